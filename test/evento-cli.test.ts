@@ -13,7 +13,7 @@ import { openStage, registerTenant, startSimulator } from '../scripts/stage.ts';
 import { EVENTO_PROFILE } from '../src/documents/signature-shape.ts';
 import { checkSignature } from '../src/documents/signed.ts';
 import { readXml, xsdErrors } from '../src/documents/xml.ts';
-import { EVENTO_ESTADOS, type EventoEstado } from '../src/fiscal/evento.ts';
+import { EVENTO_ESTADOS, type EventoEstado, eventoRests } from '../src/fiscal/evento.ts';
 import { exampleXml } from '../src/fiscal/rules/example.ts';
 import { exemploDe, TIPOS_EVENTO, tipoBySlug } from '../src/fiscal/tipos-evento.ts';
 import type { EventoPublico } from '../src/flows/evento-queries.ts';
@@ -351,7 +351,7 @@ describe('what an operator may do', () => {
       body: JSON.stringify({ tipo_evento: tipo, ...campos }),
     });
     assert.equal(status, 201, JSON.stringify(body));
-    const isDue = estado === 'erro' ? hasRetry : !EVENTO_ESTADOS[estado].rests;
+    const isDue = estado === 'erro' ? hasRetry : !eventoRests(estado, true);
     await service.pool.query(
       `update eventos set estado = $2, desde = $3, due_at = $4, aguardando_desde = $5, reprocessamentos_count = $6
         where id = $1`,
@@ -754,7 +754,7 @@ async function settled(read: () => Promise<EventoPublico>): Promise<EventoPublic
   const began = performance.now();
   for (;;) {
     const evento = await read();
-    if (EVENTO_ESTADOS[evento.status_evento].rests) return evento;
+    if (eventoRests(evento.status_evento, true)) return evento;
     assert.ok(performance.now() - began < 60_000, JSON.stringify(evento));
     await new Promise((resolve) => setTimeout(resolve, 100));
   }

@@ -10,7 +10,7 @@ import { describe, test } from 'node:test';
 import { openTrust } from '../src/documents/trust.ts';
 import { readXml } from '../src/documents/xml.ts';
 import { mensagemOfCancelamento } from '../src/fiscal/abrasf/proprias.ts';
-import { cancelledNota, openCancelamento } from '../src/fiscal/conflitos-evento.ts';
+import { refuseBesideOpen, refuseOnCancelled } from '../src/fiscal/conflitos-evento.ts';
 import type { Fault } from '../src/fiscal/fault.ts';
 import { checkText, sayFault } from '../src/fiscal/layout/check-text.ts';
 import { type SimpleType, T } from '../src/fiscal/layout/simple-types.ts';
@@ -113,8 +113,8 @@ test('how the expected value is told after what is wrong with a text', () => {
 });
 
 test('a cancellation under way is told apart from a cancelled note by its kind', () => {
-  const open = openCancelamento({ id: '7', codigo: '105102', numero_sequencial: 2, estado: 'enviado' });
-  const codes = [open, cancelledNota('101101')]
+  const open = refuseBesideOpen({ id: '7', codigo: '105102', numero_sequencial: 2, estado: 'enviado' });
+  const codes = [open, refuseOnCancelled('101101')]
     .map((one) => reworded([{ xpath: '', ...one }])[0]!)
     .map((fault) => mensagemOfCancelamento(fault).codigo);
   assert.deepEqual(codes, ['L302', 'E79']);

@@ -17,7 +17,7 @@ import { type Dps, type DpsPath, INF_DPS } from '../src/fiscal/layout/dps.ts';
 import { readDps } from '../src/fiscal/layout/read.ts';
 import type { SimpleType } from '../src/fiscal/layout/simple-types.ts';
 import { type Choice, type Group, type Item, isRequiredOfSender, type Leaf } from '../src/fiscal/layout/vocabulary.ts';
-import { exampleXml, patched } from '../src/fiscal/rules/example.ts';
+import { applyPatch, exampleXml } from '../src/fiscal/rules/example.ts';
 import type { Patch } from '../src/fiscal/rules/rule.ts';
 import { RULES } from '../src/fiscal/rules/rules.ts';
 import { avisosOn, EXAMPLE_FACTS, faultsOf } from '../src/fiscal/rules/trial.ts';
@@ -194,7 +194,7 @@ function parentOf(path: string): string {
 /** Elements and groups that a patch leaves standing. */
 function placesIn(patch: Patch): readonly Place[] {
   const paths = new Set<string>();
-  for (const leaf of patched(patch).keys()) {
+  for (const leaf of applyPatch(patch).keys()) {
     for (let path = leaf; path !== ''; path = parentOf(path)) paths.add(path);
   }
   return [...paths].flatMap((path) => PLACE_BY_PATH.get(path) ?? []);

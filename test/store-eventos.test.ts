@@ -11,6 +11,7 @@ import {
   type EventoEstado,
   type EventoTrigger,
   eventoMove,
+  eventoRests,
 } from '../src/fiscal/evento.ts';
 import { NOTA_ESTADOS, type NotaEstado, notaMove } from '../src/fiscal/nota.ts';
 import type { ClaimedEvento, EventoSettlement } from '../src/store/claim-eventos.ts';
@@ -184,7 +185,7 @@ async function sendAll(store: Store, tenant: string, on: EventoTrigger, now = NO
 
 /** Puts an event by hand where a test wants it. */
 async function place(pool: Db, tenant: string, id: string, estado: EventoEstado, isDue = true): Promise<void> {
-  const due = EVENTO_ESTADOS[estado].rests || !isDue ? null : new Date(NOW);
+  const due = eventoRests(estado, true) || !isDue ? null : new Date(NOW);
   await pool.query('update eventos set estado = $3, due_at = $4, claims = null where tenant = $1 and id = $2', [
     tenant,
     id,
@@ -834,7 +835,7 @@ describe('a claim', () => {
 
   /** Where a due event goes: decisions 2 and 3 of the machine, state by state of event and note. */
   for (const notaEstado of Object.keys(NOTA_ESTADOS) as NotaEstado[]) {
-    for (const estado of ESTADOS.filter((one) => one === 'erro' || !EVENTO_ESTADOS[one].rests)) {
+    for (const estado of ESTADOS.filter((one) => one === 'erro' || !eventoRests(one, true))) {
       const notSent = estado === 'pendente' || estado === 'aguardando_autorizacao_nota';
       const on: EventoTrigger =
         !notSent || notaEstado === 'autorizada' || notaEstado === 'cancelada'
@@ -1437,7 +1438,7 @@ describe('the database', () => {
     const { id } = await registered(store, alfa, novo(nota));
     const text = 'update eventos set estado = $3, due_at = $4 where tenant = $1 and id = $2';
     for (const estado of ESTADOS) {
-      const { rests } = EVENTO_ESTADOS[estado];
+      const rests = eventoRests(estado, true);
       const right = [alfa, id, estado, rests ? null : new Date(NOW)];
       const wrong = [alfa, id, estado, rests ? new Date(NOW) : null];
       await pool.query(text, right);

@@ -8,7 +8,7 @@ import type { NotaEstado } from '../fiscal/nota.ts';
 
 /** What somebody asked the local authority to rehearse with a document (D-60). The national one does not look at it. */
 export type ToSimulate = {
-  /** The text that is kept with a note or an event, as `simularText` of `../fiscal/simular.ts` wrote it. */
+  /** The text that is kept with a note or an event, as `writeSimular` of `../fiscal/simular.ts` wrote it. */
   readonly simular?: string | undefined;
   /** When the note or the event came, in milliseconds: durations count from here. Needed beside `simular`. */
   readonly criado?: number | undefined;

@@ -4,8 +4,8 @@
  */
 import type { Adn, AdnAnswer, AdnErro, EventoAnswer, EventoAsked, EventoToShare } from '../adn/adn.ts';
 import { EVENTO_PROFILE } from '../documents/signature-shape.ts';
-import { ANULACAO_REJEICAO, annulsOnlyHere, standingOn } from '../fiscal/conflitos-evento.ts';
-import { type ErrosAdn, sanitized } from '../fiscal/erros-adn.ts';
+import { ANULACAO_REJEICAO, isAnnulledHere, standingOn } from '../fiscal/conflitos-evento.ts';
+import { type ErrosAdn, sanitizeErros } from '../fiscal/erros-adn.ts';
 import { EVENTO_ANTES_DO_ENVIO, EVENTO_MOVES, falhaAfter } from '../fiscal/evento.ts';
 import { eventoId, signedPartOfEvento, withEventoSignature } from '../fiscal/layout/evento.ts';
 import { naNota } from '../flows/na-nota.ts';
@@ -103,7 +103,7 @@ async function findOnlyHere(on: On, eventos: readonly ClaimedEvento[]): Promise<
   if (annulments.length === 0) return [];
   const onNotas = await listOnNotas(on, annulments);
   return annulments.filter(({ codigo_tipo_evento: codigo, autor, campos, chave_acesso, nota }) =>
-    annulsOnlyHere({ codigo, autor, campos, chave_acesso }, (onNotas.get(nota) ?? []).map(naNota)),
+    isAnnulledHere({ codigo, autor, campos, chave_acesso }, (onNotas.get(nota) ?? []).map(naNota)),
   );
 }
 
@@ -178,6 +178,6 @@ function describeErros(
   return {
     codigo_retorno: first?.codigo,
     mensagem_retorno: first && `${first.descricao}${first.complemento ? ` (${first.complemento})` : ''}`,
-    erros_adn: erros.length === 0 ? null : (sanitized({ erros }) as ErrosAdn | null),
+    erros_adn: erros.length === 0 ? null : (sanitizeErros({ erros }) as ErrosAdn | null),
   };
 }

@@ -80,15 +80,15 @@ export function aliquotasInWords(servicos: readonly ServicoMunicipal[]): string 
     .map(([aliquota, of]) => {
       const codigos = [...new Set(of.map(({ codigo }) => codigo))];
       const rate = aliquota === undefined ? 'nenhuma' : `${formatDecimal(aliquota)}%`;
-      return `${rate} (${enumerated(codigos, CODIGOS_SHOWN, ', ')})`;
+      return `${rate} (${enumerate(codigos, CODIGOS_SHOWN, ', ')})`;
     });
-  return enumerated(groups, ALIQUOTAS_SHOWN, ' e ');
+  return enumerate(groups, ALIQUOTAS_SHOWN, ' e ');
 }
 
 /** Before every rate. */
 const NO_RATE = -1n;
 
-function enumerated(words: readonly string[], max: number, last: string): string {
+function enumerate(words: readonly string[], max: number, last: string): string {
   const shown = words.length > max ? [...words.slice(0, max), `mais ${words.length - max}`] : words;
   return shown.length === 1 ? shown[0]! : `${shown.slice(0, -1).join(', ')}${last}${shown.at(-1)}`;
 }

@@ -7,19 +7,16 @@
 import type { AliquotaIbsCbs, TributoIbsCbs } from './catalogs/catalogs.ts';
 import { aliquotasIbsCbs, municipioOf, TRIBUTOS_IBS_CBS } from './catalogs/catalogs.ts';
 import { parseRate, type Rate } from './decimal.ts';
-import { addDays } from './moment.ts';
+import { addDays, isInForce, type Vigencia } from './moment.ts';
 
 /** A row. Of `uf`, `municipio` and `cClassTrib` empty text means all. */
-export type Aliquota = {
+export type Aliquota = Vigencia & {
   readonly tributo: TributoIbsCbs;
   /** Two letters. */
   readonly uf: string;
   /** IBGE code of seven digits. */
   readonly municipio: string;
   readonly cClassTrib: string;
-  /** Days `YYYY-MM-DD`, both inside; without `fim` it goes on. */
-  readonly inicio: string;
-  readonly fim: string | undefined;
   /** Percent, decimal text of up to four decimals. */
   readonly aliquota: string;
   /** Where it was read. */
@@ -62,12 +59,10 @@ function keyOf(tributo: TributoIbsCbs, cClassTrib: string, lugar: string): strin
 
 /** The rows that the program ships; a rate that nobody has published yet is none. */
 export function aliquotasEmbarcadas(): readonly Aliquota[] {
-  return aliquotasIbsCbs().flatMap(({ aliquota, ...row }) =>
-    aliquota === undefined ? [] : [embarcada(row, aliquota)],
-  );
+  return aliquotasIbsCbs().flatMap(({ aliquota, ...row }) => (aliquota === undefined ? [] : [linhaOf(row, aliquota)]));
 }
 
-function embarcada(
+function linhaOf(
   { tributo, cClassTrib = '', inicio, fim, fonte, baseLegal }: Omit<AliquotaIbsCbs, 'aliquota'>,
   aliquota: string,
 ): Aliquota {
@@ -91,7 +86,7 @@ export function aliquotaGeral(
   tributo: TributoIbsCbs,
   { data, local }: Omit<Asked, 'cClassTrib'>,
 ): AliquotaLida | undefined {
-  return inForce(tabela, tributo, '', data, local);
+  return findAliquota(tabela, tributo, '', data, local);
 }
 
 /** The rate that a classification has of its own. */
@@ -100,7 +95,7 @@ export function aliquotaPropria(
   tributo: TributoIbsCbs,
   { data, local, cClassTrib }: Asked,
 ): AliquotaLida | undefined {
-  return inForce(tabela, tributo, cClassTrib, data, local);
+  return findAliquota(tabela, tributo, cClassTrib, data, local);
 }
 
 /** Whether a classification has a rate of its own on a day, of any tribute: then it has all of them, or lacks some. */
@@ -110,7 +105,7 @@ export function temPropria(tabela: TabelaIbsCbs, asked: Asked): boolean {
 
 const EVERYWHERE = [''];
 
-function inForce(
+function findAliquota(
   { porChave, proprias, lugares }: TabelaIbsCbs,
   tributo: TributoIbsCbs,
   cClassTrib: string,
@@ -122,9 +117,7 @@ function inForce(
   const uf = local === undefined || lugares.size === 0 ? undefined : municipioOf(local)?.uf;
   for (const lugar of uf === undefined ? EVERYWHERE : [local!, uf, '']) {
     if (lugar !== '' && !lugares.has(lugar)) continue;
-    const found = porChave
-      .get(keyOf(tributo, cClassTrib, lugar))
-      ?.find(({ inicio, fim }) => inicio <= data && (fim === undefined || data <= fim));
+    const found = porChave.get(keyOf(tributo, cClassTrib, lugar))?.find((linha) => isInForce(linha, data));
     if (found !== undefined) return found;
   }
   return undefined;

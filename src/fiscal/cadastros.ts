@@ -5,9 +5,7 @@
 import type { Decimal } from './decimal.ts';
 import { incidenceOf, placeOfIssqn } from './incidence.ts';
 import type { Dps } from './layout/dps.ts';
-
-/** Days `YYYY-MM-DD`, both inside; without `fim` it goes on. */
-export type Vigencia = { readonly inicio: string; readonly fim: string | undefined };
+import { isInForce, type Vigencia } from './moment.ts';
 
 /** Each kind of benefit, with the code of `tpBM` on the note (NFS-e 1.01, `valores/tpBM`). */
 export const TIPOS_BENEFICIO = {
@@ -82,10 +80,6 @@ export const SEM_CADASTROS: Cadastros = {
   regimes: undefined,
   naoIncidencias: undefined,
 };
-
-export function isInForce({ inicio, fim }: Vigencia, data: string): boolean {
-  return inicio <= data && (fim === undefined || data <= fim);
-}
 
 /** Whether the tax is due in the municipality itself; the shared sandbox is every municipality's. */
 function isOwn(place: string | undefined, cMun: string | undefined): boolean {

@@ -113,12 +113,12 @@ export function maskDocumento(documento: string): string {
 
 export function buildChave({ cMun, ambGer, documento, nNFSe, anoMes, codigo }: ChaveParts): string {
   const first49 =
-    fitting('cMun', MUNICIPIO, cMun) +
+    requireFit('cMun', MUNICIPIO, cMun) +
     ambGer +
     registration(documento) +
-    padded('nNFSe', nNFSe, NNFSE_WIDTH) +
-    fitting('anoMes', ANO_MES, anoMes) +
-    fitting('codigo', CODIGO, codigo);
+    padNumber('nNFSe', nNFSe, NNFSE_WIDTH) +
+    requireFit('anoMes', ANO_MES, anoMes) +
+    requireFit('codigo', CODIGO, codigo);
   return first49 + chaveDigit(first49);
 }
 
@@ -135,7 +135,7 @@ export function parseChave(chave: string): Chave | undefined {
     cMun: cMun!,
     ambGer: ambGer as AmbGer,
     documento: documentoOf(kindAndDocumento!),
-    nNFSe: withoutZeros(nNFSe!),
+    nNFSe: trimZeros(nNFSe!),
     anoMes: anoMes!,
     codigo: codigo!,
     dv: dv!,
@@ -194,12 +194,12 @@ export function dpsIdOf({ nDPS, ...serie }: DpsIdParts): string {
 
 /** What the identifiers of all DPS of one series of a provider begin with: all but the number. */
 export function dpsSerieOf({ cLocEmi, documento, serie }: Omit<DpsIdParts, 'nDPS'>): string {
-  return `DPS${fitting('cLocEmi', MUNICIPIO, cLocEmi)}${registration(documento)}${padded('serie', serie, SERIE_WIDTH)}`;
+  return `DPS${requireFit('cLocEmi', MUNICIPIO, cLocEmi)}${registration(documento)}${padNumber('serie', serie, SERIE_WIDTH)}`;
 }
 
 /** `serie`: of {@link dpsSerieOf}. */
 export function dpsIdInSerie(serie: string, nDPS: DpsIdParts['nDPS']): string {
-  return serie + padded('nDPS', nDPS, NDPS_WIDTH);
+  return serie + padNumber('nDPS', nDPS, NDPS_WIDTH);
 }
 
 export function parseDpsId(id: string): DpsId | undefined {
@@ -209,8 +209,8 @@ export function parseDpsId(id: string): DpsId | undefined {
   return {
     cLocEmi: cLocEmi!,
     documento: documentoOf(kindAndDocumento!),
-    serie: withoutZeros(serie!),
-    nDPS: withoutZeros(nDPS!),
+    serie: trimZeros(serie!),
+    nDPS: trimZeros(nDPS!),
   };
 }
 
@@ -246,18 +246,18 @@ function documentoOf(kindAndDocumento: string): string {
   return kindAndDocumento.slice(kindAndDocumento.startsWith('1') ? 4 : 1);
 }
 
-function padded(name: string, value: bigint | number | string, width: number): string {
+function padNumber(name: string, value: bigint | number | string, width: number): string {
   const digits = String(value);
   if (!/^\d+$/.test(digits) || digits.length > width) throw new RangeError(`${name} is not 1 to ${width} digits`);
   return digits.padStart(width, '0');
 }
 
-function fitting(name: string, pattern: RegExp, text: string): string {
+function requireFit(name: string, pattern: RegExp, text: string): string {
   if (!pattern.test(text)) throw new RangeError(`${name} does not fit ${pattern.source}`);
   return text;
 }
 
-function withoutZeros(digits: string): string {
+function trimZeros(digits: string): string {
   return digits.replace(/^0+(?=\d)/, '');
 }
 

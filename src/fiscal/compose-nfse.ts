@@ -53,7 +53,7 @@ function infNfseOf(dps: Dps, facts: Facts, judged: Judged, { nNFSe, nDFSe, dhEmi
     ...(cLocIncid === undefined ? {} : { cLocIncid, xLocIncid: nameOf(cLocIncid) }),
     xTribNac: cut(servicoOf(cServ.cTribNac)?.descricao ?? cServ.cTribNac, 600),
     ...(typeof municipal === 'object' ? { xTribMun: cut(municipal.descricao, 600) } : {}),
-    ...describedNbs(cServ.cNBS),
+    ...describeNbs(cServ.cNBS),
     verAplic: VER_APLIC,
     ambGer: '1',
     tpEmis: '1',
@@ -62,17 +62,17 @@ function infNfseOf(dps: Dps, facts: Facts, judged: Judged, { nNFSe, nDFSe, dhEmi
     nDFSe,
     emit: emitOf(dps, facts),
     valores: {
-      ...given('vCalcDR', amounts.vCalcDR),
-      ...given('tpBM', tpBM),
-      ...given('vCalcBM', amounts.vCalcBM),
-      ...given('vBC', amounts.vBC),
-      ...given('pAliqAplic', amounts.pAliqAplic),
-      ...given('vISSQN', amounts.vISSQN),
-      ...given('vTotalRet', amounts.vTotalRet),
+      ...property('vCalcDR', amounts.vCalcDR),
+      ...property('tpBM', tpBM),
+      ...property('vCalcBM', amounts.vCalcBM),
+      ...property('vBC', amounts.vBC),
+      ...property('pAliqAplic', amounts.pAliqAplic),
+      ...property('vISSQN', amounts.vISSQN),
+      ...property('vTotalRet', amounts.vTotalRet),
       vLiq: amounts.vLiq,
     },
-    ...given('xOutInf', noticeOf(dps)),
-    ...given('IBSCBS', judged.ibscbs),
+    ...property('xOutInf', noticeOf(dps)),
+    ...property('IBSCBS', judged.ibscbs),
   };
 }
 
@@ -81,20 +81,20 @@ function emitOf(dps: Dps, { prestador }: Facts): InfNfse['emit'] {
   const { endereco } = prestador;
   return {
     ...(dps.prest.CNPJ === undefined ? { CPF: prestador.documento } : { CNPJ: prestador.documento }),
-    ...given('IM', prestador.inscricaoMunicipal ?? dps.prest.IM),
+    ...property('IM', prestador.inscricaoMunicipal ?? dps.prest.IM),
     xNome: prestador.razaoSocial,
-    ...given('xFant', prestador.nomeFantasia),
+    ...property('xFant', prestador.nomeFantasia),
     enderNac: {
       xLgr: endereco.xLgr,
       nro: endereco.nro,
-      ...given('xCpl', endereco.xCpl),
+      ...property('xCpl', endereco.xCpl),
       xBairro: endereco.xBairro,
       cMun: dps.cLocEmi,
       UF: municipio?.uf ?? '',
       CEP: endereco.CEP,
     },
-    ...given('fone', prestador.fone ?? dps.prest.fone),
-    ...given('email', prestador.email ?? dps.prest.email),
+    ...property('fone', prestador.fone ?? dps.prest.fone),
+    ...property('email', prestador.email ?? dps.prest.email),
   };
 }
 
@@ -112,7 +112,7 @@ function noticeOf(dps: Dps): string | undefined {
   return 'Tomador no exterior em serviço cujo imposto é devido no estabelecimento do tomador: incidência no local da prestação.';
 }
 
-function describedNbs(cNBS: string | undefined): { xNBS: string } | Record<string, never> {
+function describeNbs(cNBS: string | undefined): { xNBS: string } | Record<string, never> {
   const descricao = cNBS === undefined ? undefined : nbsOf(cNBS)?.descricao;
   return descricao === undefined ? {} : { xNBS: cut(descricao, 600) };
 }
@@ -130,7 +130,7 @@ function cut(text: string, max: number): string {
   return plain.length <= max ? plain : plain.slice(0, max).trimEnd();
 }
 
-function given<Name extends string, Value>(
+function property<Name extends string, Value>(
   name: Name,
   value: Value | undefined,
 ): { [key in Name]: Value } | Record<string, never> {

@@ -4,16 +4,16 @@ import { readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
 import { REFUSALS } from '../../test/especificacao/eventos.ts';
 import {
-  annulsOnlyHere,
   CODIGOS_DE_OFICIO,
   CODIGOS_ENTRE_PARTES,
-  cancelledNota,
   conflictOf,
   type EventoNaNota,
   type EventoQueChega,
-  missedBy,
-  missedConflict,
-  openCancelamento,
+  explainMissing,
+  findMissing,
+  isAnnulledHere,
+  refuseBesideOpen,
+  refuseOnCancelled,
   type Situacao,
   situacaoOf,
   standingOn,
@@ -322,12 +322,12 @@ describe('what stands on a note', () => {
     assert.deepEqual(codes([there, as('dispensado', annulment)]), ['203206']);
     assert.deepEqual(codes([there, as('processado', annulment)]), ['203206', '205208']);
     assert.deepEqual(codes([here, as('pendente', annulment)]), ['203206']);
-    assert.equal(annulsOnlyHere(annulment, [here]), true);
-    assert.equal(annulsOnlyHere(annulment, [there]), false);
-    assert.equal(annulsOnlyHere(anulacao(id('204207', 1)), [here]), false, 'another one');
-    assert.equal(annulsOnlyHere(evento('101101'), [here]), false);
+    assert.equal(isAnnulledHere(annulment, [here]), true);
+    assert.equal(isAnnulledHere(annulment, [there]), false);
+    assert.equal(isAnnulledHere(anulacao(id('204207', 1)), [here]), false, 'another one');
+    assert.equal(isAnnulledHere(evento('101101'), [here]), false);
     const naming = { campos: { id_evento_rejeicao: id('203206', 1) } };
-    assert.equal(annulsOnlyHere(evento('203202', naming), [here]), false, 'only an annulment annuls');
+    assert.equal(isAnnulledHere(evento('203202', naming), [here]), false, 'only an annulment annuls');
     assert.deepEqual(codes([{ ...here, codigo: '999999', estado: 'processado' }]), [], 'a type that nobody knows');
     // Annulled, the party rejects no more; it may confirm.
     const standing = standingOn([here, as('dispensado', annulment)]);
@@ -500,11 +500,11 @@ describe('what the sender is told', () => {
   });
 
   test('E302 of a cancelled note and of an open cancellation (specification, Events: 422)', () => {
-    assert.equal(cancelledNota('203202').codigo, 'E302');
-    assert.match(cancelledNota('203202').mensagem, /já está cancelada.*confirmacao_tomador/);
-    assert.match(cancelledNota('203202').detalhes!, /^nota_cancelada: /);
-    assert.match(cancelledNota('999999').mensagem, /não se registra 999999 nela/);
-    const waiting = openCancelamento({
+    assert.equal(refuseOnCancelled('203202').codigo, 'E302');
+    assert.match(refuseOnCancelled('203202').mensagem, /já está cancelada.*confirmacao_tomador/);
+    assert.match(refuseOnCancelled('203202').detalhes!, /^nota_cancelada: /);
+    assert.match(refuseOnCancelled('999999').mensagem, /não se registra 999999 nela/);
+    const waiting = refuseBesideOpen({
       id: '7',
       codigo: '101101',
       numero_sequencial: 1,
@@ -514,7 +514,7 @@ describe('what the sender is told', () => {
       waiting.mensagem,
       /aguardando_autorizacao_nota\. Ele segue quando a nota for autorizada\. A nota ainda/,
     );
-    const open = openCancelamento({ id: '7', codigo: '105102', numero_sequencial: 2, estado: 'enviado' });
+    const open = refuseBesideOpen({ id: '7', codigo: '105102', numero_sequencial: 2, estado: 'enviado' });
     assert.equal(open.codigo, 'E302');
     assert.match(open.mensagem, /cancelamento_por_substituicao número 2, enviado\. A nota ainda não está cancelada/);
     assert.match(open.mensagem, /em …\/eventos\/cancelamento_por_substituicao\/2/);
@@ -526,8 +526,8 @@ describe('what the sender is told', () => {
 });
 
 describe('an event that a refused one misses may be there, and not stand', () => {
-  const named = (missed: ReturnType<typeof missedBy>) => missed && [missed.codigo, missed.numero_sequencial];
-  const missed = (codigo: string, arriving: EventoQueChega) => named(missedBy({ codigo, mensagem: '' }, arriving));
+  const named = (missed: ReturnType<typeof findMissing>) => missed && [missed.codigo, missed.numero_sequencial];
+  const missed = (codigo: string, arriving: EventoQueChega) => named(findMissing({ codigo, mensagem: '' }, arriving));
   const naming = (campos: Record<string, string>): EventoQueChega => ({ ...evento('305103'), campos });
 
   test('the request of an analysis, for both answers to it', () => {
@@ -573,7 +573,7 @@ describe('an event that a refused one misses may be there, and not stand', () =>
   ];
   for (const [kind, estado, hasRetry, advice] of CASES) {
     test(`${estado}${hasRetry ? ' with a retry' : ''}: ${kind}`, () => {
-      const conflict = missedConflict(CONFLICT, evento('105104'), found(estado, hasRetry));
+      const conflict = explainMissing(CONFLICT, evento('105104'), found(estado, hasRetry));
       assert.equal(conflict.codigo, 'E0853');
       assert.match(conflict.mensagem, advice);
       const called = 'solicitacao_analise_fiscal_para_cancelamento nº 1 (id_evento 9)';

@@ -2,11 +2,11 @@
  * What may be registered on a note after what: the national matrix of events as data, and the judgement over it.
  *
  * Judged are only the events that stand on the note; what is still under way stands in nobody's way here (an open
- * cancellation is the flow's question, {@link openCancelamento}). Matrix: Anexo II v1.01. Its mark "X/V" has no printed
+ * cancellation is the flow's question, {@link refuseBesideOpen}). Matrix: Anexo II v1.01. Its mark "X/V" has no printed
  * legend: between manifestations it is read as one manifestation a party (E1833), at blocks as refused while the block is in
  * force. Whether the author is a party of the note is judged in `judge-pedido.ts`.
  */
-import { type EventoEstado, eventoIsOpen, standsOnNota } from './evento.ts';
+import { type EventoEstado, eventoRests, standsOnNota } from './evento.ts';
 import type { Fault, FaultKind } from './fault.ts';
 import { type EventoReferido, parseEventoReferido } from './layout/evento.ts';
 import { TIPOS_EVENTO, tipoByCodigo } from './tipos-evento.ts';
@@ -108,7 +108,7 @@ export function standingOn<Evento extends EventoComEstado>(eventos: readonly Eve
   return eventos.filter((one) => {
     const tipo = tipoByCodigo(one.codigo);
     if (tipo === undefined) return false;
-    return standsOnNota(one.estado, tipo) || (one.estado === 'dispensado' && annulsOnlyHere(one, eventos));
+    return standsOnNota(one.estado, tipo) || (one.estado === 'dispensado' && isAnnulledHere(one, eventos));
   });
 }
 
@@ -116,9 +116,9 @@ export function standingOn<Evento extends EventoComEstado>(eventos: readonly Eve
  * Whether an event annuls a rejection that the national environment never took: there it would be unknown for ever (E1963), so
  * that the annulment, like the rejection, is valid here alone.
  */
-export function annulsOnlyHere(evento: EventoQueChega, onNote: readonly EventoComEstado[]): boolean {
+export function isAnnulledHere(evento: EventoQueChega, onNote: readonly EventoComEstado[]): boolean {
   if (evento.codigo !== ANULACAO_REJEICAO) return false;
-  return rejectionNamedBy(evento, onNote)?.estado === 'dispensado';
+  return findRejection(evento, onNote)?.estado === 'dispensado';
 }
 
 // The judgement.
@@ -126,30 +126,30 @@ export function annulsOnlyHere(evento: EventoQueChega, onNote: readonly EventoCo
 /** Why an event is refused on a note with these events, in the order in which they were processed; undefined: it is accepted. */
 export function conflictOf(onNote: readonly EventoNaNota[], arriving: EventoQueChega): Conflito | undefined {
   return (
-    annulledTwice(onNote, arriving) ??
-    refusedByMatrix(onNote, arriving) ??
-    manifestedBefore(onNote, arriving) ??
-    blocked(onNote, arriving) ??
-    withoutRequest(onNote, arriving) ??
-    withoutRejection(onNote, arriving) ??
-    blockedTwice(onNote, arriving) ??
-    withoutBlock(onNote, arriving)
+    refuseSecondAnnulment(onNote, arriving) ??
+    refuseByMatrix(onNote, arriving) ??
+    refuseSecondRole(onNote, arriving) ??
+    refuseBlocked(onNote, arriving) ??
+    refuseWithoutRequest(onNote, arriving) ??
+    refuseWithoutRejection(onNote, arriving) ??
+    refuseSecondBlock(onNote, arriving) ??
+    refuseWithoutBlock(onNote, arriving)
   );
 }
 
-function refusedByMatrix(onNote: readonly EventoNaNota[], arriving: EventoQueChega): Conflito | undefined {
-  const before = hindranceTo(onNote, arriving.codigo);
+function refuseByMatrix(onNote: readonly EventoNaNota[], arriving: EventoQueChega): Conflito | undefined {
+  const before = findHindrance(onNote, arriving.codigo);
   if (before === undefined) return undefined;
-  const mensagem = `A nota já tem o evento ${slugOf(before.codigo)}, e depois dele não se registra ${slugOf(arriving.codigo)}. ${adviceOn(onNote, arriving)}`;
+  const mensagem = `A nota já tem o evento ${slugOf(before.codigo)}, e depois dele não se registra ${slugOf(arriving.codigo)}. ${adviseAfter(onNote, arriving)}`;
   return { codigo: tipoByCodigo(arriving.codigo)!.recusa, mensagem };
 }
 
 /** The event of the note after which the matrix refuses a kind of event, whatever it says; one that cancelled it before others. */
-function hindranceTo(onNote: readonly EventoNaNota[], codigo: string): EventoNaNota | undefined {
+function findHindrance(onNote: readonly EventoNaNota[], codigo: string): EventoNaNota | undefined {
   const cancelling = onNote.find((one) => tipoByCodigo(one.codigo)?.cancela);
   if (cancelling !== undefined) return cancelling;
   const isAnswered = onNote.some((one) => one.codigo === '105105');
-  const annulled = annulledOn(onNote);
+  const annulled = listAnnulled(onNote);
   return onNote.find((one) => {
     // Blocks and unblocks refuse by what they are about, below.
     if (one.codigo === BLOQUEIO || one.codigo === DESBLOQUEIO) return false;
@@ -164,14 +164,14 @@ function hindranceTo(onNote: readonly EventoNaNota[], codigo: string): EventoNaN
 /** Ways to end a note that an integrator has, in the order in which they are thought of. */
 const CANCELAMENTOS = ['101101', '105102', '101103'];
 
-function adviceOn(onNote: readonly EventoNaNota[], { codigo }: EventoQueChega): string {
+function adviseAfter(onNote: readonly EventoNaNota[], { codigo }: EventoQueChega): string {
   const has = (other: string): boolean => onNote.some((one) => one.codigo === other);
   if (onNote.some((one) => tipoByCodigo(one.codigo)?.cancela))
     return 'A nota está cancelada e não recebe mais eventos.';
   if (!CANCELAMENTOS.includes(codigo)) return 'Consulte os eventos da nota antes de registrar outro.';
   if (has('101103') && !has('105105')) return 'Espere a decisão da prefeitura sobre a análise fiscal pedida.';
   const others = CANCELAMENTOS.filter(
-    (other) => other !== codigo && hindranceTo(onNote, other) === undefined && !isBlocked(onNote, other),
+    (other) => other !== codigo && findHindrance(onNote, other) === undefined && !isBlocked(onNote, other),
   );
   if (others.length > 0) return `A nota ainda aceita ${others.map(slugOf).join(' e ')}.`;
   return 'Procure a prefeitura, que pode cancelar a nota por ofício.';
@@ -182,8 +182,8 @@ export const ANULACAO_REJEICAO = '205208';
 const REJEICOES = new Set(['202205', '203206', '204207']);
 
 /** E1833: one party in two roles, or the party whose rejection was annulled and that rejects again. */
-function manifestedBefore(onNote: readonly EventoNaNota[], arriving: EventoQueChega): Conflito | undefined {
-  const annulled = annulledOn(onNote);
+function refuseSecondRole(onNote: readonly EventoNaNota[], arriving: EventoQueChega): Conflito | undefined {
+  const annulled = listAnnulled(onNote);
   const before = onNote.find((one) => {
     if (
       one.codigo === BLOQUEIO ||
@@ -192,7 +192,7 @@ function manifestedBefore(onNote: readonly EventoNaNota[], arriving: EventoQueCh
     ) {
       return false;
     }
-    const manifestation = one.codigo === ANULACAO_REJEICAO ? rejectionNamedBy(one, onNote) : one;
+    const manifestation = one.codigo === ANULACAO_REJEICAO ? findRejection(one, onNote) : one;
     return manifestation?.autor === arriving.autor;
   });
   if (before === undefined) return undefined;
@@ -204,7 +204,7 @@ function manifestedBefore(onNote: readonly EventoNaNota[], arriving: EventoQueCh
 }
 
 /** A kind of event that a block in force keeps out. */
-function blocked(onNote: readonly EventoNaNota[], arriving: EventoQueChega): Conflito | undefined {
+function refuseBlocked(onNote: readonly EventoNaNota[], arriving: EventoQueChega): Conflito | undefined {
   if (!isBlocked(onNote, arriving.codigo)) return undefined;
   const mensagem = `A prefeitura bloqueou o registro de ${slugOf(arriving.codigo)} nesta nota (${slugOf(BLOQUEIO)}). Procure a prefeitura; o evento volta a ser aceito depois do desbloqueio.`;
   return { codigo: tipoByCodigo(arriving.codigo)!.recusa, mensagem };
@@ -212,7 +212,7 @@ function blocked(onNote: readonly EventoNaNota[], arriving: EventoQueChega): Con
 
 const SEM_SOLICITACAO: Readonly<Record<string, string>> = { '105104': 'E0853', '105105': 'E0856' };
 
-function withoutRequest(onNote: readonly EventoNaNota[], { codigo }: EventoQueChega): Conflito | undefined {
+function refuseWithoutRequest(onNote: readonly EventoNaNota[], { codigo }: EventoQueChega): Conflito | undefined {
   const refusal = SEM_SOLICITACAO[codigo];
   if (refusal === undefined || onNote.some((one) => one.codigo === '101103')) return undefined;
   const mensagem = `A nota não tem ${slugOf('101103')} à espera de decisão, e sem ela não se registra ${slugOf(codigo)}. Para cancelar a nota sem solicitação use ${slugOf('305101')}.`;
@@ -220,16 +220,16 @@ function withoutRequest(onNote: readonly EventoNaNota[], { codigo }: EventoQueCh
 }
 
 /** E1835: the rejection that is to be annulled was annulled already. */
-function annulledTwice(onNote: readonly EventoNaNota[], arriving: EventoQueChega): Conflito | undefined {
+function refuseSecondAnnulment(onNote: readonly EventoNaNota[], arriving: EventoQueChega): Conflito | undefined {
   if (arriving.codigo !== ANULACAO_REJEICAO) return undefined;
-  const rejection = rejectionNamedBy(arriving, onNote);
+  const rejection = findRejection(arriving, onNote);
   const before = onNote.filter(({ codigo }) => codigo === ANULACAO_REJEICAO);
-  if (rejection === undefined || !before.some((one) => rejectionNamedBy(one, onNote) === rejection)) return undefined;
+  if (rejection === undefined || !before.some((one) => findRejection(one, onNote) === rejection)) return undefined;
   return { codigo: 'E1835', mensagem: `A rejeição ${slugOf(rejection.codigo)} já foi anulada; uma anulação basta.` };
 }
 
-function withoutRejection(onNote: readonly EventoNaNota[], arriving: EventoQueChega): Conflito | undefined {
-  if (arriving.codigo !== ANULACAO_REJEICAO || rejectionNamedBy(arriving, onNote) !== undefined) return undefined;
+function refuseWithoutRejection(onNote: readonly EventoNaNota[], arriving: EventoQueChega): Conflito | undefined {
+  if (arriving.codigo !== ANULACAO_REJEICAO || findRejection(arriving, onNote) !== undefined) return undefined;
   const there = onNote.filter(({ codigo }) => REJEICOES.has(codigo)).map(({ codigo }) => slugOf(codigo));
   const which = there.length === 0 ? 'Ela não tem nenhuma.' : `As que ela tem: ${there.join(', ')}.`;
   const mensagem = `A nota não tem a rejeição que id_evento_rejeicao aponta. ${which}`;
@@ -237,16 +237,16 @@ function withoutRejection(onNote: readonly EventoNaNota[], arriving: EventoQueCh
 }
 
 /** The rejections of a note that were annulled. */
-function annulledOn(onNote: readonly EventoNaNota[]): ReadonlySet<EventoNaNota | undefined> {
+function listAnnulled(onNote: readonly EventoNaNota[]): ReadonlySet<EventoNaNota | undefined> {
   const annulments = onNote.filter(({ codigo }) => codigo === ANULACAO_REJEICAO);
-  return new Set(annulments.map((one) => rejectionNamedBy(one, onNote)));
+  return new Set(annulments.map((one) => findRejection(one, onNote)));
 }
 
-function rejectionNamedBy<Evento extends EventoNaNota>(
+function findRejection<Evento extends EventoNaNota>(
   { campos, chave_acesso }: { campos: EventoNaNota['campos']; chave_acesso?: string | undefined },
   onNote: readonly Evento[],
 ): Evento | undefined {
-  const referido = referidoBy(campos.id_evento_rejeicao, chave_acesso);
+  const referido = parseReferido(campos.id_evento_rejeicao, chave_acesso);
   if (referido === undefined || !REJEICOES.has(referido.codigo)) return undefined;
   return onNote.find((one) => isNamed(one, referido));
 }
@@ -259,12 +259,12 @@ function alvoOf({ campos }: Pick<EventoNaNota, 'campos'>): string | undefined {
 }
 
 /** Blocks that no unblock has lifted, oldest first. */
-function blocksInForce(onNote: readonly EventoNaNota[]): readonly EventoNaNota[] {
+function listBlocks(onNote: readonly EventoNaNota[]): readonly EventoNaNota[] {
   let inForce: readonly EventoNaNota[] = [];
   for (const one of onNote) {
     if (one.codigo === BLOQUEIO) inForce = [...inForce, one];
     if (one.codigo !== DESBLOQUEIO) continue;
-    const referido = referidoBy(one.campos.id_evento_bloqueio);
+    const referido = parseReferido(one.campos.id_evento_bloqueio);
     // Without its sequence a block could be named only while it was alone.
     const lifted = inForce.findLast((block) => referido !== undefined && isNamed(block, referido));
     inForce = inForce.filter((block) => block !== lifted);
@@ -274,10 +274,10 @@ function blocksInForce(onNote: readonly EventoNaNota[]): readonly EventoNaNota[]
 
 /** Whether a kind of event is kept out. */
 export function isBlocked(onNote: readonly EventoNaNota[], codigo: string): boolean {
-  return blocksInForce(onNote).some((block) => alvoOf(block) === codigo);
+  return listBlocks(onNote).some((block) => alvoOf(block) === codigo);
 }
 
-function blockedTwice(onNote: readonly EventoNaNota[], arriving: EventoQueChega): Conflito | undefined {
+function refuseSecondBlock(onNote: readonly EventoNaNota[], arriving: EventoQueChega): Conflito | undefined {
   if (arriving.codigo !== BLOQUEIO) return undefined;
   const alvo = alvoOf(arriving);
   if (alvo === undefined || !isBlocked(onNote, alvo)) return undefined;
@@ -285,11 +285,11 @@ function blockedTwice(onNote: readonly EventoNaNota[], arriving: EventoQueChega)
   return { codigo: 'E1967', mensagem };
 }
 
-function withoutBlock(onNote: readonly EventoNaNota[], arriving: EventoQueChega): Conflito | undefined {
+function refuseWithoutBlock(onNote: readonly EventoNaNota[], arriving: EventoQueChega): Conflito | undefined {
   if (arriving.codigo !== DESBLOQUEIO) return undefined;
-  const referido = referidoBy(arriving.campos.id_evento_bloqueio, arriving.chave_acesso);
+  const referido = parseReferido(arriving.campos.id_evento_bloqueio, arriving.chave_acesso);
   const named = onNote.filter((one) => one.codigo === BLOQUEIO && referido !== undefined && isNamed(one, referido));
-  const inForce = blocksInForce(onNote).filter((block) => named.includes(block));
+  const inForce = listBlocks(onNote).filter((block) => named.includes(block));
   if (inForce.length === 1) return undefined;
   if (inForce.length > 1) {
     const sequences = inForce.map(({ numero_sequencial }) => numero_sequencial).join(', ');
@@ -311,16 +311,16 @@ export type EventoSuposto = {
 };
 
 /** What a conflict misses on the note. It may be there, and be on its way: only who keeps all events of the note knows. */
-export function missedBy({ codigo }: Conflito, arriving: EventoQueChega): EventoSuposto | undefined {
+export function findMissing({ codigo }: Conflito, arriving: EventoQueChega): EventoSuposto | undefined {
   if (codigo === 'E0853' || codigo === 'E0856') return { codigo: '101103', numero_sequencial: undefined };
   if (codigo !== 'E1976' && codigo !== 'E1963') return undefined;
   const { id_evento_bloqueio, id_evento_rejeicao } = arriving.campos;
-  const referido = referidoBy(codigo === 'E1976' ? id_evento_bloqueio : id_evento_rejeicao, arriving.chave_acesso);
+  const referido = parseReferido(codigo === 'E1976' ? id_evento_bloqueio : id_evento_rejeicao, arriving.chave_acesso);
   const isOfType = codigo === 'E1976' ? referido?.codigo === BLOQUEIO : REJEICOES.has(referido?.codigo ?? '');
   return isOfType ? referido : undefined;
 }
 
-/** What the store says of the missed event. `hasRetry` as in {@link eventoIsOpen}. */
+/** What the store says of the missed event. `hasRetry` as in {@link eventoRests}. */
 export type EventoAchado = {
   /** `id_evento`. */
   readonly id: string;
@@ -331,9 +331,9 @@ export type EventoAchado = {
 };
 
 /** The conflict as it is told when the event that it misses is there without standing on the note: still to be sent, or in vain. */
-export function missedConflict(conflict: Conflito, arriving: EventoQueChega, found: EventoAchado): Conflito {
+export function explainMissing(conflict: Conflito, arriving: EventoQueChega, found: EventoAchado): Conflito {
   const { id, codigo, numero_sequencial, estado, hasRetry } = found;
-  const [kind, advice] = eventoIsOpen(estado, hasRetry)
+  const [kind, advice] = !eventoRests(estado, hasRetry)
     ? [
         'em_andamento',
         `Ele ainda está a caminho: espere que seja processado, e registre ${slugOf(arriving.codigo)} de novo.`,
@@ -352,7 +352,7 @@ export function missedConflict(conflict: Conflito, arriving: EventoQueChega, fou
   };
 }
 
-function referidoBy(id: string | undefined, chave_acesso?: string): EventoReferido | undefined {
+function parseReferido(id: string | undefined, chave_acesso?: string): EventoReferido | undefined {
   const referido = id === undefined ? undefined : parseEventoReferido(id);
   return chave_acesso === undefined || referido?.chave_acesso === chave_acesso ? referido : undefined;
 }
@@ -362,26 +362,19 @@ function isNamed({ codigo, numero_sequencial }: EventoNaNota, referido: EventoRe
 }
 
 function slugOf(codigo: string): string {
-  return TIPOS_EVENTO.find((tipo) => tipo.codigo === codigo)?.slug ?? codigo;
+  return tipoByCodigo(codigo)?.slug ?? codigo;
 }
 
 // What the specification refuses before the matrix is asked: E302 for both, told apart by the first word of `detalhes`.
 
 /** An event for a note that is `cancelada`. */
-export function cancelledNota(codigo: string): Conflito {
+export function refuseOnCancelled(codigo: string): Conflito {
   const mensagem = `A nota já está cancelada, e não se registra ${slugOf(codigo)} nela.`;
   return { codigo: 'E302', mensagem, detalhes: 'nota_cancelada: ela não recebe mais eventos.' };
 }
 
 /** A cancellation while another one of the note is not at its end. */
-export function openCancelamento(aberto: {
-  /** `id_evento`. */
-  readonly id: string;
-  readonly codigo: string;
-  readonly numero_sequencial: number;
-  readonly estado: EventoEstado;
-}): Conflito {
-  const { id, codigo, numero_sequencial, estado } = aberto;
+export function refuseBesideOpen({ id, codigo, numero_sequencial, estado }: Omit<EventoAchado, 'hasRetry'>): Conflito {
   const slug = slugOf(codigo);
   const mensagem = `Outro cancelamento desta nota está em andamento: ${slug} número ${numero_sequencial}, ${estado}. ${GOES_ON[estado] ?? ''}A nota ainda não está cancelada: espere o resultado dele, em …/eventos/${slug}/${numero_sequencial}, e só registre outro se ele não for processado.`;
   const detalhes = `cancelamento_em_andamento: ${slug} nº ${numero_sequencial} (id_evento ${id}), ${estado}.`;

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from '../../test/support/seed.ts';
 import { CRONOGRAMA, linhaDe, motivoDe, obrigacoes } from './cronograma.ts';
-import { isOptante, type PeriodoSimples } from './facts.ts';
+import { isOptante } from './facts.ts';
+import type { Vigencia } from './moment.ts';
 
 test('the dates of the specification', () => {
   assert.deepEqual(
@@ -52,7 +53,7 @@ test('each reason says what decided', () => {
   assert.match(motivoDe('010101', true), /Simples Nacional/);
 });
 
-const trechosOf = (simples: readonly PeriodoSimples[], hoje = '2026-11-01') =>
+const trechosOf = (simples: readonly Vigencia[], hoje = '2026-11-01') =>
   obrigacoes(simples, hoje).map(({ trechos }) => trechos);
 
 test('a provider that never was in the Simples owes the group from the date of the segment on', () => {
@@ -109,7 +110,7 @@ test('property: a day is in a stretch exactly when the group is due on it', () =
   const day = fc.integer({ min: 0, max: 240 }).map((after) => dayOf(after));
   const periods = fc.uniqueArray(fc.integer({ min: 0, max: 240 }), { minLength: 0, maxLength: 6 }).map((days) => {
     const sorted = days.toSorted((a, b) => a - b);
-    const made: PeriodoSimples[] = [];
+    const made: Vigencia[] = [];
     for (let at = 0; at < sorted.length; at += 2) {
       const fim = sorted[at + 1];
       made.push({ inicio: dayOf(sorted[at]!), fim: fim === undefined ? undefined : dayOf(fim) });

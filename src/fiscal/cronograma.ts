@@ -6,8 +6,7 @@
  */
 import { servicos } from './catalogs/catalogs.ts';
 import { once } from './catalogs/table.ts';
-import type { PeriodoSimples } from './facts.ts';
-import { addDays } from './moment.ts';
+import { addDays, type Vigencia } from './moment.ts';
 
 /** First competence that may carry the group: before it there is no IBS and no CBS (Anexo I, E0850). */
 export const INICIO_IBSCBS = '2026-01-01';
@@ -98,9 +97,6 @@ export function motivoDe(cTribNac: string, optante: boolean): string {
   return COM_PRAZO_PROPRIO.has(subitem) ? `${nome}, que tem data própria` : `${nome}, da data geral`;
 }
 
-/** Days `YYYY-MM-DD`, both inside; the last stretch has no end. */
-type Trecho = { readonly inicio: string; readonly fim: string | undefined };
-
 /** When the group is due from one provider, for the services of one segment. */
 export type ObrigacaoDoPrestador = {
   readonly segmento: Exclude<Segmento, 'simples_nacional'>;
@@ -109,15 +105,15 @@ export type ObrigacaoDoPrestador = {
   /** First competence with the group: of the stretch that `hoje` is in, else of the next one. */
   readonly desde: string;
   readonly devidoHoje: boolean;
-  /** All the competences with the group, in order: a period in the Simples Nacional may interrupt them until 2027. */
-  readonly trechos: readonly Trecho[];
+  /** All the competences with the group, in order and the last without an end: a period in the Simples Nacional may interrupt them until 2027. */
+  readonly trechos: readonly Vigencia[];
 };
 
 /**
  * For each segment of services the competences from which a provider owes the group. The status at each competence decides: who
  * leaves the Simples Nacional owes it from the next day, who enters it owes it no more until the date of the Simples.
  */
-export function obrigacoes(simples: readonly PeriodoSimples[], hoje: string): readonly ObrigacaoDoPrestador[] {
+export function obrigacoes(simples: readonly Vigencia[], hoje: string): readonly ObrigacaoDoPrestador[] {
   return [GERAL, PRAZO_PROPRIO].map(({ segmento, descricao, subitens, desde }) => {
     const trechos = trechosDesde(desde, simples);
     const atual = trechos.find(({ fim }) => fim === undefined || hoje <= fim)!;
@@ -133,8 +129,8 @@ export function obrigacoes(simples: readonly PeriodoSimples[], hoje: string): re
 }
 
 /** From a day on, without the periods in the Simples Nacional before its own date. */
-function trechosDesde(desde: string, simples: readonly PeriodoSimples[]): readonly Trecho[] {
-  const trechos: Trecho[] = [];
+function trechosDesde(desde: string, simples: readonly Vigencia[]): readonly Vigencia[] {
+  const trechos: Vigencia[] = [];
   let inicio = desde;
   for (const periodo of simples.toSorted((a, b) => (a.inicio < b.inicio ? -1 : 1))) {
     if (periodo.inicio >= SIMPLES.desde || inicio >= SIMPLES.desde) break;

@@ -25,7 +25,7 @@ const ROWS_BY_CODE: ReadonlyMap<string, Row> = new Map(ROWS.map((row) => [row.co
 
 /** Three digits before four, and by number: the order in which a code is looked up. */
 export const ERRORS: readonly PublicError[] = [
-  ...ROWS.map((row) => published(row, RULES_BY_CODE.get(row.codigo) ?? [])),
+  ...ROWS.map((row) => publishRow(row, RULES_BY_CODE.get(row.codigo) ?? [])),
   ...[...RULES_BY_CODE].filter(([code]) => !ROWS_BY_CODE.has(code)).map(([, regras]) => ofRules(regras)),
 ].toSorted((a, b) => a.codigo.length - b.codigo.length || (a.codigo < b.codigo ? -1 : 1));
 
@@ -47,24 +47,18 @@ export function statusOf(codigo: string): number {
   return status;
 }
 
-function published(row: Row, regras: PublicError['regras']): PublicError {
-  const { status } = row;
+function publishRow({ reservado, ...row }: Row, regras: PublicError['regras']): PublicError {
+  const { status, substituidoPor } = row;
+  const nacional = row.nacional ?? regras.find(({ national }) => national !== undefined)?.national;
   return {
-    codigo: row.codigo,
-    status,
+    ...row,
     statuses: row.statuses ?? (status === 'aviso' ? [] : [status]),
-    mensagem: row.mensagem,
     significado: row.significado ?? [...new Set(regras.map(({ why }) => why))].join(' '),
-    comoResolver: row.comoResolver,
-    transitorio: row.transitorio,
     origem: row.origem ?? [...new Set(regras.flatMap(({ origin }) => origin.split('; ')))].join('; '),
-    nacional: row.nacional ?? regras.find(({ national }) => national !== undefined)?.national,
+    ...(nacional === undefined ? {} : { nacional }),
     alcance: status === 'aviso' ? 'aviso' : row.significado === undefined ? reachOf(regras) : 'geral',
-    integracao: row.integracao,
-    exemplos: row.exemplos,
     pedidos: row.pedidos ?? [],
-    situacao: row.reservado ? 'reservado' : row.substituidoPor === undefined ? 'enviado' : 'substituido',
-    substituidoPor: row.substituidoPor,
+    situacao: reservado ? 'reservado' : substituidoPor === undefined ? 'enviado' : 'substituido',
     regras,
   };
 }
@@ -77,7 +71,7 @@ export function ofRules(regras: PublicError['regras']): PublicError {
   const title = regras.find((rule) => rule.title !== undefined)?.title ?? messageOf(first);
   const mend = regras.find((rule) => rule.mend !== undefined)?.mend ?? messageOf(first);
   const status = reachOf(regras) === 'aviso' ? 'aviso' : 422;
-  return published({ codigo: code, mensagem: title, comoResolver: mend, status, transitorio: false }, regras);
+  return publishRow({ codigo: code, mensagem: title, comoResolver: mend, status, transitorio: false }, regras);
 }
 
 /** A code reaches as far as the farthest of its rules. */

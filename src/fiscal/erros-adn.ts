@@ -47,24 +47,24 @@ const SECRET_WITHIN = [
 const SECRET_WHOLE = new Set(['pwd', 'pass', 'auth', 'bearer', 'jwt', 'stack', 'trace', 'pilha', 'privkey']);
 
 /** `erros_adn` of whatever was answered; null when nothing was. A list or a single value is put under a name. */
-export function sanitized(value: unknown): ErrosAdn | null {
+export function sanitizeErros(value: unknown): ErrosAdn | null {
   if (value === undefined || value === null) return null;
   if (Array.isArray(value)) return { erros: listOf(value, 2) };
   if (typeof value === 'object') return objectOf(value, 1);
-  const text = plain(value, 1);
+  const text = simplify(value, 1);
   return text === undefined ? null : { mensagem: text };
 }
 
-function plain(value: unknown, level: number): ErroValue | undefined {
+function simplify(value: unknown, level: number): ErroValue | undefined {
   switch (typeof value) {
     case 'string':
-      return cut(value, TEXT_LENGTH_MAX);
+      return truncate(value, TEXT_LENGTH_MAX);
     case 'number':
       return Number.isFinite(value) ? value : null;
     case 'boolean':
       return value;
     case 'bigint':
-      return cut(String(value), TEXT_LENGTH_MAX);
+      return truncate(String(value), TEXT_LENGTH_MAX);
     case 'object':
       if (value === null) return null;
       if (level > DEPTH_MAX) return TOO_DEEP;
@@ -75,7 +75,7 @@ function plain(value: unknown, level: number): ErroValue | undefined {
 }
 
 function listOf(values: readonly unknown[], level: number): readonly ErroValue[] {
-  return values.slice(0, MEMBERS_MAX).map((value) => plain(value, level + 1) ?? null);
+  return values.slice(0, MEMBERS_MAX).map((value) => simplify(value, level + 1) ?? null);
 }
 
 function objectOf(value: object, level: number): ErrosAdn {
@@ -85,8 +85,8 @@ function objectOf(value: object, level: number): ErrosAdn {
   for (const [name, inner] of Object.entries(source)) {
     if (members.length === MEMBERS_MAX) break;
     if (isSecret(name)) continue;
-    const kept = plain(inner, level + 1);
-    if (kept !== undefined) members.push([cut(name, NAME_LENGTH_MAX), kept]);
+    const kept = simplify(inner, level + 1);
+    if (kept !== undefined) members.push([truncate(name, NAME_LENGTH_MAX), kept]);
   }
   // Entries are defined and not assigned, so that `__proto__` is a name like any other.
   return Object.fromEntries(members);
@@ -104,7 +104,7 @@ function isSecret(name: string): boolean {
 }
 
 /** The first characters of a text, none of them cut in two. */
-function cut(text: string, max: number): string {
+function truncate(text: string, max: number): string {
   const clean = text
     .slice(0, 2 * max + 1)
     .toWellFormed()

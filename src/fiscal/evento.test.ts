@@ -13,7 +13,6 @@ import {
   type EventoMove,
   type EventoSituacao,
   type EventoTrigger,
-  eventoIsOpen,
   eventoMove,
   eventoRests,
   falhaAfter,
@@ -65,10 +64,10 @@ describe('the machine', () => {
 
   test('no dead end: a state that does not rest leads, without anybody, to one that does', () => {
     const alone = MOVES.filter(({ on }) => !BY_HAND.includes(on));
-    for (const estado of ESTADOS.filter((one) => !EVENTO_ESTADOS[one].rests)) {
+    for (const estado of ESTADOS.filter((one) => !eventoRests(one, true))) {
       const reached = [...reachableFrom(estado, alone)];
       assert.ok(
-        reached.some((one) => EVENTO_ESTADOS[one].rests),
+        reached.some((one) => eventoRests(one, true)),
         estado,
       );
     }
@@ -91,7 +90,7 @@ describe('the machine', () => {
       assert.deepEqual([...reachableFrom(estado)], [estado]);
     }
     // A refusal that was seen to is a refusal.
-    const stays = MOVES.filter(({ from, to }) => from === to && EVENTO_ESTADOS[to].rests);
+    const stays = MOVES.filter(({ from, to }) => from === to && eventoRests(to, true));
     assert.deepEqual(stays, [{ from: 'rejeitado', on: 'arquivamento', to: 'rejeitado', due: 'never' }]);
     const out = MOVES.filter(({ from }) => from === 'erro_reprocessamento');
     assert.ok(out.every(({ on }) => BY_HAND.includes(on)));
@@ -271,7 +270,7 @@ describe('States and transitions, row by row', () => {
   });
 
   test('erro_reprocessamento | none automatic | stays, never retried automatically', () => {
-    assert.ok(EVENTO_ESTADOS.erro_reprocessamento.rests);
+    assert.ok(eventoRests('erro_reprocessamento', true));
     assert.equal(eventoMove('erro_reprocessamento', 'anuncio'), undefined);
     for (const { due } of MOVES.filter(({ to }) => to === 'erro_reprocessamento')) assert.equal(due, 'never');
   });
@@ -340,7 +339,7 @@ describe('another cancellation in a non-terminal state (Endpoints, Events: 422)'
     for (const hasRetry of [false, true]) {
       const open = OPEN.some(([one, retry]) => one === estado && (estado !== 'erro' || retry === hasRetry));
       test(`${estado}${hasRetry ? ' with a retry pending' : ''} is ${open ? '' : 'not '}open`, () => {
-        assert.equal(eventoIsOpen(estado, hasRetry), open);
+        assert.equal(eventoRests(estado, hasRetry), !open);
       });
     }
   }

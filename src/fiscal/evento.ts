@@ -2,9 +2,9 @@
  * The life of an event as a table: its nine states with their meaning, the moves between them, and what a client is
  * advised to do (`acao_sugerida`).
  *
- * `pendente`, `aguardando_autorizacao_nota` and `cancelado` say that the national environment surely has nothing of the
- * event: that is why only from the first two it can be withdrawn, and why a reprocessing goes back to `enviado`, where one
- * asks before sending. When a row wants attention again is `due`; how it is claimed and settled is the worker's affair.
+ * In `pendente`, `aguardando_autorizacao_nota` and `cancelado` the ADN surely has nothing of the event. Therefore it can be withdrawn
+ * only from the first two, and a reprocessing goes back to `enviado`, where the ADN is asked before anything is sent. `due` says when
+ * a row is looked at again; the worker claims and settles it.
  */
 import { type Move, moveFrom, statesBefore } from './machine.ts';
 
@@ -34,63 +34,48 @@ export const DESFECHOS_EVENTO = {
 
 export type DesfechoEvento = keyof typeof DESFECHOS_EVENTO;
 
-type Shown = {
-  /** What the state means, as the documentation says it. */
-  readonly significado: string;
-  /** What has become of it; where the state does not tell alone, {@link desfechoOf} does. */
-  readonly desfecho: DesfechoEvento;
-  /** Nothing more happens by itself. `erro` rests only when its retries are spent: see {@link eventoRests}. */
-  readonly rests: boolean;
-};
-
-export const EVENTO_ESTADOS: Readonly<Record<EventoEstado, Shown>> = {
+/** What each state means, for the documentation, and what has become of an event in it; {@link desfechoOf} knows the exceptions. */
+export const EVENTO_ESTADOS: Readonly<
+  Record<EventoEstado, { readonly significado: string; readonly desfecho: DesfechoEvento }>
+> = {
   pendente: {
     significado: 'O evento foi registrado e aguarda o envio ao ADN.',
     desfecho: 'em_andamento',
-    rests: false,
   },
   enviado: {
     significado: 'O envio ao ADN foi anunciado; a resposta ainda não é conhecida.',
     desfecho: 'em_andamento',
-    rests: false,
   },
   aguardando_autorizacao_nota: {
     significado: 'A nota ainda não foi autorizada, ou o ADN ainda não a reconhece; o evento segue depois dela.',
     desfecho: 'em_andamento',
-    rests: false,
   },
   processado: {
     significado: 'O ADN registrou o evento.',
     desfecho: 'registrado',
-    rests: true,
   },
   rejeitado: {
     significado: 'O ADN recusou o evento; o motivo está em `erros_adn`.',
     desfecho: 'recusado',
-    rests: true,
   },
   erro: {
     significado:
       'O envio falhou sem que o ADN o decidisse; há nova tentativa marcada, ou já foram feitas as três que o evento tem.',
     desfecho: 'em_andamento',
-    rests: false,
   },
   erro_reprocessamento: {
     significado:
       'Separado para análise manual, porque a resposta não pôde ser entendida ou porque o município o separou.',
     desfecho: 'parado',
-    rests: true,
   },
   cancelado: {
     significado: 'Retirado pelo município antes do envio.',
     desfecho: 'retirado',
-    rests: true,
   },
   dispensado: {
     significado:
       'O envio ao ADN foi dispensado: a nota foi recusada, o município o dispensou, o ADN não recebe o tipo, ou o evento anula um que só vale no município.',
     desfecho: 'dispensado',
-    rests: true,
   },
 };
 
@@ -122,8 +107,8 @@ export type EventoMove = Move<EventoEstado, EventoTrigger> & {
 export const EVENTO_RETRIES_MAX = 3;
 
 /**
- * `anuncio` from `enviado` is somebody finding an event whose sender died or got no answer: the ADN is asked first, and so it
- * is in `erro`. `adiamento` is the ADN out of reach as a whole, which counts for no event (D-52).
+ * `anuncio` from `enviado`: a worker found an event whose sender died or got no answer. From there, as from `erro`, the ADN is asked
+ * first. `adiamento`: the whole ADN is out of reach, which uses up no retry of an event (D-52).
  */
 export const EVENTO_MOVES = [
   { from: undefined, on: 'registro', to: 'pendente', due: 'now' },
@@ -158,7 +143,7 @@ export const EVENTO_MOVES = [
   { from: 'erro', on: 'dispensa', to: 'dispensado', due: 'never' },
   { from: 'erro_reprocessamento', on: 'reprocessamento', to: 'enviado', due: 'now' },
   { from: 'erro_reprocessamento', on: 'dispensa', to: 'dispensado', due: 'never' },
-  // Nothing but the operator's list changes: a refusal is final, and somebody has seen to it.
+  // A refusal is final: filing it only takes it off the operator's list.
   { from: 'rejeitado', on: 'arquivamento', to: 'rejeitado', due: 'never' },
 ] as const satisfies readonly EventoMove[];
 
@@ -181,12 +166,7 @@ export function falhaAfter(reprocessamentos: number): 'falha' | 'esgotamento' {
 
 /** Whether nothing more happens by itself. `hasRetry`: a retry of an event in `erro` has its date. */
 export function eventoRests(estado: EventoEstado, hasRetry: boolean): boolean {
-  return EVENTO_ESTADOS[estado].rests || (estado === 'erro' && !hasRetry);
-}
-
-/** Not at its end: while a cancellation is so, no other one of the note is taken (specification, Endpoints: 422). */
-export function eventoIsOpen(estado: EventoEstado, hasRetry: boolean): boolean {
-  return !eventoRests(estado, hasRetry);
+  return EVENTO_ESTADOS[estado].desfecho !== 'em_andamento' || (estado === 'erro' && !hasRetry);
 }
 
 /**

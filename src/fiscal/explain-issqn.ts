@@ -62,7 +62,7 @@ function deductionSteps(input: IssqnInput, { vCalcDR, deduction }: IssqnAmounts)
     case undefined:
       return [];
     case 'pDR': {
-      const formula = `${bracketed([nameAmount('vServ', input.vServ), ...discount(input)])} × ${nameAmount('pDR', input.deduction.p)} %`;
+      const formula = `${bracket([nameAmount('vServ', input.vServ), ...discountTerm(input)])} × ${nameAmount('pDR', input.deduction.p)} %`;
       return [{ campo: 'valores/vCalcDR', formula, value: vCalcDR }];
     }
     case 'vDR': {
@@ -83,9 +83,9 @@ function benefitSteps(input: IssqnInput, amounts: IssqnAmounts): readonly Amount
     case 'isencao': {
       const after = [
         nameAmount('vServ', input.vServ),
-        ...discount(input),
-        ...deducted(input, amounts),
-        ...reimbursed(amounts),
+        ...discountTerm(input),
+        ...deductionTerm(input, amounts),
+        ...reimbursementTerm(amounts),
       ].join(' − ');
       return [
         {
@@ -96,7 +96,11 @@ function benefitSteps(input: IssqnInput, amounts: IssqnAmounts): readonly Amount
       ];
     }
     case 'pRedBCBM': {
-      const after = bracketed([nameAmount('vServ', input.vServ), ...discount(input), ...deducted(input, amounts)]);
+      const after = bracket([
+        nameAmount('vServ', input.vServ),
+        ...discountTerm(input),
+        ...deductionTerm(input, amounts),
+      ]);
       const formula = `${after} × ${nameAmount('pRedBCBM', input.benefit.p)} %`;
       return [{ campo: 'valores/vCalcBM', formula, value: amounts.vCalcBM }];
     }
@@ -110,10 +114,10 @@ function benefitSteps(input: IssqnInput, amounts: IssqnAmounts): readonly Amount
 function baseInWords(input: IssqnInput, amounts: IssqnAmounts): string {
   return [
     nameAmount('vServ', input.vServ),
-    ...discount(input),
-    ...deducted(input, amounts),
+    ...discountTerm(input),
+    ...deductionTerm(input, amounts),
     ...(input.benefit === undefined ? [] : [nameAmount(BENEFIT_NAMES[input.benefit.kind], amounts.benefit)]),
-    ...reimbursed(amounts),
+    ...reimbursementTerm(amounts),
   ].join(' − ');
 }
 
@@ -128,15 +132,15 @@ const BENEFIT_NAMES: Readonly<Record<Benefit['kind'], string>> = {
   vRedBCBM: 'vRedBCBM',
 };
 
-function reimbursed({ vCalcReeRepRes }: IssqnAmounts): readonly string[] {
+function reimbursementTerm({ vCalcReeRepRes }: IssqnAmounts): readonly string[] {
   return vCalcReeRepRes === undefined ? [] : [nameAmount('vCalcReeRepRes', vCalcReeRepRes)];
 }
 
-function discount({ vDescIncond = ZERO }: IssqnInput): readonly string[] {
+function discountTerm({ vDescIncond = ZERO }: IssqnInput): readonly string[] {
   return vDescIncond === ZERO ? [] : [nameAmount('vDescIncond', vDescIncond)];
 }
 
-function deducted(input: IssqnInput, { deduction }: IssqnAmounts): readonly string[] {
+function deductionTerm(input: IssqnInput, { deduction }: IssqnAmounts): readonly string[] {
   return input.deduction === undefined ? [] : [nameAmount(DEDUCTION_NAMES[input.deduction.kind], deduction)];
 }
 
@@ -193,7 +197,7 @@ function taxInWords({ vBC, vISSQN, pAliqAplic }: IssqnAmounts): string {
 
 function withheldInWords(dps: Dps, input: IssqnInput, amounts: IssqnAmounts): string {
   const parts = [
-    ...federal(input),
+    ...federalTerms(input),
     ...(amounts.vISSQNRet === ZERO
       ? []
       : [
@@ -211,7 +215,7 @@ const RETAINED_BY: Readonly<Record<IssqnInput['tpRetISSQN'], string>> = {
   '3': 'retido pelo intermediário',
 };
 
-function federal({ vRetCP, vRetIRRF, vRetCSLL }: IssqnInput): readonly string[] {
+function federalTerms({ vRetCP, vRetIRRF, vRetCSLL }: IssqnInput): readonly string[] {
   return Object.entries({ vRetCP, vRetIRRF, vRetCSLL }).flatMap(([campo, value]) =>
     value === undefined || value === ZERO ? [] : [nameAmount(campo, value)],
   );
@@ -227,10 +231,10 @@ function ownDebits({ valores }: Dps): string | undefined {
 function netInWords(input: IssqnInput, { vTotalRet }: IssqnAmounts): string {
   const { vDescCond = ZERO } = input;
   const withheld =
-    vTotalRet === undefined ? federal(input) : vTotalRet === ZERO ? [] : [nameAmount('vTotalRet', vTotalRet)];
+    vTotalRet === undefined ? federalTerms(input) : vTotalRet === ZERO ? [] : [nameAmount('vTotalRet', vTotalRet)];
   return [
     nameAmount('vServ', input.vServ),
-    ...discount(input),
+    ...discountTerm(input),
     ...(vDescCond === ZERO ? [] : [nameAmount('vDescCond', vDescCond)]),
     ...withheld,
   ].join(' − ');
@@ -272,7 +276,7 @@ const NOT_TAXED: Readonly<Record<'2' | '3' | '4', string>> = {
   '4': 'operação sem incidência',
 };
 
-function bracketed(terms: readonly string[]): string {
+function bracket(terms: readonly string[]): string {
   return terms.length === 1 ? terms[0]! : `(${terms.join(' − ')})`;
 }
 

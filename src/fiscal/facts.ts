@@ -6,6 +6,7 @@ import type { Ambiente } from './ambiente.ts';
 import type { CadastrosFacts } from './cadastros.ts';
 import type { EventoNaNota } from './conflitos-evento.ts';
 import type { Decimal } from './decimal.ts';
+import { isInForce, type Vigencia } from './moment.ts';
 import type { NotaEstado } from './nota.ts';
 
 /** An establishment of the municipal registry, or the one that the sandbox would create from this very DPS. */
@@ -20,15 +21,12 @@ export type Prestador = {
   readonly fone?: string | undefined;
   readonly email?: string | undefined;
   /** When the provider was in the Simples Nacional (D-23), in order; the periods do not overlap. */
-  readonly simples: readonly PeriodoSimples[];
+  readonly simples: readonly Vigencia[];
 };
-
-/** Days `YYYY-MM-DD`, both inside; without `fim` it goes on. */
-export type PeriodoSimples = { readonly inicio: string; readonly fim: string | undefined };
 
 /** Whether a provider is in the Simples Nacional on a day `YYYY-MM-DD`, by the registry (D-23). */
 export function isOptante({ simples }: Pick<Prestador, 'simples'>, data: string): boolean {
-  return simples.some(({ inicio, fim }) => inicio <= data && (fim === undefined || data <= fim));
+  return simples.some((periodo) => isInForce(periodo, data));
 }
 
 export type Endereco = {

@@ -44,18 +44,18 @@ export function judge(dps: Dps, facts: Facts, declarado: Declarado = NADA_DECLAR
   for (const rule of RULES) {
     if (rule.when !== undefined && !rule.when(dps, facts, declarado)) continue;
     if (rule.must(dps, facts, declarado)) continue;
-    for (const breach of breachesOf(rule, dps, facts, declarado)) tell(rule, breach, facts, found);
+    for (const breach of breachesOf(rule, dps, facts, declarado)) report(rule, breach, facts, found);
   }
-  if (found.faults.length > 0) return refused(found);
+  if (found.faults.length > 0) return refuse(found);
 
   const amounts = assessIssqn(issqnInput(dps, facts));
   judgeComputed(AMOUNT_RULES, amounts, found, dps, facts, declarado);
-  if (found.faults.length > 0) return refused(found);
+  if (found.faults.length > 0) return refuse(found);
 
   const group = judgeIbsCbs(dps, amounts, facts, declarado);
   found.faults.push(...group.faults);
   found.avisos.push(...group.avisos);
-  if (found.faults.length > 0) return refused(found);
+  if (found.faults.length > 0) return refuse(found);
   const { ibscbs, cIndOp, retencao } = group;
   return { amounts, cLocIncid: incidenceOf(dps), ibscbs, cIndOp, retencao, avisos: found.avisos };
 }
@@ -76,7 +76,7 @@ export function judgeIbsCbs(dps: Dps, amounts: IssqnForIbsCbs, facts: IbsCbsFact
   const found: Breaches = { faults: [], avisos: [] };
   const { IBSCBS } = dps;
   if (IBSCBS === undefined) {
-    if (declarado.ibscbs !== undefined) found.avisos.push(notCompared(declarado.ibscbs, NO_GROUP));
+    if (declarado.ibscbs !== undefined) found.avisos.push(remarkNotCompared(declarado.ibscbs, NO_GROUP));
     return { ...found, ibscbs: undefined, cIndOp: undefined, retencao: undefined };
   }
   const cIndOp = indOpOf(dps);
@@ -88,7 +88,7 @@ export function judgeIbsCbs(dps: Dps, amounts: IssqnForIbsCbs, facts: IbsCbsFact
     const retencao = retencaoOf(assessed);
     judgeComputed(OF_BASE, assessWithoutRates(input), found, dps, facts, declarado);
     found.avisos.push({ codigo: 'E1515', xpath: '/DPS/infDPS/IBSCBS', mensagem: retencao });
-    if (declarado.ibscbs !== undefined) found.avisos.push(notCompared(declarado.ibscbs, NOT_YET));
+    if (declarado.ibscbs !== undefined) found.avisos.push(remarkNotCompared(declarado.ibscbs, NOT_YET));
     return { ...found, ibscbs: undefined, cIndOp, retencao };
   }
   judgeComputed(IBSCBS_RULES, assessed, found, dps, facts, declarado);
@@ -119,30 +119,30 @@ export function judgeWhole(dps: Dps, facts: Facts, declarado: Declarado = NADA_D
   if (!('faults' in judged)) return judged;
   const found: Breaches = { faults: [...judged.faults], avisos: [] };
   const amounts = assessIssqn(issqnInput(dps, facts));
-  judgeComputed(sayable(AMOUNT_RULES, found), amounts, found, dps, facts, declarado);
-  const ofIbsCbs = sayable(IBSCBS_RULES, found);
+  judgeComputed(judgeableRules(AMOUNT_RULES, found), amounts, found, dps, facts, declarado);
+  const ofIbsCbs = judgeableRules(IBSCBS_RULES, found);
   const input = ofIbsCbs.length === 0 ? undefined : ibsCbsInput(dps, amounts);
   const ibscbs = input && assessIbsCbs(input, facts.tabelaIbsCbs);
   if (ibscbs !== undefined && !('unavailable' in ibscbs)) {
     judgeComputed(ofIbsCbs, ibscbs, found, dps, facts, declarado);
   }
-  return refused(found);
+  return refuse(found);
 }
 
-function refused({ faults }: Breaches): { readonly faults: readonly Fault[] } {
+function refuse({ faults }: Breaches): { readonly faults: readonly Fault[] } {
   return { faults: inLayoutOrder(faults) };
 }
 
 /** Those of the rules about amounts that no fault stands in the way of. */
-function sayable<Of extends AmountRule | IbsCbsRule>(rules: readonly Of[], { faults }: Breaches): readonly Of[] {
-  const broken = new Set(faults.map(({ xpath }) => ruledAt(xpath)));
+function judgeableRules<Of extends AmountRule | IbsCbsRule>(rules: readonly Of[], { faults }: Breaches): readonly Of[] {
+  const broken = new Set(faults.map(({ xpath }) => placeOf(xpath)));
   return rules.filter(
     ({ at, from }) => from !== undefined && !broken.has(at) && ![...from].some((place) => broken.has(place)),
   );
 }
 
 /** The place of a fault as rules name it. */
-function ruledAt(xpath: string): string {
+function placeOf(xpath: string): string {
   return xpath
     .replace(/\[\d+\]/g, '')
     .replace(/^\/DPS\/infDPS\//, '')
@@ -178,13 +178,16 @@ function judgeComputed<Amounts, Known extends IbsCbsFacts>(
       esperado: rule.calculated?.(amounts),
       detalhes: rule.details?.(amounts, declarado),
     };
-    tell(rule, breach, facts, into);
+    report(rule, breach, facts, into);
   }
 }
 
-type Told = Breach & { readonly esperado?: string | undefined; readonly detalhes?: Fault['detalhes'] | undefined };
+type FullBreach = Breach & {
+  readonly esperado?: string | undefined;
+  readonly detalhes?: Fault['detalhes'] | undefined;
+};
 
-function breachesOf(rule: Rule, dps: Dps, facts: Facts, declarado: Declarado): readonly Told[] {
+function breachesOf(rule: Rule, dps: Dps, facts: Facts, declarado: Declarado): readonly FullBreach[] {
   if (rule.breaches !== undefined) return rule.breaches(dps, facts, declarado);
   const { message } = rule;
   const mensagem = typeof message === 'string' ? message : message(dps, facts, declarado);
@@ -192,9 +195,9 @@ function breachesOf(rule: Rule, dps: Dps, facts: Facts, declarado: Declarado): r
 }
 
 /** A breach is a fault, or a remark: always, or where the rules of the standard alone do not refuse (D-86). */
-function tell(
+function report(
   { code, scope, esquema, expected }: Pick<AnyRule, 'code' | 'scope' | 'esquema' | 'expected'>,
-  { at, mensagem, encontrado, esperado = expected, detalhes }: Told,
+  { at, mensagem, encontrado, esperado = expected, detalhes }: FullBreach,
   { regrasNacionais, ambiente }: Pick<Facts, 'regrasNacionais' | 'ambiente'>,
   { faults, avisos }: Breaches,
 ): void {
@@ -271,7 +274,7 @@ const NOT_YET =
   'ainda não foram comparados: sê-lo-ão com o cálculo oficial, quando houver alíquota, e se divergirem a nota termina rejeitada.';
 
 /** What was declared and has nothing to be compared with is told, not passed over. */
-function notCompared(declared: NonNullable<Declarado['ibscbs']>, why: string): Aviso {
+function remarkNotCompared(declared: NonNullable<Declarado['ibscbs']>, why: string): Aviso {
   const names = Object.keys(declared).join(', ');
   const mensagem = `Os valores declarados de IBS e CBS (${names}) ${why}`;
   return { codigo: 'E1515', xpath: '/DPS/infDPS/IBSCBS', mensagem };

@@ -83,6 +83,14 @@ export function brazilianDate(date: string): string {
   return `${date.slice(8, 10)}/${date.slice(5, 7)}/${date.slice(0, 4)}`;
 }
 
+/** Days `YYYY-MM-DD`, both inside; without `fim` it goes on. */
+export type Vigencia = { readonly inicio: string; readonly fim: string | undefined };
+
+/** Whether a day lies in a period. */
+export function isInForce({ inicio, fim }: Vigencia, data: string): boolean {
+  return inicio <= data && (fim === undefined || data <= fim);
+}
+
 const DAY_MS = 86_400_000;
 
 /** The day so many days after a day, both `YYYY-MM-DD`; `days` below zero: before it. */

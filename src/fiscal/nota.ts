@@ -1,15 +1,15 @@
 /**
  * The life of a nota as a table: its states with what the public sees in each, and the moves between them.
  *
- * The public fields are columns here; nobody keeps them in step by hand. `due` says when a row that made the move
- * wants attention again; how it is claimed and settled is the worker's affair.
+ * The public fields are columns of the states, so that they follow from one. `due` says when a row that made the move is looked at
+ * again; the worker claims and settles it.
  */
-
 import { finalStates, type Move, moveFrom } from './machine.ts';
 
 export type NotaEstado = 'emitida' | 'retida' | 'transmitida' | 'autorizada' | 'recusada' | 'cancelada';
 
-type Shown = {
+/** What the public sees of a state. */
+type PublicState = {
   /** What the state means, as the documentation says it. */
   readonly significado: string;
   /** `nota.status`. */
@@ -27,37 +27,30 @@ type Shown = {
   readonly holdsDps: boolean;
 };
 
-export const NOTA_ESTADOS: Readonly<Record<NotaEstado, Shown>> = {
+/** What the public sees until the ADN has decided. */
+const EM_PROCESSAMENTO = {
+  status: 'rascunho',
+  protocolo: 'processando',
+  chave_acesso_provisoria: true,
+  codigo_situacao_nfse: null,
+  acao_sugerida: 'aguardar',
+  rests: false,
+  holdsDps: true,
+} as const;
+
+export const NOTA_ESTADOS: Readonly<Record<NotaEstado, PublicState>> = {
   emitida: {
     significado: 'A nota existe, com chave e protocolo, e aguarda a transmissão ao ADN, que nada tem dela.',
-    status: 'rascunho',
-    protocolo: 'processando',
-    chave_acesso_provisoria: true,
-    codigo_situacao_nfse: null,
-    acao_sugerida: 'aguardar',
-    rests: false,
-    holdsDps: true,
+    ...EM_PROCESSAMENTO,
   },
   retida: {
     significado:
       'A nota existe, com chave e protocolo, e não é enviada: falta publicar uma alíquota do IBS ou da CBS da sua competência, como diz mensagem_retorno. Segue sozinha quando o município a importar, com o IBS e a CBS calculados.',
-    status: 'rascunho',
-    protocolo: 'processando',
-    chave_acesso_provisoria: true,
-    codigo_situacao_nfse: null,
-    acao_sugerida: 'aguardar',
-    rests: false,
-    holdsDps: true,
+    ...EM_PROCESSAMENTO,
   },
   transmitida: {
     significado: 'O envio ao ADN foi anunciado; a resposta ainda não é conhecida.',
-    status: 'rascunho',
-    protocolo: 'processando',
-    chave_acesso_provisoria: true,
-    codigo_situacao_nfse: null,
-    acao_sugerida: 'aguardar',
-    rests: false,
-    holdsDps: true,
+    ...EM_PROCESSAMENTO,
   },
   autorizada: {
     significado: 'O ADN autorizou a nota.',
@@ -108,11 +101,10 @@ export type NotaTrigger =
 export type NotaMove = Move<NotaEstado, NotaTrigger>;
 
 /**
- * `anuncio` from `transmitida` is somebody finding a note whose sender died or got no answer: the ADN is asked first,
- * and the note is sent again only when the ADN does not know it. `adiamento` leaves the state as it is. `espera` is a note
- * that replaces another before its time: it was not sent, or surely not taken (E1308). What is `emitida` the ADN has nothing
- * of, nor of what is `retida`, and therefore from there alone a note can be withdrawn. `divergencia` is what a held note comes to
- * when the published rates make another amount than the one that was declared.
+ * `anuncio` from `transmitida`: a worker found a note whose sender died or got no answer. It asks the ADN first, and sends the note
+ * again only when the ADN does not know it. `adiamento` keeps the state. `espera`: the note replaces another one before its time, and
+ * was not sent, or surely not taken (E1308). `retirada`: only from `emitida` and `retida`, of which the ADN surely has nothing.
+ * `divergencia`: the published rates make another amount than the one that the held note declared.
  */
 export const NOTA_MOVES = [
   { from: undefined, on: 'emissao', to: 'emitida', due: 'now' },

@@ -184,7 +184,7 @@ const SETTINGS_ROWS = {
     help: 'o que faz uma regra nacional que a especificação do serviço não traz',
     usual: 'recusar em producao, avisar em homologacao',
     without: 'volta ao do ambiente: recusar em producao, avisar em homologacao',
-    parse: (written) => chosen('regras-nacionais', written, REGRAS_NACIONAIS),
+    parse: (written) => chooseValue('regras-nacionais', written, REGRAS_NACIONAIS),
     title: 'regras nacionais',
     show: (regras, { ambiente }) => {
       const word = (regras ?? AMBIENTES[ambiente].regrasNacionais) === 'recusa' ? 'recusar' : 'avisar';
@@ -199,7 +199,7 @@ const SETTINGS_ROWS = {
     help: 'quem lê a nota pelo identificador da DPS, e no porto SOAP por período e por RPS: todos, ou uma parte dela com o seu certificado',
     usual: 'parte em producao, publica em homologacao',
     without: 'volta ao do ambiente: parte em producao, publica em homologacao',
-    parse: (written) => chosen('consulta-dps', written, CONSULTAS_DPS),
+    parse: (written) => chooseValue('consulta-dps', written, CONSULTAS_DPS),
     title: 'consulta da DPS',
     show: (consulta, { ambiente }) =>
       consulta ?? `${AMBIENTES[ambiente].dpsQueryIsOpen ? 'publica' : 'parte'}, ${OF_AMBIENTE}`,
@@ -211,7 +211,7 @@ const SETTINGS_ROWS = {
     takes: 'sim|nao',
     help: 'aceita no porto SOAP legado as assinaturas de 2008: RSA-SHA1 com C14N inclusiva, e o documento inteiro (URI="")',
     usual: 'nao',
-    parse: (written) => chosen('soap-sha1', written, SIM_NAO),
+    parse: (written) => chooseValue('soap-sha1', written, SIM_NAO),
     title: 'SHA-1 no SOAP',
     show: (isTaken) => (isTaken ? 'aceito' : 'não aceito'),
   }),
@@ -367,7 +367,7 @@ export function showSetting(
 /** Of an XML namespace: an absolute address, of characters that need no escaping, no longer than the XML reader takes. */
 const NAMESPACE = /^[A-Za-z][\w+.-]*:[^\s<>&"']{1,120}$/;
 
-function chosen<Name extends string, Value>(
+function chooseValue<Name extends string, Value>(
   option: string,
   written: string,
   choices: Readonly<Record<Name, Value>>,

@@ -3,12 +3,12 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from '../../test/support/seed.ts';
 import {
+  readPedidoDeSimulacao,
   readSimular,
   SIMULAR_MAX_MS,
   type Simulacao,
-  simulacaoPedida,
-  simularText,
   VALORES_MAGICOS,
+  writeSimular,
 } from './simular.ts';
 
 describe('reading', () => {
@@ -67,7 +67,7 @@ describe('reading', () => {
     for (const { valor } of VALORES_MAGICOS) {
       const { simulacao, problemas } = readSimular(valor);
       assert.ok(simulacao !== undefined && problemas.length === 0, valor);
-      assert.equal(simularText(simulacao), valor);
+      assert.equal(writeSimular(simulacao), valor);
     }
     assert.deepEqual(
       VALORES_MAGICOS.map(({ valor }) => valor),
@@ -121,7 +121,7 @@ describe('keeping', () => {
     );
     fc.assert(
       fc.property(simulacao, (one) => {
-        const text = simularText(one);
+        const text = writeSimular(one);
         const read = readSimular(text);
         assert.deepEqual(read, { simulacao: Object.keys(one).length === 0 ? undefined : { ...one }, problemas: [] });
       }),
@@ -137,18 +137,18 @@ describe('asking', () => {
       { texto: '' },
       { cabecalho: undefined, texto: undefined },
     ]) {
-      assert.deepEqual(simulacaoPedida(asked), { simular: undefined, avisos: [] });
+      assert.deepEqual(readPedidoDeSimulacao(asked), { simular: undefined, avisos: [] });
     }
   });
 
   test('header and text go together; of what both say the header holds', () => {
     const asked = { cabecalho: 'adn:rejeita=E1234', texto: 'adn:rejeita=E0999 adn:atraso=10s', xpath: '/DPS/x' };
-    assert.deepEqual(simulacaoPedida(asked), { simular: 'adn:rejeita=E1234 adn:atraso=10s', avisos: [] });
+    assert.deepEqual(readPedidoDeSimulacao(asked), { simular: 'adn:rejeita=E1234 adn:atraso=10s', avisos: [] });
   });
 
   test('a remark says where it was found', () => {
     const asked = { cabecalho: 'adn:atrazo=1s', texto: 'adn:rejeita=', xpath: '/DPS/infDPS/serv/infoCompl/xInfComp' };
-    const { simular, avisos } = simulacaoPedida(asked);
+    const { simular, avisos } = readPedidoDeSimulacao(asked);
     assert.equal(simular, undefined);
     assert.deepEqual(
       avisos.map(({ codigo, xpath, campo }) => [codigo, xpath, campo]),
@@ -163,7 +163,7 @@ describe('asking', () => {
 
   test('a header without any value is told too; a text without one is a text', () => {
     for (const cabecalho of ['sim', '', 'rejeita=E1234']) {
-      const { simular, avisos } = simulacaoPedida({ cabecalho });
+      const { simular, avisos } = readPedidoDeSimulacao({ cabecalho });
       assert.equal(simular, undefined);
       assert.match(avisos[0]!.mensagem, /^X-NFSe-Simular não traz um valor de simulação e foi ignorado\. Existem: /);
     }

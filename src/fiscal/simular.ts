@@ -124,7 +124,7 @@ const EXAMPLE_OF: Readonly<Record<Name, string>> = {
 const EXAMPLES = Object.values(EXAMPLE_OF).join(', ');
 
 /** As it is kept with a note or an event; {@link readSimular} reads it back. */
-export function simularText({ rejeita, atrasoMs, indisponivelMs, respostaPerdida }: Simulacao): string {
+export function writeSimular({ rejeita, atrasoMs, indisponivelMs, respostaPerdida }: Simulacao): string {
   const values = [
     rejeita === undefined ? [] : [`adn:rejeita=${rejeita}`],
     atrasoMs === undefined ? [] : [`adn:atraso=${durationOf(atrasoMs)}`],
@@ -151,12 +151,17 @@ export type PedidoDeSimulacao = {
 };
 
 /** What somebody of the sandbox asked for. `simular`: to be kept with the note or the event. */
-export type Pedida = { readonly simular: string | undefined; readonly avisos: readonly Aviso[] };
+export type SimulacaoPedida = { readonly simular: string | undefined; readonly avisos: readonly Aviso[] };
 
-export const NOT_ASKED: Pedida = { simular: undefined, avisos: [] };
+export const NOT_ASKED: SimulacaoPedida = { simular: undefined, avisos: [] };
 
 /** Header and text together; of what both say the header holds. */
-export function simulacaoPedida({ cabecalho, texto, xpath = '', reading = 'ignored' }: PedidoDeSimulacao): Pedida {
+export function readPedidoDeSimulacao({
+  cabecalho,
+  texto,
+  xpath = '',
+  reading = 'ignored',
+}: PedidoDeSimulacao): SimulacaoPedida {
   if (cabecalho === undefined && (texto === undefined || !/adn:/i.test(texto))) return NOT_ASKED;
   const header = cabecalho === undefined ? undefined : readSimular(cabecalho, reading);
   const text = texto === undefined ? undefined : readSimular(texto, reading);
@@ -167,7 +172,7 @@ export function simulacaoPedida({ cabecalho, texto, xpath = '', reading = 'ignor
     ...(text?.problemas ?? []).map((mensagem) => remark(xpath, mensagem)),
   ];
   const simulacao = { ...text?.simulacao, ...header?.simulacao };
-  const simular = simularText(simulacao);
+  const simular = writeSimular(simulacao);
   return { simular: simular === '' ? undefined : simular, avisos };
 }
 

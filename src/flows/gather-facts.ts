@@ -6,14 +6,14 @@
  */
 import { aliquotaAmong } from '../fiscal/aliquota.ts';
 import { AMBIENTES } from '../fiscal/ambiente.ts';
-import { isInForce, SEM_CADASTROS } from '../fiscal/cadastros.ts';
+import { SEM_CADASTROS } from '../fiscal/cadastros.ts';
 import { municipioOf } from '../fiscal/catalogs/catalogs.ts';
 import { cnpjIsValid, cpfIsValid, isKeyOfOther } from '../fiscal/chave.ts';
 import { standingOn } from '../fiscal/conflitos-evento.ts';
 import { ENDERECO_NAO_INFORMADO, type Facts, type NotaSubstituida, type Prestador } from '../fiscal/facts.ts';
 import type { Fault } from '../fiscal/fault.ts';
 import type { Dps } from '../fiscal/layout/dps.ts';
-import { momentIn } from '../fiscal/moment.ts';
+import { isInForce, momentIn } from '../fiscal/moment.ts';
 import type { NomeadoPelaDps } from '../store/cadastros.ts';
 import type { Municipio } from '../store/municipios.ts';
 import { naNota } from './na-nota.ts';

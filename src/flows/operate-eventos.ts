@@ -5,7 +5,14 @@
 import { signatureElement } from '../documents/signing.ts';
 import { maskDocumento, whyNoChave } from '../fiscal/chave.ts';
 import { standingOn } from '../fiscal/conflitos-evento.ts';
-import { EVENTO_ANTES_DO_ENVIO, EVENTO_ESTADOS, EVENTO_MOVES, type EventoMove, eventoMove } from '../fiscal/evento.ts';
+import {
+  EVENTO_ANTES_DO_ENVIO,
+  EVENTO_ESTADOS,
+  EVENTO_MOVES,
+  type EventoMove,
+  eventoMove,
+  eventoRests,
+} from '../fiscal/evento.ts';
 import { signedPartOfEvento, withEventoSignature } from '../fiscal/layout/evento.ts';
 import { T } from '../fiscal/layout/simple-types.ts';
 import { statesBefore } from '../fiscal/machine.ts';
@@ -208,7 +215,7 @@ function whyNot(slug: string, evento: EventoPublico, row: Movable, operacao: Ope
   const instead =
     possible.length > 0
       ? `O que se pode fazer com ele: ${possible.join('; ')}.`
-      : EVENTO_ESTADOS[estado].rests
+      : eventoRests(estado, true)
         ? 'Ele chegou ao fim, e não há mais o que fazer com ele.'
         : 'Espere a resposta do ADN: o serviço insiste sozinho.';
   return `${calledEvento(evento)} está ${estado}, e ${operacao} só se pode de ${listed(statesBefore<EventoMove>(EVENTO_MOVES, OPERACOES[operacao]))}. ${estado}: ${lowered(EVENTO_ESTADOS[estado].significado.replaceAll('`', ''))} ${instead}`;

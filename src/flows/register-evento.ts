@@ -13,13 +13,13 @@ import { AMBIENTES } from '../fiscal/ambiente.ts';
 import { isKeyOfOther, isProtocolo, parseChave } from '../fiscal/chave.ts';
 import { VER_APLIC } from '../fiscal/compose-nfse.ts';
 import {
-  cancelledNota,
   conflictOf,
   type EventoAchado,
   type EventoSuposto,
-  missedBy,
-  missedConflict,
-  openCancelamento,
+  explainMissing,
+  findMissing,
+  refuseBesideOpen,
+  refuseOnCancelled,
   standingOn,
 } from '../fiscal/conflitos-evento.ts';
 import type { Aviso, Fault } from '../fiscal/fault.ts';
@@ -27,7 +27,7 @@ import { judgeAutor, judgeNomeada, judgeNota, type PartesDaNota } from '../fisca
 import { writeEvento } from '../fiscal/layout/evento.ts';
 import { isoMoment, momentIn } from '../fiscal/moment.ts';
 import { type NotaNomeada, type PedidoEvento, readPedido } from '../fiscal/pedido-evento.ts';
-import { whatIsBroken } from '../fiscal/rules/codificacao.ts';
+import { describeBroken } from '../fiscal/rules/codificacao.ts';
 import { type TipoEvento, tipoByCodigo } from '../fiscal/tipos-evento.ts';
 import type { Municipio } from '../store/municipios.ts';
 import type { EventoOnNota, NotaForEvento } from '../store/on-notas.ts';
@@ -145,7 +145,7 @@ function canName(named: NotaNamed): boolean {
 /** Texts that were read in another encoding before they came here, as of a DPS. */
 function findBrokenTexts({ tipo, campos }: PedidoEvento): readonly Aviso[] {
   return tipo.campos.flatMap(({ nome, elemento }) => {
-    const mensagem = whatIsBroken(campos[nome] ?? '');
+    const mensagem = describeBroken(campos[nome] ?? '');
     return mensagem === undefined
       ? []
       : [{ codigo: 'E0003', xpath: `${AT}/e${tipo.codigo}/${elemento}`, campo: nome, mensagem }];
@@ -274,17 +274,17 @@ async function findConflict(
 ): Promise<Fault | undefined> {
   const at = { xpath: AT, campo: 'tipo_evento' };
   const tipo = tipoByCodigo(chega.codigo)!;
-  if (nota.estado === 'cancelada') return { ...cancelledNota(tipo.codigo), ...at };
+  if (nota.estado === 'cancelada') return { ...refuseOnCancelled(tipo.codigo), ...at };
   if (nota.estado === 'recusada') return describeRefusedNota(tipo);
   const open = tipo.cancela ? nota.eventos.find(isOpenCancelamento) : undefined;
-  if (open !== undefined) return { ...openCancelamento(named(open)), ...at };
+  if (open !== undefined) return { ...refuseBesideOpen(named(open)), ...at };
   const onNote = standingOn(nota.eventos.map(naNota));
   const arriving = { ...chega, chave_acesso: nota.chave_acesso };
   const conflict = conflictOf(onNote, arriving);
   if (conflict === undefined) return undefined;
-  const missed = missedBy(conflict, arriving);
+  const missed = findMissing(conflict, arriving);
   const found = missed && (await missedEvento(store, tenant, nota.id, missed));
-  return { ...(found === undefined ? conflict : missedConflict(conflict, arriving, found)), ...at };
+  return { ...(found === undefined ? conflict : explainMissing(conflict, arriving, found)), ...at };
 }
 
 /** The last of the events that a refused one misses; undefined where there is none, or it stands on the note and the reason is another. */
@@ -400,9 +400,9 @@ function refusalOf(
   const at = { xpath: AT, campo: 'tipo_evento' };
   switch (result.conflict) {
     case 'cancelamento_aberto':
-      return { faults: [{ ...openCancelamento(named(result.evento)), ...at }] };
+      return { faults: [{ ...refuseBesideOpen(named(result.evento)), ...at }] };
     case 'nota_cancelada':
-      return { faults: [{ ...cancelledNota(tipo.codigo), ...at }] };
+      return { faults: [{ ...refuseOnCancelled(tipo.codigo), ...at }] };
     case 'nota_recusada':
       return { faults: [describeRefusedNota(tipo)] };
     case 'substituta_recusada': {
@@ -432,7 +432,7 @@ function named({
   numero_sequencial,
   estado,
 }: Pick<EventoOnNota, 'id' | 'codigo_tipo_evento' | 'numero_sequencial' | 'estado'>): Parameters<
-  typeof openCancelamento
+  typeof refuseBesideOpen
 >[0] {
   return { id, codigo, numero_sequencial, estado };
 }

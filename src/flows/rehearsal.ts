@@ -1,6 +1,6 @@
 /** What a sender of the sandbox asks the local authority to play (D-60): in a header, or in a free text of the document. */
 import { AMBIENTES } from '../fiscal/ambiente.ts';
-import { NOT_ASKED, type Pedida, type PedidoDeSimulacao, simulacaoPedida } from '../fiscal/simular.ts';
+import { NOT_ASKED, type PedidoDeSimulacao, readPedidoDeSimulacao, type SimulacaoPedida } from '../fiscal/simular.ts';
 import type { Municipio } from '../store/municipios.ts';
 
 /**
@@ -11,8 +11,8 @@ export function rehearsalIn(
   { ambiente }: Pick<Municipio, 'ambiente'>,
   [header, ...texts]: readonly (string | undefined)[],
   more: Pick<PedidoDeSimulacao, 'xpath' | 'reading'> = {},
-): Pedida {
+): SimulacaoPedida {
   if (AMBIENTES[ambiente].transmits) return NOT_ASKED;
   const texto = texts.filter((one) => one !== undefined).join(' ');
-  return simulacaoPedida({ cabecalho: header, texto, ...more });
+  return readPedidoDeSimulacao({ cabecalho: header, texto, ...more });
 }

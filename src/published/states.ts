@@ -7,6 +7,7 @@ import {
   EVENTO_RETRIES_MAX,
   type EventoEstado,
   type EventoTrigger,
+  eventoRests,
 } from '../fiscal/evento.ts';
 import type { Due } from '../fiscal/machine.ts';
 import { NOTA_ESTADOS, NOTA_MOVES, type NotaEstado, type NotaTrigger } from '../fiscal/nota.ts';
@@ -137,8 +138,9 @@ ${drawing(EVENTO_ORDER, EVENTO_MOVES)}
 ${table(
   ['`status_evento`', 'Significado', 'Repousa'],
   EVENTO_ORDER.map((estado) => {
-    const { significado, rests } = EVENTO_ESTADOS[estado];
-    return [code(estado), significado, estado === 'erro' ? 'quando as tentativas acabam' : rests ? 'sim' : 'não'];
+    const { significado } = EVENTO_ESTADOS[estado];
+    const rests = eventoRests(estado, true) ? 'sim' : 'não';
+    return [code(estado), significado, estado === 'erro' ? 'quando as tentativas acabam' : rests];
   }),
 )}
 

@@ -3,8 +3,8 @@
  * note worked out line by line. The expected amounts are the ends of those lines; there is no second list of them.
  */
 import type { Ambiente } from '../../src/fiscal/ambiente.ts';
-import type { PeriodoSimples } from '../../src/fiscal/facts.ts';
 import type { DpsPath } from '../../src/fiscal/layout/dps.ts';
+import type { Vigencia } from '../../src/fiscal/moment.ts';
 import type { Patch } from '../../src/fiscal/rules/rule.ts';
 
 export type Caso = {
@@ -25,7 +25,7 @@ export type Fatos = {
   readonly hoje?: string;
   /** In percent. */
   readonly aliquotaRegistrada?: string;
-  readonly simples?: readonly PeriodoSimples[];
+  readonly simples?: readonly Vigencia[];
   /** Set where a national rule would refuse what the specification accepts. */
   readonly regrasNacionais?: 'avisa';
 };

@@ -13,7 +13,7 @@ import { deliverNotas } from '../../src/delivery/notas.ts';
 import { companyCertificate, newKeys, pemOf, rootAuthority, type Validity } from '../../src/documents/pki.ts';
 import { dpsIdOf } from '../../src/fiscal/chave.ts';
 import { conflictOf } from '../../src/fiscal/conflitos-evento.ts';
-import { judgedAs } from '../../src/fiscal/errors/caso-evento.ts';
+import { questionOf } from '../../src/fiscal/errors/caso-evento.ts';
 import { CASOS_DE_EVENTO } from '../../src/fiscal/errors/eventos.ts';
 import { ERRORS, errorOf, hasExamples, type PublicError } from '../../src/fiscal/errors.ts';
 import { exampleJson, exampleXml } from '../../src/fiscal/rules/example.ts';
@@ -603,8 +603,8 @@ describe('what the page of a code shows', () => {
 
   test('of the events on a note: the law answers the one with the code, and accepts the other', () => {
     for (const [codigo, { recusado, aceito }] of Object.entries(CASOS_DE_EVENTO)) {
-      assert.equal(conflictOf(...judgedAs(recusado))?.codigo, codigo);
-      assert.equal(conflictOf(...judgedAs(aceito)), undefined, codigo);
+      assert.equal(conflictOf(...questionOf(recusado))?.codigo, codigo);
+      assert.equal(conflictOf(...questionOf(aceito)), undefined, codigo);
     }
   });
 

@@ -7,7 +7,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { startWorker } from '../../src/delivery/worker.ts';
 import { createRestDoor } from '../../src/doors/rest/door.ts';
-import { EVENTO_ESTADOS } from '../../src/fiscal/evento.ts';
+import { type EVENTO_ESTADOS, eventoRests } from '../../src/fiscal/evento.ts';
 import { createStore } from '../../src/store/store.ts';
 import { INTERMEDIARIO } from '../casos/caso.ts';
 import { onEnd } from '../support/cleanup.ts';
@@ -159,7 +159,7 @@ describe(`${AT_ONCE} registrations on one note at once`, () => {
         else assert.match(`${answer.status} ${answer.body.codigo_erro}`, /^422 (?:E302|E08[46]\d|E1833)$/);
       }
       await until(async () => {
-        if ((await eventosOf(nota)).every(({ status_evento }) => EVENTO_ESTADOS[status_evento].rests)) return true;
+        if ((await eventosOf(nota)).every(({ status_evento }) => eventoRests(status_evento, true))) return true;
         // No faster than the machine: a claim is to last longer than its work.
         clock.now += 50;
         await new Promise((resolve) => setTimeout(resolve, 50));

@@ -40,7 +40,7 @@ export type NomeDeCatalogo = keyof typeof FILTROS;
 /** The lists, each made at the first question. */
 export const CATALOGOS_NACIONAIS: Readonly<Record<NomeDeCatalogo, () => CatalogoNacional>> = {
   codigos_tributacao_nacional: once(() =>
-    published(
+    makeCatalogo(
       'codigos_tributacao_nacional',
       servicos().filter((servico) => servico.emissivel),
       servicoItem,
@@ -52,7 +52,7 @@ export const CATALOGOS_NACIONAIS: Readonly<Record<NomeDeCatalogo, () => Catalogo
     ),
   ),
   nbs: once(() =>
-    published(
+    makeCatalogo(
       'nbs',
       nbsList().filter(({ emissivel }) => emissivel),
       nbsItem,
@@ -64,27 +64,27 @@ export const CATALOGOS_NACIONAIS: Readonly<Record<NomeDeCatalogo, () => Catalogo
     ),
   ),
   municipios: once(() =>
-    published('municipios', municipios(), municipioItem, {
+    makeCatalogo('municipios', municipios(), municipioItem, {
       codigo_ibge: { by: 'igual', of: ({ codigoIbge }) => codigoIbge },
       uf: { by: 'igual', of: ({ uf }) => uf, key: upperCase },
       nome: { by: 'palavras', of: ({ nome }) => nome },
     }),
   ),
   paises: once(() =>
-    published('paises', paises(), paisItem, {
+    makeCatalogo('paises', paises(), paisItem, {
       codigo: { by: 'igual', of: ({ codigo }) => codigo, key: upperCase },
       nome: { by: 'palavras', of: ({ nome }) => nome },
     }),
   ),
   moedas: once(() =>
-    published('moedas', moedas(), moedaItem, {
+    makeCatalogo('moedas', moedas(), moedaItem, {
       codigo: { by: 'igual', of: ({ codigo }) => codigo },
       sigla: { by: 'igual', of: ({ sigla }) => sigla, key: upperCase },
     }),
   ),
 };
 
-function published<Row, Nome extends NomeDeCatalogo>(
+function makeCatalogo<Row, Nome extends NomeDeCatalogo>(
   _nome: Nome,
   rows: readonly Row[],
   itemOf: (row: Row) => object,

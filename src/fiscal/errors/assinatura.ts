@@ -2,12 +2,12 @@
 import type { Row } from './row.ts';
 
 /** A signature that does not hold will not hold the next time either; in the sandbox it is remarked upon (D-32). */
-function refusing(status: number, rows: readonly Omit<Row, 'status' | 'transitorio'>[]): readonly Row[] {
+function remarkInSandbox(status: number, rows: readonly Omit<Row, 'status' | 'transitorio'>[]): readonly Row[] {
   return rows.map((row) => ({ ...row, status, transitorio: false, integracao: 'avisa' }));
 }
 
 export const ASSINATURA: readonly Row[] = [
-  ...refusing(422, [
+  ...remarkInSandbox(422, [
     {
       codigo: 'E901',
       mensagem: 'DPS sem assinatura',
@@ -111,7 +111,7 @@ export const ASSINATURA: readonly Row[] = [
       ],
     },
   ]),
-  ...refusing(401, [
+  ...remarkInSandbox(401, [
     {
       codigo: 'E9002',
       mensagem: 'Requisição JSON sem assinatura',

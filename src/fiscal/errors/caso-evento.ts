@@ -26,11 +26,11 @@ export function pedidoDeEvento({ titulo, recusado, aceito }: CasoDeEvento): Pedi
 }
 
 function textOf({ naNota, chega }: Momento): string {
-  const before = naNota.length === 0 ? 'nenhum' : naNota.map(spoken).join('; ');
-  return `Eventos na nota: ${before}\nRegistra-se:     ${spoken(chega)}`;
+  const before = naNota.length === 0 ? 'nenhum' : naNota.map(describeRegistro).join('; ');
+  return `Eventos na nota: ${before}\nRegistra-se:     ${describeRegistro(chega)}`;
 }
 
-function spoken({ tipo, por, bloqueia, aponta }: Registro): string {
+function describeRegistro({ tipo, por, bloqueia, aponta }: Registro): string {
   const whose = por === undefined ? '' : ` (de quem é também o ${por})`;
   const what = bloqueia === undefined ? '' : ` de ${bloqueia}`;
   const number = aponta?.numero === undefined ? '' : `, número ${aponta.numero}`;
@@ -49,7 +49,7 @@ const PARTES: Readonly<Record<AutorEvento, string>> = {
 const PREFEITURA = '46395000000139';
 
 /** What {@link conflictOf} is asked about a moment. */
-export function judgedAs({ naNota, chega }: Momento): readonly [readonly EventoNaNota[], EventoQueChega] {
+export function questionOf({ naNota, chega }: Momento): readonly [readonly EventoNaNota[], EventoQueChega] {
   const numbers = new Map<string, number>();
   const onNote = naNota.map((one) => {
     const numero_sequencial = (numbers.get(one.tipo) ?? 0) + 1;

@@ -27,12 +27,12 @@ function postEvento(body: string): string {
 
 /** `chega`, a type or more about it, on a note that has `naNota`. */
 function em(naNota: readonly Chega[], chega: Chega): Momento {
-  return { naNota: naNota.map(named), chega: named(chega) };
+  return { naNota: naNota.map(registroOf), chega: registroOf(chega) };
 }
 
 type Chega = string | Momento['chega'];
 
-function named(one: Chega): Momento['chega'] {
+function registroOf(one: Chega): Momento['chega'] {
   return typeof one === 'string' ? { tipo: one } : one;
 }
 

@@ -43,25 +43,14 @@ export type Row = {
  */
 export type Alcance = 'geral' | 'nacional' | 'aviso';
 
-export type PublicError = {
-  readonly codigo: string;
-  readonly status: number | 'aviso';
-  readonly statuses: readonly number[];
-  readonly mensagem: string;
-  readonly significado: string;
-  readonly comoResolver: string;
-  readonly transitorio: boolean;
-  readonly origem: string;
-  readonly nacional: string | undefined;
-  readonly alcance: Alcance;
-  readonly integracao: Row['integracao'];
-  readonly exemplos: Examples | undefined;
-  readonly pedidos: readonly Pedido[];
-  readonly situacao: 'enviado' | 'reservado' | 'substituido';
-  readonly substituidoPor: string | undefined;
-  /** The rules that answer with it, in the order of the layout; their examples are theirs. */
-  readonly regras: readonly AnyRule[];
-};
+/** A code as it is published: its row, with what its rules say where the row does not. */
+export type PublicError = Omit<Row, 'reservado'> &
+  Required<Pick<Row, 'statuses' | 'significado' | 'origem' | 'pedidos'>> & {
+    readonly alcance: Alcance;
+    readonly situacao: 'enviado' | 'reservado' | 'substituido';
+    /** The rules that answer with it, in the order of the layout; their examples are theirs. */
+    readonly regras: readonly AnyRule[];
+  };
 
 /** Codes about the document itself: 422, and the same document is refused again however often it is sent. */
 export function aboutTheDocument(rows: readonly Omit<Row, 'status' | 'transitorio'>[]): readonly Row[] {

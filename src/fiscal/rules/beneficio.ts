@@ -55,17 +55,17 @@ function hasPlace(dps: Dps): boolean {
   return !assessesInSimples(dps) || /^070[25]/.test(serv.cServ.cTribNac);
 }
 
-function registrado(dps: Dps, facts: Facts): ReturnType<typeof beneficioRegistrado> {
+function registradoOf(dps: Dps, facts: Facts): ReturnType<typeof beneficioRegistrado> {
   return hasPlace(dps) ? beneficioRegistrado(dps, facts) : undefined;
 }
 
-function aplicavel(dps: Dps, facts: Facts): Beneficio | undefined {
+function aplicavelTo(dps: Dps, facts: Facts): Beneficio | undefined {
   return hasPlace(dps) ? beneficioOf(dps, facts) : undefined;
 }
 
 /** Whether the registered benefit has no rate, or has its own: whoever sends one is refused (E0612), and nobody is asked for one. */
 export function dispensesWithAliquota(dps: Dps, facts: Facts): boolean {
-  const tipo = aplicavel(dps, facts)?.tipo;
+  const tipo = aplicavelTo(dps, facts)?.tipo;
   return tipo === 'isencao' || tipo === 'aliquota_diferenciada';
 }
 
@@ -76,22 +76,22 @@ function periodsInWords(linhas: readonly Beneficio[]): string {
   return linhas.map(({ inicio, fim }) => (fim === undefined ? `desde ${inicio}` : `de ${inicio} a ${fim}`)).join(' e ');
 }
 
-type OfNumber = Pick<Rule, 'code' | 'title' | 'mend' | 'why' | 'rejects' | 'accepts'> & {
+type NumberRule = Pick<Rule, 'code' | 'title' | 'mend' | 'why' | 'rejects' | 'accepts'> & {
   readonly kinds: readonly NonNullable<ReturnType<typeof beneficioRegistrado>>['kind'][];
   readonly says: (found: NonNullable<ReturnType<typeof beneficioRegistrado>>, dps: Dps) => string;
 };
 
 /** A rule about the number that was sent. */
-function ofNumber({ kinds, says, ...rule }: OfNumber): Rule {
+function judgeNumber({ kinds, says, ...rule }: NumberRule): Rule {
   return {
     ...rule,
     at: 'valores/trib/tribMun/BM/nBM',
     scope: 'nacional',
     given: 'cadastros',
     origin: `Anexo I, ${rule.code}`,
-    message: (dps, facts) => says(registrado(dps, facts)!, dps),
+    message: (dps, facts) => says(registradoOf(dps, facts)!, dps),
     must: (dps, facts) => {
-      const found = registrado(dps, facts);
+      const found = registradoOf(dps, facts);
       return found === undefined || !kinds.includes(found.kind);
     },
     found: nBM,
@@ -99,7 +99,7 @@ function ofNumber({ kinds, says, ...rule }: OfNumber): Rule {
 }
 
 const NUMEROS: readonly Rule[] = [
-  ofNumber({
+  judgeNumber({
     code: 'E0541',
     title: 'O benefício municipal não existe no cadastro do município',
     kinds: ['inexistente'],
@@ -110,7 +110,7 @@ const NUMEROS: readonly Rule[] = [
     rejects: [{ ...PERCENTUAL, 'valores/trib/tribMun/BM/nBM': '35503080499999' }],
     accepts: [PERCENTUAL],
   }),
-  ofNumber({
+  judgeNumber({
     code: 'E0544',
     title: 'O benefício municipal não vigora na competência',
     kinds: ['sem_vigencia'],
@@ -121,7 +121,7 @@ const NUMEROS: readonly Rule[] = [
     rejects: [{ ...PERCENTUAL, 'valores/trib/tribMun/BM/nBM': '35503080400005' }],
     accepts: [PERCENTUAL],
   }),
-  ofNumber({
+  judgeNumber({
     code: 'E0550',
     title: 'O benefício municipal não é deste serviço ou deste prestador',
     kinds: ['de_outro_servico', 'de_outro_prestador'],
@@ -185,14 +185,14 @@ function rulesOf({ forma, outra, tipo, so, falta, value, good, bad }: (typeof FO
       given: 'cadastros',
       title: `${forma} num benefício que não é ${EM_PALAVRAS[tipo]}`,
       message: (dps, facts) => {
-        const { tipo: other } = aplicavel(dps, facts)!;
+        const { tipo: other } = aplicavelTo(dps, facts)!;
         return `O benefício ${nBM(dps)} é ${EM_PALAVRAS[other]}, e ${forma} não cabe. ${COMO_SE_ENVIA[other]}, e retire ${forma}.`;
       },
       mend: `Retire ${forma}; numa redução pela outra forma, informe ${outra}.`,
       origin: `Anexo I, ${so}`,
       why: `${forma} é a medida de ${EM_PALAVRAS[tipo]}; um benefício de outro tipo não se mede assim.`,
-      when: (dps, facts) => dps.valores.trib.tribMun.BM?.[forma] !== undefined && aplicavel(dps, facts) !== undefined,
-      must: (dps, facts) => aplicavel(dps, facts)!.tipo === tipo,
+      when: (dps, facts) => dps.valores.trib.tribMun.BM?.[forma] !== undefined && aplicavelTo(dps, facts) !== undefined,
+      must: (dps, facts) => aplicavelTo(dps, facts)!.tipo === tipo,
       found: ({ valores }) => formatDecimal(valores.trib.tribMun.BM![forma]!),
       rejects: bad.map((patch) => ({ ...patch, [at]: value })),
       accepts: [good],
@@ -208,7 +208,8 @@ function rulesOf({ forma, outra, tipo, so, falta, value, good, bad }: (typeof FO
       origin: `Anexo I, ${falta}`,
       why: `${EM_PALAVRAS[tipo].replace('uma', 'Uma')} só se calcula com ${forma}.`,
       // The other form in its place is told by itself.
-      when: (dps, facts) => dps.valores.trib.tribMun.BM?.[outra] === undefined && aplicavel(dps, facts)?.tipo === tipo,
+      when: (dps, facts) =>
+        dps.valores.trib.tribMun.BM?.[outra] === undefined && aplicavelTo(dps, facts)?.tipo === tipo,
       must: ({ valores }) => valores.trib.tribMun.BM?.[forma] !== undefined,
       rejects: [{ ...good, [at]: null }],
       accepts: [good],
@@ -234,7 +235,7 @@ export const BENEFICIO_REGISTRADO: readonly Rule[] = [
     origin: 'Anexo I, E0574',
     why: 'Um benefício não reduz a base em mais do que o serviço vale.',
     when: (dps, facts) =>
-      dps.valores.trib.tribMun.BM?.vRedBCBM !== undefined && aplicavel(dps, facts)?.tipo === 'reducao_valor',
+      dps.valores.trib.tribMun.BM?.vRedBCBM !== undefined && aplicavelTo(dps, facts)?.tipo === 'reducao_valor',
     must: ({ valores }) => valores.trib.tribMun.BM!.vRedBCBM! <= valores.vServPrest.vServ,
     found: ({ valores }) => formatDecimal(valores.trib.tribMun.BM!.vRedBCBM!),
     rejects: [{ ...EM_REAIS, 'valores/trib/tribMun/BM/vRedBCBM': '1000.01' }],
@@ -247,12 +248,12 @@ export const BENEFICIO_REGISTRADO: readonly Rule[] = [
     scope: 'nacional',
     given: 'cadastros',
     message: (dps, facts) =>
-      `pRedBCBM é ${formatDecimal(dps.valores.trib.tribMun.BM!.pRedBCBM!)}, e o benefício ${nBM(dps)} reduz a base em até ${formatDecimal(aplicavel(dps, facts)!.reducao!)}%. Reduza pRedBCBM.`,
+      `pRedBCBM é ${formatDecimal(dps.valores.trib.tribMun.BM!.pRedBCBM!)}, e o benefício ${nBM(dps)} reduz a base em até ${formatDecimal(aplicavelTo(dps, facts)!.reducao!)}%. Reduza pRedBCBM.`,
     origin: 'Anexo I, E0586',
     why: 'O município cadastra até quanto um benefício reduz a base.',
     when: (dps, facts) =>
-      dps.valores.trib.tribMun.BM?.pRedBCBM !== undefined && aplicavel(dps, facts)?.reducao !== undefined,
-    must: (dps, facts) => dps.valores.trib.tribMun.BM!.pRedBCBM! <= aplicavel(dps, facts)!.reducao!,
+      dps.valores.trib.tribMun.BM?.pRedBCBM !== undefined && aplicavelTo(dps, facts)?.reducao !== undefined,
+    must: (dps, facts) => dps.valores.trib.tribMun.BM!.pRedBCBM! <= aplicavelTo(dps, facts)!.reducao!,
     found: ({ valores }) => formatDecimal(valores.trib.tribMun.BM!.pRedBCBM!),
     rejects: [{ ...PERCENTUAL, 'valores/trib/tribMun/BM/pRedBCBM': '50.01' }],
     accepts: [PERCENTUAL],
@@ -285,7 +286,7 @@ export const ALIQUOTA_COM_BENEFICIO: Rule = {
   given: 'cadastros',
   title: 'Alíquota com um benefício que a dispensa',
   message: (dps, facts) => {
-    const { tipo, aliquota } = aplicavel(dps, facts)!;
+    const { tipo, aliquota } = aplicavelTo(dps, facts)!;
     const instead = tipo === 'isencao' ? 'não há imposto' : `a alíquota é ${formatDecimal(aliquota!)}%`;
     return `O benefício ${nBM(dps)} é ${EM_PALAVRAS[tipo]}: ${instead}, e pAliq não se envia. Retire pAliq.`;
   },

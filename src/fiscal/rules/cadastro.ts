@@ -37,7 +37,7 @@ const NO_SIMPLES: Patch = {
 };
 
 /** A service of which the municipality admits no deduction at all. */
-function withoutDeduction(
+function forbidDeduction(
   rule: Pick<Rule, 'code' | 'title' | 'rejects' | 'accepts'> & { readonly who: (dps: Dps) => boolean },
 ): Rule {
   const { who, ...head } = rule;
@@ -87,14 +87,14 @@ const FORMAS: readonly {
 ];
 
 export const DEDUCAO_REGISTRADA: readonly Rule[] = [
-  withoutDeduction({
+  forbidDeduction({
     code: 'E0440',
     title: 'O município não admite dedução para o serviço',
     who: (dps) => !assessesInSimples(dps),
     rejects: [{ ...DEDUCAO, 'serv/cServ/cTribNac': '010201' }],
     accepts: [DEDUCAO],
   }),
-  withoutDeduction({
+  forbidDeduction({
     code: 'E0441',
     title: 'O município não admite dedução para o serviço, nem de quem é do Simples Nacional',
     // Of the other services nobody in the Simples deducts (E0442).
@@ -143,7 +143,7 @@ const regimeInWords = ({ prest }: Dps): string => {
 };
 
 /** A regime that the register does not give to the provider. */
-function ofRegime({
+function judgeRegime({
   kinds,
   only,
   says,
@@ -169,7 +169,7 @@ function ofRegime({
 const AUTONOMO = '5';
 
 export const REGIME_REGISTRADO: readonly Rule[] = [
-  ofRegime({
+  judgeRegime({
     code: 'E0177',
     title: 'Regime especial que o município não admite',
     kinds: ['nao_admitido'],
@@ -180,7 +180,7 @@ export const REGIME_REGISTRADO: readonly Rule[] = [
     rejects: [{ ...REGIME, 'prest/regTrib/regEspTrib': '2' }],
     accepts: [REGIME],
   }),
-  ofRegime({
+  judgeRegime({
     code: 'E0176',
     title: 'O prestador não está cadastrado como profissional autônomo',
     kinds: ['nao_admitido', 'de_outro'],
@@ -191,7 +191,7 @@ export const REGIME_REGISTRADO: readonly Rule[] = [
     rejects: [{ ...REGIME, 'prest/regTrib/regEspTrib': AUTONOMO }],
     accepts: [{ ...REGIME, 'prest/regTrib/regEspTrib': AUTONOMO, 'prest/CNPJ': null, 'prest/CPF': '52998224725' }],
   }),
-  ofRegime({
+  judgeRegime({
     code: 'E0178',
     title: 'O município não atribuiu este regime especial ao prestador',
     kinds: ['de_outro'],

@@ -21,26 +21,26 @@ type Part = unknown;
 
 /** Whether any text below is suspect. Looked at once; nothing is kept while nothing is found. */
 function isBroken(part: Part): boolean {
-  if (typeof part === 'string') return whatIsBroken(part) !== undefined;
+  if (typeof part === 'string') return describeBroken(part) !== undefined;
   if (typeof part !== 'object' || part === null) return false;
   for (const name in part) if (isBroken((part as Record<string, Part>)[name])) return true;
   return false;
 }
 
 /** Every text below that is broken, with its path. */
-function brokenBelow(part: Part, at: string): readonly Breach[] {
+function findBroken(part: Part, at: string): readonly Breach[] {
   if (typeof part === 'string') {
-    const what = whatIsBroken(part);
+    const what = describeBroken(part);
     return what === undefined ? [] : [{ at, mensagem: what, encontrado: undefined }];
   }
-  if (Array.isArray(part)) return part.flatMap((item: Part, place) => brokenBelow(item, `${at}[${place + 1}]`));
+  if (Array.isArray(part)) return part.flatMap((item: Part, place) => findBroken(item, `${at}[${place + 1}]`));
   if (typeof part !== 'object' || part === null) return [];
   const base = at === '' ? '' : `${at}/`;
-  return Object.entries(part).flatMap(([name, value]) => brokenBelow(value, `${base}${name}`));
+  return Object.entries(part).flatMap(([name, value]) => findBroken(value, `${base}${name}`));
 }
 
 /** What to tell of a text, a sentence in Portuguese; undefined of one that is not suspect, or only looks so. */
-export function whatIsBroken(text: string): string | undefined {
+export function describeBroken(text: string): string | undefined {
   if (!BROKEN.test(text)) return undefined;
   for (const word of text.split(/[ \t\n\r]/)) {
     if (!BROKEN.test(word)) continue;
@@ -81,7 +81,7 @@ export const CODIFICACAO: readonly Rule[] = [
     origin: 'Decisão D-195',
     why: 'Um texto em UTF-8 que um programa lê como Latin-1 chega com dois sinais em lugar de cada letra acentuada. A nota o leva como veio, e ele sai impresso assim.',
     must: (dps: Dps) => !isBroken(dps),
-    breaches: (dps) => brokenBelow(dps, ''),
+    breaches: (dps) => findBroken(dps, ''),
     rejects: [{ 'serv/cServ/xDescServ': 'ManutenÃ§Ã£o de elevadores' }],
     accepts: [{ 'serv/cServ/xDescServ': 'MANUTENÇÃO NA CÂMARA DE SÃO PAULO; câmara fria, 2º andar' }],
   },

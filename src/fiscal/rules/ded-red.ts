@@ -41,7 +41,7 @@ export const DOCUMENTO: Patch = {
 };
 
 const FORNECEDOR_NO_EXTERIOR: Patch = {
-  ...without(DOCUMENTO, 'fornec/CNPJ', 'fornec/end/endNac'),
+  ...removePaths(DOCUMENTO, 'fornec/CNPJ', 'fornec/end/endNac'),
   [`${LIST}/fornec/NIF`]: 'PT123456789',
   [`${LIST}/fornec/end/endExt/cPais`]: 'PT',
   [`${LIST}/fornec/end/endExt/cEndPost`]: '1100-148',
@@ -54,25 +54,25 @@ const CHAVE_NFSE = '15054862244827692000111000000000001625125368470067';
 /** The worked example of the Manual de Orientação do Contribuinte of the NF-e. */
 const CHAVE_NFE = '52060433009911002506550120000007800267301615';
 
-const COM_NFSE: Patch = { ...without(DOCUMENTO, 'nDocFisc'), [`${LIST}/chNFSe`]: CHAVE_NFSE };
-const COM_NFE: Patch = { ...without(DOCUMENTO, 'nDocFisc'), [`${LIST}/chNFe`]: CHAVE_NFE };
+const COM_NFSE: Patch = { ...removePaths(DOCUMENTO, 'nDocFisc'), [`${LIST}/chNFSe`]: CHAVE_NFSE };
+const COM_NFE: Patch = { ...removePaths(DOCUMENTO, 'nDocFisc'), [`${LIST}/chNFe`]: CHAVE_NFE };
 
 const COM_NOTA_MUNICIPAL: Patch = {
-  ...without(DOCUMENTO, 'nDocFisc'),
+  ...removePaths(DOCUMENTO, 'nDocFisc'),
   [`${LIST}/NFSeMun/cMunNFSeMun`]: '3550308',
   [`${LIST}/NFSeMun/nNFSeMun`]: '000000000000123',
   [`${LIST}/NFSeMun/cVerifNFSeMun`]: 'ABCD1234',
 };
 
 /** The document without some of what it says, by paths inside it. */
-function without(patch: Patch, ...paths: readonly string[]): Patch {
+function removePaths(patch: Patch, ...paths: readonly string[]): Patch {
   const isLeft = ([path]: readonly [string, unknown]): boolean =>
     !paths.some((gone) => path.startsWith(`${LIST}/${gone}`));
   return Object.fromEntries(Object.entries(patch).filter(isLeft));
 }
 
 /** Where the note has no base there is nothing to deduct from. */
-function withoutBase({
+function forbidWithoutBase({
   because,
   ...rule
 }: Pick<Rule, 'code' | 'title' | 'mend' | 'why' | 'when' | 'rejects' | 'accepts'> & {
@@ -89,7 +89,7 @@ function withoutBase({
 }
 
 export const DED_RED: readonly Rule[] = [
-  withoutBase({
+  forbidWithoutBase({
     code: 'E0435',
     title: 'Dedução numa operação sem ISSQN',
     mend: 'Retire o grupo vDedRed, ou corrija tribISSQN.',
@@ -106,7 +106,7 @@ export const DED_RED: readonly Rule[] = [
     ],
     accepts: [{ 'valores/trib/tribMun/pAliq': '5.00', 'valores/vDedRed/vDR': '100.00' }],
   }),
-  withoutBase({
+  forbidWithoutBase({
     code: 'E0436',
     title: 'Dedução de um prestador MEI',
     mend: 'Retire o grupo vDedRed, ou corrija opSimpNac.',
@@ -116,7 +116,7 @@ export const DED_RED: readonly Rule[] = [
     rejects: [{ 'prest/regTrib/opSimpNac': '2', 'valores/trib/tribMun/pAliq': null, 'valores/vDedRed/vDR': '100.00' }],
     accepts: [{ 'prest/regTrib/opSimpNac': '2', 'valores/trib/tribMun/pAliq': null }],
   }),
-  withoutBase({
+  forbidWithoutBase({
     code: 'E0438',
     title: 'Dedução de um prestador em regime especial',
     mend: 'Retire o grupo vDedRed, ou corrija regEspTrib.',
@@ -311,8 +311,8 @@ export const DED_RED: readonly Rule[] = [
     why: 'A chave de uma NFS-e ou NF-e nacional já diz quem a emitiu; os outros documentos, não.',
     when: ({ chNFSe, chNFe }: Documento) => chNFSe === undefined && chNFe === undefined,
     must: ({ fornec }) => fornec !== undefined,
-    rejects: [without(DOCUMENTO, 'fornec')],
-    accepts: [DOCUMENTO, without(COM_NFSE, 'fornec'), without(COM_NFE, 'fornec')],
+    rejects: [removePaths(DOCUMENTO, 'fornec')],
+    accepts: [DOCUMENTO, removePaths(COM_NFSE, 'fornec'), removePaths(COM_NFE, 'fornec')],
   }),
   forEach({
     list: LIST,
@@ -329,10 +329,10 @@ export const DED_RED: readonly Rule[] = [
     when: ({ fornec }: Documento) => fornec?.end?.endExt !== undefined,
     must: ({ fornec }) => fornec!.NIF !== undefined || fornec!.cNaoNIF !== undefined,
     expected: 'NIF, ou cNaoNIF 0, 1 ou 2',
-    rejects: [{ ...without(FORNECEDOR_NO_EXTERIOR, 'fornec/NIF'), [`${LIST}/fornec/CNPJ`]: '11444777000161' }],
+    rejects: [{ ...removePaths(FORNECEDOR_NO_EXTERIOR, 'fornec/NIF'), [`${LIST}/fornec/CNPJ`]: '11444777000161' }],
     accepts: [
       FORNECEDOR_NO_EXTERIOR,
-      { ...without(FORNECEDOR_NO_EXTERIOR, 'fornec/NIF'), [`${LIST}/fornec/cNaoNIF`]: '2' },
+      { ...removePaths(FORNECEDOR_NO_EXTERIOR, 'fornec/NIF'), [`${LIST}/fornec/cNaoNIF`]: '2' },
     ],
   }),
   forEach({
@@ -350,7 +350,7 @@ export const DED_RED: readonly Rule[] = [
     when: ({ fornec }: Documento) =>
       (fornec?.CNPJ !== undefined || fornec?.CPF !== undefined) && fornec.end?.endExt === undefined,
     must: ({ fornec }) => fornec!.end?.endNac !== undefined,
-    rejects: [without(DOCUMENTO, 'fornec/end')],
+    rejects: [removePaths(DOCUMENTO, 'fornec/end')],
     accepts: [DOCUMENTO],
   }),
   forEach({
@@ -396,7 +396,7 @@ export const DED_RED: readonly Rule[] = [
     why: 'O NIF é um número fiscal de outro país, e o endereço diz de qual.',
     when: ({ fornec }: Documento) => fornec?.NIF !== undefined,
     must: ({ fornec }) => fornec!.end?.endExt !== undefined,
-    rejects: [without(FORNECEDOR_NO_EXTERIOR, 'fornec/end')],
+    rejects: [removePaths(FORNECEDOR_NO_EXTERIOR, 'fornec/end')],
     accepts: [FORNECEDOR_NO_EXTERIOR],
   }),
   forEach({

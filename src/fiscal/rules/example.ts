@@ -51,7 +51,7 @@ const REPLACED: Readonly<Record<string, string>> = {
 };
 
 /** The leaves that a patch leaves standing, by path. */
-export function patched(patch: Patch, base: Patch = VALID_DPS): ReadonlyMap<string, string> {
+export function applyPatch(patch: Patch, base: Patch = VALID_DPS): ReadonlyMap<string, string> {
   const leaves = new Map<string, string>();
   const remove = (path: string): void => {
     for (const leaf of leaves.keys()) if (leaf === path || leaf.startsWith(`${path}/`)) leaves.delete(leaf);
@@ -69,8 +69,8 @@ export function patched(patch: Patch, base: Patch = VALID_DPS): ReadonlyMap<stri
 
 /** A DPS document of a patch, indented, in the order of the layout. */
 export function exampleXml(patch: Patch = {}, base: Patch = VALID_DPS): string {
-  const leaves = patched(patch, base);
-  const inside = writeItems(INF_DPS, '', standing(leaves), 2);
+  const leaves = applyPatch(patch, base);
+  const inside = writeItems(INF_DPS, '', groupLeaves(leaves), 2);
   const id = leaves.has('@Id') ? ` Id="${leaves.get('@Id')}"` : '';
   return [
     '<?xml version="1.0" encoding="UTF-8"?>',
@@ -93,11 +93,11 @@ export function exampleJson(patch: Patch = {}, base: Patch = VALID_DPS): string 
   for (const [path, text] of Object.entries(patch)) {
     if (path.startsWith('=') && typeof text === 'string') declared.set(path.slice(1), text);
   }
-  return writeCorpo(treeOfLeaves(patched(patch, base)), declared);
+  return writeCorpo(treeOfLeaves(applyPatch(patch, base)), declared);
 }
 
 /** What a patch leaves standing, as a writer asks for it. */
-type Standing = {
+type Leaves = {
   readonly leaves: ReadonlyMap<string, string>;
   /** Paths of the groups with something in them. */
   readonly groups: ReadonlySet<string>;
@@ -105,7 +105,7 @@ type Standing = {
   readonly strange: ReadonlyMap<string, readonly (readonly [name: string, text: string])[]>;
 };
 
-function standing(leaves: ReadonlyMap<string, string>): Standing {
+function groupLeaves(leaves: ReadonlyMap<string, string>): Leaves {
   const groups = new Set<string>();
   const strange = new Map<string, [string, string][]>();
   for (const [path, text] of leaves) {
@@ -119,14 +119,14 @@ function standing(leaves: ReadonlyMap<string, string>): Standing {
   return { leaves, groups, strange };
 }
 
-function writeItems(items: readonly Item[], base: string, there: Standing, depth: number): string[] {
+function writeItems(items: readonly Item[], base: string, there: Leaves, depth: number): string[] {
   const prefix = base === '' ? '' : `${base}/`;
   const lines = elementsOf(items).flatMap((item) => writeItem(item, `${prefix}${item.name}`, there, depth));
   const strange = there.strange.get(base) ?? [];
   return [...lines, ...strange.map(([name, text]) => line(name, text, depth))];
 }
 
-function writeItem(item: Leaf | Group, path: string, there: Standing, depth: number): string[] {
+function writeItem(item: Leaf | Group, path: string, there: Leaves, depth: number): string[] {
   if (item.kind === 'leaf') {
     const text = there.leaves.get(path);
     return text === undefined ? [] : [line(item.name, text, depth)];

@@ -203,7 +203,17 @@ const COMPARISONS: readonly Comparison[] = [
   },
 ];
 
-function comparison({ campo, code, at, nome, kind, isOfBase, tributo, of, ...comparison }: Comparison): IbsCbsRule {
+function compareDeclared({
+  campo,
+  code,
+  at,
+  nome,
+  kind,
+  isOfBase,
+  tributo,
+  of,
+  ...comparison
+}: Comparison): IbsCbsRule {
   const { isAlso, rejects, accepts } = comparison;
   const { limite, texto } = TOLERANCIA[kind];
   const unit = kind === 'aliquota' ? ' %' : '';
@@ -212,7 +222,7 @@ function comparison({ campo, code, at, nome, kind, isOfBase, tributo, of, ...com
     at: `NFSe/infNFSe/${at}`,
     title: `${nome} diverge do cálculo oficial`,
     message: (ibscbs, dps, facts, { ibscbs: declared }) =>
-      `${nome} diverge do cálculo oficial: ibscbs.${campo} declara ${formatDecimal(declared![campo]!)}${unit}, e o calculado é ${formatDecimal(of(ibscbs))}${unit}${tributo === undefined ? '' : ownInWords(tributo, dps, facts)}, com tolerância de ${texto}. Corrija ${campo} ou deixe-o de fora, pois o serviço o calcula.`,
+      `${nome} diverge do cálculo oficial: ibscbs.${campo} declara ${formatDecimal(declared![campo]!)}${unit}, e o calculado é ${formatDecimal(of(ibscbs))}${unit}${tributo === undefined ? '' : ownRateInWords(tributo, dps, facts)}, com tolerância de ${texto}. Corrija ${campo} ou deixe-o de fora, pois o serviço o calcula.`,
     mend: `Corrija ${campo} pelo que a resposta traz em esperado, ou deixe-o de fora: o serviço o calcula.`,
     origin: `Especificação, IBS/CBS obligation schedule: regra 6; Anexo I, ${code}`,
     why: `O corpo JSON pode declarar ${campo}; o que vale é o cálculo oficial do município, e uma diferença além da tolerância de ${texto} mostra que quem emite conta com outro resultado.`,
@@ -237,7 +247,7 @@ function comparison({ campo, code, at, nome, kind, isOfBase, tributo, of, ...com
 }
 
 /** Why the rate is another than everybody's: the classification has one of its own. */
-function ownInWords(tributo: TributoIbsCbs, dps: Dps, { tabelaIbsCbs }: Pick<Facts, 'tabelaIbsCbs'>): string {
+function ownRateInWords(tributo: TributoIbsCbs, dps: Dps, { tabelaIbsCbs }: Pick<Facts, 'tabelaIbsCbs'>): string {
   const rates = aliquotasDe(dps, tributo, tabelaIbsCbs);
   if (rates?.propria === undefined || rates.propria.rate === rates.geral?.rate) return '';
   const { cClassTrib, rate } = rates.propria;
@@ -246,7 +256,7 @@ function ownInWords(tributo: TributoIbsCbs, dps: Dps, { tabelaIbsCbs }: Pick<Fac
 }
 
 export const IBSCBS_DECLARADO: readonly IbsCbsRule[] = [
-  ...COMPARISONS.map(comparison),
+  ...COMPARISONS.map(compareDeclared),
   {
     code: 'E1530',
     at: 'NFSe/infNFSe/IBSCBS/valores/vBC',

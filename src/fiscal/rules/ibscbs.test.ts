@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { lawOverExample } from '../../../test/support/law.ts';
-import type { PeriodoSimples } from '../facts.ts';
+import type { Vigencia } from '../moment.ts';
 import type { Patch } from './rule.ts';
 import { avisosOn, EXAMPLE_FACTS } from './trial.ts';
 
 /** The law of a provider with these periods in the Simples Nacional, on the day of the competence. */
-const optante = (simples: readonly PeriodoSimples[], dCompet: string) => ({
+const optante = (simples: readonly Vigencia[], dCompet: string) => ({
   ...EXAMPLE_FACTS,
   hoje: dCompet,
   prestador: { ...EXAMPLE_FACTS.prestador, simples },
@@ -16,7 +16,7 @@ describe('E802, the group that is due', () => {
   const SEM_GRUPO: Patch = { IBSCBS: null };
 
   /** The message of the only fault, or undefined where the note passes. */
-  function refusal(patch: Patch, simples: readonly PeriodoSimples[] = []): string | undefined {
+  function refusal(patch: Patch, simples: readonly Vigencia[] = []): string | undefined {
     const dCompet = patch.dCompet ?? '2026-10-05';
     const [fault, ...more] = lawOverExample({ ...SEM_GRUPO, ...patch }, optante(simples, dCompet));
     assert.deepEqual(more, []);

@@ -84,24 +84,24 @@ const NO_EXTERIOR: Patch = {
   'IBSCBS/dest/end/endExt/xEstProvReg': 'Lisboa',
 };
 
-const classified = (cClassTrib: string): Patch => ({
+const classify = (cClassTrib: string): Patch => ({
   [`${TRIB}/CST`]: cClassTrib.slice(0, 3),
   [`${TRIB}/cClassTrib`]: cClassTrib,
 });
 
 const SUSPENSO: Patch = {
-  ...classified('550016'),
+  ...classify('550016'),
   [`${TRIB}/gTribRegular/CSTReg`]: '000',
   [`${TRIB}/gTribRegular/cClassTribReg`]: '000001',
 };
 
-const deferring = (percentual: string): Patch => ({
+const defer = (percentual: string): Patch => ({
   [`${TRIB}/gDif/pDifUF`]: percentual,
   [`${TRIB}/gDif/pDifMun`]: percentual,
   [`${TRIB}/gDif/pDifCBS`]: percentual,
 });
 
-const DIFERIDO: Patch = { ...classified('515001'), ...deferring('100.00') };
+const DIFERIDO: Patch = { ...classify('515001'), ...defer('100.00') };
 
 export const IBSCBS: readonly Rule[] = [
   {
@@ -116,7 +116,7 @@ export const IBSCBS: readonly Rule[] = [
         !optante && prest.regTrib.opSimpNac !== '1'
           ? ' O regime é o do cadastro do município na competência, em que o prestador não consta como optante do Simples Nacional; opSimpNac não decide.'
           : '';
-      return `Falta o grupo IBSCBS, obrigatório desde ${brazilianDate(desde)} neste caso: ${motivoDe(serv.cServ.cTribNac, optante)}. Quem decide é a competência, ${brazilianDate(dCompet)}, e não o dia do envio.${regime}${deQuemDeixouOSimples(dps, facts)} Inclua IBSCBS com CST e cClassTrib.`;
+      return `Falta o grupo IBSCBS, obrigatório desde ${brazilianDate(desde)} neste caso: ${motivoDe(serv.cServ.cTribNac, optante)}. Quem decide é a competência, ${brazilianDate(dCompet)}, e não o dia do envio.${regime}${sayLeftSimples(dps, facts)} Inclua IBSCBS com CST e cClassTrib.`;
     },
     mend: 'Inclua IBSCBS depois de valores, com CST de 3 algarismos e cClassTrib de 6. As alíquotas e os valores são calculados e não se enviam em XML.',
     origin: 'Especificação, IBS/CBS obligation schedule: regras 1 a 3; Errors: E802; decisão D-13',
@@ -177,15 +177,15 @@ export const IBSCBS: readonly Rule[] = [
     at: 'IBSCBS/cIndOp',
     scope: 'aviso',
     message: ({ IBSCBS }) =>
-      `cIndOp ${IBSCBS?.cIndOp} é da NFS-e Via, o documento próprio da exploração de vias; na NFS-e o Anexo VIII só o relaciona a ${relatedTo(IBSCBS!.cIndOp!)}. Confira o indicador; para a prestação onerosa de serviços em geral é 100301.`,
+      `cIndOp ${IBSCBS?.cIndOp} é da NFS-e Via, o documento próprio da exploração de vias; na NFS-e o Anexo VIII só o relaciona a ${listRelated(IBSCBS!.cIndOp!)}. Confira o indicador; para a prestação onerosa de serviços em geral é 100301.`,
     origin: 'Anexo C, 080101; Anexo VIII; decisão D-190',
     why: 'O Anexo C tem 080101 sem dizer que endereço da DPS dá o local, porque é da NFS-e Via. Está na tabela que o ambiente nacional confere, e por isso é só um aviso.',
-    when: ({ IBSCBS }) => IBSCBS?.cIndOp !== undefined && isDeOutroDocumento(indicadorOf(IBSCBS.cIndOp)),
+    when: ({ IBSCBS }) => IBSCBS?.cIndOp !== undefined && isOfOtherDocument(indicadorOf(IBSCBS.cIndOp)),
     must: isRelatedToIndOp,
     rejects: [{ 'IBSCBS/cIndOp': '080101' }],
     accepts: [
       {
-        ...classified('820006'),
+        ...classify('820006'),
         'serv/cServ/cTribNac': '220101',
         'serv/cServ/cNBS': '106042100',
         'IBSCBS/cIndOp': '080101',
@@ -212,7 +212,7 @@ export const IBSCBS: readonly Rule[] = [
     accepts: [
       COMPRA_PUBLICA,
       { 'serv/cServ/cTribNac': '171201', 'IBSCBS/tpOper': '5' },
-      { ...classified('410004'), 'serv/cServ/cTribNac': '171201' },
+      { ...classify('410004'), 'serv/cServ/cTribNac': '171201' },
     ],
   },
   {
@@ -372,8 +372,8 @@ export const IBSCBS: readonly Rule[] = [
     must: (dps) => cstOf(declaredIn(dps)!.CST) !== undefined,
     found: (dps) => declaredIn(dps)?.CST,
     expected: 'CST da tabela do IBS e da CBS, 3 algarismos',
-    rejects: [{ [`${TRIB}/CST`]: '999' }, classified('999001')],
-    accepts: [classified('400001')],
+    rejects: [{ [`${TRIB}/CST`]: '999' }, classify('999001')],
+    accepts: [classify('400001')],
   },
   {
     code: 'E0958',
@@ -381,7 +381,7 @@ export const IBSCBS: readonly Rule[] = [
     title: 'Classificação tributária inexistente, fora de vigência ou que não é de serviços',
     message: (dps) => {
       const { cClassTrib } = declaredIn(dps)!;
-      return `cClassTrib ${cClassTrib} ${unusable(classificacaoOf(cClassTrib), dps.dCompet)}. Escolha na tabela vigente uma classificação válida para serviços.`;
+      return `cClassTrib ${cClassTrib} ${whyUnusable(classificacaoOf(cClassTrib), dps.dCompet)}. Escolha na tabela vigente uma classificação válida para serviços.`;
     },
     mend: 'Escolha na tabela de classificação tributária do IBS e da CBS uma que valha para NFS-e e esteja em vigor na competência.',
     origin: 'Especificação, Issuance: regra 3; Anexo I, E0958',
@@ -390,8 +390,8 @@ export const IBSCBS: readonly Rule[] = [
     must: (dps) => isUsable(classificacaoOf(declaredIn(dps)!.cClassTrib), dps.dCompet),
     found: (dps) => declaredIn(dps)?.cClassTrib,
     expected: 'classificação tributária vigente e válida para NFS-e, 6 algarismos',
-    rejects: [{ [`${TRIB}/cClassTrib`]: '000999' }, { [`${TRIB}/cClassTrib`]: '000002' }, classified('222001')],
-    accepts: [classified('200052')],
+    rejects: [{ [`${TRIB}/cClassTrib`]: '000999' }, { [`${TRIB}/cClassTrib`]: '000002' }, classify('222001')],
+    accepts: [classify('200052')],
   },
   {
     code: 'E0959',
@@ -408,7 +408,7 @@ export const IBSCBS: readonly Rule[] = [
     must: (dps) => declaredIn(dps)!.cClassTrib.startsWith(declaredIn(dps)!.CST),
     found: (dps) => `CST ${declaredIn(dps)?.CST}, cClassTrib ${declaredIn(dps)?.cClassTrib}`,
     rejects: [{ [`${TRIB}/CST`]: '200' }],
-    accepts: [classified('410004')],
+    accepts: [classify('410004')],
   },
   {
     code: 'E1561',
@@ -416,7 +416,7 @@ export const IBSCBS: readonly Rule[] = [
     scope: 'nacional',
     title: 'Crédito presumido que a nota não pode levar',
     message: (dps) =>
-      semUso(declaredIn(dps)!.cCredPres!) ??
+      whyWithoutUse(declaredIn(dps)!.cCredPres!) ??
       `cCredPres ${declaredIn(dps)?.cCredPres} pede na nota o grupo do crédito presumido, e para a competência ${brazilianDate(dps.dCompet)} não há percentual publicado. Retire cCredPres.`,
     mend: 'Retire cCredPres: os créditos presumidos de serviços começam em 2027, e o percentual ainda não foi publicado.',
     origin: 'Anexo I, E1561 e E1576; tabela de créditos presumidos',
@@ -439,7 +439,7 @@ export const IBSCBS: readonly Rule[] = [
     why: 'A tributação regular diz o que se pagaria sem a suspensão, e só cabe onde há uma.',
     when: (dps) => regularIn(dps) !== undefined && classificacaoOf(declaredIn(dps)!.cClassTrib) !== undefined,
     must: (dps) => classificacaoOf(declaredIn(dps)!.cClassTrib)?.ind_gTribRegular === true,
-    rejects: [{ ...SUSPENSO, ...classified('000001') }],
+    rejects: [{ ...SUSPENSO, ...classify('000001') }],
     accepts: [SUSPENSO],
   },
   {
@@ -454,7 +454,7 @@ export const IBSCBS: readonly Rule[] = [
     why: 'Na suspensão a nota mostra o que se pagaria se a condição não se cumprisse.',
     when: (dps) => dps.IBSCBS !== undefined && regularIn(dps) === undefined,
     must: (dps) => classificacaoOf(declaredIn(dps)!.cClassTrib)?.ind_gTribRegular !== true,
-    rejects: [classified('550016')],
+    rejects: [classify('550016')],
     accepts: [SUSPENSO],
   },
   {
@@ -464,7 +464,7 @@ export const IBSCBS: readonly Rule[] = [
     title: 'Classificação da tributação regular inexistente, fora de vigência ou que não é de serviços',
     message: (dps) => {
       const { cClassTribReg } = regularIn(dps)!;
-      return `cClassTribReg ${cClassTribReg} ${unusable(classificacaoOf(cClassTribReg), dps.dCompet)}. Escolha na tabela vigente uma classificação válida para serviços.`;
+      return `cClassTribReg ${cClassTribReg} ${whyUnusable(classificacaoOf(cClassTribReg), dps.dCompet)}. Escolha na tabela vigente uma classificação válida para serviços.`;
     },
     mend: 'Escolha na tabela de classificação tributária do IBS e da CBS uma que valha para NFS-e e esteja em vigor na competência.',
     origin: 'Anexo I, E0969',
@@ -513,7 +513,7 @@ export const IBSCBS: readonly Rule[] = [
     when: (dps) => declaredIn(dps)?.gDif !== undefined && cstOf(declaredIn(dps)!.CST) !== undefined,
     must: (dps) => cstOf(declaredIn(dps)!.CST)?.ind_gDif === true,
     found: (dps) => declaredIn(dps)?.CST,
-    rejects: [deferring('100.00')],
+    rejects: [defer('100.00')],
     accepts: [DIFERIDO],
   },
   {
@@ -529,7 +529,7 @@ export const IBSCBS: readonly Rule[] = [
     when: (dps) => dps.IBSCBS !== undefined && declaredIn(dps)!.gDif === undefined,
     must: (dps) => cstOf(declaredIn(dps)!.CST)?.ind_gDif !== true,
     found: (dps) => declaredIn(dps)?.CST,
-    rejects: [classified('515001')],
+    rejects: [classify('515001')],
     accepts: [DIFERIDO],
   },
   {
@@ -546,7 +546,7 @@ export const IBSCBS: readonly Rule[] = [
     why: 'O ambiente nacional confere o valor diferido com o do cálculo oficial, que não conhece diferimento parcial: com outro percentual a DPS e o cálculo da mesma nota se contradizem.',
     when: (dps) => declaredIn(dps)?.gDif !== undefined && cstOf(declaredIn(dps)!.CST)?.ind_gDif === true,
     must: (dps) => isWhole(declaredIn(dps)!.gDif!),
-    rejects: [{ ...classified('515001'), ...deferring('50.00') }],
+    rejects: [{ ...classify('515001'), ...defer('50.00') }],
     accepts: [DIFERIDO],
   },
 ];
@@ -561,7 +561,7 @@ function isAssessed(dps: Dps): boolean {
 }
 
 /** The date of a provider that left the Simples Nacional after that of the segment: it is the later of the two. */
-function deQuemDeixouOSimples({ dCompet, serv }: Dps, { prestador }: Facts): string {
+function sayLeftSimples({ dCompet, serv }: Dps, { prestador }: Facts): string {
   if (isOptante(prestador, dCompet)) return '';
   const { segmento, desde } = linhaDe(serv.cServ.cTribNac, false);
   const ended = prestador.simples.filter(({ fim }) => fim !== undefined && desde <= fim && fim < dCompet);
@@ -585,7 +585,7 @@ function isUsable(classificacao: Classificacao | undefined, dCompet: string): bo
 }
 
 /** Why a classification cannot be used, after its code. */
-function unusable(classificacao: Classificacao | undefined, dCompet: string): string {
+function whyUnusable(classificacao: Classificacao | undefined, dCompet: string): string {
   if (classificacao === undefined) return 'não existe na tabela de classificação tributária do IBS e da CBS';
   const { inicioVigencia, fimVigencia, indNFSe } = classificacao;
   if (!indNFSe) return 'existe, mas não se usa em NFS-e';
@@ -595,7 +595,7 @@ function unusable(classificacao: Classificacao | undefined, dCompet: string): st
 }
 
 /** Why a presumed credit is of no note of services, and of none at all where it is not in the table. */
-function semUso(cCredPres: string): string | undefined {
+function whyWithoutUse(cCredPres: string): string | undefined {
   const credito = creditoPresumidoOf(cCredPres);
   if (credito === undefined) {
     return `cCredPres ${cCredPres} não existe na tabela de créditos presumidos do IBS e da CBS. Retire cCredPres.`;
@@ -605,13 +605,13 @@ function semUso(cCredPres: string): string | undefined {
 
 function indicadoresDoAnexoC(): string {
   return indicadores()
-    .filter((indicador) => indicador.emAnexoC && !isDeOutroDocumento(indicador))
+    .filter((indicador) => indicador.emAnexoC && !isOfOtherDocument(indicador))
     .map(({ codigo }) => codigo)
     .join(', ');
 }
 
 /** In the table of the NFS-e, and not for it: 080101, of the NFS-e Via. */
-function isDeOutroDocumento(indicador: Indicador | undefined): boolean {
+function isOfOtherDocument(indicador: Indicador | undefined): boolean {
   return indicador?.emAnexoC === true && indicador.validoNFSe === false;
 }
 
@@ -626,7 +626,7 @@ function isRelatedToIndOp(dps: Dps): boolean {
 }
 
 /** What Anexo VIII has the indicator for. */
-function relatedTo(cIndOp: string): string {
+function listRelated(cIndOp: string): string {
   const pairs = correlacoes()
     .filter((row) => row.cIndOp === cIndOp)
     .map(({ subitem, cClassTrib }) => `${subitem} com cClassTrib ${cClassTrib}`);

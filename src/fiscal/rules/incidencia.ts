@@ -15,7 +15,7 @@ function regraOf({ serv }: Dps): RegraIncidencia | undefined {
 }
 
 /** The municipality that the rule of the service gives, against the declared one. */
-function declaredIs(
+function compareDeclared(
   regra: RegraIncidencia,
   place: string,
   head: Pick<Rule, 'code' | 'title' | 'mend' | 'origin' | 'why' | 'scope' | 'national'>,
@@ -45,7 +45,7 @@ const OTHERWISE_IN_THE_LIST: Readonly<Record<'EP' | 'LP', ReadonlySet<string>>> 
 };
 
 /** Where the two part company: the ADN finds another municipality of incidence when the provision is not at the provider's. */
-function doubtfulIncidence(
+function remarkDoubtful(
   ours: 'EP' | 'LP',
   head: Pick<Rule, 'code' | 'origin'>,
   [due, listed]: readonly [due: string, listed: string],
@@ -137,7 +137,7 @@ export const INCIDENCIA: readonly Rule[] = [
     ],
     accepts: [{ '=municipio_incidencia': '3550308' }],
   },
-  declaredIs(
+  compareDeclared(
     'LP',
     'no local da prestação',
     {
@@ -166,7 +166,7 @@ export const INCIDENCIA: readonly Rule[] = [
       ],
     },
   ),
-  declaredIs(
+  compareDeclared(
     'ET',
     'no município do tomador',
     {
@@ -185,7 +185,7 @@ export const INCIDENCIA: readonly Rule[] = [
       ],
     },
   ),
-  declaredIs(
+  compareDeclared(
     'EP',
     'no município do prestador',
     {
@@ -201,13 +201,13 @@ export const INCIDENCIA: readonly Rule[] = [
       accepts: [{ '=municipio_incidencia': '3550308' }],
     },
   ),
-  doubtfulIncidence(
+  remarkDoubtful(
     'EP',
     { code: 'E1317', origin: 'Anexo I, E1317; decisões D-81 e D-195' },
     ['no município do prestador', 'no local da prestação'],
     '110301',
   ),
-  doubtfulIncidence(
+  remarkDoubtful(
     'LP',
     { code: 'E1325', origin: 'Anexo I, E1325; decisões D-81 e D-195' },
     ['no local da prestação', 'no município do prestador'],

@@ -221,13 +221,13 @@ export const SERV: readonly Rule[] = [
       const rows = correlacoesOfSubitem(subitemOf(dps)!).filter((row) => isOfService(row, cTribNac));
       const ofNbs = rows.filter((row) => row.nbs === cNBS || row.nbs === undefined);
       if (ofNbs.length === 0) {
-        return `O Anexo VIII não relaciona a NBS ${cNBS} ao serviço ${cTribNac}; relaciona ${listed(rows.map((row) => row.nbs))}. Confira a NBS; é só um aviso.`;
+        return `O Anexo VIII não relaciona a NBS ${cNBS} ao serviço ${cTribNac}; relaciona ${enumerate(rows.map((row) => row.nbs))}. Confira a NBS; é só um aviso.`;
       }
       const { cIndOp, valores } = dps.IBSCBS!;
       const { cClassTrib } = valores.trib.gIBSCBS;
       const pairs = ofNbs.map((row) => `cIndOp ${row.cIndOp} com cClassTrib ${row.cClassTrib}`);
       const sent = cIndOp === undefined ? `cClassTrib ${cClassTrib}` : `cIndOp ${cIndOp} com cClassTrib ${cClassTrib}`;
-      return `O Anexo VIII não relaciona ${sent} ao serviço ${cTribNac} com a NBS ${cNBS}; relaciona ${listed(pairs)}. Confira; é só um aviso.`;
+      return `O Anexo VIII não relaciona ${sent} ao serviço ${cTribNac} com a NBS ${cNBS}; relaciona ${enumerate(pairs)}. Confira; é só um aviso.`;
     },
     origin: 'Anexo VIII; decisão D-84',
     why: 'O Anexo VIII relaciona serviço, NBS, indicador da operação e classificação. É trabalho inicial segundo quem o publica: uma combinação que ele não traz é só um aviso.',
@@ -256,12 +256,13 @@ function isOfService(row: Correlacao, cTribNac: string): boolean {
 /** Whether the annex has the combination, or nothing to say of it: what was not sent is not compared. */
 function isInAnexo8(dps: Dps): boolean {
   const subitem = subitemOf(dps)!;
-  for (const row of correlacoesOf(dps.serv.cServ.cNBS)) if (row.subitem === subitem && agrees(row, dps)) return true;
+  for (const row of correlacoesOf(dps.serv.cServ.cNBS))
+    if (row.subitem === subitem && isCombined(row, dps)) return true;
   const rows = correlacoesOfSubitem(subitem).filter((row) => isOfService(row, dps.serv.cServ.cTribNac));
-  return rows.length === 0 || rows.some((row) => row.nbs === undefined && agrees(row, dps));
+  return rows.length === 0 || rows.some((row) => row.nbs === undefined && isCombined(row, dps));
 }
 
-function agrees(row: Correlacao, { serv, IBSCBS }: Dps): boolean {
+function isCombined(row: Correlacao, { serv, IBSCBS }: Dps): boolean {
   if (!isOfService(row, serv.cServ.cTribNac)) return false;
   if (IBSCBS === undefined) return true;
   const { cClassTrib } = IBSCBS.valores.trib.gIBSCBS;
@@ -272,7 +273,7 @@ function agrees(row: Correlacao, { serv, IBSCBS }: Dps): boolean {
 /** How many of the annex's alternatives a remark names. */
 const NAMED_MAX = 5;
 
-function listed(all: readonly (string | undefined)[]): string {
+function enumerate(all: readonly (string | undefined)[]): string {
   const known = [...new Set(all)].filter((one) => one !== undefined);
   const more = known.length - NAMED_MAX;
   return `${known.slice(0, NAMED_MAX).join(', ')}${more > 0 ? ` e mais ${more}` : ''}`;

@@ -28,12 +28,12 @@ export const SUBST: readonly Rule[] = [
     at: 'subst/chSubstda',
     scope: 'nacional',
     title: 'A chave da nota substituída não é de uma nota deste prestador',
-    message: (dps) => `${problemOf(dps)} Copie a chave inteira da nota a substituir, de 50 posições.`,
+    message: (dps) => `${describeProblem(dps)} Copie a chave inteira da nota a substituir, de 50 posições.`,
     mend: 'Copie a chave da nota a substituir como está nela. Uma nota só substitui outra do mesmo prestador, emitida pelo mesmo município.',
     origin: 'Anexo I, E0042',
     why: 'A chave traz o município e o prestador da nota, que são os mesmos na substituta, e um dígito que denuncia o erro de cópia.',
     when: ({ subst }) => subst !== undefined,
-    must: (dps) => problemOf(dps) === undefined,
+    must: (dps) => describeProblem(dps) === undefined,
     found: ({ subst }) => subst?.chSubstda,
     expected: 'chave de uma NFS-e do mesmo município e do mesmo prestador, com o dígito verificador certo',
     rejects: [
@@ -62,8 +62,8 @@ export const SUBST: readonly Rule[] = [
     mend: 'Confira subst/chSubstda. Uma nota que o ADN recusou não se substitui: emita a nova sem o grupo subst, que a série e o número da recusada estão livres.',
     origin: 'Anexo I, E0044',
     why: 'Uma nota recusada não existe para o ambiente nacional, e o que não existe não se substitui.',
-    when: (_dps, facts) => replacedHere(facts) !== undefined,
-    must: (_dps, facts) => replacedHere(facts)!.estado !== 'recusada',
+    when: (_dps, facts) => substituidaOf(facts) !== undefined,
+    must: (_dps, facts) => substituidaOf(facts)!.estado !== 'recusada',
     found: ({ subst }) => subst?.chSubstda,
     rejects: [],
     accepts: [SUBSTITUICAO],
@@ -77,7 +77,7 @@ export const SUBST: readonly Rule[] = [
     origin: 'Anexo I, E0044',
     why: 'O município pode ter emitido a nota por outro sistema: de uma que não está aqui não se sabe se existe, e quem a julga é o ambiente nacional.',
     when: ({ subst }) => subst !== undefined,
-    must: (dps, { substituida }) => substituida !== 'desconhecida' || problemOf(dps) !== undefined,
+    must: (dps, { substituida }) => substituida !== 'desconhecida' || describeProblem(dps) !== undefined,
     rejects: [],
     accepts: [SUBSTITUICAO],
   },
@@ -91,8 +91,8 @@ export const SUBST: readonly Rule[] = [
     mend: 'Confira subst/chSubstda na consulta da nota. Se ela está mesmo cancelada, emita a nova sem o grupo subst.',
     origin: 'Anexo I, E0046',
     why: 'Substituir cancela a nota antiga, e uma nota se cancela uma vez.',
-    when: (_dps, facts) => replacedHere(facts) !== undefined,
-    must: (_dps, facts) => replacedHere(facts)!.estado !== 'cancelada',
+    when: (_dps, facts) => substituidaOf(facts) !== undefined,
+    must: (_dps, facts) => substituidaOf(facts)!.estado !== 'cancelada',
     found: ({ subst }) => subst?.chSubstda,
     rejects: [],
     accepts: [SUBSTITUICAO],
@@ -124,8 +124,8 @@ export const SUBST: readonly Rule[] = [
     mend: 'Espere a decisão da prefeitura, que aparece nos eventos da nota. Deferida, a nota fica cancelada; indeferida, ela segue válida e só a prefeitura a cancela.',
     origin: 'Anexo I, E0068',
     why: 'Quem pediu à prefeitura que analise o cancelamento espera por ela.',
-    when: (_dps, facts) => replacedHere(facts) !== undefined,
-    must: (_dps, facts) => !hasPendingAnalysis(replacedHere(facts)!),
+    when: (_dps, facts) => substituidaOf(facts) !== undefined,
+    must: (_dps, facts) => !hasPendingAnalysis(substituidaOf(facts)!),
     found: ({ subst }) => subst?.chSubstda,
     rejects: [],
     accepts: [SUBSTITUICAO],
@@ -140,8 +140,8 @@ export const SUBST: readonly Rule[] = [
     mend: 'Procure a prefeitura: ela decide uma solicitação de análise fiscal, ou cancela a nota por ofício.',
     origin: 'Anexo I, E0072',
     why: 'Com a confirmação tácita a administração deu a nota por aceita.',
-    when: (_dps, facts) => replacedHere(facts) !== undefined,
-    must: (_dps, facts) => !hasEvento(replacedHere(facts)!, '205204'),
+    when: (_dps, facts) => substituidaOf(facts) !== undefined,
+    must: (_dps, facts) => !hasEvento(substituidaOf(facts)!, '205204'),
     found: ({ subst }) => subst?.chSubstda,
     rejects: [],
     accepts: [SUBSTITUICAO],
@@ -156,8 +156,8 @@ export const SUBST: readonly Rule[] = [
     mend: 'Procure a prefeitura. Depois do desbloqueio por ofício a nota pode ser substituída.',
     origin: 'Anexo I, E0076',
     why: 'O bloqueio por ofício do cancelamento por substituição vale até o desbloqueio.',
-    when: (_dps, facts) => replacedHere(facts) !== undefined,
-    must: (_dps, facts) => !isBlocked(replacedHere(facts)!.eventos, CANCELAMENTO_POR_SUBSTITUICAO),
+    when: (_dps, facts) => substituidaOf(facts) !== undefined,
+    must: (_dps, facts) => !isBlocked(substituidaOf(facts)!.eventos, CANCELAMENTO_POR_SUBSTITUICAO),
     found: ({ subst }) => subst?.chSubstda,
     rejects: [],
     accepts: [SUBSTITUICAO],
@@ -176,7 +176,7 @@ export const SUBST: readonly Rule[] = [
       'O ambiente nacional recusa com E1308 a substituta que chega antes do evento. Aqui ela espera, e não fica recusada.',
     // Of a note that is at its end already, or that is not here, E0044 and E0046 speak.
     when: ({ subst }, facts) =>
-      subst !== undefined && facts.substituida !== 'desconhecida' && !isAtItsEnd(replacedHere(facts)),
+      subst !== undefined && facts.substituida !== 'desconhecida' && !isAtItsEnd(substituidaOf(facts)),
     must: () => false,
     rejects: [],
     accepts: [],
@@ -200,7 +200,7 @@ export const SUBST: readonly Rule[] = [
 
 type NotaDaqui = Exclude<NotaSubstituida, 'desconhecida'>;
 
-function replacedHere({ substituida }: Facts): NotaDaqui | undefined {
+function substituidaOf({ substituida }: Facts): NotaDaqui | undefined {
   return substituida === 'desconhecida' ? undefined : substituida;
 }
 
@@ -218,7 +218,7 @@ function hasPendingAnalysis(nota: NotaDaqui): boolean {
 }
 
 /** What is wrong with the key of the replaced note, as a sentence. */
-function problemOf({ subst, cLocEmi, prest }: Dps): string | undefined {
+function describeProblem({ subst, cLocEmi, prest }: Dps): string | undefined {
   const chave = parseChave(subst!.chSubstda);
   if (chave === undefined) {
     return `A chave ${subst!.chSubstda}, em subst/chSubstda, não é a de uma NFS-e: o dígito verificador ou outra parte não confere.`;

@@ -122,7 +122,7 @@ export function treeOf(xml: string): Elemento {
     const element: Growing = {
       name: match[2]!,
       namespace: declared.find(({ name }) => name === 'xmlns')?.value ?? root?.namespace ?? '',
-      text: unescaped(match[4] ?? ''),
+      text: unescapeText(match[4] ?? ''),
       children: [],
       attributes: declared.filter(({ name }) => name !== 'xmlns'),
       index,
@@ -140,10 +140,10 @@ function attributesOf(source: string): readonly Atributo[] {
   return [...source.matchAll(/([\w:]+)="([^"]*)"/g)].map(([, name, value]) => ({
     name: name!,
     namespace: '',
-    value: unescaped(value!),
+    value: unescapeText(value!),
   }));
 }
 
-function unescaped(text: string): string {
+function unescapeText(text: string): string {
   return text.replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&amp;', '&');
 }

@@ -27,7 +27,7 @@ const piscofinsOf = ({ valores }: Dps): PisCofins | undefined => valores.trib.tr
  * The own debit of one contribution. Rounded half to even, as NT 007 does it. With a rate the value *is* base times rate; one
  * that is left out is not said anything of, and a base that is left out cannot be what the value was made of.
  */
-function debit(
+function checkDebit(
   code: string,
   [rate, value, name]: readonly ['pAliqPis', 'vPis', 'PIS'] | readonly ['pAliqCofins', 'vCofins', 'COFINS'],
   examples: { readonly rejects: readonly Patch[]; readonly accepts: readonly Patch[] },
@@ -63,7 +63,7 @@ function debit(
 }
 
 /** A rate that the specification takes up to 100, and the national schema up to 99.99. */
-function belowHundred(code: string, name: 'pAliqPis' | 'pAliqCofins', de: string): Rule {
+function limitRate(code: string, name: 'pAliqPis' | 'pAliqCofins', de: string): Rule {
   const at = `${PISCOFINS}/${name}` as const;
   return {
     code,
@@ -83,7 +83,7 @@ function belowHundred(code: string, name: 'pAliqPis' | 'pAliqCofins', de: string
 }
 
 /** A withholding is a part of the price. */
-function withheld(code: string, name: 'vRetCP' | 'vRetIRRF' | 'vRetCSLL', title: string): Rule {
+function limitRetention(code: string, name: 'vRetCP' | 'vRetIRRF' | 'vRetCSLL', title: string): Rule {
   const at = `valores/trib/tribFed/${name}` as const;
   const of = ({ valores }: Dps): Decimal | undefined => valores.trib.tribFed?.[name];
   return {
@@ -153,9 +153,9 @@ export const TRIB_FED: readonly Rule[] = [
     rejects: [{ ...COM_BASE, dCompet: '2027-01-05' }],
     accepts: [{ ...COM_BASE, dCompet: '2026-12-31' }],
   },
-  belowHundred('E0686', 'pAliqPis', 'do PIS'),
-  belowHundred('E0692', 'pAliqCofins', 'da COFINS'),
-  debit('E0694', ['pAliqPis', 'vPis', 'PIS'], {
+  limitRate('E0686', 'pAliqPis', 'do PIS'),
+  limitRate('E0692', 'pAliqCofins', 'da COFINS'),
+  checkDebit('E0694', ['pAliqPis', 'vPis', 'PIS'], {
     rejects: [
       { ...COM_BASE, [`${PISCOFINS}/pAliqPis`]: '0.65', [`${PISCOFINS}/vPis`]: '6.52' },
       { [`${PISCOFINS}/CST`]: '01', [`${PISCOFINS}/pAliqPis`]: '0.65', [`${PISCOFINS}/vPis`]: '6.50' },
@@ -175,7 +175,7 @@ export const TRIB_FED: readonly Rule[] = [
       { ...COM_BASE, [`${PISCOFINS}/CST`]: '06', [`${PISCOFINS}/pAliqPis`]: '0.00' },
     ],
   }),
-  debit('E0696', ['pAliqCofins', 'vCofins', 'COFINS'], {
+  checkDebit('E0696', ['pAliqCofins', 'vCofins', 'COFINS'], {
     rejects: [
       { ...COM_BASE, [`${PISCOFINS}/pAliqCofins`]: '3.00', [`${PISCOFINS}/vCofins`]: '30.02' },
       { [`${PISCOFINS}/CST`]: '01', [`${PISCOFINS}/pAliqCofins`]: '3.00', [`${PISCOFINS}/vCofins`]: '30.00' },
@@ -188,9 +188,9 @@ export const TRIB_FED: readonly Rule[] = [
       { ...COM_BASE, [`${PISCOFINS}/CST`]: '06', [`${PISCOFINS}/pAliqCofins`]: '0.00' },
     ],
   }),
-  withheld('E0699', 'vRetCP', 'Contribuição previdenciária retida fora do intervalo'),
-  withheld('E0700', 'vRetIRRF', 'Imposto de renda retido fora do intervalo'),
-  withheld('E0701', 'vRetCSLL', 'PIS, COFINS e CSLL retidos fora do intervalo'),
+  limitRetention('E0699', 'vRetCP', 'Contribuição previdenciária retida fora do intervalo'),
+  limitRetention('E0700', 'vRetIRRF', 'Imposto de renda retido fora do intervalo'),
+  limitRetention('E0701', 'vRetCSLL', 'PIS, COFINS e CSLL retidos fora do intervalo'),
   {
     code: 'E0720',
     at: 'valores/trib/tribFed/vRetCSLL',

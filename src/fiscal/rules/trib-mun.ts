@@ -122,7 +122,7 @@ type Ground = Pick<Rule, 'code' | 'title' | 'mend' | 'origin' | 'why' | 'scope' 
 };
 
 /** The rate, where there is none on the note. */
-function withoutAliquota({ because, example, ...ground }: Ground): Rule {
+function forbidAliquota({ because, example, ...ground }: Ground): Rule {
   return {
     ...ground,
     at: 'valores/trib/tribMun/pAliq',
@@ -140,7 +140,7 @@ const DECLARADOS = [
 ] as const;
 
 /** What a JSON body declares, where the note has only a net value. */
-function withoutDeclared({ because, example, when, ...ground }: Ground): readonly Rule[] {
+function forbidDeclared({ because, example, when, ...ground }: Ground): readonly Rule[] {
   return DECLARADOS.map(({ at, name, what }) => ({
     ...ground,
     at,
@@ -154,7 +154,7 @@ function withoutDeclared({ because, example, when, ...ground }: Ground): readonl
 }
 
 /** The municipal benefit, where there is no base that it would reduce. */
-function withoutBenefit({ because, example, when, ...ground }: Ground): Rule {
+function forbidBenefit({ because, example, when, ...ground }: Ground): Rule {
   return {
     ...ground,
     at: 'valores/trib/tribMun/BM',
@@ -167,7 +167,7 @@ function withoutBenefit({ because, example, when, ...ground }: Ground): Rule {
 }
 
 /** The retention, where there is nothing to withhold. */
-function withoutRetention({ because, example, ...ground }: Ground): Rule {
+function forbidRetention({ because, example, ...ground }: Ground): Rule {
   return {
     ...ground,
     at: 'valores/trib/tribMun/tpRetISSQN',
@@ -391,7 +391,7 @@ export const TRIB_MUN: readonly Rule[] = [
     ],
     accepts: [SUSPENSA],
   },
-  withoutBenefit({
+  forbidBenefit({
     ...SEM_ISSQN,
     code: 'E0533',
     scope: 'nacional',
@@ -400,7 +400,7 @@ export const TRIB_MUN: readonly Rule[] = [
     origin: 'Anexo I, E0533',
     why: 'Imunidade, exportação e não incidência não têm base de cálculo que o benefício reduza.',
   }),
-  withoutBenefit({
+  forbidBenefit({
     ...DE_MEI,
     code: 'E0534',
     title: 'Benefício municipal de um prestador MEI',
@@ -408,7 +408,7 @@ export const TRIB_MUN: readonly Rule[] = [
     origin: 'Anexo I, E0534',
     why: 'O MEI paga o ISSQN num valor fixo mensal, que o benefício não reduz.',
   }),
-  withoutBenefit({
+  forbidBenefit({
     ...EM_REGIME_ESPECIAL,
     code: 'E0535',
     title: 'Benefício municipal de um prestador em regime especial',
@@ -416,7 +416,7 @@ export const TRIB_MUN: readonly Rule[] = [
     origin: 'Anexo I, E0535',
     why: 'Num regime especial o ISSQN se apura fora da nota, que não tem base que o benefício reduza.',
   }),
-  withoutBenefit({
+  forbidBenefit({
     code: 'E0536',
     scope: 'nacional',
     title: 'Benefício municipal de quem apura o ISSQN pelo Simples Nacional',
@@ -429,7 +429,7 @@ export const TRIB_MUN: readonly Rule[] = [
     example: NO_DAS,
   }),
   ...BENEFICIO_REGISTRADO,
-  withoutRetention({
+  forbidRetention({
     ...SEM_ISSQN,
     code: 'E0580',
     scope: 'nacional',
@@ -438,8 +438,8 @@ export const TRIB_MUN: readonly Rule[] = [
     origin: 'Anexo I, E0580',
     why: 'Imunidade, exportação e não incidência não têm imposto que o tomador retenha.',
   }),
-  withoutRetention(COM_SUSPENSAO),
-  withoutRetention({
+  forbidRetention(COM_SUSPENSAO),
+  forbidRetention({
     ...DE_MEI,
     code: 'E0583',
     title: 'Retenção sobre um MEI',
@@ -447,7 +447,7 @@ export const TRIB_MUN: readonly Rule[] = [
     origin: 'Anexo I, E0583',
     why: 'O MEI paga o ISSQN num valor fixo mensal, e de cada nota não há o que reter.',
   }),
-  withoutRetention({
+  forbidRetention({
     ...EM_REGIME_ESPECIAL,
     code: 'E0588',
     title: 'Retenção sobre um prestador em regime especial',
@@ -455,7 +455,7 @@ export const TRIB_MUN: readonly Rule[] = [
     origin: 'Anexo I, E0588',
     why: 'Num regime especial o ISSQN se apura fora da nota, e de cada nota não há o que reter.',
   }),
-  withoutRetention({
+  forbidRetention({
     code: 'E0596',
     scope: 'nacional',
     title: 'Retenção na exploração de rodovia',
@@ -472,31 +472,31 @@ export const TRIB_MUN: readonly Rule[] = [
     example: { 'serv/cServ/cTribNac': RODOVIA },
   }),
   RETENCAO_NA_ISENCAO,
-  withoutAliquota({
+  forbidAliquota({
     ...SEM_ISSQN,
     national: 'Sobre a alíquota da DPS o padrão nacional responde E0602; sobre os valores da nota, E1303.',
   }),
-  ...withoutDeclared(SEM_ISSQN),
-  withoutAliquota(COM_SUSPENSAO),
-  ...withoutDeclared(COM_SUSPENSAO),
-  withoutAliquota({
+  ...forbidDeclared(SEM_ISSQN),
+  forbidAliquota(COM_SUSPENSAO),
+  ...forbidDeclared(COM_SUSPENSAO),
+  forbidAliquota({
     ...DE_MEI,
     code: 'E0600',
     title: 'Alíquota na DPS de um MEI',
     mend: 'Retire pAliq, ou corrija opSimpNac.',
     origin: 'Anexo I, E0600',
   }),
-  ...withoutDeclared(DE_MEI),
-  withoutAliquota({
+  ...forbidDeclared(DE_MEI),
+  forbidAliquota({
     ...EM_REGIME_ESPECIAL,
     code: 'E0604',
     title: 'Alíquota na DPS de um prestador em regime especial',
     mend: 'Retire pAliq, ou corrija regEspTrib.',
     origin: 'Anexo I, E0604',
   }),
-  ...withoutDeclared(EM_REGIME_ESPECIAL),
-  withoutAliquota(DENTRO_DO_SIMPLES),
-  ...withoutDeclared(DENTRO_DO_SIMPLES),
+  ...forbidDeclared(EM_REGIME_ESPECIAL),
+  forbidAliquota(DENTRO_DO_SIMPLES),
+  ...forbidDeclared(DENTRO_DO_SIMPLES),
   {
     code: 'E0621',
     at: 'valores/trib/tribMun/pAliq',
@@ -589,13 +589,13 @@ export const TRIB_MUN: readonly Rule[] = [
     scope: 'aviso',
     title: 'A alíquota enviada não é a do cadastro do município',
     message: (dps, facts) =>
-      `pAliq é ${formatDecimal(dps.valores.trib.tribMun.pAliq!)}%, e ${insteadOf(registroOf(dps, facts))}`,
+      `pAliq é ${formatDecimal(dps.valores.trib.tribMun.pAliq!)}%, e ${describeRegistered(registroOf(dps, facts))}`,
     mend: 'Retire pAliq: a alíquota do município se aplica. Se ele tem várias para o serviço, informe cTribMun; se a aplicada parece errada, confira o código do serviço com a prefeitura.',
     origin: 'Anexo I, E0617 e nota de pAliqAplic; decisão D-188',
     why: 'A alíquota que o município de incidência cadastrou para o serviço vem antes da que a DPS traz. Onde ela depende do código municipal e a DPS não traz cTribMun, aplica-se a de pAliq, sem aviso se é uma das cadastradas.',
     national: 'O padrão nacional proíbe pAliq quando o município de incidência tem a alíquota cadastrada.',
     when: (dps) => dps.valores.trib.tribMun.pAliq !== undefined && isTaxable(dps),
-    must: (dps, facts) => agrees(registroOf(dps, facts), dps.valores.trib.tribMun.pAliq!),
+    must: (dps, facts) => isRegistered(registroOf(dps, facts), dps.valores.trib.tribMun.pAliq!),
     rejects: [],
     accepts: [{}],
   },
@@ -640,13 +640,13 @@ export const TRIB_MUN: readonly Rule[] = [
 ];
 
 /** Whether a declared rate is the registered one; of several, one of them. */
-function agrees(registro: Registro, pAliq: Decimal): boolean {
+function isRegistered(registro: Registro, pAliq: Decimal): boolean {
   if (registro.kind === 'uma') return registro.aliquota === pAliq;
   return registro.kind !== 'varias' || isAmong(registro.servicos, pAliq);
 }
 
 /** What the municipality has in place of the declared rate, and which of them applies. */
-function insteadOf(registro: Registro): string {
+function describeRegistered(registro: Registro): string {
   if (registro.kind === 'varias') {
     return `para este serviço o município tem, conforme o código municipal, ${aliquotasInWords(registro.servicos)}: aplicou-se a de pAliq. ${howToNameOne(registro)}`;
   }

@@ -25,7 +25,7 @@ const EMITIDA_PELO_INTERMEDIARIO: Patch = {
 };
 
 /** A discount is a part of the price. */
-function discount(code: string, name: 'vDescIncond' | 'vDescCond', kind: string): Rule {
+function limitDiscount(code: string, name: 'vDescIncond' | 'vDescCond', kind: string): Rule {
   const at = `valores/vDescCondIncond/${name}` as const;
   const of = ({ valores }: Dps): Decimal | undefined => valores.vDescCondIncond?.[name];
   return {
@@ -110,8 +110,8 @@ export const VALORES: readonly Rule[] = [
     rejects: [{ 'valores/vServPrest/vServ': '0.00' }, { 'valores/vServPrest/vServ': '-10.00' }],
     accepts: [{ 'valores/vServPrest/vServ': '0.01' }],
   },
-  discount('E0431', 'vDescIncond', 'incondicionado'),
-  discount('E0432', 'vDescCond', 'condicionado'),
+  limitDiscount('E0431', 'vDescIncond', 'incondicionado'),
+  limitDiscount('E0432', 'vDescCond', 'condicionado'),
   {
     code: 'E404',
     at: 'NFSe/infNFSe/valores/vISSQN',
@@ -125,7 +125,7 @@ export const VALORES: readonly Rule[] = [
     when: ({ valores }, _facts, { valor_base_calculo, valor_issqn }) =>
       valor_issqn !== undefined && valor_base_calculo !== undefined && valores.trib.tribMun.pAliq !== undefined,
     must: ({ valores }, _facts, { valor_base_calculo, valor_issqn }) =>
-      agree(valor_issqn!, percentOf(valor_base_calculo!, valores.trib.tribMun.pAliq!)),
+      isWithinTolerance(valor_issqn!, percentOf(valor_base_calculo!, valores.trib.tribMun.pAliq!)),
     found: (_dps, _facts, { valor_issqn }) => formatDecimal(valor_issqn!),
     rejects: [{ '=valor_base_calculo': '1000.00', '=valor_issqn': '20.02' }],
     accepts: [
@@ -213,7 +213,7 @@ export const VALORES_CALCULADOS: readonly AmountRule[] = [
     origin: 'Especificação, DPS: valores (a base) e Errors: E404; decisão D-13',
     why: 'A nota leva a base calculada: uma declarada que é outra mostra que o remetente entendeu outro imposto.',
     when: ({ vBC }, _dps, _facts, { valor_base_calculo }) => valor_base_calculo !== undefined && vBC !== undefined,
-    must: ({ vBC }, _dps, _facts, { valor_base_calculo }) => agree(valor_base_calculo!, vBC!),
+    must: ({ vBC }, _dps, _facts, { valor_base_calculo }) => isWithinTolerance(valor_base_calculo!, vBC!),
     found: (_amounts, _dps, _facts, { valor_base_calculo }) => formatDecimal(valor_base_calculo!),
     calculated: ({ vBC }) => formatDecimal(vBC!),
     from: INPUTS.issqnBase,
@@ -231,8 +231,8 @@ export const VALORES_CALCULADOS: readonly AmountRule[] = [
     when: ({ vBC, vISSQN }, _dps, _facts, { valor_base_calculo, valor_issqn }) =>
       valor_issqn !== undefined &&
       vISSQN !== undefined &&
-      (valor_base_calculo === undefined || agree(valor_base_calculo, vBC!)),
-    must: ({ vISSQN }, _dps, _facts, { valor_issqn }) => agree(valor_issqn!, vISSQN!),
+      (valor_base_calculo === undefined || isWithinTolerance(valor_base_calculo, vBC!)),
+    must: ({ vISSQN }, _dps, _facts, { valor_issqn }) => isWithinTolerance(valor_issqn!, vISSQN!),
     found: (_amounts, _dps, _facts, { valor_issqn }) => formatDecimal(valor_issqn!),
     calculated: ({ vISSQN }) => formatDecimal(vISSQN!),
     from: INPUTS.issqn,
@@ -241,6 +241,6 @@ export const VALORES_CALCULADOS: readonly AmountRule[] = [
   },
 ];
 
-function agree(declared: Decimal, computed: Decimal): boolean {
+function isWithinTolerance(declared: Decimal, computed: Decimal): boolean {
   return distance(declared, computed) <= ISSQN_TOLERANCE;
 }

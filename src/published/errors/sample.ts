@@ -11,7 +11,7 @@ import type { JsonDocument, JsonValue } from '../../fiscal/layout/json-value.ts'
 import { DECLARED, HOSTS, NAMES } from '../../fiscal/layout/plan-corpo.ts';
 import { readCorpo } from '../../fiscal/layout/read-corpo.ts';
 import { elementsOf, type Group, type Item, type Leaf } from '../../fiscal/layout/vocabulary.ts';
-import { exampleJson, exampleXml, patched } from '../../fiscal/rules/example.ts';
+import { applyPatch, exampleJson, exampleXml } from '../../fiscal/rules/example.ts';
 import type { Patch } from '../../fiscal/rules/rule.ts';
 import { type ExampleLine, isJsonOnly, linesOf } from '../../fiscal/rules/trial.ts';
 
@@ -41,7 +41,7 @@ export function sampleOf(patch: Patch, view: View, codes: readonly string[]): Sa
 /** The patch, which also removes the element at `at` where the example does not have it: so its absence is shown. */
 export function withAbsent(patch: Patch, at: string | undefined): Patch {
   if (at === undefined || elementAt(at)?.kind !== 'leaf') return patch;
-  const leaves = patched(patch);
+  const leaves = applyPatch(patch);
   const group = at.slice(0, at.lastIndexOf('/') + 1);
   const isAbsent = !leaves.has(at) && [...leaves.keys()].some((leaf) => leaf.startsWith(group));
   return isAbsent ? { ...patch, [at]: null } : patch;
