@@ -170,8 +170,8 @@ export const DECLARED: ReadonlyMap<string, { readonly campo: string; readonly de
   ),
 );
 
-const DPS_BASE = '/DPS/infDPS';
-const NOTE_BASE = '/NFSe/infNFSe';
+export const DPS_BASE = '/DPS/infDPS';
+export const NOTE_BASE = '/NFSe/infNFSe';
 
 /** What stands in the body for what an xpath of a fault names; undefined when nothing does. Lists count from 0. */
 export function campoOf(xpath: string): string | undefined {

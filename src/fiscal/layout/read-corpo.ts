@@ -12,6 +12,7 @@ import { type Declarado, NADA_DECLARADO } from '../declarado.ts';
 import { type Fault, quoted, unlistedOf } from '../fault.ts';
 import { checkText, sayFault } from './check-text.ts';
 import type { Campo, Declaracao } from './corpo.ts';
+import { BodyPlaces } from './corpo-places.ts';
 import { propertyText } from './correct-json.ts';
 import { REMOVAL } from './correct-xml.ts';
 import { decimalText } from './decimal-text.ts';
@@ -32,15 +33,18 @@ import {
   BODY_PARTS,
   campoAt,
   campoOf,
+  DPS_BASE,
   type Host,
+  joinCampo,
   type LeafPart,
   layoutPathOf,
   NAMES,
+  NOTE_BASE,
   type OwnPart,
   type Part,
 } from './plan-corpo.ts';
 import { readDps } from './read.ts';
-import { FAULTS_MAX, type Words } from './reading.ts';
+import { FAULTS_MAX, listFaults, type Words } from './reading.ts';
 import type { SimpleType } from './simple-types.ts';
 import { isFlatAbroad, strangeProperty } from './strange-property.ts';
 import type { Elemento } from './tree.ts';
@@ -75,9 +79,6 @@ export type CorpoReading =
     }
   | { readonly faults: readonly Fault[] };
 
-const BASE = '/DPS/infDPS';
-const NOTE_BASE = '/NFSe/infNFSe';
-
 /** The DPS of a body with what it declares besides, or every fault of its structure, each with property, line and column. */
 export function readCorpo(document: JsonDocument, context: CorpoContext): CorpoReading {
   const { value } = document;
@@ -93,8 +94,8 @@ export function readCorpo(document: JsonDocument, context: CorpoContext): CorpoR
     return { faults: [{ ...nationalEnvelope(envelope.name, DPS_IN_FULL), ...document.positionOf(envelope.offset) }] };
   }
   const body = new Body(context);
-  const children = body.childrenOf(BODY_PARTS, body.open(BODY, value, BASE), BASE);
-  const infDPS = body.element('infDPS', '', children, [{ name: 'Id', namespace: '', value: body.identifier() }]);
+  const children = body.childrenOf(BODY_PARTS, body.open(BODY, value, DPS_BASE), DPS_BASE);
+  const infDPS = body.element('infDPS', '', children, [{ name: 'Id', namespace: '', value: identifierOf(children) }]);
   const root = body.element('DPS', '', [infDPS], [{ name: 'versao', namespace: '', value: DPS_VERSAO }]);
 
   const read = readDps(root, { words: WORDS });
@@ -104,16 +105,16 @@ export function readCorpo(document: JsonDocument, context: CorpoContext): CorpoR
     .toSorted((a, b) => a.offset - b.offset)
     .map(({ fault, offset }) => ({
       ...fault,
-      ...(fault.campo === undefined ? {} : { campo: body.asSent(fault.campo) }),
+      ...(fault.campo === undefined ? {} : { campo: body.places.asSent(fault.campo) }),
       ...document.positionOf(offset),
     }));
   const ofReader = 'faults' in read ? read.faults : [];
   const unlisted = unlistedOf(ofReader);
   const structural = (unlisted === 0 ? ofReader : ofReader.slice(0, -1)).filter(
-    ({ xpath }) => !body.isExplained(xpath),
+    ({ xpath }) => !body.places.isExplained(xpath),
   );
   const faults = inLayoutOrder([...own, ...placed(structural.map((fault) => body.asWritten(fault)))]);
-  if (faults.length > 0) return { faults: cut(faults, body.unlisted + unlisted) };
+  if (faults.length > 0) return { faults: listFaults(faults, body.unlisted + unlisted, 'E0010') };
   // Whatever explains a fault of the structure is a fault itself.
   if ('faults' in read) return { faults: placed(read.faults) };
   return { root, dps: read.dps, id: read.id, declarado: body.declarado(), placed };
@@ -121,13 +122,6 @@ export function readCorpo(document: JsonDocument, context: CorpoContext): CorpoR
 
 const DPS_IN_FULL =
   'a DPS vai inteira, sem gzip nem Base64: o XML assinado como corpo, com Content-Type: application/xml, ou os campos dela em JSON';
-
-function cut(faults: readonly Fault[], unlisted: number): readonly Fault[] {
-  const left = faults.length - FAULTS_MAX + unlisted;
-  if (left <= 0) return faults;
-  const mensagem = `Há mais ${left} erro(s) de estrutura além dos ${FAULTS_MAX} listados; corrija estes e envie de novo.`;
-  return [...faults.slice(0, FAULTS_MAX), { codigo: 'E0010', xpath: BASE, mensagem, detalhes: { nao_listados: left } }];
-}
 
 function wordsOf({ xpath, mensagem, esperado }: Told): Pick<Told, 'mensagem' | 'esperado'> {
   return {
@@ -138,8 +132,8 @@ function wordsOf({ xpath, mensagem, esperado }: Told): Pick<Told, 'mensagem' | '
 
 function placeOf(xpath: string, body: Body, document: JsonDocument): Placed {
   if (xpath === '') return {};
-  const campo = body.isUndeclared(xpath) ? undefined : campoOf(xpath);
-  return { ...(campo === undefined ? {} : { campo }), ...document.positionOf(body.offsetOf(xpath)) };
+  const campo = body.places.isUndeclared(xpath) ? undefined : campoOf(xpath);
+  return { ...(campo === undefined ? {} : { campo }), ...document.positionOf(body.places.offsetOf(xpath)) };
 }
 
 /** The faults of the reader in the words of the body. */
@@ -147,7 +141,7 @@ const WORDS: Words = {
   element: 'campo',
   name: (xpath, { name }) => NAMES.get(layoutPathOf(xpath))?.name ?? name,
   group: (xpath, name) => {
-    if (xpath === BASE) return undefined;
+    if (xpath === DPS_BASE) return undefined;
     const host = NAMES.get(layoutPathOf(xpath))?.host ?? name;
     return host === '' ? undefined : campoAt(xpath, host);
   },
@@ -176,17 +170,10 @@ class Body {
   /** Faults beyond those that are listed. */
   unlisted = 0;
   readonly #context: CorpoContext;
-  /** Where the value of each element stands. */
-  readonly #offsets = new Map<string, number>();
+  readonly places = new BodyPlaces();
   /** What was written for an element whose text is another spelling of it. */
   readonly #written = new Map<string, string>();
-  /** Elements about which a fault has been told already; with a slash at the end, all that is in them. */
-  readonly #explained = new Set<string>();
   readonly #declared = new Map<Declaracao, string>();
-  /** Groups under a wrong name: the place of the right one, and that of the one that was sent. */
-  readonly #misnamed: (readonly [right: string, sent: string])[] = [];
-  /** Texts of the leaves that make the identifier. */
-  readonly #said = new Map<string, string>();
   #index = 0;
 
   constructor(context: CorpoContext) {
@@ -206,7 +193,7 @@ class Body {
 
   /** Looks at every name of an object: what it declares is kept, what does not exist is told. */
   open(host: Host, { members, offset }: JsonObject, xpath: string): Opened {
-    this.#offsets.set(xpath, offset);
+    this.places.set(xpath, offset);
     const known = new Map<string, JsonValue>();
     const strange: JsonMember[] = [];
     for (const member of members) {
@@ -222,7 +209,7 @@ class Body {
     const taken = new Set(members.map(({ name }) => name));
     for (const member of strange) this.#strange(member, { host, known, taken, xpath, abroad });
     // What was meant is in it, under other names or elsewhere: that it is empty, or lacks a choice, is no second mistake.
-    if (host !== BODY && (abroad || known.size === 0)) this.#explained.add(xpath);
+    if (host !== BODY && (abroad || known.size === 0)) this.places.explainEmptiness(xpath);
     return { host, members: known };
   }
 
@@ -236,7 +223,7 @@ class Body {
     if (meant !== undefined) taken.add(meant.name);
     const place = campoAt(xpath, host.campo);
     const campo = place === undefined || place === '' ? quoted(name) : `${place}.${quoted(name)}`;
-    for (const path of explains ?? []) this.#explain(path === '' ? BASE : `${BASE}/${path}`);
+    for (const path of explains ?? []) this.places.explain(path === '' ? DPS_BASE : `${DPS_BASE}/${path}`);
     let at = xpath;
     if (meant?.kind === 'declaracao') {
       at = `${NOTE_BASE}/${meant.note}`;
@@ -247,10 +234,10 @@ class Body {
       if (!known.has(meant.name)) {
         if (value.kind !== 'null') known.set(meant.name, value);
         if (meant.kind === 'grupo') {
-          const right = campoAt(xpath, joinedTo(host.campo, meant.name))!;
-          this.#misnamed.push([right, this.asSent(campo)]);
+          const right = campoAt(xpath, joinCampo(host.campo, meant.name))!;
+          this.places.misname(right, campo);
         }
-        for (const path of paths) this.#explain(`${xpath}/${path}`);
+        for (const path of paths) this.places.explain(`${xpath}/${path}`);
       }
     }
     // An object from which all was taken out would be empty, which is a fault too.
@@ -288,7 +275,7 @@ class Body {
     if (value === undefined && campo.padrao === undefined && due === undefined) return;
     const xpath = `${base}/${leaf.name}`;
     if (due !== undefined) {
-      this.#tell(unplaced(campo.name, due, xpath), this.offsetOf(BASE));
+      this.#tell(unplaced(campo.name, due, xpath), this.places.offsetOf(DPS_BASE));
       into.push(this.#spoken(leaf.name, due, xpath));
       return;
     }
@@ -301,7 +288,7 @@ class Body {
     }
     if (campo.many) {
       if (value.kind !== 'array') {
-        this.#explain(xpath);
+        this.places.explain(xpath);
         this.#wrongKind(campo.name, value, `uma lista de textos: [${JSON.stringify(leaf.type.expected)}]`, xpath);
         into.push(this.element(leaf.name, ''));
         return;
@@ -317,8 +304,7 @@ class Body {
   }
 
   #spoken(name: string, text: string, xpath: string, offset?: number): Elemento {
-    if (offset !== undefined) this.#offsets.set(xpath, offset);
-    if (IDENTIFYING.has(xpath)) this.#said.set(xpath, text);
+    if (offset !== undefined) this.places.set(xpath, offset);
     return this.element(name, text);
   }
 
@@ -331,7 +317,7 @@ class Body {
   #textOf({ leaf, campo }: LeafPart, value: JsonValue, xpath: string): string {
     const { type } = leaf;
     if (value.kind !== 'string' && value.kind !== 'number') {
-      this.#explain(xpath);
+      this.places.explain(xpath);
       this.#wrongKind(campo.name, value, type.expected, xpath);
       return '';
     }
@@ -341,7 +327,7 @@ class Body {
       return text;
     }
     if (value.kind === 'string' || (campo.integer && /^[0-9]+$/.test(value.text))) return value.text;
-    this.#explain(xpath);
+    this.places.explain(xpath);
     this.#tell(this.#numberForCode(campo.name, value.text, type, xpath, campo.integer), value.offset);
     return '';
   }
@@ -375,7 +361,7 @@ class Body {
     }
     if (grupo.many) {
       if (value.kind !== 'array') {
-        this.#explain(xpath);
+        this.places.explain(xpath);
         this.#wrongKind(grupo.name, value, `uma lista de objetos ${fieldsOf(host)}`, xpath);
         into.push(this.element(group.name, ''));
         return;
@@ -390,41 +376,13 @@ class Body {
   }
 
   #object({ group, grupo, host, parts }: OwnPart, value: JsonValue, xpath: string): Elemento {
-    this.#offsets.set(xpath, value.offset);
+    this.places.set(xpath, value.offset);
     if (value.kind !== 'object') {
-      this.#explain(xpath);
+      this.places.explain(xpath);
       this.#wrongKind(grupo.name, value, `um objeto ${fieldsOf(host)}`, xpath);
       return this.element(group.name, '');
     }
     return this.element(group.name, '', this.childrenOf(parts, this.open(host, value, xpath), xpath));
-  }
-
-  /** Nothing more is told about an element, or about what is in it. */
-  #explain(xpath: string): void {
-    this.#explained.add(xpath).add(`${xpath}/`);
-  }
-
-  isExplained(xpath: string): boolean {
-    if (this.#explained.size === 0) return false;
-    // A list that is wrong as a whole has no members to count.
-    return this.#isWithin(xpath) || (xpath.includes('[') && this.#isWithin(xpath.replace(/\[\d+\]/g, '')));
-  }
-
-  #isWithin(xpath: string): boolean {
-    if (this.#explained.has(xpath)) return true;
-    for (let slash = xpath.lastIndexOf('/'); slash > 0; slash = xpath.lastIndexOf('/', slash - 1)) {
-      if (this.#explained.has(xpath.slice(0, slash + 1))) return true;
-    }
-    return false;
-  }
-
-  /** The name of a property with the groups around it as they were sent, whatever their right names are. */
-  asSent(campo: string): string {
-    // Groups around others were opened first, so that the last that fits is the innermost.
-    const around = this.#misnamed.findLast(
-      ([right]) => campo.startsWith(right) && /^[.[]/.test(campo.slice(right.length)),
-    );
-    return around === undefined ? campo : around[1] + campo.slice(around[0].length);
   }
 
   /** A fault quotes what was sent, not what it was read as. */
@@ -433,25 +391,11 @@ class Body {
     return written === undefined ? fault : { ...fault, encontrado: quoted(written) };
   }
 
-  /** Of the value, or of the nearest object in which it is missed. */
-  offsetOf(xpath: string): number {
-    for (let at = xpath; at.length > 1; at = at.slice(0, at.lastIndexOf('/'))) {
-      const offset = this.#offsets.get(at);
-      if (offset !== undefined) return offset;
-    }
-    return this.#offsets.get(BASE) ?? 0;
-  }
-
-  /** Whether a path is of a value of the note that nobody declared: then no property is named (D-211). */
-  isUndeclared(xpath: string): boolean {
-    return xpath.startsWith(`${NOTE_BASE}/`) && !this.#offsets.has(xpath);
-  }
-
   #declare(declaracao: Declaracao, host: Host, { name, value }: JsonMember): void {
     const xpath = `${NOTE_BASE}/${declaracao.note}`;
-    this.#offsets.set(xpath, value.offset);
+    this.places.set(xpath, value.offset);
     const { type } = declaracao;
-    const campo = joinedTo(host.campo, name);
+    const campo = joinCampo(host.campo, name);
     if (value.kind !== 'string' && value.kind !== 'number') {
       this.#wrongKind(name, value, type.expected, xpath);
       return;
@@ -491,37 +435,34 @@ class Body {
     }
     return Object.keys(ibscbs).length > 0 ? { ...outside, ibscbs } : outside;
   }
-
-  /** The national identifier, where everything that it is made of was said; any other that has its form otherwise. */
-  identifier(): string {
-    const said = (path: string): string => this.#said.get(`${BASE}/${path}`) ?? '';
-    const [cLocEmi, serie, nDPS] = [said('cLocEmi'), said('serie') || DEFAULT_SERIE, said('nDPS')];
-    const documento = said('prest/CNPJ') || said('prest/CPF');
-    const isWhole =
-      /^[0-9]{7}$/.test(cLocEmi) &&
-      /^(?:[0-9]{11}|[0-9A-Z]{14})$/.test(documento) &&
-      /^[0-9]{1,5}$/.test(serie) &&
-      /^[1-9][0-9]{0,14}$/.test(nDPS);
-    return isWhole ? dpsIdOf({ cLocEmi, documento, serie, nDPS }) : STAND_IN_ID;
-  }
 }
+
+/** The national identifier, where everything that it is made of was said; any other that has its form otherwise. */
+function identifierOf(infDps: readonly Elemento[]): string {
+  const said = (path: string): string => {
+    let [inside, text]: [readonly Elemento[], string] = [infDps, ''];
+    for (const step of path.split('/'))
+      ({ children: inside, text } = inside.find(({ name }) => name === step) ?? NOTHING);
+    return text;
+  };
+  const [cLocEmi, serie, nDPS] = [said('cLocEmi'), said('serie') || DEFAULT_SERIE, said('nDPS')];
+  const documento = said('prest/CNPJ') || said('prest/CPF');
+  const isWhole =
+    /^[0-9]{7}$/.test(cLocEmi) &&
+    /^(?:[0-9]{11}|[0-9A-Z]{14})$/.test(documento) &&
+    /^[0-9]{1,5}$/.test(serie) &&
+    /^[1-9][0-9]{0,14}$/.test(nDPS);
+  return isWhole ? dpsIdOf({ cLocEmi, documento, serie, nDPS }) : STAND_IN_ID;
+}
+
+const NOTHING = { children: [], text: '' };
+const STAND_IN_ID = 'DPS0';
 
 /** E002 with the line to add. */
 function unplaced(name: string, text: string, xpath: string): Fault {
   const line = propertyText(name, JSON.stringify(text));
   const mensagem = `Falta ${name}. Em produção o corpo assinado diz para que município e ambiente foi feito, e assim não serve em outro. Acrescente ao corpo, antes de assinar: ${line}`;
   return { codigo: 'E002', xpath, campo: name, mensagem, esperado: text };
-}
-
-/** What the identifier is made of. */
-const IDENTIFYING: ReadonlySet<string> = new Set(
-  ['cLocEmi', 'serie', 'nDPS', 'prest/CNPJ', 'prest/CPF'].map((path) => `${BASE}/${path}`),
-);
-
-const STAND_IN_ID = 'DPS0';
-
-function joinedTo(campo: string, name: string): string {
-  return campo === '' ? name : `${campo}.${name}`;
 }
 
 function fieldsOf({ items }: Host): string {

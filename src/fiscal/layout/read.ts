@@ -12,7 +12,7 @@ import { type Ordered, orderFault } from './disorder.ts';
 import { DPS_NAMESPACE, DPS_VERSAO, type Dps } from './dps.ts';
 import { type Compiled, compile, LAYOUTS, layoutOf, type Slot } from './layouts.ts';
 import { inLayoutOrder } from './order.ts';
-import { FAULTS_MAX, type Found, type Level, nothingFound, type Words } from './reading.ts';
+import { type Found, type Level, listFaults, nothingFound, type Words } from './reading.ts';
 import { expectedInSentence } from './simple-types.ts';
 import { NOTHING_STRANGE, type Strange, tellStrange } from './strange-tag.ts';
 import { attributeOf, type Elemento } from './tree.ts';
@@ -97,9 +97,10 @@ export function readDps(root: Elemento, how: { readonly source?: Source; readonl
 function told({ faults, unlisted, places, withheld, missing, meant }: Found): readonly Fault[] {
   const said = faults.filter((fault) => !(missing.has(fault) && meant.has(fault.xpath)));
   const ordered = inLayoutOrder(said, (fault) => places.get(fault) ?? fault.xpath);
-  return cut(
+  return listFaults(
     withheld.size === 0 ? ordered : ordered.map((fault) => (withheld.has(fault) ? withoutCorrection(fault) : fault)),
     unlisted,
+    'E203',
   );
 }
 
@@ -108,16 +109,6 @@ function withoutCorrection({ correcao: _withheld, ...fault }: Fault): Fault {
 }
 
 const COMPILED_ROOT = compile([{ kind: 'group', name: 'infDPS', items: [], min: 1, max: 1, doc: 'DPS' }]);
-
-function cut(faults: readonly Fault[], unlisted: number): readonly Fault[] {
-  const left = faults.length + unlisted - FAULTS_MAX;
-  if (left <= 0) return faults;
-  const mensagem = `Há mais ${left} erro(s) de estrutura além dos ${FAULTS_MAX} listados; corrija estes e envie de novo.`;
-  return [
-    ...faults.slice(0, FAULTS_MAX),
-    { codigo: 'E203', xpath: '/DPS/infDPS', mensagem, detalhes: { nao_listados: left } },
-  ];
-}
 
 /** D-16: any `DPS` and digits; letters only where an alphanumeric CNPJ puts them. */
 function checkId(id: string, faults: Fault[]): void {

@@ -8,6 +8,15 @@ import type { Group, Leaf } from './vocabulary.ts';
 /** More faults than this are not listed: the answer says how many there were in all. */
 export const FAULTS_MAX = 200;
 
+/** At most `FAULTS_MAX` faults, and one more with this code for all others, `unlisted` among them. */
+export function listFaults(faults: readonly Fault[], unlisted: number, codigo: string): readonly Fault[] {
+  const left = faults.length + unlisted - FAULTS_MAX;
+  if (left <= 0) return faults;
+  const mensagem = `Há mais ${left} erro(s) de estrutura além dos ${FAULTS_MAX} listados; corrija estes e envie de novo.`;
+  const rest: Fault = { codigo, xpath: '/DPS/infDPS', mensagem, detalhes: { nao_listados: left } };
+  return [...faults.slice(0, FAULTS_MAX), rest];
+}
+
 /** How faults name what they speak of: by the tags of the DPS, or as the body calls it that the tree was made of. */
 export type Words = {
   readonly element: 'elemento' | 'campo';

@@ -8,7 +8,7 @@
 
 import { ownOf } from '../own.ts';
 import type { NfsePath } from './nfse.ts';
-import { campoOf, DECLARED, layoutPathOf, NAMES, type Named } from './plan-corpo.ts';
+import { campoOf, DECLARED, layoutPathOf, NAMES, type Named, NOTE_BASE } from './plan-corpo.ts';
 
 /** Names without a capital inside that are no words of the language either. */
 const SHORT_NAMES: ReadonlySet<string> = new Set(
@@ -38,10 +38,9 @@ export function isNameOfElement(word: string): boolean {
 
 type Around = { readonly steps: readonly string[]; readonly host: string | undefined };
 
-const NOTE_BASE = '/NFSe/infNFSe/';
-
 function aroundOf(xpath: string): Around {
-  if (xpath.startsWith(NOTE_BASE)) return { steps: xpath.slice(NOTE_BASE.length).split('/'), host: undefined };
+  if (xpath.startsWith(`${NOTE_BASE}/`))
+    return { steps: xpath.slice(NOTE_BASE.length + 1).split('/'), host: undefined };
   const path = layoutPathOf(xpath);
   return { steps: path.split('/'), host: NAMES.get(path)?.host };
 }

@@ -1,0 +1,69 @@
+/** Where the elements of a DPS stand in the JSON body that it is read from, and what of them needs no further fault. */
+import { DPS_BASE, NOTE_BASE } from './plan-corpo.ts';
+
+const INDEX = /\[\d+\]/g;
+
+export class BodyPlaces {
+  /** Offset of the value of each element, by xpath. */
+  readonly #offsets = new Map<string, number>();
+  /** Elements that have their fault already; with a slash at the end, all that is in them. */
+  readonly #explained = new Set<string>();
+  /** Groups under a wrong name: the place of the right one, and that of the one that was sent. */
+  readonly #misnamed: (readonly [right: string, sent: string])[] = [];
+
+  set(xpath: string, offset: number): void {
+    this.#offsets.set(xpath, offset);
+  }
+
+  /** The offset of a value, or of the nearest object in which it is missing. */
+  offsetOf(xpath: string): number {
+    for (let at = xpath; at.length > 1; at = at.slice(0, at.lastIndexOf('/'))) {
+      const offset = this.#offsets.get(at);
+      if (offset !== undefined) return offset;
+    }
+    return this.#offsets.get(DPS_BASE) ?? 0;
+  }
+
+  /** Whether a path is of a value of the note that nobody declared: then no property is named (D-211). */
+  isUndeclared(xpath: string): boolean {
+    return xpath.startsWith(`${NOTE_BASE}/`) && !this.#offsets.has(xpath);
+  }
+
+  /** No further fault is told about an element or its content. */
+  explain(xpath: string): void {
+    this.#explained.add(xpath).add(`${xpath}/`);
+  }
+
+  /** No further fault is told about an element itself; its content is still judged. */
+  explainEmptiness(xpath: string): void {
+    this.#explained.add(xpath);
+  }
+
+  isExplained(xpath: string): boolean {
+    if (this.#explained.size === 0) return false;
+    // A list that is wrong as a whole has no members to count.
+    return this.#isWithin(xpath) || (xpath.includes('[') && this.#isWithin(xpath.replace(INDEX, '')));
+  }
+
+  #isWithin(xpath: string): boolean {
+    if (this.#explained.has(xpath)) return true;
+    for (let slash = xpath.lastIndexOf('/'); slash > 0; slash = xpath.lastIndexOf('/', slash - 1)) {
+      if (this.#explained.has(xpath.slice(0, slash + 1))) return true;
+    }
+    return false;
+  }
+
+  /** A group was sent under a wrong name. */
+  misname(right: string, sent: string): void {
+    this.#misnamed.push([right, this.asSent(sent)]);
+  }
+
+  /** The name of a property with the groups around it as they were sent, whatever their right names are. */
+  asSent(campo: string): string {
+    // Groups around others were opened first, so that the last that fits is the innermost.
+    const around = this.#misnamed.findLast(
+      ([right]) => campo.startsWith(right) && /^[.[]/.test(campo.slice(right.length)),
+    );
+    return around === undefined ? campo : around[1] + campo.slice(around[0].length);
+  }
+}
