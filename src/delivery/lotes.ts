@@ -6,8 +6,9 @@
 import { readOwnNote } from '../documents/own-note.ts';
 import { readXml } from '../documents/xml.ts';
 import { correlacaoDaIntegracao } from '../fiscal/abrasf/correlacao.ts';
+import { IMPEDIMENTOS } from '../fiscal/abrasf/impedimentos.ts';
 import { type Lote, plain, type RpsDoLote, readLote } from '../fiscal/abrasf/lote.ts';
-import { dpsOfRps, IMPEDIMENTOS, subitemOf } from '../fiscal/abrasf/mapa.ts';
+import { dpsOfRps } from '../fiscal/abrasf/mapa.ts';
 import {
   MENSAGENS_MAX,
   type Mensagem,
@@ -18,6 +19,7 @@ import {
 } from '../fiscal/abrasf/mensagens.ts';
 import { mensagemPropria } from '../fiscal/abrasf/proprias.ts';
 import { identificacaoOf } from '../fiscal/abrasf/rps.ts';
+import { subitemOf } from '../fiscal/abrasf/rps-values.ts';
 import { AMBIENTES } from '../fiscal/ambiente.ts';
 import { LOTE_SITUACAO } from '../fiscal/lote.ts';
 import { tipoByCodigo, tipoBySlug } from '../fiscal/tipos-evento.ts';

@@ -2,7 +2,7 @@
  * The file with what a municipality adds to the RPS of the legacy port (D-70): for an item of the list, or for one of its own codes, the
  * national code, NBS and classification of IBS and CBS. The file is the whole correlation, and takes the place of the one before.
  */
-import { subitemOf } from '../fiscal/abrasf/mapa.ts';
+import { subitemOf } from '../fiscal/abrasf/rps-values.ts';
 import { classificacaoOf, indicadorOf, nbsOf, servicoOf, servicos } from '../fiscal/catalogs/catalogs.ts';
 import type { LinhaCorrelacao } from '../store/correlacoes.ts';
 import { type Columns, type Line, type LinhaRecusada, openTable, readBlock } from './import-csv.ts';

@@ -1,6 +1,8 @@
 /** `docs/soap.md`: the legacy port for the people whose programs use it, made of the tables of the port. */
+
+import { IMPEDIMENTOS } from '../fiscal/abrasf/impedimentos.ts';
 import { LOTE_RPS_MAX } from '../fiscal/abrasf/lote.ts';
-import { IMPEDIMENTOS, MAPA, NAO_LEVADOS } from '../fiscal/abrasf/mapa.ts';
+import { MAPA, NAO_LEVADOS } from '../fiscal/abrasf/mapa.ts';
 import { CODIGOS, MENSAGENS_MAX } from '../fiscal/abrasf/mensagens.ts';
 import { NOTA } from '../fiscal/abrasf/nota.ts';
 import { PROPRIAS } from '../fiscal/abrasf/proprias.ts';

@@ -1,5 +1,5 @@
 /** What a municipality says of the codes of the legacy port: which national ones they are. */
-import type { Correlacao } from '../fiscal/abrasf/mapa.ts';
+import type { Correlacao } from '../fiscal/abrasf/rps-values.ts';
 import { type Db, transaction } from './open.ts';
 import { remembered } from './remembered.ts';
 

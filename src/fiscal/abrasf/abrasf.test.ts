@@ -11,10 +11,12 @@ import { readDps } from '../layout/read.ts';
 import { elementsOf, type Item } from '../layout/vocabulary.ts';
 import { ALL_RULES } from '../rules/rules.ts';
 import { DITOS } from './ditos.ts';
-import { dpsOfRps, IMPEDIMENTOS, linhaOf, MAPA, NAO_LEVADOS, subitemOf } from './mapa.ts';
+import { IMPEDIMENTOS } from './impedimentos.ts';
+import { dpsOfRps, linhaOf, MAPA, NAO_LEVADOS } from './mapa.ts';
 import { CODIGOS, mensagemOf, mensagemOfFalta, mensagemOfFault, mensagemOfImpedimento, rpsNamed } from './mensagens.ts';
 import { NOTA, nested } from './nota.ts';
 import { CAMPOS_RPS, readRps } from './rps.ts';
+import { subitemOf } from './rps-values.ts';
 
 function pathsOf(items: readonly Item[], base = ''): string[] {
   return elementsOf(items).flatMap((item) =>

@@ -5,8 +5,8 @@
 import { correlacoesOfSubitem, nbsOf, servicos } from '../catalogs/catalogs.ts';
 import type { Correlacao as LinhaAnexo8 } from '../catalogs/rows.ts';
 import { INDICADORES_DE_IMOVEL } from '../operation.ts';
-import { type Correlacao, codigoDoRps, subitemOf } from './mapa.ts';
 import type { Rps } from './rps.ts';
+import { type Correlacao, codigoDoRps, subitemOf } from './rps-values.ts';
 
 /** Taxation in full. */
 const INTEGRAL = '000001';

@@ -1,50 +1,35 @@
-/**
- * The one table of what becomes of an RPS: each element of the DPS with the elements of the RPS that it is made of, and how.
- * The DPS is written from it, the faults of the DPS are told by it in terms of the RPS, and its page is generated from it.
- *
- * What an RPS cannot say (the national breakdown of the service, NBS, IBS and CBS) comes from the extension of 2026 where a client
- * sends it, else from the municipality's own correlation; what neither has is left out, and the same rule refuses that refuses
- * it on the REST door (D-70).
- */
-import { servicos } from '../catalogs/catalogs.ts';
 import { INICIO_IBSCBS } from '../cronograma.ts';
-import { add, type Decimal, formatDecimal, readDecimal, ZERO } from '../decimal.ts';
-import { ISS_MAX } from '../iss.ts';
+import { add, formatDecimal, ZERO } from '../decimal.ts';
 import { DPS_NAMESPACE, DPS_VERSAO, INF_DPS } from '../layout/dps.ts';
 import { escapeText } from '../layout/escape.ts';
 import { elementsOf, type Group, type Item, type Leaf } from '../layout/vocabulary.ts';
-import { ownOf } from '../own.ts';
-import { WITHOUT_MINIMUM } from '../rules/valores.ts';
 import { bare, type Rps } from './rps.ts';
-
-/** A line of the municipality's correlation: what it adds to an item of the list, or to one of its own codes. */
-export type Correlacao = {
-  readonly cTribNac: string | undefined;
-  readonly cNBS: string | undefined;
-  readonly CST: string | undefined;
-  readonly cClassTrib: string | undefined;
-  readonly cIndOp: string | undefined;
-  /** Kind of immunity, of what is sent as immune. */
-  readonly tpImunidade: string | undefined;
-  /** Number of the benefit, of what is sent as exempt. */
-  readonly nBM: string | undefined;
-};
-
-/** What an RPS is read with. */
-export type Contexto = {
-  readonly tpAmb: '1' | '2';
-  /** The municipality's own IBGE code; undefined in the sandbox, where it is the one of the provision. */
-  readonly cLocEmi: string | undefined;
-  readonly correlacao: Correlacao | undefined;
-  /** The correlation is the sandbox's own choice, which the note says (D-219). */
-  readonly escolhida?: boolean;
-  /** Whether the municipality's register of benefits has the number of the correlation as an exemption. */
-  readonly isIsencao?: boolean;
-  /** Key of the note of the RPS that this one replaces. */
-  readonly chSubstda: string | undefined;
-  /** The provider's registration that the lot names. */
-  readonly inscricaoMunicipal?: string | undefined;
-};
+import {
+  aliquotaOf,
+  amount,
+  CONTRIBUTIONS,
+  type Contexto,
+  competenciaOf,
+  cTribNacOf,
+  ENDERECO,
+  hasContributions,
+  hasTaker,
+  hasTotals,
+  informed,
+  isExempt,
+  isRetained,
+  isSuspended,
+  mapped,
+  money,
+  ofAddress,
+  ofTaker,
+  opSimpNacOf,
+  regEspTribOf,
+  retentionKind,
+  roundedPercent,
+  TOMADOR,
+  V,
+} from './rps-values.ts';
 
 export type Linha = {
   /** Path below `infDPS`. */
@@ -59,12 +44,8 @@ export type Linha = {
   readonly errado?: string;
 };
 
-const V = 'Servico/Valores';
-const TOMADOR = 'Tomador/IdentificacaoTomador';
-const ENDERECO = 'Tomador/Endereco';
 const INTERM = 'IntermediarioServico';
 const SO_CIDADE = 'Igual; do tomador com CPF de quem só vem a cidade o endereço fica fora.';
-const FORA_DO_PAIS = /^9+$/;
 
 /** Version of the program that sent, on the DPS. */
 const VER_APLIC = 'abrasf-1.00';
@@ -372,114 +353,6 @@ export const MAPA: readonly Linha[] = [
   ibscbs('valores/trib/gIBSCBS/cClassTrib', 'ControleIBSCBS/cClassTrib', 'cClassTrib'),
 ];
 
-/** What no DPS can be made of; told before one is judged, in the words of the model. */
-export type Impedimento = {
-  readonly codigo: string;
-  /** Below `InfRps`. */
-  readonly rps: string;
-  /** Of whom it is told, for the page. */
-  readonly quando: string;
-  /** What is said. */
-  readonly detalhe: string;
-  /** What to change, where the code says something else. */
-  readonly correcao?: string;
-  /** Only where the national rules refuse (D-86). */
-  readonly nacional?: true;
-  /** The DPS is judged all the same, for whatever else is wrong. */
-  readonly julga?: true;
-  readonly has: (rps: Rps, contexto: Contexto) => boolean;
-};
-
-export const IMPEDIMENTOS: readonly Impedimento[] = [
-  {
-    codigo: 'E18',
-    rps: `${V}/ValorServicos`,
-    quando: 'Valor do serviço zero',
-    detalhe: '(Servico/Valores/ValorServicos)',
-    julga: true,
-    has: (rps) => /^[0.]+$/.test(rps.get(`${V}/ValorServicos`) ?? ''),
-  },
-  {
-    codigo: 'E60',
-    rps: `${ENDERECO}/CodigoMunicipio`,
-    quando: 'Tomador no exterior: UF EX, ou o município só de noves',
-    detalhe: 'A nota de um tomador no exterior pede país, cidade e NIF, que o modelo não tem.',
-    has: isAbroad,
-  },
-  {
-    codigo: 'E42',
-    rps: 'Servico/CodigoMunicipio',
-    quando: 'Serviço prestado no exterior: o município só de noves',
-    detalhe: 'A nota de um serviço prestado no exterior pede o país, que o modelo não tem: emita pela API REST.',
-    has: (rps) => FORA_DO_PAIS.test(rps.get('Servico/CodigoMunicipio') ?? ''),
-  },
-  {
-    codigo: 'E30',
-    rps: 'Servico/ItemListaServico',
-    quando: 'Item que não está na lista de serviços, sem código nacional na extensão nem na correlação',
-    detalhe: 'Ele não está na lista da LC 116.',
-    has: (rps, contexto) => {
-      const subitem = subitemOf(rps.get('Servico/ItemListaServico') ?? '');
-      return cTribNacOf(rps, contexto) === undefined && !servicos().some((servico) => servico.subitem === subitem);
-    },
-  },
-  {
-    codigo: 'E160',
-    rps: `${V}/Aliquota`,
-    quando: 'Alíquota acima de 5%, o máximo da lei: quase sempre um percentual escrito como fração, ou o contrário',
-    detalhe: 'Aliquota passa de 5%, o máximo da lei: 5% é 0.05, ou 5.',
-    julga: true,
-    has: (rps) => (readDecimal(aliquotaOf(rps) ?? '') ?? ZERO) > ISS_MAX,
-  },
-  {
-    codigo: 'E103',
-    rps: `${V}/ValorCsll`,
-    quando: 'CSLL retida, e um TipoRetencaoPisCofins (0, 4, 5 ou 6) segundo o qual não foi',
-    detalhe: 'ValorCsll traz um valor, e TipoRetencaoPisCofins diz que a CSLL não foi retida.',
-    correcao: 'Corrija TipoRetencaoPisCofins, ou retire ValorCsll.',
-    has: (rps) => WITHOUT_CSLL.has(rps.get(`${V}/TipoRetencaoPisCofins`) ?? '') && amount(rps, 'ValorCsll') > ZERO,
-  },
-  {
-    codigo: 'E37',
-    rps: `${V}/IssRetido`,
-    quando: 'Isenção (natureza 3) com o ISS retido',
-    detalhe: 'A natureza é 3, isenção.',
-    has: (rps) => isExempt(rps) && rps.get(`${V}/IssRetido`) === '1',
-  },
-  {
-    codigo: 'E144',
-    rps: 'NaturezaOperacao',
-    quando:
-      'Isenção (natureza 3) de um serviço que a LC 116 não deixa isentar: todos, salvo os dispensados do mínimo de 2%',
-    detalhe: 'Este serviço não pode ser isento (LC 116, art. 8º-A). Use a natureza 1, ou 4 se é imune.',
-    nacional: true,
-    has: (rps, contexto) => isExempt(rps) && neverExempt(rps, contexto),
-  },
-  {
-    codigo: 'E144',
-    rps: 'NaturezaOperacao',
-    quando:
-      'Isenção (natureza 3) de quem não tem na nota base que se reduza: Simples Nacional (salvo 7.02 e 7.05), MEI e regime especial',
-    detalhe:
-      'O prestador apura o ISSQN pelo Simples Nacional ou em regime especial, e a nota não leva isenção. Use a natureza 1.',
-    nacional: true,
-    has: (rps, contexto) => isExempt(rps) && withoutOwnBase(rps, contexto),
-  },
-  {
-    codigo: 'E144',
-    rps: 'NaturezaOperacao',
-    quando: 'Isenção (natureza 3) sem o número do benefício na correlação do município',
-    detalhe: 'A isenção pede o número do benefício: a prefeitura o põe na correlação, na linha do item.',
-    nacional: true,
-    // Where it cannot be exempt at all, no number helps.
-    has: (rps, contexto) =>
-      isExempt(rps) &&
-      contexto.correlacao?.nBM === undefined &&
-      !neverExempt(rps, contexto) &&
-      !withoutOwnBase(rps, contexto),
-  },
-];
-
 /** Elements of the RPS that the DPS does not take, and why. */
 export const NAO_LEVADOS: readonly { readonly rps: string; readonly porque: string }[] = [
   { rps: 'IdentificacaoRps/Tipo', porque: 'Fica com o RPS, por onde se consulta a nota dele.' },
@@ -586,166 +459,6 @@ function ibscbs(dps: string, rps: string, name: 'CST' | 'cClassTrib' | 'cIndOp')
   };
 }
 
-// Values.
-
-function competenciaOf(rps: Rps): string | undefined {
-  return (rps.get('DataCompetencia') ?? rps.get('DataEmissao'))?.slice(0, 10);
-}
-
-function mapped<Value>(text: string | undefined, map: (text: string) => Value): Value | undefined {
-  return text === undefined ? undefined : map(text);
-}
-
-/** The model has zeros where nothing is known. */
-function informed(documento: string | undefined): string | undefined {
-  return documento === undefined || /^0+$/.test(documento) ? undefined : documento;
-}
-
-function hasTaker(rps: Rps): boolean {
-  return ['Cpf', 'Cnpj'].some((name) => informed(rps.get(`${TOMADOR}/CpfCnpj/${name}`)) !== undefined);
-}
-
-function ofTaker(path: string): (rps: Rps) => string | undefined {
-  return (rps) => (hasTaker(rps) ? rps.get(path) : undefined);
-}
-
-/** A person whose city alone is known has no address, which the DPS can do without; of a company it asks the whole. */
-function ofAddress(name: string): (rps: Rps) => string | undefined {
-  return (rps) => {
-    const isCompany = informed(rps.get(`${TOMADOR}/CpfCnpj/Cnpj`)) !== undefined;
-    const hasAddress = isCompany || ['Endereco', 'Bairro', 'Cep'].some((one) => rps.has(`${ENDERECO}/${one}`));
-    return hasAddress ? ofTaker(`${ENDERECO}/${name}`)(rps) : undefined;
-  };
-}
-
-function isAbroad(rps: Rps): boolean {
-  return (
-    rps.get(`${ENDERECO}/Uf`)?.toUpperCase() === 'EX' || FORA_DO_PAIS.test(rps.get(`${ENDERECO}/CodigoMunicipio`) ?? '')
-  );
-}
-
-function isExempt(rps: Rps): boolean {
-  return rps.get('NaturezaOperacao') === '3';
-}
-
-/** LC 116/2003, art. 8-A § 1. */
-function neverExempt(rps: Rps, contexto: Contexto): boolean {
-  const codigo = cTribNacOf(rps, contexto);
-  return codigo !== undefined && !WITHOUT_MINIMUM.has(codigo);
-}
-
-/** Who has no base on the note that a benefit could take away. */
-function withoutOwnBase(rps: Rps, contexto: Contexto): boolean {
-  const isBuilding = /^070[25]/.test(cTribNacOf(rps, contexto) ?? '');
-  const opSimpNac = opSimpNacOf(rps);
-  return opSimpNac === '2' || (opSimpNac === '3' && !isBuilding) || regEspTribOf(rps) !== '0';
-}
-
-function isSuspended(rps: Rps): boolean {
-  return ['5', '6'].includes(rps.get('NaturezaOperacao') ?? '');
-}
-
-function opSimpNacOf(rps: Rps): '1' | '2' | '3' | undefined {
-  const optante = rps.get('OptanteSimplesNacional');
-  if (optante === undefined) return undefined;
-  if (optante !== '1') return '1';
-  return rps.get('RegimeEspecialTributacao') === '5' ? '2' : '3';
-}
-
-const REGIMES: Readonly<Record<string, string>> = { '1': '3', '2': '2', '3': '6', '4': '1' };
-
-function regEspTribOf(rps: Rps): string {
-  return ownOf(REGIMES, rps.get('RegimeEspecialTributacao')) ?? '0';
-}
-
-/** A company that pays by another regime than the rate has none on its note. */
-function aliquotaOf(rps: Rps): string | undefined {
-  const hasNone =
-    rps.get('NaturezaOperacao') === '4' ||
-    isSuspended(rps) ||
-    opSimpNacOf(rps) === '2' ||
-    regEspTribOf(rps) !== '0' ||
-    (opSimpNacOf(rps) === '3' && rps.get(`${V}/IssRetido`) === '2');
-  const text = rps.get(`${V}/Aliquota`);
-  if (hasNone || text === undefined) return undefined;
-  const [integer = '', sent = ''] = text.split('.');
-  const fraction = sent.replace(/0+$/, '');
-  const isPercent = Number(integer) >= 1;
-  // A fraction has the two places of its percentage among its four.
-  const places = fraction.padEnd(4, '0');
-  const percent = isPercent ? `${integer}.${fraction || '0'}` : `${places.slice(0, 2)}.${places.slice(2)}`;
-  const value = readDecimal(percent.replace(/^0+(?=\d)/, ''));
-  // Nought is what a client writes that has no rate to tell.
-  if (value === ZERO) return undefined;
-  return value === undefined ? percent : formatDecimal(value);
-}
-
-function amount(rps: Rps, name: string): Decimal {
-  return readDecimal(bare(rps.get(`${V}/${name}`) ?? '0').replace(/^\./, '0.')) ?? ZERO;
-}
-
-function money(rps: Rps, path: string, evenZero = false): string | undefined {
-  const text = rps.get(path);
-  if (text === undefined) return undefined;
-  const value = readDecimal(bare(text).replace(/^\./, '0.'));
-  if (value === ZERO && !evenZero) return undefined;
-  return value === undefined ? text : formatDecimal(value);
-}
-
-const CONTRIBUTIONS = ['ValorPis', 'ValorCofins', 'ValorCsll'] as const;
-
-/** By which of PIS, COFINS and CSLL are withheld. */
-const KINDS: Readonly<Record<string, string>> = {
-  '111': '3',
-  '110': '4',
-  '100': '5',
-  '010': '6',
-  '011': '7',
-  '001': '8',
-  '101': '9',
-};
-
-/** Which of them the extension says were withheld, where it says so; CSLL is nothing else, and stands in no other place. */
-const RETAINED: Readonly<Record<string, readonly string[]>> = {
-  '0': [],
-  '2': [],
-  '5': ['ValorPis'],
-  '6': ['ValorCofins'],
-  '7': ['ValorCofins'],
-  '8': [],
-  '9': ['ValorPis'],
-};
-
-function isRetained(rps: Rps, name: (typeof CONTRIBUTIONS)[number]): boolean {
-  const retained = ownOf(RETAINED, rps.get(`${V}/TipoRetencaoPisCofins`));
-  return retained === undefined || name === 'ValorCsll' || retained.includes(name);
-}
-
-/** Kinds in which nothing of CSLL was withheld. */
-const WITHOUT_CSLL = new Set(['0', '4', '5', '6']);
-
-/** Anything of PIS, COFINS and CSLL, which no DPS has without their group. */
-function hasContributions(rps: Rps): boolean {
-  const amounts = [...CONTRIBUTIONS, 'BaseCalculoPisCofins'];
-  return rps.has(`${V}/TipoRetencaoPisCofins`) || amounts.some((name) => amount(rps, name) > ZERO);
-}
-
-/** Half up, to two places: what the law calls approximate (Lei 12.741/2012), and clients write with four. */
-function roundedPercent(text: string): string {
-  const [integer = '', fraction = ''] = text.split('.');
-  const places = fraction.padEnd(3, '0');
-  const cents = Number(`${integer}${places.slice(0, 2)}`) + (places[2]! >= '5' ? 1 : 0);
-  return `${Math.floor(cents / 100)}.${String(cents % 100).padStart(2, '0')}`;
-}
-
-function hasTotals(rps: Rps): boolean {
-  return ['Fed', 'Est', 'Mun'].some((esfera) => /[1-9]/.test(rps.get(`${V}/pTotTrib${esfera}`) ?? ''));
-}
-
-function retentionKind(rps: Rps): string | undefined {
-  return KINDS[CONTRIBUTIONS.map((name) => (amount(rps, name) > ZERO ? '1' : '0')).join('')];
-}
-
 function remarksOf(rps: Rps, contexto: Contexto): string | undefined {
   const remarks = [...chosenOf(rps, contexto)];
   const others = money(rps, `${V}/OutrasRetencoes`);
@@ -777,40 +490,4 @@ function chosenOf(rps: Rps, contexto: Contexto): readonly string[] {
     return value === undefined || value === linha.valor(rps, without) ? [] : [`${path.split('/').at(-1)} ${value}`];
   });
   return chosen.length === 0 ? [] : [`Escolhido na integração, porque o RPS não o traz: ${chosen.join(', ')}.`];
-}
-
-/** `01.01` of `1.01`, `01.01`, `101` and `010101`; undefined of what is none. */
-export function subitemOf(item: string): string | undefined {
-  const [major, minor] = item.includes('.')
-    ? item.split('.')
-    : item.length >= 5
-      ? [item.slice(0, -4), item.slice(-4, -2)]
-      : [item.slice(0, -2), item.slice(-2)];
-  if (!major || minor?.length !== 2) return undefined;
-  return `${major.padStart(2, '0')}.${minor}`;
-}
-
-function cTribNacOf(rps: Rps, { correlacao }: Contexto): string | undefined {
-  return codigoNacionalOf(rps) ?? correlacao?.cTribNac ?? onlyCodeOf(rps.get('Servico/ItemListaServico'));
-}
-
-/** The national code that an RPS names by itself, by the extension or by its item. */
-export function codigoDoRps(rps: Rps): string | undefined {
-  return codigoNacionalOf(rps) ?? onlyCodeOf(rps.get('Servico/ItemListaServico'));
-}
-
-/** The national code of the extension. Clients repeat the item there, which is none: it has no breakdown. */
-export function codigoNacionalOf(rps: Rps): string | undefined {
-  const digits = rps.get('DadosDPS/cTribNac')?.replace(/[\s.-]/g, '') ?? '';
-  return digits.length < 5 ? undefined : digits.padStart(6, '0');
-}
-
-/** The national code of an item, where it names one or the subitem has only one. */
-function onlyCodeOf(item: string | undefined): string | undefined {
-  if (item === undefined) return undefined;
-  const digits = item.replace(/\D/g, '');
-  if (digits.length >= 5) return digits.padStart(6, '0');
-  const subitem = subitemOf(item);
-  const codes = servicos().filter((servico) => servico.emissivel && servico.subitem === subitem);
-  return codes.length === 1 ? codes[0]!.codigo : undefined;
 }

@@ -10,9 +10,11 @@ import type { Fault } from '../fault.ts';
 import { INF_DPS } from '../layout/dps.ts';
 import { elementsOf, type Item } from '../layout/vocabulary.ts';
 import { CORRECOES, DITOS, type Dito } from './ditos.ts';
-import { codigoNacionalOf, type Impedimento, linhaOf } from './mapa.ts';
+import type { Impedimento } from './impedimentos.ts';
+import { linhaOf } from './mapa.ts';
 import { frasesDoModelo } from './palavras.ts';
 import type { FaltaRps, IdentificacaoRps, Rps } from './rps.ts';
+import { codigoNacionalOf } from './rps-values.ts';
 
 /** One `MensagemRetorno`. */
 export type Mensagem = { readonly codigo: string; readonly mensagem: string; readonly correcao: string | undefined };

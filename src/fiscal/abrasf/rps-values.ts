@@ -1,0 +1,234 @@
+/** What an RPS says, in the terms of the DPS: the values that `mapa.ts` writes and `impedimentos.ts` judges. */
+import { servicos } from '../catalogs/catalogs.ts';
+import { type Decimal, formatDecimal, readDecimal, ZERO } from '../decimal.ts';
+import { ownOf } from '../own.ts';
+import { WITHOUT_MINIMUM } from '../rules/valores.ts';
+import { bare, type Rps } from './rps.ts';
+
+/** A line of the municipality's correlation: what it adds to an item of the list, or to one of its own codes. */
+export type Correlacao = {
+  readonly cTribNac: string | undefined;
+  readonly cNBS: string | undefined;
+  readonly CST: string | undefined;
+  readonly cClassTrib: string | undefined;
+  readonly cIndOp: string | undefined;
+  /** Kind of immunity, of what is sent as immune. */
+  readonly tpImunidade: string | undefined;
+  /** Number of the benefit, of what is sent as exempt. */
+  readonly nBM: string | undefined;
+};
+
+/** What an RPS is read with. */
+export type Contexto = {
+  readonly tpAmb: '1' | '2';
+  /** The municipality's own IBGE code; undefined in the sandbox, where it is the one of the provision. */
+  readonly cLocEmi: string | undefined;
+  readonly correlacao: Correlacao | undefined;
+  /** The correlation is the sandbox's own choice, which the note says (D-219). */
+  readonly escolhida?: boolean;
+  /** Whether the municipality's register of benefits has the number of the correlation as an exemption. */
+  readonly isIsencao?: boolean;
+  /** Key of the note of the RPS that this one replaces. */
+  readonly chSubstda: string | undefined;
+  /** The provider's registration that the lot names. */
+  readonly inscricaoMunicipal?: string | undefined;
+};
+
+export const V = 'Servico/Valores';
+export const TOMADOR = 'Tomador/IdentificacaoTomador';
+export const ENDERECO = 'Tomador/Endereco';
+export const FORA_DO_PAIS = /^9+$/;
+
+export function competenciaOf(rps: Rps): string | undefined {
+  return (rps.get('DataCompetencia') ?? rps.get('DataEmissao'))?.slice(0, 10);
+}
+
+export function mapped<Value>(text: string | undefined, map: (text: string) => Value): Value | undefined {
+  return text === undefined ? undefined : map(text);
+}
+
+/** The model has zeros where nothing is known. */
+export function informed(documento: string | undefined): string | undefined {
+  return documento === undefined || /^0+$/.test(documento) ? undefined : documento;
+}
+
+export function hasTaker(rps: Rps): boolean {
+  return ['Cpf', 'Cnpj'].some((name) => informed(rps.get(`${TOMADOR}/CpfCnpj/${name}`)) !== undefined);
+}
+
+export function ofTaker(path: string): (rps: Rps) => string | undefined {
+  return (rps) => (hasTaker(rps) ? rps.get(path) : undefined);
+}
+
+/** A person whose city alone is known has no address, which the DPS can do without; of a company it asks the whole. */
+export function ofAddress(name: string): (rps: Rps) => string | undefined {
+  return (rps) => {
+    const isCompany = informed(rps.get(`${TOMADOR}/CpfCnpj/Cnpj`)) !== undefined;
+    const hasAddress = isCompany || ['Endereco', 'Bairro', 'Cep'].some((one) => rps.has(`${ENDERECO}/${one}`));
+    return hasAddress ? ofTaker(`${ENDERECO}/${name}`)(rps) : undefined;
+  };
+}
+
+export function isAbroad(rps: Rps): boolean {
+  return (
+    rps.get(`${ENDERECO}/Uf`)?.toUpperCase() === 'EX' || FORA_DO_PAIS.test(rps.get(`${ENDERECO}/CodigoMunicipio`) ?? '')
+  );
+}
+
+export function isExempt(rps: Rps): boolean {
+  return rps.get('NaturezaOperacao') === '3';
+}
+
+/** LC 116/2003, art. 8-A § 1. */
+export function neverExempt(rps: Rps, contexto: Contexto): boolean {
+  const codigo = cTribNacOf(rps, contexto);
+  return codigo !== undefined && !WITHOUT_MINIMUM.has(codigo);
+}
+
+/** Who has no base on the note that a benefit could take away. */
+export function withoutOwnBase(rps: Rps, contexto: Contexto): boolean {
+  const isBuilding = /^070[25]/.test(cTribNacOf(rps, contexto) ?? '');
+  const opSimpNac = opSimpNacOf(rps);
+  return opSimpNac === '2' || (opSimpNac === '3' && !isBuilding) || regEspTribOf(rps) !== '0';
+}
+
+export function isSuspended(rps: Rps): boolean {
+  return ['5', '6'].includes(rps.get('NaturezaOperacao') ?? '');
+}
+
+export function opSimpNacOf(rps: Rps): '1' | '2' | '3' | undefined {
+  const optante = rps.get('OptanteSimplesNacional');
+  if (optante === undefined) return undefined;
+  if (optante !== '1') return '1';
+  return rps.get('RegimeEspecialTributacao') === '5' ? '2' : '3';
+}
+
+const REGIMES: Readonly<Record<string, string>> = { '1': '3', '2': '2', '3': '6', '4': '1' };
+
+export function regEspTribOf(rps: Rps): string {
+  return ownOf(REGIMES, rps.get('RegimeEspecialTributacao')) ?? '0';
+}
+
+/** A company that pays by another regime than the rate has none on its note. */
+export function aliquotaOf(rps: Rps): string | undefined {
+  const hasNone =
+    rps.get('NaturezaOperacao') === '4' ||
+    isSuspended(rps) ||
+    opSimpNacOf(rps) === '2' ||
+    regEspTribOf(rps) !== '0' ||
+    (opSimpNacOf(rps) === '3' && rps.get(`${V}/IssRetido`) === '2');
+  const text = rps.get(`${V}/Aliquota`);
+  if (hasNone || text === undefined) return undefined;
+  const [integer = '', sent = ''] = text.split('.');
+  const fraction = sent.replace(/0+$/, '');
+  const isPercent = Number(integer) >= 1;
+  // A fraction has the two places of its percentage among its four.
+  const places = fraction.padEnd(4, '0');
+  const percent = isPercent ? `${integer}.${fraction || '0'}` : `${places.slice(0, 2)}.${places.slice(2)}`;
+  const value = readDecimal(percent.replace(/^0+(?=\d)/, ''));
+  // Nought is what a client writes that has no rate to tell.
+  if (value === ZERO) return undefined;
+  return value === undefined ? percent : formatDecimal(value);
+}
+
+export function amount(rps: Rps, name: string): Decimal {
+  return readDecimal(bare(rps.get(`${V}/${name}`) ?? '0').replace(/^\./, '0.')) ?? ZERO;
+}
+
+export function money(rps: Rps, path: string, evenZero = false): string | undefined {
+  const text = rps.get(path);
+  if (text === undefined) return undefined;
+  const value = readDecimal(bare(text).replace(/^\./, '0.'));
+  if (value === ZERO && !evenZero) return undefined;
+  return value === undefined ? text : formatDecimal(value);
+}
+
+export const CONTRIBUTIONS = ['ValorPis', 'ValorCofins', 'ValorCsll'] as const;
+
+/** By which of PIS, COFINS and CSLL are withheld. */
+const KINDS: Readonly<Record<string, string>> = {
+  '111': '3',
+  '110': '4',
+  '100': '5',
+  '010': '6',
+  '011': '7',
+  '001': '8',
+  '101': '9',
+};
+
+/** Which of them the extension says were withheld, where it says so; CSLL is nothing else, and stands in no other place. */
+const RETAINED: Readonly<Record<string, readonly string[]>> = {
+  '0': [],
+  '2': [],
+  '5': ['ValorPis'],
+  '6': ['ValorCofins'],
+  '7': ['ValorCofins'],
+  '8': [],
+  '9': ['ValorPis'],
+};
+
+export function isRetained(rps: Rps, name: (typeof CONTRIBUTIONS)[number]): boolean {
+  const retained = ownOf(RETAINED, rps.get(`${V}/TipoRetencaoPisCofins`));
+  return retained === undefined || name === 'ValorCsll' || retained.includes(name);
+}
+
+/** Kinds in which nothing of CSLL was withheld. */
+export const WITHOUT_CSLL = new Set(['0', '4', '5', '6']);
+
+/** Anything of PIS, COFINS and CSLL, which no DPS has without their group. */
+export function hasContributions(rps: Rps): boolean {
+  const amounts = [...CONTRIBUTIONS, 'BaseCalculoPisCofins'];
+  return rps.has(`${V}/TipoRetencaoPisCofins`) || amounts.some((name) => amount(rps, name) > ZERO);
+}
+
+/** Half up, to two places: what the law calls approximate (Lei 12.741/2012), and clients write with four. */
+export function roundedPercent(text: string): string {
+  const [integer = '', fraction = ''] = text.split('.');
+  const places = fraction.padEnd(3, '0');
+  const cents = Number(`${integer}${places.slice(0, 2)}`) + (places[2]! >= '5' ? 1 : 0);
+  return `${Math.floor(cents / 100)}.${String(cents % 100).padStart(2, '0')}`;
+}
+
+export function hasTotals(rps: Rps): boolean {
+  return ['Fed', 'Est', 'Mun'].some((esfera) => /[1-9]/.test(rps.get(`${V}/pTotTrib${esfera}`) ?? ''));
+}
+
+export function retentionKind(rps: Rps): string | undefined {
+  return KINDS[CONTRIBUTIONS.map((name) => (amount(rps, name) > ZERO ? '1' : '0')).join('')];
+}
+
+/** `01.01` of `1.01`, `01.01`, `101` and `010101`; undefined of what is none. */
+export function subitemOf(item: string): string | undefined {
+  const [major, minor] = item.includes('.')
+    ? item.split('.')
+    : item.length >= 5
+      ? [item.slice(0, -4), item.slice(-4, -2)]
+      : [item.slice(0, -2), item.slice(-2)];
+  if (!major || minor?.length !== 2) return undefined;
+  return `${major.padStart(2, '0')}.${minor}`;
+}
+
+export function cTribNacOf(rps: Rps, { correlacao }: Contexto): string | undefined {
+  return codigoNacionalOf(rps) ?? correlacao?.cTribNac ?? onlyCodeOf(rps.get('Servico/ItemListaServico'));
+}
+
+/** The national code that an RPS names by itself, by the extension or by its item. */
+export function codigoDoRps(rps: Rps): string | undefined {
+  return codigoNacionalOf(rps) ?? onlyCodeOf(rps.get('Servico/ItemListaServico'));
+}
+
+/** The national code of the extension. Clients repeat the item there, which is none: it has no breakdown. */
+export function codigoNacionalOf(rps: Rps): string | undefined {
+  const digits = rps.get('DadosDPS/cTribNac')?.replace(/[\s.-]/g, '') ?? '';
+  return digits.length < 5 ? undefined : digits.padStart(6, '0');
+}
+
+/** The national code of an item, where it names one or the subitem has only one. */
+function onlyCodeOf(item: string | undefined): string | undefined {
+  if (item === undefined) return undefined;
+  const digits = item.replace(/\D/g, '');
+  if (digits.length >= 5) return digits.padStart(6, '0');
+  const subitem = subitemOf(item);
+  const codes = servicos().filter((servico) => servico.emissivel && servico.subitem === subitem);
+  return codes.length === 1 ? codes[0]!.codigo : undefined;
+}
