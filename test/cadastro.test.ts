@@ -15,7 +15,7 @@ import { openPool } from '../src/store/open.ts';
 import { createStore } from '../src/store/store.ts';
 import { Transmissions } from '../src/wiring/adn-access.ts';
 import { onEnd } from './support/cleanup.ts';
-import { databaseUrlOf, nfse, nfseHere, type Said } from './support/cli.ts';
+import { databaseUrlOf, nfse, nfseBeside, nfseHere, type Said } from './support/cli.ts';
 import { monotonicClock } from './support/clock.ts';
 import { freshDatabase } from './support/database.ts';
 import { type Answer, emit, request } from './support/http.ts';
@@ -332,7 +332,7 @@ describe('nfse municipio criar', () => {
   });
 
   test('asks for what is missing', async () => {
-    const said = await spawned('municipio', 'criar');
+    const said = await run('municipio', 'criar');
     assert.equal(said.code, 2);
     assert.match(said.err, /pede SLUG[\s\S]*--ibge CÓDIGO/);
   });
@@ -340,7 +340,7 @@ describe('nfse municipio criar', () => {
 
 describe('nfse municipio mostrar, listar', () => {
   test('the certificate as openssl reads it, its document masked', async () => {
-    const shown = await outOf(spawned('municipio', 'mostrar', 'alfa'));
+    const shown = await done('municipio', 'mostrar', 'alfa');
     assert.match(shown, /titular +MUNICIPIO DE PROVA, CNPJ 11\.222\.333\/\*\*\*\*-\*\*/);
     assert.match(shown, /emissor +AC de Prova/);
     const end = new Date(String(openssl('x509', '-in', file('municipio.pem'), '-noout', '-enddate')).split('=')[1]!);
@@ -386,7 +386,7 @@ describe('nfse municipio mostrar, listar', () => {
   });
 
   test('one that is not there', async () => {
-    const said = await spawned('municipio', 'mostrar', 'nenhum');
+    const said = await run('municipio', 'mostrar', 'nenhum');
     assert.equal(said.code, 1);
     assert.match(said.err, /não existe o município nenhum\. nfse municipio listar/);
   });
@@ -509,7 +509,7 @@ describe('--regras-nacionais, --consulta-dps', () => {
     const said = await done('municipio', 'alterar', 'rigor', '--regras-nacionais', 'avisar', '--sem-consulta-dps');
     assert.match(said, /^ {2}regras nacionais {2}recusar → avisar$/m);
     assert.match(said, /^ {2}consulta da DPS {3}parte → publica, como no ambiente$/m);
-    await outOf(spawned('municipio', 'alterar', 'rigor', '--sem-regras-nacionais'));
+    await done('municipio', 'alterar', 'rigor', '--sem-regras-nacionais');
     const back = (await rowOf('rigor'))!;
     assert.deepEqual([back.regras_nacionais, back.consulta_dps], [null, null]);
   });
@@ -785,13 +785,17 @@ describe('beside a running service with the embedded server', () => {
   test('a municipality and its registry count at once: E101, E102, E103, E0310, E402, and then a note', async () => {
     const dataDir = await readyDataDir();
     const beside = { NFSE_DATA_DIR: dataDir };
-    const command = async (...args: readonly string[]): Promise<Said> => {
-      const said = await nfse(args, beside, dataDir);
+    const inData = (name: string): string => path.join(dataDir, name);
+    const checked = async (running: Promise<Said>): Promise<Said> => {
+      const said = await running;
       assert.equal(said.code, 0, told(said));
       return said;
     };
+    /** The program opens and closes the database of the folder; here it does so in this process, and twice in its own. */
+    const command = (...args: readonly string[]): Promise<Said> => checked(nfseBeside(args, beside));
+    const program = (...args: readonly string[]): Promise<Said> => checked(nfse(args, beside, dataDir));
     const service = await startServiceProcess(beside);
-    await command('pki', '--pasta', 'pki', '--cnpj', CNPJ, '--senha', SENHA);
+    await command('pki', '--pasta', inData('pki'), '--cnpj', CNPJ, '--senha', SENHA);
 
     const keys = { pfx: path.join(dataDir, `pki/prestadores/${CNPJ}.pfx`), senha: SENHA };
     let number = 0;
@@ -818,7 +822,7 @@ describe('beside a running service with the embedded server', () => {
     };
 
     assert.equal(await send(), 'E601', 'no such municipality');
-    await command(
+    await program(
       'municipio',
       'criar',
       'prova',
@@ -836,7 +840,8 @@ describe('beside a running service with the embedded server', () => {
         path.join(dataDir, 'prestadores.csv'),
         `documento,razao_social,inscricao_municipal,autorizado,simples_inicio,simples_fim\n${line}\n`,
       );
-    const imported = (): Promise<Said> => command('prestador', 'importar', 'prestadores.csv', '--municipio', 'prova');
+    const imported = (): Promise<Said> =>
+      command('prestador', 'importar', inData('prestadores.csv'), '--municipio', 'prova');
     providers(`${CNPJ},Empresa da Prova,00.123-4,nao,,`);
     await imported();
     await eventually('E102');
@@ -850,7 +855,7 @@ describe('beside a running service with the embedded server', () => {
       path.join(dataDir, 'servicos.csv'),
       'codigo,descricao,codigo_tributacao_nacional,cnae_codigo,aliquota,inicio,fim\n007,Consultoria,170101,,5,2020-01-01,\n',
     );
-    await command('servicos', 'importar', 'servicos.csv', '--municipio', 'prova');
+    await command('servicos', 'importar', inData('servicos.csv'), '--municipio', 'prova');
     await eventually('E0310');
     assert.equal(await send({ 'serv/cServ/cTribNac': '170101' }), 'OK');
     assert.equal(await send({ 'serv/cServ/cTribNac': '170101', 'serv/cServ/cTribMun': '008' }), 'E402');
@@ -859,7 +864,7 @@ describe('beside a running service with the embedded server', () => {
     // The commands came and went; the service and its database did not.
     assert.equal((await request(service.address, '/health/ready')).status, 200);
     assert.equal(await service.end('SIGINT'), 0);
-    const alone = await command('municipio', 'mostrar', 'prova');
+    const alone = await program('municipio', 'mostrar', 'prova');
     assert.match(alone.out, /prestadores +1\n/);
     const shown = await command('prestador', 'mostrar', '11.222.333/0001-81', '--municipio', 'prova');
     assert.match(shown.out, /inscrição 1234: Empresa da Prova, autorizado/);

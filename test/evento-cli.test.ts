@@ -19,7 +19,7 @@ import { exemploDe, TIPOS_EVENTO, tipoBySlug } from '../src/fiscal/tipos-evento.
 import type { EventoPublico } from '../src/flows/evento-queries.ts';
 import { openPool } from '../src/store/open.ts';
 import { onEnd } from './support/cleanup.ts';
-import { databaseUrlOf, nfse, nfseHere, type Said } from './support/cli.ts';
+import { databaseUrlOf, nfse, nfseBeside, nfseHere, type Said } from './support/cli.ts';
 import { freshDatabase } from './support/database.ts';
 import { authorised, emit, request } from './support/http.ts';
 import { NO_SUCH_KEY } from './support/notas.ts';
@@ -153,7 +153,7 @@ describe('beside a service of the sandbox', () => {
     assert.equal(row(rejected.out, 'chave_acesso'), chave);
 
     const file = path.join(ROOT, 'examples/evento.json');
-    const cancelled = await nfse(['evento', 'enviar', chave, '--corpo', file, ...at], {});
+    const cancelled = await here('enviar', chave, '--corpo', file, ...at);
     assert.equal(cancelled.code, 0, told(cancelled));
     assert.match(cancelled.out, /\nA nota está cancelada\.\n$/);
     assert.equal(await statusOf(chave), 'cancelada');
@@ -161,7 +161,7 @@ describe('beside a service of the sandbox', () => {
     const query = row(cancelled.out, 'consulta')!;
     assert.equal((await (await fetch(query)).json()).evento.status_evento, 'processado');
 
-    const late = await nfse(['evento', 'enviar', chave, '--tipo', 'confirmacao_prestador', ...at], {});
+    const late = await here('enviar', chave, '--tipo', 'confirmacao_prestador', ...at);
     assert.deepEqual([late.code, late.out], [1, ''], told(late));
     assert.match(late.err, /^Recusado \(HTTP 422, E302\):\n {2}E302 {2}\S/);
   });
@@ -269,7 +269,7 @@ describe('beside a service of the sandbox', () => {
     assert.equal(shown.code, 0, told(shown));
     const { documents } = unsigned(shown.out);
     assert.match(documents, /<CNPJAutor>99999999000191<\/CNPJAutor><chNFSe>\d{50}<\/chNFSe><e305101>/);
-    const listed = await nfse(['evento', 'listar', chave, '--municipio', 'integracao'], env);
+    const listed = await here('listar', chave, '--municipio', 'integracao');
     assert.match(listed.out, new RegExp(`^${id} +cancelamento_por_oficio +1 +`, 'm'));
   });
 
@@ -697,7 +697,7 @@ describe('the chapter on commands of the page on events', async () => {
       }
       const [command, ...rest] = args.slice(args.indexOf('--') + 1) as [string, ...string[]];
       const isSent = rest[0] === 'enviar';
-      const said = await nfse([command, ...rest, ...(isSent ? ['--url', address] : [])], env);
+      const said = await nfseBeside([command, ...rest, ...(isSent ? ['--url', address] : [])], env);
       assert.equal(said.code, line.includes('adn:rejeita') ? 1 : 0, `${line}\n${told(said)}`);
     }
 
@@ -722,8 +722,8 @@ describe('the chapter on commands of the page on events', async () => {
     // By office in the name of the certificate's holder, signed by it once it was sent.
     const bloqueio = await settled(async () => (await eventosOf('exemplo', bloqueada))[0]!);
     assert.deepEqual([bloqueio.tipo_evento, bloqueio.status_evento], ['bloqueio_por_oficio', 'processado']);
-    const xml = (await nfse(['evento', 'mostrar', `${bloqueio.id_evento}`, '--municipio', 'exemplo', '--xml'], env))
-      .out;
+    const mostrar = ['evento', 'mostrar', `${bloqueio.id_evento}`, '--municipio', 'exemplo', '--xml'];
+    const xml = (await nfseBeside(mostrar, env)).out;
     assert.match(xml, new RegExp(`<CNPJAutor>${MUNICIPIO_CNPJ}</CNPJAutor>`));
     assert.deepEqual(xsdErrors(EVENTO_XSD, Buffer.from(xml)), []);
     const reading = readXml(Buffer.from(xml));
@@ -733,16 +733,16 @@ describe('the chapter on commands of the page on events', async () => {
     assert.equal(signature.certificate?.holder?.documento, MUNICIPIO_CNPJ);
 
     const asked = ['evento', 'registrar', bloqueada, '--municipio', 'exemplo', '--tipo', 'confirmacao_tacita'];
-    const stranger = await nfse([...asked, '--cnpj', '88888888000191'], env);
+    const stranger = await nfseBeside([...asked, '--cnpj', '88888888000191'], env);
     assert.equal(stranger.code, 1, told(stranger));
     assert.match(stranger.err, /--cnpj 88888888000191 não é o do certificado com que exemplo assina/);
 
     // Without a signature, and with somebody else's, nothing is registered.
     const target = ['evento', 'enviar', bloqueada, '--tipo', 'rejeicao_tomador', '--campo', 'codigo_motivo_rejeicao=3'];
     const at = ['--municipio', 'exemplo', '--url', address];
-    assert.match((await nfse([...target, ...at], {})).err, /^Recusado \(HTTP 401, E9002\)/);
+    assert.match((await nfseBeside([...target, ...at], {})).err, /^Recusado \(HTTP 401, E9002\)/);
     const { pfx, senha } = { pfx: `${dataDir}/pki/prestadores/${cnpj}.pfx`, senha: `${dataDir}/pki/senha.txt` };
-    const other = await nfse([...target, ...at, '--pfx', pfx, '--senha-arquivo', senha], {});
+    const other = await nfseBeside([...target, ...at, '--pfx', pfx, '--senha-arquivo', senha], {});
     assert.match(other.err, /^Recusado \(HTTP 401, E9007\)/);
   });
 });

@@ -5,6 +5,9 @@ import { type CliWorld, runCli, type Terminal } from '../../src/doors/cli/cli.ts
 import type { Db } from '../../src/store/open.ts';
 import type { ClientConfig } from '../../src/store/pg.ts';
 import { createStore } from '../../src/store/store.ts';
+import { readConfig, serviceUrlOf } from '../../src/wiring/config.ts';
+import { createLog } from '../../src/wiring/log.ts';
+import { openStore } from '../../src/wiring/open-store.ts';
 import { ROOT } from './process.ts';
 
 export type Said = { readonly code: number | null; readonly out: string; readonly err: string };
@@ -35,6 +38,8 @@ export function databaseUrlOf({ host, port, user, password, database }: ClientCo
   return `postgres://${user}${secret}@${encodeURIComponent(host!)}:${port}/${database}`;
 }
 
+type Registry = CliWorld['registry'];
+
 /**
  * The same command table without a process, for the many cases of one command; paths are those of this process. Without
  * a pool: for what must not touch the database.
@@ -46,6 +51,34 @@ export async function nfseHere(
   serviceUrl = 'http://127.0.0.1:8080',
   now: () => number = Date.now,
 ): Promise<Said> {
+  // Nothing is remembered from one command to the next.
+  const registry: Registry = async (work) => {
+    if (pool === undefined) throw new Error('this test has no database');
+    return work({ store: createStore(pool), now, baseUrl: 'https://nfse.exemplo.gov.br' });
+  };
+  return runHere(args, registry, isTerminal, serviceUrl);
+}
+
+/** The same on the database that this environment names, opened and closed as the program does for each command. */
+export function nfseBeside(args: readonly string[], env: NodeJS.ProcessEnv): Promise<Said> {
+  const config = readConfig(env, false);
+  const registry: Registry = async (work) => {
+    const opened = await openStore(config, createLog('silent').log, { isPatient: true });
+    try {
+      return await work({ store: opened.store, now: Date.now, baseUrl: config.baseUrl });
+    } finally {
+      await opened.close();
+    }
+  };
+  return runHere(args, registry, false, serviceUrlOf(config));
+}
+
+async function runHere(
+  args: readonly string[],
+  registry: Registry,
+  isTerminal: boolean,
+  serviceUrl: string,
+): Promise<Said> {
   let [out, err] = ['', ''];
   const world: Terminal & Pick<CliWorld, 'registry'> = {
     out: (text) => {
@@ -56,11 +89,7 @@ export async function nfseHere(
     },
     isTerminal,
     serviceUrl: () => serviceUrl,
-    // Nothing is remembered from one command to the next.
-    registry: async (work) => {
-      if (pool === undefined) throw new Error('this test has no database');
-      return work({ store: createStore(pool), now, baseUrl: 'https://nfse.exemplo.gov.br' });
-    },
+    registry,
   };
   // What starts a server or a service has no place here.
   const code = await runCli(args, world as CliWorld).catch((error: Error) => {
