@@ -26,6 +26,8 @@ const xml = (body: string): RequestInit => ({ method: 'POST', headers: { 'Conten
 describe('a body above 32 KiB', () => {
   let service: TestService;
   let connection: Awaited<ReturnType<typeof freshDatabase>>;
+  /** The door of the tests that change nothing about its thread: a thread costs half a second to start. */
+  let shared: string;
   const stored: string[] = [];
 
   /** A door that answers such bodies in a thread, behind a proxy, so that a test may come from anywhere. */
@@ -55,6 +57,7 @@ describe('a body above 32 KiB', () => {
       },
     };
     service = await startTestService({ connection, clock });
+    shared = await doorWith();
   });
 
   test('who waits for the thread is told so when it is time to end, and who is being answered is answered', async () => {
@@ -85,7 +88,7 @@ describe('a body above 32 KiB', () => {
 
   test('is answered as where it comes in, and what it issues is transmitted', async () => {
     assert.ok(Buffer.byteLength(LONGEST) > ASIDE_BYTES);
-    const address = await doorWith();
+    const address = shared;
     const { status, body } = await emit(address, LONGEST);
     assert.equal(status, 201, JSON.stringify(body).slice(0, 500));
     assert.deepEqual(stored, ['integracao']);
@@ -143,7 +146,7 @@ describe('a body above 32 KiB', () => {
   });
 
   test('waits with a few others, and is refused with a time to come back beyond', async () => {
-    const address = await doorWith();
+    const address = shared;
     const answers = await Promise.all(Array.from({ length: 45 }, () => request(address, VALIDACAO, xml(LONGEST))));
     const crowded = answers.filter(({ status }) => status === 503);
     assert.ok(crowded.length > 0 && answers.some(({ status }) => status === 200));
@@ -154,7 +157,7 @@ describe('a body above 32 KiB', () => {
   });
 
   test('waits its turn: who sends one is answered next, however many another has sent, and gets a place of his', async () => {
-    const address = await doorWith();
+    const address = shared;
     const ended: { from: string; status: number }[] = [];
     const ask = async (from: string): Promise<void> => {
       const init = xml(LONGEST);
@@ -173,7 +176,7 @@ describe('a body above 32 KiB', () => {
   });
 
   test('is counted with the short ones: for its address before it is read, and for its provider', async () => {
-    const address = await doorWith();
+    const address = shared;
     const count = Math.ceil(Buffer.byteLength(LONGEST) / BYTES_POR_DOCUMENTO);
     const limits = { limiteEndereco: 0, limitePrestador: count + 1 };
     const numbered = (nDPS: string): string =>
@@ -199,7 +202,7 @@ describe('a body above 32 KiB', () => {
   });
 
   test('of which the thread fails is answered E999, and the log has what failed', async () => {
-    const address = await doorWith();
+    const address = shared;
     service.logged.length = 0;
     await service.pool.query('alter table prestadores rename to prestadores_fora');
     try {
@@ -215,7 +218,7 @@ describe('a body above 32 KiB', () => {
   });
 
   test('is a lot of the legacy port, and no question', async () => {
-    const address = await doorWith();
+    const address = shared;
     const list = Array.from({ length: 120 }, (_, place) => ({ numero: place + 1, emissao: '2026-11-20T10:00:00' }));
     const { documento, body } = await call(address, 'RecepcionarLoteRps', loteXml(list));
     assert.ok(first(documento, 'Protocolo') !== undefined, body.slice(0, 500));
