@@ -4,6 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, test } from 'node:test';
 import { SignedXml } from 'xml-crypto';
@@ -105,7 +106,7 @@ describe(`signed by others (seed ${SEED})`, () => {
       const keys = ['--privkey-pem', `${KEY_PEM},${CERTIFICATE_PEM}`, '--id-attr:Id', `${NAMESPACE}:infDPS`];
       const run = spawnSync(XMLSEC!, ['--sign', ...keys, '--output', output, input], { encoding: 'utf8' });
       assert.equal(run.status, 0, run.stderr);
-      const signed = spawnSync('cat', [output]).stdout;
+      const signed = readFileSync(output);
       const isBroken = /<SignatureValue>[^<]*\n[^<]*</.test(signed.toString());
       assert.ok(isBroken, 'its Base64 stands in several lines');
       assertAccepted(signed, `signed by xmlsec1, ${dress}, ${list}`);
@@ -300,6 +301,9 @@ const IDENTITIES: Readonly<Record<string, (tag: string, id: string) => string>> 
     tag.replace(/(DPS\d+)\d/, '$19').replace(/>$/, ` id="${id}">`),
 };
 
+/** Shapes by which xmlsec1 must be fooled; it is asked no more once so many were found. */
+const REAL_SHAPES_MIN = 6;
+
 describe(`wrapped (seed ${SEED})`, () => {
   const fooled = new Set<string>();
   for (const [name, wrap] of WRAPPINGS) {
@@ -321,7 +325,7 @@ describe(`wrapped (seed ${SEED})`, () => {
             [/infDPS|Signature|fora do que a assinatura cobre|identificador/],
             `${name}, ${identity}, ${doc.name}`,
           );
-          if (XMLSEC === undefined || fooled.has(name)) continue;
+          if (XMLSEC === undefined || fooled.has(name) || fooled.size >= REAL_SHAPES_MIN) continue;
           const file = inFolder('embrulhado.xml', bytes);
           if (spawnSync(XMLSEC, [...XMLSEC_VERIFY, file]).status === 0) fooled.add(name);
         }
@@ -332,7 +336,7 @@ describe(`wrapped (seed ${SEED})`, () => {
   test('and the shapes are real: who looks at the signature alone is fooled by most', {
     skip: XMLSEC === undefined,
   }, () => {
-    assert.ok(fooled.size >= 6, `xmlsec1 verifies ${[...fooled].join('; ')}`);
+    assert.ok(fooled.size >= REAL_SHAPES_MIN, `xmlsec1 verifies ${[...fooled].join('; ')}`);
   });
 });
 
