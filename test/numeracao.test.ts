@@ -9,7 +9,7 @@ import { notaMove } from '../src/fiscal/nota.ts';
 import type { Issuance } from '../src/store/issue-notas.ts';
 import { migrate } from '../src/store/migrate.ts';
 import type { NotaNova } from '../src/store/nota-columns.ts';
-import { heldSequences } from '../src/store/numeracao.ts';
+import { advanceNumbers, automaticNumbers, heldSequences } from '../src/store/numeracao.ts';
 import { type Db, openPool } from '../src/store/open.ts';
 import { createStore, type Store } from '../src/store/store.ts';
 import { onEnd } from './support/cleanup.ts';
@@ -171,12 +171,62 @@ test('an automatic number is given once, though its note was refused', async () 
   assert.deepEqual(await automatic(), { nNFSe: 3, nDPS: 4 }, '2 and 3 are free, and 3 was given');
 });
 
+test('who only asks is told how far the automatic numbers of a series have got', async () => {
+  const tenant = await newTenant();
+  const preview = () => store.notas.previewNumbers(tenant, CNPJ, serieOf(CNPJ, '3'));
+  assert.deepEqual(await preview(), { nNFSe: 1n, nDPS: 1n, alcancado: 1n }, 'with the next note');
+  for (const byHand of [5, 6, 7]) await issued(store, tenant, issuance(CNPJ, '3', byHand));
+  for (const nDPS of [4, 8]) {
+    assert.equal((await issued(store, tenant, issuance(CNPJ, '3', undefined)))!.nDPS, nDPS);
+  }
+  assert.deepEqual(await preview(), { nNFSe: 6n, nDPS: 9n, alcancado: 8n });
+});
+
+test('a number that is taken in the group is passed, and one that was not looked at is not given', async () => {
+  const tenant = await newTenant();
+  const serie = serieOf(CNPJ, '3');
+  const client = await pool.connect();
+  try {
+    const wanted = [{ serie, prestador: CNPJ, avancado: 0n }];
+    const { next } = await automaticNumbers(client, tenant, wanted, 1);
+    const isFirst = (idDps: string): boolean => idDps === dpsIdInSerie(serie, 1);
+    assert.deepEqual([next(serie, 1n, isFirst), next(serie, 4n, isFirst)], [2n, 4n]);
+    assert.throws(() => next(serie, 5n, () => false), /more numbers of a series than were looked at/);
+  } finally {
+    client.release();
+  }
+});
+
+test('sequences are locked in one order, whatever the order of the notes', async () => {
+  const tenant = await newTenant();
+  for (const prestador of PROVIDERS) await issued(store, tenant, issuance(prestador, '3', undefined));
+  const [first, second] = [await other.connect(), await other.connect()];
+  try {
+    await first.query('begin');
+    await first.query('select 1 from numeracao where tenant = $1 and prestador = $2 for update', [tenant, CNPJ]);
+    await second.query('begin');
+    const { rows } = await second.query<{ pid: number }>('select pg_backend_pid() as pid');
+    const advanced = advanceNumbers(second, tenant, new Map([CPF, CNPJ].map((prestador) => [prestador, 1n])));
+    const waiting = 'select 1 from pg_locks where pid = $1 and not granted';
+    while ((await pool.query(waiting, [rows[0]!.pid])).rows.length === 0);
+    assert.deepEqual(await heldSequences(pool, tenant, PROVIDERS), new Set([CNPJ]), 'the second is not held yet');
+    await first.query('rollback');
+    assert.deepEqual(await advanced, new Map(PROVIDERS.map((prestador) => [prestador, 2n])));
+  } finally {
+    for (const client of [first, second]) {
+      await client.query('rollback');
+      client.release();
+    }
+  }
+});
+
 test('a sequence that somebody holds is told from those that are free, of this municipality alone', async () => {
   const [tenant, elsewhere] = [await newTenant(), await newTenant()];
   for (const one of [tenant, elsewhere]) {
     for (const prestador of PROVIDERS) await issued(store, one, issuance(prestador, '3', undefined));
   }
   const unknown = '99999999000191';
+  await issued(store, elsewhere, issuance(unknown, '3', undefined));
   const client = await other.connect();
   try {
     await client.query('begin');
@@ -244,15 +294,15 @@ function assertNextFree(notas: readonly (Numbered & { readonly what: unknown })[
 describe('a hundred thousand numbers taken by hand', () => {
   const TAKEN = 100_000;
 
-  /** Notes 1 to 100,000 of the provider, with the numbers after those. */
-  async function takenByHand(count = TAKEN): Promise<string> {
+  /** Notes 1 to 100,000 of the provider, with the numbers after `behind`. */
+  async function takenByHand(count = TAKEN, behind = count): Promise<string> {
     const tenant = await newTenant();
     await pool.query(
       `insert into notas (tenant, id, chave_acesso, numero_protocolo, id_dps, estado, numero_dps, serie_dps, numero_dps_nacional,
           data_emissao, data_competencia, prestador_cpf_cnpj, prestador_razao_social, valor_servico)
-        select $1, 1000000 + n, 'H' || n, 'H' || n, $2 || lpad((n + $3)::text, 15, '0'), 'autorizada', n, '70000', (n + $3)::text, now(),
+        select $1, 1000000 + n, 'H' || n, 'H' || n, $2 || lpad((n + $5)::text, 15, '0'), 'autorizada', n, '70000', (n + $5)::text, now(),
           '2026-11-01', $4, 'Nome', 10 from generate_series(1, $3::int) n`,
-      [tenant, serieOf(CNPJ, '70000'), count, CNPJ],
+      [tenant, serieOf(CNPJ, '70000'), count, CNPJ, behind],
     );
     await pool.query('insert into numeracao (tenant, prestador, ultimo) values ($1, $2, $3)', [tenant, CNPJ, count]);
     return tenant;
@@ -277,6 +327,14 @@ describe('a hundred thousand numbers taken by hand', () => {
       { nNFSe: TAKEN + 5, nDPS: TAKEN + 5 },
       'another series goes with the notes',
     );
+  });
+
+  test('are not read beyond the four numbers of which one note may need two', async () => {
+    const tenant = await takenByHand(TAKEN, TAKEN + 2);
+    let looks = 0;
+    const counted = createStore(counting(pool, /from numeracao_dps s/, () => (looks += 1)));
+    const got = await issued(counted, tenant, issuance(CNPJ, '70000', undefined));
+    assert.deepEqual([got, looks], [{ nNFSe: TAKEN + 1, nDPS: TAKEN + 1 }, 1]);
   });
 
   test('a thousand and twenty-four are looked at for who only asks', async () => {

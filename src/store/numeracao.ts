@@ -39,7 +39,7 @@ export async function heldSequences(
   prestadores: readonly string[],
 ): Promise<ReadonlySet<string>> {
   const free = `select prestador from numeracao where tenant = $1 and prestador = any ($2::text[])
-    order by prestador for no key update skip locked`;
+    for no key update skip locked`;
   const all = 'select prestador from numeracao where tenant = $1 and prestador = any ($2::text[])';
   type Row = { readonly prestador: string };
   const [found, known] = await Promise.all([free, all].map((text) => pool.query<Row>(text, [tenant, prestadores])));
