@@ -1,6 +1,6 @@
 /** The signature of a JSON body against what openssl makes and takes, byte by byte, and every way in which it fails. */
 import assert from 'node:assert/strict';
-import { createPrivateKey, sign, X509Certificate } from 'node:crypto';
+import { constants, createPrivateKey, privateEncrypt, sign, X509Certificate } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, test } from 'node:test';
@@ -90,6 +90,7 @@ describe('what openssl signs is taken', () => {
     ['SHA-512', '-md', 'sha512'],
     ['SHA-512 without attributes', '-md', 'sha512', '-noattr'],
     ['CAdES, with signingCertificateV2', '-cades'],
+    ['CAdES, with signingCertificateV2 that names its digest', '-cades', '-md', 'sha512'],
     ['with the authority along', '-certfile', root.file],
   ];
   for (const [what, ...options] of VARIANTS) {
@@ -323,8 +324,19 @@ describe('a CMS that may not pass', () => {
 
   test('no certificate, or not the one of the signer', () => {
     refusal(verified(opensslCms(BODY, ['-nocerts'])), /-nocerts/);
-    refusal(verified(opensslCms(BODY, ['-nocerts', '-certfile', root.file])), /emissor e número de série/);
+    refusal(
+      verified(opensslCms(BODY, ['-nocerts', '-certfile', root.file])),
+      /emissor e número de série.*O que veio é/,
+    );
+    const two = fileOf(`${root.pem}\n${stranger.pem}`);
+    refusal(verified(opensslCms(BODY, ['-nocerts', '-certfile', two])), /Os 2 que vieram são de outro titular/);
     refusal(verified(opensslCms(BODY, ['-nocerts', '-keyid', '-certfile', root.file])), /identificador da chave/);
+  });
+
+  test('the identifier of a key is found, though its extension be marked critical', () => {
+    const extensions = [...END, 'subjectKeyIdentifier=critical,hash'];
+    const critical = pki.issue({ subject: '/CN=EMPRESA:11222333000181', issuer: root, extensions });
+    accepts(opensslCms(BODY, ['-keyid'], critical));
   });
 
   test('two certificates that fit', () => {
@@ -342,14 +354,15 @@ describe('a CMS that may not pass', () => {
   test('algorithms', () => {
     refusal(verified(opensslCms(BODY, ['-md', 'sha1'])), /SHA-1, que já se falsifica/);
     refusal(verified(opensslCms(BODY, ['-md', 'md5'])), /MD5/);
-    refusal(verified(opensslCms(BODY, ['-md', 'sha224'])), /SHA-224/);
+    refusal(verified(opensslCms(BODY, ['-md', 'sha224'])), /SHA-224, que não é aceito/);
     refusal(verified(opensslCms(BODY, ['-keyopt', 'rsa_padding_mode:pss'])), /RSA-PSS/);
     const ec = pki.issue({ subject: '/CN=EC:11222333000181', issuer: root, key: 'ec' });
     refusal(verified(opensslCms(BODY, [], ec)), /ECDSA/);
   });
 
   test('a content type that is not data', () => {
-    refusal(verified(opensslCms(BODY, ['-econtent_type', '1.2.3.4'])), /id-data/);
+    const cms = opensslCms(BODY, ['-econtent_type', '1.2.3.4']);
+    refusal(verified(cms), /o tipo de conteúdo do CMS não é id-data/);
   });
 
   test('a key below what anybody trusts', () => {
@@ -460,7 +473,25 @@ describe('a digest that does not fit says what was signed instead', () => {
     const key = createPrivateKey(readFileSync(provider.keyFile));
     refusal(verified(swapped(cms, value, sign('sha256', BODY, key))), /Foi assinado o corpo/);
     refusal(verified(swapped(cms, value, sign('sha256', attributes, key))), /\(A0\)/);
-    refusal(verified(swapped(cms, value, sign('sha512', BODY, key))), /outro resumo/);
+    for (const [digest, shown] of [
+      ['sha512', 'SHA-512'],
+      ['sha1', 'SHA-1'],
+    ] as const) {
+      const { encontrado, esperado } = refusal(
+        verified(swapped(cms, value, sign(digest, BODY, key))),
+        /com outro resumo/,
+      );
+      assert.deepEqual([encontrado, esperado], [shown, 'SHA-256']);
+    }
+    const bare = privateEncrypt({ key, padding: constants.RSA_PKCS1_PADDING }, Buffer.alloc(32, 7));
+    assert.equal(refusal(verified(swapped(cms, value, bare)), /sem o nome do resumo/).encontrado, undefined);
+    const reversed = readAsn1(attributes)
+      .children.map(({ raw }) => raw)
+      .toReversed();
+    refusal(verified(swapped(cms, attributes, der.context(0, ...reversed))), /Foram assinados na ordem do DER/);
+    const later = Buffer.from(attributes);
+    later[later.indexOf('Z') - 1]! ^= 1;
+    refusal(verified(swapped(cms, attributes, later)), /Algum atributo mudou/);
   });
 
   test('a large body is not searched for mistakes, and still refused', () => {
@@ -612,6 +643,51 @@ describe('what comes along must be what its place says', () => {
     const [sha256, sha384] = [1, 2].map((last) => der.sequence(der.oid(`2.16.840.1.101.3.4.2.${last}`)));
     accepts(made({ digests: der.set(sha256!, sha384!) }));
     refusal(verified(made({ digests: der.set(sha384!) })), /digestAlgorithms não traz SHA-256/);
+  });
+
+  test('an algorithm has a name and a NULL, and nothing behind', () => {
+    const sha256 = der.oid('2.16.840.1.101.3.4.2.1');
+    accepts(made({ digests: der.set(der.sequence(sha256, der.null())) }));
+    refusal(verified(made({ digests: der.set(der.sequence(sha256, der.null(), der.null())) })), /corrompido/);
+  });
+
+  test('signed attributes say the type and the digest of the content, in their forms (RFC 5652, 11)', () => {
+    const withAttributes = (...signed: readonly Buffer[]): Buffer => {
+      const [algorithm] = info.children.slice(4).map(({ raw }) => raw);
+      const parts = [infoVersion!, sid!, digestAlgorithm!, der.context(0, ...signed), algorithm!, signature!];
+      return made({ infos: der.set(der.sequence(...parts)) });
+    };
+    const attribute = (oid: string, value: Buffer): Buffer => der.sequence(der.oid(oid), der.set(value));
+    const type = attribute('1.2.840.113549.1.9.3', der.oid('1.2.840.113549.1.7.1'));
+    const digest = (value: Buffer): Buffer => attribute('1.2.840.113549.1.9.4', value);
+    const any = digest(der.octetString(Buffer.alloc(32)));
+    refusal(verified(withAttributes(any)), /falta o atributo assinado contentType/);
+    refusal(verified(withAttributes(type)), /falta o atributo assinado messageDigest/);
+    refusal(verified(withAttributes(type, digest(der.utf8('x')))), /corrompido/);
+    const short = digest(der.octetString(Buffer.alloc(20)));
+    refusal(verified(withAttributes(type, short)), /tem 20 bytes, e um de SHA-256 tem 32/);
+    const signing = attribute('1.2.840.113549.1.9.16.2.47', der.sequence());
+    refusal(verified(withAttributes(type, any, signing)), /corrompido/);
+  });
+
+  test('a certificate with another kind of key made no RSA signature', () => {
+    const ec = pki.issue({ subject: '/CN=EC:11222333000181', issuer: root, key: 'ec' });
+    const [, serial, , issuer] = readAsn1(ec.der).children[0]!.children.map(({ raw }) => raw);
+    const own = [infoVersion!, der.sequence(issuer!, serial!), ...info.children.slice(2).map(({ raw }) => raw)];
+    const cms = made({ certificates: der.context(0, ec.der), infos: der.set(der.sequence(...own)) });
+    const { encontrado, esperado } = refusal(verified(cms), /a chave do certificado não é RSA/);
+    assert.deepEqual([encontrado, esperado], ['ec', 'rsa']);
+  });
+
+  test('a certificate without an identifier of its key is not the one that is named by it', () => {
+    const byKey = readAsn1(opensslCms(BODY, ['-keyid'])).children[1]!.children[0]!.children.at(-1)!.raw;
+    const fields = [der.integer(7), der.sequence(), der.sequence()];
+    const extension = der.sequence(der.oid('2.5.29.15'), der.octetString(der.null()));
+    for (const extensions of [[], [der.context(3)], [der.context(3, der.sequence(extension))]]) {
+      const stray = der.sequence(der.sequence(...fields, ...extensions));
+      const cms = made({ version: der.integer(3), certificates: der.context(0, provider.der, stray), infos: byKey });
+      refusal(verified(cms), /que acompanham o de quem assinou não serve/);
+    }
   });
 
   test('nothing stands behind the unsigned attributes of the signer', () => {
