@@ -1,7 +1,7 @@
 /**
  * Which mutants of a file its tests do not notice: `npm run mutantes -- src/adn/breaker.ts`. Each is tried in a copy of the project in a
  * folder for temporary files, one at a time, by the tests of {@link TESTS} in their order, until one fails. A mutant that does not come to
- * an end is killed by the clock, and one that grows by its limit of memory.
+ * an end is killed by the clock, and one that grows by its limit of memory. Lines behind the name, `…/breaker.ts:31:57`, leave out the rest.
  */
 import { execFileSync, spawn } from 'node:child_process';
 import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -108,7 +108,8 @@ async function survives(limits: ReadonlyMap<string, number>, folder: string): Pr
   return true;
 }
 
-async function tryMutants(file: string, folder: string): Promise<void> {
+async function tryMutants(argument: string, folder: string): Promise<void> {
+  const [file, ...lines] = argument.split(':') as [string, ...string[]];
   const target = path.join(folder, file);
   const source = readFileSync(target, 'utf8');
   const limits = await timeTests(TESTS[file] ?? [file.replace(/\.ts$/, '.test.ts')], folder);
@@ -118,6 +119,7 @@ async function tryMutants(file: string, folder: string): Promise<void> {
   const count = { killed: 0, survived: 0, equivalent: 0 };
   for (const mutant of mutants) {
     if (isStopped) break;
+    if (lines.length > 0 && !lines.includes(String(placeOf(source, mutant).linha))) continue;
     writeFileSync(target, source.slice(0, mutant.start) + mutant.text + source.slice(mutant.end));
     if (isRefused(api, target)) continue;
     const { linha, antes, depois } = placeOf(source, mutant);

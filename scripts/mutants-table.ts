@@ -1,3 +1,11 @@
+const SIGNED = [
+  'src/documents/signed.test.ts',
+  'test/assinatura-ataques.test.ts',
+  'test/assinatura-quase.test.ts',
+  'test/assinatura-certificado.test.ts',
+  'test/assinatura-xml.test.ts',
+];
+
 /** Which tests are about a file, cheap ones first. A file that is not here has its own, of the same name beside it. */
 export const TESTS: Readonly<Record<string, readonly string[]>> = {
   'src/store/numeracao.ts': ['test/numeracao.test.ts'],
@@ -7,17 +15,13 @@ export const TESTS: Readonly<Record<string, readonly string[]>> = {
   'src/fiscal/operation.ts': ['src/fiscal/ibscbs.test.ts', 'src/fiscal/rules/rules.test.ts'],
   'src/fiscal/evento.ts': ['src/fiscal/evento.test.ts', 'src/fiscal/conflitos-evento.test.ts'],
   'src/adn/reading.ts': ['src/adn/reading.test.ts', 'src/adn/national.test.ts'],
-  'src/documents/signed.ts': [
-    'src/documents/signed.test.ts',
-    'test/assinatura-ataques.test.ts',
-    'test/assinatura-quase.test.ts',
-    'test/assinatura-certificado.test.ts',
-    'test/assinatura-xml.test.ts',
-  ],
-  'src/documents/cms.ts': ['test/assinatura-ataques.test.ts', 'src/documents/cms.test.ts'],
-  'src/delivery/deliver.ts': ['test/deliver-copia.test.ts', 'test/deliver.test.ts', 'test/send-evento.test.ts'],
+  'src/documents/signed.ts': SIGNED,
+  'src/documents/signature-parts.ts': SIGNED,
+  'src/documents/signature-shape.ts': SIGNED,
+  'src/documents/cms.ts': ['src/documents/cms.test.ts', 'test/assinatura-ataques.test.ts'],
+  'src/delivery/deliver.ts': ['test/deliver.test.ts', 'test/deliver-copia.test.ts', 'test/send-evento.test.ts'],
   'src/delivery/documents.ts': ['test/deliver-copia.test.ts'],
-  'src/delivery/notas.ts': ['test/deliver-copia.test.ts', 'test/deliver.test.ts'],
+  'src/delivery/notas.ts': ['test/deliver.test.ts', 'test/deliver-copia.test.ts'],
 };
 
 /** Changes that change nothing, each by a piece of its line as it would read, and why. */
@@ -31,26 +35,27 @@ export const EQUIVALENT: Readonly<Record<string, readonly (readonly [changed: st
   ],
   'src/store/numeracao.ts': [
     ['WINDOW_GROWTH = (8n + 1n)', 'how much is read at once, and not what is given'],
-    ['(2 + 1) * jobs', 'how much is read at once, and not what is given'],
     ['(2n + 1n) * needed', 'how much is read at once, and not what is given'],
-    ['sum + to + from + 1n', 'one window more is read, and gives the same'],
-    ['sum + to - from + (1n + 1n)', 'one window more is read, and gives the same'],
-    ['from + 1n, (0n + 1n)', 'one window more is read, and gives the same'],
-    ['window - used > needed', 'one window more is read, and gives the same'],
     ['desde && null', 'the next window begins where the first one did: dearer, and gives the same'],
     ["name: '', text", 'a statement is prepared each time'],
     ['proximo >= nextOf', 'a row that says what the number of the note says'],
     ['state.proximo >= numero', 'both are the same number'],
   ],
-  'src/documents/signed.ts': [
-    ['else if (true) {', 'refuse() has the same limit; here it saves the paths'],
-    ['else if (faults.length <= SHAPE_FAULTS_MAX)', 'refuse() has the same limit; here it saves the paths'],
-    ['if (false) break;', 'refuse() has the same limit; here it saves the walk'],
-    ['if (faults.length > SHAPE_FAULTS_MAX) break;', 'refuse() has the same limit; here it saves the walk'],
+  'src/documents/signed.ts': [['return true ? text.replace(', 'it saves time where there is no space']],
+  'src/documents/signature-parts.ts': [
     ["base.replace(/\\/Signature/, '')", 'only the end of the path has that name'],
     ["length >= 1 ? '[2]'", 'one alone is no fault, and was passed over above'],
-    ['return true ? text.replace(', 'it saves time where there is no space'],
+  ],
+  'src/documents/signature-shape.ts': [
+    ['else if (true) twins', 'the list that is told has the same limit; here it saves the paths'],
+    ['else if (twins.length <= SHAPE_FAULTS_MAX)', 'the list that is told has the same limit; here it saves the paths'],
     ['signature.index <= element.index', 'two elements do not stand at one place'],
   ],
   'src/fiscal/operation.ts': [['dps.IBSCBS!.imovel', 'without the group there is no correlated indicator']],
+  'src/documents/cms.ts': [
+    ['if (true) return undefined;', 'reading bytes ends in no other error'],
+    ['if (true) return false;', 'looking at what was read ends in no other error'],
+    ["asymmetricKeyType ?? ''", 'the key of a certificate that could be read has a type'],
+    ["signed.algorithm ?? 'mutante'", 'no algorithm has that name'],
+  ],
 };
