@@ -3,7 +3,7 @@
  * better wording.
  */
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { describe, test } from 'node:test';
@@ -110,6 +110,35 @@ test('how the expected value is told after what is wrong with a text', () => {
     }
   }
   assert.deepEqual(ways, new Set(['after a colon', 'never', undefined]));
+});
+
+/** Files that read a sentence of ours, with why nothing is decided by it. A new one does not belong here: give the fault a `kind`. */
+const REWORDING: ReadonlySet<string> = new Set([
+  // Drops the opening words that repeat the label of the row.
+  'src/doors/cli/explicar.ts',
+  // A reason that the text contains already is not written twice.
+  'src/published/errors/page.ts',
+  // What the documentation of a field says already is not said twice.
+  'src/published/openapi/json-schema.ts',
+  // Messages of OpenSSL and of PostgreSQL, which give no code.
+  'packages/cliente/src/transporte.ts',
+  'src/store/unavailable.ts',
+]);
+
+const SENTENCE = String.raw`(?:mensagem|message|problema?|motivo|detalhes?|expected|change|comoResolver|significado|nacional)\b`;
+const READ_SENTENCE = new RegExp(
+  [
+    String.raw`${SENTENCE}[!?)]*\s*\??\.(?:includes|startsWith|endsWith|match|matchAll|search|indexOf|replace|split)\(`,
+    String.raw`\.(?:test|exec)\((?:[\w.?!]+\.)?${SENTENCE}`,
+    String.raw`${SENTENCE} ===? ['\`"][^'\`"]* `,
+  ].join('|'),
+);
+
+test('no file takes a sentence of ours apart', () => {
+  const files = globSync(['src/**/*.ts', 'packages/*/src/**/*.ts']).filter((file) => !file.endsWith('.test.ts'));
+  assert.ok(files.length > 300, `${files.length} files`);
+  const found = files.filter((file) => READ_SENTENCE.test(readFileSync(file, 'utf8')));
+  assert.deepEqual(new Set(found), REWORDING);
 });
 
 test('a cancellation under way is told apart from a cancelled note by its kind', () => {

@@ -53,7 +53,7 @@ export function readSoap(bytes: Uint8Array, faultsIn: SoapVersao = '1.1'): SoapP
     falha: { versao, de, mensagem },
   });
   const reading = readXml(bytes);
-  if ('fault' in reading) return fail('cliente', said(reading.fault.mensagem));
+  if ('fault' in reading) return fail('cliente', reading.withoutDps);
   const { root } = reading;
   if (root.name !== 'Envelope') return fail('cliente', 'O corpo não é um envelope SOAP: a raiz deve ser Envelope.');
   const versao = (['1.1', '1.2'] as const).find((one) => SOAP_NAMESPACES[one] === root.namespace);
@@ -74,11 +74,6 @@ export function readSoap(bytes: Uint8Array, faultsIn: SoapVersao = '1.1'): SoapP
   }
   const { name: operacao, namespace } = operation;
   return { versao, operacao, namespace, documento: documentOf(operation, reading) };
-}
-
-/** The reader speaks of the document that comes to it most, and nobody here sends that one. */
-function said(mensagem: string): string {
-  return mensagem.replace(/; (?:envie o documento DPS|o da DPS é http:\/\/www\.sped\.fazenda\.gov\.br\/nfse)/, '');
 }
 
 function isDemanded({ attributes }: Elemento, versao: SoapVersao): boolean {
@@ -102,7 +97,7 @@ function documentOf(operation: Elemento, reading: XmlDocumentReading): SoapPedid
   // A text is in the encoding of what it stands in, whatever it says of itself.
   const own = text.replace(/^(<\?xml\s[^>]*?)\sencoding\s*=\s*(?:"[^">]*"|'[^'>]*')/, '$1');
   const inner = readXml(Buffer.from(own, 'utf8'));
-  if ('fault' in inner) return { problema: said(inner.fault.mensagem), namespace: namespaceIn(own) };
+  if ('fault' in inner) return { problema: inner.withoutDps, namespace: namespaceIn(own) };
   return { reading: inner, root: inner.root, forma: 'texto' };
 }
 

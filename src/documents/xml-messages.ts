@@ -1,22 +1,30 @@
-/** What libxml2 says of a document that it does not take, for people. */
+/** The messages of libxml2 about a document that it refuses, in words for people. */
 import { quoted } from '../fiscal/fault.ts';
 
-/** What libxml2 does not read of XML that is well-formed. */
+/** Messages about XML that may be well-formed and that libxml2 does not read. */
 export const PARSER_LIMITS = /^(?:Excessive depth|Name too long|Unsupported encoding)/;
 
-/** What libxml2 says, in the words of somebody who must mend it. Unknown messages are passed on inside of ours. */
-export function inPortuguese(message: string): string {
+/** A sentence about a document. `ofDps`: what only the sender of a DPS should read after it (D-312). */
+export type XmlSentence = { readonly mensagem: string; readonly ofDps?: string };
+
+/** The namespace that a DPS has, after a message about another one. */
+export const DPS_NAMESPACE = 'o da DPS é http://www.sped.fazenda.gov.br/nfse';
+
+/** A message of libxml2 in the words of somebody who must mend the document. An unknown one is quoted. */
+export function inPortuguese(message: string): XmlSentence {
   const plain = message.trim();
-  for (const [pattern, say] of MESSAGES) {
+  for (const [pattern, say, ofDps] of MESSAGES) {
     const match = pattern.exec(plain);
-    if (match) return say.replace(/\$(\d)/g, (_, group) => quoted(match[Number(group)] ?? ''));
+    if (match === null) continue;
+    const mensagem = say.replace(/\$(\d)/g, (_, group) => quoted(match[Number(group)] ?? ''));
+    return ofDps === undefined ? { mensagem } : { mensagem, ofDps };
   }
-  return `o documento não é XML bem formado (${quoted(plain.split('\n', 1)[0]!)}).`;
+  return { mensagem: `o documento não é XML bem formado (${quoted(plain.split('\n', 1)[0]!)}).` };
 }
 
-const MESSAGES: readonly (readonly [RegExp, string])[] = [
+const MESSAGES: readonly (readonly [pattern: RegExp, say: string, ofDps?: string])[] = [
   [/^Document is empty/, 'o corpo está vazio.'],
-  [/^Start tag expected/, 'o corpo não começa com um elemento XML; envie o documento DPS.'],
+  [/^Start tag expected/, 'o corpo não começa com um elemento XML.', 'envie o documento DPS'],
   [/^Premature end of data in tag (\S+) line (\d+)/, 'o documento acaba antes de fechar <$1>, aberto na linha $2.'],
   [/^Opening and ending tag mismatch: (\S+) line (\d+) and (\S+)/, '<$1>, aberto na linha $2, é fechado por </$3>.'],
   [/^xmlParseEntityRef: no name/, 'há um & solto; dentro de texto escreva &amp;.'],
@@ -59,10 +67,7 @@ const MESSAGES: readonly (readonly [RegExp, string])[] = [
   [/^Couldn't find end of Start Tag (\S+)/, 'a tag <$1 não é fechada com >.'],
   [/^expected '>'/, 'falta fechar uma tag com >.'],
   [/^(\S+): Empty XML namespace is not allowed/, 'a declaração $1 está vazia; um prefixo precisa de um endereço.'],
-  [
-    /^(xmlns\S*): '([\s\S]*?)' is not a valid URI/,
-    'o endereço "$2" em $1 não é válido; o da DPS é http://www.sped.fazenda.gov.br/nfse.',
-  ],
+  [/^(xmlns\S*): '([\s\S]*?)' is not a valid URI/, 'o endereço "$2" em $1 não é válido.', DPS_NAMESPACE],
   [/^xml namespace URI|^reuse of the xmlns/, 'um espaço de nomes reservado de XML foi declarado com outro prefixo.'],
   [/^Failed to parse QName '([^']+)'/, 'o nome $1 tem dois-pontos onde não pode.'],
   [

@@ -19,7 +19,7 @@ import type { Elemento } from '../fiscal/layout/tree.ts';
 import { type CanonicalReading, readCanonical } from './canonical.ts';
 import { declarationFault, decodeXml, isWide, quickText, XML_DECLARATION } from './encoding.ts';
 import { MARGIN_MAX, marginsOf } from './xml-margins.ts';
-import { inPortuguese, PARSER_LIMITS } from './xml-messages.ts';
+import { DPS_NAMESPACE, inPortuguese, PARSER_LIMITS, type XmlSentence } from './xml-messages.ts';
 
 /** The deepest path of the layout has 14 levels; a signature and a SOAP envelope stay far below this. */
 const DEPTH_MAX = 32;
@@ -66,7 +66,10 @@ export type XmlReading =
       /** The first comment or processing instruction: neither is part of what a signature covers, or of what is read. */
       strayMarkup(): StrayMarkup | undefined;
     }
-  | { readonly fault: Fault };
+  | XmlRefusal;
+
+/** `withoutDps`: the message for a sender of something else than a DPS. */
+type XmlRefusal = { readonly fault: Fault; readonly withoutDps: string };
 
 /** A document that was read. */
 export type XmlDocumentReading = Extract<XmlReading, { root: Elemento }>;
@@ -94,13 +97,13 @@ export function readXml(bytes: Uint8Array): XmlReading {
   const misdeclared = declarationFault(bytes, quick);
   if (misdeclared !== undefined) {
     const { mensagem, encontrado, offset, isMalformed } = misdeclared;
-    return (isMalformed ? malformed : notTaken)(mensagem, placeOf(decodeXml(bytes), offset), encontrado);
+    return (isMalformed ? malformed : notTaken)({ mensagem }, placeOf(decodeXml(bytes), offset), encontrado);
   }
   const doctype = doctypeAt(bytes, quick);
-  if (doctype !== undefined) return notTaken(DOCTYPE_REFUSED, doctype, '<!DOCTYPE');
+  if (doctype !== undefined) return notTaken({ mensagem: DOCTYPE_REFUSED }, doctype, '<!DOCTYPE');
   const excess = bytes.length < SMALL_BYTES ? undefined : excessOf(quick);
   if (excess !== undefined) return beyond(excess);
-  if (bytes.length > MARGIN_MAX && marginsOf(quick) > MARGIN_MAX) return notTaken(PADDED);
+  if (bytes.length > MARGIN_MAX && marginsOf(quick) > MARGIN_MAX) return notTaken({ mensagem: PADDED });
   let document: XmlDocument;
   try {
     document = XmlDocument.fromBuffer(bytes, { option: OPTIONS });
@@ -115,7 +118,7 @@ export function readXml(bytes: Uint8Array): XmlReading {
   let canonical: string;
   try {
     // An encoding in which the text before the parser did not show it.
-    if (document.dtd !== null) return notTaken(DOCTYPE_REFUSED, START, '<!DOCTYPE');
+    if (document.dtd !== null) return notTaken({ mensagem: DOCTYPE_REFUSED }, START, '<!DOCTYPE');
     canonical = document.canonicalizeToString({ mode: XmlC14NMode.XML_C14N_EXCLUSIVE_1_0 });
   } catch {
     return relativeNamespace(bytes);
@@ -269,8 +272,8 @@ function strangeNamespace(bytes: Uint8Array, address: string): XmlReading {
   const text = decodeXml(bytes);
   const found = /\sxmlns(?::[^\s=]+)?\s*=\s*(?:"[^"]*[&<>][^"]*"|'[^']*[&"<>][^']*')/.exec(text);
   const position = found === null ? START : placeOf(text, found.index + 1);
-  const mensagem = `o espaço de nomes "${quoted(address)}" tem um caractere (& < > ou aspas) que não se aceita nele; o da DPS é http://www.sped.fazenda.gov.br/nfse.`;
-  return notTaken(mensagem, position, quoted(address));
+  const mensagem = `o espaço de nomes "${quoted(address)}" tem um caractere (& < > ou aspas) que não se aceita nele.`;
+  return notTaken({ mensagem, ofDps: DPS_NAMESPACE }, position, quoted(address));
 }
 
 /** The canonical form is not defined for a namespace that is no absolute address; nor is it the one of the layout. */
@@ -279,10 +282,10 @@ function relativeNamespace(bytes: Uint8Array): XmlReading {
   for (const match of text.matchAll(/\sxmlns(?::[^\s=]+)?\s*=\s*(?:"([^"]*)"|'([^']*)')/g)) {
     const address = match[1] ?? match[2]!;
     if (address === '' || /^[A-Za-z][\w+.-]*:/.test(address)) continue;
-    const mensagem = `o espaço de nomes "${address.slice(0, 80)}" não é um endereço completo; o da DPS é http://www.sped.fazenda.gov.br/nfse.`;
-    return notTaken(mensagem, placeOf(text, match.index + 1), address.slice(0, 80));
+    const mensagem = `o espaço de nomes "${address.slice(0, 80)}" não é um endereço completo.`;
+    return notTaken({ mensagem, ofDps: DPS_NAMESPACE }, placeOf(text, match.index + 1), address.slice(0, 80));
   }
-  return notTaken('o documento não tem forma canônica: confira os endereços em xmlns.');
+  return notTaken({ mensagem: 'o documento não tem forma canônica: confira os endereços em xmlns.' });
 }
 
 function strayMarkupIn(quick: string, text: () => string): StrayMarkup | undefined {
@@ -296,26 +299,28 @@ function strayMarkupIn(quick: string, text: () => string): StrayMarkup | undefin
   return undefined;
 }
 
-function malformed(mensagem: string, position: Position, encontrado?: string): { fault: Fault } {
-  return refusal('XML malformado', mensagem, position, encontrado);
+function malformed(sentence: XmlSentence, position: Position, encontrado?: string): XmlRefusal {
+  return refusal('XML malformado', sentence, position, encontrado);
 }
 
-/** Of XML that may be well-formed, and is not read here. Undefined: no one place is to blame. */
-function notTaken(mensagem: string, position?: Position, encontrado?: string): { fault: Fault } {
-  return refusal('XML não aceito', mensagem, position, encontrado);
+/** Refuses XML that may be well-formed, and is not read here. `position` undefined: no one place is to blame. */
+function notTaken(sentence: XmlSentence, position?: Position, encontrado?: string): XmlRefusal {
+  return refusal('XML não aceito', sentence, position, encontrado);
 }
 
-/** Of what is more than is read: `limit` is a number and what it counts. */
-function beyond(limit: string): { fault: Fault } {
-  return notTaken(
-    `o documento passa do limite de ${limit}, de que nenhum documento daqui precisa; confira o programa que o escreve.`,
-  );
+/** Refuses a document beyond a limit: `limit` is a number and what it counts. */
+function beyond(limit: string): XmlRefusal {
+  const mensagem = `o documento passa do limite de ${limit}, de que nenhum documento daqui precisa; confira o programa que o escreve.`;
+  return notTaken({ mensagem });
 }
 
-function refusal(what: string, mensagem: string, position?: Position, encontrado?: string): { fault: Fault } {
+function refusal(what: string, sentence: XmlSentence, position?: Position, encontrado?: string): XmlRefusal {
   const where = position === undefined ? '' : ` (linha ${position.linha}, coluna ${position.coluna})`;
+  const withoutDps = `${what}${where}: ${sentence.mensagem}`;
+  const { ofDps } = sentence;
+  const mensagem = ofDps === undefined ? withoutDps : `${withoutDps.slice(0, -1)}; ${ofDps}.`;
   const found = encontrado === undefined ? {} : { encontrado };
-  return { fault: { codigo: 'E201', xpath: '', mensagem: `${what}${where}: ${mensagem}`, ...found, ...position } };
+  return { fault: { codigo: 'E201', xpath: '', mensagem, ...found, ...position }, withoutDps };
 }
 
 /** Where a DOCTYPE stands in the prolog, before the parser has seen anything of it. */
