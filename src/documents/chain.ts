@@ -2,7 +2,7 @@
  * The chain from a certificate up to an anchor: which authority issued which certificate, and what stands against each step
  * (D-30). Depth first, anchors of the municipality before others, and bounded: anybody can send made-up authorities.
  */
-import { told } from '../fiscal/fault.ts';
+import { describeFault } from '../fiscal/fault.ts';
 import type { Certificate } from './certificate.ts';
 import { isSignedBy } from './issued.ts';
 import { constraintFault } from './name-constraints.ts';
@@ -30,7 +30,7 @@ export type Chain = readonly [Certificate, ...Certificate[]];
 
 /** What was found, and what mends it: the reason says both. */
 function because(found: string, change: string): Why {
-  const { mensagem: motivo, ...rest } = told(found, change);
+  const { mensagem: motivo, ...rest } = describeFault(found, change);
   return { motivo, ...rest };
 }
 

@@ -2,7 +2,7 @@
  * What a header carries when it is no CMS: the usual confusions, each told by its name and with the way out. Undefined
  * when nothing is recognised; whether the rest is a CMS is for `cms.ts` to find out.
  */
-import { type Told, told } from '../fiscal/fault.ts';
+import { describeFault, type FaultText } from '../fiscal/fault.ts';
 import { DIGESTS_BY_BYTES } from './algorithms.ts';
 import { type Asn1, isUniversal, oidOf, TAG } from './asn1.ts';
 import { CMS_OID, OTHER_CONTENTS } from './oids.ts';
@@ -12,12 +12,12 @@ const RSA_BYTES = [128, 256, 384, 512];
 
 const WANTED = 'Envie um CMS SignedData destacado (PKCS#7, DER em Base64)';
 /** What to send, after what came instead. */
-function wanted(came: string, detail = ''): Told {
-  return told(came, `${WANTED}${detail}.`);
+function wanted(came: string, detail = ''): FaultText {
+  return describeFault(came, `${WANTED}${detail}.`);
 }
 
-function exposed(came: string): Told {
-  return told(
+function exposed(came: string): FaultText {
+  return describeFault(
     `${came} Não envie a chave a ninguém: quem a recebe pode assinar em seu nome. Considere revogar o certificado, e`,
     'envie só a assinatura (CMS destacado).',
   );
@@ -25,11 +25,11 @@ function exposed(came: string): Told {
 
 export const whatItSeems = {
   /** The text of the header, before it is decoded. */
-  asText(header: string): Told | undefined {
+  asText(header: string): FaultText | undefined {
     const text = header.trim();
     if (/^-----BEGIN [^-]*PRIVATE KEY/.test(text)) return exposed('traz uma chave privada.');
     if (text.startsWith('-----BEGIN')) {
-      return told('está em PEM.', 'Envie só o Base64 que fica entre as linhas BEGIN e END, sem elas.');
+      return describeFault('está em PEM.', 'Envie só o Base64 que fica entre as linhas BEGIN e END, sem elas.');
     }
     if (text.startsWith('<')) return wanted('traz XML, como uma assinatura XML.');
     if (/^eyJ[\w-]*\.[\w-]*\.[\w-]*$/.test(text)) return wanted('traz um JWS (JWT), e não um CMS.');
@@ -39,12 +39,12 @@ export const whatItSeems = {
     }
     if (/^(["']).*\1$/.test(text)) return { mensagem: 'vem entre aspas. Retire-as e envie só o Base64.' };
     if (text.startsWith('data:'))
-      return told('começa com data:, como um endereço.', 'Envie só o Base64 que vem depois da vírgula.');
+      return describeFault('começa com data:, como um endereço.', 'Envie só o Base64 que vem depois da vírgula.');
     if (text.includes('\\n') || text.includes('\\r')) {
       return { mensagem: 'traz quebras de linha escritas como \\n ou \\r. Retire-as: o Base64 vai numa linha só.' };
     }
     if (/%(2B|2F|3D)/i.test(text))
-      return told('está codificado como endereço (%2B, %2F, %3D).', 'Envie o Base64 sem essa codificação.');
+      return describeFault('está codificado como endereço (%2B, %2F, %3D).', 'Envie o Base64 sem essa codificação.');
     if (/^[\w=-]+$/.test(text) && /[-_]/.test(text)) {
       return {
         mensagem:
@@ -52,13 +52,13 @@ export const whatItSeems = {
       };
     }
     if (/^30[0-9a-f]+$/i.test(text) && text.length % 2 === 0) {
-      return told('está em hexadecimal.', 'Codifique o DER do CMS em Base64.');
+      return describeFault('está em hexadecimal.', 'Codifique o DER do CMS em Base64.');
     }
     return undefined;
   },
 
   /** The bytes that the Base64 stands for; `value` is undefined when they are no ASN.1. */
-  asBytes(bytes: Buffer, value: Asn1 | undefined): Told | undefined {
+  asBytes(bytes: Buffer, value: Asn1 | undefined): FaultText | undefined {
     // One digest in five hundred happens to be a value of ASN.1, and none a structure of those that are known here.
     if (value !== undefined) return isKnownLength(bytes) && !value.isConstructed ? notAsn1(bytes) : asValue(value);
     const start = bytes.subarray(0, 200).toString('latin1').trimStart();
@@ -66,13 +66,13 @@ export const whatItSeems = {
     if (!/^[ -~\s]{8}[\t\n\r -~\x80-\xff]*$/.test(start)) return notAsn1(bytes);
     if (/^-----BEGIN [^-]*PRIVATE KEY/.test(start)) return exposed('traz uma chave privada.');
     if (start.startsWith('-----BEGIN')) {
-      return told('é o Base64 de um texto PEM. O PEM já é Base64:', 'envie só o que fica entre as linhas.');
+      return describeFault('é o Base64 de um texto PEM. O PEM já é Base64:', 'envie só o que fica entre as linhas.');
     }
     if (start.startsWith('<')) return wanted('é o Base64 de um XML.');
     if (/^[[{]/.test(start))
       return wanted('é o Base64 de um JSON, talvez do próprio corpo.', ' sobre os bytes do corpo');
     if (/^MI[A-Za-z0-9+/]{8}/.test(start))
-      return told('está em Base64 duas vezes.', 'Codifique o DER do CMS uma vez só.');
+      return describeFault('está em Base64 duas vezes.', 'Codifique o DER do CMS uma vez só.');
     return notAsn1(bytes);
   },
 } as const;
@@ -81,7 +81,7 @@ function isKnownLength({ length }: Buffer): boolean {
   return RSA_BYTES.includes(length) || DIGESTS_BY_BYTES.has(length);
 }
 
-function notAsn1(bytes: Buffer): Told | undefined {
+function notAsn1(bytes: Buffer): FaultText | undefined {
   const { length } = bytes;
   if (RSA_BYTES.includes(length)) {
     return wanted(
@@ -95,7 +95,7 @@ function notAsn1(bytes: Buffer): Told | undefined {
   return bytes[0] === 0x30 && length > 64 ? undefined : wanted('não é um CMS: os bytes não são ASN.1.');
 }
 
-function asValue(value: Asn1): Told | undefined {
+function asValue(value: Asn1): FaultText | undefined {
   const [first, second, third] = value.children;
   if (!isUniversal(value, TAG.sequence) || first?.class !== 0) return wanted('não é um CMS.');
   switch (first.tag) {
@@ -112,14 +112,14 @@ function asValue(value: Asn1): Told | undefined {
   }
 }
 
-function asContentInfo(oid: string): Told | undefined {
+function asContentInfo(oid: string): FaultText | undefined {
   if (oid === CMS_OID.signedData) return undefined;
   const what = OTHER_CONTENTS[oid] ?? `conteúdo de outro tipo (OID ${oid})`;
   return wanted(`é um CMS que traz ${what}, e não uma assinatura (signedData).`);
 }
 
 /** Structures that begin with a number: a version, or half of a signature. */
-function asNumbered(first: Asn1, second: Asn1 | undefined, third: Asn1 | undefined): Told {
+function asNumbered(first: Asn1, second: Asn1 | undefined, third: Asn1 | undefined): FaultText {
   switch (second?.tag) {
     case TAG.set:
       return {

@@ -3,7 +3,7 @@
  * member that is not what its place says is refused, because another reader may take it for something (D-233). Each function
  * gives the reason in Portuguese, to go on after the name of the header, or undefined.
  */
-import { type Told, told } from '../fiscal/fault.ts';
+import { describeFault, type FaultText } from '../fiscal/fault.ts';
 import { type Asn1, Asn1Error, isUniversal, oidOf, TAG, timeOf } from './asn1.ts';
 import { readCrl } from './crl.ts';
 import { ATTRIBUTE_NAMES, CMS_OID } from './oids.ts';
@@ -20,21 +20,21 @@ const OTHER_CERTIFICATES: Readonly<Record<number, string>> = {
 };
 
 /** Whether there are as many as are read, all of them of X.509; each is read where it is needed. */
-export function certificatesFault(members: readonly Asn1[]): Told | undefined {
+export function certificatesFault(members: readonly Asn1[]): FaultText | undefined {
   if (members.length > CERTIFICATES_MAX) {
     return { mensagem: `o CMS traz ${members.length} certificados, e o limite é ${CERTIFICATES_MAX}.` };
   }
   const strange = members.find((one) => one.class !== 0 || one.tag !== TAG.sequence);
   if (strange === undefined) return undefined;
   const what = (strange.class === 2 ? OTHER_CERTIFICATES[strange.tag] : undefined) ?? 'um valor que não é certificado';
-  return told(
+  return describeFault(
     `entre os certificados o CMS traz ${what}, que não é lido.`,
     'Deixe só certificados X.509: o do signatário e os da cadeia dele.',
   );
 }
 
 /** Whether lists that came along are lists. What they revoke is not asked of them. */
-export function listsFault(members: readonly Asn1[]): Told | undefined {
+export function listsFault(members: readonly Asn1[]): FaultText | undefined {
   for (const member of members) {
     if (!isUniversal(member, TAG.sequence)) {
       return {
@@ -66,7 +66,7 @@ const OF_ONE_LIST: Readonly<Record<string, { readonly list: List; readonly sourc
 };
 
 /** Attributes are a list of a name and a set of values (RFC 5652, 5.3), each in its own list, and none signed twice. */
-export function attributesFault(which: List, list: Asn1 | undefined): Told | undefined {
+export function attributesFault(which: List, list: Asn1 | undefined): FaultText | undefined {
   const mensagem = attributesProblem(which, list);
   return mensagem === undefined ? undefined : { mensagem };
 }

@@ -4,16 +4,16 @@
  * searching. `near-misses.ts` does the same for XML.
  */
 import { constants, hash, type KeyObject, publicDecrypt } from 'node:crypto';
-import { type Told, told } from '../fiscal/fault.ts';
+import { describeFault, type FaultText } from '../fiscal/fault.ts';
 import { isUniversal, octetsOf, oidOf, readAsn1, TAG } from './asn1.ts';
 
 /** Beyond this nobody is helped enough for the time it takes. */
 const DIAGNOSED_BYTES_MAX = 64 * 1024;
 
-type Candidate = readonly [habit: string | Told, bytes: () => Uint8Array | string | undefined];
+type Candidate = readonly [habit: string | FaultText, bytes: () => Uint8Array | string | undefined];
 
 /** In Portuguese, what was signed in place of the body; undefined when it is nothing usual. */
-export function nearMissOfBody(body: Uint8Array, isSigned: (bytes: Uint8Array) => boolean): Told | undefined {
+export function nearMissOfBody(body: Uint8Array, isSigned: (bytes: Uint8Array) => boolean): FaultText | undefined {
   if (body.length > DIAGNOSED_BYTES_MAX) return undefined;
   for (const [habit, bytes] of candidatesOf(body)) {
     const candidate = attempt(bytes);
@@ -32,8 +32,8 @@ function attempt(bytes: () => Uint8Array | string | undefined): Uint8Array | str
   }
 }
 
-function reserialised(habit: string): Told {
-  return told(habit, 'Assine os bytes que vão na requisição, e não outra serialização do mesmo JSON.');
+function reserialised(habit: string): FaultText {
+  return describeFault(habit, 'Assine os bytes que vão na requisição, e não outra serialização do mesmo JSON.');
 }
 
 function candidatesOf(body: Uint8Array): readonly Candidate[] {
@@ -51,7 +51,7 @@ function candidatesOf(body: Uint8Array): readonly Candidate[] {
       () => (/\s$/.test(text) ? text.replace(/\r?\n$/, '') : undefined),
     ],
     [
-      told('Foi assinado o corpo com fins de linha CR LF, e veio com LF. No OpenSSL,', 'assine com -binary.'),
+      describeFault('Foi assinado o corpo com fins de linha CR LF, e veio com LF. No OpenSSL,', 'assine com -binary.'),
       () => text.replace(/\r?\n/g, '\r\n'),
     ],
     [

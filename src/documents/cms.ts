@@ -10,7 +10,7 @@
  * fetched.
  */
 import { constants, hash, verify } from 'node:crypto';
-import { type Fault, quoted, type Told, told } from '../fiscal/fault.ts';
+import { describeFault, type Fault, type FaultText, quoted } from '../fiscal/fault.ts';
 import { CMS_DIGESTS, CMS_SIGNATURES, type Digest, OID_NAMES, SHA1, SHA256, WEAK } from './algorithms.ts';
 import { type Asn1, Asn1Error, der, isContext, isUniversal, octetsOf, oidOf, readAsn1, TAG } from './asn1.ts';
 import { type Certificate, readCertificate } from './certificate.ts';
@@ -22,7 +22,7 @@ import { CMS_OID, EXTENSION } from './oids.ts';
 /** A chain of five certificates; the server's own limit for headers is usually below. */
 const HEADER_CHARACTERS_MAX = 65_536;
 
-const CHANGED = told(
+const CHANGED = describeFault(
   'O corpo mudou depois de assinado:',
   'assine os bytes que vão na requisição, e não serialize o JSON de novo.',
 );
@@ -44,7 +44,7 @@ type Beside = Omit<Fault, 'codigo' | 'xpath' | 'mensagem'>;
 class Refused extends Error {
   readonly fault: Beside;
 
-  constructor(said: string | Told, beside: Beside = {}) {
+  constructor(said: string | FaultText, beside: Beside = {}) {
     const { mensagem, ...change } = typeof said === 'string' ? { mensagem: said } : said;
     super(mensagem);
     this.fault = { ...change, ...beside };
@@ -89,7 +89,7 @@ export function verifyCms(header: string | undefined, body: Uint8Array, campo: s
 function fromBase64(header: string): Buffer {
   if (header.length > HEADER_CHARACTERS_MAX) {
     const found = `tem ${header.length} caracteres, e o limite é ${HEADER_CHARACTERS_MAX}.`;
-    throw new Refused(told(found, 'Envie o CMS destacado, sem o corpo dentro.'));
+    throw new Refused(describeFault(found, 'Envie o CMS destacado, sem o corpo dentro.'));
   }
   const text = header.replace(/[ \t\r\n]+/g, '');
   // A SEQUENCE of more than 128 bytes begins with MI; whatever else it is may be one of the confusions.
@@ -101,7 +101,7 @@ function fromBase64(header: string): Buffer {
       text.length % 4 === 0
         ? 'os últimos bits não são zero, como deixa um texto cortado ou alterado'
         : `são ${text.length} caracteres, e devem ser múltiplo de 4: falta o = do fim, ou o texto foi cortado`;
-    throw new Refused(told(`o Base64 não está na forma canônica: ${why}.`, 'Codifique o DER do CMS de novo.'));
+    throw new Refused(describeFault(`o Base64 não está na forma canônica: ${why}.`, 'Codifique o DER do CMS de novo.'));
   }
   return bytes;
 }
@@ -115,7 +115,7 @@ function checkText(header: string, text: string): void {
     const point = header.codePointAt(strange.index)!;
     const shown = `${JSON.stringify(String.fromCodePoint(point))} (U+${point.toString(16).toUpperCase().padStart(4, '0')})`;
     throw new Refused(
-      told(
+      describeFault(
         `não é Base64: há ${shown} na posição ${strange.index + 1}.`,
         'Envie o DER do CMS no alfabeto A-Z a-z 0-9 + /, com = no fim quando preciso.',
       ),
@@ -125,7 +125,7 @@ function checkText(header: string, text: string): void {
   const joint = text.search(/=[^=]/);
   if (joint >= 0) {
     const found = `há = no meio do Base64 (caractere ${joint + 1}), como em dois textos colados.`;
-    throw new Refused(told(found, 'Envie um só.'));
+    throw new Refused(describeFault(found, 'Envie um só.'));
   }
 }
 
@@ -171,7 +171,7 @@ function readCms(bytes: Buffer): Cms {
   return { certificates, signer };
 }
 
-function refuseWhere(...faults: readonly (Told | undefined)[]): void {
+function refuseWhere(...faults: readonly (FaultText | undefined)[]): void {
   const fault = faults.find((one) => one !== undefined);
   if (fault !== undefined) throw new Refused(fault);
 }
@@ -185,9 +185,12 @@ function readOr(bytes: Buffer): Asn1 | undefined {
   }
 }
 
-function notOneSigner(count: number): Told {
+function notOneSigner(count: number): FaultText {
   return count === 0
-    ? told('o CMS não traz assinatura nenhuma (nenhum SignerInfo), só certificados, como um .p7b.', 'Assine o corpo.')
+    ? describeFault(
+        'o CMS não traz assinatura nenhuma (nenhum SignerInfo), só certificados, como um .p7b.',
+        'Assine o corpo.',
+      )
     : {
         mensagem: `o CMS traz ${count} assinaturas (SignerInfo), e deve trazer uma só: a de quem responde pelo documento.`,
       };
@@ -202,7 +205,7 @@ function checkContent(info: Asn1 | undefined): void {
   }
   if (content !== undefined) {
     throw new Refused(
-      told(
+      describeFault(
         'a assinatura traz o conteúdo dentro do CMS, e deve ser destacada: o conteúdo é o corpo da requisição.',
         'Assine em modo destacado (no OpenSSL, sem -nodetach e sem -stream; em bibliotecas, detached: true).',
       ),
@@ -238,7 +241,10 @@ function algorithmRefused(what: string, oid: string): Refused {
   const name = known ?? `desconhecido (OID ${oid})`;
   const isForged = known !== undefined && WEAK[oid] !== undefined;
   const why = isForged ? ', que já se falsifica e não é aceito' : ', que não é aceito';
-  return new Refused(told(`${what} ${name}${why}.`, SIGN_WITH_REQUIRED), { encontrado: name, esperado: REQUIRED });
+  return new Refused(describeFault(`${what} ${name}${why}.`, SIGN_WITH_REQUIRED), {
+    encontrado: name,
+    esperado: REQUIRED,
+  });
 }
 
 /** Parameters of these algorithms are NULL or absent; anything else would be an unread instruction. */
@@ -280,21 +286,23 @@ function signerOf({ certificates, signer }: Cms): { certificate: Certificate; ex
     const problem = certificates.map(({ raw }) => readCertificate(raw)).find((one) => 'problem' in one)?.problem;
     if (problem !== undefined)
       throw new Refused(
-        told(
+        describeFault(
           `nenhum dos certificados do CMS é o de quem assinou, e um não serve. ${problem}`,
           'Inclua o do signatário, como foi emitido.',
         ),
       );
     const many = certificates.length === 1 ? 'O que veio é' : `Os ${certificates.length} que vieram são`;
     throw new Refused(
-      told(
+      describeFault(
         `o CMS não traz o certificado de quem assinou: o SignerInfo ${isContext(signer.sid, 0) ? 'o nomeia pelo identificador da chave' : 'o nomeia por emissor e número de série'}, e nenhum dos certificados confere. ${many} de outro titular ou da autoridade;`,
         'inclua o do signatário.',
       ),
     );
   }
   if (different.length > 0) {
-    throw new Refused(told('o CMS traz mais de um certificado que cabe em quem assinou.', 'Deixe só o do signatário.'));
+    throw new Refused(
+      describeFault('o CMS traz mais de um certificado que cabe em quem assinou.', 'Deixe só o do signatário.'),
+    );
   }
   const certificate = readCertificate(own[0]!.raw);
   if ('problem' in certificate) throw new Refused(`o certificado de quem assinou não serve. ${certificate.problem}`);
@@ -306,7 +314,7 @@ function companionOf({ raw }: Asn1): Certificate {
   const certificate = readCertificate(raw);
   if (!('problem' in certificate)) return certificate;
   throw new Refused(
-    told(
+    describeFault(
       `um dos certificados que acompanham o de quem assinou não serve. ${certificate.problem}`,
       'Deixe no CMS só o do signatário e os da cadeia dele.',
     ),
@@ -344,7 +352,7 @@ function check({ signer }: Cms, certificate: Certificate, body: Uint8Array): voi
   if (certificate.publicKey.asymmetricKeyType !== 'rsa') {
     const found = certificate.publicKey.asymmetricKeyType ?? 'desconhecida';
     const beside = { encontrado: found, esperado: 'rsa' };
-    throw new Refused(told('a chave do certificado não é RSA.', SIGN_WITH_REQUIRED), beside);
+    throw new Refused(describeFault('a chave do certificado não é RSA.', SIGN_WITH_REQUIRED), beside);
   }
   const key = { key: certificate.publicKey, padding: constants.RSA_PKCS1_PADDING };
   if (attributes === undefined) {
@@ -407,7 +415,7 @@ function checkSigningCertificate(name: string, value: Asn1, certificate: Certifi
   }
   if (!octetsOf(declared).equals(hash(digest.name, certificate.der, 'buffer'))) {
     throw new Refused(
-      told(
+      describeFault(
         `o atributo assinado ${name} é de outro certificado que o do signatário.`,
         'Assine de novo com o certificado certo.',
       ),
@@ -426,7 +434,7 @@ function digestRefused(digest: Digest, declared: Buffer, computed: Buffer, body:
 }
 
 /** A finding, and what explains it. */
-function after(found: string, why: Told): Told {
+function after(found: string, why: FaultText): FaultText {
   return { ...why, mensagem: `${found} ${why.mensagem}` };
 }
 
@@ -440,7 +448,7 @@ function valueRefused(
   const signed = signedDigestOf(certificate.publicKey, signature);
   if (signed === undefined) {
     return new Refused(
-      told(
+      describeFault(
         'o valor da assinatura não foi feito pela chave do certificado que veio no CMS: é de outra chave, ou foi alterado.',
         'Assine com a chave que é par desse certificado.',
       ),
@@ -450,7 +458,7 @@ function valueRefused(
     const made = signed.algorithm === undefined ? 'sobre bytes sem o nome do resumo (DigestInfo)' : 'com outro resumo';
     const found = OID_NAMES[signed.algorithm ?? ''] ?? CMS_DIGESTS[signed.algorithm ?? '']?.shown;
     return new Refused(
-      told(`o valor da assinatura foi feito ${made}, e o SignerInfo diz ${digest.shown}.`, SIGN_WITH_REQUIRED),
+      describeFault(`o valor da assinatura foi feito ${made}, e o SignerInfo diz ${digest.shown}.`, SIGN_WITH_REQUIRED),
       { ...(found === undefined ? {} : { encontrado: found }), esperado: digest.shown },
     );
   }

@@ -6,7 +6,7 @@
  * comparing digests. Large documents are compared with few texts, because anybody can send one.
  */
 import { constants, hash, publicEncrypt, verify } from 'node:crypto';
-import { type Told, told } from '../fiscal/fault.ts';
+import { describeFault, type FaultText } from '../fiscal/fault.ts';
 import type { Elemento } from '../fiscal/layout/tree.ts';
 import { DIGESTS_BY_BYTES, DIGESTS_BY_DER } from './algorithms.ts';
 import type { Certificate } from './certificate.ts';
@@ -82,7 +82,7 @@ export function nearMissOfValue(
   signedElement: string,
   value: Uint8Array,
   certificate: Certificate,
-): Told | undefined {
+): FaultText | undefined {
   const { publicKey } = certificate;
   const bytes = Math.ceil((publicKey.asymmetricKeyDetails?.modulusLength ?? 0) / 8);
   if (value.length !== bytes) {
@@ -124,7 +124,7 @@ export function nearMissOfValue(
   };
 }
 
-const NOT_EXACT: Told = told(
+const NOT_EXACT: FaultText = describeFault(
   'SignedInfo foi assinado com esta chave, mas o bloco do PKCS #1 em volta do resumo não está na forma exata;',
   'assine com a função RSA-SHA256 de uma biblioteca corrente.',
 );
@@ -140,7 +140,7 @@ function nearMissOfPss(
   signedElement: string,
   value: Uint8Array,
   { publicKey }: Certificate,
-): Told | undefined {
+): FaultText | undefined {
   const key = { key: publicKey, padding: constants.RSA_PKCS1_PSS_PADDING };
   for (const { text, habit } of textsOfValue(reading, signedInfo, signedElement).take(PSS_TEXTS_MAX)) {
     for (const { shown: name, name: algorithm } of DIGESTS_BY_BYTES.values()) {

@@ -2,7 +2,7 @@
  * The elements of one XML signature, and what is wrong with their arrangement and algorithms. What the digests and the value are worth is
  * `signed.ts`'s affair.
  */
-import { type Fault, quoted, told } from '../fiscal/fault.ts';
+import { describeFault, type Fault, quoted } from '../fiscal/fault.ts';
 import { isBlank } from '../fiscal/layout/check-text.ts';
 import { attributeOf, type Elemento } from '../fiscal/layout/tree.ts';
 import { ownOf } from '../fiscal/own.ts';
@@ -122,7 +122,7 @@ function keyInfoOf(keyInfo: Elemento | undefined, base: string, parts: Parts): v
     const problem = keyInfo === undefined ? 'Falta KeyInfo' : `KeyInfo traz ${instead || 'nada'} e não o certificado`;
     const change =
       'ponha o certificado do assinante em KeyInfo/X509Data/X509Certificate, em DER e Base64, sem cabeçalhos nem quebras de linha.';
-    parts.faults.push({ codigo: 'E905', xpath, ...told(`${problem}:`, change) });
+    parts.faults.push({ codigo: 'E905', xpath, ...describeFault(`${problem}:`, change) });
     return;
   }
   const strange = [...keyInfo!.children, ...data.flatMap(({ children }) => children)].find(

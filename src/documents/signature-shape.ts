@@ -2,7 +2,7 @@
  * Where the one signature and the one signed element of a document stand: side by side below the root, and nothing else. Whatever differs
  * is told with its place.
  */
-import { type Fault, quoted, told } from '../fiscal/fault.ts';
+import { describeFault, type Fault, quoted } from '../fiscal/fault.ts';
 import { isBlank } from '../fiscal/layout/check-text.ts';
 import { SIGNATURE_NAMESPACE } from '../fiscal/layout/read.ts';
 import type { Elemento } from '../fiscal/layout/tree.ts';
@@ -172,7 +172,7 @@ function* placeFaults(
   if (element !== undefined && signature !== undefined && signature.index < element.index) {
     const found = `A Signature está antes de ${signed}; o seu lugar é depois dele.`;
     const change = `Ponha Signature no fim de ${rootName}: a mudança de lugar não desfaz a assinatura.`;
-    yield refused(`${base}/Signature`, { ...told(found, change), kind: 'signature_misplaced' });
+    yield refused(`${base}/Signature`, { ...describeFault(found, change), kind: 'signature_misplaced' });
   }
   if (!isBlank(root.text))
     yield refused(base, { mensagem: `Há texto solto em ${rootName}, fora do que a assinatura cobre; retire-o.` });

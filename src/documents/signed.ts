@@ -3,12 +3,12 @@
  * one Reference to its Id, exclusive C14N, RSA-SHA256, SHA-256, the certificate in KeyInfo.
  *
  * Digest and signature are checked over the canonical form that libxml2 wrote, which is also what the document was
- * read from (`canonical.ts`). Everything that differs is told, each with its place: where the elements stand
+ * read from (`canonical.ts`). Everything that differs is named, each with its place: where the elements stand
  * (`signature-shape.ts`), what is in them (`signature-parts.ts`), and what nearly fits (`near-misses.ts`). Whether the certificate
  * is good, and whose it is, is `signer-faults.ts`'s affair.
  */
 import { constants, hash, verify } from 'node:crypto';
-import { type Fault, quoted, type Told, told } from '../fiscal/fault.ts';
+import { describeFault, type Fault, type FaultText, quoted } from '../fiscal/fault.ts';
 import { attributeOf } from '../fiscal/layout/tree.ts';
 import { type Certificate, readCertificate } from './certificate.ts';
 import { nearMissOfDigest, nearMissOfValue } from './near-misses.ts';
@@ -100,7 +100,7 @@ function certificateOf(parts: Parts, base: string): Certificate | undefined {
     parts.faults.push({ codigo: 'E905', xpath, mensagem, change });
     return undefined;
   }
-  const refuse = (fault: Told): undefined => {
+  const refuse = (fault: FaultText): undefined => {
     parts.faults.push({ codigo: 'E904', xpath, ...fault, encontrado: quoted(text.slice(0, 40)) });
   };
   if (text.startsWith('-----BEGIN')) {
@@ -112,7 +112,7 @@ function certificateOf(parts: Parts, base: string): Certificate | undefined {
   }
   const bytes = base64Of(text);
   if (bytes === undefined)
-    return refuse(told('X509Certificate não é Base64;', 'ponha o certificado em DER, codificado em Base64.'));
+    return refuse(describeFault('X509Certificate não é Base64;', 'ponha o certificado em DER, codificado em Base64.'));
   const certificate = readCertificate(bytes);
   if ('problem' in certificate) {
     const { problem, change } = certificate;
@@ -155,7 +155,7 @@ function valueFaults(
   parts.faults.push({ codigo: 'E902', xpath: `${base}/SignatureValue`, mensagem, change: change ?? why });
 }
 
-const NO_NEAR_VALUE: Told = told(
+const NO_NEAR_VALUE: FaultText = describeFault(
   'SignedInfo não foi assinado com a chave deste certificado, ou SignatureValue foi alterado depois.',
   'Ponha em KeyInfo o certificado que é par da chave que assina, e assine com RSA-SHA256.',
 );

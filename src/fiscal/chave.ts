@@ -2,9 +2,8 @@
  * The identifiers that carry a check digit or are put together from parts: CPF, CNPJ, the municipality's code, the
  * access key (`chave_acesso`) and the identifier of the DPS.
  *
- * Builders throw on parts that do not fit, because by then the document was judged and a misfit is our bug. Parsers and
- * checks answer, because their text comes from outside. Nobody here draws the random digits, knows the date, or asks
- * whether a registration exists.
+ * Builders throw on parts that do not fit: the document was judged before, so a misfit is our bug. Parsers and checks return an
+ * answer, because their text comes from outside. The caller draws the random digits and knows the date.
  */
 
 /** Who made the note: 1 the municipality's own system, 2 the national Sefin (TSAmbGeradorNFSe). */
@@ -70,7 +69,7 @@ const CHAVE = /^(\d{7})([12])(1000\d{11}|2[\dA-Z]{12}\d{2})(\d{13})(\d{2}(?:0[1-
 
 const DPS_ID = /^DPS(\d{7})(1000\d{11}|2[\dA-Z]{12}\d{2})(\d{5})(\d{15})$/;
 
-/** What the shape says, whatever the check digits. */
+/** Whether a text has the shape of a CPF or of a CNPJ; the check digits are not looked at. */
 export function documentoKind(documento: string): DocumentoKind | undefined {
   if (CPF.test(documento)) return 'CPF';
   return CNPJ.test(documento) ? 'CNPJ' : undefined;
@@ -151,7 +150,7 @@ export function isSameParty(one: string, other: string): boolean {
   return kind === 'CPF' ? one === other : one.slice(0, ROOT_LENGTH) === other.slice(0, ROOT_LENGTH);
 }
 
-/** Whether a key is of a note of other parties than a document: who names such a note learns nothing of it (D-293). */
+/** Whether a key belongs to a provider other than this document: then its sender learns nothing of the note (D-293). */
 export function isKeyOfOther(chave: string, documento: string): boolean {
   const parts = parseChave(chave);
   return parts !== undefined && !isSameParty(parts.documento, documento);
@@ -261,7 +260,7 @@ function trimZeros(digits: string): string {
   return digits.replace(/^0+(?=\d)/, '');
 }
 
-/** Whether a text may be a protocol number; what may not need not be looked for, and may be no text for a database. */
+/** Whether a text has the form of a protocol number. Any other is not looked up: a database may not take it as text. */
 export function isProtocolo(text: string): boolean {
   return /^[0-9A-Za-z._-]{1,64}$/.test(text);
 }

@@ -1,8 +1,8 @@
 /**
  * What may be registered on a note after what: the national matrix of events as data, and the judgement over it.
  *
- * Judged are only the events that stand on the note; what is still under way stands in nobody's way here (an open
- * cancellation is the flow's question, {@link refuseBesideOpen}). Matrix: Anexo II v1.01. Its mark "X/V" has no printed
+ * Only events that stand on the note count. One that is under way hinders none here; the flow asks about an open cancellation
+ * ({@link refuseBesideOpen}). Matrix: Anexo II v1.01. Its mark "X/V" has no printed
  * legend: between manifestations it is read as one manifestation a party (E1833), at blocks as refused while the block is in
  * force. Whether the author is a party of the note is judged in `judge-pedido.ts`.
  */
@@ -81,7 +81,7 @@ export function situacaoOf(existente: NaMatriz | undefined, chega: NaMatriz): Si
   return SITUACOES[cell]!;
 }
 
-/** With these nothing is refused but what the municipality registers by office. */
+/** Codes that refuse only events that the municipality registers by office. */
 export const CODIGOS_DE_OFICIO: ReadonlySet<string> = new Set([
   ...TIPOS_EVENTO.flatMap(({ porOficio, recusa }) => (porOficio ? [recusa] : [])),
   ...['E0853', 'E0856', 'E1835', 'E1963', 'E1967', 'E1976', 'E1978'],
@@ -310,7 +310,7 @@ export type EventoSuposto = {
   readonly numero_sequencial: number | undefined;
 };
 
-/** What a conflict misses on the note. It may be there, and be on its way: only who keeps all events of the note knows. */
+/** The event whose absence from the note is the conflict. It may exist without standing on the note: the store knows. */
 export function findMissing({ codigo }: Conflito, arriving: EventoQueChega): EventoSuposto | undefined {
   if (codigo === 'E0853' || codigo === 'E0856') return { codigo: '101103', numero_sequencial: undefined };
   if (codigo !== 'E1976' && codigo !== 'E1963') return undefined;
@@ -330,7 +330,7 @@ export type EventoAchado = {
   readonly hasRetry: boolean;
 };
 
-/** The conflict as it is told when the event that it misses is there without standing on the note: still to be sent, or in vain. */
+/** The conflict, where the event that it misses exists and does not stand on the note: it is to be sent yet, or came to nothing. */
 export function explainMissing(conflict: Conflito, arriving: EventoQueChega, found: EventoAchado): Conflito {
   const { id, codigo, numero_sequencial, estado, hasRetry } = found;
   const [kind, advice] = !eventoRests(estado, hasRetry)
@@ -365,7 +365,7 @@ function slugOf(codigo: string): string {
   return tipoByCodigo(codigo)?.slug ?? codigo;
 }
 
-// What the specification refuses before the matrix is asked: E302 for both, told apart by the first word of `detalhes`.
+// Refusals before the matrix is asked: both are E302, and the first word of `detalhes` tells them apart.
 
 /** An event for a note that is `cancelada`. */
 export function refuseOnCancelled(codigo: string): Conflito {

@@ -85,7 +85,7 @@ export function linhaDe(cTribNac: string, optante: boolean): LinhaDoCronograma {
   return SUBITENS().has(subitem) && !COM_PRAZO_PROPRIO.has(subitem) ? GERAL : PRAZO_PROPRIO;
 }
 
-/** Why that line is the one, in Portuguese: the end of a sentence that begins with the date. */
+/** Why that line applies, in Portuguese: the end of a sentence that begins with the date. */
 export function motivoDe(cTribNac: string, optante: boolean): string {
   if (optante) return 'o prestador é optante do Simples Nacional na competência, segundo o cadastro do município';
   const subitem = cTribNac.slice(0, 4);

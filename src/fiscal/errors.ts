@@ -2,8 +2,8 @@
  * The public table of errors: every code that an answer may carry, with its HTTP status, what it means and how to mend
  * it. From here come the status of an answer, `docs/erros` and the pages under `/docs/erros`.
  *
- * Codes that are rules say why, where from and by which examples in `rules/`; the families in `errors/` add a title
- * and what to do, and tell the codes that no rule can. A rule without a row here is a code of the table all the same.
+ * A rule in `rules/` gives reason, origin and examples of its code; a row in `errors/` adds title and advice, and declares the codes
+ * that no rule has. A rule without a row is a code of the table all the same.
  */
 import { ASSINATURA } from './errors/assinatura.ts';
 import { AVISOS, DUPLICIDADE, ESTRUTURA } from './errors/dps.ts';
@@ -16,7 +16,7 @@ import { factsOf, faultsOf } from './rules/trial.ts';
 
 export type { Alcance, PublicError } from './errors/row.ts';
 
-/** What is written down, before the rules have had their say. */
+/** The rows as their families declare them, without what the rules add. */
 export const ROWS: readonly Row[] = [...SERVICO, ...ASSINATURA, ...AVISOS, ...ESTRUTURA, ...DUPLICIDADE, ...EVENTOS];
 
 const RULES_BY_CODE = Map.groupBy<string, AnyRule>(ALL_RULES, ({ code }) => code);
@@ -63,7 +63,7 @@ function publishRow({ reservado, ...row }: Row, regras: PublicError['regras']): 
   };
 }
 
-/** A code that needs no other words than its rules'. The document is what it is: sent again, it is refused again. */
+/** A code without a row: its rules say all of it. The same document, sent again, is refused again. */
 export function ofRules(regras: PublicError['regras']): PublicError {
   const [first] = regras;
   if (first === undefined) throw new RangeError('A code without rules is told by a row');
@@ -80,7 +80,7 @@ function reachOf(regras: PublicError['regras']): Alcance {
   return regras.some(({ scope }) => scope === 'nacional') ? 'nacional' : 'aviso';
 }
 
-/** The sentence of a rule; where it speaks of the document, as it speaks of its first rejected example. */
+/** The sentence of a rule. One that depends on the document is taken from the first rejected example. */
 function messageOf({ code, message, rejects, why, given }: AnyRule): string {
   if (typeof message === 'string') return message;
   const [example] = rejects;

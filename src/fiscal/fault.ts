@@ -24,7 +24,7 @@ export type Fault = {
   readonly mesmo_conteudo?: boolean;
   /** Goes to `detalhes` of the head when this fault is the first one (E101, E111). */
   readonly detalhes?: string | Readonly<Record<string, unknown>>;
-  /** For whoever decides by a fault: no answer shows it, and no sentence is read in its place (D-312). */
+  /** What the code decides by. No answer shows it, and no code reads a sentence in its place (D-312). */
   readonly kind?: FaultKind;
   /** What mends the fault, in Portuguese, where it is more than `mensagem` says: a step of `o_que_mudar`. */
   readonly change?: string;
@@ -34,12 +34,12 @@ export type Fault = {
 export type FaultKind = 'signature_misplaced' | 'cancelamento_em_andamento';
 
 /** What was found, and what mends it: the message says both. */
-export function told(found: string, change: string): Required<Pick<Fault, 'mensagem' | 'change'>> {
+export function describeFault(found: string, change: string): Required<Pick<Fault, 'mensagem' | 'change'>> {
   return { mensagem: `${found} ${change}`, change: change.charAt(0).toUpperCase() + change.slice(1) };
 }
 
 /** What is wrong, with what mends it where that is known. */
-export type Told = Pick<Fault, 'mensagem' | 'change'>;
+export type FaultText = Pick<Fault, 'mensagem' | 'change'>;
 
 /** A remark that travels with a positive answer and refuses nothing (`avisos`). */
 export type Aviso = {
@@ -54,34 +54,34 @@ export type Refusal = { readonly faults: readonly [Fault, ...Fault[]] };
 
 /** The refusal of these faults, as many as one answer tells, or undefined when there are none. */
 export function refusalOf(faults: readonly Fault[]): Refusal | undefined {
-  const [first, ...rest] = listed(faults);
+  const [first, ...rest] = limitFaults(faults);
   return first === undefined ? undefined : { faults: [first, ...rest] };
 }
 
-/** Of one answer (D-03): a document with a thousand groups may break several rules in each. */
-export const TOLD_MAX = 500;
+/** How many faults one answer lists (D-03): a document with a thousand groups may break several rules in each. */
+export const LISTED_MAX = 500;
 
-/** As many faults as one answer tells; of more the last entry says how many there are. */
-export function listed(faults: readonly Fault[]): readonly Fault[] {
-  return cut(faults, 'erros', (left) => ({ detalhes: { nao_listados: left } }));
+/** The faults that one answer lists. Where there are more, the last entry says how many are left out. */
+export function limitFaults(faults: readonly Fault[]): readonly Fault[] {
+  return limitList(faults, 'erros', (left) => ({ detalhes: { nao_listados: left } }));
 }
 
 /** The same of remarks. */
-export function listedAvisos(avisos: readonly Aviso[]): readonly Aviso[] {
-  return cut<Aviso>(avisos, 'avisos', () => ({}));
+export function limitAvisos(avisos: readonly Aviso[]): readonly Aviso[] {
+  return limitList<Aviso>(avisos, 'avisos', () => ({}));
 }
 
-function cut<Told extends Fault | Aviso>(
-  told: readonly Told[],
+function limitList<Entry extends Fault | Aviso>(
+  entries: readonly Entry[],
   what: string,
-  beside: (left: number) => Partial<Told>,
-): readonly Told[] {
-  if (told.length <= TOLD_MAX) return told;
-  const kept = told.slice(0, TOLD_MAX - 1);
-  const { codigo } = told[kept.length]!;
-  const left = told.length - kept.length;
+  beside: (left: number) => Partial<Entry>,
+): readonly Entry[] {
+  if (entries.length <= LISTED_MAX) return entries;
+  const kept = entries.slice(0, LISTED_MAX - 1);
+  const { codigo } = entries[kept.length]!;
+  const left = entries.length - kept.length;
   const mensagem = `Há mais ${left} ${what} além dos ${kept.length} listados; corrija estes e envie de novo.`;
-  return [...kept, { codigo, xpath: '/DPS/infDPS', mensagem, ...beside(left) } as Told];
+  return [...kept, { codigo, xpath: '/DPS/infDPS', mensagem, ...beside(left) } as Entry];
 }
 
 /** How many faults there are, listed or not. */
@@ -90,7 +90,7 @@ export function countOf(faults: readonly Fault[]): number {
   return left === 0 ? faults.length : faults.length - 1 + left;
 }
 
-/** How many faults the last entry of a list stands for that says how many there are besides; of any other list, none. */
+/** How many faults a list leaves out, as its last entry says; zero for a list that is whole. */
 export function unlistedOf(faults: readonly Fault[]): number {
   const detalhes = faults.at(-1)?.detalhes;
   const left = typeof detalhes === 'object' ? detalhes.nao_listados : undefined;

@@ -1,6 +1,6 @@
 /**
- * Document and facts to faults, or to amounts: the whole of the law, pure. The order of the rules is about that of the
- * layout; that of the answer is exactly so. Structure was judged by the reader, the registry by the facts, duplicates by the database.
+ * The whole of the law, pure: a document and its facts become faults, or amounts. The rules stand about in the order of the layout,
+ * and the faults of an answer exactly so. The reader has judged the structure, the facts the registry; the database judges duplicates.
  */
 
 import { registeredAliquotaOf } from './aliquota.ts';
@@ -69,8 +69,8 @@ export type IbsCbsFacts = Pick<Facts, 'ambiente' | 'regrasNacionais' | 'tabelaIb
 type JudgedIbsCbs = Pick<Judged, 'ibscbs' | 'cIndOp' | 'retencao'> & Breaches;
 
 /**
- * The group of the note and the rules about it, last of all: they need nothing of the registry, so that a note which waited for a
- * rate is judged to its end as it was issued. Without a published rate only what does not hang on one is judged.
+ * Judges the group of the note, last of all. It needs nothing of the registry, so that a note that waited for a rate is judged to its
+ * end as it was issued. Without a published rate only the rules that need none are judged.
  */
 export function judgeIbsCbs(dps: Dps, amounts: IssqnForIbsCbs, facts: IbsCbsFacts, declarado: Declarado): JudgedIbsCbs {
   const found: Breaches = { faults: [], avisos: [] };
@@ -99,7 +99,7 @@ export function judgeIbsCbs(dps: Dps, amounts: IssqnForIbsCbs, facts: IbsCbsFact
 /** Rules about the group that hold whatever the rates are. */
 const OF_BASE = IBSCBS_RULES.filter(({ isOfBase }) => isOfBase === true);
 
-/** What a note waits for, as the integrator and the operator read it. */
+/** Why a note is held back, as the integrator and the operator read it. */
 function retencaoOf({ unavailable, data, cClassTrib }: IbsCbsUnavailable): string {
   const own = cClassTrib === undefined ? '' : `, própria do cClassTrib ${cClassTrib},`;
   const what =
@@ -110,9 +110,8 @@ function retencaoOf({ unavailable, data, cClassTrib }: IbsCbsUnavailable): strin
 }
 
 /**
- * All that can be said of a document at once, where issuance stops at the first step that refuses: with the faults of the rules
- * also those of the amounts, as far as nothing is at fault of what these are made of. What a fault has been told of is not told
- * of again.
+ * Every fault of a document at once, where issuance stops at the first step that refuses. An amount is judged as well when nothing
+ * that it is made of is at fault, and a place that has a fault gets no second one.
  */
 export function judgeWhole(dps: Dps, facts: Facts, declarado: Declarado = NADA_DECLARADO): Judgement {
   const judged = judge(dps, facts, declarado);
@@ -133,7 +132,7 @@ function refuse({ faults }: Breaches): { readonly faults: readonly Fault[] } {
   return { faults: inLayoutOrder(faults) };
 }
 
-/** Those of the rules about amounts that no fault stands in the way of. */
+/** The rules about amounts whose place and inputs have no fault. */
 function judgeableRules<Of extends AmountRule | IbsCbsRule>(rules: readonly Of[], { faults }: Breaches): readonly Of[] {
   const broken = new Set(faults.map(({ xpath }) => placeOf(xpath)));
   return rules.filter(
@@ -273,7 +272,7 @@ const NO_GROUP = 'não foram comparados: a nota não tem o cálculo oficial.';
 const NOT_YET =
   'ainda não foram comparados: sê-lo-ão com o cálculo oficial, quando houver alíquota, e se divergirem a nota termina rejeitada.';
 
-/** What was declared and has nothing to be compared with is told, not passed over. */
+/** A remark on declared amounts that there is nothing to compare with. */
 function remarkNotCompared(declared: NonNullable<Declarado['ibscbs']>, why: string): Aviso {
   const names = Object.keys(declared).join(', ');
   const mensagem = `Os valores declarados de IBS e CBS (${names}) ${why}`;

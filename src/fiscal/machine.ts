@@ -1,8 +1,8 @@
 /** What the machines of notas, eventos and lots have in common: each is the list of its moves. */
 
 /**
- * When a row that made a move wants attention again. `lease`: when whoever claimed it should have finished. `publicacao`: when there
- * is a newer table of rates than the one that judged it. `poll`: looked at again slowly, since whoever should wake the row may fail to.
+ * When a worker looks at a row again after a move. `lease`: when the worker that claimed it should have finished. `publicacao`: when
+ * there is a newer table of rates than the one that judged it. `poll`: now and then, since the wake for it may fail to come.
  */
 export type Due = 'now' | 'lease' | 'backoff' | 'publicacao' | 'poll' | 'never';
 
@@ -19,7 +19,7 @@ export function moveFrom<Of extends Move>(moves: readonly Of[], from: Of['from']
   return moves.find((move) => move.from === from && move.on === on);
 }
 
-/** The same, where the machine surely has it: a mistake of ours otherwise. */
+/** The move that a trigger makes from a state. A machine without it is our own mistake, and throws. */
 export function requireMove<Of extends Move>(moves: readonly Of[], from: Of['from'], on: Of['on']): Of {
   const move = moveFrom(moves, from, on);
   if (move === undefined) throw new Error(`the machine has no move ${on} from ${from}`);

@@ -2,8 +2,8 @@
  * What a sender of the sandbox asks the local authority to rehearse (D-60), in the header `X-NFSe-Simular` or in a free text of
  * the document: `adn:rejeita=E1234`, `adn:atraso=30s`, `adn:indisponivel=5m`, `adn:resposta-perdida`, several of them too.
  *
- * Read and written here, acted on by `../adn/local.ts`. Whether the environment is one that rehearses is asked by who calls.
- * Nothing here refuses: what is not understood is not rehearsed, and a remark says so.
+ * This file reads and writes the values; `../adn/local.ts` acts on them. The caller asks whether the environment rehearses at all.
+ * A value that is not understood is not rehearsed, and a remark says so: nothing here refuses.
  */
 import { type Aviso, quoted } from './fault.ts';
 import { nearestName } from './layout/strange-tag.ts';
@@ -44,10 +44,10 @@ export const VALORES_MAGICOS: readonly { readonly valor: string; readonly signif
 
 export const SIMULAR_HEADER = 'X-NFSe-Simular';
 
-/** Longer rehearsals would be forgotten before they end, and hold a place in the queue meanwhile. */
+/** A longer rehearsal would be forgotten before its end, and would hold a place in the queue until then. */
 export const SIMULAR_MAX_MS = 3_600_000;
 const SIMULAR_MIN_MS = 1_000;
-/** Of a header or a text no more is read; the longest text of a DPS has 2,000 characters. */
+/** Characters of a header or a text that are read; the longest text of a DPS has 2,000. */
 const TEXT_MAX = 4_000;
 const PROBLEMS_MAX = 5;
 
@@ -57,7 +57,7 @@ type Name = (typeof NAMES)[number];
 const UNITS_MS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, min: 60_000, h: 3_600_000 };
 const CODE = /^(?:E\d{3,4}|RNG\d{4})$/;
 
-/** The magic values in a text, and what in it was meant to be one and is none, in Portuguese. */
+/** The magic values in a text. `problemas`: what was meant to be one and is none, in Portuguese. */
 export function readSimular(
   text: string,
   reading: Reading = 'ignored',
@@ -83,7 +83,7 @@ type Token =
   | { readonly name: Name; readonly simulacao: Simulacao; readonly remark?: string }
   | { readonly problema: string };
 
-/** What becomes of what is not understood, as its remark says: the request goes on without it, or is refused. */
+/** What happens to a value that is not understood, as its remark says: it is ignored, or the request is refused. */
 type Reading = 'ignored' | 'refused';
 
 function tokenOf(token: string, reading: Reading): Token {
@@ -123,7 +123,7 @@ const EXAMPLE_OF: Readonly<Record<Name, string>> = {
 };
 const EXAMPLES = Object.values(EXAMPLE_OF).join(', ');
 
-/** As it is kept with a note or an event; {@link readSimular} reads it back. */
+/** The text that is stored with a note or an event; {@link readSimular} reads it back. */
 export function writeSimular({ rejeita, atrasoMs, indisponivelMs, respostaPerdida }: Simulacao): string {
   const values = [
     rejeita === undefined ? [] : [`adn:rejeita=${rejeita}`],
@@ -150,12 +150,12 @@ export type PedidoDeSimulacao = {
   readonly reading?: Reading | undefined;
 };
 
-/** What somebody of the sandbox asked for. `simular`: to be kept with the note or the event. */
+/** What a sender of the sandbox asked for. `simular`: the text that is stored with the note or the event. */
 export type SimulacaoPedida = { readonly simular: string | undefined; readonly avisos: readonly Aviso[] };
 
 export const NOT_ASKED: SimulacaoPedida = { simular: undefined, avisos: [] };
 
-/** Header and text together; of what both say the header holds. */
+/** Header and text together; where they differ the header counts. */
 export function readPedidoDeSimulacao({
   cabecalho,
   texto,

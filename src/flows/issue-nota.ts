@@ -11,7 +11,7 @@ import { buildChave, dpsIdInSerie, dpsSerieOf } from '../fiscal/chave.ts';
 import { composeNfse, type Numbered } from '../fiscal/compose-nfse.ts';
 import { type Decimal, formatDecimal } from '../fiscal/decimal.ts';
 import type { Facts } from '../fiscal/facts.ts';
-import { type Aviso, type Fault, listed, listedAvisos, type Refusal, refusalOf } from '../fiscal/fault.ts';
+import { type Aviso, type Fault, limitAvisos, limitFaults, type Refusal, refusalOf } from '../fiscal/fault.ts';
 import { type Judged, judge } from '../fiscal/judge.ts';
 import { DEFAULT_SERIE, type Dps } from '../fiscal/layout/dps.ts';
 import { isoMoment, momentIn } from '../fiscal/moment.ts';
@@ -148,7 +148,7 @@ async function accept(
   const { facts, faults, novoPrestador } = await gatherFacts(world, municipio, dps, instant);
   if (faults.length > 0) return refusalOf(placed(faults))!;
   const judged = judge(dps, facts, declarado);
-  if ('faults' in judged) return refusalOf(placed(listed(judged.faults)))!;
+  if ('faults' in judged) return refusalOf(placed(limitFaults(judged.faults)))!;
   const rehearsal = rehearsalIn(municipio, [sent.simular, dps.serv.infoCompl?.xInfComp], { xpath: X_INF_COMP });
   // A lot has no place for remarks, and what a DPS without number takes is decided where it is stored.
   const isAsked = dps.nDPS !== undefined && sent.kind !== 'rps';
@@ -161,7 +161,7 @@ async function accept(
     prestador: facts.prestador.documento,
     novoPrestador,
     complete: completion(world, municipio, { dps, facts, judged, instant, sent, simular: rehearsal.simular }),
-    avisos: remarks.length === 0 ? remarks : placed(listedAvisos(remarks)),
+    avisos: remarks.length === 0 ? remarks : placed(limitAvisos(remarks)),
   };
 }
 

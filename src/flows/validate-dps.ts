@@ -10,7 +10,7 @@ import type { IssqnAmounts } from '../fiscal/assess.ts';
 import { explainIbsCbs } from '../fiscal/explain-ibscbs.ts';
 import { explainIssqn } from '../fiscal/explain-issqn.ts';
 import type { Facts } from '../fiscal/facts.ts';
-import { type Aviso, type Fault, listedAvisos, type Refusal, refusalOf } from '../fiscal/fault.ts';
+import { type Aviso, type Fault, limitAvisos, type Refusal, refusalOf } from '../fiscal/fault.ts';
 import { ibsCbsInput, type Judged, judgeWhole } from '../fiscal/judge.ts';
 import type { Dps } from '../fiscal/layout/dps.ts';
 import { EXAMPLE_FACTS } from '../fiscal/rules/trial.ts';
@@ -189,7 +189,7 @@ function explained(
       ...explainIssqn(dps, facts, amounts),
       ...(ibscbs === undefined || input === undefined ? [] : explainIbsCbs(input, ibscbs, facts.tabelaIbsCbs)),
     ]),
-    avisos: placed(listedAvisos([...besides.avisos, ...avisos.map((aviso) => notYetHeld(aviso, retencao))])),
+    avisos: placed(limitAvisos([...besides.avisos, ...avisos.map((aviso) => notYetHeld(aviso, retencao))])),
   };
 }
 

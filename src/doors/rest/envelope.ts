@@ -4,7 +4,7 @@
  */
 
 import { errorOf, hasExamples, statusOf } from '../../fiscal/errors.ts';
-import { type Aviso, countOf, type Fault, listed, type Refusal } from '../../fiscal/fault.ts';
+import { type Aviso, countOf, type Fault, limitFaults, type Refusal } from '../../fiscal/fault.ts';
 import type { Field } from '../../published/openapi/field.ts';
 import { ERROS_PATH } from '../../published/paths.ts';
 
@@ -74,7 +74,7 @@ export function envelopeOf(refusal: Refusal, site: string, timestamp: string, ca
     timestamp,
     campo: campo ?? head.campo,
     // Flows cut their lists already; this holds for whatever comes some other way.
-    erros: errosOf(listed(refusal.faults), site),
+    erros: errosOf(limitFaults(refusal.faults), site),
   };
 }
 

@@ -33,7 +33,7 @@ import {
   EVENTO_RETRIES_MAX,
   PENDENTE_MAX_MS,
 } from '../../fiscal/evento.ts';
-import { TOLD_MAX } from '../../fiscal/fault.ts';
+import { LISTED_MAX } from '../../fiscal/fault.ts';
 import { groupDigits } from '../../fiscal/group-digits.ts';
 import { FOREIGN_TAGS } from '../../fiscal/layout/dps.ts';
 import { FAULTS_MAX } from '../../fiscal/layout/reading.ts';
@@ -76,7 +76,7 @@ export const LAW_FACTS: Facts = {
   'guarda-ensaio': () => `${AMBIENTES.homologacao.guardaDias} dias`,
   'limite-repeticao': () => `${ANSWERS_KEPT_MIN_HOURS} horas`,
   'limite-faltas': () => String(FAULTS_MAX),
-  'limite-erros': () => String(TOLD_MAX),
+  'limite-erros': () => String(LISTED_MAX),
   'limite-tentativas-evento': () => String(EVENTO_RETRIES_MAX),
   'limite-pendente': () => `${PENDENTE_MAX_MS / 60_000} minutos`,
   'limite-aguardando': () => `${AGUARDANDO_MAX_MS / 3_600_000} horas`,
