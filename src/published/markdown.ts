@@ -36,6 +36,11 @@ export function joinItems(items: readonly string[], last: 'e' | 'ou' = 'e'): str
   return items.length < 2 ? items.join('') : `${items.slice(0, -1).join(', ')} ${last} ${items.at(-1)}`;
 }
 
+/** The text, or as much of it as is shown, with an ellipsis. */
+export function shorten(text: string, charsMax: number): string {
+  return text.length <= charsMax ? text : `${text.slice(0, charsMax).trimEnd()}…`;
+}
+
 export function capitalise(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }

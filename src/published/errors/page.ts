@@ -150,30 +150,21 @@ function fieldsByCode(
 
 // Examples.
 
-function casesOf({
-  codigo,
-  mensagem,
-  significado,
-  comoResolver,
-  alcance,
-  exemplos,
-  regras,
-}: PublicError): readonly Case[] {
+function casesOf(error: PublicError): readonly Case[] {
+  const { codigo, exemplos, regras } = error;
   const structure = exemplos === undefined ? [] : [caseOf({ code: codigo, ...exemplos, at: undefined })];
-  return [
-    ...structure,
-    ...regras.map((rule) => {
-      const own: Alcance = rule.scope ?? 'geral';
-      return {
-        ...caseOf(rule),
-        title: rule.title === mensagem ? undefined : rule.title,
-        why: significado.includes(rule.why) ? undefined : rule.why,
-        mend: rule.mend === comoResolver ? undefined : rule.mend,
-        alcance: own === alcance ? undefined : own,
-        expected: rule.expected,
-      };
-    }),
-  ];
+  const cases = regras.map((rule) => {
+    const alcance: Alcance = rule.scope ?? 'geral';
+    return {
+      ...caseOf(rule),
+      title: rule.title === error.mensagem ? undefined : rule.title,
+      why: error.significado.includes(rule.why) ? undefined : rule.why,
+      mend: rule.mend === error.comoResolver ? undefined : rule.mend,
+      alcance: alcance === error.alcance ? undefined : alcance,
+      expected: rule.expected,
+    };
+  });
+  return [...structure, ...cases];
 }
 
 type Exemplified = Pick<AnyRule, 'code' | 'scope' | 'given' | 'rejects' | 'accepts'> & {
@@ -186,8 +177,8 @@ function caseOf({ code, at, scope, given, rejects, accepts }: Exemplified): Case
   const context = sharedBy([...rejects, ...accepts]);
   const refuses = scope !== 'aviso';
   const rejected = rejects.map((patch) => {
-    const told = refuses ? faultsOf(patch, facts) : avisosOn(patch, facts).filter(({ codigo }) => codigo === code);
-    const answers = told.map(({ codigo, xpath, mensagem }) => ({ codigo, xpath, mensagem, campo: campoOf(xpath) }));
+    const found = refuses ? faultsOf(patch, facts) : avisosOn(patch, facts).filter(({ codigo }) => codigo === code);
+    const answers = found.map(({ codigo, xpath, mensagem }) => ({ codigo, xpath, mensagem, campo: campoOf(xpath) }));
     const here = answers.filter(({ codigo }) => codigo === code).map(({ xpath }) => pathOf(xpath));
     for (const path of here) marked.add(path);
     const view = { about: here, marked: new Set(here), context, facts };

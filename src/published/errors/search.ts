@@ -3,7 +3,7 @@
  * Accents and case do not count. The script of the index filters by the same rules over the same words.
  */
 
-import type { PublicError } from '../../fiscal/errors/row.ts';
+import { ERRORS, type PublicError } from '../../fiscal/errors.ts';
 import { placesOf } from './page.ts';
 
 /** A longer question is cut: no title has so many characters. */
@@ -11,8 +11,13 @@ export const SEARCH_MAX = 80;
 
 /** The text in lower case, without accents, with plurals in -ões as their singular. */
 export function foldText(text: string): string {
-  const bare = text.normalize('NFD').replace(/[\u0300-\u036f]/g, '');
-  return bare.toLowerCase().replace(/oes\b/g, 'ao');
+  return stripAccents(text).replace(/oes\b/g, 'ao');
+}
+
+/** The text in lower case, without accents. */
+export function stripAccents(text: string): string {
+  const parts = text.normalize('NFD');
+  return parts.replace(/[\u0300-\u036f]/g, '').toLowerCase();
 }
 
 export type Searchable = {
@@ -23,8 +28,15 @@ export type Searchable = {
   readonly words: string;
 };
 
+let byCode: ReadonlyMap<string, Searchable> | undefined;
+
 /** The words by which a code is found. */
-export function searchableOf(error: PublicError): Searchable {
+export function searchableOf({ codigo }: PublicError): Searchable {
+  byCode ??= new Map(ERRORS.map((error) => [error.codigo, makeSearchable(error)]));
+  return byCode.get(codigo)!;
+}
+
+function makeSearchable(error: PublicError): Searchable {
   const { codigo, mensagem, significado, nacional = '', regras } = error;
   const titulo = foldText(mensagem);
   const places = placesOf(error).flatMap(({ path, campo = '' }) => [path, campo]);

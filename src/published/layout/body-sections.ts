@@ -1,7 +1,7 @@
 /** The JSON body in Markdown: one section an object; objects of the same content share one. */
 import type { Item as CorpoItem } from '../../fiscal/layout/corpo.ts';
 import { HOSTS, type Host } from '../../fiscal/layout/plan-corpo.ts';
-import { type Group, isRequiredOfSender } from '../../fiscal/layout/vocabulary.ts';
+import { isRequiredOfSender } from '../../fiscal/layout/vocabulary.ts';
 import { code, table } from '../markdown.ts';
 import { contentOf, type Step, stepsBelow } from './elements.ts';
 
@@ -52,15 +52,11 @@ function sending(item: CorpoItem, steps: readonly Step[]): string {
   if (steps.some(({ choice }) => choice !== undefined)) return '*escolha*';
   const { element } = steps.at(-1)!;
   const around = steps.slice(0, -1).find((step) => !isRequiredOfSender(step.element));
-  if (!isRequiredOfSender(element) || (element.kind === 'group' && hasPadrao(element))) return 'opcional';
+  // The service makes this group where nobody sends it.
+  if (!isRequiredOfSender(element) || element.name === 'totTrib') return 'opcional';
   if (around === undefined) return '**sim**';
   // The group of a list holds nothing but the list.
   return element.max > 1 ? 'opcional' : `**sim**, quando há ${around.element.doc.toLowerCase()}`;
-}
-
-/** `totTrib` is the group of the DPS that is made when nobody sends it. */
-function hasPadrao({ name }: Group): boolean {
-  return name === 'totTrib';
 }
 
 /** A place of the body without the marks of its lists. */

@@ -4,9 +4,9 @@ import { IDEMPOTENCY_HEADER, REPEATED_HEADER } from '../../flows/idempotency.ts'
 import { DPS_SIGNATURE_HEADER, EVENTO_SIGNATURE_HEADER } from '../../flows/verify-dps.ts';
 import type { DescribedRoute, Json } from './described.ts';
 
-type HeaderWords = { readonly about: string; readonly schema: Json };
-
-type AnswerHeaderWords = HeaderWords & {
+type HeaderWords = {
+  readonly about: string;
+  readonly schema: Json;
   /** A refusal carries it too, where the route announces it. */
   readonly ofRefusals?: true;
 };
@@ -65,7 +65,7 @@ function wordsOf(words: Readonly<Record<string, HeaderWords>>, name: string): He
 
 export const EVERY_HEADER = ['X-Request-Id', 'X-NFSe-Ambiente', 'Cache-Control', 'X-Content-Type-Options'] as const;
 
-const ANSWER_HEADERS: Readonly<Record<string, AnswerHeaderWords>> = {
+const ANSWER_HEADERS: Readonly<Record<string, HeaderWords>> = {
   'X-Request-Id': {
     about: 'Identificador que o serviço dá à requisição, também quando ela traz um seu. Informe-o ao suporte.',
     schema: { type: 'string', format: 'uuid' },

@@ -29,11 +29,8 @@ let text: string | undefined;
  */
 export function openapiText(site: string): string {
   text ??= JSON.stringify(JSON.parse(projectText('docs/openapi.json')));
-  return text.replaceAll(EXAMPLE_SITE, () => escapeText(site));
-}
-
-function escapeText(site: string): string {
-  return JSON.stringify(site).slice(1, -1);
+  const escaped = JSON.stringify(site).slice(1, -1);
+  return text.replaceAll(EXAMPLE_SITE, () => escaped);
 }
 
 /** The description with the address of the examples. */

@@ -14,9 +14,11 @@ const TABELA: Json = { type: 'array', items: { $ref: schemaRef('CodigoDaTabela' 
 /** The code whose row is the example of the table. */
 const SHOWN_CODE = 'E103';
 
-const IS_HEALTHY: Json = { status: 'OK' };
-
-const HEALTHY: Json = objectSchema({ status: { type: 'string', values: ['OK'], about: 'OK.' } });
+const HEALTHY = {
+  schema: objectSchema({ status: { type: 'string', values: ['OK'], about: 'OK.' } }),
+  example: { status: 'OK' },
+  isKept: false,
+} as const;
 
 type Outside = {
   readonly id: string;
@@ -34,16 +36,12 @@ export function outsidePaths(self: Json): Json {
     '/health/live': outsidePath({
       id: 'saudeVivo',
       summary: 'Diz que o processo responde',
-      schema: HEALTHY,
-      example: IS_HEALTHY,
-      isKept: false,
+      ...HEALTHY,
     }),
     '/health/ready': outsidePath({
       id: 'saudePronto',
       summary: 'Diz se o serviço pode atender',
-      schema: HEALTHY,
-      example: IS_HEALTHY,
-      isKept: false,
+      ...HEALTHY,
       more: { 503: commonRef(503) },
     }),
     [ERROS_JSON_PATH]: outsidePath({

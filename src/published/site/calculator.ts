@@ -11,6 +11,7 @@ import { type Decimal, formatDecimal, readDecimal, ZERO } from '../../fiscal/dec
 import { explainIbsCbs } from '../../fiscal/explain-ibscbs.ts';
 import { assessIbsCbs, type IbsCbsInput } from '../../fiscal/ibscbs.ts';
 import { brazilianDate, isDay } from '../../fiscal/moment.ts';
+import { shorten } from '../markdown.ts';
 import { breakable, type Html, html } from './page-shell.ts';
 
 /** Parameters of the form, in its order. */
@@ -61,16 +62,12 @@ function options(chosen: string): readonly Html[] {
   classified ??= classificacoes().filter(({ indNFSe }) => indNFSe);
   return classified.map(
     ({ codigo, nome, descricao }) =>
-      html`<option value="${codigo}"${codigo === chosen ? SELECTED : undefined}>${codigo} ${shortened(nome ?? descricao)}</option>`,
+      html`<option value="${codigo}"${codigo === chosen ? SELECTED : undefined}>${codigo} ${shorten(nome ?? descricao, OPTION_MAX)}</option>`,
   );
 }
 
 /** As much as tells every classification from the others: some part only behind ninety characters. */
 const OPTION_MAX = 120;
-
-function shortened(text: string): string {
-  return text.length <= OPTION_MAX ? text : `${text.slice(0, OPTION_MAX).trimEnd()}…`;
-}
 
 /** The fields of the form, read. */
 type Read = {

@@ -18,9 +18,9 @@ import {
   pageOf,
   type Sample,
 } from '../errors/page.ts';
-import { findMatches, SEARCH_MAX, type Searchable, searchableOf } from '../errors/search.ts';
+import { findMatches, SEARCH_MAX, searchableOf } from '../errors/search.ts';
 import { ERROS_PATH } from '../paths.ts';
-import { framePage } from './frame.ts';
+import { framePage, searchForm } from './frame.ts';
 import { breakable, document, type Html, html, type Inserted } from './page-shell.ts';
 
 /** Last segment of the path of the index: the links are relative to it. */
@@ -73,16 +73,9 @@ ${
   );
 }
 
-let searchable: ReadonlyMap<string, Searchable> | undefined;
-
-function searchableFor({ codigo }: PublicError): Searchable {
-  searchable ??= new Map(ERRORS.map((error) => [error.codigo, searchableOf(error)]));
-  return searchable.get(codigo)!;
-}
-
 /** The index with all codes. Those that the question does not find are hidden, so that the script can show them again. */
 function indexOf(asked: string): string {
-  const shown = new Set(asked === '' ? ERRORS : findMatches(asked, ERRORS, searchableFor));
+  const shown = new Set(asked === '' ? ERRORS : findMatches(asked, ERRORS, searchableOf));
   const groups = groupsOf(ERRORS, fieldsOf).map((group) => ({
     ...group,
     isShown: group.errors.some((error) => shown.has(error)),
@@ -124,14 +117,11 @@ function countText(count: number): string {
 }
 
 function searchBox(action: string, asked: string): Html {
-  return html`<form class="search" role="search" method="get" action="${action}">
-<input type="search" name="q" value="${asked}" maxlength="${String(SEARCH_MAX)}" aria-label="Buscar um código" placeholder="Código, campo ou palavra" autocomplete="off">
-<button>Buscar</button>
-</form>`;
+  return searchForm(action, asked, 'Buscar um código', 'Código, campo ou palavra');
 }
 
 function renderEntry(error: PublicError, isShown: boolean): Html {
-  const { codigo, words } = searchableFor(error);
+  const { codigo, words } = searchableOf(error);
   const quiet = error.situacao === 'enviado' ? undefined : html` class="quiet"`;
   return html`<li data-c="${codigo}" data-b="${words}"${quiet}${isShown ? undefined : HIDDEN}><a href="${ERROS}/${error.codigo}"><code>${error.codigo}</code> <span>${error.mensagem}</span></a>${badge(error)}</li>\n`;
 }
@@ -206,14 +196,19 @@ ${pedidos.map((pedido) => renderRequest(pedido, status !== 'aviso'))}${cases.map
 
 /** A refused and an accepted request, where no part of a DPS can show the code. */
 function renderRequest({ titulo, recusado, aceito }: Pedido, refuses: boolean): Html {
-  const text = (kind: string, caption: string, shown: string): Html => html`<figure class="${kind}">
-<figcaption>${caption}</figcaption>
-<pre><code>${shown}</code></pre>
-</figure>
+  return html`${titulo === undefined ? undefined : html`<p><b>${titulo}.</b></p>\n`}${figure(
+    refuses ? 'rejected' : 'remarked',
+    html`<pre><code>${recusado}</code></pre>\n`,
+  )}${figure('accepted', html`<pre><code>${aceito}</code></pre>\n`)}`;
+}
+
+const CAPTIONS = { rejected: 'Recusado', remarked: 'Aceito, com aviso', accepted: 'Aceito' } as const;
+
+function figure(kind: keyof typeof CAPTIONS, content: Html): Html {
+  return html`<figure class="${kind}">
+<figcaption>${CAPTIONS[kind]}</figcaption>
+${content}</figure>
 `;
-  return html`${titulo === undefined ? undefined : html`<p><b>${titulo}.</b></p>\n`}${
-    refuses ? text('rejected', 'Recusado', recusado) : text('remarked', 'Aceito, com aviso', recusado)
-  }${text('accepted', 'Aceito', aceito)}`;
 }
 
 function example(one: Case, isOneOfMany: boolean): Html {
@@ -225,18 +220,13 @@ function example(one: Case, isOneOfMany: boolean): Html {
     mend === undefined ? undefined : html`<p>Como resolver: ${breakable(mend)}</p>\n`
   }${alcance === undefined ? undefined : html`<p class="reach">${ALCANCE_DA_REGRA[alcance]}</p>\n`}${
     expected === undefined ? undefined : html`<p>Esperado: ${expected}.</p>\n`
-  }${rejected.map(
-    ({ sample, answers }) => html`<figure class="${refuses ? 'rejected' : 'remarked'}">
-<figcaption>${refuses ? 'Recusado' : 'Aceito, com aviso'}</figcaption>
-${bodies(sample)}<ul class="answers">
-${answers.map(answer)}</ul>
-</figure>
-`,
-  )}${rejected.length === 0 ? html`<p>${WITHOUT_REJECTED}</p>\n` : undefined}${accepted.map(
-    (sample) => html`<figure class="accepted">
-<figcaption>Aceito</figcaption>
-${bodies(sample)}</figure>
-`,
+  }${rejected.map(({ sample, answers }) =>
+    figure(
+      refuses ? 'rejected' : 'remarked',
+      html`${bodies(sample)}<ul class="answers">\n${answers.map(answer)}</ul>\n`,
+    ),
+  )}${rejected.length === 0 ? html`<p>${WITHOUT_REJECTED}</p>\n` : undefined}${accepted.map((sample) =>
+    figure('accepted', bodies(sample)),
   )}`;
 }
 

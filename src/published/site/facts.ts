@@ -137,7 +137,7 @@ export const LAW_FACTS: Facts = {
       TIPOS_EVENTO.filter(({ porOficio }) => porOficio).map((tipo) => [code(tipo.slug), tipo.codigo, fieldsOf(tipo)]),
     ),
   'eventos-que-cancelam': () => joinItems(TIPOS_EVENTO.filter(({ cancela }) => cancela).map(({ slug }) => code(slug))),
-  'exemplo-cancelamento': () => fenced('json', JSON.stringify(exemploDe(tipoOf('cancelamento')), undefined, 2)),
+  'exemplo-cancelamento': () => fenced('json', JSON.stringify(exemploDe(CANCELAMENTO), undefined, 2)),
 
   // Sandbox
   'tabela-ensaios': () =>
@@ -160,7 +160,6 @@ export const LAW_FACTS: Facts = {
       [...tabela.linhas.map(aliquotaRow), ...unpublished(tabela)].toSorted(([, , a], [, , b]) => compareDays(a!, b!)),
     ),
 
-  // Addresses
   // Differences
   'tabela-tags-antigas': () =>
     table(
@@ -273,9 +272,7 @@ const AUTORES: Readonly<Record<AutorEvento, string>> = {
   intermediario: 'intermediário',
 };
 
-function tipoOf(slug: string): TipoEvento {
-  return TIPOS_EVENTO.find((tipo) => tipo.slug === slug)!;
-}
+const CANCELAMENTO = TIPOS_EVENTO.find(({ slug }) => slug === 'cancelamento')!;
 
 function fieldsOf({ campos }: TipoEvento): string {
   if (campos.length === 0) return 'nenhum';

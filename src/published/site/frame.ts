@@ -71,10 +71,7 @@ type Around = Omit<Ways, 'site'> & { readonly asked?: string };
 export function framePage(title: string, main: Html, here: string, { asked = '', ...ways }: Around = {}): string {
   const before = html`<a class="skip" href="#conteudo">Ir ao conteúdo</a>
 <header class="bar"><a href="${relativePath(here, DOCS_PATH)}">Documentação da NFS-e</a> <a class="to-menu" href="#paginas">Páginas</a>
-<form class="search" role="search" method="get" action="${relativePath(here, DOCS_PATH)}">
-<input type="search" name="q" value="${asked}" maxlength="${String(SEARCH_MAX)}" aria-label="Buscar na documentação" placeholder="Buscar na documentação" autocomplete="off">
-<button>Buscar</button>
-</form></header>
+${searchForm(relativePath(here, DOCS_PATH), asked, 'Buscar na documentação', 'Buscar na documentação')}</header>
 <span id="conteudo"></span>`;
   const after = html`<nav class="menu" id="paginas" aria-label="Páginas da documentação">
 ${GROUPS.map(
@@ -87,6 +84,13 @@ ${PAGES.filter((page) => page.group === group).map((page) => item(page.short, ad
 )}</nav>
 `;
   return document(`${title} · NFS-e`, main, { ...ways, site: { before, after } });
+}
+
+export function searchForm(action: string, asked: string, label: string, placeholder: string): Html {
+  return html`<form class="search" role="search" method="get" action="${action}">
+<input type="search" name="q" value="${asked}" maxlength="${String(SEARCH_MAX)}" aria-label="${label}" placeholder="${placeholder}" autocomplete="off">
+<button>Buscar</button>
+</form>`;
 }
 
 function item(name: string, path: string, here: string, isHere: boolean): Html {

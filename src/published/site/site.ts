@@ -9,8 +9,8 @@
 import { type TabelaIbsCbs, tabelaEmbarcada } from '../../fiscal/aliquotas-ibs-cbs.ts';
 import { ERRORS, errorOf } from '../../fiscal/errors.ts';
 import { ownOf } from '../../fiscal/own.ts';
-import { findMatches, foldText, SEARCH_MAX, type Searchable, searchableOf } from '../errors/search.ts';
-import { fenced } from '../markdown.ts';
+import { findMatches, foldText, SEARCH_MAX, type Searchable, searchableOf, stripAccents } from '../errors/search.ts';
+import { fenced, shorten } from '../markdown.ts';
 import { ARQUIVOS_PATH, DOCS_PATH, ERROS_PATH } from '../paths.ts';
 import { projectText } from '../project-text.ts';
 import { CALCULATOR_PARAMS, renderCalculator } from './calculator.ts';
@@ -58,7 +58,8 @@ export async function docsPage(site: Site, { slug, address, query, tabela }: Doc
   const rates = slug === CALENDARIO ? await tabela() : tabelaEmbarcada();
   const isAsked = slug === CALENDARIO && CALCULATOR_PARAMS.some((name) => query.has(name));
   const text = isAsked ? wrapPage(page, renderPage(site, page, query, rates)) : wrapPageOnce(site, page, rates);
-  return text.replaceAll(SITE_MARK, () => escapeText(address));
+  const escaped = html`${address}`.html;
+  return text.replaceAll(SITE_MARK, () => escaped);
 }
 
 /** A file that pages offer; undefined where there is none. */
@@ -171,8 +172,6 @@ function neighbour(page: Page | undefined, rel: 'prev' | 'next', here: string): 
 
 type Entry = { readonly page: Page; readonly section: Section; readonly searchable: Searchable };
 
-let codes: ReadonlyMap<string, Searchable> | undefined;
-
 /** Most results shown of each kind. A question that finds more is too wide to help. */
 const RESULTS_MAX = 30;
 const CODES_MAX = 10;
@@ -180,8 +179,7 @@ const CODES_MAX = 10;
 async function searchPage(site: Site, asked: string, address: string): Promise<string> {
   site.entries ??= makeEntries(site);
   const sections = sectionsFor(asked, await site.entries);
-  codes ??= new Map(ERRORS.map((error) => [error.codigo, searchableOf(error)]));
-  const errors = findMatches(asked, ERRORS, ({ codigo }) => codes!.get(codigo)!);
+  const errors = findMatches(asked, ERRORS, searchableOf);
   const more = errors.length > CODES_MAX;
   const main = html`
 <h1>Busca: ${asked}</h1>
@@ -245,38 +243,23 @@ function searchableIn(page: Page, { text }: Section, words: string): Searchable 
   return { codigo: '', titulo: foldText(`${page.short ?? ''} ${text}`), words: foldText(words) };
 }
 
-const BEFORE = 60;
-const EXCERPT = 220;
+const CHARS_BEFORE = 60;
+const EXCERPT_MAX = 220;
 
 /** The text around the first of the words. */
 function excerpt(words: string, asked: string): Inserted {
   const text = words.replace(/\s+/g, ' ');
-  const bare = text
-    .normalize('NFD')
-    .replace(/[\u0300-\u036f]/g, '')
-    .toLowerCase();
-  const first = asked
-    .normalize('NFD')
-    .replace(/[\u0300-\u036f]/g, '')
-    .toLowerCase()
+  const bare = stripAccents(text);
+  const first = stripAccents(asked)
     .split(/\s+/)
     .find((word) => bare.includes(word));
-  if (first === undefined || bare.length !== text.length) return shorten(text);
+  if (first === undefined || bare.length !== text.length) return shorten(text, EXCERPT_MAX);
   const place = bare.indexOf(first);
-  const start = Math.max(0, place - BEFORE);
+  const start = Math.max(0, place - CHARS_BEFORE);
   return [
     start > 0 ? '…' : '',
     text.slice(start, place),
     html`<mark>${text.slice(place, place + first.length)}</mark>`,
-    shorten(text.slice(place + first.length)),
+    shorten(text.slice(place + first.length), EXCERPT_MAX),
   ];
-}
-
-function shorten(text: string): string {
-  return text.length <= EXCERPT ? text : `${text.slice(0, EXCERPT).trimEnd()}…`;
-}
-
-/** The address, escaped for an attribute or a text of a page. */
-function escapeText(address: string): string {
-  return html`${address}`.html;
 }
