@@ -2,10 +2,10 @@
  * What runs in the trial of crashes, each in a process of its own on one data folder, and the ways in which it is struck: kill -9 of any of
  * them, of all at once, and a stop that nobody announces. What is ours and dies is started again at once, as systemd would.
  */
+import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { cnpjsOf } from '../../bench/documents.ts';
-import { readLock } from '../../packages/postgres-embutido/src/lock.ts';
 import {
   openStage,
   type Running,
@@ -121,8 +121,15 @@ export async function openPalco(seed: number): Promise<Palco> {
   return { stage, services, simulator: adn.running, failedStarts, quedas, connect };
 }
 
+/** What PostgreSQL writes of itself into postmaster.pid; undefined while the file is missing or not whole. */
+async function readPidFile(location: string) {
+  const text = await readFile(path.join(location, 'postmaster.pid'), 'utf8').catch(() => '');
+  const [pid, , , port, socketDir] = text.split('\n');
+  return port === undefined ? undefined : { pid: Number(pid), port: Number(port), socketDir };
+}
+
 async function connectionTo(location: string): Promise<Client | undefined> {
-  const lock = await readLock(location);
+  const lock = await readPidFile(location);
   if (lock === undefined) return undefined;
   const client = new Client({
     host: lock.socketDir || location,
@@ -153,9 +160,9 @@ type Struck = {
 function quedasOf({ dataDir, location, serviceA, serviceB, transmissor, adn, connect }: Struck): readonly Queda[] {
   const answers = async (): Promise<void> => (await connect()).end();
   const killServer = async (): Promise<void> => {
-    const { pid } = (await readLock(location))!;
+    const { pid } = (await readPidFile(location))!;
     process.kill(pid, 'SIGKILL');
-    await until(async () => (await readLock(location))?.pid !== pid || undefined, 'another PostgreSQL');
+    await until(async () => (await readPidFile(location))?.pid !== pid || undefined, 'another PostgreSQL');
     await answers();
   };
   const killed =

@@ -1,4 +1,4 @@
-/** The client: each operation of the service as a function with its types. How one waits for a rest is told in `acompanhar.ts`. */
+/** The client: each operation of the service as a function with its types. `acompanhar.ts` waits until a note or an event changes no more by itself. */
 import { type Acompanhamento, acompanhar } from './acompanhar.ts';
 import { corpoDe, type Dps } from './corpo.ts';
 import { NaoEntregue, Recusado } from './erros.ts';
@@ -107,33 +107,20 @@ export function createCliente(opcoes: OpcoesDoCliente): Cliente {
   return { ...notasBy(pedidos), ...eventosBy(pedidos), ...tabelasBy(pedidos) };
 }
 
-type DeNotas =
-  | 'emitirNota'
-  | 'validarDps'
-  | 'verificarAssinatura'
-  | 'consultarNota'
-  | 'consultarNotaPorProtocolo'
-  | 'consultarNotaPorDps'
-  | 'existeNotaDaDps'
-  | 'acompanharNota'
-  | 'baixarDanfse';
-type DeEventos = 'registrarEvento' | 'listarEventos' | 'listarEventosDoTipo' | 'consultarEvento' | 'acompanharEvento';
+type DeEventos = Extract<keyof Cliente, `${string}Evento${string}`>;
+type DeTabelas = 'consultarSituacaoDoPrestador' | 'catalogo' | 'itensDoCatalogo' | 'explicar';
 
-function notasBy({ base, assinante, pedir, ler }: Pedidos): Pick<Cliente, DeNotas> {
+function notasBy({ base, assinante, pedir, ler }: Pedidos): Omit<Cliente, DeEventos | DeTabelas> {
   return {
     emitirNota: async (dps, envio = {}) => {
       const corpo = corpoDe(dps, envio.assinatura, assinante);
       try {
-        const { json, cabecalhos } = await pedir('emitirNota', {
-          corpo,
-          envio,
-          exige: 'chave_acesso',
-          ...given(envio),
-        });
+        const asked = { corpo, envio, exige: 'chave_acesso', signal: envio.signal };
+        const { json, cabecalhos } = await pedir('emitirNota', asked);
         const { chave_acesso, numero_protocolo, xml_nfse, avisos = [] } = json as Respostas['emitirNota'];
         return { chave_acesso, numero_protocolo, xml_nfse, avisos, repetida: isRepeated(cabecalhos) };
       } catch (error) {
-        const already = existing(error);
+        const already = findIssued(error);
         if (already === undefined) throw error;
         return already;
       }
@@ -155,14 +142,11 @@ function notasBy({ base, assinante, pedir, ler }: Pedidos): Pick<Cliente, DeNota
       return status === 200;
     },
     acompanharNota: async (chave_acesso, own = {}) => {
-      const rests = await acompanhar<Respostas['consultarNota']>(
+      const atRest = await acompanhar<Respostas['consultarNota']>(
         {
           ler: async (signal) => {
-            const { json, cabecalhos } = await pedir('consultarNota', {
-              params: { chave_acesso },
-              ...ONCE,
-              ...given({ signal }),
-            });
+            const asked = { params: { chave_acesso }, more: ONCE, signal };
+            const { json, cabecalhos } = await pedir('consultarNota', asked);
             return { leitura: json as Respostas['consultarNota'], cabecalhos };
           },
           situacao: situacaoDaNota,
@@ -170,7 +154,7 @@ function notasBy({ base, assinante, pedir, ler }: Pedidos): Pick<Cliente, DeNota
         },
         own,
       );
-      return { ...rests, situacao: situacaoDaNota(rests) as NotaEmRepouso['situacao'] };
+      return { ...atRest, situacao: situacaoDaNota(atRest) as NotaEmRepouso['situacao'] };
     },
     baixarDanfse: async (chave_acesso, own) =>
       (await pedir('baixarDanfse', { params: { chave_acesso }, gives: 'application/pdf', ...own })).corpo,
@@ -182,7 +166,7 @@ function eventosBy({ assinante, pedir, ler }: Pedidos): Pick<Cliente, DeEventos>
     registrarEvento: async (nota, pedido, envio = {}) => {
       const corpo = corpoDe(comNota(pedido, nota), envio.assinatura, assinante);
       if (corpo.tipo !== 'json') throw new TypeError('Um evento se registra com um corpo JSON.');
-      const asked = { corpo, envio, exige: 'chave_acesso', ...given(envio) };
+      const asked = { corpo, envio, exige: 'chave_acesso', signal: envio.signal };
       const { json, cabecalhos } = await (typeof nota === 'string'
         ? pedir('registrarEvento', { params: { chave_acesso: nota }, ...asked })
         : pedir('registrarEventoPorProtocolo', { params: { numero_protocolo: nota.protocolo }, ...asked }));
@@ -196,11 +180,8 @@ function eventosBy({ assinante, pedir, ler }: Pedidos): Pick<Cliente, DeEventos>
       acompanhar<Evento>(
         {
           ler: async (signal) => {
-            const { json, cabecalhos } = await pedir('consultarEvento', {
-              params: paramsOf(evento),
-              ...ONCE,
-              ...given({ signal }),
-            });
+            const asked = { params: paramsOf(evento), more: ONCE, signal };
+            const { json, cabecalhos } = await pedir('consultarEvento', asked);
             return { leitura: (json as Respostas['consultarEvento']).evento, cabecalhos };
           },
           situacao: ({ status_evento }) => status_evento,
@@ -211,19 +192,19 @@ function eventosBy({ assinante, pedir, ler }: Pedidos): Pick<Cliente, DeEventos>
   };
 }
 
-function tabelasBy({ ler }: Pedidos): Omit<Cliente, DeNotas | DeEventos> {
+function tabelasBy({ ler }: Pedidos): Pick<Cliente, DeTabelas> {
   let codes: ReadonlyMap<string, CodigoDaTabela> | undefined;
   async function catalogo<Nome extends NomeDeCatalogo>(
     nome: Nome,
     filtros?: FiltrosDeCatalogo<Nome>,
     { signal }: Interrompivel = {},
   ): Promise<PaginaDeCatalogo<Nome>> {
-    return ler(`catalogo_${nome}`, { query: filtros, ...given({ signal }) });
+    return ler(`catalogo_${nome}`, { query: filtros, signal });
   }
 
   return {
     consultarSituacaoDoPrestador: (documento, { signal, ...query } = {}) =>
-      ler('consultarSituacaoDoPrestador', { params: { documento }, query, ...given({ signal }) }),
+      ler('consultarSituacaoDoPrestador', { params: { documento }, query, signal }),
     catalogo,
     itensDoCatalogo: async function* <Nome extends NomeDeCatalogo>(
       nome: Nome,
@@ -249,13 +230,8 @@ function tabelasBy({ ler }: Pedidos): Omit<Cliente, DeNotas | DeEventos> {
 /** As many items as a page may have. */
 const PAGE_MAX = 100;
 
-/** Who follows asks again anyway. */
-const ONCE = { more: { tentativas: 1 } } as const;
-
-/** The signal, where there is one. */
-function given({ signal }: { readonly signal?: AbortSignal | undefined }): Interrompivel {
-  return signal === undefined ? {} : { signal };
-}
+/** A client that follows a note asks again anyway. */
+const ONCE = { tentativas: 1 } as const;
 
 /** An object says its note, so that what is signed for one serves on no other; text and bytes go as they are. */
 function comNota(pedido: object | string, nota: NotaNomeada): object | string {
@@ -267,8 +243,8 @@ function isRepeated(cabecalhos: Headers): boolean {
   return cabecalhos.get('x-nfse-repetida') === 'true';
 }
 
-/** A refusal that says that this very DPS was issued before is the answer to who asks for its note. */
-function existing(error: unknown): NotaEmitida | undefined {
+/** The note of a DPS that was issued before, when a refusal says that its content is the same. */
+function findIssued(error: unknown): NotaEmitida | undefined {
   if (!(error instanceof Recusado)) return undefined;
   const [erro] = error.erros;
   const { codigo, mesmo_conteudo, chave_acesso, numero_protocolo } = erro ?? {};

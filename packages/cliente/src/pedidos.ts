@@ -36,7 +36,7 @@ const INSISTENCIA: Insistencia = {
   semConexao: true,
 };
 
-export type Interrompivel = { readonly signal?: AbortSignal };
+export type Interrompivel = { readonly signal?: AbortSignal | undefined };
 
 /** Do que assina um corpo JSON de antemão. */
 export type Assinada = {

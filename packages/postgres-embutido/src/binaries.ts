@@ -20,7 +20,17 @@ import {
   symlink,
 } from 'node:fs/promises';
 import { basename, dirname, join, relative } from 'node:path';
-import { absent, codeOf, type Logger, type Place, type RunAs, run, sweepLeftovers, Unusable } from './place.ts';
+import {
+  absent,
+  codeOf,
+  giveAllTo,
+  type Logger,
+  type Place,
+  type RunAs,
+  run,
+  sweepLeftovers,
+  Unusable,
+} from './place.ts';
 
 export type Binaries = {
   readonly initdb: string;
@@ -31,8 +41,6 @@ export type Binaries = {
   /** What a cluster's PG_VERSION must say. */
   readonly major: string;
 };
-
-type Link = { readonly source: string; readonly target: string };
 
 /** Node's name of the platform → the package's. */
 const PLATFORMS: Readonly<Record<string, string>> = { linux: 'linux', darwin: 'darwin', win32: 'windows' };
@@ -54,20 +62,18 @@ export async function findBinaries(place: Place, log: Logger): Promise<Binaries>
 
   const folder = join(place.home, 'pg-bin', packaged.version);
   const copied = within(folder, native, packaged);
-  if ((await whyUnusable(copied, place.runAs)) === undefined) return copied;
-  await copyBinaries(native, folder, async () => (await whyUnusable(copied, place.runAs)) === undefined);
-  const stillTrouble = await whyUnusable(copied, place.runAs);
-  if (stillTrouble === undefined) {
-    log.info(
-      { origem: native, copia: folder, motivo: trouble },
-      'binários do PostgreSQL copiados para junto dos dados',
+  const troubleOfCopy = (): Promise<string | undefined> => whyUnusable(copied, place.runAs);
+  if ((await troubleOfCopy()) === undefined) return copied;
+  await copyBinaries(native, folder, async () => (await troubleOfCopy()) === undefined);
+  const stillTrouble = await troubleOfCopy();
+  if (stillTrouble !== undefined) {
+    throw new Unusable(
+      `Os binários do PostgreSQL embutido não rodam aqui, nem em ${native} nem em ${folder}: ${stillTrouble}. ` +
+        `Eles pedem um sistema com glibc e um disco sem noexec.`,
     );
-    return copied;
   }
-  throw new Unusable(
-    `Os binários do PostgreSQL embutido não rodam aqui, nem em ${native} nem em ${folder}: ${stillTrouble}. ` +
-      `Eles pedem um sistema com glibc e um disco sem noexec.`,
-  );
+  log.info({ origem: native, copia: folder, motivo: trouble }, 'binários do PostgreSQL copiados para junto dos dados');
+  return copied;
 }
 
 /** Copies of other versions are dead weight once a server runs from this one, since a home has one cluster. */
@@ -114,18 +120,14 @@ async function whyUnusable(binaries: Binaries, runAs: RunAs | undefined): Promis
 /** Makes the links that the package's install script would have made; returns how many were missing. */
 async function hydrate(native: string): Promise<number> {
   let missing = 0;
-  for (const { source, target } of await linksOf(native)) {
+  const text = await readFile(join(native, 'pg-symlinks.json'), 'utf8').catch(() => '[]');
+  for (const { source, target } of JSON.parse(text) as { readonly source: string; readonly target: string }[]) {
     const link = join(dirname(native), target);
     if (await lstat(link).catch(absent)) continue;
     await symlink(relative(dirname(target), source), link);
     missing += 1;
   }
   return missing;
-}
-
-async function linksOf(native: string): Promise<readonly Link[]> {
-  const text = await readFile(join(native, 'pg-symlinks.json'), 'utf8').catch(() => '[]');
-  return JSON.parse(text) as Link[];
 }
 
 function within(folder: string, native: string, packaged: Binaries): Binaries {
@@ -160,7 +162,7 @@ async function copyBinaries(native: string, folder: string, usable: () => Promis
       });
       await openToAll(fresh);
       await hydrate(copied);
-      if (process.getuid?.() === 0) await handTo(fresh, uid, gid);
+      if (process.getuid?.() === 0) await giveAllTo(fresh, { uid, gid });
       // What already lies under the final name may be broken, or may be the good copy of a process that came first.
       if (await usable()) return;
       await rm(folder, { recursive: true, force: true });
@@ -174,13 +176,6 @@ async function copyBinaries(native: string, folder: string, usable: () => Promis
         `Confira o espaço em disco e as permissões desse diretório.`,
       { cause },
     );
-  }
-}
-
-async function handTo(folder: string, uid: number, gid: number): Promise<void> {
-  await lchown(folder, uid, gid);
-  for (const found of await readdir(folder, { recursive: true, withFileTypes: true })) {
-    await lchown(join(found.parentPath, found.name), uid, gid);
   }
 }
 

@@ -8,7 +8,6 @@ import { randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
 import {
   type FileHandle,
-  lchown,
   mkdtemp,
   open,
   readdir,
@@ -20,14 +19,16 @@ import {
   symlink,
   writeFile,
 } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import type { Binaries } from './binaries.ts';
 import {
   absent,
   canEnter,
   codeOf,
+  giveAllTo,
   giveTo,
   type Logger,
+  namedFileOf,
   type Place,
   type RunAs,
   run,
@@ -128,16 +129,7 @@ export async function ensureCluster(
 
 /** The password is what makes a cluster one that is reached by TCP. */
 export async function passwordOf(place: Place): Promise<string | undefined> {
-  return readFile(join(place.location, passwordFileOf(place)), 'utf8').catch(absent);
-}
-
-function passwordFileOf({ name }: Place): string {
-  return `${name}.password`;
-}
-
-/** In the folder of the cluster. */
-export function settingsFileOf({ name }: Place): string {
-  return `${name}.conf`;
+  return readFile(namedFileOf(place, 'password'), 'utf8').catch(absent);
 }
 
 /** The number that initdb drew for this cluster; the first eight bytes of its control file. */
@@ -265,7 +257,7 @@ async function initialise(cluster: string, place: Place, binaries: Binaries, tra
     `ALTER DATABASE postgres RENAME TO ${name};\n`,
   );
   if (/\b(ERROR|FATAL|PANIC): /.test(output)) throw new Error(output);
-  if (transport === 'tcp') await rename(password, join(cluster, passwordFileOf(place)));
+  if (transport === 'tcp') await rename(password, join(cluster, basename(namedFileOf(place, 'password'))));
   await mustRun(binaries.initdb, ['--sync-only', '-D', cluster], runAs);
 }
 
@@ -312,10 +304,7 @@ async function handOver(place: Place, log: Logger): Promise<void> {
   const { runAs, location } = place;
   if (!runAs || (await stat(location)).uid !== 0) return;
   log.info({ location, usuario: runAs.name }, `banco pertencia ao root; passa a pertencer a ${runAs.name}`);
-  for (const found of await readdir(location, { recursive: true, withFileTypes: true })) {
-    await lchown(join(found.parentPath, found.name), runAs.uid, runAs.gid);
-  }
-  await lchown(location, runAs.uid, runAs.gid);
+  await giveAllTo(location, runAs);
 }
 
 /** Written anew at each start, so that a new version of the service brings its settings to old clusters. */
@@ -332,7 +321,7 @@ async function writeSettings(place: Place): Promise<void> {
     ...lines,
     '',
   ].join('\n');
-  const path = join(place.location, settingsFileOf(place));
+  const path = namedFileOf(place, 'conf');
   if ((await readFile(path, 'utf8').catch(absent)) === text) return;
   // As root we write where another account may: a new file by an unguessed name follows no link laid there.
   const fresh = `${path}.${randomBytes(6).toString('hex')}`;

@@ -18,6 +18,7 @@ import {
   type Reached,
   reach,
   type Site,
+  type Started,
   signalServer,
 } from './start.ts';
 
@@ -47,8 +48,6 @@ export type EmbeddedServer = {
   /** To be called after the pools are closed. Stops the server unless somebody else still uses it. Never rejects. */
   stop(): Promise<void>;
 };
-
-type Supervision = { readonly connection: () => Connection; readonly stop: () => Promise<void> };
 
 /** It becomes part of paths and of SQL, and of the name of a socket, which is short. */
 const NAME = /^[a-z][a-z0-9_]{0,19}$/;
@@ -88,19 +87,7 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<EmbeddedSe
         ? `PostgreSQL embutido iniciado; os dados ficam em ${place.location}`
         : `PostgreSQL embutido já em execução; os dados ficam em ${place.location}`,
     );
-    const { connection, stop } = supervise(site, first, closing, wayOut);
-    let stopping: Promise<void> | undefined;
-    return {
-      get connection() {
-        return connection();
-      },
-      location: place.location,
-      started: first.started,
-      stop() {
-        stopping ??= stop();
-        return stopping;
-      },
-    };
+    return supervise(site, first, closing, wayOut);
   } catch (error) {
     throw withWayOut(error, wayOut);
   }
@@ -112,9 +99,9 @@ function withWayOut(error: unknown, wayOut: string | undefined): unknown {
 }
 
 /** Holds a connection to the server, reaches the server again when it is lost, and leaves in order. */
-function supervise(site: Site, first: Reached, closing: AbortController, wayOut: string | undefined): Supervision {
+function supervise(site: Site, first: Started, closing: AbortController, wayOut: string | undefined): EmbeddedServer {
   const { place, log } = site;
-  let held = first;
+  let held: Reached = first;
   let heldSince = performance.now();
   let attached = true;
   let deaths = 0;
@@ -168,15 +155,26 @@ function supervise(site: Site, first: Reached, closing: AbortController, wayOut:
     closing.abort();
     clearInterval(patrolling);
     await watching;
-    await goOut(site, held).catch((error) => log.error({ err: error }, 'falha ao parar o PostgreSQL embutido'));
+    await endPresence(site, held).catch((error) => log.error({ err: error }, 'falha ao parar o PostgreSQL embutido'));
     clearInterval(awake);
   }
 
-  return { connection: () => held.connection, stop };
+  let stopping: Promise<void> | undefined;
+  return {
+    get connection() {
+      return held.connection;
+    },
+    location: place.location,
+    started: first.started,
+    stop() {
+      stopping ??= stop();
+      return stopping;
+    },
+  };
 }
 
 /** Leaves, and stops the server if nobody else remains. */
-async function goOut(site: Site, held: Reached): Promise<void> {
+async function endPresence(site: Site, held: Reached): Promise<void> {
   const { place, log } = site;
   let present: Reached | undefined = held;
   let alone = await isLastOne(held.client, place).catch(() => undefined);

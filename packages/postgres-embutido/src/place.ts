@@ -110,6 +110,14 @@ export async function giveTo(path: string, runAs: RunAs | undefined): Promise<vo
   if (runAs) await lchown(path, runAs.uid, runAs.gid);
 }
 
+/** Gives a folder with all in it. The folder comes last: until then its owner shows that not all is given. */
+export async function giveAllTo(folder: string, { uid, gid }: Pick<RunAs, 'uid' | 'gid'>): Promise<void> {
+  for (const found of await readdir(folder, { recursive: true, withFileTypes: true })) {
+    await lchown(join(found.parentPath, found.name), uid, gid);
+  }
+  await lchown(folder, uid, gid);
+}
+
 /**
  * For the allocator of glibc; others ignore them. A group of documents is a statement of a megabyte, whose memory would be
  * given back to the system after each and fetched again, page by page and cleared (measured: a tenth of the database's
@@ -176,7 +184,7 @@ export async function run(
  */
 export async function openSocketDir(place: Place): Promise<string> {
   if (fitsSocket(place.location)) return place.location;
-  const record = socketRecordOf(place);
+  const record = namedFileOf(place, 'socket');
   const recorded = await readlink(record).catch(() => undefined);
   if (recorded !== undefined && ((await isOurs(recorded, place)) || (await remake(recorded, place)))) return recorded;
 
@@ -191,7 +199,7 @@ export async function openSocketDir(place: Place): Promise<string> {
 /** Takes away the short folder of a server that has ended; its record stays, and the next start makes it again. */
 export async function closeSocketDir(place: Place): Promise<void> {
   if (fitsSocket(place.location)) return;
-  const recorded = await readlink(socketRecordOf(place)).catch(() => undefined);
+  const recorded = await readlink(namedFileOf(place, 'socket')).catch(() => undefined);
   if (recorded === undefined || !(await isOurs(recorded, place))) return;
   await rm(join(recorded, BACK_LINK), { force: true });
   // Should another process be starting a server just now, the folder is not empty and stays.
@@ -202,9 +210,9 @@ export function fitsSocket(folder: string): boolean {
   return Buffer.byteLength(join(folder, SOCKET_NAME)) <= SOCKET_PATH_MAX_BYTES;
 }
 
-/** The link that remembers a short folder. */
-function socketRecordOf({ location, name }: Place): string {
-  return join(location, `${name}.socket`);
+/** A file of ours in the cluster: its settings, its password, or the link that remembers a short folder. */
+export function namedFileOf({ location, name }: Place, kind: 'conf' | 'password' | 'socket'): string {
+  return join(location, `${name}.${kind}`);
 }
 
 export function socketLockOf(folder: string): string {

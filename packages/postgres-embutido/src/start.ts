@@ -7,25 +7,17 @@
 import { spawn } from 'node:child_process';
 import { realpath } from 'node:fs/promises';
 import { createServer } from 'node:net';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Binaries, findBinaries, forgetOtherCopies } from './binaries.ts';
-import {
-  ensureCluster,
-  logPathOf,
-  logSince,
-  openLog,
-  passwordOf,
-  settingsFileOf,
-  systemIdOf,
-  type Transport,
-} from './cluster.ts';
+import { ensureCluster, logPathOf, logSince, openLog, passwordOf, systemIdOf, type Transport } from './cluster.ts';
 import { type Lock, readLock, removeForeignLock, serves, takeTurn } from './lock.ts';
 import {
   childOptions,
   codeOf,
   fitsSocket,
   type Logger,
+  namedFileOf,
   openSocketDir,
   type Place,
   run,
@@ -73,6 +65,9 @@ export type Reached = {
   readonly lost: Promise<void>;
 };
 
+/** `started`: by us, and not adopted. */
+export type Started = Reached & { readonly started: boolean };
+
 /** A server that cannot be talked to: it is there but not ready, or there is none. */
 export type Silent = {
   readonly client?: undefined;
@@ -111,11 +106,7 @@ type Launched = {
  * Ends with a server that answers, or says in an error what the user can do about it. A missing cluster is created only
  * when its transport is given.
  */
-export async function reach(
-  site: Site,
-  creating: Transport | undefined,
-  signal: AbortSignal,
-): Promise<Reached & { readonly started: boolean }> {
+export async function reach(site: Site, creating: Transport | undefined, signal: AbortSignal): Promise<Started> {
   const { place, log } = site;
   const began = performance.now();
   let deadline = began + READY_TIMEOUT_MS;
@@ -286,7 +277,7 @@ async function launch(place: Place, binaries: Binaries, log: Logger): Promise<La
 
     // A list of folders, in which quotes protect commas and spaces.
     const listen = socketDir === undefined ? [] : ['-k', `"${socketDir.replaceAll('"', '""')}"`];
-    const settings = ['-c', `config_file=${join(place.location, settingsFileOf(place))}`, '-p', String(port)];
+    const settings = ['-c', `config_file=${namedFileOf(place, 'conf')}`, '-p', String(port)];
     // In its own process group: Ctrl-C in the terminal is for the service, which ends the server once it has drained.
     const child = spawn(binaries.postgres, ['-D', place.location, ...settings, ...listen], {
       ...childOptions(place.runAs),
@@ -317,7 +308,7 @@ async function launchOnWindows(
   said: () => Promise<string>,
 ): Promise<Launched> {
   // A path within the option would have to be quoted for cmd.exe; the working folder makes a bare name enough.
-  const options = `-c config_file=${settingsFileOf(place)} -p ${port}`;
+  const options = `-c config_file=${basename(namedFileOf(place, 'conf'))} -p ${port}`;
   const args = ['start', '-W', '-D', place.location, '-l', logPathOf(place), '-o', options];
   const child = spawn(binaries.pgCtl, args, {
     ...childOptions(undefined),
