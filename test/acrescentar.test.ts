@@ -1,6 +1,6 @@
 /**
- * Two of the lists of CONTRIBUTING, tried: in a copy of the project a setting of a municipality and a column of a note are added at the
- * places that it names, and nowhere else. The copy keeps and shows them, and its types hold.
+ * Three of the lists of CONTRIBUTING, tried: in a copy of the project a setting of a municipality, a column of a note and a layout of
+ * the DPS are added at the places that it names, and nowhere else. The copy keeps and shows them, and its types hold.
  */
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
@@ -12,6 +12,7 @@ import { onEnd } from './support/cleanup.ts';
 import { databaseUrlOf } from './support/cli.ts';
 import { freshDatabase } from './support/database.ts';
 import { ROOT, startServiceProcess } from './support/process.ts';
+import { until } from './support/until.ts';
 
 /** Places by hand, at most. */
 const PLACES_MAX = 5;
@@ -55,6 +56,56 @@ const A_COLUMN: readonly Edit[] = [
   ],
 ];
 
+/** It takes an element away, gives another a new name, and one a new meaning. */
+const A_LAYOUT: readonly Edit[] = [
+  [
+    'src/fiscal/layout/dps-1-02.ts',
+    undefined,
+    `import { type Dps, FOREIGN_TAGS, INF_DPS } from './dps.ts';
+import { T } from './simple-types.ts';
+import { need, type Shape } from './vocabulary.ts';
+
+const [tpAmb, dhEmi, , serie, nDPS, , , ...rest] = INF_DPS;
+
+const INF_DPS_1_02 = [
+  tpAmb,
+  dhEmi,
+  serie,
+  nDPS,
+  need('dFato', T.data, 'O dia do fato gerador'),
+  need('tpEmit', T.indTotTrib, 'Quem emite: 0 prestador'),
+  ...rest,
+] as const;
+
+export const DPS_1_02 = {
+  versao: '1.02',
+  items: INF_DPS_1_02,
+  foreignTags: [...FOREIGN_TAGS, { name: 'dCompet', say: 'use dFato', rename: 'dFato' }],
+  toDps: (read: object): Dps => {
+    const { dFato, ...same } = read as Shape<typeof INF_DPS_1_02>;
+    return { ...same, verAplic: '1.02', dCompet: dFato, tpEmit: '1' };
+  },
+};
+`,
+  ],
+  [
+    'src/fiscal/layout/layouts.ts',
+    "import { attributeOf, type Elemento } from './tree.ts';",
+    "import { DPS_1_02 } from './dps-1-02.ts';",
+  ],
+  [
+    'src/fiscal/layout/layouts.ts',
+    '  { versao: DPS_VERSAO, items: INF_DPS, foreignTags: FOREIGN_TAGS, toDps: (read) => read as Dps },',
+    '  DPS_1_02,',
+  ],
+  [
+    'src/fiscal/layout/elements.test.ts',
+    "import { DPS, INF_NFSE, INF_NFSE_OWN, NFSE } from './nfse.ts';",
+    `import { DPS_1_02 } from './dps-1-02.ts';
+test('1.02', () => assert.ok(elementsOf(DPS_1_02.items).every(({ name }) => name !== 'verAplic')));`,
+  ],
+];
+
 let copy: string;
 
 before(() => {
@@ -88,9 +139,10 @@ function stepsOf(title: string): readonly string[] {
 /** Every place stands in the list, in its order, and there are no more. */
 function followsList(title: string, edits: readonly Edit[]): void {
   const steps = stepsOf(title);
-  assert.equal(steps.length, edits.length, `steps of "${title}"`);
-  assert.ok(edits.length <= PLACES_MAX);
-  for (const [place, [file]] of edits.entries()) {
+  const files = new Set(edits.map(([file]) => file));
+  assert.equal(steps.length, files.size, `steps of "${title}"`);
+  assert.ok(files.size <= PLACES_MAX);
+  for (const [place, file] of [...files].entries()) {
     const named = file.includes('/migrations/') ? 'src/store/migrations/' : file;
     assert.ok(steps[place]!.includes(named), `step ${place + 1} of "${title}" names ${named}`);
   }
@@ -147,9 +199,50 @@ test('a column of a note is added at the places of the list: it is stored, read 
   assert.equal(await service.end('SIGTERM'), 0);
 });
 
-test('with both the generated files are made, and the types hold', () => {
+test('a layout of the DPS is added at the places of the list: its documents are issued beside those of 1.01, by its own elements', async () => {
+  followsList('Outra versão do leiaute, ao lado da 1.01', A_LAYOUT);
+  for (const edit of A_LAYOUT) apply(edit);
+  const service = await startServiceProcess({ DATABASE_URL: databaseUrlOf(await freshDatabase()) }, copy);
+  const base = `${service.address}/integracao/api/v1/nfse`;
+  const current = readFileSync(path.join(ROOT, 'examples/dps.xml'), 'utf8');
+  const next = current
+    .replace('versao="1.01"', 'versao="1.02"')
+    .replace(/<verAplic>.*<\/verAplic>/, '')
+    .replaceAll('dCompet>', 'dFato>')
+    .replace('<tpEmit>1', '<tpEmit>0');
+  const issue = async (body: string) => {
+    const answer = await fetch(`${base}/v101`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/xml' },
+      body,
+    });
+    return { status: answer.status, text: await answer.text() };
+  };
+  const issued = await issue(next);
+  assert.equal(issued.status, 201, issued.text);
+  const { chave_acesso } = JSON.parse(issued.text) as { chave_acesso: string };
+  const xml = await until(async () => {
+    const { nota } = (await (await fetch(`${base}/${chave_acesso}`)).json()) as { nota: { xml_nota: string } };
+    return nota.xml_nota.includes('<NFSe ') ? nota.xml_nota : undefined;
+  }, 'the note is written');
+  const [, dCompet] = /<dCompet>([^<]*)</.exec(current)!;
+  assert.match(xml, new RegExp(`<dCompet>${dCompet}</dCompet><tpEmit>1</tpEmit>`));
+  assert.equal((await issue(current)).status, 201);
+  assert.match(
+    (await issue(current.replace('1.01', '1.02'))).text,
+    /verAplic não é um elemento do leiaute nacional 1\.02/,
+  );
+  assert.match((await issue(next.replace('1.02', '1.01'))).text, /dFato não é um elemento do leiaute nacional 1\.01/);
+  assert.match((await issue(next.replace('1.02', '1.03'))).text, /este endereço emite só o 1\.01 ou 1\.02\./);
+  assert.equal(await service.end('SIGTERM'), 0);
+});
+
+test('with all of them the generated files are made, and the types hold', () => {
   const generated = inCopy({}, 'scripts/generate.ts');
   assert.equal(generated.code, 0, generated.err);
+  const schema = readFileSync(path.join(copy, 'docs/dps-1.02.xsd'), 'utf8');
+  assert.match(schema, /version="1\.02"/);
+  assert.doesNotMatch(schema, /name="verAplic"|value="1\.01"/);
   assert.match(readFileSync(path.join(copy, 'packages/cliente/src/tipos.ts'), 'utf8'), /codigo_servico/);
   const types = inCopy({}, 'node_modules/typescript/bin/tsc', '--noEmit');
   assert.equal(types.code, 0, types.out);
