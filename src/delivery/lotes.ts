@@ -7,7 +7,7 @@ import { readOwnNote } from '../documents/own-note.ts';
 import { readXml } from '../documents/xml.ts';
 import { correlacaoDaIntegracao } from '../fiscal/abrasf/correlacao.ts';
 import { IMPEDIMENTOS } from '../fiscal/abrasf/impedimentos.ts';
-import { type Lote, plain, type RpsDoLote, readLote } from '../fiscal/abrasf/lote.ts';
+import { type Lote, plainRegistration, type RpsDoLote, readLote } from '../fiscal/abrasf/lote.ts';
 import { dpsOfRps } from '../fiscal/abrasf/mapa.ts';
 import {
   MENSAGENS_MAX,
@@ -172,7 +172,7 @@ async function registrationOf(
 ): Promise<string | undefined> {
   if (inscricaoMunicipal === undefined) return undefined;
   const registered = (await world.store.prestadores.listOf(tenant, cnpj)).map((one) => one.inscricaoMunicipal ?? '');
-  return registered.find((im) => im !== '' && plain(im) === plain(inscricaoMunicipal));
+  return registered.find((im) => im !== '' && plainRegistration(im) === plainRegistration(inscricaoMunicipal));
 }
 
 async function prepare(

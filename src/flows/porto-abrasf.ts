@@ -11,7 +11,7 @@ import { isPedidoWhole, motivoOf, type PedidoLido, readPedido } from '../fiscal/
 import { estranhosOf, readLote } from '../fiscal/abrasf/lote.ts';
 import type { Mensagem } from '../fiscal/abrasf/mensagens.ts';
 import { modeloOf, xmlnsResposta } from '../fiscal/abrasf/modelo.ts';
-import { cancelamentoXml, nested, type PedidoDeCancelamento, pedidoXml } from '../fiscal/abrasf/nota.ts';
+import { cancelamentoXml, nestLeaves, type PedidoDeCancelamento, pedidoXml } from '../fiscal/abrasf/nota.ts';
 import { mensagemOfCancelamento, mensagemPropria } from '../fiscal/abrasf/proprias.ts';
 import { guardadoOf } from '../fiscal/abrasf/rps.ts';
 import { municipioOf } from '../fiscal/catalogs/catalogs.ts';
@@ -143,7 +143,7 @@ async function receber({ world, municipio, documento, simular, quota }: Pedido):
   });
   world.wake(tenant);
   return {
-    xml: nested([
+    xml: nestLeaves([
       ['NumeroLote', row.numero_lote],
       ['DataRecebimento', written(municipalMoment(municipio, row.recebido_em.getTime()))],
       ['Protocolo', row.protocolo],

@@ -5,7 +5,7 @@ import { readXml } from '../documents/xml.ts';
 import { childrenOf, prestadorOf, textOf } from '../fiscal/abrasf/lote.ts';
 import { type Mensagem, mensagemOf, mensagemOfFault, rpsNamed } from '../fiscal/abrasf/mensagens.ts';
 import type { Modelo } from '../fiscal/abrasf/modelo.ts';
-import { compNfse, nested } from '../fiscal/abrasf/nota.ts';
+import { compNfse, nestLeaves } from '../fiscal/abrasf/nota.ts';
 import { mensagemPropria, mensagemRecusada, type Recusa } from '../fiscal/abrasf/proprias.ts';
 import { bare, type IdentificacaoRps } from '../fiscal/abrasf/rps.ts';
 import { AMBIENTES } from '../fiscal/ambiente.ts';
@@ -53,7 +53,7 @@ export async function situacao(pedido: Pedido): Promise<Resposta> {
   const row = await loteAsked(pedido);
   if (!('protocolo' in row)) return row;
   return {
-    xml: nested([
+    xml: nestLeaves([
       ['NumeroLote', row.numero_lote],
       ['Situacao', String(row.situacao)],
     ]),

@@ -1,9 +1,9 @@
 /** What the operations of the legacy port share: what is asked, what is answered, and how a moment and the number of a note are told. */
 import type { SoapDocumento } from '../documents/soap.ts';
-import { type PrestadorAsked, plain } from '../fiscal/abrasf/lote.ts';
+import { type PrestadorAsked, plainRegistration } from '../fiscal/abrasf/lote.ts';
 import { type Mensagem, mensagemOf, mensagemOfFault } from '../fiscal/abrasf/mensagens.ts';
 import { type Modelo, xmlnsTipos } from '../fiscal/abrasf/modelo.ts';
-import { nested } from '../fiscal/abrasf/nota.ts';
+import { nestLeaves } from '../fiscal/abrasf/nota.ts';
 import { bare } from '../fiscal/abrasf/rps.ts';
 import { AMBIENTES } from '../fiscal/ambiente.ts';
 import { type Moment, momentIn } from '../fiscal/moment.ts';
@@ -39,7 +39,7 @@ export function listaMensagem(mensagens: readonly Mensagem[], modelo: Modelo): s
       ['Mensagem', mensagem],
     ];
     if (correcao !== undefined && correcao !== '') leaves.push(['Correcao', correcao]);
-    return `<MensagemRetorno>${nested(leaves)}</MensagemRetorno>`;
+    return `<MensagemRetorno>${nestLeaves(leaves)}</MensagemRetorno>`;
   });
   return `<ListaMensagemRetorno${xmlnsTipos(modelo)}>${each.join('')}</ListaMensagemRetorno>`;
 }
@@ -63,7 +63,7 @@ export async function registrationMensagens(
     (one) => one.inscricaoMunicipal ?? [],
   );
   // Who is not registered, or has no registration, is the judge's affair.
-  if (registered.length === 0 || registered.some((one) => plain(one) === plain(im))) return [];
+  if (registered.length === 0 || registered.some((one) => plainRegistration(one) === plainRegistration(im))) return [];
   return [mensagemOf('E142', '', `(${im.slice(0, 40)})`)];
 }
 

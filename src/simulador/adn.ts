@@ -21,7 +21,7 @@ import { readCertificate } from '../documents/certificate.ts';
 import { cabecalho, mensagem } from './codigos.ts';
 import type { Cliente, LerDocumento } from './documento.ts';
 import { count, type Estado } from './estado.ts';
-import { type NomeDeFalta, type Sorte, shuffled, sorteDe } from './faltas.ts';
+import { type NomeDeFalta, type Sorte, shuffle, sorteDe } from './faltas.ts';
 import { type Consulta, consultar, entradaNaoProcessada, eventosDe, receber } from './recepcao.ts';
 import { lotRefusal } from './recusas.ts';
 
@@ -81,7 +81,7 @@ export async function abrirAdn(
     face.raw.set(name, socket);
     socket.once('close', () => face.raw.delete(name));
   });
-  server.on('secureConnection', (socket: TLSSocket) => welcome(face, socket));
+  server.on('secureConnection', (socket: TLSSocket) => rememberClient(face, socket));
   server.on('tlsClientError', (error: NodeJS.ErrnoException) => {
     estado.contagens.conexoes_recusadas += 1;
     estado.log.info({ motivo: error.code }, 'conexão recusada: certificado do cliente ausente ou não aceito');
@@ -133,7 +133,7 @@ function peerOf({ remoteAddress, remotePort }: Socket): string {
 }
 
 /** Whose connection it is, asked once for all its requests. */
-function welcome({ clientes }: Face, socket: TLSSocket): void {
+function rememberClient({ clientes }: Face, socket: TLSSocket): void {
   const der = socket.getPeerX509Certificate()?.raw;
   const certificate = der && readCertificate(der);
   if (certificate === undefined || 'problem' in certificate || certificate.holder?.tipo !== 'CNPJ') return;
@@ -162,7 +162,7 @@ async function handle(face: Face, req: IncomingMessage, res: ServerResponse): Pr
   const cliente = face.clientes.get(req.socket);
   if (cliente === undefined) return answerErros(exchange, 403, [mensagem('E1209')]);
   if (isReception) return receive(exchange, cliente);
-  if (await spoiltBefore(exchange, 0)) return;
+  if (await strikeBefore(exchange, 0)) return;
   if (eventos !== undefined) {
     const { status, body } = await eventosDe(estado, cliente.cnpj, eventos);
     return answer(exchange, status, body, 'LoteDFe');
@@ -204,7 +204,7 @@ async function receive(exchange: Exchange, cliente: Cliente): Promise<void> {
   }
   const documentos = documentosOf(req, body);
   if ('problema' in documentos) return problem(res, documentos.status, documentos.problema);
-  if (await spoiltBefore(exchange, documentos.length)) return;
+  if (await strikeBefore(exchange, documentos.length)) return;
   if (documentos.length > LOTE_DOCUMENTS_MAX) {
     return answerErros(exchange, 400, [
       mensagem('E1219', `${documentos.length} documentos; são até ${LOTE_DOCUMENTS_MAX}.`),
@@ -216,7 +216,7 @@ async function receive(exchange: Exchange, cliente: Cliente): Promise<void> {
   const first = isPartial ? Math.floor(sorte.draw('quantos') * documentos.length) : documentos.length;
   const Lote = await receber(estado, ler, cliente, documentos.slice(0, first));
   logLot(exchange, documentos.length, Lote, performance.now() - began);
-  if (await spoiltAfter(exchange)) return;
+  if (await strikeAfter(exchange)) return;
   const recebido: LoteRecebido = { Lote, ...cabecalho(Date.now()) };
   return answer(exchange, 201, recebido, 'Lote');
 }
@@ -270,7 +270,7 @@ function documentosOf(req: IncomingMessage, body: Buffer): readonly string[] | U
 // Faults.
 
 /** Lets strike what strikes before processing; whether it took the place of everything else. */
-async function spoiltBefore(exchange: Exchange, documentos: number): Promise<boolean> {
+async function strikeBefore(exchange: Exchange, documentos: number): Promise<boolean> {
   const { sorte, maxima, face } = exchange;
   if (sorte.estragos.has('atraso-antes')) await pause(sorte.draw('espera antes') * maxima.atraso_ms, face.ending);
   // Who was woken by the end must not begin anything: what would be kept could no longer be written.
@@ -280,17 +280,17 @@ async function spoiltBefore(exchange: Exchange, documentos: number): Promise<boo
       await holdInSilence(exchange);
       return true;
     case 'reinicio-antes':
-      reset(exchange);
+      resetConnection(exchange);
       return true;
     case 'erro5xx':
-      failed(exchange);
+      failExchange(exchange);
       return true;
     case 'erro429':
       exchange.res.setHeader('Retry-After', '1');
       problem(exchange.res, 429, 'Pedidos demais.');
       return true;
     case 'html':
-      page(exchange.res, 200);
+      sendPage(exchange.res, 200);
       return true;
     case 'manutencao':
       answerErros(exchange, 503, [mensagem('E1217')]);
@@ -306,24 +306,24 @@ async function spoiltBefore(exchange: Exchange, documentos: number): Promise<boo
 }
 
 /** Lets strike what takes the place of the answer; whether anything did. */
-async function spoiltAfter(exchange: Exchange): Promise<boolean> {
+async function strikeAfter(exchange: Exchange): Promise<boolean> {
   const { sorte } = exchange;
   switch (sorte.desvio) {
     case 'reinicio-depois':
-      reset(exchange);
+      resetConnection(exchange);
       return true;
     case 'resposta-perdida':
       await holdInSilence(exchange);
       return true;
     case 'erro5xx-depois':
-      failed(exchange);
+      failExchange(exchange);
       return true;
     case 'html-depois':
-      page(exchange.res, 200);
+      sendPage(exchange.res, 200);
       return true;
     case 'lote-parcial': {
       const isReset = sorte.draw('responde') < 0.5;
-      if (isReset) reset(exchange);
+      if (isReset) resetConnection(exchange);
       return isReset;
     }
     default:
@@ -336,10 +336,10 @@ async function holdInSilence(exchange: Exchange): Promise<void> {
   const gone = new AbortController();
   exchange.res.once('close', () => gone.abort());
   await pause(exchange.maxima.perdida_ms, AbortSignal.any([gone.signal, exchange.face.ending]));
-  reset(exchange);
+  resetConnection(exchange);
 }
 
-function reset({ face, req }: Exchange): void {
+function resetConnection({ face, req }: Exchange): void {
   const raw = face.raw.get(peerOf(req.socket));
   if (raw === undefined) req.socket.destroy();
   else raw.resetAndDestroy();
@@ -347,14 +347,14 @@ function reset({ face, req }: Exchange): void {
 
 const FAILURES = [500, 502, 503, 504] as const;
 
-function failed({ res, sorte }: Exchange): void {
+function failExchange({ res, sorte }: Exchange): void {
   const status = FAILURES[Math.floor(sorte.draw('qual erro') * FAILURES.length)]!;
   // A gateway answers with a page, the application with a text of its own.
   if (status === 500) problem(res, status, 'Erro simulado.');
-  else page(res, status);
+  else sendPage(res, status);
 }
 
-function page(res: ServerResponse, status: number): void {
+function sendPage(res: ServerResponse, status: number): void {
   const text =
     '<!DOCTYPE html><html><head><title>Aviso</title></head><body><h1>Aviso</h1><p>Tente mais tarde.</p></body></html>';
   send(res, status, 'text/html; charset=utf-8', text);
@@ -387,20 +387,20 @@ async function answer(exchange: Exchange, status: number, body: object, list: 'L
   const { estragos, draw } = sorte;
   if (estragos.has('atraso')) await pause(draw('espera') * maxima.atraso_ms, face.ending);
   if (estragos.size === 0) return json(res, status, body);
-  const text = JSON.stringify(spoilt(body, list, estragos, draw));
-  if (estragos.has('resposta-enorme')) return swollen(res, status, text, maxima.enorme_bytes);
-  if (estragos.has('corpo-cortado')) return cut(res, status, text, draw('onde corta') < 0.5);
+  const text = JSON.stringify(spoilBody(body, list, estragos, draw));
+  if (estragos.has('resposta-enorme')) return swellAnswer(res, status, text, maxima.enorme_bytes);
+  if (estragos.has('corpo-cortado')) return cutAnswer(res, status, text, draw('onde corta') < 0.5);
   send(res, status, JSON_TYPE, text);
 }
 
-function spoilt(body: object, list: 'Lote' | 'LoteDFe', estragos: Sorte['estragos'], draw: Sorte['draw']): unknown {
+function spoilBody(body: object, list: 'Lote' | 'LoteDFe', estragos: Sorte['estragos'], draw: Sorte['draw']): unknown {
   const { [list]: found, ...head } = body as { [name: string]: unknown };
   let entries = found as readonly Record<string, unknown>[];
   const has = (nome: NomeDeFalta): boolean => estragos.has(nome);
   if (has('base64-duplo')) entries = entries.map((one) => ({ ...one, ArquivoXml: twice(one.ArquivoXml) }));
   if (has('resposta-dupla'))
     entries = entries.flatMap((one, at) => (at === 0 || draw(`dobra ${at}`) < 0.5 ? [one, one] : [one]));
-  if (has('reordena')) entries = shuffled(entries, draw);
+  if (has('reordena')) entries = shuffle(entries, draw);
   const whole = has('sem-lote') ? head : { [list]: entries, ...head };
   return has('nomes-camel') ? camel(whole) : whole;
 }
@@ -418,7 +418,7 @@ function camel(value: unknown): unknown {
 }
 
 /** Half a body: either the length says so, or the connection ends before the length that was promised. */
-function cut(res: ServerResponse, status: number, text: string, isPromised: boolean): void {
+function cutAnswer(res: ServerResponse, status: number, text: string, isPromised: boolean): void {
   const half = Buffer.from(text, 'utf8').subarray(0, text.length >> 1);
   if (isPromised) {
     res.writeHead(status, { 'Content-Type': JSON_TYPE, 'Content-Length': Buffer.byteLength(text) });
@@ -427,7 +427,7 @@ function cut(res: ServerResponse, status: number, text: string, isPromised: bool
 }
 
 /** The same answer with a great deal of white space in it. */
-async function swollen(res: ServerResponse, status: number, text: string, bytes: number): Promise<void> {
+async function swellAnswer(res: ServerResponse, status: number, text: string, bytes: number): Promise<void> {
   res.writeHead(status, { 'Content-Type': JSON_TYPE });
   res.write(text.slice(0, -1));
   const blank = Buffer.alloc(SPOILT_CHUNK_BYTES, 0x20);

@@ -144,12 +144,12 @@ function element(item: Leaf | Group, above: string, declaration = '', after = ''
 
 /** Every element begins with a tag of its own, so that there is never a second way to read a text. */
 function particle(item: Item, above: string): string {
-  if (item.kind !== 'choice') return repeated(item, above, item.min);
-  const members = item.items.map((member) => repeated(member, above, 1));
+  if (item.kind !== 'choice') return repeatPattern(item, above, item.min);
+  const members = item.items.map((member) => repeatPattern(member, above, 1));
   return `(?:${members.join('|')})${item.min === 0 ? '?' : ''}`;
 }
 
-function repeated(item: Leaf | Group, above: string, min: number): string {
+function repeatPattern(item: Leaf | Group, above: string, min: number): string {
   const one = element(item, above);
   if (item.max > 1) return `(?:${one}){${min},${item.max}}`;
   return min === 1 ? one : `(?:${one})?`;

@@ -99,7 +99,7 @@ export async function abrirControle(world: World, port: number): Promise<Control
     handle(world, req, res).catch((error: unknown) => {
       world.estado.log.error({ err: error }, 'pedido que o controle não soube atender');
       if (res.headersSent) res.destroy();
-      else send(res, refused(500, 'Erro interno do simulador; veja o registro dele.'));
+      else send(res, refuseRequest(500, 'Erro interno do simulador; veja o registro dele.'));
     });
   });
   await new Promise<void>((resolve, reject) => {
@@ -119,23 +119,23 @@ export async function abrirControle(world: World, port: number): Promise<Control
 async function handle(world: World, req: IncomingMessage, res: ServerResponse): Promise<void> {
   // A page in a browser could reach this address under a name of its own.
   if (!/^(?:127\.0\.0\.1|localhost)(?::\d+)?$/.test(req.headers.host ?? '')) {
-    return send(res, refused(403, 'O controle só atende por 127.0.0.1 ou localhost.'));
+    return send(res, refuseRequest(403, 'O controle só atende por 127.0.0.1 ou localhost.'));
   }
   const url = new URL(req.url ?? '/', 'http://controle');
   const route = ROUTES.find(({ method, path }) => method === req.method && path.test(url.pathname));
   if (route === undefined) {
     return send(
       res,
-      refused(404, `Este endereço não existe. Existem: ${ROUTES.map(({ shown }) => shown).join(', ')}.`),
+      refuseRequest(404, `Este endereço não existe. Existem: ${ROUTES.map(({ shown }) => shown).join(', ')}.`),
     );
   }
   const text = await textOf(req);
-  if (text === undefined) return send(res, refused(413, `O corpo passa de ${BODY_MAX_BYTES} bytes.`));
+  if (text === undefined) return send(res, refuseRequest(413, `O corpo passa de ${BODY_MAX_BYTES} bytes.`));
   let body: unknown;
   try {
     body = text === '' ? undefined : JSON.parse(text);
   } catch {
-    return send(res, refused(400, 'O corpo não é JSON.'));
+    return send(res, refuseRequest(400, 'O corpo não é JSON.'));
   }
   send(res, await route.run(world, { url, part: route.path.exec(url.pathname)?.[1] ?? '', body }));
 }
@@ -160,7 +160,7 @@ function ok(body: object): Answer {
   return { status: 200, body };
 }
 
-function refused(status: number, erro: string): Answer {
+function refuseRequest(status: number, erro: string): Answer {
   return { status, body: { erro } };
 }
 
@@ -197,10 +197,10 @@ async function documentos({ estado }: World, { url }: { url: URL }): Promise<Ans
   if ('status' in page) return page;
   await estado.registro.onDisk();
   const found = estado.registro.emOrdem(page.depois, page.limite);
-  return ok({ total: estado.registro.total, documentos: found.map(shown) });
+  return ok({ total: estado.registro.total, documentos: found.map(showDocumento) });
 }
 
-function shown({ ordem, chave, nsu, cnpj, idDps, sha256, em }: Guardado): object {
+function showDocumento({ ordem, chave, nsu, cnpj, idDps, sha256, em }: Guardado): object {
   return { ordem, chave, nsu, cnpj, id_dps: idDps, sha256, em: new Date(em).toISOString() };
 }
 
@@ -208,7 +208,7 @@ async function documento({ estado: { registro } }: World, { part }: { part: stri
   await registro.onDisk();
   const held = registro.documentoDe(part);
   return held === undefined
-    ? refused(404, 'Não há documento com esta chave.')
+    ? refuseRequest(404, 'Não há documento com esta chave.')
     : { xml: gunzipSync(registro.gzipOf(held)) };
 }
 
@@ -217,17 +217,19 @@ async function eventos({ estado: { registro } }: World, { url }: { url: URL }): 
   if ('status' in page) return page;
   await registro.onDisk();
   const found = registro.eventosEmOrdem(page.depois, page.limite);
-  return ok({ total: registro.totalDeEventos, eventos: found.map(shownEvento) });
+  return ok({ total: registro.totalDeEventos, eventos: found.map(showEvento) });
 }
 
-function shownEvento({ em, at: _at, bytes: _bytes, ...evento }: EventoGuardado): object {
+function showEvento({ em, at: _at, bytes: _bytes, ...evento }: EventoGuardado): object {
   return { ...evento, em: new Date(em).toISOString() };
 }
 
 async function evento({ estado: { registro } }: World, { part }: { part: string }): Promise<Answer> {
   await registro.onDisk();
   const held = registro.eventoDe(part);
-  return held === undefined ? refused(404, 'Não há evento com este Id.') : { xml: gunzipSync(registro.gzipOf(held)) };
+  return held === undefined
+    ? refuseRequest(404, 'Não há evento com este Id.')
+    : { xml: gunzipSync(registro.gzipOf(held)) };
 }
 
 function pageOf(url: URL): { readonly depois: number; readonly limite: number } | Extract<Answer, { status: number }> {
@@ -245,21 +247,21 @@ function integerOf(text: string | null, missing: number, max: number): number | 
 /** What is named is changed, the rest stays. A seed begins its sequence again. */
 async function setFaltas({ estado, adn }: World, { body }: { body: unknown }): Promise<Answer> {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) {
-    return refused(400, 'O corpo deve ser um objeto, como {"atraso":0.1,"fora_do_ar":false}.');
+    return refuseRequest(400, 'O corpo deve ser um objeto, como {"atraso":0.1,"fora_do_ar":false}.');
   }
   const { fora_do_ar, ...changes } = body as Record<string, unknown>;
   if (fora_do_ar !== undefined && typeof fora_do_ar !== 'boolean') {
-    return refused(400, 'fora_do_ar deve ser true ou false.');
+    return refuseRequest(400, 'fora_do_ar deve ser true ou false.');
   }
   const next = configurada(estado.configuracao, changes);
-  if ('problema' in next) return refused(400, next.problema);
+  if ('problema' in next) return refuseRequest(400, next.problema);
   if (fora_do_ar === true) await adn.sair();
   if (fora_do_ar === false) {
     try {
       await adn.voltar();
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException;
-      return refused(409, `Não foi possível voltar a ${adn.address} (${code}); outro programa tomou a porta?`);
+      return refuseRequest(409, `Não foi possível voltar a ${adn.address} (${code}); outro programa tomou a porta?`);
     }
   }
   estado.configuracao = next;
@@ -271,7 +273,7 @@ async function setFaltas({ estado, adn }: World, { body }: { body: unknown }): P
 /** The list replaces the one before. */
 function setRecusas({ estado, adn }: World, { body }: { body: unknown }): Answer {
   const recusas = recusasOf(body);
-  if ('problema' in recusas) return refused(400, recusas.problema);
+  if ('problema' in recusas) return refuseRequest(400, recusas.problema);
   estado.recusas = recusas;
   return ok(estadoOf({ estado, adn }));
 }
@@ -282,7 +284,7 @@ const CLEARED = ['documentos', 'faltas', 'recusas', 'contagens'] as const;
 async function limpar({ estado, adn }: World, { url }: { url: URL }): Promise<Answer> {
   const only = url.searchParams.get('so')?.split(',') ?? [...CLEARED];
   const strange = only.find((one) => !CLEARED.includes(one as never));
-  if (strange !== undefined) return refused(400, `so=${strange} não existe. Há: ${CLEARED.join(', ')}.`);
+  if (strange !== undefined) return refuseRequest(400, `so=${strange} não existe. Há: ${CLEARED.join(', ')}.`);
   if (only.includes('documentos')) await estado.registro.limpar();
   if (only.includes('faltas')) {
     estado.configuracao = { ...SEM_FALTAS, semente: estado.configuracao.semente };

@@ -58,19 +58,19 @@ export type LerDocumento = (
 /** `authorities`: those whose certificates may sign. */
 export function leitorDeDocumentos(authorities: readonly Certificate[]): LerDocumento {
   const xsds: Xsds = { NFSe: nfseXsd(), evento: eventoXsd() };
-  const certificateIn = rememberedCertificates();
-  const vouchedFor = rememberedVerdicts((certificate) => isIssuedByOneOf(authorities, certificate));
+  const certificateIn = rememberCertificates();
+  const vouchedFor = rememberVerdicts((certificate) => isIssuedByOneOf(authorities, certificate));
   return (base64, cliente, now) => {
     const gzip = Buffer.from(base64, 'base64');
     if (gzip.length === 0 || gzip.toString('base64') !== base64) {
-      return refused(null, 'E1225', 'Use o alfabeto padrão, com preenchimento e sem quebras de linha.');
+      return refuseDocument(null, 'E1225', 'Use o alfabeto padrão, com preenchimento e sem quebras de linha.');
     }
     let xml: Buffer;
     try {
       xml = gunzipSync(gzip, { maxOutputLength: XML_BYTES_MAX, chunkSize: XML_BYTES_USUAL });
     } catch (error) {
       const isLarge = (error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE';
-      return refused(null, 'E1226', isLarge ? `Passa de ${XML_BYTES_MAX} bytes.` : 'Não é um gzip inteiro.');
+      return refuseDocument(null, 'E1226', isLarge ? `Passa de ${XML_BYTES_MAX} bytes.` : 'Não é um gzip inteiro.');
     }
     const quick = recogniseNfse(xml);
     const signer = quick && certificateIn(quick.certificado);
@@ -117,7 +117,7 @@ export function leitorDeDocumentos(authorities: readonly Certificate[]): LerDocu
   };
 }
 
-function refused(chave: string | null, codigo: Codigo, complemento?: string): DocumentoRecusado {
+function refuseDocument(chave: string | null, codigo: Codigo, complemento?: string): DocumentoRecusado {
   return { chave, erros: [mensagem(codigo, complemento?.slice(0, COMPLEMENTO_MAX))] };
 }
 
@@ -126,22 +126,22 @@ type Xsds = Readonly<Record<'NFSe' | 'evento', string>>;
 
 /** What the short way did not recognise, put before parser and schema. */
 function readSlowly(xml: Buffer, xsds: Xsds): XmlDocumentReading | DocumentoRecusado {
-  if (!isUtf8(xml)) return refused(null, 'E1229');
+  if (!isUtf8(xml)) return refuseDocument(null, 'E1229');
   if (!/^(?:\uFEFF)?<\?xml[^>]*?encoding\s*=\s*["']utf-8["']/i.test(xml.toString('utf8', 0, 200))) {
-    return refused(null, 'E1229', 'Comece por <?xml version="1.0" encoding="UTF-8"?>.');
+    return refuseDocument(null, 'E1229', 'Comece por <?xml version="1.0" encoding="UTF-8"?>.');
   }
   const reading = readXml(xml);
-  if ('fault' in reading) return refused(null, 'E1226', told(reading.fault));
+  if ('fault' in reading) return refuseDocument(null, 'E1226', describeFault(reading.fault));
   const { root } = reading;
   const { name } = root;
   if ((name !== 'NFSe' && name !== 'evento') || root.namespace !== DPS_NAMESPACE) {
-    return refused(null, 'E1242', STRANGE_ROOTS.get(name) ?? `Raiz: ${name}.`);
+    return refuseDocument(null, 'E1242', STRANGE_ROOTS.get(name) ?? `Raiz: ${name}.`);
   }
   const chave = name === 'evento' ? chaveDoEvento(root) : keyOf(root);
   const prefixed = prefixIn(reading);
-  if (prefixed !== undefined) return refused(chave, 'E1228', prefixed);
+  if (prefixed !== undefined) return refuseDocument(chave, 'E1228', prefixed);
   const findings = xsdErrors(xsds[name], xml);
-  if (findings.length > 0) return refused(chave, 'E1235', findings.join(' '));
+  if (findings.length > 0) return refuseDocument(chave, 'E1235', findings.join(' '));
   return reading;
 }
 
@@ -150,7 +150,7 @@ const STRANGE_ROOTS: ReadonlyMap<string, string> = new Map([
   ['pedRegEvento', 'Um pedido de registro não se compartilha; envie o evento que o contém.'],
 ]);
 
-function told({ mensagem: text, linha, coluna }: Fault): string {
+function describeFault({ mensagem: text, linha, coluna }: Fault): string {
   return linha === undefined ? text : `${text} (linha ${linha}, coluna ${coluna})`;
 }
 
@@ -288,7 +288,7 @@ function isIssuedByOneOf(authorities: readonly Certificate[], { x509 }: Certific
 }
 
 /** The certificate of a text that was seen before, without reading it again. */
-function rememberedCertificates(): (base64: string) => Certificate | undefined {
+function rememberCertificates(): (base64: string) => Certificate | undefined {
   const certificates = new Map<string, Certificate>();
   return (base64) => {
     const known = certificates.get(base64);
@@ -302,7 +302,7 @@ function rememberedCertificates(): (base64: string) => Certificate | undefined {
   };
 }
 
-function rememberedVerdicts(judge: (certificate: Certificate) => boolean): (certificate: Certificate) => boolean {
+function rememberVerdicts(judge: (certificate: Certificate) => boolean): (certificate: Certificate) => boolean {
   const verdicts = new Map<string, boolean>();
   return (certificate) => {
     const known = verdicts.get(certificate.fingerprint);

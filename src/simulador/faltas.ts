@@ -173,7 +173,7 @@ export type Sorte = {
 
 /** `numero`: of the request, from 1 since the seed was set. */
 export function sorteDe({ semente, partes }: Configuracao, numero: number, em: 'envio' | 'consulta'): Sorte {
-  const draw = (purpose: string): number => drawn(`${semente} ${numero} ${purpose}`);
+  const draw = (purpose: string): number => drawNumber(`${semente} ${numero} ${purpose}`);
   let desvio: NomeDeFalta | undefined;
   const estragos = new Set<NomeDeFalta>();
   for (const [nome, falta] of ENTRIES) {
@@ -188,12 +188,12 @@ export function sorteDe({ semente, partes }: Configuracao, numero: number, em: '
 const ENTRIES = Object.entries(FALTAS) as readonly (readonly [NomeDeFalta, Falta])[];
 
 /** From 0 up to but without 1, the same for the same text on every machine. */
-export function drawn(text: string): number {
+export function drawNumber(text: string): number {
   return Number.parseInt(hash('sha256', text, 'hex').slice(0, 12), 16) / 2 ** 48;
 }
 
 /** The same entries in another order. */
-export function shuffled<T>(list: readonly T[], draw: (purpose: string) => number): T[] {
+export function shuffle<T>(list: readonly T[], draw: (purpose: string) => number): T[] {
   const mixed = [...list];
   for (let last = mixed.length - 1; last > 0; last -= 1) {
     const other = Math.floor(draw(`ordem ${last}`) * (last + 1));

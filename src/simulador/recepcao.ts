@@ -32,18 +32,19 @@ function entradaDe(estado: Estado, ler: LerDocumento, cliente: Cliente, texto: s
   const { registro, contagens } = estado;
   contagens.documentos_recebidos += 1;
   const lido = ler(texto, cliente, now);
-  if ('erros' in lido) return recusada(estado, lido.chave, lido.erros);
+  if ('erros' in lido) return refuseEntrada(estado, lido.chave, lido.erros);
   const { chave, sha256 } = lido;
   const { cnpj } = cliente;
   const isEvento = 'id' in lido;
   const known = isEvento ? registro.eventoDe(lido.id) : registro.documentoDe(chave);
   if (known !== undefined) {
     registro.repetir(known, sha256, now);
-    return recusada(estado, chave, [isEvento ? mensagemDeEvento('E1805') : mensagem('E1268')]);
+    return refuseEntrada(estado, chave, [isEvento ? mensagemDeEvento('E1805') : mensagem('E1268')]);
   }
   const refusal =
-    askedRefusal(estado, cnpj, lido) ?? (isEvento ? objectionOf(estado, cnpj, lido) : objectionToNote(estado, lido));
-  if (refusal !== undefined) return recusada(estado, chave, [refusal]);
+    findAskedRefusal(estado, cnpj, lido) ??
+    (isEvento ? objectionOf(estado, cnpj, lido) : objectionToNote(estado, lido));
+  if (refusal !== undefined) return refuseEntrada(estado, chave, [refusal]);
   const novo = { ...lido, cnpj, em: now };
   const { nsu } = 'id' in novo ? registro.guardarEvento(novo, novo.gzip) : registro.guardar(novo, novo.gzip);
   contagens.documentos_aceitos += 1;
@@ -54,7 +55,7 @@ function entradaDe(estado: Estado, ler: LerDocumento, cliente: Cliente, texto: s
 type Lido = Exclude<ReturnType<LerDocumento>, { readonly erros: unknown }>;
 
 /** What somebody asked the simulator to answer to this document. */
-function askedRefusal(
+function findAskedRefusal(
   { recusas, configuracao, desconhecidas }: Estado,
   cnpj: string,
   lido: Lido,
@@ -96,7 +97,7 @@ function objectionOf({ registro, configuracao }: Estado, cnpj: string, evento: E
   return objectionTo(evento, cnpj, registro.eventosDe(chave));
 }
 
-function recusada({ contagens }: Estado, chave: string | null, erros: readonly MensagemAdn[]): EntradaRecebida {
+function refuseEntrada({ contagens }: Estado, chave: string | null, erros: readonly MensagemAdn[]): EntradaRecebida {
   for (const { Codigo } of erros) count(contagens.erros, Codigo);
   return entrada(chave, null, RECUSADO, erros);
 }

@@ -4,7 +4,7 @@
  */
 import type { MensagemAdn } from '../adn/wire.ts';
 import { descricaoDe, statusOfLot } from './codigos.ts';
-import { drawn } from './faltas.ts';
+import { drawNumber } from './faltas.ts';
 
 const RECUSAS_MAX = 1_000;
 const TEXT_MAX = 1_000;
@@ -107,7 +107,8 @@ export function documentRefusal(
     if (recusa.chave !== undefined && recusa.chave !== chave) continue;
     if (recusa.cnpj !== undefined && recusa.cnpj !== cnpj) continue;
     if (recusa.tipo !== undefined && !tipos.includes(recusa.tipo)) continue;
-    if (recusa.parte !== undefined && drawn(`${semente} recusa ${recusa.codigo} ${name}`) >= recusa.parte) continue;
+    if (recusa.parte !== undefined && drawNumber(`${semente} recusa ${recusa.codigo} ${name}`) >= recusa.parte)
+      continue;
     if (recusa.contem !== undefined && !xml().includes(recusa.contem)) continue;
     if (taken(recusa)) return erroOf(recusa);
   }

@@ -160,16 +160,16 @@ function registroOver(
   return {
     documentoDe: (chave) => index.held.porChave.get(chave),
     guardar: ({ chave, cnpj, sha256, idDps, em }, gzip) => {
-      const own = { chave: owned(chave), cnpj, sha256, idDps: owned(idDps), em };
+      const own = { chave: copyText(chave), cnpj, sha256, idDps: copyText(idDps), em };
       keep({ tipo: 'documento', ...own, nsu: nextNsu(cnpj) }, gzip);
       return index.held.porChave.get(chave)!;
     },
     eventoDe: (id) => index.held.porId.get(id),
     eventosDe: (chave) => index.held.eventosPorChave.get(chave) ?? [],
     guardarEvento: ({ id, chave, cnpj, sha256, em, codigo, numero_sequencial, autor, campos }, gzip) => {
-      const said = Object.fromEntries(Object.entries(campos).map(([nome, value]) => [nome, owned(value)]));
-      const own = { id: owned(id), chave: owned(chave), cnpj, sha256, em };
-      const evento = { codigo: owned(codigo), numero_sequencial, autor: owned(autor), campos: said };
+      const said = Object.fromEntries(Object.entries(campos).map(([nome, value]) => [nome, copyText(value)]));
+      const own = { id: copyText(id), chave: copyText(chave), cnpj, sha256, em };
+      const evento = { codigo: copyText(codigo), numero_sequencial, autor: copyText(autor), campos: said };
       keep({ tipo: 'evento', ...own, ...evento, nsu: nextNsu(cnpj) }, gzip);
       return index.held.porId.get(id)!;
     },
@@ -211,7 +211,7 @@ function registroOver(
 }
 
 /** A copy. A piece cut out of a document would keep the whole document in memory for as long as the index lives. */
-function owned(text: string): string {
+function copyText(text: string): string {
   return Buffer.from(text, 'utf8').toString('utf8');
 }
 
@@ -243,9 +243,9 @@ function indexOf(): Index {
       return held;
     },
     enter: (meta, at, bytes) => {
-      if (meta.tipo === 'repeticao') repeated(held, meta);
-      else if (meta.tipo === 'evento') eventoAdded(held, meta, at, bytes);
-      else added(held, meta, at, bytes);
+      if (meta.tipo === 'repeticao') countRepetition(held, meta);
+      else if (meta.tipo === 'evento') addEvento(held, meta, at, bytes);
+      else addDocumento(held, meta, at, bytes);
     },
     clear: () => {
       held = nothingHeld();
@@ -270,33 +270,33 @@ function nothingHeld(): Held {
   };
 }
 
-function added(held: Held, meta: Meta & { tipo: 'documento' }, at: number, bytes: number): void {
+function addDocumento(held: Held, meta: Meta & { tipo: 'documento' }, at: number, bytes: number): void {
   const { chave, cnpj, sha256, idDps, em, nsu } = meta;
   const guardado = { chave, cnpj, sha256, idDps, em, nsu, ordem: held.emOrdem.length + 1, at, bytes };
   held.porChave.set(chave, guardado);
   held.emOrdem.push(guardado);
-  appended(held.porCnpj, cnpj, guardado);
+  appendTo(held.porCnpj, cnpj, guardado);
   const other = held.chaveDaDps.get(idDps);
   if (other === undefined) held.chaveDaDps.set(idDps, chave);
   else held.dpsRepetidas.add(idDps);
 }
 
-function eventoAdded(held: Held, { tipo: _, ...evento }: Meta & { tipo: 'evento' }, at: number, bytes: number): void {
+function addEvento(held: Held, { tipo: _, ...evento }: Meta & { tipo: 'evento' }, at: number, bytes: number): void {
   const guardado = { ...evento, ordem: held.eventosEmOrdem.length + 1, at, bytes };
   if (held.porId.has(evento.id)) held.eventosEmDobro.add(evento.id);
   held.porId.set(evento.id, guardado);
   held.eventosEmOrdem.push(guardado);
-  appended(held.eventosPorChave, evento.chave, guardado);
-  appended(held.porCnpj, evento.cnpj, guardado);
+  appendTo(held.eventosPorChave, evento.chave, guardado);
+  appendTo(held.porCnpj, evento.cnpj, guardado);
 }
 
-function appended<T>(lists: Map<string, T[]>, key: string, one: T): void {
+function appendTo<T>(lists: Map<string, T[]>, key: string, one: T): void {
   const list = lists.get(key);
   if (list === undefined) lists.set(key, [one]);
   else list.push(one);
 }
 
-function repeated(held: Held, { chave, evento, mesmo_documento, em }: Repeticao): void {
+function countRepetition(held: Held, { chave, evento, mesmo_documento, em }: Repeticao): void {
   const counts = evento === undefined ? held.repeticoes : held.repeticoesDeEventos;
   if (mesmo_documento) counts.mesmo_documento += 1;
   else counts.outro_documento += 1;

@@ -14,7 +14,7 @@ import { DITOS } from './ditos.ts';
 import { IMPEDIMENTOS } from './impedimentos.ts';
 import { dpsOfRps, linhaOf, MAPA, NAO_LEVADOS } from './mapa.ts';
 import { CODIGOS, mensagemOf, mensagemOfFalta, mensagemOfFault, mensagemOfImpedimento, rpsNamed } from './mensagens.ts';
-import { NOTA, nested } from './nota.ts';
+import { NOTA, nestLeaves } from './nota.ts';
 import { CAMPOS_RPS, readRps } from './rps.ts';
 import { subitemOf } from './rps-values.ts';
 
@@ -293,7 +293,7 @@ describe('values', () => {
     assert.ok(read.faults.every(({ codigo }) => codigo !== 'E203' && codigo !== 'E0010'));
     assert.match(xml, /<xDescServ>A &amp; B &lt;x&gt;<\/xDescServ>/);
     assert.equal(
-      nested([
+      nestLeaves([
         ['a/b', '1'],
         ['a/c/d', '2'],
         ['e', '<'],

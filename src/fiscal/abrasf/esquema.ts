@@ -51,7 +51,7 @@ const ESTRANHOS_MAX = 50;
 const NOME_MAX = 40;
 
 /** Every element inside this one that its schema does not have, and every group that stands there twice. */
-export function estranhos(element: Elemento, esquema: Esquema): readonly Estranho[] {
+export function listEstranhos(element: Elemento, esquema: Esquema): readonly Estranho[] {
   const found: Estranho[] = [];
   const walk = (one: Elemento, { filhos, nome }: Esquema, base: string): void => {
     const seen = new Set<Esquema>();

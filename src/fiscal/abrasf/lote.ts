@@ -1,7 +1,7 @@
 /** Reads the lot of RPS and the questions of ABRASF 1.00, and finds what breaks the model before anything is judged. */
 import type { Elemento } from '../layout/tree.ts';
 import { ownOf } from '../own.ts';
-import { type Esquema, esquemaOf, estranhos } from './esquema.ts';
+import { type Esquema, esquemaOf, listEstranhos } from './esquema.ts';
 import { MENSAGENS_MAX, type Mensagem, mensagemOf, mensagemOfFalta, rpsNamed } from './mensagens.ts';
 import { bare, type FaltaRps, type IdentificacaoRps, identificacaoOf, type Rps, readRps } from './rps.ts';
 
@@ -67,7 +67,7 @@ const ESQUEMAS: Readonly<Record<string, Esquema>> = {
 export function estranhosOf(root: Elemento): readonly Mensagem[] {
   const esquema = ownOf(ESQUEMAS, root.name);
   if (esquema === undefined) return [];
-  return estranhos(root, esquema).map(({ detalhe }) => mensagemOf('E160', '', detalhe));
+  return listEstranhos(root, esquema).map(({ detalhe }) => mensagemOf('E160', '', detalhe));
 }
 
 /** Reads `EnviarLoteRpsEnvio`. */
@@ -143,7 +143,8 @@ function* rpsMensagens(
     const own = rps.get('Prestador/Cnpj');
     if (own !== undefined && own !== cnpj) yield mensagemOf('E159', sobre);
     const ownIm = rps.get('Prestador/InscricaoMunicipal');
-    if (im !== undefined && ownIm !== undefined && plain(im) !== plain(ownIm)) yield mensagemOf('E70', sobre);
+    if (im !== undefined && ownIm !== undefined && plainRegistration(im) !== plainRegistration(ownIm))
+      yield mensagemOf('E70', sobre);
     if (identificacao === undefined) continue;
     // A DPS has no type: of two RPS with one series and number only one could be issued.
     const key = `${identificacao.serie}/${identificacao.numero}`;
@@ -185,6 +186,6 @@ export function childrenOf(element: Elemento, name: string): readonly Elemento[]
 }
 
 /** Municipal registrations are compared without punctuation or zeros on the left. */
-export function plain(im: string): string {
+export function plainRegistration(im: string): string {
   return bare(im.replace(/[^0-9A-Za-z]/g, ''));
 }

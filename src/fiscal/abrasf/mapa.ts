@@ -11,15 +11,15 @@ import {
   type Contexto,
   competenciaOf,
   cTribNacOf,
+  documentOrNone,
   ENDERECO,
   hasContributions,
   hasTaker,
   hasTotals,
-  informed,
   isExempt,
   isRetained,
   isSuspended,
-  mapped,
+  mapText,
   money,
   ofAddress,
   ofTaker,
@@ -57,7 +57,7 @@ export const MAPA: readonly Linha[] = [
     dps: 'serie',
     rps: ['IdentificacaoRps/Serie'],
     como: 'A série, sem zeros à esquerda.',
-    valor: (rps) => mapped(rps.get('IdentificacaoRps/Serie'), bare),
+    valor: (rps) => mapText(rps.get('IdentificacaoRps/Serie'), bare),
     falta: 'E150',
     errado: 'E93',
   },
@@ -65,7 +65,7 @@ export const MAPA: readonly Linha[] = [
     dps: 'nDPS',
     rps: ['IdentificacaoRps/Numero'],
     como: 'O número, sem zeros à esquerda. O tipo do RPS não entra na DPS: um número de uma série se usa uma vez.',
-    valor: (rps) => mapped(rps.get('IdentificacaoRps/Numero'), bare),
+    valor: (rps) => mapText(rps.get('IdentificacaoRps/Numero'), bare),
     falta: 'E11',
     errado: 'E90',
   },
@@ -97,14 +97,14 @@ export const MAPA: readonly Linha[] = [
     dps: 'subst/cMotivo',
     rps: ['RpsSubstituido/Numero'],
     como: '99, com o RPS substituído em xMotivo: o modelo não diz o motivo.',
-    valor: (_rps, { chSubstda }) => mapped(chSubstda, () => '99'),
+    valor: (_rps, { chSubstda }) => mapText(chSubstda, () => '99'),
   },
   {
     dps: 'subst/xMotivo',
     rps: ['RpsSubstituido/Numero'],
     como: 'Substituição do RPS de tal série e número.',
     valor: (rps, { chSubstda }) =>
-      mapped(chSubstda, () => {
+      mapText(chSubstda, () => {
         const [serie, numero] = ['Serie', 'Numero'].map((name) => rps.get(`RpsSubstituido/${name}`) ?? '');
         return `Substituição da nota do RPS ${numero} da série ${serie}`;
       }),
@@ -140,14 +140,14 @@ export const MAPA: readonly Linha[] = [
     dps: 'toma/CNPJ',
     rps: [`${TOMADOR}/CpfCnpj/Cnpj`],
     como: 'Igual; zeros são o mesmo que nada, e sem CPF nem CNPJ a DPS não tem tomador.',
-    valor: (rps) => informed(rps.get(`${TOMADOR}/CpfCnpj/Cnpj`)),
+    valor: (rps) => documentOrNone(rps.get(`${TOMADOR}/CpfCnpj/Cnpj`)),
     errado: 'E47',
   },
   {
     dps: 'toma/CPF',
     rps: [`${TOMADOR}/CpfCnpj/Cpf`],
     como: 'Igual; zeros são o mesmo que nada.',
-    valor: (rps) => informed(rps.get(`${TOMADOR}/CpfCnpj/Cpf`)),
+    valor: (rps) => documentOrNone(rps.get(`${TOMADOR}/CpfCnpj/Cpf`)),
     errado: 'E47',
   },
   {
@@ -164,7 +164,7 @@ export const MAPA: readonly Linha[] = [
     dps: 'toma/end/endNac/CEP',
     rps: [`${ENDERECO}/Cep`],
     como: 'Com zeros à esquerda até 8 algarismos: no modelo é um número.',
-    valor: (rps) => mapped(ofAddress('Cep')(rps), (cep) => cep.padStart(8, '0')),
+    valor: (rps) => mapText(ofAddress('Cep')(rps), (cep) => cep.padStart(8, '0')),
     falta: 'E56',
     errado: 'E62',
   },
@@ -173,7 +173,7 @@ export const MAPA: readonly Linha[] = [
     dps: 'toma/end/nro',
     rps: [`${ENDERECO}/Numero`],
     como: 'Igual; S/N quando há logradouro e não há número.',
-    valor: (rps) => ofAddress('Numero')(rps) ?? mapped(ofAddress('Endereco')(rps), () => 'S/N'),
+    valor: (rps) => ofAddress('Numero')(rps) ?? mapText(ofAddress('Endereco')(rps), () => 'S/N'),
     falta: 'E113',
     errado: 'E120',
   },
@@ -184,7 +184,7 @@ export const MAPA: readonly Linha[] = [
     rps: ['Tomador/Contato/Telefone'],
     como: 'Só os algarismos; menos de seis não são um telefone, e ficam fora.',
     valor: (rps) =>
-      mapped(ofTaker('Tomador/Contato/Telefone')(rps), (text) => {
+      mapText(ofTaker('Tomador/Contato/Telefone')(rps), (text) => {
         const digits = text.replace(/\D/g, '');
         return digits.length < 6 ? undefined : digits;
       }),
@@ -209,7 +209,7 @@ export const MAPA: readonly Linha[] = [
     rps: ['Servico/CodigoTributacaoMunicipio'],
     como: 'Igual, quando tem os 3 algarismos de um código municipal nacional; outros servem só à correlação.',
     valor: (rps) =>
-      mapped(rps.get('Servico/CodigoTributacaoMunicipio'), (code) => (/^\d{3}$/.test(code) ? code : undefined)),
+      mapText(rps.get('Servico/CodigoTributacaoMunicipio'), (code) => (/^\d{3}$/.test(code) ? code : undefined)),
     errado: 'E35',
   },
   igual('serv/cServ/xDescServ', 'Servico/Discriminacao', 'E41', 'E107'),
@@ -310,14 +310,15 @@ export const MAPA: readonly Linha[] = [
     rps: [`${V}/ValorPis`, `${V}/ValorCofins`, `${V}/ValorCsll`, `${V}/CSTPisCofins`],
     como: 'O da extensão; sem ele, 00 (nenhum) quando há PIS, COFINS ou CSLL: o modelo não traz a situação tributária.',
     valor: (rps) =>
-      mapped(rps.get(`${V}/CSTPisCofins`), (cst) => cst.padStart(2, '0')) ?? (hasContributions(rps) ? '00' : undefined),
+      mapText(rps.get(`${V}/CSTPisCofins`), (cst) => cst.padStart(2, '0')) ??
+      (hasContributions(rps) ? '00' : undefined),
     errado: 'E103',
   },
   {
     dps: 'valores/trib/tribFed/piscofins/vBCPisCofins',
     rps: [`${V}/BaseCalculoPisCofins`],
     como: 'O da extensão; zero é o mesmo que nada.',
-    valor: (rps) => mapped(money(rps, `${V}/BaseCalculoPisCofins`), (base) => base.replace(/(\.\d\d)0+$/, '$1')),
+    valor: (rps) => mapText(money(rps, `${V}/BaseCalculoPisCofins`), (base) => base.replace(/(\.\d\d)0+$/, '$1')),
     errado: 'E103',
   },
   debito('valores/trib/tribFed/piscofins/vPis', 'ValorPis'),
@@ -404,7 +405,7 @@ function writeItems(items: readonly Item[], base: string, leaves: ReadonlyMap<st
 }
 
 function writeItem(item: Leaf | Group, path: string, leaves: ReadonlyMap<string, string>): string {
-  const inside = item.kind === 'leaf' ? mapped(leaves.get(path), escapeText) : writeItems(item.items, path, leaves);
+  const inside = item.kind === 'leaf' ? mapText(leaves.get(path), escapeText) : writeItems(item.items, path, leaves);
   return inside === undefined || inside === '' ? '' : `<${item.name}>${inside}</${item.name}>`;
 }
 

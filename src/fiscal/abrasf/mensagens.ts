@@ -200,7 +200,7 @@ export function mensagemOf(codigo: string, sobre = '', detalhe = ''): Mensagem {
   const found = CODIGOS[codigo];
   if (found === undefined) throw new RangeError(`${codigo} is no message of the table`);
   const [mensagem, correcao] = found;
-  return { codigo, mensagem: cut(`${prefixed(sobre)}${mensagem}${detalhe && ` ${detalhe}`}`), correcao };
+  return { codigo, mensagem: cutText(`${prefixOf(sobre)}${mensagem}${detalhe && ` ${detalhe}`}`), correcao };
 }
 
 /** Of an RPS that no DPS can be made of. */
@@ -230,10 +230,10 @@ export function mensagemOfFault(fault: Fault, sobre = '', rps?: Rps): Mensagem {
   if (ASSINATURA.has(codigo)) return ofSignature(fault, sobre);
   const dito = unknownService(fault, rps) ?? DITOS[`${codigo} ${below}`] ?? DITOS[codigo] ?? withoutBase(codigo, rps);
   const place = dito?.[3] ?? path;
-  const where = place === undefined ? '' : `(${place}${shown(place, encontrado, rps)})`;
+  const where = place === undefined ? '' : `(${place}${showFound(place, encontrado, rps)})`;
   if (dito !== undefined) {
     const [own, mensagem, correcao] = dito;
-    return mensagemCut(own, `${prefixed(sobre)}${mensagem} ${where}`, correcao);
+    return mensagemCut(own, `${prefixOf(sobre)}${mensagem} ${where}`, correcao);
   }
   const isLatin = WRONG.has(codigo) && LATINOS.has(below);
   const foreign = isLatin && place !== undefined ? foreignIn(rps?.get(place) ?? '') : undefined;
@@ -267,11 +267,11 @@ function foreignIn(text: string): string | undefined {
 }
 
 function mensagemCut(codigo: string, mensagem: string, correcao: string): Mensagem {
-  return { codigo, mensagem: cut(mensagem.trim()), correcao: cut(correcao) };
+  return { codigo, mensagem: cutText(mensagem.trim()), correcao: cutText(correcao) };
 }
 
 /** What was found, in the words in which it was sent. */
-function shown(path: string, encontrado: string | undefined, rps: Rps | undefined): string {
+function showFound(path: string, encontrado: string | undefined, rps: Rps | undefined): string {
   const sent = rps === undefined ? encontrado : rps.get(path);
   return sent === undefined || sent.length > FOUND_MAX ? '' : `: ${sent}`;
 }
@@ -280,8 +280,8 @@ function shown(path: string, encontrado: string | undefined, rps: Rps | undefine
 function ofSignature({ codigo, mensagem }: Fault, sobre: string): Mensagem {
   const ofModel = BY_CODE[codigo]!;
   const said = frasesDoModelo(mensagem).join(' ') || CODIGOS[ofModel]![0];
-  const { first, rest } = split(`${prefixed(sobre)}${said}`);
-  return { codigo: ofModel, mensagem: first, correcao: cut(rest || CODIGOS[ofModel]![1]) };
+  const { first, rest } = splitSentence(`${prefixOf(sobre)}${said}`);
+  return { codigo: ofModel, mensagem: first, correcao: cutText(rest || CODIGOS[ofModel]![1]) };
 }
 
 /** Deductions and discounts that together leave nothing: told of those that were sent. */
@@ -323,13 +323,13 @@ function ofOwnCode({ codigo, mensagem }: Fault, sobre: string, path: string | un
   const where = path === undefined ? '' : `(${path}) `;
   // By the whole code it is found in the public table.
   const named = own === codigo ? '' : `${codigo} `;
-  const { first, rest } = split(`${prefixed(sobre)}${named}${where}${said.join(' ')}`);
+  const { first, rest } = splitSentence(`${prefixOf(sobre)}${named}${where}${said.join(' ')}`);
   const help =
     CORRECOES[codigo] ||
     rest ||
     frasesDoModelo(known?.comoResolver ?? '').join(' ') ||
     `Corrija ${path ?? 'o documento'}, ou emita pela API REST.`;
-  return { codigo: own, mensagem: first, correcao: cut(help) };
+  return { codigo: own, mensagem: first, correcao: cutText(help) };
 }
 
 const TITULO = 'Uma regra nacional não aceita o que o RPS diz.';
@@ -359,12 +359,12 @@ function ownCode(codigo: string): string {
   return codigo.length > 4 ? codigo.slice(1) : codigo;
 }
 
-function prefixed(sobre: string): string {
+function prefixOf(sobre: string): string {
   return sobre === '' ? '' : `${sobre}: `;
 }
 
 /** The first sentences that fit, and what is left of them. */
-function split(text: string): { readonly first: string; readonly rest: string } {
+function splitSentence(text: string): { readonly first: string; readonly rest: string } {
   if (text.length <= TEXT_MAX) return { first: text, rest: '' };
   const end = text.lastIndexOf('. ', TEXT_MAX - 1);
   if (end > TEXT_MAX / 3) return { first: text.slice(0, end + 1), rest: text.slice(end + 2) };
@@ -376,7 +376,7 @@ function split(text: string): { readonly first: string; readonly rest: string } 
 }
 
 /** As much as there is room for, cut between two words. */
-export function clipped(text: string): string {
+export function clipText(text: string): string {
   return text.length <= TEXT_MAX ? text : `${text.slice(0, roomFor(text))}…`;
 }
 
@@ -391,6 +391,6 @@ function capitalized(text: string): string {
 }
 
 /** Never in the middle of a word, and where it can be, at the end of a sentence. */
-function cut(text: string): string {
-  return split(text).first;
+function cutText(text: string): string {
+  return splitSentence(text).first;
 }

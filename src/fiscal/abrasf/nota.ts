@@ -66,85 +66,100 @@ const ART = `${DPS}/serv/infoCompl/idDocTec`;
 
 export const NOTA: readonly LinhaNota[] = [
   of('Numero', 'nNFSe'),
-  made('CodigoVerificacao', 'chave de acesso', 'A parte aleatória da chave, 9 algarismos.', (n) => n.codigoVerificacao),
-  made('DataEmissao', `${DPS}/dhEmi`, 'Sem o fuso.', (n) => n.emissao),
-  made('IdentificacaoRps/Numero', 'RPS', 'Da nota que veio por este porto.', ({ rps }) => rps?.numero),
-  made('IdentificacaoRps/Serie', 'RPS', 'Idem.', ({ rps }) => rps?.serie),
-  made('IdentificacaoRps/Tipo', 'RPS', 'Idem.', ({ rps }) => rps?.tipo),
-  made('DataEmissaoRps', 'RPS', 'Idem: o dia da emissão do RPS.', (n) =>
+  computedLine(
+    'CodigoVerificacao',
+    'chave de acesso',
+    'A parte aleatória da chave, 9 algarismos.',
+    (n) => n.codigoVerificacao,
+  ),
+  computedLine('DataEmissao', `${DPS}/dhEmi`, 'Sem o fuso.', (n) => n.emissao),
+  computedLine('IdentificacaoRps/Numero', 'RPS', 'Da nota que veio por este porto.', ({ rps }) => rps?.numero),
+  computedLine('IdentificacaoRps/Serie', 'RPS', 'Idem.', ({ rps }) => rps?.serie),
+  computedLine('IdentificacaoRps/Tipo', 'RPS', 'Idem.', ({ rps }) => rps?.tipo),
+  computedLine('DataEmissaoRps', 'RPS', 'Idem: o dia da emissão do RPS.', (n) =>
     n.rps === undefined ? undefined : (n.guardado?.DataEmissao?.slice(0, 10) ?? text(n, `${DPS}/dCompet`)),
   ),
-  made(
+  computedLine(
     'NaturezaOperacao',
     `${TRIB}/tribMun`,
     '1 quando devido no município emissor, 2 fora; benefício de isenção 3; imune 4; suspensa 5 ou 6.',
     naturezaOf,
   ),
-  made('RegimeEspecialTributacao', `${DPS}/prest/regTrib`, '3 → 1, 2 → 2, 6 → 3, 1 → 4; MEI 5, ME e EPP 6.', regimeOf),
-  made('OptanteSimplesNacional', `${DPS}/prest/regTrib/opSimpNac`, '1 → 2 não; 2 e 3 → 1 sim.', (n) =>
+  computedLine(
+    'RegimeEspecialTributacao',
+    `${DPS}/prest/regTrib`,
+    '3 → 1, 2 → 2, 6 → 3, 1 → 4; MEI 5, ME e EPP 6.',
+    regimeOf,
+  ),
+  computedLine('OptanteSimplesNacional', `${DPS}/prest/regTrib/opSimpNac`, '1 → 2 não; 2 e 3 → 1 sim.', (n) =>
     text(n, `${DPS}/prest/regTrib/opSimpNac`) === '1' ? '2' : '1',
   ),
-  made(
+  computedLine(
     'IncentivadorCultural',
     'RPS',
     'Como veio no RPS; de uma nota que veio pela API REST, 2.',
     (n) => n.guardado?.IncentivadorCultural ?? '2',
   ),
-  made('Competencia', `${DPS}/dCompet`, 'O dia; no espaço de nomes único da ABRASF 1.00, à meia-noite.', (n, modelo) =>
-    mapped(text(n, `${DPS}/dCompet`), (day) => (isSeparado(modelo) ? day : `${day}T00:00:00`)),
+  computedLine(
+    'Competencia',
+    `${DPS}/dCompet`,
+    'O dia; no espaço de nomes único da ABRASF 1.00, à meia-noite.',
+    (n, modelo) => mapText(text(n, `${DPS}/dCompet`), (day) => (isSeparado(modelo) ? day : `${day}T00:00:00`)),
   ),
-  made('NfseSubstituida', `${DPS}/subst/chSubstda`, 'O número, que está na chave.', (n) =>
-    mapped(text(n, `${DPS}/subst/chSubstda`), numeroOf),
+  computedLine('NfseSubstituida', `${DPS}/subst/chSubstda`, 'O número, que está na chave.', (n) =>
+    mapText(text(n, `${DPS}/subst/chSubstda`), numeroOf),
   ),
-  made(
+  computedLine(
     'OutrasInformacoes',
     'chave de acesso',
     'A chave, por onde a nota se consulta na API REST; o que a integração escolheu para um RPS que não o traz; a obra que não cabe em ConstrucaoCivil.',
     outrasInformacoes,
   ),
   of(`${V}/ValorServicos`, `${DPS}/valores/vServPrest/vServ`),
-  made(
+  computedLine(
     `${V}/ValorDeducoes`,
     `${DPS}/valores/vDedRed/vDR`,
     'Ou a que foi calculada, valores/vCalcDR.',
     (n) => text(n, `${DPS}/valores/vDedRed/vDR`) ?? text(n, 'valores/vCalcDR'),
   ),
-  made(`${V}/ValorPis`, 'RPS', 'Como veio no RPS.', (n) => declared(n, 'ValorPis')),
-  made(`${V}/ValorCofins`, 'RPS', 'Como veio no RPS.', (n) => declared(n, 'ValorCofins')),
+  computedLine(`${V}/ValorPis`, 'RPS', 'Como veio no RPS.', (n) => keptAmount(n, 'ValorPis')),
+  computedLine(`${V}/ValorCofins`, 'RPS', 'Como veio no RPS.', (n) => keptAmount(n, 'ValorCofins')),
   of(`${V}/ValorInss`, `${TRIB}/tribFed/vRetCP`),
   of(`${V}/ValorIr`, `${TRIB}/tribFed/vRetIRRF`),
-  made(
+  computedLine(
     `${V}/ValorCsll`,
     `${TRIB}/tribFed/vRetCSLL`,
     'Como veio no RPS; de uma nota que veio pela API REST, PIS, COFINS e CSLL retidos, somados como na nota.',
-    (n) => (n.guardado === undefined ? text(n, `${TRIB}/tribFed/vRetCSLL`) : declared(n, 'ValorCsll')),
+    (n) => (n.guardado === undefined ? text(n, `${TRIB}/tribFed/vRetCSLL`) : keptAmount(n, 'ValorCsll')),
   ),
-  made(`${V}/IssRetido`, `${TRIB}/tribMun/tpRetISSQN`, '1 → 2 não; 2 e 3 → 1 sim.', (n) => (isWithheld(n) ? '1' : '2')),
+  computedLine(`${V}/IssRetido`, `${TRIB}/tribMun/tpRetISSQN`, '1 → 2 não; 2 e 3 → 1 sim.', (n) =>
+    isWithheld(n) ? '1' : '2',
+  ),
   of(`${V}/ValorIss`, 'valores/vISSQN'),
-  made(`${V}/ValorIssRetido`, 'valores/vISSQN', 'Quando retido.', (n) =>
+  computedLine(`${V}/ValorIssRetido`, 'valores/vISSQN', 'Quando retido.', (n) =>
     isWithheld(n) ? text(n, 'valores/vISSQN') : undefined,
   ),
-  made(`${V}/OutrasRetencoes`, 'RPS', 'Como veio no RPS.', (n) => declared(n, 'OutrasRetencoes')),
+  computedLine(`${V}/OutrasRetencoes`, 'RPS', 'Como veio no RPS.', (n) => keptAmount(n, 'OutrasRetencoes')),
   of(`${V}/BaseCalculo`, 'valores/vBC'),
-  made(`${V}/Aliquota`, 'valores/pAliqAplic', 'Em fração: 2.00 → 0.02.', (n) =>
+  computedLine(`${V}/Aliquota`, 'valores/pAliqAplic', 'Em fração: 2.00 → 0.02.', (n) =>
     fractionOf(text(n, 'valores/pAliqAplic')),
   ),
-  made(`${V}/ValorLiquidoNfse`, 'valores/vLiq', 'Menos OutrasRetencoes, que a NFS-e não desconta.', liquidoOf),
+  computedLine(`${V}/ValorLiquidoNfse`, 'valores/vLiq', 'Menos OutrasRetencoes, que a NFS-e não desconta.', liquidoOf),
   of(`${V}/DescontoIncondicionado`, `${DPS}/valores/vDescCondIncond/vDescIncond`),
   of(`${V}/DescontoCondicionado`, `${DPS}/valores/vDescCondIncond/vDescCond`),
-  made('Servico/ItemListaServico', `${DPS}/serv/cServ/cTribNac`, 'Item e subitem, como 01.01.', (n) => {
+  computedLine('Servico/ItemListaServico', `${DPS}/serv/cServ/cTribNac`, 'Item e subitem, como 01.01.', (n) => {
     const code = text(n, `${DPS}/serv/cServ/cTribNac`)!;
     return `${code.slice(0, 2)}.${code.slice(2, 4)}`;
   }),
-  made('Servico/CodigoCnae', 'RPS', 'Como veio no RPS.', (n) => n.guardado?.['Servico/CodigoCnae']),
-  made(
+  computedLine('Servico/CodigoCnae', 'RPS', 'Como veio no RPS.', (n) => n.guardado?.['Servico/CodigoCnae']),
+  computedLine(
     'Servico/CodigoTributacaoMunicipio',
     `${DPS}/serv/cServ/cTribMun`,
     'Como veio no RPS; senão, o da nota.',
     (n) => n.guardado?.['Servico/CodigoTributacaoMunicipio'] ?? text(n, `${DPS}/serv/cServ/cTribMun`),
   ),
   of('Servico/Discriminacao', `${DPS}/serv/cServ/xDescServ`),
-  made(
+  computedLine(
     'Servico/CodigoMunicipio',
     `${DPS}/serv/locPrest/cLocPrestacao`,
     'No exterior 9999999.',
@@ -152,20 +167,25 @@ export const NOTA: readonly LinhaNota[] = [
   ),
   of(`${P}/IdentificacaoPrestador/Cnpj`, 'emit/CNPJ'),
   of(`${P}/IdentificacaoPrestador/InscricaoMunicipal`, 'emit/IM'),
-  made(`${P}/RazaoSocial`, 'emit/xNome', 'Até 115 caracteres.', (n) => cut(text(n, 'emit/xNome'), 115)),
-  made(`${P}/NomeFantasia`, 'emit/xFant', 'Até 60 caracteres.', (n) => cut(text(n, 'emit/xFant'), 60)),
+  computedLine(`${P}/RazaoSocial`, 'emit/xNome', 'Até 115 caracteres.', (n) => cutText(text(n, 'emit/xNome'), 115)),
+  computedLine(`${P}/NomeFantasia`, 'emit/xFant', 'Até 60 caracteres.', (n) => cutText(text(n, 'emit/xFant'), 60)),
   ...endereco(`${P}/Endereco`, 'emit/enderNac', 'emit/enderNac'),
   grupo(`${P}/Endereco`),
-  made(`${P}/Contato/Telefone`, 'emit/fone', 'Até 11 algarismos.', (n) => cut(text(n, 'emit/fone'), 11)),
+  computedLine(`${P}/Contato/Telefone`, 'emit/fone', 'Até 11 algarismos.', (n) => cutText(text(n, 'emit/fone'), 11)),
   of(`${P}/Contato/Email`, 'emit/email'),
   of(`${T}/IdentificacaoTomador/CpfCnpj/Cpf`, `${DPS}/toma/CPF`),
   of(`${T}/IdentificacaoTomador/CpfCnpj/Cnpj`, `${DPS}/toma/CNPJ`),
   of(`${T}/IdentificacaoTomador/InscricaoMunicipal`, `${DPS}/toma/IM`),
-  made(`${T}/RazaoSocial`, `${DPS}/toma/xNome`, 'Até 115 caracteres; de um tomador sem CPF nem CNPJ, o do RPS.', (n) =>
-    cut(text(n, `${DPS}/toma/xNome`) ?? n.guardado?.['Tomador/RazaoSocial'], 115),
+  computedLine(
+    `${T}/RazaoSocial`,
+    `${DPS}/toma/xNome`,
+    'Até 115 caracteres; de um tomador sem CPF nem CNPJ, o do RPS.',
+    (n) => cutText(text(n, `${DPS}/toma/xNome`) ?? n.guardado?.['Tomador/RazaoSocial'], 115),
   ),
   ...endereco(`${T}/Endereco`, `${DPS}/toma/end`, `${DPS}/toma/end/endNac`),
-  made(`${T}/Contato/Telefone`, `${DPS}/toma/fone`, 'Até 11 algarismos.', (n) => cut(text(n, `${DPS}/toma/fone`), 11)),
+  computedLine(`${T}/Contato/Telefone`, `${DPS}/toma/fone`, 'Até 11 algarismos.', (n) =>
+    cutText(text(n, `${DPS}/toma/fone`), 11),
+  ),
   of(`${T}/Contato/Email`, `${DPS}/toma/email`),
   grupo(T),
   ...(
@@ -176,19 +196,19 @@ export const NOTA: readonly LinhaNota[] = [
       ['InscricaoMunicipal', 'IM'],
     ] as const
   ).map(([abrasf, name]) =>
-    made(
+    computedLine(
       `IntermediarioServico/${abrasf}`,
       `${DPS}/interm/${name}`,
       'Do intermediário com nome e CPF ou CNPJ, sem os quais o modelo não tem o grupo.',
-      (n) => (hasIntermediario(n) ? cut(text(n, `${DPS}/interm/${name}`), 115) : undefined),
+      (n) => (hasIntermediario(n) ? cutText(text(n, `${DPS}/interm/${name}`), 115) : undefined),
     ),
   ),
   of('OrgaoGerador/CodigoMunicipio', `${DPS}/cLocEmi`),
-  made('OrgaoGerador/Uf', `${DPS}/cLocEmi`, 'Do município.', (n) => ufOf(text(n, `${DPS}/cLocEmi`))),
-  made('ConstrucaoCivil/CodigoObra', OBRA, 'Com a ART, e até 15 caracteres, como o modelo a exige.', (n) =>
+  computedLine('OrgaoGerador/Uf', `${DPS}/cLocEmi`, 'Do município.', (n) => ufOf(text(n, `${DPS}/cLocEmi`))),
+  computedLine('ConstrucaoCivil/CodigoObra', OBRA, 'Com a ART, e até 15 caracteres, como o modelo a exige.', (n) =>
     isObraWhole(n) ? text(n, OBRA) : undefined,
   ),
-  made('ConstrucaoCivil/Art', ART, 'Com a obra, e até 15 caracteres.', (n) =>
+  computedLine('ConstrucaoCivil/Art', ART, 'Com a obra, e até 15 caracteres.', (n) =>
     isObraWhole(n) ? text(n, ART) : undefined,
   ),
 ];
@@ -210,7 +230,7 @@ export function compNfse(nota: NotaVista, modelo: Modelo): string {
     if (value !== '' || isMissing) leaves.push([abrasf, value]);
   }
   const as = xmlnsTipos(modelo) + versaoOf(modelo);
-  const inf = `<Nfse${as}><InfNfse Id="NFS${nota.chave}">${nested(leaves)}</InfNfse></Nfse>`;
+  const inf = `<Nfse${as}><InfNfse Id="NFS${nota.chave}">${nestLeaves(leaves)}</InfNfse></Nfse>`;
   const { chave, cancelamento } = nota;
   if (cancelamento === undefined) return `<CompNfse>${inf}</CompNfse>`;
   const { em, codigo, substituta } = cancelamento;
@@ -225,7 +245,7 @@ export function compNfse(nota: NotaVista, modelo: Modelo): string {
   const replaced =
     substituta === undefined
       ? ''
-      : `<NfseSubstituicao${as}><SubstituicaoNfse Id="SUB${chave}">${nested([['NfseSubstituidora', numeroOf(substituta)]])}</SubstituicaoNfse></NfseSubstituicao>`;
+      : `<NfseSubstituicao${as}><SubstituicaoNfse Id="SUB${chave}">${nestLeaves([['NfseSubstituidora', numeroOf(substituta)]])}</SubstituicaoNfse></NfseSubstituicao>`;
   return `<CompNfse>${inf}${cancelled}${replaced}</CompNfse>`;
 }
 
@@ -236,7 +256,7 @@ export function cancelamentoXml(chave: string, pedido: string, em: string, model
 }
 
 function confirmacao(chave: string, pedido: string, em: string, xmlns = ''): string {
-  const done = nested([
+  const done = nestLeaves([
     ['InfConfirmacaoCancelamento/Sucesso', 'true'],
     ['InfConfirmacaoCancelamento/DataHora', em],
   ]);
@@ -253,7 +273,7 @@ export function pedidoXml({ numero, cnpj, inscricaoMunicipal, codigoMunicipio, c
   const of = leaves.flatMap(([name, value]) =>
     value === undefined ? [] : [[`Pedido/InfPedidoCancelamento/IdentificacaoNfse/${name}`, value] as const],
   );
-  return nested([...of, ['Pedido/InfPedidoCancelamento/CodigoCancelamento', codigo]]);
+  return nestLeaves([...of, ['Pedido/InfPedidoCancelamento/CodigoCancelamento', codigo]]);
 }
 
 /** The number of a note, which stands in its key. */
@@ -262,7 +282,7 @@ function numeroOf(chave: string): string {
 }
 
 /** Elements written one within the other; leaves of one group stand together. */
-export function nested(leaves: readonly (readonly [path: string, text: string])[]): string {
+export function nestLeaves(leaves: readonly (readonly [path: string, text: string])[]): string {
   let xml = '';
   let open: string[] = [];
   const closeTo = (depth: number): void => {
@@ -294,7 +314,7 @@ function outrasInformacoes(nota: NotaVista): string {
     if (obra !== undefined) said.push(`Obra: ${obra}`);
     if (art !== undefined) said.push(`ART: ${art}`);
   }
-  return cut(said.join('. '), 255)!;
+  return cutText(said.join('. '), 255)!;
 }
 
 /** The schemas have a building with both of its numbers, none longer than these. */
@@ -315,23 +335,25 @@ function of(abrasf: string, de: string): LinhaNota {
   return { abrasf, de, valor: (nota) => text(nota, de) };
 }
 
-function made(abrasf: string, de: string, como: string | undefined, valor: LinhaNota['valor']): LinhaNota {
+function computedLine(abrasf: string, de: string, como: string | undefined, valor: LinhaNota['valor']): LinhaNota {
   return { abrasf, de, ...(como === undefined ? {} : { como }), valor };
 }
 
 function endereco(abrasf: string, de: string, local: string): readonly LinhaNota[] {
   return [
-    made(`${abrasf}/Endereco`, `${de}/xLgr`, 'Até 125 caracteres.', (n) => cut(text(n, `${de}/xLgr`), 125)),
-    made(`${abrasf}/Numero`, `${de}/nro`, 'Até 10 caracteres.', (n) => cut(text(n, `${de}/nro`), 10)),
-    made(`${abrasf}/Complemento`, `${de}/xCpl`, 'Até 60 caracteres.', (n) => cut(text(n, `${de}/xCpl`), 60)),
+    computedLine(`${abrasf}/Endereco`, `${de}/xLgr`, 'Até 125 caracteres.', (n) => cutText(text(n, `${de}/xLgr`), 125)),
+    computedLine(`${abrasf}/Numero`, `${de}/nro`, 'Até 10 caracteres.', (n) => cutText(text(n, `${de}/nro`), 10)),
+    computedLine(`${abrasf}/Complemento`, `${de}/xCpl`, 'Até 60 caracteres.', (n) =>
+      cutText(text(n, `${de}/xCpl`), 60),
+    ),
     of(`${abrasf}/Bairro`, `${de}/xBairro`),
     of(`${abrasf}/CodigoMunicipio`, `${local}/cMun`),
-    made(`${abrasf}/Uf`, `${local}/cMun`, 'Do município.', (n) => ufOf(text(n, `${local}/cMun`))),
+    computedLine(`${abrasf}/Uf`, `${local}/cMun`, 'Do município.', (n) => ufOf(text(n, `${local}/cMun`))),
     of(`${abrasf}/Cep`, `${local}/CEP`),
   ];
 }
 
-function mapped(value: string | undefined, map: (value: string) => string): string | undefined {
+function mapText(value: string | undefined, map: (value: string) => string): string | undefined {
   return value === undefined ? undefined : map(value);
 }
 
@@ -359,7 +381,7 @@ function stepsOf(path: string): readonly string[] {
 }
 
 /** An amount as the RPS had it; nought is nothing. */
-function declared({ guardado }: NotaVista, name: 'ValorPis' | 'ValorCofins' | 'ValorCsll' | 'OutrasRetencoes') {
+function keptAmount({ guardado }: NotaVista, name: 'ValorPis' | 'ValorCofins' | 'ValorCsll' | 'OutrasRetencoes') {
   const value = readDecimal(guardado?.[`Servico/Valores/${name}`]?.replace(/^0+(?=\d)/, '') ?? '');
   return value === undefined || value === ZERO ? undefined : formatDecimal(value);
 }
@@ -368,7 +390,7 @@ function declared({ guardado }: NotaVista, name: 'ValorPis' | 'ValorCofins' | 'V
 function liquidoOf(nota: NotaVista): string | undefined {
   const liquido = decimalOf(text(nota, 'valores/vLiq'));
   if (liquido === undefined) return undefined;
-  const left = sub(liquido, decimalOf(declared(nota, 'OutrasRetencoes')) ?? ZERO);
+  const left = sub(liquido, decimalOf(keptAmount(nota, 'OutrasRetencoes')) ?? ZERO);
   return formatDecimal(left > ZERO ? left : ZERO);
 }
 
@@ -411,7 +433,7 @@ function ufOf(codigoIbge: string | undefined): string | undefined {
 }
 
 /** Characters are counted, so that none is cut in two. */
-function cut(value: string | undefined, max: number): string | undefined {
+function cutText(value: string | undefined, max: number): string | undefined {
   if (value === undefined || value.length <= max) return value;
   const characters = [...value];
   return characters.length <= max ? value : characters.slice(0, max).join('').trimEnd();

@@ -4,7 +4,7 @@
  */
 import type { Fault } from '../fault.ts';
 import type { NotaEstado } from '../nota.ts';
-import { clipped, type Mensagem, mensagemOfFault } from './mensagens.ts';
+import { clipText, type Mensagem, mensagemOfFault } from './mensagens.ts';
 
 export const PROPRIAS = {
   L003: [
@@ -28,7 +28,7 @@ export const PROPRIAS = {
 /** A message of our own, with what there is to say of this one. */
 export function mensagemPropria(codigo: keyof typeof PROPRIAS, detalhe = ''): Mensagem {
   const [mensagem, correcao] = PROPRIAS[codigo];
-  return { codigo, mensagem: clipped(`${mensagem}${detalhe && ` ${detalhe}`}`), correcao };
+  return { codigo, mensagem: clipText(`${mensagem}${detalhe && ` ${detalhe}`}`), correcao };
 }
 
 /** Of a cancellation that is refused. A note whose cancellation is under way is not yet cancelled, which E79 would say. */
@@ -55,7 +55,7 @@ export function mensagemRecusada(sobre: string, recusa: Recusa): Mensagem {
   const motivo = recusa.motivo ?? 'Não disse por quê.';
   return {
     codigo: 'E89',
-    mensagem: clipped(`${sobre && `${sobre}: `}O ambiente nacional recusou a nota, que não vale. ${motivo}`),
+    mensagem: clipText(`${sobre && `${sobre}: `}O ambiente nacional recusou a nota, que não vale. ${motivo}`),
     correcao: correcaoDaRecusa(recusa),
   };
 }

@@ -43,17 +43,17 @@ export function competenciaOf(rps: Rps): string | undefined {
   return (rps.get('DataCompetencia') ?? rps.get('DataEmissao'))?.slice(0, 10);
 }
 
-export function mapped<Value>(text: string | undefined, map: (text: string) => Value): Value | undefined {
+export function mapText<Value>(text: string | undefined, map: (text: string) => Value): Value | undefined {
   return text === undefined ? undefined : map(text);
 }
 
 /** The model has zeros where nothing is known. */
-export function informed(documento: string | undefined): string | undefined {
+export function documentOrNone(documento: string | undefined): string | undefined {
   return documento === undefined || /^0+$/.test(documento) ? undefined : documento;
 }
 
 export function hasTaker(rps: Rps): boolean {
-  return ['Cpf', 'Cnpj'].some((name) => informed(rps.get(`${TOMADOR}/CpfCnpj/${name}`)) !== undefined);
+  return ['Cpf', 'Cnpj'].some((name) => documentOrNone(rps.get(`${TOMADOR}/CpfCnpj/${name}`)) !== undefined);
 }
 
 export function ofTaker(path: string): (rps: Rps) => string | undefined {
@@ -63,7 +63,7 @@ export function ofTaker(path: string): (rps: Rps) => string | undefined {
 /** A person whose city alone is known has no address, which the DPS can do without; of a company it asks the whole. */
 export function ofAddress(name: string): (rps: Rps) => string | undefined {
   return (rps) => {
-    const isCompany = informed(rps.get(`${TOMADOR}/CpfCnpj/Cnpj`)) !== undefined;
+    const isCompany = documentOrNone(rps.get(`${TOMADOR}/CpfCnpj/Cnpj`)) !== undefined;
     const hasAddress = isCompany || ['Endereco', 'Bairro', 'Cep'].some((one) => rps.has(`${ENDERECO}/${one}`));
     return hasAddress ? ofTaker(`${ENDERECO}/${name}`)(rps) : undefined;
   };

@@ -7,7 +7,7 @@
  * on its names, may stand what is not known. Whether a value is right is the judge's affair.
  */
 import type { Elemento } from '../layout/tree.ts';
-import { type Esquema, esquemaOf, estranhos } from './esquema.ts';
+import { type Esquema, esquemaOf, listEstranhos } from './esquema.ts';
 
 export type CampoRps = {
   /** Below `InfRps`. */
@@ -239,7 +239,7 @@ export type Rps = ReadonlyMap<string, string>;
 /** Reads an `InfRps`, with what the table does not know, and then what it finds missing or malformed, in its order. */
 export function readRps(infRps: Elemento): { readonly rps: Rps; readonly faltas: readonly FaltaRps[] } {
   const rps = new Map<string, string>();
-  const faltas: FaltaRps[] = estranhos(infRps, ESQUEMA_RPS).map((one) => ({ codigo: 'E160', ...one }));
+  const faltas: FaltaRps[] = listEstranhos(infRps, ESQUEMA_RPS).map((one) => ({ codigo: 'E160', ...one }));
   for (const { path, alias, falta, forma, extensao, ajuda, zeroVazio } of CAMPOS_RPS) {
     const found = (alias === undefined ? [path] : [path, alias])
       .flatMap((one) => textsAt(infRps, one, extensao))

@@ -28,17 +28,19 @@ export function rightValue(value: JsonValue, type: SimpleType, isInteger = false
 
 /** A value in JSON again, numbers as they were written; undefined when it is too long to be sent back. */
 export function jsonText(value: JsonValue): string | undefined {
-  const text = written(value, CORRECTION_MAX);
+  const text = writeValue(value, CORRECTION_MAX);
   return text.length > CORRECTION_MAX ? undefined : text;
 }
 
 /** Stops where it is longer than may be: how much is left of that is handed down. */
-function written(value: JsonValue, left: number): string {
+function writeValue(value: JsonValue, left: number): string {
   switch (value.kind) {
     case 'object':
-      return joined('{}', value.members, left, ({ name, value: one }, rest) => propertyText(name, written(one, rest)));
+      return joinParts('{}', value.members, left, ({ name, value: one }, rest) =>
+        propertyText(name, writeValue(one, rest)),
+      );
     case 'array':
-      return joined('[]', value.items, left, written);
+      return joinParts('[]', value.items, left, writeValue);
     case 'string':
       return value.text.length > left ? value.text : JSON.stringify(value.text);
     case 'null':
@@ -48,7 +50,7 @@ function written(value: JsonValue, left: number): string {
   }
 }
 
-function joined<One>(
+function joinParts<One>(
   marks: string,
   all: readonly One[],
   left: number,

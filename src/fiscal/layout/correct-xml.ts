@@ -25,7 +25,7 @@ type Written = { readonly prefix: string; readonly attributes: string; readonly 
 
 const START_TAG = /^<([^\s/>]*:)?[^\s/>]+([\s\S]*?)\s*\/?>$/;
 
-function writtenAs(element: Elemento, source: Source | undefined): Written {
+function writtenFormOf(element: Elemento, source: Source | undefined): Written {
   const extent = source?.extentOf(element);
   if (source === undefined || extent === undefined) {
     return { prefix: '', attributes: '', inside: escapeText(element.text) };
@@ -37,7 +37,7 @@ function writtenAs(element: Elemento, source: Source | undefined): Written {
 
 /** The element with another text. */
 export function elementWith(element: Elemento, text: string, source: Source | undefined): string {
-  const { prefix, attributes } = writtenAs(element, source);
+  const { prefix, attributes } = writtenFormOf(element, source);
   return `<${prefix}${element.name}${attributes}>${escapeText(text)}</${prefix}${element.name}>`;
 }
 
@@ -45,13 +45,13 @@ export function elementWith(element: Elemento, text: string, source: Source | un
  * An element under its right name, inside the groups that lead there; of a leaf with its text mended, where that can be. Undefined
  * where it says nothing, is of another kind than the one that was meant, or is too long to be sent back.
  */
-export function renamed(
+export function renameElement(
   element: Elemento,
   steps: readonly string[],
   meant: Leaf | undefined,
   source: Source | undefined,
 ): string | undefined {
-  const { prefix, attributes, inside } = writtenAs(element, source);
+  const { prefix, attributes, inside } = writtenFormOf(element, source);
   const content = meant === undefined ? groupIn(element, inside, source) : leafIn(element, inside, meant);
   if (content === undefined) return undefined;
   const correction = steps.reduceRight((inner, step, place) => {
@@ -79,7 +79,7 @@ const REST_OF_LINE = /^(?:<!--[\s\S]*?-->|<\?[\s\S]*?\?>|<!\[CDATA\[[\s\S]*?\]\]
  * The group with its children in another order, each with the comments and spaces before it and behind it on its line. `keys`: by what
  * each child is to be sorted; equal ones keep their order.
  */
-export function reordered(group: Elemento, keys: readonly number[], source: Source | undefined): string | undefined {
+export function reorderGroup(group: Elemento, keys: readonly number[], source: Source | undefined): string | undefined {
   const extent = source?.extentOf(group);
   if (source === undefined || extent === undefined || extent.end - extent.start > CORRECTION_MAX) return undefined;
   const text = source.text();
@@ -111,7 +111,7 @@ export function nationalNamespace(
   if (source === undefined || extent === undefined) return undefined;
   const inside = source.text().slice(extent.open, extent.close);
   if (inside.includes(`"${element.namespace}"`) || inside.includes(`'${element.namespace}'`)) return undefined;
-  const { prefix } = writtenAs(element, source);
+  const { prefix } = writtenFormOf(element, source);
   const attribute = prefix === '' ? 'xmlns' : `xmlns:${prefix.slice(0, -1)}`;
   return { attribute, correction: `${attribute}="${DPS_NAMESPACE}"` };
 }

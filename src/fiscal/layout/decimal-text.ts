@@ -23,19 +23,19 @@ export function decimalText(
   if (power === null) return text;
   const [, sign = '', whole = '', fraction = '', exponent] = power;
   const shift = Math.max(-EXPONENT_MAX, Math.min(EXPONENT_MAX, Number(exponent)));
-  return sign + shifted(whole, fraction, shift);
+  return sign + shiftPoint(whole, fraction, shift);
 }
 
 /** The digits with their point moved. */
-function shifted(whole: string, fraction: string, shift: number): string {
+function shiftPoint(whole: string, fraction: string, shift: number): string {
   if (shift >= 0) {
     const digits = fraction.padEnd(shift, '0');
-    return withoutZeros(whole + digits.slice(0, shift)) + (digits.length > shift ? `.${digits.slice(shift)}` : '');
+    return trimZeros(whole + digits.slice(0, shift)) + (digits.length > shift ? `.${digits.slice(shift)}` : '');
   }
   const digits = whole.padStart(1 - shift, '0');
-  return `${withoutZeros(digits.slice(0, shift))}.${digits.slice(shift)}${fraction}`;
+  return `${trimZeros(digits.slice(0, shift))}.${digits.slice(shift)}${fraction}`;
 }
 
-function withoutZeros(digits: string): string {
+function trimZeros(digits: string): string {
   return digits.replace(/^0+(?=[0-9])/, '');
 }

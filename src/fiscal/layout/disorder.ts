@@ -1,6 +1,6 @@
 /** E203 for a group whose elements stand in another order than the layout's: what goes before what, and the group put right. */
 import type { Fault } from '../fault.ts';
-import { reordered, type Source } from './correct-xml.ts';
+import { reorderGroup, type Source } from './correct-xml.ts';
 import type { Elemento } from './tree.ts';
 
 /** A child of a group: its name and its place in the national order, which what may stand anywhere does not have. */
@@ -32,7 +32,7 @@ export function orderFault(
     return [`${child.name} deve vir depois de ${awaited?.name ?? right.at(-1)}`];
   });
   if (rules.length === 0) return undefined;
-  const correcao = reordered(group, sortingKeys(children), source);
+  const correcao = reorderGroup(group, sortingKeys(children), source);
   return {
     codigo: 'E203',
     xpath,

@@ -28,27 +28,27 @@ export function normaliseDps(dps: Dps, filled: Filled): DpsNacional {
     dhEmi,
     serie,
     nDPS,
-    prest: dps.tpEmit === '1' ? withoutRegistered(dps.prest) : dps.prest,
-    serv: withMdic(dps.serv),
-    ...(IBSCBS === undefined ? {} : { IBSCBS: completed(IBSCBS, filled.cIndOp) }),
+    prest: dps.tpEmit === '1' ? dropRegistered(dps.prest) : dps.prest,
+    serv: fillMdic(dps.serv),
+    ...(IBSCBS === undefined ? {} : { IBSCBS: completeIbsCbs(IBSCBS, filled.cIndOp) }),
   };
   return normalised as DpsNacional;
 }
 
 /** When the provider issues, name and address stand in `emit` of the note, and here the ADN refuses them (E0121, E0128). */
-function withoutRegistered(prest: Dps['prest']): Dps['prest'] {
+function dropRegistered(prest: Dps['prest']): Dps['prest'] {
   if (prest.xNome === undefined && prest.end === undefined) return prest;
   const { xNome: _name, end: _address, ...rest } = prest;
   return rest;
 }
 
-function withMdic(serv: Dps['serv']): Dps['serv'] {
+function fillMdic(serv: Dps['serv']): Dps['serv'] {
   const { comExt } = serv;
   return comExt === undefined || comExt.mdic !== undefined ? serv : { ...serv, comExt: { ...comExt, mdic: '0' } };
 }
 
 /** Who names a recipient and does not say so meant that it is not the taker. */
-function completed(ibscbs: NonNullable<Dps['IBSCBS']>, cIndOp: string | undefined): NonNullable<Dps['IBSCBS']> {
+function completeIbsCbs(ibscbs: NonNullable<Dps['IBSCBS']>, cIndOp: string | undefined): NonNullable<Dps['IBSCBS']> {
   const { finNFSe, indDest } = ibscbs;
   if (finNFSe !== undefined && indDest !== undefined && ibscbs.cIndOp !== undefined) return ibscbs;
   return {

@@ -67,10 +67,10 @@ export function readDps(root: Elemento, how: { readonly source?: Source; readonl
     if (child.name === 'infDPS') {
       infDps ??= child;
       bodies += 1;
-      if (bodies === 2) faults.push(repeated('/DPS/infDPS[2]', 'infDPS', 1));
+      if (bodies === 2) faults.push(repeatedFault('/DPS/infDPS[2]', 'infDPS', 1));
     } else if (child.name === 'Signature' && child.namespace === SIGNATURE_NAMESPACE) {
       signatures += 1;
-      if (signatures === 2) faults.push(repeated('/DPS/Signature[2]', 'Signature', 1));
+      if (signatures === 2) faults.push(repeatedFault('/DPS/Signature[2]', 'Signature', 1));
     } else strange.push({ child, before: '/DPS' });
   }
   const level = { compiled: COMPILED_ROOT, element: root, base: '/DPS', parent: 'DPS' };
@@ -79,14 +79,14 @@ export function readDps(root: Elemento, how: { readonly source?: Source; readonl
   if (infDps === undefined) {
     if (!misspelt)
       faults.push({ codigo: 'E002', xpath: '/DPS/infDPS', mensagem: 'Falta o grupo infDPS dentro de DPS.' });
-    return { faults: told(found) };
+    return { faults: listInOrder(found) };
   }
   if (isForeign(infDps, root)) faults.push(namespaceFault('/DPS/infDPS', infDps, source));
   attributeFaults(infDps, '/DPS/infDPS', ['Id'], found);
   const id = attributeOf(infDps, 'Id') ?? '';
   checkId(id, faults);
   const read = readGroup(layout.compiled, infDps, '/DPS/infDPS', 'infDPS', found);
-  if (faults.length > 0) return { faults: told(found) };
+  if (faults.length > 0) return { faults: listInOrder(found) };
   return { dps: layout.toDps(read), id };
 }
 
@@ -94,7 +94,7 @@ export function readDps(root: Elemento, how: { readonly source?: Source; readonl
  * What is answered, in the order of the layout. A mistake already named by its wrong tag is not named again as a missing
  * element.
  */
-function told({ faults, unlisted, places, withheld, missing, meant }: Found): readonly Fault[] {
+function listInOrder({ faults, unlisted, places, withheld, missing, meant }: Found): readonly Fault[] {
   const said = faults.filter((fault) => !(missing.has(fault) && meant.has(fault.xpath)));
   const ordered = inLayoutOrder(said, (fault) => places.get(fault) ?? fault.xpath);
   return listFaults(
@@ -157,7 +157,7 @@ function readGroup(
         if (!twins.has(name)) {
           twins.add(name);
           const count = element.children.filter((twin) => compiled.slots.get(twin.name) === slot).length;
-          faults.push(repeated(`${base}/${name}[2]`, name, 1, count));
+          faults.push(repeatedFault(`${base}/${name}[2]`, name, 1, count));
         }
         continue;
       }
@@ -168,7 +168,7 @@ function readGroup(
       list.push(readItem(slot, child, `${base}/${name}[${list.length + 1}]`, found));
       if (list.length === slot.item.max + 1) {
         const xpath = `${base}/${name}[${list.length}]`;
-        faults.push(repeated(xpath, found.words.name(xpath, slot.item), slot.item.max));
+        faults.push(repeatedFault(xpath, found.words.name(xpath, slot.item), slot.item.max));
       }
     }
   }
@@ -183,7 +183,7 @@ function readGroup(
   }
   for (const slot of compiled.required) {
     if (slot.item.name in value || explained.has(slot.item.name)) continue;
-    const fault = missing(slot, base, parent, found.words);
+    const fault = missingFault(slot, base, parent, found.words);
     found.missing.add(fault);
     faults.push(fault);
   }
@@ -274,7 +274,7 @@ function emptyGroup({ item, required, choice }: Slot, xpath: string, { name }: W
   };
 }
 
-function missing(slot: Slot, base: string, parent: string, words: Words): Fault {
+function missingFault(slot: Slot, base: string, parent: string, words: Words): Fault {
   const { item } = slot;
   const xpath = `${base}/${item.name}`;
   const name = words.name(xpath, item);
@@ -327,7 +327,7 @@ function checkChoice(
   }
 }
 
-function repeated(xpath: string, name: string, max: number, count?: number): Fault {
+function repeatedFault(xpath: string, name: string, max: number, count?: number): Fault {
   const times = count === undefined ? `mais de ${max === 1 ? 'uma vez' : `${max} vezes`}` : `${count} vezes`;
   const mensagem = `${name} aparece ${times}; o máximo é ${max}.`;
   return { codigo: 'E203', xpath, mensagem, esperado: `no máximo ${max}` };

@@ -57,7 +57,7 @@ export function strangeProperty(
   host: Host,
   { taken, abroad }: { readonly taken: ReadonlySet<string>; readonly abroad: boolean },
 ): Strange {
-  const where = host.campo === '' ? 'do corpo JSON' : `de ${plain(host.campo)}`;
+  const where = host.campo === '' ? 'do corpo JSON' : `de ${dropBrackets(host.campo)}`;
   const shown = quoted(name);
   const fault = (say: string, esperado?: string, correcao?: string): Fault => ({
     codigo: 'E0010',
@@ -78,7 +78,7 @@ export function strangeProperty(
   }
   const outside = abroad ? nameAbroad(snake) : undefined;
   if (outside !== undefined && namesAbroad(host).includes(outside)) {
-    const place = `${plain(host.campo)}.exterior.${outside}`;
+    const place = `${dropBrackets(host.campo)}.exterior.${outside}`;
     return { fault: fault(`num endereço no exterior ele fica em ${place}`, place), explains: [`${host.path}/endExt`] };
   }
   if (host.items.has('exterior') && saysBrazil(snake, value)) {
@@ -87,7 +87,7 @@ export function strangeProperty(
   const rightly = (right: string): Strange => {
     const meant = host.items.get(right)!;
     const isFree = !taken.has(right) && !rivalsOf(host, meant).some((rival) => taken.has(rival));
-    return { fault: fault(saying(meant), right, isFree ? underRightName(value, meant, host) : undefined), meant };
+    return { fault: fault(adviceFor(meant), right, isFree ? correctName(value, meant, host) : undefined), meant };
   };
   const right = rightNameIn(name, snake, host);
   if (right !== undefined) return rightly(right);
@@ -101,7 +101,7 @@ export function strangeProperty(
   }
   const elsewhere = placesOf(foreign?.rename ?? name, snake, foreign, host).slice(0, ELSEWHERE_MAX);
   if (elsewhere.length > 0) {
-    const places = elsewhere.map(({ campo }) => plain(campo)).join(' ou ');
+    const places = elsewhere.map(({ campo }) => dropBrackets(campo)).join(' ou ');
     const explains = elsewhere.length === 1 ? elsewhere[0]!.paths : [];
     return { fault: fault(`o que existe é ${places}`, places), explains };
   }
@@ -113,7 +113,10 @@ export function strangeProperty(
   if (near !== undefined) return rightly(near);
   const [afar, ...others] = placesOfMeaning(snake);
   if (afar !== undefined && others.length === 0) {
-    return { fault: fault(`o que existe é ${plain(afar.campo)}`, plain(afar.campo)), explains: afar.paths };
+    return {
+      fault: fault(`o que existe é ${dropBrackets(afar.campo)}`, dropBrackets(afar.campo)),
+      explains: afar.paths,
+    };
   }
   const which =
     names.length <= NAMES_TOLD_MAX
@@ -153,11 +156,11 @@ const ELSEWHERE_MAX = 3;
 function inNamesOfTheBody(say: string): string {
   return say.replace(/\b[a-z]+[A-Z]\w*/g, (tag) => {
     const [only, ...others] = [...NAMES].filter(([path]) => lastOf(path) === tag);
-    return only === undefined || others.length > 0 ? tag : plain(only[1].campo);
+    return only === undefined || others.length > 0 ? tag : dropBrackets(only[1].campo);
   });
 }
 
-function saying(item: Item): string {
+function adviceFor(item: Item): string {
   if (item.kind !== 'declaracao') return `o nome certo é ${item.name}`;
   return `o valor é calculado pelo serviço; para tê-lo comparado, declare-o em ${item.name}`;
 }
@@ -219,7 +222,7 @@ function meaningOf(name: string): string {
 /** Where in the body a property of the same words stands; one word alone says too little. */
 function placesOfMeaning(snake: string): readonly PlaceOfBody[] {
   const sent = wordsOf(snake);
-  return sent.includes(' ') ? placedProperties().filter(({ item }) => meaningOf(item) === sent) : [];
+  return sent.includes(' ') ? listProperties().filter(({ item }) => meaningOf(item) === sent) : [];
 }
 
 /** Half of the words of both names in common, and no other name has as many. */
@@ -246,9 +249,9 @@ type PlaceOfBody = { readonly campo: string; readonly paths: readonly string[] }
 /** Where else in the body a property of this name, or of this tag, stands: of the same party when that has one. */
 function placesOf(name: string, snake: string, foreign: ForeignTag | undefined, host: Host): readonly PlaceOfBody[] {
   const party = /^(?:prestador|tomador|intermediario)_/.exec(host.campo)?.[0];
-  const ofParty = party === undefined ? [] : placedProperties().filter(({ campo }) => campo === party + snake);
+  const ofParty = party === undefined ? [] : listProperties().filter(({ campo }) => campo === party + snake);
   if (ofParty.length > 0) return ofParty;
-  const byName = placedProperties().filter(({ item, joined }) => item === snake || joined.includes(snake));
+  const byName = listProperties().filter(({ item, joined }) => item === snake || joined.includes(snake));
   if (byName.length > 0) return byName;
   const byTag = [...NAMES].filter(([path]) => lastOf(path) === name);
   if (byTag.length > 0) {
@@ -273,14 +276,14 @@ type PlacedProperty = {
 
 let placed: readonly PlacedProperty[] | undefined;
 
-function placedProperties(): readonly PlacedProperty[] {
+function listProperties(): readonly PlacedProperty[] {
   placed ??= HOSTS.flatMap((host) =>
     [...host.items.values()].map((item) => {
       const below = host.path === '' ? '' : `${host.path}/`;
       const own = item.kind === 'campo' ? item.paths : item.kind === 'grupo' ? [item.path] : [];
       const paths = own.map((path) => below + path);
       const campo = host.campo === '' ? item.name : `${host.campo}.${item.name}`;
-      const whole = plain(campo).replaceAll('.', '_').toLowerCase();
+      const whole = dropBrackets(campo).replaceAll('.', '_').toLowerCase();
       return { campo, paths, item: item.name, joined: [whole, whole.replace(/_(endereco|exterior)(?=_)/g, '')] };
     }),
   );
@@ -319,12 +322,12 @@ function snakeOf(name: string): string {
     .toLowerCase();
 }
 
-function plain(campo: string): string {
+function dropBrackets(campo: string): string {
   return campo.replaceAll('[]', '');
 }
 
 /** What was sent under the right name, if its value is one that can stand there. */
-function underRightName(value: JsonValue, meant: Item, host: Host): string | undefined {
+function correctName(value: JsonValue, meant: Item, host: Host): string | undefined {
   const right = valueFor(value, meant, host);
   return right === undefined ? undefined : propertyText(meant.name, right);
 }

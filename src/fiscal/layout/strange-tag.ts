@@ -3,7 +3,7 @@
  * put in its place where that is mechanical (E0010, D-113, D-212).
  */
 import type { Fault } from '../fault.ts';
-import { REMOVAL, renamed } from './correct-xml.ts';
+import { REMOVAL, renameElement } from './correct-xml.ts';
 import type { ForeignTag } from './dps.ts';
 import type { Compiled, Layout, Slot } from './layouts.ts';
 import { FAULTS_MAX, type Found, type Level } from './reading.ts';
@@ -48,7 +48,7 @@ export function tellStrange(strange: readonly Strange[], level: Level, found: Fo
     const correcao = isRefused
       ? REMOVAL
       : right && hasRoom(child)
-        ? underRightName(child, right, level, found)
+        ? correctName(child, right, level, found)
         : undefined;
     const fault = correcao === undefined ? unknown.fault : { ...unknown.fault, correcao };
     if (elsewhere !== undefined) found.meant.add(elsewhere);
@@ -63,7 +63,7 @@ export function tellStrange(strange: readonly Strange[], level: Level, found: Fo
   return { explained, meant };
 }
 
-function underRightName(
+function correctName(
   child: Elemento,
   right: readonly string[],
   { compiled }: Level,
@@ -75,7 +75,7 @@ function underRightName(
     slot = around?.slots.get(step);
     around = slot?.inside;
   }
-  return renamed(child, right, slot?.item.kind === 'leaf' ? slot.item : undefined, source);
+  return renameElement(child, right, slot?.item.kind === 'leaf' ? slot.item : undefined, source);
 }
 
 /** Whether a child may stand where it does under its right name: no second time, not beside another of its choice, not out of order. */

@@ -67,7 +67,7 @@ function propertyOf(word: string, { steps, host }: Around): string | undefined {
   const all = pathsOf(word);
   const isPath = word.includes('/');
   const near = isPath && all.includes(word) ? [word] : nearest(all, steps);
-  const called = new Set(near.map((path) => shown(NAMES.get(path)!, path, isPath ? undefined : host)));
+  const called = new Set(near.map((path) => nameProperty(NAMES.get(path)!, path, isPath ? undefined : host)));
   if (called.size === 1) return [...called][0];
   const names = new Set(near.map((path) => NAMES.get(path)!.name));
   return names.size === 1 ? [...names][0] : undefined;
@@ -86,7 +86,7 @@ function nearest(candidates: readonly string[], steps: readonly string[]): reado
  * A property beside the place of the fault by its name, where that is more than one plain word (`numero`, `valor`); any
  * other with the object that it stands in.
  */
-function shown({ campo, name, host: own }: Named, path: string, host: string | undefined): string {
+function nameProperty({ campo, name, host: own }: Named, path: string, host: string | undefined): string {
   const party = ownOf(PARTIES, path);
   if (party !== undefined) return party;
   const plain = campo.replaceAll('[]', '');

@@ -48,7 +48,7 @@ function objectOf(
           : grupoOf(item, element, known, `${place}${item.name}.`, declared);
     if (value !== undefined) object[item.name] = value;
   }
-  if (element !== undefined) for (const strange of strangers(element, known)) add(object, strange);
+  if (element !== undefined) for (const strange of strangersIn(element, known)) addStranger(object, strange);
   return object;
 }
 
@@ -88,23 +88,23 @@ function at(element: Elemento | undefined, path: string, { taken, passed }: Know
 }
 
 /** What no property has asked for: strange elements, also those inside of groups that the body does not show. */
-function strangers(element: Elemento, known: Known): readonly Elemento[] {
+function strangersIn(element: Elemento, known: Known): readonly Elemento[] {
   return element.children.flatMap((child) => {
     if (known.taken.has(child)) return [];
     if (!known.passed.has(child)) return [child];
     if (child.children.length === 0) throw new Unsayable();
-    return strangers(child, known);
+    return strangersIn(child, known);
   });
 }
 
-function add(object: Record<string, Json>, { name, text, children }: Elemento): void {
+function addStranger(object: Record<string, Json>, { name, text, children }: Elemento): void {
   if (name in object) throw new Unsayable();
   if (children.length === 0) {
     object[name] = text;
     return;
   }
   const inside: Record<string, Json> = Object.create(null);
-  for (const child of children) add(inside, child);
+  for (const child of children) addStranger(inside, child);
   object[name] = inside;
 }
 

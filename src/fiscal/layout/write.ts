@@ -75,7 +75,7 @@ export function withSignature(nfse: string, signature: string): string {
 
 /** Prepares the writing of a table: its elements with their values, attributes left to the caller. */
 export function writerOf(items: readonly Item[]): Write {
-  const parts = elementsOf(items).map((item) => (item.max === 1 ? one(item) : several(item)));
+  const parts = elementsOf(items).map((item) => (item.max === 1 ? writerOfOne(item) : writerOfList(item)));
   return (values) => {
     let text = '';
     for (const part of parts) text += part(values);
@@ -83,18 +83,18 @@ export function writerOf(items: readonly Item[]): Write {
   };
 }
 
-function one(item: Leaf | Group): Write {
+function writerOfOne(item: Leaf | Group): Write {
   const { name } = item;
-  const write = element(item);
+  const write = writerOfElement(item);
   return (values) => {
     const value = values[name];
     return value === undefined ? '' : write(value);
   };
 }
 
-function several(item: Leaf | Group): Write {
+function writerOfList(item: Leaf | Group): Write {
   const { name } = item;
-  const write = element(item);
+  const write = writerOfElement(item);
   return (values) => {
     const list = values[name] as readonly unknown[] | undefined;
     let text = '';
@@ -104,7 +104,7 @@ function several(item: Leaf | Group): Write {
 }
 
 /** One element with its tags. An optional group in which nothing is written is not written either. */
-function element(item: Leaf | Group): (value: unknown) => string {
+function writerOfElement(item: Leaf | Group): (value: unknown) => string {
   const open = `<${item.name}>`;
   const close = `</${item.name}>`;
   if (item.kind === 'group') {
