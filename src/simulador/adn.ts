@@ -269,11 +269,11 @@ function documentosOf(req: IncomingMessage, body: Buffer): readonly string[] | U
 
 // Faults.
 
-/** Lets strike what strikes before processing; whether it took the place of everything else. */
+/** Applies the faults drawn for the time before processing. True: one of them was the whole answer. */
 async function strikeBefore(exchange: Exchange, documentos: number): Promise<boolean> {
   const { sorte, maxima, face } = exchange;
   if (sorte.estragos.has('atraso-antes')) await pause(sorte.draw('espera antes') * maxima.atraso_ms, face.ending);
-  // Who was woken by the end must not begin anything: what would be kept could no longer be written.
+  // A request that wakes up while the simulator closes starts nothing: its document could no longer be written.
   if (face.ending.aborted) return true;
   switch (sorte.desvio) {
     case 'pedido-perdido':
@@ -305,7 +305,7 @@ async function strikeBefore(exchange: Exchange, documentos: number): Promise<boo
   }
 }
 
-/** Lets strike what takes the place of the answer; whether anything did. */
+/** Applies the faults that replace the answer. True: one of them did. */
 async function strikeAfter(exchange: Exchange): Promise<boolean> {
   const { sorte } = exchange;
   switch (sorte.desvio) {

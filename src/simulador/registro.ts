@@ -347,7 +347,7 @@ function writerOf(file: FileHandle, start: number): Writer {
   const onDisk = (): Promise<void> => {
     if (next !== undefined) return next;
     if (gathered.length === 0) return under ?? Promise.resolve();
-    // A failure stays: what follows a hole in the file could not be read back.
+    // A failed write fails all later ones: nothing after a hole in the file could be read back.
     const turn = (under ?? Promise.resolve()).then(() => {
       next = undefined;
       under = turn;

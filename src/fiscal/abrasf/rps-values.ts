@@ -47,7 +47,7 @@ export function mapText<Value>(text: string | undefined, map: (text: string) => 
   return text === undefined ? undefined : map(text);
 }
 
-/** The model has zeros where nothing is known. */
+/** The model writes zeros for an unknown document. */
 export function documentOrNone(documento: string | undefined): string | undefined {
   return documento === undefined || /^0+$/.test(documento) ? undefined : documento;
 }
@@ -126,7 +126,7 @@ export function aliquotaOf(rps: Rps): string | undefined {
   const places = fraction.padEnd(4, '0');
   const percent = isPercent ? `${integer}.${fraction || '0'}` : `${places.slice(0, 2)}.${places.slice(2)}`;
   const value = readDecimal(percent.replace(/^0+(?=\d)/, ''));
-  // Nought is what a client writes that has no rate to tell.
+  // A client without a rate sends zero.
   if (value === ZERO) return undefined;
   return value === undefined ? percent : formatDecimal(value);
 }

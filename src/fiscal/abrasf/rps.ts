@@ -257,7 +257,7 @@ export function readRps(infRps: Elemento): { readonly rps: Rps; readonly faltas:
   return { rps, faltas };
 }
 
-/** Spellings of the extension differ between those who send it, and are told apart by their letters alone. */
+/** Senders spell the extension differently: upper and lower case are one. */
 function textsAt(element: Elemento, path: string, anyCase = false): readonly string[] {
   let places: readonly Elemento[] = [element];
   for (const step of path.split('/')) {

@@ -61,7 +61,7 @@ const FAR_BEYOND = 100;
 export function checkText(type: SimpleType, value: string): TypeFault | undefined {
   const fault = faultOf(type, value);
   if (fault?.fix === undefined || faultOf(type, fault.fix) === undefined) return fault;
-  // What would be refused again mends nothing.
+  // A correction that would be refused again is not offered.
   const { fix: _fix, ...unmended } = fault;
   return unmended;
 }
@@ -107,7 +107,7 @@ function checkDecimal(type: SimpleType, value: string): TypeFault | undefined {
     return { kind: 'tipo', problem, ...fixIf(decimalFix(type, value)) };
   }
   const whole = plain[1]!.replace(/^0+(?=\d)/, '');
-  // A text of a million digits is not made a number to be told that it is too large.
+  // A text of a million digits is judged by its length: making a number of it would take long.
   if (type.highest !== undefined && (whole.length > 15 || BigInt(whole) * 100n > type.highest)) {
     return { kind: 'valor', problem: 'está acima do máximo', ...AFTER_COLON };
   }

@@ -32,7 +32,7 @@ export function jsonText(value: JsonValue): string | undefined {
   return text.length > CORRECTION_MAX ? undefined : text;
 }
 
-/** Stops where it is longer than may be: how much is left of that is handed down. */
+/** Stops once the text is longer than a correction may be; `left` is what remains of that length. */
 function writeValue(value: JsonValue, left: number): string {
   switch (value.kind) {
     case 'object':
@@ -71,5 +71,5 @@ export function asCode(text: string, type: SimpleType): string | undefined {
   return [text, ...padded].find((candidate) => checkText(type, candidate) === undefined);
 }
 
-/** A longer code is a key or a text, which nobody begins with a row of zeros. */
+/** A longer code is a key or a text, which has no leading zeros to lose. */
 const CODE_MAX = 15;

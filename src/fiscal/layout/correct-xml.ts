@@ -83,7 +83,7 @@ export function reorderGroup(group: Elemento, keys: readonly number[], source: S
   const extent = source?.extentOf(group);
   if (source === undefined || extent === undefined || extent.end - extent.start > CORRECTION_MAX) return undefined;
   const text = source.text();
-  // What the service put into the tree has the number of its group, and is not in the text.
+  // An element that the service added has the index of its group, and no place in the text.
   const written = group.children
     .map((child, place) => ({ key: keys[place]!, index: child.index, extent: source.extentOf(child) }))
     .filter(({ index }) => index !== group.index);

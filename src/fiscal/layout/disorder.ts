@@ -43,7 +43,7 @@ export function orderFault(
   };
 }
 
-/** What has no place of its own stays behind the one before it. */
+/** An element without a place in the order stays behind its predecessor. */
 function sortingKeys(children: readonly Ordered[]): readonly number[] {
   let key = -1;
   return children.map(({ order }) => {

@@ -240,7 +240,7 @@ class Body {
         for (const path of paths) this.places.explain(`${xpath}/${path}`);
       }
     }
-    // An object from which all was taken out would be empty, which is a fault too.
+    // Removing the last property would leave an empty object, which is a fault as well.
     const { correcao, ...uncorrected } = fault;
     const isOffered = correcao !== REMOVAL || host.path === '' || known.size > 0;
     this.#tell({ ...(isOffered ? fault : uncorrected), xpath: at, campo }, offset);
@@ -366,7 +366,7 @@ class Body {
         into.push(this.element(group.name, ''));
         return;
       }
-      // One more than may be is enough to be told that there are too many.
+      // One item beyond the maximum suffices for the fault of too many.
       value.items.slice(0, group.max + 1).forEach((item, place) => {
         into.push(this.#object(part, item, `${xpath}[${place + 1}]`));
       });

@@ -145,7 +145,7 @@ function readGroup(
       continue;
     }
     const name = slot.item.name;
-    // What the layout does not have is told behind all that is in the element before it.
+    // An unknown element is listed after everything inside the known element before it.
     before = `${base}/${name}/-`;
     if (slot.order !== undefined) {
       if (slot.order < last) disordered = true;
@@ -211,7 +211,7 @@ function readItem(slot: Slot, element: Elemento, xpath: string, found: Found): u
   if (slot.inside !== undefined) {
     const before = faults.length;
     const value = readGroup(slot.inside, element, xpath, slot.item.name, found);
-    // Of a group that must hold something its own fields have been missed.
+    // A group with required fields has a fault for each of them already.
     if (element.children.length === 0 && faults.length === before) faults.push(emptyGroup(slot, xpath, found.words));
     return value;
   }

@@ -107,7 +107,7 @@ export function strangeProperty(
   }
   const names = [...host.items.keys()];
   const begun = names.filter((one) => one.startsWith(`${snake}_`) && host.items.get(one)!.kind === 'declaracao');
-  // Which of several amounts is meant nobody can tell, and another would be refused for its value.
+  // Several amounts fit the name, and the wrong one would be refused for its value.
   if (begun.length > 1) return { fault: fault(`o que existe ali é ${begun.join(', ')}`, begun.join(', ')) };
   const near = nearestName(snake, names) ?? halfTheWords(snake, names);
   if (near !== undefined) return rightly(near);
@@ -270,7 +270,7 @@ type PlacedProperty = {
   readonly campo: string;
   readonly paths: readonly string[];
   readonly item: string;
-  /** As who writes no groups would call it: `tomador_endereco_cep`, `tomador_cep`. */
+  /** The names that a sender without groups would use: `tomador_endereco_cep`, `tomador_cep`. */
   readonly joined: readonly string[];
 };
 

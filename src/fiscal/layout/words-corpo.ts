@@ -51,7 +51,7 @@ const paths = new Map<string, readonly string[]>();
 function pathsOf(word: string): readonly string[] {
   let found = paths.get(word);
   if (found === undefined) {
-    // Words of a message are few; those of a sender are between quotation marks.
+    // A message has few words of its own; the words of the sender stand between quotation marks.
     found = /^[A-Za-z]/.test(word)
       ? [...NAMES.keys()].filter((path) => path === word || path.endsWith(`/${word}`))
       : [];
