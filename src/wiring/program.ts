@@ -1,6 +1,6 @@
 /**
- * The one program: reads what was asked, and wires what that command needs. It decides nothing else. What a command has no
- * use for is not loaded: a service is more to load than all the commands.
+ * The one program: reads the command, and wires what the command needs. Files that a command does not use are not loaded, because
+ * a service takes longer to load than all the commands together.
  */
 import { lstat } from 'node:fs/promises';
 import path from 'node:path';
@@ -8,9 +8,9 @@ import { runCli } from '../doors/cli/cli.ts';
 import { storeTroubleOf } from '../flows/store-trouble.ts';
 import { unavailabilityOf } from '../store/unavailable.ts';
 import { type Config, readConfig, serviceUrlOf } from './config.ts';
-import { createLog } from './log.ts';
+import { createLog, type Logger } from './log.ts';
 
-/** What programs say that may be called again (EX_TEMPFAIL of sysexits.h). */
+/** The exit code for a failure that passes (EX_TEMPFAIL of sysexits.h). */
 const TRY_AGAIN = 75;
 
 const isTerminal = process.stdout.isTTY === true;
@@ -23,86 +23,79 @@ try {
     err: (text) => process.stderr.write(text),
     isTerminal,
     serviceUrl: () => serviceUrlOf(readConfig(process.env, isTerminal)),
-    serve: async (waitForEnd, asked) => {
-      const config = readConfig(process.env, isTerminal);
-      const { log, flush } = createLog(config.logLevel);
-      try {
+    serve: (waitForEnd, asked) =>
+      withConfig(async (config, log) => {
         const { startService } = await import('./service.ts');
         const service = await startService(config, log, asked);
-        // Who pressed Ctrl-C balances no load.
+        // Ctrl-C comes from a terminal, where no load balancer waits.
         const signal = await waitForEnd({ ...service, drainMs: config.drainMs });
         await service.close(signal === 'SIGTERM' ? config.drainMs : 0);
-      } finally {
-        flush();
-      }
-    },
-    transmit: async (waitForEnd, asked) => {
-      const config = readConfig(process.env, isTerminal);
-      await needData(config);
-      const { log, flush } = createLog(config.logLevel);
-      try {
+      }),
+    transmit: (waitForEnd, asked) =>
+      withConfig(async (config, log) => {
+        await needData(config);
         const { startTransmitter } = await import('./service.ts');
         const transmitter = await startTransmitter(config, log, asked);
         await waitForEnd(transmitter);
         await transmitter.close();
-      } finally {
-        flush();
-      }
-    },
-    migrate: async () => {
-      const config = readConfig(process.env, isTerminal);
-      const { log, flush } = createLog(config.logLevel);
-      try {
+      }),
+    migrate: () =>
+      withConfig(async (config, log) => {
         const { openStore } = await import('./open-store.ts');
         const opened = await openStore(config, log, { isPatient: true, tell });
-        for (const told of await opened.durabilityWarnings()) tell(`Aviso: ${told}`);
+        for (const warning of await opened.durabilityWarnings()) tell(`Aviso: ${warning}`);
         await opened.close();
         return { applied: opened.applied, location: opened.location };
-      } finally {
-        flush();
-      }
-    },
-    registry: async (work, isBeginning = false) => {
-      const config = readConfig(process.env, isTerminal);
-      if (!isBeginning) await needData(config);
-      // What the operator asked for is told on the terminal; how the database was reached is told when it goes wrong.
-      const { log, flush } = createLog(process.env.NFSE_LOG_LEVEL ? config.logLevel : 'warn');
-      try {
-        const { openStore } = await import('./open-store.ts');
-        const opened = await openStore(config, log, { isPatient: true, tell });
-        try {
-          return await work({ store: opened.store, now: Date.now, baseUrl: config.baseUrl });
-        } finally {
-          await opened.close();
-        }
-      } finally {
-        flush();
-      }
-    },
+      }),
+    registry: (work, isBeginning = false) =>
+      withConfig(
+        async (config, log) => {
+          if (!isBeginning) await needData(config);
+          const { openStore } = await import('./open-store.ts');
+          const opened = await openStore(config, log, { isPatient: true, tell });
+          try {
+            return await work({ store: opened.store, now: Date.now, baseUrl: config.baseUrl });
+          } finally {
+            await opened.close();
+          }
+        },
+        // The terminal shows what the command did; how the database was reached is logged when that fails.
+        'warn',
+      ),
     simulador: {
       ajuda: async () => {
         const { AJUDA_DE_CONTROLE, AJUDA_DE_FALTAS } = await import('../simulador/simulador.ts');
         return { controle: AJUDA_DE_CONTROLE, faltas: AJUDA_DE_FALTAS };
       },
-      start: async (asked, waitForEnd) => {
-        const { log, flush } = createLog(readConfig(process.env, isTerminal).logLevel);
-        try {
+      start: (asked, waitForEnd) =>
+        withConfig(async (_config, log) => {
           const { startSimulador } = await import('../simulador/simulador.ts');
           const simulador = await startSimulador(asked, log);
           await waitForEnd(simulador);
           await simulador.close();
-        } finally {
-          flush();
-        }
-      },
+        }),
     },
   });
 } catch (error) {
-  process.stderr.write(`Não foi possível continuar: ${told(error)}\n`);
+  process.stderr.write(`Não foi possível continuar: ${describeError(error)}\n`);
   process.exitCode = storeTroubleOf(error) === undefined || isDenied(error) ? 1 : TRY_AGAIN;
 }
 
-/** As a command is told it, it was asked with the wrong address: the same again is refused again. */
+/** Runs with the settings of the environment and a log, which is written out at the end. `usual`: the level where none is set. */
+async function withConfig<Result>(
+  run: (config: Config, log: Logger) => Promise<Result>,
+  usual?: string,
+): Promise<Result> {
+  const config = readConfig(process.env, isTerminal);
+  const { log, flush } = createLog(process.env.NFSE_LOG_LEVEL ? config.logLevel : (usual ?? config.logLevel));
+  try {
+    return await run(config, log);
+  } finally {
+    flush();
+  }
+}
+
+/** Whether the database refuses these settings, so that the same command would be refused again. */
 function isDenied(error: unknown): boolean {
   return unavailabilityOf(error) === 'denied';
 }
@@ -112,23 +105,23 @@ async function needData({ databaseUrl, dataDir }: Config): Promise<void> {
   if (databaseUrl !== undefined) return;
   const folder = path.resolve(dataDir);
   const found = await lstat(path.join(folder, 'pg')).catch((error: NodeJS.ErrnoException) => error.code);
-  // Whatever else is wrong with the folder is told by who opens it.
+  // Any other problem of the folder is reported when it is opened.
   if (found !== 'ENOENT') return;
   throw new Error(
     `não há dados deste serviço em ${folder}. Se estão em outra pasta, indique-a em NFSE_DATA_DIR (sem ela vale ./data, da pasta em que se dá o comando). Se ainda não há dados, comece por npm start ou nfse municipio criar.`,
   );
 }
 
-/** What a repetition cures, and that it does. */
-function storeTold(error: unknown): string | undefined {
+/** Trouble of the database that passes, with the time after which to try again. */
+function describeStoreTrouble(error: unknown): string | undefined {
   const trouble = storeTroubleOf(error);
   if (trouble === undefined) return undefined;
   const { mensagem } = trouble;
   return `${mensagem.charAt(0).toLowerCase()}${mensagem.slice(1)} Tente de novo em ${trouble.esperaS} s.`;
 }
 
-/** What an operator can do something about, in Portuguese; anything else as it is. */
-function told(error: unknown): string {
+/** In Portuguese, with the remedy, where the operator has one; any other error as it is. */
+function describeError(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const { code, address, port } = error as NodeJS.ErrnoException & { address?: string; port?: number };
   const where = `${address ?? ''}${port === undefined ? '' : `:${port}`}`;
@@ -149,6 +142,6 @@ function told(error: unknown): string {
     case '3D000':
       return 'o banco de dados de DATABASE_URL não existe. Crie-o antes.';
     default:
-      return storeTold(error) ?? error.message;
+      return describeStoreTrouble(error) ?? error.message;
   }
 }

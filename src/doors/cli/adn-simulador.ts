@@ -1,5 +1,6 @@
 /** `nfse adn-simulador`: a rehearsal of the national environment, in a process of its own, until it is told to end. */
-import { type CliWorld, type Command, columns, type SimuladorAsked, textOf, type Values } from './command.ts';
+import { type CliWorld, type Command, type SimuladorAsked, textOf, type Values } from './command.ts';
+import { columns } from './text.ts';
 
 const DEFAULT_PORT = '9443';
 const DEFAULT_CONTROL_PORT = '9444';
@@ -8,11 +9,10 @@ const PORT_MAX = 65_535;
 
 const NEEDED = ['dados', 'certificado', 'chave', 'clientes'] as const;
 
-/** `endRequested`: resolves when somebody wants it to end. */
-export function adnSimulador(endRequested: () => Promise<unknown>): Command {
+/** `waitForSignal`: resolves when the simulator is asked to end. */
+export function adnSimulador(waitForSignal: () => Promise<unknown>): Command {
   return {
     name: 'adn-simulador',
-    arguments: '',
     summary: 'Sobe um ADN de ensaio, com certificados dos dois lados, que falha quando se pede.',
     options: {
       porta: { takes: 'N', help: `porta HTTPS do ADN simulado (padrão ${DEFAULT_PORT}; 0 escolhe uma livre)` },
@@ -39,18 +39,17 @@ export function adnSimulador(endRequested: () => Promise<unknown>): Command {
         ...columns(faltas),
       ];
     },
-    takes: 0,
-    run: (world, values) => run(world, values, endRequested),
+    run: (world, values) => run(world, values, waitForSignal),
   };
 }
 
-async function run(world: CliWorld, values: Values, endRequested: () => Promise<unknown>): Promise<number> {
-  const asked = askedOf(values);
+async function run(world: CliWorld, values: Values, waitForSignal: () => Promise<unknown>): Promise<number> {
+  const asked = readAsked(values);
   if ('problem' in asked) {
     world.err(`${asked.problem}\nVeja: nfse adn-simulador --help\n`);
     return 2;
   }
-  const ended = endRequested();
+  const ended = waitForSignal();
   await world.simulador.start(asked, async ({ address, controle, documentos, descartado }) => {
     const held = documentos === 1 ? '1 documento guardado' : `${documentos} documentos guardados`;
     world.out(
@@ -69,12 +68,12 @@ async function run(world: CliWorld, values: Values, endRequested: () => Promise<
   return 0;
 }
 
-function askedOf(values: Values): SimuladorAsked | { readonly problem: string } {
+function readAsked(values: Values): SimuladorAsked | { readonly problem: string } {
   const text = (name: string): string | undefined => textOf(values, name) || undefined;
   const missing = NEEDED.filter((name) => text(name) === undefined);
   if (missing.length > 0) return { problem: `Falta ${missing.map((name) => `--${name}`).join(', ')}.` };
-  const porta = portOf(text('porta') ?? DEFAULT_PORT);
-  const controle = portOf(text('controle') ?? DEFAULT_CONTROL_PORT);
+  const porta = readPort(text('porta') ?? DEFAULT_PORT);
+  const controle = readPort(text('controle') ?? DEFAULT_CONTROL_PORT);
   if (porta === undefined || controle === undefined) {
     return { problem: `--${porta === undefined ? 'porta' : 'controle'} pede um número de 0 a ${PORT_MAX}.` };
   }
@@ -95,6 +94,6 @@ function askedOf(values: Values): SimuladorAsked | { readonly problem: string } 
   };
 }
 
-function portOf(text: string): number | undefined {
+function readPort(text: string): number | undefined {
   return /^\d{1,5}$/.test(text) && Number(text) <= PORT_MAX ? Number(text) : undefined;
 }

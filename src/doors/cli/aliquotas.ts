@@ -1,4 +1,4 @@
-/** `nfse aliquotas …`: the rates of the IBS and the CBS, which come in as a file and are everybody's who is served here. */
+/** `nfse aliquotas …`: the rates of the IBS and the CBS, imported as a file for all municipalities of this service. */
 import { groupDigits } from '../../fiscal/group-digits.ts';
 import {
   type AliquotaShown,
@@ -7,10 +7,9 @@ import {
   showAliquotas,
   type TabelaShown,
 } from '../../flows/import-aliquotas.ts';
-import { type CliWorld, type Command, textOf } from './command.ts';
-import { operatorHere } from './evento.ts';
-import { printable } from './evento-lines.ts';
-import { IMPORT_OPTIONS, importingFile } from './importar.ts';
+import { type CliWorld, type Command, JSON_OPTION, nameOperator, textOf, type Values } from './command.ts';
+import { IMPORT_OPTIONS, runFileImport } from './importar.ts';
+import { jsonText, printable, tableLines } from './text.ts';
 
 export const ALIQUOTAS_COMMANDS: readonly Command[] = [
   {
@@ -26,30 +25,23 @@ export const ALIQUOTAS_COMMANDS: readonly Command[] = [
       ['tributo', 'IBS-UF, IBS-MUN ou CBS; uf só com IBS-UF, municipio (código IBGE) só com IBS-MUN'],
       ['Vigência', 'uma linha toma o lugar da que começa no mesmo dia; as demais ficam, e períodos não se sobrepõem'],
     ],
-    takes: 1,
     run: importar,
   },
   {
     name: 'aliquotas listar',
-    arguments: '',
     summary: 'Lista as alíquotas do IBS e da CBS em vigor, as que foram substituídas, e cada importação.',
-    options: { json: { help: 'o mesmo que sem ela, em JSON' } },
-    takes: 0,
+    options: JSON_OPTION,
     run: listar,
   },
 ];
 
-function importar(
-  world: CliWorld,
-  values: Parameters<Command['run']>[1],
-  [arquivo]: readonly string[],
-): Promise<number> {
+function importar(world: CliWorld, values: Values, [arquivo]: readonly string[]): Promise<number> {
   const asked = { arquivo: arquivo!, erros: textOf(values, 'erros') };
   return world.registry((registry) =>
-    importingFile(
+    runFileImport(
       world,
       asked,
-      (request) => importAliquotas(registry, request, operatorHere()),
+      (request) => importAliquotas(registry, request, nameOperator()),
       ({ versao, novas, alteradas, iguais, retroativas }) => [
         `Tabela de alíquotas ${versao}: novas ${groupDigits(novas)}, alteradas ${groupDigits(alteradas)}, iguais ${groupDigits(iguais)}.`,
         ...(retroativas === 0
@@ -65,13 +57,13 @@ function importar(
   );
 }
 
-async function listar(world: CliWorld, values: Parameters<Command['run']>[1]): Promise<number> {
+async function listar(world: CliWorld, values: Values): Promise<number> {
   const tabela = await world.registry((registry) => showAliquotas(registry));
-  world.out(values.json === true ? `${JSON.stringify(tabela, null, 2)}\n` : wholeText(tabela));
+  world.out(values.json === true ? jsonText(tabela) : describeTabela(tabela));
   return 0;
 }
 
-function wholeText({ versao, linhas, substituidas, importacoes, avisos }: TabelaShown): string {
+function describeTabela({ versao, linhas, substituidas, importacoes, avisos }: TabelaShown): string {
   const lines = [`Tabela de alíquotas do IBS e da CBS, versão ${versao}:`, ...rowsOf(linhas)];
   if (substituidas.length > 0) {
     lines.push('', 'Substituídas, pelas quais notas podem ter sido julgadas:', ...rowsOf(substituidas));
@@ -97,6 +89,5 @@ function rowsOf(linhas: readonly AliquotaShown[]): readonly string[] {
     substituida === null ? `versão ${versao}` : `versões ${versao} a ${substituida - 1}`,
     printable(`${ato} (${fonte})`),
   ]);
-  const widths = [0, 1, 2, 3, 4, 5].map((column) => Math.max(0, ...cells.map((row) => row[column]!.length)));
-  return cells.map((row) => `  ${row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  ')}`.trimEnd());
+  return tableLines(cells).map((line) => `  ${line}`);
 }

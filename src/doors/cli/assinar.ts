@@ -3,7 +3,7 @@ import path from 'node:path';
 import { type KeyFiles, signDocument, writeFileFor } from '../../flows/sign-document.ts';
 import { askedWrongly, bytesOf, type Command, type Options, type Terminal, textOf, type Values } from './command.ts';
 
-/** The files of an A1 certificate as options; {@link keyFilesOf} reads them. */
+/** The files of an A1 certificate as options; {@link readKeyFiles} reads them. */
 export const KEY_OPTIONS = {
   pfx: { takes: 'ARQUIVO', help: 'certificado A1 com a chave, em PKCS#12 (.pfx, .p12)' },
   certificado: { takes: 'ARQUIVO', help: 'em vez do .pfx, com --chave: o certificado, em PEM' },
@@ -18,9 +18,8 @@ export const ASSINAR: Command = {
   summary:
     'Assina uma DPS em XML, um lote de RPS ou um CancelarNfseEnvio do porto SOAP, ou um corpo JSON (o valor do cabeçalho).',
   options: { ...KEY_OPTIONS, saida: { takes: 'ARQUIVO', help: 'grava nesse arquivo, e não na saída padrão' } },
-  takes: 1,
   run: async (terminal, values, [file]) => {
-    const files = keyFilesOf(values);
+    const files = readKeyFiles(values);
     if (files === undefined) {
       return askedWrongly(terminal, 'Informe --pfx ARQUIVO, ou --certificado ARQUIVO e --chave ARQUIVO.\n');
     }
@@ -28,13 +27,13 @@ export const ASSINAR: Command = {
   },
 };
 
-/** Whether anything about a certificate was said. */
-export function namesKeyFiles(values: Values): boolean {
+/** Whether any option names a certificate or its secret. */
+export function hasKeyOptions(values: Values): boolean {
   return Object.keys(KEY_OPTIONS).some((name) => values[name] !== undefined);
 }
 
-/** Undefined when the options name neither a PKCS#12 nor a pair of PEM files, or both. */
-export function keyFilesOf(values: Values): KeyFiles | undefined {
+/** The files of the options; undefined unless they name either a PKCS#12 or a pair of PEM files. */
+export function readKeyFiles(values: Values): KeyFiles | undefined {
   const [pfx, certificado, chave] = ['pfx', 'certificado', 'chave'].map((name) => textOf(values, name));
   const secret = { senha: textOf(values, 'senha'), senhaArquivo: textOf(values, 'senha-arquivo') };
   if (pfx !== undefined) return certificado === undefined && chave === undefined ? { pfx, ...secret } : undefined;
@@ -49,7 +48,7 @@ async function assinar(
 ): Promise<number> {
   const { kind, text, avisos } = await signDocument(bytes, files, Date.now());
   for (const aviso of avisos) terminal.err(`Aviso: ${aviso}\n`);
-  // The header is a line of its own; the document is exactly its bytes.
+  // The value of the header is written as a line; a document is written byte for byte.
   const written = kind === 'json' ? `${text}\n` : text;
   if (saida === undefined) {
     terminal.out(written);

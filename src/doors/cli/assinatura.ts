@@ -5,10 +5,9 @@
 import { Recusado } from '../../../packages/cliente/src/index.ts';
 import { debugSignatureOffline, type SentSignature, type SignatureReport } from '../../flows/debug-signature.ts';
 import { inspectConfianca } from '../../flows/municipio-files.ts';
-import { askedWrongly, type Command, columns, type Terminal, textOf, type Values } from './command.ts';
-import { faultLines } from './faults.ts';
-import { type Asked, askedAt, DEFAULT_TENANT, DEFAULT_URL_HELP, unanswered, urlProblem } from './follow.ts';
-import { CAMPO, type SentFile, sentFile, signatureOf } from './sent-file.ts';
+import { askedWrongly, type Command, type Terminal, textOf, type Values } from './command.ts';
+import { type Asked, CAMPO, checkOptions, explainSilence, readCheck, type SentFile, signatureOf } from './follow.ts';
+import { columns, faultLines } from './text.ts';
 
 export const ASSINATURA: Command = {
   name: 'assinatura',
@@ -17,57 +16,44 @@ export const ASSINATURA: Command = {
   options: {
     ancoras: { takes: 'PASTA', help: 'autoridades em que confiar, em PEM (padrão: as raízes da ICP-Brasil)' },
     revogados: { takes: 'PASTA', help: 'listas de certificados revogados (padrão: não verifica)' },
-    municipio: {
-      takes: 'SLUG',
-      help: `pergunta ao serviço, com a confiança desse município (se vier só --url: ${DEFAULT_TENANT})`,
-    },
-    url: {
-      takes: 'URL',
-      help: `endereço do serviço a que perguntar (se vier só --municipio: ${DEFAULT_URL_HELP})`,
-      note: 'sem --municipio nem --url a conferência é feita aqui, sem o serviço',
-    },
-    cms: { takes: 'ARQUIVO', help: `de um corpo JSON, o valor de ${CAMPO}: Base64, ou o CMS em DER` },
+    ...checkOptions('a confiança', 'sem o serviço'),
     canonico: { help: 'escreve só o que se resume, byte a byte: a forma canônica; de JSON, o corpo' },
   },
-  takes: 1,
   run: (terminal, values, [file]) => assinatura(terminal, values, file!),
 };
 
-type Shown = Omit<SignatureReport, 'faults'> & { readonly erros: SignatureReport['faults'] };
-type Refused = { readonly problem: string; readonly code: number };
+type Report = Omit<SignatureReport, 'faults'> & { readonly erros: SignatureReport['faults'] };
+type Failure = { readonly problem: string; readonly code: number };
 
-/** 0: production would accept it (or the canonical form was written); 1: it would not; 2: asked wrongly. */
+/** Exit code 0: production would accept it, or the canonical form was written; 1: it would not; 2: asked wrongly. */
 async function assinatura(terminal: Terminal, values: Values, file: string): Promise<number> {
-  const [url, municipio] = [textOf(values, 'url'), textOf(values, 'municipio')];
   const [ancoras, revogados] = [textOf(values, 'ancoras'), textOf(values, 'revogados')];
-  const asksService = url !== undefined || municipio !== undefined;
-  if (asksService && (ancoras !== undefined || revogados !== undefined)) {
+  const namesService = values.url !== undefined || values.municipio !== undefined;
+  if (namesService && (ancoras !== undefined || revogados !== undefined)) {
     return askedWrongly(
       terminal,
       'Use --ancoras e --revogados, ou --municipio e --url: o serviço tem as âncoras do município.\n',
     );
   }
-  const problem = url === undefined ? undefined : urlProblem(url);
-  if (problem !== undefined) return askedWrongly(terminal, problem);
-  const sent = await sentFile(file, textOf(values, 'cms'));
-  if (typeof sent === 'string') return askedWrongly(terminal, sent);
-  const shown = asksService
-    ? await askService(askedAt(terminal, url ?? terminal.serviceUrl(), municipio ?? DEFAULT_TENANT), sent)
-    : await readHere(terminal, sent, { ancoras, revogados });
-  if ('problem' in shown) {
-    terminal.err(shown.problem);
-    return shown.code;
+  const check = await readCheck(terminal, values, file);
+  if (typeof check === 'string') return askedWrongly(terminal, check);
+  const { sent, service } = check;
+  const report =
+    service === undefined ? await checkHere(terminal, sent, { ancoras, revogados }) : await askService(service, sent);
+  if ('problem' in report) {
+    terminal.err(report.problem);
+    return report.code;
   }
-  if (values.canonico === true) return writeCanonical(terminal, shown);
-  terminal.out(reportText(file, shown, hintsFor(file, sent, shown, { asksService, ancoras })));
-  return shown.valida ? 0 : 1;
+  if (values.canonico === true) return writeCanonical(terminal, report);
+  terminal.out(describeReport(file, report, findHints(file, sent, report, { asksService: namesService, ancoras })));
+  return report.valida ? 0 : 1;
 }
 
-/** What else this command can do about what was found. */
-function hintsFor(
+/** What the operator can do with this command about the findings. */
+function findHints(
   file: string,
   sent: SentFile,
-  { certificado, resumo, forma_canonica }: Shown,
+  { certificado, resumo, forma_canonica }: Report,
   { asksService, ancoras }: { readonly asksService: boolean; readonly ancoras: string | undefined },
 ): readonly string[] {
   const hints: string[] = [];
@@ -84,17 +70,17 @@ function hintsFor(
 const TEST_HINT =
   'Aqui se confiou só nas raízes da ICP-Brasil. Para um certificado de teste, indique com --ancoras a pasta das autoridades dele.';
 
-async function readHere(
+async function checkHere(
   terminal: Terminal,
   sent: SentFile,
   trust: { readonly ancoras: string | undefined; readonly revogados: string | undefined },
-): Promise<Shown | Refused> {
+): Promise<Report | Failure> {
   const { problems, avisos } = await inspectConfianca(trust);
   if (problems.length > 0) return { problem: `${problems.join('\n')}\n`, code: 2 };
-  const said = new Set<string>();
+  const warned = new Set<string>();
   const warn = (message: string): void => {
-    if (!said.has(message)) terminal.err(`Aviso: ${message}\n`);
-    said.add(message);
+    if (!warned.has(message)) terminal.err(`Aviso: ${message}\n`);
+    warned.add(message);
   };
   avisos.forEach(warn);
   const signature: SentSignature =
@@ -105,17 +91,17 @@ async function readHere(
   return { ...rest, erros: faults };
 }
 
-async function askService({ cliente, base }: Asked, sent: SentFile): Promise<Shown | Refused> {
+async function askService({ cliente, base }: Asked, sent: SentFile): Promise<Report | Failure> {
   try {
-    return (await cliente.verificarAssinatura(sent.body, signatureOf(sent))) as Shown;
+    return (await cliente.verificarAssinatura(sent.body, signatureOf(sent))) as Report;
   } catch (error) {
-    if (!(error instanceof Recusado)) throw unanswered(error, base);
+    if (!(error instanceof Recusado)) throw explainSilence(error, base);
     const { status, erros } = error;
     return { problem: `O serviço não verificou a assinatura (HTTP ${status}).\n${faultLines(erros)}\n`, code: 1 };
   }
 }
 
-function writeCanonical(terminal: Terminal, { forma_canonica, veredito, assinatura: kind }: Shown): number {
+function writeCanonical(terminal: Terminal, { forma_canonica, veredito, assinatura: kind }: Report): number {
   if (forma_canonica === null) {
     const why = kind === 'CMS' ? 'O corpo não é texto em UTF-8; os bytes assinados são os do arquivo.' : veredito;
     terminal.err(`Não há o que escrever. ${why}\n`);
@@ -127,7 +113,7 @@ function writeCanonical(terminal: Terminal, { forma_canonica, veredito, assinatu
 
 // The report as text.
 
-/** `info`: there to be known, and nothing to be checked. null: it could not be. */
+/** `confere` is `info` for what is only shown, and null for what could not be checked. */
 type Check = readonly [confere: boolean | null | 'info', what: string, detail: string];
 
 const MARKS = new Map<Check[0], string>([
@@ -138,24 +124,24 @@ const MARKS = new Map<Check[0], string>([
 ]);
 const UNKNOWN = 'não verificado, pelo que está abaixo';
 
-function reportText(file: string, shown: Shown, hints: readonly string[]): string {
-  const { erros, o_que_mudar, veredito } = shown;
-  const checks = isUnsigned(shown)
-    ? [formCheck(shown), ...digestChecks(shown)]
+function describeReport(file: string, report: Report, hints: readonly string[]): string {
+  const { erros, o_que_mudar, veredito } = report;
+  const checks = isUnsigned(report)
+    ? [formCheck(report), ...digestChecks(report)]
     : [
-        formCheck(shown),
-        ...digestChecks(shown),
-        valueCheck(shown),
-        ...attributeChecks(shown),
-        ...algorithmChecks(shown),
-        ...certificateChecks(shown),
+        formCheck(report),
+        ...digestChecks(report),
+        valueCheck(report),
+        ...attributeChecks(report),
+        ...algorithmChecks(report),
+        ...certificateChecks(report),
       ];
   const lines = columns(
     checks.map(([confere, what, detail]) => [what === '' ? '' : `${MARKS.get(confere)} ${what}`, detail]),
   );
   const steps = o_que_mudar.map((step, place) => `  ${place + 1}. ${step}`);
   return [
-    `${file}: ${isUnsigned(shown) ? 'sem assinatura' : `assinatura ${shown.assinatura}`}`,
+    `${file}: ${isUnsigned(report) ? 'sem assinatura' : `assinatura ${report.assinatura}`}`,
     '',
     ...lines,
     '',
@@ -167,19 +153,19 @@ function reportText(file: string, shown: Shown, hints: readonly string[]): strin
   ].join('\n');
 }
 
-function isUnsigned({ erros }: Pick<Shown, 'erros'>): boolean {
+function isUnsigned({ erros }: Pick<Report, 'erros'>): boolean {
   return erros.some(({ codigo }) => codigo === 'E901' || codigo === 'E9002');
 }
 
-function formCheck({ assinatura: kind, forma_canonica_bytes: bytes, forma_canonica_sha256: sha256 }: Shown): Check {
-  // The digest of a body stands in the next line.
+function formCheck({ assinatura: kind, forma_canonica_bytes: bytes, forma_canonica_sha256: sha256 }: Report): Check {
+  // The digest of a JSON body stands in the next line.
   if (kind === 'CMS') return ['info', 'bytes assinados', `${bytes}, os do corpo como está no arquivo`];
   if (bytes === null) return [null, 'forma canônica', 'não há: o documento não tem um só infDPS dentro de DPS'];
   return ['info', 'forma canônica', `${bytes} bytes, SHA-256 ${sha256}`];
 }
 
-/** Of two digests each has its line, to be compared by eye. */
-function digestChecks({ assinatura: kind, resumo, atributos_assinados: attributes, valor, erros }: Shown): Check[] {
+/** Two digests that differ stand in two lines, to be compared by eye. */
+function digestChecks({ assinatura: kind, resumo, atributos_assinados: attributes, valor, erros }: Report): Check[] {
   if (resumo === null) return [[null, 'resumo', UNKNOWN]];
   const { declarado, calculado, algoritmo, confere } = resumo;
   const what = `resumo ${algoritmo}`;
@@ -197,11 +183,11 @@ function digestChecks({ assinatura: kind, resumo, atributos_assinados: attribute
   return [[isOverBody ? 'info' : null, what, `${calculado} (${why})`]];
 }
 
-function valueCheck({ valor, algoritmos, assinatura: kind, atributos_assinados: attributes }: Shown): Check {
+function valueCheck({ valor, algoritmos, assinatura: kind, atributos_assinados: attributes }: Report): Check {
   const over = kind === 'XML' ? 'SignedInfo' : attributes === null ? 'o corpo' : 'os atributos assinados';
-  // Made with another algorithm it may be by that very key; it was only checked by the one that is required.
+  // The value was checked with the required algorithm alone; with another one it may be by the same key.
   const other = algoritmos.find(({ onde, confere }) => onde.endsWith('/SignatureMethod') && confere === false);
-  const told = new Map<boolean | null, string>([
+  const findings = new Map<boolean | null, string>([
     [true, `feito pela chave do certificado sobre ${over}`],
     [
       false,
@@ -211,17 +197,17 @@ function valueCheck({ valor, algoritmos, assinatura: kind, atributos_assinados: 
     ],
     [null, UNKNOWN],
   ]);
-  return [valor.confere, 'valor da assinatura', told.get(valor.confere)!];
+  return [valor.confere, 'valor da assinatura', findings.get(valor.confere)!];
 }
 
-/** The attribute that declares the digest has been shown as such. */
-function attributeChecks({ atributos_assinados: attributes, resumo }: Shown): Check[] {
+/** The attribute that declares the digest has been report as such. */
+function attributeChecks({ atributos_assinados: attributes, resumo }: Report): Check[] {
   return (attributes ?? [])
     .filter(({ nome, valor }) => nome !== 'messageDigest' || valor !== resumo?.declarado)
     .map(({ nome, oid, valor }) => ['info', nome === 'desconhecido' ? `atributo ${oid}` : nome, valor]);
 }
 
-function algorithmChecks({ algoritmos }: Shown): Check[] {
+function algorithmChecks({ algoritmos }: Report): Check[] {
   return algoritmos.map(({ onde, encontrado, exigido, confere }) => {
     const what = /[^/]+(?:\/@\w+)?$/.exec(onde)?.[0] ?? onde;
     const found = encontrado ?? 'não há, ou não se pôde ler';
@@ -229,7 +215,7 @@ function algorithmChecks({ algoritmos }: Shown): Check[] {
   });
 }
 
-function certificateChecks({ certificado, prestador }: Shown): Check[] {
+function certificateChecks({ certificado, prestador }: Report): Check[] {
   if (certificado === null) return [[null, 'certificado', UNKNOWN]];
   const {
     titular,

@@ -3,14 +3,16 @@
  * (0 done, 1 refused or failed, 2 asked wrongly; `wiring/program.ts` adds 75: the database cannot be used just now, and the same may be asked again). Each command is a row of one table, from which the help is made.
  */
 import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { DPS_VERSAO } from '../../fiscal/layout/dps.ts';
 import { VARIABLES_HELP } from '../variables.ts';
 import { adnSimulador } from './adn-simulador.ts';
 import { ALIQUOTAS_COMMANDS } from './aliquotas.ts';
-import { nearest, readArguments } from './arguments.ts';
+import { findNearest, readArguments } from './arguments.ts';
 import { ASSINAR } from './assinar.ts';
 import { ASSINATURA } from './assinatura.ts';
-import { type CliWorld, type Command, columns, type EndSignal, type Option, type Running } from './command.ts';
+import type { CliWorld, Command, EndSignal, Option, Running } from './command.ts';
 import { CORRELACAO_COMMANDS } from './correlacao.ts';
 import { EMITIR } from './emitir.ts';
 import { EVENTO_COMMANDS } from './evento.ts';
@@ -20,8 +22,7 @@ import { MUNICIPIO_COMMANDS } from './municipio.ts';
 import { NOTA_COMMANDS } from './nota.ts';
 import { PKI } from './pki.ts';
 import { PRESTADOR_COMMANDS } from './prestador.ts';
-import { sampleCurl, sampleFile } from './sample.ts';
-
+import { columns } from './text.ts';
 import { VALIDAR } from './validar.ts';
 
 export type { CliWorld, Terminal } from './command.ts';
@@ -29,18 +30,12 @@ export type { CliWorld, Terminal } from './command.ts';
 const COMMANDS: readonly Command[] = [
   {
     name: 'serve',
-    arguments: '',
     summary: 'Sobe o serviço inteiro, com o PostgreSQL embutido se não houver DATABASE_URL.',
-    options: {},
-    takes: 0,
     run: serve,
   },
   {
     name: 'transmitir',
-    arguments: '',
     summary: 'Mais um processo que transmite ao ADN, ao lado do serviço e no mesmo banco; não recebe requisições.',
-    options: {},
-    takes: 0,
     run: transmit,
   },
   EMITIR,
@@ -49,8 +44,6 @@ const COMMANDS: readonly Command[] = [
     name: 'explicar',
     arguments: 'CÓDIGO',
     summary: 'Explica um código de erro, como E0370.',
-    options: {},
-    takes: 1,
     run: async (world, _values, [code]) => explicar(world, code!),
   },
   ...MUNICIPIO_COMMANDS,
@@ -63,13 +56,10 @@ const COMMANDS: readonly Command[] = [
   ASSINAR,
   ASSINATURA,
   PKI,
-  adnSimulador(endRequested),
+  adnSimulador(waitForSignal),
   {
     name: 'migrar',
-    arguments: '',
     summary: 'Traz o banco de dados para a versão deste programa.',
-    options: {},
-    takes: 0,
     run: async (world) => {
       const { applied, location } = await world.migrate();
       const list = applied.map((name) => `  ${name}\n`).join('');
@@ -93,7 +83,7 @@ export async function runCli(argv: readonly string[], world: CliWorld): Promise<
     return 0;
   }
   const command = commandOf(argv);
-  if (command === undefined) return noCommand(argv, world);
+  if (command === undefined) return refuseCommand(argv, world);
   const rest = argv.slice(command.name.split(' ').length);
   if (asksHelp(rest)) {
     world.out(await commandHelp(command, world));
@@ -125,7 +115,7 @@ function commandOf([first, second]: readonly string[]): Command | undefined {
 }
 
 /** A family (`municipio`) named alone or with `--help` shows its commands; anything else does not exist. */
-function noCommand(argv: readonly string[], world: CliWorld): number {
+function refuseCommand(argv: readonly string[], world: CliWorld): number {
   const [name, second] = argv as readonly [string, string?];
   const family = COMMANDS.filter((one) => one.name.startsWith(`${name} `));
   if (family.length > 0 && (second === undefined || HELP.includes(second) || asksHelp(argv))) {
@@ -136,7 +126,7 @@ function noCommand(argv: readonly string[], world: CliWorld): number {
   const asked = family.length > 0 ? `${name} ${second}` : name;
   const known = (family.length > 0 ? family : COMMANDS).map((one) => one.name);
   const whole = known.find((one) => one.split(' ')[1] === asked);
-  const near = whole ?? nearest(asked, [...known, ...known.map((one) => one.split(' ')[0]!)]);
+  const near = whole ?? findNearest(asked, [...known, ...known.map((one) => one.split(' ')[0]!)]);
   const hint = near === undefined ? '' : ` Seria ${near}?`;
   world.err(`Não existe o comando ${asked}.${hint} Os comandos são: ${known.join(', ')}.\n`);
   return 2;
@@ -149,7 +139,7 @@ function help(): string {
     'Uso: nfse COMANDO [opções]',
     '',
     'Comandos:',
-    ...columns(COMMANDS.map((command) => [`${command.name} ${command.arguments}`.trim(), command.summary])),
+    ...columns(COMMANDS.map((command) => [nameWithArguments(command), command.summary])),
     '',
     'nfse COMANDO --help mostra as opções de um comando; nfse --version, a versão do programa e do leiaute.',
     '',
@@ -163,19 +153,22 @@ function familyHelp(name: string, family: readonly Command[]): string {
   return [
     `Uso: nfse ${name} COMANDO`,
     '',
-    ...columns(family.map((command) => [`${command.name} ${command.arguments}`.trim(), command.summary])),
+    ...columns(family.map((command) => [nameWithArguments(command), command.summary])),
     '',
     `nfse ${family[0]!.name} --help, e assim cada um, mostra as opções.`,
     '',
   ].join('\n');
 }
 
+function nameWithArguments({ name, arguments: taken }: Command): string {
+  return taken === undefined ? name : `${name} ${taken}`;
+}
+
 async function commandHelp(command: Command, world: CliWorld): Promise<string> {
-  const rows = [...Object.entries(command.options).flatMap(optionRows), ...(command.notes ?? [])];
+  const rows = [...Object.entries(command.options ?? {}).flatMap(optionRows), ...(command.notes ?? [])];
   const options = rows.length === 0 ? [] : ['', 'Opções:', ...columns(rows)];
   const more = (await command.moreHelp?.(world)) ?? [];
-  const usage = `Uso: nfse ${command.name} ${command.arguments}`.trimEnd();
-  return [usage, '', command.summary, ...options, ...more, ''].join('\n');
+  return [`Uso: nfse ${nameWithArguments(command)}`, '', command.summary, ...options, ...more, ''].join('\n');
 }
 
 function optionRows([name, { takes, help, note }]: readonly [string, Option]): readonly (readonly [string, string])[] {
@@ -184,12 +177,12 @@ function optionRows([name, { takes, help, note }]: readonly [string, Option]): r
 }
 
 async function serve(world: CliWorld): Promise<number> {
-  const ended = endRequested();
+  const ended = waitForSignal();
   world.out('Iniciando o serviço de NFS-e…\n');
-  return endedInOrder(world, ended, (asked) => world.serve((running) => tellServing(world, running, ended), asked));
+  return runToEnd(world, ended, (asked) => world.serve((running) => tellAddress(world, running, ended), asked));
 }
 
-async function tellServing(
+async function tellAddress(
   world: CliWorld,
   { address, location, drainMs }: Running,
   ended: Promise<EndSignal>,
@@ -230,17 +223,17 @@ async function tellServing(
 }
 
 async function transmit(world: CliWorld): Promise<number> {
-  const ended = endRequested();
+  const ended = waitForSignal();
   const waitForEnd = async ({ location }: Pick<Running, 'location'>): Promise<void> => {
     world.out(`Transmitindo o que está em ${location}. Ctrl-C encerra.\n`);
     await ended;
     world.out('\nEncerrando…\n');
   };
-  return endedInOrder(world, ended, (asked) => world.transmit(waitForEnd, asked));
+  return runToEnd(world, ended, (asked) => world.transmit(waitForEnd, asked));
 }
 
-/** Who asks it to end while the database is being updated does not wait for that: the next start goes on with it. */
-async function endedInOrder(
+/** Runs until the signal. An update of the database under way is broken off; the next start goes on with it. */
+async function runToEnd(
   world: CliWorld,
   ended: Promise<EndSignal>,
   run: (asked: AbortSignal) => Promise<void>,
@@ -256,19 +249,19 @@ async function endedInOrder(
   return 0;
 }
 
-/** A second request to end is one only after this. */
+/** A second signal within this time counts as the same one. */
 const AGAIN_MS = 1_000;
 
 /**
- * The first signal from now on asks to end in order; a second one ends at once. Asked for before anything is started: as the first
- * process of a container a program hears no signal for which it does not listen.
+ * The first signal asks the program to end in order; a second one ends it at once. Listened for before anything is started: the first
+ * process of a container gets no signal for which it does not listen.
  */
-function endRequested(): Promise<EndSignal> {
+function waitForSignal(): Promise<EndSignal> {
   return new Promise((resolve) => {
     let asked: number | undefined;
     const onSignal = (signal: EndSignal): void => {
       const now = performance.now();
-      // One Ctrl-C may come twice: from the terminal, and from the program that started this one.
+      // One Ctrl-C may arrive twice: from the terminal, and from the program that started this one.
       if (asked !== undefined && now - asked > AGAIN_MS) process.exit(signal === 'SIGINT' ? 130 : 143);
       asked ??= now;
       resolve(signal);
@@ -276,4 +269,23 @@ function endRequested(): Promise<EndSignal> {
     process.on('SIGINT', () => onSignal('SIGINT'));
     process.on('SIGTERM', () => onSignal('SIGTERM'));
   });
+}
+
+/** The sample DPS that ships with the project. */
+const SAMPLE = fileURLToPath(new URL('../../../examples/dps.xml', import.meta.url));
+
+/** The path of the sample from where the command was given, when that is shorter to read. */
+function sampleFile(): string {
+  const relative = path.relative(process.cwd(), SAMPLE);
+  return quoted(relative.startsWith('..') ? SAMPLE : relative);
+}
+
+/** One line that issues the sample in the sandbox. */
+function sampleCurl(address: string): string {
+  const url = `${address}/integracao/api/v1/nfse/v101`;
+  return `curl -s -X POST ${url} -H 'Content-Type: application/xml' --data-binary @${sampleFile()}`;
+}
+
+function quoted(file: string): string {
+  return /^[\w./-]+$/.test(file) ? file : `'${file.replaceAll("'", `'\\''`)}'`;
 }

@@ -1,5 +1,6 @@
 /** What a command of the terminal is, and the little that several of them need. */
 import { readFile } from 'node:fs/promises';
+import { userInfo } from 'node:os';
 import type { RegistryWorld } from '../../flows/municipios.ts';
 
 export type Terminal = {
@@ -86,17 +87,15 @@ export type Options = Readonly<Record<string, Option>>;
 export type Command = {
   /** One word, or two: `municipio criar`. */
   readonly name: string;
-  readonly arguments: string;
+  /** What it takes besides options, as the help names it: `ARQUIVO`, or `[ID …]` for any number. Absent: nothing. */
+  readonly arguments?: string;
   readonly summary: string;
   /** By their names without hyphens, in the order of the help. */
-  readonly options: Options;
+  readonly options?: Options;
   /** What the help says below the options, in their two columns. */
   readonly notes?: readonly (readonly [string, string])[];
   /** Lines that the help has after that. */
   readonly moreHelp?: (world: CliWorld) => readonly string[] | Promise<readonly string[]>;
-  /** How many file or code arguments it takes; `takesMore`: these or more. */
-  readonly takes: number;
-  readonly takesMore?: true;
   run(world: CliWorld, values: Values, args: readonly string[]): Promise<number>;
 };
 
@@ -123,14 +122,37 @@ export async function bytesOf(file: string): Promise<Uint8Array> {
   }
 }
 
-/** Two columns, the left one as wide as it must be. */
-export function columns(rows: readonly (readonly [string, string])[]): string[] {
-  const width = Math.max(...rows.map(([left]) => left.length));
-  return rows.map(([left, right]) => `  ${left.padEnd(width)}  ${right}`);
-}
-
-/** The exit code of a command that was asked wrongly, and says so. */
+/** The exit code of a command that was asked wrongly; says how. */
 export function askedWrongly(terminal: Terminal, problem: string): number {
   terminal.err(problem);
   return 2;
+}
+
+/** Runs for the municipality of `--municipio`; without one the exit code is 2. `why`: what it is needed for, for the operator. */
+export async function inMunicipio(
+  terminal: Terminal,
+  values: Values,
+  why: string,
+  run: (municipio: string) => Promise<number>,
+): Promise<number> {
+  const municipio = textOf(values, 'municipio');
+  return municipio === undefined ? askedWrongly(terminal, `Falta --municipio SLUG: ${why}.\n`) : run(municipio);
+}
+
+/** The exit code of a command whose request was refused; says why. */
+export function refuseAsked(terminal: Terminal, problem: string): number {
+  terminal.err(`${problem}\n`);
+  return 1;
+}
+
+export const JSON_OPTION = { json: { help: 'o mesmo que sem ela, em JSON' } } as const satisfies Options;
+
+/** The name under which this machine knows who gives the command. */
+export function nameOperator(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    // In a container the user may have a number and no name.
+    return `uid ${process.getuid?.()}`;
+  }
 }

@@ -1,7 +1,8 @@
-/** `nfse correlacao importar`: what a municipality adds to the RPS of the legacy port, which cannot say it. */
+/** `nfse correlacao importar`: the codes that a municipality adds to each RPS of the legacy port, whose layout lacks them. */
 import { groupDigits } from '../../fiscal/group-digits.ts';
 import { COLUNAS_CORRELACAO, importCorrelacao } from '../../flows/import-correlacao.ts';
-import { type CliWorld, type Command, textOf } from './command.ts';
+import { type CliWorld, type Command, inMunicipio } from './command.ts';
+import { WHOSE_FILE } from './importar.ts';
 
 /** Refused lines that are shown. */
 const SHOWN_MAX = 100;
@@ -18,16 +19,12 @@ export const CORRELACAO_COMMANDS: readonly Command[] = [
       ['Colunas', `${COLUNAS_CORRELACAO.required.join(', ')}; e pode ter ${COLUNAS_CORRELACAO.optional.join(', ')}`],
       ['Código', 'codigo_municipal vazio vale para todo RPS do item que não tem linha própria'],
     ],
-    takes: 1,
-    run: (world, values, [arquivo]) => importar(world, textOf(values, 'municipio'), arquivo!),
+    run: (world, values, [arquivo]) =>
+      inMunicipio(world, values, WHOSE_FILE, (municipio) => importar(world, municipio, arquivo!)),
   },
 ];
 
-async function importar(world: CliWorld, municipio: string | undefined, arquivo: string): Promise<number> {
-  if (municipio === undefined) {
-    world.err('Falta --municipio SLUG: a que município o arquivo pertence.\n');
-    return 2;
-  }
+function importar(world: CliWorld, municipio: string, arquivo: string): Promise<number> {
   return world.registry(async (registry) => {
     const { linhas, recusadas, gravada } = await importCorrelacao(registry, { arquivo, municipio });
     if (gravada) {

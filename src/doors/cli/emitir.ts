@@ -1,19 +1,21 @@
 /** `nfse emitir`: sends a DPS as any integrator would, and asks until the note is authorised. */
 import type { Recusado } from '../../../packages/cliente/src/index.ts';
 import { askedWrongly, type Command, type Terminal, textOf, type Values } from './command.ts';
-import { faultLines } from './faults.ts';
 import {
   type Asked,
+  CAMPO,
   DESTINATION,
-  followingAt,
+  followOptions,
   REFUSED,
   REPETITION,
-  sendingOf,
+  readSending,
+  readSentFile,
+  signatureOf,
   tellFailure,
-  untilRest,
   WAITING,
+  waitForRest,
 } from './follow.ts';
-import { CAMPO, sentFile, signatureOf } from './sent-file.ts';
+import { faultLines } from './text.ts';
 
 export const EMITIR: Command = {
   name: 'emitir',
@@ -24,14 +26,13 @@ export const EMITIR: Command = {
     cms: { takes: 'ARQUIVO', help: `de um corpo JSON, o valor de ${CAMPO}, como nfse assinar o grava` },
     ...REPETITION,
   },
-  takes: 1,
   run: (terminal, values, [file]) => emitir(terminal, values, file!),
 };
 
 async function emitir(terminal: Terminal, values: Values, file: string): Promise<number> {
-  const sent = await sentFile(file, textOf(values, 'cms'));
+  const sent = await readSentFile(file, textOf(values, 'cms'));
   if (typeof sent === 'string') return askedWrongly(terminal, sent);
-  const sending = sendingOf(terminal, values);
+  const sending = readSending(terminal, values);
   if (typeof sending === 'string') return askedWrongly(terminal, sending);
   try {
     const emitida = await sending.cliente.emitirNota(sent.body, { ...signatureOf(sent), ...sending.repeticao });
@@ -40,7 +41,7 @@ async function emitir(terminal: Terminal, values: Values, file: string): Promise
       `Nota ${repetida ? 'já emitida antes' : 'emitida; falta a autorização do ADN'}\n  chave      ${chave_acesso}\n  protocolo  ${numero_protocolo}\n`,
     );
     for (const { codigo, mensagem } of avisos) terminal.out(`  aviso      ${codigo}  ${mensagem}\n`);
-    return await untilAuthorised(terminal, sending, chave_acesso);
+    return await followNota(terminal, sending, chave_acesso);
   } catch (error) {
     return tellFailure(terminal, error, { base: sending.base, refusal });
   }
@@ -51,10 +52,10 @@ function refusal({ status, envelope, erros }: Recusado): string {
   return `Recusada (HTTP ${status}, ${envelope?.codigo_erro}): ${envelope?.mensagem}\n${faults}`;
 }
 
-async function untilAuthorised(terminal: Terminal, { cliente, base }: Asked, chave: string): Promise<number> {
+async function followNota(terminal: Terminal, { cliente, base }: Asked, chave: string): Promise<number> {
   const query = `${base}/api/v1/nfse/${chave}`;
   const late = `Ainda não autorizada; a nota existe e segue sozinha. Não a envie de novo; consulte mais tarde: ${query}\n`;
-  const found = await untilRest(terminal, cliente.acompanharNota(chave, followingAt(terminal)), late);
+  const found = await waitForRest(terminal, cliente.acompanharNota(chave, followOptions(terminal)), late);
   if (found === undefined) return WAITING;
   if (found.situacao === 'rejeitada') {
     const motivo = found.protocolo.mensagem_retorno ?? 'sem motivo informado';

@@ -1,7 +1,7 @@
 /** The request of an event as options of a command: `--tipo` and `--campo nome=valor` become the JSON body, and back. */
-import type { Fault } from '../../fiscal/fault.ts';
 import { type CampoEvento, TIPOS_EVENTO, type TipoEvento } from '../../fiscal/tipos-evento.ts';
-import { columns, type Options, textOf, textsOf, type Values } from './command.ts';
+import { type Options, textOf, textsOf, type Values } from './command.ts';
+import { columns, type FaultText } from './text.ts';
 
 export const CORPO_OPTIONS = {
   tipo: { takes: 'NOME', help: 'o tipo do evento; os nomes estão abaixo' },
@@ -12,8 +12,8 @@ export const CORPO_OPTIONS = {
   },
 } as const satisfies Options;
 
-/** Type and fields as the options name them, in their order, and what no option says; a text: asked wrongly. */
-export function corpoOf(values: Values, unsaid: Readonly<Record<string, string>> = {}): Uint8Array | string {
+/** The body in JSON of `--tipo` and `--campo`, after the fields of `more`; a text: what was asked wrongly. */
+export function corpoOf(values: Values, more: Readonly<Record<string, string>> = {}): Uint8Array | string {
   const tipo = textOf(values, 'tipo');
   if (tipo === undefined) return 'Falta --tipo NOME: qual evento registrar. --help mostra os tipos e os campos.\n';
   const body = new Map([['tipo_evento', tipo]]);
@@ -25,13 +25,11 @@ export function corpoOf(values: Values, unsaid: Readonly<Record<string, string>>
     if (body.has(nome)) return `--campo ${nome} veio mais de uma vez.\n`;
     body.set(nome, campo.slice(at + 1));
   }
-  return Buffer.from(JSON.stringify({ ...unsaid, ...Object.fromEntries(body) }));
+  return Buffer.from(JSON.stringify({ ...more, ...Object.fromEntries(body) }));
 }
 
-type Shown = Pick<Fault, 'codigo' | 'xpath' | 'mensagem' | 'campo' | 'encontrado' | 'esperado' | 'correcao'>;
-
-/** Faults of a body that was made of options: nobody has seen its lines, and what to mend is an option. */
-export function faultsOfOptions(faults: readonly Shown[]): readonly Shown[] {
+/** Faults of a body that was made of options, without its lines, which nobody has seen; what to mend is an option. */
+export function faultsOfOptions(faults: readonly FaultText[]): readonly FaultText[] {
   return faults.map(({ codigo, mensagem, campo, encontrado, esperado, correcao }) => ({
     codigo,
     mensagem,
@@ -43,7 +41,7 @@ export function faultsOfOptions(faults: readonly Shown[]): readonly Shown[] {
   }));
 }
 
-/** `"codigo_motivo": "1"` as it is typed. */
+/** A correction in JSON, as `"codigo_motivo": "1"`, as the option to type. */
 function optionOf(correcao: string): string {
   try {
     const [[nome, valor] = []] = Object.entries(JSON.parse(`{${correcao}}`));
@@ -58,7 +56,7 @@ function quotedArgument(text: string): string {
   return /^[\w=.,:/-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
-/** The types of a door with their fields, for its help. */
+/** The event types that a command takes, with their fields, for its help. */
 export function tiposHelp(takes: (tipo: TipoEvento) => boolean): readonly string[] {
   const tipos: readonly TipoEvento[] = TIPOS_EVENTO.filter(takes);
   const rows = tipos.flatMap(({ slug, descricao, campos }): (readonly [string, string])[] => [

@@ -4,23 +4,24 @@ import { EVENTO_RETRIES_MAX, type EventoEstado, eventoRests, standsOnNota } from
 import { type TipoEvento, tipoBySlug } from '../../fiscal/tipos-evento.ts';
 import { signDocument } from '../../flows/sign-document.ts';
 import { EVENTO_SIGNATURE_HEADER } from '../../flows/verify-dps.ts';
-import { KEY_OPTIONS, keyFilesOf, namesKeyFiles } from './assinar.ts';
+import { hasKeyOptions, KEY_OPTIONS, readKeyFiles } from './assinar.ts';
 import { askedWrongly, type Command, type Terminal, textOf, type Values } from './command.ts';
 import { CORPO_OPTIONS, corpoOf, faultsOfOptions, tiposHelp } from './evento-corpo.ts';
-import { eventoLines, printable } from './evento-lines.ts';
-import { faultLines } from './faults.ts';
 import {
   type Asked,
   DESTINATION,
-  followingAt,
+  followOptions,
   REFUSED,
   REPETITION,
-  sendingOf,
+  readSending,
+  readSentFile,
+  type SentFile,
+  signatureOf,
   tellFailure,
-  untilRest,
   WAITING,
+  waitForRest,
 } from './follow.ts';
-import { type SentFile, sentFile, signatureOf } from './sent-file.ts';
+import { eventoLines, faultLines, printable } from './text.ts';
 
 export const ENVIAR: Command = {
   name: 'evento enviar',
@@ -42,14 +43,13 @@ export const ENVIAR: Command = {
     ...REPETITION,
   },
   moreHelp: () => tiposHelp(({ porOficio }) => !porOficio),
-  takes: 1,
   run: (terminal, values, [chave]) => enviar(terminal, values, chave!),
 };
 
 async function enviar(terminal: Terminal, values: Values, chave: string): Promise<number> {
-  const sending = sendingOf(terminal, values);
+  const sending = readSending(terminal, values);
   if (typeof sending === 'string') return askedWrongly(terminal, sending);
-  const body = await signedBody(terminal, values, chave);
+  const body = await signBody(terminal, values, chave);
   if (typeof body === 'string') return askedWrongly(terminal, body);
   try {
     const registered = await sending.cliente.registrarEvento(chave, body.body, {
@@ -62,14 +62,14 @@ async function enviar(terminal: Terminal, values: Values, chave: string): Promis
       `Evento ${registered.repetida ? 'já registrado antes' : 'registrado'}: ${tipo_evento} nº ${numero_sequencial}; falta a conclusão\n`,
     );
     for (const { codigo, mensagem } of avisos) terminal.out(`  aviso      ${codigo}  ${mensagem}\n`);
-    return await untilItRests(terminal, sending, registered);
+    return await followEvento(terminal, sending, registered);
   } catch (error) {
     return tellFailure(terminal, error, { base: sending.base, refusal: (refused) => refusal(refused, values) });
   }
 }
 
-/** The body with its signature, if there is one; a text: asked wrongly. */
-async function signedBody(terminal: Terminal, values: Values, chave: string): Promise<SentFile | string> {
+/** The body of the request, signed where the options name a certificate; a text: what was asked wrongly. */
+async function signBody(terminal: Terminal, values: Values, chave: string): Promise<SentFile | string> {
   const [file, cms] = [textOf(values, 'corpo'), textOf(values, 'cms')];
   if (file !== undefined && (values.tipo !== undefined || values.campo !== undefined)) {
     return 'Use --corpo, ou --tipo com --campo; não os dois.\n';
@@ -77,31 +77,31 @@ async function signedBody(terminal: Terminal, values: Values, chave: string): Pr
   if (cms !== undefined && file === undefined) {
     return '--cms é a assinatura de um arquivo: indique o arquivo em --corpo. Para assinar na hora, use --pfx.\n';
   }
-  if (cms !== undefined && namesKeyFiles(values)) return 'Use --cms, ou os arquivos do certificado; não os dois.\n';
-  const sent = file === undefined ? bodyOfOptions(values, chave) : await sentFile(file, cms);
+  if (cms !== undefined && hasKeyOptions(values)) return 'Use --cms, ou os arquivos do certificado; não os dois.\n';
+  const sent = file === undefined ? readBody(values, chave) : await readSentFile(file, cms);
   if (typeof sent === 'string') return sent;
   if (sent.kind === 'xml') return `${file} não é JSON: um evento se registra com um corpo JSON.\n`;
-  if (!namesKeyFiles(values)) return sent;
-  const files = keyFilesOf(values);
+  if (!hasKeyOptions(values)) return sent;
+  const files = readKeyFiles(values);
   if (files === undefined) return 'Para assinar: --pfx ARQUIVO, ou --certificado ARQUIVO e --chave ARQUIVO.\n';
   const { text, avisos } = await signDocument(sent.body, files, Date.now());
   for (const aviso of avisos) terminal.err(`Aviso: ${aviso}\n`);
   return { ...sent, assinatura: text };
 }
 
-/** The body names its note, so that it serves on no other. */
-function bodyOfOptions(values: Values, chave: string): SentFile | string {
+/** The body of the options, with the key of its note, so that it fits no other note. */
+function readBody(values: Values, chave: string): SentFile | string {
   const body = corpoOf(values, { chave_acesso: chave });
   return typeof body === 'string' ? body : { kind: 'json', body, assinatura: undefined };
 }
 
 function refusal({ status, envelope, erros }: Recusado, values: Values): string {
   const shown = values.corpo === undefined ? faultsOfOptions(erros) : erros;
-  const told = shown.length > 0 ? `\n${faultLines(shown)}` : ` ${envelope?.mensagem}`;
-  return `Recusado (HTTP ${status}, ${envelope?.codigo_erro}):${told}\n`;
+  const details = shown.length > 0 ? `\n${faultLines(shown)}` : ` ${envelope?.mensagem}`;
+  return `Recusado (HTTP ${status}, ${envelope?.codigo_erro}):${details}\n`;
 }
 
-async function untilItRests(
+async function followEvento(
   terminal: Terminal,
   { cliente, base }: Asked,
   registered: EventoRegistrado,
@@ -109,8 +109,8 @@ async function untilItRests(
   const { chave_acesso, tipo_evento, numero_sequencial } = registered;
   const query = `${base}/api/v1/nfse/${chave_acesso}/eventos/${tipo_evento}/${numero_sequencial}`;
   const late = `Ainda não concluído; o evento está registrado e segue sozinho. Não o envie de novo; consulte mais tarde: ${query}\n`;
-  const following = followingAt<Evento>(terminal);
-  const found = await untilRest(terminal, cliente.acompanharEvento(registered, following), late);
+  const following = followOptions<Evento>(terminal);
+  const found = await waitForRest(terminal, cliente.acompanharEvento(registered, following), late);
   if (found === undefined) return WAITING;
   const { status, ...evento } = found;
   terminal.out(eventoLines(evento, [['consulta', query]]));
@@ -130,7 +130,7 @@ async function untilItRests(
   return REFUSED;
 }
 
-/** What became of an event that does nothing to its note. */
+/** What is said of an event that ended without effect on its note. */
 const WITHOUT_EFFECT: Readonly<Partial<Record<EventoEstado, string>>> = {
   rejeitado: 'O ADN recusou o evento',
   erro: `O ADN não decidiu o evento, e as ${EVENTO_RETRIES_MAX} novas tentativas acabaram; a prefeitura pode mandar enviá-lo de novo`,
@@ -139,7 +139,7 @@ const WITHOUT_EFFECT: Readonly<Partial<Record<EventoEstado, string>>> = {
   dispensado: 'O envio do evento ao ADN foi dispensado, e ele não tem efeito na nota',
 };
 
-/** Of an event in `erro` the public object tells by its advice whether a retry is left. */
+/** Whether an event has ended. For one in `erro` the public advice tells whether a retry is left. */
 function isAtRest({ status_evento, acao_sugerida }: Pick<Evento, 'status_evento' | 'acao_sugerida'>): boolean {
   return eventoRests(status_evento, acao_sugerida === 'retentar');
 }

@@ -1,6 +1,5 @@
 /** `nfse evento …`: the municipality registers events by office, looks at events, and moves one by hand. */
 
-import { userInfo } from 'node:os';
 import { EVENTO_PROBLEMAS } from '../../fiscal/evento.ts';
 import { groupDigits } from '../../fiscal/group-digits.ts';
 import type { EventoPublico } from '../../flows/evento-queries.ts';
@@ -21,17 +20,35 @@ import {
   listEventosComProblema,
   type Problemas,
 } from '../../flows/problem-eventos.ts';
-import { askedWrongly, type CliWorld, type Command, columns, type Terminal, textOf, type Values } from './command.ts';
+import {
+  askedWrongly,
+  type CliWorld,
+  type Command,
+  inMunicipio,
+  JSON_OPTION,
+  nameOperator,
+  refuseAsked,
+  type Terminal,
+  textOf,
+  type Values,
+} from './command.ts';
 import { CORPO_OPTIONS, corpoOf, faultsOfOptions, tiposHelp } from './evento-corpo.ts';
 import { ENVIAR } from './evento-enviar.ts';
-import { eventoLines, eventosTable, printable, problemasTable } from './evento-lines.ts';
-import { faultLines } from './faults.ts';
+import {
+  columns,
+  eventoLines,
+  eventosTable,
+  faultLines,
+  jsonText,
+  printable,
+  problemasTable,
+  trailRows,
+} from './text.ts';
 
 const MUNICIPIO = { municipio: { takes: 'SLUG', help: 'município do evento' } } as const;
-const JSON_SAME = { json: { help: 'o mesmo que sem ela, em JSON' } } as const;
 const JSON_WHOLE = { json: { help: 'os objetos inteiros, em JSON' } } as const;
 
-/** Which events of a list. */
+/** Options that choose events of a list. */
 const FILTRO = {
   nota: { takes: 'CHAVE', help: 'só os de uma nota, um a um' },
   codigo: { takes: 'CÓDIGO', help: 'só os que o ADN respondeu com este código' },
@@ -52,7 +69,6 @@ export const EVENTO_COMMANDS: readonly Command[] = [
       cnpj: { takes: 'CNPJ', help: 'CNPJ do município, o autor do evento (padrão: o do seu certificado)' },
     },
     moreHelp: () => tiposHelp(({ porOficio }) => porOficio),
-    takes: 1,
     run: registrar,
   },
   {
@@ -60,12 +76,10 @@ export const EVENTO_COMMANDS: readonly Command[] = [
     arguments: 'CHAVE',
     summary: 'Lista os eventos de uma nota, do mais novo ao mais antigo.',
     options: { ...MUNICIPIO, ...JSON_WHOLE },
-    takes: 1,
-    run: (world, values, [chave]) => inMunicipio(world, values, (slug) => listar(world, slug, chave!, values)),
+    run: (world, values, [chave]) => ofMunicipio(world, values, (slug) => listar(world, slug, chave!, values)),
   },
   {
     name: 'evento problemas',
-    arguments: '',
     summary:
       'Lista os eventos que pedem a atenção do município: os de acao_sugerida consultar_suporte, sem as recusas arquivadas.',
     options: {
@@ -75,21 +89,19 @@ export const EVENTO_COMMANDS: readonly Command[] = [
       pagina: { takes: 'N', help: 'a página N da lista (padrão 1)' },
       ...JSON_WHOLE,
     },
-    takes: 0,
-    run: (world, values) => inMunicipio(world, values, (slug) => listarProblemas(world, slug, values)),
+    run: (world, values) => ofMunicipio(world, values, (slug) => listarProblemas(world, slug, values)),
   },
   {
     name: 'evento mostrar',
     arguments: 'ID',
     summary: 'Mostra um evento com tudo o que lhe aconteceu; ID é o seu id_evento.',
-    options: { ...MUNICIPIO, xml: { help: 'só o documento do evento, como é transmitido' }, ...JSON_SAME },
-    takes: 1,
-    run: (world, values, [id]) => inMunicipio(world, values, (slug) => mostrar(world, slug, id!, values)),
+    options: { ...MUNICIPIO, xml: { help: 'só o documento do evento, como é transmitido' }, ...JSON_OPTION },
+    run: (world, values, [id]) => ofMunicipio(world, values, (slug) => mostrar(world, slug, id!, values)),
   },
-  operation('reprocessar', 'Envia de novo um evento que falhou, depois de perguntar ao ADN se já o tem.'),
-  operation('separar', 'Separa para análise um evento em erro: ele não é mais enviado sozinho.'),
-  operation('cancelar', 'Retira um evento que ainda não foi enviado ao ADN.'),
-  operation('dispensar', 'Dispensa um evento do envio ao ADN, de vez.'),
+  defineOperation('reprocessar', 'Envia de novo um evento que falhou, depois de perguntar ao ADN se já o tem.'),
+  defineOperation('separar', 'Separa para análise um evento em erro: ele não é mais enviado sozinho.'),
+  defineOperation('cancelar', 'Retira um evento que ainda não foi enviado ao ADN.'),
+  defineOperation('dispensar', 'Dispensa um evento do envio ao ADN, de vez.'),
   {
     name: 'evento arquivar',
     arguments: '[ID …]',
@@ -103,16 +115,19 @@ export const EVENTO_COMMANDS: readonly Command[] = [
       },
       motivo: { takes: 'TEXTO', help: 'por quê; fica na trilha' },
     },
-    takes: 0,
-    takesMore: true,
     run: (world, values, ids) =>
-      inMunicipio(world, values, (slug) =>
+      ofMunicipio(world, values, (slug) =>
         ids.length > 0 ? arquivarCada(world, slug, values, ids) : arquivarPorFiltro(world, slug, values),
       ),
   },
 ];
 
-function operation(operacao: Operacao, summary: string): Command {
+function ofMunicipio(world: CliWorld, values: Values, run: (slug: string) => Promise<number>): Promise<number> {
+  return inMunicipio(world, values, 'de que município é o evento', run);
+}
+
+/** The command that moves an event by one operation of the operator. */
+function defineOperation(operacao: Operacao, summary: string): Command {
   return {
     name: `evento ${operacao}`,
     arguments: 'ID',
@@ -121,60 +136,50 @@ function operation(operacao: Operacao, summary: string): Command {
       ...MUNICIPIO,
       motivo: { takes: 'TEXTO', help: 'por quê; fica na trilha e em mensagem_retorno, que o integrador lê' },
     },
-    takes: 1,
     run: (world, values, [id]) =>
-      inMunicipio(world, values, async (municipio) => {
-        const asked = { operacao, ...byOperator(values) };
+      ofMunicipio(world, values, async (municipio) => {
+        const asked = { operacao, ...readReason(values) };
         const moved = await world.registry((registry) => operateEvento(registry, municipio, id!, asked));
-        return 'problem' in moved ? refused(world, moved.problem) : toldMove(world, operacao, municipio, moved);
+        return 'problem' in moved ? refuseAsked(world, moved.problem) : tellMoved(world, operacao, municipio, moved);
       }),
   };
 }
 
-function byOperator(values: Values) {
-  return { motivo: textOf(values, 'motivo'), quem: operatorHere() };
-}
-
-/** Who gives the command, by the name that the machine knows them by. */
-export function operatorHere(): string {
-  try {
-    return userInfo().username;
-  } catch {
-    // In a container the number may have no name.
-    return `uid ${process.getuid?.()}`;
-  }
+function readReason(values: Values) {
+  return { motivo: textOf(values, 'motivo'), quem: nameOperator() };
 }
 
 // Filing.
 
 async function arquivarCada(world: CliWorld, slug: string, values: Values, ids: readonly string[]): Promise<number> {
-  if (values.confirmar !== undefined || filtroArgs(values) !== '') {
-    world.err('Indique os ID dos eventos, ou um filtro com --confirmar; não os dois.\n');
-    return 2;
+  if (values.confirmar !== undefined || repeatFiltro(values) !== '') {
+    return askedWrongly(world, 'Indique os ID dos eventos, ou um filtro com --confirmar; não os dois.\n');
   }
-  const asked = { operacao: 'arquivar', ...byOperator(values) } as const;
+  const asked = { operacao: 'arquivar', ...readReason(values) } as const;
   return world.registry(async (registry) => {
     let code = 0;
     for (const id of new Set(ids)) {
       const moved = await operateEvento(registry, slug, id, asked);
-      if ('problem' in moved) code = refused(world, moved.problem);
-      else toldMove(world, 'arquivar', slug, moved);
+      if ('problem' in moved) code = refuseAsked(world, moved.problem);
+      else tellMoved(world, 'arquivar', slug, moved);
     }
     return code;
   });
 }
 
 async function arquivarPorFiltro(world: CliWorld, slug: string, values: Values): Promise<number> {
-  const args = filtroArgs(values);
+  const args = repeatFiltro(values);
   if (args === '') {
-    world.err('Falta o que arquivar: os ID dos eventos, ou um filtro (--nota, --codigo, --entre-partes).\n');
-    return 2;
+    return askedWrongly(
+      world,
+      'Falta o que arquivar: os ID dos eventos, ou um filtro (--nota, --codigo, --entre-partes).\n',
+    );
   }
-  const confirmados = countOf(world, values, 'confirmar');
+  const confirmados = readCount(world, values, 'confirmar');
   if (confirmados === 'wrong') return 2;
-  const asked = { confirmados, ...byOperator(values) };
-  const filed = await world.registry((registry) => arquivarEventos(registry, slug, filtroOf(values), asked));
-  if ('problem' in filed) return refused(world, filed.problem);
+  const asked = { confirmados, ...readReason(values) };
+  const filed = await world.registry((registry) => arquivarEventos(registry, slug, readFiltro(values), asked));
+  if ('problem' in filed) return refuseAsked(world, filed.problem);
   const { eventos, isDone } = filed;
   const found = `${groupDigits(eventos)} ${eventos === 1 ? 'recusa' : 'recusas'}`;
   if (isDone) {
@@ -187,16 +192,15 @@ async function arquivarPorFiltro(world: CliWorld, slug: string, values: Values):
   }
   const way = `nfse evento arquivar${args} --municipio ${slug} --confirmar ${eventos}`;
   if (confirmados === undefined) {
-    world.err(`O filtro alcança ${found}. Nada foi arquivado ainda; para arquivar: ${way}\n`);
-    return 2;
+    return askedWrongly(world, `O filtro alcança ${found}. Nada foi arquivado ainda; para arquivar: ${way}\n`);
   }
-  return refused(
+  return refuseAsked(
     world,
     `O filtro alcança ${found}, e não ${groupDigits(confirmados)}: nada foi arquivado. Confira, e repita: ${way}`,
   );
 }
 
-function filtroOf(values: Values): FiltroDeProblemas {
+function readFiltro(values: Values): FiltroDeProblemas {
   return {
     chave: textOf(values, 'nota'),
     estado: textOf(values, 'estado'),
@@ -205,8 +209,8 @@ function filtroOf(values: Values): FiltroDeProblemas {
   };
 }
 
-/** The filter as it was typed, to be typed again; empty where there is none. */
-function filtroArgs(values: Values): string {
+/** The options of the filter, to be typed again; empty where there are none. */
+function repeatFiltro(values: Values): string {
   const texts = ['nota', 'estado', 'codigo'].flatMap((name) => {
     const text = textOf(values, name);
     return text === undefined ? [] : [` --${name} ${text}`];
@@ -214,8 +218,8 @@ function filtroArgs(values: Values): string {
   return [...texts, ...(values['entre-partes'] === true ? [' --entre-partes'] : [])].join('');
 }
 
-/** A number from 1 on; `wrong`: it was told that it is none. */
-function countOf(terminal: Terminal, values: Values, name: string): number | undefined | 'wrong' {
+/** The number of an option, from 1 on; `wrong`: it is none, and the operator was told so. */
+function readCount(terminal: Terminal, values: Values, name: string): number | undefined | 'wrong' {
   const text = textOf(values, name);
   if (text === undefined) return undefined;
   if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
@@ -223,35 +227,15 @@ function countOf(terminal: Terminal, values: Values, name: string): number | und
   return 'wrong';
 }
 
-/** Exit code 2 when no municipality is named: a wrong one would be another's. */
-async function inMunicipio(
-  terminal: Terminal,
-  values: Values,
-  run: (slug: string) => Promise<number>,
-): Promise<number> {
-  const municipio = textOf(values, 'municipio');
-  if (municipio !== undefined) return run(municipio);
-  return askedWrongly(terminal, 'Falta --municipio SLUG: de que município é o evento.\n');
-}
-
-function refused(terminal: Terminal, problem: string): number {
-  terminal.err(`${problem}\n`);
-  return 1;
-}
-
 async function registrar(world: CliWorld, values: Values, [chave]: readonly string[]): Promise<number> {
-  return inMunicipio(world, values, async (municipio) => {
+  return ofMunicipio(world, values, async (municipio) => {
     const corpo = corpoOf(values);
-    if (typeof corpo === 'string') {
-      world.err(corpo);
-      return 2;
-    }
+    if (typeof corpo === 'string') return askedWrongly(world, corpo);
     const pedido = { chave: chave!, corpo, cnpj: textOf(values, 'cnpj') };
     const registered = await world.registry((registry) => registrarDeOficio(registry, municipio, pedido));
-    if ('problem' in registered) return refused(world, `Nada foi registrado. ${registered.problem}`);
+    if ('problem' in registered) return refuseAsked(world, `Nada foi registrado. ${registered.problem}`);
     if ('faults' in registered) {
-      world.err(`Nada foi registrado:\n${faultLines(faultsOfOptions(registered.faults))}\n`);
-      return 1;
+      return refuseAsked(world, `Nada foi registrado:\n${faultLines(faultsOfOptions(registered.faults))}`);
     }
     const { evento, identificador, avisos } = registered;
     world.out(`Evento registrado de ofício; o serviço no ar o envia em instantes.\n`);
@@ -264,27 +248,27 @@ async function registrar(world: CliWorld, values: Values, [chave]: readonly stri
 
 async function listar(world: CliWorld, slug: string, chave: string, values: Values): Promise<number> {
   const eventos = await world.registry((registry) => listEventos(registry, slug, chave));
-  if ('problem' in eventos) return refused(world, eventos.problem);
-  if (values.json === true) world.out(json(eventos));
+  if ('problem' in eventos) return refuseAsked(world, eventos.problem);
+  if (values.json === true) world.out(jsonText(eventos));
   else world.out(eventos.length === 0 ? 'A nota não tem eventos.\n' : eventosTable(eventos));
   return 0;
 }
 
 async function listarProblemas(world: CliWorld, slug: string, values: Values): Promise<number> {
-  const pagina = countOf(world, values, 'pagina');
+  const pagina = readCount(world, values, 'pagina');
   if (pagina === 'wrong') return 2;
   const found = await world.registry((registry) =>
-    listEventosComProblema(registry, slug, filtroOf(values), pagina ?? 1),
+    listEventosComProblema(registry, slug, readFiltro(values), pagina ?? 1),
   );
-  if ('problem' in found) return refused(world, found.problem);
-  world.out(values.json === true ? json(found) : problemasText(slug, found, filtroArgs(values)));
+  if ('problem' in found) return refuseAsked(world, found.problem);
+  world.out(values.json === true ? jsonText(found) : describeProblemas(slug, found, repeatFiltro(values)));
   return 0;
 }
 
-/** Kinds of problem that the head of the list names. */
+/** So many kinds of problem are named above the list. */
 const RESUMO_MAX = 12;
 
-function problemasText(slug: string, problemas: Problemas, filtro: string): string {
+function describeProblemas(slug: string, problemas: Problemas, filtro: string): string {
   const { total, resumo, entre_partes, pagina, paginas, eventos } = problemas;
   const between =
     entre_partes === 0
@@ -312,49 +296,44 @@ function problemasText(slug: string, problemas: Problemas, filtro: string): stri
   ].join('');
 }
 
-function json(value: object): string {
-  return `${JSON.stringify(value, undefined, 2)}\n`;
-}
-
 async function mostrar(world: CliWorld, slug: string, id: string, values: Values): Promise<number> {
   if (values.xml === true) {
     const found = await world.registry((registry) => eventoXml(registry, slug, id));
-    if ('problem' in found) return refused(world, found.problem);
+    if ('problem' in found) return refuseAsked(world, found.problem);
     world.out(found.xml);
     return 0;
   }
   const found = await world.registry((registry) => showEvento(registry, slug, id));
-  if ('problem' in found) return refused(world, found.problem);
-  world.out(values.json === true ? json(found) : wholeText(slug, found));
+  if ('problem' in found) return refuseAsked(world, found.problem);
+  world.out(values.json === true ? jsonText(found) : describeEvento(slug, found));
   return 0;
 }
 
-function wholeText(slug: string, { evento, identificador, autor, campos, trilha, operacoes }: EventoInteiro): string {
+function describeEvento(
+  slug: string,
+  { evento, identificador, autor, campos, trilha, operacoes }: EventoInteiro,
+): string {
   const own: (readonly [string, string])[] = [
     ['identificador', identificador],
     ['autor', autor],
   ];
-  const trail = trilha.map(({ em, de, gatilho, para, mensagem, quem }): [string, string] => [
-    em,
-    `${de === null ? '' : `${de} → `}${para} (${gatilho}${quem === null ? '' : `, por ${printable(quem)}`})${mensagem === null ? '' : `: ${printable(mensagem)}`}`,
-  ]);
   const can = operacoes.map((operacao) => `  nfse evento ${operacao} ${evento.id_evento} --municipio ${slug}\n`);
   return [
     eventoLines(evento, [...own, ...Object.entries(campos)]),
-    `Trilha:\n${columns(trail).join('\n')}\n`,
+    `Trilha:\n${trailRows(trilha).join('\n')}\n`,
     can.length === 0 ? '' : `O que se pode fazer:\n${can.join('')}`,
   ].join('');
 }
 
-function toldMove(terminal: Terminal, operacao: Operacao, municipio: string, moved: Movido): number {
+function tellMoved(terminal: Terminal, operacao: Operacao, municipio: string, moved: Movido): number {
   const { evento } = moved;
   terminal.out(
-    `${calledEvento(evento)} está ${evento.status_evento}. ${WHAT_FOLLOWS[operacao](evento, municipio, moved)}\n`,
+    `${calledEvento(evento)} está ${evento.status_evento}. ${EFFECTS[operacao](evento, municipio, moved)}\n`,
   );
   return 0;
 }
 
-const WHAT_FOLLOWS: Readonly<Record<Operacao, (evento: EventoPublico, municipio: string, moved: Movido) => string>> = {
+const EFFECTS: Readonly<Record<Operacao, (evento: EventoPublico, municipio: string, moved: Movido) => string>> = {
   reprocessar: () =>
     'O serviço no ar pergunta por ele ao ADN em instantes e, se o ADN não o tem, o envia. As tentativas automáticas já feitas continuam contadas.',
   separar: ({ id_evento }, municipio) =>

@@ -2,14 +2,15 @@
 
 import { ERRORS, errorOf } from '../../fiscal/errors.ts';
 import { httpOf, reachOf } from '../../published/errors/page.ts';
-import { slipsBetween } from './arguments.ts';
-import { columns, type Terminal } from './command.ts';
+import { countSlips } from './arguments.ts';
+import type { Terminal } from './command.ts';
+import { columns } from './text.ts';
 
 export function explicar(terminal: Terminal, asked: string): number {
   const codigo = asked.toUpperCase();
   const error = errorOf(codigo);
   if (error === undefined) {
-    const near = similarTo(codigo);
+    const near = findSimilar(codigo);
     terminal.err(`O código ${codigo} não está na tabela de erros.\n`);
     if (near.length > 0) terminal.err(`Parecidos:\n${columns(near).join('\n')}\n`);
     terminal.err('A tabela inteira está em /docs/erros do serviço no ar, e em docs/erros/README.md.\n');
@@ -34,12 +35,12 @@ export function explicar(terminal: Terminal, asked: string): number {
 const SIMILAR_MAX = 10;
 
 /** Codes that begin so, those that have the digits anywhere, and those one slip away; each with its message. */
-function similarTo(asked: string): readonly (readonly [string, string])[] {
+function findSimilar(asked: string): readonly (readonly [string, string])[] {
   const digits = asked.replace(/^E?0*/, '');
   if (digits === '') return [];
   const ways: readonly ((codigo: string) => boolean)[] = [
     (codigo) => codigo.replace(/^E0*/, '').startsWith(digits),
-    (codigo) => slipsBetween(codigo, asked) <= 1,
+    (codigo) => countSlips(codigo, asked) <= 1,
     (codigo) => codigo.includes(digits),
   ];
   const near = new Set(ways.flatMap((isNear) => ERRORS.filter(({ codigo }) => isNear(codigo))));

@@ -1,6 +1,6 @@
 /**
- * What the commands that speak to a running service have in common: the client of `packages/cliente`, as patient as a person at a
- * terminal, and how the end of a call is told there.
+ * What the commands that speak to a running service have in common: the file that they send, the client of `packages/cliente` with
+ * the patience of a person at a terminal, and the account of how a call ended.
  */
 import {
   AindaEmAndamento,
@@ -10,32 +10,33 @@ import {
   Indeterminado,
   NaoEntregue,
   Recusado,
+  tipoDoCorpo,
 } from '../../../packages/cliente/src/index.ts';
-import { type Options, type Terminal, textOf, type Values } from './command.ts';
+import { bytesOf, type Options, type Terminal, textOf, type Values } from './command.ts';
 
 const EXAMPLE_URL = 'http://127.0.0.1:8080';
-export const DEFAULT_URL_HELP = `o serviço desta máquina, na porta de PORT, ou ${EXAMPLE_URL}`;
-export const DEFAULT_TENANT = 'integracao';
+const DEFAULT_URL_HELP = `o serviço desta máquina, na porta de PORT, ou ${EXAMPLE_URL}`;
+const DEFAULT_TENANT = 'integracao';
 
-/** The national environment has no contractual time; after this the command says so and leaves the address to ask at. */
+/** The national environment promises no time. After this the command says so, with the address to ask at. */
 const PATIENCE_MS = 60_000;
 const POLL_FIRST_MS = 100;
 const POLL_MAX_MS = 5_000;
-/** Who cannot reach a service wants to know it at once; what is in doubt is asked about a few times. */
+/** Without a connection the command ends at once; a call whose outcome is unknown is repeated a few times. */
 const INSISTENCE = { tentativas: 5, prazoMs: PATIENCE_MS, primeiraEsperaMs: 500, semConexao: false };
 
-/** Exit codes besides 0: refused by us or by the ADN; taken, and its end is still awaited; nobody knows whether it was taken. */
+/** Exit codes besides 0: refused by the service or the ADN; accepted and not yet concluded; unknown whether accepted. */
 export const REFUSED = 1;
 export const WAITING = 3;
 const DOUBT = 4;
 
-/** Where a command sends to. */
+/** The options that name a service and a municipality of it. */
 export const DESTINATION = {
   url: { takes: 'URL', help: `endereço do serviço (padrão: ${DEFAULT_URL_HELP})` },
   municipio: { takes: 'SLUG', help: `município (padrão ${DEFAULT_TENANT})` },
 } as const satisfies Options;
 
-/** With which key a command is given again whose end is not known. */
+/** The key with which a command is repeated whose outcome is unknown. */
 export const REPETITION = {
   repeticao: {
     takes: 'CHAVE',
@@ -43,20 +44,25 @@ export const REPETITION = {
   },
 } as const satisfies Options;
 
-/** Where a command is told to send, and the key if it is given again; a text: asked wrongly. */
-export function sendingOf(terminal: Terminal, values: Values): Sending | string {
+/** The service that the options name, and the key of a repetition; a text: what was asked wrongly. */
+export function readSending(terminal: Terminal, values: Values): Sending | string {
   const url = textOf(values, 'url') ?? terminal.serviceUrl();
-  const problem = urlProblem(url);
+  const problem = whyNoUrl(url);
   if (problem !== undefined) return problem;
+  const municipio = textOf(values, 'municipio') ?? DEFAULT_TENANT;
   const chave = textOf(values, 'repeticao');
+  const aoRepetir = ({ motivo, esperaMs }: { readonly motivo: string; readonly esperaMs: number }): void =>
+    terminal.err(`${motivo} Nova tentativa em ${(esperaMs / 1000).toFixed(1)} s.\n`);
   return {
-    ...askedAt(terminal, url, textOf(values, 'municipio') ?? DEFAULT_TENANT),
+    cliente: createCliente({ url, municipio, insistencia: INSISTENCE, aoRepetir }),
+    municipio,
+    base: `${url.replace(/\/+$/, '')}/${municipio}`,
     repeticao: chave === undefined ? {} : { chave },
   };
 }
 
 /** What is wrong with a value of `--url`, as a line for the terminal. */
-export function urlProblem(url: string): string | undefined {
+function whyNoUrl(url: string): string | undefined {
   if (!/^https?:\/\/./.test(url) || !URL.canParse(url)) {
     return `--url ${url} não é um endereço. Exemplo: ${EXAMPLE_URL}\n`;
   }
@@ -68,22 +74,13 @@ export function urlProblem(url: string): string | undefined {
   }
 }
 
-/** A municipality of a service, and where that is. */
-export type Asked = { readonly cliente: Cliente; readonly base: string };
+/** A client of one municipality of a service, and the address of that municipality. */
+export type Asked = { readonly cliente: Cliente; readonly municipio: string; readonly base: string };
 
 type Sending = Asked & { readonly repeticao: { readonly chave?: string } };
 
-export function askedAt(terminal: Terminal, url: string, municipio: string): Asked {
-  const aoRepetir = ({ motivo, esperaMs }: { readonly motivo: string; readonly esperaMs: number }): void =>
-    terminal.err(`${motivo} Nova tentativa em ${(esperaMs / 1000).toFixed(1)} s.\n`);
-  return {
-    cliente: createCliente({ url, municipio, insistencia: INSISTENCE, aoRepetir }),
-    base: `${url.replace(/\/+$/, '')}/${municipio}`,
-  };
-}
-
-/** How to follow something in front of whoever waits: a line that is written over, or once at its end. */
-export function followingAt<Reading>(terminal: Terminal) {
+/** How to follow a note or an event: each reading writes over the line of the last; without a terminal only the end is written. */
+export function followOptions<Reading>(terminal: Terminal) {
   const aCada = ({ situacao, repousa, decorridoMs }: Andamento<Reading>): void => {
     const line = `  situação   ${situacao} (${(decorridoMs / 1000).toFixed(1)} s)`;
     if (terminal.isTerminal) terminal.out(`\r\x1b[K${line}${repousa ? '\n' : ''}`);
@@ -92,8 +89,8 @@ export function followingAt<Reading>(terminal: Terminal) {
   return { prazoMs: PATIENCE_MS, primeiraEsperaMs: POLL_FIRST_MS, esperaMaximaMs: POLL_MAX_MS, aCada };
 }
 
-/** Undefined when patience ended before; `late` says what to do then. */
-export async function untilRest<Reading>(
+/** The last reading; undefined when it took longer than {@link PATIENCE_MS}, and `late` was written. */
+export async function waitForRest<Reading>(
   terminal: Terminal,
   following: Promise<Reading>,
   late: string,
@@ -108,7 +105,7 @@ export async function untilRest<Reading>(
   }
 }
 
-/** Tells how a call ended that did not end well, and answers with the exit code. `refusal`: a refusal in words. */
+/** Writes why a call failed; the exit code. `refusal`: describes a refusal. */
 export function tellFailure(
   terminal: Terminal,
   error: unknown,
@@ -116,7 +113,7 @@ export function tellFailure(
 ): number {
   if (error instanceof Recusado) {
     terminal.err(refusal(error));
-    // What is not there may be elsewhere: on this machine another program may listen where the service was sought.
+    // Another program may listen at the usual address of this machine.
     if (error.status === 404)
       terminal.err(`Perguntado a ${base}; --url e --municipio indicam outro serviço e município.\n`);
     return REFUSED;
@@ -128,11 +125,11 @@ export function tellFailure(
     );
     return DOUBT;
   }
-  throw unanswered(error, base);
+  throw explainSilence(error, base);
 }
 
-/** What to say of a service that did not answer; anything else as it is. */
-export function unanswered(error: unknown, base: string): unknown {
+/** An error for a person where the service did not answer; any other error as it is. */
+export function explainSilence(error: unknown, base: string): unknown {
   if (!(error instanceof NaoEntregue)) return error;
   const { status, codigo, message } = error;
   if (status === undefined)
@@ -141,4 +138,71 @@ export function unanswered(error: unknown, base: string): unknown {
     );
   if (codigo === undefined) return new Error(`${base} respondeu algo que não é deste serviço (HTTP ${status}).`);
   return new Error(`${base}: ${message}`);
+}
+
+/** The options of a command that checks a file here, or asks a service. `knowing`: what the service adds; `here`: what is used without it. */
+export function checkOptions(knowing: string, here: string) {
+  return {
+    municipio: {
+      takes: 'SLUG',
+      help: `pergunta ao serviço, com ${knowing} desse município (se vier só --url: ${DEFAULT_TENANT})`,
+    },
+    url: {
+      takes: 'URL',
+      help: `endereço do serviço a que perguntar (se vier só --municipio: ${DEFAULT_URL_HELP})`,
+      note: `sem --municipio nem --url a conferência é feita aqui, ${here}`,
+    },
+    cms: { takes: 'ARQUIVO', help: `de um corpo JSON, o valor de ${CAMPO}: Base64, ou o CMS em DER` },
+  } as const satisfies Options;
+}
+
+/** The file to check and, where the options name one, the service to ask; a text: what was asked wrongly. */
+export async function readCheck(
+  terminal: Terminal,
+  values: Values,
+  file: string,
+): Promise<{ readonly sent: SentFile; readonly service: Asked | undefined } | string> {
+  const namesService = values.url !== undefined || values.municipio !== undefined;
+  const service = namesService ? readSending(terminal, values) : undefined;
+  if (typeof service === 'string') return service;
+  const sent = await readSentFile(file, textOf(values, 'cms'));
+  return typeof sent === 'string' ? sent : { sent, service };
+}
+
+/** Header in which the signature of a JSON body travels. */
+export const CAMPO = 'X-DPS-Assinatura';
+
+export type SentFile =
+  | { readonly kind: 'xml'; readonly body: Uint8Array }
+  | {
+      readonly kind: 'json';
+      readonly body: Uint8Array;
+      /** Value of the signature header. */
+      readonly assinatura: string | undefined;
+    };
+
+/** A file as an integrator sends it, XML or JSON by its beginning. `cms`: file with the signature of a JSON body. A text: asked wrongly. */
+export async function readSentFile(file: string, cms: string | undefined): Promise<SentFile | string> {
+  const body = await bytesOf(file);
+  const isJson = tipoDoCorpo(body) === 'json';
+  if (!isJson && cms !== undefined) return `--cms é para um corpo JSON, e ${file} não é JSON.\n`;
+  if (!isJson) return { kind: 'xml', body };
+  return { kind: 'json', body, assinatura: cms === undefined ? undefined : await readSignature(cms) };
+}
+
+/** The signature beside a file, as the client takes it. */
+export function signatureOf(sent: SentFile): { readonly assinatura?: string } {
+  return sent.kind === 'json' && sent.assinatura !== undefined ? { assinatura: sent.assinatura } : {};
+}
+
+const DER_SEQUENCE = 0x30;
+/** After the tag of a SEQUENCE, a length in long form: no text has this octet second, and a CMS always. */
+const DER_LONG = 0x80;
+
+async function readSignature(file: string): Promise<string> {
+  const bytes = Buffer.from(await bytesOf(file));
+  if (bytes[0] === DER_SEQUENCE && (bytes[1] ?? 0) >= DER_LONG) return bytes.toString('base64');
+  const text = bytes.toString('latin1').trim().replace(/\s+/g, ' ');
+  if (!/^[ -~]*$/.test(text)) throw new Error(`o arquivo ${file} não é Base64 nem um CMS em DER.`);
+  return text;
 }

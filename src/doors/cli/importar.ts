@@ -7,7 +7,7 @@ import {
   type ImportRequest,
   RECUSADAS_SHOWN_MAX,
 } from '../../flows/import-csv.ts';
-import { askedWrongly, type Options, type Terminal, textOf, type Values } from './command.ts';
+import { inMunicipio, type Options, type Terminal, textOf, type Values } from './command.ts';
 
 export const IMPORT_OPTIONS = {
   municipio: { takes: 'SLUG', help: 'município a que o cadastro pertence' },
@@ -15,43 +15,42 @@ export const IMPORT_OPTIONS = {
   erros: { takes: 'ARQUIVO', help: 'escreve neste arquivo todas as linhas recusadas, com o motivo' },
 } as const satisfies Options;
 
+export const WHOSE_FILE = 'a que município o arquivo pertence';
+
 const BAR_CELLS = 30;
 /** How often a terminal is written over, and how often a plain line is added. */
 const BAR_EVERY_MS = 100;
 const LINE_EVERY_MS = 5_000;
 
-/** Asks for the municipality, runs, and tells what came of it. Exit code. */
-export async function importing<Counts>(
+/** Imports a file into the municipality of `--municipio`, and tells the result; the exit code. `account`: lines on what was stored. */
+export function runImport<Outcome extends ImportOutcome<object>>(
   terminal: Terminal,
   values: Values,
   arquivo: string,
-  run: (request: ImportRequest) => Promise<ImportOutcome<Counts>>,
-  account: (counts: Counts, municipio: string) => readonly string[],
+  run: (request: ImportRequest) => Promise<Outcome>,
+  account: (counts: NonNullable<Outcome['counts']>, municipio: string, outcome: Outcome) => readonly string[],
 ): Promise<number> {
-  const municipio = textOf(values, 'municipio');
-  if (municipio === undefined) {
-    return askedWrongly(terminal, 'Falta --municipio SLUG: a que município o arquivo pertence.\n');
-  }
-  const parcial = values.parcial === true;
-  return importingFile(
-    terminal,
-    { arquivo, parcial, erros: textOf(values, 'erros') },
-    (request) => run({ ...request, municipio }),
-    (counts) => account(counts, municipio),
+  return inMunicipio(terminal, values, WHOSE_FILE, (municipio) =>
+    runFileImport(
+      terminal,
+      { arquivo, parcial: values.parcial === true, erros: textOf(values, 'erros') },
+      (request) => run({ ...request, municipio }),
+      (counts, outcome) => account(counts, municipio, outcome),
+    ),
   );
 }
 
-/** The same of a file that is of no municipality. */
-export async function importingFile<Counts>(
+/** Imports a file that belongs to no municipality. */
+export async function runFileImport<Outcome extends ImportOutcome<object>>(
   terminal: Terminal,
   asked: Omit<FileRequest, 'onProgress'>,
-  run: (request: FileRequest) => Promise<ImportOutcome<Counts>>,
-  account: (counts: Counts) => readonly string[],
+  run: (request: FileRequest) => Promise<Outcome>,
+  account: (counts: NonNullable<Outcome['counts']>, outcome: Outcome) => readonly string[],
 ): Promise<number> {
   const { erros, parcial } = asked;
   const progress = progressOn(terminal);
   const began = performance.now();
-  let outcome: ImportOutcome<Counts>;
+  let outcome: Outcome;
   try {
     outcome = await run({ ...asked, onProgress: progress.show });
   } finally {
@@ -63,15 +62,15 @@ export async function importingFile<Counts>(
   const read = linhas === 1 ? 'Lida 1 linha' : `Lidas ${groupDigits(linhas)} linhas`;
   terminal.out(`${read} em ${seconds} s: ${codificacao}${hint}, separador "${separador}".\n`);
   tellRefused(terminal, outcome, erros);
-  if (counts === undefined) {
-    terminal.err(verdictOf(outcome, parcial));
+  if (!counts) {
+    terminal.err(describeFailure(outcome, parcial));
     return 1;
   }
-  for (const line of account(counts)) terminal.out(`${line}\n`);
+  for (const line of account(counts, outcome)) terminal.out(`${line}\n`);
   return 0;
 }
 
-function verdictOf({ linhas, recusadas }: ImportOutcome<unknown>, parcial: FileRequest['parcial']): string {
+function describeFailure({ linhas, recusadas }: ImportOutcome<unknown>, parcial: FileRequest['parcial']): string {
   if (linhas === 0) return 'Nada foi gravado: o arquivo só tem o cabeçalho.\n';
   const way = parcial !== false || recusadas === linhas ? '' : ', ou grave as demais com --parcial';
   return `Nada foi gravado. Corrija as linhas e importe de novo${way}.\n`;
@@ -92,7 +91,7 @@ function tellRefused(
   else if (erros !== undefined) terminal.err(`  também em ${erros}\n`);
 }
 
-/** A bar where a line may be written over, a line now and then elsewhere. */
+/** Progress at a terminal: a bar that is written over; elsewhere a line every few seconds. */
 function progressOn(terminal: Terminal): { show(progress: ImportProgress): void; end(): void } {
   let etapa = '';
   let shownAt = performance.now();
@@ -107,7 +106,7 @@ function progressOn(terminal: Terminal): { show(progress: ImportProgress): void;
         isOpen = true;
         terminal.out(`\r\x1b[K${barOf(progress)}`);
       } else {
-        // A quick import needs no account of its course.
+        // A quick import ends before the first line is due.
         if (now - shownAt < LINE_EVERY_MS) return;
         terminal.out(`${barOf(progress)}\n`);
       }

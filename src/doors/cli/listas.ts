@@ -2,19 +2,12 @@
 
 import { FORMAS_DEDUCAO, TIPOS_BENEFICIO } from '../../fiscal/cadastros.ts';
 import { groupDigits } from '../../fiscal/group-digits.ts';
-import {
-  colunasDa,
-  importLista,
-  LISTAS_CSV,
-  type ListaImported,
-  type ListaNome,
-  listaAsCsv,
-} from '../../flows/listas.ts';
-import { askedWrongly, type CliWorld, type Command, textOf, type Values } from './command.ts';
-import { IMPORT_OPTIONS, importing } from './importar.ts';
+import { colunasDa, importLista, LISTAS_CSV, type ListaNome, listaAsCsv } from '../../flows/listas.ts';
+import { type CliWorld, type Command, inMunicipio, type Values } from './command.ts';
+import { IMPORT_OPTIONS, runImport } from './importar.ts';
 
 /** What a list is called, and what an operator must know of it. */
-type ListaNamed = {
+type ListaCommands = {
   readonly nome: ListaNome;
   /** First word of its commands. */
   readonly comando: string;
@@ -26,7 +19,7 @@ type ListaNamed = {
   readonly colunas: readonly (readonly [coluna: string, diz: string])[];
 };
 
-const LISTAS_NAMED: readonly ListaNamed[] = [
+const LISTAS: readonly ListaCommands[] = [
   {
     nome: 'servicos',
     comando: 'servicos',
@@ -75,9 +68,9 @@ const LISTAS_NAMED: readonly ListaNamed[] = [
   },
 ];
 
-export const LISTA_COMMANDS: readonly Command[] = LISTAS_NAMED.flatMap((lista) => [importar(lista), listar(lista)]);
+export const LISTA_COMMANDS: readonly Command[] = LISTAS.flatMap((lista) => [importar(lista), listar(lista)]);
 
-function importar({ nome, comando, resumo, chaves, colunas }: ListaNamed): Command {
+function importar({ nome, comando, resumo, chaves, colunas }: ListaCommands): Command {
   const { titulo } = LISTAS_CSV[nome];
   return {
     name: `${comando} importar`,
@@ -90,48 +83,40 @@ function importar({ nome, comando, resumo, chaves, colunas }: ListaNamed): Comma
       ...colunas,
       ['Vigência', `de cada um dos ${chaves} do arquivo valem as linhas do arquivo; os ausentes ficam como estão`],
     ],
-    takes: 1,
     run: (world, values, [arquivo]) =>
-      world.registry((registry) => {
-        let reparos: ListaImported['reparos'] = [];
-        return importing(
+      world.registry((registry) =>
+        runImport(
           world,
           values,
           arquivo!,
-          async (request) => {
-            const imported = await importLista(registry, nome, request);
-            reparos = imported.reparos;
-            return imported;
-          },
-          ({ novos, alterados, iguais, retirados }, municipio) => [
+          (request) => importLista(registry, nome, request),
+          ({ novos, alterados, iguais, retirados }, municipio, { reparos }) => [
             `${titulo} de ${municipio}: novos ${groupDigits(novos)}, alterados ${groupDigits(alterados)}, iguais ${groupDigits(iguais)}, retirados ${groupDigits(retirados)}.`,
             `Os ${chaves} que não estão no arquivo ficaram como estavam; para encerrar um, importe-o com a data em fim.`,
             ...reparos.filter(({ quantas }) => quantas > 0).map(({ diz, quantas }) => diz(groupDigits(quantas))),
           ],
-        );
-      }),
+        ),
+      ),
   };
 }
 
-function listar({ nome, comando }: ListaNamed): Command {
+function listar({ nome, comando }: ListaCommands): Command {
   const { titulo } = LISTAS_CSV[nome];
   return {
     name: `${comando} listar`,
-    arguments: '',
     summary: `Escreve as linhas que o município tem, no formato de ${comando} importar.`,
     options: { municipio: { takes: 'SLUG', help: 'município da lista' } },
-    takes: 0,
     run: (world, values) => writeLista(world, values, nome, `${titulo}: o município não tem nenhuma linha.\n`),
   };
 }
 
-async function writeLista(world: CliWorld, values: Values, nome: ListaNome, nenhuma: string): Promise<number> {
-  const municipio = textOf(values, 'municipio');
-  if (municipio === undefined) return askedWrongly(world, 'Falta --municipio SLUG: de que município é a lista.\n');
-  return world.registry(async (registry) => {
-    const lines = await listaAsCsv(registry, nome, municipio);
-    if (lines.length === 0) world.err(nenhuma);
-    for (const line of lines) world.out(`${line}\n`);
-    return 0;
-  });
+function writeLista(world: CliWorld, values: Values, nome: ListaNome, nenhuma: string): Promise<number> {
+  return inMunicipio(world, values, 'de que município é a lista', (municipio) =>
+    world.registry(async (registry) => {
+      const lines = await listaAsCsv(registry, nome, municipio);
+      if (lines.length === 0) world.err(nenhuma);
+      for (const line of lines) world.out(`${line}\n`);
+      return 0;
+    }),
+  );
 }

@@ -16,7 +16,16 @@ import {
   showMunicipio,
 } from '../../flows/municipios.ts';
 import { countEventos, type EventosContados } from '../../flows/problem-eventos.ts';
-import { type CliWorld, type Command, columns, type Options, type Terminal, textOf, type Values } from './command.ts';
+import {
+  type CliWorld,
+  type Command,
+  type Options,
+  refuseAsked,
+  type Terminal,
+  textOf,
+  type Values,
+} from './command.ts';
+import { columns, tableLines } from './text.ts';
 
 type Municipio = MunicipioShown['municipio'];
 
@@ -29,7 +38,7 @@ function settingOptions(isNew: boolean): Options {
   return Object.fromEntries(rows);
 }
 
-/** What takes a setting away; a new municipality has only what it is given first. */
+/** The options that take a setting away; for a new municipality only those of settings that it has from the start. */
 function removingOptions(isNew: boolean): Options {
   const rows = SETTINGS.flatMap(([, { option, without, isOnAtFirst }]) =>
     without === undefined || (isNew && !isOnAtFirst) ? [] : [[`sem-${option}`, { help: without }]],
@@ -43,28 +52,22 @@ export const MUNICIPIO_COMMANDS: readonly Command[] = [
     arguments: 'SLUG',
     summary: 'Abre um município; SLUG é o começo do seu endereço neste serviço, como sao-paulo.',
     options: { ...settingOptions(true), ...removingOptions(true) },
-    takes: 1,
     run: (world, values, [slug]) =>
       world.registry(
         async (registry) =>
-          tellConfigured(world, await createMunicipio(registry, slug!, askedOf(values)), 'Município criado.'),
+          tellConfigured(world, await createMunicipio(registry, slug!, readAsked(values)), 'Município criado.'),
         true,
       ),
   },
   {
     name: 'municipio listar',
-    arguments: '',
     summary: 'Lista os municípios.',
-    options: {},
-    takes: 0,
     run: listar,
   },
   {
     name: 'municipio mostrar',
     arguments: 'SLUG',
     summary: 'Mostra o que um município tem configurado, e se os arquivos estão no lugar.',
-    options: {},
-    takes: 1,
     run: (world, _values, [slug]) =>
       world.registry(async (registry) =>
         tellMunicipio(world, await showMunicipio(registry, slug!), await countEventos(registry, slug!)),
@@ -75,14 +78,13 @@ export const MUNICIPIO_COMMANDS: readonly Command[] = [
     arguments: 'SLUG',
     summary: 'Muda o que for indicado e deixa o resto; vale em segundos, sem reiniciar o serviço.',
     options: { ...settingOptions(false), ...removingOptions(false) },
-    takes: 1,
     run: async (world, values, [slug]) => {
       if (Object.keys(values).length === 0) {
         world.err('Nada a alterar: indique ao menos uma opção. nfse municipio alterar --help mostra quais.\n');
         return 2;
       }
       return world.registry(async (registry) =>
-        tellConfigured(world, await alterMunicipio(registry, slug!, askedOf(values)), 'Município alterado.'),
+        tellConfigured(world, await alterMunicipio(registry, slug!, readAsked(values)), 'Município alterado.'),
       );
     },
   },
@@ -91,7 +93,6 @@ export const MUNICIPIO_COMMANDS: readonly Command[] = [
     arguments: 'SLUG',
     summary: 'Retira um município que nunca emitiu notas, com o seu cadastro e a sua lista de serviços.',
     options: { confirmar: { help: 'retira de fato; sem ela só diz o que seria retirado' } },
-    takes: 1,
     run: (world, values, [slug]) => excluir(world, slug!, values.confirmar === true),
   },
 ];
@@ -102,8 +103,7 @@ function excluir(world: CliWorld, slug: string, isConfirmed: boolean): Promise<n
     const problem =
       'problem' in removal ? removal.problem : isConfirmed ? await removeMunicipio(registry, removal) : undefined;
     if ('problem' in removal || problem !== undefined) {
-      world.err(`Nada foi excluído. ${problem}\n`);
-      return 1;
+      return refuseAsked(world, `Nada foi excluído. ${problem}`);
     }
     const { municipio, nome, prestadores, listas } = removal;
     const what = [
@@ -124,7 +124,7 @@ function excluir(world: CliWorld, slug: string, isConfirmed: boolean): Promise<n
   });
 }
 
-function askedOf(values: Values): Asked {
+function readAsked(values: Values): Asked {
   const written = SETTINGS.flatMap(([name, { option, takes }]) => {
     const value = takes === undefined ? values[option] === true || undefined : textOf(values, option);
     return value === undefined ? [] : [[name, value]];
@@ -151,7 +151,7 @@ function tellConfigured(terminal: Terminal, result: Configured, done: string): n
   return 0;
 }
 
-/** Old and new value of every setting that is another. Of secrets only the files that hold them are known. */
+/** Each setting that changed, with its old and new value. Secrets are shown by the files that hold them. */
 function changesBetween(antes: Municipio, depois: Municipio): readonly (readonly [string, string])[] {
   return SETTINGS.flatMap((setting) => {
     const [[name, before], [, after]] = [showSetting(setting, antes), showSetting(setting, depois)];
@@ -159,7 +159,7 @@ function changesBetween(antes: Municipio, depois: Municipio): readonly (readonly
   });
 }
 
-/** What a municipality may choose, and what counts when it does not. */
+/** The settings that a municipality may choose, with their values. */
 function choiceRows(municipio: Municipio): readonly (readonly [string, string])[] {
   return SETTINGS.filter(([name]) => isChoice(name)).map((setting) => showSetting(setting, municipio));
 }
@@ -175,11 +175,7 @@ async function listar(world: CliWorld): Promise<number> {
       `${notasOf(espera)} à espera`,
       ambiente === 'producao' ? `ADN ${adn?.url ?? 'não configurado'}` : '',
     ]);
-    const widths = [0, 1, 2, 3].map((column) => Math.max(0, ...rows.map((row) => row[column]!.length)));
-    for (const row of rows) {
-      world.out(`${row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  ')}`.trimEnd());
-      world.out('\n');
-    }
+    for (const line of tableLines(rows)) world.out(`${line}\n`);
     return 0;
   });
 }
@@ -241,14 +237,14 @@ function tellMunicipio(terminal: Terminal, about: MunicipioShown, eventos: Event
 }
 
 function eventosRows(tenant: string, { aCaminho, comProblema }: EventosContados): readonly [string, string][] {
-  const told = (counts: EventosContados['aCaminho']): string =>
+  const describe = (counts: EventosContados['aCaminho']): string =>
     counts.map(([estado, count]) => `${estado} ${groupDigits(count)}`).join(', ');
   return [
-    ['eventos', aCaminho.length === 0 ? 'nenhum a caminho' : `a caminho: ${told(aCaminho)}`],
+    ['eventos', aCaminho.length === 0 ? 'nenhum a caminho' : `a caminho: ${describe(aCaminho)}`],
     ...(comProblema.length === 0
       ? []
       : [
-          ['a conferir', `${told(comProblema)}; nfse evento problemas --municipio ${tenant} os lista`] as [
+          ['a conferir', `${describe(comProblema)}; nfse evento problemas --municipio ${tenant} os lista`] as [
             string,
             string,
           ],
@@ -266,7 +262,7 @@ function certificadoRows(certificado: MunicipioShown['certificado']): readonly [
   ];
 }
 
-/** The registers that the municipality keeps; of one that it does not keep nothing is said. */
+/** The registers in which the municipality has lines. */
 function cadastroRows(listas: MunicipioShown['listas']): [string, string][] {
   const others = Object.entries(listas).filter(([nome, count]) => nome !== 'servicos' && count > 0);
   return others.map(([nome, count]) => [LISTAS_CSV[nome as ListaNome].titulo.toLowerCase(), linhasText(count)]);

@@ -1,12 +1,12 @@
 /** `nfse pki`: a test PKI in a folder, and a table of what each file is for. */
 import { type CertificateFiles, makePki, type Pki, type Recusado } from '../../flows/make-pki.ts';
-import { type Command, columns, textOf, textsOf } from './command.ts';
+import { type Command, textOf, textsOf } from './command.ts';
+import { columns } from './text.ts';
 
 const PASTA_PADRAO = 'pki';
 
 export const PKI: Command = {
   name: 'pki',
-  arguments: '',
   summary: 'Cria uma "ICP-Brasil" de teste: certificados de prestadores, do município e do ADN.',
   options: {
     pasta: { takes: 'PASTA', help: `pasta vazia ou nova (padrão ./${PASTA_PADRAO})` },
@@ -14,7 +14,6 @@ export const PKI: Command = {
     'municipio-cnpj': { takes: 'CNPJ', help: 'CNPJ do município' },
     senha: { takes: 'SENHA', help: 'senha dos .pfx (padrão: uma sorteada, em senha.txt)' },
   },
-  takes: 0,
   run: async (terminal, values) => {
     const pki = await makePki({
       pasta: textOf(values, 'pasta') ?? PASTA_PADRAO,

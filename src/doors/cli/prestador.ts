@@ -1,11 +1,11 @@
-/** `nfse prestador …`: the municipality's file of establishments, and what is known of one. */
+/** `nfse prestador …`: importing the register of providers of a municipality, and showing one of them. */
 
 import { maskDocumento } from '../../fiscal/chave.ts';
 import { groupDigits } from '../../fiscal/group-digits.ts';
 import { brazilianDate } from '../../fiscal/moment.ts';
 import { COLUNAS_PRESTADOR, importPrestadores, showPrestador, whyNoDocumento } from '../../flows/import-prestadores.ts';
-import { type CliWorld, type Command, textOf, type Values } from './command.ts';
-import { IMPORT_OPTIONS, importing } from './importar.ts';
+import { askedWrongly, type CliWorld, type Command, inMunicipio, refuseAsked, type Values } from './command.ts';
+import { IMPORT_OPTIONS, runImport } from './importar.ts';
 
 export const PRESTADOR_COMMANDS: readonly Command[] = [
   {
@@ -20,7 +20,6 @@ export const PRESTADOR_COMMANDS: readonly Command[] = [
       ['Também', COLUNAS_PRESTADOR.optional.join(', ')],
       ['Simples', 'de cada documento do arquivo valem os períodos do arquivo; para mais de um, repita a linha'],
     ],
-    takes: 1,
     run: importar,
   },
   {
@@ -28,24 +27,18 @@ export const PRESTADOR_COMMANDS: readonly Command[] = [
     arguments: 'DOCUMENTO',
     summary: 'Mostra o que o cadastro tem de um CNPJ ou CPF.',
     options: { municipio: { takes: 'SLUG', help: 'município do cadastro' } },
-    takes: 1,
     run: mostrar,
   },
 ];
 
 function importar(world: CliWorld, values: Values, [arquivo]: readonly string[]): Promise<number> {
-  return world.registry((registry) => {
-    let hasAddress = true;
-    return importing(
+  return world.registry((registry) =>
+    runImport(
       world,
       values,
       arquivo!,
-      async (request) => {
-        const imported = await importPrestadores(registry, request);
-        hasAddress = imported.hasAddress;
-        return imported;
-      },
-      ({ novos, alterados, iguais, simples }, municipio) => [
+      (request) => importPrestadores(registry, request),
+      ({ novos, alterados, iguais, simples }, municipio, { hasAddress }) => [
         `Estabelecimentos em ${municipio}: novos ${groupDigits(novos)}, alterados ${groupDigits(alterados)}, iguais ${groupDigits(iguais)}.`,
         `Períodos do Simples Nacional: novos ${groupDigits(simples.novos)}, alterados ${groupDigits(simples.alterados)}, retirados ${groupDigits(simples.retirados)}.`,
         'Os prestadores que não estão no arquivo ficaram como estavam.',
@@ -55,27 +48,22 @@ function importar(world: CliWorld, values: Values, [arquivo]: readonly string[])
               'O arquivo não traz endereço: nas notas de quem é novo sai "Endereço não informado". As colunas opcionais o trazem.',
             ]),
       ],
-    );
-  });
+    ),
+  );
 }
 
-async function mostrar(world: CliWorld, values: Values, [documento]: readonly string[]): Promise<number> {
-  const municipio = textOf(values, 'municipio');
-  if (municipio === undefined) {
-    world.err('Falta --municipio SLUG: em que cadastro procurar.\n');
-    return 2;
-  }
-  const problem = whyNoDocumento(documento!);
-  if (problem !== undefined) {
-    world.err(`O documento indicado ${problem}.\n`);
-    return 2;
-  }
+function mostrar(world: CliWorld, values: Values, [documento]: readonly string[]): Promise<number> {
+  return inMunicipio(world, values, 'em que cadastro procurar', (municipio) =>
+    tellPrestador(world, municipio, documento!),
+  );
+}
+
+async function tellPrestador(world: CliWorld, municipio: string, documento: string): Promise<number> {
+  const problem = whyNoDocumento(documento);
+  if (problem !== undefined) return askedWrongly(world, `O documento indicado ${problem}.\n`);
   return world.registry(async (registry) => {
-    const prestadores = await showPrestador(registry, municipio, documento!);
-    if (prestadores.length === 0) {
-      world.err(`O documento não está no cadastro de ${municipio}.\n`);
-      return 1;
-    }
+    const prestadores = await showPrestador(registry, municipio, documento);
+    if (prestadores.length === 0) return refuseAsked(world, `O documento não está no cadastro de ${municipio}.`);
     const [{ documento: bare, simples }] = prestadores as [(typeof prestadores)[number]];
     world.out(`${maskDocumento(bare)}\n`);
     for (const { inscricaoMunicipal, razaoSocial, autorizado, endereco } of prestadores) {

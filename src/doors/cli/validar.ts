@@ -8,12 +8,11 @@ import { type Passo, validateDocument } from '../../flows/validate-dps.ts';
 import { BODY_MAX_BYTES } from '../../published/http-limits.ts';
 import { refuseTrouble } from '../rest/refusals.ts';
 import { presentValidated } from '../rest/validacao.ts';
-import { askedWrongly, type Command, columns, type Terminal, textOf, type Values } from './command.ts';
-import { faultLines } from './faults.ts';
-import { type Asked, askedAt, DEFAULT_TENANT, DEFAULT_URL_HELP, unanswered, urlProblem } from './follow.ts';
-import { CAMPO, type SentFile, sentFile, signatureOf } from './sent-file.ts';
+import { askedWrongly, type Command, type Terminal, type Values } from './command.ts';
+import { type Asked, checkOptions, explainSilence, readCheck, type SentFile, signatureOf } from './follow.ts';
+import { columns, type FaultText, faultLines, jsonText } from './text.ts';
 
-/** Whose day it is, where no municipality says. */
+/** The zone of the day of the check, where no municipality is named. */
 const ZONE = 'America/Sao_Paulo';
 
 export const VALIDAR: Command = {
@@ -21,54 +20,40 @@ export const VALIDAR: Command = {
   arguments: 'ARQUIVO',
   summary: 'Confere uma DPS, em XML ou JSON, sem emitir nada: todos os erros, ou os valores e cada passo do cálculo.',
   options: {
-    municipio: {
-      takes: 'SLUG',
-      help: `pergunta ao serviço, com o cadastro, as alíquotas e a confiança desse município (se vier só --url: ${DEFAULT_TENANT})`,
-    },
-    url: {
-      takes: 'URL',
-      help: `endereço do serviço a que perguntar (se vier só --municipio: ${DEFAULT_URL_HELP})`,
-      note: 'sem --municipio nem --url a conferência é feita aqui, como no ambiente de integração',
-    },
-    cms: { takes: 'ARQUIVO', help: `de um corpo JSON, o valor de ${CAMPO}: Base64, ou o CMS em DER` },
+    ...checkOptions('o cadastro, as alíquotas e a confiança', 'como no ambiente de integração'),
     json: { help: 'escreve a resposta em JSON, como o serviço a dá' },
   },
-  takes: 1,
   run: (terminal, values, [file]) => validar(terminal, values, file!),
 };
 
-type Erro = Parameters<typeof faultLines>[0][number];
 type Accepted = Omit<ReturnType<typeof presentValidated>, 'calculo'> & {
   readonly status: 'OK';
   readonly calculo: readonly Passo[];
   readonly avisos: readonly { readonly codigo: string; readonly xpath: string; readonly mensagem: string }[];
 };
 type Amounts = Pick<Accepted, 'municipio_incidencia' | 'valores' | 'ibscbs' | 'calculo' | 'avisos'>;
-/** In production a refusal may have the amounts too, by what the document says. */
-type Refused = Partial<Amounts> & { readonly erros: readonly Erro[]; readonly nao_conferido?: readonly string[] };
+/** In production a refusal may carry the amounts that the document itself leads to. */
+type Refused = Partial<Amounts> & { readonly erros: readonly FaultText[]; readonly nao_conferido?: readonly string[] };
 type Answer = Accepted | Refused;
 
-/** 0: it would be issued; 1: it would be refused, or nobody could say; 2: asked wrongly. */
+/** Exit code 0: it would be issued; 1: it would be refused, or it is unknown; 2: asked wrongly. */
 async function validar(terminal: Terminal, values: Values, file: string): Promise<number> {
-  const [url, municipio] = [textOf(values, 'url'), textOf(values, 'municipio')];
-  const problem = url === undefined ? undefined : urlProblem(url);
-  if (problem !== undefined) return askedWrongly(terminal, problem);
-  const sent = await sentFile(file, textOf(values, 'cms'));
-  if (typeof sent === 'string') return askedWrongly(terminal, sent);
-  const asksService = url !== undefined || municipio !== undefined;
-  const tenant = municipio ?? DEFAULT_TENANT;
-  const answer = asksService
-    ? await askService(askedAt(terminal, url ?? terminal.serviceUrl(), tenant), sent)
-    : judgeHere(sent);
+  const check = await readCheck(terminal, values, file);
+  if (typeof check === 'string') return askedWrongly(terminal, check);
+  const { sent, service } = check;
+  const answer = service === undefined ? judgeHere(sent) : await askService(service, sent);
   const isRefused = 'erros' in answer;
-  if (values.json === true) terminal.out(`${JSON.stringify(answer, null, 2)}\n`);
-  else if (isRefused) terminal.err(refusalText(answer));
-  else terminal.out(acceptedText(answer, asksService ? `em ${tenant}` : 'no ambiente de integração'));
+  if (values.json === true) terminal.out(jsonText(answer));
+  else if (isRefused) terminal.err(describeRefused(answer));
+  else
+    terminal.out(
+      describeAccepted(answer, service === undefined ? 'no ambiente de integração' : `em ${service.municipio}`),
+    );
   return isRefused ? 1 : 0;
 }
 
 function judgeHere(sent: SentFile): Answer {
-  // The door would not read it.
+  // The service would not read a longer body.
   if (sent.body.length > BODY_MAX_BYTES) return { erros: refuseTrouble('body_too_large', undefined).refusal.faults };
   const validated = validateDocument(sent, momentIn(ZONE, Date.now()).date);
   return 'faults' in validated
@@ -81,17 +66,17 @@ async function askService({ cliente, base }: Asked, sent: SentFile): Promise<Ans
     return (await cliente.validarDps(sent.body, signatureOf(sent))) as Answer;
   } catch (error) {
     if (error instanceof Recusado && error.envelope !== undefined) return error.envelope;
-    throw unanswered(error, base);
+    throw explainSilence(error, base);
   }
 }
 
-function refusalText(refused: Refused): string {
+function describeRefused(refused: Refused): string {
   const { erros, nao_conferido = [] } = refused;
   const { length } = erros;
   const title = length === 1 ? 'Há 1 erro' : `Há ${length} erros`;
   const sections = [
     `${title}:\n${faultLines(erros)}`,
-    ...(hasAmounts(refused) ? ['O que a DPS diz daria estes valores:', ...amountSections(refused, [])] : []),
+    ...(hasAmounts(refused) ? ['O que a DPS diz daria estes valores:', ...describeAmounts(refused, [])] : []),
     nao_conferido.join('\n'),
     `nfse explicar ${erros[0]!.codigo} diz mais.`,
   ];
@@ -102,15 +87,15 @@ function hasAmounts(refused: Refused): refused is Refused & Amounts {
   return refused.valores !== undefined;
 }
 
-function acceptedText(answer: Accepted, where: string): string {
+function describeAccepted(answer: Accepted, where: string): string {
   const identificador = ['identificador_dps', answer.identificador_dps ?? 'o serviço dará o número'] as const;
-  const sections = [`A DPS seria aceita ${where}. Nada foi emitido.`, ...amountSections(answer, [identificador])];
+  const sections = [`A DPS seria aceita ${where}. Nada foi emitido.`, ...describeAmounts(answer, [identificador])];
   return `${sections.join('\n\n')}\n`;
 }
 
 type Row = readonly [string, string];
 
-function amountSections(
+function describeAmounts(
   { municipio_incidencia: place, valores, ibscbs, calculo, avisos }: Amounts,
   before: readonly Row[],
 ): readonly string[] {
@@ -133,19 +118,19 @@ function amountRows(amounts: Readonly<Record<string, string | null>>): readonly 
 
 const NO_AMOUNT = '–';
 
-/** Field, amount and how it came about, each in its column. */
+/** Field, amount and formula of each step, in columns. */
 function stepLines(calculo: readonly Passo[]): readonly string[] {
   const amounts = calculo.map(({ valor }) => valor ?? NO_AMOUNT);
   const width = Math.max(...amounts.map(({ length }) => length));
   return columns(
     calculo.map(({ campo, campo_json, formula }, place) => [
-      beside(campo, campo_json),
+      nameField(campo, campo_json),
       `${amounts[place]!.padStart(width)}  ${formula}`,
     ]),
   );
 }
 
-/** The field of the note, and what who sent JSON calls it. */
-function beside(campo: string, campoJson: string | undefined): string {
+/** The field of the note, with its name in a JSON body. */
+function nameField(campo: string, campoJson: string | undefined): string {
   return campoJson === undefined ? campo : `${campo} (${campoJson})`;
 }

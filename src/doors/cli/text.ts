@@ -1,0 +1,120 @@
+/** How answers are written at a terminal: columns, JSON, faults, trails and events. */
+import type { Fault } from '../../fiscal/fault.ts';
+import type { EventoPublico } from '../../flows/evento-queries.ts';
+import type { EventoInteiro } from '../../flows/operate-eventos.ts';
+import type { NotaDoOperador } from '../../flows/operate-notas.ts';
+
+/** Two columns, the left one as wide as it must be. */
+export function columns(rows: readonly (readonly [string, string])[]): string[] {
+  const width = Math.max(...rows.map(([left]) => left.length));
+  return rows.map(([left, right]) => `  ${left.padEnd(width)}  ${right}`);
+}
+
+export function jsonText(value: object): string {
+  return `${JSON.stringify(value, null, 2)}\n`;
+}
+
+/** One row for each change of state of a note or an event: when, from what to what, by whom and why. */
+export function trailRows(trilha: EventoInteiro['trilha'] | NotaDoOperador['trilha']): readonly string[] {
+  return columns(
+    trilha.map(({ em, de, gatilho, para, mensagem, quem }) => [
+      em,
+      `${de === null ? '' : `${de} → `}${para} (${gatilho}${quem === null ? '' : `, por ${printable(quem)}`})${mensagem === null ? '' : `: ${printable(mensagem)}`}`,
+    ]),
+  );
+}
+
+/** The published fields of an event by their names, without the empty ones. `after`: rows of the command's own. */
+export function eventoLines(
+  evento: Readonly<Record<string, unknown>>,
+  after: readonly (readonly [string, string])[] = [],
+): string {
+  const rows = Object.entries(evento).flatMap(([name, value]): (readonly [string, string])[] => {
+    if (value === null || value === undefined) return [];
+    return [[name, printable(typeof value === 'object' ? JSON.stringify(value) : String(value))]];
+  });
+  return columns([...rows, ...after])
+    .map((line) => `${line}\n`)
+    .join('');
+}
+
+/** Text from outside, without the control characters that would move the cursor. */
+export function printable(text: string): string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+  return text.replace(/[\u0000-\u001f\u007f-\u009f]+/g, ' ');
+}
+
+/** One line for each event, with what an operator looks for in a list. */
+export function eventosTable(eventos: readonly EventoPublico[]): string {
+  const head = ['id_evento', 'tipo_evento', 'nº', 'status_evento', 'acao_sugerida', 'data_hora_evento', 'retorno'];
+  const rows = eventos.map((evento) => [
+    String(evento.id_evento),
+    evento.tipo_evento,
+    String(evento.numero_sequencial),
+    evento.status_evento,
+    evento.acao_sugerida,
+    evento.data_hora_evento,
+    printable(evento.codigo_retorno ?? ''),
+  ]);
+  return `${tableLines([head, ...rows]).join('\n')}\n`;
+}
+
+/** One line for each problem of a note, with the number of events that have it. */
+export function problemasTable(eventos: readonly (EventoPublico & { readonly quantos: number })[]): string {
+  const head = ['id_evento', 'tipo_evento', 'nº', 'status_evento', 'retorno', 'data_hora_evento', 'quantos', 'nota'];
+  const rows = eventos.map((evento) => [
+    String(evento.id_evento),
+    evento.tipo_evento,
+    String(evento.numero_sequencial),
+    evento.status_evento,
+    printable(evento.codigo_retorno ?? ''),
+    evento.data_hora_evento,
+    String(evento.quantos),
+    evento.chave_acesso,
+  ]);
+  return `${tableLines([head, ...rows]).join('\n')}\n`;
+}
+
+/** Columns as wide as their longest cell, one line a row. */
+export function tableLines(rows: readonly (readonly string[])[]): readonly string[] {
+  const widths = rows[0]?.map((_, column) => Math.max(...rows.map((row) => row[column]!.length))) ?? [];
+  return rows.map((row) =>
+    row
+      .map((cell, column) => cell.padEnd(widths[column]!))
+      .join('  ')
+      .trimEnd(),
+  );
+}
+
+/** A fault as the service tells it, or as a flow found it here. */
+export type FaultText = Pick<
+  Fault,
+  'codigo' | 'xpath' | 'mensagem' | 'campo' | 'linha' | 'coluna' | 'encontrado' | 'esperado' | 'correcao'
+>;
+
+/** Faults as lines, with the place first, as compilers write it. */
+export function faultLines(faults: readonly FaultText[]): string {
+  return faults.map(faultLine).join('\n');
+}
+
+function faultLine({
+  codigo,
+  xpath,
+  campo,
+  mensagem,
+  linha,
+  coluna,
+  encontrado,
+  esperado,
+  correcao,
+}: FaultText): string {
+  const place = linha === undefined ? '' : `${linha}:${coluna}  `;
+  const details = [
+    ['em', xpath],
+    ['campo', campo],
+    ['encontrado', encontrado],
+    ['esperado', esperado],
+    ['correção', correcao === '' ? 'retire-o' : correcao],
+  ].flatMap(([name, value]) => (value ? [`      ${name}: ${value}`] : []));
+  return [`  ${place}${codigo}  ${mensagem}`, ...details].join('\n');
+}
