@@ -16,13 +16,13 @@ import type { Municipio } from '../store/municipios.ts';
 /** The files of a municipality are looked at this often at most. */
 const FILES_FRESH_MS = 5_000;
 
-type Kept = {
+type KeptAccess = {
   readonly settings: string;
-  readonly made: Promise<Made>;
+  readonly made: Promise<Access>;
   checkedAt: number;
 };
 
-type Made =
+type Access =
   | { readonly stamp: string; readonly adn: ReturnType<typeof nationalAdn>; readonly transmission: Transmission }
   | NoTransmission;
 
@@ -30,10 +30,10 @@ type Made =
 export class Transmissions {
   private readonly log: World['log'];
   private readonly local: Transmission = { adn: localAdn(), signer: undefined };
-  private readonly kept = new Map<string, Kept>();
+  private readonly kept = new Map<string, KeptAccess>();
   /** One circuit for each environment, whoever sends to it (D-52). */
   private readonly breakers = new Map<string, Breaker>();
-  /** What was told of the files of a municipality. */
+  /** The last warnings about key files, by municipality. */
   private readonly exposed = new Map<string, string>();
 
   constructor(log: World['log']) {
@@ -48,14 +48,14 @@ export class Transmissions {
     if (one === undefined || one.settings !== settings || !(await isCurrent(one, municipio))) {
       one = { settings, made: this.make(municipio), checkedAt: performance.now() };
       this.kept.set(municipio.tenant, one);
-      // What is on its way over the old connections comes to its end.
+      // Deliveries under way over the old connections still finish.
       void before?.made.then(endConnections);
     }
     const made = await one.made;
     return 'problem' in made ? made : made.transmission;
   };
 
-  /** Tells in the log of key files that others may reach, once of each as it is now. */
+  /** Warns in the log of key files that other accounts may read; an unchanged warning is not repeated. */
   async warnOfFiles({ tenant, adn }: Municipio): Promise<void> {
     const warnings = adn === undefined ? [] : await exposedFiles(secretFiles(adn.chaves));
     const before = this.exposed.get(tenant);
@@ -83,7 +83,7 @@ export class Transmissions {
     return fresh;
   }
 
-  private async make(municipio: Municipio): Promise<Made> {
+  private async make(municipio: Municipio): Promise<Access> {
     const { adn: settings } = municipio;
     if (settings === undefined) return { problem: 'o município não tem endereço do ADN; rode nfse municipio alterar' };
     try {
@@ -102,7 +102,7 @@ export class Transmissions {
         url: settings.url,
         tls,
         breaker: this.breakerOf(origin),
-        log: named(this.log, municipio.tenant),
+        log: logFor(this.log, municipio.tenant),
       });
       return { stamp, adn, transmission: { adn, signer } };
     } catch (error) {
@@ -111,8 +111,8 @@ export class Transmissions {
   }
 }
 
-/** Whether neither the settings nor, as far as was looked lately, the files have changed. */
-async function isCurrent(one: Kept, municipio: Municipio): Promise<boolean> {
+/** Whether the files are unchanged, or were looked at less than {@link FILES_FRESH_MS} ago. */
+async function isCurrent(one: KeptAccess, municipio: Municipio): Promise<boolean> {
   const now = performance.now();
   if (now - one.checkedAt < FILES_FRESH_MS) return true;
   one.checkedAt = now;
@@ -121,8 +121,8 @@ async function isCurrent(one: Kept, municipio: Municipio): Promise<boolean> {
   return made.stamp === (await stampOf(municipio.adn).catch(() => undefined));
 }
 
-/** A log whose lines say whose they are. */
-function named(log: World['log'], tenant: string): World['log'] {
+/** A log whose lines name the municipality. */
+function logFor(log: World['log'], tenant: string): World['log'] {
   return {
     info: (about, message) => log.info({ tenant, ...about }, message),
     warn: (about, message) => log.warn({ tenant, ...about }, message),
@@ -130,11 +130,11 @@ function named(log: World['log'], tenant: string): World['log'] {
   };
 }
 
-async function endConnections(made: Made): Promise<void> {
+async function endConnections(made: Access): Promise<void> {
   if ('adn' in made) await made.adn.close();
 }
 
-/** What tells that the files are no longer those that were read. */
+/** A text that changes when one of the files does. */
 async function stampOf({ ca, chaves }: NonNullable<Municipio['adn']>): Promise<string> {
   const files = [ca, ...Object.values(chaves)].filter((file) => file !== undefined);
   const stats = await Promise.all(files.map((file) => stat(file)));

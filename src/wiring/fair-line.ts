@@ -1,13 +1,13 @@
 /**
- * A line before one counter, fair to who stands in it: each name has its turn after the others, however many it brings, and where
- * there is no place left the newest of who has most gives way to who has fewer.
+ * A queue in which the names have turns, however many entries each has. When all places are taken, the newest entry of the longest
+ * line gives way to a name with fewer entries.
  */
 export type FairLine<One> = {
-  /** Who stays without a place for it: the one that came, or another; undefined: nobody. */
+  /** Adds an entry. The result is the entry that has no place then, this one or another; undefined: all have one. */
   add(name: string, one: One): One | undefined;
   next(): One | undefined;
   readonly size: number;
-  /** All that wait, who then do no longer. */
+  /** Removes all entries and returns them. */
   empty(): readonly One[];
 };
 

@@ -1,6 +1,6 @@
 /**
- * Keeps the thread for requests with large bodies: started with the first of them, given one at a time, in turns of those who send them,
- * and ended when one takes more of the processor than a request may. What waits is bounded, so that its bodies are.
+ * Runs the thread that answers requests with large bodies, one at a time, the senders in turn. The first request starts the thread;
+ * a request that takes too much of the processor ends it. The queue is bounded, and with it the memory of its bodies.
  */
 import { Worker as Thread } from 'node:worker_threads';
 import {
@@ -14,13 +14,20 @@ import {
 import { networksOf } from '../doors/rest/buckets.ts';
 import type { OnStored } from '../store/recent.ts';
 import { openFairLine } from './fair-line.ts';
-import type { AsideMessage, AsideReport, AsideSettings, Failure, QuotaAsked, QuotaSaid } from './large-body-thread.ts';
+import type {
+  AsideMessage,
+  AsideReport,
+  AsideSettings,
+  Failure,
+  QuotaAnswer,
+  QuotaAsked,
+} from './large-body-thread.ts';
 import type { Logger } from './log.ts';
 import { endBeforeStoring, newStage } from './request-stage.ts';
 
 const LOOK_MS = 100;
 const STOP_MS = 15_000;
-/** Megabytes, of the documents that come and go. */
+/** Megabytes of the young generation, for documents that live as long as a request. */
 const YOUNG_MB = 32;
 
 type Answered = Extract<AsideReport, { kind: 'answer' }>['answer'] | AsideTrouble;
@@ -32,7 +39,7 @@ type Waiting = {
 };
 
 export type AsideThread = Aside & {
-  /** From now on only the request under way is answered as itself; who waits, and who comes, is told that there are too many. */
+  /** Refuses all waiting and further requests as crowded; the one under way is still answered. */
   turnAway(): void;
   stop(): Promise<void>;
 };
@@ -72,7 +79,7 @@ class ThreadKeeper {
   answer(call: AsideCall, { client, quota }: AsideSender): Promise<Answered> {
     if (this.isStopping) return Promise.resolve('crowded');
     return new Promise((resolve, reject) => {
-      // Of a network as wide as one sender may have, or it would take a place from each of its addresses.
+      // Places are shared by the widest network of a sender: by single addresses a /48 would have thousands.
       const network = networksOf(client).at(-1)!.name;
       this.waiting.add(network, { call, quota, resolve, reject })?.resolve('crowded');
       this.beginNext();
@@ -90,7 +97,7 @@ class ThreadKeeper {
     if (thread === undefined) return;
     const ended = new Promise((resolve) => thread.once('exit', resolve));
     const timer = setTimeout(() => void this.thread?.terminate(), STOP_MS);
-    say(thread, { kind: 'stop' });
+    post(thread, { kind: 'stop' });
     await ended;
     clearTimeout(timer);
   }
@@ -102,8 +109,8 @@ class ThreadKeeper {
     this.current = this.waiting.next()!;
     const stage = newStage();
     const { call, quota } = this.current;
-    say(this.thread, { kind: 'call', call, stage, isCounted: quota !== undefined });
-    // A thread that ends while it is looked at has its own way to say so.
+    post(this.thread, { kind: 'call', call, stage, isCounted: quota !== undefined });
+    // A thread that ends during a look is handled by its exit event.
     this.watch(this.thread, this.current, stage).catch(() => undefined);
   }
 
@@ -113,7 +120,7 @@ class ThreadKeeper {
       workerData: this.settings,
       resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MB },
     });
-    // Of a thread that was ended only what it has stored still counts.
+    // A thread that was ended may still report what it has stored, and no more.
     started.on('message', (report: AsideReport) => {
       if (this.thread === started || report.kind === 'stored' || report.kind === 'wake') this.receive(report);
     });
@@ -140,12 +147,12 @@ class ThreadKeeper {
     }
   }
 
-  /** The quota of a sender is counted in this thread; the other one asks. */
-  private async askQuota({ name, told }: QuotaAsked): Promise<void> {
+  /** Asks the quota of the sender, which is counted in this thread, and posts its answer. */
+  private async askQuota({ name, args }: QuotaAsked): Promise<void> {
     const { thread, current } = this;
-    const said = await (current!.quota![name] as (...told: QuotaAsked['told']) => QuotaSaid)(...told);
+    const answer = await (current!.quota![name] as (...args: QuotaAsked['args']) => QuotaAnswer)(...args);
     if (thread !== undefined && this.thread === thread && this.current === current)
-      say(thread, { kind: 'quota', said });
+      post(thread, { kind: 'quota', answer });
   }
 
   private settle(how: (one: Waiting) => void): void {
@@ -155,7 +162,7 @@ class ThreadKeeper {
     this.beginNext();
   }
 
-  /** Ends the thread that works on a request for too long; the next one gets another. What is being stored is told as it comes out. */
+  /** Ends the thread whose request takes too long; the next request gets a new one. A request that is being stored is not ended. */
   private async watch(on: Thread, one: Waiting, stage: Int32Array): Promise<void> {
     const { cpuMaxMs = () => ASIDE_CPU_MAX_MS } = this.options;
     const isOver = (): boolean => this.current !== one || this.thread !== on;
@@ -174,7 +181,7 @@ class ThreadKeeper {
   }
 }
 
-function say(thread: Thread, message: AsideMessage): void {
+function post(thread: Thread, message: AsideMessage): void {
   thread.postMessage(message);
 }
 

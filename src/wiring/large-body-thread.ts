@@ -15,19 +15,19 @@ export type AsideSettings = { readonly connection: PoolConfig; readonly logLevel
 
 /** A question to the quota of the request. */
 export type QuotaAsked = {
-  [Name in keyof Quota]: { readonly name: Name; readonly told: Parameters<Quota[Name]> };
+  [Name in keyof Quota]: { readonly name: Name; readonly args: Parameters<Quota[Name]> };
 }[keyof Quota];
 
-/** What it says. */
-export type QuotaSaid = Awaited<ReturnType<Quota[keyof Quota]>>;
+/** The answer of the quota. */
+export type QuotaAnswer = Awaited<ReturnType<Quota[keyof Quota]>>;
 
-/** To the thread: a request, how far it is, which both see, and whether it is counted; what its quota says; or that it is time to end. */
+/** To the thread: a request with its stage, which both threads see; an answer of its quota; or the order to end. */
 export type AsideMessage =
   | { readonly kind: 'call'; readonly call: AsideCall; readonly stage: Int32Array; readonly isCounted: boolean }
-  | { readonly kind: 'quota'; readonly said: QuotaSaid }
+  | { readonly kind: 'quota'; readonly answer: QuotaAnswer }
   | { readonly kind: 'stop' };
 
-/** From it: that it can begin; what became of the request; what a commit has stored; what it asks the quota; that a tenant has something to do. */
+/** From the thread: it is ready; the answer or failure of a request; what a commit has stored; a question to the quota; something is due. */
 export type AsideReport =
   | { readonly kind: 'ready' }
   | { readonly kind: 'answer'; readonly answer: Awaited<ReturnType<typeof performAside>> }
@@ -46,28 +46,28 @@ const { log, flush } = createLog(logLevel);
 const pool = openPool(connection, (error) =>
   tellTrouble(log, error, {}, 'uma conexão ociosa com o banco se perdeu; outra é aberta'),
 );
-const report = (said: AsideReport): void => port.postMessage(said);
+const report = (message: AsideReport): void => port.postMessage(message);
 const store = createStore(pool, (tenant, documents) => report({ kind: 'stored', tenant, documents }));
 const { world: own, close } = openWorld(enterFirst(store), log);
 const world = { ...own, wake: (tenant: string) => report({ kind: 'wake', tenant }) };
 
-/** Of the one request that is answered. */
+/** Of the request under way: its stage, and what takes the next answer of its quota. */
 let stage: Int32Array;
-let heard: (said: unknown) => void;
+let takeAnswer: (answer: unknown) => void;
 
-/** One count of an address and a provider, kept by the thread that serves. */
+/** A function of the quota, which the serving thread counts. */
 const ask =
   <Name extends keyof Quota>(name: Name) =>
-  (...told: Parameters<Quota[Name]>) =>
+  (...args: Parameters<Quota[Name]>) =>
     new Promise<Awaited<ReturnType<Quota[Name]>>>((resolve) => {
-      heard = resolve as typeof heard;
-      report({ kind: 'quota', asked: { name, told } as QuotaAsked });
+      takeAnswer = resolve as typeof takeAnswer;
+      report({ kind: 'quota', asked: { name, args } as QuotaAsked });
     });
 const quota: Quota = { enter: ask('enter'), take: ask('take'), keepsRefusal: ask('keepsRefusal') };
 
 port.on('message', (message: AsideMessage) => {
   if (message.kind === 'stop') void end();
-  else if (message.kind === 'quota') heard(message.said);
+  else if (message.kind === 'quota') takeAnswer(message.answer);
   else {
     stage = message.stage;
     void answer(message.call, message.isCounted);
@@ -75,19 +75,19 @@ port.on('message', (message: AsideMessage) => {
 });
 report({ kind: 'ready' });
 
-/** The store in which whoever stores a request first enters the stage: from there on it is no longer ended. */
+/** The store whose first write of a request enters the stage, so that the request is no longer ended. */
 function enterFirst(store: Store): Store {
   const { notas, eventos, lotes } = store;
   return {
     ...store,
-    notas: { ...notas, issue: (...asked) => entered(() => notas.issue(...asked)) },
-    eventos: { ...eventos, register: (...asked) => entered(() => eventos.register(...asked)) },
-    lotes: { ...lotes, receive: (...asked) => entered(() => lotes.receive(...asked)) },
+    notas: { ...notas, issue: (...asked) => enterAndStore(() => notas.issue(...asked)) },
+    eventos: { ...eventos, register: (...asked) => enterAndStore(() => eventos.register(...asked)) },
+    lotes: { ...lotes, receive: (...asked) => enterAndStore(() => lotes.receive(...asked)) },
   };
 }
 
-/** Of a request that is being ended nothing begins any more; the end of the thread comes while it waits. */
-async function entered<Result>(begin: () => Promise<Result>): Promise<Result> {
+/** A request that is being ended stores nothing: it waits until its thread ends. */
+async function enterAndStore<Result>(begin: () => Promise<Result>): Promise<Result> {
   return enterStore(stage) ? begin() : new Promise<never>(() => undefined);
 }
 

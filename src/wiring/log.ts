@@ -1,6 +1,6 @@
 /**
  * The structured log: one JSON line an entry on standard error, so that standard output stays for people. The only
- * user of pino. Who logs decides what to say; personal data, documents and keys are not said at all.
+ * user of pino. The caller decides what to log; personal data, documents and keys are never logged.
  */
 import pino from 'pino';
 
@@ -10,7 +10,7 @@ export type Logger = pino.Logger;
 const BLOCK_BYTES = 4096;
 const FLUSH_MS = 500;
 
-/** What is told of an error. The texts of the database quote values and whole rows, so of its errors only names are. */
+/** The part of an error that may be logged. Texts of the database quote values and rows, so its errors are logged by names alone. */
 export function safeError(error: unknown): object {
   if (!(error instanceof Error)) return { type: typeof error };
   const { name, message, stack } = error;

@@ -1,4 +1,4 @@
-/** The database opened, and closed again: what every command needs that keeps or reads something. */
+/** Opens the database for a command or the service, and closes it again. */
 import path from 'node:path';
 import { tellTrouble } from '../flows/store-trouble.ts';
 import { durabilityWarnings } from '../store/durability.ts';
@@ -29,7 +29,7 @@ const NEWER_EVERY_MS = 60_000;
 
 export type OpenStoreOptions = {
   readonly onStored?: OnStored;
-  /** For a command, whose statements may be long and which nobody waits for but who gave it. */
+  /** Allows long statements, for a command, for which only the operator waits. */
   readonly isPatient?: true;
   /** Gets how far an update of the schema is, where it takes time; otherwise the log does. */
   readonly tell?: (text: string) => void;
@@ -69,19 +69,19 @@ export async function openStore(config: Config, log: Logger, options: OpenStoreO
   }
 }
 
-/** What a newer program adds hinders this one in nothing, so it goes on; but whoever keeps it running should know. */
+/** Warns once when a newer program has changed the schema. The service goes on, because changes hinder no older program. */
 function watchForNewer(pool: Db, log: Logger): NodeJS.Timeout {
-  let isTold = false;
+  let isWarned = false;
   const look = async (): Promise<void> => {
-    const migracoes = isTold ? [] : await newerMigrations(pool);
+    const migracoes = isWarned ? [] : await newerMigrations(pool);
     if (migracoes.length === 0) return;
-    isTold = true;
+    isWarned = true;
     log.warn(
       { migracoes },
       'um programa mais novo atualizou o banco; este processo continua atendendo, mas não parte outra vez: troque-o pela versão nova',
     );
   };
-  // Whatever is wrong with the database is told by who needs it.
+  // A failure is ignored here: the next statement of the service reports it.
   return setInterval(() => void look().catch(() => undefined), NEWER_EVERY_MS).unref();
 }
 

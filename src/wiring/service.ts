@@ -20,7 +20,7 @@ import { openStore } from './open-store.ts';
 import { openWorld } from './open-world.ts';
 import { startTransmitterThread, type Transmitter } from './worker-keeper.ts';
 
-/** Of large bodies, one takes {@link ASIDE_CPU_MAX_MS} at the most, and then some: time enough for its answer before connections are cut off. */
+/** Requests with large bodies are turned away so long after the drain that one under way still has its answer before the cut. */
 const TURN_AWAY_MS = CLOSE_MAX_MS - 3 * ASIDE_CPU_MAX_MS;
 
 export type Service = {
@@ -33,7 +33,7 @@ export type Service = {
 /** Starts everything; resolves when the door answers. `signal` ends an update of the database that is under way, and is thrown. */
 export async function startService(config: Config, log: Logger, signal?: AbortSignal): Promise<Service> {
   const tls = config.tls && (await readTls(config.tls));
-  for (const told of await exposedFiles(config.tls === undefined ? [] : [config.tls.chave])) log.warn(told);
+  for (const warning of await exposedFiles(config.tls === undefined ? [] : [config.tls.chave])) log.warn(warning);
   let transmitter: Transmitter | undefined;
   const onStored: OnStored = (tenant, documents) => transmitter?.onStored(tenant, documents);
   const opened = await openStore(config, log, { onStored, signal });
@@ -52,7 +52,7 @@ export async function startService(config: Config, log: Logger, signal?: AbortSi
     closers.unshift(transmitter.stop);
     const { host, port, baseUrl, trustProxy, certificateHeader } = config;
     if (baseUrl === undefined) await warnOfAddress(store, log);
-    for (const told of await opened.durabilityWarnings()) log.warn(told);
+    for (const warning of await opened.durabilityWarnings()) log.warn(warning);
     const accessLog = log.isLevelEnabled('info');
     const aside = openAside({ connection, logLevel: config.logLevel }, log, { onStored, wake: world.wake });
     closers.unshift(aside.stop);
@@ -114,7 +114,7 @@ export async function startTransmitter(
   signal?: AbortSignal,
 ): Promise<Omit<Service, 'address'>> {
   const opened = await openStore(config, log, { signal });
-  for (const told of await opened.durabilityWarnings()) log.warn(told);
+  for (const warning of await opened.durabilityWarnings()) log.warn(warning);
   const { startWorker, close } = openWorld(opened.store, log);
   startWorker();
   return {

@@ -6,9 +6,9 @@ import type { Logger } from './log.ts';
 import type { ThreadMessage, ThreadSettings } from './worker-thread.ts';
 
 const RESTART_MS = 1_000;
-/** A batch under way has its answers within this; what it leaves is found by its lease. */
+/** A batch under way ends within this time; what it leaves is delivered when its claim has expired. */
 const STOP_MS = 45_000;
-/** Megabytes. Lots are short-lived: without room for them they would be copied among the old. */
+/** Megabytes of the young generation. Lots are short-lived; without this room they would be copied to the old one. */
 const YOUNG_MB = 48;
 
 export type Transmitter = {
@@ -37,14 +37,14 @@ export function startTransmitterThread(settings: ThreadSettings, log: Logger): T
       });
     });
   };
-  const say = (message: ThreadMessage): void => thread.postMessage(message);
+  const post = (message: ThreadMessage): void => thread.postMessage(message);
   start();
   return {
-    onStored: (tenant, documents) => say({ kind: 'stored', tenant, documents }),
-    wake: ringOnce(() => say({ kind: 'wake' })),
+    onStored: (tenant, documents) => post({ kind: 'stored', tenant, documents }),
+    wake: ringOnce(() => post({ kind: 'wake' })),
     stop: async () => {
       stopping = true;
-      say({ kind: 'stop' });
+      post({ kind: 'stop' });
       const timer = setTimeout(() => void thread.terminate(), STOP_MS);
       await ended;
       clearTimeout(timer);

@@ -1,4 +1,4 @@
-/** A visit from its arrival to its line in the log. Whatever fails on the way, a bug included, is answered (D-02). */
+/** A visit from its arrival to its answer and its line in the log. Every failure is answered, a bug included (D-02). */
 
 import { isoMoment, momentIn } from '../../fiscal/moment.ts';
 import { zoneOf } from '../../flows/gather-facts.ts';
@@ -42,7 +42,7 @@ function logVisit({ world, options }: Door, { request, route, municipio }: Visit
 
 const FAILED = 'uma requisição falhou';
 
-/** A failure as it is logged whole: of the database, which cannot be used just now, or a bug (undefined). */
+/** Logs a failure. The result is the trouble of the database behind it; undefined: a bug. */
 export async function logFailure(door: Door, visit: Visit, error: unknown): Promise<StoreTrouble | undefined> {
   const { request, route, municipio } = visit;
   const about = { request: request.id, route, tenant: municipio?.tenant };

@@ -1,4 +1,4 @@
-/** Answers that whoever gets them may keep: how one is told from another, and whether the asker has it already. */
+/** Answers that may be cached: their ETag, and 304 for a caller who has the current version. */
 import { hash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { HttpAnswer, HttpRequest } from './message.ts';
@@ -11,7 +11,7 @@ export function tagOf(body: string | Buffer): string {
   return `"${hash('sha256', body, 'base64url').slice(0, TAG_LENGTH)}"`;
 }
 
-/** A body with its `tag` and its own headers; to an asker who has it as it is now, only that it has. */
+/** A body with its `tag` and its own headers; 304 without a body where the caller has this version. */
 export function answerCacheable(
   { headers }: HttpRequest,
   body: string | Buffer,
@@ -24,7 +24,7 @@ export function answerCacheable(
   return { status: 200, headers: { ...own, ...caching }, body };
 }
 
-/** Whether `If-None-Match` names the answer as it is now. */
+/** Whether `If-None-Match` names the current version. */
 function hasCopy(headers: IncomingHttpHeaders, tag: string): boolean {
   const named = headers['if-none-match'];
   if (named === undefined) return false;

@@ -1,11 +1,11 @@
-/** Which addresses are near to one that does not exist, for the answer that says so. */
+/** Finds the addresses nearest to one that does not exist, for the answer that says so. */
 import { nearestName } from '../../fiscal/layout/strange-tag.ts';
 import { braced } from '../../published/markdown.ts';
 
 type Known = { readonly method: string; readonly path: string };
 
-/** As many as an answer names. */
-const TOLD_MAX = 3;
+/** So many near addresses an answer names. */
+const NAMED_MAX = 3;
 /** A longer path is compared with nothing. */
 const SEGMENTS_MAX = 12;
 const SEGMENT_MAX = 80;
@@ -26,7 +26,7 @@ function segmentsOf(url: string): readonly string[] | undefined {
     : own;
 }
 
-/** Whether two segments are one word, or a parameter stands in its place, and how much that is worth. */
+/** The likeness of two segments, from 0 to 1; a parameter is like what may stand in its place. */
 function compareSegments(asked: string, known: string): number {
   // A parameter takes what looks like a number or a key, and hardly a word.
   if (known.startsWith(':')) return /\d/.test(asked) ? 0.9 : 0.3;
@@ -36,7 +36,7 @@ function compareSegments(asked: string, known: string): number {
   return word.startsWith(known) || known.startsWith(word) ? 0.6 : 0;
 }
 
-/** The compareSegments of two paths: of their segments in order, over the longer of the two. */
+/** The likeness of two paths, from 0 to 1: the sum over their segments in order, divided by the longer length. */
 function comparePaths(asked: readonly string[], known: readonly string[]): number {
   let above = known.map(() => 0);
   for (const segment of asked) {
@@ -50,7 +50,7 @@ function comparePaths(asked: readonly string[], known: readonly string[]): numbe
   return above.at(-1)! / Math.max(asked.length, known.length);
 }
 
-/** Under this the two have little more in common than that they are addresses. */
+/** Two paths below this likeness have little more in common than that they are addresses. */
 const NEARNESS_MIN = 0.4;
 
 /** `POST /{municipio}/api/v1/nfse/v101`, the nearest first; of one method alone when it is given. */
@@ -63,7 +63,7 @@ export function findNearPaths(url: string, known: readonly Known[]): readonly st
     .map((one) => ({ one, near: comparePaths(asked, one.path.split('/').slice(3)) }))
     .filter(({ near }) => near >= NEARNESS_MIN)
     .toSorted((a, b) => b.near - a.near)
-    .slice(0, TOLD_MAX)
+    .slice(0, NAMED_MAX)
     .map(({ one }) => describePath(one));
 }
 

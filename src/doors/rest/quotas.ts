@@ -11,7 +11,7 @@ import { type Buckets, type Measure, networksOf, openBuckets } from './buckets.t
 /** About 10 MiB; beyond, the sender that was silent for longest is forgotten. */
 const KEYS_MAX = 50_000;
 
-/** Of a CNPJ or a CPF; any other text is refused as one, and is not remembered. */
+/** The form of a CNPJ or a CPF. Any other text gets no bucket, because its document is refused anyway. */
 const DOCUMENTO = /^[0-9A-Z]{11,14}$/;
 
 export const ESCOPOS = {

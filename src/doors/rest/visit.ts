@@ -51,7 +51,7 @@ export type Visit = {
 /** What answers a visit. */
 export type Work = (visit: Visit) => Promise<HttpAnswer> | HttpAnswer;
 
-/** As in the table of municipalities: what does not look like this is not asked of the database. */
+/** The form of a slug in the table of municipalities. Any other text is not looked up. */
 const SLUG = /^[a-z0-9][a-z0-9-]{0,62}$/;
 
 /** Throws when the store does. */
@@ -92,13 +92,13 @@ export function asideOf({ options }: Door, body: Buffer): Aside | undefined {
 /** Requests with a flow at once. More would only wait in line for the database, each with its body in memory. */
 const UNDER_WAY_MAX = 1_000;
 
-/** When to come again. */
+/** Seconds after which a request that was crowded out may come again. */
 export const CROWD_WAIT_S = 1;
 export const CROWDED_SERVICE = 'Há requisições demais em andamento.';
 export const CROWDED_BODIES = 'Há corpos demais chegando ao mesmo tempo, e este não chegou a tempo.';
 export const CROWDED_QUESTIONS = 'Há consultas demais em andamento deste endereço de rede.';
 
-/** Does a piece of work in one of the places that the door has; undefined: all of them are taken. */
+/** Does a piece of work in one of the places of the door; undefined: all are taken. */
 export async function workInPlace<Result>(door: Door, work: () => Promise<Result>): Promise<Result | undefined> {
   if (door.underWay >= UNDER_WAY_MAX) return undefined;
   door.underWay += 1;
