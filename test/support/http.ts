@@ -1,4 +1,5 @@
 /** Requests as an integrator makes them, with the answer read. */
+import { until } from './until.ts';
 
 export type Answer = {
   readonly status: number;
@@ -27,13 +28,9 @@ export function noteByKey(address: string, chave: string): Promise<Answer> {
 }
 
 /** The note once it is authorised: in a second, as the sandbox promises, but on a machine that is slow. */
-export async function authorised(address: string, chave: string, patienceMs = 120_000): Promise<Answer> {
-  const began = performance.now();
-  for (;;) {
+export function authorised(address: string, chave: string): Promise<Answer> {
+  return until(async () => {
     const answer = await noteByKey(address, chave);
-    if (answer.body.nota?.status === 'autorizada') return answer;
-    if (performance.now() - began > patienceMs)
-      throw new Error(`still ${answer.body.nota?.status} after ${patienceMs} ms`);
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
+    return answer.body.nota?.status === 'autorizada' ? answer : undefined;
+  }, `the note ${chave} is authorised`);
 }
