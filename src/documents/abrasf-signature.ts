@@ -1,6 +1,6 @@
 /**
- * Signatures inside the documents of ABRASF: of the lot, of each RPS, of the request of a cancellation. Enveloped beside what
- * they sign, as everywhere; but a lot has signatures within signatures, so what is looked at is one pair at a time.
+ * Signatures inside the documents of ABRASF: of the lot, of each RPS, of the request of a cancellation. Each stands beside the
+ * element that it signs. A lot has signatures within signed elements, so one pair is judged at a time.
  *
  * The profile is that of the DPS (`signed.ts`), and, where a municipality allows it by name, that of 2008 as well: RSA-SHA1 with
  * inclusive canonicalisation (D-70), and a reference to the whole document, of clients whose lots have no `Id` (D-178).
@@ -21,7 +21,7 @@ import { type Certificate, readCertificate } from './certificate.ts';
 import { DSIG, isSignature } from './signature-shape.ts';
 import { INCLUSIVE_PREFIXES_MAX, type XmlDocumentReading } from './xml.ts';
 
-/** What keeps a signature from holding; or whose it is, and what it takes to know whether it holds. */
+/** Why a signature does not hold; or its certificate, and `check`, which computes whether it holds. */
 export type AbrasfSignature =
   | { readonly fault: Fault }
   | { readonly certificate: Certificate; readonly check: () => Fault | undefined };
@@ -34,14 +34,14 @@ export type AbrasfSignatureOptions = {
 /** The signatures of one document. */
 export type AbrasfSignatures = {
   /**
-   * The signature that stands beside an element in its parent; undefined when there is none. Nothing is digested before `check`, so that
-   * who signed is judged first: whoever is a stranger costs no more than the reading. An element of which a twin has the same Id is
-   * refused: the reference would be to either.
+   * The signature beside an element in its parent; undefined when there is none. Nothing is digested before `check`: the signer
+   * can be judged first, and the signature of a stranger costs no more than reading it. An element whose Id another element has
+   * too is refused: the reference could mean either.
    */
   beside(parent: Elemento, signed: Elemento): AbrasfSignature | undefined;
 };
 
-/** What stands in a signature: some twenty elements, and a certificate of three thousand characters. */
+/** A signature has some twenty elements and a certificate of three thousand characters. */
 const ELEMENTS_MAX = 64;
 const CHARACTERS_MAX = 32 * 1024;
 
@@ -53,7 +53,7 @@ type Context = {
   readonly certificateOf: (keyInfo: Elemento | undefined) => Certificate | Problem;
 };
 
-/** What is looked for in all of a document is looked for once, however many signatures it has. */
+/** Opens the signatures of a document. Identifiers and certificates are read once, however many signatures it has. */
 export function abrasfSignatures(
   reading: XmlDocumentReading,
   { allowsSha1 }: AbrasfSignatureOptions,
@@ -69,7 +69,7 @@ export function abrasfSignatures(
     },
     certificateOf: (keyInfo) => {
       const text = certificateTextOf(keyInfo);
-      const certificate = certificates.get(text) ?? certificateIn(text);
+      const certificate = certificates.get(text) ?? readCertificateText(text);
       certificates.set(text, certificate);
       return certificate;
     },
@@ -80,9 +80,9 @@ export function abrasfSignatures(
       const [signature] = signatures;
       if (signature === undefined) return undefined;
       if (signatures.length > 1)
-        return refused(`${parent.name} traz ${signatures.length} assinaturas; deve trazer uma.`);
+        return refuse(`${parent.name} traz ${signatures.length} assinaturas; deve trazer uma.`);
       const excess = excessIn(signature);
-      return excess === undefined ? arranged(context, { parent, signed, signature }) : refused(excess);
+      return excess === undefined ? judgeArrangement(context, { parent, signed, signature }) : refuse(excess);
     },
   };
 }
@@ -90,7 +90,7 @@ export function abrasfSignatures(
 type Pair = { readonly parent: Elemento; readonly signed: Elemento; readonly signature: Elemento };
 type Problem = { readonly problem: string };
 
-/** What of a signature is more than any has. */
+/** Why a signature is too large to be one. */
 function excessIn(signature: Elemento): string | undefined {
   let [elements, characters] = [0, 0];
   const walk = ({ children, text, attributes }: Elemento): boolean => {
@@ -102,20 +102,20 @@ function excessIn(signature: Elemento): string | undefined {
   return `Signature traz mais do que uma assinatura tem (até ${ELEMENTS_MAX} elementos e ${CHARACTERS_MAX} caracteres). Deixe nela só SignedInfo, SignatureValue e KeyInfo com o certificado do assinante.`;
 }
 
-function arranged(context: Context, { parent, signed, signature }: Pair): AbrasfSignature {
+function judgeArrangement(context: Context, { parent, signed, signature }: Pair): AbrasfSignature {
   const parts = partsOf(signature);
-  if (typeof parts === 'string') return refused(parts);
+  if (typeof parts === 'string') return refuse(parts);
   const { reading, allowsSha1 } = context;
   const isWhole = attributeOf(parts.reference, 'URI') === '' && allowsSha1 && mayBeWhole(reading, parent);
   const misplaced = isWhole ? undefined : referenceProblem(context, signed, parts);
-  if (misplaced !== undefined) return refused(misplaced);
+  if (misplaced !== undefined) return refuse(misplaced);
   const methods = methodsOf(parts, allowsSha1);
-  if (typeof methods === 'string') return refused(methods);
-  const certificate = context.certificateOf(only(signature, 'KeyInfo'));
-  if ('problem' in certificate) return refused(certificate.problem);
-  if (methods.form === INCLUSIVE && !allowsSha1) return refused('Falta a transformação C14N exclusiva na Reference.');
+  if (typeof methods === 'string') return refuse(methods);
+  const certificate = context.certificateOf(onlyChild(signature, 'KeyInfo'));
+  if ('problem' in certificate) return refuse(certificate.problem);
+  if (methods.form === INCLUSIVE && !allowsSha1) return refuse('Falta a transformação C14N exclusiva na Reference.');
   if (isWhole && !transformsOf(parts.reference).includes(ENVELOPED)) {
-    return refused('Uma Reference ao documento inteiro leva a transformação enveloped-signature.');
+    return refuse('Uma Reference ao documento inteiro leva a transformação enveloped-signature.');
   }
   const content: Content = (form) => (isWhole ? form?.rootWithout(signature) : form?.canonicalOf(signed));
   return { certificate, check: () => check(reading, { parts, methods, content, signed }, certificate) };
@@ -131,21 +131,21 @@ type Parts = {
   readonly digestValue: Elemento;
 };
 
-/** The elements of a signature, or which are not there. */
+/** The elements of a signature, or why they are not all there. */
 function partsOf(signature: Elemento): Parts | string {
-  const [signedInfo, signatureValue] = [only(signature, 'SignedInfo'), only(signature, 'SignatureValue')];
+  const [signedInfo, signatureValue] = [onlyChild(signature, 'SignedInfo'), onlyChild(signature, 'SignatureValue')];
   if (signedInfo === undefined || signatureValue === undefined) return 'A assinatura está incompleta.';
   const [canonicalization, method, reference] = ['CanonicalizationMethod', 'SignatureMethod', 'Reference'].map((name) =>
-    only(signedInfo, name),
+    onlyChild(signedInfo, name),
   );
-  const digestMethod = reference && only(reference, 'DigestMethod');
-  const digestValue = reference && only(reference, 'DigestValue');
+  const digestMethod = reference && onlyChild(reference, 'DigestMethod');
+  const digestValue = reference && onlyChild(reference, 'DigestValue');
   return canonicalization && method && reference && digestMethod && digestValue
     ? { signedInfo, signatureValue, canonicalization, method, reference, digestMethod, digestValue }
     : 'SignedInfo está incompleto, ou tem mais de uma Reference.';
 }
 
-/** Why a reference is not one to the signed element alone. */
+/** Why a reference does not name the signed element alone. */
 function referenceProblem(
   { allowsSha1, countOfId }: Context,
   signed: Elemento,
@@ -160,7 +160,7 @@ function referenceProblem(
   return countOfId(id) > 1 ? `O identificador "${quoted(id)}" está em mais de um elemento.` : undefined;
 }
 
-/** `form`: how the content is canonicalised; `ofInfo`: how SignedInfo is. */
+/** `form`: the canonical form of the content; `ofInfo`: that of SignedInfo. */
 type Methods = {
   readonly signing: AbrasfAlgorithm;
   readonly digesting: AbrasfAlgorithm;
@@ -183,7 +183,7 @@ function methodsOf(
     const also = allowsSha1 ? ', ou RSA-SHA1 com SHA-1 e C14N inclusiva' : '';
     return `Os algoritmos da assinatura não são os aceitos: RSA-SHA256, SHA-256 e C14N exclusiva${also}.`;
   }
-  // A list of prefixes, or whatever else stands in an algorithm, would change what is signed.
+  // Elements inside an algorithm, such as a list of prefixes, would change what is signed.
   const all = [canonicalization, method, digestMethod, ...transformElements(reference)];
   if (all.some(({ children }) => children.length > 0)) {
     return 'Um algoritmo da assinatura traz elementos que não se aceitam; configure a C14N sem lista de prefixos.';
@@ -214,21 +214,21 @@ function check(
   const [digested, text] = [content(formOf(form)), formOf(ofInfo)?.canonicalOf(signedInfo)];
   if (digested === undefined || text === undefined) {
     const limit = `até ${INCLUSIVE_PREFIXES_MAX} prefixos diferentes em xmlns:…, e endereços sem & < >`;
-    return refused(`A C14N inclusiva deste documento não se calcula: são aceitos ${limit}.`).fault;
+    return refuse(`A C14N inclusiva deste documento não se calcula: são aceitos ${limit}.`).fault;
   }
   if (hash(digesting.digest, digested, 'base64') !== withoutSpace(digestValue.text)) {
-    return refused(`O resumo de ${signed.name} não confere: o conteúdo não é o que foi assinado.`).fault;
+    return refuse(`O resumo de ${signed.name} não confere: o conteúdo não é o que foi assinado.`).fault;
   }
   const key = { key: publicKey, padding: constants.RSA_PKCS1_PADDING };
   const value = Buffer.from(withoutSpace(signatureValue.text), 'base64');
   return verify(signing.digest, Buffer.from(text, 'utf8'), key, value)
     ? undefined
-    : refused('O valor da assinatura não confere com SignedInfo e o certificado.').fault;
+    : refuse('O valor da assinatura não confere com SignedInfo e o certificado.').fault;
 }
 
 /**
- * Whether a reference to the whole document may be looked at: where the document is the message alone, and of its own signature, not of
- * each RPS, of which there may be hundreds.
+ * Whether a signature may refer to the whole document: only that of the document itself, where the document is not inside an
+ * envelope. There may be hundreds of RPS, and each digest of the whole would cost as much as the document.
  */
 function mayBeWhole(reading: XmlDocumentReading, parent: Elemento): boolean {
   const { root } = reading;
@@ -236,13 +236,13 @@ function mayBeWhole(reading: XmlDocumentReading, parent: Elemento): boolean {
   return isOwn && root.name !== 'Envelope' && reading.strayMarkup() === undefined;
 }
 
-function only(parent: Elemento, name: string): Elemento | undefined {
+function onlyChild(parent: Elemento, name: string): Elemento | undefined {
   const found = parent.children.filter((child) => child.name === name && child.namespace === DSIG);
   return found.length === 1 ? found[0] : undefined;
 }
 
 function transformElements(reference: Elemento): readonly Elemento[] {
-  return only(reference, 'Transforms')?.children ?? [];
+  return onlyChild(reference, 'Transforms')?.children ?? [];
 }
 
 function transformsOf(reference: Elemento): readonly string[] {
@@ -267,12 +267,12 @@ function idsIn(root: Elemento): ReadonlyMap<string, number> {
 
 /** Empty where there is none. */
 function certificateTextOf(keyInfo: Elemento | undefined): string {
-  const data = keyInfo && only(keyInfo, 'X509Data');
+  const data = keyInfo && onlyChild(keyInfo, 'X509Data');
   const [element] = data?.children.filter(({ name }) => name === 'X509Certificate') ?? [];
   return element?.text ?? '';
 }
 
-function certificateIn(text: string): Certificate | Problem {
+function readCertificateText(text: string): Certificate | Problem {
   if (text === '') return { problem: 'Falta o certificado do assinante em KeyInfo/X509Data/X509Certificate.' };
   const certificate = readCertificate(Buffer.from(withoutSpace(text), 'base64'));
   if ('problem' in certificate)
@@ -285,6 +285,6 @@ function withoutSpace(text: string): string {
   return text.replace(/\s+/g, '');
 }
 
-function refused(mensagem: string): { readonly fault: Fault } {
+function refuse(mensagem: string): { readonly fault: Fault } {
   return { fault: { codigo: 'E902', xpath: '', mensagem } };
 }

@@ -1,9 +1,8 @@
 /**
- * ASN.1: reads DER and BER, writes DER. Certificates, revocation lists and CMS signatures are made of it; what their
- * fields mean is decided by who asks (`certificate.ts`, `cms.ts`, `pki.ts`).
+ * ASN.1: reads DER and BER, writes DER. The callers know what the fields of a certificate, a list or a CMS mean.
  *
- * Nothing is copied while reading: contents are views on the bytes that were given. Depth and count are bounded,
- * because the bytes come from outside.
+ * Nothing is copied while reading: contents are views on the given bytes. Depth and count are bounded, because the bytes come
+ * from outside.
  */
 
 /** Deeper than any certificate or CMS is. */
@@ -47,7 +46,7 @@ export const TAG = {
   bmpString: 30,
 } as const;
 
-/** What is one value and never made of parts (X.690, 8.2 to 8.19), in BER as in DER. */
+/** Types whose values never have parts, in BER as in DER (X.690, 8.2 to 8.19). */
 const PRIMITIVE: ReadonlySet<number> = new Set([TAG.boolean, TAG.integer, TAG.null, TAG.oid, TAG.enumerated]);
 
 /** The one value that the bytes are. Definite and indefinite lengths are read; anything after the value is an error. */
@@ -161,7 +160,7 @@ export function oidOf(value: Asn1 | undefined): string {
   return [root, first - root * 40n, ...rest].join('.');
 }
 
-/** The octets of an OCTET STRING, put together where BER has cut them. Also of one under an implicit tag. */
+/** The octets of an OCTET STRING, also under an implicit tag. Pieces that BER cut are joined. */
 export function octetsOf(value: Asn1): Buffer {
   return value.isConstructed ? Buffer.concat(value.children.map(octetsOf)) : value.content;
 }

@@ -1,7 +1,7 @@
 /**
- * One element cut out of the canonical form of its document, as the canonical form that has this element as its apex. The
- * text is nearly there: only declarations of namespaces differ (Exclusive XML Canonicalization, 3; Canonical XML 1.0, 2.4).
- * One walk over the element and no parser, so that a hundred signatures of a document cost what their own texts cost.
+ * Cuts the canonical form of an element out of that of its document. Only declarations of namespaces differ between the two
+ * (Exclusive XML Canonicalization, 3; Canonical XML 1.0, 2.4). One walk over the element and no parser: a hundred signatures in
+ * a document cost only their own texts.
  */
 const SPACE = 32;
 const XML_NAMESPACE = 'http://www.w3.org/XML/1998/namespace';
@@ -45,7 +45,7 @@ export function cutExclusive(layout: CanonicalLayout, index: number): string {
   const name = text.slice(nameStart, nameStart + lengths[index]!);
   if (inherited.size === 1 && only![0] === prefixOf(name) && ownOf(layout, index) === undefined) {
     // The usual document has one namespace, and then all that lacks is its declaration at the apex.
-    return `<${name}${written(inherited, false)}${text.slice(nameStart + name.length, end)}`;
+    return `<${name}${writeDeclarations(inherited, false)}${text.slice(nameStart + name.length, end)}`;
   }
   const pieces: string[] = [];
   /** By place below the apex. */
@@ -73,7 +73,7 @@ export function cutExclusive(layout: CanonicalLayout, index: number): string {
     const all = new Map([...(own ?? []), ...made]);
     declared.push({ own: all, outer: above });
     if (made.size === 0 && !isIdle) continue;
-    pieces.push(text.slice(copied, nameEnd), written(all, isIdle));
+    pieces.push(text.slice(copied, nameEnd), writeDeclarations(all, isIdle));
     copied = endOfDeclarations(text, nameEnd, own);
   }
   pieces.push(text.slice(copied, end));
@@ -94,7 +94,9 @@ export function cutInclusive(layout: CanonicalLayout, index: number): string {
     .map(({ source }) => source)
     .join('');
   const isIdle = all.get('') === '';
-  return text.slice(starts[index], nameEnd) + written(all, isIdle) + attributesText + text.slice(end, ends[index]);
+  return (
+    text.slice(starts[index], nameEnd) + writeDeclarations(all, isIdle) + attributesText + text.slice(end, ends[index])
+  );
 }
 
 /** The declarations of an element itself; undefined when it makes none. */
@@ -164,8 +166,8 @@ function endOfDeclarations(text: string, nameEnd: number, own: ReadonlyMap<strin
   return at;
 }
 
-/** `isIdle`: the default namespace that the element takes back is none in the cut. */
-function written(declarations: ReadonlyMap<string, string>, isIdle: boolean): string {
+/** Writes declarations in order. `isIdle`: `xmlns=""` is left out, because the cut has no default namespace there. */
+function writeDeclarations(declarations: ReadonlyMap<string, string>, isIdle: boolean): string {
   return [...declarations]
     .filter(([prefix]) => prefix !== '' || !isIdle)
     .sort(([one], [other]) => Buffer.compare(Buffer.from(one), Buffer.from(other)))

@@ -56,7 +56,7 @@ export function readCanonical(
   let at = 0;
   for (let tag = text.indexOf('<'); tag >= 0; tag = text.indexOf('<', at)) {
     if (tag > at && top !== undefined) {
-      const piece = unescaped(text.slice(at, tag));
+      const piece = unescapeText(text.slice(at, tag));
       top.text = top.text === '' ? piece : top.text + piece;
     }
     const second = text.charCodeAt(tag + 1);
@@ -92,7 +92,7 @@ export function readCanonical(
     }
     at += 1;
     const open: Open = {
-      name: known(text.slice(colon === 0 ? tag + 1 : colon + 1, nameEnd)),
+      name: shareName(text.slice(colon === 0 ? tag + 1 : colon + 1, nameEnd)),
       namespace: colon === 0 ? scope.plain : namespaceOf(text.slice(tag + 1, colon), scope),
       text: '',
       children: NO_CHILDREN,
@@ -140,7 +140,7 @@ function readAttributes(
       if (quote !== '"' || /[&<>]/.test(value)) return { limit: undefined, strangeNamespace: value };
       own ??= new Map();
       own.set(name.slice(6), value);
-    } else written.push([name, unescaped(value)]);
+    } else written.push([name, unescapeText(value)]);
     at = close + 1;
   }
   const scope = own === undefined ? outer : { plain: own.get('') ?? outer.plain, own, outer };
@@ -168,7 +168,7 @@ const names = new Map<string, string>();
 const NAMES_MAX = 2_000;
 const NAME_LENGTH_MAX = 40;
 
-function known(name: string): string {
+function shareName(name: string): string {
   const same = names.get(name);
   if (same !== undefined) return same;
   if (names.size < NAMES_MAX && name.length <= NAME_LENGTH_MAX) names.set(name, name);
@@ -185,6 +185,6 @@ const REFERENCES: Readonly<Record<string, string>> = {
   '&#xD;': '\r',
 };
 
-function unescaped(text: string): string {
+function unescapeText(text: string): string {
   return text.includes('&') ? text.replace(/&[^;]+;/g, (reference) => REFERENCES[reference] ?? reference) : text;
 }

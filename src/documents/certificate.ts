@@ -1,9 +1,8 @@
 /**
- * Certificates: DER to what the service asks of one. Whose it is (CNPJ or CPF, as ICP-Brasil writes them), from when
- * until when it is valid, what it may be used for. Whether anybody vouches for it is `trust.ts`'s affair; whether it is
- * valid at a moment, and whether it belongs to the provider, is judged by who verifies a signature.
+ * Reads certificates: the holder (CNPJ or CPF, as ICP-Brasil writes them), the validity, the uses. `trust.ts` judges whether
+ * an authority vouches for one; `signer-faults.ts` judges whether it is valid now and belongs to the provider.
  *
- * Node reads the certificate and its key; the extensions are read here, of the very same bytes.
+ * Node reads the certificate and its key; the extensions are read here from the same bytes.
  */
 
 import { hash, type KeyObject, X509Certificate } from 'node:crypto';
@@ -29,13 +28,13 @@ import { EXTENSION, ICP_BRASIL_NAME } from './oids.ts';
 const CERTIFICATE_BYTES_MAX = 16_384;
 /** The least that the national profile allows. */
 const RSA_BITS_MIN = 2_048;
-/** Of a curve: as strong as that (NIST SP 800-57, part 1, table 2). */
+/** A curve as strong as the shortest RSA key (NIST SP 800-57, part 1, table 2). */
 const CURVE_BITS_MIN = 224;
-/** Nobody issues longer ones, and checking one signature of such a key would take the time of hundreds. */
+/** No authority issues longer keys. Checking one signature of such a key would take the time of hundreds. */
 const RSA_BITS_MAX = 8_192;
 /** Longer than any field of a holder. */
 const FIELD_MAX = 200;
-/** Certificates seen once, and those seen again: endless new ones push out one another, not the ones in use. */
+/** Certificates remembered: those seen once, and those seen again. Endless new ones never push out the ones in use. */
 const SEEN_ONCE_MAX = 1_000;
 const SEEN_AGAIN_MAX = 4_000;
 
@@ -105,8 +104,7 @@ export type Certificate = {
   readonly x509: X509Certificate;
 };
 
-/** Why bytes are not taken as a certificate: one Portuguese sentence. */
-/** `change`: the part of it that says what to do. */
+/** Why bytes are not taken as a certificate: one Portuguese sentence. `change`: its part that says what to do. */
 export type CertificateProblem = { readonly problem: string; readonly change?: string };
 
 let seenOnce = new Map<string, Certificate>();
@@ -135,7 +133,7 @@ export function readCertificate(der: Uint8Array): Certificate | CertificateProbl
   return made;
 }
 
-/** Forgets the older half when full: those in use are soon there again. */
+/** Remembers a certificate; a full memory loses its older half first. */
 function remember(seen: Map<string, Certificate>, max: number, one: Certificate): Map<string, Certificate> {
   const kept = seen.size < max ? seen : new Map([...seen].slice(seen.size / 2));
   kept.set(one.fingerprint, one);
@@ -244,16 +242,16 @@ function fieldsOf(der: Buffer): Fields {
   };
 }
 
-/** Lower hex of an INTEGER that is not negative; also of those in revocation lists. */
+/** Lower hex of an INTEGER that is not negative. */
 function serialOf(value: Asn1 | undefined): string {
   if (!isUniversal(value, TAG.integer) || value.content.length === 0) throw new TypeError('no serial number here');
   return value.content.toString('hex').replace(/^(00)+(?=.)/, '');
 }
 
-/** `value` is undefined where nobody asks for it: what is inside of such an extension may be anything at all. */
+/** An extension. `value` is undefined where this service does not read it. */
 type Extension = { readonly isCritical: boolean; readonly value: Asn1 | undefined };
 
-/** Extensions that decide nothing here, and must be of their type all the same: identifiers of keys, places of lists. */
+/** Extensions that decide nothing here and must still be of their type: identifiers of keys, places of lists. */
 const UNASKED_EXTENSIONS: Readonly<Record<string, (value: Asn1) => boolean>> = {
   [EXTENSION.subjectKeyId]: (value) => isUniversal(value, TAG.octetString),
   [EXTENSION.crlDistributionPoints]: (value) =>
@@ -366,21 +364,21 @@ function otherNamesOf(names: Asn1): readonly (readonly [oid: string, text: strin
   return found;
 }
 
-/** A number that is missing is filled with zeros. */
+/** A CNPJ. Authorities write zeros where there is none. */
 function cnpjIn(text: string): string | undefined {
-  const documento = trimmed(text);
+  const documento = trimField(text);
   return CNPJ.test(documento) && !/^0+$/.test(documento) ? documento : undefined;
 }
 
-/** Of the long field of a person, or the number alone, as some authorities write it. */
+/** A CPF, from the long field of a person or alone, as some authorities write it. */
 function cpfIn(text: string): string | undefined {
-  const whole = trimmed(text);
+  const whole = trimField(text);
   const documento = whole.length === CPF_LENGTH ? whole : text.slice(CPF_OFFSET, CPF_OFFSET + CPF_LENGTH);
   return CPF.test(documento) && !/^0+$/.test(documento) ? documento : undefined;
 }
 
-/** Fields are filled up with spaces, by some authorities with zero octets. */
-function trimmed(text: string): string {
+/** The text of a field without the spaces or zero octets that authorities fill it up with. */
+function trimField(text: string): string {
   if (text.length > FIELD_MAX) return '';
   return text.replace(/^[\s\0]+|[\s\0]+$/g, '');
 }

@@ -7,7 +7,7 @@ import type { Certificate } from './certificate.ts';
 import { isSignedBy } from './issued.ts';
 import { constraintFault } from './name-constraints.ts';
 import { PURPOSES_TAKEN, purposesIn, purposesShown } from './purposes.ts';
-import { dated, type Lists, revocationOf } from './trust-lists.ts';
+import { dayInBrazil, type Lists, revocationOf } from './trust-lists.ts';
 
 /** Chains of ICP-Brasil have three or four certificates. */
 const CHAIN_MAX = 8;
@@ -201,14 +201,15 @@ function obstacleTo(
     return [7, 'untrusted', { motivo }];
   }
   if (at < issuer.inicio || at > issuer.fim) {
-    const when = at < issuer.inicio ? `só vale a partir de ${dated(issuer.inicio)}` : `venceu em ${dated(issuer.fim)}`;
+    const when =
+      at < issuer.inicio ? `só vale a partir de ${dayInBrazil(issuer.inicio)}` : `venceu em ${dayInBrazil(issuer.fim)}`;
     const motivo = `O certificado da autoridade ${authority}, na cadeia, ${when}. Use um certificado emitido por uma autoridade em vigor.`;
     return [8, 'untrusted', { motivo }];
   }
   const revoked = revocationOf(known, child, issuer, extra).find(({ em }) => em <= at + CLOCK_SKEW_MS);
   if (revoked !== undefined) {
     const reason = revoked.motivo === undefined ? '' : ` (${revoked.motivo})`;
-    const found = `${whose} foi revogado por ${authority} em ${dated(revoked.em)}${reason}.`;
+    const found = `${whose} foi revogado por ${authority} em ${dayInBrazil(revoked.em)}${reason}.`;
     return [9, 'revoked', because(found, 'Assine com um certificado em vigor.')];
   }
   return undefined;

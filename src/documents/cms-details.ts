@@ -1,7 +1,6 @@
 /**
- * What a CMS says of itself, for whoever must find out why it does not hold: its algorithms, its signed attributes, the
- * digest that it declares and the one that the body has. Reads as much as can be read and refuses nothing; whether the
- * signature is accepted is said by `cms.ts` alone.
+ * Details of a CMS for the signature debugger: algorithms, signed attributes, the declared digest and that of the body. Reads
+ * as much as it can and refuses nothing; `cms.ts` alone decides whether a signature is accepted.
  */
 import { constants, hash, verify } from 'node:crypto';
 import { CMS_DIGESTS, CMS_SIGNATURES, OID_NAMES, SHA256 } from './algorithms.ts';
@@ -33,7 +32,7 @@ export type CmsDetails = {
 const DIGESTS_TAKEN = [...new Set(Object.values(CMS_DIGESTS).map(({ shown }) => shown))].join(', ');
 const SIGNATURE_TAKEN = 'RSA PKCS#1 v1.5';
 
-/** Of the value of the header as it came, and the certificate that `verifyCms` found in it. Never throws for them. */
+/** The details of a header's value. `certificate`: the one that `verifyCms` found. Never throws for what came from outside. */
 export function detailsOfCms(
   header: string | undefined,
   body: Uint8Array,
@@ -48,13 +47,14 @@ export function detailsOfCms(
     algoritmos: [
       {
         onde: 'SignerInfo/digestAlgorithm',
-        encontrado: signer === undefined ? null : named(signer.digestOid, CMS_DIGESTS[signer.digestOid]?.shown),
+        encontrado:
+          signer === undefined ? null : nameOfAlgorithm(signer.digestOid, CMS_DIGESTS[signer.digestOid]?.shown),
         exigido: DIGESTS_TAKEN,
         confere: signer !== undefined && signer.digestOid in CMS_DIGESTS,
       },
       {
         onde: 'SignerInfo/signatureAlgorithm',
-        encontrado: signer === undefined ? null : signatureNamed(signer.signatureOid),
+        encontrado: signer === undefined ? null : nameOfSignature(signer.signatureOid),
         exigido: SIGNATURE_TAKEN,
         confere: signer !== undefined && signer.signatureOid in CMS_SIGNATURES,
       },
@@ -62,7 +62,7 @@ export function detailsOfCms(
     atributos: signer?.attributes?.children.slice(0, ATTRIBUTES_MAX).map(attributeLine),
     digest: {
       algoritmo: digest.shown,
-      declarado: isUniversal(octets, TAG.octetString) ? shown(octetsOf(octets).toString('hex')) : undefined,
+      declarado: isUniversal(octets, TAG.octetString) ? cutText(octetsOf(octets).toString('hex')) : undefined,
       calculado,
     },
     valueHolds: signer && certificate && valueHolds(signer, body, certificate),
@@ -107,14 +107,14 @@ function attributeLine(attribute: Asn1): { oid: string; nome: string; valor: str
   const oid = oidIn(attribute) ?? '';
   const value = attribute.children[1]?.children[0];
   return {
-    oid: shown(oid),
+    oid: cutText(oid),
     nome: ATTRIBUTE_NAMES[oid] ?? 'desconhecido',
-    valor: value === undefined ? '' : shown(shownValue(oid, value)),
+    valor: value === undefined ? '' : cutText(attributeText(oid, value)),
   };
 }
 
-/** What can be compared with what a library shows; of anything else its size. */
-function shownValue(oid: string, value: Asn1): string {
+/** The value of an attribute in the form that libraries show; the size where there is no such form. */
+function attributeText(oid: string, value: Asn1): string {
   try {
     if (oid === CMS_OID.contentType) return oidOf(value);
     if (oid === CMS_OID.messageDigest) return octetsOf(value).toString('hex');
@@ -130,16 +130,16 @@ function oidIn(attribute: Asn1): string | undefined {
   return isUniversal(first, TAG.oid) && first.content.length > 0 ? oidOf(first) : undefined;
 }
 
-function signatureNamed(oid: string): string {
-  if (!(oid in CMS_SIGNATURES)) return named(oid, undefined);
+function nameOfSignature(oid: string): string {
+  if (!(oid in CMS_SIGNATURES)) return nameOfAlgorithm(oid, undefined);
   const digest = CMS_SIGNATURES[oid];
   return digest == null ? SIGNATURE_TAKEN : `${SIGNATURE_TAKEN} com ${digest.shown}`;
 }
 
-function named(oid: string, name: string | undefined): string {
-  return name ?? OID_NAMES[oid] ?? `OID ${shown(oid)}`;
+function nameOfAlgorithm(oid: string, name: string | undefined): string {
+  return name ?? OID_NAMES[oid] ?? `OID ${cutText(oid)}`;
 }
 
-function shown(text: string): string {
+function cutText(text: string): string {
   return text.length <= VALUE_SHOWN_MAX ? text : `${text.slice(0, VALUE_SHOWN_MAX)}…`;
 }

@@ -1,14 +1,14 @@
 /**
- * What a CMS carries beside the signature itself: certificates, revocation lists, attributes. None of it is left unread: a
- * member that is not what its place says is refused, because another reader may take it for something (D-233). Each function
- * gives the reason in Portuguese, to go on after the name of the header, or undefined.
+ * Checks the members of a CMS beside its signature: certificates, revocation lists, attributes. A member of the wrong type is
+ * refused, because another reader may take it for something else (D-233). Each function gives a reason in Portuguese, written
+ * after the name of the header, or undefined.
  */
 import { describeFault, type FaultText } from '../fiscal/fault.ts';
 import { type Asn1, Asn1Error, isUniversal, oidOf, TAG, timeOf } from './asn1.ts';
 import { readCrl } from './crl.ts';
 import { ATTRIBUTE_NAMES, CMS_OID } from './oids.ts';
 
-/** Each one that is read costs time: a chain is three. */
+/** A chain has three certificates; reading each takes time. */
 const CERTIFICATES_MAX = 10;
 
 /** The other choices of CertificateChoices (RFC 5652, 10.2.2). */
@@ -19,7 +19,7 @@ const OTHER_CERTIFICATES: Readonly<Record<number, string>> = {
   3: 'um certificado de outro formato',
 };
 
-/** Whether there are as many as are read, all of them of X.509; each is read where it is needed. */
+/** Why the certificates are refused: too many, or one that is not X.509. */
 export function certificatesFault(members: readonly Asn1[]): FaultText | undefined {
   if (members.length > CERTIFICATES_MAX) {
     return { mensagem: `o CMS traz ${members.length} certificados, e o limite é ${CERTIFICATES_MAX}.` };
@@ -33,7 +33,7 @@ export function certificatesFault(members: readonly Asn1[]): FaultText | undefin
   );
 }
 
-/** Whether lists that came along are lists. What they revoke is not asked of them. */
+/** Why the revocation lists are refused. They must read as lists; what they revoke is not used. */
 export function listsFault(members: readonly Asn1[]): FaultText | undefined {
   for (const member of members) {
     if (!isUniversal(member, TAG.sequence)) {
@@ -55,7 +55,7 @@ export function listsFault(members: readonly Asn1[]): FaultText | undefined {
 
 type List = 'assinados' | 'não assinados';
 
-/** Attributes that stand in one of the two lists only. The signed ones have one value (RFC 5652, 11.1 to 11.4; RFC 5035, 3; RFC 2634, 5.4). */
+/** Attributes allowed in one of the two lists only. The signed ones have one value (RFC 5652, 11.1 to 11.4; RFC 5035, 3; RFC 2634, 5.4). */
 const OF_ONE_LIST: Readonly<Record<string, { readonly list: List; readonly source: string }>> = {
   [CMS_OID.contentType]: { list: 'assinados', source: 'RFC 5652, 11.1' },
   [CMS_OID.messageDigest]: { list: 'assinados', source: 'RFC 5652, 11.2' },
@@ -65,7 +65,7 @@ const OF_ONE_LIST: Readonly<Record<string, { readonly list: List; readonly sourc
   [CMS_OID.signingCertificateV2]: { list: 'assinados', source: 'RFC 5035, 3' },
 };
 
-/** Attributes are a list of a name and a set of values (RFC 5652, 5.3), each in its own list, and none signed twice. */
+/** Why attributes are refused: each has a name and values (RFC 5652, 5.3), stands in its own list, and is signed once. */
 export function attributesFault(which: List, list: Asn1 | undefined): FaultText | undefined {
   const mensagem = attributesProblem(which, list);
   return mensagem === undefined ? undefined : { mensagem };
@@ -90,7 +90,7 @@ function attributesProblem(which: List, list: Asn1 | undefined): string | undefi
   return undefined;
 }
 
-/** What is wrong with an attribute of a known name where it stands. */
+/** Why an attribute of a known name may not stand in this list. */
 function placeFault(which: List, oid: string, values: readonly Asn1[]): string | undefined {
   const known = OF_ONE_LIST[oid];
   if (known === undefined) return undefined;
@@ -119,7 +119,7 @@ function isTime(value: Asn1): boolean {
   }
 }
 
-/** The number of an attribute; undefined: what stands there is none. */
+/** The OID of an attribute; undefined where the value is not an attribute. */
 function nameOf(value: Asn1): string | undefined {
   const [name, values, ...more] = value.children;
   const hasParts = isUniversal(value, TAG.sequence) && isUniversal(values, TAG.set) && values.isConstructed;

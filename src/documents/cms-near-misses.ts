@@ -1,13 +1,12 @@
 /**
- * Signatures of a body that nearly fit: what was signed instead, looked for only when a signature did not hold. Most of
- * them fail for one of a dozen habits of HTTP clients and of JSON libraries, and whoever is told which one stops
- * searching. `near-misses.ts` does the same for XML.
+ * Finds what was signed in place of a body, when a signature does not hold. Most fail for one of a dozen habits of HTTP clients
+ * and JSON libraries; naming the habit ends the search. `near-misses.ts` does the same for XML.
  */
 import { constants, hash, type KeyObject, publicDecrypt } from 'node:crypto';
 import { describeFault, type FaultText } from '../fiscal/fault.ts';
 import { isUniversal, octetsOf, oidOf, readAsn1, TAG } from './asn1.ts';
 
-/** Beyond this nobody is helped enough for the time it takes. */
+/** A longer body is not diagnosed: it would take too much time. */
 const DIAGNOSED_BYTES_MAX = 64 * 1024;
 
 type Candidate = readonly [habit: string | FaultText, bytes: () => Uint8Array | string | undefined];
@@ -23,7 +22,7 @@ export function nearMissOfBody(body: Uint8Array, isSigned: (bytes: Uint8Array) =
   return undefined;
 }
 
-/** A body that is no JSON, or nested too deep, has fewer candidates. */
+/** The bytes of a candidate; undefined where the body gives none, because it is no JSON or is nested too deep. */
 function attempt(bytes: () => Uint8Array | string | undefined): Uint8Array | string | undefined {
   try {
     return bytes();
@@ -32,7 +31,7 @@ function attempt(bytes: () => Uint8Array | string | undefined): Uint8Array | str
   }
 }
 
-function reserialised(habit: string): FaultText {
+function describeSerialization(habit: string): FaultText {
   return describeFault(habit, 'Assine os bytes que vão na requisição, e não outra serialização do mesmo JSON.');
 }
 
@@ -41,8 +40,8 @@ function candidatesOf(body: Uint8Array): readonly Candidate[] {
   const text = bytes.toString('utf8');
   const withoutBom = text.replace(/^\uFEFF/, '');
   const json = (): unknown => JSON.parse(withoutBom);
-  const spaced = (): string => rewritten(withoutBom, { afterColon: ' ', afterComma: ' ' });
-  const compact = (): string => rewritten(withoutBom, { afterColon: '', afterComma: '' });
+  const spaced = (): string => respaceJson(withoutBom, { afterColon: ' ', afterComma: ' ' });
+  const compact = (): string => respaceJson(withoutBom, { afterColon: '', afterComma: '' });
   return [
     ['Foi assinado o corpo com uma quebra de linha (LF) no fim, que não veio na requisição.', () => `${text}\n`],
     ['Foi assinado o corpo com uma quebra de linha (CR LF) no fim, que não veio na requisição.', () => `${text}\r\n`],
@@ -65,28 +64,36 @@ function candidatesOf(body: Uint8Array): readonly Candidate[] {
     ],
     ['Foi assinado o corpo sem a marca de ordem de bytes (BOM) do começo, que veio na requisição.', () => withoutBom],
     ['Foi assinado o corpo sem os espaços do começo e do fim, que vieram na requisição.', () => text.trim()],
-    [reserialised('Foi assinado o JSON compacto, sem espaços nem quebras de linha.'), compact],
+    [describeSerialization('Foi assinado o JSON compacto, sem espaços nem quebras de linha.'), compact],
     [
-      reserialised('Foi assinado o JSON compacto que JSON.stringify(JSON.parse(corpo)) dá.'),
+      describeSerialization('Foi assinado o JSON compacto que JSON.stringify(JSON.parse(corpo)) dá.'),
       () => JSON.stringify(json()),
     ],
-    [reserialised('Foi assinado o JSON indentado com 2 espaços.'), () => JSON.stringify(json(), null, 2)],
-    [reserialised('Foi assinado o JSON indentado com 4 espaços.'), () => JSON.stringify(json(), null, 4)],
-    [reserialised('Foi assinado o JSON indentado com tabulações.'), () => JSON.stringify(json(), null, '\t')],
+    [describeSerialization('Foi assinado o JSON indentado com 2 espaços.'), () => JSON.stringify(json(), null, 2)],
+    [describeSerialization('Foi assinado o JSON indentado com 4 espaços.'), () => JSON.stringify(json(), null, 4)],
+    [describeSerialization('Foi assinado o JSON indentado com tabulações.'), () => JSON.stringify(json(), null, '\t')],
     [
-      reserialised('Foi assinado o JSON com um espaço depois de : e de vírgula, como o json.dumps do Python escreve.'),
+      describeSerialization(
+        'Foi assinado o JSON com um espaço depois de : e de vírgula, como o json.dumps do Python escreve.',
+      ),
       spaced,
     ],
     [
-      reserialised('Foi assinado o JSON como o json.dumps do Python escreve, com \\u no lugar dos acentos.'),
-      () => escaped(spaced()),
+      describeSerialization('Foi assinado o JSON como o json.dumps do Python escreve, com \\u no lugar dos acentos.'),
+      () => escapeNonAscii(spaced()),
     ],
-    [reserialised('Foi assinado o JSON compacto, com \\u no lugar dos acentos.'), () => escaped(compact())],
     [
-      reserialised('Foi assinado o JSON como o json_encode do PHP escreve, com \\/ e \\u.'),
-      () => escaped(compact()).replaceAll('/', '\\/'),
+      describeSerialization('Foi assinado o JSON compacto, com \\u no lugar dos acentos.'),
+      () => escapeNonAscii(compact()),
     ],
-    [reserialised('Foi assinado o JSON com as chaves em ordem alfabética.'), () => JSON.stringify(sorted(json()))],
+    [
+      describeSerialization('Foi assinado o JSON como o json_encode do PHP escreve, com \\/ e \\u.'),
+      () => escapeNonAscii(compact()).replaceAll('/', '\\/'),
+    ],
+    [
+      describeSerialization('Foi assinado o JSON com as chaves em ordem alfabética.'),
+      () => JSON.stringify(sortKeys(json())),
+    ],
     ['Foi assinado o corpo codificado em Latin-1, e veio em UTF-8.', () => Buffer.from(text, 'latin1')],
     ['Foi assinado o corpo em UTF-8, e veio em Latin-1.', () => Buffer.from(bytes.toString('latin1'), 'utf8')],
     ['Foi assinado o corpo codificado em UTF-16, e veio em UTF-8.', () => Buffer.from(text, 'utf16le')],
@@ -108,7 +115,7 @@ function candidatesOf(body: Uint8Array): readonly Candidate[] {
 }
 
 /** The same tokens with other white space between them; numbers and escapes stay as they are written. */
-function rewritten(json: string, { afterColon, afterComma }: Record<'afterColon' | 'afterComma', string>): string {
+function respaceJson(json: string, { afterColon, afterComma }: Record<'afterColon' | 'afterComma', string>): string {
   return json.replace(/"(?:[^"\\]|\\.)*"|\s+|[:,]/g, (token) => {
     if (token === ':') return `:${afterColon}`;
     if (token === ',') return `,${afterComma}`;
@@ -116,24 +123,24 @@ function rewritten(json: string, { afterColon, afterComma }: Record<'afterColon'
   });
 }
 
-function escaped(json: string): string {
+function escapeNonAscii(json: string): string {
   return json.replace(/[\u0080-\uffff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
-function sorted(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(sorted);
+function sortKeys(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sortKeys);
   if (typeof value !== 'object' || value === null) return value;
   return Object.fromEntries(
     Object.entries(value)
       .sort(([a], [b]) => (a < b ? -1 : 1))
-      .map(([name, one]) => [name, sorted(one)]),
+      .map(([name, one]) => [name, sortKeys(one)]),
   );
 }
 
 /** What a signature value says it is over. `algorithm` is undefined where a bare digest was signed. */
 export type SignedDigest = { readonly algorithm: string | undefined; readonly digest: Buffer };
 
-/** Undefined when the value is none of this key's. */
+/** The digest inside a signature value; undefined when this key did not make the value. */
 export function signedDigestOf(publicKey: KeyObject, value: Uint8Array): SignedDigest | undefined {
   let content: Buffer;
   try {

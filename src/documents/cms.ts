@@ -40,7 +40,7 @@ export type CmsReading = {
 
 type Beside = Omit<Fault, 'codigo' | 'xpath' | 'mensagem'>;
 
-/** A signature that does not hold, in the words for its sender. */
+/** Thrown where a signature does not hold, with the fault for its sender. */
 class Refused extends Error {
   readonly fault: Beside;
 
@@ -85,7 +85,7 @@ export function verifyCms(header: string | undefined, body: Uint8Array, campo: s
   }
 }
 
-/** Canonical Base64; white space is passed over, since line breaks are what most encoders put in. */
+/** The bytes of canonical Base64. White space is skipped: most encoders write line breaks. */
 function fromBase64(header: string): Buffer {
   if (header.length > HEADER_CHARACTERS_MAX) {
     const found = `tem ${header.length} caracteres, e o limite é ${HEADER_CHARACTERS_MAX}.`;
@@ -106,7 +106,7 @@ function fromBase64(header: string): Buffer {
   return bytes;
 }
 
-/** Says what is wrong with text that does not look like the Base64 of a CMS; what may still be one goes through. */
+/** Refuses a text that cannot be the Base64 of a CMS. */
 function checkText(header: string, text: string): void {
   const seems = whatItSeems.asText(header);
   if (seems !== undefined) throw new Refused(seems);
@@ -141,7 +141,7 @@ type SignerInfo = {
   readonly signature: Buffer;
 };
 
-/** All that can be said without the body and without the certificate. */
+/** Reads a CMS and checks all that needs neither the body nor the certificate. */
 function readCms(bytes: Buffer): Cms {
   const value = readOr(bytes);
   const seems = whatItSeems.asBytes(bytes, value);
@@ -196,7 +196,7 @@ function notOneSigner(count: number): FaultText {
       };
 }
 
-/** EncapsulatedContentInfo: data, and not the data itself. */
+/** Checks the EncapsulatedContentInfo: its type is data, and the content is not inside. */
 function checkContent(info: Asn1 | undefined): void {
   const [type, content] = partsOf(info);
   const oid = oidOf(type);
@@ -262,7 +262,7 @@ function smallNumber(value: Asn1 | undefined): number {
   return isUniversal(value, TAG.integer) && value.content.length === 1 ? value.content[0]! : Number.NaN;
 }
 
-/** What a SEQUENCE holds. */
+/** The parts of a SEQUENCE. */
 function partsOf(value: Asn1 | undefined): readonly Asn1[] {
   if (!isUniversal(value, TAG.sequence) || !value.isConstructed) throw new Asn1Error('no sequence where there is one');
   return value.children;
@@ -273,7 +273,7 @@ function present(value: Asn1 | undefined): Asn1 {
   return value;
 }
 
-/** The one certificate that the SignerInfo names. Two different ones that fit would leave open who signed. */
+/** The certificate that the SignerInfo names. With two different ones that fit, the signer would be unknown. */
 function signerOf({ certificates, signer }: Cms): { certificate: Certificate; extra: readonly Certificate[] } {
   if (certificates.length === 0) {
     throw new Refused(
@@ -309,7 +309,7 @@ function signerOf({ certificates, signer }: Cms): { certificate: Certificate; ex
   return { certificate, extra: certificates.filter((one) => !own.includes(one)).map(companionOf) };
 }
 
-/** A certificate beside the signer's. */
+/** Reads a certificate that came along with the signer's. */
 function companionOf({ raw }: Asn1): Certificate {
   const certificate = readCertificate(raw);
   if (!('problem' in certificate)) return certificate;
@@ -321,7 +321,7 @@ function companionOf({ raw }: Asn1): Certificate {
   );
 }
 
-/** Whether a member is the certificate that is named. What is no certificate is not: who reads it next says so. */
+/** Whether a member is the certificate that a SignerInfo names. One that does not read is not. */
 function fits(member: Asn1, sid: Asn1): boolean {
   try {
     return isNamed(member, sid);
@@ -346,7 +346,7 @@ function keyIdOf(fields: readonly Asn1[]): Buffer | undefined {
   return found === undefined ? undefined : octetsOf(readAsn1(octetsOf(found)));
 }
 
-/** Whether the key of the certificate signed these bytes. */
+/** Refuses a signature that the key of the certificate did not make over these bytes. */
 function check({ signer }: Cms, certificate: Certificate, body: Uint8Array): void {
   const { digest, attributes, signature } = signer;
   if (certificate.publicKey.asymmetricKeyType !== 'rsa') {
@@ -373,7 +373,7 @@ export function signedForm(attributes: Asn1): Buffer {
   return form;
 }
 
-/** The digest that the attributes declare, once they say what they must; that none is there twice was looked at before. */
+/** Checks the signed attributes and gives the digest that they declare. `cms-members.ts` has refused repeated ones. */
 function checkAttributes(attributes: Asn1, certificate: Certificate): Buffer {
   const found = new Map(attributes.children.map(({ children: [name, values] }) => [oidOf(name), values!.children[0]]));
   const required = (oid: string, name: string): Asn1 => {

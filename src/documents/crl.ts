@@ -1,8 +1,8 @@
 /**
- * Revocation lists (RFC 5280, 5): DER to "is this serial number in it, and since when". Whose signature makes a list
- * count is decided by `trust.ts`; this tells whether a given authority signed it.
+ * Reads revocation lists (RFC 5280, 5): whether a serial number is in one, and since when; whether an authority signed it.
+ * `trust-lists.ts` decides whose signature makes a list count.
  *
- * A list may have a hundred thousand entries, so they are not made into objects: only the place of each is kept.
+ * A list may have a hundred thousand entries: no object is made of an entry, only its place is remembered.
  */
 
 import { verify } from 'node:crypto';
@@ -23,12 +23,12 @@ import type { Certificate } from './certificate.ts';
 import { comparable, shownName } from './distinguished-name.ts';
 import { EXTENSION } from './oids.ts';
 
-/** After this many entries others get their turn: about a millisecond. */
+/** Entries read before other work gets its turn: about a millisecond. */
 const ENTRIES_A_STEP = 500;
-/** A signature over up to this many bytes is checked in about a millisecond. */
+/** Bytes of a list whose signature is checked in about a millisecond. */
 const AT_ONCE_BYTES_MAX = 262_144;
 
-/** Authorities remembered as signers or not; more than one has the name only when somebody makes them up. */
+/** Authorities remembered as signers or not. A second one of the same name is nearly always made up. */
 const SIGNERS_MAX = 64;
 
 /** CRLReason of RFC 5280, 5.3.1; number 7 is not used. */
@@ -93,15 +93,63 @@ export function* readCrl(bytes: Uint8Array): Generator<void, Crl | CrlProblem, v
   }
 }
 
+type Extent = { readonly start: number; readonly end: number };
+
+/** The signed fields of a list (RFC 5280, 5.1.2). `places`: where the entry of each serial number begins. */
+type SignedFields = {
+  readonly issuer: Asn1;
+  readonly emitida: number;
+  readonly proxima: number | undefined;
+  readonly places: ReadonlyMap<string, number>;
+  readonly extensions: Asn1 | undefined;
+};
+
+/** `digest` is null where the algorithm has its own. */
+type ListSignature = { readonly content: Buffer; readonly digest: string | null; readonly value: Buffer };
+
 function* parse(der: Buffer): Generator<void, Crl | CrlProblem, void> {
   const whole = valueAt(der, 0, der.length, SEQUENCE);
   if (whole.end !== der.length) throw new Asn1Error('bytes after the end');
   const tbs = valueAt(der, whole.start, whole.end, SEQUENCE);
-  const signed = der.subarray(whole.start, tbs.end);
   const algorithm = valueAt(der, tbs.end, whole.end, SEQUENCE);
-  const signature = bitsOf(readAsn1(der.subarray(algorithm.end, whole.end)));
+  const value = bitsOf(readAsn1(der.subarray(algorithm.end, whole.end)));
   const digest = LIST_DIGESTS[oidOf(readAsn1(der.subarray(tbs.end, algorithm.end)).children[0])];
+  const fields = yield* readSignedFields(der, tbs);
+  const emissor = shownName(fields.issuer);
+  const values = extensionsOf(fields.extensions);
+  if (values.has(EXTENSION.deltaIndicator)) {
+    return refuseList(`é uma lista parcial (delta) de ${emissor}, que não é usada; ponha no lugar a lista completa`);
+  }
+  const distribution = values.get(EXTENSION.distributionPoint);
+  if (distribution !== undefined && isIndirect(readAsn1(distribution))) {
+    return refuseList(`é uma lista indireta, de várias autoridades, que não é usada; ponha a lista de cada uma`);
+  }
+  if (digest === undefined) {
+    return refuseList(`a lista de ${emissor} é assinada com um algoritmo que não é aceito (use SHA-256 ou maior)`);
+  }
+  const { emitida, proxima, places, extensions } = fields;
+  const issuerName = comparable(fields.issuer);
+  return {
+    issuerName,
+    emissor,
+    emitida,
+    proxima,
+    scope: distribution?.toString('hex') ?? '',
+    isWhole: distribution === undefined && !hasCritical(extensions),
+    count: places.size,
+    find(serial) {
+      const at = places.get(serial);
+      return at === undefined ? undefined : revocationAt(der, at, emitida);
+    },
+    ...signatureChecks(issuerName, { content: der.subarray(whole.start, tbs.end), digest, value }),
+  };
+}
 
+function refuseList(problem: string): CrlProblem {
+  return { problem, isList: true };
+}
+
+function* readSignedFields(der: Buffer, tbs: Extent): Generator<void, SignedFields, void> {
   let place = tbs.start;
   const next = (): Asn1 => {
     const { end } = valueAt(der, place, tbs.end);
@@ -118,96 +166,76 @@ function* parse(der: Buffer): Generator<void, Crl | CrlProblem, void> {
   const places = new Map<string, number>();
   if (place < tbs.end && der[place] === SEQUENCE) {
     const list = valueAt(der, place, tbs.end, SEQUENCE);
-    let left = ENTRIES_A_STEP;
-    for (let at = list.start; at < list.end; ) {
-      const entry = valueAt(der, at, list.end, SEQUENCE);
-      const serial = valueAt(der, entry.start, entry.end, TAG.integer);
-      places.set(plainHex(der, serial.start, serial.end), at);
-      at = entry.end;
-      left -= 1;
-      if (left > 0) continue;
-      left = ENTRIES_A_STEP;
-      yield;
-    }
+    yield* findEntries(der, list, places);
     place = list.end;
   }
   const extensions = place < tbs.end ? next() : undefined;
-  const listExtensions = isContext(extensions, 0) ? extensions.children[0] : undefined;
-  const values = extensionsOf(listExtensions);
-  const emissor = shownName(issuer);
-  if (values.has(EXTENSION.deltaIndicator)) {
-    return {
-      problem: `é uma lista parcial (delta) de ${emissor}, que não é usada; ponha no lugar a lista completa`,
-      isList: true,
-    };
+  return {
+    issuer,
+    emitida,
+    proxima,
+    places,
+    extensions: isContext(extensions, 0) ? extensions.children[0] : undefined,
+  };
+}
+
+/** Puts the place of each entry into a map by its serial number, in steps. */
+function* findEntries(der: Buffer, list: Extent, places: Map<string, number>): Generator<void, void, void> {
+  let left = ENTRIES_A_STEP;
+  for (let at = list.start; at < list.end; ) {
+    const entry = valueAt(der, at, list.end, SEQUENCE);
+    const serial = valueAt(der, entry.start, entry.end, TAG.integer);
+    places.set(plainHex(der, serial.start, serial.end), at);
+    at = entry.end;
+    left -= 1;
+    if (left > 0) continue;
+    left = ENTRIES_A_STEP;
+    yield;
   }
-  const distribution = values.get(EXTENSION.distributionPoint);
-  if (distribution !== undefined && isIndirect(readAsn1(distribution))) {
-    return {
-      problem: `é uma lista indireta, de várias autoridades, que não é usada; ponha a lista de cada uma`,
-      isList: true,
-    };
-  }
-  if (digest === undefined) {
-    return {
-      problem: `a lista de ${emissor} é assinada com um algoritmo que não é aceito (use SHA-256 ou maior)`,
-      isList: true,
-    };
-  }
-  const issuerName = comparable(issuer);
+}
+
+function signatureChecks(
+  issuerName: string,
+  signature: ListSignature,
+): Pick<Crl, 'isSignedBy' | 'isByKeyOf' | 'isReady' | 'prepare'> {
   const signers = new Map<string, boolean>();
-  let isReady = signed.length <= AT_ONCE_BYTES_MAX;
+  let isReady = signature.content.length <= AT_ONCE_BYTES_MAX;
   const mayBeOf = ({ subjectName, keyUsage }: Certificate): boolean =>
     subjectName === issuerName && (keyUsage?.includes('cRLSign') ?? true);
   return {
-    issuerName,
-    emissor,
-    emitida,
-    proxima,
-    scope: distribution?.toString('hex') ?? '',
-    isWhole: distribution === undefined && !hasCritical(listExtensions),
-    count: places.size,
-    find(serial) {
-      const at = places.get(serial);
-      return at === undefined ? undefined : revocationAt(der, at, emitida);
-    },
     isSignedBy(authority) {
       const known = signers.get(authority.fingerprint);
       if (known !== undefined) return known;
-      const isIt = mayBeOf(authority) && verifies(digest, signed, authority, signature);
+      const isIt = mayBeOf(authority) && verifies(signature, authority);
       if (signers.size >= SIGNERS_MAX) signers.clear();
       signers.set(authority.fingerprint, isIt);
       return isIt;
     },
-    isByKeyOf: (authority) => authority.subjectName === issuerName && verifies(digest, signed, authority, signature),
+    isByKeyOf: (authority) => authority.subjectName === issuerName && verifies(signature, authority),
     isReady: () => isReady,
     async prepare(authorities) {
       for (const authority of authorities.filter(mayBeOf)) {
-        signers.set(authority.fingerprint, await verifiesBeside(digest, signed, authority, signature));
+        signers.set(authority.fingerprint, await verifiesBeside(signature, authority));
       }
       isReady = true;
     },
   };
 }
 
-function verifies(digest: string | null, signed: Buffer, { publicKey }: Certificate, signature: Buffer): boolean {
+function verifies({ digest, content, value }: ListSignature, { publicKey }: Certificate): boolean {
   try {
-    return verify(digest, signed, publicKey, signature);
+    return verify(digest, content, publicKey, value);
   } catch {
     // A key of another kind than the algorithm wants.
     return false;
   }
 }
 
-function verifiesBeside(
-  digest: string | null,
-  signed: Buffer,
-  { publicKey }: Certificate,
-  signature: Buffer,
-): Promise<boolean> {
+/** The same on the thread pool. */
+function verifiesBeside({ digest, content, value }: ListSignature, { publicKey }: Certificate): Promise<boolean> {
   return new Promise((resolve) => {
     try {
-      verify(digest, signed, publicKey, signature, (error, isIt) => resolve(error === null && isIt));
+      verify(digest, content, publicKey, value, (error, isIt) => resolve(error === null && isIt));
     } catch {
       resolve(false);
     }
@@ -217,7 +245,7 @@ function verifiesBeside(
 const SEQUENCE = 0x30;
 
 /** Where the content of the value at a place begins and ends. Definite lengths only: lists are DER. */
-function valueAt(der: Buffer, at: number, limit: number, tag?: number): { start: number; end: number } {
+function valueAt(der: Buffer, at: number, limit: number, tag?: number): Extent {
   const first = der[at + 1];
   if (first === undefined || (tag !== undefined && der[at] !== tag)) throw new Asn1Error('not the value expected');
   const octets = first < 0x80 ? 0 : first & 0x7f;
@@ -236,7 +264,7 @@ function plainHex(der: Buffer, start: number, end: number): string {
   return der.toString('hex', from, end);
 }
 
-/** An entry with a strange date or remark is an entry all the same. */
+/** The revocation that an entry states. One that does not read revokes from the date of the list. */
 function revocationAt(der: Buffer, at: number, emitida: number): Revocation {
   try {
     const [, em, extensions] = readAsn1(der.subarray(at, valueAt(der, at, der.length).end)).children;
@@ -257,7 +285,7 @@ function extensionsOf(list: Asn1 | undefined): ReadonlyMap<string, Buffer> {
   return found;
 }
 
-/** A list whose critical extension is not understood tells nothing of what it does not name (RFC 5280, 5.2). */
+/** Whether a list has a critical extension: it may then not name all that is revoked (RFC 5280, 5.2). */
 function hasCritical(list: Asn1 | undefined): boolean {
   return (list?.children ?? []).some(
     ({ children: [, critical] }) => isUniversal(critical, TAG.boolean) && critical.content[0] !== 0,

@@ -1,8 +1,6 @@
 /**
- * A table that somebody exported (RFC 4180, and as spreadsheets in Brazil do it): read as a stream, one line's faults
- * never spoil the next. Comma or semicolon, UTF-8 or Latin-1, quotes, either line end.
- *
- * What a column means is no business of this file.
+ * Reads exported tables (RFC 4180, and the variants of spreadsheets in Brazil) as a stream. A bad line does not spoil the next
+ * one. Comma or semicolon, UTF-8 or Latin-1, quotes, either line end. The callers decide what a column means.
  */
 import { isUtf8 } from 'node:buffer';
 import { createReadStream } from 'node:fs';
@@ -28,7 +26,7 @@ export type CsvFile = {
   records(): AsyncGenerator<{ readonly records: readonly (CsvRecord | CsvFault)[]; readonly bytesRead: number }>;
 };
 
-/** A quote that nobody closed must not make one very long name of the rest of the file. */
+/** The most that an open quote may take: the rest of the file must not become one cell. */
 const RECORD_CHARS_MAX = 65_536;
 const RECORD_LINES_MAX = 20;
 const CHUNK_BYTES = 262_144;
@@ -119,7 +117,7 @@ async function firstLine(file: string, codificacao: CsvFile['codificacao']): Pro
   return undefined;
 }
 
-/** A line that is too long is cut, so that it is told and its rest forgotten. */
+/** The lines of a file. One that is too long is cut: it is reported, and its rest is not kept. */
 async function* linesOf(
   file: string,
   codificacao: CsvFile['codificacao'],
@@ -143,7 +141,7 @@ function withoutReturn(line: string): string {
   return line.endsWith('\r') ? line.slice(0, -1) : line;
 }
 
-/** The one of which the header has more; names of columns hold neither. */
+/** The separator that the header has more of; names of columns have neither. */
 function separatorOf(header: string): ',' | ';' {
   return header.split(';').length > header.split(',').length ? ';' : ',';
 }
@@ -153,7 +151,7 @@ type RecordReader = {
   read(line: string): void;
   /** What was read since the last call. */
   take(): (CsvRecord | CsvFault)[];
-  /** The text is at its end: a record that is still open is at fault. */
+  /** Ends the text: a record that is still open is reported. */
   end(): void;
 };
 
@@ -169,7 +167,7 @@ function createRecordReader(separador: string, width: number): RecordReader {
     if (typeof cells === 'string') records.push({ linha: at, problem: cells });
     else if (cells.some((cell) => cell.trim() !== '')) records.push(fitCells({ linha: at, cells }, width));
   };
-  /** The first line is at fault, and those behind it are read as if it had never been. */
+  /** Reports the line that opened the record, and reads the lines behind it without it. */
   const giveUp = (): void => {
     const [, ...others] = open;
     records.push({ linha: begun, problem: UNCLOSED });
@@ -189,7 +187,7 @@ function createRecordReader(separador: string, width: number): RecordReader {
       const whole = open.join('\n');
       if (!isOpen(whole, separador)) {
         const cells = splitCells(whole, separador);
-        // A quote further down that closes what it did not open leaves a record that does not fit.
+        // A later line may close the quote by chance: its record then has other cells than the header.
         if (typeof cells === 'string' || cells.length !== width) {
           giveUp();
           return;
@@ -234,7 +232,7 @@ async function* recordsOf(
   if (records.length > 0) yield { records, bytesRead: (await stat(file)).size };
 }
 
-/** A table with commas that is a text already. */
+/** Reads a table with commas from a text. */
 export function readCsvText(text: string): { header: readonly string[]; records: readonly (CsvRecord | CsvFault)[] } {
   const [first = '', ...lines] = text.split('\n').map(withoutReturn);
   const header = splitCells(first, ',');
@@ -245,7 +243,7 @@ export function readCsvText(text: string): { header: readonly string[]; records:
   return { header, records: reader.take() };
 }
 
-/** As many cells as the header; empty ones too many are what a spreadsheet leaves behind. */
+/** A record with as many cells as the header. Spreadsheets leave empty cells at the end: they are cut. */
 function fitCells(record: CsvRecord, width: number): CsvRecord | CsvFault {
   const { cells, linha } = record;
   if (cells.length === width) return record;

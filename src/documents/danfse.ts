@@ -1,10 +1,9 @@
 /**
- * The printed form of a note, DANFSe v2.0 (NT SE/CGNFS-e 008 with the IBS/CBS block): from the bytes of the authorised NFS-e to
- * one A4 page as PDF. Everything on it is in the document; that the note was cancelled or replaced, which the document never
- * says, is the only other thing to know.
+ * Prints a note, DANFSe v2.0 (NT SE/CGNFS-e 008 with the IBS/CBS block): the bytes of the authorised NFS-e become one A4 page as
+ * PDF. Everything on it is in the document, except that the note was cancelled or replaced.
  *
- * The fields are the table in `danfse/campos.ts`; here they are set, blocks that a note lacks shrink to their line, and the two
- * long texts get what the page has left.
+ * The fields are the table in `danfse/campos.ts`; this file sets them. A block that a note lacks shrinks to one line, and the two
+ * long texts get the room that is left.
  */
 import {
   BLOCOS,
@@ -42,10 +41,10 @@ import { qrModules } from './danfse/qr.ts';
 import { MIN_STRETCH, setLine, shorten, wrap } from './danfse/texto.ts';
 import { readXml } from './xml.ts';
 
-/** What events have made of a note. */
+/** The state of a note after its events. */
 export type SituacaoImpressa = 'cancelada' | 'substituida';
 
-/** Where anybody can see whether a note exists; also what the QR code says. */
+/** The public address that shows whether a note exists; the QR code has it. */
 export function consultaPublica(chave: string): string {
   return `https://www.nfse.gov.br/ConsultaPublica/?tpc=1&chave=${chave}`;
 }
@@ -161,7 +160,7 @@ function header(folha: Folha, nota: Impressa): void {
   }
 }
 
-/** In the place of the official mark, which is an image of its owner and does not come with this project: its name in letters. */
+/** The name in letters. The official logo is an image of its owner and does not come with this project. */
 function logo(folha: Folha): void {
   setText(folha, { fonte: NEGRITO, size: 20 }, LOGO.x, LOGO.y + points(16.5), 'NFS-e');
   const x = LOGO.x + 2.3;
@@ -201,7 +200,7 @@ function qrCode(folha: Folha, { chave }: Impressa): void {
   }
 }
 
-/** The lines of a text that must not be more than so many, and how narrow their letters are for it. */
+/** Breaks a text into at most so many lines, in letters as narrow as that takes. */
 function wrapInto(letra: Letra, text: string, linesMax: number, w: number) {
   for (let stretch = 1; ; stretch -= 0.02) {
     const lines = wrap(letra, text, (w - 2 * PADDING) / stretch);

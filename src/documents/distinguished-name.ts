@@ -1,6 +1,6 @@
 /**
- * Distinguished names (X.501, as certificates and revocation lists carry them): what is shown of one to people, and the
- * form in which two are compared. Fields that are not there throw a TypeError, for whoever reads the whole to catch.
+ * Distinguished names (X.501) of certificates and revocation lists: the text for people, and the form in which two are compared.
+ * A missing field throws a TypeError, which the reader of the whole catches.
  */
 
 import { type Asn1, isUniversal, oidOf, TAG, textOf } from './asn1.ts';
@@ -25,14 +25,14 @@ export function attributesOf(name: Asn1): readonly (readonly [oid: string, text:
   );
 }
 
-/** The last one is the most specific. */
+/** The common name; of several the last, which is the most specific. */
 export function commonNameOf(name: Asn1): string | undefined {
   return attributesOf(name).findLast(([oid]) => oid === NAME_PART.commonName)?.[1];
 }
 
 /**
- * The common name, or whatever a name ends with, for messages and logs. It comes from anybody: nothing stays in it that
- * moves a cursor or turns a line around.
+ * The common name, or else the last attribute, for messages and logs. Anybody may have chosen it: characters that move a cursor
+ * or reverse a line are replaced.
  */
 export function shownName(name: Asn1): string {
   const text = commonNameOf(name) ?? attributesOf(name).at(-1)?.[1] ?? '(sem nome)';
@@ -58,7 +58,7 @@ function isText(value: Asn1): boolean {
   return value.class === 0 && TEXTS.has(value.tag);
 }
 
-/** RFC 5280, 7.1: neither case, nor the kind of string, nor the width of a space makes a difference. */
+/** The form for comparing: case, type of string and width of a space make no difference (RFC 5280, 7.1). */
 export function comparable(name: Asn1): string {
   const isName = isUniversal(name, TAG.sequence) && name.children.every((set) => isUniversal(set, TAG.set));
   if (!isName || !name.children.every(({ children }) => children.length > 0 && children.every(isAttribute))) {

@@ -1,14 +1,14 @@
 /**
- * A folder of files that somebody else keeps (anchors, revocation lists), read whole and followed: what is added,
- * replaced or taken away counts a few seconds later, without a restart. What is in the files is decided by who reads them.
+ * Reads and follows a folder that the operator keeps (anchors, revocation lists). A file that is added, replaced or removed
+ * counts a few seconds later, without a restart. The caller gives the reader of one file.
  *
- * Nobody waits for a big change: only the first reading and small changes happen at once, the rest beside the requests.
+ * The first reading and small changes happen at once. A big change is read beside the requests: nobody waits for it.
  */
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
-/** How old what is known of the folder may be. */
+/** The folder is listed again after this time. */
 const LOOK_MS = 2_000;
 /** A change of up to this many bytes is read in a few milliseconds, so it is read at once. */
 const AT_ONCE_BYTES_MAX = 524_288;
@@ -16,13 +16,13 @@ const AT_ONCE_BYTES_MAX = 524_288;
 const FILE_BYTES_MAX = 134_217_728;
 const FILES_MAX = 2_000;
 
-/** What a file gave. A file with problems and nothing else does not displace what it gave before. */
+/** The values of a file, and its problems. A file with problems alone does not replace the values it had before. */
 export type Contents<Value> = { readonly values: readonly Value[]; readonly problems: readonly string[] };
 
 /** Reads one file, stopping now and then so that others get their turn. Does not throw. */
 export type ReadFile<Value> = (bytes: Buffer) => Generator<void, Contents<Value>, void>;
 
-/** Warnings are for the operator: the file, and in Portuguese what is wrong with it. */
+/** Takes warnings for the operator, in Portuguese. */
 export type FolderLog = { warn(fields: object, message: string): void };
 
 export type FileOf<Value> = { readonly arquivo: string; readonly values: readonly Value[] };
@@ -35,7 +35,7 @@ export type Folder<Value> = {
 type Known<Value> = { readonly stamp: string; readonly values: readonly Value[] };
 type Listed = { readonly name: string; readonly stamp: string; readonly bytes: number };
 
-/** Reads the folder at once; a folder that cannot be read is empty, and is looked for again later. */
+/** Opens a folder and reads it. One that cannot be read is empty until it can. */
 export function openFolder<Value>(where: string, read: ReadFile<Value>, log: FolderLog): Folder<Value> {
   const known = new Map<string, Known<Value>>();
   let files: readonly FileOf<Value>[] = [];

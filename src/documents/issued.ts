@@ -1,4 +1,4 @@
-/** Whether one certificate was signed with the key of another: checked once, and remembered for as long as the first is. */
+/** Checks whether one certificate was signed with the key of another. The answer is remembered with the certificate. */
 import type { Certificate } from './certificate.ts';
 
 /** Issuers remembered for a certificate; more than one has the name only when somebody makes them up. */
@@ -7,7 +7,7 @@ const ISSUERS_MAX = 32;
 /** By the fingerprint of who should have signed it. */
 const signatures = new WeakMap<Certificate, Map<string, boolean>>();
 
-/** Of the signature alone: names, dates and what the issuer may do are judged elsewhere. */
+/** Whether the key of the issuer made the signature. `chain.ts` judges names, dates and uses. */
 export function isSignedBy(certificate: Certificate, issuer: Certificate): boolean {
   const known = signatures.get(certificate) ?? new Map<string, boolean>();
   signatures.set(certificate, known);

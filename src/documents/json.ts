@@ -1,17 +1,15 @@
 /**
- * JSON in: bytes to values that remember their place and how they were written. RFC 8259 and nothing beyond it.
+ * Reads JSON (RFC 8259 and nothing beyond it): bytes to values with their place and their spelling.
  *
- * A reader of our own, because `JSON.parse` makes floats of amounts, keeps the last of two properties of one name without
- * a word, and does not say where anything stands. What would be read differently by another reader (repeated names,
- * halves of a surrogate pair) is refused; a byte order mark changes no value and is passed over. What the values mean is
- * the affair of whoever asked.
+ * `JSON.parse` makes floats of amounts, silently keeps the last of two properties of one name, and gives no places. Texts that
+ * readers understand differently (repeated names, halves of a surrogate pair) are refused. A byte order mark is skipped.
  */
 import { isUtf8 } from 'node:buffer';
 import { type Fault, quoted } from '../fiscal/fault.ts';
 import type { JsonDocument, JsonMember, JsonPlace, JsonValue } from '../fiscal/layout/json-value.ts';
 import { ownOf } from '../fiscal/own.ts';
 
-/** As much as the door takes. */
+/** The limit of the door. */
 const BYTES_MAX = 1_048_576;
 /** The deepest path of the body of issuance has 8 levels. */
 const DEPTH_MAX = 32;
@@ -26,7 +24,7 @@ export function readJson(bytes: Uint8Array): JsonReading {
   if (bytes.length > BYTES_MAX) return beyond(`${BYTES_MAX} bytes`);
   const strange = strangeEncoding(bytes);
   if (strange !== undefined) return malformed(strange.place, strange.problem, 'UTF-8');
-  const text = decoded(bytes);
+  const text = decodeUtf8(bytes);
   const reader = new Reader(text);
   const places = placesIn(text);
   try {
@@ -38,7 +36,7 @@ export function readJson(bytes: Uint8Array): JsonReading {
   }
 }
 
-/** Of JSON that is whole, and more of it than is read. `limit` is a number and what it counts. */
+/** Refuses JSON beyond a limit: `limit` is a number and what it counts. */
 function beyond(limit: string, place?: JsonPlace): { fault: Fault } {
   const where = place === undefined ? '' : ` (linha ${place.linha}, coluna ${place.coluna})`;
   const mensagem = `O JSON do corpo não é aceito${where}: passa do limite de ${limit}, de que nenhum documento daqui precisa; confira o programa que o escreve.`;
@@ -59,7 +57,7 @@ function malformed(place: JsonPlace, problem: string, esperado?: string, encontr
   };
 }
 
-function decoded(bytes: Uint8Array): string {
+function decodeUtf8(bytes: Uint8Array): string {
   return new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes);
 }
 
@@ -73,13 +71,13 @@ function strangeEncoding(bytes: Uint8Array): { readonly place: JsonPlace; readon
   }
   if (isUtf8(bytes)) return undefined;
   const at = firstStrangeByte(bytes);
-  const before = decoded(bytes.subarray(0, at));
+  const before = decodeUtf8(bytes.subarray(0, at));
   const byte = bytes[at]!.toString(16).toUpperCase().padStart(2, '0');
   const problem = `não está em UTF-8: o byte ${at + 1} (0x${byte}) não cabe ali; se o texto está em Latin-1 ou Windows-1252, converta-o`;
   return { place: placesIn(before)(before.length), problem };
 }
 
-/** Where the longest beginning that is UTF-8 ends, by halves, because native code looks at each. */
+/** Where the longest beginning in UTF-8 ends. The search is by halves: native code checks each half quickly. */
 function firstStrangeByte(bytes: Uint8Array): number {
   let low = 0;
   let high = bytes.length;
@@ -140,7 +138,7 @@ function countBelow(ascending: readonly number[], bound: number): number {
   return low;
 }
 
-/** How the reader leaves a document that it cannot read; it never leaves this file. */
+/** Thrown by the reader for a document that it cannot read, and caught in this file. */
 class Problem extends Error {
   readonly offset: number;
   readonly expected: string | undefined;
@@ -153,7 +151,7 @@ class Problem extends Error {
   }
 }
 
-/** The same for a document that is more than is read; the message is the limit. */
+/** Thrown by the reader for a document beyond a limit, which is the message. */
 class Excess extends Error {
   readonly offset: number;
   constructor(offset: number, limit: string) {

@@ -1,7 +1,6 @@
 /**
- * A certificate with its private key from the files an operator has: PEM, or PKCS#12. Every way in which they may not
- * fit is told with the file's name as it was given, and how to mend it. A certificate out of its validity is taken:
- * whether that matters is for the one who uses it.
+ * Reads a certificate and its private key from files of the operator: PEM, or PKCS#12. An error names the file as it was given
+ * and how to mend it. A certificate out of its validity is taken: the caller decides whether that matters.
  *
  * The key stays in memory as an opaque object and is written nowhere.
  */
@@ -13,7 +12,7 @@ import { readPfx } from './pfx.ts';
 import { pemOf } from './pki.ts';
 import type { Signer } from './signing.ts';
 
-/** Larger than any key store of one signer, and small enough to be read by mistake. */
+/** No key store of one signer is larger. Reading another file by mistake stays cheap. */
 const FILE_BYTES_MAX = 4 * 1024 * 1024;
 /** Deeper than any chain of ICP-Brasil. */
 const CHAIN_MAX = 8;
@@ -38,15 +37,15 @@ export async function loadSigner(files: KeyFiles): Promise<ChainedSigner> {
     : signerOfPfx(files.pfx, senha ?? '');
 }
 
-/** What in these files is secret: the key, and what opens it. */
+/** The files with a secret: the key, and the password that opens it. */
 export function secretFiles({ senhaArquivo, ...files }: KeyFiles): readonly string[] {
   const key = 'pfx' in files ? files.pfx : files.chave;
   return senhaArquivo === undefined ? [key] : [key, senhaArquivo];
 }
 
 /**
- * Each of the files that other users of this machine may read or write, in a sentence with the way to mend it. A group may have been made
- * for the service, so what it may do is the operator's affair. Nothing of a file that is not there.
+ * A warning for each file that other users of this machine may read or write. The rights of a group are not checked: the group
+ * may have been made for the service. A missing file gives no warning.
  */
 export async function exposedFiles(files: readonly string[]): Promise<readonly string[]> {
   if (process.platform === 'win32') return [];
@@ -81,13 +80,13 @@ async function signerOfPfx(file: string, senha: string): Promise<ChainedSigner> 
   const bytes = await contentOf(file);
   try {
     const { keyPem, certificates } = readPfx(bytes, senha);
-    return fitted(
+    return matchKey(
       createPrivateKey(keyPem),
-      readable(certificates, 'o PKCS#12 não traz certificado.'),
+      readAll(certificates, 'o PKCS#12 não traz certificado.'),
       ' que o acompanha',
     );
   } catch (error) {
-    throw about(file, error);
+    throw errorAbout(file, error);
   }
 }
 
@@ -97,16 +96,16 @@ async function signerOfPem(certificado: string, chave: string, senha: string | u
   try {
     key = keyOf(keyBytes, senha);
   } catch (error) {
-    throw about(chave, error);
+    throw errorAbout(chave, error);
   }
   try {
-    return fitted(key, certificatesOf(certificateBytes), ` de ${chave}`);
+    return matchKey(key, certificatesOf(certificateBytes), ` de ${chave}`);
   } catch (error) {
-    throw about(certificado, error);
+    throw errorAbout(certificado, error);
   }
 }
 
-function about(file: string, error: unknown): Error {
+function errorAbout(file: string, error: unknown): Error {
   return new Error(`${file}: ${error instanceof Error ? error.message : String(error)}`);
 }
 
@@ -145,7 +144,7 @@ function keyOf(bytes: Buffer, senha: string | undefined): KeyObject {
   if (label === undefined) {
     const der = derKeyOf(bytes);
     if (der !== undefined) return der;
-    throw new Error(noKey(text));
+    throw new Error(describeMissingKey(text));
   }
   const isEncrypted = label.startsWith('ENCRYPTED') || /^Proc-Type: 4,ENCRYPTED/m.test(text);
   if (isEncrypted && senha === undefined) {
@@ -175,7 +174,7 @@ function derKeyOf(bytes: Buffer): KeyObject | undefined {
   return undefined;
 }
 
-function noKey(text: string): string {
+function describeMissingKey(text: string): string {
   if (text.trim() === '') return 'está vazio.';
   if (text.includes('BEGIN PUBLIC KEY')) return 'traz a chave pública; aqui se pede a privada.';
   if (text.includes('BEGIN CERTIFICATE')) return 'traz só o certificado; aqui se pede a chave privada que é par dele.';
@@ -193,21 +192,21 @@ function certificatesOf(bytes: Buffer): Certificate[] {
         : 'não traz um certificado em PEM nem em DER. Se é um .pfx ou .p12, use --pfx (de um município, --adn-pfx).',
     );
   }
-  return readable(
+  return readAll(
     pemBlocks(text, 'CERTIFICATE'),
     'o PEM não traz certificado. Copie-o de novo, com as linhas BEGIN e END.',
   );
 }
 
-/** Those that can be read; old authorities along the chain may be unfit. */
-function readable(ders: readonly Buffer[], none: string): Certificate[] {
+/** The certificates that can be read. Old authorities of a chain may be unreadable. */
+function readAll(ders: readonly Buffer[], none: string): Certificate[] {
   const readings = ders.map(readCertificate);
   const certificates = readings.filter((one): one is Certificate => !('problem' in one));
   if (certificates.length > 0) return certificates;
   throw new Error(readings.find((one) => 'problem' in one)?.problem ?? none);
 }
 
-function fitted(key: KeyObject, certificates: readonly Certificate[], whose: string): ChainedSigner {
+function matchKey(key: KeyObject, certificates: readonly Certificate[], whose: string): ChainedSigner {
   if (key.asymmetricKeyType !== 'rsa') {
     throw new Error(`a chave${whose} é do tipo ${key.asymmetricKeyType}; a assinatura da NFS-e se faz com RSA.`);
   }
@@ -219,7 +218,7 @@ function fitted(key: KeyObject, certificates: readonly Certificate[], whose: str
   return { key, certificate, chain: chainOf(certificate, certificates) };
 }
 
-/** From the issuer upwards, as far as the certificates reach; a root says nothing that its reader must not know. */
+/** The chain from the issuer upwards, as far as the certificates reach. A root is left out: its reader must have it. */
 function chainOf(certificate: Certificate, others: readonly Certificate[]): readonly Certificate[] {
   const chain: Certificate[] = [];
   for (let below = certificate; chain.length < CHAIN_MAX; ) {

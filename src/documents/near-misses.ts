@@ -1,9 +1,9 @@
 /**
- * Signatures that nearly fit: what else a document would verify under, tried only when it did not verify under the
- * profile. Most signatures fail for one of a dozen habits of libraries, and whoever is told which one stops searching.
+ * Finds what was signed in place of the profile, when a signature in XML does not hold. Most fail for one of a dozen habits of
+ * libraries; naming the habit ends the search.
  *
- * What was signed is read out of the value itself, by one step of RSA with the key of the certificate; everything else is
- * comparing digests. Large documents are compared with few texts, because anybody can send one.
+ * One step of RSA with the key of the certificate gives the signed digest; digests of likely texts are compared with it. Large
+ * documents are compared with few texts, because anybody can send one.
  */
 import { constants, hash, publicEncrypt, verify } from 'node:crypto';
 import { describeFault, type FaultText } from '../fiscal/fault.ts';
@@ -12,10 +12,10 @@ import { DIGESTS_BY_BYTES, DIGESTS_BY_DER } from './algorithms.ts';
 import type { Certificate } from './certificate.ts';
 import type { XmlDocumentReading } from './xml.ts';
 
-/** Beyond this only the right text is compared, and its other digests: a DPS has five thousand bytes. */
+/** Above this size only the right text is compared, under every digest. A DPS has five thousand bytes. */
 const TEXTS_BYTES_MAX = 64 * 1024;
 
-/** A text that somebody might have digested or signed, and what they did that they should not have. */
+/** A text that a sender may have digested or signed, and the mistake that leads to it. */
 type Candidate = { readonly text: string; readonly habit: string };
 
 /** A digest as it was found, and how it was written when it was not in Base64. */
@@ -75,7 +75,7 @@ function isHex(text: string): boolean {
   return /^[0-9a-f]{40,128}$/i.test(text);
 }
 
-/** The same for the value: another text than the canonical SignedInfo, another algorithm, another key. What tells all has no `change`. */
+/** What was signed in place of the canonical SignedInfo: another text, algorithm or key. No `change`: the message says it. */
 export function nearMissOfValue(
   reading: XmlDocumentReading,
   signedInfo: Elemento,
@@ -90,11 +90,11 @@ export function nearMissOfValue(
       mensagem: `SignedInfo não foi assinado com a chave deste certificado: ela dá um valor de ${bytes} bytes, e SignatureValue tem ${value.length}.`,
     };
   }
-  const block = opened(value, certificate);
-  const signed = block && signedIn(block);
+  const block = openBlock(value, certificate);
+  const signed = block && digestInBlock(block);
   if (signed === undefined) {
-    const reversed = opened(Uint8Array.from(value).reverse(), certificate);
-    if (reversed !== undefined && signedIn(reversed) !== undefined) {
+    const reversed = openBlock(Uint8Array.from(value).reverse(), certificate);
+    if (reversed !== undefined && digestInBlock(reversed) !== undefined) {
       return {
         mensagem:
           'SignedInfo foi assinado com esta chave, mas os bytes do valor estão na ordem inversa, como o Windows os dá; inverta-os antes de codificar em Base64.',
@@ -131,7 +131,7 @@ const NOT_EXACT: FaultText = describeFault(
 
 /** The last octet of a block of RSASSA-PSS (RFC 8017, 9.1.1). */
 const PSS_TRAILER = 0xbc;
-/** Each takes a step of RSA a digest, with a key that anybody may have made dear. */
+/** Each text takes one step of RSA a digest, and a sender may have chosen a slow key. */
 const PSS_TEXTS_MAX = 4;
 
 function nearMissOfPss(
@@ -152,7 +152,7 @@ function nearMissOfPss(
 }
 
 /** The block under a value: RSA with the public key alone. Undefined for a number that is none of this key. */
-function opened(value: Uint8Array, { publicKey }: Certificate): Buffer | undefined {
+function openBlock(value: Uint8Array, { publicKey }: Certificate): Buffer | undefined {
   try {
     return publicEncrypt({ key: publicKey, padding: constants.RSA_NO_PADDING }, value);
   } catch {
@@ -161,7 +161,7 @@ function opened(value: Uint8Array, { publicKey }: Certificate): Buffer | undefin
 }
 
 /** The digest in a block of PKCS #1 v1.5: 00 01 FF … 00, then a DigestInfo, or carelessly the digest alone. */
-function signedIn(
+function digestInBlock(
   block: Buffer,
 ): { readonly algorithm: string; readonly hex: string; readonly isBare: boolean } | undefined {
   const end = block.indexOf(0, 2);
@@ -206,7 +206,7 @@ function* textsOfValue(reading: XmlDocumentReading, signedInfo: Elemento, signed
   yield { text: signedElement, habit: 'sobre o elemento assinado, e não sobre SignedInfo' };
 }
 
-/** One element in every form that one meets: the text as it stands, other white space, other canonicalisations. */
+/** An element in every form met in practice: the text as sent, other white space, other canonical forms. */
 function* formsOf(reading: XmlDocumentReading, element: Elemento): Generator<Candidate> {
   const canonical = reading.canonicalOf(element);
   const { name } = element;
@@ -228,7 +228,7 @@ function* formsOf(reading: XmlDocumentReading, element: Elemento): Generator<Can
   };
   for (const unit of ['  ', '    ', '\t']) {
     const habit = 'sobre o documento indentado, e os espaços entre os elementos foram retirados ou mudados depois';
-    yield { text: indented(tight, unit), habit };
+    yield { text: indentLikePrograms(tight, unit), habit };
   }
   const inclusive = reading.inclusive()?.canonicalOf(element);
   if (inclusive !== undefined) yield { text: inclusive, habit: 'com C14N inclusiva' };
@@ -249,7 +249,7 @@ function withoutApexNamespace(canonical: string): string {
 }
 
 /** As programs indent a document, with the element one level below its root: each element on a line of its own. */
-function indented(tight: string, unit: string): string {
+function indentLikePrograms(tight: string, unit: string): string {
   let depth = 1;
   return tight.replace(/(<\/?)([^>]*>)(?=(<\/?)?)/g, (tag, begin: string, _rest, next: string | undefined) => {
     if (begin === '<') depth += 1;

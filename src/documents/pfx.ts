@@ -1,6 +1,6 @@
 /**
- * PKCS#12 (.pfx, .p12, RFC 7292) in and out: how a certificate of type A1 is handed over, its key and its chain under a password. What
- * opens it is the reader of the client; here stand the words of a refusal, and the writer.
+ * Reads and writes PKCS#12 (.pfx, .p12, RFC 7292): the form in which a certificate of type A1 is handed over, with key and chain
+ * under a password. The reader is the client's (`pkcs12.ts`); the messages of a refusal and the writer are here.
  */
 import { createCipheriv, createHmac, hash, type KeyObject, pbkdf2, randomBytes, X509Certificate } from 'node:crypto';
 import { promisify } from 'node:util';
@@ -35,10 +35,10 @@ export type Pfx = {
  * is something else; the caller knows the file's name.
  */
 export function readPfx(bytes: Uint8Array, senha: string): Pfx {
-  const seems = otherThanPfx(bytes);
+  const seems = describeOtherFormat(bytes);
   if (seems !== undefined) throw new Error(seems);
   try {
-    return chosen(openPkcs12(bytes, senha));
+    return choosePair(openPkcs12(bytes, senha));
   } catch (error) {
     throw error instanceof Pkcs12Refused ? new Error(describeRefusal(error, senha)) : error;
   }
@@ -65,8 +65,8 @@ function describeWrongPassword(senha: string): string {
     : `a senha informada não abre o PKCS#12. Confira-a${/^\s|\s$/.test(senha) ? ' (ela começa ou termina com espaço)' : ''}; maiúsculas e minúsculas contam.`;
 }
 
-/** A usual confusion, said by name. */
-function otherThanPfx(bytes: Uint8Array): string | undefined {
+/** Names another format that is often taken for a PKCS#12. */
+function describeOtherFormat(bytes: Uint8Array): string | undefined {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   if (buffer.length === 0) return 'está vazio.';
   const text = buffer.subarray(0, 4096).toString('latin1').trimStart();
@@ -83,12 +83,12 @@ function otherThanPfx(bytes: Uint8Array): string | undefined {
       return 'é só um certificado, sem a chave. Exporte do repositório de certificados com a chave privada (.pfx).';
     }
   } catch {
-    // What it is not is said by who reads it.
+    // It is no ASN.1: the reader says so.
   }
   return undefined;
 }
 
-function chosen({ keys, certificates }: Pkcs12): Pfx {
+function choosePair({ keys, certificates }: Pkcs12): Pfx {
   const [firstKey] = keys;
   if (firstKey === undefined) {
     throw new Error('o PKCS#12 não traz chave privada. Exporte o certificado de novo, marcando a exportação da chave.');

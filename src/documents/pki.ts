@@ -53,7 +53,7 @@ export async function newKeys(): Promise<Keys> {
   return generate('rsa', { modulusLength: KEY_BITS });
 }
 
-/** An authority that vouches for itself. */
+/** A root: it signs its own certificate. */
 export function rootAuthority(commonName: string, keys: Keys, validity: Validity): Authority {
   const name = nameOf(['Autoridade Certificadora Raiz de Teste'], commonName);
   const self = { certificate: Buffer.alloc(0), name, key: keys.privateKey };
@@ -79,7 +79,7 @@ function authorityRequest(name: Buffer, keys: Keys, validity: Validity, pathLeng
     validity,
     extensions: [
       extension(EXTENSION.basicConstraints, der.sequence(...constraints), 'critical'),
-      extension(EXTENSION.keyUsage, usage(USAGE.authority), 'critical'),
+      extension(EXTENSION.keyUsage, keyUsageBits(USAGE.authority), 'critical'),
       extension(EXTENSION.policies, der.sequence(der.sequence(der.oid(ANY_POLICY)))),
     ],
   };
@@ -89,11 +89,11 @@ function authorityRequest(name: Buffer, keys: Keys, validity: Validity, pathLeng
 export function companyCertificate(by: Authority, company: Company, publicKey: KeyObject, validity: Validity): Buffer {
   const { razaoSocial, cnpj, responsavel } = company;
   return issue(by, {
-    name: nameOf([RFB, 'RFB e-CNPJ A1'], `${plain(razaoSocial)}:${cnpj}`),
+    name: nameOf([RFB, 'RFB e-CNPJ A1'], `${inPlainCapitals(razaoSocial)}:${cnpj}`),
     publicKey,
     validity,
     extensions: holderExtensions([
-      [ICP_BRASIL_NAME.responsavel, plain(responsavel.nome)],
+      [ICP_BRASIL_NAME.responsavel, inPlainCapitals(responsavel.nome)],
       [ICP_BRASIL_NAME.cnpj, cnpj],
       [ICP_BRASIL_NAME.dadosDoResponsavel, personFields(responsavel)],
       [ICP_BRASIL_NAME.inss, '0'.repeat(12)],
@@ -104,7 +104,7 @@ export function companyCertificate(by: Authority, company: Company, publicKey: K
 /** An e-CPF of type A1; DER. */
 export function personCertificate(by: Authority, person: Person, publicKey: KeyObject, validity: Validity): Buffer {
   return issue(by, {
-    name: nameOf([RFB, 'RFB e-CPF A1'], `${plain(person.nome)}:${person.cpf}`),
+    name: nameOf([RFB, 'RFB e-CPF A1'], `${inPlainCapitals(person.nome)}:${person.cpf}`),
     publicKey,
     validity,
     extensions: holderExtensions([
@@ -128,7 +128,7 @@ function holderExtensions(fields: readonly (readonly [oid: string, text: string]
   );
   return [
     extension(EXTENSION.basicConstraints, der.sequence()),
-    extension(EXTENSION.keyUsage, usage(USAGE.holder), 'critical'),
+    extension(EXTENSION.keyUsage, keyUsageBits(USAGE.holder), 'critical'),
     extension(EXTENSION.extKeyUsage, der.sequence(der.oid(PURPOSE.clientAuth), der.oid(PURPOSE.emailProtection))),
     extension(EXTENSION.policies, der.sequence(der.sequence(der.oid(TEST_POLICY_A1)))),
     extension(EXTENSION.subjectAltName, der.sequence(...names)),
@@ -152,7 +152,7 @@ export function serverCertificate(
     validity,
     extensions: [
       extension(EXTENSION.basicConstraints, der.sequence()),
-      extension(EXTENSION.keyUsage, usage(USAGE.server), 'critical'),
+      extension(EXTENSION.keyUsage, keyUsageBits(USAGE.server), 'critical'),
       extension(EXTENSION.extKeyUsage, der.sequence(der.oid(PURPOSE.serverAuth))),
       extension(EXTENSION.subjectAltName, der.sequence(...names)),
     ],
@@ -181,7 +181,7 @@ export function revocationList(by: Authority, certificates: readonly Buffer[], v
     ...(revoked.length === 0 ? [] : [der.sequence(...revoked)]),
     der.context(0, der.sequence(authorityKeyId(by), extension(EXTENSION.crlNumber, der.integer(1)))),
   );
-  return signed(list, by.key);
+  return signContent(list, by.key);
 }
 
 /** The serial number of one of our certificates, as it stands: it follows the version. */
@@ -210,14 +210,14 @@ function issue(by: Authority, { name, publicKey, validity, extensions }: Request
     publicKey.export({ type: 'spki', format: 'der' }),
     der.context(3, der.sequence(...own, ...extensions)),
   );
-  return signed(certificate, by.key);
+  return signContent(certificate, by.key);
 }
 
-function signed(content: Buffer, key: KeyObject): Buffer {
+function signContent(content: Buffer, key: KeyObject): Buffer {
   return der.sequence(content, SIGNATURE_ALGORITHM, der.bitString(sign('sha256', content, key)));
 }
 
-/** Positive, of full length, and so never one that was given before. */
+/** A positive serial number of full length: chance never gives one twice. */
 function newSerial(): Buffer {
   const octets = randomBytes(SERIAL_BYTES);
   octets[0] = (octets[0]! & 0x3f) | 0x40;
@@ -235,7 +235,7 @@ function nameOf(units: readonly string[], commonName: string): Buffer {
 }
 
 /** Capital letters without accents, as the authorities write names. */
-function plain(text: string): string {
+function inPlainCapitals(text: string): string {
   return text.normalize('NFD').replace(/\p{M}/gu, '').toUpperCase();
 }
 
@@ -244,7 +244,7 @@ function extension(oid: string, value: Buffer, critical?: 'critical'): Buffer {
 }
 
 /** DER drops the zero bits at the end (X.690, 11.2.2). */
-function usage(bits: readonly number[]): Buffer {
+function keyUsageBits(bits: readonly number[]): Buffer {
   const octet = bits.reduce((sum, bit) => sum | (0x80 >> bit), 0);
   return der.bitString(Buffer.from([octet]), 7 - Math.max(...bits));
 }

@@ -1,6 +1,6 @@
 /**
- * What a certificate is for, by extendedKeyUsage (RFC 5280, 4.2.1.12). Whoever signs here needs the protection of e-mail or
- * the authentication of a client, which are what ICP-Brasil writes into certificates of persons and companies (D-232).
+ * Purposes of a certificate, by extendedKeyUsage (RFC 5280, 4.2.1.12). A signer needs emailProtection or clientAuth: ICP-Brasil
+ * writes these into certificates of persons and companies (D-232).
  */
 
 import { PURPOSE } from './oids.ts';

@@ -1,7 +1,4 @@
-/**
- * The elements of one XML signature, and what is wrong with their arrangement and algorithms. What the digests and the value are worth is
- * `signed.ts`'s affair.
- */
+/** Checks the elements of an XML signature: their arrangement and algorithms. `signed.ts` checks digest and value. */
 import { describeFault, type Fault, quoted } from '../fiscal/fault.ts';
 import { isBlank } from '../fiscal/layout/check-text.ts';
 import { attributeOf, type Elemento } from '../fiscal/layout/tree.ts';
@@ -9,7 +6,7 @@ import { ownOf } from '../fiscal/own.ts';
 import { ENVELOPED, REQUIRED, URI_NAMES } from './algorithms.ts';
 import { DSIG, type SignedProfile } from './signature-shape.ts';
 
-/** One thing that the profile fixes, as it was found. */
+/** A line of the profile: what was found and what is required. */
 export type ProfileLine = { readonly onde: string; readonly encontrado: string; readonly exigido: string };
 
 export type Parts = {
@@ -22,7 +19,7 @@ export type Parts = {
   certificates: readonly Elemento[];
 };
 
-/** The elements of a signature, and what is wrong with their arrangement and algorithms. */
+/** Reads the elements of a signature, with the faults of their arrangement and algorithms. */
 export function partsOf(signature: Elemento, base: string): Parts {
   const parts: Parts = {
     faults: [],
@@ -169,7 +166,7 @@ function algorithm(element: Elemento, parent: string, exigido: string, parts: Pa
   onlyAttributes(element, onde, ['Algorithm'], parts.faults);
 }
 
-/** The Reference names the signed element by its Id, and nothing else. */
+/** Adds a fault where the Reference does not name the signed element by its Id. */
 export function referenceFaults(parts: Parts, id: string | undefined, { signed }: SignedProfile, base: string): void {
   const { reference, faults } = parts;
   if (id === undefined || id === '') {
@@ -194,7 +191,7 @@ export function referenceFaults(parts: Parts, id: string | undefined, { signed }
   faults.push({ codigo: 'E902', xpath, mensagem, change, encontrado: quoted(found ?? ''), esperado: quoted(wanted) });
 }
 
-/** The children that must be there, in this order and nothing else; a missing one is undefined. */
+/** The required children, undefined where missing. Adds a fault for a missing, repeated, strange or misplaced one. */
 function childrenOf(
   parent: Elemento,
   base: string,
@@ -246,7 +243,7 @@ function onlyAttributes(element: Elemento, xpath: string, allowed: readonly stri
   }
 }
 
-/** Identifiers are compared as they stand. */
+/** Why an identifier differs from the wanted one, where only spaces or letter case do. */
 function spellingOf(found: string, wanted: string): string {
   if (found.trim() === wanted) return ', com espaço no começo ou no fim';
   return found.toLowerCase() === wanted.toLowerCase() ? ', com maiúsculas e minúsculas trocadas' : '';

@@ -1,7 +1,4 @@
-/**
- * Where the one signature and the one signed element of a document stand: side by side below the root, and nothing else. Whatever differs
- * is told with its place.
- */
+/** Checks where the signature and the signed element stand: one of each, side by side below the root, and nothing else. */
 import { describeFault, type Fault, quoted } from '../fiscal/fault.ts';
 import { isBlank } from '../fiscal/layout/check-text.ts';
 import { SIGNATURE_NAMESPACE } from '../fiscal/layout/read.ts';
@@ -33,7 +30,7 @@ type Shape = {
   readonly signature?: Elemento | undefined;
 };
 
-/** Looks at all of a document once. */
+/** Checks the places in a document, in one walk over it. */
 export function shapeOf(reading: XmlDocumentReading, profile: SignedProfile): Shape {
   const { root } = reading;
   const { signed } = profile;
@@ -60,7 +57,7 @@ function* inOrder(lists: readonly Iterable<Fault>[]): Generator<Fault> {
 
 type Nested = { readonly path: string; readonly what: 'signature' | 'signed' };
 
-/** Identifiers that two elements have, what stands deeper than it should, and whether there is a signature at all. */
+/** Finds repeated identifiers, signatures and signed elements that stand too deep, and whether there is a signature. */
 function scan(
   root: Elemento,
   signed: string,
@@ -91,12 +88,12 @@ function scan(
   return { twins, nested, hasSignature };
 }
 
-function refused(xpath: string, fault: Omit<Fault, 'codigo' | 'xpath'>): Fault {
+function faultAt(xpath: string, fault: Omit<Fault, 'codigo' | 'xpath'>): Fault {
   return { codigo: 'E902', xpath, ...fault };
 }
 
 function twinFault(id: string, before: string, here: string, signed: string): Fault {
-  return refused(here, {
+  return faultAt(here, {
     mensagem: `O identificador ${quoted(id)} aparece em dois elementos: ${before} e ${here}.`,
     change: `Dê a cada elemento um identificador só seu; o de ${signed} é o que se assina.`,
   });
@@ -108,7 +105,7 @@ function unsignedFault(root: Elemento, { root: rootName, signed }: SignedProfile
     other === undefined
       ? `O documento não está assinado: falta o elemento Signature depois de ${signed}, dentro de ${rootName}.`
       : `O elemento Signature não é uma assinatura XML: o seu espaço de nomes deve ser ${DSIG}.`;
-  return { codigo: 'E901', xpath: `/${root.name}/Signature`, mensagem, ...given(other?.namespace) };
+  return { codigo: 'E901', xpath: `/${root.name}/Signature`, mensagem, ...foundNamespace(other?.namespace) };
 }
 
 function onlyOne({ root, signed }: SignedProfile): string {
@@ -119,11 +116,11 @@ function* nestedFaults(nested: readonly Nested[], profile: SignedProfile): Gener
   const { root, signed } = profile;
   for (const { path, what } of nested) {
     yield what === 'signature'
-      ? refused(path, {
+      ? faultAt(path, {
           mensagem: `A assinatura está em ${path}; o seu lugar é depois de ${signed}, dentro de ${root}, e só uma é aceita.`,
           change: `Ponha a assinatura depois de ${signed}, dentro de ${root}, e só ali.`,
         })
-      : refused(path, {
+      : faultAt(path, {
           mensagem: `Há um ${signed} em ${path}; o documento só pode ter um, diretamente dentro de ${root}.`,
           change: onlyOne(profile),
         });
@@ -140,19 +137,19 @@ function* countFaults(
   if (elements !== 1) {
     const xpath = `/${name}/${signed}${elements === 0 ? '' : '[2]'}`;
     const mensagem = `O documento assinado deve ter um só ${signed}, e traz ${elements === 0 ? 'nenhum' : elements}.`;
-    yield refused(xpath, { mensagem, change: onlyOne(profile) });
+    yield faultAt(xpath, { mensagem, change: onlyOne(profile) });
   }
   if (signatures > 1) {
     const mensagem = `O documento deve ter uma só Signature, e traz ${signatures}.`;
-    yield refused(`/${name}/Signature[2]`, { mensagem, change: 'Deixe uma só Signature: a do prestador.' });
+    yield faultAt(`/${name}/Signature[2]`, { mensagem, change: 'Deixe uma só Signature: a do prestador.' });
   }
 }
 
-/** What stands beside the two. */
+/** Elements beside the signed one and the signature. */
 function* strangeFaults(root: Elemento, { root: rootName, signed }: SignedProfile): Generator<Fault> {
   for (const child of root.children) {
     if (child.name === signed || isSignature(child)) continue;
-    yield refused(pathOf([root, child]), {
+    yield faultAt(pathOf([root, child]), {
       mensagem: `O elemento ${child.name} está fora do que a assinatura cobre: dentro de ${rootName} só podem vir ${signed} e Signature.`,
       change: `Tire ${child.name} de ${rootName}.`,
       encontrado: quoted(child.name),
@@ -160,7 +157,7 @@ function* strangeFaults(root: Elemento, { root: rootName, signed }: SignedProfil
   }
 }
 
-/** Their order, and what is no element: text, comments, attributes that others take for the identifier. */
+/** The order of the two, loose text, comments, and attributes that other programs take for the identifier. */
 function* placeFaults(
   reading: XmlDocumentReading,
   element: Elemento | undefined,
@@ -172,22 +169,22 @@ function* placeFaults(
   if (element !== undefined && signature !== undefined && signature.index < element.index) {
     const found = `A Signature está antes de ${signed}; o seu lugar é depois dele.`;
     const change = `Ponha Signature no fim de ${rootName}: a mudança de lugar não desfaz a assinatura.`;
-    yield refused(`${base}/Signature`, { ...describeFault(found, change), kind: 'signature_misplaced' });
+    yield faultAt(`${base}/Signature`, { ...describeFault(found, change), kind: 'signature_misplaced' });
   }
   if (!isBlank(root.text))
-    yield refused(base, { mensagem: `Há texto solto em ${rootName}, fora do que a assinatura cobre; retire-o.` });
+    yield faultAt(base, { mensagem: `Há texto solto em ${rootName}, fora do que a assinatura cobre; retire-o.` });
   const stray = reading.strayMarkup();
   if (stray !== undefined) {
     const { what, change } = STRAY[stray.kind];
     const mensagem = `O documento traz ${what}, que a assinatura não cobre; retire antes de assinar.`;
-    yield refused('', { mensagem, change, ...stray.position });
+    yield faultAt('', { mensagem, change, ...stray.position });
   }
   const other = element?.attributes.find(
     ({ name, namespace }) => /^id$/i.test(name) && (name !== 'Id' || namespace !== ''),
   );
   if (other !== undefined) {
     const mensagem = `${signed} traz, além de Id, o atributo ${other.name}, que outros programas tomariam pelo identificador; retire-o.`;
-    yield refused(`${base}/${signed}/@${other.name}`, { mensagem, encontrado: quoted(other.value) });
+    yield faultAt(`${base}/${signed}/@${other.name}`, { mensagem, encontrado: quoted(other.value) });
   }
 }
 
@@ -208,6 +205,6 @@ function pathOf(trail: readonly Elemento[]): string {
   return `/${steps.join('/')}`;
 }
 
-function given(found: string | undefined): { encontrado: string } | Record<string, never> {
+function foundNamespace(found: string | undefined): { encontrado: string } | Record<string, never> {
   return found === undefined ? {} : { encontrado: quoted(found) };
 }

@@ -1,6 +1,6 @@
 /**
- * Whether the certificate that made a signature is good for it: valid today, of an authority that the municipality
- * trusts, not revoked, and of the party that had to sign (D-30, D-31). One judgement, two sets of codes.
+ * Judges the certificate of a signature: valid now, of an authority that the municipality trusts, not revoked, and of the party
+ * that had to sign (D-30, D-31). XML, CMS and client connections have codes of their own.
  */
 import type { Fault } from '../fiscal/fault.ts';
 import { momentIn } from '../fiscal/moment.ts';
@@ -9,7 +9,7 @@ import { ICP_BRASIL_NAME } from './oids.ts';
 import { nameOf } from './signed.ts';
 import type { Trust } from './trust.ts';
 
-/** Codes of one way to use a certificate, and the words for doing it again with another. */
+/** The codes for one use of a certificate, and the words that ask for another one. */
 export type SignerCodes = {
   readonly expired: string;
   readonly untrusted: string;
@@ -49,7 +49,7 @@ export function signerFaults(certificate: Certificate, question: SignerQuestion,
   const faults: Fault[] = [];
   const { inicio, fim } = certificate;
   if (at < inicio || at > fim) {
-    const problem = at < inicio ? `só vale a partir de ${dated(inicio)}` : `venceu em ${dated(fim)}`;
+    const problem = at < inicio ? `só vale a partir de ${timeInBrazil(inicio)}` : `venceu em ${timeInBrazil(fim)}`;
     const said =
       at < inicio
         ? { como: 'Confira o relógio de quem emitiu, ou aguarde.', change: CLOCK }
@@ -60,8 +60,8 @@ export function signerFaults(certificate: Certificate, question: SignerQuestion,
       xpath,
       mensagem: `O certificado de ${nameOf(certificate)} ${problem}. ${como}`,
       ...change,
-      encontrado: `${dated(inicio)} a ${dated(fim)}`,
-      esperado: `válido em ${dated(at)}`,
+      encontrado: `${timeInBrazil(inicio)} a ${timeInBrazil(fim)}`,
+      esperado: `válido em ${timeInBrazil(at)}`,
     });
   }
   const verdict = trust.judge(certificate, at);
@@ -93,7 +93,7 @@ export function partyFaults(
 
 const ZONE = 'America/Sao_Paulo';
 
-function dated(instant: number): string {
+function timeInBrazil(instant: number): string {
   const { date, time } = momentIn(ZONE, instant);
   const [year, month, day] = date.split('-');
   return `${day}/${month}/${year} ${time}`;

@@ -1,9 +1,8 @@
 /**
- * SOAP envelopes, 1.1 and 1.2: bytes to an operation with the document that it carries, and back. Read by the one XML
- * reader of the house, with its limits.
+ * Reads and writes SOAP envelopes, 1.1 and 1.2: the operation and the document inside. `xml.ts` reads them, with its limits.
  *
  * The document comes as text inside `parameters` (escaped or CDATA), as the service of this name publishes it, or as elements
- * in the place of the text. What it says is not looked at here.
+ * in place of the text.
  */
 import { escapeAttribute, escapeText } from '../fiscal/layout/escape.ts';
 import type { Elemento } from '../fiscal/layout/tree.ts';
@@ -23,7 +22,7 @@ export type SoapFalha = {
   readonly mensagem: string;
 };
 
-/** What an operation carries. */
+/** The document of an operation. */
 export type SoapDocumento = {
   readonly reading: XmlDocumentReading;
   /** The document itself: the root, or an element of the envelope. */
@@ -31,7 +30,7 @@ export type SoapDocumento = {
   readonly forma: 'texto' | 'elementos';
 };
 
-/** What should be a document and cannot be read. */
+/** A document that cannot be read. */
 export type SoapIlegivel = {
   /** Why, in a sentence. */
   readonly problema: string;
@@ -94,14 +93,14 @@ function documentOf(operation: Elemento, reading: XmlDocumentReading): SoapPedid
   if (typed !== undefined) return { reading, root: typed, forma: 'elementos' };
   const text = parameters?.text.trim() ?? '';
   if (text === '') return { problema: `Falta o documento: ponha-o, como texto, em ${PARAMETERS}.`, namespace: '' };
-  // A text is in the encoding of what it stands in, whatever it says of itself.
+  // The text has the encoding of its envelope, whatever its own declaration says.
   const own = text.replace(/^(<\?xml\s[^>]*?)\sencoding\s*=\s*(?:"[^">]*"|'[^'>]*')/, '$1');
   const inner = readXml(Buffer.from(own, 'utf8'));
   if ('fault' in inner) return { problema: inner.withoutDps, namespace: namespaceIn(own) };
   return { reading: inner, root: inner.root, forma: 'texto' };
 }
 
-/** Clients that put texts together write a bare `&` sooner or later, and read the answer by its namespaces all the same. */
+/** The namespace of a document that does not parse, from its first tag: the client reads the refusal in this namespace. */
 function namespaceIn(text: string): string {
   const [, prefix, attributes = ''] = /^(?:<\?xml\s[^>]*>\s*)?<(?:([\w.-]+):)?[\w.-]+([^<>]*)>/.exec(text) ?? [];
   const wanted = prefix === undefined ? 'xmlns' : `xmlns:${prefix}`;

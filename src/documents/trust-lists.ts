@@ -1,6 +1,6 @@
 /**
- * The revocation lists that a municipality has, beside the authorities that it knows: which of them count, what they say
- * of a certificate, and what the operator should hear of them (D-131).
+ * The revocation lists of a municipality: which of them count, what they say of a certificate, and the warnings for the operator
+ * (D-131).
  */
 import path from 'node:path';
 import { momentIn } from '../fiscal/moment.ts';
@@ -34,8 +34,8 @@ export function revocationOf(
 }
 
 /**
- * Of a chain, the authorities above its first certificate that have no list by which something issued is known not to be revoked:
- * signed by them, whole, and in force. What other lists revoke is revoked all the same (D-301).
+ * The authorities of a chain without a list that proves a certificate not revoked: signed by them, whole, and in force. Other
+ * lists still revoke what they name (D-301).
  */
 export function authoritiesWithoutList(
   lists: Lists,
@@ -59,7 +59,7 @@ export function currentCrls(lists: Lists, issuer: Certificate, extra: readonly C
       ? issuer
       : otherKeysOf(lists, issuer, extra).find((one) => crl.isSignedBy(one));
     if (signer === undefined) return false;
-    // One key hides nothing of what another revoked.
+    // A newer list of one key does not replace the list of another key.
     const key = `${signer.fingerprint} ${crl.scope}`;
     if (seen.has(key)) return false;
     seen.add(key);
@@ -86,7 +86,7 @@ function otherKeysOf(
 }
 
 /** The day in Brazil of a moment, as people write it. */
-export function dated(instant: number): string {
+export function dayInBrazil(instant: number): string {
   return momentIn(ZONE, instant).date.split('-').reverse().join('/');
 }
 
@@ -115,7 +115,7 @@ function remarkOnListsOf(
   const lists = currentCrls(known, issuer);
   for (const { arquivo, emissor, proxima } of lists) {
     if (proxima === undefined || proxima >= at) continue;
-    const message = `${arquivo}: a LCR de "${emissor}" venceu em ${dated(proxima)}; o que ela revoga continua revogado, mas falta a lista nova`;
+    const message = `${arquivo}: a LCR de "${emissor}" venceu em ${dayInBrazil(proxima)}; o que ela revoga continua revogado, mas falta a lista nova`;
     say({ arquivo: path.join(revogados, arquivo) }, message);
   }
   if (lists.length > 0) return;

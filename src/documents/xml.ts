@@ -1,8 +1,8 @@
 /**
- * XML in: bytes to a tree of elements, and back from an element to its line and column. The only user of libxml2.
+ * Reads XML: bytes to a tree of elements, and from an element back to its line and column. The only user of libxml2.
  *
- * No document type, no entity beyond the five, no network, no external file; size, depth and number of elements are
- * bounded before anybody looks at the content. What the elements mean is `../fiscal/layout`'s affair.
+ * No document type, no entity beyond the five, no network, no external file. Size, depth and number of elements are bounded
+ * before the content is read. `../fiscal/layout` knows what the elements mean.
  */
 import {
   ParseOption,
@@ -76,13 +76,13 @@ export type XmlDocumentReading = Extract<XmlReading, { root: Elemento }>;
 
 type StrayMarkup = { readonly kind: 'comentário' | 'instrução de processamento'; readonly position: Position };
 
-/** More attributes than this in one tag are refused: sorting them, as the canonical form does, is quadratic. */
+/** Attributes in one tag: the canonical form sorts them, which is quadratic. */
 const ATTRIBUTES_MAX = 256;
-/** Different prefixes in a document, and declarations in force at an element, shadowed ones too: all are looked through at every name. */
+/** Prefixes in a document, and declarations in force at an element: each name is looked up in all of them. */
 const PREFIXES_MAX = 256;
 /** The canonical form repeats the address of a namespace wherever a prefix comes into use; ours have some forty characters. */
 const NAMESPACE_LENGTH_MAX = 128;
-/** Documents shorter than this cannot hold enough of any of them to matter. */
+/** A shorter document cannot reach a limit that matters. */
 const SMALL_BYTES = 8_192;
 
 /**
@@ -190,7 +190,7 @@ export function canonicalForm(bytes: Uint8Array, { index }: Elemento, form: 'exc
   }
 }
 
-/** What of a document would make its canonical form too dear to compute. What is no XML is left to the parser. */
+/** The limit that a document passes before its canonical form is computed. The parser refuses what is no XML. */
 function excessOf(text: string): string | undefined {
   const prefixes = new Set<string>();
   /** Declarations in each element that is open, and in all of them. */
@@ -258,7 +258,7 @@ function endOfName(text: string, start: number): number {
   return end;
 }
 
-/** What holds no tags, by its beginning and its end. */
+/** Markup without tags inside, by its beginning and its end. */
 const STEPPED_OVER = [
   ['<!--', '-->'],
   ['<![CDATA[', ']]>'],

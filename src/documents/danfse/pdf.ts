@@ -17,7 +17,7 @@ export type Letra = { readonly fonte: () => Fonte; readonly size: number };
 
 export type Area = { readonly x: number; readonly y: number; readonly w: number; readonly h: number };
 
-/** What lies under what follows: shading, then the watermark, then everything that is read. */
+/** The layers of a page from the lowest: shading, watermark, text and lines. */
 export type Folha = {
   readonly shades: string[];
   readonly marks: string[];
@@ -49,7 +49,7 @@ export function setText(
   cor: Cor = PRETO,
 ): void {
   const place = `${across(x)} ${up(y)} Td`;
-  ink.push(`${begun(letra, cor)} ${short(stretch * 100)} Tz ${place} <${glyphsOf(letra.fonte(), text)}> Tj ET`);
+  ink.push(`${beginText(letra, cor)} ${short(stretch * 100)} Tz ${place} <${glyphsOf(letra.fonte(), text)}> Tj ET`);
 }
 
 /** Sets a text under all others, centred on a point, turned by so many degrees and moved off the point at right angles to it. */
@@ -64,22 +64,22 @@ export function setMark(
   const x = PAGE_WIDTH / 2 - half * cos + offset * sin;
   const y = PAGE_HEIGHT / 2 + half * sin + offset * cos;
   const matrix = [cos, sin, -sin, cos].map((value) => value.toFixed(5)).join(' ');
-  marks.push(`${begun(letra, cor)} ${matrix} ${across(x)} ${up(y)} Tm <${glyphsOf(letra.fonte(), text)}> Tj ET`);
+  marks.push(`${beginText(letra, cor)} ${matrix} ${across(x)} ${up(y)} Tm <${glyphsOf(letra.fonte(), text)}> Tj ET`);
 }
 
-function begun({ fonte, size }: Letra, cor: Cor): string {
+function beginText({ fonte, size }: Letra, cor: Cor): string {
   return `BT /${fonte().isBold ? 'N' : 'S'} ${size} Tf ${cor} rg`;
 }
 
 export function shade({ shades }: Folha, area: Area, cor: Cor): void {
-  shades.push(filled([area], cor));
+  shades.push(fillPaths([area], cor));
 }
 
 export function fill({ ink }: Folha, areas: readonly Area[], cor: Cor): void {
-  ink.push(filled(areas, cor));
+  ink.push(fillPaths(areas, cor));
 }
 
-function filled(areas: readonly Area[], cor: Cor): string {
+function fillPaths(areas: readonly Area[], cor: Cor): string {
   const paths = areas.map(({ x, y, w, h }) => `${across(x)} ${up(y + h)} ${length(w)} ${length(h)} re`);
   return `${cor} rg ${paths.join(' ')} f`;
 }

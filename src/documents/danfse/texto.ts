@@ -1,6 +1,6 @@
 /**
- * Texts that must not run into one another: cut at the length that the standard gives, set narrower where their letters are
- * wide, and broken into lines. Sizes are never made smaller; the standard has them as the least.
+ * Fits texts into their cells: cut at the length of the standard, set narrower where their letters are wide, broken into lines.
+ * The size of letters never changes: the standard's sizes are minimums.
  */
 import { type Folha, type Letra, measure, setText } from './pdf.ts';
 

@@ -47,7 +47,7 @@ const OPCOES = {
 
 export type CampoDescrito = keyof typeof OPCOES;
 
-/** The text of an option. A number that the table has not is printed as it is: the XML is what counts. */
+/** The text of an option. A number without a text is printed as it is: the XML counts. */
 export function opcaoOf(campo: CampoDescrito, codigo: string): string {
   const textos: Readonly<Record<string, string>> | 'catalog' = OPCOES[campo];
   if (textos !== 'catalog') return ownOf(textos, codigo) ?? codigo;
