@@ -27,7 +27,7 @@ import { readXml } from '../src/documents/xml.ts';
 import type { Fault } from '../src/fiscal/fault.ts';
 import { exampleXml } from '../src/fiscal/rules/example.ts';
 import type { Patch } from '../src/fiscal/rules/rule.ts';
-import { readDpsSignature } from '../src/flows/verify-dps.ts';
+import { readDpsSignature } from '../src/flows/sent-documents.ts';
 import { onEnd } from './support/cleanup.ts';
 import { companyOf, type Party, PROVIDER_CNPJ, partyOf, signedBy, yearAround } from './support/signatures.ts';
 import { toolOr } from './support/tools.ts';

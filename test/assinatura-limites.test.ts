@@ -12,7 +12,7 @@ import { checkSignature } from '../src/documents/signed.ts';
 import { readXml } from '../src/documents/xml.ts';
 import type { Fault } from '../src/fiscal/fault.ts';
 import { exampleXml } from '../src/fiscal/rules/example.ts';
-import { placedFaults } from '../src/flows/document-faults.ts';
+import { placedFaults } from '../src/flows/sent-documents.ts';
 import { assertCostsLess, leastCpuMsOf } from './support/cost.ts';
 import { counted } from './support/counted.ts';
 import { BODY_MAX_BYTES, dearDocuments, NEAR_BYTES_MAX } from './support/dear-documents.ts';

@@ -12,7 +12,7 @@ import { exampleJson, exampleXml } from '../src/fiscal/rules/example.ts';
 import { ALL_RULES } from '../src/fiscal/rules/rules.ts';
 import { isJsonOnly } from '../src/fiscal/rules/trial.ts';
 import { TIPOS_EVENTO } from '../src/fiscal/tipos-evento.ts';
-import { isJson, openDps, type SentDps } from '../src/flows/sent-dps.ts';
+import { isJson, openDps, type SentDps } from '../src/flows/sent-documents.ts';
 import { validateDocument } from '../src/flows/validate-dps.ts';
 import { type Answered, assertWellFormed, correct } from './support/correcoes.ts';
 import fc from './support/seed.ts';

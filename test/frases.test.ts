@@ -14,8 +14,8 @@ import { refuseBesideOpen, refuseOnCancelled } from '../src/fiscal/conflitos-eve
 import type { Fault } from '../src/fiscal/fault.ts';
 import { checkText, sayFault } from '../src/fiscal/layout/check-text.ts';
 import { type SimpleType, T } from '../src/fiscal/layout/simple-types.ts';
+import { DPS_SIGNATURE_HEADER, readCorpoSignature, readDpsSignature } from '../src/flows/sent-documents.ts';
 import { stepsFor } from '../src/flows/signature-advice.ts';
-import { DPS_SIGNATURE_HEADER, readCorpoSignature, readDpsSignature } from '../src/flows/verify-dps.ts';
 import { bytesOf, type Corpus, readCorpus } from './ataques/ataque.ts';
 import { onEnd } from './support/cleanup.ts';
 

@@ -12,7 +12,7 @@ import { parseDecimal, sum } from '../fiscal/decimal.ts';
 import { type IbsCbsFacts, type IssqnForIbsCbs, judgeIbsCbs } from '../fiscal/judge.ts';
 import type { Dps } from '../fiscal/layout/dps.ts';
 import { withIbsCbs } from '../fiscal/layout/write.ts';
-import { isJson, openDps } from '../flows/sent-dps.ts';
+import { isJson, openDps } from '../flows/sent-documents.ts';
 import type { World } from '../flows/world.ts';
 import type { Municipio } from '../store/municipios.ts';
 import type { NotaRetida, SaidaDeRetida } from '../store/notas-retidas.ts';

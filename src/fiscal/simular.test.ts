@@ -3,10 +3,11 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from '../../test/support/seed.ts';
 import {
-  readPedidoDeSimulacao,
+  findRehearsal,
   readSimular,
   SIMULAR_MAX_MS,
   type Simulacao,
+  type SimulacaoPedida,
   VALORES_MAGICOS,
   writeSimular,
 } from './simular.ts';
@@ -129,6 +130,16 @@ describe('keeping', () => {
   });
 });
 
+/** In the sandbox. */
+function rehearse(asked: {
+  cabecalho?: string | undefined;
+  texto?: string | undefined;
+  xpath?: string;
+}): SimulacaoPedida {
+  const { cabecalho, texto, ...more } = asked;
+  return findRehearsal('homologacao', [cabecalho, texto], more);
+}
+
 describe('asking', () => {
   test('nothing asked for is nothing kept and nothing said', () => {
     for (const asked of [
@@ -137,18 +148,18 @@ describe('asking', () => {
       { texto: '' },
       { cabecalho: undefined, texto: undefined },
     ]) {
-      assert.deepEqual(readPedidoDeSimulacao(asked), { simular: undefined, avisos: [] });
+      assert.deepEqual(rehearse(asked), { simular: undefined, avisos: [] });
     }
   });
 
   test('header and text go together; of what both say the header holds', () => {
     const asked = { cabecalho: 'adn:rejeita=E1234', texto: 'adn:rejeita=E0999 adn:atraso=10s', xpath: '/DPS/x' };
-    assert.deepEqual(readPedidoDeSimulacao(asked), { simular: 'adn:rejeita=E1234 adn:atraso=10s', avisos: [] });
+    assert.deepEqual(rehearse(asked), { simular: 'adn:rejeita=E1234 adn:atraso=10s', avisos: [] });
   });
 
   test('a remark says where it was found', () => {
     const asked = { cabecalho: 'adn:atrazo=1s', texto: 'adn:rejeita=', xpath: '/DPS/infDPS/serv/infoCompl/xInfComp' };
-    const { simular, avisos } = readPedidoDeSimulacao(asked);
+    const { simular, avisos } = rehearse(asked);
     assert.equal(simular, undefined);
     assert.deepEqual(
       avisos.map(({ codigo, xpath, campo }) => [codigo, xpath, campo]),
@@ -163,7 +174,7 @@ describe('asking', () => {
 
   test('a header without any value is told too; a text without one is a text', () => {
     for (const cabecalho of ['sim', '', 'rejeita=E1234']) {
-      const { simular, avisos } = readPedidoDeSimulacao({ cabecalho });
+      const { simular, avisos } = rehearse({ cabecalho });
       assert.equal(simular, undefined);
       assert.match(avisos[0]!.mensagem, /^X-NFSe-Simular não traz um valor de simulação e foi ignorado\. Existem: /);
     }

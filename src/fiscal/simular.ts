@@ -2,9 +2,10 @@
  * What a sender of the sandbox asks the local authority to rehearse (D-60), in the header `X-NFSe-Simular` or in a free text of
  * the document: `adn:rejeita=E1234`, `adn:atraso=30s`, `adn:indisponivel=5m`, `adn:resposta-perdida`, several of them too.
  *
- * This file reads and writes the values; `../adn/local.ts` acts on them. The caller asks whether the environment rehearses at all.
- * A value that is not understood is not rehearsed, and a remark says so: nothing here refuses.
+ * This file reads and writes the values; `../adn/local.ts` acts on them. A value that is not understood is not rehearsed, and a remark
+ * says so: nothing here refuses.
  */
+import { AMBIENTES, type Ambiente } from './ambiente.ts';
 import { type Aviso, quoted } from './fault.ts';
 import { nearestName } from './layout/strange-tag.ts';
 
@@ -141,43 +142,33 @@ function durationOf(ms: number): string {
   return `${Math.round(ms / length)}${unit}`;
 }
 
-export type PedidoDeSimulacao = {
-  /** Value of the header, when there is one. */
-  readonly cabecalho?: string | undefined;
-  /** The free text of the document, when it has one, and where it stands. */
-  readonly texto?: string | undefined;
-  readonly xpath?: string | undefined;
-  readonly reading?: Reading | undefined;
-};
-
 /** What a sender of the sandbox asked for. `simular`: the text that is stored with the note or the event. */
 export type SimulacaoPedida = { readonly simular: string | undefined; readonly avisos: readonly Aviso[] };
 
-export const NOT_ASKED: SimulacaoPedida = { simular: undefined, avisos: [] };
+const NOT_ASKED: SimulacaoPedida = { simular: undefined, avisos: [] };
 
-/** Header and text together; where they differ the header counts. */
-export function readPedidoDeSimulacao({
-  cabecalho,
-  texto,
-  xpath = '',
-  reading = 'ignored',
-}: PedidoDeSimulacao): SimulacaoPedida {
-  if (cabecalho === undefined && (texto === undefined || !/adn:/i.test(texto))) return NOT_ASKED;
+/**
+ * What a request asks for; nothing in production, where none of it means anything. Of what both say the header goes before the texts.
+ * `xpath`: where the texts stand, when they are one; `reading`: what becomes of what is not understood.
+ */
+export function findRehearsal(
+  ambiente: Ambiente,
+  [cabecalho, ...texts]: readonly (string | undefined)[],
+  { xpath = '', reading = 'ignored' }: { readonly xpath?: string; readonly reading?: Reading } = {},
+): SimulacaoPedida {
+  if (AMBIENTES[ambiente].transmits) return NOT_ASKED;
+  const texto = texts.filter((one) => one !== undefined).join(' ');
+  if (cabecalho === undefined && !/adn:/i.test(texto)) return NOT_ASKED;
   const header = cabecalho === undefined ? undefined : readSimular(cabecalho, reading);
-  const text = texto === undefined ? undefined : readSimular(texto, reading);
+  const text = readSimular(texto, reading);
   const isVain = header !== undefined && header.simulacao === undefined && header.problemas.length === 0;
   const avisos = [
     ...(isVain ? [headerRemark(` não traz um valor de simulação${ALSO[reading]}. Existem: ${EXAMPLES}.`)] : []),
     ...(header?.problemas ?? []).map((mensagem) => headerRemark(`: ${mensagem}`)),
-    ...(text?.problemas ?? []).map((mensagem) => remark(xpath, mensagem)),
+    ...text.problemas.map((mensagem) => ({ codigo: 'E003', xpath, mensagem })),
   ];
-  const simulacao = { ...text?.simulacao, ...header?.simulacao };
-  const simular = writeSimular(simulacao);
+  const simular = writeSimular({ ...text.simulacao, ...header?.simulacao });
   return { simular: simular === '' ? undefined : simular, avisos };
-}
-
-function remark(xpath: string, mensagem: string): Aviso {
-  return { codigo: 'E003', xpath, mensagem };
 }
 
 function headerRemark(say: string): Aviso {

@@ -3,7 +3,7 @@
  * accept it. For whoever writes the program that signs, so it is answered for unsigned documents as well, and in the
  * sandbox as production would.
  *
- * It judges nothing by itself: the verdict is the one of `verify-dps.ts` and of `cms.ts`. Nothing is stored. Of a
+ * It judges nothing by itself: the verdict is the one of `sent-documents.ts` and of `cms.ts`. Nothing is stored. Of a
  * certificate no full CPF or CNPJ is shown; the canonical form is the sender's own text.
  */
 import { hash } from 'node:crypto';
@@ -19,10 +19,15 @@ import type { Fault, Refusal } from '../fiscal/fault.ts';
 import type { Elemento } from '../fiscal/layout/tree.ts';
 import { isoMoment, momentIn } from '../fiscal/moment.ts';
 import type { Municipio } from '../store/municipios.ts';
-import { placedFaults } from './document-faults.ts';
 import { zoneOf } from './gather-facts.ts';
+import {
+  type DpsSignature,
+  placedFaults,
+  prestadorIn,
+  readCorpoSignature,
+  readDpsSignature,
+} from './sent-documents.ts';
 import { stepsFor, verdictOf } from './signature-advice.ts';
-import { type DpsSignature, prestadorIn, readCorpoSignature, readDpsSignature } from './verify-dps.ts';
 import type { World } from './world.ts';
 
 export type { TrustLog } from '../documents/trust.ts';

@@ -46,10 +46,13 @@ export type Before =
     }
   | { readonly evento: EventoRow; readonly avisos: readonly Aviso[] };
 
+/** Work that was not done, since there is an answer to give already. */
+export type Ended = { readonly before: Before };
+
 /** One request with a key, on its way. */
 export type Turn = {
-  /** To be called when it is known who asks. `documento`: CNPJ or CPF in whose name; what is answered ends the work. */
-  begin(documento: string | undefined): Promise<Before | undefined>;
+  /** To be called when it is known who asks. `documento`: CNPJ or CPF in whose name; an answer to give ends the work. */
+  begin(documento: string | undefined, body: Uint8Array): Promise<Before | undefined>;
   /** What is to be stored with the note or the event. */
   success(avisos: readonly Aviso[]): KeyedSuccess;
   /** The answer of whoever was first, when storing found that somebody was. */
@@ -60,27 +63,18 @@ export type Turn = {
  * Does a piece of work in the turn of its key, and keeps a refusal of the document. Without a key it does just the work.
  * `before`: what the work ended with instead of doing it again.
  */
-export function inTurn<Done>(
-  world: World,
-  municipio: Municipio,
-  sent: SentKey | undefined,
-  body: Uint8Array,
-  work: (turn: Turn | undefined) => Promise<Done | Refused | { readonly before: Before }>,
-): Promise<Done | Refused | { readonly before: Before }> {
-  return sent === undefined ? work(undefined) : workInTurn(world, municipio, sent, body, work);
-}
-
-async function workInTurn<Done>(
+export async function inTurn<Done>(
   world: World,
   { tenant }: Municipio,
-  { key, rota, quota }: SentKey,
-  body: Uint8Array,
-  work: (turn: Turn) => Promise<Done | Refused | { readonly before: Before }>,
-): Promise<Done | Refused | { readonly before: Before }> {
+  sent: SentKey | undefined,
+  work: (turn: Turn | undefined) => Promise<Done | Refused | Ended>,
+): Promise<Done | Refused | Ended> {
+  if (sent === undefined) return work(undefined);
+  const { key, rota, quota } = sent;
   const underWay = underWayIn(world.store);
   let begun: { readonly request: KeyedRequest; readonly place: string } | undefined;
   const turn: Turn = {
-    begin: async (documento) => {
+    begin: async (documento, body) => {
       const impressao = sha256(`${documento ?? ''}\n${key}`);
       const request = { impressao, rota, corpo: sha256(body), criado_em: world.now() };
       const place = `${tenant}/${impressao.toString('hex')}`;
@@ -91,25 +85,25 @@ async function workInTurn<Done>(
       return answerUnder(world, tenant, request);
     },
     success: (avisos) => ({ ...begun!.request, avisos }),
-    // Its time may just have ended.
+    // The time for which an answer is kept may just have ended.
     before: async () => (await answerUnder(world, tenant, begun!.request)) ?? IN_PROGRESS,
   };
   try {
     const done = await work(turn);
-    return begun !== undefined && isRefused(done) ? await kept(world, tenant, begun.request, done, quota) : done;
+    return begun !== undefined && isRefused(done) ? await keepRefusal(world, tenant, begun.request, done, quota) : done;
   } finally {
     if (begun !== undefined) underWay.delete(begun.place);
   }
 }
 
-/** The same refusal, kept if it is to be; or what stands under the key already, if something does. */
-async function kept(
+/** Gives back the refusal, kept if it is to be; or what stands under the key already, if something does. */
+async function keepRefusal(
   world: World,
   tenant: string,
   request: KeyedRequest,
   refused: Refused,
   quota: SentKey['quota'],
-): Promise<Refused | { readonly before: Before }> {
+): Promise<Refused | Ended> {
   const { faults, status = statusOf(faults[0].codigo) } = refused;
   if (!isOfTheDocument(status, faults) || (await quota?.keepsRefusal()) === false) return refused;
   const em = world.now();
@@ -119,7 +113,7 @@ async function kept(
       if (before !== undefined) return { before };
     }
   } catch (error) {
-    // It is given all the same: asked again, it is made again.
+    // The refusal is given all the same: a repetition makes it again.
     tellTrouble(world.log, error, { tenant }, 'uma recusa não pôde ser guardada para a repetição da requisição');
   }
   return { faults, status, em };

@@ -1,7 +1,7 @@
 /**
  * The main job: a DPS goes in, a stored nota comes out, or every fault of the step that refuses it (D-11).
  *
- *   read → layout version → signature → structure → facts → rules and amounts → store
+ *   open → verify → whose turn it is → read → facts → judge → store
  *
  * Nothing is numbered before all rules hold, and nothing is answered before the commit.
  */
@@ -15,14 +15,14 @@ import { type Aviso, type Fault, limitAvisos, limitFaults, type Refusal, refusal
 import { type Judged, judge } from '../fiscal/judge.ts';
 import { DEFAULT_SERIE, type Dps } from '../fiscal/layout/dps.ts';
 import { isoMoment, momentIn } from '../fiscal/moment.ts';
+import { findRehearsal } from '../fiscal/simular.ts';
 import type { DpsHolder, Issuance } from '../store/issue-notas.ts';
 import type { Municipio } from '../store/municipios.ts';
 import type { NotaNova } from '../store/nota-columns.ts';
 import type { NextNumbers } from '../store/numeracao.ts';
 import { gatherFacts, zoneOf } from './gather-facts.ts';
-import { type Before, inTurn, type Refused, type SentKey, type Turn } from './idempotency.ts';
-import { rehearsalIn } from './rehearsal.ts';
-import { isJson, openDps, placedIn, type SentDps } from './sent-dps.ts';
+import { type Before, type Ended, inTurn, type Refused, type SentKey, type Turn } from './idempotency.ts';
+import { isJson, openDps, placedIn, type SentDps } from './sent-documents.ts';
 import type { World } from './world.ts';
 
 /** Where a DPS has its free text. */
@@ -44,7 +44,7 @@ export async function issueNota(
   sent: SentDps,
   key?: SentKey,
 ): Promise<IssuedNota | Refused> {
-  const done = await inTurn(world, municipio, key, sent.body, (turn) => issue(world, municipio, sent, turn));
+  const done = await inTurn(world, municipio, key, (turn) => issue(world, municipio, sent, turn));
   return 'before' in done ? issuedBefore(done.before) : done;
 }
 
@@ -64,8 +64,6 @@ export async function prepareIssuance(
   return { dps, issuance: { prestador, dps: numberedAs(dps), novoPrestador, complete } };
 }
 
-type Ended = { readonly before: Before };
-
 function issuedBefore(before: Before): IssuedNota | Refused {
   if ('faults' in before) return before;
   if (!('nota' in before)) throw new Error('an issuance is not answered with an evento');
@@ -83,7 +81,7 @@ async function issue(
   const accepted = await accept(world, municipio, sent, turn);
   if ('faults' in accepted || 'before' in accepted) return accepted;
   const { dps, prestador, idSent, avisos } = accepted;
-  const told = (idDps: string): readonly Aviso[] => [
+  const avisosFor = (idDps: string): readonly Aviso[] => [
     ...avisos,
     ...identifierRemark(idSent, idDps, dps.nDPS !== undefined),
   ];
@@ -93,7 +91,7 @@ async function issue(
     novoPrestador: accepted.novoPrestador,
     complete: accepted.complete,
     // Only the identifier of a DPS that brings its number is remarked on, and that one is known.
-    key: turn?.success(dps.nDPS === undefined ? avisos : told(identifierOf(dps, dps.nDPS))),
+    key: turn?.success(dps.nDPS === undefined ? avisos : avisosFor(identifierOf(dps, dps.nDPS))),
   });
   if ('error' in stored) throw stored.error;
   if ('isRepeated' in stored) return { before: await turn!.before() };
@@ -107,7 +105,7 @@ async function issue(
     numero_protocolo: nota.numero_protocolo,
     chave_acesso: nota.chave_acesso,
     xml_nfse: nota.nfse,
-    avisos: told(nota.id_dps),
+    avisos: avisosFor(nota.id_dps),
   };
 }
 
@@ -131,14 +129,12 @@ async function accept(
   const received = world.now();
   const opened = openDps(sent, municipio);
   if ('faults' in opened) return opened;
-  const { declarado, placed } = opened;
+  const { declarado, placed, prestador } = opened;
   const signature = opened.verify(world, municipio, received);
-  if ('faults' in signature) return refusalOf(placed(signature.faults))!;
-  if (turn !== undefined) {
-    const before = await turn.begin(opened.prestador());
-    if (before !== undefined) return { before };
-  }
-  const spent = await sent.quota?.take(opened.prestador());
+  if (signature.faults.length > 0) return refusalOf(placed(signature.faults))!;
+  const before = await turn?.begin(prestador, sent.body);
+  if (before !== undefined) return { before };
+  const spent = await sent.quota?.take(prestador);
   if (spent !== undefined) return spent;
   const read = opened.read();
   if ('faults' in read) return refusalOf(placed(read.faults))!;
@@ -149,7 +145,8 @@ async function accept(
   if (faults.length > 0) return refusalOf(placed(faults))!;
   const judged = judge(dps, facts, declarado);
   if ('faults' in judged) return refusalOf(placed(limitFaults(judged.faults)))!;
-  const rehearsal = rehearsalIn(municipio, [sent.simular, dps.serv.infoCompl?.xInfComp], { xpath: X_INF_COMP });
+  const asked = [sent.simular, dps.serv.infoCompl?.xInfComp];
+  const rehearsal = findRehearsal(municipio.ambiente, asked, { xpath: X_INF_COMP });
   // A lot has no place for remarks, and what a DPS without number takes is decided where it is stored.
   const isAsked = dps.nDPS !== undefined && sent.kind !== 'rps';
   const next = isAsked ? await nextNumbersFor(world, municipio, dps) : undefined;

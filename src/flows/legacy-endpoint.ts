@@ -6,7 +6,7 @@ import { readXml } from '../documents/xml.ts';
 import type { Fault, Refusal } from '../fiscal/fault.ts';
 import { DPS_VERSAO } from '../fiscal/layout/dps.ts';
 import { layoutOf } from '../fiscal/layout/layouts.ts';
-import { placedFaults } from './document-faults.ts';
+import { placedFaults } from './sent-documents.ts';
 
 /** `endpointCorreto`: path of the address that issues. */
 export function refuseLegacy(body: Uint8Array, endpointCorreto: string): Refusal {

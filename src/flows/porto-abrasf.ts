@@ -15,6 +15,7 @@ import { cancelamentoXml, nestLeaves, type PedidoDeCancelamento, pedidoXml } fro
 import { mensagemOfCancelamento, mensagemPropria } from '../fiscal/abrasf/proprias.ts';
 import { guardadoOf } from '../fiscal/abrasf/rps.ts';
 import { municipioOf } from '../fiscal/catalogs/catalogs.ts';
+import { findRehearsal } from '../fiscal/simular.ts';
 import { tipoBySlug } from '../fiscal/tipos-evento.ts';
 import type { Municipio } from '../store/municipios.ts';
 import { protocolNumber, wholeSecond } from './issue-nota.ts';
@@ -33,7 +34,6 @@ import {
   written,
 } from './porto-pedido.ts';
 import { registerPedido } from './register-evento.ts';
-import { rehearsalIn } from './rehearsal.ts';
 import type { World } from './world.ts';
 
 /** The target namespace of the service of this name in the wild; a municipality may set another. */
@@ -156,7 +156,7 @@ function readRehearsal(
   municipio: Municipio,
   header: string | undefined,
 ): { readonly simular: string | undefined } | { readonly mensagens: readonly Mensagem[] } {
-  const { simular, avisos } = rehearsalIn(municipio, [header], { reading: 'refused' });
+  const { simular, avisos } = findRehearsal(municipio.ambiente, [header], { reading: 'refused' });
   return avisos.length === 0
     ? { simular }
     : { mensagens: avisos.map(({ mensagem }) => mensagemPropria('L003', mensagem)) };

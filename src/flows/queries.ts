@@ -16,7 +16,7 @@ import type { NotaRow } from '../store/nota-columns.ts';
 import { type Audience, callerOf, type Shown, strangerTo } from './caller.ts';
 import { zoneOf } from './gather-facts.ts';
 import { fullSecond, proximaDaNota } from './proxima-consulta.ts';
-import { isJson } from './sent-dps.ts';
+import { isJson } from './sent-documents.ts';
 import type { World } from './world.ts';
 
 export type { Municipio } from '../store/municipios.ts';

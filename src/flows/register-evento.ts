@@ -28,18 +28,18 @@ import { writeEvento } from '../fiscal/layout/evento.ts';
 import { isoMoment, momentIn } from '../fiscal/moment.ts';
 import { type NotaNomeada, type PedidoEvento, readPedido } from '../fiscal/pedido-evento.ts';
 import { describeBroken } from '../fiscal/rules/codificacao.ts';
+import { findRehearsal } from '../fiscal/simular.ts';
 import { type TipoEvento, tipoByCodigo } from '../fiscal/tipos-evento.ts';
 import type { Municipio } from '../store/municipios.ts';
 import type { EventoOnNota, NotaForEvento } from '../store/on-notas.ts';
 import type { EventoNovo, RegisterResult } from '../store/register-eventos.ts';
 import { type EventoPublico, registeredEvento } from './evento-queries.ts';
 import { zoneOf } from './gather-facts.ts';
-import { type Before, inTurn, type Refused, type SentKey, type Turn } from './idempotency.ts';
+import { type Before, type Ended, inTurn, type Refused, type SentKey, type Turn } from './idempotency.ts';
 import { wholeSecond } from './issue-nota.ts';
 import { naNota } from './na-nota.ts';
 import type { Quota } from './quota.ts';
-import { rehearsalIn } from './rehearsal.ts';
-import { verifyEvento } from './verify-dps.ts';
+import { verifyEvento } from './sent-documents.ts';
 import type { World } from './world.ts';
 
 /** The note as the address names it. */
@@ -72,7 +72,7 @@ export async function registerEvento(
   sent: SentEvento,
   key?: SentKey,
 ): Promise<EventoRegistrado | EventoRefused> {
-  const done = await inTurn<EventoRegistrado | EventoRefused>(world, municipio, key, sent.body, (turn) =>
+  const done = await inTurn<EventoRegistrado | EventoRefused>(world, municipio, key, (turn) =>
     registerSent(world, municipio, named, sent, turn),
   );
   return typeof done === 'object' && 'before' in done ? registeredBefore(done.before) : done;
@@ -83,8 +83,6 @@ function registeredBefore(before: Before): EventoRegistrado | Refused {
   if (!('evento' in before)) throw new Error('the registration of an evento is not answered with a nota');
   return { evento: registeredEvento(before.evento), avisos: before.avisos, isRepeated: true };
 }
-
-type Ended = { readonly before: Before };
 
 async function registerSent(
   world: World,
@@ -112,13 +110,13 @@ async function registerSent(
   const party = signature.ofParty(judged.autor, CALLED[pedido.tipo.autor ?? 'prestador']);
   if (isSome(party.faults)) return { faults: party.faults };
   // Of who registers: keys that a party takes are no keys of the provider's.
-  const before = await turn?.begin(judged.autor);
+  const before = await turn?.begin(judged.autor, sent.body);
   if (before !== undefined) return { before };
   // The quota is the party's own: none uses up what is another's.
   const spent = await sent.quota?.take(judged.autor);
   if (spent !== undefined) return spent;
 
-  const rehearsal = rehearsalIn(municipio, [sent.simular, ...Object.values(pedido.campos)]);
+  const rehearsal = findRehearsal(municipio.ambiente, [sent.simular, ...Object.values(pedido.campos)]);
   const avisos = [...signature.avisos, ...party.avisos, ...rehearsal.avisos, ...findBrokenTexts(pedido)];
   const registered = await register(world, municipio, nota, pedido, {
     autor: judged.autor,

@@ -1,24 +1,37 @@
 /**
- * A DPS as it came in, XML or JSON, brought to where nothing knows any more how it came (D-24): one document of the layout, what
- * only a JSON body can declare, the verdict on its signature, and how to say where in the text a fault stands.
+ * A document as it came in: opened, its signature judged, its faults placed in the text that was sent (D-24).
+ *
+ * A DPS is brought to where nothing knows any more whether it came as XML or JSON. In production a signature must hold (D-30). In the
+ * sandbox one that was sent is checked too, and the remarks say what production would have answered (D-32).
  */
+import { type CmsReading, verifyCms } from '../documents/cms.ts';
 import { readJson } from '../documents/json.ts';
-import { readXml } from '../documents/xml.ts';
+import { DPS_PROFILE, isSignature } from '../documents/signature-shape.ts';
+import { checkSignature, type SignatureReading } from '../documents/signed.ts';
+import { CMS_CODES, partyFaults, signerFaults, XML_CODES } from '../documents/signer-faults.ts';
+import type { Trust } from '../documents/trust.ts';
+import { readXml, type XmlDocumentReading } from '../documents/xml.ts';
 import { AMBIENTES, type Ambiente } from '../fiscal/ambiente.ts';
 import { type Declarado, NADA_DECLARADO } from '../fiscal/declarado.ts';
 import { type Aviso, type Fault, type Refusal, refusalOf } from '../fiscal/fault.ts';
-import { type DpsReading, readDps } from '../fiscal/layout/read.ts';
+import { DPS_VERSAO } from '../fiscal/layout/dps.ts';
+import type { JsonValue } from '../fiscal/layout/json-value.ts';
+import { layoutOf, VERSOES } from '../fiscal/layout/layouts.ts';
+import { type DpsReading, isSpellingOf, readDps } from '../fiscal/layout/read.ts';
 import { readCorpo } from '../fiscal/layout/read-corpo.ts';
-import { withText } from '../fiscal/layout/tree.ts';
+import { attributeOf, type Elemento, locate, withText } from '../fiscal/layout/tree.ts';
 import { stepInNamesOfBody } from '../fiscal/layout/words-corpo.ts';
 import type { Municipio } from '../store/municipios.ts';
-import { placedFaults, versionFault } from './document-faults.ts';
 import type { Quota } from './quota.ts';
-import { documentOfPrest, prestadorIn, verifyCorpo, verifyDps } from './verify-dps.ts';
 import type { World } from './world.ts';
 
 export { charsetContradiction } from '../documents/encoding.ts';
-export { DPS_SIGNATURE_HEADER } from './verify-dps.ts';
+
+/** Headers in which the signature of a JSON body comes: of a DPS, and of the request of an event. */
+export const DPS_SIGNATURE_HEADER = 'X-DPS-Assinatura';
+export const EVENTO_SIGNATURE_HEADER = 'X-Evento-Assinatura';
+
+const CERTIFICATE_XPATH = '/DPS/Signature/KeyInfo/X509Data/X509Certificate';
 
 export type SentDps = {
   /** Value of `X-NFSe-Simular`, which the sandbox alone reads (D-60). */
@@ -36,8 +49,10 @@ export type SentDps = {
     }
 );
 
-/** Faults, or the remarks of the sandbox. */
-type SignatureVerdict = { readonly faults: readonly Fault[] } | { readonly avisos: readonly Aviso[] };
+/** Either the faults of production, or the remarks that the sandbox makes of them. */
+type SignatureVerdict = { readonly faults: readonly Fault[]; readonly avisos: readonly Aviso[] };
+
+const WITHOUT_REMARK: SignatureVerdict = { faults: [], avisos: [] };
 
 export type OpenedDps = {
   /** Who signed it, and whether that holds. `at`: when it was received, in milliseconds. */
@@ -45,7 +60,7 @@ export type OpenedDps = {
   /** The typed document, or all its structural faults. */
   readonly read: () => DpsReading;
   /** CNPJ or CPF of the provider as it stands, before anything is judged. */
-  readonly prestador: () => string | undefined;
+  readonly prestador: string | undefined;
   readonly declarado: Declarado;
   /** The same faults with line and column and, for JSON, the name of the field. */
   readonly placed: <Told extends Fault | Aviso>(told: readonly Told[]) => readonly Told[];
@@ -70,12 +85,12 @@ function openXml({ kind, body }: SentDps & { kind: 'xml' | 'rps' }, { ambiente }
   const version = versionFault(reading.root);
   if (version !== undefined) return refusalOf(placedFaults([version], reading))!;
   return {
-    verify: (world, municipio, at) => (kind === 'rps' ? { avisos: [] } : verifyDps(world, municipio, reading, at)),
+    verify: (world, municipio, at) => (kind === 'rps' ? WITHOUT_REMARK : verifyDps(world, municipio, reading, at)),
     read: () => {
       const root = forcesTpAmb ? withText(reading.root, 'infDPS', 'tpAmb', tpAmb) : reading.root;
       return readDps(root, { source: reading });
     },
-    prestador: () => documentOfPrest(reading.root),
+    prestador: documentOfPrest(reading.root),
     declarado: NADA_DECLARADO,
     placed: (told) => placedFaults(told, reading),
     named: (steps) => steps,
@@ -88,10 +103,11 @@ function openJson(sent: SentDps & { kind: 'json' }, { ambiente, codigoIbge }: De
   const { tpAmb, forcesTpAmb } = AMBIENTES[ambiente];
   const corpo = readCorpo(json, { tpAmb, forcesTpAmb, lugar: lugarOf(ambiente, codigoIbge) });
   const isRead = !('faults' in corpo);
+  const prestador = prestadorIn(json.value);
   return {
-    verify: (world, municipio, at) => verifyCorpo(world, municipio, sent, prestadorIn(json.value), at),
+    verify: (world, municipio, at) => verifyCorpo(world, municipio, sent, prestador, at),
     read: () => corpo,
-    prestador: () => prestadorIn(json.value),
+    prestador,
     declarado: isRead ? corpo.declarado : NADA_DECLARADO,
     // The faults of a body that could not be read come with their places.
     placed: (told) => (isRead ? corpo.placed(told) : told),
@@ -110,6 +126,154 @@ function lugarOf(ambiente: Ambiente, codigoIbge: string | undefined): Readonly<R
 export function placedIn(sent: SentDps, destination: Destination, faults: readonly Fault[]): readonly Fault[] {
   const opened = openDps(sent, destination);
   return 'faults' in opened ? faults : opened.placed(faults);
+}
+
+// Who signed it, and whether the signature holds.
+
+/** Faults E901 to E906. `at`: when it was received, in milliseconds. */
+function verifyDps(world: World, municipio: Municipio, reading: XmlDocumentReading, at: number): SignatureVerdict {
+  if (isLetPass(municipio, reading.root.children.some(isSignature))) return WITHOUT_REMARK;
+  return verdictOf(municipio, readDpsSignature(reading, world.trust(municipio), at).faults);
+}
+
+/** A signature that comes in a header is a CMS over the exact bytes of the body (D-24). */
+type SignedBody = { readonly body: Uint8Array; readonly assinatura: string | undefined };
+
+/** Faults E9002, E9003, E9006 and E9007. `prestador`: CNPJ or CPF that the body names. */
+function verifyCorpo(
+  world: World,
+  municipio: Municipio,
+  { body, assinatura }: SignedBody,
+  prestador: string | undefined,
+  at: number,
+): SignatureVerdict {
+  if (isLetPass(municipio, assinatura !== undefined)) return WITHOUT_REMARK;
+  const question = { campo: DPS_SIGNATURE_HEADER, documento: prestador, trust: world.trust(municipio), at };
+  return verdictOf(municipio, readCorpoSignature(body, assinatura, question).faults);
+}
+
+/** What the signature of a request is worth before it is known who has to have made it: E9002, E9003 and E9006. */
+export type EventoSignature = SignatureVerdict & {
+  /** The same for the certificate as that of a party (E9007). `parte`: `tomador`, as a sender knows it. */
+  readonly ofParty: (documento: string, parte: string) => SignatureVerdict;
+};
+
+/** The signature of the request of an event, which names nobody itself: its author follows from the type and the note. */
+export function verifyEvento(
+  world: World,
+  municipio: Municipio,
+  { body, assinatura }: SignedBody,
+  at: number,
+): EventoSignature {
+  if (isLetPass(municipio, assinatura !== undefined)) return { ...WITHOUT_REMARK, ofParty: () => WITHOUT_REMARK };
+  const question = { campo: EVENTO_SIGNATURE_HEADER, documento: undefined, trust: world.trust(municipio), at };
+  const { faults, certificate } = readCorpoSignature(body, assinatura, question);
+  return {
+    ...verdictOf(municipio, faults),
+    ofParty: (documento, parte) =>
+      certificate === undefined
+        ? WITHOUT_REMARK
+        : verdictOf(municipio, partyFaults(certificate, { documento, parte, xpath: '' }, CMS_CODES)),
+  };
+}
+
+/** The signature of a JSON body with all its faults and those of the certificate that made it. `campo`: the header. */
+export function readCorpoSignature(
+  body: Uint8Array,
+  header: string | undefined,
+  question: {
+    readonly campo: string;
+    readonly documento: string | undefined;
+    readonly trust: Trust;
+    readonly at: number;
+  },
+): CmsReading {
+  const { campo, documento, trust, at } = question;
+  const reading = verifyCms(header, body, campo);
+  const { faults, certificate, extra } = reading;
+  if (certificate === undefined) return reading;
+  // The certificates that came along may stand between the signer and an anchor.
+  const helped: Trust = { ...trust, judge: (one, when) => trust.judge(one, when, extra) };
+  const asked = { documento, parte: 'prestador', trust: helped, at, xpath: '' };
+  return { ...reading, faults: [...faults, ...signerFaults(certificate, asked, CMS_CODES)] };
+}
+
+/** Only the sandbox takes what is not signed. */
+function isLetPass({ ambiente }: Municipio, isSigned: boolean): boolean {
+  return !isSigned && !AMBIENTES[ambiente].signatureRefuses;
+}
+
+function verdictOf({ ambiente }: Municipio, faults: readonly Fault[]): SignatureVerdict {
+  if (AMBIENTES[ambiente].signatureRefuses) return { faults, avisos: [] };
+  const avisos = faults.map(({ codigo, xpath, mensagem }) => ({
+    codigo,
+    xpath,
+    mensagem: `Em produção esta assinatura seria recusada. ${mensagem}`,
+  }));
+  return { faults: [], avisos };
+}
+
+export type DpsSignature = SignatureReading & {
+  /** CNPJ or CPF of the provider as it stands in the document. */
+  readonly prestador: string | undefined;
+};
+
+/** The signature of a DPS, with all its faults and those of the certificate that made it: what production decides by. */
+export function readDpsSignature(reading: XmlDocumentReading, trust: Trust, at: number): DpsSignature {
+  const signature = checkSignature(reading, DPS_PROFILE);
+  const { faults, certificate } = signature;
+  const prestador = documentOfPrest(reading.root);
+  if (certificate === undefined) return { ...signature, prestador };
+  const question = { documento: prestador, parte: 'prestador', trust, at, xpath: CERTIFICATE_XPATH };
+  return { ...signature, prestador, faults: [...faults, ...signerFaults(certificate, question, XML_CODES)] };
+}
+
+/** The CNPJ or CPF of the provider as it stands, before the layout is judged. */
+function documentOfPrest(root: Elemento): string | undefined {
+  for (const name of ['CNPJ', 'CPF']) {
+    const found = locate(root, `/DPS/infDPS/prest/${name}`, isSpellingOf);
+    if (found.name === name) return found.text.trim();
+  }
+  return undefined;
+}
+
+/** D-24: the CNPJ or CPF that a JSON body names as its provider, before anything in it is judged. An event names nobody. */
+export function prestadorIn(body: JsonValue): string | undefined {
+  if (body.kind !== 'object') return undefined;
+  const named = body.members.find(({ name }) => name === 'prestador_cpf_cnpj')?.value;
+  return named?.kind === 'string' ? named.text.replace(/[./\-\s]/g, '').toUpperCase() : undefined;
+}
+
+// What the faults of a DPS say of it, and where in the text they stand.
+
+/** E110: only what is in `LAYOUTS` is issued. The reader of the structure judges a root that is no DPS. */
+function versionFault(root: Elemento): Fault | undefined {
+  if (root.name !== 'DPS' || layoutOf(root) !== undefined) return undefined;
+  const versao = attributeOf(root, 'versao');
+  const problem =
+    versao === undefined
+      ? 'A DPS não traz o atributo versao.'
+      : `A DPS é do leiaute ${versao}; este endereço emite só o ${VERSOES}.`;
+  return {
+    codigo: 'E110',
+    xpath: '/DPS/@versao',
+    mensagem: `${problem} Envie o leiaute ${DPS_VERSAO} completo, com versao="${DPS_VERSAO}".`,
+    ...(versao === undefined ? {} : { encontrado: versao }),
+    esperado: DPS_VERSAO,
+    correcao: `versao="${DPS_VERSAO}"`,
+  };
+}
+
+/** The same faults with line and column of the element they are about, or of the one that misses it. */
+export function placedFaults<Told extends Fault | Aviso>(
+  faults: readonly Told[],
+  reading: XmlDocumentReading,
+): readonly Told[] {
+  return faults.map((fault) =>
+    !fault.xpath.startsWith('/DPS')
+      ? fault
+      : { ...fault, ...reading.positionOf(locate(reading.root, fault.xpath, isSpellingOf)) },
+  );
 }
 
 /** Whether a body is a JSON one: no XML begins with a brace. */

@@ -17,7 +17,7 @@ import { EXAMPLE_FACTS } from '../fiscal/rules/trial.ts';
 import type { Municipio } from '../store/municipios.ts';
 import { factsForStranger, gatherFacts, prestadorOfFirstDps } from './gather-facts.ts';
 import { duplicateFault, identifierOf, nextNumbersFor, numberRemarks, wholeSecond } from './issue-nota.ts';
-import { type OpenedDps, openDps, type SentDps } from './sent-dps.ts';
+import { type OpenedDps, openDps, type SentDps } from './sent-documents.ts';
 import type { World } from './world.ts';
 
 /**
@@ -67,7 +67,7 @@ export async function validateNota(
   const opened = openDps(sent, municipio);
   if ('faults' in opened) return unread(opened, false);
   const signature = opened.verify(world, municipio, received);
-  const signatureFaults = 'faults' in signature ? signature.faults : [];
+  const { faults: signatureFaults } = signature;
   const isUnsigned = signatureFaults.length > 0;
   const read = opened.read();
   if ('faults' in read) return unread(refused(opened, [...signatureFaults, ...read.faults])!, isUnsigned);
@@ -85,7 +85,7 @@ export async function validateNota(
   return judged(opened, dps, gathered.facts, {
     before: gathered.faults,
     after: duplicate,
-    avisos: [...('avisos' in signature ? signature.avisos : []), ...numberRemarks(municipio, dps, next)],
+    avisos: [...signature.avisos, ...numberRemarks(municipio, dps, next)],
     nDPS: next?.nDPS,
   });
 }

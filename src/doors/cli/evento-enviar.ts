@@ -2,8 +2,8 @@
 import type { Evento, EventoRegistrado, Recusado } from '../../../packages/cliente/src/index.ts';
 import { EVENTO_RETRIES_MAX, type EventoEstado, eventoRests, standsOnNota } from '../../fiscal/evento.ts';
 import { type TipoEvento, tipoBySlug } from '../../fiscal/tipos-evento.ts';
+import { EVENTO_SIGNATURE_HEADER } from '../../flows/sent-documents.ts';
 import { signDocument } from '../../flows/sign-document.ts';
-import { EVENTO_SIGNATURE_HEADER } from '../../flows/verify-dps.ts';
 import { hasKeyOptions, KEY_OPTIONS, readKeyFiles } from './assinar.ts';
 import { askedWrongly, type Command, type Terminal, textOf, type Values } from './command.ts';
 import { CORPO_OPTIONS, corpoOf, faultsOfOptions, tiposHelp } from './evento-corpo.ts';

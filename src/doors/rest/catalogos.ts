@@ -11,7 +11,7 @@ import { type Fault, quoted } from '../../fiscal/fault.ts';
 import { exemploDe, TIPOS_EVENTO, type TipoEvento } from '../../fiscal/tipos-evento.ts';
 import { FILTROS_MUNICIPAIS, listaMunicipal } from '../../flows/catalogos.ts';
 import { tipoNamed } from '../../flows/evento-queries.ts';
-import { EVENTO_SIGNATURE_HEADER } from '../../flows/verify-dps.ts';
+import { EVENTO_SIGNATURE_HEADER } from '../../flows/sent-documents.ts';
 import type { Field } from '../../published/openapi/field.ts';
 import { ERROS_PATH } from '../../published/paths.ts';
 import { tagOf } from './caching.ts';

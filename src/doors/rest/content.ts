@@ -5,7 +5,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Fault } from '../../fiscal/fault.ts';
 import { SIMULAR_HEADER } from '../../fiscal/simular.ts';
-import { charsetContradiction, DPS_SIGNATURE_HEADER, type SentDps } from '../../flows/sent-dps.ts';
+import { charsetContradiction, DPS_SIGNATURE_HEADER, type SentDps } from '../../flows/sent-documents.ts';
 import type { Call, MediaType } from './route.ts';
 
 /** A refusal of the request itself: the fault, and the header that it is about. */

@@ -15,7 +15,7 @@ import {
   tipoNamed,
 } from '../../flows/evento-queries.ts';
 import { type NotaNamed, registerEvento } from '../../flows/register-evento.ts';
-import { EVENTO_SIGNATURE_HEADER } from '../../flows/verify-dps.ts';
+import { EVENTO_SIGNATURE_HEADER } from '../../flows/sent-documents.ts';
 import type { Field } from '../../published/openapi/field.ts';
 import { headerOf } from './content.ts';
 import { avisosOf } from './envelope.ts';

@@ -9,7 +9,7 @@ import { EVENTOS } from '../../fiscal/errors/eventos.ts';
 import { VERSOES } from '../../fiscal/layout/layouts.ts';
 import { SIMULAR_HEADER } from '../../fiscal/simular.ts';
 import { REPEATED_HEADER } from '../../flows/idempotency.ts';
-import { DPS_SIGNATURE_HEADER, EVENTO_SIGNATURE_HEADER } from '../../flows/verify-dps.ts';
+import { DPS_SIGNATURE_HEADER, EVENTO_SIGNATURE_HEADER } from '../../flows/sent-documents.ts';
 import type { Field } from '../../published/openapi/field.ts';
 import { RATE_LIMIT_HEADERS } from '../../published/openapi/headers.ts';
 import { CATALOGOS, MOTIVOS, PAGINA_PARAMS, PAGINACAO_FIELD } from './catalogos.ts';

@@ -9,7 +9,7 @@ import { SIMULAR_HEADER } from '../../fiscal/simular.ts';
 import { type Companhia, NAMESPACE_PADRAO } from '../../flows/porto-abrasf.ts';
 import { answerSoap, falhaSoap, type RespostaSoap } from '../../flows/porto-soap.ts';
 import type { Municipio } from '../../flows/queries.ts';
-import { charsetContradiction } from '../../flows/sent-dps.ts';
+import { charsetContradiction } from '../../flows/sent-documents.ts';
 import type { World } from '../../flows/world.ts';
 import { ESCOPOS, type RequestQuota } from '../rest/quotas.ts';
 import { wsdlOf, xsdOf } from './wsdl.ts';

@@ -1,7 +1,7 @@
 /** The headers of requests and of answers, in words. */
 import { SIMULAR_HEADER, VALORES_MAGICOS } from '../../fiscal/simular.ts';
 import { IDEMPOTENCY_HEADER, REPEATED_HEADER } from '../../flows/idempotency.ts';
-import { DPS_SIGNATURE_HEADER, EVENTO_SIGNATURE_HEADER } from '../../flows/verify-dps.ts';
+import { DPS_SIGNATURE_HEADER, EVENTO_SIGNATURE_HEADER } from '../../flows/sent-documents.ts';
 import type { DescribedRoute, Json } from './described.ts';
 
 type HeaderWords = {

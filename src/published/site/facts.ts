@@ -49,7 +49,7 @@ import { OPERACOES } from '../../flows/porto-abrasf.ts';
 import { RPS_SIGNATURES_MAX } from '../../flows/porto-assinaturas.ts';
 import { NOTAS_MAX } from '../../flows/porto-consultas.ts';
 import { PROXIMA_MAX_MS } from '../../flows/proxima-consulta.ts';
-import { DPS_SIGNATURE_HEADER, EVENTO_SIGNATURE_HEADER } from '../../flows/verify-dps.ts';
+import { DPS_SIGNATURE_HEADER, EVENTO_SIGNATURE_HEADER } from '../../flows/sent-documents.ts';
 import { layoutMarkdown } from '../layout/markdown.ts';
 import { capitalise, code, fenced, joinItems, nameTable, table } from '../markdown.ts';
 import { projectText } from '../project-text.ts';
