@@ -708,7 +708,7 @@ describe('a lot', () => {
     const notas = async (): Promise<number> => (await pool.query('select 1 from notas')).rowCount!;
     assert.equal(await notas(), 2);
     // The dead one comes back: its claim has ended, and whatever it writes is nothing.
-    assert.equal(await store.lotes.issue('integracao', dead, [], clock.now, false), 'lost');
+    assert.equal(await store.lotes.issue('integracao', dead, [], { now: clock.now, replaces: false }), 'lost');
     await store.lotes.refuse('integracao', dead, [], clock.now);
     const protocolo = first(sent.documento, 'Protocolo')!;
     const asked = porProtocolo('ConsultarSituacaoLoteRpsEnvio', protocolo);

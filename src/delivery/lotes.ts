@@ -102,7 +102,7 @@ async function issueAll(world: World, municipio: Municipio, lote: ClaimedLote): 
   }
   if (mensagens.length > 0) return mensagens;
   const replaces = replaced.some((chave) => chave !== undefined);
-  const issued = await world.store.lotes.issue(municipio.tenant, lote, issuances, world.now(), replaces);
+  const issued = await world.store.lotes.issue(municipio.tenant, lote, issuances, { now: world.now(), replaces });
   if (typeof issued === 'object' && 'substituidas' in issued) {
     return read.rps
       .filter((_rps, place) => issued.substituidas.includes(replaced[place] ?? ''))

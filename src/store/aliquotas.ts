@@ -41,27 +41,13 @@ export type AliquotaGuardada = Aliquota & { readonly versao: number; readonly su
 
 type By = { readonly em: number; readonly hoje: string; readonly arquivo?: string; readonly quem?: string };
 
-export type AliquotaStore = {
-  /** The table in force, remembered for a moment. */
-  readTabela(): Promise<TabelaIbsCbs>;
-  /** Every row that ever was, by tribute, classification, place and beginning. */
-  list(): Promise<readonly AliquotaGuardada[]>;
-  /** From the first on. */
-  listImports(): Promise<readonly ImportacaoDeAliquotas[]>;
-  /** One merge at a time. `by.hoje`: the day before which a period has begun. */
-  import<Result>(
-    by: By,
-    work: (staging: Staging<EntradaAliquota, ContagemAliquotas>) => Promise<Result>,
-  ): Promise<Result>;
-};
-
 type Row = Omit<Aliquota, 'cClassTrib' | 'fim'> & { readonly c_class_trib: string; readonly fim: string | null };
 
 const COLUMNS = `a.tributo, a.c_class_trib, a.uf, a.municipio, a.inicio::text, a.fim::text, a.aliquota::text, a.fonte, a.ato`;
 const KEY = ['tributo', 'c_class_trib', 'uf', 'municipio', 'inicio'] as const;
 const TOLD = ['fim', 'aliquota', 'fonte', 'ato'] as const;
 
-export function aliquotaStore(pool: Db): AliquotaStore {
+export function aliquotaStore(pool: Db) {
   let known: TabelaIbsCbs | undefined;
   const tabela = remembered(async (): Promise<TabelaIbsCbs> => {
     const { rows } = await pool.query<{ versao: number }>({ name: 'tabela_aliquotas', text: VERSAO, values: [] });
@@ -71,19 +57,26 @@ export function aliquotaStore(pool: Db): AliquotaStore {
     return known;
   });
   return {
-    readTabela: () => tabela(),
-    list: async () => {
+    /** The table in force, remembered for a moment. */
+    readTabela: (): Promise<TabelaIbsCbs> => tabela(),
+    /** Every row that ever was, by tribute, classification, place and beginning. */
+    list: async (): Promise<readonly AliquotaGuardada[]> => {
       const text = `select ${COLUMNS}, a.versao, a.substituida from aliquotas_ibs_cbs a
         order by a.tributo, a.c_class_trib, a.uf, a.municipio, a.inicio, a.versao`;
       const { rows } = await pool.query<Row & Pick<AliquotaGuardada, 'versao' | 'substituida'>>(text);
       return rows.map(({ versao, substituida, ...row }) => ({ ...aliquotaOf(row), versao, substituida }));
     },
-    listImports: async () => {
+    /** From the first on. */
+    listImports: async (): Promise<readonly ImportacaoDeAliquotas[]> => {
       const text =
         'select versao, em, arquivo, quem, novas, alteradas, retroativas from tabelas_aliquotas order by versao';
       return (await pool.query<ImportacaoDeAliquotas>(text)).rows;
     },
-    import: (by, work) => staged(pool, SCOPE, kindOf(by), work),
+    /** One merge at a time. `by.hoje`: the day before which a period has begun. */
+    import: <Result>(
+      by: By,
+      work: (staging: Staging<EntradaAliquota, ContagemAliquotas>) => Promise<Result>,
+    ): Promise<Result> => staged(pool, SCOPE, kindOf(by), work),
   };
 }
 

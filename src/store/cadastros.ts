@@ -33,11 +33,7 @@ const NADA: readonly never[] = [];
 /** Of `regEspTrib`: no special regime. */
 const SEM_REGIME = '0';
 
-export type CadastroStore = {
-  find(tenant: string, nomeado: NomeadoPelaDps): Promise<Cadastros>;
-};
-
-export function cadastroStore(pool: Db, mantidas: Mantidas): CadastroStore {
+export function cadastroStore(pool: Db, mantidas: Mantidas) {
   const beneficio = linesBy(pool, 'beneficios', beneficioOf);
   const deducao = linesBy(pool, 'deducoes', deducaoOf);
   const regime = linesBy(pool, 'regimes', regimeOf);
@@ -60,7 +56,7 @@ export function cadastroStore(pool: Db, mantidas: Mantidas): CadastroStore {
     return { admitidos: known, linhas };
   };
   return {
-    find: async (tenant, { nBM, operacao }) => {
+    find: async (tenant: string, { nBM, operacao }: NomeadoPelaDps): Promise<Cadastros> => {
       const has = await mantidas(tenant);
       const [beneficios, deducoes, regimes, naoIncidencias] = await Promise.all([
         has.beneficios ? (nBM === undefined ? NADA : beneficio(tenant, nBM)) : undefined,

@@ -11,7 +11,7 @@ import {
 } from '../fiscal/evento.ts';
 import { movesTo } from '../fiscal/machine.ts';
 import { NOTA_MOVES, type NotaMove, RASCUNHOS } from '../fiscal/nota.ts';
-import { claiming, claimValues, type Settle, type Settlement, settling, tenantsDue, trailOf } from './claims.ts';
+import { claiming, claimValues, type Settlement, settling, tenantsDue, trailOf } from './claims.ts';
 import { wakeSubstitutas } from './follow-nota.ts';
 import { type Db, listed, ONE_BY_ONE, storable } from './open.ts';
 
@@ -49,27 +49,6 @@ export type EventoSettlement = Settlement<EventoMove> & {
   /** What was answered before is forgotten. */
   readonly codigo_retorno?: string | undefined;
   readonly erros_adn?: ErrosAdn | null | undefined;
-};
-
-export type EventoClaims = {
-  /** Tenants with an event that can be claimed: a question asked across tenants. */
-  listTenantsDue(now: number): Promise<readonly string[]>;
-  /**
-   * Takes due events under a token of one's own and announces the sending, in one commit. What waits for its nota is looked at again at
-   * `pollAt`, what has a refused one is waived. An event is left while an earlier one of its nota is under way and not in this claim.
-   * `mayAnnounce` false: only what is not to be sent is moved.
-   */
-  claim(
-    tenant: string,
-    now: number,
-    leaseUntil: number,
-    pollAt: number,
-    max: number,
-    mayAnnounce?: boolean,
-    token?: string,
-  ): Promise<EventoClaim>;
-  /** Writes the outcome of the events that still carry the token, cancels their notas, wakes what replaces those; returns how many did. */
-  readonly settle: Settle<EventoSettlement>;
 };
 
 /** Of the events of a nota, the row of an alias is the first that is under way: the others are sent after it. */
@@ -185,18 +164,33 @@ const CANCELLED = `, cancelled as (
     ${trailOf('nota', { em: '$3', de: `'${CANCELAMENTO.from[0]}'`, gatilho: "'cancelamento'", para: `'${CANCELAMENTO.to}'` }, 'cancelled')}
   )`;
 
-export function eventoClaims(pool: Db): EventoClaims {
+export function eventoClaims(pool: Db) {
   const isDraft = `x.estado = 'pendente' and exists (
     select 1 from notas n where n.tenant = m.tenant and n.id = x.nota and ${IS_DRAFT})`;
   return {
+    /** Asked across tenants. */
     listTenantsDue: tenantsDue(pool, 'eventos', `(${isFirst('m.tenant', 'x')} or (${isDraft}))`),
-    claim: async (tenant, now, leaseUntil, pollAt, max, mayAnnounce = true, token = randomUUID()) => {
+    /**
+     * Takes due events under a token of one's own and announces the sending, in one commit. What waits for its nota is looked at again at
+     * `pollAt`, what has a refused one is waived. An event is left while an earlier one of its nota is under way and not in this claim.
+     * `mayAnnounce` false: only what is not to be sent is moved.
+     */
+    claim: async (
+      tenant: string,
+      now: number,
+      leaseUntil: number,
+      pollAt: number,
+      max: number,
+      mayAnnounce: boolean = true,
+      token: string = randomUUID(),
+    ): Promise<EventoClaim> => {
       const values = [...claimValues(tenant, now, token, leaseUntil), new Date(pollAt), max, mayAnnounce];
       type Moved = ClaimedEvento & { readonly movido_por: EventoTrigger };
       const { rows } = await pool.query<Moved>({ name: 'claim_eventos', text: CLAIM, values });
       const eventos = rows.flatMap(({ movido_por, ...evento }) => (movido_por === 'anuncio' ? [evento] : []));
       return { token, eventos, moved: rows.length };
     },
+    /** Writes the outcome of the events that still carry the token, cancels their notas, wakes what replaces those; returns how many did. */
     settle: settling<EventoSettlement>(pool, 'evento', {
       columns: [
         ['codigo text', ({ codigo_retorno }) => storable(codigo_retorno)],

@@ -26,31 +26,7 @@ type Substituidas = { readonly substituidas: readonly string[] };
 
 type Held = Pick<ClaimedLote, 'protocolo' | 'token'>;
 
-export type LoteClaims = {
-  /** Tenants with a lot that is due: asked across tenants. */
-  listTenantsDue(now: number): Promise<readonly string[]>;
-  /** Takes the lot that has waited longest under a token of one's own. */
-  claim(tenant: string, now: number, leaseUntil: number, token?: string): Promise<ClaimedLote | undefined>;
-  /**
-   * Issues the notes of a claimed lot in its order, all of them and the lot with them, or none: then each has its result.
-   * `lost`: the claim had ended. `replaces`: some of them replace others, and the lot is due once more.
-   */
-  issue(
-    tenant: string,
-    lote: Held,
-    issuances: readonly Issuance[],
-    now: number,
-    replaces: boolean,
-  ): Promise<'issued' | 'lost' | { readonly results: readonly IssueResult[] } | Substituidas>;
-  /** Gives a claimed lot back, with all of its provider that are due: none of them is tried before a moment. */
-  defer(tenant: string, lote: Held, until: number): Promise<void>;
-  /** Ends a claimed lot of which nothing is left to do. */
-  finish(tenant: string, lote: Held): Promise<void>;
-  /** Ends a claimed lot with its messages. */
-  refuse(tenant: string, lote: Held, mensagens: readonly Mensagem[], now: number): Promise<void>;
-};
-
-export function loteClaims(pool: Db, onStored: OnStored): LoteClaims {
+export function loteClaims(pool: Db, onStored: OnStored) {
   const move = async (
     text: string,
     tenant: string,
@@ -60,16 +36,29 @@ export function loteClaims(pool: Db, onStored: OnStored): LoteClaims {
     await writeAlone(pool, { text, values: [tenant, protocolo, token, ...values] });
   };
   return {
+    /** Asked across tenants. */
     listTenantsDue: tenantsDue(pool, 'lotes'),
-    claim: async (tenant, now, leaseUntil, token = randomUUID()) => {
+    /** Takes the lot that has waited longest under a token of one's own. */
+    claim: async (
+      tenant: string,
+      now: number,
+      leaseUntil: number,
+      token: string = randomUUID(),
+    ): Promise<ClaimedLote | undefined> => {
       const { rows } = await pool.query<Omit<ClaimedLote, 'token'>>(CLAIM, claimValues(tenant, now, token, leaseUntil));
       return rows[0] && { ...rows[0], token };
     },
-    issue: (tenant, lote, issuances, now, replaces) =>
-      issueLote(pool, onStored, tenant, lote, issuances, { now, replaces }),
-    finish: (tenant, lote) => move(FINISH, tenant, lote, null),
-    defer: (tenant, lote, until) => move(DEFER, tenant, lote, new Date(until)),
-    refuse: (tenant, lote, mensagens, now) =>
+    /**
+     * Issues the notes of a claimed lot in its order, all of them and the lot with them, or none: then each has its result.
+     * `lost`: the claim had ended. `replaces`: some of them replace others, and the lot is due once more.
+     */
+    issue: issueLote.bind(null, pool, onStored),
+    /** Ends a claimed lot of which nothing is left to do. */
+    finish: (tenant: string, lote: Held): Promise<void> => move(FINISH, tenant, lote, null),
+    /** Gives a claimed lot back, with all of its provider that are due: none of them is tried before a moment. */
+    defer: (tenant: string, lote: Held, until: number): Promise<void> => move(DEFER, tenant, lote, new Date(until)),
+    /** Ends a claimed lot with its messages. */
+    refuse: (tenant: string, lote: Held, mensagens: readonly Mensagem[], now: number): Promise<void> =>
       move(REFUSE, tenant, lote, null, new Date(now), JSON.stringify(mensagens)),
   };
 }

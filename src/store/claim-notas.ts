@@ -1,7 +1,7 @@
 /** The worker's side of the notas: taking what is due, and writing what came of it. */
 import { randomUUID } from 'node:crypto';
 import type { NotaEstado, NotaMove } from '../fiscal/nota.ts';
-import { claiming, claimValues, type Settle, type Settlement, settling, tenantsDue } from './claims.ts';
+import { claiming, claimValues, type Settlement, settling, tenantsDue } from './claims.ts';
 import { moveWaitingEventos, wakeSubstitutas } from './follow-nota.ts';
 import type { Db } from './open.ts';
 import { replacesOwn } from './substituicao.ts';
@@ -29,26 +29,6 @@ export type Claim = { readonly token: string; readonly notas: readonly ClaimedNo
 export type NotaSettlement = Settlement<NotaMove> & {
   /** Reception number up to which it was looked for in vain: the next look begins there, whoever takes it. */
   readonly lugar?: string | undefined;
-};
-
-export type NotaClaims = {
-  /** Tenants with something due: asked across tenants. */
-  listTenantsDue(now: number): Promise<readonly string[]>;
-  /** Takes due notas under a token of one's own and announces the sending, in one commit. */
-  claim(tenant: string, now: number, leaseUntil: number, max: number, token?: string): Promise<Claim>;
-  /**
-   * Takes under the same token what else was announced and nobody holds, due or not, the lowest numbers first: one look at what the ADN
-   * received is for all of them.
-   */
-  claimAnunciadas(
-    tenant: string,
-    token: string,
-    now: number,
-    leaseUntil: number,
-    max: number,
-  ): Promise<readonly ClaimedNota[]>;
-  /** Writes the outcome of the notas that still carry the token; returns how many did. */
-  readonly settle: Settle<NotaSettlement>;
 };
 
 /** `taken`: the rows to be claimed. */
@@ -80,7 +60,7 @@ const CLAIM_ANUNCIADAS = {
   ),
 };
 
-export function notaClaims(pool: Db): NotaClaims {
+export function notaClaims(pool: Db) {
   const claim = async (
     statement: { readonly name: string; readonly text: string },
     values: unknown[],
@@ -88,13 +68,31 @@ export function notaClaims(pool: Db): NotaClaims {
   ): Promise<readonly ClaimedNota[]> =>
     (await pool.query<ClaimedNota>({ ...statement, values: [...values, max] })).rows;
   return {
+    /** Asked across tenants. */
     listTenantsDue: tenantsDue(pool, 'notas'),
-    claim: async (tenant, now, leaseUntil, max, token = randomUUID()) => ({
+    /** Takes due notas under a token of one's own and announces the sending, in one commit. */
+    claim: async (
+      tenant: string,
+      now: number,
+      leaseUntil: number,
+      max: number,
+      token: string = randomUUID(),
+    ): Promise<Claim> => ({
       token,
       notas: await claim(CLAIM_DUE, claimValues(tenant, now, token, leaseUntil), max),
     }),
-    claimAnunciadas: (tenant, token, now, leaseUntil, max) =>
-      claim(CLAIM_ANUNCIADAS, claimValues(tenant, now, token, leaseUntil), max),
+    /**
+     * Takes under the same token what else was announced and nobody holds, due or not, the lowest numbers first: one look at what the ADN
+     * received is for all of them.
+     */
+    claimAnunciadas: (
+      tenant: string,
+      token: string,
+      now: number,
+      leaseUntil: number,
+      max: number,
+    ): Promise<readonly ClaimedNota[]> => claim(CLAIM_ANUNCIADAS, claimValues(tenant, now, token, leaseUntil), max),
+    /** Writes the outcome of the notas that still carry the token; returns how many did. */
     settle: settling<NotaSettlement>(pool, 'nota', {
       columns: [['lugar bigint', ({ lugar }) => lugar ?? null]],
       set: [

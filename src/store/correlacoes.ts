@@ -6,24 +6,23 @@ import { remembered } from './remembered.ts';
 /** A line of a municipality's correlation. */
 export type LinhaCorrelacao = { readonly item: string; readonly codigoMunicipal: string } & Correlacao;
 
-export type CorrelacaoStore = {
-  /** The line of a municipal code, else the line of the item. `nenhuma`: the municipality has imported no correlation. */
-  findCorrelacao(tenant: string, item: string, codigoMunicipal: string): Promise<Correlacao | 'nenhuma' | undefined>;
-  /** Writes the whole correlation of a municipality in place of the one it had. */
-  replaceCorrelacoes(tenant: string, linhas: readonly LinhaCorrelacao[]): Promise<void>;
-};
-
-export function correlacaoStore(pool: Db): CorrelacaoStore {
+export function correlacaoStore(pool: Db) {
   const correlacoes = remembered(async (tenant: string): Promise<ReadonlyMap<string, Correlacao>> => {
     const { rows } = await pool.query<CorrelacaoRow>(CORRELACOES, [tenant]);
     return new Map(rows.map((row) => [`${row.item} ${row.codigo_municipal}`, correlacaoOf(row)]));
   });
   return {
-    findCorrelacao: async (tenant, item, codigoMunicipal) => {
+    /** The line of a municipal code, else the line of the item. `nenhuma`: the municipality has imported no correlation. */
+    findCorrelacao: async (
+      tenant: string,
+      item: string,
+      codigoMunicipal: string,
+    ): Promise<Correlacao | 'nenhuma' | undefined> => {
       const all = await correlacoes(tenant);
       return all.size === 0 ? 'nenhuma' : (all.get(`${item} ${codigoMunicipal}`) ?? all.get(`${item} `));
     },
-    replaceCorrelacoes: (tenant, linhas) =>
+    /** Writes the whole correlation of a municipality in place of the one it had. */
+    replaceCorrelacoes: (tenant: string, linhas: readonly LinhaCorrelacao[]): Promise<void> =>
       transaction(pool, async (client) => {
         await client.query('delete from correlacoes_legadas where tenant = $1', [tenant]);
         const column = (pick: (linha: LinhaCorrelacao) => string | undefined): (string | undefined)[] =>

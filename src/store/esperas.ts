@@ -19,15 +19,6 @@ type Esperas = {
   readonly ensaio: number;
 };
 
-export type EsperaStore = {
-  /** Tenants with something due after a moment. */
-  listTenants(after: number): Promise<readonly string[]>;
-  /** Brings what is due further away than it can be to now, and what is claimed to the end of a whole claim; how many. */
-  shorten(tenant: string, now: number, esperas: Esperas): Promise<number>;
-  /** Makes due at once what is claimed under a token. What was announced was an attempt; a lot, of which nothing was stored, had none. */
-  endClaim(tenant: string, token: string, now: number): Promise<void>;
-};
-
 /** How far away each may be due: $3 and on are those of {@link Esperas}, in its order. */
 const LONGEST: Readonly<Record<Jobs, string>> = {
   notas: `case when claims is not null then $3 when simular is not null then $9 when estado = 'transmitida' then $5
@@ -58,11 +49,13 @@ function endingClaim(table: Jobs): string {
 const TENANTS = `select m.tenant from municipios m
   where ${JOBS.map((table) => `exists (select 1 from ${table} x where x.tenant = m.tenant and x.due_at > $1)`).join(' or ')}`;
 
-export function esperaStore(pool: Db): EsperaStore {
+export function esperaStore(pool: Db) {
   return {
-    listTenants: async (after) =>
+    /** Tenants with something due after a moment. */
+    listTenants: async (after: number): Promise<readonly string[]> =>
       (await pool.query<{ tenant: string }>(TENANTS, [new Date(after)])).rows.map(({ tenant }) => tenant),
-    shorten: async (tenant, now, esperas) => {
+    /** Brings what is due further away than it can be to now, and what is claimed to the end of a whole claim; how many. */
+    shorten: async (tenant: string, now: number, esperas: Esperas): Promise<number> => {
       const { reserva, reservaDeLote, nota, substituta, evento, eventoDeRascunho, ensaio } = esperas;
       const longest = [reserva, reservaDeLote, nota, substituta, evento, eventoDeRascunho, ensaio];
       let rows = 0;
@@ -71,7 +64,8 @@ export function esperaStore(pool: Db): EsperaStore {
       }
       return rows;
     },
-    endClaim: async (tenant, token, now) => {
+    /** Makes due at once what is claimed under a token. What was announced was an attempt; a lot, of which nothing was stored, had none. */
+    endClaim: async (tenant: string, token: string, now: number): Promise<void> => {
       for (const table of JOBS)
         await writeAlone(pool, { text: endingClaim(table), values: [tenant, token, new Date(now)] });
     },

@@ -3,12 +3,12 @@
  * means is decided in `fiscal`.
  */
 import type { EventoEstado, EventoTrigger } from '../fiscal/evento.ts';
-import { type EventoClaims, eventoClaims } from './claim-eventos.ts';
+import { eventoClaims } from './claim-eventos.ts';
 import { type EventoRow, readEventos } from './evento-rows.ts';
 import { groupCommit } from './group-commit.ts';
-import { type EventoOnNota, type NotaForEvento, readNotaForEvento, readOnNotas } from './on-notas.ts';
+import { type NotaForEvento, readNotaForEvento, readOnNotas } from './on-notas.ts';
 import type { Db } from './open.ts';
-import { type EventoOperations, eventoOperations } from './operate-eventos.ts';
+import { eventoOperations } from './operate-eventos.ts';
 import { type EventoNovo, type RegisterResult, registerEvento } from './register-eventos.ts';
 import { isLocked } from './unavailable.ts';
 
@@ -33,30 +33,7 @@ export type EventoStep = {
   readonly quem: string | null;
 };
 
-export type EventoStore = EventoClaims &
-  EventoOperations & {
-    /** Numbers and stores an event; answers after the commit. What stands against it is answered, not thrown. */
-    register(tenant: string, novo: EventoNovo): Promise<RegisterResult>;
-    findNota(
-      tenant: string,
-      nota: { readonly chave: string } | { readonly protocolo: string },
-    ): Promise<NotaForEvento | undefined>;
-    /** Events that others are judged by, of several notas by their `id`, ordered as in {@link NotaForEvento}. */
-    listOnNotas(tenant: string, notas: readonly string[]): Promise<ReadonlyMap<string, readonly EventoOnNota[]>>;
-    /** All events of a nota, newest first. */
-    listOf(tenant: string, nota: string): Promise<readonly EventoRow[]>;
-    /** By their sequence. */
-    listOfTipo(tenant: string, nota: string, codigo: string): Promise<readonly EventoRow[]>;
-    find(tenant: string, nota: string, codigo: string, sequencial: number): Promise<EventoRow | undefined>;
-    findById(tenant: string, id: string): Promise<EventoRow | undefined>;
-    readDocuments(tenant: string, id: string): Promise<EventoDocuments | undefined>;
-    /** The moves of an event, from its registration on. */
-    listTrail(tenant: string, id: string): Promise<readonly EventoStep[]>;
-    /** The documents of events as they were written, by id. */
-    readXml(tenant: string, ids: readonly string[]): Promise<ReadonlyMap<string, string>>;
-  };
-
-export function eventoStore(pool: Db): EventoStore {
+export function eventoStore(pool: Db) {
   // Those of one nota go one after the other, instead of holding connections while they wait for each other.
   const inTurn = groupCommit<EventoNovo, RegisterResult>(
     async (key, [novo]) => [await registerEvento(pool, key.slice(0, key.indexOf('/')), novo!)],
@@ -68,33 +45,43 @@ export function eventoStore(pool: Db): EventoStore {
   return {
     ...eventoClaims(pool),
     ...eventoOperations(pool),
-    register: (tenant, novo) => inTurn(`${tenant}/${novo.nota}`, novo),
-    findNota: (tenant, nota) =>
+    /** Numbers and stores an event; answers after the commit. What stands against it is answered, not thrown. */
+    register: (tenant: string, novo: EventoNovo): Promise<RegisterResult> => inTurn(`${tenant}/${novo.nota}`, novo),
+    findNota: (
+      tenant: string,
+      nota: { readonly chave: string } | { readonly protocolo: string },
+    ): Promise<NotaForEvento | undefined> =>
       'chave' in nota
         ? readNotaForEvento(pool, 'nota_evento_chave', 'n.chave_acesso = $2', tenant, nota.chave)
         : readNotaForEvento(pool, 'nota_evento_prot', 'n.numero_protocolo = $2', tenant, nota.protocolo),
-    listOnNotas: (tenant, notas) => readOnNotas(pool, tenant, notas),
-    listOf: (tenant, nota) => readEventos(pool, tenant, 'e.nota = $2 order by e.criado_em desc, e.ordem desc', [nota]),
-    listOfTipo: (tenant, nota, codigo) =>
+    /** Events that others are judged by, of several notas by their `id`, ordered as in {@link NotaForEvento}. */
+    listOnNotas: readOnNotas.bind(null, pool),
+    /** All events of a nota, newest first. */
+    listOf: (tenant: string, nota: string): Promise<readonly EventoRow[]> =>
+      readEventos(pool, tenant, 'e.nota = $2 order by e.criado_em desc, e.ordem desc', [nota]),
+    /** By their sequence. */
+    listOfTipo: (tenant: string, nota: string, codigo: string): Promise<readonly EventoRow[]> =>
       readEventos(pool, tenant, 'e.nota = $2 and e.codigo_tipo_evento = $3 order by e.numero_sequencial', [
         nota,
         codigo,
       ]),
-    find: (tenant, nota, codigo, sequencial) =>
+    find: (tenant: string, nota: string, codigo: string, sequencial: number): Promise<EventoRow | undefined> =>
       one(tenant, 'e.nota = $2 and e.codigo_tipo_evento = $3 and e.numero_sequencial = $4', [nota, codigo, sequencial]),
-    findById: (tenant, id) => one(tenant, 'e.id = $2', [id]),
-    readDocuments: async (tenant, id) => {
+    findById: (tenant: string, id: string): Promise<EventoRow | undefined> => one(tenant, 'e.id = $2', [id]),
+    readDocuments: async (tenant: string, id: string): Promise<EventoDocuments | undefined> => {
       const text = `select d.recebido, d.recebido_assinatura, d.xml, e.assinatura,
           (select c.der from certificados c where c.tenant = $1 and c.impressao = e.certificado) as certificado_der
         from eventos e join documentos_eventos d on d.tenant = $1 and d.evento = e.id where e.tenant = $1 and e.id = $2`;
       return (await pool.query<EventoDocuments>(text, [tenant, id])).rows[0];
     },
-    listTrail: async (tenant, id) => {
+    /** The moves of an event, from its registration on. */
+    listTrail: async (tenant: string, id: string): Promise<readonly EventoStep[]> => {
       const text = `select em, de, gatilho, para, mensagem, quem from trilha_eventos
         where tenant = $1 and evento = $2 order by movimento`;
       return (await pool.query<EventoStep>(text, [tenant, id])).rows;
     },
-    readXml: async (tenant, ids) => {
+    /** The documents of events as they were written, by id. */
+    readXml: async (tenant: string, ids: readonly string[]): Promise<ReadonlyMap<string, string>> => {
       const text = `select d.evento::text as evento, d.xml from unnest($2::bigint[]) as x (id)
         join documentos_eventos d on d.tenant = $1 and d.evento = x.id`;
       const query = { name: 'xml_eventos', text, values: [tenant, ids], binary: true };

@@ -11,14 +11,10 @@ import type { PoolClient } from './pg.ts';
 const STEP_MAX = 200;
 const DAY_MS = 86_400_000;
 
-export type GuardaStore = {
-  /** Deletes a part of what is past its time; whether there may be more. `now`: milliseconds. */
-  forgetRehearsals(now: number): Promise<boolean>;
-};
-
-export function guardaStore(pool: Db): GuardaStore {
+export function guardaStore(pool: Db) {
   return {
-    forgetRehearsals: async (now) => {
+    /** Deletes a part of what is past its time; whether there may be more. `now`: milliseconds. */
+    forgetRehearsals: async (now: number): Promise<boolean> => {
       const { rows } = await pool.query<{ tenant: string; guarda_dias: number | null }>(REHEARSALS);
       let more = false;
       for (const { tenant, guarda_dias } of rows) {

@@ -45,29 +45,23 @@ type KeptAnswer = KeyedRequest &
     | { readonly status: number; readonly faults: readonly [Fault, ...Fault[]] }
   );
 
-export type IdempotenciaStore = {
-  /** The answer under a key, while it is kept. `now`: milliseconds. */
-  findAnswer(tenant: string, impressao: Buffer, now: number): Promise<KeptAnswer | undefined>;
-  /** Whether the refusal is kept now: not when there is an answer under its key already. */
-  keepRefusal(tenant: string, refusal: KeyedRefusal): Promise<boolean>;
-  /** Deletes a part of what is past its time; whether there may be more. */
-  forget(now: number): Promise<boolean>;
-};
-
-export function idempotenciaStore(pool: Db): IdempotenciaStore {
+export function idempotenciaStore(pool: Db) {
   const answers = batched<KeptAnswer>((tenant, keys) => readAnswers(pool, tenant, keys));
   return {
-    findAnswer: async (tenant, impressao, now) => {
+    /** The answer under a key, while it is kept. `now`: milliseconds. */
+    findAnswer: async (tenant: string, impressao: Buffer, now: number): Promise<KeptAnswer | undefined> => {
       const found = await answers(tenant, impressao.toString('hex'));
       return found !== undefined && found.criado_em > now - KEPT_MS ? found : undefined;
     },
-    keepRefusal: async (tenant, { status, faults, ...request }) => {
+    /** Whether the refusal is kept now: not when there is an answer under its key already. */
+    keepRefusal: async (tenant: string, { status, faults, ...request }: KeyedRefusal): Promise<boolean> => {
       const recusa = JSON.stringify(faults);
       if (recusa.length > REFUSAL_CHARS_MAX) return true;
       const alone: Writes = { query: (asked) => writeAlone(pool, asked) };
       return (await takeKeys(alone, tenant, [{ ...request, status, recusa }])).size === 1;
     },
-    forget: async (now) => {
+    /** Deletes a part of what is past its time; whether there may be more. */
+    forget: async (now: number): Promise<boolean> => {
       const before = new Date(now - KEPT_MS);
       const { rows } = await pool.query<{ tenant: string }>(WITH_OLD_ANSWERS, [before]);
       const counts = await Promise.all(

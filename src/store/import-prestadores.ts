@@ -46,15 +46,6 @@ export type ContagemPrestadores = Contagem & {
   readonly simples: { readonly novos: number; readonly alterados: number; readonly retirados: number };
 };
 
-export type PrestadorImport = {
-  /** `columns`: the optional ones that the file has. Of one tenant one merge at a time. */
-  import<Result>(
-    tenant: string,
-    about: { readonly columns: readonly ColunaOpcional[]; readonly now: number },
-    work: (staging: Staging<EntradaPrestador, ContagemPrestadores>) => Promise<Result>,
-  ): Promise<Result>;
-};
-
 const ALWAYS = ['inscricao_municipal', 'razao_social', 'autorizado'] as const;
 
 /** What stands in a row whose file has no such column. */
@@ -65,9 +56,14 @@ const DEFAULTS: Readonly<Partial<Record<ColunaOpcional, string>>> = {
   cep: ENDERECO_NAO_INFORMADO.CEP,
 };
 
-export function prestadorImport(pool: Db): PrestadorImport {
+export function prestadorImport(pool: Db) {
   return {
-    import: (tenant, { columns, now }, work) => staged(pool, tenant, kindOf(tenant, columns, now), work),
+    /** `columns`: the optional ones that the file has. Of one tenant one merge at a time. */
+    import: <Result>(
+      tenant: string,
+      { columns, now }: { readonly columns: readonly ColunaOpcional[]; readonly now: number },
+      work: (staging: Staging<EntradaPrestador, ContagemPrestadores>) => Promise<Result>,
+    ): Promise<Result> => staged(pool, tenant, kindOf(tenant, columns, now), work),
   };
 }
 

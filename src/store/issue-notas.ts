@@ -42,15 +42,8 @@ export type IssueResult =
   | { readonly isRepeated: true }
   | { readonly error: unknown };
 
-export type NotaIssuing = {
-  /** Numbers and stores a nota; answers after the commit. A DPS identifier in use is answered, not thrown. */
-  issue(tenant: string, issuance: Issuance): Promise<IssueResult>;
-  /** How long the group has been on its way that began first, in milliseconds. */
-  issuingFor(): number;
-};
-
 /** `onStored` is told of every commit. */
-export function notaIssuing(pool: Db, onStored: OnStored): NotaIssuing {
+export function notaIssuing(pool: Db, onStored: OnStored) {
   const lanes = lanesOfIssuing();
   const issue = groupCommit<Issuance, IssueResult>(
     async (lane, jobs) => {
@@ -64,7 +57,10 @@ export function notaIssuing(pool: Db, onStored: OnStored): NotaIssuing {
     (error, lane) => isLocked(error) && isApart(lane),
   );
   return {
-    issue: (tenant, issuance) => issue(lanes.laneOf(tenant, issuance.prestador), issuance),
+    /** Numbers and stores a nota; answers after the commit. A DPS identifier in use is answered, not thrown. */
+    issue: (tenant: string, issuance: Issuance): Promise<IssueResult> =>
+      issue(lanes.laneOf(tenant, issuance.prestador), issuance),
+    /** How long the group has been on its way that began first, in milliseconds. */
     issuingFor: issue.longest,
   };
 }

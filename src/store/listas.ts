@@ -80,28 +80,22 @@ export type Linha = Readonly<Record<string, string | readonly string[] | null>> 
   readonly fim: string | null;
 };
 
-export type ListaStore = {
-  /** Of one tenant one merge at a time. Of a key that the file names, the lines are those of the file. */
-  import<Result>(
-    nome: ListaNome,
-    tenant: string,
-    work: (staging: Staging<Entrada, ContagemLista>) => Promise<Result>,
-  ): Promise<Result>;
-  /** The whole list, in the order of key and date. */
-  list(nome: ListaNome, tenant: string): Promise<readonly Linha[]>;
-  /** How many lines each list has. */
-  count(tenant: string): Promise<Readonly<Record<ListaNome, number>>>;
-};
-
-export function listaStore(pool: Db): ListaStore {
+export function listaStore(pool: Db) {
   return {
-    import: (nome, tenant, work) => staged(pool, tenant, kindOf(tenant, LISTAS[nome]), work),
-    list: async (nome, tenant) => {
+    /** Of one tenant one merge at a time. Of a key that the file names, the lines are those of the file. */
+    import: <Result>(
+      nome: ListaNome,
+      tenant: string,
+      work: (staging: Staging<Entrada, ContagemLista>) => Promise<Result>,
+    ): Promise<Result> => staged(pool, tenant, kindOf(tenant, LISTAS[nome]), work),
+    /** The whole list, in the order of key and date. */
+    list: async (nome: ListaNome, tenant: string): Promise<readonly Linha[]> => {
       const { table, key } = LISTAS[nome];
       const text = `select ${columnsOf(nome)} from ${table} s where tenant = $1 order by ${listOf('s', [...key, 'inicio'])}`;
       return (await pool.query<Linha>(text, [tenant])).rows;
     },
-    count: async (tenant) => {
+    /** How many lines each list has. */
+    count: async (tenant: string): Promise<Readonly<Record<ListaNome, number>>> => {
       const counts = Object.entries(LISTAS).map(
         ([nome, { table }]) => `(select count(*)::int from ${table} where tenant = $1) as ${nome}`,
       );

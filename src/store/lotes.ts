@@ -6,8 +6,8 @@ import type { Mensagem } from '../fiscal/abrasf/mensagens.ts';
 import type { Guardado, IdentificacaoRps } from '../fiscal/abrasf/rps.ts';
 import { LOTE_SITUACAO, type LoteSituacao } from '../fiscal/lote.ts';
 import type { NotaEstado } from '../fiscal/nota.ts';
-import { type LoteClaims, loteClaims } from './claim-lotes.ts';
-import { type CorrelacaoStore, correlacaoStore } from './correlacoes.ts';
+import { loteClaims } from './claim-lotes.ts';
+import { correlacaoStore } from './correlacoes.ts';
 import { type Db, transaction, writeAlone } from './open.ts';
 import type { OnStored } from './recent.ts';
 
@@ -88,41 +88,26 @@ type ParteAsked = {
   readonly im?: string | undefined;
 };
 
-export type LoteStore = LoteClaims &
-  CorrelacaoStore & {
-    /** Stores a lot, or answers the one that said the same before, unless it was refused or each of its notes was. */
-    receive(tenant: string, lote: LoteNovo): Promise<LoteRow>;
-    findByProtocolo(tenant: string, prestador: string, protocolo: string): Promise<LoteRow | undefined>;
-    listNotas(tenant: string, protocolo: string): Promise<readonly NotaDoPorto[]>;
-    findRps(tenant: string, prestador: string, rps: IdentificacaoRps): Promise<RpsRow | undefined>;
-    /** Notes of a provider in the order of their numbers, after one of them, without those that the national environment refused. */
-    listNotasOfPrestador(
-      tenant: string,
-      asked: NotasAsked,
-      max: number,
-      after?: string,
-    ): Promise<readonly NotaDoPorto[]>;
-    /** How many they are; counted up to `max`. */
-    countNotasOfPrestador(tenant: string, asked: NotasAsked, max: number): Promise<number>;
-  };
-
-export function loteStore(pool: Db, onStored: OnStored): LoteStore {
+export function loteStore(pool: Db, onStored: OnStored) {
   return {
     ...loteClaims(pool, onStored),
     ...correlacaoStore(pool),
-    receive: (tenant, lote) => receive(pool, tenant, lote),
-    findByProtocolo: async (tenant, prestador, protocolo) => {
+    /** Stores a lot, or answers the one that said the same before, unless it was refused or each of its notes was. */
+    receive: receive.bind(null, pool),
+    findByProtocolo: async (tenant: string, prestador: string, protocolo: string): Promise<LoteRow | undefined> => {
       const text = `select ${LOTE} from lotes where tenant = $1 and protocolo = $2 and prestador = $3`;
       return (await pool.query<LoteRow>(text, [tenant, protocolo, prestador])).rows[0];
     },
-    listNotas: async (tenant, protocolo) => {
+    listNotas: async (tenant: string, protocolo: string): Promise<readonly NotaDoPorto[]> => {
       const text = `select ${NOTA} from lotes_rps r join notas n on n.tenant = $1 and n.id = r.nota ${PAPEIS}
         where r.tenant = $1 and r.protocolo = $2 order by r.ordem`;
       return (await pool.query<NotaDoPorto>(text, [tenant, protocolo])).rows;
     },
-    findRps: (tenant, prestador, rps) => readRpsRow(pool, tenant, prestador, rps),
-    listNotasOfPrestador: (tenant, asked, max, after) => notasOf(pool, tenant, asked, max, after),
-    countNotasOfPrestador: (tenant, asked, max) => countNotas(pool, tenant, asked, max),
+    findRps: readRpsRow.bind(null, pool),
+    /** Notes of a provider in the order of their numbers, after one of them, without those that the national environment refused. */
+    listNotasOfPrestador: notasOf.bind(null, pool),
+    /** How many they are; counted up to `max`. */
+    countNotasOfPrestador: countNotas.bind(null, pool),
   };
 }
 

@@ -10,38 +10,6 @@ export type { AcessoAdn, Confianca, Municipio } from '../fiscal/settings.ts';
 /** `desde`: since when it is this one; `vistoEm`: when it was last met, to the minute. Milliseconds. */
 type TransmissionProblem = { readonly problema: string; readonly desde: number; readonly vistoEm: number };
 
-export type MunicipioStore = {
-  findBySlug(slug: string): Promise<Municipio | undefined>;
-  /** All of them, in the order of their slugs. */
-  list(): Promise<readonly Municipio[]>;
-  /** Another tenant in production with this IBGE code. */
-  findInProducao(codigoIbge: string, except: string): Promise<string | undefined>;
-  /**
-   * Opens a tenant; false when one is there already, which stays as it is, or when its code has another tenant in
-   * production.
-   */
-  create(municipio: NovoMunicipio, now: number): Promise<boolean>;
-  /**
-   * Writes all that a tenant has set; false when there is no such tenant, or when it would come to share its code with
-   * another one in production.
-   */
-  update(municipio: Municipio): Promise<boolean>;
-  /** Whether a tenant has ever numbered a note. */
-  hasIssued(tenant: string): Promise<boolean>;
-  /** Takes a tenant away with its registry and settings; false when it has numbered a note, or when there is none. */
-  delete(tenant: string): Promise<boolean>;
-  /**
-   * Tells why the notes of a tenant are not being transmitted, in Portuguese; undefined: they are again. `at` in
-   * milliseconds. To be called after every delivery: it writes when something changed, and at most once a minute otherwise.
-   * `isVague`: a problem that is known already says more, and stays.
-   */
-  noteProblem(tenant: string, problem: string | undefined, at: number, isVague?: boolean): Promise<void>;
-  /** What was told last, while it lasts. */
-  findProblem(tenant: string): Promise<TransmissionProblem | undefined>;
-  /** Establishments of the registry. */
-  countPrestadores(tenant: string): Promise<number>;
-};
-
 /** A problem that lasts is written again this often, so that it is seen to last, and what another process wrote is mended. */
 const PROBLEM_FRESH_MS = 60_000;
 /** Far beyond any sentence of ours; an answer from outside may be part of one. */
@@ -54,23 +22,29 @@ const AFTER = SETTINGS.length + 2;
 
 type Row = { readonly tenant: string } & Readonly<Record<string, unknown>>;
 
-export function municipioStore(pool: Db): MunicipioStore {
+export function municipioStore(pool: Db) {
   const bySlug = remembered(async (slug: string): Promise<Municipio | undefined> => {
     const { rows } = await pool.query<Row>(`select tenant, ${COLUMNS} from municipios where tenant = $1`, [slug]);
     return rows[0] && municipioOf(rows[0]);
   });
   return {
     findBySlug: bySlug,
-    list: async () => {
+    /** All of them, in the order of their slugs. */
+    list: async (): Promise<readonly Municipio[]> => {
       const { rows } = await pool.query<Row>(`select tenant, ${COLUMNS} from municipios order by tenant`);
       return rows.map(municipioOf);
     },
-    findInProducao: async (codigoIbge, except) => {
+    /** Another tenant in production with this IBGE code. */
+    findInProducao: async (codigoIbge: string, except: string): Promise<string | undefined> => {
       const text = `select tenant from municipios where codigo_ibge = $1 and ambiente = 'producao' and tenant <> $2
         order by tenant limit 1`;
       return (await pool.query<{ tenant: string }>(text, [codigoIbge, except])).rows[0]?.tenant;
     },
-    create: (municipio, now) =>
+    /**
+     * Opens a tenant; false when one is there already, which stays as it is, or when its code has another tenant in
+     * production.
+     */
+    create: (municipio: NovoMunicipio, now: number): Promise<boolean> =>
       transaction(pool, async (client) => {
         await lockCode(client, municipio);
         const text = `insert into municipios (tenant, ${COLUMNS}, criado_em)
@@ -79,7 +53,11 @@ export function municipioStore(pool: Db): MunicipioStore {
         const { rowCount } = await client.query(text, [...valuesOf(municipio), new Date(now)]);
         return rowCount === 1;
       }),
-    update: (municipio) =>
+    /**
+     * Writes all that a tenant has set; false when there is no such tenant, or when it would come to share its code with
+     * another one in production.
+     */
+    update: (municipio: Municipio): Promise<boolean> =>
       transaction(pool, async (client) => {
         await lockCode(client, municipio);
         // Two that share a code from before can still be mended in everything else.
@@ -88,19 +66,28 @@ export function municipioStore(pool: Db): MunicipioStore {
         const { rowCount } = await client.query(text, valuesOf(municipio));
         return rowCount === 1;
       }),
-    hasIssued: async (tenant) => {
+    /** Whether a tenant has ever numbered a note. */
+    hasIssued: async (tenant: string): Promise<boolean> => {
       const text = 'select exists (select 1 from numeracao where tenant = $1) as issued';
       const { rows } = await pool.query<{ issued: boolean }>(text, [tenant]);
       return rows[0]!.issued;
     },
-    delete: (tenant) => transaction(pool, (client) => deleteUnused(client, tenant)),
+    /** Takes a tenant away with its registry and settings; false when it has numbered a note, or when there is none. */
+    delete: (tenant: string): Promise<boolean> => transaction(pool, (client) => deleteUnused(client, tenant)),
+    /**
+     * Tells why the notes of a tenant are not being transmitted, in Portuguese; undefined: they are again. `at` in
+     * milliseconds. To be called after every delivery: it writes when something changed, and at most once a minute otherwise.
+     * `isVague`: a problem that is known already says more, and stays.
+     */
     noteProblem: problemNotes(pool),
-    findProblem: async (tenant) => {
+    /** What was told last, while it lasts. */
+    findProblem: async (tenant: string): Promise<TransmissionProblem | undefined> => {
       const text = 'select problema, desde, visto_em from transmissoes where tenant = $1 and problema is not null';
       const { rows } = await pool.query<{ problema: string; desde: Date; visto_em: Date }>(text, [tenant]);
       return rows[0] && { problema: rows[0].problema, desde: +rows[0].desde, vistoEm: +rows[0].visto_em };
     },
-    countPrestadores: async (tenant) => {
+    /** Establishments of the registry. */
+    countPrestadores: async (tenant: string): Promise<number> => {
       const text = 'select count(*)::int as count from prestadores where tenant = $1';
       const { rows } = await pool.query<{ count: number }>(text, [tenant]);
       return rows[0]!.count;
@@ -121,10 +108,10 @@ async function deleteUnused(client: PoolClient, tenant: string): Promise<boolean
   return true;
 }
 
-function problemNotes(pool: Db): MunicipioStore['noteProblem'] {
+function problemNotes(pool: Db) {
   /** What this process wrote last of each tenant. */
   const written = new Map<string, { readonly problema: string | undefined; readonly at: number }>();
-  return async (tenant, problem, at, isVague = false) => {
+  return async (tenant: string, problem: string | undefined, at: number, isVague = false): Promise<void> => {
     const before = written.get(tenant);
     const problema = (isVague ? (before?.problema ?? problem) : problem)?.slice(0, PROBLEM_CHARS_MAX);
     if (before !== undefined && before.problema === problema && Math.abs(at - before.at) < PROBLEM_FRESH_MS) return;

@@ -32,34 +32,27 @@ type Retidas = {
   readonly motivos: readonly { readonly mensagem: string; readonly notas: number }[];
 };
 
-export type NotaRetidaStore = {
-  /** Tenants with notas that were judged by an older table: the one question asked across tenants. */
-  listTenants(versao: number): Promise<readonly string[]>;
-  /** Notas that were judged by an older table, the oldest first. */
-  list(tenant: string, versao: number, max: number): Promise<readonly NotaRetida[]>;
-  /** Writes what the table of this version made of notas that were judged by an older one; how many it wrote. */
-  release(tenant: string, now: number, versao: number, saidas: readonly SaidaDeRetida[]): Promise<number>;
-  /** Undefined when none waits. */
-  count(tenant: string): Promise<Retidas | undefined>;
-};
-
-export function notaRetidaStore(pool: Db): NotaRetidaStore {
+export function notaRetidaStore(pool: Db) {
   return {
-    listTenants: async (versao) => {
+    /** Tenants with notas that were judged by an older table: the one question asked across tenants. */
+    listTenants: async (versao: number): Promise<readonly string[]> => {
       const text = `select m.tenant from municipios m where exists (select 1 from notas n
         where n.tenant = m.tenant and n.estado = 'retida' and n.tabela_aliquotas < $1)`;
       const { rows } = await pool.query<{ tenant: string }>({ name: 'tenants_retidas', text, values: [versao] });
       return rows.map(({ tenant }) => tenant);
     },
-    list: async (tenant, versao, max) => {
+    /** Notas that were judged by an older table, the oldest first. */
+    list: async (tenant: string, versao: number, max: number): Promise<readonly NotaRetida[]> => {
       const text = `select n.id, n.chave_acesso, d.recebido, d.nfse from (select id, chave_acesso from notas
           where tenant = $1 and estado = 'retida' and tabela_aliquotas < $2 order by tabela_aliquotas, id limit $3) n
         join documentos d on d.tenant = $1 and d.nota = n.id order by n.id`;
       return (await pool.query<NotaRetida>(text, [tenant, versao, max])).rows;
     },
-    release: (tenant, now, versao, saidas) =>
+    /** Writes what the table of this version made of notas that were judged by an older one; how many it wrote. */
+    release: (tenant: string, now: number, versao: number, saidas: readonly SaidaDeRetida[]): Promise<number> =>
       writeUnlocked(saidas, (some, options) => release(pool, tenant, now, versao, some, options)),
-    count: async (tenant) => {
+    /** Undefined when none waits. */
+    count: async (tenant: string): Promise<Retidas | undefined> => {
       const text = `select mensagem_retorno as mensagem, count(*)::int as notas, min(data_emissao) as desde from notas
         where tenant = $1 and estado = 'retida' group by mensagem_retorno order by 2 desc, 1`;
       const { rows } = await pool.query<{ mensagem: string; notas: number; desde: Date }>(text, [tenant]);

@@ -3,13 +3,13 @@
  * decided in `fiscal`.
  */
 import type { NotaEstado, NotaTrigger } from '../fiscal/nota.ts';
-import { type NotaClaims, notaClaims } from './claim-notas.ts';
-import { type NotaIssuing, notaIssuing } from './issue-notas.ts';
+import { notaClaims } from './claim-notas.ts';
+import { notaIssuing } from './issue-notas.ts';
 import { type NotaRow, selectNota } from './nota-columns.ts';
-import { type NextNumbers, nextNumbers } from './numeracao.ts';
+import { nextNumbers } from './numeracao.ts';
 import { type Db, ONE_BY_ONE } from './open.ts';
 import { type OnStored, type Recent, recentDocuments } from './recent.ts';
-import { type Retirada, type RetiradaResult, withdrawNota } from './withdraw-nota.ts';
+import { withdrawNota } from './withdraw-nota.ts';
 
 /** What became of a nota that others replace. */
 type Substituida = {
@@ -32,34 +32,8 @@ export type NotaStep = {
 /** Notas on their way. `desde`: when the oldest was issued; `proxima`: when the first is due again. Milliseconds. */
 type WaitingNotas = { readonly notas: number; readonly desde: number; readonly proxima: number };
 
-export type NotaStore = NotaIssuing &
-  NotaClaims & {
-    findByChave(tenant: string, chave: string): Promise<NotaRow | undefined>;
-    findByProtocolo(tenant: string, protocolo: string): Promise<NotaRow | undefined>;
-    findByDps(tenant: string, idDps: string): Promise<NotaRow | undefined>;
-    /** What the next DPS without number of a CNPJ or CPF would take, for who only asks; `serie`: of `dpsSerieOf`. */
-    previewNumbers(tenant: string, prestador: string, serie: string): Promise<NextNumbers>;
-    /** `id` of a nota, for what hangs on it. */
-    findId(tenant: string, chave: string): Promise<string | undefined>;
-    /** What became of notas that others replace, by their keys; those that are not of this service are left out. */
-    findSubstituidas(tenant: string, chaves: readonly string[]): Promise<ReadonlyMap<string, Substituida>>;
-    /** The received bytes of a nota, to tell whether a repeated DPS is the same document. */
-    readReceived(tenant: string, id: bigint): Promise<Buffer | undefined>;
-    hasDps(tenant: string, idDps: string): Promise<boolean>;
-    /** What waits for the national environment; undefined when nothing does. */
-    findWaiting(tenant: string): Promise<WaitingNotas | undefined>;
-    /** Withdraws a nota that replaces another, was never transmitted, and that no event names: it ends like a refused one. */
-    withdraw(tenant: string, chave: string, now: number, by: Retirada): Promise<RetiradaResult>;
-    /** The moves of a nota, from its issuance on. */
-    listTrail(tenant: string, id: string): Promise<readonly NotaStep[]>;
-    /** The NFS-e documents of notas, by id. */
-    readNfse(tenant: string, ids: readonly string[]): Promise<ReadonlyMap<string, string>>;
-    /** Saves {@link readNfse} a reading of what another thread has just stored. */
-    keepForTransmission: OnStored;
-  };
-
 /** `onStored`: tells of every commit, for a worker elsewhere; without it the documents are kept for one of this process. */
-export function notaStore(pool: Db, onStored?: OnStored): NotaStore {
+export function notaStore(pool: Db, onStored?: OnStored) {
   const recent = recentDocuments();
   const keep: OnStored = (tenant, documents) => {
     for (const [id, nfse] of documents) recent.put(tenant, id, nfse);
@@ -67,15 +41,21 @@ export function notaStore(pool: Db, onStored?: OnStored): NotaStore {
   return {
     ...notaIssuing(pool, onStored ?? keep),
     ...notaClaims(pool),
-    findByChave: (tenant, chave) => readNota(pool, 'nota_chave', 'n.chave_acesso = $2', tenant, chave),
-    findByProtocolo: (tenant, protocolo) => readNota(pool, 'nota_prot', 'n.numero_protocolo = $2', tenant, protocolo),
-    findByDps: (tenant, idDps) => readNota(pool, 'nota_dps', "n.id_dps = $2 and n.estado <> 'recusada'", tenant, idDps),
-    previewNumbers: (tenant, prestador, serie) => nextNumbers(pool, tenant, prestador, serie),
-    findId: async (tenant, chave) => {
+    findByChave: (tenant: string, chave: string): Promise<NotaRow | undefined> =>
+      readNota(pool, 'nota_chave', 'n.chave_acesso = $2', tenant, chave),
+    findByProtocolo: (tenant: string, protocolo: string): Promise<NotaRow | undefined> =>
+      readNota(pool, 'nota_prot', 'n.numero_protocolo = $2', tenant, protocolo),
+    findByDps: (tenant: string, idDps: string): Promise<NotaRow | undefined> =>
+      readNota(pool, 'nota_dps', "n.id_dps = $2 and n.estado <> 'recusada'", tenant, idDps),
+    /** What the next DPS without number of a CNPJ or CPF would take, for who only asks; `serie`: of `dpsSerieOf`. */
+    previewNumbers: nextNumbers.bind(null, pool),
+    /** `id` of a nota, for what hangs on it. */
+    findId: async (tenant: string, chave: string): Promise<string | undefined> => {
       const text = 'select id from notas where tenant = $1 and chave_acesso = $2';
       return (await pool.query<{ id: string }>({ name: 'nota_id', text, values: [tenant, chave] })).rows[0]?.id;
     },
-    findSubstituidas: async (tenant, chaves) => {
+    /** What became of notas that others replace, by their keys; those that are not of this service are left out. */
+    findSubstituidas: async (tenant: string, chaves: readonly string[]): Promise<ReadonlyMap<string, Substituida>> => {
       const text = `select n.chave_acesso, n.estado, (select e.campos ->> 'chave_acesso_substituta' from eventos e
           where e.tenant = $1 and e.nota = n.id and e.estado = 'processado' and e.cancela limit 1) as por
         from unnest($2::text[]) as x (chave) join notas n on n.tenant = $1 and n.chave_acesso = x.chave
@@ -83,15 +63,17 @@ export function notaStore(pool: Db, onStored?: OnStored): NotaStore {
       const { rows } = await pool.query<Substituida & { chave_acesso: string }>(text, [tenant, chaves]);
       return new Map(rows.map(({ chave_acesso, ...substituida }) => [chave_acesso, substituida]));
     },
-    readReceived: async (tenant, id) => {
+    /** The received bytes of a nota, to tell whether a repeated DPS is the same document. */
+    readReceived: async (tenant: string, id: bigint): Promise<Buffer | undefined> => {
       const text = 'select recebido from documentos where tenant = $1 and nota = $2';
       return (await pool.query<{ recebido: Buffer }>(text, [tenant, id])).rows[0]?.recebido;
     },
-    hasDps: async (tenant, idDps) => {
+    hasDps: async (tenant: string, idDps: string): Promise<boolean> => {
       const text = "select 1 from notas where tenant = $1 and id_dps = $2 and estado <> 'recusada'";
       return (await pool.query({ name: 'has_dps', text, values: [tenant, idDps] })).rowCount === 1;
     },
-    findWaiting: async (tenant) => {
+    /** What waits for the national environment; undefined when nothing does. */
+    findWaiting: async (tenant: string): Promise<WaitingNotas | undefined> => {
       // Only what is not at rest has a due date, and those rows have an index of their own.
       const text = `select count(*)::int as notas, min(data_emissao) as desde, min(due_at) as proxima
         from notas where tenant = $1 and due_at is not null`;
@@ -99,13 +81,16 @@ export function notaStore(pool: Db, onStored?: OnStored): NotaStore {
       const { notas, desde, proxima } = rows[0]!;
       return notas === 0 ? undefined : { notas, desde: +desde, proxima: +proxima };
     },
-    withdraw: (tenant, chave, now, by) => withdrawNota(pool, tenant, chave, now, by),
-    listTrail: async (tenant, id) => {
+    /** Withdraws a nota that replaces another, was never transmitted, and that no event names: it ends like a refused one. */
+    withdraw: withdrawNota.bind(null, pool),
+    /** The moves of a nota, from its issuance on. */
+    listTrail: async (tenant: string, id: string): Promise<readonly NotaStep[]> => {
       const text = `select em, de, gatilho, para, mensagem, quem from trilha_notas
         where tenant = $1 and nota = $2 order by movimento`;
       return (await pool.query<NotaStep>(text, [tenant, id])).rows;
     },
-    readNfse: (tenant, ids) => readNfses(pool, recent, tenant, ids),
+    /** The NFS-e documents of notas, by id. */
+    readNfse: readNfses.bind(null, pool, recent),
     keepForTransmission: keep,
   };
 }

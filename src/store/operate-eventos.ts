@@ -66,56 +66,28 @@ type ProblemaPage = {
   readonly linhas: number;
 };
 
-export type EventoOperations = {
-  /** How many events of a tenant are under way or have a problem, by state. */
-  count(tenant: string, before: StuckBefore): Promise<readonly EventoCount[]>;
-  /** Events with a problem by what it is, the gravest first, and of those the most frequent. */
-  countProblemas(tenant: string, before: StuckBefore, filter: ProblemaFilter): Promise<readonly ProblemaCount[]>;
-  /**
-   * Events with a problem, the gravest first: of those that came to nothing the newest, of those that are stuck the longest.
-   * Those of one nota with the same problem are one line, unless the filter names the nota.
-   */
-  listProblemas(
-    tenant: string,
-    before: StuckBefore,
-    filter: ProblemaFilter,
-    page: { readonly from: number; readonly max: number },
-  ): Promise<ProblemaPage>;
-  /** Files all refused events with a problem, if they are as many as `expected`; returns how many there are. */
-  archive(
-    tenant: string,
-    filter: ProblemaFilter,
-    expected: number,
-    now: number,
-    by: { readonly mensagem: string | undefined; readonly quem: string },
-  ): Promise<number>;
-  /** Undefined: there is no such event. A worker that holds it settles nothing any more. */
-  move(
-    tenant: string,
-    id: string,
-    trigger: OperatorTrigger,
-    now: number,
-    mensagem: string | undefined,
-    quem?: string,
-  ): Promise<MoveResult | undefined>;
-};
-
-export function eventoOperations(pool: Db): EventoOperations {
+export function eventoOperations(pool: Db) {
   return {
-    count: async (tenant, before) => {
+    /** How many events of a tenant are under way or have a problem, by state. */
+    count: async (tenant: string, before: StuckBefore): Promise<readonly EventoCount[]> => {
       const values = [tenant, new Date(before.pendente), new Date(before.aguardando)];
       return (await pool.query<EventoCount>(COUNT, values)).rows;
     },
-    countProblemas: async (tenant, before, filter) => {
+    /** Events with a problem by what it is, the gravest first, and of those the most frequent. */
+    countProblemas: async (
+      tenant: string,
+      before: StuckBefore,
+      filter: ProblemaFilter,
+    ): Promise<readonly ProblemaCount[]> => {
       const { text, values } = problemas(tenant, filter, before);
       const query = `select estado, codigo_retorno, count(*)::int as eventos, count(distinct nota)::int as notas
         from (${text}) x group by estado, codigo_retorno
         order by array_position($${values.length + 1}::text[], estado), eventos desc, codigo_retorno`;
       return (await pool.query<ProblemaCount>(query, [...values, EVENTO_PROBLEMAS])).rows;
     },
-    listProblemas: (...asked) => readProblemas(pool, ...asked),
-    archive: (...asked) => archiveEventos(pool, ...asked),
-    move: (...asked) => moveEvento(pool, ...asked),
+    listProblemas: readProblemas.bind(null, pool),
+    archive: archiveEventos.bind(null, pool),
+    move: moveEvento.bind(null, pool),
   };
 }
 
@@ -159,6 +131,10 @@ function problemas(tenant: string, filter: ProblemaFilter, before?: StuckBefore)
   return { text: `${inVain} union all ${found(stuck, 'extract(epoch from e.desde)')}`, values };
 }
 
+/**
+ * Events with a problem, the gravest first: of those that came to nothing the newest, of those that are stuck the longest.
+ * Those of one nota with the same problem are one line, unless the filter names the nota.
+ */
 async function readProblemas(
   pool: Db,
   tenant: string,
@@ -208,6 +184,7 @@ const MOVE = `with found as (
   )
   select estado, (select count(*) from moved) > 0 as moved from found`;
 
+/** Undefined: there is no such event. A worker that holds it settles nothing any more. */
 async function moveEvento(
   pool: Db,
   tenant: string,
@@ -237,7 +214,7 @@ async function moveEvento(
   return { evento: evento! };
 }
 
-/** As {@link MOVE} files one; of all that there are, or of none. */
+/** Files all refused events with a problem, if they are as many as `expected`; returns how many there are. */
 async function archiveEventos(
   pool: Db,
   tenant: string,

@@ -6,11 +6,6 @@ import type { PoolClient } from './pg.ts';
 import { remembered } from './remembered.ts';
 import { mayWrite } from './staging.ts';
 
-export type PrestadorStore = {
-  /** All establishments of a document, in the order of their municipal registration. */
-  listOf(tenant: string, documento: string): Promise<readonly Prestador[]>;
-};
-
 type Row = {
   documento: string;
   inscricao_municipal: string;
@@ -27,7 +22,7 @@ type Row = {
   simples: readonly (readonly [string, string | null])[] | null;
 };
 
-export function prestadorStore(pool: Db): PrestadorStore {
+export function prestadorStore(pool: Db) {
   const load = batched<readonly Prestador[]>(async (tenant, documentos) => {
     const text = `select documento, inscricao_municipal, razao_social, nome_fantasia, autorizado, logradouro, numero,
       complemento, bairro, cep, fone, email,
@@ -48,7 +43,10 @@ export function prestadorStore(pool: Db): PrestadorStore {
     async (tenant, documento): Promise<readonly Prestador[]> => (await load(tenant!, documento!)) ?? [],
     (found) => found.length > 0,
   );
-  return { listOf: (tenant, documento) => establishments(tenant, documento) };
+  return {
+    /** All establishments of a document, in the order of their municipal registration. */
+    listOf: (tenant: string, documento: string): Promise<readonly Prestador[]> => establishments(tenant, documento),
+  };
 }
 
 function prestadorOf(row: Row): Prestador {

@@ -16,15 +16,6 @@ type ServicosOfCodes = {
   readonly lines: readonly ServicoVigente[];
 };
 
-export type ServicoStore = {
-  findByCodes(tenant: string, cTribNac: string, cTribMun: string | undefined): Promise<ServicosOfCodes>;
-  /**
-   * The whole list on a day `YYYY-MM-DD`, one line a code: the one in force, or else the next to come. Undefined: the
-   * municipality has no list. Asked again soon, it is the same array.
-   */
-  listInForce(tenant: string, hoje: string): Promise<readonly ServicoVigente[] | undefined>;
-};
-
 type Row = {
   codigo: string;
   inicio: string;
@@ -37,7 +28,7 @@ type Row = {
 
 const SELECT = `${columnsOf('servicos')} from servicos_municipais s`;
 
-export function servicoStore(pool: Db, mantidas: Mantidas): ServicoStore {
+export function servicoStore(pool: Db, mantidas: Mantidas) {
   const hasList = async (tenant: string): Promise<boolean> => (await mantidas(tenant)).servicos;
   const linesOf = async (name: string, column: string, tenant: string, codigos: readonly string[]): Promise<Row[]> => {
     const text = `select ${SELECT} where tenant = $1 and ${column} = any($2::text[]) order by s.codigo, s.inicio`;
@@ -66,7 +57,7 @@ export function servicoStore(pool: Db, mantidas: Mantidas): ServicoStore {
     { weightOf: (lines) => lines.length, max: LISTED_MAX },
   );
   return {
-    findByCodes: async (tenant, cTribNac, cTribMun) => {
+    findByCodes: async (tenant: string, cTribNac: string, cTribMun: string | undefined): Promise<ServicosOfCodes> => {
       if (!(await hasList(tenant))) return { hasList: false, lines: [] };
       const [ofNational, ofMunicipal] = await Promise.all([
         national(tenant, cTribNac),
@@ -76,7 +67,12 @@ export function servicoStore(pool: Db, mantidas: Mantidas): ServicoStore {
       const others = ofMunicipal.filter((line) => line.cTribNac !== cTribNac);
       return { hasList: true, lines: [...ofNational, ...others] };
     },
-    listInForce: async (tenant, hoje) => ((await hasList(tenant)) ? listed(tenant, hoje) : undefined),
+    /**
+     * The whole list on a day `YYYY-MM-DD`, one line a code: the one in force, or else the next to come. Undefined: the
+     * municipality has no list. Asked again soon, it is the same array.
+     */
+    listInForce: async (tenant: string, hoje: string): Promise<readonly ServicoVigente[] | undefined> =>
+      (await hasList(tenant)) ? listed(tenant, hoje) : undefined,
   };
 }
 
