@@ -155,7 +155,7 @@ async function exchangeBatch<Row extends Claimed, More extends Kind, One extends
   const announced = unanswered().filter(({ found }) => !kind.unsent.includes(found));
   const known = announced.length === 0 ? new Map<string, AdnKnowledge>() : await exchange.find(announced);
   for (const row of announced) noteUndecided(batch, row, known.get(kind.keyOf(row)));
-  // What cannot be decided now is not signed.
+  // A row whose question got no answer is not signed.
   if (transmission.adn.wantsDocuments) {
     const ids = unanswered().map(({ id }) => id);
     batch.documents = await signDocuments(await kind.read(on, ids), transmission.signer, kind);
@@ -181,7 +181,7 @@ async function askAboutTaken<Row extends Claimed, More extends Kind, One extends
   const known = await exchange.find(taken);
   for (const row of taken) {
     const knowledge = known.get(kind.keyOf(row));
-    // A question without answer is asked again, and no failure of the row: it may well be there.
+    // A question without an answer is no failure of the row, which may have arrived: it is asked again.
     noteUndecided(batch, row, knowledge);
     noteKnown(batch, row, knowledge);
     if (knowledge?.kind !== 'absent' && knowledge !== undefined) continue;
@@ -197,7 +197,7 @@ function noteUndecided<Row extends Claimed, More extends Kind, One extends Settl
   if (knowledge === undefined || knowledge.kind === 'known') return;
   places.set(kind.keyOf(row), knowledge.place);
   if (knowledge.kind !== 'unavailable') return;
-  // Where the look goes on the row is due at once.
+  // A look that is to go on makes the row due at once.
   const { why, goesOn } = knowledge;
   answers.set(kind.keyOf(row), { kind: 'unavailable', why, ...(goesOn ? { at: 0 } : {}) });
 }
@@ -239,7 +239,9 @@ async function settleBatch<Row extends Claimed, More extends Kind, One extends S
       answer?.kind === 'accepted'
         ? { recebida: held.get(key) ?? { nsu: (answer as Accepted).nsu, assinatura } }
         : { lugar: places.get(key) };
-    return { id: row.id, move, dueAt: due, ...said, ...more } as unknown as One;
+    const settlement: Settlement = { id: row.id, move, dueAt: due, ...said, ...more };
+    // What a kind says besides is in `said`.
+    return settlement as One;
   });
   const written = await kind.settle(on, token, now, settlements);
   if (written < settlements.length) {

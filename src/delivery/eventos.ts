@@ -45,7 +45,7 @@ const EVENTOS: DeliveryKind<ClaimedEvento, More, EventoSettlement> = {
   unsent: EVENTO_ANTES_DO_ENVIO,
   another: { kind: 'not_understood', why: 'O ADN guarda outro documento sob o identificador deste evento.', erros: [] },
   keyOf: idOf,
-  // What waits for its note waits for it. Why nothing is sent the delivery of notas tells, which meets it too.
+  // Events that wait for their note are moved all the same. The delivery of notas logs why nothing is sent.
   rest: async (on) => {
     await claimBatch(on, BATCH_MAX, false);
   },

@@ -69,7 +69,7 @@ function saidaOf(world: World, municipio: Municipio, nota: NotaRetida, facts: Ib
     }
     return { id, nfse: withIbsCbs(nfse, judged.ibscbs!) };
   } catch (error) {
-    // Told and not tried again before the next table: the others go on.
+    // The failure is logged, and only the next table tries this note again; the others go on.
     world.log.error({ err: error, tenant: municipio.tenant, nota: id }, 'uma nota retida não pôde ser recalculada');
     return { id, espera: NOT_RECKONED };
   }

@@ -38,7 +38,7 @@ export function callerOf(
   { parte, recusa }: Audience,
 ): Certificate | Refusal {
   const read = certificatesOf(shown);
-  if (read === undefined || 'problem' in read) return refused(`${recusa} ${read?.problem ?? whyNone(shown)}`);
+  if (read === undefined || 'problem' in read) return refuseCaller(`${recusa} ${read?.problem ?? whyNone(shown)}`);
   const [certificate, ...extra] = read.certificates;
   const trust = world.trust(municipio);
   const helped: Trust = { ...trust, judge: (one, at) => trust.judge(one, at, extra) };
@@ -58,7 +58,7 @@ export function strangerTo(
     holder === undefined
       ? 'O certificado apresentado não diz de que CNPJ ou CPF é'
       : `O certificado apresentado é do ${holder.tipo} ${maskedDocument(holder.documento)}, que não é o do ${parte}`;
-  return refused(`${recusa} ${whose}. O CNPJ se compara pelos 8 primeiros caracteres, o CPF por inteiro.`);
+  return refuseCaller(`${recusa} ${whose}. O CNPJ se compara pelos 8 primeiros caracteres, o CPF por inteiro.`);
 }
 
 type Read = { readonly certificates: readonly [Certificate, ...Certificate[]] } | { readonly problem: string };
@@ -77,7 +77,7 @@ function whyNone(shown: Shown): string {
     : 'Nenhum certificado veio com a conexão: apresente-o no TLS, como certificado de cliente (e-CNPJ ou e-CPF).';
 }
 
-function refused(mensagem: string): Refusal {
+function refuseCaller(mensagem: string): Refusal {
   const fault: Fault = { codigo: CLIENT_CODES.otherParty, xpath: '', mensagem };
   return { faults: [fault] };
 }

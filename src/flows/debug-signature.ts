@@ -170,11 +170,11 @@ function reportOfXml(reading: XmlDocumentReading, judgement: Judgement): Signatu
         : {
             algoritmo: 'SHA-256',
             codificacao: 'base64',
-            declarado: declarado && shown(declarado),
+            declarado: declarado && cutText(declarado),
             calculado: calculado ?? null,
             confere: declarado === null || calculado === undefined ? null : declarado === calculado,
           },
-    signed_info_canonico: bounded(signature.signedInfo) ?? null,
+    signed_info_canonico: limitForm(signature.signedInfo) ?? null,
     atributos_assinados: null,
     algoritmos: linesOf(signature, reading),
     valor: { confere: valueHolds(signature) },
@@ -207,8 +207,8 @@ function linesOf({ perfil, faults }: DpsSignature, { root }: XmlDocumentReading)
   if (perfil.length > 0) {
     return perfil.map(({ onde, encontrado, exigido }) => ({
       onde,
-      encontrado: encontrado === '' ? null : shown(encontrado),
-      exigido: shown(exigido),
+      encontrado: encontrado === '' ? null : cutText(encontrado),
+      exigido: cutText(exigido),
       confere: !faults.some(({ xpath }) => xpath === onde || xpath.startsWith(`${onde}/@`)),
     }));
   }
@@ -283,13 +283,13 @@ type Form = Pick<SignatureReport, 'forma_canonica' | 'forma_canonica_bytes' | 'f
 function formOf(text: string | undefined, bytes?: Uint8Array): Form {
   const digested = bytes ?? text;
   return {
-    forma_canonica: bounded(text) ?? null,
+    forma_canonica: limitForm(text) ?? null,
     forma_canonica_bytes: digested === undefined ? null : Buffer.byteLength(digested),
     forma_canonica_sha256: digested === undefined ? null : hash('sha256', digested, 'hex'),
   };
 }
 
-function bounded(text: string | undefined): string | undefined {
+function limitForm(text: string | undefined): string | undefined {
   return text !== undefined && text.length <= FORM_CHARACTERS_MAX ? text : undefined;
 }
 
@@ -316,7 +316,7 @@ function certificateReport(
     politicas: policies,
     confiavel: isTrusted,
     cadeia: isTrusted ? verdict.cadeia.map(withoutDocument) : null,
-    motivo: isTrusted ? null : masked(verdict.motivo),
+    motivo: isTrusted ? null : maskDocuments(verdict.motivo),
     revogado: verdict.kind === 'revoked' ? true : isTrusted && verdict.semLista.length === 0 ? false : null,
     sem_lista_de_revogados: isTrusted ? verdict.semLista.map(withoutDocument) : null,
   };
@@ -335,22 +335,22 @@ function partyReport(
 
 /** Names of certificates end in the document of their holder, which of a person is a CPF. */
 export function withoutDocument(name: string): string {
-  return masked(name.replace(/\s*:[^:]*$/, ''));
+  return maskDocuments(name.replace(/\s*:[^:]*$/, ''));
 }
 
 /** A name may have the document anywhere, and messages quote names. */
-function masked(text: string): string {
+function maskDocuments(text: string): string {
   return text.replace(/\b(?:\d{11}|[0-9A-Z]{12}\d{2})\b/g, maskedDocument);
 }
 
 function withoutDocuments(faults: readonly Fault[]): readonly Fault[] {
   return faults.map(({ change, ...fault }) => ({
     ...fault,
-    mensagem: masked(fault.mensagem),
-    ...(change === undefined ? {} : { change: masked(change) }),
+    mensagem: maskDocuments(fault.mensagem),
+    ...(change === undefined ? {} : { change: maskDocuments(change) }),
   }));
 }
 
-function shown(text: string): string {
+function cutText(text: string): string {
   return text.length <= SHOWN_MAX ? text : `${text.slice(0, SHOWN_MAX)}…`;
 }

@@ -124,7 +124,7 @@ export async function eventosOfNota(
 ): Promise<EventosLidos | undefined> {
   const nota = await world.store.notas.findId(tenant, chave);
   if (nota === undefined) return undefined;
-  return shown(world, await world.store.eventos.listOf(tenant, nota));
+  return readingOf(world, await world.store.eventos.listOf(tenant, nota));
 }
 
 /** Events of one type, by their sequence; undefined when there is no such note. */
@@ -136,7 +136,7 @@ export async function eventosOfTipo(
 ): Promise<EventosLidos | undefined> {
   const nota = await world.store.notas.findId(tenant, chave);
   if (nota === undefined) return undefined;
-  return shown(world, await world.store.eventos.listOfTipo(tenant, nota, codigo));
+  return readingOf(world, await world.store.eventos.listOfTipo(tenant, nota, codigo));
 }
 
 /** One event; what is missing when there is none: the note, or the event on it. */
@@ -150,10 +150,10 @@ export async function eventoOfNota(
   const nota = await world.store.notas.findId(tenant, chave);
   if (nota === undefined) return 'no_nota';
   const row = await world.store.eventos.find(tenant, nota, codigo, sequencial);
-  return row === undefined ? 'no_evento' : shown(world, [row]);
+  return row === undefined ? 'no_evento' : readingOf(world, [row]);
 }
 
-function shown(world: QueryWorld, rows: readonly EventoRow[]): EventosLidos {
+function readingOf(world: QueryWorld, rows: readonly EventoRow[]): EventosLidos {
   const now = world.now();
   const read = rows.map((row) => withProxima(row, now));
   const proximas = read.flatMap(({ proxima }) => (proxima === undefined ? [] : [proxima]));

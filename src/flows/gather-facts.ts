@@ -130,34 +130,34 @@ export type Found = {
 async function findPrestador(world: World, municipio: Municipio, dps: Dps): Promise<Found> {
   const documento = dps.prest.CNPJ ?? dps.prest.CPF;
   // Without CNPJ or CPF there is nobody to look for; the rule of `prest` says so (E002).
-  if (documento === undefined) return known(generic('', '', dps));
+  if (documento === undefined) return acceptPrestador(describePrestador('', '', dps));
   const settings = AMBIENTES[municipio.ambiente];
   const establishments = await world.store.prestadores.listOf(municipio.tenant, documento);
   if (establishments.length === 0) {
-    return settings.registersPrestador ? prestadorOfFirstDps(dps, documento) : refused(dps, notRegistered(dps));
+    return settings.registersPrestador ? prestadorOfFirstDps(dps, documento) : refusePrestador(dps, notRegistered(dps));
   }
   if (!settings.checksAuthorization) {
     // A registration that is nobody's is let pass here, and one of the provider's is meant.
     const named = ofRegistration(establishments, dps.prest.IM);
     const candidates = named.length > 0 ? named : establishments;
-    return known(candidates.find((one) => one.autorizado) ?? candidates[0]!);
+    return acceptPrestador(candidates.find((one) => one.autorizado) ?? candidates[0]!);
   }
-  return authorized(establishments, dps);
+  return chooseAuthorized(establishments, dps);
 }
 
 /** An authorised establishment is preferred; a municipal registration that was sent must be one of the provider's. */
-function authorized(establishments: readonly Prestador[], dps: Dps): Found {
+function chooseAuthorized(establishments: readonly Prestador[], dps: Dps): Found {
   const xpath = '/DPS/infDPS/prest';
   const im = dps.prest.IM;
   const ofIm = ofRegistration(establishments, im);
   if (ofIm.length === 0) {
     const mensagem =
       'A inscrição municipal informada não é deste prestador. Confira prest/IM com a prefeitura, ou retire o elemento.';
-    return refused(dps, { codigo: 'E103', xpath: `${xpath}/IM`, mensagem, encontrado: im ?? '' });
+    return refusePrestador(dps, { codigo: 'E103', xpath: `${xpath}/IM`, mensagem, encontrado: im ?? '' });
   }
   const prestador = ofIm.find((one) => one.autorizado);
-  if (prestador !== undefined) return known(prestador);
-  return refused(dps, NAO_AUTORIZADO);
+  if (prestador !== undefined) return acceptPrestador(prestador);
+  return refusePrestador(dps, NAO_AUTORIZADO);
 }
 
 /** What the registry has against a provider none of whose establishments may issue. */
@@ -185,22 +185,37 @@ export function prestadorOfFirstDps(dps: Dps, documento: string): Found {
   const e101 = { codigo: 'E101', xpath: `/DPS/infDPS/prest/${name}` };
   if (!isValid) {
     const mensagem = `O ${name} do prestador não existe: os dígitos verificadores não conferem.`;
-    return refused(dps, { ...e101, mensagem, detalhes: 'documento_invalido', encontrado: documento });
+    return refusePrestador(dps, { ...e101, mensagem, detalhes: 'documento_invalido', encontrado: documento });
   }
   if (dps.prest.xNome === '') {
     const mensagem =
       'O prestador ainda não está cadastrado no ambiente de integração e prest/xNome está vazio. Informe a razão social, ou retire o elemento para usar um nome genérico.';
-    return refused(dps, { ...e101, xpath: '/DPS/infDPS/prest/xNome', mensagem, detalhes: 'razao_social_obrigatoria' });
+    return refusePrestador(dps, {
+      ...e101,
+      xpath: '/DPS/infDPS/prest/xNome',
+      mensagem,
+      detalhes: 'razao_social_obrigatoria',
+    });
   }
   if (municipioOf(dps.cLocEmi) === undefined) {
     const mensagem = `O prestador não pôde ser cadastrado: o código IBGE ${dps.cLocEmi}, em cLocEmi, não é de nenhum município.`;
     const xpath = '/DPS/infDPS/cLocEmi';
-    return refused(dps, { ...e101, xpath, mensagem, detalhes: 'cidade_padrao_indisponivel', encontrado: dps.cLocEmi });
+    return refusePrestador(dps, {
+      ...e101,
+      xpath,
+      mensagem,
+      detalhes: 'cidade_padrao_indisponivel',
+      encontrado: dps.cLocEmi,
+    });
   }
-  return { prestador: generic(documento, dps.prest.xNome ?? `PRESTADOR ${documento}`, dps), novo: true, faults: [] };
+  return {
+    prestador: describePrestador(documento, dps.prest.xNome ?? `PRESTADOR ${documento}`, dps),
+    novo: true,
+    faults: [],
+  };
 }
 
-function generic(documento: string, razaoSocial: string, dps: Dps): Prestador {
+function describePrestador(documento: string, razaoSocial: string, dps: Dps): Prestador {
   return {
     documento,
     razaoSocial,
@@ -213,7 +228,7 @@ function generic(documento: string, razaoSocial: string, dps: Dps): Prestador {
 
 /** The provider as the document has it: authorised, and in the Simples Nacional for ever or never. */
 function prestadorAsSaid(dps: Dps): Prestador {
-  const stated = generic(dps.prest.CNPJ ?? dps.prest.CPF ?? '', dps.prest.xNome ?? '', dps);
+  const stated = describePrestador(dps.prest.CNPJ ?? dps.prest.CPF ?? '', dps.prest.xNome ?? '', dps);
   const isOptanteAsSaid = dps.prest.regTrib.opSimpNac !== NAO_OPTANTE;
   return { ...stated, simples: isOptanteAsSaid ? [{ inicio: '0000-01-01', fim: undefined }] : [] };
 }
@@ -227,11 +242,11 @@ function notRegistered(dps: Dps): Fault {
   return { codigo: 'E101', xpath: `/DPS/infDPS/prest/${name}`, mensagem };
 }
 
-function known(prestador: Prestador): Found {
+function acceptPrestador(prestador: Prestador): Found {
   return { prestador, novo: false, faults: [] };
 }
 
-function refused(dps: Dps, fault: Fault): Found {
+function refusePrestador(dps: Dps, fault: Fault): Found {
   const documento = dps.prest.CNPJ ?? dps.prest.CPF ?? '';
-  return { prestador: generic(documento, dps.prest.xNome ?? '', dps), novo: false, faults: [fault] };
+  return { prestador: describePrestador(documento, dps.prest.xNome ?? '', dps), novo: false, faults: [fault] };
 }

@@ -168,7 +168,7 @@ export async function showAliquotas({ store, now }: RegistryWorld): Promise<Tabe
     store.aliquotas.listImports(),
     avisosDeAliquotas({ store, now }),
   ]);
-  const shown = guardadas.map(shownAliquota);
+  const shown = guardadas.map(describeAliquota);
   const at = (instant: Date): string => {
     const { date, time } = momentIn(zoneOf(undefined), instant.getTime());
     return `${brazilianDate(date)} ${time}`;
@@ -182,7 +182,7 @@ export async function showAliquotas({ store, now }: RegistryWorld): Promise<Tabe
   };
 }
 
-function shownAliquota(guardada: AliquotaGuardada): AliquotaShown {
+function describeAliquota(guardada: AliquotaGuardada): AliquotaShown {
   const { tributo, uf, municipio, cClassTrib, inicio, fim, aliquota, ato, fonte, versao, substituida } = guardada;
   return {
     tributo,

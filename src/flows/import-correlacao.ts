@@ -63,10 +63,10 @@ function linhaOf(line: Line, seen: Map<string, number>): LinhaCorrelacao {
   const before = seen.get(key);
   if (before !== undefined) line.refuse(`repete o item e o código municipal da linha ${before}`);
   seen.set(key, line.linha);
-  const cTribNac = known(line, 'codigo_tributacao_nacional', (code) => servicoOf(code)?.emissivel === true);
-  const cNBS = known(line, 'nbs', (code) => nbsOf(code) !== undefined);
-  const cClassTrib = known(line, 'cclasstrib', (code) => classificacaoOf(code) !== undefined);
-  const CST = known(line, 'cst', (code) => /^\d{3}$/.test(code));
+  const cTribNac = codeOf(line, 'codigo_tributacao_nacional', (code) => servicoOf(code)?.emissivel === true);
+  const cNBS = codeOf(line, 'nbs', (code) => nbsOf(code) !== undefined);
+  const cClassTrib = codeOf(line, 'cclasstrib', (code) => classificacaoOf(code) !== undefined);
+  const CST = codeOf(line, 'cst', (code) => /^\d{3}$/.test(code));
   if ((CST === undefined) !== (cClassTrib === undefined)) line.refuse('cst e cclasstrib vêm juntos, ou nenhum deles');
   else if (CST !== undefined && !cClassTrib!.startsWith(CST))
     line.refuse(`cclasstrib ${cClassTrib} não é do cst ${CST}`);
@@ -77,14 +77,14 @@ function linhaOf(line: Line, seen: Map<string, number>): LinhaCorrelacao {
     cNBS,
     CST,
     cClassTrib,
-    cIndOp: known(line, 'cindop', (code) => indicadorOf(code) !== undefined),
-    tpImunidade: known(line, 'tipo_imunidade', (code) => /^[1-5]$/.test(code)),
-    nBM: known(line, 'numero_beneficio', (code) => /^\d{14}$/.test(code)),
+    cIndOp: codeOf(line, 'cindop', (code) => indicadorOf(code) !== undefined),
+    tpImunidade: codeOf(line, 'tipo_imunidade', (code) => /^[1-5]$/.test(code)),
+    nBM: codeOf(line, 'numero_beneficio', (code) => /^\d{14}$/.test(code)),
   };
 }
 
 /** The value of a column without punctuation; undefined when it is empty. */
-function known(line: Line, column: string, isKnown: (code: string) => boolean): string | undefined {
+function codeOf(line: Line, column: string, isKnown: (code: string) => boolean): string | undefined {
   const code = line.text(column).replace(/[.\s-]/g, '');
   if (code === '') return undefined;
   if (!isKnown(code)) line.refuse(`${column} ${line.text(column)} não existe`);

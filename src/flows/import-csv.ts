@@ -142,7 +142,7 @@ export async function importTable<Row, Counts>(
     if (isWritten) onProgress({ etapa: 'gravando', ...at });
     const counts = isWritten ? await staging.merge() : undefined;
     if (erros !== undefined) await writeReport(erros, staging);
-    const primeiras = (await staging.refusedAfter(0, RECUSADAS_SHOWN_MAX)).map(reported);
+    const primeiras = (await staging.refusedAfter(0, RECUSADAS_SHOWN_MAX)).map(describeRecusada);
     const { codificacao, separador } = csv;
     return { codificacao, separador, linhas: at.linhas, recusadas, primeiras, counts };
   });
@@ -229,7 +229,7 @@ const CONFLITOS: Readonly<Record<string, (outra: number | undefined) => string>>
   sobrepoe: (outra) => `o período se sobrepõe ao da linha ${outra}`,
 };
 
-function reported({ linha, motivo, outra }: Recusada): LinhaRecusada {
+function describeRecusada({ linha, motivo, outra }: Recusada): LinhaRecusada {
   return { linha, motivo: CONFLITOS[motivo]?.(outra) ?? motivo };
 }
 
@@ -264,7 +264,7 @@ async function writeReport(erros: string, staging: Pick<Staging<never, unknown>,
   for await (const page of refusedIn(staging)) {
     await write(
       page
-        .map(reported)
+        .map(describeRecusada)
         .map(({ linha, motivo }) => `${linha},"${motivo.replaceAll('"', '""')}"\n`)
         .join(''),
     );

@@ -127,7 +127,7 @@ export async function inspectAdn(
   return {
     problems: [...problems, ...judged.problems],
     avisos: [...judged.avisos, ...unfitness(signer, confianca, now), ...exposed],
-    certificado: shownCertificado(signer.certificate),
+    certificado: describeCertificado(signer.certificate),
   };
 }
 
@@ -195,7 +195,7 @@ function unfitness({ certificate, chain }: ChainedSigner, confianca: Confianca, 
   return avisos;
 }
 
-function shownCertificado({ titular, holder, emissor, inicio, fim }: Certificate): CertificadoShown {
+function describeCertificado({ titular, holder, emissor, inicio, fim }: Certificate): CertificadoShown {
   const documento = holder === undefined ? undefined : `${holder.tipo} ${maskedDocument(holder.documento)}`;
   // By custom the name of the holder ends with the document, which is shown masked.
   return {

@@ -205,7 +205,7 @@ async function applyAsked(world: RegistryWorld, current: Municipio, asked: Asked
       ...trust.avisos,
       ...adn.avisos,
       ...(await remarksOnAliquota(world, municipio, asked)),
-      ...incomplete(municipio),
+      ...remarksOnSettings(municipio),
       ...remarksOnAddress(world, municipio),
     ],
   };
@@ -278,16 +278,16 @@ async function remarksOnAliquota(
 }
 
 /** What works, though perhaps not as it was meant. */
-function incomplete(municipio: Municipio): string[] {
+function remarksOnSettings(municipio: Municipio): string[] {
   const { ambiente, guardaDias } = municipio;
   const kept =
     ambiente === 'producao' && guardaDias !== undefined
       ? ['Em produção nada é apagado: --guarda-dias só vale em homologação.']
       : [];
-  return [...kept, ...leftOpen(municipio)];
+  return [...kept, ...remarksOnUse(municipio)];
 }
 
-function leftOpen({ tenant, ambiente, adn, regrasNacionais, exigeNumero, exigeNotaNoEvento }: Municipio): string[] {
+function remarksOnUse({ tenant, ambiente, adn, regrasNacionais, exigeNumero, exigeNotaNoEvento }: Municipio): string[] {
   if (!AMBIENTES[ambiente].transmits) {
     return adn === undefined ? [] : ['Em homologação nada é transmitido: o endereço do ADN fica guardado, sem uso.'];
   }
@@ -452,7 +452,7 @@ export async function showMunicipio(world: RegistryWorld, slug: string): Promise
     avisos: [
       ...trust.avisos,
       ...(adn?.avisos ?? []),
-      ...incomplete(municipio),
+      ...remarksOnSettings(municipio),
       ...remarksOnAddress(world, municipio),
       ...aliquotas,
     ],

@@ -62,7 +62,7 @@ export async function showEvento(world: RegistryWorld, slug: string, id: string)
     evento,
     identificador: identificadorOf(evento),
     autor: maskDocumento(row.autor),
-    campos: shownCampos(row),
+    campos: maskCampos(row),
     trilha: shownTrail(row.chave_acesso, trail),
     operacoes: operacoesOn(row),
   };
@@ -102,7 +102,7 @@ const ID = /^[1-9]\d{0,17}$/;
 
 const HOW_TO_FIND = (slug: string): string => `nfse evento listar CHAVE --municipio ${slug} mostra os de uma nota.`;
 
-function shownCampos({ campos, codigo_tipo_evento }: EventoRow): Readonly<Record<string, string>> {
+function maskCampos({ campos, codigo_tipo_evento }: EventoRow): Readonly<Record<string, string>> {
   const known: readonly CampoEvento[] = tipoByCodigo(codigo_tipo_evento)!.campos;
   const isCpf = (nome: string): boolean => known.find((campo) => campo.nome === nome)?.tipo === T.cpf;
   return Object.fromEntries(
@@ -218,9 +218,9 @@ function whyNot(slug: string, evento: EventoPublico, row: Movable, operacao: Ope
       : eventoRests(estado, true)
         ? 'Ele chegou ao fim, e não há mais o que fazer com ele.'
         : 'Espere a resposta do ADN: o serviço insiste sozinho.';
-  return `${calledEvento(evento)} está ${estado}, e ${operacao} só se pode de ${listed(statesBefore<EventoMove>(EVENTO_MOVES, OPERACOES[operacao]))}. ${estado}: ${lowered(EVENTO_ESTADOS[estado].significado.replaceAll('`', ''))} ${instead}`;
+  return `${calledEvento(evento)} está ${estado}, e ${operacao} só se pode de ${joinWithOr(statesBefore<EventoMove>(EVENTO_MOVES, OPERACOES[operacao]))}. ${estado}: ${lowered(EVENTO_ESTADOS[estado].significado.replaceAll('`', ''))} ${instead}`;
 }
 
-function listed(names: readonly string[]): string {
+function joinWithOr(names: readonly string[]): string {
   return names.length === 1 ? names[0]! : `${names.slice(0, -1).join(', ')} ou ${names.at(-1)}`;
 }

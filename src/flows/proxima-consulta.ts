@@ -19,7 +19,7 @@ function waitOf({ due_at, claims }: Row, now: number, maxMs = PROXIMA_MAX_MS): n
   if (claims !== null) return SOON_MS;
   if (due_at === null) return maxMs;
   const left = due_at.getTime() - now;
-  // As long again as it is overdue: often at first, when it is a matter of moments, and ever less.
+  // An overdue row is asked about after as long again as it is overdue: often at first, then ever less.
   return Math.max(SOON_MS, left > 0 ? Math.min(left, maxMs) : Math.min(-left, UNFORESEEN_MAX_MS));
 }
 

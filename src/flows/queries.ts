@@ -59,7 +59,7 @@ export async function notaByChave(
   { tenant }: Municipio,
   chave: string,
 ): Promise<NotaReading | undefined> {
-  return shown(world, await world.store.notas.findByChave(tenant, chave));
+  return readingOf(world, await world.store.notas.findByChave(tenant, chave));
 }
 
 export async function notaByProtocolo(
@@ -67,7 +67,7 @@ export async function notaByProtocolo(
   { tenant }: Municipio,
   protocolo: string,
 ): Promise<NotaReading | undefined> {
-  return shown(world, await world.store.notas.findByProtocolo(tenant, protocolo));
+  return readingOf(world, await world.store.notas.findByProtocolo(tenant, protocolo));
 }
 
 /** The identifier can be guessed, so where the municipality says so only a party of the note gets to read it (D-41). */
@@ -78,11 +78,11 @@ export async function notaByDps(
   certificate: Shown,
 ): Promise<NotaReading | Refusal | undefined> {
   const whose = municipio.consultaDps ?? (AMBIENTES[municipio.ambiente].dpsQueryIsOpen ? 'publica' : 'parte');
-  if (whose === 'publica') return shown(world, await world.store.notas.findByDps(municipio.tenant, idDps));
+  if (whose === 'publica') return readingOf(world, await world.store.notas.findByDps(municipio.tenant, idDps));
   const caller = callerOf(world, municipio, certificate, PARTIES);
   if ('faults' in caller) return caller;
   const row = await world.store.notas.findByDps(municipio.tenant, idDps);
-  return (row && strangerTo(partiesOf(row), caller, PARTIES)) ?? shown(world, row);
+  return (row && strangerTo(partiesOf(row), caller, PARTIES)) ?? readingOf(world, row);
 }
 
 const PARTIES: Audience = {
@@ -114,7 +114,7 @@ export async function hasDps(world: World, { tenant }: Municipio, idDps: string)
 /** Amounts that do not stand on the note are answered as this: the published type is a decimal text. */
 const NOT_SHOWN = '0.00';
 
-function shown(world: Pick<World, 'now'>, row: NotaRow | undefined): NotaReading | undefined {
+function readingOf(world: Pick<World, 'now'>, row: NotaRow | undefined): NotaReading | undefined {
   if (row === undefined) return undefined;
   const estado = NOTA_ESTADOS[row.estado];
   const zone = zoneOf(row.chave_acesso.slice(0, 7));

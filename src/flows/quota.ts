@@ -6,8 +6,8 @@ type Answer = Refused | undefined | Promise<Refused | undefined>;
 
 export type Quota = RefusalKeeping & {
   /**
-   * Counts what a request brings against its address, before anything is done with it. `documentos`: 1 until more is known; told again,
-   * only the rest is counted.
+   * Counts what a request brings against its address, before anything is done with it. `documentos`: 1 until more is known; called again with
+   * more, only the rest is counted.
    */
   enter(documentos?: number): Answer;
   /** Counts the same for a provider, once it is known that it is the provider who asks. */

@@ -62,15 +62,15 @@ export async function validateNota(
 ): Promise<Validated | Invalidated> {
   const received = world.now();
   const { signatureRefuses } = AMBIENTES[municipio.ambiente];
-  const unread = (refusal: Refusal, isUnsigned: boolean): Invalidated =>
+  const refuseUnread = (refusal: Refusal, isUnsigned: boolean): Invalidated =>
     signatureRefuses ? { ...refusal, unlooked: { isUnsigned, nao_conferido: unreadInWords(isUnsigned) } } : refusal;
   const opened = openDps(sent, municipio);
-  if ('faults' in opened) return unread(opened, false);
+  if ('faults' in opened) return refuseUnread(opened, false);
   const signature = opened.verify(world, municipio, received);
   const { faults: signatureFaults } = signature;
   const isUnsigned = signatureFaults.length > 0;
   const read = opened.read();
-  if ('faults' in read) return unread(refused(opened, [...signatureFaults, ...read.faults])!, isUnsigned);
+  if ('faults' in read) return refuseUnread(refuseOpened(opened, [...signatureFaults, ...read.faults])!, isUnsigned);
   const { dps } = read;
   const instant = wholeSecond(received);
   if (isUnsigned) {
@@ -82,7 +82,7 @@ export async function validateNota(
     duplicateOf(world, municipio, dps, sent),
     nextNumbersFor(world, municipio, dps),
   ]);
-  return judged(opened, dps, gathered.facts, {
+  return judgeOpened(opened, dps, gathered.facts, {
     before: gathered.faults,
     after: duplicate,
     avisos: [...signature.avisos, ...numberRemarks(municipio, dps, next)],
@@ -101,11 +101,11 @@ function asStranger(
 ): Invalidated {
   const judgement = judgeWhole(dps, facts, opened.declarado);
   const ofRules = 'faults' in judgement ? judgement.faults : [];
-  const refusal = refused(opened, [...signatureFaults, ...ofRules])!;
+  const refusal = refuseOpened(opened, [...signatureFaults, ...ofRules])!;
   if ('faults' in judgement) {
     return { ...refusal, unlooked: { isUnsigned: true, nao_conferido: [...SEM_ASSINATURA, COM_ASSINATURA] } };
   }
-  const asSaid = explained(opened, dps, facts, judgement, { avisos: numberRemarks(municipio, dps, undefined) });
+  const asSaid = explainJudged(opened, dps, facts, judgement, { avisos: numberRemarks(municipio, dps, undefined) });
   const nao_conferido = [...SEM_ASSINATURA, VALORES_DO_DOCUMENTO, COM_ASSINATURA];
   return { ...refusal, unlooked: { isUnsigned: true, nao_conferido, asSaid } };
 }
@@ -134,7 +134,7 @@ export function validateDocument(sent: SentDps, hoje: string): Validated | Refus
   const opened = openDps(sent, { ambiente: 'homologacao', codigoIbge: undefined });
   if ('faults' in opened) return opened;
   const read = opened.read();
-  if ('faults' in read) return refused(opened, read.faults)!;
+  if ('faults' in read) return refuseOpened(opened, read.faults)!;
   const { dps } = read;
   const documento = dps.prest.CNPJ ?? dps.prest.CPF;
   const found = documento === undefined ? undefined : prestadorOfFirstDps(dps, documento);
@@ -144,7 +144,7 @@ export function validateDocument(sent: SentDps, hoje: string): Validated | Refus
     prestador: found?.prestador ?? EXAMPLE_FACTS.prestador,
     regrasNacionais: AMBIENTES.homologacao.regrasNacionais,
   };
-  return judged(opened, dps, facts, { before: found?.faults ?? [], after: [], avisos: [] });
+  return judgeOpened(opened, dps, facts, { before: found?.faults ?? [], after: [], avisos: [] });
 }
 
 /** What other steps found: before the rules in the order of the answer, and after them. */
@@ -156,21 +156,21 @@ type Besides = {
   readonly nDPS?: bigint | undefined;
 };
 
-function judged(opened: OpenedDps, dps: Dps, facts: Facts, besides: Besides): Validated | Refusal {
+function judgeOpened(opened: OpenedDps, dps: Dps, facts: Facts, besides: Besides): Validated | Refusal {
   const judgement = judgeWhole(dps, facts, opened.declarado);
   const broken = 'faults' in judgement ? judgement.faults : [];
-  const refusal = refused(opened, [...besides.before, ...broken, ...besides.after]);
-  return refusal ?? explained(opened, dps, facts, judgement as Judged, besides);
+  const refusal = refuseOpened(opened, [...besides.before, ...broken, ...besides.after]);
+  return refusal ?? explainJudged(opened, dps, facts, judgement as Judged, besides);
 }
 
 /** The refusal of these faults in their places; undefined without any. */
-function refused({ placed }: OpenedDps, faults: readonly Fault[]): Refusal | undefined {
+function refuseOpened({ placed }: OpenedDps, faults: readonly Fault[]): Refusal | undefined {
   const refusal = refusalOf(faults);
   return refusal && refusalOf(placed(refusal.faults));
 }
 
 /** What was judged, with every step of its calculation. */
-function explained(
+function explainJudged(
   { placed, named }: OpenedDps,
   dps: Dps,
   facts: Facts,

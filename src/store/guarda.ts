@@ -46,7 +46,7 @@ const OLD_LOTES = `select l.protocolo from lotes l where l.tenant = $1 and ${OF_
     and l.protocolo = any (array(select h.protocolo from lotes h where h.tenant = $1 order by h.protocolo limit ${STEP_MAX}))
   order by l.protocolo for update skip locked`;
 
-/** Whose notes are still there is registered again with the next. */
+/** A provider whose notes are still there is registered again with its next note. */
 const OLD_PRESTADORES = `delete from prestadores where tenant = $1 and ctid = any (array(select p.ctid from prestadores p
   where p.tenant = $1 and ${OF_A_REHEARSAL} and p.origem = 'dps' and p.criado_em < $2 limit ${STEP_MAX} for update skip locked))`;
 

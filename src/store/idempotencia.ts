@@ -14,7 +14,7 @@ import type { PoolClient, QueryConfig, QueryResult } from './pg.ts';
 const KEPT_MS = ANSWERS_KEPT_HOURS * 3_600_000;
 /** Deleted by one statement. */
 const FORGOTTEN_MAX = 1_000;
-/** A refusal with more to say is not kept: asked again, it is made again. */
+/** A longer refusal is not kept: a repetition of the request makes it again. */
 const REFUSAL_CHARS_MAX = 65_536;
 
 /** A request that came with a key. */
@@ -76,7 +76,7 @@ export function idempotenciaStore(pool: Db) {
 const WITH_OLD_ANSWERS = `select m.tenant from municipios m cross join lateral (select 1 from idempotencia i
   where i.tenant = m.tenant and i.criado_em <= $1 limit 1) i`;
 
-/** One that is being taken again just now is left to who takes it. */
+/** A key that another transaction is taking again is left to that transaction. */
 const FORGET = `delete from idempotencia where tenant = $1 and ctid = any (array(select i.ctid from idempotencia i
   where i.tenant = $1 and i.criado_em <= $2 order by i.criado_em limit $3 for update skip locked))`;
 

@@ -170,7 +170,7 @@ async function receive(pool: Db, tenant: string, lote: LoteNovo): Promise<LoteRo
   });
   if (stored !== undefined) return stored;
   const [before] = (await pool.query<LoteRow & { isSpent: boolean }>(SAME, [tenant, prestador, impressao])).rows;
-  // Refused between the two statements: then it is a new one after all.
+  // The earlier lot was refused between the two statements, so this one is new after all.
   if (before === undefined) return receive(pool, tenant, lote);
   const { isSpent, ...row } = before;
   if (!isSpent) return row;

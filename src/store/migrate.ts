@@ -47,11 +47,11 @@ export async function migrate(
 /** Migrations in the database that this program does not know: a newer one has brought it forward meanwhile. */
 export async function newerMigrations(pool: Db): Promise<readonly string[]> {
   const known = new Set(await migrationNames());
-  return (await listed(pool)).filter((name) => !known.has(name));
+  return (await listApplied(pool)).filter((name) => !known.has(name));
 }
 
 async function missingOf(db: Pick<Db, 'query'>, names: readonly string[]): Promise<readonly string[]> {
-  const done = new Set(await listed(db));
+  const done = new Set(await listApplied(db));
   const strangers = [...done].filter((name) => !names.includes(name));
   if (strangers.length > 0) throw new NewerSchemaError(strangers);
   return names.filter((name) => !done.has(name));
@@ -59,7 +59,7 @@ async function missingOf(db: Pick<Db, 'query'>, names: readonly string[]): Promi
 
 const NO_TABLE = '42P01';
 
-async function listed(db: Pick<Db, 'query'>): Promise<readonly string[]> {
+async function listApplied(db: Pick<Db, 'query'>): Promise<readonly string[]> {
   try {
     const { rows } = await db.query<{ nome: string }>('select nome from migracoes order by nome');
     return rows.map(({ nome }) => nome);

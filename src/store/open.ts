@@ -133,7 +133,7 @@ export async function pipelined<Result>(
   let isCommitSent = false;
   try {
     const begun = client.query(`begin isolation level read committed; ${BEGIN} ${lockMs}`);
-    const [, { result, writes }] = await Promise.all([begun, work(client).then(heeded)]);
+    const [, { result, writes }] = await Promise.all([begun, work(client).then(catchWrites)]);
     isCommitSent = true;
     const [ended] = await Promise.all([client.query('commit'), ...writes]);
     // A transaction that had failed is ended by `commit` too, and says so only here.
@@ -146,17 +146,17 @@ export async function pipelined<Result>(
     await client.query('rollback').catch((lost: Error) => {
       broken = lost;
     });
-    // Who still answers has rolled it back.
+    // A connection that still answers has rolled the transaction back.
     if (isCommitSent && broken !== undefined) throw new UncertainCommit(error);
     throw error;
   } finally {
-    // The address may be another server's by now: who connects anew finds out.
+    // Another server may have the address by now: a new connection finds out.
     client.release(broken ?? isDemoted);
   }
 }
 
-/** Where `begin` has failed already nobody waits for the writes, which fail as well. */
-function heeded<Work extends { readonly writes: readonly Promise<unknown>[] }>(done: Work): Work {
+/** A write that fails after `begin` has failed is awaited by nobody; its failure must not end the process. */
+function catchWrites<Work extends { readonly writes: readonly Promise<unknown>[] }>(done: Work): Work {
   for (const write of done.writes) write.catch(() => undefined);
   return done;
 }

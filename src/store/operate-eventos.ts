@@ -206,7 +206,7 @@ async function moveEvento(
     if ((error as { constraint?: string }).constraint !== 'eventos_cancelamento_aberto') throw error;
     const [self] = await readEventos(pool, tenant, 'e.id = $2', [id]);
     const evento = self && (await openCancelamento(pool, tenant, self.nota));
-    // It ended between the refusal and the look: the move may be made again.
+    // The other cancellation ended between the refusal and this look: the move may be made again.
     if (evento === undefined) throw error;
     return { conflict: 'cancelamento_aberto', evento };
   }

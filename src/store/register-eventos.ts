@@ -56,7 +56,7 @@ export type RegisterResult =
 export async function registerEvento(pool: Db, tenant: string, novo: EventoNovo): Promise<RegisterResult> {
   const id = await reserveSequence(pool, tenant, 'nDFSe', 1);
   const first = await registerOnce(pool, tenant, id, novo);
-  return isCollision(first) ? settledCollision(await registerOnce(pool, tenant, id, novo)) : first;
+  return isCollision(first) ? reportCollision(await registerOnce(pool, tenant, id, novo)) : first;
 }
 
 type Collision = { readonly collision: 'sequencia' | 'cancelamento' };
@@ -65,8 +65,8 @@ function isCollision(result: RegisterResult | Collision): result is Collision {
   return 'collision' in result;
 }
 
-/** A cancellation that others open and end as fast as it is looked for is a collision like the other. */
-function settledCollision(result: RegisterResult | Collision): RegisterResult {
+/** Where others open and end a cancellation faster than it is found, the answer is that of a number taken twice. */
+function reportCollision(result: RegisterResult | Collision): RegisterResult {
   return isCollision(result) ? { conflict: 'sequencia' } : result;
 }
 

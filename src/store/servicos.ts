@@ -36,13 +36,13 @@ export function servicoStore(pool: Db, mantidas: Mantidas) {
     return rows;
   };
   const loadNational = batched<readonly ServicoVigente[]>(async (tenant, codigos) =>
-    grouped(
+    groupRows(
       await linesOf('servicos_nacional', 'codigo_tributacao_nacional', tenant, codigos),
       (row) => row.codigo_tributacao_nacional,
     ),
   );
   const loadMunicipal = batched<readonly ServicoVigente[]>(async (tenant, codigos) =>
-    grouped(await linesOf('servicos_municipal', 'codigo', tenant, codigos), (row) => row.codigo),
+    groupRows(await linesOf('servicos_municipal', 'codigo', tenant, codigos), (row) => row.codigo),
   );
   const national = remembered(async (tenant, codigo) => (await loadNational(tenant!, codigo!)) ?? []);
   const municipal = remembered(async (tenant, codigo) => (await loadMunicipal(tenant!, codigo!)) ?? []);
@@ -79,7 +79,7 @@ export function servicoStore(pool: Db, mantidas: Mantidas) {
 /** What is kept of all municipal lists together, about 40 MB; most have some hundred lines. */
 const LISTED_MAX = 100_000;
 
-function grouped(rows: readonly Row[], keyOf: (row: Row) => string): Map<string, ServicoVigente[]> {
+function groupRows(rows: readonly Row[], keyOf: (row: Row) => string): Map<string, ServicoVigente[]> {
   const found = new Map<string, ServicoVigente[]>();
   for (const row of rows) {
     const key = keyOf(row);
