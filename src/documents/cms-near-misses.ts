@@ -39,9 +39,6 @@ function candidatesOf(body: Uint8Array): readonly Candidate[] {
   const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
   const text = bytes.toString('utf8');
   const withoutBom = text.replace(/^\uFEFF/, '');
-  const json = (): unknown => JSON.parse(withoutBom);
-  const spaced = (): string => respaceJson(withoutBom, { afterColon: ' ', afterComma: ' ' });
-  const compact = (): string => respaceJson(withoutBom, { afterColon: '', afterComma: '' });
   return [
     ['Foi assinado o corpo com uma quebra de linha (LF) no fim, que não veio na requisição.', () => `${text}\n`],
     ['Foi assinado o corpo com uma quebra de linha (CR LF) no fim, que não veio na requisição.', () => `${text}\r\n`],
@@ -64,6 +61,33 @@ function candidatesOf(body: Uint8Array): readonly Candidate[] {
     ],
     ['Foi assinado o corpo sem a marca de ordem de bytes (BOM) do começo, que veio na requisição.', () => withoutBom],
     ['Foi assinado o corpo sem os espaços do começo e do fim, que vieram na requisição.', () => text.trim()],
+    ...serializationsOf(withoutBom),
+    ['Foi assinado o corpo codificado em Latin-1, e veio em UTF-8.', () => Buffer.from(text, 'latin1')],
+    ['Foi assinado o corpo em UTF-8, e veio em Latin-1.', () => Buffer.from(bytes.toString('latin1'), 'utf8')],
+    ['Foi assinado o corpo codificado em UTF-16, e veio em UTF-8.', () => Buffer.from(text, 'utf16le')],
+    ['Foi assinado o texto em Base64 do corpo, e não o corpo.', () => bytes.toString('base64')],
+    [
+      'Foi assinado o resumo SHA-256 do corpo, e não o corpo: a biblioteca já calcula o resumo.',
+      () => hash('sha256', bytes, 'buffer'),
+    ],
+    [
+      'Foi assinado o texto hexadecimal do resumo SHA-256 do corpo, e não o corpo: a biblioteca já calcula o resumo.',
+      () => hash('sha256', bytes, 'hex'),
+    ],
+    [
+      'Foi assinado o Base64 do resumo SHA-256 do corpo, e não o corpo: a biblioteca já calcula o resumo.',
+      () => hash('sha256', bytes, 'base64'),
+    ],
+    ['Foi assinado um conteúdo vazio: o corpo não chegou à função que assina.', () => ''],
+  ];
+}
+
+/** Other texts of the same JSON, as the usual libraries write it. */
+function serializationsOf(text: string): readonly Candidate[] {
+  const json = (): unknown => JSON.parse(text);
+  const spaced = (): string => respaceJson(text, { afterColon: ' ', afterComma: ' ' });
+  const compact = (): string => respaceJson(text, { afterColon: '', afterComma: '' });
+  return [
     [describeSerialization('Foi assinado o JSON compacto, sem espaços nem quebras de linha.'), compact],
     [
       describeSerialization('Foi assinado o JSON compacto que JSON.stringify(JSON.parse(corpo)) dá.'),
@@ -94,23 +118,6 @@ function candidatesOf(body: Uint8Array): readonly Candidate[] {
       describeSerialization('Foi assinado o JSON com as chaves em ordem alfabética.'),
       () => JSON.stringify(sortKeys(json())),
     ],
-    ['Foi assinado o corpo codificado em Latin-1, e veio em UTF-8.', () => Buffer.from(text, 'latin1')],
-    ['Foi assinado o corpo em UTF-8, e veio em Latin-1.', () => Buffer.from(bytes.toString('latin1'), 'utf8')],
-    ['Foi assinado o corpo codificado em UTF-16, e veio em UTF-8.', () => Buffer.from(text, 'utf16le')],
-    ['Foi assinado o texto em Base64 do corpo, e não o corpo.', () => bytes.toString('base64')],
-    [
-      'Foi assinado o resumo SHA-256 do corpo, e não o corpo: a biblioteca já calcula o resumo.',
-      () => hash('sha256', bytes, 'buffer'),
-    ],
-    [
-      'Foi assinado o texto hexadecimal do resumo SHA-256 do corpo, e não o corpo: a biblioteca já calcula o resumo.',
-      () => hash('sha256', bytes, 'hex'),
-    ],
-    [
-      'Foi assinado o Base64 do resumo SHA-256 do corpo, e não o corpo: a biblioteca já calcula o resumo.',
-      () => hash('sha256', bytes, 'base64'),
-    ],
-    ['Foi assinado um conteúdo vazio: o corpo não chegou à função que assina.', () => ''],
   ];
 }
 
