@@ -106,6 +106,22 @@ test('no circle of files: none imports, by whatever way, a file that imports it;
   }
 });
 
+/** Tables: rows of the law, which are read one by one. */
+const TABLES = ['src/documents/danfse/campos.ts', 'src/fiscal/rules/ibscbs.ts', 'src/fiscal/rules/trib-mun.ts'];
+
+test('no file that is not a table has more than 500 lines', () => {
+  const root = path.resolve(SRC, '..');
+  const sources = globSync('{src,packages/*/src,scripts,bench}/**/*.ts', {
+    cwd: root,
+    exclude: ['**/node_modules/**'],
+  });
+  const long = sources.filter(
+    (file) =>
+      !/\.test\.ts$|\/tipos\.ts$/.test(file) && readFileSync(path.join(root, file), 'utf8').split('\n').length > 501,
+  );
+  assert.deepEqual(long.sort(), TABLES);
+});
+
 test('each library is imported by one file', () => {
   const users = new Map<string, Set<string>>();
   for (const { from, to } of imports.filter(({ to }) => !to.startsWith('.') && !to.startsWith('node:'))) {
