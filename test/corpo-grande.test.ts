@@ -204,7 +204,8 @@ describe('a body above 32 KiB', () => {
   test('of which the thread fails is answered E999, and the log has what failed', async () => {
     const address = shared;
     service.logged.length = 0;
-    await service.pool.query('alter table prestadores rename to prestadores_fora');
+    // A table that is read for each note: what the thread remembers would hide the failure.
+    await service.pool.query('alter table numeracao rename to numeracao_fora');
     try {
       const { status, body } = await emit(address, LONGEST);
       assert.equal(status, 500);
@@ -213,7 +214,7 @@ describe('a body above 32 KiB', () => {
       assert.equal(about.err.code, '42P01');
       assert.match(about.err.stack ?? '', /aside|store/);
     } finally {
-      await service.pool.query('alter table prestadores_fora rename to prestadores');
+      await service.pool.query('alter table numeracao_fora rename to numeracao');
     }
   });
 
