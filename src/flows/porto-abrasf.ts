@@ -22,16 +22,16 @@ import { protocolNumber, wholeSecond } from './issue-nota.ts';
 import { loteSignatureMensagens, pedidoSignatureMensagens } from './porto-assinaturas.ts';
 import { lote, notas, porRps, situacao } from './porto-consultas.ts';
 import {
+  formatMoment,
   isOfYear,
   listaMensagem,
   municipalMoment,
   numeroAsked,
   type Pedido,
   type Resposta,
-  refused,
+  refuseFaults,
+  refuseWith,
   registrationMensagens,
-  tooMany,
-  written,
 } from './porto-pedido.ts';
 import { registerPedido } from './register-evento.ts';
 import type { World } from './world.ts';
@@ -94,9 +94,9 @@ export async function responder(
   const modelo = modeloOf('problema' in documento ? documento.namespace : documento.root.namespace);
   const made: Resposta =
     'problema' in documento
-      ? refused('E160', documento.problema)
+      ? refuseWith('E160', documento.problema)
       : documento.root.name !== pedido
-        ? refused('E160', `${operacao} leva ${pedido}; veio ${documento.root.name.slice(0, 60)}.`)
+        ? refuseWith('E160', `${operacao} leva ${pedido}; veio ${documento.root.name.slice(0, 60)}.`)
         : await answerKnown(answer, { world, municipio, documento, modelo, shown, simular, quota });
   const inside = 'xml' in made ? made.xml : listaMensagem(made.mensagens, modelo);
   const [antes, depois] = [`<${resposta}${xmlnsResposta(modelo)}>`, `</${resposta}>`];
@@ -120,11 +120,11 @@ async function receber({ world, municipio, documento, simular, quota }: Pedido):
   if ('mensagens' in read) return read;
   // The quota is charged before the signatures are judged: a bad signature costs as much.
   const crowded = await quota?.enter(read.rps.length);
-  if (crowded !== undefined) return tooMany(crowded);
+  if (crowded !== undefined) return refuseFaults(crowded);
   const unsigned = loteSignatureMensagens(world, municipio, documento, read);
   if (unsigned.length > 0) return { mensagens: unsigned };
   const spent = await quota?.take(read.cnpj, read.rps.length);
-  if (spent !== undefined) return tooMany(spent);
+  if (spent !== undefined) return refuseFaults(spent);
   const strange = await registrationMensagens(world, municipio, read);
   if (strange.length > 0) return { mensagens: strange };
   const rehearsal = readRehearsal(municipio, simular);
@@ -145,7 +145,7 @@ async function receber({ world, municipio, documento, simular, quota }: Pedido):
   return {
     xml: nestLeaves([
       ['NumeroLote', row.numero_lote],
-      ['DataRecebimento', written(municipalMoment(municipio, row.recebido_em.getTime()))],
+      ['DataRecebimento', formatMoment(municipalMoment(municipio, row.recebido_em.getTime()))],
       ['Protocolo', row.protocolo],
     ]),
   };
@@ -173,10 +173,10 @@ async function cancelar(pedido: Pedido): Promise<Resposta> {
   const unsigned = pedidoSignatureMensagens(world, municipio, documento, read);
   if (unsigned.length > 0) return { mensagens: unsigned };
   const spent = await quota?.take(dito.cnpj);
-  if (spent !== undefined) return tooMany(spent);
+  if (spent !== undefined) return refuseFaults(spent);
   const strange = await registrationMensagens(world, municipio, dito);
   if (strange.length > 0) return { mensagens: strange };
-  if (!isCodigoOf(municipio, dito.codigoMunicipio)) return refused('E42', codigoShown(dito));
+  if (!isCodigoOf(municipio, dito.codigoMunicipio)) return refuseWith('E42', codigoShown(dito));
   const rehearsal = readRehearsal(municipio, simular);
   if ('mensagens' in rehearsal) return rehearsal;
   const nota = await findNota(world, municipio, dito);
@@ -194,9 +194,9 @@ async function cancelar(pedido: Pedido): Promise<Resposta> {
     forma === 'texto' ? reading.bytes : Buffer.from(reading.canonicalOf(root), 'utf8'),
     rehearsal.simular,
   );
-  if (registered === 'not_found') return refused('E78');
+  if (registered === 'not_found') return refuseWith('E78');
   if ('faults' in registered) return { mensagens: registered.faults.map(mensagemOfCancelamento) };
-  const em = written(municipalMoment(municipio, wholeSecond(world.now())));
+  const em = formatMoment(municipalMoment(municipio, wholeSecond(world.now())));
   const received = isPedidoWhole(inf, modelo) ? pedidoAsReceived(documento, read) : pedidoXml(dito);
   return { xml: cancelamentoXml(nota.chave, received, em, modelo) };
 }
@@ -219,11 +219,11 @@ async function findNota(
   const { sequencia, ano } = numeroAsked(dito.numero);
   const asked = { prestador: dito.cnpj, codigoIbge, numero: sequencia };
   const [nota] = await world.store.lotes.listNotasOfPrestador(tenant, asked, 1);
-  if (nota === undefined || !isOfYear(nota, ano)) return refused('E78');
+  if (nota === undefined || !isOfYear(nota, ano)) return refuseWith('E78');
   const chave = nota.chave_acesso;
   const emissor = chave.slice(0, 7);
   if (dito.codigoMunicipio === emissor) return { chave };
-  return refused('E42', `${codigoShown(dito)} A nota é do município ${emissor} (OrgaoGerador).`);
+  return refuseWith('E42', `${codigoShown(dito)} A nota é do município ${emissor} (OrgaoGerador).`);
 }
 
 /** The request as it came, with the signature that covers it. */

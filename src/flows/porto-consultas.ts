@@ -19,15 +19,15 @@ import type { Municipio } from '../store/municipios.ts';
 import { type Audience, callerOf, strangerTo } from './caller.ts';
 import { zoneOf } from './gather-facts.ts';
 import {
+  formatMoment,
   isOfYear,
   listaMensagem,
   municipalMoment,
   numeroAsked,
   type Pedido,
   type Resposta,
-  refused,
+  refuseWith,
   registrationMensagens,
-  written,
 } from './porto-pedido.ts';
 import type { World } from './world.ts';
 
@@ -46,7 +46,7 @@ async function loteAsked({ world, municipio, documento }: Pedido) {
   const row = /^[0-9A-Za-z.-]{1,50}$/.test(protocolo)
     ? await world.store.lotes.findByProtocolo(municipio.tenant, prestador.cnpj, protocolo)
     : undefined;
-  return row ?? { ...refused('E86'), isMiss: true };
+  return row ?? { ...refuseWith('E86'), isMiss: true };
 }
 
 export async function situacao(pedido: Pedido): Promise<Resposta> {
@@ -63,7 +63,7 @@ export async function situacao(pedido: Pedido): Promise<Resposta> {
 export async function lote(pedido: Pedido): Promise<Resposta> {
   const row = await loteAsked(pedido);
   if (!('protocolo' in row)) return row;
-  if (row.situacao === 2) return refused('E92');
+  if (row.situacao === 2) return refuseWith('E92');
   if (row.situacao === 3) return { mensagens: row.mensagens ?? [] };
   const all = await pedido.world.store.lotes.listNotas(pedido.municipio.tenant, row.protocolo);
   const [gone, valid] = [true, false].map((is) => all.filter(({ estado }) => (estado === 'recusada') === is));
@@ -117,18 +117,18 @@ export async function porRps(pedido: Pedido): Promise<Resposta> {
   const [numero, serie, tipo] = ['Numero', 'Serie', 'Tipo'].map((name) => textOf(root, `IdentificacaoRps/${name}`));
   const missing = [numero === undefined && 'E11', serie === undefined && 'E150'].filter((one) => one !== false);
   if (missing.length > 0) return { mensagens: missing.map((codigo) => mensagemOf(codigo)) };
-  if (!/^\d{1,15}$/.test(numero!)) return refused('E96');
-  if (!/^\d{1,5}$/.test(serie!)) return refused('E97');
-  if (tipo !== undefined && !/^[123]$/.test(tipo)) return refused('E13');
+  if (!/^\d{1,15}$/.test(numero!)) return refuseWith('E96');
+  if (!/^\d{1,5}$/.test(serie!)) return refuseWith('E97');
+  if (tipo !== undefined && !/^[123]$/.test(tipo)) return refuseWith('E13');
   const prestador = prestadorOf(root);
   if ('mensagens' in prestador) return prestador;
   const strange = strangerFaults(pedido, prestador.cnpj);
   if (strange.length > 0) return { mensagens: strange.map((fault) => mensagemOfFault(fault)), isMiss: true };
   const rps: IdentificacaoRps = { numero: bare(numero!), serie: bare(serie!), tipo: tipo ?? '1' };
   const row = await pedido.world.store.lotes.findRps(pedido.municipio.tenant, prestador.cnpj, rps);
-  if (row === undefined) return refused('E4');
-  if (row.situacao === 2) return refused('E92');
-  if (row.nota === undefined) return refused('E89');
+  if (row === undefined) return refuseWith('E4');
+  if (row.situacao === 2) return refuseWith('E92');
+  if (row.nota === undefined) return refuseWith('E89');
   if (row.nota.estado === 'recusada') return { mensagens: [recusada(row.nota)] };
   return { xml: compNfse(vista(row.nota), pedido.modelo) };
 }
@@ -146,7 +146,7 @@ export async function notas(pedido: Pedido): Promise<Resposta> {
   const registration = await registrationMensagens(world, municipio, prestador);
   if (registration.length > 0) return { mensagens: registration };
   const numero = textOf(root, 'NumeroNfse');
-  if (numero !== undefined && !/^\d{1,15}$/.test(numero)) return refused('E136');
+  if (numero !== undefined && !/^\d{1,15}$/.test(numero)) return refuseWith('E136');
   // Programs write the group whatever they ask; without any day it asks nothing.
   const periodo = childrenOf(root, 'PeriodoEmissao').find((one) =>
     DIAS.some((name) => textOf(one, name) !== undefined),
@@ -173,7 +173,7 @@ export async function notas(pedido: Pedido): Promise<Resposta> {
   };
   const found = await world.store.lotes.listNotasOfPrestador(tenant, asked, NOTAS_WHOLE + 1);
   if (found.length === 0 && (await world.store.prestadores.listOf(tenant, prestador.cnpj)).length === 0)
-    return refused('E45');
+    return refuseWith('E45');
   if (found.length <= NOTAS_WHOLE)
     return {
       xml: await listaNfse(
@@ -211,7 +211,7 @@ function parteOf(root: Elemento, name: string, malformed: string): Parte | { rea
     textOf(root, `${name}/${one}`),
   );
   const isWrong = (cnpj !== undefined && !/^[0-9A-Z]{14}$/.test(cnpj)) || (cpf !== undefined && !/^\d{11}$/.test(cpf));
-  if (isWrong) return refused(malformed, `(${(cnpj ?? cpf)!.slice(0, 40)})`);
+  if (isWrong) return refuseWith(malformed, `(${(cnpj ?? cpf)!.slice(0, 40)})`);
   return { documento: cnpj ?? cpf, im };
 }
 
@@ -222,14 +222,15 @@ function periodOf(
 ): { readonly de: number; readonly ate: number } | { readonly mensagens: readonly Mensagem[] } {
   const [inicial, final] = [textOf(periodo, 'DataInicial')?.slice(0, 10), textOf(periodo, 'DataFinal')?.slice(0, 10)];
   const missing = inicial === undefined ? 'DataInicial' : final === undefined ? 'DataFinal' : undefined;
-  if (missing !== undefined) return refused('E160', `PeriodoEmissao leva DataInicial e DataFinal; falta ${missing}.`);
+  if (missing !== undefined)
+    return refuseWith('E160', `PeriodoEmissao leva DataInicial e DataFinal; falta ${missing}.`);
   const [de, ate] = [inicial, final].map((day) => (day === undefined ? undefined : startOfDay(municipio, day)));
-  if (de === undefined) return refused('E131');
-  if (ate === undefined) return refused('E132');
-  if (final! > municipalMoment(municipio, now).date) return refused('E133');
-  if (ate < de) return refused('E134');
+  if (de === undefined) return refuseWith('E131');
+  if (ate === undefined) return refuseWith('E132');
+  if (final! > municipalMoment(municipio, now).date) return refuseWith('E133');
+  if (ate < de) return refuseWith('E134');
   // A leap year has a day more.
-  if (ate - de > 366 * DAY_MS) return refused('E135');
+  if (ate - de > 366 * DAY_MS) return refuseWith('E135');
   return { de, ate: ate + DAY_MS - 1 };
 }
 
@@ -249,14 +250,14 @@ function vista(nota: NotaDoPorto): Parameters<typeof compNfse>[0] {
     infNfse: infNfseOf(nota.nfse),
     chave: chave_acesso,
     codigoVerificacao: parseChave(chave_acesso)?.codigo ?? '',
-    emissao: written(momentIn(zone, data_emissao.getTime())),
+    emissao: formatMoment(momentIn(zone, data_emissao.getTime())),
     rps: serie === null || numero === null || tipo === null ? undefined : { serie, numero, tipo },
     guardado: guardado ?? undefined,
     cancelamento:
       data_cancelamento === null
         ? undefined
         : {
-            em: written(momentIn(zone, data_cancelamento.getTime())),
+            em: formatMoment(momentIn(zone, data_cancelamento.getTime())),
             codigo: codigoCancelamento(nota),
             // One that was refused took nothing's place; the cancellation stands all the same.
             substituta:

@@ -44,11 +44,13 @@ export function listaMensagem(mensagens: readonly Mensagem[], modelo: Modelo): s
   return `<ListaMensagemRetorno${xmlnsTipos(modelo)}>${each.join('')}</ListaMensagemRetorno>`;
 }
 
-export function refused(codigo: string, detalhe = ''): { readonly mensagens: readonly Mensagem[] } {
+/** The answer that refuses a request with one code of the model. */
+export function refuseWith(codigo: string, detalhe = ''): { readonly mensagens: readonly Mensagem[] } {
   return { mensagens: [mensagemOf(codigo, '', detalhe)] };
 }
 
-export function tooMany({ faults }: Recusado): { readonly mensagens: readonly Mensagem[] } {
+/** The answer that refuses a request with the faults that the service found, said by codes of the model. */
+export function refuseFaults({ faults }: Recusado): { readonly mensagens: readonly Mensagem[] } {
   return { mensagens: faults.map((fault) => mensagemOfFault(fault)) };
 }
 
@@ -84,6 +86,6 @@ export function municipalMoment({ codigoIbge }: Municipio, instant: number): Mom
 }
 
 /** As the model writes a moment: without offset. */
-export function written({ date, time }: Moment): string {
+export function formatMoment({ date, time }: Moment): string {
   return `${date}T${time}`;
 }
