@@ -38,7 +38,7 @@ const A_SETTING: readonly Edit[] = [
   ],
   [
     'src/flows/municipios.ts',
-    'function incomplete(municipio: Municipio): string[] {',
+    'function remarksOnSettings(municipio: Municipio): string[] {',
     `  if (municipio.contato === undefined) return ['Sem --contato ninguém sabe a quem perguntar.'];`,
   ],
   ['docs/site/operacao.md', '## Trocar o certificado', '\n`--contato` diz a quem integra onde perguntar.\n'],
