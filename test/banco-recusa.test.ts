@@ -12,7 +12,7 @@ import { before, describe, test } from 'node:test';
 import { SANDBOX_SLUG } from '../src/fiscal/ambiente.ts';
 import { exampleXml } from '../src/fiscal/rules/example.ts';
 import { openEmbedded } from '../src/store/embedded.ts';
-import { transaction } from '../src/store/open.ts';
+import { runTransaction } from '../src/store/open.ts';
 import { Client, type ClientConfig } from '../src/store/pg.ts';
 import { createStore } from '../src/store/store.ts';
 import { onEnd } from './support/cleanup.ts';
@@ -379,7 +379,7 @@ describe('a server of its own', { timeout: 600_000 }, () => {
       return others.length > 0 ? others.length : undefined;
     }, 'a disk without room');
     // What needs no room goes on being committed, and says nothing of the disk.
-    await transaction(small.pool, (client) => client.query('select 1'));
+    await runTransaction(small.pool, (client) => client.query('select 1'));
     const began = performance.now();
     assertComeAgain(await ready(small), /sem espaço em disco/);
     t.diagnostic(`${refused} refused, ready says so after ${Math.round(performance.now() - began)} ms`);

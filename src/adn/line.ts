@@ -178,7 +178,7 @@ function exchange(pool: Pool, base: string, ask: Ask): Promise<Outcome> {
         if (answer === undefined) return giveUp('NO_ANSWER', 'a resposta do ADN veio incompleta');
         const { status, type, encoding } = answer;
         finish(
-          decoded(Buffer.concat(chunks), encoding, ask.bytesMax).then((body) =>
+          decodeBody(Buffer.concat(chunks), encoding, ask.bytesMax).then((body) =>
             typeof body === 'string'
               ? {
                   kind: 'lost',
@@ -214,7 +214,7 @@ const DECODERS: Readonly<Record<string, (data: Buffer, options: ZlibOptions) => 
 };
 
 /** The body as it was before a `Content-Encoding` that nobody asked for; a code when it cannot be had. */
-async function decoded(body: Buffer, encoding: string, bytesMax: number): Promise<Buffer | string> {
+async function decodeBody(body: Buffer, encoding: string, bytesMax: number): Promise<Buffer | string> {
   const name = encoding.trim().toLowerCase();
   if (name === '' || name === 'identity') return body;
   const decode = ownOf(DECODERS, name);

@@ -33,11 +33,13 @@ export function localAdn(now: () => number = Date.now): Adn {
     batchMax: BATCH_MAX,
     searchMax: 0,
     share: async (_tenant, documents) =>
-      new Map(documents.map((document) => [document.chave_acesso, decidedNota(document, now())])),
+      new Map(documents.map((document) => [document.chave_acesso, decideNota(document, now())])),
     find: async (_tenant, notas) =>
-      new Map(notas.map((nota) => [nota.chave_acesso, objectionTo(nota) === undefined ? known(nota, now()) : ABSENT])),
-    shareEventos: async (_tenant, eventos) => decided(eventos, now()),
-    findEventos: async (_tenant, eventos) => new Map(eventos.map((evento) => [evento.id, known(evento, now())])),
+      new Map(
+        notas.map((nota) => [nota.chave_acesso, objectionTo(nota) === undefined ? knowledgeOf(nota, now()) : ABSENT]),
+      ),
+    shareEventos: async (_tenant, eventos) => decideEventos(eventos, now()),
+    findEventos: async (_tenant, eventos) => new Map(eventos.map((evento) => [evento.id, knowledgeOf(evento, now())])),
     pauseMs: () => 0,
   };
 }
@@ -46,8 +48,8 @@ const ACCEPTED: AdnAnswer = { kind: 'accepted', nsu: undefined };
 const ABSENT: AdnKnowledge = { kind: 'absent' };
 
 /** Only the answer to what was taken can be lost for good: a refusal would be told again. */
-function decidedNota(document: DocumentToShare, now: number): NotaAnswer {
-  const instead = rehearsedNota(document, now);
+function decideNota(document: DocumentToShare, now: number): NotaAnswer {
+  const instead = rehearseNota(document, now);
   const objection = objectionTo(document);
   if (objection === undefined) return instead ?? ACCEPTED;
   return instead === undefined || (instead.kind === 'unknown' && isLost(document)) ? objection : instead;
@@ -76,7 +78,7 @@ function objectionTo({
 }
 
 /** Events in the order given: what is taken stands on the note for those after it, and what is undecided holds them up. */
-function decided(eventos: readonly EventoToShare[], now: number): Map<string, EventoAnswer> {
+function decideEventos(eventos: readonly EventoToShare[], now: number): Map<string, EventoAnswer> {
   const answers = new Map<string, EventoAnswer>();
   const accepted = new Map<string, EventoToShare['evento'][]>();
   const heldUp = new Map<string, EventoAnswer>();
@@ -85,7 +87,7 @@ function decided(eventos: readonly EventoToShare[], now: number): Map<string, Ev
     const { chave_acesso, evento } = one;
     const before = accepted.get(chave_acesso) ?? [];
     const ahead = heldUp.get(chave_acesso);
-    const instead = rehearsedEvento(one, now);
+    const instead = rehearseEvento(one, now);
     if (ahead !== undefined) answers.set(one.id, ahead);
     else if (instead !== undefined && !(instead.kind === 'unknown' && isLost(one))) {
       answers.set(one.id, instead);
@@ -93,7 +95,7 @@ function decided(eventos: readonly EventoToShare[], now: number): Map<string, Ev
       if (waits !== undefined) heldUp.set(chave_acesso, waits);
     } else {
       // Only the answer to what was taken can be lost for good: a refusal would be told again.
-      const verdict = judged(one, before);
+      const verdict = judgeEvento(one, before);
       answers.set(one.id, verdict.kind === 'accepted' ? (instead ?? verdict) : verdict);
       if (verdict.kind === 'accepted') accepted.set(chave_acesso, [...before, evento]);
     }
@@ -113,7 +115,7 @@ function isLost(document: ToSimulate): boolean {
   return simulacao?.respostaPerdida === true && simulacao.rejeita === undefined;
 }
 
-function judged(
+function judgeEvento(
   { chave_acesso, evento, naNota }: EventoToShare,
   accepted: readonly EventoToShare['evento'][],
 ): EventoAnswer {
@@ -125,7 +127,7 @@ function judged(
 // Rehearsals.
 
 /** What is answered to a document in place of a decision; undefined when the authority decides. */
-function rehearsed(document: ToSimulate, now: number): AdnAnswer | undefined {
+function rehearse(document: ToSimulate, now: number): AdnAnswer | undefined {
   const simulacao = simulacaoOf(document);
   if (simulacao === undefined) return undefined;
   const criado = sinceOf(document, now);
@@ -137,15 +139,15 @@ function rehearsed(document: ToSimulate, now: number): AdnAnswer | undefined {
 }
 
 /** Who rehearses a note that comes too early sees it wait, and in the end go. */
-function rehearsedNota(document: ToSimulate, now: number): NotaAnswer | undefined {
-  const answer = rehearsed(document, now);
+function rehearseNota(document: ToSimulate, now: number): NotaAnswer | undefined {
+  const answer = rehearse(document, now);
   if (answer?.kind !== 'refused' || meaningOf(answer.erros[0]!.codigo) !== 'early') return answer;
   const { erros } = answer;
   return now - sinceOf(document, now) < SIMULAR_MAX_MS ? { kind: 'too_early', erros } : undefined;
 }
 
-function rehearsedEvento(document: EventoToShare, now: number): EventoAnswer | undefined {
-  const answer = rehearsed(document, now);
+function rehearseEvento(document: EventoToShare, now: number): EventoAnswer | undefined {
+  const answer = rehearse(document, now);
   if (answer?.kind !== 'refused') return answer;
   const { erros } = answer;
   const codigo = erros[0]?.codigo;
@@ -187,7 +189,7 @@ function refusal(codigo: string, criado: number, now: number): AdnAnswer | undef
 }
 
 /** Nothing is kept, so only a document whose answer is to be lost was received, and is known to whoever asks about it. */
-function known(asked: ToSimulate, now: number): AdnKnowledge {
+function knowledgeOf(asked: ToSimulate, now: number): AdnKnowledge {
   const simulacao = simulacaoOf(asked);
   if (simulacao === undefined) return { kind: 'absent' };
   const waiting = notYet(simulacao, sinceOf(asked, now), now);

@@ -174,7 +174,7 @@ function* lotsOf(
       alone.push(document);
       continue;
     }
-    const parcel = packed(document);
+    const parcel = packParcel(document);
     const more = parcel.text.length + BODY_BETWEEN.length;
     if (lot.length > 0 && (lot.length >= lotDocumentsMax || bytes + more >= lotBodyMaxBytes)) {
       yield lot;
@@ -185,10 +185,10 @@ function* lotsOf(
     bytes += more;
   }
   if (lot.length > 0) yield lot;
-  for (const document of alone) yield [packed(document)];
+  for (const document of alone) yield [packParcel(document)];
 }
 
-function packed({ id, chave, xml }: Piece): Parcel {
+function packParcel({ id, chave, xml }: Piece): Parcel {
   return { id, chave, text: gzipSync(xml, GZIP).toString('base64') };
 }
 

@@ -126,7 +126,7 @@ export function answersOf<A>(
     if (chave === undefined) continue;
     const before = found.get(chave);
     const answer = answerOf(entry, matter);
-    found.set(chave, before === undefined ? answer : agreed(before, answer, matter));
+    found.set(chave, before === undefined ? answer : mergeAnswers(before, answer, matter));
   }
   return new Map(
     chaves.map((chave, place) => [
@@ -144,7 +144,7 @@ function answerOf<A>({ nsu, erros }: Entry, { verdictOf, of }: Matter<A>): A | A
 }
 
 /** Two entries for one document: what both say holds, and nothing else. */
-function agreed<A>(before: A | AdnAnswer, after: A | AdnAnswer, { of }: Matter<A>): A | AdnAnswer {
+function mergeAnswers<A>(before: A | AdnAnswer, after: A | AdnAnswer, { of }: Matter<A>): A | AdnAnswer {
   const [one, other] = [before, after] as [EventoAnswer, EventoAnswer];
   if (one.kind !== other.kind)
     return { kind: 'unknown', why: `a resposta do ADN fala ${of} duas vezes e se contradiz` };

@@ -14,10 +14,10 @@ export const WAIT_MAX_MS = 60_000;
  * quarter is left to chance, so that what failed together does not come back together.
  */
 export function backoff(world: World, attempts: number, maxMs = WAIT_MAX_MS): number {
-  return jittered(world, Math.min(BACKOFF_FIRST_MS * 2 ** Math.min(attempts - 1, 20), maxMs));
+  return addJitter(world, Math.min(BACKOFF_FIRST_MS * 2 ** Math.min(attempts - 1, 20), maxMs));
 }
 
 /** Between three quarters of a wait and the whole of it. */
-export function jittered(world: World, wholeMs: number): number {
+export function addJitter(world: World, wholeMs: number): number {
   return Math.ceil(wholeMs * (0.75 + (0.25 * Number(world.randomDigits(3))) / 1_000));
 }

@@ -13,7 +13,7 @@ import type { World } from '../flows/world.ts';
 import type { ClaimedEvento, EventoClaim, EventoSettlement } from '../store/claim-eventos.ts';
 import type { Municipio } from '../store/municipios.ts';
 import type { EventoOnNota } from '../store/on-notas.ts';
-import { jittered, LEASE_MS, MISCONFIGURED_PAUSE_MS } from './backoff.ts';
+import { addJitter, LEASE_MS, MISCONFIGURED_PAUSE_MS } from './backoff.ts';
 import { type Delivered, type DeliveryKind, deliver, type Exchange, type On, type Outcome } from './deliver.ts';
 
 /** A wake-up by the note's authorisation may be lost with whoever should give it; this look catches what it left (D-51). */
@@ -139,7 +139,9 @@ function outcomeOf(
 ): Outcome<EventoSettlement> {
   const fail = (): Pick<Outcome<EventoSettlement>, 'on' | 'waitMs'> => {
     const on = falhaAfter(retries);
-    return on === 'falha' ? { on, waitMs: jittered(world, RETRY_MS[Math.min(retries, RETRY_MS.length - 1)]!) } : { on };
+    return on === 'falha'
+      ? { on, waitMs: addJitter(world, RETRY_MS[Math.min(retries, RETRY_MS.length - 1)]!) }
+      : { on };
   };
   switch (answer?.kind) {
     case 'accepted':

@@ -6,10 +6,10 @@
  * judged by can be told for ever.
  */
 import { type Aliquota, aliquotasEmbarcadas, type TabelaIbsCbs, tabelaIbsCbs } from '../fiscal/aliquotas-ibs-cbs.ts';
+import { cacheReads } from './cache-reads.ts';
 import type { Db } from './open.ts';
 import type { PoolClient } from './pg.ts';
-import { remembered } from './remembered.ts';
-import { type Kind, refuseContradictions, refuseOverlaps, type Staging, staged } from './staging.ts';
+import { type Kind, refuseContradictions, refuseOverlaps, type Staging, stageImport } from './staging.ts';
 
 /** A line of the file. `chave`: tribute, classification and place in one text, for comparing. */
 export type EntradaAliquota = Omit<Aliquota, 'cClassTrib'> & {
@@ -49,7 +49,7 @@ const TOLD = ['fim', 'aliquota', 'fonte', 'ato'] as const;
 
 export function aliquotaStore(pool: Db) {
   let known: TabelaIbsCbs | undefined;
-  const tabela = remembered(async (): Promise<TabelaIbsCbs> => {
+  const tabela = cacheReads(async (): Promise<TabelaIbsCbs> => {
     const { rows } = await pool.query<{ versao: number }>({ name: 'tabela_aliquotas', text: VERSAO, values: [] });
     const { versao } = rows[0]!;
     // What a version is never changes, so only another one is read.
@@ -76,7 +76,7 @@ export function aliquotaStore(pool: Db) {
     import: <Result>(
       by: By,
       work: (staging: Staging<EntradaAliquota, ContagemAliquotas>) => Promise<Result>,
-    ): Promise<Result> => staged(pool, SCOPE, kindOf(by), work),
+    ): Promise<Result> => stageImport(pool, SCOPE, kindOf(by), work),
   };
 }
 

@@ -9,10 +9,10 @@ import type {
   TipoBeneficio,
 } from '../fiscal/cadastros.ts';
 import { parseDecimal } from '../fiscal/decimal.ts';
-import { batched } from './batched.ts';
+import { batchLookups } from './batch-lookups.ts';
+import { cacheReads } from './cache-reads.ts';
 import { columnsOf, LISTAS, type Linha, type ListaNome, type Mantidas } from './listas.ts';
 import type { Db } from './open.ts';
-import { remembered } from './remembered.ts';
 
 /** By what a DPS is looked up. */
 export type NomeadoPelaDps = {
@@ -38,7 +38,7 @@ export function cadastroStore(pool: Db, mantidas: Mantidas) {
   const deducao = linesBy(pool, 'deducoes', deducaoOf);
   const regime = linesBy(pool, 'regimes', regimeOf);
   const naoIncidencia = linesBy(pool, 'nao_incidencias', naoIncidenciaOf);
-  const admitidos = remembered(async (tenant: string): Promise<ReadonlySet<string>> => {
+  const admitidos = cacheReads(async (tenant: string): Promise<ReadonlySet<string>> => {
     const text = `select r.regime from unnest('{1,2,3,4,5,6,9}'::text[]) as r (regime)
       where exists (select 1 from regimes_especiais s where s.tenant = $1 and s.regime = r.regime)`;
     const { rows } = await pool.query<{ regime: string }>({ name: 'regimes_admitidos', text, values: [tenant] });
@@ -87,14 +87,14 @@ function linesBy<Row>(
   const text = `select s.* from unnest(${arrays}) as k (${names}) cross join lateral (
       select ${columnsOf(nome)} from ${table} s where s.tenant = $1 and ${same} offset 0
     ) s order by ${[...key, 'inicio'].map((column) => `s.${column}`).join(', ')}`;
-  const load = batched<readonly Row[]>(async (tenant, chaves) => {
+  const load = batchLookups<readonly Row[]>(async (tenant, chaves) => {
     const parts = chaves.map((chave) => chave.split(' '));
     const values = [tenant, ...key.map((_, place) => parts.map((one) => one[place]))];
     const { rows } = await pool.query<Linha>({ name: `${nome}_por_chave`, text, values });
     const found = Map.groupBy(rows, (row) => key.map((column) => row[column]).join(' '));
     return new Map([...found].map(([chave, linhas]) => [chave, linhas.map(rowOf)]));
   });
-  return remembered(async (tenant, ...chave) => (await load(tenant!, chave.join(' '))) ?? []);
+  return cacheReads(async (tenant, ...chave) => (await load(tenant!, chave.join(' '))) ?? []);
 }
 
 /** The lines of everybody, and those of a provider. */

@@ -11,9 +11,9 @@ import {
 } from '../fiscal/evento.ts';
 import { movesTo } from '../fiscal/machine.ts';
 import { NOTA_MOVES, type NotaMove, RASCUNHOS } from '../fiscal/nota.ts';
-import { claiming, claimValues, type Settlement, settling, tenantsDue, trailOf } from './claims.ts';
+import { claimStatement, claimValues, createSettle, type Settlement, tenantsDue, trailOf } from './claims.ts';
 import { wakeSubstitutas } from './follow-nota.ts';
-import { type Db, listed, ONE_BY_ONE, storable } from './open.ts';
+import { type Db, dropNul, ONE_BY_ONE, quoteWords } from './open.ts';
 
 /** An event that the worker holds for a while. */
 export type ClaimedEvento = {
@@ -57,8 +57,8 @@ function isFirst(tenant: string, e = 'e'): string {
     where b.tenant = ${tenant} and b.nota = ${e}.nota and b.due_at is not null and b.ordem < ${e}.ordem)`;
 }
 
-const DRAFTS = listed(RASCUNHOS);
-const BEFORE_SENDING = listed(EVENTO_ANTES_DO_ENVIO);
+const DRAFTS = quoteWords(RASCUNHOS);
+const BEFORE_SENDING = quoteWords(EVENTO_ANTES_DO_ENVIO);
 
 /** Nothing of the nota `n` is sent yet. */
 const IS_DRAFT = `n.estado in (${DRAFTS})`;
@@ -118,7 +118,7 @@ const DUE = `first as (
     from moving m
   )`;
 
-const CLAIM = claiming('evento', {
+const CLAIM = claimStatement('evento', {
   due: DUE,
   set: [
     'desde = case when d.para = d.found then t.desde else $2 end',
@@ -151,14 +151,14 @@ const LOCK_NOTAS = `select n.id from notas n where n.tenant = $1 and n.id in (
   order by n.id for no key update`;
 
 /** Triggers with which the authority has given its final word. */
-const FINAL_WORDS = listed(['conclusao', 'recusa', 'dispensa'] satisfies EventoTrigger[]);
+const FINAL_WORDS = quoteWords(['conclusao', 'recusa', 'dispensa'] satisfies EventoTrigger[]);
 const CANCELAMENTO = movesTo<NotaMove>(NOTA_MOVES, 'cancelamento');
 
 /** A cancellation that was processed cancels its nota. */
 const CANCELLED = `, cancelled as (
     update notas n set estado = '${CANCELAMENTO.to}', data_cancelamento = $3, movimentos = n.movimentos + 1
     from moved m where m.cancela and m.para = 'processado' and n.tenant = $1 and n.id = m.nota
-      and n.estado in (${listed(CANCELAMENTO.from)})
+      and n.estado in (${quoteWords(CANCELAMENTO.from)})
     returning n.id, n.movimentos
   ), trail_of_notas as (
     ${trailOf('nota', { em: '$3', de: `'${CANCELAMENTO.from[0]}'`, gatilho: "'cancelamento'", para: `'${CANCELAMENTO.to}'` }, 'cancelled')}
@@ -191,9 +191,9 @@ export function eventoClaims(pool: Db) {
       return { token, eventos, moved: rows.length };
     },
     /** Writes the outcome of the events that still carry the token, cancels their notas, wakes what replaces those; returns how many did. */
-    settle: settling<EventoSettlement>(pool, 'evento', {
+    settle: createSettle<EventoSettlement>(pool, 'evento', {
       columns: [
-        ['codigo text', ({ codigo_retorno }) => storable(codigo_retorno)],
+        ['codigo text', ({ codigo_retorno }) => dropNul(codigo_retorno)],
         ['erros text', ({ erros_adn }) => (erros_adn ? JSON.stringify(erros_adn) : null)],
         [
           'entre_partes boolean',

@@ -6,7 +6,7 @@ import { movesTo } from '../fiscal/machine.ts';
 import { NOTA_FINAIS } from '../fiscal/nota.ts';
 import { claimValues, tenantsDue } from './claims.ts';
 import { type Issuance, type IssueResult, issueTogether, transmissible } from './issue-notas.ts';
-import { type Db, listed, writeAlone } from './open.ts';
+import { type Db, quoteWords, writeAlone } from './open.ts';
 import type { OnStored } from './recent.ts';
 import { replacesOwn } from './substituicao.ts';
 
@@ -74,21 +74,21 @@ const CLAIM = `with due as (
     join documentos_lotes d on d.tenant = $1 and d.protocolo = m.protocolo`;
 
 /** A move of a lot ($2) that still carries the token ($3); it is due at $4. */
-function moving(on: LoteTrigger, set = ''): string {
+function moveStatement(on: LoteTrigger, set = ''): string {
   const { from, to } = movesTo<LoteMove>(LOTE_MOVES, on);
   return `update lotes set situacao = ${LOTE_SITUACAO[to]}, due_at = $4, claims = null${set}
     where tenant = $1 and protocolo = $2 and claims = $3
       and situacao in (${from.map((estado) => LOTE_SITUACAO[estado]).join(', ')})`;
 }
 
-const FINISH = moving('conclusao');
-const REFUSE = moving('recusa', ', processado_em = $5, mensagens = $6');
-const ISSUE = moving('emissao', ', processado_em = $5, tentativas = 0');
-const ISSUE_REPLACING = moving('substituicao', ', processado_em = $5, tentativas = 0');
+const FINISH = moveStatement('conclusao');
+const REFUSE = moveStatement('recusa', ', processado_em = $5, mensagens = $6');
+const ISSUE = moveStatement('emissao', ', processado_em = $5, tentativas = 0');
+const ISSUE_REPLACING = moveStatement('substituicao', ', processado_em = $5, tentativas = 0');
 
 /** An attempt that came to nothing of its own is not counted. All that are due of its provider wait with it. */
 const DEFER = `with own as (
-    ${moving('adiamento', ', tentativas = tentativas - 1')} returning prestador
+    ${moveStatement('adiamento', ', tentativas = tentativas - 1')} returning prestador
   )
   update lotes l set due_at = $4 from own
   where l.tenant = $1 and l.due_at < $4 and l.prestador = own.prestador and l.claims is null
@@ -112,7 +112,7 @@ class ReplacedBefore extends Error {
 const REPLACED_BEFORE = `select x.chave from unnest($2::text[]) as x (chave)
   where exists (select 1 from notas n where n.tenant = $1 and n.chave_acesso = x.chave and n.estado = 'cancelada')
     or exists (select 1 from notas n where n.tenant = $1 and n.substitui = x.chave and ${replacesOwn('n')}
-      and n.estado not in (${listed(NOTA_FINAIS)}) and n.id <> all($3::bigint[]))`;
+      and n.estado not in (${quoteWords(NOTA_FINAIS)}) and n.id <> all($3::bigint[]))`;
 
 async function issueLote(
   pool: Db,

@@ -1,7 +1,7 @@
 /** The worker's side of the notas: taking what is due, and writing what came of it. */
 import { randomUUID } from 'node:crypto';
 import type { NotaEstado, NotaMove } from '../fiscal/nota.ts';
-import { claiming, claimValues, type Settlement, settling, tenantsDue } from './claims.ts';
+import { claimStatement, claimValues, createSettle, type Settlement, tenantsDue } from './claims.ts';
 import { moveWaitingEventos, wakeSubstitutas } from './follow-nota.ts';
 import type { Db } from './open.ts';
 import { replacesOwn } from './substituicao.ts';
@@ -32,8 +32,8 @@ export type NotaSettlement = Settlement<NotaMove> & {
 };
 
 /** `taken`: the rows to be claimed. */
-const claimingNotas = (taken: string): string =>
-  claiming('nota', {
+const claimNotasStatement = (taken: string): string =>
+  claimStatement('nota', {
     due: `due as (
       select id, estado as found, 'anuncio' as gatilho, 'transmitida' as para, $4::timestamptz as ate
       from notas where tenant = $1 and ${taken} limit $5 for update skip locked
@@ -52,10 +52,10 @@ const claimingNotas = (taken: string): string =>
     orderBy: ['t.id'],
   });
 
-const CLAIM_DUE = { name: 'claim_notas', text: claimingNotas('due_at <= $2 order by due_at') };
+const CLAIM_DUE = { name: 'claim_notas', text: claimNotasStatement('due_at <= $2 order by due_at') };
 const CLAIM_ANUNCIADAS = {
   name: 'claim_anunciadas',
-  text: claimingNotas(
+  text: claimNotasStatement(
     `due_at is not null and estado = 'transmitida' and (claims is null or (due_at <= $2 and claims <> $3)) order by nsu_antes`,
   ),
 };
@@ -93,7 +93,7 @@ export function notaClaims(pool: Db) {
       max: number,
     ): Promise<readonly ClaimedNota[]> => claim(CLAIM_ANUNCIADAS, claimValues(tenant, now, token, leaseUntil), max),
     /** Writes the outcome of the notas that still carry the token; returns how many did. */
-    settle: settling<NotaSettlement>(pool, 'nota', {
+    settle: createSettle<NotaSettlement>(pool, 'nota', {
       columns: [['lugar bigint', ({ lugar }) => lugar ?? null]],
       set: [
         "data_autorizacao = case when x.gatilho = 'autorizacao' then $3 else t.data_autorizacao end",

@@ -3,7 +3,7 @@
  * has it writes what came of it, and nobody else. What differs between notas, eventos and lots stands in their files.
  */
 import type { Move } from '../fiscal/machine.ts';
-import { type Db, ONE_BY_ONE, pipelined, storable, writeUnlocked } from './open.ts';
+import { type Db, dropNul, ONE_BY_ONE, runPipeline, writeUnlocked } from './open.ts';
 import type { PoolClient } from './pg.ts';
 import { advanceRecepcao, insertCertificados, printsOf, type Recebida } from './recepcoes.ts';
 
@@ -55,7 +55,7 @@ type Claiming = {
 };
 
 /** Moves notas or eventos that are due, and books those that are announced for who asks: one statement, made once. */
-export function claiming(item: 'nota' | 'evento', { due, set, answers, orderBy }: Claiming): string {
+export function claimStatement(item: 'nota' | 'evento', { due, set, answers, orderBy }: Claiming): string {
   const names = answers.map((column) => /\w+$/.exec(column)![0]);
   const orders = orderBy.map((column, place) => `${column} as o${place}`);
   return `with ${due}, known as (
@@ -111,7 +111,11 @@ type Settling<One> = {
 export type Settle<One> = (tenant: string, token: string, now: number, settlements: readonly One[]) => Promise<number>;
 
 /** Settles notas or eventos that still carry a token, all by one statement, made once; how many did. */
-export function settling<One extends Settlement>(pool: Db, item: 'nota' | 'evento', of: Settling<One>): Settle<One> {
+export function createSettle<One extends Settlement>(
+  pool: Db,
+  item: 'nota' | 'evento',
+  of: Settling<One>,
+): Settle<One> {
   const { columns, set, returning = '', after = '', isTold, write } = of;
   const own: Settling<One>['columns'] = [
     ['id bigint', ({ id }) => id],
@@ -119,7 +123,7 @@ export function settling<One extends Settlement>(pool: Db, item: 'nota' | 'event
     ['gatilho text', ({ move }) => move.on],
     ['para text', ({ move }) => move.to],
     ['due timestamptz', ({ dueAt }) => (dueAt === undefined ? null : new Date(dueAt).toISOString())],
-    ['mensagem text', ({ mensagem_retorno }) => storable(mensagem_retorno)],
+    ['mensagem text', ({ mensagem_retorno }) => dropNul(mensagem_retorno)],
     ['nsu bigint', ({ recebida }) => recebida?.nsu ?? null],
     ['assinatura bytea', ({ recebida }) => recebida?.assinatura?.valor ?? null],
     ...columns,
@@ -152,7 +156,7 @@ export function settling<One extends Settlement>(pool: Db, item: 'nota' | 'event
       const prints = printsOf(received);
       const certificados = received.map((one) => prints.get(one?.assinatura?.certificado as Buffer) ?? null);
       const values = [tenant, token, new Date(now), certificados, ...own.map(([, value]) => settlements.map(value))];
-      return pipelined(
+      return runPipeline(
         pool,
         async (client) => {
           const inserted = insertCertificados(client, tenant, prints);

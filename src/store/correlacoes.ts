@@ -1,13 +1,13 @@
 /** What a municipality says of the codes of the legacy port: which national ones they are. */
 import type { Correlacao } from '../fiscal/abrasf/rps-values.ts';
-import { type Db, transaction } from './open.ts';
-import { remembered } from './remembered.ts';
+import { cacheReads } from './cache-reads.ts';
+import { type Db, runTransaction } from './open.ts';
 
 /** A line of a municipality's correlation. */
 export type LinhaCorrelacao = { readonly item: string; readonly codigoMunicipal: string } & Correlacao;
 
 export function correlacaoStore(pool: Db) {
-  const correlacoes = remembered(async (tenant: string): Promise<ReadonlyMap<string, Correlacao>> => {
+  const correlacoes = cacheReads(async (tenant: string): Promise<ReadonlyMap<string, Correlacao>> => {
     const { rows } = await pool.query<CorrelacaoRow>(CORRELACOES, [tenant]);
     return new Map(rows.map((row) => [`${row.item} ${row.codigo_municipal}`, correlacaoOf(row)]));
   });
@@ -23,7 +23,7 @@ export function correlacaoStore(pool: Db) {
     },
     /** Writes the whole correlation of a municipality in place of the one it had. */
     replaceCorrelacoes: (tenant: string, linhas: readonly LinhaCorrelacao[]): Promise<void> =>
-      transaction(pool, async (client) => {
+      runTransaction(pool, async (client) => {
         await client.query('delete from correlacoes_legadas where tenant = $1', [tenant]);
         const column = (pick: (linha: LinhaCorrelacao) => string | undefined): (string | undefined)[] =>
           linhas.map(pick);

@@ -29,7 +29,7 @@ const LONGEST: Readonly<Record<Jobs, string>> = {
 };
 
 /** A row that is locked is left to the next look, so that it delays no other. */
-function shortening(table: Jobs): string {
+function shortenStatement(table: Jobs): string {
   const claim = table === 'lotes' ? '$4' : '$3';
   return `update ${table} set due_at = $2 + case when claims is null then 0 else ${claim} end * interval '1 ms'
     where tenant = $1 and ctid = any (array(select ctid from ${table}
@@ -39,7 +39,7 @@ function shortening(table: Jobs): string {
 }
 
 /** What is claimed is due when the claim ends: the index on what is due finds it. */
-function endingClaim(table: Jobs): string {
+function endClaimStatement(table: Jobs): string {
   const tried = table === 'lotes' ? ', tentativas = tentativas - 1' : '';
   return `update ${table} set due_at = $3, claims = null${tried}
     where tenant = $1 and claims = $2 and due_at > $3`;
@@ -60,14 +60,14 @@ export function esperaStore(pool: Db) {
       const longest = [reserva, reservaDeLote, nota, substituta, evento, eventoDeRascunho, ensaio];
       let rows = 0;
       for (const table of JOBS) {
-        rows += (await pool.query(shortening(table), [tenant, new Date(now), ...longest])).rowCount ?? 0;
+        rows += (await pool.query(shortenStatement(table), [tenant, new Date(now), ...longest])).rowCount ?? 0;
       }
       return rows;
     },
     /** Makes due at once what is claimed under a token. What was announced was an attempt; a lot, of which nothing was stored, had none. */
     endClaim: async (tenant: string, token: string, now: number): Promise<void> => {
       for (const table of JOBS)
-        await writeAlone(pool, { text: endingClaim(table), values: [tenant, token, new Date(now)] });
+        await writeAlone(pool, { text: endClaimStatement(table), values: [tenant, token, new Date(now)] });
     },
   };
 }

@@ -2,7 +2,7 @@
 import type { ErrosAdn } from '../fiscal/erros-adn.ts';
 import { EVENTO_EM_VAO, type EventoEstado } from '../fiscal/evento.ts';
 import type { NotaEstado } from '../fiscal/nota.ts';
-import { type Db, listed } from './open.ts';
+import { type Db, quoteWords } from './open.ts';
 import type { PoolClient } from './pg.ts';
 
 export type EventoRow = {
@@ -74,6 +74,6 @@ export async function eventoThatNames(
   substituta: string,
 ): Promise<EventoRow | undefined> {
   const condition = `e.nota = $2 and e.cancela and e.campos ->> 'chave_acesso_substituta' = $3
-    and e.estado not in (${listed(EVENTO_EM_VAO)})`;
+    and e.estado not in (${quoteWords(EVENTO_EM_VAO)})`;
   return (await readEventos(client, tenant, condition, [nota, substituta]))[0];
 }

@@ -3,7 +3,7 @@ import { EVENTO_ANTES_DO_ENVIO, EVENTO_MOVES, type EventoMove, type EventoTrigge
 import { movesTo } from '../fiscal/machine.ts';
 import { NOTA_FINAIS, type NotaEstado } from '../fiscal/nota.ts';
 import { trailOf } from './claims.ts';
-import { listed, ONE_BY_ONE } from './open.ts';
+import { ONE_BY_ONE, quoteWords } from './open.ts';
 import type { PoolClient } from './pg.ts';
 import { replacesOwn } from './substituicao.ts';
 
@@ -13,7 +13,7 @@ import { replacesOwn } from './substituicao.ts';
  */
 const WAKE_SUBSTITUTAS = `update notas n set due_at = $2
   from (select s.id from unnest($3::bigint[]) as x (id)
-      join notas o on o.tenant = $1 and o.id = x.id and o.estado in (${listed(NOTA_FINAIS)})
+      join notas o on o.tenant = $1 and o.id = x.id and o.estado in (${quoteWords(NOTA_FINAIS)})
       join notas s on s.tenant = $1 and s.substitui = o.chave_acesso and ${replacesOwn('s')}
         and s.due_at > $2 and s.claims is null
     ${ONE_BY_ONE} for update of s skip locked) w
@@ -31,7 +31,7 @@ export function wakeSubstitutas(
 }
 
 /** In both statements the literal states are those of the partial index. */
-const BEFORE_SENDING = `e.estado = any ($STATES::text[]) and e.estado in (${listed(EVENTO_ANTES_DO_ENVIO)})`;
+const BEFORE_SENDING = `e.estado = any ($STATES::text[]) and e.estado in (${quoteWords(EVENTO_ANTES_DO_ENVIO)})`;
 
 const HAS_WAITING = `select 1 from eventos e where e.tenant = $1 and ${BEFORE_SENDING.replace('$STATES', '$2')} limit 1`;
 

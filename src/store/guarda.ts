@@ -4,7 +4,7 @@
  * Counters stay, so that no number comes twice.
  */
 import { AMBIENTES, GUARDA_MIN_DIAS } from '../fiscal/ambiente.ts';
-import { type Db, transaction } from './open.ts';
+import { type Db, runTransaction } from './open.ts';
 import type { PoolClient } from './pg.ts';
 
 /** Of a kind, deleted in one transaction: some milliseconds. */
@@ -22,7 +22,7 @@ export function guardaStore(pool: Db) {
         if (dias === 0) continue;
         const before = new Date(now - Math.max(dias, GUARDA_MIN_DIAS) * DAY_MS);
         for (const step of [forgetNotas, forgetLotes, forgetPrestadores]) {
-          const count = await transaction(pool, (client) => step(client, tenant, before));
+          const count = await runTransaction(pool, (client) => step(client, tenant, before));
           more ||= count === STEP_MAX;
         }
       }

@@ -7,7 +7,7 @@
  */
 import { ANSWERS_KEPT_HOURS } from '../fiscal/ambiente.ts';
 import type { Aviso, Fault } from '../fiscal/fault.ts';
-import { batched } from './batched.ts';
+import { batchLookups } from './batch-lookups.ts';
 import { type Db, writeAlone } from './open.ts';
 import type { PoolClient, QueryConfig, QueryResult } from './pg.ts';
 
@@ -46,7 +46,7 @@ type KeptAnswer = KeyedRequest &
   );
 
 export function idempotenciaStore(pool: Db) {
-  const answers = batched<KeptAnswer>((tenant, keys) => readAnswers(pool, tenant, keys));
+  const answers = batchLookups<KeptAnswer>((tenant, keys) => readAnswers(pool, tenant, keys));
   return {
     /** The answer under a key, while it is kept. `now`: milliseconds. */
     findAnswer: async (tenant: string, impressao: Buffer, now: number): Promise<KeptAnswer | undefined> => {

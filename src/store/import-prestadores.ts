@@ -3,14 +3,14 @@ import { ENDERECO_NAO_INFORMADO } from '../fiscal/facts.ts';
 import type { Db } from './open.ts';
 import type { PoolClient } from './pg.ts';
 import {
-  changed,
+  countWritten,
   type Kind,
   listOf,
   refuseContradictions,
   refuseOverlaps,
   retirePeriods,
   type Staging,
-  staged,
+  stageImport,
 } from './staging.ts';
 
 /** Columns that a file may do without; what it does without is not touched. */
@@ -63,7 +63,7 @@ export function prestadorImport(pool: Db) {
       tenant: string,
       { columns, now }: { readonly columns: readonly ColunaOpcional[]; readonly now: number },
       work: (staging: Staging<EntradaPrestador, ContagemPrestadores>) => Promise<Result>,
-    ): Promise<Result> => staged(pool, tenant, kindOf(tenant, columns, now), work),
+    ): Promise<Result> => stageImport(pool, tenant, kindOf(tenant, columns, now), work),
   };
 }
 
@@ -104,7 +104,7 @@ async function mergeEstablishments(
   now: number,
 ): Promise<Contagem> {
   const told = [...ALWAYS, ...columns];
-  const alterados = await changed(
+  const alterados = await countWritten(
     client,
     `update prestadores p set ${told.map((column) => `${column} = e.${column}`).join(', ')}, origem = 'cadastro'
     from entrada e
@@ -113,14 +113,14 @@ async function mergeEstablishments(
     [tenant],
   );
   // What a first DPS had brought was a guess; the registry knows better now.
-  await changed(
+  await countWritten(
     client,
     `delete from prestadores p
     where p.tenant = $1 and p.origem = 'dps' and exists (select 1 from entrada e where e.documento = p.documento)`,
     [tenant],
   );
   const absent = Object.entries(DEFAULTS).filter(([column]) => !columns.includes(column as ColunaOpcional));
-  const novos = await changed(
+  const novos = await countWritten(
     client,
     `insert into prestadores (tenant, documento, ${[...told, ...absent.map(([column]) => column)].join(', ')}, origem, criado_em)
     select $1, e.documento, ${listOf('e', told)}, ${absent.map((_, place) => `$${place + 3}, `).join('')}'cadastro', $2::timestamptz
@@ -136,15 +136,15 @@ async function mergeEstablishments(
 /** Of a provider that the file names, the periods are those of the file; unless a line of it was refused. */
 async function mergeSimples(client: PoolClient, tenant: string): Promise<ContagemPrestadores['simples']> {
   const retire = retirePeriods('simples_nacional', ['documento'], 'simples_inicio', 'simples_fim');
-  const retirados = await changed(client, retire, [tenant]);
-  const alterados = await changed(
+  const retirados = await countWritten(client, retire, [tenant]);
+  const alterados = await countWritten(
     client,
     `update simples_nacional s set fim = e.simples_fim from entrada e
     where s.tenant = $1 and s.documento = e.documento and s.inicio = e.simples_inicio
       and s.fim is distinct from e.simples_fim`,
     [tenant],
   );
-  const novos = await changed(
+  const novos = await countWritten(
     client,
     `insert into simples_nacional (tenant, documento, inicio, fim)
     select $1, e.documento, e.simples_inicio, e.simples_fim from entrada e where e.simples_inicio is not null

@@ -6,7 +6,7 @@ import { groupCommit } from './group-commit.ts';
 import { giveKeysBack, type KeyedSuccess, takeKeys } from './idempotencia.ts';
 import { INSERT_NOTAS, type NotaNova, notaValues } from './nota-columns.ts';
 import { type AutomaticNumbers, advanceNumbers, automaticNumbers, heldSequences, rememberSeries } from './numeracao.ts';
-import { type Db, LOCKED_MAX, pipelined, SHORT_LOCK_MS, storable, type TransactionOptions } from './open.ts';
+import { type Db, dropNul, LOCKED_MAX, runPipeline, SHORT_LOCK_MS, type TransactionOptions } from './open.ts';
 import type { PoolClient } from './pg.ts';
 import { insertPrestadoresOfDps } from './prestadores.ts';
 import type { OnStored } from './recent.ts';
@@ -176,7 +176,7 @@ async function issueGroup(
   options: TransactionOptions,
 ): Promise<Issued> {
   const firstId = await reserveSequence(pool, tenant, 'nDFSe', jobs.length, options);
-  return pipelined(pool, (client) => writeGroup(client, tenant, jobs, firstId), options);
+  return runPipeline(pool, (client) => writeGroup(client, tenant, jobs, firstId), options);
 }
 
 /** What came of jobs that are issued together or not at all: the rows, or the results of which one is no note. */
@@ -192,7 +192,7 @@ export async function issueTogether(
   const firstId = await reserveSequence(pool, tenant, 'nDFSe', jobs.length);
   let failed: readonly IssueResult[] | undefined;
   try {
-    return await pipelined(pool, async (client) => {
+    return await runPipeline(pool, async (client) => {
       const { result, writes } = await writeGroup(client, tenant, jobs, firstId);
       if (!result.results.every((one) => 'nota' in one)) {
         failed = result.results;
@@ -351,7 +351,7 @@ function insertNotas(client: PoolClient, tenant: string, made: readonly MadeRow[
   const ids = made.map(({ id }) => String(id));
   const notas = made.map(({ nota }) => nota);
   const moments = notas.map(({ data_emissao }) => new Date(data_emissao).toISOString());
-  const retencoes = notas.map(({ retencao }) => storable(retencao));
+  const retencoes = notas.map(({ retencao }) => dropNul(retencao));
   const numeros = made.map(({ numero }) => String(numero));
   const prestadores = made.map(({ job }) => job.prestador);
   const values = [tenant, ids, numeros, prestadores, retencoes, ...notaValues(notas)];

@@ -2,18 +2,19 @@
  * The dated lists that a municipality keeps, each a row of one table: a list more is a row here, a migration, and the reading of its file
  * in `flows/listas.ts`.
  */
+
+import { cacheReads } from './cache-reads.ts';
 import type { Db } from './open.ts';
 import type { PoolClient } from './pg.ts';
-import { remembered } from './remembered.ts';
 import {
-  changed,
+  countWritten,
   type Kind,
   listOf,
   refuseContradictions,
   refuseOverlaps,
   retirePeriods,
   type Staging,
-  staged,
+  stageImport,
 } from './staging.ts';
 
 export type ListaNome = 'servicos' | 'beneficios' | 'deducoes' | 'regimes' | 'nao_incidencias';
@@ -87,7 +88,7 @@ export function listaStore(pool: Db) {
       nome: ListaNome,
       tenant: string,
       work: (staging: Staging<Entrada, ContagemLista>) => Promise<Result>,
-    ): Promise<Result> => staged(pool, tenant, kindOf(tenant, LISTAS[nome]), work),
+    ): Promise<Result> => stageImport(pool, tenant, kindOf(tenant, LISTAS[nome]), work),
     /** The whole list, in the order of key and date. */
     list: async (nome: ListaNome, tenant: string): Promise<readonly Linha[]> => {
       const { table, key } = LISTAS[nome];
@@ -113,7 +114,7 @@ export function listasMantidas(pool: Db): Mantidas {
     ([nome, { table }]) => `exists (select 1 from ${table} where tenant = $1) as ${nome}`,
   );
   const text = `select ${kept.join(', ')}`;
-  return remembered(async (tenant: string) => {
+  return cacheReads(async (tenant: string) => {
     const { rows } = await pool.query<Record<ListaNome, boolean>>({ name: 'listas_mantidas', text, values: [tenant] });
     return rows[0]!;
   });
@@ -142,15 +143,15 @@ function kindOf(tenant: string, lista: Lista): Kind<ContagemLista> {
 async function mergeLista(client: PoolClient, tenant: string, { table, key, told }: Lista): Promise<ContagemLista> {
   const said = ['fim', ...told];
   const known = [...key, 'inicio'];
-  const retirados = await changed(client, retirePeriods(table, key, 'inicio', 'fim'), [tenant]);
-  const alterados = await changed(
+  const retirados = await countWritten(client, retirePeriods(table, key, 'inicio', 'fim'), [tenant]);
+  const alterados = await countWritten(
     client,
     `update ${table} s set ${said.map((column) => `${column} = e.${column}`).join(', ')} from entrada e
     where s.tenant = $1 and ${known.map((column) => `s.${column} = e.${column}`).join(' and ')}
       and (${listOf('s', said)}) is distinct from (${listOf('e', said)})`,
     [tenant],
   );
-  const novos = await changed(
+  const novos = await countWritten(
     client,
     `insert into ${table} (tenant, ${[...known, ...said].join(', ')})
     select $1, ${listOf('e', [...known, ...said])} from entrada e on conflict (tenant, ${known.join(', ')}) do nothing`,

@@ -8,7 +8,7 @@ import { LOTE_SITUACAO, type LoteSituacao } from '../fiscal/lote.ts';
 import type { NotaEstado } from '../fiscal/nota.ts';
 import { loteClaims } from './claim-lotes.ts';
 import { correlacaoStore } from './correlacoes.ts';
-import { type Db, transaction, writeAlone } from './open.ts';
+import { type Db, runTransaction, writeAlone } from './open.ts';
 import type { OnStored } from './recent.ts';
 
 type LoteNovo = {
@@ -141,7 +141,7 @@ const SAME = `select ${LOTE}, situacao = ${LOTE_SITUACAO.processado} and due_at 
 async function receive(pool: Db, tenant: string, lote: LoteNovo): Promise<LoteRow> {
   const { protocolo, prestador, numero_lote, impressao, recebido, rps, simular } = lote;
   const em = new Date(lote.recebido_em);
-  const stored = await transaction(pool, async (client) => {
+  const stored = await runTransaction(pool, async (client) => {
     const text = `insert into lotes (tenant, protocolo, prestador, numero_lote, impressao, situacao, recebido_em, due_at, simular)
       values ($1, $2, $3, $4, $5, ${LOTE_SITUACAO.recebido}, $6, $6, $7)
       on conflict (tenant, prestador, impressao) where situacao <> ${LOTE_SITUACAO.com_erros} and not refeito do nothing returning ${LOTE}`;

@@ -75,15 +75,15 @@ export async function takeStep(bench: Bench, step: Step & { readonly passo: Pass
   if (passo.kind === 'brief') return runBrief(bench, step, passo.sql);
   if (passo.kind === 'concurrent') await runConcurrent(bench, passo);
   else await runBatches(bench, step, passo);
-  await patiently(bench, () => remember(bench.client, step));
+  await runPatiently(bench, () => remember(bench.client, step));
 }
 
 async function runBrief(bench: Bench, step: Step, sql: string): Promise<void> {
   const { client } = bench;
   const table = /\bvalidate constraint\b/i.test(sql) ? /\balter table (\w+)/i.exec(sql)?.[1] : undefined;
   if (table !== undefined) bench.tell(`confere ${table} (${await sizeOf(bench, table)}), sem parar ninguém`);
-  await watched(bench, () =>
-    patiently(bench, async () => {
+  await runWatched(bench, () =>
+    runPatiently(bench, async () => {
       await remember(client, step);
       await client.query(sql);
     }),
@@ -94,20 +94,20 @@ async function runBrief(bench: Bench, step: Step, sql: string): Promise<void> {
 async function runConcurrent(bench: Bench, passo: Passo & { readonly kind: 'concurrent' }): Promise<void> {
   const { client, tell } = bench;
   const { index } = passo;
-  if (index === undefined) return void (await watched(bench, () => client.query(passo.sql)));
+  if (index === undefined) return void (await runWatched(bench, () => client.query(passo.sql)));
   const table = / on (\w+)/i.exec(withoutComments(passo.sql))![1]!;
   // The server goes on making an index whose asker was killed: until it is done, nobody knows what will be left.
-  await watched(bench, () => client.query(`begin; lock table ${table} in share update exclusive mode; commit`));
+  await runWatched(bench, () => client.query(`begin; lock table ${table} in share update exclusive mode; commit`));
   const isValid = await validityOf(client, index);
   if (isValid === true) return;
   const removal = `drop index concurrently if exists ${index}`;
   if (isValid === false) {
     tell(`o índice ${index} ficou pela metade; é retirado e refeito`);
-    await watched(bench, () => client.query(removal));
+    await runWatched(bench, () => client.query(removal));
   }
   tell(`índice ${index} em ${table} (${await sizeOf(bench, table)}), sem parar ninguém`);
   try {
-    await watched(bench, () => client.query(passo.sql));
+    await runWatched(bench, () => client.query(passo.sql));
   } catch (error) {
     // It would hinder writers all the same, an index of unique keys above all.
     await client.query(removal).catch(() => undefined);
@@ -135,12 +135,14 @@ async function runBatches(bench: Bench, step: Step, passo: Passo & { readonly ki
   for (const { tenant } of rows) {
     for (;;) {
       const start = performance.now();
-      const count = await patiently(bench, () => runBatch(client, step, passo, tenant));
+      const count = await runPatiently(bench, () => runBatch(client, step, passo, tenant));
       if (count === 0) break;
       done += count;
       const now = performance.now();
       if (now - told > TELL_EVERY_MS) {
-        tell(`${done} de cerca de ${Math.max(done, estimated)} linhas${left((now - began) / 1000, done / estimated)}`);
+        tell(
+          `${done} de cerca de ${Math.max(done, estimated)} linhas${describeRest((now - began) / 1000, done / estimated)}`,
+        );
         told = now;
       }
       // The machine is the service's: at most half of the time is ours.
@@ -200,7 +202,10 @@ async function inTransaction<Result>(client: Client, work: (pid: number) => Prom
 }
 
 /** Does the work in a transaction, again and again while what it needs is locked, with pauses in which those whom it held up go on. */
-async function patiently<Result>({ pool, client, tell, signal }: Bench, work: () => Promise<Result>): Promise<Result> {
+async function runPatiently<Result>(
+  { pool, client, tell, signal }: Bench,
+  work: () => Promise<Result>,
+): Promise<Result> {
   for (let pause = RETRY_FIRST_MS; ; pause = Math.min(RETRY_MAX_MS, pause * 2)) {
     let seen: string | undefined;
     try {
@@ -239,7 +244,7 @@ async function lockOf(pool: Db, pid: number): Promise<string | undefined> {
 }
 
 /** Tells, while `work` takes time, how far it is and whom it waits for. */
-async function watched<Result>({ pool, client, tell }: Bench, work: () => Promise<Result>): Promise<Result> {
+async function runWatched<Result>({ pool, client, tell }: Bench, work: () => Promise<Result>): Promise<Result> {
   const pid = (await client.query<{ pid: number }>('select pg_backend_pid() as pid')).rows[0]!.pid;
   const began = performance.now();
   let isAsking = false;
@@ -286,11 +291,11 @@ async function stateOf(pool: Db, pid: number, seconds: number): Promise<string> 
   if (place < 0) return `há ${Math.round(seconds)} s${waits}`;
   const before = PHASES.slice(0, place).reduce((sum, [, share]) => sum + share, 0);
   const whole = before + PHASES[place]![1] * (part ?? 0);
-  return `${Math.round(whole * 100)}% em ${Math.round(seconds)} s${left(seconds, whole)}${waits}`;
+  return `${Math.round(whole * 100)}% em ${Math.round(seconds)} s${describeRest(seconds, whole)}${waits}`;
 }
 
 /** How long it will take yet, from how long a part of it took; nothing where that says nothing. */
-function left(seconds: number, part: number): string {
+function describeRest(seconds: number, part: number): string {
   if (!(part > 0.01 && part <= 1)) return '';
   const rest = (seconds * (1 - part)) / part;
   return rest < 90 ? `, faltam cerca de ${Math.round(rest)} s` : `, faltam cerca de ${Math.round(rest / 60)} min`;

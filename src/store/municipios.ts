@@ -1,9 +1,9 @@
 /** The tenants, and what each has set: its ambiente, whom it trusts, how it reaches the ADN. Files by their paths alone. */
 import { type Municipio, type NovoMunicipio, SETTINGS, settingsOf, withSettings } from '../fiscal/settings.ts';
+import { cacheReads } from './cache-reads.ts';
 import { LISTA_TABLES } from './listas.ts';
-import { type Db, SHORT_LOCK_MS, transaction, writeAlone } from './open.ts';
+import { type Db, runTransaction, SHORT_LOCK_MS, writeAlone } from './open.ts';
 import type { PoolClient } from './pg.ts';
-import { remembered } from './remembered.ts';
 
 export type { AcessoAdn, Confianca, Municipio } from '../fiscal/settings.ts';
 
@@ -23,7 +23,7 @@ const AFTER = SETTINGS.length + 2;
 type Row = { readonly tenant: string } & Readonly<Record<string, unknown>>;
 
 export function municipioStore(pool: Db) {
-  const bySlug = remembered(async (slug: string): Promise<Municipio | undefined> => {
+  const bySlug = cacheReads(async (slug: string): Promise<Municipio | undefined> => {
     const { rows } = await pool.query<Row>(`select tenant, ${COLUMNS} from municipios where tenant = $1`, [slug]);
     return rows[0] && municipioOf(rows[0]);
   });
@@ -45,7 +45,7 @@ export function municipioStore(pool: Db) {
      * production.
      */
     create: (municipio: NovoMunicipio, now: number): Promise<boolean> =>
-      transaction(pool, async (client) => {
+      runTransaction(pool, async (client) => {
         await lockCode(client, municipio);
         const text = `insert into municipios (tenant, ${COLUMNS}, criado_em)
           select $1::text, ${PARAMETERS}, $${AFTER}::timestamptz
@@ -58,7 +58,7 @@ export function municipioStore(pool: Db) {
      * another one in production.
      */
     update: (municipio: Municipio): Promise<boolean> =>
-      transaction(pool, async (client) => {
+      runTransaction(pool, async (client) => {
         await lockCode(client, municipio);
         // Two that share a code from before can still be mended in everything else.
         const text = `update municipios set (${COLUMNS}) = (${PARAMETERS})
@@ -73,7 +73,7 @@ export function municipioStore(pool: Db) {
       return rows[0]!.issued;
     },
     /** Takes a tenant away with its registry and settings; false when it has numbered a note, or when there is none. */
-    delete: (tenant: string): Promise<boolean> => transaction(pool, (client) => deleteUnused(client, tenant)),
+    delete: (tenant: string): Promise<boolean> => runTransaction(pool, (client) => deleteUnused(client, tenant)),
     /**
      * Tells why the notes of a tenant are not being transmitted, in Portuguese; undefined: they are again. `at` in
      * milliseconds. To be called after every delivery: it writes when something changed, and at most once a minute otherwise.

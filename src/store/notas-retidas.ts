@@ -7,7 +7,7 @@
 import type { NotaMove } from '../fiscal/nota.ts';
 import { trailOf } from './claims.ts';
 import { moveWaitingEventos, wakeSubstitutas } from './follow-nota.ts';
-import { type Db, ONE_BY_ONE, pipelined, storable, type TransactionOptions, writeUnlocked } from './open.ts';
+import { type Db, dropNul, ONE_BY_ONE, runPipeline, type TransactionOptions, writeUnlocked } from './open.ts';
 
 export type NotaRetida = {
   readonly id: string;
@@ -100,7 +100,7 @@ async function release(
   const refused = saidas.filter((one) => 'recusa' in one);
   const waiting = saidas.filter((one) => 'espera' in one);
   const at = new Date(now);
-  return pipelined(
+  return runPipeline(
     pool,
     async (client) => {
       const write = async (name: string, text: string, ids: readonly string[], what: readonly unknown[]) =>
@@ -119,13 +119,13 @@ async function release(
           'refuse_retidas',
           REFUSE,
           idsOf(refused),
-          refused.map(({ recusa }) => storable(recusa)),
+          refused.map(({ recusa }) => dropNul(recusa)),
         ),
         write(
           'keep_retidas',
           KEEP,
           idsOf(waiting),
-          waiting.map(({ espera }) => storable(espera)),
+          waiting.map(({ espera }) => dropNul(espera)),
         ),
       ]);
       const decided = refused.map(({ id }) => ({ id, estado: 'recusada' as const satisfies NotaMove['to'] }));

@@ -1,7 +1,7 @@
 /** What stands on notas: by which a new event is judged, and by which a local authority judges. */
 import { EVENTO_ESTADOS, type EventoEstado, standsOnNota } from '../fiscal/evento.ts';
 import { type NotaEstado, RASCUNHOS } from '../fiscal/nota.ts';
-import { type Db, listed } from './open.ts';
+import { type Db, quoteWords } from './open.ts';
 import { replacesOwn } from './substituicao.ts';
 
 /**
@@ -45,14 +45,14 @@ const ON_NOTA = `(select coalesce(json_agg(json_build_object('id', e.id::text, '
       'numero_sequencial', e.numero_sequencial, 'estado', e.estado, 'isDue', e.due_at is not null, 'autor', e.autor,
       'campos', e.campos) order by e.processado_em nulls last, e.ordem), '[]')
     from (
-      select * from eventos where tenant = $1 and nota = n.id and estado in (${listed(MAY_STAND)})
+      select * from eventos where tenant = $1 and nota = n.id and estado in (${quoteWords(MAY_STAND)})
       union all
       select * from eventos where tenant = $1 and nota = n.id and cancela and due_at is not null
     ) e) as eventos`;
 
 /** Of the nota `n`: those that replace it and are not at their end. */
 const SUBSTITUTAS = `array(select s.chave_acesso from notas s where s.tenant = $1 and s.substitui = n.chave_acesso
-    and ${replacesOwn('s')} and s.estado in (${listed(RASCUNHOS)}) order by s.id) as substitutas`;
+    and ${replacesOwn('s')} and s.estado in (${quoteWords(RASCUNHOS)}) order by s.id) as substitutas`;
 
 export async function readNotaForEvento(
   pool: Db,

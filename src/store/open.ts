@@ -56,12 +56,12 @@ export const ONE_BY_ONE = 'where x.id + 0 = x.id';
 export type Db = Pool;
 
 /** Words of ours, as of a machine, as a list in SQL. */
-export function listed(words: readonly string[]): string {
+export function quoteWords(words: readonly string[]): string {
   return words.map((word) => `'${word}'`).join(', ');
 }
 
 /** A text from outside may hold U+0000, which no column takes. */
-export function storable(text: string | undefined): string | null {
+export function dropNul(text: string | undefined): string | null {
   return text?.replaceAll('\0', '') ?? null;
 }
 
@@ -110,19 +110,19 @@ export type TransactionOptions = {
 };
 
 /** Runs `work` in one transaction: committed when it returns, rolled back when it throws. */
-export async function transaction<Result>(
+export async function runTransaction<Result>(
   pool: Db,
   work: (client: PoolClient) => Promise<Result>,
   options?: TransactionOptions,
 ): Promise<Result> {
-  return pipelined(pool, async (client) => ({ result: await work(client), writes: [] }), options);
+  return runPipeline(pool, async (client) => ({ result: await work(client), writes: [] }), options);
 }
 
 /**
  * The same, with fewer waits: `begin` travels with the first statements of `work`, and `commit` with the writes that it
  * returns without awaiting them. A write that fails makes the server roll back, and its error is thrown.
  */
-export async function pipelined<Result>(
+export async function runPipeline<Result>(
   pool: Db,
   work: (client: PoolClient) => Promise<{ readonly result: Result; readonly writes: readonly Promise<unknown>[] }>,
   { lockMs = LOCK_TIMEOUT_MS }: TransactionOptions = {},
@@ -174,7 +174,7 @@ export async function writeAlone<Row extends QueryResultRow>(
   options?: TransactionOptions,
 ): Promise<QueryResult<Row>> {
   let answer: QueryResult<Row> | undefined;
-  await pipelined(
+  await runPipeline(
     pool,
     async (client) => {
       const asked = client.query<Row>(query).then((result) => {

@@ -10,7 +10,7 @@ import {
 import { movesTo } from '../fiscal/machine.ts';
 import { trailOf } from './claims.ts';
 import { type EventoRow, openCancelamento, readEventos } from './evento-rows.ts';
-import { type Db, listed, ONE_BY_ONE, storable, writeAlone } from './open.ts';
+import { type Db, dropNul, ONE_BY_ONE, quoteWords, writeAlone } from './open.ts';
 
 /** Moves that an operator makes. */
 export type OperatorTrigger = Extract<
@@ -98,7 +98,7 @@ function isStuck(pendente: string, aguardando: string): string {
 }
 
 /** As in the partial indexes. */
-const STOPPED = listed(EVENTO_PROBLEMAS.filter((estado) => !EVENTO_ANTES_DO_ENVIO.some((one) => one === estado)));
+const STOPPED = quoteWords(EVENTO_PROBLEMAS.filter((estado) => !EVENTO_ANTES_DO_ENVIO.some((one) => one === estado)));
 const IS_IN_VAIN = `e.due_at is null and e.estado in (${STOPPED})
   and e.arquivado_em is null and not e.entre_partes`;
 
@@ -160,7 +160,7 @@ async function readProblemas(
 }
 
 /** Where an operator ends an event that was not decided. */
-const ENDED = listed([
+const ENDED = quoteWords([
   movesTo<EventoMove>(EVENTO_MOVES, 'retirada').to,
   movesTo<EventoMove>(EVENTO_MOVES, 'dispensa').to,
 ]);
@@ -196,7 +196,7 @@ async function moveEvento(
 ): Promise<MoveResult | undefined> {
   const { from, to, due } = movesTo<EventoMove>(EVENTO_MOVES, trigger);
   const at = new Date(now);
-  const values = [tenant, id, at, trigger, to, due === 'now' ? at : null, storable(mensagem), from, storable(quem)];
+  const values = [tenant, id, at, trigger, to, due === 'now' ? at : null, dropNul(mensagem), from, dropNul(quem)];
   try {
     const { rows } = await writeAlone<{ estado: EventoEstado; moved: boolean }>(pool, { text: MOVE, values });
     if (rows[0] === undefined) return undefined;
@@ -238,7 +238,7 @@ async function archiveEventos(
       ${trailOf('evento', { em: at(2), de: 'de', gatilho: at(4), para: at(5), mensagem: at(6), quem: at(7) })}
     )
     select eventos from counted`;
-  const own = [from, new Date(now), expected, on, to, storable(mensagem), storable(quem)];
+  const own = [from, new Date(now), expected, on, to, dropNul(mensagem), dropNul(quem)];
   const { rows } = await writeAlone<{ eventos: number }>(pool, { text: query, values: [...values, ...own] });
   return rows[0]!.eventos;
 }

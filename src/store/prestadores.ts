@@ -1,9 +1,9 @@
 /** The municipal registry: establishments and what a provider's first DPS adds in the sandbox. */
 import type { Prestador } from '../fiscal/facts.ts';
-import { batched } from './batched.ts';
+import { batchLookups } from './batch-lookups.ts';
+import { cacheReads } from './cache-reads.ts';
 import type { Db } from './open.ts';
 import type { PoolClient } from './pg.ts';
-import { remembered } from './remembered.ts';
 import { mayWrite } from './staging.ts';
 
 type Row = {
@@ -23,7 +23,7 @@ type Row = {
 };
 
 export function prestadorStore(pool: Db) {
-  const load = batched<readonly Prestador[]>(async (tenant, documentos) => {
+  const load = batchLookups<readonly Prestador[]>(async (tenant, documentos) => {
     const text = `select documento, inscricao_municipal, razao_social, nome_fantasia, autorizado, logradouro, numero,
       complemento, bairro, cep, fone, email,
       (select json_agg(json_build_array(s.inicio, s.fim) order by s.inicio) from simples_nacional s
@@ -39,7 +39,7 @@ export function prestadorStore(pool: Db) {
     }
     return found;
   });
-  const establishments = remembered(
+  const establishments = cacheReads(
     async (tenant, documento): Promise<readonly Prestador[]> => (await load(tenant!, documento!)) ?? [],
     (found) => found.length > 0,
   );

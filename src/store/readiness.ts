@@ -2,7 +2,7 @@
  * Whether what writing needs is there. Nothing is written to find out while writes succeed: what failed last is tried again, and
  * only then.
  */
-import { type Db, pipelined } from './open.ts';
+import { type Db, runPipeline } from './open.ts';
 import { Client } from './pg.ts';
 import { StoreUnavailable, unavailabilityOf } from './unavailable.ts';
 import { type ServerState, serverOf } from './watch.ts';
@@ -60,7 +60,7 @@ async function askAnew(server: ServerState): Promise<boolean> {
 /** The trial that commits ends the doubt. Where a table of one's own is not allowed, nobody can tell before the next write does. */
 async function tryToWrite(pool: Db, server: ServerState): Promise<void> {
   try {
-    await pipelined(pool, async (client) => ({ result: undefined, writes: TRIAL.map((text) => client.query(text)) }));
+    await runPipeline(pool, async (client) => ({ result: undefined, writes: TRIAL.map((text) => client.query(text)) }));
   } catch (error) {
     if (unavailabilityOf(error) !== undefined) throw error;
   }

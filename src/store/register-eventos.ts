@@ -7,7 +7,7 @@ import { NUMERO_SEQUENCIAL_MAX } from '../fiscal/layout/evento.ts';
 import type { NotaEstado } from '../fiscal/nota.ts';
 import { type EventoRow, openCancelamento } from './evento-rows.ts';
 import { giveKeysBack, type KeyedSuccess, takeKeys } from './idempotencia.ts';
-import { type Db, pipelined } from './open.ts';
+import { type Db, runPipeline } from './open.ts';
 import type { PoolClient } from './pg.ts';
 import { reserveSequence } from './sequencias.ts';
 
@@ -84,7 +84,7 @@ async function registerOnce(
   novo: EventoNovo,
 ): Promise<RegisterResult | Collision> {
   try {
-    return await pipelined(pool, (client) => insertEvento(client, tenant, id, novo));
+    return await runPipeline(pool, (client) => insertEvento(client, tenant, id, novo));
   } catch (error) {
     const { code, constraint } = error as { code?: string; constraint?: string };
     const collision = code === '23505' ? COLLISIONS[constraint ?? ''] : undefined;

@@ -1,10 +1,10 @@
 /** The municipal service lists. They may be long, so a DPS asks for the lines of its own codes. */
 import { parseDecimal } from '../fiscal/decimal.ts';
 import type { ServicoMunicipal } from '../fiscal/facts.ts';
-import { batched } from './batched.ts';
+import { batchLookups } from './batch-lookups.ts';
+import { cacheReads } from './cache-reads.ts';
 import { columnsOf, type Mantidas } from './listas.ts';
 import type { Db } from './open.ts';
-import { remembered } from './remembered.ts';
 
 /** A line of the list, in force from `inicio` to `fim`, both inside, `YYYY-MM-DD`. */
 export type ServicoVigente = ServicoMunicipal & { readonly inicio: string; readonly fim: string | undefined };
@@ -35,18 +35,18 @@ export function servicoStore(pool: Db, mantidas: Mantidas) {
     const { rows } = await pool.query<Row>({ name, text, values: [tenant, codigos] });
     return rows;
   };
-  const loadNational = batched<readonly ServicoVigente[]>(async (tenant, codigos) =>
+  const loadNational = batchLookups<readonly ServicoVigente[]>(async (tenant, codigos) =>
     groupRows(
       await linesOf('servicos_nacional', 'codigo_tributacao_nacional', tenant, codigos),
       (row) => row.codigo_tributacao_nacional,
     ),
   );
-  const loadMunicipal = batched<readonly ServicoVigente[]>(async (tenant, codigos) =>
+  const loadMunicipal = batchLookups<readonly ServicoVigente[]>(async (tenant, codigos) =>
     groupRows(await linesOf('servicos_municipal', 'codigo', tenant, codigos), (row) => row.codigo),
   );
-  const national = remembered(async (tenant, codigo) => (await loadNational(tenant!, codigo!)) ?? []);
-  const municipal = remembered(async (tenant, codigo) => (await loadMunicipal(tenant!, codigo!)) ?? []);
-  const listed = remembered(
+  const national = cacheReads(async (tenant, codigo) => (await loadNational(tenant!, codigo!)) ?? []);
+  const municipal = cacheReads(async (tenant, codigo) => (await loadMunicipal(tenant!, codigo!)) ?? []);
+  const listed = cacheReads(
     async (tenant, hoje): Promise<readonly ServicoVigente[]> => {
       const text = `select distinct on (s.codigo) ${SELECT}
         where tenant = $1 and (s.fim is null or s.fim >= $2::date) order by s.codigo, s.inicio`;

@@ -57,7 +57,7 @@ const LOCK = `hashtextextended('cadastro ' || $1::text, 0)`;
 export const mayWrite = `pg_try_advisory_xact_lock_shared(${LOCK})`;
 
 /** Runs `work` with empty tables, which are gone afterwards whatever happens. */
-export async function staged<Row, Counts, Result>(
+export async function stageImport<Row, Counts, Result>(
   pool: Db,
   tenant: string,
   kind: Kind<Counts>,
@@ -174,7 +174,7 @@ export function retirePeriods(table: string, key: readonly string[], inicio: str
 }
 
 /** Rows that the statements wrote or took away, in all. */
-export async function changed(
+export async function countWritten(
   client: PoolClient,
   statements: string | readonly string[],
   values: unknown[],

@@ -3,7 +3,7 @@ import { NOTA_FINAIS, type NotaEstado, notaMove } from '../fiscal/nota.ts';
 import { trailOf } from './claims.ts';
 import { type EventoRow, eventoThatNames } from './evento-rows.ts';
 import { moveWaitingEventos, wakeSubstitutas } from './follow-nota.ts';
-import { type Db, storable, transaction } from './open.ts';
+import { type Db, dropNul, runTransaction } from './open.ts';
 import { replacesOwn } from './substituicao.ts';
 
 /** `mensagem`: what is shown of the nota; `motivo` and `quem`: for the trail. */
@@ -42,7 +42,7 @@ export async function withdrawNota(
   if (found.rows[0] === undefined) return 'desconhecida';
   const { id, substitui, propria } = found.rows[0];
   if (substitui === null) return 'nao_substitui';
-  return transaction(pool, async (client) => {
+  return runTransaction(pool, async (client) => {
     const replaced = await client.query<{ id: string; estado: NotaEstado }>(
       'select id, estado from notas where tenant = $1 and chave_acesso = $2 for no key update',
       [tenant, propria],
@@ -65,7 +65,7 @@ export async function withdrawNota(
           where tenant = $1 and id = $2 returning id, movimentos
         )
         ${trailOf('nota', { em: '$3', de: '$6', gatilho: '$7', para: '$4', mensagem: '$8', quem: '$9' })}`,
-      [tenant, id, new Date(now), move.to, storable(mensagem), estado, move.on, storable(motivo), storable(quem)],
+      [tenant, id, new Date(now), move.to, dropNul(mensagem), estado, move.on, dropNul(motivo), dropNul(quem)],
     );
     await Promise.all(await moveWaitingEventos(client, tenant, now, [{ id, estado: move.to }]));
     await Promise.all(wakeSubstitutas(client, tenant, now, [id]));

@@ -1,7 +1,7 @@
 /** Look-ups of one turn are one statement a tenant. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { batched } from './batched.ts';
+import { batchLookups } from './batch-lookups.ts';
 
 type Load = { readonly tenant: string; readonly keys: readonly string[] };
 
@@ -11,7 +11,7 @@ function recorded(failing: (load: Load) => boolean = () => false): {
   loads: Load[];
 } {
   const loads: Load[] = [];
-  const load = batched<string>(async (tenant, keys) => {
+  const load = batchLookups<string>(async (tenant, keys) => {
     const one = { tenant, keys };
     loads.push(one);
     await new Promise((resolve) => setImmediate(resolve));

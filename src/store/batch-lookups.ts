@@ -4,7 +4,7 @@
  */
 
 /** `load` answers a map of what it found among the keys; a key that is not in it is undefined. */
-export function batched<Value>(
+export function batchLookups<Value>(
   load: (tenant: string, keys: readonly string[]) => Promise<ReadonlyMap<string, Value>>,
 ): (tenant: string, key: string) => Promise<Value | undefined> {
   const waiting = new Map<string, { keys: Set<string>; found: Promise<ReadonlyMap<string, Value>> }>();

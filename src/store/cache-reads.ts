@@ -13,7 +13,7 @@ export type Bound<Value> = { readonly weightOf: (value: Value) => number; readon
 type Entry<Value> = { readonly at: number; readonly value: Promise<Value>; weight: number };
 
 /** `isKept`: whether a value may be answered again; what is about to appear (a provider's first note) should not. */
-export function remembered<Value>(
+export function cacheReads<Value>(
   load: (...key: readonly string[]) => Promise<Value>,
   isKept: (value: Value) => boolean = () => true,
   { weightOf, max }: Bound<Value> = { weightOf: () => 0, max: 0 },
