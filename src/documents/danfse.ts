@@ -5,6 +5,7 @@
  * The fields are the table in `danfse/campos.ts`; this file sets them. A block that a note lacks shrinks to one line, and the two
  * long texts get the room that is left.
  */
+import encodeQr from 'qr';
 import {
   BLOCOS,
   type Bloco,
@@ -17,7 +18,7 @@ import {
   totaisAproximados,
 } from './danfse/campos.ts';
 import { NEGRITO, SANS } from './danfse/fonte.ts';
-import { type Impressa, impressaOf, opcao, VAZIO } from './danfse/impressa.ts';
+import { type Impressa, impressaOf, optionAt, VAZIO } from './danfse/impressa.ts';
 import {
   type Area,
   BRANCO,
@@ -37,7 +38,6 @@ import {
   setText,
   shade,
 } from './danfse/pdf.ts';
-import { qrModules } from './danfse/qr.ts';
 import { MIN_STRETCH, setLine, shorten, wrap } from './danfse/texto.ts';
 import { readXml } from './xml.ts';
 
@@ -57,9 +57,9 @@ export function renderDanfse(nfse: Uint8Array, situacao?: SituacaoImpressa): Buf
   const folha = blankFolha();
   const border = PAGE_MARGIN + points(BORDER_PT / 2);
   frame(folha, { x: border, y: border, w: PAGE_WIDTH - 2 * border, h: PAGE_HEIGHT - 2 * border }, BORDER_PT);
-  watermark(folha, nota, situacao);
-  header(folha, nota);
-  qrCode(folha, nota);
+  setWatermark(folha, nota, situacao);
+  setHeader(folha, nota);
+  setQrCode(folha, nota);
   const { blocos, moved } = arrange(nota);
   const textos = fitTexts(nota, moved);
   let added = 0;
@@ -100,7 +100,7 @@ const LEADING = points(7.9);
 /** Dividing lines run in the gap between the rows of the table, from border to border. */
 const GAP = 0.02;
 
-function watermark(folha: Folha, { at }: Impressa, situacao: SituacaoImpressa | undefined): void {
+function setWatermark(folha: Folha, { at }: Impressa, situacao: SituacaoImpressa | undefined): void {
   const lines: (readonly [text: string, size: number])[] = [];
   if (situacao !== undefined) lines.push([MARCAS[situacao], SITUACAO_PT]);
   if (at('DPS/infDPS/tpAmb') === '2') {
@@ -130,10 +130,10 @@ const LOGO = { x: 0.49, y: 0.44, w: 4, h: 0.85 } as const;
 const TITLE_FRAME = { x: 5.41, y: 0.3, w: 10.19, h: 1.16 } as const;
 const RIGHT_COLUMN = { x: 15.62, w: 5.09 } as const;
 
-function header(folha: Folha, nota: Impressa): void {
+function setHeader(folha: Folha, nota: Impressa): void {
   const { at } = nota;
   shade(folha, HEADER, CINZA);
-  logo(folha);
+  setLogo(folha);
   const isHomologacao = at('DPS/infDPS/tpAmb') === '2';
   const lines: (readonly [text: string, cor?: Cor])[] = [['DANFSe v2.0'], ['Documento Auxiliar da NFS-e']];
   if (isHomologacao) lines.push(['NFS-e SEM VALIDADE JURÍDICA', VERMELHO]);
@@ -152,16 +152,16 @@ function header(folha: Folha, nota: Impressa): void {
     }
   }
   const environment = [
-    [0.97, `Ambiente Gerador: ${opcao(nota, 'ambGer', 'ambGer') ?? VAZIO}`],
-    [1.22, `Tipo de Ambiente: ${opcao(nota, 'tpAmb', 'DPS/infDPS/tpAmb') ?? VAZIO}`],
+    [0.97, `Ambiente Gerador: ${optionAt('ambGer', 'ambGer')(nota) ?? VAZIO}`],
+    [1.22, `Tipo de Ambiente: ${optionAt('tpAmb', 'DPS/infDPS/tpAmb')(nota) ?? VAZIO}`],
   ] as const;
   for (const [y, text] of environment) {
-    setLine(folha, MIUDO, RIGHT_COLUMN.x + PADDING, y + points(5.6), text, RIGHT_COLUMN.w - 2 * PADDING);
+    setInside(folha, RIGHT_COLUMN, MIUDO, y + points(5.6), text);
   }
 }
 
 /** The name in letters. The official logo is an image of its owner and does not come with this project. */
-function logo(folha: Folha): void {
+function setLogo(folha: Folha): void {
   setText(folha, { fonte: NEGRITO, size: 20 }, LOGO.x, LOGO.y + points(16.5), 'NFS-e');
   const x = LOGO.x + 2.3;
   setText(folha, ROTULO, x, LOGO.y + points(8.2), 'Nota Fiscal de');
@@ -169,7 +169,7 @@ function logo(folha: Folha): void {
 }
 
 const QR: Area = { x: 17.48, y: 1.67, w: 1.52, h: 1.52 };
-/** Modules of nothing around it, which a reader needs to find it. */
+/** The width of the quiet zone around the code, in modules; a reader finds the code by it. */
 const QUIET_MODULES = 4;
 const QR_TEXT = {
   x: 15.8,
@@ -178,8 +178,11 @@ const QR_TEXT = {
   text: 'A autenticidade desta NFS-e pode ser verificada pela leitura deste código QR ou pela consulta da chave de acesso no portal nacional da NFS-e',
 } as const;
 
-function qrCode(folha: Folha, { chave }: Impressa): void {
-  const rows = qrModules(consultaPublica(chave));
+function setQrCode(folha: Folha, { chave }: Impressa): void {
+  // Level M, as is usual: the standard states none. The library draws a quiet zone of its own, which is cut off.
+  const rows = encodeQr(consultaPublica(chave), 'raw', { ecc: 'medium', border: 1 })
+    .slice(1, -1)
+    .map((row) => row.slice(1, -1));
   const module = QR.w / rows.length;
   const quiet = QUIET_MODULES * module;
   fill(folha, [{ x: QR.x - quiet, y: QR.y - quiet, w: QR.w + 2 * quiet, h: QR.h + 2 * quiet }], BRANCO);
@@ -247,11 +250,11 @@ function setBloco(
   added: number,
   textos: Textos,
 ) {
-  dividingLine(folha, y + added);
+  drawDividingLine(folha, y + added);
   if (instead !== undefined) {
     const line = { ...BODY, y: y + added, h: SUPPRESSED_HEIGHT };
     shade(folha, line, CINZA);
-    setLine(folha, TITULO, line.x + PADDING, line.y + SOLE_DROP, instead, line.w - 2 * PADDING);
+    setInside(folha, line, TITULO, line.y + SOLE_DROP, instead);
     return added;
   }
   const { titulo, capitals } = bloco;
@@ -269,40 +272,34 @@ const TITLE_WIDTH = 5.09;
 
 function setTitulo(folha: Folha, titulo: string, area: Area): void {
   shade(folha, area, CINZA);
-  const middle = area.y + area.h / 2 + points(2.5);
-  setLine(folha, TITULO, area.x + PADDING, middle, titulo, area.w - 2 * PADDING);
+  setInside(folha, area, TITULO, area.y + area.h / 2 + points(2.5), titulo);
 }
 
 function setCampo(folha: Folha, nota: Impressa, campo: Campo, moved: number, capitals: boolean): void {
   const { label, x, w, h } = campo;
   const y = campo.y + moved;
-  const width = w - 2 * PADDING;
   if (campo.shaded) shade(folha, { x, y, w, h }, CINZA);
-  const content = shorten(campo.of(nota) ?? VAZIO, campo.max);
-  if (label === '') {
-    setLine(folha, CONTEUDO, x + PADDING, y + h - CONTENT_RISE, content, width);
-    return;
-  }
   const [letra, drop] = capitals ? ([ROTULO_MAIOR, CAPITALS_DROP] as const) : ([ROTULO, LABEL_DROP] as const);
-  setLine(folha, letra, x + PADDING, y + drop, label, width);
-  setLine(folha, CONTEUDO, x + PADDING, y + h - CONTENT_RISE, content, width);
+  if (label !== '') setInside(folha, campo, letra, y + drop, label);
+  setInside(folha, campo, CONTEUDO, y + h - CONTENT_RISE, shorten(campo.of(nota) ?? VAZIO, campo.max));
+}
+
+/** Sets one line between the edges of a cell. */
+function setInside(folha: Folha, { x, w }: Pick<Area, 'x' | 'w'>, letra: Letra, baseline: number, text: string): void {
+  setLine(folha, letra, x + PADDING, baseline, text, w - 2 * PADDING);
 }
 
 /** Answers how much more than its one line the text took. */
-function setDescricao(
-  folha: Folha,
-  { label, x, y, w, h }: Campo,
-  moved: number,
-  { descricao, stretch }: Textos,
-): number {
-  setLine(folha, ROTULO, x + PADDING, y + moved + LABEL_DROP, label, w - 2 * PADDING);
-  setLines(folha, descricao, y + moved + h - CONTENT_RISE, stretch);
+function setDescricao(folha: Folha, campo: Campo, moved: number, { descricao, stretch }: Textos): number {
+  const y = campo.y + moved;
+  setInside(folha, campo, ROTULO, y + LABEL_DROP, campo.label);
+  setLines(folha, descricao, y + campo.h - CONTENT_RISE, stretch);
   return (descricao.length - 1) * LEADING;
 }
 
 function setInformacoes(folha: Folha, moved: number, { complementares, stretch }: Textos): void {
   const { titulo, y, content } = INFORMACOES;
-  dividingLine(folha, y + moved);
+  drawDividingLine(folha, y + moved);
   setTitulo(folha, titulo, { ...BODY, y: y + moved, h: content - y - GAP });
   setLines(folha, complementares, content + moved + SOLE_DROP, stretch);
 }
@@ -315,18 +312,16 @@ function setLines(folha: Folha, lines: readonly string[], first: number, stretch
 
 function setCanhoto(folha: Folha, nota: Impressa): void {
   const { y, h, campos } = CANHOTO;
-  dividingLine(folha, y);
+  drawDividingLine(folha, y);
   for (const campo of campos) {
-    const { x, w } = campo;
-    frame(folha, { x, y, w, h }, LINE_PT);
-    setLine(folha, ROTULO, x + PADDING, y + LABEL_DROP, campo.label, w - 2 * PADDING);
+    frame(folha, { x: campo.x, y, w: campo.w, h }, LINE_PT);
+    setInside(folha, campo, ROTULO, y + LABEL_DROP, campo.label);
     const content = campo.of(nota);
-    if (content === undefined) continue;
-    setLine(folha, CONTEUDO, x + PADDING, y + h - CONTENT_RISE, shorten(content, campo.max), w - 2 * PADDING);
+    if (content !== undefined) setInside(folha, campo, CONTEUDO, y + h - CONTENT_RISE, shorten(content, campo.max));
   }
 }
 
-function dividingLine(folha: Folha, y: number): void {
+function drawDividingLine(folha: Folha, y: number): void {
   rule(folha, PAGE_MARGIN, y - GAP / 2, PAGE_WIDTH - 2 * PAGE_MARGIN, LINE_PT);
 }
 

@@ -31,9 +31,9 @@ type Glyph = {
 const FONTES = path.resolve(import.meta.dirname, '../fontes');
 
 /** Contents and the small print. */
-export const SANS = lazily(() => readFonte('sans.ttf', 'NFSEAA+DanfseSans', false));
+export const SANS = makeOnce(() => readFonte('sans.ttf', 'NFSEAA+DanfseSans', false));
 /** Titles and labels. */
-export const NEGRITO = lazily(() => readFonte('sans-negrito.ttf', 'NFSEAB+DanfseSans-Bold', true));
+export const NEGRITO = makeOnce(() => readFonte('sans-negrito.ttf', 'NFSEAB+DanfseSans-Bold', true));
 
 /** Printed for what is not to be written with the letters of the font. */
 const REPLACEMENT = '?'.charCodeAt(0);
@@ -41,19 +41,19 @@ const REPLACEMENT = '?'.charCodeAt(0);
 /** The text as glyph numbers in hexadecimal, four digits each. */
 export function glyphsOf(fonte: Fonte, text: string): string {
   let hex = '';
-  for (const glyph of drawn(fonte, text)) hex += glyph.hex;
+  for (const glyph of findGlyphs(fonte, text)) hex += glyph.hex;
   return hex;
 }
 
 /** How far the text goes, in thousandths of the size. */
 export function widthOf(fonte: Fonte, text: string): number {
   let width = 0;
-  for (const glyph of drawn(fonte, text)) width += glyph.width;
+  for (const glyph of findGlyphs(fonte, text)) width += glyph.width;
   return width;
 }
 
 /** A name or a description may have any letter; one that the font has not is set as the nearest that it has. */
-function* drawn({ glyphs }: Fonte, text: string): Generator<Glyph> {
+function* findGlyphs({ glyphs }: Fonte, text: string): Generator<Glyph> {
   for (const char of text.normalize('NFC')) {
     const glyph = glyphs.get(char.codePointAt(0)!);
     const near =
@@ -71,7 +71,7 @@ function readFonte(fileName: string, name: string, isBold: boolean): Fonte {
     const tag = file.toString('latin1', entry, entry + 4);
     tables.set(tag, file.subarray(start, start + file.readUInt32BE(entry + 12)));
   }
-  const table = (tag: string): Buffer => tables.get(tag) ?? unreadable(fileName, tag);
+  const table = (tag: string): Buffer => tables.get(tag) ?? refuseFont(fileName, tag);
   const head = table('head');
   const thousandths = (units: number): number => Math.round((units * 1000) / head.readUInt16BE(18));
   const hhea = table('hhea');
@@ -102,7 +102,7 @@ function readFonte(fileName: string, name: string, isBold: boolean): Fonte {
 function characterMap(cmap: Buffer, fileName: string): readonly (readonly [codePoint: number, glyph: number])[] {
   const count = cmap.readUInt16BE(2);
   const offsets = Array.from({ length: count }, (_, at) => cmap.readUInt32BE(8 + 8 * at));
-  const start = offsets.find((offset) => cmap.readUInt16BE(offset) === 4) ?? unreadable(fileName, 'cmap');
+  const start = offsets.find((offset) => cmap.readUInt16BE(offset) === 4) ?? refuseFont(fileName, 'cmap');
   const table = cmap.subarray(start);
   const size = table.readUInt16BE(6);
   const pairs: [number, number][] = [];
@@ -120,7 +120,7 @@ function characterMap(cmap: Buffer, fileName: string): readonly (readonly [codeP
   return pairs;
 }
 
-function unreadable(fileName: string, tag: string): never {
+function refuseFont(fileName: string, tag: string): never {
   throw new Error(`${fileName} is no font that can be read: ${tag}`);
 }
 
@@ -184,7 +184,8 @@ export function streamObject({ data, entries }: Stream): Buffer {
   return Buffer.concat([Buffer.from(`${head}\nstream\n`), deflated, Buffer.from('\nendstream')]);
 }
 
-function lazily<Value>(make: () => Value): () => Value {
+/** Makes a value when it is first asked for. */
+function makeOnce<Value>(make: () => Value): () => Value {
   let made: Value | undefined;
   return () => (made ??= make());
 }

@@ -39,84 +39,96 @@ function collect(element: Elemento, path: string, texts: Map<string, string>): v
   }
 }
 
-/** Fields of several parts have their places kept: an empty one is a dash. */
+/** Printed in the place of what the note does not have. */
 export const VAZIO = '-';
 
-/** Parts joined with " / "; undefined when there is none of them. */
-export function parts(...values: readonly (string | undefined)[]): string | undefined {
+/** Gives what stands in a field of the printed form; undefined where the note has nothing for it. */
+export type Reader = (nota: Impressa) => string | undefined;
+
+/** Reads the text at a path. */
+export function textAt(path: NfsePath): Reader {
+  return ({ at }) => at(path);
+}
+
+/** Parts joined with " / ", a missing one as a dash; undefined when all are missing. */
+export function joinParts(...values: readonly (string | undefined)[]): string | undefined {
   if (values.every((value) => value === undefined)) return undefined;
   return values.map((value) => value ?? VAZIO).join(' / ');
 }
 
-/** `R$ 1.234,56`. */
-export function reais(value: Decimal | undefined): string | undefined {
-  return value === undefined ? undefined : `R$ ${brazilian(value)}`;
+/** Reads several parts and joins them. */
+export function partsOf(...readers: readonly Reader[]): Reader {
+  return (nota) => joinParts(...readers.map((read) => read(nota)));
 }
 
-export function percentual(text: string | undefined): string | undefined {
-  const value = text === undefined ? undefined : parseDecimal(text);
-  return value === undefined ? text : `${brazilian(value)}%`;
+/** Reads the sum of what the note has at these paths, as `R$ 1.234,56`. */
+export function amountOf(...paths: readonly NfsePath[]): Reader {
+  return ({ at }) => {
+    const values = paths.flatMap((path) => {
+      const text = at(path);
+      return (text === undefined ? undefined : parseDecimal(text)) ?? [];
+    });
+    if (values.length === 0) return undefined;
+    return `R$ ${formatBrazilian(values.reduce<Decimal>((sum, value) => add(sum, value), ZERO))}`;
+  };
 }
 
-function brazilian(value: Decimal): string {
+/** Reads a percentage, as `12,34%`; a text that is no number is printed as it stands. */
+export function percentageAt(path: NfsePath): Reader {
+  return ({ at }) => {
+    const text = at(path);
+    const value = text === undefined ? undefined : parseDecimal(text);
+    return value === undefined ? text : `${formatBrazilian(value)}%`;
+  };
+}
+
+function formatBrazilian(value: Decimal): string {
   const [whole, cents] = formatDecimal(value).split('.');
   return `${whole!.replace(/\B(?=(?:\d{3})+$)/g, '.')},${cents}`;
 }
 
-/** The sum of what the document has of these; undefined when it has none. */
-export function soma({ at }: Impressa, ...paths: readonly NfsePath[]): Decimal | undefined {
-  const values = paths.flatMap((path) => {
+/** Reads the number of an option, in the words of the standard. */
+export function optionAt(campo: CampoDescrito, path: NfsePath): Reader {
+  return ({ at }) => {
+    const codigo = at(path);
+    return codigo === undefined ? undefined : opcaoOf(campo, codigo);
+  };
+}
+
+/** Reads a date as `DD/MM/AAAA`. */
+export function dateAt(path: NfsePath): Reader {
+  return ({ at }) => {
     const text = at(path);
-    return (text === undefined ? undefined : parseDecimal(text)) ?? [];
-  });
-  return values.length === 0 ? undefined : values.reduce<Decimal>((sum, value) => add(sum, value), ZERO);
+    return text === undefined ? undefined : brazilianDate(text);
+  };
 }
 
-export function opcao({ at }: Impressa, campo: CampoDescrito, path: NfsePath): string | undefined {
-  const codigo = at(path);
-  return codigo === undefined ? undefined : opcaoOf(campo, codigo);
+/** Reads a date with its time as `DD/MM/AAAA hh:mm:ss`, by the clock of the offset that the text states. */
+export function dateTimeAt(path: NfsePath): Reader {
+  return ({ at }) => {
+    const text = at(path);
+    const match = text === undefined ? null : /^(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)/.exec(text);
+    return match === null ? text : `${brazilianDate(match[1]!)} ${match[2]}`;
+  };
 }
 
-/** `DD/MM/AAAA hh:mm:ss`, by the clock of the offset that the text states. */
-export function dataHora(text: string | undefined): string | undefined {
-  const match = text === undefined ? null : /^(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)/.exec(text);
-  return match === null ? text : `${brazilianDate(match[1]!)} ${match[2]}`;
-}
+/** How numbers are printed: their groups of characters, and what stands between the groups. */
+const MASKS = {
+  /** Letters of an alphanumeric CNPJ stay. */
+  CNPJ: [/^(.{2})(.{3})(.{3})(.{4})(.{2})$/, '$1.$2.$3/$4-$5'],
+  CPF: [/^(.{3})(.{3})(.{3})(.{2})$/, '$1.$2.$3-$4'],
+  CEP: [/^(\d{2})(\d{3})(\d{3})$/, '$1.$2-$3'],
+  cTribNac: [/^(\d{2})(\d{2})(\d{2})$/, '$1.$2.$3'],
+  cNBS: [/^(\d)(\d{4})(\d{2})(\d{2})$/, '$1.$2.$3.$4'],
+} as const;
 
-export function data(text: string | undefined): string | undefined {
-  return text === undefined ? undefined : brazilianDate(text);
-}
-
-/** `00.000.000/0000-00`; letters of an alphanumeric CNPJ stay. */
-export function cnpj(text: string | undefined): string | undefined {
-  return text?.replace(/^(.{2})(.{3})(.{3})(.{4})(.{2})$/, '$1.$2.$3/$4-$5');
-}
-
-/** `000.000.000-00`. */
-export function cpf(text: string | undefined): string | undefined {
-  return text?.replace(/^(.{3})(.{3})(.{3})(.{2})$/, '$1.$2.$3-$4');
-}
-
-/** `00.000-000`. */
-export function cep(text: string | undefined): string | undefined {
-  return text?.replace(/^(\d{2})(\d{3})(\d{3})$/, '$1.$2-$3');
-}
-
-/** `00.00.00`. */
-export function cTribNac(text: string | undefined): string | undefined {
-  return text?.replace(/^(\d{2})(\d{2})(\d{2})$/, '$1.$2.$3');
-}
-
-/** `0.0000.00.00`. */
-export function nbs(text: string | undefined): string | undefined {
-  return text?.replace(/^(\d)(\d{4})(\d{2})(\d{2})$/, '$1.$2.$3.$4');
+/** A number in its printed form; one of another length is printed as it stands. */
+export function maskNumber(kind: keyof typeof MASKS, text: string | undefined): string | undefined {
+  const [groups, printed] = MASKS[kind];
+  return text?.replace(groups, printed);
 }
 
 /** The state of a municipality, which its code tells. */
 export function ufOf(codigoIbge: string | undefined): string | undefined {
   return codigoIbge === undefined ? undefined : municipioOf(codigoIbge)?.uf;
-}
-
-export function nomeDoMunicipio(codigoIbge: string | undefined): string | undefined {
-  return codigoIbge === undefined ? undefined : municipioOf(codigoIbge)?.nome;
 }

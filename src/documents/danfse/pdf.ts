@@ -48,11 +48,13 @@ export function setText(
   stretch = 1,
   cor: Cor = PRETO,
 ): void {
-  const place = `${across(x)} ${up(y)} Td`;
-  ink.push(`${beginText(letra, cor)} ${short(stretch * 100)} Tz ${place} <${glyphsOf(letra.fonte(), text)}> Tj ET`);
+  const place = `${writeLength(x)} ${writeHeight(y)} Td`;
+  ink.push(
+    `${beginText(letra, cor)} ${writeNumber(stretch * 100)} Tz ${place} <${glyphsOf(letra.fonte(), text)}> Tj ET`,
+  );
 }
 
-/** Sets a text under all others, centred on a point, turned by so many degrees and moved off the point at right angles to it. */
+/** Sets a text below all others, turned by `degrees` around the middle of the page and moved by `offset` at right angles. */
 export function setMark(
   { marks }: Folha,
   letra: Letra,
@@ -64,7 +66,9 @@ export function setMark(
   const x = PAGE_WIDTH / 2 - half * cos + offset * sin;
   const y = PAGE_HEIGHT / 2 + half * sin + offset * cos;
   const matrix = [cos, sin, -sin, cos].map((value) => value.toFixed(5)).join(' ');
-  marks.push(`${beginText(letra, cor)} ${matrix} ${across(x)} ${up(y)} Tm <${glyphsOf(letra.fonte(), text)}> Tj ET`);
+  marks.push(
+    `${beginText(letra, cor)} ${matrix} ${writeLength(x)} ${writeHeight(y)} Tm <${glyphsOf(letra.fonte(), text)}> Tj ET`,
+  );
 }
 
 function beginText({ fonte, size }: Letra, cor: Cor): string {
@@ -80,34 +84,34 @@ export function fill({ ink }: Folha, areas: readonly Area[], cor: Cor): void {
 }
 
 function fillPaths(areas: readonly Area[], cor: Cor): string {
-  const paths = areas.map(({ x, y, w, h }) => `${across(x)} ${up(y + h)} ${length(w)} ${length(h)} re`);
+  const paths = areas.map(
+    ({ x, y, w, h }) => `${writeLength(x)} ${writeHeight(y + h)} ${writeLength(w)} ${writeLength(h)} re`,
+  );
   return `${cor} rg ${paths.join(' ')} f`;
 }
 
 /** A level line, so many points wide. */
 export function rule({ ink }: Folha, x: number, y: number, w: number, width: number): void {
-  ink.push(`${PRETO} RG ${width} w ${across(x)} ${up(y)} m ${across(x + w)} ${up(y)} l S`);
+  ink.push(`${PRETO} RG ${width} w ${writeLength(x)} ${writeHeight(y)} m ${writeLength(x + w)} ${writeHeight(y)} l S`);
 }
 
 /** An empty frame. */
 export function frame({ ink }: Folha, { x, y, w, h }: Area, width: number): void {
-  ink.push(`${PRETO} RG ${width} w ${across(x)} ${up(y + h)} ${length(w)} ${length(h)} re S`);
+  ink.push(`${PRETO} RG ${width} w ${writeLength(x)} ${writeHeight(y + h)} ${writeLength(w)} ${writeLength(h)} re S`);
 }
 
-function across(cm: number): string {
-  return length(cm);
+/** A distance from the left edge, or any length, in points. */
+function writeLength(cm: number): string {
+  return writeNumber(cm * POINTS_PER_CM);
 }
 
-function up(cm: number): string {
-  return length(PAGE_HEIGHT - cm);
+/** A place counted from the upper edge, as the format counts it: from the lower one. */
+function writeHeight(cm: number): string {
+  return writeLength(PAGE_HEIGHT - cm);
 }
 
 /** A hundredth of a point is finer than any printer. */
-function length(cm: number): string {
-  return short(cm * POINTS_PER_CM);
-}
-
-function short(value: number): string {
+function writeNumber(value: number): string {
   return String(Math.round(value * 100) / 100);
 }
 
@@ -123,7 +127,7 @@ export function pdfOf({ shades, marks, ink }: Folha, title: string): Buffer {
     .flatMap((fonte, place) => fontObjects(fonte, FIRST_FONT + place * OBJECTS_OF_A_FONT))
     .map(objectOf);
   const [sans, negrito] = [FIRST_FONT, FIRST_FONT + OBJECTS_OF_A_FONT];
-  const box = `[0 0 ${length(PAGE_WIDTH)} ${length(PAGE_HEIGHT)}]`;
+  const box = `[0 0 ${writeLength(PAGE_WIDTH)} ${writeLength(PAGE_HEIGHT)}]`;
   const objects: Buffer[] = [];
   objects[CATALOG] = objectOf(
     `<< /Type /Catalog /Pages ${PAGES} 0 R /Lang (pt-BR) /ViewerPreferences << /DisplayDocTitle true >> >>`,
