@@ -1,7 +1,8 @@
 /**
  * Which mutants of a file its tests do not notice: `npm run mutantes -- src/adn/breaker.ts`. Each is tried in a copy of the project in a
  * folder for temporary files, one at a time, by the tests of {@link TESTS} in their order, until one fails. A mutant that does not come to
- * an end is killed by the clock, and one that grows by its limit of memory. Lines behind the name, `…/breaker.ts:31:57`, leave out the rest.
+ * an end is killed by the clock, which is said, and one that grows by its limit of memory. Lines behind the name, `…/breaker.ts:31:57`,
+ * leave out the rest.
  */
 import { execFileSync, spawn } from 'node:child_process';
 import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -17,7 +18,7 @@ const ROOT = path.resolve(import.meta.dirname, '..');
 const NODE = ['--max-old-space-size=1024', '--test-reporter=tap'];
 /** A mutant may take so many times what the unchanged file took, and some seconds for a busy machine. */
 const SLOWER = 4;
-const SPARE_MS = 5_000;
+const SPARE_MS = 15_000;
 const FIRST_RUN_MS = 600_000;
 /** A test that imports one of these wants the database server, which all of them share. */
 const NEEDS_SERVER = /support\/(database|service|municipio)\.ts'/;
@@ -26,18 +27,24 @@ let isStopped = false;
 
 type Place = { readonly linha: number; readonly antes: string; readonly depois: string };
 
-/** Ends with the first test that fails: the exit code says nothing more than that. */
-function passes(test: string, folder: string, timeoutMs: number): Promise<boolean> {
+type Ending = 'passed' | 'failed' | 'late';
+
+/** Runs a test file up to the first test that fails: the exit code says nothing more than that. */
+function runTest(test: string, folder: string, timeoutMs: number): Promise<Ending> {
   return new Promise((resolve) => {
     const child = spawn(process.execPath, [...NODE, test], { cwd: folder, stdio: ['ignore', 'pipe', 'ignore'] });
     const end = (): void => void child.kill('SIGKILL');
-    const clock = setTimeout(end, timeoutMs);
+    let isLate = false;
+    const clock = setTimeout(() => {
+      isLate = true;
+      end();
+    }, timeoutMs);
     child.stdout.setEncoding('utf8').on('data', (text: string) => {
       if (/^\s*not ok /m.test(text)) end();
     });
     child.on('close', (code) => {
       clearTimeout(clock);
-      resolve(code === 0);
+      resolve(isLate ? 'late' : code === 0 ? 'passed' : 'failed');
     });
   });
 }
@@ -95,17 +102,19 @@ async function timeTests(tests: readonly string[], folder: string): Promise<Read
     const needsServer = NEEDS_SERVER.test(readFileSync(path.join(folder, test), 'utf8'));
     if (needsServer && process.env.NFSE_TEST_SERVER === undefined) await globalSetup();
     const begun = performance.now();
-    if (!(await passes(test, folder, FIRST_RUN_MS))) throw new Error(`${test} falha sem mutante algum`);
+    if ((await runTest(test, folder, FIRST_RUN_MS)) !== 'passed') throw new Error(`${test} falha sem mutante algum`);
     limits.set(test, SLOWER * (performance.now() - begun) + SPARE_MS);
   }
   return limits;
 }
 
-async function survives(limits: ReadonlyMap<string, number>, folder: string): Promise<boolean> {
+/** Runs the tests up to the first that notices the mutant. */
+async function runTests(limits: ReadonlyMap<string, number>, folder: string): Promise<Ending> {
   for (const [test, limitMs] of limits) {
-    if (!(await passes(test, folder, limitMs))) return false;
+    const ending = await runTest(test, folder, limitMs);
+    if (ending !== 'passed') return ending;
   }
-  return true;
+  return 'passed';
 }
 
 async function tryMutants(argument: string, folder: string): Promise<void> {
@@ -116,7 +125,7 @@ async function tryMutants(argument: string, folder: string): Promise<void> {
   const api = new API({ cwd: folder });
   const snapshot = api.updateSnapshot({ openProjects: [path.join(folder, 'tsconfig.json')] });
   const mutants = mutantsOf(snapshot.getProjects()[0]!.program.getSourceFile(target)!);
-  const count = { killed: 0, survived: 0, equivalent: 0 };
+  const count = { passed: 0, failed: 0, late: 0, equivalent: 0 };
   for (const mutant of mutants) {
     if (isStopped) break;
     if (lines.length > 0 && !lines.includes(String(placeOf(source, mutant).linha))) continue;
@@ -124,14 +133,16 @@ async function tryMutants(argument: string, folder: string): Promise<void> {
     if (isRefused(api, target)) continue;
     const { linha, antes, depois } = placeOf(source, mutant);
     const why = EQUIVALENT[file]?.find(([changed]) => depois.includes(changed))?.[1];
-    const end = why !== undefined ? 'equivalent' : (await survives(limits, folder)) ? 'survived' : 'killed';
-    count[end] += 1;
+    const ending = why === undefined ? await runTests(limits, folder) : 'equivalent';
+    count[ending] += 1;
     if (process.env.NFSE_TEST_SERVER !== undefined) await dropLeftovers();
-    if (end !== 'killed') console.log(`${file}:${linha} ${why ?? 'SOBREVIVEU'}\n  - ${antes}\n  + ${depois}`);
+    const what = why ?? (ending === 'passed' ? 'SOBREVIVEU' : 'morto pelo relógio');
+    if (ending !== 'failed') console.log(`${file}:${linha} ${what}\n  - ${antes}\n  + ${depois}`);
   }
   writeFileSync(target, source);
   api.close();
-  const { killed, survived, equivalent } = count;
+  const { passed: survived, equivalent } = count;
+  const killed = count.failed + count.late;
   const share = ((100 * killed) / Math.max(1, killed + survived)).toFixed(1);
   console.log(
     `${file}: ${killed + survived + equivalent} mutantes, ${killed} mortos, ${survived} vivos, ${equivalent} equivalentes; ${share} %`,
