@@ -3,7 +3,6 @@ const SIGNED = [
   'test/assinatura-ataques.test.ts',
   'test/assinatura-quase.test.ts',
   'test/assinatura-certificado.test.ts',
-  'test/assinatura-xml.test.ts',
 ];
 
 /** Which tests are about a file, cheap ones first. A file that is not here has its own, of the same name beside it. */
@@ -12,16 +11,18 @@ export const TESTS: Readonly<Record<string, readonly string[]>> = {
   'src/fiscal/assess.ts': ['src/fiscal/assess.test.ts', 'src/fiscal/judge-whole.test.ts'],
   'src/fiscal/ibscbs.ts': ['src/fiscal/ibscbs.test.ts', 'src/fiscal/judge-whole.test.ts'],
   'src/fiscal/explain-ibscbs.ts': ['src/fiscal/ibscbs.test.ts'],
-  'src/fiscal/operation.ts': ['src/fiscal/ibscbs.test.ts', 'src/fiscal/rules/rules.test.ts'],
+  'src/fiscal/operation.ts': [
+    'src/fiscal/ibscbs.test.ts',
+    'src/fiscal/rules/rules.test.ts',
+    'src/fiscal/judge-whole.test.ts',
+  ],
   'src/fiscal/evento.ts': ['src/fiscal/evento.test.ts', 'src/fiscal/conflitos-evento.test.ts'],
   'src/adn/reading.ts': ['src/adn/reading.test.ts', 'src/adn/national.test.ts'],
   'src/documents/signed.ts': SIGNED,
   'src/documents/signature-parts.ts': SIGNED,
   'src/documents/signature-shape.ts': SIGNED,
   'src/documents/cms.ts': ['test/assinatura-ataques.test.ts', 'src/documents/cms.test.ts'],
-  'src/delivery/deliver.ts': ['test/deliver.test.ts', 'test/deliver-copia.test.ts', 'test/send-evento.test.ts'],
   'src/delivery/documents.ts': ['test/deliver-copia.test.ts'],
-  'src/delivery/notas.ts': ['test/deliver.test.ts', 'test/deliver-copia.test.ts'],
 };
 
 /** Changes that change nothing, each by a piece of its line as it would read, and why. */

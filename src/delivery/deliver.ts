@@ -1,8 +1,8 @@
 /**
- * Announce, ask, sign, send, settle: one delivery of what is due of one tenant, be it notas or eventos.
+ * Delivers what is due of one tenant, notas or eventos: announces, asks, signs, sends and settles.
  *
- * Claiming commits the announcement. What is found already announced may have arrived: the ADN is asked about it first, and it is sent
- * again only when the ADN does not know it. Settling writes only what still carries our claim.
+ * Claiming commits the announcement. A document that was announced before may have arrived: the ADN is asked about it first, and it is
+ * sent again only when the ADN does not have it. Settling writes only rows that still carry our claim.
  */
 import type { Adn, AdnAnswer, AdnKnowledge } from '../adn/adn.ts';
 import { type Move, requireMove } from '../fiscal/machine.ts';
@@ -26,27 +26,28 @@ export type Delivered = {
 
 export const NOTHING: Delivered = { delivered: 0, isFull: false, pauseMs: 0 };
 
-/** Whose delivery it is. */
+/** World and tenant of a delivery. */
 export type On = { readonly world: World; readonly tenant: string };
 
 type Kind = { readonly kind: string };
 type Accepted = Extract<AdnAnswer, { kind: 'accepted' }>;
+type Misconfigured = Extract<AdnAnswer, { kind: 'misconfigured' }>;
 
 /** A row that is claimed. */
 type Claimed = { readonly id: string; readonly found: string; readonly tentativas: number };
 
-/** What may become of a document: what the contract says of all, and what a kind has besides. */
+/** An answer that a document may get: one of the contract, or one that only its kind has. */
 type Answer<More> = AdnAnswer | More;
 export type Answers<More> = ReadonlyMap<string, Answer<More>>;
 
-/** What came of a row: the trigger, and when it is tried again where that is not after the usual backoff. */
+/** The trigger that a row gets, and when it is tried again where that is not after the usual backoff. */
 export type Outcome<One extends Settlement> = Omit<One, 'id' | 'move' | 'dueAt' | 'recebida' | 'lugar'> & {
   readonly on: One['move']['on'];
   readonly waitMs?: number;
   readonly dueAt?: number;
 };
 
-/** What is asked and sent for a batch. `foregone`: answers, by key, of rows that are neither asked about nor sent. */
+/** Asks and sends for one batch. `foregone`: answers, by key, of rows that are neither asked about nor sent. */
 export type Exchange<Row, More> = {
   readonly foregone: Answers<More>;
   readonly find: (rows: readonly Row[]) => Promise<ReadonlyMap<string, AdnKnowledge>>;
@@ -55,19 +56,19 @@ export type Exchange<Row, More> = {
 
 /** What differs between the kinds of documents that are delivered. */
 export type DeliveryKind<Row extends Claimed, More extends Kind, One extends Settlement> = Signable & {
-  /** Name of a row in the log, and sentences for it in Portuguese. */
+  /** Name of a row in the log, and messages of the log in Portuguese. */
   readonly item: 'nota' | 'evento';
-  readonly said: Readonly<Record<'untransmitted' | 'another' | 'unshown' | 'lost', string>>;
+  readonly messages: Readonly<Record<'untransmitted' | 'another' | 'unshown' | 'lost', string>>;
   readonly moves: readonly Move[];
   /** The state of what was announced, from which every outcome is a move. */
   readonly announced: string;
   /** States in which the ADN surely has nothing of a row. */
   readonly unsent: readonly string[];
-  /** What becomes of a row under whose key the ADN shows another document. */
+  /** The answer of a row under whose key the ADN shows another document. */
   readonly another: Answer<More>;
-  /** By which the ADN knows it. */
+  /** Key or identifier by which the ADN knows the document. */
   readonly keyOf: (row: Row) => string;
-  /** Runs while nothing can be sent. `problem`: what an operator must mend, where it is that. */
+  /** Runs while nothing can be sent. `problem`: what an operator must mend; undefined while the ADN answers nobody. */
   readonly rest: (on: On, problem: string | undefined) => Promise<void>;
   readonly claim: (
     on: On,
@@ -113,7 +114,7 @@ export async function deliver<Row extends Claimed, More extends Kind, One extend
   const on: On = { world, tenant };
   const transmission = await world.transmission(municipio);
   if ('problem' in transmission) {
-    world.log.error({ tenant, problem: transmission.problem }, kind.said.untransmitted);
+    world.log.error({ tenant, problem: transmission.problem }, kind.messages.untransmitted);
     await kind.rest(on, transmission.problem);
     return { ...NOTHING, pauseMs: PROBLEM_PAUSE_MS };
   }
@@ -132,8 +133,10 @@ export async function deliver<Row extends Claimed, More extends Kind, One extend
   const batch = { kind, on, transmission, exchange, rows, answers, ...fresh };
   const { wasAsked, wasSent } = await exchangeBatch(batch);
   await settleBatch(batch, token);
-  const misconfigured = [...answers.values()].find((answer) => answer.kind === 'misconfigured');
-  if (misconfigured !== undefined && 'why' in misconfigured) {
+  const misconfigured = [...answers.values()].find(
+    (answer): answer is Misconfigured => answer.kind === 'misconfigured',
+  );
+  if (misconfigured !== undefined) {
     world.log.error({ tenant, problem: misconfigured.why }, 'o ADN não aceita os documentos do município');
   }
   await kind.end?.(on, answers, wasAsked || wasSent);
@@ -170,7 +173,7 @@ async function exchangeBatch<Row extends Claimed, More extends Kind, One extends
   return { wasAsked: announced.length > 0, wasSent: toSend.length > 0 };
 }
 
-/** The environment has something under the key of what was sent. Whether it is this document is asked, not assumed. */
+/** Asks which document the environment has, where it answered that it has one under the key of what was sent. */
 async function askAboutTaken<Row extends Claimed, More extends Kind, One extends Settlement>(
   batch: Batch<Row, More, One>,
   sent: readonly Row[],
@@ -184,8 +187,9 @@ async function askAboutTaken<Row extends Claimed, More extends Kind, One extends
     // A question without an answer is no failure of the row, which may have arrived: it is asked again.
     noteUndecided(batch, row, knowledge);
     noteKnown(batch, row, knowledge);
-    if (knowledge?.kind !== 'absent' && knowledge !== undefined) continue;
-    on.world.log.warn({ tenant: on.tenant, [kind.item]: row.id }, kind.said.unshown);
+    if (knowledge === undefined || knowledge.kind === 'absent') {
+      on.world.log.warn({ tenant: on.tenant, [kind.item]: row.id }, kind.messages.unshown);
+    }
   }
 }
 
@@ -202,7 +206,7 @@ function noteUndecided<Row extends Claimed, More extends Kind, One extends Settl
   answers.set(kind.keyOf(row), { kind: 'unavailable', why, ...(goesOn ? { at: 0 } : {}) });
 }
 
-/** What the environment shows is taken for ours only when it is what we wrote. */
+/** Takes a document that the environment shows for ours only when it is what we wrote. */
 function noteKnown<Row extends Claimed, More extends Kind, One extends Settlement>(
   { kind, on, answers, documents, held }: Batch<Row, More, One>,
   row: Row,
@@ -212,7 +216,7 @@ function noteKnown<Row extends Claimed, More extends Kind, One extends Settlemen
   const key = kind.keyOf(row);
   const copy = recover(knowledge, documents.get(row.id), kind.profile);
   if (copy === 'another') {
-    on.world.log.error({ tenant: on.tenant, [kind.item]: row.id }, kind.said.another);
+    on.world.log.error({ tenant: on.tenant, [kind.item]: row.id }, kind.messages.another);
     answers.set(key, kind.another);
     return;
   }
@@ -231,7 +235,7 @@ async function settleBatch<Row extends Claimed, More extends Kind, One extends S
   const settlements = rows.map((row) => {
     const key = kind.keyOf(row);
     const answer = answers.get(key);
-    const { on: trigger, waitMs, dueAt, ...said } = kind.outcomeOf(on, row, answer, { now, isAway });
+    const { on: trigger, waitMs, dueAt, ...columns } = kind.outcomeOf(on, row, answer, { now, isAway });
     const move = requireMove(kind.moves, kind.announced, trigger);
     const due = move.due === 'never' ? undefined : (dueAt ?? now + (waitMs ?? backoff(world, row.tentativas)));
     const assinatura = documents.get(row.id)?.assinatura;
@@ -239,12 +243,12 @@ async function settleBatch<Row extends Claimed, More extends Kind, One extends S
       answer?.kind === 'accepted'
         ? { recebida: held.get(key) ?? { nsu: (answer as Accepted).nsu, assinatura } }
         : { lugar: places.get(key) };
-    const settlement: Settlement = { id: row.id, move, dueAt: due, ...said, ...more };
-    // What a kind says besides is in `said`.
+    const settlement: Settlement = { id: row.id, move, dueAt: due, ...columns, ...more };
+    // Columns that only a kind has are in `columns`.
     return settlement as One;
   });
   const written = await kind.settle(on, token, now, settlements);
   if (written < settlements.length) {
-    world.log.warn({ tenant, lost: settlements.length - written }, kind.said.lost);
+    world.log.warn({ tenant, lost: settlements.length - written }, kind.messages.lost);
   }
 }

@@ -31,7 +31,7 @@ type More = Exclude<EventoAnswer, AdnAnswer> | { readonly kind: 'only_here' };
 
 const EVENTOS: DeliveryKind<ClaimedEvento, More, EventoSettlement> = {
   item: 'evento',
-  said: {
+  messages: {
     untransmitted: 'os eventos não podem ser transmitidos e esperam',
     another: 'o ADN guarda outro documento sob o identificador de um evento',
     unshown: 'o ADN diz ter um evento que não mostra',

@@ -1,4 +1,4 @@
-/** What differs for notas: those that replace another wait for it, and all in doubt are looked for together. */
+/** The delivery of notas: those that replace another wait for it, and all in doubt are looked for together. */
 import type { Adn, AdnErro, NotaAnswer, NotaAsked, ToJudge, ToSimulate } from '../adn/adn.ts';
 import { NFSE_PROFILE } from '../documents/signature-shape.ts';
 import { signedPartOf, withSignature } from '../fiscal/layout/write.ts';
@@ -18,14 +18,14 @@ import {
   type Outcome,
 } from './deliver.ts';
 
-/** Of a note that waits for its provider's event; the event wakes it, so that this look finds only what nobody woke. */
+/** The longest wait for a provider's event. The event wakes the nota; a look after this wait finds what nobody woke. */
 export const SUBSTITUTA_WAIT_MAX_MS = 15 * 60_000;
 
 type TooEarly = Extract<NotaAnswer, { kind: 'too_early' }>;
 
 const NOTAS: DeliveryKind<ClaimedNota, TooEarly, NotaSettlement> = {
   item: 'nota',
-  said: {
+  messages: {
     untransmitted: 'as notas não podem ser transmitidas e esperam',
     another: 'o ADN guarda outro documento sob a chave de uma nota',
     unshown: 'o ADN diz ter uma nota que não mostra',
@@ -45,7 +45,7 @@ const NOTAS: DeliveryKind<ClaimedNota, TooEarly, NotaSettlement> = {
   read: ({ world, tenant }, ids) => world.store.notas.readNfse(tenant, ids),
   outcomeOf,
   settle: ({ world, tenant }, ...settled) => world.store.notas.settle(tenant, ...settled),
-  end: (on, answers, isTried) => noteProblem(on, problemIn(answers), !isTried),
+  end: (on, answers, isTried) => noteProblem(on, describeProblem(answers), !isTried),
 };
 
 /** Delivers one batch of the notas of a tenant, claimed under a token. */
@@ -57,16 +57,16 @@ async function claim({ world, tenant }: On, adn: Adn, ownToken: string | undefin
   const now = world.now();
   const { batchMax } = adn;
   const claim = await world.store.notas.claim(tenant, now, now + LEASE_MS, batchMax, ownToken);
-  const others = await othersInDoubt(world, tenant, adn, claim);
-  // Of a claim that had ended some may be among them.
-  const again = new Set(others.map(({ id }) => id));
-  const rows = [...claim.notas.filter(({ id }) => !again.has(id)), ...others];
+  const others = await claimOthersInDoubt(world, tenant, adn, claim);
+  // A claim that has ended meanwhile leaves its notas to this search.
+  const claimedAgain = new Set(others.map(({ id }) => id));
+  const rows = [...claim.notas.filter(({ id }) => !claimedAgain.has(id)), ...others];
   const isFull = claim.notas.length === batchMax || rows.length > claim.notas.length;
   return { token: claim.token, rows, isFull };
 }
 
-/** When one of a claim is in doubt, the others of the tenant too: what the ADN received is looked through once for all. */
-async function othersInDoubt(
+/** Claims the other notas in doubt of the tenant where a claim has one: what the ADN received is looked through once for all. */
+async function claimOthersInDoubt(
   world: World,
   tenant: string,
   { searchMax }: Adn,
@@ -80,9 +80,9 @@ async function othersInDoubt(
 }
 
 /**
- * A nota that replaces one of ours is not sent while that one stands: the environment takes it only after the event that says
- * so, and might refuse it for good where it does not even have the replaced nota yet (E0044). Where that nota is not ours, or
- * another party's (D-307), the environment is asked and says when it is too early (E1308). In the sandbox likewise (D-53).
+ * Holds back notas that replace one of ours which still stands. The environment takes such a nota only after the event that says so. It
+ * might refuse it for good where it does not have the replaced nota yet (E0044). Where the replaced nota is not ours, or another
+ * party's (D-307), the nota is sent, and the environment says when it is too early (E1308). The sandbox does likewise (D-53).
  */
 async function openExchange(
   { world, tenant }: On,
@@ -94,7 +94,7 @@ async function openExchange(
     const substituida = replaced.get(substitui);
     return substituida !== undefined && !NOTA_FINAIS.includes(substituida.estado);
   });
-  const shown = (nota: ClaimedNota) => ({
+  const describe = (nota: ClaimedNota) => ({
     chave_acesso: nota.chave_acesso,
     substituida: replaced.get(nota.substitui),
     ...rehearsalOf(nota),
@@ -104,17 +104,17 @@ async function openExchange(
     find: (some) =>
       adn.find(
         tenant,
-        some.map((nota): NotaAsked => ({ ...shown(nota), nsu_antes: nota.nsu_antes, nsu_agora: nota.nsu_agora })),
+        some.map((nota): NotaAsked => ({ ...describe(nota), nsu_antes: nota.nsu_antes, nsu_agora: nota.nsu_agora })),
       ),
     share: (some, xmlOf) =>
       adn.share(
         tenant,
-        some.map((nota) => ({ ...shown(nota), xml: xmlOf(nota) })),
+        some.map((nota) => ({ ...describe(nota), xml: xmlOf(nota) })),
       ),
   };
 }
 
-/** What became of the notas that these replace, where they are ours. Nothing is read unless there are some. */
+/** Finds the notas of ours that these replace, by key. Nothing is read where none replaces another. */
 async function findReplaced(
   world: World,
   tenant: string,
@@ -126,20 +126,20 @@ async function findReplaced(
   return new Map([...found].map(([chave_acesso, one]) => [chave_acesso, { chave_acesso, ...one }]));
 }
 
-/** What the sandbox was asked to play with a nota (D-60), and since when. */
+/** The rehearsal that the sandbox was asked for with a nota (D-60), and since when. */
 function rehearsalOf({ simular, data_emissao }: ClaimedNota): ToSimulate {
   return simular === null ? {} : { simular, criado: data_emissao.getTime() };
 }
 
-/** Another municipality may have found it out: this one was not told why. */
+/** Said where another municipality found it out: this one was not told why. */
 const AWAY = 'o ADN não está respondendo; novas tentativas são feitas de tempos em tempos';
 const SILENT = 'o ADN não disse o que foi feito das notas enviadas';
-/** No trouble of the municipality's: what is missing is an event of the provider's. */
+/** Said where nothing is wrong with the municipality: an event of the provider is missing. */
 const REPLACED_FIRST =
   'há notas que substituem outras, e seguem depois do evento cancelamento_por_substituicao de cada substituída';
 
-/** Why notes wait, after an attempt; undefined when the environment decided about some, which it does for others too. */
-function problemIn(answers: Answers<TooEarly>): string | undefined {
+/** Says why notas wait after an attempt; undefined when the environment decided about some, as it will about the others. */
+function describeProblem(answers: Answers<TooEarly>): string | undefined {
   const all = [...answers.values()];
   const misconfigured = all.find((answer) => answer.kind === 'misconfigured');
   if (misconfigured !== undefined) return misconfigured.why;
@@ -149,7 +149,7 @@ function problemIn(answers: Answers<TooEarly>): string | undefined {
   return all.some(({ kind }) => kind === 'too_early') ? REPLACED_FIRST : SILENT;
 }
 
-/** For the operator, who is told by `nfse municipio mostrar`. Notes go out whether it can be written or not. */
+/** Writes down why notas wait, which `nfse municipio mostrar` shows. Notas go out whether it can be written or not. */
 async function noteProblem({ world, tenant }: On, problem: string | undefined, isVague: boolean): Promise<void> {
   try {
     await world.store.municipios.noteProblem(tenant, problem, world.now(), isVague);
@@ -184,7 +184,7 @@ function outcomeOf(
   }
 }
 
-/** The integrator, who alone can end the wait, is told what it is for. */
+/** Tells the integrator, who alone can end the wait, what it is for. */
 const REPLACED_NOT_YET =
   'Esta nota substitui outra e espera pelo evento cancelamento_por_substituicao dela, depois do qual segue sozinha.';
 
