@@ -52,7 +52,7 @@ const A_COLUMN: readonly Edit[] = [
   [
     'src/doors/rest/nota-fields.ts',
     'const NOTA = {',
-    `  codigo_servico: { type: 'string', nullable: true, about: 'O código de tributação nacional.' },`,
+    `  codigo_servico: orNull(field.text('O código de tributação nacional.')),`,
   ],
 ];
 

@@ -12,7 +12,7 @@ import { exemploDe, TIPOS_EVENTO, type TipoEvento } from '../../fiscal/tipos-eve
 import { FILTROS_MUNICIPAIS, listaMunicipal } from '../../flows/catalogos.ts';
 import { tipoNamed } from '../../flows/evento-queries.ts';
 import { EVENTO_SIGNATURE_HEADER } from '../../flows/sent-documents.ts';
-import type { Field } from '../../published/openapi/field.ts';
+import { field } from '../../published/openapi/field.ts';
 import { ERROS_PATH } from '../../published/paths.ts';
 import { tagOf } from './caching.ts';
 import type { Call, Refused, Written } from './route.ts';
@@ -122,10 +122,10 @@ export const PAGINA_PARAMS = {
   per_page: `Itens por página, de 1 a ${POR_PAGINA_MAX}; sem ele, ${POR_PAGINA}.`,
 } as const;
 
-export const PAGINACAO_FIELD: Field = {
-  type: 'Paginacao',
-  about: 'pagina_atual, por_pagina, total de itens encontrados e total_paginas.',
-};
+export const PAGINACAO_FIELD = field.shape(
+  'Paginacao',
+  'pagina_atual, por_pagina, total de itens encontrados e total_paginas.',
+);
 
 // Pages written once
 

@@ -5,64 +5,55 @@
 
 import { errorOf, hasExamples, statusOf } from '../../fiscal/errors.ts';
 import { type Aviso, countOf, type Fault, limitFaults, type Refusal } from '../../fiscal/fault.ts';
-import type { Field } from '../../published/openapi/field.ts';
+import { type FieldsOf, field, orAbsent } from '../../published/openapi/field.ts';
 import { ERROS_PATH } from '../../published/paths.ts';
 
 const PLACE = {
-  linha: { type: 'number', optional: true, about: 'Linha do documento enviado, a partir de 1.' },
-  coluna: { type: 'number', optional: true, about: 'Coluna, em caracteres, a partir de 1.' },
+  linha: orAbsent(field.integer('Linha do documento enviado, a partir de 1.')),
+  coluna: orAbsent(field.integer('Coluna, em caracteres, a partir de 1.')),
 } as const;
 
 export const ENVELOPE_SHAPES = {
   Erro: {
-    codigo: { type: 'string', formato: 'codigo', about: 'Código da tabela pública.' },
-    xpath: { type: 'string', about: 'Elemento da DPS de que o erro fala; vazio quando não é da DPS.' },
-    campo: { type: 'string', optional: true, about: 'Propriedade do corpo JSON, ou parâmetro, de que o erro fala.' },
-    mensagem: { type: 'string', about: 'O que está errado e como se corrige.' },
-    origem_moc: { type: 'string', about: 'De onde vem a regra.' },
-    doc_url: { type: 'string', formato: 'endereco', about: 'Página do código.' },
-    exemplo_ref: { type: 'string', formato: 'endereco', optional: true, about: 'Exemplos na página do código.' },
+    codigo: field.errorCode('Código da tabela pública.'),
+    xpath: field.text('Elemento da DPS de que o erro fala; vazio quando não é da DPS.'),
+    campo: orAbsent(field.text('Propriedade do corpo JSON, ou parâmetro, de que o erro fala.')),
+    mensagem: field.text('O que está errado e como se corrige.'),
+    origem_moc: field.text('De onde vem a regra.'),
+    doc_url: field.address('Página do código.'),
+    exemplo_ref: orAbsent(field.address('Exemplos na página do código.')),
     ...PLACE,
-    encontrado: { type: 'string', optional: true, about: 'O que veio.' },
-    esperado: {
-      type: 'string',
-      optional: true,
-      about: 'O que se esperava; uma lista longa vem só no primeiro erro que a tem.',
-    },
-    correcao: {
-      type: 'string',
-      optional: true,
-      about:
+    encontrado: orAbsent(field.text('O que veio.')),
+    esperado: orAbsent(field.text('O que se esperava; uma lista longa vem só no primeiro erro que a tem.')),
+    correcao: orAbsent(
+      field.text(
         'Texto que se cola, como está, no lugar do que veio: em XML, do elemento inteiro que xpath nomeia e que começa em linha e coluna, ou do atributo, se xpath acaba em @nome (o que falta se acrescenta à marca); em JSON, da propriedade que campo nomeia, nome e valor, ou do item, se campo acaba em [n]. Vazio: retire o que está ali, em JSON com a vírgula que o separa. Sem correcao, a correção pede uma decisão.',
-    },
-    chave_acesso: { type: 'string', optional: true, formato: 'chave', about: 'E0014: chave da nota que já existe.' },
-    numero_protocolo: { type: 'string', optional: true, about: 'E0014: protocolo da nota que já existe.' },
-    mesmo_conteudo: { type: 'boolean', optional: true, about: 'E0014: se a DPS é a mesma que a emitiu.' },
-  } satisfies Readonly<Record<keyof Erro, Field>>,
+      ),
+    ),
+    chave_acesso: orAbsent(field.accessKey('E0014: chave da nota que já existe.')),
+    numero_protocolo: orAbsent(field.text('E0014: protocolo da nota que já existe.')),
+    mesmo_conteudo: orAbsent(field.flag('E0014: se a DPS é a mesma que a emitiu.')),
+  } satisfies FieldsOf<Erro>,
   Aviso: {
-    codigo: { type: 'string', formato: 'codigo', about: 'Código da tabela pública.' },
-    xpath: { type: 'string', about: 'Elemento da DPS de que o aviso fala; vazio quando não é da DPS.' },
-    mensagem: { type: 'string', about: 'O que convém saber.' },
-    campo: { type: 'string', optional: true, about: 'Propriedade do corpo JSON, ou cabeçalho, de que o aviso fala.' },
+    codigo: field.errorCode('Código da tabela pública.'),
+    xpath: field.text('Elemento da DPS de que o aviso fala; vazio quando não é da DPS.'),
+    mensagem: field.text('O que convém saber.'),
+    campo: orAbsent(field.text('Propriedade do corpo JSON, ou cabeçalho, de que o aviso fala.')),
     ...PLACE,
-    doc_url: { type: 'string', formato: 'endereco', about: 'Página do código.' },
-  } satisfies Readonly<Record<keyof Aviso | keyof typeof PLACE | 'doc_url', Field>>,
+    doc_url: field.address('Página do código.'),
+  } satisfies FieldsOf<ReturnType<typeof avisosOf>[number] & typeof PLACE>,
 } as const;
 
 /** Of every refusal. */
 export const ENVELOPE_FIELDS = {
-  codigo_erro: {
-    type: 'string',
-    formato: 'codigo',
-    about: 'Código do primeiro erro. Decida por ele e pelo status HTTP.',
-  },
-  mensagem: { type: 'string', about: 'O primeiro erro em uma frase; o texto pode mudar.' },
-  detalhes: { type: 'Detalhes', about: 'Pormenores do primeiro erro: um texto, ou um objeto com dados.' },
-  timestamp: { type: 'string', formato: 'momento', about: 'Quando foi respondido, no fuso do município.' },
-  campo: { type: 'string', optional: true, about: 'Campo, parâmetro ou cabeçalho de que o primeiro erro fala.' },
-  erros: { type: 'Erro[]', about: 'Todos os erros da etapa que recusou, na ordem do leiaute.' },
-  valores_validos: { type: 'string[]', optional: true, about: 'Os nomes que valem, quando o pedido não é um deles.' },
-} as const satisfies Readonly<Record<keyof ReturnType<typeof envelopeOf> | 'valores_validos', Field>>;
+  codigo_erro: field.errorCode('Código do primeiro erro. Decida por ele e pelo status HTTP.'),
+  mensagem: field.text('O primeiro erro em uma frase; o texto pode mudar.'),
+  detalhes: field.shape('Detalhes', 'Pormenores do primeiro erro: um texto, ou um objeto com dados.'),
+  timestamp: field.moment('Quando foi respondido, no fuso do município.'),
+  campo: orAbsent(field.text('Campo, parâmetro ou cabeçalho de que o primeiro erro fala.')),
+  erros: field.shape('Erro[]', 'Todos os erros da etapa que recusou, na ordem do leiaute.'),
+  valores_validos: orAbsent(field.texts('Os nomes que valem, quando o pedido não é um deles.')),
+} as const satisfies FieldsOf<ReturnType<typeof envelopeOf> & { readonly valores_validos: unknown }>;
 
 /** `site`: the address of the service as the caller knows it; `timestamp`: in the zone of the municipality (D-04). */
 export function envelopeOf(refusal: Refusal, site: string, timestamp: string, campo: string | undefined) {

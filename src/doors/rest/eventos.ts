@@ -16,7 +16,7 @@ import {
 } from '../../flows/evento-queries.ts';
 import { type NotaNamed, registerEvento } from '../../flows/register-evento.ts';
 import { EVENTO_SIGNATURE_HEADER } from '../../flows/sent-documents.ts';
-import type { Field } from '../../published/openapi/field.ts';
+import { type FieldsOf, field, orNull } from '../../published/openapi/field.ts';
 import { headerOf } from './content.ts';
 import { avisosOf } from './envelope.ts';
 import { refuseMissingNota, refuseMissingProtocolo } from './refusals.ts';
@@ -26,72 +26,44 @@ import { retryAfter } from './route.ts';
 
 /** In the order of the specification's table; `mensagem` and `avisos` only in the answer to a registration. */
 export const EVENTO_FIELDS = {
-  id_evento: {
-    type: 'number',
-    about:
-      'Identificador do evento neste município. Dá saltos e não segue o tempo: para ordenar use data_hora_evento, ou numero_sequencial entre os do mesmo tipo.',
-  },
-  codigo_tipo_evento: {
-    type: 'string',
-    values: TIPOS_EVENTO.map(({ codigo }) => codigo),
-    about: 'Código nacional do tipo, 6 algarismos.',
-  },
-  tipo_evento: {
-    type: 'string',
-    values: TIPOS_EVENTO.map(({ slug }) => slug),
-    about: 'Nome do tipo, como em tipo_evento da requisição.',
-  },
-  numero_sequencial: { type: 'number', about: 'Sequência entre os eventos do tipo na nota, a partir de 1.' },
-  numero_protocolo: { type: 'string', about: 'Protocolo da nota.' },
-  chave_acesso: { type: 'string', formato: 'chave', about: 'Chave da nota.' },
-  data_hora_evento: { type: 'string', formato: 'momento', about: 'Quando foi registrado, ISO 8601.' },
-  data_hora_processamento: {
-    type: 'string',
-    formato: 'momento',
-    nullable: true,
-    about: 'Quando o ADN deu a palavra final; null até lá.',
-  },
-  aguardando_desde: {
-    type: 'string',
-    formato: 'momento',
-    nullable: true,
-    about: 'Desde quando espera a autorização da nota; null se não espera.',
-  },
-  status_evento: { type: 'string', values: Object.keys(EVENTO_ESTADOS), about: 'Estado do evento.' },
-  protocolo: { type: 'string', nullable: true, about: 'Número com que o ADN o recebeu; null até lá e na integração.' },
-  codigo_retorno: { type: 'string', nullable: true, about: 'Código do primeiro motivo do ADN, ou null.' },
-  mensagem_retorno: { type: 'string', nullable: true, about: 'O que o ADN disse, ou null.' },
-  erros_adn: {
-    type: 'ErrosAdn',
-    nullable: true,
-    about: 'Os motivos do ADN, sem segredos, cortados em 1000 caracteres e 3 níveis.',
-  },
-  reprocessamentos_count: { type: 'number', about: 'Novas tentativas automáticas feitas, de 0 a 3.' },
-  ultimo_reprocessamento_em: {
-    type: 'string',
-    formato: 'momento',
-    nullable: true,
-    about: 'Quando foi a última; null sem nenhuma.',
-  },
-  acao_sugerida: {
-    type: 'string',
-    values: ACOES_SUGERIDAS,
-    about: 'aguardar, retentar, consultar_suporte ou cancelado_ok.',
-  },
-  proxima_consulta: {
-    type: 'string',
-    formato: 'momento',
-    nullable: true,
-    about:
+  id_evento: field.integer(
+    'Identificador do evento neste município. Dá saltos e não segue o tempo: para ordenar use data_hora_evento, ou numero_sequencial entre os do mesmo tipo.',
+  ),
+  codigo_tipo_evento: field.choice(
+    TIPOS_EVENTO.map(({ codigo }) => codigo),
+    'Código nacional do tipo, 6 algarismos.',
+  ),
+  tipo_evento: field.choice(
+    TIPOS_EVENTO.map(({ slug }) => slug),
+    'Nome do tipo, como em tipo_evento da requisição.',
+  ),
+  numero_sequencial: field.integer('Sequência entre os eventos do tipo na nota, a partir de 1.'),
+  numero_protocolo: field.text('Protocolo da nota.'),
+  chave_acesso: field.accessKey('Chave da nota.'),
+  data_hora_evento: field.moment('Quando foi registrado, ISO 8601.'),
+  data_hora_processamento: orNull(field.moment('Quando o ADN deu a palavra final; null até lá.')),
+  aguardando_desde: orNull(field.moment('Desde quando espera a autorização da nota; null se não espera.')),
+  status_evento: field.choice(Object.keys(EVENTO_ESTADOS), 'Estado do evento.'),
+  protocolo: orNull(field.text('Número com que o ADN o recebeu; null até lá e na integração.')),
+  codigo_retorno: orNull(field.text('Código do primeiro motivo do ADN, ou null.')),
+  mensagem_retorno: orNull(field.text('O que o ADN disse, ou null.')),
+  erros_adn: orNull(
+    field.shape('ErrosAdn', 'Os motivos do ADN, sem segredos, cortados em 1000 caracteres e 3 níveis.'),
+  ),
+  reprocessamentos_count: field.integer('Novas tentativas automáticas feitas, de 0 a 3.'),
+  ultimo_reprocessamento_em: orNull(field.moment('Quando foi a última; null sem nenhuma.')),
+  acao_sugerida: field.choice(ACOES_SUGERIDAS, 'aguardar, retentar, consultar_suporte ou cancelado_ok.'),
+  proxima_consulta: orNull(
+    field.moment(
       'Quando vale a pena perguntar de novo, ISO 8601; null quando nada mais muda por si. Retry-After diz o mesmo em segundos.',
-  },
-  desfecho: {
-    type: 'string',
-    values: Object.keys(DESFECHOS_EVENTO),
-    about: 'O que foi feito do evento; distingue o que cancelado_ok, em acao_sugerida, diz de uma só maneira.',
-  },
-  descricao_evento: { type: 'string', about: 'Nome nacional do tipo.' },
-} as const satisfies Readonly<Record<keyof EventoPublico, Field>>;
+    ),
+  ),
+  desfecho: field.choice(
+    Object.keys(DESFECHOS_EVENTO),
+    'O que foi feito do evento; distingue o que cancelado_ok, em acao_sugerida, diz de uma só maneira.',
+  ),
+  descricao_evento: field.text('Nome nacional do tipo.'),
+} as const satisfies FieldsOf<EventoPublico>;
 
 export async function postByChave(call: Call) {
   const chave = call.params.chave_acesso!;

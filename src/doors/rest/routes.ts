@@ -10,7 +10,7 @@ import { VERSOES } from '../../fiscal/layout/layouts.ts';
 import { SIMULAR_HEADER } from '../../fiscal/simular.ts';
 import { REPEATED_HEADER } from '../../flows/idempotency.ts';
 import { DPS_SIGNATURE_HEADER, EVENTO_SIGNATURE_HEADER } from '../../flows/sent-documents.ts';
-import type { Field } from '../../published/openapi/field.ts';
+import { field, orAbsent, orNull } from '../../published/openapi/field.ts';
 import { RATE_LIMIT_HEADERS } from '../../published/openapi/headers.ts';
 import { CATALOGOS, MOTIVOS, PAGINA_PARAMS, PAGINACAO_FIELD } from './catalogos.ts';
 import { DEPRECATION, showDanfse } from './danfse.ts';
@@ -40,29 +40,25 @@ export const PARAMS = {
   id: 'Identificador da DPS: DPS, município emissor (7), tipo de inscrição (1), inscrição (14), série (5) e número (15).',
 } as const satisfies Readonly<Record<string, string>>;
 
-const STATUS: Field = { type: 'string', about: 'OK em toda resposta de sucesso.' };
-const CHAVE: Field = { type: 'string', about: 'Chave de acesso da NFS-e; não muda mais.' };
-const NUMERO_PROTOCOLO: Field = { type: 'string', about: 'Segundo identificador da nota, estável.' };
-const PROVISORIA: Field = {
-  type: 'boolean',
-  about: 'true enquanto o ADN não autorizou a nota. O valor da chave é definitivo nos dois casos.',
-};
-const NOTA: Field = { type: 'Nota', about: 'A nota.' };
-const TOTAL: Field = { type: 'number', about: 'Quantos são.' };
-const EVENTOS_FIELD: Field = { type: 'Evento[]', about: 'Os eventos.' };
-const PROTOCOLO: Field = { type: 'Protocolo', about: 'O protocolo da nota.' };
+const STATUS = field.text('OK em toda resposta de sucesso.');
+const CHAVE = field.text('Chave de acesso da NFS-e; não muda mais.');
+const NUMERO_PROTOCOLO = field.text('Segundo identificador da nota, estável.');
+const PROVISORIA = field.flag(
+  'true enquanto o ADN não autorizou a nota. O valor da chave é definitivo nos dois casos.',
+);
+const NOTA = field.shape('Nota', 'A nota.');
+const TOTAL = field.integer('Quantos são.');
+const EVENTOS_FIELD = field.shape('Evento[]', 'Os eventos.');
+const PROTOCOLO = field.shape('Protocolo', 'O protocolo da nota.');
 
-const SEM_LISTA: Field = {
-  type: 'string',
-  nullable: true,
-  about:
+const SEM_LISTA = orNull(
+  field.text(
     'De um município sem lista própria, o que vale em lugar dela; de um filtro de valor que nenhum item pode ter, a forma que ele espera; senão null.',
-};
-const SEM_RESULTADO: Field = {
-  type: 'string',
-  optional: true,
-  about: 'Só quando um filtro tem um valor que nenhum item pode ter: a forma que ele espera.',
-};
+  ),
+);
+const SEM_RESULTADO = orAbsent(
+  field.text('Só quando um filtro tem um valor que nenhum item pode ter: a forma que ele espera.'),
+);
 
 /** Of an answer that may be kept. */
 const KEPT_HEADERS = ['Cache-Control', 'ETag'];
@@ -92,8 +88,8 @@ export const ROUTES: readonly Route[] = [
       numero_protocolo: NUMERO_PROTOCOLO,
       chave_acesso: CHAVE,
       chave_acesso_provisoria: PROVISORIA,
-      xml_nfse: { type: 'string', about: 'A NFS-e como foi gerada, ainda não autorizada, com a DPS dentro.' },
-      avisos: { type: 'Aviso[]', about: 'O que não impediu a emissão e convém saber; quase sempre vazio.' },
+      xml_nfse: field.text('A NFS-e como foi gerada, ainda não autorizada, com a DPS dentro.'),
+      avisos: field.shape('Aviso[]', 'O que não impediu a emissão e convém saber; quase sempre vazio.'),
     },
     headers: ['Location', REPEATED_HEADER, ...RATE_LIMIT_HEADERS],
     codes: ['E003', 'E703', 'E201', 'E110', ...SIGNATURE_CODES, 'E101', 'E102', 'E103', 'E0014'],
@@ -152,7 +148,7 @@ export const ROUTES: readonly Route[] = [
     path: '/api/v1/nfse/:chave_acesso',
     summary: 'Consulta uma nota pela chave de acesso.',
     status: 200,
-    fields: { status: STATUS, nota: { type: 'NotaComCancelamento', about: 'A nota.' }, protocolo: PROTOCOLO },
+    fields: { status: STATUS, nota: field.shape('NotaComCancelamento', 'A nota.'), protocolo: PROTOCOLO },
     headers: ['Retry-After'],
     codes: ['E301', 'E703'],
     missCost: 1,
@@ -195,8 +191,8 @@ export const ROUTES: readonly Route[] = [
       status: 201,
       fields: {
         ...EVENTO_FIELDS,
-        mensagem: { type: 'string', about: 'O que aconteceu, em uma frase.' },
-        avisos: { type: 'Aviso[]', about: 'O que não impediu o registro e convém saber; quase sempre vazio.' },
+        mensagem: field.text('O que aconteceu, em uma frase.'),
+        avisos: field.shape('Aviso[]', 'O que não impediu o registro e convém saber; quase sempre vazio.'),
         status: STATUS,
       },
       headers: ['Location', REPEATED_HEADER, ...RATE_LIMIT_HEADERS],
@@ -230,7 +226,7 @@ export const ROUTES: readonly Route[] = [
     status: 200,
     fields: {
       total: TOTAL,
-      tipo_evento: { type: 'string', about: 'O tipo pedido.' },
+      tipo_evento: field.text('O tipo pedido.'),
       eventos: EVENTOS_FIELD,
       status: STATUS,
     },
@@ -245,7 +241,7 @@ export const ROUTES: readonly Route[] = [
     path: '/api/v1/nfse/:chave_acesso/eventos/:tipo_evento/:num_seq_evento',
     summary: 'Um evento, pelo tipo e pela sequência.',
     status: 200,
-    fields: { evento: { type: 'Evento', about: 'O evento.' }, status: STATUS },
+    fields: { evento: field.shape('Evento', 'O evento.'), status: STATUS },
     headers: ['Retry-After'],
     codes: ['E301', 'E601', 'E703'],
     missCost: 1,
@@ -277,7 +273,7 @@ export const ROUTES: readonly Route[] = [
     status: 200,
     fields: {
       status: STATUS,
-      id_dps: { type: 'string', about: 'Identificador da DPS na forma canônica.' },
+      id_dps: field.text('Identificador da DPS na forma canônica.'),
       chave_acesso: CHAVE,
       numero_protocolo: NUMERO_PROTOCOLO,
       nota: NOTA,
@@ -323,7 +319,7 @@ export const ROUTES: readonly Route[] = [
       status: 200,
       fields: {
         status: STATUS,
-        itens: { type: tipo, about: 'Os itens da página.' },
+        itens: field.shape(tipo, 'Os itens da página.'),
         paginacao: PAGINACAO_FIELD,
         observacao: nome === 'codigos_tributacao_municipal' ? SEM_LISTA : SEM_RESULTADO,
       },
@@ -341,7 +337,7 @@ export const ROUTES: readonly Route[] = [
     summary: MOTIVOS.summary,
     query: MOTIVOS.query,
     status: 200,
-    fields: { status: STATUS, itens: { type: 'MotivoEvento[]', about: 'Um por tipo de evento.' } },
+    fields: { status: STATUS, itens: field.shape('MotivoEvento[]', 'Um por tipo de evento.') },
     headers: KEPT_HEADERS,
     codes: ['E003', 'E601'],
     isPublic: true,

@@ -9,68 +9,69 @@ import {
   type Situacao,
   situacaoDoPrestador,
 } from '../../flows/situacao-prestador.ts';
-import type { Field } from '../../published/openapi/field.ts';
+import { type FieldsOf, field, orNull } from '../../published/openapi/field.ts';
 import type { Call } from './route.ts';
 
 export const SITUACAO_FIELDS = {
-  documento: { type: 'string', about: 'O CNPJ ou CPF consultado, sem máscara.' },
-  data: { type: 'string', formato: 'dia', about: 'O dia de que a resposta fala, AAAA-MM-DD.' },
-  pode_emitir: { type: 'boolean', about: 'Se nada falta no cadastro para emitir; pendencias diz o que falta.' },
-  mensagem: { type: 'string', about: 'O mesmo em uma frase.' },
-  cadastrado: { type: 'boolean', about: 'Se o prestador está no cadastro deste município.' },
-  autorizado: { type: 'boolean', about: 'Se alguma das suas inscrições está autorizada a emitir.' },
-  inscricoes: {
-    type: 'Inscricao[]',
-    about: 'As suas inscrições municipais; de um CPF, no ambiente de integração, só as últimas posições.',
-  },
-  simples_nacional: {
-    type: 'SimplesNacional',
-    about: 'Se é optante no dia, segundo o cadastro, e o período em que o dia está.',
-  },
-  ibscbs: {
-    type: 'ObrigacaoIbsCbs[]',
-    about: 'Para cada segmento de serviços, desde que competência este prestador deve o grupo IBSCBS.',
-  },
-  pendencias: {
-    type: 'Pendencia[]',
-    about: 'O que impede a emissão: o código com que ela seria recusada, o que é, e como resolver.',
-  },
-  certificado: {
-    type: 'CertificadoApresentado',
-    nullable: true,
-    about: 'O certificado apresentado e a sua validade; null no ambiente de integração.',
-  },
-} as const satisfies Readonly<Record<keyof Situacao, Field>>;
+  documento: field.text('O CNPJ ou CPF consultado, sem máscara.'),
+  data: field.day('O dia de que a resposta fala, AAAA-MM-DD.'),
+  pode_emitir: field.flag('Se nada falta no cadastro para emitir; pendencias diz o que falta.'),
+  mensagem: field.text('O mesmo em uma frase.'),
+  cadastrado: field.flag('Se o prestador está no cadastro deste município.'),
+  autorizado: field.flag('Se alguma das suas inscrições está autorizada a emitir.'),
+  inscricoes: field.shape(
+    'Inscricao[]',
+    'As suas inscrições municipais; de um CPF, no ambiente de integração, só as últimas posições.',
+  ),
+  simples_nacional: field.shape(
+    'SimplesNacional',
+    'Se é optante no dia, segundo o cadastro, e o período em que o dia está.',
+  ),
+  ibscbs: field.shape(
+    'ObrigacaoIbsCbs[]',
+    'Para cada segmento de serviços, desde que competência este prestador deve o grupo IBSCBS.',
+  ),
+  pendencias: field.shape(
+    'Pendencia[]',
+    'O que impede a emissão: o código com que ela seria recusada, o que é, e como resolver.',
+  ),
+  certificado: orNull(
+    field.shape(
+      'CertificadoApresentado',
+      'O certificado apresentado e a sua validade; null no ambiente de integração.',
+    ),
+  ),
+} as const satisfies FieldsOf<Situacao>;
 
 export const SITUACAO_SHAPES = {
   Inscricao: {
-    inscricao_municipal: { type: 'string', nullable: true, about: 'Número da inscrição; null quando não tem.' },
-    autorizada: { type: 'boolean', about: 'Se está autorizada a emitir.' },
-  } satisfies Readonly<Record<keyof Inscricao, Field>>,
+    inscricao_municipal: orNull(field.text('Número da inscrição; null quando não tem.')),
+    autorizada: field.flag('Se está autorizada a emitir.'),
+  } satisfies FieldsOf<Inscricao>,
   SimplesNacional: {
-    optante: { type: 'boolean', about: 'Se é optante no dia consultado.' },
-    desde: { type: 'string', formato: 'dia', nullable: true, about: 'Início do período; null sem opção.' },
-    ate: { type: 'string', formato: 'dia', nullable: true, about: 'Último dia do período; null sem fim marcado.' },
-  } satisfies Readonly<Record<keyof SimplesNacional, Field>>,
+    optante: field.flag('Se é optante no dia consultado.'),
+    desde: orNull(field.day('Início do período; null sem opção.')),
+    ate: orNull(field.day('Último dia do período; null sem fim marcado.')),
+  } satisfies FieldsOf<SimplesNacional>,
   ObrigacaoIbsCbs: {
-    segmento: { type: 'string', about: 'Segmento de serviços.' },
-    descricao: { type: 'string', about: 'O que está no segmento.' },
-    devido_desde: { type: 'string', formato: 'dia', about: 'Competência a partir da qual o grupo IBSCBS é devido.' },
-    devido_na_data: { type: 'boolean', about: 'Se já é devido no dia consultado.' },
-    mensagem: { type: 'string', about: 'O mesmo em uma frase.' },
-  } satisfies Readonly<Record<keyof ObrigacaoIbsCbs, Field>>,
+    segmento: field.text('Segmento de serviços.'),
+    descricao: field.text('O que está no segmento.'),
+    devido_desde: field.day('Competência a partir da qual o grupo IBSCBS é devido.'),
+    devido_na_data: field.flag('Se já é devido no dia consultado.'),
+    mensagem: field.text('O mesmo em uma frase.'),
+  } satisfies FieldsOf<ObrigacaoIbsCbs>,
   Pendencia: {
-    codigo: { type: 'string', formato: 'codigo', about: 'Código com que a emissão seria recusada.' },
-    mensagem: { type: 'string', about: 'O que falta.' },
-    como_resolver: { type: 'string', about: 'O que fazer.' },
-  } satisfies Readonly<Record<keyof Pendencia, Field>>,
+    codigo: field.errorCode('Código com que a emissão seria recusada.'),
+    mensagem: field.text('O que falta.'),
+    como_resolver: field.text('O que fazer.'),
+  } satisfies FieldsOf<Pendencia>,
   CertificadoApresentado: {
-    titular: { type: 'string', about: 'Nome do titular, sem o documento.' },
-    documento: { type: 'string', nullable: true, about: 'CNPJ ou CPF do titular, mascarado.' },
-    valido_desde: { type: 'string', formato: 'momento', about: 'Início da validade.' },
-    valido_ate: { type: 'string', formato: 'momento', about: 'Fim da validade.' },
-    dias_restantes: { type: 'number', about: 'Dias inteiros até o fim da validade.' },
-  } satisfies Readonly<Record<keyof CertificadoApresentado, Field>>,
+    titular: field.text('Nome do titular, sem o documento.'),
+    documento: orNull(field.text('CNPJ ou CPF do titular, mascarado.')),
+    valido_desde: field.moment('Início da validade.'),
+    valido_ate: field.moment('Fim da validade.'),
+    dias_restantes: field.integer('Dias inteiros até o fim da validade.'),
+  } satisfies FieldsOf<CertificadoApresentado>,
 } as const;
 
 /** A parameter under another name, or a second one, would be passed over, and the answer be about another day than the one meant. */

@@ -8,106 +8,95 @@ import { type Decimal, formatDecimal } from '../../fiscal/decimal.ts';
 import type { DECLARADOS_IBSCBS } from '../../fiscal/declarado.ts';
 import { officialValues } from '../../fiscal/rules/ibscbs-declarado.ts';
 import { type Passo, type Validated, validateNota } from '../../flows/validate-dps.ts';
-import type { Field } from '../../published/openapi/field.ts';
+import { type Field, type Fields, type FieldsOf, field, orAbsent, orNull } from '../../published/openapi/field.ts';
 import { readSentDps } from './content.ts';
 import { avisosOf } from './envelope.ts';
 import type { Call } from './route.ts';
 
 const AMOUNT_FIELDS = {
-  municipio_incidencia: {
-    type: 'MunicipioIncidencia',
-    nullable: true,
-    about: 'Onde o ISSQN é devido: código IBGE, nome e UF; null quando a operação não tem incidência.',
-  },
-  valores: {
-    type: 'Valores',
-    about: 'Os valores do ISSQN e das retenções, em texto decimal; null o que não consta da nota.',
-  },
-  ibscbs: {
-    type: 'ValoresIbsCbs',
-    nullable: true,
-    about:
+  municipio_incidencia: orNull(
+    field.shape(
+      'MunicipioIncidencia',
+      'Onde o ISSQN é devido: código IBGE, nome e UF; null quando a operação não tem incidência.',
+    ),
+  ),
+  valores: field.shape(
+    'Valores',
+    'Os valores do ISSQN e das retenções, em texto decimal; null o que não consta da nota.',
+  ),
+  ibscbs: orNull(
+    field.shape(
+      'ValoresIbsCbs',
       'O cálculo oficial do IBS e da CBS, com os nomes em que o corpo JSON o declara; null sem o grupo ou sem alíquota publicada.',
-  },
-  calculo: {
-    type: 'Passo[]',
-    about: 'Cada passo do cálculo, na ordem: campo da nota, como se chegou a ele, e o valor.',
-  },
-  avisos: { type: 'Aviso[]', about: 'O que não impediria a emissão e convém saber.' },
-} as const satisfies Readonly<Record<string, Field>>;
+    ),
+  ),
+  calculo: field.shape('Passo[]', 'Cada passo do cálculo, na ordem: campo da nota, como se chegou a ele, e o valor.'),
+  avisos: field.shape('Aviso[]', 'O que não impediria a emissão e convém saber.'),
+} as const satisfies Fields;
 
 export const VALIDACAO_FIELDS = {
-  identificador_dps: {
-    type: 'string',
-    nullable: true,
-    about:
+  identificador_dps: orNull(
+    field.text(
       'Identificador que a DPS teria, pelo qual se consulta. O de uma DPS sem número é o que ela tomaria agora: outra emissão pode tomá-lo antes. Null, raramente, quando os mil números seguintes da série estão em uso.',
-  },
+    ),
+  ),
   ...AMOUNT_FIELDS,
-} as const satisfies Readonly<Record<string, Field>>;
-
-const VALOR = { type: 'string', formato: 'decimal' } as const;
+} as const satisfies Fields;
 
 export const VALIDACAO_SHAPES = {
   MunicipioIncidencia: {
-    codigo: { type: 'string', about: 'Código IBGE, 7 algarismos.' },
-    nome: { type: 'string', about: 'Nome do município.' },
-    uf: { type: 'string', about: 'Sigla do estado.' },
+    codigo: field.text('Código IBGE, 7 algarismos.'),
+    nome: field.text('Nome do município.'),
+    uf: field.text('Sigla do estado.'),
   },
   Valores: {
-    valor_servico: { ...VALOR, about: 'Preço do serviço, como declarado.' },
-    valor_deducao: { ...VALOR, about: 'O que a dedução ou redução tira da base.' },
-    valor_beneficio: { ...VALOR, about: 'O que o benefício municipal tira da base.' },
-    valor_base_calculo: { ...VALOR, nullable: true, about: 'Base de cálculo do ISSQN.' },
-    aliquota_issqn: { ...VALOR, nullable: true, about: 'Alíquota aplicada, em percentual.' },
-    valor_issqn: { ...VALOR, nullable: true, about: 'ISSQN.' },
-    valor_issqn_retido: { ...VALOR, about: 'ISSQN retido pelo tomador ou intermediário.' },
-    valor_total_retido: { ...VALOR, nullable: true, about: 'Soma das retenções.' },
-    valor_liquido: { ...VALOR, about: 'O que o prestador recebe.' },
-  } satisfies Readonly<Record<keyof ReturnType<typeof presentValidated>['valores'], Field>>,
+    valor_servico: field.amount('Preço do serviço, como declarado.'),
+    valor_deducao: field.amount('O que a dedução ou redução tira da base.'),
+    valor_beneficio: field.amount('O que o benefício municipal tira da base.'),
+    valor_base_calculo: orNull(field.amount('Base de cálculo do ISSQN.')),
+    aliquota_issqn: orNull(field.amount('Alíquota aplicada, em percentual.')),
+    valor_issqn: orNull(field.amount('ISSQN.')),
+    valor_issqn_retido: field.amount('ISSQN retido pelo tomador ou intermediário.'),
+    valor_total_retido: orNull(field.amount('Soma das retenções.')),
+    valor_liquido: field.amount('O que o prestador recebe.'),
+  } satisfies FieldsOf<ReturnType<typeof presentValidated>['valores']>,
   ValoresIbsCbs: {
-    valores_base_calculo: { ...VALOR, about: 'Base de cálculo.' },
-    valores_aliquota_ibs_uf: { ...VALOR, about: 'Alíquota do IBS estadual, em percentual.' },
-    valores_aliquota_ibs_municipal: { ...VALOR, about: 'Alíquota do IBS municipal, em percentual.' },
-    valores_aliquota_cbs: { ...VALOR, about: 'Alíquota da CBS, em percentual.' },
-    valores_aliquota_efetiva_ibs_uf: { ...VALOR, about: 'A do IBS estadual depois da redução da classificação.' },
-    valores_aliquota_efetiva_ibs_municipal: { ...VALOR, about: 'A do IBS municipal depois da redução.' },
-    valores_aliquota_efetiva_cbs: { ...VALOR, about: 'A da CBS depois da redução.' },
-    total_ibs_uf: { ...VALOR, about: 'IBS estadual.' },
-    total_ibs_municipal: { ...VALOR, about: 'IBS municipal.' },
-    total_ibs: { ...VALOR, about: 'IBS, os dois somados.' },
-    total_cbs: { ...VALOR, about: 'CBS.' },
-    total_nota: { ...VALOR, about: 'Total da nota.' },
-  } satisfies Readonly<Record<(typeof DECLARADOS_IBSCBS)[number], Field>>,
+    valores_base_calculo: field.amount('Base de cálculo.'),
+    valores_aliquota_ibs_uf: field.amount('Alíquota do IBS estadual, em percentual.'),
+    valores_aliquota_ibs_municipal: field.amount('Alíquota do IBS municipal, em percentual.'),
+    valores_aliquota_cbs: field.amount('Alíquota da CBS, em percentual.'),
+    valores_aliquota_efetiva_ibs_uf: field.amount('A do IBS estadual depois da redução da classificação.'),
+    valores_aliquota_efetiva_ibs_municipal: field.amount('A do IBS municipal depois da redução.'),
+    valores_aliquota_efetiva_cbs: field.amount('A da CBS depois da redução.'),
+    total_ibs_uf: field.amount('IBS estadual.'),
+    total_ibs_municipal: field.amount('IBS municipal.'),
+    total_ibs: field.amount('IBS, os dois somados.'),
+    total_cbs: field.amount('CBS.'),
+    total_nota: field.amount('Total da nota.'),
+  } satisfies FieldsOf<Record<(typeof DECLARADOS_IBSCBS)[number], unknown>>,
   Passo: {
-    campo: { type: 'string', about: 'Campo da nota, abaixo de infNFSe.' },
-    campo_json: {
-      type: 'string',
-      optional: true,
-      about: 'Para quem enviou JSON: o nome dele no corpo, ou nos valores desta resposta.',
-    },
-    formula: {
-      type: 'string',
-      about: 'Como se chegou a ele, em palavras, com os nomes da DPS ou, para quem enviou JSON, os do corpo.',
-    },
-    valor: { ...VALOR, nullable: true, about: 'O valor; null quando não consta da nota.' },
-  } satisfies Readonly<Record<keyof Passo, Field>>,
+    campo: field.text('Campo da nota, abaixo de infNFSe.'),
+    campo_json: orAbsent(field.text('Para quem enviou JSON: o nome dele no corpo, ou nos valores desta resposta.')),
+    formula: field.text(
+      'Como se chegou a ele, em palavras, com os nomes da DPS ou, para quem enviou JSON, os do corpo.',
+    ),
+    valor: orNull(field.amount('O valor; null quando não consta da nota.')),
+  } satisfies FieldsOf<Passo>,
 } as const;
 
 /** What the envelope of a refusal has beside its own fields, in production, where not all was looked at. */
 export const NAO_CONFERIDO_FIELDS = {
-  nao_conferido: {
-    type: 'string[]',
-    optional: true,
-    about:
+  nao_conferido: orAbsent(
+    field.texts(
       'Na validação sem emitir, em produção, sem a assinatura válida do prestador ou com a estrutura errada: o que não foi olhado, e que a emissão ainda pode recusar.',
-  },
-  ...Object.fromEntries(Object.entries(AMOUNT_FIELDS).map(([name, field]) => [name, asSaidField(field)])),
-} as const satisfies Readonly<Record<string, Field>>;
+    ),
+  ),
+  ...Object.fromEntries(Object.entries(AMOUNT_FIELDS).map(([name, one]) => [name, describeAsSaid(one)])),
+} as const satisfies Fields;
 
-function asSaidField(field: Field): Field {
-  const about = `Com nao_conferido, quando só falta a assinatura válida, pelo que a DPS diz e pelo que o município publica. ${field.about}`;
-  return { ...field, optional: true, about };
+function describeAsSaid(one: Field): Field {
+  const about = `Com nao_conferido, quando só falta a assinatura válida, pelo que a DPS diz e pelo que o município publica. ${one.about}`;
+  return orAbsent({ ...one, about });
 }
 
 export async function validate(call: Call) {

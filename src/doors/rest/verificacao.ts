@@ -11,7 +11,7 @@ import {
   type SentSignature,
   type SignatureReport,
 } from '../../flows/debug-signature.ts';
-import type { Field } from '../../published/openapi/field.ts';
+import { type FieldsOf, field, orNull } from '../../published/openapi/field.ts';
 import { mediaTypeOf } from './content.ts';
 import { errosOf } from './envelope.ts';
 import { refuseUnavailable } from './refusals.ts';
@@ -57,102 +57,82 @@ export function openBudget(now: () => number): Budget {
 const budget = openBudget(() => performance.now());
 
 export const VERIFICACAO_FIELDS = {
-  valida: { type: 'boolean', about: 'Se a produção aceitaria esta assinatura, com as âncoras deste município.' },
-  veredito: { type: 'string', about: 'O mesmo em uma frase, com os códigos.' },
-  o_que_mudar: { type: 'string[]', about: 'Os passos que resolvem, em ordem; vazio quando não há o que mudar.' },
-  erros: { type: 'Erro[]', about: 'O que a produção responderia em erros.' },
-  assinatura: {
-    type: 'string',
-    values: ['XML', 'CMS'],
-    about: 'XML: dentro do documento. CMS: em cabeçalho, sobre um corpo JSON.',
-  },
-  forma_canonica: {
-    type: 'string',
-    nullable: true,
-    about: 'O texto que foi resumido, em UTF-8: a forma canônica exclusiva de infDPS, ou o corpo JSON como chegou.',
-  },
-  forma_canonica_bytes: { type: 'number', nullable: true, about: 'Quantos bytes ela tem.' },
-  forma_canonica_sha256: {
-    type: 'string',
-    nullable: true,
-    about: 'O SHA-256 dela em hexadecimal, como sha256sum o mostra.',
-  },
-  resumo: {
-    type: 'Resumo',
-    nullable: true,
-    about: 'O resumo declarado pela assinatura e o calculado; null o que não se pôde ler ou calcular.',
-  },
-  signed_info_canonico: { type: 'string', nullable: true, about: 'O texto que a chave assina, na assinatura XML.' },
-  atributos_assinados: {
-    type: 'AtributoAssinado[]',
-    nullable: true,
-    about: 'Os atributos que a chave assina, no CMS que os tem.',
-  },
-  algoritmos: { type: 'Algoritmo[]', about: 'Cada algoritmo e a referência: o encontrado e o exigido.' },
-  valor: { type: 'Valor', about: 'Se o valor da assinatura foi feito pela chave do certificado.' },
-  certificado: {
-    type: 'CertificadoDaAssinatura',
-    nullable: true,
-    about: 'O que se leu no certificado; documentos mascarados.',
-  },
-  prestador: { type: 'ParteDaAssinatura', about: 'De quem o certificado tem de ser, e se é.' },
-} as const satisfies Readonly<Record<string, Field>>;
+  valida: field.flag('Se a produção aceitaria esta assinatura, com as âncoras deste município.'),
+  veredito: field.text('O mesmo em uma frase, com os códigos.'),
+  o_que_mudar: field.texts('Os passos que resolvem, em ordem; vazio quando não há o que mudar.'),
+  erros: field.shape('Erro[]', 'O que a produção responderia em erros.'),
+  assinatura: field.choice(['XML', 'CMS'], 'XML: dentro do documento. CMS: em cabeçalho, sobre um corpo JSON.'),
+  forma_canonica: orNull(
+    field.text(
+      'O texto que foi resumido, em UTF-8: a forma canônica exclusiva de infDPS, ou o corpo JSON como chegou.',
+    ),
+  ),
+  forma_canonica_bytes: orNull(field.integer('Quantos bytes ela tem.')),
+  forma_canonica_sha256: orNull(field.text('O SHA-256 dela em hexadecimal, como sha256sum o mostra.')),
+  resumo: orNull(
+    field.shape('Resumo', 'O resumo declarado pela assinatura e o calculado; null o que não se pôde ler ou calcular.'),
+  ),
+  signed_info_canonico: orNull(field.text('O texto que a chave assina, na assinatura XML.')),
+  atributos_assinados: orNull(field.shape('AtributoAssinado[]', 'Os atributos que a chave assina, no CMS que os tem.')),
+  algoritmos: field.shape('Algoritmo[]', 'Cada algoritmo e a referência: o encontrado e o exigido.'),
+  valor: field.shape('Valor', 'Se o valor da assinatura foi feito pela chave do certificado.'),
+  certificado: orNull(field.shape('CertificadoDaAssinatura', 'O que se leu no certificado; documentos mascarados.')),
+  prestador: field.shape('ParteDaAssinatura', 'De quem o certificado tem de ser, e se é.'),
+} satisfies FieldsOf<Omit<SignatureReport, 'faults'> & { readonly erros: unknown }>;
 
 export const VERIFICACAO_SHAPES = {
   Resumo: {
-    algoritmo: { type: 'string', about: 'Algoritmo do resumo.' },
-    codificacao: { type: 'string', values: ['base64', 'hexadecimal'], about: 'Como os dois estão escritos.' },
-    declarado: { type: 'string', nullable: true, about: 'O que a assinatura declara; null quando não se pôde ler.' },
-    calculado: { type: 'string', nullable: true, about: 'O da forma canônica; null quando não há o que resumir.' },
-    confere: { type: 'boolean', nullable: true, about: 'Se são iguais.' },
-  } satisfies Readonly<Record<keyof NonNullable<SignatureReport['resumo']>, Field>>,
+    algoritmo: field.text('Algoritmo do resumo.'),
+    codificacao: field.choice(['base64', 'hexadecimal'], 'Como os dois estão escritos.'),
+    declarado: orNull(field.text('O que a assinatura declara; null quando não se pôde ler.')),
+    calculado: orNull(field.text('O da forma canônica; null quando não há o que resumir.')),
+    confere: orNull(field.flag('Se são iguais.')),
+  } satisfies FieldsOf<NonNullable<SignatureReport['resumo']>>,
   AtributoAssinado: {
-    oid: { type: 'string', about: 'Identificador do atributo.' },
-    nome: { type: 'string', about: 'Nome do atributo.' },
-    valor: { type: 'string', about: 'O seu valor.' },
-  } satisfies Readonly<Record<keyof AttributeLine, Field>>,
+    oid: field.text('Identificador do atributo.'),
+    nome: field.text('Nome do atributo.'),
+    valor: field.text('O seu valor.'),
+  } satisfies FieldsOf<AttributeLine>,
   Algoritmo: {
-    onde: { type: 'string', about: 'O que o algoritmo faz na assinatura, ou a referência.' },
-    encontrado: { type: 'string', nullable: true, about: 'O que veio; null quando falta.' },
-    exigido: { type: 'string', about: 'O que se aceita.' },
-    confere: { type: 'boolean', about: 'Se o que veio se aceita.' },
-  } satisfies Readonly<Record<keyof AlgorithmLine, Field>>,
+    onde: field.text('O que o algoritmo faz na assinatura, ou a referência.'),
+    encontrado: orNull(field.text('O que veio; null quando falta.')),
+    exigido: field.text('O que se aceita.'),
+    confere: field.flag('Se o que veio se aceita.'),
+  } satisfies FieldsOf<AlgorithmLine>,
   Valor: {
-    confere: { type: 'boolean', nullable: true, about: 'null quando não se pôde saber.' },
-  } satisfies Readonly<Record<keyof SignatureReport['valor'], Field>>,
+    confere: orNull(field.flag('null quando não se pôde saber.')),
+  } satisfies FieldsOf<SignatureReport['valor']>,
   CertificadoDaAssinatura: {
-    titular: { type: 'string', about: 'Nome do titular, sem o documento.' },
-    documento: { type: 'string', nullable: true, about: 'CNPJ ou CPF do titular, mascarado.' },
-    tipo: { type: 'string', nullable: true, values: ['CNPJ', 'CPF'], about: 'De quem é.' },
-    onde: { type: 'string', nullable: true, about: 'Em que campo do certificado o documento está.' },
-    emissor: { type: 'string', about: 'Autoridade que o emitiu.' },
-    serie: { type: 'string', about: 'Número de série.' },
-    sha256: { type: 'string', about: 'SHA-256 do certificado, em hexadecimal.' },
-    inicio: { type: 'string', formato: 'momento', about: 'Início da validade.' },
-    fim: { type: 'string', formato: 'momento', about: 'Fim da validade.' },
-    valido_agora: { type: 'boolean', about: 'Se está na validade.' },
-    uso_de_chave: { type: 'string[]', nullable: true, about: 'Usos da chave; null quando não os diz.' },
-    politicas: { type: 'string[]', about: 'Políticas de certificação.' },
-    confiavel: { type: 'boolean', about: 'Se vem de uma autoridade em que este município confia.' },
-    cadeia: { type: 'string[]', nullable: true, about: 'As autoridades até a raiz; null quando não há cadeia.' },
-    motivo: { type: 'string', nullable: true, about: 'Por que não é confiável.' },
-    revogado: {
-      type: 'boolean',
-      nullable: true,
-      about:
+    titular: field.text('Nome do titular, sem o documento.'),
+    documento: orNull(field.text('CNPJ ou CPF do titular, mascarado.')),
+    tipo: orNull(field.choice(['CNPJ', 'CPF'], 'De quem é.')),
+    onde: orNull(field.text('Em que campo do certificado o documento está.')),
+    emissor: field.text('Autoridade que o emitiu.'),
+    serie: field.text('Número de série.'),
+    sha256: field.text('SHA-256 do certificado, em hexadecimal.'),
+    inicio: field.moment('Início da validade.'),
+    fim: field.moment('Fim da validade.'),
+    valido_agora: field.flag('Se está na validade.'),
+    uso_de_chave: orNull(field.texts('Usos da chave; null quando não os diz.')),
+    politicas: field.texts('Políticas de certificação.'),
+    confiavel: field.flag('Se vem de uma autoridade em que este município confia.'),
+    cadeia: orNull(field.texts('As autoridades até a raiz; null quando não há cadeia.')),
+    motivo: orNull(field.text('Por que não é confiável.')),
+    revogado: orNull(
+      field.flag(
         'false só quando cada autoridade da cadeia tem uma lista completa e em vigor, e nenhuma o traz; null quando não se pôde saber.',
-    },
-    sem_lista_de_revogados: {
-      type: 'string[]',
-      nullable: true,
-      about:
+      ),
+    ),
+    sem_lista_de_revogados: orNull(
+      field.texts(
         'As autoridades da cadeia de que falta uma lista de revogados completa e em vigor; null quando não há cadeia.',
-    },
-  } satisfies Readonly<Record<keyof CertificateReport, Field>>,
+      ),
+    ),
+  } satisfies FieldsOf<CertificateReport>,
   ParteDaAssinatura: {
-    documento: { type: 'string', nullable: true, about: 'Documento do prestador no corpo enviado.' },
-    confere: { type: 'boolean', nullable: true, about: 'Se o certificado é dele.' },
-  } satisfies Readonly<Record<keyof SignatureReport['prestador'], Field>>,
+    documento: orNull(field.text('Documento do prestador no corpo enviado.')),
+    confere: orNull(field.flag('Se o certificado é dele.')),
+  } satisfies FieldsOf<SignatureReport['prestador']>,
 } as const;
 
 type Answer = { readonly status: 'OK' } & Readonly<Record<keyof typeof VERIFICACAO_FIELDS, unknown>>;

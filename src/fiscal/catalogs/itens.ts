@@ -37,6 +37,15 @@ export const FILTROS = {
 
 export type NomeDeCatalogo = keyof typeof FILTROS;
 
+/** An item of each list, with its published names. */
+export type ItemNacional = {
+  readonly codigos_tributacao_nacional: ReturnType<typeof servicoItem>;
+  readonly nbs: ReturnType<typeof nbsItem>;
+  readonly municipios: ReturnType<typeof municipioItem>;
+  readonly paises: ReturnType<typeof paisItem>;
+  readonly moedas: ReturnType<typeof moedaItem>;
+};
+
 /** The lists, each made at the first question. */
 export const CATALOGOS_NACIONAIS: Readonly<Record<NomeDeCatalogo, () => CatalogoNacional>> = {
   codigos_tributacao_nacional: once(() =>

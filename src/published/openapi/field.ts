@@ -1,57 +1,10 @@
 /**
- * The types in which an answer is described: a field, and the names of the shapes that answers share. The public description is
- * made of them, and the tests compare every answer with them. The fields of a shape stand where the answer is made; `shapes.ts`
- * of the door gathers them.
+ * The words in which an answer is described: fields, and the shapes that answers share. The public description is made of them, and
+ * the tests compare every answer with them. The fields of a shape stand where the answer is made.
  */
 
-export type ShapeName =
-  | 'Nota'
-  | 'NotaComCancelamento'
-  | 'Protocolo'
-  | 'Aviso'
-  | 'Erro'
-  | 'MunicipioIncidencia'
-  | 'Valores'
-  | 'ValoresIbsCbs'
-  | 'Passo'
-  | 'Evento'
-  | 'ErrosAdn'
-  | 'Detalhes'
-  | 'Resumo'
-  | 'Algoritmo'
-  | 'AtributoAssinado'
-  | 'Valor'
-  | 'Inscricao'
-  | 'SimplesNacional'
-  | 'ObrigacaoIbsCbs'
-  | 'Pendencia'
-  | 'CertificadoApresentado'
-  | 'CertificadoDaAssinatura'
-  | 'ParteDaAssinatura'
-  | 'Paginacao'
-  | 'ServicoMunicipal'
-  | 'ServicoNacional'
-  | 'Nbs'
-  | 'MunicipioIbge'
-  | 'Pais'
-  | 'Moeda'
-  | 'MotivoEvento'
-  | 'Incidencia'
-  | 'CorrelacaoDoServico'
-  | 'CorrelacaoDaNbs'
-  | 'CombinacaoIbsCbs'
-  | 'CombinacaoDaNbs'
-  | 'CampoDeEvento'
-  | 'ObrigatorioCom'
-  | 'OpcoesPorCampo'
-  | 'EnderecoDeEvento'
-  | 'ExemploDeEvento'
-  | 'CodigoDaTabela'
-  | 'LugarDoCodigo'
-  | 'PedidoDeExemplo'
-  | 'ExemplosDoCodigo'
-  | 'Trecho'
-  | 'TrechoRecusado';
+/** The name of a shape that `shapes.ts` of the door gathers. A test finds a name that no shape has. */
+export type ShapeName = Capitalize<string>;
 
 /** The notation of a text, where it is promised. */
 export type Formato =
@@ -67,7 +20,7 @@ export type Formato =
 
 export type Field = {
   /** `number` is an integer; amounts are texts (D-05). */
-  readonly type: 'string' | 'string[]' | 'number' | 'number[]' | 'boolean' | ShapeName | `${ShapeName}[]`;
+  readonly type: 'string' | 'string[]' | 'number' | 'number[]' | 'boolean' | ShapeName;
   readonly about: string;
   readonly nullable?: true;
   /** It may be left out. */
@@ -79,5 +32,39 @@ export type Field = {
 
 export type Fields = Readonly<Record<string, Field>>;
 
+/** The fields of an answer of this type: none is missing, and none is too many. */
+export type FieldsOf<Answer> = Readonly<Record<keyof Answer, Field>>;
+
 /** `objeto`: an object whose properties are not described. `texto_ou_objeto`: such an object, or a text. */
 export type Shape = Fields | 'objeto' | 'texto_ou_objeto';
+
+/** The kinds of fields; each makes a field of what that field says of itself. */
+export const field = {
+  text: kindOf({ type: 'string' }),
+  texts: kindOf({ type: 'string[]' }),
+  flag: kindOf({ type: 'boolean' }),
+  integer: kindOf({ type: 'number' }),
+  amount: kindOf({ type: 'string', formato: 'decimal' }),
+  day: kindOf({ type: 'string', formato: 'dia' }),
+  moment: kindOf({ type: 'string', formato: 'momento' }),
+  spacedMoment: kindOf({ type: 'string', formato: 'momento_espacado' }),
+  address: kindOf({ type: 'string', formato: 'endereco' }),
+  accessKey: kindOf({ type: 'string', formato: 'chave' }),
+  errorCode: kindOf({ type: 'string', formato: 'codigo' }),
+  /** A text that is one of these. */
+  choice: (values: readonly string[], about: string): Field => ({ type: 'string', values, about }),
+  /** An object of a shape that answers share, or a list of such objects. */
+  shape: (type: ShapeName, about: string): Field => ({ type, about }),
+} as const;
+
+function kindOf(kind: Omit<Field, 'about'>): (about: string) => Field {
+  return (about) => ({ ...kind, about });
+}
+
+export function orNull(one: Field): Field {
+  return { ...one, nullable: true };
+}
+
+export function orAbsent(one: Field): Field {
+  return { ...one, optional: true };
+}

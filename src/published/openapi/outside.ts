@@ -4,18 +4,18 @@ import { errorJson } from '../errors/json.ts';
 import { ERROS_JSON_PATH, ERROS_PATH, OPENAPI_PATH } from '../paths.ts';
 import type { Json } from './described.ts';
 import { EXAMPLE_SITE } from './examples.ts';
-import type { ShapeName } from './field.ts';
+import { field } from './field.ts';
 import { headerParameter, headerRefs } from './headers.ts';
 import { commonRef, NOT_MODIFIED } from './responses.ts';
 import { objectSchema, schemaRef } from './schemas.ts';
 
-const TABELA: Json = { type: 'array', items: { $ref: schemaRef('CodigoDaTabela' satisfies ShapeName) } };
+const TABELA: Json = { type: 'array', items: { $ref: schemaRef('CodigoDaTabela') } };
 
 /** The code whose row is the example of the table. */
 const SHOWN_CODE = 'E103';
 
 const HEALTHY = {
-  schema: objectSchema({ status: { type: 'string', values: ['OK'], about: 'OK.' } }),
+  schema: objectSchema({ status: field.choice(['OK'], 'OK.') }),
   example: { status: 'OK' },
   isKept: false,
 } as const;

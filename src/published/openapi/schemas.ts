@@ -1,7 +1,7 @@
 /** The fields and shapes of answers as JSON schemas. */
 
 import type { Json } from './described.ts';
-import type { Field, Fields, Formato, Shape, ShapeName } from './field.ts';
+import type { Field, Fields, Formato, Shape } from './field.ts';
 
 export function schemaRef(name: string): string {
   return `#/components/schemas/${name}`;
@@ -24,27 +24,18 @@ export function objectSchema(fields: Fields): Json {
 
 function fieldSchema({ type, about, nullable, values, formato }: Field): Json {
   const description = { description: about };
-  const form = { ...(formato && FORMATS[formato]), ...(values && { enum: nullable ? [...values, null] : values }) };
-  switch (type) {
-    case 'string':
-      return { ...description, type: nullable ? ['string', 'null'] : 'string', ...form };
-    case 'number':
-      return { ...description, type: nullable ? ['integer', 'null'] : 'integer', ...form };
-    case 'boolean':
-      return { ...description, type: nullable ? ['boolean', 'null'] : 'boolean' };
-    case 'string[]':
-    case 'number[]': {
-      const items = { type: type === 'string[]' ? 'string' : 'integer' };
-      return { ...description, type: nullable ? ['array', 'null'] : 'array', items };
-    }
-  }
-  if (type.endsWith('[]')) {
-    const items = { $ref: schemaRef(type.slice(0, -'[]'.length)) };
-    return { ...description, type: nullable ? ['array', 'null'] : 'array', items };
-  }
-  const $ref = schemaRef(type satisfies string as ShapeName);
-  return nullable ? { ...description, oneOf: [{ $ref }, { type: 'null' }] } : { ...description, $ref };
+  const name = type.replace('[]', '');
+  const plain = PLAIN_TYPES[name];
+  const typeOf = (own: string): Json => ({ type: nullable ? [own, 'null'] : own });
+  const one = plain === undefined ? { $ref: schemaRef(name) } : { type: plain };
+  if (name !== type) return { ...description, ...typeOf('array'), items: one };
+  if (plain === undefined) return { ...description, ...(nullable ? { oneOf: [one, { type: 'null' }] } : one) };
+  const choice = values && { enum: nullable ? [...values, null] : values };
+  return { ...description, ...typeOf(plain), ...(formato && FORMATS[formato]), ...choice };
 }
+
+/** The types of fields that are no shape, as JSON Schema names them. */
+const PLAIN_TYPES: Readonly<Record<string, string>> = { string: 'string', number: 'integer', boolean: 'boolean' };
 
 const FORMATS: Readonly<Record<Formato, Json>> = {
   chave: { pattern: '^[0-9]{9}[0-9A-Z]{14}[0-9]{27}$' },
