@@ -42,11 +42,7 @@ export const EQUIVALENT: Readonly<Record<string, readonly (readonly [changed: st
     ['proximo >= nextOf', 'a row that says what the number of the note says'],
     ['state.proximo >= numero', 'both are the same number'],
   ],
-  'src/documents/signed.ts': [['return true ? text.replace(', 'it saves time where there is no space']],
-  'src/documents/signature-parts.ts': [
-    ["base.replace(/\\/Signature/, '')", 'only the end of the path has that name'],
-    ["length >= 1 ? '[2]'", 'one alone is no fault, and was passed over above'],
-  ],
+  'src/documents/signature-parts.ts': [["base.replace(/\\/Signature/, '')", 'only the end of the path has that name']],
   'src/documents/signature-shape.ts': [
     ['else if (true) twins', 'the list that is told has the same limit; here it saves the paths'],
     ['else if (twins.length <= SHAPE_FAULTS_MAX)', 'the list that is told has the same limit; here it saves the paths'],

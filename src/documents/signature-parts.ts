@@ -1,4 +1,4 @@
-/** Checks the elements of an XML signature: their arrangement and algorithms. `signed.ts` checks digest and value. */
+/** Checks arrangement and algorithms of the elements of an XML signature. `signed.ts` checks its digest and value. */
 import { describeFault, type Fault, quoted } from '../fiscal/fault.ts';
 import { isBlank } from '../fiscal/layout/check-text.ts';
 import { attributeOf, type Elemento } from '../fiscal/layout/tree.ts';
@@ -6,7 +6,7 @@ import { ownOf } from '../fiscal/own.ts';
 import { ENVELOPED, REQUIRED, URI_NAMES } from './algorithms.ts';
 import { DSIG, type SignedProfile } from './signature-shape.ts';
 
-/** A line of the profile: what was found and what is required. */
+/** A line of the profile: what was found at a place and what is required there. */
 export type ProfileLine = { readonly onde: string; readonly encontrado: string; readonly exigido: string };
 
 export type Parts = {
@@ -31,7 +31,7 @@ export function partsOf(signature: Elemento, base: string): Parts {
     certificates: [],
   };
   const { faults } = parts;
-  const [signedInfo, signatureValue, keyInfo] = childrenOf(
+  const [signedInfo, signatureValue, keyInfo] = readChildren(
     signature,
     base,
     ['SignedInfo', 'SignatureValue', 'KeyInfo'],
@@ -39,37 +39,37 @@ export function partsOf(signature: Elemento, base: string): Parts {
     faults,
   );
   parts.signatureValue = signatureValue;
-  if (signatureValue !== undefined) leaf(signatureValue, `${base}/SignatureValue`, ['Id'], faults);
-  if (signedInfo !== undefined) signedInfoOf(signedInfo, `${base}/SignedInfo`, parts);
-  keyInfoOf(keyInfo, `${base}/KeyInfo`, parts);
+  if (signatureValue !== undefined) checkLeaf(signatureValue, `${base}/SignatureValue`, ['Id'], faults);
+  if (signedInfo !== undefined) readSignedInfo(signedInfo, `${base}/SignedInfo`, parts);
+  readKeyInfo(keyInfo, `${base}/KeyInfo`, parts);
   return parts;
 }
 
-function signedInfoOf(signedInfo: Elemento, base: string, parts: Parts): void {
+function readSignedInfo(signedInfo: Elemento, base: string, parts: Parts): void {
   const { faults } = parts;
   const names = ['CanonicalizationMethod', 'SignatureMethod', 'Reference'];
-  const [canonicalization, method, reference] = childrenOf(signedInfo, base, names, ['Id'], faults);
+  const [canonicalization, method, reference] = readChildren(signedInfo, base, names, ['Id'], faults);
   if (canonicalization === undefined || method === undefined || reference === undefined) return;
   parts.signedInfo = signedInfo;
   parts.reference = reference;
-  algorithm(canonicalization, base, REQUIRED.CanonicalizationMethod, parts);
-  algorithm(method, base, REQUIRED.SignatureMethod, parts);
+  checkAlgorithm(canonicalization, base, REQUIRED.CanonicalizationMethod, parts);
+  checkAlgorithm(method, base, REQUIRED.SignatureMethod, parts);
   const place = `${base}/Reference`;
   const members = ['Transforms', 'DigestMethod', 'DigestValue'];
-  const [transforms, digestMethod, digestValue] = childrenOf(reference, place, members, ['URI', 'Id'], faults);
-  if (transforms !== undefined) transformFaults(transforms, `${place}/Transforms`, parts);
-  if (digestMethod !== undefined) algorithm(digestMethod, place, REQUIRED.DigestMethod, parts);
-  if (digestValue !== undefined) leaf(digestValue, `${place}/DigestValue`, [], faults);
+  const [transforms, digestMethod, digestValue] = readChildren(reference, place, members, ['URI', 'Id'], faults);
+  if (transforms !== undefined) checkTransforms(transforms, `${place}/Transforms`, parts);
+  if (digestMethod !== undefined) checkAlgorithm(digestMethod, place, REQUIRED.DigestMethod, parts);
+  if (digestValue !== undefined) checkLeaf(digestValue, `${place}/DigestValue`, [], faults);
   parts.digestValue = digestValue;
 }
 
 const WITHOUT_PREFIXES = 'configure a C14N exclusiva sem lista de prefixos.';
 
-/** Transformations that a message names; two are right. */
+/** How many transformations a message names. Two are right. */
 const TRANSFORMS_TOLD_MAX = 6;
 
-/** Enveloped-signature and then exclusive C14N, or the latter alone. */
-function transformFaults(transforms: Elemento, base: string, parts: Parts): void {
+/** Adds a fault where the transformations are not enveloped-signature and then exclusive C14N, or the latter alone. */
+function checkTransforms(transforms: Elemento, base: string, parts: Parts): void {
   const found = transforms.children.map((child) => attributeOf(child, 'Algorithm') ?? '');
   const wanted = 'enveloped-signature e depois C14N exclusiva, ou só C14N exclusiva';
   const named = found.slice(0, TRANSFORMS_TOLD_MAX).map(algorithmName);
@@ -90,7 +90,7 @@ function transformFaults(transforms: Elemento, base: string, parts: Parts): void
   );
   if (fits && isPlain && transforms.attributes.length === 0 && isBlank(transforms.text)) return;
   const extra = transforms.children.find((child) => child.children.length > 0)?.children[0];
-  const said = fits
+  const texts = fits
     ? {
         mensagem: `As transformações são as certas, mas trazem ${extra?.name ?? 'texto, atributos ou elementos'} que não se aceita; ${WITHOUT_PREFIXES}`,
         change: `Em Transforms: ${WITHOUT_PREFIXES}`,
@@ -102,13 +102,13 @@ function transformFaults(transforms: Elemento, base: string, parts: Parts): void
   parts.faults.push({
     codigo: 'E902',
     xpath: base,
-    ...said,
+    ...texts,
     encontrado: quoted(found.join(' ')),
     esperado: `${ENVELOPED} ${exclusive}`,
   });
 }
 
-function keyInfoOf(keyInfo: Elemento | undefined, base: string, parts: Parts): void {
+function readKeyInfo(keyInfo: Elemento | undefined, base: string, parts: Parts): void {
   const data = keyInfo?.children.filter((child) => child.name === 'X509Data' && child.namespace === DSIG) ?? [];
   parts.certificates = data.flatMap((one) =>
     one.children.filter((child) => child.name === 'X509Certificate' && child.namespace === DSIG),
@@ -132,20 +132,20 @@ function keyInfoOf(keyInfo: Elemento | undefined, base: string, parts: Parts): v
     if (parts.certificates.length > 1) parts.certificates = [];
   }
   const certificate = parts.certificates[0];
-  if (certificate !== undefined) leaf(certificate, xpath, [], parts.faults);
-  for (const element of [keyInfo!, ...data]) onlyAttributes(element, base, ['Id'], parts.faults);
+  if (certificate !== undefined) checkLeaf(certificate, xpath, [], parts.faults);
+  for (const element of [keyInfo!, ...data]) checkAttributes(element, base, ['Id'], parts.faults);
   if ([keyInfo!, ...data].some(({ text }) => !isBlank(text))) {
     parts.faults.push({ codigo: 'E902', xpath: base, mensagem: 'Há texto solto em KeyInfo; retire-o.' });
   }
 }
 
-function algorithm(element: Elemento, parent: string, exigido: string, parts: Parts): void {
+function checkAlgorithm(element: Elemento, parent: string, exigido: string, parts: Parts): void {
   const onde = `${parent}/${element.name}`;
   const encontrado = attributeOf(element, 'Algorithm') ?? '';
   parts.profile.push({ onde, encontrado, exigido });
   if (encontrado !== exigido) {
     const found = encontrado === '' ? 'Falta o atributo Algorithm' : `O algoritmo é ${algorithmName(encontrado)}`;
-    const mensagem = `${found} em ${element.name}${spellingOf(encontrado, exigido)}; o aceito é ${algorithmName(exigido)} (${exigido}).`;
+    const mensagem = `${found} em ${element.name}${describeSpelling(encontrado, exigido)}; o aceito é ${algorithmName(exigido)} (${exigido}).`;
     parts.faults.push({
       codigo: 'E902',
       xpath: `${onde}/@Algorithm`,
@@ -163,11 +163,11 @@ function algorithm(element: Elemento, parent: string, exigido: string, parts: Pa
     const change = `Em ${element.name}: ${WITHOUT_PREFIXES}`;
     parts.faults.push({ codigo: 'E902', xpath: onde, mensagem, change, encontrado: quoted(what) });
   }
-  onlyAttributes(element, onde, ['Algorithm'], parts.faults);
+  checkAttributes(element, onde, ['Algorithm'], parts.faults);
 }
 
 /** Adds a fault where the Reference does not name the signed element by its Id. */
-export function referenceFaults(parts: Parts, id: string | undefined, { signed }: SignedProfile, base: string): void {
+export function checkReference(parts: Parts, id: string | undefined, { signed }: SignedProfile, base: string): void {
   const { reference, faults } = parts;
   if (id === undefined || id === '') {
     const mensagem = `${signed} não tem o atributo Id, e a assinatura não tem a que se referir.`;
@@ -192,22 +192,22 @@ export function referenceFaults(parts: Parts, id: string | undefined, { signed }
 }
 
 /** The required children, undefined where missing. Adds a fault for a missing, repeated, strange or misplaced one. */
-function childrenOf(
+function readChildren(
   parent: Elemento,
   base: string,
   names: readonly string[],
   attributes: readonly string[],
   faults: Fault[],
 ): readonly (Elemento | undefined)[] {
-  onlyAttributes(parent, base, attributes, faults);
+  checkAttributes(parent, base, attributes, faults);
   if (!isBlank(parent.text))
     faults.push({ codigo: 'E902', xpath: base, mensagem: `Há texto solto em ${parent.name}.` });
   const found = names.map((name) => parent.children.filter((child) => child.name === name && child.namespace === DSIG));
   names.forEach((name, place) => {
     const { length } = found[place]!;
-    // The lack of KeyInfo has a code of its own.
+    // A missing KeyInfo has a code of its own.
     if (length === 1 || (length === 0 && name === 'KeyInfo')) return;
-    const xpath = `${base}/${name}${length > 1 ? '[2]' : ''}`;
+    const xpath = `${base}/${name}${length === 0 ? '' : '[2]'}`;
     const mensagem =
       length === 0 ? `Falta ${name} em ${parent.name}.` : `${parent.name} deve ter um só ${name}, e tem ${length}.`;
     faults.push({ codigo: 'E902', xpath, mensagem });
@@ -218,21 +218,21 @@ function childrenOf(
     faults.push({ codigo: 'E902', xpath: `${base}/${strange.name}`, mensagem, encontrado: quoted(strange.name) });
   } else {
     const order = parent.children.map(({ name }) => names.indexOf(name));
-    if (order.some((place, at) => at > 0 && place < order[at - 1]!)) {
+    if (order.some((place, at) => place < (order[at - 1] ?? 0))) {
       faults.push({ codigo: 'E902', xpath: base, mensagem: `Em ${parent.name} a ordem é ${names.join(', ')}.` });
     }
   }
   return found.map(([first]) => first);
 }
 
-function leaf(element: Elemento, xpath: string, attributes: readonly string[], faults: Fault[]): void {
-  onlyAttributes(element, xpath, attributes, faults);
+function checkLeaf(element: Elemento, xpath: string, attributes: readonly string[], faults: Fault[]): void {
+  checkAttributes(element, xpath, attributes, faults);
   const [inside] = element.children;
   if (inside === undefined) return;
   faults.push({ codigo: 'E902', xpath, mensagem: `${element.name} só pode conter texto, e traz ${inside.name}.` });
 }
 
-function onlyAttributes(element: Elemento, xpath: string, allowed: readonly string[], faults: Fault[]): void {
+function checkAttributes(element: Elemento, xpath: string, allowed: readonly string[], faults: Fault[]): void {
   for (const { name, namespace } of element.attributes) {
     if (namespace === '' && allowed.includes(name)) continue;
     faults.push({
@@ -244,7 +244,7 @@ function onlyAttributes(element: Elemento, xpath: string, allowed: readonly stri
 }
 
 /** Why an identifier differs from the wanted one, where only spaces or letter case do. */
-function spellingOf(found: string, wanted: string): string {
+function describeSpelling(found: string, wanted: string): string {
   if (found.trim() === wanted) return ', com espaço no começo ou no fim';
   return found.toLowerCase() === wanted.toLowerCase() ? ', com maiúsculas e minúsculas trocadas' : '';
 }

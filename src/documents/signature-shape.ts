@@ -1,4 +1,4 @@
-/** Checks where the signature and the signed element stand: one of each, side by side below the root, and nothing else. */
+/** Checks where the signature and the signed element stand: one of each, side by side below the root, with nothing beside them. */
 import { describeFault, type Fault, quoted } from '../fiscal/fault.ts';
 import { isBlank } from '../fiscal/layout/check-text.ts';
 import { SIGNATURE_NAMESPACE } from '../fiscal/layout/read.ts';
@@ -19,31 +19,31 @@ export function isSignature({ name, namespace }: Elemento): boolean {
   return name === 'Signature' && namespace === DSIG;
 }
 
-/** A document may have sixty thousand elements, each of them in a wrong place. */
+/** How many faults are told. A document may have sixty thousand elements, each of them in a wrong place. */
 const SHAPE_FAULTS_MAX = 20;
 const NESTED_TOLD_MAX = 5;
 
 type Shape = {
   readonly faults: readonly Fault[];
-  /** The one signed element and its one signature; undefined when there is none, or another one anywhere. */
+  /** The signed element and its signature; undefined when there is not exactly one of each in the document. */
   readonly element?: Elemento | undefined;
   readonly signature?: Elemento | undefined;
 };
 
-/** Checks the places in a document, in one walk over it. */
+/** Checks the places of the elements of a document in one walk over it. */
 export function shapeOf(reading: XmlDocumentReading, profile: SignedProfile): Shape {
   const { root } = reading;
   const { signed } = profile;
-  const found = scan(root, signed);
-  if (!found.hasSignature) return { faults: [unsignedFault(root, profile)] };
+  const found = scanTree(root, signed);
+  if (!found.hasSignature) return { faults: [describeUnsigned(root, profile)] };
   const elements = root.children.filter((child) => child.name === signed);
   const signatures = root.children.filter(isSignature);
-  const faults = inOrder([
+  const faults = concatenate([
     found.twins,
-    nestedFaults(found.nested, profile),
-    countFaults(root, elements.length, signatures.length, profile),
-    strangeFaults(root, profile),
-    placeFaults(reading, elements[0], signatures[0], profile),
+    listNested(found.nested, profile),
+    listSurplus(root, elements.length, signatures.length, profile),
+    listStrange(root, profile),
+    listMisplaced(reading, elements[0], signatures[0], profile),
   ]).take(SHAPE_FAULTS_MAX);
   const [element] = elements;
   const [signature] = signatures;
@@ -51,14 +51,14 @@ export function shapeOf(reading: XmlDocumentReading, profile: SignedProfile): Sh
   return { faults: [...faults], ...(isAlone ? { element, signature } : {}) };
 }
 
-function* inOrder(lists: readonly Iterable<Fault>[]): Generator<Fault> {
+function* concatenate(lists: readonly Iterable<Fault>[]): Generator<Fault> {
   for (const one of lists) yield* one;
 }
 
 type Nested = { readonly path: string; readonly what: 'signature' | 'signed' };
 
 /** Finds repeated identifiers, signatures and signed elements that stand too deep, and whether there is a signature. */
-function scan(
+function scanTree(
   root: Elemento,
   signed: string,
 ): { readonly twins: readonly Fault[]; readonly nested: readonly Nested[]; readonly hasSignature: boolean } {
@@ -66,7 +66,7 @@ function scan(
   const nested: Nested[] = [];
   let hasSignature = false;
   const ids = new Map<string, readonly Elemento[]>();
-  /** From the root to where the walk is. */
+  /** The elements from the root to where the walk is. */
   const trail: Elemento[] = [];
   const walk = (element: Elemento): void => {
     trail.push(element);
@@ -74,7 +74,7 @@ function scan(
       if (!/^id$/i.test(name)) continue;
       const before = ids.get(value);
       if (before === undefined) ids.set(value, trail.slice());
-      else if (twins.length < SHAPE_FAULTS_MAX) twins.push(twinFault(value, pathOf(before), pathOf(trail), signed));
+      else if (twins.length < SHAPE_FAULTS_MAX) twins.push(describeTwin(value, pathOf(before), pathOf(trail), signed));
     }
     const isOne = trail.length > 1 && isSignature(element);
     hasSignature ||= isOne;
@@ -88,46 +88,46 @@ function scan(
   return { twins, nested, hasSignature };
 }
 
-function faultAt(xpath: string, fault: Omit<Fault, 'codigo' | 'xpath'>): Fault {
+function makeFault(xpath: string, fault: Omit<Fault, 'codigo' | 'xpath'>): Fault {
   return { codigo: 'E902', xpath, ...fault };
 }
 
-function twinFault(id: string, before: string, here: string, signed: string): Fault {
-  return faultAt(here, {
+function describeTwin(id: string, before: string, here: string, signed: string): Fault {
+  return makeFault(here, {
     mensagem: `O identificador ${quoted(id)} aparece em dois elementos: ${before} e ${here}.`,
     change: `Dê a cada elemento um identificador só seu; o de ${signed} é o que se assina.`,
   });
 }
 
-function unsignedFault(root: Elemento, { root: rootName, signed }: SignedProfile): Fault {
+function describeUnsigned(root: Elemento, { root: rootName, signed }: SignedProfile): Fault {
   const other = root.children.find((child) => child.name === 'Signature');
   const mensagem =
     other === undefined
       ? `O documento não está assinado: falta o elemento Signature depois de ${signed}, dentro de ${rootName}.`
       : `O elemento Signature não é uma assinatura XML: o seu espaço de nomes deve ser ${DSIG}.`;
-  return { codigo: 'E901', xpath: `/${root.name}/Signature`, mensagem, ...foundNamespace(other?.namespace) };
+  return { codigo: 'E901', xpath: `/${root.name}/Signature`, mensagem, ...showNamespace(other?.namespace) };
 }
 
-function onlyOne({ root, signed }: SignedProfile): string {
+function adviseOnlyOne({ root, signed }: SignedProfile): string {
   return `Deixe um só ${signed}, diretamente dentro de ${root}.`;
 }
 
-function* nestedFaults(nested: readonly Nested[], profile: SignedProfile): Generator<Fault> {
+function* listNested(nested: readonly Nested[], profile: SignedProfile): Generator<Fault> {
   const { root, signed } = profile;
   for (const { path, what } of nested) {
     yield what === 'signature'
-      ? faultAt(path, {
+      ? makeFault(path, {
           mensagem: `A assinatura está em ${path}; o seu lugar é depois de ${signed}, dentro de ${root}, e só uma é aceita.`,
           change: `Ponha a assinatura depois de ${signed}, dentro de ${root}, e só ali.`,
         })
-      : faultAt(path, {
+      : makeFault(path, {
           mensagem: `Há um ${signed} em ${path}; o documento só pode ter um, diretamente dentro de ${root}.`,
-          change: onlyOne(profile),
+          change: adviseOnlyOne(profile),
         });
   }
 }
 
-function* countFaults(
+function* listSurplus(
   { name }: Elemento,
   elements: number,
   signatures: number,
@@ -137,19 +137,19 @@ function* countFaults(
   if (elements !== 1) {
     const xpath = `/${name}/${signed}${elements === 0 ? '' : '[2]'}`;
     const mensagem = `O documento assinado deve ter um só ${signed}, e traz ${elements === 0 ? 'nenhum' : elements}.`;
-    yield faultAt(xpath, { mensagem, change: onlyOne(profile) });
+    yield makeFault(xpath, { mensagem, change: adviseOnlyOne(profile) });
   }
   if (signatures > 1) {
     const mensagem = `O documento deve ter uma só Signature, e traz ${signatures}.`;
-    yield faultAt(`/${name}/Signature[2]`, { mensagem, change: 'Deixe uma só Signature: a do prestador.' });
+    yield makeFault(`/${name}/Signature[2]`, { mensagem, change: 'Deixe uma só Signature: a do prestador.' });
   }
 }
 
 /** Elements beside the signed one and the signature. */
-function* strangeFaults(root: Elemento, { root: rootName, signed }: SignedProfile): Generator<Fault> {
+function* listStrange(root: Elemento, { root: rootName, signed }: SignedProfile): Generator<Fault> {
   for (const child of root.children) {
     if (child.name === signed || isSignature(child)) continue;
-    yield faultAt(pathOf([root, child]), {
+    yield makeFault(pathOf([root, child]), {
       mensagem: `O elemento ${child.name} está fora do que a assinatura cobre: dentro de ${rootName} só podem vir ${signed} e Signature.`,
       change: `Tire ${child.name} de ${rootName}.`,
       encontrado: quoted(child.name),
@@ -157,8 +157,8 @@ function* strangeFaults(root: Elemento, { root: rootName, signed }: SignedProfil
   }
 }
 
-/** The order of the two, loose text, comments, and attributes that other programs take for the identifier. */
-function* placeFaults(
+/** Wrong order of the two, loose text, comments, and attributes that other programs take for the identifier. */
+function* listMisplaced(
   reading: XmlDocumentReading,
   element: Elemento | undefined,
   signature: Elemento | undefined,
@@ -169,22 +169,22 @@ function* placeFaults(
   if (element !== undefined && signature !== undefined && signature.index < element.index) {
     const found = `A Signature está antes de ${signed}; o seu lugar é depois dele.`;
     const change = `Ponha Signature no fim de ${rootName}: a mudança de lugar não desfaz a assinatura.`;
-    yield faultAt(`${base}/Signature`, { ...describeFault(found, change), kind: 'signature_misplaced' });
+    yield makeFault(`${base}/Signature`, { ...describeFault(found, change), kind: 'signature_misplaced' });
   }
   if (!isBlank(root.text))
-    yield faultAt(base, { mensagem: `Há texto solto em ${rootName}, fora do que a assinatura cobre; retire-o.` });
+    yield makeFault(base, { mensagem: `Há texto solto em ${rootName}, fora do que a assinatura cobre; retire-o.` });
   const stray = reading.strayMarkup();
   if (stray !== undefined) {
     const { what, change } = STRAY[stray.kind];
     const mensagem = `O documento traz ${what}, que a assinatura não cobre; retire antes de assinar.`;
-    yield faultAt('', { mensagem, change, ...stray.position });
+    yield makeFault('', { mensagem, change, ...stray.position });
   }
   const other = element?.attributes.find(
     ({ name, namespace }) => /^id$/i.test(name) && (name !== 'Id' || namespace !== ''),
   );
   if (other !== undefined) {
     const mensagem = `${signed} traz, além de Id, o atributo ${other.name}, que outros programas tomariam pelo identificador; retire-o.`;
-    yield faultAt(`${base}/${signed}/@${other.name}`, { mensagem, encontrado: quoted(other.value) });
+    yield makeFault(`${base}/${signed}/@${other.name}`, { mensagem, encontrado: quoted(other.value) });
   }
 }
 
@@ -196,7 +196,7 @@ const STRAY = {
   },
 } as const;
 
-/** Where an element stands, as XPath; with its position wherever it has siblings of its name. */
+/** The XPath of an element, with its position wherever it has siblings of its name. */
 function pathOf(trail: readonly Elemento[]): string {
   const steps = trail.map((element, depth) => {
     const twins = trail[depth - 1]?.children.filter(({ name }) => name === element.name) ?? [];
@@ -205,6 +205,6 @@ function pathOf(trail: readonly Elemento[]): string {
   return `/${steps.join('/')}`;
 }
 
-function foundNamespace(found: string | undefined): { encontrado: string } | Record<string, never> {
+function showNamespace(found: string | undefined): { encontrado: string } | Record<string, never> {
   return found === undefined ? {} : { encontrado: quoted(found) };
 }

@@ -8,7 +8,7 @@ import { describe, test } from 'node:test';
 import { readCorpus } from '../../test/ataques/ataque.ts';
 import { opensslAuthority } from '../../test/support/openssl.ts';
 import { DPS_PROFILE, EVENTO_PROFILE, NFSE_PROFILE } from './signature-shape.ts';
-import { checkSignature, digestIs, nameOf } from './signed.ts';
+import { adviseDigest, checkSignature, nameOf } from './signed.ts';
 import { readXml } from './xml.ts';
 
 const NFSE = 'http://www.sped.fazenda.gov.br/nfse';
@@ -329,6 +329,14 @@ const CASES: readonly Case[] = [
     changed([KEY_INFO, ''], [SIGNED_INFO, SIGNED_INFO + KEY_INFO]),
     /^E902 \/DPS\/Signature: Em Signature a ordem é SignedInfo, SignatureValue, KeyInfo\.$/,
   ],
+  [
+    'SignatureValue first',
+    changed(
+      [`<SignatureValue>${VALUE}</SignatureValue>`, ''],
+      ['<SignedInfo>', `<SignatureValue>${VALUE}</SignatureValue><SignedInfo>`],
+    ),
+    /^E902 \/DPS\/Signature: Em Signature a ordem é SignedInfo, SignatureValue, KeyInfo\.$/,
+  ],
   ['no KeyInfo', changed([KEY_INFO, '']), /^E905 \/DPS\/Signature\/KeyInfo\/X509Data\/X509Certificate: Falta KeyInfo:/],
   ['an empty KeyInfo', changed([KEY_INFO, '<KeyInfo/>']), /^E905 .*KeyInfo traz nada e não o certificado/],
   [
@@ -475,14 +483,14 @@ test('a digest that differs says what it must be, and how to compare unless the 
   const { faults } = check(changed(['<serie>1</serie>', '<serie>2</serie>']));
   const wanted = createHash('sha256').update(CANONICAL.replace('>1<', '>2<')).digest('base64');
   assert.deepEqual([faults[0]!.esperado, faults[0]!.encontrado], [wanted, DIGEST]);
-  assert.equal(faults[0]!.change, digestIs(wanted));
-  assert.match(digestIs(wanted), /compare, byte a byte/);
-  assert.match(digestIs(wanted, true), /é o SHA-256, em Base64, da forma canônica exclusiva/);
+  assert.equal(faults[0]!.change, adviseDigest(wanted));
+  assert.match(adviseDigest(wanted), /compare, byte a byte/);
+  assert.match(adviseDigest(wanted, true), /é o SHA-256, em Base64, da forma canônica exclusiva/);
   // The digest of the whole document is a habit.
   const whole = createHash('sha256').update(INF).digest('base64');
   const habit = check(changed([DIGEST, whole])).faults[0]!;
   assert.doesNotMatch(habit.mensagem, /Algo mudou depois/);
-  assert.equal(habit.change, digestIs(DIGEST, true));
+  assert.equal(habit.change, adviseDigest(DIGEST, true));
 });
 
 test('a certificate is called by its CN without the document', () => {

@@ -3,16 +3,15 @@
  * one Reference to its Id, exclusive C14N, RSA-SHA256, SHA-256, the certificate in KeyInfo.
  *
  * Digest and signature are checked over the canonical form that libxml2 wrote, which is also what the document was
- * read from (`canonical.ts`). Everything that differs is named, each with its place: where the elements stand
- * (`signature-shape.ts`), what is in them (`signature-parts.ts`), and what nearly fits (`near-misses.ts`). Whether the certificate
- * is good, and whose it is, is `signer-faults.ts`'s affair.
+ * read from (`canonical.ts`). Every difference is a fault with its place: where the elements stand (`signature-shape.ts`), what
+ * is in them (`signature-parts.ts`), and what nearly fits (`near-misses.ts`). `signer-faults.ts` judges the certificate.
  */
 import { constants, hash, verify } from 'node:crypto';
 import { describeFault, type Fault, type FaultText, quoted } from '../fiscal/fault.ts';
 import { attributeOf } from '../fiscal/layout/tree.ts';
 import { type Certificate, readCertificate } from './certificate.ts';
 import { nearMissOfDigest, nearMissOfValue } from './near-misses.ts';
-import { type Parts, type ProfileLine, partsOf, referenceFaults } from './signature-parts.ts';
+import { checkReference, type Parts, type ProfileLine, partsOf } from './signature-parts.ts';
 import { type SignedProfile, shapeOf } from './signature-shape.ts';
 import type { XmlDocumentReading } from './xml.ts';
 
@@ -22,7 +21,7 @@ export type SignatureReading = {
   readonly certificate: Certificate | undefined;
   /** The bytes of SignatureValue. */
   readonly valor: Buffer | undefined;
-  /** What was compared, for whoever wants to see it. Undefined where it was not reached. */
+  /** The texts that were compared, for answers that show them. Undefined where the check did not come so far. */
   readonly assinado: string | undefined;
   readonly signedInfo: string | undefined;
   readonly resumo: { readonly declarado: string; readonly calculado: string } | undefined;
@@ -43,18 +42,18 @@ export function checkSignature(reading: XmlDocumentReading, profile: SignedProfi
   const { root } = reading;
   const shape = shapeOf(reading, profile);
   const { element, signature } = shape;
-  // What else is wrong is told together with the shape, where it is plain which signature is meant to be of which element.
+  // Other faults are told only where it is plain which signature is meant for which element.
   if (element === undefined || signature === undefined) return { ...NOTHING, faults: shape.faults };
   const base = `/${root.name}/Signature`;
   const parts = partsOf(signature, base);
   const { faults } = parts;
   faults.unshift(...shape.faults);
   const id = attributeOf(element, 'Id');
-  referenceFaults(parts, id, profile, base);
+  checkReference(parts, id, profile, base);
 
   const assinado = reading.canonicalOf(element);
   const calculado = hash('sha256', assinado, 'base64');
-  const declarado = withoutSpace(parts.digestValue?.text ?? '');
+  const declarado = removeSpace(parts.digestValue?.text ?? '');
   const resumo = { declarado, calculado };
   if (parts.digestValue !== undefined && declarado !== calculado) {
     const near = nearMissOfDigest(reading, element, signature, declarado);
@@ -62,8 +61,8 @@ export function checkSignature(reading: XmlDocumentReading, profile: SignedProfi
       codigo: 'E902',
       xpath: `${base}/SignedInfo/Reference/DigestValue`,
       mensagem: `O resumo de ${profile.signed} não confere: o conteúdo não é o que foi assinado. ${near ?? NO_NEAR_DIGEST}`,
-      // Of a habit that was recognised the message tells all.
-      change: digestIs(calculado, near !== undefined),
+      // The message explains a recognised habit whole.
+      change: adviseDigest(calculado, near !== undefined),
       encontrado: quoted(declarado),
       esperado: calculado,
     });
@@ -71,15 +70,15 @@ export function checkSignature(reading: XmlDocumentReading, profile: SignedProfi
 
   const certificate = certificateOf(parts, base);
   const signedInfo = parts.signedInfo && reading.canonicalOf(parts.signedInfo);
-  const valor = parts.signatureValue && decodedValue(parts, base);
+  const valor = parts.signatureValue && decodeValue(parts, base);
   if (certificate !== undefined && signedInfo !== undefined && valor !== undefined) {
-    valueFaults(reading, parts, { signedInfo, assinado, valor }, certificate, base);
+    checkValue(reading, parts, { signedInfo, assinado, valor }, certificate, base);
   }
   return { faults, certificate, valor, assinado, signedInfo, resumo, perfil: parts.profile };
 }
 
-/** A step for whoever asks what to change: whatever is wrong with DigestValue, this is what it must be. */
-export function digestIs(calculado: string, isRecognised = false): string {
+/** Says what to change in DigestValue, whatever is wrong with it: the value that it must have. */
+export function adviseDigest(calculado: string, isRecognised = false): string {
   const how = isRecognised
     ? 'é o SHA-256, em Base64, da forma canônica exclusiva de infDPS em UTF-8'
     : 'compare, byte a byte, o que o seu programa resume com a forma canônica (forma_canonica)';
@@ -93,7 +92,7 @@ function certificateOf(parts: Parts, base: string): Certificate | undefined {
   const [element] = parts.certificates;
   if (element === undefined) return undefined;
   const xpath = `${base}/KeyInfo/X509Data/X509Certificate`;
-  const text = withoutSpace(element.text);
+  const text = removeSpace(element.text);
   if (text === '') {
     const mensagem = 'X509Certificate está vazio: ponha nele o certificado do assinante, em DER e Base64.';
     const change = 'Ponha em X509Certificate o certificado do assinante, em DER e Base64.';
@@ -110,7 +109,7 @@ function certificateOf(parts: Parts, base: string): Certificate | undefined {
       change: `Em X509Certificate: ${change}`,
     });
   }
-  const bytes = base64Of(text);
+  const bytes = decodeBase64(text);
   if (bytes === undefined)
     return refuse(describeFault('X509Certificate não é Base64;', 'ponha o certificado em DER, codificado em Base64.'));
   const certificate = readCertificate(bytes);
@@ -125,9 +124,9 @@ function certificateOf(parts: Parts, base: string): Certificate | undefined {
   return certificate;
 }
 
-function decodedValue(parts: Parts, base: string): Buffer | undefined {
-  const text = withoutSpace(parts.signatureValue!.text);
-  const value = base64Of(text);
+function decodeValue(parts: Parts, base: string): Buffer | undefined {
+  const text = removeSpace(parts.signatureValue!.text);
+  const value = decodeBase64(text);
   if (value === undefined) {
     const encontrado = quoted(parts.signatureValue!.text.trim());
     const mensagem =
@@ -141,7 +140,7 @@ function decodedValue(parts: Parts, base: string): Buffer | undefined {
 
 type Compared = { readonly signedInfo: string; readonly assinado: string; readonly valor: Buffer };
 
-function valueFaults(
+function checkValue(
   reading: XmlDocumentReading,
   parts: Parts,
   { signedInfo, assinado, valor }: Compared,
@@ -160,7 +159,7 @@ const NO_NEAR_VALUE: FaultText = describeFault(
   'Ponha em KeyInfo o certificado que é par da chave que assina, e assine com RSA-SHA256.',
 );
 
-/** The CN without the document that follows the colon: of a person it is a CPF. */
+/** The CN without what follows the last colon: there a certificate of a person has the CPF. */
 export function nameOf({ titular }: Certificate): string {
   return titular.replace(/:[^:]*$/, '');
 }
@@ -170,12 +169,12 @@ export function verifiesRsaSha256(text: string, signature: Uint8Array, { publicK
   return verify('sha256', Buffer.from(text, 'utf8'), key, signature);
 }
 
-function withoutSpace(text: string): string {
-  return /[ \t\n\r]/.test(text) ? text.replace(/[ \t\n\r]+/g, '') : text;
+function removeSpace(text: string): string {
+  return text.replace(/[ \t\n\r]+/g, '');
 }
 
-/** The bytes of canonical Base64: two texts of the same bytes would be two signatures of one document. */
-function base64Of(text: string): Buffer | undefined {
+/** Decodes canonical Base64 alone: two texts of the same bytes would be two signatures of one document. */
+function decodeBase64(text: string): Buffer | undefined {
   const bytes = Buffer.from(text, 'base64');
   return text !== '' && bytes.toString('base64') === text ? bytes : undefined;
 }

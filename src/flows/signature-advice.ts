@@ -3,7 +3,7 @@
  * faults themselves say what is wrong and where; a step says only what to do.
  */
 import { ENVELOPED, REQUIRED } from '../documents/algorithms.ts';
-import { digestIs } from '../documents/signed.ts';
+import { adviseDigest } from '../documents/signed.ts';
 import { errorOf } from '../fiscal/errors.ts';
 import type { Fault } from '../fiscal/fault.ts';
 
@@ -61,7 +61,7 @@ function stepsToSign({ calculado }: Known): string[] {
 function stepFor({ codigo, xpath, mensagem, change }: Fault, { calculado }: Known): string {
   if (change !== undefined) return change;
   if (OF_CERTIFICATE.has(codigo)) return errorOf(codigo)?.comoResolver ?? mensagem;
-  return xpath.endsWith('/DigestValue') && calculado !== undefined ? digestIs(calculado) : mensagem;
+  return xpath.endsWith('/DigestValue') && calculado !== undefined ? adviseDigest(calculado) : mensagem;
 }
 
 /** Whose the certificate is and whether it is still valid is mended in the same way by everybody. */
