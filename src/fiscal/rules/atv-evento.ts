@@ -3,7 +3,7 @@ import { servicoOf } from '../catalogs/catalogs.ts';
 import { brazilianDate } from '../moment.ts';
 import { cepOfPlace } from './cep.ts';
 import { PRESTADO_FORA, PRESTADO_SEM_ISSQN, SEM_ISSQN } from './obra.ts';
-import type { Patch, Rule } from './rule.ts';
+import { annexHead, type Patch, type Rule } from './rule.ts';
 
 const EVENTO: Patch = {
   'serv/atvEvento/xNome': 'Festival de Inverno',
@@ -83,14 +83,12 @@ export const ATV_EVENTO: readonly Rule[] = [
     accepts: [{ ...SHOW, ...POR_CODIGO, 'serv/atvEvento/dtFim': '2026-10-03' }],
   },
   {
-    code: 'E0398',
+    ...annexHead('E0398'),
     at: 'serv/atvEvento/end/CEP',
-    scope: 'nacional',
     title: 'Evento no Brasil sem o CEP',
     mend: 'Informe o CEP do evento em lugar de endExt, ou o país da prestação em lugar do município.',
     message: ({ serv }) =>
       `O serviço foi prestado no Brasil (cLocPrestacao ${serv.locPrest.cLocPrestacao}), e o endereço do evento vem sem CEP. Informe o CEP do lugar.`,
-    origin: 'Anexo I, E0398',
     why: 'Um evento que tem endereço e se deu num município do Brasil tem CEP.',
     when: ({ serv }) => serv.atvEvento?.end !== undefined && serv.locPrest.cLocPrestacao !== undefined,
     must: ({ serv }) => serv.atvEvento?.end?.CEP !== undefined,
@@ -106,14 +104,12 @@ export const ATV_EVENTO: readonly Rule[] = [
     ({ serv }) => serv.atvEvento?.end?.CEP,
   ),
   {
-    code: 'E0400',
+    ...annexHead('E0400'),
     at: 'serv/atvEvento/end/CEP',
-    scope: 'nacional',
     title: 'Evento no exterior com CEP',
     mend: 'Retire o CEP e informe endExt, ou troque o país da prestação pelo município.',
     message: ({ serv }) =>
       `O serviço foi prestado no exterior (cPaisPrestacao ${serv.locPrest.cPaisPrestacao}), e o endereço do evento traz um CEP. Retire o CEP e informe endExt.`,
-    origin: 'Anexo I, E0400',
     why: 'Um evento no exterior não tem CEP.',
     when: ({ serv }) => serv.atvEvento?.end !== undefined && serv.locPrest.cPaisPrestacao !== undefined,
     must: ({ serv }) => serv.atvEvento?.end?.CEP === undefined,
@@ -124,14 +120,12 @@ export const ATV_EVENTO: readonly Rule[] = [
     accepts: [{ ...SHOW, ...PRESTADO_FORA, ...NO_EXTERIOR }],
   },
   {
-    code: 'E0402',
+    ...annexHead('E0402'),
     at: 'serv/atvEvento/end/endExt',
-    scope: 'nacional',
     title: 'Evento no exterior sem o endereço no exterior',
     mend: 'Informe endExt no endereço do evento, ou troque o país da prestação pelo município.',
     message: ({ serv }) =>
       `O serviço foi prestado no exterior (cPaisPrestacao ${serv.locPrest.cPaisPrestacao}), e o endereço do evento não traz endExt. Informe cEndPost, xCidade e xEstProvReg do lugar.`,
-    origin: 'Anexo I, E0402',
     why: 'Um evento que tem endereço e se deu em outro país tem o endereço de lá.',
     when: ({ serv }) => serv.atvEvento?.end !== undefined && serv.locPrest.cPaisPrestacao !== undefined,
     must: ({ serv }) => serv.atvEvento?.end?.endExt !== undefined,
@@ -141,14 +135,12 @@ export const ATV_EVENTO: readonly Rule[] = [
     accepts: [{ ...SHOW, ...PRESTADO_FORA, ...POR_CODIGO }],
   },
   {
-    code: 'E0404',
+    ...annexHead('E0404'),
     at: 'serv/atvEvento/end/endExt',
-    scope: 'nacional',
     title: 'Evento no Brasil com endereço no exterior',
     mend: 'Troque endExt pelo CEP do evento, ou informe o país da prestação em lugar do município.',
     message: ({ serv }) =>
       `O serviço foi prestado no Brasil (cLocPrestacao ${serv.locPrest.cLocPrestacao}), e o endereço do evento é no exterior. Troque endExt pelo CEP do lugar.`,
-    origin: 'Anexo I, E0404',
     why: 'Um evento que se deu num município do Brasil não tem endereço em outro país.',
     when: ({ serv }) => serv.atvEvento?.end?.endExt !== undefined,
     must: ({ serv }) => serv.locPrest.cLocPrestacao === undefined,

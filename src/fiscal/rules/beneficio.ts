@@ -7,7 +7,7 @@ import { type Beneficio, beneficioOf, beneficioRegistrado, isIsenta, type TipoBe
 import { formatDecimal } from '../decimal.ts';
 import type { Facts } from '../facts.ts';
 import type { Dps } from '../layout/dps.ts';
-import type { Patch, Rule } from './rule.ts';
+import { annexHead, type Patch, type Rule } from './rule.ts';
 import { WITHOUT_MINIMUM } from './valores.ts';
 
 /** Each kind as a message says it. */
@@ -85,10 +85,9 @@ type NumberRule = Pick<Rule, 'code' | 'title' | 'mend' | 'why' | 'rejects' | 'ac
 function judgeNumber({ kinds, says, ...rule }: NumberRule): Rule {
   return {
     ...rule,
+    ...annexHead(rule.code),
     at: 'valores/trib/tribMun/BM/nBM',
-    scope: 'nacional',
     given: 'cadastros',
-    origin: `Anexo I, ${rule.code}`,
     message: (dps, facts) => says(registradoOf(dps, facts)!, dps),
     must: (dps, facts) => {
       const found = registradoOf(dps, facts);
@@ -179,9 +178,8 @@ function rulesOf({ forma, outra, tipo, so, falta, value, good, bad }: (typeof FO
   const at = `valores/trib/tribMun/BM/${forma}` as const;
   return [
     {
-      code: so,
+      ...annexHead(so),
       at,
-      scope: 'nacional',
       given: 'cadastros',
       title: `${forma} num benefício que não é ${EM_PALAVRAS[tipo]}`,
       message: (dps, facts) => {
@@ -189,7 +187,6 @@ function rulesOf({ forma, outra, tipo, so, falta, value, good, bad }: (typeof FO
         return `O benefício ${nBM(dps)} é ${EM_PALAVRAS[other]}, e ${forma} não cabe. ${COMO_SE_ENVIA[other]}, e retire ${forma}.`;
       },
       mend: `Retire ${forma}; numa redução pela outra forma, informe ${outra}.`,
-      origin: `Anexo I, ${so}`,
       why: `${forma} é a medida de ${EM_PALAVRAS[tipo]}; um benefício de outro tipo não se mede assim.`,
       when: (dps, facts) => dps.valores.trib.tribMun.BM?.[forma] !== undefined && aplicavelTo(dps, facts) !== undefined,
       must: (dps, facts) => aplicavelTo(dps, facts)!.tipo === tipo,
@@ -198,14 +195,12 @@ function rulesOf({ forma, outra, tipo, so, falta, value, good, bad }: (typeof FO
       accepts: [good],
     },
     {
-      code: falta,
+      ...annexHead(falta),
       at,
-      scope: 'nacional',
       given: 'cadastros',
       title: `Falta ${forma} num benefício que é ${EM_PALAVRAS[tipo]}`,
       message: (dps) => `O benefício ${nBM(dps)} é ${EM_PALAVRAS[tipo]}, e falta ${forma}. ${COMO_SE_ENVIA[tipo]}.`,
       mend: `Informe ${forma}.`,
-      origin: `Anexo I, ${falta}`,
       why: `${EM_PALAVRAS[tipo].replace('uma', 'Uma')} só se calcula com ${forma}.`,
       // The other form in its place is told by itself.
       when: (dps, facts) =>
@@ -224,15 +219,13 @@ export const BENEFICIO_REGISTRADO: readonly Rule[] = [
   ...NUMEROS,
   ...IN_REAIS!,
   {
-    code: 'E0574',
+    ...annexHead('E0574'),
     at: 'valores/trib/tribMun/BM/vRedBCBM',
-    scope: 'nacional',
     given: 'cadastros',
     title: 'O benefício municipal é maior que o valor do serviço',
     message: ({ valores }) =>
       `vRedBCBM é ${formatDecimal(valores.trib.tribMun.BM!.vRedBCBM!)}, mais que o valor do serviço, ${formatDecimal(valores.vServPrest.vServ)}. Reduza vRedBCBM.`,
     mend: 'Reduza vRedBCBM, no máximo até o valor do serviço.',
-    origin: 'Anexo I, E0574',
     why: 'Um benefício não reduz a base em mais do que o serviço vale.',
     when: (dps, facts) =>
       dps.valores.trib.tribMun.BM?.vRedBCBM !== undefined && aplicavelTo(dps, facts)?.tipo === 'reducao_valor',
@@ -243,13 +236,11 @@ export const BENEFICIO_REGISTRADO: readonly Rule[] = [
   },
   ...IN_PERCENT!,
   {
-    code: 'E0586',
+    ...annexHead('E0586'),
     at: 'valores/trib/tribMun/BM/pRedBCBM',
-    scope: 'nacional',
     given: 'cadastros',
     message: (dps, facts) =>
       `pRedBCBM é ${formatDecimal(dps.valores.trib.tribMun.BM!.pRedBCBM!)}, e o benefício ${nBM(dps)} reduz a base em até ${formatDecimal(aplicavelTo(dps, facts)!.reducao!)}%. Reduza pRedBCBM.`,
-    origin: 'Anexo I, E0586',
     why: 'O município cadastra até quanto um benefício reduz a base.',
     when: (dps, facts) =>
       dps.valores.trib.tribMun.BM?.pRedBCBM !== undefined && aplicavelTo(dps, facts)?.reducao !== undefined,
@@ -261,15 +252,13 @@ export const BENEFICIO_REGISTRADO: readonly Rule[] = [
 ];
 
 export const RETENCAO_NA_ISENCAO: Rule = {
-  code: 'E0594',
+  ...annexHead('E0594'),
   at: 'valores/trib/tribMun/tpRetISSQN',
-  scope: 'nacional',
   given: 'cadastros',
   title: 'Retenção numa operação isenta',
   message: (dps) =>
     `O benefício ${nBM(dps)} é uma isenção, e não há ISSQN que se retenha: veio tpRetISSQN ${dps.valores.trib.tribMun.tpRetISSQN}. Envie tpRetISSQN 1.`,
   mend: 'Envie tpRetISSQN 1; se o serviço não é isento, retire o grupo BM.',
-  origin: 'Anexo I, E0594',
   why: 'Numa operação isenta não há imposto que o tomador retenha.',
   when: (dps, facts) => hasPlace(dps) && isIsenta(dps, facts),
   must: ({ valores }) => valores.trib.tribMun.tpRetISSQN === '1',
@@ -280,9 +269,8 @@ export const RETENCAO_NA_ISENCAO: Rule = {
 };
 
 export const ALIQUOTA_COM_BENEFICIO: Rule = {
-  code: 'E0612',
+  ...annexHead('E0612'),
   at: 'valores/trib/tribMun/pAliq',
-  scope: 'nacional',
   given: 'cadastros',
   title: 'Alíquota com um benefício que a dispensa',
   message: (dps, facts) => {
@@ -291,7 +279,6 @@ export const ALIQUOTA_COM_BENEFICIO: Rule = {
     return `O benefício ${nBM(dps)} é ${EM_PALAVRAS[tipo]}: ${instead}, e pAliq não se envia. Retire pAliq.`;
   },
   mend: 'Retire pAliq: numa isenção não há imposto, e a alíquota diferenciada é a do cadastro do município.',
-  origin: 'Anexo I, E0612',
   why: 'A isenção dispensa a alíquota, e a diferenciada quem a diz é o município.',
   // A rate that has no place at all, because the tax is in the DAS, is told so (E0625).
   when: (dps, facts) =>
@@ -304,15 +291,13 @@ export const ALIQUOTA_COM_BENEFICIO: Rule = {
 
 /** Its place is before those of the ISSQN. */
 export const DEDUCAO_NA_ISENCAO: Rule = {
-  code: 'E0439',
+  ...annexHead('E0439'),
   at: 'valores/vDedRed',
-  scope: 'nacional',
   given: 'cadastros',
   title: 'Dedução numa operação isenta',
   message: (dps) =>
     `O grupo vDedRed não cabe aqui: o benefício ${nBM(dps)} é uma isenção, e não há base de que deduzir. Retire o grupo.`,
   mend: 'Retire o grupo vDedRed; se o serviço não é isento, retire o grupo BM.',
-  origin: 'Anexo I, E0439',
   why: 'Uma isenção tira a base inteira, e nada fica de que deduzir.',
   national: 'Um benefício que o município não tem é E0541.',
   when: (dps, facts) => hasPlace(dps) && isIsenta(dps, facts),
@@ -323,14 +308,12 @@ export const DEDUCAO_NA_ISENCAO: Rule = {
 
 /** Of the price of the service. */
 export const ISENCAO_ABAIXO_DO_MINIMO: Rule = {
-  code: 'E0429',
+  ...annexHead('E0429', 'LC 116/2003, art. 8º-A'),
   at: 'valores/vServPrest/vServ',
-  scope: 'nacional',
   given: 'cadastros',
   message: (dps) =>
     `O benefício ${nBM(dps)} é uma isenção, e o serviço ${dps.serv.cServ.cTribNac} não é dos que a lei deixa isentar: o ISSQN não pode ser menos que 2% do valor do serviço. Retire o grupo BM, ou corrija o cTribNac.`,
   mend: 'Retire o grupo BM, ou corrija o cTribNac.',
-  origin: 'Anexo I, E0429; LC 116/2003, art. 8º-A',
   why: 'A alíquota mínima do ISSQN é de 2%, e uma isenção não pode ter o efeito de uma menor, salvo nos serviços que a lei dispensa dela.',
   when: (dps, facts) => hasPlace(dps) && isIsenta(dps, facts),
   must: ({ serv }) => WITHOUT_MINIMUM.has(serv.cServ.cTribNac),

@@ -1,7 +1,7 @@
 /** Rules of the head of `infDPS`. */
 import { AMBIENTES } from '../ambiente.ts';
 import { municipioInWords, municipioOf } from '../catalogs/catalogs.ts';
-import type { Rule } from './rule.ts';
+import { annexHead, type Rule } from './rule.ts';
 
 /** XSD bundle 1.01, edition of 27/07/2026, TSSerieDPS. */
 const SERIE_NACIONAL_MAX = 89_999;
@@ -83,14 +83,12 @@ export const CABECALHO: readonly Rule[] = [
     accepts: [{ dCompet: '2026-10-05' }],
   },
   {
-    code: 'E9996',
+    ...annexHead('E9996'),
     at: 'tpEmit',
-    scope: 'nacional',
     title: 'Quem emite é o prestador',
     message: ({ tpEmit }) =>
       `tpEmit ${tpEmit} diz que quem emite é o ${tpEmit === '2' ? 'tomador' : 'intermediário'}, e o padrão nacional por ora só aceita nota emitida pelo prestador. Envie tpEmit 1, com o prestador que emite em prest.`,
     mend: 'Envie tpEmit 1, numa DPS do próprio prestador. A emissão pelo tomador ou pelo intermediário está prevista no leiaute e ainda não funciona.',
-    origin: 'Anexo I, E9996',
     why: 'O ambiente nacional recusa, na versão em vigor, a nota emitida pelo tomador ou pelo intermediário.',
     must: ({ tpEmit }) => tpEmit === '1',
     found: ({ tpEmit }) => tpEmit,
@@ -107,14 +105,12 @@ export const CABECALHO: readonly Rule[] = [
     accepts: [{ tpEmit: '1' }],
   },
   {
-    code: 'E0029',
+    ...annexHead('E0029'),
     at: 'cMotivoEmisTI',
-    scope: 'nacional',
     title: 'Motivo de emissão pelo tomador numa nota do prestador',
     message: ({ cMotivoEmisTI }) =>
       `cMotivoEmisTI ${cMotivoEmisTI} diz por que o tomador ou o intermediário emite, e com tpEmit 1 quem emite é o prestador. Retire cMotivoEmisTI.`,
     mend: 'Retire cMotivoEmisTI.',
-    origin: 'Anexo I, E0029',
     why: 'O motivo só existe quando não é o prestador quem emite.',
     when: ({ tpEmit }) => tpEmit === '1',
     must: ({ cMotivoEmisTI }) => cMotivoEmisTI === undefined,

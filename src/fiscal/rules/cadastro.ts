@@ -15,7 +15,7 @@ import { enumeracaoOf } from '../catalogs/catalogs.ts';
 import type { Facts } from '../facts.ts';
 import type { Dps } from '../layout/dps.ts';
 import { DEDUCIBLE_IN_SIMPLES, DOCUMENTO } from './ded-red.ts';
-import type { Patch, Rule } from './rule.ts';
+import { annexHead, type Patch, type Rule } from './rule.ts';
 
 /** A DPS with a base on its note, from which something may be deducted. */
 function hasBase(dps: Dps, facts: Facts): boolean {
@@ -43,13 +43,12 @@ function forbidDeduction(
   const { who, ...head } = rule;
   return {
     ...head,
+    ...annexHead(rule.code),
     at: 'valores/vDedRed',
-    scope: 'nacional',
     given: 'cadastros',
     message: ({ serv, dCompet }) =>
       `O município não admite dedução para o serviço ${serv.cServ.cTribNac} na competência ${dCompet}. Retire o grupo vDedRed, ou corrija o cTribNac.`,
     mend: 'Retire o grupo vDedRed, ou corrija o cTribNac.',
-    origin: `Anexo I, ${rule.code}`,
     why: 'O município cadastra de que serviços admite dedução; dos outros a base é o preço inteiro.',
     when: (dps, facts) => who(dps) && hasBase(dps, facts),
     must: (dps, facts) => deducaoRegistrada(dps, facts) !== 'nenhuma',
@@ -104,9 +103,8 @@ export const DEDUCAO_REGISTRADA: readonly Rule[] = [
   }),
   ...FORMAS.map(
     ({ forma, code, how, rejects, accepts }): Rule => ({
-      code,
+      ...annexHead(code),
       at: `valores/vDedRed/${FORMAS_DEDUCAO[forma]}`,
-      scope: 'nacional',
       given: 'cadastros',
       title: `O município não admite dedução ${how} para o serviço`,
       message: (dps, facts) => {
@@ -116,7 +114,6 @@ export const DEDUCAO_REGISTRADA: readonly Rule[] = [
         return `Para o serviço ${dps.serv.cServ.cTribNac} o município não admite dedução ${how}, e sim em ${instead}. Troque ${FORMAS_DEDUCAO[forma]}, ou retire o grupo vDedRed.`;
       },
       mend: 'Declare a dedução na forma que o município admite, ou retire o grupo vDedRed.',
-      origin: `Anexo I, ${code}`,
       why: 'O município cadastra em que formas admite a dedução de um serviço: por valor, por percentual, por documentos.',
       when: (dps, facts) => dps.valores.vDedRed?.[FORMAS_DEDUCAO[forma]] !== undefined && hasBase(dps, facts),
       must: (dps, facts) => {
@@ -155,10 +152,9 @@ function judgeRegime({
 }): Rule {
   return {
     ...rule,
+    ...annexHead(rule.code),
     at: 'prest/regTrib/regEspTrib',
-    scope: 'nacional',
     given: 'cadastros',
-    origin: `Anexo I, ${rule.code}`,
     message: (dps) => `${says} (regEspTrib ${regimeInWords(dps)}). Envie regEspTrib 0, ou procure a prefeitura.`,
     when: (dps) => only(dps.prest.regTrib.regEspTrib) && mayBeSpecial(dps),
     must: (dps, facts) => !kinds.includes(regimeRegistrado(dps, facts) ?? ''),
@@ -217,15 +213,13 @@ const tribISSQN = ({ valores }: Dps): string => valores.trib.tribMun.tribISSQN;
 
 export const INCIDENCIA_REGISTRADA: readonly Rule[] = [
   {
-    code: 'E0539',
+    ...annexHead('E0539'),
     at: 'valores/trib/tribMun/tribISSQN',
-    scope: 'nacional',
     given: 'cadastros',
     title: 'Não incidência de um serviço que o município tributa',
     message: ({ serv }) =>
       `O serviço ${serv.cServ.cTribNac} é tributado pelo município, e veio tribISSQN 4. Envie tribISSQN 1, 2 ou 3, ou corrija o cTribNac.`,
     mend: 'Envie tribISSQN 1 (tributável), 2 (imune) ou 3 (exportação); ou corrija o cTribNac.',
-    origin: 'Anexo I, E0539',
     why: 'O município cadastra os serviços, e os prestadores, em que o ISSQN não incide; nos outros incide.',
     when: (dps) => tribISSQN(dps) === '4',
     must: (dps, facts) => isNaoIncidente(dps, facts) !== false,
@@ -234,15 +228,13 @@ export const INCIDENCIA_REGISTRADA: readonly Rule[] = [
     accepts: [NAO_INCIDENTE],
   },
   {
-    code: 'E0540',
+    ...annexHead('E0540'),
     at: 'valores/trib/tribMun/tribISSQN',
-    scope: 'nacional',
     given: 'cadastros',
     title: 'O ISSQN não incide sobre o serviço neste município',
     message: (dps) =>
       `Sobre o serviço ${dps.serv.cServ.cTribNac} o ISSQN não incide neste município para o prestador, e veio tribISSQN ${tribISSQN(dps)}. Envie tribISSQN 4, sem pAliq.`,
     mend: 'Envie tribISSQN 4, sem pAliq.',
-    origin: 'Anexo I, E0540',
     why: 'O município cadastra os serviços, e os prestadores, em que o ISSQN não incide, e a nota tem de dizer o mesmo.',
     when: (dps) => tribISSQN(dps) !== '4',
     must: (dps, facts) => isNaoIncidente(dps, facts) !== true,

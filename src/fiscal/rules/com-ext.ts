@@ -5,7 +5,7 @@
 import { moedaOf, moedas } from '../catalogs/catalogs.ts';
 import { formatDecimal, ZERO } from '../decimal.ts';
 import type { Dps } from '../layout/dps.ts';
-import type { Patch, Rule } from './rule.ts';
+import { annexHead, type Patch, type Rule } from './rule.ts';
 import { COMERCIO_EXTERIOR, TOMADOR_NO_EXTERIOR } from './toma.ts';
 
 const isOfComExt = ([path]: [string, unknown]): boolean => path.startsWith('serv/comExt/');
@@ -102,14 +102,12 @@ export const COM_EXT: readonly Rule[] = [
     ],
   },
   {
-    code: 'E0330',
+    ...annexHead('E0330'),
     at: 'serv/comExt',
-    scope: 'nacional',
     title: 'Exportação de serviço sem o grupo de comércio exterior',
     mend: 'Inclua serv/comExt completo, ou corrija o que diz que a operação passa pelo exterior: interm/end/endExt, serv/locPrest/cPaisPrestacao ou tribISSQN 3.',
     message: (dps) =>
       `${exportSignOf(dps)}: o grupo serv/comExt é obrigatório. Inclua-o completo: mdPrestacao, vincPrest, tpMoeda, vServMoeda, mecAFComexP, mecAFComexT e movTempBens.`,
-    origin: 'Anexo I, E0330',
     why: 'A exportação se conhece também pelo intermediário no exterior, pelo país da prestação e pela tributação 3; com o tomador no exterior a falta do grupo responde E1235.',
     when: ({ tpEmit, toma, interm, serv, valores }) =>
       tpEmit === '1' &&
@@ -127,16 +125,14 @@ export const COM_EXT: readonly Rule[] = [
     ],
   },
   {
-    code: 'E0331',
+    ...annexHead('E0331'),
     at: 'serv/comExt',
-    scope: 'nacional',
     title: 'Importação de serviço sem o grupo de comércio exterior',
     mend: 'Inclua serv/comExt completo, ou corrija o endereço do prestador ou o país da prestação.',
     message: ({ prest }) =>
       `Quem emite é o tomador ou o intermediário, e ${
         prest.end?.endExt === undefined ? 'o serviço foi prestado no exterior' : 'o prestador está no exterior'
       }: o grupo serv/comExt é obrigatório. Inclua-o completo: mdPrestacao, vincPrest, tpMoeda, vServMoeda, mecAFComexP, mecAFComexT e movTempBens.`,
-    origin: 'Anexo I, E0331',
     why: 'A importação de um serviço é comércio exterior tanto quanto a exportação; com o tomador no exterior a falta do grupo responde E1235.',
     when: ({ tpEmit, prest, toma, serv }) =>
       tpEmit !== '1' &&

@@ -6,7 +6,7 @@ import { formatDecimal, ZERO } from '../decimal.ts';
 import type { Dps } from '../layout/dps.ts';
 import { DEDUCAO_NA_ISENCAO } from './beneficio.ts';
 import { cepHead, cepInWords, isOfState } from './cep.ts';
-import { forEach, type Patch, type Rule } from './rule.ts';
+import { annexHead, forEach, type Patch, type Rule } from './rule.ts';
 import { WITHOUT_MINIMUM } from './valores.ts';
 
 /**
@@ -80,10 +80,9 @@ function forbidWithoutBase({
 }): Rule {
   return {
     ...rule,
+    ...annexHead(rule.code),
     at: 'valores/vDedRed',
-    scope: 'nacional',
     message: (dps) => `O grupo vDedRed não cabe aqui: ${because(dps)}. Retire o grupo.`,
-    origin: `Anexo I, ${rule.code}`,
     must: ({ valores }) => valores.vDedRed === undefined,
   };
 }
@@ -162,13 +161,11 @@ export const DED_RED: readonly Rule[] = [
     ],
   },
   {
-    code: 'E0453',
+    ...annexHead('E0453'),
     at: 'valores/vDedRed/pDR',
-    scope: 'nacional',
     title: 'Percentual de dedução zerado',
     message: 'pDR é zero. Informe o percentual que se deduz da base, ou retire o grupo vDedRed.',
     mend: 'Informe um percentual maior que zero, até 100.00; sem dedução, retire o grupo vDedRed.',
-    origin: 'Anexo I, E0453',
     why: 'Uma dedução de zero não é dedução. O que passa de 100 é recusado com E0002.',
     when: ({ valores }) => valores.vDedRed?.pDR !== undefined,
     must: ({ valores }) => valores.vDedRed!.pDR! > ZERO,
@@ -180,14 +177,12 @@ export const DED_RED: readonly Rule[] = [
   forEach({
     list: LIST,
     items: itemsOf,
-    code: 'E0455',
+    ...annexHead('E0455'),
     at: `${LIST}/chNFSe`,
-    scope: 'nacional',
     title: 'Chave de NFS-e inválida no documento da dedução',
     message: ({ chNFSe }: Documento) =>
       `A chave de NFS-e ${chNFSe} não é de nenhuma nota: a estrutura ou o dígito verificador não confere. Copie-a da nota.`,
     mend: 'Copie a chave de acesso, de 50 posições, da NFS-e que se deduz.',
-    origin: 'Anexo I, E0455',
     why: 'O dígito verificador mostra que a chave foi digitada errada.',
     when: ({ chNFSe }) => chNFSe !== undefined,
     must: ({ chNFSe }) => parseChave(chNFSe!) !== undefined,
@@ -198,14 +193,12 @@ export const DED_RED: readonly Rule[] = [
   forEach({
     list: LIST,
     items: itemsOf,
-    code: 'E0460',
+    ...annexHead('E0460', 'Manual de Orientação do Contribuinte da NF-e'),
     at: `${LIST}/chNFe`,
-    scope: 'nacional',
     title: 'Chave de NF-e inválida no documento da dedução',
     message: ({ chNFe }: Documento) =>
       `O dígito verificador da chave de NF-e ${chNFe} não confere. Copie a chave da nota.`,
     mend: 'Copie a chave de acesso, de 44 posições, da NF-e que se deduz.',
-    origin: 'Anexo I, E0460; Manual de Orientação do Contribuinte da NF-e',
     why: 'O dígito verificador mostra que a chave foi digitada errada.',
     when: ({ chNFe }) => chNFe !== undefined,
     must: ({ chNFe }) => chaveNFeIsValid(chNFe!),
@@ -233,13 +226,11 @@ export const DED_RED: readonly Rule[] = [
   forEach({
     list: LIST,
     items: itemsOf,
-    code: 'E0468',
+    ...annexHead('E0468'),
     at: `${LIST}/xDescOutDed`,
-    scope: 'nacional',
     title: 'Falta a descrição da dedução de outro tipo',
     message: 'O tipo da dedução é 99 (outras deduções), e falta a descrição. Informe xDescOutDed.',
     mend: 'Descreva a dedução em xDescOutDed, ou escolha em tpDedRed um dos tipos de 1 a 9.',
-    origin: 'Anexo I, E0468',
     why: 'O tipo 99 não diz o que se deduz; a descrição o diz.',
     when: ({ tpDedRed }: Documento) => tpDedRed === '99',
     must: ({ xDescOutDed }) => xDescOutDed !== undefined,
@@ -249,14 +240,12 @@ export const DED_RED: readonly Rule[] = [
   forEach({
     list: LIST,
     items: itemsOf,
-    code: 'E0470',
+    ...annexHead('E0470'),
     at: `${LIST}/xDescOutDed`,
-    scope: 'nacional',
     title: 'Descrição numa dedução que tem tipo',
     message: ({ tpDedRed }: Documento) =>
       `xDescOutDed só cabe com o tipo 99 (outras deduções), e o tipo é ${tpDedRed}. Retire a descrição, ou corrija o tipo.`,
     mend: 'Retire xDescOutDed, ou informe tpDedRed 99.',
-    origin: 'Anexo I, E0470',
     why: 'Os tipos de 1 a 9 já dizem o que se deduz.',
     when: ({ xDescOutDed }) => xDescOutDed !== undefined,
     must: ({ tpDedRed }) => tpDedRed === '99',
@@ -267,14 +256,12 @@ export const DED_RED: readonly Rule[] = [
   forEach({
     list: LIST,
     items: itemsOf,
-    code: 'E0472',
+    ...annexHead('E0472'),
     at: `${LIST}/dtEmiDoc`,
-    scope: 'nacional',
     title: 'Documento da dedução posterior à competência',
     message: ({ dtEmiDoc }: Documento, { dCompet }) =>
       `O documento é de ${dtEmiDoc}, depois da competência da DPS, ${dCompet}. Confira as duas datas.`,
     mend: 'Confira dtEmiDoc e dCompet: o documento não é posterior à competência.',
-    origin: 'Anexo I, E0472',
     why: 'O que se deduz do preço de um serviço já tinha acontecido quando o serviço foi prestado.',
     must: ({ dtEmiDoc }, { dCompet }) => dtEmiDoc <= dCompet,
     found: ({ dtEmiDoc }) => dtEmiDoc,
@@ -284,14 +271,12 @@ export const DED_RED: readonly Rule[] = [
   forEach({
     list: LIST,
     items: itemsOf,
-    code: 'E0474',
+    ...annexHead('E0474'),
     at: `${LIST}/vDeducaoReducao`,
-    scope: 'nacional',
     title: 'Dedução maior que o valor dedutível do documento',
     message: ({ vDeducaoReducao, vDedutivelRedutivel }: Documento) =>
       `A dedução é ${formatDecimal(vDeducaoReducao)}, e do documento se podem deduzir ${formatDecimal(vDedutivelRedutivel)}. Corrija um dos dois.`,
     mend: 'Reduza vDeducaoReducao, no máximo a vDedutivelRedutivel.',
-    origin: 'Anexo I, E0474',
     why: 'De um documento não se deduz mais do que ele tem de dedutível.',
     must: ({ vDeducaoReducao, vDedutivelRedutivel }) => vDeducaoReducao <= vDedutivelRedutivel,
     found: ({ vDeducaoReducao }) => formatDecimal(vDeducaoReducao),
@@ -301,13 +286,11 @@ export const DED_RED: readonly Rule[] = [
   forEach({
     list: LIST,
     items: itemsOf,
-    code: 'E0477',
+    ...annexHead('E0477'),
     at: `${LIST}/fornec`,
-    scope: 'nacional',
     title: 'Falta o fornecedor do documento da dedução',
     message: 'O documento não é NFS-e nem NF-e nacional, e falta dizer de quem é. Informe o grupo fornec.',
     mend: 'Informe fornec com CNPJ, CPF, NIF ou cNaoNIF, nome e endereço.',
-    origin: 'Anexo I, E0477',
     why: 'A chave de uma NFS-e ou NF-e nacional já diz quem a emitiu; os outros documentos, não.',
     when: ({ chNFSe, chNFe }: Documento) => chNFSe === undefined && chNFe === undefined,
     must: ({ fornec }) => fornec !== undefined,
@@ -317,14 +300,12 @@ export const DED_RED: readonly Rule[] = [
   forEach({
     list: LIST,
     items: itemsOf,
-    code: 'E1538',
+    ...annexHead('E1538'),
     at: `${LIST}/fornec/NIF`,
-    scope: 'nacional',
     title: 'Fornecedor com endereço no exterior e documento brasileiro',
     message:
       'O fornecedor tem endereço no exterior e é identificado por CNPJ ou CPF. Identifique-o por NIF ou cNaoNIF, ou informe o endereço no Brasil.',
     mend: 'Troque CNPJ ou CPF do fornecedor por NIF ou cNaoNIF; se ele está no Brasil, use endNac.',
-    origin: 'Anexo I, E1538',
     why: 'Quem está no exterior se identifica pelo seu número fiscal de lá, ou diz por que não o tem.',
     when: ({ fornec }: Documento) => fornec?.end?.endExt !== undefined,
     must: ({ fornec }) => fornec!.NIF !== undefined || fornec!.cNaoNIF !== undefined,
@@ -338,13 +319,11 @@ export const DED_RED: readonly Rule[] = [
   forEach({
     list: LIST,
     items: itemsOf,
-    code: 'E0492',
+    ...annexHead('E0492'),
     at: `${LIST}/fornec/end/endNac`,
-    scope: 'nacional',
     title: 'Falta o endereço no Brasil do fornecedor',
     message: 'O fornecedor é identificado por CNPJ ou CPF, e falta o seu endereço. Informe fornec/end com endNac.',
     mend: 'Informe o endereço no Brasil do fornecedor, com endNac.',
-    origin: 'Anexo I, E0492',
     why: 'Quem tem CNPJ ou CPF tem endereço no Brasil.',
     // One with an address abroad is told so by E1538.
     when: ({ fornec }: Documento) =>
@@ -386,13 +365,11 @@ export const DED_RED: readonly Rule[] = [
   forEach({
     list: LIST,
     items: itemsOf,
-    code: 'E0498',
+    ...annexHead('E0498'),
     at: `${LIST}/fornec/end/endExt`,
-    scope: 'nacional',
     title: 'Fornecedor com NIF sem endereço no exterior',
     message: 'O fornecedor é identificado por NIF, e falta o seu endereço no exterior. Informe fornec/end/endExt.',
     mend: 'Informe endExt completo: cPais, cEndPost, xCidade e xEstProvReg.',
-    origin: 'Anexo I, E0498',
     why: 'O NIF é um número fiscal de outro país, e o endereço diz de qual.',
     when: ({ fornec }: Documento) => fornec?.NIF !== undefined,
     must: ({ fornec }) => fornec!.end?.endExt !== undefined,
@@ -402,14 +379,12 @@ export const DED_RED: readonly Rule[] = [
   forEach({
     list: LIST,
     items: itemsOf,
-    code: 'E0499',
+    ...annexHead('E0499'),
     at: `${LIST}/fornec/end/endExt/cPais`,
-    scope: 'nacional',
     title: 'O país do fornecedor não existe ou é o Brasil',
     message: ({ fornec }: Documento) =>
       `cPais ${fornec?.end?.endExt?.cPais}, no endereço do fornecedor, não é o código ISO 3166-1 de um país estrangeiro. Consulte o catálogo em /catalogo/paises; para um endereço no Brasil use endNac.`,
     mend: 'Escolha o código em /catalogo/paises; para um endereço no Brasil use endNac.',
-    origin: 'Anexo I, E0499',
     why: 'O endereço no exterior exige um país que exista e não seja o Brasil.',
     when: ({ fornec }) => fornec?.end?.endExt !== undefined,
     must: ({ fornec }) => paisOf(fornec!.end!.endExt!.cPais)?.aceitoEnderecoExterior === true,

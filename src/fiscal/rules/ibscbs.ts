@@ -23,7 +23,7 @@ import { type Facts, isOptante } from '../facts.ts';
 import type { Dps } from '../layout/dps.ts';
 import { brazilianDate } from '../moment.ts';
 import { EMAIL_ESPERADO, emailIsShaped } from './email.ts';
-import { forEach, type Patch, type Rule } from './rule.ts';
+import { annexHead, forEach, type Patch, type Rule } from './rule.ts';
 
 type Group = NonNullable<Dps['IBSCBS']>;
 type Declared = Group['valores']['trib']['gIBSCBS'];
@@ -154,16 +154,14 @@ export const IBSCBS: readonly Rule[] = [
     accepts: [{ dCompet: '2026-01-01' }, { dCompet: '2025-12-31', IBSCBS: null }],
   },
   {
-    code: 'E0901',
+    ...annexHead('E0901', 'Anexo C'),
     at: 'IBSCBS/cIndOp',
-    scope: 'nacional',
     title: 'O indicador da operação não existe na tabela nacional',
     message: ({ IBSCBS }) =>
       indicadorOf(IBSCBS!.cIndOp!) === undefined
         ? `cIndOp ${IBSCBS?.cIndOp} não existe. Escolha um indicador do Anexo C: ${indicadoresDoAnexoC()}.`
         : `cIndOp ${IBSCBS?.cIndOp} existe, mas não está no Anexo C, que é a tabela em vigor na NFS-e. Escolha um destes: ${indicadoresDoAnexoC()}.`,
     mend: 'Escolha no Anexo C o indicador da operação; para a prestação onerosa de serviços em geral é 100301. Sem cIndOp o serviço o preenche.',
-    origin: 'Anexo I, E0901; Anexo C',
     why: 'O indicador diz que operação é esta e em que lugar ela se considera feita.',
     when: ({ IBSCBS }) => IBSCBS?.cIndOp !== undefined,
     must: ({ IBSCBS }) => indicadorOf(IBSCBS!.cIndOp!)?.emAnexoC === true,
@@ -193,16 +191,14 @@ export const IBSCBS: readonly Rule[] = [
     ],
   },
   {
-    code: 'E0903',
+    ...annexHead('E0903'),
     at: 'IBSCBS/tpOper',
-    scope: 'nacional',
     title: 'Falta o tipo da operação',
     message: (dps) =>
       dps.IBSCBS?.tpEnteGov === undefined
         ? `O serviço ${dps.serv.cServ.cTribNac} (10.05, 15.09, 17.12 ou 25.05) pede tpOper, a ordem entre o fornecimento e o pagamento, de 1 a 5. Inclua tpOper.`
         : `A compra é governamental (tpEnteGov ${dps.IBSCBS.tpEnteGov}) e pede tpOper, a ordem entre o fornecimento e o pagamento, de 1 a 5. Inclua tpOper.`,
     mend: 'Inclua tpOper, de 1 a 5; se a compra não é de um ente governamental, retire tpEnteGov.',
-    origin: 'Anexo I, E0903',
     why: 'Nas compras governamentais e nos serviços 10.05, 15.09, 17.12 e 25.05 fornecimento e pagamento podem vir em notas diferentes.',
     // Who assesses nothing sends only CST and cClassTrib (schedule, rule 7).
     when: (dps) =>
@@ -216,14 +212,12 @@ export const IBSCBS: readonly Rule[] = [
     ],
   },
   {
-    code: 'E0904',
+    ...annexHead('E0904'),
     at: 'IBSCBS/tpOper',
-    scope: 'nacional',
     title: 'Tipo da operação fora dos casos em que cabe',
     message: ({ serv }) =>
       `tpOper só cabe em compras governamentais, com tpEnteGov, e nos serviços 10.05, 15.09, 17.12 e 25.05; este é o ${serv.cServ.cTribNac}. Retire tpOper, ou informe tpEnteGov.`,
     mend: 'Retire tpOper; numa compra governamental informe também tpEnteGov.',
-    origin: 'Anexo I, E0904',
     why: 'Fora das compras governamentais e dos serviços 10.05, 15.09, 17.12 e 25.05 fornecimento e pagamento não se separam na nota.',
     when: ({ IBSCBS }) => IBSCBS?.tpOper !== undefined,
     must: (dps) => dps.IBSCBS?.tpEnteGov !== undefined || hasServicoComTpOper(dps),
@@ -232,14 +226,12 @@ export const IBSCBS: readonly Rule[] = [
     accepts: [COMPRA_PUBLICA],
   },
   {
-    code: 'E0905',
+    ...annexHead('E0905'),
     at: 'IBSCBS/gRefNFSe',
-    scope: 'nacional',
     title: 'Faltam as notas a que a operação se refere',
     message: ({ IBSCBS }) =>
       `Com tpOper ${IBSCBS?.tpOper} a operação continua a de outra nota. Inclua gRefNFSe com a chave dela, ou corrija tpOper.`,
     mend: 'Inclua em gRefNFSe a chave de cada nota referida, ou corrija tpOper.',
-    origin: 'Anexo I, E0905',
     why: 'O fornecimento ou o pagamento que vem depois refere-se à nota do que veio antes.',
     when: ({ IBSCBS }) => IBSCBS !== undefined && COM_REFERENCIA.has(IBSCBS.tpOper),
     must: ({ IBSCBS }) => IBSCBS?.gRefNFSe !== undefined,
@@ -247,14 +239,12 @@ export const IBSCBS: readonly Rule[] = [
     accepts: [COM_NOTA_REFERIDA],
   },
   {
-    code: 'E0906',
+    ...annexHead('E0906'),
     at: 'IBSCBS/gRefNFSe',
-    scope: 'nacional',
     title: 'Notas referidas numa operação que não se refere a nenhuma',
     message: ({ IBSCBS }) =>
       `gRefNFSe só cabe com tpOper 2 ou 3, e ${IBSCBS?.tpOper === undefined ? 'tpOper não veio' : `veio tpOper ${IBSCBS.tpOper}`}. Retire gRefNFSe, ou corrija tpOper.`,
     mend: 'Retire gRefNFSe, ou envie tpOper 2 ou 3.',
-    origin: 'Anexo I, E0906',
     why: 'Só o fornecimento ou o pagamento que vem depois do outro se refere a uma nota anterior.',
     when: ({ IBSCBS }) => IBSCBS?.gRefNFSe !== undefined,
     must: ({ IBSCBS }) => COM_REFERENCIA.has(IBSCBS?.tpOper),
@@ -262,16 +252,14 @@ export const IBSCBS: readonly Rule[] = [
     accepts: [COM_NOTA_REFERIDA],
   },
   forEach({
-    code: 'E0907',
+    ...annexHead('E0907'),
     at: 'IBSCBS/gRefNFSe/refNFSe',
     list: 'IBSCBS/gRefNFSe/refNFSe',
     items: ({ IBSCBS }) => IBSCBS?.gRefNFSe?.refNFSe,
-    scope: 'nacional',
     title: 'A chave da nota referida não confere',
     message: (chave) =>
       `${chave} não é uma chave de NFS-e: a estrutura ou o dígito verificador não conferem. Copie a chave inteira da nota referida.`,
     mend: 'Copie a chave da nota referida como está nela, com as 50 posições.',
-    origin: 'Anexo I, E0907',
     why: 'O dígito verificador denuncia o erro de cópia, e uma chave errada não identifica nota nenhuma.',
     must: (chave) => parseChave(chave) !== undefined,
     found: (chave) => chave,
@@ -280,14 +268,12 @@ export const IBSCBS: readonly Rule[] = [
     accepts: [COM_NOTA_REFERIDA],
   }),
   {
-    code: 'E0910',
+    ...annexHead('E0910'),
     at: 'IBSCBS/dest',
-    scope: 'nacional',
     title: 'Destinatário identificado, e o indicador diz que é o tomador',
     message:
       'Com indDest 0 o destinatário é o próprio tomador, e dest não se envia. Retire dest, ou envie indDest 1 se o destinatário é outro.',
     mend: 'Retire dest, ou envie indDest 1.',
-    origin: 'Anexo I, E0910',
     why: 'O destinatário só se identifica quando não é o tomador, que já está identificado.',
     when: ({ IBSCBS }) => IBSCBS?.dest !== undefined,
     must: ({ IBSCBS }) => IBSCBS?.indDest !== '0',
@@ -345,14 +331,12 @@ export const IBSCBS: readonly Rule[] = [
     accepts: [NO_EXTERIOR],
   },
   {
-    code: 'E0930',
+    ...annexHead('E0930'),
     at: 'IBSCBS/dest/email',
-    scope: 'nacional',
     title: 'O e-mail do destinatário não tem a forma de um e-mail',
     message: ({ IBSCBS }) =>
       `${IBSCBS?.dest?.email} não tem a forma de um endereço de e-mail. Corrija o e-mail do destinatário, ou retire-o.`,
     mend: 'Corrija o e-mail do destinatário, ou retire o elemento, que é opcional.',
-    origin: 'Anexo I, E0930',
     why: 'Um e-mail tem um nome, um @ e um domínio com ponto.',
     when: ({ IBSCBS }) => IBSCBS?.dest?.email !== undefined,
     must: ({ IBSCBS }) => emailIsShaped(IBSCBS!.dest!.email!),
@@ -428,14 +412,12 @@ export const IBSCBS: readonly Rule[] = [
     accepts: [{ [`${TRIB}/cCredPres`]: null }],
   },
   {
-    code: 'E0964',
+    ...annexHead('E0964'),
     at: `${TRIB}/gTribRegular`,
-    scope: 'nacional',
     title: 'Tributação regular numa classificação que não a pede',
     message: (dps) =>
       `cClassTrib ${declaredIn(dps)?.cClassTrib} não pede a tributação regular. Retire gTribRegular, ou corrija a classificação.`,
     mend: 'Retire gTribRegular, ou corrija cClassTrib.',
-    origin: 'Anexo I, E0964',
     why: 'A tributação regular diz o que se pagaria sem a suspensão, e só cabe onde há uma.',
     when: (dps) => regularIn(dps) !== undefined && classificacaoOf(declaredIn(dps)!.cClassTrib) !== undefined,
     must: (dps) => classificacaoOf(declaredIn(dps)!.cClassTrib)?.ind_gTribRegular === true,
@@ -443,14 +425,12 @@ export const IBSCBS: readonly Rule[] = [
     accepts: [SUSPENSO],
   },
   {
-    code: 'E0965',
+    ...annexHead('E0965'),
     at: `${TRIB}/gTribRegular`,
-    scope: 'nacional',
     title: 'Falta a tributação regular',
     message: (dps) =>
       `cClassTrib ${declaredIn(dps)?.cClassTrib} é de uma operação com suspensão e pede a tributação que teria sem ela. Inclua gTribRegular com CSTReg e cClassTribReg.`,
     mend: 'Inclua gTribRegular com o CST e a classificação que a operação teria sem a suspensão.',
-    origin: 'Anexo I, E0965',
     why: 'Na suspensão a nota mostra o que se pagaria se a condição não se cumprisse.',
     when: (dps) => dps.IBSCBS !== undefined && regularIn(dps) === undefined,
     must: (dps) => classificacaoOf(declaredIn(dps)!.cClassTrib)?.ind_gTribRegular !== true,
@@ -458,16 +438,14 @@ export const IBSCBS: readonly Rule[] = [
     accepts: [SUSPENSO],
   },
   {
-    code: 'E0969',
+    ...annexHead('E0969'),
     at: `${TRIB}/gTribRegular/cClassTribReg`,
-    scope: 'nacional',
     title: 'Classificação da tributação regular inexistente, fora de vigência ou que não é de serviços',
     message: (dps) => {
       const { cClassTribReg } = regularIn(dps)!;
       return `cClassTribReg ${cClassTribReg} ${whyUnusable(classificacaoOf(cClassTribReg), dps.dCompet)}. Escolha na tabela vigente uma classificação válida para serviços.`;
     },
     mend: 'Escolha na tabela de classificação tributária do IBS e da CBS uma que valha para NFS-e e esteja em vigor na competência.',
-    origin: 'Anexo I, E0969',
     why: 'A tributação regular se calcula por uma classificação, que tem de existir e ser de serviços.',
     when: (dps) => regularIn(dps) !== undefined,
     must: (dps) => isUsable(classificacaoOf(regularIn(dps)!.cClassTribReg), dps.dCompet),
@@ -483,16 +461,14 @@ export const IBSCBS: readonly Rule[] = [
     ],
   },
   {
-    code: 'E0970',
+    ...annexHead('E0970'),
     at: `${TRIB}/gTribRegular/cClassTribReg`,
-    scope: 'nacional',
     title: 'A classificação da tributação regular é de outro CST',
     message: (dps) => {
       const { CSTReg, cClassTribReg } = regularIn(dps)!;
       return `cClassTribReg ${cClassTribReg} é do CST ${cClassTribReg.slice(0, 3)}, e CSTReg é ${CSTReg}. Os três primeiros algarismos devem ser o CSTReg.`;
     },
     mend: 'Corrija CSTReg pelos três primeiros algarismos de cClassTribReg.',
-    origin: 'Anexo I, E0970',
     why: 'Cada classificação pertence a um só CST.',
     when: (dps) => regularIn(dps) !== undefined,
     must: (dps) => regularIn(dps)!.cClassTribReg.startsWith(regularIn(dps)!.CSTReg),
@@ -501,14 +477,12 @@ export const IBSCBS: readonly Rule[] = [
     accepts: [SUSPENSO],
   },
   {
-    code: 'E0971',
+    ...annexHead('E0971'),
     at: `${TRIB}/gDif`,
-    scope: 'nacional',
     title: 'Diferimento num CST que não o permite',
     message: (dps) =>
       `O CST ${declaredIn(dps)?.CST} não permite diferimento. Retire gDif, ou corrija CST e cClassTrib.`,
     mend: 'Retire gDif; o diferimento só cabe nos CST 510 e 515.',
-    origin: 'Anexo I, E0971',
     why: 'O diferimento adia o tributo, e só a situação tributária que o prevê o permite.',
     when: (dps) => declaredIn(dps)?.gDif !== undefined && cstOf(declaredIn(dps)!.CST) !== undefined,
     must: (dps) => cstOf(declaredIn(dps)!.CST)?.ind_gDif === true,
@@ -517,14 +491,12 @@ export const IBSCBS: readonly Rule[] = [
     accepts: [DIFERIDO],
   },
   {
-    code: 'E0972',
+    ...annexHead('E0972'),
     at: `${TRIB}/gDif`,
-    scope: 'nacional',
     title: 'Falta o grupo do diferimento',
     message: (dps) =>
       `O CST ${declaredIn(dps)?.CST} é de diferimento e pede gDif com pDifUF, pDifMun e pDifCBS. Inclua gDif, com 100.00 em cada um, ou corrija CST e cClassTrib.`,
     mend: 'Inclua gDif com pDifUF, pDifMun e pDifCBS 100.00, ou corrija CST e cClassTrib.',
-    origin: 'Anexo I, E0972',
     why: 'A nota de uma operação diferida mostra quanto foi diferido.',
     when: (dps) => dps.IBSCBS !== undefined && declaredIn(dps)!.gDif === undefined,
     must: (dps) => cstOf(declaredIn(dps)!.CST)?.ind_gDif !== true,

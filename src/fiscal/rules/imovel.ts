@@ -3,7 +3,7 @@
 import type { Dps } from '../layout/dps.ts';
 import { correlatedIndOp, defaultIndOp, INDICADORES_DE_IMOVEL, indOpOf } from '../operation.ts';
 import { PRESTADO_FORA } from './obra.ts';
-import type { Patch, Rule } from './rule.ts';
+import { annexHead, type Patch, type Rule } from './rule.ts';
 
 /** Construction, where `serv/obra` identifies the place: the list of the works without 141403 and 141404 (Anexo I, E0931). */
 const CONSTRUCAO: ReadonlySet<string> = new Set(
@@ -109,14 +109,12 @@ export const IMOVEL: readonly Rule[] = [
     accepts: [{ 'IBSCBS/cIndOp': null }],
   },
   {
-    code: 'E0934',
+    ...annexHead('E0934'),
     at: 'IBSCBS/imovel/end/endExt',
-    scope: 'nacional',
     title: 'Serviço prestado no exterior sem o endereço do imóvel no exterior',
     message: ({ serv }) =>
       `O país da prestação é ${serv.locPrest.cPaisPrestacao}, e o imóvel não tem endereço no exterior. Identifique-o em IBSCBS/imovel/end com endExt, ou informe o município da prestação.`,
     mend: 'Identifique o imóvel por end com endExt, sem CEP nem cCIB, ou informe o município da prestação em cLocPrestacao.',
-    origin: 'Anexo I, E0934',
     why: 'Quando o serviço é prestado no exterior o imóvel está lá, e só o endereço no exterior o identifica.',
     when: ({ IBSCBS, serv }) => IBSCBS?.imovel !== undefined && serv.locPrest.cPaisPrestacao !== undefined,
     must: ({ IBSCBS }) => IBSCBS?.imovel?.end?.endExt !== undefined,
@@ -127,14 +125,12 @@ export const IMOVEL: readonly Rule[] = [
     accepts: [{ ...NUM_IMOVEL, ...PRESTADO_FORA, ...NO_EXTERIOR }],
   },
   {
-    code: 'E0935',
+    ...annexHead('E0935'),
     at: 'IBSCBS/imovel/end/endExt',
-    scope: 'nacional',
     title: 'Serviço prestado no Brasil com endereço do imóvel no exterior',
     message: ({ serv }) =>
       `O município da prestação é ${serv.locPrest.cLocPrestacao}, no Brasil, e o imóvel tem endereço no exterior. Troque endExt pelo CEP, ou informe o país da prestação.`,
     mend: 'Troque endExt de IBSCBS/imovel/end pelo CEP, ou informe o país da prestação em cPaisPrestacao.',
-    origin: 'Anexo I, E0935',
     why: 'Quando o serviço é prestado num município do Brasil o imóvel está nele.',
     when: ({ IBSCBS, serv }) => IBSCBS?.imovel?.end?.endExt !== undefined && serv.locPrest.cLocPrestacao !== undefined,
     must: () => false,

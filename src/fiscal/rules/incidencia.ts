@@ -2,7 +2,7 @@
 import { municipioInWords, municipioOf, type RegraIncidencia, servicoOf } from '../catalogs/catalogs.ts';
 import { incidenceOf, MARITIME } from '../incidence.ts';
 import type { Dps } from '../layout/dps.ts';
-import type { Patch, Rule } from './rule.ts';
+import { annexHead, type Patch, type Rule } from './rule.ts';
 import { TOMADOR_NO_EXTERIOR } from './toma.ts';
 
 /** Provided abroad to a taker abroad. */
@@ -189,11 +189,9 @@ export const INCIDENCIA: readonly Rule[] = [
     'EP',
     'no município do prestador',
     {
-      code: 'E1325',
-      scope: 'nacional',
+      ...annexHead('E1325', 'decisão D-22'),
       title: 'A incidência deste serviço é no município do prestador',
       mend: 'Retire o município de incidência declarado, que é calculado, ou corrija o código do serviço.',
-      origin: 'Anexo I, E1325; decisão D-22',
       why: 'A regra geral da lei é cobrar o ISSQN onde está o estabelecimento do prestador (LC 116/2003, art. 3º), e o município declarado é outro.',
     },
     {

@@ -6,7 +6,7 @@
 import { municipioOf, paisOf } from '../catalogs/catalogs.ts';
 import { cepOfParty } from './cep.ts';
 import { EMAIL_ESPERADO, emailIsShaped } from './email.ts';
-import type { Patch, Rule } from './rule.ts';
+import { annexHead, type Patch, type Rule } from './rule.ts';
 import { COMERCIO_EXTERIOR } from './toma.ts';
 
 /** `tpRetISSQN`: the intermediary withholds. */
@@ -43,14 +43,12 @@ const INTERMEDIARIO_NO_EXTERIOR: Patch = {
 
 export const INTERM: readonly Rule[] = [
   {
-    code: 'E0281',
+    ...annexHead('E0281'),
     at: 'interm/NIF',
-    scope: 'nacional',
     title: 'Intermediário no exterior sem NIF e sem o motivo de não o ter',
     message:
       'O intermediário tem endereço no exterior e não traz NIF. Informe interm/NIF ou, se não há NIF, interm/cNaoNIF com o motivo (0 sem NIF, 1 dispensado, 2 não exigido).',
     mend: 'Informe interm/NIF; quando não existe, interm/cNaoNIF com 0 (sem NIF), 1 (dispensado) ou 2 (não exigido).',
-    origin: 'Anexo I, E0281',
     why: 'Quem está no exterior se identifica pelo seu número fiscal de lá, ou diz por que não o tem.',
     when: ({ interm }) => interm?.end?.endExt !== undefined,
     must: ({ interm }) => interm?.NIF !== undefined || interm?.cNaoNIF !== undefined,
@@ -59,14 +57,12 @@ export const INTERM: readonly Rule[] = [
     accepts: [INTERMEDIARIO_NO_EXTERIOR, { ...INTERMEDIARIO_NO_EXTERIOR, 'interm/NIF': null, 'interm/cNaoNIF': '1' }],
   },
   {
-    code: 'E1388',
+    ...annexHead('E1388'),
     at: 'interm/end/endNac',
-    scope: 'nacional',
     title: 'Intermediário com CNPJ sem endereço no Brasil',
     message:
       'O intermediário é identificado por CNPJ, e falta o seu endereço no Brasil. Inclua interm/end com endNac, logradouro, número e bairro.',
     mend: 'Inclua interm/end com endNac (cMun e CEP), logradouro, número e bairro.',
-    origin: 'Anexo I, E1388',
     why: 'Quem tem CNPJ tem endereço no Brasil, e o ambiente nacional o exige na nota.',
     // With an address abroad it is the identification that is wrong (E0281).
     when: ({ interm }) => interm?.CNPJ !== undefined && interm.end?.endExt === undefined,
@@ -76,14 +72,12 @@ export const INTERM: readonly Rule[] = [
     accepts: [INTERMEDIARIO],
   },
   {
-    code: 'E0293',
+    ...annexHead('E0293'),
     at: 'interm/end/endNac',
-    scope: 'nacional',
     title: 'ISSQN retido por um intermediário sem endereço no Brasil',
     message: ({ interm }) =>
       `tpRetISSQN 3 diz que o intermediário retém o ISSQN, e ${interm === undefined ? 'a DPS não tem intermediário' : 'falta o endereço dele no Brasil'}. Inclua interm com o endereço em endNac, ou corrija tpRetISSQN.`,
     mend: 'Inclua interm com o endereço em interm/end/endNac. Sem retenção, envie tpRetISSQN 1.',
-    origin: 'Anexo I, E0293',
     why: 'Quem retém o imposto o recolhe a um município, e o endereço diz de onde.',
     when: ({ valores }) => valores.trib.tribMun.tpRetISSQN === RETIDO_PELO_INTERMEDIARIO,
     must: ({ interm }) => interm?.end?.endNac !== undefined,
@@ -117,14 +111,12 @@ export const INTERM: readonly Rule[] = [
     ({ interm }) => interm?.end?.endNac,
   ),
   {
-    code: 'E0298',
+    ...annexHead('E0298'),
     at: 'interm/end/endExt',
-    scope: 'nacional',
     title: 'Intermediário com NIF sem endereço no exterior',
     message:
       'O intermediário é identificado por NIF e o prestador por CNPJ: informe o endereço no exterior, interm/end/endExt.',
     mend: 'Inclua em interm/end o grupo endExt completo: cPais, cEndPost, xCidade e xEstProvReg.',
-    origin: 'Anexo I, E0298',
     why: 'Quem tem identificação fiscal estrangeira está no exterior, e o endereço diz em que país.',
     when: ({ interm, prest }) => interm?.NIF !== undefined && prest.CNPJ !== undefined,
     must: ({ interm }) => interm?.end?.endExt !== undefined,
@@ -132,9 +124,8 @@ export const INTERM: readonly Rule[] = [
     accepts: [INTERMEDIARIO_NO_EXTERIOR],
   },
   {
-    code: 'E0299',
+    ...annexHead('E0299'),
     at: 'interm/end/endExt/cPais',
-    scope: 'nacional',
     title: 'O país do endereço do intermediário não existe ou é o Brasil',
     message: ({ interm }) => {
       const cPais = interm?.end?.endExt?.cPais;
@@ -143,7 +134,6 @@ export const INTERM: readonly Rule[] = [
         : `cPais ${cPais}, no endereço do intermediário, não é um código de país ISO 3166-1. Consulte o catálogo em /catalogo/paises.`;
     },
     mend: 'Escolha o código em /catalogo/paises; para um endereço no Brasil use endNac.',
-    origin: 'Anexo I, E0299',
     why: 'O endereço no exterior exige um país que exista e não seja o Brasil.',
     when: ({ interm }) => interm?.end?.endExt !== undefined,
     must: ({ interm }) => paisOf(interm!.end!.endExt!.cPais)?.aceitoEnderecoExterior === true,
@@ -156,14 +146,12 @@ export const INTERM: readonly Rule[] = [
     accepts: [{ ...INTERMEDIARIO_NO_EXTERIOR, 'interm/end/endExt/cPais': 'US' }],
   },
   {
-    code: 'E0300',
+    ...annexHead('E0300'),
     at: 'interm/email',
-    scope: 'nacional',
     title: 'O e-mail do intermediário não tem a forma de um e-mail',
     message: ({ interm }) =>
       `O e-mail do intermediário, ${interm?.email}, não tem a forma de um endereço. Corrija-o ou retire interm/email, que é opcional.`,
     mend: 'Informe um só endereço, como nome@empresa.com.br, ou retire interm/email, que é opcional.',
-    origin: 'Anexo I, E0300',
     why: 'Um endereço tem um nome, um @ e um domínio com ponto; o ambiente nacional confere a forma.',
     when: ({ interm }) => interm?.email !== undefined,
     must: ({ interm }) => emailIsShaped(interm!.email!),

@@ -11,7 +11,7 @@ import { cnpjIsValid, cpfIsValid } from '../chave.ts';
 import { isOptante } from '../facts.ts';
 import { quoted } from '../fault.ts';
 import { EMAIL_ESPERADO, emailIsShaped } from './email.ts';
-import type { Patch, Rule } from './rule.ts';
+import { annexHead, type Patch, type Rule } from './rule.ts';
 
 const NAO_OPTANTE = '1';
 const MEI = '2';
@@ -143,14 +143,12 @@ export const PREST: readonly Rule[] = [
     accepts: [ENDERECO],
   },
   {
-    code: 'E0113',
+    ...annexHead('E0113'),
     at: 'prest/end/endExt',
-    scope: 'nacional',
     title: 'Prestador com endereço no exterior e sem identificação de lá',
     message:
       'O prestador tem endereço no exterior e se identifica por CNPJ ou CPF, que são do Brasil. Retire prest/end: a nota leva o endereço do cadastro.',
     mend: 'Retire prest/end. O prestador que emite está cadastrado no município, e a nota leva o endereço do cadastro.',
-    origin: 'Anexo I, E0113',
     why: 'Quem está no exterior se identifica por NIF ou cNaoNIF, e o prestador que emite está no Brasil.',
     when: ({ prest }) => prest.end?.endExt !== undefined,
     must: ({ prest }) => prest.CNPJ === undefined && prest.CPF === undefined,
@@ -158,9 +156,8 @@ export const PREST: readonly Rule[] = [
     accepts: [ENDERECO],
   },
   {
-    code: 'E0146',
+    ...annexHead('E0146'),
     at: 'prest/end/endExt/cPais',
-    scope: 'nacional',
     title: 'O país do endereço do prestador não existe ou é o Brasil',
     message: ({ prest }) => {
       const cPais = prest.end?.endExt?.cPais;
@@ -169,7 +166,6 @@ export const PREST: readonly Rule[] = [
         : `cPais ${cPais}, no endereço do prestador, não é um código de país ISO 3166-1. Consulte o catálogo em /catalogo/paises.`;
     },
     mend: 'Use endNac para um endereço no Brasil, ou retire prest/end: a nota leva o endereço do cadastro.',
-    origin: 'Anexo I, E0146',
     why: 'O endereço no exterior exige um país que exista e não seja o Brasil.',
     when: ({ prest }) => prest.end?.endExt !== undefined,
     must: ({ prest }) => paisOf(prest.end!.endExt!.cPais)?.aceitoEnderecoExterior === true,
@@ -184,14 +180,12 @@ export const PREST: readonly Rule[] = [
     accepts: [ENDERECO],
   },
   {
-    code: 'E0148',
+    ...annexHead('E0148'),
     at: 'prest/email',
-    scope: 'nacional',
     title: 'O e-mail do prestador não tem a forma de um e-mail',
     message: ({ prest }) =>
       `O e-mail do prestador, ${prest.email}, não tem a forma de um endereço. Corrija-o ou retire prest/email, que é opcional.`,
     mend: 'Informe um só endereço, como nome@empresa.com.br, ou retire prest/email, que é opcional.',
-    origin: 'Anexo I, E0148',
     why: 'Um endereço tem um nome, um @ e um domínio com ponto; o ambiente nacional confere a forma.',
     when: ({ prest }) => prest.email !== undefined,
     must: ({ prest }) => emailIsShaped(prest.email!),
@@ -255,14 +249,12 @@ export const PREST: readonly Rule[] = [
     accepts: [{ ...SIMPLES, dCompet: '2026-10-31' }],
   },
   {
-    code: 'E0162',
+    ...annexHead('E0162'),
     at: 'prest/regTrib/regApTribSN',
-    scope: 'nacional',
     title: 'Regime de apuração do Simples Nacional num prestador que não o tem',
     message: ({ prest: { regTrib } }) =>
       `regApTribSN é só das ME e EPP do Simples Nacional (opSimpNac 3), e opSimpNac é ${regTrib.opSimpNac}. Retire regApTribSN, ou corrija opSimpNac.`,
     mend: 'Retire regApTribSN, ou corrija opSimpNac.',
-    origin: 'Anexo I, E0162',
     why: 'Quem não é optante não apura pelo Simples Nacional, e o MEI recolhe um valor fixo.',
     when: ({ prest }) => prest.regTrib.regApTribSN !== undefined,
     must: ({ prest }) => prest.regTrib.opSimpNac === ME_EPP,
@@ -271,14 +263,12 @@ export const PREST: readonly Rule[] = [
     accepts: [SIMPLES],
   },
   {
-    code: 'E0166',
+    ...annexHead('E0166'),
     at: 'prest/regTrib/regApTribSN',
-    scope: 'nacional',
     title: 'Falta o regime de apuração do Simples Nacional',
     message:
       'Com opSimpNac 3 (ME ou EPP) é preciso dizer em prest/regTrib/regApTribSN como os tributos são apurados: 1 todos pelo Simples Nacional, 2 os federais por ele e o ISSQN por fora, 3 todos por fora. O lugar é entre opSimpNac e regEspTrib.',
     mend: 'Inclua regApTribSN entre opSimpNac e regEspTrib. O usual é 1; 2 e 3 são de quem passou de um limite do Simples Nacional.',
-    origin: 'Anexo I, E0166',
     why: 'Do regime de apuração depende se o ISSQN é apurado na nota ou recolhido pelo Simples Nacional.',
     when: ({ prest }) => prest.regTrib.opSimpNac === ME_EPP,
     must: ({ prest }) => prest.regTrib.regApTribSN !== undefined,
@@ -287,14 +277,12 @@ export const PREST: readonly Rule[] = [
     accepts: [SIMPLES, { 'prest/regTrib/opSimpNac': ME_EPP, 'prest/regTrib/regApTribSN': '2' }],
   },
   {
-    code: 'E0172',
+    ...annexHead('E0172'),
     at: 'prest/regTrib/regEspTrib',
-    scope: 'nacional',
     title: 'Regime especial numa operação sem ISSQN',
     message: ({ prest: { regTrib }, valores }) =>
       `Com tribISSQN ${valores.trib.tribMun.tribISSQN} não há ISSQN a tributar de modo especial, e regEspTrib é ${regTrib.regEspTrib}. Envie regEspTrib 0, ou corrija tribISSQN.`,
     mend: 'Envie regEspTrib 0, ou corrija tribISSQN.',
-    origin: 'Anexo I, E0172',
     why: 'O regime especial é um modo de calcular o ISSQN, que na imunidade, na exportação e na não incidência não existe.',
     when: ({ prest }) => prest.regTrib.regEspTrib !== SEM_REGIME_ESPECIAL,
     must: ({ valores }) => valores.trib.tribMun.tribISSQN === '1',
@@ -311,14 +299,12 @@ export const PREST: readonly Rule[] = [
     accepts: [{ 'prest/regTrib/regEspTrib': '4', 'valores/trib/tribMun/pAliq': null }],
   },
   {
-    code: 'E0174',
+    ...annexHead('E0174'),
     at: 'prest/regTrib/regEspTrib',
-    scope: 'nacional',
     title: 'Regime especial num prestador MEI',
     message: ({ prest: { regTrib } }) =>
       `O MEI recolhe o ISSQN em valor fixo, sem regime especial, e regEspTrib é ${regTrib.regEspTrib}. Envie regEspTrib 0, ou corrija opSimpNac.`,
     mend: 'Envie regEspTrib 0, ou corrija opSimpNac.',
-    origin: 'Anexo I, E0174',
     why: 'O regime do MEI já é um regime próprio, e não se soma a outro.',
     when: ({ prest }) => prest.regTrib.opSimpNac === MEI,
     must: ({ prest }) => prest.regTrib.regEspTrib === SEM_REGIME_ESPECIAL,
@@ -328,14 +314,12 @@ export const PREST: readonly Rule[] = [
     accepts: [{ 'prest/regTrib/opSimpNac': MEI, 'valores/trib/tribMun/pAliq': null }],
   },
   {
-    code: 'E0175',
+    ...annexHead('E0175'),
     at: 'prest/regTrib/regEspTrib',
-    scope: 'nacional',
     title: 'Regime especial em quem apura o ISSQN pelo Simples Nacional',
     message: ({ prest: { regTrib } }) =>
       `Com opSimpNac 3 e regApTribSN 1 o ISSQN é apurado pelo Simples Nacional, e regEspTrib é ${regTrib.regEspTrib}. Envie regEspTrib 0, ou corrija regApTribSN se o ISSQN é apurado por fora.`,
     mend: 'Envie regEspTrib 0; se o ISSQN é apurado fora do Simples Nacional, envie regApTribSN 2 ou 3.',
-    origin: 'Anexo I, E0175',
     why: 'O ISSQN que se apura pelo Simples Nacional segue as regras dele, e não um regime do município.',
     when: ({ prest }) => prest.regTrib.opSimpNac === ME_EPP && prest.regTrib.regApTribSN === TUDO_PELO_SIMPLES,
     must: ({ prest }) => prest.regTrib.regEspTrib === SEM_REGIME_ESPECIAL,

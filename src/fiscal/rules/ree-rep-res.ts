@@ -6,7 +6,7 @@ import { municipioOf } from '../catalogs/catalogs.ts';
 import { type Decimal, formatDecimal, sum } from '../decimal.ts';
 import type { Dps } from '../layout/dps.ts';
 import { brazilianDate } from '../moment.ts';
-import { forEach, type Patch, type Rule } from './rule.ts';
+import { annexHead, forEach, type Patch, type Rule } from './rule.ts';
 
 const LISTA = 'IBSCBS/valores/gReeRepRes/documentos';
 
@@ -60,14 +60,12 @@ const OUTRO_FISCAL: Patch = {
 
 export const REE_REP_RES: readonly Rule[] = [
   {
-    code: 'E1534',
+    ...annexHead('E1534'),
     at: 'IBSCBS/valores/gReeRepRes',
-    scope: 'nacional',
     title: 'Os valores de terceiros somam o valor do serviço ou mais',
     message: (dps) =>
       `Os documentos de reembolso, repasse e ressarcimento somam ${formatDecimal(totalOf(dps))}, e o valor do serviço é ${formatDecimal(dps.valores.vServPrest.vServ)}: a soma tem de ser menor. Corrija os documentos ou o valor do serviço.`,
     mend: 'Corrija vlrReeRepRes dos documentos, ou inclua em vServ a parte que é do próprio prestador.',
-    origin: 'Anexo I, E1534',
     why: 'O que se reembolsa ou repassa é parte do valor do serviço; a outra parte é do prestador, e não pode ser nada.',
     when: (dps) => documentosOf(dps) !== undefined,
     must: (dps) => totalOf(dps) < dps.valores.vServPrest.vServ,
@@ -76,11 +74,10 @@ export const REE_REP_RES: readonly Rule[] = [
     accepts: [{ ...RECIBO, [`${LISTA}/vlrReeRepRes`]: '400.00' }],
   },
   forEach({
-    code: 'E0940',
+    ...annexHead('E0940'),
     at: `${LISTA}/dFeNacional/chaveDFe`,
     list: LISTA,
     items: documentosOf,
-    scope: 'nacional',
     title: 'A chave do documento não tem o tamanho do seu tipo',
     message: ({ dFeNacional }) => {
       const { tipoChaveDFe, chaveDFe } = dFeNacional!;
@@ -88,7 +85,6 @@ export const REE_REP_RES: readonly Rule[] = [
       return `A chave tem ${chaveDFe.length} posições, e a de uma ${nome} (tipoChaveDFe ${tipoChaveDFe}) tem ${posicoes}. Copie a chave inteira, sem espaços, ou corrija tipoChaveDFe.`;
     },
     mend: 'Copie a chave inteira do documento, sem espaços nem pontuação, ou corrija tipoChaveDFe.',
-    origin: 'Anexo I, E0940',
     why: 'A chave de acesso de uma NFS-e tem 50 posições, e as de NF-e e CT-e 44; com outro tamanho não identifica documento nenhum.',
     when: ({ dFeNacional }) => dFeNacional !== undefined && dFeNacional.tipoChaveDFe in POSICOES_DA_CHAVE,
     must: ({ dFeNacional }) => dFeNacional!.chaveDFe.length === POSICOES_DA_CHAVE[dFeNacional!.tipoChaveDFe]!.posicoes,
@@ -113,16 +109,14 @@ export const REE_REP_RES: readonly Rule[] = [
     ],
   }),
   forEach({
-    code: 'E0942',
+    ...annexHead('E0942'),
     at: `${LISTA}/docFiscalOutro`,
     list: LISTA,
     items: documentosOf,
-    scope: 'nacional',
     title: 'Documento fiscal de outra forma, de competência posterior a 2025',
     message: ({ dtCompDoc }) =>
       `O documento é de ${brazilianDate(dtCompDoc)}, e docFiscalOutro só serve a documentos de competência até ${brazilianDate(OUTRO_FISCAL_ATE)}. Informe em dFeNacional a chave do documento, ou em docOutro o documento que não é fiscal.`,
     mend: 'Para documentos de 2026 em diante informe dFeNacional, com a chave; docFiscalOutro fica para os mais antigos.',
-    origin: 'Anexo I, E0942',
     why: 'Desde 2026 os documentos fiscais estão todos nos repositórios nacionais e têm chave.',
     when: ({ docFiscalOutro }) => docFiscalOutro !== undefined,
     must: ({ dtCompDoc }) => dtCompDoc <= OUTRO_FISCAL_ATE,
@@ -165,16 +159,14 @@ export const REE_REP_RES: readonly Rule[] = [
     accepts: [{ ...RECIBO, [`${LISTA}/dtCompDoc`]: '2026-08-31' }],
   }),
   forEach({
-    code: 'E0952',
+    ...annexHead('E0952'),
     at: `${LISTA}/xTpReeRepRes`,
     list: LISTA,
     items: documentosOf,
-    scope: 'nacional',
     title: 'Descrição do tipo de reembolso num tipo que já tem nome',
     message: ({ tpReeRepRes }) =>
       `xTpReeRepRes descreve o tipo ${TIPO_OUTROS}, e o tipo informado é ${tpReeRepRes}. Retire xTpReeRepRes, ou envie tpReeRepRes ${TIPO_OUTROS}.`,
     mend: 'Retire xTpReeRepRes, ou envie tpReeRepRes 99.',
-    origin: 'Anexo I, E0952',
     why: 'Só o tipo 99 (outros) se descreve por palavras; os demais já dizem o que são.',
     when: ({ xTpReeRepRes }) => xTpReeRepRes !== undefined,
     must: ({ tpReeRepRes }) => tpReeRepRes === TIPO_OUTROS,

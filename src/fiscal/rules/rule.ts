@@ -54,6 +54,12 @@ type Head = {
   readonly national?: string;
 };
 
+/** Code, scope and origin of a rule that the national annex alone has. `besides`: what else it stands on. */
+export function annexHead(code: string, besides?: string) {
+  const origin = `Anexo I, ${code}${besides === undefined ? '' : `; ${besides}`}`;
+  return { code, scope: 'nacional', origin } as const;
+}
+
 export type Rule = Head & {
   /** What is wrong and how to mend it, in Portuguese. */
   readonly message: Told<Seen>;

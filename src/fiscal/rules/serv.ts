@@ -10,7 +10,7 @@ import {
 } from '../catalogs/catalogs.ts';
 import { MARITIME } from '../incidence.ts';
 import type { Dps } from '../layout/dps.ts';
-import type { Rule } from './rule.ts';
+import { annexHead, type Rule } from './rule.ts';
 import { COMERCIO_EXTERIOR } from './toma.ts';
 
 /** The one code that may be provided in maritime waters, by the specification (decided in D-80). */
@@ -78,9 +78,8 @@ export const SERV: readonly Rule[] = [
     accepts: [],
   },
   {
-    code: 'E0304',
+    ...annexHead('E0304'),
     at: 'serv/locPrest/cPaisPrestacao',
-    scope: 'nacional',
     title: 'O país da prestação não existe ou é o Brasil',
     mend: 'Escolha o código em /catalogo/paises; para um serviço prestado no Brasil informe o município em cLocPrestacao.',
     message: ({ serv }) => {
@@ -89,7 +88,6 @@ export const SERV: readonly Rule[] = [
         ? 'cPaisPrestacao BR não é exterior: para um serviço prestado no Brasil use serv/locPrest/cLocPrestacao, com o código IBGE do município.'
         : `cPaisPrestacao ${cPaisPrestacao} não é um código de país ISO 3166-1. Consulte o catálogo em /catalogo/paises.`;
     },
-    origin: 'Anexo I, E0304',
     why: 'O país da prestação só se informa quando o serviço foi prestado fora do Brasil.',
     when: ({ serv }) => serv.locPrest.cPaisPrestacao !== undefined,
     must: ({ serv }) => paisOf(serv.locPrest.cPaisPrestacao!)?.aceitoEnderecoExterior === true,
@@ -174,13 +172,11 @@ export const SERV: readonly Rule[] = [
     accepts: [{}],
   },
   {
-    code: 'E0315',
+    ...annexHead('E0315'),
     at: 'serv/cServ/cTribMun',
-    scope: 'nacional',
     title: 'Código de tributação municipal 000',
     mend: 'Use um código da lista de serviços do município, ou retire cTribMun, que é opcional.',
     message: 'cTribMun 000 não é um código. Informe o do serviço na lista do município, ou retire o elemento.',
-    origin: 'Anexo I, E0315',
     why: 'Quem não tem código municipal deixa o elemento de fora; 000 não é o de nenhum serviço.',
     when: ({ serv }) => serv.cServ.cTribMun !== undefined,
     must: ({ serv }) => serv.cServ.cTribMun !== '000',

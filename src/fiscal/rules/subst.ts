@@ -6,7 +6,7 @@ import { parseChave } from '../chave.ts';
 import { isBlocked } from '../conflitos-evento.ts';
 import type { Facts, NotaSubstituida } from '../facts.ts';
 import type { Dps } from '../layout/dps.ts';
-import type { Patch, Rule } from './rule.ts';
+import { annexHead, type Patch, type Rule } from './rule.ts';
 
 /** Note 1 of September 2026 of the provider of the example, in the municipality of the example. */
 const CHAVE = '35503081211222333000181000000000000126091234567895';
@@ -24,13 +24,11 @@ const CANCELAMENTO_POR_SUBSTITUICAO = '105102';
 
 export const SUBST: readonly Rule[] = [
   {
-    code: 'E0042',
+    ...annexHead('E0042'),
     at: 'subst/chSubstda',
-    scope: 'nacional',
     title: 'A chave da nota substituída não é de uma nota deste prestador',
     message: (dps) => `${describeProblem(dps)} Copie a chave inteira da nota a substituir, de 50 posições.`,
     mend: 'Copie a chave da nota a substituir como está nela. Uma nota só substitui outra do mesmo prestador, emitida pelo mesmo município.',
-    origin: 'Anexo I, E0042',
     why: 'A chave traz o município e o prestador da nota, que são os mesmos na substituta, e um dígito que denuncia o erro de cópia.',
     when: ({ subst }) => subst !== undefined,
     must: (dps) => describeProblem(dps) === undefined,
@@ -53,14 +51,12 @@ export const SUBST: readonly Rule[] = [
     ],
   },
   {
-    code: 'E0044',
+    ...annexHead('E0044'),
     at: 'subst/chSubstda',
-    scope: 'nacional',
     title: 'A nota a substituir não existe',
     message: ({ subst }) =>
       `A nota ${subst!.chSubstda}, em subst/chSubstda, foi recusada pelo ADN e não tem efeito: não há o que substituir. Emita esta sem o grupo subst.`,
     mend: 'Confira subst/chSubstda. Uma nota que o ADN recusou não se substitui: emita a nova sem o grupo subst, que a série e o número da recusada estão livres.',
-    origin: 'Anexo I, E0044',
     why: 'Uma nota recusada não existe para o ambiente nacional, e o que não existe não se substitui.',
     when: (_dps, facts) => substituidaOf(facts) !== undefined,
     must: (_dps, facts) => substituidaOf(facts)!.estado !== 'recusada',
@@ -82,14 +78,12 @@ export const SUBST: readonly Rule[] = [
     accepts: [SUBSTITUICAO],
   },
   {
-    code: 'E0046',
+    ...annexHead('E0046'),
     at: 'subst/chSubstda',
-    scope: 'nacional',
     title: 'A nota a substituir já está cancelada',
     message: ({ subst }) =>
       `A nota ${subst!.chSubstda}, em subst/chSubstda, já está cancelada, e não se substitui. Emita esta sem o grupo subst.`,
     mend: 'Confira subst/chSubstda na consulta da nota. Se ela está mesmo cancelada, emita a nova sem o grupo subst.',
-    origin: 'Anexo I, E0046',
     why: 'Substituir cancela a nota antiga, e uma nota se cancela uma vez.',
     when: (_dps, facts) => substituidaOf(facts) !== undefined,
     must: (_dps, facts) => substituidaOf(facts)!.estado !== 'cancelada',
@@ -98,14 +92,12 @@ export const SUBST: readonly Rule[] = [
     accepts: [SUBSTITUICAO],
   },
   {
-    code: 'E0065',
+    ...annexHead('E0065'),
     at: 'subst/chSubstda',
-    scope: 'nacional',
     title: 'A nota a substituir é de outro ambiente gerador',
     message:
       'A chave em subst/chSubstda é de uma nota do emissor nacional (posição 8 igual a 2), e a que este serviço emite é do sistema do município. Substitua-a no emissor nacional, ou emita esta sem o grupo subst.',
     mend: 'Uma nota se substitui no ambiente que a gerou, que a posição 8 da chave diz: 1 é o sistema do município, 2 é o emissor nacional.',
-    origin: 'Anexo I, E0065',
     why: 'O cancelamento por substituição é registrado pelo ambiente que gerou a nota, e só ele o faz.',
     when: ({ subst }) => subst !== undefined,
     must: ({ subst }) => (parseChave(subst!.chSubstda)?.ambGer ?? '1') === '1',
@@ -115,14 +107,12 @@ export const SUBST: readonly Rule[] = [
     accepts: [SUBSTITUICAO],
   },
   {
-    code: 'E0068',
+    ...annexHead('E0068'),
     at: 'subst/chSubstda',
-    scope: 'nacional',
     title: 'A nota a substituir espera por uma análise fiscal',
     message: ({ subst }) =>
       `A nota ${subst!.chSubstda}, em subst/chSubstda, tem uma solicitação de análise fiscal à espera de decisão, e até ela não se substitui. Espere a decisão da prefeitura.`,
     mend: 'Espere a decisão da prefeitura, que aparece nos eventos da nota. Deferida, a nota fica cancelada; indeferida, ela segue válida e só a prefeitura a cancela.',
-    origin: 'Anexo I, E0068',
     why: 'Quem pediu à prefeitura que analise o cancelamento espera por ela.',
     when: (_dps, facts) => substituidaOf(facts) !== undefined,
     must: (_dps, facts) => !hasPendingAnalysis(substituidaOf(facts)!),
@@ -131,14 +121,12 @@ export const SUBST: readonly Rule[] = [
     accepts: [SUBSTITUICAO],
   },
   {
-    code: 'E0072',
+    ...annexHead('E0072'),
     at: 'subst/chSubstda',
-    scope: 'nacional',
     title: 'A nota a substituir tem confirmação tácita',
     message: ({ subst }) =>
       `A nota ${subst!.chSubstda}, em subst/chSubstda, tem confirmação tácita, e não se substitui. Procure a prefeitura, que pode cancelá-la por ofício.`,
     mend: 'Procure a prefeitura: ela decide uma solicitação de análise fiscal, ou cancela a nota por ofício.',
-    origin: 'Anexo I, E0072',
     why: 'Com a confirmação tácita a administração deu a nota por aceita.',
     when: (_dps, facts) => substituidaOf(facts) !== undefined,
     must: (_dps, facts) => !hasEvento(substituidaOf(facts)!, '205204'),
@@ -147,14 +135,12 @@ export const SUBST: readonly Rule[] = [
     accepts: [SUBSTITUICAO],
   },
   {
-    code: 'E0076',
+    ...annexHead('E0076'),
     at: 'subst/chSubstda',
-    scope: 'nacional',
     title: 'A substituição da nota está bloqueada por ofício',
     message: ({ subst }) =>
       `A prefeitura bloqueou a substituição da nota ${subst!.chSubstda}, em subst/chSubstda. Procure a prefeitura; desbloqueada, a nota pode ser substituída.`,
     mend: 'Procure a prefeitura. Depois do desbloqueio por ofício a nota pode ser substituída.',
-    origin: 'Anexo I, E0076',
     why: 'O bloqueio por ofício do cancelamento por substituição vale até o desbloqueio.',
     when: (_dps, facts) => substituidaOf(facts) !== undefined,
     must: (_dps, facts) => !isBlocked(substituidaOf(facts)!.eventos, CANCELAMENTO_POR_SUBSTITUICAO),
@@ -182,13 +168,11 @@ export const SUBST: readonly Rule[] = [
     accepts: [],
   },
   {
-    code: 'E0078',
+    ...annexHead('E0078'),
     at: 'subst/xMotivo',
-    scope: 'nacional',
     title: 'Substituição por outro motivo, sem dizer qual',
     message: 'Com cMotivo 99 (outros) é preciso descrever o motivo em subst/xMotivo, com 15 a 255 caracteres.',
     mend: 'Descreva o motivo em subst/xMotivo, com 15 a 255 caracteres, ou use em cMotivo um código de 01 a 05.',
-    origin: 'Anexo I, E0078',
     why: 'O código 99 só diz que o motivo não é dos outros.',
     when: ({ subst }) => subst?.cMotivo === '99',
     must: ({ subst }) => subst?.xMotivo !== undefined,

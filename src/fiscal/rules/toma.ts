@@ -8,7 +8,7 @@ import type { Dps } from '../layout/dps.ts';
 import { indOpOf } from '../operation.ts';
 import { cepOfParty } from './cep.ts';
 import { EMAIL_ESPERADO, emailIsShaped } from './email.ts';
-import type { Patch, Rule } from './rule.ts';
+import { annexHead, type Patch, type Rule } from './rule.ts';
 
 /** Operation indicators whose place is the taker's (Anexo I, E0187 and E0234). */
 const IND_OP_DO_TOMADOR: ReadonlySet<string> = new Set(
@@ -48,28 +48,24 @@ const RETIDO_PELO_TOMADOR = '2';
 
 export const TOMA: readonly Rule[] = [
   {
-    code: 'E0187',
+    ...annexHead('E0187'),
     at: 'toma',
-    scope: 'nacional',
     title: 'Falta o tomador, que o indicador da operação pede',
     message: (dps) =>
       `O indicador da operação ${indOpOf(dps)}${dps.IBSCBS?.cIndOp === undefined ? ', que o serviço usa por não ter vindo outro em IBSCBS/cIndOp,' : ''} é dos que pedem o tomador, e o grupo toma não veio. Inclua toma com o endereço, ou informe em IBSCBS/cIndOp o indicador que é o desta operação.`,
     mend: 'Inclua toma com identificação, nome e endereço. Sem tomador identificado, use um cIndOp que não dependa dele, se algum descreve a operação.',
-    origin: 'Anexo I, E0187',
     why: 'Nesses indicadores o local do IBS e da CBS é o do tomador, e sem ele não se sabe a quem cabe o imposto.',
     must: (dps) => dps.toma !== undefined || !wantsTaker(dps),
     rejects: [{ toma: null }, { toma: null, 'IBSCBS/cIndOp': null }],
     accepts: [{ toma: null, ...SEM_TOMADOR }],
   },
   {
-    code: 'E0204',
+    ...annexHead('E0204'),
     at: 'toma/CNPJ',
-    scope: 'nacional',
     title: 'ISSQN retido por um tomador sem CNPJ nem CPF',
     message: ({ toma }) =>
       `tpRetISSQN 2 diz que o tomador retém o ISSQN, e ${toma === undefined ? 'a DPS não tem tomador' : 'ele não traz CNPJ nem CPF'}. Identifique o tomador por CNPJ ou CPF, com o endereço no Brasil, ou envie tpRetISSQN 1.`,
     mend: 'Identifique o tomador por CNPJ ou CPF, com o endereço no Brasil. Sem retenção, envie tpRetISSQN 1.',
-    origin: 'Anexo I, E0204',
     why: 'Quem retém o imposto o recolhe, e para isso tem inscrição no Brasil.',
     when: ({ valores }) => valores.trib.tribMun.tpRetISSQN === RETIDO_PELO_TOMADOR,
     must: ({ toma }) => toma?.CNPJ !== undefined || toma?.CPF !== undefined,
@@ -92,9 +88,8 @@ export const TOMA: readonly Rule[] = [
     accepts: [TOMADOR_NO_EXTERIOR, { ...TOMADOR_NO_EXTERIOR, 'toma/NIF': null, 'toma/cNaoNIF': '2' }],
   },
   {
-    code: 'E0234',
+    ...annexHead('E0234'),
     at: 'toma/end',
-    scope: 'nacional',
     title: 'Falta o endereço do tomador',
     message: (dps) =>
       `O endereço do tomador é obrigatório, porque ${
@@ -103,7 +98,6 @@ export const TOMA: readonly Rule[] = [
           : `o indicador da operação ${indOpOf(dps)} põe no lugar dele o IBS e a CBS`
       }. Inclua toma/end.`,
     mend: 'Inclua toma/end, com endNac ou endExt, logradouro, número e bairro.',
-    origin: 'Anexo I, E0234',
     why: 'O local do tomador decide a quem cabe o imposto, e só o seu endereço o diz.',
     must: (dps) => dps.toma?.end !== undefined || !(isOfTaker(dps) || (dps.toma !== undefined && wantsTaker(dps))),
     expected: 'endereço do tomador',
@@ -126,14 +120,12 @@ export const TOMA: readonly Rule[] = [
     accepts: [{ 'toma/CPF': null, 'toma/CNPJ': '11444777000161' }],
   },
   {
-    code: 'E0237',
+    ...annexHead('E0237'),
     at: 'toma/end/endNac',
-    scope: 'nacional',
     title: 'ISSQN retido por um tomador sem endereço no Brasil',
     message:
       'tpRetISSQN 2 diz que o tomador retém o ISSQN, e falta o seu endereço no Brasil. Inclua toma/end com endNac, ou envie tpRetISSQN 1.',
     mend: 'Inclua toma/end com endNac (cMun e CEP). Sem retenção, envie tpRetISSQN 1.',
-    origin: 'Anexo I, E0237',
     why: 'Quem retém o imposto o recolhe a um município, e o endereço diz de onde.',
     when: ({ toma, valores }) =>
       valores.trib.tribMun.tpRetISSQN === RETIDO_PELO_TOMADOR && (toma?.CNPJ ?? toma?.CPF) !== undefined,
@@ -194,14 +186,12 @@ export const TOMA: readonly Rule[] = [
     accepts: [{ ...TOMADOR_NO_EXTERIOR, 'toma/end/endExt/cPais': 'US' }],
   },
   {
-    code: 'E0247',
+    ...annexHead('E0247'),
     at: 'toma/email',
-    scope: 'nacional',
     title: 'O e-mail do tomador não tem a forma de um e-mail',
     message: ({ toma }) =>
       `O e-mail do tomador, ${toma?.email}, não tem a forma de um endereço. Corrija-o ou retire toma/email, que é opcional.`,
     mend: 'Informe um só endereço, como nome@empresa.com.br, ou retire toma/email, que é opcional.',
-    origin: 'Anexo I, E0247',
     why: 'Um endereço tem um nome, um @ e um domínio com ponto; o ambiente nacional confere a forma.',
     when: ({ toma }) => toma?.email !== undefined,
     must: ({ toma }) => emailIsShaped(toma!.email!),

@@ -25,7 +25,7 @@ import {
   dispensesWithAliquota,
   RETENCAO_NA_ISENCAO,
 } from './beneficio.ts';
-import type { AmountRule, Patch, Rule } from './rule.ts';
+import { type AmountRule, annexHead, type Patch, type Rule } from './rule.ts';
 import { COMERCIO_EXTERIOR, TOMADOR_NO_EXTERIOR } from './toma.ts';
 
 /** Subitems in which a municipality may go below the minimum. LC 116/2003, art. 8-A § 1. */
@@ -205,11 +205,9 @@ const COM_SUSPENSAO: Ground = {
 };
 
 const DE_MEI: Ground = {
-  code: 'E1302',
-  scope: 'nacional',
+  ...annexHead('E1302'),
   title: 'Valores do ISSQN na nota de um MEI',
   mend: 'Retire base e ISSQN, ou corrija opSimpNac.',
-  origin: 'Anexo I, E1302',
   why: 'O MEI paga o ISSQN num valor fixo mensal, e a sua nota traz só o valor líquido.',
   when: (dps) => isMei(dps) && isTaxable(dps) && !isSuspended(dps),
   because: () => 'O prestador é MEI (opSimpNac 2)',
@@ -217,11 +215,9 @@ const DE_MEI: Ground = {
 };
 
 const EM_REGIME_ESPECIAL: Ground = {
-  code: 'E1307',
-  scope: 'nacional',
+  ...annexHead('E1307'),
   title: 'Valores do ISSQN na nota de um prestador em regime especial',
   mend: 'Retire base e ISSQN, ou corrija regEspTrib.',
-  origin: 'Anexo I, E1307',
   why: 'Num regime especial o ISSQN se apura fora da nota, que traz só o valor líquido.',
   when: (dps) => hasSpecialRegime(dps) && !isMei(dps) && isTaxable(dps) && !isSuspended(dps),
   because: ({ prest }) => `O prestador está em regime especial (regEspTrib ${prest.regTrib.regEspTrib})`,
@@ -393,27 +389,23 @@ export const TRIB_MUN: readonly Rule[] = [
   },
   forbidBenefit({
     ...SEM_ISSQN,
-    code: 'E0533',
-    scope: 'nacional',
+    ...annexHead('E0533'),
     title: 'Benefício municipal numa operação sem ISSQN',
     mend: 'Retire o grupo BM, ou corrija tribISSQN.',
-    origin: 'Anexo I, E0533',
     why: 'Imunidade, exportação e não incidência não têm base de cálculo que o benefício reduza.',
   }),
   forbidBenefit({
     ...DE_MEI,
-    code: 'E0534',
+    ...annexHead('E0534'),
     title: 'Benefício municipal de um prestador MEI',
     mend: 'Retire o grupo BM, ou corrija opSimpNac.',
-    origin: 'Anexo I, E0534',
     why: 'O MEI paga o ISSQN num valor fixo mensal, que o benefício não reduz.',
   }),
   forbidBenefit({
     ...EM_REGIME_ESPECIAL,
-    code: 'E0535',
+    ...annexHead('E0535'),
     title: 'Benefício municipal de um prestador em regime especial',
     mend: 'Retire o grupo BM, ou corrija regEspTrib.',
-    origin: 'Anexo I, E0535',
     why: 'Num regime especial o ISSQN se apura fora da nota, que não tem base que o benefício reduza.',
   }),
   forbidBenefit({
@@ -431,36 +423,30 @@ export const TRIB_MUN: readonly Rule[] = [
   ...BENEFICIO_REGISTRADO,
   forbidRetention({
     ...SEM_ISSQN,
-    code: 'E0580',
-    scope: 'nacional',
+    ...annexHead('E0580'),
     title: 'Retenção numa operação sem ISSQN',
     mend: 'Envie tpRetISSQN 1, ou corrija tribISSQN.',
-    origin: 'Anexo I, E0580',
     why: 'Imunidade, exportação e não incidência não têm imposto que o tomador retenha.',
   }),
   forbidRetention(COM_SUSPENSAO),
   forbidRetention({
     ...DE_MEI,
-    code: 'E0583',
+    ...annexHead('E0583'),
     title: 'Retenção sobre um MEI',
     mend: 'Envie tpRetISSQN 1, ou corrija opSimpNac.',
-    origin: 'Anexo I, E0583',
     why: 'O MEI paga o ISSQN num valor fixo mensal, e de cada nota não há o que reter.',
   }),
   forbidRetention({
     ...EM_REGIME_ESPECIAL,
-    code: 'E0588',
+    ...annexHead('E0588'),
     title: 'Retenção sobre um prestador em regime especial',
     mend: 'Envie tpRetISSQN 1, ou corrija regEspTrib.',
-    origin: 'Anexo I, E0588',
     why: 'Num regime especial o ISSQN se apura fora da nota, e de cada nota não há o que reter.',
   }),
   forbidRetention({
-    code: 'E0596',
-    scope: 'nacional',
+    ...annexHead('E0596'),
     title: 'Retenção na exploração de rodovia',
     mend: 'Envie tpRetISSQN 1, ou corrija o cTribNac.',
-    origin: 'Anexo I, E0596',
     why: 'O ISSQN da exploração de rodovia é repartido entre os municípios que ela atravessa, e o usuário não o retém.',
     when: (dps) =>
       dps.serv.cServ.cTribNac === RODOVIA &&
@@ -481,18 +467,16 @@ export const TRIB_MUN: readonly Rule[] = [
   ...forbidDeclared(COM_SUSPENSAO),
   forbidAliquota({
     ...DE_MEI,
-    code: 'E0600',
+    ...annexHead('E0600'),
     title: 'Alíquota na DPS de um MEI',
     mend: 'Retire pAliq, ou corrija opSimpNac.',
-    origin: 'Anexo I, E0600',
   }),
   ...forbidDeclared(DE_MEI),
   forbidAliquota({
     ...EM_REGIME_ESPECIAL,
-    code: 'E0604',
+    ...annexHead('E0604'),
     title: 'Alíquota na DPS de um prestador em regime especial',
     mend: 'Retire pAliq, ou corrija regEspTrib.',
-    origin: 'Anexo I, E0604',
   }),
   ...forbidDeclared(EM_REGIME_ESPECIAL),
   forbidAliquota(DENTRO_DO_SIMPLES),
@@ -600,15 +584,13 @@ export const TRIB_MUN: readonly Rule[] = [
     accepts: [{}],
   },
   {
-    code: 'E0541',
+    ...annexHead('E0541', 'esquema nacional da DPS 1.01; decisão D-192'),
     at: 'valores/trib/tribMun/BM/nBM',
-    scope: 'nacional',
     esquema: true,
     title: 'Benefício municipal sem o seu número',
     message:
       'O grupo BM reduz a base e não traz nBM, o número do benefício, sem o qual o ADN não recebe a nota. Informe nBM, de 14 algarismos, que a prefeitura dá.',
     mend: 'Informe em nBM os 14 algarismos do benefício no município de incidência; sem benefício, retire o grupo BM.',
-    origin: 'Anexo I, E0541; esquema nacional da DPS 1.01; decisão D-192',
     why: 'A especificação deixa o número de fora e o esquema nacional o exige: em produção a nota não se transmitiria.',
     national:
       'No padrão nacional E0541 é o número de um benefício que o município não tem; a falta do número é lá uma falha de esquema, E1235.',
@@ -622,13 +604,11 @@ export const TRIB_MUN: readonly Rule[] = [
     accepts: [{ ...BENEFICIO, 'valores/trib/tribMun/pAliq': '5.00' }],
   },
   {
-    code: 'E0586',
+    ...annexHead('E0586'),
     at: 'valores/trib/tribMun/BM/pRedBCBM',
-    scope: 'nacional',
     title: 'Percentual do benefício municipal zerado',
     message: 'pRedBCBM é zero. Informe o percentual em que o benefício reduz a base, ou retire-o.',
     mend: 'Informe um percentual maior que zero, até o que o benefício tem no município.',
-    origin: 'Anexo I, E0586',
     why: 'Uma redução de zero não é benefício. O que passa de 100 é recusado com E0002.',
     when: ({ valores }) => valores.trib.tribMun.BM?.pRedBCBM !== undefined,
     must: ({ valores }) => valores.trib.tribMun.BM!.pRedBCBM! > ZERO,

@@ -4,7 +4,7 @@ import { type Decimal, decimal, distance, formatDecimal, percentOf, ZERO } from 
 import { ISS_MIN } from '../iss.ts';
 import type { Dps } from '../layout/dps.ts';
 import { INPUTS } from './inputs.ts';
-import type { AmountRule, Patch, Rule } from './rule.ts';
+import { type AmountRule, annexHead, type Patch, type Rule } from './rule.ts';
 
 /** Beyond which a declared amount of the ISSQN is another one than the computed (specification, E404: no tolerance is stated). */
 const ISSQN_TOLERANCE = decimal('0.01');
@@ -29,14 +29,12 @@ function limitDiscount(code: string, name: 'vDescIncond' | 'vDescCond', kind: st
   const at = `valores/vDescCondIncond/${name}` as const;
   const of = ({ valores }: Dps): Decimal | undefined => valores.vDescCondIncond?.[name];
   return {
-    code,
+    ...annexHead(code),
     at,
-    scope: 'nacional',
     title: `Desconto ${kind} fora do intervalo`,
     message: (dps) =>
       `O desconto ${kind} é ${formatDecimal(of(dps)!)} e o valor do serviço é ${formatDecimal(dps.valores.vServPrest.vServ)}: o desconto tem de ser maior que zero e menor que vServ. Sem desconto, retire ${name}.`,
     mend: `Informe em ${name} um valor maior que zero e menor que vServ; sem desconto, retire o elemento.`,
-    origin: `Anexo I, ${code}`,
     why: `O desconto ${kind} é uma parte do preço: quando existe, não é zero nem o preço inteiro.`,
     when: (dps) => of(dps) !== undefined,
     must: (dps) => of(dps)! > ZERO && of(dps)! < dps.valores.vServPrest.vServ,
@@ -49,14 +47,12 @@ function limitDiscount(code: string, name: 'vDescIncond' | 'vDescCond', kind: st
 
 export const VALORES: readonly Rule[] = [
   {
-    code: 'E0423',
+    ...annexHead('E0423'),
     at: 'valores/vServPrest/vReceb',
-    scope: 'nacional',
     title: 'Falta o valor recebido pelo intermediário',
     message:
       'A DPS é emitida pelo intermediário (tpEmit 3) e não traz vReceb. Informe o valor que o intermediário recebeu.',
     mend: 'Informe vReceb, ou corrija tpEmit.',
-    origin: 'Anexo I, E0423',
     why: 'Quem intermedeia recebe o preço e o repassa: a nota que ele emite diz quanto recebeu.',
     when: ({ tpEmit }) => tpEmit === '3',
     must: ({ valores }) => valores.vServPrest.vReceb !== undefined,
@@ -66,14 +62,12 @@ export const VALORES: readonly Rule[] = [
     accepts: [],
   },
   {
-    code: 'E0424',
+    ...annexHead('E0424'),
     at: 'valores/vServPrest/vReceb',
-    scope: 'nacional',
     title: 'Valor recebido numa DPS que não é do intermediário',
     message: ({ tpEmit }) =>
       `vReceb só cabe na DPS que o intermediário emite (tpEmit 3); esta traz tpEmit ${tpEmit}. Retire vReceb.`,
     mend: 'Retire vReceb, ou corrija tpEmit.',
-    origin: 'Anexo I, E0424',
     why: 'O valor recebido é o do intermediário, e só ele o informa.',
     when: ({ valores }) => valores.vServPrest.vReceb !== undefined,
     must: ({ tpEmit }) => tpEmit === '3',
@@ -82,14 +76,12 @@ export const VALORES: readonly Rule[] = [
     accepts: [{}],
   },
   {
-    code: 'E0425',
+    ...annexHead('E0425'),
     at: 'valores/vServPrest/vReceb',
-    scope: 'nacional',
     title: 'O intermediário recebeu menos que o valor do serviço',
     message: ({ valores }) =>
       `vReceb é ${formatDecimal(valores.vServPrest.vReceb!)}, menos que vServ, ${formatDecimal(valores.vServPrest.vServ)}. O valor recebido inclui o do serviço.`,
     mend: 'Corrija vReceb, que não pode ser menor que vServ.',
-    origin: 'Anexo I, E0425',
     why: 'O intermediário recebe o preço do serviço e, além dele, o que for seu.',
     when: ({ tpEmit, valores }) => tpEmit === '3' && valores.vServPrest.vReceb !== undefined,
     must: ({ valores }) => valores.vServPrest.vReceb! >= valores.vServPrest.vServ,
@@ -168,9 +160,8 @@ export const VALORES_CALCULADOS: readonly AmountRule[] = [
     accepts: [{ 'valores/vDescCondIncond/vDescCond': '985.00', 'valores/trib/tribFed/vRetIRRF': '15.00' }],
   },
   {
-    code: 'E0429',
+    ...annexHead('E0429', 'LC 116/2003, art. 8º-A'),
     at: 'valores/vServPrest/vServ',
-    scope: 'nacional',
     title: 'A dedução ou o benefício leva o ISSQN abaixo de 2% do valor do serviço',
     message: ({ deduction, benefit, pAliqAplic }, { serv, valores }) => {
       const { vServ } = valores.vServPrest;
@@ -178,7 +169,6 @@ export const VALORES_CALCULADOS: readonly AmountRule[] = [
       return `Com a dedução e o benefício o ISSQN é ${formatDecimal(percentOf(reduced, pAliqAplic!))}: ${formatDecimal(reduced)} a ${formatDecimal(pAliqAplic!)}%. É menos que 2% de ${formatDecimal(vServ)}, ${formatDecimal(percentOf(vServ, ISS_MIN))}, o mínimo para o serviço ${serv.cServ.cTribNac}. Reduza a dedução ou o benefício.`;
     },
     mend: 'Reduza a dedução ou o benefício até que o ISSQN não fique abaixo de 2% do valor do serviço. Se o serviço é um dos que a lei dispensa do mínimo, confira o cTribNac.',
-    origin: 'Anexo I, E0429; LC 116/2003, art. 8º-A',
     why: 'A alíquota mínima do ISSQN é de 2%, e uma redução da base não pode ter o mesmo efeito que uma alíquota menor. O desconto incondicionado não entra nessa conta, e alguns serviços, como os de construção, são dispensados dela.',
     national: 'O ADN confere o mesmo mínimo na nota, com o E1297.',
     // An exemption is told by its own rule, without a rate.
