@@ -1,6 +1,7 @@
 /** Rules of the event activity, `serv/atvEvento`. That it has a code or an address is structure. */
 import { servicoOf } from '../catalogs/catalogs.ts';
 import { brazilianDate } from '../moment.ts';
+import { addressInLisboa } from './address.ts';
 import { cepOfPlace } from './cep.ts';
 import { PRESTADO_FORA, PRESTADO_SEM_ISSQN, SEM_ISSQN } from './obra.ts';
 import { annexHead, type Patch, type Rule } from './rule.ts';
@@ -23,12 +24,7 @@ const NO_BRASIL: Patch = {
 
 const NO_EXTERIOR: Patch = {
   ...EVENTO,
-  'serv/atvEvento/end/endExt/cEndPost': '1100-148',
-  'serv/atvEvento/end/endExt/xCidade': 'Lisboa',
-  'serv/atvEvento/end/endExt/xEstProvReg': 'Lisboa',
-  'serv/atvEvento/end/xLgr': 'Rua Augusta',
-  'serv/atvEvento/end/nro': '10',
-  'serv/atvEvento/end/xBairro': 'Baixa',
+  ...addressInLisboa('serv/atvEvento/end'),
 };
 
 const SHOW: Patch = { 'serv/cServ/cTribNac': '120701' };

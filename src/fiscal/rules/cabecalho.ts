@@ -1,6 +1,8 @@
 /** Rules of the head of `infDPS`. */
 import { AMBIENTES } from '../ambiente.ts';
-import { municipioInWords, municipioOf } from '../catalogs/catalogs.ts';
+import { municipioInWords } from '../catalogs/catalogs.ts';
+import type { Dps } from '../layout/dps.ts';
+import { municipioHead } from './address.ts';
 import { annexHead, type Rule } from './rule.ts';
 
 /** XSD bundle 1.01, edition of 27/07/2026, TSSerieDPS. */
@@ -119,15 +121,10 @@ export const CABECALHO: readonly Rule[] = [
     accepts: [{ cMotivoEmisTI: null }],
   },
   {
-    code: 'E403',
+    ...municipioHead('em cLocEmi', ({ cLocEmi }: Dps) => cLocEmi),
     at: 'cLocEmi',
-    message: ({ cLocEmi }) =>
-      `O código IBGE ${cLocEmi}, em cLocEmi, não é de nenhum município. Consulte o catálogo em /catalogo/municipios.`,
     origin: 'Especificação, Errors: E403',
     why: 'O município emissor dá os sete primeiros algarismos da chave de acesso.',
-    must: ({ cLocEmi }) => municipioOf(cLocEmi) !== undefined,
-    found: ({ cLocEmi }) => cLocEmi,
-    expected: 'código IBGE de um município de /catalogo/municipios',
     // A provider that the sandbox does not know yet is answered E101 before any rule is asked.
     rejects: [],
     accepts: [{ cLocEmi: '2611606' }],

@@ -1,12 +1,12 @@
 /** Rules of deduction and reduction of the base, `valores/vDedRed`. */
 import { assessesInSimples } from '../aliquota.ts';
-import { municipioOf, paisOf } from '../catalogs/catalogs.ts';
 import { chaveNFeIsValid, parseChave } from '../chave.ts';
 import { formatDecimal, ZERO } from '../decimal.ts';
 import type { Dps } from '../layout/dps.ts';
+import { addressInLisboa, municipioHead, paisHead } from './address.ts';
 import { DEDUCAO_NA_ISENCAO } from './beneficio.ts';
 import { cepHead, cepInWords, isOfState } from './cep.ts';
-import { annexHead, forEach, type Patch, type Rule } from './rule.ts';
+import { annexHead, forEach, type ItemRule, type Patch, type Rule } from './rule.ts';
 import { WITHOUT_MINIMUM } from './valores.ts';
 
 /**
@@ -21,7 +21,8 @@ type Documento = NonNullable<NonNullable<Dps['valores']['vDedRed']>['documentos'
 
 const LIST = 'valores/vDedRed/documentos/docDedRed';
 
-const itemsOf = ({ valores }: Dps): readonly Documento[] | undefined => valores.vDedRed?.documentos?.docDedRed;
+const judgeDocumento = (rule: ItemRule<Documento>): Rule =>
+  forEach(LIST, ({ valores }) => valores.vDedRed?.documentos?.docDedRed, rule);
 
 /** A document that proves a deduction of 100.00, whose tax stays above the minimum. */
 export const DOCUMENTO: Patch = {
@@ -41,12 +42,10 @@ export const DOCUMENTO: Patch = {
 };
 
 const FORNECEDOR_NO_EXTERIOR: Patch = {
+  ...addressInLisboa(`${LIST}/fornec/end`),
   ...removePaths(DOCUMENTO, 'fornec/CNPJ', 'fornec/end/endNac'),
   [`${LIST}/fornec/NIF`]: 'PT123456789',
   [`${LIST}/fornec/end/endExt/cPais`]: 'PT',
-  [`${LIST}/fornec/end/endExt/cEndPost`]: '1100-148',
-  [`${LIST}/fornec/end/endExt/xCidade`]: 'Lisboa',
-  [`${LIST}/fornec/end/endExt/xEstProvReg`]: 'Lisboa',
 };
 
 /** A national key of a public sample (`chave.test.ts`). */
@@ -174,13 +173,11 @@ export const DED_RED: readonly Rule[] = [
     rejects: [{ 'valores/vDedRed/pDR': '0.00' }],
     accepts: [{ 'valores/trib/tribMun/pAliq': '5.00', 'valores/vDedRed/pDR': '60.00' }],
   },
-  forEach({
-    list: LIST,
-    items: itemsOf,
+  judgeDocumento({
     ...annexHead('E0455'),
     at: `${LIST}/chNFSe`,
     title: 'Chave de NFS-e inválida no documento da dedução',
-    message: ({ chNFSe }: Documento) =>
+    message: ({ chNFSe }) =>
       `A chave de NFS-e ${chNFSe} não é de nenhuma nota: a estrutura ou o dígito verificador não confere. Copie-a da nota.`,
     mend: 'Copie a chave de acesso, de 50 posições, da NFS-e que se deduz.',
     why: 'O dígito verificador mostra que a chave foi digitada errada.',
@@ -190,14 +187,11 @@ export const DED_RED: readonly Rule[] = [
     rejects: [{ ...COM_NFSE, [`${LIST}/chNFSe`]: `${CHAVE_NFSE.slice(0, -1)}0` }],
     accepts: [COM_NFSE],
   }),
-  forEach({
-    list: LIST,
-    items: itemsOf,
+  judgeDocumento({
     ...annexHead('E0460', 'Manual de Orientação do Contribuinte da NF-e'),
     at: `${LIST}/chNFe`,
     title: 'Chave de NF-e inválida no documento da dedução',
-    message: ({ chNFe }: Documento) =>
-      `O dígito verificador da chave de NF-e ${chNFe} não confere. Copie a chave da nota.`,
+    message: ({ chNFe }) => `O dígito verificador da chave de NF-e ${chNFe} não confere. Copie a chave da nota.`,
     mend: 'Copie a chave de acesso, de 44 posições, da NF-e que se deduz.',
     why: 'O dígito verificador mostra que a chave foi digitada errada.',
     when: ({ chNFe }) => chNFe !== undefined,
@@ -206,44 +200,32 @@ export const DED_RED: readonly Rule[] = [
     rejects: [{ ...COM_NFE, [`${LIST}/chNFe`]: `${CHAVE_NFE.slice(0, -1)}4` }],
     accepts: [COM_NFE],
   }),
-  forEach({
-    list: LIST,
-    items: itemsOf,
-    code: 'E403',
+  judgeDocumento({
+    ...municipioHead('na nota municipal da dedução', ({ NFSeMun }: Documento) => NFSeMun?.cMunNFSeMun),
     at: `${LIST}/NFSeMun/cMunNFSeMun`,
-    message: ({ NFSeMun }: Documento) =>
-      `O código IBGE ${NFSeMun?.cMunNFSeMun}, na nota municipal da dedução, não é de nenhum município. Consulte o catálogo em /catalogo/municipios.`,
     origin: 'Especificação, Errors: E403; Anexo I, E0466',
     why: 'O documento da dedução é de um município que existe.',
     national: 'O padrão nacional tem um código para cada campo: E0466 na nota municipal que se deduz.',
-    when: ({ NFSeMun }) => NFSeMun !== undefined,
-    must: ({ NFSeMun }) => municipioOf(NFSeMun!.cMunNFSeMun) !== undefined,
-    found: ({ NFSeMun }) => NFSeMun?.cMunNFSeMun,
-    expected: 'código IBGE de um município de /catalogo/municipios',
     rejects: [{ ...COM_NOTA_MUNICIPAL, [`${LIST}/NFSeMun/cMunNFSeMun`]: '9999999' }],
     accepts: [COM_NOTA_MUNICIPAL],
   }),
-  forEach({
-    list: LIST,
-    items: itemsOf,
+  judgeDocumento({
     ...annexHead('E0468'),
     at: `${LIST}/xDescOutDed`,
     title: 'Falta a descrição da dedução de outro tipo',
     message: 'O tipo da dedução é 99 (outras deduções), e falta a descrição. Informe xDescOutDed.',
     mend: 'Descreva a dedução em xDescOutDed, ou escolha em tpDedRed um dos tipos de 1 a 9.',
     why: 'O tipo 99 não diz o que se deduz; a descrição o diz.',
-    when: ({ tpDedRed }: Documento) => tpDedRed === '99',
+    when: ({ tpDedRed }) => tpDedRed === '99',
     must: ({ xDescOutDed }) => xDescOutDed !== undefined,
     rejects: [{ ...DOCUMENTO, [`${LIST}/tpDedRed`]: '99' }],
     accepts: [{ ...DOCUMENTO, [`${LIST}/tpDedRed`]: '99', [`${LIST}/xDescOutDed`]: 'Materiais de terceiros' }],
   }),
-  forEach({
-    list: LIST,
-    items: itemsOf,
+  judgeDocumento({
     ...annexHead('E0470'),
     at: `${LIST}/xDescOutDed`,
     title: 'Descrição numa dedução que tem tipo',
-    message: ({ tpDedRed }: Documento) =>
+    message: ({ tpDedRed }) =>
       `xDescOutDed só cabe com o tipo 99 (outras deduções), e o tipo é ${tpDedRed}. Retire a descrição, ou corrija o tipo.`,
     mend: 'Retire xDescOutDed, ou informe tpDedRed 99.',
     why: 'Os tipos de 1 a 9 já dizem o que se deduz.',
@@ -253,13 +235,11 @@ export const DED_RED: readonly Rule[] = [
     rejects: [{ ...DOCUMENTO, [`${LIST}/xDescOutDed`]: 'Subempreitada' }],
     accepts: [DOCUMENTO],
   }),
-  forEach({
-    list: LIST,
-    items: itemsOf,
+  judgeDocumento({
     ...annexHead('E0472'),
     at: `${LIST}/dtEmiDoc`,
     title: 'Documento da dedução posterior à competência',
-    message: ({ dtEmiDoc }: Documento, { dCompet }) =>
+    message: ({ dtEmiDoc }, { dCompet }) =>
       `O documento é de ${dtEmiDoc}, depois da competência da DPS, ${dCompet}. Confira as duas datas.`,
     mend: 'Confira dtEmiDoc e dCompet: o documento não é posterior à competência.',
     why: 'O que se deduz do preço de um serviço já tinha acontecido quando o serviço foi prestado.',
@@ -268,13 +248,11 @@ export const DED_RED: readonly Rule[] = [
     rejects: [{ ...DOCUMENTO, [`${LIST}/dtEmiDoc`]: '2026-10-06' }],
     accepts: [{ ...DOCUMENTO, [`${LIST}/dtEmiDoc`]: '2026-10-05' }],
   }),
-  forEach({
-    list: LIST,
-    items: itemsOf,
+  judgeDocumento({
     ...annexHead('E0474'),
     at: `${LIST}/vDeducaoReducao`,
     title: 'Dedução maior que o valor dedutível do documento',
-    message: ({ vDeducaoReducao, vDedutivelRedutivel }: Documento) =>
+    message: ({ vDeducaoReducao, vDedutivelRedutivel }) =>
       `A dedução é ${formatDecimal(vDeducaoReducao)}, e do documento se podem deduzir ${formatDecimal(vDedutivelRedutivel)}. Corrija um dos dois.`,
     mend: 'Reduza vDeducaoReducao, no máximo a vDedutivelRedutivel.',
     why: 'De um documento não se deduz mais do que ele tem de dedutível.',
@@ -283,23 +261,19 @@ export const DED_RED: readonly Rule[] = [
     rejects: [{ ...DOCUMENTO, [`${LIST}/vDeducaoReducao`]: '100.01' }],
     accepts: [{ ...DOCUMENTO, [`${LIST}/vDeducaoReducao`]: '99.99' }],
   }),
-  forEach({
-    list: LIST,
-    items: itemsOf,
+  judgeDocumento({
     ...annexHead('E0477'),
     at: `${LIST}/fornec`,
     title: 'Falta o fornecedor do documento da dedução',
     message: 'O documento não é NFS-e nem NF-e nacional, e falta dizer de quem é. Informe o grupo fornec.',
     mend: 'Informe fornec com CNPJ, CPF, NIF ou cNaoNIF, nome e endereço.',
     why: 'A chave de uma NFS-e ou NF-e nacional já diz quem a emitiu; os outros documentos, não.',
-    when: ({ chNFSe, chNFe }: Documento) => chNFSe === undefined && chNFe === undefined,
+    when: ({ chNFSe, chNFe }) => chNFSe === undefined && chNFe === undefined,
     must: ({ fornec }) => fornec !== undefined,
     rejects: [removePaths(DOCUMENTO, 'fornec')],
     accepts: [DOCUMENTO, removePaths(COM_NFSE, 'fornec'), removePaths(COM_NFE, 'fornec')],
   }),
-  forEach({
-    list: LIST,
-    items: itemsOf,
+  judgeDocumento({
     ...annexHead('E1538'),
     at: `${LIST}/fornec/NIF`,
     title: 'Fornecedor com endereço no exterior e documento brasileiro',
@@ -307,7 +281,7 @@ export const DED_RED: readonly Rule[] = [
       'O fornecedor tem endereço no exterior e é identificado por CNPJ ou CPF. Identifique-o por NIF ou cNaoNIF, ou informe o endereço no Brasil.',
     mend: 'Troque CNPJ ou CPF do fornecedor por NIF ou cNaoNIF; se ele está no Brasil, use endNac.',
     why: 'Quem está no exterior se identifica pelo seu número fiscal de lá, ou diz por que não o tem.',
-    when: ({ fornec }: Documento) => fornec?.end?.endExt !== undefined,
+    when: ({ fornec }) => fornec?.end?.endExt !== undefined,
     must: ({ fornec }) => fornec!.NIF !== undefined || fornec!.cNaoNIF !== undefined,
     expected: 'NIF, ou cNaoNIF 0, 1 ou 2',
     rejects: [{ ...removePaths(FORNECEDOR_NO_EXTERIOR, 'fornec/NIF'), [`${LIST}/fornec/CNPJ`]: '11444777000161' }],
@@ -316,9 +290,7 @@ export const DED_RED: readonly Rule[] = [
       { ...removePaths(FORNECEDOR_NO_EXTERIOR, 'fornec/NIF'), [`${LIST}/fornec/cNaoNIF`]: '2' },
     ],
   }),
-  forEach({
-    list: LIST,
-    items: itemsOf,
+  judgeDocumento({
     ...annexHead('E0492'),
     at: `${LIST}/fornec/end/endNac`,
     title: 'Falta o endereço no Brasil do fornecedor',
@@ -326,34 +298,23 @@ export const DED_RED: readonly Rule[] = [
     mend: 'Informe o endereço no Brasil do fornecedor, com endNac.',
     why: 'Quem tem CNPJ ou CPF tem endereço no Brasil.',
     // One with an address abroad is told so by E1538.
-    when: ({ fornec }: Documento) =>
-      (fornec?.CNPJ !== undefined || fornec?.CPF !== undefined) && fornec.end?.endExt === undefined,
+    when: ({ fornec }) => (fornec?.CNPJ !== undefined || fornec?.CPF !== undefined) && fornec.end?.endExt === undefined,
     must: ({ fornec }) => fornec!.end?.endNac !== undefined,
     rejects: [removePaths(DOCUMENTO, 'fornec/end')],
     accepts: [DOCUMENTO],
   }),
-  forEach({
-    list: LIST,
-    items: itemsOf,
-    code: 'E403',
+  judgeDocumento({
+    ...municipioHead('no endereço do fornecedor', ({ fornec }: Documento) => fornec?.end?.endNac?.cMun),
     at: `${LIST}/fornec/end/endNac/cMun`,
-    message: ({ fornec }: Documento) =>
-      `O código IBGE ${fornec?.end?.endNac?.cMun}, no endereço do fornecedor, não é de nenhum município. Consulte o catálogo em /catalogo/municipios.`,
     origin: 'Especificação, Errors: E403; Anexo I, E0494',
     why: 'O fornecedor está num município que existe.',
-    when: ({ fornec }) => fornec?.end?.endNac !== undefined,
-    must: ({ fornec }) => municipioOf(fornec!.end!.endNac!.cMun) !== undefined,
-    found: ({ fornec }) => fornec?.end?.endNac?.cMun,
-    expected: 'código IBGE de um município de /catalogo/municipios',
     rejects: [{ ...DOCUMENTO, [`${LIST}/fornec/end/endNac/cMun`]: '3550309' }],
     accepts: [{ ...DOCUMENTO, [`${LIST}/fornec/end/endNac/cMun`]: '3304557' }],
   }),
-  forEach({
+  judgeDocumento({
     ...cepHead('E0496', 'do fornecedor'),
-    list: LIST,
-    items: itemsOf,
     at: `${LIST}/fornec/end/endNac/CEP`,
-    message: ({ fornec }: Documento) => {
+    message: ({ fornec }) => {
       const { cMun, CEP } = fornec!.end!.endNac!;
       return cepInWords('E0496', CEP, cMun, 'o município do endereço do fornecedor');
     },
@@ -362,34 +323,26 @@ export const DED_RED: readonly Rule[] = [
     rejects: [{ ...DOCUMENTO, [`${LIST}/fornec/end/endNac/CEP`]: '20040002' }],
     accepts: [DOCUMENTO],
   }),
-  forEach({
-    list: LIST,
-    items: itemsOf,
+  judgeDocumento({
     ...annexHead('E0498'),
     at: `${LIST}/fornec/end/endExt`,
     title: 'Fornecedor com NIF sem endereço no exterior',
     message: 'O fornecedor é identificado por NIF, e falta o seu endereço no exterior. Informe fornec/end/endExt.',
     mend: 'Informe endExt completo: cPais, cEndPost, xCidade e xEstProvReg.',
     why: 'O NIF é um número fiscal de outro país, e o endereço diz de qual.',
-    when: ({ fornec }: Documento) => fornec?.NIF !== undefined,
+    when: ({ fornec }) => fornec?.NIF !== undefined,
     must: ({ fornec }) => fornec!.end?.endExt !== undefined,
     rejects: [removePaths(FORNECEDOR_NO_EXTERIOR, 'fornec/end')],
     accepts: [FORNECEDOR_NO_EXTERIOR],
   }),
-  forEach({
-    list: LIST,
-    items: itemsOf,
+  judgeDocumento({
     ...annexHead('E0499'),
+    ...paisHead(({ fornec }: Documento) => fornec?.end?.endExt?.cPais),
     at: `${LIST}/fornec/end/endExt/cPais`,
     title: 'O país do fornecedor não existe ou é o Brasil',
-    message: ({ fornec }: Documento) =>
+    message: ({ fornec }) =>
       `cPais ${fornec?.end?.endExt?.cPais}, no endereço do fornecedor, não é o código ISO 3166-1 de um país estrangeiro. Consulte o catálogo em /catalogo/paises; para um endereço no Brasil use endNac.`,
     mend: 'Escolha o código em /catalogo/paises; para um endereço no Brasil use endNac.',
-    why: 'O endereço no exterior exige um país que exista e não seja o Brasil.',
-    when: ({ fornec }) => fornec?.end?.endExt !== undefined,
-    must: ({ fornec }) => paisOf(fornec!.end!.endExt!.cPais)?.aceitoEnderecoExterior === true,
-    found: ({ fornec }) => fornec?.end?.endExt?.cPais,
-    expected: 'código ISO 3166-1 de duas letras, diferente de BR',
     rejects: [{ ...FORNECEDOR_NO_EXTERIOR, [`${LIST}/fornec/end/endExt/cPais`]: 'BR' }],
     accepts: [{ ...FORNECEDOR_NO_EXTERIOR, [`${LIST}/fornec/end/endExt/cPais`]: 'US' }],
   }),

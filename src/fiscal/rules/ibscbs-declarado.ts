@@ -19,21 +19,23 @@ export const TOLERANCIA = {
   valor: { limite: decimal('0.02'), texto: 'R$ 0,02' },
 } as const;
 
+/** A declared value alone, or in a DPS that is patched besides. */
+type Declaration = string | readonly [besides: Patch, value: string];
+
 type Comparison = {
   readonly campo: keyof DeclaradoIbsCbs;
   readonly code: string;
   readonly at: NfsePath;
   /** With its article, at the beginning of a sentence. */
   readonly nome: string;
-  readonly kind: keyof typeof TOLERANCIA;
   readonly isOfBase?: true;
   readonly of: (ibscbs: IbsCbsAmounts) => Decimal;
-  /** Whose rate it is. */
+  /** Whose rate it is; absent of an amount. */
   readonly tributo?: TributoIbsCbs;
   /** Another value that is right as well. */
   readonly isAlso?: (declared: Decimal, ibscbs: IbsCbsAmounts) => boolean;
-  readonly rejects: readonly Patch[];
-  readonly accepts: readonly Patch[];
+  readonly rejects: readonly Declaration[];
+  readonly accepts: readonly Declaration[];
 };
 
 /** 30 % less: effective rates 0.07 and 0.63. */
@@ -55,37 +57,27 @@ const COMPARISONS: readonly Comparison[] = [
     code: 'E1530',
     at: 'IBSCBS/valores/vBC',
     nome: 'A base de cálculo do IBS e da CBS',
-    kind: 'valor',
     isOfBase: true,
     of: ({ valores }) => valores.vBC,
     // The calculator says zero where nothing is due, and the formula of the annex what it always says.
     isAlso: (declared, { valores: { uf, fed } }) => declared === ZERO && uf.pIBSUF === ZERO && fed.pCBS === ZERO,
-    rejects: [{ '=ibscbs.valores_base_calculo': '1000.00' }, { '=ibscbs.valores_base_calculo': '980.03' }],
-    accepts: [
-      { '=ibscbs.valores_base_calculo': '980.02' },
-      { '=ibscbs.valores_base_calculo': '979.98' },
-      { ...SEM_INCIDENCIA, '=ibscbs.valores_base_calculo': '0.00' },
-      { ...SEM_INCIDENCIA, '=ibscbs.valores_base_calculo': '980.00' },
-    ],
+    rejects: ['1000.00', '980.03'],
+    accepts: ['980.02', '979.98', [SEM_INCIDENCIA, '0.00'], [SEM_INCIDENCIA, '980.00']],
   },
   {
     campo: 'valores_aliquota_ibs_uf',
     code: 'E1539',
     at: 'IBSCBS/valores/uf/pIBSUF',
     nome: 'A alíquota do IBS estadual',
-    kind: 'aliquota',
     tributo: 'IBS-UF',
     of: ({ valores }) => valores.uf.pIBSUF,
-    rejects: [
-      { '=ibscbs.valores_aliquota_ibs_uf': '0.12' },
-      { ...SEM_INCIDENCIA, '=ibscbs.valores_aliquota_ibs_uf': '0.10' },
-    ],
+    rejects: ['0.12', [SEM_INCIDENCIA, '0.10']],
     accepts: [
-      { '=ibscbs.valores_aliquota_ibs_uf': '0.11' },
-      { '=ibscbs.valores_aliquota_ibs_uf': '0.09' },
+      '0.11',
+      '0.09',
       // The rate of before the reduction.
-      { ...REDUZIDA, '=ibscbs.valores_aliquota_ibs_uf': '0.10' },
-      { ...SEM_INCIDENCIA, '=ibscbs.valores_aliquota_ibs_uf': '0.00' },
+      [REDUZIDA, '0.10'],
+      [SEM_INCIDENCIA, '0.00'],
     ],
   },
   {
@@ -93,136 +85,115 @@ const COMPARISONS: readonly Comparison[] = [
     code: 'E1577',
     at: 'IBSCBS/valores/uf/pAliqEfetUF',
     nome: 'A alíquota efetiva do IBS estadual',
-    kind: 'aliquota',
     tributo: 'IBS-UF',
     of: ({ valores }) => valores.uf.pAliqEfetUF,
-    rejects: [{ ...REDUZIDA, '=ibscbs.valores_aliquota_efetiva_ibs_uf': '0.10' }],
-    accepts: [
-      { ...REDUZIDA, '=ibscbs.valores_aliquota_efetiva_ibs_uf': '0.07' },
-      { '=ibscbs.valores_aliquota_efetiva_ibs_uf': '0.10' },
-    ],
+    rejects: [[REDUZIDA, '0.10']],
+    accepts: [[REDUZIDA, '0.07'], '0.10'],
   },
   {
     campo: 'valores_aliquota_ibs_municipal',
     code: 'E1578',
     at: 'IBSCBS/valores/mun/pIBSMun',
     nome: 'A alíquota do IBS municipal',
-    kind: 'aliquota',
     tributo: 'IBS-MUN',
     of: ({ valores }) => valores.mun.pIBSMun,
-    rejects: [{ '=ibscbs.valores_aliquota_ibs_municipal': '0.02' }],
-    accepts: [
-      { '=ibscbs.valores_aliquota_ibs_municipal': '0.01' },
-      { '=ibscbs.valores_aliquota_ibs_municipal': '0.00' },
-    ],
+    rejects: ['0.02'],
+    accepts: ['0.01', '0.00'],
   },
   {
     campo: 'valores_aliquota_efetiva_ibs_municipal',
     code: 'E1549',
     at: 'IBSCBS/valores/mun/pAliqEfetMun',
     nome: 'A alíquota efetiva do IBS municipal',
-    kind: 'aliquota',
     tributo: 'IBS-MUN',
     of: ({ valores }) => valores.mun.pAliqEfetMun,
-    rejects: [{ '=ibscbs.valores_aliquota_efetiva_ibs_municipal': '0.05' }],
-    accepts: [{ '=ibscbs.valores_aliquota_efetiva_ibs_municipal': '0.00' }],
+    rejects: ['0.05'],
+    accepts: ['0.00'],
   },
   {
     campo: 'valores_aliquota_cbs',
     code: 'E1558',
     at: 'IBSCBS/valores/fed/pCBS',
     nome: 'A alíquota da CBS',
-    kind: 'aliquota',
     tributo: 'CBS',
     of: ({ valores }) => valores.fed.pCBS,
-    rejects: [{ '=ibscbs.valores_aliquota_cbs': '8.80' }, { '=ibscbs.valores_aliquota_cbs': '0.88' }],
-    accepts: [{ '=ibscbs.valores_aliquota_cbs': '0.90' }, { '=ibscbs.valores_aliquota_cbs': '0.89' }],
+    rejects: ['8.80', '0.88'],
+    accepts: ['0.90', '0.89'],
   },
   {
     campo: 'valores_aliquota_efetiva_cbs',
     code: 'E1554',
     at: 'IBSCBS/valores/fed/pAliqEfetCBS',
     nome: 'A alíquota efetiva da CBS',
-    kind: 'aliquota',
     tributo: 'CBS',
     of: ({ valores }) => valores.fed.pAliqEfetCBS,
-    rejects: [{ ...REDUZIDA, '=ibscbs.valores_aliquota_efetiva_cbs': '0.90' }],
-    accepts: [{ ...REDUZIDA, '=ibscbs.valores_aliquota_efetiva_cbs': '0.63' }],
+    rejects: [[REDUZIDA, '0.90']],
+    accepts: [[REDUZIDA, '0.63']],
   },
   {
     campo: 'total_nota',
     code: 'E1555',
     at: 'IBSCBS/totCIBS/vTotNF',
     nome: 'O total da nota',
-    kind: 'valor',
     of: ({ totCIBS }) => totCIBS.vTotNF,
     // In 2026 IBS and CBS are not paid on top.
-    rejects: [{ '=ibscbs.total_nota': '1009.80' }],
-    accepts: [{ '=ibscbs.total_nota': '1000.00' }],
+    rejects: ['1009.80'],
+    accepts: ['1000.00'],
   },
   {
     campo: 'total_ibs',
     code: 'E1556',
     at: 'IBSCBS/totCIBS/gIBS/vIBSTot',
     nome: 'O total do IBS',
-    kind: 'valor',
     of: ({ totCIBS }) => totCIBS.gIBS.vIBSTot,
-    rejects: [{ '=ibscbs.total_ibs': '1.01' }],
-    accepts: [{ '=ibscbs.total_ibs': '1.00' }, { '=ibscbs.total_ibs': '0.98' }],
+    rejects: ['1.01'],
+    accepts: ['1.00', '0.98'],
   },
   {
     campo: 'total_ibs_uf',
     code: 'E1568',
     at: 'IBSCBS/totCIBS/gIBS/gIBSUFTot/vIBSUF',
     nome: 'O total do IBS estadual',
-    kind: 'valor',
     of: ({ totCIBS }) => totCIBS.gIBS.gIBSUFTot.vIBSUF,
-    rejects: [{ '=ibscbs.total_ibs_uf': '0.95' }, { ...SEM_INCIDENCIA, '=ibscbs.total_ibs_uf': '0.98' }],
-    accepts: [{ '=ibscbs.total_ibs_uf': '0.96' }, { ...SEM_INCIDENCIA, '=ibscbs.total_ibs_uf': '0.00' }],
+    rejects: ['0.95', [SEM_INCIDENCIA, '0.98']],
+    accepts: ['0.96', [SEM_INCIDENCIA, '0.00']],
   },
   {
     campo: 'total_ibs_municipal',
     code: 'E1572',
     at: 'IBSCBS/totCIBS/gIBS/gIBSMunTot/vIBSMun',
     nome: 'O total do IBS municipal',
-    kind: 'valor',
     of: ({ totCIBS }) => totCIBS.gIBS.gIBSMunTot.vIBSMun,
-    rejects: [{ '=ibscbs.total_ibs_municipal': '0.03' }],
-    accepts: [{ '=ibscbs.total_ibs_municipal': '0.02' }, { '=ibscbs.total_ibs_municipal': '0.00' }],
+    rejects: ['0.03'],
+    accepts: ['0.02', '0.00'],
   },
   {
     campo: 'total_cbs',
     code: 'E1582',
     at: 'IBSCBS/totCIBS/gCBS/vCBS',
     nome: 'O total da CBS',
-    kind: 'valor',
     of: ({ totCIBS }) => totCIBS.gCBS.vCBS,
-    rejects: [{ '=ibscbs.total_cbs': '9.00' }, { '=ibscbs.total_cbs': '8.85' }],
+    rejects: ['9.00', '8.85'],
     // 980.00 × 0.63 % = 6.174
-    accepts: [{ '=ibscbs.total_cbs': '8.84' }, { ...REDUZIDA, '=ibscbs.total_cbs': '6.17' }],
+    accepts: ['8.84', [REDUZIDA, '6.17']],
   },
 ];
 
-function compareDeclared({
-  campo,
-  code,
-  at,
-  nome,
-  kind,
-  isOfBase,
-  tributo,
-  of,
-  ...comparison
-}: Comparison): IbsCbsRule {
+function compareDeclared({ campo, code, at, nome, isOfBase, tributo, of, ...comparison }: Comparison): IbsCbsRule {
   const { isAlso, rejects, accepts } = comparison;
-  const { limite, texto } = TOLERANCIA[kind];
-  const unit = kind === 'aliquota' ? ' %' : '';
+  const isRate = tributo !== undefined;
+  const { limite, texto } = TOLERANCIA[isRate ? 'aliquota' : 'valor'];
+  const unit = isRate ? ' %' : '';
+  const declare = (declaration: Declaration): Patch => {
+    const [besides, value] = typeof declaration === 'string' ? [{}, declaration] : declaration;
+    return { ...besides, [`=ibscbs.${campo}`]: value };
+  };
   return {
     code,
     at: `NFSe/infNFSe/${at}`,
     title: `${nome} diverge do cálculo oficial`,
     message: (ibscbs, dps, facts, { ibscbs: declared }) =>
-      `${nome} diverge do cálculo oficial: ibscbs.${campo} declara ${formatDecimal(declared![campo]!)}${unit}, e o calculado é ${formatDecimal(of(ibscbs))}${unit}${tributo === undefined ? '' : ownRateInWords(tributo, dps, facts)}, com tolerância de ${texto}. Corrija ${campo} ou deixe-o de fora, pois o serviço o calcula.`,
+      `${nome} diverge do cálculo oficial: ibscbs.${campo} declara ${formatDecimal(declared![campo]!)}${unit}, e o calculado é ${formatDecimal(of(ibscbs))}${unit}${isRate ? ownRateInWords(tributo, dps, facts) : ''}, com tolerância de ${texto}. Corrija ${campo} ou deixe-o de fora, pois o serviço o calcula.`,
     mend: `Corrija ${campo} pelo que a resposta traz em esperado, ou deixe-o de fora: o serviço o calcula.`,
     origin: `Especificação, IBS/CBS obligation schedule: regra 6; Anexo I, ${code}`,
     why: `O corpo JSON pode declarar ${campo}; o que vale é o cálculo oficial do município, e uma diferença além da tolerância de ${texto} mostra que quem emite conta com outro resultado.`,
@@ -233,16 +204,16 @@ function compareDeclared({
     calculated: (ibscbs) => formatDecimal(of(ibscbs)),
     details: (ibscbs, { ibscbs: declared }) =>
       `ibscbs.${campo}: declarado ${formatDecimal(declared![campo]!)}, esperado ${formatDecimal(of(ibscbs))}, tolerância ${formatDecimal(limite)}.`,
-    ...(kind === 'valor'
-      ? {
+    ...(isRate
+      ? {}
+      : {
           national:
             'O ADN confere o mesmo valor na nota com margem de R$ 0,01; a nota leva o que o serviço calculou, não o declarado.',
-        }
-      : {}),
+        }),
     ...(isOfBase === undefined ? {} : { isOfBase }),
-    from: kind === 'aliquota' ? INPUTS.ibsCbsRates : campo === 'total_nota' ? INPUTS.total : INPUTS.ibsCbs,
-    rejects,
-    accepts,
+    from: isRate ? INPUTS.ibsCbsRates : campo === 'total_nota' ? INPUTS.total : INPUTS.ibsCbs,
+    rejects: rejects.map(declare),
+    accepts: accepts.map(declare),
   };
 }
 

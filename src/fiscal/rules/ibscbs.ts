@@ -12,8 +12,6 @@ import {
   type Indicador,
   indicadores,
   indicadorOf,
-  municipioOf,
-  paisOf,
   servicoOf,
 } from '../catalogs/catalogs.ts';
 import { parseChave } from '../chave.ts';
@@ -22,7 +20,7 @@ import { type Decimal, decimal, formatDecimal } from '../decimal.ts';
 import { type Facts, isOptante } from '../facts.ts';
 import type { Dps } from '../layout/dps.ts';
 import { brazilianDate } from '../moment.ts';
-import { EMAIL_ESPERADO, emailIsShaped } from './email.ts';
+import { addressInLisboa, checkEmail, municipioHead, paisHead } from './address.ts';
 import { annexHead, forEach, type Patch, type Rule } from './rule.ts';
 
 type Group = NonNullable<Dps['IBSCBS']>;
@@ -77,11 +75,9 @@ const NO_BRASIL: Patch = {
 };
 
 const NO_EXTERIOR: Patch = {
+  ...addressInLisboa('IBSCBS/dest/end'),
   ...ENDERECO_DO_DESTINATARIO,
   'IBSCBS/dest/end/endExt/cPais': 'PT',
-  'IBSCBS/dest/end/endExt/cEndPost': '1100-148',
-  'IBSCBS/dest/end/endExt/xCidade': 'Lisboa',
-  'IBSCBS/dest/end/endExt/xEstProvReg': 'Lisboa',
 };
 
 const classify = (cClassTrib: string): Patch => ({
@@ -251,11 +247,9 @@ export const IBSCBS: readonly Rule[] = [
     rejects: [{ 'IBSCBS/gRefNFSe/refNFSe': CHAVE }, { ...COMPRA_PUBLICA, 'IBSCBS/gRefNFSe/refNFSe': CHAVE }],
     accepts: [COM_NOTA_REFERIDA],
   },
-  forEach({
+  forEach('IBSCBS/gRefNFSe/refNFSe', ({ IBSCBS }) => IBSCBS?.gRefNFSe?.refNFSe, {
     ...annexHead('E0907'),
     at: 'IBSCBS/gRefNFSe/refNFSe',
-    list: 'IBSCBS/gRefNFSe/refNFSe',
-    items: ({ IBSCBS }) => IBSCBS?.gRefNFSe?.refNFSe,
     title: 'A chave da nota referida não confere',
     message: (chave) =>
       `${chave} não é uma chave de NFS-e: a estrutura ou o dígito verificador não conferem. Copie a chave inteira da nota referida.`,
@@ -296,34 +290,21 @@ export const IBSCBS: readonly Rule[] = [
     accepts: [DESTINATARIO],
   },
   {
-    code: 'E403',
+    ...municipioHead('no endereço do destinatário', ({ IBSCBS }: Dps) => IBSCBS?.dest?.end?.endNac?.cMun),
     at: 'IBSCBS/dest/end/endNac/cMun',
-    message: ({ IBSCBS }) =>
-      `O código IBGE ${IBSCBS?.dest?.end?.endNac?.cMun}, no endereço do destinatário, não é de nenhum município. Consulte o catálogo em /catalogo/municipios.`,
     origin: 'Especificação, Errors: E403; Anexo I, E0920',
     why: 'O município do destinatário pode ser o local da operação.',
-    when: ({ IBSCBS }) => IBSCBS?.dest?.end?.endNac !== undefined,
-    must: ({ IBSCBS }) => municipioOf(IBSCBS!.dest!.end!.endNac!.cMun) !== undefined,
-    found: ({ IBSCBS }) => IBSCBS?.dest?.end?.endNac?.cMun,
-    expected: 'código IBGE de um município de /catalogo/municipios',
     rejects: [{ ...NO_BRASIL, 'IBSCBS/dest/end/endNac/cMun': '3304558' }],
     accepts: [NO_BRASIL],
   },
   {
     code: 'E0246',
+    ...paisHead(
+      ({ IBSCBS }: Dps) => IBSCBS?.dest?.end?.endExt?.cPais,
+      'para endereço no Brasil use IBSCBS/dest/end/endNac.',
+    ),
     at: 'IBSCBS/dest/end/endExt/cPais',
-    message: ({ IBSCBS }) => {
-      const cPais = IBSCBS?.dest?.end?.endExt?.cPais;
-      return cPais === 'BR'
-        ? 'cPais BR não é exterior: para endereço no Brasil use IBSCBS/dest/end/endNac.'
-        : `cPais ${cPais} não é um código de país ISO 3166-1. Consulte o catálogo em /catalogo/paises.`;
-    },
     origin: 'Especificação, Errors: E0246',
-    why: 'O endereço no exterior exige um país que exista e não seja o Brasil.',
-    when: ({ IBSCBS }) => IBSCBS?.dest?.end?.endExt !== undefined,
-    must: ({ IBSCBS }) => paisOf(IBSCBS!.dest!.end!.endExt!.cPais)?.aceitoEnderecoExterior === true,
-    found: ({ IBSCBS }) => IBSCBS?.dest?.end?.endExt?.cPais,
-    expected: 'código ISO 3166-1 de duas letras, diferente de BR',
     rejects: [
       { ...NO_EXTERIOR, 'IBSCBS/dest/end/endExt/cPais': 'BR' },
       { ...NO_EXTERIOR, 'IBSCBS/dest/end/endExt/cPais': 'XQ' },
@@ -331,19 +312,20 @@ export const IBSCBS: readonly Rule[] = [
     accepts: [NO_EXTERIOR],
   },
   {
-    ...annexHead('E0930'),
-    at: 'IBSCBS/dest/email',
-    title: 'O e-mail do destinatário não tem a forma de um e-mail',
+    ...checkEmail(
+      {
+        code: 'E0930',
+        at: 'IBSCBS/dest/email',
+        whose: 'do destinatário',
+        rejects: [{ ...DESTINATARIO, 'IBSCBS/dest/email': 'joao.exemplo.com' }],
+        accepts: [{ ...DESTINATARIO, 'IBSCBS/dest/email': 'joao@exemplo.com.br' }],
+      },
+      ({ IBSCBS }) => IBSCBS?.dest?.email,
+    ),
     message: ({ IBSCBS }) =>
       `${IBSCBS?.dest?.email} não tem a forma de um endereço de e-mail. Corrija o e-mail do destinatário, ou retire-o.`,
     mend: 'Corrija o e-mail do destinatário, ou retire o elemento, que é opcional.',
     why: 'Um e-mail tem um nome, um @ e um domínio com ponto.',
-    when: ({ IBSCBS }) => IBSCBS?.dest?.email !== undefined,
-    must: ({ IBSCBS }) => emailIsShaped(IBSCBS!.dest!.email!),
-    found: ({ IBSCBS }) => IBSCBS?.dest?.email,
-    expected: EMAIL_ESPERADO,
-    rejects: [{ ...DESTINATARIO, 'IBSCBS/dest/email': 'joao.exemplo.com' }],
-    accepts: [{ ...DESTINATARIO, 'IBSCBS/dest/email': 'joao@exemplo.com.br' }],
   },
   {
     code: 'E0002',

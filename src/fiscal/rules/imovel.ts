@@ -2,6 +2,7 @@
 
 import type { Dps } from '../layout/dps.ts';
 import { correlatedIndOp, defaultIndOp, INDICADORES_DE_IMOVEL, indOpOf } from '../operation.ts';
+import { addressInLisboa } from './address.ts';
 import { PRESTADO_FORA } from './obra.ts';
 import { annexHead, type Patch, type Rule } from './rule.ts';
 
@@ -30,10 +31,8 @@ const ENDERECO: Patch = {
 };
 
 const NO_EXTERIOR: Patch = {
+  ...addressInLisboa('IBSCBS/imovel/end'),
   ...ENDERECO,
-  'IBSCBS/imovel/end/endExt/cEndPost': '1100-148',
-  'IBSCBS/imovel/end/endExt/xCidade': 'Lisboa',
-  'IBSCBS/imovel/end/endExt/xEstProvReg': 'Lisboa',
 };
 
 export const IMOVEL: readonly Rule[] = [

@@ -3,9 +3,9 @@
  * (E0248, E0266) are structure. An intermediary that issues has no rules of its own: such a note is refused
  * whole (E9996).
  */
-import { municipioOf, paisOf } from '../catalogs/catalogs.ts';
+import type { Dps } from '../layout/dps.ts';
+import { addressInLisboa, checkEmail, municipioHead, paisHead } from './address.ts';
 import { cepOfParty } from './cep.ts';
-import { EMAIL_ESPERADO, emailIsShaped } from './email.ts';
 import { annexHead, type Patch, type Rule } from './rule.ts';
 import { COMERCIO_EXTERIOR } from './toma.ts';
 
@@ -31,13 +31,8 @@ const INTERMEDIARIO: Patch = {
 const INTERMEDIARIO_NO_EXTERIOR: Patch = {
   'interm/NIF': 'PT123456789',
   'interm/xNome': 'Intermediária de Lisboa',
+  ...addressInLisboa('interm/end'),
   'interm/end/endExt/cPais': 'PT',
-  'interm/end/endExt/cEndPost': '1100-148',
-  'interm/end/endExt/xCidade': 'Lisboa',
-  'interm/end/endExt/xEstProvReg': 'Lisboa',
-  'interm/end/xLgr': 'Rua Augusta',
-  'interm/end/nro': '10',
-  'interm/end/xBairro': 'Baixa',
   ...COMERCIO_EXTERIOR,
 };
 
@@ -93,16 +88,10 @@ export const INTERM: readonly Rule[] = [
     accepts: [{ ...INTERMEDIARIO, 'valores/trib/tribMun/tpRetISSQN': RETIDO_PELO_INTERMEDIARIO }],
   },
   {
-    code: 'E403',
+    ...municipioHead('no endereço do intermediário', ({ interm }: Dps) => interm?.end?.endNac?.cMun),
     at: 'interm/end/endNac/cMun',
-    message: ({ interm }) =>
-      `O código IBGE ${interm?.end?.endNac?.cMun}, no endereço do intermediário, não é de nenhum município. Consulte o catálogo em /catalogo/municipios.`,
     origin: 'Especificação, Errors: E403; Anexo I, E0294',
     why: 'O endereço do intermediário diz a que município ele responde quando retém o imposto.',
-    when: ({ interm }) => interm?.end?.endNac !== undefined,
-    must: ({ interm }) => municipioOf(interm!.end!.endNac!.cMun) !== undefined,
-    found: ({ interm }) => interm?.end?.endNac?.cMun,
-    expected: 'código IBGE de um município de /catalogo/municipios',
     rejects: [{ ...INTERMEDIARIO, 'interm/end/endNac/cMun': '3550309' }],
     accepts: [{ ...INTERMEDIARIO, 'interm/end/endNac/cMun': '3304557' }],
   },
@@ -125,39 +114,28 @@ export const INTERM: readonly Rule[] = [
   },
   {
     ...annexHead('E0299'),
+    ...paisHead(
+      ({ interm }: Dps) => interm?.end?.endExt?.cPais,
+      'para endereço no Brasil use interm/end/endNac.',
+      ', no endereço do intermediário,',
+    ),
     at: 'interm/end/endExt/cPais',
     title: 'O país do endereço do intermediário não existe ou é o Brasil',
-    message: ({ interm }) => {
-      const cPais = interm?.end?.endExt?.cPais;
-      return cPais === 'BR'
-        ? 'cPais BR, no endereço do intermediário, não é exterior: para endereço no Brasil use interm/end/endNac.'
-        : `cPais ${cPais}, no endereço do intermediário, não é um código de país ISO 3166-1. Consulte o catálogo em /catalogo/paises.`;
-    },
     mend: 'Escolha o código em /catalogo/paises; para um endereço no Brasil use endNac.',
-    why: 'O endereço no exterior exige um país que exista e não seja o Brasil.',
-    when: ({ interm }) => interm?.end?.endExt !== undefined,
-    must: ({ interm }) => paisOf(interm!.end!.endExt!.cPais)?.aceitoEnderecoExterior === true,
-    found: ({ interm }) => interm?.end?.endExt?.cPais,
-    expected: 'código ISO 3166-1 de duas letras, diferente de BR',
     rejects: [
       { ...INTERMEDIARIO_NO_EXTERIOR, 'interm/end/endExt/cPais': 'BR' },
       { ...INTERMEDIARIO_NO_EXTERIOR, 'interm/end/endExt/cPais': 'XQ' },
     ],
     accepts: [{ ...INTERMEDIARIO_NO_EXTERIOR, 'interm/end/endExt/cPais': 'US' }],
   },
-  {
-    ...annexHead('E0300'),
-    at: 'interm/email',
-    title: 'O e-mail do intermediário não tem a forma de um e-mail',
-    message: ({ interm }) =>
-      `O e-mail do intermediário, ${interm?.email}, não tem a forma de um endereço. Corrija-o ou retire interm/email, que é opcional.`,
-    mend: 'Informe um só endereço, como nome@empresa.com.br, ou retire interm/email, que é opcional.',
-    why: 'Um endereço tem um nome, um @ e um domínio com ponto; o ambiente nacional confere a forma.',
-    when: ({ interm }) => interm?.email !== undefined,
-    must: ({ interm }) => emailIsShaped(interm!.email!),
-    found: ({ interm }) => interm?.email,
-    expected: EMAIL_ESPERADO,
-    rejects: [{ ...INTERMEDIARIO, 'interm/email': '@exemplo.com.br' }],
-    accepts: [{ ...INTERMEDIARIO, 'interm/email': 'contato@exemplo.com.br' }],
-  },
+  checkEmail(
+    {
+      code: 'E0300',
+      at: 'interm/email',
+      whose: 'do intermediário',
+      rejects: [{ ...INTERMEDIARIO, 'interm/email': '@exemplo.com.br' }],
+      accepts: [{ ...INTERMEDIARIO, 'interm/email': 'contato@exemplo.com.br' }],
+    },
+    ({ interm }) => interm?.email,
+  ),
 ];

@@ -3,8 +3,10 @@
  * (E0373), a CEP beside an address abroad (E0382) and the sizes are structure, in the layout.
  */
 import { servicoOf } from '../catalogs/catalogs.ts';
+import { addressInLisboa } from './address.ts';
 import { cepOfPlace } from './cep.ts';
 import type { Patch, Rule } from './rule.ts';
+import { COMERCIO_EXTERIOR } from './toma.ts';
 
 /** The code of services without ISSQN: it may carry a work or an event, and must carry neither. */
 export const SEM_ISSQN = '990101';
@@ -25,24 +27,14 @@ const NO_BRASIL: Patch = {
 };
 
 const NO_EXTERIOR: Patch = {
-  'serv/obra/end/endExt/cEndPost': '1100-148',
-  'serv/obra/end/endExt/xCidade': 'Lisboa',
-  'serv/obra/end/endExt/xEstProvReg': 'Lisboa',
-  'serv/obra/end/xLgr': 'Rua Augusta',
-  'serv/obra/end/nro': '10',
-  'serv/obra/end/xBairro': 'Baixa',
+  ...addressInLisboa('serv/obra/end'),
 };
 
 /** A service provided abroad: exported, and so with the group of foreign trade. */
 export const PRESTADO_FORA: Patch = {
   'serv/locPrest/cPaisPrestacao': 'PT',
+  ...COMERCIO_EXTERIOR,
   'serv/comExt/mdPrestacao': '4',
-  'serv/comExt/vincPrest': '6',
-  'serv/comExt/tpMoeda': '978',
-  'serv/comExt/vServMoeda': '180.00',
-  'serv/comExt/mecAFComexP': '01',
-  'serv/comExt/mecAFComexT': '01',
-  'serv/comExt/movTempBens': '1',
   'valores/trib/tribMun/tribISSQN': '3',
   'valores/trib/tribMun/pAliq': null,
 };

@@ -6,11 +6,11 @@
  * read and left out of what is shared (E0121, E0128; decided in D-34).
  */
 import { AMBIENTES } from '../ambiente.ts';
-import { municipioOf, paisOf } from '../catalogs/catalogs.ts';
 import { cnpjIsValid, cpfIsValid } from '../chave.ts';
 import { isOptante } from '../facts.ts';
 import { quoted } from '../fault.ts';
-import { EMAIL_ESPERADO, emailIsShaped } from './email.ts';
+import type { Dps } from '../layout/dps.ts';
+import { addressInLisboa, checkEmail, municipioHead, paisHead } from './address.ts';
 import { annexHead, type Patch, type Rule } from './rule.ts';
 
 const NAO_OPTANTE = '1';
@@ -36,13 +36,8 @@ const ENDERECO: Patch = {
 };
 
 const ENDERECO_NO_EXTERIOR: Patch = {
+  ...addressInLisboa('prest/end'),
   'prest/end/endExt/cPais': 'PT',
-  'prest/end/endExt/cEndPost': '1100-148',
-  'prest/end/endExt/xCidade': 'Lisboa',
-  'prest/end/endExt/xEstProvReg': 'Lisboa',
-  'prest/end/xLgr': 'Rua Augusta',
-  'prest/end/nro': '10',
-  'prest/end/xBairro': 'Baixa',
 };
 
 /** A company of the Simples Nacional that assesses everything by it. */
@@ -129,16 +124,14 @@ export const PREST: readonly Rule[] = [
     accepts: [{}, { 'prest/xNome': null }],
   },
   {
-    code: 'E403',
+    ...municipioHead(
+      'no endereço do prestador',
+      ({ prest }: Dps) => prest.end?.endNac?.cMun,
+      ', ou retire prest/end: a nota leva o endereço do cadastro',
+    ),
     at: 'prest/end/endNac/cMun',
-    message: ({ prest }) =>
-      `O código IBGE ${prest.end?.endNac?.cMun}, no endereço do prestador, não é de nenhum município. Consulte o catálogo em /catalogo/municipios, ou retire prest/end: a nota leva o endereço do cadastro.`,
     origin: 'Especificação, Errors: E403; Anexo I, E0130',
     why: 'Um código que não é de nenhum município não é um endereço, ainda que a nota leve o do cadastro.',
-    when: ({ prest }) => prest.end?.endNac !== undefined,
-    must: ({ prest }) => municipioOf(prest.end!.endNac!.cMun) !== undefined,
-    found: ({ prest }) => prest.end?.endNac?.cMun,
-    expected: 'código IBGE de um município de /catalogo/municipios',
     rejects: [{ ...ENDERECO, 'prest/end/endNac/cMun': '3550309' }],
     accepts: [ENDERECO],
   },
@@ -157,20 +150,14 @@ export const PREST: readonly Rule[] = [
   },
   {
     ...annexHead('E0146'),
+    ...paisHead(
+      ({ prest }: Dps) => prest.end?.endExt?.cPais,
+      'para endereço no Brasil use prest/end/endNac.',
+      ', no endereço do prestador,',
+    ),
     at: 'prest/end/endExt/cPais',
     title: 'O país do endereço do prestador não existe ou é o Brasil',
-    message: ({ prest }) => {
-      const cPais = prest.end?.endExt?.cPais;
-      return cPais === 'BR'
-        ? 'cPais BR, no endereço do prestador, não é exterior: para endereço no Brasil use prest/end/endNac.'
-        : `cPais ${cPais}, no endereço do prestador, não é um código de país ISO 3166-1. Consulte o catálogo em /catalogo/paises.`;
-    },
     mend: 'Use endNac para um endereço no Brasil, ou retire prest/end: a nota leva o endereço do cadastro.',
-    why: 'O endereço no exterior exige um país que exista e não seja o Brasil.',
-    when: ({ prest }) => prest.end?.endExt !== undefined,
-    must: ({ prest }) => paisOf(prest.end!.endExt!.cPais)?.aceitoEnderecoExterior === true,
-    found: ({ prest }) => prest.end?.endExt?.cPais,
-    expected: 'código ISO 3166-1 de duas letras, diferente de BR',
     // A provider that issues has no address abroad, with any country.
     also: ['E0113'],
     rejects: [
@@ -179,25 +166,20 @@ export const PREST: readonly Rule[] = [
     ],
     accepts: [ENDERECO],
   },
-  {
-    ...annexHead('E0148'),
-    at: 'prest/email',
-    title: 'O e-mail do prestador não tem a forma de um e-mail',
-    message: ({ prest }) =>
-      `O e-mail do prestador, ${prest.email}, não tem a forma de um endereço. Corrija-o ou retire prest/email, que é opcional.`,
-    mend: 'Informe um só endereço, como nome@empresa.com.br, ou retire prest/email, que é opcional.',
-    why: 'Um endereço tem um nome, um @ e um domínio com ponto; o ambiente nacional confere a forma.',
-    when: ({ prest }) => prest.email !== undefined,
-    must: ({ prest }) => emailIsShaped(prest.email!),
-    found: ({ prest }) => prest.email,
-    expected: EMAIL_ESPERADO,
-    rejects: [
-      { 'prest/email': 'contato.exemplo.com.br' },
-      { 'prest/email': 'contato@exemplo' },
-      { 'prest/email': 'a@exemplo.com.br; b@exemplo.com.br' },
-    ],
-    accepts: [{ 'prest/email': 'nota.fiscal+nfse@exemplo.com.br' }],
-  },
+  checkEmail(
+    {
+      code: 'E0148',
+      at: 'prest/email',
+      whose: 'do prestador',
+      rejects: [
+        { 'prest/email': 'contato.exemplo.com.br' },
+        { 'prest/email': 'contato@exemplo' },
+        { 'prest/email': 'a@exemplo.com.br; b@exemplo.com.br' },
+      ],
+      accepts: [{ 'prest/email': 'nota.fiscal+nfse@exemplo.com.br' }],
+    },
+    ({ prest }) => prest.email,
+  ),
   {
     code: 'E0160',
     at: 'prest/regTrib/opSimpNac',

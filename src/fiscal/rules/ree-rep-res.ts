@@ -2,17 +2,19 @@
  * Rules of the amounts of third parties, `IBSCBS/valores/gReeRepRes`. Check digits of the supplier's CNPJ and CPF are structure
  * (D-104); whether a referenced document exists is not asked.
  */
-import { municipioOf } from '../catalogs/catalogs.ts';
 import { type Decimal, formatDecimal, sum } from '../decimal.ts';
 import type { Dps } from '../layout/dps.ts';
 import { brazilianDate } from '../moment.ts';
-import { annexHead, forEach, type Patch, type Rule } from './rule.ts';
+import { municipioHead } from './address.ts';
+import { annexHead, forEach, type ItemRule, type Patch, type Rule } from './rule.ts';
 
 const LISTA = 'IBSCBS/valores/gReeRepRes/documentos';
 
 type Documento = NonNullable<NonNullable<Dps['IBSCBS']>['valores']['gReeRepRes']>['documentos'][number];
 
 const documentosOf = (dps: Dps): readonly Documento[] | undefined => dps.IBSCBS?.valores.gReeRepRes?.documentos;
+
+const judgeDocumento = (rule: ItemRule<Documento>): Rule => forEach(LISTA, documentosOf, rule);
 
 const totalOf = (dps: Dps): Decimal => sum((documentosOf(dps) ?? []).map(({ vlrReeRepRes }) => vlrReeRepRes));
 
@@ -73,11 +75,9 @@ export const REE_REP_RES: readonly Rule[] = [
     rejects: [{ ...RECIBO, [`${LISTA}/vlrReeRepRes`]: '1000.00' }],
     accepts: [{ ...RECIBO, [`${LISTA}/vlrReeRepRes`]: '400.00' }],
   },
-  forEach({
+  judgeDocumento({
     ...annexHead('E0940'),
     at: `${LISTA}/dFeNacional/chaveDFe`,
-    list: LISTA,
-    items: documentosOf,
     title: 'A chave do documento não tem o tamanho do seu tipo',
     message: ({ dFeNacional }) => {
       const { tipoChaveDFe, chaveDFe } = dFeNacional!;
@@ -108,11 +108,9 @@ export const REE_REP_RES: readonly Rule[] = [
       },
     ],
   }),
-  forEach({
+  judgeDocumento({
     ...annexHead('E0942'),
     at: `${LISTA}/docFiscalOutro`,
-    list: LISTA,
-    items: documentosOf,
     title: 'Documento fiscal de outra forma, de competência posterior a 2025',
     message: ({ dtCompDoc }) =>
       `O documento é de ${brazilianDate(dtCompDoc)}, e docFiscalOutro só serve a documentos de competência até ${brazilianDate(OUTRO_FISCAL_ATE)}. Informe em dFeNacional a chave do documento, ou em docOutro o documento que não é fiscal.`,
@@ -125,27 +123,17 @@ export const REE_REP_RES: readonly Rule[] = [
     rejects: [{ ...OUTRO_FISCAL, [`${LISTA}/dtEmiDoc`]: '2026-01-01', [`${LISTA}/dtCompDoc`]: '2026-01-01' }],
     accepts: [OUTRO_FISCAL],
   }),
-  forEach({
-    code: 'E403',
+  judgeDocumento({
+    ...municipioHead('em cMunDocFiscal', ({ docFiscalOutro }: Documento) => docFiscalOutro?.cMunDocFiscal),
     at: `${LISTA}/docFiscalOutro/cMunDocFiscal`,
-    list: LISTA,
-    items: documentosOf,
-    message: ({ docFiscalOutro }) =>
-      `O código IBGE ${docFiscalOutro?.cMunDocFiscal}, em cMunDocFiscal, não é de nenhum município. Consulte o catálogo em /catalogo/municipios.`,
     origin: 'Especificação, Errors: E403; Anexo I, E0943',
     why: 'O número de um documento fiscal municipal só o identifica junto com o município que o emitiu.',
-    when: ({ docFiscalOutro }) => docFiscalOutro !== undefined,
-    must: ({ docFiscalOutro }) => municipioOf(docFiscalOutro!.cMunDocFiscal) !== undefined,
-    found: ({ docFiscalOutro }) => docFiscalOutro?.cMunDocFiscal,
-    expected: 'código IBGE de um município de /catalogo/municipios',
     rejects: [{ ...OUTRO_FISCAL, [`${LISTA}/docFiscalOutro/cMunDocFiscal`]: '3550309' }],
     accepts: [{ ...OUTRO_FISCAL, [`${LISTA}/docFiscalOutro/cMunDocFiscal`]: '3304557' }],
   }),
-  forEach({
+  judgeDocumento({
     code: 'E0950',
     at: `${LISTA}/dtEmiDoc`,
-    list: LISTA,
-    items: documentosOf,
     scope: 'nacional',
     title: 'Documento emitido antes da sua competência',
     message: ({ dtEmiDoc, dtCompDoc }) =>
@@ -158,11 +146,9 @@ export const REE_REP_RES: readonly Rule[] = [
     rejects: [{ ...RECIBO, [`${LISTA}/dtEmiDoc`]: '2026-09-29' }],
     accepts: [{ ...RECIBO, [`${LISTA}/dtCompDoc`]: '2026-08-31' }],
   }),
-  forEach({
+  judgeDocumento({
     ...annexHead('E0952'),
     at: `${LISTA}/xTpReeRepRes`,
-    list: LISTA,
-    items: documentosOf,
     title: 'Descrição do tipo de reembolso num tipo que já tem nome',
     message: ({ tpReeRepRes }) =>
       `xTpReeRepRes descreve o tipo ${TIPO_OUTROS}, e o tipo informado é ${tpReeRepRes}. Retire xTpReeRepRes, ou envie tpReeRepRes ${TIPO_OUTROS}.`,
@@ -175,11 +161,9 @@ export const REE_REP_RES: readonly Rule[] = [
     rejects: [{ ...RECIBO, [`${LISTA}/xTpReeRepRes`]: 'Hospedagem' }],
     accepts: [{ ...RECIBO, [`${LISTA}/tpReeRepRes`]: '99', [`${LISTA}/xTpReeRepRes`]: 'Hospedagem' }],
   }),
-  forEach({
+  judgeDocumento({
     code: 'E0953',
     at: `${LISTA}/vlrReeRepRes`,
-    list: LISTA,
-    items: documentosOf,
     title: 'Documento de terceiro maior que o valor do serviço',
     message: ({ vlrReeRepRes }, { valores }) =>
       `O documento tem ${formatDecimal(vlrReeRepRes)}, e o valor do serviço é ${formatDecimal(valores.vServPrest.vServ)}: o que se reembolsa ou repassa não passa dele. Corrija vlrReeRepRes ou vServ.`,

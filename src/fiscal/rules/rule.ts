@@ -77,20 +77,25 @@ export type Breach = { readonly at: string; readonly mensagem: string; readonly 
 
 type Of<Item> = [item: Item, ...seen: Seen];
 
-/** A rule about each member of a repeated group: as many faults as members that break it, each at its own place. */
+/** What is asked of each member of a repeated group. */
+export type ItemRule<Item> = Head & {
+  readonly at: DpsPath;
+  readonly message: Told<Of<Item>>;
+  readonly when?: (...seen: Of<Item>) => boolean;
+  readonly must: (...seen: Of<Item>) => boolean;
+  readonly found?: (...seen: Of<Item>) => string | undefined;
+};
+
+/**
+ * A rule about each member of a repeated group: as many faults as members that break it, each at its own place. `list`: the path of the
+ * group, with which `at` begins.
+ */
 export function forEach<Item>(
-  rule: Head & {
-    readonly at: DpsPath;
-    /** Path of the repeated group, the beginning of `at`. */
-    readonly list: DpsPath;
-    readonly items: (dps: Dps) => readonly Item[] | undefined;
-    readonly message: Told<Of<Item>>;
-    readonly when?: (...seen: Of<Item>) => boolean;
-    readonly must: (...seen: Of<Item>) => boolean;
-    readonly found?: (...seen: Of<Item>) => string | undefined;
-  },
+  list: DpsPath,
+  items: (dps: Dps) => readonly Item[] | undefined,
+  rule: ItemRule<Item>,
 ): Rule {
-  const { list, items, when, must, found, message, ...head } = rule;
+  const { when, must, found, message, ...head } = rule;
   const below = rule.at.slice(list.length);
   const breaks = (item: Item, seen: Seen): boolean =>
     (when === undefined || when(item, ...seen)) && !must(item, ...seen);

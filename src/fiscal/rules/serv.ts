@@ -1,15 +1,8 @@
 /** Rules of the place of provision and of the service codes, `serv/locPrest` and `serv/cServ`. */
-import {
-  type Correlacao,
-  correlacoesOf,
-  correlacoesOfSubitem,
-  municipioOf,
-  nbsOf,
-  paisOf,
-  servicoOf,
-} from '../catalogs/catalogs.ts';
+import { type Correlacao, correlacoesOf, correlacoesOfSubitem, nbsOf, servicoOf } from '../catalogs/catalogs.ts';
 import { MARITIME } from '../incidence.ts';
 import type { Dps } from '../layout/dps.ts';
+import { municipioHead, paisHead } from './address.ts';
 import { annexHead, type Rule } from './rule.ts';
 import { COMERCIO_EXTERIOR } from './toma.ts';
 
@@ -18,16 +11,11 @@ const MARITIME_SERVICO = '200101';
 
 export const SERV: readonly Rule[] = [
   {
-    code: 'E403',
+    ...municipioHead('no local da prestação', ({ serv }: Dps) => serv.locPrest.cLocPrestacao),
     at: 'serv/locPrest/cLocPrestacao',
-    message: ({ serv }) =>
-      `O código IBGE ${serv.locPrest.cLocPrestacao}, no local da prestação, não é de nenhum município. Consulte o catálogo em /catalogo/municipios.`,
     origin: 'Especificação, Errors: E403',
     why: 'O local da prestação decide onde o imposto de muitos serviços é devido.',
     when: ({ serv }) => serv.locPrest.cLocPrestacao !== undefined && serv.locPrest.cLocPrestacao !== MARITIME,
-    must: ({ serv }) => municipioOf(serv.locPrest.cLocPrestacao!) !== undefined,
-    found: ({ serv }) => serv.locPrest.cLocPrestacao,
-    expected: 'código IBGE de um município de /catalogo/municipios',
     rejects: [{ 'serv/locPrest/cLocPrestacao': '9999999' }],
     accepts: [{ 'serv/locPrest/cLocPrestacao': '3304557' }],
   },
@@ -79,20 +67,16 @@ export const SERV: readonly Rule[] = [
   },
   {
     ...annexHead('E0304'),
+    ...paisHead(
+      ({ serv }: Dps) => serv.locPrest.cPaisPrestacao,
+      'para um serviço prestado no Brasil use serv/locPrest/cLocPrestacao, com o código IBGE do município.',
+      '',
+      'cPaisPrestacao',
+    ),
     at: 'serv/locPrest/cPaisPrestacao',
     title: 'O país da prestação não existe ou é o Brasil',
     mend: 'Escolha o código em /catalogo/paises; para um serviço prestado no Brasil informe o município em cLocPrestacao.',
-    message: ({ serv }) => {
-      const { cPaisPrestacao } = serv.locPrest;
-      return cPaisPrestacao === 'BR'
-        ? 'cPaisPrestacao BR não é exterior: para um serviço prestado no Brasil use serv/locPrest/cLocPrestacao, com o código IBGE do município.'
-        : `cPaisPrestacao ${cPaisPrestacao} não é um código de país ISO 3166-1. Consulte o catálogo em /catalogo/paises.`;
-    },
     why: 'O país da prestação só se informa quando o serviço foi prestado fora do Brasil.',
-    when: ({ serv }) => serv.locPrest.cPaisPrestacao !== undefined,
-    must: ({ serv }) => paisOf(serv.locPrest.cPaisPrestacao!)?.aceitoEnderecoExterior === true,
-    found: ({ serv }) => serv.locPrest.cPaisPrestacao,
-    expected: 'código ISO 3166-1 de duas letras, diferente de BR',
     rejects: [
       { 'serv/locPrest/cPaisPrestacao': 'BR', ...COMERCIO_EXTERIOR },
       { 'serv/locPrest/cPaisPrestacao': 'XQ', ...COMERCIO_EXTERIOR },

@@ -22,6 +22,28 @@ const CHAVE_DO_EMISSOR_NACIONAL = '355030822112223330001810000000000001260912345
 
 const CANCELAMENTO_POR_SUBSTITUICAO = '105102';
 
+/** What the replaced note of this service may not be. `says`: the message, of the note as it names it. */
+function forbidReplacing({
+  is,
+  says,
+  ...rule
+}: Pick<Rule, 'code' | 'title' | 'mend' | 'why'> & {
+  readonly is: (nota: NotaDaqui) => boolean;
+  readonly says: (nota: string) => string;
+}): Rule {
+  return {
+    ...rule,
+    ...annexHead(rule.code),
+    at: 'subst/chSubstda',
+    message: ({ subst }) => says(`nota ${subst!.chSubstda}, em subst/chSubstda`),
+    when: (_dps, facts) => substituidaOf(facts) !== undefined,
+    must: (_dps, facts) => !is(substituidaOf(facts)!),
+    found: ({ subst }) => subst?.chSubstda,
+    rejects: [],
+    accepts: [SUBSTITUICAO],
+  };
+}
+
 export const SUBST: readonly Rule[] = [
   {
     ...annexHead('E0042'),
@@ -50,20 +72,15 @@ export const SUBST: readonly Rule[] = [
       },
     ],
   },
-  {
-    ...annexHead('E0044'),
-    at: 'subst/chSubstda',
+  forbidReplacing({
+    code: 'E0044',
     title: 'A nota a substituir não existe',
-    message: ({ subst }) =>
-      `A nota ${subst!.chSubstda}, em subst/chSubstda, foi recusada pelo ADN e não tem efeito: não há o que substituir. Emita esta sem o grupo subst.`,
+    says: (nota) =>
+      `A ${nota}, foi recusada pelo ADN e não tem efeito: não há o que substituir. Emita esta sem o grupo subst.`,
     mend: 'Confira subst/chSubstda. Uma nota que o ADN recusou não se substitui: emita a nova sem o grupo subst, que a série e o número da recusada estão livres.',
     why: 'Uma nota recusada não existe para o ambiente nacional, e o que não existe não se substitui.',
-    when: (_dps, facts) => substituidaOf(facts) !== undefined,
-    must: (_dps, facts) => substituidaOf(facts)!.estado !== 'recusada',
-    found: ({ subst }) => subst?.chSubstda,
-    rejects: [],
-    accepts: [SUBSTITUICAO],
-  },
+    is: ({ estado }) => estado === 'recusada',
+  }),
   {
     code: 'E0044',
     at: 'subst',
@@ -77,20 +94,14 @@ export const SUBST: readonly Rule[] = [
     rejects: [],
     accepts: [SUBSTITUICAO],
   },
-  {
-    ...annexHead('E0046'),
-    at: 'subst/chSubstda',
+  forbidReplacing({
+    code: 'E0046',
     title: 'A nota a substituir já está cancelada',
-    message: ({ subst }) =>
-      `A nota ${subst!.chSubstda}, em subst/chSubstda, já está cancelada, e não se substitui. Emita esta sem o grupo subst.`,
+    says: (nota) => `A ${nota}, já está cancelada, e não se substitui. Emita esta sem o grupo subst.`,
     mend: 'Confira subst/chSubstda na consulta da nota. Se ela está mesmo cancelada, emita a nova sem o grupo subst.',
     why: 'Substituir cancela a nota antiga, e uma nota se cancela uma vez.',
-    when: (_dps, facts) => substituidaOf(facts) !== undefined,
-    must: (_dps, facts) => substituidaOf(facts)!.estado !== 'cancelada',
-    found: ({ subst }) => subst?.chSubstda,
-    rejects: [],
-    accepts: [SUBSTITUICAO],
-  },
+    is: ({ estado }) => estado === 'cancelada',
+  }),
   {
     ...annexHead('E0065'),
     at: 'subst/chSubstda',
@@ -106,48 +117,33 @@ export const SUBST: readonly Rule[] = [
     rejects: [{ ...SUBSTITUICAO, 'subst/chSubstda': CHAVE_DO_EMISSOR_NACIONAL }],
     accepts: [SUBSTITUICAO],
   },
-  {
-    ...annexHead('E0068'),
-    at: 'subst/chSubstda',
+  forbidReplacing({
+    code: 'E0068',
     title: 'A nota a substituir espera por uma análise fiscal',
-    message: ({ subst }) =>
-      `A nota ${subst!.chSubstda}, em subst/chSubstda, tem uma solicitação de análise fiscal à espera de decisão, e até ela não se substitui. Espere a decisão da prefeitura.`,
+    says: (nota) =>
+      `A ${nota}, tem uma solicitação de análise fiscal à espera de decisão, e até ela não se substitui. Espere a decisão da prefeitura.`,
     mend: 'Espere a decisão da prefeitura, que aparece nos eventos da nota. Deferida, a nota fica cancelada; indeferida, ela segue válida e só a prefeitura a cancela.',
     why: 'Quem pediu à prefeitura que analise o cancelamento espera por ela.',
-    when: (_dps, facts) => substituidaOf(facts) !== undefined,
-    must: (_dps, facts) => !hasPendingAnalysis(substituidaOf(facts)!),
-    found: ({ subst }) => subst?.chSubstda,
-    rejects: [],
-    accepts: [SUBSTITUICAO],
-  },
-  {
-    ...annexHead('E0072'),
-    at: 'subst/chSubstda',
+    is: hasPendingAnalysis,
+  }),
+  forbidReplacing({
+    code: 'E0072',
     title: 'A nota a substituir tem confirmação tácita',
-    message: ({ subst }) =>
-      `A nota ${subst!.chSubstda}, em subst/chSubstda, tem confirmação tácita, e não se substitui. Procure a prefeitura, que pode cancelá-la por ofício.`,
+    says: (nota) =>
+      `A ${nota}, tem confirmação tácita, e não se substitui. Procure a prefeitura, que pode cancelá-la por ofício.`,
     mend: 'Procure a prefeitura: ela decide uma solicitação de análise fiscal, ou cancela a nota por ofício.',
     why: 'Com a confirmação tácita a administração deu a nota por aceita.',
-    when: (_dps, facts) => substituidaOf(facts) !== undefined,
-    must: (_dps, facts) => !hasEvento(substituidaOf(facts)!, '205204'),
-    found: ({ subst }) => subst?.chSubstda,
-    rejects: [],
-    accepts: [SUBSTITUICAO],
-  },
-  {
-    ...annexHead('E0076'),
-    at: 'subst/chSubstda',
+    is: (nota) => hasEvento(nota, '205204'),
+  }),
+  forbidReplacing({
+    code: 'E0076',
     title: 'A substituição da nota está bloqueada por ofício',
-    message: ({ subst }) =>
-      `A prefeitura bloqueou a substituição da nota ${subst!.chSubstda}, em subst/chSubstda. Procure a prefeitura; desbloqueada, a nota pode ser substituída.`,
+    says: (nota) =>
+      `A prefeitura bloqueou a substituição da ${nota}. Procure a prefeitura; desbloqueada, a nota pode ser substituída.`,
     mend: 'Procure a prefeitura. Depois do desbloqueio por ofício a nota pode ser substituída.',
     why: 'O bloqueio por ofício do cancelamento por substituição vale até o desbloqueio.',
-    when: (_dps, facts) => substituidaOf(facts) !== undefined,
-    must: (_dps, facts) => !isBlocked(substituidaOf(facts)!.eventos, CANCELAMENTO_POR_SUBSTITUICAO),
-    found: ({ subst }) => subst?.chSubstda,
-    rejects: [],
-    accepts: [SUBSTITUICAO],
-  },
+    is: ({ eventos }) => isBlocked(eventos, CANCELAMENTO_POR_SUBSTITUICAO),
+  }),
   {
     code: 'E1308',
     at: 'subst/chSubstda',

@@ -3,11 +3,11 @@
  * is structure; so are the check digits of CNPJ and CPF (E0003). A taker that issues has no rules of its own: such a
  * note is refused whole (E9996).
  */
-import { municipioOf, paisOf, servicoOf } from '../catalogs/catalogs.ts';
+import { servicoOf } from '../catalogs/catalogs.ts';
 import type { Dps } from '../layout/dps.ts';
 import { indOpOf } from '../operation.ts';
+import { addressInLisboa, checkEmail, municipioHead, paisHead } from './address.ts';
 import { cepOfParty } from './cep.ts';
-import { EMAIL_ESPERADO, emailIsShaped } from './email.ts';
 import { annexHead, type Patch, type Rule } from './rule.ts';
 
 /** Operation indicators whose place is the taker's (Anexo I, E0187 and E0234). */
@@ -33,13 +33,8 @@ export const COMERCIO_EXTERIOR: Patch = {
 export const TOMADOR_NO_EXTERIOR: Patch = {
   'toma/CPF': null,
   'toma/NIF': 'PT123456789',
+  ...addressInLisboa('toma/end'),
   'toma/end/endExt/cPais': 'PT',
-  'toma/end/endExt/cEndPost': '1100-148',
-  'toma/end/endExt/xCidade': 'Lisboa',
-  'toma/end/endExt/xEstProvReg': 'Lisboa',
-  'toma/end/xLgr': 'Rua Augusta',
-  'toma/end/nro': '10',
-  'toma/end/xBairro': 'Baixa',
   ...COMERCIO_EXTERIOR,
 };
 
@@ -135,16 +130,10 @@ export const TOMA: readonly Rule[] = [
     accepts: [{ 'valores/trib/tribMun/tpRetISSQN': RETIDO_PELO_TOMADOR }],
   },
   {
-    code: 'E403',
+    ...municipioHead('no endereço do tomador', ({ toma }: Dps) => toma?.end?.endNac?.cMun),
     at: 'toma/end/endNac/cMun',
-    message: ({ toma }) =>
-      `O código IBGE ${toma?.end?.endNac?.cMun}, no endereço do tomador, não é de nenhum município. Consulte o catálogo em /catalogo/municipios.`,
     origin: 'Especificação, Errors: E403',
     why: 'O município do tomador pode ser o da incidência do imposto.',
-    when: ({ toma }) => toma?.end?.endNac !== undefined,
-    must: ({ toma }) => municipioOf(toma!.end!.endNac!.cMun) !== undefined,
-    found: ({ toma }) => toma?.end?.endNac?.cMun,
-    expected: 'código IBGE de um município de /catalogo/municipios',
     rejects: [{ 'toma/end/endNac/cMun': '3550309' }],
     accepts: [{ 'toma/end/endNac/cMun': '3304557' }],
   },
@@ -166,40 +155,25 @@ export const TOMA: readonly Rule[] = [
   },
   {
     code: 'E0246',
+    ...paisHead(({ toma }: Dps) => toma?.end?.endExt?.cPais, 'para endereço no Brasil use toma/end/endNac.'),
     at: 'toma/end/endExt/cPais',
-    message: ({ toma }) => {
-      const cPais = toma?.end?.endExt?.cPais;
-      return cPais === 'BR'
-        ? 'cPais BR não é exterior: para endereço no Brasil use toma/end/endNac.'
-        : `cPais ${cPais} não é um código de país ISO 3166-1. Consulte o catálogo em /catalogo/paises.`;
-    },
     origin: 'Especificação, Errors: E0246; Anexo I, E0246',
-    why: 'O endereço no exterior exige um país que exista e não seja o Brasil.',
-    when: ({ toma }) => toma?.end?.endExt !== undefined,
-    must: ({ toma }) => paisOf(toma!.end!.endExt!.cPais)?.aceitoEnderecoExterior === true,
-    found: ({ toma }) => toma?.end?.endExt?.cPais,
-    expected: 'código ISO 3166-1 de duas letras, diferente de BR',
     rejects: [
       { ...TOMADOR_NO_EXTERIOR, 'toma/end/endExt/cPais': 'BR' },
       { ...TOMADOR_NO_EXTERIOR, 'toma/end/endExt/cPais': 'XQ' },
     ],
     accepts: [{ ...TOMADOR_NO_EXTERIOR, 'toma/end/endExt/cPais': 'US' }],
   },
-  {
-    ...annexHead('E0247'),
-    at: 'toma/email',
-    title: 'O e-mail do tomador não tem a forma de um e-mail',
-    message: ({ toma }) =>
-      `O e-mail do tomador, ${toma?.email}, não tem a forma de um endereço. Corrija-o ou retire toma/email, que é opcional.`,
-    mend: 'Informe um só endereço, como nome@empresa.com.br, ou retire toma/email, que é opcional.',
-    why: 'Um endereço tem um nome, um @ e um domínio com ponto; o ambiente nacional confere a forma.',
-    when: ({ toma }) => toma?.email !== undefined,
-    must: ({ toma }) => emailIsShaped(toma!.email!),
-    found: ({ toma }) => toma?.email,
-    expected: EMAIL_ESPERADO,
-    rejects: [{ 'toma/email': 'maria' }, { 'toma/email': 'maria@exemplo..com.br' }],
-    accepts: [{ 'toma/email': 'maria@exemplo.com.br' }],
-  },
+  checkEmail(
+    {
+      code: 'E0247',
+      at: 'toma/email',
+      whose: 'do tomador',
+      rejects: [{ 'toma/email': 'maria' }, { 'toma/email': 'maria@exemplo..com.br' }],
+      accepts: [{ 'toma/email': 'maria@exemplo.com.br' }],
+    },
+    ({ toma }) => toma?.email,
+  ),
 ];
 
 function wantsTaker(dps: Dps): boolean {

@@ -1,0 +1,71 @@
+/** What the address and the e-mail of every party are asked alike: a municipality and a country that exist, the form of an e-mail. */
+import { municipioOf, paisOf } from '../catalogs/catalogs.ts';
+import type { Dps } from '../layout/dps.ts';
+import { annexHead, type Patch, type Rule } from './rule.ts';
+
+/** An address in Lisbon, without its country, below the path of the address. */
+export function addressInLisboa(end: string): Patch {
+  return Object.fromEntries([
+    [`${end}/endExt/cEndPost`, '1100-148'],
+    [`${end}/endExt/xCidade`, 'Lisboa'],
+    [`${end}/endExt/xEstProvReg`, 'Lisboa'],
+    [`${end}/xLgr`, 'Rua Augusta'],
+    [`${end}/nro`, '10'],
+    [`${end}/xBairro`, 'Baixa'],
+  ]);
+}
+
+/** The code of a municipality must be one. `where`: its place as the message names it; `otherwise`: what else mends it. */
+export function municipioHead<Of>(where: string, of: (one: Of) => string | undefined, otherwise = '') {
+  return {
+    code: 'E403',
+    message: (one: Of) =>
+      `O código IBGE ${of(one)}, ${where}, não é de nenhum município. Consulte o catálogo em /catalogo/municipios${otherwise}.`,
+    when: (one: Of) => of(one) !== undefined,
+    must: (one: Of) => municipioOf(of(one)!) !== undefined,
+    found: of,
+    expected: 'código IBGE de um município de /catalogo/municipios',
+  } as const;
+}
+
+/**
+ * The country of a place abroad exists and is not Brazil. `instead`: what to do with Brazil; `where`: what follows the code in the
+ * message, unless the rule has a message of its own.
+ */
+export function paisHead<Of>(of: (one: Of) => string | undefined, instead = '', where = '', name = 'cPais') {
+  return {
+    message: (one: Of) =>
+      of(one) === 'BR'
+        ? `${name} BR${where} não é exterior: ${instead}`
+        : `${name} ${of(one)}${where} não é um código de país ISO 3166-1. Consulte o catálogo em /catalogo/paises.`,
+    why: 'O endereço no exterior exige um país que exista e não seja o Brasil.',
+    when: (one: Of) => of(one) !== undefined,
+    must: (one: Of) => paisOf(of(one)!)?.aceitoEnderecoExterior === true,
+    found: of,
+    expected: 'código ISO 3166-1 de duas letras, diferente de BR',
+  } as const;
+}
+
+/** One `@` between a name and a domain of at least two parts. Whether the address exists nobody asks. */
+const EMAIL = /^[^\s@]+@[^\s@.]+(?:\.[^\s@.]+)+$/;
+
+/** The form of an e-mail. `whose`: `do tomador`. */
+export function checkEmail(
+  { code, at, whose, ...examples }: Pick<Rule, 'code' | 'at' | 'rejects' | 'accepts'> & { readonly whose: string },
+  of: (dps: Dps) => string | undefined,
+): Rule {
+  return {
+    ...annexHead(code),
+    at,
+    title: `O e-mail ${whose} não tem a forma de um e-mail`,
+    message: (dps) =>
+      `O e-mail ${whose}, ${of(dps)}, não tem a forma de um endereço. Corrija-o ou retire ${at}, que é opcional.`,
+    mend: `Informe um só endereço, como nome@empresa.com.br, ou retire ${at}, que é opcional.`,
+    why: 'Um endereço tem um nome, um @ e um domínio com ponto; o ambiente nacional confere a forma.',
+    when: (dps) => of(dps) !== undefined,
+    must: (dps) => EMAIL.test(of(dps)!),
+    found: of,
+    expected: 'endereço como nome@empresa.com.br',
+    ...examples,
+  };
+}
