@@ -49,88 +49,81 @@ export type TipoEvento = {
   readonly campos: readonly CampoEvento[];
 };
 
-const JUSTIFICATIVAS: readonly OpcaoEvento[] = [
-  { codigo: '1', valor: 1, descricao: 'Erro na Emissão' },
-  { codigo: '2', valor: 2, descricao: 'Serviço não Prestado' },
-  { codigo: '9', valor: 9, descricao: 'Outros' },
-];
+/** Values by code and meaning; the integer of a code is its digits. */
+function opcoes(...values: readonly (readonly [codigo: string, descricao: string])[]): readonly OpcaoEvento[] {
+  return values.map(([codigo, descricao]) => ({ codigo, valor: Number(codigo.replace('e', '')), descricao }));
+}
 
-const JUSTIFICATIVAS_DE_SUBSTITUICAO: readonly OpcaoEvento[] = [
-  { codigo: '01', valor: 1, descricao: 'Desenquadramento de NFS-e do Simples Nacional' },
-  { codigo: '02', valor: 2, descricao: 'Enquadramento de NFS-e no Simples Nacional' },
-  { codigo: '03', valor: 3, descricao: 'Inclusão Retroativa de Imunidade/Isenção para NFS-e' },
-  { codigo: '04', valor: 4, descricao: 'Exclusão Retroativa de Imunidade/Isenção para NFS-e' },
-  {
-    codigo: '05',
-    valor: 5,
-    descricao: 'Rejeição de NFS-e pelo tomador ou pelo intermediário se responsável pelo recolhimento do tributo',
-  },
-  { codigo: '99', valor: 99, descricao: 'Outros' },
-];
+const JUSTIFICATIVAS = opcoes(['1', 'Erro na Emissão'], ['2', 'Serviço não Prestado'], ['9', 'Outros']);
 
-const MOTIVOS_DE_REJEICAO: readonly OpcaoEvento[] = [
-  { codigo: '1', valor: 1, descricao: 'NFS-e em duplicidade' },
-  { codigo: '2', valor: 2, descricao: 'NFS-e já emitida pelo tomador' },
-  { codigo: '3', valor: 3, descricao: 'Não ocorrência do fato gerador' },
-  { codigo: '4', valor: 4, descricao: 'Erro quanto a responsabilidade tributária' },
-  {
-    codigo: '5',
-    valor: 5,
-    descricao: 'Erro quanto ao valor do serviço, valor das deduções ou serviço prestado ou data do fato gerador',
-  },
-  { codigo: '9', valor: 9, descricao: 'Outros' },
-];
+const JUSTIFICATIVAS_DE_SUBSTITUICAO = opcoes(
+  ['01', 'Desenquadramento de NFS-e do Simples Nacional'],
+  ['02', 'Enquadramento de NFS-e no Simples Nacional'],
+  ['03', 'Inclusão Retroativa de Imunidade/Isenção para NFS-e'],
+  ['04', 'Exclusão Retroativa de Imunidade/Isenção para NFS-e'],
+  ['05', 'Rejeição de NFS-e pelo tomador ou pelo intermediário se responsável pelo recolhimento do tributo'],
+  ['99', 'Outros'],
+);
+
+const MOTIVOS_DE_REJEICAO = opcoes(
+  ['1', 'NFS-e em duplicidade'],
+  ['2', 'NFS-e já emitida pelo tomador'],
+  ['3', 'Não ocorrência do fato gerador'],
+  ['4', 'Erro quanto a responsabilidade tributária'],
+  ['5', 'Erro quanto ao valor do serviço, valor das deduções ou serviço prestado ou data do fato gerador'],
+  ['9', 'Outros'],
+);
 
 /** Kinds of events that a block can keep out. */
-const BLOQUEAVEIS: readonly OpcaoEvento[] = [
-  { codigo: 'e101101', valor: 101101, descricao: 'Cancelamento de NFS-e' },
-  { codigo: 'e105102', valor: 105102, descricao: 'Cancelamento de NFS-e por Substituição' },
-  { codigo: 'e105104', valor: 105104, descricao: 'Cancelamento de NFS-e Deferido por Análise Fiscal' },
-  { codigo: 'e105105', valor: 105105, descricao: 'Cancelamento de NFS-e Indeferido por Análise Fiscal' },
-  { codigo: 'e305101', valor: 305101, descricao: 'Cancelamento de NFS-e por Ofício' },
-];
+const BLOQUEAVEIS = opcoes(
+  ['e101101', 'Cancelamento de NFS-e'],
+  ['e105102', 'Cancelamento de NFS-e por Substituição'],
+  ['e105104', 'Cancelamento de NFS-e Deferido por Análise Fiscal'],
+  ['e105105', 'Cancelamento de NFS-e Indeferido por Análise Fiscal'],
+  ['e305101', 'Cancelamento de NFS-e por Ofício'],
+);
 
-const TEXTO_DO_MOTIVO = {
-  elemento: 'xMotivo',
-  tipo: T.xMotivo,
-  sobre: 'O motivo em palavras, de 15 a 255 caracteres.',
-} as const;
+/** The reason of an event as a code. */
+function motivo(
+  nome: string,
+  values: readonly OpcaoEvento[],
+  tipo: SimpleType,
+  sobre: string,
+  exemplo: string,
+): CampoEvento {
+  return { nome, elemento: 'cMotivo', obrigatorio: true, opcoes: values, tipo, sobre, exemplo };
+}
+
+/** The reason in words; `obrigatorioCom`: where it need not always be there. */
+function descricao(nome: string, exemplo: string, obrigatorioCom?: CampoEvento['obrigatorioCom']): CampoEvento {
+  return {
+    nome,
+    elemento: 'xMotivo',
+    tipo: T.xMotivo,
+    sobre: 'O motivo em palavras, de 15 a 255 caracteres.',
+    obrigatorio: obrigatorioCom === undefined,
+    ...(obrigatorioCom && { obrigatorioCom }),
+    exemplo,
+  };
+}
 
 const CANCELAMENTO: readonly CampoEvento[] = [
-  {
-    nome: 'codigo_motivo_cancelamento',
-    elemento: 'cMotivo',
-    obrigatorio: true,
-    opcoes: JUSTIFICATIVAS,
-    tipo: T.cMotivoCanc,
-    sobre: 'Por que a nota é cancelada.',
-    exemplo: '1',
-  },
-  {
-    ...TEXTO_DO_MOTIVO,
-    nome: 'descricao_motivo_cancelamento',
-    obrigatorio: true,
-    exemplo: 'Valor do serviço informado com erro na emissão',
-  },
+  motivo('codigo_motivo_cancelamento', JUSTIFICATIVAS, T.cMotivoCanc, 'Por que a nota é cancelada.', '1'),
+  descricao('descricao_motivo_cancelamento', 'Valor do serviço informado com erro na emissão'),
 ];
 
 const SUBSTITUICAO: readonly CampoEvento[] = [
-  {
-    nome: 'codigo_motivo_cancelamento',
-    elemento: 'cMotivo',
-    obrigatorio: true,
-    opcoes: JUSTIFICATIVAS_DE_SUBSTITUICAO,
-    tipo: T.cMotivoSubst,
-    sobre: 'Por que a nota é substituída; o mesmo de subst/cMotivo na DPS da substituta.',
-    exemplo: '99',
-  },
-  {
-    ...TEXTO_DO_MOTIVO,
-    nome: 'descricao_motivo_cancelamento',
-    obrigatorio: false,
-    obrigatorioCom: { campo: 'codigo_motivo_cancelamento', valor: '99' },
-    exemplo: 'Descrição do serviço corrigida na nota substituta',
-  },
+  motivo(
+    'codigo_motivo_cancelamento',
+    JUSTIFICATIVAS_DE_SUBSTITUICAO,
+    T.cMotivoSubst,
+    'Por que a nota é substituída; o mesmo de subst/cMotivo na DPS da substituta.',
+    '99',
+  ),
+  descricao('descricao_motivo_cancelamento', 'Descrição do serviço corrigida na nota substituta', {
+    campo: 'codigo_motivo_cancelamento',
+    valor: '99',
+  }),
   {
     nome: 'chave_acesso_substituta',
     elemento: 'chSubstituta',
@@ -142,40 +135,16 @@ const SUBSTITUICAO: readonly CampoEvento[] = [
 ];
 
 const ANALISE_FISCAL: readonly CampoEvento[] = [
-  {
-    nome: 'codigo_motivo_cancelamento',
-    elemento: 'cMotivo',
-    obrigatorio: true,
-    opcoes: JUSTIFICATIVAS,
-    tipo: T.cMotivoAnaliseFiscal,
-    sobre: 'Por que se pede o cancelamento.',
-    exemplo: '2',
-  },
-  {
-    ...TEXTO_DO_MOTIVO,
-    nome: 'descricao_motivo_cancelamento',
-    obrigatorio: true,
-    exemplo: 'Serviço contratado que não chegou a ser prestado',
-  },
+  motivo('codigo_motivo_cancelamento', JUSTIFICATIVAS, T.cMotivoAnaliseFiscal, 'Por que se pede o cancelamento.', '2'),
+  descricao('descricao_motivo_cancelamento', 'Serviço contratado que não chegou a ser prestado'),
 ];
 
 const REJEICAO: readonly CampoEvento[] = [
-  {
-    nome: 'codigo_motivo_rejeicao',
-    elemento: 'cMotivo',
-    obrigatorio: true,
-    opcoes: MOTIVOS_DE_REJEICAO,
-    tipo: T.cMotivoRejeicao,
-    sobre: 'Por que a parte rejeita a nota.',
-    exemplo: '3',
-  },
-  {
-    ...TEXTO_DO_MOTIVO,
-    nome: 'descricao_motivo_rejeicao',
-    obrigatorio: false,
-    obrigatorioCom: { campo: 'codigo_motivo_rejeicao', valor: '9' },
-    exemplo: 'O serviço descrito na nota não foi contratado',
-  },
+  motivo('codigo_motivo_rejeicao', MOTIVOS_DE_REJEICAO, T.cMotivoRejeicao, 'Por que a parte rejeita a nota.', '3'),
+  descricao('descricao_motivo_rejeicao', 'O serviço descrito na nota não foi contratado', {
+    campo: 'codigo_motivo_rejeicao',
+    valor: '9',
+  }),
 ];
 
 const AGENTE: CampoEvento = {
@@ -195,33 +164,27 @@ const PROCESSO: Omit<CampoEvento, 'obrigatorio'> = {
   exemplo: '20260001234',
 };
 
-function decisao(opcoes: readonly OpcaoEvento[], tipo: SimpleType, exemplo: string): readonly CampoEvento[] {
+function decisao(values: readonly OpcaoEvento[], tipo: SimpleType, exemplo: string): readonly CampoEvento[] {
   return [
     AGENTE,
     { ...PROCESSO, obrigatorio: false },
-    {
-      nome: 'codigo_motivo',
-      elemento: 'cMotivo',
-      obrigatorio: true,
-      opcoes,
-      tipo,
-      sobre: 'A decisão sobre a solicitação de análise fiscal.',
-      exemplo: opcoes[0]!.codigo,
-    },
-    { ...TEXTO_DO_MOTIVO, nome: 'descricao_motivo', obrigatorio: true, exemplo },
+    motivo('codigo_motivo', values, tipo, 'A decisão sobre a solicitação de análise fiscal.', values[0]!.codigo),
+    descricao('descricao_motivo', exemplo),
   ];
 }
 
-export const TIPOS_EVENTO = [
+/** A type as it is declared: one without an author is by office, and what is not said is not so. */
+type Row = Pick<TipoEvento, 'slug' | 'codigo' | 'descricao' | 'recusa'> &
+  Partial<Pick<TipoEvento, 'autor' | 'cancela' | 'soAqui' | 'campos'>>;
+
+const ROWS: readonly Row[] = [
   {
     slug: 'cancelamento',
     codigo: '101101',
     descricao: 'Cancelamento de NFS-e',
     recusa: 'E0840',
     autor: 'prestador',
-    porOficio: false,
     cancela: true,
-    soAqui: false,
     campos: CANCELAMENTO,
   },
   {
@@ -230,9 +193,7 @@ export const TIPOS_EVENTO = [
     descricao: 'Cancelamento de NFS-e por Substituição',
     recusa: 'E0845',
     autor: 'prestador',
-    porOficio: false,
     cancela: true,
-    soAqui: false,
     campos: SUBSTITUICAO,
   },
   {
@@ -241,9 +202,6 @@ export const TIPOS_EVENTO = [
     descricao: 'Solicitação de Análise Fiscal para Cancelamento de NFS-e',
     recusa: 'E0848',
     autor: 'prestador',
-    porOficio: false,
-    cancela: false,
-    soAqui: false,
     campos: ANALISE_FISCAL,
   },
   {
@@ -251,12 +209,9 @@ export const TIPOS_EVENTO = [
     codigo: '105104',
     descricao: 'Cancelamento de NFS-e Deferido por Análise Fiscal',
     recusa: 'E0852',
-    autor: undefined,
-    porOficio: true,
     cancela: true,
-    soAqui: false,
     campos: decisao(
-      [{ codigo: '1', valor: 1, descricao: 'Cancelamento de NFS-e Deferido' }],
+      opcoes(['1', 'Cancelamento de NFS-e Deferido']),
       T.cMotivoDeferimento,
       'Comprovado que o serviço não foi prestado',
     ),
@@ -266,15 +221,11 @@ export const TIPOS_EVENTO = [
     codigo: '105105',
     descricao: 'Cancelamento de NFS-e Indeferido por Análise Fiscal',
     recusa: 'E0855',
-    autor: undefined,
-    porOficio: true,
-    cancela: false,
-    soAqui: false,
     campos: decisao(
-      [
-        { codigo: '1', valor: 1, descricao: 'Cancelamento de NFS-e Indeferido' },
-        { codigo: '2', valor: 2, descricao: 'Cancelamento de NFS-e Indeferido Sem Análise de Mérito' },
-      ],
+      opcoes(
+        ['1', 'Cancelamento de NFS-e Indeferido'],
+        ['2', 'Cancelamento de NFS-e Indeferido Sem Análise de Mérito'],
+      ),
       T.cMotivoIndeferimento,
       'Não comprovado que o serviço deixou de ser prestado',
     ),
@@ -285,10 +236,7 @@ export const TIPOS_EVENTO = [
     descricao: 'Manifestação de NFS-e - Confirmação do Prestador',
     recusa: 'E0860',
     autor: 'prestador',
-    porOficio: false,
-    cancela: false,
     soAqui: true,
-    campos: [],
   },
   {
     slug: 'confirmacao_tomador',
@@ -296,10 +244,7 @@ export const TIPOS_EVENTO = [
     descricao: 'Manifestação de NFS-e - Confirmação do Tomador',
     recusa: 'E0861',
     autor: 'tomador',
-    porOficio: false,
-    cancela: false,
     soAqui: true,
-    campos: [],
   },
   {
     slug: 'confirmacao_intermediario',
@@ -307,21 +252,13 @@ export const TIPOS_EVENTO = [
     descricao: 'Manifestação de NFS-e - Confirmação do Intermediário',
     recusa: 'E0862',
     autor: 'intermediario',
-    porOficio: false,
-    cancela: false,
     soAqui: true,
-    campos: [],
   },
   {
     slug: 'confirmacao_tacita',
     codigo: '205204',
     descricao: 'Manifestação de NFS-e - Confirmação Tácita',
     recusa: 'E0863',
-    autor: undefined,
-    porOficio: true,
-    cancela: false,
-    soAqui: false,
-    campos: [],
   },
   {
     slug: 'rejeicao_prestador',
@@ -329,8 +266,6 @@ export const TIPOS_EVENTO = [
     descricao: 'Manifestação de NFS-e - Rejeição do Prestador',
     recusa: 'E0864',
     autor: 'prestador',
-    porOficio: false,
-    cancela: false,
     soAqui: true,
     campos: REJEICAO,
   },
@@ -340,8 +275,6 @@ export const TIPOS_EVENTO = [
     descricao: 'Manifestação de NFS-e - Rejeição do Tomador',
     recusa: 'E0866',
     autor: 'tomador',
-    porOficio: false,
-    cancela: false,
     soAqui: true,
     campos: REJEICAO,
   },
@@ -351,8 +284,6 @@ export const TIPOS_EVENTO = [
     descricao: 'Manifestação de NFS-e - Rejeição do Intermediário',
     recusa: 'E0868',
     autor: 'intermediario',
-    porOficio: false,
-    cancela: false,
     soAqui: true,
     campos: REJEICAO,
   },
@@ -361,10 +292,6 @@ export const TIPOS_EVENTO = [
     codigo: '205208',
     descricao: 'Manifestação de NFS-e - Anulação da Rejeição',
     recusa: 'E0870',
-    autor: undefined,
-    porOficio: true,
-    cancela: false,
-    soAqui: false,
     campos: [
       AGENTE,
       {
@@ -375,12 +302,7 @@ export const TIPOS_EVENTO = [
         sobre: 'Identificador do evento de rejeição que se anula.',
         exemplo: 'EVT35503081211222333000181000000000000126091234567895203206001',
       },
-      {
-        ...TEXTO_DO_MOTIVO,
-        nome: 'descricao_motivo',
-        obrigatorio: true,
-        exemplo: 'A rejeição foi registrada por quem não tinha poderes',
-      },
+      descricao('descricao_motivo', 'A rejeição foi registrada por quem não tinha poderes'),
     ],
   },
   {
@@ -388,10 +310,7 @@ export const TIPOS_EVENTO = [
     codigo: '305101',
     descricao: 'Cancelamento de NFS-e por Ofício',
     recusa: 'E1960',
-    autor: undefined,
-    porOficio: true,
     cancela: true,
-    soAqui: false,
     campos: [
       AGENTE,
       { ...PROCESSO, obrigatorio: true },
@@ -410,10 +329,6 @@ export const TIPOS_EVENTO = [
     codigo: '305102',
     descricao: 'Bloqueio de NFS-e por Ofício',
     recusa: 'E1965',
-    autor: undefined,
-    porOficio: true,
-    cancela: false,
-    soAqui: false,
     campos: [
       AGENTE,
       {
@@ -425,12 +340,7 @@ export const TIPOS_EVENTO = [
         sobre: 'O tipo de evento que a nota deixa de receber.',
         exemplo: 'e101101',
       },
-      {
-        ...TEXTO_DO_MOTIVO,
-        nome: 'descricao_motivo',
-        obrigatorio: true,
-        exemplo: 'Nota sob fiscalização até o fim do processo',
-      },
+      descricao('descricao_motivo', 'Nota sob fiscalização até o fim do processo'),
     ],
   },
   {
@@ -438,10 +348,6 @@ export const TIPOS_EVENTO = [
     codigo: '305103',
     descricao: 'Desbloqueio de NFS-e por Ofício',
     recusa: 'E1970',
-    autor: undefined,
-    porOficio: true,
-    cancela: false,
-    soAqui: false,
     campos: [
       AGENTE,
       {
@@ -454,7 +360,18 @@ export const TIPOS_EVENTO = [
       },
     ],
   },
-] as const satisfies readonly TipoEvento[];
+];
+
+export const TIPOS_EVENTO: readonly TipoEvento[] = ROWS.map(
+  ({ autor, cancela = false, soAqui = false, campos = [], ...row }) => ({
+    ...row,
+    autor,
+    porOficio: autor === undefined,
+    cancela,
+    soAqui,
+    campos,
+  }),
+);
 
 const BY_SLUG: ReadonlyMap<string, TipoEvento> = new Map(TIPOS_EVENTO.map((tipo) => [tipo.slug, tipo]));
 const BY_CODIGO: ReadonlyMap<string, TipoEvento> = new Map(TIPOS_EVENTO.map((tipo) => [tipo.codigo, tipo]));
