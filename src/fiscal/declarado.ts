@@ -5,24 +5,10 @@
  * The names are those of the JSON body. A value that is not declared is absent, and nothing is compared.
  */
 import type { Decimal } from './decimal.ts';
+import type { DECLARADOS_IBSCBS } from './layout/corpo.ts';
 
-/** Names of the declared values inside the `ibscbs` group of the JSON body, each compared with one field of the note. */
-export const DECLARADOS_IBSCBS = [
-  'valores_base_calculo',
-  'valores_aliquota_ibs_uf',
-  'valores_aliquota_ibs_municipal',
-  'valores_aliquota_cbs',
-  'valores_aliquota_efetiva_ibs_uf',
-  'valores_aliquota_efetiva_ibs_municipal',
-  'valores_aliquota_efetiva_cbs',
-  'total_ibs_uf',
-  'total_ibs_municipal',
-  'total_ibs',
-  'total_cbs',
-  'total_nota',
-] as const;
-
-export type DeclaradoIbsCbs = Readonly<Partial<Record<(typeof DECLARADOS_IBSCBS)[number], Decimal>>>;
+/** Inside the `ibscbs` group of the JSON body. */
+export type DeclaradoIbsCbs = Readonly<Partial<Record<keyof typeof DECLARADOS_IBSCBS, Decimal>>>;
 
 export type Declarado = {
   /** IBGE code. */

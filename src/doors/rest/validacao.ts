@@ -5,7 +5,7 @@
  */
 import { municipioOf } from '../../fiscal/catalogs/catalogs.ts';
 import { type Decimal, formatDecimal } from '../../fiscal/decimal.ts';
-import type { DECLARADOS_IBSCBS } from '../../fiscal/declarado.ts';
+import type { DeclaradoIbsCbs } from '../../fiscal/declarado.ts';
 import { officialValues } from '../../fiscal/rules/ibscbs-declarado.ts';
 import { type Passo, type Validated, validateNota } from '../../flows/validate-dps.ts';
 import { type Field, type Fields, type FieldsOf, field, orAbsent, orNull } from '../../published/openapi/field.ts';
@@ -73,7 +73,7 @@ export const VALIDACAO_SHAPES = {
     total_ibs: field.amount('IBS, os dois somados.'),
     total_cbs: field.amount('CBS.'),
     total_nota: field.amount('Total da nota.'),
-  } satisfies FieldsOf<Record<(typeof DECLARADOS_IBSCBS)[number], unknown>>,
+  } satisfies FieldsOf<Record<keyof DeclaradoIbsCbs, unknown>>,
   Passo: {
     campo: field.text('Campo da nota, abaixo de infNFSe.'),
     campo_json: orAbsent(field.text('Para quem enviou JSON: o nome dele no corpo, ou nos valores desta resposta.')),

@@ -5,7 +5,6 @@
  * required and in which order the elements stand is said in `dps.ts` alone; a path here that is not there is a bug, found when
  * the table is loaded. Reading is in `read-corpo.ts`, writing in `write-corpo.ts`.
  */
-import type { DECLARADOS_IBSCBS } from '../declarado.ts';
 import type { NfsePath } from './nfse.ts';
 import { type SimpleType, T } from './simple-types.ts';
 
@@ -67,35 +66,29 @@ function declaracao(name: string, note: NfsePath, type: SimpleType): Declaracao 
   return { kind: 'declaracao', name, note, type };
 }
 
-/** Of a party: in the municipality's country the fields of `endNac` stand beside the others. */
-const ENDERECO: readonly Item[] = [
-  campo('codigo_municipio', 'endNac/cMun'),
-  campo('cep', 'endNac/CEP'),
-  grupo('exterior', 'endExt', [
-    campo('codigo_pais', 'cPais'),
-    campo('codigo_postal', 'cEndPost'),
-    campo('cidade', 'xCidade'),
-    campo('estado_provincia_regiao', 'xEstProvReg'),
-  ]),
+const RUA: readonly Item[] = [
   campo('logradouro', 'xLgr'),
   campo('numero', 'nro'),
   campo('complemento', 'xCpl'),
   campo('bairro', 'xBairro'),
 ];
 
-/** Of a work, a property, an event. */
-const LOCAL: readonly Item[] = [
-  campo('cep', 'CEP'),
-  grupo('exterior', 'endExt', [
-    campo('codigo_postal', 'cEndPost'),
-    campo('cidade', 'xCidade'),
-    campo('estado_provincia_regiao', 'xEstProvReg'),
-  ]),
-  campo('logradouro', 'xLgr'),
-  campo('numero', 'nro'),
-  campo('complemento', 'xCpl'),
-  campo('bairro', 'xBairro'),
+const EXTERIOR: readonly Item[] = [
+  campo('codigo_postal', 'cEndPost'),
+  campo('cidade', 'xCidade'),
+  campo('estado_provincia_regiao', 'xEstProvReg'),
 ];
+
+/** Of a party: in the municipality's country the fields of `endNac` stand beside the others. */
+const ENDERECO: readonly Item[] = [
+  campo('codigo_municipio', 'endNac/cMun'),
+  campo('cep', 'endNac/CEP'),
+  grupo('exterior', 'endExt', [campo('codigo_pais', 'cPais'), ...EXTERIOR]),
+  ...RUA,
+];
+
+/** Of a work, a property, an event. */
+const LOCAL: readonly Item[] = [campo('cep', 'CEP'), grupo('exterior', 'endExt', EXTERIOR), ...RUA];
 
 /** Names with a prefix in the body itself, without one in a group of their own. */
 function identificacao(prefix: string, path: string): readonly Item[] {
@@ -163,10 +156,8 @@ const DOCUMENTO_REEMBOLSO: readonly Item[] = [
   campo('valor', 'vlrReeRepRes'),
 ];
 
-type DeclaradoIbsCbs = (typeof DECLARADOS_IBSCBS)[number];
-
-/** The field of the note that each declared value of `ibscbs` is compared with. */
-const NOTE_OF_DECLARADO: Readonly<Record<DeclaradoIbsCbs, readonly [NfsePath, SimpleType]>> = {
+/** The values of `ibscbs` that a sender may declare, each with the field of the note that it is compared with. */
+export const DECLARADOS_IBSCBS = {
   valores_base_calculo: ['IBSCBS/valores/vBC', T.valor],
   valores_aliquota_ibs_uf: ['IBSCBS/valores/uf/pIBSUF', T.percentual3],
   valores_aliquota_ibs_municipal: ['IBSCBS/valores/mun/pIBSMun', T.percentual3],
@@ -179,7 +170,7 @@ const NOTE_OF_DECLARADO: Readonly<Record<DeclaradoIbsCbs, readonly [NfsePath, Si
   total_ibs: ['IBSCBS/totCIBS/gIBS/vIBSTot', T.valor],
   total_cbs: ['IBSCBS/totCIBS/gCBS/vCBS', T.valor],
   total_nota: ['IBSCBS/totCIBS/vTotNF', T.valor],
-};
+} as const satisfies Readonly<Record<string, readonly [NfsePath, SimpleType]>>;
 
 const GIBSCBS = 'valores/trib/gIBSCBS';
 
@@ -210,7 +201,7 @@ const IBSCBS: readonly Item[] = [
     campo('percentual_ibs_municipal', 'pDifMun'),
     campo('percentual_cbs', 'pDifCBS'),
   ]),
-  ...Object.entries(NOTE_OF_DECLARADO).map(([name, [note, type]]) => declaracao(name, note, type)),
+  ...Object.entries(DECLARADOS_IBSCBS).map(([name, [note, type]]) => declaracao(name, note, type)),
 ];
 
 const TRIB_MUN = 'valores/trib/tribMun';

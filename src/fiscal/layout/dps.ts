@@ -8,6 +8,21 @@
 import { T } from './simple-types.ts';
 import { atMostOneOf, may, mayGroup, need, needGroup, oneOf, type Path, type Shape } from './vocabulary.ts';
 
+/** The end of every address. */
+export const ruaFields = [
+  need('xLgr', T.xLgr, 'Logradouro'),
+  need('nro', T.nro, 'Número'),
+  may('xCpl', T.xCpl, 'Complemento'),
+  need('xBairro', T.xBairro, 'Bairro'),
+] as const;
+
+/** A place abroad, without its country. */
+const exteriorFields = [
+  need('cEndPost', T.cEndPost, 'Código postal'),
+  need('xCidade', T.xCidade, 'Cidade'),
+  need('xEstProvReg', T.xEstProvReg, 'Estado, província ou região'),
+] as const;
+
 /** Address A: parties. */
 const enderecoFields = [
   oneOf([
@@ -19,34 +34,25 @@ const enderecoFields = [
       need('cPais', T.cPais, 'País (ISO 3166-1), diferente do Brasil', {
         codes: { missing: 'E0235', empty: 'E0235', format: 'E0246' },
       }),
-      need('cEndPost', T.cEndPost, 'Código postal'),
-      need('xCidade', T.xCidade, 'Cidade'),
-      need('xEstProvReg', T.xEstProvReg, 'Estado, província ou região'),
+      ...exteriorFields,
     ]),
   ]),
-  need('xLgr', T.xLgr, 'Logradouro'),
-  need('nro', T.nro, 'Número'),
-  may('xCpl', T.xCpl, 'Complemento'),
-  need('xBairro', T.xBairro, 'Bairro'),
+  ...ruaFields,
 ] as const;
 
 /** Address B: a work, a property, an event. */
 const localFields = [
   oneOf(
-    [
-      need('CEP', T.cep, 'CEP, quando no Brasil'),
-      needGroup('endExt', 'Endereço no exterior', [
-        need('cEndPost', T.cEndPost, 'Código postal'),
-        need('xCidade', T.xCidade, 'Cidade'),
-        need('xEstProvReg', T.xEstProvReg, 'Estado, província ou região'),
-      ]),
-    ],
+    [need('CEP', T.cep, 'CEP, quando no Brasil'), needGroup('endExt', 'Endereço no exterior', [...exteriorFields])],
     { many: 'E0382' },
   ),
-  need('xLgr', T.xLgr, 'Logradouro'),
-  need('nro', T.nro, 'Número'),
-  may('xCpl', T.xCpl, 'Complemento'),
-  need('xBairro', T.xBairro, 'Bairro'),
+  ...ruaFields,
+] as const;
+
+const contatoFields = [
+  mayGroup('end', 'Endereço', enderecoFields),
+  may('fone', T.fone, 'Telefone'),
+  may('email', T.email, 'E-mail'),
 ] as const;
 
 const nif = need('NIF', T.nif, 'Identificação fiscal no exterior', { codes: { empty: 'E0191' } });
@@ -61,9 +67,7 @@ const pessoaFields = [
   may('CAEPF', T.caepf, 'Cadastro de atividade econômica da pessoa física'),
   may('IM', T.im, 'Inscrição municipal'),
   need('xNome', T.xNome, 'Nome ou razão social'),
-  mayGroup('end', 'Endereço', enderecoFields),
-  may('fone', T.fone, 'Telefone'),
-  may('email', T.email, 'E-mail'),
+  ...contatoFields,
 ] as const;
 
 const comExtCode = { codes: { missing: 'E1235', empty: 'E1235' } } as const;
@@ -99,9 +103,7 @@ export const INF_DPS = [
     may('CAEPF', T.caepf, 'Cadastro de atividade econômica da pessoa física'),
     may('IM', T.im, 'Inscrição municipal'),
     may('xNome', T.xNome, 'Nome ou razão social', { emptyIsRead: true }),
-    mayGroup('end', 'Endereço', enderecoFields),
-    may('fone', T.fone, 'Telefone'),
-    may('email', T.email, 'E-mail'),
+    ...contatoFields,
     needGroup('regTrib', 'Regimes de tributação', [
       need('opSimpNac', T.opSimpNac, 'Simples Nacional: 1 não optante, 2 MEI, 3 ME/EPP'),
       may('regApTribSN', T.regApTribSN, 'Regime de apuração dos tributos do Simples Nacional'),
@@ -288,9 +290,7 @@ export const INF_DPS = [
       mayGroup('dest', 'Destinatário', [
         oneOf(identificacao),
         need('xNome', T.desc150, 'Nome ou razão social'),
-        mayGroup('end', 'Endereço', enderecoFields),
-        may('fone', T.fone, 'Telefone'),
-        may('email', T.email, 'E-mail'),
+        ...contatoFields,
       ]),
       mayGroup('imovel', 'Imóvel', [
         may('inscImobFisc', T.inscImobFisc, 'Inscrição imobiliária municipal'),

@@ -10,7 +10,7 @@ import { TIPOS_EVENTO, type TipoEvento, tipoByCodigo } from '../tipos-evento.ts'
 import { DPS_NAMESPACE, DPS_VERSAO } from './dps.ts';
 import { type SimpleType, T } from './simple-types.ts';
 import { type Group, type Item, type Leaf, may, need, needGroup, oneOf } from './vocabulary.ts';
-import { writerOf, XML_HEAD } from './write.ts';
+import { ownDocument, writerOf, XML_HEAD } from './write.ts';
 
 /** Highest sequence that an identifier has room for. */
 export const NUMERO_SEQUENCIAL_MAX = 999;
@@ -139,11 +139,12 @@ export type EventoToWrite = {
 const writeInfPedReg = writerOf(INF_PED_REG);
 const writeInfEvento = writerOf(INF_EVENTO_OWN);
 
-const EVENTO_END = '</evento>';
-const INF_EVENTO_END = '</infEvento>';
-const PEDIDO_START = '<pedRegEvento';
-const PEDIDO_END = '</pedRegEvento>';
-const EVENTO_START = /^<\?xml[^>]*\?><evento xmlns="([^"]+)"[^>]*><infEvento Id="([^"]+)">/;
+/** The request inside an event is its document inside. */
+export const {
+  signedPart: signedPartOfEvento,
+  withSignature: withEventoSignature,
+  documentIn: pedidoIn,
+} = ownDocument('evento', 'infEvento', 'pedRegEvento');
 
 /** The event with its request inside, not yet signed. */
 export function writeEvento(evento: EventoToWrite): string {
@@ -166,7 +167,7 @@ export function writeEvento(evento: EventoToWrite): string {
   });
   const start = `${XML_HEAD}<evento xmlns="${DPS_NAMESPACE}" versao="${DPS_VERSAO}"><infEvento Id="${eventoId(chave_acesso, codigo, numero_sequencial)}">`;
   const request = `<pedRegEvento versao="${DPS_VERSAO}"><infPedReg Id="${pedidoId(chave_acesso, codigo)}">${pedido}</infPedReg></pedRegEvento>`;
-  return start + own + request + INF_EVENTO_END + EVENTO_END;
+  return `${start}${own}${request}</infEvento></evento>`;
 }
 
 function grupoValues(codigo: string, campos: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
@@ -185,30 +186,4 @@ function withoutSequence(text: string): string {
   const referido = parseEventoReferido(text);
   if (referido === undefined) throw new RangeError('Not the identifier of an event');
   return referido.chave_acesso + referido.codigo;
-}
-
-/** The request inside an event that {@link writeEvento} wrote, as a document of its own. */
-export function pedidoIn(evento: string): string {
-  const start = evento.indexOf(PEDIDO_START);
-  const end = evento.lastIndexOf(PEDIDO_END);
-  if (start < 0 || end < start) throw new RangeError('Not an event of our own writing');
-  const rest = evento.slice(start + PEDIDO_START.length, end + PEDIDO_END.length);
-  return `${XML_HEAD}<pedRegEvento xmlns="${DPS_NAMESPACE}"${rest}`;
-}
-
-/** What the municipality signs of an event that {@link writeEvento} wrote: its `infEvento`, in exclusive canonical form, and the Id. */
-export function signedPartOfEvento(evento: string): { readonly canonical: string; readonly id: string } {
-  const match = EVENTO_START.exec(evento);
-  if (match === null || !evento.endsWith(INF_EVENTO_END + EVENTO_END)) {
-    throw new RangeError('Not an unsigned event of our own writing');
-  }
-  const [start, namespace, id] = match;
-  const rest = evento.slice(start.length, -EVENTO_END.length);
-  return { canonical: `<infEvento xmlns="${namespace}" Id="${id}">${rest}`, id: id! };
-}
-
-/** An event that {@link writeEvento} wrote, then or long ago, with this `Signature` element after its `infEvento`. */
-export function withEventoSignature(evento: string, signature: string): string {
-  if (!evento.endsWith(INF_EVENTO_END + EVENTO_END)) throw new RangeError('Not an unsigned event of our own writing');
-  return evento.slice(0, -EVENTO_END.length) + signature + EVENTO_END;
 }

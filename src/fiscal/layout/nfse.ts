@@ -5,7 +5,7 @@
  * Nobody sends us an NFS-e, so there is only the national form. What the amounts are is computed in `../assess.ts`;
  * when an element must be absent is the judge's affair; the text is made in `write.ts`.
  */
-import { INF_DPS } from './dps.ts';
+import { INF_DPS, ruaFields } from './dps.ts';
 import { T } from './simple-types.ts';
 import { may, mayGroup, type NationalShape, need, needGroup, oneOf, type Path } from './vocabulary.ts';
 
@@ -32,10 +32,7 @@ export const INF_NFSE_OWN = [
     need('xNome', T.xNome, 'Nome ou razão social, do cadastro municipal'),
     may('xFant', T.xFant, 'Nome fantasia'),
     needGroup('enderNac', 'Endereço no Brasil', [
-      need('xLgr', T.xLgr, 'Logradouro'),
-      need('nro', T.nro, 'Número'),
-      may('xCpl', T.xCpl, 'Complemento'),
-      need('xBairro', T.xBairro, 'Bairro'),
+      ...ruaFields,
       need('cMun', T.cMun, 'Município (código IBGE)'),
       need('UF', T.uf, 'Unidade da federação'),
       need('CEP', T.cep, 'CEP'),

@@ -49,6 +49,17 @@ function text(name: string, max: number, expected?: string, min = 1): SimpleType
   return { name, kind: 'text', min, max, latin: true, pattern: LATIN, ...said };
 }
 
+/** A text of a form of its own; `size`: its length, or the least and the greatest. */
+function form(
+  name: string,
+  size: number | readonly [min: number, max: number],
+  pattern: string,
+  expected: string,
+): SimpleType {
+  const [min, max] = typeof size === 'number' ? [size, size] : size;
+  return { name, kind: 'text', min, max, pattern, expected };
+}
+
 /** A text in which the national schema admits any character, spaces at its ends and line breaks among them (D-34). */
 function anyText(name: string, max: number): SimpleType {
   return { name, kind: 'text', min: 1, max, expected: `texto de 1 a ${max} caracteres`, expectsSize: true };
@@ -179,42 +190,22 @@ export const T = {
   tpEmit: values('TSEmitenteDPS', ['1', '2', '3']),
   cMotivoEmisTI: values('TSMotivoEmisTI', range(1, 4)),
   chaveNFSe: {
-    name: 'TSChaveNFSe',
-    kind: 'text',
-    min: 50,
-    max: 50,
-    pattern: '[0-9]{9}[0-9A-Z]{14}[0-9]{27}',
-    expected: 'chave de acesso de NFS-e, 50 posições',
+    ...form('TSChaveNFSe', 50, '[0-9]{9}[0-9A-Z]{14}[0-9]{27}', 'chave de acesso de NFS-e, 50 posições'),
     mend: withoutPunctuation,
   },
   chaveNFe: {
-    name: 'TSChaveNFe',
-    kind: 'text',
-    min: 44,
-    max: 44,
-    pattern: '[0-9]{6}[0-9A-Z]{14}[0-9]{24}',
-    expected: 'chave de acesso de NF-e, 44 posições',
+    ...form('TSChaveNFe', 44, '[0-9]{6}[0-9A-Z]{14}[0-9]{24}', 'chave de acesso de NF-e, 44 posições'),
     mend: withoutPunctuation,
   },
   cMun: digits('TSCodMunIBGE', 7, 7, 'código IBGE do município, 7 algarismos'),
   cPais: {
-    name: 'TSCodPaisISO',
-    kind: 'text',
-    min: 2,
-    max: 2,
-    pattern: '[A-Z]{2}',
-    expected: 'código do país ISO 3166-1, duas letras maiúsculas',
+    ...form('TSCodPaisISO', 2, '[A-Z]{2}', 'código do país ISO 3166-1, duas letras maiúsculas'),
     mend: (value: string) => (/^[A-Za-z]{2}$/.test(value) ? value.toUpperCase() : undefined),
   },
   cMotivoSubst: values('TSCodJustSubst', ['01', '02', '03', '04', '05', '99']),
   xMotivo: text('TSMotivo', 255, undefined, 15),
   cnpj: {
-    name: 'TSCNPJ',
-    kind: 'text',
-    min: 14,
-    max: 14,
-    pattern: '[0-9A-Z]{14}',
-    expected: 'CNPJ de 14 posições, sem pontuação, com dígitos verificadores corretos',
+    ...form('TSCNPJ', 14, '[0-9A-Z]{14}', 'CNPJ de 14 posições, sem pontuação, com dígitos verificadores corretos'),
     also: (value: string) => (cnpjIsValid(value) ? undefined : 'tem dígitos verificadores que não conferem'),
     mend: withoutPunctuation,
   },
@@ -224,12 +215,7 @@ export const T = {
   },
   /** The provider's document is judged by its registration, E101 (specification, auto-registration 2). */
   cnpjPrest: {
-    name: 'TSCNPJ',
-    kind: 'text',
-    min: 14,
-    max: 14,
-    pattern: '[0-9A-Z]{14}',
-    expected: 'CNPJ de 14 posições, sem pontuação',
+    ...form('TSCNPJ', 14, '[0-9A-Z]{14}', 'CNPJ de 14 posições, sem pontuação'),
     mend: withoutPunctuation,
   },
   cpfPrest: digits('TSCPF', 11, 11, 'CPF de 11 algarismos, sem pontuação'),
@@ -403,62 +389,42 @@ export const T = {
   codEvento: values('TSCodigoEventoNFSe', ['e101101', 'e105102', 'e105104', 'e105105', 'e305101']),
   /** The schema has key and code; the sequence, which tells two blocks of one note apart, is read and not written. */
   idEventoReferido: {
-    name: 'TSIdNumEvento',
-    kind: 'text',
-    min: 56,
-    max: 62,
-    pattern: `(EVT)?${CHAVE_E_CODIGO}([0-9]{3})?`,
-    expected: 'identificador de evento: EVT, chave de acesso, código do tipo e número sequencial de 3 algarismos',
+    ...form(
+      'TSIdNumEvento',
+      [56, 62],
+      `(EVT)?${CHAVE_E_CODIGO}([0-9]{3})?`,
+      'identificador de evento: EVT, chave de acesso, código do tipo e número sequencial de 3 algarismos',
+    ),
     mend: withoutPunctuation,
-    national: {
-      name: 'TSIdNumEvento',
-      kind: 'text',
-      min: 56,
-      max: 56,
-      pattern: CHAVE_E_CODIGO,
-      expected: 'chave de acesso e código do tipo do evento, 56 posições',
-    },
+    national: form('TSIdNumEvento', 56, CHAVE_E_CODIGO, 'chave de acesso e código do tipo do evento, 56 posições'),
   },
   // Attributes of the outer elements.
   versao: values('TVerNFSe', ['1.01']),
   idInfDPS: {
-    name: 'TSIdDPS',
-    kind: 'text',
-    min: 4,
-    max: 63,
-    pattern: 'DPS[0-9]{1,60}|DPS[0-9]{8}[0-9A-Z]{14}[0-9]{20}',
-    expected: 'DPS seguido de algarismos; o identificador nacional tem 45 posições',
-    national: {
-      name: 'TSIdDPS',
-      kind: 'text',
-      min: 45,
-      max: 45,
-      pattern: 'DPS[0-9]{7}(1[0-9]{14}|2[0-9A-Z]{14})[0-9]{20}',
-      expected: 'DPS, município, tipo e número da inscrição federal, série e número, 45 posições',
-    },
+    ...form(
+      'TSIdDPS',
+      [4, 63],
+      'DPS[0-9]{1,60}|DPS[0-9]{8}[0-9A-Z]{14}[0-9]{20}',
+      'DPS seguido de algarismos; o identificador nacional tem 45 posições',
+    ),
+    national: form(
+      'TSIdDPS',
+      45,
+      'DPS[0-9]{7}(1[0-9]{14}|2[0-9A-Z]{14})[0-9]{20}',
+      'DPS, município, tipo e número da inscrição federal, série e número, 45 posições',
+    ),
   },
-  idInfNFSe: {
-    name: 'TSIdNFSe',
-    kind: 'text',
-    min: 53,
-    max: 53,
-    pattern: 'NFS[0-9]{9}[0-9A-Z]{14}[0-9]{27}',
-    expected: 'NFS seguido da chave de acesso, 53 posições',
-  },
-  idInfPedReg: {
-    name: 'TSIdPedRefEvt',
-    kind: 'text',
-    min: 59,
-    max: 59,
-    pattern: `PRE${CHAVE_E_CODIGO}`,
-    expected: 'PRE seguido da chave de acesso e do código do tipo do evento, 59 posições',
-  },
-  idInfEvento: {
-    name: 'TSIdEvento',
-    kind: 'text',
-    min: 62,
-    max: 62,
-    pattern: `EVT${CHAVE_E_CODIGO}[0-9]{3}`,
-    expected: 'EVT seguido da chave de acesso, do código do tipo e do número sequencial, 62 posições',
-  },
+  idInfNFSe: form('TSIdNFSe', 53, 'NFS[0-9]{9}[0-9A-Z]{14}[0-9]{27}', 'NFS seguido da chave de acesso, 53 posições'),
+  idInfPedReg: form(
+    'TSIdPedRefEvt',
+    59,
+    `PRE${CHAVE_E_CODIGO}`,
+    'PRE seguido da chave de acesso e do código do tipo do evento, 59 posições',
+  ),
+  idInfEvento: form(
+    'TSIdEvento',
+    62,
+    `EVT${CHAVE_E_CODIGO}[0-9]{3}`,
+    'EVT seguido da chave de acesso, do código do tipo e do número sequencial, 62 posições',
+  ),
 } as const satisfies Record<string, SimpleType>;

@@ -86,43 +86,31 @@ type Built<Kind extends 'leaf' | 'group', N extends string, Inner, Min extends 0
 } & Inner &
   Omit<More, 'max' | 'sent'>;
 
-/** A leaf that the national schema requires. */
-export function need<const N extends string, const S extends SimpleType, const More extends LeafMore = object>(
-  name: N,
-  type: S,
-  doc: string,
-  more?: More,
-): Built<'leaf', N, { readonly type: S }, 1, More> {
-  return { kind: 'leaf', name, type, min: 1, max: 1, doc, sent: undefined, ...more } as never;
-}
+const leafOf =
+  <const Min extends 0 | 1>(min: Min) =>
+  <const N extends string, const S extends SimpleType, const More extends LeafMore = object>(
+    name: N,
+    type: S,
+    doc: string,
+    more?: More,
+  ): Built<'leaf', N, { readonly type: S }, Min, More> =>
+    ({ kind: 'leaf', name, type, min, max: 1, doc, sent: undefined, ...more }) as never;
 
-/** A leaf that the national schema lets be absent. */
-export function may<const N extends string, const S extends SimpleType, const More extends LeafMore = object>(
-  name: N,
-  type: S,
-  doc: string,
-  more?: More,
-): Built<'leaf', N, { readonly type: S }, 0, More> {
-  return { kind: 'leaf', name, type, min: 0, max: 1, doc, sent: undefined, ...more } as never;
-}
+const groupOf =
+  <const Min extends 0 | 1>(min: Min) =>
+  <const N extends string, const I extends readonly Item[], const More extends GroupMore = object>(
+    name: N,
+    doc: string,
+    items: I,
+    more?: More,
+  ): Built<'group', N, { readonly items: I }, Min, More> =>
+    ({ kind: 'group', name, items, min, max: 1, doc, sent: undefined, ...more }) as never;
 
-/** A group that the national schema requires. */
-export function needGroup<
-  const N extends string,
-  const I extends readonly Item[],
-  const More extends GroupMore = object,
->(name: N, doc: string, items: I, more?: More): Built<'group', N, { readonly items: I }, 1, More> {
-  return { kind: 'group', name, items, min: 1, max: 1, doc, sent: undefined, ...more } as never;
-}
-
-/** A group that the national schema lets be absent. */
-export function mayGroup<
-  const N extends string,
-  const I extends readonly Item[],
-  const More extends GroupMore = object,
->(name: N, doc: string, items: I, more?: More): Built<'group', N, { readonly items: I }, 0, More> {
-  return { kind: 'group', name, items, min: 0, max: 1, doc, sent: undefined, ...more } as never;
-}
+/** A leaf that the national schema requires, and one that it lets be absent; the same of groups. */
+export const need = leafOf(1);
+export const may = leafOf(0);
+export const needGroup = groupOf(1);
+export const mayGroup = groupOf(0);
 
 /** Exactly one of the members. */
 export function oneOf<const I extends readonly (Leaf | Group)[]>(

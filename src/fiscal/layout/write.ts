@@ -14,12 +14,6 @@ import { elementsOf, type Group, type Item, type Leaf } from './vocabulary.ts';
 
 export const XML_HEAD = '<?xml version="1.0" encoding="UTF-8"?>';
 
-const NFSE_END = '</NFSe>';
-const INF_NFSE_END = '</infNFSe>';
-const DECLARATION_START = '<DPS';
-const DECLARATION_END = '</DPS>';
-const NFSE_START = /^<\?xml[^>]*\?><NFSe xmlns="([^"]+)"[^>]*><infNFSe Id="([^"]+)">/;
-
 type Values = { readonly [name: string]: unknown };
 type Write = (values: Values) => string;
 
@@ -27,6 +21,46 @@ const writeInfDps = writerOf(INF_DPS);
 const writeInfNfse = writerOf(INF_NFSE_OWN);
 /** It is the last of what the note has beside its declaration. */
 const writeIbsCbs = writerOf(INF_NFSE_OWN.slice(-1));
+
+/**
+ * What is done with the text of a document that this service wrote, then or long ago, by the names of its root, of the element that
+ * the municipality signs, and of the document inside. A text of anybody else throws.
+ */
+export function ownDocument(root: string, signed: string, inside: string) {
+  const start = new RegExp(`^<\\?xml[^>]*\\?><${root} xmlns="([^"]+)"[^>]*><${signed} Id="([^"]+)">`);
+  const [end, signedEnd] = [`</${root}>`, `</${signed}>`];
+  const [insideStart, insideEnd] = [`<${inside}`, `</${inside}>`];
+  const foreign = (): RangeError => new RangeError(`Not an unsigned ${root} of our own writing`);
+  return {
+    /** What the municipality signs, in exclusive canonical form, and its Id. */
+    signedPart: (text: string): { readonly canonical: string; readonly id: string } => {
+      const match = start.exec(text);
+      if (match === null || !text.endsWith(signedEnd + end)) throw foreign();
+      const [head, namespace, id] = match;
+      const rest = text.slice(head.length, -end.length);
+      return { canonical: `<${signed} xmlns="${namespace}" Id="${id}">${rest}`, id: id! };
+    },
+    /** The text with this `Signature` element after what is signed. */
+    withSignature: (text: string, signature: string): string => {
+      if (!text.endsWith(signedEnd + end)) throw foreign();
+      return text.slice(0, -end.length) + signature + end;
+    },
+    /** The document inside as one of its own. */
+    documentIn: (text: string): string => {
+      const from = text.indexOf(insideStart);
+      const to = text.lastIndexOf(insideEnd);
+      if (from < 0 || to < from) throw foreign();
+      const rest = text.slice(from + insideStart.length, to + insideEnd.length);
+      return `${XML_HEAD}${insideStart} xmlns="${DPS_NAMESPACE}"${rest}`;
+    },
+  };
+}
+
+export const {
+  signedPart: signedPartOf,
+  withSignature,
+  documentIn: declarationIn,
+} = ownDocument('NFSe', 'infNFSe', 'DPS');
 
 /** The declaration as a document of its own, without the XML head. */
 export function writeDps(dps: DpsNacional, id: string): string {
@@ -37,40 +71,14 @@ export function writeDps(dps: DpsNacional, id: string): string {
 export function writeNfse(infNfse: InfNfse, id: string, dps: DpsNacional, dpsId: string): string {
   const declaration = `<DPS versao="${DPS_VERSAO}"><infDPS Id="${dpsId}">${writeInfDps(dps)}</infDPS></DPS>`;
   const start = `${XML_HEAD}<NFSe xmlns="${DPS_NAMESPACE}" versao="${DPS_VERSAO}"><infNFSe Id="${id}">`;
-  return start + writeInfNfse(infNfse) + declaration + INF_NFSE_END + NFSE_END;
+  return `${start}${writeInfNfse(infNfse)}${declaration}</infNFSe></NFSe>`;
 }
 
 /** A note that {@link writeNfse} wrote without the group of the IBS and the CBS, with it. */
 export function withIbsCbs(nfse: string, ibscbs: NonNullable<InfNfse['IBSCBS']>): string {
-  const at = nfse.indexOf(DECLARATION_START);
+  const at = nfse.indexOf('<DPS');
   if (at < 0 || nfse.slice(0, at).endsWith('</IBSCBS>')) throw new RangeError('Not a note without its group');
   return nfse.slice(0, at) + writeIbsCbs({ IBSCBS: ibscbs }) + nfse.slice(at);
-}
-
-/** The declaration inside a note that {@link writeNfse} wrote, as a document of its own. */
-export function declarationIn(nfse: string): string {
-  const start = nfse.indexOf(DECLARATION_START);
-  const end = nfse.lastIndexOf(DECLARATION_END);
-  if (start < 0 || end < start) throw new RangeError('Not a note of our own writing');
-  const rest = nfse.slice(start + DECLARATION_START.length, end + DECLARATION_END.length);
-  return `${XML_HEAD}<DPS xmlns="${DPS_NAMESPACE}"${rest}`;
-}
-
-/** What the municipality signs of a note that {@link writeNfse} wrote: its `infNFSe`, in exclusive canonical form, and the Id. */
-export function signedPartOf(nfse: string): { readonly canonical: string; readonly id: string } {
-  const match = NFSE_START.exec(nfse);
-  if (match === null || !nfse.endsWith(INF_NFSE_END + NFSE_END)) {
-    throw new RangeError('Not an unsigned note of our own writing');
-  }
-  const [start, namespace, id] = match;
-  const rest = nfse.slice(start.length, -NFSE_END.length);
-  return { canonical: `<infNFSe xmlns="${namespace}" Id="${id}">${rest}`, id: id! };
-}
-
-/** A note that {@link writeNfse} wrote, then or long ago, with this `Signature` element after its `infNFSe`. */
-export function withSignature(nfse: string, signature: string): string {
-  if (!nfse.endsWith(INF_NFSE_END + NFSE_END)) throw new RangeError('Not an unsigned note of our own writing');
-  return nfse.slice(0, -NFSE_END.length) + signature + NFSE_END;
 }
 
 /** Prepares the writing of a table: its elements with their values, attributes left to the caller. */

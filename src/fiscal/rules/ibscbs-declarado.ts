@@ -7,8 +7,8 @@ import { type Decimal, decimal, distance, formatDecimal, formatRate, ZERO } from
 import type { DeclaradoIbsCbs } from '../declarado.ts';
 import type { Facts } from '../facts.ts';
 import type { IbsCbsAmounts } from '../ibscbs.ts';
+import { DECLARADOS_IBSCBS } from '../layout/corpo.ts';
 import type { Dps } from '../layout/dps.ts';
-import type { NfsePath } from '../layout/nfse.ts';
 import { aliquotasDe } from '../operation.ts';
 import { INPUTS } from './inputs.ts';
 import type { IbsCbsRule, Patch } from './rule.ts';
@@ -25,7 +25,6 @@ type Declaration = string | readonly [besides: Patch, value: string];
 type Comparison = {
   readonly campo: keyof DeclaradoIbsCbs;
   readonly code: string;
-  readonly at: NfsePath;
   /** With its article, at the beginning of a sentence. */
   readonly nome: string;
   readonly isOfBase?: true;
@@ -55,7 +54,6 @@ const COMPARISONS: readonly Comparison[] = [
   {
     campo: 'valores_base_calculo',
     code: 'E1530',
-    at: 'IBSCBS/valores/vBC',
     nome: 'A base de cálculo do IBS e da CBS',
     isOfBase: true,
     of: ({ valores }) => valores.vBC,
@@ -67,7 +65,6 @@ const COMPARISONS: readonly Comparison[] = [
   {
     campo: 'valores_aliquota_ibs_uf',
     code: 'E1539',
-    at: 'IBSCBS/valores/uf/pIBSUF',
     nome: 'A alíquota do IBS estadual',
     tributo: 'IBS-UF',
     of: ({ valores }) => valores.uf.pIBSUF,
@@ -83,7 +80,6 @@ const COMPARISONS: readonly Comparison[] = [
   {
     campo: 'valores_aliquota_efetiva_ibs_uf',
     code: 'E1577',
-    at: 'IBSCBS/valores/uf/pAliqEfetUF',
     nome: 'A alíquota efetiva do IBS estadual',
     tributo: 'IBS-UF',
     of: ({ valores }) => valores.uf.pAliqEfetUF,
@@ -93,7 +89,6 @@ const COMPARISONS: readonly Comparison[] = [
   {
     campo: 'valores_aliquota_ibs_municipal',
     code: 'E1578',
-    at: 'IBSCBS/valores/mun/pIBSMun',
     nome: 'A alíquota do IBS municipal',
     tributo: 'IBS-MUN',
     of: ({ valores }) => valores.mun.pIBSMun,
@@ -103,7 +98,6 @@ const COMPARISONS: readonly Comparison[] = [
   {
     campo: 'valores_aliquota_efetiva_ibs_municipal',
     code: 'E1549',
-    at: 'IBSCBS/valores/mun/pAliqEfetMun',
     nome: 'A alíquota efetiva do IBS municipal',
     tributo: 'IBS-MUN',
     of: ({ valores }) => valores.mun.pAliqEfetMun,
@@ -113,7 +107,6 @@ const COMPARISONS: readonly Comparison[] = [
   {
     campo: 'valores_aliquota_cbs',
     code: 'E1558',
-    at: 'IBSCBS/valores/fed/pCBS',
     nome: 'A alíquota da CBS',
     tributo: 'CBS',
     of: ({ valores }) => valores.fed.pCBS,
@@ -123,7 +116,6 @@ const COMPARISONS: readonly Comparison[] = [
   {
     campo: 'valores_aliquota_efetiva_cbs',
     code: 'E1554',
-    at: 'IBSCBS/valores/fed/pAliqEfetCBS',
     nome: 'A alíquota efetiva da CBS',
     tributo: 'CBS',
     of: ({ valores }) => valores.fed.pAliqEfetCBS,
@@ -133,7 +125,6 @@ const COMPARISONS: readonly Comparison[] = [
   {
     campo: 'total_nota',
     code: 'E1555',
-    at: 'IBSCBS/totCIBS/vTotNF',
     nome: 'O total da nota',
     of: ({ totCIBS }) => totCIBS.vTotNF,
     // In 2026 IBS and CBS are not paid on top.
@@ -143,7 +134,6 @@ const COMPARISONS: readonly Comparison[] = [
   {
     campo: 'total_ibs',
     code: 'E1556',
-    at: 'IBSCBS/totCIBS/gIBS/vIBSTot',
     nome: 'O total do IBS',
     of: ({ totCIBS }) => totCIBS.gIBS.vIBSTot,
     rejects: ['1.01'],
@@ -152,7 +142,6 @@ const COMPARISONS: readonly Comparison[] = [
   {
     campo: 'total_ibs_uf',
     code: 'E1568',
-    at: 'IBSCBS/totCIBS/gIBS/gIBSUFTot/vIBSUF',
     nome: 'O total do IBS estadual',
     of: ({ totCIBS }) => totCIBS.gIBS.gIBSUFTot.vIBSUF,
     rejects: ['0.95', [SEM_INCIDENCIA, '0.98']],
@@ -161,7 +150,6 @@ const COMPARISONS: readonly Comparison[] = [
   {
     campo: 'total_ibs_municipal',
     code: 'E1572',
-    at: 'IBSCBS/totCIBS/gIBS/gIBSMunTot/vIBSMun',
     nome: 'O total do IBS municipal',
     of: ({ totCIBS }) => totCIBS.gIBS.gIBSMunTot.vIBSMun,
     rejects: ['0.03'],
@@ -170,7 +158,6 @@ const COMPARISONS: readonly Comparison[] = [
   {
     campo: 'total_cbs',
     code: 'E1582',
-    at: 'IBSCBS/totCIBS/gCBS/vCBS',
     nome: 'O total da CBS',
     of: ({ totCIBS }) => totCIBS.gCBS.vCBS,
     rejects: ['9.00', '8.85'],
@@ -179,7 +166,7 @@ const COMPARISONS: readonly Comparison[] = [
   },
 ];
 
-function compareDeclared({ campo, code, at, nome, isOfBase, tributo, of, ...comparison }: Comparison): IbsCbsRule {
+function compareDeclared({ campo, code, nome, isOfBase, tributo, of, ...comparison }: Comparison): IbsCbsRule {
   const { isAlso, rejects, accepts } = comparison;
   const isRate = tributo !== undefined;
   const { limite, texto } = TOLERANCIA[isRate ? 'aliquota' : 'valor'];
@@ -190,7 +177,7 @@ function compareDeclared({ campo, code, at, nome, isOfBase, tributo, of, ...comp
   };
   return {
     code,
-    at: `NFSe/infNFSe/${at}`,
+    at: `NFSe/infNFSe/${DECLARADOS_IBSCBS[campo][0]}`,
     title: `${nome} diverge do cálculo oficial`,
     message: (ibscbs, dps, facts, { ibscbs: declared }) =>
       `${nome} diverge do cálculo oficial: ibscbs.${campo} declara ${formatDecimal(declared![campo]!)}${unit}, e o calculado é ${formatDecimal(of(ibscbs))}${unit}${isRate ? ownRateInWords(tributo, dps, facts) : ''}, com tolerância de ${texto}. Corrija ${campo} ou deixe-o de fora, pois o serviço o calcula.`,
