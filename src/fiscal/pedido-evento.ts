@@ -7,7 +7,7 @@
 import { parseChave } from './chave.ts';
 import { type Fault, quoted } from './fault.ts';
 import { checkText, sayFault, type TypeFault } from './layout/check-text.ts';
-import { propertyText } from './layout/correct-json.ts';
+import { numberForText, propertyText, wrongKind } from './layout/correct-json.ts';
 import { REMOVAL } from './layout/correct-xml.ts';
 import { PED_REG_EVENTO } from './layout/evento.ts';
 import { type JsonDocument, type JsonMember, type JsonValue, kindOf } from './layout/json-value.ts';
@@ -15,7 +15,6 @@ import { isNationalEnvelope, nationalEnvelope } from './layout/national-envelope
 import { orderOf } from './layout/order.ts';
 import { type SimpleType, T } from './layout/simple-types.ts';
 import { nearestName } from './layout/strange-tag.ts';
-import { numberForText, wrongKind } from './layout/wrong-kind.ts';
 import {
   AUTORES,
   BASE,

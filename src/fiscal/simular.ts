@@ -20,28 +20,34 @@ export type Simulacao = {
   readonly respostaPerdida?: true;
 };
 
-/** The magic values, for the public documentation. */
-export const VALORES_MAGICOS: readonly { readonly valor: string; readonly significado: string }[] = [
-  {
+/** The magic values, each with an example and what it does, for the public documentation. */
+const VALORES = {
+  rejeita: {
     valor: 'adn:rejeita=E1234',
     significado:
       'O ADN recusa o documento com este código. Com E1217, E999 ou RNG9999 não o decide, e o envio é repetido; em uma nota, E1308 a faz esperar, como a substituta antes do evento da substituída; em um evento, E1831 diz que a nota não é conhecida e E1818 que o tipo não é recebido de um município.',
   },
-  {
+  atraso: {
     valor: 'adn:atraso=30s',
     significado: 'O ADN decide depois deste tempo, contado do recebimento: de 1s a 1h (s, m, h).',
   },
-  {
+  indisponivel: {
     valor: 'adn:indisponivel=5m',
     significado:
       'O ADN não atende por este tempo, contado do recebimento: de 1s a 1h (s, m, h). O envio é repetido e vai até um minuto além.',
   },
-  {
+  'resposta-perdida': {
     valor: 'adn:resposta-perdida',
     significado:
       'O ADN recebe o documento e a resposta se perde: o serviço pergunta por ele antes de o enviar de novo.',
   },
-];
+} as const;
+
+type Name = keyof typeof VALORES;
+
+const NAMES = Object.keys(VALORES) as Name[];
+export const VALORES_MAGICOS = Object.values(VALORES);
+const EXAMPLES = VALORES_MAGICOS.map(({ valor }) => valor).join(', ');
 
 export const SIMULAR_HEADER = 'X-NFSe-Simular';
 
@@ -51,9 +57,6 @@ const SIMULAR_MIN_MS = 1_000;
 /** Characters of a header or a text that are read; the longest text of a DPS has 2,000. */
 const TEXT_MAX = 4_000;
 const PROBLEMS_MAX = 5;
-
-const NAMES = ['rejeita', 'atraso', 'indisponivel', 'resposta-perdida'] as const;
-type Name = (typeof NAMES)[number];
 
 const UNITS_MS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, min: 60_000, h: 3_600_000 };
 const CODE = /^(?:E\d{3,4}|RNG\d{4})$/;
@@ -95,11 +98,11 @@ function tokenOf(token: string, reading: Reading): Token {
   if (name === undefined) {
     const near = nearestName(plain, NAMES);
     const advice =
-      near === undefined ? `Existem: ${EXAMPLES}.` : `O parecido que existe é ${EXAMPLE_OF[near as Name]}.`;
+      near === undefined ? `Existem: ${EXAMPLES}.` : `O parecido que existe é ${VALORES[near as Name].valor}.`;
     return { problema: `${shown} não é um valor de simulação${ALSO[reading]}. ${advice}` };
   }
   const outcome = { ignored: 'foi ignorado', refused: 'não se entende' }[reading];
-  const wrong = { problema: `${shown} ${outcome}: escreva ${EXAMPLE_OF[name]}.` };
+  const wrong = { problema: `${shown} ${outcome}: escreva ${VALORES[name].valor}.` };
   if (name === 'resposta-perdida') return value === undefined ? { name, simulacao: { respostaPerdida: true } } : wrong;
   if (name === 'rejeita') {
     const codigo = (value ?? '').toUpperCase();
@@ -115,14 +118,6 @@ function tokenOf(token: string, reading: Reading): Token {
 }
 
 const ALSO: Readonly<Record<Reading, string>> = { ignored: ' e foi ignorado', refused: '' };
-
-const EXAMPLE_OF: Readonly<Record<Name, string>> = {
-  rejeita: 'adn:rejeita=E1234',
-  atraso: 'adn:atraso=30s',
-  indisponivel: 'adn:indisponivel=5m',
-  'resposta-perdida': 'adn:resposta-perdida',
-};
-const EXAMPLES = Object.values(EXAMPLE_OF).join(', ');
 
 /** The text that is stored with a note or an event; {@link readSimular} reads it back. */
 export function writeSimular({ rejeita, atrasoMs, indisponivelMs, respostaPerdida }: Simulacao): string {

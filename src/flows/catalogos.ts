@@ -3,7 +3,7 @@
  * service. The national lists need no flow; they are read where they lie (`../fiscal/catalogs/itens.ts`).
  */
 import { servicoOf } from '../fiscal/catalogs/catalogs.ts';
-import { type Incidencia, incidenciaOf, notaDoFiltro } from '../fiscal/catalogs/itens.ts';
+import { type Incidencia, incidenciaOf, semResultadoPor } from '../fiscal/catalogs/itens.ts';
 import {
   type Asked,
   type Filters,
@@ -71,7 +71,7 @@ export async function listaMunicipal(
   return {
     itens: onPage(found, pagina).map((place) => itens[place]!),
     paginacao: paginacaoOf(pagina, found.length),
-    observacao: misfitOf(asked),
+    observacao: semResultadoPor(FILTERS, asked) ?? null,
   };
 }
 
@@ -93,16 +93,19 @@ function preparedOf(lines: readonly ServicoVigente[], hoje: string): Prepared {
 
 const FILTERS: Filters<ServicoVigente, (typeof FILTROS_MUNICIPAIS)[number]> = {
   descricao: { by: 'palavras', of: ({ descricao }) => descricao },
-  cnae_codigo: { by: 'igual', of: ({ cnae = '' }) => cnae, key: cnaeIn },
+  cnae_codigo: {
+    by: 'igual',
+    of: ({ cnae = '' }) => cnae,
+    key: cnaeIn,
+    forma: {
+      isFit: (asked) => /^\d{7}$/.test(cnaeIn(asked)),
+      esperado: 'os 7 algarismos do CNAE, com ou sem pontuação: 6201-5/01',
+    },
+  },
 };
 
 function cnaeIn(asked: string): string {
   return asked.replace(/[\s./-]/g, '') || asked;
-}
-
-function misfitOf({ cnae_codigo }: Asked): string | null {
-  if (cnae_codigo === undefined || /^\d{7}$/.test(cnaeIn(cnae_codigo))) return null;
-  return notaDoFiltro('cnae_codigo', 'os 7 algarismos do CNAE, com ou sem pontuação: 6201-5/01', cnae_codigo);
 }
 
 function itemOf(line: ServicoVigente, hoje: string): ServicoMunicipalItem {

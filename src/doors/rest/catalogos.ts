@@ -188,7 +188,7 @@ async function askNacional(nome: NomeDeCatalogo, call: Call): Promise<Refused | 
   const found = CATALOGOS_NACIONAIS[nome]().search(asked.filtros);
   const page = onPage(found, asked.pagina).map((place) => items[place]);
   const paginacao = JSON.stringify(paginacaoOf(asked.pagina, found.length));
-  const misfit = semResultadoPor(nome, asked.filtros);
+  const misfit = semResultadoPor(CATALOGOS_NACIONAIS[nome]().filters, asked.filtros);
   const observacao = misfit === undefined ? '' : `,"observacao":${JSON.stringify(misfit)}`;
   const json = `{"status":"OK","itens":[${page.join(',')}],"paginacao":${paginacao}${observacao}}`;
   return remember(question, writePage(json, SHARED));

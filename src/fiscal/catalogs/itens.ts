@@ -24,7 +24,11 @@ import { type Asked, type Filters, type Search, searchOf } from './search.ts';
 import { once } from './table.ts';
 
 /** A national list as it is published: what it shows of each of its items, in the order of their codes, and how they are found. */
-export type CatalogoNacional = { readonly itens: readonly object[]; readonly search: Search };
+export type CatalogoNacional = {
+  readonly itens: readonly object[];
+  readonly search: Search;
+  readonly filters: Filters<never>;
+};
 
 /** The filters of each, in the order of the specification's table. */
 export const FILTROS = {
@@ -54,9 +58,25 @@ export const CATALOGOS_NACIONAIS: Readonly<Record<NomeDeCatalogo, () => Catalogo
       servicos().filter((servico) => servico.emissivel),
       servicoItem,
       {
-        codigo: { by: 'comeco', of: ({ codigo }) => codigo, key: codigoStart },
+        codigo: {
+          by: 'comeco',
+          of: ({ codigo }) => codigo,
+          key: codigoStart,
+          forma: {
+            isFit: (asked) => /^\d{1,6}$/.test(codigoStart(asked)),
+            esperado: 'até 6 algarismos, com ou sem pontuação: 010101, 01.01.01, 1.01',
+          },
+        },
         descricao: { by: 'palavras', of: ({ descricao }) => descricao },
-        item: { by: 'comeco', of: ({ codigo }) => codigo, key: itemStart },
+        item: {
+          by: 'comeco',
+          of: ({ codigo }) => codigo,
+          key: itemStart,
+          forma: {
+            isFit: (asked) => /^\d{2}(\d{2})?$/.test(itemStart(asked)),
+            esperado: 'um item ou subitem da LC 116: 1, 01, 1.05',
+          },
+        },
       },
     ),
   ),
@@ -66,29 +86,77 @@ export const CATALOGOS_NACIONAIS: Readonly<Record<NomeDeCatalogo, () => Catalogo
       nbsList().filter(({ emissivel }) => emissivel),
       nbsItem,
       {
-        codigo: { by: 'comeco', of: ({ codigo }) => codigo, key: digitsOf },
+        codigo: {
+          by: 'comeco',
+          of: ({ codigo }) => codigo,
+          key: digitsOf,
+          forma: {
+            isFit: (asked) => /^\d{1,9}$/.test(digitsOf(asked)),
+            esperado: 'até 9 algarismos, com ou sem pontuação: 115021000, 1.1502.10.00',
+          },
+        },
         descricao: { by: 'palavras', of: ({ descricao }) => descricao ?? '' },
-        secao: { by: 'igual', of: ({ secao }) => secao ?? '', key: upperCase },
+        secao: {
+          by: 'igual',
+          of: ({ secao }) => secao ?? '',
+          key: upperCase,
+          forma: {
+            isFit: (asked) => secoes().has(upperCase(asked)),
+            esperado: 'a seção em algarismos romanos, de I a V',
+          },
+        },
       },
     ),
   ),
   municipios: once(() =>
     makeCatalogo('municipios', municipios(), municipioItem, {
-      codigo_ibge: { by: 'igual', of: ({ codigoIbge }) => codigoIbge },
-      uf: { by: 'igual', of: ({ uf }) => uf, key: upperCase },
+      codigo_ibge: {
+        by: 'igual',
+        of: ({ codigoIbge }) => codigoIbge,
+        forma: { isFit: (asked) => /^\d{7}$/.test(asked), esperado: 'os 7 algarismos do código IBGE: 3550308' },
+      },
+      uf: {
+        by: 'igual',
+        of: ({ uf }) => uf,
+        key: upperCase,
+        forma: {
+          isFit: (asked) => ufs().has(upperCase(asked)),
+          esperado: 'a sigla de um estado ou do Distrito Federal: SP',
+        },
+      },
       nome: { by: 'palavras', of: ({ nome }) => nome },
     }),
   ),
   paises: once(() =>
     makeCatalogo('paises', paises(), paisItem, {
-      codigo: { by: 'igual', of: ({ codigo }) => codigo, key: upperCase },
+      codigo: {
+        by: 'igual',
+        of: ({ codigo }) => codigo,
+        key: upperCase,
+        forma: {
+          isFit: (asked) => /^[A-Z]{2}$/.test(upperCase(asked)),
+          esperado: 'as 2 letras do código ISO 3166-1: PT. Códigos de 3 letras ou de algarismos são de outras tabelas',
+        },
+      },
       nome: { by: 'palavras', of: ({ nome }) => nome },
     }),
   ),
   moedas: once(() =>
     makeCatalogo('moedas', moedas(), moedaItem, {
-      codigo: { by: 'igual', of: ({ codigo }) => codigo },
-      sigla: { by: 'igual', of: ({ sigla }) => sigla, key: upperCase },
+      codigo: {
+        by: 'igual',
+        of: ({ codigo }) => codigo,
+        forma: {
+          isFit: (asked) => /^\d{3}$/.test(asked),
+          esperado: 'os 3 algarismos de tpMoeda: 220. As letras são de sigla',
+        },
+      },
+      sigla: {
+        by: 'igual',
+        of: ({ sigla }) => sigla,
+        key: upperCase,
+        forma: { isFit: (asked) => /^[A-Z]{3}$/.test(upperCase(asked)), esperado: 'as 3 letras da sigla: USD' },
+      },
     }),
   ),
 };
@@ -99,7 +167,7 @@ function makeCatalogo<Row, Nome extends NomeDeCatalogo>(
   itemOf: (row: Row) => object,
   filters: Filters<Row, (typeof FILTROS)[Nome][number]>,
 ): CatalogoNacional {
-  return { itens: rows.map(itemOf), search: searchOf(rows, filters) };
+  return { itens: rows.map(itemOf), search: searchOf(rows, filters), filters };
 }
 
 function upperCase(asked: string): string {
@@ -124,64 +192,18 @@ function itemStart(asked: string): string {
 
 // Questions that nothing answers
 
-type Forma = { readonly isFit: (asked: string) => boolean; readonly esperado: string };
-
 const ufs = once(() => new Set(municipios().map(({ uf }) => uf)));
 const secoes = once(() => new Set(nbsList().map(({ secao }) => secao)));
 
-/** The form that any item has in what a filter compares; a filter by words has none. */
-const FORMAS: Readonly<Record<NomeDeCatalogo, Readonly<Record<string, Forma>>>> = {
-  codigos_tributacao_nacional: {
-    codigo: {
-      isFit: (asked) => /^\d{1,6}$/.test(codigoStart(asked)),
-      esperado: 'até 6 algarismos, com ou sem pontuação: 010101, 01.01.01, 1.01',
-    },
-    item: {
-      isFit: (asked) => /^\d{2}(\d{2})?$/.test(itemStart(asked)),
-      esperado: 'um item ou subitem da LC 116: 1, 01, 1.05',
-    },
-  },
-  nbs: {
-    codigo: {
-      isFit: (asked) => /^\d{1,9}$/.test(digitsOf(asked)),
-      esperado: 'até 9 algarismos, com ou sem pontuação: 115021000, 1.1502.10.00',
-    },
-    secao: {
-      isFit: (asked) => secoes().has(upperCase(asked)),
-      esperado: 'a seção em algarismos romanos, de I a V',
-    },
-  },
-  municipios: {
-    codigo_ibge: { isFit: (asked) => /^\d{7}$/.test(asked), esperado: 'os 7 algarismos do código IBGE: 3550308' },
-    uf: { isFit: (asked) => ufs().has(upperCase(asked)), esperado: 'a sigla de um estado ou do Distrito Federal: SP' },
-  },
-  paises: {
-    codigo: {
-      isFit: (asked) => /^[A-Z]{2}$/.test(upperCase(asked)),
-      esperado: 'as 2 letras do código ISO 3166-1: PT. Códigos de 3 letras ou de algarismos são de outras tabelas',
-    },
-  },
-  moedas: {
-    codigo: {
-      isFit: (asked) => /^\d{3}$/.test(asked),
-      esperado: 'os 3 algarismos de tpMoeda: 220. As letras são de sigla',
-    },
-    sigla: { isFit: (asked) => /^[A-Z]{3}$/.test(upperCase(asked)), esperado: 'as 3 letras da sigla: USD' },
-  },
-};
-
 /** What to say of filters that no item can pass, whatever is in the list; undefined where each may find something. */
-export function semResultadoPor(nome: NomeDeCatalogo, asked: Asked): string | undefined {
-  const misfits = Object.entries(FORMAS[nome]).flatMap(([filtro, { isFit, esperado }]) => {
+export function semResultadoPor(filters: Filters<never>, asked: Asked): string | undefined {
+  const misfits = Object.entries(filters).flatMap(([filtro, filter]) => {
     const sent = asked[filtro];
-    return sent === undefined || isFit(sent) ? [] : [notaDoFiltro(filtro, esperado, sent)];
+    const forma = filter.by === 'palavras' ? undefined : filter.forma;
+    if (sent === undefined || forma === undefined || forma.isFit(sent)) return [];
+    return [`Nada se acha com ${filtro}="${quoted(sent)}": o filtro espera ${forma.esperado}.`];
   });
   return misfits.length === 0 ? undefined : misfits.join(' ');
-}
-
-/** Of a filter with which nothing is found. */
-export function notaDoFiltro(filtro: string, esperado: string, sent: string): string {
-  return `Nada se acha com ${filtro}="${quoted(sent)}": o filtro espera ${esperado}.`;
 }
 
 // Services

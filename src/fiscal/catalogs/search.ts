@@ -19,10 +19,17 @@ export function wordsOf(asked: string): readonly string[] {
   return text === '' ? [] : [...new Set(text.split(' '))];
 }
 
-/** How a filter compares; `key` brings what was asked to the form in which the items have it. */
+/** What a filter expects, where nothing of another form is in any item; `esperado` in Portuguese. */
+type Forma = { readonly isFit: (asked: string) => boolean; readonly esperado: string };
+
+/** How a filter compares; `key` brings what was asked to the form in which the items have it. A filter by words expects no form. */
 type Filter<Item> =
-  | { readonly by: 'igual'; readonly of: (item: Item) => string; readonly key?: (asked: string) => string }
-  | { readonly by: 'comeco'; readonly of: (item: Item) => string; readonly key?: (asked: string) => string }
+  | {
+      readonly by: 'igual' | 'comeco';
+      readonly of: (item: Item) => string;
+      readonly key?: (asked: string) => string;
+      readonly forma?: Forma;
+    }
   | { readonly by: 'palavras'; readonly of: (item: Item) => string };
 
 export type Filters<Item, Name extends string = string> = Readonly<Record<Name, Filter<Item>>>;

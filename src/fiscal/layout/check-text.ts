@@ -222,41 +222,26 @@ function checkLatin(value: string): TypeFault | undefined {
   return value.startsWith(' ') || value.endsWith(' ') ? spaces(value.replace(/^ +| +$/g, '')) : undefined;
 }
 
-const REPLACEMENTS: Readonly<Record<string, string>> = {
-  '\u2010': '-',
-  '\u2011': '-',
-  '\u2012': '-',
-  '\u2013': '-',
-  '\u2014': '-',
-  '\u2015': '-',
-  '\u2212': '-',
-  '\u2018': "'",
-  '\u2019': "'",
-  '\u201a': "'",
-  '\u2032': "'",
-  '\u201c': '"',
-  '\u201d': '"',
-  '\u201e': '"',
-  '\u2033': '"',
-  '\u2022': '-',
-  '\u2026': '...',
-  '\u20ac': 'EUR',
-  '\u2122': '(TM)',
-  '\u2003': ' ',
-  '\u2002': ' ',
-  '\u2009': ' ',
-  '\u200b': '',
-  '\u200e': '',
-  '\u200f': '',
-  '\ufeff': '',
-  '\u0141': 'L',
-  '\u0142': 'l',
-  '\u0110': 'D',
-  '\u0111': 'd',
-  '\u0131': 'i',
-  '\u0152': 'OE',
-  '\u0153': 'oe',
-};
+/** What stands for characters outside Latin-1: the replacement, and the characters. */
+const REPLACEMENTS: ReadonlyMap<string, string> = new Map(
+  [
+    ['-', '\u2010\u2011\u2012\u2013\u2014\u2015\u2212\u2022'],
+    ["'", '\u2018\u2019\u201a\u2032'],
+    ['"', '\u201c\u201d\u201e\u2033'],
+    ['...', '\u2026'],
+    ['EUR', '\u20ac'],
+    ['(TM)', '\u2122'],
+    [' ', '\u2003\u2002\u2009'],
+    ['', '\u200b\u200e\u200f\ufeff'],
+    ['L', '\u0141'],
+    ['l', '\u0142'],
+    ['D', '\u0110'],
+    ['d', '\u0111'],
+    ['i', '\u0131'],
+    ['OE', '\u0152'],
+    ['oe', '\u0153'],
+  ].flatMap(([to, characters]) => [...characters!].map((character) => [character, to!])),
+);
 
 function toLatin(value: string): string | undefined {
   let mended = '';
@@ -273,7 +258,7 @@ function toLatin(value: string): string | undefined {
 /** The nearest thing in Latin-1 to a character outside it; empty when there is none. */
 export function latinOf(character: string): string {
   const bare = character.normalize('NFKD').replace(/\p{M}/gu, '');
-  return REPLACEMENTS[character] ?? (/^[ -ÿ]+$/.test(bare) ? bare : '');
+  return REPLACEMENTS.get(character) ?? (/^[ -ÿ]+$/.test(bare) ? bare : '');
 }
 
 function spaces(fix: string): TypeFault {

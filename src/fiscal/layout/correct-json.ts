@@ -2,10 +2,11 @@
  * Corrections of a JSON body: what `correcao` says is put in the place of the property that `campo` names, name and value, or of the
  * member of a list (D-212).
  */
+import { quoted } from '../fault.ts';
 import { checkText } from './check-text.ts';
 import { CORRECTION_MAX } from './correct-xml.ts';
 import { decimalText } from './decimal-text.ts';
-import type { JsonValue } from './json-value.ts';
+import { type JsonValue, kindOf } from './json-value.ts';
 import type { SimpleType } from './simple-types.ts';
 
 /** A property as it is written. */
@@ -65,7 +66,7 @@ function joinParts<One>(
 }
 
 /** A number as a code may have meant it: with the zeros that a number loses. */
-export function asCode(text: string, type: SimpleType): string | undefined {
+function asCode(text: string, type: SimpleType): string | undefined {
   if (text.length > CODE_MAX || !/^[0-9]+$/.test(text)) return undefined;
   const padded = type.max > CODE_MAX ? [] : [text.padStart(type.min, '0'), text.padStart(type.max, '0')];
   return [text, ...padded].find((candidate) => checkText(type, candidate) === undefined);
@@ -73,3 +74,33 @@ export function asCode(text: string, type: SimpleType): string | undefined {
 
 /** A longer code is a key or a text, which has no leading zeros to lose. */
 const CODE_MAX = 15;
+
+// A value of a kind that its field does not have: what is said about it, and what to send in its place.
+
+/** What such a fault says beside its place and its code. */
+export type WrongKind = {
+  readonly mensagem: string;
+  readonly encontrado: string;
+  readonly esperado: string;
+  readonly correcao?: string;
+};
+
+/** `esperado`: what belongs there, as it ends a sentence. */
+export function wrongKind(name: string, value: JsonValue, esperado: string): WrongKind {
+  const mensagem = `${name} veio como ${kindOf(value)}; aqui vai ${esperado}.`;
+  return { mensagem, encontrado: kindOf(value), esperado };
+}
+
+/** A number where a text of digits belongs, which keeps its zeros only between quotation marks. */
+export function numberForText(name: string, number: string, type: SimpleType, isInteger = false): WrongKind {
+  const right = asCode(number, type);
+  const zeros = type.kind === 'digits' && type.min === type.max ? ', com os zeros à esquerda' : '';
+  const advice = isInteger ? 'envie um número inteiro, só com algarismos' : `envie-o entre aspas${zeros}`;
+  const send = right === undefined ? '' : `: ${JSON.stringify(right)}`;
+  return {
+    mensagem: `${name} veio como número (${quoted(number)}); ${advice}${send}.`,
+    encontrado: quoted(number),
+    esperado: type.expected,
+    ...(right === undefined ? {} : { correcao: propertyText(name, JSON.stringify(right)) }),
+  };
+}

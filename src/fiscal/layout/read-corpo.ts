@@ -13,7 +13,7 @@ import { type Fault, quoted, unlistedOf } from '../fault.ts';
 import { checkText, sayFault } from './check-text.ts';
 import type { Campo, Declaracao } from './corpo.ts';
 import { BodyPlaces } from './corpo-places.ts';
-import { propertyText } from './correct-json.ts';
+import { numberForText, propertyText, wrongKind } from './correct-json.ts';
 import { REMOVAL } from './correct-xml.ts';
 import { decimalText } from './decimal-text.ts';
 import { DEFAULT_SERIE, DPS_NAMESPACE, DPS_VERSAO, type Dps } from './dps.ts';
@@ -49,7 +49,6 @@ import type { SimpleType } from './simple-types.ts';
 import { isFlatAbroad, strangeProperty } from './strange-property.ts';
 import type { Elemento } from './tree.ts';
 import { inNamesOfBody } from './words-corpo.ts';
-import { numberForText, wrongKind } from './wrong-kind.ts';
 
 /** What the body need not say, because the address that it was sent to says it. */
 export type CorpoContext = {
