@@ -6,7 +6,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { makePki, type Pki } from '../src/flows/make-pki.ts';
+import { type MakePkiOptions, makePki, type Pki } from '../src/flows/make-pki.ts';
 
 export const ROOT = path.resolve(import.meta.dirname, '..');
 const MAIN = path.join(ROOT, 'src/main.ts');
@@ -95,11 +95,17 @@ export type Simulator = Running & {
 export type Stage = { readonly dir: string; readonly pki: Pki };
 
 /** A private PKI for these providers, in a folder of its own. */
-export async function openStage(dir: string, cnpjs: readonly string[], now: number): Promise<Stage> {
+export async function openStage(
+  dir: string,
+  cnpjs: readonly string[],
+  now: number,
+  makeKeys?: MakePkiOptions['makeKeys'],
+): Promise<Stage> {
   await mkdir(dir, { recursive: true });
   // Run as root, the database server's own account must be able to enter.
   await chmod(dir, 0o755);
-  return { dir, pki: await makePki({ pasta: path.join(dir, 'pki'), cnpjs, recusados: false, agora: now }) };
+  const pasta = path.join(dir, 'pki');
+  return { dir, pki: await makePki({ pasta, cnpjs, recusados: false, agora: now, makeKeys }) };
 }
 
 /** `ports`: of the ADN and of its control; 0 chooses free ones. */
@@ -131,13 +137,18 @@ export type Tenant = {
   readonly providers: readonly { readonly documento: string; readonly razaoSocial: string }[];
 };
 
-/** Registers the municipality and its providers by the commands that an operator has. */
-export async function registerTenant({ dir, pki }: Stage, tenant: Tenant, env: NodeJS.ProcessEnv): Promise<void> {
+/** Registers the municipality and its providers by the commands that an operator has. `command`: how each is run. */
+export async function registerTenant(
+  { dir, pki }: Stage,
+  tenant: Tenant,
+  env: NodeJS.ProcessEnv,
+  command: typeof run = run,
+): Promise<void> {
   const { slug, ibge, adn } = tenant;
   const trust = ['--ancoras', pki.ancoras, '--revogados', pki.revogados];
   const keys = ['--adn-certificado', pki.municipio.certificado, '--adn-chave', pki.municipio.chave];
   const rate = ['--aliquota', '5.00'];
-  await run(
+  await command(
     ['municipio', 'criar', slug, '--ibge', ibge, ...trust, '--adn', adn, '--adn-ca', pki.adn.ca, ...keys, ...rate],
     env,
   );
@@ -149,5 +160,5 @@ export async function registerTenant({ dir, pki }: Stage, tenant: Tenant, env: N
     file,
     `documento,razao_social,inscricao_municipal,autorizado,simples_inicio,simples_fim\n${lines.join('\n')}\n`,
   );
-  await run(['prestador', 'importar', file, '--municipio', slug], env);
+  await command(['prestador', 'importar', file, '--municipio', slug], env);
 }

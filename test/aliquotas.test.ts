@@ -8,11 +8,11 @@ import { exampleXml } from '../src/fiscal/rules/example.ts';
 import { avisosDeAliquotas } from '../src/flows/avisos-aliquotas.ts';
 import { migrate } from '../src/store/migrate.ts';
 import { createStore } from '../src/store/store.ts';
-import { nfseHere, type Said } from './support/cli.ts';
+import { nfseHere } from './support/cli.ts';
 import { freshDatabase, freshPool } from './support/database.ts';
 import { emit, request } from './support/http.ts';
 import { freshFolder } from './support/openssl.ts';
-import { ROOT } from './support/process.ts';
+import { ROOT, type Said } from './support/process.ts';
 import { startTestService } from './support/service.ts';
 import { untilTrue } from './support/until.ts';
 

@@ -13,7 +13,6 @@ import { readCertificate } from '../src/documents/certificate.ts';
 import {
   companyCertificate,
   intermediateAuthority,
-  newKeys,
   pemOf,
   personCertificate,
   revocationList,
@@ -29,6 +28,7 @@ import { exampleXml } from '../src/fiscal/rules/example.ts';
 import type { Patch } from '../src/fiscal/rules/rule.ts';
 import { readDpsSignature } from '../src/flows/sent-documents.ts';
 import { onEnd } from './support/cleanup.ts';
+import { readyKeys } from './support/keys.ts';
 import { companyOf, type Party, PROVIDER_CNPJ, partyOf, signedBy, yearAround } from './support/signatures.ts';
 import { toolOr } from './support/tools.ts';
 
@@ -46,7 +46,7 @@ onEnd(() => rmSync(folder, { recursive: true, force: true }));
 const [ancoras, revogados] = ['ancoras', 'revogados'].map((name) => path.join(folder, name)) as [string, string];
 for (const place of [ancoras, revogados]) mkdirSync(place);
 
-const keys = await Promise.all(Array.from({ length: 5 }, newKeys));
+const keys = await Promise.all(Array.from({ length: 5 }, readyKeys));
 const [rootKeys, issuingKeys, strangeKeys, ownKeys, personKeys] = keys as [
   (typeof keys)[0],
   (typeof keys)[0],

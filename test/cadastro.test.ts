@@ -15,12 +15,12 @@ import { openPool } from '../src/store/open.ts';
 import { createStore } from '../src/store/store.ts';
 import { Transmissions } from '../src/wiring/adn-access.ts';
 import { onEnd } from './support/cleanup.ts';
-import { databaseUrlOf, nfse, nfseBeside, nfseHere, type Said } from './support/cli.ts';
+import { nfseBeside, nfseHere } from './support/cli.ts';
 import { monotonicClock } from './support/clock.ts';
-import { freshDatabase } from './support/database.ts';
+import { databaseUrlOf, freshDatabase } from './support/database.ts';
 import { type Answer, emit, request } from './support/http.ts';
 import { CA, freshFolder, openssl, opensslAuthority } from './support/openssl.ts';
-import { readyDataDir, startServiceProcess } from './support/process.ts';
+import { nfse, readyDataDir, type Said, startServiceProcess } from './support/process.ts';
 import { startTestService } from './support/service.ts';
 import { untilTrue } from './support/until.ts';
 

@@ -13,9 +13,10 @@ import type { Patch } from '../src/fiscal/rules/rule.ts';
 import { ALL_RULES } from '../src/fiscal/rules/rules.ts';
 import { isJsonOnly } from '../src/fiscal/rules/trial.ts';
 import { createStore } from '../src/store/store.ts';
-import { nfseHere, type Said } from './support/cli.ts';
+import { nfseHere } from './support/cli.ts';
 import { type Answer, request } from './support/http.ts';
 import { freshFolder } from './support/openssl.ts';
+import type { Said } from './support/process.ts';
 import { loteXml, sendLote } from './support/rps.ts';
 import { startTestService, type TestService } from './support/service.ts';
 

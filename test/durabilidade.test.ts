@@ -6,9 +6,8 @@ import { openEmbedded } from '../src/store/embedded.ts';
 import { openPool } from '../src/store/open.ts';
 import type { ClientConfig } from '../src/store/pg.ts';
 import { onEnd } from './support/cleanup.ts';
-import { databaseUrlOf, nfse } from './support/cli.ts';
-import { freshDatabase } from './support/database.ts';
-import { readyDataDir, startServiceProcess } from './support/process.ts';
+import { databaseUrlOf, freshDatabase } from './support/database.ts';
+import { nfse, readyDataDir, startServiceProcess } from './support/process.ts';
 import { untilTrue } from './support/until.ts';
 
 const quiet = { info() {}, warn() {}, error: console.error };

@@ -19,11 +19,12 @@ import { exemploDe, TIPOS_EVENTO, tipoBySlug } from '../src/fiscal/tipos-evento.
 import type { EventoPublico } from '../src/flows/evento-queries.ts';
 import { openPool } from '../src/store/open.ts';
 import { onEnd } from './support/cleanup.ts';
-import { databaseUrlOf, nfse, nfseBeside, nfseHere, type Said } from './support/cli.ts';
-import { freshDatabase } from './support/database.ts';
+import { nfseBeside, nfseHere, runBeside } from './support/cli.ts';
+import { databaseUrlOf, freshDatabase } from './support/database.ts';
 import { authorised, emit, request } from './support/http.ts';
+import { readyKeys } from './support/keys.ts';
 import { NO_SUCH_KEY } from './support/notas.ts';
-import { ROOT, readyDataDir, type ServiceProcess, startServiceProcess } from './support/process.ts';
+import { nfse, ROOT, readyDataDir, type Said, type ServiceProcess, startServiceProcess } from './support/process.ts';
 import { startTestService } from './support/service.ts';
 import { until } from './support/until.ts';
 
@@ -92,13 +93,12 @@ describe('beside a service of the sandbox', () => {
     const { tipo_evento: _, ...campos } = { ...exemploDe(tipoBySlug(tipo)!), ...more };
     const asked = ['--municipio', 'integracao', '--cnpj', MUNICIPIO_CNPJ, '--tipo', tipo, ...campo(campos)];
     const id = row(await done('registrar', chave, ...asked), 'id_evento')!;
-    for (;;) {
+    return until(async () => {
       const shown = await done('mostrar', id, '--municipio', 'integracao');
       const status = row(shown, 'status_evento')!;
-      if (status === 'processado') return shown;
-      assert.ok(['pendente', 'enviado'].includes(status), shown);
-      await new Promise((resolve) => setTimeout(resolve, 50));
-    }
+      assert.ok(['processado', 'pendente', 'enviado'].includes(status), shown);
+      return status === 'processado' ? shown : undefined;
+    }, `the event ${id} is processed`);
   }
 
   const statusOf = async (chave: string): Promise<string> =>
@@ -653,13 +653,18 @@ describe('the chapter on commands of the page on events', async () => {
     const dataDir = await readyDataDir();
     const env = { NFSE_DATA_DIR: dataDir };
     const cnpj = '11222333000181';
-    const stage = await openStage(dataDir, [cnpj], Date.now());
+    const stage = await openStage(dataDir, [cnpj], Date.now(), readyKeys);
     const simulator = await startSimulator(stage);
     onEnd(() => simulator.end('SIGINT'));
     const service = await startServiceProcess(env);
     const { address } = service;
     const providers = [{ documento: cnpj, razaoSocial: 'Prestador de Teste Ltda' }];
-    await registerTenant(stage, { slug: 'exemplo', ibge: '3550308', adn: simulator.address, providers }, env);
+    await registerTenant(
+      stage,
+      { slug: 'exemplo', ibge: '3550308', adn: simulator.address, providers },
+      env,
+      runBeside,
+    );
 
     // The notes that the chapter names: two in production, one in the sandbox.
     const template = exampleXml({ tpAmb: '1', serie: '1', nDPS: '1' });

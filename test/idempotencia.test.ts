@@ -8,7 +8,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { before, describe, test } from 'node:test';
-import { companyCertificate, newKeys, pemOf } from '../src/documents/pki.ts';
+import { companyCertificate, pemOf } from '../src/documents/pki.ts';
 import { dpsIdInSerie } from '../src/fiscal/chave.ts';
 import { exampleJson, exampleXml } from '../src/fiscal/rules/example.ts';
 import type { Patch } from '../src/fiscal/rules/rule.ts';
@@ -19,6 +19,7 @@ import { atOnce } from './support/at-once.ts';
 import { onEnd } from './support/cleanup.ts';
 import { freshDatabase, freshPool, pidOf, untilAwaited } from './support/database.ts';
 import { bancada, CANCELAMENTO, type NotaEmitida, PATHS } from './support/eventos.ts';
+import { readyKeys } from './support/keys.ts';
 import { addPrestador } from './support/municipio.ts';
 import { openssl } from './support/openssl.ts';
 import { allLookUp, noneScans, recorded, type Statements } from './support/plans.ts';
@@ -553,7 +554,7 @@ test('killed in the midst of a load: sent again with its key, every note and eve
 test('in production nothing is told under a key to who cannot sign for its provider', async () => {
   const service = await startTestService({ worker: false });
   const { root, provider, namesake } = await testParties(NOON);
-  const keys = await newKeys();
+  const keys = await readyKeys();
   const stranger = partyOf(keys, companyCertificate(root, companyOf(OTHER_CNPJ), keys.publicKey, yearAround(NOON)));
   const ancoras = mkdtempSync(path.join(tmpdir(), 'nfse-idempotencia-'));
   onEnd(() => rmSync(ancoras, { recursive: true, force: true }));

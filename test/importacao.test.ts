@@ -14,11 +14,12 @@ import { migrate } from '../src/store/migrate.ts';
 import { type Db, openPool } from '../src/store/open.ts';
 import type { PoolClient } from '../src/store/pg.ts';
 import { onEnd } from './support/cleanup.ts';
-import { databaseUrlOf, nfse, nfseHere, type Said } from './support/cli.ts';
-import { freshDatabase } from './support/database.ts';
+import { nfseHere } from './support/cli.ts';
+import { databaseUrlOf, freshDatabase } from './support/database.ts';
 import { emit } from './support/http.ts';
 import { addPrestador } from './support/municipio.ts';
 import { freshFolder } from './support/openssl.ts';
+import { nfse, type Said } from './support/process.ts';
 import { startTestService } from './support/service.ts';
 
 /** CNPJ of the examples of the Receita Federal, one with letters (IN RFB 2.229/2024), and a CPF with right digits. */

@@ -5,8 +5,9 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { describe, test } from 'node:test';
-import { nfse, nfseHere } from './support/cli.ts';
+import { nfseHere } from './support/cli.ts';
 import { freshFolder } from './support/openssl.ts';
+import { nfse } from './support/process.ts';
 
 async function wrongly(typed: string, ...says: readonly RegExp[]): Promise<string> {
   const { code, out, err } = await nfseHere(typed.split(' '));

@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { exampleXml } from '../src/fiscal/rules/example.ts';
-import { databaseUrlOf } from './support/cli.ts';
+import { databaseUrlOf } from './support/database.ts';
 import { type Answer, emit, noteByKey, request } from './support/http.ts';
 import { startServiceProcess } from './support/process.ts';
 import { startProxy } from './support/proxy.ts';

@@ -13,7 +13,6 @@ import { SignedXml } from 'xml-crypto';
 import { assinarCms, lerCertificado } from '../packages/cliente/src/index.ts';
 import {
   companyCertificate,
-  newKeys,
   pemOf,
   personCertificate,
   rootAuthority,
@@ -30,6 +29,7 @@ import { listAddresses } from '../src/published/security.ts';
 import { createStore } from '../src/store/store.ts';
 import { onEnd } from './support/cleanup.ts';
 import { nfseHere } from './support/cli.ts';
+import { readyKeys } from './support/keys.ts';
 import { addPrestador } from './support/municipio.ts';
 import { freshFolder } from './support/openssl.ts';
 import { jsonOf } from './support/operacoes.ts';
@@ -60,7 +60,7 @@ const NOME_TOMADOR = 'Tomadora Reservada de Tal';
 const IM = '90817263';
 
 const folder = freshFolder();
-const [rootKeys, keys] = await Promise.all([newKeys(), newKeys()]);
+const [rootKeys, keys] = await Promise.all([readyKeys(), readyKeys()]);
 const root = rootAuthority('AC Raiz de Teste', rootKeys, DECADES);
 const company = (cnpj: string): Party =>
   partyOf(keys, companyCertificate(root, companyOf(cnpj), keys.publicKey, DECADES));

@@ -7,10 +7,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { readCertificate } from '../src/documents/certificate.ts';
-import { companyCertificate, newKeys, rootAuthority } from '../src/documents/pki.ts';
+import { companyCertificate, rootAuthority } from '../src/documents/pki.ts';
 import { EVENTO_MOVES } from '../src/fiscal/evento.ts';
 import type { Db } from '../src/store/open.ts';
 import { freshPool } from './support/database.ts';
+import { readyKeys } from './support/keys.ts';
 import { ASKED_SEED, LONG } from './support/seed.ts';
 import { companyOf, yearAround } from './support/signatures.ts';
 import { type Signers, Simulacao } from './support/simulation.ts';
@@ -31,7 +32,7 @@ let stage: Promise<Stage> | undefined;
 
 async function openStage(): Promise<Stage> {
   const now = Date.parse('2026-11-21T12:00:00-03:00');
-  const [rootKeys, ...own] = await Promise.all([newKeys(), newKeys(), newKeys()]);
+  const [rootKeys, ...own] = await Promise.all([readyKeys(), readyKeys(), readyKeys()]);
   const root = rootAuthority('AC Raiz de Teste', rootKeys, yearAround(now));
   const signers = own.map((keys) => {
     const certificate = readCertificate(

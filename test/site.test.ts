@@ -18,9 +18,9 @@ import { ERROS_PATH, REFERENCE_PATH } from '../src/published/paths.ts';
 import { LAW_FACTS } from '../src/published/site/facts.ts';
 import { ARQUIVOS, ATAQUES } from '../src/published/site/files.ts';
 import { addressOf, PAGES } from '../src/published/site/frame.ts';
-import { nfse, nfseHere } from './support/cli.ts';
+import { nfseHere } from './support/cli.ts';
 import { type Answer, request } from './support/http.ts';
-import { ROOT } from './support/process.ts';
+import { nfse, ROOT } from './support/process.ts';
 import { startTestService } from './support/service.ts';
 
 const FOLDER = path.join(ROOT, 'docs/site');

@@ -12,7 +12,6 @@ import { before, describe, test } from 'node:test';
 import {
   companyCertificate,
   intermediateAuthority,
-  newKeys,
   pemOf,
   personCertificate,
   rootAuthority,
@@ -22,13 +21,13 @@ import { createRestDoor, type RestDoorOptions } from '../src/doors/rest/door.ts'
 import { exampleXml } from '../src/fiscal/rules/example.ts';
 import type { Patch } from '../src/fiscal/rules/rule.ts';
 import { onEnd } from './support/cleanup.ts';
-import { databaseUrlOf, nfse } from './support/cli.ts';
 import { monotonicClock } from './support/clock.ts';
-import { freshDatabase } from './support/database.ts';
+import { databaseUrlOf, freshDatabase } from './support/database.ts';
 import { type Answer, emit, request } from './support/http.ts';
+import { readyKeys } from './support/keys.ts';
 import { addPrestador } from './support/municipio.ts';
 import { freshFolder } from './support/openssl.ts';
-import { startServiceProcess } from './support/process.ts';
+import { nfse, startServiceProcess } from './support/process.ts';
 import { NOON, startTestService } from './support/service.ts';
 
 const DAY_MS = 86_400_000;
@@ -48,7 +47,7 @@ type Client = { readonly cert: string; readonly key: string };
 
 const year = { inicio: NOON - 100 * DAY_MS, fim: NOON + 265 * DAY_MS };
 const long = { inicio: NOON - 1_000 * DAY_MS, fim: NOON + 3_000 * DAY_MS };
-const keys = await Promise.all(Array.from({ length: 4 }, newKeys));
+const keys = await Promise.all(Array.from({ length: 4 }, readyKeys));
 const root = rootAuthority('AC Raiz de Teste', keys[0]!, long);
 const authority = intermediateAuthority(root, 'AC de Teste', keys[1]!, long);
 const stranger = rootAuthority('AC Alheia de Teste', keys[2]!, long);

@@ -11,11 +11,12 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { before, describe, test } from 'node:test';
 import { SignedXml } from 'xml-crypto';
-import { companyCertificate, newKeys, pemOf, rootAuthority, serverCertificate } from '../src/documents/pki.ts';
+import { companyCertificate, pemOf, rootAuthority, serverCertificate } from '../src/documents/pki.ts';
 import { createRestDoor } from '../src/doors/rest/door.ts';
 import { inSpeedGov } from './support/abrasf-xsd.ts';
 import { onEnd } from './support/cleanup.ts';
 import { request } from './support/http.ts';
+import { readyKeys } from './support/keys.ts';
 import { addPrestador } from './support/municipio.ts';
 import {
   ABRASF,
@@ -51,7 +52,7 @@ const TENANT = 'sao-paulo';
 const PERMISSIVE = 'campinas';
 const folder = mkdtempSync(path.join(tmpdir(), 'nfse-porto-'));
 onEnd(() => rmSync(folder, { recursive: true, force: true }));
-const [rootKeys, keys, otherKeys, serverKeys] = await Promise.all([newKeys(), newKeys(), newKeys(), newKeys()]);
+const [rootKeys, keys, otherKeys, serverKeys] = await Promise.all([readyKeys(), readyKeys(), readyKeys(), readyKeys()]);
 const root = rootAuthority('AC Raiz de Teste', rootKeys, DECADES);
 const ancoras = path.join(folder, 'ancoras');
 mkdirSync(ancoras);

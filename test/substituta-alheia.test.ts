@@ -10,12 +10,13 @@ import { beforeEach, describe, test } from 'node:test';
 import { assinarCms, lerCertificado } from '../packages/cliente/src/index.ts';
 import type { NotaAnswer } from '../src/adn/adn.ts';
 import { localAdn } from '../src/adn/local.ts';
-import { companyCertificate, newKeys, pemOf, rootAuthority } from '../src/documents/pki.ts';
+import { companyCertificate, pemOf, rootAuthority } from '../src/documents/pki.ts';
 import { buildChave, dpsIdOf, isKeyOfOther } from '../src/fiscal/chave.ts';
 import { exampleXml } from '../src/fiscal/rules/example.ts';
 import { retirarNota } from '../src/flows/operate-notas.ts';
 import { replacesOwn } from '../src/store/substituicao.ts';
 import { request } from './support/http.ts';
+import { readyKeys } from './support/keys.ts';
 import { addPrestador } from './support/municipio.ts';
 import { NO_SUCH_KEY } from './support/notas.ts';
 import { freshFolder } from './support/openssl.ts';
@@ -29,7 +30,7 @@ const [TENANT, IBGE] = ['sao-paulo', '3550308'];
 const [PRESTADOR, FILIAL, ALHEIO] = ['11222333000181', '11222333000262', '88888888000191'];
 
 const folder = freshFolder();
-const [rootKeys, keys] = await Promise.all([newKeys(), newKeys()]);
+const [rootKeys, keys] = await Promise.all([readyKeys(), readyKeys()]);
 const root = rootAuthority('AC Raiz de Teste', rootKeys, DECADES);
 writeFileSync(path.join(folder, 'raiz.pem'), pemOf('CERTIFICATE', root.certificate));
 const company = (cnpj: string): Party =>

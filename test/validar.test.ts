@@ -6,9 +6,10 @@ import { describe, test } from 'node:test';
 import { decimal } from '../src/fiscal/decimal.ts';
 import { exampleJson, exampleXml } from '../src/fiscal/rules/example.ts';
 import type { Patch } from '../src/fiscal/rules/rule.ts';
-import { nfse, nfseHere, type Said } from './support/cli.ts';
+import { nfseHere } from './support/cli.ts';
 import { request } from './support/http.ts';
 import { freshFolder } from './support/openssl.ts';
+import { nfse, type Said } from './support/process.ts';
 import { startTestService } from './support/service.ts';
 
 const folder = freshFolder();

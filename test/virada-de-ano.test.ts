@@ -8,7 +8,7 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, test } from 'node:test';
-import { companyCertificate, newKeys, pemOf, rootAuthority } from '../src/documents/pki.ts';
+import { companyCertificate, pemOf, rootAuthority } from '../src/documents/pki.ts';
 import { dpsIdOf } from '../src/fiscal/chave.ts';
 import { exampleJson, exampleXml } from '../src/fiscal/rules/example.ts';
 import type { Patch } from '../src/fiscal/rules/rule.ts';
@@ -16,11 +16,13 @@ import type { Db } from '../src/store/open.ts';
 import { Transmissions } from '../src/wiring/adn-access.ts';
 import { atOnce } from './support/at-once.ts';
 import { onEnd } from './support/cleanup.ts';
-import { databaseUrlOf, nfse, nfseHere } from './support/cli.ts';
-import { freshDatabase } from './support/database.ts';
+import { nfseHere } from './support/cli.ts';
+import { databaseUrlOf, freshDatabase } from './support/database.ts';
 import { type Answer, emit, request } from './support/http.ts';
+import { readyKeys } from './support/keys.ts';
 import { addPrestador } from './support/municipio.ts';
 import { freshFolder } from './support/openssl.ts';
+import { nfse } from './support/process.ts';
 import { startTestService, type TestService } from './support/service.ts';
 import { companyOf, DECADES, type Party, PROVIDER_CNPJ, partyOf, signedBy } from './support/signatures.ts';
 import { controle, montarPalco, type Palco, simuladorAqui } from './support/simulador.ts';
@@ -44,7 +46,7 @@ function csv(name: string, ...lines: readonly string[]): string {
 }
 
 async function signer(): Promise<{ provider: Party; ancoras: string }> {
-  const [rootKeys, keys] = await Promise.all([newKeys(), newKeys()]);
+  const [rootKeys, keys] = await Promise.all([readyKeys(), readyKeys()]);
   const root = rootAuthority('AC Raiz de Teste', rootKeys, DECADES);
   const provider = partyOf(keys, companyCertificate(root, companyOf(PROVIDER_CNPJ), keys.publicKey, DECADES));
   writeFileSync(path.join(folder, 'raiz.pem'), pemOf('CERTIFICATE', root.certificate));

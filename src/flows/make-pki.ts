@@ -67,6 +67,8 @@ export type MakePkiOptions = {
   readonly recusados?: boolean | undefined;
   /** Milliseconds since 1970. */
   readonly agora: number;
+  /** Another key at each call; default: one made for it. */
+  readonly makeKeys?: (() => Promise<Keys>) | undefined;
 };
 
 /** Paths: the certificate with its chain in PEM, the key in PEM (PKCS#8), and both in PKCS#12. */
@@ -105,6 +107,8 @@ type Made = { readonly documento: string; readonly chain: readonly Buffer[]; rea
 /** Makes and writes everything. Throws an Error in Portuguese for a folder in use, or a document that is none. */
 export async function makePki(options: MakePkiOptions): Promise<Pki> {
   const { pasta, agora, cpf = CPF_PADRAO, municipioCnpj = MUNICIPIO_PADRAO, recusados = true } = options;
+  const severalKeys = (count: number): Promise<Keys[]> =>
+    Promise.all(Array.from({ length: count }, options.makeKeys ?? newKeys));
   const cnpjs = [...new Set(options.cnpjs?.length ? options.cnpjs : [CNPJ_PADRAO])];
   checkDocuments([...cnpjs, municipioCnpj], cpf);
   await checkFolder(pasta);
@@ -120,7 +124,7 @@ export async function makePki(options: MakePkiOptions): Promise<Pki> {
   );
   const person = personCertificate(issuing, { ...PROFISSIONAL, cpf }, cpfKeys!.publicKey, year);
   prestadores.push({ documento: cpf, chain: [person, issuing.certificate], keys: cpfKeys! });
-  const refused = recusados ? await refusedOnes(issuing, cnpjs, agora) : new Map<Recusado, Made>();
+  const refused = recusados ? refusedOnes(issuing, cnpjs, agora, await severalKeys(2)) : new Map<Recusado, Made>();
   const revoked = refused.get('revogado')?.chain.slice(0, 1) ?? [];
 
   const senha = options.senha ?? randomBytes(SENHA_BYTES).toString('base64url');
@@ -182,10 +186,6 @@ async function checkFolder(pasta: string): Promise<void> {
   }
 }
 
-function severalKeys(count: number): Promise<Keys[]> {
-  return Promise.all(Array.from({ length: count }, newKeys));
-}
-
 function validityOf(agora: number, fromDays: number, toDays: number): Validity {
   return { inicio: agora + fromDays * DAY_MS - SKEW_MS, fim: agora + toDays * DAY_MS };
 }
@@ -206,12 +206,12 @@ function companyBy(
 }
 
 /** What is wrong with them is the certificate, so one key does for all. */
-async function refusedOnes(
+function refusedOnes(
   issuing: Authority,
   cnpjs: readonly string[],
   agora: number,
-): Promise<ReadonlyMap<Recusado, Made>> {
-  const [keys, otherRootKeys] = await severalKeys(2);
+  [keys, otherRootKeys]: readonly Keys[],
+): ReadonlyMap<Recusado, Made> {
   const year = validityOf(agora, 0, YEAR_DAYS);
   const otherRoot = rootAuthority('AC Raiz de Outra Cadeia', otherRootKeys!, validityOf(agora, 0, AUTHORITY_DAYS));
   const first = { cnpj: cnpjs[0]!, razaoSocial: nameOfProvider(0) };

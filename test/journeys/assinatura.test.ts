@@ -12,7 +12,6 @@ import { SignedXml } from 'xml-crypto';
 import {
   companyCertificate,
   intermediateAuthority,
-  newKeys,
   pemOf,
   personCertificate,
   revocationList,
@@ -23,6 +22,7 @@ import { exampleXml } from '../../src/fiscal/rules/example.ts';
 import type { Patch } from '../../src/fiscal/rules/rule.ts';
 import { onEnd } from '../support/cleanup.ts';
 import { type Answer, emit, request } from '../support/http.ts';
+import { readyKeys } from '../support/keys.ts';
 import { addPrestador } from '../support/municipio.ts';
 import { openssl } from '../support/openssl.ts';
 import { NOON, startTestService } from '../support/service.ts';
@@ -54,7 +54,12 @@ onEnd(() => rmSync(folder, { recursive: true, force: true }));
 const confianca = { ancoras: path.join(folder, 'ancoras'), revogados: path.join(folder, 'revogados') };
 for (const place of Object.values(confianca)) mkdirSync(place);
 
-const [rootKeys, issuingKeys, keys, otherKeys] = await Promise.all([newKeys(), newKeys(), newKeys(), newKeys()]);
+const [rootKeys, issuingKeys, keys, otherKeys] = await Promise.all([
+  readyKeys(),
+  readyKeys(),
+  readyKeys(),
+  readyKeys(),
+]);
 const [year, lasting] = [yearAround(NOON), { inicio: NOON - 3_000 * DAY_MS, fim: NOON + 3_000 * DAY_MS }];
 const root = rootAuthority('AC Raiz de Teste', rootKeys, lasting);
 const issuing = intermediateAuthority(root, 'AC de Teste', issuingKeys, lasting);

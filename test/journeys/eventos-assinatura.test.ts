@@ -11,7 +11,6 @@ import { describe, test } from 'node:test';
 import {
   companyCertificate,
   intermediateAuthority,
-  newKeys,
   pemOf,
   personCertificate,
   revocationList,
@@ -24,6 +23,7 @@ import { INTERMEDIARIO } from '../casos/caso.ts';
 import { onEnd } from '../support/cleanup.ts';
 import { balcao, bancada, CANCELAMENTO, type NotaEmitida, type PATHS } from '../support/eventos.ts';
 import { type Answer, request } from '../support/http.ts';
+import { readyKeys } from '../support/keys.ts';
 import { addPrestador } from '../support/municipio.ts';
 import { openssl } from '../support/openssl.ts';
 import { NOON, startTestService } from '../support/service.ts';
@@ -45,7 +45,12 @@ onEnd(() => rmSync(folder, { recursive: true, force: true }));
 const confianca = { ancoras: path.join(folder, 'ancoras'), revogados: path.join(folder, 'revogados') };
 for (const place of Object.values(confianca)) mkdirSync(place);
 
-const [rootKeys, issuingKeys, keys, personKeys] = await Promise.all([newKeys(), newKeys(), newKeys(), newKeys()]);
+const [rootKeys, issuingKeys, keys, personKeys] = await Promise.all([
+  readyKeys(),
+  readyKeys(),
+  readyKeys(),
+  readyKeys(),
+]);
 const [year, lasting] = [yearAround(NOON), { inicio: NOON - 3_000 * DAY_MS, fim: NOON + 3_000 * DAY_MS }];
 const PAST = { inicio: NOON - 400 * DAY_MS, fim: NOON - 35 * DAY_MS };
 const FUTURE = { inicio: NOON + 35 * DAY_MS, fim: NOON + 400 * DAY_MS };

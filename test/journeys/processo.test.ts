@@ -8,9 +8,8 @@ import { exampleXml } from '../../src/fiscal/rules/example.ts';
 import { openEmbedded } from '../../src/store/embedded.ts';
 import { atOnce } from '../support/at-once.ts';
 import { onEnd } from '../support/cleanup.ts';
-import { nfse } from '../support/cli.ts';
 import { authorised, emit, noteByKey, request } from '../support/http.ts';
-import { freshDataDir, ROOT, readyDataDir, startServiceProcess } from '../support/process.ts';
+import { freshDataDir, nfse, ROOT, readyDataDir, startServiceProcess } from '../support/process.ts';
 import { untilTrue } from '../support/until.ts';
 
 const run = promisify(execFile);

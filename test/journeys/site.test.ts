@@ -14,11 +14,10 @@ import { before, describe, test } from 'node:test';
 import { readXml } from '../../src/documents/xml.ts';
 import { PAGES } from '../../src/published/site/frame.ts';
 import { onEnd } from '../support/cleanup.ts';
-import { databaseUrlOf, nfse } from '../support/cli.ts';
-import { emptyDatabase, poolOn } from '../support/database.ts';
+import { databaseUrlOf, emptyDatabase, poolOn } from '../support/database.ts';
 import { request } from '../support/http.ts';
 import { freshFolder } from '../support/openssl.ts';
-import { ROOT, startServiceProcess } from '../support/process.ts';
+import { nfse, ROOT, startServiceProcess } from '../support/process.ts';
 import { toolOr } from '../support/tools.ts';
 
 const SITE = path.join(ROOT, 'docs/site');

@@ -4,7 +4,8 @@ import { globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { der, readAsn1 } from '../../src/documents/asn1.ts';
 import { verifyCms } from '../../src/documents/cms.ts';
-import { type Authority, companyCertificate, newKeys, rootAuthority } from '../../src/documents/pki.ts';
+import { type Authority, companyCertificate, rootAuthority } from '../../src/documents/pki.ts';
+import { readyKeys } from '../support/keys.ts';
 import { type Caso, trySuite } from './suite.ts';
 
 const YEAR = { inicio: Date.UTC(2026, 0, 1), fim: Date.UTC(2027, 0, 1) };
@@ -97,7 +98,7 @@ trySuite({
   ],
   frouxos: [],
   async run(folder) {
-    const authority = rootAuthority('AC Raiz de Teste', await newKeys(), YEAR);
+    const authority = rootAuthority('AC Raiz de Teste', await readyKeys(), YEAR);
     const files = globSync('testvectors_v1/rsa_signature_*_test.json', { cwd: folder }).sort();
     return files.flatMap((file) => casosOf(path.join(folder, file), authority));
   },

@@ -1,42 +1,11 @@
-/** Commands as an operator gives them: the program in a process of its own, or its table of commands in this one. */
-import { spawn } from 'node:child_process';
-import path from 'node:path';
+/** The commands of an operator without a process of their own: the program's table of commands in this one. */
 import { type CliWorld, runCli, type Terminal } from '../../src/doors/cli/cli.ts';
 import type { Db } from '../../src/store/open.ts';
-import type { ClientConfig } from '../../src/store/pg.ts';
 import { createStore } from '../../src/store/store.ts';
 import { readConfig, serviceUrlOf } from '../../src/wiring/config.ts';
 import { createLog } from '../../src/wiring/log.ts';
 import { openStore } from '../../src/wiring/open-store.ts';
-import { ROOT } from './process.ts';
-
-export type Said = { readonly code: number | null; readonly out: string; readonly err: string };
-
-/** Runs one command to its end. Nothing of it is a terminal. */
-export function nfse(args: readonly string[], env: NodeJS.ProcessEnv, cwd = ROOT): Promise<Said> {
-  return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, [path.join(ROOT, 'src/main.ts'), ...args], {
-      cwd,
-      env: { ...process.env, ...env },
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
-    let [out, err] = ['', ''];
-    child.stdout.setEncoding('utf8').on('data', (text) => {
-      out += text;
-    });
-    child.stderr.setEncoding('utf8').on('data', (text) => {
-      err += text;
-    });
-    child.once('error', reject);
-    child.once('close', (code) => resolve({ code, out, err }));
-  });
-}
-
-/** The address of a database for `DATABASE_URL`; a socket is named by its folder. */
-export function databaseUrlOf({ host, port, user, password, database }: ClientConfig): string {
-  const secret = typeof password === 'string' ? `:${encodeURIComponent(password)}` : '';
-  return `postgres://${user}${secret}@${encodeURIComponent(host!)}:${port}/${database}`;
-}
+import type { Said } from './process.ts';
 
 type Registry = CliWorld['registry'];
 
@@ -71,6 +40,13 @@ export function nfseBeside(args: readonly string[], env: NodeJS.ProcessEnv): Pro
     }
   };
   return runHere(args, registry, false, serviceUrlOf(config));
+}
+
+/** The same as `run` of `scripts/stage.ts`: what it said, or an error with it. */
+export async function runBeside(args: readonly string[], env: NodeJS.ProcessEnv): Promise<string> {
+  const { code, out, err } = await nfseBeside(args, env);
+  if (code !== 0) throw new Error(`nfse ${args.join(' ')} ended with ${code}:\n${out}${err}`);
+  return out;
 }
 
 async function runHere(

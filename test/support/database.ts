@@ -24,6 +24,12 @@ export function freshDatabase(): Promise<ClientConfig> {
   return newDatabase(`template ${MODELO} strategy file_copy`);
 }
 
+/** The address of a database for `DATABASE_URL`; a socket is named by its folder. */
+export function databaseUrlOf({ host, port, user, password, database }: ClientConfig): string {
+  const secret = typeof password === 'string' ? `:${encodeURIComponent(password)}` : '';
+  return `postgres://${user}${secret}@${encodeURIComponent(host!)}:${port}/${database}`;
+}
+
 /** One that has not even the schema. */
 export function emptyDatabase(): Promise<ClientConfig> {
   return newDatabase('');

@@ -1,4 +1,4 @@
-/** The service as its users start it: a process of its own. */
+/** The program as its users start it: the service and its commands, each a process of its own. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
@@ -77,4 +77,26 @@ function endOf(child: ChildProcess, signal: NodeJS.Signals): Promise<number | No
   );
   child.kill(signal);
   return ended;
+}
+
+export type Said = { readonly code: number | null; readonly out: string; readonly err: string };
+
+/** Runs one command to its end. Nothing of it is a terminal. */
+export function nfse(args: readonly string[], env: NodeJS.ProcessEnv, cwd = ROOT): Promise<Said> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(process.execPath, [path.join(ROOT, 'src/main.ts'), ...args], {
+      cwd,
+      env: { ...process.env, ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    let [out, err] = ['', ''];
+    child.stdout.setEncoding('utf8').on('data', (text) => {
+      out += text;
+    });
+    child.stderr.setEncoding('utf8').on('data', (text) => {
+      err += text;
+    });
+    child.once('error', reject);
+    child.once('close', (code) => resolve({ code, out, err }));
+  });
 }

@@ -9,11 +9,11 @@ import {
   type Authority,
   companyCertificate,
   type Keys,
-  newKeys,
   pemOf,
   rootAuthority,
   type Validity,
 } from '../../src/documents/pki.ts';
+import { readyKeys } from './keys.ts';
 
 export const DSIG = 'http://www.w3.org/2000/09/xmldsig#';
 export const EXCLUSIVE = 'http://www.w3.org/2001/10/xml-exc-c14n#';
@@ -62,7 +62,7 @@ export async function testParties(
   now: number,
   validity = yearAround(now),
 ): Promise<{ root: Authority; provider: Party; namesake: Party }> {
-  const [rootKeys, own, others] = await Promise.all([newKeys(), newKeys(), newKeys()]);
+  const [rootKeys, own, others] = await Promise.all([readyKeys(), readyKeys(), readyKeys()]);
   const root = rootAuthority('AC Raiz de Teste', rootKeys, validity);
   const certified = (keys: Keys): Party =>
     partyOf(keys, companyCertificate(root, companyOf(PROVIDER_CNPJ), keys.publicKey, validity));

@@ -11,7 +11,7 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { readCertificate } from '../../src/documents/certificate.ts';
-import { companyCertificate, newKeys, pemOf, personCertificate, rootAuthority } from '../../src/documents/pki.ts';
+import { companyCertificate, pemOf, personCertificate, rootAuthority } from '../../src/documents/pki.ts';
 import { type Signer, signatureOf } from '../../src/documents/signing.ts';
 import { readXml } from '../../src/documents/xml.ts';
 import { buildChave } from '../../src/fiscal/chave.ts';
@@ -25,6 +25,7 @@ import type { Patch } from '../../src/fiscal/rules/rule.ts';
 import { EXAMPLE_FACTS } from '../../src/fiscal/rules/trial.ts';
 import { type Simulador, type SimuladorOptions, startSimulador } from '../../src/simulador/simulador.ts';
 import { onEnd } from './cleanup.ts';
+import { readyKeys } from './keys.ts';
 import { createAuthority, SERVER_EXTENSIONS } from './tls.ts';
 import { until } from './until.ts';
 
@@ -72,7 +73,7 @@ export async function tempFolder(): Promise<string> {
 /** Certificates for everybody. The server's comes from openssl, those of the holders from our test PKI. */
 export async function montarPalco(now = Date.now()): Promise<Palco> {
   const folder = await tempFolder();
-  const [rootKeys, otherRootKeys, ...keys] = await Promise.all(Array.from({ length: 7 }, newKeys));
+  const [rootKeys, otherRootKeys, ...keys] = await Promise.all(Array.from({ length: 7 }, readyKeys));
   const year = { inicio: now - 180 * DAY_MS, fim: now + 180 * DAY_MS };
   const past = { inicio: now - 180 * DAY_MS, fim: now - 35 * DAY_MS };
   const root = rootAuthority('AC de Ensaio', rootKeys!, year);
