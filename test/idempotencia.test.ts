@@ -19,6 +19,7 @@ import { atOnce } from './support/at-once.ts';
 import { onEnd } from './support/cleanup.ts';
 import { freshDatabase, freshPool, pidOf, untilAwaited } from './support/database.ts';
 import { bancada, CANCELAMENTO, type NotaEmitida, PATHS } from './support/eventos.ts';
+import { ask } from './support/http.ts';
 import { readyKeys } from './support/keys.ts';
 import { addPrestador } from './support/municipio.ts';
 import { openssl } from './support/openssl.ts';
@@ -65,7 +66,7 @@ type Sending = {
 };
 
 async function send(address: string, body: string, { key, tenant, type, to, more }: Sending = {}): Promise<Told> {
-  const response = await fetch(`${address}/${tenant ?? 'integracao'}/api/v1/${to ?? 'nfse/v101'}`, {
+  const answer = await ask(`${address}/${tenant ?? 'integracao'}/api/v1/${to ?? 'nfse/v101'}`, {
     method: 'POST',
     headers: {
       'Content-Type': type ?? (body.startsWith('{') ? TYPES.json : TYPES.xml),
@@ -74,9 +75,8 @@ async function send(address: string, body: string, { key, tenant, type, to, more
     },
     body,
   });
-  const text = await response.text();
-  const isRepeated = response.headers.get('x-nfse-repetida') === 'true';
-  return { status: response.status, headers: response.headers, text, body: JSON.parse(text), isRepeated };
+  const isRepeated = answer.headers.get('x-nfse-repetida') === 'true';
+  return { ...answer, body: JSON.parse(answer.text), isRepeated };
 }
 
 /** Everything that is said but who asked and when. */
@@ -141,7 +141,7 @@ describe('a repetition', () => {
       await worker.notas();
       service.clock.now += HOUR_MS;
       await worker.eventos();
-      const { body } = await fetch(first.headers.get('location')!).then(async (one) => ({ body: await one.json() }));
+      const body = JSON.parse((await ask(first.headers.get('location')!)).text);
       assert.equal(body.evento.status_evento, 'processado');
       const last = await send(service.address, evento, { key: 'e', to });
       assert.equal(last.isRepeated, true);
@@ -543,7 +543,7 @@ test('killed in the midst of a load: sent again with its key, every note and eve
       numbers.add(again.body.chave_acesso.slice(23, 36));
       return;
     }
-    const listed = await fetch(`${second.address}/integracao/api/v1/${to}`).then((one) => one.json());
+    const listed = JSON.parse((await ask(`${second.address}/integracao/api/v1/${to}`)).text);
     assert.deepEqual([listed.total, again.body.numero_sequencial], [1, 1], to);
   });
   assert.equal(numbers.size, number, 'each key has a note of its own');

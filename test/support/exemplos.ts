@@ -14,6 +14,7 @@ import { exemploDe, tipoBySlug } from '../../src/fiscal/tipos-evento.ts';
 import type { World } from '../../src/flows/world.ts';
 import { EXAMPLE_SITE, type Exemplo } from '../../src/published/openapi/examples.ts';
 import { onEnd } from './cleanup.ts';
+import { ask, type Head } from './http.ts';
 import { NO_SUCH_KEY } from './notas.ts';
 import { jsonOf } from './operacoes.ts';
 import { startTestService, type TestService } from './service.ts';
@@ -476,7 +477,7 @@ export const PASSOS: readonly Passo[] = [
 ];
 
 /** What came back for a step, beside what is written down of it. */
-export type Made = { readonly exemplo: Exemplo; readonly response: Response; readonly text: string };
+export type Made = { readonly exemplo: Exemplo; readonly response: Head; readonly text: string };
 
 /** A service that says the same each time, at the address of the examples. */
 export async function exampleService(): Promise<TestService> {
@@ -557,15 +558,15 @@ export async function send(
   address: string,
   id: string,
   { municipio, parametros = {}, consulta, cabecalhos, corpo }: Exemplo['pedido'],
-): Promise<{ readonly response: Response; readonly text: string }> {
+): Promise<Pick<Made, 'response' | 'text'>> {
   const route = ROUTES.find((one) => one.id === id);
   assert.ok(route !== undefined, `there is no operation ${id}`);
   const path = route.path.replace(/:(\w+)/g, (_, name) => encodeURIComponent(parametros[name] ?? ''));
   const query = consulta === undefined ? '' : `?${new URLSearchParams(consulta)}`;
-  const response = await fetch(`${address}/${municipio}${path}${query}`, {
+  const { text, ...response } = await ask(`${address}/${municipio}${path}${query}`, {
     method: route.method,
     headers: cabecalhos ?? {},
     ...(corpo === undefined ? {} : { body: typeof corpo === 'string' ? corpo : JSON.stringify(corpo) }),
   });
-  return { response, text: await response.text() };
+  return { response, text };
 }

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
+import type { Head } from './http.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: a document is looked at place by place
 type Place = any;
@@ -14,7 +15,7 @@ export type Described = {
   refusal(id: string, body: unknown): string;
   assertBody(id: string, body: unknown): void;
   /** Status, headers, media type and body are all told. */
-  assertAnswer(id: string, response: Response, text: string): void;
+  assertAnswer(id: string, response: Head, text: string): void;
 };
 
 /** Headers that are the connection's own, or of every content. */

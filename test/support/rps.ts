@@ -1,4 +1,5 @@
 /** Documents of ABRASF 1.00 as clients of the legacy port write them, by hand and not by anything of ours. */
+import { ask } from './http.ts';
 import { until } from './until.ts';
 
 export const ABRASF = 'http://www.abrasf.org.br/ABRASF/arquivos/nfse.xsd';
@@ -114,7 +115,7 @@ export async function post(
   body: string | Uint8Array,
   { tenant = 'integracao', versao = '1.1' as '1.1' | '1.2', simular = '' } = {},
 ): Promise<RespostaDoPorto> {
-  const response = await fetch(`${address}/${tenant}/soap/nfes`, {
+  const { status, headers, text } = await ask(`${address}/${tenant}/soap/nfes`, {
     method: 'POST',
     headers: {
       'Content-Type': ENVELOPES[versao].type,
@@ -123,14 +124,13 @@ export async function post(
     },
     body: body as string,
   });
-  const text = await response.text();
   const inside = /<return>([\s\S]*)<\/return>/.exec(text)?.[1] ?? '';
   const documento = inside
     .replaceAll('&lt;', '<')
     .replaceAll('&gt;', '>')
     .replaceAll('&quot;', '"')
     .replaceAll('&amp;', '&');
-  return { status: response.status, type: response.headers.get('content-type'), body: text, documento };
+  return { status, type: headers.get('content-type'), body: text, documento };
 }
 
 /** One operation with its document as text, in SOAP 1.1. */
