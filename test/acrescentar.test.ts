@@ -4,14 +4,22 @@
  */
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
-import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { before, test } from 'node:test';
+import { before, describe, test } from 'node:test';
 import { onEnd } from './support/cleanup.ts';
-import { databaseUrlOf } from './support/cli.ts';
-import { freshDatabase } from './support/database.ts';
-import { ROOT, startServiceProcess } from './support/process.ts';
+import { databaseUrlOf, freshDatabase } from './support/database.ts';
+import { ROOT, type Said, type ServiceProcess, startServiceProcess } from './support/process.ts';
 import { until } from './support/until.ts';
 
 /** Places by hand, at most. */
@@ -112,9 +120,11 @@ before(() => {
   copy = mkdtempSync(path.join(tmpdir(), 'nfse-copia-'));
   onEnd(() => rmSync(copy, { recursive: true, force: true }));
   const files = execFileSync('git', ['ls-files', '-z'], { cwd: ROOT, encoding: 'utf8', maxBuffer: 2 ** 26 });
-  for (const file of files.split('\0')) {
-    if (file !== '' && existsSync(path.join(ROOT, file))) cpSync(path.join(ROOT, file), path.join(copy, file));
+  const kept = files.split('\0').filter((file) => file !== '' && existsSync(path.join(ROOT, file)));
+  for (const folder of new Set(kept.map((file) => path.dirname(file)))) {
+    mkdirSync(path.join(copy, folder), { recursive: true });
   }
+  for (const file of kept) copyFileSync(path.join(ROOT, file), path.join(copy, file));
   symlinkSync(path.join(ROOT, 'node_modules'), path.join(copy, 'node_modules'));
 });
 
@@ -148,93 +158,124 @@ function followsList(title: string, edits: readonly Edit[]): void {
   }
 }
 
+/** What Node compiles of the copy goes with it. */
+const ownCache = (): NodeJS.ProcessEnv => ({ NODE_COMPILE_CACHE: path.join(copy, 'compiled') });
+
 function inCopy(env: NodeJS.ProcessEnv, ...args: readonly string[]) {
   const { status, stdout, stderr } = spawnSync(process.execPath, [path.join(copy, args[0]!), ...args.slice(1)], {
     cwd: copy,
-    env: { ...process.env, ...env },
+    env: { ...process.env, ...ownCache(), ...env },
     encoding: 'utf8',
   });
   return { code: status, out: stdout, err: stderr };
 }
 
+/** Runs the program of the copy for one list of arguments after the other, in one process. */
+const COMMANDS_IN_TURN = `
+import { writeFileSync } from 'node:fs';
+const said = [];
+for (const [turn, args] of JSON.parse(process.argv[2]).entries()) {
+  const one = { code: 0, out: '', err: '' };
+  process.stdout.write = (text) => (one.out += text, true);
+  process.stderr.write = (text) => (one.err += text, true);
+  process.argv.splice(2, Infinity, ...args);
+  process.exitCode = 0;
+  await import('./src/wiring/program.ts?' + turn);
+  said.push({ ...one, code: process.exitCode });
+}
+process.exitCode = 0;
+writeFileSync(1, JSON.stringify(said));
+`;
+
+function commandsInCopy(env: NodeJS.ProcessEnv, commands: readonly (readonly string[])[]): readonly Said[] {
+  writeFileSync(path.join(copy, 'em-seguida.mjs'), COMMANDS_IN_TURN);
+  const { code, out, err } = inCopy(env, 'em-seguida.mjs', JSON.stringify(commands));
+  rmSync(path.join(copy, 'em-seguida.mjs'));
+  assert.equal(code, 0, err);
+  return JSON.parse(out);
+}
+
 test('a setting of a municipality is added at the places of the list: it is kept, shown, refused and taken away', async () => {
   followsList('Uma configuração de um município', A_SETTING);
   for (const edit of A_SETTING) apply(edit);
-  const env = { DATABASE_URL: databaseUrlOf(await freshDatabase()) };
-  const municipio = (...args: readonly string[]) => inCopy(env, 'src/main.ts', 'municipio', ...args);
-  const shown = (): string => municipio('mostrar', 'novo').out;
-
-  assert.match(municipio('criar', '--help').out, /^ {2}--contato TEXTO +onde quem integra encontra a prefeitura$/m);
-  const created = municipio(
-    'criar',
-    'novo',
-    '--ibge',
-    '3509502',
-    '--ambiente',
-    'homologacao',
-    '--contato',
-    'a@b.gov.br',
+  const where = ['--ibge', '3509502', '--ambiente', 'homologacao'];
+  const [help, created, first, refused, other, second, taken, third] = commandsInCopy(
+    { DATABASE_URL: databaseUrlOf(await freshDatabase()) },
+    [
+      ['municipio', 'criar', '--help'],
+      ['municipio', 'criar', 'novo', ...where, '--contato', 'a@b.gov.br'],
+      ['municipio', 'mostrar', 'novo'],
+      ['municipio', 'alterar', 'novo', '--contato', 'ninguém'],
+      ['municipio', 'alterar', 'novo', '--aliquota', '3'],
+      ['municipio', 'mostrar', 'novo'],
+      ['municipio', 'alterar', 'novo', '--sem-contato'],
+      ['municipio', 'mostrar', 'novo'],
+    ],
   );
-  assert.equal(created.code, 0, created.err);
-  assert.match(shown(), /^ {2}contato +a@b\.gov\.br$/m);
-  assert.match(municipio('alterar', 'novo', '--contato', 'ninguém').err, /--contato ninguém não tem @\./);
-  assert.match(municipio('alterar', 'novo', '--aliquota', '3').out, /alíquota/);
-  assert.match(shown(), /^ {2}contato +a@b\.gov\.br$/m);
-  assert.match(municipio('alterar', 'novo', '--sem-contato').out, /^ {2}contato +a@b\.gov\.br → nenhum$/m);
-  assert.match(shown(), /aviso +Sem --contato ninguém sabe a quem perguntar\./);
+  assert.match(help!.out, /^ {2}--contato TEXTO +onde quem integra encontra a prefeitura$/m);
+  assert.equal(created!.code, 0, created!.err);
+  assert.match(first!.out, /^ {2}contato +a@b\.gov\.br$/m);
+  assert.match(refused!.err, /--contato ninguém não tem @\./);
+  assert.match(other!.out, /alíquota/);
+  assert.match(second!.out, /^ {2}contato +a@b\.gov\.br$/m);
+  assert.match(taken!.out, /^ {2}contato +a@b\.gov\.br → nenhum$/m);
+  assert.match(third!.out, /aviso +Sem --contato ninguém sabe a quem perguntar\./);
 });
 
-test('a column of a note is added at the places of the list: it is stored, read back and described', async () => {
-  followsList('Uma coluna de uma nota', A_COLUMN);
-  for (const edit of A_COLUMN) apply(edit);
-  const service = await startServiceProcess({ DATABASE_URL: databaseUrlOf(await freshDatabase()) }, copy);
-  const base = `${service.address}/integracao/api/v1/nfse`;
-  const body = readFileSync(path.join(ROOT, 'examples/dps.xml'));
-  const headers = { 'content-type': 'application/xml' };
-  const issued = await fetch(`${base}/v101`, { method: 'POST', headers, body });
-  assert.equal(issued.status, 201);
-  const { chave_acesso } = (await issued.json()) as { chave_acesso: string };
-  const read = (await (await fetch(`${base}/${chave_acesso}`)).json()) as { nota: { codigo_servico: string } };
-  assert.equal(read.nota.codigo_servico, /<cTribNac>(\d{6})</.exec(body.toString())![1]);
-  assert.equal(await service.end('SIGTERM'), 0);
-});
+describe('beside a service of the copy', () => {
+  let service: ServiceProcess;
+  let base: string;
 
-test('a layout of the DPS is added at the places of the list: its documents are issued beside those of 1.01, by its own elements', async () => {
-  followsList('Outra versão do leiaute, ao lado da 1.01', A_LAYOUT);
-  for (const edit of A_LAYOUT) apply(edit);
-  const service = await startServiceProcess({ DATABASE_URL: databaseUrlOf(await freshDatabase()) }, copy);
-  const base = `${service.address}/integracao/api/v1/nfse`;
+  before(async () => {
+    for (const edit of [...A_COLUMN, ...A_LAYOUT]) apply(edit);
+    const env = { ...ownCache(), DATABASE_URL: databaseUrlOf(await freshDatabase()) };
+    service = await startServiceProcess(env, copy);
+    base = `${service.address}/integracao/api/v1/nfse`;
+  });
+
   const current = readFileSync(path.join(ROOT, 'examples/dps.xml'), 'utf8');
-  const next = current
-    .replace('versao="1.01"', 'versao="1.02"')
-    .replace(/<verAplic>.*<\/verAplic>/, '')
-    .replaceAll('dCompet>', 'dFato>')
-    .replace('<tpEmit>1', '<tpEmit>0');
+  const headers = { 'content-type': 'application/xml' };
   const issue = async (body: string) => {
-    const answer = await fetch(`${base}/v101`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/xml' },
-      body,
-    });
+    const answer = await fetch(`${base}/v101`, { method: 'POST', headers, body });
     return { status: answer.status, text: await answer.text() };
   };
-  const issued = await issue(next);
-  assert.equal(issued.status, 201, issued.text);
-  const { chave_acesso } = JSON.parse(issued.text) as { chave_acesso: string };
-  const xml = await until(async () => {
-    const { nota } = (await (await fetch(`${base}/${chave_acesso}`)).json()) as { nota: { xml_nota: string } };
-    return nota.xml_nota.includes('<NFSe ') ? nota.xml_nota : undefined;
-  }, 'the note is written');
-  const [, dCompet] = /<dCompet>([^<]*)</.exec(current)!;
-  assert.match(xml, new RegExp(`<dCompet>${dCompet}</dCompet><tpEmit>1</tpEmit>`));
-  assert.equal((await issue(current)).status, 201);
-  assert.match(
-    (await issue(current.replace('1.01', '1.02'))).text,
-    /verAplic não é um elemento do leiaute nacional 1\.02/,
-  );
-  assert.match((await issue(next.replace('1.02', '1.01'))).text, /dFato não é um elemento do leiaute nacional 1\.01/);
-  assert.match((await issue(next.replace('1.02', '1.03'))).text, /este endereço emite só o 1\.01 ou 1\.02\./);
-  assert.equal(await service.end('SIGTERM'), 0);
+  const issuedBy = async (body: string): Promise<string> => {
+    const { status, text } = await issue(body);
+    assert.equal(status, 201, text);
+    return (JSON.parse(text) as { chave_acesso: string }).chave_acesso;
+  };
+
+  test('a column of a note is added at the places of the list: it is stored, read back and described', async () => {
+    followsList('Uma coluna de uma nota', A_COLUMN);
+    const chave = await issuedBy(current);
+    const read = (await (await fetch(`${base}/${chave}`)).json()) as { nota: { codigo_servico: string } };
+    assert.equal(read.nota.codigo_servico, /<cTribNac>(\d{6})</.exec(current)![1]);
+  });
+
+  test('a layout of the DPS is added at the places of the list: its documents are issued beside those of 1.01, by its own elements', async () => {
+    followsList('Outra versão do leiaute, ao lado da 1.01', A_LAYOUT);
+    const next = current
+      .replace('versao="1.01"', 'versao="1.02"')
+      .replace(/<verAplic>.*<\/verAplic>/, '')
+      .replaceAll('dCompet>', 'dFato>')
+      .replace('<tpEmit>1', '<tpEmit>0');
+    const chave = await issuedBy(next);
+    const xml = await until(async () => {
+      const { nota } = (await (await fetch(`${base}/${chave}`)).json()) as { nota: { xml_nota: string } };
+      return nota.xml_nota.includes('<NFSe ') ? nota.xml_nota : undefined;
+    }, 'the note is written');
+    const [, dCompet] = /<dCompet>([^<]*)</.exec(current)!;
+    assert.match(xml, new RegExp(`<dCompet>${dCompet}</dCompet><tpEmit>1</tpEmit>`));
+    assert.equal((await issue(current)).status, 201);
+    assert.match(
+      (await issue(current.replace('1.01', '1.02'))).text,
+      /verAplic não é um elemento do leiaute nacional 1\.02/,
+    );
+    assert.match((await issue(next.replace('1.02', '1.01'))).text, /dFato não é um elemento do leiaute nacional 1\.01/);
+    assert.match((await issue(next.replace('1.02', '1.03'))).text, /este endereço emite só o 1\.01 ou 1\.02\./);
+  });
+
+  test('it ends in order', async () => assert.equal(await service.end('SIGTERM'), 0));
 });
 
 test('with all of them the generated files are made, and the types hold', () => {
