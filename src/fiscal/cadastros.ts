@@ -40,7 +40,7 @@ export type FormaDeducao = keyof typeof FORMAS_DEDUCAO;
 export type DeducaoAdmitida = Vigencia & { readonly cTribNac: string; readonly formas: ReadonlySet<FormaDeducao> };
 
 /** Who is in a special regime. */
-export type RegimeDoPrestador = Vigencia & {
+type RegimeDoPrestador = Vigencia & {
   /** `regEspTrib`. */
   readonly regime: string;
   /** CNPJ or CPF; empty: every provider. */
@@ -50,7 +50,7 @@ export type RegimeDoPrestador = Vigencia & {
 };
 
 /** What is not taxed; an empty document is every provider. */
-export type NaoIncidencia = Vigencia & { readonly cTribNac: string; readonly documento: string };
+type NaoIncidencia = Vigencia & { readonly cTribNac: string; readonly documento: string };
 
 /** Lines in the order of their dates. */
 export type Cadastros = {

@@ -75,8 +75,7 @@ function prestadorOf(line: Line, columns: readonly ColunaOpcional[]): EntradaPre
     inscricao_municipal: layoutText(line, 'inscricao_municipal', INSCRICAO) ?? '',
     autorizado: flagOf(line, 'autorizado'),
   };
-  const { inicio, fim } = periodOf(line, 'simples_inicio', 'simples_fim');
-  return { ...always, simples_inicio: inicio, simples_fim: fim, ...optionalOf(line, columns) };
+  return { ...always, ...periodOf(line, 'simples_inicio', 'simples_fim'), ...optionalOf(line, columns) };
 }
 
 /** Without punctuation, letters in capitals. */

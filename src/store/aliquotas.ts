@@ -9,6 +9,7 @@ import { type Aliquota, aliquotasEmbarcadas, type TabelaIbsCbs, tabelaIbsCbs } f
 import { cacheReads } from './cache-reads.ts';
 import type { Db } from './open.ts';
 import type { PoolClient } from './pg.ts';
+import { equateColumns, listColumns, listTypes } from './sql.ts';
 import { type Kind, refuseContradictions, refuseOverlaps, type Staging, stageImport } from './staging.ts';
 
 /** A line of the file. `chave`: tribute, classification and place in one text, for comparing. */
@@ -43,9 +44,15 @@ type By = { readonly em: number; readonly hoje: string; readonly arquivo?: strin
 
 type Row = Omit<Aliquota, 'cClassTrib' | 'fim'> & { readonly c_class_trib: string; readonly fim: string | null };
 
-const COLUMNS = `a.tributo, a.c_class_trib, a.uf, a.municipio, a.inicio::text, a.fim::text, a.aliquota::text, a.fonte, a.ato`;
-const KEY = ['tributo', 'c_class_trib', 'uf', 'municipio', 'inicio'] as const;
-const TOLD = ['fim', 'aliquota', 'fonte', 'ato'] as const;
+const PLACE = ['tributo', 'c_class_trib', 'uf', 'municipio'];
+const KEY = [...PLACE, 'inicio'];
+const TOLD = ['fim', 'aliquota', 'fonte', 'ato'];
+/** Columns that are no text. */
+const OTHERS: Readonly<Record<string, string>> = { inicio: 'date', fim: 'date', aliquota: 'numeric(7, 4)' };
+const TYPES = Object.fromEntries([...KEY, ...TOLD].map((column) => [column, OTHERS[column] ?? 'text']));
+const COLUMNS = Object.keys(TYPES)
+  .map((column) => `a.${column}::text`)
+  .join(', ');
 
 export function aliquotaStore(pool: Db) {
   let known: TabelaIbsCbs | undefined;
@@ -62,7 +69,7 @@ export function aliquotaStore(pool: Db) {
     /** Every row that ever was, by tribute, classification, place and beginning. */
     list: async (): Promise<readonly AliquotaGuardada[]> => {
       const text = `select ${COLUMNS}, a.versao, a.substituida from aliquotas_ibs_cbs a
-        order by a.tributo, a.c_class_trib, a.uf, a.municipio, a.inicio, a.versao`;
+        order by ${listColumns('a', KEY)}, a.versao`;
       const { rows } = await pool.query<Row & Pick<AliquotaGuardada, 'versao' | 'substituida'>>(text);
       return rows.map(({ versao, substituida, ...row }) => ({ ...aliquotaOf(row), versao, substituida }));
     },
@@ -88,7 +95,7 @@ const VERSAO = 'select coalesce(max(versao), 0) as versao from tabelas_aliquotas
 async function linhasDa(pool: Db, versao: number): Promise<readonly Aliquota[]> {
   const text = `select ${COLUMNS} from aliquotas_ibs_cbs a
     where a.versao <= $1 and (a.substituida is null or a.substituida > $1)
-    order by a.tributo, a.c_class_trib, a.uf, a.municipio, a.inicio`;
+    order by ${listColumns('a', KEY)}`;
   return (await pool.query<Row>(text, [versao])).rows.map(aliquotaOf);
 }
 
@@ -112,49 +119,29 @@ export async function importShipped(pool: Db, em: number): Promise<void> {
   const lines = aliquotasEmbarcadas().map((one, place) => entradaOf(one, place + 1));
   const hoje = lines.map(({ inicio }) => inicio).toSorted()[0]!;
   const retroativas = lines.filter(({ inicio }) => inicio <= hoje).length;
-  const columns = [...KEY, ...TOLD].join(', ');
+  const columns = Object.keys(TYPES).join(', ');
   await pool.query(
     `with versao as (
        insert into tabelas_aliquotas (versao, em, novas, alteradas, retroativas) values (1, $1, $2, 0, $3)
        on conflict (versao) do nothing returning versao)
      insert into aliquotas_ibs_cbs (${columns}, versao)
-     select ${columns}, v.versao from versao v cross join json_to_recordset($4) as linha (tributo text, c_class_trib text, uf text,
-       municipio text, inicio date, fim date, aliquota numeric, fonte text, ato text)`,
+     select ${columns}, v.versao from versao v cross join json_to_recordset($4) as linha (${listTypes(TYPES)})`,
     [new Date(em), lines.length, retroativas, JSON.stringify(lines)],
   );
 }
 
 function kindOf(by: By): Kind<ContagemAliquotas> {
   return {
-    columns: {
-      linha: 'integer',
-      chave: 'text',
-      tributo: 'text',
-      c_class_trib: 'text',
-      uf: 'text',
-      municipio: 'text',
-      inicio: 'date',
-      fim: 'date',
-      aliquota: 'numeric(7, 4)',
-      fonte: 'text',
-      ato: 'text',
-    },
+    columns: { linha: 'integer', chave: 'text', ...TYPES },
     create: `
       create temp table entrada (linha integer primary key, chave text not null, like aliquotas_ibs_cbs);
       alter table entrada alter versao drop not null;`,
-    checks: [
-      refuseContradictions(['chave', 'inicio'], TOLD, ['chave']),
-      refuseOverlaps(['chave'], 'inicio', 'fim'),
-      OVERLAPS,
-    ],
+    checks: [refuseContradictions(['chave', 'inicio'], TOLD, ['chave']), refuseOverlaps(['chave']), OVERLAPS],
     merge: (client) => mergeAliquotas(client, by),
   };
 }
 
-const SAME_KEY = KEY.map((column) => `s.${column} = e.${column}`).join(' and ');
-const SAME_CHAVE = KEY.filter((column) => column !== 'inicio')
-  .map((column) => `s.${column} = e.${column}`)
-  .join(' and ');
+const SAME_KEY = equateColumns('s', 'e', KEY);
 
 /** A line of the file takes the place of the row that begins on the same day; of any other row it may not touch a day. */
 const OVERLAPS = `insert into recusadas (linha, motivo, chave)
@@ -162,16 +149,16 @@ const OVERLAPS = `insert into recusadas (linha, motivo, chave)
     || 'se ele acaba antes, inclua no arquivo também a linha dele, com inicio %s e o fim que passa a ter',
     to_char(s.inicio, 'DD/MM/YYYY'), coalesce('até ' || to_char(s.fim, 'DD/MM/YYYY'), 'em diante'),
     trim_scale(s.aliquota), s.ato, s.inicio), e.chave
-  from entrada e join aliquotas_ibs_cbs s on ${SAME_CHAVE} and s.substituida is null and s.inicio <> e.inicio
+  from entrada e join aliquotas_ibs_cbs s on ${equateColumns('s', 'e', PLACE)} and s.substituida is null and s.inicio <> e.inicio
     and s.inicio <= coalesce(e.fim, 'infinity') and e.inicio <= coalesce(s.fim, 'infinity')
   where not exists (select 1 from entrada o where o.chave = e.chave and o.inicio = s.inicio)
   order by e.linha, s.inicio`;
 
 /** A file that says what the table says already makes no version. */
 async function mergeAliquotas(client: PoolClient, { em, hoje, arquivo, quem }: By): Promise<ContagemAliquotas> {
-  const told = (alias: string): string => TOLD.map((column) => `${alias}.${column}`).join(', ');
+  const isOther = `(${listColumns('s', TOLD)}) is distinct from (${listColumns('e', TOLD)})`;
   const text = `select count(*)::int as linhas, count(*) filter (where s.inicio is null)::int as novas,
-      count(*) filter (where s.inicio is not null and (${told('s')}) is distinct from (${told('e')}))::int as alteradas,
+      count(*) filter (where s.inicio is not null and ${isOther})::int as alteradas,
       count(*) filter (where e.inicio <= $1 and (s.fim, s.aliquota) is distinct from (e.fim, e.aliquota))::int as retroativas,
       (select coalesce(max(versao), 0) from tabelas_aliquotas) as versao
     from (select distinct on (chave, inicio) * from entrada order by chave, inicio, linha) e
@@ -188,12 +175,12 @@ async function mergeAliquotas(client: PoolClient, { em, hoje, arquivo, quem }: B
   );
   await client.query(
     `update aliquotas_ibs_cbs s set substituida = $1 from entrada e
-      where ${SAME_KEY} and s.substituida is null and (${told('s')}) is distinct from (${told('e')})`,
+      where ${SAME_KEY} and s.substituida is null and ${isOther}`,
     [versao],
   );
   await client.query(
-    `insert into aliquotas_ibs_cbs (${KEY.join(', ')}, ${TOLD.join(', ')}, versao)
-      select distinct on (e.chave, e.inicio) ${KEY.map((column) => `e.${column}`).join(', ')}, ${told('e')}, $1::integer
+    `insert into aliquotas_ibs_cbs (${Object.keys(TYPES).join(', ')}, versao)
+      select distinct on (e.chave, e.inicio) ${listColumns('e', Object.keys(TYPES))}, $1::integer
       from entrada e where not exists (select 1 from aliquotas_ibs_cbs s where ${SAME_KEY} and s.substituida is null)
       order by e.chave, e.inicio, e.linha`,
     [versao],

@@ -13,7 +13,8 @@ import { movesTo } from '../fiscal/machine.ts';
 import { NOTA_MOVES, type NotaMove, RASCUNHOS } from '../fiscal/nota.ts';
 import { claimStatement, claimValues, createSettle, type Settlement, tenantsDue, trailOf } from './claims.ts';
 import { wakeSubstitutas } from './follow-nota.ts';
-import { type Db, dropNul, ONE_BY_ONE, quoteWords } from './open.ts';
+import { type Db, dropNul, ONE_BY_ONE } from './open.ts';
+import { quoteWords } from './sql.ts';
 
 /** An event that the worker holds for a while. */
 export type ClaimedEvento = {

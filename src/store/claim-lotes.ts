@@ -6,8 +6,9 @@ import { movesTo } from '../fiscal/machine.ts';
 import { NOTA_FINAIS } from '../fiscal/nota.ts';
 import { claimValues, tenantsDue } from './claims.ts';
 import { type Issuance, type IssueResult, issueTogether, transmissible } from './issue-notas.ts';
-import { type Db, quoteWords, writeAlone } from './open.ts';
+import { type Db, writeAlone } from './open.ts';
 import type { OnStored } from './recent.ts';
+import { quoteWords } from './sql.ts';
 import { replacesOwn } from './substituicao.ts';
 
 export type ClaimedLote = {

@@ -5,7 +5,8 @@
 import type { Move } from '../fiscal/machine.ts';
 import { type Db, dropNul, ONE_BY_ONE, runPipeline, writeUnlocked } from './open.ts';
 import type { PoolClient } from './pg.ts';
-import { advanceRecepcao, insertCertificados, printsOf, type Recebida } from './recepcoes.ts';
+import { advanceRecepcao, insertCertificados, printOf, type Recebida } from './recepcoes.ts';
+import { type ArrayColumn, unnestRows } from './sql.ts';
 
 /** Tables of jobs. */
 export const JOBS = ['notas', 'eventos', 'lotes'] as const;
@@ -33,6 +34,25 @@ export function trailOf(item: 'nota' | 'evento', trailed: Trailed, moved = 'move
   const { em, de, gatilho, para, mensagem = 'null', quem = 'null' } = trailed;
   return `insert into trilha_${item}s (tenant, ${item}, movimento, em, de, gatilho, para, mensagem, quem)
     select $1, id, movimentos, ${em}, ${de}, ${gatilho}, ${para}, ${mensagem}, ${quem} from ${moved}`;
+}
+
+/** A move that was made, as the trail has it. */
+export type Step<Estado, Trigger> = {
+  readonly em: Date;
+  readonly de: Estado | null;
+  readonly gatilho: Trigger;
+  readonly para: Estado;
+  readonly mensagem: string | null;
+  /** Who made it by hand; null where nobody did, or nobody was told. */
+  readonly quem: string | null;
+};
+
+/** Reads the moves of a nota or an evento, from the first on. */
+export function trailReader<One>(pool: Db, item: 'nota' | 'evento') {
+  const text = `select em, de, gatilho, para, mensagem, quem from trilha_${item}s
+    where tenant = $1 and ${item} = $2 order by movimento`;
+  return async (tenant: string, id: string): Promise<readonly One[]> =>
+    (await pool.query<One & Step<string, string>>(text, [tenant, id])).rows;
 }
 
 /** $1 to $4 of a statement that claims. Moments in milliseconds. */
@@ -91,8 +111,8 @@ export type Settlement<Of extends Move = Move> = {
 };
 
 type Settling<One> = {
-  /** What a settlement brings besides: name and type of each column, and its value. */
-  readonly columns: readonly (readonly [column: string, value: (one: One) => unknown])[];
+  /** What a settlement brings besides. */
+  readonly columns: readonly ArrayColumn<One>[];
   /** What is set besides, of the row `t` by its settlement `x`. */
   readonly set: readonly string[];
   /** Columns of `moved` besides, and relations that are made of it. */
@@ -117,18 +137,21 @@ export function createSettle<One extends Settlement>(
   of: Settling<One>,
 ): Settle<One> {
   const { columns, set, returning = '', after = '', isTold, write } = of;
-  const own: Settling<One>['columns'] = [
-    ['id bigint', ({ id }) => id],
-    ['de text', ({ move }) => move.from],
-    ['gatilho text', ({ move }) => move.on],
-    ['para text', ({ move }) => move.to],
-    ['due timestamptz', ({ dueAt }) => (dueAt === undefined ? null : new Date(dueAt).toISOString())],
-    ['mensagem text', ({ mensagem_retorno }) => dropNul(mensagem_retorno)],
-    ['nsu bigint', ({ recebida }) => recebida?.nsu ?? null],
-    ['assinatura bytea', ({ recebida }) => recebida?.assinatura?.valor ?? null],
-    ...columns,
-  ];
-  const all = ['certificado bytea', ...own.map(([column]) => column)].map((column) => column.split(' '));
+  const rows = unnestRows<One>(
+    [
+      ['id bigint', ({ id }) => id],
+      ['de text', ({ move }) => move.from],
+      ['gatilho text', ({ move }) => move.on],
+      ['para text', ({ move }) => move.to],
+      ['due timestamptz', ({ dueAt }) => (dueAt === undefined ? null : new Date(dueAt).toISOString())],
+      ['mensagem text', ({ mensagem_retorno }) => dropNul(mensagem_retorno)],
+      ['nsu bigint', ({ recebida }) => recebida?.nsu ?? null],
+      ['assinatura bytea', ({ recebida }) => recebida?.assinatura?.valor ?? null],
+      ['certificado bytea', ({ recebida }) => recebida?.assinatura && printOf(recebida.assinatura.certificado)],
+      ...columns,
+    ],
+    4,
+  );
   const mensagem = isTold ? 'mensagem' : 'null';
   const text = `with moved as (
       update ${item}s t set ${[
@@ -142,8 +165,7 @@ export function createSettle<One extends Settlement>(
         'movimentos = t.movimentos + 1',
         ...set,
       ].join(', ')}
-      from unnest(${all.map(([, type], place) => `$${place + 4}::${type}[]`).join(', ')})
-        as x (${all.map(([name]) => name).join(', ')})
+      from ${rows.relation}
       ${ONE_BY_ONE} and t.tenant = $1 and t.id = x.id and t.claims = $2 and t.estado = x.de
       returning t.id, t.movimentos, x.de, x.gatilho, x.para, x.mensagem${returning}
     ), trail as (
@@ -153,13 +175,11 @@ export function createSettle<One extends Settlement>(
   return (tenant, token, now, all) =>
     writeUnlocked(all, (settlements, options) => {
       const received = settlements.map(({ recebida }) => recebida);
-      const prints = printsOf(received);
-      const certificados = received.map((one) => prints.get(one?.assinatura?.certificado as Buffer) ?? null);
-      const values = [tenant, token, new Date(now), certificados, ...own.map(([, value]) => settlements.map(value))];
+      const values = [tenant, token, new Date(now), ...rows.valuesOf(settlements)];
       return runPipeline(
         pool,
         async (client) => {
-          const inserted = insertCertificados(client, tenant, prints);
+          const inserted = insertCertificados(client, tenant, received);
           const settle = async (): Promise<number> =>
             (await client.query<{ settled: number }>({ name: `settle_${item}s`, text, values })).rows[0]!.settled;
           const [{ result, writes }] = await Promise.all([

@@ -2,14 +2,47 @@
 import type { Correlacao } from '../fiscal/abrasf/rps-values.ts';
 import { cacheReads } from './cache-reads.ts';
 import { type Db, runTransaction } from './open.ts';
+import { type ArrayColumn, unnestRows } from './sql.ts';
 
 /** A line of a municipality's correlation. */
 export type LinhaCorrelacao = { readonly item: string; readonly codigoMunicipal: string } & Correlacao;
 
+/** What a line says, and the column of each. */
+const COLUMNS: Readonly<Record<keyof Correlacao, string>> = {
+  cTribNac: 'codigo_tributacao_nacional',
+  cNBS: 'nbs',
+  CST: 'cst',
+  cClassTrib: 'c_class_trib',
+  cIndOp: 'c_ind_op',
+  tpImunidade: 'tp_imunidade',
+  nBM: 'n_bm',
+};
+const SAID = Object.entries(COLUMNS) as [keyof Correlacao, string][];
+
+const SELECT = `select concat(item, ' ', codigo_municipal) as codigos,
+    ${SAID.map(([name, column]) => `${column} as "${name}"`).join(', ')}
+  from correlacoes_legadas where tenant = $1`;
+
+const LINES = unnestRows<LinhaCorrelacao>(
+  [
+    ['item text', ({ item }) => item],
+    ['codigo_municipal text', ({ codigoMunicipal }) => codigoMunicipal],
+    ...SAID.map(([name, column]): ArrayColumn<LinhaCorrelacao> => [`${column} text`, (linha) => linha[name]]),
+  ],
+  2,
+);
+const INSERT = `insert into correlacoes_legadas (tenant, ${LINES.names.join(', ')}) select $1, x.* from ${LINES.relation}`;
+
 export function correlacaoStore(pool: Db) {
   const correlacoes = cacheReads(async (tenant: string): Promise<ReadonlyMap<string, Correlacao>> => {
-    const { rows } = await pool.query<CorrelacaoRow>(CORRELACOES, [tenant]);
-    return new Map(rows.map((row) => [`${row.item} ${row.codigo_municipal}`, correlacaoOf(row)]));
+    type Row = Readonly<Record<string, string | null>> & { readonly codigos: string };
+    const { rows } = await pool.query<Row>(SELECT, [tenant]);
+    return new Map(
+      rows.map(({ codigos, ...said }) => {
+        const values = Object.entries(said).map(([name, value]) => [name, value ?? undefined]);
+        return [codigos, Object.fromEntries(values) as Correlacao];
+      }),
+    );
   });
   return {
     /** The line of a municipal code, else the line of the item. `nenhuma`: the municipality has imported no correlation. */
@@ -25,49 +58,7 @@ export function correlacaoStore(pool: Db) {
     replaceCorrelacoes: (tenant: string, linhas: readonly LinhaCorrelacao[]): Promise<void> =>
       runTransaction(pool, async (client) => {
         await client.query('delete from correlacoes_legadas where tenant = $1', [tenant]);
-        const column = (pick: (linha: LinhaCorrelacao) => string | undefined): (string | undefined)[] =>
-          linhas.map(pick);
-        await client.query(INSERT_CORRELACOES, [
-          tenant,
-          column(({ item }) => item),
-          column(({ codigoMunicipal }) => codigoMunicipal),
-          column(({ cTribNac }) => cTribNac),
-          column(({ cNBS }) => cNBS),
-          column(({ CST }) => CST),
-          column(({ cClassTrib }) => cClassTrib),
-          column(({ cIndOp }) => cIndOp),
-          column(({ tpImunidade }) => tpImunidade),
-          column(({ nBM }) => nBM),
-        ]);
+        await client.query(INSERT, [tenant, ...LINES.valuesOf(linhas)]);
       }),
-  };
-}
-
-type CorrelacaoRow = {
-  item: string;
-  codigo_municipal: string;
-  codigo_tributacao_nacional: string | null;
-  nbs: string | null;
-  cst: string | null;
-  c_class_trib: string | null;
-  c_ind_op: string | null;
-  tp_imunidade: string | null;
-  n_bm: string | null;
-};
-
-const CORRELACAO = `item, codigo_municipal, codigo_tributacao_nacional, nbs, cst, c_class_trib, c_ind_op, tp_imunidade, n_bm`;
-const CORRELACOES = `select ${CORRELACAO} from correlacoes_legadas where tenant = $1`;
-const INSERT_CORRELACOES = `insert into correlacoes_legadas (tenant, ${CORRELACAO})
-  select $1, * from unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[], $10::text[])`;
-
-function correlacaoOf(row: CorrelacaoRow): Correlacao {
-  return {
-    cTribNac: row.codigo_tributacao_nacional ?? undefined,
-    cNBS: row.nbs ?? undefined,
-    CST: row.cst ?? undefined,
-    cClassTrib: row.c_class_trib ?? undefined,
-    cIndOp: row.c_ind_op ?? undefined,
-    tpImunidade: row.tp_imunidade ?? undefined,
-    nBM: row.n_bm ?? undefined,
   };
 }

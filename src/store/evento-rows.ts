@@ -2,8 +2,9 @@
 import type { ErrosAdn } from '../fiscal/erros-adn.ts';
 import { EVENTO_EM_VAO, type EventoEstado } from '../fiscal/evento.ts';
 import type { NotaEstado } from '../fiscal/nota.ts';
-import { type Db, quoteWords } from './open.ts';
+import type { Db } from './open.ts';
 import type { PoolClient } from './pg.ts';
+import { quoteWords } from './sql.ts';
 
 export type EventoRow = {
   /** `id_evento`. */

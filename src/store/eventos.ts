@@ -4,6 +4,7 @@
  */
 import type { EventoEstado, EventoTrigger } from '../fiscal/evento.ts';
 import { eventoClaims } from './claim-eventos.ts';
+import { type Step, trailReader } from './claims.ts';
 import { type EventoRow, readEventos } from './evento-rows.ts';
 import { groupCommit } from './group-commit.ts';
 import { type NotaForEvento, readNotaForEvento, readOnNotas } from './on-notas.ts';
@@ -23,15 +24,7 @@ type EventoDocuments = {
 };
 
 /** A move that an event has made. */
-export type EventoStep = {
-  readonly em: Date;
-  readonly de: EventoEstado | null;
-  readonly gatilho: EventoTrigger;
-  readonly para: EventoEstado;
-  readonly mensagem: string | null;
-  /** Who made it by hand; null where nobody did, or nobody was told. */
-  readonly quem: string | null;
-};
+export type EventoStep = Step<EventoEstado, EventoTrigger>;
 
 export function eventoStore(pool: Db) {
   // Those of one nota go one after the other, instead of holding connections while they wait for each other.
@@ -75,11 +68,7 @@ export function eventoStore(pool: Db) {
       return (await pool.query<EventoDocuments>(text, [tenant, id])).rows[0];
     },
     /** The moves of an event, from its registration on. */
-    listTrail: async (tenant: string, id: string): Promise<readonly EventoStep[]> => {
-      const text = `select em, de, gatilho, para, mensagem, quem from trilha_eventos
-        where tenant = $1 and evento = $2 order by movimento`;
-      return (await pool.query<EventoStep>(text, [tenant, id])).rows;
-    },
+    listTrail: trailReader<EventoStep>(pool, 'evento'),
     /** The documents of events as they were written, by id. */
     readXml: async (tenant: string, ids: readonly string[]): Promise<ReadonlyMap<string, string>> => {
       const text = `select d.evento::text as evento, d.xml from unnest($2::bigint[]) as x (id)

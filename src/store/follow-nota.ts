@@ -3,8 +3,9 @@ import { EVENTO_ANTES_DO_ENVIO, EVENTO_MOVES, type EventoMove, type EventoTrigge
 import { movesTo } from '../fiscal/machine.ts';
 import { NOTA_FINAIS, type NotaEstado } from '../fiscal/nota.ts';
 import { trailOf } from './claims.ts';
-import { ONE_BY_ONE, quoteWords } from './open.ts';
+import { ONE_BY_ONE } from './open.ts';
 import type { PoolClient } from './pg.ts';
+import { quoteWords } from './sql.ts';
 import { replacesOwn } from './substituicao.ts';
 
 /**

@@ -10,6 +10,7 @@ import type { Aviso, Fault } from '../fiscal/fault.ts';
 import { batchLookups } from './batch-lookups.ts';
 import { type Db, writeAlone } from './open.ts';
 import type { PoolClient, QueryConfig, QueryResult } from './pg.ts';
+import { listColumns, unnestRows } from './sql.ts';
 
 const KEPT_MS = ANSWERS_KEPT_HOURS * 3_600_000;
 /** Deleted by one statement. */
@@ -137,16 +138,28 @@ export type KeyEntry = KeyedRequest & {
   readonly recusa?: string;
 };
 
+const ENTRIES = unnestRows<KeyEntry>(
+  [
+    ['impressao bytea', ({ impressao }) => impressao],
+    ['rota text', ({ rota }) => rota],
+    ['corpo bytea', ({ corpo }) => corpo],
+    ['criado_em timestamptz', ({ criado_em }) => new Date(criado_em).toISOString()],
+    ['status smallint', ({ status }) => status],
+    ['nota bigint', ({ nota }) => nota?.toString()],
+    ['evento bigint', ({ evento }) => evento?.toString()],
+    ['avisos json', ({ avisos }) => avisos && JSON.stringify(avisos)],
+    ['recusa json', ({ recusa }) => recusa],
+  ],
+  2,
+);
+
 /**
- * A key that another transaction is taking is waited for until that one has ended. Where it was taken nothing fails: it is
- * only not among those that were got, and a group of issuances goes on without it.
+ * A key that another transaction is taking is waited for until that one has ended. Where it was taken nothing fails: it
+ * is only not among those that were got, and a group of issuances goes on without it.
  */
-const TAKE = `insert into idempotencia as i (tenant, impressao, rota, corpo, criado_em, status, nota, evento, avisos, recusa)
-  select $1, x.impressao, x.rota, x.corpo, x.em, x.status, x.nota, x.evento, x.avisos::json, x.recusa::json
-  from unnest($2::bytea[], $3::text[], $4::bytea[], $5::timestamptz[], $6::smallint[], $7::bigint[], $8::bigint[], $9::text[],
-    $10::text[]) as x (impressao, rota, corpo, em, status, nota, evento, avisos, recusa) order by x.impressao
-  on conflict (tenant, impressao) do update set rota = excluded.rota, corpo = excluded.corpo, criado_em = excluded.criado_em,
-    status = excluded.status, nota = excluded.nota, evento = excluded.evento, avisos = excluded.avisos, recusa = excluded.recusa
+const TAKE = `insert into idempotencia as i (tenant, ${ENTRIES.names.join(', ')})
+  select $1, x.* from ${ENTRIES.relation} order by x.impressao
+  on conflict (tenant, impressao) do update set (${ENTRIES.names.join(', ')}) = (${listColumns('excluded', ENTRIES.names)})
     where i.criado_em <= excluded.criado_em - interval '${ANSWERS_KEPT_HOURS} hours'
   returning encode(i.impressao, 'hex') as hex`;
 
@@ -160,19 +173,7 @@ export async function takeKeys(db: Writes, tenant: string, entries: readonly Key
     const hex = entry.impressao.toString('hex');
     if (!byKey.has(hex)) byKey.set(hex, entry);
   }
-  const taken = [...byKey.values()];
-  const values = [
-    tenant,
-    taken.map(({ impressao }) => impressao),
-    taken.map(({ rota }) => rota),
-    taken.map(({ corpo }) => corpo),
-    taken.map(({ criado_em }) => new Date(criado_em).toISOString()),
-    taken.map(({ status }) => status),
-    taken.map(({ nota }) => nota?.toString()),
-    taken.map(({ evento }) => evento?.toString()),
-    taken.map(({ avisos }) => avisos && JSON.stringify(avisos)),
-    taken.map(({ recusa }) => recusa),
-  ];
+  const values = [tenant, ...ENTRIES.valuesOf([...byKey.values()])];
   const { rows } = await db.query({ name: 'take_keys', text: TAKE, values });
   return new Set(rows.map(({ hex }: { readonly hex: string }) => hex));
 }

@@ -1,17 +1,10 @@
 /** Merges a file of establishments into the registry: what the file names becomes as it says, the rest stays. */
 import { ENDERECO_NAO_INFORMADO } from '../fiscal/facts.ts';
+import { type ContagemLista, mergeLista } from './listas.ts';
 import type { Db } from './open.ts';
 import type { PoolClient } from './pg.ts';
-import {
-  countWritten,
-  type Kind,
-  listOf,
-  refuseContradictions,
-  refuseOverlaps,
-  retirePeriods,
-  type Staging,
-  stageImport,
-} from './staging.ts';
+import { listColumns } from './sql.ts';
+import { countWritten, type Kind, refuseContradictions, refuseOverlaps, type Staging, stageImport } from './staging.ts';
 
 /** Columns that a file may do without; what it does without is not touched. */
 export const COLUNAS_OPCIONAIS = [
@@ -35,16 +28,18 @@ export type EntradaPrestador = {
   readonly inscricao_municipal: string;
   readonly razao_social: string;
   readonly autorizado: boolean;
-  readonly simples_inicio: string | undefined;
-  readonly simples_fim: string | undefined;
+  /** Period of the Simples Nacional. */
+  readonly inicio: string | undefined;
+  readonly fim: string | undefined;
 } & { readonly [Column in ColunaOpcional]?: string | undefined };
 
-type Contagem = { readonly novos: number; readonly alterados: number; readonly iguais: number };
+type Contagem = Omit<ContagemLista, 'retirados'>;
 
-export type ContagemPrestadores = Contagem & {
-  /** Periods of the Simples Nacional. */
-  readonly simples: { readonly novos: number; readonly alterados: number; readonly retirados: number };
-};
+/** `simples`: periods of the Simples Nacional. */
+export type ContagemPrestadores = Contagem & { readonly simples: ContagemLista };
+
+/** Of a provider that the file names, the periods are those of the file. */
+const SIMPLES = { table: 'simples_nacional', key: ['documento'], told: [] };
 
 const ALWAYS = ['inscricao_municipal', 'razao_social', 'autorizado'] as const;
 
@@ -76,23 +71,23 @@ function kindOf(tenant: string, columns: readonly ColunaOpcional[], now: number)
       inscricao_municipal: 'text',
       razao_social: 'text',
       autorizado: 'boolean',
-      simples_inicio: 'date',
-      simples_fim: 'date',
+      inicio: 'date',
+      fim: 'date',
       ...Object.fromEntries(columns.map((column) => [column, 'text'])),
     },
     // With the column by which registrations are compared, as the registry itself makes it.
     create: `
-      create temp table entrada (linha integer primary key, simples_inicio date, simples_fim date,
+      create temp table entrada (linha integer primary key, inicio date, fim date,
         like prestadores including generated);
       alter table entrada alter tenant drop not null, alter origem drop not null, alter criado_em drop not null,
         alter logradouro drop not null, alter numero drop not null, alter bairro drop not null, alter cep drop not null`,
     checks: [
       refuseContradictions(['documento', 'inscricao_comparavel'], told, ['documento']),
-      refuseOverlaps(['documento'], 'simples_inicio', 'simples_fim'),
+      refuseOverlaps(SIMPLES.key),
     ],
     merge: async (client) => {
       const establishments = await mergeEstablishments(client, tenant, columns, now);
-      return { ...establishments, simples: await mergeSimples(client, tenant) };
+      return { ...establishments, simples: await mergeLista(client, tenant, SIMPLES) };
     },
   };
 }
@@ -109,7 +104,7 @@ async function mergeEstablishments(
     `update prestadores p set ${told.map((column) => `${column} = e.${column}`).join(', ')}, origem = 'cadastro'
     from entrada e
     where p.tenant = $1 and p.documento = e.documento and p.inscricao_comparavel = e.inscricao_comparavel
-      and (${listOf('p', told)}, p.origem) is distinct from (${listOf('e', told)}, 'cadastro')`,
+      and (${listColumns('p', told)}, p.origem) is distinct from (${listColumns('e', told)}, 'cadastro')`,
     [tenant],
   );
   // What a first DPS had brought was a guess; the registry knows better now.
@@ -123,7 +118,7 @@ async function mergeEstablishments(
   const novos = await countWritten(
     client,
     `insert into prestadores (tenant, documento, ${[...told, ...absent.map(([column]) => column)].join(', ')}, origem, criado_em)
-    select $1, e.documento, ${listOf('e', told)}, ${absent.map((_, place) => `$${place + 3}, `).join('')}'cadastro', $2::timestamptz
+    select $1, e.documento, ${listColumns('e', told)}, ${absent.map((_, place) => `$${place + 3}, `).join('')}'cadastro', $2::timestamptz
     from entrada e on conflict (tenant, documento, inscricao_comparavel) do nothing`,
     [tenant, new Date(now), ...absent.map(([, value]) => value)],
   );
@@ -131,25 +126,4 @@ async function mergeEstablishments(
     'select count(*)::int as count from (select distinct documento, inscricao_comparavel from entrada) e',
   );
   return { novos, alterados, iguais: rows[0]!.count - novos - alterados };
-}
-
-/** Of a provider that the file names, the periods are those of the file; unless a line of it was refused. */
-async function mergeSimples(client: PoolClient, tenant: string): Promise<ContagemPrestadores['simples']> {
-  const retire = retirePeriods('simples_nacional', ['documento'], 'simples_inicio', 'simples_fim');
-  const retirados = await countWritten(client, retire, [tenant]);
-  const alterados = await countWritten(
-    client,
-    `update simples_nacional s set fim = e.simples_fim from entrada e
-    where s.tenant = $1 and s.documento = e.documento and s.inicio = e.simples_inicio
-      and s.fim is distinct from e.simples_fim`,
-    [tenant],
-  );
-  const novos = await countWritten(
-    client,
-    `insert into simples_nacional (tenant, documento, inicio, fim)
-    select $1, e.documento, e.simples_inicio, e.simples_fim from entrada e where e.simples_inicio is not null
-    on conflict (tenant, documento, inicio) do nothing`,
-    [tenant],
-  );
-  return { novos, alterados, retirados };
 }

@@ -4,7 +4,7 @@
 import type { Prestador } from '../fiscal/facts.ts';
 import { groupCommit } from './group-commit.ts';
 import { giveKeysBack, type KeyedSuccess, takeKeys } from './idempotencia.ts';
-import { INSERT_NOTAS, type NotaNova, notaValues } from './nota-columns.ts';
+import { INSERT_NOTAS, NOTAS_TO_INSERT, type NotaNova, type NumberedNota } from './nota-columns.ts';
 import { type AutomaticNumbers, advanceNumbers, automaticNumbers, heldSequences, rememberSeries } from './numeracao.ts';
 import { type Db, dropNul, LOCKED_MAX, runPipeline, SHORT_LOCK_MS, type TransactionOptions } from './open.ts';
 import type { PoolClient } from './pg.ts';
@@ -282,7 +282,7 @@ function seriesOf(jobs: readonly Issuance[], advanced: ReadonlyMap<string, bigin
   return [...series].map(([serie, prestador]) => ({ serie, prestador, avancado: advanced.get(prestador)! }));
 }
 
-export type MadeRow = { readonly job: Issuance; readonly nota: NotaNova; readonly numero: bigint; readonly id: bigint };
+export type MadeRow = NumberedNota & { readonly job: Issuance };
 
 type Made = {
   readonly rows: readonly MadeRow[];
@@ -352,11 +352,8 @@ function insertNotas(client: PoolClient, tenant: string, made: readonly MadeRow[
   const notas = made.map(({ nota }) => nota);
   const moments = notas.map(({ data_emissao }) => new Date(data_emissao).toISOString());
   const retencoes = notas.map(({ retencao }) => dropNul(retencao));
-  const numeros = made.map(({ numero }) => String(numero));
-  const prestadores = made.map(({ job }) => job.prestador);
-  const values = [tenant, ids, numeros, prestadores, retencoes, ...notaValues(notas)];
   return [
-    client.query({ name: 'insert_notas', text: INSERT_NOTAS, values }),
+    client.query({ name: 'insert_notas', text: INSERT_NOTAS, values: [tenant, ...NOTAS_TO_INSERT.valuesOf(made)] }),
     client.query({
       name: 'insert_documentos',
       text: INSERT_DOCUMENTOS,

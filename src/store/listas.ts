@@ -2,14 +2,16 @@
  * The dated lists that a municipality keeps, each a row of one table: a list more is a row here, a migration, and the reading of its file
  * in `flows/listas.ts`.
  */
-
+import { type Decimal, parseDecimal } from '../fiscal/decimal.ts';
+import type { Vigencia } from '../fiscal/moment.ts';
+import { batchLookups } from './batch-lookups.ts';
 import { cacheReads } from './cache-reads.ts';
 import type { Db } from './open.ts';
 import type { PoolClient } from './pg.ts';
+import { equateColumns, listColumns, unnestRows } from './sql.ts';
 import {
   countWritten,
   type Kind,
-  listOf,
   refuseContradictions,
   refuseOverlaps,
   retirePeriods,
@@ -28,7 +30,7 @@ type Lista = {
   readonly types?: Readonly<Record<string, string>>;
 };
 
-export const LISTAS: Readonly<Record<ListaNome, Lista>> = {
+const LISTAS: Readonly<Record<ListaNome, Lista>> = {
   servicos: {
     table: 'servicos_municipais',
     key: ['codigo'],
@@ -92,7 +94,7 @@ export function listaStore(pool: Db) {
     /** The whole list, in the order of key and date. */
     list: async (nome: ListaNome, tenant: string): Promise<readonly Linha[]> => {
       const { table, key } = LISTAS[nome];
-      const text = `select ${columnsOf(nome)} from ${table} s where tenant = $1 order by ${listOf('s', [...key, 'inicio'])}`;
+      const text = `select ${columnsOf(nome)} from ${table} s where tenant = $1 order by ${listColumns('s', [...key, 'inicio'])}`;
       return (await pool.query<Linha>(text, [tenant])).rows;
     },
     /** How many lines each list has. */
@@ -123,8 +125,47 @@ export function listasMantidas(pool: Db): Mantidas {
 /** The columns of a line, as {@link Linha} has them. */
 export function columnsOf(nome: ListaNome): string {
   const { key, told } = LISTAS[nome];
-  return [...key, ...told, 'inicio::text', 'fim::text'].map((column) => `s.${column}`).join(', ');
+  return listColumns('s', [...key, ...told, 'inicio::text', 'fim::text']);
 }
+
+/** What a line says, and when. */
+export function lineOf<Said>(linha: Linha, read: (linha: Linha) => Said): Said & Vigencia {
+  return { ...read(linha), inicio: linha.inicio, fim: linha.fim ?? undefined };
+}
+
+/** The lines of a key, in the order of the list: one statement for all who ask in the same turn, kept for a moment. */
+export function lookUpLines<Said>(
+  pool: Db,
+  nome: ListaNome,
+  read: (linha: Linha) => Said,
+  by?: readonly string[],
+): (tenant: string, ...key: readonly string[]) => Promise<readonly (Said & Vigencia)[]> {
+  const lista = LISTAS[nome];
+  const key = by ?? lista.key;
+  const keys = unnestRows<readonly string[]>(
+    key.map((column, place) => [`${column} text`, (parts) => parts[place]]),
+    2,
+  );
+  // Each key looks its own lines up: a plain join reads all of a tenant for many keys.
+  const text = `select s.* from ${keys.relation} cross join lateral (
+      select ${columnsOf(nome)} from ${lista.table} s where s.tenant = $1 and ${equateColumns('s', 'x', key)} offset 0
+    ) s order by ${listColumns('s', [...lista.key, 'inicio'])}`;
+  const name = `${nome}_por_${by?.join('_') ?? 'chave'}`;
+  const load = batchLookups<readonly (Said & Vigencia)[]>(async (tenant, chaves) => {
+    const values = [tenant, ...keys.valuesOf(chaves.map((chave) => chave.split(' ')))];
+    const { rows } = await pool.query<Linha>({ name, text, values });
+    const found = Map.groupBy(rows, (row) => key.map((column) => row[column]).join(' '));
+    return new Map([...found].map(([chave, linhas]) => [chave, linhas.map((linha) => lineOf(linha, read))]));
+  });
+  return cacheReads(async (tenant, ...chave) => (await load(tenant!, chave.join(' '))) ?? []);
+}
+
+type Value = Linha[string] | undefined;
+
+export const textOf = (value: Value): string => String(value);
+export const decimalOf = (value: Value): Decimal | undefined =>
+  value === null ? undefined : parseDecimal(textOf(value));
+export const setOf = (value: Value): ReadonlySet<string> => new Set(value as readonly string[]);
 
 function kindOf(tenant: string, lista: Lista): Kind<ContagemLista> {
   const { table, key, told, types = {} } = lista;
@@ -134,31 +175,36 @@ function kindOf(tenant: string, lista: Lista): Kind<ContagemLista> {
     create: `
       create temp table entrada (linha integer primary key, like ${table});
       alter table entrada alter tenant drop not null`,
-    checks: [refuseContradictions([...key, 'inicio'], ['fim', ...told], key), refuseOverlaps(key, 'inicio', 'fim')],
+    checks: [refuseContradictions([...key, 'inicio'], ['fim', ...told], key), refuseOverlaps(key)],
     merge: (client) => mergeLista(client, tenant, lista),
   };
 }
 
-/** Where a line of a key was refused, only what overlaps the file is taken away. */
-async function mergeLista(client: PoolClient, tenant: string, { table, key, told }: Lista): Promise<ContagemLista> {
+/** Where a line of a key was refused, only what overlaps the file is taken away. Lines without a beginning are none of the list. */
+export async function mergeLista(
+  client: PoolClient,
+  tenant: string,
+  { table, key, told }: Lista,
+): Promise<ContagemLista> {
   const said = ['fim', ...told];
   const known = [...key, 'inicio'];
-  const retirados = await countWritten(client, retirePeriods(table, key, 'inicio', 'fim'), [tenant]);
+  const retirados = await countWritten(client, retirePeriods(table, key), [tenant]);
   const alterados = await countWritten(
     client,
     `update ${table} s set ${said.map((column) => `${column} = e.${column}`).join(', ')} from entrada e
-    where s.tenant = $1 and ${known.map((column) => `s.${column} = e.${column}`).join(' and ')}
-      and (${listOf('s', said)}) is distinct from (${listOf('e', said)})`,
+    where s.tenant = $1 and ${equateColumns('s', 'e', known)}
+      and (${listColumns('s', said)}) is distinct from (${listColumns('e', said)})`,
     [tenant],
   );
   const novos = await countWritten(
     client,
     `insert into ${table} (tenant, ${[...known, ...said].join(', ')})
-    select $1, ${listOf('e', [...known, ...said])} from entrada e on conflict (tenant, ${known.join(', ')}) do nothing`,
+    select $1, ${listColumns('e', [...known, ...said])} from entrada e where e.inicio is not null
+    on conflict (tenant, ${known.join(', ')}) do nothing`,
     [tenant],
   );
   const { rows } = await client.query<{ count: number }>(
-    `select count(*)::int as count from (select distinct ${listOf('e', known)} from entrada e) one`,
+    `select count(*)::int as count from (select distinct ${listColumns('e', known)} from entrada e where e.inicio is not null) one`,
   );
   return { novos, alterados, retirados, iguais: rows[0]!.count - novos - alterados };
 }

@@ -10,6 +10,7 @@ import { loteClaims } from './claim-lotes.ts';
 import { correlacaoStore } from './correlacoes.ts';
 import { type Db, runTransaction, writeAlone } from './open.ts';
 import type { OnStored } from './recent.ts';
+import { unnestRows } from './sql.ts';
 
 type LoteNovo = {
   readonly protocolo: string;
@@ -137,6 +138,19 @@ const SAME = `select ${LOTE}, situacao = ${LOTE_SITUACAO.processado} and due_at 
     where r.tenant = $1 and r.protocolo = lotes.protocolo and n.estado <> 'recusada') as "isSpent"
   from lotes where tenant = $1 and prestador = $2 and impressao = $3 and situacao <> ${LOTE_SITUACAO.com_erros} and not refeito`;
 
+const RPS = unnestRows<LoteNovo['rps'][number]>(
+  [
+    ['ordem int', (_rps, place) => place],
+    ['serie text', ({ serie }) => serie],
+    ['numero text', ({ numero }) => numero],
+    ['tipo text', ({ tipo }) => tipo],
+    ['guardado json', ({ guardado }) => JSON.stringify(guardado)],
+  ],
+  4,
+);
+const INSERT_RPS = `insert into lotes_rps (tenant, protocolo, prestador, ${RPS.names.join(', ')})
+  select $1, $2, $3, x.* from ${RPS.relation}`;
+
 /** The unique index says which of two that come at once is the first; the other one finds it. */
 async function receive(pool: Db, tenant: string, lote: LoteNovo): Promise<LoteRow> {
   const { protocolo, prestador, numero_lote, impressao, recebido, rps, simular } = lote;
@@ -148,24 +162,9 @@ async function receive(pool: Db, tenant: string, lote: LoteNovo): Promise<LoteRo
     const values = [tenant, protocolo, prestador, numero_lote, impressao, em, simular ?? null];
     const { rows } = await client.query<LoteRow>(text, values);
     if (rows[0] === undefined) return undefined;
-    await client.query('insert into documentos_lotes (tenant, protocolo, recebido) values ($1, $2, $3)', [
-      tenant,
-      protocolo,
-      recebido,
-    ]);
-    const insert = `insert into lotes_rps (tenant, protocolo, ordem, prestador, serie, numero, tipo, guardado)
-      select $1, $2, x.ordem, $3, x.serie, x.numero, x.tipo, x.guardado
-      from unnest($4::int[], $5::text[], $6::text[], $7::text[], $8::json[]) as x (ordem, serie, numero, tipo, guardado)`;
-    await client.query(insert, [
-      tenant,
-      protocolo,
-      prestador,
-      rps.map((_one, place) => place),
-      rps.map(({ serie }) => serie),
-      rps.map(({ numero }) => numero),
-      rps.map(({ tipo }) => tipo),
-      rps.map(({ guardado }) => JSON.stringify(guardado)),
-    ]);
+    const document = 'insert into documentos_lotes (tenant, protocolo, recebido) values ($1, $2, $3)';
+    await client.query(document, [tenant, protocolo, recebido]);
+    await client.query(INSERT_RPS, [tenant, protocolo, prestador, ...RPS.valuesOf(rps)]);
     return rows[0];
   });
   if (stored !== undefined) return stored;

@@ -4,6 +4,8 @@
  * comes to later (its state, its due date, its claim) is no row here: the statements that move it name it.
  */
 import type { NotaEstado } from '../fiscal/nota.ts';
+import { dropNul } from './open.ts';
+import { type ArrayColumn, unnestRows } from './sql.ts';
 
 /** `Written`: what an issuance brings; `Read`: what a reading gives. */
 type Column<Written, Read> = {
@@ -99,18 +101,9 @@ export type NotaRow = { readonly [Each in Name]: ReadOf<Columns[Each]> } & {
   readonly certificado_der: Buffer | null;
 };
 
-const NAMES = Object.keys(COLUMNS) as Name[];
-const ROWS = Object.entries<Column<never, unknown>>(COLUMNS);
-const LISTED = NAMES.join(', ');
+const ROWS = Object.entries(COLUMNS) as [Name, Column<NotaNova[Name], unknown>][];
 /** Of `notas n`. */
-const SELECTED = ROWS.map(([name, { readsText }]) => (readsText ? `n.${name}::text as ${name}` : `n.${name}`)).join(
-  ', ',
-);
-/** Of `x`, which has one row a nota. */
-const UNNESTED = NAMES.map((name) => `x.${name}`).join(', ');
-/** Parameters before those of the columns, in {@link INSERT_NOTAS}. */
-const BEFORE = 5;
-const ARRAYS = ROWS.map(([, { sql }], place) => `$${BEFORE + 1 + place}::${sql}[]`).join(', ');
+const SELECTED = ROWS.map(([name, { readsText }]) => (readsText ? `n.${name}::text` : `n.${name}`)).join(', ');
 
 /** The text of a reading of one nota; the condition speaks of `notas n` and of `$2`. */
 export function selectNota(condition: string): string {
@@ -121,18 +114,30 @@ export function selectNota(condition: string): string {
     where n.tenant = $1 and ${condition}`;
 }
 
-/** Inserts many notas: tenant, ids, numbers, providers, why each is held back, and then {@link notaValues}. */
-export const INSERT_NOTAS = `insert into notas
-    (tenant, id, numero_dps, prestador_cpf_cnpj, mensagem_retorno, estado, due_at, ${LISTED})
-  select $1, x.id, x.numero, x.prestador, x.retencao, case when x.retencao is null then 'emitida' else 'retida' end,
-    case when x.retencao is null then x.data_emissao end, ${UNNESTED}
-  from unnest($2::bigint[], $3::bigint[], $4::text[], $5::text[], ${ARRAYS})
-    as x (id, numero, prestador, retencao, ${LISTED})`;
+/** A nota with its numbers. */
+export type NumberedNota = {
+  readonly nota: NotaNova;
+  readonly numero: bigint;
+  readonly id: bigint;
+  readonly job: { readonly prestador: string };
+};
 
-/** The values of notas, column by column. */
-export function notaValues(notas: readonly NotaNova[]): readonly unknown[][] {
-  return NAMES.map((name) => {
-    const { write } = COLUMNS[name] as Column<NotaNova[Name], unknown>;
-    return notas.map((nota) => write(nota[name]));
-  });
-}
+/** The rows of {@link INSERT_NOTAS}. */
+export const NOTAS_TO_INSERT = unnestRows<NumberedNota>(
+  [
+    ['id bigint', ({ id }) => String(id)],
+    ['numero_dps bigint', ({ numero }) => String(numero)],
+    ['prestador_cpf_cnpj text', ({ job }) => job.prestador],
+    ['mensagem_retorno text', ({ nota }) => dropNul(nota.retencao)],
+    ...ROWS.map(
+      ([name, { sql, write }]): ArrayColumn<NumberedNota> => [`${name} ${sql}`, ({ nota }) => write(nota[name])],
+    ),
+  ],
+  2,
+);
+
+/** Inserts many notas of a tenant; one that is held back has a message from the start. */
+export const INSERT_NOTAS = `insert into notas (tenant, estado, due_at, ${NOTAS_TO_INSERT.names.join(', ')})
+  select $1, case when x.mensagem_retorno is null then 'emitida' else 'retida' end,
+    case when x.mensagem_retorno is null then x.data_emissao end, x.*
+  from ${NOTAS_TO_INSERT.relation}`;

@@ -88,6 +88,17 @@ const REFUSE = `with moved as (
 const KEEP = `update notas n set mensagem_retorno = x.mensagem, tabela_aliquotas = $3
   from unnest($4::bigint[], $5::text[]) as x (id, mensagem) ${OF_OLDER} and $2::timestamptz is not null`;
 
+/** What each outcome writes, and of it the value beside the `id`. */
+const OUTCOMES: readonly {
+  readonly name: string;
+  readonly text: string;
+  readonly pick: (one: SaidaDeRetida) => unknown;
+}[] = [
+  { name: 'release_retidas', text: RELEASE, pick: (one) => 'nfse' in one && Buffer.from(one.nfse, 'utf8') },
+  { name: 'refuse_retidas', text: REFUSE, pick: (one) => 'recusa' in one && dropNul(one.recusa) },
+  { name: 'keep_retidas', text: KEEP, pick: (one) => 'espera' in one && dropNul(one.espera) },
+];
+
 async function release(
   pool: Db,
   tenant: string,
@@ -96,44 +107,20 @@ async function release(
   saidas: readonly SaidaDeRetida[],
   options: TransactionOptions | undefined,
 ): Promise<number> {
-  const whole = saidas.filter((one) => 'nfse' in one);
-  const refused = saidas.filter((one) => 'recusa' in one);
-  const waiting = saidas.filter((one) => 'espera' in one);
-  const at = new Date(now);
+  const refused = saidas.flatMap((one) => ('recusa' in one ? [one.id] : []));
   return runPipeline(
     pool,
     async (client) => {
-      const write = async (name: string, text: string, ids: readonly string[], what: readonly unknown[]) =>
-        ids.length === 0
-          ? 0
-          : ((await client.query({ name, text, values: [tenant, at, versao, ids, what] })).rowCount ?? 0);
-      const idsOf = (some: readonly SaidaDeRetida[]): string[] => some.map(({ id }) => id);
-      const counts = await Promise.all([
-        write(
-          'release_retidas',
-          RELEASE,
-          idsOf(whole),
-          whole.map(({ nfse }) => Buffer.from(nfse, 'utf8')),
-        ),
-        write(
-          'refuse_retidas',
-          REFUSE,
-          idsOf(refused),
-          refused.map(({ recusa }) => dropNul(recusa)),
-        ),
-        write(
-          'keep_retidas',
-          KEEP,
-          idsOf(waiting),
-          waiting.map(({ espera }) => dropNul(espera)),
-        ),
-      ]);
-      const decided = refused.map(({ id }) => ({ id, estado: 'recusada' as const satisfies NotaMove['to'] }));
+      const counts = OUTCOMES.map(async ({ name, text, pick }) => {
+        const written = saidas.map((one) => [one.id, pick(one)] as const).filter(([, value]) => value !== false);
+        if (written.length === 0) return 0;
+        const arrays = [written.map(([id]) => id), written.map(([, value]) => value)];
+        return (await client.query({ name, text, values: [tenant, new Date(now), versao, ...arrays] })).rowCount ?? 0;
+      });
+      const total = (await Promise.all(counts)).reduce((sum, count) => sum + count, 0);
+      const decided = refused.map((id) => ({ id, estado: 'recusada' as const satisfies NotaMove['to'] }));
       const eventos = await moveWaitingEventos(client, tenant, now, decided);
-      return {
-        result: counts.reduce((total, count) => total + count, 0),
-        writes: [...eventos, ...wakeSubstitutas(client, tenant, now, idsOf(refused))],
-      };
+      return { result: total, writes: [...eventos, ...wakeSubstitutas(client, tenant, now, refused)] };
     },
     options,
   );

@@ -4,6 +4,7 @@
  */
 import type { NotaEstado, NotaTrigger } from '../fiscal/nota.ts';
 import { notaClaims } from './claim-notas.ts';
+import { type Step, trailReader } from './claims.ts';
 import { notaIssuing } from './issue-notas.ts';
 import { type NotaRow, selectNota } from './nota-columns.ts';
 import { nextNumbers } from './numeracao.ts';
@@ -19,15 +20,7 @@ type Substituida = {
 };
 
 /** A move that a nota has made. */
-export type NotaStep = {
-  readonly em: Date;
-  readonly de: NotaEstado | null;
-  readonly gatilho: NotaTrigger;
-  readonly para: NotaEstado;
-  readonly mensagem: string | null;
-  /** Who made it by hand; null where nobody did. */
-  readonly quem: string | null;
-};
+export type NotaStep = Step<NotaEstado, NotaTrigger>;
 
 /** Notas on their way. `desde`: when the oldest was issued; `proxima`: when the first is due again. Milliseconds. */
 type WaitingNotas = { readonly notas: number; readonly desde: number; readonly proxima: number };
@@ -84,11 +77,7 @@ export function notaStore(pool: Db, onStored?: OnStored) {
     /** Withdraws a nota that replaces another, was never transmitted, and that no event names: it ends like a refused one. */
     withdraw: withdrawNota.bind(null, pool),
     /** The moves of a nota, from its issuance on. */
-    listTrail: async (tenant: string, id: string): Promise<readonly NotaStep[]> => {
-      const text = `select em, de, gatilho, para, mensagem, quem from trilha_notas
-        where tenant = $1 and nota = $2 order by movimento`;
-      return (await pool.query<NotaStep>(text, [tenant, id])).rows;
-    },
+    listTrail: trailReader<NotaStep>(pool, 'nota'),
     /** The NFS-e documents of notas, by id. */
     readNfse: readNfses.bind(null, pool, recent),
     keepForTransmission: keep,

@@ -8,6 +8,7 @@
 import { dpsIdInSerie, NDPS_WIDTH } from '../fiscal/chave.ts';
 import type { Db } from './open.ts';
 import type { PoolClient } from './pg.ts';
+import { unnestRows } from './sql.ts';
 
 /** A window grows by this from one to the next, so that a run of any length is read in a few. */
 const WINDOW_GROWTH = 8n;
@@ -60,13 +61,23 @@ type Wanted = {
 /** `ultimo`: the provider's last NFS-e number before; `emUso`: runs inside the window, in order, both ends inside. */
 type Window = { readonly ultimo: bigint; readonly desde: bigint; readonly emUso: (readonly [bigint, bigint])[] };
 
-/** $6: numbers in the window. The identifier ends in a number of fixed width, so that its order is that of the numbers. */
+const WANTED = unnestRows<Wanted>(
+  [
+    ['serie text', ({ serie }) => serie],
+    ['prestador text', ({ prestador }) => prestador],
+    ['avancado bigint', ({ avancado }) => avancado],
+    ['desde bigint', ({ desde }) => desde ?? null],
+  ],
+  3,
+);
+
+/** $2: numbers in the window. The identifier ends in a number of fixed width, so that its order is that of the numbers. */
 const WINDOWS = `with wanted as (
     select k.serie, k.ultimo, coalesce(k.desde, greatest(k.ultimo + 1, k.proximo)) as desde from (
       select x.serie, x.desde,
         coalesce((select n.ultimo from numeracao n where n.tenant = $1 and n.prestador = x.prestador), 0) - x.avancado as ultimo,
         (select s.proximo from numeracao_dps s where s.tenant = $1 and s.serie = x.serie) as proximo
-      from unnest($2::text[], $3::text[], $4::bigint[], $5::bigint[]) as x (serie, prestador, avancado, desde)
+      from ${WANTED.relation}
     ) k
   )
   select w.serie, w.ultimo, w.desde, r.de, r.ate from wanted w left join lateral (
@@ -75,7 +86,7 @@ const WINDOWS = `with wanted as (
         right(n.id_dps, ${NDPS_WIDTH})::bigint - row_number() over (order by n.id_dps) as trecho
       from notas n where n.tenant = $1 and n.estado <> 'recusada'
         and n.id_dps >= w.serie || lpad(w.desde::text, ${NDPS_WIDTH}, '0')
-        and n.id_dps < w.serie || lpad((w.desde + $6)::text, ${NDPS_WIDTH}, '0')
+        and n.id_dps < w.serie || lpad((w.desde + $2)::text, ${NDPS_WIDTH}, '0')
     ) u group by u.trecho
   ) r on true order by w.serie, r.de`;
 
@@ -85,14 +96,7 @@ async function readWindows(
   wanted: readonly Wanted[],
   size: bigint,
 ): Promise<ReadonlyMap<string, Window>> {
-  const values = [
-    tenant,
-    wanted.map(({ serie }) => serie),
-    wanted.map(({ prestador }) => prestador),
-    wanted.map(({ avancado }) => avancado),
-    wanted.map(({ desde }) => desde ?? null),
-    size,
-  ];
+  const values = [tenant, size, ...WANTED.valuesOf(wanted)];
   type Row = { serie: string; ultimo: string; desde: string; de: string | null; ate: string | null };
   const { rows } = await client.query<Row>({ name: 'numbers_in_use', text: WINDOWS, values });
   const windows = new Map<string, Window>();

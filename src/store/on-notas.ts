@@ -1,7 +1,8 @@
 /** What stands on notas: by which a new event is judged, and by which a local authority judges. */
 import { EVENTO_ESTADOS, type EventoEstado, standsOnNota } from '../fiscal/evento.ts';
 import { type NotaEstado, RASCUNHOS } from '../fiscal/nota.ts';
-import { type Db, quoteWords } from './open.ts';
+import type { Db } from './open.ts';
+import { quoteWords } from './sql.ts';
 import { replacesOwn } from './substituicao.ts';
 
 /**

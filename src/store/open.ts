@@ -55,11 +55,6 @@ export const ONE_BY_ONE = 'where x.id + 0 = x.id';
 
 export type Db = Pool;
 
-/** Words of ours, as of a machine, as a list in SQL. */
-export function quoteWords(words: readonly string[]): string {
-  return words.map((word) => `'${word}'`).join(', ');
-}
-
 /** A text from outside may hold U+0000, which no column takes. */
 export function dropNul(text: string | undefined): string | null {
   return text?.replaceAll('\0', '') ?? null;

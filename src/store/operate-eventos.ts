@@ -10,7 +10,8 @@ import {
 import { movesTo } from '../fiscal/machine.ts';
 import { trailOf } from './claims.ts';
 import { type EventoRow, openCancelamento, readEventos } from './evento-rows.ts';
-import { type Db, dropNul, ONE_BY_ONE, quoteWords, writeAlone } from './open.ts';
+import { type Db, dropNul, ONE_BY_ONE, writeAlone } from './open.ts';
+import { quoteWords } from './sql.ts';
 
 /** Moves that an operator makes. */
 export type OperatorTrigger = Extract<

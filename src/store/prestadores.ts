@@ -4,6 +4,7 @@ import { batchLookups } from './batch-lookups.ts';
 import { cacheReads } from './cache-reads.ts';
 import type { Db } from './open.ts';
 import type { PoolClient } from './pg.ts';
+import { unnestRows } from './sql.ts';
 import { mayWrite } from './staging.ts';
 
 type Row = {
@@ -30,14 +31,8 @@ export function prestadorStore(pool: Db) {
         where s.tenant = $1 and s.documento = p.documento) as simples
       from prestadores p where tenant = $1 and documento = any($2::text[]) order by documento, inscricao_comparavel`;
     const { rows } = await pool.query<Row>({ name: 'prestadores_of', text, values: [tenant, documentos] });
-    const found = new Map<string, Prestador[]>();
-    for (const row of rows) {
-      const prestador = prestadorOf(row);
-      const twins = found.get(row.documento);
-      if (twins === undefined) found.set(row.documento, [prestador]);
-      else twins.push(prestador);
-    }
-    return found;
+    const found = Map.groupBy(rows, ({ documento }) => documento);
+    return new Map([...found].map(([documento, same]) => [documento, same.map(prestadorOf)]));
   });
   const establishments = cacheReads(
     async (tenant, documento): Promise<readonly Prestador[]> => (await load(tenant!, documento!)) ?? [],
@@ -69,6 +64,27 @@ function prestadorOf(row: Row): Prestador {
   };
 }
 
+/** A provider that came with a note, and when. */
+type Brought = { readonly prestador: Prestador; readonly em: number };
+
+const BROUGHT = unnestRows<Brought>(
+  [
+    ['documento text', ({ prestador }) => prestador.documento],
+    ['inscricao_municipal text', ({ prestador }) => prestador.inscricaoMunicipal ?? ''],
+    ['razao_social text', ({ prestador }) => prestador.razaoSocial],
+    ['logradouro text', ({ prestador }) => prestador.endereco.xLgr],
+    ['numero text', ({ prestador }) => prestador.endereco.nro],
+    ['bairro text', ({ prestador }) => prestador.endereco.xBairro],
+    ['cep text', ({ prestador }) => prestador.endereco.CEP],
+    ['criado_em timestamptz', ({ em }) => new Date(em).toISOString()],
+  ],
+  2,
+);
+
+const INSERT = `insert into prestadores (tenant, autorizado, origem, ${BROUGHT.names.join(', ')})
+  select $1, true, 'dps', x.* from ${BROUGHT.relation} where ${mayWrite}
+  on conflict (tenant, documento, inscricao_comparavel) do nothing`;
+
 /**
  * Providers that the notes of this transaction bring with them; one that somebody else brought first stays as it is.
  * While an import is being merged they are left to a later note, because this one would have to wait for its rows.
@@ -76,32 +92,9 @@ function prestadorOf(row: Row): Prestador {
 export async function insertPrestadoresOfDps(
   client: PoolClient,
   tenant: string,
-  news: readonly { readonly prestador: Prestador; readonly em: number }[],
+  brought: readonly Brought[],
 ): Promise<void> {
-  const first = new Map(
-    news.map((one) => [one.prestador.documento, one]).toReversed() as [string, (typeof news)[number]][],
-  );
-  const list = [...first.values()].sort((a, b) => (a.prestador.documento < b.prestador.documento ? -1 : 1));
-  const text = `insert into prestadores (tenant, documento, inscricao_municipal, razao_social, autorizado, logradouro, numero,
-      bairro, cep, origem, criado_em)
-    select $1, x.documento, x.im, x.nome, true, x.logradouro, x.numero, x.bairro, x.cep, 'dps', x.em
-    from unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::timestamptz[])
-      as x (documento, im, nome, logradouro, numero, bairro, cep, em)
-    where ${mayWrite}
-    on conflict (tenant, documento, inscricao_comparavel) do nothing`;
-  await client.query({
-    name: 'insert_prestadores',
-    text,
-    values: [
-      tenant,
-      list.map(({ prestador }) => prestador.documento),
-      list.map(({ prestador }) => prestador.inscricaoMunicipal ?? ''),
-      list.map(({ prestador }) => prestador.razaoSocial),
-      list.map(({ prestador }) => prestador.endereco.xLgr),
-      list.map(({ prestador }) => prestador.endereco.nro),
-      list.map(({ prestador }) => prestador.endereco.xBairro),
-      list.map(({ prestador }) => prestador.endereco.CEP),
-      list.map(({ em }) => new Date(em).toISOString()),
-    ],
-  });
+  const first = new Map(brought.toReversed().map((one) => [one.prestador.documento, one]));
+  const inOrder = [...first.values()].sort((a, b) => (a.prestador.documento < b.prestador.documento ? -1 : 1));
+  await client.query({ name: 'insert_prestadores', text: INSERT, values: [tenant, ...BROUGHT.valuesOf(inOrder)] });
 }

@@ -8,19 +8,14 @@ export type Recebida = {
   readonly assinatura: { readonly valor: Buffer; readonly certificado: Buffer } | undefined;
 };
 
-/** The SHA-256 of each certificate that signed, by which rows name it. */
-export type Prints = ReadonlyMap<Buffer, Buffer>;
+/** Of a batch there is one certificate, the same buffer in every row: it is hashed once. */
+const PRINTS = new WeakMap<Buffer, Buffer>();
 
-/** Hashes each certificate once: of a batch there is one, the same buffer in every row. */
-export function printsOf(received: readonly (Recebida | undefined)[]): Prints {
-  const prints = new Map<Buffer, Buffer>();
-  for (const recebida of received) {
-    const certificado = recebida?.assinatura?.certificado;
-    if (certificado !== undefined && !prints.has(certificado)) {
-      prints.set(certificado, hash('sha256', certificado, 'buffer'));
-    }
-  }
-  return prints;
+/** The SHA-256 of a certificate that signed, by which rows name it. */
+export function printOf(certificado: Buffer): Buffer {
+  const print = PRINTS.get(certificado) ?? hash('sha256', certificado, 'buffer');
+  PRINTS.set(certificado, print);
+  return print;
 }
 
 const INSERT_CERTIFICADOS = `insert into certificados (tenant, impressao, der)
@@ -28,9 +23,14 @@ const INSERT_CERTIFICADOS = `insert into certificados (tenant, impressao, der)
   on conflict (tenant, impressao) do nothing`;
 
 /** Before the rows, in the same transaction: a certificate that a row names is there. */
-export function insertCertificados(client: PoolClient, tenant: string, prints: Prints): readonly Promise<unknown>[] {
-  if (prints.size === 0) return [];
-  const values = [tenant, [...prints.values()], [...prints.keys()]];
+export function insertCertificados(
+  client: PoolClient,
+  tenant: string,
+  received: readonly (Recebida | undefined)[],
+): readonly Promise<unknown>[] {
+  const certificados = [...new Set(received.flatMap((one) => one?.assinatura?.certificado ?? []))];
+  if (certificados.length === 0) return [];
+  const values = [tenant, certificados.map(printOf), certificados];
   return [client.query({ name: 'insert_certificados', text: INSERT_CERTIFICADOS, values })];
 }
 

@@ -5,6 +5,7 @@
  */
 import type { Db } from './open.ts';
 import type { PoolClient } from './pg.ts';
+import { equateColumns, listColumns, listTypes } from './sql.ts';
 import { mayTakeLong } from './watch.ts';
 
 /** One line that will not be taken. `motivo` is for the operator, or says what only the whole file shows: `contradiz` (the same thing said twice) or `sobrepoe` (periods that overlap). */
@@ -80,10 +81,7 @@ export async function stageImport<Row, Counts, Result>(
 
 function stagingOf<Row, Counts>(client: PoolClient, tenant: string, kind: Kind<Counts>): Staging<Row, Counts> {
   const names = Object.keys(kind.columns).join(', ');
-  const typed = Object.entries(kind.columns)
-    .map(([name, type]) => `${name} ${type}`)
-    .join(', ');
-  const insert = `insert into entrada (${names}) select ${names} from json_to_recordset($1) as x (${typed})`;
+  const insert = `insert into entrada (${names}) select ${names} from json_to_recordset($1) as x (${listTypes(kind.columns)})`;
   const refuse = `insert into recusadas (linha, motivo, chave)
     select linha, motivo, chave from json_to_recordset($1) as x (linha integer, motivo text, chave text)`;
   return {
@@ -132,16 +130,16 @@ export function refuseContradictions(
   return `insert into recusadas (linha, motivo, outra, chave)
     select e.linha, 'contradiz', f.linha, ${chaveOf('e', about)}
     from (select ${key.join(', ')}, min(linha) as linha from entrada group by ${key.join(', ')} having count(*) > 1) f
-      join entrada e on ${alike('e', 'f', key)}
+      join entrada e on ${equateColumns('e', 'f', key)}
       join entrada p on p.linha = f.linha
-    where e.linha > f.linha and (${listOf('e', columns)}) is distinct from (${listOf('p', columns)})`;
+    where e.linha > f.linha and (${listColumns('e', columns)}) is distinct from (${listColumns('p', columns)})`;
 }
 
 /** More than a file has lines, and the highest that an integer holds. */
 const LINES = 2_147_483_647;
 
 /** Refuses lines whose period begins before an earlier one of the same key has ended. */
-export function refuseOverlaps(key: readonly string[], inicio: string, fim: string): string {
+export function refuseOverlaps(key: readonly string[]): string {
   // The latest end so far and its line travel as one text, so that one pass in the order of the beginnings is enough;
   // the line counted backwards, so that of equal ends the first line is named.
   return `insert into recusadas (linha, motivo, outra, chave)
@@ -150,10 +148,10 @@ export function refuseOverlaps(key: readonly string[], inicio: string, fim: stri
       select p.*, max(to_char(coalesce(fim, '9999-12-31'), 'YYYY-MM-DD') || to_char(${LINES} - linha, 'FM0000000000')) over (
         partition by chave order by inicio, linha rows between unbounded preceding and 1 preceding) as latest
       from (
-        select ${chaveOf('o', key)} collate "C" as chave, ${inicio} as inicio, ${fim} as fim, min(linha) as linha
-        from entrada o where ${inicio} is not null group by ${listOf('o', key)}, ${inicio}, ${fim}
+        select ${chaveOf('o', key)} collate "C" as chave, inicio, fim, min(linha) as linha
+        from entrada o where inicio is not null group by ${listColumns('o', key)}, inicio, fim
       ) p
-    ) q join entrada e on ${chaveOf('e', key)} = q.chave and e.${inicio} = q.inicio and e.${fim} is not distinct from q.fim
+    ) q join entrada e on ${chaveOf('e', key)} = q.chave and e.inicio = q.inicio and e.fim is not distinct from q.fim
     where left(q.latest, 10)::date >= q.inicio`;
 }
 
@@ -161,15 +159,15 @@ export function refuseOverlaps(key: readonly string[], inicio: string, fim: stri
  * Two statements that take away the periods of a registry table which the file does not have, for the keys it names: all of
  * them, or of a key of which a line was refused, those alone that overlap the file's. `$1` is the tenant.
  */
-export function retirePeriods(table: string, key: readonly string[], inicio: string, fim: string): readonly string[] {
+export function retirePeriods(table: string, key: readonly string[]): readonly string[] {
   const absent = `s.tenant = $1
-      and not exists (select 1 from entrada o where ${alike('o', 's', key)} and o.${inicio} = s.inicio)`;
+      and not exists (select 1 from entrada o where ${equateColumns('o', 's', key)} and o.inicio = s.inicio)`;
   return [
     `delete from ${table} s where ${absent}
-      and exists (select 1 from entrada e where ${alike('e', 's', key)})
+      and exists (select 1 from entrada e where ${equateColumns('e', 's', key)})
       and not exists (select 1 from recusadas r where r.chave = ${chaveOf('s', key)})`,
-    `delete from ${table} s using entrada e where ${absent} and ${alike('e', 's', key)}
-      and e.${inicio} <= coalesce(s.fim, 'infinity') and s.inicio <= coalesce(e.${fim}, 'infinity')`,
+    `delete from ${table} s using entrada e where ${absent} and ${equateColumns('e', 's', key)}
+      and e.inicio <= coalesce(s.fim, 'infinity') and s.inicio <= coalesce(e.fim, 'infinity')`,
   ];
 }
 
@@ -189,13 +187,4 @@ export async function countWritten(
 /** The columns of a key as one text, as {@link NovaRecusa} has it. */
 function chaveOf(alias: string, key: readonly string[]): string {
   return key.map((column) => `${alias}.${column}`).join(" || ' ' || ");
-}
-
-function alike(one: string, other: string, key: readonly string[]): string {
-  return key.map((column) => `${one}.${column} = ${other}.${column}`).join(' and ');
-}
-
-/** `e.a, e.b` */
-export function listOf(alias: string, columns: readonly string[]): string {
-  return columns.map((column) => `${alias}.${column}`).join(', ');
 }
