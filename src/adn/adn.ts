@@ -111,6 +111,19 @@ export type AdnKnowledge =
   | { readonly kind: 'absent'; readonly place?: string }
   | { readonly kind: 'unavailable'; readonly why: string; readonly place?: string; readonly goesOn?: boolean };
 
+/** Where troubles are told, with what they are about. */
+export type Log = Readonly<Record<'info' | 'warn' | 'error', (about: object, message: string) => void>>;
+
+/**
+ * What later events of a note are told without being sent, after this answer to the one before them; undefined when that
+ * was decided, and the next may go.
+ */
+export function answerToTheNext(answer: EventoAnswer): EventoAnswer | undefined {
+  if (answer.kind === 'note_unknown') return answer;
+  if (!['unknown', 'unavailable', 'misconfigured'].includes(answer.kind)) return undefined;
+  return { kind: 'unavailable', why: 'um evento anterior da mesma nota ainda não foi decidido' };
+}
+
 export type Adn = {
   /** Whether {@link share} and {@link shareEventos} want the documents themselves. */
   readonly wantsDocuments: boolean;

@@ -2,9 +2,11 @@
  * Whether a request of one municipality to the ADN is worth sending, and what is learned from what becomes of it. Three circuits say
  * so: whether the certificate is accepted, whether the municipality is served, and whether anybody answers at the address.
  */
+import type { Log } from './adn.ts';
 import { type Breaker, openBreaker, type Pass } from './breaker.ts';
-import type { Line, Outcome } from './line.ts';
-import type { Read, Ways } from './verdict.ts';
+import type { Limits } from './limits.ts';
+import type { Ask, Line, Outcome } from './line.ts';
+import type { Read } from './verdict.ts';
 
 export type AskingSettings = {
   readonly line: Line;
@@ -12,18 +14,15 @@ export type AskingSettings = {
   readonly host: string;
   /** Of the address: one for all municipalities that speak to it. */
   readonly breaker: Breaker;
-  readonly log: { info: Say; warn: Say; error: Say };
-  readonly limits: {
-    readonly requestMs: number;
-    readonly requestMinMs: number;
-    readonly refusedFirstMs: number;
-    readonly refusedMaxMs: number;
-    readonly troubledFirstMs: number;
-    readonly troubledMaxMs: number;
-  };
+  readonly log: Log;
+  readonly limits: Limits;
 };
 
-type Say = (about: object, message: string) => void;
+/** A request, until when it is worth sending, on the clock of `performance.now`, and what its outcome means. */
+type Ways<T> = Omit<Ask, 'totalMs'> & {
+  readonly deadline: number;
+  readonly read: (outcome: Outcome) => Read<T>;
+};
 
 export type Asking = {
   /** Sends a request if it is worth trying, and lets the circuits learn from what `read` makes of it. */
@@ -89,30 +88,31 @@ export function openAsking(settings: AskingSettings): Asking {
   };
 }
 
-async function ask<T>(circuits: Circuits, ways: Ways<T>): Promise<T> {
+async function ask<T>(circuits: Circuits, { deadline, read, ...asked }: Ways<T>): Promise<T> {
   const { breaker, permission, progress, party, last, limits, line } = circuits;
+  /** Not even tried: the certificate was refused a while ago (`barred`), nobody answers there, or time is over. */
+  const refrain = (kind: 'barred' | 'unsent', why: string): T => read({ kind, code: 'NOT_TRIED', why }).value;
   const allowed = permission.enter();
-  if (allowed === undefined) return ways.barred(last.refusal);
+  if (allowed === undefined) return refrain('barred', last.refusal);
   const hopeful = progress.enter();
   if (hopeful === undefined) {
     allowed.withdrawn();
-    return ways.unsent(last.trouble);
+    return refrain('unsent', last.trouble);
   }
   const open = breaker.enter(party);
   if (open === undefined) {
     allowed.withdrawn();
     hopeful.withdrawn();
-    return ways.unsent('o ADN não está respondendo; novas tentativas são feitas de tempos em tempos');
+    return refrain('unsent', 'o ADN não está respondendo; novas tentativas são feitas de tempos em tempos');
   }
   try {
-    const left = ways.deadline - performance.now();
-    if (left < limits.requestMinMs) return ways.unsent('não houve tempo para o envio nesta rodada');
-    const { method, path, body, bytesMax } = ways;
-    const outcome = await line.request({ method, path, body, totalMs: Math.min(left, limits.requestMs), bytesMax });
-    const read = ways.read(outcome);
-    logTrouble(circuits, method, read, outcome);
-    learn(last, { allowed, hopeful, open }, read);
-    return read.value;
+    const left = deadline - performance.now();
+    if (left < limits.requestMinMs) return refrain('unsent', 'não houve tempo para o envio nesta rodada');
+    const outcome = await line.request({ ...asked, totalMs: Math.min(left, limits.requestMs) });
+    const meaning = read(outcome);
+    logTrouble(circuits, asked.method, meaning, outcome);
+    learn(last, { allowed, hopeful, open }, meaning);
+    return meaning.value;
   } finally {
     // A pass that has ended ignores this call.
     for (const pass of [allowed, hopeful, open]) pass.withdrawn();
@@ -129,13 +129,10 @@ function logTrouble<T>(
   if (health === 'answered') last.told = undefined;
   else if (health !== 'failed' && why !== last.told) {
     last.told = why;
-    log.warn({ adn: host, method, why, ...aboutOf(outcome) }, 'o ADN não deu uma resposta que sirva');
+    const { kind } = outcome;
+    const about = kind === 'answered' ? { status: outcome.status, bytes: outcome.body.length } : { code: outcome.code };
+    log.warn({ adn: host, method, why, ...about }, 'o ADN não deu uma resposta que sirva');
   }
-}
-
-function aboutOf(outcome: Outcome): object {
-  if (outcome.kind === 'answered') return { status: outcome.status, bytes: outcome.body.length };
-  return { code: outcome.code };
 }
 
 type Passes = { readonly allowed: Pass; readonly hopeful: Pass; readonly open: Pass };

@@ -9,6 +9,7 @@ import { promisify } from 'node:util';
 import { brotliDecompress, gunzip, inflate, type ZlibOptions } from 'node:zlib';
 import { buildConnector, type Dispatcher, Pool } from 'undici';
 import { ownOf } from '../fiscal/own.ts';
+import type { Limits } from './limits.ts';
 import { JSON_TYPE } from './wire.ts';
 
 const TLS_VERSION_MIN = 'TLSv1.2';
@@ -19,17 +20,10 @@ export type LineSettings = {
   readonly url: URL;
   /** PEM texts: our key, our certificate with its chain, and whom to believe; undefined: Mozilla's roots and the system's. */
   readonly tls: { readonly key: string; readonly cert: string; readonly ca: string | undefined };
-  readonly connections: number;
-  readonly connectMs: number;
-  /** How long a new connection may take to tell whether our certificate is accepted, see {@link afterVerdict}. */
-  readonly verdictMs: number;
-  /** Until the first line of the answer. */
-  readonly headersMs: number;
-  /** Between two pieces of the answer. */
-  readonly bodyMs: number;
+  readonly limits: Limits;
 };
 
-type Ask = {
+export type Ask = {
   readonly method: 'GET' | 'POST';
   /** Below the address of the line. */
   readonly path: string;
@@ -60,27 +54,26 @@ export type Line = {
   close(): Promise<void>;
 };
 
-export function openLine(settings: LineSettings): Line {
-  const { url, connections, connectMs, verdictMs, headersMs, bodyMs } = settings;
-  const secure = url.protocol === 'https:' ? secureContext(settings.tls) : NOT_SECURE;
+export function openLine({ url, tls: keys, limits }: LineSettings): Line {
+  const secure = url.protocol === 'https:' ? secureContext(keys) : NOT_SECURE;
   if ('barred' in secure) return { request: async () => secure.barred, close: async () => undefined };
   const connector = buildConnector({
     secureContext: secure.context,
     rejectUnauthorized: true,
     allowH2: false,
-    timeout: connectMs,
+    timeout: limits.connectMs,
   });
   const pool = new Pool(url.origin, {
-    connections,
-    headersTimeout: headersMs,
-    bodyTimeout: bodyMs,
+    connections: limits.lotsAtOnce,
+    headersTimeout: limits.headersMs,
+    bodyTimeout: limits.bodyMs,
     keepAliveTimeout: KEEP_ALIVE_MS,
     allowH2: false,
     pipelining: 1,
     connect: (options, callback) =>
       connector(options, (...[error, socket]) => {
         if (error !== null) callback(error, null);
-        else afterVerdict(socket as tls.TLSSocket, verdictMs, callback);
+        else afterVerdict(socket as tls.TLSSocket, limits.verdictMs, callback);
       }),
   });
   const base = url.pathname.replace(/\/+$/, '');

@@ -7,16 +7,17 @@
  */
 import { conflictOf } from '../fiscal/conflitos-evento.ts';
 import { readSimular, SIMULAR_MAX_MS, type Simulacao } from '../fiscal/simular.ts';
-import type {
-  Adn,
-  AdnAnswer,
-  AdnKnowledge,
-  DocumentToShare,
-  EventoAnswer,
-  EventoToShare,
-  NotaAnswer,
-  ToJudge,
-  ToSimulate,
+import {
+  type Adn,
+  type AdnAnswer,
+  type AdnKnowledge,
+  answerToTheNext,
+  type DocumentToShare,
+  type EventoAnswer,
+  type EventoToShare,
+  type NotaAnswer,
+  type ToJudge,
+  type ToSimulate,
 } from './adn.ts';
 import { meaningOf, NOT_TAKEN_HERE, NOTE_UNKNOWN } from './wire.ts';
 
@@ -101,13 +102,6 @@ function decideEventos(eventos: readonly EventoToShare[], now: number): Map<stri
     }
   }
   return answers;
-}
-
-/** What later events of a note are told after this answer to one of them; undefined when that was decided. */
-function answerToTheNext(answer: EventoAnswer): EventoAnswer | undefined {
-  if (answer.kind === 'note_unknown') return answer;
-  if (answer.kind !== 'unknown' && answer.kind !== 'unavailable') return undefined;
-  return { kind: 'unavailable', why: 'um evento anterior da mesma nota ainda não foi decidido' };
 }
 
 function isLost(document: ToSimulate): boolean {

@@ -4,8 +4,9 @@
  */
 import { setImmediate } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
-import type { AdnAnswer } from './adn.ts';
+import type { AdnAnswer, Log } from './adn.ts';
 import type { Asking } from './asking.ts';
+import type { Limits } from './limits.ts';
 import type { Matter } from './reading.ts';
 import { type LotVerdict, lotVerdict } from './verdict.ts';
 import { RECEPTION_PATH } from './wire.ts';
@@ -28,15 +29,10 @@ type Parcel = { readonly id: string; readonly chave: string; readonly text: stri
 
 export type Sending = {
   readonly asking: Asking;
-  readonly log: { warn(about: object, message: string): void; error(about: object, message: string): void };
+  readonly log: Log;
   /** Of the ADN, for the log. */
   readonly host: string;
-  readonly limits: {
-    readonly lotsAtOnce: number;
-    readonly lotDocumentsMax: number;
-    readonly lotBodyMaxBytes: number;
-    readonly answerMaxBytes: number;
-  };
+  readonly limits: Limits;
   /** How often the lots of a document came to nothing, by its `id`. */
   readonly troubles: Map<string, number>;
 };
@@ -120,8 +116,6 @@ async function sendLot<A>(round: Round<A>, lot: readonly Parcel[]): Promise<void
     bytesMax: round.limits.answerMaxBytes,
     deadline,
     read: (outcome) => lotVerdict(outcome, chaves, matter),
-    barred: (why) => ({ all: { kind: 'misconfigured', why } }),
-    unsent: (why) => ({ all: { kind: 'unavailable', why } }),
   });
   if ('each' in verdict) {
     for (const { id, chave } of lot) settle(round, id, verdict.each.get(chave)!);
@@ -159,7 +153,7 @@ function bodyOf(lot: readonly Parcel[]): Buffer {
  */
 function* lotsOf(
   documents: readonly Piece[],
-  { lotDocumentsMax, lotBodyMaxBytes }: { readonly lotDocumentsMax: number; readonly lotBodyMaxBytes: number },
+  { lotDocumentsMax, lotBodyMaxBytes }: Limits,
   isAlone: (id: string) => boolean,
 ): Generator<readonly Parcel[], undefined> {
   const seen = new Set<string>();

@@ -15,6 +15,7 @@ import {
   readLot,
   readPage,
 } from './reading.ts';
+import type { TipoDocumento } from './wire.ts';
 
 type Health = keyof Pass;
 
@@ -23,20 +24,6 @@ type Health = keyof Pass;
  * health is `failed` or `suspected`.
  */
 export type Read<T> = { readonly value: T; readonly health: Health; readonly why?: string; readonly refused?: string };
-
-export type Ways<T> = {
-  readonly method: 'GET' | 'POST';
-  readonly path: string;
-  readonly body: Buffer | undefined;
-  readonly bytesMax: number;
-  /** On the clock of `performance.now`. */
-  readonly deadline: number;
-  readonly read: (outcome: Outcome) => Read<T>;
-  /** Not even tried: the certificate was refused a while ago. */
-  readonly barred: (why: string) => T;
-  /** Not even tried: nobody answers there, or time is over. */
-  readonly unsent: (why: string) => T;
-};
 
 type Uncertain = Extract<AdnAnswer, { readonly kind: 'unknown' | 'unavailable' }>;
 
@@ -124,11 +111,7 @@ export type PageVerdict =
   | { readonly late: true }
   | { readonly stop: Extract<AdnKnowledge, { readonly kind: 'unavailable' }> };
 
-export function pageVerdict(
-  outcome: Outcome,
-  matter: Matter<unknown>,
-  nothing: ReadonlySet<string>,
-): Read<PageVerdict> {
+export function pageVerdict(outcome: Outcome, wanted: TipoDocumento, nothing: ReadonlySet<string>): Read<PageVerdict> {
   const unavailable = (why: string, health: Health): Read<PageVerdict> => ({
     value: { stop: { kind: 'unavailable', why } },
     health,
@@ -141,7 +124,7 @@ export function pageVerdict(
   const isCredential = CREDENTIAL_STATUSES.has(status);
   if (!(status >= 200 && status < 300) && !BODY_STATUSES.has(status) && !isCredential)
     return unavailable(said, 'suspected');
-  const reading = readPage(type, body, matter.tipo, nothing);
+  const reading = readPage(type, body, wanted, nothing);
   if (reading.kind === 'refusal') {
     const meanings = meaningsOf(reading.erros);
     // Who may not ask may be allowed to share all the same: sharing goes on.
