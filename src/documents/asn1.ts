@@ -26,6 +26,22 @@ export type Asn1 = {
 /** Bytes that are no ASN.1, or end too early, or are nested absurdly. */
 export class Asn1Error extends Error {}
 
+/** What a reading gives; undefined where it ends in an {@link Asn1Error}. */
+export function tryAsn1<Value>(read: () => Value): Value | undefined {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof Asn1Error) return undefined;
+    throw error;
+  }
+}
+
+/** A value that must be there. */
+export function requireValue(value: Asn1 | undefined): Asn1 {
+  if (value === undefined) throw new Asn1Error('something is missing');
+  return value;
+}
+
 export const TAG = {
   boolean: 1,
   integer: 2,

@@ -202,44 +202,46 @@ function fieldsOf(der: Buffer): Fields {
   const whole = readAsn1(der);
   // Other readers take no BER, or take it for something else.
   if (!hasDerLengths(whole)) throw new TypeError('a certificate is DER');
-  const [tbs] = childrenOf(whole);
-  const parts = childrenOf(tbs);
-  // Certificates of version 1 begin with the serial number.
-  const first = isContext(parts[0], 0) ? 1 : 0;
-  const [serial, algorithm, issuer, validity, subject] = parts.slice(first);
+  const [serial, algorithm, issuer, validity, subject, , ...more] = fieldsAfterVersion(whole);
   const [inicio, fim] = childrenOf(validity);
-  const extensions = extensionsOf(parts.slice(first + 6).find((part) => isContext(part, 3)));
-  const partOf = (oid: string): Asn1 | undefined => extensions.get(oid)?.value;
-  const commonName = commonNameOf(subject!);
-  const constraints = partOf(EXTENSION.basicConstraints);
-  const { isCa, pathLength } = constraintsOf(constraints);
-  const usage = partOf(EXTENSION.keyUsage);
-  const extended = partOf(EXTENSION.extKeyUsage);
-  const policies = partOf(EXTENSION.policies);
-  const altNames = partOf(EXTENSION.subjectAltName);
-  const nameConstraints = partOf(EXTENSION.nameConstraints);
+  const extensions = extensionsOf(more.find((part) => isContext(part, 3)));
+  const read = <Value>(oid: string, readValue: (value: Asn1) => Value): Value | undefined => {
+    const value = extensions.get(oid)?.value;
+    return value === undefined ? undefined : readValue(value);
+  };
+  const { isCa, pathLength } = read(EXTENSION.basicConstraints, constraintsOf) ?? NO_AUTHORITY;
   return {
     titular: shownName(subject!),
     emissor: shownName(issuer!),
     subjectName: comparable(subject!),
     issuerName: comparable(issuer!),
     subject: subject!.raw,
-    subjectAltName: altNames?.raw,
+    subjectAltName: read(EXTENSION.subjectAltName, ({ raw }) => raw),
     serial: serialOf(serial),
-    holder: holderOf(altNames, commonName),
+    holder: holderOf(read(EXTENSION.subjectAltName, otherNamesOf) ?? [], commonNameOf(subject!)),
     inicio: timeOf(inicio),
     fim: timeOf(fim),
     isCa,
     pathLength,
-    keyUsage: usage === undefined ? undefined : keyUsagesOf(usage),
-    extKeyUsage: extended === undefined ? undefined : childrenOf(extended).map(oidOf),
-    policies: policies === undefined ? [] : childrenOf(policies).map((policy) => oidOf(sequenceIn(policy)[0])),
-    nameConstraints: nameConstraints === undefined ? undefined : readNameConstraints(nameConstraints),
+    keyUsage: read(EXTENSION.keyUsage, keyUsagesOf),
+    extKeyUsage: read(EXTENSION.extKeyUsage, (value) => childrenOf(value).map(oidOf)),
+    policies: read(EXTENSION.policies, policiesOf) ?? [],
+    nameConstraints: read(EXTENSION.nameConstraints, readNameConstraints),
     unknownCritical: [...extensions]
       .filter(([oid, one]) => one.isCritical && !READ_EXTENSIONS.has(oid))
       .map(([oid]) => oid),
     weakDigest: weakDigestOf(algorithm),
   };
+}
+
+/** The signed fields of a certificate from its serial number on. One of version 1 has no version before it. */
+export function fieldsAfterVersion({ children: [signed] }: Asn1): readonly Asn1[] {
+  const fields = signed?.children ?? [];
+  return isContext(fields[0], 0) ? fields.slice(1) : fields;
+}
+
+function policiesOf(value: Asn1): readonly string[] {
+  return childrenOf(value).map((policy) => oidOf(sequenceIn(policy)[0]));
 }
 
 /** Lower hex of an INTEGER that is not negative. */
@@ -296,8 +298,11 @@ function extensionsOf(wrapped: Asn1 | undefined): ReadonlyMap<string, Extension>
   return extensions;
 }
 
-function constraintsOf(value: Asn1 | undefined): { isCa: boolean; pathLength: number | undefined } {
-  if (value === undefined) return { isCa: false, pathLength: undefined };
+type AuthorityConstraints = Pick<Certificate, 'isCa' | 'pathLength'>;
+
+const NO_AUTHORITY: AuthorityConstraints = { isCa: false, pathLength: undefined };
+
+function constraintsOf(value: Asn1): AuthorityConstraints {
   const parts = [...sequenceIn(value)];
   const flag = isUniversal(parts[0], TAG.boolean) ? parts.shift() : undefined;
   const [length, ...more] = parts;
@@ -334,17 +339,18 @@ function weakDigestOf(algorithm: Asn1 | undefined): string | undefined {
   return chosen === undefined ? 'SHA-1' : WEAK[oidOf(chosen)];
 }
 
-function holderOf(subjectAltName: Asn1 | undefined, commonName: string | undefined): Holder | undefined {
-  const others = subjectAltName === undefined ? [] : otherNamesOf(subjectAltName);
-  for (const [oid, text] of others) {
-    const documento = oid === ICP_BRASIL_NAME.cnpj ? cnpjIn(text) : undefined;
-    if (documento !== undefined) return { tipo: 'CNPJ', documento, onde: `SAN ${ICP_BRASIL_NAME.cnpj}` };
-  }
-  for (const [oid, text] of others) {
-    const documento = oid === ICP_BRASIL_NAME.pessoa ? cpfIn(text) : undefined;
-    if (documento !== undefined) return { tipo: 'CPF', documento, onde: `SAN ${ICP_BRASIL_NAME.pessoa}` };
-  }
-  if (commonName === undefined || !commonName.includes(':')) return undefined;
+/** The holder in the fields of ICP-Brasil, a CNPJ before a CPF; without them, behind the last colon of the common name. */
+function holderOf(fields: readonly OtherName[], commonName: string | undefined): Holder | undefined {
+  const inField = (
+    tipo: Holder['tipo'],
+    oid: string,
+    read: (text: string) => string | undefined,
+  ): Holder | undefined => {
+    const [documento] = fields.flatMap(([id, text]) => (id === oid ? (read(text) ?? []) : []));
+    return documento === undefined ? undefined : { tipo, documento, onde: `SAN ${oid}` };
+  };
+  const found = inField('CNPJ', ICP_BRASIL_NAME.cnpj, cnpjIn) ?? inField('CPF', ICP_BRASIL_NAME.pessoa, cpfIn);
+  if (found !== undefined || commonName?.includes(':') !== true) return found;
   const tail = commonName.slice(commonName.lastIndexOf(':') + 1);
   const cnpj = cnpjIn(tail);
   if (cnpj !== undefined) return { tipo: 'CNPJ', documento: cnpj, onde: 'CN' };
@@ -352,16 +358,16 @@ function holderOf(subjectAltName: Asn1 | undefined, commonName: string | undefin
   return cpf === undefined ? undefined : { tipo: 'CPF', documento: cpf, onde: 'CN' };
 }
 
+type OtherName = readonly [oid: string, text: string];
+
 /** otherName ::= [0] { type-id, [0] EXPLICIT value }, the value of any string type. */
-function otherNamesOf(names: Asn1): readonly (readonly [oid: string, text: string])[] {
-  const found: (readonly [string, string])[] = [];
-  for (const name of childrenOf(names)) {
-    if (!isContext(name, 0)) continue;
+function otherNamesOf(names: Asn1): readonly OtherName[] {
+  return childrenOf(names).flatMap((name): OtherName[] => {
+    if (!isContext(name, 0)) return [];
     const [id, wrapped] = childrenOf(name);
     const value = isContext(wrapped, 0) ? wrapped.children[0] : undefined;
-    if (value !== undefined) found.push([oidOf(id), textOf(value)]);
-  }
-  return found;
+    return value === undefined ? [] : [[oidOf(id), textOf(value)]];
+  });
 }
 
 /** A CNPJ. Authorities write zeros where there is none. */

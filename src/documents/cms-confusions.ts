@@ -10,117 +10,117 @@ import { CMS_OID, OTHER_CONTENTS } from './oids.ts';
 /** Lengths of an RSA signature value without a CMS. */
 const RSA_BYTES = [128, 256, 384, 512];
 
-const WANTED = 'Envie um CMS SignedData destacado (PKCS#7, DER em Base64)';
-/** What to send, after what came instead. */
-function askForCms(came: string, detail = ''): FaultText {
-  return describeFault(came, `${WANTED}${detail}.`);
+/** The step that asks for a CMS. */
+function askForCms(detail = ''): string {
+  return `Envie um CMS SignedData destacado (PKCS#7, DER em Base64)${detail}.`;
 }
 
-function warnOfKey(came: string): FaultText {
-  return describeFault(
-    `${came} Não envie a chave a ninguém: quem a recebe pode assinar em seu nome. Considere revogar o certificado, e`,
-    'envie só a assinatura (CMS destacado).',
-  );
+function describeOther(came: string, detail?: string): FaultText {
+  return describeFault(came, askForCms(detail));
 }
 
-export const whatItSeems = {
-  /** The text of the header, before it is decoded. */
-  asText(header: string): FaultText | undefined {
-    const text = header.trim();
-    if (/^-----BEGIN [^-]*PRIVATE KEY/.test(text)) return warnOfKey('traz uma chave privada.');
-    if (text.startsWith('-----BEGIN')) {
-      return describeFault('está em PEM.', 'Envie só o Base64 que fica entre as linhas BEGIN e END, sem elas.');
-    }
-    if (text.startsWith('<')) return askForCms('traz XML, como uma assinatura XML.');
-    if (/^eyJ[\w-]*\.[\w-]*\.[\w-]*$/.test(text)) return askForCms('traz um JWS (JWT), e não um CMS.');
-    if (text.startsWith('{')) return askForCms('traz JSON.', '; o corpo vai no corpo da requisição');
-    if (/^(undefined|null|None|\[object \w+\])$/.test(text)) {
-      return { mensagem: `traz o texto ${text}: a assinatura não foi preenchida pelo programa que envia.` };
-    }
-    if (/^(["']).*\1$/.test(text)) return { mensagem: 'vem entre aspas. Retire-as e envie só o Base64.' };
-    if (text.startsWith('data:'))
-      return describeFault('começa com data:, como um endereço.', 'Envie só o Base64 que vem depois da vírgula.');
-    if (text.includes('\\n') || text.includes('\\r')) {
-      return { mensagem: 'traz quebras de linha escritas como \\n ou \\r. Retire-as: o Base64 vai numa linha só.' };
-    }
-    if (/%(2B|2F|3D)/i.test(text))
-      return describeFault('está codificado como endereço (%2B, %2F, %3D).', 'Envie o Base64 sem essa codificação.');
-    if (/^[\w=-]+$/.test(text) && /[-_]/.test(text)) {
-      return {
-        mensagem:
-          'usa o alfabeto Base64 de endereços (- e _). Use o alfabeto comum: + no lugar de - e / no lugar de _.',
-      };
-    }
-    if (/^30[0-9a-f]+$/i.test(text) && text.length % 2 === 0) {
-      return describeFault('está em hexadecimal.', 'Codifique o DER do CMS em Base64.');
-    }
-    return undefined;
-  },
+const KEEP_KEY =
+  'Não envie a chave a ninguém: quem a recebe pode assinar em seu nome. Considere revogar o certificado, e';
+const SIGNATURE_ALONE = 'envie só a assinatura (CMS destacado).';
 
-  /** The bytes that the Base64 stands for; `value` is undefined when they are no ASN.1. */
-  asBytes(bytes: Buffer, value: Asn1 | undefined): FaultText | undefined {
-    // One digest in five hundred is ASN.1 by chance; none has the structure of a known confusion.
-    if (value !== undefined) return isKnownLength(bytes) && !value.isConstructed ? notAsn1(bytes) : asValue(value);
-    const start = bytes.subarray(0, 200).toString('latin1').trimStart();
-    // One RSA value in two hundred begins with the byte of `<`, `[` or `{`: a text is readable, and not in its first letter alone.
-    if (!/^[ -~\s]{8}[\t\n\r -~\x80-\xff]*$/.test(start)) return notAsn1(bytes);
-    if (/^-----BEGIN [^-]*PRIVATE KEY/.test(start)) return warnOfKey('traz uma chave privada.');
-    if (start.startsWith('-----BEGIN')) {
-      return describeFault('é o Base64 de um texto PEM. O PEM já é Base64:', 'envie só o que fica entre as linhas.');
-    }
-    if (start.startsWith('<')) return askForCms('é o Base64 de um XML.');
-    if (/^[[{]/.test(start))
-      return askForCms('é o Base64 de um JSON, talvez do próprio corpo.', ' sobre os bytes do corpo');
-    if (/^MI[A-Za-z0-9+/]{8}/.test(start))
-      return describeFault('está em Base64 duas vezes.', 'Codifique o DER do CMS uma vez só.');
-    return notAsn1(bytes);
-  },
-} as const;
+/** What is recognised by a pattern, the first that fits: what came, and what to send instead. */
+type Confusions = readonly (readonly [pattern: RegExp, came: string, instead?: string])[];
+
+const TEXTS: Confusions = [
+  [/^-----BEGIN [^-]*PRIVATE KEY/, `traz uma chave privada. ${KEEP_KEY}`, SIGNATURE_ALONE],
+  [/^-----BEGIN/, 'está em PEM.', 'Envie só o Base64 que fica entre as linhas BEGIN e END, sem elas.'],
+  [/^</, 'traz XML, como uma assinatura XML.', askForCms()],
+  [/^eyJ[\w-]*\.[\w-]*\.[\w-]*$/, 'traz um JWS (JWT), e não um CMS.', askForCms()],
+  [/^\{/, 'traz JSON.', askForCms('; o corpo vai no corpo da requisição')],
+  [/^(["']).*\1$/, 'vem entre aspas. Retire-as e envie só o Base64.'],
+  [/^data:/, 'começa com data:, como um endereço.', 'Envie só o Base64 que vem depois da vírgula.'],
+  [/\\n|\\r/, 'traz quebras de linha escritas como \\n ou \\r. Retire-as: o Base64 vai numa linha só.'],
+  [/%(2B|2F|3D)/i, 'está codificado como endereço (%2B, %2F, %3D).', 'Envie o Base64 sem essa codificação.'],
+  [
+    /^(?=.*[-_])[\w=-]+$/,
+    'usa o alfabeto Base64 de endereços (- e _). Use o alfabeto comum: + no lugar de - e / no lugar de _.',
+  ],
+  [/^30(?:[0-9a-f]{2})+$/i, 'está em hexadecimal.', 'Codifique o DER do CMS em Base64.'],
+];
+
+const READABLE_BYTES: Confusions = [
+  [/^-----BEGIN [^-]*PRIVATE KEY/, `traz uma chave privada. ${KEEP_KEY}`, SIGNATURE_ALONE],
+  [/^-----BEGIN/, 'é o Base64 de um texto PEM. O PEM já é Base64:', 'envie só o que fica entre as linhas.'],
+  [/^</, 'é o Base64 de um XML.', askForCms()],
+  [/^[[{]/, 'é o Base64 de um JSON, talvez do próprio corpo.', askForCms(' sobre os bytes do corpo')],
+  [/^MI[A-Za-z0-9+/]{8}/, 'está em Base64 duas vezes.', 'Codifique o DER do CMS uma vez só.'],
+];
+
+function findConfusion(confusions: Confusions, text: string): FaultText | undefined {
+  const [, came = '', instead] = confusions.find(([pattern]) => pattern.test(text)) ?? [];
+  if (came === '') return undefined;
+  return instead === undefined ? { mensagem: came } : describeFault(came, instead);
+}
+
+/** Says what the text of a header is in place of the Base64 of a CMS. */
+export function describeText(header: string): FaultText | undefined {
+  const text = header.trim();
+  if (/^(undefined|null|None|\[object \w+\])$/.test(text)) {
+    return { mensagem: `traz o texto ${text}: a assinatura não foi preenchida pelo programa que envia.` };
+  }
+  return findConfusion(TEXTS, text);
+}
+
+/** Says what the bytes under the Base64 are in place of a CMS; `value` is undefined when they are no ASN.1. */
+export function describeBytes(bytes: Buffer, value: Asn1 | undefined): FaultText | undefined {
+  // One digest in five hundred is ASN.1 by chance; none has the structure of a known confusion.
+  if (value !== undefined)
+    return isKnownLength(bytes) && !value.isConstructed ? describeUnreadable(bytes) : describeValue(value);
+  const start = bytes.subarray(0, 200).toString('latin1').trimStart();
+  // One RSA value in two hundred begins with the byte of `<`, `[` or `{`: a text is readable beyond its first letter.
+  const isReadable = /^[ -~\s]{8}[\t\n\r -~\x80-\xff]*$/.test(start);
+  return (isReadable ? findConfusion(READABLE_BYTES, start) : undefined) ?? describeUnreadable(bytes);
+}
 
 function isKnownLength({ length }: Buffer): boolean {
   return RSA_BYTES.includes(length) || DIGESTS_BY_BYTES.has(length);
 }
 
-function notAsn1(bytes: Buffer): FaultText | undefined {
+function describeUnreadable(bytes: Buffer): FaultText | undefined {
   const { length } = bytes;
   if (RSA_BYTES.includes(length)) {
-    return askForCms(
+    return describeOther(
       `tem ${length} bytes, como o valor de uma assinatura RSA sem o CMS em volta.`,
       ', com o certificado dentro',
     );
   }
   const digest = DIGESTS_BY_BYTES.get(length);
   if (digest !== undefined)
-    return askForCms(`tem ${length} bytes, como um resumo ${digest.shown} e não uma assinatura.`);
+    return describeOther(`tem ${length} bytes, como um resumo ${digest.shown} e não uma assinatura.`);
   // Bytes that begin like a CMS: reading them as one tells more.
-  return bytes[0] === 0x30 && length > 64 ? undefined : askForCms('não é um CMS: os bytes não são ASN.1.');
+  return bytes[0] === 0x30 && length > 64 ? undefined : describeOther('não é um CMS: os bytes não são ASN.1.');
 }
 
-function asValue(value: Asn1): FaultText | undefined {
+function describeValue(value: Asn1): FaultText | undefined {
   const [first, second, third] = value.children;
-  if (!isUniversal(value, TAG.sequence) || first?.class !== 0) return askForCms('não é um CMS.');
+  if (!isUniversal(value, TAG.sequence) || first?.class !== 0) return describeOther('não é um CMS.');
   switch (first.tag) {
     case TAG.oid:
-      return asContentInfo(oidOf(first));
+      return describeContentInfo(oidOf(first));
     case TAG.sequence:
       return isUniversal(second, TAG.octetString)
-        ? askForCms('traz só um resumo (DigestInfo).')
-        : askForCms('traz só um certificado, sem assinatura.', ', com o certificado dentro dele');
+        ? describeOther('traz só um resumo (DigestInfo).')
+        : describeOther('traz só um certificado, sem assinatura.', ', com o certificado dentro dele');
     case TAG.integer:
-      return asNumbered(first, second, third);
+      return describeNumbered(first, second, third);
     default:
-      return askForCms('não é um CMS.');
+      return describeOther('não é um CMS.');
   }
 }
 
-function asContentInfo(oid: string): FaultText | undefined {
+function describeContentInfo(oid: string): FaultText | undefined {
   if (oid === CMS_OID.signedData) return undefined;
   const what = OTHER_CONTENTS[oid] ?? `conteúdo de outro tipo (OID ${oid})`;
-  return askForCms(`é um CMS que traz ${what}, e não uma assinatura (signedData).`);
+  return describeOther(`é um CMS que traz ${what}, e não uma assinatura (signedData).`);
 }
 
 /** Structures that begin with a number: a version, or half of a signature. */
-function asNumbered(first: Asn1, second: Asn1 | undefined, third: Asn1 | undefined): FaultText {
+function describeNumbered(first: Asn1, second: Asn1 | undefined, third: Asn1 | undefined): FaultText {
   switch (second?.tag) {
     case TAG.set:
       return {
@@ -128,13 +128,15 @@ function asNumbered(first: Asn1, second: Asn1 | undefined, third: Asn1 | undefin
       };
     case TAG.integer:
       return third === undefined
-        ? askForCms('é uma assinatura ECDSA ou DSA sem CMS.', ', com RSA')
-        : warnOfKey('traz uma chave privada.');
+        ? describeOther('é uma assinatura ECDSA ou DSA sem CMS.', ', com RSA')
+        : describeKey('uma chave privada');
     case TAG.sequence:
-      return warnOfKey(
-        `traz ${first.content[0] === 3 ? 'um PKCS#12, com a chave privada dentro' : 'uma chave privada'}.`,
-      );
+      return describeKey(first.content[0] === 3 ? 'um PKCS#12, com a chave privada dentro' : 'uma chave privada');
     default:
-      return askForCms('não é um CMS.');
+      return describeOther('não é um CMS.');
   }
+}
+
+function describeKey(came: string): FaultText {
+  return describeFault(`traz ${came}. ${KEEP_KEY}`, SIGNATURE_ALONE);
 }

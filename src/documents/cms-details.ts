@@ -4,7 +4,7 @@
  */
 import { constants, hash, verify } from 'node:crypto';
 import { CMS_DIGESTS, CMS_SIGNATURES, OID_NAMES, SHA256 } from './algorithms.ts';
-import { type Asn1, Asn1Error, isContext, isUniversal, octetsOf, oidOf, readAsn1, TAG, timeOf } from './asn1.ts';
+import { type Asn1, isContext, isUniversal, octetsOf, oidOf, readAsn1, TAG, timeOf, tryAsn1 } from './asn1.ts';
 import type { Certificate } from './certificate.ts';
 import { signedForm } from './cms.ts';
 import { ATTRIBUTE_NAMES, CMS_OID } from './oids.ts';
@@ -79,7 +79,7 @@ type Signer = {
 /** The first SignerInfo, when there is one that has its parts. */
 function signerIn(header: string | undefined): Signer | undefined {
   if (header === undefined) return undefined;
-  try {
+  return tryAsn1(() => {
     const signedData = readAsn1(Buffer.from(header, 'base64')).children[1]?.children[0];
     const info = signedData?.children.findLast((part) => isUniversal(part, TAG.set))?.children[0];
     const [, , digestAlgorithm, ...rest] = info?.children ?? [];
@@ -88,10 +88,7 @@ function signerIn(header: string | undefined): Signer | undefined {
     if (!isUniversal(signature, TAG.octetString)) return undefined;
     const digestOid = oidOf(digestAlgorithm?.children[0]);
     return { digestOid, signatureOid: oidOf(signatureAlgorithm?.children[0]), attributes, signature };
-  } catch (error) {
-    if (error instanceof Asn1Error) return undefined;
-    throw error;
-  }
+  });
 }
 
 function valueHolds(signer: Signer, body: Uint8Array, { publicKey }: Certificate): boolean | undefined {

@@ -4,7 +4,7 @@
  * after the name of the header, or undefined.
  */
 import { describeFault, type FaultText } from '../fiscal/fault.ts';
-import { type Asn1, Asn1Error, isUniversal, oidOf, TAG, timeOf } from './asn1.ts';
+import { type Asn1, isUniversal, oidOf, TAG, timeOf, tryAsn1 } from './asn1.ts';
 import { readCrl } from './crl.ts';
 import { ATTRIBUTE_NAMES, CMS_OID } from './oids.ts';
 
@@ -66,12 +66,7 @@ const OF_ONE_LIST: Readonly<Record<string, { readonly list: List; readonly sourc
 };
 
 /** Why attributes are refused: each has a name and values (RFC 5652, 5.3), stands in its own list, and is signed once. */
-export function attributesFault(which: List, list: Asn1 | undefined): FaultText | undefined {
-  const mensagem = attributesProblem(which, list);
-  return mensagem === undefined ? undefined : { mensagem };
-}
-
-function attributesProblem(which: List, list: Asn1 | undefined): string | undefined {
+export function attributesFault(which: List, list: Asn1 | undefined): string | undefined {
   if (list === undefined) return undefined;
   if (!list.isConstructed || list.children.length === 0) {
     return `a lista de atributos ${which} está vazia ou não é uma lista.`;
@@ -110,24 +105,12 @@ function placeFault(which: List, oid: string, values: readonly Asn1[]): string |
 
 function isTime(value: Asn1): boolean {
   if (!isUniversal(value, TAG.utcTime) && !isUniversal(value, TAG.generalizedTime)) return false;
-  try {
-    timeOf(value);
-    return true;
-  } catch (error) {
-    if (error instanceof Asn1Error) return false;
-    throw error;
-  }
+  return tryAsn1(() => timeOf(value)) !== undefined;
 }
 
 /** The OID of an attribute; undefined where the value is not an attribute. */
 function nameOf(value: Asn1): string | undefined {
   const [name, values, ...more] = value.children;
   const hasParts = isUniversal(value, TAG.sequence) && isUniversal(values, TAG.set) && values.isConstructed;
-  if (!hasParts || more.length > 0) return undefined;
-  try {
-    return oidOf(name);
-  } catch (error) {
-    if (error instanceof Asn1Error) return undefined;
-    throw error;
-  }
+  return hasParts && more.length === 0 ? tryAsn1(() => oidOf(name)) : undefined;
 }

@@ -9,6 +9,7 @@ import { isUniversal, octetsOf, oidOf, readAsn1, TAG } from './asn1.ts';
 /** A longer body is not diagnosed: it would take too much time. */
 const DIAGNOSED_BYTES_MAX = 64 * 1024;
 
+/** What was signed, after "Foi assinado ", and the bytes of it; a fault where the habit has a step that mends it. */
 type Candidate = readonly [habit: string | FaultText, bytes: () => Uint8Array | string | undefined];
 
 /** In Portuguese, what was signed in place of the body; undefined when it is nothing usual. */
@@ -17,7 +18,7 @@ export function nearMissOfBody(body: Uint8Array, isSigned: (bytes: Uint8Array) =
   for (const [habit, bytes] of candidatesOf(body)) {
     const candidate = attempt(bytes);
     if (candidate === undefined || !isSigned(Buffer.from(candidate))) continue;
-    return typeof habit === 'string' ? { mensagem: habit } : habit;
+    return typeof habit === 'string' ? { mensagem: `Foi assinado ${habit}` } : habit;
   }
   return undefined;
 }
@@ -31,54 +32,37 @@ function attempt(bytes: () => Uint8Array | string | undefined): Uint8Array | str
   }
 }
 
-function describeSerialization(habit: string): FaultText {
-  return describeFault(habit, 'Assine os bytes que vão na requisição, e não outra serialização do mesmo JSON.');
-}
-
 function candidatesOf(body: Uint8Array): readonly Candidate[] {
   const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
   const text = bytes.toString('utf8');
   const withoutBom = text.replace(/^\uFEFF/, '');
+  const withoutEnd = (): string | undefined => (/\s$/.test(text) ? text.replace(/\r?\n$/, '') : undefined);
+  const sha256 = (encoding: 'hex' | 'base64' | 'buffer') => () => hash('sha256', bytes, encoding);
   return [
-    ['Foi assinado o corpo com uma quebra de linha (LF) no fim, que não veio na requisição.', () => `${text}\n`],
-    ['Foi assinado o corpo com uma quebra de linha (CR LF) no fim, que não veio na requisição.', () => `${text}\r\n`],
-    [
-      'Foi assinado o corpo sem a quebra de linha do fim, que veio na requisição.',
-      () => (/\s$/.test(text) ? text.replace(/\r?\n$/, '') : undefined),
-    ],
+    ['o corpo com uma quebra de linha (LF) no fim, que não veio na requisição.', () => `${text}\n`],
+    ['o corpo com uma quebra de linha (CR LF) no fim, que não veio na requisição.', () => `${text}\r\n`],
+    ['o corpo sem a quebra de linha do fim, que veio na requisição.', withoutEnd],
     [
       describeFault('Foi assinado o corpo com fins de linha CR LF, e veio com LF. No OpenSSL,', 'assine com -binary.'),
       () => text.replace(/\r?\n/g, '\r\n'),
     ],
     [
-      'Foi assinado o corpo com fins de linha CR LF, como faz o OpenSSL sem -binary, e veio com LF.',
+      'o corpo com fins de linha CR LF, como faz o OpenSSL sem -binary, e veio com LF.',
       () => text.replace(/\r?\n|$/g, '\r\n'),
     ],
-    ['Foi assinado o corpo com fins de linha LF, e veio com CR LF.', () => text.replaceAll('\r\n', '\n')],
-    [
-      'Foi assinado o corpo com a marca de ordem de bytes (BOM) no começo, que não veio na requisição.',
-      () => `\uFEFF${text}`,
-    ],
-    ['Foi assinado o corpo sem a marca de ordem de bytes (BOM) do começo, que veio na requisição.', () => withoutBom],
-    ['Foi assinado o corpo sem os espaços do começo e do fim, que vieram na requisição.', () => text.trim()],
+    ['o corpo com fins de linha LF, e veio com CR LF.', () => text.replaceAll('\r\n', '\n')],
+    ['o corpo com a marca de ordem de bytes (BOM) no começo, que não veio na requisição.', () => `\uFEFF${text}`],
+    ['o corpo sem a marca de ordem de bytes (BOM) do começo, que veio na requisição.', () => withoutBom],
+    ['o corpo sem os espaços do começo e do fim, que vieram na requisição.', () => text.trim()],
     ...serializationsOf(withoutBom),
-    ['Foi assinado o corpo codificado em Latin-1, e veio em UTF-8.', () => Buffer.from(text, 'latin1')],
-    ['Foi assinado o corpo em UTF-8, e veio em Latin-1.', () => Buffer.from(bytes.toString('latin1'), 'utf8')],
-    ['Foi assinado o corpo codificado em UTF-16, e veio em UTF-8.', () => Buffer.from(text, 'utf16le')],
-    ['Foi assinado o texto em Base64 do corpo, e não o corpo.', () => bytes.toString('base64')],
-    [
-      'Foi assinado o resumo SHA-256 do corpo, e não o corpo: a biblioteca já calcula o resumo.',
-      () => hash('sha256', bytes, 'buffer'),
-    ],
-    [
-      'Foi assinado o texto hexadecimal do resumo SHA-256 do corpo, e não o corpo: a biblioteca já calcula o resumo.',
-      () => hash('sha256', bytes, 'hex'),
-    ],
-    [
-      'Foi assinado o Base64 do resumo SHA-256 do corpo, e não o corpo: a biblioteca já calcula o resumo.',
-      () => hash('sha256', bytes, 'base64'),
-    ],
-    ['Foi assinado um conteúdo vazio: o corpo não chegou à função que assina.', () => ''],
+    ['o corpo codificado em Latin-1, e veio em UTF-8.', () => Buffer.from(text, 'latin1')],
+    ['o corpo em UTF-8, e veio em Latin-1.', () => Buffer.from(bytes.toString('latin1'), 'utf8')],
+    ['o corpo codificado em UTF-16, e veio em UTF-8.', () => Buffer.from(text, 'utf16le')],
+    ['o texto em Base64 do corpo, e não o corpo.', () => bytes.toString('base64')],
+    ['o resumo SHA-256 do corpo, e não o corpo: a biblioteca já calcula o resumo.', sha256('buffer')],
+    ['o texto hexadecimal do resumo SHA-256 do corpo, e não o corpo: a biblioteca já calcula o resumo.', sha256('hex')],
+    ['o Base64 do resumo SHA-256 do corpo, e não o corpo: a biblioteca já calcula o resumo.', sha256('base64')],
+    ['um conteúdo vazio: o corpo não chegou à função que assina.', () => ''],
   ];
 }
 
@@ -87,38 +71,20 @@ function serializationsOf(text: string): readonly Candidate[] {
   const json = (): unknown => JSON.parse(text);
   const spaced = (): string => respaceJson(text, { afterColon: ' ', afterComma: ' ' });
   const compact = (): string => respaceJson(text, { afterColon: '', afterComma: '' });
-  return [
-    [describeSerialization('Foi assinado o JSON compacto, sem espaços nem quebras de linha.'), compact],
-    [
-      describeSerialization('Foi assinado o JSON compacto que JSON.stringify(JSON.parse(corpo)) dá.'),
-      () => JSON.stringify(json()),
-    ],
-    [describeSerialization('Foi assinado o JSON indentado com 2 espaços.'), () => JSON.stringify(json(), null, 2)],
-    [describeSerialization('Foi assinado o JSON indentado com 4 espaços.'), () => JSON.stringify(json(), null, 4)],
-    [describeSerialization('Foi assinado o JSON indentado com tabulações.'), () => JSON.stringify(json(), null, '\t')],
-    [
-      describeSerialization(
-        'Foi assinado o JSON com um espaço depois de : e de vírgula, como o json.dumps do Python escreve.',
-      ),
-      spaced,
-    ],
-    [
-      describeSerialization('Foi assinado o JSON como o json.dumps do Python escreve, com \\u no lugar dos acentos.'),
-      () => escapeNonAscii(spaced()),
-    ],
-    [
-      describeSerialization('Foi assinado o JSON compacto, com \\u no lugar dos acentos.'),
-      () => escapeNonAscii(compact()),
-    ],
-    [
-      describeSerialization('Foi assinado o JSON como o json_encode do PHP escreve, com \\/ e \\u.'),
-      () => escapeNonAscii(compact()).replaceAll('/', '\\/'),
-    ],
-    [
-      describeSerialization('Foi assinado o JSON com as chaves em ordem alfabética.'),
-      () => JSON.stringify(sortKeys(json())),
-    ],
+  const asWritten: readonly (readonly [how: string, bytes: () => string])[] = [
+    ['compacto, sem espaços nem quebras de linha', compact],
+    ['compacto que JSON.stringify(JSON.parse(corpo)) dá', () => JSON.stringify(json())],
+    ['indentado com 2 espaços', () => JSON.stringify(json(), null, 2)],
+    ['indentado com 4 espaços', () => JSON.stringify(json(), null, 4)],
+    ['indentado com tabulações', () => JSON.stringify(json(), null, '\t')],
+    ['com um espaço depois de : e de vírgula, como o json.dumps do Python escreve', spaced],
+    ['como o json.dumps do Python escreve, com \\u no lugar dos acentos', () => escapeNonAscii(spaced())],
+    ['compacto, com \\u no lugar dos acentos', () => escapeNonAscii(compact())],
+    ['como o json_encode do PHP escreve, com \\/ e \\u', () => escapeNonAscii(compact()).replaceAll('/', '\\/')],
+    ['com as chaves em ordem alfabética', () => JSON.stringify(sortKeys(json()))],
   ];
+  const change = 'Assine os bytes que vão na requisição, e não outra serialização do mesmo JSON.';
+  return asWritten.map(([how, bytes]) => [describeFault(`Foi assinado o JSON ${how}.`, change), bytes]);
 }
 
 /** The same tokens with other white space between them; numbers and escapes stay as they are written. */

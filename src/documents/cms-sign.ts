@@ -1,7 +1,7 @@
 /** Makes what `cms.ts` verifies: the detached CMS over the bytes of a request, with the attributes of a CAdES-BES signature. */
 import { hash, sign } from 'node:crypto';
-import { type Asn1, Asn1Error, der, isContext, readAsn1 } from './asn1.ts';
-import type { Certificate } from './certificate.ts';
+import { der, readAsn1, requireValue } from './asn1.ts';
+import { type Certificate, fieldsAfterVersion } from './certificate.ts';
 import { CMS_OID } from './oids.ts';
 import type { Signer } from './signing.ts';
 
@@ -21,11 +21,10 @@ export function signCms(body: Uint8Array, { key, certificate, chain = [] }: CmsS
     ),
   ].sort(Buffer.compare);
   const sha256 = der.sequence(der.oid(CMS_OID.sha256), der.null());
-  const tbs = present(readAsn1(certificate.der).children[0]).children;
-  const [serial, , issuer] = isContext(tbs[0], 0) ? tbs.slice(1) : tbs;
+  const [serial, , issuer] = fieldsAfterVersion(readAsn1(certificate.der));
   const signerInfo = der.sequence(
     der.integer(1),
-    der.sequence(present(issuer).raw, present(serial).raw),
+    der.sequence(requireValue(issuer).raw, requireValue(serial).raw),
     sha256,
     der.context(0, ...attributes),
     der.sequence(der.oid(CMS_OID.rsa), der.null()),
@@ -40,9 +39,4 @@ export function signCms(body: Uint8Array, { key, certificate, chain = [] }: CmsS
     der.set(signerInfo),
   );
   return der.sequence(der.oid(CMS_OID.signedData), der.context(0, signedData));
-}
-
-function present(value: Asn1 | undefined): Asn1 {
-  if (value === undefined) throw new Asn1Error('something is missing');
-  return value;
 }

@@ -12,9 +12,21 @@
 import { constants, hash, verify } from 'node:crypto';
 import { describeFault, type Fault, type FaultText, quoted } from '../fiscal/fault.ts';
 import { CMS_DIGESTS, CMS_SIGNATURES, type Digest, OID_NAMES, SHA1, SHA256, WEAK } from './algorithms.ts';
-import { type Asn1, Asn1Error, der, isContext, isUniversal, octetsOf, oidOf, readAsn1, TAG } from './asn1.ts';
-import { type Certificate, readCertificate } from './certificate.ts';
-import { whatItSeems } from './cms-confusions.ts';
+import {
+  type Asn1,
+  Asn1Error,
+  der,
+  isContext,
+  isUniversal,
+  octetsOf,
+  oidOf,
+  readAsn1,
+  requireValue,
+  TAG,
+  tryAsn1,
+} from './asn1.ts';
+import { type Certificate, fieldsAfterVersion, readCertificate } from './certificate.ts';
+import { describeBytes, describeText } from './cms-confusions.ts';
 import { attributesFault, certificatesFault, listsFault } from './cms-members.ts';
 import { nearMissOfBody, signedDigestOf } from './cms-near-misses.ts';
 import { CMS_OID, EXTENSION } from './oids.ts';
@@ -51,6 +63,11 @@ class Refused extends Error {
   }
 }
 
+/** The refusal of what was found, with what mends it. */
+function refusal(found: string, change: string, beside?: Beside): Refused {
+  return new Refused(describeFault(found, change), beside);
+}
+
 /**
  * Verifies the value of a header (`campo` is its name) against the body as it was received. Never throws for what came
  * from outside.
@@ -63,25 +80,21 @@ export function verifyCms(header: string | undefined, body: Uint8Array, campo: s
     const said = { mensagem: `${what}. ${change} nesse cabeçalho.`, change: `${change} no cabeçalho ${campo}.` };
     return { faults: [{ codigo: 'E9002', xpath: '', ...said }], certificate: undefined, extra: [] };
   }
-  let certificate: Certificate | undefined;
-  let extra: readonly Certificate[] = [];
+  let signer: Pick<CmsReading, 'certificate' | 'extra'> = { certificate: undefined, extra: [] };
   try {
     const cms = readCms(fromBase64(header));
     const found = signerOf(cms);
-    certificate = found.certificate;
-    extra = found.extra;
-    check(cms, certificate, body);
-    return { faults: [], certificate, extra };
+    signer = found;
+    checkValue(cms, found.certificate, body);
+    return { faults: [], ...signer };
   } catch (error) {
-    const refused =
+    if (!(error instanceof Refused || error instanceof Asn1Error)) throw error;
+    const { message, fault } =
       error instanceof Refused
         ? error
-        : error instanceof Asn1Error
-          ? new Refused('O CMS está corrompido ou incompleto: a sua estrutura ASN.1 não se lê até o fim.')
-          : undefined;
-    if (refused === undefined) throw error;
-    const mensagem = `Cabeçalho ${campo}: ${refused.message}`;
-    return { faults: [{ codigo: 'E9003', xpath: '', mensagem, ...refused.fault }], certificate, extra };
+        : new Refused('O CMS está corrompido ou incompleto: a sua estrutura ASN.1 não se lê até o fim.');
+    const mensagem = `Cabeçalho ${campo}: ${message}`;
+    return { faults: [{ codigo: 'E9003', xpath: '', mensagem, ...fault }], ...signer };
   }
 }
 
@@ -89,7 +102,7 @@ export function verifyCms(header: string | undefined, body: Uint8Array, campo: s
 function fromBase64(header: string): Buffer {
   if (header.length > HEADER_CHARACTERS_MAX) {
     const found = `tem ${header.length} caracteres, e o limite é ${HEADER_CHARACTERS_MAX}.`;
-    throw new Refused(describeFault(found, 'Envie o CMS destacado, sem o corpo dentro.'));
+    throw refusal(found, 'Envie o CMS destacado, sem o corpo dentro.');
   }
   const text = header.replace(/[ \t\r\n]+/g, '');
   // A SEQUENCE of more than 128 bytes begins with MI; whatever else it is may be one of the confusions.
@@ -101,31 +114,26 @@ function fromBase64(header: string): Buffer {
       text.length % 4 === 0
         ? 'os últimos bits não são zero, como deixa um texto cortado ou alterado'
         : `são ${text.length} caracteres, e devem ser múltiplo de 4: falta o = do fim, ou o texto foi cortado`;
-    throw new Refused(describeFault(`o Base64 não está na forma canônica: ${why}.`, 'Codifique o DER do CMS de novo.'));
+    throw refusal(`o Base64 não está na forma canônica: ${why}.`, 'Codifique o DER do CMS de novo.');
   }
   return bytes;
 }
 
 /** Refuses a text that cannot be the Base64 of a CMS. */
 function checkText(header: string, text: string): void {
-  const seems = whatItSeems.asText(header);
+  const seems = describeText(header);
   if (seems !== undefined) throw new Refused(seems);
   const strange = /[^A-Za-z0-9+/= \t\r\n]/.exec(header);
   if (strange !== null) {
     const point = header.codePointAt(strange.index)!;
     const shown = `${JSON.stringify(String.fromCodePoint(point))} (U+${point.toString(16).toUpperCase().padStart(4, '0')})`;
-    throw new Refused(
-      describeFault(
-        `não é Base64: há ${shown} na posição ${strange.index + 1}.`,
-        'Envie o DER do CMS no alfabeto A-Z a-z 0-9 + /, com = no fim quando preciso.',
-      ),
-      { encontrado: quoted(header) },
-    );
+    const change = 'Envie o DER do CMS no alfabeto A-Z a-z 0-9 + /, com = no fim quando preciso.';
+    const beside = { encontrado: quoted(header) };
+    throw refusal(`não é Base64: há ${shown} na posição ${strange.index + 1}.`, change, beside);
   }
   const joint = text.search(/=[^=]/);
   if (joint >= 0) {
-    const found = `há = no meio do Base64 (caractere ${joint + 1}), como em dois textos colados.`;
-    throw new Refused(describeFault(found, 'Envie um só.'));
+    throw refusal(`há = no meio do Base64 (caractere ${joint + 1}), como em dois textos colados.`, 'Envie um só.');
   }
 }
 
@@ -143,8 +151,8 @@ type SignerInfo = {
 
 /** Reads a CMS and checks all that needs neither the body nor the certificate. */
 function readCms(bytes: Buffer): Cms {
-  const value = readOr(bytes);
-  const seems = whatItSeems.asBytes(bytes, value);
+  const value = tryAsn1(() => readAsn1(bytes));
+  const seems = describeBytes(bytes, value);
   if (seems !== undefined) throw new Refused(seems);
   const [type, wrapped, ...beyond] = partsOf(value);
   const isWhole = isContext(wrapped, 0) && wrapped.children.length === 1 && beyond.length === 0;
@@ -157,7 +165,7 @@ function readCms(bytes: Buffer): Cms {
   const lists = isContext(rest[0], 1) ? rest.shift()!.children : [];
   const [signerInfos] = rest;
   if (!isUniversal(signerInfos, TAG.set) || rest.length !== 1) throw new Asn1Error('no signer infos');
-  if (signerInfos.children.length !== 1) throw new Refused(notOneSigner(signerInfos.children.length));
+  if (signerInfos.children.length !== 1) throw countRefused(signerInfos.children.length);
   checkContent(content);
   const signer = readSignerInfo(signerInfos.children[0]);
   if (!isUniversal(digestAlgorithms, TAG.set)) throw new Asn1Error('no digest algorithms');
@@ -171,29 +179,20 @@ function readCms(bytes: Buffer): Cms {
   return { certificates, signer };
 }
 
-function refuseWhere(...faults: readonly (FaultText | undefined)[]): void {
+function refuseWhere(...faults: readonly (FaultText | string | undefined)[]): void {
   const fault = faults.find((one) => one !== undefined);
   if (fault !== undefined) throw new Refused(fault);
 }
 
-function readOr(bytes: Buffer): Asn1 | undefined {
-  try {
-    return readAsn1(bytes);
-  } catch (error) {
-    if (error instanceof Asn1Error) return undefined;
-    throw error;
-  }
-}
-
-function notOneSigner(count: number): FaultText {
-  return count === 0
-    ? describeFault(
+function countRefused(signers: number): Refused {
+  return signers === 0
+    ? refusal(
         'o CMS não traz assinatura nenhuma (nenhum SignerInfo), só certificados, como um .p7b.',
         'Assine o corpo.',
       )
-    : {
-        mensagem: `o CMS traz ${count} assinaturas (SignerInfo), e deve trazer uma só: a de quem responde pelo documento.`,
-      };
+    : new Refused(
+        `o CMS traz ${signers} assinaturas (SignerInfo), e deve trazer uma só: a de quem responde pelo documento.`,
+      );
 }
 
 /** Checks the EncapsulatedContentInfo: its type is data, and the content is not inside. */
@@ -204,11 +203,9 @@ function checkContent(info: Asn1 | undefined): void {
     throw new Refused('o tipo de conteúdo do CMS não é id-data.', { encontrado: oid, esperado: CMS_OID.data });
   }
   if (content !== undefined) {
-    throw new Refused(
-      describeFault(
-        'a assinatura traz o conteúdo dentro do CMS, e deve ser destacada: o conteúdo é o corpo da requisição.',
-        'Assine em modo destacado (no OpenSSL, sem -nodetach e sem -stream; em bibliotecas, detached: true).',
-      ),
+    throw refusal(
+      'a assinatura traz o conteúdo dentro do CMS, e deve ser destacada: o conteúdo é o corpo da requisição.',
+      'Assine em modo destacado (no OpenSSL, sem -nodetach e sem -stream; em bibliotecas, detached: true).',
     );
   }
 }
@@ -233,7 +230,7 @@ function readSignerInfo(info: Asn1 | undefined): SignerInfo {
   if (named != null && named !== digest) {
     throw new Refused(`o algoritmo de assinatura é para ${named.shown}, e o resumo é ${digest.shown}.`);
   }
-  return { sid: present(sid), digest, attributes, signature: octetsOf(signature) };
+  return { sid: requireValue(sid), digest, attributes, signature: octetsOf(signature) };
 }
 
 function algorithmRefused(what: string, oid: string): Refused {
@@ -241,10 +238,7 @@ function algorithmRefused(what: string, oid: string): Refused {
   const name = known ?? `desconhecido (OID ${oid})`;
   const isForged = known !== undefined && WEAK[oid] !== undefined;
   const why = isForged ? ', que já se falsifica e não é aceito' : ', que não é aceito';
-  return new Refused(describeFault(`${what} ${name}${why}.`, SIGN_WITH_REQUIRED), {
-    encontrado: name,
-    esperado: REQUIRED,
-  });
+  return refusal(`${what} ${name}${why}.`, SIGN_WITH_REQUIRED, { encontrado: name, esperado: REQUIRED });
 }
 
 /** Parameters of these algorithms are NULL or absent; anything else would be an unread instruction. */
@@ -268,11 +262,6 @@ function partsOf(value: Asn1 | undefined): readonly Asn1[] {
   return value.children;
 }
 
-function present(value: Asn1 | undefined): Asn1 {
-  if (value === undefined) throw new Asn1Error('something is missing');
-  return value;
-}
-
 /** The certificate that the SignerInfo names. With two different ones that fit, the signer would be unknown. */
 function signerOf({ certificates, signer }: Cms): { certificate: Certificate; extra: readonly Certificate[] } {
   if (certificates.length === 0) {
@@ -280,29 +269,24 @@ function signerOf({ certificates, signer }: Cms): { certificate: Certificate; ex
       'o CMS não traz o certificado de quem assinou. Inclua-o ao assinar (no OpenSSL, sem -nocerts; em bibliotecas, com o certificado do signatário na lista).',
     );
   }
-  const own = certificates.filter((one) => fits(one, signer.sid));
+  const own = certificates.filter((one) => isNamed(one, signer.sid));
   const different = own.filter((one) => !one.raw.equals(own[0]!.raw));
   if (own.length === 0) {
     const problem = certificates.map(({ raw }) => readCertificate(raw)).find((one) => 'problem' in one)?.problem;
     if (problem !== undefined)
-      throw new Refused(
-        describeFault(
-          `nenhum dos certificados do CMS é o de quem assinou, e um não serve. ${problem}`,
-          'Inclua o do signatário, como foi emitido.',
-        ),
+      throw refusal(
+        `nenhum dos certificados do CMS é o de quem assinou, e um não serve. ${problem}`,
+        'Inclua o do signatário, como foi emitido.',
       );
     const many = certificates.length === 1 ? 'O que veio é' : `Os ${certificates.length} que vieram são`;
-    throw new Refused(
-      describeFault(
-        `o CMS não traz o certificado de quem assinou: o SignerInfo ${isContext(signer.sid, 0) ? 'o nomeia pelo identificador da chave' : 'o nomeia por emissor e número de série'}, e nenhum dos certificados confere. ${many} de outro titular ou da autoridade;`,
-        'inclua o do signatário.',
-      ),
+    const how = isContext(signer.sid, 0) ? 'pelo identificador da chave' : 'por emissor e número de série';
+    throw refusal(
+      `o CMS não traz o certificado de quem assinou: o SignerInfo o nomeia ${how}, e nenhum dos certificados confere. ${many} de outro titular ou da autoridade;`,
+      'inclua o do signatário.',
     );
   }
   if (different.length > 0) {
-    throw new Refused(
-      describeFault('o CMS traz mais de um certificado que cabe em quem assinou.', 'Deixe só o do signatário.'),
-    );
+    throw refusal('o CMS traz mais de um certificado que cabe em quem assinou.', 'Deixe só o do signatário.');
   }
   const certificate = readCertificate(own[0]!.raw);
   if ('problem' in certificate) throw new Refused(`o certificado de quem assinou não serve. ${certificate.problem}`);
@@ -313,31 +297,22 @@ function signerOf({ certificates, signer }: Cms): { certificate: Certificate; ex
 function companionOf({ raw }: Asn1): Certificate {
   const certificate = readCertificate(raw);
   if (!('problem' in certificate)) return certificate;
-  throw new Refused(
-    describeFault(
-      `um dos certificados que acompanham o de quem assinou não serve. ${certificate.problem}`,
-      'Deixe no CMS só o do signatário e os da cadeia dele.',
-    ),
+  throw refusal(
+    `um dos certificados que acompanham o de quem assinou não serve. ${certificate.problem}`,
+    'Deixe no CMS só o do signatário e os da cadeia dele.',
   );
 }
 
-/** Whether a member is the certificate that a SignerInfo names. One that does not read is not. */
-function fits(member: Asn1, sid: Asn1): boolean {
-  try {
-    return isNamed(member, sid);
-  } catch (error) {
-    if (error instanceof Asn1Error) return false;
-    throw error;
-  }
-}
-
+/** Whether a SignerInfo names this certificate. One that does not read is not the one named. */
 function isNamed(certificate: Asn1, sid: Asn1): boolean {
-  const parts = present(certificate.children[0]).children;
-  const fields = isContext(parts[0], 0) ? parts.slice(1) : parts;
-  if (sid.class === 2) return keyIdOf(fields)?.equals(octetsOf(sid)) === true;
-  const [issuer, serial] = sid.children;
-  const [ownSerial, , ownIssuer] = fields;
-  return present(ownSerial).raw.equals(present(serial).raw) && present(ownIssuer).raw.equals(present(issuer).raw);
+  const names = (): boolean => {
+    const fields = fieldsAfterVersion(certificate);
+    if (sid.class === 2) return keyIdOf(fields)?.equals(octetsOf(sid)) === true;
+    const [issuer, serial] = sid.children.map(({ raw }) => raw);
+    const [ownSerial, , ownIssuer] = fields;
+    return requireValue(ownSerial).raw.equals(serial!) && requireValue(ownIssuer).raw.equals(issuer!);
+  };
+  return tryAsn1(names) === true;
 }
 
 function keyIdOf(fields: readonly Asn1[]): Buffer | undefined {
@@ -347,12 +322,11 @@ function keyIdOf(fields: readonly Asn1[]): Buffer | undefined {
 }
 
 /** Refuses a signature that the key of the certificate did not make over these bytes. */
-function check({ signer }: Cms, certificate: Certificate, body: Uint8Array): void {
+function checkValue({ signer }: Cms, certificate: Certificate, body: Uint8Array): void {
   const { digest, attributes, signature } = signer;
   if (certificate.publicKey.asymmetricKeyType !== 'rsa') {
-    const found = certificate.publicKey.asymmetricKeyType ?? 'desconhecida';
-    const beside = { encontrado: found, esperado: 'rsa' };
-    throw new Refused(describeFault('a chave do certificado não é RSA.', SIGN_WITH_REQUIRED), beside);
+    const encontrado = certificate.publicKey.asymmetricKeyType ?? 'desconhecida';
+    throw refusal('a chave do certificado não é RSA.', SIGN_WITH_REQUIRED, { encontrado, esperado: 'rsa' });
   }
   const key = { key: certificate.publicKey, padding: constants.RSA_PKCS1_PADDING };
   if (attributes === undefined) {
@@ -406,7 +380,7 @@ const SIGNING_CERTIFICATES = [
 
 /** RFC 5035: the certificate under which the signer signed, by its digest. */
 function checkSigningCertificate(name: string, value: Asn1, certificate: Certificate, unnamed: Digest): void {
-  const [first, ...rest] = present(value.children[0]?.children[0]).children;
+  const [first, ...rest] = requireValue(value.children[0]?.children[0]).children;
   const isNamed = isUniversal(first, TAG.sequence);
   const digest = isNamed ? CMS_DIGESTS[oidOf(first.children[0])] : unnamed;
   const declared = isNamed ? rest[0] : first;
@@ -414,11 +388,9 @@ function checkSigningCertificate(name: string, value: Asn1, certificate: Certifi
     throw new Refused(`o atributo assinado ${name} usa um resumo que não é SHA-256, SHA-384 nem SHA-512.`);
   }
   if (!octetsOf(declared).equals(hash(digest.name, certificate.der, 'buffer'))) {
-    throw new Refused(
-      describeFault(
-        `o atributo assinado ${name} é de outro certificado que o do signatário.`,
-        'Assine de novo com o certificado certo.',
-      ),
+    throw refusal(
+      `o atributo assinado ${name} é de outro certificado que o do signatário.`,
+      'Assine de novo com o certificado certo.',
     );
   }
 }
@@ -427,15 +399,13 @@ function digestRefused(digest: Digest, declared: Buffer, computed: Buffer, body:
   const habit = nearMissOfBody(body, (bytes) => hash(digest.name, bytes, 'buffer').equals(declared));
   const sized = `O resumo declarado tem ${declared.length} bytes, e um de ${digest.shown} tem ${computed.length}.`;
   const why = habit ?? (declared.length === computed.length ? CHANGED : { mensagem: sized });
-  return new Refused(after(`o resumo ${digest.shown} que a assinatura declara não é o do corpo recebido.`, why), {
-    encontrado: declared.toString('hex'),
-    esperado: computed.toString('hex'),
-  });
+  const found = `o resumo ${digest.shown} que a assinatura declara não é o do corpo recebido.`;
+  return explainedRefusal(found, why, { encontrado: declared.toString('hex'), esperado: computed.toString('hex') });
 }
 
-/** A finding, and what explains it. */
-function after(found: string, why: FaultText): FaultText {
-  return { ...why, mensagem: `${found} ${why.mensagem}` };
+/** The refusal of what was found, with what explains it. */
+function explainedRefusal(found: string, why: FaultText, beside: Beside): Refused {
+  return new Refused({ ...why, mensagem: `${found} ${why.mensagem}` }, beside);
 }
 
 /** `message` is what the signature should be over: the attributes, or the body itself. */
@@ -447,29 +417,23 @@ function valueRefused(
 ): Refused {
   const signed = signedDigestOf(certificate.publicKey, signature);
   if (signed === undefined) {
-    return new Refused(
-      describeFault(
-        'o valor da assinatura não foi feito pela chave do certificado que veio no CMS: é de outra chave, ou foi alterado.',
-        'Assine com a chave que é par desse certificado.',
-      ),
+    return refusal(
+      'o valor da assinatura não foi feito pela chave do certificado que veio no CMS: é de outra chave, ou foi alterado.',
+      'Assine com a chave que é par desse certificado.',
     );
   }
   if (CMS_DIGESTS[signed.algorithm ?? ''] !== digest) {
     const made = signed.algorithm === undefined ? 'sobre bytes sem o nome do resumo (DigestInfo)' : 'com outro resumo';
     const found = OID_NAMES[signed.algorithm ?? ''] ?? CMS_DIGESTS[signed.algorithm ?? '']?.shown;
-    return new Refused(
-      describeFault(`o valor da assinatura foi feito ${made}, e o SignerInfo diz ${digest.shown}.`, SIGN_WITH_REQUIRED),
-      { ...(found === undefined ? {} : { encontrado: found }), esperado: digest.shown },
-    );
+    const beside = { ...(found === undefined ? {} : { encontrado: found }), esperado: digest.shown };
+    const what = `o valor da assinatura foi feito ${made}, e o SignerInfo diz ${digest.shown}.`;
+    return refusal(what, SIGN_WITH_REQUIRED, beside);
   }
   const isDigestOf = (bytes: Uint8Array): boolean => hash(digest.name, bytes, 'buffer').equals(signed.digest);
-  const found = {
-    encontrado: signed.digest.toString('hex'),
-    esperado: hash(digest.name, message, 'hex'),
-  };
+  const found = { encontrado: signed.digest.toString('hex'), esperado: hash(digest.name, message, 'hex') };
   if (attributes === undefined) {
     const why = nearMissOfBody(body, isDigestOf) ?? CHANGED;
-    return new Refused(after(`o resumo ${digest.shown} assinado não é o do corpo recebido.`, why), found);
+    return explainedRefusal(`o resumo ${digest.shown} assinado não é o do corpo recebido.`, why, found);
   }
   const instead = isDigestOf(body)
     ? 'Foi assinado o corpo, e com atributos assinados o que se assina é a codificação deles.'
