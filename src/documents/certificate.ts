@@ -20,8 +20,8 @@ import {
   textOf,
   timeOf,
 } from './asn1.ts';
-import { childrenOf, commonNameOf, comparable, shownName } from './distinguished-name.ts';
-import { ConstraintsError, type NameConstraints, readNameConstraints } from './name-constraints.ts';
+import { childrenOf, commonNameOf, displayNameOf, normalizeName } from './distinguished-name.ts';
+import { ConstraintsError, type NameConstraints, readNameConstraints, trimFiller } from './name-constraints.ts';
 import { EXTENSION, ICP_BRASIL_NAME } from './oids.ts';
 
 /** Certificates of ICP-Brasil have two to three thousand bytes. */
@@ -211,10 +211,10 @@ function fieldsOf(der: Buffer): Fields {
   };
   const { isCa, pathLength } = read(EXTENSION.basicConstraints, constraintsOf) ?? NO_AUTHORITY;
   return {
-    titular: shownName(subject!),
-    emissor: shownName(issuer!),
-    subjectName: comparable(subject!),
-    issuerName: comparable(issuer!),
+    titular: displayNameOf(subject!),
+    emissor: displayNameOf(issuer!),
+    subjectName: normalizeName(subject!),
+    issuerName: normalizeName(issuer!),
     subject: subject!.raw,
     subjectAltName: read(EXTENSION.subjectAltName, ({ raw }) => raw),
     serial: serialOf(serial),
@@ -358,9 +358,6 @@ function holderOf(fields: readonly OtherName[], commonName: string | undefined):
   return cpf === undefined ? undefined : { tipo: 'CPF', documento: cpf, onde: 'CN' };
 }
 
-type OtherName = readonly [oid: string, text: string];
-
-/** otherName ::= [0] { type-id, [0] EXPLICIT value }, the value of any string type. */
 function otherNamesOf(names: Asn1): readonly OtherName[] {
   return childrenOf(names).flatMap((name): OtherName[] => {
     if (!isContext(name, 0)) return [];
@@ -370,23 +367,19 @@ function otherNamesOf(names: Asn1): readonly OtherName[] {
   });
 }
 
+type OtherName = readonly [oid: string, text: string];
+
 /** A CNPJ. Authorities write zeros where there is none. */
 function cnpjIn(text: string): string | undefined {
-  const documento = trimField(text);
+  const documento = text.length > FIELD_MAX ? '' : trimFiller(text);
   return CNPJ.test(documento) && !/^0+$/.test(documento) ? documento : undefined;
 }
 
 /** A CPF, from the long field of a person or alone, as some authorities write it. */
 function cpfIn(text: string): string | undefined {
-  const whole = trimField(text);
+  const whole = text.length > FIELD_MAX ? '' : trimFiller(text);
   const documento = whole.length === CPF_LENGTH ? whole : text.slice(CPF_OFFSET, CPF_OFFSET + CPF_LENGTH);
   return CPF.test(documento) && !/^0+$/.test(documento) ? documento : undefined;
-}
-
-/** The text of a field without the spaces or zero octets that authorities fill it up with. */
-function trimField(text: string): string {
-  if (text.length > FIELD_MAX) return '';
-  return text.replace(/^[\s\0]+|[\s\0]+$/g, '');
 }
 
 /** The bytes of every block of a kind ('CERTIFICATE', 'X509 CRL') in a PEM text; what is between them is passed over. */
@@ -407,6 +400,29 @@ export function certificatesOfPem(pem: string): readonly Certificate[] {
     const certificate = readCertificate(der);
     return 'problem' in certificate ? [] : [certificate];
   });
+}
+
+/** Issuers remembered for a certificate; more than one has the name only when somebody makes them up. */
+const ISSUERS_MAX = 32;
+
+/** Whether issuers signed a certificate, by their fingerprints. */
+const issuers = new WeakMap<Certificate, Map<string, boolean>>();
+
+/** Whether the key of an issuer made the signature of a certificate. The answer is remembered with the certificate. */
+export function isSignedBy(certificate: Certificate, issuer: Certificate): boolean {
+  const known = issuers.get(certificate) ?? new Map<string, boolean>();
+  issuers.set(certificate, known);
+  const before = known.get(issuer.fingerprint);
+  if (before !== undefined) return before;
+  let isIt = false;
+  try {
+    isIt = certificate.x509.verify(issuer.publicKey);
+  } catch {
+    // A key of another kind than the algorithm wants.
+  }
+  if (known.size >= ISSUERS_MAX) known.clear();
+  known.set(issuer.fingerprint, isIt);
+  return isIt;
 }
 
 /** D-31: a CNPJ by its first eight characters (any establishment of the company), a CPF in full. Both without mask. */

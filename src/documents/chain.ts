@@ -2,11 +2,10 @@
  * The chain from a certificate up to an anchor: which authority issued which certificate, and what stands against each step
  * (D-30). Depth first, anchors of the municipality before others, and bounded: anybody can send made-up authorities.
  */
-import { describeFault } from '../fiscal/fault.ts';
-import type { Certificate } from './certificate.ts';
-import { isSignedBy } from './issued.ts';
+import { describeFault, type FaultText } from '../fiscal/fault.ts';
+import { type Certificate, isSignedBy } from './certificate.ts';
 import { constraintFault } from './name-constraints.ts';
-import { PURPOSES_TAKEN, purposesIn, purposesShown } from './purposes.ts';
+import { PURPOSE } from './oids.ts';
 import { dayInBrazil, type Lists, revocationOf } from './trust-lists.ts';
 
 /** Chains of ICP-Brasil have three or four certificates. */
@@ -19,20 +18,11 @@ export const CLOCK_SKEW_MS = 3_600_000;
 /** What a municipality knows: `anchors` by fingerprint. */
 export type Authorities = Lists & { readonly anchors: ReadonlySet<string> };
 
-/** In Portuguese, for whoever signed. `change`: what mends it, as a step. */
-type Why = { readonly motivo: string; readonly change?: string };
-
-/** Why a certificate is not trusted. */
-export type Refused = { readonly kind: 'untrusted' | 'revoked' | 'misused' } & Why;
+/** Why a certificate is not trusted, for whoever signed. */
+export type Refused = { readonly kind: 'untrusted' | 'revoked' | 'misused' } & FaultText;
 
 /** From the certificate that signs to an anchor. */
 export type Chain = readonly [Certificate, ...Certificate[]];
-
-/** What was found, and what mends it: the reason says both. */
-function because(found: string, change: string): Why {
-  const { mensagem: motivo, ...rest } = describeFault(found, change);
-  return { motivo, ...rest };
-}
 
 /** Why a certificate must not sign documents, whoever vouches for it. */
 export function misuseOf({
@@ -42,9 +32,9 @@ export function misuseOf({
   extKeyUsage,
   nameConstraints,
   unknownCritical,
-}: Certificate): Why | undefined {
+}: Certificate): FaultText | undefined {
   if (isCa) {
-    return because(
+    return describeFault(
       `O certificado é de uma autoridade certificadora ("${titular}");`,
       'assine com o e-CNPJ ou e-CPF de quem emite.',
     );
@@ -52,27 +42,62 @@ export function misuseOf({
   if (keyUsage !== undefined && !keyUsage.includes('digitalSignature') && !keyUsage.includes('nonRepudiation')) {
     const uses = keyUsage.length === 0 ? 'nenhum uso' : keyUsage.join(', ');
     return {
-      motivo: `O certificado não serve para assinar: o uso da chave (keyUsage) admite ${uses}, e precisa admitir digitalSignature ou nonRepudiation.`,
+      mensagem: `O certificado não serve para assinar: o uso da chave (keyUsage) admite ${uses}, e precisa admitir digitalSignature ou nonRepudiation.`,
     };
   }
-  if (purposesIn(extKeyUsage).length === 0) {
-    return because(
-      `O certificado não serve para assinar: o uso estendido da chave (extendedKeyUsage) admite ${purposesShown(extKeyUsage)}, e precisa admitir ${PURPOSES_TAKEN}.`,
+  if (signingPurposesOf(extKeyUsage).length === 0) {
+    return describeFault(
+      `O certificado não serve para assinar: o uso estendido da chave (extendedKeyUsage) admite ${describePurposes(extKeyUsage)}, e precisa admitir ${PURPOSES_TAKEN}.`,
       'Assine com o e-CNPJ ou e-CPF de quem emite.',
     );
   }
   if (nameConstraints !== undefined) {
-    return because(
+    return describeFault(
       'O certificado traz restrições de nomes (nameConstraints), que só têm sentido no de uma autoridade;',
       'peça outro a quem o emitiu.',
     );
   }
-  if (unknownCritical.length > 0) {
-    return {
-      motivo: `O certificado traz a extensão crítica ${unknownCritical[0]}, que este serviço não conhece e por isso não pode aceitar.`,
-    };
-  }
-  return undefined;
+  return unknownCritical.length === 0
+    ? undefined
+    : { mensagem: describeUnknownCritical('O certificado', unknownCritical) };
+}
+
+function describeUnknownCritical(whose: string, [oid]: readonly string[]): string {
+  return `${whose} traz a extensão crítica ${oid}, que este serviço não conhece e por isso não pode aceitar.`;
+}
+
+/** What a signer's extendedKeyUsage must admit; ICP-Brasil writes these into certificates of persons and companies (D-232). */
+const SIGNING_PURPOSES: Readonly<Record<string, string>> = {
+  [PURPOSE.emailProtection]: 'emailProtection',
+  [PURPOSE.clientAuth]: 'clientAuth',
+};
+const PURPOSE_NAMES: Readonly<Record<string, string>> = {
+  ...SIGNING_PURPOSES,
+  [PURPOSE.any]: 'anyExtendedKeyUsage',
+  [PURPOSE.serverAuth]: 'serverAuth',
+  [PURPOSE.codeSigning]: 'codeSigning',
+  [PURPOSE.timeStamping]: 'timeStamping',
+  [PURPOSE.ocspSigning]: 'OCSPSigning',
+  [PURPOSE.documentSigning]: 'documentSigning',
+};
+const PURPOSES_LISTED_MAX = 5;
+
+/** For messages. */
+const PURPOSES_TAKEN = 'emailProtection, clientAuth ou anyExtendedKeyUsage';
+
+/** The purposes of a signer that an extension admits; without an extension, all of them. */
+function signingPurposesOf(extKeyUsage: readonly string[] | undefined): readonly string[] {
+  const all = Object.keys(SIGNING_PURPOSES);
+  return extKeyUsage === undefined || extKeyUsage.includes(PURPOSE.any)
+    ? all
+    : all.filter((oid) => extKeyUsage.includes(oid));
+}
+
+/** The purposes in words; an unknown one by its identifier. */
+function describePurposes(extKeyUsage: readonly string[] = [PURPOSE.any]): string {
+  if (extKeyUsage.length === 0) return 'nenhum uso';
+  const listed = extKeyUsage.slice(0, PURPOSES_LISTED_MAX).map((oid) => PURPOSE_NAMES[oid] ?? oid);
+  return extKeyUsage.length > PURPOSES_LISTED_MAX ? `${listed.join(', ')} e outros` : listed.join(', ');
 }
 
 /** One search for a chain that holds at a moment. `extra`: certificates sent with the signature; undefined: none can be. */
@@ -84,8 +109,15 @@ type Search = {
   deadEnd: DeadEnd | undefined;
 };
 
+/** Why an authority did not issue a certificate, or must not have. The weight grows with each check. */
+type Obstacle = Refused & { readonly weight: number };
+
 /** Where a way up ended. Of several dead ends the longest is answered, then the one with the greater weight. */
-type DeadEnd = Refused & { readonly depth: number; readonly weight: number };
+type DeadEnd = Obstacle & { readonly depth: number };
+
+function untrusted(weight: number, why: FaultText): Obstacle {
+  return { kind: 'untrusted', weight, ...why };
+}
 
 /** The chain of a certificate, or why none holds. */
 export function findChain(
@@ -111,44 +143,37 @@ function climb(search: Search, chain: Chain): Chain | undefined {
   const child = chain.at(-1)!;
   const isRoot = child.subjectName === child.issuerName && isSignedBy(child, child);
   const issuers = isRoot ? [] : issuersOf(search, child).filter((one) => !hasCertificate(chain, one.fingerprint));
-  if (issuers.length === 0) giveUp(search, chain.length, 0, 'untrusted', missing(search, chain));
+  if (issuers.length === 0) giveUp(search, chain, untrusted(0, describeMissing(search, chain)));
   for (const issuer of issuers) {
     search.steps += 1;
     if (search.steps > STEPS_MAX || chain.length >= CHAIN_MAX) {
-      const why = because(
-        `A cadeia do certificado passa de ${CHAIN_MAX} autoridades ou tem voltas demais;`,
-        'envie só os certificados que levam à raiz.',
-      );
-      giveUp(search, chain.length, 0, 'untrusted', why);
-      return undefined;
+      const found = `A cadeia do certificado passa de ${CHAIN_MAX} autoridades ou tem voltas demais;`;
+      return giveUp(search, chain, untrusted(0, describeFault(found, 'envie só os certificados que levam à raiz.')));
     }
-    const obstacle = obstacleTo(search, chain, issuer);
-    if (obstacle !== undefined) {
-      giveUp(search, chain.length, ...obstacle);
-      continue;
+    const obstacle = findObstacle(search, chain, issuer);
+    if (obstacle !== undefined) giveUp(search, chain, obstacle);
+    else {
+      const longer: Chain = [...chain, issuer];
+      const whole = search.known.anchors.has(issuer.fingerprint) ? checkNames(search, longer) : climb(search, longer);
+      if (whole !== undefined) return whole;
     }
-    const longer: Chain = [...chain, issuer];
-    const whole = search.known.anchors.has(issuer.fingerprint) ? withinNames(search, longer) : climb(search, longer);
-    if (whole !== undefined) return whole;
   }
   return undefined;
 }
 
 /** The chain, where its names keep within what its authorities constrain. */
-function withinNames(search: Search, chain: Chain): Chain | undefined {
-  const fault = nameFault(chain);
-  if (fault === undefined) return chain;
-  giveUp(search, chain.length, 0, 'untrusted', fault);
-  return undefined;
+function checkNames(search: Search, chain: Chain): Chain | undefined {
+  const fault = findNameFault(chain);
+  return fault === undefined ? chain : giveUp(search, chain, untrusted(0, fault));
 }
 
 /** Remembers a dead end if it says more than the one remembered. A revocation is never hidden by a longer way. */
-function giveUp(search: Search, depth: number, weight: number, kind: Refused['kind'], why: Why): void {
+function giveUp(search: Search, { length: depth }: Chain, obstacle: Obstacle): undefined {
   const best = search.deadEnd;
-  const isRevoked = kind === 'revoked';
+  const isRevoked = obstacle.kind === 'revoked';
   const wasRevoked = best?.kind === 'revoked';
-  const isHeavier = best === undefined || depth > best.depth || (depth === best.depth && weight > best.weight);
-  if (isRevoked === wasRevoked ? isHeavier : isRevoked) search.deadEnd = { kind, ...why, depth, weight };
+  const isHeavier = best === undefined || depth > best.depth || (depth === best.depth && obstacle.weight > best.weight);
+  if (isRevoked === wasRevoked ? isHeavier : isRevoked) search.deadEnd = { ...obstacle, depth };
 }
 
 /** The certificates that may have issued this one, by name: the municipality's first. */
@@ -157,68 +182,57 @@ function issuersOf({ known, extra = [] }: Search, { issuerName }: Certificate): 
   return [...own, ...extra.filter((one) => one.subjectName === issuerName && !hasCertificate(own, one.fingerprint))];
 }
 
-/** Why an authority did not issue the last certificate of a chain, or must not have. The weight grows with each check. */
-function obstacleTo(
-  { known, at, extra }: Search,
-  chain: Chain,
-  issuer: Certificate,
-): [weight: number, kind: Refused['kind'], why: Why] | undefined {
+/** What stands against an authority as the issuer of the last certificate of a chain: the first check that fails. */
+function findObstacle({ known, at, extra }: Search, chain: Chain, issuer: Certificate): Obstacle | undefined {
   const child = chain.at(-1)!;
   const [whose, authority] = [nameIn(chain), `"${issuer.titular}"`];
+  const obstacle = (weight: number, mensagem: string): Obstacle => untrusted(weight, { mensagem });
   if (!isSignedBy(child, issuer)) {
-    const why = because(
+    const why = describeFault(
       `${whose} diz ter sido emitido por ${authority}, mas a assinatura não confere com a chave dessa autoridade. Se ela trocou de chave,`,
       'peça ao município que ponha o certificado novo dela, em PEM, na sua pasta de âncoras; se não trocou, o certificado não é dela: assine com outro.',
     );
-    return [1, 'untrusted', why];
+    return untrusted(1, why);
   }
   if (child.weakDigest !== undefined) {
-    const motivo = `${whose} foi assinado por ${authority} com ${child.weakDigest}, que não é mais aceito.`;
-    return [2, 'untrusted', { motivo }];
+    return obstacle(2, `${whose} foi assinado por ${authority} com ${child.weakDigest}, que não é mais aceito.`);
   }
-  if (!issuer.isCa) {
-    const motivo = `${whose} foi emitido por ${authority}, que não é autoridade certificadora.`;
-    return [3, 'untrusted', { motivo }];
-  }
+  if (!issuer.isCa) return obstacle(3, `${whose} foi emitido por ${authority}, que não é autoridade certificadora.`);
   if (issuer.keyUsage?.includes('keyCertSign') === false) {
-    const motivo = `${authority} emitiu um certificado, mas o uso da sua chave (keyUsage) não o permite.`;
-    return [4, 'untrusted', { motivo }];
+    return obstacle(4, `${authority} emitiu um certificado, mas o uso da sua chave (keyUsage) não o permite.`);
   }
   if (issuer.unknownCritical.length > 0) {
-    const motivo = `O certificado de ${authority} traz a extensão crítica ${issuer.unknownCritical[0]}, que este serviço não conhece e por isso não pode aceitar.`;
-    return [5, 'untrusted', { motivo }];
+    return obstacle(5, describeUnknownCritical(`O certificado de ${authority}`, issuer.unknownCritical));
   }
-  if (purposesOf([...chain, issuer]).length === 0) {
-    const why = because(
-      `${authority} só responde por certificados para ${purposesShown(issuer.extKeyUsage)} (extendedKeyUsage), e o de quem assina é para outro uso.`,
+  if (signingPurposesAlong([...chain, issuer]).length === 0) {
+    const why = describeFault(
+      `${authority} só responde por certificados para ${describePurposes(issuer.extKeyUsage)} (extendedKeyUsage), e o de quem assina é para outro uso.`,
       `Assine com um certificado de uma autoridade que responda por ${PURPOSES_TAKEN}.`,
     );
-    return [6, 'untrusted', why];
+    return untrusted(6, why);
   }
   const between = chain.slice(1).filter(({ subjectName, issuerName }) => subjectName !== issuerName).length;
   if (issuer.pathLength !== undefined && between > issuer.pathLength) {
-    const motivo = `${authority} admite até ${issuer.pathLength} autoridade(s) abaixo de si, e a cadeia tem ${between}.`;
-    return [7, 'untrusted', { motivo }];
+    const most = `${authority} admite até ${issuer.pathLength} autoridade(s) abaixo de si`;
+    return obstacle(7, `${most}, e a cadeia tem ${between}.`);
   }
   if (at < issuer.inicio || at > issuer.fim) {
     const when =
       at < issuer.inicio ? `só vale a partir de ${dayInBrazil(issuer.inicio)}` : `venceu em ${dayInBrazil(issuer.fim)}`;
-    const motivo = `O certificado da autoridade ${authority}, na cadeia, ${when}. Use um certificado emitido por uma autoridade em vigor.`;
-    return [8, 'untrusted', { motivo }];
+    const found = `O certificado da autoridade ${authority}, na cadeia, ${when}.`;
+    return obstacle(8, `${found} Use um certificado emitido por uma autoridade em vigor.`);
   }
   const revoked = revocationOf(known, child, issuer, extra).find(({ em }) => em <= at + CLOCK_SKEW_MS);
-  if (revoked !== undefined) {
-    const reason = revoked.motivo === undefined ? '' : ` (${revoked.motivo})`;
-    const found = `${whose} foi revogado por ${authority} em ${dayInBrazil(revoked.em)}${reason}.`;
-    return [9, 'revoked', because(found, 'Assine com um certificado em vigor.')];
-  }
-  return undefined;
+  if (revoked === undefined) return undefined;
+  const reason = revoked.motivo === undefined ? '' : ` (${revoked.motivo})`;
+  const found = `${whose} foi revogado por ${authority} em ${dayInBrazil(revoked.em)}${reason}.`;
+  return { kind: 'revoked', weight: 9, ...describeFault(found, 'Assine com um certificado em vigor.') };
 }
 
 /** The purposes that every certificate of a chain admits: an authority for one purpose gives no other (D-232). */
-function purposesOf(chain: readonly Certificate[]): readonly string[] {
+function signingPurposesAlong(chain: readonly Certificate[]): readonly string[] {
   return chain
-    .map(({ extKeyUsage }) => purposesIn(extKeyUsage))
+    .map(({ extKeyUsage }) => signingPurposesOf(extKeyUsage))
     .reduce((all, own) => all.filter((one) => own.includes(one)));
 }
 
@@ -226,31 +240,29 @@ function purposesOf(chain: readonly Certificate[]): readonly string[] {
  * Why the names along a chain break what an authority in it constrains. Asked only of a chain that reached an anchor: made-up
  * authorities cost no comparison. A self-issued certificate in between renews a key and is exempt (RFC 5280, 6.1.3).
  */
-function nameFault(chain: Chain): Why | undefined {
+function findNameFault(chain: Chain): FaultText | undefined {
   for (const [place, { nameConstraints, titular }] of chain.entries()) {
     if (nameConstraints === undefined) continue;
     for (const [below, certificate] of chain.slice(0, place).entries()) {
       if (below > 0 && certificate.subjectName === certificate.issuerName) continue;
       const fault = constraintFault(certificate, nameConstraints);
-      if (fault !== undefined) {
-        const whose = nameIn(chain.slice(0, below + 1));
-        return because(
-          `A autoridade "${titular}" só responde pelos nomes das suas restrições (nameConstraints). ${whose} ${fault}.`,
-          'Assine com um certificado de outra autoridade.',
-        );
-      }
+      if (fault === undefined) continue;
+      return describeFault(
+        `A autoridade "${titular}" só responde pelos nomes das suas restrições (nameConstraints). ${nameIn(chain.slice(0, below + 1))} ${fault}.`,
+        'Assine com um certificado de outra autoridade.',
+      );
     }
   }
   return undefined;
 }
 
 /** The authority whose certificate is not known, and what would let the search go on. */
-function missing({ known, extra }: Search, chain: Chain): Why {
+function describeMissing({ known, extra }: Search, chain: Chain): FaultText {
   const child = chain.at(-1)!;
   const anchors = known.own === undefined ? 'as raízes da ICP-Brasil' : 'as âncoras do município';
   if (child.subjectName === child.issuerName) {
     if (chain.length === 1) {
-      return because(
+      return describeFault(
         'O certificado é autoassinado: nenhuma autoridade responde por ele.',
         'Assine com um certificado ICP-Brasil.',
       );
@@ -258,14 +270,14 @@ function missing({ known, extra }: Search, chain: Chain): Why {
     const isNamesake = known.authorities.get(child.subjectName)?.some((one) => known.anchors.has(one.fingerprint));
     const namesake = isNamesake ? ' (há uma com o mesmo nome, mas de outra chave)' : '';
     return {
-      motivo: `A cadeia do certificado termina na raiz "${child.titular}" (SHA-256 ${child.fingerprint}), que não está entre ${anchors}${namesake}. Confira se o certificado é mesmo da ICP-Brasil; se é, peça ao município que ponha o certificado dela, em PEM, na sua pasta de âncoras.`,
-      change: anchorChange(`raiz "${child.titular}"`, 'peça'),
+      mensagem: `A cadeia do certificado termina na raiz "${child.titular}" (SHA-256 ${child.fingerprint}), que não está entre ${anchors}${namesake}. Confira se o certificado é mesmo da ICP-Brasil; se é, peça ao município que ponha o certificado dela, em PEM, na sua pasta de âncoras.`,
+      change: askForAnchor(`raiz "${child.titular}"`, 'peça'),
     };
   }
   const send = extra === undefined ? 'peça' : 'envie-o junto com a assinatura, ou peça';
   return {
-    motivo: `Falta o certificado da autoridade "${child.emissor}", que emitiu ${chain.length === 1 ? 'o certificado usado na assinatura' : `o de "${child.titular}"`}; sem ele a cadeia não chega a nenhuma entre ${anchors}. Confira se o certificado é mesmo da ICP-Brasil; se é, ${send} ao município que o ponha, em PEM, na sua pasta de âncoras.`,
-    change: anchorChange(
+    mensagem: `Falta o certificado da autoridade "${child.emissor}", que emitiu ${chain.length === 1 ? 'o certificado usado na assinatura' : `o de "${child.titular}"`}; sem ele a cadeia não chega a nenhuma entre ${anchors}. Confira se o certificado é mesmo da ICP-Brasil; se é, ${send} ao município que o ponha, em PEM, na sua pasta de âncoras.`,
+    change: askForAnchor(
       `autoridade "${child.emissor}"`,
       extra === undefined ? 'peça' : 'envie o certificado dela junto com a assinatura, ou peça',
     ),
@@ -273,7 +285,7 @@ function missing({ known, extra }: Search, chain: Chain): Why {
 }
 
 /** The step for an unknown authority. Its certificate is, most of the time, one that cannot sign at all. */
-function anchorChange(authority: string, send: string): string {
+function askForAnchor(authority: string, send: string): string {
   return `Veja primeiro se o certificado é mesmo da ICP-Brasil: se não é, assine com um que seja. Se é, e a ${authority} também, ${send} ao município que ponha o certificado dela, em PEM, na sua pasta de âncoras.`;
 }
 

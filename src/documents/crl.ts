@@ -20,7 +20,7 @@ import {
   timeOf,
 } from './asn1.ts';
 import type { Certificate } from './certificate.ts';
-import { comparable, shownName } from './distinguished-name.ts';
+import { displayNameOf, normalizeName } from './distinguished-name.ts';
 import { EXTENSION } from './oids.ts';
 
 /** Entries read before other work gets its turn: about a millisecond. */
@@ -115,7 +115,7 @@ function* parse(der: Buffer): Generator<void, Crl | CrlProblem, void> {
   const value = bitsOf(readAsn1(der.subarray(algorithm.end, whole.end)));
   const digest = LIST_DIGESTS[oidOf(readAsn1(der.subarray(tbs.end, algorithm.end)).children[0])];
   const fields = yield* readSignedFields(der, tbs);
-  const emissor = shownName(fields.issuer);
+  const emissor = displayNameOf(fields.issuer);
   const values = extensionsOf(fields.extensions);
   if (values.has(EXTENSION.deltaIndicator)) {
     return refuseList(`é uma lista parcial (delta) de ${emissor}, que não é usada; ponha no lugar a lista completa`);
@@ -128,7 +128,7 @@ function* parse(der: Buffer): Generator<void, Crl | CrlProblem, void> {
     return refuseList(`a lista de ${emissor} é assinada com um algoritmo que não é aceito (use SHA-256 ou maior)`);
   }
   const { emitida, proxima, places, extensions } = fields;
-  const issuerName = comparable(fields.issuer);
+  const issuerName = normalizeName(fields.issuer);
   return {
     issuerName,
     emissor,

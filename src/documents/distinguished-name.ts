@@ -34,14 +34,10 @@ export function commonNameOf(name: Asn1): string | undefined {
  * The common name, or else the last attribute, for messages and logs. Anybody may have chosen it: characters that move a cursor
  * or reverse a line are replaced.
  */
-export function shownName(name: Asn1): string {
+export function displayNameOf(name: Asn1): string {
   const text = commonNameOf(name) ?? attributesOf(name).at(-1)?.[1] ?? '(sem nome)';
   const plain = text.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, '\ufffd').trim();
   return plain.length > NAME_SHOWN_MAX ? `${plain.slice(0, NAME_SHOWN_MAX)}…` : plain;
-}
-
-function isAttribute(value: Asn1): boolean {
-  return isUniversal(value, TAG.sequence) && value.children.length === 2;
 }
 
 const TEXTS: ReadonlySet<number> = new Set([
@@ -53,27 +49,22 @@ const TEXTS: ReadonlySet<number> = new Set([
   TAG.bmpString,
 ]);
 
-/** A value of another type is compared as it stands. */
-function isText(value: Asn1): boolean {
-  return value.class === 0 && TEXTS.has(value.tag);
+/** The form for comparing: case, type of string and width of a space make no difference (RFC 5280, 7.1). */
+export function normalizeName(name: Asn1): string {
+  if (!isUniversal(name, TAG.sequence)) throw new TypeError('not a name');
+  const sets = childrenOf(name).map((set) => {
+    if (!isUniversal(set, TAG.set) || set.children.length === 0) throw new TypeError('not a name');
+    return set.children.map(normalizeAttribute).sort().join('+');
+  });
+  return sets.join(',');
 }
 
-/** The form for comparing: case, type of string and width of a space make no difference (RFC 5280, 7.1). */
-export function comparable(name: Asn1): string {
-  const isName = isUniversal(name, TAG.sequence) && name.children.every((set) => isUniversal(set, TAG.set));
-  if (!isName || !name.children.every(({ children }) => children.length > 0 && children.every(isAttribute))) {
+/** A value that is no text is compared as it stands. */
+function normalizeAttribute(attribute: Asn1): string {
+  const [id, value, ...more] = attribute.children;
+  if (!isUniversal(attribute, TAG.sequence) || value === undefined || more.length > 0)
     throw new TypeError('not a name');
-  }
-  const sets = childrenOf(name).map((set) =>
-    childrenOf(set)
-      .map((attribute) => {
-        const [id, value] = childrenOf(attribute);
-        if (value === undefined) throw new TypeError('a name attribute without value');
-        if (!isText(value)) return `${oidOf(id)}=#${value.raw.toString('hex')}`;
-        return `${oidOf(id)}=${JSON.stringify(textOf(value).trim().replace(/\s+/g, ' ').toLowerCase())}`;
-      })
-      .sort()
-      .join('+'),
-  );
-  return sets.join(',');
+  const isText = value.class === 0 && TEXTS.has(value.tag);
+  if (!isText) return `${oidOf(id)}=#${value.raw.toString('hex')}`;
+  return `${oidOf(id)}=${JSON.stringify(textOf(value).trim().replace(/\s+/g, ' ').toLowerCase())}`;
 }

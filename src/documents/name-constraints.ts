@@ -8,7 +8,7 @@
  */
 import { domainToASCII } from 'node:url';
 import { type Asn1, Asn1Error, isContext, isUniversal, octetsOf, oidOf, readAsn1, TAG, textOf } from './asn1.ts';
-import { attributesOf, childrenOf, commonNameOf, comparable } from './distinguished-name.ts';
+import { attributesOf, childrenOf, commonNameOf, normalizeName } from './distinguished-name.ts';
 import { ICP_BRASIL, NAME_PART, SMTP_UTF8_MAILBOX } from './oids.ts';
 
 /** Names of one certificate times subtrees of one authority; more is an attempt to keep us busy. */
@@ -21,7 +21,7 @@ export class ConstraintsError extends Error {}
 type Name = {
   /** The number of its choice in GeneralName; of an otherName with the identifier of its type. */
   readonly kind: string;
-  /** In the form in which it is compared: a directory name as {@link comparable} makes it, an address in hex. */
+  /** In the form in which it is compared: a directory name as {@link normalizeName} makes it, an address in hex. */
   readonly value: string;
 };
 
@@ -172,7 +172,7 @@ function nameIn(value: Asn1): Name {
       return otherNameIn(value);
     case DIRECTORY:
       if (value.children.length !== 1) throw new Asn1Error('no directory name');
-      return { kind: DIRECTORY, value: comparable(childrenOf(value)[0]!) };
+      return { kind: DIRECTORY, value: normalizeName(childrenOf(value)[0]!) };
     case IP:
       return { kind: IP, value: octetsOf(value).toString('hex') };
     default:
@@ -186,9 +186,14 @@ function otherNameIn(value: Asn1): Name {
   const inner = isContext(wrapped, 0) ? wrapped.children[0] : undefined;
   if (inner === undefined) throw new Asn1Error('an otherName without value');
   const text = textOf(inner);
-  if (kind !== SMTP_UTF8_MAILBOX) return { kind, value: text.replace(/^[\s\0]+|[\s\0]+$/g, '') };
+  if (kind !== SMTP_UTF8_MAILBOX) return { kind, value: trimFiller(text) };
   const [user, host] = mailboxOf(text);
   return { kind: EMAIL, value: `${user}@${domainToASCII(host)}` };
+}
+
+/** The text without the spaces or zero octets that authorities fill fields up with. */
+export function trimFiller(text: string): string {
+  return text.replace(/^[\s\0]+|[\s\0]+$/g, '');
 }
 
 /** What constraints are asked about. */
@@ -199,7 +204,7 @@ function namesOf({ subject, subjectAltName }: Named): readonly Name[] {
   const holder = readAsn1(subject);
   const alternative = subjectAltName === undefined ? [] : childrenOf(readAsn1(subjectAltName)).map(nameIn);
   const names = [...alternative];
-  if (childrenOf(holder).length > 0) names.push({ kind: DIRECTORY, value: comparable(holder) });
+  if (childrenOf(holder).length > 0) names.push({ kind: DIRECTORY, value: normalizeName(holder) });
   for (const [oid, value] of attributesOf(holder))
     if (oid === NAME_PART.emailAddress) names.push({ kind: EMAIL, value });
   const commonName = commonNameOf(holder);
@@ -215,14 +220,14 @@ function namesOf({ subject, subjectAltName }: Named): readonly Name[] {
  */
 export function constraintFault(certificate: Named, constraints: NameConstraints): string | undefined {
   try {
-    return faultOf(namesOf(certificate), constraints);
+    return findFault(namesOf(certificate), constraints);
   } catch (error) {
     if (error instanceof Asn1Error || error instanceof TypeError) return 'traz nomes que não se leem';
     throw error;
   }
 }
 
-function faultOf(names: readonly Name[], { permitted, excluded }: NameConstraints): string | undefined {
+function findFault(names: readonly Name[], { permitted, excluded }: NameConstraints): string | undefined {
   if (names.length * (permitted.length + excluded.length) > COMPARISONS_MAX) {
     return `traz ${names.length} nomes, e as restrições são ${permitted.length + excluded.length}: é demais para conferir`;
   }
@@ -230,7 +235,7 @@ function faultOf(names: readonly Name[], { permitted, excluded }: NameConstraint
     const [open, closed] = [permitted, excluded].map((list) => list.filter((one) => one.kind === kind));
     if (open!.length + closed!.length === 0) continue;
     const known = kindOf(kind);
-    if (known === undefined) return `traz um nome de tipo que este serviço não sabe comparar (${kindShown(kind)})`;
+    if (known === undefined) return `traz um nome de tipo que este serviço não sabe comparar (${describeKind(kind)})`;
     if (!known.isName(value)) return `traz ${known.nome} malformado, que não se pode comparar`;
     if (closed!.some((one) => known.isWithin(value, one.value) || coversByWildcard(kind, value, one.value))) {
       return `traz ${known.nome} que elas excluem`;
@@ -248,7 +253,7 @@ function coversByWildcard(kind: string, name: string, base: string): boolean {
   return base.toLowerCase().endsWith(name.slice(1).toLowerCase());
 }
 
-function kindShown(kind: string): string {
+function describeKind(kind: string): string {
   const choices: Readonly<Record<string, string>> = { 3: 'x400Address', 5: 'ediPartyName', 8: 'registeredID' };
   return choices[kind] ?? `otherName ${kind}`;
 }

@@ -3,11 +3,11 @@
  * that had to sign (D-30, D-31). XML, CMS and client connections have codes of their own.
  */
 import type { Fault } from '../fiscal/fault.ts';
-import { momentIn } from '../fiscal/moment.ts';
 import { type Certificate, isHeldBy, maskedDocument } from './certificate.ts';
 import { ICP_BRASIL_NAME } from './oids.ts';
 import { nameOf } from './signed.ts';
 import type { Trust } from './trust.ts';
+import { timeInBrazil } from './trust-lists.ts';
 
 /** The codes for one use of a certificate, and the words that ask for another one. */
 export type SignerCodes = {
@@ -49,25 +49,23 @@ export function signerFaults(certificate: Certificate, question: SignerQuestion,
   const faults: Fault[] = [];
   const { inicio, fim } = certificate;
   if (at < inicio || at > fim) {
-    const problem = at < inicio ? `só vale a partir de ${timeInBrazil(inicio)}` : `venceu em ${timeInBrazil(fim)}`;
-    const said =
+    const [problem, como] =
       at < inicio
-        ? { como: 'Confira o relógio de quem emitiu, ou aguarde.', change: CLOCK }
-        : { como: `Renove o certificado e ${codes.again}.` };
-    const { como, ...change } = said;
+        ? [`só vale a partir de ${timeInBrazil(inicio)}`, 'Confira o relógio de quem emitiu, ou aguarde.']
+        : [`venceu em ${timeInBrazil(fim)}`, `Renove o certificado e ${codes.again}.`];
     faults.push({
       codigo: codes.expired,
       xpath,
       mensagem: `O certificado de ${nameOf(certificate)} ${problem}. ${como}`,
-      ...change,
+      ...(at < inicio ? { change: CLOCK } : {}),
       encontrado: `${timeInBrazil(inicio)} a ${timeInBrazil(fim)}`,
       esperado: `válido em ${timeInBrazil(at)}`,
     });
   }
   const verdict = trust.judge(certificate, at);
   if (verdict.kind !== 'trusted') {
-    const { motivo: mensagem, change } = verdict;
-    faults.push({ codigo: codes.untrusted, xpath, mensagem, ...(change === undefined ? {} : { change }) });
+    const { kind: _kind, ...why } = verdict;
+    faults.push({ codigo: codes.untrusted, xpath, ...why });
   }
   return documento === undefined ? faults : [...faults, ...partyFaults(certificate, { ...question, documento }, codes)];
 }
@@ -89,12 +87,4 @@ export function partyFaults(
   const encontrado = maskedDocument(holder.documento);
   const mensagem = `O certificado é do ${holder.tipo} ${encontrado} (lido em ${holder.onde}), e o ${parte} é ${esperado}; ${rule}. ${codes.useWith} certificado do ${parte}.`;
   return [{ codigo: codes.otherParty, xpath, mensagem, encontrado, esperado }];
-}
-
-const ZONE = 'America/Sao_Paulo';
-
-function timeInBrazil(instant: number): string {
-  const { date, time } = momentIn(ZONE, instant);
-  const [year, month, day] = date.split('-');
-  return `${day}/${month}/${year} ${time}`;
 }

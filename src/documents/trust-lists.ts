@@ -3,10 +3,9 @@
  * (D-131).
  */
 import path from 'node:path';
-import { momentIn } from '../fiscal/moment.ts';
-import type { Certificate } from './certificate.ts';
+import { brazilianDate, momentIn } from '../fiscal/moment.ts';
+import { type Certificate, isSignedBy } from './certificate.ts';
 import type { Crl, Revocation } from './crl.ts';
-import { isSignedBy } from './issued.ts';
 
 const ZONE = 'America/Sao_Paulo';
 
@@ -87,7 +86,12 @@ function otherKeysOf(
 
 /** The day in Brazil of a moment, as people write it. */
 export function dayInBrazil(instant: number): string {
-  return momentIn(ZONE, instant).date.split('-').reverse().join('/');
+  return brazilianDate(momentIn(ZONE, instant).date);
+}
+
+/** The day and the time in Brazil of a moment. */
+export function timeInBrazil(instant: number): string {
+  return `${dayInBrazil(instant)} ${momentIn(ZONE, instant).time}`;
 }
 
 /** What the operator should know of the lists that a trusted chain asks for. */

@@ -288,7 +288,7 @@ for (const one of [...PURPOSES, ...NAMED]) {
     const extra = lower === undefined ? [middle] : [lower, middle];
     const verdict = open({ 'raiz.pem': root.pem }).trust.judge(read(signer), SOON, extra.map(read));
     assert.match(motivo(verdict), expected);
-    if (verdict.kind !== 'trusted') assert.match(verdict.motivo, /Assine com .*\.$/);
+    if (verdict.kind !== 'trusted') assert.match(verdict.mensagem, /Assine com .*\.$/);
     const isTrusted = verdict.kind === 'trusted';
     assert.equal(opensslTrusts([root], extra, signer, SOON), one.opensslDiffers === undefined ? isTrusted : !isTrusted);
   });

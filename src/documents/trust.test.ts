@@ -8,7 +8,7 @@ import { type Files, folderOf, motivo, open, opensslTrusts, read } from '../../t
 import { assertCostsLess, leastCpuMsOf } from '../../test/support/cost.ts';
 import { CA, END, freshFolder, type Issued, openssl, opensslAuthority } from '../../test/support/openssl.ts';
 import { type Certificate, certificatesOfPem, readCertificate } from './certificate.ts';
-import { autoridades, checkedAgainst, nationalAuthorities } from './icp-brasil/national.ts';
+import { autoridades, matchTable, nationalAuthorities } from './icp-brasil/national.ts';
 import { openTrust, type Trust, type Verdict } from './trust.ts';
 
 const DAY_MS = 86_400_000;
@@ -730,13 +730,13 @@ test('a certificate that is not in the table does not count, and one that is mis
   const table = autoridades().filter(({ nivel }) => nivel === 'raiz');
   const pem = (list: readonly Certificate[]): string => list.map(({ x509 }) => x509.toString()).join('\n');
   const { raizes } = nationalAuthorities();
-  const slipped = checkedAgainst(table, `${pem(raizes)}${root.pem}`, '');
+  const slipped = matchTable(table, `${pem(raizes)}${root.pem}`, '');
   assert.equal(slipped.raizes.length, 4);
   assert.match(
     slipped.problems.join('\n'),
     /^raizes\.pem: há um certificado cujo resumo SHA-256 não está em autoridades\.json/,
   );
-  const lacking = checkedAgainst(table, pem(raizes.slice(1)), pem(raizes.slice(0, 1)));
+  const lacking = matchTable(table, pem(raizes.slice(1)), pem(raizes.slice(0, 1)));
   assert.equal(lacking.raizes.length, 3);
   assert.match(
     lacking.problems.join('\n'),

@@ -9,7 +9,7 @@
  * and whose it is: those refusals have codes of their own.
  */
 import path from 'node:path';
-import { type Certificate, pemBlocks, readCertificate } from './certificate.ts';
+import { type Certificate, isSignedBy, pemBlocks, readCertificate } from './certificate.ts';
 import {
   type Authorities,
   type Chain,
@@ -22,7 +22,6 @@ import {
 import { type Crl, readCrl } from './crl.ts';
 import { type Contents, type FileOf, type Folder, type FolderLog, openFolder } from './folder.ts';
 import { nationalAuthorities } from './icp-brasil/national.ts';
-import { isSignedBy } from './issued.ts';
 import {
   authoritiesWithoutList,
   currentCrls,
@@ -51,7 +50,7 @@ export type Trust = {
    * Whether a trusted authority vouches for a certificate that signs. `at` is in milliseconds. `extra`: certificates that came
    * along with the signature and may stand in between. `cadeia`: the names from the certificate to its anchor. `semLista`: the
    * names in it without a list that says whether what they issued is revoked; all of them without a folder of lists.
-   * `motivo` is Portuguese, for whoever signed: it names authorities and dates, no path of this machine.
+   * `mensagem` is Portuguese, for whoever signed: it names authorities and dates, no path of this machine.
    */
   judge(certificate: Certificate, at: number, extra?: readonly Certificate[]): Verdict;
   /** Warns of authorities without a list and of lists that have run out (D-131), before anybody signs. */

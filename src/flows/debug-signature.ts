@@ -316,7 +316,7 @@ function certificateReport(
     politicas: policies,
     confiavel: isTrusted,
     cadeia: isTrusted ? verdict.cadeia.map(withoutDocument) : null,
-    motivo: isTrusted ? null : maskDocuments(verdict.motivo),
+    motivo: isTrusted ? null : maskDocuments(verdict.mensagem),
     revogado: verdict.kind === 'revoked' ? true : isTrusted && verdict.semLista.length === 0 ? false : null,
     sem_lista_de_revogados: isTrusted ? verdict.semLista.map(withoutDocument) : null,
   };

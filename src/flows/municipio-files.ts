@@ -185,7 +185,7 @@ function unfitness({ certificate, chain }: ChainedSigner, confianca: Confianca, 
   const trusts = [confianca, { ...confianca, ancoras: undefined }].map((settings) => openTrust(settings, silent));
   const verdicts = trusts.map((trust) => trust.judge(certificate, now, chain));
   const revoked = verdicts.find(({ kind }) => kind === 'revoked');
-  if (revoked !== undefined && 'motivo' in revoked) avisos.push(`Do certificado do município: ${revoked.motivo}`);
+  if (revoked !== undefined && 'mensagem' in revoked) avisos.push(`Do certificado do município: ${revoked.mensagem}`);
   else if (verdicts.every(({ kind }) => kind === 'untrusted')) {
     const own = confianca.ancoras === undefined ? '' : 'as âncoras do município ou ';
     avisos.push(

@@ -36,7 +36,7 @@ export function open(anchors: Files, crls?: Files): Opened {
 }
 
 export function motivo(verdict: Verdict): string {
-  return verdict.kind === 'trusted' ? `trusted: ${verdict.cadeia.join(' < ')}` : `${verdict.kind}: ${verdict.motivo}`;
+  return verdict.kind === 'trusted' ? `trusted: ${verdict.cadeia.join(' < ')}` : `${verdict.kind}: ${verdict.mensagem}`;
 }
 
 /** Whether openssl trusts a certificate for signing e-mail or for showing oneself to a server, which are what we ask for. */

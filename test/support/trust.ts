@@ -3,5 +3,5 @@ import type { Trust } from '../../src/documents/trust.ts';
 
 export const nobodyTrusted: Trust = {
   warnOfLists: () => undefined,
-  judge: () => ({ kind: 'untrusted', motivo: 'Ninguém é confiável neste teste.' }),
+  judge: () => ({ kind: 'untrusted', mensagem: 'Ninguém é confiável neste teste.' }),
 };

@@ -45,12 +45,12 @@ let known: NationalAuthorities | undefined;
 /** The certificates, read at the first question (some 20 ms). */
 export function nationalAuthorities(): NationalAuthorities {
   const read = (file: string): string => readFileSync(path.join(import.meta.dirname, file), 'utf8');
-  known ??= checkedAgainst(autoridades(), read('raizes.pem'), read('intermediarias.pem'));
+  known ??= matchTable(autoridades(), read('raizes.pem'), read('intermediarias.pem'));
   return known;
 }
 
 /** Takes of two PEM texts what the table names, and says what else is there or is missing. */
-export function checkedAgainst(
+export function matchTable(
   table: readonly Autoridade[],
   raizesPem: string,
   intermediariasPem: string,
