@@ -4,7 +4,7 @@
  */
 import type { Adn, AdnAnswer, AdnErro, EventoAnswer, EventoAsked, EventoToShare } from '../adn/adn.ts';
 import { EVENTO_PROFILE } from '../documents/signature-shape.ts';
-import { ANULACAO_REJEICAO, isAnnulledHere, standingOn } from '../fiscal/conflitos-evento.ts';
+import { ANULACAO_REJEICAO, isAnnulledHere, listStanding } from '../fiscal/conflitos-evento.ts';
 import { type ErrosAdn, sanitizeErros } from '../fiscal/erros-adn.ts';
 import { EVENTO_ANTES_DO_ENVIO, EVENTO_MOVES, falhaAfter } from '../fiscal/evento.ts';
 import { eventoId, signedPartOfEvento, withEventoSignature } from '../fiscal/layout/evento.ts';
@@ -126,7 +126,7 @@ function toShare(evento: ClaimedEvento, xml: Uint8Array | undefined, onNota: rea
     chave_acesso: evento.chave_acesso,
     xml,
     evento: { codigo: codigo_tipo_evento, numero_sequencial, autor, campos },
-    naNota: standingOn(onNota.map(naNota)).filter(({ id }) => id !== evento.id),
+    naNota: listStanding(onNota.map(naNota)).filter(({ id }) => id !== evento.id),
     ...rehearsalOf(evento),
   };
 }

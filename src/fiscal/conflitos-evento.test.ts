@@ -12,11 +12,11 @@ import {
   explainMissing,
   findMissing,
   isAnnulledHere,
+  listStanding,
   refuseBesideOpen,
   refuseOnCancelled,
   type Situacao,
   situacaoOf,
-  standingOn,
 } from './conflitos-evento.ts';
 import { errorOf } from './errors.ts';
 import type { EventoEstado } from './evento.ts';
@@ -296,13 +296,15 @@ describe('annulment of a rejection', () => {
     const onNote = [evento('203206'), evento('204207'), anulacao(id('203206', 1))];
     assert.equal(refusal(onNote, anulacao(id('203206'))), 'E1835');
     assert.equal(refusal(onNote, anulacao(id('204207', 1))), 'E0870');
+    const naming = { campos: { id_evento_rejeicao: id('203206', 1) } };
+    assert.equal(refusal(onNote, evento('203202', naming)), undefined, 'only an annulment annuls');
   });
 });
 
 describe('what stands on a note', () => {
   const as = (estado: EventoEstado, one: EventoNaNota) => ({ ...one, estado });
-  const codes = (eventos: Parameters<typeof standingOn>[0]): string[] =>
-    standingOn(eventos).map(({ codigo }) => codigo);
+  const codes = (eventos: Parameters<typeof listStanding>[0]): string[] =>
+    listStanding(eventos).map(({ codigo }) => codigo);
 
   test('is what was processed, and a waived manifestation; another waived event is not', () => {
     const all = [
@@ -330,7 +332,7 @@ describe('what stands on a note', () => {
     assert.equal(isAnnulledHere(evento('203202', naming), [here]), false, 'only an annulment annuls');
     assert.deepEqual(codes([{ ...here, codigo: '999999', estado: 'processado' }]), [], 'a type that nobody knows');
     // Annulled, the party rejects no more; it may confirm.
-    const standing = standingOn([here, as('dispensado', annulment)]);
+    const standing = listStanding([here, as('dispensado', annulment)]);
     assert.equal(refusal(standing, anulacao(id('203206', 1))), 'E1835');
     assert.equal(refusal(standing, evento('203202')), undefined);
   });

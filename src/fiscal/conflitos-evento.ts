@@ -1,10 +1,10 @@
 /**
- * What may be registered on a note after what: the national matrix of events as data, and the judgement over it.
+ * Judges which event may be registered on a note after which: the national matrix of events (Anexo II v1.01) as data, and the rules
+ * over it. `judge-pedido.ts` judges whether the author is a party of the note.
  *
- * Only events that stand on the note count. One that is under way hinders none here; the flow asks about an open cancellation
- * ({@link refuseBesideOpen}). Matrix: Anexo II v1.01. Its mark "X/V" has no printed
- * legend: between manifestations it is read as one manifestation a party (E1833), at blocks as refused while the block is in
- * force. Whether the author is a party of the note is judged in `judge-pedido.ts`.
+ * Only events that stand on the note count. An event under way hinders none here; the flow asks about an open cancellation
+ * ({@link refuseBesideOpen}). The mark "X/V" of the matrix has no printed legend. Between manifestations it is read as one
+ * manifestation a party (E1833), at blocks as refused while the block is in force.
  */
 import { type EventoEstado, eventoRests, standsOnNota } from './evento.ts';
 import type { Fault, FaultKind } from './fault.ts';
@@ -22,11 +22,11 @@ export type EventoNaNota = {
 };
 
 export type EventoQueChega = Omit<EventoNaNota, 'numero_sequencial'> & {
-  /** Of its note; when given, an event that it names must be of the same. */
+  /** Key of its note. Where it is given, an event that this one names must be of the same note. */
   readonly chave_acesso?: string | undefined;
 };
 
-/** Why it is refused: the code of the national rule, and a sentence with what to do. */
+/** Why an event is refused: the code of the national rule, and a sentence with what to do. */
 export type Conflito = Pick<Fault, 'codigo' | 'mensagem'> & { readonly kind?: FaultKind; readonly detalhes?: string };
 
 export type Situacao = 'permitido' | 'proibido' | 'condicional';
@@ -40,8 +40,8 @@ const DESBLOQUEIO = '305103';
 const CHEGAM: readonly string[] = TIPOS_EVENTO.map(({ codigo }) => codigo).toSorted();
 
 /**
- * Rows, the events that stand on the note: `Y` accepted, `-` refused, `c` on a condition. A block and an unblock accept everything but
- * what concerns the kind that they are about, which {@link situacaoOf} tells.
+ * Rows of the matrix: the events that stand on the note. `Y`: accepted, `-`: refused, `c`: on a condition. A block and an unblock refuse
+ * only what concerns the kind that they are about, which {@link situacaoOf} knows.
  */
 const MATRIZ: Readonly<Record<string, string>> = {
   nenhum: 'YYY--YYYYYYYYYY-',
@@ -65,10 +65,10 @@ const MATRIZ: Readonly<Record<string, string>> = {
 
 const SITUACOES: Readonly<Record<string, Situacao>> = { Y: 'permitido', '-': 'proibido', c: 'condicional' };
 
-/** An event as the matrix knows it: of a block and an unblock, also the kind of event that they are about. */
+/** An event as the matrix knows it. `alvo`: the kind of event that a block or an unblock is about. */
 export type NaMatriz = { readonly codigo: string; readonly alvo?: string | undefined };
 
-/** One cell of the matrix; `existente` undefined is a note without events. */
+/** One cell of the matrix. `existente` is undefined on a note without events. */
 export function situacaoOf(existente: NaMatriz | undefined, chega: NaMatriz): Situacao {
   if (existente?.codigo === BLOQUEIO && (chega.codigo === BLOQUEIO ? chega.alvo : chega.codigo) === existente.alvo) {
     return 'condicional';
@@ -90,7 +90,7 @@ export const CODIGOS_DE_OFICIO: ReadonlySet<string> = new Set([
 const SUBSTITUICAO = '105102';
 
 /**
- * With these an event of a party is refused because of what stands on the note: the parties' affair. Not so a replacement, whose
+ * Codes that refuse an event of a party because of events on the note: the parties' affair. A replacement is left out, since its
  * substitute waits for it.
  */
 export const CODIGOS_ENTRE_PARTES: ReadonlySet<string> = new Set([
@@ -103,8 +103,8 @@ export const CODIGOS_ENTRE_PARTES: ReadonlySet<string> = new Set([
 /** An event of a note, whatever has become of it. */
 export type EventoComEstado = EventoNaNota & { readonly estado: EventoEstado };
 
-/** Those of a note's events that stand on it, in the same order. */
-export function standingOn<Evento extends EventoComEstado>(eventos: readonly Evento[]): readonly Evento[] {
+/** Lists the events of a note that stand on it, in the same order. */
+export function listStanding<Evento extends EventoComEstado>(eventos: readonly Evento[]): readonly Evento[] {
   return eventos.filter((one) => {
     const tipo = tipoByCodigo(one.codigo);
     if (tipo === undefined) return false;
@@ -113,8 +113,8 @@ export function standingOn<Evento extends EventoComEstado>(eventos: readonly Eve
 }
 
 /**
- * Whether an event annuls a rejection that the national environment never took: there it would be unknown for ever (E1963), so
- * that the annulment, like the rejection, is valid here alone.
+ * Whether an event annuls a rejection that the national environment never took. There the rejection would be unknown for ever (E1963):
+ * the annulment, like the rejection, is valid here alone.
  */
 export function isAnnulledHere(evento: EventoQueChega, onNote: readonly EventoComEstado[]): boolean {
   if (evento.codigo !== ANULACAO_REJEICAO) return false;
@@ -123,7 +123,7 @@ export function isAnnulledHere(evento: EventoQueChega, onNote: readonly EventoCo
 
 // The judgement.
 
-/** Why an event is refused on a note with these events, in the order in which they were processed; undefined: it is accepted. */
+/** Why an event is refused on a note with these events, in the order of their processing. Undefined: it is accepted. */
 export function conflictOf(onNote: readonly EventoNaNota[], arriving: EventoQueChega): Conflito | undefined {
   return (
     refuseSecondAnnulment(onNote, arriving) ??
@@ -144,30 +144,35 @@ function refuseByMatrix(onNote: readonly EventoNaNota[], arriving: EventoQueCheg
   return { codigo: tipoByCodigo(arriving.codigo)!.recusa, mensagem };
 }
 
-/** The event of the note after which the matrix refuses a kind of event, whatever it says; one that cancelled it before others. */
+const CANCELAM: ReadonlySet<string> = new Set(TIPOS_EVENTO.flatMap(({ codigo, cancela }) => (cancela ? [codigo] : [])));
+
+function isCancelling({ codigo }: EventoNaNota): boolean {
+  return CANCELAM.has(codigo);
+}
+
+/** Finds the event after which the matrix refuses a kind of event. One that cancelled the note comes before others. */
 function findHindrance(onNote: readonly EventoNaNota[], codigo: string): EventoNaNota | undefined {
-  const cancelling = onNote.find((one) => tipoByCodigo(one.codigo)?.cancela);
+  const cancelling = onNote.find(isCancelling);
   if (cancelling !== undefined) return cancelling;
   const isAnswered = onNote.some((one) => one.codigo === '105105');
   const annulled = listAnnulled(onNote);
   return onNote.find((one) => {
     // Blocks and unblocks refuse by what they are about, below.
     if (one.codigo === BLOQUEIO || one.codigo === DESBLOQUEIO) return false;
-    // The request for a fiscal analysis hinders only while it is not answered; then the answer does.
+    // An answered request for a fiscal analysis hinders no more: the answer does.
     if (one.codigo === '101103' && isAnswered) return false;
-    // A rejection that was annulled hinders only another of its kind: for the others the row of the annulment speaks.
+    // An annulled rejection hinders only another of its kind: for other kinds the row of the annulment counts.
     if (annulled.has(one) && one.codigo !== codigo) return false;
     return situacaoOf(one, { codigo }) === 'proibido';
   });
 }
 
-/** Ways to end a note that an integrator has, in the order in which they are thought of. */
+/** Events by which an integrator ends a note, in the order in which they are advised. */
 const CANCELAMENTOS = ['101101', '105102', '101103'];
 
 function adviseAfter(onNote: readonly EventoNaNota[], { codigo }: EventoQueChega): string {
   const has = (other: string): boolean => onNote.some((one) => one.codigo === other);
-  if (onNote.some((one) => tipoByCodigo(one.codigo)?.cancela))
-    return 'A nota está cancelada e não recebe mais eventos.';
+  if (onNote.some(isCancelling)) return 'A nota está cancelada e não recebe mais eventos.';
   if (!CANCELAMENTOS.includes(codigo)) return 'Consulte os eventos da nota antes de registrar outro.';
   if (has('101103') && !has('105105')) return 'Espere a decisão da prefeitura sobre a análise fiscal pedida.';
   const others = CANCELAMENTOS.filter(
@@ -177,11 +182,11 @@ function adviseAfter(onNote: readonly EventoNaNota[], { codigo }: EventoQueChega
   return 'Procure a prefeitura, que pode cancelar a nota por ofício.';
 }
 
-/** The one event whose subject is another event's standing. */
+/** Annuls a rejection of the note, which it names. */
 export const ANULACAO_REJEICAO = '205208';
 const REJEICOES = new Set(['202205', '203206', '204207']);
 
-/** E1833: one party in two roles, or the party whose rejection was annulled and that rejects again. */
+/** E1833: a party manifests itself in a second role, or rejects again after its rejection was annulled. */
 function refuseSecondRole(onNote: readonly EventoNaNota[], arriving: EventoQueChega): Conflito | undefined {
   const annulled = listAnnulled(onNote);
   const before = onNote.find((one) => {
@@ -203,7 +208,7 @@ function refuseSecondRole(onNote: readonly EventoNaNota[], arriving: EventoQueCh
   return { codigo: 'E1833', mensagem };
 }
 
-/** A kind of event that a block in force keeps out. */
+/** Refuses a kind of event that a block in force keeps out. */
 function refuseBlocked(onNote: readonly EventoNaNota[], arriving: EventoQueChega): Conflito | undefined {
   if (!isBlocked(onNote, arriving.codigo)) return undefined;
   const mensagem = `A prefeitura bloqueou o registro de ${slugOf(arriving.codigo)} nesta nota (${slugOf(BLOQUEIO)}). Procure a prefeitura; o evento volta a ser aceito depois do desbloqueio.`;
@@ -223,8 +228,7 @@ function refuseWithoutRequest(onNote: readonly EventoNaNota[], { codigo }: Event
 function refuseSecondAnnulment(onNote: readonly EventoNaNota[], arriving: EventoQueChega): Conflito | undefined {
   if (arriving.codigo !== ANULACAO_REJEICAO) return undefined;
   const rejection = findRejection(arriving, onNote);
-  const before = onNote.filter(({ codigo }) => codigo === ANULACAO_REJEICAO);
-  if (rejection === undefined || !before.some((one) => findRejection(one, onNote) === rejection)) return undefined;
+  if (rejection === undefined || !listAnnulled(onNote).has(rejection)) return undefined;
   return { codigo: 'E1835', mensagem: `A rejeição ${slugOf(rejection.codigo)} já foi anulada; uma anulação basta.` };
 }
 
@@ -236,7 +240,7 @@ function refuseWithoutRejection(onNote: readonly EventoNaNota[], arriving: Event
   return { codigo: 'E1963', mensagem };
 }
 
-/** The rejections of a note that were annulled. */
+/** Lists the rejections of a note that were annulled. */
 function listAnnulled(onNote: readonly EventoNaNota[]): ReadonlySet<EventoNaNota | undefined> {
   const annulments = onNote.filter(({ codigo }) => codigo === ANULACAO_REJEICAO);
   return new Set(annulments.map((one) => findRejection(one, onNote)));
@@ -258,14 +262,14 @@ function alvoOf({ campos }: Pick<EventoNaNota, 'campos'>): string | undefined {
   return campos.codigo_evento_bloqueado?.slice(1);
 }
 
-/** Blocks that no unblock has lifted, oldest first. */
+/** Lists the blocks that no unblock has lifted, oldest first. */
 function listBlocks(onNote: readonly EventoNaNota[]): readonly EventoNaNota[] {
   let inForce: readonly EventoNaNota[] = [];
   for (const one of onNote) {
     if (one.codigo === BLOQUEIO) inForce = [...inForce, one];
     if (one.codigo !== DESBLOQUEIO) continue;
     const referido = parseReferido(one.campos.id_evento_bloqueio);
-    // Without its sequence a block could be named only while it was alone.
+    // An identifier without sequence is accepted only while it names one block.
     const lifted = inForce.findLast((block) => referido !== undefined && isNamed(block, referido));
     inForce = inForce.filter((block) => block !== lifted);
   }
@@ -290,33 +294,34 @@ function refuseWithoutBlock(onNote: readonly EventoNaNota[], arriving: EventoQue
   const referido = parseReferido(arriving.campos.id_evento_bloqueio, arriving.chave_acesso);
   const named = onNote.filter((one) => one.codigo === BLOQUEIO && referido !== undefined && isNamed(one, referido));
   const inForce = listBlocks(onNote).filter((block) => named.includes(block));
-  if (inForce.length === 1) return undefined;
   if (inForce.length > 1) {
     const sequences = inForce.map(({ numero_sequencial }) => numero_sequencial).join(', ');
     const mensagem = `A nota tem mais de um bloqueio em vigor (números sequenciais ${sequences}); informe em id_evento_bloqueio o identificador com o número sequencial de 3 algarismos.`;
     return { codigo: 'E1976', mensagem };
   }
+  if (inForce.length === 1) return undefined;
   if (named.length > 0)
     return { codigo: 'E1978', mensagem: 'O bloqueio que id_evento_bloqueio aponta já foi levantado.' };
   return { codigo: 'E1976', mensagem: 'A nota não tem o bloqueio que id_evento_bloqueio aponta.' };
 }
 
-// What is not there yet.
+// Events that are missed.
 
-/** The event of the note that a refused one speaks of, and that is none of those that stand on it. */
+/** An event that a refused one needs, and that does not stand on the note. */
 export type EventoSuposto = {
   readonly codigo: string;
   /** Undefined: any of its type. */
   readonly numero_sequencial: number | undefined;
 };
 
-/** The event whose absence from the note is the conflict. It may exist without standing on the note: the store knows. */
+/** Finds which event is missed, where its absence is the conflict. It may exist without standing on the note: the store knows. */
 export function findMissing({ codigo }: Conflito, arriving: EventoQueChega): EventoSuposto | undefined {
   if (codigo === 'E0853' || codigo === 'E0856') return { codigo: '101103', numero_sequencial: undefined };
   if (codigo !== 'E1976' && codigo !== 'E1963') return undefined;
   const { id_evento_bloqueio, id_evento_rejeicao } = arriving.campos;
   const referido = parseReferido(codigo === 'E1976' ? id_evento_bloqueio : id_evento_rejeicao, arriving.chave_acesso);
-  const isOfType = codigo === 'E1976' ? referido?.codigo === BLOQUEIO : REJEICOES.has(referido?.codigo ?? '');
+  if (referido === undefined) return undefined;
+  const isOfType = codigo === 'E1976' ? referido.codigo === BLOQUEIO : REJEICOES.has(referido.codigo);
   return isOfType ? referido : undefined;
 }
 
@@ -330,7 +335,7 @@ export type EventoAchado = {
   readonly hasRetry: boolean;
 };
 
-/** The conflict, where the event that it misses exists and does not stand on the note: it is to be sent yet, or came to nothing. */
+/** Explains a conflict whose missed event exists without standing on the note: it is under way, stopped, or came to nothing. */
 export function explainMissing(conflict: Conflito, arriving: EventoQueChega, found: EventoAchado): Conflito {
   const { id, codigo, numero_sequencial, estado, hasRetry } = found;
   const [kind, advice] = !eventoRests(estado, hasRetry)
@@ -365,15 +370,15 @@ function slugOf(codigo: string): string {
   return tipoByCodigo(codigo)?.slug ?? codigo;
 }
 
-// Refusals before the matrix is asked: both are E302, and the first word of `detalhes` tells them apart.
+// Refusals before the matrix is asked. Both are E302; the first word of `detalhes` tells them apart.
 
-/** An event for a note that is `cancelada`. */
+/** Refuses an event for a note that is `cancelada`. */
 export function refuseOnCancelled(codigo: string): Conflito {
   const mensagem = `A nota já está cancelada, e não se registra ${slugOf(codigo)} nela.`;
   return { codigo: 'E302', mensagem, detalhes: 'nota_cancelada: ela não recebe mais eventos.' };
 }
 
-/** A cancellation while another one of the note is not at its end. */
+/** Refuses a cancellation while another one of the note is not at its end. */
 export function refuseBesideOpen({ id, codigo, numero_sequencial, estado }: Omit<EventoAchado, 'hasRetry'>): Conflito {
   const slug = slugOf(codigo);
   const mensagem = `Outro cancelamento desta nota está em andamento: ${slug} número ${numero_sequencial}, ${estado}. ${GOES_ON[estado] ?? ''}A nota ainda não está cancelada: espere o resultado dele, em …/eventos/${slug}/${numero_sequencial}, e só registre outro se ele não for processado.`;

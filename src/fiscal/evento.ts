@@ -171,7 +171,7 @@ export function eventoRests(estado: EventoEstado, hasRetry: boolean): boolean {
 
 /**
  * Whether an event stands on its note, so that others are judged by it: it was processed, or the national environment does
- * not take its type from a municipality and it is valid here (D-55). What annuls one of these is told by `standingOn` of
+ * not take its type from a municipality and it is valid here (D-55). What annuls one of these is told by `listStanding` of
  * `conflitos-evento.ts`, which knows the other events.
  */
 export function standsOnNota(estado: EventoEstado, { soAqui }: { readonly soAqui: boolean }): boolean {

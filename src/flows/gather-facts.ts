@@ -9,7 +9,7 @@ import { AMBIENTES } from '../fiscal/ambiente.ts';
 import { SEM_CADASTROS } from '../fiscal/cadastros.ts';
 import { municipioOf } from '../fiscal/catalogs/catalogs.ts';
 import { cnpjIsValid, cpfIsValid, isKeyOfOther } from '../fiscal/chave.ts';
-import { standingOn } from '../fiscal/conflitos-evento.ts';
+import { listStanding } from '../fiscal/conflitos-evento.ts';
 import { ENDERECO_NAO_INFORMADO, type Facts, type NotaSubstituida, type Prestador } from '../fiscal/facts.ts';
 import type { Fault } from '../fiscal/fault.ts';
 import type { Dps } from '../fiscal/layout/dps.ts';
@@ -117,7 +117,7 @@ async function replacedNota(
 ): Promise<NotaSubstituida> {
   if (isKeyOfOther(chave, prest.CNPJ ?? prest.CPF ?? '')) return 'desconhecida';
   const nota = await world.store.eventos.findNota(tenant, { chave });
-  return nota === undefined ? 'desconhecida' : { estado: nota.estado, eventos: standingOn(nota.eventos.map(naNota)) };
+  return nota === undefined ? 'desconhecida' : { estado: nota.estado, eventos: listStanding(nota.eventos.map(naNota)) };
 }
 
 /** With faults the provider is a stand-in, so that a dry run can go on and tell the rest. */

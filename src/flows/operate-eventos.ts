@@ -4,7 +4,7 @@
  */
 import { signatureElement } from '../documents/signing.ts';
 import { maskDocumento, whyNoChave } from '../fiscal/chave.ts';
-import { standingOn } from '../fiscal/conflitos-evento.ts';
+import { listStanding } from '../fiscal/conflitos-evento.ts';
 import {
   EVENTO_ANTES_DO_ENVIO,
   EVENTO_ESTADOS,
@@ -197,7 +197,7 @@ export async function operateEvento(
 
 async function standsNow({ store }: RegistryWorld, tenant: string, { id, nota }: EventoRow): Promise<boolean> {
   const onNota = (await store.eventos.listOnNotas(tenant, [nota])).get(nota) ?? [];
-  return standingOn(onNota.map(naNota)).some((one) => one.id === id);
+  return listStanding(onNota.map(naNota)).some((one) => one.id === id);
 }
 
 /** `O evento 12 (cancelamento nº 1)` */

@@ -18,9 +18,9 @@ import {
   type EventoSuposto,
   explainMissing,
   findMissing,
+  listStanding,
   refuseBesideOpen,
   refuseOnCancelled,
-  standingOn,
 } from '../fiscal/conflitos-evento.ts';
 import type { Aviso, Fault } from '../fiscal/fault.ts';
 import { judgeAutor, judgeNomeada, judgeNota, type PartesDaNota } from '../fiscal/judge-pedido.ts';
@@ -276,7 +276,7 @@ async function findConflict(
   if (nota.estado === 'recusada') return describeRefusedNota(tipo);
   const open = tipo.cancela ? nota.eventos.find(isOpenCancelamento) : undefined;
   if (open !== undefined) return { ...refuseBesideOpen(named(open)), ...at };
-  const onNote = standingOn(nota.eventos.map(naNota));
+  const onNote = listStanding(nota.eventos.map(naNota));
   const arriving = { ...chega, chave_acesso: nota.chave_acesso };
   const conflict = conflictOf(onNote, arriving);
   if (conflict === undefined) return undefined;
