@@ -50,6 +50,8 @@ type Scene = {
   readonly problem: string | undefined;
   /** How many of the settlements are written; all of them unless it is said. */
   readonly written: number | undefined;
+  /** Whether the kind has something to do at the end. */
+  readonly hasEnd: boolean;
 };
 
 const SCENE: Scene = {
@@ -64,6 +66,7 @@ const SCENE: Scene = {
   isFull: false,
   problem: undefined,
   written: undefined,
+  hasEnd: true,
 };
 
 function row(id: string, found = 'pendente', tentativas = 1): Row {
@@ -95,6 +98,8 @@ async function run(changes: Partial<Scene>) {
     log: { info: log('info'), warn: log('warn'), error: log('error') },
   } as unknown as World;
 
+  const end: DeliveryKind<Row, There, Settlement>['end'] = async ({ tenant }, answers, isTried) =>
+    void steps.push(`end ${tenant} ${[...answers.keys()].join(' ')} ${isTried ? 'tried' : 'untried'}`);
   const kind: DeliveryKind<Row, There, Settlement> = {
     item: 'evento',
     messages: { untransmitted: 'esperam', another: 'outro', unshown: 'não mostra', lost: 'perdidas' },
@@ -139,8 +144,7 @@ async function run(changes: Partial<Scene>) {
       settlements = all;
       return scene.written ?? all.length;
     },
-    end: async ({ tenant }, answers, isTried) =>
-      void steps.push(`end ${tenant} ${[...answers.keys()].join(' ')} ${isTried ? 'tried' : 'untried'}`),
+    ...(scene.hasEnd ? { end } : {}),
   };
   const delivered: Delivered = await deliver(kind, world, { tenant: 'alfa' } as Municipio, 'minha');
   return { delivered, steps, logged, shared, judged, settlements };
@@ -213,9 +217,15 @@ describe('what was never announced', () => {
       replies: { a: ACCEPTED },
       wantsDocuments: false,
     });
-    assert.deepEqual(steps.slice(1, 3), ['open a', 'share a']);
+    assert.deepEqual(steps.slice(1), ['open a', 'share a', 'settle alfa ficha 0', 'end alfa chave-a tried']);
     assert.deepEqual([...shared], [['a', undefined]]);
     assert.deepEqual(settlements[0]!.recebida, { nsu: '41', assinatura: undefined });
+  });
+
+  test('is delivered though its kind has nothing to do at the end', async () => {
+    const { delivered, steps } = await run({ rows: [row('a')], replies: { a: ACCEPTED }, hasEnd: false });
+    assert.equal(delivered.delivered, 1);
+    assert.equal(steps.at(-1), 'settle alfa ficha 0');
   });
 
   test('goes as it is where nobody signs', async () => {

@@ -148,10 +148,10 @@ describe('what is claimed', () => {
     const { steps, asked, delivered } = await run({
       notas: [doubtful, nota('3')],
       batchMax: 5,
-      searchMax: 8,
+      searchMax: 2,
       anunciadas: others,
     });
-    assert.equal(steps[1], 'claimAnunciadas alfa ficha 0 60000 7');
+    assert.equal(steps[1], 'claimAnunciadas alfa ficha 0 60000 1');
     assert.deepEqual(
       asked.map((one) => 'chave_acesso' in one && one.chave_acesso),
       ['chave-2', 'chave-1'],
