@@ -5,7 +5,7 @@
 import { execFile } from 'node:child_process';
 import { readFileSync, statfsSync } from 'node:fs';
 import { appendFile, chmod, mkdtemp, rm } from 'node:fs/promises';
-import { freemem, tmpdir } from 'node:os';
+import { devNull, freemem, tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { type EmbeddedServer, openEmbedded } from '../src/store/embedded.ts';
@@ -37,6 +37,9 @@ export async function globalSetup(): Promise<void> {
   // What Node compiled is kept for all: each file is a process, and so is each command that a test starts.
   const compiled = compileCacheFolder();
   if (compiled !== undefined) process.env.NODE_COMPILE_CACHE ??= compiled;
+  // Programs over OpenSSL read the machine's authorities at each start, four fifths of their time. No test trusts those.
+  process.env.SSL_CERT_FILE = devNull;
+  process.env.SSL_CERT_DIR = devNull;
   if (isMemoryRoomy()) {
     scratch = await mkdtemp(path.join(MEMORY, 'nfse-'));
     // Like every folder for temporary files: whoever a test runs as may write there.
