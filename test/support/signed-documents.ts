@@ -94,13 +94,15 @@ function makeDocuments(): readonly Doc[] {
         'valores/vServPrest/vServ': `${1 + chance.below(99_999)}.${10 + chance.below(90)}`,
       }),
     );
+    const canonical = canonicalByXmlCrypto(xml);
     const bent: Bent = {
+      digested: canonical,
       ...(place % 2 === 0 ? {} : { transforms: transform(EXCLUSIVE) }),
       ...(place % 5 === 0 ? { prefix: 'ds' } : {}),
       ...(place % 7 === 0 ? { space: '\n  ' } : {}),
     };
     const name = `document ${place} (${dress}, ${encoding})`;
-    return { name, xml, canonical: canonicalByXmlCrypto(xml), signed: signedBy(xml, provider, bent), encode };
+    return { name, xml, canonical, signed: signedBy(xml, provider, bent), encode };
   });
 }
 
