@@ -135,7 +135,7 @@ const WEATHERS: readonly (Weather & Nerves)[] = [
 export type Signers = readonly [Signer, Signer];
 
 /** Steps of the store at which a task may break or wait; none that a flow takes beside another one. */
-const GATED: ReadonlySet<string> = new Set([
+const GATED = [
   'notas.claim',
   'notas.claimAnunciadas',
   'retidas.release',
@@ -148,7 +148,14 @@ const GATED: ReadonlySet<string> = new Set([
   'eventos.register',
   'eventos.findNota',
   'eventos.move',
-] satisfies { [Part in keyof Store]: `${Part}.${Extract<keyof Store[Part], string>}` }[keyof Store][]);
+] as const satisfies { [Part in keyof Store]: `${Part}.${Extract<keyof Store[Part], string>}` }[keyof Store][];
+
+/** A step of the store, whatever it takes and gives. */
+type Step = (...all: readonly unknown[]) => Promise<unknown>;
+
+const GATED_BY_PART = [...Map.groupBy(GATED, (name) => name.split('.')[0] as keyof Store)].map(
+  ([part, names]) => [part, names.map((name) => name.slice(part.length + 1))] as const,
+);
 
 export class Simulacao {
   readonly seed: number;
@@ -315,8 +322,13 @@ export class Simulacao {
     const text = `select 'n/' || id as row from notas where tenant = any ($1::text[]) and simular is null and due_at > $2
       union all select 'e/' || id from eventos where tenant = any ($1::text[]) and simular is null and due_at > $3`;
     const values = [this.tenants(), new Date(now + 15 * MINUTE_MS), new Date(now + HOUR_MS + MINUTE_MS)];
-    for (const { row } of (await this.pool.query<{ row: string }>(text, values)).rows)
+    for (const { row } of await this.ask<{ row: string }>('far', text, values))
       this.violations.push(`${row} waits for a clock that was set back`);
+  }
+
+  /** By name, so that each connection plans it once. */
+  private async ask<Row extends object>(name: string, text: string, values: unknown[]): Promise<readonly Row[]> {
+    return (await this.pool.query<Row>({ name: `simulation_${name}`, text, values })).rows;
   }
 
   private tenants(): readonly string[] {
@@ -427,26 +439,17 @@ export class Simulacao {
   }
 
   private gatedStore(task: Task, store: Store): Store {
-    const parts = Object.entries(store).map(([part, methods]) => [
-      part,
-      typeof methods === 'object' ? this.gatedPart(task, part, methods) : methods,
-    ]);
-    return Object.fromEntries(parts) as Store;
-  }
-
-  private gatedPart(task: Task, part: string, methods: Readonly<Record<string, unknown>>): unknown {
     // National law is the whole database's, and each simulation has its own.
-    if (part === 'aliquotas') return { ...methods, readTabela: async () => this.tabela };
-    return Object.fromEntries(
-      Object.entries(methods).map(([own, method]) => {
-        const name = `${part}.${own}`;
-        if (!GATED.has(name)) return [own, method];
-        return [own, this.gated(task, name, method as (...all: readonly unknown[]) => Promise<unknown>)];
-      }),
-    );
+    const aliquotas = { ...store.aliquotas, readTabela: async () => this.tabela };
+    const parts = GATED_BY_PART.map(([part, names]) => {
+      const methods = store[part] as unknown as Readonly<Record<string, Step>>;
+      const gated = names.map((own) => [own, this.gated(task, `${part}.${own}`, methods[own]!)]);
+      return [part, { ...methods, ...Object.fromEntries(gated) }];
+    });
+    return { ...store, aliquotas, ...Object.fromEntries(parts) };
   }
 
-  private gated(task: Task, name: string, method: (...all: readonly unknown[]) => Promise<unknown>): typeof method {
+  private gated(task: Task, name: string, method: Step): Step {
     return async (...args) => {
       if (name === 'eventos.settle') this.seesSettlements(args[0] as string, args[3] as readonly EventoSettlement[]);
       await this.gate(task, `antes de ${name}`);
@@ -486,8 +489,9 @@ export class Simulacao {
     const text = `select e.id from eventos e where e.tenant = $1 and e.id = any ($2::bigint[]) and exists (
       select 1 from eventos b where b.tenant = $1 and b.nota = e.nota and b.ordem < e.ordem and b.due_at is not null
         and b.id <> all ($2::bigint[]))`;
-    const { rows } = await this.pool.query<{ id: string }>(text, [tenant, eventos.map(({ id }) => id)]);
-    for (const { id } of rows) this.violations.push(`event ${id} of ${tenant} goes before an earlier one of its note`);
+    const ids = eventos.map(({ id }) => id);
+    for (const { id } of await this.ask<{ id: string }>('order', text, [tenant, ids]))
+      this.violations.push(`event ${id} of ${tenant} goes before an earlier one of its note`);
   }
 
   /** Who comes late writes nothing: what he had claimed is somebody else's. */
@@ -725,10 +729,13 @@ export class Simulacao {
     });
   }
 
-  /** What a newer table lets go, when there is one and something waits for it. */
-  private async release(municipio: Municipio): Promise<void> {
+  /** Those for which a newer table lets something go. Nothing that the workers do in a round holds anything. */
+  private async releasable(): Promise<ReadonlySet<string>> {
     const { versao } = this.tabela;
-    if (versao === 1 || !(await this.stores[0].retidas.listTenants(versao)).includes(municipio.tenant)) return;
+    return new Set(versao === 1 ? [] : await this.stores[0].retidas.listTenants(versao));
+  }
+
+  private async release(municipio: Municipio): Promise<void> {
     await this.act('solta retidas', async (task) => {
       const { delivered } = await releaseNotas(this.worldOf(task, 0), municipio);
       return String(delivered);
@@ -744,8 +751,9 @@ export class Simulacao {
 
   /** What a worker does when it looks: what is held, then notes, then events. */
   private async round(): Promise<void> {
+    const releasable = await this.releasable();
     for (const municipio of this.municipios) {
-      await this.release(municipio);
+      if (releasable.has(municipio.tenant)) await this.release(municipio);
       await this.deliver(deliverNotas, municipio);
       await this.deliver(deliverEventos, municipio);
     }
@@ -767,7 +775,7 @@ export class Simulacao {
   /** Answered events in some states, as an operator is shown them. */
   private async answeredIn(estados: readonly EventoEstado[]): Promise<readonly EventoRespondido[]> {
     const text = 'select tenant, id from eventos where tenant = any ($1::text[]) and estado = any ($2::text[])';
-    const { rows } = await this.pool.query<{ tenant: string; id: string }>(text, [this.tenants(), estados]);
+    const rows = await this.ask<{ tenant: string; id: string }>('answered', text, [this.tenants(), estados]);
     const named = new Set(rows.map(({ tenant, id }) => `${tenant}/${id}`));
     return this.eventos.filter(({ municipio, evento }) => named.has(`${municipio.tenant}/${evento.id_evento}`));
   }
@@ -828,7 +836,7 @@ export class Simulacao {
         estado in ('pendente', 'enviado', 'aguardando_autorizacao_nota')
         or (estado = 'erro' and reprocessamentos_count < 3 and due_at is not null))
       group by tenant, nota having count(*) > 1`;
-    const { rows } = await this.pool.query(text, [this.tenants()]);
+    const rows = await this.ask('cancellations', text, [this.tenants()]);
     assert.equal(rows.length, 0, 'a note has two open cancellations');
   }
 
@@ -872,7 +880,7 @@ export class Simulacao {
         where n.tenant = any ($1::text[]) and n.due_at is not null) x
       where exists (select 1 from notas r where r.tenant = x.tenant and r.chave_acesso = x.replaced
         and r.estado in ('emitida', 'retida', 'transmitida', 'autorizada')) order by chave`;
-    return (await this.pool.query<{ chave: string; replaced: string }>(text, [this.tenants()])).rows;
+    return this.ask('substitutes', text, [this.tenants()]);
   }
 
   private async waitingKeys(): Promise<readonly string[]> {
@@ -922,8 +930,9 @@ export class Simulacao {
   private async comeToRest(): Promise<void> {
     let quiet = 0;
     for (let round = 0; round < ROUNDS_MAX; round += 1) {
+      const releasable = await this.releasable();
       for (const municipio of this.municipios) {
-        await this.release(municipio);
+        if (releasable.has(municipio.tenant)) await this.release(municipio);
         for (const flow of [deliverNotas, deliverEventos]) {
           await this.act('entrega', async (task) => String((await flow(this.worldOf(task, 0), municipio)).delivered));
         }
@@ -949,7 +958,7 @@ export class Simulacao {
         union all select tenant, nota, due_at from eventos where tenant = any ($1::text[]) and due_at > $2) x
       join notas n on n.tenant = x.tenant and n.id = x.nota where n.chave_acesso <> all ($3::text[])`;
     const values = [this.tenants(), new Date(this.clock.now), await this.waitingKeys()];
-    const { rows } = await this.pool.query<{ next: Date | null }>(text, values);
+    const rows = await this.ask<{ next: Date | null }>('next', text, values);
     return rows[0]!.next?.getTime();
   }
 }
