@@ -18,6 +18,8 @@ export type Pagina = { readonly w: number; readonly h: number; readonly palavras
 
 export type Leitor = {
   readonly paginas: (pdf: Uint8Array) => readonly Pagina[];
+  /** The pages of several files in their order, read at once. */
+  readonly reunidas: (pdfs: readonly Uint8Array[]) => readonly Pagina[];
   /** Lines of the table of fonts, without its head. */
   readonly fontes: (pdf: Uint8Array) => readonly string[];
   /** The page as pixels, three bytes each. */
@@ -43,6 +45,16 @@ export function leitor(): Leitor | undefined {
   };
   return {
     paginas: (pdf) => readBoxes(run(pdftotext, pdf, ['-bbox', file, '-']).toString('utf8')),
+    reunidas: (pdfs) => {
+      const files = pdfs.map((pdf, at) => {
+        const one = path.join(dir, `${at}.pdf`);
+        writeFileSync(one, pdf);
+        return one;
+      });
+      const whole = path.join(dir, 'reunidas.pdf');
+      execFileSync('pdfunite', [...files, whole], { stdio: ['ignore', 'pipe', 'pipe'] });
+      return readBoxes(execFileSync(pdftotext, ['-bbox', whole, '-'], { encoding: 'utf8', maxBuffer: 2 ** 28 }));
+    },
     fontes: (pdf) => run('pdffonts', pdf, [file]).toString('utf8').trim().split('\n').slice(2),
     figura: (pdf, dpi) => readPpm(run('pdftoppm', pdf, ['-r', String(dpi), '-singlefile', file])),
     codigos: (pdf) => {
