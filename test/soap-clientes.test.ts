@@ -5,7 +5,7 @@
  */
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
-import { existsSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, globSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
@@ -142,13 +142,9 @@ function lerWithDom(documento: string, { resposta, tipos }: Espacos): string {
   ].join(' ');
 }
 
-/** The schemas of the model, of which a client makes its classes. */
+/** The schemas of the model, of which a client makes its classes; both shapes have the same one of signatures. */
 function esquemasIn(folder: string) {
-  const of = (forma: Forma) => {
-    const place = path.join(folder, forma);
-    mkdirSync(place);
-    return writeEsquemas(place, forma, ABRASF);
-  };
+  const of = (forma: Forma) => writeEsquemas(folder, forma, ABRASF);
   return { abrasf: of('abrasf'), speedgov: of('speedgov') };
 }
 
@@ -185,10 +181,21 @@ function temporary(name: string): string {
 
 const JAXWS = '/usr/share/java/jaxws-rt.jar';
 
+/** No program of the test lives long enough for the better of Java's compilers. */
+const JAVA_ENV = { ...process.env, JAVA_TOOL_OPTIONS: '-XX:TieredStopAtLevel=1 -XX:+UseSerialGC' };
+
 /** Whether these are Debian's JAX-WS and a Java that compiles what it runs and that wsimport itself runs on. */
 function goTogether(wsimport: string, java: string): boolean {
-  const modules = spawnSync(java, ['--list-modules'], { encoding: 'utf8' }).stdout;
-  return existsSync(JAXWS) && /^jdk\.compiler\b/m.test(modules) && spawnSync(wsimport, ['-version']).status === 0;
+  // What a JDK says of itself in a file spares a start.
+  const release = path.join(path.dirname(realpathSync(java)), '../release');
+  const modules = existsSync(release)
+    ? readFileSync(release, 'utf8')
+    : spawnSync(java, ['--list-modules'], { encoding: 'utf8', env: JAVA_ENV }).stdout;
+  return (
+    existsSync(JAXWS) &&
+    /\bjdk\.compiler\b/.test(modules) &&
+    spawnSync(wsimport, ['-version'], { env: JAVA_ENV }).status === 0
+  );
 }
 
 describe('the six operations from the description alone', () => {
@@ -285,20 +292,17 @@ describe('the six operations from the description alone', () => {
       return context.skip('no Java with JAX-WS and JAXB (Debian packages jaxws jaxb default-jdk-headless)');
     }
     const folder = temporary('wsimport');
-    // Neither lives long enough for the better of its compilers.
-    const env = { ...process.env, JAVA_TOOL_OPTIONS: '-XX:TieredStopAtLevel=1 -XX:+UseSerialGC' };
     // The service answers in this very process, so wsimport must not keep it waiting.
     const run = async (command: string, ...args: string[]): Promise<void> => {
-      const child = spawn(command, args, { stdio: ['ignore', 'ignore', 'pipe'], env });
+      const child = spawn(command, args, { stdio: ['ignore', 'ignore', 'pipe'], env: JAVA_ENV });
       const complaint = child.stderr.toArray();
       const code = await new Promise((resolve) => child.on('close', resolve));
       assert.equal(code, 0, `${command}: ${Buffer.concat(await complaint)}`);
     };
     await run(wsimport, '-Xnocompile', '-p', 'cliente', '-d', folder, wsdl);
     const esquemas = esquemasIn(folder);
-    await run(xjc, '-quiet', '-d', folder, esquemas.abrasf(''));
     const roots = Object.values(DOCUMENTOS).flatMap(({ envio, resposta }) => [envio[0], resposta[0]]);
-    await run(xjc, '-quiet', '-d', folder, ...roots.map((root) => esquemas.speedgov(root)));
+    await run(xjc, '-quiet', '-d', folder, esquemas.abrasf(''), ...roots.map((root) => esquemas.speedgov(root)));
     const sources = globSync('{br,org,cliente}/**/*.java', { cwd: folder }).map((file) => path.join(folder, file));
     // Everything is compiled at once: each start of a compiler costs as much as all the classes.
     const programs = ['Cliente.java', 'Leitor.java'].map((file) => path.join(HERE, file));
@@ -312,10 +316,10 @@ describe('the six operations from the description alone', () => {
       ['-cp', classpath, 'Cliente', wsdl],
       (operacao: string, documento: string) => `${operacao} ${base64(documento)}`,
       (line) => Buffer.from(line, 'base64').toString('utf8'),
-      env,
+      JAVA_ENV,
     );
     const leitor = ['-cp', classpath, 'Leitor', ...packages];
-    const read = driven(java, leitor, base64, (line) => line, env);
+    const read = driven(java, leitor, base64, (line) => line, JAVA_ENV);
     await tellsTheWholeStory(address, { pedir: call, ler: (documento) => read(documento) });
     // What stands in another namespace such classes do not see, and they say nothing.
     const strange = await call('ConsultarNfsePorRps', porRpsXml(2, String(turn)));
