@@ -76,11 +76,13 @@ describe('a megabyte made to be slow', () => {
       const bytes = Buffer.from(make());
       assert.ok(bytes.length <= BODY_MAX_BYTES, `${bytes.length} bytes`);
       let faults: readonly Fault[] = [];
+      let runs = 0;
       const answer = (): void => {
         faults = answerTo(bytes);
+        runs += 1;
       };
-      assertCostsLess(answer, maxMs, name);
-      const { parses, verified, digestedBytes, canonical } = await counted(answer);
+      const counts = await counted(() => assertCostsLess(answer, maxMs, name));
+      const { parses, verified, digestedBytes, canonical } = runs === 1 ? counts : await counted(answer);
       // One form of the whole for all that is read and signed, and one more where a near miss is looked for in the inclusive one.
       assert.ok(parses <= (bytes.length > NEAR_BYTES_MAX ? 1 : 2), `${parses} parses`);
       assert.ok(verified <= VERIFIED_MAX + (/PSS/.test(name) ? VERIFIED_PSS_MAX : 0), `${verified} values verified`);
