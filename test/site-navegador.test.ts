@@ -31,6 +31,8 @@ function arrived(page: Page, expression: string): Promise<void> {
 describe('in a browser', { skip }, async () => {
   if (browser === undefined) return;
   const page: Page = await browser.newPage();
+  /** What each page is like on a phone; it is opened once for all who ask. */
+  const onPhone = new Map<string, { readonly cut: readonly string[]; readonly scripts: number }>();
   const paths = [...PAGES.map(({ slug }) => addressOf(slug)), '/docs?q=certificado', ERROS_PATH, `${ERROS_PATH}/E0014`];
 
   test(`${PHONE} px, ${DESK} px: nothing complains, nothing is wider than the window, and nothing else is asked for`, async () => {
@@ -38,6 +40,10 @@ describe('in a browser', { skip }, async () => {
       // No script looks at the width: a page is laid out anew as it would be if it had come so.
       await page.resize(PHONE, 844);
       await page.open(address + path);
+      const [cut, scripts] = await page.evaluate<[string[], number]>(`[
+        [...document.querySelectorAll('.table')].filter((one) => one.scrollWidth > one.clientWidth).map((one) => one.innerText.slice(0, 60)),
+        document.scripts.length]`);
+      onPhone.set(path, { cut, scripts });
       for (const width of [PHONE, DESK]) {
         await page.resize(width, 844);
         const [inner, scroll] = await page.evaluate<number[]>('[innerWidth, document.documentElement.scrollWidth]');
@@ -105,15 +111,8 @@ describe('in a browser', { skip }, async () => {
     }
   });
 
-  test('no table is cut by the edge of a phone', async () => {
-    await page.resize(PHONE, 844);
-    for (const { slug } of PAGES) {
-      await page.open(address + addressOf(slug));
-      const cut = await page.evaluate<string[]>(
-        "[...document.querySelectorAll('.table')].filter((one) => one.scrollWidth > one.clientWidth).map((one) => one.innerText.slice(0, 60))",
-      );
-      assert.deepEqual(cut, [], slug);
-    }
+  test('no table is cut by the edge of a phone', () => {
+    for (const { slug } of PAGES) assert.deepEqual(onPhone.get(addressOf(slug))?.cut, [], slug);
   });
 
   test('the calculator is filled in and answered', async () => {
@@ -145,10 +144,7 @@ describe('in a browser', { skip }, async () => {
     assert.deepEqual(page.complaints, []);
   });
 
-  test('a page has no script to miss', async () => {
-    for (const { slug } of PAGES) {
-      await page.open(address + addressOf(slug));
-      assert.equal(await page.evaluate('document.scripts.length'), 0, slug);
-    }
+  test('a page has no script to miss', () => {
+    for (const { slug } of PAGES) assert.equal(onPhone.get(addressOf(slug))?.scripts, 0, slug);
   });
 });
