@@ -1,27 +1,37 @@
 /** RSA keys that the whole run shares: to make one takes as long as a hundred signatures. */
-import { createPrivateKey, createPublicKey } from 'node:crypto';
-import { readFile, rename, writeFile } from 'node:fs/promises';
+import { createPrivateKey, createPublicKey, generateKeyPairSync } from 'node:crypto';
+import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { type Keys, newKeys } from '../../src/documents/pki.ts';
+import type { Keys } from '../../src/documents/pki.ts';
+
+const PEM = { type: 'pkcs8', format: 'pem' } as const;
 
 let taken = 0;
 
-/** Another key at each call of a process, and the same ones in each process. A file run alone makes its own. */
-export async function readyKeys(): Promise<Keys> {
+/** Another key of 2048 bits at each call of a process, and the same ones in each process. A file run alone makes its own. */
+export function readyPem(): string {
   const cluster = process.env.NFSE_TEST_CLUSTER;
-  if (cluster === undefined) return newKeys();
+  if (cluster === undefined) return newPem();
   const file = path.join(path.dirname(cluster), `rsa-${taken}.pem`);
   taken += 1;
   try {
-    const privateKey = createPrivateKey(await readFile(file));
-    return { privateKey, publicKey: createPublicKey(privateKey) };
+    return readFileSync(file, 'utf8');
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
   }
-  const keys = await newKeys();
+  const pem = newPem();
   // Whoever reads it finds it whole, and of two that made it the second one stays.
   const own = `${file}.${process.pid}`;
-  await writeFile(own, keys.privateKey.export({ type: 'pkcs8', format: 'pem' }), { mode: 0o600 });
-  await rename(own, file);
-  return keys;
+  writeFileSync(own, pem, { mode: 0o600 });
+  renameSync(own, file);
+  return pem;
+}
+
+function newPem(): string {
+  return generateKeyPairSync('rsa', { modulusLength: 2_048 }).privateKey.export(PEM) as string;
+}
+
+export async function readyKeys(): Promise<Keys> {
+  const privateKey = createPrivateKey(readyPem());
+  return { privateKey, publicKey: createPublicKey(privateKey) };
 }

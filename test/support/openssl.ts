@@ -4,6 +4,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { onEnd } from './cleanup.ts';
+import { readyPem } from './keys.ts';
 
 export type Issued = {
   readonly subject: string;
@@ -26,7 +27,7 @@ export type Wish = {
   readonly days?: number;
   readonly serial?: string;
   readonly digest?: string;
-  /** A key of openssl's `genpkey`; by name, so that a key is made once. */
+  /** A key of openssl's `genpkey`, or one of RSA; by name, so that a key is made once. */
   readonly key?: string;
 };
 
@@ -54,7 +55,6 @@ export function openssl(...args: readonly string[]): Buffer {
   return execFileSync('openssl', args, { stdio: ['ignore', 'pipe', 'pipe'] });
 }
 
-const RSA_2048 = ['-algorithm', 'RSA', '-pkeyopt', 'rsa_keygen_bits:2048'];
 export const KEYS: Readonly<Record<string, readonly string[]>> = {
   rsa1024: ['-algorithm', 'RSA', '-pkeyopt', 'rsa_keygen_bits:1024'],
   ec: ['-algorithm', 'EC', '-pkeyopt', 'ec_paramgen_curve:P-256'],
@@ -91,7 +91,8 @@ export function opensslAuthority(): {
         `${file}.group`,
       );
       openssl('genpkey', '-paramfile', `${file}.group`, '-out', file);
-    } else openssl('genpkey', ...(KEYS[name] ?? RSA_2048), '-out', file);
+    } else if (Object.hasOwn(KEYS, name)) openssl('genpkey', ...KEYS[name]!, '-out', file);
+    else writeFileSync(file, readyPem(), { mode: 0o600 });
     keys.set(name, file);
     return file;
   }
