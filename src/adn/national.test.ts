@@ -16,6 +16,7 @@ import { onEnd } from '../../test/support/cleanup.ts';
 import { ownPort } from '../../test/support/ports.ts';
 import fc from '../../test/support/seed.ts';
 import { CLIENT_EXTENSIONS, createAuthority, SERVER_EXTENSIONS } from '../../test/support/tls.ts';
+import { untilTrue } from '../../test/support/until.ts';
 import type { AdnKnowledge, EventoAnswer, EventoToShare, NotaAnswer } from './adn.ts';
 import { openBreaker, type Pass } from './breaker.ts';
 import { type NationalSettings, nationalAdn } from './national.ts';
@@ -890,11 +891,6 @@ describe('two municipalities at one address', () => {
     onEnd(stop);
     return { answers, pauses, stop };
   };
-  const until = async (what: string, isSo: () => boolean): Promise<void> => {
-    for (const began = performance.now(); !isSo(); await sleep(10)) {
-      assert.ok(performance.now() - began < 100_000, what);
-    }
-  };
   /** Two clients with a certificate each, over one circuit; the most probes that were let through at once. */
   const pair = async (port: number) => {
     const circuit = openBreaker({ pauseFirstMs: 100, pauseMaxMs: 400 });
@@ -937,12 +933,12 @@ describe('two municipalities at one address', () => {
       // Nobody else sends: what it meets is all that the circuit of the address learns.
       const one = runs(bad.adn);
       const told = () => bad.logged.filter(({ message }) => /não atende este município/.test(message));
-      await until('it pauses', () => one.pauses.length >= 3);
+      await untilTrue(() => one.pauses.length >= 3, 'it pauses');
       assert.ok(circuit.isClosed());
       assert.equal(good.adn.pauseMs(), 0);
 
       const other = runs(good.adn);
-      await until('the other sends', () => one.pauses.length >= 5 && other.answers.length >= 60);
+      await untilTrue(() => one.pauses.length >= 5 && other.answers.length >= 60, 'the other sends');
       assert.ok(other.answers.every(isAccepted), 'the whole time');
       assert.deepEqual(other.pauses, []);
       assert.ok(!one.answers.some(isAccepted));
@@ -952,7 +948,7 @@ describe('two municipalities at one address', () => {
       assert.ok(one.pauses[0]! <= 100 && Math.max(...one.pauses) > 200, `${one.pauses}`);
 
       believing(authority.ca, stranger.ca);
-      await until('it recovers', () => isAccepted(one.answers.at(-1)));
+      await untilTrue(() => isAccepted(one.answers.at(-1)), 'it recovers');
       await Promise.all([one.stop(), other.stop()]);
       assert.equal(bad.adn.pauseMs(), 0);
       assert.ok(bad.logged.some(({ message }) => message === 'o ADN voltou a atender este município'));
@@ -966,16 +962,17 @@ describe('two municipalities at one address', () => {
     first.adnServer.setSecureContext({ key: server.key, cert: server.cert, ca: [authority.ca, stranger.ca] });
     const { circuit, probes, good, bad } = await pair(first.port);
     const both = [runs(good.adn), runs(bad.adn)];
-    await until('both send', () => both.every(({ answers }) => isAccepted(answers.at(-1))));
+    await untilTrue(() => both.every(({ answers }) => isAccepted(answers.at(-1))), 'both send');
     await first.close();
-    await until('both pause', () => both.every(({ pauses }) => pauses.length >= 5) && probes.all >= 4);
+    await untilTrue(() => both.every(({ pauses }) => pauses.length >= 5) && probes.all >= 4, 'both pause');
     assert.ok(!circuit.isClosed());
     assert.equal(probes.most, 1);
     first.adnServer.listen(first.port, '127.0.0.1');
     await once(first.adnServer, 'listening');
     const before = both.map(({ answers }) => answers.length);
-    await until('both recover', () =>
-      both.every(({ answers }, place) => answers.slice(before[place]).some(isAccepted)),
+    await untilTrue(
+      () => both.every(({ answers }, place) => answers.slice(before[place]).some(isAccepted)),
+      'both recover',
     );
     await Promise.all(both.map(({ stop }) => stop()));
     assert.ok(circuit.isClosed());
@@ -988,7 +985,9 @@ describe('two municipalities at one address', () => {
 
 describe('asking', () => {
   type Kept = { readonly nsu: number; readonly chave: string; readonly tipo?: string; readonly arquivo?: string };
-  const arquivoOf = (chave: string): string => gzipSync(xmlOf(chave)).toString('base64');
+  const arquivos = new Map<string, string>();
+  const arquivoOf = (chave: string): string =>
+    arquivos.getOrInsertComputed(chave, () => gzipSync(xmlOf(chave)).toString('base64'));
   const shown = ({ nsu, chave, tipo = 'NFSE', arquivo = arquivoOf(chave) }: Kept) => ({
     NSU: nsu,
     ChaveAcesso: chave,

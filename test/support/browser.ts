@@ -9,10 +9,10 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { onEnd } from './cleanup.ts';
 import { toolOr } from './tools.ts';
+import { onPatienceEnd, until } from './until.ts';
 
 const START_WITHIN_MS = 120_000;
 const PATIENCE_MS = 120_000;
-const LOOK_AGAIN_MS = 50;
 
 // biome-ignore lint/suspicious/noExplicitAny: messages are looked at field by field
 type Message = any;
@@ -84,9 +84,10 @@ export async function openBrowser(): Promise<Browser | undefined> {
     socket.send(JSON.stringify({ id, method, params, ...(sessionId === undefined ? {} : { sessionId }) }));
     return new Promise((resolve, reject) => {
       // A page that has crashed does not answer, and neither does it say so.
-      const timer = setTimeout(() => reject(new Error(`${method}: no answer in ${PATIENCE_MS} ms`)), PATIENCE_MS);
+      const giveUp = (): void => reject(new Error(`${method}: no answer in ${PATIENCE_MS} ms`));
+      const callOff = onPatienceEnd(PATIENCE_MS, giveUp);
       answers.set(id, ({ result, error }) => {
-        clearTimeout(timer);
+        callOff();
         answers.delete(id);
         if (error === undefined) resolve(result);
         else reject(new Error(`${method}: ${error.message}`));
@@ -112,13 +113,14 @@ function debuggerOf(
 ): Promise<{ readonly address: string } | { readonly failed: string }> {
   return new Promise((resolve) => {
     let said = '';
-    const timer = setTimeout(() => resolve({ failed: `nothing in ${START_WITHIN_MS} ms: ${said}` }), START_WITHIN_MS);
-    void ended.then(() => resolve({ failed: said })).finally(() => clearTimeout(timer));
+    const giveUp = (): void => resolve({ failed: `nothing in ${START_WITHIN_MS} ms: ${said}` });
+    const callOff = onPatienceEnd(START_WITHIN_MS, giveUp);
+    void ended.then(() => resolve({ failed: said })).finally(callOff);
     stderr!.setEncoding('utf8').on('data', (chunk) => {
       said = `${said}${chunk}`.slice(-SAID_MAX);
       const [, address] = /DevTools listening on (ws:\S+)\s/.exec(said) ?? [];
       if (address === undefined) return;
-      clearTimeout(timer);
+      callOff();
       resolve({ address });
     });
   });
@@ -149,8 +151,7 @@ async function pageOf(ask: Ask, listen: (hear: (message: Message) => void) => vo
     assert.equal(exceptionDetails, undefined, exceptionDetails?.exception?.description);
     return result.value;
   };
-  const until = async (expression: string): Promise<void> => {
-    const began = performance.now();
+  const untilSo = async (expression: string): Promise<void> => {
     let trouble: unknown;
     // A page that is just being left for another has nobody to answer.
     const isThere = (): Promise<boolean> =>
@@ -158,19 +159,18 @@ async function pageOf(ask: Ask, listen: (hear: (message: Message) => void) => vo
         trouble = error;
         return false;
       });
-    while (!(await isThere())) {
-      assert.ok(performance.now() - began < PATIENCE_MS, `still not: ${expression} ${trouble ?? ''}`);
-      await new Promise((resolve) => setTimeout(resolve, LOOK_AGAIN_MS));
-    }
+    await until(async () => (await isThere()) || undefined, expression).catch((error: Error) => {
+      throw new Error(`${error.message} ${trouble ?? ''}`);
+    });
   };
   return {
     requests,
     complaints,
     evaluate,
-    until,
+    until: untilSo,
     open: async (url) => {
       await ask('Page.navigate', { url });
-      await until(`location.href.startsWith(${JSON.stringify(url)}) && document.readyState === 'complete'`);
+      await untilSo(`location.href.startsWith(${JSON.stringify(url)}) && document.readyState === 'complete'`);
     },
     resize: async (width, height) => {
       await ask('Emulation.setDeviceMetricsOverride', { width, height, deviceScaleFactor: 1, mobile: width < 600 });

@@ -7,6 +7,7 @@ import path from 'node:path';
 import { copyCluster } from '../setup.ts';
 import { onEnd } from './cleanup.ts';
 import { testServer } from './database.ts';
+import { onPatienceEnd } from './until.ts';
 
 export const ROOT = path.resolve(import.meta.dirname, '../..');
 /** For a slow machine; who cannot start says so at once. */
@@ -54,18 +55,21 @@ export async function startServiceProcess(env: NodeJS.ProcessEnv, root = ROOT): 
   onEnd(() => endOf(child, 'SIGINT'));
   let output = '';
   const address = await new Promise<string>((resolve, reject) => {
-    const timer = setTimeout(() => reject(new Error(`not ready in time:\n${output}`)), READY_WITHIN_MS);
+    const callOff = onPatienceEnd(READY_WITHIN_MS, () => reject(new Error(`not ready in time:\n${output}`)));
     const collect = (chunk: Buffer): void => {
       output += chunk;
       const match = /Ctrl-C encerra/.test(output) && /Serviço no ar em (\S+)/.exec(output);
       if (match) {
-        clearTimeout(timer);
+        callOff();
         resolve(match[1]!);
       }
     };
     child.stdout.on('data', collect);
     child.stderr.on('data', collect);
-    child.once('exit', (code) => reject(new Error(`ended with ${code} before it was ready:\n${output}`)));
+    child.once('exit', (code) => {
+      callOff();
+      reject(new Error(`ended with ${code} before it was ready:\n${output}`));
+    });
   });
   return { address, output: () => output, end: (signal) => endOf(child, signal) };
 }

@@ -5,6 +5,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 const PATIENCE_MS = 180_000;
 /** One look takes no longer: more than this the machine stood still, and what is waited for did as well. */
 const STANDSTILL_MS = 5_000;
+/** How often somebody who waits without asking counts the time. */
+const PATIENCE_LOOK_MS = 1_000;
 /** At first; then ever slower: who looks all the time takes the processor from what it waits for. */
 const LOOK_EVERY_MS = 5;
 const LOOK_EVERY_MAX_MS = 100;
@@ -23,6 +25,20 @@ export async function until<T>(ask: () => Promise<T | undefined>, what: string):
     if (waitedMs > PATIENCE_MS) throw new Error(`${what}: not within ${PATIENCE_MS / 1_000} s`);
     await pause(waitMs);
   }
+}
+
+/** Calls once as much time went by in which the machine did not stand still, unless it is called off before. */
+export function onPatienceEnd(patienceMs: number, giveUp: () => void): () => void {
+  let [waitedMs, before] = [0, Date.now()];
+  const timer = setInterval(() => {
+    const now = Date.now();
+    waitedMs += Math.min(now - before, STANDSTILL_MS);
+    before = now;
+    if (waitedMs < patienceMs) return;
+    clearInterval(timer);
+    giveUp();
+  }, PATIENCE_LOOK_MS);
+  return () => clearInterval(timer);
 }
 
 /** Asks until it is so. */
