@@ -269,7 +269,7 @@ describe('beside a service of the sandbox', () => {
     assert.equal(shown.code, 0, told(shown));
     const { documents } = unsigned(shown.out);
     assert.match(documents, /<CNPJAutor>99999999000191<\/CNPJAutor><chNFSe>\d{50}<\/chNFSe><e305101>/);
-    const listed = await here('listar', chave, '--municipio', 'integracao');
+    const listed = await nfse(['evento', 'listar', chave, '--municipio', 'integracao'], env);
     assert.match(listed.out, new RegExp(`^${id} +cancelamento_por_oficio +1 +`, 'm'));
   });
 
