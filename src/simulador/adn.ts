@@ -1,9 +1,9 @@
 /**
- * The face of the ADN: an HTTPS server that demands a certificate of its client, the few addresses that a municipality
+ * The simulated ADN on the network: an HTTPS server that demands a certificate of its client, the few addresses that a municipality
  * uses, and the faults that strike between a request and its answer.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { createServer, type Server } from 'node:https';
+import { createServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import {
@@ -21,7 +21,8 @@ import { readCertificate } from '../documents/certificate.ts';
 import { cabecalho, mensagem } from './codigos.ts';
 import type { Cliente, LerDocumento } from './documento.ts';
 import { count, type Estado } from './estado.ts';
-import { type NomeDeFalta, type Sorte, shuffle, sorteDe } from './faltas.ts';
+import { drawSorte, FALTAS, type NomeDeDesvio, type NomeDeFalta, type Sorte, shuffle } from './faltas.ts';
+import { bodyOf, closeServer, listen, send } from './http.ts';
 import { type Consulta, consultar, entradaNaoProcessada, eventosDe, receber } from './recepcao.ts';
 import { lotRefusal } from './recusas.ts';
 
@@ -49,7 +50,7 @@ export type FaceDoAdn = {
 type Face = {
   readonly estado: Estado;
   readonly ler: LerDocumento;
-  /** By the address and port of the other side: what TLS wraps cannot be reset, what is beneath can. */
+  /** The TCP sockets by the address and port of the client: a TLS socket cannot be reset, the one beneath it can. */
   readonly raw: Map<string, Socket>;
   readonly clientes: WeakMap<object, Cliente>;
   readonly ending: AbortSignal;
@@ -86,7 +87,7 @@ export async function abrirAdn(
     estado.contagens.conexoes_recusadas += 1;
     estado.log.info({ motivo: error.code }, 'conexão recusada: certificado do cliente ausente ou não aceito');
   });
-  await listen(server, where.host, where.port);
+  await listen(server, where.port, where.host);
   const { port } = server.address() as AddressInfo;
   let foraDoAr = false;
   const sair = async (): Promise<void> => {
@@ -104,35 +105,23 @@ export async function abrirAdn(
     sair,
     voltar: async () => {
       if (!foraDoAr) return;
-      await listen(server, where.host, port);
+      await listen(server, port, where.host);
       foraDoAr = false;
     },
     close: async () => {
       end.abort();
       if (foraDoAr) return;
       foraDoAr = true;
-      const closed = new Promise((resolve) => server.close(resolve));
-      server.closeAllConnections();
-      await closed;
+      await closeServer(server);
     },
   };
-}
-
-function listen(server: Server, host: string, port: number): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(port, host, () => {
-      server.off('error', reject);
-      resolve();
-    });
-  });
 }
 
 function peerOf({ remoteAddress, remotePort }: Socket): string {
   return `${remoteAddress} ${remotePort}`;
 }
 
-/** Whose connection it is, asked once for all its requests. */
+/** Remembers the municipality of a connection, by its certificate, for all its requests. */
 function rememberClient({ clientes }: Face, socket: TLSSocket): void {
   const der = socket.getPeerX509Certificate()?.raw;
   const certificate = der && readCertificate(der);
@@ -155,10 +144,10 @@ async function handle(face: Face, req: IncomingMessage, res: ServerResponse): Pr
   const em = isReception ? 'envio' : 'consulta';
   estado.numero += 1;
   estado.contagens[`${em}s`] += 1;
-  const sorte = sorteDe(estado.configuracao, estado.numero, em);
+  const sorte = drawSorte(estado.configuracao, estado.numero, em);
   for (const nome of sorte.estragos) count(estado.contagens.faltas, nome);
   if (sorte.desvio !== undefined) count(estado.contagens.faltas, sorte.desvio);
-  const exchange: Exchange = { face, req, res, sorte, maxima: estado.configuracao.ajustes };
+  const exchange: Exchange = { face, req, res, sorte, ajustes: estado.configuracao.ajustes };
   const cliente = face.clientes.get(req.socket);
   if (cliente === undefined) return answerErros(exchange, 403, [mensagem('E1209')]);
   if (isReception) return receive(exchange, cliente);
@@ -183,20 +172,20 @@ function consultaOf({ pathname, searchParams }: URL): Consulta | undefined {
   return { nsu: Number(nsu), tipo: tipo as TipoNsu, lote: lote === 'true' };
 }
 
-/** One request with its answer and what befalls it. */
+/** One request with its answer and its faults. */
 type Exchange = {
   readonly face: Face;
   readonly req: IncomingMessage;
   readonly res: ServerResponse;
   readonly sorte: Sorte;
-  readonly maxima: Estado['configuracao']['ajustes'];
+  readonly ajustes: Estado['configuracao']['ajustes'];
 };
 
 async function receive(exchange: Exchange, cliente: Cliente): Promise<void> {
   const { face, req, res, sorte } = exchange;
   const { estado, ler } = face;
   const began = performance.now();
-  const body = await bodyOf(req);
+  const body = await bodyOf(req, LOTE_BODY_MAX_BYTES);
   if (body === 'gone') return;
   if (body === 'large') {
     res.setHeader('Connection', 'close');
@@ -216,7 +205,7 @@ async function receive(exchange: Exchange, cliente: Cliente): Promise<void> {
   const first = isPartial ? Math.floor(sorte.draw('quantos') * documentos.length) : documentos.length;
   const Lote = await receber(estado, ler, cliente, documentos.slice(0, first));
   logLot(exchange, documentos.length, Lote, performance.now() - began);
-  if (await strikeAfter(exchange)) return;
+  if (await strike(exchange, 'depois')) return;
   const recebido: LoteRecebido = { Lote, ...cabecalho(Date.now()) };
   return answer(exchange, 201, recebido, 'Lote');
 }
@@ -227,25 +216,6 @@ function logLot({ face, sorte }: Exchange, documentos: number, Lote: LoteRecebid
   const aceitos = Lote.filter(({ NsuRecepcao }) => NsuRecepcao !== null).length;
   const faltas = [...(sorte.desvio === undefined ? [] : [sorte.desvio]), ...sorte.estragos];
   face.estado.log.info({ documentos, aceitos, erros, faltas, ms: Math.round(ms) }, 'lote recebido');
-}
-
-/** The whole body, unless it is too large or its sender went away. */
-function bodyOf(req: IncomingMessage): Promise<Buffer | 'large' | 'gone'> {
-  if (Number(req.headers['content-length'] ?? 0) > LOTE_BODY_MAX_BYTES) return Promise.resolve('large');
-  return new Promise((resolve) => {
-    const chunks: Buffer[] = [];
-    let bytes = 0;
-    req.on('data', (chunk: Buffer) => {
-      bytes += chunk.length;
-      if (bytes > LOTE_BODY_MAX_BYTES) {
-        chunks.length = 0;
-        resolve('large');
-      } else chunks.push(chunk);
-    });
-    req.on('end', () => resolve(Buffer.concat(chunks)));
-    req.on('error', () => resolve('gone'));
-    req.on('close', () => resolve('gone'));
-  });
 }
 
 type Unreadable = { readonly status: number; readonly problema: string };
@@ -269,73 +239,51 @@ function documentosOf(req: IncomingMessage, body: Buffer): readonly string[] | U
 
 // Faults.
 
-/** Applies the faults drawn for the time before processing. True: one of them was the whole answer. */
+/** Waits as drawn, and lets a fault take the place of the processing. True: the request is answered, or never will be. */
 async function strikeBefore(exchange: Exchange, documentos: number): Promise<boolean> {
-  const { sorte, maxima, face } = exchange;
-  if (sorte.estragos.has('atraso-antes')) await pause(sorte.draw('espera antes') * maxima.atraso_ms, face.ending);
+  const { sorte, ajustes, face } = exchange;
+  if (sorte.estragos.has('atraso-antes')) await pause(sorte.draw('espera antes') * ajustes.atraso_ms, face.ending);
   // A request that wakes up while the simulator closes starts nothing: its document could no longer be written.
-  if (face.ending.aborted) return true;
-  switch (sorte.desvio) {
-    case 'pedido-perdido':
-      await holdInSilence(exchange);
-      return true;
-    case 'reinicio-antes':
-      resetConnection(exchange);
-      return true;
-    case 'erro5xx':
-      failExchange(exchange);
-      return true;
-    case 'erro429':
-      exchange.res.setHeader('Retry-After', '1');
-      problem(exchange.res, 429, 'Pedidos demais.');
-      return true;
-    case 'html':
-      sendPage(exchange.res, 200);
-      return true;
-    case 'manutencao':
-      answerErros(exchange, 503, [mensagem('E1217')]);
-      return true;
-    case 'e999': {
-      const Lote = Array.from({ length: documentos }, entradaNaoProcessada);
-      await answer(exchange, 201, { Lote, ...cabecalho(Date.now()) }, 'Lote');
-      return true;
-    }
-    default:
-      return false;
-  }
+  return face.ending.aborted || strike(exchange, 'antes', documentos);
 }
 
-/** Applies the faults that replace the answer. True: one of them did. */
-async function strikeAfter(exchange: Exchange): Promise<boolean> {
-  const { sorte } = exchange;
-  switch (sorte.desvio) {
-    case 'reinicio-depois':
-      resetConnection(exchange);
-      return true;
-    case 'resposta-perdida':
-      await holdInSilence(exchange);
-      return true;
-    case 'erro5xx-depois':
-      failExchange(exchange);
-      return true;
-    case 'html-depois':
-      sendPage(exchange.res, 200);
-      return true;
-    case 'lote-parcial': {
-      const isReset = sorte.draw('responde') < 0.5;
-      if (isReset) resetConnection(exchange);
-      return isReset;
-    }
-    default:
-      return false;
-  }
+/** Lets the drawn fault take the place of the answer, if this is its moment. True: it did. */
+async function strike(exchange: Exchange, momento: 'antes' | 'depois', documentos = 0): Promise<boolean> {
+  const { desvio, draw } = exchange.sorte;
+  if (desvio === undefined || FALTAS[desvio].momento !== momento) return false;
+  // Half of the partial lots are answered.
+  if (desvio === 'lote-parcial' && draw('responde') >= 0.5) return false;
+  await STRIKES[desvio](exchange, documentos);
+  return true;
 }
+
+/** What each fault does in the place of an answer. `documentos`: how many the lot has. */
+const STRIKES: Readonly<Record<NomeDeDesvio, (exchange: Exchange, documentos: number) => Promise<void> | void>> = {
+  'pedido-perdido': holdInSilence,
+  'reinicio-antes': resetConnection,
+  erro5xx: failExchange,
+  erro429: ({ res }) => {
+    res.setHeader('Retry-After', '1');
+    problem(res, 429, 'Pedidos demais.');
+  },
+  html: ({ res }) => sendPage(res, 200),
+  manutencao: (exchange) => answerErros(exchange, 503, [mensagem('E1217')]),
+  e999: (exchange, documentos) => {
+    const Lote = Array.from({ length: documentos }, entradaNaoProcessada);
+    return answer(exchange, 201, { Lote, ...cabecalho(Date.now()) }, 'Lote');
+  },
+  'lote-parcial': resetConnection,
+  'reinicio-depois': resetConnection,
+  'resposta-perdida': holdInSilence,
+  'erro5xx-depois': failExchange,
+  'html-depois': ({ res }) => sendPage(res, 200),
+};
 
 /** Answers nothing until the client gives up, or the time for it is over. */
 async function holdInSilence(exchange: Exchange): Promise<void> {
   const gone = new AbortController();
   exchange.res.once('close', () => gone.abort());
-  await pause(exchange.maxima.perdida_ms, AbortSignal.any([gone.signal, exchange.face.ending]));
+  await pause(exchange.ajustes.perdida_ms, AbortSignal.any([gone.signal, exchange.face.ending]));
   resetConnection(exchange);
 }
 
@@ -381,14 +329,14 @@ function answerErros(exchange: Exchange, status: number, Erros: readonly Mensage
   json(exchange.res, status, { Erros, ...cabecalho(Date.now()) });
 }
 
-/** Gives an answer, spoilt as was drawn. `list`: the field with the entries. */
+/** Gives an answer, spoilt by the drawn faults. `list`: the field with the entries. */
 async function answer(exchange: Exchange, status: number, body: object, list: 'Lote' | 'LoteDFe'): Promise<void> {
-  const { sorte, maxima, face, res } = exchange;
+  const { sorte, ajustes, face, res } = exchange;
   const { estragos, draw } = sorte;
-  if (estragos.has('atraso')) await pause(draw('espera') * maxima.atraso_ms, face.ending);
+  if (estragos.has('atraso')) await pause(draw('espera') * ajustes.atraso_ms, face.ending);
   if (estragos.size === 0) return json(res, status, body);
   const text = JSON.stringify(spoilBody(body, list, estragos, draw));
-  if (estragos.has('resposta-enorme')) return swellAnswer(res, status, text, maxima.enorme_bytes);
+  if (estragos.has('resposta-enorme')) return swellAnswer(res, status, text, ajustes.enorme_bytes);
   if (estragos.has('corpo-cortado')) return cutAnswer(res, status, text, draw('onde corta') < 0.5);
   send(res, status, JSON_TYPE, text);
 }
@@ -397,27 +345,27 @@ function spoilBody(body: object, list: 'Lote' | 'LoteDFe', estragos: Sorte['estr
   const { [list]: found, ...head } = body as { [name: string]: unknown };
   let entries = found as readonly Record<string, unknown>[];
   const has = (nome: NomeDeFalta): boolean => estragos.has(nome);
-  if (has('base64-duplo')) entries = entries.map((one) => ({ ...one, ArquivoXml: twice(one.ArquivoXml) }));
+  if (has('base64-duplo')) entries = entries.map((one) => ({ ...one, ArquivoXml: encodeAgain(one.ArquivoXml) }));
   if (has('resposta-dupla'))
     entries = entries.flatMap((one, at) => (at === 0 || draw(`dobra ${at}`) < 0.5 ? [one, one] : [one]));
   if (has('reordena')) entries = shuffle(entries, draw);
   const whole = has('sem-lote') ? head : { [list]: entries, ...head };
-  return has('nomes-camel') ? camel(whole) : whole;
+  return has('nomes-camel') ? lowerInitials(whole) : whole;
 }
 
-function twice(text: unknown): unknown {
+function encodeAgain(text: unknown): unknown {
   return typeof text === 'string' ? Buffer.from(text, 'latin1').toString('base64') : text;
 }
 
-function camel(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(camel);
+function lowerInitials(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(lowerInitials);
   if (typeof value !== 'object' || value === null) return value;
   return Object.fromEntries(
-    Object.entries(value).map(([name, inner]) => [name.charAt(0).toLowerCase() + name.slice(1), camel(inner)]),
+    Object.entries(value).map(([name, inner]) => [name.charAt(0).toLowerCase() + name.slice(1), lowerInitials(inner)]),
   );
 }
 
-/** Half a body: either the length says so, or the connection ends before the length that was promised. */
+/** Sends half a body. `isPromised`: under the length of the whole, so that the connection ends too early. */
 function cutAnswer(res: ServerResponse, status: number, text: string, isPromised: boolean): void {
   const half = Buffer.from(text, 'utf8').subarray(0, text.length >> 1);
   if (isPromised) {
@@ -442,17 +390,11 @@ async function swellAnswer(res: ServerResponse, status: number, text: string, by
   res.end(text.slice(-1));
 }
 
-/** As ASP.NET answers what did not reach the application. */
+/** Answers as ASP.NET does for a request that does not reach the application. */
 function problem(res: ServerResponse, status: number, title: string): void {
   send(res, status, 'application/problem+json', JSON.stringify({ type: 'about:blank', title, status, errors: {} }));
 }
 
 function json(res: ServerResponse, status: number, body: object): void {
   send(res, status, JSON_TYPE, JSON.stringify(body));
-}
-
-function send(res: ServerResponse, status: number, type: string, body: string | Buffer): void {
-  if (res.destroyed) return;
-  res.writeHead(status, { 'Content-Type': type, 'Content-Length': Buffer.byteLength(body) });
-  res.end(body);
 }

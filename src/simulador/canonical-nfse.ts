@@ -1,10 +1,9 @@
 /**
- * Recognises at a glance an NFS-e that is valid under the schema, signed in the profile, and in canonical form already,
- * as systems that sign what they write send it. A parser and a schema take ten times as long to say the same.
+ * Recognises an NFS-e that is valid under the schema, signed in the profile and in canonical form. Systems that sign what they write
+ * send such a note. The parser and the schema take ten times as long to say the same.
  *
- * The glance is one regular expression, made of the layout table as the schema is. It never refuses: what it does not
- * recognise is put before the parser and the schema, which have the word. So it may be narrower than they are, and must
- * not be wider.
+ * One regular expression recognises the note; it is made of the layout table, as the schema is. It never refuses: a note that it
+ * does not recognise goes to the parser and the schema. So the expression may admit less than they do, and must not admit more.
  */
 import { isUtf8 } from 'node:buffer';
 import { hash } from 'node:crypto';
@@ -19,23 +18,8 @@ import { type Group, type Item, joinPath, type Leaf } from '../fiscal/layout/voc
 import { XML_HEAD } from '../fiscal/layout/write.ts';
 import { nationalType, patternOf } from '../published/layout/xsd.ts';
 
-/** What the checks of a note ask of it, by the places in {@link PLACES}. */
-export type Campos = {
-  readonly id: string;
-  readonly nNFSe: string;
-  readonly ambGer: string;
-  readonly procEmi: string | undefined;
-  readonly CNPJ: string | undefined;
-  readonly CPF: string | undefined;
-  readonly cMun: string;
-  readonly idDps: string;
-  readonly dhEmi: string;
-  readonly cLocEmi: string;
-  readonly chSubstda: string | undefined;
-};
-
-/** Where the fields stand, `@` before an attribute. */
-export const PLACES: Readonly<Record<keyof Campos, string>> = {
+/** Where the fields stand that the checks of a note ask for, `@` before an attribute. */
+export const PLACES = {
   id: 'NFSe/infNFSe/@Id',
   nNFSe: 'NFSe/infNFSe/nNFSe',
   ambGer: 'NFSe/infNFSe/ambGer',
@@ -47,24 +31,37 @@ export const PLACES: Readonly<Record<keyof Campos, string>> = {
   dhEmi: 'NFSe/infNFSe/DPS/infDPS/dhEmi',
   cLocEmi: 'NFSe/infNFSe/DPS/infDPS/cLocEmi',
   chSubstda: 'NFSe/infNFSe/DPS/infDPS/subst/chSubstda',
+} as const;
+
+/** The fields that a note may lack. */
+type Optional = 'procEmi' | 'CNPJ' | 'CPF' | 'chSubstda';
+
+/** The fields of a note. */
+export type Campos = {
+  readonly [Name in keyof typeof PLACES]: Name extends Optional ? string | undefined : string;
 };
 
-const FIELD_AT = new Map(Object.entries(PLACES).map(([field, place]) => [place, field]));
+const FIELD_AT = new Map<string, string>(Object.entries(PLACES).map(([field, place]) => [place, field]));
 
-/** A note and its signature, taken apart; whether the one holds over the other is {@link signatureHolds}'s affair. */
-export type NotaReconhecida = {
-  readonly campos: Campos;
-  readonly text: string;
-  /** Canonical forms of what is signed and of what the value is over. */
-  readonly infNfse: string;
-  readonly signedInfo: string;
-  /** Base64, as they stand. */
+/** What the expression finds in the signature; but for the reference in Base64, as it stands. */
+type Assinatura = {
+  readonly refere: string;
   readonly resumo: string;
   readonly valor: string;
   readonly certificado: string;
 };
 
-/** Undefined when the bytes are not recognised, whatever they are. */
+/** A note and its signature, taken apart. {@link signatureHolds} says whether the signature holds over the note. */
+export type NotaReconhecida = Assinatura & {
+  readonly campos: Campos;
+  readonly text: string;
+  /** Canonical form of the element that the signature refers to. */
+  readonly infNfse: string;
+  /** Canonical form of the element that the value is over. */
+  readonly signedInfo: string;
+};
+
+/** Takes a note apart; undefined where the expression does not recognise the bytes. */
 export function recogniseNfse(bytes: Uint8Array): NotaReconhecida | undefined {
   if (!isUtf8(bytes)) return undefined;
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8');
@@ -73,25 +70,16 @@ export function recogniseNfse(bytes: Uint8Array): NotaReconhecida | undefined {
   const end = text.lastIndexOf(INF_NFSE_END) + INF_NFSE_END.length;
   const start = end + SIGNATURE_START.length + SIGNED_INFO_START.length;
   return {
+    ...groups,
     campos: groups,
     text,
     // Taken out of their parents, the elements declare the namespace themselves.
     infNfse: `${INF_NFSE_START} xmlns="${DPS_NAMESPACE}"${text.slice(START.length + INF_NFSE_START.length, end)}`,
     signedInfo: `<SignedInfo xmlns="${DSIG}">${text.slice(start, text.indexOf(SIGNED_INFO_END, start))}${SIGNED_INFO_END}`,
-    resumo: groups.resumo,
-    valor: groups.valor,
-    certificado: groups.certificado,
   };
 }
 
-type Assinatura = {
-  readonly refere: string;
-  readonly resumo: string;
-  readonly valor: string;
-  readonly certificado: string;
-};
-
-/** Whether the signature of a recognised note holds over it. The profile was recognised; the numbers are left. */
+/** Whether the signature of a recognised note holds over it. The expression has checked the profile; digest and value are left. */
 export function signatureHolds({ infNfse, signedInfo, resumo, valor }: NotaReconhecida, by: Certificate): boolean {
   if (hash('sha256', infNfse, 'base64') !== resumo) return false;
   const value = Buffer.from(valor, 'base64');
@@ -123,7 +111,7 @@ const SIGNATURE = [
 
 let compiled: RegExp | undefined;
 
-/** Made at the first note: the program has commands that never see one. */
+/** The expression of a whole note, made at the first note: most commands of the program never see one. */
 function wholeNote(): RegExp {
   const note = (): string => element(NFSE, '', ` xmlns="${literal(DPS_NAMESPACE)}"`, SIGNATURE);
   compiled ??= new RegExp(`^${literal(XML_HEAD)}${note()}$`);
@@ -142,7 +130,7 @@ function element(item: Leaf | Group, above: string, declaration = '', after = ''
   return `<${item.name}${declaration}${attributes.join('')}>${inside}${after}${end}`;
 }
 
-/** Every element begins with a tag of its own, so that there is never a second way to read a text. */
+/** Every element begins with its own tag, so that an expression reads a text in one way only. */
 function particle(item: Item, above: string): string {
   if (item.kind !== 'choice') return repeatPattern(item, above, item.min);
   const members = item.items.map((member) => repeatPattern(member, above, 1));
@@ -160,7 +148,7 @@ function field(place: string, pattern: string): string {
   return name === undefined ? pattern : `(?<${name}>${pattern})`;
 }
 
-/** Three characters are written as references, and they are never part of a pattern that is not for free text. */
+/** Three characters are written as references; only free text has them. */
 const REFERENCE = '&(?:amp|lt|gt);';
 
 function valuePattern(given: SimpleType): string {
@@ -179,7 +167,7 @@ function latinText({ min, max }: SimpleType): string {
   return min > 1 ? visible + more : `${visible}(?:${more})?`;
 }
 
-/** Text with anything in it that is no white space. Halves of pairs, and what is beyond them, are left to the parser. */
+/** Text with a character that is no white space. Surrogates, and all characters beyond them, are left to the parser. */
 function anyText({ min, max }: SimpleType): string {
   return `(?=[ \\n\\t]*[^ \\n\\t<])(?:[ \\n\\t!-%'-;=?-\\uD7FF\\uE000-\\uFFFC]|${REFERENCE}){${min},${max}}`;
 }

@@ -1,6 +1,7 @@
-/** The codes that the simulator answers with, with a text for each; and the head that every answer carries. */
+/** The codes of the simulator, each with its description, and the head of every answer. */
 import type { MensagemAdn, TipoAmbiente } from '../adn/wire.ts';
 import { isoMoment, momentIn } from '../fiscal/moment.ts';
+import { ownOf } from '../fiscal/own.ts';
 import { tipoByCodigo } from '../fiscal/tipos-evento.ts';
 
 const DESCRICOES = {
@@ -47,15 +48,16 @@ const DESCRICOES = {
 
 export type Codigo = keyof typeof DESCRICOES;
 
-/** What the simulator found against a document, or against the whole lot. */
+/** A message about a document, or about a whole lot. */
 export function mensagem(codigo: Codigo, complemento?: string): MensagemAdn {
-  const Descricao = DESCRICOES[codigo];
-  return complemento === undefined
-    ? { Codigo: codigo, Descricao }
-    : { Codigo: codigo, Descricao, Complemento: complemento };
+  return mensagemOf(codigo, DESCRICOES[codigo], complemento);
 }
 
-/** Of events alone. E2020 is something else in the answer to a query. */
+export function mensagemOf(Codigo: string, Descricao: string, complemento?: string): MensagemAdn {
+  return { Codigo, Descricao, ...(complemento === undefined ? {} : { Complemento: complemento }) };
+}
+
+/** The codes of events. E2020 means something else in the answer to a query. */
 const DESCRICOES_DE_EVENTO = {
   E0813: 'O CNPJ do autor não é o do autor que o tipo do evento exige.',
   E0816: 'O CPF do autor não é o do autor que o tipo do evento exige.',
@@ -75,17 +77,15 @@ const DESCRICOES_DE_EVENTO = {
 export type CodigoDeEvento = keyof typeof DESCRICOES_DE_EVENTO;
 
 export function mensagemDeEvento(codigo: CodigoDeEvento, complemento?: string): MensagemAdn {
-  const Descricao = DESCRICOES_DE_EVENTO[codigo];
-  return { Codigo: codigo, Descricao, ...(complemento === undefined ? {} : { Complemento: complemento }) };
+  return mensagemOf(codigo, DESCRICOES_DE_EVENTO[codigo], complemento);
 }
 
-/** What is said with a code that somebody asked for; undefined when the simulator has no words for it. */
+/** The description of a code; undefined for a code that the simulator does not know. */
 export function descricaoDe(codigo: string): string | undefined {
-  if (Object.hasOwn(DESCRICOES, codigo)) return DESCRICOES[codigo as Codigo];
-  return Object.hasOwn(DESCRICOES_DE_EVENTO, codigo) ? DESCRICOES_DE_EVENTO[codigo as CodigoDeEvento] : undefined;
+  return ownOf<string>(DESCRICOES, codigo) ?? ownOf<string>(DESCRICOES_DE_EVENTO, codigo);
 }
 
-/** Where the ADN has other words for a type than the specification. */
+/** The types of events that the ADN names otherwise than the specification. */
 const TIPO_EVENTO: Readonly<Record<string, string>> = {
   solicitacao_analise_fiscal_para_cancelamento: 'SOLICITACAO_CANCELAMENTO_ANALISE_FISCAL',
   cancelamento_deferido_por_analise_fiscal: 'CANCELAMENTO_DEFERIDO_ANALISE_FISCAL',
@@ -98,24 +98,20 @@ export function tipoEventoOf(codigo: string): string | undefined {
   return slug && (TIPO_EVENTO[slug] ?? slug.toUpperCase());
 }
 
-/** Codes that are about the connection or the whole lot, with the status that the lot is answered with. */
+/** The HTTP status of a code about the connection or the whole lot; undefined for a code about one document. */
 export function statusOfLot(codigo: string): number | undefined {
   if (/^E120\d$|^E1262$/.test(codigo)) return 403;
   if (codigo === 'E1217') return 503;
   return codigo === 'E1219' ? 400 : undefined;
 }
 
-/** A rehearsal never says that it is the real thing. */
+/** The simulator never claims to be the production environment. */
 const TIPO_AMBIENTE: TipoAmbiente = 'HOMOLOGACAO';
 const VERSAO = 'adn-simulador-1.0';
 const ZONE = 'America/Sao_Paulo';
 
-/** What stands in every answer besides its matter. */
-export function cabecalho(now: number): {
-  readonly TipoAmbiente: TipoAmbiente;
-  readonly VersaoAplicativo: string;
-  readonly DataHoraProcessamento: string;
-} {
+/** The head of every answer. */
+export function cabecalho(now: number) {
   return { TipoAmbiente: TIPO_AMBIENTE, VersaoAplicativo: VERSAO, DataHoraProcessamento: fractionMoment(now) };
 }
 

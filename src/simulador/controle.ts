@@ -6,10 +6,11 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { gunzipSync } from 'node:zlib';
 import type { FaceDoAdn } from './adn.ts';
-import { type Estado, novasContagens } from './estado.ts';
-import { configurada, SEM_FALTAS } from './faltas.ts';
+import { type Estado, newContagens } from './estado.ts';
+import { changeConfiguracao, SEM_FALTAS } from './faltas.ts';
+import { bodyOf, closeServer, listen, send } from './http.ts';
 import { recusasOf } from './recusas.ts';
-import type { EventoGuardado, Guardado } from './registro.ts';
+import type { EventoGuardado, Guardado, Place, Registro } from './registro.ts';
 
 export const CONTROL_HOST = '127.0.0.1';
 const BODY_MAX_BYTES = 1_000_000;
@@ -22,141 +23,129 @@ type World = { readonly estado: Estado; readonly adn: FaceDoAdn };
 
 type Answer = { readonly status: number; readonly body: object } | { readonly xml: Buffer };
 
+/** `part`: what stands in the place of the braces of the address. */
+type Request = { readonly url: URL; readonly part: string; readonly body: unknown };
+
 type Route = {
-  readonly method: string;
-  readonly path: RegExp;
-  readonly shown: string;
+  /** The help shows it; method and path are read off it. */
+  readonly endereco: string;
   /** In Portuguese, for the help. */
   readonly significado: string;
-  run(world: World, request: { url: URL; part: string; body: unknown }): Answer | Promise<Answer>;
+  run(world: World, request: Request): Answer | Promise<Answer>;
 };
 
 const ROUTES: readonly Route[] = [
   {
-    method: 'GET',
-    path: /^\/estado$/,
-    shown: 'GET /estado',
+    endereco: 'GET /estado',
     significado: 'o que está em vigor e o que já se recebeu',
-    run: (world) => ok(estadoOf(world)),
+    run: (world) => answerOk(describeEstado(world)),
   },
   {
-    method: 'GET',
-    path: /^\/documentos$/,
-    shown: 'GET /documentos?depois=N&limite=N',
+    endereco: 'GET /documentos?depois=N&limite=N',
     significado: 'as notas guardadas, em ordem',
-    run: documentos,
+    run: ({ estado: { registro } }, { url }) =>
+      answerPage(registro, url, ({ depois, limite }) => {
+        return { total: registro.total, documentos: registro.emOrdem(depois, limite).map(showDocumento) };
+      }),
   },
   {
-    method: 'GET',
-    path: /^\/documentos\/([0-9A-Z]{50})$/,
-    shown: 'GET /documentos/{chave}',
+    endereco: 'GET /documentos/{chave}',
     significado: 'uma nota, em XML',
-    run: documento,
+    run: ({ estado: { registro } }, { part }) =>
+      answerXml(registro, registro.documentoDe(part), 'Não há documento com esta chave.'),
   },
   {
-    method: 'GET',
-    path: /^\/eventos$/,
-    shown: 'GET /eventos?depois=N&limite=N',
+    endereco: 'GET /eventos?depois=N&limite=N',
     significado: 'os eventos guardados, em ordem',
-    run: eventos,
+    run: ({ estado: { registro } }, { url }) =>
+      answerPage(registro, url, ({ depois, limite }) => {
+        return { total: registro.totalDeEventos, eventos: registro.eventosEmOrdem(depois, limite).map(showEvento) };
+      }),
   },
   {
-    method: 'GET',
-    path: /^\/eventos\/(EVT[0-9A-Z]{59})$/,
-    shown: 'GET /eventos/{Id}',
+    endereco: 'GET /eventos/{Id}',
     significado: 'um evento, em XML',
-    run: evento,
+    run: ({ estado: { registro } }, { part }) =>
+      answerXml(registro, registro.eventoDe(part), 'Não há evento com este Id.'),
   },
   {
-    method: 'PUT',
-    path: /^\/faltas$/,
-    shown: 'PUT /faltas',
+    endereco: 'PUT /faltas',
     significado: 'muda as que indica: {"atraso":0.1,"html":0}; {"fora_do_ar":true} tira o ADN do ar, e false o traz',
     run: setFaltas,
   },
   {
-    method: 'PUT',
-    path: /^\/recusas$/,
-    shown: 'PUT /recusas',
+    endereco: 'PUT /recusas',
     significado:
       'põe esta lista no lugar da anterior: [{"codigo":"E1289","parte":0.1},{"codigo":"E0840","tipo":"101101"}]',
     run: setRecusas,
   },
   {
-    method: 'POST',
-    path: /^\/limpar$/,
-    shown: 'POST /limpar?so=NOMES',
+    endereco: 'POST /limpar?so=NOMES',
     significado: 'esquece o que se nomeia (documentos, faltas, recusas, contagens), ou tudo',
-    run: limpar,
+    run: clear,
   },
 ];
 
+/** What may stand in the place of braces. */
+const PARTS: Readonly<Record<string, string>> = { '{chave}': '([0-9A-Z]{50})', '{Id}': '(EVT[0-9A-Z]{59})' };
+
+/** The routes by a pattern of method and path. */
+const PATTERNS = ROUTES.map((route) => {
+  const [address = ''] = route.endereco.split('?');
+  return { route, pattern: new RegExp(`^${address.replace(/\{\w+\}/, (name) => PARTS[name]!)}$`) };
+});
+
 /** For the help: every address of the control, with what it does. */
-export const AJUDA_DE_CONTROLE = ROUTES.map(({ shown, significado }) => [shown, significado] as const);
+export const AJUDA_DE_CONTROLE = ROUTES.map(({ endereco, significado }) => [endereco, significado] as const);
 
 export async function abrirControle(world: World, port: number): Promise<Controle> {
   const server = createServer((req, res) => {
     handle(world, req, res).catch((error: unknown) => {
       world.estado.log.error({ err: error }, 'pedido que o controle não soube atender');
       if (res.headersSent) res.destroy();
-      else send(res, refuseRequest(500, 'Erro interno do simulador; veja o registro dele.'));
+      else write(res, refuseRequest(500, 'Erro interno do simulador; veja o registro dele.'));
     });
   });
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(port, CONTROL_HOST, resolve);
-  });
+  await listen(server, port, CONTROL_HOST);
   return {
     address: `http://${CONTROL_HOST}:${(server.address() as AddressInfo).port}`,
-    close: async () => {
-      const closed = new Promise((resolve) => server.close(resolve));
-      server.closeAllConnections();
-      await closed;
-    },
+    close: () => closeServer(server),
   };
 }
 
 async function handle(world: World, req: IncomingMessage, res: ServerResponse): Promise<void> {
+  write(res, await answerTo(world, req));
+}
+
+async function answerTo(world: World, req: IncomingMessage): Promise<Answer> {
   // A page in a browser could reach this address under a name of its own.
   if (!/^(?:127\.0\.0\.1|localhost)(?::\d+)?$/.test(req.headers.host ?? '')) {
-    return send(res, refuseRequest(403, 'O controle só atende por 127.0.0.1 ou localhost.'));
+    return refuseRequest(403, 'O controle só atende por 127.0.0.1 ou localhost.');
   }
   const url = new URL(req.url ?? '/', 'http://controle');
-  const route = ROUTES.find(({ method, path }) => method === req.method && path.test(url.pathname));
-  if (route === undefined) {
-    return send(
-      res,
-      refuseRequest(404, `Este endereço não existe. Existem: ${ROUTES.map(({ shown }) => shown).join(', ')}.`),
-    );
+  const asked = `${req.method} ${url.pathname}`;
+  const found = PATTERNS.find(({ pattern }) => pattern.test(asked));
+  if (found === undefined) {
+    const known = ROUTES.map(({ endereco }) => endereco).join(', ');
+    return refuseRequest(404, `Este endereço não existe. Existem: ${known}.`);
   }
-  const text = await textOf(req);
-  if (text === undefined) return send(res, refuseRequest(413, `O corpo passa de ${BODY_MAX_BYTES} bytes.`));
+  const sent = await bodyOf(req, BODY_MAX_BYTES);
+  if (typeof sent === 'string') return refuseRequest(413, `O corpo passa de ${BODY_MAX_BYTES} bytes.`);
   let body: unknown;
   try {
-    body = text === '' ? undefined : JSON.parse(text);
+    body = sent.length === 0 ? undefined : JSON.parse(sent.toString('utf8'));
   } catch {
-    return send(res, refuseRequest(400, 'O corpo não é JSON.'));
+    return refuseRequest(400, 'O corpo não é JSON.');
   }
-  send(res, await route.run(world, { url, part: route.path.exec(url.pathname)?.[1] ?? '', body }));
+  return found.route.run(world, { url, part: found.pattern.exec(asked)![1] ?? '', body });
 }
 
-async function textOf(req: IncomingMessage): Promise<string | undefined> {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of req as AsyncIterable<Buffer>) {
-    bytes += chunk.length;
-    if (bytes > BODY_MAX_BYTES) return undefined;
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString('utf8');
+function write(res: ServerResponse, answer: Answer): void {
+  if ('xml' in answer) send(res, 200, 'application/xml', answer.xml);
+  else send(res, answer.status, 'application/json', `${JSON.stringify(answer.body)}\n`);
 }
 
-function send(res: ServerResponse, answer: Answer): void {
-  if ('xml' in answer) res.writeHead(200, { 'Content-Type': 'application/xml' }).end(answer.xml);
-  else res.writeHead(answer.status, { 'Content-Type': 'application/json' }).end(`${JSON.stringify(answer.body)}\n`);
-}
-
-function ok(body: object): Answer {
+function answerOk(body: object): Answer {
   return { status: 200, body };
 }
 
@@ -164,7 +153,7 @@ function refuseRequest(status: number, erro: string): Answer {
   return { status, body: { erro } };
 }
 
-function estadoOf({ estado, adn }: World): object {
+function describeEstado({ estado, adn }: World): object {
   const { registro, configuracao, recusas, contagens, numero } = estado;
   return {
     endereco: adn.address,
@@ -192,51 +181,29 @@ function estadoOf({ estado, adn }: World): object {
   };
 }
 
-async function documentos({ estado }: World, { url }: { url: URL }): Promise<Answer> {
-  const page = pageOf(url);
-  if ('status' in page) return page;
-  await estado.registro.onDisk();
-  const found = estado.registro.emOrdem(page.depois, page.limite);
-  return ok({ total: estado.registro.total, documentos: found.map(showDocumento) });
-}
-
 function showDocumento({ ordem, chave, nsu, cnpj, idDps, sha256, em }: Guardado): object {
   return { ordem, chave, nsu, cnpj, id_dps: idDps, sha256, em: new Date(em).toISOString() };
-}
-
-async function documento({ estado: { registro } }: World, { part }: { part: string }): Promise<Answer> {
-  await registro.onDisk();
-  const held = registro.documentoDe(part);
-  return held === undefined
-    ? refuseRequest(404, 'Não há documento com esta chave.')
-    : { xml: gunzipSync(registro.gzipOf(held)) };
-}
-
-async function eventos({ estado: { registro } }: World, { url }: { url: URL }): Promise<Answer> {
-  const page = pageOf(url);
-  if ('status' in page) return page;
-  await registro.onDisk();
-  const found = registro.eventosEmOrdem(page.depois, page.limite);
-  return ok({ total: registro.totalDeEventos, eventos: found.map(showEvento) });
 }
 
 function showEvento({ em, at: _at, bytes: _bytes, ...evento }: EventoGuardado): object {
   return { ...evento, em: new Date(em).toISOString() };
 }
 
-async function evento({ estado: { registro } }: World, { part }: { part: string }): Promise<Answer> {
+async function answerXml(registro: Registro, held: Place | undefined, missing: string): Promise<Answer> {
   await registro.onDisk();
-  const held = registro.eventoDe(part);
-  return held === undefined
-    ? refuseRequest(404, 'Não há evento com este Id.')
-    : { xml: gunzipSync(registro.gzipOf(held)) };
+  return held === undefined ? refuseRequest(404, missing) : { xml: gunzipSync(registro.gzipOf(held)) };
 }
 
-function pageOf(url: URL): { readonly depois: number; readonly limite: number } | Extract<Answer, { status: number }> {
-  const depois = integerOf(url.searchParams.get('depois'), 0, Number.MAX_SAFE_INTEGER);
-  const limite = integerOf(url.searchParams.get('limite'), PAGE_DEFAULT, PAGE_MAX);
-  if (depois !== undefined && limite !== undefined) return { depois, limite };
-  return { status: 400, body: { erro: `depois e limite pedem inteiros; limite vai até ${PAGE_MAX}.` } };
+type Page = { readonly depois: number; readonly limite: number };
+
+async function answerPage({ onDisk }: Registro, { searchParams }: URL, read: (page: Page) => object): Promise<Answer> {
+  const depois = integerOf(searchParams.get('depois'), 0, Number.MAX_SAFE_INTEGER);
+  const limite = integerOf(searchParams.get('limite'), PAGE_DEFAULT, PAGE_MAX);
+  if (depois === undefined || limite === undefined) {
+    return refuseRequest(400, `depois e limite pedem inteiros; limite vai até ${PAGE_MAX}.`);
+  }
+  await onDisk();
+  return answerOk(read({ depois, limite }));
 }
 
 function integerOf(text: string | null, missing: number, max: number): number | undefined {
@@ -244,8 +211,8 @@ function integerOf(text: string | null, missing: number, max: number): number | 
   return /^\d{1,16}$/.test(text) && Number(text) <= max ? Number(text) : undefined;
 }
 
-/** What is named is changed, the rest stays. A seed begins its sequence again. */
-async function setFaltas({ estado, adn }: World, { body }: { body: unknown }): Promise<Answer> {
+/** Changes the faults and settings that the body names; the others stay. A seed begins its sequence again. */
+async function setFaltas({ estado, adn }: World, { body }: Request): Promise<Answer> {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) {
     return refuseRequest(400, 'O corpo deve ser um objeto, como {"atraso":0.1,"fora_do_ar":false}.');
   }
@@ -253,7 +220,7 @@ async function setFaltas({ estado, adn }: World, { body }: { body: unknown }): P
   if (fora_do_ar !== undefined && typeof fora_do_ar !== 'boolean') {
     return refuseRequest(400, 'fora_do_ar deve ser true ou false.');
   }
-  const next = configurada(estado.configuracao, changes);
+  const next = changeConfiguracao(estado.configuracao, changes);
   if ('problema' in next) return refuseRequest(400, next.problema);
   if (fora_do_ar === true) await adn.sair();
   if (fora_do_ar === false) {
@@ -267,24 +234,24 @@ async function setFaltas({ estado, adn }: World, { body }: { body: unknown }): P
   estado.configuracao = next;
   if ('semente' in changes) estado.numero = 0;
   if ('nota_desconhecida' in changes) estado.desconhecidas.clear();
-  return ok(estadoOf({ estado, adn }));
+  return answerOk(describeEstado({ estado, adn }));
 }
 
-/** The list replaces the one before. */
-function setRecusas({ estado, adn }: World, { body }: { body: unknown }): Answer {
+/** Replaces the list of refusals. */
+function setRecusas({ estado, adn }: World, { body }: Request): Answer {
   const recusas = recusasOf(body);
   if ('problema' in recusas) return refuseRequest(400, recusas.problema);
   estado.recusas = recusas;
-  return ok(estadoOf({ estado, adn }));
+  return answerOk(describeEstado({ estado, adn }));
 }
 
-const CLEARED = ['documentos', 'faltas', 'recusas', 'contagens'] as const;
+const CLEARABLE = ['documentos', 'faltas', 'recusas', 'contagens'] as const;
 
-/** Forgets what is named, or everything. */
-async function limpar({ estado, adn }: World, { url }: { url: URL }): Promise<Answer> {
-  const only = url.searchParams.get('so')?.split(',') ?? [...CLEARED];
-  const strange = only.find((one) => !CLEARED.includes(one as never));
-  if (strange !== undefined) return refuseRequest(400, `so=${strange} não existe. Há: ${CLEARED.join(', ')}.`);
+/** Empties what the address names, or everything. */
+async function clear({ estado, adn }: World, { url }: Request): Promise<Answer> {
+  const only = url.searchParams.get('so')?.split(',') ?? [...CLEARABLE];
+  const strange = only.find((one) => !CLEARABLE.includes(one as never));
+  if (strange !== undefined) return refuseRequest(400, `so=${strange} não existe. Há: ${CLEARABLE.join(', ')}.`);
   if (only.includes('documentos')) await estado.registro.limpar();
   if (only.includes('faltas')) {
     estado.configuracao = { ...SEM_FALTAS, semente: estado.configuracao.semente };
@@ -293,6 +260,6 @@ async function limpar({ estado, adn }: World, { url }: { url: URL }): Promise<An
     await adn.voltar();
   }
   if (only.includes('recusas')) estado.recusas = [];
-  if (only.includes('contagens')) estado.contagens = novasContagens();
-  return ok(estadoOf({ estado, adn }));
+  if (only.includes('contagens')) estado.contagens = newContagens();
+  return answerOk(describeEstado({ estado, adn }));
 }

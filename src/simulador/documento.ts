@@ -1,7 +1,7 @@
 /**
- * One document of a lot: unpacked, read, and checked as the national environment says it checks what a municipality
- * shares. Packing and structure give one error alone; what can be told together about a note that was read is told
- * together. Whether its key is held already is asked afterwards, by who keeps the notes.
+ * One document of a lot: unpacked, read, and checked as the national environment says that it checks shared documents. A fault of
+ * packing or of structure is answered alone; the faults of a note that was read are answered together. The register
+ * (`registro.ts`) knows whether the key is held already.
  */
 import { isUtf8 } from 'node:buffer';
 import { hash } from 'node:crypto';
@@ -18,17 +18,17 @@ import { attributeOf, type Elemento } from '../fiscal/layout/tree.ts';
 import { eventoXsd, nfseXsd } from '../published/layout/xsd.ts';
 import { type Campos, PLACES, recogniseNfse, signatureHolds } from './canonical-nfse.ts';
 import { type Codigo, type CodigoDeEvento, mensagem, mensagemDeEvento } from './codigos.ts';
-import { chaveDoEvento, type EventoLido, lerEvento } from './evento.ts';
+import { type EventoLido, idIn, readEvento } from './evento.ts';
 
-/** The size of one document is not published; a lot of 1 MB holds none that is larger than this by honest means. */
+/** The national limit of one document is not published. No honest document in a lot of 1 MB is larger than this. */
 const XML_BYTES_MAX = 4 * 1024 * 1024;
-/** Memory that is set aside to unpack into; most notes need no second piece. */
+/** Memory into which a document is unpacked first; most notes need no second piece. */
 const XML_BYTES_USUAL = 8_192;
 const COMPLEMENTO_MAX = 1_000;
-/** Certificates of signatures that are remembered, and verdicts about them; a municipality has two or three. */
+/** Certificates of signatures that are remembered, with the verdicts about them; a municipality has two or three. */
 const CERTIFICATES_MAX = 1_000;
 
-/** Who holds the connection. */
+/** The municipality that holds the connection. */
 export type Cliente = { readonly cnpj: string; readonly certificate: Certificate };
 
 type Lido = {
@@ -46,7 +46,7 @@ export type DocumentoLido = Lido & {
   readonly substitui: string | undefined;
 };
 
-/** `chave`: where it could be read. */
+/** `chave`: null where it could not be read. */
 type DocumentoRecusado = { readonly chave: string | null; readonly erros: readonly MensagemAdn[] };
 
 export type LerDocumento = (
@@ -55,7 +55,7 @@ export type LerDocumento = (
   now: number,
 ) => DocumentoLido | (EventoLido & Lido) | DocumentoRecusado;
 
-/** `authorities`: those whose certificates may sign. */
+/** Makes the reader of documents. `authorities`: those whose certificates may sign. */
 export function leitorDeDocumentos(authorities: readonly Certificate[]): LerDocumento {
   const xsds: Xsds = { NFSe: nfseXsd(), evento: eventoXsd() };
   const certificateIn = rememberCertificates();
@@ -74,21 +74,21 @@ export function leitorDeDocumentos(authorities: readonly Certificate[]): LerDocu
     }
     const quick = recogniseNfse(xml);
     const signer = quick && certificateIn(quick.certificado);
-    // What is wrong with a signature is told by the long way, which sees the whole document.
+    // A signature that does not hold is read the long way, which says what is wrong with it.
     if (quick !== undefined && signer !== undefined && signatureHolds(quick, signer)) {
-      return judged(quick.campos, signer, [], () => quick.text);
+      return judgeNota(quick.campos, signer, [], () => quick.text);
     }
     const reading = readSlowly(xml, xsds);
     if ('erros' in reading) return reading;
     const { root } = reading;
     if (root.name === 'evento') {
       const { faults, certificate } = checkSignature(reading, EVENTO_PROFILE);
-      const { evento, erros } = lerEvento(root);
+      const { evento, erros } = readEvento(root);
       const all = [...erros, ...seloErros(faults, certificate, SELO_DO_EVENTO)];
       return all.length > 0 ? { chave: evento.chave, erros: all } : { ...evento, ...whole(reading.text) };
     }
     const { faults, certificate } = checkSignature(reading, NFSE_PROFILE);
-    return judged(camposOf(root), certificate, faults, reading.text);
+    return judgeNota(camposOf(root), certificate, faults, reading.text);
 
     function whole(text: () => string): Lido {
       return { sha256: hash('sha256', xml, 'hex'), gzip, xml: text };
@@ -103,7 +103,7 @@ export function leitorDeDocumentos(authorities: readonly Certificate[]): LerDocu
       return certificateErros(certificate!, cliente, now, vouchedFor, selo);
     }
 
-    function judged(
+    function judgeNota(
       campos: Campos,
       certificate: Certificate | undefined,
       faults: readonly Fault[],
@@ -124,7 +124,7 @@ function refuseDocument(chave: string | null, codigo: Codigo, complemento?: stri
 /** The schemas of what is taken, by the name of the root. */
 type Xsds = Readonly<Record<'NFSe' | 'evento', string>>;
 
-/** What the short way did not recognise, put before parser and schema. */
+/** Reads a document that the expression did not recognise, with the parser and the schema. */
 function readSlowly(xml: Buffer, xsds: Xsds): XmlDocumentReading | DocumentoRecusado {
   if (!isUtf8(xml)) return refuseDocument(null, 'E1229');
   if (!/^(?:\uFEFF)?<\?xml[^>]*?encoding\s*=\s*["']utf-8["']/i.test(xml.toString('utf8', 0, 200))) {
@@ -137,11 +137,14 @@ function readSlowly(xml: Buffer, xsds: Xsds): XmlDocumentReading | DocumentoRecu
   if ((name !== 'NFSe' && name !== 'evento') || root.namespace !== DPS_NAMESPACE) {
     return refuseDocument(null, 'E1242', STRANGE_ROOTS.get(name) ?? `Raiz: ${name}.`);
   }
-  const chave = name === 'evento' ? chaveDoEvento(root) : keyOf(root);
+  const chave =
+    name === 'evento'
+      ? idIn(root, 'infEvento', /^EVT[0-9A-Z]{59}$/)?.slice(3, 53)
+      : idIn(root, 'infNFSe', /^NFS[0-9A-Z]{50}$/)?.slice(3);
   const prefixed = prefixIn(reading);
-  if (prefixed !== undefined) return refuseDocument(chave, 'E1228', prefixed);
+  if (prefixed !== undefined) return refuseDocument(chave ?? null, 'E1228', prefixed);
   const findings = xsdErrors(xsds[name], xml);
-  if (findings.length > 0) return refuseDocument(chave, 'E1235', findings.join(' '));
+  if (findings.length > 0) return refuseDocument(chave ?? null, 'E1235', findings.join(' '));
   return reading;
 }
 
@@ -154,14 +157,7 @@ function describeFault({ mensagem: text, linha, coluna }: Fault): string {
   return linha === undefined ? text : `${text} (linha ${linha}, coluna ${coluna})`;
 }
 
-/** The key of a note that may lack anything else. */
-function keyOf(root: Elemento): string | null {
-  const infNfse = root.children.find(({ name }) => name === 'infNFSe');
-  const id = infNfse && attributeOf(infNfse, 'Id');
-  return id !== undefined && /^NFS[0-9A-Z]{50}$/.test(id) ? id.slice(3) : null;
-}
-
-/** The first prefix that a tag or an attribute bears. One that is declared and not used is nobody's affair. */
+/** The first prefix of a tag or an attribute. A prefix that is declared and not used does no harm. */
 function prefixIn({ text, root }: XmlDocumentReading): string | undefined {
   const markup = text().replace(/<!--[\s\S]*?-->|<!\[CDATA\[[\s\S]*?\]\]>|<\?[\s\S]*?\?>/g, '');
   const tag = /<\/?([^\s<>/:"'=]+):/.exec(markup)?.[1];
@@ -181,7 +177,7 @@ function qualifiedAttributeIn({ attributes, children }: Elemento): string | unde
   return undefined;
 }
 
-/** Of a document that is valid under the schema. */
+/** The fields of a note that is valid under the schema. */
 function camposOf(root: Elemento): Campos {
   const fields = Object.entries(PLACES).map(([field, place]) => [field, valueAt(root, place)]);
   return Object.fromEntries(fields) as Campos;
@@ -197,7 +193,7 @@ function valueAt(root: Elemento, place: string): string | undefined {
   return element?.text;
 }
 
-/** E1263: the key says again what the note says. */
+/** E1263: the parts of the key differ from the fields of the note. */
 function chaveErros({ id, cMun, ambGer, CNPJ, CPF, nNFSe, dhEmi }: Campos): readonly MensagemAdn[] {
   const chave = parseChave(id.slice(3));
   if (chave === undefined) return [mensagem('E1263', 'A estrutura da chave ou o seu dígito verificador está errado.')];
@@ -212,7 +208,7 @@ function chaveErros({ id, cMun, ambGer, CNPJ, CPF, nNFSe, dhEmi }: Campos): read
   return differing.length === 0 ? [] : [mensagem('E1263', `Diferem: ${differing.join(', ')}.`)];
 }
 
-/** What the head of a note that a municipality shares must say, apart from the key. */
+/** What is wrong in the head of a note, the key aside. */
 function headErros({ ambGer, procEmi, CNPJ, CPF, cMun, cLocEmi }: Campos): readonly MensagemAdn[] {
   const erros: MensagemAdn[] = [];
   if (ambGer !== '1') erros.push(mensagem('E1274'));
@@ -223,31 +219,24 @@ function headErros({ ambGer, procEmi, CNPJ, CPF, cMun, cLocEmi }: Campos): reado
   return erros;
 }
 
-/** What is wrong with a signature, or with the certificate of it. */
+/** What may be wrong with a signature, or with its certificate. */
 type Defeito = 'ausente' | 'nao_confere' | 'perfil' | 'invalido' | 'alheio';
 
-/** How each of them is answered, which differs between notes and events. */
+/** The message of a defect, which differs between notes and events. */
 type Selo = (defeito: Defeito, complemento: string) => MensagemAdn;
 
-const CODES_DA_NOTA: Readonly<Record<Defeito, Codigo>> = {
-  ausente: 'E1636',
-  nao_confere: 'E1630',
-  perfil: 'E1634',
-  invalido: 'E1632',
-  alheio: 'E1638',
+/** The code of each defect of a note, and of an event. */
+const CODES: Readonly<Record<Defeito, readonly [nota: Codigo, evento: CodigoDeEvento]>> = {
+  ausente: ['E1636', 'E2029'],
+  nao_confere: ['E1630', 'E2020'],
+  perfil: ['E1634', 'E2026'],
+  invalido: ['E1632', 'E2023'],
+  alheio: ['E1638', 'E2032'],
 };
-const SELO_DA_NOTA: Selo = (defeito, complemento) => mensagem(CODES_DA_NOTA[defeito], complemento);
+const SELO_DA_NOTA: Selo = (defeito, complemento) => mensagem(CODES[defeito][0], complemento);
+const SELO_DO_EVENTO: Selo = (defeito, complemento) => mensagemDeEvento(CODES[defeito][1], complemento);
 
-const CODES_DO_EVENTO: Readonly<Record<Defeito, CodigoDeEvento>> = {
-  ausente: 'E2029',
-  nao_confere: 'E2020',
-  perfil: 'E2026',
-  invalido: 'E2023',
-  alheio: 'E2032',
-};
-const SELO_DO_EVENTO: Selo = (defeito, complemento) => mensagemDeEvento(CODES_DO_EVENTO[defeito], complemento);
-
-/** What is wrong, by the code of who verifies signatures. */
+/** The defect that each code of `checkSignature` means. */
 const DEFEITOS: Readonly<Record<string, Defeito>> = {
   E901: 'ausente',
   E902: 'nao_confere',
@@ -273,7 +262,7 @@ function certificateErros(
     return [selo('perfil', 'O certificado não serve para assinar.')];
   }
   if (now < inicio || now > fim) return [selo('invalido', 'O certificado está fora da validade.')];
-  // The certificate of the connection was looked through when the connection was made.
+  // TLS has verified the certificate of the connection already.
   if (fingerprint !== cliente.certificate.fingerprint && !vouchedFor(certificate)) {
     return [selo('invalido', 'O certificado não foi emitido por uma autoridade aceita.')];
   }

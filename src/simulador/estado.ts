@@ -1,4 +1,4 @@
-/** What a running simulator knows besides its documents: how it shall misbehave, what it shall refuse, what it counted. */
+/** What a running simulator knows besides its documents: its faults, the refusals that were asked for, and its counts. */
 import type { Configuracao, NomeDeFalta } from './faltas.ts';
 import type { Recusa } from './recusas.ts';
 import type { Registro } from './registro.ts';
@@ -9,20 +9,7 @@ export type Log = {
   error(about: object, message: string): void;
 };
 
-export type Contagens = {
-  envios: number;
-  consultas: number;
-  documentos_recebidos: number;
-  documentos_aceitos: number;
-  /** Of these, events. */
-  eventos_aceitos: number;
-  /** Connections that did not show an accepted certificate. */
-  conexoes_recusadas: number;
-  /** Errors answered, by code, whether or not the answer arrived. */
-  readonly erros: Map<string, number>;
-  /** Faults that struck. */
-  readonly faltas: Map<NomeDeFalta, number>;
-};
+export type Contagens = ReturnType<typeof newContagens>;
 
 export type Estado = {
   readonly registro: Registro;
@@ -36,16 +23,20 @@ export type Estado = {
   readonly desconhecidas: Map<string, number>;
 };
 
-export function novasContagens(): Contagens {
+export function newContagens() {
   return {
     envios: 0,
     consultas: 0,
     documentos_recebidos: 0,
     documentos_aceitos: 0,
+    /** Of the accepted documents, the events. */
     eventos_aceitos: 0,
+    /** Connections that did not show an accepted certificate. */
     conexoes_recusadas: 0,
-    erros: new Map(),
-    faltas: new Map(),
+    /** Errors answered, by code, whether or not the answer arrived. */
+    erros: new Map<string, number>(),
+    /** Faults that struck. */
+    faltas: new Map<NomeDeFalta, number>(),
   };
 }
 

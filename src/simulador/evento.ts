@@ -1,6 +1,6 @@
 /**
- * An event that a municipality shares: what its document says, and what the ADN would object to in it and on its note. Whether
- * one of its `Id` is held already, and which events the note has, is known to who keeps them.
+ * An event that a municipality shares: what its document says, and what the ADN objects to. The register (`registro.ts`) knows
+ * whether its `Id` is held already, and which events the note has.
  */
 import type { MensagemAdn } from '../adn/wire.ts';
 import { parseChave } from '../fiscal/chave.ts';
@@ -17,15 +17,15 @@ export type EventoLido = EventoNaNota & {
   readonly chave: string;
 };
 
-/** The key of the note of an event that may lack anything else. */
-export function chaveDoEvento(root: Elemento): string | null {
-  const infEvento = root.children.find(({ name }) => name === 'infEvento');
-  const id = infEvento && attributeOf(infEvento, 'Id');
-  return id !== undefined && /^EVT[0-9A-Z]{59}$/.test(id) ? id.slice(3, 53) : null;
+/** The `Id` of an element of a document that may lack anything else; undefined where it is no such `Id`. */
+export function idIn(root: Elemento, name: string, form: RegExp): string | undefined {
+  const element = root.children.find((child) => child.name === name);
+  const id = element && attributeOf(element, 'Id');
+  return id !== undefined && form.test(id) ? id : undefined;
 }
 
-/** Of a document that is valid under the schema: the event, and what its head says wrongly. */
-export function lerEvento(root: Elemento): { readonly evento: EventoLido; readonly erros: readonly MensagemAdn[] } {
+/** The event in a document that is valid under the schema, and what is wrong in its head. */
+export function readEvento(root: Elemento): { readonly evento: EventoLido; readonly erros: readonly MensagemAdn[] } {
   const infEvento = childOf(root, 'infEvento');
   const infPedReg = childOf(childOf(infEvento, 'pedRegEvento'), 'infPedReg');
   const grupo = infPedReg.children.find(({ name }) => /^e\d{6}$/.test(name))!;
@@ -54,7 +54,7 @@ function textOf(parent: Elemento, name: string): string | undefined {
   return parent.children.find((child) => child.name === name)?.text;
 }
 
-/** What the specific group says, under the names by which conflicts are judged. */
+/** The fields of the group of the type, under the names by which conflicts are judged. */
 function camposOf(codigo: string, grupo: Elemento): Readonly<Record<string, string>> {
   const { campos } = tipoByCodigo(codigo)!;
   const said = campos.flatMap(({ nome, elemento }) => {
@@ -64,12 +64,12 @@ function camposOf(codigo: string, grupo: Elemento): Readonly<Record<string, stri
   return Object.fromEntries(said);
 }
 
-/** Whose events these are: the emitter of the note, whose document is in the key. */
+/** Types whose author is the emitter of the note, whose document is in the key. */
 const OF_THE_EMITTER = new Set(['101101', '101103']);
 
 /**
- * What the ADN objects to on the note. The author of a substitution is the emitter here and the municipality in the annex:
- * either is taken.
+ * What the ADN objects to in an event, by its author and by the events on the note. The author of a substitution is the emitter here
+ * and the municipality in the annex: either is taken.
  */
 export function objectionTo(
   evento: EventoLido,
@@ -87,7 +87,7 @@ export function objectionTo(
   return conflict && { Codigo: conflict.codigo, Descricao: conflict.mensagem };
 }
 
-/** What the ADN objects to in a note that replaces another one, whose events these are. */
+/** What the ADN objects to in a note that replaces another one. `onReplaced`: the events on the replaced note. */
 export function objectionToSubstitute(chave: string, onReplaced: readonly EventoNaNota[]): MensagemAdn | undefined {
   const cancelling = onReplaced.find(({ codigo }) => tipoByCodigo(codigo)?.cancela);
   if (cancelling === undefined) return mensagem('E1308');

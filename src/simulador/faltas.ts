@@ -1,77 +1,65 @@
 /**
- * How the simulator misbehaves, as one table: each fault with its name, what the other side sees, and when it strikes.
+ * The faults of the simulator as one table: each with its name, what the other side sees, and when it strikes.
  *
- * Whether a fault strikes is drawn from the seed, the number of the request and the name of the fault, and from nothing
- * else: the same seed and the same sequence of requests fail alike, and one fault more or less changes no other.
+ * The seed, the number of the request and the name of the fault alone decide whether the fault strikes. So the same requests under
+ * the same seed fail alike, and one fault more or less changes no other.
  */
 import { hash } from 'node:crypto';
 
 /**
- * `antes`: the request is answered, or not, without being processed. `depois`: it is processed, and then this happens
- * in place of the answer. `resposta`: the answer is given, and is spoilt. Of the first two only one strikes at a time,
- * the first that is drawn; those of the third go together.
+ * The moment of a fault. `antes`: it takes the place of the processing. `depois`: a lot is processed, and the fault takes the place of
+ * the answer; queries have no such fault. `resposta`: it spoils the answer. A request meets at most one fault of the first two
+ * moments, the first that is drawn. Faults of the third moment go together.
  */
 type Momento = 'antes' | 'depois' | 'resposta';
 
 type Falta = {
   readonly momento: Momento;
-  /** Whether it strikes lots, queries, or both. */
-  readonly em: 'envio' | 'consulta' | 'ambos';
+  /** It strikes these alone; absent: lots and queries. */
+  readonly em?: 'envio' | 'consulta';
   /** In Portuguese, for the help and the state. */
   readonly significado: string;
 };
 
 export const FALTAS = {
-  'atraso-antes': {
-    momento: 'resposta',
-    em: 'ambos',
-    significado: 'espera até atraso_ms antes de processar',
-  },
-  atraso: { momento: 'resposta', em: 'ambos', significado: 'processa e espera até atraso_ms antes de responder' },
-  'pedido-perdido': { momento: 'antes', em: 'ambos', significado: 'não processa nem responde; desiste em perdida_ms' },
-  'reinicio-antes': { momento: 'antes', em: 'ambos', significado: 'derruba a conexão sem processar' },
-  erro5xx: { momento: 'antes', em: 'ambos', significado: 'responde 500, 502, 503 ou 504 sem processar' },
-  erro429: { momento: 'antes', em: 'ambos', significado: 'responde 429 com Retry-After sem processar' },
-  html: { momento: 'antes', em: 'ambos', significado: 'responde 200 com uma página HTML sem processar' },
+  'atraso-antes': { momento: 'resposta', significado: 'espera até atraso_ms antes de processar' },
+  atraso: { momento: 'resposta', significado: 'processa e espera até atraso_ms antes de responder' },
+  'pedido-perdido': { momento: 'antes', significado: 'não processa nem responde; desiste em perdida_ms' },
+  'reinicio-antes': { momento: 'antes', significado: 'derruba a conexão sem processar' },
+  erro5xx: { momento: 'antes', significado: 'responde 500, 502, 503 ou 504 sem processar' },
+  erro429: { momento: 'antes', significado: 'responde 429 com Retry-After sem processar' },
+  html: { momento: 'antes', significado: 'responde 200 com uma página HTML sem processar' },
   manutencao: { momento: 'antes', em: 'envio', significado: 'recusa o lote com E1217, serviço parado' },
   e999: { momento: 'antes', em: 'envio', significado: 'responde 201 com E999 em cada documento sem processar' },
   'lote-parcial': {
     momento: 'depois',
-    em: 'envio',
     significado: 'processa só os primeiros documentos e responde só por eles, ou derruba a conexão',
   },
-  'reinicio-depois': { momento: 'depois', em: 'envio', significado: 'processa e derruba a conexão' },
-  'resposta-perdida': {
-    momento: 'depois',
-    em: 'envio',
-    significado: 'processa e nunca responde; desiste em perdida_ms',
-  },
-  'erro5xx-depois': { momento: 'depois', em: 'envio', significado: 'processa e responde 500, 502, 503 ou 504' },
-  'html-depois': { momento: 'depois', em: 'envio', significado: 'processa e responde 200 com uma página HTML' },
-  'sem-lote': {
-    momento: 'resposta',
-    em: 'ambos',
-    significado: 'a resposta vem sem o campo Lote (na consulta, LoteDFe)',
-  },
-  'resposta-dupla': { momento: 'resposta', em: 'ambos', significado: 'entradas da resposta vêm em dobro' },
-  reordena: { momento: 'resposta', em: 'ambos', significado: 'as entradas da resposta vêm em outra ordem' },
+  'reinicio-depois': { momento: 'depois', significado: 'processa e derruba a conexão' },
+  'resposta-perdida': { momento: 'depois', significado: 'processa e nunca responde; desiste em perdida_ms' },
+  'erro5xx-depois': { momento: 'depois', significado: 'processa e responde 500, 502, 503 ou 504' },
+  'html-depois': { momento: 'depois', significado: 'processa e responde 200 com uma página HTML' },
+  'sem-lote': { momento: 'resposta', significado: 'a resposta vem sem o campo Lote (na consulta, LoteDFe)' },
+  'resposta-dupla': { momento: 'resposta', significado: 'entradas da resposta vêm em dobro' },
+  reordena: { momento: 'resposta', significado: 'as entradas da resposta vêm em outra ordem' },
   'base64-duplo': {
     momento: 'resposta',
     em: 'consulta',
     significado: 'ArquivoXml vem codificado duas vezes em Base64',
   },
-  'nomes-camel': { momento: 'resposta', em: 'ambos', significado: 'os campos vêm com inicial minúscula' },
-  'corpo-cortado': { momento: 'resposta', em: 'ambos', significado: 'o corpo da resposta vem pela metade' },
-  'resposta-enorme': {
-    momento: 'resposta',
-    em: 'ambos',
-    significado: 'a resposta vem inchada até enorme_bytes',
-  },
+  'nomes-camel': { momento: 'resposta', significado: 'os campos vêm com inicial minúscula' },
+  'corpo-cortado': { momento: 'resposta', significado: 'o corpo da resposta vem pela metade' },
+  'resposta-enorme': { momento: 'resposta', significado: 'a resposta vem inchada até enorme_bytes' },
 } as const satisfies Record<string, Falta>;
 
 export type NomeDeFalta = keyof typeof FALTAS;
 
-/** What the faults take from here, and how events are received: name, meaning, default, and the greatest value allowed. */
+/** A fault that takes the place of the processing or of the answer. */
+export type NomeDeDesvio = {
+  [Nome in NomeDeFalta]: (typeof FALTAS)[Nome]['momento'] extends 'resposta' ? never : Nome;
+}[NomeDeFalta];
+
+/** The settings of the faults and of the reception of events, each with its default and its greatest value. */
 export const AJUSTES = {
   atraso_ms: { significado: 'maior espera de atraso e atraso-antes', padrao: 2_000, max: 600_000 },
   perdida_ms: { significado: 'quanto se segura uma conexão sem resposta', padrao: 120_000, max: 600_000 },
@@ -100,19 +88,15 @@ export type Configuracao = {
 export const SEM_FALTAS: Configuracao = {
   semente: 1,
   partes: {},
-  ajustes: {
-    atraso_ms: AJUSTES.atraso_ms.padrao,
-    perdida_ms: AJUSTES.perdida_ms.padrao,
-    enorme_bytes: AJUSTES.enorme_bytes.padrao,
-    nota_desconhecida: AJUSTES.nota_desconhecida.padrao,
-    manifestacoes: AJUSTES.manifestacoes.padrao,
-  },
+  ajustes: Object.fromEntries(
+    Object.entries(AJUSTES).map(([nome, { padrao }]) => [nome, padrao]),
+  ) as Configuracao['ajustes'],
 };
 
 const SEMENTE_MAX = Number.MAX_SAFE_INTEGER;
 
-/** Changes some of the settings; the others stay. Answers the problem, in Portuguese, when a name or value is wrong. */
-export function configurada(
+/** The configuration with some changes, or the problem, in Portuguese, of a wrong name or value. */
+export function changeConfiguracao(
   before: Configuracao,
   changes: Readonly<Record<string, unknown>>,
 ): Configuracao | { readonly problema: string } {
@@ -149,8 +133,8 @@ function whyNoNumber(nome: string, value: unknown): string {
     : `pede um número, zero ou maior.`;
 }
 
-/** `atraso=0.1,html=0.02` as a command line has it. */
-export function faltasOfText(text: string): Record<string, unknown> {
+/** Reads `atraso=0.1,html=0.02`, as a command line has it. */
+export function readFaltas(text: string): Record<string, unknown> {
   const pairs = text.split(',').filter((pair) => pair.trim() !== '');
   return Object.fromEntries(
     pairs.map((pair) => {
@@ -161,26 +145,26 @@ export function faltasOfText(text: string): Record<string, unknown> {
   );
 }
 
-/** What befalls one request. */
+/** The faults that strike one request. */
 export type Sorte = {
-  /** The one fault that takes the place of processing or of the answer. */
-  readonly desvio: NomeDeFalta | undefined;
-  /** Those that spoil the answer. */
+  readonly desvio: NomeDeDesvio | undefined;
+  /** The faults that spoil the answer. */
   readonly estragos: ReadonlySet<NomeDeFalta>;
   /** A number from 0 to 1 for a choice within a fault, always the same for the same request and purpose. */
   draw(purpose: string): number;
 };
 
-/** `numero`: of the request, from 1 since the seed was set. */
-export function sorteDe({ semente, partes }: Configuracao, numero: number, em: 'envio' | 'consulta'): Sorte {
+/** Draws the faults of a request. `numero`: its place since the seed was set, from 1. */
+export function drawSorte({ semente, partes }: Configuracao, numero: number, em: 'envio' | 'consulta'): Sorte {
   const draw = (purpose: string): number => drawNumber(`${semente} ${numero} ${purpose}`);
-  let desvio: NomeDeFalta | undefined;
+  let desvio: NomeDeDesvio | undefined;
   const estragos = new Set<NomeDeFalta>();
   for (const [nome, falta] of ENTRIES) {
     const parte = partes[nome];
-    if (parte === undefined || (falta.em !== 'ambos' && falta.em !== em) || draw(nome) >= parte) continue;
+    const only = falta.momento === 'depois' ? 'envio' : falta.em;
+    if (parte === undefined || (only !== undefined && only !== em) || draw(nome) >= parte) continue;
     if (falta.momento === 'resposta') estragos.add(nome);
-    else desvio ??= nome;
+    else desvio ??= nome as NomeDeDesvio;
   }
   return { desvio, estragos, draw };
 }

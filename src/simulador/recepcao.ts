@@ -1,4 +1,4 @@
-/** What is done with a lot and with a query, once they were read off the wire: no connection and no fault is known here. */
+/** Processes lots and queries that were read off the wire. Connections and faults are not known here. */
 import type { Distribuicao, DocumentoDistribuido, EntradaRecebida, MensagemAdn, TipoNsu } from '../adn/wire.ts';
 import { tipoByCodigo } from '../fiscal/tipos-evento.ts';
 import { cabecalho, fractionMoment, mensagem, mensagemDeEvento, tipoEventoOf } from './codigos.ts';
@@ -11,11 +11,11 @@ import type { EventoGuardado, Guardado } from './registro.ts';
 /** Documents in the answer to a query; the manual says fifty, the contract a hundred. */
 const DISTRIBUTED_MAX = 50;
 
-/** The real one's texts are not published, and nothing may be decided by them. */
+/** The texts of the ADN are not published, and no program may decide by them. */
 const ACEITO = 'DOCUMENTO_PROCESSADO';
 const RECUSADO = 'DOCUMENTO_REJEITADO';
 
-/** Processes documents one after the other; resolves once what was accepted is on disk. */
+/** Processes documents one after the other; resolves once the accepted ones are on disk. */
 export async function receber(
   estado: Estado,
   ler: LerDocumento,
@@ -54,7 +54,7 @@ function entradaDe(estado: Estado, ler: LerDocumento, cliente: Cliente, texto: s
 
 type Lido = Exclude<ReturnType<LerDocumento>, { readonly erros: unknown }>;
 
-/** What somebody asked the simulator to answer to this document. */
+/** The refusal that somebody asked for, where this document meets it. */
 function findAskedRefusal(
   { recusas, configuracao, desconhecidas }: Estado,
   cnpj: string,
@@ -73,7 +73,7 @@ function findAskedRefusal(
   return documentRefusal(recusas, { chave: lido.chave, cnpj, semente, xml: lido.xml, ...evento });
 }
 
-/** What is wrong with a note as the ADN stands: a replaced one first, then the event on it, then the note that replaces it. */
+/** What the ADN objects to in a note. The note that it replaces comes first, then the event on that one. */
 function objectionToNote({ registro }: Estado, { chave, substitui, xml }: DocumentoLido): MensagemAdn | undefined {
   if (lacksIbsCbs(xml())) return mensagem('E1515');
   if (substitui === undefined) return undefined;
@@ -81,13 +81,13 @@ function objectionToNote({ registro }: Estado, { chave, substitui, xml }: Docume
   return objectionToSubstitute(chave, registro.eventosDe(substitui));
 }
 
-/** Whether the declaration has the group of the IBS and the CBS, and the note around it has none. */
+/** Whether the DPS has the group of the IBS and the CBS, and the note around it has none. */
 function lacksIbsCbs(xml: string): boolean {
   const declaration = xml.indexOf('<DPS');
   return xml.indexOf('<IBSCBS', declaration) > 0 && !xml.slice(0, declaration).includes('<IBSCBS');
 }
 
-/** What is wrong with an event as the ADN stands. */
+/** What the ADN objects to in an event, by the notes and events that it holds. */
 function objectionOf({ registro, configuracao }: Estado, cnpj: string, evento: EventoLido): MensagemAdn | undefined {
   const { chave, codigo } = evento;
   if (tipoByCodigo(codigo)!.soAqui && configuracao.ajustes.manifestacoes === 0) return mensagemDeEvento('E1818');
@@ -111,7 +111,7 @@ function entrada(
   return { ChaveAcesso, NsuRecepcao, StatusProcessamento, Alertas: [], Erros };
 }
 
-/** An entry for a document that was not looked at. */
+/** The entry of a document that was not processed. */
 export function entradaNaoProcessada(): EntradaRecebida {
   return entrada(null, null, RECUSADO, [mensagem('E999')]);
 }
@@ -119,16 +119,16 @@ export function entradaNaoProcessada(): EntradaRecebida {
 export type Consulta = {
   readonly nsu: number;
   readonly tipo: TipoNsu;
-  /** Otherwise the document of that very number alone. */
+  /** False: the document of that number alone. */
   readonly lote: boolean;
 };
 
 export type Resposta = { readonly status: number; readonly body: Distribuicao };
 
-/** The caller's own documents after a number. Of other municipalities' notes nothing is told: there are none. */
+/** The documents of the caller after a number. Notes of other municipalities are not distributed to it. */
 export async function consultar(estado: Estado, cnpj: string, { nsu, tipo, lote }: Consulta): Promise<Resposta> {
   const { registro } = estado;
-  // What is about to be written is not told before it is.
+  // A document is distributed only once it is on disk.
   await registro.onDisk();
   const found =
     tipo !== 'RECEPCAO'
@@ -136,7 +136,7 @@ export async function consultar(estado: Estado, cnpj: string, { nsu, tipo, lote 
       : lote
         ? registro.depoisDe(cnpj, nsu, DISTRIBUTED_MAX)
         : registro.depoisDe(cnpj, nsu - 1, 1);
-  return localizados(estado, found) ?? none(lote ? (tipo === 'RECEPCAO' ? 'E2070' : 'E2020') : 'E2040');
+  return answerFound(estado, found) ?? answerNone(lote ? (tipo === 'RECEPCAO' ? 'E2070' : 'E2020') : 'E2040');
 }
 
 /** All events of a note. */
@@ -144,11 +144,11 @@ export async function eventosDe(estado: Estado, cnpj: string, chave: string): Pr
   const { registro } = estado;
   await registro.onDisk();
   const known = registro.documentoDe(chave);
-  if (known === undefined) return none('E2060');
-  return known.cnpj === cnpj ? (localizados(estado, registro.eventosDe(chave)) ?? none()) : none('E2061');
+  if (known === undefined) return answerNone('E2060');
+  return known.cnpj === cnpj ? (answerFound(estado, registro.eventosDe(chave)) ?? answerNone()) : answerNone('E2061');
 }
 
-function localizados({ registro }: Estado, found: readonly (Guardado | EventoGuardado)[]): Resposta | undefined {
+function answerFound({ registro }: Estado, found: readonly (Guardado | EventoGuardado)[]): Resposta | undefined {
   const LoteDFe = found.map(
     (one): DocumentoDistribuido => ({
       NSU: one.nsu,
@@ -162,7 +162,7 @@ function localizados({ registro }: Estado, found: readonly (Guardado | EventoGua
   return LoteDFe.length === 0 ? undefined : distribuicao(200, 'DOCUMENTOS_LOCALIZADOS', LoteDFe, []);
 }
 
-function none(codigo?: 'E2020' | 'E2040' | 'E2060' | 'E2061' | 'E2070'): Resposta {
+function answerNone(codigo?: 'E2020' | 'E2040' | 'E2060' | 'E2061' | 'E2070'): Resposta {
   return distribuicao(404, 'NENHUM_DOCUMENTO_LOCALIZADO', [], codigo === undefined ? [] : [mensagem(codigo)]);
 }
 

@@ -3,13 +3,13 @@
  * key, or the `Id` of an event, so that a document refused once is refused again, as a rule that it breaks would.
  */
 import type { MensagemAdn } from '../adn/wire.ts';
-import { descricaoDe, statusOfLot } from './codigos.ts';
+import { descricaoDe, mensagemOf, statusOfLot } from './codigos.ts';
 import { drawNumber } from './faltas.ts';
 
 const RECUSAS_MAX = 1_000;
 const TEXT_MAX = 1_000;
 
-/** Without a selector it concerns every document. */
+/** A refusal that somebody asked for. Without a selector it concerns every document. */
 export type Recusa = {
   readonly codigo: string;
   readonly descricao: string;
@@ -30,7 +30,7 @@ export type Recusa = {
 
 const FIELDS = ['codigo', 'descricao', 'complemento', 'chave', 'tipo', 'contem', 'cnpj'] as const;
 
-/** Reads what was asked for; answers the problem, in Portuguese, when it is not a list of refusals. */
+/** Reads a list of refusals; the result is a problem, in Portuguese, where it is none. */
 export function recusasOf(value: unknown): Recusa[] | { readonly problema: string } {
   if (!Array.isArray(value) || value.length > RECUSAS_MAX) {
     return {
@@ -72,14 +72,14 @@ function descricaoOf(codigo: string, given: unknown): string {
   return typeof given === 'string' ? given : (descricaoDe(codigo) ?? 'Recusa pedida ao simulador.');
 }
 
-/** The refusal of a whole lot, when one with such a code is asked for. */
+/** The refusal of a whole lot, where one with such a code was asked for. */
 export function lotRefusal(
   recusas: readonly Recusa[],
   cnpj: string,
 ): { readonly status: number; readonly erro: MensagemAdn } | undefined {
   for (const recusa of recusas) {
     const status = statusOfLot(recusa.codigo);
-    if (status === undefined || (recusa.cnpj !== undefined && recusa.cnpj !== cnpj) || !taken(recusa)) continue;
+    if (status === undefined || (recusa.cnpj !== undefined && recusa.cnpj !== cnpj) || !countDown(recusa)) continue;
     return { status, erro: erroOf(recusa) };
   }
   return undefined;
@@ -89,7 +89,7 @@ type Asked = {
   readonly chave: string;
   readonly cnpj: string;
   readonly semente: number;
-  /** Asked for only when a refusal looks into documents. */
+  /** Called only where a refusal selects by the text of a document. */
   readonly xml: () => string;
   /** Of an event: its `Id` and the code of its type. */
   readonly evento?: { readonly id: string; readonly codigo: string };
@@ -110,13 +110,13 @@ export function documentRefusal(
     if (recusa.parte !== undefined && drawNumber(`${semente} recusa ${recusa.codigo} ${name}`) >= recusa.parte)
       continue;
     if (recusa.contem !== undefined && !xml().includes(recusa.contem)) continue;
-    if (taken(recusa)) return erroOf(recusa);
+    if (countDown(recusa)) return erroOf(recusa);
   }
   return undefined;
 }
 
-/** Counts one of its times off, if they are counted. */
-function taken(recusa: Recusa): boolean {
+/** Whether a refusal may be given once more; counts it, where `vezes` limits it. */
+function countDown(recusa: Recusa): boolean {
   if (recusa.vezes === undefined) return true;
   if (recusa.vezes === 0) return false;
   recusa.vezes -= 1;
@@ -124,5 +124,5 @@ function taken(recusa: Recusa): boolean {
 }
 
 function erroOf({ codigo, descricao, complemento }: Recusa): MensagemAdn {
-  return { Codigo: codigo, Descricao: descricao, ...(complemento === undefined ? {} : { Complemento: complemento }) };
+  return mensagemOf(codigo, descricao, complemento);
 }

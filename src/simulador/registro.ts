@@ -1,8 +1,8 @@
 /**
- * What the simulator holds: one file that only grows, and an index of it in memory that is made anew at every start.
+ * The register of the simulator: one file that only grows, and an index of it in memory, made anew at every start.
  *
- * A record is on disk before anybody is told of it, and records that arrive while the disk is busy go there together.
- * After a crash the file may end in the middle of a record; that end was never answered for, and is cut off.
+ * A record is on disk before it is answered for. Records that arrive while the disk is busy are written together. After a crash the
+ * file may end in the middle of a record, which nobody was answered for; it is cut off.
  */
 import { closeSync, constants, fsyncSync, ftruncateSync, openSync, readSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
@@ -19,7 +19,7 @@ const HEAD_BYTES = 12;
 /** Particulars have a few hundred bytes and a document fits into a lot: greater lengths are no record of ours. */
 const RECORD_BYTES_MAX = 8 * 1024 * 1024;
 const SCAN_BYTES = 4 * 1024 * 1024;
-/** Repetitions that are told one by one, of however many there were. */
+/** The last repetitions are shown one by one. */
 const REPETITIONS_KEPT = 100;
 
 type Particulars = {
@@ -33,13 +33,13 @@ type Particulars = {
   readonly em: number;
 };
 
-/** A note as it is handed in; `idDps`: of the DPS inside. */
+/** A note that is handed in. `idDps`: identifier of its DPS. */
 type Novo = Particulars & { readonly idDps: string };
 
-/** An event as it is handed in: `id` is that of its `infEvento`. */
+/** An event that is handed in. `id`: that of its `infEvento`. */
 type NovoEvento = Particulars & EventoNaNota & { readonly id: string };
 
-type Place = {
+export type Place = {
   /** Reception number: ascending for each municipality, from 1, over notes and events. */
   readonly nsu: number;
   /** Place among all notes, or among all events, from 1. */
@@ -62,58 +62,12 @@ type Repeticao = {
   readonly em: number;
 };
 
-type Repeticoes = { readonly mesmo_documento: number; readonly outro_documento: number };
-
-type MunicipioGuardado = {
-  readonly codigo_ibge: string;
-  readonly cnpj: string;
-  readonly documentos: number;
-  readonly ultimo_nsu: number;
-};
-
-export type Registro = {
-  documentoDe(chave: string): Guardado | undefined;
-  /** Keeps a document under a key that is not held yet. {@link onDisk} tells when it is safe. */
-  guardar(novo: Novo, gzip: Uint8Array): Guardado;
-  eventoDe(id: string): EventoGuardado | undefined;
-  /** The events of a note, in the order in which they came. */
-  eventosDe(chave: string): readonly EventoGuardado[];
-  /** Keeps an event under an `Id` that is not held yet. */
-  guardarEvento(novo: NovoEvento, gzip: Uint8Array): EventoGuardado;
-  /** Notes that what is held came again. */
-  repetir(guardado: Guardado | EventoGuardado, sha256: string, em: number): void;
-  /** Resolves once everything handed in so far is on disk; rejects when the disk refuses, and from then on. */
-  onDisk(): Promise<void>;
-  /** Documents of a municipality after a reception number, in its order. */
-  depoisDe(cnpj: string, nsu: number, max: number): readonly (Guardado | EventoGuardado)[];
-  /** Notes of all, in the order in which they came. */
-  emOrdem(depois: number, max: number): readonly Guardado[];
-  eventosEmOrdem(depois: number, max: number): readonly EventoGuardado[];
-  /** The compressed document as it was sent. It must be on disk. */
-  gzipOf(guardado: Place): Buffer;
-  municipios(): readonly MunicipioGuardado[];
-  /** Notes, and events. */
-  readonly total: number;
-  readonly totalDeEventos: number;
-  readonly repeticoes: Repeticoes;
-  readonly repeticoesDeEventos: Repeticoes;
-  ultimasRepeticoes(): readonly Repeticao[];
-  /** Identifiers of DPS that stand in notes of more than one key. */
-  dpsRepetidas(): readonly string[];
-  /** `Id` of the events that stand in the file more than once: never, unless the simulator is wrong. */
-  eventosEmDobro(): readonly string[];
-  /** Bytes of an unfinished record that were cut off at the start. */
-  readonly descartado: number;
-  limpar(): Promise<void>;
-  close(): Promise<void>;
-};
-
 type Meta =
   | (Novo & { readonly tipo: 'documento'; readonly nsu: number })
   | (NovoEvento & { readonly tipo: 'evento'; readonly nsu: number })
   | (Repeticao & { readonly tipo: 'repeticao' });
 
-/** Opens the folder, making it when there is none. Throws, in Portuguese, when it cannot be used. */
+/** Opens the folder, and makes it where there is none. Throws in Portuguese where it cannot be used. */
 export async function openRegistro(folder: string): Promise<Registro> {
   await makeFolder(folder).catch((error: NodeJS.ErrnoException) => {
     throw new Error(`a pasta ${folder} não pôde ser criada (${error.code}). Escolha outra com --dados.`);
@@ -139,13 +93,10 @@ export async function openRegistro(folder: string): Promise<Registro> {
   }
 }
 
-function registroOver(
-  file: FileHandle,
-  index: Index,
-  end: number,
-  descartado: number,
-  unlock: () => Promise<void>,
-): Registro {
+export type Registro = ReturnType<typeof registroOver>;
+
+/** `descartado`: bytes of an unfinished record that were cut off at the start. */
+function registroOver(file: FileHandle, index: Index, end: number, descartado: number, unlock: () => Promise<void>) {
   const writer = writerOf(file, end);
   const keep = (meta: Meta, gzip: Uint8Array): void => {
     const text = Buffer.from(JSON.stringify(meta), 'utf8');
@@ -158,33 +109,43 @@ function registroOver(
   };
   const nextNsu = (cnpj: string): number => (index.held.porCnpj.get(cnpj)?.length ?? 0) + 1;
   return {
-    documentoDe: (chave) => index.held.porChave.get(chave),
-    guardar: ({ chave, cnpj, sha256, idDps, em }, gzip) => {
+    documentoDe: (chave: string) => index.held.porChave.get(chave),
+    /** Keeps a document under a key that is not held yet; it is safe once `onDisk` resolves. */
+    guardar: ({ chave, cnpj, sha256, idDps, em }: Novo, gzip: Uint8Array): Guardado => {
       const own = { chave: copyText(chave), cnpj, sha256, idDps: copyText(idDps), em };
       keep({ tipo: 'documento', ...own, nsu: nextNsu(cnpj) }, gzip);
       return index.held.porChave.get(chave)!;
     },
-    eventoDe: (id) => index.held.porId.get(id),
-    eventosDe: (chave) => index.held.eventosPorChave.get(chave) ?? [],
-    guardarEvento: ({ id, chave, cnpj, sha256, em, codigo, numero_sequencial, autor, campos }, gzip) => {
+    eventoDe: (id: string) => index.held.porId.get(id),
+    /** The events of a note, in the order in which they came. */
+    eventosDe: (chave: string): readonly EventoGuardado[] => index.held.eventosPorChave.get(chave) ?? [],
+    /** Keeps an event under an `Id` that is not held yet. */
+    guardarEvento: (novo: NovoEvento, gzip: Uint8Array): EventoGuardado => {
+      const { id, chave, cnpj, sha256, em, codigo, numero_sequencial, autor, campos } = novo;
       const said = Object.fromEntries(Object.entries(campos).map(([nome, value]) => [nome, copyText(value)]));
       const own = { id: copyText(id), chave: copyText(chave), cnpj, sha256, em };
       const evento = { codigo: copyText(codigo), numero_sequencial, autor: copyText(autor), campos: said };
       keep({ tipo: 'evento', ...own, ...evento, nsu: nextNsu(cnpj) }, gzip);
       return index.held.porId.get(id)!;
     },
-    repetir: (guardado, sha256, em) => {
+    /** Counts that a document which is held came again. */
+    repetir: (guardado: Guardado | EventoGuardado, sha256: string, em: number): void => {
       const { chave } = guardado;
       const evento = 'id' in guardado ? { evento: guardado.id } : {};
       const mesmo_documento = guardado.sha256 === sha256;
       keep({ tipo: 'repeticao', chave, ...evento, mesmo_documento, em }, new Uint8Array());
     },
+    /** Resolves once everything handed in so far is on disk. Where the disk refuses it rejects, and from then on always. */
     onDisk: () => writer.onDisk(),
-    depoisDe: (cnpj, nsu, max) => (index.held.porCnpj.get(cnpj) ?? []).slice(nsu, nsu + max),
-    emOrdem: (depois, max) => index.held.emOrdem.slice(depois, depois + max),
-    eventosEmOrdem: (depois, max) => index.held.eventosEmOrdem.slice(depois, depois + max),
-    gzipOf: ({ at, bytes }) => bytesAt(file, at, bytes),
+    /** Documents of a municipality after a reception number, in its order. */
+    depoisDe: (cnpj: string, nsu: number, max: number) => (index.held.porCnpj.get(cnpj) ?? []).slice(nsu, nsu + max),
+    /** Notes of all municipalities, in the order in which they came. */
+    emOrdem: (depois: number, max: number) => index.held.emOrdem.slice(depois, depois + max),
+    eventosEmOrdem: (depois: number, max: number) => index.held.eventosEmOrdem.slice(depois, depois + max),
+    /** The compressed document as it was sent. It must be on disk. */
+    gzipOf: ({ at, bytes }: Place) => bytesAt(file, at, bytes),
     municipios: () => municipiosOf(index.held),
+    /** Notes that are held. */
     get total() {
       return index.held.emOrdem.length;
     },
@@ -198,7 +159,9 @@ function registroOver(
       return { ...index.held.repeticoesDeEventos };
     },
     ultimasRepeticoes: () => [...index.held.ultimas],
+    /** Identifiers of DPS that stand in notes of more than one key. */
     dpsRepetidas: () => [...index.held.dpsRepetidas],
+    /** `Id` of the events that stand in the file more than once: never, unless the simulator is wrong. */
     eventosEmDobro: () => [...index.held.eventosEmDobro],
     descartado,
     limpar: () => writer.restart(index.clear),
@@ -210,34 +173,19 @@ function registroOver(
   };
 }
 
-/** A copy. A piece cut out of a document would keep the whole document in memory for as long as the index lives. */
+/** Copies a text. A piece cut out of a document would keep the whole document in memory. */
 function copyText(text: string): string {
   return Buffer.from(text, 'utf8').toString('utf8');
 }
 
-type Held = {
-  readonly porChave: Map<string, Guardado>;
-  readonly porId: Map<string, EventoGuardado>;
-  readonly eventosPorChave: Map<string, EventoGuardado[]>;
-  readonly porCnpj: Map<string, (Guardado | EventoGuardado)[]>;
-  readonly emOrdem: Guardado[];
-  readonly eventosEmOrdem: EventoGuardado[];
-  readonly eventosEmDobro: Set<string>;
-  readonly chaveDaDps: Map<string, string>;
-  readonly dpsRepetidas: Set<string>;
-  readonly repeticoes: Counts;
-  readonly repeticoesDeEventos: Counts;
-  readonly ultimas: Repeticao[];
-};
-
-type Counts = { mesmo_documento: number; outro_documento: number };
+type Held = ReturnType<typeof emptyIndex>;
 
 type Enter = (meta: Meta, at: number, bytes: number) => void;
 
 type Index = { readonly held: Held; readonly enter: Enter; readonly clear: () => void };
 
 function indexOf(): Index {
-  let held = nothingHeld();
+  let held = emptyIndex();
   return {
     get held() {
       return held;
@@ -248,25 +196,25 @@ function indexOf(): Index {
       else addDocumento(held, meta, at, bytes);
     },
     clear: () => {
-      held = nothingHeld();
+      held = emptyIndex();
     },
   };
 }
 
-function nothingHeld(): Held {
+function emptyIndex() {
   return {
-    porChave: new Map(),
-    porId: new Map(),
-    eventosPorChave: new Map(),
-    porCnpj: new Map(),
-    emOrdem: [],
-    eventosEmOrdem: [],
-    eventosEmDobro: new Set(),
-    chaveDaDps: new Map(),
-    dpsRepetidas: new Set(),
+    porChave: new Map<string, Guardado>(),
+    porId: new Map<string, EventoGuardado>(),
+    eventosPorChave: new Map<string, EventoGuardado[]>(),
+    porCnpj: new Map<string, (Guardado | EventoGuardado)[]>(),
+    emOrdem: [] as Guardado[],
+    eventosEmOrdem: [] as EventoGuardado[],
+    eventosEmDobro: new Set<string>(),
+    chaveDaDps: new Map<string, string>(),
+    dpsRepetidas: new Set<string>(),
     repeticoes: { mesmo_documento: 0, outro_documento: 0 },
     repeticoesDeEventos: { mesmo_documento: 0, outro_documento: 0 },
-    ultimas: [],
+    ultimas: [] as Repeticao[],
   };
 }
 
@@ -304,7 +252,7 @@ function countRepetition(held: Held, { chave, evento, mesmo_documento, em }: Rep
   if (held.ultimas.length > REPETITIONS_KEPT) held.ultimas.shift();
 }
 
-function municipiosOf({ emOrdem, porCnpj }: Held): readonly MunicipioGuardado[] {
+function municipiosOf({ emOrdem, porCnpj }: Held) {
   const counts = new Map<string, { codigo_ibge: string; cnpj: string; documentos: number }>();
   for (const { chave, cnpj } of emOrdem) {
     const codigo_ibge = chave.slice(0, 7);
@@ -317,14 +265,14 @@ function municipiosOf({ emOrdem, porCnpj }: Held): readonly MunicipioGuardado[] 
 }
 
 type Writer = {
-  /** Hands bytes to the writer; answers where in the file they will stand. */
+  /** Hands bytes to the writer; the result is their place in the file. */
   append(pieces: readonly Uint8Array[]): number;
   onDisk(): Promise<void>;
-  /** Empties the file once all that is under way is done, and in the same breath does what the caller says. */
+  /** Empties the file once all writing is done, and calls `then` before anything else happens. */
   restart(then: () => void): Promise<void>;
 };
 
-/** Writes what has gathered, syncs it, and only then looks at what has gathered meanwhile. */
+/** Writes the gathered bytes and syncs them; the bytes that gather meanwhile are written next. */
 function writerOf(file: FileHandle, start: number): Writer {
   let end = start;
   let written = start;
@@ -374,7 +322,7 @@ function writerOf(file: FileHandle, start: number): Writer {
   };
 }
 
-/** Reads record after record; answers where the last whole one ends. */
+/** Reads all records; the result is the end of the last whole one. */
 async function scan(file: FileHandle, size: number, enter: Enter): Promise<number> {
   let bytes = Buffer.alloc(0);
   let at = 0;
@@ -418,7 +366,7 @@ function bytesAt(file: FileHandle, at: number, length: number): Buffer {
   return bytes;
 }
 
-/** A file that was just made is safe only once its folder is. */
+/** Syncs a folder: a new file is safe only once its folder is. */
 function syncFolder(folder: string): void {
   if (process.platform === 'win32') return;
   const handle = openSync(folder, 'r');

@@ -1,9 +1,8 @@
 /**
- * A small real fake of the national environment: HTTPS with certificates on both sides, documents checked and kept,
- * and faults on a seed. It is for rehearsals and tests; it is a process of its own, shares nothing with the service,
- * and knows of the law only what stands in the documents.
+ * A simulator of the national environment, for rehearsals and tests: HTTPS with certificates on both sides, documents that are
+ * checked and kept, and faults on a seed. It takes notes (NFS-e) and their events.
  *
- * It takes notes (NFS-e) and their events.
+ * It is a process of its own and shares nothing with the service. Of the law it knows only what stands in the documents.
  */
 import { createPrivateKey, type KeyObject } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
@@ -11,8 +10,8 @@ import { certificatesOfPem } from '../documents/certificate.ts';
 import { abrirAdn } from './adn.ts';
 import { abrirControle, CONTROL_HOST } from './controle.ts';
 import { leitorDeDocumentos } from './documento.ts';
-import { type Estado, type Log, novasContagens } from './estado.ts';
-import { AJUSTES, configurada, FALTAS, faltasOfText, SEM_FALTAS } from './faltas.ts';
+import { type Estado, type Log, newContagens } from './estado.ts';
+import { AJUSTES, changeConfiguracao, FALTAS, readFaltas, SEM_FALTAS } from './faltas.ts';
 import { openRegistro } from './registro.ts';
 
 export type SimuladorOptions = {
@@ -51,14 +50,14 @@ export const AJUDA_DE_FALTAS: readonly (readonly [string, string])[] = [
   ),
 ];
 
-/** Starts it. Throws an Error in Portuguese for whatever its operator can mend. */
+/** Starts the simulator. Throws in Portuguese for whatever its operator can mend. */
 export async function startSimulador(options: SimuladorOptions, log: Log): Promise<Simulador> {
   const { host, dados, certificado, chave } = options;
   const asked = {
-    ...faltasOfText(options.faltas ?? ''),
+    ...readFaltas(options.faltas ?? ''),
     ...(options.semente === undefined ? {} : { semente: options.semente }),
   };
-  const configuracao = configurada(SEM_FALTAS, asked);
+  const configuracao = changeConfiguracao(SEM_FALTAS, asked);
   if ('problema' in configuracao) throw new Error(`--faltas: ${configuracao.problema}`);
   const tls = await serverMaterial(certificado, chave);
   const clientes = await authoritiesIn(options.clientes);
@@ -69,7 +68,7 @@ export async function startSimulador(options: SimuladorOptions, log: Log): Promi
     configuracao,
     recusas: [],
     numero: 0,
-    contagens: novasContagens(),
+    contagens: newContagens(),
     desconhecidas: new Map(),
   };
   const opened: { close(): Promise<void> }[] = [registro];
@@ -78,11 +77,11 @@ export async function startSimulador(options: SimuladorOptions, log: Log): Promi
   };
   try {
     const ler = leitorDeDocumentos(certificatesOfPem(clientes));
-    const adn = await listening('--porta', host, options.porta, () =>
+    const adn = await openPort('--porta', host, options.porta, () =>
       abrirAdn(estado, ler, { ...tls, clientes }, { host, port: options.porta }),
     );
     opened.push(adn);
-    const controle = await listening('--controle', CONTROL_HOST, options.controle, () =>
+    const controle = await openPort('--controle', CONTROL_HOST, options.controle, () =>
       abrirControle({ estado, adn }, options.controle),
     );
     opened.push(controle);
@@ -99,7 +98,7 @@ export async function startSimulador(options: SimuladorOptions, log: Log): Promi
   }
 }
 
-/** Any kind of key will do for a server, so they are tried as a pair and not read. */
+/** Certificate and key of the server. Any kind of key will do, so they are only tried as a pair. */
 async function serverMaterial(
   certificado: string,
   chave: string,
@@ -144,7 +143,8 @@ async function textOf(file: string, wanted: string): Promise<string> {
   }
 }
 
-async function listening<T>(option: string, host: string, port: number, open: () => Promise<T>): Promise<T> {
+/** Opens a server, and says in Portuguese why its port is not to be had. */
+async function openPort<T>(option: string, host: string, port: number, open: () => Promise<T>): Promise<T> {
   try {
     return await open();
   } catch (error) {
