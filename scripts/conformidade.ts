@@ -14,7 +14,7 @@ import { avisosOn, factsOf, faultsOf, isJsonOnly } from '../src/fiscal/rules/tri
 import { groupsOf } from '../src/published/errors/groups.ts';
 import { errorLink } from '../src/published/errors/markdown.ts';
 import { fieldsOf, xpathOf } from '../src/published/errors/page.ts';
-import { plain, table } from '../src/published/markdown.ts';
+import { escapeTags, table } from '../src/published/markdown.ts';
 import {
   BY_EVENTO,
   SPECIFIED,
@@ -188,6 +188,6 @@ function describePatch(patch: Patch, shared: ReadonlySet<string>): string {
 function plainTable(head: readonly string[], rows: readonly (readonly string[])[]): string {
   return table(
     head,
-    rows.map((cells) => cells.map(plain)),
+    rows.map((cells) => cells.map(escapeTags)),
   );
 }

@@ -22,12 +22,12 @@ function cell(text: string): string {
 }
 
 /** A block of code with more backquotes around it than any text has in it. */
-export function fenced(lang: string, text: string): string {
+export function fenceCode(lang: string, text: string): string {
   return `\`\`\`\`\`${lang}\n${text.trimEnd()}\n\`\`\`\`\``;
 }
 
-/** Running text, in which a tag of a document must not become one of the page. */
-export function plain(text: string): string {
+/** Running text whose tags a viewer shows, instead of taking them for its own. */
+export function escapeTags(text: string): string {
   return text.replace(/[<>]/g, (character) => (character === '<' ? '&lt;' : '&gt;')).replace(/&(?!lt;|gt;)/g, '&amp;');
 }
 
@@ -46,6 +46,6 @@ export function capitalise(text: string): string {
 }
 
 /** A path of an address as people read it: `/nfse/{chave_acesso}` for `/nfse/:chave_acesso`. */
-export function braced(path: string): string {
+export function writeBraces(path: string): string {
   return path.replace(/:(\w+)/g, '{$1}');
 }

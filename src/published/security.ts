@@ -7,7 +7,7 @@
 
 import { ownOf } from '../fiscal/own.ts';
 import { OPERACOES } from '../flows/porto-abrasf.ts';
-import { braced, code, table } from './markdown.ts';
+import { code, table, writeBraces } from './markdown.ts';
 import type { DescribedRoute } from './openapi/described.ts';
 import { ARQUIVOS_PATH, DOCS_PATH, ERROS_JSON_PATH, ERROS_PATH, OPENAPI_PATH, REFERENCE_PATH } from './paths.ts';
 
@@ -229,7 +229,7 @@ function isCatalogo({ path, isPublic }: DescribedRoute): boolean {
 }
 
 function describeAddress(method: string, path: string): string {
-  return `${method} ${braced(path)}`;
+  return `${method} ${writeBraces(path)}`;
 }
 
 const NADA = 'nada';

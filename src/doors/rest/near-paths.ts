@@ -1,6 +1,6 @@
 /** Finds the addresses nearest to one that does not exist, for the answer that says so. */
 import { nearestName } from '../../fiscal/layout/strange-tag.ts';
-import { braced } from '../../published/markdown.ts';
+import { writeBraces } from '../../published/markdown.ts';
 
 type Known = { readonly method: string; readonly path: string };
 
@@ -68,5 +68,5 @@ export function findNearPaths(url: string, known: readonly Known[]): readonly st
 }
 
 function describePath({ method, path }: Known): string {
-  return `${method} /{municipio}${braced(path)}`;
+  return `${method} /{municipio}${writeBraces(path)}`;
 }

@@ -3,7 +3,7 @@ import { CATALOGOS_NACIONAIS, type NomeDeCatalogo } from '../../fiscal/catalogs/
 import { groupDigits } from '../../fiscal/group-digits.ts';
 import { TIPOS_EVENTO } from '../../fiscal/tipos-evento.ts';
 import { BODY_MAX_TEXT, HEADERS_MAX_TEXT, URL_MAX_TEXT } from '../../published/http-limits.ts';
-import { braced, code, table } from '../../published/markdown.ts';
+import { code, table, writeBraces } from '../../published/markdown.ts';
 import type { Facts } from '../../published/site/facts.ts';
 import { VARIABLES_HELP } from '../variables.ts';
 import { ASIDE_BYTES, ASIDE_CPU_MAX_MS, ASIDE_WAITING_MAX } from './aside.ts';
@@ -44,7 +44,7 @@ export const DOOR_FACTS: Facts = {
     table(
       ['Endereço', 'O que faz'],
       ROUTES.filter(({ path }) => !path.includes('/catalogo/')).map(({ method, path, summary, deprecated, status }) => [
-        code(`${method} /{municipio}${braced(path)}`),
+        code(`${method} /{municipio}${writeBraces(path)}`),
         deprecated && status !== 410 ? `${summary} *Mantido para quem já usa.*` : summary,
       ]),
     ),

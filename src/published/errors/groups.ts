@@ -6,6 +6,7 @@ import { ASSINATURA } from '../../fiscal/errors/assinatura.ts';
 import { EVENTOS } from '../../fiscal/errors/eventos.ts';
 import type { PublicError } from '../../fiscal/errors/row.ts';
 import { SERVICO } from '../../fiscal/errors/servico.ts';
+import { INF_DPS } from '../../fiscal/layout/dps.ts';
 
 export type ErrorGroup = { readonly id: string; readonly titulo: string };
 
@@ -21,18 +22,7 @@ const HEADINGS = [
   {
     id: 'identificacao',
     titulo: 'Identificação da DPS',
-    paths: [
-      'tpAmb',
-      'dhEmi',
-      'verAplic',
-      'serie',
-      'nDPS',
-      'dCompet',
-      'tpEmit',
-      'cMotivoEmisTI',
-      'chNFSeRej',
-      'cLocEmi',
-    ],
+    paths: INF_DPS.flatMap((item) => (item.kind === 'leaf' ? [item.name] : [])),
   },
   { id: 'substituicao', titulo: 'Substituição de outra nota', paths: ['subst'] },
   { id: 'prestador', titulo: 'Prestador', paths: ['prest'] },

@@ -1,7 +1,7 @@
 /** `docs/erros/`: the public table of errors, an index and one file a group, made of the table and of the rules. */
 import type { Pedido } from '../../fiscal/errors/row.ts';
 import { type Alcance, ERRORS, type PublicError } from '../../fiscal/errors.ts';
-import { code, plain, table } from '../markdown.ts';
+import { code, escapeTags, table } from '../markdown.ts';
 import { type ErrorGroup, groupsOf } from './groups.ts';
 import {
   type Answer,
@@ -65,7 +65,7 @@ function groupText({ titulo, errors }: (typeof GROUPS)[number]): string {
 function codesTable(errors: readonly PublicError[]): string {
   const rows = errors.map((error) => {
     const { codigo, situacao, transitorio } = error;
-    const title = situacao === 'enviado' ? plain(error.mensagem) : `*${plain(error.mensagem)}*`;
+    const title = situacao === 'enviado' ? escapeTags(error.mensagem) : `*${escapeTags(error.mensagem)}*`;
     return [link(codigo), statusCell(error), title, transitorio ? 'sim' : ''];
   });
   return table(['Código', 'HTTP', 'O que diz', 'Repetir'], rows);
@@ -86,17 +86,17 @@ function section(error: PublicError): string {
   return `${[
     `<a id="${error.codigo}"></a>`,
     `## ${error.codigo}`,
-    `**${plain(error.mensagem)}**`,
-    ...(page.notice === undefined ? [] : [`> ${linked(page.notice, error)}`]),
+    `**${escapeTags(error.mensagem)}**`,
+    ...(page.notice === undefined ? [] : [`> ${linkReplacement(page.notice, error)}`]),
     ...(error.situacao === 'substituido' ? [] : [`HTTP ${page.http}. ${page.retry}`]),
-    plain(error.significado),
+    escapeTags(error.significado),
     ...(error.situacao === 'substituido' ? [] : [`**A quem diz respeito.** ${page.reach}`]),
-    `**Como resolver.** ${plain(error.comoResolver)}`,
+    `**Como resolver.** ${escapeTags(error.comoResolver)}`,
     ...where(page),
     ...error.pedidos.flatMap((pedido) => requestText(pedido, error.status !== 'aviso')),
     ...page.cases.flatMap((one) => caseText(one, page.cases.length > 1)),
-    ...(error.nacional === undefined ? [] : [`**Em outros sistemas.** ${plain(error.nacional)}`]),
-    `**Origem.** ${plain(error.origem)}.`,
+    ...(error.nacional === undefined ? [] : [`**Em outros sistemas.** ${escapeTags(error.nacional)}`]),
+    `**Origem.** ${escapeTags(error.origem)}.`,
   ].join('\n\n')}\n`;
 }
 
@@ -105,20 +105,20 @@ function where({ fields }: ErrorPage): string[] {
 }
 
 function requestText({ titulo, recusado, aceito }: Pedido, refuses: boolean): string[] {
-  const heading = titulo === undefined ? [] : [`${plain(titulo)}.`];
-  const told = refuses ? 'Recusado:' : 'Aceito, com aviso:';
-  return [...heading, told, `\`\`\`text\n${recusado}\n\`\`\``, 'Aceito:', `\`\`\`text\n${aceito}\n\`\`\``];
+  const heading = titulo === undefined ? [] : [`${escapeTags(titulo)}.`];
+  const verdict = refuses ? 'Recusado:' : 'Aceito, com aviso:';
+  return [...heading, verdict, `\`\`\`text\n${recusado}\n\`\`\``, 'Aceito:', `\`\`\`text\n${aceito}\n\`\`\``];
 }
 
 function caseText(one: Case, isOneOfMany: boolean): string[] {
   const { at, title, why, mend, alcance, expected, rejected, refuses, accepted } = one;
   return [
     ...(isOneOfMany ? [`### ${at === undefined ? 'Na estrutura do documento' : `Em ${code(at)}`}`] : []),
-    ...(title === undefined ? [] : [`${plain(title)}.`]),
-    ...(why === undefined ? [] : [plain(why)]),
-    ...(mend === undefined ? [] : [`Como resolver: ${plain(mend)}`]),
+    ...(title === undefined ? [] : [`${escapeTags(title)}.`]),
+    ...(why === undefined ? [] : [escapeTags(why)]),
+    ...(mend === undefined ? [] : [`Como resolver: ${escapeTags(mend)}`]),
     ...(alcance === undefined ? [] : [ALCANCE_DA_REGRA[alcance]]),
-    ...(expected === undefined ? [] : [`Esperado: ${plain(expected)}.`]),
+    ...(expected === undefined ? [] : [`Esperado: ${escapeTags(expected)}.`]),
     ...rejected
       .slice(0, EXAMPLES_MAX)
       .flatMap(({ sample, answers }) => [
@@ -153,7 +153,7 @@ function place({ path, campo }: Place): string {
 }
 
 function answer({ codigo, xpath, mensagem }: Answer): string {
-  return `- ${code(codigo)} em ${code(xpath)}: ${plain(mensagem)}`;
+  return `- ${code(codigo)} em ${code(xpath)}: ${escapeTags(mensagem)}`;
 }
 
 function bodies({ xml, json }: Sample): string[] {
@@ -164,6 +164,6 @@ function block(language: 'xml' | 'json', fragment: Fragment): string {
   return [`\`\`\`${language}`, ...fragment.map(({ text }) => text), '```'].join('\n');
 }
 
-function linked(text: string, { substituidoPor }: PublicError): string {
+function linkReplacement(text: string, { substituidoPor }: PublicError): string {
   return substituidoPor === undefined ? text : text.replace(substituidoPor, link(substituidoPor));
 }

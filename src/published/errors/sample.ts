@@ -6,14 +6,13 @@
  */
 import type { Facts } from '../../fiscal/facts.ts';
 import { judge } from '../../fiscal/judge.ts';
-import { INF_DPS } from '../../fiscal/layout/dps.ts';
 import type { JsonDocument, JsonValue } from '../../fiscal/layout/json-value.ts';
 import { DECLARED, HOSTS, NAMES } from '../../fiscal/layout/plan-corpo.ts';
 import { readCorpo } from '../../fiscal/layout/read-corpo.ts';
-import { elementsOf, type Group, type Item, type Leaf } from '../../fiscal/layout/vocabulary.ts';
 import { applyPatch, exampleJson, exampleXml } from '../../fiscal/rules/example.ts';
 import type { Patch } from '../../fiscal/rules/rule.ts';
 import { type ExampleLine, isJsonOnly, linesOf } from '../../fiscal/rules/trial.ts';
+import { elementAt } from '../layout/elements.ts';
 
 /** `marked`: the line that the answer is about. */
 type FragmentLine = { readonly text: string; readonly marked: boolean };
@@ -48,9 +47,12 @@ export function withAbsent(patch: Patch, at: string | undefined): Patch {
 }
 
 /** How XML or JSON writes an element that is absent, and a group that is folded. */
-type Form = { gone(name: string): string; folded(line: ExampleLine, name: string): string };
+type Form = { writeAbsent(name: string): string; writeFolded(line: ExampleLine, name: string): string };
 
-const XML: Form = { gone: (name) => `<!-- sem ${name} -->`, folded: (_line, name) => `<${name}>…</${name}>` };
+const XML: Form = {
+  writeAbsent: (name) => `<!-- sem ${name} -->`,
+  writeFolded: (_line, name) => `<${name}>…</${name}>`,
+};
 
 function xmlOf(patch: Patch, { about, marked, context }: View): Fragment {
   const lines = linesOf(exampleXml(withPlaceholders(patch)));
@@ -79,7 +81,7 @@ function fragmentOf(
   form: Form,
 ): Fragment {
   const isGone = (path: string): boolean =>
-    removed.some((gone) => isWithin(path, gone)) && !set.some((kept) => isWithin(kept, path) || isWithin(path, kept));
+    removed.some((one) => isWithin(path, one)) && !set.some((one) => isWithin(one, path) || isWithin(path, one));
   const lines = all.filter(({ path, kind }) => !isGone(path) || (removed.includes(path) && kind !== 'end'));
   const wanted = [...set, ...removed, ...about];
   const isShown = ({ path }: ExampleLine): boolean => wanted.some((one) => isWithin(path, one) || isWithin(one, path));
@@ -93,16 +95,16 @@ function fragmentOf(
       left ??= line;
       continue;
     }
-    if (left !== undefined && fragment.length > 0) fragment.push({ text: indented(left.path, '…'), marked: false });
+    if (left !== undefined && fragment.length > 0) fragment.push({ text: indentLine(left.path, '…'), marked: false });
     left = undefined;
     const name = line.path.split('/').at(-1)!;
     const end = line.kind === 'start' ? endOfContext(lines, place, context, isMarked) : undefined;
     if (end !== undefined) {
-      fragment.push({ text: indented(line.path, form.folded(lines[end]!, name)), marked: false });
+      fragment.push({ text: indentLine(line.path, form.writeFolded(lines[end]!, name)), marked: false });
       place = end;
     } else {
-      const text = isGone(line.path) ? form.gone(name) : line.source.trim();
-      fragment.push({ text: indented(line.path, text), marked: isMarked(line) });
+      const text = isGone(line.path) ? form.writeAbsent(name) : line.source.trim();
+      fragment.push({ text: indentLine(line.path, text), marked: isMarked(line) });
     }
   }
   return fragment;
@@ -128,7 +130,7 @@ function isWithin(path: string, group: string): boolean {
   return path === group || path.startsWith(`${group}/`);
 }
 
-function indented(path: string, text: string): string {
+function indentLine(path: string, text: string): string {
   return '  '.repeat(path.split('/').length - 1) + text;
 }
 
@@ -142,28 +144,18 @@ function withPlaceholders(patch: Patch): Patch {
   );
 }
 
-function elementAt(path: string): Leaf | Group | undefined {
-  let items: readonly Item[] = INF_DPS;
-  let found: Leaf | Group | undefined;
-  for (const name of path.split('/')) {
-    found = elementsOf(items).find((item) => item.name === name);
-    items = found?.kind === 'group' ? found.items : [];
-  }
-  return found;
-}
-
 // The JSON body.
 
 const JSON_FORM: Form = {
-  gone: (name) => `// sem ${name}`,
-  folded: ({ source }, name) => `"${name}": {…}${source.endsWith(',') ? ',' : ''}`,
+  writeAbsent: (name) => `// sem ${name}`,
+  writeFolded: ({ source }, name) => `"${name}": {…}${source.endsWith(',') ? ',' : ''}`,
 };
 
 function jsonOf(patch: Patch, { about, marked, context, facts }: View, codes: readonly string[]): Fragment | undefined {
   const text = exampleJson(patch);
   if (text === undefined || codesOf(text, facts).join() !== codes.toSorted().join()) return undefined;
   const kept = setBy(patch).flatMap((path) => camposAt(path));
-  const declared = Object.keys(patch).flatMap((path) => (path.startsWith('=') ? [slashed(path.slice(1))] : []));
+  const declared = Object.keys(patch).flatMap((path) => (path.startsWith('=') ? [writeSlashes(path.slice(1))] : []));
   const set = [...kept, ...declared];
   // One property may stand for what was taken away and for what took its place.
   const removed = removedBy(patch)
@@ -218,12 +210,14 @@ const CAMPOS = new Map<string, readonly string[]>();
 function findCampos(path: string): readonly string[] {
   if (path.startsWith(NOTE)) {
     const declared = DECLARED.get(path.slice(NOTE.length));
-    return declared === undefined ? [] : [slashed(declared.campo)];
+    return declared === undefined ? [] : [writeSlashes(declared.campo)];
   }
   const named = NAMES.get(path);
-  if (named === undefined) return strangeAt(path);
-  if (!isShared(path)) return [slashed(named.campo)];
-  const within = [...NAMES].filter(([below]) => below.startsWith(`${path}/`)).map(([, { campo }]) => slashed(campo));
+  if (named === undefined) return camposOfStranger(path);
+  if (!isShared(path)) return [writeSlashes(named.campo)];
+  const within = [...NAMES]
+    .filter(([below]) => below.startsWith(`${path}/`))
+    .map(([, { campo }]) => writeSlashes(campo));
   // An object is removed with all that it holds.
   return [...new Set(within)].filter((campo, _place, all) => !all.some((one) => campo.startsWith(`${one}/`)));
 }
@@ -236,17 +230,17 @@ function isShared(path: string): boolean {
 const NOTE = 'NFSe/infNFSe/';
 
 /** An element that is not in the layout keeps its name, in the object of its group. */
-function strangeAt(path: string): readonly string[] {
+function camposOfStranger(path: string): readonly string[] {
   const place = path.lastIndexOf('/');
   const name = path.slice(place + 1);
   const above = place < 0 ? '' : path.slice(0, place);
   const named = NAMES.get(above);
-  const object = named === undefined ? '' : slashed(isShared(above) ? named.host : named.campo);
+  const object = named === undefined ? '' : writeSlashes(isShared(above) ? named.host : named.campo);
   return [object === '' ? name : `${object}/${name}`];
 }
 
 /** A place of the body as the paths of lines are written. */
-function slashed(campo: string): string {
+function writeSlashes(campo: string): string {
   return campo.replaceAll('[]', '').replaceAll('.', '/');
 }
 

@@ -10,6 +10,17 @@ export type Step = {
   readonly parent: string;
 };
 
+/** The element at a path of the DPS; undefined where the layout has none. */
+export function elementAt(path: string): Leaf | Group | undefined {
+  let items: readonly Item[] = INF_DPS;
+  let found: Leaf | Group | undefined;
+  for (const name of path.split('/')) {
+    found = elementsOf(items).find((item) => item.name === name);
+    items = found?.kind === 'group' ? found.items : [];
+  }
+  return found;
+}
+
 /** The elements on the way to a path of the DPS. */
 function stepsTo(path: string): readonly Step[] {
   let items: readonly Item[] = INF_DPS;

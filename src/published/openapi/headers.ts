@@ -6,10 +6,13 @@ import type { DescribedRoute, Json } from './described.ts';
 
 type HeaderWords = {
   readonly about: string;
-  readonly schema: Json;
+  /** Absent: any text. */
+  readonly schema?: Json;
   /** A refusal carries it too, where the route announces it. */
   readonly ofRefusals?: true;
 };
+
+const TEXT: Json = { type: 'string' };
 
 /** Headers of a request that have a meaning for the service. */
 const REQUEST_HEADERS: Readonly<Record<string, HeaderWords>> = {
@@ -17,16 +20,8 @@ const REQUEST_HEADERS: Readonly<Record<string, HeaderWords>> = {
     about: 'Identificador seu da requisição: vai para o registro do serviço, ao lado do que ele dá a cada uma.',
     schema: { type: 'string', pattern: '^[A-Za-z0-9._-]{1,64}$' },
   },
-  [DPS_SIGNATURE_HEADER]: {
-    about:
-      'Assinatura do corpo JSON: CMS destacado em Base64, sobre os bytes exatos do corpo, com o certificado do prestador. Obrigatória em produção.',
-    schema: { type: 'string', description: 'Base64.' },
-  },
-  [EVENTO_SIGNATURE_HEADER]: {
-    about:
-      'Assinatura do corpo: CMS destacado em Base64, sobre os bytes exatos do corpo, com o certificado do autor do evento. Obrigatória em produção.',
-    schema: { type: 'string', description: 'Base64.' },
-  },
+  [DPS_SIGNATURE_HEADER]: describeSignature('do corpo JSON', 'do prestador'),
+  [EVENTO_SIGNATURE_HEADER]: describeSignature('do corpo', 'do autor do evento'),
   [SIMULAR_HEADER]: {
     about: `Só na integração: o que o ADN simulado faz com o documento. ${VALORES_MAGICOS.map(({ valor, significado }) => `\`${valor}\`: ${significado}`).join(' ')}`,
     schema: { type: 'string', maxLength: 4000 },
@@ -38,9 +33,13 @@ const REQUEST_HEADERS: Readonly<Record<string, HeaderWords>> = {
   },
   'If-None-Match': {
     about: 'O ETag da resposta que já se tem: se ela ainda vale, a resposta é 304, sem corpo.',
-    schema: { type: 'string' },
   },
 };
+
+function describeSignature(whole: string, who: string): HeaderWords {
+  const about = `Assinatura ${whole}: CMS destacado em Base64, sobre os bytes exatos do corpo, com o certificado ${who}. Obrigatória em produção.`;
+  return { about, schema: { type: 'string', description: 'Base64.' } };
+}
 
 export function headerParameters({ reads = [], takesKey, headers }: DescribedRoute): readonly Json[] {
   const names = [
@@ -53,7 +52,7 @@ export function headerParameters({ reads = [], takesKey, headers }: DescribedRou
 }
 
 export function headerParameter(name: string): Json {
-  const { about, schema } = wordsOf(REQUEST_HEADERS, name);
+  const { about, schema = TEXT } = wordsOf(REQUEST_HEADERS, name);
   return { name, in: 'header', description: about, schema };
 }
 
@@ -74,7 +73,7 @@ const ANSWER_HEADERS: Readonly<Record<string, HeaderWords>> = {
     about: 'Ambiente do município do endereço; falta quando o município não é conhecido.',
     schema: { type: 'string', enum: ['producao', 'homologacao'] },
   },
-  'Cache-Control': { about: 'no-store, ou por quanto tempo a resposta se pode guardar.', schema: { type: 'string' } },
+  'Cache-Control': { about: 'no-store, ou por quanto tempo a resposta se pode guardar.' },
   'X-Content-Type-Options': { about: 'Sempre nosniff.', schema: { type: 'string', const: 'nosniff' } },
   Location: { about: 'Endereço do que foi criado.', schema: { type: 'string', format: 'uri' } },
   'Retry-After': {
@@ -92,30 +91,25 @@ const ANSWER_HEADERS: Readonly<Record<string, HeaderWords>> = {
     ofRefusals: true,
     about:
       'Os limites que valem aqui, do endereço de rede (em IPv6, também da rede /48) e, quando se sabe de quem é, do prestador: q documentos em w segundos (draft-ietf-httpapi-ratelimit-headers). Falta onde não há limite.',
-    schema: { type: 'string' },
   },
   RateLimit: {
     ofRefusals: true,
     about: 'O que resta de cada um: r documentos, e t segundos até que haja de novo todos.',
-    schema: { type: 'string' },
   },
-  ETag: { about: 'Identifica a resposta como está agora, para If-None-Match.', schema: { type: 'string' } },
+  ETag: { about: 'Identifica a resposta como está agora, para If-None-Match.' },
   Deprecation: {
     ofRefusals: true,
     about: 'true: o endereço será retirado no futuro, sem data marcada.',
-    schema: { type: 'string' },
   },
   Link: {
     ofRefusals: true,
     about: 'Onde a nota se consulta no portal nacional.',
-    schema: { type: 'string' },
   },
   Warning: {
     ofRefusals: true,
     about: 'O mesmo aviso em uma frase.',
-    schema: { type: 'string' },
   },
-  'Content-Disposition': { about: 'Nome do arquivo.', schema: { type: 'string' } },
+  'Content-Disposition': { about: 'Nome do arquivo.' },
 };
 
 /** Headers of the answers whose requests count against a limit. */
@@ -128,7 +122,7 @@ export function isOfRefusals(name: string): boolean {
 /** The headers of answers as components. */
 export function headerComponents(): Json {
   return Object.fromEntries(
-    Object.entries(ANSWER_HEADERS).map(([name, { about, schema }]) => [
+    Object.entries(ANSWER_HEADERS).map(([name, { about, schema = TEXT }]) => [
       headerKey(name),
       { description: about, schema },
     ]),

@@ -1,7 +1,7 @@
 /** The addresses below a municipality as operations: heading, parameters, body and answers. */
 import { DPS_NAMESPACE } from '../../fiscal/layout/dps.ts';
 import { VERSOES } from '../../fiscal/layout/layouts.ts';
-import { braced } from '../markdown.ts';
+import { writeBraces } from '../markdown.ts';
 import type { DescribedDoor, DescribedRoute, Json } from './described.ts';
 import { examplesOf, isRefusal } from './examples.ts';
 import { headerParameters } from './headers.ts';
@@ -44,7 +44,7 @@ function tagOfRoute(route: DescribedRoute): string {
 }
 
 export function pathsOf(door: DescribedDoor): Json {
-  const byPath = Map.groupBy(door.routes, ({ path }) => braced(path));
+  const byPath = Map.groupBy(door.routes, ({ path }) => writeBraces(path));
   return Object.fromEntries(
     [...byPath].map(([path, rows]) => [
       path,

@@ -26,63 +26,37 @@ export function codesOfDps(): readonly string[] {
 type Common = {
   readonly name: string;
   readonly about: string;
-  readonly codes: readonly string[];
   readonly headers?: readonly string[];
 };
 
-/** What the protocol adds to every operation, by status. */
+/** What the protocol adds to every operation, by status. The made refusals of a status say with which codes. */
 const COMMON = {
   400: {
     name: 'RequisicaoInvalida',
     about: 'A requisição não se lê: endereço com % que não se decodifica, falta o cabeçalho Host, HTTP malformado.',
-    codes: ['E003'],
   },
   404: {
     name: 'MunicipioDesconhecido',
     about: 'O primeiro segmento do endereço não é de nenhum município atendido.',
-    codes: ['E601'],
   },
-  408: {
-    name: 'CorpoDemorado',
-    about: 'O corpo não chegou inteiro no tempo de espera. Envie de novo.',
-    codes: ['E003'],
-  },
-  413: {
-    name: 'CorpoGrandeDemais',
-    about: `O corpo passa de ${BODY_MAX_TEXT}.`,
-    codes: ['E003'],
-  },
-  414: {
-    name: 'EnderecoLongoDemais',
-    about: `O endereço passa de ${URL_MAX_TEXT}.`,
-    codes: ['E003'],
-  },
-  417: {
-    name: 'ExpectDesconhecido',
-    about: 'O cabeçalho Expect traz outra coisa que 100-continue.',
-    codes: ['E003'],
-  },
+  408: { name: 'CorpoDemorado', about: 'O corpo não chegou inteiro no tempo de espera. Envie de novo.' },
+  413: { name: 'CorpoGrandeDemais', about: `O corpo passa de ${BODY_MAX_TEXT}.` },
+  414: { name: 'EnderecoLongoDemais', about: `O endereço passa de ${URL_MAX_TEXT}.` },
+  417: { name: 'ExpectDesconhecido', about: 'O cabeçalho Expect traz outra coisa que 100-continue.' },
   429: {
     name: 'ConsultasDemais',
     about:
       'Vieram documentos demais deste endereço de rede ou deste prestador (/docs/limites), ou houve consultas demais, deste endereço, ao que não existe. Nada foi feito: espere o que diz Retry-After e envie de novo.',
-    codes: ['E703'],
     headers: ['Retry-After', ...RATE_LIMIT_HEADERS],
   },
-  431: {
-    name: 'CabecalhosGrandesDemais',
-    about: `Os cabeçalhos da requisição passam de ${HEADERS_MAX_TEXT}.`,
-    codes: ['E003'],
-  },
+  431: { name: 'CabecalhosGrandesDemais', about: `Os cabeçalhos da requisição passam de ${HEADERS_MAX_TEXT}.` },
   500: {
     name: 'ErroInterno',
     about: 'O serviço falhou. Se a mesma requisição falhar de novo, informe o X-Request-Id ao suporte.',
-    codes: ['E999'],
   },
   503: {
     name: 'Indisponivel',
     about: 'O serviço não pode atender agora. Espere o que diz Retry-After e envie de novo.',
-    codes: ['E703'],
     headers: ['Retry-After'],
   },
 } as const satisfies Readonly<Record<number, Common>>;
@@ -112,7 +86,7 @@ function commonOf({ method, missCost, quotaCost }: DescribedRoute): readonly Com
 }
 
 export function responsesOf(route: DescribedRoute, refusals: readonly MadeRefusal[]): Json {
-  const own = ownCodes(route);
+  const own = ownCodes(route, refusals);
   const responses: [number, Json][] = [];
   if (own.get(route.status) === undefined) responses.push([route.status, successOf(route)]);
   if (route.headers.includes('ETag')) responses.push([304, NOT_MODIFIED]);
@@ -129,13 +103,19 @@ function commonResponse(status: CommonStatus, { always }: DescribedRoute, refusa
 
 /** `more`: headers of the answer beside its own. */
 function wholeResponse(status: CommonStatus, more: readonly string[], refusals: readonly MadeRefusal[]): Json {
-  const { about, codes, headers = [] }: Common = COMMON[status];
+  const { about, headers = [] }: Common = COMMON[status];
+  const codes = commonCodes(status, refusals);
   const response = refusalResponse(about, { codes, headers: [...headers, ...more] });
   return withExamples(response, madeExamples({ status, codes }, refusals));
 }
 
+/** The codes with which every operation answers a status: those of the made refusals without a name of their own. */
+function commonCodes(status: CommonStatus, refusals: readonly MadeRefusal[]): readonly string[] {
+  return refusals.flatMap((one) => (one.status === status && one.name === undefined ? [one.codigo] : []));
+}
+
 /** The codes that the row itself answers with, by status. */
-function ownCodes(route: DescribedRoute): ReadonlyMap<number, readonly string[]> {
+function ownCodes(route: DescribedRoute, refusals: readonly MadeRefusal[]): ReadonlyMap<number, readonly string[]> {
   const { codes, statuses = {}, missCost, quotaCost, takesKey } = route;
   const byStatus = new Map<number, string[]>();
   const add = (codigo: string, status: number): void => {
@@ -151,12 +131,12 @@ function ownCodes(route: DescribedRoute): ReadonlyMap<number, readonly string[]>
   }
   // A status that the protocol answers too is described once.
   for (const status of commonOf(route)) {
-    const common: Common = COMMON[status];
+    const common = commonCodes(status, refusals);
     const known = byStatus.get(status);
     if (known === undefined) continue;
-    if (known.every((codigo) => common.codes.includes(codigo)) && status !== 404 && status !== 400)
-      byStatus.delete(status);
-    else for (const codigo of common.codes) add(codigo, status);
+    const isCommon = known.every((codigo) => common.includes(codigo)) && status !== 404 && status !== 400;
+    if (isCommon) byStatus.delete(status);
+    else for (const codigo of common) add(codigo, status);
   }
   if (missCost === undefined && quotaCost === undefined) byStatus.delete(429);
   return byStatus;

@@ -37,7 +37,7 @@ import { LISTED_MAX } from '../../fiscal/fault.ts';
 import { groupDigits } from '../../fiscal/group-digits.ts';
 import { FOREIGN_TAGS } from '../../fiscal/layout/dps.ts';
 import { FAULTS_MAX } from '../../fiscal/layout/reading.ts';
-import { T } from '../../fiscal/layout/simple-types.ts';
+import type { Leaf } from '../../fiscal/layout/vocabulary.ts';
 import { brazilianDate } from '../../fiscal/moment.ts';
 import { NOTA_ESTADOS } from '../../fiscal/nota.ts';
 import { TOLERANCIA } from '../../fiscal/rules/ibscbs-declarado.ts';
@@ -50,8 +50,9 @@ import { RPS_SIGNATURES_MAX } from '../../flows/porto-assinaturas.ts';
 import { NOTAS_MAX } from '../../flows/porto-consultas.ts';
 import { PROXIMA_MAX_MS } from '../../flows/proxima-consulta.ts';
 import { DPS_SIGNATURE_HEADER, EVENTO_SIGNATURE_HEADER } from '../../flows/sent-documents.ts';
+import { elementAt } from '../layout/elements.ts';
 import { layoutMarkdown } from '../layout/markdown.ts';
-import { capitalise, code, fenced, joinItems, nameTable, table } from '../markdown.ts';
+import { capitalise, code, fenceCode, joinItems, nameTable, table } from '../markdown.ts';
 import { projectText } from '../project-text.ts';
 import { soapMarkdown } from '../soap.ts';
 import { ACOES } from '../states.ts';
@@ -91,7 +92,7 @@ export const LAW_FACTS: Facts = {
   'tabela-comprimentos': () =>
     table(
       ['Campo da DPS', 'O que se espera'],
-      COMPRIMENTOS.map(([campo, type]) => [code(campo), T[type].expected]),
+      COMPRIMENTOS.map((path) => [code(path), (elementAt(path) as Leaf).type.expected]),
     ),
 
   'tabela-ataques': () =>
@@ -137,7 +138,7 @@ export const LAW_FACTS: Facts = {
       TIPOS_EVENTO.filter(({ porOficio }) => porOficio).map((tipo) => [code(tipo.slug), tipo.codigo, fieldsOf(tipo)]),
     ),
   'eventos-que-cancelam': () => joinItems(TIPOS_EVENTO.filter(({ cancela }) => cancela).map(({ slug }) => code(slug))),
-  'exemplo-cancelamento': () => fenced('json', JSON.stringify(exemploDe(CANCELAMENTO), undefined, 2)),
+  'exemplo-cancelamento': () => fenceCode('json', JSON.stringify(exemploDe(CANCELAMENTO), undefined, 2)),
 
   // Sandbox
   'tabela-ensaios': () =>
@@ -195,26 +196,26 @@ export const LAW_FACTS: Facts = {
   mudancas: () => projectText('CHANGELOG.md').replaceAll('(docs/', '('),
 };
 
-/** Lengths that the specification names, and those that senders ask for. */
-const COMPRIMENTOS: readonly (readonly [campo: string, type: keyof typeof T])[] = [
-  ['serie', 'serie'],
-  ['nDPS', 'nDPS'],
-  ['toma/NIF', 'nif'],
-  ['toma/end/endExt/cEndPost', 'cEndPost'],
-  ['serv/locPrest/cLocPrestacao', 'cMun'],
-  ['serv/cServ/cTribNac', 'cTribNac'],
-  ['serv/cServ/xDescServ', 'xDescServ'],
-  ['serv/cServ/cNBS', 'cNBS'],
-  ['serv/obra/cObra', 'cObra'],
-  ['serv/obra/inscImobFisc', 'inscImobFisc'],
-  ['serv/obra/cCIB', 'cCIB'],
-  ['serv/infoCompl/idDocTec', 'idDocTec'],
-  ['serv/infoCompl/docRef', 'desc255'],
-  ['serv/infoCompl/xInfComp', 'xInfComp'],
-  ['valores/trib/tribMun/exigSusp/nProcesso', 'nProcesso'],
-  ['IBSCBS/valores/trib/gIBSCBS/CST', 'cst'],
-  ['IBSCBS/valores/trib/gIBSCBS/cClassTrib', 'cClassTrib'],
-];
+/** Fields whose lengths the specification names, and those that senders ask for. */
+const COMPRIMENTOS = [
+  'serie',
+  'nDPS',
+  'toma/NIF',
+  'toma/end/endExt/cEndPost',
+  'serv/locPrest/cLocPrestacao',
+  'serv/cServ/cTribNac',
+  'serv/cServ/xDescServ',
+  'serv/cServ/cNBS',
+  'serv/obra/cObra',
+  'serv/obra/inscImobFisc',
+  'serv/obra/cCIB',
+  'serv/infoCompl/idDocTec',
+  'serv/infoCompl/docRef',
+  'serv/infoCompl/xInfComp',
+  'valores/trib/tribMun/exigSusp/nProcesso',
+  'IBSCBS/valores/trib/gIBSCBS/CST',
+  'IBSCBS/valores/trib/gIBSCBS/cClassTrib',
+] as const;
 
 /** What a row is about, and what it says of an environment. */
 type AmbienteRow = readonly [about: string, of: (one: (typeof AMBIENTES)[Ambiente]) => string];

@@ -1,5 +1,5 @@
 import { SANDBOX_SLUG } from '../../fiscal/ambiente.ts';
-import { braced } from '../markdown.ts';
+import { writeBraces } from '../markdown.ts';
 import type { DescribedRoute } from '../openapi/described.ts';
 import { DOCS_PATH, ERROS_JSON_PATH, ERROS_PATH, OPENAPI_PATH, REFERENCE_PATH } from '../paths.ts';
 import { breakable, document, html } from './page-shell.ts';
@@ -22,7 +22,7 @@ export function homePage(site: string, routes: readonly DescribedRoute[]): strin
 <h2>Endereços</h2>
 <p>O primeiro segmento é o município; <code>${SANDBOX_SLUG}</code> é o ambiente de integração.</p>
 <ul class="routes">
-${current.map(({ method, path, summary }) => html`<li><code><b>${method}</b> ${breakable(`/{municipio}${braced(path)}`)}</code><span>${summary}</span></li>\n`)}</ul>
+${current.map(({ method, path, summary }) => html`<li><code><b>${method}</b> ${breakable(`/{municipio}${writeBraces(path)}`)}</code><span>${summary}</span></li>\n`)}</ul>
 
 <h2>Documentação</h2>
 <ul class="links">

@@ -10,7 +10,7 @@ import { type TabelaIbsCbs, tabelaEmbarcada } from '../../fiscal/aliquotas-ibs-c
 import { ERRORS, errorOf } from '../../fiscal/errors.ts';
 import { ownOf } from '../../fiscal/own.ts';
 import { findMatches, foldText, SEARCH_MAX, type Searchable, searchableOf, stripAccents } from '../errors/search.ts';
-import { fenced, shorten } from '../markdown.ts';
+import { fenceCode, shorten } from '../markdown.ts';
 import { ARQUIVOS_PATH, DOCS_PATH, ERROS_PATH } from '../paths.ts';
 import { projectText } from '../project-text.ts';
 import { CALCULATOR_PARAMS, renderCalculator } from './calculator.ts';
@@ -115,7 +115,7 @@ function insertFacts({ facts }: Site, source: string, tabela: TabelaIbsCbs): str
     if (name === 'site') return SITE_MARK;
     if (name.startsWith('arquivo:')) {
       const file = ARQUIVOS[name.slice('arquivo:'.length)];
-      if (file !== undefined) return fenced('text', file.text().replaceAll(FILES_SITE, SITE_MARK));
+      if (file !== undefined) return fenceCode('text', file.text().replaceAll(FILES_SITE, SITE_MARK));
     }
     const fact = ownOf(facts, name);
     if (fact === undefined) throw new Error(`the documentation names ${whole}, which is no fact`);
