@@ -380,7 +380,7 @@ describe('each row of the specification', () => {
   for (const [nome, look] of Object.entries(rows)) test(nome, look);
 
   test('the items have the fields that are told of them, in their order', async () => {
-    const shapes = Object.fromEntries(CATALOGOS.map(({ nome, tipo }) => [nome, tipo.slice(0, -'[]'.length)]));
+    const shapes = Object.fromEntries(CATALOGOS.map(({ nome, item }) => [nome, item]));
     for (const nome of Object.keys(rows)) {
       const shape = (shapes[nome] ?? 'MotivoEvento') as keyof typeof CATALOGO_SHAPES;
       const [item] = await itens(nome, {}, 'exemplo');

@@ -9,7 +9,7 @@ export type Log = {
   error(about: object, message: string): void;
 };
 
-export type Contagens = ReturnType<typeof newContagens>;
+type Contagens = ReturnType<typeof newContagens>;
 
 export type Estado = {
   readonly registro: Registro;

@@ -4,26 +4,16 @@
  */
 import { networksOf } from './buckets.ts';
 
-/** Shorter ones of as many senders as there may be connections stay below the bytes of all together. */
+/** Shorter bodies are not counted: even one on each connection takes less than the bytes of all together. */
 export const SHORT_BODY_BYTES = 32 * 1024;
 
 type Body = { bytes: number; readonly end: () => void };
 type Network = { bytes: number; readonly bodies: Set<Body> };
 
-export type Incoming = {
-  /** Counts further bytes of the body. */
-  grow(bytes: number): void;
-  /** Ends the count: the body came whole, or never will. */
-  leave(): void;
-};
+export type Incoming = ReturnType<ReturnType<typeof openBodies>['begin']>;
 
-export type Bodies = {
-  /** `end`: called when this body gives way to others. */
-  begin(address: string, end: () => void): Incoming;
-};
-
-/** Beyond `max` bytes the oldest of the network that has most gives way. */
-export function openBodies(max: number): Bodies {
+/** Counts the bodies that are coming in. Beyond `max` bytes the oldest of the network that has most gives way. */
+export function openBodies(max: number) {
   const networks = new Map<string, Network>();
   let total = 0;
   const leave = (name: string, network: Network, body: Body): void => {
@@ -40,21 +30,24 @@ export function openBodies(max: number): Bodies {
     oldest.end();
   };
   return {
-    begin: (address, end) => {
+    /** Counts one more body. `end`: called when this body gives way to others. */
+    begin: (address: string, end: () => void) => {
       const name = networksOf(address).at(-1)!.name;
       const network = networks.get(name) ?? { bytes: 0, bodies: new Set() };
       networks.set(name, network);
       const body: Body = { bytes: 0, end };
       network.bodies.add(body);
       return {
-        grow: (bytes) => {
+        /** Counts further bytes of the body. */
+        grow: (bytes: number): void => {
           if (!network.bodies.has(body)) return;
           body.bytes += bytes;
           network.bytes += bytes;
           total += bytes;
           while (total > max) endOne();
         },
-        leave: () => leave(name, network, body),
+        /** Ends the count: the body came whole, or never will. */
+        leave: (): void => leave(name, network, body),
       };
     },
   };

@@ -31,15 +31,10 @@ const REQUEST_LINE = /(?:^|\n)[A-Za-z]+ +((?:\/|[a-z][a-z0-9+.-]*:\/\/)[^\s]*)/g
 /** As much of a head as may hold its request line, with a target of the longest kind. */
 const HEAD_KEPT_BYTES = 4_096;
 
-export type Heads = {
-  /** Drops the head of a connection, which has become a request; what stands behind it in its packet is the next head. */
-  forget(socket: Socket, hasBody: boolean): void;
-  /** Path of the unreadable request, as far as what came shows one; at most `max` characters. */
-  urlIn(socket: Socket, error: BrokenHttp, max: number): string | undefined;
-};
+export type Heads = ReturnType<typeof watchHeads>;
 
 /** `isReading`: whether a body is still being read on a connection, so that what comes is no head. */
-export function watchHeads(server: Server, isTls: boolean, isReading: (socket: Socket) => boolean): Heads {
+export function watchHeads(server: Server, isTls: boolean, isReading: (socket: Socket) => boolean) {
   const heads = new WeakMap<Socket, Buffer>();
   server.on(isTls ? 'secureConnection' : 'connection', (socket: Socket) => {
     // This listener runs before the parser's, which reports requests and failures while it reads a packet.
@@ -51,14 +46,16 @@ export function watchHeads(server: Server, isTls: boolean, isReading: (socket: S
     });
   });
   return {
-    forget: (socket, hasBody) => {
+    /** Drops the head of a connection, which has become a request. What stands behind it in its packet is the next head. */
+    forget: (socket: Socket, hasBody: boolean): void => {
       const head = heads.get(socket);
       const end = hasBody ? undefined : head?.lastIndexOf(HEAD_END);
       const next = end === undefined || end < 0 ? NOTHING : head!.subarray(end + HEAD_END.length);
       if (next.length === 0) heads.delete(socket);
       else heads.set(socket, next);
     },
-    urlIn: (socket, { rawPacket, bytesParsed = 0 }, max) => {
+    /** Path of the unreadable request, as far as what came shows one; at most `max` characters. */
+    urlIn: (socket: Socket, { rawPacket, bytesParsed = 0 }: BrokenHttp, max: number): string | undefined => {
       const head = heads.get(socket);
       // A kept head holds the failing request alone. Without one, it is the last request line before the failure.
       const target =
@@ -81,22 +78,12 @@ function lastTarget(bytes: Buffer, end: number): string | undefined {
 /** Answers what no route does. `allow` names the methods of the path. Never rejects. */
 export type OnTrouble = (trouble: Trouble, request: HttpRequest, allow: string | undefined) => Promise<HttpAnswer>;
 
-export type BrokenAnswers = {
-  /** Answers a connection on which Node could not read HTTP. */
-  answer(error: BrokenHttp, socket: Socket): Promise<void>;
-  /** Writes an answer and ends the connection. `url`: what was asked for, as far as it is known. */
-  write(socket: Socket, trouble: Trouble, allow: string | undefined, url?: string): Promise<void>;
-};
-
 /** `lastOf`: the last exchange of a connection. */
-export function answerBroken(
-  lastOf: Pick<WeakMap<Socket, Exchange>, 'get'>,
-  heads: Heads,
-  onTrouble: OnTrouble,
-): BrokenAnswers {
+export function answerBroken(lastOf: Pick<WeakMap<Socket, Exchange>, 'get'>, heads: Heads, onTrouble: OnTrouble) {
   /** Connections that were answered here, and what ends each after its answer. */
   const refused = new WeakMap<Socket, NodeJS.Timeout | undefined>();
-  const write: BrokenAnswers['write'] = async (socket, trouble, allow, url = '') => {
+  /** Writes an answer and ends the connection. `url`: what was asked for, as far as it is known. */
+  const write = async (socket: Socket, trouble: Trouble, allow: string | undefined, url = ''): Promise<void> => {
     if (refused.has(socket) || !socket.writable) return;
     refused.set(socket, undefined);
     const request = unreadRequest(socket, url);
@@ -107,7 +94,8 @@ export function answerBroken(
     socket.end(`${statusLine}${lines.join('')}\r\n${answer.body}`);
     refused.set(socket, setTimeout(() => socket.destroy(), LINGER_MS).unref());
   };
-  const answer: BrokenAnswers['answer'] = async (error, socket) => {
+  /** Answers a connection on which Node could not read HTTP. */
+  const answer = async (error: BrokenHttp, socket: Socket): Promise<void> => {
     if (refused.has(socket) && socket.bytesRead <= DISCARD_MAX_BYTES) {
       // What is still on its way is dropped: closed with unread bytes, the connection would lose the answer.
       refused.get(socket)?.refresh();

@@ -9,19 +9,13 @@ export type Measure = { readonly size: number; readonly refillMs: number };
 /** `size`: of the measure that filled the bucket last. `moved`: when the bucket was last put at the end of the table. */
 type Bucket = { left: number; size: number; at: number; moved: number };
 
-/** The table is ordered by last use, exact to this time: moving a bucket costs more than all else here. */
+/** How often a bucket is moved to the end of the table, which is ordered by last use. Moving costs more than all else here. */
 const MOVE_EVERY_MS = 1_000;
 
-export type Buckets = {
-  /** What is left for a key. */
-  left(key: string, measure: Measure): number;
-  /** Takes from what is left, all or nothing; milliseconds until there would be enough, 0 when it was taken. */
-  take(key: string, measure: Measure, cost: number): number;
-  readonly size: number;
-};
+export type Buckets = ReturnType<typeof openBuckets>;
 
-/** `now`: milliseconds of a clock that only goes forward. `keysMax`: beyond it the key unused for longest is forgotten, and is full again. */
-export function openBuckets(now: () => number, keysMax: number): Buckets {
+/** `now`: milliseconds of a clock that only goes forward. `keysMax`: beyond it the key unused for longest is forgotten. */
+export function openBuckets(now: () => number, keysMax: number) {
   const buckets = new Map<string, Bucket>();
   const refill = (bucket: Bucket, { size, refillMs }: Measure): number => {
     const at = now();
@@ -33,11 +27,13 @@ export function openBuckets(now: () => number, keysMax: number): Buckets {
     return bucket.left;
   };
   return {
-    left: (key, measure) => {
+    /** What is left for a key. */
+    left: (key: string, measure: Measure): number => {
       const bucket = buckets.get(key);
       return bucket === undefined ? measure.size : refill(bucket, measure);
     },
-    take: (key, measure, cost) => {
+    /** Takes all or nothing. The result is the milliseconds until there would be enough; 0: it was taken. */
+    take: (key: string, measure: Measure, cost: number): number => {
       const known = buckets.get(key);
       const { size } = measure;
       const bucket = known ?? { left: size, size, at: now(), moved: Number.NEGATIVE_INFINITY };

@@ -1,8 +1,8 @@
 /**
  * The catalogs as addresses: what each may be asked by, what its items have, and pages that are written once.
  *
- * A page of a national list depends on nothing but the question, so it is kept as it was written, by the question as it was
- * sent. Those of the municipal list are put together each time, of items that are written once.
+ * A page of a national list depends on the question alone, so it is kept as it was written, under the question as it was sent. A
+ * page of the municipal list is put together each time, of items that are written once.
  */
 
 import { CATALOGOS_NACIONAIS, FILTROS, type NomeDeCatalogo, semResultadoPor } from '../../fiscal/catalogs/itens.ts';
@@ -12,7 +12,7 @@ import { exemploDe, TIPOS_EVENTO, type TipoEvento } from '../../fiscal/tipos-eve
 import { FILTROS_MUNICIPAIS, listaMunicipal } from '../../flows/catalogos.ts';
 import { tipoNamed } from '../../flows/evento-queries.ts';
 import { EVENTO_SIGNATURE_HEADER } from '../../flows/sent-documents.ts';
-import { field } from '../../published/openapi/field.ts';
+import { field, type ShapeName } from '../../published/openapi/field.ts';
 import { ERROS_PATH } from '../../published/paths.ts';
 import { tagOf } from './caching.ts';
 import type { Call, Refused, Written } from './route.ts';
@@ -24,96 +24,87 @@ export const FRESH_S = 3_600;
 /** Nine digits: more pages than any list has, and still an exact number. */
 const PAGINA_MAX = 999_999_999;
 
-/** Everybody's: nothing in it tells by which address it was asked for. */
+/** For pages that are the same at every address. */
 const SHARED = `public, max-age=${FRESH_S}`;
-/** Shows the address by which it was asked for, so it is kept by the asker alone. */
+/** For pages that show the address by which they were asked for: only the asker keeps them. */
 const OWN = `private, max-age=${FRESH_S}`;
 
 export type Catalogo = {
   readonly nome: NomeDeCatalogo | 'codigos_tributacao_municipal';
   readonly summary: string;
-  /** Of `itens`. */
-  readonly tipo: 'ServicoMunicipal[]' | 'ServicoNacional[]' | 'Nbs[]' | 'MunicipioIbge[]' | 'Pais[]' | 'Moeda[]';
+  /** The shape of its items. */
+  readonly item: ShapeName;
+  /** What each filter asks for. */
   readonly filtros: Readonly<Record<string, string>>;
   readonly handle: (call: Call) => Promise<Refused | Written>;
 };
 
 const SEM_ACENTO = 'sem distinguir maiúsculas nem acentos; todas as palavras, em qualquer ordem';
 
-const FILTROS_DE = {
-  codigos_tributacao_nacional: {
-    codigo: 'O código ou o seu começo, com ou sem pontuação: 010101, 01.01.01, 0101, 1.01.',
+const DO_MUNICIPIO = {
+  nome: 'codigos_tributacao_municipal',
+  summary:
+    'A lista de serviços do município, hoje e daqui em diante: os valores de cServ/cTribMun, com a alíquota registrada.',
+  item: 'ServicoMunicipal',
+  filtros: {
     descricao: `Palavras da descrição, ${SEM_ACENTO}.`,
-    item: 'Item ou subitem da LC 116: 1, 01, 1.05.',
+    cnae_codigo: 'Código CNAE inteiro, com ou sem pontuação.',
+  } satisfies Readonly<Record<(typeof FILTROS_MUNICIPAIS)[number], string>>,
+  handle: askMunicipal,
+} as const;
+
+type Nacional<Nome extends NomeDeCatalogo> = Pick<Catalogo, 'summary' | 'item'> & {
+  readonly filtros: Readonly<Record<(typeof FILTROS)[Nome][number], string>>;
+};
+
+const NACIONAIS: { readonly [Nome in NomeDeCatalogo]: Nacional<Nome> } = {
+  codigos_tributacao_nacional: {
+    summary:
+      'A lista nacional de serviços: os valores de cTribNac que se emitem, onde o ISSQN incide, o grupo que exigem e as correlações com NBS, cIndOp e cClassTrib.',
+    item: 'ServicoNacional',
+    filtros: {
+      codigo: 'O código ou o seu começo, com ou sem pontuação: 010101, 01.01.01, 0101, 1.01.',
+      descricao: `Palavras da descrição, ${SEM_ACENTO}.`,
+      item: 'Item ou subitem da LC 116: 1, 01, 1.05.',
+    },
   },
   nbs: {
-    codigo: 'O código ou o seu começo, com ou sem pontuação: 115021000, 11.50.21.00-0, 1.1502.10.00, 115.',
-    descricao: `Palavras da descrição, ${SEM_ACENTO}.`,
-    secao: 'Seção da NBS, de I a V.',
+    summary: 'A NBS 2.0: os valores de cNBS, com os serviços, cIndOp e cClassTrib que lhes correspondem.',
+    item: 'Nbs',
+    filtros: {
+      codigo: 'O código ou o seu começo, com ou sem pontuação: 115021000, 11.50.21.00-0, 1.1502.10.00, 115.',
+      descricao: `Palavras da descrição, ${SEM_ACENTO}.`,
+      secao: 'Seção da NBS, de I a V.',
+    },
   },
   municipios: {
-    codigo_ibge: 'O código IBGE inteiro, 7 algarismos.',
-    uf: 'Sigla do estado, em maiúsculas ou minúsculas.',
-    nome: `Palavras do nome, ${SEM_ACENTO}.`,
+    summary: 'Os municípios e o Distrito Federal, pelo código IBGE.',
+    item: 'MunicipioIbge',
+    filtros: {
+      codigo_ibge: 'O código IBGE inteiro, 7 algarismos.',
+      uf: 'Sigla do estado, em maiúsculas ou minúsculas.',
+      nome: `Palavras do nome, ${SEM_ACENTO}.`,
+    },
   },
   paises: {
-    codigo: 'O código ISO 3166-1, duas letras.',
-    nome: `Palavras do nome, ${SEM_ACENTO}.`,
+    summary: 'Os países, pelo código ISO 3166-1 de duas letras: os valores de cPais.',
+    item: 'Pais',
+    filtros: { codigo: 'O código ISO 3166-1, duas letras.', nome: `Palavras do nome, ${SEM_ACENTO}.` },
   },
-  moedas: { codigo: 'O código inteiro, 3 algarismos: 220.', sigla: 'A sigla inteira: USD.' },
-} as const satisfies { readonly [Nome in NomeDeCatalogo]: Readonly<Record<(typeof FILTROS)[Nome][number], string>> };
-
-const FILTROS_DO_MUNICIPIO = {
-  descricao: `Palavras da descrição, ${SEM_ACENTO}.`,
-  cnae_codigo: 'Código CNAE inteiro, com ou sem pontuação.',
-} as const satisfies Readonly<Record<(typeof FILTROS_MUNICIPAIS)[number], string>>;
+  moedas: {
+    summary: 'As moedas da tabela do Banco Central: os valores de tpMoeda, que não são os da ISO 4217.',
+    item: 'Moeda',
+    filtros: { codigo: 'O código inteiro, 3 algarismos: 220.', sigla: 'A sigla inteira: USD.' },
+  },
+};
 
 /** In the order of the specification's table. */
 export const CATALOGOS: readonly Catalogo[] = [
-  {
-    nome: 'codigos_tributacao_municipal',
-    summary:
-      'A lista de serviços do município, hoje e daqui em diante: os valores de cServ/cTribMun, com a alíquota registrada.',
-    tipo: 'ServicoMunicipal[]',
-    filtros: FILTROS_DO_MUNICIPIO,
-    handle: askMunicipal,
-  },
-  {
-    nome: 'codigos_tributacao_nacional',
-    summary:
-      'A lista nacional de serviços: os valores de cTribNac que se emitem, onde o ISSQN incide, o grupo que exigem e as correlações com NBS, cIndOp e cClassTrib.',
-    tipo: 'ServicoNacional[]',
-    filtros: FILTROS_DE.codigos_tributacao_nacional,
-    handle: (call) => askNacional('codigos_tributacao_nacional', call),
-  },
-  {
-    nome: 'nbs',
-    summary: 'A NBS 2.0: os valores de cNBS, com os serviços, cIndOp e cClassTrib que lhes correspondem.',
-    tipo: 'Nbs[]',
-    filtros: FILTROS_DE.nbs,
-    handle: (call) => askNacional('nbs', call),
-  },
-  {
-    nome: 'municipios',
-    summary: 'Os municípios e o Distrito Federal, pelo código IBGE.',
-    tipo: 'MunicipioIbge[]',
-    filtros: FILTROS_DE.municipios,
-    handle: (call) => askNacional('municipios', call),
-  },
-  {
-    nome: 'paises',
-    summary: 'Os países, pelo código ISO 3166-1 de duas letras: os valores de cPais.',
-    tipo: 'Pais[]',
-    filtros: FILTROS_DE.paises,
-    handle: (call) => askNacional('paises', call),
-  },
-  {
-    nome: 'moedas',
-    summary: 'As moedas da tabela do Banco Central: os valores de tpMoeda, que não são os da ISO 4217.',
-    tipo: 'Moeda[]',
-    filtros: FILTROS_DE.moedas,
-    handle: (call) => askNacional('moedas', call),
-  },
+  DO_MUNICIPIO,
+  ...Object.entries(NACIONAIS).map(([name, rest]): Catalogo => {
+    const nome = name as NomeDeCatalogo;
+    return { nome, ...rest, handle: (call) => askNacional(nome, call) };
+  }),
 ];
 
 /** The parameters of a paged catalog besides its filters. */
@@ -130,8 +121,8 @@ export const PAGINACAO_FIELD = field.shape(
 // Pages written once
 
 /**
- * Two generations: what was asked since the younger began is in it, and when it is full the elder, which nobody asked for
- * meanwhile, is dropped whole. Cheaper than knowing of each page when it was asked for last.
+ * The kept pages in two generations. The younger holds the pages that were asked for since it began; when it is full, the elder is
+ * dropped whole. That is cheaper than to know of each page when it was asked for last.
  */
 let younger = new Map<string, Written>();
 let elder: ReadonlyMap<string, Written> = new Map();

@@ -20,17 +20,8 @@ const SILENT_MAX_MS = 3_000;
 /** What is under way may finish after the server stopped accepting; longer than an issuance ever takes. */
 export const CLOSE_MAX_MS = 15_000;
 
-export type Ending = {
-  /** Whether the next answer ends its connection. */
-  readonly isEnding: () => boolean;
-  /** Resolves when a request may go on; undefined: at once. */
-  readonly held: () => Promise<void> | undefined;
-  /** Serves `drainMs` longer, stops accepting, and resolves when what was under way has ended or was cut off. */
-  readonly end: (drainMs: number) => Promise<void>;
-};
-
 /** `isIdle`: whether a connection has had its answers and nothing is under way on it. */
-export function endInOrder(server: HttpServer, isTls: boolean, isIdle: (socket: Socket) => boolean): Ending {
+export function endInOrder(server: HttpServer, isTls: boolean, isIdle: (socket: Socket) => boolean) {
   let ending = false;
   let holding: Promise<void> | undefined;
   let came = 0;
@@ -51,9 +42,12 @@ export function endInOrder(server: HttpServer, isTls: boolean, isIdle: (socket: 
   };
 
   return {
+    /** Whether the next answer ends its connection. */
     isEnding: () => ending,
+    /** Resolves when a request may go on; undefined: at once. */
     held: () => holding,
-    end: async (drainMs) => {
+    /** Serves `drainMs` longer, stops accepting, and resolves when what was under way has ended or was cut off. */
+    end: async (drainMs: number): Promise<void> => {
       ending = true;
       if (drainMs > 0) await pause(drainMs);
       const { promise, resolve: release } = Promise.withResolvers<void>();

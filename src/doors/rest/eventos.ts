@@ -1,6 +1,6 @@
 /**
- * The addresses of the events: registering by the key and by the protocol number, and the readings. What an event is and may
- * be is told in `../../fiscal/tipos-evento.ts`.
+ * The addresses of the events: registration by the key or by the protocol number, and the queries. The types of events stand in
+ * `../../fiscal/tipos-evento.ts`.
  */
 import { parseChave } from '../../fiscal/chave.ts';
 import { ACOES_SUGERIDAS, DESFECHOS_EVENTO, EVENTO_ESTADOS } from '../../fiscal/evento.ts';
@@ -9,6 +9,7 @@ import { SIMULAR_HEADER } from '../../fiscal/simular.ts';
 import { TIPOS_EVENTO } from '../../fiscal/tipos-evento.ts';
 import {
   type EventoPublico,
+  type EventosLidos,
   eventoOfNota,
   eventosOfNota,
   eventosOfTipo,
@@ -16,6 +17,7 @@ import {
 } from '../../flows/evento-queries.ts';
 import { type NotaNamed, registerEvento } from '../../flows/register-evento.ts';
 import { EVENTO_SIGNATURE_HEADER } from '../../flows/sent-documents.ts';
+import type { World } from '../../flows/world.ts';
 import { type FieldsOf, field, orNull } from '../../published/openapi/field.ts';
 import { headerOf } from './content.ts';
 import { avisosOf } from './envelope.ts';
@@ -24,7 +26,7 @@ import { headersOfRepetition, readKey, refuseAsFlow } from './repetition.ts';
 import type { Accepted, Call, Refused } from './route.ts';
 import { retryAfter } from './route.ts';
 
-/** In the order of the specification's table; `mensagem` and `avisos` only in the answer to a registration. */
+/** In the order of the specification's table. The answer to a registration also has `mensagem` and `avisos`. */
 export const EVENTO_FIELDS = {
   id_evento: field.integer(
     'Identificador do evento neste município. Dá saltos e não segue o tempo: para ordenar use data_hora_evento, ou numero_sequencial entre os do mesmo tipo.',
@@ -107,12 +109,7 @@ async function post(call: Call, named: NotaNamed, rota: string) {
 export async function listAll({ world, municipio, params }: Call) {
   const chave = params.chave_acesso!;
   const found = parseChave(chave) === undefined ? undefined : await eventosOfNota(world, municipio, chave);
-  if (found === undefined) return refuseMissingNota(chave);
-  const { eventos, proxima } = found;
-  return {
-    headers: retryAfter(world, proxima),
-    body: { total: eventos.length, eventos: eventos.map(markEvento), status: 'OK' },
-  };
+  return found === undefined ? refuseMissingNota(chave) : answerList(world, found, {});
 }
 
 export async function listOfTipo({ world, municipio, params }: Call) {
@@ -120,12 +117,13 @@ export async function listOfTipo({ world, municipio, params }: Call) {
   const tipo = tipoNamed(params.tipo_evento!);
   if (tipo === undefined) return refuseUnknownTipo(params.tipo_evento!);
   const found = parseChave(chave) === undefined ? undefined : await eventosOfTipo(world, municipio, chave, tipo);
-  if (found === undefined) return refuseMissingNota(chave);
-  const { eventos, proxima } = found;
-  return {
-    headers: retryAfter(world, proxima),
-    body: { total: eventos.length, tipo_evento: tipo.slug, eventos: eventos.map(markEvento), status: 'OK' },
-  };
+  return found === undefined ? refuseMissingNota(chave) : answerList(world, found, { tipo_evento: tipo.slug });
+}
+
+/** `of`: what the list is limited to. */
+function answerList<Of extends object>(world: World, { eventos, proxima }: EventosLidos, of: Of) {
+  const body = { total: eventos.length, ...of, eventos: eventos.map(markEvento), status: 'OK' };
+  return { headers: retryAfter(world, proxima), body };
 }
 
 export async function showOne({ world, municipio, params }: Call): Promise<Refused | Accepted<OneEvento>> {

@@ -1,6 +1,6 @@
 /**
- * How often a client may be told that something is not there (D-40): keys and protocol numbers open what they name, so guessing is
- * slow. Only questions that found nothing are counted. Others behind the same address still get what exists (D-216).
+ * How often a client may learn that something is not there (D-40). Keys and protocol numbers open what they name, so guessing must be
+ * slow. Only questions that found nothing are counted. Other clients behind the same address still get what exists (D-216).
  */
 
 import { type Measure, type Network, networksOf, openBuckets } from './buckets.ts';
@@ -17,27 +17,20 @@ const LOOKS: Measure = { size: LOOKS_MAX, refillMs: 60_000 };
 const TURN_MS = LOOKS.refillMs / LOOKS.size;
 /** A question that would wait longer for its turn is refused. */
 const TURN_MAX_MS = 10_000;
-/** About 1 MiB; when there are more, the address that missed longest ago is forgotten. */
+/** About 1 MiB of addresses. Of more, the address whose last miss is oldest is forgotten. */
 const CLIENTS_MAX = 10_000;
 
-export type Misses = {
-  /** Takes a turn: milliseconds until the question may be looked up; undefined when too many of the client's wait already. */
-  turnOf(client: string): number | undefined;
-  /**
-   * Counts a miss; seconds until the client may be told of one again, undefined when it may be told of this one. `cost`: 1 for
-   * something that must not be guessed, less for what may be asked for in good faith.
-   */
-  count(client: string, cost: number): number | undefined;
-};
+export type Misses = ReturnType<typeof countMisses>;
 
 /** `now`: milliseconds of a clock that only goes forward. */
-export function countMisses(now: () => number): Misses {
+export function countMisses(now: () => number) {
   const misses = openBuckets(now, CLIENTS_MAX);
   const looks = openBuckets(now, CLIENTS_MAX);
   /** By network without looks left: when the last question that waits has its turn. */
   const turns = new Map<string, number>();
   return {
-    turnOf: (address) => {
+    /** Takes a turn: milliseconds until the question may be looked up; undefined where too many of the client wait already. */
+    turnOf: (address: string): number | undefined => {
       if (looks.size === 0) return 0;
       const at = now();
       const next = networksOf(address).flatMap(({ name, times }) => {
@@ -57,7 +50,11 @@ export function countMisses(now: () => number): Misses {
       }
       return wait;
     },
-    count: (address, cost) => {
+    /**
+     * Counts a miss. The result is the seconds until the client may learn of one again; undefined: it may learn of this one. `cost`: 1
+     * for what must not be guessed, less for what may be asked for in good faith.
+     */
+    count: (address: string, cost: number): number | undefined => {
       const networks = networksOf(address);
       let waitMs = 0;
       // A host that misses too much takes nothing from the bucket of its neighbours.

@@ -1,5 +1,5 @@
 /** What is in a nota and in its protocolo as they are answered; what they hold is decided in `../../flows/queries.ts`. */
-import { DEFAULT_SERIE } from '../../fiscal/layout/dps.ts';
+import { DEFAULT_SERIE, DPS_VERSAO } from '../../fiscal/layout/dps.ts';
 import { NOTA_ESTADOS } from '../../fiscal/nota.ts';
 import type { Nota, Protocolo } from '../../flows/queries.ts';
 import { type FieldsOf, field, orNull } from '../../published/openapi/field.ts';
@@ -33,7 +33,7 @@ const NOTA = {
     onceEach(ESTADOS.map(({ status }) => status)),
     'rascunho até a autorização, e também da nota que o ADN recusou (protocolo.status diz qual).',
   ),
-  versao: field.text('Versão do leiaute: 1.01.'),
+  versao: field.text(`Versão do leiaute: ${DPS_VERSAO}.`),
   data_emissao: field.spacedMoment('Quando foi emitida, no fuso do município.'),
   data_competencia: { type: 'string', formato: 'dia_brasileiro', about: 'Competência.' },
   codigo_situacao_nfse: { type: 'number', nullable: true, values: [100], about: 'cStat; null até a autorização.' },

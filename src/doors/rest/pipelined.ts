@@ -8,18 +8,12 @@ import type { Socket } from 'node:net';
 /** Far more than any client sends ahead; each that waits is kept in memory. */
 export const PIPELINED_MAX = 128;
 
-export type Turns = {
-  /** Resolves when the answer `before` is sent and the next request may be answered; false: it never may, too many wait before it. */
-  waitForTurn(socket: Socket, before: ServerResponse): Promise<boolean>;
-  /** Whether requests were dropped, so that the next answer ends the connection. A client sends again what was not answered. */
-  isCrowded(socket: Socket): boolean;
-};
-
-export function openTurns(): Turns {
+export function openTurns() {
   const waiting = new WeakMap<Socket, number>();
   const crowded = new WeakSet<Socket>();
   return {
-    waitForTurn: async (socket, before) => {
+    /** Resolves when the answer `before` is sent and the next may be made; false: it never may, because too many wait before it. */
+    waitForTurn: async (socket: Socket, before: ServerResponse): Promise<boolean> => {
       const count = waiting.get(socket) ?? 0;
       if (count >= PIPELINED_MAX || crowded.has(socket)) {
         crowded.add(socket);
@@ -32,6 +26,7 @@ export function openTurns(): Turns {
       waiting.set(socket, waiting.get(socket)! - 1);
       return !socket.destroyed;
     },
-    isCrowded: (socket) => crowded.has(socket),
+    /** Whether requests were dropped, so that the next answer ends the connection. A client sends again what was not answered. */
+    isCrowded: (socket: Socket): boolean => crowded.has(socket),
   };
 }

@@ -23,7 +23,7 @@ export function refuseUnknownMunicipio(slug: string): Refused {
 
 export function refuseUnknownCodigo(): Refused {
   const mensagem = 'Este código não está na tabela de erros. A tabela inteira está em /docs/erros.';
-  return refusalOf({ codigo: 'E601', xpath: '', mensagem }, { campo: 'codigo' });
+  return refuseWith('E601', mensagem, { campo: 'codigo' });
 }
 
 export function refuseMisfit({ fault, campo }: Misfit): Refused {
@@ -32,7 +32,7 @@ export function refuseMisfit({ fault, campo }: Misfit): Refused {
 
 export function refuseTooManyMisses(waitS: number): Refused {
   const mensagem = `Houve perguntas demais, deste endereço de rede, pelo que não existe ou não se mostra a quem pergunta; uma validação sem a assinatura do prestador é uma delas. O que existe continua a ser respondido. Espere ${waitS} s e confira os identificadores, ou assine.`;
-  return refusalOf({ codigo: 'E703', xpath: '', mensagem }, { status: 429, headers: { 'Retry-After': String(waitS) } });
+  return refuseWith('E703', mensagem, { status: 429, headers: { 'Retry-After': String(waitS) } });
 }
 
 /** The sentence of both doors for what cannot be done just now. */
@@ -42,7 +42,7 @@ export function sayUnavailable(reason: string, waitS: number): string {
 
 export function refuseUnavailable(reason: string, waitS: number): Refused {
   const mensagem = sayUnavailable(reason, waitS);
-  return refusalOf({ codigo: 'E703', xpath: '', mensagem }, { status: 503, headers: { 'Retry-After': String(waitS) } });
+  return refuseWith('E703', mensagem, { status: 503, headers: { 'Retry-After': String(waitS) } });
 }
 
 export function refuseForStore({ mensagem, esperaS }: StoreTrouble): Refused {
@@ -51,7 +51,7 @@ export function refuseForStore({ mensagem, esperaS }: StoreTrouble): Refused {
 
 /** `mensagem`: what took too much of the processor, and what to do about it. */
 export function refuseTooDear(mensagem: string): Refused {
-  return refusalOf({ codigo: 'E003', xpath: '', mensagem }, { status: 413 });
+  return refuseWith('E003', mensagem, { status: 413 });
 }
 
 /** A bug leaves no trace in the answer but the id of the request. */
@@ -70,7 +70,7 @@ export function refuseTrouble(
 ): Refused {
   const { codigo = 'E003', status, mensagem: said } = TROUBLES[trouble];
   const hint = hintOf(url, nearby);
-  if (allow === undefined) return refusalOf({ codigo, xpath: '', mensagem: said + hint }, { status });
+  if (allow === undefined) return refuseWith(codigo, said + hint, { status });
   const withMethods = `${said} Métodos deste endereço: ${allow}.${hint}`;
   return refusalOf(
     { codigo, xpath: '', mensagem: withMethods, esperado: allow },
@@ -142,13 +142,17 @@ function refusalOf(fault: Fault, more: Omit<Refused, 'refusal'>): Refused {
   return { refusal: { faults: [fault] }, ...more };
 }
 
+function refuseWith(codigo: string, mensagem: string, more: Omit<Refused, 'refusal'>): Refused {
+  return refusalOf({ codigo, xpath: '', mensagem }, more);
+}
+
 export function refuseMissingNota(chave: string): Refused {
-  return refuseMissing('E301', 'chave_acesso', describeMissingChave(chave));
+  return refuseWith('E301', describeMissingChave(chave), { campo: 'chave_acesso' });
 }
 
 export function refuseMissingProtocolo({ tenant }: Municipio): Refused {
   const mensagem = `Não há nota com este número de protocolo em ${tenant}. Confira o número e o município do endereço.`;
-  return refuseMissing('E601', 'numero_protocolo', mensagem);
+  return refuseWith('E601', mensagem, { campo: 'numero_protocolo' });
 }
 
 export function refuseMissingDps(id: string): Refused {
@@ -156,7 +160,7 @@ export function refuseMissingDps(id: string): Refused {
     parseDpsId(id) === undefined
       ? 'O texto enviado não é um identificador de DPS. Ele tem 45 posições: as letras DPS, o município emissor (7), o tipo de inscrição (1 CPF, 2 CNPJ), a inscrição com zeros à esquerda (14), a série (5) e o número (15).'
       : 'Não há nota desta DPS neste município. Confira o município, a inscrição, a série e o número do identificador.';
-  return refuseMissing('E601', 'id', mensagem);
+  return refuseWith('E601', mensagem, { campo: 'id' });
 }
 
 /** A shorter text without a number is a word: its sender took this address for another one. */
@@ -171,8 +175,4 @@ function describeMissingChave(chave: string): string {
     whyNoChave(chave) ??
     'Não há nota com esta chave de acesso neste município. Confira o município do endereço e o ambiente.'
   );
-}
-
-function refuseMissing(codigo: string, campo: string, mensagem: string): Refused {
-  return { refusal: { faults: [{ codigo, xpath: '', mensagem }] }, campo };
 }

@@ -309,7 +309,7 @@ export const ROUTES: readonly Route[] = [
     missCost: SITUACAO_MISS_COST,
     handle: querySituacao,
   }),
-  ...CATALOGOS.map(({ nome, summary, tipo, filtros, handle }) =>
+  ...CATALOGOS.map(({ nome, summary, item, filtros, handle }) =>
     defineRoute({
       id: `catalogo_${nome}`,
       method: 'GET',
@@ -319,7 +319,7 @@ export const ROUTES: readonly Route[] = [
       status: 200,
       fields: {
         status: STATUS,
-        itens: field.shape(tipo, 'Os itens da página.'),
+        itens: field.shape(`${item}[]` as const, 'Os itens da página.'),
         paginacao: PAGINACAO_FIELD,
         observacao: nome === 'codigos_tributacao_municipal' ? SEM_LISTA : SEM_RESULTADO,
       },

@@ -60,9 +60,9 @@ export const DOOR_FACTS: Facts = {
   'itens-dos-catalogos': () =>
     table(
       ['Nome', 'Campos do item'],
-      [...CATALOGOS, { nome: 'motivos_evento', tipo: 'MotivoEvento[]' } as const].map(({ nome, tipo }) => [
+      [...CATALOGOS, { nome: 'motivos_evento', item: 'MotivoEvento' }].map(({ nome, item }) => [
         code(nome),
-        Object.keys(CATALOGO_SHAPES[tipo.slice(0, -'[]'.length) as keyof typeof CATALOGO_SHAPES])
+        Object.keys(CATALOGO_SHAPES[item as keyof typeof CATALOGO_SHAPES])
           .map(code)
           .join(', '),
       ]),
@@ -71,7 +71,7 @@ export const DOOR_FACTS: Facts = {
     CATALOGOS.map(
       ({ nome, filtros }) =>
         `- ${code(nome)}: ${Object.entries(filtros)
-          .map(([filtro, sobre]) => `${code(filtro)} (${lower(sobre.replace(/\.$/, ''))})`)
+          .map(([filtro, sobre]) => `${code(filtro)} (${lowerInitial(sobre.replace(/\.$/, ''))})`)
           .join('; ')}.`,
     ).join('\n'),
 };
@@ -82,6 +82,6 @@ function countOf(nome: string): string {
   return nome === 'motivos_evento' ? String(TIPOS_EVENTO.length) : 'os do município';
 }
 
-function lower(text: string): string {
+function lowerInitial(text: string): string {
   return text.charAt(0).toLowerCase() + text.slice(1);
 }

@@ -23,17 +23,11 @@ import type { Accepted, Call, Refused } from './route.ts';
  * processor together, and issuing always has the rest.
  */
 const SHARE = 0.1;
-/** Several hundred questions at once, before the share is all there is. */
+/** Processor time that is saved up: several hundred questions at once. */
 const SAVED_MAX_MS = 4_000;
 
-export type Budget = {
-  /** Seconds to wait; undefined when a question may be put. */
-  waitOf(): number | undefined;
-  spend(ms: number): void;
-};
-
 /** `now`: milliseconds of a clock that only goes forward. */
-export function openBudget(now: () => number): Budget {
+export function openBudget(now: () => number) {
   let saved = SAVED_MAX_MS;
   let at = now();
   const refill = (): void => {
@@ -42,12 +36,13 @@ export function openBudget(now: () => number): Budget {
     saved = Math.min(SAVED_MAX_MS, saved + (at - then) * SHARE);
   };
   return {
-    waitOf: () => {
+    /** Seconds to wait; undefined: a question may be put. */
+    waitOf: (): number | undefined => {
       refill();
       return saved > 0 ? undefined : Math.max(1, Math.ceil(-saved / SHARE / 1000));
     },
     // The time is known only afterwards, so the last question may overdraw the budget.
-    spend: (ms) => {
+    spend: (ms: number): void => {
       refill();
       saved -= ms;
     },
