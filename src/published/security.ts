@@ -43,6 +43,10 @@ const POR_LOTE: Omit<Acesso, 'parte'> = {
   revela: 'chave',
   estranho: 'nada: sem o protocolo, 20 algarismos sorteados, não se encontra lote (E86)',
 };
+const PELO_CERTIFICADO: Pick<Acesso, 'quem' | 'revela'> = {
+  quem: 'o próprio prestador, pelo certificado na conexão (`--consulta-dps`)',
+  revela: 'nada',
+};
 const EVENTO_ASSINADO: Acesso = {
   quem: 'a parte da nota que o tipo do evento pede, que assina o corpo',
   revela: 'nada',
@@ -115,17 +119,11 @@ const DO_PORTO: Readonly<Record<(typeof OPERACOES)[number]['operacao'], Acesso>>
   ConsultarSituacaoLoteRps: { ...POR_LOTE, parte: 'a situação do lote' },
   ConsultarLoteRps: { ...POR_LOTE, parte: 'as notas do lote, ou o que o recusou' },
   ConsultarNfsePorRps: {
-    quem: 'o próprio prestador, pelo certificado na conexão (`--consulta-dps`)',
-    revela: 'nada',
+    ...PELO_CERTIFICADO,
     estranho: 'que não é ele; não se olha se há nota',
     parte: 'a nota do RPS',
   },
-  ConsultarNfse: {
-    quem: 'o próprio prestador, pelo certificado na conexão (`--consulta-dps`)',
-    revela: 'nada',
-    estranho: 'que não é ele; não se olha se há notas',
-    parte: 'as suas notas',
-  },
+  ConsultarNfse: { ...PELO_CERTIFICADO, estranho: 'que não é ele; não se olha se há notas', parte: 'as suas notas' },
   CancelarNfse: {
     quem: `${PRESTADOR_ASSINA} da nota`,
     revela: 'nada',
@@ -180,37 +178,22 @@ export function listAddresses(
   { routes, soapPath, missesMax }: GuardedDoor,
   servico: readonly string[] = Object.keys(DO_SERVICO),
 ): readonly Endereco[] {
-  const daRota = (route: DescribedRoute): Endereco => {
-    const acesso = rowOf(route.id, ownOf(DAS_ROTAS, route.id) ?? (isCatalogo(route) ? CATALOGO : undefined));
-    return {
-      id: route.id,
-      endereco: describeAddress(route.method, `/:municipio${route.path}`),
-      acesso,
-      custo: custoOf(acesso, route, missesMax),
-    };
+  const addressOf = (id: string, address: string, acesso: Acesso | undefined, missCost?: number): Endereco => {
+    if (acesso === undefined) throw new RangeError(`Who may ask ${id} is said nowhere: add its row to security.ts`);
+    return { id, endereco: writeBraces(address), acesso, custo: custoOf(acesso, missCost, missesMax) };
   };
   const porto = `/:municipio${soapPath}`;
   const all = [
-    ...routes.map(daRota),
-    ...OPERACOES.map(({ operacao }): Endereco => {
-      const acesso = DO_PORTO[operacao];
+    ...routes.map((route) => {
+      const acesso = ownOf(DAS_ROTAS, route.id) ?? (isCatalogo(route) ? CATALOGO : undefined);
+      return addressOf(route.id, `${route.method} /:municipio${route.path}`, acesso, route.missCost);
+    }),
+    ...OPERACOES.map(({ operacao }) => {
       const missCost = operacao.startsWith('Consultar') ? 1 : undefined;
-      return {
-        id: operacao,
-        endereco: `${describeAddress('POST', porto)} ${operacao}`,
-        acesso,
-        custo: custoOf(acesso, { missCost }, missesMax),
-      };
+      return addressOf(operacao, `POST ${porto} ${operacao}`, DO_PORTO[operacao], missCost);
     }),
-    { id: porto, endereco: describeAddress('GET', porto), acesso: DESCRICAO_DO_PORTO, custo: NADA },
-    ...servico.map((path): Endereco => {
-      return {
-        id: path,
-        endereco: describeAddress('GET', path),
-        acesso: rowOf(path, ownOf(DO_SERVICO, path)),
-        custo: NADA,
-      };
-    }),
+    addressOf(porto, `GET ${porto}`, DESCRICAO_DO_PORTO),
+    ...servico.map((path) => addressOf(path, `GET ${path}`, ownOf(DO_SERVICO, path))),
   ];
   const left = [...Object.keys(DAS_ROTAS), ...Object.keys(DO_SERVICO)].filter(
     (id) => !all.some((one) => one.id === id),
@@ -219,29 +202,14 @@ export function listAddresses(
   return all;
 }
 
-function rowOf(id: string, acesso: Acesso | undefined): Acesso {
-  if (acesso === undefined) throw new RangeError(`Who may ask ${id} is said nowhere: add its row to security.ts`);
-  return acesso;
-}
-
 function isCatalogo({ path, isPublic }: DescribedRoute): boolean {
   return isPublic === true && path.startsWith('/api/v1/catalogo/');
 }
 
-function describeAddress(method: string, path: string): string {
-  return `${method} ${writeBraces(path)}`;
-}
-
-const NADA = 'nada';
-
 /** The cost of an answer without a result, or of an answer to a stranger, for the network address that asked (D-216). */
-function custoOf(
-  { custo }: Acesso,
-  { missCost }: { readonly missCost?: number | undefined },
-  missesMax: number,
-): string {
+function custoOf({ custo }: Acesso, missCost: number | undefined, missesMax: number): string {
   if (custo !== undefined) return custo;
-  if (missCost === undefined) return NADA;
+  if (missCost === undefined) return 'nada';
   return `${String(missCost).replace('.', ',')} de ${missesMax} por minuto`;
 }
 

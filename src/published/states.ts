@@ -9,7 +9,7 @@ import {
   type EventoTrigger,
   eventoRests,
 } from '../fiscal/evento.ts';
-import type { Due } from '../fiscal/machine.ts';
+import type { Due, Move } from '../fiscal/machine.ts';
 import { NOTA_ESTADOS, NOTA_MOVES, type NotaEstado, type NotaTrigger } from '../fiscal/nota.ts';
 import { TIPOS_EVENTO } from '../fiscal/tipos-evento.ts';
 import { code, nameTable, table } from './markdown.ts';
@@ -86,7 +86,7 @@ saem os três. A chave de acesso não muda em nenhum deles.
 
 \`\`\`mermaid
 stateDiagram-v2
-${drawing(ESTADOS, NOTA_MOVES)}
+${drawMachine(ESTADOS, NOTA_MOVES)}
 \`\`\`
 
 ${table(
@@ -132,7 +132,7 @@ Quem integra vê o estado em \`status_evento\`, em \`acao_sugerida\` o que fazer
 
 \`\`\`mermaid
 stateDiagram-v2
-${drawing(EVENTO_ORDER, EVENTO_MOVES)}
+${drawMachine(EVENTO_ORDER, EVENTO_MOVES)}
 \`\`\`
 
 ${table(
@@ -160,15 +160,9 @@ ${nameTable(['`desfecho`', 'Significado'], DESFECHOS_EVENTO)}
 `;
 }
 
-type Move<On extends string> = {
-  readonly from: string | undefined;
-  readonly on: On;
-  readonly to: string;
-  readonly due: Due;
-  readonly counts?: boolean;
-};
+type Arrow<On extends string> = Move<string, On> & { readonly counts?: boolean };
 
-function movesTable<On extends string>(moves: readonly Move<On>[], triggers: Readonly<Record<On, string>>): string {
+function movesTable<On extends string>(moves: readonly Arrow<On>[], triggers: Readonly<Record<On, string>>): string {
   return table(
     ['De', 'Gatilho', 'Quando', 'Para', 'Volta à fila'],
     moves.map(({ from, on, to, due, counts }) => {
@@ -179,7 +173,7 @@ function movesTable<On extends string>(moves: readonly Move<On>[], triggers: Rea
 }
 
 /** The arrows of a machine. A state that no move leaves has an arrow to the end. */
-function drawing(estados: readonly string[], moves: readonly Move<string>[]): string {
+function drawMachine(estados: readonly string[], moves: readonly Move[]): string {
   const arrows = moves.map(({ from, on, to }) => `  ${from ?? '[*]'} --> ${to}: ${on}`);
   const last = estados.filter((estado) => !moves.some(({ from, to }) => from === estado && to !== estado));
   return [...arrows, ...last.map((estado) => `  ${estado} --> [*]`)].join('\n');

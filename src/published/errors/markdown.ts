@@ -92,7 +92,7 @@ function section(error: PublicError): string {
     escapeTags(error.significado),
     ...(error.situacao === 'substituido' ? [] : [`**A quem diz respeito.** ${page.reach}`]),
     `**Como resolver.** ${escapeTags(error.comoResolver)}`,
-    ...where(page),
+    ...whereText(page),
     ...error.pedidos.flatMap((pedido) => requestText(pedido, error.status !== 'aviso')),
     ...page.cases.flatMap((one) => caseText(one, page.cases.length > 1)),
     ...(error.nacional === undefined ? [] : [`**Em outros sistemas.** ${escapeTags(error.nacional)}`]),
@@ -100,7 +100,7 @@ function section(error: PublicError): string {
   ].join('\n\n')}\n`;
 }
 
-function where({ fields }: ErrorPage): string[] {
+function whereText({ fields }: ErrorPage): string[] {
   return fields.length === 0 ? [] : [`**Onde.** ${fields.map(place).join(', ')}`];
 }
 

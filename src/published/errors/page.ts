@@ -11,25 +11,18 @@ import type { Item, Leaf } from '../../fiscal/layout/vocabulary.ts';
 import type { AnyRule, Patch } from '../../fiscal/rules/rule.ts';
 import { avisosOn, factsOf, faultsOf } from '../../fiscal/rules/trial.ts';
 import { joinItems } from '../markdown.ts';
-import { type Sample, sampleOf, withAbsent } from './sample.ts';
+import { addAbsent, sampleOf } from './sample.ts';
 
 export type { Fragment, Sample } from './sample.ts';
 
 /** The examples of one rule, or of the structure as a whole. */
-export type Case = {
-  /** Path of the layout; absent for structure. */
-  readonly at: string | undefined;
-  /** Title, reason and remedy of the rule, where they differ from those of the code. */
-  readonly title: string | undefined;
-  readonly why: string | undefined;
-  readonly mend: string | undefined;
-  /** Reach of the rule, where it differs from that of the code. */
-  readonly alcance: Alcance | undefined;
-  readonly expected: string | undefined;
-  /** Examples that break the rule; a rule that never refuses answers them with a remark. */
-  readonly rejected: readonly { readonly sample: Sample; readonly answers: readonly Answer[] }[];
-  readonly refuses: boolean;
-  readonly accepted: readonly Sample[];
+export type Case = ReturnType<typeof caseOf> & {
+  /** Title, reason, remedy and reach of the rule, where they differ from those of the code. */
+  readonly title?: string | undefined;
+  readonly why?: string | undefined;
+  readonly mend?: string | undefined;
+  readonly alcance?: Alcance | undefined;
+  readonly expected?: string | undefined;
 };
 
 /** One fault in the answer to an example; `campo`: the name of its place in a JSON body. */
@@ -38,23 +31,14 @@ export type Answer = Pick<Aviso, 'codigo' | 'xpath' | 'mensagem'> & { readonly c
 /** A place that a code is about: its path in the DPS or in the note, and its name in a JSON body. */
 export type Place = { readonly path: string; readonly campo: string | undefined };
 
-export type ErrorPage = {
-  readonly http: string;
-  readonly retry: string;
-  /** Whom it concerns: what it does in production and what in the sandbox. */
-  readonly reach: string;
-  /** Shown before the rest where the code is reserved or replaced. */
-  readonly notice: string | undefined;
-  /** Elements that answer with it: of its rules, and of the layout where it names the code. */
-  readonly fields: readonly Place[];
-  readonly cases: readonly Case[];
-};
+export type ErrorPage = ReturnType<typeof pageOf>;
 
-export function pageOf(error: PublicError): ErrorPage {
+export function pageOf(error: PublicError) {
   return {
     http: httpOf(error),
     retry: retryOf(error),
     reach: reachOf(error),
+    /** Shown before the rest where the code is reserved or replaced. */
     notice: noticeOf(error),
     fields: placesOf(error),
     cases: casesOf(error),
@@ -168,14 +152,16 @@ function casesOf(error: PublicError): readonly Case[] {
 }
 
 type Exemplified = Pick<AnyRule, 'code' | 'scope' | 'given' | 'rejects' | 'accepts'> & {
+  /** Path of the layout; undefined for structure. */
   readonly at: string | undefined;
 };
 
-function caseOf({ code, at, scope, given, rejects, accepts }: Exemplified): Case {
+function caseOf({ code, at, scope, given, rejects, accepts }: Exemplified) {
   const facts = factsOf({ given });
   const marked = new Set(at === undefined ? [] : [at]);
-  const context = sharedBy([...rejects, ...accepts]);
+  const context = pathsSharedBy([...rejects, ...accepts]);
   const refuses = scope !== 'aviso';
+  /** Examples that break the rule; a rule that never refuses answers them with a remark. */
   const rejected = rejects.map((patch) => {
     const found = refuses ? faultsOf(patch, facts) : avisosOn(patch, facts).filter(({ codigo }) => codigo === code);
     const answers = found.map(({ codigo, xpath, mensagem }) => ({ codigo, xpath, mensagem, campo: campoOf(xpath) }));
@@ -187,13 +173,12 @@ function caseOf({ code, at, scope, given, rejects, accepts }: Exemplified): Case
   // An accepted example shows the element whose absence was refused.
   const missed = rejects.flatMap((patch) => Object.keys(patch).filter((path) => patch[path as keyof Patch] === null));
   const about = at === undefined ? [] : [at, ...missed];
-  const accepted = accepts.map((patch) => sampleOf(withAbsent(patch, at), { about, marked, context, facts }, []));
-  const said = { title: undefined, why: undefined, mend: undefined, alcance: undefined, expected: undefined };
-  return { at, ...said, refuses, rejected, accepted };
+  const accepted = accepts.map((patch) => sampleOf(addAbsent(patch, at), { about, marked, context, facts }, []));
+  return { at, refuses, rejected, accepted };
 }
 
 /** Paths that all patches of a case set to the same text: context that the example needs and does not show. */
-function sharedBy(patches: readonly Patch[]): ReadonlySet<string> {
+function pathsSharedBy(patches: readonly Patch[]): ReadonlySet<string> {
   const [first, ...others] = patches.map((patch) => new Map(Object.entries(patch)));
   if (first === undefined || others.length === 0) return new Set();
   const alike = [...first].filter(([path, text]) => text !== null && others.every((other) => other.get(path) === text));

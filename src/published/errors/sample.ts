@@ -38,7 +38,7 @@ export function sampleOf(patch: Patch, view: View, codes: readonly string[]): Sa
 }
 
 /** The patch, which also removes the element at `at` where the example does not have it: so its absence is shown. */
-export function withAbsent(patch: Patch, at: string | undefined): Patch {
+export function addAbsent(patch: Patch, at: string | undefined): Patch {
   if (at === undefined || elementAt(at)?.kind !== 'leaf') return patch;
   const leaves = applyPatch(patch);
   const group = at.slice(0, at.lastIndexOf('/') + 1);
@@ -55,15 +55,15 @@ const XML: Form = {
 };
 
 function xmlOf(patch: Patch, { about, marked, context }: View): Fragment {
-  const lines = linesOf(exampleXml(withPlaceholders(patch)));
-  return fragmentOf(lines, { set: setBy(patch), removed: removedBy(patch), about, marked, context }, XML);
+  const lines = linesOf(exampleXml(addPlaceholders(patch)));
+  return fragmentOf(lines, { set: pathsSetBy(patch), removed: pathsRemovedBy(patch), about, marked, context }, XML);
 }
 
-function removedBy(patch: Patch): string[] {
+function pathsRemovedBy(patch: Patch): string[] {
   return Object.keys(patch).filter((path) => patch[path as keyof Patch] === null);
 }
 
-function setBy(patch: Patch): string[] {
+function pathsSetBy(patch: Patch): string[] {
   return Object.keys(patch)
     .filter((path) => typeof patch[path as keyof Patch] === 'string' && !path.startsWith('@') && !path.startsWith('='))
     .map((path) => path.replace(/^\+/, ''));
@@ -135,7 +135,7 @@ function indentLine(path: string, text: string): string {
 }
 
 /** The patch with placeholders for the elements that it removes, so that their places are known. */
-function withPlaceholders(patch: Patch): Patch {
+function addPlaceholders(patch: Patch): Patch {
   return Object.fromEntries(
     Object.entries(patch).flatMap(([path, text]) => {
       if (text !== null) return [[path, text]];
@@ -154,15 +154,15 @@ const JSON_FORM: Form = {
 function jsonOf(patch: Patch, { about, marked, context, facts }: View, codes: readonly string[]): Fragment | undefined {
   const text = exampleJson(patch);
   if (text === undefined || codesOf(text, facts).join() !== codes.toSorted().join()) return undefined;
-  const kept = setBy(patch).flatMap((path) => camposAt(path));
+  const kept = pathsSetBy(patch).flatMap((path) => camposAt(path));
   const declared = Object.keys(patch).flatMap((path) => (path.startsWith('=') ? [writeSlashes(path.slice(1))] : []));
   const set = [...kept, ...declared];
   // One property may stand for what was taken away and for what took its place.
-  const removed = removedBy(patch)
+  const removed = pathsRemovedBy(patch)
     .flatMap(camposAt)
     .filter((campo) => !set.includes(campo));
   // Two documents of a party cannot both be shown, the one that is there and the one that was.
-  const whole = exampleJson(withPlaceholders(patch));
+  const whole = exampleJson(addPlaceholders(patch));
   const chosen = {
     set,
     removed: whole === undefined ? [] : removed,

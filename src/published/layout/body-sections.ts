@@ -39,14 +39,14 @@ function bodyRow(item: CorpoItem, host: Host): string[] {
   const doc = paths.length > 1 ? 'CNPJ ou CPF' : element.doc;
   if (element.kind === 'group') {
     const kind = element.max === 1 ? 'objeto' : `lista de até ${element.max} objetos`;
-    return [code(item.name), sending(item, steps), where, kind, element.max === 1 ? doc : 'Documentos'];
+    return [code(item.name), sendingText(item, steps), where, kind, element.max === 1 ? doc : 'Documentos'];
   }
   const list = element.max === 1 ? '' : `lista de até ${element.max}: `;
   const expected = paths.length > 1 ? 'CNPJ de 14 posições ou CPF de 11, sem pontuação' : element.type.expected;
-  return [code(item.name), sending(item, steps), where, list + expected, doc];
+  return [code(item.name), sendingText(item, steps), where, list + expected, doc];
 }
 
-function sending(item: CorpoItem, steps: readonly Step[]): string {
+function sendingText(item: CorpoItem, steps: readonly Step[]): string {
   if (item.kind === 'campo' && item.padrao === 'ambiente') return '**sim**, em produção';
   if (item.kind === 'campo' && item.padrao !== undefined) return 'opcional';
   if (steps.some(({ choice }) => choice !== undefined)) return '*escolha*';

@@ -6,7 +6,7 @@
  */
 
 import type { Campo } from '../../fiscal/layout/corpo.ts';
-import { DEFAULT_SERIE, type DpsPath, FOREIGN_TAGS, INF_DPS } from '../../fiscal/layout/dps.ts';
+import { DEFAULT_SERIE, DPS_VERSAO, type DpsPath, FOREIGN_TAGS, INF_DPS } from '../../fiscal/layout/dps.ts';
 import { DPS, INF_NFSE_OWN, NFSE } from '../../fiscal/layout/nfse.ts';
 import { HOSTS, joinCampo } from '../../fiscal/layout/plan-corpo.ts';
 import { type SimpleType, T } from '../../fiscal/layout/simple-types.ts';
@@ -40,10 +40,10 @@ export function layoutMarkdown(): string {
 
 const HEAD = `<!-- Gerado por scripts/generate.ts a partir das tabelas do leiaute; não edite. -->
 
-# Leiaute 1.01
+# Leiaute ${DPS_VERSAO}
 
 A DPS que se envia para emitir uma NFS-e, campo a campo, e a NFS-e que volta. Os mesmos campos estão nos esquemas
-[dps-1.01.xsd](dps-1.01.xsd) e [nfse-1.01.xsd](nfse-1.01.xsd).
+[dps-${DPS_VERSAO}.xsd](dps-${DPS_VERSAO}.xsd) e [nfse-${DPS_VERSAO}.xsd](nfse-${DPS_VERSAO}.xsd).
 
 - [O essencial](#o-essencial)
 - [A menor DPS](#a-menor-dps)
@@ -59,7 +59,7 @@ A DPS que se envia para emitir uma NFS-e, campo a campo, e a NFS-e que volta. Os
 function essentials(): string {
   return `## O essencial
 
-- **Raiz**: \`DPS\` com \`versao="1.01"\`, no namespace \`http://www.sped.fazenda.gov.br/nfse\`; dentro, \`infDPS\` com o
+- **Raiz**: \`DPS\` com \`versao="${DPS_VERSAO}"\`, no namespace \`http://www.sped.fazenda.gov.br/nfse\`; dentro, \`infDPS\` com o
   atributo \`Id\`, que é \`DPS\` seguido de algarismos (um \`Id\` diferente do identificador nacional gera um aviso). Em
   produção \`Signature\` vem depois de \`infDPS\` e se refere a esse \`Id\`; em homologação não é preciso assinar.
 - **Ordem**: a das tabelas. Um elemento fora do lugar responde E203 e diz antes de qual deve vir.

@@ -1,58 +1,21 @@
-/** The smallest DPS that is received; the tests read it. */
-export const SMALLEST_DPS = `<?xml version="1.0" encoding="UTF-8"?>
-<DPS xmlns="http://www.sped.fazenda.gov.br/nfse" versao="1.01">
-  <infDPS Id="DPS355030821122233300018170000000000000000042">
-    <tpAmb>2</tpAmb>
-    <verAplic>MeuERP-3.2</verAplic>
-    <dCompet>2026-11-20</dCompet>
-    <tpEmit>1</tpEmit>
-    <cLocEmi>3550308</cLocEmi>
-    <prest>
-      <CNPJ>11222333000181</CNPJ>
-      <regTrib>
-        <opSimpNac>1</opSimpNac>
-        <regEspTrib>0</regEspTrib>
-      </regTrib>
-    </prest>
-    <serv>
-      <locPrest>
-        <cLocPrestacao>3550308</cLocPrestacao>
-      </locPrest>
-      <cServ>
-        <cTribNac>010101</cTribNac>
-        <xDescServ>Desenvolvimento de sistema</xDescServ>
-        <cNBS>115021000</cNBS>
-      </cServ>
-    </serv>
-    <valores>
-      <vServPrest>
-        <vServ>1000.00</vServ>
-      </vServPrest>
-      <trib>
-        <tribMun>
-          <tribISSQN>1</tribISSQN>
-          <tpRetISSQN>1</tpRetISSQN>
-        </tribMun>
-        <totTrib>
-          <indTotTrib>0</indTotTrib>
-        </totTrib>
-      </trib>
-    </valores>
-    <IBSCBS>
-      <valores>
-        <trib>
-          <gIBSCBS>
-            <CST>000</CST>
-            <cClassTrib>000001</cClassTrib>
-          </gIBSCBS>
-        </trib>
-      </valores>
-    </IBSCBS>
-  </infDPS>
-</DPS>
-`;
+/** The smallest documents that are received; the tests read them. */
+import { exampleXml } from '../../fiscal/rules/example.ts';
 
-/** The smallest JSON body, with the same declaration; the tests read it. */
+/** The smallest DPS: the example of the rules, without all that a sender may leave out. */
+export const SMALLEST_DPS = exampleXml({
+  '@Id': 'DPS355030821122233300018170000000000000000042',
+  verAplic: 'MeuERP-3.2',
+  dCompet: '2026-11-20',
+  'prest/xNome': null,
+  toma: null,
+  'serv/cServ/xDescServ': 'Desenvolvimento de sistema',
+  'valores/trib/tribMun/pAliq': null,
+  'IBSCBS/finNFSe': null,
+  'IBSCBS/cIndOp': null,
+  'IBSCBS/indDest': null,
+});
+
+/** The smallest JSON body, with the same declaration. */
 export const SMALLEST_BODY = `{
   "data_competencia": "2026-11-20",
   "municipio_emissor": "3550308",

@@ -111,7 +111,7 @@ function elementOf(item: Leaf | Group, name: string, path: readonly string[], re
   const type = item.kind === 'group' ? complexType(item, path, named) : simpleType(item.type, named);
   const most = item.max === 1 ? '' : ` maxOccurs="${item.max}"`;
   return [
-    `<xs:element name="${name}" type="${type}"${least(required)}${most}>`,
+    `<xs:element name="${name}" type="${type}"${minOccurs(required)}${most}>`,
     ...indent(documentation(item.doc)),
     '</xs:element>',
   ];
@@ -125,7 +125,7 @@ function complexType(group: Group, above: readonly string[], named: Named): stri
   named.complex.push(type);
   const content = [
     '<xs:sequence>',
-    ...indent(inside(group, path, named)),
+    ...indent(contentLines(group, path, named)),
     ...(group.signed ? [`  <xs:any namespace="${SIGNATURE_NAMESPACE}" processContents="lax" minOccurs="0"/>`] : []),
     '</xs:sequence>',
     ...(group.attributes ?? []).flatMap((attribute) => attributeLines(attribute, named)),
@@ -140,7 +140,7 @@ function complexType(group: Group, above: readonly string[], named: Named): stri
 }
 
 /** The content of a group. A group of a sender is not empty, even where each of its members is optional (D-34). */
-function inside({ items }: Group, path: readonly string[], named: Named): Lines {
+function contentLines({ items }: Group, path: readonly string[], named: Named): Lines {
   const parts = segments(items, named);
   const mayBeEmpty = parts.flat().every((item) => !isRequired(item, named));
   if (named.side === 'national' || !mayBeEmpty) return parts.flatMap((part) => anyOrder(part, path, named));
@@ -233,10 +233,10 @@ function isRequired(item: Item, { side }: Named): boolean {
 }
 
 function choice(required: boolean, branches: readonly Lines[]): Lines {
-  return [`<xs:choice${least(required)}>`, ...indent(branches.flat()), '</xs:choice>'];
+  return [`<xs:choice${minOccurs(required)}>`, ...indent(branches.flat()), '</xs:choice>'];
 }
 
-function least(required: boolean): string {
+function minOccurs(required: boolean): string {
   return required ? '' : ' minOccurs="0"';
 }
 
@@ -253,7 +253,7 @@ function simpleType(type: SimpleType, named: Named): string {
   ];
   const known = named.simple.get(name);
   if (known === undefined) named.simple.set(name, content);
-  else if (withoutDocumentation(known) !== withoutDocumentation(content)) {
+  else if (dropDocumentation(known) !== dropDocumentation(content)) {
     throw new RangeError(`Two types of the name ${name}`);
   }
   return name;
@@ -319,7 +319,7 @@ function documentation(text: string): Lines {
   return [`<xs:annotation><xs:documentation>${escapeText(text)}</xs:documentation></xs:annotation>`];
 }
 
-function withoutDocumentation(lines: Lines): string {
+function dropDocumentation(lines: Lines): string {
   return lines.filter((line) => !line.includes('<xs:documentation>')).join('\n');
 }
 

@@ -4,6 +4,7 @@
  * operation, stand here alone.
  */
 import { SANDBOX_SLUG } from '../../fiscal/ambiente.ts';
+import { VERSOES } from '../../fiscal/layout/layouts.ts';
 import { IDEMPOTENCY_HEADER } from '../../flows/idempotency.ts';
 import { DOCS_PATH, ERROS_PATH } from '../paths.ts';
 import { projectText } from '../project-text.ts';
@@ -40,7 +41,7 @@ export function describeApi(door: DescribedDoor): Json {
     info: {
       title: TITLE,
       version: VERSION,
-      summary: 'Emissão, consulta e eventos da NFS-e do padrão nacional, leiaute 1.01.',
+      summary: `Emissão, consulta e eventos da NFS-e do padrão nacional, leiaute ${VERSOES}.`,
       description: INTRODUCTION,
       contact: { name: 'Documentação do serviço', url: `${EXAMPLE_SITE}${DOCS_PATH}` },
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },

@@ -106,7 +106,7 @@ function wholeResponse(status: CommonStatus, more: readonly string[], refusals: 
   const { about, headers = [] }: Common = COMMON[status];
   const codes = commonCodes(status, refusals);
   const response = refusalResponse(about, { codes, headers: [...headers, ...more] });
-  return withExamples(response, madeExamples({ status, codes }, refusals));
+  return addExamples(response, madeExamples({ status, codes }, refusals));
 }
 
 /** The codes with which every operation answers a status: those of the made refusals without a name of their own. */
@@ -187,11 +187,11 @@ function ownRefusal(route: DescribedRoute, { status, codes }: Refusal, refusals:
   const response = refusalResponse(about, { codes, headers: [...own, ...more], isJudged });
   if (method === 'HEAD') return { description: about, headers: response.headers };
   const recorded = EXEMPLOS.filter((one) => one.status === status && (one.id === id || one.tambem?.includes(id)));
-  return withExamples(response, { ...answersOf(recorded), ...madeExamples({ status, codes }, refusals) });
+  return addExamples(response, { ...answersOf(recorded), ...madeExamples({ status, codes }, refusals) });
 }
 
 /** A response in JSON with its examples by name. */
-function withExamples(response: Json, examples: Json): Json {
+function addExamples(response: Json, examples: Json): Json {
   const content = response.content as Json;
   const json = content['application/json'] as Json;
   return { ...response, content: { 'application/json': { ...json, examples } } };

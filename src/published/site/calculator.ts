@@ -12,7 +12,7 @@ import { explainIbsCbs } from '../../fiscal/explain-ibscbs.ts';
 import { assessIbsCbs, type IbsCbsInput } from '../../fiscal/ibscbs.ts';
 import { brazilianDate, isDay } from '../../fiscal/moment.ts';
 import { shorten } from '../markdown.ts';
-import { breakable, type Html, html } from './page-shell.ts';
+import { allowBreaks, type Html, html } from './page-shell.ts';
 
 /** Parameters of the form, in its order. */
 export const CALCULATOR_PARAMS = ['codigo', 'competencia', 'simples', 'cclasstrib', 'valor', 'issqn'] as const;
@@ -168,7 +168,7 @@ function amountsOf({ dCompet, classificacao, vServ, vISSQN }: Read, tabela: Tabe
 <thead><tr><th scope="col">Campo</th><th scope="col">Como se chega a ele</th><th scope="col" class="right">Valor</th></tr></thead>
 <tbody>${explainIbsCbs(input, amounts, tabela).map(
     ({ campo, formula, valor }) =>
-      html`<tr><td><code>${breakable(campo.slice(campo.lastIndexOf('/') + 1))}</code></td><td>${formula}</td><td class="right">${valor}</td></tr>\n`,
+      html`<tr><td><code>${allowBreaks(campo.slice(campo.lastIndexOf('/') + 1))}</code></td><td>${formula}</td><td class="right">${valor}</td></tr>\n`,
   )}</tbody>
 </table></div>
 <p class="quiet">Sem descontos, PIS, Cofins próprios, retenções nem reembolsos, que também mudam a base ou o líquido (${`vLiq ${formatDecimal(vServ)}`}). O

@@ -9,7 +9,7 @@ import { DOCS_PATH, ERROS_JSON_PATH, ERROS_PATH } from '../paths.ts';
 import { correctSpelling, errorIndexPage, errorPage, errorsJsonText, unknownCodePage } from './error-pages.ts';
 import { PAGES } from './frame.ts';
 import { homePage } from './home-page.ts';
-import { breakable, html, PAGE_POLICY } from './page-shell.ts';
+import { allowBreaks, html, PAGE_POLICY } from './page-shell.ts';
 
 const SITE = 'https://nfse.exemplo.gov.br';
 
@@ -84,7 +84,7 @@ describe('the page of a code', () => {
   });
 
   test('breaks a long name on a narrow screen, and no number', () => {
-    const shown = (text: string): string => html`${breakable(text)}`.html;
+    const shown = (text: string): string => html`${allowBreaks(text)}`.html;
     assert.equal(shown('toma/end/endExt e codigo_nbs'), 'toma/<wbr>end/<wbr>endExt e codigo_<wbr>nbs');
     assert.equal(shown('ibscbs.total_cbs'), 'ibscbs.<wbr>total_<wbr>cbs');
     for (const number of ['07.02.02', '1000.00', '01/10/2026']) assert.equal(shown(number), number);

@@ -21,7 +21,7 @@ import {
 import { findMatches, SEARCH_MAX, searchableOf } from '../errors/search.ts';
 import { ERROS_PATH } from '../paths.ts';
 import { framePage, searchForm } from './frame.ts';
-import { breakable, document, type Html, html, type Inserted } from './page-shell.ts';
+import { allowBreaks, document, type Html, html, type Inserted } from './page-shell.ts';
 
 /** Last segment of the path of the index: the links are relative to it. */
 const ERROS = ERROS_PATH.slice(ERROS_PATH.lastIndexOf('/') + 1);
@@ -153,9 +153,9 @@ ${page.notice === undefined ? undefined : html`<p class="notice">${linkReplaceme
     ? undefined
     : html`<p class="status"><b>HTTP ${page.http}.</b>${isUnusual ? badge(error) : undefined} ${page.retry}</p>\n`
 }<h2>O que significa</h2>
-<p>${breakable(error.significado)}</p>
+<p>${allowBreaks(error.significado)}</p>
 <h2>Como resolver</h2>
-<p>${breakable(error.comoResolver)}</p>
+<p>${allowBreaks(error.comoResolver)}</p>
 ${isOld ? undefined : html`<h2>A quem diz respeito</h2>\n<p>${page.reach}</p>\n`}${fields(page)}${examples(page, error)}${
   nacional === undefined ? undefined : html`<h2>Em outros sistemas</h2>\n<p>${nacional}</p>\n`
 }
@@ -181,7 +181,7 @@ function fields({ fields }: ErrorPage): Html | undefined {
 <ul class="paths">
 ${fields.map(
   ({ path, campo }) =>
-    html`<li><code>${breakable(path)}</code>${campo === undefined ? undefined : html`<span>em JSON <code>${breakable(campo)}</code></span>`}</li>\n`,
+    html`<li><code>${allowBreaks(path)}</code>${campo === undefined ? undefined : html`<span>em JSON <code>${allowBreaks(campo)}</code></span>`}</li>\n`,
 )}</ul>
 `;
 }
@@ -213,11 +213,11 @@ ${content}</figure>
 
 function example(one: Case, isOneOfMany: boolean): Html {
   const { at, title, why, mend, alcance, expected, rejected, refuses, accepted } = one;
-  const place = at === undefined ? 'Na estrutura do documento' : html`Em <code>${breakable(at)}</code>`;
+  const place = at === undefined ? 'Na estrutura do documento' : html`Em <code>${allowBreaks(at)}</code>`;
   return html`${isOneOfMany ? html`<h3>${place}</h3>\n` : undefined}${
     title === undefined ? undefined : html`<p><b>${title}.</b></p>\n`
-  }${why === undefined ? undefined : html`<p>${breakable(why)}</p>\n`}${
-    mend === undefined ? undefined : html`<p>Como resolver: ${breakable(mend)}</p>\n`
+  }${why === undefined ? undefined : html`<p>${allowBreaks(why)}</p>\n`}${
+    mend === undefined ? undefined : html`<p>Como resolver: ${allowBreaks(mend)}</p>\n`
   }${alcance === undefined ? undefined : html`<p class="reach">${ALCANCE_DA_REGRA[alcance]}</p>\n`}${
     expected === undefined ? undefined : html`<p>Esperado: ${expected}.</p>\n`
   }${rejected.map(({ sample, answers }) =>
@@ -231,8 +231,8 @@ function example(one: Case, isOneOfMany: boolean): Html {
 }
 
 function answer({ codigo, xpath, campo, mensagem }: Answer): Html {
-  const named = campo === undefined ? undefined : html`<code>${breakable(campo)}</code>`;
-  return html`<li><b>${codigo}</b> ${mensagem} <code>${breakable(xpath)}</code>${named}</li>\n`;
+  const named = campo === undefined ? undefined : html`<code>${allowBreaks(campo)}</code>`;
+  return html`<li><b>${codigo}</b> ${mensagem} <code>${allowBreaks(xpath)}</code>${named}</li>\n`;
 }
 
 /** An example in XML and in JSON, side by side where there is room. */

@@ -36,6 +36,7 @@ import {
 import { LISTED_MAX } from '../../fiscal/fault.ts';
 import { groupDigits } from '../../fiscal/group-digits.ts';
 import { FOREIGN_TAGS } from '../../fiscal/layout/dps.ts';
+import { VERSOES } from '../../fiscal/layout/layouts.ts';
 import { FAULTS_MAX } from '../../fiscal/layout/reading.ts';
 import type { Leaf } from '../../fiscal/layout/vocabulary.ts';
 import { brazilianDate } from '../../fiscal/moment.ts';
@@ -63,6 +64,7 @@ export type Facts = Readonly<Record<string, (tabela?: TabelaIbsCbs) => string>>;
 
 export const LAW_FACTS: Facts = {
   integracao: () => SANDBOX_SLUG,
+  'versoes-da-dps': () => VERSOES,
 
   // Headers
   'cabecalho-assinatura-dps': () => code(DPS_SIGNATURE_HEADER),
@@ -85,7 +87,7 @@ export const LAW_FACTS: Facts = {
   'limite-niveis-adn': () => `${DEPTH_MAX} níveis`,
   'tolerancia-aliquota': () => TOLERANCIA.aliquota.texto,
   'tolerancia-valor': () => TOLERANCIA.valor.texto,
-  'tolerancia-piscofins': () => `R$ ${comma(PISCOFINS_TOLERANCE)}`,
+  'tolerancia-piscofins': () => `R$ ${writeComma(PISCOFINS_TOLERANCE)}`,
   'espera-consulta': () =>
     `de 1 segundo a ${PROXIMA_MAX_MS === 3_600_000 ? 'uma hora' : `${PROXIMA_MAX_MS / 60_000} minutos`}`,
   'quantos-codigos': () => String(ERRORS.length),
@@ -110,7 +112,7 @@ export const LAW_FACTS: Facts = {
       ['O que significa', '`nota.status`', '`protocolo.status`', '`chave_acesso_provisoria`', 'Ainda muda por si'],
       Object.values(NOTA_ESTADOS).map(({ status, protocolo, chave_acesso_provisoria, significado, rests }) => {
         const values = [status, protocolo, String(chave_acesso_provisoria)];
-        return [significado, ...values.map(code), yes(!rests)];
+        return [significado, ...values.map(code), yesOrNo(!rests)];
       }),
     ),
   'tabela-estados-evento': () =>
@@ -158,7 +160,9 @@ export const LAW_FACTS: Facts = {
   'tabela-aliquotas': (tabela = tabelaEmbarcada()) =>
     table(
       ['Tributo', 'De quem', 'De', 'Até', 'Alíquota', 'Base legal'],
-      [...tabela.linhas.map(aliquotaRow), ...unpublished(tabela)].toSorted(([, , a], [, , b]) => compareDays(a!, b!)),
+      [...tabela.linhas.map(aliquotaRow), ...unpublishedRows(tabela)].toSorted(([, , a], [, , b]) =>
+        compareDays(a!, b!),
+      ),
     ),
 
   // Differences
@@ -240,7 +244,7 @@ function quotaText(count: number, janelaS: number): string {
 
 const AMBIENTES_ROWS: readonly AmbienteRow[] = [
   ['`tpAmb` da nota, qualquer que seja o enviado', ({ tpAmb }) => tpAmb],
-  ['Vai ao ADN', ({ transmits }) => yes(transmits)],
+  ['Vai ao ADN', ({ transmits }) => yesOrNo(transmits)],
   ['Sem assinatura, ou com uma errada', ({ signatureRefuses }) => (signatureRefuses ? 'recusa' : 'aceita, com aviso')],
   [
     'Prestador sem cadastro',
@@ -257,14 +261,14 @@ const AMBIENTES_ROWS: readonly AmbienteRow[] = [
   ['O que se emitiu é guardado', ({ guardaDias }) => (guardaDias === undefined ? 'sempre' : `${guardaDias} dias`)],
   [
     'Alíquota do ISSQN que ninguém informou',
-    ({ fallbackAliquota }) => (fallbackAliquota === undefined ? 'recusa' : `${comma(fallbackAliquota)} %`),
+    ({ fallbackAliquota }) => (fallbackAliquota === undefined ? 'recusa' : `${writeComma(fallbackAliquota)} %`),
   ],
   [
     'Regra nacional que a especificação não nomeia',
     ({ regrasNacionais }) => (regrasNacionais === 'recusa' ? 'recusa' : 'aviso'),
   ],
   ['`GET` por identificador da DPS', ({ dpsQueryIsOpen }) => (dpsQueryIsOpen ? 'aberto' : 'só com certificado')],
-  ['Marca-d’água no DANFSe', ({ watermark }) => yes(watermark)],
+  ['Marca-d’água no DANFSe', ({ watermark }) => yesOrNo(watermark)],
 ];
 
 const AUTORES: Readonly<Record<AutorEvento, string>> = {
@@ -300,7 +304,7 @@ function aliquotaRow({ tributo, uf, municipio, cClassTrib, inicio, fim, aliquota
 }
 
 /** Rates that the law leaves to somebody to fix, and that the table does not have. */
-function unpublished(tabela: TabelaIbsCbs): readonly (readonly string[])[] {
+function unpublishedRows(tabela: TabelaIbsCbs): readonly (readonly string[])[] {
   return aliquotasIbsCbs()
     .filter(
       ({ aliquota, tributo, inicio }) =>
@@ -322,10 +326,10 @@ function compareDays(a: string, b: string): number {
   return one! - other!;
 }
 
-function yes(value: boolean): string {
+function yesOrNo(value: boolean): string {
   return value ? 'sim' : 'não';
 }
 
-function comma(value: Decimal): string {
+function writeComma(value: Decimal): string {
   return formatDecimal(value).replace('.', ',');
 }

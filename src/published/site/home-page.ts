@@ -1,8 +1,9 @@
 import { SANDBOX_SLUG } from '../../fiscal/ambiente.ts';
+import { VERSOES } from '../../fiscal/layout/layouts.ts';
 import { writeBraces } from '../markdown.ts';
 import type { DescribedRoute } from '../openapi/described.ts';
 import { DOCS_PATH, ERROS_JSON_PATH, ERROS_PATH, OPENAPI_PATH, REFERENCE_PATH } from '../paths.ts';
-import { breakable, document, html } from './page-shell.ts';
+import { allowBreaks, document, html } from './page-shell.ts';
 
 /** The start page. `site`: the address of the service as the reader knows it, without a slash at its end. */
 export function homePage(site: string, routes: readonly DescribedRoute[]): string {
@@ -11,7 +12,7 @@ export function homePage(site: string, routes: readonly DescribedRoute[]): strin
     'Emissor de NFS-e',
     html`
 <h1>Emissor de NFS-e</h1>
-<p class="lead">Recebe a DPS do leiaute nacional 1.01 e responde com a NFS-e e a sua chave de acesso.</p>
+<p class="lead">Recebe a DPS do leiaute nacional ${VERSOES} e responde com a NFS-e e a sua chave de acesso.</p>
 
 <h2>Experimente</h2>
 <p>O ambiente de integração não pede certificado nem cadastro, e o que se emite nele não tem valor fiscal.</p>
@@ -22,7 +23,7 @@ export function homePage(site: string, routes: readonly DescribedRoute[]): strin
 <h2>Endereços</h2>
 <p>O primeiro segmento é o município; <code>${SANDBOX_SLUG}</code> é o ambiente de integração.</p>
 <ul class="routes">
-${current.map(({ method, path, summary }) => html`<li><code><b>${method}</b> ${breakable(`/{municipio}${writeBraces(path)}`)}</code><span>${summary}</span></li>\n`)}</ul>
+${current.map(({ method, path, summary }) => html`<li><code><b>${method}</b> ${allowBreaks(`/{municipio}${writeBraces(path)}`)}</code><span>${summary}</span></li>\n`)}</ul>
 
 <h2>Documentação</h2>
 <ul class="links">

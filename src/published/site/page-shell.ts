@@ -33,7 +33,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
  * A path, or a text with long names in it, that may break on a narrow screen after a slash, a low line or a dot inside of a
  * name; never inside of a number (`07.02.02`, `01/10/2026`).
  */
-export function breakable(text: string): Inserted {
+export function allowBreaks(text: string): Inserted {
   return text
     .split(/(?<=[/_.])(?<!\d[/.](?=\d))(?=\w)/)
     .flatMap((part, place) => (place === 0 ? [part] : [html`<wbr>`, part]));

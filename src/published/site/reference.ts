@@ -24,12 +24,15 @@ export type ReferenceFile = {
 };
 
 const FILES: Readonly<Record<string, { readonly type: string; readonly load: () => Promise<Buffer> }>> = {
-  'swagger-ui.css': { type: 'text/css; charset=utf-8', load: () => ofPackage('swagger-ui.css') },
-  'swagger-ui-bundle.js': { type: 'text/javascript; charset=utf-8', load: () => ofPackage('swagger-ui-bundle.js') },
+  'swagger-ui.css': { type: 'text/css; charset=utf-8', load: () => readPackageFile('swagger-ui.css') },
+  'swagger-ui-bundle.js': {
+    type: 'text/javascript; charset=utf-8',
+    load: () => readPackageFile('swagger-ui-bundle.js'),
+  },
   'referencia.js': { type: 'text/javascript; charset=utf-8', load: async () => Buffer.from(script()) },
 };
 
-function ofPackage(name: string): Promise<Buffer> {
+function readPackageFile(name: string): Promise<Buffer> {
   return readFile(fileURLToPath(import.meta.resolve(`swagger-ui-dist/${name}`)));
 }
 

@@ -3,7 +3,7 @@
  * their pages, and the plain text of each section for the search. HTML in a source is shown as text.
  */
 import { Marked, type Tokens } from 'marked';
-import { breakable, type Html, html } from './page-shell.ts';
+import { allowBreaks, type Html, html } from './page-shell.ts';
 
 type Heading = { readonly level: number; readonly id: string; readonly text: string };
 
@@ -39,7 +39,7 @@ export function renderMarkdown(source: string, { link, errorPage, blocks = {} }:
     renderer: {
       heading({ tokens, depth }) {
         const text = plainOf(tokens);
-        const id = unique(slugOf(text), ids);
+        const id = uniqueSlug(slugOf(text), ids);
         const inner = this.parser.parseInline(tokens);
         sections.push({ level: depth, id, text, words: [] });
         if (depth === 1) return '';
@@ -59,7 +59,7 @@ export function renderMarkdown(source: string, { link, errorPage, blocks = {} }:
         return `${html`<pre tabindex="0"><code>${text}</code></pre>`.html}\n`;
       },
       codespan({ text }) {
-        const code = html`<code>${breakable(text)}</code>`;
+        const code = html`<code>${allowBreaks(text)}</code>`;
         const page = isLinked || !CODIGO.test(text) ? undefined : errorPage(text);
         return page === undefined ? code.html : html`<a href="${page}">${code}</a>`.html;
       },
@@ -153,7 +153,7 @@ function slugOf(text: string): string {
     .replace(/\s/g, '-');
 }
 
-function unique(slug: string, taken: Set<string>): string {
+function uniqueSlug(slug: string, taken: Set<string>): string {
   const name = slug === '' ? 'secao' : slug;
   let one = name;
   for (let count = 2; taken.has(one); count += 1) one = `${name}-${count}`;
