@@ -1,9 +1,6 @@
 /**
- * The rates of the IBS and the CBS: the table in force, how it came to be, and how a file is merged into it. National law, so
- * that no statement here names a tenant.
- *
- * Each import that changes something makes a version. Replaced rows stay with the version that replaced them: what a note was
- * judged by can be told for ever.
+ * The rates of the IBS and the CBS: the table in force, its versions, and how a file is merged into it. They are national law: no statement
+ * here names a tenant. Replaced rows stay with the version that replaced them, so that the rates of every note can be told.
  */
 import { type Aliquota, aliquotasEmbarcadas, type TabelaIbsCbs, tabelaIbsCbs } from '../fiscal/aliquotas-ibs-cbs.ts';
 import { cacheReads } from './cache-reads.ts';
@@ -110,8 +107,8 @@ export function entradaOf({ cClassTrib, ...row }: Aliquota, linha: number): Entr
 }
 
 /**
- * The table that the program ships is the first import; nothing where there has been one. One statement, so that of two processes
- * that start at once one does it, and a pooler may stand between.
+ * Imports the table that the program ships where there was no import yet. One statement: of two processes that start at once one does it,
+ * behind a pooler too.
  */
 export async function importShipped(pool: Db, em: number): Promise<void> {
   const { rows } = await pool.query<{ versao: number }>(VERSAO);

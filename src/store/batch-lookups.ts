@@ -1,7 +1,4 @@
-/**
- * Look-ups asked by many callers in the same turn of the event loop become one statement a tenant: the issuance path
- * awaits no row at a time.
- */
+/** Makes look-ups of the same turn of the event loop one statement a tenant: the issuance path awaits no row at a time. */
 
 /** `load` answers a map of what it found among the keys; a key that is not in it is undefined. */
 export function batchLookups<Value>(

@@ -1,6 +1,6 @@
 /**
- * What is read at every request and changes seldom (a municipality, its services, an establishment) is kept for a moment.
- * A change is seen by every process within that moment, without anybody telling anybody.
+ * Keeps for a moment what every request reads and what seldom changes: a municipality, its services, an establishment. Every process sees a
+ * change within that moment.
  */
 
 const FRESH_MS = 2_000;

@@ -12,27 +12,28 @@ import {
 import { movesTo } from '../fiscal/machine.ts';
 import { NOTA_MOVES, type NotaMove, RASCUNHOS } from '../fiscal/nota.ts';
 import { claimStatement, claimValues, createSettle, type Settlement, tenantsDue, trailOf } from './claims.ts';
+import type { EventoRow } from './evento-rows.ts';
 import { wakeSubstitutas } from './follow-nota.ts';
 import { type Db, dropNul, ONE_BY_ONE } from './open.ts';
 import { quoteWords } from './sql.ts';
 
-/** An event that the worker holds for a while. */
-export type ClaimedEvento = {
-  readonly id: string;
-  /** `id` of its nota. */
-  readonly nota: string;
-  readonly chave_acesso: string;
-  readonly codigo_tipo_evento: string;
-  readonly numero_sequencial: number;
-  readonly cancela: boolean;
+/** Columns of an event that a claim answers. */
+const CLAIMED = [
+  'nota',
+  'codigo_tipo_evento',
+  'numero_sequencial',
+  'cancela',
+  'tentativas',
+  'reprocessamentos_count',
+  'autor',
+  'campos',
+  'criado_em',
+] as const satisfies readonly (keyof EventoRow)[];
+
+/** An event that the worker holds for a while; its announcement is counted among its retries, when it is one. */
+export type ClaimedEvento = Pick<EventoRow, 'id' | 'chave_acesso' | (typeof CLAIMED)[number]> & {
   /** Where it was found: one that was announced before (`enviado`, `erro`) is asked about before it is sent again. */
   readonly found: EventoEstado;
-  readonly tentativas: number;
-  /** This announcement among them, when it is a retry. */
-  readonly reprocessamentos_count: number;
-  readonly autor: string;
-  readonly campos: Readonly<Record<string, string>>;
-  readonly criado_em: Date;
   readonly simular: string | null;
   /** The highest reception number known when it was first announced. */
   readonly nsu_antes: string;
@@ -73,13 +74,11 @@ const LEADS_TO = (['anuncio', 'recusa_nota', 'nota_nao_autorizada'] as const)
   .join(' ');
 
 /**
- * The first due event of each nota and, after it, those that are due too; what follows one that is not, or that somebody
- * holds, is left (the last condition of `ready`). The nota is locked for the moment, so that it is not authorised or refused
- * between the look at it and the commit; one that is being so just now is looked at the next time.
+ * `first` and `others`: the first due event of each nota, and those after it that are due too. What follows an event that is not due, or
+ * that somebody holds, is left by `ready`. The nota is locked for the moment, so that nobody decides it meanwhile.
  *
- * Of a nota that is a draft nothing is sent, so its order does not matter: `waiting` takes what follows, which would otherwise
- * seem stuck. These are counted for themselves, so that a nota with many keeps nobody from being sent. Afterwards the first
- * alone is looked at soon; the authorisation of the nota wakes them all, and thousands that are due are a long look each time.
+ * The order of the events of a draft does not matter, since none is sent: `waiting` takes what follows the first. Those are counted apart,
+ * so that a nota with many hinders nobody. Only the first is looked at again soon; the authorisation of the nota wakes them all.
  */
 const DUE = `first as (
     select e.id, e.nota, e.ordem, e.estado as found, e.due_at, n.estado as nota_estado, n.chave_acesso
@@ -129,19 +128,8 @@ const CLAIM = claimStatement('evento', {
       when 'anuncio' then t.aguardando_desde end`,
   ],
   answers: [
-    't.nota',
-    'd.chave_acesso',
-    't.codigo_tipo_evento',
-    't.numero_sequencial',
-    't.cancela',
-    't.tentativas',
-    't.reprocessamentos_count',
-    't.autor',
-    't.campos',
-    't.criado_em',
-    't.simular',
-    't.nsu_antes',
-    'd.gatilho as movido_por',
+    ...CLAIMED.map((column) => `t.${column}`),
+    ...['d.chave_acesso', 't.simular', 't.nsu_antes', 'd.gatilho as movido_por'],
   ],
   orderBy: ['d.due_at', 't.nota', 'd.ordem'],
 });
@@ -172,9 +160,9 @@ export function eventoClaims(pool: Db) {
     /** Asked across tenants. */
     listTenantsDue: tenantsDue(pool, 'eventos', `(${isFirst('m.tenant', 'x')} or (${isDraft}))`),
     /**
-     * Takes due events under a token of one's own and announces the sending, in one commit. What waits for its nota is looked at again at
-     * `pollAt`, what has a refused one is waived. An event is left while an earlier one of its nota is under way and not in this claim.
-     * `mayAnnounce` false: only what is not to be sent is moved.
+     * Takes due events under a token and announces their sending, in one commit. An event that waits for its nota is due again at `pollAt`,
+     * and one of a refused nota is waived. An event is left while an earlier one is under way outside this claim. `mayAnnounce` false:
+     * nothing is to be sent.
      */
     claim: async (
       tenant: string,

@@ -50,8 +50,8 @@ export function loteClaims(pool: Db, onStored: OnStored) {
       return rows[0] && { ...rows[0], token };
     },
     /**
-     * Issues the notes of a claimed lot in its order, all of them and the lot with them, or none: then each has its result.
-     * `lost`: the claim had ended. `replaces`: some of them replace others, and the lot is due once more.
+     * Issues all notes of a claimed lot, in its order, or none: then each has its result. `lost`: the claim had ended. `replaces`: some
+     * notes replace others, and the lot is due once more.
      */
     issue: issueLote.bind(null, pool, onStored),
     /** Ends a claimed lot of which nothing is left to do. */
@@ -95,20 +95,9 @@ const DEFER = `with own as (
   where l.tenant = $1 and l.due_at < $4 and l.prestador = own.prestador and l.claims is null
     and l.situacao = ${LOTE_SITUACAO.recebido}`;
 
-class ClaimEnded extends Error {}
-
-class ReplacedBefore extends Error {
-  readonly chaves: readonly string[];
-
-  constructor(chaves: readonly string[]) {
-    super('a note is replaced once');
-    this.chaves = chaves;
-  }
-}
-
 /**
- * Of the notes that these replace, those that are cancelled or that another note of the party replaces that stands. The numbers
- * of the provider are locked when it is asked, so that no other note of it is being issued.
+ * Of the notes to be replaced, those that are cancelled, or that another standing note of the party replaces. The provider's numbers are
+ * locked then: no other note of it is being issued.
  */
 const REPLACED_BEFORE = `select x.chave from unnest($2::text[]) as x (chave)
   where exists (select 1 from notas n where n.tenant = $1 and n.chave_acesso = x.chave and n.estado = 'cancelada')
@@ -119,32 +108,30 @@ async function issueLote(
   pool: Db,
   onStored: OnStored,
   tenant: string,
-  { protocolo, token }: Pick<ClaimedLote, 'protocolo' | 'token'>,
+  { protocolo, token }: Held,
   issuances: readonly Issuance[],
   { now, replaces }: { readonly now: number; readonly replaces: boolean },
 ): Promise<'issued' | 'lost' | { readonly results: readonly IssueResult[] } | Substituidas> {
-  try {
-    const issued = await issueTogether(pool, tenant, issuances, async (client, rows) => {
-      const at = new Date(now);
-      const text = replaces ? ISSUE_REPLACING : ISSUE;
-      const { rowCount } = await client.query(text, [tenant, protocolo, token, replaces ? at : null, at]);
-      if (rowCount !== 1) throw new ClaimEnded();
-      const link = `update lotes_rps r set nota = x.nota from unnest($3::int[], $4::bigint[]) as x (ordem, nota)
-        where r.tenant = $1 and r.protocolo = $2 and r.ordem = x.ordem`;
-      const ids = rows.map(({ id }) => String(id));
-      const replaced = rows.flatMap(({ nota }) => nota.substitui ?? []);
-      if (replaced.length > 0) {
-        const before = await client.query<{ chave: string }>(REPLACED_BEFORE, [tenant, replaced, ids]);
-        if (before.rows.length > 0) throw new ReplacedBefore(before.rows.map(({ chave }) => chave));
-      }
-      await client.query(link, [tenant, protocolo, rows.map((_row, place) => place), ids]);
-    });
-    if ('results' in issued) return issued;
-    onStored(tenant, transmissible(issued.rows));
-    return 'issued';
-  } catch (error) {
-    if (error instanceof ClaimEnded) return 'lost';
-    if (error instanceof ReplacedBefore) return { substituidas: error.chaves };
-    throw error;
-  }
+  type Obstacle = 'lost' | Substituidas;
+  const issued = await issueTogether<Obstacle>(pool, tenant, issuances, async (client, rows) => {
+    const at = new Date(now);
+    const text = replaces ? ISSUE_REPLACING : ISSUE;
+    const { rowCount } = await client.query(text, [tenant, protocolo, token, replaces ? at : null, at]);
+    if (rowCount !== 1) return 'lost';
+    const ids = rows.map(({ id }) => String(id));
+    const replaced = rows.flatMap(({ nota }) => nota.substitui ?? []);
+    if (replaced.length > 0) {
+      const before = await client.query<{ chave: string }>(REPLACED_BEFORE, [tenant, replaced, ids]);
+      if (before.rows.length > 0) return { substituidas: before.rows.map(({ chave }) => chave) };
+    }
+    await client.query(LINK, [tenant, protocolo, rows.map((_row, place) => place), ids]);
+    return undefined;
+  });
+  if (issued === 'lost' || !('rows' in issued)) return issued;
+  onStored(tenant, transmissible(issued.rows));
+  return 'issued';
 }
+
+/** The note of each RPS. */
+const LINK = `update lotes_rps r set nota = x.nota from unnest($3::int[], $4::bigint[]) as x (ordem, nota)
+  where r.tenant = $1 and r.protocolo = $2 and r.ordem = x.ordem`;

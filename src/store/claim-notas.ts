@@ -3,14 +3,12 @@ import { randomUUID } from 'node:crypto';
 import type { NotaEstado, NotaMove } from '../fiscal/nota.ts';
 import { claimStatement, claimValues, createSettle, type Settlement, tenantsDue } from './claims.ts';
 import { moveWaitingEventos, wakeSubstitutas } from './follow-nota.ts';
+import type { NotaRow } from './nota-columns.ts';
 import type { Db } from './open.ts';
 import { replacesOwn } from './substituicao.ts';
 
 /** A nota that the worker holds for a while. */
-export type ClaimedNota = {
-  readonly id: string;
-  readonly chave_acesso: string;
-  readonly id_dps: string;
+export type ClaimedNota = Pick<NotaRow, 'id' | 'chave_acesso' | 'id_dps' | 'simular' | 'data_emissao'> & {
   /** Where it was found: a nota that was already announced is asked about before it is sent again. */
   readonly found: NotaEstado;
   readonly tentativas: number;
@@ -18,10 +16,8 @@ export type ClaimedNota = {
   readonly nsu_antes: string;
   /** The highest that is known now. */
   readonly nsu_agora: string;
-  readonly simular: string | null;
   /** Key of the nota that it replaces; null also where that is another party's. */
   readonly substitui: string | null;
-  readonly data_emissao: Date;
 };
 
 export type Claim = { readonly token: string; readonly notas: readonly ClaimedNota[] };

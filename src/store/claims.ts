@@ -1,9 +1,9 @@
 /**
- * What is alike in all that waits for the worker. The row is the job: `due_at` says when it wants attention, `claims` who has it. Whoever
- * has it writes what came of it, and nobody else. What differs between notas, eventos and lots stands in their files.
+ * What all that waits for the worker has alike. The row is the job: `due_at` says when it wants attention, `claims` who has it and alone
+ * writes its outcome. What differs between notas, eventos and lots stands in their files.
  */
 import type { Move } from '../fiscal/machine.ts';
-import { type Db, dropNul, ONE_BY_ONE, runPipeline, writeUnlocked } from './open.ts';
+import { type Db, dropNul, ONE_BY_ONE, type Pipelined, rowsReader, runPipeline, writeUnlocked } from './open.ts';
 import type { PoolClient } from './pg.ts';
 import { advanceRecepcao, insertCertificados, printOf, type Recebida } from './recepcoes.ts';
 import { type ArrayColumn, unnestRows } from './sql.ts';
@@ -48,11 +48,10 @@ export type Step<Estado, Trigger> = {
 };
 
 /** Reads the moves of a nota or an evento, from the first on. */
-export function trailReader<One>(pool: Db, item: 'nota' | 'evento') {
+export function trailReader<One extends Step<string, string>>(pool: Db, item: 'nota' | 'evento') {
   const text = `select em, de, gatilho, para, mensagem, quem from trilha_${item}s
     where tenant = $1 and ${item} = $2 order by movimento`;
-  return async (tenant: string, id: string): Promise<readonly One[]> =>
-    (await pool.query<One & Step<string, string>>(text, [tenant, id])).rows;
+  return rowsReader<One>(pool, text);
 }
 
 /** $1 to $4 of a statement that claims. Moments in milliseconds. */
@@ -63,8 +62,8 @@ export function claimValues(tenant: string, now: number, token: string, leaseUnt
 /** What is to be claimed, and what is answered of it. */
 type Claiming = {
   /**
-   * Relations of which the last, `due`, has the rows: their `id`, where each was `found`, the trigger (`gatilho`), where it leads (`para`)
-   * and when the row is due then (`ate`).
+   * Relations of which the last, `due`, has the rows: `id`, where each was `found`, its trigger (`gatilho`), where that leads (`para`), and
+   * until when (`ate`).
    */
   readonly due: string;
   /** What is set besides, of the row `t` by `d`, the one that is due, and `known`, the highest reception number. */
@@ -125,7 +124,7 @@ type Settling<One> = {
     client: PoolClient,
     settled: { readonly tenant: string; readonly now: number; readonly settlements: readonly One[] },
     settle: () => Promise<number>,
-  ) => Promise<{ readonly result: number; readonly writes: readonly Promise<unknown>[] }>;
+  ) => Promise<Pipelined<number>>;
 };
 
 export type Settle<One> = (tenant: string, token: string, now: number, settlements: readonly One[]) => Promise<number>;

@@ -1,6 +1,6 @@
 /**
- * What waits, seen against a clock that was set: moments in the rows are those of the clock of whoever wrote them. So a wait is bounded by
- * what our own waits are. A row that is claimed stays so for a whole lease from now on.
+ * Waits, when the clock of the machine was set. A moment in a row is of its writer's clock. No row may be due later than the longest of our
+ * own waits. A claimed row stays so for a whole lease from now.
  */
 import { JOBS, type Jobs } from './claims.ts';
 import { type Db, writeAlone } from './open.ts';

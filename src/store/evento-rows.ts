@@ -11,9 +11,8 @@ export type EventoRow = {
   readonly id: string;
   /** `id` of its nota. */
   readonly nota: string;
-  /** Of its nota. */
+  /** Of its nota, these two. */
   readonly chave_acesso: string;
-  /** Of its nota. */
   readonly numero_protocolo: string;
   /** Where its nota is. */
   readonly nota_estado: NotaEstado;
@@ -22,6 +21,7 @@ export type EventoRow = {
   readonly nota_claims: string | null;
   readonly codigo_tipo_evento: string;
   readonly numero_sequencial: number;
+  /** Processed, it cancels the nota: only one such event of a nota may be under way. */
   readonly cancela: boolean;
   readonly estado: EventoEstado;
   /** Since when it is in its state. */
@@ -41,7 +41,9 @@ export type EventoRow = {
   readonly codigo_retorno: string | null;
   readonly mensagem_retorno: string | null;
   readonly erros_adn: ErrosAdn | null;
+  /** CPF or CNPJ. */
   readonly autor: string;
+  /** By the names of the JSON body. */
   readonly campos: Readonly<Record<string, string>>;
   /** The reception number that the ADN gave it. */
   readonly nsu_recepcao: string | null;

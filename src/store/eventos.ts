@@ -1,30 +1,29 @@
-/**
- * The rows of the eventos as they are read; how they are registered, claimed and moved by hand stands in the files beside. What a column
- * means is decided in `fiscal`.
- */
+/** The eventos as they are read. How they are registered, claimed and moved by hand stands in the files beside. */
 import type { EventoEstado, EventoTrigger } from '../fiscal/evento.ts';
 import { eventoClaims } from './claim-eventos.ts';
 import { type Step, trailReader } from './claims.ts';
 import { type EventoRow, readEventos } from './evento-rows.ts';
 import { groupCommit } from './group-commit.ts';
-import { type NotaForEvento, readNotaForEvento, readOnNotas } from './on-notas.ts';
-import type { Db } from './open.ts';
+import type { NotaRow } from './nota-columns.ts';
+import { type NotaForEvento, readOnNotas, selectNotaForEvento } from './on-notas.ts';
+import { type Db, rowReader } from './open.ts';
 import { eventoOperations } from './operate-eventos.ts';
 import { type EventoNovo, type RegisterResult, registerEvento } from './register-eventos.ts';
 import { isLocked } from './unavailable.ts';
 
 /** What is kept beside an event. */
-type EventoDocuments = {
+type EventoDocuments = Pick<NotaRow, 'assinatura' | 'certificado_der'> & {
   readonly recebido: Buffer | null;
   readonly recebido_assinatura: string | null;
   readonly xml: Buffer;
-  /** Value of the municipality's signature, and the certificate that made it; null where nothing was signed. */
-  readonly assinatura: Buffer | null;
-  readonly certificado_der: Buffer | null;
 };
 
 /** A move that an event has made. */
 export type EventoStep = Step<EventoEstado, EventoTrigger>;
+
+const DOCUMENTS = `select d.recebido, d.recebido_assinatura, d.xml, e.assinatura,
+    (select c.der from certificados c where c.tenant = $1 and c.impressao = e.certificado) as certificado_der
+  from eventos e join documentos_eventos d on d.tenant = $1 and d.evento = e.id where e.tenant = $1 and e.id = $2`;
 
 export function eventoStore(pool: Db) {
   // Those of one nota go one after the other, instead of holding connections while they wait for each other.
@@ -32,6 +31,12 @@ export function eventoStore(pool: Db) {
     async (key, [novo]) => [await registerEvento(pool, key.slice(0, key.indexOf('/')), novo!)],
     1,
     isLocked,
+  );
+  const byChave = rowReader<NotaForEvento>(pool, selectNotaForEvento('n.chave_acesso = $2'), 'nota_evento_chave');
+  const byProtocolo = rowReader<NotaForEvento>(
+    pool,
+    selectNotaForEvento('n.numero_protocolo = $2'),
+    'nota_evento_prot',
   );
   const one = async (tenant: string, condition: string, values: readonly unknown[]): Promise<EventoRow | undefined> =>
     (await readEventos(pool, tenant, condition, values))[0];
@@ -44,29 +49,21 @@ export function eventoStore(pool: Db) {
       tenant: string,
       nota: { readonly chave: string } | { readonly protocolo: string },
     ): Promise<NotaForEvento | undefined> =>
-      'chave' in nota
-        ? readNotaForEvento(pool, 'nota_evento_chave', 'n.chave_acesso = $2', tenant, nota.chave)
-        : readNotaForEvento(pool, 'nota_evento_prot', 'n.numero_protocolo = $2', tenant, nota.protocolo),
+      'chave' in nota ? byChave(tenant, nota.chave) : byProtocolo(tenant, nota.protocolo),
     /** Events that others are judged by, of several notas by their `id`, ordered as in {@link NotaForEvento}. */
     listOnNotas: readOnNotas.bind(null, pool),
     /** All events of a nota, newest first. */
     listOf: (tenant: string, nota: string): Promise<readonly EventoRow[]> =>
       readEventos(pool, tenant, 'e.nota = $2 order by e.criado_em desc, e.ordem desc', [nota]),
     /** By their sequence. */
-    listOfTipo: (tenant: string, nota: string, codigo: string): Promise<readonly EventoRow[]> =>
-      readEventos(pool, tenant, 'e.nota = $2 and e.codigo_tipo_evento = $3 order by e.numero_sequencial', [
-        nota,
-        codigo,
-      ]),
+    listOfTipo: (tenant: string, nota: string, codigo: string): Promise<readonly EventoRow[]> => {
+      const condition = 'e.nota = $2 and e.codigo_tipo_evento = $3 order by e.numero_sequencial';
+      return readEventos(pool, tenant, condition, [nota, codigo]);
+    },
     find: (tenant: string, nota: string, codigo: string, sequencial: number): Promise<EventoRow | undefined> =>
       one(tenant, 'e.nota = $2 and e.codigo_tipo_evento = $3 and e.numero_sequencial = $4', [nota, codigo, sequencial]),
     findById: (tenant: string, id: string): Promise<EventoRow | undefined> => one(tenant, 'e.id = $2', [id]),
-    readDocuments: async (tenant: string, id: string): Promise<EventoDocuments | undefined> => {
-      const text = `select d.recebido, d.recebido_assinatura, d.xml, e.assinatura,
-          (select c.der from certificados c where c.tenant = $1 and c.impressao = e.certificado) as certificado_der
-        from eventos e join documentos_eventos d on d.tenant = $1 and d.evento = e.id where e.tenant = $1 and e.id = $2`;
-      return (await pool.query<EventoDocuments>(text, [tenant, id])).rows[0];
-    },
+    readDocuments: rowReader<EventoDocuments>(pool, DOCUMENTS),
     /** The moves of an event, from its registration on. */
     listTrail: trailReader<EventoStep>(pool, 'evento'),
     /** The documents of events as they were written, by id. */

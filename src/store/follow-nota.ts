@@ -9,8 +9,8 @@ import { quoteWords } from './sql.ts';
 import { replacesOwn } from './substituicao.ts';
 
 /**
- * A nota that the ADN did not take yet is due at once: it goes, or is refused, now that the one it replaces is at its end. One
- * that somebody holds or is about to is let be: its own time is not further away than it has been waiting.
+ * Makes a nota that waits for the end of the one that it replaces due at once. A nota that somebody holds, or is about to, keeps its own
+ * time, which is near.
  */
 const WAKE_SUBSTITUTAS = `update notas n set due_at = $2
   from (select s.id from unnest($3::bigint[]) as x (id)
@@ -60,9 +60,8 @@ const ON_DECISION = [
 ] as const satisfies readonly { readonly estado: NotaEstado; readonly on: EventoTrigger }[];
 
 /**
- * Wakes or waives the events of notas that were just settled, in the transaction that did. `decided`: where each nota should
- * have come to; one that somebody else holds has not, and its events stay as they are. Notas mostly have none: then this
- * is one look into an index that is empty.
+ * Wakes or waives the events of notas in the transaction that settles these. `decided`: where each nota should have come to; the events of
+ * one that somebody else holds stay. Mostly there are none: one look into an empty index.
  */
 export async function moveWaitingEventos(
   client: PoolClient,

@@ -1,6 +1,6 @@
 /**
- * A pool that makes do with the connections that it gets. A role, a database or a server may allow fewer than it would open; who is
- * refused a new one waits for one that there is, as where all of them are in use, and fails only where there is none.
+ * A pool that makes do with the connections that a role, a database or a server allows. A caller who is refused a new one waits for one
+ * that there is, and fails only where there is none.
  */
 import { Pool, type PoolClient, type PoolConfig } from './pg.ts';
 import { unavailabilityOf } from './unavailable.ts';

@@ -1,8 +1,6 @@
 /**
- * Group commit: what arrives while a commit is under way waits for the next one, and goes into it together. Each
- * caller is answered only after the commit that holds its work.
- *
- * One batch a key is under way at a time, because two batches of one tenant would only wait for each other's locks.
+ * Group commit: jobs that arrive during a commit go into the next one together, and each is answered after its commit. One batch a key is
+ * under way at a time: two of one tenant would only wait for each other's locks.
  */
 
 export type Commits<Job, Result> = {
@@ -12,8 +10,8 @@ export type Commits<Job, Result> = {
 };
 
 /**
- * Runs jobs of one key in batches of at most `max`; results in the order of the jobs. `failsAll`: a failure that those who wait would
- * only meet as well.
+ * Runs jobs of one key in batches of at most `max`; results in the order of the jobs. `failsAll`: a failure that the waiting jobs would
+ * meet as well.
  */
 export function groupCommit<Job, Result>(
   run: (key: string, jobs: readonly Job[]) => Promise<readonly Result[]>,

@@ -1,7 +1,6 @@
 /**
- * The end of what a rehearsal stored (D-264): notes, their events and documents, lots, and providers that came of a DPS, past the days of
- * their tenant, oldest first and a few at a time, so that nobody waits for it. Never of production, which every statement looks for itself.
- * Counters stay, so that no number comes twice.
+ * Deletes what a rehearsal stored past the days of its tenant (D-264): notes, events, documents, lots, and providers that came of a DPS.
+ * The oldest go first, a few at a time. Every statement looks itself that it is no production. Counters stay: no number comes twice.
  */
 import { AMBIENTES, GUARDA_MIN_DIAS } from '../fiscal/ambiente.ts';
 import { type Db, runTransaction } from './open.ts';

@@ -1,9 +1,8 @@
 /**
- * Answers to requests that came with a key, so that a repetition gets the same one (D-19). A key is taken in the transaction
- * that stores the nota or the evento, never before it alone: whatever dies when, there are both or neither. All the SQL about
- * keys is here; what a repetition is, and what is answered to it, is decided in the flows.
+ * Answers to requests that came with a key, so that a repetition gets the same one (D-19). The transaction that stores the nota or the
+ * evento takes the key: after any crash there are both or neither. What a repetition is, the flows decide.
  *
- * Who takes a key takes it before every other lock, and several in one order, so that nobody who holds one waits for a key.
+ * A key is taken before every other lock, and several in one order: nobody who holds a lock waits for a key.
  */
 import { ANSWERS_KEPT_HOURS } from '../fiscal/ambiente.ts';
 import type { Aviso, Fault } from '../fiscal/fault.ts';
@@ -154,8 +153,8 @@ const ENTRIES = unnestRows<KeyEntry>(
 );
 
 /**
- * A key that another transaction is taking is waited for until that one has ended. Where it was taken nothing fails: it
- * is only not among those that were got, and a group of issuances goes on without it.
+ * A key that another transaction is taking is waited for. A key that was taken is missing in the answer; nothing fails, and a group of
+ * issuances goes on without it.
  */
 const TAKE = `insert into idempotencia as i (tenant, ${ENTRIES.names.join(', ')})
   select $1, x.* from ${ENTRIES.relation} order by x.impressao

@@ -6,7 +6,15 @@ import { groupCommit } from './group-commit.ts';
 import { giveKeysBack, type KeyedSuccess, takeKeys } from './idempotencia.ts';
 import { INSERT_NOTAS, NOTAS_TO_INSERT, type NotaNova, type NumberedNota } from './nota-columns.ts';
 import { type AutomaticNumbers, advanceNumbers, automaticNumbers, heldSequences, rememberSeries } from './numeracao.ts';
-import { type Db, dropNul, LOCKED_MAX, runPipeline, SHORT_LOCK_MS, type TransactionOptions } from './open.ts';
+import {
+  type Db,
+  dropNul,
+  LOCKED_MAX,
+  type Pipelined,
+  runPipeline,
+  SHORT_LOCK_MS,
+  type TransactionOptions,
+} from './open.ts';
 import type { PoolClient } from './pg.ts';
 import { insertPrestadoresOfDps } from './prestadores.ts';
 import type { OnStored } from './recent.ts';
@@ -48,7 +56,9 @@ export function notaIssuing(pool: Db, onStored: OnStored) {
   const issue = groupCommit<Issuance, IssueResult>(
     async (lane, jobs) => {
       const tenant = lane.split('/', 1)[0]!;
-      const { results, rows } = await lanes.watch(lane, jobs, () => issueEach(pool, tenant, jobs, optionsOf(lane)));
+      // A provider that goes apart is expected to be held still: its lock is waited for only briefly.
+      const options = isApart(lane) ? { lockMs: SHORT_LOCK_MS } : {};
+      const { results, rows } = await lanes.watch(lane, jobs, () => issueEach(pool, tenant, jobs, options));
       const documents = transmissible(rows);
       if (documents.length > 0) onStored(tenant, documents);
       return results;
@@ -66,8 +76,8 @@ export function notaIssuing(pool: Db, onStored: OnStored) {
 }
 
 /**
- * The notes of a tenant are issued together, but for those of a provider whose sequence somebody was found to hold: they go apart,
- * beside the others, until one of them is issued.
+ * The notes of a tenant are issued together. Those of a provider whose sequence somebody was found to hold go apart, beside the others,
+ * until one of them is issued.
  */
 function lanesOfIssuing() {
   const apart = new Set<string>();
@@ -97,14 +107,9 @@ function isApart(lane: string): boolean {
   return lane.includes('/');
 }
 
-/** A provider that goes apart is expected to be held still: its lock is waited for only briefly. */
-function optionsOf(lane: string): TransactionOptions {
-  return isApart(lane) ? { lockMs: SHORT_LOCK_MS } : {};
-}
-
 /**
- * A row that the database refuses (SQLSTATE classes 22 and 23) must not take its group with it: then one by one. Nor must a sequence that
- * somebody holds: then without its provider, or provider by provider where something else is held.
+ * A row that the database refuses (SQLSTATE classes 22 and 23) fails alone: then each is issued by itself. So does a provider whose
+ * sequence somebody holds; where something else is held, each provider is issued by itself.
  */
 async function issueEach(
   pool: Db,
@@ -165,9 +170,8 @@ export function transmissible(rows: readonly MadeRow[]): readonly (readonly [id:
 type Issued = Pick<Made, 'results' | 'rows'>;
 
 /**
- * One transaction for a group: the sequences of its providers are locked and advanced, identifiers in use are found
- * under that lock (an identifier contains the provider, so nobody else can be taking it), the rest is inserted.
- * The unique index has the last word all the same.
+ * One transaction for a group: the sequences of its providers are locked and advanced, identifiers in use are found under that lock, and
+ * the rest is inserted. An identifier contains its provider; the unique index has the last word all the same.
  */
 async function issueGroup(
   pool: Db,
@@ -182,30 +186,28 @@ async function issueGroup(
 /** What came of jobs that are issued together or not at all: the rows, or the results of which one is no note. */
 export type IssuedTogether = Pick<Made, 'rows'> | { readonly results: readonly IssueResult[] };
 
-/** All of these, in one transaction with what `also` writes, or nothing: the transaction is rolled back. */
-export async function issueTogether(
+/** All of these, in one transaction with what `also` writes, or nothing. `also` answers what keeps the notes from being stored. */
+export async function issueTogether<Obstacle>(
   pool: Db,
   tenant: string,
   jobs: readonly Issuance[],
-  also: (client: PoolClient, rows: readonly MadeRow[]) => Promise<unknown>,
-): Promise<IssuedTogether> {
+  also: (client: PoolClient, rows: readonly MadeRow[]) => Promise<Obstacle | undefined>,
+): Promise<IssuedTogether | Obstacle> {
   const firstId = await reserveSequence(pool, tenant, 'nDFSe', jobs.length);
-  let failed: readonly IssueResult[] | undefined;
+  let instead: IssuedTogether | Obstacle | undefined;
   try {
     return await runPipeline(pool, async (client) => {
       const { result, writes } = await writeGroup(client, tenant, jobs, firstId);
-      if (!result.results.every((one) => 'nota' in one)) {
-        failed = result.results;
-        await Promise.all(writes);
-        throw new Error('not all of a group can be issued');
-      }
+      const { results, rows } = result;
+      if (!results.every((one) => 'nota' in one)) instead = { results };
       await Promise.all(writes);
-      await also(client, result.rows);
-      return { result: { rows: result.rows }, writes: [] };
+      instead ??= await also(client, rows);
+      if (instead !== undefined) throw new Error('nothing of a group is stored');
+      return { result: { rows }, writes: [] };
     });
   } catch (error) {
-    if (failed === undefined) throw error;
-    return { results: failed };
+    if (instead === undefined) throw error;
+    return instead;
   }
 }
 
@@ -214,7 +216,7 @@ async function writeGroup(
   tenant: string,
   jobs: readonly Issuance[],
   firstId: bigint,
-): Promise<{ readonly result: Made; readonly writes: readonly Promise<unknown>[] }> {
+): Promise<Pipelined<Made> & { readonly result: Made }> {
   const wanted = new Map<string, bigint>();
   for (const { prestador } of jobs) wanted.set(prestador, (wanted.get(prestador) ?? 0n) + 1n);
   const identified = jobs.flatMap(({ dps }) => ('id' in dps ? [dps.id] : []));

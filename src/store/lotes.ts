@@ -1,6 +1,6 @@
 /**
- * The lots of the legacy port as they are received and read, and the notes as its answers are made of them. How a lot is claimed and
- * issued stands in `claim-lotes.ts`. What a message means is not said here.
+ * The lots of the legacy port as they are received and read, and the notes of which its answers are made. How a lot is claimed and issued
+ * stands in `claim-lotes.ts`.
  */
 import type { Mensagem } from '../fiscal/abrasf/mensagens.ts';
 import type { Guardado, IdentificacaoRps } from '../fiscal/abrasf/rps.ts';
@@ -8,14 +8,12 @@ import { LOTE_SITUACAO, type LoteSituacao } from '../fiscal/lote.ts';
 import type { NotaEstado } from '../fiscal/nota.ts';
 import { loteClaims } from './claim-lotes.ts';
 import { correlacaoStore } from './correlacoes.ts';
+import type { NotaRow } from './nota-columns.ts';
 import { type Db, runTransaction, writeAlone } from './open.ts';
 import type { OnStored } from './recent.ts';
 import { unnestRows } from './sql.ts';
 
-type LoteNovo = {
-  readonly protocolo: string;
-  readonly prestador: string;
-  readonly numero_lote: string;
+type LoteNovo = Pick<LoteRow, 'protocolo' | 'prestador' | 'numero_lote'> & {
   /** SHA-256 of what the lot says. */
   readonly impressao: Buffer;
   /** Milliseconds. */
@@ -36,25 +34,16 @@ type LoteRow = {
 };
 
 /** A note as the answers of the model are made of it. */
-export type NotaDoPorto = {
-  readonly chave_acesso: string;
-  readonly numero_protocolo: string;
-  readonly estado: NotaEstado;
-  readonly prestador_cpf_cnpj: string;
-  readonly tomador_cpf_cnpj: string | null;
-  readonly data_emissao: Date;
-  readonly data_cancelamento: Date | null;
+export type NotaDoPorto = Pick<NotaRow, OfNota | 'prestador_cpf_cnpj' | 'tomador_cpf_cnpj'> & {
   /** Of the event that cancelled it: its type, what it says, and of a plain cancellation the request as it was received. */
   readonly cancelamento_tipo: string | null;
   readonly cancelamento_campos: Readonly<Record<string, string>> | null;
   readonly cancelamento_recebido: Buffer | null;
-  readonly mensagem_retorno: string | null;
   /** Of the note that took its place; null where there is none, or it is not here. */
   readonly substituta_estado: NotaEstado | null;
   /** Of one that was refused: the note that its number has now, and what became of the note that it was to replace. */
   readonly numero_em: string | null;
   readonly substituida_estado: NotaEstado | null;
-  readonly nfse: Buffer;
   /** Its number among those of the provider. */
   readonly ordem: string;
   /** Of the lot that it came in, where it came in one. */
@@ -63,6 +52,15 @@ export type NotaDoPorto = {
   readonly tipo: string | null;
   readonly guardado: Guardado | null;
 };
+
+type OfNota =
+  | 'chave_acesso'
+  | 'numero_protocolo'
+  | 'estado'
+  | 'data_emissao'
+  | 'data_cancelamento'
+  | 'mensagem_retorno'
+  | 'nfse';
 
 /** An RPS by its identification: waiting in a lot, refused with it, or a note. */
 type RpsRow = { readonly situacao: LoteSituacao; readonly nota: NotaDoPorto | undefined };

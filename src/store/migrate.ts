@@ -1,6 +1,6 @@
 /**
- * Brings the schema to the version of the program, while processes of the version before go on serving: in steps that lock
- * briefly, one process at a time, each step remembered, so that whoever comes next goes on where one was killed.
+ * Brings the schema to the version of the program while older processes go on serving: one process at a time, in steps that lock briefly.
+ * Each step is remembered, so that the next process goes on where one was killed.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { importShipped } from './aliquotas.ts';
@@ -26,10 +26,8 @@ export class NewerSchemaError extends Error {
 }
 
 /**
- * Applies the migrations that are missing and imports the rates that the program ships where there are none yet. Processes that
- * start at once wait for each other. `tell` gets lines for the operator while it takes time. Returns the names of those applied.
- * Throws {@link NewerSchemaError} on a database of a newer program, and the reason of `signal` when that ends it, wherever it is:
- * the next one goes on there.
+ * Applies the missing migrations, imports the rates that the program ships where there are none, and returns the names applied. Processes
+ * that start at once wait for each other. `tell` gets lines for the operator. Throws {@link NewerSchemaError}, and the reason of `signal`.
  */
 export async function migrate(
   pool: Db,
@@ -102,9 +100,8 @@ async function applyMissing(
 }
 
 /**
- * One process at a time: a lock that an open transaction holds, which a pooler of transactions keeps together, and whose end no
- * crash can miss. It is none of the tables that requests touch. Whoever has to wait asks again and again: a session that waits
- * for a lock has a snapshot, for whose end an index made concurrently waits, and so each would wait for the other.
+ * One process at a time, by a lock that an open transaction holds: behind a pooler too, and no crash outlives it. Requests touch no such
+ * table. A process that waits asks again and again: a session in a queue has a snapshot, which an index made concurrently waits for.
  */
 async function takeTurn(turn: Client, tell: Tell, signal: AbortSignal | undefined): Promise<void> {
   for (let waits = 0; ; waits += 1) {
@@ -168,8 +165,8 @@ async function checkVersion(pool: Db): Promise<void> {
 }
 
 /**
- * Which migrations are applied, and what is done of one under way: a row a step (tenant empty), and a row a tenant with the place
- * that a step in batches has reached. "If not exists" is not safe against itself: two processes may both find it missing, and one of them fails.
+ * The lists of what is applied. A migration under way has a row for each step (tenant empty), and for each tenant the place that a step in
+ * batches has reached. Of two processes at once one may fail all the same.
  */
 async function createLists(client: Client): Promise<void> {
   const create = `

@@ -21,8 +21,8 @@ export type Bench = {
 type Step = { readonly nome: string; readonly place: number; readonly isLast: boolean };
 
 /**
- * What comes after a lock that is waited for waits too, so the wait is short. But longer than the second (deadlock_timeout)
- * after which the server ends a vacuum that is in the way.
+ * Who comes after a waiting lock waits too: so the wait is short. It is longer than the second (deadlock_timeout) after which the server
+ * ends a vacuum in the way.
  */
 const LOCK_TIMEOUT_MS = 2_000;
 /** Of who waits for a lock: whom for. Twice within the wait. */
@@ -37,8 +37,8 @@ const BATCH_ROWS = 1_000;
 const TELL_EVERY_MS = 5_000;
 
 /**
- * Connections without the time-out of the service: here a statement may take an hour, as long as the server answers anybody. Nor have
- * they the plans of the service, which are made for single rows.
+ * Connections without the time-out of the service, since a statement may take an hour here, and without its plans, which are made for
+ * single rows.
  */
 export function openMigrationPool(pool: Db): Db {
   const { host, port, user, password, database, connectionString, ssl } = pool.options;

@@ -1,8 +1,6 @@
 /**
- * The migrations as their files say them: what each step is, and so how it may run beside a service that goes on.
- *
- * A file is one migration, named by number and subject. Its steps are parted by lines `-- passo`; each is one of three kinds, told
- * by what stands in it. CONTRIBUTING.md has the rules by which they are written, `test/migracoes.test.ts` holds every file to them.
+ * The migrations as their files say them. A file is one migration; lines `-- passo` part its steps, and what stands in a step tells its
+ * kind. CONTRIBUTING.md has the rules, `test/migracoes.test.ts` holds every file to them.
  */
 import { readdir, readFile } from 'node:fs/promises';
 

@@ -40,10 +40,7 @@ export function municipioStore(pool: Db) {
         order by tenant limit 1`;
       return (await pool.query<{ tenant: string }>(text, [codigoIbge, except])).rows[0]?.tenant;
     },
-    /**
-     * Opens a tenant; false when one is there already, which stays as it is, or when its code has another tenant in
-     * production.
-     */
+    /** Opens a tenant; false when there is one already, which stays as it is, or another in production under its code. */
     create: (municipio: NovoMunicipio, now: number): Promise<boolean> =>
       runTransaction(pool, async (client) => {
         await lockCode(client, municipio);
@@ -53,10 +50,7 @@ export function municipioStore(pool: Db) {
         const { rowCount } = await client.query(text, [...valuesOf(municipio), new Date(now)]);
         return rowCount === 1;
       }),
-    /**
-     * Writes all that a tenant has set; false when there is no such tenant, or when it would come to share its code with
-     * another one in production.
-     */
+    /** Writes all that a tenant has set; false when there is no such tenant, or another in production under its code. */
     update: (municipio: Municipio): Promise<boolean> =>
       runTransaction(pool, async (client) => {
         await lockCode(client, municipio);
@@ -75,9 +69,8 @@ export function municipioStore(pool: Db) {
     /** Takes a tenant away with its registry and settings; false when it has numbered a note, or when there is none. */
     delete: (tenant: string): Promise<boolean> => runTransaction(pool, (client) => deleteUnused(client, tenant)),
     /**
-     * Tells why the notes of a tenant are not being transmitted, in Portuguese; undefined: they are again. `at` in
-     * milliseconds. To be called after every delivery: it writes when something changed, and at most once a minute otherwise.
-     * `isVague`: a problem that is known already says more, and stays.
+     * Notes why the notes of a tenant wait, in Portuguese; undefined: they do not. Called after every delivery, it writes a change, and
+     * otherwise at most once a minute. `isVague`: a known problem says more, and stays. `at`: milliseconds.
      */
     noteProblem: problemNotes(pool),
     /** What was told last, while it lasts. */
@@ -130,9 +123,8 @@ function problemNotes(pool: Db) {
 }
 
 /**
- * A municipality numbers its notes in one place: two tenants in production under one code would accept the same DPS twice.
- * No unique index says so, because one that does not begin with the tenant cannot be kept once the schema is distributed by
- * tenant; so the statement that writes looks, under a lock of the code. Rehearsals (homologacao) may share one.
+ * A municipality numbers its notes in one place: two tenants in production under one code would accept the same DPS twice. A unique index
+ * would have to begin with the tenant, so the writing statement looks, under a lock of the code. Rehearsals may share one.
  */
 const CODE_IS_FREE = `($2::text <> 'producao' or not exists (select 1 from municipios other
   where other.codigo_ibge = $3::text and other.ambiente = 'producao' and other.tenant <> $1::text))`;

@@ -1,7 +1,6 @@
 /**
- * The columns of `notas` that an issuance fills, one row each: the type of the value that is written, the SQL type, and the type of the
- * value that is read. The types of {@link NotaNova} and {@link NotaRow}, the insert and the reading are made of these rows. What a note
- * comes to later (its state, its due date, its claim) is no row here: the statements that move it name it.
+ * The columns of `notas` that an issuance fills, one row each: how the value is written, its SQL type, and its type when read. Of these
+ * rows the types, the insert and the reading are made. State, due date and claim are set by the statements that move a note.
  */
 import type { NotaEstado } from '../fiscal/nota.ts';
 import { dropNul } from './open.ts';

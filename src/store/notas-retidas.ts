@@ -1,21 +1,17 @@
 /**
- * Notas that wait for a rate: which of them a newer table may let go, and what became of them. What a table says, and what a
- * note is with it, is decided elsewhere; here is what is read and written.
+ * Notas that wait for a rate: which of them a newer table may let go, and what became of them.
  *
- * A held nota is not claimed: its outcome follows from the table alone. Two workers write the same, and the second finds it moved. A nota that stays keeps the number of the table that was tried, and is looked at again with the next.
+ * A held nota is not claimed: its outcome follows from the table alone, and the second of two workers finds it moved. A nota that stays
+ * keeps the number of the table that was tried, until the next.
  */
 import type { NotaMove } from '../fiscal/nota.ts';
 import { trailOf } from './claims.ts';
 import { moveWaitingEventos, wakeSubstitutas } from './follow-nota.ts';
+import type { NotaRow } from './nota-columns.ts';
 import { type Db, dropNul, ONE_BY_ONE, runPipeline, type TransactionOptions, writeUnlocked } from './open.ts';
 
-export type NotaRetida = {
-  readonly id: string;
-  readonly chave_acesso: string;
-  /** The bytes that came, and the note without the group that was missing. */
-  readonly recebido: Buffer;
-  readonly nfse: Buffer;
-};
+/** The bytes that came, and the note without the group that was missing. */
+export type NotaRetida = Pick<NotaRow, 'id' | 'chave_acesso' | 'recebido' | 'nfse'>;
 
 /** What a table made of a nota: its whole document, the reason for which it ends, or the one for which it goes on waiting. */
 export type SaidaDeRetida = { readonly id: string } & (

@@ -1,14 +1,11 @@
-/**
- * The rows of the notas as they are read; how they are issued, claimed and withdrawn stands in the files beside. What a column means is
- * decided in `fiscal`.
- */
+/** The notas as they are read. How they are issued, claimed and withdrawn stands in the files beside. */
 import type { NotaEstado, NotaTrigger } from '../fiscal/nota.ts';
 import { notaClaims } from './claim-notas.ts';
 import { type Step, trailReader } from './claims.ts';
 import { notaIssuing } from './issue-notas.ts';
 import { type NotaRow, selectNota } from './nota-columns.ts';
 import { nextNumbers } from './numeracao.ts';
-import { type Db, ONE_BY_ONE } from './open.ts';
+import { type Db, ONE_BY_ONE, rowReader } from './open.ts';
 import { type OnStored, type Recent, recentDocuments } from './recent.ts';
 import { withdrawNota } from './withdraw-nota.ts';
 
@@ -34,12 +31,9 @@ export function notaStore(pool: Db, onStored?: OnStored) {
   return {
     ...notaIssuing(pool, onStored ?? keep),
     ...notaClaims(pool),
-    findByChave: (tenant: string, chave: string): Promise<NotaRow | undefined> =>
-      readNota(pool, 'nota_chave', 'n.chave_acesso = $2', tenant, chave),
-    findByProtocolo: (tenant: string, protocolo: string): Promise<NotaRow | undefined> =>
-      readNota(pool, 'nota_prot', 'n.numero_protocolo = $2', tenant, protocolo),
-    findByDps: (tenant: string, idDps: string): Promise<NotaRow | undefined> =>
-      readNota(pool, 'nota_dps', "n.id_dps = $2 and n.estado <> 'recusada'", tenant, idDps),
+    findByChave: rowReader<NotaRow>(pool, selectNota('n.chave_acesso = $2'), 'nota_chave'),
+    findByProtocolo: rowReader<NotaRow>(pool, selectNota('n.numero_protocolo = $2'), 'nota_prot'),
+    findByDps: rowReader<NotaRow>(pool, selectNota("n.id_dps = $2 and n.estado <> 'recusada'"), 'nota_dps'),
     /** What the next DPS without number of a CNPJ or CPF would take, for who only asks; `serie`: of `dpsSerieOf`. */
     previewNumbers: nextNumbers.bind(null, pool),
     /** `id` of a nota, for what hangs on it. */
@@ -82,17 +76,6 @@ export function notaStore(pool: Db, onStored?: OnStored) {
     readNfse: readNfses.bind(null, pool, recent),
     keepForTransmission: keep,
   };
-}
-
-async function readNota(
-  pool: Db,
-  name: string,
-  condition: string,
-  tenant: string,
-  value: string,
-): Promise<NotaRow | undefined> {
-  const text = selectNota(condition);
-  return (await pool.query<NotaRow>({ name, text, values: [tenant, value] })).rows[0];
 }
 
 /** From the process's own memory what it has just stored, the rest from the database, as bytes and not as text. */

@@ -1,9 +1,9 @@
 /**
- * Numbers without gaps: of the notes of a provider, and of the DPS that bring none. A DPS without number takes the number of its
- * note, or the next one that is free in its series where the sender's own hand took that one (D-18, D-100).
+ * Numbers without gaps: of the notes of a provider, and of the DPS that bring none. Such a DPS takes the number of its note, or the next
+ * free one of its series where the sender has used that one (D-18, D-100).
  *
- * What is in use is read as runs of numbers, in windows, under the lock of the provider's sequence. A series remembers how far its
- * automatic numbers have got, so that no run is read twice.
+ * Numbers in use are read as runs, in windows, under the lock of the provider's sequence. A series remembers how far its automatic numbers
+ * have got: no run is read twice.
  */
 import { dpsIdInSerie, NDPS_WIDTH } from '../fiscal/chave.ts';
 import type { Db } from './open.ts';
@@ -30,10 +30,7 @@ export async function advanceNumbers(
   return new Map(rows.map(({ prestador, ultimo }) => [prestador, BigInt(ultimo)]));
 }
 
-/**
- * Of these providers, those whose sequence somebody holds just now. The rest is locked for as long as the question takes: no more than
- * looked at.
- */
+/** Of these providers, those whose sequence somebody holds just now. The others are locked for as long as the question takes. */
 export async function heldSequences(
   pool: Db,
   tenant: string,

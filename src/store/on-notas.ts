@@ -1,33 +1,21 @@
 /** What stands on notas: by which a new event is judged, and by which a local authority judges. */
 import { EVENTO_ESTADOS, type EventoEstado, standsOnNota } from '../fiscal/evento.ts';
-import { type NotaEstado, RASCUNHOS } from '../fiscal/nota.ts';
+import { RASCUNHOS } from '../fiscal/nota.ts';
+import type { EventoRow } from './evento-rows.ts';
+import type { NotaRow } from './nota-columns.ts';
 import type { Db } from './open.ts';
 import { quoteWords } from './sql.ts';
 import { replacesOwn } from './substituicao.ts';
 
-/**
- * An event that others are judged by: processed or waived, or the cancellation that is under way. A note may have thousands of
- * others under way, which are in nobody's way.
- */
-export type EventoOnNota = {
-  readonly id: string;
-  readonly codigo_tipo_evento: string;
-  readonly numero_sequencial: number;
-  readonly estado: EventoEstado;
+/** An event that others are judged by: processed, waived, or the cancellation under way. Any other event under way is in nobody's way. */
+export type EventoOnNota = Pick<EventoRow, OfEvento> & {
   /** Something more happens by itself; of an event in `erro`, that a retry is left. */
   readonly isDue: boolean;
-  readonly autor: string;
-  readonly campos: Readonly<Record<string, string>>;
 };
+type OfEvento = 'id' | 'codigo_tipo_evento' | 'numero_sequencial' | 'estado' | 'autor' | 'campos';
 
 /** What registering an event needs to know of its nota. */
-export type NotaForEvento = {
-  readonly id: string;
-  readonly chave_acesso: string;
-  readonly numero_protocolo: string;
-  readonly estado: NotaEstado;
-  readonly prestador_cpf_cnpj: string;
-  readonly tomador_cpf_cnpj: string | null;
+export type NotaForEvento = Pick<NotaRow, OfNota> & {
   /** The document, which alone names the intermediary. */
   readonly nfse: Buffer;
   /** In the order in which they were processed, then the cancellation under way. */
@@ -35,6 +23,8 @@ export type NotaForEvento = {
   /** Keys of its party's notas that replace it and still wait, for the event on it as a rule. */
   readonly substitutas: readonly string[];
 };
+
+type OfNota = 'id' | 'chave_acesso' | 'numero_protocolo' | 'estado' | 'prestador_cpf_cnpj' | 'tomador_cpf_cnpj';
 
 /** States of events that others may be judged by. */
 const MAY_STAND = (Object.keys(EVENTO_ESTADOS) as EventoEstado[]).filter((estado) =>
@@ -55,17 +45,11 @@ const ON_NOTA = `(select coalesce(json_agg(json_build_object('id', e.id::text, '
 const SUBSTITUTAS = `array(select s.chave_acesso from notas s where s.tenant = $1 and s.substitui = n.chave_acesso
     and ${replacesOwn('s')} and s.estado in (${quoteWords(RASCUNHOS)}) order by s.id) as substitutas`;
 
-export async function readNotaForEvento(
-  pool: Db,
-  name: string,
-  condition: string,
-  tenant: string,
-  value: string,
-): Promise<NotaForEvento | undefined> {
-  const text = `select n.id, n.chave_acesso, n.numero_protocolo, n.estado, n.prestador_cpf_cnpj, n.tomador_cpf_cnpj,
+/** The text of a reading of one nota; the condition speaks of `notas n` and of `$2`. */
+export function selectNotaForEvento(condition: string): string {
+  return `select n.id, n.chave_acesso, n.numero_protocolo, n.estado, n.prestador_cpf_cnpj, n.tomador_cpf_cnpj,
       (select d.nfse from documentos d where d.tenant = $1 and d.nota = n.id) as nfse, ${ON_NOTA}, ${SUBSTITUTAS}
     from notas n where n.tenant = $1 and ${condition}`;
-  return (await pool.query<NotaForEvento>({ name, text, values: [tenant, value] })).rows[0];
 }
 
 export async function readOnNotas(
@@ -74,11 +58,7 @@ export async function readOnNotas(
   notas: readonly string[],
 ): Promise<ReadonlyMap<string, readonly EventoOnNota[]>> {
   const text = `select n.id::text as nota, ${ON_NOTA} from unnest($2::bigint[]) as n (id)`;
-  const values = [tenant, notas];
-  const { rows } = await pool.query<{ nota: string; eventos: readonly EventoOnNota[] }>({
-    name: 'eventos_on_notas',
-    text,
-    values,
-  });
+  type Row = { nota: string; eventos: readonly EventoOnNota[] };
+  const { rows } = await pool.query<Row>({ name: 'eventos_on_notas', text, values: [tenant, notas] });
   return new Map(rows.map(({ nota, eventos }) => [nota, eventos]));
 }

@@ -13,10 +13,8 @@ const STATEMENT_TIMEOUT_MS = 30_000;
 /** An idle connection is probed by the system after this, so that firewalls remember it and its end is noticed. */
 const KEEP_ALIVE_MS = 5_000;
 /**
- * Every statement of ours finds its rows by whole keys: one look-up in an index a row, whatever the statistics say. So
- * scans and the joins that need them are off; and a plan made while a table was empty, which may take the wrong index
- * and would be kept while the table grows (measured: a fifth of the rate), is made anew at each execution, which a
- * group of notes pays once. Compiling plans does not pay for milliseconds.
+ * Every statement of ours looks each row up by its whole key, so scans and the joins that need them are off. A plan of an empty table may
+ * take the wrong index (measured: a fifth of the rate). So each execution is planned anew, which a group of notes pays once.
  */
 const PLANS = {
   plan_cache_mode: 'force_custom_plan',
@@ -47,9 +45,8 @@ export function sessionWith(settings: Readonly<Record<string, string>>): string 
 const SESSION = sessionWith(PLANS);
 
 /**
- * A list of ids as a relation that the planner takes for a single row: an equality of which it knows nothing is rare to
- * it. So it looks each id up by the whole key. Taken for as many rows as it has, it makes any index that begins with the
- * tenant look cheaper, and all notas of the tenant are read to settle two hundred (measured, and growing with them).
+ * A list of ids as a relation that the planner takes for a single row, since it knows nothing of this equality. So each id is looked up by
+ * its whole key. For many rows any index of the tenant would look cheaper, and all its notas would be read (measured).
  */
 export const ONE_BY_ONE = 'where x.id + 0 = x.id';
 
@@ -84,10 +81,21 @@ export function openPool(connection: PoolConfig, onError: (error: Error) => void
   return pool;
 }
 
+/** Reads what a tenant has under a value ($2), by a statement that is made once. */
+export function rowsReader<Row extends QueryResultRow>(pool: Db, text: string, name?: string) {
+  return async (tenant: string, value: string): Promise<readonly Row[]> =>
+    (await pool.query<Row>({ name, text, values: [tenant, value] })).rows;
+}
+
+/** The same, of one row. */
+export function rowReader<Row extends QueryResultRow>(pool: Db, text: string, name?: string) {
+  const read = rowsReader<Row>(pool, text, name);
+  return async (tenant: string, value: string): Promise<Row | undefined> => (await read(tenant, value))[0];
+}
+
 /**
- * Somebody who holds a row for longer is stuck, or gone with its locks; and who is gone in the middle of a transaction is ended by
- * the server, which would keep its locks for hours. Set for the transaction and sent with its `begin`, so that it holds behind a
- * pooler too, and costs no wait.
+ * Set with `begin` for the transaction, so that it holds behind a pooler and costs no wait. Who holds a row for longer is stuck; who is
+ * gone in a transaction is ended by the server, which would keep its locks for hours.
  */
 const BEGIN = 'set local idle_in_transaction_session_timeout = 10000; set local lock_timeout =';
 const LOCK_TIMEOUT_MS = 2_000;
@@ -113,13 +121,19 @@ export async function runTransaction<Result>(
   return runPipeline(pool, async (client) => ({ result: await work(client), writes: [] }), options);
 }
 
+/** What a transaction came to, which may be one of the writes that nobody has awaited yet. */
+export type Pipelined<Result> = {
+  readonly result: Result | Promise<Result>;
+  readonly writes: readonly Promise<unknown>[];
+};
+
 /**
  * The same, with fewer waits: `begin` travels with the first statements of `work`, and `commit` with the writes that it
  * returns without awaiting them. A write that fails makes the server roll back, and its error is thrown.
  */
 export async function runPipeline<Result>(
   pool: Db,
-  work: (client: PoolClient) => Promise<{ readonly result: Result; readonly writes: readonly Promise<unknown>[] }>,
+  work: (client: PoolClient) => Promise<Pipelined<Result>>,
   { lockMs = LOCK_TIMEOUT_MS }: TransactionOptions = {},
 ): Promise<Result> {
   const client = await pool.connect();
@@ -168,18 +182,11 @@ export async function writeAlone<Row extends QueryResultRow>(
   query: QueryConfig,
   options?: TransactionOptions,
 ): Promise<QueryResult<Row>> {
-  let answer: QueryResult<Row> | undefined;
-  await runPipeline(
-    pool,
-    async (client) => {
-      const asked = client.query<Row>(query).then((result) => {
-        answer = result;
-      });
-      return { result: undefined, writes: [asked] };
-    },
-    options,
-  );
-  return answer!;
+  const work = async (client: PoolClient) => {
+    const result = client.query<Row>(query);
+    return { result, writes: [result] };
+  };
+  return runPipeline(pool, work, options);
 }
 
 /**

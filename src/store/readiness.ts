@@ -1,7 +1,4 @@
-/**
- * Whether what writing needs is there. Nothing is written to find out while writes succeed: what failed last is tried again, and
- * only then.
- */
+/** Whether the database takes writes. While writes succeed nothing is written to find out; what failed last is tried again. */
 import { type Db, runPipeline } from './open.ts';
 import { Client } from './pg.ts';
 import { StoreUnavailable, unavailabilityOf } from './unavailable.ts';

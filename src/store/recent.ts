@@ -1,7 +1,6 @@
 /**
- * Documents that this process has just stored and is about to transmit: the worker next door would read the same bytes
- * back from the database a moment later (measured: half of the database's time under load). Nothing here matters: what
- * is not found is read, by this process or another.
+ * Documents that this process has just stored, for the worker beside it, which would read them back a moment later (measured: half of the
+ * database's time under load). A document that is not here is read.
  */
 
 /** Characters kept, about two seconds of the fastest issuing measured. */

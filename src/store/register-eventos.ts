@@ -1,7 +1,6 @@
 /**
- * Registering events: numbered under the lock of their nota; what two registrations at once cannot both have, a constraint decides.
- *
- * A transaction that locks a nota and its eventos locks the nota first; the claim does not, and waits for no lock.
+ * Registers events, numbered under the lock of their nota; a constraint decides between two at once. A transaction that locks a nota and
+ * its eventos locks the nota first; the claim waits for no lock.
  */
 import { NUMERO_SEQUENCIAL_MAX } from '../fiscal/layout/evento.ts';
 import type { NotaEstado } from '../fiscal/nota.ts';
@@ -12,16 +11,7 @@ import type { PoolClient } from './pg.ts';
 import { reserveSequence } from './sequencias.ts';
 
 /** An event as it is registered. Moments in milliseconds. */
-export type EventoNovo = {
-  /** `id` of its nota. */
-  readonly nota: string;
-  readonly codigo_tipo_evento: string;
-  /** Processed, it cancels the nota: only one such event of a nota may be under way. */
-  readonly cancela: boolean;
-  /** CPF or CNPJ. */
-  readonly autor: string;
-  /** By the names of the JSON body. */
-  readonly campos: Readonly<Record<string, string>>;
+export type EventoNovo = Pick<EventoRow, 'nota' | 'codigo_tipo_evento' | 'cancela' | 'autor' | 'campos'> & {
   readonly criado_em: number;
   /** The exact bytes that came and the value of their signature header; none of what is registered by office. */
   readonly recebido: Uint8Array | undefined;
@@ -52,26 +42,19 @@ export type RegisterResult =
   /** The nota has as many events of the type as their identifiers have numbers for. */
   | { readonly conflict: 'limite' };
 
-/** Once more when somebody took the number first, or when the cancellation that stood against it has just ended. */
+/**
+ * Once more when somebody took the number first, or when the cancellation that stood against it has just ended. Where others open and
+ * end a cancellation faster than it is found, the answer is that of a number taken twice.
+ */
 export async function registerEvento(pool: Db, tenant: string, novo: EventoNovo): Promise<RegisterResult> {
   const id = await reserveSequence(pool, tenant, 'nDFSe', 1);
   const first = await registerOnce(pool, tenant, id, novo);
-  return isCollision(first) ? reportCollision(await registerOnce(pool, tenant, id, novo)) : first;
-}
-
-type Collision = { readonly collision: 'sequencia' | 'cancelamento' };
-
-function isCollision(result: RegisterResult | Collision): result is Collision {
-  return 'collision' in result;
-}
-
-/** Where others open and end a cancellation faster than it is found, the answer is that of a number taken twice. */
-function reportCollision(result: RegisterResult | Collision): RegisterResult {
-  return isCollision(result) ? { conflict: 'sequencia' } : result;
+  const result = first === 'collision' ? await registerOnce(pool, tenant, id, novo) : first;
+  return result === 'collision' ? { conflict: 'sequencia' } : result;
 }
 
 /** The constraints that two registrations at once may break, and what the second one has met. */
-const COLLISIONS: Readonly<Record<string, Collision['collision']>> = {
+const COLLISIONS: Readonly<Record<string, 'sequencia' | 'cancelamento'>> = {
   eventos_sequencia: 'sequencia',
   eventos_ordem: 'sequencia',
   eventos_cancelamento_aberto: 'cancelamento',
@@ -82,7 +65,7 @@ async function registerOnce(
   tenant: string,
   id: bigint,
   novo: EventoNovo,
-): Promise<RegisterResult | Collision> {
+): Promise<RegisterResult | 'collision'> {
   try {
     return await runPipeline(pool, (client) => insertEvento(client, tenant, id, novo));
   } catch (error) {
@@ -90,7 +73,7 @@ async function registerOnce(
     const collision = code === '23505' ? COLLISIONS[constraint ?? ''] : undefined;
     if (collision === undefined) throw error;
     const evento = collision === 'cancelamento' ? await openCancelamento(pool, tenant, novo.nota) : undefined;
-    return evento === undefined ? { collision } : { conflict: 'cancelamento_aberto', evento };
+    return evento === undefined ? 'collision' : { conflict: 'cancelamento_aberto', evento };
   }
 }
 

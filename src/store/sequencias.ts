@@ -1,6 +1,6 @@
 /**
- * Numbers that may have gaps, taken in blocks so that no transaction holds a tenant-wide row: the document number of
- * the environment (nDFSe, also `nota.id`). Numbers without gaps are `numeracao`, in `notas.ts`.
+ * Numbers that may have gaps, as the document number of the environment (nDFSe, also the `id` of a note). They are taken in blocks, so that
+ * no transaction holds a row of the whole tenant.
  */
 import { type Db, type TransactionOptions, writeAlone } from './open.ts';
 

@@ -1,7 +1,6 @@
 /**
- * Where an import waits until it is known whole: tables of one connection, which no reader sees and nobody waits for.
- * Only the last step touches the registry, in one transaction; its locks stop other imports of the tenant and no
- * reader, so notes are issued meanwhile.
+ * Tables of one connection in which an import waits until it is known whole; nobody else sees them. The last step alone touches the
+ * registry, in one transaction, whose locks stop other imports of the tenant and no reader.
  */
 import type { Db } from './open.ts';
 import type { PoolClient } from './pg.ts';
@@ -49,8 +48,8 @@ const SETTINGS = `
   set work_mem = '${MEMORY}'; set temp_buffers = '${MEMORY}'; set statement_timeout = ${STATEMENT_TIMEOUT_MS}`;
 
 /**
- * Held while the registry of a tenant is rewritten, and shared by the few who write a row of it. A `from` may ask
- * for it by {@link mayWrite}. `$1` is the tenant.
+ * Held while the registry of a tenant is rewritten, and shared by who writes a row of it. A `from` may ask for it by {@link mayWrite}. `$1`
+ * is the tenant.
  */
 const LOCK = `hashtextextended('cadastro ' || $1::text, 0)`;
 
@@ -156,8 +155,8 @@ export function refuseOverlaps(key: readonly string[]): string {
 }
 
 /**
- * Two statements that take away the periods of a registry table which the file does not have, for the keys it names: all of
- * them, or of a key of which a line was refused, those alone that overlap the file's. `$1` is the tenant.
+ * Two statements that take away the periods of the named keys that the file does not have. Of a key with a refused line only those go that
+ * overlap the file's. `$1` is the tenant.
  */
 export function retirePeriods(table: string, key: readonly string[]): readonly string[] {
   const absent = `s.tenant = $1

@@ -1,7 +1,4 @@
-/**
- * Failures that a repetition cures: by SQLSTATE, and by what `pg` and sockets say where there is none. What is said of them, and
- * how long is waited, is decided above.
- */
+/** Failures that a repetition cures: by SQLSTATE, or by what `pg` and sockets say where there is none. */
 
 /** `gone`: it does not answer; `restarting`: it is about to be there again; the others are about what it does not take just now. */
 export type Unavailability =

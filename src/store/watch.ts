@@ -1,9 +1,9 @@
 /**
- * A pool whose connections are watched: one that dies in silence says nothing, and what waits for it would wait for ever. Who has
- * heard nothing for a while asks the server over a connection of its own. If that is not answered either the server is gone:
- * every connection is given up, and what is asked meanwhile fails at once, until the server answers again.
+ * A pool whose connections are watched, since a connection that dies in silence says nothing. After a while of silence the server is asked
+ * over a connection of its own. Without an answer the server is gone: every connection is given up, and requests fail at once until it
+ * answers again.
  *
- * Time is counted in looks, not by the clock, so that a process that stood still blames nobody for it.
+ * Time is counted in looks, not by the clock: a process that stood still blames nobody.
  */
 import type { Socket } from 'node:net';
 import { FrugalPool } from './frugal-pool.ts';

@@ -24,8 +24,8 @@ export type RetiradaResult =
   | { readonly evento: EventoRow };
 
 /**
- * The replaced nota is locked first, so that no event on it comes to name this one meanwhile; this one is not waited for, since
- * whoever has it may want that one.
+ * The replaced nota is locked first, so that no event on it comes to name this one. This one is not waited for: who has it may want that
+ * one.
  */
 export async function withdrawNota(
   pool: Db,
