@@ -1,6 +1,6 @@
 /**
- * Whom we ask: the contract with the national environment. Its answers are data; only a structured refusal is a
- * refusal, everything else is uncertain and is asked about. What to do about an answer is the flows' affair.
+ * The contract with the national environment. Its answers are data: only a structured refusal refuses, every doubt is asked about. What to
+ * do about an answer is for who asks.
  */
 
 import type { EventoNaNota } from '../fiscal/conflitos-evento.ts';
@@ -26,19 +26,23 @@ export type ToJudge = {
     | undefined;
 };
 
-export type DocumentToShare = ToSimulate &
-  ToJudge & {
-    readonly chave_acesso: string;
-    /** The signed document; a local authority does not look at it. */
-    readonly xml: Uint8Array | undefined;
-  };
+/** A note that is shared, or asked about. */
+type NamedNota = ToSimulate & ToJudge & { readonly chave_acesso: string };
 
-/** An event on its way. */
-export type EventoToShare = ToSimulate & {
+export type DocumentToShare = NamedNota & {
+  /** The signed document; a local authority does not look at it. */
+  readonly xml: Uint8Array | undefined;
+};
+
+export type EventoAsked = ToSimulate & {
   /** `Id` of its `infEvento`: `EVT`, key, code and sequence. */
   readonly id: string;
   /** Of its note. */
   readonly chave_acesso: string;
+};
+
+/** An event on its way. */
+export type EventoToShare = EventoAsked & {
   /** The signed document; a local authority does not look at it. */
   readonly xml: Uint8Array | undefined;
   /** The event itself, for a local authority: it judges by `conflictOf`. */
@@ -84,22 +88,14 @@ export type EventoAnswer =
   /** Reasons that nobody knows, or that exclude each other: sending it again would bring the same. For a person to read. */
   | { readonly kind: 'not_understood'; readonly why: string; readonly erros: readonly AdnErro[] };
 
-export type NotaAsked = ToSimulate &
-  ToJudge & {
-    readonly chave_acesso: string;
-    /**
-     * A reception number above which its own is, if it has one: the highest that was known when it was first announced ('0' when there
-     * was none), and later the `place` of the last look.
-     */
-    readonly nsu_antes: string;
-    /** The highest that is known now. */
-    readonly nsu_agora: string;
-  };
-
-export type EventoAsked = ToSimulate & {
-  /** `Id` of its `infEvento`. */
-  readonly id: string;
-  readonly chave_acesso: string;
+export type NotaAsked = NamedNota & {
+  /**
+   * A reception number above which its own is, if it has one: the highest that was known when it was first announced ('0' when there
+   * was none), and later the `place` of the last look.
+   */
+  readonly nsu_antes: string;
+  /** The highest that is known now. */
+  readonly nsu_agora: string;
 };
 
 /**
@@ -115,8 +111,8 @@ export type AdnKnowledge =
 export type Log = Readonly<Record<'info' | 'warn' | 'error', (about: object, message: string) => void>>;
 
 /**
- * What later events of a note are told without being sent, after this answer to the one before them; undefined when that
- * was decided, and the next may go.
+ * The answer to the later events of a note, unsent, after this answer to the one before them. Undefined: that one was decided, and the next
+ * may go.
  */
 export function answerToTheNext(answer: EventoAnswer): EventoAnswer | undefined {
   if (answer.kind === 'note_unknown') return answer;
@@ -136,9 +132,8 @@ export type Adn = {
   /** Asks whether notes are there already; one answer for each key. Never throws for what the other side does. */
   find(tenant: string, notas: readonly NotaAsked[]): Promise<ReadonlyMap<string, AdnKnowledge>>;
   /**
-   * Shares events of one municipality; one answer for each `Id`. Events of one note go in the order given, one after the
-   * other; when one of them gets no decision, those after it are not sent and are `unavailable`. Never throws for what the
-   * other side does.
+   * Shares events of one municipality; one answer for each `Id`, and never an error for what the other side does. Those of one note go in
+   * the order given. After one without a decision the others of its note are `unavailable`, unsent.
    */
   shareEventos(tenant: string, eventos: readonly EventoToShare[]): Promise<ReadonlyMap<string, EventoAnswer>>;
   /** Asks whether events are there already; one answer for each `Id`. Never throws for what the other side does. */

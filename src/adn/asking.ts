@@ -1,6 +1,6 @@
 /**
- * Whether a request of one municipality to the ADN is worth sending, and what is learned from what becomes of it. Three circuits say
- * so: whether the certificate is accepted, whether the municipality is served, and whether anybody answers at the address.
+ * Whether a request of one municipality to the ADN is worth sending. Three circuits learn from every outcome: whether the certificate is
+ * accepted, whether the municipality is served, and whether anybody answers at the address.
  */
 import type { Log } from './adn.ts';
 import { type Breaker, openBreaker, type Pass } from './breaker.ts';

@@ -1,11 +1,9 @@
 /**
- * A circuit breaker: after several failures in a row nobody tries for a while; then one party does, and its luck decides.
+ * A circuit breaker: after several failures in a row nobody tries for a while; then one party probes, and the outcome decides. A failure is
+ * that the other side could not be talked to; an answer, a refusal too, is none.
  *
- * A failure is that the other side could not be talked to. An answer of its own, a refusal too, is none. Several parties may
- * share one circuit, and what is wrong with one must not keep the others out. So a failure that may be the fault of who tried
- * makes that party a suspect. As many suspects as failures open the circuit. A party that is no suspect may then probe soon, and
- * the suspects probe in turn.
- * No timers: time is read when somebody asks.
+ * Several parties may share a circuit. A failure that may be the fault of one party makes that party a suspect, and the others go on. As
+ * many suspects as failures open the circuit; then a party that is no suspect may probe soon, and the suspects in turn.
  */
 
 /** Failures in a row, or suspects, that open the circuit: more than the lots of one party that are on their way at once. */

@@ -1,8 +1,7 @@
 /**
- * One line to one address with one certificate: a request goes out, and what became of it comes back as data. The only
- * user of undici. What a body says is not read here; whether a request can have arrived is decided here and nowhere else.
- *
- * HTTP/1.1 alone, because the ADN renegotiates TLS, which HTTP/2 forbids. No redirect is followed and nothing is repeated.
+ * One line to one address with one certificate, by undici: a request goes out, and its outcome comes back as data. Whether a request can
+ * have arrived is decided here alone. HTTP/1.1, because the ADN renegotiates TLS, which HTTP/2 forbids. No redirect is followed, and
+ * nothing is repeated.
  */
 import tls from 'node:tls';
 import { promisify } from 'node:util';
@@ -102,9 +101,9 @@ function secureContext({ key, cert, ca }: LineSettings['tls']): Secure {
 }
 
 /**
- * In TLS 1.3 a client is done before the server has looked at its certificate. A request written at once would meet the
- * refusal half way, and nobody could tell whether it was read; so the connection is used when the server has sent its
- * first ticket, which it does after looking, or has kept it open for a while. One that resumes a session has looked before.
+ * In TLS 1.3 a client is done before the server has looked at its certificate; of a request that is written at once nobody could tell
+ * whether it was read. So a connection is used after the first ticket of the server, which follows that look, or after a while. A resumed
+ * session was looked at before.
  */
 function afterVerdict(socket: tls.TLSSocket, verdictMs: number, callback: buildConnector.Callback): void {
   if (socket.getProtocol() !== 'TLSv1.3' || socket.isSessionReused()) {

@@ -1,9 +1,9 @@
 /**
- * The local authority of the sandbox: it authorises what the service has issued, unless it replaces a note that another one has
- * replaced or that was cancelled otherwise, and of events what the national matrix allows after what stands on the note. Nothing leaves the host (D-53).
+ * The local authority of the sandbox, with which nothing leaves the host (D-53). It authorises each note, unless that note replaces one
+ * that was replaced or cancelled otherwise, and takes each event that the national matrix allows.
  *
- * It keeps nothing, so what is found half way is simply decided again. Whoever rehearses says with the document what shall
- * happen to it (D-60), and each answer follows from that, from the document's age, and from whether it is sent or asked about.
+ * It keeps nothing. What a rehearsal asks for travels with the document (D-60); an answer follows from that, from the document's age, and
+ * from whether it is sent or asked about.
  */
 import { conflictOf } from '../fiscal/conflitos-evento.ts';
 import { readSimular, SIMULAR_MAX_MS, type Simulacao } from '../fiscal/simular.ts';

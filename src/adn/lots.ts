@@ -1,7 +1,4 @@
-/**
- * Documents travel to the ADN in lots: packed, sent, and divided where a lot was refused as a whole. One answer comes back for
- * each `id`.
- */
+/** Documents travel to the ADN in lots, which are packed, sent, and divided where one was refused as a whole. Each `id` has one answer. */
 import { setImmediate } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import type { AdnAnswer, Log } from './adn.ts';
@@ -12,9 +9,8 @@ import { type LotVerdict, lotVerdict } from './verdict.ts';
 import { RECEPTION_PATH } from './wire.ts';
 
 /**
- * CPU counts more than size: on signed notes of 6 KB level 9 saves 3 % of the bytes for a third more time. A window of
- * 8 KB covers such a document, and most of what compressing it costs is making ready the tables for larger ones: half the
- * time with these. On the thread pool the same work takes half as much CPU again.
+ * CPU counts more than size: on signed notes of 6 KB level 9 saves 3 % of the bytes for a third more time. The window covers such a
+ * document; tables for larger ones take twice the time, and the thread pool half as much CPU again.
  */
 const GZIP = { level: 1, windowBits: 13, memLevel: 6, chunkSize: 8_192 };
 

@@ -1,9 +1,6 @@
 /**
- * The national environment (ADN) as a municipality's own system meets it: documents are shared in lots over mutual TLS,
- * and what became of them is asked for by reception number. Every answer is data, and every doubt is `unknown`.
- *
- * How a request travels is `line.ts`, whether it is sent `asking.ts`, how documents are packed `lots.ts`, what a body says `reading.ts`,
- * and what a whole exchange means for each document `verdict.ts`. Here is what is asked when. Of an answer the log takes codes and sizes.
+ * The national environment (ADN) as a municipality's own system meets it: documents are shared in lots over mutual TLS, and lost answers
+ * are asked for by reception number. Every doubt is `unknown`. The log takes codes and sizes of an answer, never its text.
  */
 import {
   type Adn,
@@ -88,8 +85,8 @@ async function share(
 }
 
 /**
- * Events of one note go one after the other. An entry of an answer bears the key of the note and nothing of the event, and
- * the order of the entries is promised nowhere: of two events in one lot nobody could tell whose answer is whose.
+ * Events of one note go one after the other: an entry of an answer bears the key of the note alone, and the order of entries is promised
+ * nowhere.
  */
 async function shareEventos(
   national: National,

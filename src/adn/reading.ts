@@ -1,7 +1,6 @@
 /**
- * What the bodies of the ADN say: bytes in, data out, nothing sent and nothing remembered. Whatever does not have the
- * form of the contract proves nothing and is called unreadable. Names are read without regard to case, because both
- * spellings come; the text of a body is never repeated in a `why`.
+ * What the bodies of the ADN say, as data. A body that does not have the form of the contract proves nothing and is unreadable. Names are
+ * read without regard to case, because both spellings come; no `why` repeats the text of a body.
  */
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
@@ -226,8 +225,8 @@ export function credentialWhy(erros: readonly AdnErro[]): string {
 }
 
 /**
- * The answer to a query for documents, of which those of one kind are wanted. Status 200, 400 and 404 carry the same body.
- * `nothing`: codes that say that there are none.
+ * The documents of one kind in the answer to a query; status 200, 400 and 404 carry the same body. `nothing`: codes that say that there are
+ * none.
  */
 export function readPage(type: string, body: Buffer, wanted: TipoDocumento, nothing: ReadonlySet<string>): PageReading {
   const root = readJson(type, body);

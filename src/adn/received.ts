@@ -1,10 +1,9 @@
 /**
- * What became of notes whose answer was lost, among what the ADN says to have received of the municipality: page after page by reception
- * number, each page for all the notes in doubt. A note is announced before it is sent, so its number is above every one that was known
- * then; and what was looked through once need not be again, since a number is given once.
+ * Looks for notes whose answer was lost in the list of what the ADN received of the municipality, page by page, for all of them at once. A
+ * note is announced before it is sent: its reception number is above every one that was known then.
  *
- * Where that list has grown long since, a question by key costs less: by E2060 the ADN says that it has no note of the key. Whatever else
- * it answers decides nothing, and the list is read on.
+ * In a list that has grown long a question by key costs less: E2060 says that the ADN has no note of the key. Any other answer decides
+ * nothing, and the list is read on.
  */
 import type { AdnKnowledge, NotaAsked } from './adn.ts';
 import { type Distributed, keyOf, readArquivo } from './reading.ts';

@@ -1,7 +1,4 @@
-/**
- * What one exchange with the ADN means: for the documents of a lot or a query, for the circuits, and for the certificate. Nothing is
- * sent here, and nothing remembered.
- */
+/** What one exchange with the ADN means for the documents of a lot or a query, for the circuits, and for the certificate. */
 import type { AdnAnswer, AdnErro, AdnKnowledge } from './adn.ts';
 import type { Pass } from './breaker.ts';
 import type { Outcome } from './line.ts';
@@ -139,9 +136,8 @@ export function pageVerdict(outcome: Outcome, wanted: TipoDocumento, nothing: Re
 }
 
 /**
- * What the circuits learn where nothing was answered. A request that never left because of our certificate's file, or
- * because the service is going down, says nothing about the other side. Only where nobody can be reached do all
- * municipalities fare alike: the rest may be how a server treats one certificate, one address or one note.
+ * What the circuits learn where nothing was answered. A request that never left says nothing of the other side. An address that nobody
+ * reaches is so for all municipalities; any other failure may be about one certificate, one address or one note.
  */
 function healthOf(outcome: Exclude<Outcome, { readonly kind: 'answered' }>): Health {
   if (outcome.kind === 'barred') return outcome.isHere ? 'withdrawn' : 'answered';

@@ -1,7 +1,6 @@
 /**
- * The messages of the ADN as they stand on the wire: addresses, names, limits, codes, and nothing that acts. Who speaks
- * to the ADN and who plays it in a rehearsal read the same table. Source: OpenAPI documents and manual of the ADN's APIs
- * for municipalities, edition of 17/03/2025.
+ * The messages of the ADN as they travel: addresses, names, limits, codes. The service and the simulator read the same table. Source:
+ * OpenAPI documents and manual of the ADN's APIs for municipalities, edition of 17/03/2025.
  */
 
 /** Documents in one lot at most. */
