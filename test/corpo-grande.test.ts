@@ -9,7 +9,7 @@ import { createRestDoor } from '../src/doors/rest/door.ts';
 import { BYTES_POR_DOCUMENTO } from '../src/fiscal/ambiente.ts';
 import { exampleXml } from '../src/fiscal/rules/example.ts';
 import type { OnStored } from '../src/store/recent.ts';
-import { openAside } from '../src/wiring/large-bodies.ts';
+import { AsideThread } from '../src/wiring/large-bodies.ts';
 import { createLog, type Logger } from '../src/wiring/log.ts';
 import { onEnd } from './support/cleanup.ts';
 import { freshDatabase } from './support/database.ts';
@@ -35,7 +35,7 @@ describe('a body above 32 KiB', () => {
     const log = createLog('silent').log as Logger;
     const onStored: OnStored = (tenant, documents) => stored.push(...documents.map(() => tenant));
     const told = { onStored, wake: service.world.wake };
-    const aside = openAside(
+    const aside = new AsideThread(
       { connection, logLevel: 'silent' },
       log,
       cpuMaxMs === undefined ? told : { ...told, cpuMaxMs },
@@ -63,7 +63,7 @@ describe('a body above 32 KiB', () => {
   test('who waits for the thread is told so when it is time to end, and who is being answered is answered', async () => {
     const log = createLog('silent').log as Logger;
     const told = { onStored: () => undefined, wake: service.world.wake };
-    const aside = openAside({ connection, logLevel: 'silent' }, log, told);
+    const aside = new AsideThread({ connection, logLevel: 'silent' }, log, told);
     const options = { host: '127.0.0.1', port: 0, trustProxy: false, accessLog: false, aside } as const;
     const door = await createRestDoor(service.world, options);
     const ask = () => request(door.address, VALIDACAO, xml(LONGEST));

@@ -1,7 +1,6 @@
 /**
- * How each municipality reaches the national environment, and whose certificates it believes: made from its settings
- * when first asked for, kept, and made anew when the settings or the files behind them change. No restart is needed
- * to renew a certificate.
+ * How each municipality reaches the national environment, and whose certificates it believes. Both are made when first asked for, and made
+ * anew when the settings or their files change: a renewed certificate needs no restart.
  */
 import { readFile, stat } from 'node:fs/promises';
 import { type Breaker, openBreaker } from '../adn/breaker.ts';

@@ -1,6 +1,6 @@
 /**
- * Where Node keeps what it compiled of our files: among the packages, and only for the account that owns them. What another one wrote there,
- * root above all, the owner could not delete, and the next `npm ci` would fail half way.
+ * Where Node keeps what it compiled of our files: among the packages, for the account that owns them. What root wrote there that account
+ * could not delete, and the next `npm ci` would fail.
  */
 import { statSync } from 'node:fs';
 import path from 'node:path';

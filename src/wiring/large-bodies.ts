@@ -14,16 +14,10 @@ import {
 import { networksOf } from '../doors/rest/buckets.ts';
 import type { OnStored } from '../store/recent.ts';
 import { openFairLine } from './fair-line.ts';
-import type {
-  AsideMessage,
-  AsideReport,
-  AsideSettings,
-  Failure,
-  QuotaAnswer,
-  QuotaAsked,
-} from './large-body-thread.ts';
+import type { AsideMessage, AsideReport, Failure, QuotaAnswer, QuotaAsked } from './large-body-thread.ts';
 import type { Logger } from './log.ts';
 import { endBeforeStoring, newStage } from './request-stage.ts';
+import type { ThreadSettings } from './thread.ts';
 
 const LOOK_MS = 100;
 const STOP_MS = 15_000;
@@ -38,12 +32,6 @@ type Waiting = {
   readonly reject: (error: Error) => void;
 };
 
-export type AsideThread = Aside & {
-  /** Refuses all waiting and further requests as crowded; the one under way is still answered. */
-  turnAway(): void;
-  stop(): Promise<void>;
-};
-
 export type AsideOptions = {
   readonly onStored: OnStored;
   readonly wake: (tenant: string) => void;
@@ -51,17 +39,9 @@ export type AsideOptions = {
   readonly cpuMaxMs?: () => number;
 };
 
-export function openAside(settings: AsideSettings, log: Logger, options: AsideOptions): AsideThread {
-  const keeper = new ThreadKeeper(settings, log, options);
-  return {
-    answer: ((call, sender) => keeper.answer(call, sender)) as Aside['answer'],
-    turnAway: () => keeper.turnAway(),
-    stop: () => keeper.stop(),
-  };
-}
-
-class ThreadKeeper {
-  private readonly settings: AsideSettings;
+/** Keeps the thread, and the requests that wait for it. */
+export class AsideThread implements Aside {
+  private readonly settings: ThreadSettings;
   private readonly log: Logger;
   private readonly options: AsideOptions;
   private readonly waiting = openFairLine<Waiting>(ASIDE_WAITING_MAX);
@@ -70,13 +50,13 @@ class ThreadKeeper {
   private isStopping = false;
   private current: Waiting | undefined;
 
-  constructor(settings: AsideSettings, log: Logger, options: AsideOptions) {
+  constructor(settings: ThreadSettings, log: Logger, options: AsideOptions) {
     this.settings = settings;
     this.log = log;
     this.options = options;
   }
 
-  answer(call: AsideCall, { client, quota }: AsideSender): Promise<Answered> {
+  readonly answer = ((call: AsideCall, { client, quota }: AsideSender): Promise<Answered> => {
     if (this.isStopping) return Promise.resolve('crowded');
     return new Promise((resolve, reject) => {
       // Places are shared by the widest network of a sender: by single addresses a /48 would have thousands.
@@ -84,14 +64,15 @@ class ThreadKeeper {
       this.waiting.add(network, { call, quota, resolve, reject })?.resolve('crowded');
       this.beginNext();
     });
-  }
+  }) as Aside['answer'];
 
-  turnAway(): void {
+  /** Refuses all waiting and further requests as crowded; the one under way is still answered. */
+  readonly turnAway = (): void => {
     this.isStopping = true;
     for (const { resolve } of this.waiting.empty()) resolve('crowded');
-  }
+  };
 
-  async stop(): Promise<void> {
+  readonly stop = async (): Promise<void> => {
     this.turnAway();
     const { thread } = this;
     if (thread === undefined) return;
@@ -100,7 +81,7 @@ class ThreadKeeper {
     post(thread, { kind: 'stop' });
     await ended;
     clearTimeout(timer);
-  }
+  };
 
   private beginNext(): void {
     if (this.current !== undefined || this.waiting.size === 0 || this.isStopping) return;

@@ -1,17 +1,11 @@
 /** The thread in which requests with large bodies are answered (`doors/rest/aside.ts`), one at a time. */
-import { parentPort, workerData } from 'node:worker_threads';
 import { type AsideCall, performAside } from '../doors/rest/aside.ts';
 import type { Quota } from '../flows/quota.ts';
-import { tellTrouble } from '../flows/store-trouble.ts';
-import { openPool } from '../store/open.ts';
-import type { PoolConfig } from '../store/pg.ts';
 import type { OnStored } from '../store/recent.ts';
 import { createStore, type Store } from '../store/store.ts';
-import { createLog } from './log.ts';
 import { openWorld } from './open-world.ts';
 import { enterStore } from './request-stage.ts';
-
-export type AsideSettings = { readonly connection: PoolConfig; readonly logLevel: string };
+import { enterThread } from './thread.ts';
 
 /** A question to the quota of the request. */
 export type QuotaAsked = {
@@ -39,13 +33,7 @@ export type AsideReport =
 /** An error with what it says of itself: copied as an error it would lose all but its message. */
 export type Failure = { readonly message: string; readonly about: Readonly<Record<string, unknown>> };
 
-const port = parentPort;
-if (port === null) throw new Error('this file is started as a thread');
-const { connection, logLevel } = workerData as AsideSettings;
-const { log, flush } = createLog(logLevel);
-const pool = openPool(connection, (error) =>
-  tellTrouble(log, error, {}, 'uma conexão ociosa com o banco se perdeu; outra é aberta'),
-);
+const { port, log, pool, end } = enterThread();
 const report = (message: AsideReport): void => port.postMessage(message);
 const store = createStore(pool, (tenant, documents) => report({ kind: 'stored', tenant, documents }));
 const { world: own, close } = openWorld(enterFirst(store), log);
@@ -66,7 +54,7 @@ const ask =
 const quota: Quota = { enter: ask('enter'), take: ask('take'), keepsRefusal: ask('keepsRefusal') };
 
 port.on('message', (message: AsideMessage) => {
-  if (message.kind === 'stop') void end();
+  if (message.kind === 'stop') void end(close);
   else if (message.kind === 'quota') takeAnswer(message.answer);
   else {
     stage = message.stage;
@@ -103,14 +91,4 @@ function failureOf(error: unknown): Failure {
   if (!(error instanceof Error)) return { message: String(error), about: {} };
   const own = Object.entries(error).filter(([, value]) => ['string', 'number', 'boolean'].includes(typeof value));
   return { message: error.message, about: { ...Object.fromEntries(own), name: error.name, stack: error.stack } };
-}
-
-async function end(): Promise<void> {
-  try {
-    await close();
-    await pool.end();
-  } finally {
-    flush();
-    port!.close();
-  }
 }

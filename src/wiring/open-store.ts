@@ -1,15 +1,15 @@
 /** Opens the database for a command or the service, and closes it again. */
 import path from 'node:path';
-import { tellTrouble } from '../flows/store-trouble.ts';
 import { durabilityWarnings } from '../store/durability.ts';
 import { openEmbedded } from '../store/embedded.ts';
 import { migrate, newerMigrations } from '../store/migrate.ts';
-import { type Db, openPool } from '../store/open.ts';
+import type { Db } from '../store/open.ts';
 import type { PoolConfig } from '../store/pg.ts';
 import type { OnStored } from '../store/recent.ts';
 import { createStore, type Store } from '../store/store.ts';
 import type { Config } from './config.ts';
 import type { Logger } from './log.ts';
+import { openLoggedPool } from './logged-pool.ts';
 
 export type OpenStore = {
   readonly store: Store;
@@ -43,9 +43,7 @@ export async function openStore(config: Config, log: Logger, options: OpenStoreO
   const server =
     config.databaseUrl === undefined ? await openEmbedded({ dataDir: path.resolve(config.dataDir), log }) : undefined;
   const connection: PoolConfig = server?.connection ?? { connectionString: config.databaseUrl };
-  const onError = (error: Error): void =>
-    tellTrouble(log, error, {}, 'uma conexão ociosa com o banco se perdeu; outra é aberta');
-  const pool = openPool(connection, onError, isPatient);
+  const pool = openLoggedPool(connection, log, isPatient);
   const watch = watchForNewer(pool, log);
   const close = async (): Promise<void> => {
     clearInterval(watch);

@@ -1,6 +1,6 @@
 /**
- * The one program: reads the command, and wires what the command needs. Files that a command does not use are not loaded, because
- * a service takes longer to load than all the commands together.
+ * The one program: reads the command, and wires what it needs. Files that a command does not use are not loaded: a service takes longer to
+ * load than all commands together.
  */
 import { lstat } from 'node:fs/promises';
 import path from 'node:path';

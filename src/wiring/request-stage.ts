@@ -1,6 +1,6 @@
 /**
- * How far a request is that another thread answers: at work, gone to be stored, or ended. In memory that both threads see, where only one of
- * them moves it on from work: what may be under way in a commit is never ended, and what was ended stores nothing.
+ * How far a request of another thread is: at work, being stored, or ended. Both threads see this memory, and one of them alone moves it on
+ * from work: a request that may be committing is never ended, and an ended one stores nothing.
  */
 const AT_WORK = 0;
 const STORING = 1;

@@ -1,6 +1,5 @@
 /**
- * The whole service put together and taken apart in order: database, store, worker, doors. `program.ts` decides which
- * command needs what; this file decides nothing about any of them.
+ * Puts the service together and takes it apart in order: database, store, worker, doors. Which command needs what, `program.ts` decides.
  */
 import { readFile } from 'node:fs/promises';
 import { createSecureContext } from 'node:tls';
@@ -14,7 +13,7 @@ import { SEM_BASE_URL } from '../flows/municipios.ts';
 import type { OnStored } from '../store/recent.ts';
 import type { Store } from '../store/store.ts';
 import { type Config, ConfigError } from './config.ts';
-import { openAside } from './large-bodies.ts';
+import { AsideThread } from './large-bodies.ts';
 import type { Logger } from './log.ts';
 import { openStore } from './open-store.ts';
 import { openWorld } from './open-world.ts';
@@ -54,7 +53,7 @@ export async function startService(config: Config, log: Logger, signal?: AbortSi
     if (baseUrl === undefined) await warnOfAddress(store, log);
     for (const warning of await opened.durabilityWarnings()) log.warn(warning);
     const accessLog = log.isLevelEnabled('info');
-    const aside = openAside({ connection, logLevel: config.logLevel }, log, { onStored, wake: world.wake });
+    const aside = new AsideThread({ connection, logLevel: config.logLevel }, log, { onStored, wake: world.wake });
     closers.unshift(aside.stop);
     const options = { host, port, baseUrl, trustProxy, tls, certificateHeader, accessLog, aside };
     const door = await createRestDoor(world, options);

@@ -3,7 +3,7 @@ import { Worker as Thread } from 'node:worker_threads';
 import { ringOnce } from '../delivery/wake.ts';
 import type { OnStored } from '../store/recent.ts';
 import type { Logger } from './log.ts';
-import type { ThreadMessage, ThreadSettings } from './worker-thread.ts';
+import type { WorkerMessage, WorkerSettings } from './worker-thread.ts';
 
 const RESTART_MS = 1_000;
 /** A batch under way ends within this time; what it leaves is delivered when its claim has expired. */
@@ -18,7 +18,7 @@ export type Transmitter = {
   stop(): Promise<void>;
 };
 
-export function startTransmitterThread(settings: ThreadSettings, log: Logger): Transmitter {
+export function startTransmitterThread(settings: WorkerSettings, log: Logger): Transmitter {
   let stopping = false;
   let thread: Thread;
   let ended: Promise<void>;
@@ -37,7 +37,7 @@ export function startTransmitterThread(settings: ThreadSettings, log: Logger): T
       });
     });
   };
-  const post = (message: ThreadMessage): void => thread.postMessage(message);
+  const post = (message: WorkerMessage): void => thread.postMessage(message);
   start();
   return {
     onStored: (tenant, documents) => post({ kind: 'stored', tenant, documents }),
