@@ -1,6 +1,6 @@
 /**
- * Asking until nothing more happens by itself: as often as the service says (`Retry-After`), ever less often, until a deadline. A
- * service that is away for a moment says nothing about what it is asked.
+ * Asks until nothing more happens by itself: as often as the service says (`Retry-After`), ever less often, until a deadline. A service
+ * that is away for a moment ends nothing.
  */
 import { AindaEmAndamento, NaoEntregue } from './erros.ts';
 import { conferirTempos, esperar, retryAfterMs } from './espera.ts';

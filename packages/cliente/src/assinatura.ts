@@ -1,7 +1,6 @@
 /**
- * The two signatures that the service takes, made with what the platform has: XML-DSig in the one profile of the DPS (enveloped,
- * exclusive canonical form, RSA-SHA256), and a detached CMS over the bytes of a JSON body. The key stays in memory as an opaque
- * object.
+ * The two signatures that the service takes: XML-DSig in the one profile of the DPS (enveloped, exclusive canonical form, RSA-SHA256), and
+ * a detached CMS over the bytes of a JSON body. The key stays an opaque object.
  */
 import { createHash, type KeyObject, sign, type X509Certificate } from 'node:crypto';
 import { der, ID, lerAsn1 } from './asn1.ts';

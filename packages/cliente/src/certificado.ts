@@ -73,7 +73,7 @@ function pairOf(keys: readonly KeyObject[], certificates: readonly X509Certifica
 function ofPfx(bytes: Uint8Array, senha: string): Assinante {
   // What a variable that is not set gives; a PKCS#12 without password has an empty one.
   if (typeof senha !== 'string') throw new CertificadoRecusado('Informe senha, a do PKCS#12.');
-  const { keys, certificates } = opened(bytes, senha);
+  const { keys, certificates } = openPfx(bytes, senha);
   if (keys.length === 0) throw new CertificadoRecusado('O PKCS#12 não traz chave privada: exporte-o de novo, com ela.');
   return pairOf(
     keys,
@@ -81,7 +81,7 @@ function ofPfx(bytes: Uint8Array, senha: string): Assinante {
   );
 }
 
-function opened(bytes: Uint8Array, senha: string): Pkcs12 {
+function openPfx(bytes: Uint8Array, senha: string): Pkcs12 {
   try {
     return openPkcs12(bytes, senha);
   } catch (cause) {

@@ -1,6 +1,6 @@
 /**
- * One operation, sent as often as it takes: what may be repeated is repeated, always with the same bytes under the same key, and
- * what is left to tell in the end is one of three outcomes. A doubt stays a doubt until the service itself settles it.
+ * Sends one operation as often as it takes, always with the same bytes under the same key, until one of three outcomes. A doubt stays a
+ * doubt until the service settles it.
  */
 import { type Circunstancias, Indeterminado, NaoEntregue, Recusado } from './erros.ts';
 import { esperar, pausaMs, retryAfterMs, TIMER_MAX_MS } from './espera.ts';
@@ -86,20 +86,21 @@ export async function chamar(
     // A reading leaves no doubt behind: it may be put again whatever became of it.
     const hasDoubt = inDoubt !== undefined && chamada.repeticao !== undefined;
     if (signal?.aborted) {
-      if (hasDoubt) throw fim(chamada, tried, tentativa, hasDoubt, 'A chamada foi interrompida depois de sair.');
+      if (hasDoubt)
+        throw describeEnd(chamada, tried, tentativa, hasDoubt, 'A chamada foi interrompida depois de sair.');
       signal.throwIfAborted();
     }
     const esperaMs = retryAfterMs(tried.resposta?.cabecalhos ?? new Headers()) ?? pausaMs(tentativa, insistencia);
     const isGivenUp =
       !hasDoubt && !insistencia.semConexao && tried.resposta === undefined && tried.kind === 'nao_entregue';
     const isLast = tentativa >= insistencia.tentativas || performance.now() + esperaMs >= end || isGivenUp;
-    if (!tried.isRepeatable || isLast) throw fim(chamada, tried, tentativa, hasDoubt, tried.motivo);
+    if (!tried.isRepeatable || isLast) throw describeEnd(chamada, tried, tentativa, hasDoubt, tried.motivo);
     try {
       aoRepetir({ operacao, tentativa, esperaMs, motivo: tried.motivo });
       await esperar(esperaMs, signal);
     } catch (error) {
       if (hasDoubt)
-        throw fim(chamada, { ...tried, error }, tentativa, hasDoubt, 'A chamada foi interrompida em dúvida.');
+        throw describeEnd(chamada, { ...tried, error }, tentativa, hasDoubt, 'A chamada foi interrompida em dúvida.');
       throw error;
     }
   }
@@ -118,12 +119,12 @@ async function tentar(transporte: Transporte, chamada: Chamada, limitMs: number)
       signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
     });
   } catch (error) {
-    return noAnswer(error, timeout.aborted);
+    return describeSilence(error, timeout.aborted);
   }
-  return lida(resposta, chamada);
+  return lerResposta(resposta, chamada);
 }
 
-function noAnswer(error: unknown, isLate: boolean): Falha {
+function describeSilence(error: unknown, isLate: boolean): Falha {
   const code = codigoDaFalha(error);
   if (isPortaProibida(error)) {
     const motivo = 'Não houve conexão: a fetch não fala com essa porta. Confira url.';
@@ -143,7 +144,7 @@ function noAnswer(error: unknown, isLate: boolean): Falha {
 }
 
 /** The table of the page "Os desfechos de um envio", row by row. */
-function lida(resposta: Resposta, { aceita = [], isJson, exige, operacao }: Chamada): Respondida | Falha {
+function lerResposta(resposta: Resposta, { aceita = [], isJson, exige, operacao }: Chamada): Respondida | Falha {
   const { status, cabecalhos } = resposta;
   if (aceita.includes(status)) return { ...resposta, json: undefined };
   const json = jsonOf(resposta);
@@ -183,7 +184,7 @@ function lida(resposta: Resposta, { aceita = [], isJson, exige, operacao }: Cham
 }
 
 /** What the call ends with. What another try settled for good is no doubt any more. */
-function fim(chamada: Chamada, falha: Falha, tentativas: number, hasDoubt: boolean, mensagem: string): Error {
+function describeEnd(chamada: Chamada, falha: Falha, tentativas: number, hasDoubt: boolean, mensagem: string): Error {
   const { operacao, repeticao, corpo } = chamada;
   const { resposta, envelope, error } = falha;
   const circunstancias: Circunstancias = {

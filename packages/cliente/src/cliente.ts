@@ -194,14 +194,8 @@ function eventosBy({ assinante, pedir, ler }: Pedidos): Pick<Cliente, DeEventos>
 
 function tabelasBy({ ler }: Pedidos): Pick<Cliente, DeTabelas> {
   let codes: ReadonlyMap<string, CodigoDaTabela> | undefined;
-  async function catalogo<Nome extends NomeDeCatalogo>(
-    nome: Nome,
-    filtros?: FiltrosDeCatalogo<Nome>,
-    { signal }: Interrompivel = {},
-  ): Promise<PaginaDeCatalogo<Nome>> {
-    return ler(`catalogo_${nome}`, { query: filtros, signal });
-  }
-
+  const catalogo: Cliente['catalogo'] = async (nome, filtros, { signal } = {}) =>
+    ler(`catalogo_${nome}`, { query: filtros, signal });
   return {
     consultarSituacaoDoPrestador: (documento, { signal, ...query } = {}) =>
       ler('consultarSituacaoDoPrestador', { params: { documento }, query, signal }),

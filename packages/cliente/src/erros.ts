@@ -1,6 +1,6 @@
 /**
- * How a call may end when it does not end well: three classes, because each asks for something else. What became of the call is
- * the class; what was wrong is in the list of faults that the service sent.
+ * The three ways in which a call fails, because each asks for something else. The class says what became of the call, the list of faults
+ * what was wrong.
  */
 import type { Codigo, EnvelopeDeErro, Erro, Operacao } from './tipos.ts';
 
@@ -21,26 +21,20 @@ export type Circunstancias = {
 
 /** De uma chamada que não acabou bem. `erros` é a lista do serviço; vazia quando ele não chegou a dizer nada. */
 export abstract class ErroDaChamada extends Error {
-  readonly operacao: Operacao;
-  readonly tentativas: number;
-  readonly status: number | undefined;
-  readonly codigo: Codigo | undefined;
-  readonly erros: readonly Erro[];
-  readonly envelope: EnvelopeDeErro | undefined;
-  readonly requisicao: string | undefined;
-  readonly esperaMs: number | undefined;
+  declare readonly operacao: Operacao;
+  declare readonly tentativas: number;
+  declare readonly status: number | undefined;
+  declare readonly codigo: Codigo | undefined;
+  declare readonly erros: readonly Erro[];
+  declare readonly envelope: EnvelopeDeErro | undefined;
+  declare readonly requisicao: string | undefined;
+  declare readonly esperaMs: number | undefined;
 
   constructor(mensagem: string, circunstancias: Circunstancias) {
     const { operacao, tentativas, status, envelope, requisicao, esperaMs, cause } = circunstancias;
     super(mensagem, cause === undefined ? undefined : { cause });
-    this.operacao = operacao;
-    this.tentativas = tentativas;
-    this.status = status;
-    this.envelope = envelope;
-    this.codigo = envelope?.codigo_erro;
-    this.erros = envelope?.erros ?? [];
-    this.requisicao = requisicao;
-    this.esperaMs = esperaMs;
+    const { codigo_erro: codigo, erros = [] } = envelope ?? {};
+    Object.assign(this, { operacao, tentativas, status, codigo, erros, envelope, requisicao, esperaMs });
   }
 }
 

@@ -1,8 +1,9 @@
 /**
- * The requests of a client: the address, the headers and the certificate of each operation. What is done with an answer that did not
- * come is decided in `chamada.ts`.
+ * The requests of a client: the address, the headers and the certificate of each operation. What follows a missing answer, `chamada.ts`
+ * decides.
  */
 import { randomUUID } from 'node:crypto';
+import type { Assinante } from './assinatura.ts';
 import { type Certificado, lerCertificado } from './certificado.ts';
 import { type AvisoDeRepeticao, type Chamada, chamar, type Insistencia, type Respondida } from './chamada.ts';
 import type { Corpo } from './corpo.ts';
@@ -70,7 +71,7 @@ type Pedido = Interrompivel & {
 export type Pedidos = {
   /** Of the municipality, without a slash at the end. */
   readonly base: string;
-  readonly assinante: ReturnType<typeof lerCertificado> | undefined;
+  readonly assinante: Assinante | undefined;
   pedir(operacao: Operacao, pedido?: Pedido): Promise<Respondida>;
   /** The body of an answer. */
   ler<Op extends Operacao>(operacao: Op, pedido?: Pedido): Promise<Respostas[Op]>;
@@ -168,7 +169,7 @@ function insistenciaOf(own: OpcoesDoCliente['insistencia'] = {}): Insistencia {
 /** One for all, and one that shows the certificate to whom it is for. */
 function transportes(
   { url, fetch: own, ca, certificado }: OpcoesDoCliente,
-  assinante: ReturnType<typeof lerCertificado> | undefined,
+  assinante: Assinante | undefined,
 ): readonly [Transporte, Transporte] {
   const isTls = own === undefined && url.startsWith('https:');
   const plain = isTls && ca !== undefined ? porTls({ ca, cert: undefined, key: undefined }) : porFetch(own ?? fetch);

@@ -1,8 +1,7 @@
 /**
- * Opens a PKCS#12 (.pfx, .p12, RFC 7292) with its password: the keys and the certificates in it. The container and the derivation of
- * keys are read here; the ciphers are those of the platform, and RC2, which it has put away and authorities still write (`rc2.ts`).
- *
- * A part under a public key is not read, nor RC4. Whose key and certificate are a pair is for the caller, and so are the words of a refusal.
+ * Opens a PKCS#12 (.pfx, .p12, RFC 7292) with its password: the keys and the certificates in it. The ciphers are those of the platform, and
+ * RC2 (`rc2.ts`); RC4, and a part under a public key, are not read. Which key and certificate are a pair, and the words of a refusal, are
+ * for the caller.
  */
 import {
   createDecipheriv,
@@ -62,7 +61,7 @@ type Password = { readonly wide: Buffer; readonly narrow: Buffer };
 export function openPkcs12(bytes: Uint8Array, password: string): Pkcs12 {
   const { safe, mac } = containerOf(bytes);
   for (const form of passwordForms(password)) {
-    if (mac !== undefined && !macHolds(mac, safe, form)) continue;
+    if (mac !== undefined && !isMacRight(mac, safe, form)) continue;
     try {
       return openSafe(safe, form);
     } catch (cause) {
@@ -91,18 +90,18 @@ function containerOf(bytes: Uint8Array): { readonly safe: Buffer; readonly mac: 
 
 /** A MAC of another kind (RFC 9579) is left unchecked: decryption and the key's certificate say whether it opened. */
 function macOf({ filhos: [digestInfo, salt, iterations] }: Asn1): Mac | undefined {
-  const [algorithm, value] = present(digestInfo).filhos;
+  const [algorithm, value] = demand(digestInfo).filhos;
   const digest = DIGESTS[oidDe(algorithm?.filhos[0])];
   if (digest === undefined) return undefined;
   return {
     digest,
-    value: octetosDe(present(value)),
-    salt: octetosDe(present(salt)),
+    value: octetosDe(demand(value)),
+    salt: octetosDe(demand(salt)),
     iterations: iterations === undefined ? 1 : iterationsOf(iterations),
   };
 }
 
-function macHolds({ digest, value, salt, iterations }: Mac, safe: Buffer, { wide }: Password): boolean {
+function isMacRight({ digest, value, salt, iterations }: Mac, safe: Buffer, { wide }: Password): boolean {
   const length = createHash(digest.name).digest().length;
   const key = derivedKey(digest, { password: wide, salt, iterations, purpose: PURPOSE.mac, length });
   const computed = createHmac(digest.name, key).update(safe).digest();
@@ -113,22 +112,22 @@ type Bags = { readonly keys: KeyObject[]; readonly certificates: Buffer[] };
 
 function openSafe(safe: Buffer, password: Password): Pkcs12 {
   const bags: Bags = { keys: [], certificates: [] };
-  for (const info of opened(safe).filhos) {
+  for (const info of readDecrypted(safe).filhos) {
     const kind = oidDe(info.filhos[0]);
     const content = inside(info.filhos[1]);
     if (kind === OID.data) readBags(lerAsn1(octetosDe(content)), password, bags, 1);
     else if (kind === OID.encryptedData) {
-      const [, algorithm, octets] = present(content.filhos[1]).filhos;
+      const [, algorithm, octets] = demand(content.filhos[1]).filhos;
       if (octets?.id !== ID.contexto0 && octets?.id !== ID.contexto0Simples)
         throw new Asn1Ilegivel('nothing encrypted');
-      readBags(opened(decrypted(present(algorithm), octetosDe(present(octets)), password)), password, bags, 1);
+      readBags(readDecrypted(decrypt(demand(algorithm), octetosDe(demand(octets)), password)), password, bags, 1);
     } else throw new Pkcs12Refused('part_under_public_key');
   }
   return bags;
 }
 
 /** Octets that a wrong password made look well padded are still no ASN.1. */
-function opened(octets: Buffer): Asn1 {
+function readDecrypted(octets: Buffer): Asn1 {
   try {
     return lerAsn1(octets);
   } catch {
@@ -146,7 +145,7 @@ function readBags(contents: Asn1, password: Password, bags: Bags, depth: number)
         bags.keys.push(keyOf(value.inteiro));
         break;
       case OID.shroudedKeyBag:
-        bags.keys.push(keyOf(decrypted(present(first), octetosDe(present(second)), password)));
+        bags.keys.push(keyOf(decrypt(demand(first), octetosDe(demand(second)), password)));
         break;
       case OID.certBag:
         if (oidDe(first) === OID.x509Certificate && bags.certificates.length < CERTIFICATES_MAX)
@@ -196,32 +195,32 @@ const PRFS: Readonly<Record<string, string>> = {
   [OID.hmacSha512]: 'sha512',
 };
 
-function decrypted({ filhos: [name, parameters] }: Asn1, octets: Buffer, password: Password): Buffer {
+function decrypt({ filhos: [name, parameters] }: Asn1, octets: Buffer, password: Password): Buffer {
   const oid = oidDe(name);
-  if (oid === OID.pbes2) return decryptedPbes2(present(parameters), octets, password);
+  if (oid === OID.pbes2) return decryptPbes2(demand(parameters), octets, password);
   const cipher = OLD_CIPHERS[oid];
   if (cipher === undefined) throw new Pkcs12Refused('unknown_cipher', { oid });
-  const salt = octetosDe(present(parameters?.filhos[0]));
+  const salt = octetosDe(demand(parameters?.filhos[0]));
   const iterations = iterationsOf(parameters?.filhos[1]);
   const derive = (purpose: number, length: number): Buffer =>
     derivedKey(SHA1, { password: password.wide, salt, iterations, purpose, length });
-  return deciphered(cipher.name, derive(PURPOSE.key, cipher.keyBytes), derive(PURPOSE.iv, OLD_IV_BYTES), octets);
+  return decipher(cipher.name, derive(PURPOSE.key, cipher.keyBytes), derive(PURPOSE.iv, OLD_IV_BYTES), octets);
 }
 
-function decryptedPbes2({ filhos: [derivation, scheme] }: Asn1, octets: Buffer, { narrow }: Password): Buffer {
-  const [schemeOid, iv] = present(scheme).filhos;
+function decryptPbes2({ filhos: [derivation, scheme] }: Asn1, octets: Buffer, { narrow }: Password): Buffer {
+  const [schemeOid, iv] = demand(scheme).filhos;
   const cipher = CIPHERS[oidDe(schemeOid)];
-  const [derivationOid, settings] = present(derivation).filhos;
-  const [salt, iterations, ...rest] = present(settings).filhos;
+  const [derivationOid, settings] = demand(derivation).filhos;
+  const [salt, iterations, ...rest] = demand(settings).filhos;
   const prfOid = rest.find(({ id }) => id === ID.sequencia)?.filhos[0];
   const prf = prfOid === undefined ? 'sha1' : PRFS[oidDe(prfOid)];
   if (cipher === undefined || prf === undefined || oidDe(derivationOid) !== OID.pbkdf2)
     throw new Pkcs12Refused('unknown_derivation');
-  const key = pbkdf2Sync(narrow, octetosDe(present(salt)), iterationsOf(iterations), cipher.keyBytes, prf);
-  return deciphered(cipher.name, key, octetosDe(present(iv)), octets);
+  const key = pbkdf2Sync(narrow, octetosDe(demand(salt)), iterationsOf(iterations), cipher.keyBytes, prf);
+  return decipher(cipher.name, key, octetosDe(demand(iv)), octets);
 }
 
-function deciphered(cipher: string, key: Buffer, iv: Buffer, octets: Buffer): Buffer {
+function decipher(cipher: string, key: Buffer, iv: Buffer, octets: Buffer): Buffer {
   try {
     if (cipher === 'rc2') return decifrarRc2(octets, key, iv);
     const decipher = createDecipheriv(cipher, key, iv);
@@ -232,7 +231,7 @@ function deciphered(cipher: string, key: Buffer, iv: Buffer, octets: Buffer): Bu
 }
 
 function iterationsOf(value: Asn1 | undefined): number {
-  const { id, conteudo } = present(value);
+  const { id, conteudo } = demand(value);
   if (id !== ID.inteiro || conteudo.length === 0 || conteudo.length > 6)
     throw new Asn1Ilegivel('no number of iterations');
   const iterations = conteudo.readUIntBE(0, conteudo.length);
@@ -240,14 +239,14 @@ function iterationsOf(value: Asn1 | undefined): number {
   return iterations;
 }
 
-function present(value: Asn1 | undefined): Asn1 {
+function demand(value: Asn1 | undefined): Asn1 {
   if (value === undefined) throw new Asn1Ilegivel('something is missing');
   return value;
 }
 
 /** What an explicit tag is around. */
 function inside(value: Asn1 | undefined): Asn1 {
-  return present(value?.filhos[0]);
+  return demand(value?.filhos[0]);
 }
 
 type Digest = { readonly name: string; readonly blockBytes: number };
@@ -281,7 +280,7 @@ export function derivedKey(
   { password, salt, iterations, purpose, length }: Derivation,
 ): Buffer {
   const D = Buffer.alloc(v, purpose);
-  const I = Buffer.concat([filled(salt, v), filled(password, v)]);
+  const I = Buffer.concat([fillBlocks(salt, v), fillBlocks(password, v)]);
   const parts: Buffer[] = [];
   for (let have = 0; have < length; ) {
     let A: Buffer = Buffer.concat([D, I]);
@@ -295,7 +294,7 @@ export function derivedKey(
 }
 
 /** Repeated to whole blocks; nothing stays nothing. */
-function filled(octets: Buffer, block: number): Buffer {
+function fillBlocks(octets: Buffer, block: number): Buffer {
   return octets.length === 0 ? octets : Buffer.alloc(Math.ceil(octets.length / block) * block, octets);
 }
 

@@ -1,6 +1,6 @@
 /**
- * RC2 in CBC (RFC 2268), to read only: the cipher that authorities still put around the certificates of a PKCS#12, and that the
- * platform has put away. Nothing is kept secret with it: a certificate is public.
+ * RC2 in CBC (RFC 2268), to read only. Authorities still put it around the certificates of a PKCS#12, which are public, and the platform no
+ * longer has it.
  */
 
 const BLOCK_BYTES = 8;
@@ -22,13 +22,13 @@ const PI = Buffer.from(
 
 /** The octets without their padding; throws when it is none. The effective length of the key is its length. */
 export function decifrarRc2(octets: Buffer, key: Buffer, iv: Buffer): Buffer {
-  const words = expanded(key);
+  const words = expandKey(key);
   const plain = Buffer.alloc(octets.length);
   if (octets.length === 0 || octets.length % BLOCK_BYTES !== 0) throw new RangeError('no whole blocks');
   let before = iv;
   for (let at = 0; at < octets.length; at += BLOCK_BYTES) {
     const block = octets.subarray(at, at + BLOCK_BYTES);
-    const opened = deciphered(block, words);
+    const opened = decipherBlock(block, words);
     for (let place = 0; place < BLOCK_BYTES; place += 1) plain[at + place] = opened[place]! ^ before[place]!;
     before = block;
   }
@@ -40,7 +40,7 @@ export function decifrarRc2(octets: Buffer, key: Buffer, iv: Buffer): Buffer {
   return plain.subarray(0, end);
 }
 
-function expanded(key: Buffer): Uint16Array {
+function expandKey(key: Buffer): Uint16Array {
   const { length } = key;
   const octets = Buffer.alloc(128);
   key.copy(octets);
@@ -54,7 +54,7 @@ const ROTATIONS = [1, 2, 3, 5];
 /** Mixing rounds between the two mashing ones. */
 const ROUNDS = [5, 6, 5];
 
-function deciphered(block: Buffer, words: Uint16Array): Buffer {
+function decipherBlock(block: Buffer, words: Uint16Array): Buffer {
   const R = [0, 2, 4, 6].map((at) => block.readUInt16LE(at));
   let j = 63;
   ROUNDS.forEach((rounds, stage) => {

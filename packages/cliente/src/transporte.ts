@@ -1,6 +1,6 @@
 /**
- * One HTTP exchange, by `fetch`; or by `node:https` where the connection shows a certificate or trusts an authority of its own,
- * which `fetch` cannot. Nothing is repeated here, nothing is followed, and an answer has a limit.
+ * One HTTP exchange, by `fetch`; or by `node:https` where the connection shows a certificate or trusts an authority of its own. Nothing is
+ * repeated or followed, and an answer has a limit.
  */
 import { subscribe } from 'node:diagnostics_channel';
 import { Agent, request } from 'node:https';
@@ -46,7 +46,7 @@ export function porFetch(fetcher: typeof fetch): Transporte {
       signal,
       ...(corpo === undefined ? {} : { body: corpo as Uint8Array<ArrayBuffer> }),
     });
-    const take = limited();
+    const take = collectAnswer();
     for await (const chunk of response.body ?? []) take(chunk);
     return { status: response.status, cabecalhos: response.headers, corpo: take() };
   };
@@ -70,7 +70,7 @@ export function porTls({ ca, cert, key }: Tls): Transporte {
         url,
         { agent, method: metodo, headers: { ...cabecalhos, ...length }, signal },
         (answer) => {
-          const take = limited();
+          const take = collectAnswer();
           answer.on('error', reject);
           answer.on('data', (chunk: Uint8Array) => {
             try {
@@ -101,7 +101,7 @@ export function porTls({ ca, cert, key }: Tls): Transporte {
 }
 
 /** Takes an answer piece by piece, and gives the whole of it. */
-function limited(): (chunk?: Uint8Array) => Uint8Array {
+function collectAnswer(): (chunk?: Uint8Array) => Uint8Array {
   const chunks: Uint8Array[] = [];
   let size = 0;
   return (chunk) => {

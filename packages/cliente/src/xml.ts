@@ -2,9 +2,8 @@
  * As much XML as a DPS is written in, read strictly, and the exclusive canonical form of an element of it (W3C, Exclusive XML
  * Canonicalization 1.0, without comments).
  *
- * Read are elements, attributes, namespaces, text, CDATA sections and references to characters. What a signature of a DPS may not
- * have beside it (comments, processing instructions) and what this reader does not canonicalise (document types and their
- * entities, names beyond ASCII, other encodings than UTF-8) is refused with its place, never passed over.
+ * Read are elements, attributes, namespaces, text, CDATA sections and references to characters. Comments, processing instructions, document
+ * types, names beyond ASCII and encodings other than UTF-8 are refused with their place.
  */
 
 /** Um XML que este cliente não assina, e por quê. */
@@ -36,7 +35,7 @@ export function lerXml(texto: string): Elemento {
   const text = texto.replace(/^\ufeff/, '').replace(/\r\n?/g, '\n');
   const reader = new Reader(text);
   const strange = NO_CHARACTER.exec(text);
-  if (strange !== null) throw reader.refused('um caractere que o XML não admite', strange.index);
+  if (strange !== null) throw reader.refusal('um caractere que o XML não admite', strange.index);
   return reader.document();
 }
 
@@ -48,7 +47,7 @@ class Reader {
     this.#text = text;
   }
 
-  refused(what: string, at = this.#at): XmlRecusado {
+  refusal(what: string, at = this.#at): XmlRecusado {
     const lines = this.#text.slice(0, at).split('\n');
     return new XmlRecusado(`linha ${lines.length}, coluna ${lines.at(-1)!.length + 1}: ${what}.`);
   }
@@ -57,7 +56,7 @@ class Reader {
     const declaration = /^<\?xml\s[^?]*\?>/.exec(this.#text)?.[0] ?? '';
     const encoding = /\sencoding\s*=\s*["']([\w.:-]+)["']/.exec(declaration)?.[1];
     if (encoding !== undefined && !/^utf-?8$/i.test(encoding)) {
-      throw this.refused(`o documento diz estar em ${encoding}, e só se assina UTF-8: converta-o e mude a declaração`);
+      throw this.refusal(`o documento diz estar em ${encoding}, e só se assina UTF-8: converta-o e mude a declaração`);
     }
     this.#at = declaration.length;
     this.#skip();
@@ -65,7 +64,7 @@ class Reader {
     const root = this.#element(new Map([['xml', XML_NAMESPACE]]), 1);
     this.#skip();
     this.#noMarkup();
-    if (this.#at < this.#text.length) throw this.refused('há conteúdo depois do elemento raiz');
+    if (this.#at < this.#text.length) throw this.refusal('há conteúdo depois do elemento raiz');
     return root;
   }
 
@@ -85,25 +84,25 @@ class Reader {
   }
 
   #take(text: string, what: string): void {
-    if (!this.#is(text)) throw this.refused(what);
+    if (!this.#is(text)) throw this.refusal(what);
     this.#at += text.length;
   }
 
   #noMarkup(): void {
-    if (this.#is('<!--')) throw this.refused('há um comentário, que a assinatura não cobre; retire-o');
-    if (this.#is('<?')) throw this.refused('há uma instrução de processamento, que a assinatura não cobre; retire-a');
-    if (this.#is('<!DOCTYPE')) throw this.refused('há um DOCTYPE, que não se aceita em uma DPS; retire-o');
+    if (this.#is('<!--')) throw this.refusal('há um comentário, que a assinatura não cobre; retire-o');
+    if (this.#is('<?')) throw this.refusal('há uma instrução de processamento, que a assinatura não cobre; retire-a');
+    if (this.#is('<!DOCTYPE')) throw this.refusal('há um DOCTYPE, que não se aceita em uma DPS; retire-o');
   }
 
   #element(outer: ReadonlyMap<string, string>, depth: number): Elemento {
-    if (depth > DEPTH_MAX) throw this.refused(`há mais de ${DEPTH_MAX} níveis de elementos`);
+    if (depth > DEPTH_MAX) throw this.refusal(`há mais de ${DEPTH_MAX} níveis de elementos`);
     const start = this.#at;
     this.#take('<', 'falta um elemento');
     const name = this.#match(NAME);
-    if (name === undefined) throw this.refused('o nome de um elemento não se lê');
+    if (name === undefined) throw this.refusal('o nome de um elemento não se lê');
     const [tag, prefixo = '', nome = ''] = name;
     const { escopo, atributos } = this.#attributes(outer);
-    if (prefixo !== '' && !escopo.has(prefixo)) throw this.refused(`o prefixo ${prefixo} não foi declarado`, start);
+    if (prefixo !== '' && !escopo.has(prefixo)) throw this.refusal(`o prefixo ${prefixo} não foi declarado`, start);
     const conteudo: (Elemento | string)[] = [];
     if (this.#is('/>')) this.#at += 2;
     else {
@@ -121,7 +120,7 @@ class Reader {
     while (this.#at < this.#text.length && !this.#is('</')) {
       if (this.#is('<![CDATA[')) {
         const end = this.#text.indexOf(']]>', this.#at);
-        if (end < 0) throw this.refused('a seção CDATA não termina');
+        if (end < 0) throw this.refusal('a seção CDATA não termina');
         text += this.#text.slice(this.#at + 9, end);
         this.#at = end + 3;
       } else if (this.#is('<')) {
@@ -133,8 +132,8 @@ class Reader {
         const next = this.#text.indexOf('<', this.#at);
         const end = next < 0 ? this.#text.length : next;
         const piece = this.#text.slice(this.#at, end);
-        if (piece.includes(']]>')) throw this.refused('há ]]> solto em um texto');
-        text += this.#resolved(piece);
+        if (piece.includes(']]>')) throw this.refusal('há ]]> solto em um texto');
+        text += this.#resolve(piece);
         this.#at = end;
       }
     }
@@ -147,25 +146,25 @@ class Reader {
     while (this.#skip() && !this.#is('>') && !this.#is('/>')) {
       const at = this.#at;
       const name = this.#match(NAME);
-      if (name === undefined) throw this.refused('o nome de um atributo não se lê');
+      if (name === undefined) throw this.refusal('o nome de um atributo não se lê');
       const [whole, prefixo = '', nome = ''] = name;
       this.#skip();
       this.#take('=', `o atributo ${whole} não tem valor`);
       this.#skip();
       const quote = this.#text[this.#at];
       const end = quote === '"' || quote === "'" ? this.#text.indexOf(quote, this.#at + 1) : -1;
-      if (end < 0) throw this.refused(`o valor de ${whole} não está entre aspas`);
+      if (end < 0) throw this.refusal(`o valor de ${whole} não está entre aspas`);
       const raw = this.#text.slice(this.#at + 1, end);
-      if (raw.includes('<')) throw this.refused(`há < no valor de ${whole}`);
+      if (raw.includes('<')) throw this.refusal(`há < no valor de ${whole}`);
       // White space as it stands becomes a space; white space by number stays.
-      const valor = this.#resolved(raw.replace(/[\t\n]/g, ' '));
+      const valor = this.#resolve(raw.replace(/[\t\n]/g, ' '));
       this.#at = end + 1;
       if (prefixo === 'xmlns' || (prefixo === '' && nome === 'xmlns')) {
         const declared = prefixo === '' ? '' : nome;
-        if (own.has(declared)) throw this.refused(`${whole} está declarado duas vezes`, at);
-        if (declared !== '' && valor === '') throw this.refused(`o prefixo ${declared} está declarado sem valor`, at);
+        if (own.has(declared)) throw this.refusal(`${whole} está declarado duas vezes`, at);
+        if (declared !== '' && valor === '') throw this.refusal(`o prefixo ${declared} está declarado sem valor`, at);
         if (declared === 'xmlns' || (declared === 'xml') !== (valor === XML_NAMESPACE)) {
-          throw this.refused(`${whole} não se declara`, at);
+          throw this.refusal(`${whole} não se declara`, at);
         }
         own.set(declared, valor);
       } else written.push({ prefixo, nome, valor, at });
@@ -173,15 +172,15 @@ class Reader {
     const escopo = own.size === 0 ? outer : new Map([...outer, ...own]);
     const seen = new Set<string>();
     for (const { prefixo, nome, at } of written) {
-      if (prefixo !== '' && !escopo.has(prefixo)) throw this.refused(`o prefixo ${prefixo} não foi declarado`, at);
+      if (prefixo !== '' && !escopo.has(prefixo)) throw this.refusal(`o prefixo ${prefixo} não foi declarado`, at);
       const key = `${prefixo === '' ? '' : escopo.get(prefixo)} ${nome}`;
-      if (seen.has(key)) throw this.refused(`o atributo ${nome} está escrito duas vezes`, at);
+      if (seen.has(key)) throw this.refusal(`o atributo ${nome} está escrito duas vezes`, at);
       seen.add(key);
     }
     return { escopo, atributos: written.map(({ prefixo, nome, valor }) => ({ prefixo, nome, valor })) };
   }
 
-  #resolved(text: string): string {
+  #resolve(text: string): string {
     if (!text.includes('&')) return text;
     return text.replace(/&([^;&\s]*);?/g, (whole, name: string) => {
       const known = Object.hasOwn(REFERENCES, name) ? REFERENCES[name] : undefined;
@@ -190,7 +189,7 @@ class Reader {
       const character = point <= 0x10ffff ? String.fromCodePoint(point) : undefined;
       const value = known ?? character;
       if (!whole.endsWith(';') || value === undefined || NO_CHARACTER.test(value)) {
-        throw this.refused(`a referência ${whole} não se lê; & se escreve &amp;`);
+        throw this.refusal(`a referência ${whole} não se lê; & se escreve &amp;`);
       }
       return value;
     });
