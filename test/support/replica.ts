@@ -3,8 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chown, rename, rm, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { findBinaries } from '../../packages/postgres-embutido/src/binaries.ts';
-import { childOptions, findPlace, type Place } from '../../packages/postgres-embutido/src/place.ts';
+import { findServer } from '../../packages/postgres-embutido/src/embedded.ts';
 import { NAME } from '../../src/store/embedded.ts';
 import { Client, type ClientConfig } from '../../src/store/pg.ts';
 import { copyCluster } from '../setup.ts';
@@ -51,15 +50,10 @@ async function write(location: string, name: string, text: string): Promise<void
 }
 
 async function startServer(dataDir: string, settings: Readonly<Record<string, string>>): Promise<Server> {
-  const place: Place = await findPlace(NAME, dataDir, quiet);
-  const { postgres } = await findBinaries(place, quiet);
-  const { location } = place;
+  const { program, location, spawnOptions } = await findServer(NAME, dataDir, quiet);
   const own = { unix_socket_directories: location, listen_addresses: '', port: '5432', ...settings };
   const options = Object.entries(own).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
-  const child: ChildProcess = spawn(postgres, ['-D', location, ...options], {
-    ...childOptions(place.runAs),
-    stdio: 'ignore',
-  });
+  const child: ChildProcess = spawn(program, ['-D', location, ...options], { ...spawnOptions, stdio: 'ignore' });
   const ended = once(child, 'exit');
   const connection = { host: location, port: 5432, user: NAME, database: NAME };
   const query = async (text: string): Promise<readonly Record<string, unknown>[]> => {

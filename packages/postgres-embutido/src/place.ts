@@ -1,8 +1,7 @@
-// Where the embedded PostgreSQL lies and which account runs it: the folder of the cluster, the folder of its socket,
-// and the unprivileged user that stands in when we are root, because PostgreSQL refuses to run as root.
-//
-// Whether an account can enter a folder is tried, never computed: mode bits know nothing of ACLs, mounts or containers.
-// It deliberately creates no cluster and starts no server; it only says where one is or would be.
+/**
+ * Where the embedded PostgreSQL lies and which account runs it: PostgreSQL refuses to run as root, and another user stands in. Whether an
+ * account can enter a folder is tried: mode bits know nothing of ACLs, mounts or containers.
+ */
 
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -95,7 +94,7 @@ export async function findPlace(name: string, dataDir: string, log: Logger): Pro
   return system;
 }
 
-function isRoot(): boolean {
+export function isRoot(): boolean {
   return process.getuid?.() === 0;
 }
 
@@ -119,9 +118,8 @@ export async function giveAllTo(folder: string, { uid, gid }: Pick<RunAs, 'uid' 
 }
 
 /**
- * For the allocator of glibc; others ignore them. A group of documents is a statement of a megabyte, whose memory would be
- * given back to the system after each and fetched again, page by page and cleared (measured: a tenth of the database's
- * time under load). In bytes.
+ * For the allocator of glibc, in bytes. It would give the memory of each large statement back to the system and fetch it again (measured: a
+ * tenth of the database's time under load).
  */
 const ALLOCATOR = {
   MALLOC_TRIM_THRESHOLD_: '67108864',
@@ -177,10 +175,9 @@ export async function run(
 }
 
 /**
- * The folder of the socket: the cluster itself, already private to the server's account, or, where its path is too long
- * for a socket, a short private folder. That one is recorded in a link beside the data and keeps its name from start to
- * start, so that a pool made before a restart still finds the server after it. It links back to its cluster, for a copy
- * of the data carries the record with it and must not take the folder of the original.
+ * The folder of the socket: the cluster itself, or a short private folder where that path is too long for a socket. A link beside the data
+ * records the short folder, so that pools find the server after a restart. The folder links back to its cluster: a copy of the data must
+ * not take the folder of the original.
  */
 export async function openSocketDir(place: Place): Promise<string> {
   if (fitsSocket(place.location)) return place.location;
@@ -262,16 +259,11 @@ async function followEntry(entry: string): Promise<string | undefined> {
 /** Who runs an existing cluster: its owner. Only root may stand in for somebody else. */
 async function accountOf(location: string, data: string): Promise<RunAs | undefined> {
   const { uid, gid } = await stat(location);
-  if (isRoot()) {
-    if (uid === 0) return unprivilegedAccount(data);
-    const known = (await accounts()).find((account) => account.uid === uid);
-    return known ?? { uid, gid, name: `uid ${uid}` };
-  }
-  if (process.getuid && uid !== process.getuid()) {
-    const owner = (await accounts()).find((account) => account.uid === uid);
-    throw ownedByAnother(location, owner ? `o usuário ${owner.name}` : `o uid ${uid}`);
-  }
-  return undefined;
+  if (isRoot() && uid === 0) return unprivilegedAccount(data);
+  if (process.getuid === undefined || uid === process.getuid()) return undefined;
+  const owner = (await accounts()).find((account) => account.uid === uid);
+  if (isRoot()) return owner ?? { uid, gid, name: `uid ${uid}` };
+  throw ownedByAnother(location, owner ? `o usuário ${owner.name}` : `o uid ${uid}`);
 }
 
 function ownedByAnother(path: string, owner: string): Error {

@@ -1,8 +1,9 @@
-// Reaches the server of a cluster: finds the one that runs, waits for one that is starting or recovering, or starts one.
-//
-// What it hands out is a connection of its own, held as long as the server is in use. It is at once the proof that the
-// server answers, the alarm when it dies, and this process's voice when others ask who still uses the server.
-// It deliberately does not decide when to try again or when to stop; that is embedded.ts.
+/**
+ * Reaches the server of a cluster: finds the one that runs, waits for one that starts or recovers, or starts one.
+ *
+ * It hands out a connection that is held while the server is in use: the proof that it answers, the alarm when it dies, and this process's
+ * presence to others. When to try again or to stop, `embedded.ts` decides.
+ */
 
 import { spawn } from 'node:child_process';
 import { realpath } from 'node:fs/promises';
@@ -195,7 +196,7 @@ export async function signalServer({ place, log }: Site, pid: number, signal: 'I
   if (!(await serves(pid, place.location))) return;
   if (process.platform === 'win32') {
     // Windows knows no such signals; the server listens for them on a pipe that pg_ctl can speak to.
-    await run((await findBinaries(place, log)).pgCtl, ['kill', signal, String(pid)], undefined);
+    await run((await findBinaries(place, log)).pg_ctl, ['kill', signal, String(pid)], undefined);
     return;
   }
   try {
@@ -310,7 +311,7 @@ async function launchOnWindows(
   // A path within the option would have to be quoted for cmd.exe; the working folder makes a bare name enough.
   const options = `-c config_file=${basename(namedFileOf(place, 'conf'))} -p ${port}`;
   const args = ['start', '-W', '-D', place.location, '-l', logPathOf(place), '-o', options];
-  const child = spawn(binaries.pgCtl, args, {
+  const child = spawn(binaries.pg_ctl, args, {
     ...childOptions(undefined),
     cwd: place.location,
     detached: true,
