@@ -217,18 +217,8 @@ function algorithmChecks({ algoritmos }: Report): Check[] {
 
 function certificateChecks({ certificado, prestador }: Report): Check[] {
   if (certificado === null) return [[null, 'certificado', UNKNOWN]];
-  const {
-    titular,
-    tipo,
-    documento,
-    onde,
-    emissor,
-    inicio,
-    fim,
-    cadeia,
-    revogado,
-    sem_lista_de_revogados: missing,
-  } = certificado;
+  const { titular, tipo, documento, onde, inicio, fim, cadeia, revogado } = certificado;
+  const missing = certificado.sem_lista_de_revogados;
   const whose = documento === null ? 'não traz CNPJ nem CPF' : `${tipo} ${documento}, lido em ${onde}`;
   const revocation = new Map<boolean | null, string>([
     [true, 'está revogado, ou uma autoridade dele está'],
@@ -247,7 +237,7 @@ function certificateChecks({ certificado, prestador }: Report): Check[] {
     [
       certificado.confiavel,
       'cadeia',
-      cadeia === null ? `${emissor}: não confiável, pelo motivo abaixo` : cadeia.join(' ← '),
+      cadeia === null ? `${certificado.emissor}: não confiável, pelo motivo abaixo` : cadeia.join(' ← '),
     ],
     [revogado === null ? null : !revogado, 'revogação', revocation.get(revogado)!],
     [prestador.confere, 'prestador', prestador.confere === false ? `${party}: o certificado não é dele` : party],

@@ -1,6 +1,6 @@
 /**
- * The command line, in Portuguese: what can be asked, with which arguments, and which exit code comes back
- * (0 done, 1 refused or failed, 2 asked wrongly; `wiring/program.ts` adds 75: the database cannot be used just now, and the same may be asked again). Each command is a row of one table, from which the help is made.
+ * The command line, in Portuguese. Each command is a row of one table, from which the help is made. Exit codes: 0 done, 1 refused or
+ * failed, 2 asked wrongly; `wiring/program.ts` adds 75, the database cannot be used just now.
  */
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -253,8 +253,8 @@ async function runToEnd(
 const AGAIN_MS = 1_000;
 
 /**
- * The first signal asks the program to end in order; a second one ends it at once. Listened for before anything is started: the first
- * process of a container gets no signal for which it does not listen.
+ * The first signal asks the program to end in order, a second one ends it at once. Listening begins before anything is started: the first
+ * process of a container gets no signal otherwise.
  */
 function waitForSignal(): Promise<EndSignal> {
   return new Promise((resolve) => {

@@ -46,16 +46,16 @@ type SimuladorRunning = {
 
 export type CliWorld = Terminal & {
   /**
-   * Starts the service, calls back, and takes it down when the callback ends, in the way of the signal that it ends with. `asked` ends
-   * an update of the database that comes before, which may take an hour; its reason is thrown.
+   * Starts the service, calls back, and takes it down in the way of the signal with which the callback ends. `asked` ends an update of the
+   * database that comes before, which may take an hour; its reason is thrown.
    */
   serve(waitForEnd: (service: Running) => Promise<EndSignal>, asked: AbortSignal): Promise<void>;
   /** The same for a worker without doors. */
   transmit(waitForEnd: (running: Pick<Running, 'location'>) => Promise<void>, asked: AbortSignal): Promise<void>;
   migrate(): Promise<{ readonly applied: readonly string[]; readonly location: string }>;
   /**
-   * Opens the database, beside a running service or without one, and closes it when the callback ends. `isBeginning`: one
-   * that is not there is created; otherwise that is an error.
+   * Opens the database, beside a running service or without one, and closes it when the callback ends. `isBeginning`: creates a database
+   * that is not there; otherwise that is an error.
    */
   registry<Result>(work: (registry: RegistryWorld) => Promise<Result>, isBeginning?: boolean): Promise<Result>;
   readonly simulador: {

@@ -1,6 +1,6 @@
 /**
- * What the commands that speak to a running service have in common: the file that they send, the client of `packages/cliente` with
- * the patience of a person at a terminal, and the account of how a call ended.
+ * What the commands that speak to a running service share. It reads the file to be sent, waits as patiently as a person, and tells how a
+ * call ended.
  */
 import {
   AindaEmAndamento,

@@ -7,7 +7,8 @@ import {
   type ImportRequest,
   RECUSADAS_SHOWN_MAX,
 } from '../../flows/import-csv.ts';
-import { inMunicipio, type Options, type Terminal, textOf, type Values } from './command.ts';
+import type { RegistryWorld } from '../../flows/municipios.ts';
+import { type CliWorld, inMunicipio, type Options, type Terminal, textOf, type Values } from './command.ts';
 
 export const IMPORT_OPTIONS = {
   municipio: { takes: 'SLUG', help: 'município a que o cadastro pertence' },
@@ -24,18 +25,21 @@ const LINE_EVERY_MS = 5_000;
 
 /** Imports a file into the municipality of `--municipio`, and tells the result; the exit code. `account`: lines on what was stored. */
 export function runImport<Outcome extends ImportOutcome<object>>(
-  terminal: Terminal,
+  world: CliWorld,
   values: Values,
   arquivo: string,
-  run: (request: ImportRequest) => Promise<Outcome>,
+  run: (registry: RegistryWorld, request: ImportRequest) => Promise<Outcome>,
   account: (counts: NonNullable<Outcome['counts']>, municipio: string, outcome: Outcome) => readonly string[],
 ): Promise<number> {
-  return inMunicipio(terminal, values, WHOSE_FILE, (municipio) =>
-    runFileImport(
-      terminal,
-      { arquivo, parcial: values.parcial === true, erros: textOf(values, 'erros') },
-      (request) => run({ ...request, municipio }),
-      (counts, outcome) => account(counts, municipio, outcome),
+  const asked = { arquivo, parcial: values.parcial === true, erros: textOf(values, 'erros') };
+  return world.registry((registry) =>
+    inMunicipio(world, values, WHOSE_FILE, (municipio) =>
+      runFileImport(
+        world,
+        asked,
+        (request) => run(registry, { ...request, municipio }),
+        (counts, outcome) => account(counts, municipio, outcome),
+      ),
     ),
   );
 }

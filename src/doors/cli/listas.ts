@@ -84,18 +84,16 @@ function importar({ nome, comando, resumo, chaves, colunas }: ListaCommands): Co
       ['Vigência', `de cada um dos ${chaves} do arquivo valem as linhas do arquivo; os ausentes ficam como estão`],
     ],
     run: (world, values, [arquivo]) =>
-      world.registry((registry) =>
-        runImport(
-          world,
-          values,
-          arquivo!,
-          (request) => importLista(registry, nome, request),
-          ({ novos, alterados, iguais, retirados }, municipio, { reparos }) => [
-            `${titulo} de ${municipio}: novos ${groupDigits(novos)}, alterados ${groupDigits(alterados)}, iguais ${groupDigits(iguais)}, retirados ${groupDigits(retirados)}.`,
-            `Os ${chaves} que não estão no arquivo ficaram como estavam; para encerrar um, importe-o com a data em fim.`,
-            ...reparos.filter(({ quantas }) => quantas > 0).map(({ diz, quantas }) => diz(groupDigits(quantas))),
-          ],
-        ),
+      runImport(
+        world,
+        values,
+        arquivo!,
+        (registry, request) => importLista(registry, nome, request),
+        ({ novos, alterados, iguais, retirados }, municipio, { reparos }) => [
+          `${titulo} de ${municipio}: novos ${groupDigits(novos)}, alterados ${groupDigits(alterados)}, iguais ${groupDigits(iguais)}, retirados ${groupDigits(retirados)}.`,
+          `Os ${chaves} que não estão no arquivo ficaram como estavam; para encerrar um, importe-o com a data em fim.`,
+          ...reparos.filter(({ quantas }) => quantas > 0).map(({ diz, quantas }) => diz(groupDigits(quantas))),
+        ],
       ),
   };
 }

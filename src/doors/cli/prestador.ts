@@ -32,23 +32,21 @@ export const PRESTADOR_COMMANDS: readonly Command[] = [
 ];
 
 function importar(world: CliWorld, values: Values, [arquivo]: readonly string[]): Promise<number> {
-  return world.registry((registry) =>
-    runImport(
-      world,
-      values,
-      arquivo!,
-      (request) => importPrestadores(registry, request),
-      ({ novos, alterados, iguais, simples }, municipio, { hasAddress }) => [
-        `Estabelecimentos em ${municipio}: novos ${groupDigits(novos)}, alterados ${groupDigits(alterados)}, iguais ${groupDigits(iguais)}.`,
-        `Períodos do Simples Nacional: novos ${groupDigits(simples.novos)}, alterados ${groupDigits(simples.alterados)}, retirados ${groupDigits(simples.retirados)}.`,
-        'Os prestadores que não estão no arquivo ficaram como estavam.',
-        ...(hasAddress
-          ? []
-          : [
-              'O arquivo não traz endereço: nas notas de quem é novo sai "Endereço não informado". As colunas opcionais o trazem.',
-            ]),
-      ],
-    ),
+  return runImport(
+    world,
+    values,
+    arquivo!,
+    importPrestadores,
+    ({ novos, alterados, iguais, simples }, municipio, { hasAddress }) => [
+      `Estabelecimentos em ${municipio}: novos ${groupDigits(novos)}, alterados ${groupDigits(alterados)}, iguais ${groupDigits(iguais)}.`,
+      `Períodos do Simples Nacional: novos ${groupDigits(simples.novos)}, alterados ${groupDigits(simples.alterados)}, retirados ${groupDigits(simples.retirados)}.`,
+      'Os prestadores que não estão no arquivo ficaram como estavam.',
+      ...(hasAddress
+        ? []
+        : [
+            'O arquivo não traz endereço: nas notas de quem é novo sai "Endereço não informado". As colunas opcionais o trazem.',
+          ]),
+    ],
   );
 }
 
