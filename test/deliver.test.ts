@@ -18,7 +18,7 @@ import type {
 } from '../src/adn/adn.ts';
 import type { Delivered } from '../src/delivery/deliver.ts';
 import { deliverNotas } from '../src/delivery/notas.ts';
-import { shortenWaits } from '../src/delivery/shorten-waits.ts';
+import { shortenWaits } from '../src/delivery/upkeep.ts';
 import { startWorker } from '../src/delivery/worker.ts';
 import { notaMove } from '../src/fiscal/nota.ts';
 import { exampleXml } from '../src/fiscal/rules/example.ts';

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
-import { shortenWaits } from '../src/delivery/shorten-waits.ts';
+import { shortenWaits } from '../src/delivery/upkeep.ts';
 import { notaMove } from '../src/fiscal/nota.ts';
 import { exampleXml } from '../src/fiscal/rules/example.ts';
 import { Client } from '../src/store/pg.ts';

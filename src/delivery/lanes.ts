@@ -1,7 +1,6 @@
 /**
- * Whose turn it is. A lane delivers batches of one kind of one tenant, one after the other; a tenant's trouble, or its backlog, is
- * not another's: a lane gives its place back after each batch when somebody waits for one, who was served longest ago goes first, and
- * what does not wait for the national environment has places of its own.
+ * Whose turn it is. A lane delivers batches of one kind of one tenant, one after the other, and gives its place back when somebody waits:
+ * who was served longest ago goes first. What does not wait for the national environment has places of its own.
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';

@@ -1,7 +1,6 @@
 /**
- * What the worker does with a lot of the legacy port: each RPS becomes a DPS, all are judged as on the REST door, and then either
- * every one of them is issued in one transaction with the lot, or none is and the lot says why (the model knows no partial
- * success). A worker that dies in between has issued nothing, and the next one begins anew.
+ * What the worker does with a lot of the legacy port: each RPS becomes a DPS and is judged as on the REST door. Then all are issued in one
+ * transaction with the lot, or none is and the lot says why. A worker that dies in between has issued nothing.
  */
 import { readOwnNote } from '../documents/own-note.ts';
 import { readXml } from '../documents/xml.ts';

@@ -1,9 +1,8 @@
 /**
- * Notes that wait for a rate of the IBS or the CBS, when there is a newer table than the one that judged them: the group that was
- * missing is reckoned and put into the note as it was issued, and the note goes on; or it ends, or waits for the next table.
+ * Notes that wait for a rate, when there is a newer table than the one that judged them. The missing group is reckoned and put into the
+ * note, which goes on; or the note ends, or waits for the next table.
  *
- * Only what hangs on the rates is judged anew. Key, number, moment, provider and ISSQN are those of the note that was answered: the
- * registry may have changed since, and the note has not.
+ * Only what hangs on the rates is judged anew: all else is that of the note that was answered, whatever the registry says now.
  */
 
 import { readOwnNote } from '../documents/own-note.ts';

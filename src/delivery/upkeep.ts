@@ -1,8 +1,12 @@
 /** What the worker does beside delivering, each at its own pace. */
+import { SIMULAR_MAX_MS } from '../fiscal/simular.ts';
 import { avisosDeAliquotas } from '../flows/avisos-aliquotas.ts';
 import { tellTrouble } from '../flows/store-trouble.ts';
 import type { World } from '../flows/world.ts';
-import { shortenWaits } from './shorten-waits.ts';
+import { LEASE_MS, WAIT_MAX_MS } from './backoff.ts';
+import { EVENTO_DE_RASCUNHO_WAIT_MAX_MS, EVENTO_WAIT_MAX_MS } from './eventos.ts';
+import { LOTE_LEASE_MS } from './lotes.ts';
+import { SUBSTITUTA_WAIT_MAX_MS } from './notas.ts';
 
 /** How often waits are looked over though the clock was not seen to be set. */
 const SHORTEN_EVERY_MS = 60_000;
@@ -59,4 +63,24 @@ export class Upkeep {
     for (const aviso of await avisosDeAliquotas(this.world)) this.world.log.warn({}, aviso);
     this.warnAt = performance.now() + WARN_EVERY_MS;
   }
+}
+
+const ESPERAS = {
+  reserva: LEASE_MS,
+  reservaDeLote: LOTE_LEASE_MS,
+  nota: WAIT_MAX_MS,
+  substituta: SUBSTITUTA_WAIT_MAX_MS,
+  evento: EVENTO_WAIT_MAX_MS,
+  eventoDeRascunho: EVENTO_DE_RASCUNHO_WAIT_MAX_MS,
+  ensaio: SIMULAR_MAX_MS,
+};
+
+/** Makes what is due later than any wait of ours due now; how many rows. A clock that was set ahead and back leaves such rows. */
+export async function shortenWaits(world: World): Promise<number> {
+  const now = world.now();
+  let rows = 0;
+  for (const tenant of await world.store.esperas.listTenants(now + LEASE_MS)) {
+    rows += await world.store.esperas.shorten(tenant, now, ESPERAS);
+  }
+  return rows;
 }

@@ -1,6 +1,6 @@
 /**
- * The worker: wakes when something was stored, polls anyway, and delivers until nothing is due. It keeps nothing in memory
- * that matters; several may run beside each other on one database. Whose turn it is, `lanes.ts` decides.
+ * The worker wakes when something was stored, polls anyway, and delivers until nothing is due. It keeps nothing that matters in memory;
+ * several may run on one database. Whose turn it is, `lanes.ts` decides.
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import { AMBIENTES } from '../fiscal/ambiente.ts';

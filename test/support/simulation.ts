@@ -10,7 +10,7 @@ import assert from 'node:assert/strict';
 import { deliverEventos } from '../../src/delivery/eventos.ts';
 import { deliverNotas } from '../../src/delivery/notas.ts';
 import { releaseNotas } from '../../src/delivery/release-notas.ts';
-import { shortenWaits } from '../../src/delivery/shorten-waits.ts';
+import { shortenWaits } from '../../src/delivery/upkeep.ts';
 import { readJson } from '../../src/documents/json.ts';
 import type { Signer } from '../../src/documents/signing.ts';
 import { type Aliquota, tabelaEmbarcada, tabelaIbsCbs } from '../../src/fiscal/aliquotas-ibs-cbs.ts';
