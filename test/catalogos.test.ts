@@ -9,6 +9,7 @@ import { ROUTES } from '../src/doors/rest/routes.ts';
 import { parseDecimal } from '../src/fiscal/decimal.ts';
 import { exampleXml } from '../src/fiscal/rules/example.ts';
 import { createStore } from '../src/store/store.ts';
+import { SPECIFIED } from './especificacao/eventos.ts';
 import { monotonicClock } from './support/clock.ts';
 import { type Answer, emit, request } from './support/http.ts';
 import { noneScans, recorded, type Statements } from './support/plans.ts';
@@ -297,24 +298,7 @@ describe('each row of the specification', () => {
       const { body, status } = await catalogo('motivos_evento');
       assert.equal(status, 200);
       // Specification, "Events", in its order.
-      const slugs = [
-        'cancelamento',
-        'cancelamento_por_substituicao',
-        'solicitacao_analise_fiscal_para_cancelamento',
-        'cancelamento_deferido_por_analise_fiscal',
-        'cancelamento_indeferido_por_analise_fiscal',
-        'confirmacao_prestador',
-        'confirmacao_tomador',
-        'confirmacao_intermediario',
-        'confirmacao_tacita',
-        'rejeicao_prestador',
-        'rejeicao_tomador',
-        'rejeicao_intermediario',
-        'anulacao_rejeicao',
-        'cancelamento_por_oficio',
-        'bloqueio_por_oficio',
-        'desbloqueio_por_oficio',
-      ];
+      const slugs = SPECIFIED.map(([, slug]) => slug!);
       assert.deepEqual(
         body.itens.map(({ tipo_evento }: Answer['body']) => tipo_evento),
         slugs,
@@ -561,7 +545,7 @@ describe('refusals', () => {
   test('an unknown tipo_evento: 404 with valores_validos', async () => {
     const { status, body } = await catalogo('motivos_evento', { tipo_evento: 'cancelar' });
     assert.deepEqual([status, body.codigo_erro, body.campo], [404, 'E601', 'tipo_evento']);
-    assert.equal(body.valores_validos.length, 16);
+    assert.equal(body.valores_validos.length, SPECIFIED.length);
     assert.ok(body.valores_validos.includes('cancelamento'));
   });
 

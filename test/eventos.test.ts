@@ -16,6 +16,7 @@ import type { Patch } from '../src/fiscal/rules/rule.ts';
 import { registerEventoDeOficio } from '../src/flows/register-evento.ts';
 import type { OperatorTrigger } from '../src/store/operate-eventos.ts';
 import { INTERMEDIARIO } from './casos/caso.ts';
+import { SPECIFIED } from './especificacao/eventos.ts';
 import { balcao, bancada, CANCELAMENTO, type NotaEmitida } from './support/eventos.ts';
 import { type Answer, request } from './support/http.ts';
 import { NO_SUCH_KEY } from './support/notas.ts';
@@ -1894,7 +1895,7 @@ describe('Endpoints, Events: queries', () => {
     for (const where of ['/cancelamneto', '/999999', '/CANCELAMENTO', '/cancelamneto/1']) {
       const answer = await read(nota, where);
       assertRefused(answer, 404, 'E601', 'tipo_evento');
-      assert.equal(answer.body.detalhes.valores_validos.length, 16);
+      assert.equal(answer.body.detalhes.valores_validos.length, SPECIFIED.length);
     }
   });
 

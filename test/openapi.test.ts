@@ -3,7 +3,7 @@
  * made again, every answer is held to its schema, and requests drawn from the schemas find no status, header, code or shape
  * that is not told.
  *
- * NFSE_GRAVAR_EXEMPLOS=1 writes the examples down; NFSE_TEST_LONGO=1 draws thousands; NFSE_TEST_SEMENTE=N draws those of a seed.
+ * NFSE_GRAVAR_EXEMPLOS=1 (`npm run exemplos`) writes the examples down; NFSE_TEST_LONGO=1 draws thousands; NFSE_TEST_SEMENTE=N draws those of a seed.
  */
 
 import assert from 'node:assert/strict';
@@ -17,7 +17,7 @@ import { ROUTES } from '../src/doors/rest/routes.ts';
 import { exampleXml } from '../src/fiscal/rules/example.ts';
 import { ALL_RULES } from '../src/fiscal/rules/rules.ts';
 import { exemploDe, TIPOS_EVENTO } from '../src/fiscal/tipos-evento.ts';
-import { EXAMPLE_SITE, EXEMPLOS } from '../src/published/openapi/examples.ts';
+import { EXAMPLE_SITE } from '../src/published/openapi/examples.ts';
 import { describeApi, openapiText } from '../src/published/openapi/openapi.ts';
 import { exampleDoor, exampleService, makeExemplos, PRODUCTION_SLUG, send } from './support/exemplos.ts';
 import { type Corpus, caseOf } from './support/fuzz.ts';
@@ -118,8 +118,8 @@ describe('the examples', () => {
   test('say today what was written down, to the letter', () => {
     assert.deepEqual(
       made.map(({ exemplo }) => exemplo),
-      EXEMPLOS,
-      'record them anew: NFSE_GRAVAR_EXEMPLOS=1',
+      JSON.parse(readFileSync(FILE, 'utf8')),
+      'npm run exemplos records them anew',
     );
   });
 

@@ -1,6 +1,7 @@
 /** The request of an event: what each type asks, row by row, with the status that the specification gives (D-50). */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { SPECIFIED } from '../../test/especificacao/eventos.ts';
 import fc from '../../test/support/seed.ts';
 import { readJson } from '../documents/json.ts';
 import { errorOf } from './errors.ts';
@@ -259,20 +260,10 @@ describe('the author', () => {
   };
 
   /** The specification, Events: "When no author is sent, it is inferred from the event type". */
-  const INFERRED: Readonly<Record<string, string | undefined>> = {
-    cancelamento: PARTES.prestador,
-    cancelamento_por_substituicao: PARTES.prestador,
-    solicitacao_analise_fiscal_para_cancelamento: PARTES.prestador,
-    confirmacao_prestador: PARTES.prestador,
-    rejeicao_prestador: PARTES.prestador,
-    confirmacao_tomador: PARTES.tomador,
-    rejeicao_tomador: PARTES.tomador,
-    confirmacao_intermediario: PARTES.intermediario,
-    rejeicao_intermediario: PARTES.intermediario,
-  };
+  const INFERRED = new Map(SPECIFIED.map(([codigo, , autor]) => [codigo, PARTES[autor as keyof PartesDaNota]]));
 
   for (const tipo of TIPOS) {
-    const wanted = tipo.porOficio ? PARTES.municipio : INFERRED[tipo.slug];
+    const wanted = tipo.porOficio ? PARTES.municipio : INFERRED.get(tipo.codigo);
     test(`of ${tipo.slug}, when none is sent, is ${tipo.autor ?? 'the municipality'}`, () => {
       assert.equal(inferAutor(tipo, PARTES), wanted);
       assert.deepEqual(judgeAutor({ tipo, autor: undefined, campos: {} }, PARTES), { autor: wanted });

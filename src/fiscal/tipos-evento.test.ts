@@ -1,7 +1,7 @@
 /** The table of the specification, "Events", and the fields and lists of Anexo II v1.01, row by row. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { FIELDS, NAMES, SPECIFIED } from '../../test/especificacao/eventos.ts';
+import { SHAPES, SPECIFIED } from '../../test/especificacao/eventos.ts';
 import { checkText } from './layout/check-text.ts';
 import {
   type CampoEvento,
@@ -14,7 +14,7 @@ import {
 
 const TIPOS: readonly TipoEvento[] = TIPOS_EVENTO;
 
-describe('the sixteen types', () => {
+describe('the types', () => {
   test('stand in the order of the specification', () => {
     assert.deepEqual(
       TIPOS.map(({ codigo }) => codigo),
@@ -48,20 +48,20 @@ describe('the sixteen types', () => {
 });
 
 describe('the fields of each type', () => {
-  for (const [codigo, [xDesc, campos]] of Object.entries(FIELDS)) {
-    test(`${codigo}: xDesc ${campos}`, () => {
+  for (const [codigo, { xDesc, elements }] of Object.entries(SHAPES)) {
+    test(`${codigo}: xDesc ${elements}`, () => {
       const tipo = tipoByCodigo(codigo)!;
       const told = tipo.campos.map(
         ({ elemento, obrigatorio, tipo: { min, max } }) => `${elemento}${obrigatorio ? '!' : '?'}${min}-${max}`,
       );
       assert.equal(tipo.descricao, xDesc);
-      assert.equal(told.join(' '), campos);
+      assert.equal(told.join(' '), elements);
     });
   }
 
   test('have the names of the specification and ours', () => {
-    for (const { codigo, campos } of TIPOS) {
-      assert.equal(campos.map(({ nome }) => nome).join(' '), NAMES[codigo] ?? '', codigo);
+    for (const { codigo, campos } of TIPOS_EVENTO) {
+      assert.equal(campos.map(({ nome }) => nome).join(' '), SHAPES[codigo].names, codigo);
     }
   });
 

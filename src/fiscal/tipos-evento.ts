@@ -1,9 +1,8 @@
 /**
- * The sixteen types of events that may be registered on a note, in the order of the specification, each with its author
+ * The types of events that may be registered on a note, in the order of the specification, each with its author
  * and the fields of its request.
  *
- * The one declaration of them (`motivos_evento`): the reader of a request, the XML, the schema and the catalogue are made of
- * it. Which event is accepted after which is told in `conflitos-evento.ts`. Names, orders and lists: Anexo II v1.01 and
+ * The only table of them: the reader of a request, the XML, the schema and the catalogue `motivos_evento` are made from it. Which event is accepted after which is told in `conflitos-evento.ts`. Names, orders and lists: Anexo II v1.01 and
  * schema 1.01; the JSON names beside `codigo_motivo_cancelamento` and `descricao_motivo_cancelamento` are ours.
  */
 import { type SimpleType, T } from './layout/simple-types.ts';
@@ -372,6 +371,8 @@ export const TIPOS_EVENTO: readonly TipoEvento[] = ROWS.map(
     campos,
   }),
 );
+
+export type CodigoEvento = (typeof TIPOS_EVENTO)[number]['codigo'];
 
 const BY_SLUG: ReadonlyMap<string, TipoEvento> = new Map(TIPOS_EVENTO.map((tipo) => [tipo.slug, tipo]));
 const BY_CODIGO: ReadonlyMap<string, TipoEvento> = new Map(TIPOS_EVENTO.map((tipo) => [tipo.codigo, tipo]));

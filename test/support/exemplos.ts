@@ -1,6 +1,6 @@
 /**
  * The exchanges that the public description shows, in the order in which they are made on a new service whose clock and dice
- * are the test's: so that made again they say the same to the letter. `NFSE_GRAVAR_EXEMPLOS=1` writes them down.
+ * are the test's: so that made again they say the same to the letter. `npm run exemplos` writes them down.
  */
 
 import assert from 'node:assert/strict';
