@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
-import { REFUSALS } from '../../test/especificacao/eventos.ts';
+import { REFUSALS, SPECIFIED } from '../../test/especificacao/eventos.ts';
 import {
   CODIGOS_DE_OFICIO,
   CODIGOS_ENTRE_PARTES,
@@ -74,6 +74,20 @@ describe('the matrix', () => {
   test('has 600 cells: a note without events, 14 kinds, and a block and an unblock of five kinds', () => {
     assert.equal(CELLS.length, 600);
     assert.ok(CELLS.every(({ mark }) => mark in MARKS));
+  });
+
+  test('has a row and a column of every type', () => {
+    for (const { codigo } of TIPOS_EVENTO) {
+      assert.ok(
+        COLUMNS.some((column) => column.startsWith(codigo)),
+        `SHEET has no column ${codigo}`,
+      );
+      assert.ok(
+        ROWS.some(({ row }) => row.startsWith(codigo)),
+        `SHEET has no row ${codigo}`,
+      );
+      assert.ok(situacaoOf(undefined, { codigo }));
+    }
   });
 
   for (const { row, cells } of ROWS) {
@@ -490,15 +504,18 @@ describe('what the sender is told', () => {
   });
 
   test('the refusals that are the affair of the parties: of what one of them registers, but for a replacement', () => {
-    const wanted = 'E0840 E0848 E0860 E0861 E0862 E0864 E0866 E0868 E1833';
-    assert.equal([...CODIGOS_ENTRE_PARTES].toSorted().join(' '), wanted);
+    const ofParties = SPECIFIED.filter(([codigo, , , oficio]) => oficio !== 'oficio' && codigo !== '105102');
+    const wanted = [...ofParties.map(([codigo]) => REFUSALS[codigo!]!), 'E1833'];
+    assert.deepEqual([...CODIGOS_ENTRE_PARTES].toSorted(), wanted.toSorted());
     for (const codigo of CODIGOS_ENTRE_PARTES) assert.ok(!CODIGOS_DE_OFICIO.has(codigo), codigo);
-    // What was refused before they were told apart is told apart by the migration.
+    // The migration tells them apart in what was refused before it, by the codes of then.
     const migration = readFileSync(
       new URL('../store/migrations/062-problemas-de-eventos.sql', import.meta.url),
       'utf8',
     );
-    assert.equal([...migration.matchAll(/'(E\d+)'/g)].map(([, codigo]) => codigo).join(' '), wanted);
+    const ofThen = [...migration.matchAll(/'(E\d+)'/g)].map(([, codigo]) => codigo!);
+    assert.equal(ofThen.length, 9);
+    for (const codigo of ofThen) assert.ok(CODIGOS_ENTRE_PARTES.has(codigo), codigo);
   });
 
   test('E302 of a cancelled note and of an open cancellation (specification, Events: 422)', () => {

@@ -36,8 +36,11 @@ export type Situacao = 'permitido' | 'proibido' | 'condicional';
 const BLOQUEIO = '305102';
 const DESBLOQUEIO = '305103';
 
-/** Columns of the matrix: the events that arrive, by code. */
-const CHEGAM: readonly string[] = TIPOS_EVENTO.map(({ codigo }) => codigo).toSorted();
+/** Columns of the matrix, in its order: the events that arrive. */
+const CHEGAM: readonly string[] = [
+  ...['101101', '101103', '105102', '105104', '105105', '202201', '202205', '203202', '203206', '204203', '204207'],
+  ...['205204', '205208', '305101', '305102', '305103'],
+];
 
 /**
  * Rows of the matrix: the events that stand on the note. `Y`: accepted, `-`: refused, `c`: on a condition. A block and an unblock refuse
@@ -76,8 +79,9 @@ export function situacaoOf(existente: NaMatriz | undefined, chega: NaMatriz): Si
   if (existente?.codigo === DESBLOQUEIO && chega.codigo === DESBLOQUEIO && chega.alvo === existente.alvo) {
     return 'proibido';
   }
-  const cell = MATRIZ[existente?.codigo ?? 'nenhum']?.[CHEGAM.indexOf(chega.codigo)];
-  if (cell === undefined) throw new RangeError(`${existente?.codigo} and ${chega.codigo} are not both types of events`);
+  const row = existente?.codigo ?? 'nenhum';
+  const cell = MATRIZ[row]?.[CHEGAM.indexOf(chega.codigo)];
+  if (cell === undefined) throw new RangeError(`MATRIZ has no row ${row}, or CHEGAM no column ${chega.codigo}`);
   return SITUACOES[cell]!;
 }
 

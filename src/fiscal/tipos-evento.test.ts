@@ -1,7 +1,7 @@
 /** The table of the specification, "Events", and the fields and lists of Anexo II v1.01, row by row. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { SHAPES, SPECIFIED } from '../../test/especificacao/eventos.ts';
+import { REFUSALS, SHAPES, SPECIFIED } from '../../test/especificacao/eventos.ts';
 import { checkText } from './layout/check-text.ts';
 import {
   type CampoEvento,
@@ -19,6 +19,14 @@ describe('the types', () => {
     assert.deepEqual(
       TIPOS.map(({ codigo }) => codigo),
       SPECIFIED.map(([codigo]) => codigo),
+    );
+  });
+
+  test('have their row in each table of test/especificacao/eventos.ts', () => {
+    const missing = TIPOS.filter(({ codigo }) => !(codigo in SHAPES && codigo in REFUSALS));
+    assert.deepEqual(
+      missing.map(({ slug }) => slug),
+      [],
     );
   });
 
@@ -61,7 +69,7 @@ describe('the fields of each type', () => {
 
   test('have the names of the specification and ours', () => {
     for (const { codigo, campos } of TIPOS_EVENTO) {
-      assert.equal(campos.map(({ nome }) => nome).join(' '), SHAPES[codigo].names, codigo);
+      assert.equal(campos.map(({ nome }) => nome).join(' '), SHAPES[codigo]!.names, codigo);
     }
   });
 

@@ -372,8 +372,6 @@ export const TIPOS_EVENTO: readonly TipoEvento[] = ROWS.map(
   }),
 );
 
-export type CodigoEvento = (typeof TIPOS_EVENTO)[number]['codigo'];
-
 const BY_SLUG: ReadonlyMap<string, TipoEvento> = new Map(TIPOS_EVENTO.map((tipo) => [tipo.slug, tipo]));
 const BY_CODIGO: ReadonlyMap<string, TipoEvento> = new Map(TIPOS_EVENTO.map((tipo) => [tipo.codigo, tipo]));
 

@@ -1,5 +1,4 @@
 /** What each type of event is, by the table "Events" of the specification and Anexo II v1.01: a row of each of the two tables. */
-import type { CodigoEvento } from '../../src/fiscal/tipos-evento.ts';
 
 /**
  * Code, slug, inferred author (Endpoints), whether E9016 refuses it (D-50), whether it cancels the note (D-21), E1818, and the code with
@@ -45,7 +44,7 @@ type Shape = {
 };
 
 /** The specific group of each type (Anexo II). */
-export const SHAPES: Readonly<Record<CodigoEvento, Shape>> = {
+export const SHAPES: Readonly<Record<string, Shape>> = {
   '101101': {
     xDesc: 'Cancelamento de NFS-e',
     elements: 'cMotivo!1-1 xMotivo!15-255',

@@ -5,7 +5,7 @@ import { CHAVE, OUTRA, SHAPES } from '../../../test/especificacao/eventos.ts';
 import { canonicalByXmlCrypto } from '../../../test/support/signatures.ts';
 import { xsdErrors } from '../../documents/xml.ts';
 import { eventoXsd } from '../../published/layout/xsd.ts';
-import { type CodigoEvento, exemploDe, TIPOS_EVENTO } from '../tipos-evento.ts';
+import { exemploDe, TIPOS_EVENTO } from '../tipos-evento.ts';
 import {
   type EventoToWrite,
   eventoId,
@@ -23,7 +23,7 @@ const CHAVE_CPF = `35503081100052998224725${CHAVE.slice(23)}`;
 const CHAVE_LETRAS = `3550308121A2B3C4D5E6F78${CHAVE.slice(23)}`;
 const MOMENT = '2026-10-05T10:15:30-03:00';
 
-function document(codigo: CodigoEvento, more: Partial<EventoToWrite> = {}): EventoToWrite {
+function document(codigo: string, more: Partial<EventoToWrite> = {}): EventoToWrite {
   return {
     chave_acesso: CHAVE,
     codigo,
@@ -34,7 +34,7 @@ function document(codigo: CodigoEvento, more: Partial<EventoToWrite> = {}): Even
     dhProc: '2026-10-05T10:15:31-03:00',
     nDFSe: 1042,
     autor: '11222333000181',
-    campos: SHAPES[codigo].campos,
+    campos: SHAPES[codigo]!.campos,
     ...more,
   };
 }
@@ -45,7 +45,7 @@ function schemaFindings(xml: string): readonly string[] {
 
 describe('the text', () => {
   for (const { codigo } of TIPOS_EVENTO) {
-    const { xDesc, text } = SHAPES[codigo];
+    const { xDesc, text } = SHAPES[codigo]!;
     test(`${codigo}, whole, in the order of the layout, and right by the schema`, () => {
       const xml = writeEvento(document(codigo));
       const expected =
@@ -99,7 +99,7 @@ describe('the text', () => {
     for (const numero_sequencial of [0, -1, 1.5, 1000]) {
       assert.throws(() => writeEvento(document('101101', { numero_sequencial })), RangeError);
     }
-    const campos = { ...SHAPES['305103'].campos, id_evento_bloqueio: 'EVT1' };
+    const campos = { ...SHAPES['305103']!.campos, id_evento_bloqueio: 'EVT1' };
     assert.throws(() => writeEvento(document('305103', { campos })), RangeError);
   });
 });
