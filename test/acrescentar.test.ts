@@ -1,6 +1,6 @@
 /**
- * Three of the lists of CONTRIBUTING, tried: in a copy of the project a setting of a municipality, a column of a note and a layout of
- * the DPS are added at the places that it names, and nowhere else. The copy keeps and shows them, and its types hold.
+ * Four of the lists of CONTRIBUTING, tried: in a copy of the project a setting of a municipality, a type of event, a column of a note
+ * and a layout of the DPS are added at the places that it names, and nowhere else. The copy keeps and shows them, and its types hold.
  */
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
@@ -25,8 +25,8 @@ import { until } from './support/until.ts';
 /** Places by hand, at most. */
 const PLACES_MAX = 5;
 
-/** A line, and what is put below it; a new file has no line. */
-type Edit = readonly [file: string, line: string | undefined, added: string];
+/** A line, and what is put below it; or what is found everywhere, and what stands in its place. A new file has neither. */
+type Edit = readonly [file: string, line: string | RegExp | undefined, added: string];
 
 const A_SETTING: readonly Edit[] = [
   ['src/store/migrations/990-contato.sql', undefined, 'alter table municipios add column contato text;\n'],
@@ -61,6 +61,61 @@ const A_COLUMN: readonly Edit[] = [
     'src/doors/rest/nota-fields.ts',
     'const NOTA = {',
     `  codigo_servico: orNull(field.text('O código de tributação nacional.')),`,
+  ],
+];
+
+/** It arrives on every note that takes any event at all, and nothing but a cancellation of it follows from it. */
+const AN_EVENT: readonly Edit[] = [
+  [
+    'src/fiscal/tipos-evento.ts',
+    'const ROWS: readonly Row[] = [',
+    `  {
+    slug: 'extravio_tomador',
+    codigo: '205999',
+    descricao: 'Manifestação de NFS-e - Extravio pelo Tomador',
+    recusa: 'E0872',
+    autor: 'tomador',
+    soAqui: true,
+    campos: [descricao('descricao_motivo_extravio', 'Perdida na mudança')],
+  },`,
+  ],
+  ['src/fiscal/conflitos-evento.ts', 'const CHEGAM: readonly string[] = [', "  '205999',"],
+  ['src/fiscal/conflitos-evento.ts', /: '(-{16})'/g, ": '-$1'"],
+  ['src/fiscal/conflitos-evento.ts', /: '(?=[^']*Y)([Y\-c]{16})'/g, ": 'Y$1'"],
+  [
+    'src/fiscal/conflitos-evento.ts',
+    'const MATRIZ: Readonly<Record<string, string>> = {',
+    "  '205999': '-YYYYYYYYYYYYYYYY',",
+  ],
+  [
+    'src/fiscal/errors/eventos.ts',
+    'const ROWS: readonly EventoRow[] = [',
+    "  depoisDe('E0872', 'O extravio', 'A nota está cancelada, ou já tem o extravio.', 'Consulte os eventos da nota.'),",
+  ],
+  [
+    'src/fiscal/errors/eventos.ts',
+    'export const CASOS_DE_EVENTO: Readonly<Record<string, CasoDeEvento>> = {',
+    "  E0872: { recusado: em(['extravio_tomador'], 'extravio_tomador'), aceito: em([], 'extravio_tomador') },",
+  ],
+  ['test/especificacao/eventos.ts', 'export const SPECIFIED = `', '  205999 extravio_tomador tomador - - soAqui E0872'],
+  [
+    'test/especificacao/eventos.ts',
+    'export const SHAPES: Readonly<Record<string, Shape>> = {',
+    `  '205999': {
+    xDesc: 'Manifestação de NFS-e - Extravio pelo Tomador',
+    elements: 'xMotivo!15-255',
+    names: 'descricao_motivo_extravio',
+    campos: { descricao_motivo_extravio: 'Perdida na mudança' },
+    text: '<xMotivo>Perdida na mudança</xMotivo>',
+  },`,
+  ],
+  ['src/fiscal/conflitos-evento.test.ts', /---------- 101101(?= 101103)/g, '---------- 205999 101101'],
+  ['src/fiscal/conflitos-evento.test.ts', /^( {2}(?:nenhum|[\d:]+) +)(-{24})$/gm, '$1-$2'],
+  ['src/fiscal/conflitos-evento.test.ts', /^( {2}(?:nenhum|[\d:]+) +)(?=[Y\-c]*Y)/gm, '$1Y'],
+  [
+    'src/fiscal/conflitos-evento.test.ts',
+    '                ---------- 305103:101101 305103:105102 305103:105104 305103:105105 305103:305101',
+    '  205999        -YYYYYYYYYYYYYYYYYYYYYYYY',
   ],
 ];
 
@@ -134,7 +189,13 @@ function apply([file, line, added]: Edit): void {
     writeFileSync(place, added, { flag: 'wx' });
     return;
   }
-  const lines = readFileSync(place, 'utf8').split('\n');
+  const text = readFileSync(place, 'utf8');
+  if (line instanceof RegExp) {
+    assert.match(text, line);
+    writeFileSync(place, text.replaceAll(line, added));
+    return;
+  }
+  const lines = text.split('\n');
   assert.equal(lines.filter((one) => one === line).length, 1, `${file} has the line once: ${line}`);
   writeFileSync(place, lines.flatMap((one) => (one === line ? [one, added] : [one])).join('\n'));
 }
@@ -244,6 +305,20 @@ describe('beside a service of the copy', () => {
     assert.equal(status, 201, text);
     return (JSON.parse(text) as { chave_acesso: string }).chave_acesso;
   };
+
+  test('a type of event is added at the places of the list: its own tests and those of the table of errors hold', () => {
+    followsList('Um tipo de evento', AN_EVENT);
+    for (const edit of AN_EVENT) apply(edit);
+    const tests = ['tipos-evento', 'conflitos-evento', 'pedido-evento', 'layout/evento', 'errors'];
+    const files = tests.map((name) => path.join(copy, `src/fiscal/${name}.test.ts`));
+    const tried = spawnSync(process.execPath, ['--test', '--test-isolation=none', '--test-reporter=spec', ...files], {
+      cwd: copy,
+      env: { ...process.env, NODE_TEST_CONTEXT: undefined },
+      encoding: 'utf8',
+    });
+    assert.equal(tried.status, 0, tried.stdout.slice(-4_000));
+    assert.match(tried.stdout, /205999 extravio_tomador/);
+  });
 
   test('a column of a note is added at the places of the list: it is stored, read back and described', async () => {
     followsList('Uma coluna de uma nota', A_COLUMN);
