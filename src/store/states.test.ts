@@ -55,6 +55,8 @@ test('what the lists are made of the machines is what the specification of each 
 });
 
 test('a number of a lot’s state stands in its table alone, and its machine ends', () => {
+  // ABRASF, `tsSituacaoLoteRps`: 2 não processado, 3 processado com erro, 4 processado com sucesso.
+  assert.deepEqual(LOTE_SITUACAO, { recebido: 2, com_erros: 3, processado: 4 });
   for (const file of files.filter((one) => one.startsWith('store/'))) {
     assert.doesNotMatch(readFileSync(path.join(SRC, file), 'utf8'), /situacao *(?:=|<>|!==|===) *\d/, file);
   }
