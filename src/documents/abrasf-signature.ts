@@ -121,18 +121,10 @@ function judgeArrangement(context: Context, { parent, signed, signature }: Pair)
   return { certificate, check: () => check(reading, { parts, methods, content, signed }, certificate) };
 }
 
-type Parts = {
-  readonly signedInfo: Elemento;
-  readonly signatureValue: Elemento;
-  readonly canonicalization: Elemento;
-  readonly method: Elemento;
-  readonly reference: Elemento;
-  readonly digestMethod: Elemento;
-  readonly digestValue: Elemento;
-};
+type Parts = Exclude<ReturnType<typeof partsOf>, string>;
 
 /** The elements of a signature, or why they are not all there. */
-function partsOf(signature: Elemento): Parts | string {
+function partsOf(signature: Elemento) {
   const [signedInfo, signatureValue] = [onlyChild(signature, 'SignedInfo'), onlyChild(signature, 'SignatureValue')];
   if (signedInfo === undefined || signatureValue === undefined) return 'A assinatura está incompleta.';
   const [canonicalization, method, reference] = ['CanonicalizationMethod', 'SignatureMethod', 'Reference'].map((name) =>

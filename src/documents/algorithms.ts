@@ -1,12 +1,12 @@
 /**
- * The algorithms of signatures, each once: what certificates, revocation lists, CMS and XML call it, its digest, whether that can be
- * forged, and who takes it. Those of a PKCS#12 alone are the reader's (`packages/cliente/src/pkcs12.ts`).
+ * One table of the algorithms of signatures: their names in ASN.1, in XML and in messages, their digests, and which signatures may
+ * use them. The algorithms of a PKCS#12 alone are in `packages/cliente/src/pkcs12.ts`.
  */
 import { OID } from '../../packages/cliente/src/oids.ts';
 import { SIGNATURE_NAMESPACE as DSIG } from '../fiscal/layout/read.ts';
 import { der } from './asn1.ts';
 
-/** Names for `node:crypto` and for people. */
+/** A digest: its name for `node:crypto`, its name for people, its length. */
 export type Digest = { readonly name: string; readonly shown: string; readonly bytes: number };
 
 export const SHA1: Digest = { name: 'sha1', shown: 'SHA-1', bytes: 20 };
@@ -14,22 +14,22 @@ export const SHA256: Digest = { name: 'sha256', shown: 'SHA-256', bytes: 32 };
 const SHA384: Digest = { name: 'sha384', shown: 'SHA-384', bytes: 48 };
 const SHA512: Digest = { name: 'sha512', shown: 'SHA-512', bytes: 64 };
 
-/** `cms`: a signature of JSON; `lists`: a revocation list; `abrasf`: a document of the legacy port. */
+/** What may be signed with an algorithm. `cms`: a body of JSON; `lists`: a revocation list; `abrasf`: a document of the legacy port. */
 type Use = 'cms' | 'lists' | 'abrasf';
 
 type Algorithm = {
-  /** In ASN.1. */
+  /** Its identifier in ASN.1. */
   readonly oid?: string;
-  /** Called so in messages; without it, by its number. */
+  /** What messages call it; without a name they give the identifier. */
   readonly name?: string;
-  /** In XML, and called so there. */
+  /** Its identifier in XML, and what messages about XML call it. */
   readonly uri?: string;
   readonly uriName?: string;
-  /** Of a signature, the one that it goes with; undefined where it names none. */
+  /** The digest that the algorithm is or uses; undefined where the identifier names none. */
   readonly digest?: Digest;
-  /** The digest that can be forged. */
+  /** The name of that digest where somebody can forge it. */
   readonly weak?: string;
-  /** Who takes it. The XML signature of a DPS takes what {@link REQUIRED} says, and nothing else. */
+  /** The XML signature of a DPS uses what {@link REQUIRED} says, and nothing else. */
   readonly uses?: readonly Use[];
 };
 
@@ -46,9 +46,14 @@ const DIGEST_ALGORITHMS: readonly Algorithm[] = [
   { oid: '2.16.840.1.101.3.4.2.8', name: 'SHA3-256' },
 ];
 
-/** In a certificate the digest of this one stands in its parameters. */
+/** The digest of RSA-PSS is one of its parameters. */
 export const RSA_PSS = '1.2.840.113549.1.1.10';
 export const SHA256_WITH_RSA = '1.2.840.113549.1.1.11';
+
+/** RSA (PKCS#1 v1.5) over a digest. */
+function rsaWith(oid: string, digest: Digest, uses: readonly Use[]): Algorithm {
+  return { oid, uri: `${MORE}rsa-${digest.name}`, uriName: `RSA-${digest.shown.replace('-', '')}`, digest, uses };
+}
 
 const SIGNATURE_ALGORITHMS: readonly Algorithm[] = [
   { oid: OID.rsa, uses: ['cms'] },
@@ -56,38 +61,17 @@ const SIGNATURE_ALGORITHMS: readonly Algorithm[] = [
   { oid: '1.2.840.113549.1.1.3', weak: 'MD4' },
   { oid: '1.2.840.113549.1.1.4', name: 'RSA com MD5', weak: 'MD5' },
   {
-    oid: '1.2.840.113549.1.1.5',
+    ...rsaWith('1.2.840.113549.1.1.5', SHA1, ['abrasf']),
     name: 'RSA com SHA-1',
     uri: `${DSIG}rsa-sha1`,
-    uriName: 'RSA-SHA1',
-    digest: SHA1,
     weak: 'SHA-1',
-    uses: ['abrasf'],
   },
   { oid: '1.3.14.3.2.29', weak: 'SHA-1' },
   { oid: '1.2.840.10040.4.3', weak: 'SHA-1' },
   { oid: RSA_PSS, name: 'RSA-PSS' },
-  {
-    oid: SHA256_WITH_RSA,
-    uri: `${MORE}rsa-sha256`,
-    uriName: 'RSA-SHA256',
-    digest: SHA256,
-    uses: ['cms', 'lists', 'abrasf'],
-  },
-  {
-    oid: '1.2.840.113549.1.1.12',
-    uri: `${MORE}rsa-sha384`,
-    uriName: 'RSA-SHA384',
-    digest: SHA384,
-    uses: ['cms', 'lists'],
-  },
-  {
-    oid: '1.2.840.113549.1.1.13',
-    uri: `${MORE}rsa-sha512`,
-    uriName: 'RSA-SHA512',
-    digest: SHA512,
-    uses: ['cms', 'lists'],
-  },
+  rsaWith(SHA256_WITH_RSA, SHA256, ['cms', 'lists', 'abrasf']),
+  rsaWith('1.2.840.113549.1.1.12', SHA384, ['cms', 'lists']),
+  rsaWith('1.2.840.113549.1.1.13', SHA512, ['cms', 'lists']),
   { oid: '1.2.840.10045.2.1', name: 'curva elíptica (ECDSA)' },
   { oid: '1.2.840.10045.4.1', name: 'ECDSA com SHA-1', weak: 'SHA-1' },
   {
@@ -124,7 +108,7 @@ const TRANSFORMS: readonly Algorithm[] = [
   { uri: `${DSIG}base64`, uriName: 'Base64' },
 ];
 
-/** What the profile of the XML signature wants, by the element that says it. */
+/** What the XML signature of a DPS must use, by the name of the element that states it. */
 export const REQUIRED = {
   CanonicalizationMethod: EXCLUSIVE,
   SignatureMethod: `${MORE}rsa-sha256`,
@@ -133,7 +117,7 @@ export const REQUIRED = {
 
 const ALL = [...DIGEST_ALGORITHMS, ...SIGNATURE_ALGORITHMS, ...TRANSFORMS];
 
-/** A column of the rows that have it, by another one. */
+/** The values of the rows that have one, by the identifiers of the rows. */
 function columnOf<Value>(
   rows: readonly Algorithm[],
   by: 'oid' | 'uri',
@@ -150,39 +134,42 @@ function columnOf<Value>(
 const takenBy = (rows: readonly Algorithm[], use: Use): readonly Algorithm[] =>
   rows.filter(({ uses }) => uses?.includes(use));
 
-/** What identifiers of XML mean, for messages. */
+/** What messages call an identifier of XML. */
 export const URI_NAMES = columnOf(ALL, 'uri', ({ uriName }) => uriName);
 
-/** Of a CMS: digests that are taken; signatures, whose digest is null where they name none; the others, by name. */
+/** What a CMS may use: digests, and signatures with their digest, which is null where the identifier names none. */
 export const CMS_DIGESTS = columnOf(takenBy(DIGEST_ALGORITHMS, 'cms'), 'oid', ({ digest }) => digest);
 export const CMS_SIGNATURES = columnOf(takenBy(SIGNATURE_ALGORITHMS, 'cms'), 'oid', ({ digest }) => digest ?? null);
+
+/** What messages call an identifier of ASN.1. */
 export const OID_NAMES = columnOf(ALL, 'oid', ({ name }) => name);
 
-/** Digests of the signatures of a revocation list; null where the algorithm has its own. */
+/** The signatures that a revocation list may have, with the name of their digest; null where the algorithm has its own. */
 export const LIST_DIGESTS = columnOf(
   takenBy(SIGNATURE_ALGORITHMS, 'lists'),
   'oid',
   ({ digest }) => digest?.name ?? null,
 );
 
-/** The digest that can be forged, of each algorithm that has one. */
+/** The algorithms whose digest can be forged, with the name of that digest. */
 export const WEAK = columnOf(ALL, 'oid', ({ weak }) => weak);
 
-/** A document of ABRASF: what is weak only where the municipality allows it. */
+/** An algorithm of a document of ABRASF. `isOld`: only where the municipality allows it. */
 export type AbrasfAlgorithm = { readonly digest: string; readonly isOld: boolean };
 const ofAbrasf = (rows: readonly Algorithm[]): Readonly<Record<string, AbrasfAlgorithm>> =>
   columnOf(takenBy(rows, 'abrasf'), 'uri', ({ digest, weak }) => ({ digest: digest!.name, isOld: weak !== undefined }));
 export const ABRASF_DIGESTS = ofAbrasf(DIGEST_ALGORITHMS);
 export const ABRASF_SIGNATURES = ofAbrasf(SIGNATURE_ALGORITHMS);
 
-/** Digests that people sign with, by their size. */
+/** The digests in use, by their length. */
 export const DIGESTS_BY_BYTES: ReadonlyMap<number, Digest> = new Map(
   [SHA1, SHA256, SHA384, SHA512].map((digest) => [digest.bytes, digest]),
 );
 
-/** The same by the DER of their identifiers, in hexadecimal, as they stand in a signature (RFC 8017, 9.2). */
+/** The digests in use, by the DER of their identifiers in hexadecimal, as a signature holds it (RFC 8017, 9.2). */
 export const DIGESTS_BY_DER: Readonly<Record<string, Digest>> = Object.fromEntries(
-  DIGEST_ALGORITHMS.flatMap(({ oid, digest }) =>
-    oid === undefined || digest === undefined ? [] : [[der.oid(oid).toString('hex'), digest]],
-  ),
+  Object.entries(columnOf(DIGEST_ALGORITHMS, 'oid', ({ digest }) => digest)).map(([oid, digest]) => [
+    der.oid(oid).toString('hex'),
+    digest,
+  ]),
 );

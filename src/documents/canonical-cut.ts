@@ -110,7 +110,7 @@ function scopeAbove({ scopes, parents, outside }: CanonicalLayout, index: number
   return parent < 0 ? outside : scopes[parent]!;
 }
 
-/** What is declared at a scope and around it, but no default namespace that was taken back. */
+/** The namespaces in force at a scope; `xmlns=""` leaves the default one out. */
 function inForce(scope: Scope): ReadonlyMap<string, string> {
   const all = new Map<string, string>();
   for (let at: Scope | undefined = scope; at !== undefined; at = at.outer) {
@@ -159,7 +159,7 @@ function attributesFrom(
   return { attributes, end: at };
 }
 
-/** Declarations stand before attributes in the canonical form. */
+/** Where the declarations of a tag end: in the canonical form they stand before its attributes. */
 function endOfDeclarations(text: string, nameEnd: number, own: ReadonlyMap<string, string> | undefined): number {
   let at = nameEnd;
   for (let left = own?.size ?? 0; left > 0; left -= 1) at = text.indexOf('"', text.indexOf('"', at) + 1) + 1;
@@ -187,7 +187,7 @@ function xmlAttributesAbove(layout: CanonicalLayout, index: number): ReadonlyMap
   return found;
 }
 
-/** Attributes stand by the address of their namespace, then by their name. */
+/** The key by which attributes are sorted: the address of their namespace, then their name. */
 function orderOf(name: string, declarations: ReadonlyMap<string, string>): Buffer {
   const prefix = prefixOf(name);
   if (prefix === '') return Buffer.from(`\u0000${name}`);

@@ -1,30 +1,30 @@
 /**
- * The canonical form of a document, as libxml2 writes it, read into the tree of elements: what was digested is what is
- * read, because it is the same text.
+ * Reads the canonical form of a document, as libxml2 wrote it, into the tree of elements. A signature is checked over this very
+ * text, so what is read is what was signed.
  *
- * Canonical XML is a small language: double quotes, no empty-element tags, no CDATA, five ways to write a character.
- * This reader knows that language and no other; it is never given what came from outside.
+ * Canonical XML is a small language: double quotes, no empty-element tags, no CDATA, few references to characters. This reader
+ * knows that language alone, and its input is always text that libxml2 or this service wrote.
  */
 import type { Atributo, Elemento } from '../fiscal/layout/tree.ts';
 import { type CanonicalLayout, cutExclusive, cutInclusive, type Scope } from './canonical-cut.ts';
 
 export type CanonicalReading = {
   readonly root: Elemento;
-  /** Canonical form of an element of this document as the apex, in the way in which the whole was written. */
+  /** The canonical form of one element, in the way in which that of the document was written. */
   canonicalOf(element: Elemento): string;
-  /** That of the root with an element left out, as an enveloped signature is of what it signs. */
+  /** The canonical form of the root without one element, as an enveloped signature is left out of what it signs. */
   rootWithout(element: Elemento): string;
 };
 
 /** A limit that the document passes, in Portuguese. */
 export type Excess = { readonly limit: string };
 
-/** The address of a namespace that libxml2 does not write as canonical XML would: what follows it cannot be told apart. */
+/** A namespace whose address has markup. libxml2 does not escape it, so the text after it cannot be read reliably. */
 export type StrangeNamespace = { readonly limit: undefined; readonly strangeNamespace: string };
 
 export type Limits = { readonly depth: number; readonly elements: number };
 
-/** The way in which a canonical form was written: with the declarations that are used, or with all that are in force. */
+/** How a canonical form declares namespaces: only those in use (`exclusiva`), or all in force (`inclusiva`). */
 export type CanonicalWay = 'exclusiva' | 'inclusiva';
 
 const NO_ATTRIBUTES: readonly Atributo[] = [];
@@ -115,12 +115,12 @@ export function readCanonical(
   return {
     root: root!,
     canonicalOf: ({ index }) => cut(layout, index),
-    // What is left declares the same: declarations depend on what stands around, not beside.
+    // The other elements keep their declarations: these depend on ancestors, never on siblings.
     rootWithout: ({ index }) => text.slice(starts[0], starts[index]) + text.slice(ends[index], ends[0]),
   };
 }
 
-/** The attributes of a tag from its first space on, the scope that they make, and where its `>` stands. */
+/** The attributes of a tag from its first space on, the namespaces in force after them, and the place of its `>`. */
 function readAttributes(
   text: string,
   start: number,
@@ -162,7 +162,7 @@ function namespaceOf(prefix: string, scope: Scope): string {
   return '';
 }
 
-/** Names of elements as they were met first: comparing the same string with itself takes no look at its characters. */
+/** The names of elements, each kept as one string: comparing a string with itself looks at no character. */
 const names = new Map<string, string>();
 /** The layout has some four hundred. Names come from outside, so their number is bounded. */
 const NAMES_MAX = 2_000;

@@ -3,18 +3,18 @@
  * (nginx `$ssl_client_escaped_cert`, the balancers of AWS), Base64 of the DER, between colons (RFC 9440, `Client-Cert`) or
  * bare (HAProxy, Traefik), or one element of Envoy's `X-Forwarded-Client-Cert`.
  *
- * A value in which two proxies, or a proxy and its caller, may have written is not taken apart: whoever wrote first could
- * then be somebody else. Whether the header may be believed at all is the door's affair.
+ * A value with a comma outside of Envoy's quotes is refused: two proxies, or a proxy and its caller, may have written it, and
+ * nobody can tell whose certificate comes first. Whether the header may be believed at all, the door decides.
  */
 import { type Certificate, pemBlocks, readCertificate } from './certificate.ts';
 
-/** The end certificate first, then what came with it. */
+/** The client's own certificate first, then those that came with it. */
 export type HeaderCertificates = { readonly certificates: readonly [Certificate, ...Certificate[]] };
 
 /** Why a value is no certificate: one Portuguese sentence, for whoever set up the proxy. */
 export type HeaderProblem = { readonly problem: string };
 
-/** With the chain of ICP-Brasil in Base64 within the 32 KiB of all headers. */
+/** A chain of ICP-Brasil has four certificates, and all headers together have 32 KiB. */
 const BLOCKS_MAX = 8;
 
 /** `By=…;Hash=…;Cert="…";Subject="…"`: names, and values that hold a comma or semicolon only between quotes. */
@@ -22,25 +22,25 @@ const ENVOY = /^(?:[A-Za-z]+=(?:"(?:[^"\\]|\\.)*"|[^",;]*)(?:;|$))+$/;
 const ENVOY_CERT = /(?:^|;)Cert="([^"]*)"/;
 const BASE64 = /^(:?)([A-Za-z0-9+/]{100,}={0,2})\1$/;
 
-/** Undefined: the proxy says that its caller showed none. */
+/** The certificates of a header; undefined where the proxy says that its caller showed none. */
 export function certificatesOfHeader(value: string): HeaderCertificates | HeaderProblem | undefined {
   const text = value.trim();
   if (text === '') return undefined;
   if (ENVOY.test(text)) {
     const certificate = ENVOY_CERT.exec(text)?.[1];
-    return certificate === undefined ? undefined : ofPem(certificate);
+    return certificate === undefined ? undefined : readPem(certificate);
   }
   const base64 = BASE64.exec(text)?.[2];
-  if (base64 !== undefined) return read([Buffer.from(base64, 'base64')]);
+  if (base64 !== undefined) return readCertificates([Buffer.from(base64, 'base64')]);
   if (text.includes(',')) {
     return {
       problem: 'O cabeçalho traz mais de um valor: o proxy precisa substituir o que vem de fora, não acrescentar.',
     };
   }
-  return ofPem(text);
+  return readPem(text);
 }
 
-function ofPem(text: string): HeaderCertificates | HeaderProblem {
+function readPem(text: string): HeaderCertificates | HeaderProblem {
   let pem: string;
   try {
     pem = decodeURIComponent(text);
@@ -50,15 +50,15 @@ function ofPem(text: string): HeaderCertificates | HeaderProblem {
   const blocks = pemBlocks(pem, 'CERTIFICATE');
   return blocks.length === 0
     ? { problem: 'O cabeçalho não traz um certificado em PEM (codificado para URL) nem em Base64.' }
-    : read(blocks.slice(0, BLOCKS_MAX));
+    : readCertificates(blocks.slice(0, BLOCKS_MAX));
 }
 
-function read(ders: readonly Buffer[]): HeaderCertificates | HeaderProblem {
+function readCertificates(ders: readonly Buffer[]): HeaderCertificates | HeaderProblem {
   const certificates: Certificate[] = [];
   for (const der of ders) {
     const certificate = readCertificate(der);
     if (!('problem' in certificate)) certificates.push(certificate);
-    // What comes along may be of any kind; the first is the client's own.
+    // Only the first must be readable: it is the client's own.
     else if (certificates.length === 0) return certificate;
   }
   const [first, ...others] = certificates;

@@ -6,6 +6,7 @@
  */
 
 import { verify } from 'node:crypto';
+import { promisify } from 'node:util';
 import { LIST_DIGESTS } from './algorithms.ts';
 import {
   type Asn1,
@@ -231,15 +232,11 @@ function verifies({ digest, content, value }: ListSignature, { publicKey }: Cert
   }
 }
 
+const verifyBeside = promisify(verify);
+
 /** The same on the thread pool. */
 function verifiesBeside({ digest, content, value }: ListSignature, { publicKey }: Certificate): Promise<boolean> {
-  return new Promise((resolve) => {
-    try {
-      verify(digest, content, publicKey, value, (error, isIt) => resolve(error === null && isIt));
-    } catch {
-      resolve(false);
-    }
-  });
+  return verifyBeside(digest, content, publicKey, value).catch(() => false);
 }
 
 const SEQUENCE = 0x30;

@@ -2,7 +2,6 @@
  * Reads exported tables (RFC 4180, and the variants of spreadsheets in Brazil) as a stream. A bad line does not spoil the next
  * one. Comma or semicolon, UTF-8 or Latin-1, quotes, either line end. The callers decide what a column means.
  */
-import { isUtf8 } from 'node:buffer';
 import { createReadStream } from 'node:fs';
 import { open, stat } from 'node:fs/promises';
 import path from 'node:path';
@@ -69,18 +68,17 @@ async function encodingOf(file: string, name: string): Promise<CsvFile['codifica
   const handle = await open(file);
   try {
     const chunk = Buffer.allocUnsafe(CHUNK_BYTES);
-    let kept = 0;
+    const decoder = new TextDecoder('utf-8', { fatal: true });
     let codificacao: CsvFile['codificacao'] = 'UTF-8';
     for (let isFirst = true; ; isFirst = false) {
-      const { bytesRead } = await handle.read(chunk, kept, chunk.length - kept);
-      const seen = chunk.subarray(0, kept + bytesRead);
+      const { bytesRead } = await handle.read(chunk);
+      const seen = chunk.subarray(0, bytesRead);
       if (isFirst) refuseOtherFormats(seen, name);
       if (seen.includes(0)) throw new Error(`${name} não é um texto: traz bytes nulos. Exporte-o como CSV UTF-8.`);
-      if (codificacao === 'UTF-8') {
-        const whole = bytesRead === 0 ? seen.length : wholeCharacters(seen);
-        if (!isUtf8(seen.subarray(0, whole))) codificacao = 'Latin-1';
-        kept = codificacao === 'UTF-8' ? seen.length - whole : 0;
-        seen.copyWithin(0, seen.length - kept);
+      try {
+        decoder.decode(seen, { stream: bytesRead > 0 });
+      } catch {
+        codificacao = 'Latin-1';
       }
       if (bytesRead === 0) return codificacao;
     }
@@ -97,19 +95,6 @@ function refuseOtherFormats(start: Buffer, name: string): void {
   if (begin.startsWith('\xff\xfe') || begin.startsWith('\xfe\xff')) {
     throw new Error(`${name} está em UTF-16. Salve-o como CSV UTF-8.`);
   }
-}
-
-/** Length without a character that the chunk cuts in two. */
-function wholeCharacters(bytes: Buffer): number {
-  for (let back = 1; back <= 3 && back <= bytes.length; back += 1) {
-    const byte = bytes[bytes.length - back]!;
-    if (byte < 0x80) return bytes.length;
-    if (byte >= 0xc0) {
-      const width = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : 2;
-      return width > back ? bytes.length - back : bytes.length;
-    }
-  }
-  return bytes.length;
 }
 
 async function firstLine(file: string, codificacao: CsvFile['codificacao']): Promise<string | undefined> {
@@ -131,13 +116,13 @@ async function* linesOf(
     bytesRead += chunk.length;
     const lines = (rest + decoder.decode(chunk, { stream: true })).split('\n');
     rest = lines.pop()!.slice(0, RECORD_CHARS_MAX + 1);
-    yield { lines: lines.map(withoutReturn), bytesRead };
+    yield { lines: lines.map(cutReturn), bytesRead };
   }
   rest += decoder.decode();
-  if (rest !== '') yield { lines: [withoutReturn(rest)], bytesRead };
+  if (rest !== '') yield { lines: [cutReturn(rest)], bytesRead };
 }
 
-function withoutReturn(line: string): string {
+function cutReturn(line: string): string {
   return line.endsWith('\r') ? line.slice(0, -1) : line;
 }
 
@@ -234,7 +219,7 @@ async function* recordsOf(
 
 /** Reads a table with commas from a text. */
 export function readCsvText(text: string): { header: readonly string[]; records: readonly (CsvRecord | CsvFault)[] } {
-  const [first = '', ...lines] = text.split('\n').map(withoutReturn);
+  const [first = '', ...lines] = text.split('\n').map(cutReturn);
   const header = splitCells(first, ',');
   if (typeof header === 'string') return { header: [], records: [{ linha: 1, problem: header }] };
   const reader = createRecordReader(',', header.length);

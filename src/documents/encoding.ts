@@ -1,25 +1,25 @@
 /**
- * How the bytes of an XML document are characters: byte order mark, declaration, and whether they agree. What contradicts itself is
- * refused, because two readers would not read the same.
+ * Decodes the bytes of an XML document by its byte order mark and its declaration. A document in which the two contradict each
+ * other is refused: two programs would read it differently.
  */
 import { quoted } from '../fiscal/fault.ts';
 
-/** The beginning of the declaration, behind a byte order mark in whatever way it was decoded. */
+/** The beginning of a declaration, after a byte order mark that was decoded as UTF-8 or as Latin-1. */
 export const XML_DECLARATION = /^(?:\ufeff|\u00ef\u00bb\u00bf)?<\?xml[ \t\r\n]/;
 
 /** No program writes a declaration half as long. */
 const DECLARATION_MAX = 1_024;
 
-/** What is wrong with how a document begins, in Portuguese, what was found there, and how many characters of the text come before. */
+/** What is wrong with the declaration of a document, in Portuguese. `offset`: how many characters come before it. */
 export type DeclarationFault = {
   readonly mensagem: string;
   readonly encontrado?: string;
   readonly offset: number;
-  /** That no reader may take it (XML 1.0, 4.3.3), and not we alone. */
+  /** Whether XML itself forbids it (XML 1.0, 4.3.3), and not this service alone. */
   readonly isMalformed: boolean;
 };
 
-/** What the bytes are by themselves, before anything is declared. */
+/** The encoding that the first bytes show, whatever is declared. */
 type Family = 'utf-8' | 'utf-16le' | 'utf-16be' | 'octets';
 
 const FAMILY_WORDS: Readonly<Record<Family, string>> = {
@@ -37,25 +37,25 @@ function familyOf(bytes: Uint8Array): Family {
   return 'octets';
 }
 
-/** Whether it begins as UTF-16 or UTF-32 does, in which a character of ASCII is no octet alone. */
+/** Whether the bytes begin as UTF-16 or UTF-32: there a character of ASCII takes more than one octet. */
 export function isWide(bytes: Uint8Array): boolean {
   return bytes[0] === 0 || bytes[1] === 0 || bytes[0] === 0xff || bytes[0] === 0xfe;
 }
 
-/** A text in which markup stands where it stands in the document; what is between may be decoded wrongly, and quickly. */
+/** A quick decoding for finding markup. Markup is right in it; the text between may be decoded wrongly. */
 export function quickText(bytes: Uint8Array): string {
-  return isWide(bytes) ? decodeXml(bytes) : latin(bytes);
+  return isWide(bytes) ? decodeXml(bytes) : decodeLatin(bytes);
 }
 
-function latin(bytes: Uint8Array): string {
+function decodeLatin(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1');
 }
 
-/** `quick`: of {@link quickText}. Undefined: the document may be parsed. */
+/** Checks the declaration of a document, of which `quick` is the {@link quickText}. */
 export function declarationFault(bytes: Uint8Array, quick: string): DeclarationFault | undefined {
   const [first, second, third, fourth] = bytes;
   if (bytes.length >= 4 && ((first === 0 && second === 0) || (third === 0 && fourth === 0)))
-    return unknown('UTF-32', 0);
+    return describeUnknown('UTF-32', 0);
   const head = quick.slice(0, DECLARATION_MAX).replace(MARK, '');
   if (!XML_DECLARATION.test(head)) return undefined;
   if (!head.includes('?>')) {
@@ -76,19 +76,19 @@ export function declarationFault(bytes: Uint8Array, quick: string): DeclarationF
   const [before, , declared = ''] = found;
   const offset = before.lastIndexOf('encoding');
   const decoder = decoderOf(declared);
-  if (decoder === undefined) return unknown(declared, offset);
+  if (decoder === undefined) return describeUnknown(declared, offset);
   const family = familyOf(bytes);
-  return fits(declared, decoder, family)
+  return agrees(declared, decoder, family)
     ? undefined
-    : { ...contradiction(declared, family), offset, isMalformed: true };
+    : { ...describeContradiction(declared, family), offset, isMalformed: true };
 }
 
-/** A byte order mark, in whatever way it was decoded. */
+/** A byte order mark that was decoded as UTF-8 or as Latin-1. */
 const MARK = /^(?:\ufeff|\u00ef\u00bb\u00bf)/;
 const VERSION = /^<\?xml[ \t\r\n]+version[ \t\r\n]*=[ \t\r\n]*(["'])([^"'<>]*)\1/;
 const ENCODING = /^<\?xml[^>]*?[ \t\r\n]encoding[ \t\r\n]*=[ \t\r\n]*(["'])([\w.:-]+)\1/;
 
-function unknown(declared: string, offset: number): DeclarationFault {
+function describeUnknown(declared: string, offset: number): DeclarationFault {
   const encontrado = quoted(declared);
   return {
     mensagem: `a codificação ${encontrado} não é conhecida; envie em UTF-8.`,
@@ -98,14 +98,14 @@ function unknown(declared: string, offset: number): DeclarationFault {
   };
 }
 
-function fits(declared: string, { encoding }: TextDecoder, family: Family): boolean {
+function agrees(declared: string, { encoding }: TextDecoder, family: Family): boolean {
   if (family === 'octets') return !encoding.startsWith('utf-16');
-  // The name without an order of the octets is of both.
+  // The name UTF-16 says nothing of the order of the octets.
   if (/^utf-16$/i.test(declared)) return family !== 'utf-8';
   return encoding === family;
 }
 
-function contradiction(declared: string, family: Family): Pick<DeclarationFault, 'mensagem' | 'encontrado'> {
+function describeContradiction(declared: string, family: Family): Pick<DeclarationFault, 'mensagem' | 'encontrado'> {
   const mend = family.startsWith('utf-16')
     ? 'declare encoding="UTF-16", ou envie em UTF-8'
     : /^utf-16/i.test(declared)
@@ -115,10 +115,10 @@ function contradiction(declared: string, family: Family): Pick<DeclarationFault,
   return { mensagem: `a declaração diz encoding="${encontrado}", e ${FAMILY_WORDS[family]}; ${mend}.`, encontrado };
 }
 
-/** In these an octet below 128 is what it is in ASCII, so that markup can be looked for before anything is decoded. */
+/** The encodings in which markup can be found before anything is decoded: an octet below 128 is ASCII in them. */
 const PLAIN_ENCODINGS = /^(?:utf-8|utf-16le|utf-16be|iso-8859-\d+|windows-\d+|koi8-[ru]|macintosh)$/;
 
-/** What we show must be what the parser reads: an encoding that it may know and we do not is none. */
+/** The decoder of an encoding. What we show must be what the parser reads, so an encoding that only one of them knows is refused. */
 function decoderOf(encoding: string): TextDecoder | undefined {
   try {
     const decoder = new TextDecoder(encoding);
@@ -136,15 +136,15 @@ export function decodeXml(bytes: Uint8Array): string {
 function decoderOfBytes(bytes: Uint8Array): TextDecoder {
   const family = familyOf(bytes);
   if (family !== 'octets') return new TextDecoder(family);
-  const declared = ENCODING.exec(latin(bytes.subarray(0, DECLARATION_MAX)))?.[2];
+  const declared = ENCODING.exec(decodeLatin(bytes.subarray(0, DECLARATION_MAX)))?.[2];
   return (declared === undefined ? undefined : decoderOf(declared)) ?? new TextDecoder();
 }
 
 const CHARSET = /;\s*charset\s*=\s*(?:"([^"]*)"|([^\s;"]*))/i;
 
 /**
- * What the `charset` of a Content-Type says that the body does not, in Portuguese. Undefined where they agree, and where every octet is of
- * ASCII, which the two read alike. JSON is always UTF-8.
+ * How the `charset` of a Content-Type contradicts the body, in Portuguese. A body of ASCII alone contradicts no encoding that
+ * contains ASCII. JSON is always UTF-8.
  */
 export function charsetContradiction(contentType: string, bytes: Uint8Array, kind: 'xml' | 'json'): string | undefined {
   const found = CHARSET.exec(contentType);

@@ -6,8 +6,9 @@
  */
 import { isUtf8 } from 'node:buffer';
 import { type Fault, quoted } from '../fiscal/fault.ts';
-import type { JsonDocument, JsonMember, JsonPlace, JsonValue } from '../fiscal/layout/json-value.ts';
+import type { JsonDocument, JsonMember, JsonValue } from '../fiscal/layout/json-value.ts';
 import { ownOf } from '../fiscal/own.ts';
+import { type Place, placesIn } from './places.ts';
 
 /** The limit of the door. */
 const BYTES_MAX = 1_048_576;
@@ -22,11 +23,11 @@ export type JsonReading = (JsonDocument & { readonly bytes: Uint8Array }) | { re
 /** Reads a document, in time linear in its size. Never throws, whatever the bytes are. */
 export function readJson(bytes: Uint8Array): JsonReading {
   if (bytes.length > BYTES_MAX) return beyond(`${BYTES_MAX} bytes`);
-  const strange = strangeEncoding(bytes);
+  const strange = describeEncoding(bytes);
   if (strange !== undefined) return malformed(strange.place, strange.problem, 'UTF-8');
   const text = decodeUtf8(bytes);
   const reader = new Reader(text);
-  const places = placesIn(text);
+  const places = positionsIn(text);
   try {
     return { value: reader.document(), positionOf: places, bytes };
   } catch (error) {
@@ -37,13 +38,13 @@ export function readJson(bytes: Uint8Array): JsonReading {
 }
 
 /** Refuses JSON beyond a limit: `limit` is a number and what it counts. */
-function beyond(limit: string, place?: JsonPlace): { fault: Fault } {
+function beyond(limit: string, place?: Place): { fault: Fault } {
   const where = place === undefined ? '' : ` (linha ${place.linha}, coluna ${place.coluna})`;
   const mensagem = `O JSON do corpo não é aceito${where}: passa do limite de ${limit}, de que nenhum documento daqui precisa; confira o programa que o escreve.`;
   return { fault: { codigo: 'E003', xpath: '', mensagem, ...place } };
 }
 
-function malformed(place: JsonPlace, problem: string, esperado?: string, encontrado?: string): { fault: Fault } {
+function malformed(place: Place, problem: string, esperado?: string, encontrado?: string): { fault: Fault } {
   const mensagem = `O corpo não é um JSON válido (linha ${place.linha}, coluna ${place.coluna}): ${problem}.`;
   return {
     fault: {
@@ -62,7 +63,7 @@ function decodeUtf8(bytes: Uint8Array): string {
 }
 
 /** Why the bytes are not UTF-8, and where that begins. */
-function strangeEncoding(bytes: Uint8Array): { readonly place: JsonPlace; readonly problem: string } | undefined {
+function describeEncoding(bytes: Uint8Array): { readonly place: Place; readonly problem: string } | undefined {
   const [first, second] = bytes;
   const isUtf16 = (first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff);
   // Without a mark: the first character of a JSON text is one of ASCII.
@@ -70,72 +71,37 @@ function strangeEncoding(bytes: Uint8Array): { readonly place: JsonPlace; readon
     return { place: { linha: 1, coluna: 1 }, problem: 'está em UTF-16; envie em UTF-8' };
   }
   if (isUtf8(bytes)) return undefined;
-  const at = firstStrangeByte(bytes);
-  const before = decodeUtf8(bytes.subarray(0, at));
+  const before = textBeforeStrangeByte(bytes);
+  const at = Buffer.byteLength(before);
   const byte = bytes[at]!.toString(16).toUpperCase().padStart(2, '0');
   const problem = `não está em UTF-8: o byte ${at + 1} (0x${byte}) não cabe ali; se o texto está em Latin-1 ou Windows-1252, converta-o`;
-  return { place: placesIn(before)(before.length), problem };
+  return { place: positionsIn(before)(before.length), problem };
 }
 
-/** Where the longest beginning in UTF-8 ends. The search is by halves: native code checks each half quickly. */
-function firstStrangeByte(bytes: Uint8Array): number {
-  let low = 0;
-  let high = bytes.length;
-  while (high - low > 1) {
-    const middle = (low + high) >> 1;
-    if (isUtf8(bytes.subarray(0, wholeUntil(bytes, middle)))) low = middle;
-    else high = middle;
+const REPLACEMENT = '\ufffd';
+
+/** The text up to the first byte that is no UTF-8. Decoding puts a character there that may also stand in the text itself. */
+function textBeforeStrangeByte(bytes: Uint8Array): string {
+  const text = decodeUtf8(bytes);
+  let at = 0;
+  let from = 0;
+  for (;;) {
+    const place = text.indexOf(REPLACEMENT, from);
+    at += Buffer.byteLength(text.slice(from, place));
+    if (bytes[at] !== 0xef || bytes[at + 1] !== 0xbf || bytes[at + 2] !== 0xbd) return text.slice(0, place);
+    at += 3;
+    from = place + 1;
   }
-  const at = wholeUntil(bytes, low);
-  const next = at + lengthOf(bytes[at]!);
-  return next < bytes.length && isUtf8(bytes.subarray(at, next)) ? next : at;
 }
 
-const BYTES_OF_A_CHARACTER = 4;
-
-/** The last start of a character at or before `end`: what is cut in two there is no fault of the bytes before. */
-function wholeUntil(bytes: Uint8Array, end: number): number {
-  let at = end;
-  while (at > 0 && end - at < BYTES_OF_A_CHARACTER && (bytes[at]! & 0xc0) === 0x80) at -= 1;
-  return at;
-}
-
-function lengthOf(lead: number): number {
-  return lead < 0x80 ? 1 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
-}
-
-/** Line and column of any place of a text; what it takes to know them is gathered when first asked. */
-function placesIn(text: string): (offset: number) => JsonPlace {
-  let lines: number[] | undefined;
-  let astral: number[] | undefined;
+/** Places in a JSON text, of which a byte order mark is no character. */
+function positionsIn(text: string): (offset: number) => Place {
+  const places = placesIn(text);
   return (offset) => {
-    lines ??= startsOfLines(text);
-    astral ??= /[\ud800-\udbff]/.test(text) ? [...text.matchAll(/[\ud800-\udbff]/g)].map(({ index }) => index) : [];
-    const line = countBelow(lines, offset + 1);
-    const start = lines[line - 1]!;
-    const twoUnits = countBelow(astral, offset) - countBelow(astral, start);
-    // The byte order mark is not a character of the first line.
-    const mark = line === 1 && text.charCodeAt(0) === 0xfeff && offset > 0 ? 1 : 0;
-    return { linha: line, coluna: offset - start - twoUnits - mark + 1 };
+    const { linha, coluna } = places(offset);
+    const hasMark = linha === 1 && offset > 0 && text.charCodeAt(0) === 0xfeff;
+    return { linha, coluna: hasMark ? coluna - 1 : coluna };
   };
-}
-
-function startsOfLines(text: string): number[] {
-  const starts = [0];
-  for (const { index, 0: end } of text.matchAll(/\r\n?|\n/g)) starts.push(index + end.length);
-  return starts;
-}
-
-/** How many of the ascending numbers are below a bound. */
-function countBelow(ascending: readonly number[], bound: number): number {
-  let low = 0;
-  let high = ascending.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (ascending[middle]! < bound) low = middle + 1;
-    else high = middle;
-  }
-  return low;
 }
 
 /** Thrown by the reader for a document that it cannot read, and caught in this file. */
@@ -152,13 +118,7 @@ class Problem extends Error {
 }
 
 /** Thrown by the reader for a document beyond a limit, which is the message. */
-class Excess extends Error {
-  readonly offset: number;
-  constructor(offset: number, limit: string) {
-    super(limit);
-    this.offset = offset;
-  }
-}
+class Excess extends Problem {}
 
 const QUOTE = 34;
 const BACKSLASH = 92;
@@ -173,8 +133,8 @@ const ESCAPES: Readonly<Record<string, string>> = {
   t: '\t',
 };
 
-const A_NAME = 'o nome de uma propriedade, entre aspas duplas';
-const A_VALUE = 'um valor: objeto, lista, texto entre aspas duplas, número, true, false ou null';
+const NAME_EXPECTED = 'o nome de uma propriedade, entre aspas duplas';
+const VALUE_EXPECTED = 'um valor: objeto, lista, texto entre aspas duplas, número, true, false ou null';
 
 /** Anchored where the reader stands. */
 const NUMBER = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y;
@@ -240,25 +200,25 @@ class Reader {
     const names = new Map<string, number>();
     this.#at += 1;
     this.#space();
-    if (this.#took('}')) return { kind: 'object', offset, members };
+    if (this.#take('}')) return { kind: 'object', offset, members };
     for (;;) {
       const place = this.#at;
       if (this.#text.charCodeAt(place) !== QUOTE) throw this.#notAName(members);
       const name = this.#string();
       const before = names.get(name);
       if (before !== undefined) {
-        const { linha, coluna } = placesIn(this.#text)(before);
+        const { linha, coluna } = positionsIn(this.#text)(before);
         const problem = `a propriedade ${quoted(name)} aparece duas vezes no mesmo objeto, a primeira na linha ${linha}, coluna ${coluna}; deixe uma só`;
         throw new Problem(place, problem, 'nomes diferentes', quoted(name));
       }
       names.set(name, place);
       this.#space();
-      if (!this.#took(':')) throw this.#unexpected(`falta ":" depois de ${quoted(JSON.stringify(name))}`, '":"');
+      if (!this.#take(':')) throw this.#unexpected(`falta ":" depois de ${quoted(JSON.stringify(name))}`, '":"');
       this.#space();
       members.push({ name, offset: place, value: this.#value() });
       this.#space();
-      if (this.#took('}')) return { kind: 'object', offset, members };
-      if (!this.#took(',')) throw this.#notSeparated('objeto', '}', offset);
+      if (this.#take('}')) return { kind: 'object', offset, members };
+      if (!this.#take(',')) throw this.#notSeparated('objeto', '}', offset);
       this.#space();
     }
   }
@@ -267,20 +227,20 @@ class Reader {
     const items: JsonValue[] = [];
     this.#at += 1;
     this.#space();
-    if (this.#took(']')) return { kind: 'array', offset, items };
+    if (this.#take(']')) return { kind: 'array', offset, items };
     for (;;) {
       if (this.#text[this.#at] === ']') {
-        throw new Problem(this.#at, 'sobra uma vírgula antes de "]"; retire-a', A_VALUE, ']');
+        throw new Problem(this.#at, 'sobra uma vírgula antes de "]"; retire-a', VALUE_EXPECTED, ']');
       }
       items.push(this.#value());
       this.#space();
-      if (this.#took(']')) return { kind: 'array', offset, items };
-      if (!this.#took(',')) throw this.#notSeparated('lista', ']', offset);
+      if (this.#take(']')) return { kind: 'array', offset, items };
+      if (!this.#take(',')) throw this.#notSeparated('lista', ']', offset);
       this.#space();
     }
   }
 
-  #took(character: string): boolean {
+  #take(character: string): boolean {
     if (this.#text[this.#at] !== character) return false;
     this.#at += 1;
     return true;
@@ -367,26 +327,26 @@ class Reader {
     if (word === 'true' || word === 'false') return { kind: 'boolean', offset, text: word };
     if (word === 'null') return { kind: 'null', offset };
     this.#at = offset;
-    if (word === '') throw this.#unexpected('falta um valor', A_VALUE);
-    throw new Problem(offset, wordProblem(word), A_VALUE, quoted(word));
+    if (word === '') throw this.#unexpected('falta um valor', VALUE_EXPECTED);
+    throw new Problem(offset, wordProblem(word), VALUE_EXPECTED, quoted(word));
   }
 
   #notAName(members: readonly JsonMember[]): Problem {
     const character = this.#text[this.#at];
-    if (character === '}') return new Problem(this.#at, 'sobra uma vírgula antes de "}"; retire-a', A_NAME, '}');
+    if (character === '}') return new Problem(this.#at, 'sobra uma vírgula antes de "}"; retire-a', NAME_EXPECTED, '}');
     const last = members.at(-1)?.value;
     if (last?.kind === 'number' && /[0-9]/.test(character ?? '')) {
-      return this.#unexpected('casas decimais se separam com ponto, não com vírgula', A_NAME);
+      return this.#unexpected('casas decimais se separam com ponto, não com vírgula', NAME_EXPECTED);
     }
     const word = wordAt(this.#text, this.#at);
     const problem = word === '' ? 'falta o nome de uma propriedade' : `${quoted(word)} está sem aspas duplas`;
-    return this.#unexpected(problem, A_NAME);
+    return this.#unexpected(problem, NAME_EXPECTED);
   }
 
   #notSeparated(container: string, close: string, opened: number): Problem {
     const expected = `"," ou "${close}"`;
     if (this.#at < this.#text.length) return this.#unexpected(`falta "," ou "${close}" neste ponto`, expected);
-    const { linha, coluna } = placesIn(this.#text)(opened);
+    const { linha, coluna } = positionsIn(this.#text)(opened);
     const article = container === 'lista' ? 'a lista aberta' : 'o objeto aberto';
     return new Problem(
       this.#at,

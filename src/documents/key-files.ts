@@ -78,35 +78,26 @@ async function isExposed(file: string): Promise<boolean> {
 
 async function signerOfPfx(file: string, senha: string): Promise<ChainedSigner> {
   const bytes = await contentOf(file);
-  try {
+  return readNamed(file, () => {
     const { keyPem, certificates } = readPfx(bytes, senha);
-    return matchKey(
-      createPrivateKey(keyPem),
-      readAll(certificates, 'o PKCS#12 não traz certificado.'),
-      ' que o acompanha',
-    );
-  } catch (error) {
-    throw errorAbout(file, error);
-  }
+    const readable = readAll(certificates, 'o PKCS#12 não traz certificado.');
+    return matchKey(createPrivateKey(keyPem), readable, ' que o acompanha');
+  });
 }
 
 async function signerOfPem(certificado: string, chave: string, senha: string | undefined): Promise<ChainedSigner> {
   const [certificateBytes, keyBytes] = await Promise.all([contentOf(certificado), contentOf(chave)]);
-  let key: KeyObject;
-  try {
-    key = keyOf(keyBytes, senha);
-  } catch (error) {
-    throw errorAbout(chave, error);
-  }
-  try {
-    return matchKey(key, certificatesOf(certificateBytes), ` de ${chave}`);
-  } catch (error) {
-    throw errorAbout(certificado, error);
-  }
+  const key = readNamed(chave, () => keyOf(keyBytes, senha));
+  return readNamed(certificado, () => matchKey(key, certificatesOf(certificateBytes), ` de ${chave}`));
 }
 
-function errorAbout(file: string, error: unknown): Error {
-  return new Error(`${file}: ${error instanceof Error ? error.message : String(error)}`);
+/** Reads what is in a file; an error begins with its name. */
+function readNamed<Value>(file: string, read: () => Value): Value {
+  try {
+    return read();
+  } catch (error) {
+    throw new Error(`${file}: ${error instanceof Error ? error.message : String(error)}`);
+  }
 }
 
 async function contentOf(file: string): Promise<Buffer> {

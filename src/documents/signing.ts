@@ -63,9 +63,6 @@ const SIGNED: Readonly<Record<string, readonly string[]>> = {
   CancelarNfseEnvio: ['Pedido', 'InfPedidoCancelamento'],
 };
 
-/** The names of the documents that {@link signXml} signs. */
-const SIGNED_ROOTS = Object.keys(SIGNED);
-
 /**
  * A DPS, a lot of RPS or the request of a cancellation with its signature, in place of one that it may have. Throws, in Portuguese, when it
  * cannot be signed.
@@ -73,7 +70,7 @@ const SIGNED_ROOTS = Object.keys(SIGNED);
 export function signXml(xml: Uint8Array, signer: Signer): Buffer {
   const reading = readXml(xml);
   if ('fault' in reading) throw new Error(reading.fault.mensagem);
-  const { parent, signed } = placeIn(reading.root);
+  const { parent, signed } = findPlace(reading.root);
   const id = attributeOf(signed, 'Id');
   if (id === undefined || id === '') {
     throw new Error(`falta o atributo Id em ${signed.name}; a assinatura se refere a ele.`);
@@ -82,16 +79,16 @@ export function signXml(xml: Uint8Array, signer: Signer): Buffer {
     throw new Error('o documento traz comentários ou instruções de processamento; retire-os antes de assinar.');
   }
   const signature = signatureOf(reading.canonicalOf(signed), id, signer);
-  return Buffer.from(withSignatureIn(reading, parent, signature), 'utf8');
+  return Buffer.from(insertSignature(reading, parent, signature), 'utf8');
 }
 
 /** Whether a document that can be signed has a signature already in the place of the new one. */
 export function isSigned(xml: Uint8Array): boolean {
   const reading = readXml(xml);
-  return !('fault' in reading) && placeIn(reading.root).parent.children.some(isSignature);
+  return !('fault' in reading) && findPlace(reading.root).parent.children.some(isSignature);
 }
 
-function placeIn(root: Elemento): Place {
+function findPlace(root: Elemento): Place {
   const steps = ownOf(SIGNED, root.name);
   if (root.name === 'Envelope') {
     throw new Error(
@@ -99,7 +96,7 @@ function placeIn(root: Elemento): Place {
     );
   }
   if (steps === undefined) {
-    throw new Error(`o documento é ${root.name}; assinam-se ${SIGNED_ROOTS.join(', ')}. Não há o que assinar.`);
+    throw new Error(`o documento é ${root.name}; assinam-se ${Object.keys(SIGNED).join(', ')}. Não há o que assinar.`);
   }
   let parent = root;
   let signed = root;
@@ -114,7 +111,7 @@ function placeIn(root: Elemento): Place {
 }
 
 /** The text as it is, with the signature before the end of an element; everything is written in UTF-8. */
-function withSignatureIn({ bytes }: XmlDocumentReading, parent: Elemento, signature: string): string {
+function insertSignature({ bytes }: XmlDocumentReading, parent: Elemento, signature: string): string {
   let text = decodeXml(bytes);
   // The last one first, so that the places of those before it stay right.
   for (const child of parent.children.filter(isSignature).reverse()) {
@@ -122,9 +119,9 @@ function withSignatureIn({ bytes }: XmlDocumentReading, parent: Elemento, signat
     text = text.slice(0, start) + text.slice(end).trimStart();
   }
   const end = text.lastIndexOf('</', extentOf(text, parent)!.end - 1);
-  return utf8Declared(text.slice(0, end) + signature + text.slice(end));
+  return declareUtf8(text.slice(0, end) + signature + text.slice(end));
 }
 
-function utf8Declared(text: string): string {
+function declareUtf8(text: string): string {
   return text.replace(/^(<\?xml[^>]*?encoding\s*=\s*)(["'])[\w.:-]+\2/, '$1$2UTF-8$2');
 }

@@ -11,7 +11,7 @@ export type XmlSentence = { readonly mensagem: string; readonly ofDps?: string }
 export const DPS_NAMESPACE = 'o da DPS é http://www.sped.fazenda.gov.br/nfse';
 
 /** A message of libxml2 in the words of somebody who must mend the document. An unknown one is quoted. */
-export function inPortuguese(message: string): XmlSentence {
+export function translateMessage(message: string): XmlSentence {
   const plain = message.trim();
   for (const [pattern, say, ofDps] of MESSAGES) {
     const match = pattern.exec(plain);

@@ -18,8 +18,9 @@ import type { Extent } from '../fiscal/layout/correct-xml.ts';
 import type { Elemento } from '../fiscal/layout/tree.ts';
 import { type CanonicalReading, readCanonical } from './canonical.ts';
 import { declarationFault, decodeXml, isWide, quickText, XML_DECLARATION } from './encoding.ts';
+import { type Place, placesIn } from './places.ts';
 import { MARGIN_MAX, marginsOf } from './xml-margins.ts';
-import { DPS_NAMESPACE, inPortuguese, PARSER_LIMITS, type XmlSentence } from './xml-messages.ts';
+import { DPS_NAMESPACE, PARSER_LIMITS, translateMessage, type XmlSentence } from './xml-messages.ts';
 
 /** The deepest path of the layout has 14 levels; a signature and a SOAP envelope stay far below this. */
 const DEPTH_MAX = 32;
@@ -40,10 +41,7 @@ const OPTIONS =
   ParseOption.XML_PARSE_NO_SYS_CATALOG |
   ParseOption.XML_PARSE_BIG_LINES;
 
-/** Place in the text, both from 1; the column counts characters. */
-type Position = { readonly linha: number; readonly coluna: number };
-
-const START: Position = { linha: 1, coluna: 1 };
+const START: Place = { linha: 1, coluna: 1 };
 
 export type XmlReading =
   | {
@@ -53,7 +51,7 @@ export type XmlReading =
       readonly text: () => string;
       /** Where an element stands in that text; worked out for all of them when first asked. */
       extentOf(element: Elemento): Extent | undefined;
-      positionOf(element: Elemento): Position;
+      positionOf(element: Elemento): Place;
       /** Exclusive canonical form of an element and what is in it, without comments. */
       canonicalOf(element: Elemento): string;
       /** The exclusive form of the whole document with one element left out. */
@@ -74,7 +72,7 @@ type XmlRefusal = { readonly fault: Fault; readonly withoutDps: string };
 /** A document that was read. */
 export type XmlDocumentReading = Extract<XmlReading, { root: Elemento }>;
 
-type StrayMarkup = { readonly kind: 'comentário' | 'instrução de processamento'; readonly position: Position };
+type StrayMarkup = { readonly kind: 'comentário' | 'instrução de processamento'; readonly position: Place };
 
 /** Attributes in one tag: the canonical form sorts them, which is quadratic. */
 const ATTRIBUTES_MAX = 256;
@@ -113,7 +111,7 @@ export function readXml(bytes: Uint8Array): XmlReading {
     const detail = error.details.find(({ level }) => level > WARNING) ?? error.details[0];
     const position = { linha: detail?.line ?? 1, coluna: detail?.col ?? 1 };
     const said = detail?.message ?? error.message;
-    return (PARSER_LIMITS.test(said) ? notTaken : malformed)(inPortuguese(said), position);
+    return (PARSER_LIMITS.test(said) ? notTaken : malformed)(translateMessage(said), position);
   }
   let canonical: string;
   try {
@@ -132,7 +130,7 @@ export function readXml(bytes: Uint8Array): XmlReading {
   let inclusive: ReturnType<typeof readInclusive> | undefined;
   const text = (): string => (decoded ??= decodeXml(bytes));
   let extents: readonly Extent[] | undefined;
-  const place = placesOfTags(text);
+  let placeOfTag: ReturnType<typeof placesOfTags> | undefined;
   return {
     root: read.root,
     bytes,
@@ -141,7 +139,10 @@ export function readXml(bytes: Uint8Array): XmlReading {
       extents ??= extentsIn(text());
       return extents[index];
     },
-    positionOf: ({ index }) => place(index),
+    positionOf: ({ index }) => {
+      placeOfTag ??= placesOfTags(text());
+      return placeOfTag(index);
+    },
     canonicalOf: read.canonicalOf,
     rootWithout: read.rootWithout,
     inclusive: () => {
@@ -198,7 +199,7 @@ function excessOf(text: string): string | undefined {
   let inForce = 0;
   let tags = 0;
   for (let at = text.indexOf('<'); at >= 0; at = text.indexOf('<', at)) {
-    const end = STEPPED_OVER.find(([begin]) => text.startsWith(begin, at))?.[1];
+    const end = MARKUP_WITHOUT_TAGS.find(([begin]) => text.startsWith(begin, at))?.[1];
     if (end !== undefined) {
       const close = text.indexOf(end, at);
       if (close < 0) return undefined;
@@ -258,8 +259,8 @@ function endOfName(text: string, start: number): number {
   return end;
 }
 
-/** Markup without tags inside, by its beginning and its end. */
-const STEPPED_OVER = [
+/** Markup in which a `<` opens no tag: how it begins and how it ends. */
+const MARKUP_WITHOUT_TAGS = [
   ['<!--', '-->'],
   ['<![CDATA[', ']]>'],
   ['<?', '?>'],
@@ -299,12 +300,12 @@ function strayMarkupIn(quick: string, text: () => string): StrayMarkup | undefin
   return undefined;
 }
 
-function malformed(sentence: XmlSentence, position: Position, encontrado?: string): XmlRefusal {
+function malformed(sentence: XmlSentence, position: Place, encontrado?: string): XmlRefusal {
   return refusal('XML malformado', sentence, position, encontrado);
 }
 
 /** Refuses XML that may be well-formed, and is not read here. `position` undefined: no one place is to blame. */
-function notTaken(sentence: XmlSentence, position?: Position, encontrado?: string): XmlRefusal {
+function notTaken(sentence: XmlSentence, position?: Place, encontrado?: string): XmlRefusal {
   return refusal('XML não aceito', sentence, position, encontrado);
 }
 
@@ -314,7 +315,7 @@ function beyond(limit: string): XmlRefusal {
   return notTaken({ mensagem });
 }
 
-function refusal(what: string, sentence: XmlSentence, position?: Position, encontrado?: string): XmlRefusal {
+function refusal(what: string, sentence: XmlSentence, position?: Place, encontrado?: string): XmlRefusal {
   const where = position === undefined ? '' : ` (linha ${position.linha}, coluna ${position.coluna})`;
   const withoutDps = `${what}${where}: ${sentence.mensagem}`;
   const { ofDps } = sentence;
@@ -324,7 +325,7 @@ function refusal(what: string, sentence: XmlSentence, position?: Position, encon
 }
 
 /** Where a DOCTYPE stands in the prolog, before the parser has seen anything of it. */
-function doctypeAt(bytes: Uint8Array, text: string): Position | undefined {
+function doctypeAt(bytes: Uint8Array, text: string): Place | undefined {
   const prolog = /^(?:\uFEFF|\u00EF\u00BB\u00BF)?(?:\s+|<\?[\s\S]*?\?>|<!--[\s\S]*?-->)*/.exec(text)![0];
   if (!/^<!DOCTYPE/i.test(text.slice(prolog.length, prolog.length + 9))) return undefined;
   const before = isWide(bytes) ? prolog : decodeXml(bytes.subarray(0, prolog.length));
@@ -345,7 +346,7 @@ function* startTags(text: string): Generator<number, undefined> {
     if (second === '/') continue;
     if (second !== '!' && second !== '?') yield at;
     else {
-      const [opening, closing] = MARKED.find(([one]) => text.startsWith(one, at)) ?? ['<', '>'];
+      const [opening, closing] = MARKUP_WITHOUT_TAGS.find(([one]) => text.startsWith(one, at)) ?? ['<', '>'];
       const end = text.indexOf(closing, at + opening.length);
       if (end < 0) return;
       at = end;
@@ -353,37 +354,19 @@ function* startTags(text: string): Generator<number, undefined> {
   }
 }
 
-/** What a `<` may stand in without opening a tag, and how it ends. */
-const MARKED = [
-  ['<!--', '-->'],
-  ['<![CDATA[', ']]>'],
-  ['<?', '?>'],
-] as const;
-
-/**
- * Line and column of start tags, by their number. libxml2 keeps lines only, so the text is walked once more. A document that
- * is accepted with a remark has one place to tell, one that is refused may have thousands: then all are kept.
- */
-function placesOfTags(text: () => string): (index: number) => Position {
-  let asked = 0;
-  let all: readonly Position[] | undefined;
+/** Line and column of start tags, by their number. libxml2 keeps lines only, so the text is walked once more, as far as is asked. */
+function placesOfTags(text: string): (index: number) => Place {
+  const placeAt = placesIn(text);
+  const walk = startTags(text);
+  const starts: number[] = [];
   return (index) => {
-    asked += 1;
-    if (asked > WALKS_MAX) {
-      all ??= everyTag(text());
-      return all[index] ?? START;
+    while (starts.length <= index) {
+      const { value: start } = walk.next();
+      if (start === undefined) return START;
+      starts.push(start);
     }
-    const start = startTags(text()).drop(index).next().value;
-    return start === undefined ? START : placeOf(text(), start);
+    return placeAt(starts[index]!);
   };
-}
-
-/** Places told before all of them are worked out. */
-const WALKS_MAX = 2;
-
-function everyTag(text: string): readonly Position[] {
-  const walk = walkThrough(text);
-  return [...startTags(text)].map((start) => walk(start));
 }
 
 /** Where every element of a document begins and ends in its text, by its number. One walk. */
@@ -410,23 +393,8 @@ export function extentOf(text: string, element: Elemento): Extent | undefined {
   return extentsIn(text)[element.index];
 }
 
-function placeOf(text: string, offset: number): Position {
-  return walkThrough(text)(offset);
-}
-
-/** Tells the place of one offset after another, each further on. XML ends a line with LF, CR LF or CR. */
-function walkThrough(text: string): (offset: number) => Position {
-  let [at, linha, coluna] = [0, 1, 1];
-  return (offset) => {
-    for (; at < offset; at += 1) {
-      const unit = text.charCodeAt(at);
-      const endsLine = unit === 10 || (unit === 13 && text.charCodeAt(at + 1) !== 10);
-      if (endsLine) [linha, coluna] = [linha + 1, 1];
-      // The second half of a character outside the basic plane is no column of its own.
-      else if ((unit & 0xfc00) !== 0xdc00) coluna += 1;
-    }
-    return { linha, coluna };
-  };
+function placeOf(text: string, offset: number): Place {
+  return placesIn(text)(offset);
 }
 
 /**
