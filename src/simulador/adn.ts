@@ -37,15 +37,7 @@ const NSU = /^\d{1,15}$/;
 /** PEM texts. `clientes`: the authorities whose certificates may connect. */
 export type TlsMaterial = { readonly key: string; readonly cert: string; readonly clientes: string };
 
-export type FaceDoAdn = {
-  readonly address: string;
-  readonly foraDoAr: boolean;
-  /** Refuses connections and resets those that are open, until {@link voltar}. */
-  sair(): Promise<void>;
-  /** Listens again at the same address; rejects when somebody else took it. */
-  voltar(): Promise<void>;
-  close(): Promise<void>;
-};
+export type FaceDoAdn = Awaited<ReturnType<typeof abrirAdn>>;
 
 type Face = {
   readonly estado: Estado;
@@ -61,7 +53,7 @@ export async function abrirAdn(
   ler: LerDocumento,
   { key, cert, clientes }: TlsMaterial,
   where: { readonly host: string; readonly port: number },
-): Promise<FaceDoAdn> {
+) {
   const end = new AbortController();
   const face: Face = { estado, ler, raw: new Map(), clientes: new WeakMap(), ending: end.signal };
   const server = createServer(
@@ -90,25 +82,26 @@ export async function abrirAdn(
   await listen(server, where.port, where.host);
   const { port } = server.address() as AddressInfo;
   let foraDoAr = false;
-  const sair = async (): Promise<void> => {
-    if (foraDoAr) return;
-    foraDoAr = true;
-    const closed = new Promise((resolve) => server.close(resolve));
-    for (const socket of face.raw.values()) socket.resetAndDestroy();
-    await closed;
-  };
   return {
     address: `https://${where.host.includes(':') ? `[${where.host}]` : where.host}:${port}`,
     get foraDoAr() {
       return foraDoAr;
     },
-    sair,
-    voltar: async () => {
+    /** Refuses connections and resets those that are open, until `voltar`. */
+    sair: async (): Promise<void> => {
+      if (foraDoAr) return;
+      foraDoAr = true;
+      const closed = new Promise((resolve) => server.close(resolve));
+      for (const socket of face.raw.values()) socket.resetAndDestroy();
+      await closed;
+    },
+    /** Listens again at the same address; rejects where another program has taken it. */
+    voltar: async (): Promise<void> => {
       if (!foraDoAr) return;
       await listen(server, port, where.host);
       foraDoAr = false;
     },
-    close: async () => {
+    close: async (): Promise<void> => {
       end.abort();
       if (foraDoAr) return;
       foraDoAr = true;
@@ -279,7 +272,7 @@ const STRIKES: Readonly<Record<NomeDeDesvio, (exchange: Exchange, documentos: nu
   'html-depois': ({ res }) => sendPage(res, 200),
 };
 
-/** Answers nothing until the client gives up, or the time for it is over. */
+/** Holds the connection without an answer until the client gives up, or until `perdida_ms` are over. */
 async function holdInSilence(exchange: Exchange): Promise<void> {
   const gone = new AbortController();
   exchange.res.once('close', () => gone.abort());

@@ -11,6 +11,7 @@ import { ENVELOPED, REQUIRED } from '../documents/algorithms.ts';
 import type { Certificate } from '../documents/certificate.ts';
 import { DSIG } from '../documents/signature-shape.ts';
 import { verifiesRsaSha256 } from '../documents/signed.ts';
+import { once } from '../fiscal/catalogs/table.ts';
 import { DPS_NAMESPACE, DPS_VERSAO } from '../fiscal/layout/dps.ts';
 import { NFSE } from '../fiscal/layout/nfse.ts';
 import type { SimpleType } from '../fiscal/layout/simple-types.ts';
@@ -109,14 +110,11 @@ const SIGNATURE = [
   `<KeyInfo><X509Data><X509Certificate>(?<certificado>${BASE64})</X509Certificate></X509Data></KeyInfo></Signature>`,
 ].join('');
 
-let compiled: RegExp | undefined;
-
 /** The expression of a whole note, made at the first note: most commands of the program never see one. */
-function wholeNote(): RegExp {
-  const note = (): string => element(NFSE, '', ` xmlns="${literal(DPS_NAMESPACE)}"`, SIGNATURE);
-  compiled ??= new RegExp(`^${literal(XML_HEAD)}${note()}$`);
-  return compiled;
-}
+const wholeNote = once(() => {
+  const note = element(NFSE, '', ` xmlns="${literal(DPS_NAMESPACE)}"`, SIGNATURE);
+  return new RegExp(`^${literal(XML_HEAD)}${note}$`);
+});
 
 function element(item: Leaf | Group, above: string, declaration = '', after = ''): string {
   const place = joinPath(above, item.name);

@@ -17,8 +17,6 @@ const BODY_MAX_BYTES = 1_000_000;
 const PAGE_DEFAULT = 100;
 const PAGE_MAX = 10_000;
 
-export type Controle = { readonly address: string; close(): Promise<void> };
-
 type World = { readonly estado: Estado; readonly adn: FaceDoAdn };
 
 type Answer = { readonly status: number; readonly body: object } | { readonly xml: Buffer };
@@ -98,23 +96,20 @@ const PATTERNS = ROUTES.map((route) => {
 /** For the help: every address of the control, with what it does. */
 export const AJUDA_DE_CONTROLE = ROUTES.map(({ endereco, significado }) => [endereco, significado] as const);
 
-export async function abrirControle(world: World, port: number): Promise<Controle> {
+export async function abrirControle(world: World, port: number) {
   const server = createServer((req, res) => {
-    handle(world, req, res).catch((error: unknown) => {
-      world.estado.log.error({ err: error }, 'pedido que o controle não soube atender');
-      if (res.headersSent) res.destroy();
-      else write(res, refuseRequest(500, 'Erro interno do simulador; veja o registro dele.'));
-    });
+    void answerTo(world, req)
+      .catch((error: unknown) => {
+        world.estado.log.error({ err: error }, 'pedido que o controle não soube atender');
+        return refuseRequest(500, 'Erro interno do simulador; veja o registro dele.');
+      })
+      .then((answer) => write(res, answer));
   });
   await listen(server, port, CONTROL_HOST);
   return {
     address: `http://${CONTROL_HOST}:${(server.address() as AddressInfo).port}`,
     close: () => closeServer(server),
   };
-}
-
-async function handle(world: World, req: IncomingMessage, res: ServerResponse): Promise<void> {
-  write(res, await answerTo(world, req));
 }
 
 async function answerTo(world: World, req: IncomingMessage): Promise<Answer> {

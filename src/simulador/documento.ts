@@ -121,7 +121,7 @@ function refuseDocument(chave: string | null, codigo: Codigo, complemento?: stri
   return { chave, erros: [mensagem(codigo, complemento?.slice(0, COMPLEMENTO_MAX))] };
 }
 
-/** The schemas of what is taken, by the name of the root. */
+/** The schemas of the documents that are taken, by the name of their root. */
 type Xsds = Readonly<Record<'NFSe' | 'evento', string>>;
 
 /** Reads a document that the expression did not recognise, with the parser and the schema. */

@@ -19,7 +19,7 @@ export type Estado = {
   /** Requests since the seed was set. */
   numero: number;
   contagens: Contagens;
-  /** How often each event was told that its note is not known, by its `Id`. */
+  /** How often each event was answered with E1831, by its `Id`. */
   readonly desconhecidas: Map<string, number>;
 };
 

@@ -20,7 +20,7 @@ export type Recusa = {
   readonly tipo?: string;
   /** Documents in whose XML this text stands. */
   readonly contem?: string;
-  /** Whatever this municipality shares. */
+  /** The documents that this municipality shares. */
   readonly cnpj?: string;
   /** A share of the documents, from 0 to 1. */
   readonly parte?: number;

@@ -2,7 +2,7 @@
  * The register of the simulator: one file that only grows, and an index of it in memory, made anew at every start.
  *
  * A record is on disk before it is answered for. Records that arrive while the disk is busy are written together. After a crash the
- * file may end in the middle of a record, which nobody was answered for; it is cut off.
+ * file may end in the middle of a record, which was never answered for; it is cut off.
  */
 import { closeSync, constants, fsyncSync, ftruncateSync, openSync, readSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
@@ -16,7 +16,7 @@ const FILE_NAME = 'registro.log';
 const LOCK = { name: 'em-uso.pid', who: 'outro simulador', option: '--dados' };
 /** Length of the particulars, length of the document, checksum of both: four bytes each. */
 const HEAD_BYTES = 12;
-/** Particulars have a few hundred bytes and a document fits into a lot: greater lengths are no record of ours. */
+/** Particulars have a few hundred bytes, and a document fits into a lot: no record is longer than this. */
 const RECORD_BYTES_MAX = 8 * 1024 * 1024;
 const SCAN_BYTES = 4 * 1024 * 1024;
 /** The last repetitions are shown one by one. */

@@ -31,14 +31,7 @@ export type SimuladorOptions = {
   readonly faltas?: string | undefined;
 };
 
-export type Simulador = {
-  readonly address: string;
-  readonly controle: string;
-  /** Documents held at the start, and bytes of an unfinished record that were cut off. */
-  readonly documentos: number;
-  readonly descartado: number;
-  close(): Promise<void>;
-};
+export type Simulador = Awaited<ReturnType<typeof startSimulador>>;
 
 export { AJUDA_DE_CONTROLE } from './controle.ts';
 
@@ -51,7 +44,7 @@ export const AJUDA_DE_FALTAS: readonly (readonly [string, string])[] = [
 ];
 
 /** Starts the simulator. Throws in Portuguese for whatever its operator can mend. */
-export async function startSimulador(options: SimuladorOptions, log: Log): Promise<Simulador> {
+export async function startSimulador(options: SimuladorOptions, log: Log) {
   const { host, dados, certificado, chave } = options;
   const asked = {
     ...readFaltas(options.faltas ?? ''),
@@ -88,7 +81,9 @@ export async function startSimulador(options: SimuladorOptions, log: Log): Promi
     return {
       address: adn.address,
       controle: controle.address,
+      /** Documents held at the start. */
       documentos: registro.total,
+      /** Bytes of an unfinished record that were cut off. */
       descartado: registro.descartado,
       close,
     };

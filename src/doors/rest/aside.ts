@@ -1,7 +1,7 @@
 /**
- * Requests with a large body are answered aside: in a thread of their own, one after the other. The serving thread only passes the
- * bytes on. The longest honest DPS, or a lot of five hundred RPS, takes a tenth of a second to read; nobody else would be answered
- * in that time (D-243).
+ * A thread of their own answers the requests with a large body, one after the other. The serving thread only passes the bytes on. It
+ * takes a tenth of a second to read the longest honest DPS, or a lot of five hundred RPS. The serving thread would answer no other
+ * request in that time (D-243).
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Shown } from '../../flows/caller.ts';
@@ -23,11 +23,11 @@ export const ASIDE_CPU_MAX_MS = 2_000;
 /** Requests that wait for their turn, each with a body of a megabyte at most. */
 export const ASIDE_WAITING_MAX = 32;
 
-/** The message of a request that took more. */
+/** The message to a request that took more. */
 export const TOO_DEAR = `O pedido tomou mais de ${ASIDE_CPU_MAX_MS / 1_000} s de processador e foi encerrado: o corpo tem elementos ou valores demais para o que pede. Envie só o que o leiaute tem; divida um lote em lotes menores.`;
 export const CROWDED_ASIDE = `Há requisições demais com corpo acima de ${ASIDE_BYTES / 1024} KiB em andamento, e os lugares se repartem entre os endereços de rede: envie-as uma de cada vez.`;
 
-/** What a thread must know to answer; all of it can be copied. */
+/** All that the thread needs to answer a request. Every part of it can be copied to another thread. */
 export type AsideCall = {
   /** Name of the operation; the legacy port has one address. */
   readonly route: Route['id'] | 'soap';
@@ -43,16 +43,16 @@ export type AsideCall = {
 /** The network address that asks, and its count, which the serving thread keeps. */
 export type AsideSender = { readonly client: string; readonly quota: Quota | undefined };
 
-/** Too many wait already; or this one took more of a processor than a request may, and was ended. */
+/** `crowded`: too many requests wait already. `too_dear`: the request took too much processor time, and was ended. */
 export type AsideTrouble = 'crowded' | 'too_dear';
 
-/** Answers such requests elsewhere. What fails there is thrown here. */
+/** Answers such requests in the other thread. A failure there is thrown here. */
 export type Aside = {
   answer(call: AsideCall & { readonly route: 'soap' }, sender: AsideSender): Promise<SoapAnswer | AsideTrouble>;
   answer(call: AsideCall, sender: AsideSender): Promise<Outcome | AsideTrouble>;
 };
 
-/** Answers one request in that thread. */
+/** Answers one request, in the thread of the large bodies. */
 export async function performAside(
   world: World,
   quota: Quota | undefined,

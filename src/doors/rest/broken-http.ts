@@ -1,5 +1,5 @@
 /**
- * Connections without a request to answer: what came is not HTTP, or stopped coming. What is known of it, and the refusal.
+ * Refusals on connections whose bytes are no HTTP request, or stopped coming.
  * The parser reports only the packet in which it gave up; the request line may have come in an earlier one.
  */
 import type { Server } from 'node:http';

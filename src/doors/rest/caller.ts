@@ -1,4 +1,4 @@
-/** Who asks, and by which address of ours: read off the connection, or off what the one trusted proxy writes about it. */
+/** The client and the address by which it asks, read off the connection or off the headers of the one trusted proxy. */
 import { type BlockList, isIP } from 'node:net';
 import type { Shown } from '../../flows/caller.ts';
 import { bareAddress } from './buckets.ts';

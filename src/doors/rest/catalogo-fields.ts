@@ -1,4 +1,4 @@
-/** What is in the items of the catalogs: of each field its kind, and what it says. */
+/** The fields of the items of the catalogs. */
 import type { Incidencia, ItemNacional } from '../../fiscal/catalogs/itens.ts';
 import type { Paginacao } from '../../fiscal/catalogs/search.ts';
 import { TIPOS_EVENTO } from '../../fiscal/tipos-evento.ts';

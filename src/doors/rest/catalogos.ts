@@ -7,6 +7,7 @@
 
 import { CATALOGOS_NACIONAIS, FILTROS, type NomeDeCatalogo, semResultadoPor } from '../../fiscal/catalogs/itens.ts';
 import { type Asked, onPage, type Pagina, paginacaoOf } from '../../fiscal/catalogs/search.ts';
+import { once } from '../../fiscal/catalogs/table.ts';
 import { type Fault, quoted } from '../../fiscal/fault.ts';
 import { exemploDe, TIPOS_EVENTO, type TipoEvento } from '../../fiscal/tipos-evento.ts';
 import { FILTROS_MUNICIPAIS, listaMunicipal } from '../../flows/catalogos.ts';
@@ -158,16 +159,12 @@ function writePage(json: string, keeping: string): Written {
 // National lists
 
 /** The items of each list as they stand on a page. */
-const texts = new Map<NomeDeCatalogo, readonly string[]>();
-
-function textsOf(nome: NomeDeCatalogo): readonly string[] {
-  let written = texts.get(nome);
-  if (written === undefined) {
-    written = CATALOGOS_NACIONAIS[nome]().itens.map((item) => JSON.stringify(item));
-    texts.set(nome, written);
-  }
-  return written;
-}
+const TEXTS: Readonly<Record<string, () => readonly string[]>> = Object.fromEntries(
+  Object.entries(CATALOGOS_NACIONAIS).map(([nome, catalogo]) => [
+    nome,
+    once(() => catalogo().itens.map((item) => JSON.stringify(item))),
+  ]),
+);
 
 async function askNacional(nome: NomeDeCatalogo, call: Call): Promise<Refused | Written> {
   const question = `${nome}${call.search}`;
@@ -175,7 +172,7 @@ async function askNacional(nome: NomeDeCatalogo, call: Call): Promise<Refused | 
   if (known !== undefined) return known;
   const asked = readQuery(call.query, FILTROS[nome]);
   if ('refusal' in asked) return asked;
-  const items = textsOf(nome);
+  const items = TEXTS[nome]!();
   const found = CATALOGOS_NACIONAIS[nome]().search(asked.filtros);
   const page = onPage(found, asked.pagina).map((place) => items[place]);
   const paginacao = JSON.stringify(paginacaoOf(asked.pagina, found.length));

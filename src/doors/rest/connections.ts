@@ -1,6 +1,6 @@
 /**
- * The open connections are limited and shared (D-289): a network that holds all of them keeps nobody out. A proxy in front is one
- * network, and shares among its own clients.
+ * The open connections are limited and shared among networks (D-289): one network cannot hold all of them. A proxy in front counts as
+ * one network, and has to share among its own clients.
  */
 import type { Server, Socket } from 'node:net';
 import { networksOf } from './buckets.ts';

@@ -11,7 +11,7 @@ import type { Call, MediaType } from './route.ts';
 /** A refusal of the request itself: the fault, and the header that it is about. */
 export type Misfit = { readonly fault: Fault; readonly campo: string };
 
-/** What is wrong with the headers of a body, before it is read. */
+/** The fault of the headers of a body, found before the body is read. */
 export function headersMisfit(headers: IncomingHttpHeaders, takes: readonly MediaType[]): Misfit | undefined {
   const coding = headers['content-encoding'];
   if (coding !== undefined && coding.toLowerCase() !== 'identity') {

@@ -19,7 +19,7 @@ export type { RestDoorOptions } from './visit.ts';
 
 export type RestDoor = {
   readonly address: string;
-  /** From now on it says that it is not ready; `drainMs` milliseconds later it takes up nothing more, and ends what is under way. */
+  /** Says at once that the door is not ready. After `drainMs` milliseconds it accepts no more requests, and ends those under way. */
   close(drainMs?: number): Promise<void>;
 };
 
@@ -55,7 +55,7 @@ export async function createRestDoor(world: World, options: RestDoorOptions): Pr
   };
 }
 
-/** What comes before, beside or instead of a route. Below a municipality it is still an answer of that municipality. */
+/** Answers a request that no route takes. Below a municipality the answer still bears the mark of that municipality. */
 async function answerTrouble(
   door: Door,
   visit: Visit,
@@ -94,7 +94,7 @@ function firstSegmentOf(url: string): string | undefined {
   }
 }
 
-/** A database that takes longer to say that it is there is as good as gone. */
+/** A database that takes longer to answer counts as unreachable. */
 const PING_MAX_MS = 1_500;
 
 async function askStoreInTime(world: World): Promise<StoreTrouble | undefined> {
@@ -104,7 +104,7 @@ async function askStoreInTime(world: World): Promise<StoreTrouble | undefined> {
   return Promise.race([askStore(world), late]);
 }
 
-/** Who asks while a question is under way gets its answer, so that trouble does not multiply questions. */
+/** Callers that ask at the same time share one question, so that trouble of the database does not multiply them. */
 function shareQuestion<Value>(ask: () => Promise<Value>): () => Promise<Value> {
   let asking: Promise<Value> | undefined;
   return () => {

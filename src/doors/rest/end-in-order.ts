@@ -7,17 +7,17 @@ import { type Socket, Server as TcpServer } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 
 /**
- * How long new connections are served after a SIGTERM where nothing else is said: a load balancer that looks every two seconds has noticed
- * twice, and `docker stop` waits ten in all.
+ * How long new connections are served after a SIGTERM, by default. A load balancer that looks every two seconds has noticed twice by
+ * then, and `docker stop` waits ten seconds in all.
  */
 export const DRAIN_DEFAULT_S = 5;
 /** Requests are held back no longer than this. */
 const HOLD_MAX_MS = 1_000;
 /** So many turns of the loop without a new connection mean that all are accepted. */
 const QUIET_TURNS = 10;
-/** A connection on which nothing is asked within this time is closed. */
+/** A connection without a request within this time is closed. */
 const SILENT_MAX_MS = 3_000;
-/** What is under way may finish after the server stopped accepting; longer than an issuance ever takes. */
+/** Time for the requests under way once the server has stopped accepting; longer than an issuance ever takes. */
 export const CLOSE_MAX_MS = 15_000;
 
 /** `isIdle`: whether a connection has had its answers and nothing is under way on it. */

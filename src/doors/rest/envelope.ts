@@ -126,7 +126,7 @@ function pageOf(codigo: string, site: string): string {
   return `${site}${ERROS_PATH}/${codigo}`;
 }
 
-/** What stands in `detalhes` when the fault itself has nothing for it: how many there are, where, and where to read. */
+/** The `detalhes` of a fault that brings none: how many faults there are, where, and the page of the code. */
 function detailsOf({ faults }: Refusal, site: string): string {
   const [head] = faults;
   const count = countOf(faults);

@@ -21,9 +21,9 @@ export const LINGER_MS = 1_000;
 export type Exchange = {
   readonly incoming: IncomingMessage;
   readonly response: ServerResponse;
-  /** The rest of the body will not come, and the connection cannot be used after the answer. */
+  /** Why the rest of the body will not come; the connection then ends with the answer. */
   broken: BodyTrouble | undefined;
-  /** The body was announced with `Expect: 100-continue`, and its sender was not told to go on. */
+  /** The body was announced with `Expect: 100-continue`, and no `100 Continue` was sent yet. */
   isHeldBack: boolean;
   /** Set while the body is being read: ends the reading. */
   endReading: (() => void) | undefined;

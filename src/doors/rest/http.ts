@@ -17,13 +17,13 @@ import { type Found, type HttpRoute, openRouter } from './router.ts';
 
 /** The parser reads more, so that headers beyond the limit are refused with their municipality known. */
 const HEADERS_PARSED_MAX_BYTES = 8 * HEADERS_MAX_BYTES;
-/** Headers come in one packet or a few; who takes longer is holding a connection for its own sake. */
+/** Honest headers come in one packet or a few. A client that takes longer only holds the connection. */
 const HEADERS_TIMEOUT_MS = 15_000;
 /** The largest body takes 50 s on a line of 160 kbit/s. */
 export const REQUEST_TIMEOUT_MS = 60_000;
 /** How often the two time-outs above are looked at. */
 const TIMEOUT_LOOK_MS = 5_000;
-/** Longer than the 60 s of the usual proxies, so that it is they who close and none sends into a closing connection. */
+/** Longer than the 60 s of the usual proxies: the proxy closes first, and never sends into a closing connection. */
 const KEEP_ALIVE_MS = 75_000;
 /** A connection without a byte in either direction; longer than any statement of the database may take. */
 const SILENCE_MS = 120_000;
@@ -90,7 +90,7 @@ export async function listenHttp({ host, port, tls, routes, onTrouble }: HttpOpt
   const take = (incoming: IncomingMessage, response: ServerResponse): void =>
     void serve(incoming, response, findRoute(incoming.method, incoming.url ?? ''));
   server.on('request', take);
-  // The body is asked for by who reads it, so that one that would be refused is never sent.
+  // `readBody` asks the sender to go on, so that a body which would be refused is never sent.
   server.on('checkContinue', take);
   server.on('checkExpectation', (incoming, response) => void serve(incoming, response, { trouble: 'expectation' }));
   server.on('connect', ({ method, url = '' }, socket: Socket) => {
@@ -119,7 +119,7 @@ function openServer(tls: TlsKeys | undefined): Server {
     // Looked at in `findObstacle`, because Node refuses in its own words.
     requireHostHeader: false,
   };
-  // Whom to believe is each municipality's to say, so that any certificate is let in and judged later.
+  // Each municipality decides which authorities it trusts, so any certificate is let in here and judged later.
   // A session that is taken up again has lost the authorities that came with the certificate, so there are none.
   const asking = { requestCert: true, rejectUnauthorized: false, secureOptions: constants.SSL_OP_NO_TICKET };
   const server = tls === undefined ? createServer(options) : createTlsServer({ ...options, ...tls, ...asking });

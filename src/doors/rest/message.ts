@@ -15,9 +15,9 @@ export type Trouble =
   | 'headers_too_large';
 
 export type HttpRequest = {
-  /** Ours: no caller chooses under which one it is found in the log. */
+  /** Made by the service, so that no caller chooses under which one the log has the request. */
   readonly id: string;
-  /** The one that it came with, where that is fit to be logged. */
+  /** The `X-Request-Id` that the request came with, where it is fit for the log. */
   readonly sentId: string | undefined;
   /** Milliseconds on the clock of `performance`. */
   readonly began: number;
@@ -37,6 +37,6 @@ export type HttpRequest = {
 export type HttpAnswer = {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  /** What is long is made while it is sent, as fast as it is read; its length is then not told. */
+  /** A long body is made while it is sent, as fast as it is read; such an answer has no Content-Length. */
   readonly body: string | Buffer | AsyncIterable<string>;
 };

@@ -1,4 +1,4 @@
-/** The route table as HTTP: a request finds its municipality, passes the limits, brings a fit body, and is answered. */
+/** The routes of the municipalities as HTTP. A request finds its municipality, passes the limits and brings a fit body; then its flow answers. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { AMBIENTES } from '../../fiscal/ambiente.ts';
 import type { Municipio } from '../../flows/queries.ts';
@@ -116,12 +116,12 @@ async function answerAdmitted(door: Door, visit: Visit, route: Route, admitted: 
   const isGuess = 'isMiss' in outcome && outcome.isMiss === true;
   const isMiss = isGuess || answer.status === 404;
   const wait = route.missCost !== undefined && isMiss ? door.misses.count(client, route.missCost) : undefined;
-  // A signed POST is no guess: where signatures are required, nothing is looked up before its own has held.
+  // A signed POST is no guess: where signatures are required, the note is looked up only once the signature holds.
   const isSigned = !isGuess && route.method === 'POST' && AMBIENTES[municipio.ambiente].signatureRefuses;
   return wait === undefined || isSigned ? answer : refuse(door, visit, refuseTooManyMisses(wait));
 }
 
-/** The flow behind a route, here or, of a large body, aside. */
+/** Performs the flow of a route: in this thread or, with a large body, in the other one. */
 async function performRoute(
   door: Door,
   { request }: Visit,

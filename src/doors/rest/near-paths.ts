@@ -4,9 +4,9 @@ import { writeBraces } from '../../published/markdown.ts';
 
 type Known = { readonly method: string; readonly path: string };
 
-/** So many near addresses an answer names. */
+/** Most addresses that an answer names. */
 const NAMED_MAX = 3;
-/** A longer path is compared with nothing. */
+/** A longer path is not compared. */
 const SEGMENTS_MAX = 12;
 const SEGMENT_MAX = 80;
 

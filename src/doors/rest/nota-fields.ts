@@ -1,4 +1,4 @@
-/** What is in a nota and in its protocolo as they are answered; what they hold is decided in `../../flows/queries.ts`. */
+/** The fields of a nota and of its protocolo in the answers; `../../flows/queries.ts` fills them. */
 import { DEFAULT_SERIE, DPS_VERSAO } from '../../fiscal/layout/dps.ts';
 import { NOTA_ESTADOS } from '../../fiscal/nota.ts';
 import type { Nota, Protocolo } from '../../flows/queries.ts';

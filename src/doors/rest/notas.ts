@@ -35,7 +35,7 @@ export async function issue({ world, municipio, headers, body, site, quota }: Ca
   };
 }
 
-/** The address of layout 1.00 is closed; what is sent there is only told where to go. */
+/** The address of layout 1.00 is closed; its answer only names the current address. */
 export async function refuseLayout100({ body, municipio }: Call): Promise<Refused> {
   return { refusal: refuseLegacy(body, `/${municipio.tenant}${ISSUE_PATH}`) };
 }

@@ -1,6 +1,6 @@
 /**
  * Headers that every answer about a path carries, also a refusal that comes before its route. Among them CORS: pages of any site
- * may read answers that are public and need no credential. Nothing else is opened, so that a page asks nothing in its visitor's name.
+ * may read answers that are public and need no credential. No other answer is open, so that no page asks in the name of its visitor.
  */
 import type { HttpAnswer, HttpRequest } from './message.ts';
 import type { Route } from './route.ts';

@@ -28,9 +28,9 @@ export type RequestQuota = Omit<Quota, 'enter'> & {
   enter(documentos?: number): RefusedByFlow | undefined;
   /** Says how long the body is, by which a document counts as more than one. */
   measure(bytes: number): void;
-  /** Whether the address has nothing left, so that the body need not be read. */
+  /** The refusal where the address has nothing left: the body need not be read. */
   isSpent(): RefusedByFlow | undefined;
-  /** What was refused, and the seconds until it would be taken; undefined: nothing was. */
+  /** The limit that refused, and the seconds until it would not; undefined: none refused. */
   readonly refused: { readonly escopo: Escopo; readonly waitS: number } | undefined;
   headers(): Readonly<Record<string, string>>;
 };
@@ -75,7 +75,7 @@ function quotaOf(buckets: Buckets, municipio: Municipio, address: string, weight
     refused = { escopo, waitS };
     return refuseTooMuch(municipio, escopo, counted[escopo]!.measure.size, waitS);
   };
-  /** Takes of all or of none. What is larger than a whole measure is taken when that is full. `before`: was taken already. */
+  /** Takes from all buckets or from none. A cost above a whole measure is that measure. `before`: the part that was taken already. */
   const take = (escopos: readonly Escopo[], cost: number, before = 0): RefusedByFlow | undefined => {
     const wanted = escopos.flatMap((escopo) => {
       const one = counted[escopo];

@@ -166,7 +166,7 @@ export function refuseMissingDps(id: string): Refused {
 /** A shorter text without a number is a word: its sender took this address for another one. */
 const CHAVE_WORD_MAX = 20;
 
-/** Why a key finds nothing, as far as the key itself shows. */
+/** Why there is no note with a key, as far as the key itself shows. */
 function describeMissingChave(chave: string): string {
   if (chave.length < CHAVE_WORD_MAX && !/\d{3}/.test(chave)) {
     return 'Neste endereço vai a chave de acesso, de 50 posições. A emissão é POST /{municipio}/api/v1/nfse/v101.';

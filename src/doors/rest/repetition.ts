@@ -13,7 +13,7 @@ import type { Call, Refused } from './route.ts';
 /** D-19. A UUID has 36. */
 export const KEY_CHARS_MAX = 255;
 
-/** What is wrong with the header of the key, where there is one. */
+/** The fault of the header of the key, where the request has one. */
 export function keyMisfit(headers: IncomingHttpHeaders): Misfit | undefined {
   const value = headerOf({ headers }, IDEMPOTENCY_HEADER);
   if (value === undefined) return undefined;

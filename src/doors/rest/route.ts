@@ -73,11 +73,11 @@ export type Refused = {
 export type Accepted<Body> = {
   readonly body: Body;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Counts as one (D-40), as an answer that nothing is there always does. */
+  /** The answer counts as a miss (D-40). A refusal with 404 always does. */
   readonly isMiss?: boolean;
 };
 
-/** JSON that was written before it was asked for, and that whoever gets it may keep: it has a tag, and is not sent twice. */
+/** JSON that is kept as it was written. It has a tag, so that a client with this version does not get it again. */
 export type Written = {
   readonly written: { readonly bytes: Buffer; readonly tag: string };
   /** Value of `Cache-Control`. */

@@ -19,7 +19,7 @@ export type Found =
 /** What a path has: by method what it does, and the names of the methods. */
 type Path = { readonly handles: ReadonlyMap<string, Handle>; readonly allow: string };
 
-/** Methods of HTTP; a request by any other is told the methods of the whole service. */
+/** The methods of HTTP. The answer to any other method names the methods of the whole service. */
 const METHODS: ReadonlySet<string> = new Set(['DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH', 'POST', 'PUT', 'TRACE']);
 const NO_QUERY = {};
 
@@ -28,7 +28,7 @@ export function openRouter(
   routes: readonly HttpRoute[],
   paramMax: number,
 ): (method: string | undefined, url: string) => Found {
-  // A query is read by the route that wants it.
+  // The routes read their queries themselves.
   const router = findMyWay({ maxParamLength: paramMax, onBadUrl: ignore, querystringParser: () => NO_QUERY });
   const allow = namesOf(new Set(routes.flatMap(methodsOf)));
   for (const [path, rows] of Map.groupBy(routes, (row) => row.path)) {
@@ -57,5 +57,5 @@ function namesOf(methods: Iterable<string>): string {
   return [...methods].sort().join(', ');
 }
 
-/** The router only finds; it calls nobody. */
+/** The router only finds routes, and calls no handler of its own. */
 function ignore(): void {}

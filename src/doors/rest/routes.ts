@@ -2,7 +2,7 @@
  * The route table: what can be asked of a municipality, what it takes, what it answers, and the flow behind it. The
  * addresses, the checks of the door, the public description and the tests are read off these rows.
  *
- * Nothing here knows how an answer is written: no header that every answer has, no envelope, no log.
+ * The rows do not know how an answer is written: headers of every answer, the envelope and the log stand elsewhere.
  */
 import { CODIGOS_DE_OFICIO } from '../../fiscal/conflitos-evento.ts';
 import { EVENTOS } from '../../fiscal/errors/eventos.ts';
@@ -63,11 +63,11 @@ const SEM_RESULTADO = orAbsent(
 /** Of an answer that may be kept. */
 const KEPT_HEADERS = ['Cache-Control', 'ETag'];
 
-/** Asking whether a DPS was issued, before sending it, is good practice; its identifier opens nothing. */
+/** Programs do well to ask whether a DPS was issued, before they send it again; its identifier opens no note. */
 const DPS_MISS_COST = 0.1;
-/** Likewise. */
+/** Programs do well to ask for the situation of a provider before they issue; the document opens no note. */
 const SITUACAO_MISS_COST = 0.1;
-/** A dry run is read and judged as an issuance is, and leaves nothing behind. */
+/** A dry run is read and judged as an issuance is, but writes nothing. */
 const VALIDACAO_QUOTA_COST = 0.1;
 /** Of a DPS, in XML and in JSON. */
 const SIGNATURE_CODES = ['E901', 'E902', 'E903', 'E904', 'E905', 'E906', 'E9002', 'E9003', 'E9006', 'E9007'] as const;

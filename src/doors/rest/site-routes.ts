@@ -65,7 +65,7 @@ const SITE: Readonly<Record<string, (door: Door, visit: Visit) => ReturnType<Wor
   [`${ERROS_PATH}/:codigo`]: (door, visit) => answerCode(door, visit, visit.request.params.codigo!),
 };
 
-/** Their paths; who may ask is said in `published/security.ts`. */
+/** The paths outside any municipality; `published/security.ts` says who may ask for each. */
 export const SITE_PATHS: readonly string[] = Object.keys(SITE);
 
 /** What programs read outside any municipality; a page of any site may (CORS). */
@@ -89,7 +89,7 @@ async function answerReadiness(door: Door, visit: Visit): Promise<HttpAnswer> {
   return trouble === undefined ? HEALTHY : refuse(door, visit, refuseForStore(trouble));
 }
 
-/** The page of a code, whatever its letters; of one that does not exist a person gets a page, a program the envelope. */
+/** The page of a code, in capitals or not. A code that does not exist is answered with a page, or to a program with the envelope. */
 function answerCode(door: Door, visit: Visit, codigo: string): HttpAnswer {
   const html = errorPage(codigo);
   if (html !== undefined) return answerPage(visit.request, html, PAGES_KEPT);
@@ -138,7 +138,7 @@ function answerPage(request: HttpRequest, html: string, cacheControl: string): H
   return answerCacheable(request, html, PAGE_HEADERS, cacheControl);
 }
 
-/** A refusal, or for who would rather have one a page that says the same. */
+/** A refusal; a client that accepts HTML gets a page that says the same. */
 function preferPage({ headers }: HttpRequest, refusal: HttpAnswer, html: string): HttpAnswer {
   const vary = { Vary: 'Accept' };
   if (!/\btext\/html\b/.test(headers.accept ?? '')) return { ...refusal, headers: { ...refusal.headers, ...vary } };

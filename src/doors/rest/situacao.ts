@@ -1,4 +1,4 @@
-/** The situation of a provider as an address: what may be asked, and what is answered. */
+/** The address of the situation of a provider: its parameter, its fields and its refusals. */
 import { type Fault, quoted, type Refusal } from '../../fiscal/fault.ts';
 import type { CertificadoApresentado } from '../../flows/caller.ts';
 import {

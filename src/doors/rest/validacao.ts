@@ -109,7 +109,7 @@ export async function validate(call: Call) {
   if (unlooked === undefined) return { refusal };
   const { isUnsigned, nao_conferido, asSaid } = unlooked;
   const amounts = asSaid && { ...amountsOf(asSaid), avisos: avisosOf(asSaid.avisos, site) };
-  // Without its provider's signature a document is a guess: whoever makes many is made slow (D-40).
+  // A document without its provider's signature counts as a guess, so that many of them become slow (D-40).
   return { refusal, beside: { nao_conferido, ...amounts }, isMiss: isUnsigned };
 }
 

@@ -1,4 +1,4 @@
-/** A request on its way through the door: what the door has and counts, and what is found out about the request. */
+/** What the door has and counts, and what it finds out about one request. */
 import { type Municipio, findMunicipio as municipioBySlug } from '../../flows/queries.ts';
 import type { StoreTrouble } from '../../flows/store-trouble.ts';
 import type { World } from '../../flows/world.ts';
@@ -30,7 +30,7 @@ export type Door = {
   readonly world: World;
   readonly options: RestDoorOptions;
   readonly misses: Misses;
-  /** What keeps the database from being written to; undefined: nothing. */
+  /** The trouble that keeps the database from being written to; undefined: there is none. */
   readonly storeTrouble: () => Promise<StoreTrouble | undefined>;
   readonly quotas: Quotas;
   /** The municipalities as they were last found, so that an error still says whose it is. */

@@ -1,8 +1,8 @@
 /**
  * The legacy SOAP port over HTTP (D-70): GET gives its description, POST takes an envelope of SOAP 1.1 or 1.2. It listens with
- * the REST door and shares its limits; what an operation does is the flows' affair.
+ * the REST door and shares its limits. The flows perform the operations.
  *
- * Whatever goes wrong is a fault of SOAP in the version that was asked in; nothing of ours shows in it but a sentence.
+ * A failure is answered with a fault of SOAP, in the version of the request. The fault shows one sentence and nothing of the cause.
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import { SIMULAR_HEADER } from '../../fiscal/simular.ts';
@@ -24,7 +24,7 @@ export type SoapAnswer = {
   readonly headers: Readonly<Record<string, string>>;
   /** A long one is made while it is sent. */
   readonly body: string | AsyncIterable<string>;
-  /** A guess that found nothing (D-40). */
+  /** The question found nothing, and counts as a miss (D-40). */
   readonly isMiss: boolean;
 };
 
@@ -86,13 +86,12 @@ export function writeFault(headers: IncomingHttpHeaders, status: number, mensage
   return { ...answer, status, headers: { ...answer.headers, ...later } };
 }
 
-/** Answers a question that found nothing after too many such questions (D-40). */
+/** Refuses a question without a result, where its client asked too many of them (D-40). */
 export function refuseTooManyMisses(headers: IncomingHttpHeaders, wait: number): SoapAnswer {
-  const time = wait === 1 ? '1 segundo' : `${wait} segundos`;
   return writeFault(
     headers,
     429,
-    `Consultas demais sem resultado: aguarde ${time}. O que existe continua a ser respondido.`,
+    `Consultas demais sem resultado: aguarde ${writeSeconds(wait)}. O que existe continua a ser respondido.`,
     wait,
   );
 }
@@ -102,8 +101,12 @@ export function refuseTooMuch(
   headers: IncomingHttpHeaders,
   { escopo, waitS }: NonNullable<RequestQuota['refused']>,
 ): SoapAnswer {
-  const mensagem = `Vieram documentos demais ${ESCOPOS[escopo]}. Nada foi feito: envie de novo em ${waitS === 1 ? '1 segundo' : `${waitS} segundos`}. Os limites estão em /docs/limites.`;
+  const mensagem = `Vieram documentos demais ${ESCOPOS[escopo]}. Nada foi feito: envie de novo em ${writeSeconds(waitS)}. Os limites estão em /docs/limites.`;
   return writeFault(headers, 429, mensagem, waitS);
+}
+
+function writeSeconds(count: number): string {
+  return count === 1 ? '1 segundo' : `${count} segundos`;
 }
 
 /** Answers a bug: the log has the rest, under the id of the request. */
@@ -117,7 +120,7 @@ function versionOf(headers: IncomingHttpHeaders): Versao {
 }
 
 function writeAnswer({ versao, xml, falha, isMiss = false }: RespostaSoap): SoapAnswer {
-  // SOAP 1.1 answers every fault with 500; 1.2 tells the sender's from ours.
+  // SOAP 1.1 answers every fault with 500; SOAP 1.2 answers a fault of the sender with 400.
   const status = falha === undefined ? 200 : versao === '1.2' && falha === 'cliente' ? 400 : 500;
   return {
     status,

@@ -104,7 +104,7 @@ async function answerWithinLimits(
   return wait === undefined ? addLimits(quota, answer) : refuseTooManyMisses(headers, wait);
 }
 
-/** The operation of an envelope, here or, of a large one, aside. */
+/** Performs the operation of an envelope: in this thread or, with a large one, in the other thread. */
 async function perform(
   door: Door,
   request: HttpRequest,

@@ -3,6 +3,7 @@
  * Accents and case do not count. The script of the index filters by the same rules over the same words.
  */
 
+import { once } from '../../fiscal/catalogs/table.ts';
 import { ERRORS, type PublicError } from '../../fiscal/errors.ts';
 import { placesOf } from './page.ts';
 
@@ -28,12 +29,11 @@ export type Searchable = {
   readonly words: string;
 };
 
-let byCode: ReadonlyMap<string, Searchable> | undefined;
+const byCode = once(() => new Map(ERRORS.map((error) => [error.codigo, makeSearchable(error)])));
 
 /** The words by which a code is found. */
 export function searchableOf({ codigo }: PublicError): Searchable {
-  byCode ??= new Map(ERRORS.map((error) => [error.codigo, makeSearchable(error)]));
-  return byCode.get(codigo)!;
+  return byCode().get(codigo)!;
 }
 
 function makeSearchable(error: PublicError): Searchable {

@@ -4,6 +4,7 @@
  * operation, stand here alone.
  */
 import { SANDBOX_SLUG } from '../../fiscal/ambiente.ts';
+import { once } from '../../fiscal/catalogs/table.ts';
 import { VERSOES } from '../../fiscal/layout/layouts.ts';
 import { IDEMPOTENCY_HEADER } from '../../flows/idempotency.ts';
 import { DOCS_PATH, ERROS_PATH } from '../paths.ts';
@@ -22,16 +23,16 @@ const VERSION = '1.0.0';
 const OPENAPI = '3.1.0';
 const TITLE = 'Emissor de NFS-e';
 
-let text: string | undefined;
+/** The generated file without white space. */
+const text = once(() => JSON.stringify(JSON.parse(projectText('docs/openapi.json'))));
 
 /**
  * The description as it is served; `site`: the address of the service as the reader knows it. The generated file is served:
  * to make it anew would keep everybody else waiting for a tenth of a second and more.
  */
 export function openapiText(site: string): string {
-  text ??= JSON.stringify(JSON.parse(projectText('docs/openapi.json')));
   const escaped = JSON.stringify(site).slice(1, -1);
-  return text.replaceAll(EXAMPLE_SITE, () => escaped);
+  return text().replaceAll(EXAMPLE_SITE, () => escaped);
 }
 
 /** The description with the address of the examples. */

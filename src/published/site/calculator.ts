@@ -6,6 +6,7 @@
  */
 import type { TabelaIbsCbs } from '../../fiscal/aliquotas-ibs-cbs.ts';
 import { type Classificacao, classificacaoOf, classificacoes, servicoOf } from '../../fiscal/catalogs/catalogs.ts';
+import { once } from '../../fiscal/catalogs/table.ts';
 import { linhaDe, motivoDe } from '../../fiscal/cronograma.ts';
 import { type Decimal, formatDecimal, readDecimal, ZERO } from '../../fiscal/decimal.ts';
 import { explainIbsCbs } from '../../fiscal/explain-ibscbs.ts';
@@ -56,11 +57,10 @@ function formOf(asked: Asked, action: string): Html {
 
 const SELECTED: Html = html` selected`;
 
-let classified: readonly Classificacao[] | undefined;
+const ofServices = once(() => classificacoes().filter(({ indNFSe }) => indNFSe));
 
 function options(chosen: string): readonly Html[] {
-  classified ??= classificacoes().filter(({ indNFSe }) => indNFSe);
-  return classified.map(
+  return ofServices().map(
     ({ codigo, nome, descricao }) =>
       html`<option value="${codigo}"${codigo === chosen ? SELECTED : undefined}>${codigo} ${shorten(nome ?? descricao, OPTION_MAX)}</option>`,
   );

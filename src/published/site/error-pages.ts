@@ -3,6 +3,7 @@
  * them are relative, so that they work behind any address. Their content is made in `../errors/page.ts`.
  */
 
+import { once } from '../../fiscal/catalogs/table.ts';
 import type { Pedido } from '../../fiscal/errors/row.ts';
 import { ERRORS, errorOf, type PublicError } from '../../fiscal/errors.ts';
 import { groupsOf } from '../errors/groups.ts';
@@ -26,15 +27,13 @@ import { allowBreaks, document, type Html, html, type Inserted } from './page-sh
 /** Last segment of the path of the index: the links are relative to it. */
 const ERROS = ERROS_PATH.slice(ERROS_PATH.lastIndexOf('/') + 1);
 
-let index: string | undefined;
+const index = once(() => indexOf(''));
 const pages = new Map<string, string>();
 
 /** The index, with a link to each code; `asked`: the question of the search. */
 export function errorIndexPage(asked = ''): string {
   const question = asked.trim().slice(0, SEARCH_MAX);
-  if (question !== '') return indexOf(question);
-  index ??= indexOf('');
-  return index;
+  return question === '' ? index() : indexOf(question);
 }
 
 /** The page of a code; undefined when there is no such code. */
@@ -68,7 +67,7 @@ export function unknownCodePage(codigo: string): string {
 ${
   alike.length === 0
     ? html`<p>Confira o código na resposta que o trouxe, ou procure por um campo ou por uma palavra da mensagem.</p>\n`
-    : html`<p>Com esse número há:</p>\n<ul class="codes">\n${alike.map(({ codigo: one, mensagem }) => html`<li><a href="${one}"><code>${one}</code> <span>${mensagem}</span></a></li>\n`)}</ul>\n`
+    : html`<p>Com esse número há:</p>\n<ul class="codes">\n${alike.map((error) => html`<li>${codeLink(error, error.codigo)}</li>\n`)}</ul>\n`
 }${searchBox(`../${ERROS}`, asked)}`,
   );
 }
@@ -123,7 +122,12 @@ function searchBox(action: string, asked: string): Html {
 function renderEntry(error: PublicError, isShown: boolean): Html {
   const { codigo, words } = searchableOf(error);
   const quiet = error.situacao === 'enviado' ? undefined : html` class="quiet"`;
-  return html`<li data-c="${codigo}" data-b="${words}"${quiet}${isShown ? undefined : HIDDEN}><a href="${ERROS}/${error.codigo}"><code>${error.codigo}</code> <span>${error.mensagem}</span></a>${badge(error)}</li>\n`;
+  return html`<li data-c="${codigo}" data-b="${words}"${quiet}${isShown ? undefined : HIDDEN}>${codeLink(error, `${ERROS}/${error.codigo}`)}${badge(error)}</li>\n`;
+}
+
+/** A code and its title, as a link. */
+export function codeLink({ codigo, mensagem }: PublicError, href: string): Html {
+  return html`<a href="${href}"><code>${codigo}</code> <span>${mensagem}</span></a>`;
 }
 
 /** A mark for a code that is not simply a 422 everywhere. */
@@ -253,13 +257,12 @@ function body(form: 'XML' | 'JSON', fragment: Fragment | undefined): Html | unde
   return html`<div><small>${form}</small><pre><code>${lines}</code></pre></div>\n`;
 }
 
-let table: Promise<readonly ErrorJson[]> | undefined;
+const table = once(makeTable);
 let lastTable: { readonly site: string; readonly text: string } | undefined;
 
 /** The table for programs, with the addresses of its pages as the reader knows the service. */
 export async function errorsJsonText(site: string): Promise<string> {
-  table ??= makeTable();
-  const entries = await table;
+  const entries = await table();
   if (lastTable?.site !== site) {
     const lines = entries.map((entry) => JSON.stringify({ ...entry, doc_url: `${site}${entry.doc_url}` }));
     lastTable = { site, text: `[${lines.join(',\n')}]\n` };

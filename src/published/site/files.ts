@@ -14,39 +14,37 @@ export const ATAQUES = [
   'soap',
 ] as const;
 
+type Files = Readonly<Record<string, { readonly type: string; readonly text: () => string }>>;
+
 /** The files by the name under which they are offered. */
-export const ARQUIVOS: Readonly<Record<string, { readonly type: string; readonly text: () => string }>> = {
-  ...Object.fromEntries(
-    [
-      'dps.xml',
-      'dps.json',
-      'dps-producao.xml',
-      'dps-producao.json',
-      'evento.json',
-      'prestadores.csv',
-      'servicos.csv',
-      'aliquotas.csv',
-      'beneficios.csv',
-      'deducoes.csv',
-      'regimes.csv',
-      'nao-incidencias.csv',
-      'correlacao.csv',
-    ].map((name) => [name, { type: typeOf(name), text: () => projectText(`examples/${name}`) }]),
-  ),
-  ...Object.fromEntries(
-    [
-      'primeira-nota.mjs',
-      'primeira-nota-cliente.mjs',
-      'primeira_nota.py',
-      'primeira-nota.php',
-      'PrimeiraNota.java',
-      'PrimeiraNota.cs',
-      'assinatura-modelo.xml',
-      'lote-rps.xml',
-      'assinatura-lote.xml',
-      'cancelamento-nfse.xml',
-    ].map((name) => [name, { type: typeOf(name), text: () => projectText(`docs/site/exemplos/${name}`) }]),
-  ),
+export const ARQUIVOS: Files = {
+  ...filesIn('examples', [
+    'dps.xml',
+    'dps.json',
+    'dps-producao.xml',
+    'dps-producao.json',
+    'evento.json',
+    'prestadores.csv',
+    'servicos.csv',
+    'aliquotas.csv',
+    'beneficios.csv',
+    'deducoes.csv',
+    'regimes.csv',
+    'nao-incidencias.csv',
+    'correlacao.csv',
+  ]),
+  ...filesIn('docs/site/exemplos', [
+    'primeira-nota.mjs',
+    'primeira-nota-cliente.mjs',
+    'primeira_nota.py',
+    'primeira-nota.php',
+    'PrimeiraNota.java',
+    'PrimeiraNota.cs',
+    'assinatura-modelo.xml',
+    'lote-rps.xml',
+    'assinatura-lote.xml',
+    'cancelamento-nfse.xml',
+  ]),
   ...Object.fromEntries(
     ATAQUES.map((name) => [
       `ataques-${name}.json`,
@@ -55,6 +53,12 @@ export const ARQUIVOS: Readonly<Record<string, { readonly type: string; readonly
   ),
   ...Object.fromEntries(Object.entries(XSDS).map(([name, text]) => [name, { type: typeOf(name), text }])),
 };
+
+function filesIn(folder: string, names: readonly string[]): Files {
+  return Object.fromEntries(
+    names.map((name) => [name, { type: typeOf(name), text: () => projectText(`${folder}/${name}`) }]),
+  );
+}
 
 function typeOf(name: string): string {
   if (/\.(xml|xsd)$/.test(name)) return 'application/xml; charset=utf-8';

@@ -10,6 +10,7 @@ import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
+import { once } from '../../fiscal/catalogs/table.ts';
 import { ERROS_PATH, OPENAPI_PATH, REFERENCE_PATH } from '../paths.ts';
 import { type Html, html } from './page-shell.ts';
 
@@ -56,10 +57,9 @@ async function load({ type, load: read }: (typeof FILES)[string]): Promise<Refer
   return { type, bytes, zipped: await promisify(gzip)(bytes, { level: 9 }) };
 }
 
-let page: string | undefined;
-
-export function referencePage(): string {
-  page ??= html`<!doctype html>
+export const referencePage = once(
+  () =>
+    html`<!doctype html>
 <html lang="pt-BR">
 <head>
 <meta charset="utf-8">
@@ -79,9 +79,8 @@ export function referencePage(): string {
 <script src="${HERE}/referencia.js"></script>
 </body>
 </html>
-`.html;
-  return page;
-}
+`.html,
+);
 
 const STYLE = `
 body { margin: 0; background: #fff; }

@@ -14,6 +14,7 @@ import { fenceCode, shorten } from '../markdown.ts';
 import { ARQUIVOS_PATH, DOCS_PATH, ERROS_PATH } from '../paths.ts';
 import { projectText } from '../project-text.ts';
 import { CALCULATOR_PARAMS, renderCalculator } from './calculator.ts';
+import { codeLink } from './error-pages.ts';
 import { type Facts, LAW_FACTS } from './facts.ts';
 import { ARQUIVOS } from './files.ts';
 import { addressOf, framePage, PAGES, type Page, relativePath } from './frame.ts';
@@ -204,10 +205,7 @@ ${sections.slice(0, RESULTS_MAX).map(
 <ul class="codes">
 ${errors
   .slice(0, CODES_MAX)
-  .map(
-    ({ codigo, mensagem }) =>
-      html`<li><a href="${relativePath(DOCS_PATH, `${ERROS_PATH}/${codigo}`)}"><code>${codigo}</code> <span>${mensagem}</span></a></li>\n`,
-  )}</ul>
+  .map((error) => html`<li>${codeLink(error, relativePath(DOCS_PATH, `${ERROS_PATH}/${error.codigo}`))}</li>\n`)}</ul>
 ${more ? html`<p><a href="${relativePath(DOCS_PATH, ERROS_PATH)}?q=${encodeURIComponent(asked)}">Todos os ${String(errors.length)} códigos</a></p>\n` : undefined}`
 }`;
   return framePage(`Busca: ${asked}`, main, DOCS_PATH, { asked });
