@@ -38,7 +38,8 @@ export function ask(url: string, init: RequestInit = {}): Promise<Head & { reado
       });
     });
     asked.on('error', reject);
-    asked.end(body as string | Uint8Array | undefined);
+    // Beside a text Node would write the headers in its encoding, and not in theirs.
+    asked.end(typeof body === 'string' ? Buffer.from(body) : (body as Uint8Array | undefined));
   });
 }
 
