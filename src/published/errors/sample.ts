@@ -162,7 +162,7 @@ function jsonOf(patch: Patch, { about, marked, context, facts }: View, codes: re
     .flatMap(camposAt)
     .filter((campo) => !set.includes(campo));
   // Two documents of a party cannot both be shown, the one that is there and the one that was.
-  const whole = exampleJson(addPlaceholders(patch));
+  const whole = Object.values(patch).includes(null) ? exampleJson(addPlaceholders(patch)) : text;
   const chosen = {
     set,
     removed: whole === undefined ? [] : removed,
