@@ -21,7 +21,7 @@ export async function testServer(): Promise<ClientConfig> {
 /** A database with the schema and nothing in it; dropped when the test file ends. */
 export function freshDatabase(): Promise<ClientConfig> {
   // Copied file by file: without a disk to wait for it is half the work of writing each page to the log.
-  return newDatabase(`template ${MODELO} strategy file_copy`);
+  return copiedDatabase(MODELO);
 }
 
 /** The address of a database for `DATABASE_URL`; a socket is named by its folder. */
@@ -33,6 +33,11 @@ export function databaseUrlOf({ host, port, user, password, database }: ClientCo
 /** One that has not even the schema. */
 export function emptyDatabase(): Promise<ClientConfig> {
   return newDatabase('');
+}
+
+/** A copy of one to which nobody is connected. */
+export function copiedDatabase(name: string): Promise<ClientConfig> {
+  return newDatabase(`template ${name} strategy file_copy`);
 }
 
 async function newDatabase(how: string): Promise<ClientConfig> {
