@@ -285,11 +285,11 @@ const run = (
 const scratch = mkdtempSync(path.join(tmpdir(), 'nfse-serve-'));
 
 /** Whether a runtime does a small program of ours, in the language of the version that the page asks for. */
-function does(name: string, text: string): (place: string) => boolean {
+function does(name: string, text: string, options: readonly string[] = []): (place: string) => boolean {
   return (place) => {
     const file = path.join(scratch, name);
     writeFileSync(file, text);
-    return spawnSync(place, [file], { cwd: scratch, stdio: 'ignore', timeout: PATIENCE_MS }).status === 0;
+    return spawnSync(place, [...options, file], { cwd: scratch, stdio: 'ignore', timeout: PATIENCE_MS }).status === 0;
   };
 }
 
@@ -304,6 +304,8 @@ const PHP = toolOr(
   'php-cli',
   does('A.php', '<?php exit(PHP_VERSION_ID < 70400 || !ini_get("allow_url_fopen") ? 1 : 0);'),
 );
+/** No program here lives long enough for the better of Java's compilers. */
+const JAVA_OPTIONS = ['-XX:TieredStopAtLevel=1', '-XX:+UseSerialGC'];
 // From its source, which a runtime without a compiler does not take.
 const JAVA = toolOr(
   'java',
@@ -311,6 +313,7 @@ const JAVA = toolOr(
   does(
     'A.java',
     'class A { public static void main(String[] a) { var client = java.net.http.HttpClient.newHttpClient(); } }',
+    JAVA_OPTIONS,
   ),
 );
 const MCS = toolOr('mcs', MONO_PACKAGES, (place) => {
@@ -327,11 +330,9 @@ const PROGRAMS: readonly Program[] = [
   { file: 'primeira-nota-cliente.mjs', prepare: withCliente },
   { file: 'primeira_nota.py', prepare: async (file) => command(PYTHON, file) },
   { file: 'primeira-nota.php', prepare: async (file) => command(PHP, file) },
-  // It does not live long enough for the better of its compilers.
   {
     file: 'PrimeiraNota.java',
-    prepare: async (file) =>
-      JAVA === undefined ? undefined : [JAVA, '-XX:TieredStopAtLevel=1', '-XX:+UseSerialGC', file],
+    prepare: async (file) => (JAVA === undefined ? undefined : [JAVA, ...JAVA_OPTIONS, file]),
   },
   {
     file: 'PrimeiraNota.cs',
