@@ -774,7 +774,7 @@ describe('--aliquota', () => {
     const header = 'codigo,descricao,codigo_tributacao_nacional,cnae_codigo,aliquota,inicio,fim';
     const lines = ['001,A,010101,,5,2020-01-01,', '002,B,170101,,5.5,2020-01-01,', '003,C,010201,,1,2020-01-01,'];
     writeFileSync(file('servicos.csv'), `${[header, ...lines].join('\n')}\n`);
-    const imported = await outOf(spawned('servicos', 'importar', 'servicos.csv', '--municipio', 'certo'));
+    const imported = await done('servicos', 'importar', 'servicos.csv', '--municipio', 'certo');
     assert.match(imported, /alíquota acima de 5 % ou abaixo de 2 %.*: 2\. /);
     assert.match(await said('3'), /aviso +Há lista de serviços importada, e é dela que vem a alíquota/);
     assert.doesNotMatch(await done('municipio', 'alterar', 'certo', '--ancoras', 'ancoras'), /lista de serviços/);
