@@ -26,7 +26,14 @@ import { EXAMPLE_FACTS } from './rules/trial.ts';
 const RUNS = { numRuns: 250 };
 const FACTS: Facts = { ...EXAMPLE_FACTS, hoje: '2026-11-21' };
 
-function dpsOf(xml: string): Dps {
+/** Tests draw the same operations, by the one seed: each is read and judged once. */
+const dpsByXml = new Map<string, Dps>();
+const judgedByDps = new Map<Dps, Judged>();
+
+const dpsOf = (xml: string): Dps => dpsByXml.getOrInsertComputed(xml, readOne);
+const judged = (dps: Dps): Judged => judgedByDps.getOrInsertComputed(dps, judgeOne);
+
+function readOne(xml: string): Dps {
   const reading = readXml(Buffer.from(xml));
   assert.ok('root' in reading, xml);
   const read = readDps(reading.root);
@@ -34,7 +41,7 @@ function dpsOf(xml: string): Dps {
   return read.dps;
 }
 
-function judged(dps: Dps): Judged {
+function judgeOne(dps: Dps): Judged {
   const judgement = judge(dps, FACTS);
   if ('faults' in judgement) assert.fail(JSON.stringify(judgement.faults));
   return judgement;
