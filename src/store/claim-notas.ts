@@ -77,10 +77,7 @@ export function notaClaims(pool: Db) {
       token,
       notas: await claim(CLAIM_DUE, claimValues(tenant, now, token, leaseUntil), max),
     }),
-    /**
-     * Takes under the same token what else was announced and nobody holds, due or not, the lowest numbers first: one look at what the ADN
-     * received is for all of them.
-     */
+    /** Takes under the same token all else that was announced and nobody holds: one look at what the ADN received is for all. */
     claimAnunciadas: (
       tenant: string,
       token: string,

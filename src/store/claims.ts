@@ -127,14 +127,8 @@ type Settling<One> = {
   ) => Promise<Pipelined<number>>;
 };
 
-export type Settle<One> = (tenant: string, token: string, now: number, settlements: readonly One[]) => Promise<number>;
-
 /** Settles notas or eventos that still carry a token, all by one statement, made once; how many did. */
-export function createSettle<One extends Settlement>(
-  pool: Db,
-  item: 'nota' | 'evento',
-  of: Settling<One>,
-): Settle<One> {
+export function createSettle<One extends Settlement>(pool: Db, item: 'nota' | 'evento', of: Settling<One>) {
   const { columns, set, returning = '', after = '', isTold, write } = of;
   const rows = unnestRows<One>(
     [
@@ -171,7 +165,7 @@ export function createSettle<One extends Settlement>(
       ${trailOf(item, { em: '$3', de: 'de', gatilho: 'gatilho', para: 'para', mensagem })}
     )${after}
     select count(*)::int as settled from moved`;
-  return (tenant, token, now, all) =>
+  return (tenant: string, token: string, now: number, all: readonly One[]): Promise<number> =>
     writeUnlocked(all, (settlements, options) => {
       const received = settlements.map(({ recebida }) => recebida);
       const values = [tenant, token, new Date(now), ...rows.valuesOf(settlements)];

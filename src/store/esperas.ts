@@ -5,21 +5,15 @@
 import { JOBS, type Jobs } from './claims.ts';
 import { type Db, writeAlone } from './open.ts';
 
-/** How far away something of ours may be due at most, by why it waits. Milliseconds. */
-type Esperas = {
-  /** Claimed: until whoever has it should have finished. */
-  readonly reserva: number;
-  readonly reservaDeLote: number;
-  /** A note that is tried again; one that replaces another; an event that is tried again, or waits for its note. */
-  readonly nota: number;
-  readonly substituta: number;
-  readonly evento: number;
-  readonly eventoDeRascunho: number;
-  /** Whatever an integrator rehearses. */
-  readonly ensaio: number;
-};
+/**
+ * Why something of ours waits, in the order of $3 and on: a claim, that of a lot, a note that is tried again, one that replaces another,
+ * an event that is tried again, one that waits for its note, and whatever an integrator rehearses.
+ */
+const ESPERAS = ['reserva', 'reservaDeLote', 'nota', 'substituta', 'evento', 'eventoDeRascunho', 'ensaio'] as const;
 
-/** How far away each may be due: $3 and on are those of {@link Esperas}, in its order. */
+/** How far away each may be due at most, in milliseconds. */
+type Esperas = Readonly<Record<(typeof ESPERAS)[number], number>>;
+
 const LONGEST: Readonly<Record<Jobs, string>> = {
   notas: `case when claims is not null then $3 when simular is not null then $9 when estado = 'transmitida' then $5
     when tentativas = 0 then 0 else $6 end`,
@@ -56,8 +50,7 @@ export function esperaStore(pool: Db) {
       (await pool.query<{ tenant: string }>(TENANTS, [new Date(after)])).rows.map(({ tenant }) => tenant),
     /** Brings what is due further away than it can be to now, and what is claimed to the end of a whole claim; how many. */
     shorten: async (tenant: string, now: number, esperas: Esperas): Promise<number> => {
-      const { reserva, reservaDeLote, nota, substituta, evento, eventoDeRascunho, ensaio } = esperas;
-      const longest = [reserva, reservaDeLote, nota, substituta, evento, eventoDeRascunho, ensaio];
+      const longest = ESPERAS.map((espera) => esperas[espera]);
       let rows = 0;
       for (const table of JOBS) {
         rows += (await pool.query(shortenStatement(table), [tenant, new Date(now), ...longest])).rowCount ?? 0;

@@ -34,16 +34,10 @@ export type KeyedSuccess = KeyedRequest & { readonly avisos: readonly Aviso[] };
 
 type KeyedRefusal = KeyedRequest & { readonly status: number; readonly faults: readonly [Fault, ...Fault[]] };
 
+type NotaIssued = { readonly chave_acesso: string; readonly numero_protocolo: string; readonly nfse: string };
+
 /** An answer that was given, and to what. */
-type KeptAnswer = KeyedRequest &
-  (
-    | {
-        readonly nota: { readonly chave_acesso: string; readonly numero_protocolo: string; readonly nfse: string };
-        readonly avisos: readonly Aviso[];
-      }
-    | { readonly evento: string; readonly avisos: readonly Aviso[] }
-    | { readonly status: number; readonly faults: readonly [Fault, ...Fault[]] }
-  );
+type KeptAnswer = (KeyedSuccess & ({ readonly nota: NotaIssued } | { readonly evento: string })) | KeyedRefusal;
 
 export function idempotenciaStore(pool: Db) {
   const answers = batchLookups<KeptAnswer>((tenant, keys) => readAnswers(pool, tenant, keys));

@@ -233,11 +233,8 @@ async function writeGroup(
   const writes: Promise<unknown>[] = [];
   const unkept = isKeyed ? listUnusedKeys(jobs, made.results) : [];
   if (unkept.length > 0) writes.push(giveKeysBack(client, tenant, unkept));
-  const unused = new Map<string, bigint>();
-  for (const [prestador, next] of made.next) {
-    const left = last.get(prestador)! - next + 1n;
-    if (left > 0n) unused.set(prestador, -left);
-  }
+  const beyond = [...made.next].map(([prestador, next]) => [prestador, next - 1n - last.get(prestador)!] as const);
+  const unused = new Map(beyond.filter(([, numbers]) => numbers < 0n));
   if (unused.size > 0) writes.push(advanceNumbers(client, tenant, unused));
   // Where a series goes on with the number of the next note there is nothing to remember.
   const ahead = automatic.ahead((prestador) => made.next.get(prestador)!);

@@ -1,7 +1,4 @@
-/**
- * The dated lists that a municipality keeps, each a row of one table: a list more is a row here, a migration, and the reading of its file
- * in `flows/listas.ts`.
- */
+/** The dated lists that a municipality keeps. One more is a row here, a migration, and the reading of its file in `flows/listas.ts`. */
 import { type Decimal, parseDecimal } from '../fiscal/decimal.ts';
 import type { Vigencia } from '../fiscal/moment.ts';
 import { batchLookups } from './batch-lookups.ts';
@@ -61,10 +58,7 @@ const LISTAS: Readonly<Record<ListaNome, Lista>> = {
 /** Tables of the lists. */
 export const LISTA_TABLES: readonly string[] = Object.values(LISTAS).map(({ table }) => table);
 
-/**
- * A line of a file, by its columns: days `YYYY-MM-DD`, decimals as text. A column that may be empty is undefined; one of several values is
- * an array.
- */
+/** A line of a file, by its columns: days `YYYY-MM-DD`, decimals as text, several values as an array, and undefined for empty. */
 export type Entrada = { readonly linha: number } & Readonly<
   Record<string, string | number | readonly string[] | undefined>
 >;

@@ -28,14 +28,9 @@ const DAY: Column<string, string> = { sql: 'date', write: asIs, readsText: true 
 const MOMENT: Column<number, Date> = { sql: 'timestamptz', write: (instant) => new Date(instant).toISOString() };
 
 /** A column that may stay empty. */
-function orNull<Written extends string | number, Read>({
-  write,
-  ...column
-}: Column<Written, Read>): Column<Written | undefined, Read | null> {
-  return { ...column, write: (value) => (value === undefined ? null : write(value)) } as Column<
-    Written | undefined,
-    Read | null
-  >;
+function orNull<Written, Read>(column: Column<Written, Read>): Column<Written | undefined, Read | null> {
+  const write = (value: Written | undefined) => (value === undefined ? null : column.write(value));
+  return { ...column, write };
 }
 
 const COLUMNS = {

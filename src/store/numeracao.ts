@@ -126,8 +126,8 @@ export type AutomaticNumbers = {
 };
 
 /**
- * The numbers that a group may need, of each series that has DPS without one: by provider, with what its sequence was advanced by.
- * `jobs`: how many are in the group. To be called after {@link advanceNumbers} in one transaction, which may still be under way.
+ * The numbers that a group of so many `jobs` may need, of each series with DPS without one. It is asked after {@link advanceNumbers} in one
+ * transaction, which may still be under way.
  */
 export async function automaticNumbers(
   client: PoolClient,

@@ -1,7 +1,4 @@
-/**
- * Opens the store: a pool on PostgreSQL. Which server it is (embedded or given by DATABASE_URL) makes no difference here or below;
- * `migrate.ts` brings its schema up to date.
- */
+/** The pool on PostgreSQL, embedded or given by DATABASE_URL, and the transactions on it. `migrate.ts` brings the schema up to date. */
 import type { Pool, PoolClient, PoolConfig, QueryConfig, QueryResult, QueryResultRow } from './pg.ts';
 import { isLocked, type Unavailability, UncertainCommit, unavailabilityOf } from './unavailable.ts';
 import { causeOf, openWatchedPool, serverOf } from './watch.ts';
@@ -57,10 +54,7 @@ export function dropNul(text: string | undefined): string | null {
   return text?.replaceAll('\0', '') ?? null;
 }
 
-/**
- * A pool that pipelines: statements of one transaction are sent without waiting for each other's answers. `isPatient`: for work
- * by hand, which nobody waits for in a request.
- */
+/** A pool that sends the statements of a transaction without waiting between them. `isPatient`: for work by hand. */
 export function openPool(connection: PoolConfig, onError: (error: Error) => void, isPatient = false): Db {
   const settings = {
     ...connection,
@@ -128,8 +122,8 @@ export type Pipelined<Result> = {
 };
 
 /**
- * The same, with fewer waits: `begin` travels with the first statements of `work`, and `commit` with the writes that it
- * returns without awaiting them. A write that fails makes the server roll back, and its error is thrown.
+ * The same, with fewer waits: `begin` travels with the first statements of `work`, and `commit` with the writes that it does not await. A
+ * write that fails makes the server roll back, and its error is thrown.
  */
 export async function runPipeline<Result>(
   pool: Db,
@@ -189,10 +183,7 @@ export async function writeAlone<Row extends QueryResultRow>(
   return runPipeline(pool, work, options);
 }
 
-/**
- * Writes all together; where somebody holds one of them, each by itself, so that only that one is left. How many were written,
- * as `write` counts them.
- */
+/** Writes all together, or each by itself where somebody holds one of them; how many, as `write` counts them. */
 export async function writeUnlocked<One>(
   all: readonly One[],
   write: (some: readonly One[], options?: TransactionOptions) => Promise<number>,

@@ -133,8 +133,8 @@ function problemas(tenant: string, filter: ProblemaFilter, before?: StuckBefore)
 }
 
 /**
- * Events with a problem, the gravest first: of those that came to nothing the newest, of those that are stuck the longest.
- * Those of one nota with the same problem are one line, unless the filter names the nota.
+ * Events with a problem, the gravest first: refused ones from the newest on, stuck ones from the oldest on. Those of one nota with the same
+ * problem are one line, unless the filter names the nota.
  */
 async function readProblemas(
   pool: Db,

@@ -86,8 +86,8 @@ const INSERT = `insert into prestadores (tenant, autorizado, origem, ${BROUGHT.n
   on conflict (tenant, documento, inscricao_comparavel) do nothing`;
 
 /**
- * Providers that the notes of this transaction bring with them; one that somebody else brought first stays as it is.
- * While an import is being merged they are left to a later note, because this one would have to wait for its rows.
+ * Inserts the providers that the notes of this transaction bring; a known one stays as it is. While an import is being merged a later note
+ * brings them, because this one would wait for its rows.
  */
 export async function insertPrestadoresOfDps(
   client: PoolClient,

@@ -43,11 +43,8 @@ export function advanceRecepcao(
   tenant: string,
   received: readonly (Recebida | undefined)[],
 ): readonly Promise<unknown>[] {
-  let last = 0n;
-  for (const recebida of received) {
-    const nsu = BigInt(recebida?.nsu ?? 0);
-    if (nsu > last) last = nsu;
-  }
+  const numbers = received.map((recebida) => BigInt(recebida?.nsu ?? 0));
+  const last = numbers.reduce((most, nsu) => (nsu > most ? nsu : most), 0n);
   if (last === 0n) return [];
   return [client.query({ name: 'advance_recepcao', text: ADVANCE_RECEPCAO, values: [tenant, String(last)] })];
 }

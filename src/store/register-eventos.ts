@@ -20,10 +20,7 @@ export type EventoNovo = Pick<EventoRow, 'nota' | 'codigo_tipo_evento' | 'cancel
   readonly simular?: string | undefined;
   /** Of a request that came with one: taken with this event, or nothing is stored (D-19). */
   readonly key?: KeyedSuccess | undefined;
-  /**
-   * Makes the document, once the numbers are known; `id` is its `nDFSe`. Pure and quick: it runs inside the transaction,
-   * and once more with other numbers when somebody took them first.
-   */
+  /** Makes the document with these numbers; `id` is its `nDFSe`. Pure and quick: it runs inside the transaction, perhaps twice. */
   readonly complete: (numbers: { readonly id: bigint; readonly numero_sequencial: number }) => string;
 };
 

@@ -41,8 +41,8 @@ export function servicoStore(pool: Db, mantidas: Mantidas) {
       return { hasList: true, lines: [...ofNational, ...others] };
     },
     /**
-     * The whole list on a day `YYYY-MM-DD`, one line a code: the one in force, or else the next to come. Undefined: the
-     * municipality has no list. Asked again soon, it is the same array.
+     * The list on a day `YYYY-MM-DD`, one line a code: the one in force, or else the next. Undefined: there is no list. Asked again soon,
+     * it is the same array.
      */
     listInForce: async (tenant: string, hoje: string): Promise<readonly ServicoVigente[] | undefined> =>
       (await hasList(tenant)) ? inForce(tenant, hoje) : undefined,

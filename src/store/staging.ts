@@ -118,8 +118,8 @@ function stagingOf<Row, Counts>(client: PoolClient, tenant: string, kind: Kind<C
 }
 
 /**
- * Refuses lines of the same key whose `columns` are not those of the first line of that key. Keys and columns are names
- * of columns of `entrada`; `about` are those by which {@link NovaRecusa} knows the line.
+ * Refuses lines whose `columns` are not those of the first line of their key. `about`: the columns by which {@link NovaRecusa} knows a
+ * line.
  */
 export function refuseContradictions(
   key: readonly string[],

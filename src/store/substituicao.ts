@@ -5,7 +5,7 @@
 const party = (chave: string): string => `substr(${chave}, 9, case substr(${chave}, 9, 1) when '2' then 9 else 15 end)`;
 
 /**
- * Condition in SQL on the nota of an alias: what it replaces is its own party's. A nota that names somebody else's may have been
- * issued where the national rules are remarks: it neither waits for that one, nor is woken by it, nor stands in its way (D-307).
+ * Condition in SQL: what the nota of an alias replaces is its own party's. A nota that names another party's, where the national rules are
+ * remarks, neither waits for that one nor stands in its way (D-307).
  */
 export const replacesOwn = (nota: string): string => `${party(`${nota}.chave_acesso`)} = ${party(`${nota}.substitui`)}`;

@@ -58,17 +58,7 @@ export function causeOf(error: unknown, client: ClientBase): unknown {
 const AFTER_REFUSAL = '25P02';
 
 /** What is known of the server of a pool. */
-export type ServerState = {
-  /** It answers nothing. */
-  isGone: boolean;
-  /** What failed when it was last tried: opening a connection where there was no other, writing. */
-  refusesConnections: boolean;
-  refusesWrites: boolean;
-  /** How it is reached. */
-  readonly config: PoolConfig;
-  /** Ends every connection, in the midst of what it is asked, as the end of the process would. */
-  readonly leave: () => void;
-};
+export type ServerState = Pick<ServerWatch, 'isGone' | 'refusesConnections' | 'refusesWrites' | 'config' | 'leave'>;
 
 const servers = new WeakMap<Pool, ServerState>();
 
@@ -109,7 +99,7 @@ export function openWatchedPool(config: PoolConfig, patience: Patience): Pool {
   const own = { ...config, Client: WatchedClient as unknown as new () => ClientBase };
   const pool = new FrugalPool(own, () => watch.countOpen());
   watch.pool = pool;
-  servers.set(pool, watch.server);
+  servers.set(pool, watch);
   pool.on('acquire', (client) => watch.renew(client, true));
   pool.on('release', (_error, client) => watch.renew(client, false));
   return pool;
@@ -117,9 +107,14 @@ export function openWatchedPool(config: PoolConfig, patience: Patience): Pool {
 
 /** Looks at the connections of one pool while there are any, or while the server is gone. */
 class ServerWatch {
-  readonly server: ServerState;
+  /** It answers nothing. */
+  isGone = false;
+  /** What failed when it was last tried: opening a connection where there was no other, writing. */
+  refusesConnections = false;
+  refusesWrites = false;
+  /** How it is reached. */
+  readonly config: PoolConfig;
   pool: FrugalPool | undefined;
-  private readonly config: PoolConfig;
   private readonly limit: number;
   private readonly questionsMax: number;
   private readonly clients = new Map<Client, Watched>();
@@ -134,8 +129,6 @@ class ServerWatch {
     this.config = config;
     this.limit = LIMITS[patience];
     this.questionsMax = patience === 'endless' ? QUESTIONS_OF_THE_PATIENT : 1;
-    const leave = (): void => this.leave();
-    this.server = { isGone: false, refusesConnections: false, refusesWrites: false, config, leave };
   }
 
   countOpen(): number {
@@ -144,7 +137,7 @@ class ServerWatch {
 
   /** A new connection of the pool; to a server that is gone it is refused at once. */
   add(client: Client): void {
-    if (this.server.isGone) {
+    if (this.isGone) {
       refuse(client);
       return;
     }
@@ -164,13 +157,13 @@ class ServerWatch {
       this.oneMoreLooks = ONE_MORE_LOOKS;
     });
     const noteFailure = (): void => {
-      if (!isOneTooMany() || this.countOpen() === 0) this.server.refusesConnections = true;
+      if (!isOneTooMany() || this.countOpen() === 0) this.refusesConnections = true;
     };
     watched.set(client, one);
     this.clients.set(client, one);
     client.once('connect', () => {
       one.isOpen = true;
-      this.server.refusesConnections = false;
+      this.refusesConnections = false;
       client.off('end', noteFailure);
     });
     client.once('end', noteFailure);
@@ -184,9 +177,10 @@ class ServerWatch {
     if (one !== undefined) Object.assign(one, { isAwaited, silent: 0, limit: this.limit, refusal: undefined });
   }
 
-  private leave(): void {
+  /** Ends every connection, in the midst of what it is asked, as the end of the process would. */
+  readonly leave = (): void => {
     for (const one of this.clients.keys()) giveUp(one);
-  }
+  };
 
   private look(): void {
     this.oneMoreLooks -= 1;
@@ -198,7 +192,7 @@ class ServerWatch {
     if (this.question !== undefined) lookAtQuestion(this.question, isHeard);
     else if (this.restLooks > 0) this.restLooks -= 1;
     else if (isDoubted || this.unanswered > 0) this.ask();
-    if (this.clients.size > 0 || this.question !== undefined || (this.server.isGone && !this.pool?.ending)) return;
+    if (this.clients.size > 0 || this.question !== undefined || (this.isGone && !this.pool?.ending)) return;
     clearInterval(this.timer);
     this.timer = undefined;
   }
@@ -230,8 +224,8 @@ class ServerWatch {
       this.question = undefined;
       this.restLooks = isThere ? ASK_AGAIN_LOOKS : RETURN_LOOKS;
       this.unanswered = isThere || own.isHeard ? 0 : this.unanswered + 1;
-      this.server.isGone = this.unanswered >= this.questionsMax;
-      if (this.server.isGone) this.leave();
+      this.isGone = this.unanswered >= this.questionsMax;
+      if (this.isGone) this.leave();
     });
   }
 }
