@@ -99,8 +99,8 @@ export type NotaAsked = NamedNota & {
 };
 
 /**
- * What the ADN has under a key, or under the `Id` of an event. `place`: of a note, the reception number up to which it surely has none.
- * `goesOn`: nothing failed, and the next look goes on from there.
+ * What the ADN has under a key, or the `Id` of an event. `place`: the number up to which a note surely has none. `goesOn`: the next look
+ * goes on there.
  */
 export type AdnKnowledge =
   | { readonly kind: 'known'; readonly nsu: string | undefined; readonly xml: Uint8Array | undefined }

@@ -36,10 +36,7 @@ export type Ask = {
 /** `code` is for the log, `why` for the operator. */
 export type Outcome =
   | { readonly kind: 'answered'; readonly status: number; readonly type: string; readonly body: Buffer }
-  /**
-   * Nothing of the request left this host over a connection that holds. `isUnreachable`: there was nobody to talk to, with
-   * whatever certificate; everything later may be an answer to ours, or to our settings.
-   */
+  /** Nothing of the request left over a connection that holds. `isUnreachable`: nobody was there, whatever the certificate. */
   | { readonly kind: 'unsent'; readonly code: string; readonly why: string; readonly isUnreachable?: boolean }
   /** Our certificate was refused while the connection was made, so nothing was read. `isHere`: before it left this host. */
   | { readonly kind: 'barred'; readonly code: string; readonly why: string; readonly isHere?: boolean }
@@ -125,12 +122,14 @@ function afterVerdict(socket: tls.TLSSocket, verdictMs: number, callback: buildC
   socket.once('session', onTicket).once('error', settle).once('end', onEnd).once('close', onEnd);
 }
 
+type Answer = { readonly status: number; readonly type: string; readonly encoding: string };
+
 function exchange(pool: Pool, base: string, ask: Ask): Promise<Outcome> {
   return new Promise((resolve) => {
     let controller: Dispatcher.DispatchController | undefined;
     let isSent = false;
     let isOver = false;
-    let answer: { readonly status: number; readonly type: string; readonly encoding: string } | undefined;
+    let answer: Answer | undefined;
     const chunks: Buffer[] = [];
     let bytes = 0;
 
@@ -168,18 +167,7 @@ function exchange(pool: Pool, base: string, ask: Ask): Promise<Outcome> {
       },
       onResponseEnd: () => {
         if (answer === undefined) return giveUp('NO_ANSWER', 'a resposta do ADN veio incompleta');
-        const { status, type, encoding } = answer;
-        finish(
-          decodeBody(Buffer.concat(chunks), encoding, ask.bytesMax).then((body) =>
-            typeof body === 'string'
-              ? {
-                  kind: 'lost',
-                  code: body,
-                  why: body === 'TOO_LARGE' ? TOO_LARGE : 'a resposta do ADN veio corrompida',
-                }
-              : { kind: 'answered', status, type, body },
-          ),
-        );
+        finish(readAnswer(answer, Buffer.concat(chunks), ask.bytesMax));
       },
       onResponseError: (_controller, error) => finish(outcomeOf(error, isSent, answer !== undefined)),
     };
@@ -205,16 +193,17 @@ const DECODERS: Readonly<Record<string, (data: Buffer, options: ZlibOptions) => 
   br: promisify<Buffer, ZlibOptions, Buffer>(brotliDecompress),
 };
 
-/** The body as it was before a `Content-Encoding` that nobody asked for; a code when it cannot be had. */
-async function decodeBody(body: Buffer, encoding: string, bytesMax: number): Promise<Buffer | string> {
+/** The answer with its body as it was before a `Content-Encoding` that nobody asked for. */
+async function readAnswer({ status, type, encoding }: Answer, body: Buffer, bytesMax: number): Promise<Outcome> {
+  const lost = (code: string, why = 'a resposta do ADN veio corrompida'): Outcome => ({ kind: 'lost', code, why });
   const name = encoding.trim().toLowerCase();
-  if (name === '' || name === 'identity') return body;
+  if (name === '' || name === 'identity') return { kind: 'answered', status, type, body };
   const decode = ownOf(DECODERS, name);
-  if (decode === undefined) return 'UNKNOWN_ENCODING';
+  if (decode === undefined) return lost('UNKNOWN_ENCODING');
   try {
-    return await decode(body, { maxOutputLength: bytesMax });
+    return { kind: 'answered', status, type, body: await decode(body, { maxOutputLength: bytesMax }) };
   } catch (error) {
-    return codeOf(error) === 'ERR_BUFFER_TOO_LARGE' ? 'TOO_LARGE' : 'BAD_ENCODING';
+    return codeOf(error) === 'ERR_BUFFER_TOO_LARGE' ? lost('TOO_LARGE', TOO_LARGE) : lost('BAD_ENCODING');
   }
 }
 
@@ -222,10 +211,7 @@ async function decodeBody(body: Buffer, encoding: string, bytesMax: number): Pro
 const CERTIFICATE_ALERT =
   /ALERT_(BAD_CERTIFICATE|UNSUPPORTED_CERTIFICATE|CERTIFICATE_|NO_CERTIFICATE|UNKNOWN_CA|ACCESS_DENIED)/;
 
-/**
- * No name, no route, nobody at the port. A time-out is not among them, because a server may also fall silent while it
- * checks a certificate.
- */
+/** No name, no route, nobody at the port. A time-out is none of these: a server may fall silent while it checks a certificate. */
 const UNREACHABLE = /^(ECONNREFUSED|ENOTFOUND|EAI_\w+|EHOSTUNREACH|ENETUNREACH|EHOSTDOWN|ENETDOWN)$/;
 
 const NOT_TLS =

@@ -73,8 +73,8 @@ export async function sendLots<A>(
 }
 
 /**
- * Calls `next` until it says that there is no more, several at once. `isClear`: every circuit is closed. Otherwise only one would be
- * let through, and the others wait for its luck instead of being turned away.
+ * Calls `next` until there is no more, several at once. Unless all circuits are closed (`isClear`) one goes first: only one would be let
+ * through.
  */
 export async function runAtOnce(next: () => Promise<boolean>, isClear: boolean, atOnce: number): Promise<void> {
   const run = async (): Promise<void> => {
@@ -144,8 +144,8 @@ function bodyOf(lot: readonly Parcel[]): Buffer {
 }
 
 /**
- * Lots in the order given, each packed when it is asked for; those that must be alone come last. A document that fills
- * more than a lot is a lot all the same: what the ADN says to it is an answer. One that comes twice goes once.
+ * Lots in the order given, each packed when it is asked for; documents that travel alone come last. A document beyond the limit is a lot
+ * all the same. One that comes twice goes once.
  */
 function* lotsOf(
   documents: readonly Piece[],

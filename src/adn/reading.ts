@@ -57,9 +57,10 @@ export type Entry = {
   readonly erros: readonly AdnErro[] | undefined;
 };
 
-export type LotReading =
-  | { readonly kind: 'entries'; readonly entries: readonly Entry[] }
-  /** The lot as a whole was refused. */
+export type LotReading = { readonly kind: 'entries'; readonly entries: readonly Entry[] } | NoReading;
+
+/** An answer that was refused as a whole, or that says nothing. */
+type NoReading =
   | { readonly kind: 'refusal'; readonly erros: readonly AdnErro[] }
   | { readonly kind: 'unreadable'; readonly why: string };
 
@@ -75,8 +76,7 @@ export type Distributed = {
 export type PageReading =
   | { readonly kind: 'page'; readonly entries: readonly Distributed[] }
   | { readonly kind: 'end'; readonly codigos: readonly string[] }
-  | { readonly kind: 'refusal'; readonly erros: readonly AdnErro[] }
-  | { readonly kind: 'unreadable'; readonly why: string };
+  | NoReading;
 
 /** The answer to a lot. `type` is its media type; the status is the caller's affair. */
 export function readLot(type: string, body: Buffer): LotReading {

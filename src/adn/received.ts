@@ -34,7 +34,7 @@ export async function searchReceived(
 ): Promise<ReadonlyMap<string, AdnKnowledge>> {
   const found = new Map<string, AdnKnowledge>();
   const missing = new Map<string, NotaAsked>(notas.map((nota) => [keyOf(nota.chave_acesso), nota]));
-  const highest = largest(notas.map(({ nsu_agora }) => numberOf(nsu_agora)));
+  const highest = notas.map(({ nsu_agora }) => numberOf(nsu_agora)).reduce(larger, 0n);
   const least = (): bigint => smallest([...missing.values()].map(({ nsu_antes }) => numberOf(nsu_antes)));
   let from = missing.size === 0 ? 0n : least();
   let read = 0n;
@@ -86,8 +86,7 @@ const NOT_OVER: Undecided = {
 };
 
 /**
- * `ahead`: pages to a number that is known to have been given. Where none is, as many have been read in vain as questions would have
- * taken: at worst it costs twice the least.
+ * `ahead`: pages to a number that was given. Where none is known, the pages read in vain are compared: at worst twice the least is paid.
  */
 function isKeyCheaper(at: { readonly ahead: bigint; readonly page: number; readonly notas: number }): boolean {
   const pages = larger(at.ahead, BigInt(at.page));
@@ -129,13 +128,13 @@ async function absentByKey(
 }
 
 /**
- * Where the next page begins. A page that repeats what was asked from, and brings nothing after it, is that of a server
- * which takes the number as "from": the next number is asked for. Undefined when no document has a number.
+ * Where the next page begins. A server that takes the number as "from" repeats it: then the next number is asked for. Undefined: no
+ * document has a number.
  */
 function afterPage(from: bigint, entries: readonly Distributed[]): bigint | undefined {
   const numbers = entries.flatMap(({ nsu }) => (nsu === undefined ? [] : [BigInt(nsu)]));
   if (numbers.length === 0) return undefined;
-  const highest = numbers.reduce((most, one) => (one > most ? one : most));
+  const highest = numbers.reduce(larger);
   return highest > from ? highest : from + 1n;
 }
 
@@ -145,10 +144,6 @@ function numberOf(nsu: string): bigint {
 
 function larger(one: bigint, other: bigint): bigint {
   return one > other ? one : other;
-}
-
-function largest(numbers: readonly bigint[]): bigint {
-  return numbers.reduce(larger, 0n);
 }
 
 function smallest(numbers: readonly bigint[]): bigint {

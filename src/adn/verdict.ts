@@ -16,10 +16,7 @@ import type { TipoDocumento } from './wire.ts';
 
 type Health = keyof Pass;
 
-/**
- * What an exchange means: for who asked, for the circuits, and for the certificate when that was refused. `why` when the
- * health is `failed` or `suspected`.
- */
+/** What an exchange means for who asked, the circuits, and a refused certificate. `why`: of the health `failed` or `suspected`. */
 export type Read<T> = { readonly value: T; readonly health: Health; readonly why?: string; readonly refused?: string };
 
 type Uncertain = Extract<AdnAnswer, { readonly kind: 'unknown' | 'unavailable' }>;
@@ -34,8 +31,8 @@ export type LotVerdict<A> =
 const BODY_STATUSES: ReadonlySet<number> = new Set([400, 404, 409, 422]);
 const CREDENTIAL_STATUSES: ReadonlySet<number> = new Set([401, 403]);
 /**
- * By these a server says that it did not go into the request at all. Not among them: 503, 502 and 504, which a box in
- * between also gives when the server behind it took the request and then fell silent; 408, which it gives when it thinks so.
+ * By these a server says that it did not go into the request. Not so 502, 503 and 504, which a box in between gives too after the server
+ * took the request, and 408.
  */
 const UNTAKEN_STATUSES: ReadonlySet<number> = new Set([405, 411, 414, 415, 417, 421, 429, 431]);
 const TOO_LARGE_STATUS = 413;

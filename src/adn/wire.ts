@@ -59,8 +59,7 @@ type Cabecalho = {
 /** The answer to a lot, one entry a document. */
 export type LoteRecebido = Cabecalho & { readonly Lote: readonly EntradaRecebida[] };
 
-const STATUS_DISTRIBUICAO = ['REJEICAO', 'NENHUM_DOCUMENTO_LOCALIZADO', 'DOCUMENTOS_LOCALIZADOS'] as const;
-type StatusDistribuicao = (typeof STATUS_DISTRIBUICAO)[number];
+type StatusDistribuicao = 'REJEICAO' | 'NENHUM_DOCUMENTO_LOCALIZADO' | 'DOCUMENTOS_LOCALIZADOS';
 
 export type TipoDocumento = 'NENHUM' | 'DPS' | 'PEDIDO_REGISTRO_EVENTO' | 'NFSE' | 'EVENTO' | 'CNC';
 
@@ -91,44 +90,36 @@ export type Distribuicao = Cabecalho & {
  * or trouble that has no name. `early`: a rule that the document breaks only until another one is there. `refusal`: a rule that
  * it breaks for good. `unheard`: none of these; it proves nothing.
  */
-export type CodeMeaning =
-  | 'existing'
-  | 'credential'
-  | 'envelope'
-  | 'crowd'
-  | 'passing'
-  | 'early'
-  | 'refusal'
-  | 'unheard';
+const MEANINGS = {
+  existing: ['E1268', 'E1805', 'E0802'],
+  credential: [
+    // The certificate of the channel, then that of the lot, then the agreement with the municipality.
+    ...['E1200', 'E1203', 'E1205', 'E1206', 'E1207', 'E1208', 'E1209'],
+    ...['E1245', 'E1246', 'E1262'],
+    // What signs notes and events is invalid, of the wrong kind, or not the municipality's: no document's fault.
+    ...['E1632', 'E1634', 'E1638', 'E2023', 'E2026', 'E2032'],
+    // The same complaints when something is asked for.
+    ...['E2000', 'E2001', 'E2003', 'E2004'],
+  ],
+  envelope: ['E1225', 'E1226', 'E1228', 'E1229'],
+  crowd: ['E1219'],
+  passing: ['E1217', 'E999', 'RNG9999'],
+  // A substitute before the event on the note that it replaces.
+  early: ['E1308'],
+  refusal: ['E9996', 'RNG6110'],
+};
 
-const MEANINGS: ReadonlyMap<string, CodeMeaning> = new Map(
-  Object.entries({
-    existing: ['E1268', 'E1805', 'E0802'],
-    credential: [
-      // The certificate of the channel, then that of the lot, then the agreement with the municipality.
-      ...['E1200', 'E1203', 'E1205', 'E1206', 'E1207', 'E1208', 'E1209'],
-      ...['E1245', 'E1246', 'E1262'],
-      // What signs notes and events is invalid, of the wrong kind, or not the municipality's: no document's fault.
-      ...['E1632', 'E1634', 'E1638', 'E2023', 'E2026', 'E2032'],
-      // The same complaints when something is asked for.
-      ...['E2000', 'E2001', 'E2003', 'E2004'],
-    ],
-    envelope: ['E1225', 'E1226', 'E1228', 'E1229'],
-    crowd: ['E1219'],
-    passing: ['E1217', 'E999', 'RNG9999'],
-    // A substitute before the event on the note that it replaces.
-    early: ['E1308'],
-    refusal: ['E9996', 'RNG6110'],
-  } satisfies Partial<Record<CodeMeaning, readonly string[]>>).flatMap(([meaning, codes]) =>
-    codes.map((code): [string, CodeMeaning] => [code, meaning as CodeMeaning]),
-  ),
+export type CodeMeaning = keyof typeof MEANINGS | 'unheard';
+
+const MEANING_OF: ReadonlyMap<string, CodeMeaning> = new Map(
+  Object.entries(MEANINGS).flatMap(([meaning, codes]) => codes.map((code) => [code, meaning as CodeMeaning])),
 );
 
 /** Rules of notes and of events; those of the register (E33) and of the parameters (E40) have other channels. */
 const RULE_CODE = /^E[012]\d{3}$/;
 
 export function meaningOf(codigo: string): CodeMeaning {
-  return MEANINGS.get(codigo) ?? (RULE_CODE.test(codigo) ? 'refusal' : 'unheard');
+  return MEANING_OF.get(codigo) ?? (RULE_CODE.test(codigo) ? 'refusal' : 'unheard');
 }
 
 /** Codes of "nothing (more) after this number" in an answer to a query: the normal end of a list. */
