@@ -1,6 +1,6 @@
 /**
- * A queue in which the names have turns, however many entries each has. When all places are taken, the newest entry of the longest
- * line gives way to a name with fewer entries.
+ * A queue in which the names have turns. When all places are taken, the newest entry of the longest line gives way to a name with fewer
+ * entries.
  */
 export type FairLine<One> = {
   /** Adds an entry. The result is the entry that has no place then, this one or another; undefined: all have one. */

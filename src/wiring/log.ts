@@ -1,6 +1,6 @@
 /**
- * The structured log: one JSON line an entry on standard error, so that standard output stays for people. The only
- * user of pino. The caller decides what to log; personal data, documents and keys are never logged.
+ * The structured log, by pino: one JSON line an entry on standard error. The caller decides what to log: never personal data, documents or
+ * keys.
  */
 import pino from 'pino';
 

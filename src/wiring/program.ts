@@ -5,6 +5,7 @@
 import { lstat } from 'node:fs/promises';
 import path from 'node:path';
 import { runCli } from '../doors/cli/cli.ts';
+import { ownOf } from '../fiscal/own.ts';
 import { storeTroubleOf } from '../flows/store-trouble.ts';
 import { unavailabilityOf } from '../store/unavailable.ts';
 import { type Config, readConfig, serviceUrlOf } from './config.ts';
@@ -16,6 +17,25 @@ const TRY_AGAIN = 75;
 const isTerminal = process.stdout.isTTY === true;
 
 const tell = (text: string): boolean => process.stderr.write(`${text}\n`);
+
+const NO_DATABASE = (where: string): string =>
+  `o banco de dados não responde em ${where || 'DATABASE_URL'}. Confira se está no ar e o endereço.`;
+const NO_USER = (): string => 'o banco de dados recusou o usuário ou a senha de DATABASE_URL.';
+
+/** What the operator can do about an error, by its code. `where`: the address that it names. */
+const REMEDIES: Readonly<Record<string, (where: string, message: string) => string>> = {
+  EADDRINUSE: (where) =>
+    `o endereço ${where} já está em uso. Encerre o outro programa, ou escolha outra porta com PORT.`,
+  EADDRNOTAVAIL: (where) => `o endereço ${where} não é desta máquina. Confira NFSE_HOST.`,
+  EACCES: (_where, message) =>
+    `falta permissão (${message}). Portas abaixo de 1024 pedem root; escolha outra com PORT.`,
+  ECONNREFUSED: NO_DATABASE,
+  ENOTFOUND: NO_DATABASE,
+  ETIMEDOUT: NO_DATABASE,
+  '28P01': NO_USER,
+  '28000': NO_USER,
+  '3D000': () => 'o banco de dados de DATABASE_URL não existe. Crie-o antes.',
+};
 
 try {
   process.exitCode = await runCli(process.argv.slice(2), {
@@ -78,7 +98,9 @@ try {
   });
 } catch (error) {
   process.stderr.write(`Não foi possível continuar: ${describeError(error)}\n`);
-  process.exitCode = storeTroubleOf(error) === undefined || isDenied(error) ? 1 : TRY_AGAIN;
+  // A database that refuses these settings would refuse the same command again.
+  const isDenied = unavailabilityOf(error) === 'denied';
+  process.exitCode = storeTroubleOf(error) === undefined || isDenied ? 1 : TRY_AGAIN;
 }
 
 /** Runs with the settings of the environment and a log, which is written out at the end. `usual`: the level where none is set. */
@@ -95,11 +117,6 @@ async function withConfig<Result>(
   }
 }
 
-/** Whether the database refuses these settings, so that the same command would be refused again. */
-function isDenied(error: unknown): boolean {
-  return unavailabilityOf(error) === 'denied';
-}
-
 /** An empty database made in a mistyped folder would look like the loss of every note. */
 async function needData({ databaseUrl, dataDir }: Config): Promise<void> {
   if (databaseUrl !== undefined) return;
@@ -112,36 +129,14 @@ async function needData({ databaseUrl, dataDir }: Config): Promise<void> {
   );
 }
 
-/** Trouble of the database that passes, with the time after which to try again. */
-function describeStoreTrouble(error: unknown): string | undefined {
-  const trouble = storeTroubleOf(error);
-  if (trouble === undefined) return undefined;
-  const { mensagem } = trouble;
-  return `${mensagem.charAt(0).toLowerCase()}${mensagem.slice(1)} Tente de novo em ${trouble.esperaS} s.`;
-}
-
 /** In Portuguese, with the remedy, where the operator has one; any other error as it is. */
 function describeError(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  const { code, address, port } = error as NodeJS.ErrnoException & { address?: string; port?: number };
-  const where = `${address ?? ''}${port === undefined ? '' : `:${port}`}`;
-  switch (code) {
-    case 'EADDRINUSE':
-      return `o endereço ${where} já está em uso. Encerre o outro programa, ou escolha outra porta com PORT.`;
-    case 'EADDRNOTAVAIL':
-      return `o endereço ${where} não é desta máquina. Confira NFSE_HOST.`;
-    case 'EACCES':
-      return `falta permissão (${error.message}). Portas abaixo de 1024 pedem root; escolha outra com PORT.`;
-    case 'ECONNREFUSED':
-    case 'ENOTFOUND':
-    case 'ETIMEDOUT':
-      return `o banco de dados não responde em ${where || 'DATABASE_URL'}. Confira se está no ar e o endereço.`;
-    case '28P01':
-    case '28000':
-      return 'o banco de dados recusou o usuário ou a senha de DATABASE_URL.';
-    case '3D000':
-      return 'o banco de dados de DATABASE_URL não existe. Crie-o antes.';
-    default:
-      return describeStoreTrouble(error) ?? error.message;
-  }
+  const { code, address, port, message } = error as NodeJS.ErrnoException & { address?: string; port?: number };
+  const remedy = ownOf(REMEDIES, code ?? '');
+  if (remedy !== undefined) return remedy(`${address ?? ''}${port === undefined ? '' : `:${port}`}`, message);
+  const trouble = storeTroubleOf(error);
+  if (trouble === undefined) return message;
+  const { mensagem, esperaS } = trouble;
+  return `${mensagem.charAt(0).toLowerCase()}${mensagem.slice(1)} Tente de novo em ${esperaS} s.`;
 }

@@ -42,10 +42,8 @@ export function readArguments(
 }
 
 function describeUnknown(rawName: string, names: readonly string[]): string {
-  const near = findNearest(
-    rawName,
-    names.map((name) => `--${name}`),
-  );
+  const options = names.map((name) => `--${name}`);
+  const near = findNearest(rawName, options);
   return `Não existe a opção ${rawName}.${near === undefined ? '' : ` Seria ${near}?`}`;
 }
 

@@ -1,5 +1,6 @@
 /** `nfse assinar`: the signature of a DPS, of a lot of RPS or of a request of the legacy port, or the header of a JSON body, with the files of an A1 certificate. */
 import path from 'node:path';
+import { ownOf } from '../../fiscal/own.ts';
 import { type KeyFiles, signDocument, writeFileFor } from '../../flows/sign-document.ts';
 import { askedWrongly, bytesOf, type Command, type Options, type Terminal, textOf, type Values } from './command.ts';
 
@@ -57,7 +58,9 @@ async function assinar(
   try {
     await writeFileFor(saida, written);
   } catch (error) {
-    throw new Error(`o arquivo ${saida}, de --saida, ${whyNotWritten(saida, error as NodeJS.ErrnoException)}.`);
+    const { code } = error as NodeJS.ErrnoException;
+    const why = ownOf(NOT_WRITTEN, code ?? '')?.(path.dirname(path.resolve(saida)));
+    throw new Error(`o arquivo ${saida}, de --saida, ${why ?? `não pôde ser gravado (${code})`}.`);
   }
   terminal.out(
     kind === 'xml'
@@ -67,20 +70,14 @@ async function assinar(
   return 0;
 }
 
-function whyNotWritten(file: string, { code }: NodeJS.ErrnoException): string {
-  const folder = path.dirname(path.resolve(file));
-  switch (code) {
-    case 'ENOENT':
-      return `não pôde ser gravado: a pasta ${folder} não existe. Crie-a ou escolha outra`;
-    case 'ENOTDIR':
-      return `não pôde ser gravado: ${folder} não é uma pasta. Escolha outro caminho`;
-    case 'EISDIR':
-      return 'é uma pasta. Indique o nome de um arquivo';
-    case 'EACCES':
-    case 'EPERM':
-    case 'EROFS':
-      return 'não pôde ser gravado: falta permissão de escrita. Escolha outro caminho';
-    default:
-      return `não pôde ser gravado (${code})`;
-  }
-}
+const NOT_ALLOWED = (): string => 'não pôde ser gravado: falta permissão de escrita. Escolha outro caminho';
+
+/** Why a file in a folder cannot be written, by the code of the system. */
+const NOT_WRITTEN: Readonly<Record<string, (folder: string) => string>> = {
+  ENOENT: (folder) => `não pôde ser gravado: a pasta ${folder} não existe. Crie-a ou escolha outra`,
+  ENOTDIR: (folder) => `não pôde ser gravado: ${folder} não é uma pasta. Escolha outro caminho`,
+  EISDIR: () => 'é uma pasta. Indique o nome de um arquivo',
+  EACCES: NOT_ALLOWED,
+  EPERM: NOT_ALLOWED,
+  EROFS: NOT_ALLOWED,
+};

@@ -22,7 +22,7 @@ import { MUNICIPIO_COMMANDS } from './municipio.ts';
 import { NOTA_COMMANDS } from './nota.ts';
 import { PKI } from './pki.ts';
 import { PRESTADOR_COMMANDS } from './prestador.ts';
-import { columns } from './text.ts';
+import { columns, quoteArgument } from './text.ts';
 import { VALIDAR } from './validar.ts';
 
 export type { CliWorld, Terminal } from './command.ts';
@@ -187,18 +187,19 @@ async function tellAddress(
   { address, location, drainMs }: Running,
   ended: Promise<EndSignal>,
 ): Promise<EndSignal> {
+  const url = `${address}/integracao/api/v1/nfse/v101`;
   world.out(
     [
       '',
       `Serviço no ar em ${address}`,
-      `  emissão (ambiente de integração)  ${address}/integracao/api/v1/nfse/v101`,
+      `  emissão (ambiente de integração)  ${url}`,
       `  documentação                      ${address}/docs`,
       `  saúde                             ${address}/health/ready`,
       `  dados                             ${location}`,
       '',
       'Emita uma nota de exemplo (cole em outro terminal):',
       '',
-      `  ${sampleCurl(address)}`,
+      `  curl -s -X POST ${url} -H 'Content-Type: application/xml' --data-binary @${sampleFile()}`,
       '',
       'A resposta traz chave_acesso; consulte-a com:',
       '',
@@ -277,15 +278,5 @@ const SAMPLE = fileURLToPath(new URL('../../../examples/dps.xml', import.meta.ur
 /** The path of the sample from where the command was given, when that is shorter to read. */
 function sampleFile(): string {
   const relative = path.relative(process.cwd(), SAMPLE);
-  return quoted(relative.startsWith('..') ? SAMPLE : relative);
-}
-
-/** One line that issues the sample in the sandbox. */
-function sampleCurl(address: string): string {
-  const url = `${address}/integracao/api/v1/nfse/v101`;
-  return `curl -s -X POST ${url} -H 'Content-Type: application/xml' --data-binary @${sampleFile()}`;
-}
-
-function quoted(file: string): string {
-  return /^[\w./-]+$/.test(file) ? file : `'${file.replaceAll("'", `'\\''`)}'`;
+  return quoteArgument(relative.startsWith('..') ? SAMPLE : relative);
 }

@@ -1,7 +1,7 @@
 /** The request of an event as options of a command: `--tipo` and `--campo nome=valor` become the JSON body, and back. */
 import { type CampoEvento, TIPOS_EVENTO, type TipoEvento } from '../../fiscal/tipos-evento.ts';
 import { type Options, textOf, textsOf, type Values } from './command.ts';
-import { columns, type FaultText } from './text.ts';
+import { columns, type FaultText, quoteArgument } from './text.ts';
 
 export const CORPO_OPTIONS = {
   tipo: { takes: 'NOME', help: 'o tipo do evento; os nomes estão abaixo' },
@@ -30,13 +30,10 @@ export function corpoOf(values: Values, more: Readonly<Record<string, string>> =
 
 /** Faults of a body that was made of options, without its lines, which nobody has seen; what to mend is an option. */
 export function faultsOfOptions(faults: readonly FaultText[]): readonly FaultText[] {
-  return faults.map(({ codigo, mensagem, campo, encontrado, esperado, correcao }) => ({
-    codigo,
-    mensagem,
+  return faults.map(({ linha: _, coluna: __, campo, correcao, ...fault }) => ({
+    ...fault,
     xpath: '',
     ...(campo === undefined ? {} : { campo: campo === 'tipo_evento' ? '--tipo' : campo }),
-    ...(encontrado === undefined ? {} : { encontrado }),
-    ...(esperado === undefined ? {} : { esperado }),
     ...(correcao === undefined ? {} : { correcao: optionOf(correcao) }),
   }));
 }
@@ -46,14 +43,10 @@ function optionOf(correcao: string): string {
   try {
     const [[nome, valor] = []] = Object.entries(JSON.parse(`{${correcao}}`));
     if (nome === undefined || typeof valor !== 'string') return correcao;
-    return nome === 'tipo_evento' ? `--tipo ${valor}` : `--campo ${quotedArgument(`${nome}=${valor}`)}`;
+    return nome === 'tipo_evento' ? `--tipo ${valor}` : `--campo ${quoteArgument(`${nome}=${valor}`)}`;
   } catch {
     return correcao;
   }
-}
-
-function quotedArgument(text: string): string {
-  return /^[\w=.,:/-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
 /** The event types that a command takes, with their fields, for its help. */

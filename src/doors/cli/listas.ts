@@ -3,7 +3,7 @@
 import { FORMAS_DEDUCAO, TIPOS_BENEFICIO } from '../../fiscal/cadastros.ts';
 import { groupDigits } from '../../fiscal/group-digits.ts';
 import { colunasDa, importLista, LISTAS_CSV, type ListaNome, listaAsCsv } from '../../flows/listas.ts';
-import { type CliWorld, type Command, inMunicipio, type Values } from './command.ts';
+import { type Command, inMunicipio } from './command.ts';
 import { IMPORT_OPTIONS, runImport } from './importar.ts';
 
 /** What a list is called, and what an operator must know of it. */
@@ -104,17 +104,14 @@ function listar({ nome, comando }: ListaCommands): Command {
     name: `${comando} listar`,
     summary: `Escreve as linhas que o município tem, no formato de ${comando} importar.`,
     options: { municipio: { takes: 'SLUG', help: 'município da lista' } },
-    run: (world, values) => writeLista(world, values, nome, `${titulo}: o município não tem nenhuma linha.\n`),
+    run: (world, values) =>
+      inMunicipio(world, values, 'de que município é a lista', (municipio) =>
+        world.registry(async (registry) => {
+          const lines = await listaAsCsv(registry, nome, municipio);
+          if (lines.length === 0) world.err(`${titulo}: o município não tem nenhuma linha.\n`);
+          for (const line of lines) world.out(`${line}\n`);
+          return 0;
+        }),
+      ),
   };
-}
-
-function writeLista(world: CliWorld, values: Values, nome: ListaNome, nenhuma: string): Promise<number> {
-  return inMunicipio(world, values, 'de que município é a lista', (municipio) =>
-    world.registry(async (registry) => {
-      const lines = await listaAsCsv(registry, nome, municipio);
-      if (lines.length === 0) world.err(nenhuma);
-      for (const line of lines) world.out(`${line}\n`);
-      return 0;
-    }),
-  );
 }

@@ -239,17 +239,12 @@ function tellMunicipio(terminal: Terminal, about: MunicipioShown, eventos: Event
 function eventosRows(tenant: string, { aCaminho, comProblema }: EventosContados): readonly [string, string][] {
   const describe = (counts: EventosContados['aCaminho']): string =>
     counts.map(([estado, count]) => `${estado} ${groupDigits(count)}`).join(', ');
-  return [
+  const rows: [string, string][] = [
     ['eventos', aCaminho.length === 0 ? 'nenhum a caminho' : `a caminho: ${describe(aCaminho)}`],
-    ...(comProblema.length === 0
-      ? []
-      : [
-          ['a conferir', `${describe(comProblema)}; nfse evento problemas --municipio ${tenant} os lista`] as [
-            string,
-            string,
-          ],
-        ]),
   ];
+  const way = `nfse evento problemas --municipio ${tenant} os lista`;
+  if (comProblema.length > 0) rows.push(['a conferir', `${describe(comProblema)}; ${way}`]);
+  return rows;
 }
 
 function certificadoRows(certificado: MunicipioShown['certificado']): readonly [string, string][] {

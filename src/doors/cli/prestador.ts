@@ -27,7 +27,8 @@ export const PRESTADOR_COMMANDS: readonly Command[] = [
     arguments: 'DOCUMENTO',
     summary: 'Mostra o que o cadastro tem de um CNPJ ou CPF.',
     options: { municipio: { takes: 'SLUG', help: 'município do cadastro' } },
-    run: mostrar,
+    run: (world, values, [documento]) =>
+      inMunicipio(world, values, 'em que cadastro procurar', (slug) => tellPrestador(world, slug, documento!)),
   },
 ];
 
@@ -47,12 +48,6 @@ function importar(world: CliWorld, values: Values, [arquivo]: readonly string[])
             'O arquivo não traz endereço: nas notas de quem é novo sai "Endereço não informado". As colunas opcionais o trazem.',
           ]),
     ],
-  );
-}
-
-function mostrar(world: CliWorld, values: Values, [documento]: readonly string[]): Promise<number> {
-  return inMunicipio(world, values, 'em que cadastro procurar', (municipio) =>
-    tellPrestador(world, municipio, documento!),
   );
 }
 

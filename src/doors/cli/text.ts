@@ -38,6 +38,11 @@ export function eventoLines(
     .join('');
 }
 
+/** A text as one argument of a shell. */
+export function quoteArgument(text: string): string {
+  return /^[\w=.,:/-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
+}
+
 /** Text from outside, without the control characters that would move the cursor. */
 export function printable(text: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
@@ -97,23 +102,14 @@ export function faultLines(faults: readonly FaultText[]): string {
   return faults.map(faultLine).join('\n');
 }
 
-function faultLine({
-  codigo,
-  xpath,
-  campo,
-  mensagem,
-  linha,
-  coluna,
-  encontrado,
-  esperado,
-  correcao,
-}: FaultText): string {
+function faultLine(fault: FaultText): string {
+  const { codigo, mensagem, linha, coluna, correcao } = fault;
   const place = linha === undefined ? '' : `${linha}:${coluna}  `;
   const details = [
-    ['em', xpath],
-    ['campo', campo],
-    ['encontrado', encontrado],
-    ['esperado', esperado],
+    ['em', fault.xpath],
+    ['campo', fault.campo],
+    ['encontrado', fault.encontrado],
+    ['esperado', fault.esperado],
     ['correção', correcao === '' ? 'retire-o' : correcao],
   ].flatMap(([name, value]) => (value ? [`      ${name}: ${value}`] : []));
   return [`  ${place}${codigo}  ${mensagem}`, ...details].join('\n');

@@ -118,19 +118,14 @@ function amountRows(amounts: Readonly<Record<string, string | null>>): readonly 
 
 const NO_AMOUNT = '–';
 
-/** Field, amount and formula of each step, in columns. */
+/** Field (with its name in a JSON body), amount and formula of each step, in columns. */
 function stepLines(calculo: readonly Passo[]): readonly string[] {
   const amounts = calculo.map(({ valor }) => valor ?? NO_AMOUNT);
   const width = Math.max(...amounts.map(({ length }) => length));
   return columns(
     calculo.map(({ campo, campo_json, formula }, place) => [
-      nameField(campo, campo_json),
+      campo_json === undefined ? campo : `${campo} (${campo_json})`,
       `${amounts[place]!.padStart(width)}  ${formula}`,
     ]),
   );
-}
-
-/** The field of the note, with its name in a JSON body. */
-function nameField(campo: string, campoJson: string | undefined): string {
-  return campoJson === undefined ? campo : `${campo} (${campoJson})`;
 }
