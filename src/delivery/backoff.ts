@@ -10,8 +10,8 @@ const BACKOFF_FIRST_MS = 1_000;
 export const WAIT_MAX_MS = 60_000;
 
 /**
- * Doubles up to its cap; notas wait without a budget (D-52). The attempt that just failed is counted already. The last
- * quarter is left to chance, so that what failed together does not come back together.
+ * Doubles up to its cap, without a budget for notas (D-52); the failed attempt is counted already. Chance in the last quarter keeps apart
+ * what failed together.
  */
 export function backoff(world: World, attempts: number, maxMs = WAIT_MAX_MS): number {
   return addJitter(world, Math.min(BACKOFF_FIRST_MS * 2 ** Math.min(attempts - 1, 20), maxMs));

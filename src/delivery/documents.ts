@@ -48,8 +48,8 @@ function sign(xml: string, signer: Signer, { partOf, withSignature }: Signable):
 }
 
 /**
- * What the environment holds of a document whose answer was lost: by its own copy when it gave one, which may carry the
- * signature of a certificate that was renewed since. `another`: the copy is not what we wrote.
+ * What the environment holds of a document whose answer was lost, by its own copy, which a renewed certificate may have signed. `another`:
+ * the copy is not ours.
  */
 export function recover(
   { nsu, xml }: Extract<AdnKnowledge, { kind: 'known' }>,

@@ -1,6 +1,5 @@
 /**
- * What differs for eventos: each has a budget of retries for failures of its own (D-52), never goes before its note, and is judged with
- * what stands on that note.
+ * What differs for eventos: each has a budget of retries (D-52), never goes before its note, and is judged with what stands on that note.
  */
 import type { Adn, AdnAnswer, AdnErro, EventoAnswer, EventoAsked, EventoToShare } from '../adn/adn.ts';
 import { EVENTO_PROFILE } from '../documents/signature-shape.ts';

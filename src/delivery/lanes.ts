@@ -23,8 +23,8 @@ export type Kind = {
 };
 
 /**
- * Places for batches at once, by what they wait for. A batch holds a database connection only while it claims and settles, so
- * those that mostly wait for an answer are many. `local`: notes and events of the authority that is in this process.
+ * Places for batches at once, by what they wait for; a batch that waits for an answer holds no database connection. `local`: the authority
+ * in this process.
  */
 const PLACES = { notas: 20, eventos: 6, lotes: 2, retidas: 1, local: 4 } as const;
 type Room = keyof typeof PLACES;

@@ -53,7 +53,9 @@ export async function processLotes(world: World, municipio: Municipio, token?: s
   }
   const mensagens = lote.tentativas > TENTATIVAS_MAX ? [GIVEN_UP] : await issueOrDefer(world, municipio, lote);
   if (mensagens === 'deferred') return { delivered: 0, isFull: true, pauseMs: 0 };
-  if (mensagens.length > 0) await world.store.lotes.refuse(tenant, lote, limitMensagens(mensagens), world.now());
+  const isLong = mensagens.length > MENSAGENS_MAX;
+  const told = isLong ? [...mensagens.slice(0, MENSAGENS_MAX - 1), mensagemOf('E49')] : mensagens;
+  if (told.length > 0) await world.store.lotes.refuse(tenant, lote, told, world.now());
   else world.wake(tenant);
   return { delivered: 1, isFull: true, pauseMs: 0 };
 }
@@ -119,8 +121,8 @@ async function issueAll(world: World, municipio: Municipio, lote: ClaimedLote): 
 }
 
 /**
- * In the model the note of a replaced RPS is cancelled by its replacement, so the event that says so is registered here, by the lot that
- * the provider sent. What cannot be registered (any more) is the operator's to see; the notes are issued all the same.
+ * Registers the event that cancels the note of a replaced RPS: in the model the replacement itself does so. What cannot be registered is
+ * logged for the operator; the notes are issued all the same.
  */
 async function cancelReplaced(world: World, municipio: Municipio, lote: ClaimedLote): Promise<void> {
   const { tenant } = municipio;
@@ -224,10 +226,7 @@ async function isExemption({ store }: World, tenant: string, nBM: string | undef
   return beneficios?.some(({ tipo }) => tipo === 'isencao') ?? false;
 }
 
-/**
- * Key of the note of the RPS that this one replaces, or why it cannot be: in every environment, since this port has no place for a remark
- * and cancels what is replaced by itself.
- */
+/** Key of the note of the replaced RPS, or why it cannot be replaced: in every environment, since this port has no place for a remark. */
 async function findReplaced(
   world: World,
   tenant: string,
@@ -249,8 +248,4 @@ function describeResult(result: IssueResult, { identificacao }: RpsDoLote): read
   if ('error' in result) throw result.error;
   if (!('duplicateOf' in result)) return [];
   return [mensagemOf('E10', rpsNamed(identificacao), `A nota é a de chave ${result.duplicateOf.chave_acesso}.`)];
-}
-
-function limitMensagens(mensagens: readonly Mensagem[]): readonly Mensagem[] {
-  return mensagens.length <= MENSAGENS_MAX ? mensagens : [...mensagens.slice(0, MENSAGENS_MAX - 1), mensagemOf('E49')];
 }

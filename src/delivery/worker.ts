@@ -20,29 +20,16 @@ const POLL_MS = 1_000;
 const GATHER_MS = 100;
 /** Pause after the database or a bug stopped a delivery. */
 const TROUBLE_MS = 1_000;
+const dueOf =
+  (kind: 'notas' | 'eventos' | 'lotes'): Kind['due'] =>
+  ({ store }, now) =>
+    store[kind].listTenantsDue(now);
+
 /** What is delivered. */
 const KINDS: readonly Kind[] = [
-  {
-    kind: 'notas',
-    lanes: 2,
-    due: ({ store }, now) => store.notas.listTenantsDue(now),
-    deliver: deliverNotas,
-    isSent: true,
-  },
-  {
-    kind: 'eventos',
-    lanes: 1,
-    due: ({ store }, now) => store.eventos.listTenantsDue(now),
-    deliver: deliverEventos,
-    isSent: true,
-  },
-  {
-    kind: 'lotes',
-    lanes: 1,
-    due: ({ store }, now) => store.lotes.listTenantsDue(now),
-    deliver: processLotes,
-    isSent: false,
-  },
+  { kind: 'notas', lanes: 2, due: dueOf('notas'), deliver: deliverNotas, isSent: true },
+  { kind: 'eventos', lanes: 1, due: dueOf('eventos'), deliver: deliverEventos, isSent: true },
+  { kind: 'lotes', lanes: 1, due: dueOf('lotes'), deliver: processLotes, isSent: false },
   { kind: 'retidas', lanes: 1, due: tenantsToRelease, deliver: releaseNotas, isSent: false },
 ];
 
