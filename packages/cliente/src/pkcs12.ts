@@ -309,8 +309,8 @@ function addPlusOne(number: Buffer, addend: Buffer): void {
 }
 
 /**
- * The octets that a password may have become, the standard ones first. Programs that took it for bytes have others, and an empty one is
- * written with or without its closing zero.
+ * The octets that a password may have become, the standard ones first: programs took it for bytes, and wrote an empty one with a closing
+ * zero or without.
  */
 export function passwordForms(password: string): readonly [Password, ...Password[]] {
   const narrow = Buffer.from(password, 'utf8');

@@ -254,15 +254,14 @@ function byText(a: string, b: string): number {
 }
 
 function inText(text: string): string {
-  return text.replace(/[&<>\r]/g, (character) => IN_TEXT[character]!);
+  return text.replace(/[&<>\r]/g, (character) => ESCAPES[character]!);
 }
 
 function inAttribute(text: string): string {
-  return text.replace(/[&<"\t\n\r]/g, (character) => IN_ATTRIBUTE[character]!);
+  return text.replace(/[&<"\t\n\r]/g, (character) => ESCAPES[character]!);
 }
 
-const IN_TEXT: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '\r': '&#xD;' };
-const IN_ATTRIBUTE: Readonly<Record<string, string>> = {
-  ...{ '&': '&amp;', '<': '&lt;', '"': '&quot;' },
+const ESCAPES: Readonly<Record<string, string>> = {
+  ...{ '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' },
   ...{ '\t': '&#x9;', '\n': '&#xA;', '\r': '&#xD;' },
 };

@@ -29,7 +29,6 @@ import {
   type Logger,
   namedFileOf,
   type Place,
-  type RunAs,
   run,
   sweepLeftovers,
   Unusable,
@@ -141,10 +140,7 @@ export function logPathOf(place: Place): string {
   return join(place.dataDir, 'postgres.log');
 }
 
-/**
- * Opens the log to append; the server inherits it, so its account needs no way into the data folder. No link is followed,
- * for as root we may be writing in a folder of somebody else's.
- */
+/** Opens the log to append; the server inherits it. No link is followed: as root we may be writing in a folder of somebody else's. */
 export async function openLog(place: Place): Promise<FileHandle> {
   const path = logPathOf(place);
   try {
@@ -260,13 +256,8 @@ async function initialise(cluster: string, place: Place, binaries: Binaries, tra
   await mustRun(binaries.initdb, ['--sync-only', '-D', cluster], runAs);
 }
 
-async function mustRun(
-  program: string,
-  args: readonly string[],
-  runAs: RunAs | undefined,
-  input = '',
-): Promise<string> {
-  const { ok, output } = await run(program, args, runAs, input);
+async function mustRun(...asked: Parameters<typeof run>): Promise<string> {
+  const { ok, output } = await run(...asked);
   if (!ok) throw new Error(output);
   return output;
 }

@@ -17,7 +17,6 @@ export type Lock = {
   readonly socketDir: string;
   /** `starting`, `ready`, `stopping` … */
   readonly status: string;
-  readonly text: string;
 };
 
 /** The lines are those of PostgreSQL's miscadmin.h, LOCK_FILE_LINE_*. */
@@ -27,12 +26,12 @@ export async function readLock(location: string): Promise<Lock | undefined> {
   const lines = text.split('\n');
   const pid = Number.parseInt(lines[0] ?? '', 10);
   if (!(pid > 0)) return undefined;
-  return { pid, port: Number(lines[3] ?? 0), socketDir: lines[4] ?? '', status: (lines[7] ?? '').trim(), text };
+  return { pid, port: Number(lines[3] ?? 0), socketDir: lines[4] ?? '', status: (lines[7] ?? '').trim() };
 }
 
 /**
- * Whether a process is alive and serves this cluster: a server works in its data folder. Where that cannot be seen, being
- * a PostgreSQL named by the lock has to do; on Windows, being alive.
+ * Whether a process is alive and serves this cluster, by the folder in which it works; elsewhere than on Linux by its name, on Windows by
+ * being alive.
  */
 export async function serves(pid: number, location: string): Promise<boolean> {
   if (!isAlive(pid)) return false;

@@ -274,14 +274,14 @@ function ownedByAnother(path: string, owner: string): Error {
 
 /** The owner of the data folder, who must be able to delete what is in it; where that is root, an account for such things. */
 async function unprivilegedAccount(data: string): Promise<RunAs> {
-  const known = await accounts();
+  const known = (await accounts()).filter((account) => account.uid !== 0);
   const { uid } = await stat(data);
-  const owner = known.find((account) => account.uid === uid && uid !== 0);
-  if (owner !== undefined) return owner;
-  for (const name of ACCOUNTS) {
-    const account = known.find((candidate) => candidate.name === name && candidate.uid !== 0);
-    if (account) return account;
-  }
+  const wanted = [
+    known.find((one) => one.uid === uid),
+    ...ACCOUNTS.map((name) => known.find((one) => one.name === name)),
+  ];
+  const found = wanted.find((account) => account !== undefined);
+  if (found !== undefined) return found;
   throw new Unusable(
     `O PostgreSQL não roda como root e não há usuário ${ACCOUNTS.join(' nem ')} em /etc/passwd para executá-lo. ` +
       `Crie um (useradd --system postgres) ou rode o serviço como um usuário comum.`,

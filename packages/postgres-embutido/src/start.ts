@@ -103,10 +103,7 @@ type Launched = {
   readonly said: () => Promise<string>;
 };
 
-/**
- * Ends with a server that answers, or says in an error what the user can do about it. A missing cluster is created only
- * when its transport is given.
- */
+/** Ends with a server that answers, or an error that says what to do. A missing cluster is created only when its transport is given. */
 export async function reach(site: Site, creating: Transport | undefined, signal: AbortSignal): Promise<Started> {
   const { place, log } = site;
   const began = performance.now();
@@ -217,8 +214,8 @@ async function connectionTo(place: Place, lock: Lock): Promise<Connection | unde
 }
 
 /**
- * Whether the server that answered has its data here. A socket inside the cluster can belong to no other server; a
- * socket or port elsewhere, read from the lock file, may be that of the original of which this folder is a copy.
+ * Whether the server that answered has its data here. A socket inside the cluster is its own; a socket or port elsewhere, read from the
+ * lock file of a copied folder, may be the original's.
  */
 async function isThisCluster(client: Client, place: Place, lock: Lock): Promise<boolean> {
   const { rows } = await client.query(
