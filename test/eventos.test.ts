@@ -13,7 +13,7 @@ import { buildChave, parseChave } from '../src/fiscal/chave.ts';
 import type { Fault } from '../src/fiscal/fault.ts';
 import { readPedido } from '../src/fiscal/pedido-evento.ts';
 import type { Patch } from '../src/fiscal/rules/rule.ts';
-import { registerEventoDeOficio } from '../src/flows/register-evento.ts';
+import { registerPedido } from '../src/flows/register-evento.ts';
 import type { OperatorTrigger } from '../src/store/operate-eventos.ts';
 import { INTERMEDIARIO } from './casos/caso.ts';
 import { SPECIFIED } from './especificacao/eventos.ts';
@@ -70,7 +70,7 @@ async function deOficio(nota: NotaEmitida, body: object) {
   assert.ok('pedido' in read, JSON.stringify(read));
   const municipio = (await store.municipios.findBySlug(TENANT))!;
   const named = { chave: nota.chave_acesso };
-  return registerEventoDeOficio(world, municipio, named, { pedido: read.pedido, municipio: MUNICIPIO_CNPJ });
+  return registerPedido(world, municipio, named, { pedido: read.pedido, municipio: MUNICIPIO_CNPJ });
 }
 
 async function registeredDeOficio(nota: NotaEmitida, body: object): Promise<void> {

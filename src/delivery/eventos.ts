@@ -7,7 +7,7 @@ import { ANULACAO_REJEICAO, isAnnulledHere, listStanding } from '../fiscal/confl
 import { type ErrosAdn, sanitizeErros } from '../fiscal/erros-adn.ts';
 import { EVENTO_ANTES_DO_ENVIO, EVENTO_MOVES, falhaAfter } from '../fiscal/evento.ts';
 import { eventoId, signedPartOfEvento, withEventoSignature } from '../fiscal/layout/evento.ts';
-import { naNota } from '../flows/na-nota.ts';
+import { toEventoNaNota } from '../flows/gather-facts.ts';
 import type { World } from '../flows/world.ts';
 import type { ClaimedEvento, EventoClaim, EventoSettlement } from '../store/claim-eventos.ts';
 import type { Municipio } from '../store/municipios.ts';
@@ -102,7 +102,7 @@ async function findOnlyHere(on: On, eventos: readonly ClaimedEvento[]): Promise<
   if (annulments.length === 0) return [];
   const onNotas = await listOnNotas(on, annulments);
   return annulments.filter(({ codigo_tipo_evento: codigo, autor, campos, chave_acesso, nota }) =>
-    isAnnulledHere({ codigo, autor, campos, chave_acesso }, (onNotas.get(nota) ?? []).map(naNota)),
+    isAnnulledHere({ codigo, autor, campos, chave_acesso }, (onNotas.get(nota) ?? []).map(toEventoNaNota)),
   );
 }
 
@@ -125,7 +125,7 @@ function toShare(evento: ClaimedEvento, xml: Uint8Array | undefined, onNota: rea
     chave_acesso: evento.chave_acesso,
     xml,
     evento: { codigo: codigo_tipo_evento, numero_sequencial, autor, campos },
-    naNota: listStanding(onNota.map(naNota)).filter(({ id }) => id !== evento.id),
+    naNota: listStanding(onNota.map(toEventoNaNota)).filter(({ id }) => id !== evento.id),
     ...rehearsalOf(evento),
   };
 }

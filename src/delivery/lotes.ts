@@ -137,15 +137,17 @@ async function cancelReplaced(world: World, municipio: Municipio, lote: ClaimedL
       municipio,
       { chave: replaced },
       {
-        tipo: tipoBySlug('cancelamento_por_substituicao')!,
-        autor: undefined,
-        campos: {
-          codigo_motivo_cancelamento: motivo,
-          descricao_motivo_cancelamento: texto,
-          chave_acesso_substituta: chave_acesso,
+        pedido: {
+          tipo: tipoBySlug('cancelamento_por_substituicao')!,
+          autor: undefined,
+          campos: {
+            codigo_motivo_cancelamento: motivo,
+            descricao_motivo_cancelamento: texto,
+            chave_acesso_substituta: chave_acesso,
+          },
         },
+        recebido: lote.recebido,
       },
-      lote.recebido,
     );
     // After a crash it is there already, and refused as such.
     const codes =

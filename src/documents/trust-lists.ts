@@ -3,11 +3,9 @@
  * (D-131).
  */
 import path from 'node:path';
-import { brazilianDate, momentIn } from '../fiscal/moment.ts';
+import { BRASILIA, brazilianDate, brazilianMoment, momentIn } from '../fiscal/moment.ts';
 import { type Certificate, isSignedBy } from './certificate.ts';
 import type { Crl, Revocation } from './crl.ts';
-
-const ZONE = 'America/Sao_Paulo';
 
 export type FileCrl = Crl & { readonly arquivo: string };
 
@@ -86,12 +84,12 @@ function otherKeysOf(
 
 /** The day in Brazil of a moment, as people write it. */
 export function dayInBrazil(instant: number): string {
-  return brazilianDate(momentIn(ZONE, instant).date);
+  return brazilianDate(momentIn(BRASILIA, instant).date);
 }
 
 /** The day and the time in Brazil of a moment. */
 export function timeInBrazil(instant: number): string {
-  return `${dayInBrazil(instant)} ${momentIn(ZONE, instant).time}`;
+  return brazilianMoment(momentIn(BRASILIA, instant));
 }
 
 /** What the operator should know of the lists that a trusted chain asks for. */

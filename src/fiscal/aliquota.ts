@@ -93,9 +93,10 @@ function enumerate(words: readonly string[], max: number, last: string): string 
   return shown.length === 1 ? shown[0]! : `${shown.slice(0, -1).join(', ')}${last}${shown.at(-1)}`;
 }
 
-const CTRIBMUN = new RegExp(`^(?:${T.cTribMun.pattern})$`);
+/** What may stand in `cTribMun`; a service with a longer code cannot be named by it. */
+export const CTRIBMUN = new RegExp(`^(?:${T.cTribMun.pattern})$`);
 
-/** How to say which of the services it is: a code longer than `cTribMun` cannot be sent, and is known by its rate alone. */
+/** How to say which of the services it is: one whose code is longer than `cTribMun` is told by its rate alone. */
 function whichInWords(servicos: readonly ServicoMunicipal[]): string {
   const ways = [
     ...(servicos.some(({ codigo }) => CTRIBMUN.test(codigo)) ? ['em cTribMun o código municipal do serviço'] : []),

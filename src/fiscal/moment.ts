@@ -25,6 +25,9 @@ export function isDay(text: string): boolean {
   return Number(day) >= 1 && Number(day) <= (daysIn(Number(year), Number(month)) ?? 0);
 }
 
+/** The zone of Brasília: of what is told where no municipality is named. */
+export const BRASILIA = 'America/Sao_Paulo';
+
 const HOUR_MS = 3_600_000;
 const formatters = new Map<string, Intl.DateTimeFormat>();
 const offsets = new Map<string, number>();
@@ -81,6 +84,11 @@ export function spacedMoment({ date, time, offset }: Moment): string {
 /** `DD/MM/YYYY` of `YYYY-MM-DD`: `data_competencia`. */
 export function brazilianDate(date: string): string {
   return `${date.slice(8, 10)}/${date.slice(5, 7)}/${date.slice(0, 4)}`;
+}
+
+/** `DD/MM/YYYY HH:MM:SS`: what operators read. */
+export function brazilianMoment({ date, time }: Moment): string {
+  return `${brazilianDate(date)} ${time}`;
 }
 
 /** Days `YYYY-MM-DD`, both inside; without `fim` it goes on. */

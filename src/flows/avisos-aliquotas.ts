@@ -1,7 +1,6 @@
 /** What the operator of every municipality should know of the rates of the IBS and the CBS: shown, logged, and to be counted. */
 import { semAliquota } from '../fiscal/aliquotas-ibs-cbs.ts';
-import { brazilianDate, momentIn } from '../fiscal/moment.ts';
-import { zoneOf } from './gather-facts.ts';
+import { BRASILIA, brazilianDate, momentIn } from '../fiscal/moment.ts';
 import type { World } from './world.ts';
 
 /**
@@ -9,7 +8,7 @@ import type { World } from './world.ts';
  * The day is the one in Brasília.
  */
 export async function avisosDeAliquotas({ store, now }: Pick<World, 'store' | 'now'>): Promise<readonly string[]> {
-  const hoje = momentIn(zoneOf(undefined), now()).date;
+  const hoje = momentIn(BRASILIA, now()).date;
   return semAliquota(await store.aliquotas.readTabela(), hoje).map(
     ({ tributo, desde }) =>
       `${tributo} sem alíquota na tabela desde a competência ${brazilianDate(desde)}: as notas com o grupo IBSCBS são emitidas e ficam retidas, sem ir ao ADN, até a alíquota ser importada (nfse aliquotas importar ARQUIVO).`,

@@ -6,21 +6,27 @@ import { type Certificate, isHeldBy, maskedDocument, readCertificate } from '../
 import { certificatesOfHeader } from '../documents/certificate-header.ts';
 import { CLIENT_CODES, signerFaults } from '../documents/signer-faults.ts';
 import type { Trust } from '../documents/trust.ts';
+import { AMBIENTES } from '../fiscal/ambiente.ts';
 import type { Fault, Refusal } from '../fiscal/fault.ts';
-import { isoMoment, momentIn } from '../fiscal/moment.ts';
+import { isoMoment } from '../fiscal/moment.ts';
 import type { Municipio } from '../store/municipios.ts';
 import { withoutDocument } from './debug-signature.ts';
-import { zoneOf } from './gather-facts.ts';
+import { municipalMoment } from './gather-facts.ts';
 import type { World } from './world.ts';
 
-/** What came with a request. */
-export type Shown =
+/** The client certificate that came with a request, as it came. */
+export type PresentedCertificate =
   /** `canShow`: whether the service, as it is set up, could have been shown one. */
   | { readonly kind: 'none'; readonly canShow: boolean }
   /** Certificates of the TLS handshake in DER, the client's own first. */
   | { readonly kind: 'tls'; readonly chain: readonly Uint8Array[] }
   /** Value of the header in which a trusted proxy writes it. */
   | { readonly kind: 'header'; readonly value: string };
+
+/** Whether anybody may read a note by its DPS, or only its parties: the identifier of a DPS can be guessed (D-41). */
+export function isDpsQueryOpen({ consultaDps, ambiente }: Municipio): boolean {
+  return consultaDps === undefined ? AMBIENTES[ambiente].dpsQueryIsOpen : consultaDps === 'publica';
+}
 
 /** Whom an answer is for, in words. */
 export type Audience = {
@@ -34,7 +40,7 @@ export type Audience = {
 export function callerOf(
   world: World,
   municipio: Municipio,
-  shown: Shown,
+  shown: PresentedCertificate,
   { parte, recusa }: Audience,
 ): Certificate | Refusal {
   const read = certificatesOf(shown);
@@ -63,7 +69,7 @@ export function strangerTo(
 
 type Read = { readonly certificates: readonly [Certificate, ...Certificate[]] } | { readonly problem: string };
 
-function certificatesOf(shown: Shown): Read | undefined {
+function certificatesOf(shown: PresentedCertificate): Read | undefined {
   if (shown.kind === 'none') return undefined;
   if (shown.kind === 'header') return certificatesOfHeader(shown.value);
   const [own, ...others] = shown.chain.map(readCertificate);
@@ -71,7 +77,7 @@ function certificatesOf(shown: Shown): Read | undefined {
   return { certificates: [own, ...others.filter((one): one is Certificate => !('problem' in one))] };
 }
 
-function whyNone(shown: Shown): string {
+function whyNone(shown: PresentedCertificate): string {
   return shown.kind === 'none' && !shown.canShow
     ? 'Este serviço, como está instalado, não recebe certificados de cliente: peça à prefeitura que o configure.'
     : 'Nenhum certificado veio com a conexão: apresente-o no TLS, como certificado de cliente (e-CNPJ ou e-CPF).';
@@ -95,7 +101,7 @@ const DAY_MS = 86_400_000;
 
 /** The certificate of a caller with its validity; of the name only what is no document. */
 export function certificadoApresentado(world: World, municipio: Municipio, one: Certificate): CertificadoApresentado {
-  const at = (instant: number): string => isoMoment(momentIn(zoneOf(municipio.codigoIbge), instant));
+  const at = (instant: number): string => isoMoment(municipalMoment(municipio.codigoIbge, instant));
   return {
     titular: withoutDocument(one.titular),
     documento: one.holder === undefined ? null : maskedDocument(one.holder.documento),

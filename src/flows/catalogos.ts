@@ -2,6 +2,8 @@
  * The municipal service list as a catalog: what of it is in force or will be, with what the national list says of each
  * service. The national lists need no flow; they are read where they lie (`../fiscal/catalogs/itens.ts`).
  */
+
+import { CTRIBMUN } from '../fiscal/aliquota.ts';
 import { servicoOf } from '../fiscal/catalogs/catalogs.ts';
 import { type Incidencia, incidenciaOf, semResultadoPor } from '../fiscal/catalogs/itens.ts';
 import {
@@ -15,11 +17,9 @@ import {
   searchOf,
 } from '../fiscal/catalogs/search.ts';
 import { formatDecimal } from '../fiscal/decimal.ts';
-import { T } from '../fiscal/layout/simple-types.ts';
-import { momentIn } from '../fiscal/moment.ts';
 import type { Municipio } from '../store/municipios.ts';
 import type { ServicoVigente } from '../store/servicos.ts';
-import { zoneOf } from './gather-facts.ts';
+import { municipalMoment } from './gather-facts.ts';
 import type { World } from './world.ts';
 
 /** In the names and the order of the public answer. Days are `YYYY-MM-DD`. */
@@ -49,8 +49,6 @@ export type ListaMunicipal = {
   readonly observacao: string | null;
 };
 
-const CTRIBMUN = new RegExp(`^(?:${T.cTribMun.pattern})$`);
-
 /** The filters of the municipal list (specification, "Catalogs"). */
 export const FILTROS_MUNICIPAIS = ['descricao', 'cnae_codigo'] as const;
 
@@ -61,7 +59,7 @@ export async function listaMunicipal(
   asked: Asked,
   pagina: Pagina,
 ): Promise<ListaMunicipal> {
-  const hoje = momentIn(zoneOf(municipio.codigoIbge), world.now()).date;
+  const hoje = municipalMoment(municipio.codigoIbge, world.now()).date;
   const lines = await world.store.servicos.listInForce(municipio.tenant, hoje);
   if (lines === undefined) {
     return { itens: [], paginacao: paginacaoOf(pagina, 0), observacao: withoutList(municipio) };

@@ -1,7 +1,8 @@
 /** The printed form of a note: which notes have one, and what has become of them since they were authorised. */
 import { consultaPublica, renderDanfse, type SituacaoImpressa } from '../documents/danfse.ts';
-import type { Refusal } from '../fiscal/fault.ts';
+import type { Fault, Refusal } from '../fiscal/fault.ts';
 import { NOTA_ESTADOS } from '../fiscal/nota.ts';
+import type { NotaRow } from '../store/nota-columns.ts';
 import { tipoNamed } from './evento-queries.ts';
 import { proximaDaNota } from './proxima-consulta.ts';
 import type { Municipio } from './queries.ts';
@@ -22,11 +23,11 @@ export async function danfseOfNota(
 ): Promise<Danfse | undefined> {
   const row = await store.notas.findByChave(tenant, chave);
   if (row === undefined) return undefined;
-  const { estado, id, nfse, mensagem_retorno } = row;
-  if (NOTA_ESTADOS[estado].chave_acesso_provisoria) {
-    const proxima = NOTA_ESTADOS[estado].rests ? undefined : proximaDaNota(row, now());
-    const about = estado === 'retida' ? held : notAuthorized;
-    return about(NOTA_ESTADOS[estado], mensagem_retorno, proxima);
+  const { estado, id, nfse } = row;
+  const { chave_acesso_provisoria, rests } = NOTA_ESTADOS[estado];
+  if (chave_acesso_provisoria) {
+    const proxima = rests ? undefined : proximaDaNota(row, now());
+    return { faults: [whyNoDanfse(row, proxima !== undefined)], proxima };
   }
   if (estado !== 'cancelada') return { pdf: renderDanfse(nfse) };
   const substitutions = await store.eventos.listOfTipo(tenant, id, SUBSTITUICAO);
@@ -37,22 +38,19 @@ export async function danfseOfNota(
 
 const SUBSTITUICAO = tipoNamed('cancelamento_por_substituicao')!.codigo;
 
-type Shown = (typeof NOTA_ESTADOS)[keyof typeof NOTA_ESTADOS];
-
-function held({ status, protocolo }: Shown, retorno: string | null, proxima: number | undefined): Danfse {
+/** `goesOn`: the note may still be authorised. */
+function whyNoDanfse({ estado, mensagem_retorno: retorno }: NotaRow, goesOn: boolean): Fault {
+  const { status, protocolo } = NOTA_ESTADOS[estado];
   const state = `nota.status é ${status}, e protocolo.status, ${protocolo}`;
-  const mensagem =
-    `A nota existe e ainda não foi enviada ao ADN (${state}), e só a nota autorizada tem DANFSe. ${retorno ?? ''}`.trimEnd();
-  return { faults: [{ codigo: 'E703', xpath: '', mensagem }], proxima };
-}
-
-function notAuthorized({ status, protocolo }: Shown, retorno: string | null, proxima: number | undefined): Danfse {
-  const state = `nota.status é ${status}, e protocolo.status, ${protocolo}`;
-  if (proxima !== undefined) {
+  if (estado === 'retida') {
+    const mensagem = `A nota existe e ainda não foi enviada ao ADN (${state}), e só a nota autorizada tem DANFSe. ${retorno ?? ''}`;
+    return { codigo: 'E703', xpath: '', mensagem: mensagem.trimEnd() };
+  }
+  if (goesOn) {
     const mensagem = `A nota existe, mas o ADN ainda não a autorizou (${state}), e só a nota autorizada tem DANFSe. Consulte a nota por esta chave até que nota.status seja autorizada, e peça o PDF de novo.`;
-    return { faults: [{ codigo: 'E703', xpath: '', mensagem }], proxima };
+    return { codigo: 'E703', xpath: '', mensagem };
   }
   const reason = retorno === null ? '' : ` Motivo: ${retorno.replace(/[.\s]*$/, '')}.`;
   const mensagem = `O ADN recusou esta nota, ou o município a retirou, ou o que ela declara diverge do cálculo oficial (${state}), que por isso não tem efeito nem DANFSe.${reason} Corrija a DPS e emita de novo: a série e o número estão livres.`;
-  return { faults: [{ codigo: 'E1831', xpath: '', mensagem }], proxima };
+  return { codigo: 'E1831', xpath: '', mensagem };
 }

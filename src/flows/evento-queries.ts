@@ -9,11 +9,11 @@ import {
   type EventoEstado,
 } from '../fiscal/evento.ts';
 import { eventoId } from '../fiscal/layout/evento.ts';
-import { isoMoment, momentIn } from '../fiscal/moment.ts';
+import { isoMoment } from '../fiscal/moment.ts';
 import { TIPOS_EVENTO, type TipoEvento, tipoByCodigo } from '../fiscal/tipos-evento.ts';
 import type { EventoRow } from '../store/evento-rows.ts';
 import type { Municipio } from '../store/municipios.ts';
-import { zoneOf } from './gather-facts.ts';
+import { momentOfNota } from './gather-facts.ts';
 import { fullSecond, proximaDoEvento } from './proxima-consulta.ts';
 import type { World } from './world.ts';
 
@@ -51,8 +51,8 @@ type WithProxima = { readonly evento: EventoPublico; readonly proxima: number | 
 
 /** `proxima`: see {@link EventosLidos}. */
 function withProxima(row: EventoRow, now: number): WithProxima {
-  const zone = zoneOf(row.chave_acesso.slice(0, 7));
-  const at = (instant: Date | null): string | null => instant && isoMoment(momentIn(zone, instant.getTime()));
+  const tell = (instant: number): string => isoMoment(momentOfNota(row.chave_acesso, instant));
+  const at = (instant: Date | null): string | null => instant && tell(instant.getTime());
   const tipo = tipoByCodigo(row.codigo_tipo_evento)!;
   const acao = acaoSugerida(
     {
@@ -84,7 +84,7 @@ function withProxima(row: EventoRow, now: number): WithProxima {
     reprocessamentos_count: row.reprocessamentos_count,
     ultimo_reprocessamento_em: at(row.ultimo_reprocessamento_em),
     acao_sugerida: acao,
-    proxima_consulta: proxima === undefined ? null : isoMoment(momentIn(zone, fullSecond(proxima))),
+    proxima_consulta: proxima === undefined ? null : tell(fullSecond(proxima)),
     desfecho: desfechoOf(
       { estado: row.estado, hasRetry: row.due_at !== null },
       { soAqui: tipo.soAqui, isNotaRecusada: row.nota_estado === 'recusada' },
@@ -116,27 +116,20 @@ export function registeredEvento(row: EventoRow): EventoPublico {
 /** `proxima`: when asking again may show something else, in milliseconds; undefined when nothing more changes by itself. */
 export type EventosLidos = { readonly eventos: readonly EventoPublico[]; readonly proxima: number | undefined };
 
-/** Events of a note, newest first; undefined when there is no such note. */
+/** Events of a note, newest first, or those of one type by their sequence; undefined when there is no such note. */
 export async function eventosOfNota(
   world: QueryWorld,
   { tenant }: Municipio,
   chave: string,
+  tipo?: TipoEvento,
 ): Promise<EventosLidos | undefined> {
   const nota = await world.store.notas.findId(tenant, chave);
   if (nota === undefined) return undefined;
-  return readingOf(world, await world.store.eventos.listOf(tenant, nota));
-}
-
-/** Events of one type, by their sequence; undefined when there is no such note. */
-export async function eventosOfTipo(
-  world: QueryWorld,
-  { tenant }: Municipio,
-  chave: string,
-  { codigo }: TipoEvento,
-): Promise<EventosLidos | undefined> {
-  const nota = await world.store.notas.findId(tenant, chave);
-  if (nota === undefined) return undefined;
-  return readingOf(world, await world.store.eventos.listOfTipo(tenant, nota, codigo));
+  const { eventos } = world.store;
+  const rows = await (tipo === undefined
+    ? eventos.listOf(tenant, nota)
+    : eventos.listOfTipo(tenant, nota, tipo.codigo));
+  return readingOf(world, rows);
 }
 
 /** One event; what is missing when there is none: the note, or the event on it. */

@@ -9,22 +9,35 @@ import { AMBIENTES } from '../fiscal/ambiente.ts';
 import { SEM_CADASTROS } from '../fiscal/cadastros.ts';
 import { municipioOf } from '../fiscal/catalogs/catalogs.ts';
 import { cnpjIsValid, cpfIsValid, isKeyOfOther } from '../fiscal/chave.ts';
-import { listStanding } from '../fiscal/conflitos-evento.ts';
+import { type EventoComEstado, listStanding } from '../fiscal/conflitos-evento.ts';
 import { ENDERECO_NAO_INFORMADO, type Facts, type NotaSubstituida, type Prestador } from '../fiscal/facts.ts';
 import type { Fault } from '../fiscal/fault.ts';
 import type { Dps } from '../fiscal/layout/dps.ts';
-import { isInForce, momentIn } from '../fiscal/moment.ts';
+import { BRASILIA, isInForce, type Moment, momentIn } from '../fiscal/moment.ts';
 import type { NomeadoPelaDps } from '../store/cadastros.ts';
 import type { Municipio } from '../store/municipios.ts';
-import { naNota } from './na-nota.ts';
+import type { EventoOnNota } from '../store/on-notas.ts';
 import type { World } from './world.ts';
 
-/** Zone of the sandbox's answers when the document does not name a municipality of the catalogue. */
-const FALLBACK_ZONE = 'America/Sao_Paulo';
-
-/** IANA zone of a municipality by its IBGE code. */
+/** IANA zone of a municipality by its IBGE code; of no municipality of the catalogue, that of Brasília. */
 export function zoneOf(codigoIbge: string | undefined): string {
-  return (codigoIbge && municipioOf(codigoIbge)?.fusoHorario) || FALLBACK_ZONE;
+  return (codigoIbge && municipioOf(codigoIbge)?.fusoHorario) || BRASILIA;
+}
+
+/** An instant in milliseconds as a municipality tells it. */
+export function municipalMoment(codigoIbge: string | undefined, instant: number): Moment {
+  return momentIn(zoneOf(codigoIbge), instant);
+}
+
+/** An instant in milliseconds as the municipality tells it that issued the note of a key. */
+export function momentOfNota(chave: string, instant: number): Moment {
+  return municipalMoment(chave.slice(0, 7), instant);
+}
+
+/** An event as the others on its note are judged by it. */
+export function toEventoNaNota(evento: Omit<EventoOnNota, 'isDue'>): EventoComEstado & Pick<EventoOnNota, 'id'> {
+  const { id, codigo_tipo_evento, numero_sequencial, estado, autor, campos } = evento;
+  return { id, codigo: codigo_tipo_evento, numero_sequencial, estado, autor, campos };
 }
 
 export type Gathered = {
@@ -74,7 +87,7 @@ async function openFacts(
   return {
     ambiente: municipio.ambiente,
     cMun: municipio.codigoIbge,
-    hoje: momentIn(zoneOf(municipio.codigoIbge ?? dps.cLocEmi), instant).date,
+    hoje: municipalMoment(municipio.codigoIbge ?? dps.cLocEmi, instant).date,
     regrasNacionais: municipio.regrasNacionais ?? AMBIENTES[municipio.ambiente].regrasNacionais,
     exigeNumero: municipio.exigeNumero ?? false,
     administers: (cTribNac, data) =>
@@ -117,7 +130,9 @@ async function replacedNota(
 ): Promise<NotaSubstituida> {
   if (isKeyOfOther(chave, prest.CNPJ ?? prest.CPF ?? '')) return 'desconhecida';
   const nota = await world.store.eventos.findNota(tenant, { chave });
-  return nota === undefined ? 'desconhecida' : { estado: nota.estado, eventos: listStanding(nota.eventos.map(naNota)) };
+  return nota === undefined
+    ? 'desconhecida'
+    : { estado: nota.estado, eventos: listStanding(nota.eventos.map(toEventoNaNota)) };
 }
 
 /** With faults the provider is a stand-in, so that a dry run can go on and tell the rest. */

@@ -13,7 +13,7 @@ import {
 } from '../fiscal/catalogs/catalogs.ts';
 import { INICIO_IBSCBS } from '../fiscal/cronograma.ts';
 import { formatRate, parseRate } from '../fiscal/decimal.ts';
-import { brazilianDate, momentIn } from '../fiscal/moment.ts';
+import { BRASILIA, brazilianDate, brazilianMoment, momentIn } from '../fiscal/moment.ts';
 import {
   type AliquotaGuardada,
   type ContagemAliquotas,
@@ -22,7 +22,6 @@ import {
   type ImportacaoDeAliquotas,
 } from '../store/aliquotas.ts';
 import { avisosDeAliquotas } from './avisos-aliquotas.ts';
-import { zoneOf } from './gather-facts.ts';
 import {
   type Columns,
   type FileRequest,
@@ -50,7 +49,7 @@ export async function importAliquotas(
 ): Promise<ImportOutcome<ContagemAliquotas>> {
   const csv = await openTable(request.arquivo, COLUNAS_ALIQUOTA);
   const em = world.now();
-  const by = { em, hoje: momentIn(zoneOf(undefined), em).date, arquivo: path.basename(request.arquivo), quem };
+  const by = { em, hoje: momentIn(BRASILIA, em).date, arquivo: path.basename(request.arquivo), quem };
   const reading = { read: aliquotaOfLine, keyOf: () => undefined };
   return importTable<EntradaAliquota, ContagemAliquotas>(request, csv, reading, (work) =>
     world.store.aliquotas.import(by, work),
@@ -169,10 +168,7 @@ export async function showAliquotas({ store, now }: RegistryWorld): Promise<Tabe
     avisosDeAliquotas({ store, now }),
   ]);
   const shown = guardadas.map(describeAliquota);
-  const at = (instant: Date): string => {
-    const { date, time } = momentIn(zoneOf(undefined), instant.getTime());
-    return `${brazilianDate(date)} ${time}`;
-  };
+  const at = (instant: Date): string => brazilianMoment(momentIn(BRASILIA, instant.getTime()));
   return {
     versao: importacoes.at(-1)?.versao ?? 0,
     linhas: shown.filter(({ substituida }) => substituida === null),

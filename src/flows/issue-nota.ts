@@ -14,13 +14,13 @@ import type { Facts } from '../fiscal/facts.ts';
 import { type Aviso, type Fault, limitAvisos, limitFaults, type Refusal, refusalOf } from '../fiscal/fault.ts';
 import { type Judged, judge } from '../fiscal/judge.ts';
 import { DEFAULT_SERIE, type Dps } from '../fiscal/layout/dps.ts';
-import { isoMoment, momentIn } from '../fiscal/moment.ts';
+import { isoMoment } from '../fiscal/moment.ts';
 import { findRehearsal } from '../fiscal/simular.ts';
 import type { DpsHolder, Issuance } from '../store/issue-notas.ts';
 import type { Municipio } from '../store/municipios.ts';
 import type { NotaNova } from '../store/nota-columns.ts';
 import type { NextNumbers } from '../store/numeracao.ts';
-import { gatherFacts, zoneOf } from './gather-facts.ts';
+import { gatherFacts, municipalMoment } from './gather-facts.ts';
 import { type Before, type Ended, inTurn, type Refused, type SentKey, type Turn } from './idempotency.ts';
 import { isJson, openDps, placedIn, type SentDps } from './sent-documents.ts';
 import type { World } from './world.ts';
@@ -193,7 +193,7 @@ type Material = {
 /** What turns numbers into the row and the document; it runs inside the storing transaction. */
 function completion(world: World, municipio: Municipio, material: Material): Issuance['complete'] {
   const { dps, facts, judged, instant, sent, simular } = material;
-  const moment = momentIn(zoneOf(municipio.codigoIbge ?? dps.cLocEmi), instant);
+  const moment = municipalMoment(municipio.codigoIbge ?? dps.cLocEmi, instant);
   const { amounts } = judged;
   const random = world.randomDigits(9);
   const protocolo = protocolNumber(world, moment.date + moment.time);

@@ -16,7 +16,7 @@ import { readCrl } from '../documents/crl.ts';
 import { type ChainedSigner, exposedFiles, loadSigner, secretFiles } from '../documents/key-files.ts';
 import { PURPOSE } from '../documents/oids.ts';
 import { openTrust } from '../documents/trust.ts';
-import { brazilianDate, momentIn } from '../fiscal/moment.ts';
+import { BRASILIA, brazilianDate, momentIn } from '../fiscal/moment.ts';
 import type { AcessoAdn, Confianca } from '../store/municipios.ts';
 
 /** `problems` forbid, `avisos` do not. */
@@ -35,7 +35,6 @@ export type CertificadoShown = {
 const DAY_MS = 86_400_000;
 /** An operator needs about this long to buy a new certificate. */
 const RENEWAL_MS = 30 * DAY_MS;
-const ZONE = 'America/Sao_Paulo';
 /** Larger than any list of authorities. */
 const PEM_BYTES_MAX = 16 * 1024 * 1024;
 
@@ -208,7 +207,7 @@ function describeCertificado({ titular, holder, emissor, inicio, fim }: Certific
 }
 
 function dayOf(instant: number): string {
-  return brazilianDate(momentIn(ZONE, instant).date);
+  return brazilianDate(momentIn(BRASILIA, instant).date);
 }
 
 const REASONS: Readonly<Record<string, string>> = {

@@ -7,7 +7,7 @@ import { AMBIENTES, SANDBOX_SLUG } from '../fiscal/ambiente.ts';
 import { municipioOf as ibgeOf } from '../fiscal/catalogs/catalogs.ts';
 import { formatDecimal } from '../fiscal/decimal.ts';
 import { ISS_MAX, isUnusualIss } from '../fiscal/iss.ts';
-import { brazilianDate, momentIn } from '../fiscal/moment.ts';
+import { brazilianMoment } from '../fiscal/moment.ts';
 import {
   type AcessoAdn,
   type ChavesAdn,
@@ -22,7 +22,7 @@ import {
 } from '../fiscal/settings.ts';
 import type { ListaNome } from '../store/listas.ts';
 import { avisosDeAliquotas } from './avisos-aliquotas.ts';
-import { zoneOf } from './gather-facts.ts';
+import { municipalMoment } from './gather-facts.ts';
 import { type CertificadoShown, type Inspection, inspectAdn, inspectConfianca } from './municipio-files.ts';
 import type { World } from './world.ts';
 
@@ -424,10 +424,7 @@ export async function showMunicipio(world: RegistryWorld, slug: string): Promise
     avisosDeAliquotas(world),
     world.store.retidas.count(tenant),
   ]);
-  const shown = (instant: number): string => {
-    const { date, time } = momentIn(zoneOf(municipio.codigoIbge), instant);
-    return `${brazilianDate(date)} ${time}`;
-  };
+  const tell = (instant: number): string => brazilianMoment(municipalMoment(municipio.codigoIbge, instant));
   return {
     municipio,
     nome: nameOf(municipio),
@@ -435,18 +432,18 @@ export async function showMunicipio(world: RegistryWorld, slug: string): Promise
     ...counts,
     espera: waiting && {
       notas: waiting.notas,
-      desde: shown(waiting.desde),
-      proxima: waiting.proxima <= now ? undefined : shown(waiting.proxima),
+      desde: tell(waiting.desde),
+      proxima: waiting.proxima <= now ? undefined : tell(waiting.proxima),
     },
     retidas: retidas && {
       notas: retidas.notas,
-      desde: shown(retidas.desde),
+      desde: tell(retidas.desde),
       motivos: retidas.motivos.map(({ mensagem, notas }) => `${notas}: ${mensagem}`),
     },
     transmissao: problem && {
       problema: problem.problema,
-      desde: shown(problem.desde),
-      vistoEm: shown(problem.vistoEm),
+      desde: tell(problem.desde),
+      vistoEm: tell(problem.vistoEm),
     },
     problems: [...trust.problems, ...(adn?.problems ?? [])],
     avisos: [

@@ -10,7 +10,8 @@ import { type EventoPublico, identificadorOf } from './evento-queries.ts';
 import { whyNoDocumento } from './import-prestadores.ts';
 import { municipioNamed, type RegistryWorld } from './municipios.ts';
 import { noNota, type Problem } from './operator.ts';
-import { registerEventoDeOficio } from './register-evento.ts';
+import { registerPedido } from './register-evento.ts';
+
 export type PedidoDoMunicipio = {
   readonly chave: string;
   /** The request, as the body of the integrators' door has it. */
@@ -42,8 +43,8 @@ export async function registrarDeOficio(
   if ('problem' in own) return own;
   // Whoever transmits is another process, which finds the event by looking.
   const worldHere = { ...world, wake: () => undefined };
-  const pedido = { pedido: read.pedido, municipio: own.cnpj };
-  const registered = await registerEventoDeOficio(worldHere, municipio, { chave }, pedido);
+  const asked = { pedido: read.pedido, municipio: own.cnpj };
+  const registered = await registerPedido(worldHere, municipio, { chave }, asked);
   if (registered === 'not_found') return { problem: noNota(slug) };
   if ('faults' in registered) return registered;
   const { evento, avisos } = registered;

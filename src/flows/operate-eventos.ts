@@ -16,16 +16,23 @@ import {
 import { signedPartOfEvento, withEventoSignature } from '../fiscal/layout/evento.ts';
 import { T } from '../fiscal/layout/simple-types.ts';
 import { statesBefore } from '../fiscal/machine.ts';
-import { isoMoment, momentIn } from '../fiscal/moment.ts';
+import { isoMoment } from '../fiscal/moment.ts';
 import { type CampoEvento, tipoByCodigo } from '../fiscal/tipos-evento.ts';
 import type { EventoRow } from '../store/evento-rows.ts';
 import type { EventoStep } from '../store/eventos.ts';
 import type { OperatorTrigger } from '../store/operate-eventos.ts';
 import { type EventoPublico, eventosOfNota, identificadorOf, publicEvento } from './evento-queries.ts';
-import { zoneOf } from './gather-facts.ts';
+import { momentOfNota, toEventoNaNota } from './gather-facts.ts';
 import { municipioNamed, type RegistryWorld } from './municipios.ts';
-import { naNota } from './na-nota.ts';
-import { lowered, noNota, type Passo, type PorOperador, type Problem, readMotivo, shownTrail } from './operator.ts';
+import {
+  lowerFirst,
+  noNota,
+  type Passo,
+  type PorOperador,
+  type Problem,
+  presentTrail,
+  readMotivo,
+} from './operator.ts';
 
 /** Events of a note, newest first. */
 export async function listEventos(
@@ -63,7 +70,7 @@ export async function showEvento(world: RegistryWorld, slug: string, id: string)
     identificador: identificadorOf(evento),
     autor: maskDocumento(row.autor),
     campos: maskCampos(row),
-    trilha: shownTrail(row.chave_acesso, trail),
+    trilha: presentTrail(row.chave_acesso, trail),
     operacoes: operacoesOn(row),
   };
 }
@@ -163,7 +170,7 @@ export async function operateEvento(
   if ('problem' in found) return found;
   const { row, tenant } = found;
   if (operacao === 'arquivar' && row.arquivado_em !== null) {
-    const em = isoMoment(momentIn(zoneOf(row.chave_acesso.slice(0, 7)), row.arquivado_em.getTime()));
+    const em = isoMoment(momentOfNota(row.chave_acesso, row.arquivado_em.getTime()));
     return { problem: `${calledEvento(publicEvento(row, world.now()))} já está arquivado, desde ${em}.` };
   }
   const moved = await world.store.eventos.move(
@@ -197,7 +204,7 @@ export async function operateEvento(
 
 async function standsNow({ store }: RegistryWorld, tenant: string, { id, nota }: EventoRow): Promise<boolean> {
   const onNota = (await store.eventos.listOnNotas(tenant, [nota])).get(nota) ?? [];
-  return listStanding(onNota.map(naNota)).some((one) => one.id === id);
+  return listStanding(onNota.map(toEventoNaNota)).some((one) => one.id === id);
 }
 
 /** `O evento 12 (cancelamento nº 1)` */
@@ -218,9 +225,9 @@ function whyNot(slug: string, evento: EventoPublico, row: Movable, operacao: Ope
       : eventoRests(estado, true)
         ? 'Ele chegou ao fim, e não há mais o que fazer com ele.'
         : 'Espere a resposta do ADN: o serviço insiste sozinho.';
-  return `${calledEvento(evento)} está ${estado}, e ${operacao} só se pode de ${joinWithOr(statesBefore<EventoMove>(EVENTO_MOVES, OPERACOES[operacao]))}. ${estado}: ${lowered(EVENTO_ESTADOS[estado].significado.replaceAll('`', ''))} ${instead}`;
+  return `${calledEvento(evento)} está ${estado}, e ${operacao} só se pode de ${listWithOr(statesBefore<EventoMove>(EVENTO_MOVES, OPERACOES[operacao]))}. ${estado}: ${lowerFirst(EVENTO_ESTADOS[estado].significado.replaceAll('`', ''))} ${instead}`;
 }
 
-function joinWithOr(names: readonly string[]): string {
+function listWithOr(names: readonly string[]): string {
   return names.length === 1 ? names[0]! : `${names.slice(0, -1).join(', ')} ou ${names.at(-1)}`;
 }

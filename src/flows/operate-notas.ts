@@ -8,7 +8,7 @@ import { tipoByCodigo } from '../fiscal/tipos-evento.ts';
 import type { NotaStep } from '../store/notas.ts';
 import type { RetiradaResult } from '../store/withdraw-nota.ts';
 import { municipioNamed, type RegistryWorld } from './municipios.ts';
-import { lowered, noNota, type Passo, type Problem, readMotivo, shownTrail } from './operator.ts';
+import { lowerFirst, noNota, type Passo, type Problem, presentTrail, readMotivo } from './operator.ts';
 
 export type NotaDoOperador = {
   readonly chave_acesso: string;
@@ -45,7 +45,7 @@ export async function showNota(world: RegistryWorld, slug: string, chave: string
     mensagem_retorno,
     substitui,
     tabela_aliquotas,
-    trilha: shownTrail(chave, await world.store.notas.listTrail(tenant, row.id)),
+    trilha: presentTrail(chave, await world.store.notas.listTrail(tenant, row.id)),
     podeRetirar: substitui !== null && notaMove(estado, 'retirada') !== undefined,
   };
 }
@@ -81,7 +81,7 @@ function whyNot(slug: string, result: Exclude<RetiradaResult, 'retirada'>): stri
   if ('found' in result) {
     const { found } = result;
     const { significado, rests } = NOTA_ESTADOS[found];
-    return `A nota está ${found}, e só se retira a que está emitida. ${found}: ${lowered(significado)} ${rests ? 'Não há o que retirar.' : 'Espere a resposta do ADN, e tente de novo.'}`;
+    return `A nota está ${found}, e só se retira a que está emitida. ${found}: ${lowerFirst(significado)} ${rests ? 'Não há o que retirar.' : 'Espere a resposta do ADN, e tente de novo.'}`;
   }
   if ('substituida' in result) {
     return `A nota que ela substitui está ${result.substituida}: esta já não espera, e o ADN a decide em instantes.`;

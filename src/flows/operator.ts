@@ -1,6 +1,6 @@
-/** What is alike in all that a municipality does by hand with its notes and events: words, reasons and trails. */
-import { isoMoment, momentIn } from '../fiscal/moment.ts';
-import { zoneOf } from './gather-facts.ts';
+/** Words, reasons and trails that a municipality's work by hand with its notes and its events has in common. */
+import { isoMoment } from '../fiscal/moment.ts';
+import { momentOfNota } from './gather-facts.ts';
 
 /** What was asked cannot be done: sentences in Portuguese for the operator. */
 export type Problem = { readonly problem: string };
@@ -9,8 +9,8 @@ export function noNota(slug: string): string {
   return `Não há nota com esta chave de acesso em ${slug}. Confira a chave e o município.`;
 }
 
-/** A sentence as it goes on after a colon. */
-export function lowered(sentence: string): string {
+/** A sentence with a small letter first, as it goes on after a colon. */
+export function lowerFirst(sentence: string): string {
   return `${sentence.charAt(0).toLowerCase()}${sentence.slice(1)}`;
 }
 
@@ -37,10 +37,9 @@ export type PorOperador = { readonly motivo: string | undefined; readonly quem: 
 export type Passo<Step> = Omit<Step, 'em'> & { readonly em: string };
 
 /** A trail in the time of the municipality that issued the note. */
-export function shownTrail<Step extends { readonly em: Date }>(
+export function presentTrail<Step extends { readonly em: Date }>(
   chave: string,
   trail: readonly Step[],
 ): readonly Passo<Step>[] {
-  const zone = zoneOf(chave.slice(0, 7));
-  return trail.map((step) => ({ ...step, em: isoMoment(momentIn(zone, step.em.getTime())) }));
+  return trail.map((step) => ({ ...step, em: isoMoment(momentOfNota(chave, step.em.getTime())) }));
 }

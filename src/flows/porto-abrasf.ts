@@ -18,6 +18,7 @@ import { municipioOf } from '../fiscal/catalogs/catalogs.ts';
 import { findRehearsal } from '../fiscal/simular.ts';
 import { tipoBySlug } from '../fiscal/tipos-evento.ts';
 import type { Municipio } from '../store/municipios.ts';
+import { municipalMoment } from './gather-facts.ts';
 import { protocolNumber, wholeSecond } from './issue-nota.ts';
 import { loteSignatureMensagens, pedidoSignatureMensagens } from './porto-assinaturas.ts';
 import { lote, notas, porRps, situacao } from './porto-consultas.ts';
@@ -25,7 +26,6 @@ import {
   formatMoment,
   isOfYear,
   listaMensagem,
-  municipalMoment,
   numeroAsked,
   type Pedido,
   type Resposta,
@@ -39,32 +39,25 @@ import type { World } from './world.ts';
 /** The target namespace of the service of this name in the wild; a municipality may set another. */
 export const NAMESPACE_PADRAO = 'http://www.abrasf.org.br/ABRASF/arquivos/nfse.xsd';
 
-/** Name of the operation, of the document that it takes and of the one that it answers. */
 export const OPERACOES = [
-  { operacao: 'RecepcionarLoteRps', pedido: 'EnviarLoteRpsEnvio', resposta: 'EnviarLoteRpsResposta', answer: receber },
-  {
-    operacao: 'ConsultarSituacaoLoteRps',
-    pedido: 'ConsultarSituacaoLoteRpsEnvio',
-    resposta: 'ConsultarSituacaoLoteRpsResposta',
-    answer: situacao,
-  },
-  {
-    operacao: 'ConsultarNfsePorRps',
-    pedido: 'ConsultarNfseRpsEnvio',
-    resposta: 'ConsultarNfseRpsResposta',
-    answer: porRps,
-  },
-  { operacao: 'ConsultarLoteRps', pedido: 'ConsultarLoteRpsEnvio', resposta: 'ConsultarLoteRpsResposta', answer: lote },
-  { operacao: 'ConsultarNfse', pedido: 'ConsultarNfseEnvio', resposta: 'ConsultarNfseResposta', answer: notas },
-  { operacao: 'CancelarNfse', pedido: 'CancelarNfseEnvio', resposta: 'CancelarNfseResposta', answer: cancelar },
-] as const satisfies readonly Operacao[];
+  operacaoOf('RecepcionarLoteRps', 'EnviarLoteRps', receber),
+  operacaoOf('ConsultarSituacaoLoteRps', 'ConsultarSituacaoLoteRps', situacao),
+  operacaoOf('ConsultarNfsePorRps', 'ConsultarNfseRps', porRps),
+  operacaoOf('ConsultarLoteRps', 'ConsultarLoteRps', lote),
+  operacaoOf('ConsultarNfse', 'ConsultarNfse', notas),
+  operacaoOf('CancelarNfse', 'CancelarNfse', cancelar),
+] as const;
 
-type Operacao = {
-  readonly operacao: string;
-  readonly pedido: string;
-  readonly resposta: string;
-  readonly answer: (pedido: Pedido) => Promise<Resposta>;
-};
+type Answer = (pedido: Pedido) => Promise<Resposta>;
+
+/** An operation, which takes the document `…Envio` and answers the document `…Resposta`. */
+function operacaoOf<Nome extends string, Documento extends string>(
+  operacao: Nome,
+  documento: Documento,
+  answer: Answer,
+) {
+  return { operacao, pedido: `${documento}Envio`, resposta: `${documento}Resposta`, answer } as const;
+}
 
 /** Whether an operation only reads; the others store. */
 export function isConsulta(operacao: string): boolean {
@@ -106,7 +99,7 @@ export async function responder(
 }
 
 /** Answers a request, unless its document has elements that nobody would read. */
-async function answerKnown(answer: Operacao['answer'], pedido: Pedido): Promise<Resposta> {
+async function answerKnown(answer: Answer, pedido: Pedido): Promise<Resposta> {
   const mensagens = estranhosOf(pedido.documento.root);
   return mensagens.length > 0 ? { mensagens } : answer(pedido);
 }
@@ -115,7 +108,7 @@ async function answerKnown(answer: Operacao['answer'], pedido: Pedido): Promise<
 
 async function receber({ world, municipio, documento, simular, quota }: Pedido): Promise<Resposta> {
   const { tenant } = municipio;
-  const { reading, root, forma } = documento;
+  const { reading, root } = documento;
   const read = readLote(root);
   if ('mensagens' in read) return read;
   // The quota is charged before the signatures are judged: a bad signature costs as much.
@@ -130,14 +123,14 @@ async function receber({ world, municipio, documento, simular, quota }: Pedido):
   const rehearsal = readRehearsal(municipio, simular);
   if ('mensagens' in rehearsal) return rehearsal;
   const now = wholeSecond(world.now());
-  const moment = municipalMoment(municipio, now);
+  const moment = municipalMoment(municipio.codigoIbge, now);
   const row = await world.store.lotes.receive(tenant, {
     protocolo: protocolNumber(world, moment.date + moment.time),
     prestador: read.cnpj,
     numero_lote: read.numero,
     impressao: createHash('sha256').update(reading.canonicalOf(read.loteRps)).digest(),
     recebido_em: now,
-    recebido: forma === 'texto' ? reading.bytes : Buffer.from(reading.canonicalOf(root), 'utf8'),
+    recebido: bytesOf(documento),
     rps: read.rps.map(({ identificacao, rps }) => ({ ...identificacao, guardado: guardadoOf(rps) })),
     simular: rehearsal.simular,
   });
@@ -145,10 +138,15 @@ async function receber({ world, municipio, documento, simular, quota }: Pedido):
   return {
     xml: nestLeaves([
       ['NumeroLote', row.numero_lote],
-      ['DataRecebimento', formatMoment(municipalMoment(municipio, row.recebido_em.getTime()))],
+      ['DataRecebimento', formatMoment(municipalMoment(municipio.codigoIbge, row.recebido_em.getTime()))],
       ['Protocolo', row.protocolo],
     ]),
   };
+}
+
+/** The bytes of a document that are kept; of an element of the envelope, its canonical form. */
+function bytesOf({ forma, reading, root }: SoapDocumento): Uint8Array {
+  return forma === 'texto' ? reading.bytes : Buffer.from(reading.canonicalOf(root), 'utf8');
 }
 
 /** The rehearsal that the header asks of the local authority. An unknown one is refused: the model has no remarks. */
@@ -166,8 +164,7 @@ function readRehearsal(
 
 async function cancelar(pedido: Pedido): Promise<Resposta> {
   const { world, municipio, documento, modelo, simular, quota } = pedido;
-  const { reading, root, forma } = documento;
-  const read = readPedido(root);
+  const read = readPedido(documento.root);
   if ('mensagens' in read) return read;
   const { inf, dito } = read;
   const unsigned = pedidoSignatureMensagens(world, municipio, documento, read);
@@ -182,21 +179,18 @@ async function cancelar(pedido: Pedido): Promise<Resposta> {
   const nota = await findNota(world, municipio, dito);
   if ('mensagens' in nota) return nota;
   const [motivo, descricao] = motivoOf(dito.codigo);
-  const registered = await registerPedido(
-    world,
-    municipio,
-    nota,
-    {
+  const registered = await registerPedido(world, municipio, nota, {
+    pedido: {
       tipo: tipoBySlug('cancelamento')!,
       autor: undefined,
       campos: { codigo_motivo_cancelamento: motivo, descricao_motivo_cancelamento: descricao },
     },
-    forma === 'texto' ? reading.bytes : Buffer.from(reading.canonicalOf(root), 'utf8'),
-    rehearsal.simular,
-  );
+    recebido: bytesOf(documento),
+    simular: rehearsal.simular,
+  });
   if (registered === 'not_found') return refuseWith('E78');
   if ('faults' in registered) return { mensagens: registered.faults.map(mensagemOfCancelamento) };
-  const em = formatMoment(municipalMoment(municipio, wholeSecond(world.now())));
+  const em = formatMoment(municipalMoment(municipio.codigoIbge, wholeSecond(world.now())));
   const received = isPedidoWhole(inf, modelo) ? pedidoAsReceived(documento, read) : pedidoXml(dito);
   return { xml: cancelamentoXml(nota.chave, received, em, modelo) };
 }

@@ -3,29 +3,27 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { infNfseOf } from '../documents/own-note.ts';
 import { readXml } from '../documents/xml.ts';
 import { childrenOf, prestadorOf, textOf } from '../fiscal/abrasf/lote.ts';
-import { type Mensagem, mensagemOf, mensagemOfFault, rpsNamed } from '../fiscal/abrasf/mensagens.ts';
+import { type Mensagem, mensagemOf, rpsNamed } from '../fiscal/abrasf/mensagens.ts';
 import type { Modelo } from '../fiscal/abrasf/modelo.ts';
 import { compNfse, nestLeaves } from '../fiscal/abrasf/nota.ts';
 import { mensagemPropria, mensagemRecusada, type Recusa } from '../fiscal/abrasf/proprias.ts';
 import { bare, type IdentificacaoRps } from '../fiscal/abrasf/rps.ts';
-import { AMBIENTES } from '../fiscal/ambiente.ts';
 import { parseChave } from '../fiscal/chave.ts';
-import type { Fault } from '../fiscal/fault.ts';
 import type { Elemento } from '../fiscal/layout/tree.ts';
-import { isDay, momentIn } from '../fiscal/moment.ts';
+import { isDay } from '../fiscal/moment.ts';
 import { tipoBySlug } from '../fiscal/tipos-evento.ts';
 import type { NotaDoPorto, NotasAsked } from '../store/lotes.ts';
 import type { Municipio } from '../store/municipios.ts';
-import { type Audience, callerOf, strangerTo } from './caller.ts';
-import { zoneOf } from './gather-facts.ts';
+import { type Audience, callerOf, isDpsQueryOpen, strangerTo } from './caller.ts';
+import { momentOfNota, municipalMoment } from './gather-facts.ts';
 import {
   formatMoment,
   isOfYear,
   listaMensagem,
-  municipalMoment,
   numeroAsked,
   type Pedido,
   type Resposta,
+  refuseFaults,
   refuseWith,
   registrationMensagens,
 } from './porto-pedido.ts';
@@ -36,6 +34,7 @@ export const NOTAS_MAX = 50_000;
 /** More are written while they are sent, so that nobody's question asks for much memory, however slowly it is read. */
 const NOTAS_WHOLE = 500;
 const NOTAS_PAGE = 100;
+
 // ConsultarSituacaoLoteRps, ConsultarLoteRps: the protocol opens what it names.
 
 async function loteAsked({ world, municipio, documento }: Pedido) {
@@ -92,9 +91,15 @@ async function compNotas(all: readonly NotaDoPorto[], modelo: Modelo): Promise<s
 }
 
 function recusada(nota: NotaDoPorto, lote?: Recusa['lote']): Mensagem {
-  const { numero, serie, tipo, mensagem_retorno: motivo, numero_em: numeroEm, substituida_estado: substituida } = nota;
-  const sobre = numero === null || serie === null || tipo === null ? '' : rpsNamed({ numero, serie, tipo });
+  const { mensagem_retorno: motivo, numero_em: numeroEm, substituida_estado: substituida } = nota;
+  const rps = rpsOf(nota);
+  const sobre = rps === undefined ? '' : rpsNamed(rps);
   return mensagemRecusada(sobre, { motivo, numeroEm, substituida, lote });
+}
+
+/** The RPS that a note was made of; undefined of one that came otherwise. */
+function rpsOf({ numero, serie, tipo }: NotaDoPorto): IdentificacaoRps | undefined {
+  return numero === null || serie === null || tipo === null ? undefined : { numero, serie, tipo };
 }
 
 // ConsultarNfsePorRps, ConsultarNfse: what they ask by can be guessed, so in production only the provider gets to read (D-41).
@@ -104,12 +109,11 @@ const PRESTADOR: Audience = {
   recusa: 'Neste município esta consulta só atende ao próprio prestador, pelo certificado dele na conexão.',
 };
 
-function strangerFaults({ world, municipio, shown }: Pedido, cnpj: string): readonly Fault[] {
-  const whose = municipio.consultaDps ?? (AMBIENTES[municipio.ambiente].dpsQueryIsOpen ? 'publica' : 'parte');
-  if (whose === 'publica') return [];
+function refuseStranger({ world, municipio, shown }: Pedido, cnpj: string): Resposta | undefined {
+  if (isDpsQueryOpen(municipio)) return undefined;
   const caller = callerOf(world, municipio, shown(), PRESTADOR);
   const refusal = 'faults' in caller ? caller : strangerTo([cnpj], caller, PRESTADOR);
-  return refusal?.faults ?? [];
+  return refusal && { ...refuseFaults(refusal), isMiss: true };
 }
 
 export async function porRps(pedido: Pedido): Promise<Resposta> {
@@ -122,8 +126,8 @@ export async function porRps(pedido: Pedido): Promise<Resposta> {
   if (tipo !== undefined && !/^[123]$/.test(tipo)) return refuseWith('E13');
   const prestador = prestadorOf(root);
   if ('mensagens' in prestador) return prestador;
-  const strange = strangerFaults(pedido, prestador.cnpj);
-  if (strange.length > 0) return { mensagens: strange.map((fault) => mensagemOfFault(fault)), isMiss: true };
+  const stranger = refuseStranger(pedido, prestador.cnpj);
+  if (stranger !== undefined) return stranger;
   const rps: IdentificacaoRps = { numero: bare(numero!), serie: bare(serie!), tipo: tipo ?? '1' };
   const row = await pedido.world.store.lotes.findRps(pedido.municipio.tenant, prestador.cnpj, rps);
   if (row === undefined) return refuseWith('E4');
@@ -141,8 +145,8 @@ export async function notas(pedido: Pedido): Promise<Resposta> {
   const { root } = documento;
   const prestador = prestadorOf(root);
   if ('mensagens' in prestador) return prestador;
-  const strange = strangerFaults(pedido, prestador.cnpj);
-  if (strange.length > 0) return { mensagens: strange.map((fault) => mensagemOfFault(fault)), isMiss: true };
+  const stranger = refuseStranger(pedido, prestador.cnpj);
+  if (stranger !== undefined) return stranger;
   const registration = await registrationMensagens(world, municipio, prestador);
   if (registration.length > 0) return { mensagens: registration };
   const numero = textOf(root, 'NumeroNfse');
@@ -227,7 +231,7 @@ function periodOf(
   const [de, ate] = [inicial, final].map((day) => (day === undefined ? undefined : startOfDay(municipio, day)));
   if (de === undefined) return refuseWith('E131');
   if (ate === undefined) return refuseWith('E132');
-  if (final! > municipalMoment(municipio, now).date) return refuseWith('E133');
+  if (final! > municipalMoment(municipio.codigoIbge, now).date) return refuseWith('E133');
   if (ate < de) return refuseWith('E134');
   // A leap year has a day more.
   if (ate - de > 366 * DAY_MS) return refuseWith('E135');
@@ -238,26 +242,26 @@ function periodOf(
 function startOfDay(municipio: Municipio, day: string): number | undefined {
   if (!isDay(day)) return undefined;
   const utc = Date.parse(`${day}T00:00:00Z`);
-  return Date.parse(`${day}T00:00:00${municipalMoment(municipio, utc).offset}`);
+  return Date.parse(`${day}T00:00:00${municipalMoment(municipio.codigoIbge, utc).offset}`);
 }
 
 // A note as it is shown.
 
 function vista(nota: NotaDoPorto): Parameters<typeof compNfse>[0] {
-  const { chave_acesso, data_emissao, data_cancelamento, serie, numero, tipo, guardado } = nota;
-  const zone = zoneOf(chave_acesso.slice(0, 7));
+  const { chave_acesso, data_emissao, data_cancelamento, guardado } = nota;
+  const tell = (instant: Date): string => formatMoment(momentOfNota(chave_acesso, instant.getTime()));
   return {
     infNfse: infNfseOf(nota.nfse),
     chave: chave_acesso,
     codigoVerificacao: parseChave(chave_acesso)?.codigo ?? '',
-    emissao: formatMoment(momentIn(zone, data_emissao.getTime())),
-    rps: serie === null || numero === null || tipo === null ? undefined : { serie, numero, tipo },
+    emissao: tell(data_emissao),
+    rps: rpsOf(nota),
     guardado: guardado ?? undefined,
     cancelamento:
       data_cancelamento === null
         ? undefined
         : {
-            em: formatMoment(momentIn(zone, data_cancelamento.getTime())),
+            em: tell(data_cancelamento),
             codigo: codigoCancelamento(nota),
             // One that was refused took nothing's place; the cancellation stands all the same.
             substituta:

@@ -6,11 +6,11 @@ import { type Modelo, xmlnsTipos } from '../fiscal/abrasf/modelo.ts';
 import { nestLeaves } from '../fiscal/abrasf/nota.ts';
 import { bare } from '../fiscal/abrasf/rps.ts';
 import { AMBIENTES } from '../fiscal/ambiente.ts';
-import { type Moment, momentIn } from '../fiscal/moment.ts';
+import type { Moment } from '../fiscal/moment.ts';
 import type { NotaDoPorto } from '../store/lotes.ts';
 import type { Municipio } from '../store/municipios.ts';
-import type { Shown } from './caller.ts';
-import { zoneOf } from './gather-facts.ts';
+import type { PresentedCertificate } from './caller.ts';
+import { momentOfNota } from './gather-facts.ts';
 import type { Refused as Recusado } from './idempotency.ts';
 import type { Quota } from './quota.ts';
 import type { World } from './world.ts';
@@ -21,7 +21,7 @@ export type Pedido = {
   readonly documento: SoapDocumento;
   /** The shape of the answer. */
   readonly modelo: Modelo;
-  readonly shown: () => Shown;
+  readonly shown: () => PresentedCertificate;
   /** Value of `X-NFSe-Simular` (D-60). */
   readonly simular: string | undefined;
   readonly quota?: Quota | undefined;
@@ -78,11 +78,7 @@ export function numeroAsked(numero: string | undefined): { readonly sequencia?: 
 
 /** Whether a note was issued in the year that its number was told with. */
 export function isOfYear({ chave_acesso, data_emissao }: NotaDoPorto, ano: string | undefined): boolean {
-  return ano === undefined || momentIn(zoneOf(chave_acesso.slice(0, 7)), data_emissao.getTime()).date.startsWith(ano);
-}
-
-export function municipalMoment({ codigoIbge }: Municipio, instant: number): Moment {
-  return momentIn(zoneOf(codigoIbge), instant);
+  return ano === undefined || momentOfNota(chave_acesso, data_emissao.getTime()).date.startsWith(ano);
 }
 
 /** As the model writes a moment: without offset. */

@@ -4,17 +4,16 @@ import { decodeXml } from '../documents/encoding.ts';
 import { signatureElement } from '../documents/signing.ts';
 import { readXml } from '../documents/xml.ts';
 import { type TabelaIbsCbs, tabelaEmbarcada } from '../fiscal/aliquotas-ibs-cbs.ts';
-import { AMBIENTES } from '../fiscal/ambiente.ts';
 import type { Refusal } from '../fiscal/fault.ts';
 import { DPS_VERSAO } from '../fiscal/layout/dps.ts';
 import type { Elemento } from '../fiscal/layout/tree.ts';
 import { declarationIn, signedPartOf, withSignature } from '../fiscal/layout/write.ts';
-import { brazilianDate, momentIn, spacedMoment } from '../fiscal/moment.ts';
+import { brazilianDate, spacedMoment } from '../fiscal/moment.ts';
 import { NOTA_ESTADOS } from '../fiscal/nota.ts';
 import type { Municipio } from '../store/municipios.ts';
 import type { NotaRow } from '../store/nota-columns.ts';
-import { type Audience, callerOf, type Shown, strangerTo } from './caller.ts';
-import { zoneOf } from './gather-facts.ts';
+import { type Audience, callerOf, isDpsQueryOpen, type PresentedCertificate, strangerTo } from './caller.ts';
+import { momentOfNota } from './gather-facts.ts';
 import { fullSecond, proximaDaNota } from './proxima-consulta.ts';
 import { isJson } from './sent-documents.ts';
 import type { World } from './world.ts';
@@ -70,18 +69,18 @@ export async function notaByProtocolo(
   return readingOf(world, await world.store.notas.findByProtocolo(tenant, protocolo));
 }
 
-/** The identifier can be guessed, so where the municipality says so only a party of the note gets to read it (D-41). */
+/** A note by the `Id` of its DPS; of a party alone, where the query is not open. */
 export async function notaByDps(
   world: World,
   municipio: Municipio,
   idDps: string,
-  certificate: Shown,
+  certificate: PresentedCertificate,
 ): Promise<NotaReading | Refusal | undefined> {
-  const whose = municipio.consultaDps ?? (AMBIENTES[municipio.ambiente].dpsQueryIsOpen ? 'publica' : 'parte');
-  if (whose === 'publica') return readingOf(world, await world.store.notas.findByDps(municipio.tenant, idDps));
+  const find = () => world.store.notas.findByDps(municipio.tenant, idDps);
+  if (isDpsQueryOpen(municipio)) return readingOf(world, await find());
   const caller = callerOf(world, municipio, certificate, PARTIES);
   if ('faults' in caller) return caller;
-  const row = await world.store.notas.findByDps(municipio.tenant, idDps);
+  const row = await find();
   return (row && strangerTo(partiesOf(row), caller, PARTIES)) ?? readingOf(world, row);
 }
 
@@ -117,8 +116,8 @@ const NOT_SHOWN = '0.00';
 function readingOf(world: Pick<World, 'now'>, row: NotaRow | undefined): NotaReading | undefined {
   if (row === undefined) return undefined;
   const estado = NOTA_ESTADOS[row.estado];
-  const zone = zoneOf(row.chave_acesso.slice(0, 7));
-  const at = (instant: Date): string => spacedMoment(momentIn(zone, instant.getTime()));
+  const tell = (instant: number): string => spacedMoment(momentOfNota(row.chave_acesso, instant));
+  const at = (instant: Date): string => tell(instant.getTime());
   const proxima = estado.rests ? undefined : proximaDaNota(row, world.now());
   return {
     nota: notaOf(row, at),
@@ -126,7 +125,7 @@ function readingOf(world: Pick<World, 'now'>, row: NotaRow | undefined): NotaRea
       numero_protocolo: row.numero_protocolo,
       status: estado.protocolo,
       acao_sugerida: estado.acao_sugerida,
-      proxima_consulta: proxima === undefined ? null : spacedMoment(momentIn(zone, fullSecond(proxima))),
+      proxima_consulta: proxima === undefined ? null : tell(fullSecond(proxima)),
       mensagem_retorno: row.mensagem_retorno,
       data_protocolo: at(row.data_emissao),
       chave_acesso: row.chave_acesso,

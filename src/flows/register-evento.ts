@@ -25,8 +25,9 @@ import {
 import type { Aviso, Fault } from '../fiscal/fault.ts';
 import { judgeAutor, judgeNomeada, judgeNota, type PartesDaNota } from '../fiscal/judge-pedido.ts';
 import { writeEvento } from '../fiscal/layout/evento.ts';
-import { isoMoment, momentIn } from '../fiscal/moment.ts';
+import { isoMoment } from '../fiscal/moment.ts';
 import { type NotaNomeada, type PedidoEvento, readPedido } from '../fiscal/pedido-evento.ts';
+import { BASE, CALLED_AUTOR } from '../fiscal/pedido-names.ts';
 import { describeBroken } from '../fiscal/rules/codificacao.ts';
 import { findRehearsal } from '../fiscal/simular.ts';
 import { type TipoEvento, tipoByCodigo } from '../fiscal/tipos-evento.ts';
@@ -34,10 +35,9 @@ import type { Municipio } from '../store/municipios.ts';
 import type { EventoOnNota, NotaForEvento } from '../store/on-notas.ts';
 import type { EventoNovo, RegisterResult } from '../store/register-eventos.ts';
 import { type EventoPublico, registeredEvento } from './evento-queries.ts';
-import { zoneOf } from './gather-facts.ts';
+import { momentOfNota, toEventoNaNota } from './gather-facts.ts';
 import { type Before, type Ended, inTurn, type Refused, type SentKey, type Turn } from './idempotency.ts';
 import { wholeSecond } from './issue-nota.ts';
-import { naNota } from './na-nota.ts';
 import type { Quota } from './quota.ts';
 import { verifyEvento } from './sent-documents.ts';
 import type { World } from './world.ts';
@@ -101,13 +101,13 @@ async function registerSent(
   const read = readPedido(json);
   if ('faults' in read) return read;
   const { pedido } = read;
-  const unnamed = municipio.exigeNotaNoEvento === true ? judgeNomeada(pedido, inBody(named)) : undefined;
+  const unnamed = municipio.exigeNotaNoEvento === true ? judgeNomeada(pedido, toNotaNomeada(named)) : undefined;
   if (unnamed !== undefined) return { faults: [unnamed], status: 400 };
   const another = judgeNota(pedido, nota);
   if (another !== undefined) return { faults: [another], status: 422 };
   const judged = judgeAutor(pedido, partesOf(nota));
   if ('fault' in judged) return { faults: [{ ...judged.fault }] };
-  const party = signature.ofParty(judged.autor, CALLED[pedido.tipo.autor ?? 'prestador']);
+  const party = signature.ofParty(judged.autor, CALLED_AUTOR[pedido.tipo.autor ?? 'prestador']);
   if (isSome(party.faults)) return { faults: party.faults };
   // Of who registers: keys that a party takes are no keys of the provider's.
   const before = await turn?.begin(judged.autor, sent.body);
@@ -130,8 +130,8 @@ async function registerSent(
   return registered === 'repeated' ? { before: await turn!.before() } : registered;
 }
 
-/** As the body would name it. */
-function inBody(named: NotaNamed): NotaNomeada {
+/** The note of an address, as a body would name it. */
+function toNotaNomeada(named: NotaNamed): NotaNomeada {
   return 'chave' in named ? { chave_acesso: named.chave } : { numero_protocolo: named.protocolo };
 }
 
@@ -146,25 +146,30 @@ function findBrokenTexts({ tipo, campos }: PedidoEvento): readonly Aviso[] {
     const mensagem = describeBroken(campos[nome] ?? '');
     return mensagem === undefined
       ? []
-      : [{ codigo: 'E0003', xpath: `${AT}/e${tipo.codigo}/${elemento}`, campo: nome, mensagem }];
+      : [{ codigo: 'E0003', xpath: `${BASE}/e${tipo.codigo}/${elemento}`, campo: nome, mensagem }];
   });
 }
 
 /** What registering touches once it is known who asks. */
 export type RegisterWorld = Pick<World, 'store' | 'now' | 'wake'>;
 
-export type PedidoDeOficio = {
+/** A request whose sender needs no judging here. */
+export type PedidoJulgado = {
   readonly pedido: PedidoEvento;
-  /** CNPJ of the municipality. */
-  readonly municipio: string;
+  /** CNPJ of the municipality, where it asks itself. */
+  readonly municipio?: string;
+  /** The document, whose signature was verified where it was read; the municipality's own request has none. */
+  readonly recebido?: Uint8Array;
+  /** What the local authority is asked to play. */
+  readonly simular?: string | undefined;
 };
 
-/** Registers what the municipality itself asks for (D-50): unsigned by a party, since it is its own author. */
-export async function registerEventoDeOficio(
+/** Registers what the municipality itself asks for (D-50), or a party in a document of the legacy port. */
+export async function registerPedido(
   world: RegisterWorld,
   municipio: Municipio,
   named: NotaNamed,
-  { pedido, municipio: cnpj }: PedidoDeOficio,
+  { pedido, municipio: cnpj, recebido, simular }: PedidoJulgado,
 ): Promise<EventoRegistrado | EventoRefused> {
   const nota = await world.store.eventos.findNota(municipio.tenant, named);
   if (nota === undefined) return 'not_found';
@@ -172,35 +177,8 @@ export async function registerEventoDeOficio(
   if (another !== undefined) return { faults: [another], status: 422 };
   const judged = judgeAutor(pedido, partesOf(nota, cnpj));
   if ('fault' in judged) return { faults: [judged.fault] };
-  const received = world.now();
-  const nothing = { recebido: undefined, recebido_assinatura: undefined, simular: undefined };
-  const registered = await register(world, municipio, nota, pedido, { autor: judged.autor, received, ...nothing });
-  if (registered === 'repeated') throw new Error('an event without a key cannot be a repetition');
-  return registered;
-}
-
-/**
- * Registers what a party asked for in a document whose signature was verified where it was read, and keeps that document. `simular`:
- * what the local authority is asked to play.
- */
-export async function registerPedido(
-  world: RegisterWorld,
-  municipio: Municipio,
-  named: NotaNamed,
-  pedido: PedidoEvento,
-  recebido: Uint8Array,
-  simular?: string,
-): Promise<EventoRegistrado | EventoRefused> {
-  const nota = await world.store.eventos.findNota(municipio.tenant, named);
-  if (nota === undefined) return 'not_found';
-  const judged = judgeAutor(pedido, partesOf(nota));
-  if ('fault' in judged) return { faults: [judged.fault] };
-  const origin = { recebido, recebido_assinatura: undefined, simular };
-  const registered = await register(world, municipio, nota, pedido, {
-    autor: judged.autor,
-    received: world.now(),
-    ...origin,
-  });
+  const origin = { autor: judged.autor, received: world.now(), recebido, recebido_assinatura: undefined, simular };
+  const registered = await register(world, municipio, nota, pedido, origin);
   if (registered === 'repeated') throw new Error('an event without a key cannot be a repetition');
   return registered;
 }
@@ -227,7 +205,7 @@ async function register(
   if ('fault' in substitution) return { faults: [substitution.fault] };
   const avisos = [...before, ...substitution.avisos, ...warnOfSubstitutas(nota, tipo, campos)];
   const criado_em = wholeSecond(received);
-  const dh = isoMoment(momentIn(zoneOf(nota.chave_acesso.slice(0, 7)), criado_em));
+  const dh = isoMoment(momentOfNota(nota.chave_acesso, criado_em));
   const { codigo, cancela } = tipo;
   const result = await world.store.eventos.register(municipio.tenant, {
     ...origin,
@@ -261,7 +239,7 @@ async function register(
 
 // What stands against it.
 
-const AT = '/pedRegEvento/infPedReg';
+const AT_TIPO = { xpath: BASE, campo: 'tipo_evento' } as const;
 
 /** E302, an open cancellation, or what the events on the note rule out. */
 async function findConflict(
@@ -270,19 +248,18 @@ async function findConflict(
   nota: NotaForEvento,
   chega: Pick<EventoNovo, 'autor' | 'campos'> & { readonly codigo: string },
 ): Promise<Fault | undefined> {
-  const at = { xpath: AT, campo: 'tipo_evento' };
   const tipo = tipoByCodigo(chega.codigo)!;
-  if (nota.estado === 'cancelada') return { ...refuseOnCancelled(tipo.codigo), ...at };
+  if (nota.estado === 'cancelada') return { ...refuseOnCancelled(tipo.codigo), ...AT_TIPO };
   if (nota.estado === 'recusada') return describeRefusedNota(tipo);
   const open = tipo.cancela ? nota.eventos.find(isOpenCancelamento) : undefined;
-  if (open !== undefined) return { ...refuseBesideOpen(named(open)), ...at };
-  const onNote = listStanding(nota.eventos.map(naNota));
+  if (open !== undefined) return { ...refuseBesideOpen(toEventoNaNota(open)), ...AT_TIPO };
+  const onNote = listStanding(nota.eventos.map(toEventoNaNota));
   const arriving = { ...chega, chave_acesso: nota.chave_acesso };
   const conflict = conflictOf(onNote, arriving);
   if (conflict === undefined) return undefined;
   const missed = findMissing(conflict, arriving);
   const found = missed && (await missedEvento(store, tenant, nota.id, missed));
-  return { ...(found === undefined ? conflict : explainMissing(conflict, arriving, found)), ...at };
+  return { ...(found === undefined ? conflict : explainMissing(conflict, arriving, found)), ...AT_TIPO };
 }
 
 /** The last of the events that a refused one misses; undefined where there is none, or it stands on the note and the reason is another. */
@@ -297,13 +274,7 @@ async function missedEvento(
   );
   const row = rows.at(-1);
   if (row === undefined || rows.some(({ estado }) => estado === 'processado')) return undefined;
-  return {
-    id: row.id,
-    codigo,
-    numero_sequencial: row.numero_sequencial,
-    estado: row.estado,
-    hasRetry: row.due_at !== null,
-  };
+  return { ...toEventoNaNota(row), hasRetry: row.due_at !== null };
 }
 
 /** The reference of a replacement is checked both ways: the substitute must say in its own DPS whom it replaces. */
@@ -317,7 +288,7 @@ async function judgeSubstituta(
   const chave = campos.chave_acesso_substituta;
   if (chave === undefined) return { avisos: [] };
   const campo = 'chave_acesso_substituta';
-  const place = { xpath: `${AT}/e${codigo}/chSubstituta`, campo };
+  const place = { xpath: `${BASE}/e${codigo}/chSubstituta`, campo };
   const fault = (mensagem: string) => ({ fault: { codigo: 'E1310', ...place, mensagem, encontrado: chave } });
   if (chave === nota.chave_acesso) {
     return fault(`${campo} é a chave da própria nota que se cancela; informe a da nota que a substitui.`);
@@ -348,7 +319,7 @@ async function judgeSubstituta(
   if (substitui === nota.chave_acesso) {
     const fault = {
       codigo: 'E1310',
-      xpath: `${AT}/e${codigo}/cMotivo`,
+      xpath: `${BASE}/e${codigo}/cMotivo`,
       campo: 'codigo_motivo_cancelamento',
       mensagem: `O motivo do evento é ${declared}, e a DPS da nota substituta diz subst/cMotivo ${motivo}: é um só motivo. Registre o evento com ${motivo}.`,
       encontrado: declared ?? '',
@@ -380,7 +351,7 @@ function warnOfSubstitutas(
   const isPlain = chave_acesso_substituta === undefined;
   return left.map((chave) => ({
     codigo: isPlain ? 'E0046' : 'E1310',
-    xpath: AT,
+    xpath: BASE,
     campo: isPlain ? 'tipo_evento' : 'chave_acesso_substituta',
     mensagem: `A nota ${chave} substitui esta e espera pelo evento cancelamento_por_substituicao que traga a chave dela. Com este evento processado o ADN a recusa, e a série e o número dela ficam livres: emita-a então sem o grupo subst.`,
   }));
@@ -388,34 +359,33 @@ function warnOfSubstitutas(
 
 function describeRefusedNota({ slug }: TipoEvento): Fault {
   const mensagem = `O ADN recusou esta nota, ou o município a retirou, e não se registra ${slug} nela: ela não tem efeito. A sua série e o seu número estão livres.`;
-  return { codigo: 'E1831', xpath: `${AT}/chNFSe`, mensagem };
+  return { codigo: 'E1831', xpath: `${BASE}/chNFSe`, mensagem };
 }
 
 function refusalOf(
   result: Exclude<Extract<RegisterResult, { conflict: string }>, { conflict: 'repetida' }>,
   tipo: TipoEvento,
 ): Refused {
-  const at = { xpath: AT, campo: 'tipo_evento' };
   switch (result.conflict) {
     case 'cancelamento_aberto':
-      return { faults: [{ ...refuseBesideOpen(named(result.evento)), ...at }] };
+      return { faults: [{ ...refuseBesideOpen(toEventoNaNota(result.evento)), ...AT_TIPO }] };
     case 'nota_cancelada':
-      return { faults: [{ ...refuseOnCancelled(tipo.codigo), ...at }] };
+      return { faults: [{ ...refuseOnCancelled(tipo.codigo), ...AT_TIPO }] };
     case 'nota_recusada':
       return { faults: [describeRefusedNota(tipo)] };
     case 'substituta_recusada': {
       const campo = 'chave_acesso_substituta';
       const mensagem = `A nota de ${campo} foi retirada pelo município, e não substitui outra. Emita uma nova substituta, com o grupo subst.`;
-      return { faults: [{ codigo: 'E1310', xpath: `${AT}/e${tipo.codigo}/chSubstituta`, campo, mensagem }] };
+      return { faults: [{ codigo: 'E1310', xpath: `${BASE}/e${tipo.codigo}/chSubstituta`, campo, mensagem }] };
     }
     case 'limite': {
       const mensagem = `A nota já tem todos os eventos ${tipo.slug} que cabem nela: a sequência vai até 999.`;
-      return { faults: [{ codigo: 'E0002', ...at, mensagem }], status: 422 };
+      return { faults: [{ codigo: 'E0002', ...AT_TIPO, mensagem }], status: 422 };
     }
     case 'sequencia': {
       const mensagem =
         'Outro evento do mesmo tipo foi registrado nesta nota no mesmo instante, e ficou com o número. Nada foi registrado: envie de novo.';
-      return { faults: [{ codigo: 'E703', ...at, mensagem }], status: 409 };
+      return { faults: [{ codigo: 'E703', ...AT_TIPO, mensagem }], status: 409 };
     }
   }
 }
@@ -424,20 +394,7 @@ function isOpenCancelamento({ codigo_tipo_evento, isDue }: EventoOnNota): boolea
   return isDue && tipoByCodigo(codigo_tipo_evento)?.cancela === true;
 }
 
-function named({
-  id,
-  codigo_tipo_evento: codigo,
-  numero_sequencial,
-  estado,
-}: Pick<EventoOnNota, 'id' | 'codigo_tipo_evento' | 'numero_sequencial' | 'estado'>): Parameters<
-  typeof refuseBesideOpen
->[0] {
-  return { id, codigo, numero_sequencial, estado };
-}
-
 // Who.
-
-const CALLED = { prestador: 'prestador', tomador: 'tomador', intermediario: 'intermediário' } as const;
 
 /** The intermediary stands in the document alone: few notes have one, and few events ask. */
 function partesOf({ prestador_cpf_cnpj, tomador_cpf_cnpj, nfse }: NotaForEvento, municipio?: string): PartesDaNota {

@@ -8,15 +8,13 @@ import { isHeldBy, maskedDocument } from '../documents/certificate.ts';
 import { signCms } from '../documents/cms-sign.ts';
 import { type ChainedSigner, type KeyFiles, loadSigner } from '../documents/key-files.ts';
 import { isSigned, signXml } from '../documents/signing.ts';
+import { timeInBrazil } from '../documents/trust-lists.ts';
 import { readXml } from '../documents/xml.ts';
 import { documentoKind } from '../fiscal/chave.ts';
 import type { Elemento } from '../fiscal/layout/tree.ts';
-import { momentIn } from '../fiscal/moment.ts';
 
 export type { KeyFiles } from '../documents/key-files.ts';
 export { writeFileFor } from '../documents/new-files.ts';
-
-const ZONE = 'America/Sao_Paulo';
 
 export type SignedDocument = {
   /** `xml`: the whole document; `json`: the value of the header, one line of Base64. */
@@ -100,8 +98,9 @@ function providerOfJson(bytes: Uint8Array): string | undefined {
 
 function validityWarnings({ certificate }: ChainedSigner, agora: number): string[] {
   const { inicio, fim } = certificate;
-  if (agora > fim) return [`o certificado venceu em ${dated(fim)}; em produção a assinatura é recusada.`];
-  if (agora < inicio) return [`o certificado só vale a partir de ${dated(inicio)}; até lá a assinatura é recusada.`];
+  if (agora > fim) return [`o certificado venceu em ${timeInBrazil(fim)}; em produção a assinatura é recusada.`];
+  if (agora < inicio)
+    return [`o certificado só vale a partir de ${timeInBrazil(inicio)}; até lá a assinatura é recusada.`];
   return [];
 }
 
@@ -115,9 +114,4 @@ function holderWarnings({ certificate }: ChainedSigner, provider: string | undef
   return [
     `o certificado é do ${holder.tipo} ${maskedDocument(holder.documento)}, e o prestador do documento é ${maskedDocument(provider)}; em produção a assinatura é recusada.`,
   ];
-}
-
-function dated(instant: number): string {
-  const { date, time } = momentIn(ZONE, instant);
-  return `${date.split('-').reverse().join('/')} ${time}`;
 }

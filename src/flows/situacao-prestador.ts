@@ -10,17 +10,17 @@ import { cnpjIsValid, cpfIsValid } from '../fiscal/chave.ts';
 import { obrigacoes } from '../fiscal/cronograma.ts';
 import { isOptante, type Prestador } from '../fiscal/facts.ts';
 import type { Fault, Refusal } from '../fiscal/fault.ts';
-import { brazilianDate, isDay, momentIn } from '../fiscal/moment.ts';
+import { brazilianDate, isDay } from '../fiscal/moment.ts';
 import type { Municipio } from '../store/municipios.ts';
 import {
   type Audience,
   type CertificadoApresentado,
   callerOf,
   certificadoApresentado,
-  type Shown,
+  type PresentedCertificate,
   strangerTo,
 } from './caller.ts';
-import { zoneOf } from './gather-facts.ts';
+import { municipalMoment } from './gather-facts.ts';
 import type { World } from './world.ts';
 
 /** In the names and the order of the public answer. Days are `YYYY-MM-DD`. */
@@ -64,7 +64,7 @@ export type SituacaoAsked = {
   readonly documento: string;
   /** `YYYY-MM-DD`; undefined: today, in the municipality. */
   readonly data: string | undefined;
-  readonly shown: Shown;
+  readonly shown: PresentedCertificate;
 };
 
 /** `campo`: the parameter that it is about. */
@@ -90,7 +90,7 @@ export async function situacaoDoPrestador(
   if (caller !== undefined && 'faults' in caller) return caller;
   const stranger = caller && strangerTo([documento], caller, SELF);
   if (stranger !== undefined) return stranger;
-  const data = asked.data ?? momentIn(zoneOf(municipio.codigoIbge), world.now()).date;
+  const data = asked.data ?? municipalMoment(municipio.codigoIbge, world.now()).date;
   const establishments = await world.store.prestadores.listOf(municipio.tenant, documento);
   const pendencias = pendenciasOf(establishments, municipio);
   const isPersonal = documento.length === 11 && caller === undefined;
@@ -102,7 +102,7 @@ export async function situacaoDoPrestador(
     cadastrado: establishments.length > 0,
     autorizado: establishments.some(({ autorizado }) => autorizado),
     inscricoes: establishments.map(({ inscricaoMunicipal, autorizado }) => ({
-      inscricao_municipal: inscricaoMunicipal === undefined ? null : shownIm(inscricaoMunicipal, isPersonal),
+      inscricao_municipal: inscricaoMunicipal === undefined ? null : maskIm(inscricaoMunicipal, isPersonal),
       autorizada: autorizado,
     })),
     simples_nacional: simplesAt(establishments, data),
@@ -175,7 +175,7 @@ function summary(
 }
 
 /** Of a person only the last positions: enough to know one's own by. */
-function shownIm(im: string, isPersonal: boolean): string {
+function maskIm(im: string, isPersonal: boolean): string {
   return isPersonal ? im.slice(-IM_SHOWN).padStart(im.length, '*') : im;
 }
 

@@ -1,6 +1,6 @@
 /** The codes of the simulator, each with its description, and the head of every answer. */
 import type { MensagemAdn, TipoAmbiente } from '../adn/wire.ts';
-import { isoMoment, momentIn } from '../fiscal/moment.ts';
+import { BRASILIA, isoMoment, momentIn } from '../fiscal/moment.ts';
 import { ownOf } from '../fiscal/own.ts';
 import { tipoByCodigo } from '../fiscal/tipos-evento.ts';
 
@@ -108,7 +108,6 @@ export function statusOfLot(codigo: string): number | undefined {
 /** The simulator never claims to be the production environment. */
 const TIPO_AMBIENTE: TipoAmbiente = 'HOMOLOGACAO';
 const VERSAO = 'adn-simulador-1.0';
-const ZONE = 'America/Sao_Paulo';
 
 /** The head of every answer. */
 export function cabecalho(now: number) {
@@ -117,7 +116,7 @@ export function cabecalho(now: number) {
 
 /** `2026-10-05T10:15:31.123-03:00`. */
 export function fractionMoment(now: number): string {
-  const moment = momentIn(ZONE, now);
+  const moment = momentIn(BRASILIA, now);
   const fraction = String(now % 1000).padStart(3, '0');
   return isoMoment({ ...moment, time: `${moment.time}.${fraction}` });
 }

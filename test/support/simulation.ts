@@ -27,7 +27,7 @@ import {
   type EventoRefused,
   type EventoRegistrado,
   registerEvento,
-  registerEventoDeOficio,
+  registerPedido,
 } from '../../src/flows/register-evento.ts';
 import type { World } from '../../src/flows/world.ts';
 import type { EventoClaim, EventoSettlement } from '../../src/store/claim-eventos.ts';
@@ -632,7 +632,7 @@ export class Simulacao {
       });
     const read = readPedido(readJson(body) as never, 'municipio');
     assert.ok('pedido' in read, JSON.stringify(read));
-    return registerEventoDeOficio(world, municipio, named, { pedido: read.pedido, municipio: CNPJ_MUNICIPIO });
+    return registerPedido(world, municipio, named, { pedido: read.pedido, municipio: CNPJ_MUNICIPIO });
   }
 
   private registered(pedido: Pedido, answer: EventoRegistrado | EventoRefused): string {

@@ -3,7 +3,7 @@
  * municipality it asks the service, which knows that municipality's registry, rates and anchors. Both print the same.
  */
 import { Recusado } from '../../../packages/cliente/src/index.ts';
-import { momentIn } from '../../fiscal/moment.ts';
+import { BRASILIA, momentIn } from '../../fiscal/moment.ts';
 import { type Passo, validateDocument } from '../../flows/validate-dps.ts';
 import { BODY_MAX_BYTES } from '../../published/http-limits.ts';
 import { refuseTrouble } from '../rest/refusals.ts';
@@ -11,9 +11,6 @@ import { presentValidated } from '../rest/validacao.ts';
 import { askedWrongly, type Command, type Terminal, type Values } from './command.ts';
 import { type Asked, checkOptions, explainSilence, readCheck, type SentFile, signatureOf } from './follow.ts';
 import { columns, type FaultText, faultLines, jsonText } from './text.ts';
-
-/** The zone of the day of the check, where no municipality is named. */
-const ZONE = 'America/Sao_Paulo';
 
 export const VALIDAR: Command = {
   name: 'validar',
@@ -55,7 +52,7 @@ async function validar(terminal: Terminal, values: Values, file: string): Promis
 function judgeHere(sent: SentFile): Answer {
   // The service would not read a longer body.
   if (sent.body.length > BODY_MAX_BYTES) return { erros: refuseTrouble('body_too_large', undefined).refusal.faults };
-  const validated = validateDocument(sent, momentIn(ZONE, Date.now()).date);
+  const validated = validateDocument(sent, momentIn(BRASILIA, Date.now()).date);
   return 'faults' in validated
     ? { erros: validated.faults }
     : { status: 'OK', ...presentValidated(validated), avisos: validated.avisos };

@@ -4,7 +4,7 @@
  * request in that time (D-243).
  */
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Shown } from '../../flows/caller.ts';
+import type { PresentedCertificate } from '../../flows/caller.ts';
 import type { Municipio } from '../../flows/queries.ts';
 import type { Quota } from '../../flows/quota.ts';
 import type { World } from '../../flows/world.ts';
@@ -37,7 +37,7 @@ export type AsideCall = {
   readonly headers: IncomingHttpHeaders;
   readonly body: Uint8Array;
   readonly site: string;
-  readonly shown: Shown;
+  readonly shown: PresentedCertificate;
 };
 
 /** The network address that asks, and its count, which the serving thread keeps. */

@@ -1,7 +1,7 @@
 /** A visit from its arrival to its answer and its line in the log. Every failure is answered, a bug included (D-02). */
 
-import { isoMoment, momentIn } from '../../fiscal/moment.ts';
-import { zoneOf } from '../../flows/gather-facts.ts';
+import { isoMoment } from '../../fiscal/moment.ts';
+import { municipalMoment } from '../../flows/gather-facts.ts';
 import { type StoreTrouble, storeTroubleOf, tellSeldom, tellTrouble } from '../../flows/store-trouble.ts';
 import { answerCacheable } from './caching.ts';
 import { clientOf } from './caller.ts';
@@ -76,7 +76,7 @@ export function writeOutcome(door: Door, visit: Visit, outcome: Outcome, status:
 
 /** A refusal in its envelope, with the time of the municipality. */
 export function refuse(door: Door, visit: Visit, { refusal, campo, status, em, headers, beside }: Refused): HttpAnswer {
-  const timestamp = isoMoment(momentIn(zoneOf(visit.municipio?.codigoIbge), em ?? door.world.now()));
+  const timestamp = isoMoment(municipalMoment(visit.municipio?.codigoIbge, em ?? door.world.now()));
   return {
     status: status ?? statusOfRefusal(refusal),
     headers: { ...API_HEADERS, ...JSON_TYPE, ...headers },

@@ -1,6 +1,6 @@
 /** The client and the address by which it asks, read off the connection or off the headers of the one trusted proxy. */
 import { type BlockList, isIP } from 'node:net';
-import type { Shown } from '../../flows/caller.ts';
+import type { PresentedCertificate } from '../../flows/caller.ts';
 import { bareAddress } from './buckets.ts';
 import type { HttpRequest } from './message.ts';
 
@@ -44,7 +44,11 @@ export type CertificateHeader = {
  * The certificate that came with a request. From a proxy it is the one that the proxy writes down, never the proxy's own; from
  * anybody else the header is passed over, because everybody can write one.
  */
-export function certificateIn(request: HttpRequest, header: CertificateHeader | undefined, hasTls: boolean): Shown {
+export function certificateIn(
+  request: HttpRequest,
+  header: CertificateHeader | undefined,
+  hasTls: boolean,
+): PresentedCertificate {
   const { headers, remoteAddress } = request;
   if (header !== undefined && isAmong(header.proxies, remoteAddress)) {
     const value = headers[header.name];

@@ -12,7 +12,6 @@ import {
   type EventosLidos,
   eventoOfNota,
   eventosOfNota,
-  eventosOfTipo,
   tipoNamed,
 } from '../../flows/evento-queries.ts';
 import { type NotaNamed, registerEvento } from '../../flows/register-evento.ts';
@@ -116,7 +115,7 @@ export async function listOfTipo({ world, municipio, params }: Call) {
   const chave = params.chave_acesso!;
   const tipo = tipoNamed(params.tipo_evento!);
   if (tipo === undefined) return refuseUnknownTipo(params.tipo_evento!);
-  const found = parseChave(chave) === undefined ? undefined : await eventosOfTipo(world, municipio, chave, tipo);
+  const found = parseChave(chave) === undefined ? undefined : await eventosOfNota(world, municipio, chave, tipo);
   return found === undefined ? refuseMissingNota(chave) : answerList(world, found, { tipo_evento: tipo.slug });
 }
 

@@ -2,7 +2,7 @@
 
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Refusal } from '../../fiscal/fault.ts';
-import type { Shown } from '../../flows/caller.ts';
+import type { PresentedCertificate } from '../../flows/caller.ts';
 import type { Municipio } from '../../flows/queries.ts';
 import type { Quota } from '../../flows/quota.ts';
 import type { World } from '../../flows/world.ts';
@@ -50,7 +50,7 @@ export type Call = {
   /** `https://nfse.exemplo.gov.br`: the address of the service as the caller knows it. */
   readonly site: string;
   /** The certificate that came with the request, for the routes that are for one party alone. */
-  readonly shown: () => Shown;
+  readonly shown: () => PresentedCertificate;
   /** Where it stores something. */
   readonly quota?: Quota | undefined;
 };
