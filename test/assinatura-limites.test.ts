@@ -12,7 +12,7 @@ import { checkSignature } from '../src/documents/signed.ts';
 import { readXml } from '../src/documents/xml.ts';
 import type { Fault } from '../src/fiscal/fault.ts';
 import { exampleXml } from '../src/fiscal/rules/example.ts';
-import { placedFaults } from '../src/flows/sent-documents.ts';
+import { placeFaults } from '../src/flows/sent-documents.ts';
 import { assertCostsLess, leastCpuMsOf } from './support/cost.ts';
 import { counted } from './support/counted.ts';
 import { BODY_MAX_BYTES, dearDocuments, NEAR_BYTES_MAX } from './support/dear-documents.ts';
@@ -61,7 +61,7 @@ function dearKey(value: (key: KeyObject) => Buffer): string {
 /** As the door does it. */
 function answerTo(bytes: Buffer): readonly Fault[] {
   const reading = readXml(bytes);
-  return 'fault' in reading ? [reading.fault] : placedFaults(checkSignature(reading, DPS_PROFILE).faults, reading);
+  return 'fault' in reading ? [reading.fault] : placeFaults(checkSignature(reading, DPS_PROFILE).faults, reading);
 }
 
 const ordinary = Buffer.from(signedBy(exampleXml(), provider));

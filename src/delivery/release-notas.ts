@@ -60,7 +60,7 @@ function saidaOf(world: World, municipio: Municipio, nota: NotaRetida, facts: Ib
     const read = 'faults' in opened ? opened : opened.read();
     if ('faults' in opened || 'faults' in read) throw new Error('a DPS that was accepted does not read');
     const nfse = nota.nfse.toString('utf8');
-    const judged = judgeIbsCbs(read.dps, issqnOf(nota.nfse, read.dps), facts, opened.declarado);
+    const judged = judgeIbsCbs(read.dps, issqnOf(nota.nfse, read.dps), facts, read.declarado);
     if (judged.retencao !== undefined) return { id, espera: judged.retencao };
     if (judged.faults.length > 0) {
       const reasons = judged.faults.map(({ codigo, mensagem }) => `${codigo}: ${mensagem}`);

@@ -72,7 +72,12 @@ type JudgedIbsCbs = Pick<Judged, 'ibscbs' | 'cIndOp' | 'retencao'> & Breaches;
  * Judges the group of the note, last of all. It needs nothing of the registry, so that a note that waited for a rate is judged to its
  * end as it was issued. Without a published rate only the rules that need none are judged.
  */
-export function judgeIbsCbs(dps: Dps, amounts: IssqnForIbsCbs, facts: IbsCbsFacts, declarado: Declarado): JudgedIbsCbs {
+export function judgeIbsCbs(
+  dps: Dps,
+  amounts: IssqnForIbsCbs,
+  facts: IbsCbsFacts,
+  declarado: Declarado = NADA_DECLARADO,
+): JudgedIbsCbs {
   const found: Breaches = { faults: [], avisos: [] };
   const { IBSCBS } = dps;
   if (IBSCBS === undefined) {

@@ -20,13 +20,7 @@ import type { Elemento } from '../fiscal/layout/tree.ts';
 import { isoMoment, momentIn } from '../fiscal/moment.ts';
 import type { Municipio } from '../store/municipios.ts';
 import { zoneOf } from './gather-facts.ts';
-import {
-  type DpsSignature,
-  placedFaults,
-  prestadorIn,
-  readCorpoSignature,
-  readDpsSignature,
-} from './sent-documents.ts';
+import { type DpsSignature, placeFaults, prestadorIn, readCorpoSignature, readDpsSignature } from './sent-documents.ts';
 import { stepsFor, verdictOf } from './signature-advice.ts';
 import type { World } from './world.ts';
 
@@ -152,7 +146,7 @@ function reportOf(sent: SentSignature, judgement: Judgement): SignatureReport | 
 function reportOfXml(reading: XmlDocumentReading, judgement: Judgement): SignatureReport {
   const signature = readDpsSignature(reading, judgement.trust, judgement.at);
   const { certificate, prestador } = signature;
-  const faults = withoutDocuments(placedFaults(signature.faults.slice(0, FAULTS_MAX), reading));
+  const faults = withoutDocuments(placeFaults(signature.faults.slice(0, FAULTS_MAX), reading));
   const canonical = signature.assinado ?? canonicalOfOnly(reading);
   const declarado = signature.resumo?.declarado || declaredIn(reading.root) || null;
   const calculado = canonical === undefined ? undefined : hash('sha256', canonical, 'base64');

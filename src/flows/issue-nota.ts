@@ -22,7 +22,7 @@ import type { NotaNova } from '../store/nota-columns.ts';
 import type { NextNumbers } from '../store/numeracao.ts';
 import { gatherFacts, municipalMoment } from './gather-facts.ts';
 import { type Before, type Ended, inTurn, type Refused, type SentKey, type Turn } from './idempotency.ts';
-import { isJson, openDps, placedIn, type SentDps } from './sent-documents.ts';
+import { isJson, openDps, reopenToPlace, type SentDps } from './sent-documents.ts';
 import type { World } from './world.ts';
 
 /** Where a DPS has its free text. */
@@ -97,7 +97,7 @@ async function issue(
   if ('isRepeated' in stored) return { before: await turn!.before() };
   if ('duplicateOf' in stored) {
     const fault = await duplicateFault(world, municipio, dps, stored.duplicateOf, sent);
-    return refusalOf(placedIn(sent, municipio, [fault]))!;
+    return refusalOf(reopenToPlace(sent, municipio, [fault]))!;
   }
   world.wake(municipio.tenant);
   const { nota } = stored;
@@ -129,22 +129,22 @@ async function accept(
   const received = world.now();
   const opened = openDps(sent, municipio);
   if ('faults' in opened) return opened;
-  const { declarado, placed, prestador } = opened;
+  const { place, prestador } = opened;
   const signature = opened.verify(world, municipio, received);
-  if (signature.faults.length > 0) return refusalOf(placed(signature.faults))!;
+  if (signature.faults.length > 0) return refusalOf(place(signature.faults))!;
   const before = await turn?.begin(prestador, sent.body);
   if (before !== undefined) return { before };
   const spent = await sent.quota?.take(prestador);
   if (spent !== undefined) return spent;
   const read = opened.read();
-  if ('faults' in read) return refusalOf(placed(read.faults))!;
-  const { dps } = read;
+  if ('faults' in read) return refusalOf(place(read.faults))!;
+  const { dps, declarado } = read;
 
   const instant = wholeSecond(received);
   const { facts, faults, novoPrestador } = await gatherFacts(world, municipio, dps, instant);
-  if (faults.length > 0) return refusalOf(placed(faults))!;
+  if (faults.length > 0) return refusalOf(place(faults))!;
   const judged = judge(dps, facts, declarado);
-  if ('faults' in judged) return refusalOf(placed(limitFaults(judged.faults)))!;
+  if ('faults' in judged) return refusalOf(place(limitFaults(judged.faults)))!;
   const asked = [sent.simular, dps.serv.infoCompl?.xInfComp];
   const rehearsal = findRehearsal(municipio.ambiente, asked, { xpath: X_INF_COMP });
   // A lot has no place for remarks, and what a DPS without number takes is decided where it is stored.
@@ -158,7 +158,7 @@ async function accept(
     prestador: facts.prestador.documento,
     novoPrestador,
     complete: completion(world, municipio, { dps, facts, judged, instant, sent, simular: rehearsal.simular }),
-    avisos: remarks.length === 0 ? remarks : placed(limitAvisos(remarks)),
+    avisos: remarks.length === 0 ? remarks : place(limitAvisos(remarks)),
   };
 }
 

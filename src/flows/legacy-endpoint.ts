@@ -6,7 +6,7 @@ import { readXml } from '../documents/xml.ts';
 import type { Fault, Refusal } from '../fiscal/fault.ts';
 import { DPS_VERSAO } from '../fiscal/layout/dps.ts';
 import { layoutOf } from '../fiscal/layout/layouts.ts';
-import { placedFaults } from './sent-documents.ts';
+import { placeFaults } from './sent-documents.ts';
 
 /** `endpointCorreto`: path of the address that issues. */
 export function refuseLegacy(body: Uint8Array, endpointCorreto: string): Refusal {
@@ -32,5 +32,5 @@ function misdirected(body: Uint8Array, endpointCorreto: string): readonly Fault[
     mensagem: `A DPS já é do leiaute ${layout.versao}, mas veio ao endereço do 1.00. Envie o mesmo documento para ${endpointCorreto}.`,
     encontrado: layout.versao,
   };
-  return placedFaults([fault], reading);
+  return placeFaults([fault], reading);
 }

@@ -12,7 +12,8 @@ import { CMS_CODES, partyFaults, signerFaults, XML_CODES } from '../documents/si
 import type { Trust } from '../documents/trust.ts';
 import { readXml, type XmlDocumentReading } from '../documents/xml.ts';
 import { AMBIENTES, type Ambiente } from '../fiscal/ambiente.ts';
-import { type Declarado, NADA_DECLARADO } from '../fiscal/declarado.ts';
+import { once } from '../fiscal/catalogs/table.ts';
+import type { Declarado } from '../fiscal/declarado.ts';
 import { type Aviso, type Fault, type Refusal, refusalOf } from '../fiscal/fault.ts';
 import { DPS_VERSAO } from '../fiscal/layout/dps.ts';
 import type { JsonValue } from '../fiscal/layout/json-value.ts';
@@ -54,18 +55,22 @@ type SignatureVerdict = { readonly faults: readonly Fault[]; readonly avisos: re
 
 const WITHOUT_REMARK: SignatureVerdict = { faults: [], avisos: [] };
 
+/** A DPS that was read. `declarado`: what its JSON body declares of what is reckoned here. */
+export type ReadDps = Exclude<DpsReading, Refused> & { readonly declarado?: Declarado };
+
+type Refused = Extract<DpsReading, { faults: unknown }>;
+
 export type OpenedDps = {
   /** Who signed it, and whether that holds. `at`: when it was received, in milliseconds. */
   readonly verify: (world: World, municipio: Municipio, at: number) => SignatureVerdict;
   /** The typed document, or all its structural faults. */
-  readonly read: () => DpsReading;
+  readonly read: () => ReadDps | Refused;
   /** CNPJ or CPF of the provider as it stands, before anything is judged. */
   readonly prestador: string | undefined;
-  readonly declarado: Declarado;
   /** The same faults with line and column and, for JSON, the name of the field. */
-  readonly placed: <Told extends Fault | Aviso>(told: readonly Told[]) => readonly Told[];
+  readonly place: <Told extends Fault | Aviso>(told: readonly Told[]) => readonly Told[];
   /** Steps of a calculation in the names that the sender knows. */
-  readonly named: <Step extends { readonly campo: string; readonly formula: string }>(
+  readonly nameSteps: <Step extends { readonly campo: string; readonly formula: string }>(
     steps: readonly Step[],
   ) => readonly (Step & { readonly campo_json?: string })[];
 };
@@ -83,7 +88,7 @@ function openXml({ kind, body }: SentDps & { kind: 'xml' | 'rps' }, { ambiente }
   const reading = readXml(body);
   if ('fault' in reading) return { faults: [reading.fault] };
   const version = versionFault(reading.root);
-  if (version !== undefined) return refusalOf(placedFaults([version], reading))!;
+  if (version !== undefined) return refusalOf(placeFaults([version], reading))!;
   return {
     verify: (world, municipio, at) => (kind === 'rps' ? WITHOUT_REMARK : verifyDps(world, municipio, reading, at)),
     read: () => {
@@ -91,9 +96,8 @@ function openXml({ kind, body }: SentDps & { kind: 'xml' | 'rps' }, { ambiente }
       return readDps(root, { source: reading });
     },
     prestador: documentOfPrest(reading.root),
-    declarado: NADA_DECLARADO,
-    placed: (told) => placedFaults(told, reading),
-    named: (steps) => steps,
+    place: (told) => placeFaults(told, reading),
+    nameSteps: (steps) => steps,
   };
 }
 
@@ -101,17 +105,18 @@ function openJson(sent: SentDps & { kind: 'json' }, { ambiente, codigoIbge }: De
   const json = readJson(sent.body);
   if ('fault' in json) return { faults: [json.fault] };
   const { tpAmb, forcesTpAmb } = AMBIENTES[ambiente];
-  const corpo = readCorpo(json, { tpAmb, forcesTpAmb, lugar: lugarOf(ambiente, codigoIbge) });
-  const isRead = !('faults' in corpo);
+  const read = once(() => readCorpo(json, { tpAmb, forcesTpAmb, lugar: lugarOf(ambiente, codigoIbge) }));
   const prestador = prestadorIn(json.value);
   return {
     verify: (world, municipio, at) => verifyCorpo(world, municipio, sent, prestador, at),
-    read: () => corpo,
+    read,
     prestador,
-    declarado: isRead ? corpo.declarado : NADA_DECLARADO,
-    // The faults of a body that could not be read come with their places.
-    placed: (told) => (isRead ? corpo.placed(told) : told),
-    named: (steps) => steps.map(stepInNamesOfBody),
+    place: (told) => {
+      const corpo = read();
+      // The faults of a body that could not be read come with their places.
+      return 'faults' in corpo ? told : corpo.place(told);
+    },
+    nameSteps: (steps) => steps.map(stepInNamesOfBody),
   };
 }
 
@@ -123,9 +128,9 @@ function lugarOf(ambiente: Ambiente, codigoIbge: string | undefined): Readonly<R
 }
 
 /** The faults of a document that is no longer open, in their places. */
-export function placedIn(sent: SentDps, destination: Destination, faults: readonly Fault[]): readonly Fault[] {
+export function reopenToPlace(sent: SentDps, destination: Destination, faults: readonly Fault[]): readonly Fault[] {
   const opened = openDps(sent, destination);
-  return 'faults' in opened ? faults : opened.placed(faults);
+  return 'faults' in opened ? faults : opened.place(faults);
 }
 
 // Who signed it, and whether the signature holds.
@@ -265,7 +270,7 @@ function versionFault(root: Elemento): Fault | undefined {
 }
 
 /** The same faults with line and column of the element they are about, or of the one that misses it. */
-export function placedFaults<Told extends Fault | Aviso>(
+export function placeFaults<Told extends Fault | Aviso>(
   faults: readonly Told[],
   reading: XmlDocumentReading,
 ): readonly Told[] {

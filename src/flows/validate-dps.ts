@@ -17,7 +17,7 @@ import { EXAMPLE_FACTS } from '../fiscal/rules/trial.ts';
 import type { Municipio } from '../store/municipios.ts';
 import { factsForStranger, gatherFacts, prestadorOfFirstDps } from './gather-facts.ts';
 import { duplicateFault, identifierOf, nextNumbersFor, numberRemarks, wholeSecond } from './issue-nota.ts';
-import { type OpenedDps, openDps, type SentDps } from './sent-documents.ts';
+import { type OpenedDps, openDps, type ReadDps, type SentDps } from './sent-documents.ts';
 import type { World } from './world.ts';
 
 /**
@@ -75,14 +75,14 @@ export async function validateNota(
   const instant = wholeSecond(received);
   if (isUnsigned) {
     const { facts } = await factsForStranger(world, municipio, dps, instant);
-    return asStranger(municipio, opened, dps, { facts, signatureFaults });
+    return asStranger(municipio, opened, read, { facts, signatureFaults });
   }
   const gathered = await gatherFacts(world, municipio, dps, instant);
   const [duplicate, next] = await Promise.all([
     duplicateOf(world, municipio, dps, sent),
     nextNumbersFor(world, municipio, dps),
   ]);
-  return judgeOpened(opened, dps, gathered.facts, {
+  return judgeOpened(opened, read, gathered.facts, {
     before: gathered.faults,
     after: duplicate,
     avisos: [...signature.avisos, ...numberRemarks(municipio, dps, next)],
@@ -96,10 +96,10 @@ type StrangerFacts = { readonly facts: Facts; readonly signatureFaults: readonly
 function asStranger(
   municipio: Municipio,
   opened: OpenedDps,
-  dps: Dps,
+  { dps, declarado }: ReadDps,
   { facts, signatureFaults }: StrangerFacts,
 ): Invalidated {
-  const judgement = judgeWhole(dps, facts, opened.declarado);
+  const judgement = judgeWhole(dps, facts, declarado);
   const ofRules = 'faults' in judgement ? judgement.faults : [];
   const refusal = refuseOpened(opened, [...signatureFaults, ...ofRules])!;
   if ('faults' in judgement) {
@@ -144,7 +144,7 @@ export function validateDocument(sent: SentDps, hoje: string): Validated | Refus
     prestador: found?.prestador ?? EXAMPLE_FACTS.prestador,
     regrasNacionais: AMBIENTES.homologacao.regrasNacionais,
   };
-  return judgeOpened(opened, dps, facts, { before: found?.faults ?? [], after: [], avisos: [] });
+  return judgeOpened(opened, read, facts, { before: found?.faults ?? [], after: [], avisos: [] });
 }
 
 /** What other steps found: before the rules in the order of the answer, and after them. */
@@ -156,22 +156,27 @@ type Besides = {
   readonly nDPS?: bigint | undefined;
 };
 
-function judgeOpened(opened: OpenedDps, dps: Dps, facts: Facts, besides: Besides): Validated | Refusal {
-  const judgement = judgeWhole(dps, facts, opened.declarado);
+function judgeOpened(
+  opened: OpenedDps,
+  { dps, declarado }: ReadDps,
+  facts: Facts,
+  besides: Besides,
+): Validated | Refusal {
+  const judgement = judgeWhole(dps, facts, declarado);
   const broken = 'faults' in judgement ? judgement.faults : [];
   const refusal = refuseOpened(opened, [...besides.before, ...broken, ...besides.after]);
   return refusal ?? explainJudged(opened, dps, facts, judgement as Judged, besides);
 }
 
 /** The refusal of these faults in their places; undefined without any. */
-function refuseOpened({ placed }: OpenedDps, faults: readonly Fault[]): Refusal | undefined {
+function refuseOpened({ place }: OpenedDps, faults: readonly Fault[]): Refusal | undefined {
   const refusal = refusalOf(faults);
-  return refusal && refusalOf(placed(refusal.faults));
+  return refusal && refusalOf(place(refusal.faults));
 }
 
 /** What was judged, with every step of its calculation. */
 function explainJudged(
-  { placed, named }: OpenedDps,
+  { place, nameSteps }: OpenedDps,
   dps: Dps,
   facts: Facts,
   { amounts, ibscbs, cLocIncid, retencao, avisos }: Judged,
@@ -185,11 +190,11 @@ function explainJudged(
     ibscbs,
     cLocIncid,
     idDps: nDPS === undefined ? undefined : identifierOf(dps, nDPS),
-    calculo: named<Passo>([
+    calculo: nameSteps<Passo>([
       ...explainIssqn(dps, facts, amounts),
       ...(ibscbs === undefined || input === undefined ? [] : explainIbsCbs(input, ibscbs, facts.tabelaIbsCbs)),
     ]),
-    avisos: placed(limitAvisos([...besides.avisos, ...avisos.map((aviso) => notYetHeld(aviso, retencao))])),
+    avisos: place(limitAvisos([...besides.avisos, ...avisos.map((aviso) => notYetHeld(aviso, retencao))])),
   };
 }
 

@@ -146,8 +146,8 @@ describe('the property of a fault', () => {
     const json = readJson(Buffer.from(text));
     assert.ok('value' in json);
     const read = readCorpo(json, { tpAmb: '2' });
-    assert.ok('placed' in read);
-    const [undeclared] = read.placed([
+    assert.ok('place' in read);
+    const [undeclared] = read.place([
       { xpath: '/NFSe/infNFSe/IBSCBS/valores/vBC', mensagem: 'A base seria negativa.' },
     ]);
     assert.equal(undeclared!.campo, undefined);

@@ -672,14 +672,14 @@ describe('choices and groups', () => {
       valor_dedutivel: 5,
       valor: 5,
     };
-    const { dps, placed } = accepted({ deducao_reducao: { documentos: [documento, { ...documento, valor: '4.00' }] } });
+    const { dps, place } = accepted({ deducao_reducao: { documentos: [documento, { ...documento, valor: '4.00' }] } });
     const { documentos } = dps.valores.vDedRed!;
     assert.deepEqual(
       documentos?.docDedRed.map(({ vDeducaoReducao }) => vDeducaoReducao),
       [decimal('5.00'), decimal('4.00')],
     );
     const xpath = '/DPS/infDPS/valores/vDedRed/documentos/docDedRed[2]/vDeducaoReducao';
-    const [fault] = placed([{ codigo: 'E0436', xpath, mensagem: 'x' }]);
+    const [fault] = place([{ codigo: 'E0436', xpath, mensagem: 'x' }]);
     assert.equal(fault?.campo, 'deducao_reducao.documentos[1].valor');
     const lines = JSON.stringify(
       { ...BODY, deducao_reducao: { documentos: [documento, { ...documento, valor: '4.00' }] } },

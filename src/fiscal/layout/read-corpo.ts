@@ -74,7 +74,7 @@ export type CorpoReading =
       readonly id: string;
       readonly declarado: Declarado;
       /** The same faults or remarks, each with its property, line and column, and told in the names of the body. */
-      placed<T extends Told>(found: readonly T[]): readonly (T & Placed)[];
+      place<T extends Told>(found: readonly T[]): readonly (T & Placed)[];
     }
   | { readonly faults: readonly Fault[] };
 
@@ -98,7 +98,7 @@ export function readCorpo(document: JsonDocument, context: CorpoContext): CorpoR
   const root = body.element('DPS', '', [infDPS], [{ name: 'versao', namespace: '', value: DPS_VERSAO }]);
 
   const read = readDps(root, { words: WORDS });
-  const placed = <T extends Told>(found: readonly T[]): readonly (T & Placed)[] =>
+  const place = <T extends Told>(found: readonly T[]): readonly (T & Placed)[] =>
     found.map((one) => ({ ...one, ...wordsOf(one), ...placeOf(one.xpath, body, document) }));
   const own = body.faults
     .toSorted((a, b) => a.offset - b.offset)
@@ -112,11 +112,11 @@ export function readCorpo(document: JsonDocument, context: CorpoContext): CorpoR
   const structural = (unlisted === 0 ? ofReader : ofReader.slice(0, -1)).filter(
     ({ xpath }) => !body.places.isExplained(xpath),
   );
-  const faults = inLayoutOrder([...own, ...placed(structural.map((fault) => body.asWritten(fault)))]);
+  const faults = inLayoutOrder([...own, ...place(structural.map((fault) => body.asWritten(fault)))]);
   if (faults.length > 0) return { faults: listFaults(faults, body.unlisted + unlisted, 'E0010') };
   // Whatever explains a fault of the structure is a fault itself.
-  if ('faults' in read) return { faults: placed(read.faults) };
-  return { root, dps: read.dps, id: read.id, declarado: body.declarado(), placed };
+  if ('faults' in read) return { faults: place(read.faults) };
+  return { root, dps: read.dps, id: read.id, declarado: body.declarado(), place };
 }
 
 const DPS_IN_FULL =
@@ -274,7 +274,7 @@ class Body {
     if (value === undefined && campo.padrao === undefined && due === undefined) return;
     const xpath = `${base}/${leaf.name}`;
     if (due !== undefined) {
-      this.#tell(unplaced(campo.name, due, xpath), this.places.offsetOf(DPS_BASE));
+      this.#tell(unplace(campo.name, due, xpath), this.places.offsetOf(DPS_BASE));
       into.push(this.#spoken(leaf.name, due, xpath));
       return;
     }
@@ -458,7 +458,7 @@ const NOTHING = { children: [], text: '' };
 const STAND_IN_ID = 'DPS0';
 
 /** E002 with the line to add. */
-function unplaced(name: string, text: string, xpath: string): Fault {
+function unplace(name: string, text: string, xpath: string): Fault {
   const line = propertyText(name, JSON.stringify(text));
   const mensagem = `Falta ${name}. Em produção o corpo assinado diz para que município e ambiente foi feito, e assim não serve em outro. Acrescente ao corpo, antes de assinar: ${line}`;
   return { codigo: 'E002', xpath, campo: name, mensagem, esperado: text };

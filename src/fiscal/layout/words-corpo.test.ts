@@ -120,7 +120,7 @@ function answers(): readonly (Pick<Fault, 'codigo' | 'mensagem' | 'esperado'> & 
       const read = readCorpo(document, { tpAmb: '2' });
       if ('faults' in read) return read.faults;
       const judged = judge(read.dps, EXAMPLE_FACTS, read.declarado);
-      return read.placed<Pick<Fault, 'codigo' | 'xpath' | 'mensagem'> & Partial<Fault>>(
+      return read.place<Pick<Fault, 'codigo' | 'xpath' | 'mensagem'> & Partial<Fault>>(
         'faults' in judged ? judged.faults : judged.avisos,
       );
     }),
