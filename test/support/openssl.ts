@@ -72,6 +72,7 @@ export function opensslAuthority(): {
 } {
   const folder = freshFolder();
   const keys = new Map<string, string>();
+  const requests = new Map<string, string>();
   let count = 0;
 
   function keyFile(name: string): string {
@@ -109,10 +110,14 @@ export function opensslAuthority(): {
     const last = ['-days', String(wish.days ?? 365), '-set_serial', serial, digest, '-out', `${base}.pem`];
     if (wish.issuer === undefined) openssl('req', '-x509', '-new', ...named, '-extensions', 'ext', ...last);
     else {
-      openssl('req', '-new', ...named, '-out', `${base}.csr`);
+      // A request says the key and the name; what else the certificate says is the issuer's.
+      const asked = `${key} ${wish.subject}`;
+      const request = requests.get(asked) ?? `${base}.csr`;
+      if (!requests.has(asked)) openssl('req', '-new', ...named, '-out', request);
+      requests.set(asked, request);
       const by = ['-CA', wish.issuer.file, '-CAkey', wish.issuer.keyFile];
       const extensions = ['-extfile', `${base}.cnf`, '-extensions', 'ext'];
-      openssl('x509', '-req', '-in', `${base}.csr`, ...by, ...extensions, ...last);
+      openssl('x509', '-req', '-in', request, ...by, ...extensions, ...last);
     }
     const pem = readFileSync(`${base}.pem`, 'utf8');
     const der = Buffer.from(pem.replace(/-----[^-]+-----/g, ''), 'base64');
