@@ -45,8 +45,18 @@ async function checkoutOf(uid: number): Promise<Checkout> {
   return { folder, project };
 }
 
+/** As the account of the test gives it, which has nothing of the run. */
 function asRoot(project: string, ...args: readonly string[]): void {
   const { NODE_COMPILE_CACHE: _, ...env } = process.env;
+  runAsRoot(project, env, args);
+}
+
+/** The same with what Node compiled kept outside of the project: it starts in half the time. */
+function asRootAgain(project: string, ...args: readonly string[]): void {
+  runAsRoot(project, { ...process.env, NODE_COMPILE_CACHE: path.join(path.dirname(project), 'compilado') }, args);
+}
+
+function runAsRoot(project: string, env: NodeJS.ProcessEnv, args: readonly string[]): void {
   const command = [path.join(project, 'src/main.ts'), ...args];
   const { status, stderr } = spawnSync(process.execPath, command, { cwd: project, env, encoding: 'utf8' });
   assert.equal(status, 0, `${args.join(' ')}: ${stderr}`);
@@ -67,8 +77,8 @@ describe('root, beside the service of an account', { skip }, () => {
     const { project } = await checkoutOf(NOBODY);
     asRoot(project, '--version');
     asRoot(project, 'municipio', 'criar', 'exemplo', '--ibge', '3550308');
-    asRoot(project, 'municipio', 'mostrar', 'exemplo');
-    asRoot(project, 'validar', 'examples/dps.xml');
+    asRootAgain(project, 'municipio', 'mostrar', 'exemplo');
+    asRootAgain(project, 'validar', 'examples/dps.xml');
     const data = path.join(project, 'data');
     assert.equal(statSync(data).uid, NOBODY);
     assert.equal(statSync(path.join(data, 'pg')).uid, NOBODY, 'the database is of the account, which can start it');
@@ -77,12 +87,12 @@ describe('root, beside the service of an account', { skip }, () => {
 
   test('gives what its commands write to who owns the folder around it', async () => {
     const { project } = await checkoutOf(NOBODY);
-    asRoot(project, 'pki', '--pasta', 'data/pki', '--senha', 'segredo');
+    asRootAgain(project, 'pki', '--pasta', 'data/pki', '--senha', 'segredo');
     const [pfx] = globSync('data/pki/prestadores/*.pfx', { cwd: project });
     const key = ['--pfx', pfx!, '--senha', 'segredo'];
-    asRoot(project, 'assinar', 'examples/dps.xml', ...key, '--saida', 'assinada.xml');
-    asRoot(project, 'municipio', 'criar', 'exemplo', '--ibge', '3550308');
-    asRoot(
+    asRootAgain(project, 'assinar', 'examples/dps.xml', ...key, '--saida', 'assinada.xml');
+    asRootAgain(project, 'municipio', 'criar', 'exemplo', '--ibge', '3550308');
+    asRootAgain(
       project,
       'prestador',
       'importar',

@@ -19,6 +19,7 @@ import { RULES } from '../src/fiscal/rules/rules.ts';
 import { nfseXsd } from '../src/published/layout/xsd.ts';
 import { recogniseNfse, signatureHolds } from '../src/simulador/canonical-nfse.ts';
 import { AJUDA_DE_FALTAS, type Simulador } from '../src/simulador/simulador.ts';
+import { nfseHere } from './support/cli.ts';
 import { ownPort } from './support/ports.ts';
 import fc from './support/seed.ts';
 import {
@@ -1074,13 +1075,14 @@ describe('the command', () => {
 
   test('what is missing or wrong is said plainly', async () => {
     const dados = await tempFolder();
-    const missing = run('--dados', dados);
-    assert.equal(missing.status, 2);
-    assert.match(missing.stderr, /Falta --certificado, --chave, --clientes\./);
-    const port = run(...files(), '--dados', dados, '--porta', 'x');
-    assert.equal(port.status, 2);
-    assert.match(port.stderr, /--porta pede um número/);
+    const missing = await nfseHere(['adn-simulador', '--dados', dados]);
+    assert.equal(missing.code, 2);
+    assert.match(missing.err, /Falta --certificado, --chave, --clientes\./);
+    const port = await nfseHere(['adn-simulador', ...files(), '--dados', dados, '--porta', 'x']);
+    assert.equal(port.code, 2);
+    assert.match(port.err, /--porta pede um número/);
     const { port: taken } = new URL(simulador.address);
+    // In a process, as it is given.
     const busy = run(...files(), '--dados', dados, '--porta', taken, '--controle', '0');
     assert.equal(busy.status, 1);
     assert.match(busy.stderr, new RegExp(`127\\.0\\.0\\.1:${taken} já está em uso.*--porta`));
