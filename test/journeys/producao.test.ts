@@ -25,6 +25,7 @@ import { checkSignature } from '../../src/documents/signed.ts';
 import { readXml, xsdErrors } from '../../src/documents/xml.ts';
 import { exampleXml } from '../../src/fiscal/rules/example.ts';
 import { onEnd } from '../support/cleanup.ts';
+import { runBeside } from '../support/cli.ts';
 import { request } from '../support/http.ts';
 import { freshDataDir, ROOT, readyDataDir } from '../support/process.ts';
 import { until } from '../support/until.ts';
@@ -120,7 +121,7 @@ describe('a municipality with a queue', () => {
     onEnd(() => service.end('SIGINT'));
     const keys = stage.pki.prestadores.slice(0, 3);
     const providers = keys.map(({ documento }) => ({ documento, razaoSocial: 'Prestador de Teste Ltda' }));
-    await registerTenant(stage, { slug: 'fila', ibge: '3550308', adn: simulator.address, providers }, env);
+    await registerTenant(stage, { slug: 'fila', ibge: '3550308', adn: simulator.address, providers }, env, runBeside);
     prestadores = keys;
     documents = signedDps(exampleXml({ tpAmb: '1', serie: '1', nDPS: '1' }), keys, 1, 2 * NOTES);
   });
@@ -153,7 +154,7 @@ describe('a municipality with a queue', () => {
     // Once it is known that nobody answers, it has been tried.
     let waiting = '';
     const isSaid = async (): Promise<boolean> => {
-      waiting = await run(['municipio', 'mostrar', 'fila'], env);
+      waiting = await runBeside(['municipio', 'mostrar', 'fila'], env);
       return /transmissão/.test(waiting);
     };
     await until(async () => (await isSaid()) || undefined, 'it is said that the environment is away');

@@ -10,7 +10,6 @@ import {
   openStage,
   type Running,
   registerTenant,
-  run,
   type Simulator,
   type Stage,
   start,
@@ -20,6 +19,7 @@ import {
 import { NAME } from '../../src/store/embedded.ts';
 import { Client } from '../../src/store/pg.ts';
 import { onEnd } from './cleanup.ts';
+import { runBeside } from './cli.ts';
 import { ownPort } from './ports.ts';
 import { readyDataDir, serverProcesses } from './process.ts';
 import { until } from './until.ts';
@@ -109,8 +109,8 @@ export async function openPalco(seed: number): Promise<Palco> {
   const providers = stage.pki.prestadores
     .slice(0, PROVIDERS)
     .map(({ documento }) => ({ documento, razaoSocial: 'Prestador de Teste Ltda' }));
-  await registerTenant(stage, { slug: SLUG, ibge: '3550308', adn: adn.running().address, providers }, env);
-  await run(['municipio', 'alterar', 'integracao', '--limite-endereco', '0', '--limite-prestador', '0'], env);
+  await registerTenant(stage, { slug: SLUG, ibge: '3550308', adn: adn.running().address, providers }, env, runBeside);
+  await runBeside(['municipio', 'alterar', 'integracao', '--limite-endereco', '0', '--limite-prestador', '0'], env);
   const serviceB = await keep(() => startService({ ...env, PORT: portB }));
   const transmissor = await keep(() => start(['transmitir'], env, /Transmitindo o que está em/));
 
