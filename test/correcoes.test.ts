@@ -63,17 +63,20 @@ const without = (xpath: string): string => xpath.replace(/\[\d+\]/g, '');
 function follow(first: string, trial: Trial, one?: number): number {
   let text = first;
   let followed = 0;
+  // What the round before found in this text.
+  let known: readonly Answered[] | undefined;
   for (let round = 0; round < ROUNDS_MAX * (one === undefined ? 1 : 10); round += 1) {
     const faults = trial.answer(text);
     const offered = faults.filter(({ correcao }) => correcao !== undefined);
     if (offered.length === 0) return followed;
     followed += 1;
-    const before = trial.structure(text);
+    const before = known ?? trial.structure(text);
     const corrected = correct(text, faults, one);
     const said = `${offered.map(({ codigo, xpath, correcao }) => `${codigo} ${xpath}: ${correcao}`).join('\n')}\n${text}`;
     assert.notEqual(corrected, text, `nothing changes: ${said}`);
     assertWellFormed(corrected, said);
-    if (before !== undefined) assertNothingNew(before, trial.structure(corrected), offered, said);
+    known = before && trial.structure(corrected);
+    if (before !== undefined) assertNothingNew(before, known, offered, said);
     text = corrected;
   }
   assert.fail(`does not come to an end:\n${first}\n…\n${text}`);
