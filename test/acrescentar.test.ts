@@ -313,7 +313,7 @@ describe('beside a service of the copy', () => {
     const files = tests.map((name) => path.join(copy, `src/fiscal/${name}.test.ts`));
     const tried = spawnSync(process.execPath, ['--test', '--test-isolation=none', '--test-reporter=spec', ...files], {
       cwd: copy,
-      env: { ...process.env, NODE_TEST_CONTEXT: undefined },
+      env: { ...process.env, ...ownCache(), NODE_TEST_CONTEXT: undefined },
       encoding: 'utf8',
     });
     assert.equal(tried.status, 0, tried.stdout.slice(-4_000));
