@@ -40,11 +40,11 @@ export type Setting<Value = unknown> = Kind<Value> & {
   readonly parse?: (text: string) => Value | Problem;
   readonly title: string;
   /** The value, or what counts without one. */
-  readonly show: (value: Value | undefined, of: Shown) => string;
+  readonly show: (value: Value | undefined, of: Circumstances) => string;
 };
 
 /** What the text of a value may depend on. */
-type Shown = { readonly ambiente: Ambiente; readonly hasAdn: boolean };
+type Circumstances = { readonly ambiente: Ambiente; readonly hasAdn: boolean };
 
 const setting = <Value>(row: Setting<Value>): Setting<Value> => row;
 

@@ -88,7 +88,7 @@ function refuseCaller(mensagem: string): Refusal {
   return { faults: [fault] };
 }
 
-/** As it is answered to its holder. */
+/** A client certificate as it is answered to its holder. */
 export type CertificadoApresentado = {
   readonly titular: string;
   readonly documento: string | null;
@@ -99,7 +99,7 @@ export type CertificadoApresentado = {
 
 const DAY_MS = 86_400_000;
 
-/** The certificate of a caller with its validity; of the name only what is no document. */
+/** The certificate of a caller with its validity; its name without the document. */
 export function certificadoApresentado(world: World, municipio: Municipio, one: Certificate): CertificadoApresentado {
   const at = (instant: number): string => isoMoment(municipalMoment(municipio.codigoIbge, instant));
   return {

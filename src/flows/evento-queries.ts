@@ -94,7 +94,7 @@ function withProxima(row: EventoRow, now: number): WithProxima {
   return { evento, proxima };
 }
 
-/** What a reading touches: also of a command, beside the service. */
+/** The parts of the world that a reading needs; a command has them beside the service. */
 type QueryWorld = Pick<World, 'store' | 'now'>;
 
 /** An event as it was answered when it was registered, whatever has become of it. */

@@ -108,7 +108,7 @@ async function openFacts(
   };
 }
 
-/** What a DPS names of the municipality's registers. */
+/** The keys of a DPS in the municipality's registers. */
 function nomeadoBy({ prest, serv, valores }: Dps): NomeadoPelaDps {
   return {
     nBM: valores.trib.tribMun.BM?.nBM,
@@ -121,7 +121,7 @@ function nomeadoBy({ prest, serv, valores }: Dps): NomeadoPelaDps {
   };
 }
 
-/** Of the provider's own note; somebody else's is not looked for. */
+/** The note that a DPS replaces. Only the provider's own notes are looked for. */
 async function replacedNota(
   world: World,
   { tenant }: Municipio,
@@ -135,7 +135,7 @@ async function replacedNota(
     : { estado: nota.estado, eventos: listStanding(nota.eventos.map(toEventoNaNota)) };
 }
 
-/** With faults the provider is a stand-in, so that a dry run can go on and tell the rest. */
+/** The provider of a DPS. With faults it is a stand-in, so that a dry run can go on and tell the rest. */
 export type Found = {
   readonly prestador: Prestador;
   readonly novo: boolean;
@@ -149,7 +149,9 @@ async function findPrestador(world: World, municipio: Municipio, dps: Dps): Prom
   const settings = AMBIENTES[municipio.ambiente];
   const establishments = await world.store.prestadores.listOf(municipio.tenant, documento);
   if (establishments.length === 0) {
-    return settings.registersPrestador ? prestadorOfFirstDps(dps, documento) : refusePrestador(dps, notRegistered(dps));
+    return settings.registersPrestador
+      ? prestadorOfFirstDps(dps, documento)
+      : refusePrestador(dps, describeUnregistered(dps));
   }
   if (!settings.checksAuthorization) {
     // A registration that is nobody's is let pass here, and one of the provider's is meant.
@@ -175,14 +177,14 @@ function chooseAuthorized(establishments: readonly Prestador[], dps: Dps): Found
   return refusePrestador(dps, NAO_AUTORIZADO);
 }
 
-/** What the registry has against a provider none of whose establishments may issue. */
+/** The registry's fault for a provider none of whose establishments may issue. */
 export const NAO_AUTORIZADO: Fault = {
   codigo: 'E102',
   xpath: '/DPS/infDPS/prest',
   mensagem: 'O prestador está cadastrado no município, mas não está autorizado a emitir NFS-e. Procure a prefeitura.',
 };
 
-/** All of them when no registration was sent. */
+/** The establishments of a municipal registration; all of them when none was sent. */
 function ofRegistration(establishments: readonly Prestador[], im: string | undefined): readonly Prestador[] {
   if (im === undefined) return establishments;
   return establishments.filter((one) => bareIm(one.inscricaoMunicipal ?? '') === bareIm(im));
@@ -251,7 +253,7 @@ function prestadorAsSaid(dps: Dps): Prestador {
 /** Value of `opSimpNac` (leiaute 1.01). */
 const NAO_OPTANTE = '1';
 
-function notRegistered(dps: Dps): Fault {
+function describeUnregistered(dps: Dps): Fault {
   const name = dps.prest.CNPJ !== undefined ? 'CNPJ' : 'CPF';
   const mensagem = `O ${name} do prestador não está cadastrado neste município. Confira o documento e o endereço de envio, ou procure a prefeitura.`;
   return { codigo: 'E101', xpath: `/DPS/infDPS/prest/${name}`, mensagem };

@@ -1,6 +1,6 @@
 /**
- * What the address of layout 1.00 answers: that it is closed, whatever came. Who sent a DPS of 1.01 to it has only the
- * address wrong, and is told so (D-14). Nothing is stored.
+ * The address of layout 1.00 answers that it is closed, whatever came. A sender of a DPS of 1.01 has only the address wrong, and is told
+ * so (D-14). Nothing is stored.
  */
 import { readXml } from '../documents/xml.ts';
 import type { Fault, Refusal } from '../fiscal/fault.ts';
@@ -16,11 +16,11 @@ export function refuseLegacy(body: Uint8Array, endpointCorreto: string): Refusal
     mensagem: `A emissão pelo leiaute 1.00 foi encerrada. Envie a DPS do leiaute ${DPS_VERSAO} para ${endpointCorreto}.`,
     detalhes: { endpoint_correto: endpointCorreto },
   };
-  return { faults: [closed, ...misdirected(body, endpointCorreto)] };
+  return { faults: [closed, ...refuseAddress(body, endpointCorreto)] };
 }
 
-/** E110, with its place, when the document is of the layout that is issued. */
-function misdirected(body: Uint8Array, endpointCorreto: string): readonly Fault[] {
+/** E110 with its place: the document is of a layout that is issued, and only the address is wrong. */
+function refuseAddress(body: Uint8Array, endpointCorreto: string): readonly Fault[] {
   if (body.length === 0) return [];
   const reading = readXml(body);
   if ('fault' in reading || reading.root.name !== 'DPS') return [];

@@ -104,7 +104,7 @@ async function eventoNamed(
   return row === undefined ? { problem: `Não há evento ${id} em ${slug}. ${HOW_TO_FIND(slug)}` } : { row, tenant };
 }
 
-/** As far as a bigint goes. */
+/** The number of an event, as far as a bigint goes. */
 const ID = /^[1-9]\d{0,17}$/;
 
 const HOW_TO_FIND = (slug: string): string => `nfse evento listar CHAVE --municipio ${slug} mostra os de uma nota.`;
@@ -119,7 +119,7 @@ function maskCampos({ campos, codigo_tipo_evento }: EventoRow): Readonly<Record<
 
 // Moving by hand.
 
-/** What an operator may do, by the word of its command. */
+/** The moves of an operator, by the word of their command. */
 const OPERACOES = {
   reprocessar: 'reprocessamento',
   separar: 'separacao',
@@ -150,7 +150,7 @@ export type Movido = {
   readonly stands: boolean;
 };
 
-/** What the integrator reads of an end that the operator gave no reason for; the other moves are not ends. */
+/** Reasons that the integrator reads where the operator gave none; the other moves end nothing. */
 const UNSAID: Readonly<Partial<Record<Operacao, string>>> = {
   cancelar: 'Retirado pela prefeitura antes do envio.',
   dispensar: 'Envio dispensado pela prefeitura.',

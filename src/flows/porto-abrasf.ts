@@ -173,7 +173,7 @@ async function cancelar(pedido: Pedido): Promise<Resposta> {
   if (spent !== undefined) return refuseFaults(spent);
   const strange = await registrationMensagens(world, municipio, dito);
   if (strange.length > 0) return { mensagens: strange };
-  if (!isCodigoOf(municipio, dito.codigoMunicipio)) return refuseWith('E42', codigoShown(dito));
+  if (!isCodigoOf(municipio, dito.codigoMunicipio)) return refuseWith('E42', describeCodigo(dito));
   const rehearsal = readRehearsal(municipio, simular);
   if ('mensagens' in rehearsal) return rehearsal;
   const nota = await findNota(world, municipio, dito);
@@ -191,7 +191,7 @@ async function cancelar(pedido: Pedido): Promise<Resposta> {
   if (registered === 'not_found') return refuseWith('E78');
   if ('faults' in registered) return { mensagens: registered.faults.map(mensagemOfCancelamento) };
   const em = formatMoment(municipalMoment(municipio.codigoIbge, wholeSecond(world.now())));
-  const received = isPedidoWhole(inf, modelo) ? pedidoAsReceived(documento, read) : pedidoXml(dito);
+  const received = isPedidoWhole(inf, modelo) ? copyPedido(documento, read) : pedidoXml(dito);
   return { xml: cancelamentoXml(nota.chave, received, em, modelo) };
 }
 
@@ -200,7 +200,7 @@ function isCodigoOf({ codigoIbge }: Municipio, codigo: string): boolean {
   return codigoIbge === undefined ? municipioOf(codigo) !== undefined : codigo === codigoIbge;
 }
 
-function codigoShown({ codigoMunicipio }: PedidoDeCancelamento): string {
+function describeCodigo({ codigoMunicipio }: PedidoDeCancelamento): string {
   return `(CodigoMunicipio: ${codigoMunicipio.slice(0, 40)})`;
 }
 
@@ -217,11 +217,11 @@ async function findNota(
   const chave = nota.chave_acesso;
   const emissor = chave.slice(0, 7);
   if (dito.codigoMunicipio === emissor) return { chave };
-  return refuseWith('E42', `${codigoShown(dito)} A nota é do município ${emissor} (OrgaoGerador).`);
+  return refuseWith('E42', `${describeCodigo(dito)} A nota é do município ${emissor} (OrgaoGerador).`);
 }
 
 /** The request as it came, with the signature that covers it. */
-function pedidoAsReceived({ reading }: SoapDocumento, { pedido, inf }: PedidoLido): string {
+function copyPedido({ reading }: SoapDocumento, { pedido, inf }: PedidoLido): string {
   const parts = [inf, ...pedido.children.filter(isSignature)];
   return `<Pedido>${parts.map((one) => reading.canonicalOf(one)).join('')}</Pedido>`;
 }

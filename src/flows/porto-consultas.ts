@@ -2,7 +2,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { infNfseOf } from '../documents/own-note.ts';
 import { readXml } from '../documents/xml.ts';
-import { childrenOf, prestadorOf, textOf } from '../fiscal/abrasf/lote.ts';
+import { CNPJ, childrenOf, prestadorOf, textOf } from '../fiscal/abrasf/lote.ts';
 import { type Mensagem, mensagemOf, rpsNamed } from '../fiscal/abrasf/mensagens.ts';
 import type { Modelo } from '../fiscal/abrasf/modelo.ts';
 import { compNfse, nestLeaves } from '../fiscal/abrasf/nota.ts';
@@ -214,7 +214,7 @@ function parteOf(root: Elemento, name: string, malformed: string): Parte | { rea
   const [cnpj, cpf, im] = ['CpfCnpj/Cnpj', 'CpfCnpj/Cpf', 'InscricaoMunicipal'].map((one) =>
     textOf(root, `${name}/${one}`),
   );
-  const isWrong = (cnpj !== undefined && !/^[0-9A-Z]{14}$/.test(cnpj)) || (cpf !== undefined && !/^\d{11}$/.test(cpf));
+  const isWrong = (cnpj !== undefined && !CNPJ.test(cnpj)) || (cpf !== undefined && !/^\d{11}$/.test(cpf));
   if (isWrong) return refuseWith(malformed, `(${(cnpj ?? cpf)!.slice(0, 40)})`);
   return { documento: cnpj ?? cpf, im };
 }

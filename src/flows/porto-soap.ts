@@ -10,16 +10,16 @@ import type { World } from './world.ts';
 
 export type RespostaSoap = {
   readonly versao: SoapVersao;
-  /** A long one is made while it is sent. */
+  /** A long answer is made while it is sent. */
   readonly xml: string | AsyncIterable<string>;
-  /** What the envelope is refused for; undefined: it was answered. */
+  /** The fault that the envelope is refused with; undefined: it was answered. */
   readonly falha?: SoapFalha['de'];
   /** Undefined until it is known. */
   readonly operacao?: string;
   readonly isMiss?: boolean;
 };
 
-/** `versao`: the one that the request says it is in, should the envelope not tell. */
+/** Answers a request. `versao`: the version that its headers name, where the envelope names none. */
 export async function answerSoap(
   world: World,
   municipio: Municipio,
@@ -39,23 +39,23 @@ export async function answerSoap(
   }
   const forma = 'problema' in read.documento ? 'texto' : read.documento.forma;
   const { operacao } = read;
-  return { versao: read.versao, xml: enveloped(read, answer.xml, forma), operacao, isMiss: answer.isMiss };
+  return { versao: read.versao, xml: writeEnvelope(read, answer.xml, forma), operacao, isMiss: answer.isMiss };
 }
 
-/** No document of the model has it, and nothing that is written around one. */
+/** A character that neither a document of the model nor its envelope has; the long part of an answer takes its place. */
 const MEIO = '\u0001';
 
-function enveloped(
+function writeEnvelope(
   read: Parameters<typeof writeSoap>[0],
   xml: Respondido['xml'],
   forma: Parameters<typeof writeSoap>[2],
 ): RespostaSoap['xml'] {
   if (typeof xml === 'string') return writeSoap(read, xml, forma);
   const [before = '', after = ''] = writeSoap(read, xml.antes + MEIO + xml.depois, forma).split(MEIO);
-  return inTurn(before, xml.meio, after, forma === 'texto' ? escapeText : (text) => text);
+  return writeInTurn(before, xml.meio, after, forma === 'texto' ? escapeText : (text) => text);
 }
 
-async function* inTurn(
+async function* writeInTurn(
   before: string,
   parts: AsyncIterable<string>,
   after: string,

@@ -140,7 +140,7 @@ function canName(named: NotaNamed): boolean {
   return 'chave' in named ? parseChave(named.chave) !== undefined : isProtocolo(named.protocolo);
 }
 
-/** Texts that were read in another encoding before they came here, as of a DPS. */
+/** Remarks on texts that somebody read in another encoding before they came here. */
 function findBrokenTexts({ tipo, campos }: PedidoEvento): readonly Aviso[] {
   return tipo.campos.flatMap(({ nome, elemento }) => {
     const mensagem = describeBroken(campos[nome] ?? '');
@@ -150,7 +150,7 @@ function findBrokenTexts({ tipo, campos }: PedidoEvento): readonly Aviso[] {
   });
 }
 
-/** What registering touches once it is known who asks. */
+/** The parts of the world that registering needs once it is known who asks. */
 export type RegisterWorld = Pick<World, 'store' | 'now' | 'wake'>;
 
 /** A request whose sender needs no judging here. */
@@ -237,7 +237,7 @@ async function register(
   return { evento: registeredEvento(result.evento), avisos };
 }
 
-// What stands against it.
+// Reasons against an event.
 
 const AT_TIPO = { xpath: BASE, campo: 'tipo_evento' } as const;
 
@@ -334,7 +334,7 @@ async function judgeSubstituta(
   );
 }
 
-/** The order is the national environment's (E1308): nobody knows yet whether it will take the substitute. */
+/** The national environment wants this order (E1308); whether it takes the substitute nobody knows yet. */
 const SUBSTITUTA_AFTER =
   'A nota substituta ainda não foi autorizada: ela segue depois deste evento, que é a ordem do ADN. Se o ADN então a recusar, esta nota continua cancelada; emita a nota corrigida sem o grupo subst, que já não há o que substituir.';
 
@@ -394,7 +394,7 @@ function isOpenCancelamento({ codigo_tipo_evento, isDue }: EventoOnNota): boolea
   return isDue && tipoByCodigo(codigo_tipo_evento)?.cancela === true;
 }
 
-// Who.
+// The parties of a note.
 
 /** The intermediary stands in the document alone: few notes have one, and few events ask. */
 function partesOf({ prestador_cpf_cnpj, tomador_cpf_cnpj, nfse }: NotaForEvento, municipio?: string): PartesDaNota {

@@ -174,7 +174,7 @@ function summary(
     : 'O prestador pode emitir no ambiente de integração, que não confere a autorização.';
 }
 
-/** Of a person only the last positions: enough to know one's own by. */
+/** A municipal registration; of a person only its last positions, by which one's own is known. */
 function maskIm(im: string, isPersonal: boolean): string {
   return isPersonal ? im.slice(-IM_SHOWN).padStart(im.length, '*') : im;
 }

@@ -1,7 +1,7 @@
 /** The request to cancel a note, read from `CancelarNfseEnvio`: what it says, what the model finds wrong in it, and which event it asks for. */
 import type { Elemento } from '../layout/tree.ts';
 import { ownOf } from '../own.ts';
-import { childrenOf, textOf } from './lote.ts';
+import { CNPJ, childrenOf, textOf } from './lote.ts';
 import { type Mensagem, mensagemOf } from './mensagens.ts';
 import type { Modelo } from './modelo.ts';
 import type { PedidoDeCancelamento } from './nota.ts';
@@ -31,7 +31,7 @@ export function readPedido(root: Elemento): PedidoLido | { readonly mensagens: r
   if (numero === undefined) return refused('E77');
   if (!/^\d{1,15}$/.test(numero)) return refused('E136');
   if (cnpj === undefined) return refused('E46');
-  if (!/^[0-9A-Z]{14}$/.test(cnpj)) return refused('E149');
+  if (!CNPJ.test(cnpj)) return refused('E149');
   if (codigoMunicipio === undefined) return refused('E160', 'Falta CodigoMunicipio em IdentificacaoNfse.');
   if (codigo === undefined) return refused('E160', 'Falta CodigoCancelamento.');
   if (!/^[0-9A-Za-z]{1,4}$/.test(codigo)) return refused('E160', 'CodigoCancelamento tem até 4 letras ou algarismos.');

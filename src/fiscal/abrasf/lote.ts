@@ -158,7 +158,7 @@ function* rpsMensagens(
   }
 }
 
-const CNPJ = /^[0-9A-Z]{14}$/;
+export const CNPJ = /^[0-9A-Z]{14}$/;
 
 export type PrestadorAsked = { readonly cnpj: string; readonly inscricaoMunicipal: string | undefined };
 

@@ -40,8 +40,8 @@ export type Linha = {
   readonly como: string;
   readonly valor: (rps: Rps, contexto: Contexto) => string | undefined;
   /** Codes of the model for a DPS in which this is missing, and in which it is wrong. */
-  readonly falta?: string;
-  readonly errado?: string;
+  readonly falta?: string | undefined;
+  readonly errado?: string | undefined;
 };
 
 const INTERM = 'IntermediarioServico';
@@ -54,20 +54,14 @@ export const MAPA: readonly Linha[] = [
   fixo('tpAmb', 'O ambiente do município.', (_rps, { tpAmb }) => tpAmb),
   fixo('verAplic', `Sempre ${VER_APLIC}.`, () => VER_APLIC),
   {
-    dps: 'serie',
-    rps: ['IdentificacaoRps/Serie'],
+    ...igual('serie', 'IdentificacaoRps/Serie', 'E150', 'E93'),
     como: 'A série, sem zeros à esquerda.',
     valor: (rps) => mapText(rps.get('IdentificacaoRps/Serie'), bare),
-    falta: 'E150',
-    errado: 'E93',
   },
   {
-    dps: 'nDPS',
-    rps: ['IdentificacaoRps/Numero'],
+    ...igual('nDPS', 'IdentificacaoRps/Numero', 'E11', 'E90'),
     como: 'O número, sem zeros à esquerda. O tipo do RPS não entra na DPS: um número de uma série se usa uma vez.',
     valor: (rps) => mapText(rps.get('IdentificacaoRps/Numero'), bare),
-    falta: 'E11',
-    errado: 'E90',
   },
   {
     dps: 'dCompet',
@@ -119,7 +113,7 @@ export const MAPA: readonly Linha[] = [
     dps: 'prest/regTrib/opSimpNac',
     rps: ['OptanteSimplesNacional', 'RegimeEspecialTributacao'],
     como: '2 não → 1; 1 sim → 3 (ME ou EPP), ou 2 (MEI) com regime especial 5.',
-    valor: (rps) => opSimpNacOf(rps),
+    valor: opSimpNacOf,
     falta: 'E8',
     errado: 'E146',
   },
@@ -133,22 +127,18 @@ export const MAPA: readonly Linha[] = [
     dps: 'prest/regTrib/regEspTrib',
     rps: ['RegimeEspecialTributacao'],
     como: '1 → 3 microempresa municipal, 2 → 2 estimativa, 3 → 6 sociedade de profissionais, 4 → 1 cooperativa; sem ele, 5 e 6 → 0.',
-    valor: (rps) => regEspTribOf(rps),
+    valor: regEspTribOf,
     errado: 'E145',
   },
   {
-    dps: 'toma/CNPJ',
-    rps: [`${TOMADOR}/CpfCnpj/Cnpj`],
+    ...igual('toma/CNPJ', `${TOMADOR}/CpfCnpj/Cnpj`, undefined, 'E47'),
     como: 'Igual; zeros são o mesmo que nada, e sem CPF nem CNPJ a DPS não tem tomador.',
     valor: (rps) => documentOrNone(rps.get(`${TOMADOR}/CpfCnpj/Cnpj`)),
-    errado: 'E47',
   },
   {
-    dps: 'toma/CPF',
-    rps: [`${TOMADOR}/CpfCnpj/Cpf`],
+    ...igual('toma/CPF', `${TOMADOR}/CpfCnpj/Cpf`, undefined, 'E47'),
     como: 'Igual; zeros são o mesmo que nada.',
     valor: (rps) => documentOrNone(rps.get(`${TOMADOR}/CpfCnpj/Cpf`)),
-    errado: 'E47',
   },
   {
     ...igual('toma/IM', `${TOMADOR}/InscricaoMunicipal`, 'E51', 'E51'),
@@ -161,21 +151,15 @@ export const MAPA: readonly Linha[] = [
     valor: ofAddress('CodigoMunicipio'),
   },
   {
-    dps: 'toma/end/endNac/CEP',
-    rps: [`${ENDERECO}/Cep`],
+    ...igual('toma/end/endNac/CEP', `${ENDERECO}/Cep`, 'E56', 'E62'),
     como: 'Com zeros à esquerda até 8 algarismos: no modelo é um número.',
     valor: (rps) => mapText(ofAddress('Cep')(rps), (cep) => cep.padStart(8, '0')),
-    falta: 'E56',
-    errado: 'E62',
   },
   { ...igual('toma/end/xLgr', `${ENDERECO}/Endereco`, 'E56', 'E119'), valor: ofAddress('Endereco') },
   {
-    dps: 'toma/end/nro',
-    rps: [`${ENDERECO}/Numero`],
+    ...igual('toma/end/nro', `${ENDERECO}/Numero`, 'E113', 'E120'),
     como: 'Igual; S/N quando há logradouro e não há número.',
     valor: (rps) => ofAddress('Numero')(rps) ?? mapText(ofAddress('Endereco')(rps), () => 'S/N'),
-    falta: 'E113',
-    errado: 'E120',
   },
   { ...igual('toma/end/xCpl', `${ENDERECO}/Complemento`, 'E121', 'E121'), valor: ofAddress('Complemento') },
   { ...igual('toma/end/xBairro', `${ENDERECO}/Bairro`, 'E114', 'E122'), valor: ofAddress('Bairro') },
@@ -219,26 +203,15 @@ export const MAPA: readonly Linha[] = [
     como: 'O da extensão, ou o da correlação do município.',
     valor: (rps, { correlacao }) => rps.get('Servico/cNBS') ?? correlacao?.cNBS,
   },
-  {
-    dps: 'serv/cServ/cIntContrib',
-    rps: ['Servico/cIntContrib'],
-    como: 'O da extensão.',
-    valor: (rps) => rps.get('Servico/cIntContrib'),
-  },
-  {
-    dps: 'serv/obra/inscImobFisc',
-    rps: ['DadosObra/inscImobFisc'],
-    como: 'O da extensão.',
-    valor: (rps) => rps.get('DadosObra/inscImobFisc'),
-    errado: 'E67',
-  },
+  { ...igual('serv/cServ/cIntContrib', 'Servico/cIntContrib'), como: 'O da extensão.' },
+  { ...igual('serv/obra/inscImobFisc', 'DadosObra/inscImobFisc', undefined, 'E67'), como: 'O da extensão.' },
   igual('serv/obra/cObra', 'ConstrucaoCivil/CodigoObra', 'E67', 'E67'),
   igual('serv/infoCompl/idDocTec', 'ConstrucaoCivil/Art', 'E130', 'E130'),
   {
     dps: 'serv/infoCompl/xInfComp',
     rps: [`${V}/OutrasRetencoes`, 'Tomador/RazaoSocial'],
     como: 'O que a DPS não tem onde levar: outras retenções, e o nome de um tomador sem CPF nem CNPJ. Na integração, também o que ela escolheu.',
-    valor: (rps, contexto) => remarksOf(rps, contexto),
+    valor: remarksOf,
   },
   {
     ...igual('valores/vServPrest/vServ', `${V}/ValorServicos`, 'E98', 'E18'),
@@ -247,27 +220,19 @@ export const MAPA: readonly Linha[] = [
   dinheiro('valores/vDescCondIncond/vDescIncond', `${V}/DescontoIncondicionado`, 'E21'),
   dinheiro('valores/vDescCondIncond/vDescCond', `${V}/DescontoCondicionado`, 'E21'),
   dinheiro('valores/vDedRed/vDR', `${V}/ValorDeducoes`, 'E19'),
-  {
-    dps: 'valores/trib/tribMun/tribISSQN',
-    rps: ['NaturezaOperacao'],
-    como: '4 imune → 2; as demais → 1: onde o imposto é devido resulta do serviço e do local.',
-    valor: (rps) => (rps.get('NaturezaOperacao') === '4' ? '2' : '1'),
-    errado: 'E144',
-  },
-  {
-    dps: 'valores/trib/tribMun/tpImunidade',
-    rps: ['NaturezaOperacao'],
-    como: 'Da correlação do município, na natureza 4.',
-    valor: (rps, { correlacao }) => (rps.get('NaturezaOperacao') === '4' ? correlacao?.tpImunidade : undefined),
-    errado: 'E144',
-  },
-  {
-    dps: 'valores/trib/tribMun/exigSusp/tpSusp',
-    rps: ['NaturezaOperacao'],
-    como: '5 → 1 decisão judicial, 6 → 2 processo administrativo.',
-    valor: (rps) => ({ '5': '1', '6': '2' })[rps.get('NaturezaOperacao') ?? ''],
-    errado: 'E144',
-  },
+  ofNatureza(
+    'valores/trib/tribMun/tribISSQN',
+    '4 imune → 2; as demais → 1: onde o imposto é devido resulta do serviço e do local.',
+    (rps) => (rps.get('NaturezaOperacao') === '4' ? '2' : '1'),
+  ),
+  ofNatureza('valores/trib/tribMun/tpImunidade', 'Da correlação do município, na natureza 4.', (rps, { correlacao }) =>
+    rps.get('NaturezaOperacao') === '4' ? correlacao?.tpImunidade : undefined,
+  ),
+  ofNatureza(
+    'valores/trib/tribMun/exigSusp/tpSusp',
+    '5 → 1 decisão judicial, 6 → 2 processo administrativo.',
+    (rps) => ({ '5': '1', '6': '2' })[rps.get('NaturezaOperacao') ?? ''],
+  ),
   {
     dps: 'valores/trib/tribMun/exigSusp/nProcesso',
     rps: ['ExigibilidadeSuspensa/nProcesso', 'NaturezaOperacao'],
@@ -276,34 +241,25 @@ export const MAPA: readonly Linha[] = [
     falta: 'E144',
     errado: 'E144',
   },
+  ofNatureza(
+    'valores/trib/tribMun/BM/nBM',
+    'Da correlação do município, na natureza 3 (isenção).',
+    (rps, { correlacao }) => (isExempt(rps) ? correlacao?.nBM : undefined),
+  ),
+  ofNatureza(
+    'valores/trib/tribMun/BM/pRedBCBM',
+    '100.00 na natureza 3: a isenção é um benefício que reduz a base por inteiro. Fora onde o cadastro de benefícios do município já diz que o número é uma isenção.',
+    (rps, { isIsencao }) => (isExempt(rps) && isIsencao !== true ? '100.00' : undefined),
+  ),
   {
-    dps: 'valores/trib/tribMun/BM/nBM',
-    rps: ['NaturezaOperacao'],
-    como: 'Da correlação do município, na natureza 3 (isenção).',
-    valor: (rps, { correlacao }) => (isExempt(rps) ? correlacao?.nBM : undefined),
-    errado: 'E144',
-  },
-  {
-    dps: 'valores/trib/tribMun/BM/pRedBCBM',
-    rps: ['NaturezaOperacao'],
-    como: '100.00 na natureza 3: a isenção é um benefício que reduz a base por inteiro. Fora onde o cadastro de benefícios do município já diz que o número é uma isenção.',
-    valor: (rps, { isIsencao }) => (isExempt(rps) && isIsencao !== true ? '100.00' : undefined),
-    errado: 'E144',
-  },
-  {
-    dps: 'valores/trib/tribMun/tpRetISSQN',
-    rps: [`${V}/IssRetido`],
+    ...igual('valores/trib/tribMun/tpRetISSQN', `${V}/IssRetido`, 'E152', 'E37'),
     como: '1 → 2 retido pelo tomador, 2 → 1 não retido.',
     valor: (rps) => ({ '1': '2', '2': '1' })[rps.get(`${V}/IssRetido`) ?? ''],
-    falta: 'E152',
-    errado: 'E37',
   },
   {
-    dps: 'valores/trib/tribMun/pAliq',
-    rps: [`${V}/Aliquota`],
+    ...igual('valores/trib/tribMun/pAliq', `${V}/Aliquota`, 'E123', undefined),
     como: 'Em percentual: 0.02 → 2.00; de 1 em diante já é percentual. Fora onde a nota não tem alíquota: imune, suspensa, MEI, regime especial, Simples Nacional sem retenção, e isenção do cadastro de benefícios.',
     valor: (rps, { isIsencao }) => (isExempt(rps) && isIsencao === true ? undefined : aliquotaOf(rps)),
-    falta: 'E123',
   },
   {
     dps: 'valores/trib/tribFed/piscofins/CST',
@@ -315,11 +271,9 @@ export const MAPA: readonly Linha[] = [
     errado: 'E103',
   },
   {
-    dps: 'valores/trib/tribFed/piscofins/vBCPisCofins',
-    rps: [`${V}/BaseCalculoPisCofins`],
+    ...igual('valores/trib/tribFed/piscofins/vBCPisCofins', `${V}/BaseCalculoPisCofins`, undefined, 'E103'),
     como: 'O da extensão; zero é o mesmo que nada.',
     valor: (rps) => mapText(money(rps, `${V}/BaseCalculoPisCofins`), (base) => base.replace(/(\.\d\d)0+$/, '$1')),
-    errado: 'E103',
   },
   debito('valores/trib/tribFed/piscofins/vPis', 'ValorPis'),
   debito('valores/trib/tribFed/piscofins/vCofins', 'ValorCofins'),
@@ -411,12 +365,17 @@ function writeItem(item: Leaf | Group, path: string, leaves: ReadonlyMap<string,
 
 // Rows of one kind.
 
-function igual(dps: string, rps: string, falta: string, errado: string): Linha {
+function igual(dps: string, rps: string, falta?: string, errado?: string): Linha {
   return { dps, rps: [rps], como: 'Igual.', valor: (from) => from.get(rps), falta, errado };
 }
 
 function fixo(dps: string, como: string, valor: Linha['valor']): Linha {
   return { dps, rps: [], como, valor };
+}
+
+/** What the nature of the operation decides. */
+function ofNatureza(dps: string, como: string, valor: Linha['valor']): Linha {
+  return { dps, rps: ['NaturezaOperacao'], como, valor, errado: 'E144' };
 }
 
 function dinheiro(dps: string, rps: string, errado: string): Linha {

@@ -370,7 +370,7 @@ function splitSentence(text: string): { readonly first: string; readonly rest: s
   if (end > TEXT_MAX / 3) return { first: text.slice(0, end + 1), rest: text.slice(end + 2) };
   // What stands before a colon is a sentence without what follows it.
   const colon = text.lastIndexOf(': ', TEXT_MAX - 1);
-  if (colon > TEXT_MAX / 3) return { first: `${text.slice(0, colon)}.`, rest: capitalized(text.slice(colon + 2)) };
+  if (colon > TEXT_MAX / 3) return { first: `${text.slice(0, colon)}.`, rest: capitalize(text.slice(colon + 2)) };
   const room = roomFor(text);
   return { first: `${text.slice(0, room)}…`, rest: text.slice(room).trimStart() };
 }
@@ -386,7 +386,7 @@ function roomFor(text: string): number {
   return end > TEXT_MAX / 3 ? end : TEXT_MAX - 1;
 }
 
-function capitalized(text: string): string {
+function capitalize(text: string): string {
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
 }
 

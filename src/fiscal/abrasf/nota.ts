@@ -3,13 +3,14 @@
  * NFS-e that it is read from. The answers are written from it, and its page is generated from it.
  */
 import { municipioOf } from '../catalogs/catalogs.ts';
-import { type Decimal, formatDecimal, parseDecimal, readDecimal, sub, ZERO } from '../decimal.ts';
+import { formatDecimal, parseDecimal, readDecimal, sub, ZERO } from '../decimal.ts';
 import { escapeText } from '../layout/escape.ts';
 import type { Elemento } from '../layout/tree.ts';
 import { ownOf } from '../own.ts';
 import { ESCOLHIDO } from './mapa.ts';
 import { isSeparado, type Modelo, versaoOf, xmlnsTipos } from './modelo.ts';
 import type { Guardado, IdentificacaoRps } from './rps.ts';
+import { mapText, REGIMES } from './rps-values.ts';
 
 /** A note as it is shown: its document, and what stands beside it. */
 export type NotaVista = {
@@ -335,8 +336,8 @@ function of(abrasf: string, de: string): LinhaNota {
   return { abrasf, de, valor: (nota) => text(nota, de) };
 }
 
-function computedLine(abrasf: string, de: string, como: string | undefined, valor: LinhaNota['valor']): LinhaNota {
-  return { abrasf, de, ...(como === undefined ? {} : { como }), valor };
+function computedLine(abrasf: string, de: string, como: string, valor: LinhaNota['valor']): LinhaNota {
+  return { abrasf, de, como, valor };
 }
 
 function endereco(abrasf: string, de: string, local: string): readonly LinhaNota[] {
@@ -353,17 +354,9 @@ function endereco(abrasf: string, de: string, local: string): readonly LinhaNota
   ];
 }
 
-function mapText(value: string | undefined, map: (value: string) => string): string | undefined {
-  return value === undefined ? undefined : map(value);
-}
-
 /** The text at a path below `infNFSe`. */
 function text({ infNfse }: NotaVista, path: string): string | undefined {
-  return textAt(infNfse, path);
-}
-
-function textAt(element: Elemento, path: string): string | undefined {
-  let place: Elemento | undefined = element;
+  let place: Elemento | undefined = infNfse;
   for (const step of stepsOf(path)) {
     place = place.children.find(({ name }) => name === step);
     if (place === undefined) return undefined;
@@ -388,14 +381,10 @@ function keptAmount({ guardado }: NotaVista, name: 'ValorPis' | 'ValorCofins' | 
 
 /** The model takes off what is withheld otherwise, of which the NFS-e knows nothing. */
 function liquidoOf(nota: NotaVista): string | undefined {
-  const liquido = decimalOf(text(nota, 'valores/vLiq'));
+  const liquido = mapText(text(nota, 'valores/vLiq'), parseDecimal);
   if (liquido === undefined) return undefined;
-  const left = sub(liquido, decimalOf(keptAmount(nota, 'OutrasRetencoes')) ?? ZERO);
+  const left = sub(liquido, mapText(keptAmount(nota, 'OutrasRetencoes'), parseDecimal) ?? ZERO);
   return formatDecimal(left > ZERO ? left : ZERO);
-}
-
-function decimalOf(value: string | undefined): Decimal | undefined {
-  return value === undefined ? undefined : parseDecimal(value);
 }
 
 function isWithheld(nota: NotaVista): boolean {
@@ -412,24 +401,22 @@ function naturezaOf(nota: NotaVista): string {
   return incidence === undefined || incidence === text(nota, `${DPS}/cLocEmi`) ? '1' : '2';
 }
 
-const REGIMES: Readonly<Record<string, string>> = { '3': '1', '2': '2', '6': '3', '1': '4' };
-
 function regimeOf(nota: NotaVista): string | undefined {
   const regTrib = (name: string): string | undefined => text(nota, `${DPS}/prest/regTrib/${name}`);
-  const special = ownOf(REGIMES, regTrib('regEspTrib'));
+  const special = Object.keys(REGIMES).find((regime) => REGIMES[regime] === regTrib('regEspTrib'));
   return special ?? ownOf({ '2': '5', '3': '6' }, regTrib('opSimpNac'));
 }
 
 /** A rate of two decimals in percent is one of four as a fraction. */
 function fractionOf(percent: string | undefined): string | undefined {
-  const value = percent === undefined ? undefined : parseDecimal(percent);
+  const value = mapText(percent, parseDecimal);
   if (value === undefined) return undefined;
   const digits = String(value).padStart(5, '0');
   return `${digits.slice(0, -4)}.${digits.slice(-4)}`.replace(/(\.\d\d)0+$/, '$1');
 }
 
 function ufOf(codigoIbge: string | undefined): string | undefined {
-  return codigoIbge === undefined ? undefined : municipioOf(codigoIbge)?.uf;
+  return mapText(codigoIbge, municipioOf)?.uf;
 }
 
 /** Characters are counted, so that none is cut in two. */

@@ -103,7 +103,8 @@ export function opSimpNacOf(rps: Rps): '1' | '2' | '3' | undefined {
   return rps.get('RegimeEspecialTributacao') === '5' ? '2' : '3';
 }
 
-const REGIMES: Readonly<Record<string, string>> = { '1': '3', '2': '2', '3': '6', '4': '1' };
+/** `regEspTrib` of the DPS by `RegimeEspecialTributacao`. */
+export const REGIMES: Readonly<Record<string, string>> = { '1': '3', '2': '2', '3': '6', '4': '1' };
 
 export function regEspTribOf(rps: Rps): string {
   return ownOf(REGIMES, rps.get('RegimeEspecialTributacao')) ?? '0';
