@@ -57,8 +57,6 @@ export const EQUIVALENT: Readonly<Record<string, readonly (readonly [changed: st
   'src/fiscal/operation.ts': [['dps.IBSCBS!.imovel', 'without the group there is no correlated indicator']],
   'src/documents/cms.ts': [
     ['if (true) checkText(', 'it saves looking through text that has the form already'],
-    ['if (true) return undefined;', 'reading bytes ends in no other error'],
-    ['if (true) return false;', 'looking at what was read ends in no other error'],
     ["asymmetricKeyType ?? ''", 'the key of a certificate that could be read has a type'],
     ["signed.algorithm ?? 'mutante'", 'no algorithm has that name'],
   ],
