@@ -3,8 +3,8 @@
  * (Exclusive XML Canonicalization, 3; Canonical XML 1.0, 2.4). One walk over the element and no parser: a hundred signatures in
  * a document cost only their own texts.
  */
-const SPACE = 32;
-const XML_NAMESPACE = 'http://www.w3.org/XML/1998/namespace';
+export const SPACE = 32;
+export const XML_NAMESPACE = 'http://www.w3.org/XML/1998/namespace';
 
 /** The namespaces in force at an element; elements that declare none share the scope of their parent. */
 export type Scope = {

@@ -6,7 +6,7 @@
  * knows that language alone, and its input is always text that libxml2 or this service wrote.
  */
 import type { Atributo, Elemento } from '../fiscal/layout/tree.ts';
-import { type CanonicalLayout, cutExclusive, cutInclusive, type Scope } from './canonical-cut.ts';
+import { type CanonicalLayout, cutExclusive, cutInclusive, type Scope, SPACE, XML_NAMESPACE } from './canonical-cut.ts';
 
 export type CanonicalReading = {
   readonly root: Elemento;
@@ -29,9 +29,8 @@ export type CanonicalWay = 'exclusiva' | 'inclusiva';
 
 const NO_ATTRIBUTES: readonly Atributo[] = [];
 const NO_CHILDREN: Elemento[] = [];
-const XML_NAMESPACE = 'http://www.w3.org/XML/1998/namespace';
 
-const [SPACE, SLASH, COLON, GREATER, QUESTION] = [32, 47, 58, 62, 63];
+const [SLASH, COLON, GREATER, QUESTION] = [47, 58, 62, 63];
 
 /** An element while it is open. */
 type Open = { -readonly [Key in keyof Elemento]: Elemento[Key] } & { children: Elemento[] };

@@ -6,6 +6,7 @@
  * A value with a comma outside of Envoy's quotes is refused: two proxies, or a proxy and its caller, may have written it, and
  * nobody can tell whose certificate comes first. Whether the header may be believed at all, the door decides.
  */
+import { attempt } from './attempt.ts';
 import { type Certificate, pemBlocks, readCertificate } from './certificate.ts';
 
 /** The client's own certificate first, then those that came with it. */
@@ -41,12 +42,8 @@ export function certificatesOfHeader(value: string): HeaderCertificates | Header
 }
 
 function readPem(text: string): HeaderCertificates | HeaderProblem {
-  let pem: string;
-  try {
-    pem = decodeURIComponent(text);
-  } catch {
-    return { problem: 'O cabeçalho não está em codificação de URL (%XX).' };
-  }
+  const pem = attempt(() => decodeURIComponent(text));
+  if (pem === undefined) return { problem: 'O cabeçalho não está em codificação de URL (%XX).' };
   const blocks = pemBlocks(pem, 'CERTIFICATE');
   return blocks.length === 0
     ? { problem: 'O cabeçalho não traz um certificado em PEM (codificado para URL) nem em Base64.' }

@@ -20,6 +20,7 @@ import {
   textOf,
   timeOf,
 } from './asn1.ts';
+import { attempt } from './attempt.ts';
 import { childrenOf, commonNameOf, displayNameOf, normalizeName } from './distinguished-name.ts';
 import { ConstraintsError, type NameConstraints, readNameConstraints, trimFiller } from './name-constraints.ts';
 import { EXTENSION, ICP_BRASIL_NAME } from './oids.ts';
@@ -141,19 +142,12 @@ function remember(seen: Map<string, Certificate>, max: number, one: Certificate)
 }
 
 function parse(der: Buffer, fingerprint: string): Certificate | CertificateProblem {
-  let x509: X509Certificate;
-  try {
-    x509 = new X509Certificate(der);
-  } catch {
-    return notACertificate(der);
-  }
+  const x509 = attempt(() => new X509Certificate(der));
   // Node looks for PEM text first, anywhere in the bytes: what it found must be all of them, or a certificate hidden
   // inside of another would lend it its key.
-  if (!x509.raw.equals(der)) return notACertificate(der);
-  let publicKey: KeyObject;
-  try {
-    publicKey = x509.publicKey;
-  } catch {
+  if (x509?.raw.equals(der) !== true) return describeStranger(der);
+  const publicKey = attempt(() => x509.publicKey);
+  if (publicKey === undefined) {
     return { problem: 'A chave pública do certificado é de um algoritmo desconhecido ou está corrompida.' };
   }
   const problem = keyProblem(publicKey);
@@ -186,7 +180,7 @@ function keyProblem({ asymmetricKeyType, asymmetricKeyDetails }: KeyObject): str
   return undefined;
 }
 
-function notACertificate(der: Buffer): CertificateProblem {
+function describeStranger(der: Buffer): CertificateProblem {
   const start = der.subarray(0, 64).toString('latin1');
   if (start.includes('-----BEGIN')) {
     const change = 'envie só o conteúdo em Base64, sem cabeçalho.';
@@ -196,9 +190,7 @@ function notACertificate(der: Buffer): CertificateProblem {
   return { problem: 'Os bytes não são um certificado X.509 em DER.' };
 }
 
-type Fields = Omit<Certificate, 'der' | 'fingerprint' | 'publicKey' | 'x509'>;
-
-function fieldsOf(der: Buffer): Fields {
+function fieldsOf(der: Buffer): Omit<Certificate, 'der' | 'fingerprint' | 'publicKey' | 'x509'> {
   const whole = readAsn1(der);
   // Other readers take no BER, or take it for something else.
   if (!hasDerLengths(whole)) throw new TypeError('a certificate is DER');
@@ -414,12 +406,8 @@ export function isSignedBy(certificate: Certificate, issuer: Certificate): boole
   issuers.set(certificate, known);
   const before = known.get(issuer.fingerprint);
   if (before !== undefined) return before;
-  let isIt = false;
-  try {
-    isIt = certificate.x509.verify(issuer.publicKey);
-  } catch {
-    // A key of another kind than the algorithm wants.
-  }
+  // A key of another kind than the algorithm wants throws.
+  const isIt = attempt(() => certificate.x509.verify(issuer.publicKey)) ?? false;
   if (known.size >= ISSUERS_MAX) known.clear();
   known.set(issuer.fingerprint, isIt);
   return isIt;

@@ -5,7 +5,7 @@
 import { describeFault, type FaultText } from '../fiscal/fault.ts';
 import { type Certificate, isSignedBy } from './certificate.ts';
 import { constraintFault } from './name-constraints.ts';
-import { PURPOSE } from './oids.ts';
+import { PURPOSE, PURPOSE_NAMES } from './oids.ts';
 import { dayInBrazil, type Lists, revocationOf } from './trust-lists.ts';
 
 /** Chains of ICP-Brasil have three or four certificates. */
@@ -25,14 +25,8 @@ export type Refused = { readonly kind: 'untrusted' | 'revoked' | 'misused' } & F
 export type Chain = readonly [Certificate, ...Certificate[]];
 
 /** Why a certificate must not sign documents, whoever vouches for it. */
-export function misuseOf({
-  isCa,
-  titular,
-  keyUsage,
-  extKeyUsage,
-  nameConstraints,
-  unknownCritical,
-}: Certificate): FaultText | undefined {
+export function misuseOf(certificate: Certificate): FaultText | undefined {
+  const { isCa, titular, keyUsage, extKeyUsage, nameConstraints, unknownCritical } = certificate;
   if (isCa) {
     return describeFault(
       `O certificado é de uma autoridade certificadora ("${titular}");`,
@@ -67,19 +61,7 @@ function describeUnknownCritical(whose: string, [oid]: readonly string[]): strin
 }
 
 /** What a signer's extendedKeyUsage must admit; ICP-Brasil writes these into certificates of persons and companies (D-232). */
-const SIGNING_PURPOSES: Readonly<Record<string, string>> = {
-  [PURPOSE.emailProtection]: 'emailProtection',
-  [PURPOSE.clientAuth]: 'clientAuth',
-};
-const PURPOSE_NAMES: Readonly<Record<string, string>> = {
-  ...SIGNING_PURPOSES,
-  [PURPOSE.any]: 'anyExtendedKeyUsage',
-  [PURPOSE.serverAuth]: 'serverAuth',
-  [PURPOSE.codeSigning]: 'codeSigning',
-  [PURPOSE.timeStamping]: 'timeStamping',
-  [PURPOSE.ocspSigning]: 'OCSPSigning',
-  [PURPOSE.documentSigning]: 'documentSigning',
-};
+const SIGNING_PURPOSES: readonly string[] = [PURPOSE.emailProtection, PURPOSE.clientAuth];
 const PURPOSES_LISTED_MAX = 5;
 
 /** For messages. */
@@ -87,14 +69,12 @@ const PURPOSES_TAKEN = 'emailProtection, clientAuth ou anyExtendedKeyUsage';
 
 /** The purposes of a signer that an extension admits; without an extension, all of them. */
 function signingPurposesOf(extKeyUsage: readonly string[] | undefined): readonly string[] {
-  const all = Object.keys(SIGNING_PURPOSES);
-  return extKeyUsage === undefined || extKeyUsage.includes(PURPOSE.any)
-    ? all
-    : all.filter((oid) => extKeyUsage.includes(oid));
+  const isAny = extKeyUsage === undefined || extKeyUsage.includes(PURPOSE.anyExtendedKeyUsage);
+  return isAny ? SIGNING_PURPOSES : SIGNING_PURPOSES.filter((oid) => extKeyUsage.includes(oid));
 }
 
 /** The purposes in words; an unknown one by its identifier. */
-function describePurposes(extKeyUsage: readonly string[] = [PURPOSE.any]): string {
+function describePurposes(extKeyUsage: readonly string[] = [PURPOSE.anyExtendedKeyUsage]): string {
   if (extKeyUsage.length === 0) return 'nenhum uso';
   const listed = extKeyUsage.slice(0, PURPOSES_LISTED_MAX).map((oid) => PURPOSE_NAMES[oid] ?? oid);
   return extKeyUsage.length > PURPOSES_LISTED_MAX ? `${listed.join(', ')} e outros` : listed.join(', ');

@@ -100,8 +100,12 @@ function describeValue(value: Asn1): FaultText | undefined {
   const [first, second, third] = value.children;
   if (!isUniversal(value, TAG.sequence) || first?.class !== 0) return describeOther('não é um CMS.');
   switch (first.tag) {
-    case TAG.oid:
-      return describeContentInfo(oidOf(first));
+    case TAG.oid: {
+      const oid = oidOf(first);
+      const what = OTHER_CONTENTS[oid] ?? `conteúdo de outro tipo (OID ${oid})`;
+      if (oid === CMS_OID.signedData) return undefined;
+      return describeOther(`é um CMS que traz ${what}, e não uma assinatura (signedData).`);
+    }
     case TAG.sequence:
       return isUniversal(second, TAG.octetString)
         ? describeOther('traz só um resumo (DigestInfo).')
@@ -111,12 +115,6 @@ function describeValue(value: Asn1): FaultText | undefined {
     default:
       return describeOther('não é um CMS.');
   }
-}
-
-function describeContentInfo(oid: string): FaultText | undefined {
-  if (oid === CMS_OID.signedData) return undefined;
-  const what = OTHER_CONTENTS[oid] ?? `conteúdo de outro tipo (OID ${oid})`;
-  return describeOther(`é um CMS que traz ${what}, e não uma assinatura (signedData).`);
 }
 
 /** Structures that begin with a number: a version, or half of a signature. */

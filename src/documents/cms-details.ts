@@ -5,6 +5,7 @@
 import { constants, hash, verify } from 'node:crypto';
 import { CMS_DIGESTS, CMS_SIGNATURES, OID_NAMES, SHA256 } from './algorithms.ts';
 import { type Asn1, isContext, isUniversal, octetsOf, oidOf, readAsn1, TAG, timeOf, tryAsn1 } from './asn1.ts';
+import { attempt } from './attempt.ts';
 import type { Certificate } from './certificate.ts';
 import { signedForm } from './cms.ts';
 import { ATTRIBUTE_NAMES, CMS_OID } from './oids.ts';
@@ -45,19 +46,8 @@ export function detailsOfCms(
   const octets = declared?.children[1]?.children[0];
   return {
     algoritmos: [
-      {
-        onde: 'SignerInfo/digestAlgorithm',
-        encontrado:
-          signer === undefined ? null : nameOfAlgorithm(signer.digestOid, CMS_DIGESTS[signer.digestOid]?.shown),
-        exigido: DIGESTS_TAKEN,
-        confere: signer !== undefined && signer.digestOid in CMS_DIGESTS,
-      },
-      {
-        onde: 'SignerInfo/signatureAlgorithm',
-        encontrado: signer === undefined ? null : nameOfSignature(signer.signatureOid),
-        exigido: SIGNATURE_TAKEN,
-        confere: signer !== undefined && signer.signatureOid in CMS_SIGNATURES,
-      },
+      algorithmLine('digest', signer?.digestOid, CMS_DIGESTS, DIGESTS_TAKEN),
+      algorithmLine('signature', signer?.signatureOid, CMS_SIGNATURES, SIGNATURE_TAKEN),
     ],
     atributos: signer?.attributes?.children.slice(0, ATTRIBUTES_MAX).map(attributeLine),
     digest: {
@@ -112,14 +102,13 @@ function attributeLine(attribute: Asn1): { oid: string; nome: string; valor: str
 
 /** The value of an attribute in the form that libraries show; the size where there is no such form. */
 function attributeText(oid: string, value: Asn1): string {
-  try {
+  const text = attempt(() => {
     if (oid === CMS_OID.contentType) return oidOf(value);
     if (oid === CMS_OID.messageDigest) return octetsOf(value).toString('hex');
-    if (oid === CMS_OID.signingTime) return new Date(timeOf(value)).toISOString();
-  } catch {
-    // A value of another type than its name promises.
-  }
-  return `${value.raw.length} bytes`;
+    return oid === CMS_OID.signingTime ? new Date(timeOf(value)).toISOString() : undefined;
+  });
+  // A value of another type than its name promises has no text.
+  return text ?? `${value.raw.length} bytes`;
 }
 
 function oidIn(attribute: Asn1): string | undefined {
@@ -127,14 +116,21 @@ function oidIn(attribute: Asn1): string | undefined {
   return isUniversal(first, TAG.oid) && first.content.length > 0 ? oidOf(first) : undefined;
 }
 
-function nameOfSignature(oid: string): string {
-  if (!(oid in CMS_SIGNATURES)) return nameOfAlgorithm(oid, undefined);
-  const digest = CMS_SIGNATURES[oid];
-  return digest == null ? SIGNATURE_TAKEN : `${SIGNATURE_TAKEN} com ${digest.shown}`;
-}
-
-function nameOfAlgorithm(oid: string, name: string | undefined): string {
-  return name ?? OID_NAMES[oid] ?? `OID ${cutText(oid)}`;
+/** `oid`: undefined where no SignerInfo could be read. */
+function algorithmLine(
+  part: 'digest' | 'signature',
+  oid: string | undefined,
+  taken: typeof CMS_SIGNATURES,
+  exigido: string,
+): CmsDetails['algoritmos'][number] {
+  const onde = `SignerInfo/${part}Algorithm`;
+  if (oid === undefined) return { onde, encontrado: null, exigido, confere: false };
+  const confere = oid in taken;
+  const digest = taken[oid]?.shown;
+  const signature = digest === undefined ? SIGNATURE_TAKEN : `${SIGNATURE_TAKEN} com ${digest}`;
+  const known = part === 'digest' ? digest : signature;
+  const encontrado = (confere ? known : undefined) ?? OID_NAMES[oid] ?? `OID ${cutText(oid)}`;
+  return { onde, encontrado, exigido, confere };
 }
 
 function cutText(text: string): string {

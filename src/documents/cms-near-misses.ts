@@ -5,6 +5,7 @@
 import { constants, hash, type KeyObject, publicDecrypt } from 'node:crypto';
 import { describeFault, type FaultText } from '../fiscal/fault.ts';
 import { isUniversal, octetsOf, oidOf, readAsn1, TAG } from './asn1.ts';
+import { attempt } from './attempt.ts';
 
 /** A longer body is not diagnosed: it would take too much time. */
 const DIAGNOSED_BYTES_MAX = 64 * 1024;
@@ -16,20 +17,12 @@ type Candidate = readonly [habit: string | FaultText, bytes: () => Uint8Array | 
 export function nearMissOfBody(body: Uint8Array, isSigned: (bytes: Uint8Array) => boolean): FaultText | undefined {
   if (body.length > DIAGNOSED_BYTES_MAX) return undefined;
   for (const [habit, bytes] of candidatesOf(body)) {
+    // A body that is no JSON, or is nested too deep, gives no bytes of some candidates.
     const candidate = attempt(bytes);
     if (candidate === undefined || !isSigned(Buffer.from(candidate))) continue;
     return typeof habit === 'string' ? { mensagem: `Foi assinado ${habit}` } : habit;
   }
   return undefined;
-}
-
-/** The bytes of a candidate; undefined where the body gives none, because it is no JSON or is nested too deep. */
-function attempt(bytes: () => Uint8Array | string | undefined): Uint8Array | string | undefined {
-  try {
-    return bytes();
-  } catch {
-    return undefined;
-  }
 }
 
 function candidatesOf(body: Uint8Array): readonly Candidate[] {
@@ -115,17 +108,13 @@ export type SignedDigest = { readonly algorithm: string | undefined; readonly di
 
 /** The digest inside a signature value; undefined when this key did not make the value. */
 export function signedDigestOf(publicKey: KeyObject, value: Uint8Array): SignedDigest | undefined {
-  let content: Buffer;
-  try {
-    content = publicDecrypt({ key: publicKey, padding: constants.RSA_PKCS1_PADDING }, value);
-  } catch {
-    return undefined;
-  }
-  try {
+  const content = attempt(() => publicDecrypt({ key: publicKey, padding: constants.RSA_PKCS1_PADDING }, value));
+  if (content === undefined) return undefined;
+  const bare = { algorithm: undefined, digest: content };
+  const named = attempt(() => {
     const [algorithm, digest] = readAsn1(content).children;
-    if (!isUniversal(digest, TAG.octetString)) return { algorithm: undefined, digest: content };
+    if (!isUniversal(digest, TAG.octetString)) return bare;
     return { algorithm: oidOf(algorithm?.children[0]), digest: octetsOf(digest) };
-  } catch {
-    return { algorithm: undefined, digest: content };
-  }
+  });
+  return named ?? bare;
 }

@@ -185,14 +185,11 @@ function refuseWhere(...faults: readonly (FaultText | string | undefined)[]): vo
 }
 
 function countRefused(signers: number): Refused {
-  return signers === 0
-    ? refusal(
-        'o CMS não traz assinatura nenhuma (nenhum SignerInfo), só certificados, como um .p7b.',
-        'Assine o corpo.',
-      )
-    : new Refused(
-        `o CMS traz ${signers} assinaturas (SignerInfo), e deve trazer uma só: a de quem responde pelo documento.`,
-      );
+  const none = 'o CMS não traz assinatura nenhuma (nenhum SignerInfo), só certificados, como um .p7b.';
+  if (signers === 0) return refusal(none, 'Assine o corpo.');
+  return new Refused(
+    `o CMS traz ${signers} assinaturas (SignerInfo), e deve trazer uma só: a de quem responde pelo documento.`,
+  );
 }
 
 /** Checks the EncapsulatedContentInfo: its type is data, and the content is not inside. */

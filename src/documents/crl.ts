@@ -20,6 +20,7 @@ import {
   TAG,
   timeOf,
 } from './asn1.ts';
+import { attempt } from './attempt.ts';
 import type { Certificate } from './certificate.ts';
 import { displayNameOf, normalizeName } from './distinguished-name.ts';
 import { EXTENSION } from './oids.ts';
@@ -224,12 +225,8 @@ function signatureChecks(
 }
 
 function verifies({ digest, content, value }: ListSignature, { publicKey }: Certificate): boolean {
-  try {
-    return verify(digest, content, publicKey, value);
-  } catch {
-    // A key of another kind than the algorithm wants.
-    return false;
-  }
+  // A key of another kind than the algorithm wants throws.
+  return attempt(() => verify(digest, content, publicKey, value)) ?? false;
 }
 
 const verifyBeside = promisify(verify);
@@ -263,14 +260,13 @@ function plainHex(der: Buffer, start: number, end: number): string {
 
 /** The revocation that an entry states. One that does not read revokes from the date of the list. */
 function revocationAt(der: Buffer, at: number, emitida: number): Revocation {
-  try {
+  const stated = attempt(() => {
     const [, em, extensions] = readAsn1(der.subarray(at, valueAt(der, at, der.length).end)).children;
     const reason = extensionsOf(extensions).get(EXTENSION.reason);
     const motivo = reason === undefined ? undefined : REASONS[readAsn1(reason).content[0] ?? 0];
     return { em: timeOf(em), motivo };
-  } catch {
-    return { em: emitida, motivo: undefined };
-  }
+  });
+  return stated ?? { em: emitida, motivo: undefined };
 }
 
 function extensionsOf(list: Asn1 | undefined): ReadonlyMap<string, Buffer> {

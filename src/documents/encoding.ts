@@ -3,6 +3,7 @@
  * other is refused: two programs would read it differently.
  */
 import { quoted } from '../fiscal/fault.ts';
+import { attempt } from './attempt.ts';
 
 /** The beginning of a declaration, after a byte order mark that was decoded as UTF-8 or as Latin-1. */
 export const XML_DECLARATION = /^(?:\ufeff|\u00ef\u00bb\u00bf)?<\?xml[ \t\r\n]/;
@@ -120,12 +121,8 @@ const PLAIN_ENCODINGS = /^(?:utf-8|utf-16le|utf-16be|iso-8859-\d+|windows-\d+|ko
 
 /** The decoder of an encoding. What we show must be what the parser reads, so an encoding that only one of them knows is refused. */
 function decoderOf(encoding: string): TextDecoder | undefined {
-  try {
-    const decoder = new TextDecoder(encoding);
-    return PLAIN_ENCODINGS.test(decoder.encoding) ? decoder : undefined;
-  } catch {
-    return undefined;
-  }
+  const decoder = attempt(() => new TextDecoder(encoding));
+  return decoder !== undefined && PLAIN_ENCODINGS.test(decoder.encoding) ? decoder : undefined;
 }
 
 /** The text of a document, by its byte order mark, else its declaration, else UTF-8. The mark itself is dropped. */

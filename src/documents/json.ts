@@ -29,7 +29,7 @@ export function readJson(bytes: Uint8Array): JsonReading {
   const reader = new Reader(text);
   const places = positionsIn(text);
   try {
-    return { value: reader.document(), positionOf: places, bytes };
+    return { value: reader.readDocument(), positionOf: places, bytes };
   } catch (error) {
     if (error instanceof Excess) return beyond(error.message, places(error.offset));
     if (!(error instanceof Problem)) throw error;
@@ -46,16 +46,9 @@ function beyond(limit: string, place?: Place): { fault: Fault } {
 
 function malformed(place: Place, problem: string, esperado?: string, encontrado?: string): { fault: Fault } {
   const mensagem = `O corpo não é um JSON válido (linha ${place.linha}, coluna ${place.coluna}): ${problem}.`;
-  return {
-    fault: {
-      codigo: 'E003',
-      xpath: '',
-      mensagem,
-      ...(encontrado === undefined ? {} : { encontrado }),
-      ...(esperado === undefined ? {} : { esperado }),
-      ...place,
-    },
-  };
+  const found = encontrado === undefined ? {} : { encontrado };
+  const expected = esperado === undefined ? {} : { esperado };
+  return { fault: { codigo: 'E003', xpath: '', mensagem, ...found, ...expected, ...place } };
 }
 
 function decodeUtf8(bytes: Uint8Array): string {
@@ -135,6 +128,7 @@ const ESCAPES: Readonly<Record<string, string>> = {
 
 const NAME_EXPECTED = 'o nome de uma propriedade, entre aspas duplas';
 const VALUE_EXPECTED = 'um valor: objeto, lista, texto entre aspas duplas, número, true, false ou null';
+const QUOTES_EXPECTED = 'as aspas que fecham o texto';
 
 /** Anchored where the reader stands. */
 const NUMBER = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y;
@@ -151,19 +145,19 @@ class Reader {
     this.#text = text;
   }
 
-  document(): JsonValue {
+  readDocument(): JsonValue {
     if (this.#text.charCodeAt(0) === 0xfeff) this.#at = 1;
-    this.#space();
+    this.#skipSpace();
     if (this.#at === this.#text.length) throw new Problem(this.#at, 'está vazio', 'um objeto JSON');
-    const value = this.#value();
-    this.#space();
+    const value = this.#readValue();
+    this.#skipSpace();
     if (this.#at < this.#text.length) {
-      throw this.#unexpected('há mais alguma coisa depois do fim do JSON', 'nada depois do fim');
+      throw this.#describeUnexpected('há mais alguma coisa depois do fim do JSON', 'nada depois do fim');
     }
     return value;
   }
 
-  #space(): void {
+  #skipSpace(): void {
     for (;;) {
       const code = this.#text.charCodeAt(this.#at);
       if (code !== 32 && code !== 10 && code !== 13 && code !== 9) return;
@@ -171,23 +165,23 @@ class Reader {
     }
   }
 
-  #value(): JsonValue {
+  #readValue(): JsonValue {
     this.#values += 1;
     const offset = this.#at;
     if (this.#values > VALUES_MAX) throw new Excess(offset, `${VALUES_MAX} valores`);
     switch (this.#text[offset]) {
       case '{':
-        return this.#inside(() => this.#object(offset));
+        return this.#readInside(() => this.#readObject(offset));
       case '[':
-        return this.#inside(() => this.#array(offset));
+        return this.#readInside(() => this.#readArray(offset));
       case '"':
-        return { kind: 'string', offset, text: this.#string() };
+        return { kind: 'string', offset, text: this.#readString() };
       default:
-        return this.#numberOrWord(offset);
+        return this.#readNumberOrWord(offset);
     }
   }
 
-  #inside(read: () => JsonValue): JsonValue {
+  #readInside(read: () => JsonValue): JsonValue {
     this.#depth += 1;
     if (this.#depth > DEPTH_MAX) throw new Excess(this.#at, `${DEPTH_MAX} níveis`);
     const value = read();
@@ -195,16 +189,16 @@ class Reader {
     return value;
   }
 
-  #object(offset: number): JsonValue {
+  #readObject(offset: number): JsonValue {
     const members: JsonMember[] = [];
     const names = new Map<string, number>();
     this.#at += 1;
-    this.#space();
+    this.#skipSpace();
     if (this.#take('}')) return { kind: 'object', offset, members };
     for (;;) {
       const place = this.#at;
-      if (this.#text.charCodeAt(place) !== QUOTE) throw this.#notAName(members);
-      const name = this.#string();
+      if (this.#text.charCodeAt(place) !== QUOTE) throw this.#describeNoName(members);
+      const name = this.#readString();
       const before = names.get(name);
       if (before !== undefined) {
         const { linha, coluna } = positionsIn(this.#text)(before);
@@ -212,31 +206,32 @@ class Reader {
         throw new Problem(place, problem, 'nomes diferentes', quoted(name));
       }
       names.set(name, place);
-      this.#space();
-      if (!this.#take(':')) throw this.#unexpected(`falta ":" depois de ${quoted(JSON.stringify(name))}`, '":"');
-      this.#space();
-      members.push({ name, offset: place, value: this.#value() });
-      this.#space();
+      this.#skipSpace();
+      if (!this.#take(':'))
+        throw this.#describeUnexpected(`falta ":" depois de ${quoted(JSON.stringify(name))}`, '":"');
+      this.#skipSpace();
+      members.push({ name, offset: place, value: this.#readValue() });
+      this.#skipSpace();
       if (this.#take('}')) return { kind: 'object', offset, members };
-      if (!this.#take(',')) throw this.#notSeparated('objeto', '}', offset);
-      this.#space();
+      if (!this.#take(',')) throw this.#describeNoSeparator('o objeto aberto', '}', offset);
+      this.#skipSpace();
     }
   }
 
-  #array(offset: number): JsonValue {
+  #readArray(offset: number): JsonValue {
     const items: JsonValue[] = [];
     this.#at += 1;
-    this.#space();
+    this.#skipSpace();
     if (this.#take(']')) return { kind: 'array', offset, items };
     for (;;) {
       if (this.#text[this.#at] === ']') {
         throw new Problem(this.#at, 'sobra uma vírgula antes de "]"; retire-a', VALUE_EXPECTED, ']');
       }
-      items.push(this.#value());
-      this.#space();
+      items.push(this.#readValue());
+      this.#skipSpace();
       if (this.#take(']')) return { kind: 'array', offset, items };
-      if (!this.#take(',')) throw this.#notSeparated('lista', ']', offset);
-      this.#space();
+      if (!this.#take(',')) throw this.#describeNoSeparator('a lista aberta', ']', offset);
+      this.#skipSpace();
     }
   }
 
@@ -246,7 +241,7 @@ class Reader {
     return true;
   }
 
-  #string(): string {
+  #readString(): string {
     const start = this.#at;
     const text = this.#text;
     let plain = start + 1;
@@ -259,21 +254,12 @@ class Reader {
         return read;
       }
       if (code === BACKSLASH) {
-        read += text.slice(plain, this.#at) + this.#escape();
+        read += text.slice(plain, this.#at) + this.#readEscape();
         plain = this.#at;
       } else if (code < 32) {
-        throw new Problem(
-          this.#at,
-          controlProblem(code),
-          'um caractere, ou as aspas que fecham o texto',
-          pointOf(code),
-        );
+        throw new Problem(this.#at, describeControl(code), `um caractere, ou ${QUOTES_EXPECTED}`, pointOf(code));
       } else if (Number.isNaN(code)) {
-        throw new Problem(
-          start,
-          'o texto que começa aqui não é fechado por aspas duplas',
-          'as aspas que fecham o texto',
-        );
+        throw new Problem(start, 'o texto que começa aqui não é fechado por aspas duplas', QUOTES_EXPECTED);
       } else {
         this.#at += 1;
       }
@@ -281,7 +267,7 @@ class Reader {
   }
 
   /** What an escape stands for; a character beyond U+FFFF is two of them. */
-  #escape(): string {
+  #readEscape(): string {
     const start = this.#at;
     const letter = this.#text[start + 1] ?? '';
     const short = ownOf(ESCAPES, letter);
@@ -293,11 +279,11 @@ class Reader {
       const problem = `\\${letter} não é um escape; uma barra invertida no texto se escreve \\\\`;
       throw new Problem(start, problem, '\\" \\\\ \\/ \\b \\f \\n \\r \\t ou \\u e quatro hexadecimais', `\\${letter}`);
     }
-    const unit = this.#hex(start);
+    const unit = this.#readHex(start);
     if (unit < 0xd800 || unit > 0xdfff) return String.fromCharCode(unit);
     const next = this.#at;
     const isPair = unit <= 0xdbff && this.#text.startsWith('\\u', next);
-    const second = isPair ? this.#hex(next) : 0;
+    const second = isPair ? this.#readHex(next) : 0;
     if (second < 0xdc00 || second > 0xdfff) {
       const problem = `${this.#text.slice(start, start + 6)} é metade de um caractere, e a outra metade não está ali`;
       throw new Problem(start, problem, 'os dois escapes do caractere, um depois do outro');
@@ -305,7 +291,7 @@ class Reader {
     return String.fromCharCode(unit, second);
   }
 
-  #hex(start: number): number {
+  #readHex(start: number): number {
     const digits = this.#text.slice(start + 2, start + 6);
     if (!/^[0-9a-fA-F]{4}$/.test(digits)) {
       throw new Problem(start, 'depois de \\u vêm quatro hexadecimais', 'como \\u00e7', quoted(`\\u${digits}`));
@@ -314,7 +300,7 @@ class Reader {
     return Number.parseInt(digits, 16);
   }
 
-  #numberOrWord(offset: number): JsonValue {
+  #readNumberOrWord(offset: number): JsonValue {
     NUMBER.lastIndex = offset;
     const number = NUMBER.exec(this.#text)?.[0];
     WORD.lastIndex = offset;
@@ -327,36 +313,32 @@ class Reader {
     if (word === 'true' || word === 'false') return { kind: 'boolean', offset, text: word };
     if (word === 'null') return { kind: 'null', offset };
     this.#at = offset;
-    if (word === '') throw this.#unexpected('falta um valor', VALUE_EXPECTED);
-    throw new Problem(offset, wordProblem(word), VALUE_EXPECTED, quoted(word));
+    if (word === '') throw this.#describeUnexpected('falta um valor', VALUE_EXPECTED);
+    throw new Problem(offset, describeWord(word), VALUE_EXPECTED, quoted(word));
   }
 
-  #notAName(members: readonly JsonMember[]): Problem {
+  #describeNoName(members: readonly JsonMember[]): Problem {
     const character = this.#text[this.#at];
     if (character === '}') return new Problem(this.#at, 'sobra uma vírgula antes de "}"; retire-a', NAME_EXPECTED, '}');
     const last = members.at(-1)?.value;
     if (last?.kind === 'number' && /[0-9]/.test(character ?? '')) {
-      return this.#unexpected('casas decimais se separam com ponto, não com vírgula', NAME_EXPECTED);
+      return this.#describeUnexpected('casas decimais se separam com ponto, não com vírgula', NAME_EXPECTED);
     }
     const word = wordAt(this.#text, this.#at);
     const problem = word === '' ? 'falta o nome de uma propriedade' : `${quoted(word)} está sem aspas duplas`;
-    return this.#unexpected(problem, NAME_EXPECTED);
+    return this.#describeUnexpected(problem, NAME_EXPECTED);
   }
 
-  #notSeparated(container: string, close: string, opened: number): Problem {
+  #describeNoSeparator(container: string, close: string, opened: number): Problem {
     const expected = `"," ou "${close}"`;
-    if (this.#at < this.#text.length) return this.#unexpected(`falta "," ou "${close}" neste ponto`, expected);
+    if (this.#at < this.#text.length) return this.#describeUnexpected(`falta "," ou "${close}" neste ponto`, expected);
     const { linha, coluna } = positionsIn(this.#text)(opened);
-    const article = container === 'lista' ? 'a lista aberta' : 'o objeto aberto';
-    return new Problem(
-      this.#at,
-      `o texto acaba antes de fechar ${article} na linha ${linha}, coluna ${coluna}`,
-      expected,
-    );
+    const problem = `o texto acaba antes de fechar ${container} na linha ${linha}, coluna ${coluna}`;
+    return new Problem(this.#at, problem, expected);
   }
 
   /** With what stands there instead, and what people write there who think of another language. */
-  #unexpected(problem: string, expected: string): Problem {
+  #describeUnexpected(problem: string, expected: string): Problem {
     const at = this.#at;
     const rest = this.#text.slice(at, at + 2);
     if (rest === '') return new Problem(at, `${problem}: o texto acaba aqui`, expected);
@@ -378,26 +360,21 @@ function wordAt(text: string, offset: number): string {
   return WORD.exec(text)?.[0] ?? '';
 }
 
-const OF_OTHER_LANGUAGES: ReadonlyMap<string, string> = new Map([
-  ['True', 'true'],
-  ['TRUE', 'true'],
-  ['False', 'false'],
-  ['FALSE', 'false'],
-  ['None', 'null'],
-  ['Null', 'null'],
-  ['NULL', 'null'],
-  ['nil', 'null'],
-  ['undefined', 'null'],
-]);
+/** What other languages write for the words of JSON. */
+const FOREIGN_WORDS: Readonly<Record<string, readonly string[]>> = {
+  true: ['True', 'TRUE'],
+  false: ['False', 'FALSE'],
+  null: ['None', 'Null', 'NULL', 'nil', 'undefined'],
+};
 
-function wordProblem(word: string): string {
+function describeWord(word: string): string {
   if (/^-?0[0-9]+$/.test(word)) {
     return `${quoted(word)} começa com zero, o que um número JSON não pode; um código com zeros à esquerda vai entre aspas: "${quoted(word)}"`;
   }
   if (/^[+.]|^-\.|\.$|\.[eE]/.test(word) && /[0-9]/.test(word)) {
     return `${quoted(word)} não é um número JSON, que não começa com + nem ponto e tem algarismos dos dois lados do ponto`;
   }
-  const right = OF_OTHER_LANGUAGES.get(word);
+  const [right] = Object.entries(FOREIGN_WORDS).find(([, words]) => words.includes(word)) ?? [];
   if (right !== undefined || word === 'NaN' || word.endsWith('Infinity')) {
     return `${quoted(word)} não existe em JSON${right === undefined ? '' : `; escreva ${right}`}`;
   }
@@ -405,7 +382,7 @@ function wordProblem(word: string): string {
   return `${quoted(word)} está sem aspas duplas`;
 }
 
-function controlProblem(code: number): string {
+function describeControl(code: number): string {
   if (code === 10 || code === 13) return 'há uma quebra de linha dentro de um texto; escreva \\n no lugar dela';
   if (code === 9) return 'há uma tabulação dentro de um texto; escreva \\t no lugar dela';
   return `há um caractere de controle (${pointOf(code)}) dentro de um texto; escreva-o como escape`;

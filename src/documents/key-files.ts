@@ -7,6 +7,7 @@
 import { createPrivateKey, type KeyObject } from 'node:crypto';
 import { readFile, realpath, stat } from 'node:fs/promises';
 import path from 'node:path';
+import { attempt } from './attempt.ts';
 import { type Certificate, pemBlocks, readCertificate } from './certificate.ts';
 import { readPfx } from './pfx.ts';
 import { pemOf } from './pki.ts';
@@ -50,13 +51,12 @@ export function secretFiles({ senhaArquivo, ...files }: KeyFiles): readonly stri
 export async function exposedFiles(files: readonly string[]): Promise<readonly string[]> {
   if (process.platform === 'win32') return [];
   const found = await Promise.all(files.map(async (file) => ({ file, isExposed: await isExposed(file) })));
-  return found.flatMap(({ file, isExposed }) =>
-    isExposed
-      ? [
-          `Outros usuários desta máquina podem ler ou mudar ${file}, que é segredo. Deixe-o só ao usuário que executa o serviço: chmod 600 ${file}`,
-        ]
-      : [],
-  );
+  return found
+    .filter(({ isExposed }) => isExposed)
+    .map(
+      ({ file }) =>
+        `Outros usuários desta máquina podem ler ou mudar ${file}, que é segredo. Deixe-o só ao usuário que executa o serviço: chmod 600 ${file}`,
+    );
 }
 
 /** Bits of the others: reading or writing a file, entering a folder. */
@@ -143,26 +143,19 @@ function keyOf(bytes: Buffer, senha: string | undefined): KeyObject {
       'a chave está cifrada, e nenhuma senha foi informada. Informe o arquivo com a senha: --senha-arquivo (de um município, --adn-senha-arquivo).',
     );
   }
-  try {
-    return createPrivateKey(isEncrypted ? { key: bytes, passphrase: senha } : { key: bytes });
-  } catch {
-    throw new Error(
-      isEncrypted
-        ? 'a senha informada não abre a chave. Confira-a; maiúsculas e minúsculas contam.'
-        : 'a chave em PEM está corrompida ou incompleta. Copie-a de novo, com as linhas BEGIN e END.',
-    );
-  }
+  const key = attempt(() => createPrivateKey(isEncrypted ? { key: bytes, passphrase: senha } : { key: bytes }));
+  if (key !== undefined) return key;
+  throw new Error(
+    isEncrypted
+      ? 'a senha informada não abre a chave. Confira-a; maiúsculas e minúsculas contam.'
+      : 'a chave em PEM está corrompida ou incompleta. Copie-a de novo, com as linhas BEGIN e END.',
+  );
 }
 
 function derKeyOf(bytes: Buffer): KeyObject | undefined {
-  for (const type of ['pkcs8', 'pkcs1'] as const) {
-    try {
-      return createPrivateKey({ key: bytes, format: 'der', type });
-    } catch {
-      // The other form is tried.
-    }
-  }
-  return undefined;
+  const readAs = (type: 'pkcs8' | 'pkcs1'): KeyObject | undefined =>
+    attempt(() => createPrivateKey({ key: bytes, format: 'der', type }));
+  return readAs('pkcs8') ?? readAs('pkcs1');
 }
 
 function describeMissingKey(text: string): string {

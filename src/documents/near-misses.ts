@@ -8,7 +8,8 @@
 import { constants, hash, publicEncrypt, verify } from 'node:crypto';
 import { describeFault, type FaultText } from '../fiscal/fault.ts';
 import type { Elemento } from '../fiscal/layout/tree.ts';
-import { DIGESTS_BY_BYTES, DIGESTS_BY_DER } from './algorithms.ts';
+import { DIGESTS_BY_BYTES, DIGESTS_BY_DER, type Digest } from './algorithms.ts';
+import { attempt } from './attempt.ts';
 import type { Certificate } from './certificate.ts';
 import type { XmlDocumentReading } from './xml.ts';
 
@@ -19,7 +20,7 @@ const TEXTS_BYTES_MAX = 64 * 1024;
 type Candidate = { readonly text: string; readonly habit: string };
 
 /** A digest as it was found, and how it was written when it was not in Base64. */
-type Declared = { readonly name: string; readonly algorithm: string; readonly hex: string; readonly spelling?: string };
+type Declared = { readonly digest: Digest; readonly hex: string; readonly spelling: string | undefined };
 
 /** Which other text, or which other digest, gives the declared one. In Portuguese; undefined when none does. */
 export function nearMissOfDigest(
@@ -31,22 +32,18 @@ export function nearMissOfDigest(
   const readings = digestsIn(declared);
   if (readings.length === 0) return undefined;
   for (const { text, habit } of textsOfDigest(reading, element, signature)) {
-    for (const { name, algorithm, hex, spelling } of readings) {
+    for (const { digest, hex, spelling } of readings) {
       const latin = latinOf(text);
-      if (hash(algorithm, text, 'hex') === hex) return describeDigest(habit, name, spelling);
-      if (latin !== undefined && hash(algorithm, latin, 'hex') === hex) {
-        return describeDigest(
-          `${habit || 'sobre o texto certo'}, codificado em Latin-1 e não em UTF-8`,
-          name,
-          spelling,
-        );
-      }
+      if (hash(digest.name, text, 'hex') === hex) return describeDigest(habit, digest, spelling);
+      if (latin === undefined || hash(digest.name, latin, 'hex') !== hex) continue;
+      const encoded = `${habit || 'sobre o texto certo'}, codificado em Latin-1 e não em UTF-8`;
+      return describeDigest(encoded, digest, spelling);
     }
   }
   return undefined;
 }
 
-function describeDigest(habit: string, name: string, spelling: string | undefined): string {
+function describeDigest(habit: string, { shown: name }: Digest, spelling: string | undefined): string {
   const what = 'O resumo declarado foi calculado';
   if (spelling === undefined) return describeHabit(what, habit, name);
   if (habit === '' && name === 'SHA-256') return `O resumo declarado é o certo, mas ${spelling}.`;
@@ -57,10 +54,8 @@ function describeDigest(habit: string, name: string, spelling: string | undefine
 function digestsIn(declared: string): Declared[] {
   const found: Declared[] = [];
   const add = (hex: string, spelling?: string): void => {
-    const known = DIGESTS_BY_BYTES.get(hex.length / 2);
-    if (known === undefined) return;
-    const { shown: name, name: algorithm } = known;
-    found.push({ name, algorithm, hex: hex.toLowerCase(), ...(spelling === undefined ? {} : { spelling }) });
+    const digest = DIGESTS_BY_BYTES.get(hex.length / 2);
+    if (digest !== undefined) found.push({ digest, hex: hex.toLowerCase(), spelling });
   };
   const bytes = Buffer.from(declared, 'base64');
   const isPlain = bytes.toString('base64') === declared;
@@ -104,8 +99,8 @@ export function nearMissOfValue(
       ? nearMissOfPss(reading, signedInfo, signedElement, value, certificate)
       : undefined;
   }
-  const { algorithm, hex, isBare } = signed;
-  const { shown: name } = DIGESTS_BY_BYTES.get(hex.length / 2)!;
+  const { digest, hex, isBare } = signed;
+  const { name: algorithm, shown: name } = digest;
   const change = isBare ? { change: 'Assine com uma função RSA-SHA256, e não com RSA puro.' } : {};
   const bare = isBare
     ? ' sem o DigestInfo que o PKCS #1 põe em volta do resumo; assine com uma função RSA-SHA256, e não com RSA puro'
@@ -153,27 +148,23 @@ function nearMissOfPss(
 
 /** The block under a value: RSA with the public key alone. Undefined for a number that is none of this key. */
 function openBlock(value: Uint8Array, { publicKey }: Certificate): Buffer | undefined {
-  try {
-    return publicEncrypt({ key: publicKey, padding: constants.RSA_NO_PADDING }, value);
-  } catch {
-    return undefined;
-  }
+  return attempt(() => publicEncrypt({ key: publicKey, padding: constants.RSA_NO_PADDING }, value));
 }
 
 /** The digest in a block of PKCS #1 v1.5: 00 01 FF … 00, then a DigestInfo, or carelessly the digest alone. */
 function digestInBlock(
   block: Buffer,
-): { readonly algorithm: string; readonly hex: string; readonly isBare: boolean } | undefined {
+): { readonly digest: Digest; readonly hex: string; readonly isBare: boolean } | undefined {
   const end = block.indexOf(0, 2);
   if (block[0] !== 0 || block[1] !== 1 || end < 10) return undefined;
   if (block.subarray(2, end).some((octet) => octet !== 0xff)) return undefined;
   const content = block.subarray(end + 1);
   const bare = DIGESTS_BY_BYTES.get(content.length);
-  if (bare !== undefined) return { algorithm: bare.name, hex: content.toString('hex'), isBare: true };
+  if (bare !== undefined) return { digest: bare, hex: content.toString('hex'), isBare: true };
   const [, oid, hex] = DIGEST_INFO.exec(content.toString('hex')) ?? [];
   if (oid === undefined || hex === undefined) return undefined;
-  const { name: algorithm, bytes } = DIGESTS_BY_DER[oid]!;
-  return hex.length === bytes * 2 ? { algorithm, hex, isBare: false } : undefined;
+  const digest = DIGESTS_BY_DER[oid]!;
+  return hex.length === digest.bytes * 2 ? { digest, hex, isBare: false } : undefined;
 }
 
 /** Identifier, parameters that may be NULL, and the digest. */

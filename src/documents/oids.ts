@@ -1,32 +1,27 @@
-/** Object identifiers that are no algorithm: contents and attributes of a CMS, fields and extensions of certificates, what they are for. */
+/** Object identifiers that are no algorithm: contents and attributes of a CMS, names, extensions and purposes of certificates. */
 import { OID } from '../../packages/cliente/src/oids.ts';
 
-export const CMS_OID = {
-  data: OID.data,
-  signedData: OID.signedData,
+const ATTRIBUTE = {
   contentType: OID.contentType,
   messageDigest: OID.messageDigest,
   signingTime: OID.signingTime,
   countersignature: '1.2.840.113549.1.9.6',
   signingCertificate: '1.2.840.113549.1.9.16.2.12',
   signingCertificateV2: OID.signingCertificateV2,
-  rsa: OID.rsa,
-  sha256: OID.sha256,
+  smimeCapabilities: '1.2.840.113549.1.9.15',
+  timeStampToken: '1.2.840.113549.1.9.16.2.14',
+  sigPolicyId: '1.2.840.113549.1.9.16.2.15',
+  cmsAlgorithmProtection: '1.2.840.113549.1.9.52',
 } as const;
 
+export const CMS_OID = { ...OID, ...ATTRIBUTE } as const;
+
 /** Attributes of a CMS, for messages. */
-export const ATTRIBUTE_NAMES: Readonly<Record<string, string>> = {
-  [CMS_OID.contentType]: 'contentType',
-  [CMS_OID.messageDigest]: 'messageDigest',
-  [CMS_OID.signingTime]: 'signingTime',
-  [CMS_OID.countersignature]: 'countersignature',
-  [CMS_OID.signingCertificate]: 'signingCertificate',
-  [CMS_OID.signingCertificateV2]: 'signingCertificateV2',
-  '1.2.840.113549.1.9.15': 'smimeCapabilities',
-  '1.2.840.113549.1.9.16.2.14': 'timeStampToken',
-  '1.2.840.113549.1.9.16.2.15': 'sigPolicyId',
-  '1.2.840.113549.1.9.52': 'cmsAlgorithmProtection',
-};
+export const ATTRIBUTE_NAMES = namesByOid(ATTRIBUTE);
+
+function namesByOid(table: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  return Object.fromEntries(Object.entries(table).map(([name, oid]) => [oid, name]));
+}
 
 /** ContentInfo of another type than signedData (RFC 5652 and its predecessors), for messages. */
 export const OTHER_CONTENTS: Readonly<Record<string, string>> = {
@@ -70,17 +65,20 @@ export const ANY_POLICY = '2.5.29.32.0';
 /** The arc of A1 policies, and a number in it that no authority has. */
 export const TEST_POLICY_A1 = '2.16.76.1.2.1.99999';
 
-/** What a key is for (RFC 5280, 4.2.1.12). */
+/** What the key of a certificate is for (RFC 5280, 4.2.1.12), by the names that messages use. */
 export const PURPOSE = {
-  any: '2.5.29.37.0',
+  anyExtendedKeyUsage: '2.5.29.37.0',
   serverAuth: '1.3.6.1.5.5.7.3.1',
   clientAuth: '1.3.6.1.5.5.7.3.2',
   codeSigning: '1.3.6.1.5.5.7.3.3',
   emailProtection: '1.3.6.1.5.5.7.3.4',
   timeStamping: '1.3.6.1.5.5.7.3.8',
-  ocspSigning: '1.3.6.1.5.5.7.3.9',
+  OCSPSigning: '1.3.6.1.5.5.7.3.9',
   documentSigning: '1.3.6.1.5.5.7.3.36',
 } as const;
+
+/** Purposes of a certificate, for messages. */
+export const PURPOSE_NAMES = namesByOid(PURPOSE);
 
 /** Other names of subjectAltName, of any authority. */
 export const SMTP_UTF8_MAILBOX = '1.3.6.1.5.5.7.8.9';

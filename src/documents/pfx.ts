@@ -16,6 +16,7 @@ import {
   SHA256,
 } from '../../packages/cliente/src/pkcs12.ts';
 import { der, isUniversal, readAsn1, TAG } from './asn1.ts';
+import { attempt } from './attempt.ts';
 
 const deriveKey = promisify(pbkdf2);
 
@@ -76,16 +77,11 @@ function describeOtherFormat(bytes: Uint8Array): string | undefined {
   if (/^MII[A-Za-z0-9+/]{40}/.test(text)) {
     return 'está em Base64. Decodifique-o antes (base64 -d) para ter o PKCS#12 binário.';
   }
-  try {
-    const [inner] = readAsn1(buffer).children;
-    // A certificate begins with the sequence that is signed, a PKCS#12 with its version.
-    if (isUniversal(inner, TAG.sequence)) {
-      return 'é só um certificado, sem a chave. Exporte do repositório de certificados com a chave privada (.pfx).';
-    }
-  } catch {
-    // It is no ASN.1: the reader says so.
-  }
-  return undefined;
+  const [inner] = attempt(() => readAsn1(buffer).children) ?? [];
+  // A certificate begins with the sequence that is signed, a PKCS#12 with its version.
+  return isUniversal(inner, TAG.sequence)
+    ? 'é só um certificado, sem a chave. Exporte do repositório de certificados com a chave privada (.pfx).'
+    : undefined;
 }
 
 function choosePair({ keys, certificates }: Pkcs12): Pfx {
@@ -105,11 +101,7 @@ function choosePair({ keys, certificates }: Pkcs12): Pfx {
 }
 
 function isPair(certificate: Buffer, key: KeyObject): boolean {
-  try {
-    return new X509Certificate(certificate).checkPrivateKey(key);
-  } catch {
-    return false;
-  }
+  return attempt(() => new X509Certificate(certificate).checkPrivateKey(key)) === true;
 }
 
 function pemOf(key: KeyObject): string {

@@ -53,9 +53,6 @@ export function signatureOf(canonical: string, id: string, signer: Signer): stri
   return signatureElement(canonical, id, { value, certificate: signer.certificate.der });
 }
 
-/** Where a signature of a document goes: beside the signed element, at the end of what holds it. */
-type Place = { readonly parent: Elemento; readonly signed: Elemento };
-
 /** Documents that a provider signs, by the name of their root, with the steps to the signed element. */
 const SIGNED: Readonly<Record<string, readonly string[]>> = {
   DPS: ['infDPS'],
@@ -88,7 +85,8 @@ export function isSigned(xml: Uint8Array): boolean {
   return !('fault' in reading) && findPlace(reading.root).parent.children.some(isSignature);
 }
 
-function findPlace(root: Elemento): Place {
+/** Where the signature of a document goes: at the end of `parent`, which holds the signed element. */
+function findPlace(root: Elemento): { readonly parent: Elemento; readonly signed: Elemento } {
   const steps = ownOf(SIGNED, root.name);
   if (root.name === 'Envelope') {
     throw new Error(

@@ -115,22 +115,22 @@ function remarkOnListsOf(
   say: Say,
 ): void {
   const lists = currentCrls(known, issuer);
+  const remark = (arquivo: string, message: string): void =>
+    say({ arquivo: path.join(revogados, arquivo) }, `${arquivo}: a LCR ${message}`);
   for (const { arquivo, emissor, proxima } of lists) {
     if (proxima === undefined || proxima >= at) continue;
-    const message = `${arquivo}: a LCR de "${emissor}" venceu em ${dayInBrazil(proxima)}; o que ela revoga continua revogado, mas falta a lista nova`;
-    say({ arquivo: path.join(revogados, arquivo) }, message);
+    const day = dayInBrazil(proxima);
+    remark(arquivo, `de "${emissor}" venceu em ${day}; o que ela revoga continua revogado, mas falta a lista nova`);
   }
   if (lists.length > 0) return;
   const others = known.crls.get(issuer.subjectName) ?? [];
   const namesakes = known.authorities.get(issuer.subjectName) ?? [];
-  const unused = others.filter((crl) => !namesakes.some((one) => crl.isSignedBy(one)));
-  for (const crl of unused) {
-    const { arquivo, emissor } = crl;
+  for (const crl of others) {
+    if (namesakes.some((one) => crl.isSignedBy(one))) continue;
     const why = namesakes.some((one) => crl.isByKeyOf(one))
-      ? `foi assinada por "${emissor}", mas o uso da chave (keyUsage) do certificado dessa autoridade não traz cRLSign, e sem ele ela não assina listas`
-      : `traz o nome de "${emissor}", mas não foi assinada por essa autoridade`;
-    const message = `${arquivo}: a LCR ${why}; ela não é usada`;
-    say({ arquivo: path.join(revogados, arquivo) }, message);
+      ? `foi assinada por "${crl.emissor}", mas o uso da chave (keyUsage) do certificado dessa autoridade não traz cRLSign, e sem ele ela não assina listas`
+      : `traz o nome de "${crl.emissor}", mas não foi assinada por essa autoridade`;
+    remark(crl.arquivo, `${why}; ela não é usada`);
   }
   const message = `não há LCR de "${issuer.titular}" na pasta ${revogados}: a revogação do que ela emite não é verificada`;
   if (isAsked) say({ pasta: revogados }, message);

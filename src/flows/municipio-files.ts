@@ -159,7 +159,7 @@ function validityOf({ inicio, fim }: Certificate, now: number): Inspection {
   return { problems: [], avisos };
 }
 
-const FOR_CLIENTS: readonly string[] = [PURPOSE.clientAuth, PURPOSE.any];
+const FOR_CLIENTS: readonly string[] = [PURPOSE.clientAuth, PURPOSE.anyExtendedKeyUsage];
 
 /** Why the ADN may turn a certificate away. A rehearsal may have reasons of its own, so nothing of it forbids. */
 function unfitness({ certificate, chain }: ChainedSigner, confianca: Confianca, now: number): readonly string[] {

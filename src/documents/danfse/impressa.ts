@@ -2,12 +2,12 @@
  * The document as the printed form reads it: one text a path, and the ways in which a text is printed. A path is one of the
  * layout, below `infNFSe`, and the compiler checks it.
  */
-import { municipioOf } from '../../fiscal/catalogs/catalogs.ts';
+import { type CampoEnumerado, enumeracaoOf, municipioOf } from '../../fiscal/catalogs/catalogs.ts';
 import { add, type Decimal, formatDecimal, parseDecimal, ZERO } from '../../fiscal/decimal.ts';
 import type { NfsePath } from '../../fiscal/layout/nfse.ts';
 import { attributeOf, type Elemento } from '../../fiscal/layout/tree.ts';
 import { brazilianDate } from '../../fiscal/moment.ts';
-import { type CampoDescrito, opcaoOf } from './textos.ts';
+import { ownOf } from '../../fiscal/own.ts';
 
 export type Impressa = {
   readonly chave: string;
@@ -73,13 +73,20 @@ export function amountOf(...paths: readonly NfsePath[]): Reader {
   };
 }
 
-/** Reads a percentage, as `12,34%`; a text that is no number is printed as it stands. */
-export function percentageAt(path: NfsePath): Reader {
+/** Reads the text at a path in another form. */
+function formattedAt(path: NfsePath, format: (text: string) => string): Reader {
   return ({ at }) => {
     const text = at(path);
-    const value = text === undefined ? undefined : parseDecimal(text);
-    return value === undefined ? text : `${formatBrazilian(value)}%`;
+    return text === undefined ? undefined : format(text);
   };
+}
+
+/** Reads a percentage, as `12,34%`; a text that is no number is printed as it stands. */
+export function percentageAt(path: NfsePath): Reader {
+  return formattedAt(path, (text) => {
+    const value = parseDecimal(text);
+    return value === undefined ? text : `${formatBrazilian(value)}%`;
+  });
 }
 
 function formatBrazilian(value: Decimal): string {
@@ -87,29 +94,70 @@ function formatBrazilian(value: Decimal): string {
   return `${whole!.replace(/\B(?=(?:\d{3})+$)/g, '.')},${cents}`;
 }
 
-/** Reads the number of an option, in the words of the standard. */
-export function optionAt(campo: CampoDescrito, path: NfsePath): Reader {
-  return ({ at }) => {
-    const codigo = at(path);
-    return codigo === undefined ? undefined : opcaoOf(campo, codigo);
-  };
+/**
+ * What stands for the number of an option, in the words of the standard (NT SE/CGNFS-e 008, options of the XSD 1.01). Where the
+ * standard prints the description of the schema, the national catalog has it.
+ */
+const OPCOES = {
+  tpAmb: { 1: 'Produção', 2: 'Homologação' },
+  ambGer: { 1: 'Prefeitura', 2: 'Sistema Nacional da NFS-e' },
+  tpEmit: { 1: 'Prestador', 2: 'Tomador', 3: 'Intermediário' },
+  cStat: { 100: 'NFS-e Gerada', 102: 'NFS-e de Decisão Judicial', 103: 'NFS-e Avulsa', 107: 'NFS-e MEI' },
+  finNFSe: { 0: 'NFS-e regular' },
+  opSimpNac: {
+    1: 'Não Optante',
+    2: 'Optante - Microempreendedor Individual (MEI)',
+    3: 'Optante - Microempresa ou Empresa de Pequeno Porte (ME/EPP)',
+  },
+  regApTribSN: 'catalog',
+  regEspTrib: 'catalog',
+  tribISSQN: { 1: 'Operação Tributável', 2: 'Imunidade', 3: 'Exportação de Serviço', 4: 'Não Incidência' },
+  tpImunidade: 'catalog',
+  tpSusp: {
+    1: 'Exigibilidade Suspensa por Decisão Judicial',
+    2: 'Exigibilidade Suspensa por Processo Administrativo',
+  },
+  tpBM: {
+    1: 'Isenção',
+    2: 'Redução da BC em percentual',
+    3: 'Redução da BC em valor',
+    4: 'Alíquota Diferenciada',
+  },
+  tpRetISSQN: { 1: 'Não Retido', 2: 'Retido pelo Tomador', 3: 'Retido pelo Intermediário' },
+  tpRetPisCofins: {
+    0: 'PIS/COFINS/CSLL Não Retidos',
+    1: 'PIS/COFINS Retidos',
+    2: 'PIS/COFINS Não Retidos',
+    3: 'PIS/COFINS/CSLL Retidos',
+    4: 'PIS/COFINS Retidos, CSLL Não Retido',
+    5: 'PIS Retido, COFINS/CSLL Não Retido',
+    6: 'COFINS Retido, PIS/CSLL Não Retido',
+    7: 'PIS Não Retido, COFINS/CSLL Retidos',
+    8: 'PIS/COFINS Não Retidos, CSLL Retido',
+    9: 'COFINS Não Retido, PIS/CSLL Retidos',
+  },
+} as const satisfies Partial<Record<CampoEnumerado, Readonly<Record<number, string>> | 'catalog'>>;
+
+/** Reads the text of an option. A number without a text is printed as it is: the XML counts. */
+export function optionAt(campo: keyof typeof OPCOES, path: NfsePath): Reader {
+  const textos: Readonly<Record<string, string>> | 'catalog' = OPCOES[campo];
+  return formattedAt(path, (codigo) => {
+    if (textos !== 'catalog') return ownOf(textos, codigo) ?? codigo;
+    return enumeracaoOf(campo).find((valor) => valor.codigo === codigo)?.descricao ?? codigo;
+  });
 }
 
 /** Reads a date as `DD/MM/AAAA`. */
 export function dateAt(path: NfsePath): Reader {
-  return ({ at }) => {
-    const text = at(path);
-    return text === undefined ? undefined : brazilianDate(text);
-  };
+  return formattedAt(path, brazilianDate);
 }
 
 /** Reads a date with its time as `DD/MM/AAAA hh:mm:ss`, by the clock of the offset that the text states. */
 export function dateTimeAt(path: NfsePath): Reader {
-  return ({ at }) => {
-    const text = at(path);
-    const match = text === undefined ? null : /^(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)/.exec(text);
-    return match === null ? text : `${brazilianDate(match[1]!)} ${match[2]}`;
-  };
+  return formattedAt(path, (text) => {
+    const [, date, time] = /^(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)/.exec(text) ?? [];
+    return date === undefined ? text : `${brazilianDate(date)} ${time}`;
+  });
 }
 
 /** How numbers are printed: their groups of characters, and what stands between the groups. */
