@@ -158,7 +158,7 @@ function outcomeOf(
     case 'misconfigured':
       return { on: 'adiamento', mensagem_retorno: answer.why, waitMs: MISCONFIGURED_PAUSE_MS };
     case 'unavailable':
-      // It was not taken. Of the environment as a whole that counts for nobody; so does a time that it has named itself.
+      // The ADN did not take the event. An outage of the whole ADN, or a time that it named, uses up no retry.
       if (answer.at !== undefined) return { on: 'adiamento', dueAt: Math.max(answer.at, now + 1) };
       return { on: 'adiamento', ...(isAway ? {} : { mensagem_retorno: answer.why }) };
     case 'already_there':

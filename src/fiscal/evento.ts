@@ -227,7 +227,7 @@ export function acaoSugerida(evento: EventoSituacao, now: number): AcaoSugerida 
   }
 }
 
-/** `isNotaRecusada`: then nothing stands on the note. `soAqui`: of its type. */
+/** What became of an event. `soAqui` is that of its type. On a refused note no event is valid. */
 export function desfechoOf(
   { estado, hasRetry }: Pick<EventoSituacao, 'estado' | 'hasRetry'>,
   { soAqui, isNotaRecusada }: { readonly soAqui: boolean; readonly isNotaRecusada: boolean },

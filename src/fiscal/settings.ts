@@ -56,7 +56,7 @@ const count = (row: Omit<Setting<number>, 'sql' | 'takes'>): Setting<number> =>
 /** On or off; a column that is never null. */
 const flag = (row: Omit<Setting<boolean>, 'sql'>): Setting<boolean> => setting<boolean>({ sql: 'boolean', ...row });
 
-const OF_AMBIENTE = 'como no ambiente';
+const PRESET_OF_AMBIENTE = 'como no ambiente';
 const POR_JANELA = '(por minuto em producao, por dia em homologacao)';
 
 /** As the operator writes them, and as they are stored. */
@@ -188,7 +188,7 @@ const SETTINGS_ROWS = {
     title: 'regras nacionais',
     show: (regras, { ambiente }) => {
       const word = (regras ?? AMBIENTES[ambiente].regrasNacionais) === 'recusa' ? 'recusar' : 'avisar';
-      return regras === undefined ? `${word}, ${OF_AMBIENTE}` : word;
+      return regras === undefined ? `${word}, ${PRESET_OF_AMBIENTE}` : word;
     },
   }),
   /** Who may read a note by the identifier of its DPS (D-41). */
@@ -202,7 +202,7 @@ const SETTINGS_ROWS = {
     parse: (written) => chooseValue('consulta-dps', written, CONSULTAS_DPS),
     title: 'consulta da DPS',
     show: (consulta, { ambiente }) =>
-      consulta ?? `${AMBIENTES[ambiente].dpsQueryIsOpen ? 'publica' : 'parte'}, ${OF_AMBIENTE}`,
+      consulta ?? `${AMBIENTES[ambiente].dpsQueryIsOpen ? 'publica' : 'parte'}, ${PRESET_OF_AMBIENTE}`,
   }),
   /** The legacy port takes RSA-SHA1 with inclusive canonicalisation too (D-70). */
   soapSha1: flag({
@@ -284,7 +284,7 @@ const SETTINGS_ROWS = {
     show: (dias, { ambiente }) => {
       const usual = AMBIENTES[ambiente].guardaDias;
       if (usual === undefined || dias === 0) return 'sempre';
-      return dias === undefined ? `${usual} dias, ${OF_AMBIENTE}` : `${dias} dias`;
+      return dias === undefined ? `${usual} dias, ${PRESET_OF_AMBIENTE}` : `${dias} dias`;
     },
   }),
 };
@@ -432,6 +432,6 @@ function limitesText(de: 'endereco' | 'prestador'): string {
 function limiteText(de: 'endereco' | 'prestador', own: number | undefined, ambiente: Ambiente): string {
   if (own === 0) return 'nenhum';
   const { limites } = AMBIENTES[ambiente];
-  const told = `${groupDigits(own ?? limites[de])} documentos por ${limites.janelaS === 60 ? 'minuto' : 'dia'}`;
-  return own === undefined ? `${told}, ${OF_AMBIENTE}` : told;
+  const limite = `${groupDigits(own ?? limites[de])} documentos por ${limites.janelaS === 60 ? 'minuto' : 'dia'}`;
+  return own === undefined ? `${limite}, ${PRESET_OF_AMBIENTE}` : limite;
 }

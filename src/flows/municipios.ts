@@ -213,7 +213,7 @@ async function applyAsked(world: RegistryWorld, current: Municipio, asked: Asked
 
 type Refuse = (problem: string) => void;
 
-/** A municipality with what was asked. What is refused stays as it was, but for an address of the ADN: its keys are looked at all the same. */
+/** A municipality with what was asked. A refused value leaves the old one, but for the ADN's address, so that its keys are judged too. */
 function withAsked(current: Municipio, asked: Asked, refuse: Refuse): Municipio {
   const { written, without } = asked;
   const given: Record<string, unknown> = {};

@@ -53,7 +53,7 @@ export type EventoSettlement = Settlement<EventoMove> & {
   readonly erros_adn?: ErrosAdn | null | undefined;
 };
 
-/** Of the events of a nota, the row of an alias is the first that is under way: the others are sent after it. */
+/** SQL: whether the row of an alias is the oldest open event of its nota. The others are sent after it. */
 function isFirst(tenant: string, e = 'e'): string {
   return `not exists (select 1 from eventos b
     where b.tenant = ${tenant} and b.nota = ${e}.nota and b.due_at is not null and b.ordem < ${e}.ordem)`;
@@ -65,7 +65,7 @@ const BEFORE_SENDING = quoteWords(EVENTO_ANTES_DO_ENVIO);
 /** Nothing of the nota `n` is sent yet. */
 const IS_DRAFT = `n.estado in (${DRAFTS})`;
 
-/** Of `due_at`: where an event comes to that is not the first one of a draft. Its nota's authorisation wakes it before. */
+/** How long a later event of a draft waits. The authorisation of the nota wakes it earlier. */
 const FOLLOWS_MS = 3_600_000;
 
 /** Where each trigger of a claim leads, from wherever it finds the event. */
