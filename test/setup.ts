@@ -4,7 +4,7 @@
  */
 import { execFile } from 'node:child_process';
 import { readFileSync, statfsSync } from 'node:fs';
-import { appendFile, chmod, mkdtemp, rm } from 'node:fs/promises';
+import { appendFile, chmod, mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { devNull, freemem, tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
@@ -39,7 +39,6 @@ export async function globalSetup(): Promise<void> {
   if (compiled !== undefined) process.env.NODE_COMPILE_CACHE ??= compiled;
   // Programs over OpenSSL read the machine's authorities at each start, four fifths of their time. No test trusts those.
   process.env.SSL_CERT_FILE = devNull;
-  process.env.SSL_CERT_DIR = devNull;
   if (isMemoryRoomy()) {
     scratch = await mkdtemp(path.join(MEMORY, 'nfse-'));
     // Like every folder for temporary files: whoever a test runs as may write there.
@@ -49,6 +48,8 @@ export async function globalSetup(): Promise<void> {
   dataDir = await mkdtemp(path.join(tmpdir(), 'nfse-test-'));
   // Run as root, the server's own account must be able to enter.
   await chmod(dataDir, 0o755);
+  process.env.SSL_CERT_DIR = path.join(dataDir, 'no-authorities');
+  await mkdir(process.env.SSL_CERT_DIR);
   const first = await openEmbedded({ dataDir, log: quiet });
   await migrateAt(first.connection);
   await first.stop();

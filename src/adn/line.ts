@@ -6,7 +6,7 @@
 import tls from 'node:tls';
 import { promisify } from 'node:util';
 import { brotliDecompress, gunzip, inflate, type ZlibOptions } from 'node:zlib';
-import { buildConnector, type Dispatcher, Pool } from 'undici';
+import type { buildConnector, Dispatcher, Pool } from 'undici';
 import { ownOf } from '../fiscal/own.ts';
 import type { Limits } from './limits.ts';
 import { JSON_TYPE } from './wire.ts';
@@ -53,13 +53,27 @@ export type Line = {
 export function openLine({ url, tls: keys, limits }: LineSettings): Line {
   const secure = url.protocol === 'https:' ? secureContext(keys) : NOT_SECURE;
   if ('barred' in secure) return { request: async () => secure.barred, close: async () => undefined };
+  const base = url.pathname.replace(/\/+$/, '');
+  let pool: Promise<Pool> | undefined;
+  let closing: Promise<void> | undefined;
+  const open = (): Promise<Pool> => (pool ??= openPool(url, secure.context, limits));
+  return {
+    request: async (ask) => exchange(await open(), base, ask),
+    // A line that was never used is opened to be closed, so that it takes no request afterwards.
+    close: () => (closing ??= open().then((opened) => opened.close())),
+  };
+}
+
+/** Loads the library with the first request: it is a fourth of what a process has to read to start. */
+async function openPool(url: URL, context: tls.SecureContext, limits: Limits): Promise<Pool> {
+  const { buildConnector, Pool } = await import('undici');
   const connector = buildConnector({
-    secureContext: secure.context,
+    secureContext: context,
     rejectUnauthorized: true,
     allowH2: false,
     timeout: limits.connectMs,
   });
-  const pool = new Pool(url.origin, {
+  return new Pool(url.origin, {
     connections: limits.lotsAtOnce,
     headersTimeout: limits.headersMs,
     bodyTimeout: limits.bodyMs,
@@ -72,12 +86,6 @@ export function openLine({ url, tls: keys, limits }: LineSettings): Line {
         else afterVerdict(socket as tls.TLSSocket, limits.verdictMs, callback);
       }),
   });
-  const base = url.pathname.replace(/\/+$/, '');
-  let closing: Promise<void> | undefined;
-  return {
-    request: (ask) => exchange(pool, base, ask),
-    close: () => (closing ??= pool.close()),
-  };
 }
 
 const NOT_SECURE = {
