@@ -154,7 +154,7 @@ if (files.length === 0) {
   console.error('Diga o arquivo: npm run mutantes -- src/adn/breaker.ts');
   process.exit(2);
 }
-os.setPriority(10);
+if (os.getPriority() < 10) os.setPriority(10);
 const folder = copyProject();
 process.env.NODE_COMPILE_CACHE = path.join(folder, '.compilado');
 const stop = (): void => {

@@ -239,9 +239,9 @@ identifica, nada é segredo, e nada do que está nele tem valor fiscal.
 
 - **Parte** é quem assinou, ou mostra na conexão, o certificado do prestador, do tomador ou do intermediário da nota; o CNPJ se compara pela raiz.
 - **A chave de acesso e os protocolos abrem o que nomeiam**: quem os tem é tratado como parte na consulta. A chave tem nove algarismos sorteados, e quem procura por
-  tentativas é posto em fila ([Limites](site/limites.md#frequência)). Não publique a chave de uma nota: com ela se lê a nota inteira, com o CPF do tomador.
+  tentativas recebe 429 ([Limites](site/limites.md#frequência)). Não publique a chave de uma nota: com ela se lê a nota inteira, com o CPF do tomador.
 - **Estranho** é todo o resto, também quem tem um certificado válido de outra pessoa.
-- **A chave da nota de outro prestador**, posta no que se assina (a nota substituída da DPS, a substituta do evento), não se procura: a resposta é a mesma, exista a nota ou não, e a nota emitida assim não espera por aquela, nem a impede.
+- **A chave da nota de outro prestador**, posta no que se assina (a nota substituída da DPS, a substituta do evento), não se procura: a resposta é a mesma, exista a nota ou não. A nota emitida assim não espera pela outra, e nada muda na outra.
 - O que é de um município não existe em outro: a chave, o protocolo ou a DPS de um é, no endereço do outro, o que não se encontra.
 
 Diante de um estranho não se procura: a resposta sobre o que existe e sobre o que não existe é a mesma, e o trabalho também, de modo que nem o tempo as distingue. As

@@ -32,7 +32,7 @@ public static class PrimeiraNota
             pedido.Content.Headers.ContentType = new MediaTypeHeaderValue("application/json");
             resposta = await Enviar(pedido);
             int status = resposta == null ? 0 : (int)resposta.StatusCode;
-            if (status > 0 && status < 500 && status != 409 && status != 429) break;
+            if (status > 0 && status < 500 && status != 408 && status != 409 && status != 429) break;
             if (tentativa == 8) throw new Exception("O serviço não respondeu. Repita mais tarde, com a mesma chave do envio.");
             await Esperar(resposta, Math.Min(1 << tentativa, 60));
         }

@@ -24,7 +24,7 @@ public class PrimeiraNota {
         for (int tentativa = 1; ; tentativa++) {
             resposta = enviar(emissao);
             int status = resposta == null ? 0 : resposta.statusCode();
-            if (status > 0 && status < 500 && status != 409 && status != 429) break;
+            if (status > 0 && status < 500 && status != 408 && status != 409 && status != 429) break;
             if (tentativa == 8) throw new Exception("O serviço não respondeu. Repita mais tarde, com a mesma chave do envio.");
             esperar(resposta, Math.min(1 << tentativa, 60));
         }

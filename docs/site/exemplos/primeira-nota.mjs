@@ -18,7 +18,7 @@ async function emitir() {
       body: corpo,
       signal: AbortSignal.timeout(30_000),
     }).catch(() => undefined); // sem resposta: não se sabe se a nota foi emitida
-    const emDuvida = resposta === undefined || resposta.status >= 500 || [409, 429].includes(resposta.status);
+    const emDuvida = resposta === undefined || resposta.status >= 500 || [408, 409, 429].includes(resposta.status);
     if (!emDuvida) return { status: resposta.status, dados: await resposta.json() };
     await espera(retryAfter(resposta, Math.min(2 ** tentativa, 60)));
   }

@@ -24,7 +24,7 @@ for ($tentativa = 1; ; $tentativa++) {
         'header' => ['Content-Type: application/json', "Idempotency-Key: $chaveDoEnvio"],
         'content' => $corpo,
     ]);
-    if ($status > 0 && $status < 500 && $status !== 409 && $status !== 429) {
+    if ($status > 0 && $status < 500 && $status !== 408 && $status !== 409 && $status !== 429) {
         break;
     }
     if ($tentativa === 8) {

@@ -23,7 +23,7 @@ def pedir(caminho, corpo=None, cabecalhos={}):
 cabecalhos = {'Content-Type': 'application/json', 'Idempotency-Key': str(uuid.uuid4())}
 for tentativa in range(1, 9):
     status, resposta, dados = pedir('/api/v1/nfse/v101', corpo, cabecalhos)
-    if status not in (0, 409, 429) and status < 500:
+    if status not in (0, 408, 409, 429) and status < 500:
         break
     time.sleep(float(resposta.get('Retry-After') or min(2 ** tentativa, 60)))
 else:

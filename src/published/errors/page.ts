@@ -67,11 +67,11 @@ export function httpOf({ status, statuses }: PublicError): string {
   return joinItems(statuses.map(String), 'ou');
 }
 
-function retryOf({ status, transitorio }: PublicError): string {
+function retryOf({ status, statuses, transitorio }: PublicError): string {
   if (status === 'aviso') return 'A nota foi emitida; não há o que repetir.';
-  return transitorio
-    ? 'A mesma requisição, repetida mais tarde, pode dar certo.'
-    : 'A mesma requisição, repetida, terá a mesma resposta.';
+  if (transitorio) return 'A mesma requisição, repetida mais tarde, pode dar certo.';
+  const isLateToo = statuses.includes(408) && statuses.length > 1;
+  return `A mesma requisição, repetida, terá a mesma resposta${isLateToo ? ', salvo o 408' : ''}.`;
 }
 
 /** Whom a code concerns, in words: what it does in production and what in the sandbox. */
