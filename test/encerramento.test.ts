@@ -59,8 +59,8 @@ const firstOf = ({ child }: Started): Promise<number> =>
 
 /** Between two notes of a line: that requests come all the time is the point, not how many. */
 const LINE_PAUSE_MS = 250;
-/** While the door is about to be closed, for then each may come too late. */
-const LINE_HASTE_MS = 10;
+/** While the door is about to be closed, for then each may come too late. Faster, one falls into the microseconds that the kernel takes for it. */
+const LINE_HASTE_MS = 50;
 const HASTE_MS = 500;
 
 type Load = {
