@@ -58,25 +58,15 @@ const firstOf = ({ child }: Started): Promise<number> =>
   );
 
 /** Between two notes of a line: that requests come all the time is the point, not how many. */
-const LINE_PAUSE_MS = 250;
-/** While the door is about to be closed, for then each may come too late. Faster, one falls into the microseconds that the kernel takes for it. */
-const LINE_HASTE_MS = 50;
-const HASTE_MS = 500;
+const LINE_PAUSE_MS = 50;
 
-type Load = {
-  readonly answers: number[];
-  readonly broken: string[];
-  readonly done: Promise<void>;
-  /** From now on the lines hardly pause. */
-  hasten(): void;
-};
+type Load = { readonly answers: number[]; readonly broken: string[]; readonly done: Promise<void> };
 
 /** A client that keeps its connections, as an ERP does, and issues one note after the other until the door is closed. */
 function issueOn(address: string, from: number): Load {
   const agent = new http.Agent({ keepAlive: true });
   const [answers, broken]: [number[], string[]] = [[], []];
   let closed = false;
-  let pauseMs = LINE_PAUSE_MS;
   let number = from;
   const one = (body: string): Promise<void> =>
     new Promise((resolve) => {
@@ -98,17 +88,13 @@ function issueOn(address: string, from: number): Load {
     while (!closed && broken.length === 0) {
       number += 1;
       await one(exampleXml({ serie: '1', nDPS: String(number) }));
-      await pause(pauseMs);
+      await pause(LINE_PAUSE_MS);
     }
   };
-  const hasten = (): void => {
-    pauseMs = LINE_HASTE_MS;
-  };
-  return { answers, broken, done: Promise.all(Array.from({ length: 12 }, line)).then(() => agent.destroy()), hasten };
+  return { answers, broken, done: Promise.all(Array.from({ length: 12 }, line)).then(() => agent.destroy()) };
 }
 
 describe('SIGTERM to npm start', () => {
-  const DRAIN_S = 3;
   const canUnshare =
     process.getuid?.() === 0 && spawnSync('unshare', ['--pid', '--fork', '--mount-proc', 'true']).status === 0;
   const ways = [
@@ -123,13 +109,12 @@ describe('SIGTERM to npm start', () => {
     const drains = async (): Promise<void> => {
       const dataDir = await readyDataDir();
       const PORT = String(await ownPort());
-      const service = start(command, { NFSE_DATA_DIR: dataDir, PORT, NFSE_ESPERA_AO_ENCERRAR: `${DRAIN_S}` });
+      const service = start(command, { NFSE_DATA_DIR: dataDir, PORT, NFSE_ESPERA_AO_ENCERRAR: '3' });
       const address = (await said(service, SERVING))[1]!;
       const load = issueOn(address, 1_000);
       await untilTrue(() => load.answers.length > 50, 'the load runs');
       process.kill(command[0] === 'npm' ? service.child.pid! : await firstOf(service), 'SIGTERM');
       await said(service, /por 3 s ainda se atende/);
-      const hasteIn = pause(DRAIN_S * 1_000 - HASTE_MS).then(load.hasten);
 
       // Connections of its own, made after the signal.
       const ready = await request(address, '/health/ready', { headers: { Connection: 'close' } });
@@ -138,7 +123,7 @@ describe('SIGTERM to npm start', () => {
       assert.ok(Number(ready.headers.get('retry-after')) > 0);
       assert.equal((await request(address, '/health/live')).status, 200);
       const drained = load.answers.length;
-      await Promise.all([load.done, hasteIn]);
+      await load.done;
       assert.ok(load.answers.length > drained, 'it went on issuing while it drained');
       assert.deepEqual(load.broken, []);
       assert.deepEqual([...new Set(load.answers)], [201]);
@@ -181,7 +166,6 @@ describe('SIGTERM to npm start', () => {
       await untilTrue(() => load.answers.length > 20, 'the load runs');
       service.child.kill('SIGTERM');
       service.child.kill('SIGTERM');
-      load.hasten();
       await load.done;
       assert.deepEqual(load.broken, []);
       assert.deepEqual([...new Set(load.answers)], [201]);

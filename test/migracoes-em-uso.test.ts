@@ -27,7 +27,7 @@ const TENANT = 'alfa';
 const ROWS = LONG ? 1_000_000 : 10_000;
 const CLIENTS_A_PROCESS = 2;
 /** Of a client, between an answer and the next request. */
-const PAUSE_MS = 120;
+const PAUSE_MS = 50;
 /** The parent of the first commit of the migrations 073 to 078. */
 const BEFORE_073 = '5b897517156117047221758f0a5ef04032c6915c';
 

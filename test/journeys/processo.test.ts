@@ -59,7 +59,7 @@ test('killed in the midst of a load: every answered note is there, none twice', 
     }
   };
   const clients = Array.from({ length: 30 }, client);
-  await untilTrue(() => answered.size >= 200, 'two hundred notes are answered');
+  await untilTrue(() => answered.size >= 400, 'four hundred notes are answered');
   killed = true;
   await first.end('SIGKILL');
   await Promise.allSettled(clients);
