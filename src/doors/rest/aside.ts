@@ -58,7 +58,7 @@ export async function performAside(
   quota: Quota | undefined,
   call: AsideCall,
 ): Promise<Outcome | SoapAnswer> {
-  const { route: id, municipio, headers, search, shown } = call;
+  const { route: id, municipio, headers, shown } = call;
   const body = Buffer.from(call.body.buffer, call.body.byteOffset, call.body.byteLength);
   if (id === 'soap') {
     const answer = await performSoap(world, municipio, { headers, body }, { shown: () => shown, quota });
@@ -66,8 +66,7 @@ export async function performAside(
     return typeof answer.body === 'string' ? answer : writeFault(headers, 413, LONG_QUESTION);
   }
   const route = ROUTES.find((one) => one.id === id)!;
-  const query = new URLSearchParams(search);
-  return route.handle({ ...call, world, body, query, shown: () => shown, quota });
+  return route.handle({ ...call, world, body, shown: () => shown, quota });
 }
 
 const LONG_QUESTION = `Uma consulta tem até ${ASIDE_BYTES / 1024} KiB: envie só os elementos do modelo.`;

@@ -170,7 +170,7 @@ async function askNacional(nome: NomeDeCatalogo, call: Call): Promise<Refused | 
   const question = `${nome}${call.search}`;
   const known = recall(question);
   if (known !== undefined) return known;
-  const asked = readQuery(call.query, FILTROS[nome]);
+  const asked = readQuery(call.search, FILTROS[nome]);
   if ('refusal' in asked) return asked;
   const items = TEXTS[nome]!();
   const found = CATALOGOS_NACIONAIS[nome]().search(asked.filtros);
@@ -196,8 +196,8 @@ function textOf(item: object): string {
   return text;
 }
 
-async function askMunicipal({ world, municipio, query }: Call): Promise<Refused | Written> {
-  const asked = readQuery(query, FILTROS_MUNICIPAIS);
+async function askMunicipal({ world, municipio, search }: Call): Promise<Refused | Written> {
+  const asked = readQuery(search, FILTROS_MUNICIPAIS);
   if ('refusal' in asked) return asked;
   const { itens, paginacao, observacao } = await listaMunicipal(world, municipio, asked.filtros, asked.pagina);
   const rest = JSON.stringify({ paginacao, observacao }).slice(1);
@@ -209,7 +209,8 @@ async function askMunicipal({ world, municipio, query }: Call): Promise<Refused 
 type Question = { readonly filtros: Asked; readonly pagina: Pagina };
 
 /** All that is wrong with the parameters, in the order in which they were sent. An empty filter is none. */
-function readQuery(query: URLSearchParams, filters: readonly string[]): Question | Refused {
+function readQuery(search: string, filters: readonly string[]): Question | Refused {
+  const query = new URLSearchParams(search);
   const names = [...filters, ...Object.keys(PAGINA_PARAMS)];
   const faults = findStrangeParams(query, names);
   const filtros: Record<string, string> = {};
@@ -280,7 +281,7 @@ async function askMotivos(call: Call): Promise<Refused | Written> {
   const question = `motivos_evento ${base} ${search}`;
   const known = recall(question);
   if (known !== undefined) return known;
-  const params = call.query;
+  const params = new URLSearchParams(search);
   const faults = findStrangeParams(params, Object.keys(MOTIVOS_FILTROS));
   if (faults.length > 0) return refuseParams(faults);
   const name = params.get('tipo_evento')?.trim() ?? '';

@@ -31,7 +31,6 @@ import {
   certificateOf,
   type Door,
   findMunicipio,
-  queryOf,
   searchOf,
   siteOf,
   type Visit,
@@ -135,13 +134,5 @@ async function performRoute(
     const shown = certificateOf(door, request);
     return aside.answer({ ...call, route: route.id, shown }, { client, quota });
   }
-  return route.handle({
-    ...call,
-    world: door.world,
-    get query() {
-      return queryOf(request);
-    },
-    shown: () => certificateOf(door, request),
-    quota,
-  });
+  return route.handle({ ...call, world: door.world, shown: () => certificateOf(door, request), quota });
 }

@@ -22,8 +22,6 @@ export const ESCOPOS = {
 
 type Escopo = keyof typeof ESCOPOS;
 
-const OF_ADDRESS = ['endereco', 'rede'] as const satisfies readonly Escopo[];
-
 export type RequestQuota = Omit<Quota, 'enter'> & {
   enter(documentos?: number): RefusedByFlow | undefined;
   /** Says how long the body is, by which a document counts as more than one. */
@@ -31,7 +29,7 @@ export type RequestQuota = Omit<Quota, 'enter'> & {
   /** The refusal where the address has nothing left: the body need not be read. */
   isSpent(): RefusedByFlow | undefined;
   /** The limit that refused, and the seconds until it would not; undefined: none refused. */
-  readonly refused: { readonly escopo: Escopo; readonly waitS: number } | undefined;
+  refused: { readonly escopo: Escopo; readonly waitS: number } | undefined;
   headers(): Readonly<Record<string, string>>;
 };
 
@@ -54,55 +52,50 @@ export function openQuotas(now: () => number): Quotas {
 }
 
 /** A bucket by its key, and its measure. */
-type Counted = { readonly key: string; readonly measure: Measure };
+type Counted = { readonly escopo: Escopo; readonly key: string; readonly measure: Measure };
 
 function quotaOf(buckets: Buckets, municipio: Municipio, address: string, weight: number): RequestQuota {
   const { tenant, ambiente } = municipio;
   const { limites, signatureRefuses } = AMBIENTES[ambiente];
   const refillMs = limites.janelaS * 1_000;
   const networks = networksOf(address);
-  const counted: Partial<Record<Escopo, Counted>> = {};
+  const ofAddress: Counted[] = [];
+  let ofPrestador: Counted[] = [];
   let bytes = 0;
   /** Documents of this request that its address was counted for. */
   let entered = 0;
-  let refused: RequestQuota['refused'];
 
-  const count = (escopo: Escopo, who: string, size: number): void => {
-    if (size > 0) counted[escopo] = { key: `${tenant} ${escopo} ${who}`, measure: { size, refillMs } };
-  };
-  const refuse = (escopo: Escopo, waitMs: number): RefusedByFlow => {
+  const count = (escopo: Escopo, who: string, size: number): Counted[] =>
+    size > 0 ? [{ escopo, key: `${tenant} ${escopo} ${who}`, measure: { size, refillMs } }] : [];
+  const refuse = ({ escopo, measure }: Counted, waitMs: number): RefusedByFlow => {
     const waitS = Math.max(1, Math.ceil(waitMs / 1_000));
-    refused = { escopo, waitS };
-    return refuseTooMuch(municipio, escopo, counted[escopo]!.measure.size, waitS);
+    quota.refused = { escopo, waitS };
+    return refuseTooMuch(municipio, escopo, measure.size, waitS);
   };
   /** Takes from all buckets or from none. A cost above a whole measure is that measure. `before`: the part that was taken already. */
-  const take = (escopos: readonly Escopo[], cost: number, before = 0): RefusedByFlow | undefined => {
-    const wanted = escopos.flatMap((escopo) => {
-      const one = counted[escopo];
-      if (one === undefined) return [];
-      const { size } = one.measure;
-      const taken = Math.min(before, size);
-      return [{ escopo, ...one, taken, cost: Math.min(cost, size) - taken }];
-    });
-    const short = wanted.find((one) => buckets.left(one.key, one.measure) < one.cost);
-    for (const one of short === undefined ? wanted : [short]) {
-      const waitMs = one.cost > 0 ? buckets.take(one.key, one.measure, one.cost) : 0;
+  const take = (counted: readonly Counted[], cost: number, before = 0): RefusedByFlow | undefined => {
+    const costIn = ({ size }: Measure): number => Math.min(cost, size) - Math.min(before, size);
+    const short = counted.find(({ key, measure }) => buckets.left(key, measure) < costIn(measure));
+    for (const one of short === undefined ? counted : [short]) {
+      const { key, measure } = one;
+      const price = costIn(measure);
+      const waitMs = price > 0 ? buckets.take(key, measure, price) : 0;
       // A request that comes again is counted from its first document.
-      if (waitMs > 0) return refuse(one.escopo, waitMs + (one.taken * refillMs) / one.measure.size);
+      if (waitMs > 0) return refuse(one, waitMs + (Math.min(before, measure.size) * refillMs) / measure.size);
     }
     return undefined;
   };
 
   for (const { name, times } of networks) {
-    count(times === 1 ? 'endereco' : 'rede', name, times * (municipio.limiteEndereco ?? limites.endereco));
+    const size = times * (municipio.limiteEndereco ?? limites.endereco);
+    ofAddress.push(...count(times === 1 ? 'endereco' : 'rede', name, size));
   }
-  return {
+  const quota: RequestQuota = {
+    refused: undefined,
     isSpent: () => {
-      for (const escopo of OF_ADDRESS) {
-        const { key, measure } = counted[escopo] ?? {};
-        if (key === undefined || measure === undefined) continue;
-        const left = buckets.left(key, measure);
-        if (left < weight) return refuse(escopo, ((weight - left) * measure.refillMs) / measure.size);
+      for (const one of ofAddress) {
+        const left = buckets.left(one.key, one.measure);
+        if (left < weight) return refuse(one, ((weight - left) * refillMs) / one.measure.size);
       }
       return undefined;
     },
@@ -111,14 +104,14 @@ function quotaOf(buckets: Buckets, municipio: Municipio, address: string, weight
     },
     enter: (documentos = 1) => {
       const cost = Math.max(entered, weight * costOf(documentos, bytes));
-      const spent = take(OF_ADDRESS, cost, entered);
+      const spent = take(ofAddress, cost, entered);
       if (spent === undefined) entered = cost;
       return spent;
     },
     take: (prestador, documentos = 1) => {
       if (prestador !== undefined && DOCUMENTO.test(prestador))
-        count('prestador', prestador, municipio.limitePrestador ?? limites.prestador);
-      return take(['prestador'], costOf(documentos, bytes));
+        ofPrestador = count('prestador', prestador, municipio.limitePrestador ?? limites.prestador);
+      return take(ofPrestador, costOf(documentos, bytes));
     },
     keepsRefusal: () => {
       if (signatureRefuses || limites.recusas === undefined || municipio.limiteEndereco === 0) return true;
@@ -127,11 +120,9 @@ function quotaOf(buckets: Buckets, municipio: Municipio, address: string, weight
         ({ name, times }) => buckets.take(`${tenant} recusas ${name}`, { size: size * times, refillMs }, 1) === 0,
       );
     },
-    get refused() {
-      return refused;
-    },
-    headers: () => headersOf(buckets, counted),
+    headers: () => headersOf(buckets, [...ofAddress, ...ofPrestador]),
   };
+  return quota;
 }
 
 /** In documents. */
@@ -147,15 +138,15 @@ export function refuseTooMuch({ ambiente }: Pick<Municipio, 'ambiente'>, escopo:
 }
 
 /** `r`: what is left; `t`: seconds until the bucket is full again. */
-function headersOf(buckets: Buckets, counted: Partial<Record<Escopo, Counted>>): Readonly<Record<string, string>> {
-  const policies: string[] = [];
-  const limits: string[] = [];
-  for (const [escopo, { key, measure }] of Object.entries(counted)) {
+function headersOf(buckets: Buckets, counted: readonly Counted[]): Readonly<Record<string, string>> {
+  if (counted.length === 0) return {};
+  const policies = counted.map(
+    ({ escopo, measure: { size, refillMs } }) => `"${escopo}";q=${size};w=${refillMs / 1_000}`,
+  );
+  const limits = counted.map(({ escopo, key, measure }) => {
     const { size, refillMs } = measure;
     const left = buckets.left(key, measure);
-    policies.push(`"${escopo}";q=${size};w=${refillMs / 1_000}`);
-    limits.push(`"${escopo}";r=${Math.floor(left)};t=${Math.ceil(((size - left) * refillMs) / size / 1_000)}`);
-  }
-  if (policies.length === 0) return {};
+    return `"${escopo}";r=${Math.floor(left)};t=${Math.ceil(((size - left) * refillMs) / size / 1_000)}`;
+  });
   return { 'RateLimit-Policy': policies.join(', '), RateLimit: limits.join(', ') };
 }

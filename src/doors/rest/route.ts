@@ -42,8 +42,6 @@ export type Call = {
   readonly params: Readonly<Record<string, string>>;
   /** As sent, with its question mark; empty where the address has none. */
   readonly search: string;
-  /** The same, read when it is asked for. */
-  readonly query: URLSearchParams;
   readonly headers: IncomingHttpHeaders;
   /** Empty where the route takes none. */
   readonly body: Buffer;

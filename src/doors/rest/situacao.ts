@@ -87,7 +87,8 @@ function findStrangeParameter(query: URLSearchParams): Fault | undefined {
   return { codigo: 'E003', xpath: '', mensagem, encontrado: shown, esperado: 'data' };
 }
 
-export async function querySituacao({ world, municipio, params, query, shown }: Call) {
+export async function querySituacao({ world, municipio, params, search, shown }: Call) {
+  const query = new URLSearchParams(search);
   const strange = findStrangeParameter(query);
   if (strange !== undefined) return { refusal: { faults: [strange] } satisfies Refusal, campo: strange.encontrado! };
   const asked = { documento: params.documento!, data: query.get('data') ?? undefined, shown: shown() };
