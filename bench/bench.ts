@@ -9,6 +9,10 @@
  *   --custo               what the dearest requests take of the thread that serves; --so TEXTO: only those with it in their names
  *   --assinado            production: signed documents, transmission to the ADN simulator
  *   --assinado --fora N   the same with the ADN away for N seconds in the middle
+ *   --comparar REF        another commit beside this one, in the same seconds: ratios of CPU time a note, signed and transmitted
+ *     --sandbox, --json   unsigned, in the integration environment; JSON bodies
+ *     --partidas N (2)  --janelas N (4, of each start)  --notas N (1000, of each service in each window)
+ *     --ritmo N (150/s, to each service)  --rajada N (16, sent at once)
  */
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -16,6 +20,7 @@ import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { run, startService } from '../scripts/stage.ts';
 import { benchCatalogos } from './catalogos.ts';
+import { benchComparison } from './comparar.ts';
 import { benchCusto } from './custo.ts';
 import { danfseFigures } from './danfse.ts';
 import { floors } from './floor.ts';
@@ -37,9 +42,19 @@ const { values } = parseArgs({
     catalogos: { type: 'boolean', default: false },
     custo: { type: 'boolean', default: false },
     so: { type: 'string' },
+    comparar: { type: 'string' },
+    sandbox: { type: 'boolean', default: false },
+    json: { type: 'boolean', default: false },
+    partidas: { type: 'string', default: '2' },
+    janelas: { type: 'string', default: '4' },
+    notas: { type: 'string', default: '1000' },
+    rajada: { type: 'string', default: '16' },
+    ritmo: { type: 'string', default: '150' },
   },
 });
 const WARMUP_MS = 4_000;
+/** The rate that the municipality has registered; another one draws a remark, and so does work that an ordinary note does not make. */
+const BENCH_DPS = { 'valores/trib/tribMun/pAliq': '5.00' };
 const SLUG = 'integracao';
 const options = {
   connections: Number(values.conexoes ?? (values.assinado ? 128 : 64)),
@@ -51,7 +66,8 @@ const dataDir = await mkdtemp(path.join(tmpdir(), 'nfse-bench-'));
 await chmod(dataDir, 0o755);
 
 try {
-  if (values.julgar) printRows(judgeRows());
+  if (values.comparar !== undefined) await compareWith(values.comparar);
+  else if (values.julgar) printRows(judgeRows());
   else if (values.danfse) printRows(danfseRows());
   else if (values.custo) process.exitCode = (await benchCusto(dataDir, values.so)) ? 0 : 1;
   else if (values.catalogos) await benchCatalogos(dataDir, options);
@@ -60,6 +76,19 @@ try {
   else await benchSandbox();
 } finally {
   await rm(dataDir, { recursive: true, force: true });
+}
+
+function compareWith(ref: string): Promise<void> {
+  return benchComparison(dataDir, {
+    ref,
+    path: { isSandbox: values.sandbox, format: values.json ? 'json' : 'xml', patch: BENCH_DPS },
+    starts: Number(values.partidas),
+    windows: Number(values.janelas),
+    notes: Number(values.notas),
+    rate: Number(values.ritmo),
+    burst: Number(values.rajada),
+    providers: 20,
+  });
 }
 
 function danfseRows(): [string, string][] {

@@ -2,9 +2,10 @@
 import { createPrivateKey } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { certificatesOfPem } from '../src/documents/certificate.ts';
-import { signatureOf } from '../src/documents/signing.ts';
+import { signCms } from '../src/documents/cms-sign.ts';
+import { type Signer, signatureOf } from '../src/documents/signing.ts';
 import { readXml } from '../src/documents/xml.ts';
-import { cnpjIsValid } from '../src/fiscal/chave.ts';
+import { cnpjIsValid, dpsIdOf } from '../src/fiscal/chave.ts';
 
 /** CNPJ with right check digits for a root number. */
 function cnpjOf(root: number): string {
@@ -20,27 +21,67 @@ export function cnpjsOf(providers: number): readonly string[] {
   return Array.from({ length: providers }, (_, place) => cnpjOf(10_000_000 + place));
 }
 
-/** A text with three places to fill: number, provider, whole units of the value. */
-type Filled = (number: number, cnpj: string, value: number) => string;
+/** What is another in each document: number, provider, whole units of the value. */
+type Values = readonly [number: number, cnpj: string, value: number];
+type Filled = (...values: Values) => string;
 
+/** Fills the marks of {@link markXml} and {@link markJson}. */
 function filling(text: string): Filled {
-  const [first, second, third, last] = text.split(/@[123]@/);
-  if (last === undefined) throw new Error('the template lacks nDPS, CNPJ or vServ');
-  return (number, cnpj, value) => `${first}${number}${second}${cnpj}${third}${value}${last}`;
+  const pieces = text.split(/@(id|numero|cnpj|valor)@/);
+  if (pieces.length < 7) throw new Error('the template lacks number, CNPJ or value');
+  const idOf = identifying(text);
+  return (number, cnpj, value) => {
+    const texts: Readonly<Record<string, () => string>> = {
+      id: () => idOf(number, cnpj),
+      numero: () => String(number),
+      cnpj: () => cnpj,
+      valor: () => String(value),
+    };
+    return pieces.map((piece, place) => (place % 2 === 0 ? piece : texts[piece]!())).join('');
+  };
 }
 
-function marked(template: string): string {
+/** The identifier that the layout prescribes: another one draws a remark. */
+function identifying(template: string): (number: number, cnpj: string) => string {
+  const [cLocEmi, serie] = ['cLocEmi', 'serie'].map(
+    (name) => new RegExp(`<${name}>([^<]*)<`).exec(template)?.[1] ?? '',
+  );
+  return (number, documento) => dpsIdOf({ cLocEmi: cLocEmi!, documento, serie: serie!, nDPS: String(number) });
+}
+
+function markXml(template: string): string {
   return template
-    .replace(/<nDPS>[^<]*</, '<nDPS>@1@<')
-    .replace(/(<prest>\s*<CNPJ>)[^<]*</, '$1@2@<')
-    .replace(/<vServ>[^<]*</, '<vServ>@3@.00<');
+    .replace(/ Id="[^"]*"/, ' Id="@id@"')
+    .replace(/<nDPS>[^<]*</, '<nDPS>@numero@<')
+    .replace(/(<prest>\s*<CNPJ>)[^<]*</, '$1@cnpj@<')
+    .replace(/<vServ>[^<]*</, '<vServ>@valor@.00<');
+}
+
+function markJson(template: string): string {
+  return template
+    .replace(/"numero_dps": *"[^"]*"/, '"numero_dps": "@numero@"')
+    .replace(/"prestador_cpf_cnpj": *"[^"]*"/, '"prestador_cpf_cnpj": "@cnpj@"')
+    .replace(/"valor_servico": *"[^"]*"/, '"valor_servico": "@valor@.00"');
+}
+
+function valuesOf(number: number, cnpjs: readonly string[]): Values {
+  return [number, cnpjs[number % cnpjs.length]!, 100 + (number % 900)];
 }
 
 /** A function from a number to the bytes of a DPS with that `nDPS`, spread over so many providers. */
 export function distinctDps(template: string, providers: number): (number: number) => Buffer {
-  const cnpjs = cnpjsOf(providers);
-  const fill = filling(marked(template));
-  return (number) => Buffer.from(fill(number, cnpjs[number % providers]!, 100 + (number % 900)));
+  return distinctXml(template, cnpjsOf(providers));
+}
+
+export function distinctXml(template: string, cnpjs: readonly string[]): (number: number) => Buffer {
+  const fill = filling(markXml(template));
+  return (number) => Buffer.from(fill(...valuesOf(number, cnpjs)));
+}
+
+/** The same as JSON bodies. */
+export function distinctJson(template: string, cnpjs: readonly string[]): (number: number) => Buffer {
+  const fill = filling(markJson(template));
+  return (number) => Buffer.from(fill(...valuesOf(number, cnpjs)));
 }
 
 export type ProviderKeys = { readonly documento: string; readonly certificado: string; readonly chave: string };
@@ -52,23 +93,36 @@ export function signedDps(
   first: number,
   count: number,
 ): readonly Buffer[] {
-  const signers = providers.map(({ certificado, chave }) => ({
-    key: createPrivateKey(readFileSync(chave)),
-    certificate: certificatesOfPem(readFileSync(certificado, 'utf8'))[0]!,
-  }));
-  const text = marked(template);
+  const sign = signingDps(template, providers);
+  return Array.from({ length: count }, (_, place) => sign(first + place));
+}
+
+/** A function from a number to the signed document. */
+export function signingDps(template: string, providers: readonly ProviderKeys[]): (number: number) => Buffer {
+  const [signers, cnpjs] = [providers.map(signerOf), providers.map(({ documento }) => documento)];
+  const text = markXml(template);
   const reading = readXml(Buffer.from(text));
   if ('fault' in reading) throw new Error(reading.fault.mensagem);
-  const infDps = reading.root.children[0]!;
-  const id = infDps.attributes.find(({ name }) => name === 'Id')!.value;
-  const canonical = filling(reading.canonicalOf(infDps));
+  const canonical = filling(reading.canonicalOf(reading.root.children[0]!));
+  const idOf = identifying(text);
   const end = text.lastIndexOf('</');
   const [document, tail] = [filling(text.slice(0, end)), text.slice(end)];
-  const signed = (number: number): Buffer => {
-    const place = number % providers.length;
-    const values = [number, providers[place]!.documento, 100 + (number % 900)] as const;
-    const signature = signatureOf(canonical(...values), id, signers[place]!);
+  return (number) => {
+    const values = valuesOf(number, cnpjs);
+    const signature = signatureOf(canonical(...values), idOf(number, values[1]), signers[number % signers.length]!);
     return Buffer.from(document(...values) + signature + tail);
   };
-  return Array.from({ length: count }, (_, place) => signed(first + place));
+}
+
+/** A function from a number and the bytes of a JSON body to its signature, as the header has it. */
+export function signingJson(providers: readonly ProviderKeys[]): (number: number, body: Buffer) => string {
+  const signers = providers.map(signerOf);
+  return (number, body) => signCms(body, signers[number % signers.length]!).toString('base64');
+}
+
+function signerOf({ certificado, chave }: ProviderKeys): Signer {
+  return {
+    key: createPrivateKey(readFileSync(chave)),
+    certificate: certificatesOfPem(readFileSync(certificado, 'utf8'))[0]!,
+  };
 }

@@ -5,7 +5,7 @@ import type { LoadOrder, LoadResult } from './load.ts';
 
 const LOAD = path.join(import.meta.dirname, 'load.ts');
 
-export type Row = readonly [string, string];
+export type Row = readonly string[];
 
 /** Runs the load; `look` is called when the measuring begins and when it ends. */
 export function generate<Look>(
@@ -62,6 +62,14 @@ export function latencyRow({ p50, p99, max }: LoadResult): Row {
 }
 
 export function printRows(rows: readonly Row[]): void {
-  const width = Math.max(...rows.map(([name]) => name.length));
-  console.log(rows.map(([name, value]) => `${name.padEnd(width)}  ${value}`).join('\n'));
+  const width = Math.max(...rows.map(([name]) => name!.length));
+  console.log(rows.map(([name, value]) => `${name!.padEnd(width)}  ${value}`).join('\n'));
+}
+
+/** Rows under a head; all columns but the first are figures. */
+export function printTable(head: Row, rows: readonly Row[]): void {
+  const widths = head.map((_, column) => Math.max(...[head, ...rows].map((row) => row[column]!.length)));
+  const line = (row: Row): string =>
+    row.map((cell, column) => (column === 0 ? cell.padEnd(widths[0]!) : cell.padStart(widths[column]!))).join('  ');
+  console.log([head, ...rows].map(line).join('\n'));
 }

@@ -9,12 +9,19 @@ import path from 'node:path';
 import { type MakePkiOptions, makePki, type Pki } from '../src/flows/make-pki.ts';
 
 export const ROOT = path.resolve(import.meta.dirname, '..');
-const MAIN = path.join(ROOT, 'src/main.ts');
-/** Those of `npm start`. */
-const NODE_OPTIONS = startOptions(readFileSync(path.join(ROOT, 'package.json'), 'utf8'));
 const READY_WITHIN_MS = 120_000;
 
-function startOptions(manifest: string): readonly string[] {
+/** A copy of the program, and the Node that runs it. */
+export type Tree = { readonly root: string; readonly node: string };
+const OWN: Tree = { root: ROOT, node: process.execPath };
+
+function mainOf({ root }: Tree): string {
+  return path.join(root, 'src/main.ts');
+}
+
+/** Those of `npm start`. */
+function startOptions({ root }: Tree): readonly string[] {
+  const manifest = readFileSync(path.join(root, 'package.json'), 'utf8');
   const { scripts } = JSON.parse(manifest) as { readonly scripts: { readonly start: string } };
   return scripts.start.split(' ').filter((word) => word.startsWith('--'));
 }
@@ -30,9 +37,14 @@ export type Running = {
 };
 
 /** One of our commands, started and left running once its output matches. */
-export async function start(args: readonly string[], env: NodeJS.ProcessEnv, ready: RegExp): Promise<Running> {
-  const child = spawn(process.execPath, [...NODE_OPTIONS, MAIN, ...args], {
-    cwd: ROOT,
+export async function start(
+  args: readonly string[],
+  env: NodeJS.ProcessEnv,
+  ready: RegExp,
+  tree = OWN,
+): Promise<Running> {
+  const child = spawn(tree.node, [...startOptions(tree), mainOf(tree), ...args], {
+    cwd: tree.root,
     env: { ...process.env, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
@@ -61,10 +73,10 @@ function endOf(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
 }
 
 /** One of our commands, run to its end; its standard output. Throws with all that it said when it fails. */
-export function run(args: readonly string[], env: NodeJS.ProcessEnv): Promise<string> {
+export function run(args: readonly string[], env: NodeJS.ProcessEnv, tree = OWN): Promise<string> {
   return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, [MAIN, ...args], {
-      cwd: ROOT,
+    const child = spawn(tree.node, [mainOf(tree), ...args], {
+      cwd: tree.root,
       env: { ...process.env, ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
@@ -80,8 +92,9 @@ export function run(args: readonly string[], env: NodeJS.ProcessEnv): Promise<st
   });
 }
 
-export function startService(env: NodeJS.ProcessEnv): Promise<Running> {
-  return start(['serve'], { PORT: '0', NFSE_LOG_LEVEL: 'warn', ...env }, /Serviço no ar em (\S+)[\s\S]*Ctrl-C encerra/);
+export function startService(env: NodeJS.ProcessEnv, tree = OWN): Promise<Running> {
+  const ready = /Serviço no ar em (\S+)[\s\S]*Ctrl-C encerra/;
+  return start(['serve'], { PORT: '0', NFSE_LOG_LEVEL: 'warn', ...env }, ready, tree);
 }
 
 export type Simulator = Running & {

@@ -1,0 +1,59 @@
+/** Another commit of this repository in a folder of its own, ready to run. */
+import { execFile, spawn } from 'node:child_process';
+import { mkdir, readFile, symlink } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import path from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { promisify } from 'node:util';
+import { ROOT, type Tree } from '../scripts/stage.ts';
+
+const execute = promisify(execFile);
+
+/** Short name of a commit, with what stands uncommitted beside it said. */
+export async function nameOwnTree(): Promise<string> {
+  const name = await git('rev-parse', '--short', 'HEAD');
+  return (await git('status', '--porcelain')) === '' ? name : `${name} com mudanças`;
+}
+
+export async function git(...args: readonly string[]): Promise<string> {
+  return (await execute('git', args, { cwd: ROOT })).stdout.trim();
+}
+
+/** Writes the tree of a commit into a folder. Its dependencies are ours where it asks for the same ones. */
+export async function checkOut(ref: string, root: string): Promise<Tree> {
+  const commit = await git('rev-parse', '--verify', '--end-of-options', `${ref}^{commit}`);
+  await mkdir(root, { recursive: true });
+  const archive = spawn('git', ['archive', commit], { cwd: ROOT, stdio: ['ignore', 'pipe', 'inherit'] });
+  const unpack = spawn('tar', ['-x', '-C', root], { stdio: ['pipe', 'inherit', 'inherit'] });
+  const unpacked = new Promise<void>((resolve, reject) => {
+    unpack.once('error', reject);
+    unpack.once('exit', (code) => (code === 0 ? resolve() : reject(new Error(`tar terminou com ${code}`))));
+  });
+  await pipeline(archive.stdout, unpack.stdin);
+  await unpacked;
+  const modules = path.join(root, 'node_modules');
+  if ((await runtimeOf(ROOT)) === (await runtimeOf(root))) await symlink(path.join(ROOT, 'node_modules'), modules);
+  else await install(root);
+  return { root, node: nodeOf(root) };
+}
+
+/** What runs the service, as the lock file names it; tools of development may differ. */
+async function runtimeOf(root: string): Promise<string> {
+  const { packages } = JSON.parse(await readFile(path.join(root, 'package-lock.json'), 'utf8')) as {
+    readonly packages: Readonly<Record<string, { readonly dev?: boolean }>>;
+  };
+  return JSON.stringify(Object.entries(packages).filter(([name, { dev }]) => name !== '' && dev !== true));
+}
+
+async function install(root: string): Promise<void> {
+  console.error('As dependências do outro commit são outras: npm ci…');
+  await execute('npm', ['ci', '--omit=dev', '--no-audit', '--no-fund'], { cwd: root, maxBuffer: 2 ** 26 });
+}
+
+/** The Node that the other tree brings, chosen by its own program. */
+function nodeOf(root: string): string {
+  const { findNode } = createRequire(path.join(root, 'package.json'))('./bin/find-node.js') as {
+    findNode(): string | undefined;
+  };
+  return findNode() ?? process.execPath;
+}

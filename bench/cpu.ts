@@ -1,0 +1,133 @@
+/**
+ * On-CPU time of the service by thread, and of its database, by the kernel's own count. Wall time tells nothing on a machine that does other
+ * things meanwhile. Linux counts nanoseconds of each thread; elsewhere `ps` counts whole processes, and the threads are not told apart.
+ */
+import { execFileSync } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+
+/** `emissor`: the main thread, with the doors. `transmissor`: threads of JavaScript. `auxiliares`: V8 collecting and compiling. */
+export const PARTS = ['emissor', 'transmissor', 'auxiliares', 'resto', 'banco'] as const;
+export type Part = (typeof PARTS)[number];
+/** Seconds so far. */
+export type CpuTimes = Readonly<Record<Part, number>>;
+
+/** Clock ticks a second in /proc; Linux has reported 100 to user space on every platform for decades. */
+const TICKS = 100;
+
+/** Whether threads are told apart here; otherwise the whole service is `resto`. */
+export const HAS_THREADS = process.platform === 'linux';
+
+/** Seconds of the processor so far: of a service with all its processes, and of the database under its data folder. */
+export function cpuTimesOf(servicePid: number, dataDir: string): CpuTimes {
+  const postmaster = postmasterOf(dataDir);
+  const processes = HAS_THREADS ? readProc() : readPs();
+  const times: Record<Part, number> = { emissor: 0, transmissor: 0, auxiliares: 0, resto: 0, banco: 0 };
+  for (const [pid, { seconds, reaped }] of processes) {
+    const of = ownerOf(pid, processes, servicePid, postmaster);
+    if (of === undefined) continue;
+    if (of === 'banco' || !HAS_THREADS) times[of] += reaped + (HAS_THREADS ? secondsOfThreads(pid) : seconds);
+    else {
+      times.resto += reaped;
+      for (const { part, seconds } of threadsOf(pid)) times[part] += seconds;
+    }
+  }
+  return times;
+}
+
+/** Seconds of the processor that one process has had, all of its threads. */
+export function cpuSecondsOfProcess(pid: number): number {
+  return HAS_THREADS ? secondsOfThreads(pid) : (readPs().get(pid)?.seconds ?? 0);
+}
+
+/** `seconds`: of the process itself, where threads are not read. `reaped`: of its children that have ended; connections come and go. */
+type Process = { readonly parent: number; readonly seconds: number; readonly reaped: number };
+type Processes = ReadonlyMap<number, Process>;
+
+function postmasterOf(dataDir: string): number {
+  return Number(readFileSync(path.join(dataDir, 'pg/postmaster.pid'), 'utf8').split('\n')[0]);
+}
+
+function ownerOf(pid: number, all: Processes, service: number, postmaster: number): 'banco' | 'resto' | undefined {
+  for (let one = pid; one > 1; one = all.get(one)?.parent ?? 0) {
+    if (one === postmaster) return 'banco';
+    if (one === service) return 'resto';
+  }
+  return undefined;
+}
+
+function readProc(): Processes {
+  const all = new Map<number, Process>();
+  for (const entry of readdirSync('/proc')) {
+    const stat = /^\d+$/.test(entry) ? readIfThere(`/proc/${entry}/stat`) : undefined;
+    if (stat !== undefined) all.set(Number(entry), parseStat(stat));
+  }
+  return all;
+}
+
+/** A line of `/proc/PID/stat`. The name, in parentheses, may hold spaces and parentheses; the fields after it do not. */
+export function parseStat(stat: string): Process {
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  const [utime, stime, cutime, cstime] = fields.slice(11, 15).map((ticks) => Number(ticks) / TICKS);
+  return { parent: Number(fields[1]), seconds: utime! + stime!, reaped: cutime! + cstime! };
+}
+
+/** Nanoseconds on a processor are the first field of `schedstat`; the second is the time in line for one. */
+export function parseSchedstat(schedstat: string): number {
+  return Number(schedstat.split(' ')[0]) / 1e9;
+}
+
+type ThreadTime = { readonly part: Exclude<Part, 'banco'>; readonly seconds: number };
+
+function threadsOf(pid: number): readonly ThreadTime[] {
+  return tasksOf(pid).flatMap((thread) => {
+    const at = `/proc/${pid}/task/${thread}`;
+    const [name, schedstat] = [readIfThere(`${at}/comm`), readIfThere(`${at}/schedstat`)];
+    if (name === undefined || schedstat === undefined) return [];
+    const part = thread === pid ? 'emissor' : partOf(name.trim());
+    return [{ part, seconds: parseSchedstat(schedstat) }];
+  });
+}
+
+/** Node and V8 name their threads; the kernel keeps fifteen characters of a name. */
+export function partOf(name: string): ThreadTime['part'] {
+  if (name === 'WorkerThread') return 'transmissor';
+  return /V8Worker|^DelayedTaskSche/.test(name) ? 'auxiliares' : 'resto';
+}
+
+function secondsOfThreads(pid: number): number {
+  return tasksOf(pid).reduce((sum, thread) => {
+    const schedstat = readIfThere(`/proc/${pid}/task/${thread}/schedstat`);
+    return sum + (schedstat === undefined ? 0 : parseSchedstat(schedstat));
+  }, 0);
+}
+
+function tasksOf(pid: number): readonly number[] {
+  try {
+    return readdirSync(`/proc/${pid}/task`).map(Number);
+  } catch {
+    return [];
+  }
+}
+
+/** Undefined of a process or thread that ended between listing and reading. */
+function readIfThere(file: string): string | undefined {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return undefined;
+  }
+}
+
+function readPs(): Processes {
+  const lines = execFileSync('ps', ['-A', '-o', 'pid=,ppid=,time='], { encoding: 'utf8' }).trim().split('\n');
+  return new Map(lines.map(parsePs));
+}
+
+/** A line of `ps -o pid=,ppid=,time=`: the time as [[days-]hours:]minutes:seconds[.hundredths]. */
+export function parsePs(line: string): [number, Process] {
+  const [pid, parent, time = ''] = line.trim().split(/\s+/);
+  const [, days = 0, clock = ''] = /^(?:(\d+)-)?(.*)$/.exec(time)!;
+  const seconds = clock.split(':').reduce((sum, part) => sum * 60 + Number(part), 0);
+  return [Number(pid), { parent: Number(parent), seconds: Number(days) * 86_400 + seconds, reaped: 0 }];
+}

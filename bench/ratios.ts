@@ -1,0 +1,50 @@
+/** What a note costs by part of the service, and how two services compare over windows in the same seconds. Arithmetic only. */
+import type { CpuTimes } from './cpu.ts';
+
+/** The rows that are shown: what they are called, and which parts of the count they add up. */
+const ROWS = {
+  emissor: ['fio que emite', ['emissor']],
+  transmissor: ['fio que transmite', ['transmissor']],
+  auxiliares: ['fios auxiliares do V8', ['auxiliares']],
+  servico: ['serviço ao todo', ['emissor', 'transmissor', 'auxiliares', 'resto']],
+  banco: ['banco', ['banco']],
+  tudo: ['serviço + banco', ['emissor', 'transmissor', 'auxiliares', 'resto', 'banco']],
+} as const satisfies Readonly<Record<string, readonly [string, readonly (keyof CpuTimes)[]]>>;
+
+type RowName = keyof typeof ROWS;
+/** Microseconds of the processor a note. */
+export type Cost = Readonly<Record<RowName, number>>;
+
+export const ROW_NAMES = Object.keys(ROWS) as readonly RowName[];
+export const ROWS_OF_THREADS: readonly RowName[] = ['emissor', 'transmissor', 'auxiliares'];
+
+export function titleOf(row: RowName): string {
+  return ROWS[row][0];
+}
+
+export function costOf(before: CpuTimes, after: CpuTimes, notes: number): Cost {
+  const sumOf = (parts: readonly (keyof CpuTimes)[]): number =>
+    parts.reduce((sum, part) => sum + after[part] - before[part], 0);
+  return Object.fromEntries(ROW_NAMES.map((row) => [row, (sumOf(ROWS[row][1]) / notes) * 1e6])) as Cost;
+}
+
+/** Both services of one window. */
+export type Window = { readonly own: Cost; readonly other: Cost };
+export type Spread = { readonly median: number; readonly least: number; readonly most: number };
+export type Comparison = { readonly own: Spread; readonly other: Spread; readonly ratio: Spread };
+
+/** The ratio is taken within each window: what disturbs the machine there disturbs both. */
+export function compareWindows(windows: readonly Window[], row: RowName): Comparison {
+  return {
+    own: spreadOf(windows.map(({ own }) => own[row])),
+    other: spreadOf(windows.map(({ other }) => other[row])),
+    ratio: spreadOf(windows.map(({ own, other }) => own[row] / other[row])),
+  };
+}
+
+export function spreadOf(values: readonly number[]): Spread {
+  const sorted = values.toSorted((one, other) => one - other);
+  const middle = (sorted.length - 1) / 2;
+  const median = (sorted[Math.floor(middle)]! + sorted[Math.ceil(middle)]!) / 2;
+  return { median, least: sorted[0]!, most: sorted.at(-1)! };
+}

@@ -1,0 +1,259 @@
+/**
+ * The load generator, in its own process: it makes the documents before anything is measured, and sends them when it is told to. It speaks
+ * HTTP/1.1 over plain sockets, so that what it costs is small beside what it measures.
+ *
+ * Argument: a {@link SenderOrder} as JSON. Each message is a {@link Command}, and each is answered by one message.
+ */
+import { connect } from 'node:net';
+import { exampleJson, exampleXml } from '../src/fiscal/rules/example.ts';
+import type { Patch } from '../src/fiscal/rules/rule.ts';
+import { distinctJson, distinctXml, type ProviderKeys, signingDps, signingJson } from './documents.ts';
+
+export type SenderOrder = {
+  readonly host: string;
+  readonly port: number;
+  readonly path: string;
+  /** What the documents differ in from the example. */
+  readonly patch: Patch;
+  readonly format: 'xml' | 'json';
+  readonly providers: readonly ProviderKeys[];
+  readonly isSigned: boolean;
+  readonly firstNumber: number;
+};
+
+export type Command =
+  /** Makes so many documents, which the next commands send. */
+  | { readonly kind: 'make'; readonly count: number }
+  /** Sends so many at this rate, whether or not those before them are answered; so many at once. */
+  | { readonly kind: 'open'; readonly count: number; readonly rate: number; readonly burst: number }
+  /** Sends for a while on so many connections, each one after the other. */
+  | { readonly kind: 'closed'; readonly connections: number; readonly ms: number };
+
+export type Sent = {
+  readonly notes: number;
+  readonly seconds: number;
+  readonly failures: number;
+  readonly firstFailure: string | undefined;
+  /** Milliseconds from when a document was due until its answer. */
+  readonly p50: number;
+  readonly p99: number;
+  readonly max: number;
+  /** Keys of the notes that were answered last. */
+  readonly lastKeys: readonly string[];
+  /** Codes of the remarks in the answers that were answered last. */
+  readonly remarks: readonly string[];
+};
+
+/** Connections of the open loop; a document that finds all of them busy waits for one, and this is part of its time. */
+const CONNECTIONS = 64;
+const LAST_KEPT = 20;
+
+const order = JSON.parse(process.argv[2]!) as SenderOrder;
+const requestOf = requests();
+let prepared: Buffer[] = [];
+let nextNumber = order.firstNumber;
+
+function requests(): (number: number) => Buffer {
+  const own: Patch = { tpAmb: order.isSigned ? '1' : '2', serie: '1', nDPS: '1', ...order.patch };
+  const documents = documentsOf(own);
+  const type = order.format === 'xml' ? 'application/xml' : 'application/json';
+  const head = `POST ${order.path} HTTP/1.1\r\nHost: ${order.host}:${order.port}\r\nContent-Type: ${type}\r\nAccept: application/json\r\n`;
+  return (number) => {
+    const { body, headers } = documents(number);
+    return Buffer.concat([Buffer.from(`${head}${headers}Content-Length: ${body.length}\r\n\r\n`, 'latin1'), body]);
+  };
+}
+
+function documentsOf(patch: Patch): (number: number) => { readonly body: Buffer; readonly headers: string } {
+  const { providers, isSigned, format } = order;
+  const cnpjs = providers.map(({ documento }) => documento);
+  if (format === 'xml') {
+    const bodyOf = isSigned ? signingDps(exampleXml(patch), providers) : distinctXml(exampleXml(patch), cnpjs);
+    return (number) => ({ body: bodyOf(number), headers: '' });
+  }
+  const bodyOf = distinctJson(exampleJson(patch)!, cnpjs);
+  if (!isSigned) return (number) => ({ body: bodyOf(number), headers: '' });
+  const signatureOf = signingJson(providers);
+  return (number) => {
+    const body = bodyOf(number);
+    return { body, headers: `X-DPS-Assinatura: ${signatureOf(number, body)}\r\n` };
+  };
+}
+
+function make(count: number): void {
+  prepared = Array.from({ length: count }, (_, place) => requestOf(nextNumber + count - 1 - place));
+  nextNumber += count;
+}
+
+/** What became of one order to send. */
+function newTally() {
+  const began = performance.now();
+  const latencies: number[] = [];
+  const last: Buffer[] = [];
+  let failures = 0;
+  let firstFailure: string | undefined;
+  return {
+    record: (ms: number, answer: Buffer): void => {
+      if (answer.toString('latin1', 9, 12) !== '201') {
+        failures += 1;
+        firstFailure ??= answer.toString('utf8', 0, 1500);
+        return;
+      }
+      latencies.push(ms);
+      last[latencies.length % LAST_KEPT] = answer;
+    },
+    result: (): Sent => {
+      const seconds = (performance.now() - began) / 1000;
+      latencies.sort((one, other) => one - other);
+      const at = (share: number): number =>
+        latencies[Math.min(latencies.length - 1, Math.floor(latencies.length * share))] ?? 0;
+      const texts = last.filter((one) => one !== undefined).map((one) => one.toString('utf8'));
+      const keys = texts.map((text) => /"chave_acesso":"([^"]+)"/.exec(text)![1]!);
+      const avisos = texts.map((text) => /"avisos":\[(.*?)\]/s.exec(text)?.[1] ?? '').join();
+      const remarks = new Set([...avisos.matchAll(/"codigo":"(\w+)"/g)].map(([, code]) => code!));
+      const [p50, p99, max] = [at(0.5), at(0.99), at(1)];
+      return {
+        notes: latencies.length,
+        seconds,
+        failures,
+        firstFailure,
+        p50,
+        p99,
+        max,
+        lastKeys: keys,
+        remarks: [...remarks],
+      };
+    },
+  };
+}
+
+type Connection = { send(request: Buffer): Promise<Buffer>; end(): void };
+
+/** One connection: it takes a request when the one before is answered. */
+function openConnection(): Promise<Connection> {
+  const socket = connect(order.port, order.host);
+  socket.setNoDelay(true);
+  let pending: Buffer[] = [];
+  let have = 0;
+  let want = -1;
+  let answered: ((answer: Buffer) => void) | undefined;
+  let failed: ((error: Error) => void) | undefined;
+  socket.on('data', (chunk: Buffer) => {
+    pending.push(chunk);
+    have += chunk.length;
+    if (want < 0) {
+      const text = Buffer.concat(pending).toString('latin1', 0, 2048);
+      const end = text.indexOf('\r\n\r\n');
+      if (end < 0) return;
+      want = end + 4 + Number(/content-length: (\d+)/i.exec(text.slice(0, end))?.[1] ?? Number.NaN);
+      if (Number.isNaN(want)) return socket.destroy(new Error(`an answer without its length:\n${text}`));
+    }
+    if (have < want) return;
+    const answer = Buffer.concat(pending);
+    [pending, have, want] = [[], 0, -1];
+    answered?.(answer);
+  });
+  const fail = (error: Error): void => failed?.(error);
+  socket.on('error', fail);
+  socket.on('close', () => fail(new Error('the service closed the connection')));
+  return new Promise((resolve, reject) => {
+    failed = reject;
+    socket.on('connect', () =>
+      resolve({
+        send: (request) =>
+          new Promise((done, no) => {
+            [answered, failed] = [done, no];
+            socket.write(request);
+          }),
+        end: () => {
+          failed = undefined;
+          socket.destroy();
+        },
+      }),
+    );
+  });
+}
+
+function nextRequest(): Buffer {
+  const next = prepared.pop();
+  if (next === undefined) throw new Error('more documents were asked for than were made');
+  return next;
+}
+
+async function sendOpen({ count, rate, burst }: Extract<Command, { kind: 'open' }>): Promise<Sent> {
+  const free = await Promise.all(Array.from({ length: CONNECTIONS }, openConnection));
+  const all = [...free];
+  const tally = newTally();
+  const due = dueTimes(count, rate, burst);
+  const waiting: number[] = [];
+  let answers = 0;
+  await new Promise<void>((resolve, reject) => {
+    const sendWaiting = (): void => {
+      while (waiting.length > 0 && free.length > 0) void sendOne(waiting.shift()!, free.pop()!).catch(reject);
+    };
+    const sendOne = async (at: number, connection: Connection): Promise<void> => {
+      const answer = await connection.send(nextRequest());
+      tally.record(performance.now() - at, answer);
+      free.push(connection);
+      answers += 1;
+      if (answers === count) resolve();
+      else sendWaiting();
+    };
+    const began = performance.now();
+    let next = 0;
+    const look = (): void => {
+      const now = performance.now();
+      for (; next < count && began + due[next]! <= now; next += 1) waiting.push(began + due[next]!);
+      sendWaiting();
+      if (next < count) setTimeout(look, Math.max(1, began + due[next]! - now));
+    };
+    look();
+  });
+  for (const one of all) one.end();
+  return tally.result();
+}
+
+/** Milliseconds at which documents are due: as chance would have it, and the same at every run. */
+function dueTimes(count: number, rate: number, burst: number): readonly number[] {
+  let seed = 20_261_005;
+  let at = 0;
+  return Array.from({ length: count }, (_, place) => {
+    if (place % burst > 0) return at;
+    seed = (Math.imul(seed, 1_664_525) + 1_013_904_223) >>> 0;
+    at += (-Math.log(1 - seed / 2 ** 32) / rate) * 1000 * burst;
+    return at;
+  });
+}
+
+async function sendClosed(connections: number, ms: number): Promise<Sent> {
+  const tally = newTally();
+  const end = performance.now() + ms;
+  const runOne = async (): Promise<void> => {
+    const connection = await openConnection();
+    while (performance.now() < end) {
+      const at = performance.now();
+      const answer = await connection.send(nextRequest());
+      tally.record(performance.now() - at, answer);
+    }
+    connection.end();
+  };
+  await Promise.all(Array.from({ length: connections }, runOne));
+  return tally.result();
+}
+
+async function obey(command: Command): Promise<Sent | 'made'> {
+  if (command.kind === 'open') return sendOpen(command);
+  if (command.kind === 'closed') return sendClosed(command.connections, command.ms);
+  make(command.count);
+  return 'made';
+}
+
+process.on('message', (command: Command) => {
+  obey(command).then(
+    (answer) => process.send!(answer),
+    (error: unknown) => {
+      console.error(error);
+      process.exit(1);
+    },
+  );
+});

@@ -1,0 +1,126 @@
+/** The benchmark counts what it says it counts: CPU time by thread and process, and ratios over windows. */
+import assert from 'node:assert/strict';
+import { fork } from 'node:child_process';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { describe, test } from 'node:test';
+import { type CpuTimes, cpuTimesOf, HAS_THREADS, parsePs, parseSchedstat, parseStat, partOf } from '../bench/cpu.ts';
+import { compareWindows, costOf, spreadOf } from '../bench/ratios.ts';
+
+/**
+ * Burns so much in its main thread, in a thread of JavaScript and in a child that plays the database, and tells what each has used by its
+ * own count (getrusage, clock_gettime), before it goes to sleep.
+ */
+const BURNER = `
+import { fork } from 'node:child_process';
+import { Worker } from 'node:worker_threads';
+const burn = (ms, spent) => { while (spent() < ms * 1000); return spent(); };
+const ofThread = () => { const { user, system } = process.threadCpuUsage(); return user + system; };
+const told = (one) => new Promise((resolve) => one.once('message', resolve));
+if (process.argv[2] === 'banco') {
+  const spent = () => { const { user, system } = process.cpuUsage(); return user + system; };
+  process.send(burn(500, spent));
+  process.on('message', () => process.disconnect());
+} else {
+  const child = fork(process.argv[1], ['banco']);
+  const database = await told(child);
+  const thread = new Worker('const { parentPort } = require("node:worker_threads"); (' + String(() => {
+    const ofThread = () => { const { user, system } = process.threadCpuUsage(); return user + system; };
+    while (ofThread() < 400_000);
+    parentPort.postMessage(ofThread());
+    setInterval(() => {}, 1e6);
+  }) + ')()', { eval: true });
+  const other = await told(thread);
+  const main = burn(700, ofThread);
+  process.send({ postmaster: child.pid, database, main, other });
+  process.on('message', () => { child.send('end'); process.exit(); });
+}
+`;
+
+describe('CPU time', () => {
+  test('is that which threads and processes count of themselves', { skip: !HAS_THREADS }, async () => {
+    const folder = await mkdtemp(path.join(tmpdir(), 'nfse-cpu-'));
+    const file = path.join(folder, 'burner.mjs');
+    await writeFile(file, BURNER);
+    await mkdir(path.join(folder, 'pg'));
+    const burner = fork(file);
+    try {
+      const told = await new Promise<Record<'postmaster' | 'database' | 'main' | 'other', number>>(
+        (resolve, reject) => {
+          burner.once('message', (message) => resolve(message as never));
+          burner.once('exit', reject);
+        },
+      );
+      await writeFile(path.join(folder, 'pg/postmaster.pid'), `${told.postmaster}\n`);
+      const times = cpuTimesOf(burner.pid!, folder);
+      // What a thread does after it has told is a few milliseconds; the other way there is no room but that of the clocks.
+      const near = (seconds: number, micros: number): void => {
+        assert.ok(seconds > micros / 1e6 - 0.02 && seconds < micros / 1e6 + 0.1, `${seconds} s, told ${micros} µs`);
+      };
+      near(times.emissor, told.main);
+      near(times.transmissor, told.other);
+      assert.ok(times.banco > told.database / 1e6 - 0.02, `${times.banco} s, told ${told.database} µs`);
+      assert.ok(times.banco < 3, 'of the child alone');
+    } finally {
+      burner.send('end');
+      await rm(folder, { recursive: true, force: true });
+    }
+  });
+
+  test('is read as the kernel writes it', () => {
+    assert.equal(parseSchedstat('824727573 72337223 944\n'), 0.824727573);
+    // Fields by proc(5): 4 is the parent, 14 and 15 the own time, 16 and 17 that of children that were waited for.
+    const stat = '42 (a) b (c) S 7 42 42 0 -1 4194560 1 2 3 4 150 50 30 20 20 0 11 0 100 0 0';
+    assert.deepEqual(parseStat(stat), { parent: 7, seconds: 2, reaped: 0.5 });
+  });
+
+  test('is read as ps writes it', () => {
+    assert.deepEqual(parsePs('  501     1   1:02.50'), [501, { parent: 1, seconds: 62.5, reaped: 0 }]);
+    assert.deepEqual(parsePs('7 501 2-03:04:05'), [7, { parent: 501, seconds: 183_845, reaped: 0 }]);
+  });
+
+  test('goes to the part that the name of a thread says', () => {
+    const parts = ['WorkerThread', 'node-V8Worker', 'DelayedTaskSche', 'libuv-worker', 'SignalInspector'].map(partOf);
+    assert.deepEqual(parts, ['transmissor', 'auxiliares', 'auxiliares', 'resto', 'resto']);
+  });
+});
+
+describe('the cost of a note', () => {
+  const times = (emissor: number, banco: number): CpuTimes => {
+    return { emissor, transmissor: 2, auxiliares: 0.5, resto: 0.25, banco };
+  };
+
+  test('is the growth of the count over the notes, in microseconds', () => {
+    const before = times(1, 4);
+    const after = { emissor: 2, transmissor: 2.5, auxiliares: 0.75, resto: 0.5, banco: 4.5 };
+    assert.deepEqual(costOf(before, after, 1000), {
+      emissor: 1000,
+      transmissor: 500,
+      auxiliares: 250,
+      servico: 2000,
+      banco: 500,
+      tudo: 2500,
+    });
+  });
+
+  test('is compared within each window', () => {
+    const cost = (emissor: number) => costOf(times(0, 0), times(emissor, 1), 1000);
+    // The machine was three times as slow in the second window, for both.
+    const windows = [
+      { own: cost(0.9), other: cost(1) },
+      { own: cost(2.4), other: cost(3) },
+      { own: cost(0.5), other: cost(1) },
+    ];
+    const { own, other, ratio } = compareWindows(windows, 'emissor');
+    assert.deepEqual([own.median, other.median], [900, 1000]);
+    assert.deepEqual(
+      [ratio.median, ratio.least, ratio.most].map((one) => one.toFixed(6)),
+      ['0.800000', '0.500000', '0.900000'],
+    );
+  });
+
+  test('has the middle of an even number of windows between two of them', () => {
+    assert.deepEqual(spreadOf([4, 1, 3, 2]), { median: 2.5, least: 1, most: 4 });
+  });
+});
