@@ -790,17 +790,6 @@ describe('the plans of the statements', () => {
     await noneScans(pool, statements, [recordedTenant, 'alfa']);
   });
 
-  test('are made anew, so that one that was made on an empty table does not outlive it', async () => {
-    const pool = await freshPool();
-    const store = createStore(pool);
-    for (let turn = 0; turn < 20; turn += 1) await store.notas.findByChave('alfa', 'nenhuma');
-    const [seen] = await rows<{ generic: string; custom: string }>(
-      pool,
-      'select sum(generic_plans) as generic, sum(custom_plans) as custom from pg_prepared_statements',
-    );
-    assert.deepEqual([seen?.generic, Number(seen?.custom) >= 20], ['0', true]);
-  });
-
   test('scan nothing on full ones, and look up by whole keys', async () => {
     const pool = await freshPool();
     await openTenants(createStore(pool), ['alfa', 'beta']);

@@ -6,6 +6,7 @@ import { type Aliquota, aliquotasEmbarcadas, type TabelaIbsCbs, tabelaIbsCbs } f
 import { cacheReads } from './cache-reads.ts';
 import type { Db } from './open.ts';
 import type { PoolClient } from './pg.ts';
+import { planOnce } from './planned.ts';
 import { equateColumns, listColumns, listTypes } from './sql.ts';
 import { type Kind, refuseContradictions, refuseOverlaps, type Staging, stageImport } from './staging.ts';
 
@@ -54,7 +55,7 @@ const COLUMNS = Object.keys(TYPES)
 export function aliquotaStore(pool: Db) {
   let known: TabelaIbsCbs | undefined;
   const tabela = cacheReads(async (): Promise<TabelaIbsCbs> => {
-    const { rows } = await pool.query<{ versao: number }>({ name: 'tabela_aliquotas', text: VERSAO, values: [] });
+    const { rows } = await pool.query<{ versao: number }>(VERSAO([]));
     const { versao } = rows[0]!;
     // What a version is never changes, so only another one is read.
     if (known?.versao !== versao) known = tabelaIbsCbs(versao, await linhasDa(pool, versao));
@@ -87,7 +88,7 @@ export function aliquotaStore(pool: Db) {
 /** Of the lock: no slug of a municipality. */
 const SCOPE = 'aliquotas/ibs-cbs';
 
-const VERSAO = 'select coalesce(max(versao), 0) as versao from tabelas_aliquotas';
+const VERSAO = planOnce('tabela_aliquotas', 'select coalesce(max(versao), 0) as versao from tabelas_aliquotas');
 
 async function linhasDa(pool: Db, versao: number): Promise<readonly Aliquota[]> {
   const text = `select ${COLUMNS} from aliquotas_ibs_cbs a
@@ -111,7 +112,7 @@ export function entradaOf({ cClassTrib, ...row }: Aliquota, linha: number): Entr
  * behind a pooler too.
  */
 export async function importShipped(pool: Db, em: number): Promise<void> {
-  const { rows } = await pool.query<{ versao: number }>(VERSAO);
+  const { rows } = await pool.query<{ versao: number }>(VERSAO([]));
   if (rows[0]!.versao > 0) return;
   const lines = aliquotasEmbarcadas().map((one, place) => entradaOf(one, place + 1));
   const hoje = lines.map(({ inicio }) => inicio).toSorted()[0]!;

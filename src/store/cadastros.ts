@@ -3,6 +3,7 @@ import type { Cadastros, FormaDeducao, TipoBeneficio } from '../fiscal/cadastros
 import { cacheReads } from './cache-reads.ts';
 import { decimalOf, lookUpLines, type Mantidas, setOf, textOf } from './listas.ts';
 import type { Db } from './open.ts';
+import { planOnce } from './planned.ts';
 
 /** By what a DPS is looked up. */
 export type NomeadoPelaDps = {
@@ -22,6 +23,12 @@ export type NomeadoPelaDps = {
 const NADA: readonly never[] = [];
 /** Of `regEspTrib`: no special regime. */
 const SEM_REGIME = '0';
+
+const ADMITIDOS = planOnce(
+  'regimes_admitidos',
+  `select r.regime from unnest('{1,2,3,4,5,6,9}'::text[]) as r (regime)
+    where exists (select 1 from regimes_especiais s where s.tenant = $1 and s.regime = r.regime offset 0)`,
+);
 
 export function cadastroStore(pool: Db, mantidas: Mantidas) {
   const beneficio = lookUpLines(pool, 'beneficios', (linha) => ({
@@ -46,9 +53,7 @@ export function cadastroStore(pool: Db, mantidas: Mantidas) {
     documento: textOf(documento),
   }));
   const admitidos = cacheReads(async (tenant: string): Promise<ReadonlySet<string>> => {
-    const text = `select r.regime from unnest('{1,2,3,4,5,6,9}'::text[]) as r (regime)
-      where exists (select 1 from regimes_especiais s where s.tenant = $1 and s.regime = r.regime)`;
-    const { rows } = await pool.query<{ regime: string }>({ name: 'regimes_admitidos', text, values: [tenant] });
+    const { rows } = await pool.query<{ regime: string }>(ADMITIDOS([tenant]));
     return new Set(rows.map((row) => row.regime));
   });
   const regimesOf = async (

@@ -15,6 +15,7 @@ import { claimStatement, claimValues, createSettle, type Settlement, tenantsDue,
 import type { EventoRow } from './evento-rows.ts';
 import { wakeSubstitutas } from './follow-nota.ts';
 import { type Db, dropNul, ONE_BY_ONE } from './open.ts';
+import { planOnce } from './planned.ts';
 import { quoteWords } from './sql.ts';
 
 /** Columns of an event that a claim answers. */
@@ -118,21 +119,24 @@ const DUE = `first as (
     from moving m
   )`;
 
-const CLAIM = claimStatement('evento', {
-  due: DUE,
-  set: [
-    'desde = case when d.para = d.found then t.desde else $2 end',
-    "reprocessamentos_count = t.reprocessamentos_count + (d.found = 'erro')::int",
-    "ultimo_reprocessamento_em = case when d.found = 'erro' then $2 else t.ultimo_reprocessamento_em end",
-    `aguardando_desde = case d.gatilho when 'nota_nao_autorizada' then coalesce(t.aguardando_desde, $2)
+const CLAIM = planOnce(
+  'claim_eventos',
+  claimStatement('evento', {
+    due: DUE,
+    set: [
+      'desde = case when d.para = d.found then t.desde else $2 end',
+      "reprocessamentos_count = t.reprocessamentos_count + (d.found = 'erro')::int",
+      "ultimo_reprocessamento_em = case when d.found = 'erro' then $2 else t.ultimo_reprocessamento_em end",
+      `aguardando_desde = case d.gatilho when 'nota_nao_autorizada' then coalesce(t.aguardando_desde, $2)
       when 'anuncio' then t.aguardando_desde end`,
-  ],
-  answers: [
-    ...CLAIMED.map((column) => `t.${column}`),
-    ...['d.chave_acesso', 't.simular', 't.nsu_antes', 'd.gatilho as movido_por'],
-  ],
-  orderBy: ['d.due_at', 't.nota', 'd.ordem'],
-});
+    ],
+    answers: [
+      ...CLAIMED.map((column) => `t.${column}`),
+      ...['d.chave_acesso', 't.simular', 't.nsu_antes', 'd.gatilho as movido_por'],
+    ],
+    orderBy: ['d.due_at', 't.nota', 'd.ordem'],
+  }),
+);
 
 /** Notas before their eventos: those that this settlement is going to cancel. */
 const LOCK_NOTAS = `select n.id from notas n where n.tenant = $1 and n.id in (
@@ -175,7 +179,7 @@ export function eventoClaims(pool: Db) {
     ): Promise<EventoClaim> => {
       const values = [...claimValues(tenant, now, token, leaseUntil), new Date(pollAt), max, mayAnnounce];
       type Moved = ClaimedEvento & { readonly movido_por: EventoTrigger };
-      const { rows } = await pool.query<Moved>({ name: 'claim_eventos', text: CLAIM, values });
+      const { rows } = await pool.query<Moved>(CLAIM(values));
       const eventos = rows.flatMap(({ movido_por, ...evento }) => (movido_por === 'anuncio' ? [evento] : []));
       return { token, eventos, moved: rows.length };
     },

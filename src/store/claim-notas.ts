@@ -5,6 +5,7 @@ import { claimStatement, claimValues, createSettle, type Settlement, tenantsDue 
 import { moveWaitingEventos, wakeSubstitutas } from './follow-nota.ts';
 import type { NotaRow } from './nota-columns.ts';
 import type { Db } from './open.ts';
+import { type Planned, planOnce } from './planned.ts';
 import { replacesOwn } from './substituicao.ts';
 
 /** A nota that the worker holds for a while. */
@@ -48,21 +49,17 @@ const claimNotasStatement = (taken: string): string =>
     orderBy: ['t.id'],
   });
 
-const CLAIM_DUE = { name: 'claim_notas', text: claimNotasStatement('due_at <= $2 order by due_at') };
-const CLAIM_ANUNCIADAS = {
-  name: 'claim_anunciadas',
-  text: claimNotasStatement(
+const CLAIM_DUE = planOnce('claim_notas', claimNotasStatement('due_at <= $2 order by due_at'));
+const CLAIM_ANUNCIADAS = planOnce(
+  'claim_anunciadas',
+  claimNotasStatement(
     `due_at is not null and estado = 'transmitida' and (claims is null or (due_at <= $2 and claims <> $3)) order by nsu_antes`,
   ),
-};
+);
 
 export function notaClaims(pool: Db) {
-  const claim = async (
-    statement: { readonly name: string; readonly text: string },
-    values: unknown[],
-    max: number,
-  ): Promise<readonly ClaimedNota[]> =>
-    (await pool.query<ClaimedNota>({ ...statement, values: [...values, max] })).rows;
+  const claim = async (statement: Planned, values: unknown[], max: number): Promise<readonly ClaimedNota[]> =>
+    (await pool.query<ClaimedNota>(statement([...values, max]))).rows;
   return {
     /** Asked across tenants. */
     listTenantsDue: tenantsDue(pool, 'notas'),

@@ -5,6 +5,7 @@
 import type { Move } from '../fiscal/machine.ts';
 import { type Db, dropNul, ONE_BY_ONE, type Pipelined, rowsReader, runPipeline, writeUnlocked } from './open.ts';
 import type { PoolClient } from './pg.ts';
+import { planOnce } from './planned.ts';
 import { advanceRecepcao, insertCertificados, printOf, type Recebida } from './recepcoes.ts';
 import { type ArrayColumn, unnestRows } from './sql.ts';
 
@@ -14,11 +15,13 @@ export type Jobs = (typeof JOBS)[number];
 
 /** Lists tenants with a row `x` that is due: the question that is asked across tenants. One look into an index each. */
 export function tenantsDue(pool: Db, table: Jobs, condition = 'true'): (now: number) => Promise<readonly string[]> {
-  const text = `select m.tenant from municipios m cross join lateral (select 1 from ${table} x
-    where x.tenant = m.tenant and x.due_at <= $1 and ${condition} order by x.due_at limit 1) due`;
+  const ask = planOnce(
+    `tenants_due_${table}`,
+    `select m.tenant from municipios m cross join lateral (select 1 from ${table} x
+      where x.tenant = m.tenant and x.due_at <= $1 and ${condition} order by x.due_at limit 1) due`,
+  );
   return async (now) => {
-    const values = [new Date(now)];
-    const { rows } = await pool.query<{ tenant: string }>({ name: `tenants_due_${table}`, text, values });
+    const { rows } = await pool.query<{ tenant: string }>(ask([new Date(now)]));
     return rows.map(({ tenant }) => tenant);
   };
 }
@@ -51,7 +54,7 @@ export type Step<Estado, Trigger> = {
 export function trailReader<One extends Step<string, string>>(pool: Db, item: 'nota' | 'evento') {
   const text = `select em, de, gatilho, para, mensagem, quem from trilha_${item}s
     where tenant = $1 and ${item} = $2 order by movimento`;
-  return rowsReader<One>(pool, text);
+  return rowsReader<One>(pool, planOnce(`trilha_${item}`, text));
 }
 
 /** $1 to $4 of a statement that claims. Moments in milliseconds. */
@@ -146,7 +149,9 @@ export function createSettle<One extends Settlement>(pool: Db, item: 'nota' | 'e
     4,
   );
   const mensagem = isTold ? 'mensagem' : 'null';
-  const text = `with moved as (
+  const statement = planOnce(
+    `settle_${item}s`,
+    `with moved as (
       update ${item}s t set ${[
         'estado = x.para',
         'due_at = x.due',
@@ -164,7 +169,8 @@ export function createSettle<One extends Settlement>(pool: Db, item: 'nota' | 'e
     ), trail as (
       ${trailOf(item, { em: '$3', de: 'de', gatilho: 'gatilho', para: 'para', mensagem })}
     )${after}
-    select count(*)::int as settled from moved`;
+    select count(*)::int as settled from moved`,
+  );
   return (tenant: string, token: string, now: number, all: readonly One[]): Promise<number> =>
     writeUnlocked(all, (settlements, options) => {
       const received = settlements.map(({ recebida }) => recebida);
@@ -174,7 +180,7 @@ export function createSettle<One extends Settlement>(pool: Db, item: 'nota' | 'e
         async (client) => {
           const inserted = insertCertificados(client, tenant, received);
           const settle = async (): Promise<number> =>
-            (await client.query<{ settled: number }>({ name: `settle_${item}s`, text, values })).rows[0]!.settled;
+            (await client.query<{ settled: number }>(statement(values))).rows[0]!.settled;
           const [{ result, writes }] = await Promise.all([
             write(client, { tenant, now, settlements }, settle),
             ...inserted,

@@ -6,8 +6,9 @@ import { type EventoRow, readEventos } from './evento-rows.ts';
 import { groupCommit } from './group-commit.ts';
 import type { NotaRow } from './nota-columns.ts';
 import { type NotaForEvento, readOnNotas, selectNotaForEvento } from './on-notas.ts';
-import { type Db, rowReader } from './open.ts';
+import { type Db, ONE_BY_ONE, rowReader } from './open.ts';
 import { eventoOperations } from './operate-eventos.ts';
+import { planOnce } from './planned.ts';
 import { type EventoNovo, type RegisterResult, registerEvento } from './register-eventos.ts';
 import { isLocked } from './unavailable.ts';
 
@@ -21,9 +22,18 @@ type EventoDocuments = Pick<NotaRow, 'assinatura' | 'certificado_der'> & {
 /** A move that an event has made. */
 export type EventoStep = Step<EventoEstado, EventoTrigger>;
 
-const DOCUMENTS = `select d.recebido, d.recebido_assinatura, d.xml, e.assinatura,
+const DOCUMENTS = planOnce(
+  'documentos_evento',
+  `select d.recebido, d.recebido_assinatura, d.xml, e.assinatura,
     (select c.der from certificados c where c.tenant = $1 and c.impressao = e.certificado) as certificado_der
-  from eventos e join documentos_eventos d on d.tenant = $1 and d.evento = e.id where e.tenant = $1 and e.id = $2`;
+  from eventos e join documentos_eventos d on d.tenant = $1 and d.evento = e.id where e.tenant = $1 and e.id = $2`,
+);
+
+const XML_OF = planOnce(
+  'xml_eventos',
+  `select d.evento::text as evento, d.xml from unnest($2::bigint[]) as x (id)
+    join documentos_eventos d on d.tenant = $1 and d.evento = x.id ${ONE_BY_ONE}`,
+);
 
 export function eventoStore(pool: Db) {
   // Those of one nota go one after the other, instead of holding connections while they wait for each other.
@@ -32,11 +42,13 @@ export function eventoStore(pool: Db) {
     1,
     isLocked,
   );
-  const byChave = rowReader<NotaForEvento>(pool, selectNotaForEvento('n.chave_acesso = $2'), 'nota_evento_chave');
+  const byChave = rowReader<NotaForEvento>(
+    pool,
+    planOnce('nota_evento_chave', selectNotaForEvento('n.chave_acesso = $2')),
+  );
   const byProtocolo = rowReader<NotaForEvento>(
     pool,
-    selectNotaForEvento('n.numero_protocolo = $2'),
-    'nota_evento_prot',
+    planOnce('nota_evento_prot', selectNotaForEvento('n.numero_protocolo = $2')),
   );
   const one = async (tenant: string, condition: string, values: readonly unknown[]): Promise<EventoRow | undefined> =>
     (await readEventos(pool, tenant, condition, values))[0];
@@ -68,9 +80,7 @@ export function eventoStore(pool: Db) {
     listTrail: trailReader<EventoStep>(pool, 'evento'),
     /** The documents of events as they were written, by id. */
     readXml: async (tenant: string, ids: readonly string[]): Promise<ReadonlyMap<string, string>> => {
-      const text = `select d.evento::text as evento, d.xml from unnest($2::bigint[]) as x (id)
-        join documentos_eventos d on d.tenant = $1 and d.evento = x.id`;
-      const query = { name: 'xml_eventos', text, values: [tenant, ids], binary: true };
+      const query = { ...XML_OF([tenant, ids]), binary: true };
       const { rows } = await pool.query<{ evento: string; xml: Buffer }>(query);
       return new Map(rows.map(({ evento, xml }) => [evento, xml.toString('utf8')]));
     },

@@ -9,6 +9,7 @@ import type { Aviso, Fault } from '../fiscal/fault.ts';
 import { batchLookups } from './batch-lookups.ts';
 import { type Db, writeAlone } from './open.ts';
 import type { PoolClient, QueryConfig, QueryResult } from './pg.ts';
+import { planOnce } from './planned.ts';
 import { listColumns, unnestRows } from './sql.ts';
 
 const KEPT_MS = ANSWERS_KEPT_HOURS * 3_600_000;
@@ -77,12 +78,15 @@ const FORGET = `delete from idempotencia where tenant = $1 and ctid = any (array
 /** As `ONE_BY_ONE` (`open.ts`), of keys. */
 const KEY_BY_KEY = `where x.id || ''::bytea = x.id`;
 
-const READ = `select encode(i.impressao, 'hex') as hex, i.impressao, i.rota, i.corpo, i.criado_em, i.status, i.avisos, i.recusa,
+const READ = planOnce(
+  'kept_answers',
+  `select encode(i.impressao, 'hex') as hex, i.impressao, i.rota, i.corpo, i.criado_em, i.status, i.avisos, i.recusa,
     i.evento::text as evento, n.chave_acesso, n.numero_protocolo, d.nfse
   from unnest($2::bytea[]) as x (id) join idempotencia i on i.tenant = $1 and i.impressao = x.id
     left join notas n on n.tenant = $1 and n.id = i.nota
     left join documentos d on d.tenant = $1 and d.nota = i.nota
-  ${KEY_BY_KEY}`;
+  ${KEY_BY_KEY}`,
+);
 
 type AnswerRow = Omit<KeyedRequest, 'criado_em'> & {
   readonly hex: string;
@@ -103,7 +107,7 @@ async function readAnswers(
   keys: readonly string[],
 ): Promise<ReadonlyMap<string, KeptAnswer>> {
   const values = [tenant, keys.map((hex) => Buffer.from(hex, 'hex'))];
-  const { rows } = await pool.query<AnswerRow>({ name: 'kept_answers', text: READ, values });
+  const { rows } = await pool.query<AnswerRow>(READ(values));
   return new Map(rows.map((row) => [row.hex, answerOf(row)]));
 }
 
@@ -150,11 +154,14 @@ const ENTRIES = unnestRows<KeyEntry>(
  * A key that another transaction is taking is waited for. A key that was taken is missing in the answer; nothing fails, and a group of
  * issuances goes on without it.
  */
-const TAKE = `insert into idempotencia as i (tenant, ${ENTRIES.names.join(', ')})
+const TAKE = planOnce(
+  'take_keys',
+  `insert into idempotencia as i (tenant, ${ENTRIES.names.join(', ')})
   select $1, x.* from ${ENTRIES.relation} order by x.impressao
   on conflict (tenant, impressao) do update set (${ENTRIES.names.join(', ')}) = (${listColumns('excluded', ENTRIES.names)})
     where i.criado_em <= excluded.criado_em - interval '${ANSWERS_KEPT_HOURS} hours'
-  returning encode(i.impressao, 'hex') as hex`;
+  returning encode(i.impressao, 'hex') as hex`,
+);
 
 /** A transaction, or what makes one of each statement. */
 type Writes = { query(asked: QueryConfig): Promise<QueryResult> };
@@ -167,13 +174,17 @@ export async function takeKeys(db: Writes, tenant: string, entries: readonly Key
     if (!byKey.has(hex)) byKey.set(hex, entry);
   }
   const values = [tenant, ...ENTRIES.valuesOf([...byKey.values()])];
-  const { rows } = await db.query({ name: 'take_keys', text: TAKE, values });
+  const { rows } = await db.query(TAKE(values));
   return new Set(rows.map(({ hex }: { readonly hex: string }) => hex));
 }
 
+const GIVE_BACK = planOnce(
+  'give_keys_back',
+  `delete from idempotencia i using unnest($2::bytea[]) as x (id)
+    ${KEY_BY_KEY} and i.tenant = $1 and i.impressao = x.id`,
+);
+
 /** In the transaction that took them: nothing came of what they were taken for. */
 export function giveKeysBack(client: PoolClient, tenant: string, keys: readonly Buffer[]): Promise<unknown> {
-  const text = `delete from idempotencia i using unnest($2::bytea[]) as x (id)
-    ${KEY_BY_KEY} and i.tenant = $1 and i.impressao = x.id`;
-  return client.query(text, [tenant, keys]);
+  return client.query(GIVE_BACK([tenant, keys]));
 }

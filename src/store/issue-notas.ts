@@ -16,6 +16,7 @@ import {
   type TransactionOptions,
 } from './open.ts';
 import type { PoolClient } from './pg.ts';
+import { planOnce } from './planned.ts';
 import { insertPrestadoresOfDps } from './prestadores.ts';
 import type { OnStored } from './recent.ts';
 import { reserveSequence } from './sequencias.ts';
@@ -323,28 +324,35 @@ function completeJobs(
   return { rows, results, next };
 }
 
-async function dpsHolders(client: PoolClient, tenant: string, ids: readonly string[]): Promise<Map<string, DpsHolder>> {
-  const text = `select n.id_dps, n.chave_acesso, n.numero_protocolo, n.id from unnest($2::text[]) as x (id_dps)
+const DPS_HOLDERS = planOnce(
+  'dps_holders',
+  `select n.id_dps, n.chave_acesso, n.numero_protocolo, n.id from unnest($2::text[]) as x (id_dps)
     cross join lateral (select * from notas n
-      where n.tenant = $1 and n.id_dps = x.id_dps and n.estado <> 'recusada' limit 1) n`;
-  const { rows } = await client.query<{ id_dps: string; chave_acesso: string; numero_protocolo: string; id: string }>({
-    name: 'dps_holders',
-    text,
-    values: [tenant, ids],
-  });
+      where n.tenant = $1 and n.id_dps = x.id_dps and n.estado <> 'recusada' limit 1) n`,
+);
+
+async function dpsHolders(client: PoolClient, tenant: string, ids: readonly string[]): Promise<Map<string, DpsHolder>> {
+  type Row = { id_dps: string; chave_acesso: string; numero_protocolo: string; id: string };
+  const { rows } = await client.query<Row>(DPS_HOLDERS([tenant, ids]));
   return new Map(rows.map(({ id_dps, id, ...row }) => [id_dps, { ...row, id: BigInt(id) }]));
 }
 
 /** The documents travel as one block of bytes with their lengths: no escaping, no copy into a text array. */
-const INSERT_DOCUMENTOS = `insert into documentos (tenant, nota, recebido, nfse, recebido_assinatura)
+const INSERT_DOCUMENTOS = planOnce(
+  'insert_documentos',
+  `insert into documentos (tenant, nota, recebido, nfse, recebido_assinatura)
   select $1, x.id, substring($2::bytea from x.inicio for x.recebido), substring($2::bytea from x.inicio + x.recebido for x.nfse),
     x.assinatura
-  from unnest($3::bigint[], $4::int[], $5::int[], $6::int[], $7::text[]) as x (id, inicio, recebido, nfse, assinatura)`;
+  from unnest($3::bigint[], $4::int[], $5::int[], $6::int[], $7::text[]) as x (id, inicio, recebido, nfse, assinatura)`,
+);
 
-const INSERT_TRILHA = `insert into trilha_notas (tenant, nota, movimento, em, de, gatilho, para)
+const INSERT_TRILHA = planOnce(
+  'insert_trilha',
+  `insert into trilha_notas (tenant, nota, movimento, em, de, gatilho, para)
   select $1, x.id, 1, x.em, null, case when x.retencao is null then 'emissao' else 'retencao' end,
     case when x.retencao is null then 'emitida' else 'retida' end
-  from unnest($2::bigint[], $3::timestamptz[], $4::text[]) as x (id, em, retencao)`;
+  from unnest($2::bigint[], $3::timestamptz[], $4::text[]) as x (id, em, retencao)`,
+);
 
 function insertNotas(client: PoolClient, tenant: string, made: readonly MadeRow[]): Promise<unknown>[] {
   const ids = made.map(({ id }) => String(id));
@@ -352,13 +360,11 @@ function insertNotas(client: PoolClient, tenant: string, made: readonly MadeRow[
   const moments = notas.map(({ data_emissao }) => new Date(data_emissao).toISOString());
   const retencoes = notas.map(({ retencao }) => dropNul(retencao));
   return [
-    client.query({ name: 'insert_notas', text: INSERT_NOTAS, values: [tenant, ...NOTAS_TO_INSERT.valuesOf(made)] }),
-    client.query({
-      name: 'insert_documentos',
-      text: INSERT_DOCUMENTOS,
-      values: [tenant, ...packDocuments(made), notas.map(({ recebido_assinatura }) => recebido_assinatura)],
-    }),
-    client.query({ name: 'insert_trilha', text: INSERT_TRILHA, values: [tenant, ids, moments, retencoes] }),
+    client.query(INSERT_NOTAS([tenant, ...NOTAS_TO_INSERT.valuesOf(made)])),
+    client.query(
+      INSERT_DOCUMENTOS([tenant, ...packDocuments(made), notas.map(({ recebido_assinatura }) => recebido_assinatura)]),
+    ),
+    client.query(INSERT_TRILHA([tenant, ids, moments, retencoes])),
   ];
 }
 

@@ -5,6 +5,7 @@ import { batchLookups } from './batch-lookups.ts';
 import { cacheReads } from './cache-reads.ts';
 import type { Db } from './open.ts';
 import type { PoolClient } from './pg.ts';
+import { planOnce } from './planned.ts';
 import { equateColumns, listColumns, unnestRows } from './sql.ts';
 import {
   countWritten,
@@ -109,9 +110,9 @@ export function listasMantidas(pool: Db): Mantidas {
   const kept = Object.entries(LISTAS).map(
     ([nome, { table }]) => `exists (select 1 from ${table} where tenant = $1) as ${nome}`,
   );
-  const text = `select ${kept.join(', ')}`;
+  const ask = planOnce('listas_mantidas', `select ${kept.join(', ')}`);
   return cacheReads(async (tenant: string) => {
-    const { rows } = await pool.query<Record<ListaNome, boolean>>({ name: 'listas_mantidas', text, values: [tenant] });
+    const { rows } = await pool.query<Record<ListaNome, boolean>>(ask([tenant]));
     return rows[0]!;
   });
 }
@@ -144,10 +145,9 @@ export function lookUpLines<Said>(
   const text = `select s.* from ${keys.relation} cross join lateral (
       select ${columnsOf(nome)} from ${lista.table} s where s.tenant = $1 and ${equateColumns('s', 'x', key)} offset 0
     ) s order by ${listColumns('s', [...lista.key, 'inicio'])}`;
-  const name = `${nome}_por_${by?.join('_') ?? 'chave'}`;
+  const ask = planOnce(`${nome}_por_${by?.join('_') ?? 'chave'}`, text);
   const load = batchLookups<readonly (Said & Vigencia)[]>(async (tenant, chaves) => {
-    const values = [tenant, ...keys.valuesOf(chaves.map((chave) => chave.split(' ')))];
-    const { rows } = await pool.query<Linha>({ name, text, values });
+    const { rows } = await pool.query<Linha>(ask([tenant, ...keys.valuesOf(chaves.map((chave) => chave.split(' ')))]));
     const found = Map.groupBy(rows, (row) => key.map((column) => row[column]).join(' '));
     return new Map([...found].map(([chave, linhas]) => [chave, linhas.map((linha) => lineOf(linha, read))]));
   });

@@ -4,6 +4,7 @@
  */
 import type { NotaEstado } from '../fiscal/nota.ts';
 import { dropNul } from './open.ts';
+import { planOnce } from './planned.ts';
 import { type ArrayColumn, unnestRows } from './sql.ts';
 
 /** `Written`: what an issuance brings; `Read`: what a reading gives. */
@@ -131,7 +132,10 @@ export const NOTAS_TO_INSERT = unnestRows<NumberedNota>(
 );
 
 /** Inserts many notas of a tenant; one that is held back has a message from the start. */
-export const INSERT_NOTAS = `insert into notas (tenant, estado, due_at, ${NOTAS_TO_INSERT.names.join(', ')})
+export const INSERT_NOTAS = planOnce(
+  'insert_notas',
+  `insert into notas (tenant, estado, due_at, ${NOTAS_TO_INSERT.names.join(', ')})
   select $1, case when x.mensagem_retorno is null then 'emitida' else 'retida' end,
     case when x.mensagem_retorno is null then x.data_emissao end, x.*
-  from ${NOTAS_TO_INSERT.relation}`;
+  from ${NOTAS_TO_INSERT.relation}`,
+);

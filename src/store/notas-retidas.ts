@@ -9,6 +9,7 @@ import { trailOf } from './claims.ts';
 import { moveWaitingEventos, wakeSubstitutas } from './follow-nota.ts';
 import type { NotaRow } from './nota-columns.ts';
 import { type Db, dropNul, ONE_BY_ONE, runPipeline, type TransactionOptions, writeUnlocked } from './open.ts';
+import { type Planned, planOnce } from './planned.ts';
 
 /** The bytes that came, and the note without the group that was missing. */
 export type NotaRetida = Pick<NotaRow, 'id' | 'chave_acesso' | 'recebido' | 'nfse'>;
@@ -28,13 +29,17 @@ type Retidas = {
   readonly motivos: readonly { readonly mensagem: string; readonly notas: number }[];
 };
 
+const TENANTS = planOnce(
+  'tenants_retidas',
+  `select m.tenant from municipios m where exists (select 1 from notas n
+    where n.tenant = m.tenant and n.estado = 'retida' and n.tabela_aliquotas < $1)`,
+);
+
 export function notaRetidaStore(pool: Db) {
   return {
     /** Tenants with notas that were judged by an older table: the one question asked across tenants. */
     listTenants: async (versao: number): Promise<readonly string[]> => {
-      const text = `select m.tenant from municipios m where exists (select 1 from notas n
-        where n.tenant = m.tenant and n.estado = 'retida' and n.tabela_aliquotas < $1)`;
-      const { rows } = await pool.query<{ tenant: string }>({ name: 'tenants_retidas', text, values: [versao] });
+      const { rows } = await pool.query<{ tenant: string }>(TENANTS([versao]));
       return rows.map(({ tenant }) => tenant);
     },
     /** Notas that were judged by an older table, the oldest first. */
@@ -62,7 +67,8 @@ export function notaRetidaStore(pool: Db) {
   };
 }
 
-const OF_OLDER = `${ONE_BY_ONE} and n.tenant = $1 and n.id = x.id and n.estado = 'retida' and n.tabela_aliquotas < $3`;
+/** The state as an expression, since the index of what is held would give all of it for each `id`. */
+const OF_OLDER = `${ONE_BY_ONE} and n.tenant = $1 and n.id = x.id and n.estado || '' = 'retida' and n.tabela_aliquotas < $3`;
 
 const RELEASE = `with moved as (
     update notas n set estado = 'emitida', due_at = $2, mensagem_retorno = null, tabela_aliquotas = $3,
@@ -86,13 +92,12 @@ const KEEP = `update notas n set mensagem_retorno = x.mensagem, tabela_aliquotas
 
 /** What each outcome writes, and of it the value beside the `id`. */
 const OUTCOMES: readonly {
-  readonly name: string;
-  readonly text: string;
+  readonly write: Planned;
   readonly pick: (one: SaidaDeRetida) => unknown;
 }[] = [
-  { name: 'release_retidas', text: RELEASE, pick: (one) => 'nfse' in one && Buffer.from(one.nfse, 'utf8') },
-  { name: 'refuse_retidas', text: REFUSE, pick: (one) => 'recusa' in one && dropNul(one.recusa) },
-  { name: 'keep_retidas', text: KEEP, pick: (one) => 'espera' in one && dropNul(one.espera) },
+  { write: planOnce('release_retidas', RELEASE), pick: (one) => 'nfse' in one && Buffer.from(one.nfse, 'utf8') },
+  { write: planOnce('refuse_retidas', REFUSE), pick: (one) => 'recusa' in one && dropNul(one.recusa) },
+  { write: planOnce('keep_retidas', KEEP), pick: (one) => 'espera' in one && dropNul(one.espera) },
 ];
 
 async function release(
@@ -107,11 +112,11 @@ async function release(
   return runPipeline(
     pool,
     async (client) => {
-      const counts = OUTCOMES.map(async ({ name, text, pick }) => {
+      const counts = OUTCOMES.map(async ({ write, pick }) => {
         const written = saidas.map((one) => [one.id, pick(one)] as const).filter(([, value]) => value !== false);
         if (written.length === 0) return 0;
         const arrays = [written.map(([id]) => id), written.map(([, value]) => value)];
-        return (await client.query({ name, text, values: [tenant, new Date(now), versao, ...arrays] })).rowCount ?? 0;
+        return (await client.query(write([tenant, new Date(now), versao, ...arrays]))).rowCount ?? 0;
       });
       const total = (await Promise.all(counts)).reduce((sum, count) => sum + count, 0);
       const decided = refused.map((id) => ({ id, estado: 'recusada' as const satisfies NotaMove['to'] }));

@@ -6,6 +6,7 @@ import { notaIssuing } from './issue-notas.ts';
 import { type NotaRow, selectNota } from './nota-columns.ts';
 import { nextNumbers } from './numeracao.ts';
 import { type Db, ONE_BY_ONE, rowReader } from './open.ts';
+import { planOnce } from './planned.ts';
 import { type OnStored, type Recent, recentDocuments } from './recent.ts';
 import { withdrawNota } from './withdraw-nota.ts';
 
@@ -22,6 +23,26 @@ export type NotaStep = Step<NotaEstado, NotaTrigger>;
 /** Notas on their way. `desde`: when the oldest was issued; `proxima`: when the first is due again. Milliseconds. */
 type WaitingNotas = { readonly notas: number; readonly desde: number; readonly proxima: number };
 
+const NOTA_ID = planOnce('nota_id', 'select id from notas where tenant = $1 and chave_acesso = $2');
+
+const SUBSTITUIDAS = planOnce(
+  'substituidas',
+  `select n.chave_acesso, n.estado, (select e.campos ->> 'chave_acesso_substituta' from eventos e
+      where e.tenant = $1 and e.nota = n.id and e.estado = 'processado' and e.cancela limit 1) as por
+    from unnest($2::text[]) as x (chave) join notas n on n.tenant = $1 and n.chave_acesso = x.chave
+    where x.chave || '' = x.chave`,
+);
+
+const RECEIVED = planOnce('recebido', 'select recebido from documentos where tenant = $1 and nota = $2');
+
+const HAS_DPS = planOnce('has_dps', "select 1 from notas where tenant = $1 and id_dps = $2 and estado <> 'recusada'");
+
+const NFSE_OF = planOnce(
+  'nfse_of',
+  `select d.nota::text as nota, d.nfse from unnest($2::bigint[]) as x (id)
+    join documentos d on d.tenant = $1 and d.nota = x.id ${ONE_BY_ONE}`,
+);
+
 /** `onStored`: tells of every commit, for a worker elsewhere; without it the documents are kept for one of this process. */
 export function notaStore(pool: Db, onStored?: OnStored) {
   const recent = recentDocuments();
@@ -31,34 +52,24 @@ export function notaStore(pool: Db, onStored?: OnStored) {
   return {
     ...notaIssuing(pool, onStored ?? keep),
     ...notaClaims(pool),
-    findByChave: rowReader<NotaRow>(pool, selectNota('n.chave_acesso = $2'), 'nota_chave'),
-    findByProtocolo: rowReader<NotaRow>(pool, selectNota('n.numero_protocolo = $2'), 'nota_prot'),
-    findByDps: rowReader<NotaRow>(pool, selectNota("n.id_dps = $2 and n.estado <> 'recusada'"), 'nota_dps'),
+    findByChave: rowReader<NotaRow>(pool, planOnce('nota_chave', selectNota('n.chave_acesso = $2'))),
+    findByProtocolo: rowReader<NotaRow>(pool, planOnce('nota_prot', selectNota('n.numero_protocolo = $2'))),
+    findByDps: rowReader<NotaRow>(pool, planOnce('nota_dps', selectNota("n.id_dps = $2 and n.estado <> 'recusada'"))),
     /** What the next DPS without number of a CNPJ or CPF would take, for who only asks; `serie`: of `dpsSerieOf`. */
     previewNumbers: nextNumbers.bind(null, pool),
     /** `id` of a nota, for what hangs on it. */
-    findId: async (tenant: string, chave: string): Promise<string | undefined> => {
-      const text = 'select id from notas where tenant = $1 and chave_acesso = $2';
-      return (await pool.query<{ id: string }>({ name: 'nota_id', text, values: [tenant, chave] })).rows[0]?.id;
-    },
+    findId: async (tenant: string, chave: string): Promise<string | undefined> =>
+      (await pool.query<{ id: string }>(NOTA_ID([tenant, chave]))).rows[0]?.id,
     /** What became of notas that others replace, by their keys; those that are not of this service are left out. */
     findSubstituidas: async (tenant: string, chaves: readonly string[]): Promise<ReadonlyMap<string, Substituida>> => {
-      const text = `select n.chave_acesso, n.estado, (select e.campos ->> 'chave_acesso_substituta' from eventos e
-          where e.tenant = $1 and e.nota = n.id and e.estado = 'processado' and e.cancela limit 1) as por
-        from unnest($2::text[]) as x (chave) join notas n on n.tenant = $1 and n.chave_acesso = x.chave
-        where x.chave || '' = x.chave`;
-      const { rows } = await pool.query<Substituida & { chave_acesso: string }>(text, [tenant, chaves]);
+      const { rows } = await pool.query<Substituida & { chave_acesso: string }>(SUBSTITUIDAS([tenant, chaves]));
       return new Map(rows.map(({ chave_acesso, ...substituida }) => [chave_acesso, substituida]));
     },
     /** The received bytes of a nota, to tell whether a repeated DPS is the same document. */
-    readReceived: async (tenant: string, id: bigint): Promise<Buffer | undefined> => {
-      const text = 'select recebido from documentos where tenant = $1 and nota = $2';
-      return (await pool.query<{ recebido: Buffer }>(text, [tenant, id])).rows[0]?.recebido;
-    },
-    hasDps: async (tenant: string, idDps: string): Promise<boolean> => {
-      const text = "select 1 from notas where tenant = $1 and id_dps = $2 and estado <> 'recusada'";
-      return (await pool.query({ name: 'has_dps', text, values: [tenant, idDps] })).rowCount === 1;
-    },
+    readReceived: async (tenant: string, id: bigint): Promise<Buffer | undefined> =>
+      (await pool.query<{ recebido: Buffer }>(RECEIVED([tenant, id]))).rows[0]?.recebido,
+    hasDps: async (tenant: string, idDps: string): Promise<boolean> =>
+      (await pool.query(HAS_DPS([tenant, idDps]))).rowCount === 1,
     /** What waits for the national environment; undefined when nothing does. */
     findWaiting: async (tenant: string): Promise<WaitingNotas | undefined> => {
       // Only what is not at rest has a due date, and those rows have an index of their own.
@@ -93,9 +104,7 @@ async function readNfses(
     else found.set(id, text);
   }
   if (missing.length === 0) return found;
-  const text = `select d.nota::text as nota, d.nfse from unnest($2::bigint[]) as x (id)
-    join documentos d on d.tenant = $1 and d.nota = x.id ${ONE_BY_ONE}`;
-  const query = { name: 'nfse_of', text, values: [tenant, missing], binary: true };
+  const query = { ...NFSE_OF([tenant, missing]), binary: true };
   const { rows } = await pool.query<{ nota: string; nfse: Buffer }>(query);
   for (const { nota, nfse } of rows) found.set(nota, nfse.toString('utf8'));
   return found;

@@ -8,6 +8,7 @@
 import { dpsIdInSerie, NDPS_WIDTH } from '../fiscal/chave.ts';
 import type { Db } from './open.ts';
 import type { PoolClient } from './pg.ts';
+import { planOnce } from './planned.ts';
 import { unnestRows } from './sql.ts';
 
 /** A window grows by this from one to the next, so that a run of any length is read in a few. */
@@ -15,18 +16,22 @@ const WINDOW_GROWTH = 8n;
 /** Numbers that are looked at for who only asks. */
 const LOOK_AHEAD = 1024n;
 
+const ADVANCE = planOnce(
+  'advance_numbers',
+  `insert into numeracao as n (tenant, prestador, ultimo)
+    select $1, x.prestador, x.quantos from unnest($2::text[], $3::bigint[]) as x (prestador, quantos) order by x.prestador
+    on conflict (tenant, prestador) do update set ultimo = n.ultimo + excluded.ultimo
+    returning prestador, ultimo`,
+);
+
 /** Adds to the sequences and locks them, in one order for everybody so that groups of two processes cannot cross. */
 export async function advanceNumbers(
   client: PoolClient,
   tenant: string,
   counts: ReadonlyMap<string, bigint>,
 ): Promise<ReadonlyMap<string, bigint>> {
-  const text = `insert into numeracao as n (tenant, prestador, ultimo)
-    select $1, x.prestador, x.quantos from unnest($2::text[], $3::bigint[]) as x (prestador, quantos) order by x.prestador
-    on conflict (tenant, prestador) do update set ultimo = n.ultimo + excluded.ultimo
-    returning prestador, ultimo`;
   const values = [tenant, [...counts.keys()], [...counts.values()]];
-  const { rows } = await client.query<{ prestador: string; ultimo: string }>({ name: 'advance_numbers', text, values });
+  const { rows } = await client.query<{ prestador: string; ultimo: string }>(ADVANCE(values));
   return new Map(rows.map(({ prestador, ultimo }) => [prestador, BigInt(ultimo)]));
 }
 
@@ -69,7 +74,9 @@ const WANTED = unnestRows<Wanted>(
 );
 
 /** $2: numbers in the window. The identifier ends in a number of fixed width, so that its order is that of the numbers. */
-const WINDOWS = `with wanted as (
+const WINDOWS = planOnce(
+  'numbers_in_use',
+  `with wanted as (
     select k.serie, k.ultimo, coalesce(k.desde, greatest(k.ultimo + 1, k.proximo)) as desde from (
       select x.serie, x.desde,
         coalesce((select n.ultimo from numeracao n where n.tenant = $1 and n.prestador = x.prestador), 0) - x.avancado as ultimo,
@@ -85,7 +92,8 @@ const WINDOWS = `with wanted as (
         and n.id_dps >= w.serie || lpad(w.desde::text, ${NDPS_WIDTH}, '0')
         and n.id_dps < w.serie || lpad((w.desde + $2)::text, ${NDPS_WIDTH}, '0')
     ) u group by u.trecho
-  ) r on true order by w.serie, r.de`;
+  ) r on true order by w.serie, r.de`,
+);
 
 async function readWindows(
   client: Pick<Db, 'query'>,
@@ -95,7 +103,7 @@ async function readWindows(
 ): Promise<ReadonlyMap<string, Window>> {
   const values = [tenant, size, ...WANTED.valuesOf(wanted)];
   type Row = { serie: string; ultimo: string; desde: string; de: string | null; ate: string | null };
-  const { rows } = await client.query<Row>({ name: 'numbers_in_use', text: WINDOWS, values });
+  const { rows } = await client.query<Row>(WINDOWS(values));
   const windows = new Map<string, Window>();
   for (const { serie, ultimo, desde, de, ate } of rows) {
     const window = windows.get(serie) ?? { ultimo: BigInt(ultimo), desde: BigInt(desde), emUso: [] };
@@ -193,13 +201,16 @@ function nextFree(
   return next;
 }
 
+const REMEMBER = planOnce(
+  'remember_series',
+  `insert into numeracao_dps as s (tenant, serie, proximo)
+    select $1, x.serie, x.proximo from unnest($2::text[], $3::bigint[]) as x (serie, proximo)
+    on conflict (tenant, serie) do update set proximo = excluded.proximo`,
+);
+
 /** Remembers where series go on. */
 export function rememberSeries(client: PoolClient, tenant: string, series: readonly SerieGoesOn[]): Promise<unknown> {
-  const text = `insert into numeracao_dps as s (tenant, serie, proximo)
-    select $1, x.serie, x.proximo from unnest($2::text[], $3::bigint[]) as x (serie, proximo)
-    on conflict (tenant, serie) do update set proximo = excluded.proximo`;
-  const values = [tenant, series.map(([serie]) => serie), series.map(([, proximo]) => proximo)];
-  return client.query({ name: 'remember_series', text, values });
+  return client.query(REMEMBER([tenant, series.map(([serie]) => serie), series.map(([, proximo]) => proximo)]));
 }
 
 /** What the next DPS without number of a series would take, for who only asks: issuing decides under a lock. */

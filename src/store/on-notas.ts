@@ -4,6 +4,7 @@ import { RASCUNHOS } from '../fiscal/nota.ts';
 import type { EventoRow } from './evento-rows.ts';
 import type { NotaRow } from './nota-columns.ts';
 import type { Db } from './open.ts';
+import { planOnce } from './planned.ts';
 import { quoteWords } from './sql.ts';
 import { replacesOwn } from './substituicao.ts';
 
@@ -52,13 +53,17 @@ export function selectNotaForEvento(condition: string): string {
     from notas n where n.tenant = $1 and ${condition}`;
 }
 
+const ON_NOTAS = planOnce(
+  'eventos_on_notas',
+  `select n.id::text as nota, ${ON_NOTA} from unnest($2::bigint[]) as n (id)`,
+);
+
 export async function readOnNotas(
   pool: Db,
   tenant: string,
   notas: readonly string[],
 ): Promise<ReadonlyMap<string, readonly EventoOnNota[]>> {
-  const text = `select n.id::text as nota, ${ON_NOTA} from unnest($2::bigint[]) as n (id)`;
   type Row = { nota: string; eventos: readonly EventoOnNota[] };
-  const { rows } = await pool.query<Row>({ name: 'eventos_on_notas', text, values: [tenant, notas] });
+  const { rows } = await pool.query<Row>(ON_NOTAS([tenant, notas]));
   return new Map(rows.map(({ nota, eventos }) => [nota, eventos]));
 }

@@ -1,5 +1,6 @@
 /** The pool on PostgreSQL, embedded or given by DATABASE_URL, and the transactions on it. `migrate.ts` brings the schema up to date. */
 import type { Pool, PoolClient, PoolConfig, QueryConfig, QueryResult, QueryResultRow } from './pg.ts';
+import type { Planned } from './planned.ts';
 import { isLocked, type Unavailability, UncertainCommit, unavailabilityOf } from './unavailable.ts';
 import { causeOf, openWatchedPool, serverOf } from './watch.ts';
 
@@ -10,16 +11,22 @@ const STATEMENT_TIMEOUT_MS = 30_000;
 /** An idle connection is probed by the system after this, so that firewalls remember it and its end is noticed. */
 const KEEP_ALIVE_MS = 5_000;
 /**
- * Every statement of ours looks each row up by its whole key, so scans and the joins that need them are off. A plan of an empty table may
- * take the wrong index (measured: a fifth of the rate). So each execution is planned anew, which a group of notes pays once.
+ * Every statement of ours looks each row up by its whole key, so scans and the joins that need them are off. Statements with a name
+ * (`planned.ts`) are planned once; not `force_generic_plan`, which would have those without a name planned for no value as well.
  */
 const PLANS = {
-  plan_cache_mode: 'force_custom_plan',
+  plan_cache_mode: 'auto',
   enable_seqscan: 'off',
   enable_hashjoin: 'off',
   enable_mergejoin: 'off',
   jit: 'off',
 };
+
+/**
+ * How long a connection keeps its plans. For an almost empty table all indexes look alike, and the plan that took the wrong one reads the
+ * whole tenant once the table is full (measured: a fifth of the rate). The server would see that with its next statistics, or never.
+ */
+const PLANS_KEPT_MS = 2_000;
 
 /** All that the meaning of a statement and of its answer hangs on: a role may have been given anything, and `pg` reads ISO dates alone. */
 const MEANING = {
@@ -70,20 +77,34 @@ export function openPool(connection: PoolConfig, onError: (error: Error) => void
   const pool = openWatchedPool(settings, isPatient ? 'command' : 'request');
   // An idle connection that the server closes is replaced at the next use; it must not end the process.
   pool.on('error', onError);
+  pool.on('acquire', renewPlans);
   // Nor must one that is lost while it is in use: its statements fail, and the pool replaces it.
   pool.on('connect', (client) => void client.on('error', () => undefined));
   return pool;
 }
 
-/** Reads what a tenant has under a value ($2), by a statement that is made once. */
-export function rowsReader<Row extends QueryResultRow>(pool: Db, text: string, name?: string) {
+/** When the plans of a connection began to be kept. */
+const plansSince = new WeakMap<PoolClient, number>();
+
+/** Sends ahead of what a connection is taken for that its plans are to be made anew, where they are old. */
+function renewPlans(client: PoolClient): void {
+  const now = performance.now();
+  const since = plansSince.get(client);
+  if (since !== undefined && now - since < PLANS_KEPT_MS) return;
+  plansSince.set(client, now);
+  // Where it fails, so does what is asked next.
+  if (since !== undefined) client.query('discard plans').catch(() => undefined);
+}
+
+/** Reads what a tenant has under a value ($2). */
+export function rowsReader<Row extends QueryResultRow>(pool: Db, ask: Planned) {
   return async (tenant: string, value: string): Promise<readonly Row[]> =>
-    (await pool.query<Row>({ name, text, values: [tenant, value] })).rows;
+    (await pool.query<Row>(ask([tenant, value]))).rows;
 }
 
 /** The same, of one row. */
-export function rowReader<Row extends QueryResultRow>(pool: Db, text: string, name?: string) {
-  const read = rowsReader<Row>(pool, text, name);
+export function rowReader<Row extends QueryResultRow>(pool: Db, ask: Planned) {
+  const read = rowsReader<Row>(pool, ask);
   return async (tenant: string, value: string): Promise<Row | undefined> => (await read(tenant, value))[0];
 }
 

@@ -4,6 +4,7 @@ import { batchLookups } from './batch-lookups.ts';
 import { cacheReads } from './cache-reads.ts';
 import type { Db } from './open.ts';
 import type { PoolClient } from './pg.ts';
+import { planOnce } from './planned.ts';
 import { unnestRows } from './sql.ts';
 import { mayWrite } from './staging.ts';
 
@@ -23,14 +24,18 @@ type Row = {
   simples: readonly (readonly [string, string | null])[] | null;
 };
 
+const OF_DOCUMENTS = planOnce(
+  'prestadores_of',
+  `select documento, inscricao_municipal, razao_social, nome_fantasia, autorizado, logradouro, numero,
+    complemento, bairro, cep, fone, email,
+    (select json_agg(json_build_array(s.inicio, s.fim) order by s.inicio) from simples_nacional s
+      where s.tenant = $1 and s.documento = p.documento) as simples
+    from prestadores p where tenant = $1 and documento = any($2::text[]) order by documento, inscricao_comparavel`,
+);
+
 export function prestadorStore(pool: Db) {
   const load = batchLookups<readonly Prestador[]>(async (tenant, documentos) => {
-    const text = `select documento, inscricao_municipal, razao_social, nome_fantasia, autorizado, logradouro, numero,
-      complemento, bairro, cep, fone, email,
-      (select json_agg(json_build_array(s.inicio, s.fim) order by s.inicio) from simples_nacional s
-        where s.tenant = $1 and s.documento = p.documento) as simples
-      from prestadores p where tenant = $1 and documento = any($2::text[]) order by documento, inscricao_comparavel`;
-    const { rows } = await pool.query<Row>({ name: 'prestadores_of', text, values: [tenant, documentos] });
+    const { rows } = await pool.query<Row>(OF_DOCUMENTS([tenant, documentos]));
     const found = Map.groupBy(rows, ({ documento }) => documento);
     return new Map([...found].map(([documento, same]) => [documento, same.map(prestadorOf)]));
   });
@@ -81,9 +86,12 @@ const BROUGHT = unnestRows<Brought>(
   2,
 );
 
-const INSERT = `insert into prestadores (tenant, autorizado, origem, ${BROUGHT.names.join(', ')})
+const INSERT = planOnce(
+  'insert_prestadores',
+  `insert into prestadores (tenant, autorizado, origem, ${BROUGHT.names.join(', ')})
   select $1, true, 'dps', x.* from ${BROUGHT.relation} where ${mayWrite}
-  on conflict (tenant, documento, inscricao_comparavel) do nothing`;
+  on conflict (tenant, documento, inscricao_comparavel) do nothing`,
+);
 
 /**
  * Inserts the providers that the notes of this transaction bring; a known one stays as it is. While an import is being merged a later note
@@ -96,5 +104,5 @@ export async function insertPrestadoresOfDps(
 ): Promise<void> {
   const first = new Map(brought.toReversed().map((one) => [one.prestador.documento, one]));
   const inOrder = [...first.values()].sort((a, b) => (a.prestador.documento < b.prestador.documento ? -1 : 1));
-  await client.query({ name: 'insert_prestadores', text: INSERT, values: [tenant, ...BROUGHT.valuesOf(inOrder)] });
+  await client.query(INSERT([tenant, ...BROUGHT.valuesOf(inOrder)]));
 }

@@ -1,6 +1,7 @@
 /** What the national environment has taken of a tenant's notas and eventos: under which certificates, and up to which number. */
 import { hash } from 'node:crypto';
 import type { PoolClient } from './pg.ts';
+import { planOnce } from './planned.ts';
 
 /** Of one document: the reception number that it was given, and the signature under which it was sent. */
 export type Recebida = {
@@ -18,9 +19,12 @@ export function printOf(certificado: Buffer): Buffer {
   return print;
 }
 
-const INSERT_CERTIFICADOS = `insert into certificados (tenant, impressao, der)
+const INSERT_CERTIFICADOS = planOnce(
+  'insert_certificados',
+  `insert into certificados (tenant, impressao, der)
   select $1, x.impressao, x.der from unnest($2::bytea[], $3::bytea[]) as x (impressao, der)
-  on conflict (tenant, impressao) do nothing`;
+  on conflict (tenant, impressao) do nothing`,
+);
 
 /** Before the rows, in the same transaction: a certificate that a row names is there. */
 export function insertCertificados(
@@ -30,12 +34,14 @@ export function insertCertificados(
 ): readonly Promise<unknown>[] {
   const certificados = [...new Set(received.flatMap((one) => one?.assinatura?.certificado ?? []))];
   if (certificados.length === 0) return [];
-  const values = [tenant, certificados.map(printOf), certificados];
-  return [client.query({ name: 'insert_certificados', text: INSERT_CERTIFICADOS, values })];
+  return [client.query(INSERT_CERTIFICADOS([tenant, certificados.map(printOf), certificados]))];
 }
 
-const ADVANCE_RECEPCAO = `insert into recepcoes_adn as r (tenant, nsu) values ($1, $2)
-  on conflict (tenant) do update set nsu = greatest(r.nsu, excluded.nsu)`;
+const ADVANCE_RECEPCAO = planOnce(
+  'advance_recepcao',
+  `insert into recepcoes_adn as r (tenant, nsu) values ($1, $2)
+  on conflict (tenant) do update set nsu = greatest(r.nsu, excluded.nsu)`,
+);
 
 /** After them: a lost answer is looked for from a number that was certainly given before it was sent. */
 export function advanceRecepcao(
@@ -46,5 +52,5 @@ export function advanceRecepcao(
   const numbers = received.map((recebida) => BigInt(recebida?.nsu ?? 0));
   const last = numbers.reduce((most, nsu) => (nsu > most ? nsu : most), 0n);
   if (last === 0n) return [];
-  return [client.query({ name: 'advance_recepcao', text: ADVANCE_RECEPCAO, values: [tenant, String(last)] })];
+  return [client.query(ADVANCE_RECEPCAO([tenant, String(last)]))];
 }

@@ -4,6 +4,7 @@ import type { Vigencia } from '../fiscal/moment.ts';
 import { cacheReads } from './cache-reads.ts';
 import { columnsOf, decimalOf, type Linha, lineOf, lookUpLines, type Mantidas, textOf } from './listas.ts';
 import type { Db } from './open.ts';
+import { planOnce } from './planned.ts';
 
 /** A line of the list, in force from `inicio` to `fim`, both inside, `YYYY-MM-DD`. */
 export type ServicoVigente = ServicoMunicipal & Vigencia;
@@ -15,15 +16,19 @@ type ServicosOfCodes = {
   readonly lines: readonly ServicoVigente[];
 };
 
+const LISTADOS = planOnce(
+  'servicos_listados',
+  `select distinct on (s.codigo) ${columnsOf('servicos')} from servicos_municipais s
+    where tenant = $1 and (s.fim is null or s.fim >= $2::date) order by s.codigo, s.inicio`,
+);
+
 export function servicoStore(pool: Db, mantidas: Mantidas) {
   const hasList = async (tenant: string): Promise<boolean> => (await mantidas(tenant)).servicos;
   const national = lookUpLines(pool, 'servicos', servicoOf, ['codigo_tributacao_nacional']);
   const municipal = lookUpLines(pool, 'servicos', servicoOf);
   const inForce = cacheReads(
     async (tenant, hoje): Promise<readonly ServicoVigente[]> => {
-      const text = `select distinct on (s.codigo) ${columnsOf('servicos')} from servicos_municipais s
-        where tenant = $1 and (s.fim is null or s.fim >= $2::date) order by s.codigo, s.inicio`;
-      const { rows } = await pool.query<Linha>({ name: 'servicos_listados', text, values: [tenant, hoje] });
+      const { rows } = await pool.query<Linha>(LISTADOS([tenant, hoje]));
       return rows.map((row) => lineOf(row, servicoOf));
     },
     () => true,

@@ -85,7 +85,7 @@ function stagingOf<Row, Counts>(client: PoolClient, tenant: string, kind: Kind<C
     select linha, motivo, chave from json_to_recordset($1) as x (linha integer, motivo text, chave text)`;
   return {
     add: async (rows) => {
-      await client.query({ name: 'entrada', text: insert, values: [JSON.stringify(rows)] });
+      await client.query(insert, [JSON.stringify(rows)]);
     },
     refuse: async (lines) => {
       if (lines.length > 0) await client.query(refuse, [JSON.stringify(lines)]);

@@ -63,6 +63,22 @@ function nodesOf(plan: Plan): Plan[] {
   return [plan, ...(plan.Plans ?? []).flatMap(nodesOf)];
 }
 
+/** How a table is read: by which index, and by the conditions on which of its columns. */
+export type Access = { readonly index: string; readonly by: readonly string[] };
+
+/** How the plan of a statement reads tables, where it is made for no value; or the one that a connection has made under a name. */
+export async function accessesOf(db: Pick<Db, 'query'>, explained: string): Promise<readonly Access[]> {
+  const { rows } = await db.query<{ 'QUERY PLAN': [{ Plan: Plan }] }>(explained);
+  const plan = rows[0]!['QUERY PLAN'][0].Plan;
+  return nodesOf(plan).flatMap((node) => {
+    assert.notEqual(node['Node Type'], 'Seq Scan', `${explained}: ${JSON.stringify(plan)}`);
+    const index = node['Index Name'];
+    if (index === undefined) return [];
+    const columns = (node['Index Cond'] ?? '').matchAll(/\((\w+) (?:[<>=]|IS )/g);
+    return [{ index, by: [...new Set(columns.map(([, column]) => column!))] }];
+  });
+}
+
 export async function noneScans(pool: Db, statements: Statements, tenants: readonly [string, string]): Promise<void> {
   for (const { nodes, told } of await plansOf(pool, statements, tenants)) {
     assert.ok(!nodes.some((node) => node['Node Type'] === 'Seq Scan'), told);
