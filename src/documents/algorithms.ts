@@ -3,7 +3,7 @@
  * use them. The algorithms of a PKCS#12 alone are in `packages/cliente/src/pkcs12.ts`.
  */
 import { OID } from '../../packages/cliente/src/oids.ts';
-import { SIGNATURE_NAMESPACE as DSIG } from '../fiscal/layout/read.ts';
+import { SIGNATURE_NAMESPACE as DSIG } from '../fiscal/layout/reading.ts';
 import { der } from './asn1.ts';
 
 /** A digest: its name for `node:crypto`, its name for people, its length. */

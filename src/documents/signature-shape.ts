@@ -1,7 +1,7 @@
 /** Checks where the signature and the signed element stand: one of each, side by side below the root, with nothing beside them. */
 import { describeFault, type Fault, quoted } from '../fiscal/fault.ts';
 import { isBlank } from '../fiscal/layout/check-text.ts';
-import { SIGNATURE_NAMESPACE } from '../fiscal/layout/read.ts';
+import { SIGNATURE_NAMESPACE } from '../fiscal/layout/reading.ts';
 import type { Elemento } from '../fiscal/layout/tree.ts';
 import type { XmlDocumentReading } from './xml.ts';
 

@@ -197,12 +197,13 @@ function wrongSize(type: SimpleType, value: string): TypeFault {
 /** What no XML document can hold; XML itself cannot bring it, a JSON body can. */
 const NOT_XML = /[^\t\n\r -\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/u;
 
-/** White space as XML has it: a space that does not break is a character like any other. */
-const BLANK = /^[ \t\n\r]*$/;
-
-/** Whether a text says nothing. */
+/** Whether a text says nothing: white space as XML has it, so that a space that does not break is a character like any other. */
 export function isBlank(value: string): boolean {
-  return BLANK.test(value);
+  for (let at = 0; at < value.length; at += 1) {
+    const code = value.charCodeAt(at);
+    if (code !== 0x20 && code !== 0x0a && code !== 0x09 && code !== 0x0d) return false;
+  }
+  return true;
 }
 
 /** What the national reception cannot take is refused here at once, with its place and a safe replacement (D-34). */
@@ -282,4 +283,47 @@ function characters(value: string): number {
 export function readValue(type: SimpleType, value: string): string | Decimal {
   if (type.kind === 'decimal') return parseDecimal(value)!;
   return type.reads?.pattern.test(value) ? type.reads.as(value) : value;
+}
+
+/** Reads a text as {@link readValue} does; undefined where {@link checkText} has something to say. */
+export type ReadText = (text: string) => string | Decimal | undefined;
+
+/** The reader of a type, made once: it looks at a right text only as far as it must. */
+export function textReaderOf(type: SimpleType): ReadText {
+  const read = plainReaderOf(type);
+  const { reads } = type;
+  return reads === undefined ? read : (text) => read(reads.pattern.test(text) ? reads.as(text) : text);
+}
+
+function plainReaderOf(type: SimpleType): ReadText {
+  const { kind, min, max, latin, highest, also } = type;
+  if (kind === 'enum') {
+    const values = new Set(type.values);
+    return (text) => (values.has(text) ? text : undefined);
+  }
+  const pattern = patternOf(type);
+  if (kind === 'decimal') {
+    return (text) => {
+      const value = pattern!.test(text) ? parseDecimal(text) : undefined;
+      return value === undefined || highest === undefined || value <= highest ? value : undefined;
+    };
+  }
+  return (text) => {
+    const isPlain = isPlainText(text);
+    if (!isPlain && (latin ? checkLatin(text) !== undefined : NOT_XML.test(text))) return undefined;
+    const length = isPlain ? text.length : characters(text);
+    if (length < min || length > max || isBlank(text) || pattern?.test(text) === false) return undefined;
+    return also?.(text) === undefined ? text : undefined;
+  };
+}
+
+/** Whether a text is of printed ASCII and neither begins nor ends with a space: a type without pattern admits each such character. */
+function isPlainText(text: string): boolean {
+  const last = text.length - 1;
+  if (text.charCodeAt(0) === 0x20 || text.charCodeAt(last) === 0x20) return false;
+  for (let at = 0; at <= last; at += 1) {
+    const code = text.charCodeAt(at);
+    if (code < 0x20 || code > 0x7e) return false;
+  }
+  return true;
 }

@@ -2,6 +2,7 @@
  * The layouts of the DPS that are issued, a row each, the current one first. `DPS/@versao` chooses the row. Whatever the row, the
  * document becomes the `Dps` of the current layout: the rules, the note and the JSON body know no other.
  */
+import { type ReadText, textReaderOf } from './check-text.ts';
 import { DPS_VERSAO, type Dps, FOREIGN_TAGS, type ForeignTag, INF_DPS } from './dps.ts';
 import { attributeOf, type Elemento } from './tree.ts';
 import {
@@ -41,6 +42,10 @@ export type Slot = {
   readonly choice: Choice | undefined;
   readonly required: boolean;
   readonly inside: Compiled | undefined;
+  /** The bit of its item among those of the list: members of a choice share one. */
+  readonly bit: number;
+  /** Of a leaf. */
+  readonly read: ReadText | undefined;
 };
 
 /** A list of items, prepared once so that reading is a look-up an element. */
@@ -48,11 +53,17 @@ export type Compiled = {
   readonly slots: ReadonlyMap<string, Slot>;
   readonly required: readonly Slot[];
   readonly choices: readonly Choice[];
+  /** The bits of the items that must be there. */
+  readonly needed: number;
 };
 
+/** A list of items has a bit for each in a number. */
+const ITEMS_MAX = 32;
+
 export function compile(items: readonly Item[]): Compiled {
+  if (items.length > ITEMS_MAX) throw new RangeError(`a group has more than ${ITEMS_MAX} items`);
   const slots = new Map<string, Slot>();
-  let order = 0;
+  let [order, needed] = [0, 0];
   for (const item of items) {
     for (const member of item.kind === 'choice' ? item.items : [item]) {
       const slot: Slot = {
@@ -61,9 +72,12 @@ export function compile(items: readonly Item[]): Compiled {
         choice: item.kind === 'choice' ? item : undefined,
         required: item.kind !== 'choice' && isRequiredOfSender(member),
         inside: member.kind === 'group' ? compile(member.items) : undefined,
+        bit: 1 << order,
+        read: member.kind === 'leaf' ? textReaderOf(member.type) : undefined,
       };
       if (member.sent === 'refused') continue;
       slots.set(member.name, slot);
+      if (slot.required || slot.choice?.min === 1) needed |= slot.bit;
       if (member.alias !== undefined) slots.set(member.alias, slot);
     }
     order += 1;
@@ -72,6 +86,7 @@ export function compile(items: readonly Item[]): Compiled {
     slots,
     required: [...slots.values()].filter((slot, place, all) => slot.required && all.indexOf(slot) === place),
     choices: items.filter((item) => item.kind === 'choice'),
+    needed,
   };
 }
 

@@ -10,16 +10,23 @@ import { checkText, isBlank, readValue, sayFault, type TypeFault } from './check
 import { elementWith, nationalNamespace, REMOVAL, type Source } from './correct-xml.ts';
 import { type Ordered, orderFault } from './disorder.ts';
 import { DPS_NAMESPACE, DPS_VERSAO, type Dps } from './dps.ts';
-import { type Compiled, compile, LAYOUTS, layoutOf, type Slot } from './layouts.ts';
+import { type Compiled, compile, LAYOUTS, type Layout, layoutOf, type Slot } from './layouts.ts';
 import { inLayoutOrder } from './order.ts';
-import { type Found, type Level, listFaults, nothingFound, type Words } from './reading.ts';
+import { readRight } from './read-right.ts';
+import {
+  type Found,
+  ID_FORM,
+  type Level,
+  listFaults,
+  nothingFound,
+  SIGNATURE_NAMESPACE,
+  strayAttributes,
+  type Words,
+} from './reading.ts';
 import { expectedInSentence } from './simple-types.ts';
 import { NOTHING_STRANGE, type Strange, tellStrange } from './strange-tag.ts';
 import { attributeOf, type Elemento } from './tree.ts';
 import { type Choice, elementsOf, type Leaf } from './vocabulary.ts';
-
-export const SIGNATURE_NAMESPACE = 'http://www.w3.org/2000/09/xmldsig#';
-const SCHEMA_INSTANCE = 'http://www.w3.org/2001/XMLSchema-instance';
 
 /** Whether a tag is one of the spellings of an element of the DPS (D-15). */
 export function isSpellingOf(tag: string, name: string): boolean {
@@ -36,6 +43,8 @@ function tagsOf(source: Source | undefined): Words {
   };
 }
 
+type How = { readonly source?: Source; readonly words?: Words };
+
 export type DpsReading = { readonly dps: Dps; readonly id: string } | { readonly faults: readonly Fault[] };
 
 /**
@@ -43,9 +52,13 @@ export type DpsReading = { readonly dps: Dps; readonly id: string } | { readonly
  * E203 and the codes that the specification gives to single elements). The layout version is judged before (E110). `how`: the text that
  * the tree was read from, or the words of another form that it was made of.
  */
-export function readDps(root: Elemento, how: { readonly source?: Source; readonly words?: Words } = {}): DpsReading {
-  const { source, words = tagsOf(source) } = how;
+export function readDps(root: Elemento, how: How = {}): DpsReading {
   const layout = layoutOf(root) ?? LAYOUTS[0]!;
+  return readRight(layout, root) ?? explainDps(layout, root, how);
+}
+
+/** The same with every fault told, whether or not there is any. */
+export function explainDps(layout: Layout, root: Elemento, { source, words = tagsOf(source) }: How = {}): DpsReading {
   const found = nothingFound(layout, words, source);
   const { faults } = found;
   if (root.name !== 'DPS') {
@@ -58,7 +71,7 @@ export function readDps(root: Elemento, how: { readonly source?: Source; readonl
     };
   }
   if (root.namespace !== DPS_NAMESPACE) faults.push(namespaceFault('/DPS', root, source));
-  attributeFaults(root, '/DPS', ['versao'], found);
+  attributeFaults(root, '/DPS', found, 'versao');
   let infDps: Elemento | undefined;
   let bodies = 0;
   let signatures = 0;
@@ -82,7 +95,7 @@ export function readDps(root: Elemento, how: { readonly source?: Source; readonl
     return { faults: listInOrder(found) };
   }
   if (isForeign(infDps, root)) faults.push(namespaceFault('/DPS/infDPS', infDps, source));
-  attributeFaults(infDps, '/DPS/infDPS', ['Id'], found);
+  attributeFaults(infDps, '/DPS/infDPS', found, 'Id');
   const id = attributeOf(infDps, 'Id') ?? '';
   checkId(id, faults);
   const read = readGroup(layout.compiled, infDps, '/DPS/infDPS', 'infDPS', found);
@@ -110,13 +123,12 @@ function withoutCorrection({ correcao: _withheld, ...fault }: Fault): Fault {
 
 const COMPILED_ROOT = compile([{ kind: 'group', name: 'infDPS', items: [], min: 1, max: 1, doc: 'DPS' }]);
 
-/** D-16: any `DPS` and digits; letters only where an alphanumeric CNPJ puts them. */
 function checkId(id: string, faults: Fault[]): void {
   const xpath = '/DPS/infDPS/@Id';
   const esperado = 'DPS seguido de algarismos (o identificador nacional tem 45 posições)';
   if (id === '') {
     faults.push({ codigo: 'E002', xpath, mensagem: 'Falta o atributo Id de infDPS.', esperado });
-  } else if (!/^DPS[0-9]{1,60}$|^DPS[0-9]{8}[0-9A-Z]{14}[0-9]{20}$/.test(id)) {
+  } else if (!ID_FORM.test(id)) {
     const mensagem = 'O atributo Id de infDPS não tem o formato pedido.';
     faults.push({ codigo: 'E0003', xpath, mensagem, encontrado: quoted(id), esperado });
   }
@@ -207,7 +219,7 @@ function keepOne({ element, base }: Level, first: number, { faults, withheld }: 
 
 function readItem(slot: Slot, element: Elemento, xpath: string, found: Found): unknown {
   const { faults } = found;
-  attributeFaults(element, xpath, [], found);
+  attributeFaults(element, xpath, found);
   if (slot.inside !== undefined) {
     const before = faults.length;
     const value = readGroup(slot.inside, element, xpath, slot.item.name, found);
@@ -354,13 +366,10 @@ function namespaceFault(xpath: string, element: Elemento, source: Source | undef
 function attributeFaults(
   element: Elemento,
   xpath: string,
-  allowed: readonly string[],
   { faults, layout }: Found,
+  ...allowed: readonly string[]
 ): void {
-  if (element.attributes.length === 0) return;
-  for (const attribute of element.attributes) {
-    if (attribute.namespace === SCHEMA_INSTANCE) continue;
-    if (attribute.namespace === '' && allowed.includes(attribute.name)) continue;
+  for (const attribute of strayAttributes(element, ...allowed)) {
     const mensagem = `O atributo ${attribute.name} não existe em ${element.name} no leiaute ${layout.versao}; retire-o.`;
     faults.push({
       codigo: 'E0010',

@@ -2,8 +2,22 @@
 import type { Fault } from '../fault.ts';
 import type { Source } from './correct-xml.ts';
 import type { Compiled, Layout } from './layouts.ts';
-import type { Elemento } from './tree.ts';
+import type { Atributo, Elemento } from './tree.ts';
 import type { Group, Leaf } from './vocabulary.ts';
+
+export const SIGNATURE_NAMESPACE = 'http://www.w3.org/2000/09/xmldsig#';
+const SCHEMA_INSTANCE = 'http://www.w3.org/2001/XMLSchema-instance';
+
+/** Identifier of `infDPS` (D-16): any `DPS` and digits; letters only where an alphanumeric CNPJ puts them. */
+export const ID_FORM = /^DPS[0-9]{1,60}$|^DPS[0-9]{8}[0-9A-Z]{14}[0-9]{20}$/;
+
+/** The attributes of an element that do not belong there. `allowed`: names that do. */
+export function strayAttributes({ attributes }: Elemento, ...allowed: readonly string[]): readonly Atributo[] {
+  if (attributes.length === 0) return attributes;
+  return attributes.filter(
+    ({ name, namespace }) => namespace !== SCHEMA_INSTANCE && !(namespace === '' && allowed.includes(name)),
+  );
+}
 
 /** More faults than this are not listed: the answer says how many there were in all. */
 export const FAULTS_MAX = 200;

@@ -9,7 +9,7 @@ import { DPS_NAMESPACE, DPS_VERSAO } from '../../fiscal/layout/dps.ts';
 import { EVENTO } from '../../fiscal/layout/evento.ts';
 import { LAYOUTS } from '../../fiscal/layout/layouts.ts';
 import { DPS, NFSE } from '../../fiscal/layout/nfse.ts';
-import { SIGNATURE_NAMESPACE } from '../../fiscal/layout/read.ts';
+import { SIGNATURE_NAMESPACE } from '../../fiscal/layout/reading.ts';
 import type { SimpleType } from '../../fiscal/layout/simple-types.ts';
 import {
   type Attribute,
