@@ -10,18 +10,47 @@ const DEPTH_MAX = 24;
 /** A CMS with a chain of certificates has about two thousand values. */
 const VALUES_MAX = 50_000;
 
-export type Asn1 = {
+/** A value. Its octets are cut out when they are asked for: of most of a certificate they never are. */
+export class Asn1 {
   /** 0 universal, 1 application, 2 context specific, 3 private. */
   readonly class: 0 | 1 | 2 | 3;
   readonly isConstructed: boolean;
   readonly tag: number;
-  /** The content octets; of a constructed value in indefinite form, without the end mark. */
-  readonly content: Buffer;
   /** Empty for a primitive value. */
   readonly children: readonly Asn1[];
+  private readonly buffer: Buffer;
+  private readonly places: Places;
+
+  constructor(buffer: Buffer, identifier: number, tag: number, places: Places, children: readonly Asn1[]) {
+    this.class = (identifier >> 6) as Asn1['class'];
+    this.isConstructed = (identifier & CONSTRUCTED) !== 0;
+    this.tag = tag;
+    this.children = children;
+    this.buffer = buffer;
+    this.places = places;
+  }
+
+  /** The content octets; of a constructed value in indefinite form, without the end mark. */
+  get content(): Buffer {
+    return this.buffer.subarray(this.places.content, this.places.contentEnd);
+  }
+
   /** The whole value, tag and length included. */
-  readonly raw: Buffer;
+  get raw(): Buffer {
+    return this.buffer.subarray(this.places.start, this.places.end);
+  }
+}
+
+/** Where a value stands in its bytes. */
+type Places = {
+  readonly start: number;
+  readonly content: number;
+  readonly contentEnd: number;
+  readonly end: number;
 };
+
+/** Bit of an identifier octet. */
+const CONSTRUCTED = 0x20;
 
 /** Bytes that are no ASN.1, or end too early, or are nested absurdly. */
 export class Asn1Error extends Error {}
@@ -68,73 +97,83 @@ const PRIMITIVE: ReadonlySet<number> = new Set([TAG.boolean, TAG.integer, TAG.nu
 /** The one value that the bytes are. Definite and indefinite lengths are read; anything after the value is an error. */
 export function readAsn1(bytes: Uint8Array): Asn1 {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  const { value, end } = readValue(buffer, 0, 1, { values: 0 });
-  if (end !== buffer.length) throw new Asn1Error(`${buffer.length - end} bytes after the end of the value`);
+  const reader = new Reader(buffer);
+  const value = reader.readValue(1, buffer.length);
+  if (reader.at !== buffer.length) throw new Asn1Error(`${buffer.length - reader.at} bytes after the end of the value`);
   return value;
 }
 
-function readValue(
-  buffer: Buffer,
-  start: number,
-  depth: number,
-  count: { values: number },
-): { readonly value: Asn1; readonly end: number } {
-  count.values += 1;
-  if (depth > DEPTH_MAX || count.values > VALUES_MAX) throw new Asn1Error('nested too deep, or too many values');
-  const identifier = byteAt(buffer, start);
-  let at = start + 1;
-  let tag = identifier & 0x1f;
-  if (tag === 0x1f) {
-    tag = 0;
-    for (let more = true; more; at += 1) {
-      const octet = byteAt(buffer, at);
+/** Reads the values of a buffer, one after the other. */
+class Reader {
+  at = 0;
+  private readonly buffer: Buffer;
+  private values = 0;
+
+  constructor(buffer: Buffer) {
+    this.buffer = buffer;
+  }
+
+  /** Reads a value that ends at `limit` or before. */
+  readValue(depth: number, limit: number): Asn1 {
+    this.values += 1;
+    if (depth > DEPTH_MAX || this.values > VALUES_MAX) throw new Asn1Error('nested too deep, or too many values');
+    const start = this.at;
+    const identifier = this.readOctet(limit);
+    const isConstructed = (identifier & CONSTRUCTED) !== 0;
+    const tag = this.readTag(identifier, limit);
+    const first = this.readOctet(limit);
+    if (isConstructed && identifier < 0x40 && PRIMITIVE.has(tag)) throw new Asn1Error('parts where there is one value');
+    if (first === 0x80) {
+      if (!isConstructed) throw new Asn1Error('a primitive value of indefinite length');
+      const content = this.at;
+      const children: Asn1[] = [];
+      while (this.octetAt(this.at, limit) !== 0 || this.octetAt(this.at + 1, limit) !== 0)
+        children.push(this.readValue(depth + 1, limit));
+      const contentEnd = this.at;
+      this.at += 2;
+      return new Asn1(this.buffer, identifier, tag, { start, content, contentEnd, end: this.at }, children);
+    }
+    const length = this.readLength(first, limit);
+    const content = this.at;
+    const end = content + length;
+    if (end > limit) throw new Asn1Error(`a value of ${length} bytes where ${limit - content} are left`);
+    const children: Asn1[] = [];
+    if (isConstructed) while (this.at < end) children.push(this.readValue(depth + 1, end));
+    this.at = end;
+    return new Asn1(this.buffer, identifier, tag, { start, content, contentEnd: end, end }, children);
+  }
+
+  private readTag(identifier: number, limit: number): number {
+    if ((identifier & 0x1f) !== 0x1f) return identifier & 0x1f;
+    let tag = 0;
+    for (let more = true; more; ) {
+      const octet = this.readOctet(limit);
       if (tag > 0xff_ffff) throw new Asn1Error('a tag number beyond all use');
       tag = tag * 128 + (octet & 0x7f);
       more = (octet & 0x80) !== 0;
     }
+    return tag;
   }
-  const isConstructed = (identifier & 0x20) !== 0;
-  const first = byteAt(buffer, at);
-  at += 1;
-  const own = { class: (identifier >> 6) as Asn1['class'], isConstructed, tag };
-  if (isConstructed && own.class === 0 && PRIMITIVE.has(tag)) throw new Asn1Error('parts where there is one value');
-  if (first === 0x80) {
-    if (!isConstructed) throw new Asn1Error('a primitive value of indefinite length');
-    const children: Asn1[] = [];
-    let place = at;
-    while (byteAt(buffer, place) !== 0 || byteAt(buffer, place + 1) !== 0) {
-      const child = readValue(buffer, place, depth + 1, count);
-      children.push(child.value);
-      place = child.end;
-    }
-    const end = place + 2;
-    return { value: { ...own, content: buffer.subarray(at, place), children, raw: buffer.subarray(start, end) }, end };
-  }
-  let length = first;
-  if (first > 0x80) {
+
+  private readLength(first: number, limit: number): number {
+    if (first < 0x80) return first;
     const octets = first & 0x7f;
     if (octets > 4) throw new Asn1Error('a length beyond all use');
-    length = 0;
-    for (let i = 0; i < octets; i += 1) length = length * 256 + byteAt(buffer, at + i);
-    at += octets;
+    let length = 0;
+    for (let i = 0; i < octets; i += 1) length = length * 256 + this.readOctet(limit);
+    return length;
   }
-  const end = at + length;
-  if (end > buffer.length) throw new Asn1Error(`a value of ${length} bytes where ${buffer.length - at} are left`);
-  const children: Asn1[] = [];
-  if (isConstructed) {
-    for (let place = at; place < end; ) {
-      const child = readValue(buffer.subarray(0, end), place, depth + 1, count);
-      children.push(child.value);
-      place = child.end;
-    }
-  }
-  return { value: { ...own, content: buffer.subarray(at, end), children, raw: buffer.subarray(start, end) }, end };
-}
 
-function byteAt(buffer: Buffer, place: number): number {
-  const octet = buffer[place];
-  if (octet === undefined) throw new Asn1Error('the bytes end inside of a value');
-  return octet;
+  private readOctet(limit: number): number {
+    const octet = this.octetAt(this.at, limit);
+    this.at += 1;
+    return octet;
+  }
+
+  private octetAt(place: number, limit: number): number {
+    if (place >= limit) throw new Asn1Error('the bytes end inside of a value');
+    return this.buffer[place]!;
+  }
 }
 
 /** Whether every length in a value is definite and as short as can be, as DER demands and BER does not. */
@@ -156,24 +195,35 @@ export function isContext(value: Asn1 | undefined, tag: number): value is Asn1 {
 
 /** Dotted text of an OBJECT IDENTIFIER. */
 export function oidOf(value: Asn1 | undefined): string {
-  if (!isUniversal(value, TAG.oid) || value.content.length === 0) throw new Asn1Error('no object identifier here');
-  const arcs: bigint[] = [];
-  let arc = 0n;
+  const content = isUniversal(value, TAG.oid) ? value.content : NOTHING;
+  if (content.length === 0) throw new Asn1Error('no object identifier here');
   // An arc has an end, and no zeros before it (X.690, 8.19.2).
-  if (value.content.at(-1)! >= 0x80) throw new Asn1Error('an object identifier without end');
-  let isFirst = true;
-  for (const octet of value.content) {
-    if (isFirst && octet === 0x80) throw new Asn1Error('an object identifier with zeros before an arc');
-    isFirst = octet < 0x80;
-    arc = arc * 128n + BigInt(octet & 0x7f);
-    if ((octet & 0x80) === 0) {
-      arcs.push(arc);
-      arc = 0n;
-    }
+  if (content.at(-1)! >= 0x80) throw new Asn1Error('an object identifier without end');
+  let dotted = '';
+  for (let start = 0, at = 0; at < content.length; at += 1) {
+    if (at === start && content[at] === 0x80) throw new Asn1Error('an object identifier with zeros before an arc');
+    if (content[at]! >= 0x80) continue;
+    const arc = arcIn(content, start, at);
+    // The first two arcs are one: 40 times the root, and the second.
+    const root = arc < 80 ? Math.floor(Number(arc) / 40) : 2;
+    dotted += start === 0 ? `${root}.${typeof arc === 'bigint' ? arc - 80n : arc - root * 40}` : `.${arc}`;
+    start = at + 1;
   }
-  const [first = 0n, ...rest] = arcs;
-  const root = first < 80n ? first / 40n : 2n;
-  return [root, first - root * 40n, ...rest].join('.');
+  return dotted;
+}
+
+const NOTHING = Buffer.alloc(0);
+/** Octets of seven bits that a number holds exactly. */
+const EXACT_OCTETS = 7;
+
+/** One arc of an object identifier, from its first octet to its last. */
+function arcIn(content: Buffer, first: number, last: number): number | bigint {
+  let arc = 0;
+  if (last - first >= EXACT_OCTETS) {
+    return content.subarray(first, last + 1).reduce((sum, octet) => sum * 128n + BigInt(octet & 0x7f), 0n);
+  }
+  for (let at = first; at <= last; at += 1) arc = arc * 128 + (content[at]! & 0x7f);
+  return arc;
 }
 
 /** The octets of an OCTET STRING, also under an implicit tag. Pieces that BER cut are joined. */

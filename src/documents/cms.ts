@@ -105,11 +105,12 @@ function fromBase64(header: string): Buffer {
     throw refusal(found, 'Envie o CMS destacado, sem o corpo dentro.');
   }
   const text = header.replace(/[ \t\r\n]+/g, '');
-  // A SEQUENCE of more than 128 bytes begins with MI; whatever else it is may be one of the confusions.
-  if (!/^MI[A-Za-z0-9+/]*={0,2}$/.test(text)) checkText(header, text);
   const bytes = Buffer.from(text, 'base64');
-  const canonical = bytes.toString('base64');
-  if (canonical !== text) {
+  const isCanonical = bytes.toString('base64') === text;
+  // A SEQUENCE of more than 128 bytes begins with MI; whatever else it is may be one of the confusions.
+  const isPlain = isCanonical ? text.startsWith('MI') : /^MI[A-Za-z0-9+/]*={0,2}$/.test(text);
+  if (!isPlain) checkText(header, text);
+  if (!isCanonical) {
     const why =
       text.length % 4 === 0
         ? 'os últimos bits não são zero, como deixa um texto cortado ou alterado'
@@ -384,7 +385,9 @@ function checkSigningCertificate(name: string, value: Asn1, certificate: Certifi
   if (digest === undefined || !isUniversal(declared, TAG.octetString)) {
     throw new Refused(`o atributo assinado ${name} usa um resumo que não é SHA-256, SHA-384 nem SHA-512.`);
   }
-  if (!octetsOf(declared).equals(hash(digest.name, certificate.der, 'buffer'))) {
+  const own =
+    digest === SHA256 ? Buffer.from(certificate.fingerprint, 'hex') : hash(digest.name, certificate.der, 'buffer');
+  if (!octetsOf(declared).equals(own)) {
     throw refusal(
       `o atributo assinado ${name} é de outro certificado que o do signatário.`,
       'Assine de novo com o certificado certo.',
