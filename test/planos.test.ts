@@ -200,7 +200,7 @@ async function assertFewRead(pool: Db): Promise<void> {
   try {
     await client.query('set plan_cache_mode = force_generic_plan');
     for (const [name, types] of await prepareAll(client)) {
-      if (/^\s*insert/.test(PLANNED.get(name)!) || READS_ALL.test(name)) continue;
+      if (/^\s*insert|insert into notas /.test(PLANNED.get(name)!) || READS_ALL.test(name)) continue;
       for (const tenant of [FULL, FEW, NONE]) {
         const values = types.map((type, place) =>
           place === 0 && type === 'text' ? `'${tenant}'` : (VALUES[type] ?? `null::${type}`),

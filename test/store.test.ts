@@ -4,16 +4,19 @@
  */
 
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { before, describe, test } from 'node:test';
 import { dpsIdInSerie } from '../src/fiscal/chave.ts';
 import type { Prestador } from '../src/fiscal/facts.ts';
 import { NOTA_ESTADOS, type NotaEstado, notaMove } from '../src/fiscal/nota.ts';
-import type { NotaSettlement } from '../src/store/claim-notas.ts';
+import { type AnnouncedClaim, claimedNotas, type NotaSettlement } from '../src/store/claim-notas.ts';
 import type { Issuance, IssueResult } from '../src/store/issue-notas.ts';
 import { migrate } from '../src/store/migrate.ts';
 import type { NotaNova } from '../src/store/nota-columns.ts';
 import { type Db, openPool } from '../src/store/open.ts';
+import type { OnStored } from '../src/store/recent.ts';
 import { createStore, type Store } from '../src/store/store.ts';
+import { UncertainCommit } from '../src/store/unavailable.ts';
 import { onEnd } from './support/cleanup.ts';
 import { emptyDatabase, freshDatabase, freshPool } from './support/database.ts';
 import { addPrestador } from './support/municipio.ts';
@@ -595,6 +598,120 @@ describe('a claim', () => {
       'a move from another state',
     );
     assert.equal((await store.notas.findByDps(alfa, mine!.id_dps))?.estado, 'autorizada');
+  });
+});
+
+describe('a note that is announced as it is stored', () => {
+  type Told = readonly [tenant: string, documents: readonly string[], claim: AnnouncedClaim | undefined];
+
+  /** A process whose worker sends at once what it issues, and what it was told of its commits. */
+  async function announcing() {
+    const { b, ...one } = await twoProcesses();
+    const told: Told[] = [];
+    const pool = openPool((await shared)![0].pool.options, () => undefined);
+    onEnd(() => pool.end());
+    const onStored: OnStored = (tenant, documents, claim) =>
+      void told.push([tenant, documents.map(([id]) => id), claim]);
+    const store = createStore(pool, onStored, () => ({ token: randomUUID(), at: NOW, until: NOW + MINUTE_MS }));
+    return { ...one, store, other: b.store, pool, told };
+  }
+
+  const STORED = `select estado, movimentos, due_at, claims is not null as claimed, tentativas, nsu_antes, mensagem_retorno,
+      (select json_agg(json_build_array(t.movimento, t.em, t.de, t.gatilho, t.para, t.mensagem) order by t.movimento)
+        from trilha_notas t where t.tenant = $1 and t.nota = n.id) as trilha
+    from notas n where tenant = $1 and id_dps = any ($2) order by id_dps`;
+
+  test('is as a claim would have left it, which is told after the commit, and settled with others', async () => {
+    const { store, other, pool, alfa, told } = await announcing();
+    await issued(other, alfa, 'DPS 0');
+    const first = await other.notas.claim(alfa, NOW, NOW + MINUTE_MS, 10);
+    const recebida = { nsu: '41', assinatura: undefined };
+    await other.notas.settle(alfa, first.token, NOW, [{ ...settlement(first.notas[0]!.id, 'autorizacao'), recebida }]);
+    await issued(other, alfa, 'DPS 1');
+    const claimed = await other.notas.claim(alfa, NOW, NOW + MINUTE_MS, 10);
+    await issued(store, alfa, 'DPS 2');
+    const [byClaim, asStored] = await rows<object>(pool, STORED, [alfa, ['DPS 1', 'DPS 2']]);
+    assert.deepEqual(asStored, byClaim);
+    const [[tenant, documents, claim]] = told as [Told];
+    assert.ok(claim !== undefined);
+    assert.deepEqual([tenant, documents], [alfa, claim.notas.map(({ id }) => id)]);
+    const own = { id: '', chave_acesso: '', id_dps: '' };
+    assert.deepEqual(
+      claimedNotas(claim).map((nota) => ({ ...nota, ...own })),
+      claimed.notas.map((nota) => ({ ...nota, ...own })),
+    );
+    assert.deepEqual((await other.notas.claim(alfa, NOW, NOW + MINUTE_MS, 10)).notas, [], 'it is not due');
+    const both = [...claim.notas, ...claimed.notas].map(({ id }) => settlement(id, 'autorizacao'));
+    assert.equal(await store.notas.settle(alfa, [claim.token, claimed.token], NOW, both), 2);
+  });
+
+  test('is neither held back, nor in the place of another, nor rehearsed', async () => {
+    const { store, pool, alfa, told } = await announcing();
+    const made = [
+      issuance(CNPJ, 'DPS 1', { retencao: 'falta a CBS', tabela_aliquotas: 1 }),
+      issuance(CNPJ, 'DPS 2', { substitui: 'CHAVE0' }),
+      issuance(CNPJ, 'DPS 3', { simular: 'rejeicao' }),
+    ];
+    for (const one of made) assert.ok('nota' in (await store.notas.issue(alfa, one)));
+    const stored = await rows<{ estado: string; movimentos: number; claimed: boolean }>(pool, STORED, [
+      alfa,
+      ['DPS 1', 'DPS 2', 'DPS 3'],
+    ]);
+    assert.deepEqual(
+      stored.map(({ estado, movimentos, claimed }) => [estado, movimentos, claimed]),
+      [
+        ['retida', 1, false],
+        ['emitida', 1, false],
+        ['emitida', 1, false],
+      ],
+    );
+    assert.deepEqual(
+      told.map(([, documents, claim]) => [documents.length, claim]),
+      [
+        [1, undefined],
+        [1, undefined],
+      ],
+    );
+  });
+
+  test('that the database refuses is told of nobody; the others of its group are', async () => {
+    const { store, alfa, told } = await announcing();
+    const results = await Promise.allSettled(
+      upTo(4).map((place) =>
+        store.notas.issue(alfa, issuance(CNPJ, `DPS ${place}`, place === 2 ? { data_competencia: '2026-13-45' } : {})),
+      ),
+    );
+    const good = results.filter((result) => result.status === 'fulfilled' && 'nota' in result.value).length;
+    assert.equal(good, 3);
+    const notas = told.flatMap(([, , claim]) => claim!.notas);
+    assert.deepEqual(notas.map(({ id_dps }) => id_dps).toSorted(), ['DPS 1', 'DPS 3', 'DPS 4']);
+  });
+
+  test('by a commit of which nobody heard is given back by its token, and asked about', async () => {
+    const { store, other, pool, alfa, told } = await announcing();
+    // The connection is lost once the notes are committed, and before anybody hears of it.
+    pool.on('connect', (client) => {
+      const query = client.query.bind(client) as (asked: unknown) => Promise<unknown>;
+      let isIssuing = false;
+      const deaf = async (asked: unknown): Promise<unknown> => {
+        isIssuing ||= (asked as { name?: string }).name === 'insert_notas';
+        const answer = await query(asked);
+        if (asked !== 'commit' || !isIssuing) return answer;
+        await client.end();
+        throw new Error('Connection terminated unexpectedly');
+      };
+      Object.assign(client, { query: deaf });
+    });
+    await assert.rejects(issued(store, alfa, 'DPS 1'), UncertainCommit);
+    const [[, , claim]] = told as [Told];
+    assert.deepEqual(claim?.notas, []);
+    assert.deepEqual((await other.notas.claim(alfa, NOW, NOW + MINUTE_MS, 10)).notas, [], 'it is announced');
+    await other.esperas.endClaims(alfa, [claim!.token], NOW);
+    const { notas } = await other.notas.claim(alfa, NOW, NOW + MINUTE_MS, 10);
+    assert.deepEqual(
+      notas.map(({ id_dps, found, tentativas }) => [id_dps, found, tentativas]),
+      [['DPS 1', 'transmitida', 2]],
+    );
   });
 });
 

@@ -7,6 +7,7 @@ import { randomInt } from 'node:crypto';
 import { describe, test } from 'node:test';
 import type { Adn, AdnAnswer, NotaAnswer } from '../src/adn/adn.ts';
 import { localAdn } from '../src/adn/local.ts';
+import { Leaves } from '../src/delivery/announced.ts';
 import { startWorker } from '../src/delivery/worker.ts';
 import { exampleXml } from '../src/fiscal/rules/example.ts';
 import { exemploDe, tipoBySlug } from '../src/fiscal/tipos-evento.ts';
@@ -130,12 +131,12 @@ async function sendLote(world: World): Promise<() => Promise<true | undefined>> 
   };
 }
 
-function untilAuthorised(on: Stage, tenant: string, chave: string): Promise<true> {
+function untilAuthorised(on: Pick<Stage, 'store'>, tenant: string, chave: string): Promise<true> {
   const isIt = async (): Promise<true | undefined> => (await estadoOf(on, tenant, chave)) === 'autorizada' || undefined;
   return until(isIt, `the note of ${tenant} is authorised`);
 }
 
-function begin({ world }: Stage): ReturnType<typeof startWorker> {
+function begin({ world }: Pick<Stage, 'world'>): ReturnType<typeof startWorker> {
   const worker = startWorker(world);
   onEnd(() => worker.stop());
   return worker;
@@ -266,7 +267,133 @@ describe('a connection that dies under a batch', () => {
   });
 });
 
+describe('notes that are announced as they are stored', () => {
+  /** A service whose worker sends at once: what is issued is announced where it gives leave, and handed to it. */
+  async function announcing() {
+    const on = await stage(['zulu']);
+    on.slow.isSlow = false;
+    const asked: string[] = [];
+    const adn: Adn = {
+      ...on.slow.adn,
+      find: (tenant, notas) => {
+        asked.push(...notas.map(({ chave_acesso }) => chave_acesso));
+        return on.slow.adn.find(tenant, notas);
+      },
+    };
+    const access = { isThere: true };
+    const leaves = new Leaves();
+    const store = createStore(
+      on.pool,
+      (tenant, documents, claim) => {
+        store.notas.keepForTransmission(tenant, documents);
+        if (claim !== undefined) worker.take(tenant, claim);
+      },
+      // By the clock of the world, which stands still.
+      (...all) => {
+        const announcement = leaves.announce(...all);
+        return announcement && { ...announcement, at: NOON, until: NOON + 60_000 };
+      },
+    );
+    const transmission = async () => (access.isThere ? { adn, signer: undefined } : { problem: 'falta a chave' });
+    const world: World = { ...on.world, store, transmission };
+    const worker = startWorker(world, { onLeave: (tenant, notas) => leaves.give(tenant, notas) });
+    onEnd(() => worker.stop());
+    return { ...on, world, store, worker, leaves, access, asked };
+  }
+
+  const isAnnounced = async ({ pool }: Pick<Stage, 'pool'>, chave: string): Promise<boolean> => {
+    // The two moves have one transaction.
+    const text = `select 1 from notas n join trilha_notas a on a.tenant = n.tenant and a.nota = n.id and a.gatilho = 'emissao'
+      join trilha_notas b on b.tenant = n.tenant and b.nota = n.id and b.gatilho = 'anuncio' and b.xmin = a.xmin
+      where n.chave_acesso = $1`;
+    return (await pool.query(text, [chave])).rowCount === 1;
+  };
+
+  test('once a batch has shown that the worker sends at once; they are sent without a question', PATIENT, async () => {
+    const on = await announcing();
+    const first = await issue(on, 'zulu');
+    assert.equal(await isAnnounced(on, first), false, 'nobody has said yet that it would be sent');
+    on.worker.wake();
+    await untilAuthorised(on, 'zulu', first);
+    // Leave ends by itself while a slow machine stands still.
+    const chave = await until(async () => {
+      const [one] = [await issue(on, 'zulu')];
+      on.worker.wake();
+      await untilAuthorised(on, 'zulu', one!);
+      return (await isAnnounced(on, one!)) ? one : undefined;
+    }, 'a note is announced as it is stored');
+    const { rows } = await on.pool.query<{ tentativas: number; anuncios: number }>(
+      `select tentativas, (select count(*)::int from trilha_notas t where t.tenant = n.tenant and t.nota = n.id
+        and gatilho = 'anuncio') as anuncios from notas n where chave_acesso = $1`,
+      [chave],
+    );
+    assert.deepEqual(rows, [{ tentativas: 1, anuncios: 1 }]);
+    assert.deepEqual(on.asked, []);
+  });
+
+  test('are given back where they cannot be sent after all, and asked about first', PATIENT, async () => {
+    const on = await announcing();
+    on.access.isThere = false;
+    on.leaves.give('zulu', 1);
+    const chave = await issue(on, 'zulu');
+    assert.equal(await isAnnounced(on, chave), true);
+    on.worker.wake();
+    const givenBack = async (): Promise<true | undefined> => {
+      const { due_at, claims } = (await on.store.notas.findByChave('zulu', chave))!;
+      return (claims === null && due_at?.getTime() === NOON) || undefined;
+    };
+    await until(givenBack, 'it is due');
+    assert.deepEqual([on.slow.came, on.asked], [[], []]);
+    on.leaves.give('zulu', 1);
+    await on.worker.stop();
+    on.access.isThere = true;
+    const other = begin(on);
+    await untilAuthorised(on, 'zulu', chave);
+    assert.deepEqual(on.asked, [chave]);
+    await other.stop();
+  });
+
+  test('are given back by a worker that ends', PATIENT, async () => {
+    const on = await announcing();
+    on.leaves.give('zulu', 1);
+    const chave = await issue(on, 'zulu');
+    await on.worker.stop();
+    assert.equal(await isAnnounced(on, chave), true);
+    const { estado, due_at, claims } = (await on.store.notas.findByChave('zulu', chave))!;
+    // A look of its own may have come first.
+    const isGivenBack = estado === 'transmitida' && due_at?.getTime() === NOON;
+    assert.ok(claims === null && (isGivenBack || estado === 'autorizada'), `${estado}, due ${due_at?.toISOString()}`);
+  });
+});
+
 describe('the worker in its thread', () => {
+  test('gives leave, and sends what was announced as it was stored', PATIENT, async () => {
+    const connection = await freshDatabase();
+    const pool = await poolOn(connection);
+    const { log } = createLog('fatal');
+    const thread = startTransmitterThread({ connection, logLevel: 'fatal', pollMs: 3_600_000 }, log);
+    onEnd(() => thread.stop());
+    const announced: string[] = [];
+    const store = createStore(
+      pool,
+      (tenant, documents, claim) => {
+        announced.push(...(claim?.notas ?? []).map(({ chave_acesso }) => chave_acesso));
+        thread.onStored(tenant, documents, claim);
+      },
+      thread.announce,
+    );
+    await store.municipios.create({ tenant: 'integracao', ambiente: 'homologacao', codigoIbge: undefined }, Date.now());
+    const { world, close } = openWorld(store, log, thread.wake);
+    onEnd(close);
+    const on = { world, store };
+    const isSent = async (): Promise<true | undefined> => {
+      const chave = await issue(on, 'integracao');
+      await untilAuthorised(on, 'integracao', chave);
+      return announced.includes(chave) || undefined;
+    };
+    await until(isSent, 'a note is announced as it is stored');
+  });
+
   test('is woken by a note, an event and a lot alike', PATIENT, async () => {
     const connection = await freshDatabase();
     const pool = await poolOn(connection);

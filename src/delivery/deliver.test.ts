@@ -112,9 +112,9 @@ async function run(changes: Partial<Scene>) {
     another: { kind: 'misconfigured', why: 'outro documento' },
     keyOf: ({ id }) => keyOf(id),
     rest: async ({ tenant }, problem) => void steps.push(`rest ${tenant}: ${problem}`),
-    claim: async ({ tenant }, _adn, token) => {
+    claim: async ({ tenant }, _adn, { token }) => {
       steps.push(`claim ${tenant} ${token}`);
-      return { token: 'ficha', rows: scene.rows, isFull: scene.isFull };
+      return { tokens: ['ficha'], rows: scene.rows, isFull: scene.isFull };
     },
     open: async (_on, _adn, rows) => {
       steps.push(`open ${ids(rows)}`);
@@ -139,14 +139,14 @@ async function run(changes: Partial<Scene>) {
       judged.push({ id, answer, ...at });
       return scene.outcomes[id] ?? { on: answer?.kind === 'accepted' ? 'conclusao' : 'adiamento' };
     },
-    settle: async ({ tenant }, token, now, all) => {
-      steps.push(`settle ${tenant} ${token} ${now - NOW}`);
+    settle: async ({ tenant }, tokens, now, all) => {
+      steps.push(`settle ${tenant} ${tokens.join(' ')} ${now - NOW}`);
       settlements = all;
       return scene.written ?? all.length;
     },
     ...(scene.hasEnd ? { end } : {}),
   };
-  const delivered: Delivered = await deliver(kind, world, { tenant: 'alfa' } as Municipio, 'minha');
+  const delivered: Delivered = await deliver(kind, world, { tenant: 'alfa' } as Municipio, { token: 'minha' });
   return { delivered, steps, logged, shared, judged, settlements };
 }
 

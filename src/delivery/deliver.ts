@@ -7,6 +7,7 @@
 import type { Adn, AdnAnswer, AdnKnowledge } from '../adn/adn.ts';
 import { type Move, requireMove } from '../fiscal/machine.ts';
 import type { Transmission, World } from '../flows/world.ts';
+import type { AnnouncedClaim } from '../store/claim-notas.ts';
 import type { Settlement } from '../store/claims.ts';
 import type { Municipio } from '../store/municipios.ts';
 import type { Recebida } from '../store/recepcoes.ts';
@@ -32,6 +33,20 @@ export type On = { readonly world: World; readonly tenant: string };
 type Kind = { readonly kind: string };
 type Accepted = Extract<AdnAnswer, { kind: 'accepted' }>;
 type Misconfigured = Extract<AdnAnswer, { kind: 'misconfigured' }>;
+
+/** What a batch takes: what is due, under `token`, and what was claimed as it was stored; nothing that is due where `isDue` is false. */
+export type Taking = {
+  readonly token?: string | undefined;
+  readonly announced?: readonly AnnouncedClaim[];
+  readonly isDue?: boolean;
+};
+
+/** What it took, under which tokens. */
+export type Taken<Row> = {
+  readonly tokens: readonly string[];
+  readonly rows: readonly Row[];
+  readonly isFull: boolean;
+};
 
 /** A row that is claimed. */
 type Claimed = { readonly id: string; readonly found: string; readonly tentativas: number };
@@ -70,11 +85,7 @@ export type DeliveryKind<Row extends Claimed, More extends Kind, One extends Set
   readonly keyOf: (row: Row) => string;
   /** Runs while nothing can be sent. `problem`: what an operator must mend; undefined while the ADN answers nobody. */
   readonly rest: (on: On, problem: string | undefined) => Promise<void>;
-  readonly claim: (
-    on: On,
-    adn: Adn,
-    token: string | undefined,
-  ) => Promise<{ readonly token: string; readonly rows: readonly Row[]; readonly isFull: boolean }>;
+  readonly claim: (on: On, adn: Adn, taking: Taking) => Promise<Taken<Row>>;
   readonly open: (on: On, adn: Adn, rows: readonly Row[]) => Promise<Exchange<Row, More>>;
   readonly read: (on: On, ids: readonly string[]) => Promise<ReadonlyMap<string, string>>;
   /** `isAway`: the environment answers nobody at the moment. */
@@ -84,7 +95,7 @@ export type DeliveryKind<Row extends Claimed, More extends Kind, One extends Set
     answer: Answer<More> | undefined,
     at: { readonly now: number; readonly isAway: boolean },
   ) => Outcome<One>;
-  readonly settle: (on: On, token: string, now: number, settlements: readonly One[]) => Promise<number>;
+  readonly settle: (on: On, tokens: readonly string[], now: number, settlements: readonly One[]) => Promise<number>;
   /** Runs at the end, with all answers; `isTried`: the ADN was asked for something. */
   readonly end?: (on: On, answers: Answers<More>, isTried: boolean) => Promise<void>;
 };
@@ -103,12 +114,12 @@ type Batch<Row extends Claimed, More extends Kind, One extends Settlement> = {
   documents: ReadonlyMap<string, Document>;
 };
 
-/** Delivers one batch of a tenant, claimed under a token. */
+/** Delivers one batch of a tenant. */
 export async function deliver<Row extends Claimed, More extends Kind, One extends Settlement>(
   kind: DeliveryKind<Row, More, One>,
   world: World,
   municipio: Municipio,
-  ownToken?: string,
+  taking: Taking = {},
 ): Promise<Delivered> {
   const { tenant } = municipio;
   const on: On = { world, tenant };
@@ -125,14 +136,14 @@ export async function deliver<Row extends Claimed, More extends Kind, One extend
     await kind.rest(on, undefined);
     return { ...NOTHING, pauseMs };
   }
-  const { token, rows, isFull } = await kind.claim(on, adn, ownToken);
+  const { tokens, rows, isFull } = await kind.claim(on, adn, taking);
   if (rows.length === 0) return { ...NOTHING, isFull };
   const exchange = await kind.open(on, adn, rows);
   const answers = new Map(exchange.foregone);
   const fresh = { places: new Map(), held: new Map(), documents: new Map() };
   const batch = { kind, on, transmission, exchange, rows, answers, ...fresh };
   const { wasAsked, wasSent } = await exchangeBatch(batch);
-  await settleBatch(batch, token);
+  await settleBatch(batch, tokens);
   const misconfigured = [...answers.values()].find(
     (answer): answer is Misconfigured => answer.kind === 'misconfigured',
   );
@@ -227,7 +238,7 @@ function noteKnown<Row extends Claimed, More extends Kind, One extends Settlemen
 /** Writes what came of every row, from the state in which claiming announced it. */
 async function settleBatch<Row extends Claimed, More extends Kind, One extends Settlement>(
   { kind, on, transmission, rows, answers, places, held, documents }: Batch<Row, More, One>,
-  token: string,
+  tokens: readonly string[],
 ): Promise<void> {
   const { world, tenant } = on;
   const now = world.now();
@@ -247,7 +258,7 @@ async function settleBatch<Row extends Claimed, More extends Kind, One extends S
     // Columns that only a kind has are in `columns`.
     return settlement as One;
   });
-  const written = await kind.settle(on, token, now, settlements);
+  const written = await kind.settle(on, tokens, now, settlements);
   if (written < settlements.length) {
     world.log.warn({ tenant, lost: settlements.length - written }, kind.messages.lost);
   }

@@ -13,7 +13,15 @@ import type { ClaimedEvento, EventoClaim, EventoSettlement } from '../store/clai
 import type { Municipio } from '../store/municipios.ts';
 import type { EventoOnNota } from '../store/on-notas.ts';
 import { addJitter, LEASE_MS, MISCONFIGURED_PAUSE_MS } from './backoff.ts';
-import { type Delivered, type DeliveryKind, deliver, type Exchange, type On, type Outcome } from './deliver.ts';
+import {
+  type Delivered,
+  type DeliveryKind,
+  deliver,
+  type Exchange,
+  type On,
+  type Outcome,
+  type Taking,
+} from './deliver.ts';
 
 /** A wake-up by the note's authorisation may be lost with whoever should give it; this look catches what it left (D-51). */
 const POLL_MS = 60_000;
@@ -48,10 +56,10 @@ const EVENTOS: DeliveryKind<ClaimedEvento, More, EventoSettlement> = {
   rest: async (on) => {
     await claimBatch(on, BATCH_MAX, false);
   },
-  claim: async (on, { batchMax }, ownToken) => {
+  claim: async (on, { batchMax }, taking) => {
     const max = Math.min(batchMax, BATCH_MAX);
-    const { token, eventos, moved } = await claimBatch(on, max, true, ownToken);
-    return { token, rows: eventos, isFull: moved >= max };
+    const { token, eventos, moved } = await claimBatch(on, max, true, taking.token);
+    return { tokens: [token], rows: eventos, isFull: moved >= max };
   },
   open: openExchange,
   read: ({ world, tenant }, ids) => world.store.eventos.readXml(tenant, ids),
@@ -59,9 +67,9 @@ const EVENTOS: DeliveryKind<ClaimedEvento, More, EventoSettlement> = {
   settle: ({ world, tenant }, ...settled) => world.store.eventos.settle(tenant, ...settled),
 };
 
-/** Delivers one batch of the events of a tenant, claimed under a token. */
-export function deliverEventos(world: World, municipio: Municipio, token?: string): Promise<Delivered> {
-  return deliver(EVENTOS, world, municipio, token);
+/** Delivers one batch of the events of a tenant. */
+export function deliverEventos(world: World, municipio: Municipio, taking?: Taking): Promise<Delivered> {
+  return deliver(EVENTOS, world, municipio, taking);
 }
 
 /** What is due: announced, if it may be, or waiting for its note. */

@@ -7,8 +7,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { isPassing, tellTrouble } from '../flows/store-trouble.ts';
 import type { World } from '../flows/world.ts';
 import type { Municipio } from '../store/municipios.ts';
+import type { AnnouncedClaims } from './announced.ts';
 import { LEASE_MS } from './backoff.ts';
-import type { Delivered } from './deliver.ts';
+import type { Delivered, Taking } from './deliver.ts';
 
 /** Pause after the database or a bug stopped a delivery. */
 const TROUBLE_MS = 1_000;
@@ -17,7 +18,7 @@ export type Kind = {
   /** Batches of one tenant at once: while one waits for its answers the next is signed. */
   readonly lanes: number;
   readonly due: (world: World, now: number) => Promise<readonly string[]>;
-  readonly deliver: (world: World, municipio: Municipio, token: string) => Promise<Delivered>;
+  readonly deliver: (world: World, municipio: Municipio, taking: Taking) => Promise<Delivered>;
   /** Whether a batch goes to whom the tenant transmits to, where another one is the service's own affair. */
   readonly isSent: boolean;
 };
@@ -31,12 +32,23 @@ type Room = keyof typeof PLACES;
 /** Beyond so many open lanes of a room no tenant has a second one: the rest of the places is for who has none. */
 const SECOND_LANES_BELOW = 14;
 
-/** A lane that may be opened, or is. */
-export type Turn = { readonly of: Kind; readonly tenant: string; readonly key: string; readonly room: Room };
+/** A lane that may be opened, or is. `isDue`: not only what was announced as it was stored. */
+export type Turn = {
+  readonly of: Kind;
+  readonly tenant: string;
+  readonly key: string;
+  readonly room: Room;
+  readonly isDue: boolean;
+};
+
+/** A batch that takes longer says that what is announced now would wait too long for a lane. */
+const QUICK_MS = 1_000;
+const NONE_ANNOUNCED = { fresh: [], stale: [] };
 
 /** Places for batches, and who has them. `onBatch`: called when a batch has ended, because it may have made something else due. */
 export class Lanes {
   private readonly world: World;
+  private readonly announced: AnnouncedClaims;
   private readonly onBatch: () => void;
   private isClosed = false;
   private readonly running = new Set<Promise<void>>();
@@ -52,8 +64,9 @@ export class Lanes {
   /** Due and without a lane, in the order of their turns. */
   private readonly waiting = new Map<Room, Turn[]>();
 
-  constructor(world: World, onBatch: () => void) {
+  constructor(world: World, announced: AnnouncedClaims, onBatch: () => void) {
     this.world = world;
+    this.announced = announced;
     this.onBatch = onBatch;
   }
 
@@ -85,9 +98,10 @@ export class Lanes {
     this.isClosed = true;
   }
 
-  /** When those under way have ended. */
+  /** When those under way have ended; what nobody has begun is given back. */
   async end(): Promise<void> {
     await Promise.all(this.running);
+    for (const [tenant, tokens] of this.announced.takeAll()) await this.endClaims(tenant, tokens);
   }
 
   private count(name: string): number {
@@ -145,40 +159,53 @@ export class Lanes {
   /** Batch after batch while nobody waits for the place. */
   private async runLane(turn: Turn): Promise<void> {
     const { of, tenant, key, room } = turn;
-    let token: string | undefined;
+    let { isDue } = turn;
+    let tokens: readonly string[] = [];
     try {
       while (!this.isClosed) {
         const municipio = await this.world.store.municipios.findBySlug(tenant);
         if (municipio === undefined) return;
         this.turnsTaken += 1;
         this.served.set(key, this.turnsTaken);
-        token = randomUUID();
-        const { isFull, pauseMs, isDoubtful } = await of.deliver(this.world, municipio, token);
-        token = undefined;
+        const token = randomUUID();
+        const { fresh, stale } = of.kind === 'notas' ? this.announced.take(tenant, this.world.now()) : NONE_ANNOUNCED;
+        const handed = fresh.map((claim) => claim.token);
+        tokens = [token, ...handed, ...stale];
+        const began = performance.now();
+        const done = await of.deliver(this.world, municipio, { token, announced: fresh, isDue });
+        const { delivered, isFull, pauseMs, isDoubtful } = done;
+        await this.endClaims(tenant, delivered === 0 ? [...handed, ...stale] : stale);
+        tokens = [];
+        const isQuick = performance.now() - began < QUICK_MS && this.waitingIn(room).length === 0;
+        const isWell = !isFull && pauseMs === 0 && !isDoubtful && stale.length === 0;
+        if (of.kind === 'notas') this.announced.giveLeave(tenant, isQuick && isWell);
         this.pause(key, pauseMs);
         if (isDoubtful) this.doubtful.add(key);
         else this.doubtful.delete(key);
         if (!isFull || pauseMs > 0 || (isDoubtful && this.count(key) > 1)) return;
         if (this.waitingIn(room).length > 0) {
-          this.waitingIn(room).push(turn);
+          this.waitingIn(room).push({ ...turn, isDue: true });
           return;
         }
+        isDue = true;
         this.onBatch();
       }
     } catch (error) {
       const about = { tenant, kind: of.kind };
       tellTrouble(this.world.log, error, about, 'a transmissão de um município falhou; o que esperava segue na fila');
       this.pause(key, TROUBLE_MS);
-      if (token !== undefined && isPassing(error)) await this.endClaim(tenant, token);
+      if (of.kind === 'notas') this.announced.giveLeave(tenant, false);
+      if (isPassing(error)) await this.endClaims(tenant, tokens);
     }
   }
 
-  /** Ends the claim of a batch that failed as soon as the database answers: its rows need not wait for the lease. */
-  private async endClaim(tenant: string, token: string): Promise<void> {
+  /** Ends the claims of a batch that failed, or was not begun, as soon as the database answers: its rows need not wait for the lease. */
+  private async endClaims(tenant: string, tokens: readonly string[]): Promise<void> {
+    if (tokens.length === 0) return;
     const until = performance.now() + LEASE_MS;
     while (performance.now() < until) {
       try {
-        return await this.world.store.esperas.endClaim(tenant, token, this.world.now());
+        return await this.world.store.esperas.endClaims(tenant, tokens, this.world.now());
       } catch (error) {
         if (this.isClosed || !isPassing(error)) return;
         await sleep(TROUBLE_MS);

@@ -30,7 +30,7 @@ import type { ClaimedLote } from '../store/claim-lotes.ts';
 import type { Issuance, IssueResult } from '../store/issue-notas.ts';
 import type { Municipio } from '../store/municipios.ts';
 import { isLocked } from '../store/unavailable.ts';
-import { type Delivered, NOTHING } from './deliver.ts';
+import { type Delivered, NOTHING, type Taking } from './deliver.ts';
 
 /** Time that a claim lasts; five hundred RPS take a few seconds. */
 export const LOTE_LEASE_MS = 120_000;
@@ -41,8 +41,8 @@ const DEFER_MS = 5_000;
 /** Judged at once: what waits for the database is little, and memory is not asked for a whole lot. */
 const AT_ONCE = 16;
 
-/** Processes one lot of a tenant, claimed under a token. */
-export async function processLotes(world: World, municipio: Municipio, token?: string): Promise<Delivered> {
+/** Processes one lot of a tenant. */
+export async function processLotes(world: World, municipio: Municipio, { token }: Taking = {}): Promise<Delivered> {
   const { tenant } = municipio;
   const now = world.now();
   const lote = await world.store.lotes.claim(tenant, now, now + LOTE_LEASE_MS, token);

@@ -122,7 +122,7 @@ async function run(changes: Partial<Scene>) {
       error: (about: object, message: string) => void logged.push(`error ${JSON.stringify(about)} ${message}`),
     },
   } as unknown as World;
-  const delivered = await deliverNotas(world, { tenant: 'alfa' } as Municipio, 'minha');
+  const delivered = await deliverNotas(world, { tenant: 'alfa' } as Municipio, { token: 'minha' });
   const outcomes = settled.map(({ id, move, dueAt, mensagem_retorno }) => ({
     id,
     on: move.on,

@@ -5,7 +5,7 @@ import { signedPartOf, withSignature } from '../fiscal/layout/write.ts';
 import { NOTA_FINAIS, NOTA_MOVES, NOTA_NAO_TRANSMITIDA } from '../fiscal/nota.ts';
 import { tellTrouble } from '../flows/store-trouble.ts';
 import type { World } from '../flows/world.ts';
-import type { Claim, ClaimedNota, NotaSettlement } from '../store/claim-notas.ts';
+import { type Claim, type ClaimedNota, claimedNotas, type NotaSettlement } from '../store/claim-notas.ts';
 import type { Municipio } from '../store/municipios.ts';
 import { backoff, LEASE_MS, MISCONFIGURED_PAUSE_MS } from './backoff.ts';
 import {
@@ -16,6 +16,8 @@ import {
   type Exchange,
   type On,
   type Outcome,
+  type Taken,
+  type Taking,
 } from './deliver.ts';
 
 /** The longest wait for a provider's event. The event wakes the nota; a look after this wait finds what nobody woke. */
@@ -48,21 +50,38 @@ const NOTAS: DeliveryKind<ClaimedNota, TooEarly, NotaSettlement> = {
   end: (on, answers, isTried) => noteProblem(on, describeProblem(answers), !isTried),
 };
 
-/** Delivers one batch of the notas of a tenant, claimed under a token. */
-export function deliverNotas(world: World, municipio: Municipio, token?: string): Promise<Delivered> {
-  return deliver(NOTAS, world, municipio, token);
+/** Delivers one batch of the notas of a tenant. */
+export function deliverNotas(world: World, municipio: Municipio, taking?: Taking): Promise<Delivered> {
+  return deliver(NOTAS, world, municipio, taking);
 }
 
-async function claim({ world, tenant }: On, adn: Adn, ownToken: string | undefined) {
+async function claim(on: On, adn: Adn, { token, announced = [], isDue = true }: Taking): Promise<Taken<ClaimedNota>> {
+  const stored = announced.flatMap(claimedNotas);
+  const due = isDue ? await claimDue(on, adn, adn.batchMax - stored.length, token) : NOTHING_DUE;
+  return {
+    tokens: [...due.tokens, ...announced.map((one) => one.token)],
+    rows: [...stored, ...due.rows],
+    isFull: due.isFull,
+  };
+}
+
+const NOTHING_DUE: Taken<ClaimedNota> = { tokens: [], rows: [], isFull: false };
+
+async function claimDue(
+  { world, tenant }: On,
+  adn: Adn,
+  max: number,
+  ownToken: string | undefined,
+): Promise<Taken<ClaimedNota>> {
+  if (max <= 0) return { ...NOTHING_DUE, isFull: true };
   const now = world.now();
-  const { batchMax } = adn;
-  const claim = await world.store.notas.claim(tenant, now, now + LEASE_MS, batchMax, ownToken);
+  const claim = await world.store.notas.claim(tenant, now, now + LEASE_MS, max, ownToken);
   const others = await claimOthersInDoubt(world, tenant, adn, claim);
   // A claim that has ended meanwhile leaves its notas to this search.
   const claimedAgain = new Set(others.map(({ id }) => id));
   const rows = [...claim.notas.filter(({ id }) => !claimedAgain.has(id)), ...others];
-  const isFull = claim.notas.length === batchMax || rows.length > claim.notas.length;
-  return { token: claim.token, rows, isFull };
+  const isFull = claim.notas.length === max || rows.length > claim.notas.length;
+  return { tokens: [claim.token], rows, isFull };
 }
 
 /** Claims the other notas in doubt of the tenant where a claim has one: what the ADN received is looked through once for all. */

@@ -6,6 +6,8 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { AMBIENTES } from '../fiscal/ambiente.ts';
 import { tellTrouble } from '../flows/store-trouble.ts';
 import type { World } from '../flows/world.ts';
+import type { AnnouncedClaim } from '../store/claim-notas.ts';
+import { AnnouncedClaims } from './announced.ts';
 import { deliverEventos } from './eventos.ts';
 import { type Kind, Lanes, type Turn } from './lanes.ts';
 import { processLotes } from './lotes.ts';
@@ -35,15 +37,23 @@ const KINDS: readonly Kind[] = [
 
 export type Worker = {
   wake(): void;
+  /** Takes what was announced as it was stored; it is woken for it as for anything that is due. */
+  readonly take: (tenant: string, claim: AnnouncedClaim) => void;
   /** Stops after the batches that are under way. */
   stop(): Promise<void>;
 };
 
-/** `pollMs`: how often it looks by itself. */
-export function startWorker(world: World, pollMs = POLL_MS): Worker {
+/** `pollMs`: how often it looks by itself. `onLeave`: told how many notas of a tenant may be announced as they are stored. */
+export type WorkerOptions = {
+  readonly pollMs?: number | undefined;
+  readonly onLeave?: (tenant: string, notas: number) => void;
+};
+
+export function startWorker(world: World, { pollMs = POLL_MS, onLeave = () => undefined }: WorkerOptions = {}): Worker {
   const alarm = createAlarm();
+  const announced = new AnnouncedClaims(onLeave);
   // A batch that has ended may have made something else due.
-  const lanes = new Lanes(world, alarm.ring);
+  const lanes = new Lanes(world, announced, alarm.ring);
   const upkeep = new Upkeep(world);
   let isStopped = false;
   const run = async (): Promise<void> => {
@@ -51,7 +61,7 @@ export function startWorker(world: World, pollMs = POLL_MS): Worker {
       alarm.hush();
       try {
         await upkeep.shorten();
-        const turns = await listTurns(world);
+        const turns = await listTurns(world, announced.tenants());
         const hasOpened = !isStopped && lanes.offer(turns);
         await upkeep.forget();
         await upkeep.warn();
@@ -68,6 +78,7 @@ export function startWorker(world: World, pollMs = POLL_MS): Worker {
   const running = run();
   return {
     wake: alarm.ring,
+    take: announced.put.bind(announced),
     stop: async () => {
       isStopped = true;
       lanes.close();
@@ -77,14 +88,19 @@ export function startWorker(world: World, pollMs = POLL_MS): Worker {
   };
 }
 
-/** What is due now, by kind and tenant. */
-async function listTurns(world: World): Promise<readonly Turn[]> {
+/** What is due now, by kind and tenant, and whose notas were announced. */
+async function listTurns(world: World, announced: readonly string[]): Promise<readonly Turn[]> {
   const due = await Promise.all(KINDS.map(async (of) => ({ of, tenants: await of.due(world, world.now()) })));
-  return Promise.all(due.flatMap(({ of, tenants }) => tenants.map((tenant) => turnOf(world, of, tenant))));
+  const turns = due.flatMap(({ of, tenants }) => {
+    const others = of.kind === 'notas' ? announced.filter((tenant) => !tenants.includes(tenant)) : [];
+    const isDue = (tenant: string): boolean => !others.includes(tenant);
+    return [...tenants, ...others].map((tenant) => turnOf(world, of, tenant, isDue(tenant)));
+  });
+  return Promise.all(turns);
 }
 
-async function turnOf(world: World, of: Kind, tenant: string): Promise<Turn> {
+async function turnOf(world: World, of: Kind, tenant: string, isDue: boolean): Promise<Turn> {
   const municipio = of.isSent ? await world.store.municipios.findBySlug(tenant) : undefined;
   const isLocal = municipio !== undefined && !AMBIENTES[municipio.ambiente].transmits;
-  return { of, tenant, key: `${of.kind}/${tenant}`, room: isLocal ? 'local' : of.kind };
+  return { of, tenant, key: `${of.kind}/${tenant}`, room: isLocal ? 'local' : of.kind, isDue };
 }

@@ -23,6 +23,31 @@ export type ClaimedNota = Pick<NotaRow, 'id' | 'chave_acesso' | 'id_dps' | 'simu
 
 export type Claim = { readonly token: string; readonly notas: readonly ClaimedNota[] };
 
+/** Leave to announce notas as they are stored, and so to claim them: by a token, from a moment to another (milliseconds). */
+export type Announcement = { readonly token: string; readonly at: number; readonly until: number };
+
+/** Asked before so many notas of a tenant are stored; undefined: nobody would send them at once, and they become due. */
+export type Announce = (tenant: string, notas: number) => Announcement | undefined;
+
+/** A claim that began as its notas were stored. `nsu`: the highest reception number known then. */
+export type AnnouncedClaim = Pick<Announcement, 'token' | 'at'> & {
+  readonly nsu: string;
+  readonly notas: readonly Pick<ClaimedNota, 'id' | 'chave_acesso' | 'id_dps' | 'data_emissao'>[];
+};
+
+/** The same notas as if they had been claimed when they were due. */
+export function claimedNotas({ nsu, notas }: AnnouncedClaim): readonly ClaimedNota[] {
+  const same = {
+    found: 'emitida',
+    tentativas: 1,
+    nsu_antes: nsu,
+    nsu_agora: nsu,
+    simular: null,
+    substitui: null,
+  } as const;
+  return notas.map((nota) => ({ ...nota, ...same }));
+}
+
 export type NotaSettlement = Settlement<NotaMove> & {
   /** Reception number up to which it was looked for in vain: the next look begins there, whoever takes it. */
   readonly lugar?: string | undefined;

@@ -130,7 +130,7 @@ type Settling<One> = {
   ) => Promise<Pipelined<number>>;
 };
 
-/** Settles notas or eventos that still carry a token, all by one statement, made once; how many did. */
+/** Settles notas or eventos that still carry a token, or one of several, by one statement, made once; how many did. */
 export function createSettle<One extends Settlement>(pool: Db, item: 'nota' | 'evento', of: Settling<One>) {
   const { columns, set, returning = '', after = '', isTold, write } = of;
   const rows = unnestRows<One>(
@@ -164,17 +164,17 @@ export function createSettle<One extends Settlement>(pool: Db, item: 'nota' | 'e
         ...set,
       ].join(', ')}
       from ${rows.relation}
-      ${ONE_BY_ONE} and t.tenant = $1 and t.id = x.id and t.claims = $2 and t.estado = x.de
+      ${ONE_BY_ONE} and t.tenant = $1 and t.id = x.id and t.claims = any ($2::uuid[]) and t.estado = x.de
       returning t.id, t.movimentos, x.de, x.gatilho, x.para, x.mensagem${returning}
     ), trail as (
       ${trailOf(item, { em: '$3', de: 'de', gatilho: 'gatilho', para: 'para', mensagem })}
     )${after}
     select count(*)::int as settled from moved`,
   );
-  return (tenant: string, token: string, now: number, all: readonly One[]): Promise<number> =>
+  return (tenant: string, tokens: string | readonly string[], now: number, all: readonly One[]): Promise<number> =>
     writeUnlocked(all, (settlements, options) => {
       const received = settlements.map(({ recebida }) => recebida);
-      const values = [tenant, token, new Date(now), ...rows.valuesOf(settlements)];
+      const values = [tenant, [tokens].flat(), new Date(now), ...rows.valuesOf(settlements)];
       return runPipeline(
         pool,
         async (client) => {

@@ -33,10 +33,10 @@ function shortenStatement(table: Jobs): string {
 }
 
 /** What is claimed is due when the claim ends: the index on what is due finds it. */
-function endClaimStatement(table: Jobs): string {
+function endClaimsStatement(table: Jobs): string {
   const tried = table === 'lotes' ? ', tentativas = tentativas - 1' : '';
   return `update ${table} set due_at = $3, claims = null${tried}
-    where tenant = $1 and claims = $2 and due_at > $3`;
+    where tenant = $1 and claims = any ($2::uuid[]) and due_at > $3`;
 }
 
 /** With an index on what is due, each table is one look a tenant. */
@@ -57,10 +57,10 @@ export function esperaStore(pool: Db) {
       }
       return rows;
     },
-    /** Makes due at once what is claimed under a token. What was announced was an attempt; a lot, of which nothing was stored, had none. */
-    endClaim: async (tenant: string, token: string, now: number): Promise<void> => {
+    /** Makes due at once what is claimed under these tokens. What was announced was an attempt; a lot, of which nothing was stored, had none. */
+    endClaims: async (tenant: string, tokens: readonly string[], now: number): Promise<void> => {
       for (const table of JOBS)
-        await writeAlone(pool, { text: endClaimStatement(table), values: [tenant, token, new Date(now)] });
+        await writeAlone(pool, { text: endClaimsStatement(table), values: [tenant, tokens, new Date(now)] });
     },
   };
 }

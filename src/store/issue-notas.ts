@@ -2,25 +2,18 @@
  * Issuing: what arrives together is numbered and stored by one transaction, and a failure of one does not take the others with it.
  */
 import type { Prestador } from '../fiscal/facts.ts';
+import type { Announce, AnnouncedClaim, Announcement } from './claim-notas.ts';
 import { groupCommit } from './group-commit.ts';
 import { giveKeysBack, type KeyedSuccess, takeKeys } from './idempotencia.ts';
 import { INSERT_NOTAS, NOTAS_TO_INSERT, type NotaNova, type NumberedNota } from './nota-columns.ts';
 import { type AutomaticNumbers, advanceNumbers, automaticNumbers, heldSequences, rememberSeries } from './numeracao.ts';
-import {
-  type Db,
-  dropNul,
-  LOCKED_MAX,
-  type Pipelined,
-  runPipeline,
-  SHORT_LOCK_MS,
-  type TransactionOptions,
-} from './open.ts';
+import { type Db, LOCKED_MAX, type Pipelined, runPipeline, SHORT_LOCK_MS, type TransactionOptions } from './open.ts';
 import type { PoolClient } from './pg.ts';
 import { planOnce } from './planned.ts';
 import { insertPrestadoresOfDps } from './prestadores.ts';
 import type { OnStored } from './recent.ts';
 import { reserveSequence } from './sequencias.ts';
-import { isLocked } from './unavailable.ts';
+import { isLocked, UncertainCommit } from './unavailable.ts';
 
 /** Issuances committed together at most. Larger groups save little and make the last one wait. */
 const GROUP_MAX = 256;
@@ -51,18 +44,18 @@ export type IssueResult =
   | { readonly isRepeated: true }
   | { readonly error: unknown };
 
-/** `onStored` is told of every commit. */
-export function notaIssuing(pool: Db, onStored: OnStored) {
+/** Where a group is issued. */
+type On = { readonly pool: Db; readonly tenant: string; readonly onStored: OnStored; readonly announce: Announce };
+
+/** `onStored` is told of every commit; `announce` says whether the notas of a group are announced with it. */
+export function notaIssuing(pool: Db, onStored: OnStored, announce: Announce = () => undefined) {
   const lanes = lanesOfIssuing();
   const issue = groupCommit<Issuance, IssueResult>(
-    async (lane, jobs) => {
-      const tenant = lane.split('/', 1)[0]!;
+    (lane, jobs) => {
+      const on: On = { pool, tenant: lane.split('/', 1)[0]!, onStored, announce };
       // A provider that goes apart is expected to be held still: its lock is waited for only briefly.
       const options = isApart(lane) ? { lockMs: SHORT_LOCK_MS } : {};
-      const { results, rows } = await lanes.watch(lane, jobs, () => issueEach(pool, tenant, jobs, options));
-      const documents = transmissible(rows);
-      if (documents.length > 0) onStored(tenant, documents);
-      return results;
+      return lanes.watch(lane, jobs, () => issueEach(on, jobs, options));
     },
     GROUP_MAX,
     (error, lane) => isLocked(error) && isApart(lane),
@@ -87,15 +80,15 @@ function lanesOfIssuing() {
       const own = `${tenant}/${prestador}`;
       return apart.has(own) ? own : tenant;
     },
-    watch: async (lane: string, jobs: readonly Issuance[], work: () => Promise<Issued>): Promise<Issued> => {
+    watch: async (lane: string, jobs: readonly Issuance[], work: () => Promise<Results>): Promise<Results> => {
       const own = (prestador: string): string => `${lane.split('/', 1)[0]}/${prestador}`;
       try {
-        const issued = await work();
-        issued.results.forEach((result, place) => {
+        const results = await work();
+        results.forEach((result, place) => {
           if ('error' in result && isLocked(result.error)) apart.add(own(jobs[place]!.prestador));
         });
         apart.delete(lane);
-        return issued;
+        return results;
       } catch (error) {
         if (isLocked(error)) for (const { prestador } of jobs) apart.add(own(prestador));
         throw error;
@@ -112,31 +105,25 @@ function isApart(lane: string): boolean {
  * A row that the database refuses (SQLSTATE classes 22 and 23) fails alone: then each is issued by itself. So does a provider whose
  * sequence somebody holds; where something else is held, each provider is issued by itself.
  */
-async function issueEach(
-  pool: Db,
-  tenant: string,
-  jobs: readonly Issuance[],
-  options: TransactionOptions,
-): Promise<Issued> {
+async function issueEach(on: On, jobs: readonly Issuance[], options: TransactionOptions): Promise<Results> {
   try {
-    return await issueGroup(pool, tenant, jobs, options);
+    return await issueGroup(on, jobs, options);
   } catch (error) {
-    if (isLocked(error)) return issueUnlocked(pool, tenant, jobs, error);
+    if (isLocked(error)) return issueUnlocked(on, jobs, error);
     if (jobs.length === 1 || !/^2[23]/.test((error as { code?: string }).code ?? '')) throw error;
   }
   const all = jobs.map((job) => [job]);
-  return issueParts(jobs, all, (part) => issueGroup(pool, tenant, part, options));
+  return issueParts(jobs, all, (part) => issueGroup(on, part, options));
 }
 
-async function issueUnlocked(pool: Db, tenant: string, jobs: readonly Issuance[], error: unknown): Promise<Issued> {
+async function issueUnlocked(on: On, jobs: readonly Issuance[], error: unknown): Promise<Results> {
   const ofEach = Map.groupBy(jobs, ({ prestador }) => prestador);
   if (ofEach.size === 1) throw error;
-  const held = await heldSequences(pool, tenant, [...ofEach.keys()]);
+  const held = await heldSequences(on.pool, on.tenant, [...ofEach.keys()]);
   const free = jobs.filter(({ prestador }) => !held.has(prestador));
   // What is held is something else, or it was let go meanwhile.
   const parts = held.size === 0 ? [...ofEach.values()] : free.length === 0 ? [] : [free];
-  const issue = (part: readonly Issuance[]): Promise<Issued> =>
-    issueGroup(pool, tenant, part, { lockMs: SHORT_LOCK_MS });
+  const issue = (part: readonly Issuance[]): Promise<Results> => issueGroup(on, part, { lockMs: SHORT_LOCK_MS });
   return issueParts(jobs, parts, issue, error);
 }
 
@@ -144,22 +131,20 @@ async function issueUnlocked(pool: Db, tenant: string, jobs: readonly Issuance[]
 async function issueParts(
   jobs: readonly Issuance[],
   parts: readonly (readonly Issuance[])[],
-  issue: (part: readonly Issuance[]) => Promise<Issued>,
+  issue: (part: readonly Issuance[]) => Promise<Results>,
   error?: unknown,
-): Promise<Issued> {
+): Promise<Results> {
   const results = new Map<Issuance, IssueResult>();
-  const rows: MadeRow[] = [];
   let locked = 0;
   for (const part of parts) {
     if (locked === LOCKED_MAX) break;
     const issued = await issue(part).catch((failure: unknown) => {
       if (isLocked(failure)) locked += 1;
-      return { results: part.map(() => ({ error: failure })), rows: [] };
+      return part.map(() => ({ error: failure }));
     });
-    for (const [place, job] of part.entries()) results.set(job, issued.results[place]!);
-    rows.push(...issued.rows);
+    for (const [place, job] of part.entries()) results.set(job, issued[place]!);
   }
-  return { results: jobs.map((job) => results.get(job) ?? { error }), rows };
+  return jobs.map((job) => results.get(job) ?? { error });
 }
 
 /** Documents of notas as they will be sent; that of one that is held is written anew before. */
@@ -167,21 +152,43 @@ export function transmissible(rows: readonly MadeRow[]): readonly (readonly [id:
   return rows.flatMap(({ id, nota }) => (nota.retencao === undefined ? [[String(id), nota.nfse] as const] : []));
 }
 
-/** What a group came to: a result for each job, and the rows that were stored. */
-type Issued = Pick<Made, 'results' | 'rows'>;
+/** What a group came to: a result for each job. */
+type Results = readonly IssueResult[];
 
 /**
  * One transaction for a group: the sequences of its providers are locked and advanced, identifiers in use are found under that lock, and
  * the rest is inserted. An identifier contains its provider; the unique index has the last word all the same.
  */
 async function issueGroup(
-  pool: Db,
-  tenant: string,
+  { pool, tenant, onStored, announce }: On,
   jobs: readonly Issuance[],
   options: TransactionOptions,
-): Promise<Issued> {
+): Promise<Results> {
   const firstId = await reserveSequence(pool, tenant, 'nDFSe', jobs.length, options);
-  return runPipeline(pool, (client) => writeGroup(client, tenant, jobs, firstId), options);
+  const announcement = announce(tenant, jobs.length);
+  const group = { tenant, jobs, firstId, announcement };
+  try {
+    const { results, rows, known } = await runPipeline(pool, (client) => writeGroup(client, group), options);
+    const announced = rows.filter(({ claims }) => claims !== undefined);
+    const claim = announcement && announced.length > 0 ? claimOf(announcement, announced, await known) : undefined;
+    const documents = transmissible(rows);
+    if (documents.length > 0) onStored(tenant, documents, claim);
+    return results;
+  } catch (error) {
+    if (announcement !== undefined && error instanceof UncertainCommit)
+      onStored(tenant, [], claimOf(announcement, [], '0'));
+    throw error;
+  }
+}
+
+function claimOf({ token, at }: Announcement, rows: readonly MadeRow[], nsu: string): AnnouncedClaim {
+  const notas = rows.map(({ id, nota: { chave_acesso, id_dps, data_emissao } }) => ({
+    id: String(id),
+    chave_acesso,
+    id_dps,
+    data_emissao: new Date(data_emissao),
+  }));
+  return { token, at, nsu, notas };
 }
 
 /** What came of jobs that are issued together or not at all: the rows, or the results of which one is no note. */
@@ -198,7 +205,8 @@ export async function issueTogether<Obstacle>(
   let instead: IssuedTogether | Obstacle | undefined;
   try {
     return await runPipeline(pool, async (client) => {
-      const { result, writes } = await writeGroup(client, tenant, jobs, firstId);
+      const group = { tenant, jobs, firstId, announcement: undefined };
+      const { result, writes } = await writeGroup(client, group);
       const { results, rows } = result;
       if (!results.every((one) => 'nota' in one)) instead = { results };
       await Promise.all(writes);
@@ -212,12 +220,22 @@ export async function issueTogether<Obstacle>(
   }
 }
 
+/** Issuances that are written together. `announcement`: their notas are announced as they are stored. */
+type Group = {
+  readonly tenant: string;
+  readonly jobs: readonly Issuance[];
+  readonly firstId: bigint;
+  readonly announcement: Announcement | undefined;
+};
+
+/** `known`: the highest reception number, once the notas are inserted. */
+type Written = Made & { readonly known: Promise<string> };
+
 async function writeGroup(
   client: PoolClient,
-  tenant: string,
-  jobs: readonly Issuance[],
-  firstId: bigint,
-): Promise<Pipelined<Made> & { readonly result: Made }> {
+  group: Group,
+): Promise<Pipelined<Written> & { readonly result: Written }> {
+  const { tenant, jobs, firstId, announcement } = group;
   const wanted = new Map<string, bigint>();
   for (const { prestador } of jobs) wanted.set(prestador, (wanted.get(prestador) ?? 0n) + 1n);
   const identified = jobs.flatMap(({ dps }) => ('id' in dps ? [dps.id] : []));
@@ -230,7 +248,7 @@ async function writeGroup(
     automaticNumbers(client, tenant, seriesOf(jobs, wanted), jobs.length),
   ]);
   const first = new Map([...wanted].map(([prestador, count]) => [prestador, last.get(prestador)! - count + 1n]));
-  const made = completeJobs(jobs, firstId, first, holders, repeated, automatic);
+  const made = completeJobs(group, first, holders, repeated, automatic);
   const writes: Promise<unknown>[] = [];
   const unkept = isKeyed ? listUnusedKeys(jobs, made.results) : [];
   if (unkept.length > 0) writes.push(giveKeysBack(client, tenant, unkept));
@@ -240,15 +258,16 @@ async function writeGroup(
   // Where a series goes on with the number of the next note there is nothing to remember.
   const ahead = automatic.ahead((prestador) => made.next.get(prestador)!);
   if (ahead.length > 0) writes.push(rememberSeries(client, tenant, ahead));
-  if (made.rows.length > 0) {
-    const news = made.rows.flatMap(({ job, nota }) =>
-      job.novoPrestador === undefined ? [] : [{ prestador: job.novoPrestador, em: nota.data_emissao }],
-    );
-    if (news.length > 0) writes.push(insertPrestadoresOfDps(client, tenant, news));
-    writes.push(...insertNotas(client, tenant, made.rows));
-  }
-  return { result: made, writes };
+  if (made.rows.length === 0) return { result: { ...made, known: NOTHING_KNOWN }, writes };
+  const news = made.rows.flatMap(({ job, nota }) =>
+    job.novoPrestador === undefined ? [] : [{ prestador: job.novoPrestador, em: nota.data_emissao }],
+  );
+  if (news.length > 0) writes.push(insertPrestadoresOfDps(client, tenant, news));
+  const { known, documentos } = insertNotas(client, tenant, made.rows, announcement);
+  return { result: { ...made, known }, writes: [...writes, known, documentos] };
 }
+
+const NOTHING_KNOWN = Promise.resolve('0');
 
 const NONE_REPEATED: ReadonlySet<Issuance> = new Set();
 
@@ -293,8 +312,7 @@ type Made = {
 
 /** Gives each job that is neither a repetition nor a duplicate the next number of its provider, and makes its row. */
 function completeJobs(
-  jobs: readonly Issuance[],
-  firstId: bigint,
+  { jobs, firstId, announcement }: Group,
   next: Map<string, bigint>,
   holders: Map<string, DpsHolder>,
   repeated: ReadonlySet<Issuance>,
@@ -314,7 +332,7 @@ function completeJobs(
       if ('serie' in dps && nDPS !== undefined) automatic.take(dps.serie, nDPS);
       holders.set(nota.id_dps, { chave_acesso: nota.chave_acesso, numero_protocolo: nota.numero_protocolo, id });
       next.set(job.prestador, numero + 1n);
-      rows.push({ job, nota, numero, id });
+      rows.push({ job, nota, numero, id, claims: isSentAtOnce(nota) ? announcement?.token : undefined });
       return { nota };
     } catch (error) {
       // A document that cannot be made takes no number, and does not take the rest of the group with it.
@@ -322,6 +340,11 @@ function completeJobs(
     }
   });
   return { rows, results, next };
+}
+
+/** What is held back, waits for another or is rehearsed becomes due, each in its time. */
+function isSentAtOnce({ retencao, substitui, simular }: NotaNova): boolean {
+  return retencao === undefined && substitui === undefined && simular === undefined;
 }
 
 const DPS_HOLDERS = planOnce(
@@ -346,26 +369,24 @@ const INSERT_DOCUMENTOS = planOnce(
   from unnest($3::bigint[], $4::int[], $5::int[], $6::int[], $7::text[]) as x (id, inicio, recebido, nfse, assinatura)`,
 );
 
-const INSERT_TRILHA = planOnce(
-  'insert_trilha',
-  `insert into trilha_notas (tenant, nota, movimento, em, de, gatilho, para)
-  select $1, x.id, 1, x.em, null, case when x.retencao is null then 'emissao' else 'retencao' end,
-    case when x.retencao is null then 'emitida' else 'retida' end
-  from unnest($2::bigint[], $3::timestamptz[], $4::text[]) as x (id, em, retencao)`,
-);
+/** `known`: the highest reception number. */
+function insertNotas(
+  client: PoolClient,
+  tenant: string,
+  made: readonly MadeRow[],
+  announcement: Announcement | undefined,
+): { readonly known: Promise<string>; readonly documentos: Promise<unknown> } {
+  const { at, until } = announcement ?? {};
+  const values = [tenant, momentOf(at), momentOf(until), ...NOTAS_TO_INSERT.valuesOf(made)];
+  const signatures = made.map(({ nota }) => nota.recebido_assinatura);
+  return {
+    known: client.query<{ nsu: string }>(INSERT_NOTAS(values)).then(({ rows }) => rows[0]!.nsu),
+    documentos: client.query(INSERT_DOCUMENTOS([tenant, ...packDocuments(made), signatures])),
+  };
+}
 
-function insertNotas(client: PoolClient, tenant: string, made: readonly MadeRow[]): Promise<unknown>[] {
-  const ids = made.map(({ id }) => String(id));
-  const notas = made.map(({ nota }) => nota);
-  const moments = notas.map(({ data_emissao }) => new Date(data_emissao).toISOString());
-  const retencoes = notas.map(({ retencao }) => dropNul(retencao));
-  return [
-    client.query(INSERT_NOTAS([tenant, ...NOTAS_TO_INSERT.valuesOf(made)])),
-    client.query(
-      INSERT_DOCUMENTOS([tenant, ...packDocuments(made), notas.map(({ recebido_assinatura }) => recebido_assinatura)]),
-    ),
-    client.query(INSERT_TRILHA([tenant, ids, moments, retencoes])),
-  ];
+function momentOf(instant: number | undefined): Date | null {
+  return instant === undefined ? null : new Date(instant);
 }
 
 /** All documents of a group one after the other, and where each begins (from 1, as SQL counts) and how long it is. */

@@ -109,12 +109,13 @@ export function selectNota(condition: string): string {
     where n.tenant = $1 and ${condition}`;
 }
 
-/** A nota with its numbers. */
+/** A nota with its numbers. `claims`: the claim that begins as it is stored, where its sending is announced with that. */
 export type NumberedNota = {
   readonly nota: NotaNova;
   readonly numero: bigint;
   readonly id: bigint;
   readonly job: { readonly prestador: string };
+  readonly claims: string | undefined;
 };
 
 /** The rows of {@link INSERT_NOTAS}. */
@@ -124,18 +125,35 @@ export const NOTAS_TO_INSERT = unnestRows<NumberedNota>(
     ['numero_dps bigint', ({ numero }) => String(numero)],
     ['prestador_cpf_cnpj text', ({ job }) => job.prestador],
     ['mensagem_retorno text', ({ nota }) => dropNul(nota.retencao)],
+    ['claims uuid', ({ claims }) => claims ?? null],
     ...ROWS.map(
       ([name, { sql, write }]): ArrayColumn<NumberedNota> => [`${name} ${sql}`, ({ nota }) => write(nota[name])],
     ),
   ],
-  2,
+  4,
 );
 
-/** Inserts many notas of a tenant; one that is held back has a message from the start. */
+/**
+ * Inserts many notas of a tenant with their trail, and answers the highest reception number that is known. One that is held back has a
+ * message from the start; one that is claimed from the start, at $2 and until $3, is as a claim would have left it.
+ */
 export const INSERT_NOTAS = planOnce(
   'insert_notas',
-  `insert into notas (tenant, estado, due_at, ${NOTAS_TO_INSERT.names.join(', ')})
-  select $1, case when x.mensagem_retorno is null then 'emitida' else 'retida' end,
-    case when x.mensagem_retorno is null then x.data_emissao end, x.*
-  from ${NOTAS_TO_INSERT.relation}`,
+  `with known as (
+    select coalesce((select nsu from recepcoes_adn where tenant = $1), 0) as nsu
+  ), novas as (
+    insert into notas (tenant, estado, due_at, tentativas, movimentos, nsu_antes, ${NOTAS_TO_INSERT.names.join(', ')})
+    select $1, case when x.claims is not null then 'transmitida' when x.mensagem_retorno is null then 'emitida' else 'retida' end,
+      case when x.claims is not null then $3::timestamptz when x.mensagem_retorno is null then x.data_emissao end,
+      (x.claims is not null)::int, 1 + (x.claims is not null)::int, case when x.claims is not null then known.nsu end, x.*
+    from ${NOTAS_TO_INSERT.relation}, known
+    returning id, estado, movimentos, data_emissao
+  ), trail as (
+    insert into trilha_notas (tenant, nota, movimento, em, de, gatilho, para)
+    select $1, n.id, 1, n.data_emissao, null, case n.estado when 'retida' then 'retencao' else 'emissao' end,
+      case n.estado when 'retida' then 'retida' else 'emitida' end from novas n
+    union all
+    select $1, n.id, 2, $2, 'emitida', 'anuncio', 'transmitida' from novas n where n.movimentos = 2
+  )
+  select nsu from known`,
 );

@@ -1,6 +1,6 @@
 /** The notas as they are read. How they are issued, claimed and withdrawn stands in the files beside. */
 import type { NotaEstado, NotaTrigger } from '../fiscal/nota.ts';
-import { notaClaims } from './claim-notas.ts';
+import { type Announce, notaClaims } from './claim-notas.ts';
 import { type Step, trailReader } from './claims.ts';
 import { notaIssuing } from './issue-notas.ts';
 import { type NotaRow, selectNota } from './nota-columns.ts';
@@ -43,14 +43,17 @@ const NFSE_OF = planOnce(
     join documentos d on d.tenant = $1 and d.nota = x.id ${ONE_BY_ONE}`,
 );
 
-/** `onStored`: tells of every commit, for a worker elsewhere; without it the documents are kept for one of this process. */
-export function notaStore(pool: Db, onStored?: OnStored) {
+/**
+ * `onStored`: tells of every commit, for a worker elsewhere; without it the documents are kept for one of this process. `announce`: leave of
+ * such a worker to announce what it is then told of.
+ */
+export function notaStore(pool: Db, onStored?: OnStored, announce?: Announce) {
   const recent = recentDocuments();
   const keep: OnStored = (tenant, documents) => {
     for (const [id, nfse] of documents) recent.put(tenant, id, nfse);
   };
   return {
-    ...notaIssuing(pool, onStored ?? keep),
+    ...notaIssuing(pool, onStored ?? keep, announce),
     ...notaClaims(pool),
     findByChave: rowReader<NotaRow>(pool, planOnce('nota_chave', selectNota('n.chave_acesso = $2'))),
     findByProtocolo: rowReader<NotaRow>(pool, planOnce('nota_prot', selectNota('n.numero_protocolo = $2'))),

@@ -2,12 +2,20 @@
  * Documents that this process has just stored, for the worker beside it, which would read them back a moment later (measured: half of the
  * database's time under load). A document that is not here is read.
  */
+import type { AnnouncedClaim } from './claim-notas.ts';
 
 /** Characters kept, about two seconds of the fastest issuing measured. */
 const CHARACTERS_MAX = 16_000_000;
 
-/** Documents of a tenant that a commit has just stored, by nota. */
-export type OnStored = (tenant: string, documents: readonly (readonly [id: string, nfse: string])[]) => void;
+/**
+ * Told of each commit: documents of a tenant that it has just stored, by nota, and the claim under which they were announced. A claim
+ * without notas is one of which nobody knows whether it was committed.
+ */
+export type OnStored = (
+  tenant: string,
+  documents: readonly (readonly [id: string, nfse: string])[],
+  claim?: AnnouncedClaim,
+) => void;
 
 export type Recent = {
   put(tenant: string, id: string, text: string): void;

@@ -1,6 +1,7 @@
 /** The store as the flows see it: what we remember, by subject. */
 import { aliquotaStore } from './aliquotas.ts';
 import { cadastroStore } from './cadastros.ts';
+import type { Announce } from './claim-notas.ts';
 import { esperaStore } from './esperas.ts';
 import { eventoStore } from './eventos.ts';
 import { guardaStore } from './guarda.ts';
@@ -24,9 +25,9 @@ export type Store = ReturnType<typeof createStore>;
 /** A group of issuances takes milliseconds; one that takes this long waits for a database that is not well. */
 const ISSUING_MAX_MS = 5_000;
 
-/** `onStored`: see {@link notaStore}. */
-export function createStore(pool: Db, onStored?: OnStored) {
-  const notas = notaStore(pool, onStored);
+/** `onStored`, `announce`: see {@link notaStore}. */
+export function createStore(pool: Db, onStored?: OnStored, announce?: Announce) {
+  const notas = notaStore(pool, onStored, announce);
   const mantidas = listasMantidas(pool);
   return {
     municipios: municipioStore(pool),

@@ -1,5 +1,6 @@
 /** Opens the database for a command or the service, and closes it again. */
 import path from 'node:path';
+import type { Announce } from '../store/claim-notas.ts';
 import { durabilityWarnings } from '../store/durability.ts';
 import { openEmbedded } from '../store/embedded.ts';
 import { migrate, newerMigrations } from '../store/migrate.ts';
@@ -29,6 +30,7 @@ const NEWER_EVERY_MS = 60_000;
 
 export type OpenStoreOptions = {
   readonly onStored?: OnStored;
+  readonly announce?: Announce;
   /** Allows long statements, for a command, for which only the operator waits. */
   readonly isPatient?: true;
   /** Gets how far an update of the schema is, where it takes time; otherwise the log does. */
@@ -39,7 +41,7 @@ export type OpenStoreOptions = {
 
 /** The embedded server or the one of DATABASE_URL, its schema brought up to date. */
 export async function openStore(config: Config, log: Logger, options: OpenStoreOptions = {}): Promise<OpenStore> {
-  const { onStored, isPatient, signal, tell = (text) => log.info(`atualização do banco: ${text}`) } = options;
+  const { onStored, announce, isPatient, signal, tell = (text) => log.info(`atualização do banco: ${text}`) } = options;
   const server =
     config.databaseUrl === undefined ? await openEmbedded({ dataDir: path.resolve(config.dataDir), log }) : undefined;
   const connection: PoolConfig = server?.connection ?? { connectionString: config.databaseUrl };
@@ -52,7 +54,7 @@ export async function openStore(config: Config, log: Logger, options: OpenStoreO
   };
   try {
     const applied = await migrate(pool, tell, signal);
-    const store = createStore(pool, onStored);
+    const store = createStore(pool, onStored, announce);
     return {
       store,
       connection,

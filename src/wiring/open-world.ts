@@ -1,6 +1,6 @@
 /** What the flows may touch, put together on a store: the one place where their parts are chosen. */
 import { randomInt } from 'node:crypto';
-import { startWorker as startDeliveries, type Worker } from '../delivery/worker.ts';
+import { startWorker as startDeliveries, type Worker, type WorkerOptions } from '../delivery/worker.ts';
 import { tellTrouble } from '../flows/store-trouble.ts';
 import type { World } from '../flows/world.ts';
 import type { Store } from '../store/store.ts';
@@ -9,8 +9,8 @@ import type { Logger } from './log.ts';
 
 export type OpenWorld = {
   readonly world: World;
-  /** Delivers in this thread what is due; `pollMs`: how often it looks by itself. */
-  startWorker(pollMs?: number): Worker;
+  /** Delivers in this thread what is due. */
+  startWorker(options?: WorkerOptions): Worker;
   /** Stops the worker and ends the connections; the store is the caller's. */
   close(): Promise<void>;
 };
@@ -39,9 +39,9 @@ export function openWorld(store: Store, log: Logger, wakeElsewhere?: () => void)
   };
   return {
     world,
-    startWorker: (pollMs) => {
+    startWorker: (options) => {
       warned = warnOfFiles();
-      worker = startDeliveries(world, pollMs);
+      worker = startDeliveries(world, options);
       return worker;
     },
     close: async () => {

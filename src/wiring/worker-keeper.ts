@@ -1,9 +1,11 @@
 /** Keeps the thread of the worker running beside the doors, and takes it down in order. */
 import { Worker as Thread } from 'node:worker_threads';
+import { Leaves } from '../delivery/announced.ts';
 import { ringOnce } from '../delivery/wake.ts';
+import type { Announce } from '../store/claim-notas.ts';
 import type { OnStored } from '../store/recent.ts';
 import type { Logger } from './log.ts';
-import type { WorkerMessage, WorkerSettings } from './worker-thread.ts';
+import type { Leave, WorkerMessage, WorkerSettings } from './worker-thread.ts';
 
 const RESTART_MS = 1_000;
 /** A batch under way ends within this time; what it leaves is delivered when its claim has expired. */
@@ -13,6 +15,8 @@ const YOUNG_MB = 48;
 
 export type Transmitter = {
   readonly onStored: OnStored;
+  /** Whether what is stored now is sent at once, and so announced with that. */
+  readonly announce: Announce;
   /** Something was made due in this thread: the worker looks at once. */
   wake(): void;
   stop(): Promise<void>;
@@ -22,17 +26,20 @@ export function startTransmitterThread(settings: WorkerSettings, log: Logger): T
   let stopping = false;
   let thread: Thread;
   let ended: Promise<void>;
+  const leaves = new Leaves();
   const start = (): void => {
     thread = new Thread(new URL('./worker-thread.ts', import.meta.url), {
       workerData: settings,
       resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MB },
     });
+    thread.on('message', ({ tenant, notas }: Leave) => leaves.give(tenant, notas));
     thread.on('error', (error) =>
       log.error({ err: error }, 'a parte do serviço que transmite ao ADN falhou; é iniciada de novo'),
     );
     ended = new Promise((resolve) => {
       thread.once('exit', () => {
         resolve();
+        leaves.clear();
         if (!stopping) setTimeout(start, RESTART_MS).unref();
       });
     });
@@ -40,7 +47,8 @@ export function startTransmitterThread(settings: WorkerSettings, log: Logger): T
   const post = (message: WorkerMessage): void => thread.postMessage(message);
   start();
   return {
-    onStored: (tenant, documents) => post({ kind: 'stored', tenant, documents }),
+    onStored: (tenant, documents, claim) => post({ kind: 'stored', tenant, documents, claim }),
+    announce: leaves.announce,
     wake: ringOnce(() => post({ kind: 'wake' })),
     stop: async () => {
       stopping = true;

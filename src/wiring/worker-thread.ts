@@ -10,18 +10,33 @@ import { enterThread, type ThreadSettings } from './thread.ts';
 /** `pollMs`: how often the worker looks by itself, where that is not as usual. */
 export type WorkerSettings = ThreadSettings & { readonly pollMs?: number };
 
-/** To the thread: what a commit has stored (which saves a reading), that something is due, or that it is time to end. */
+/** To the thread: what a commit has stored (which saves a reading) or announced, that something is due, or that it is time to end. */
 export type WorkerMessage =
-  | { readonly kind: 'stored'; readonly tenant: string; readonly documents: Parameters<OnStored>[1] }
+  | {
+      readonly kind: 'stored';
+      readonly tenant: string;
+      readonly documents: Parameters<OnStored>[1];
+      readonly claim: Parameters<OnStored>[2];
+    }
   | { readonly kind: 'wake' }
   | { readonly kind: 'stop' };
 
+/** From the thread: how many notas of a tenant may be announced as they are stored. */
+export type Leave = { readonly tenant: string; readonly notas: number };
+
 const { port, settings, log, pool, end } = enterThread<WorkerSettings>();
 const { world, startWorker, close } = openWorld(createStore(pool), log);
-const worker = startWorker(settings.pollMs);
+const worker = startWorker({
+  pollMs: settings.pollMs,
+  onLeave: (tenant, notas) => port.postMessage({ tenant, notas } satisfies Leave),
+});
 
 port.on('message', (message: WorkerMessage) => {
   if (message.kind === 'stop') void end(close);
   else if (message.kind === 'wake') worker.wake();
-  else world.store.notas.keepForTransmission(message.tenant, message.documents);
+  else {
+    const { tenant, documents, claim } = message;
+    world.store.notas.keepForTransmission(tenant, documents);
+    if (claim !== undefined) worker.take(tenant, claim);
+  }
 });

@@ -7,6 +7,9 @@
  * others have gone on with the same work, or never. At the end the weather is calm, and everything has to come to rest.
  */
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { AnnouncedClaims } from '../../src/delivery/announced.ts';
+import type { Delivered } from '../../src/delivery/deliver.ts';
 import { deliverEventos } from '../../src/delivery/eventos.ts';
 import { deliverNotas } from '../../src/delivery/notas.ts';
 import { releaseNotas } from '../../src/delivery/release-notas.ts';
@@ -31,7 +34,7 @@ import {
 } from '../../src/flows/register-evento.ts';
 import type { World } from '../../src/flows/world.ts';
 import type { EventoClaim, EventoSettlement } from '../../src/store/claim-eventos.ts';
-import type { Claim } from '../../src/store/claim-notas.ts';
+import type { AnnouncedClaim, Claim } from '../../src/store/claim-notas.ts';
 import type { Municipio } from '../../src/store/municipios.ts';
 import type { Db } from '../../src/store/open.ts';
 import type { MoveResult, OperatorTrigger } from '../../src/store/operate-eventos.ts';
@@ -64,6 +67,8 @@ const PROVIDERS = [
 const INTERMEDIARIO: Patch = { 'interm/CNPJ': '60746948000112', 'interm/xNome': 'Intermediário Exemplo Ltda' };
 const CNPJ_MUNICIPIO = '46395000000139';
 
+/** Of the groups of notes, those that are announced as they are stored. */
+const ANNOUNCED_SHARE = 0.6;
 /** Of the notes, those of a competence whose CBS is not published at first. */
 const HELD_SHARE = 0.12;
 const CBS_2027: Aliquota = {
@@ -110,6 +115,11 @@ export type Pedido = {
 type Resend = { readonly municipio: Municipio; readonly prestador: string; readonly body: Buffer };
 
 class Crash extends Error {}
+
+/** Claims on their way to a worker; whether more are welcome, the seed says. */
+function newQueue(): AnnouncedClaims {
+  return new AnnouncedClaims(() => undefined);
+}
 
 /** Somebody who acts, until it ends or waits. */
 type Task = {
@@ -180,6 +190,10 @@ export class Simulacao {
   private signer = 0;
   private nerves: Nerves;
   private stores: readonly [Store, Store];
+  /** Of each process, what was announced as it was stored and waits for its worker. */
+  private readonly announced = [newQueue(), newQueue()];
+  /** Of what is announced as it is stored, and of what becomes of it on its way to the worker. */
+  private readonly handing: Chance;
   private waiting: Task[] = [];
   private readonly resends: Resend[] = [];
   private dps = 0;
@@ -200,12 +214,13 @@ export class Simulacao {
     this.digits = chanceOf(seed + 7_000_001);
     this.nerve = chanceOf(seed + 17_000_003);
     this.rates = chanceOf(seed + 37_000_009);
+    this.handing = chanceOf(seed + 47_000_017);
     this.publishedAt = this.rates.below(STEPS + STEPS / 2);
     this.signers = signers;
     const weather = this.chance.pick(WEATHERS);
     this.nerves = weather;
     this.ambiente = new Ambiente(chanceOf(seed + 27_000_007), weather, () => this.clock.now);
-    this.stores = [createStore(pool), createStore(pool)];
+    this.stores = [this.openStore(0), this.openStore(1)];
   }
 
   /** `run`: tells the tenants of one run from those of another of the same seed. */
@@ -276,9 +291,9 @@ export class Simulacao {
       case 'ronda':
         return this.round();
       case 'entregaNotas':
-        return this.deliver(deliverNotas);
+        return this.deliver('notas');
       case 'entregaEventos':
-        return this.deliver(deliverEventos);
+        return this.deliver('eventos');
       case 'retoma':
         return this.resume();
       case 'abandona':
@@ -303,11 +318,52 @@ export class Simulacao {
         this.signer = 1 - this.signer;
         return this.tell('o município renova o certificado');
       case 'reinicio':
-        this.stores = [createStore(this.pool), this.stores[1]];
+        this.stores = [this.openStore(0), this.stores[1]];
+        this.announced[0] = newQueue();
         return this.tell('um processo reinicia');
       case 'consulta':
         return this.look();
     }
+  }
+
+  /** The store of a process whose worker sends at once some of what it issues: that is announced as it is stored. */
+  private openStore(process: 0 | 1): Store {
+    const onStored = (
+      tenant: string,
+      documents: readonly (readonly [string, string])[],
+      claim?: AnnouncedClaim,
+    ): void => {
+      this.stores[process].notas.keepForTransmission(tenant, documents);
+      if (claim !== undefined) this.handOver(process, tenant, claim);
+    };
+    return createStore(this.pool, onStored, () => {
+      if (!this.handing.is(ANNOUNCED_SHARE)) return undefined;
+      const at = this.clock.now;
+      return { token: randomUUID(), at, until: at + MINUTE_MS };
+    });
+  }
+
+  /** After the commit: it reaches the worker, or only that nobody heard of the commit does, or the process dies in between. */
+  private handOver(process: 0 | 1, tenant: string, claim: AnnouncedClaim): void {
+    for (const { id } of claim.notas)
+      this.held.set(`n/${tenant}/${id}`, { token: claim.token, until: claim.at + MINUTE_MS });
+    const how = this.handing.weighted({ entregue: 8, calado: 1, perdido: 1 });
+    this.tell(`anunciadas ao gravar: ${claim.notas.length}, ${how}`);
+    if (how === 'entregue') this.announced[process]!.put(tenant, claim);
+    if (how === 'calado') this.announced[process]!.put(tenant, { ...claim, notas: [] });
+  }
+
+  /** What a lane does: it takes what was announced, and gives back what it does not send. */
+  private async deliverNotas(task: Task, process: 0 | 1, municipio: Municipio): Promise<Delivered> {
+    const { tenant } = municipio;
+    const { fresh, stale } = this.announced[process]!.take(tenant, this.clock.now);
+    task.leaseUntil = Math.min(...fresh.map(({ at }) => at + MINUTE_MS), task.leaseUntil);
+    const isDue = fresh.length === 0 || this.handing.is(0.5);
+    const done = await deliverNotas(this.worldOf(task, process), municipio, { announced: fresh, isDue });
+    const left = done.delivered === 0 ? [...fresh.map(({ token }) => token), ...stale] : stale;
+    if (left.length > 0) await this.stores[process].esperas.endClaims(tenant, left, this.clock.now);
+    for (const [key, { token }] of this.held) if (left.includes(token)) this.held.delete(key);
+    return done;
   }
 
   /** What a worker does when it sees that the clock was set back: nothing waits for it, and who has a claim keeps it. */
@@ -473,7 +529,7 @@ export class Simulacao {
   /** No two workers hold the same at once, by the clock that they all have. */
   private seesClaim(task: Task, name: string, args: readonly unknown[], result: unknown): void {
     const [tenant, now, leaseUntil] = args as [string, number, number];
-    task.leaseUntil = leaseUntil;
+    task.leaseUntil = Math.min(leaseUntil, task.leaseUntil);
     const claim = result as Claim | EventoClaim;
     for (const { id } of 'notas' in claim ? claim.notas : claim.eventos) {
       const key = `${name === 'notas.claim' ? 'n' : 'e'}/${tenant}/${id}`;
@@ -496,9 +552,9 @@ export class Simulacao {
 
   /** Who comes late writes nothing: what he had claimed is somebody else's. */
   private seesSettled(name: string, args: readonly unknown[], written: number): void {
-    const [tenant, token, , settlements] = args as [string, string, number, readonly { id: string }[]];
+    const [tenant, tokens, , settlements] = args as [string, readonly string[], number, readonly { id: string }[]];
     const keys = settlements.map(({ id }) => `${name === 'notas.settle' ? 'n' : 'e'}/${tenant}/${id}`);
-    const own = keys.filter((key) => this.held.get(key)?.token === token);
+    const own = keys.filter((key) => tokens.includes(this.held.get(key)?.token ?? ''));
     if (written !== own.length) this.violations.push(`${name} wrote ${written} of ${own.length} that were its own`);
     for (const key of own) this.held.delete(key);
   }
@@ -722,11 +778,16 @@ export class Simulacao {
 
   // The workers and the operators.
 
-  private deliver(flow: typeof deliverNotas, municipio = this.chance.pick(this.municipios)): Promise<void> {
-    return this.act(flow === deliverNotas ? 'entrega notas' : 'entrega eventos', async (task) => {
-      const { delivered, pauseMs } = await flow(this.worldOf(task, this.process()), municipio);
+  private deliver(what: 'notas' | 'eventos', municipio = this.chance.pick(this.municipios)): Promise<void> {
+    return this.act(`entrega ${what}`, async (task) => {
+      const { delivered, pauseMs } = await this.deliverOf(what, task, this.process(), municipio);
       return `${delivered}${pauseMs > 0 ? ' e pausa' : ''}`;
     });
+  }
+
+  private deliverOf(what: 'notas' | 'eventos', task: Task, process: 0 | 1, municipio: Municipio): Promise<Delivered> {
+    if (what === 'notas') return this.deliverNotas(task, process, municipio);
+    return deliverEventos(this.worldOf(task, process), municipio);
   }
 
   /** Those for which a newer table lets something go. Nothing that the workers do in a round holds anything. */
@@ -754,8 +815,8 @@ export class Simulacao {
     const releasable = await this.releasable();
     for (const municipio of this.municipios) {
       if (releasable.has(municipio.tenant)) await this.release(municipio);
-      await this.deliver(deliverNotas, municipio);
-      await this.deliver(deliverEventos, municipio);
+      await this.deliver('notas', municipio);
+      await this.deliver('eventos', municipio);
     }
   }
 
@@ -933,8 +994,8 @@ export class Simulacao {
       const releasable = await this.releasable();
       for (const municipio of this.municipios) {
         if (releasable.has(municipio.tenant)) await this.release(municipio);
-        for (const flow of [deliverNotas, deliverEventos]) {
-          await this.act('entrega', async (task) => String((await flow(this.worldOf(task, 0), municipio)).delivered));
+        for (const what of ['notas', 'eventos'] as const) {
+          await this.act('entrega', async (task) => String((await this.deliverOf(what, task, 0, municipio)).delivered));
         }
       }
       const next = await this.nextDue();
