@@ -9,8 +9,8 @@ import { type AddressInfo, connect } from 'node:net';
 import path from 'node:path';
 import { run, startService } from '../scripts/stage.ts';
 import { municipios, nbsList, servicos } from '../src/fiscal/catalogs/catalogs.ts';
-import { cpuSecondsOfProcess } from './processes.ts';
-import { printRows, type Row } from './run.ts';
+import { cpuSecondsOfProcess } from './cpu.ts';
+import { printRows, type Row } from './tables.ts';
 
 const WARMUP_MS = 2_000;
 const LIST_LENGTH = 1_000;

@@ -33,7 +33,10 @@ export async function checkOut(ref: string, root: string): Promise<Tree> {
   await unpacked;
   const modules = path.join(root, 'node_modules');
   if ((await runtimeOf(ROOT)) === (await runtimeOf(root))) await symlink(path.join(ROOT, 'node_modules'), modules);
-  else await install(root);
+  else {
+    console.error('As dependências do outro commit são outras: npm ci…');
+    await install(root);
+  }
   return { root, node: nodeOf(root) };
 }
 
@@ -45,8 +48,8 @@ async function runtimeOf(root: string): Promise<string> {
   return JSON.stringify(Object.entries(packages).filter(([name, { dev }]) => name !== '' && dev !== true));
 }
 
-async function install(root: string): Promise<void> {
-  console.error('As dependências do outro commit são outras: npm ci…');
+/** What a lock file names, into the folder that it stands in. */
+export async function install(root: string): Promise<void> {
   await execute('npm', ['ci', '--omit=dev', '--no-audit', '--no-fund'], { cwd: root, maxBuffer: 2 ** 26 });
 }
 

@@ -4,6 +4,7 @@
  */
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
+import { cpus } from 'node:os';
 import path from 'node:path';
 
 /** `emissor`: the main thread, with the doors. `transmissor`: threads of JavaScript. `auxiliares`: V8 collecting and compiling. */
@@ -35,6 +36,17 @@ export function cpuTimesOf(servicePid: number, dataDir: string): CpuTimes {
   return times;
 }
 
+/** Seconds of the processor so far: of a process with all that come from it, and of the whole machine. */
+export function machineTimes(pid: number): { readonly own: number; readonly all: number } {
+  const processes = HAS_THREADS ? readProc() : readPs();
+  let own = 0;
+  for (const [one, { seconds, reaped }] of processes) {
+    if (ownerOf(one, processes, pid, undefined) !== undefined) own += seconds + reaped;
+  }
+  const all = cpus().reduce((sum, { times: { user, nice, sys, irq } }) => sum + user + nice + sys + irq, 0) / 1000;
+  return { own, all };
+}
+
 /** Seconds of the processor that one process has had, all of its threads. */
 export function cpuSecondsOfProcess(pid: number): number {
   return HAS_THREADS ? secondsOfThreads(pid) : (readPs().get(pid)?.seconds ?? 0);
@@ -48,7 +60,12 @@ function postmasterOf(dataDir: string): number {
   return Number(readFileSync(path.join(dataDir, 'pg/postmaster.pid'), 'utf8').split('\n')[0]);
 }
 
-function ownerOf(pid: number, all: Processes, service: number, postmaster: number): 'banco' | 'resto' | undefined {
+function ownerOf(
+  pid: number,
+  all: Processes,
+  service: number,
+  postmaster: number | undefined,
+): 'banco' | 'resto' | undefined {
   for (let one = pid; one > 1; one = all.get(one)?.parent ?? 0) {
     if (one === postmaster) return 'banco';
     if (one === service) return 'resto';

@@ -6,6 +6,47 @@ import { signCms } from '../src/documents/cms-sign.ts';
 import { type Signer, signatureOf } from '../src/documents/signing.ts';
 import { readXml } from '../src/documents/xml.ts';
 import { cnpjIsValid, dpsIdOf } from '../src/fiscal/chave.ts';
+import type { Patch } from '../src/fiscal/rules/rule.ts';
+
+/** The kinds of documents that are sent: what each is called, and what it differs in from the example. None draws a remark. */
+export const DOCUMENTOS = {
+  comum: { titulo: 'comum', format: 'xml', patch: {} },
+  longo: {
+    titulo: 'de textos longos',
+    format: 'xml',
+    patch: {
+      'serv/cServ/xDescServ': 'DESENVOLVIMENTO DE MÓDULOS DE GESTÃO. '.repeat(60).slice(0, 1999).trimEnd(),
+      'serv/infoCompl/xInfComp': 'CONTRATO Nº 1234/2026, PARCELA 3 DE 12. '.repeat(60).slice(0, 1999).trimEnd(),
+    },
+  },
+  obra: {
+    titulo: 'de obra',
+    format: 'xml',
+    patch: {
+      'serv/cServ/cTribNac': '070201',
+      'serv/cServ/cNBS': '101011100',
+      'IBSCBS/cIndOp': '020201',
+      'IBSCBS/valores/trib/gIBSCBS/CST': '200',
+      'IBSCBS/valores/trib/gIBSCBS/cClassTrib': '200045',
+      'serv/obra/cObra': '900012345678',
+      'serv/obra/inscImobFisc': '001.002.0003-4',
+    },
+  },
+  json: { titulo: 'em JSON', format: 'json', patch: {} },
+  ibscbs: {
+    titulo: 'em JSON, com IBS e CBS declarados',
+    format: 'json',
+    patch: { '=ibscbs.valores_aliquota_ibs_uf': '0.10', '=ibscbs.valores_aliquota_cbs': '0.90' },
+  },
+} as const satisfies Readonly<Record<string, { titulo: string; format: 'xml' | 'json'; patch: Patch }>>;
+
+export type Documento = keyof typeof DOCUMENTOS;
+
+/** The rate is the one that the municipality has registered; another one draws a remark. */
+export function patchOf(documento: Documento, isProduction: boolean): Patch {
+  const common = { tpAmb: isProduction ? '1' : '2', serie: '1', nDPS: '1', 'valores/trib/tribMun/pAliq': '5.00' };
+  return { ...common, ...DOCUMENTOS[documento].patch };
+}
 
 /** CNPJ with right check digits for a root number. */
 function cnpjOf(root: number): string {

@@ -1,80 +1,259 @@
 /**
- * What this machine can do at most of the two things that issuing cannot do without: reading the same documents, and
- * making the same bytes durable. Each alone, with nothing else running.
+ * The floor: what the least Node program that does the same work needs on this machine, piece by piece, each written for this alone and
+ * measured by its own CPU time. It keeps no rule of ours but the law itself; it tells no fault; it survives nothing. A process of its own,
+ * so that it runs in the same seconds as what is compared with it.
+ *
+ * Argument: a {@link FloorOrder} as JSON. Each message asks for one measure, and is answered by a {@link Floor}.
  */
-
-import { DPS_PROFILE } from '../src/documents/signature-shape.ts';
-import { checkSignature } from '../src/documents/signed.ts';
-import { readXml } from '../src/documents/xml.ts';
-import { readDps } from '../src/fiscal/layout/read.ts';
-import { exampleXml } from '../src/fiscal/rules/example.ts';
+import { fork } from 'node:child_process';
+import { createPrivateKey, hash, sign } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { createServer as createHttp } from 'node:http';
+import { Agent, createServer as createHttps, request } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { gzipSync } from 'node:zlib';
 import { openEmbedded } from '../src/store/embedded.ts';
-import { Pool } from '../src/store/pg.ts';
-import { distinctDps } from './documents.ts';
+import { Client } from '../src/store/pg.ts';
+import { startSender } from './children.ts';
+import { cpuTimesOf } from './cpu.ts';
+import { type ProviderKeys, signedDps } from './documents.ts';
+import type { Floor } from './floor-pieces.ts';
+import { checkLayout, composeNote, judgeExample, readOnce, verifySignature } from './floor-reading.ts';
+import type { SenderOrder } from './sender.ts';
 
-const READ_MS = 3_000;
-const INSERT_MS = 5_000;
-/** Rows a transaction, as many as the largest group commit. */
-const ROWS = 256;
-/** Bytes of received DPS and NFS-e of one ordinary note. */
-const NOTE_BYTES = 4_200;
+export type FloorOrder = {
+  readonly dataDir: string;
+  /** The document, unsigned. */
+  readonly template: string;
+  readonly providers: readonly ProviderKeys[];
+  /** Who signs the notes, and who receives them. */
+  readonly municipio: ProviderKeys;
+  readonly servidor: { readonly certificado: string; readonly chave: string };
+};
 
-export async function floors(dataDir: string): Promise<{ read: number; insert: number }> {
-  return { read: readFloor(), insert: await insertFloor(dataDir) };
-}
+const DOCUMENTS = 300;
+/** The count of a thread may be four milliseconds behind: what is short is done often enough for that to be little. */
+const ROUNDS = 2_000;
+const RSA_ROUNDS = 300;
+const REQUESTS = 400;
+/** Notes of a transaction and of a lot: the most that a lot may have. */
+const GROUP = 50;
+const GROUPS = 12;
+/** Bytes of our answer to an issuance, which has the note in it. */
+const ANSWER_BYTES = 5_600;
 
-function readFloor(): number {
-  const documentOf = distinctDps(exampleXml({ tpAmb: '1', serie: '1', nDPS: '1' }), 50);
-  const documents = Array.from({ length: 2_000 }, (_, place) => documentOf(place + 1));
-  const read = (document: Buffer): void => {
-    const reading = readXml(document);
-    if ('fault' in reading || 'faults' in readDps(reading.root)) throw new Error('the floor document is not valid');
+async function openFloor(order: FloorOrder) {
+  const documents = signedDps(order.template, order.providers, 1, DOCUMENTS);
+  const database = await openRows(order.dataDir);
+  const lot = await openLot(order);
+  const http = await openHttp(order);
+  return async (): Promise<Floor> => {
+    const reading = measureReading(documents, order.municipio);
+    return { ...reading.floor, ...(await http()), ...(await database(reading.notes)), ...(await lot(reading.parcels)) };
   };
-  for (const document of documents) read(document);
-  let count = 0;
-  const began = performance.now();
-  while (performance.now() - began < READ_MS) read(documents[count++ % documents.length]!);
-  return count / ((performance.now() - began) / 1000);
 }
 
-/** What nobody can do without who issues a signed document: parse, digest and RSA verification, and nothing else. */
-export function signedFloor(documents: readonly Buffer[]): number {
-  const verifyOne = (document: Buffer): void => {
-    const reading = readXml(document);
-    if ('fault' in reading) throw new Error(reading.fault.mensagem);
-    const { faults } = checkSignature(reading, DPS_PROFILE);
-    if (faults.length > 0) throw new Error(faults[0]!.mensagem);
+/** The mean over the rounds, microseconds of this thread; the results of the last round of each document. */
+function timed<Result>(round: (place: number) => Result, rounds = ROUNDS) {
+  const results: Result[] = [];
+  const before = process.threadCpuUsage();
+  for (let turn = 0; turn < rounds; turn += 1) results[turn % DOCUMENTS] = round(turn % DOCUMENTS);
+  return { micros: microsSince(before) / rounds, results };
+}
+
+function microsSince(before: NodeJS.CpuUsage): number {
+  const { user, system } = process.threadCpuUsage(before);
+  return user + system;
+}
+
+/** All that needs nothing but this thread. */
+function measureReading(documents: readonly Buffer[], { chave }: ProviderKeys) {
+  const key = createPrivateKey(readFileSync(chave));
+  const leitura = timed((place) => readOnce(documents[place]!));
+  const assinatura = timed((place) => verifySignature(leitura.results[place]!));
+  const leiaute = timed((place) => checkLayout(leitura.results[place]!));
+  const julgamento = timed(judgeExample());
+  const composicao = timed((place) => composeNote(leitura.results[place]!));
+  const notes = composicao.results;
+  const resumos = timed((place) => hash('sha256', notes[place]!, 'base64'));
+  const rsa = timed((place) => sign('sha256', Buffer.from(resumos.results[place]!.padEnd(700)), key), RSA_ROUNDS);
+  const envelope = timed((place) => gzipSync(notes[place]!, { level: 0 }).toString('base64'));
+  const floor = {
+    leitura: leitura.micros,
+    assinatura: assinatura.micros,
+    leiaute: leiaute.micros,
+    julgamento: julgamento.micros,
+    composicao: composicao.micros,
+    resumos: resumos.micros,
+    rsa: rsa.micros,
+    envelope: envelope.micros,
   };
-  for (const document of documents) verifyOne(document);
-  let count = 0;
-  const began = performance.now();
-  while (performance.now() - began < READ_MS) verifyOne(documents[count++ % documents.length]!);
-  return count / ((performance.now() - began) / 1000);
+  return { floor, notes, parcels: envelope.results };
 }
 
-/** The same bytes into a table with one key and nothing else, in transactions of the same size, durable. */
-async function insertFloor(dataDir: string): Promise<number> {
+/** A server that answers the same requests with as many bytes, and does nothing with them. */
+async function openHttp({ providers }: FloorOrder): Promise<() => Promise<Pick<Floor, 'http'>>> {
+  const head = '{"status":"OK","chave_acesso":"0","avisos":[],"xml_nfse":"';
+  const answer = `${head}${'a'.repeat(ANSWER_BYTES - head.length - 2)}"}`;
+  const server = createHttp((req, res) => {
+    const chunks: Buffer[] = [];
+    req.on('data', (chunk: Buffer) => chunks.push(chunk));
+    req.on('end', () => {
+      const headers = { 'Content-Type': 'application/json; charset=utf-8', 'Content-Length': ANSWER_BYTES };
+      res.writeHead(201, headers).end(Buffer.concat(chunks).length > 0 ? answer : '');
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  const order: SenderOrder = {
+    host: '127.0.0.1',
+    port,
+    path: '/',
+    providers,
+    isSigned: true,
+    firstNumber: 1,
+  };
+  const sender = startSender(order);
+  return async () => {
+    await sender.make(REQUESTS, 'comum');
+    const before = process.threadCpuUsage();
+    await sender.send({ kind: 'closed', count: REQUESTS, connections: 16 });
+    return { http: microsSince(before) / REQUESTS };
+  };
+}
+
+/** The row that a note cannot do without: its documents, and the three indexes by which it is found, is unique and falls due. */
+const TABLE = `
+  create table piso (tenant text not null, chave text not null, protocolo text not null, dps text not null, prestador text not null,
+    valor numeric(17, 2) not null, competencia date not null, estado text not null, due_at timestamptz, nsu bigint,
+    recebido bytea not null, nfse bytea not null, primary key (tenant, chave));
+  alter table piso alter recebido set storage external, alter nfse set storage external;
+  create unique index on piso (tenant, dps);
+  create index on piso (tenant, due_at) where due_at is not null;`;
+const INSERT = `
+  insert into piso select 'a', chave, protocolo, dps, prestador, valor, '2026-10-05', 'transmitida', now(), null, recebido, nfse
+  from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::numeric[], $6::bytea[], $7::bytea[])
+    as t (chave, protocolo, dps, prestador, valor, recebido, nfse)`;
+const SETTLE = `
+  update piso set estado = 'autorizada', due_at = null, nsu = t.nsu
+  from unnest($1::text[], $2::bigint[]) as t (chave, nsu) where tenant = 'a' and piso.chave = t.chave`;
+
+type OfRows = 'clienteInsercao' | 'clienteAssentamento' | 'insercao' | 'assentamento';
+
+/** Rows in and settled, many in one durable statement. */
+async function openRows(dataDir: string): Promise<(notes: readonly Buffer[]) => Promise<Pick<Floor, OfRows>>> {
   const server = await openEmbedded({ dataDir, log: { info() {}, warn() {}, error() {} } });
-  const pool = new Pool(server.connection);
-  try {
-    await pool.query('create table if not exists piso (id bigint primary key, bytes bytea not null)');
-    const block = Buffer.from(exampleXml().repeat(Math.ceil((NOTE_BYTES * ROWS) / exampleXml().length))).subarray(
-      0,
-      NOTE_BYTES * ROWS,
+  const client = new Client(server.connection);
+  await client.connect();
+  await client.query(TABLE);
+  process.on('disconnect', () => void server.stop().finally(() => process.exit()));
+  let number = 10_000_000;
+  const databaseSeconds = (): number => cpuTimesOf(0, dataDir).banco;
+  const measure = async (statements: readonly { name: string; text: string; values: unknown[] }[]) => {
+    const [database, thread] = [databaseSeconds(), process.threadCpuUsage()];
+    for (const one of statements) await client.query(one);
+    const micros = microsSince(thread);
+    const each = GROUPS * GROUP;
+    return { cliente: micros / each, banco: ((databaseSeconds() - database) * 1e6) / each };
+  };
+  return async (notes) => {
+    const first = number;
+    number += GROUPS * GROUP;
+    const groups = Array.from({ length: GROUPS }, (_, group) =>
+      Array.from({ length: GROUP }, (_, place) => `${first + group * GROUP + place}`),
     );
-    const text = `insert into piso select $2::bigint + n, substring($1::bytea from 1 + n * $3::int for $3::int)
-      from generate_series(0, $4::int - 1) n`;
-    let count = 0;
-    const began = performance.now();
-    while (performance.now() - began < INSERT_MS) {
-      await pool.query({ name: 'piso', text, values: [block, count, NOTE_BYTES, ROWS] });
-      count += ROWS;
+    const column = (group: readonly string[], length: number) => group.map((one) => one.padEnd(length, '0'));
+    const some = (group: readonly string[]) => group.map((_, place) => notes[place % notes.length]);
+    const inserting = await measure(
+      groups.map((group) => ({
+        name: 'piso-inserir',
+        text: INSERT,
+        values: [
+          column(group, 50),
+          column(group, 31),
+          column(group, 45),
+          column(group, 14),
+          column(group, 9),
+          some(group).map((one) => one!.subarray(0, 2_600)),
+          some(group),
+        ],
+      })),
+    );
+    const settling = await measure(
+      groups.map((group) => ({ name: 'piso-assentar', text: SETTLE, values: [column(group, 50), group] })),
+    );
+    return {
+      clienteInsercao: inserting.cliente,
+      insercao: inserting.banco,
+      clienteAssentamento: settling.cliente,
+      assentamento: settling.banco,
+    };
+  };
+}
+
+/** Lots to a server of another process, over TLS with certificates on both sides. */
+async function openLot({ municipio, servidor }: FloorOrder) {
+  const receiver = fork(import.meta.filename, ['receber', servidor.certificado, servidor.chave]);
+  const port = await new Promise<number>((resolve) =>
+    receiver.once('message', (message) => resolve(message as number)),
+  );
+  const [cert, key] = [readFileSync(municipio.certificado), readFileSync(municipio.chave)];
+  // Whom it believes costs once a connection, and nothing a lot.
+  const agent = new Agent({ keepAlive: true, maxSockets: 1, cert, key, rejectUnauthorized: false });
+  const send = (lot: readonly string[]): Promise<void> =>
+    new Promise((resolve, reject) => {
+      const body = Buffer.from(`{"LoteXmlGZipB64":["${lot.join('","')}"]}`, 'latin1');
+      const headers = { 'Content-Type': 'application/json', 'Content-Length': body.length };
+      const sent = request({ host: '127.0.0.1', port, agent, method: 'POST', path: '/adn/DFe', headers }, (answer) => {
+        const chunks: Buffer[] = [];
+        answer.on('data', (chunk: Buffer) => chunks.push(chunk));
+        answer.on('end', () => {
+          const { Lote } = JSON.parse(Buffer.concat(chunks).toString('utf8')) as { readonly Lote: readonly unknown[] };
+          if (Lote.length === GROUP) resolve();
+          else reject(new Error('an answer is too short'));
+        });
+      });
+      sent.on('error', reject).end(body);
+    });
+  await send([]);
+  return async (parcels: readonly string[]): Promise<Pick<Floor, 'tls'>> => {
+    const before = process.threadCpuUsage();
+    for (let lot = 0; lot < GROUPS; lot += 1) {
+      await send(Array.from({ length: GROUP }, (_, place) => parcels[(lot * GROUP + place) % parcels.length]!));
     }
-    const rate = count / ((performance.now() - began) / 1000);
-    await pool.query('drop table piso');
-    return rate;
-  } finally {
-    await pool.end();
-    await server.stop();
-  }
+    return { tls: microsSince(before) / (GROUPS * GROUP) };
+  };
+}
+
+/** The other end of {@link openLot}. */
+function receive(certificado: string, chave: string): void {
+  const entry = { ChaveAcesso: '0'.repeat(50), NsuRecepcao: '1', StatusProcessamento: 'OK', Alertas: [], Erros: [] };
+  const answer = JSON.stringify({ Lote: Array.from({ length: GROUP }, () => entry) });
+  const tls = {
+    cert: readFileSync(certificado),
+    key: readFileSync(chave),
+    requestCert: true,
+    rejectUnauthorized: false,
+  };
+  const server = createHttps(tls, (req, res) => {
+    req.resume().on('end', () => res.writeHead(201, { 'Content-Type': 'application/json' }).end(answer));
+  });
+  server.listen(0, '127.0.0.1', () => process.send!((server.address() as AddressInfo).port));
+  process.on('disconnect', () => process.exit());
+}
+
+if (process.argv[2] === 'receber') receive(process.argv[3]!, process.argv[4]!);
+else {
+  const measure = openFloor(JSON.parse(process.argv[2]!) as FloorOrder);
+  process.on('message', () => {
+    measure
+      .then((one) => one())
+      .then(
+        (floor) => process.send!(floor),
+        (error: unknown) => {
+          console.error(error);
+          process.exit(1);
+        },
+      );
+  });
 }

@@ -1,6 +1,13 @@
-/** What the threads of the service did, from the profiles that V8 writes: shares of their time by the step of our path. */
+/**
+ * `npm run bench -- --perfil`: what the threads of the service did, from the profiles that V8 writes: microseconds a note by the step of our
+ * path. The profile costs something itself, so these are shares of the work and no figures to compare.
+ */
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
+import { ROOT } from '../scripts/stage.ts';
+import type { MeasureOptions } from './medir.ts';
+import { openScene, openSide, preparePlace, runLoads } from './scene.ts';
+import { printRows, type Row } from './tables.ts';
 
 type Frame = { readonly functionName: string; readonly url: string };
 type Node = { readonly id: number; readonly callFrame: Frame; readonly children?: readonly number[] };
@@ -10,11 +17,42 @@ type Profile = {
   readonly timeDeltas: readonly number[];
 };
 
+const NOTES = 4_000;
+
+export async function benchProfile(dataDir: string, options: MeasureOptions): Promise<void> {
+  const { providers: count, path: sent, rate, burst } = options;
+  const scene = await openScene(dataDir, count);
+  const providers = scene.stage.pki.prestadores.slice(0, count);
+  const place = { tree: { root: ROOT, node: process.execPath }, dataDir: path.join(dataDir, 'este'), providers };
+  const dir = path.join(dataDir, 'perfil');
+  try {
+    await preparePlace(place, scene);
+    const side = await openSide(place, sent, 1, { NODE_OPTIONS: `--cpu-prof --cpu-prof-dir=${dir}` });
+    try {
+      const load = { side, documento: sent.documento, isTransmitted: !sent.isSandbox };
+      await runLoads(scene, [{ ...load, command: { kind: 'open', count: NOTES, rate, burst } }]);
+    } finally {
+      await side.end();
+    }
+  } finally {
+    await scene.end();
+  }
+  const rowsOf = (thread: number, table: Steps): Row[] => {
+    const { steps, total } = stepsOf(profileOf(dir, thread), table);
+    const each = (seconds: number): string => ((seconds / NOTES) * 1e6).toFixed(1);
+    return [...[...steps].map(([name, seconds]): Row => [name, each(seconds)]), ['ao todo', each(total)]];
+  };
+  console.log(`Tempo por nota, em µs, desde que o serviço partiu; ${NOTES} notas. O fio que recebe e emite:`);
+  printRows(rowsOf(0, ISSUING));
+  console.log('\nO fio que transmite:');
+  printRows(rowsOf(1, TRANSMITTING));
+}
+
 /** The first row that any frame of a stack fits names the step; frames are looked at from the innermost on. */
 type Steps = readonly (readonly [string, (frame: Frame) => boolean])[];
 
 /** Of the thread that has the doors. */
-export const ISSUING: Steps = [
+const ISSUING: Steps = [
   [
     'analisar o XML (libxml2)',
     ({ functionName, url }) => /libxml2/.test(url) && /^(fromBuffer|parse)/.test(functionName),
@@ -36,7 +74,7 @@ export const ISSUING: Steps = [
 ];
 
 /** Of the thread that transmits. */
-export const TRANSMITTING: Steps = [
+const TRANSMITTING: Steps = [
   ['assinar (RSA e resumos)', ({ url }) => url.endsWith('documents/signing.ts')],
   ['comprimir', ({ url }) => url.startsWith('node:zlib')],
   ['gravar e ler do banco', ({ url }) => url.includes('/src/store/') || /node_modules\/pg/.test(url)],
@@ -46,17 +84,14 @@ export const TRANSMITTING: Steps = [
 ];
 
 /** The profile of one thread of a process that wrote its profiles into a folder; 0 is the main one. */
-export function profileOf(dir: string, thread: number): string {
+function profileOf(dir: string, thread: number): string {
   const name = readdirSync(dir).find((one) => one.split('.')[4] === String(thread));
   if (name === undefined) throw new Error(`there is no profile of thread ${thread} in ${dir}`);
   return path.join(dir, name);
 }
 
 /** Seconds by step, and of all steps together; idle time is not counted. */
-export function stepsOf(
-  file: string,
-  table: Steps,
-): { readonly steps: ReadonlyMap<string, number>; readonly total: number } {
+function stepsOf(file: string, table: Steps): { readonly steps: ReadonlyMap<string, number>; readonly total: number } {
   const { nodes, samples, timeDeltas } = JSON.parse(readFileSync(file, 'utf8')) as Profile;
   const byId = new Map(nodes.map((node) => [node.id, node]));
   const parents = new Map<number, number>();

@@ -11,12 +11,17 @@ const ROWS = {
   tudo: ['serviço + banco', ['emissor', 'transmissor', 'auxiliares', 'resto', 'banco']],
 } as const satisfies Readonly<Record<string, readonly [string, readonly (keyof CpuTimes)[]]>>;
 
-type RowName = keyof typeof ROWS;
+export type RowName = keyof typeof ROWS;
 /** Microseconds of the processor a note. */
 export type Cost = Readonly<Record<RowName, number>>;
 
-export const ROW_NAMES = Object.keys(ROWS) as readonly RowName[];
-export const ROWS_OF_THREADS: readonly RowName[] = ['emissor', 'transmissor', 'auxiliares'];
+const ROW_NAMES = Object.keys(ROWS) as readonly RowName[];
+const OF_THREADS: readonly RowName[] = ['emissor', 'transmissor', 'auxiliares'];
+
+/** Without those of threads where these are not told apart. */
+export function rowsHere(hasThreads: boolean): readonly RowName[] {
+  return ROW_NAMES.filter((row) => hasThreads || !OF_THREADS.includes(row));
+}
 
 export function titleOf(row: RowName): string {
   return ROWS[row][0];
@@ -30,7 +35,8 @@ export function costOf(before: CpuTimes, after: CpuTimes, notes: number): Cost {
 
 /** Both services of one window. */
 export type Window = { readonly own: Cost; readonly other: Cost };
-export type Spread = { readonly median: number; readonly least: number; readonly most: number };
+/** `error`: the standard error of the mean. */
+export type Spread = { readonly median: number; readonly least: number; readonly most: number; readonly error: number };
 export type Comparison = { readonly own: Spread; readonly other: Spread; readonly ratio: Spread };
 
 /** The ratio is taken within each window: what disturbs the machine there disturbs both. */
@@ -46,5 +52,8 @@ export function spreadOf(values: readonly number[]): Spread {
   const sorted = values.toSorted((one, other) => one - other);
   const middle = (sorted.length - 1) / 2;
   const median = (sorted[Math.floor(middle)]! + sorted[Math.ceil(middle)]!) / 2;
-  return { median, least: sorted[0]!, most: sorted.at(-1)! };
+  const mean = sorted.reduce((sum, one) => sum + one, 0) / sorted.length;
+  const squares = sorted.reduce((sum, one) => sum + (one - mean) ** 2, 0);
+  const error = Math.sqrt(squares / Math.max(1, sorted.length - 1) / sorted.length);
+  return { median, least: sorted[0]!, most: sorted.at(-1)!, error };
 }

@@ -6,28 +6,33 @@
  */
 import { connect } from 'node:net';
 import { exampleJson, exampleXml } from '../src/fiscal/rules/example.ts';
-import type { Patch } from '../src/fiscal/rules/rule.ts';
-import { distinctJson, distinctXml, type ProviderKeys, signingDps, signingJson } from './documents.ts';
+import {
+  DOCUMENTOS,
+  type Documento,
+  distinctJson,
+  distinctXml,
+  type ProviderKeys,
+  patchOf,
+  signingDps,
+  signingJson,
+} from './documents.ts';
 
 export type SenderOrder = {
   readonly host: string;
   readonly port: number;
   readonly path: string;
-  /** What the documents differ in from the example. */
-  readonly patch: Patch;
-  readonly format: 'xml' | 'json';
   readonly providers: readonly ProviderKeys[];
   readonly isSigned: boolean;
   readonly firstNumber: number;
 };
 
 export type Command =
-  /** Makes so many documents, which the next commands send. */
-  | { readonly kind: 'make'; readonly count: number }
+  /** Makes so many documents of a kind, which the next command sends; what is left of those before is forgotten. */
+  | { readonly kind: 'make'; readonly count: number; readonly documento: Documento }
   /** Sends so many at this rate, whether or not those before them are answered; so many at once. */
   | { readonly kind: 'open'; readonly count: number; readonly rate: number; readonly burst: number }
-  /** Sends for a while on so many connections, each one after the other. */
-  | { readonly kind: 'closed'; readonly connections: number; readonly ms: number };
+  /** Sends so many on these connections, each one after the other. */
+  | { readonly kind: 'closed'; readonly count: number; readonly connections: number };
 
 export type Sent = {
   readonly notes: number;
@@ -49,25 +54,25 @@ const CONNECTIONS = 64;
 const LAST_KEPT = 20;
 
 const order = JSON.parse(process.argv[2]!) as SenderOrder;
-const requestOf = requests();
+const requestsOf = new Map<Documento, (number: number) => Buffer>();
 let prepared: Buffer[] = [];
 let nextNumber = order.firstNumber;
 
-function requests(): (number: number) => Buffer {
-  const own: Patch = { tpAmb: order.isSigned ? '1' : '2', serie: '1', nDPS: '1', ...order.patch };
-  const documents = documentsOf(own);
-  const type = order.format === 'xml' ? 'application/xml' : 'application/json';
+function requests(documento: Documento): (number: number) => Buffer {
+  const bodies = bodiesOf(documento);
+  const type = DOCUMENTOS[documento].format === 'xml' ? 'application/xml' : 'application/json';
   const head = `POST ${order.path} HTTP/1.1\r\nHost: ${order.host}:${order.port}\r\nContent-Type: ${type}\r\nAccept: application/json\r\n`;
   return (number) => {
-    const { body, headers } = documents(number);
+    const { body, headers } = bodies(number);
     return Buffer.concat([Buffer.from(`${head}${headers}Content-Length: ${body.length}\r\n\r\n`, 'latin1'), body]);
   };
 }
 
-function documentsOf(patch: Patch): (number: number) => { readonly body: Buffer; readonly headers: string } {
-  const { providers, isSigned, format } = order;
+function bodiesOf(documento: Documento): (number: number) => { readonly body: Buffer; readonly headers: string } {
+  const { providers, isSigned } = order;
+  const patch = patchOf(documento, isSigned);
   const cnpjs = providers.map(({ documento }) => documento);
-  if (format === 'xml') {
+  if (DOCUMENTOS[documento].format === 'xml') {
     const bodyOf = isSigned ? signingDps(exampleXml(patch), providers) : distinctXml(exampleXml(patch), cnpjs);
     return (number) => ({ body: bodyOf(number), headers: '' });
   }
@@ -80,7 +85,9 @@ function documentsOf(patch: Patch): (number: number) => { readonly body: Buffer;
   };
 }
 
-function make(count: number): void {
+function make(count: number, documento: Documento): void {
+  const requestOf = requestsOf.get(documento) ?? requests(documento);
+  requestsOf.set(documento, requestOf);
   prepared = Array.from({ length: count }, (_, place) => requestOf(nextNumber + count - 1 - place));
   nextNumber += count;
 }
@@ -225,26 +232,27 @@ function dueTimes(count: number, rate: number, burst: number): readonly number[]
   });
 }
 
-async function sendClosed(connections: number, ms: number): Promise<Sent> {
+async function sendClosed(count: number, connections: number): Promise<Sent> {
+  const all = await Promise.all(Array.from({ length: connections }, openConnection));
   const tally = newTally();
-  const end = performance.now() + ms;
-  const runOne = async (): Promise<void> => {
-    const connection = await openConnection();
-    while (performance.now() < end) {
+  let left = count;
+  const runOne = async (connection: Connection): Promise<void> => {
+    for (; left > 0; ) {
+      left -= 1;
       const at = performance.now();
       const answer = await connection.send(nextRequest());
       tally.record(performance.now() - at, answer);
     }
-    connection.end();
   };
-  await Promise.all(Array.from({ length: connections }, runOne));
+  await Promise.all(all.map(runOne));
+  for (const one of all) one.end();
   return tally.result();
 }
 
 async function obey(command: Command): Promise<Sent | 'made'> {
   if (command.kind === 'open') return sendOpen(command);
-  if (command.kind === 'closed') return sendClosed(command.connections, command.ms);
-  make(command.count);
+  if (command.kind === 'closed') return sendClosed(command.count, command.connections);
+  make(command.count, command.documento);
   return 'made';
 }
 

@@ -6,7 +6,10 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { describe, test } from 'node:test';
 import { type CpuTimes, cpuTimesOf, HAS_THREADS, parsePs, parseSchedstat, parseStat, partOf } from '../bench/cpu.ts';
+import { DOCUMENTOS, type Documento, patchOf } from '../bench/documents.ts';
 import { compareWindows, costOf, spreadOf } from '../bench/ratios.ts';
+import { drawBars } from '../bench/svg.ts';
+import { avisosOn, faultsOf } from '../src/fiscal/rules/trial.ts';
 
 /**
  * Burns so much in its main thread, in a thread of JavaScript and in a child that plays the database, and tells what each has used by its
@@ -86,6 +89,29 @@ describe('CPU time', () => {
   });
 });
 
+test('no document of the benchmark draws a remark', () => {
+  for (const documento of Object.keys(DOCUMENTOS) as Documento[]) {
+    const patch = patchOf(documento, false);
+    assert.deepEqual([faultsOf(patch), avisosOn(patch)], [[], []], documento);
+  }
+});
+
+test('a drawing has a bar for each figure, as long as it is', () => {
+  const bars = [
+    { name: 'a & b', parts: [30, 10], label: '40 µs' },
+    { name: 'c', parts: [80], spread: [60, 80] as const, label: '80 µs' },
+  ];
+  const svg = drawBars({ title: 'T', bars, notes: ['n'] });
+  const widths = [...svg.matchAll(/<rect [^>]*width="([\d.]+)"/g)].map(([, width]) => Number(width));
+  assert.equal(widths.length, 3);
+  const [longest] = widths.slice(-1);
+  assert.deepEqual(
+    widths.map((width) => (width / longest!).toFixed(3)),
+    ['0.375', '0.125', '1.000'],
+  );
+  assert.match(svg, />a &#38; b</);
+});
+
 describe('the cost of a note', () => {
   const times = (emissor: number, banco: number): CpuTimes => {
     return { emissor, transmissor: 2, auxiliares: 0.5, resto: 0.25, banco };
@@ -121,6 +147,9 @@ describe('the cost of a note', () => {
   });
 
   test('has the middle of an even number of windows between two of them', () => {
-    assert.deepEqual(spreadOf([4, 1, 3, 2]), { median: 2.5, least: 1, most: 4 });
+    const { error, ...spread } = spreadOf([4, 1, 3, 2]);
+    assert.deepEqual(spread, { median: 2.5, least: 1, most: 4 });
+    // Squares 2.25 + 0.25 + 0.25 + 2.25, over 3, over 4.
+    assert.equal(error.toFixed(6), Math.sqrt(5 / 12).toFixed(6));
   });
 });

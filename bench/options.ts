@@ -1,0 +1,78 @@
+/** The options of the benchmark, one row each: the help and the reading are made of them. */
+import { parseArgs } from 'node:util';
+
+type Option = {
+  /** What stands for the value in the help; none: the option is on or off. */
+  readonly value?: string;
+  readonly usual?: string;
+  readonly help: string;
+};
+
+const OPTIONS = {
+  comparar: { value: 'REF', help: 'põe ao lado deste o serviço de outro commit, nos mesmos segundos, e diz as razões' },
+  documento: { value: 'NOME', usual: 'comum', help: 'o que se envia: comum, longo, obra, json, ibscbs' },
+  json: { help: 'o mesmo que --documento json' },
+  sandbox: { help: 'sem assinatura, no ambiente de integração; nada é transmitido' },
+  partidas: { value: 'N', usual: '2', help: 'vezes em que tudo é posto no ar de novo' },
+  janelas: { value: 'N', usual: '4', help: 'medidas em cada partida' },
+  notas: { value: 'N', usual: '1000', help: 'notas de cada serviço em cada janela' },
+  ritmo: { value: 'N', usual: '150', help: 'notas por segundo a cada serviço, sem esperar as respostas' },
+  rajada: { value: 'N', usual: '16', help: 'notas que chegam de uma vez' },
+  conexoes: { value: 'N', usual: '64', help: 'no pico, clientes que enviam uma nota depois da outra' },
+  prestadores: { value: 'N', usual: '20', help: 'prestadores que emitem' },
+  graficos: { help: 'grava figuras e números em docs/desempenho' },
+  perfil: { help: 'onde os dois fios gastam o tempo, por passo; o perfil do V8 custa, e não serve para comparar' },
+  fora: { value: 'N', help: 'com o ADN fora do ar enquanto N notas são emitidas' },
+  julgar: { help: 'só o julgamento de uma DPS' },
+  danfse: { help: 'só a nota impressa' },
+  catalogos: { help: 'só as páginas filtradas dos catálogos' },
+  segundos: { value: 'N', usual: '15', help: 'com --catalogos: duração de cada medida' },
+  custo: { help: 'os pedidos mais caros, e o que cada um toma do fio que atende' },
+  so: { value: 'TEXTO', help: 'com --custo: só os que têm TEXTO no nome' },
+  help: { help: 'mostra esta ajuda' },
+} as const satisfies Readonly<Record<string, Option>>;
+
+type Name = keyof typeof OPTIONS;
+type Valued = { [Each in Name]: (typeof OPTIONS)[Each] extends { readonly value: string } ? Each : never }[Name];
+type Usual = { [Each in Name]: (typeof OPTIONS)[Each] extends { readonly usual: string } ? Each : never }[Name];
+export type Options = { readonly [Each in Exclude<Name, Valued>]: boolean } & {
+  readonly [Each in Usual]: string;
+} & { readonly [Each in Exclude<Valued, Usual>]: string | undefined };
+
+/** Throws in Portuguese for what the table does not have. */
+export function readOptions(args: readonly string[]): Options {
+  const options = Object.fromEntries(
+    Object.entries<Option>(OPTIONS).map(([name, { value, usual }]) => {
+      if (value === undefined) return [name, { type: 'boolean' as const, default: false }];
+      return [name, { type: 'string' as const, ...(usual === undefined ? {} : { default: usual }) }];
+    }),
+  );
+  try {
+    return parseArgs({ args: [...args], options }).values as Options;
+  } catch (error) {
+    throw new Error(`opção que não existe, ou sem o seu valor (${(error as Error).message}). Veja --help.`);
+  }
+}
+
+/** A whole number from 1 on. Throws in Portuguese. */
+export function countOf(options: Options, name: Usual | 'fora'): number {
+  const text = options[name] ?? '';
+  if (!/^[1-9]\d{0,6}$/.test(text)) throw new Error(`--${name} pede um número inteiro a partir de 1, e veio ${text}.`);
+  return Number(text);
+}
+
+export function describeOptions(): string {
+  const rows = Object.entries<Option>(OPTIONS).map(([name, { value, usual, help }]) => {
+    const left = `  --${name}${value === undefined ? '' : ` ${value}`}`;
+    return `${left.padEnd(20)}${help}${usual === undefined ? '' : ` (${usual})`}`;
+  });
+  return [
+    'npm run bench -- [opções]',
+    '',
+    'Mede o tempo de processador que cada nota custa, contado pelo núcleo do sistema por fio e por processo: o do serviço e o do banco, do',
+    'pedido até a autorização. Sem opções, ao lado do piso desta máquina e de uma régua, e também o pico e a latência a 70 % dele. Números',
+    'de máquinas ou de horas diferentes não se comparam; as razões, dentro de uma medida, sim.',
+    '',
+    ...rows,
+  ].join('\n');
+}

@@ -1,0 +1,209 @@
+/** What is on the stage of a measure: services over their databases, generators, the ADN simulator, the yardstick and the floor. */
+import { fork } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync } from 'node:fs';
+import { mkdir } from 'node:fs/promises';
+import path from 'node:path';
+import {
+  openStage,
+  ROOT,
+  registerTenant,
+  run,
+  type Simulator,
+  type Stage,
+  startService,
+  startSimulator,
+  type Tree,
+} from '../scripts/stage.ts';
+import { exampleXml } from '../src/fiscal/rules/example.ts';
+import { askChild, endOf, type Sender, startSender } from './children.ts';
+import { install } from './commit.ts';
+import { cnpjsOf, type Documento, type ProviderKeys, patchOf } from './documents.ts';
+import type { FloorOrder } from './floor.ts';
+import type { Floor } from './floor-pieces.ts';
+import type { SenderOrder, Sent } from './sender.ts';
+import type { YardstickOrder } from './yardstick.ts';
+
+const SLUG = 'exemplo';
+const SANDBOX = 'integracao';
+const SETTLED_MAX_MS = 600_000;
+const LOOK_MS = 100;
+
+export type Scene = { readonly stage: Stage; readonly simulator: Simulator; end(): Promise<void> };
+
+export async function openScene(dataDir: string, providers: number): Promise<Scene> {
+  const stage = await openStage(path.join(dataDir, 'palco'), cnpjsOf(providers), Date.now());
+  const simulator = await startSimulator(stage);
+  return { stage, simulator, end: () => simulator.end('SIGINT') };
+}
+
+/** What is sent, and where. `isSandbox`: unsigned, into the integration environment, where nothing is transmitted. */
+export type Path = { readonly isSandbox: boolean; readonly documento: Documento };
+
+/** A database with its tenant, which services are started over. */
+export type Place = {
+  readonly tree: Tree;
+  readonly dataDir: string;
+  readonly providers: readonly ProviderKeys[];
+};
+
+export async function preparePlace({ tree, dataDir, providers }: Place, { stage, simulator }: Scene): Promise<void> {
+  await mkdir(dataDir, { recursive: true, mode: 0o755 });
+  const env = { NFSE_DATA_DIR: dataDir };
+  const command: typeof run = (args, own) => run(args, own, tree);
+  await command(['migrar'], env);
+  // What one address may send to a sandbox in a day is sent here in seconds.
+  await command(['municipio', 'alterar', SANDBOX, '--limite-endereco', '0', '--limite-prestador', '0'], env);
+  const named = providers.map(({ documento }, place) => ({ documento, razaoSocial: `Prestador ${place + 1} Ltda` }));
+  await registerTenant(stage, { slug: SLUG, ibge: '3550308', adn: simulator.address, providers: named }, env, command);
+}
+
+/** Something under measurement, with the generator that sends to it. */
+export type Side = {
+  readonly pid: number;
+  readonly dataDir: string;
+  readonly sender: Pick<Sender, 'make' | 'send'>;
+  /** Resolves once the last notes of an order are authorised. */
+  waitAuthorised(sent: Sent): Promise<void>;
+  end(): Promise<void>;
+};
+
+/** `firstNumber`: of the documents; a place must not get one twice. `env`: more of it, for the service. */
+export async function openSide(
+  { tree, dataDir, providers }: Place,
+  { isSandbox }: Path,
+  firstNumber: number,
+  env: NodeJS.ProcessEnv = {},
+): Promise<Side> {
+  const service = await startService({ NFSE_DATA_DIR: dataDir, ...env }, tree);
+  const slug = isSandbox ? SANDBOX : SLUG;
+  const where = { ...addressOf(service.address), path: `/${slug}/api/v1/nfse/v101` };
+  const sender = startSender({ ...where, providers, isSigned: !isSandbox, firstNumber });
+  return {
+    pid: service.pid,
+    dataDir,
+    sender,
+    waitAuthorised: ({ lastKeys }) => waitAuthorised(`${service.address}/${slug}`, lastKeys),
+    end: async () => {
+      await sender.end();
+      await service.end('SIGINT');
+    },
+  };
+}
+
+function addressOf(url: string): Pick<SenderOrder, 'host' | 'port'> {
+  const { hostname: host, port } = new URL(url);
+  return { host, port: Number(port) };
+}
+
+/** A note that is not there, or that is never authorised, is no figure: then this throws. */
+async function waitAuthorised(base: string, keys: readonly string[]): Promise<void> {
+  const began = performance.now();
+  for (const key of keys) {
+    for (;;) {
+      const response = await fetch(`${base}/api/v1/nfse/${key}`);
+      if (response.status !== 200) throw new Error(`uma nota respondida não está lá: HTTP ${response.status}`);
+      const { nota } = (await response.json()) as { readonly nota: { readonly status: string } };
+      if (nota.status === 'autorizada') break;
+      if (performance.now() - began > SETTLED_MAX_MS) throw new Error(`a nota ${key} não foi autorizada`);
+      await pause();
+    }
+  }
+}
+
+/** What is sent to a side at one time. `isTransmitted`: the environment gets each of these notes. */
+export type Load = {
+  readonly side: Side;
+  readonly documento: Documento;
+  readonly command: Parameters<Sender['send']>[0];
+  readonly isTransmitted: boolean;
+};
+
+/** Sends all loads in the same seconds; resolves when the last note of each is authorised. */
+export async function runLoads(scene: Scene, loads: readonly Load[]): Promise<readonly Sent[]> {
+  const held = await countReceived(scene);
+  await Promise.all(loads.map(({ side, command, documento }) => side.sender.make(command.count, documento)));
+  const results = await Promise.all(loads.map(({ side, command }) => side.sender.send(command)));
+  for (const result of results) checkSent(result);
+  const transmitted = loads.filter(({ isTransmitted }) => isTransmitted);
+  await waitReceived(
+    scene,
+    transmitted.reduce((sum, { command }) => sum + command.count, held),
+  );
+  await Promise.all(loads.map(({ side }, place) => side.waitAuthorised(results[place]!)));
+  return results;
+}
+
+/** Notes that the environment has. */
+async function countReceived({ simulator }: Scene): Promise<number> {
+  return ((await simulator.ask('/estado')) as { readonly documentos: number }).documentos;
+}
+
+/** Waits until the environment has so many notes. */
+export async function waitReceived(scene: Scene, notes: number): Promise<void> {
+  const began = performance.now();
+  for (;;) {
+    const received = await countReceived(scene);
+    if (received >= notes) return;
+    if (performance.now() - began > SETTLED_MAX_MS) throw new Error(`o ADN recebeu ${received} de ${notes} notas`);
+    await pause();
+  }
+}
+
+function pause(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+}
+
+/** A figure of notes that were refused is no figure, and a remark is work that an ordinary note does not make. */
+function checkSent({ failures, firstFailure, remarks }: Sent): void {
+  if (failures > 0) throw new Error(`${failures} notas não foram emitidas; a primeira: ${firstFailure}`);
+  if (remarks.length > 0) throw new Error(`o documento da medida recebe avisos: ${remarks.join(', ')}`);
+}
+
+/** The yardstick as a side: it gets the same documents, and authorises nothing. */
+export async function openYardstick({ dataDir, providers }: Omit<Place, 'tree'>, { stage }: Scene): Promise<Side> {
+  await mkdir(dataDir, { recursive: true, mode: 0o755 });
+  const { ancoras, municipio } = stage.pki;
+  const autoridades = readdirSync(ancoras).map((name) => readFileSync(path.join(ancoras, name), 'utf8'));
+  const order: YardstickOrder = { dataDir, packages: await installYardstick(), providers, municipio, autoridades };
+  const child = fork(path.join(import.meta.dirname, 'yardstick.ts'), [JSON.stringify(order)]);
+  const where = { ...addressOf(await askChild<string>(child)), path: '/nfse' };
+  const sender = startSender({ ...where, providers, isSigned: true, firstNumber: 1 });
+  return {
+    pid: child.pid!,
+    dataDir,
+    sender,
+    waitAuthorised: () => Promise.resolve(),
+    end: async () => {
+      await sender.end();
+      await endOf(child);
+    },
+  };
+}
+
+/** The folder with the packages of the yardstick, installed once for each content of its lock file. */
+async function installYardstick(): Promise<string> {
+  const from = path.join(import.meta.dirname, 'regua');
+  const lock = readFileSync(path.join(from, 'package-lock.json'));
+  const name = `regua-${createHash('sha256').update(lock).digest('hex').slice(0, 16)}`;
+  const folder = path.join(ROOT, 'node_modules/.cache/nfse', name);
+  if (existsSync(folder)) return folder;
+  const begun = `${folder}-${process.pid}`;
+  mkdirSync(path.dirname(folder), { recursive: true });
+  cpSync(from, begun, { recursive: true });
+  await install(begun);
+  renameSync(begun, folder);
+  return folder;
+}
+
+export type FloorProcess = { measure(): Promise<Floor>; end(): Promise<void> };
+
+/** The floor in a process of its own, for the ordinary document. */
+export function openFloor({ dataDir, providers }: Omit<Place, 'tree'>, { stage }: Scene): FloorProcess {
+  mkdirSync(dataDir, { recursive: true, mode: 0o755 });
+  const { municipio, adn } = stage.pki;
+  const template = exampleXml(patchOf('comum', true));
+  const order: FloorOrder = { dataDir, template, providers, municipio, servidor: adn };
+  const child = fork(path.join(import.meta.dirname, 'floor.ts'), [JSON.stringify(order)]);
+  return { measure: () => askChild<Floor>(child, { kind: 'measure' }), end: () => endOf(child) };
+}
