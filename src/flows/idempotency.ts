@@ -4,7 +4,7 @@
  * A key belongs to the CNPJ or CPF in whose name it comes, the provider of a DPS or the author of an event, and counts from when it is known who asks: nothing is looked for, answered
  * or kept under it before the signature holds. What is refused before that leaves no mark.
  */
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { statusOf } from '../fiscal/errors.ts';
 import type { Aviso, Fault, Refusal } from '../fiscal/fault.ts';
 import type { EventoRow } from '../store/evento-rows.ts';
@@ -178,5 +178,5 @@ function aboutKey(codigo: string, mensagem: string): Fault {
 }
 
 function sha256(data: string | Uint8Array): Buffer {
-  return createHash('sha256').update(data).digest();
+  return hash('sha256', data, 'buffer');
 }

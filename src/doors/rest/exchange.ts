@@ -75,12 +75,18 @@ function readBody(exchange: Exchange, max: number): Promise<Buffer | BodyTrouble
       body ??= coming.begin(incoming.socket.remoteAddress ?? '', () => settle('crowded'));
       body.grow(isFirst ? size : chunk.length);
     };
-    // Copied also when it came in one piece, which is a view of a larger block that would be kept with it.
-    const onEnd = (): void => settle(Buffer.concat(chunks, size));
+    const onEnd = (): void => settle(joinPieces(chunks, size));
     const onBroken = (): void => settle(exchange.broken ?? 'gone');
     exchange.endReading = onBroken;
     incoming.on('data', onData).on('end', onEnd).on('close', onBroken).on('error', onBroken);
   });
+}
+
+/** A body as one buffer. A piece is a view of the block that came: it is copied where most of that block is something else. */
+function joinPieces(pieces: readonly Buffer[], size: number): Buffer {
+  const [first] = pieces;
+  if (pieces.length === 1 && first !== undefined && first.buffer.byteLength <= 2 * size) return first;
+  return Buffer.concat(pieces, size);
 }
 
 export function send(exchange: Exchange, request: HttpRequest, answer: HttpAnswer, closing: boolean): void {
