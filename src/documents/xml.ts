@@ -4,6 +4,7 @@
  * No document type, no entity beyond the five, no network, no external file. Size, depth and number of elements are bounded
  * before the content is read. `../fiscal/layout` knows what the elements mean.
  */
+import { hash, randomInt } from 'node:crypto';
 import {
   ParseOption,
   XmlC14NMode,
@@ -19,6 +20,8 @@ import type { Elemento } from '../fiscal/layout/tree.ts';
 import { type CanonicalReading, readCanonical } from './canonical.ts';
 import { declarationFault, decodeXml, isWide, quickText, XML_DECLARATION } from './encoding.ts';
 import { type Place, placesIn } from './places.ts';
+import { canonicalOfPlain } from './plain-xml.ts';
+import { XML_DIFFERENCES, type XmlDifference } from './xml-differences.ts';
 import { MARGIN_MAX, marginsOf } from './xml-margins.ts';
 import { DPS_NAMESPACE, PARSER_LIMITS, translateMessage, type XmlSentence } from './xml-messages.ts';
 
@@ -83,14 +86,35 @@ const NAMESPACE_LENGTH_MAX = 128;
 /** A shorter document cannot reach a limit that matters. */
 const SMALL_BYTES = 8_192;
 
+/** One plain document in so many is read by libxml2 as well, and the two are compared. Nobody outside knows which. */
+const COMPARED_ONE_IN = 1_000;
+
 /**
  * Parses a document. Answers E201 with line, column and the way to mend it when the bytes are not well-formed XML, or
  * use what this service does not take (DOCTYPE, entities of their own, absurd depth or size).
  *
- * What is handed on was read from the canonical form that libxml2 made of the document: the very text that a signature
- * is checked over.
+ * What is handed on was read from the canonical form of the document: the very text that a signature is checked over. libxml2 writes
+ * it, or `writePlain` for a document so plain that libxml2 would write the same (D-354).
  */
-export function readXml(bytes: Uint8Array): XmlReading {
+export function readXml(bytes: Uint8Array, writePlain: typeof canonicalOfPlain = canonicalOfPlain): XmlReading {
+  const plain = writePlain(bytes, LIMITS);
+  if (plain !== undefined && randomInt(COMPARED_ONE_IN) > 0) return readingOf(bytes, plain, true);
+  const canonical = canonicalise(bytes);
+  if (plain !== undefined && plain !== canonical) reportDifference(bytes, canonical);
+  return typeof canonical === 'string' ? readingOf(bytes, canonical, false) : canonical;
+}
+
+function reportDifference(bytes: Uint8Array, canonical: string | XmlRefusal): void {
+  const aspecto = typeof canonical === 'string' ? 'forma canônica' : 'recusa';
+  XML_DIFFERENCES.publish({
+    resumo: hash('sha256', bytes, 'hex'),
+    bytes: bytes.length,
+    aspecto,
+  } satisfies XmlDifference);
+}
+
+/** The exclusive canonical form of a document, written by libxml2. */
+function canonicalise(bytes: Uint8Array): string | XmlRefusal {
   const quick = quickText(bytes);
   const misdeclared = declarationFault(bytes, quick);
   if (misdeclared !== undefined) {
@@ -113,16 +137,19 @@ export function readXml(bytes: Uint8Array): XmlReading {
     const said = detail?.message ?? error.message;
     return (PARSER_LIMITS.test(said) ? notTaken : malformed)(translateMessage(said), position);
   }
-  let canonical: string;
   try {
     // An encoding in which the text before the parser did not show it.
     if (document.dtd !== null) return notTaken({ mensagem: DOCTYPE_REFUSED }, START, '<!DOCTYPE');
-    canonical = document.canonicalizeToString({ mode: XmlC14NMode.XML_C14N_EXCLUSIVE_1_0 });
+    return document.canonicalizeToString({ mode: XmlC14NMode.XML_C14N_EXCLUSIVE_1_0 });
   } catch {
     return relativeNamespace(bytes);
   } finally {
     document.dispose();
   }
+}
+
+/** Reads a document out of its canonical form. `isPlain`: it has neither comments nor instructions. */
+function readingOf(bytes: Uint8Array, canonical: string, isPlain: boolean): XmlReading {
   const read = readCanonical(canonical, LIMITS);
   if ('strangeNamespace' in read) return strangeNamespace(bytes, read.strangeNamespace);
   if ('limit' in read) return beyond(read.limit);
@@ -146,10 +173,10 @@ export function readXml(bytes: Uint8Array): XmlReading {
     canonicalOf: read.canonicalOf,
     rootWithout: read.rootWithout,
     inclusive: () => {
-      inclusive ??= readInclusive(bytes, quick);
+      inclusive ??= readInclusive(bytes);
       return 'root' in inclusive ? inclusive : undefined;
     },
-    strayMarkup: () => strayMarkupIn(quick, text),
+    strayMarkup: () => (isPlain ? undefined : strayMarkupIn(quickText(bytes), text)),
   };
 }
 
@@ -164,9 +191,9 @@ export function readOwnXml(bytes: Uint8Array): Elemento {
 export const INCLUSIVE_PREFIXES_MAX = 16;
 
 /** A document that {@link readXml} has read, in the form that keeps declarations which nobody uses. */
-function readInclusive(bytes: Uint8Array, quick: string): ReturnType<typeof readCanonical> {
+function readInclusive(bytes: Uint8Array): ReturnType<typeof readCanonical> {
   const prefixes = new Set<string>();
-  for (const { 0: found } of quick.matchAll(/xmlns:[^\s=]+/g)) {
+  for (const { 0: found } of quickText(bytes).matchAll(/xmlns:[^\s=]+/g)) {
     if (prefixes.add(found).size > INCLUSIVE_PREFIXES_MAX) return { limit: `${INCLUSIVE_PREFIXES_MAX} prefixos` };
   }
   const document = XmlDocument.fromBuffer(bytes, { option: OPTIONS });
@@ -269,7 +296,7 @@ const MARKUP_WITHOUT_TAGS = [
 const [SPACE, QUOTE, APOSTROPHE, SLASH, LESS, EQUALS, GREATER, LETTER_X] = [32, 34, 39, 47, 60, 61, 62, 120];
 
 /** An address with characters that are markup: tools do not agree on how its canonical form is written. */
-function strangeNamespace(bytes: Uint8Array, address: string): XmlReading {
+function strangeNamespace(bytes: Uint8Array, address: string): XmlRefusal {
   const text = decodeXml(bytes);
   const found = /\sxmlns(?::[^\s=]+)?\s*=\s*(?:"[^"]*[&<>][^"]*"|'[^']*[&"<>][^']*')/.exec(text);
   const position = found === null ? START : placeOf(text, found.index + 1);
@@ -278,7 +305,7 @@ function strangeNamespace(bytes: Uint8Array, address: string): XmlReading {
 }
 
 /** The canonical form is not defined for a namespace that is no absolute address; nor is it the one of the layout. */
-function relativeNamespace(bytes: Uint8Array): XmlReading {
+function relativeNamespace(bytes: Uint8Array): XmlRefusal {
   const text = decodeXml(bytes);
   for (const match of text.matchAll(/\sxmlns(?::[^\s=]+)?\s*=\s*(?:"([^"]*)"|'([^']*)')/g)) {
     const address = match[1] ?? match[2]!;

@@ -1,5 +1,6 @@
 /** The log says nothing personal, not even when the database quotes the row that it refuses. */
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import { test } from 'node:test';
 import { freshPool } from '../../test/support/database.ts';
 import { safeError } from './log.ts';
@@ -28,4 +29,28 @@ test('an error of ours is told whole', () => {
   assert.equal(told.type, 'RangeError');
   assert.equal(told.message, 'no such move');
   assert.match(told.stack, /log\.test\.ts/);
+});
+
+test('a difference of the two readers of XML is told at the highest level', () => {
+  const script = `
+    import { createLog } from '${new URL('./log.ts', import.meta.url)}';
+    import { readXml } from '${new URL('../documents/xml.ts', import.meta.url)}';
+    createLog('info');
+    for (let run = 0; run < 20_000; run += 1) readXml(Buffer.from('<a>Maria Exemplo</a>'), () => '<a>outra</a>');
+  `;
+  const { stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', script], { encoding: 'utf8' });
+  const [line] = stderr.split('\n').filter((one) => one.startsWith('{'));
+  const { level, resumo, bytes, aspecto, msg } = JSON.parse(line!);
+  assert.deepEqual(
+    { level, resumo, bytes, aspecto, msg },
+    {
+      level: 60,
+      // printf '<a>Maria Exemplo</a>' | sha256sum
+      resumo: 'c82b43f46d55a0c8f1e05029bb9b9e37c0f18596e071870652e4084e905ed411',
+      bytes: 20,
+      aspecto: 'forma canônica',
+      msg: 'as duas leituras de um XML diferem; vale a da libxml2',
+    },
+  );
+  assert.doesNotMatch(stderr, /Maria|outra/);
 });

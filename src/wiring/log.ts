@@ -3,6 +3,7 @@
  * keys.
  */
 import pino from 'pino';
+import { XML_DIFFERENCES, type XmlDifference } from '../documents/xml-differences.ts';
 
 export type Logger = pino.Logger;
 
@@ -29,6 +30,9 @@ export function createLog(level: string): { log: Logger; flush: () => void } {
     { level, base: null, timestamp: pino.stdTimeFunctions.isoTime, serializers: { err: safeError } },
     destination,
   );
+  XML_DIFFERENCES.subscribe((difference) => {
+    log.fatal(difference as XmlDifference, 'as duas leituras de um XML diferem; vale a da libxml2');
+  });
   return {
     log,
     flush: () => {
