@@ -39,11 +39,13 @@ export function cutExclusive(layout: CanonicalLayout, index: number): string {
   const { text, starts, ends, lengths, parents } = layout;
   const [start, end] = [starts[index]!, ends[index]!];
   const inherited = inForce(scopeAbove(layout, index));
-  if (inherited.size === 0) return text.slice(start, end);
+  const own = ownOf(layout, index);
+  const isDeclaredAnew = own !== undefined && own.get('') !== '' && inherited.keys().every((prefix) => own.has(prefix));
+  if (inherited.size === 0 || isDeclaredAnew) return text.slice(start, end);
   const nameStart = start + 1;
   const [only] = inherited;
   const name = text.slice(nameStart, nameStart + lengths[index]!);
-  if (inherited.size === 1 && only![0] === prefixOf(name) && ownOf(layout, index) === undefined) {
+  if (inherited.size === 1 && only![0] === prefixOf(name) && own === undefined) {
     // The usual document has one namespace, and then all that lacks is its declaration at the apex.
     return `<${name}${writeDeclarations(inherited, false)}${text.slice(nameStart + name.length, end)}`;
   }
@@ -59,22 +61,22 @@ export function cutExclusive(layout: CanonicalLayout, index: number): string {
       declared.push(above);
       continue;
     }
-    const own = ownOf(layout, at);
+    const its = ownOf(layout, at);
     const made = new Map<string, string>();
     for (const prefix of prefixesIn(layout, at)) {
-      const uri = own?.has(prefix) || isDeclared(prefix, above) ? undefined : inherited.get(prefix);
+      const uri = its?.has(prefix) || isDeclared(prefix, above) ? undefined : inherited.get(prefix);
       if (uri !== undefined) made.set(prefix, uri);
     }
-    const isIdle = own?.get('') === '' && !isDeclared('', above);
-    if (own === undefined && made.size === 0) {
+    const isIdle = its?.get('') === '' && !isDeclared('', above);
+    if (its === undefined && made.size === 0) {
       declared.push(above);
       continue;
     }
-    const all = new Map([...(own ?? []), ...made]);
+    const all = new Map([...(its ?? []), ...made]);
     declared.push({ own: all, outer: above });
     if (made.size === 0 && !isIdle) continue;
     pieces.push(text.slice(copied, nameEnd), writeDeclarations(all, isIdle));
-    copied = endOfDeclarations(text, nameEnd, own);
+    copied = endOfDeclarations(text, nameEnd, its);
   }
   pieces.push(text.slice(copied, end));
   return pieces.join('');

@@ -67,7 +67,7 @@ test('the document as it is has no fault but its value', () => {
   assert.ok(certificate !== undefined && faults[0]!.mensagem.includes(nameOf(certificate)));
   assert.deepEqual(resumo, { declarado: DIGEST, calculado: DIGEST });
   assert.deepEqual(valor, Buffer.from(VALUE, 'base64'));
-  const said = perfil.map(({ onde, encontrado, exigido }) => [
+  const said = perfil().map(({ onde, encontrado, exigido }) => [
     onde.replace('/DPS/Signature/SignedInfo', ''),
     encontrado,
     exigido,
@@ -430,7 +430,7 @@ test('of several certificates none is the signer’s; of one beside something el
 
 test('what was found is told as it stands: nothing of a URI that is not there, the beginning of a certificate', () => {
   const { faults, perfil } = check(changed([' URI="#DPS1"', '']));
-  assert.deepEqual([faults[0]!.encontrado, perfil.at(-1)!.encontrado], ['', '']);
+  assert.deepEqual([faults[0]!.encontrado, perfil().at(-1)!.encontrado], ['', '']);
   const broken = check(changed([CERTIFICATE, `*${CERTIFICATE}`])).faults[0]!;
   assert.equal(broken.encontrado, `*${CERTIFICATE.slice(0, 39)}`);
 });

@@ -11,6 +11,7 @@ import { describeFault, type Fault, type FaultText, quoted } from '../fiscal/fau
 import { attributeOf } from '../fiscal/layout/tree.ts';
 import { type Certificate, readCertificate } from './certificate.ts';
 import { nearMissOfDigest, nearMissOfValue } from './near-misses.ts';
+import { ordinarySignatureOf } from './ordinary-signature.ts';
 import { checkReference, type Parts, type ProfileLine, partsOf } from './signature-parts.ts';
 import { type SignedProfile, shapeOf } from './signature-shape.ts';
 import type { XmlDocumentReading } from './xml.ts';
@@ -25,7 +26,7 @@ export type SignatureReading = {
   readonly assinado: string | undefined;
   readonly signedInfo: string | undefined;
   readonly resumo: { readonly declarado: string; readonly calculado: string } | undefined;
-  readonly perfil: readonly ProfileLine[];
+  readonly perfil: () => readonly ProfileLine[];
 };
 
 const NOTHING: Omit<SignatureReading, 'faults'> = {
@@ -34,22 +35,30 @@ const NOTHING: Omit<SignatureReading, 'faults'> = {
   assinado: undefined,
   signedInfo: undefined,
   resumo: undefined,
-  perfil: [],
+  perfil: () => [],
 };
 
 /** Checks the signature of a document that was read. The certificate itself is not judged here. */
-export function checkSignature(reading: XmlDocumentReading, profile: SignedProfile): SignatureReading {
+export function checkSignature(
+  reading: XmlDocumentReading,
+  profile: SignedProfile,
+  findOrdinary = ordinarySignatureOf,
+): SignatureReading {
   const { root } = reading;
-  const shape = shapeOf(reading, profile);
+  const ordinary = findOrdinary(reading, profile);
+  const shape = ordinary ?? shapeOf(reading, profile);
   const { element, signature } = shape;
   // Other faults are told only where it is plain which signature is meant for which element.
   if (element === undefined || signature === undefined) return { ...NOTHING, faults: shape.faults };
   const base = `/${root.name}/Signature`;
-  const parts = partsOf(signature, base);
+  const lookInto = (): Parts => {
+    const found = partsOf(signature, base);
+    found.faults.unshift(...shape.faults);
+    checkReference(found, attributeOf(element, 'Id'), profile, base);
+    return found;
+  };
+  const parts = ordinary?.parts ?? lookInto();
   const { faults } = parts;
-  faults.unshift(...shape.faults);
-  const id = attributeOf(element, 'Id');
-  checkReference(parts, id, profile, base);
 
   const assinado = reading.canonicalOf(element);
   const calculado = hash('sha256', assinado, 'base64');
@@ -74,7 +83,15 @@ export function checkSignature(reading: XmlDocumentReading, profile: SignedProfi
   if (certificate !== undefined && signedInfo !== undefined && valor !== undefined) {
     checkValue(reading, parts, { signedInfo, assinado, valor }, certificate, base);
   }
-  return { faults, certificate, valor, assinado, signedInfo, resumo, perfil: parts.profile };
+  return {
+    faults,
+    certificate,
+    valor,
+    assinado,
+    signedInfo,
+    resumo,
+    perfil: () => (ordinary === undefined ? parts : lookInto()).profile,
+  };
 }
 
 /** Says what to change in DigestValue, whatever is wrong with it: the value that it must have. */

@@ -17,8 +17,7 @@ export type Signer = { readonly key: KeyObject; readonly certificate: Certificat
 export type SignatureValue = { readonly value: Buffer; readonly certificate: Buffer };
 
 /** Canonical as it stands, but for the declaration that canonicalising gives to SignedInfo. */
-function signedInfoOf(canonical: string, id: string): string {
-  const digest = hash('sha256', canonical, 'base64');
+function signedInfoOf(digest: string, id: string): string {
   return (
     `<CanonicalizationMethod Algorithm="${REQUIRED.CanonicalizationMethod}"></CanonicalizationMethod>` +
     `<SignatureMethod Algorithm="${REQUIRED.SignatureMethod}"></SignatureMethod>` +
@@ -34,16 +33,32 @@ function signedInfoOf(canonical: string, id: string): string {
  * share the vector units of a core, and both together are slower than one after the other (measured).
  */
 export function signatureValueOf(canonical: string, id: string, { key }: Signer): Buffer {
-  const text = `<SignedInfo xmlns="${DSIG}">${signedInfoOf(canonical, id)}</SignedInfo>`;
+  const text = `<SignedInfo xmlns="${DSIG}">${signedInfoOf(digestOf(canonical), id)}</SignedInfo>`;
   return sign('sha256', Buffer.from(text, 'utf8'), key);
 }
 
-/** The `Signature` element with a value that {@link signatureValueOf} made. It is its own canonical form. */
+/** The `Signature` element with a value that {@link signatureValueOf} made. */
 export function signatureElement(canonical: string, id: string, { value, certificate }: SignatureValue): string {
+  return writeSignature(id, {
+    digest: digestOf(canonical),
+    value: value.toString('base64'),
+    certificate: certificate.toString('base64'),
+  });
+}
+
+function digestOf(canonical: string): string {
+  return hash('sha256', canonical, 'base64');
+}
+
+/** Texts in Base64. */
+type SignatureTexts = { readonly digest: string; readonly value: string; readonly certificate: string };
+
+/** The `Signature` element with these texts. It is its own canonical form. */
+export function writeSignature(id: string, { digest, value, certificate }: SignatureTexts): string {
   return (
-    `<Signature xmlns="${DSIG}"><SignedInfo>${signedInfoOf(canonical, id)}</SignedInfo>` +
-    `<SignatureValue>${value.toString('base64')}</SignatureValue><KeyInfo><X509Data>` +
-    `<X509Certificate>${certificate.toString('base64')}</X509Certificate></X509Data></KeyInfo></Signature>`
+    `<Signature xmlns="${DSIG}"><SignedInfo>${signedInfoOf(digest, id)}</SignedInfo>` +
+    `<SignatureValue>${value}</SignatureValue><KeyInfo><X509Data>` +
+    `<X509Certificate>${certificate}</X509Certificate></X509Data></KeyInfo></Signature>`
   );
 }
 

@@ -198,8 +198,9 @@ function declaredIn(root: Elemento): string | undefined {
 
 /** The lines of the profile as they were found; all that is required, when there is no signature to look at. */
 function linesOf({ perfil, faults }: DpsSignature, { root }: XmlDocumentReading): readonly AlgorithmLine[] {
-  if (perfil.length > 0) {
-    return perfil.map(({ onde, encontrado, exigido }) => ({
+  const found = perfil();
+  if (found.length > 0) {
+    return found.map(({ onde, encontrado, exigido }) => ({
       onde,
       encontrado: encontrado === '' ? null : cutText(encontrado),
       exigido: cutText(exigido),

@@ -1,0 +1,65 @@
+/**
+ * Recognises the signature that nearly all documents have by its text (D-355): the text that this service writes when it signs. What is
+ * recognised is in its place and of the profile, so it need not be looked at element by element. Nothing is refused here.
+ */
+import { isBlank } from '../fiscal/layout/check-text.ts';
+import { attributeOf, type Elemento } from '../fiscal/layout/tree.ts';
+import type { Parts } from './signature-parts.ts';
+import type { SignedProfile } from './signature-shape.ts';
+import { writeSignature } from './signing.ts';
+import type { XmlDocumentReading } from './xml.ts';
+
+type OrdinarySignature = {
+  readonly faults: readonly [];
+  readonly element: Elemento;
+  readonly signature: Elemento;
+  readonly parts: Parts;
+};
+
+/**
+ * The signed element and its signature, where they stand alone below the root, in their order, without anything that could be taken for
+ * either, and the signature is the text that {@link writeSignature} writes with its digest, value and certificate. Undefined otherwise.
+ */
+export function ordinarySignatureOf(
+  reading: XmlDocumentReading,
+  { signed }: SignedProfile,
+): OrdinarySignature | undefined {
+  const { root } = reading;
+  const [element, signature] = root.children;
+  if (element?.name !== signed || signature === undefined || root.children.length > 2) return undefined;
+  const id = soleIdOf(element);
+  const isAlone =
+    id !== undefined &&
+    root.attributes.every(({ name }) => !/^id$/i.test(name)) &&
+    isBlank(root.text) &&
+    reading.strayMarkup() === undefined &&
+    hasPlainContent(element, signed);
+  if (!isAlone) return undefined;
+  const [signedInfo, signatureValue, keyInfo] = signature.children;
+  const reference = signedInfo?.children[2];
+  const digestValue = reference?.children[2];
+  const certificate = keyInfo?.children[0]?.children[0];
+  if (signatureValue === undefined || digestValue === undefined || certificate === undefined) return undefined;
+  // Each text comes from the place where it is compared: one with markup in it is longer there, and does not fit.
+  if (attributeOf(reference!, 'URI') !== `#${id}`) return undefined;
+  const texts = { digest: digestValue.text, value: signatureValue.text, certificate: certificate.text };
+  if (reading.canonicalOf(signature) !== writeSignature(id, texts)) return undefined;
+  const certificates = [certificate];
+  const parts = { faults: [], profile: [], signedInfo, reference, digestValue, signatureValue, certificates };
+  return { faults: [], element, signature, parts };
+}
+
+/** The identifier of an element that has no other attribute. */
+function soleIdOf({ attributes: [first, ...others] }: Elemento): string | undefined {
+  const isSole = first?.name === 'Id' && first.namespace === '' && first.value !== '' && others.length === 0;
+  return isSole ? first.value : undefined;
+}
+
+/** Whether nothing in an element has an attribute, or the name of what is signed or of a signature. */
+function hasPlainContent({ children }: Elemento, signed: string): boolean {
+  for (const child of children) {
+    if (child.attributes.length > 0 || child.name === signed || child.name === 'Signature') return false;
+    if (!hasPlainContent(child, signed)) return false;
+  }
+  return true;
+}
