@@ -20,6 +20,11 @@ export function placesIn(text: string): (offset: number) => Place {
 
 function startsOfLines(text: string): number[] {
   const starts = [0];
+  // Most texts end their lines with LF alone, which is found without a match for each.
+  if (!text.includes('\r')) {
+    for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) starts.push(at + 1);
+    return starts;
+  }
   for (const { index, 0: end } of text.matchAll(/\r\n?|\n/g)) starts.push(index + end.length);
   return starts;
 }

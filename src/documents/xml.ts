@@ -293,7 +293,8 @@ const MARKUP_WITHOUT_TAGS = [
   ['<?', '?>'],
 ] as const;
 
-const [SPACE, QUOTE, APOSTROPHE, SLASH, LESS, EQUALS, GREATER, LETTER_X] = [32, 34, 39, 47, 60, 61, 62, 120];
+const [SPACE, EXCLAMATION, QUOTE, APOSTROPHE, SLASH, LESS, EQUALS, GREATER] = [32, 33, 34, 39, 47, 60, 61, 62];
+const [QUESTION, LETTER_X] = [63, 120];
 
 /** An address with characters that are markup: tools do not agree on how its canonical form is written. */
 function strangeNamespace(bytes: Uint8Array, address: string): XmlRefusal {
@@ -364,32 +365,29 @@ const MARKUP =
   /<!--[\s\S]*?-->|<!\[CDATA\[[\s\S]*?\]\]>|<\?[\s\S]*?\?>|<\/[^>]*>|<[^\s/!?>](?:[^>"']|"[^"]*"|'[^']*')*>/g;
 
 /**
- * Where the start tags of a text begin, in their order. Of well-formed XML: there a `<` always opens markup, so looking for
- * it is enough, which costs a tenth of reading the tags as {@link MARKUP} does.
+ * Where the next start tag of a text begins; -1 where there is none. Of well-formed XML: there a `<` always opens markup, so looking
+ * for it is enough, which costs a tenth of reading the tags as {@link MARKUP} does.
  */
-function* startTags(text: string): Generator<number, undefined> {
-  for (let at = text.indexOf('<'); at >= 0; at = text.indexOf('<', at + 1)) {
-    const second = text.charAt(at + 1);
-    if (second === '/') continue;
-    if (second !== '!' && second !== '?') yield at;
-    else {
-      const [opening, closing] = MARKUP_WITHOUT_TAGS.find(([one]) => text.startsWith(one, at)) ?? ['<', '>'];
-      const end = text.indexOf(closing, at + opening.length);
-      if (end < 0) return;
-      at = end;
-    }
+function nextStartTag(text: string, from: number): number {
+  for (let at = text.indexOf('<', from); at >= 0; at = text.indexOf('<', at + 1)) {
+    const second = text.charCodeAt(at + 1);
+    if (second === SLASH) continue;
+    if (second !== EXCLAMATION && second !== QUESTION) return at;
+    const [opening, closing] = MARKUP_WITHOUT_TAGS.find(([one]) => text.startsWith(one, at)) ?? ['<', '>'];
+    at = text.indexOf(closing, at + opening.length);
+    if (at < 0) return -1;
   }
+  return -1;
 }
 
 /** Line and column of start tags, by their number. libxml2 keeps lines only, so the text is walked once more, as far as is asked. */
 function placesOfTags(text: string): (index: number) => Place {
   const placeAt = placesIn(text);
-  const walk = startTags(text);
   const starts: number[] = [];
   return (index) => {
     while (starts.length <= index) {
-      const { value: start } = walk.next();
-      if (start === undefined) return START;
+      const start = nextStartTag(text, starts.length === 0 ? 0 : starts.at(-1)! + 1);
+      if (start < 0) return START;
       starts.push(start);
     }
     return placeAt(starts[index]!);

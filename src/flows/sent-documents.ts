@@ -235,11 +235,12 @@ export function readDpsSignature(reading: XmlDocumentReading, trust: Trust, at: 
 
 /** The CNPJ or CPF of the provider as it stands, before the layout is judged. */
 function documentOfPrest(root: Elemento): string | undefined {
-  for (const name of ['CNPJ', 'CPF']) {
-    const found = locate(root, `/DPS/infDPS/prest/${name}`, isSpellingOf);
-    if (found.name === name) return found.text.trim();
-  }
-  return undefined;
+  const prest = root.name === 'DPS' ? childOf(childOf(root, 'infDPS'), 'prest') : undefined;
+  return (childOf(prest, 'CNPJ') ?? childOf(prest, 'CPF'))?.text.trim();
+}
+
+function childOf(element: Elemento | undefined, name: string): Elemento | undefined {
+  return element?.children.find((child) => child.name === name);
 }
 
 /** D-24: the CNPJ or CPF that a JSON body names as its provider, before anything in it is judged. An event names nobody. */

@@ -47,9 +47,9 @@ export function locate(
   same: (tag: string, name: string) => boolean = (tag, name) => tag === name,
 ): Elemento {
   let place = root;
-  const [, first, ...steps] = xpath.split('/');
-  if (first === undefined || !same(root.name, first)) return place;
-  for (const step of steps) {
+  const steps = xpath.split('/');
+  if (steps.length < 2 || !same(root.name, steps[1]!)) return place;
+  for (const step of steps.slice(2)) {
     const next = step.startsWith('@') ? undefined : childAt(place, step, same);
     if (next === undefined) return place;
     place = next;
