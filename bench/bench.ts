@@ -82,8 +82,8 @@ function pathOf({ documento, json, sandbox }: Options): Path {
 function danfseRows(): [string, string][] {
   const { ordinary, longest, bytes } = danfseFigures();
   return [
-    ['DANFSe por segundo, nota comum', `${ordinary.toFixed(0)} (1 núcleo)`],
-    ['DANFSe por segundo, textos mais longos', `${longest.toFixed(0)} (1 núcleo)`],
+    ['DANFSe por segundo, nota comum', `${ordinary.toFixed(0)} (segundo de CPU)`],
+    ['DANFSe por segundo, textos mais longos', `${longest.toFixed(0)} (segundo de CPU)`],
     ['tamanho do PDF da nota comum', `${bytes} bytes`],
   ];
 }
