@@ -3,6 +3,7 @@ import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { benchCatalogos } from './catalogos.ts';
+import { nameOwnTree } from './commit.ts';
 import { benchComparison } from './comparar.ts';
 import { benchCusto } from './custo.ts';
 import { danfseFigures } from './danfse.ts';
@@ -46,6 +47,7 @@ async function bench(options: Options): Promise<void> {
 
 async function benchIssuing(dataDir: string, options: Options): Promise<void> {
   const common = {
+    commit: await nameOwnTree(),
     path: pathOf(options),
     starts: countOf(options, 'partidas'),
     windows: countOf(options, 'janelas'),
@@ -65,7 +67,7 @@ async function benchIssuing(dataDir: string, options: Options): Promise<void> {
     );
   } else {
     const measured = await measure(dataDir, common);
-    const conditions = await describeConditions(common, measured.foreign);
+    const conditions = describeConditions(common, measured.foreign);
     printMeasured(measured, conditions);
     if (options.graficos) saveMeasured(measured, conditions);
   }

@@ -12,6 +12,8 @@ import { describeConditions, printTables, saveComparison, type Table } from './r
 import { openScene, openSide, type Path, type Place, preparePlace, runLoads, type Scene, type Side } from './scene.ts';
 
 export type WindowOptions = {
+  /** This one, as it was when the measure began. */
+  readonly commit: string;
   /** Starts of what is measured, each with so many windows: what a process draws at its start, in memory and in V8, is drawn again. */
   readonly starts: number;
   readonly windows: number;
@@ -31,7 +33,7 @@ export const NUMBERS_A_START = 10_000_000;
 
 export async function benchComparison(dataDir: string, options: ComparisonOptions): Promise<void> {
   const { ref, providers, starts } = options;
-  const name = await git('rev-parse', '--short', `${ref}^{commit}`);
+  const name = await git('rev-parse', '--short', '--verify', '--end-of-options', `${ref}^{commit}`);
   const other = await checkOut(ref, path.join(dataDir, 'outro'));
   // Two lists of providers: the same one would make the same access keys twice, which the environment refuses.
   const scene = await openScene(dataDir, 2 * providers);
@@ -51,7 +53,7 @@ export async function benchComparison(dataDir: string, options: ComparisonOption
     }
     const after = machineTimes(process.pid);
     const foreign = Math.max(0, 1 - (after.own - before.own) / (after.all - before.all));
-    const conditions = await describeConditions(options, foreign);
+    const conditions = describeConditions(options, foreign);
     const compared = rowsHere(HAS_THREADS).map((row) => ({ row, ...compareWindows(windows, row) }));
     const table = tableOf(compared, `CPU por nota, ao lado de ${ref === name ? ref : `${ref} (${name})`}`);
     printTables([table], conditions);

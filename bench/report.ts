@@ -3,7 +3,6 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import path from 'node:path';
 import { ROOT } from '../scripts/stage.ts';
-import { nameOwnTree } from './commit.ts';
 import type { WindowOptions } from './comparar.ts';
 import { HAS_THREADS } from './cpu.ts';
 import { DOCUMENTOS, type Documento } from './documents.ts';
@@ -21,12 +20,12 @@ const LEGEND = ['fio que emite', 'fio que transmite', 'fios auxiliares do V8', '
 export type Table = { readonly title: string; readonly head: Row; readonly rows: readonly Row[] };
 
 /** Machine, commit and noise, without which no figure means anything. */
-export async function describeConditions(options: WindowOptions, foreign: number): Promise<readonly string[]> {
+export function describeConditions(options: WindowOptions, foreign: number): readonly string[] {
   const [{ model } = { model: '' }, ...others] = cpus();
-  const { starts, windows, notes, rate, burst } = options;
+  const { commit, starts, windows, notes, rate, burst } = options;
   const load = `${starts} partidas com ${windows} janelas de ${notes} notas, ${rate}/s a cada serviço, ${burst} por vez`;
   return [
-    `commit ${await nameOwnTree()}, ${new Date().toISOString().slice(0, 10)}; Node ${process.versions.node}, ${process.platform}; ${model.trim()}, ${others.length + 1} processadores`,
+    `commit ${commit}, ${new Date().toISOString().slice(0, 10)}; Node ${process.versions.node}, ${process.platform}; ${model.trim()}, ${others.length + 1} processadores`,
     `${load}; outros programas tiveram ${(foreign * 100).toFixed(0)} % do tempo de processador gasto`,
     ...(HAS_THREADS
       ? []
