@@ -113,9 +113,7 @@ class Town {
   }
 
   async evento() {
-    const { store } = this.world;
-    const id = await store.notas.findId(this.municipio.tenant, this.chave);
-    return (await store.eventos.listOf(this.municipio.tenant, id!))[0]!;
+    return (await this.world.store.eventos.listOf(this.municipio.tenant, this.chave))![0]!;
   }
 
   async later<Result>(work: () => Promise<Result>): Promise<Result> {

@@ -77,6 +77,20 @@ async function oneProcess(): Promise<Process & { alfa: string; beta: string }> {
 
 let made = 0;
 
+/** Keys of the notes that were issued, by tenant and id. */
+const CHAVES = new Map<string, string>();
+
+async function eventosOf(
+  store: Store,
+  tenant: string,
+  nota: string,
+  which?: Parameters<Store['eventos']['listOf']>[2],
+): Promise<readonly EventoRow[]> {
+  const rows = await store.eventos.listOf(tenant, CHAVES.get(`${tenant}/${nota}`)!, which);
+  assert.ok(rows !== undefined, 'there is the nota');
+  return rows;
+}
+
 /** Issues a note, as the rows of notes are issued, and returns its id. */
 async function issued(store: Store, tenant: string, substitui?: string): Promise<string> {
   made += 1;
@@ -108,7 +122,9 @@ async function issued(store: Store, tenant: string, substitui?: string): Promise
     }),
   });
   assert.ok('nota' in result);
-  return (await store.notas.findByChave(tenant, `CHAVE${number}`))!.id;
+  const id = (await store.notas.findByChave(tenant, `CHAVE${number}`))!.id;
+  CHAVES.set(`${tenant}/${id}`, result.nota.chave_acesso);
+  return id;
 }
 
 const outcome = (id: string, on: 'autorizacao' | 'recusa') => ({
@@ -281,7 +297,7 @@ describe('a registration', () => {
     );
     assert.equal(numbers.length + conflicts.length, 100);
     assert.ok(conflicts.every((conflict) => conflict === 'sequencia'));
-    const stored = await a.store.eventos.listOfTipo(alfa, nota, CONFIRMACAO);
+    const stored = await eventosOf(a.store, alfa, nota, { codigo: CONFIRMACAO });
     assert.deepEqual(
       stored.map(({ numero_sequencial }) => numero_sequencial),
       upTo(numbers.length),
@@ -423,7 +439,7 @@ describe('a registration', () => {
       client.release();
       assert.deepEqual(await registering, { conflict });
       assert.deepEqual(await a.store.eventos.register(alfa, novo(nota)), { conflict });
-      assert.deepEqual(await a.store.eventos.listOf(alfa, nota), []);
+      assert.deepEqual(await eventosOf(a.store, alfa, nota), []);
     });
   }
 });
@@ -439,7 +455,7 @@ describe('a cancellation', () => {
       );
       const taken = results.filter((result) => !('conflict' in result));
       assert.equal(taken.length, 1);
-      const [winner] = await a.store.eventos.listOf(alfa, nota);
+      const [winner] = await eventosOf(a.store, alfa, nota);
       for (const result of results.filter((one) => 'conflict' in one)) {
         assert.ok(result.conflict === 'cancelamento_aberto');
         assert.equal(result.evento.id, winner!.id);
@@ -497,22 +513,22 @@ describe('readings', () => {
     const foreign = await registered(store, alfa, novo(other));
     const told = (found: readonly EventoRow[]): string[] =>
       found.map(({ codigo_tipo_evento, numero_sequencial }) => `${codigo_tipo_evento}/${numero_sequencial}`);
-    assert.deepEqual(told(await store.eventos.listOf(alfa, nota)), [
+    assert.deepEqual(told(await eventosOf(store, alfa, nota)), [
       `${CONFIRMACAO}/2`,
       `${REJEICAO}/1`,
       `${CONFIRMACAO}/1`,
     ]);
-    assert.deepEqual(told(await store.eventos.listOfTipo(alfa, nota, CONFIRMACAO)), [
+    assert.deepEqual(told(await eventosOf(store, alfa, nota, { codigo: CONFIRMACAO })), [
       `${CONFIRMACAO}/1`,
       `${CONFIRMACAO}/2`,
     ]);
-    assert.deepEqual(await store.eventos.listOfTipo(alfa, nota, CANCELAMENTO), []);
-    assert.equal((await store.eventos.find(alfa, nota, REJEICAO, 1))?.codigo_tipo_evento, REJEICAO);
-    assert.equal(await store.eventos.find(alfa, nota, REJEICAO, 2), undefined);
+    assert.deepEqual(await eventosOf(store, alfa, nota, { codigo: CANCELAMENTO }), []);
+    assert.deepEqual(told(await eventosOf(store, alfa, nota, { codigo: REJEICAO, sequencial: 1 })), [`${REJEICAO}/1`]);
+    assert.deepEqual(await eventosOf(store, alfa, nota, { codigo: REJEICAO, sequencial: 2 }), []);
     assert.equal((await store.eventos.findById(alfa, foreign.id))?.nota, other);
 
-    assert.deepEqual(await store.eventos.listOf(beta, nota), []);
-    assert.equal(await store.eventos.find(beta, nota, REJEICAO, 1), undefined);
+    assert.equal(await store.eventos.listOf(beta, foreign.chave_acesso), undefined);
+    assert.equal(await store.eventos.listOf(alfa, 'NENHUMA'), undefined);
     assert.equal(await store.eventos.findById(beta, foreign.id), undefined);
     assert.equal(await store.eventos.readDocuments(beta, foreign.id), undefined);
     assert.deepEqual(await store.eventos.listTrail(beta, foreign.id), []);
@@ -719,7 +735,7 @@ describe('a claim', () => {
     for (const _ of upTo(2)) await registered(store, alfa, novo(draft));
     const { eventos, moved } = await store.eventos.claim(alfa, NOW, LEASE, POLL, 3, false);
     assert.deepEqual([eventos, moved], [[], 2]);
-    const estados = async (nota: string) => (await store.eventos.listOf(alfa, nota)).map(({ estado }) => estado);
+    const estados = async (nota: string) => (await eventosOf(store, alfa, nota)).map(({ estado }) => estado);
     assert.deepEqual(await estados(draft), ['aguardando_autorizacao_nota', 'aguardando_autorizacao_nota']);
     assert.deepEqual(new Set(await estados(whole)), new Set(['pendente']));
     assert.equal((await store.eventos.claim(alfa, NOW, LEASE, POLL, 10)).eventos.length, 5);
@@ -756,7 +772,7 @@ describe('a claim', () => {
     assert.ok(first.moved >= 10, 'there is more');
     const moved = [(await claim()).moved, (await claim()).moved, (await claim()).moved];
     assert.deepEqual([first.moved + moved[0]! + moved[1]!, moved[2]], [26, 0]);
-    const eventos = await store.eventos.listOf(alfa, draft);
+    const eventos = await eventosOf(store, alfa, draft);
     assert.deepEqual(new Set(eventos.map(({ estado }) => estado)), new Set(['aguardando_autorizacao_nota']));
     assert.ok(eventos.every(({ aguardando_desde }) => Number(aguardando_desde) === NOW + 1));
     // One that comes later, while the others wait, is seen too.
@@ -1479,9 +1495,7 @@ describe('the plans of the statements', () => {
     await store.eventos.findNota(alfa, { chave: first.chave_acesso });
     await store.eventos.findNota(alfa, { protocolo: first.numero_protocolo });
     await store.eventos.listOnNotas(alfa, [nota]);
-    await store.eventos.listOf(alfa, nota);
-    await store.eventos.listOfTipo(alfa, nota, CONFIRMACAO);
-    await store.eventos.find(alfa, nota, CONFIRMACAO, 1);
+    await eventosOf(store, alfa, nota, { codigo: CONFIRMACAO, sequencial: 1 });
     await store.eventos.findById(alfa, first.id);
     await store.eventos.readDocuments(alfa, first.id);
     await store.eventos.listTrail(alfa, first.id);

@@ -23,15 +23,15 @@ export async function danfseOfNota(
 ): Promise<Danfse | undefined> {
   const row = await store.notas.findByChave(tenant, chave);
   if (row === undefined) return undefined;
-  const { estado, id, nfse } = row;
+  const { estado, nfse } = row;
   const { chave_acesso_provisoria, rests } = NOTA_ESTADOS[estado];
   if (chave_acesso_provisoria) {
     const proxima = rests ? undefined : proximaDaNota(row, now());
     return { faults: [whyNoDanfse(row, proxima !== undefined)], proxima };
   }
   if (estado !== 'cancelada') return { pdf: renderDanfse(nfse) };
-  const substitutions = await store.eventos.listOfTipo(tenant, id, SUBSTITUICAO);
-  const wasReplaced = substitutions.some((evento) => evento.estado === 'processado');
+  const substitutions = await store.eventos.listOf(tenant, chave, { codigo: SUBSTITUICAO });
+  const wasReplaced = substitutions!.some((evento) => evento.estado === 'processado');
   const situacao: SituacaoImpressa = wasReplaced ? 'substituida' : 'cancelada';
   return { pdf: renderDanfse(nfse, situacao) };
 }

@@ -123,13 +123,8 @@ export async function eventosOfNota(
   chave: string,
   tipo?: TipoEvento,
 ): Promise<EventosLidos | undefined> {
-  const nota = await world.store.notas.findId(tenant, chave);
-  if (nota === undefined) return undefined;
-  const { eventos } = world.store;
-  const rows = await (tipo === undefined
-    ? eventos.listOf(tenant, nota)
-    : eventos.listOfTipo(tenant, nota, tipo.codigo));
-  return readingOf(world, rows);
+  const rows = await world.store.eventos.listOf(tenant, chave, { codigo: tipo?.codigo });
+  return rows && readingOf(world, rows);
 }
 
 /** One event; what is missing when there is none: the note, or the event on it. */
@@ -140,10 +135,9 @@ export async function eventoOfNota(
   { codigo }: TipoEvento,
   sequencial: number,
 ): Promise<EventosLidos | 'no_nota' | 'no_evento'> {
-  const nota = await world.store.notas.findId(tenant, chave);
-  if (nota === undefined) return 'no_nota';
-  const row = await world.store.eventos.find(tenant, nota, codigo, sequencial);
-  return row === undefined ? 'no_evento' : readingOf(world, [row]);
+  const rows = await world.store.eventos.listOf(tenant, chave, { codigo, sequencial });
+  if (rows === undefined) return 'no_nota';
+  return rows.length === 0 ? 'no_evento' : readingOf(world, rows);
 }
 
 function readingOf(world: QueryWorld, rows: readonly EventoRow[]): EventosLidos {

@@ -258,7 +258,7 @@ async function findConflict(
   const conflict = conflictOf(onNote, arriving);
   if (conflict === undefined) return undefined;
   const missed = findMissing(conflict, arriving);
-  const found = missed && (await missedEvento(store, tenant, nota.id, missed));
+  const found = missed && (await missedEvento(store, tenant, nota.chave_acesso, missed));
   return { ...(found === undefined ? conflict : explainMissing(conflict, arriving, found)), ...AT_TIPO };
 }
 
@@ -266,12 +266,10 @@ async function findConflict(
 async function missedEvento(
   store: World['store'],
   tenant: string,
-  nota: string,
+  chave: string,
   { codigo, numero_sequencial }: EventoSuposto,
 ): Promise<EventoAchado | undefined> {
-  const rows = (await store.eventos.listOfTipo(tenant, nota, codigo)).filter(
-    (row) => row.numero_sequencial === (numero_sequencial ?? row.numero_sequencial),
-  );
+  const rows = (await store.eventos.listOf(tenant, chave, { codigo, sequencial: numero_sequencial }))!;
   const row = rows.at(-1);
   if (row === undefined || rows.some(({ estado }) => estado === 'processado')) return undefined;
   return { ...toEventoNaNota(row), hasRetry: row.due_at !== null };

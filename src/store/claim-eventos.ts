@@ -139,9 +139,12 @@ const CLAIM = planOnce(
 );
 
 /** Notas before their eventos: those that this settlement is going to cancel. */
-const LOCK_NOTAS = `select n.id from notas n where n.tenant = $1 and n.id in (
+const LOCK_NOTAS = planOnce(
+  'lock_notas',
+  `select n.id from notas n where n.tenant = $1 and n.id in (
     select e.nota from unnest($2::bigint[]) as x (id) join eventos e on e.tenant = $1 and e.id = x.id and e.cancela ${ONE_BY_ONE})
-  order by n.id for no key update`;
+  order by n.id for no key update`,
+);
 
 /** Triggers with which the authority has given its final word. */
 const FINAL_WORDS = quoteWords(['conclusao', 'recusa', 'dispensa'] satisfies EventoTrigger[]);
@@ -208,7 +211,7 @@ export function eventoClaims(pool: Db) {
       write: async (client, { tenant, now, settlements }, settle) => {
         const concluded = settlements.filter(({ move }) => move.on === 'conclusao').map(({ id }) => id);
         const locked =
-          concluded.length === 0 ? undefined : client.query<{ id: string }>(LOCK_NOTAS, [tenant, concluded]);
+          concluded.length === 0 ? undefined : client.query<{ id: string }>(LOCK_NOTAS([tenant, concluded]));
         const [result, notas] = await Promise.all([settle(), locked]);
         const cancelled = (notas?.rows ?? []).map(({ id }) => id);
         return { result, writes: wakeSubstitutas(client, tenant, now, cancelled) };

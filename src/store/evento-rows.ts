@@ -4,7 +4,8 @@ import { EVENTO_EM_VAO, type EventoEstado } from '../fiscal/evento.ts';
 import type { NotaEstado } from '../fiscal/nota.ts';
 import type { Db } from './open.ts';
 import type { PoolClient } from './pg.ts';
-import { quoteWords } from './sql.ts';
+import { planOnce } from './planned.ts';
+import { listColumns, quoteWords } from './sql.ts';
 
 export type EventoRow = {
   /** `id_evento`. */
@@ -51,23 +52,84 @@ export type EventoRow = {
   readonly arquivado_em: Date | null;
 };
 
-/** `condition`: on the event `e`; its values begin at $2. */
-export async function readEventos(
-  db: Db | PoolClient,
-  tenant: string,
-  condition: string,
-  values: readonly unknown[],
-): Promise<readonly EventoRow[]> {
-  const text = `select e.*, n.chave_acesso, n.numero_protocolo, n.estado as nota_estado, n.due_at as nota_due_at,
-      n.claims as nota_claims
-    from eventos e join notas n on n.tenant = $1 and n.id = e.nota where e.tenant = $1 and ${condition}`;
-  return (await db.query<EventoRow>(text, [tenant, ...values])).rows;
+/** Columns of `eventos` as they are read. */
+export const EVENTO_COLUMNS = [
+  'id',
+  'nota',
+  'codigo_tipo_evento',
+  'numero_sequencial',
+  'cancela',
+  'estado',
+  'desde',
+  'due_at',
+  'claims',
+  'tentativas',
+  'reprocessamentos_count',
+  'ultimo_reprocessamento_em',
+  'aguardando_desde',
+  'criado_em',
+  'processado_em',
+  'codigo_retorno',
+  'mensagem_retorno',
+  'erros_adn',
+  'autor',
+  'campos',
+  'nsu_recepcao',
+  'arquivado_em',
+] as const satisfies readonly (keyof EventoRow)[];
+
+const READ = `${listColumns('e', EVENTO_COLUMNS)}, n.chave_acesso, n.numero_protocolo, n.estado as nota_estado, n.due_at as nota_due_at,
+  n.claims as nota_claims`;
+
+/** The text of a reading of eventos; the condition speaks of `eventos e`, and its values begin at $2. */
+function selectEventos(condition: string): string {
+  return `select ${READ} from eventos e join notas n on n.tenant = $1 and n.id = e.nota where e.tenant = $1 and ${condition}`;
 }
+
+const BY_ID = planOnce('evento', selectEventos('e.id = $2'));
+
+export async function readEvento(pool: Db, tenant: string, id: string): Promise<EventoRow | undefined> {
+  return (await pool.query<EventoRow>(BY_ID([tenant, id]))).rows[0];
+}
+
+const OF_NOTA = planOnce(
+  'eventos_da_nota',
+  `select ${READ} from notas n left join eventos e on e.tenant = $1 and e.nota = n.id
+      and ($3::text is null or e.codigo_tipo_evento = $3) and ($4::integer is null or e.numero_sequencial = $4)
+    where n.tenant = $1 and n.chave_acesso = $2
+    order by case when $3 is not null then e.numero_sequencial end, e.criado_em desc, e.ordem desc`,
+);
+
+/** Of a type, and of a number among those. */
+type Which = { readonly codigo?: string | undefined; readonly sequencial?: number | undefined };
+
+/** Eventos of a nota by its key, newest first, or those of a type by their sequence; undefined when there is no such nota. */
+export async function readEventosOf(
+  pool: Db,
+  tenant: string,
+  chave: string,
+  { codigo, sequencial }: Which = {},
+): Promise<readonly EventoRow[] | undefined> {
+  type Row = EventoRow | { readonly id: null };
+  const { rows } = await pool.query<Row>(OF_NOTA([tenant, chave, codigo, sequencial]));
+  return rows.length === 0 ? undefined : rows.filter((row): row is EventoRow => row.id !== null);
+}
+
+const OPEN_CANCELAMENTO = planOnce(
+  'cancelamento_aberto',
+  selectEventos('e.nota = $2 and e.cancela and e.due_at is not null'),
+);
 
 /** The cancellation of a nota that is under way. */
 export async function openCancelamento(pool: Db, tenant: string, nota: string): Promise<EventoRow | undefined> {
-  return (await readEventos(pool, tenant, 'e.nota = $2 and e.cancela and e.due_at is not null', [nota]))[0];
+  return (await pool.query<EventoRow>(OPEN_CANCELAMENTO([tenant, nota]))).rows[0];
 }
+
+const THAT_NAMES = planOnce(
+  'evento_que_nomeia',
+  selectEventos(`e.nota = $2 and e.cancela and e.campos ->> 'chave_acesso_substituta' = $3
+    and e.estado not in (${quoteWords(EVENTO_EM_VAO)})`),
+);
 
 /** An event of a nota that names another as its substitute, unless it surely came to nothing. */
 export async function eventoThatNames(
@@ -76,7 +138,5 @@ export async function eventoThatNames(
   nota: string,
   substituta: string,
 ): Promise<EventoRow | undefined> {
-  const condition = `e.nota = $2 and e.cancela and e.campos ->> 'chave_acesso_substituta' = $3
-    and e.estado not in (${quoteWords(EVENTO_EM_VAO)})`;
-  return (await readEventos(client, tenant, condition, [nota, substituta]))[0];
+  return (await client.query<EventoRow>(THAT_NAMES([tenant, nota, substituta]))).rows[0];
 }

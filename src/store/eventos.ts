@@ -2,7 +2,7 @@
 import type { EventoEstado, EventoTrigger } from '../fiscal/evento.ts';
 import { eventoClaims } from './claim-eventos.ts';
 import { type Step, trailReader } from './claims.ts';
-import { type EventoRow, readEventos } from './evento-rows.ts';
+import { readEvento, readEventosOf } from './evento-rows.ts';
 import { groupCommit } from './group-commit.ts';
 import type { NotaRow } from './nota-columns.ts';
 import { type NotaForEvento, readOnNotas, selectNotaForEvento } from './on-notas.ts';
@@ -50,8 +50,6 @@ export function eventoStore(pool: Db) {
     pool,
     planOnce('nota_evento_prot', selectNotaForEvento('n.numero_protocolo = $2')),
   );
-  const one = async (tenant: string, condition: string, values: readonly unknown[]): Promise<EventoRow | undefined> =>
-    (await readEventos(pool, tenant, condition, values))[0];
   return {
     ...eventoClaims(pool),
     ...eventoOperations(pool),
@@ -64,17 +62,9 @@ export function eventoStore(pool: Db) {
       'chave' in nota ? byChave(tenant, nota.chave) : byProtocolo(tenant, nota.protocolo),
     /** Events that others are judged by, of several notas by their `id`, ordered as in {@link NotaForEvento}. */
     listOnNotas: readOnNotas.bind(null, pool),
-    /** All events of a nota, newest first. */
-    listOf: (tenant: string, nota: string): Promise<readonly EventoRow[]> =>
-      readEventos(pool, tenant, 'e.nota = $2 order by e.criado_em desc, e.ordem desc', [nota]),
-    /** By their sequence. */
-    listOfTipo: (tenant: string, nota: string, codigo: string): Promise<readonly EventoRow[]> => {
-      const condition = 'e.nota = $2 and e.codigo_tipo_evento = $3 order by e.numero_sequencial';
-      return readEventos(pool, tenant, condition, [nota, codigo]);
-    },
-    find: (tenant: string, nota: string, codigo: string, sequencial: number): Promise<EventoRow | undefined> =>
-      one(tenant, 'e.nota = $2 and e.codigo_tipo_evento = $3 and e.numero_sequencial = $4', [nota, codigo, sequencial]),
-    findById: (tenant: string, id: string): Promise<EventoRow | undefined> => one(tenant, 'e.id = $2', [id]),
+    /** See {@link readEventosOf}. */
+    listOf: readEventosOf.bind(null, pool),
+    findById: readEvento.bind(null, pool),
     readDocuments: rowReader<EventoDocuments>(pool, DOCUMENTS),
     /** The moves of an event, from its registration on. */
     listTrail: trailReader<EventoStep>(pool, 'evento'),

@@ -100,13 +100,14 @@ const ROWS = Object.entries(COLUMNS) as [Name, Column<NotaNova[Name], unknown>][
 /** Of `notas n`. */
 const SELECTED = ROWS.map(([name, { readsText }]) => (readsText ? `n.${name}::text` : `n.${name}`)).join(', ');
 
-/** The text of a reading of one nota; the condition speaks of `notas n` and of `$2`. */
-export function selectNota(condition: string): string {
+/** The text of a reading of notas, one a value ($2) of a column that is unique among those of the `condition`. */
+export function selectNotas(column: Name, condition = 'true'): string {
   return `select n.id, n.estado, n.numero_dps, n.prestador_cpf_cnpj, n.data_autorizacao, n.data_cancelamento,
       n.mensagem_retorno, n.due_at, n.claims, n.assinatura, ${SELECTED}, d.recebido, d.nfse,
       (select c.der from certificados c where c.tenant = $1 and c.impressao = n.certificado) as certificado_der
-    from notas n join documentos d on d.tenant = n.tenant and d.nota = n.id
-    where n.tenant = $1 and ${condition}`;
+    from unnest($2::text[]) as x (valor) join notas n on n.tenant = $1 and n.${column} = x.valor and ${condition}
+      join documentos d on d.tenant = $1 and d.nota = n.id
+    where x.valor || '' = x.valor`;
 }
 
 /** A nota with its numbers. `claims`: the claim that begins as it is stored, where its sending is announced with that. */

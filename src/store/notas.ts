@@ -1,11 +1,12 @@
 /** The notas as they are read. How they are issued, claimed and withdrawn stands in the files beside. */
 import type { NotaEstado, NotaTrigger } from '../fiscal/nota.ts';
+import { batchLookups } from './batch-lookups.ts';
 import { type Announce, notaClaims } from './claim-notas.ts';
 import { type Step, trailReader } from './claims.ts';
 import { notaIssuing } from './issue-notas.ts';
-import { type NotaRow, selectNota } from './nota-columns.ts';
+import { type NotaRow, selectNotas } from './nota-columns.ts';
 import { nextNumbers } from './numeracao.ts';
-import { type Db, ONE_BY_ONE, rowReader } from './open.ts';
+import { type Db, ONE_BY_ONE } from './open.ts';
 import { planOnce } from './planned.ts';
 import { type OnStored, type Recent, recentDocuments } from './recent.ts';
 import { withdrawNota } from './withdraw-nota.ts';
@@ -43,6 +44,16 @@ const NFSE_OF = planOnce(
     join documentos d on d.tenant = $1 and d.nota = x.id ${ONE_BY_ONE}`,
 );
 
+/** Reads notas by a column: one statement for all who ask in the same turn. */
+function notaReader(pool: Db, ...by: Parameters<typeof selectNotas>) {
+  const [column] = by;
+  const ask = planOnce(`notas_por_${column}`, selectNotas(...by));
+  return batchLookups<NotaRow>(async (tenant, values) => {
+    const { rows } = await pool.query<NotaRow>(ask([tenant, values]));
+    return new Map(rows.map((row) => [String(row[column]), row]));
+  });
+}
+
 /**
  * `onStored`: tells of every commit, for a worker elsewhere; without it the documents are kept for one of this process. `announce`: leave of
  * such a worker to announce what it is then told of.
@@ -55,9 +66,9 @@ export function notaStore(pool: Db, onStored?: OnStored, announce?: Announce) {
   return {
     ...notaIssuing(pool, onStored ?? keep, announce),
     ...notaClaims(pool),
-    findByChave: rowReader<NotaRow>(pool, planOnce('nota_chave', selectNota('n.chave_acesso = $2'))),
-    findByProtocolo: rowReader<NotaRow>(pool, planOnce('nota_prot', selectNota('n.numero_protocolo = $2'))),
-    findByDps: rowReader<NotaRow>(pool, planOnce('nota_dps', selectNota("n.id_dps = $2 and n.estado <> 'recusada'"))),
+    findByChave: notaReader(pool, 'chave_acesso'),
+    findByProtocolo: notaReader(pool, 'numero_protocolo'),
+    findByDps: notaReader(pool, 'id_dps', "n.estado <> 'recusada'"),
     /** What the next DPS without number of a CNPJ or CPF would take, for who only asks; `serie`: of `dpsSerieOf`. */
     previewNumbers: nextNumbers.bind(null, pool),
     /** `id` of a nota, for what hangs on it. */

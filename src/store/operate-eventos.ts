@@ -9,7 +9,7 @@ import {
 } from '../fiscal/evento.ts';
 import { movesTo } from '../fiscal/machine.ts';
 import { trailOf } from './claims.ts';
-import { type EventoRow, openCancelamento, readEventos } from './evento-rows.ts';
+import { type EventoRow, openCancelamento, readEvento } from './evento-rows.ts';
 import { type Db, dropNul, ONE_BY_ONE, writeAlone } from './open.ts';
 import { quoteWords } from './sql.ts';
 
@@ -205,13 +205,13 @@ async function moveEvento(
     if (!moved) return from.includes(estado) ? { conflict: 'nota_cancelada' } : { found: estado };
   } catch (error) {
     if ((error as { constraint?: string }).constraint !== 'eventos_cancelamento_aberto') throw error;
-    const [self] = await readEventos(pool, tenant, 'e.id = $2', [id]);
+    const self = await readEvento(pool, tenant, id);
     const evento = self && (await openCancelamento(pool, tenant, self.nota));
     // The other cancellation ended between the refusal and this look: the move may be made again.
     if (evento === undefined) throw error;
     return { conflict: 'cancelamento_aberto', evento };
   }
-  const [evento] = await readEventos(pool, tenant, 'e.id = $2', [id]);
+  const evento = await readEvento(pool, tenant, id);
   return { evento: evento! };
 }
 

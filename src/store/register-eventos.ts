@@ -4,10 +4,11 @@
  */
 import { NUMERO_SEQUENCIAL_MAX } from '../fiscal/layout/evento.ts';
 import type { NotaEstado } from '../fiscal/nota.ts';
-import { type EventoRow, openCancelamento } from './evento-rows.ts';
+import { EVENTO_COLUMNS, type EventoRow, openCancelamento } from './evento-rows.ts';
 import { giveKeysBack, type KeyedSuccess, takeKeys } from './idempotencia.ts';
 import { type Db, runPipeline } from './open.ts';
 import type { PoolClient } from './pg.ts';
+import { planOnce } from './planned.ts';
 import { reserveSequence } from './sequencias.ts';
 
 /** An event as it is registered. Moments in milliseconds. */
@@ -75,27 +76,45 @@ async function registerOnce(
 }
 
 /** Until the end of the transaction the nota stays as it is, and what follows sees what went before. */
-const LOCK_NOTA = `select chave_acesso, numero_protocolo, estado, due_at as nota_due_at, claims as nota_claims
-  from notas where tenant = $1 and id = $2 for no key update`;
+const LOCK_NOTA = planOnce(
+  'lock_nota',
+  `select chave_acesso, numero_protocolo, estado, due_at as nota_due_at, claims as nota_claims
+  from notas where tenant = $1 and id = $2 for no key update`,
+);
 
 /** A statement of its own, after the lock: the one before us may have committed while we waited. */
-const LAST_NUMBERS = `select
+const LAST_NUMBERS = planOnce(
+  'last_numbers',
+  `select
   coalesce((select max(ordem) from eventos where tenant = $1 and nota = $2), 0) as ordem,
   coalesce((select max(numero_sequencial) from eventos where tenant = $1 and nota = $2 and codigo_tipo_evento = $3), 0)
-    as sequencial`;
+    as sequencial`,
+);
 
 /** Whoever withdraws a nota holds the one that it replaces. */
-const IS_REFUSED = `select 1 from notas where tenant = $1 and chave_acesso = $2 and estado = 'recusada'`;
+const IS_REFUSED = planOnce(
+  'is_refused',
+  `select 1 from notas where tenant = $1 and chave_acesso = $2 and estado = 'recusada'`,
+);
 
-const INSERT_EVENTO = `insert into eventos (tenant, id, nota, ordem, codigo_tipo_evento, numero_sequencial, cancela, estado,
+const INSERT_EVENTO = planOnce(
+  'insert_evento',
+  `insert into eventos (tenant, id, nota, ordem, codigo_tipo_evento, numero_sequencial, cancela, estado,
     desde, due_at, criado_em, autor, campos, simular)
-  values ($1, $2, $3, $4, $5, $6, $7, 'pendente', $8, $8, $8, $9, $10, $11) returning *`;
+  values ($1, $2, $3, $4, $5, $6, $7, 'pendente', $8, $8, $8, $9, $10, $11) returning ${EVENTO_COLUMNS.join(', ')}`,
+);
 
-const INSERT_DOCUMENTO = `insert into documentos_eventos (tenant, evento, recebido, recebido_assinatura, xml)
-  values ($1, $2, $3, $4, $5)`;
+const INSERT_DOCUMENTO = planOnce(
+  'insert_documento_evento',
+  `insert into documentos_eventos (tenant, evento, recebido, recebido_assinatura, xml)
+  values ($1, $2, $3, $4, $5)`,
+);
 
-const INSERT_REGISTRO = `insert into trilha_eventos (tenant, evento, movimento, em, de, gatilho, para)
-  values ($1, $2, 1, $3, null, 'registro', 'pendente')`;
+const INSERT_REGISTRO = planOnce(
+  'insert_registro',
+  `insert into trilha_eventos (tenant, evento, movimento, em, de, gatilho, para)
+  values ($1, $2, 1, $3, null, 'registro', 'pendente')`,
+);
 
 type Registration = { readonly result: RegisterResult; readonly writes: readonly Promise<unknown>[] };
 
@@ -120,9 +139,9 @@ async function insertUnderLock(
   type Locked = Pick<EventoRow, OfNota> & { estado: NotaEstado };
   const substituta = campos.chave_acesso_substituta;
   const [locked, last, refused] = await Promise.all([
-    client.query<Locked>(LOCK_NOTA, [tenant, nota]),
-    client.query<{ ordem: number; sequencial: number }>(LAST_NUMBERS, [tenant, nota, codigo_tipo_evento]),
-    substituta === undefined ? undefined : client.query(IS_REFUSED, [tenant, substituta]),
+    client.query<Locked>(LOCK_NOTA([tenant, nota])),
+    client.query<{ ordem: number; sequencial: number }>(LAST_NUMBERS([tenant, nota, codigo_tipo_evento])),
+    substituta === undefined ? undefined : client.query(IS_REFUSED([tenant, substituta])),
   ]);
   const found = locked.rows[0];
   if (found === undefined) throw new Error(`there is no nota ${nota} to register an event on`);
@@ -136,22 +155,24 @@ async function insertUnderLock(
 
   const xml = novo.complete({ id, numero_sequencial });
   const criado = new Date(novo.criado_em);
-  const { rows } = await client.query<Omit<EventoRow, keyof typeof named | 'nota_estado'>>(INSERT_EVENTO, [
-    tenant,
-    id,
-    nota,
-    ordem + 1,
-    codigo_tipo_evento,
-    numero_sequencial,
-    cancela,
-    criado,
-    autor,
-    JSON.stringify(campos),
-    simular,
-  ]);
+  const { rows } = await client.query<Omit<EventoRow, keyof typeof named | 'nota_estado'>>(
+    INSERT_EVENTO([
+      tenant,
+      id,
+      nota,
+      ordem + 1,
+      codigo_tipo_evento,
+      numero_sequencial,
+      cancela,
+      criado,
+      autor,
+      JSON.stringify(campos),
+      simular,
+    ]),
+  );
   const document = [tenant, id, recebido && Buffer.from(recebido), recebido_assinatura, Buffer.from(xml, 'utf8')];
   return {
     result: { evento: { ...rows[0]!, ...named, nota_estado: estado } },
-    writes: [client.query(INSERT_DOCUMENTO, document), client.query(INSERT_REGISTRO, [tenant, id, criado])],
+    writes: [client.query(INSERT_DOCUMENTO(document)), client.query(INSERT_REGISTRO([tenant, id, criado]))],
   };
 }
