@@ -17,10 +17,9 @@ type Profile = {
   readonly timeDeltas: readonly number[];
 };
 
-const NOTES = 4_000;
-
 export async function benchProfile(dataDir: string, options: MeasureOptions): Promise<void> {
   const { providers: count, path: sent, rate, burst } = options;
+  const notes = options.windows * options.notes;
   const scene = await openScene(dataDir, count);
   const providers = scene.stage.pki.prestadores.slice(0, count);
   const place = { tree: { root: ROOT, node: process.execPath }, dataDir: path.join(dataDir, 'este'), providers };
@@ -30,7 +29,7 @@ export async function benchProfile(dataDir: string, options: MeasureOptions): Pr
     const side = await openSide(place, sent, 1, { NODE_OPTIONS: `--cpu-prof --cpu-prof-dir=${dir}` });
     try {
       const load = { side, documento: sent.documento, isTransmitted: !sent.isSandbox };
-      await runLoads(scene, [{ ...load, command: { kind: 'open', count: NOTES, rate, burst } }]);
+      await runLoads(scene, [{ ...load, command: { kind: 'open', count: notes, rate, burst } }]);
     } finally {
       await side.end();
     }
@@ -39,10 +38,10 @@ export async function benchProfile(dataDir: string, options: MeasureOptions): Pr
   }
   const rowsOf = (thread: number, table: Steps): Row[] => {
     const { steps, total } = stepsOf(profileOf(dir, thread), table);
-    const each = (seconds: number): string => ((seconds / NOTES) * 1e6).toFixed(1);
+    const each = (seconds: number): string => ((seconds / notes) * 1e6).toFixed(1);
     return [...[...steps].map(([name, seconds]): Row => [name, each(seconds)]), ['ao todo', each(total)]];
   };
-  console.log(`Tempo por nota, em µs, desde que o serviço partiu; ${NOTES} notas. O fio que recebe e emite:`);
+  console.log(`Tempo por nota, em µs, desde que o serviço partiu; ${notes} notas. O fio que recebe e emite:`);
   printRows(rowsOf(0, ISSUING));
   console.log('\nO fio que transmite:');
   printRows(rowsOf(1, TRANSMITTING));
@@ -53,6 +52,7 @@ type Steps = readonly (readonly [string, (frame: Frame) => boolean])[];
 
 /** Of the thread that has the doors. */
 const ISSUING: Steps = [
+  ['ler o XML numa passada', ({ url }) => /documents\/plain-[\w-]+\.ts$/.test(url)],
   [
     'analisar o XML (libxml2)',
     ({ functionName, url }) => /libxml2/.test(url) && /^(fromBuffer|parse)/.test(functionName),
@@ -61,7 +61,7 @@ const ISSUING: Steps = [
   ['árvore da forma canônica', ({ url }) => url.endsWith('documents/canonical.ts')],
   ['verificar a assinatura', ({ url }) => /documents\/(signed|signer-faults|trust|certificate)\.ts$/.test(url)],
   ['resto da leitura do XML', ({ url }) => url.endsWith('documents/xml.ts')],
-  ['ler o leiaute', ({ url }) => url.endsWith('layout/read.ts')],
+  ['ler o leiaute', ({ url }) => /fiscal\/layout\/(?!write|normalise)/.test(url)],
   ['julgar', ({ url }) => url.endsWith('fiscal/judge.ts')],
   ['compor a NFS-e', ({ url }) => url.endsWith('fiscal/compose-nfse.ts')],
   ['gravar', ({ url }) => url.includes('/src/store/') || /node_modules\/pg/.test(url)],
@@ -79,7 +79,7 @@ const TRANSMITTING: Steps = [
   ['comprimir', ({ url }) => url.startsWith('node:zlib')],
   ['gravar e ler do banco', ({ url }) => url.includes('/src/store/') || /node_modules\/pg/.test(url)],
   ['enviar e ler a resposta', ({ url }) => url.includes('/src/adn/') || /undici|node:(net|_?tls)/.test(url)],
-  ['montar e assentar', ({ url }) => url.includes('/src/flows/')],
+  ['montar e assentar', ({ url }) => /\/src\/(flows|delivery)\//.test(url)],
   ['coleta de lixo', ({ functionName }) => functionName === '(garbage collector)'],
 ];
 
