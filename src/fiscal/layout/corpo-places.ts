@@ -4,7 +4,8 @@ import { DPS_BASE, NOTE_BASE } from './plan-corpo.ts';
 const INDEX = /\[\d+\]/g;
 
 export class BodyPlaces {
-  /** Offset of the value of each element, by xpath. */
+  /** Offset of the value of each element, by xpath: those that were set, and those that were looked up since. */
+  #pending: [xpath: string, offset: number][] = [];
   readonly #offsets = new Map<string, number>();
   /** Elements that have their fault already; with a slash at the end, all that is in them. */
   readonly #explained = new Set<string>();
@@ -12,21 +13,29 @@ export class BodyPlaces {
   readonly #misnamed: (readonly [right: string, sent: string])[] = [];
 
   set(xpath: string, offset: number): void {
-    this.#offsets.set(xpath, offset);
+    this.#pending.push([xpath, offset]);
+  }
+
+  /** A body that is right is asked for no place, so that a map of them is made only now. */
+  #known(): ReadonlyMap<string, number> {
+    for (const [xpath, offset] of this.#pending) this.#offsets.set(xpath, offset);
+    this.#pending = [];
+    return this.#offsets;
   }
 
   /** The offset of a value, or of the nearest object in which it is missing. */
   offsetOf(xpath: string): number {
+    const known = this.#known();
     for (let at = xpath; at.length > 1; at = at.slice(0, at.lastIndexOf('/'))) {
-      const offset = this.#offsets.get(at);
+      const offset = known.get(at);
       if (offset !== undefined) return offset;
     }
-    return this.#offsets.get(DPS_BASE) ?? 0;
+    return known.get(DPS_BASE) ?? 0;
   }
 
   /** Whether a path is of a value of the note that nobody declared: then no property is named (D-211). */
   isUndeclared(xpath: string): boolean {
-    return xpath.startsWith(`${NOTE_BASE}/`) && !this.#offsets.has(xpath);
+    return xpath.startsWith(`${NOTE_BASE}/`) && !this.#known().has(xpath);
   }
 
   /** No further fault is told about an element or its content. */
