@@ -110,6 +110,9 @@ declare const twelvePlaces: unique symbol;
 
 /** Of a {@link Rate}. */
 const RATE_PLACES = 12;
+/** A hundredth of a percentage point, and one hundred percent, as rates count. */
+const RATE_HUNDREDTH = 10n ** BigInt(RATE_PLACES - 2);
+const RATE_WHOLE = 10n ** BigInt(RATE_PLACES + 2);
 
 /** Decimals that a published rate has at most: those that the calculator of the Receita Federal prints. */
 const PUBLISHED_RATE = /^(?:0|[1-9]\d?)(?:\.(\d{1,4}))?$|^100(?:\.(0{1,4}))?$/;
@@ -124,7 +127,7 @@ export function parseRate(text: string): Rate | undefined {
 
 /** As a note prints it: two decimals, half-up. */
 export function roundRate(rate: Rate): Decimal {
-  return divRound(rate, 10n ** BigInt(RATE_PLACES - 2), 'half-up') as Decimal;
+  return divRound(rate, RATE_HUNDREDTH, 'half-up') as Decimal;
 }
 
 /** Two decimals at least, and as many as it has. */
@@ -144,7 +147,7 @@ export function effectiveRate(rate: Rate, reduction: Decimal = ZERO, redutor: De
 
 /** `rate` percent of `base`, rounded to the cent once. */
 export function taxOf(base: Decimal, rate: Rate, rounding: Rounding): Decimal {
-  return divRound(base * rate, 100n * 10n ** BigInt(RATE_PLACES), rounding) as Decimal;
+  return divRound(base * rate, RATE_WHOLE, rounding) as Decimal;
 }
 
 /** The quotient rounded to an integer, with the same result on both sides of zero. */
