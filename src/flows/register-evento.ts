@@ -105,7 +105,7 @@ async function registerSent(
   if (unnamed !== undefined) return { faults: [unnamed], status: 400 };
   const another = judgeNota(pedido, nota);
   if (another !== undefined) return { faults: [another], status: 422 };
-  const judged = judgeAutor(pedido, partesOf(nota));
+  const judged = judgeAutor(pedido, new Partes(nota));
   if ('fault' in judged) return { faults: [{ ...judged.fault }] };
   const party = signature.ofParty(judged.autor, CALLED_AUTOR[pedido.tipo.autor ?? 'prestador']);
   if (isSome(party.faults)) return { faults: party.faults };
@@ -175,7 +175,7 @@ export async function registerPedido(
   if (nota === undefined) return 'not_found';
   const another = judgeNota(pedido, nota);
   if (another !== undefined) return { faults: [another], status: 422 };
-  const judged = judgeAutor(pedido, partesOf(nota, cnpj));
+  const judged = judgeAutor(pedido, new Partes(nota, cnpj));
   if ('fault' in judged) return { faults: [judged.fault] };
   const origin = { autor: judged.autor, received: world.now(), recebido, recebido_assinatura: undefined, simular };
   const registered = await register(world, municipio, nota, pedido, origin);
@@ -394,17 +394,24 @@ function isOpenCancelamento({ codigo_tipo_evento, isDue }: EventoOnNota): boolea
 
 // The parties of a note.
 
-/** The intermediary stands in the document alone: few notes have one, and few events ask. */
-function partesOf({ prestador_cpf_cnpj, tomador_cpf_cnpj, nfse }: NotaForEvento, municipio?: string): PartesDaNota {
-  return {
-    prestador: prestador_cpf_cnpj,
-    tomador: tomador_cpf_cnpj ?? undefined,
-    municipio,
-    get intermediario() {
-      const inNota = readOwnNote(nfse);
-      return inNota('DPS/infDPS/interm/CNPJ') ?? inNota('DPS/infDPS/interm/CPF');
-    },
-  };
+class Partes implements PartesDaNota {
+  readonly prestador: string;
+  readonly tomador: string | undefined;
+  readonly municipio: string | undefined;
+  private readonly nfse: NotaForEvento['nfse'];
+
+  constructor({ prestador_cpf_cnpj, tomador_cpf_cnpj, nfse }: NotaForEvento, municipio?: string) {
+    this.prestador = prestador_cpf_cnpj;
+    this.tomador = tomador_cpf_cnpj ?? undefined;
+    this.municipio = municipio;
+    this.nfse = nfse;
+  }
+
+  /** It stands in the document alone: few notes have one, and few events ask. */
+  get intermediario(): string | undefined {
+    const inNota = readOwnNote(this.nfse);
+    return inNota('DPS/infDPS/interm/CNPJ') ?? inNota('DPS/infDPS/interm/CPF');
+  }
 }
 
 function isSome(faults: readonly Fault[]): faults is readonly [Fault, ...Fault[]] {
