@@ -58,7 +58,7 @@ export async function benchComparison(dataDir: string, options: ComparisonOption
     const table = tableOf(compared, `CPU por nota, ao lado de ${ref === name ? ref : `${ref} (${name})`}`);
     printTables([table], conditions);
     console.log(
-      '\nMedianas das janelas; a razão é a de cada janela, com a menor, a maior e o erro padrão da média. Abaixo de 1, este custa menos.',
+      '\nMedianas das janelas; a razão é a de cada janela, com a menor, a maior e o erro padrão da média; ao todo, a das janelas juntas. Abaixo de 1, este custa menos.',
     );
     if (options.saves) saveComparison(compared, table, conditions);
   } finally {
@@ -112,12 +112,13 @@ function look(sides: Pair<Side>): Pair<CpuTimes> {
 function tableOf(compared: readonly (Comparison & { readonly row: RowName })[], title: string): Table {
   return {
     title,
-    head: ['', 'este, µs', 'outro, µs', 'razão', 'de', 'a', 'erro'],
-    rows: compared.map(({ row, own, other, ratio }) => [
+    head: ['', 'este, µs', 'outro, µs', 'razão', 'de', 'a', 'erro', 'ao todo'],
+    rows: compared.map(({ row, own, other, ratio, whole }) => [
       titleOf(row),
       ...[own.median, other.median].map((one) => one.toFixed(0)),
       ...[ratio.median, ratio.least, ratio.most].map((one) => one.toFixed(3)),
       `± ${ratio.error.toFixed(3)}`,
+      whole.toFixed(3),
     ]),
   };
 }

@@ -28,16 +28,23 @@ export function titleOf(row: RowName): string {
 }
 
 export function costOf(before: CpuTimes, after: CpuTimes, notes: number): Cost {
-  const sumOf = (parts: readonly (keyof CpuTimes)[]): number =>
-    parts.reduce((sum, part) => sum + after[part] - before[part], 0);
-  return Object.fromEntries(ROW_NAMES.map((row) => [row, (sumOf(ROWS[row][1]) / notes) * 1e6])) as Cost;
+  const spent = (part: keyof CpuTimes): number => after[part] - before[part];
+  return Object.fromEntries(
+    Object.entries(ROWS).map(([row, [, parts]]) => [row, (sumOf(parts.map(spent)) / notes) * 1e6]),
+  ) as Cost;
 }
 
 /** Both services of one window. */
 export type Window = { readonly own: Cost; readonly other: Cost };
 /** `error`: the standard error of the mean. */
 export type Spread = { readonly median: number; readonly least: number; readonly most: number; readonly error: number };
-export type Comparison = { readonly own: Spread; readonly other: Spread; readonly ratio: Spread };
+/** `whole`: of all windows together, with what happens in few of them: a checkpoint, a vacuum. */
+export type Comparison = {
+  readonly own: Spread;
+  readonly other: Spread;
+  readonly ratio: Spread;
+  readonly whole: number;
+};
 
 /** The ratio is taken within each window: what disturbs the machine there disturbs both. */
 export function compareWindows(windows: readonly Window[], row: RowName): Comparison {
@@ -45,15 +52,20 @@ export function compareWindows(windows: readonly Window[], row: RowName): Compar
     own: spreadOf(windows.map(({ own }) => own[row])),
     other: spreadOf(windows.map(({ other }) => other[row])),
     ratio: spreadOf(windows.map(({ own, other }) => own[row] / other[row])),
+    whole: sumOf(windows.map(({ own }) => own[row])) / sumOf(windows.map(({ other }) => other[row])),
   };
+}
+
+function sumOf(values: readonly number[]): number {
+  return values.reduce((sum, one) => sum + one, 0);
 }
 
 export function spreadOf(values: readonly number[]): Spread {
   const sorted = values.toSorted((one, other) => one - other);
   const middle = (sorted.length - 1) / 2;
   const median = (sorted[Math.floor(middle)]! + sorted[Math.ceil(middle)]!) / 2;
-  const mean = sorted.reduce((sum, one) => sum + one, 0) / sorted.length;
-  const squares = sorted.reduce((sum, one) => sum + (one - mean) ** 2, 0);
+  const mean = sumOf(sorted) / sorted.length;
+  const squares = sumOf(sorted.map((one) => (one - mean) ** 2));
   const error = Math.sqrt(squares / Math.max(1, sorted.length - 1) / sorted.length);
   return { median, least: sorted[0]!, most: sorted.at(-1)!, error };
 }

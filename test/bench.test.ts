@@ -138,7 +138,9 @@ describe('the cost of a note', () => {
       { own: cost(2.4), other: cost(3) },
       { own: cost(0.5), other: cost(1) },
     ];
-    const { own, other, ratio } = compareWindows(windows, 'emissor');
+    const { own, other, ratio, whole } = compareWindows(windows, 'emissor');
+    // 0.9 + 2.4 + 0.5 over 1 + 3 + 1.
+    assert.equal(whole.toFixed(6), '0.760000');
     assert.deepEqual([own.median, other.median], [900, 1000]);
     assert.deepEqual(
       [ratio.median, ratio.least, ratio.most].map((one) => one.toFixed(6)),
