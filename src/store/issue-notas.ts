@@ -347,11 +347,13 @@ function isSentAtOnce({ retencao, substitui, simular }: NotaNova): boolean {
   return retencao === undefined && substitui === undefined && simular === undefined;
 }
 
+/** The equality keeps the planner from counting the identifiers: for a few it would make a plan each time. */
 const DPS_HOLDERS = planOnce(
   'dps_holders',
   `select n.id_dps, n.chave_acesso, n.numero_protocolo, n.id from unnest($2::text[]) as x (id_dps)
     cross join lateral (select * from notas n
-      where n.tenant = $1 and n.id_dps = x.id_dps and n.estado <> 'recusada' limit 1) n`,
+      where n.tenant = $1 and n.id_dps = x.id_dps and n.estado <> 'recusada' limit 1) n
+    where x.id_dps || '' = x.id_dps`,
 );
 
 async function dpsHolders(client: PoolClient, tenant: string, ids: readonly string[]): Promise<Map<string, DpsHolder>> {
