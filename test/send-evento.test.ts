@@ -17,6 +17,7 @@ import type { Municipio } from '../src/store/municipios.ts';
 import type { Db } from '../src/store/open.ts';
 import { createStore } from '../src/store/store.ts';
 import { freshPool } from './support/database.ts';
+import { tenantsDue } from './support/due.ts';
 import { asSandbox } from './support/municipio.ts';
 import { NOON } from './support/service.ts';
 import { nobodyTrusted } from './support/trust.ts';
@@ -167,7 +168,7 @@ test('the three retries outlast trouble of a few minutes: after a second, half a
   for (let retry = 0; retry < 3; retry += 1) {
     await deliverEventos(one.world, one.municipio);
     const began = one.clock.now;
-    while (!(await one.world.store.eventos.listTenantsDue(one.clock.now)).includes(one.municipio.tenant)) {
+    while (!(await tenantsDue(one.world.store, 'eventos', one.clock.now)).includes(one.municipio.tenant)) {
       one.clock.now += 250;
     }
     seconds.push((one.clock.now - began) / 1_000);

@@ -23,6 +23,7 @@ import type { EventoNovo, RegisterResult } from '../src/store/register-eventos.t
 import { createStore, type Store } from '../src/store/store.ts';
 import { onEnd } from './support/cleanup.ts';
 import { freshDatabase, freshPool, pidOf, untilAwaited } from './support/database.ts';
+import { tenantsDue } from './support/due.ts';
 import { allLookUp, noneScans, recorded, type Statements } from './support/plans.ts';
 
 const NOW = Date.parse('2026-11-21T12:00:00-03:00');
@@ -703,7 +704,7 @@ describe('a claim', () => {
     const { store, alfa } = await oneProcess();
     const [nota, other] = [await issued(store, alfa), await issued(store, alfa)];
     await decideNotas(store, alfa, 'autorizacao');
-    const isDue = async (now: number): Promise<boolean> => (await store.eventos.listTenantsDue(now)).includes(alfa);
+    const isDue = async (now: number): Promise<boolean> => (await tenantsDue(store, 'eventos', now)).includes(alfa);
     await registered(store, alfa, novo(nota, CANCELAMENTO));
     const first = await claimAll(store, alfa);
     assert.equal(await isDue(NOW), false);
@@ -777,9 +778,9 @@ describe('a claim', () => {
     assert.ok(eventos.every(({ aguardando_desde }) => Number(aguardando_desde) === NOW + 1));
     // One that comes later, while the others wait, is seen too.
     await registered(store, alfa, novo(draft));
-    assert.ok((await store.eventos.listTenantsDue(NOW + 1)).includes(alfa));
+    assert.ok((await tenantsDue(store, 'eventos', NOW + 1)).includes(alfa));
     assert.equal((await claim()).moved, 1);
-    assert.ok(!(await store.eventos.listTenantsDue(NOW + 1)).includes(alfa));
+    assert.ok(!(await tenantsDue(store, 'eventos', NOW + 1)).includes(alfa));
     await decideNotas(store, alfa, 'autorizacao', NOW + 2);
     assert.equal((await store.eventos.claim(alfa, NOW + 2, LEASE, POLL, 100)).eventos.length, 26);
   });
@@ -1488,7 +1489,7 @@ describe('the plans of the statements', () => {
     await claimAll(store, alfa);
     const { token } = await store.notas.claim(alfa, NOW, LEASE, 10);
     await store.notas.settle(alfa, token, NOW, [outcome(nota, 'autorizacao')]);
-    await store.eventos.listTenantsDue(NOW);
+    await store.listDue(NOW, 1);
     await sendAll(store, alfa, 'conclusao');
     await store.eventos.settle(alfa, token, NOW, [settlement(first.id, 'conclusao')]);
     await store.eventos.move(alfa, first.id, 'dispensa', NOW, undefined);

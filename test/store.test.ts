@@ -19,6 +19,7 @@ import { createStore, type Store } from '../src/store/store.ts';
 import { UncertainCommit } from '../src/store/unavailable.ts';
 import { onEnd } from './support/cleanup.ts';
 import { emptyDatabase, freshDatabase, freshPool } from './support/database.ts';
+import { tenantsDue } from './support/due.ts';
 import { addPrestador } from './support/municipio.ts';
 import { allLookUp, noneScans, recorded, type Statements } from './support/plans.ts';
 
@@ -743,7 +744,7 @@ describe('a settlement', () => {
 
   test('puts a note off until its moment, and says nothing more of one that rests', async () => {
     const { store, alfa } = await oneProcess();
-    const isDue = async (now: number): Promise<boolean> => (await store.notas.listTenantsDue(now)).includes(alfa);
+    const isDue = async (now: number): Promise<boolean> => (await tenantsDue(store, 'notas', now)).includes(alfa);
     const note = await issued(store, alfa, 'DPS 1');
     assert.equal(await isDue(NOW - 1), false);
     assert.equal(await isDue(NOW), true);
@@ -803,7 +804,7 @@ describe('a tenant', () => {
     assert.equal((await store.notas.findByChave(beta, 'MESMA'))?.estado, 'emitida');
     assert.equal(await store.notas.readReceived(gama, BigInt(id)), undefined);
     assert.equal((await store.notas.readNfse(gama, [id])).size, 0);
-    const due = await store.notas.listTenantsDue(NOW);
+    const due = await tenantsDue(store, 'notas', NOW);
     assert.deepEqual(
       [alfa, beta, gama].map((tenant) => due.includes(tenant)),
       [false, true, false],
@@ -870,7 +871,7 @@ describe('the plans of the statements', () => {
     await store.notas.listTrail(alfa, row!.id);
     // Another process, which has nothing in memory of what this one stored.
     await createStore(recorded(a.pool, statements)).notas.readNfse(alfa, [row!.id]);
-    await store.notas.listTenantsDue(NOW);
+    await store.listDue(NOW, 1);
     await store.prestadores.listOf(alfa, CNPJ);
     await store.municipios.findBySlug(alfa);
     await store.servicos.findByCodes(alfa, '010101', '001');

@@ -18,6 +18,7 @@ import { atOnce } from './support/at-once.ts';
 import { onEnd } from './support/cleanup.ts';
 import { nfseHere } from './support/cli.ts';
 import { databaseUrlOf, freshDatabase } from './support/database.ts';
+import { tenantsDue } from './support/due.ts';
 import { type Answer, emit, request } from './support/http.ts';
 import { readyKeys } from './support/keys.ts';
 import { addPrestador } from './support/municipio.ts';
@@ -196,7 +197,7 @@ describe('the turn of the year without a CBS', () => {
       /retida \(retencao\)\n.*retida → emitida \(publicacao\)\n.*emitida → transmitida \(anuncio\)/,
     );
     // Nothing is left for a third look.
-    assert.deepEqual(await second.store.retidas.listTenants(2), []);
+    assert.deepEqual(await tenantsDue(second.store, 'retidas', clock.now, 2), []);
   });
 });
 
@@ -331,7 +332,7 @@ describe('in the sandbox', () => {
     };
     assert.equal((await importar('IBS-UF,221001,2027-01-01,,0.1,fonte,ato')).code, 0);
     await until(async () => /de IBS-MUN, própria/.test(await text()) || undefined, 'the next reason');
-    assert.deepEqual(await store.retidas.listTenants(2), []);
+    assert.deepEqual(await tenantsDue(store, 'retidas', clock.now, 2), []);
     const looks = (): number => logged.filter(({ message }) => message.startsWith('notas retidas')).length;
     assert.equal(looks(), 1);
     const rest = await importar('IBS-MUN,221001,2027-01-01,,0.1,fonte,ato', 'CBS,221001,2027-01-01,,3.285,fonte,ato');

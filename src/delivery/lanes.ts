@@ -17,7 +17,6 @@ export type Kind = {
   readonly kind: 'notas' | 'eventos' | 'lotes' | 'retidas';
   /** Batches of one tenant at once: while one waits for its answers the next is signed. */
   readonly lanes: number;
-  readonly due: (world: World, now: number) => Promise<readonly string[]>;
   readonly deliver: (world: World, municipio: Municipio, taking: Taking) => Promise<Delivered>;
   /** Whether a batch goes to whom the tenant transmits to, where another one is the service's own affair. */
   readonly isSent: boolean;

@@ -22,11 +22,6 @@ const BATCH_MAX = 200;
 /** Between two turns of the event loop. */
 const PER_TURN = 25;
 
-/** Tenants with notes that the table in force has not been tried on. */
-export async function tenantsToRelease({ store }: World): Promise<readonly string[]> {
-  return store.retidas.listTenants((await store.aliquotas.readTabela()).versao);
-}
-
 /** Lets go one batch of a tenant, as far as the table in force does. */
 export async function releaseNotas(world: World, municipio: Municipio): Promise<Delivered> {
   const { tenant, ambiente } = municipio;

@@ -12,7 +12,7 @@ import { deliverEventos } from './eventos.ts';
 import { type Kind, Lanes, type Turn } from './lanes.ts';
 import { processLotes } from './lotes.ts';
 import { deliverNotas } from './notas.ts';
-import { releaseNotas, tenantsToRelease } from './release-notas.ts';
+import { releaseNotas } from './release-notas.ts';
 import { Upkeep } from './upkeep.ts';
 import { createAlarm } from './wake.ts';
 
@@ -22,17 +22,13 @@ const POLL_MS = 1_000;
 const GATHER_MS = 100;
 /** Pause after the database or a bug stopped a delivery. */
 const TROUBLE_MS = 1_000;
-const dueOf =
-  (kind: 'notas' | 'eventos' | 'lotes'): Kind['due'] =>
-  ({ store }, now) =>
-    store[kind].listTenantsDue(now);
 
 /** What is delivered. */
 const KINDS: readonly Kind[] = [
-  { kind: 'notas', lanes: 2, due: dueOf('notas'), deliver: deliverNotas, isSent: true },
-  { kind: 'eventos', lanes: 1, due: dueOf('eventos'), deliver: deliverEventos, isSent: true },
-  { kind: 'lotes', lanes: 1, due: dueOf('lotes'), deliver: processLotes, isSent: false },
-  { kind: 'retidas', lanes: 1, due: tenantsToRelease, deliver: releaseNotas, isSent: false },
+  { kind: 'notas', lanes: 2, deliver: deliverNotas, isSent: true },
+  { kind: 'eventos', lanes: 1, deliver: deliverEventos, isSent: true },
+  { kind: 'lotes', lanes: 1, deliver: processLotes, isSent: false },
+  { kind: 'retidas', lanes: 1, deliver: releaseNotas, isSent: false },
 ];
 
 export type Worker = {
@@ -90,11 +86,15 @@ export function startWorker(world: World, { pollMs = POLL_MS, onLeave = () => un
 
 /** What is due now, by kind and tenant, and whose notas were announced. */
 async function listTurns(world: World, announced: readonly string[]): Promise<readonly Turn[]> {
-  const due = await Promise.all(KINDS.map(async (of) => ({ of, tenants: await of.due(world, world.now()) })));
-  const turns = due.flatMap(({ of, tenants }) => {
+  const { versao } = await world.store.aliquotas.readTabela();
+  const due = await world.store.listDue(world.now(), versao);
+  const turns = KINDS.flatMap((of) => {
+    const tenants = due.filter(({ kind }) => kind === of.kind).map(({ tenant }) => tenant);
     const others = of.kind === 'notas' ? announced.filter((tenant) => !tenants.includes(tenant)) : [];
-    const isDue = (tenant: string): boolean => !others.includes(tenant);
-    return [...tenants, ...others].map((tenant) => turnOf(world, of, tenant, isDue(tenant)));
+    return [
+      ...tenants.map((tenant) => turnOf(world, of, tenant, true)),
+      ...others.map((tenant) => turnOf(world, of, tenant, false)),
+    ];
   });
   return Promise.all(turns);
 }

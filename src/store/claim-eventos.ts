@@ -11,7 +11,7 @@ import {
 } from '../fiscal/evento.ts';
 import { movesTo } from '../fiscal/machine.ts';
 import { NOTA_MOVES, type NotaMove, RASCUNHOS } from '../fiscal/nota.ts';
-import { claimStatement, claimValues, createSettle, type Settlement, tenantsDue, trailOf } from './claims.ts';
+import { claimStatement, claimValues, createSettle, type Settlement, trailOf } from './claims.ts';
 import type { EventoRow } from './evento-rows.ts';
 import { wakeSubstitutas } from './follow-nota.ts';
 import { type Db, dropNul, ONE_BY_ONE } from './open.ts';
@@ -65,6 +65,10 @@ const BEFORE_SENDING = quoteWords(EVENTO_ANTES_DO_ENVIO);
 
 /** Nothing of the nota `n` is sent yet. */
 const IS_DRAFT = `n.estado in (${DRAFTS})`;
+
+/** SQL: whether a claim would take the event `x` of the tenant `m`, which is due: to send it, or to let it wait for its nota. */
+export const EVENTO_IS_TAKEN = `(${isFirst('m.tenant', 'x')} or (x.estado = 'pendente' and exists (
+    select 1 from notas n where n.tenant = m.tenant and n.id = x.nota and ${IS_DRAFT})))`;
 
 /** How long a later event of a draft waits. The authorisation of the nota wakes it earlier. */
 const FOLLOWS_MS = 3_600_000;
@@ -161,11 +165,7 @@ const CANCELLED = `, cancelled as (
   )`;
 
 export function eventoClaims(pool: Db) {
-  const isDraft = `x.estado = 'pendente' and exists (
-    select 1 from notas n where n.tenant = m.tenant and n.id = x.nota and ${IS_DRAFT})`;
   return {
-    /** Asked across tenants. */
-    listTenantsDue: tenantsDue(pool, 'eventos', `(${isFirst('m.tenant', 'x')} or (${isDraft}))`),
     /**
      * Takes due events under a token and announces their sending, in one commit. An event that waits for its nota is due again at `pollAt`,
      * and one of a refused nota is waived. An event is left while an earlier one is under way outside this claim. `mayAnnounce` false:

@@ -4,7 +4,7 @@ import type { Mensagem } from '../fiscal/abrasf/mensagens.ts';
 import { LOTE_MOVES, LOTE_SITUACAO, type LoteMove, type LoteSituacao, type LoteTrigger } from '../fiscal/lote.ts';
 import { movesTo } from '../fiscal/machine.ts';
 import { NOTA_FINAIS } from '../fiscal/nota.ts';
-import { claimValues, tenantsDue } from './claims.ts';
+import { claimValues } from './claims.ts';
 import { type Issuance, type IssueResult, issueTogether, transmissible } from './issue-notas.ts';
 import { type Db, writeAlone } from './open.ts';
 import type { OnStored } from './recent.ts';
@@ -37,8 +37,6 @@ export function loteClaims(pool: Db, onStored: OnStored) {
     await writeAlone(pool, { text, values: [tenant, protocolo, token, ...values] });
   };
   return {
-    /** Asked across tenants. */
-    listTenantsDue: tenantsDue(pool, 'lotes'),
     /** Takes the lot that has waited longest under a token of one's own. */
     claim: async (
       tenant: string,

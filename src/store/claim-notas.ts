@@ -1,7 +1,7 @@
 /** The worker's side of the notas: taking what is due, and writing what came of it. */
 import { randomUUID } from 'node:crypto';
 import type { NotaEstado, NotaMove } from '../fiscal/nota.ts';
-import { claimStatement, claimValues, createSettle, type Settlement, tenantsDue } from './claims.ts';
+import { claimStatement, claimValues, createSettle, type Settlement } from './claims.ts';
 import { moveWaitingEventos, wakeSubstitutas } from './follow-nota.ts';
 import type { NotaRow } from './nota-columns.ts';
 import type { Db } from './open.ts';
@@ -86,8 +86,6 @@ export function notaClaims(pool: Db) {
   const claim = async (statement: Planned, values: unknown[], max: number): Promise<readonly ClaimedNota[]> =>
     (await pool.query<ClaimedNota>(statement([...values, max]))).rows;
   return {
-    /** Asked across tenants. */
-    listTenantsDue: tenantsDue(pool, 'notas'),
     /** Takes due notas under a token of one's own and announces the sending, in one commit. */
     claim: async (
       tenant: string,

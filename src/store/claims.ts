@@ -13,19 +13,6 @@ import { type ArrayColumn, unnestRows } from './sql.ts';
 export const JOBS = ['notas', 'eventos', 'lotes'] as const;
 export type Jobs = (typeof JOBS)[number];
 
-/** Lists tenants with a row `x` that is due: the question that is asked across tenants. One look into an index each. */
-export function tenantsDue(pool: Db, table: Jobs, condition = 'true'): (now: number) => Promise<readonly string[]> {
-  const ask = planOnce(
-    `tenants_due_${table}`,
-    `select m.tenant from municipios m cross join lateral (select 1 from ${table} x
-      where x.tenant = m.tenant and x.due_at <= $1 and ${condition} order by x.due_at limit 1) due`,
-  );
-  return async (now) => {
-    const { rows } = await pool.query<{ tenant: string }>(ask([new Date(now)]));
-    return rows.map(({ tenant }) => tenant);
-  };
-}
-
 /** Columns of a move in the trail; `em` to `para` as SQL. */
 type Trailed = Readonly<Record<'em' | 'de' | 'gatilho' | 'para', string>> & {
   readonly mensagem?: string;

@@ -29,19 +29,8 @@ type Retidas = {
   readonly motivos: readonly { readonly mensagem: string; readonly notas: number }[];
 };
 
-const TENANTS = planOnce(
-  'tenants_retidas',
-  `select m.tenant from municipios m where exists (select 1 from notas n
-    where n.tenant = m.tenant and n.estado = 'retida' and n.tabela_aliquotas < $1)`,
-);
-
 export function notaRetidaStore(pool: Db) {
   return {
-    /** Tenants with notas that were judged by an older table: the one question asked across tenants. */
-    listTenants: async (versao: number): Promise<readonly string[]> => {
-      const { rows } = await pool.query<{ tenant: string }>(TENANTS([versao]));
-      return rows.map(({ tenant }) => tenant);
-    },
     /** Notas that were judged by an older table, the oldest first. */
     list: async (tenant: string, versao: number, max: number): Promise<readonly NotaRetida[]> => {
       const text = `select n.id, n.chave_acesso, d.recebido, d.nfse from (select id, chave_acesso from notas

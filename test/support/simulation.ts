@@ -39,6 +39,7 @@ import type { Municipio } from '../../src/store/municipios.ts';
 import type { Db } from '../../src/store/open.ts';
 import type { MoveResult, OperatorTrigger } from '../../src/store/operate-eventos.ts';
 import { createStore, type Store } from '../../src/store/store.ts';
+import { tenantsDue } from './due.ts';
 import { asSandbox } from './municipio.ts';
 import { Ambiente, authorityReachedBy, ENSAIOS, type Line, type Weather } from './simulation-adn.ts';
 import { type Chance, chanceOf } from './simulation-chance.ts';
@@ -793,7 +794,7 @@ export class Simulacao {
   /** Those for which a newer table lets something go. Nothing that the workers do in a round holds anything. */
   private async releasable(): Promise<ReadonlySet<string>> {
     const { versao } = this.tabela;
-    return new Set(versao === 1 ? [] : await this.stores[0].retidas.listTenants(versao));
+    return new Set(versao === 1 ? [] : await tenantsDue(this.stores[0], 'retidas', this.clock.now, versao));
   }
 
   private async release(municipio: Municipio): Promise<void> {

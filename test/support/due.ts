@@ -1,0 +1,15 @@
+/** What a worker would find due. */
+import type { ListDue } from '../../src/store/due.ts';
+import type { Store } from '../../src/store/store.ts';
+
+type Kind = Awaited<ReturnType<ListDue>>[number]['kind'];
+
+/** Tenants with something due of one kind; `versao`: of the table of rates. */
+export async function tenantsDue(
+  { listDue }: Pick<Store, 'listDue'>,
+  kind: Kind,
+  now: number,
+  versao = 1,
+): Promise<readonly string[]> {
+  return (await listDue(now, versao)).filter((one) => one.kind === kind).map(({ tenant }) => tenant);
+}
