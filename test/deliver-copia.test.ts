@@ -9,7 +9,7 @@ import { describe, test } from 'node:test';
 import type { Adn, AdnKnowledge, DocumentToShare, NotaAnswer } from '../src/adn/adn.ts';
 import { deliverNotas } from '../src/delivery/notas.ts';
 import { readCertificate } from '../src/documents/certificate.ts';
-import { type Signer, signatureElement, signatureValueOf } from '../src/documents/signing.ts';
+import { type Signer, signatureOf } from '../src/documents/signing.ts';
 import { signedPartOf, withSignature } from '../src/fiscal/layout/write.ts';
 import { exampleXml } from '../src/fiscal/rules/example.ts';
 import { issueNota } from '../src/flows/issue-nota.ts';
@@ -86,10 +86,7 @@ async function lostAndFound(copyOf: (sent: string) => Uint8Array | undefined, la
 function signedAgain(document: string, signer: Signer, by: Signer = signer): Buffer {
   const bare = document.replace(/<Signature [\s\S]*<\/Signature>/, '');
   const { canonical, id } = signedPartOf(bare);
-  const value = signatureValueOf(canonical, id, by);
-  return Buffer.from(
-    withSignature(bare, signatureElement(canonical, id, { value, certificate: signer.certificate.der })),
-  );
+  return Buffer.from(withSignature(bare, signatureOf(canonical, id, { key: by.key, certificate: signer.certificate })));
 }
 
 function certificateIn(xml: string): string {

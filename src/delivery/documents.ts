@@ -3,7 +3,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import type { AdnKnowledge } from '../adn/adn.ts';
 import type { SignedProfile } from '../documents/signature-shape.ts';
 import { checkSignature } from '../documents/signed.ts';
-import { type Signer, signatureElement, signatureValueOf } from '../documents/signing.ts';
+import { type Signer, signCanonical } from '../documents/signing.ts';
 import { readXml } from '../documents/xml.ts';
 import type { Recebida } from '../store/recepcoes.ts';
 
@@ -41,10 +41,9 @@ export async function signDocuments(
 
 function sign(xml: string, signer: Signer, { partOf, withSignature }: Signable): Document {
   const { canonical, id } = partOf(xml);
-  const valor = signatureValueOf(canonical, id, signer);
-  const certificado = signer.certificate.der;
-  const element = signatureElement(canonical, id, { value: valor, certificate: certificado });
-  return { xml: Buffer.from(withSignature(xml, element), 'utf8'), assinatura: { valor, certificado } };
+  const { element, value } = signCanonical(canonical, id, signer);
+  const assinatura = { valor: value, certificado: signer.certificate.der };
+  return { xml: Buffer.from(withSignature(xml, element), 'utf8'), assinatura };
 }
 
 /**

@@ -28,19 +28,32 @@ function signedInfoOf(digest: string, id: string): string {
 }
 
 /**
- * The value of a signature over an element whose exclusive canonical form is `canonical`. It takes a quarter of a
+ * The `Signature` element over an element whose exclusive canonical form is `canonical`, and the bytes of its value. It takes a quarter of a
  * millisecond of this thread; whoever signs many has a thread of its own. On the thread pool it takes longer: two at once
  * share the vector units of a core, and both together are slower than one after the other (measured).
  */
-export function signatureValueOf(canonical: string, id: string, { key }: Signer): Buffer {
-  const text = `<SignedInfo xmlns="${DSIG}">${signedInfoOf(digestOf(canonical), id)}</SignedInfo>`;
-  return sign('sha256', Buffer.from(text, 'utf8'), key);
+export function signCanonical(
+  canonical: string,
+  id: string,
+  { key, certificate }: Signer,
+): { readonly element: string; readonly value: Buffer } {
+  const digest = digestOf(canonical);
+  const value = sign(
+    'sha256',
+    Buffer.from(`<SignedInfo xmlns="${DSIG}">${signedInfoOf(digest, id)}</SignedInfo>`),
+    key,
+  );
+  return { element: writeElement(id, digest, { value, certificate: certificate.der }), value };
 }
 
-/** The `Signature` element with a value that {@link signatureValueOf} made. */
-export function signatureElement(canonical: string, id: string, { value, certificate }: SignatureValue): string {
+/** The `Signature` element with a value that {@link signCanonical} made. */
+export function signatureElement(canonical: string, id: string, value: SignatureValue): string {
+  return writeElement(id, digestOf(canonical), value);
+}
+
+function writeElement(id: string, digest: string, { value, certificate }: SignatureValue): string {
   return writeSignature(id, {
-    digest: digestOf(canonical),
+    digest,
     value: value.toString('base64'),
     certificate: certificate.toString('base64'),
   });
@@ -64,8 +77,7 @@ export function writeSignature(id: string, { digest, value, certificate }: Signa
 
 /** The `Signature` element over an element whose exclusive canonical form is `canonical`. */
 export function signatureOf(canonical: string, id: string, signer: Signer): string {
-  const value = signatureValueOf(canonical, id, signer);
-  return signatureElement(canonical, id, { value, certificate: signer.certificate.der });
+  return signCanonical(canonical, id, signer).element;
 }
 
 /** Documents that a provider signs, by the name of their root, with the steps to the signed element. */
