@@ -168,6 +168,7 @@ describe('nfse municipio criar', () => {
       adn_chave: null,
       adn_pfx: file('municipio.pfx'),
       adn_senha_arquivo: file('senha.txt'),
+      adn_compressao: null,
       regras_nacionais: null,
       consulta_dps: null,
       soap_sha1: false,

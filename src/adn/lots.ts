@@ -13,6 +13,8 @@ import { RECEPTION_PATH } from './wire.ts';
  * document; tables for larger ones take twice the time, and the thread pool half as much CPU again.
  */
 const GZIP = { level: 1, windowBits: 13, memLevel: 6, chunkSize: 8_192 };
+/** Gzip of stored blocks: a sixth of the time, and almost twice the bytes. */
+const GZIP_STORED = { ...GZIP, level: 0, chunkSize: 16_384 };
 
 /** A document whose lots came to nothing this often travels alone: it may be what the ADN stumbles over. */
 const TROUBLES_TO_ISOLATE = 3;
@@ -29,6 +31,8 @@ export type Sending = {
   /** Of the ADN, for the log. */
   readonly host: string;
   readonly limits: Limits;
+  /** Documents travel as stored blocks of gzip. */
+  readonly isStored: boolean;
   /** How often the lots of a document came to nothing, by its `id`. */
   readonly troubles: Map<string, number>;
 };
@@ -51,10 +55,11 @@ export async function sendLots<A>(
   matter: Matter<A>,
   deadline: number,
 ): Promise<Map<string, A | AdnAnswer>> {
-  const { troubles, limits, log, host, asking } = sending;
+  const { troubles, limits, log, host, asking, isStored } = sending;
   const answers = new Map<string, A | AdnAnswer>();
   const doubts = new Map<string, string>();
-  const lots = lotsOf(documents, limits, (id) => (troubles.get(id) ?? 0) >= TROUBLES_TO_ISOLATE);
+  const pack = (piece: Piece): Parcel => packParcel(piece, isStored);
+  const lots = lotsOf(documents, limits, pack, (id) => (troubles.get(id) ?? 0) >= TROUBLES_TO_ISOLATE);
   const round: Round<A> = { ...sending, matter, deadline, lots, answers, doubts, packing: Promise.resolve() };
   await runAtOnce(() => sendNext(round), asking.isClear(), limits.lotsAtOnce);
   for (const { id } of documents) {
@@ -150,6 +155,7 @@ function bodyOf(lot: readonly Parcel[]): Buffer {
 function* lotsOf(
   documents: readonly Piece[],
   { lotDocumentsMax, lotBodyMaxBytes }: Limits,
+  pack: (document: Piece) => Parcel,
   isAlone: (id: string) => boolean,
 ): Generator<readonly Parcel[], undefined> {
   const seen = new Set<string>();
@@ -164,7 +170,7 @@ function* lotsOf(
       alone.push(document);
       continue;
     }
-    const parcel = packParcel(document);
+    const parcel = pack(document);
     const more = parcel.text.length + BODY_BETWEEN.length;
     if (lot.length > 0 && (lot.length >= lotDocumentsMax || bytes + more >= lotBodyMaxBytes)) {
       yield lot;
@@ -175,11 +181,11 @@ function* lotsOf(
     bytes += more;
   }
   if (lot.length > 0) yield lot;
-  for (const document of alone) yield [packParcel(document)];
+  for (const document of alone) yield [pack(document)];
 }
 
-function packParcel({ id, chave, xml }: Piece): Parcel {
-  return { id, chave, text: gzipSync(xml, GZIP).toString('base64') };
+function packParcel({ id, chave, xml }: Piece, isStored: boolean): Parcel {
+  return { id, chave, text: gzipSync(xml, isStored ? GZIP_STORED : GZIP).toString('base64') };
 }
 
 /** Documents about which something is remembered. All of it may be forgotten; it saves requests. */

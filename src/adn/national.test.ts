@@ -3,7 +3,7 @@
  * integrators report. What is expected comes from the contract (`POST /adn/DFe`, `GET /municipios/DFe/{NSU}`).
  */
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import https from 'node:https';
@@ -200,6 +200,26 @@ describe('what is sent', () => {
     assert.match(text, /^[A-Za-z0-9+/]+={0,2}$/);
     assert.deepEqual(gunzipSync(Buffer.from(text, 'base64')), xmlOf(B), 'byte by byte');
     assert.equal(name, 'municipio');
+  });
+
+  test('is gzip of stored blocks where the municipality chose no compression, and lots stay below the limit', async () => {
+    const { asked, adn } = await stage(accepts, { isStored: true });
+    const large = Array.from({ length: 50 }, (_, place) => {
+      const chave = chaveOf(place);
+      return {
+        chave_acesso: chave,
+        xml: Buffer.from(`<NFSe><infNFSe Id="NFS${chave}">${'a'.repeat(30_000)}</infNFSe></NFSe>`),
+      };
+    });
+    const answers = await adn.share('alfa', large);
+    assert.ok([...answers.values()].every(({ kind }) => kind === 'accepted'));
+    assert.ok(asked.length > 1);
+    for (const { body } of asked) assert.ok(body.length < 1_000_000, `${body.length}`);
+    const texts: readonly string[] = asked.flatMap(({ body }) => JSON.parse(body).LoteXmlGZipB64);
+    const sent = texts.map((text) => Buffer.from(text, 'base64'));
+    for (const packed of sent) assert.ok(packed.includes('a'.repeat(1_000)));
+    const read = (packed: Buffer): string => execFileSync('gzip', ['-dc'], { input: packed }).toString();
+    assert.deepEqual(sent.map(read).toSorted(), large.map(({ xml }) => xml.toString()).toSorted());
   });
 
   test('keeps to the path of an address that has one', async () => {

@@ -33,6 +33,8 @@ export type NationalSettings = {
   /** One for all municipalities that speak to this address. */
   readonly breaker: Breaker;
   readonly log: Log;
+  /** Documents travel as stored blocks of gzip, which costs less time and more bytes. */
+  readonly isStored?: boolean;
   readonly limits?: Partial<Limits>;
 };
 
@@ -47,12 +49,13 @@ type National = Sending & {
 /** The ADN for one municipality, whose certificate it shows. */
 export function nationalAdn(settings: NationalSettings): Adn & { close(): Promise<void> } {
   const limits = { ...LIMITS, ...settings.limits };
-  const { breaker, log } = settings;
+  const { breaker, log, isStored = false } = settings;
   const url = new URL(settings.url);
   const { host } = url;
   const line = openLine({ url, tls: settings.tls, limits });
   const asking = openAsking({ line, host, breaker, log, limits });
-  const national: National = { asking, log, host, limits, troubles: new Map(), there: new Map(), isInDoubt: false };
+  const memory = { troubles: new Map(), there: new Map(), isInDoubt: false };
+  const national: National = { asking, log, host, limits, isStored, ...memory };
   return {
     wantsDocuments: true,
     // While it is not known what becomes of a lot, no more is announced than one.

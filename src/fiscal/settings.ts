@@ -61,6 +61,7 @@ const POR_JANELA = '(por minuto em producao, por dia em homologacao)';
 
 /** As the operator writes them, and as they are stored. */
 const REGRAS_NACIONAIS = { recusar: 'recusa', avisar: 'avisa' } as const;
+const COMPRESSOES = { usual: 'usual', nenhuma: 'nenhuma' } as const;
 const CONSULTAS_DPS = { publica: 'publica', parte: 'parte' } as const;
 const SIM_NAO = { sim: true, nao: false } as const;
 
@@ -175,6 +176,17 @@ const SETTINGS_ROWS = {
     help: 'arquivo com a senha na primeira linha',
     title: 'senha em',
     show: (arquivo) => arquivo ?? 'nenhum arquivo',
+  }),
+  /** How documents are packed for the ADN (D-384). */
+  adnCompressao: text<'usual' | 'nenhuma'>({
+    column: 'adn_compressao',
+    option: 'adn-compressao',
+    takes: 'usual|nenhuma',
+    help: 'o gzip dos documentos enviados ao ADN; nenhuma poupa processador e quase dobra os bytes enviados',
+    usual: 'usual',
+    parse: (written) => chooseValue('adn-compressao', written, COMPRESSOES),
+    title: 'gzip ao ADN',
+    show: (compressao) => compressao ?? 'usual',
   }),
   /** What a national rule does that the specification does not name (D-86). */
   regrasNacionais: text<'recusa' | 'avisa'>({

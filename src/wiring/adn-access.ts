@@ -41,7 +41,7 @@ export class Transmissions {
 
   readonly of: World['transmission'] = async (municipio) => {
     if (!AMBIENTES[municipio.ambiente].transmits) return this.local;
-    const settings = JSON.stringify(municipio.adn ?? null);
+    const settings = JSON.stringify([municipio.adn ?? null, municipio.adnCompressao]);
     const before = this.kept.get(municipio.tenant);
     let one = before;
     if (one === undefined || one.settings !== settings || !(await isCurrent(one, municipio))) {
@@ -102,6 +102,7 @@ export class Transmissions {
         tls,
         breaker: this.breakerOf(origin),
         log: logFor(this.log, municipio.tenant),
+        isStored: municipio.adnCompressao === 'nenhuma',
       });
       return { stamp, adn, transmission: { adn, signer } };
     } catch (error) {
