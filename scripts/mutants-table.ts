@@ -28,6 +28,7 @@ export const TESTS: Readonly<Record<string, readonly string[]>> = {
   'src/documents/signature-parts.ts': SIGNED,
   'src/documents/signature-shape.ts': SIGNED,
   'src/documents/cms.ts': ['test/assinatura-ataques.test.ts', 'src/documents/cms.test.ts'],
+  'src/documents/ordinary-signature.ts': ['test/assinatura-ordinaria.test.ts'],
   'src/delivery/documents.ts': ['test/deliver-copia.test.ts'],
 };
 
@@ -47,6 +48,12 @@ export const EQUIVALENT: Readonly<Record<string, readonly (readonly [changed: st
     ["name: '', text", 'a statement is prepared each time'],
     ['proximo >= nextOf', 'a row that says what the number of the note says'],
     ['state.proximo >= numero', 'both are the same number'],
+  ],
+  'src/documents/plain-xml.ts': [
+    ['/<\\?xml version', 'the second octet is a question mark, and no root could begin inside of a declaration'],
+    ['DECLARATION_MAX = (80 + 1)', 'no plain declaration is as long'],
+    ['length: (256 + 1)', 'no octet has the number 256'],
+    ['& FIRST) === 0) return true', 'the same place is read again, up to the limit on elements'],
   ],
   'src/documents/signature-parts.ts': [["base.replace(/\\/Signature/, '')", 'only the end of the path has that name']],
   'src/documents/signature-shape.ts': [

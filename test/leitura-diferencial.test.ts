@@ -8,7 +8,7 @@
 import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
-import { distinctDps } from '../bench/documents.ts';
+import { distinctDps, patchOf } from '../bench/documents.ts';
 import { readCertificate } from '../src/documents/certificate.ts';
 import { signatureOf } from '../src/documents/signing.ts';
 import { canonicalInfDps } from '../src/documents/xml.ts';
@@ -43,7 +43,6 @@ function xmlIn(value: unknown): string[] {
   return typeof value === 'object' && value !== null ? Object.values(value).flatMap(xmlIn) : [];
 }
 
-const example = exampleXml({ tpAmb: '1', serie: '1', nDPS: '1' });
 const certificate = readCertificate(provider.der);
 assert.ok(!('problem' in certificate));
 const signer = { key: provider.keys.privateKey, certificate };
@@ -63,9 +62,10 @@ const ORDINARY: Readonly<Record<string, readonly (string | Buffer)[]>> = {
   'the same in one line, signed': acceptedPatches()
     .slice(0, 100)
     .map((patch) => signed(inOneLine(exampleXml(patch)))),
-  'the documents of the bench': Array.from({ length: 10 }, (_, place) => distinctDps(example, 3)(place + 1)).flatMap(
-    (dps) => [dps, signed(dps.toString())],
-  ),
+  'the documents of the bench': (['comum', 'longo', 'obra'] as const).flatMap((documento) => {
+    const documentOf = distinctDps(exampleXml(patchOf(documento, true)), 3);
+    return [1, 2, 3].flatMap((number) => [documentOf(number), signed(documentOf(number).toString())]);
+  }),
   'the notes that are written': acceptedPatches()
     .slice(0, 40)
     .map((patch) => nfseOf(patch)),

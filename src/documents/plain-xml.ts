@@ -28,9 +28,9 @@ const DECLARATION_MAX = 80;
 
 /** An attribute in either quotes, whose value has no reference, no markup and no quote. */
 const ATTRIBUTE = / +([A-Za-z_][\w.-]{0,99})=(?:"([ !#-%(-;=?-~]*)"|'([ !#-%(-;=?-~]*)')/y;
-const END_OF_TAG = / *(\/?)>$/y;
+const END_OF_TAG = / *(\/?)>/y;
 /** After the name: one attribute as the canonical form writes it, which is no declaration. */
-const CANONICAL_ATTRIBUTE = /^ (?!xmlns=)[A-Za-z_][\w.-]{0,99}="[ !#-%(-;=?-~]*">$/;
+const CANONICAL_ATTRIBUTE = /^ (?!xmlns=)[A-Za-z_][\w.-]{0,99}="[ !#-%(-;=?-~]*">/;
 
 const [TAB, LINE_FEED, SPACE, AMPERSAND, SLASH, LESS, GREATER, QUESTION] = [9, 10, 32, 38, 47, 60, 62, 63];
 /** The first octet of U+FFFE and U+FFFF, which are no characters of XML, and of others that are. */
