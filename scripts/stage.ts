@@ -94,7 +94,8 @@ export function run(args: readonly string[], env: NodeJS.ProcessEnv, tree = OWN)
 
 export function startService(env: NodeJS.ProcessEnv, tree = OWN): Promise<Running> {
   const ready = /Serviço no ar em (\S+)[\s\S]*Ctrl-C encerra/;
-  return start(['serve'], { PORT: '0', NFSE_LOG_LEVEL: 'warn', ...env }, ready, tree);
+  // What is measured is one process, however many cores there are.
+  return start(['serve'], { PORT: '0', NFSE_LOG_LEVEL: 'warn', NFSE_PROCESSOS: '1', ...env }, ready, tree);
 }
 
 export type Simulator = Running & {

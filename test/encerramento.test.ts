@@ -1,7 +1,6 @@
 /** The end of a process as who runs it asks for it: a signal to npm, to the first process of a container, to npx, under load or at rest. */
 import assert from 'node:assert/strict';
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
+import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import http from 'node:http';
 import path from 'node:path';
@@ -13,42 +12,12 @@ import { onEnd } from './support/cleanup.ts';
 import { databaseUrlOf, freshDatabase } from './support/database.ts';
 import { emit, request } from './support/http.ts';
 import { ownPort } from './support/ports.ts';
-import { freshDataDir, nfse, ROOT, readyDataDir } from './support/process.ts';
+import { freshDataDir, nfse, readyDataDir } from './support/process.ts';
 import { startProxy } from './support/proxy.ts';
 import { montarPalco } from './support/simulador.ts';
 import { unlessStoodStill } from './support/standstill.ts';
+import { SERVING, type Started, said, start } from './support/started.ts';
 import { until, untilTrue } from './support/until.ts';
-
-type Started = { readonly child: ChildProcess; readonly output: () => string; readonly ended: Promise<unknown> };
-
-/** A command line of an operator; nothing of it outlives the test. */
-function start(command: readonly string[], env: NodeJS.ProcessEnv): Started {
-  const [program, ...args] = command;
-  const quiet = { ...process.env, NFSE_LOG_LEVEL: 'warn', npm_config_update_notifier: 'false', ...env };
-  // A group of its own, by which whatever it left behind is ended.
-  const child = spawn(program!, args, { cwd: ROOT, env: quiet, stdio: ['ignore', 'pipe', 'pipe'], detached: true });
-  let output = '';
-  child.stdout!.on('data', (chunk) => (output += chunk));
-  child.stderr!.on('data', (chunk) => (output += chunk));
-  const ended = once(child, 'exit').then(([code, signal]) => code ?? signal);
-  onEnd(() => {
-    try {
-      process.kill(-child.pid!, 'SIGKILL');
-    } catch {
-      // All of it has ended.
-    }
-  });
-  return { child, output: () => output, ended };
-}
-
-async function said(started: Started, what: RegExp): Promise<RegExpExecArray> {
-  return until(async () => {
-    assert.equal(started.child.exitCode, null, started.output());
-    return what.exec(started.output()) ?? undefined;
-  }, String(what));
-}
-
-const SERVING = /Serviço no ar em (\S+)[\s\S]*Ctrl-C encerra/;
 
 /** The process below one that makes a namespace, which is the first of it. */
 const firstOf = ({ child }: Started): Promise<number> =>
@@ -98,18 +67,21 @@ describe('SIGTERM to npm start', () => {
   const canUnshare =
     process.getuid?.() === 0 && spawnSync('unshare', ['--pid', '--fork', '--mount-proc', 'true']).status === 0;
   const ways = [
-    { name: 'that is not the first process', command: ['npm', 'start'], skip: false as const },
+    { name: 'that is not the first process', command: ['npm', 'start'], processes: '1', skip: false as const },
+    { name: 'with two processes that answer', command: ['npm', 'start'], processes: '2', skip: false as const },
     {
       name: 'that is the first process of its namespace',
       command: ['unshare', '--pid', '--fork', '--mount-proc', '--kill-child', 'npm', 'start'],
+      processes: '1',
       skip: canUnshare ? (false as const) : 'pede root e unshare',
     },
   ];
-  for (const { name, command, skip } of ways) {
+  for (const { name, command, processes, skip } of ways) {
     const drains = async (): Promise<void> => {
       const dataDir = await readyDataDir();
       const PORT = String(await ownPort());
-      const service = start(command, { NFSE_DATA_DIR: dataDir, PORT, NFSE_ESPERA_AO_ENCERRAR: '3' });
+      const drain = { NFSE_ESPERA_AO_ENCERRAR: '3', NFSE_PROCESSOS: processes };
+      const service = start(command, { NFSE_DATA_DIR: dataDir, PORT, ...drain });
       const address = (await said(service, SERVING))[1]!;
       const load = issueOn(address, 1_000);
       await untilTrue(() => load.answers.length > 50, 'the load runs');

@@ -220,7 +220,7 @@ describe('what the pages say', () => {
         'NFSE_TLS_CHAVE',
         'NFSE_LOG_LEVEL',
       ],
-      ...['NFSE_CLIENT_CERT_HEADER', 'NFSE_CLIENT_CERT_PROXIES', 'NFSE_ESPERA_AO_ENCERRAR'],
+      ...['NFSE_CLIENT_CERT_HEADER', 'NFSE_CLIENT_CERT_PROXIES', 'NFSE_ESPERA_AO_ENCERRAR', 'NFSE_PROCESSOS'],
       ...['stop_grace_period', 'terminationGracePeriodSeconds', 'nfse_antes', 'pg_restore', 'createdb'],
       ...['extendedKeyUsage', 'emailProtection', 'clientAuth', 'serverAuth', 'anyExtendedKeyUsage', 'nameConstraints'],
     ]);

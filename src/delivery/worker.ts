@@ -39,28 +39,35 @@ export type Worker = {
   stop(): Promise<void>;
 };
 
-/** `pollMs`: how often it looks by itself. `onLeave`: told how many notas of a tenant may be announced as they are stored. */
+/**
+ * `pollMs`: how often it looks by itself. `onLeave`: told how many notas of a tenant may be announced as they are stored. `isSecond`: it
+ * delivers, and another one does what a worker does besides.
+ */
 export type WorkerOptions = {
   readonly pollMs?: number | undefined;
   readonly onLeave?: (tenant: string, notas: number) => void;
+  readonly isSecond?: boolean | undefined;
 };
 
-export function startWorker(world: World, { pollMs = POLL_MS, onLeave = () => undefined }: WorkerOptions = {}): Worker {
+export function startWorker(
+  world: World,
+  { pollMs = POLL_MS, onLeave = () => undefined, isSecond = false }: WorkerOptions = {},
+): Worker {
   const alarm = createAlarm();
   const announced = new AnnouncedClaims(onLeave);
   // A batch that has ended may have made something else due.
   const lanes = new Lanes(world, announced, alarm.ring);
-  const upkeep = new Upkeep(world);
+  const upkeep = isSecond ? undefined : new Upkeep(world);
   let isStopped = false;
   const run = async (): Promise<void> => {
     while (!isStopped) {
       alarm.hush();
       try {
-        await upkeep.shorten();
+        await upkeep?.shorten();
         const turns = await listTurns(world, announced.tenants());
         const hasOpened = !isStopped && lanes.offer(turns);
-        await upkeep.forget();
-        await upkeep.warn();
+        await upkeep?.forget();
+        await upkeep?.warn();
         if (!hasOpened && !isStopped) await alarm.sleep(pollMs);
         if (!isStopped) await wait(GATHER_MS);
       } catch (error) {

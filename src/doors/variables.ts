@@ -55,6 +55,10 @@ export const VARIABLES = {
     usual: String(DRAIN_DEFAULT_S),
     parse: secondsOf,
   },
+  NFSE_PROCESSOS: {
+    help: 'processos que atendem requisições; sem ele, um para cada dois núcleos, de 1 a 4',
+    parse: processesOf,
+  },
   NFSE_LOG_LEVEL: {
     help: `quanto se registra: ${LOG_LEVELS.slice(0, -1).join(', ')} ou ${LOG_LEVELS.at(-1)}`,
     usual: 'info',
@@ -77,6 +81,15 @@ function secondsOf(text: string, name: string): number {
   const seconds = Number(text);
   if (/^\d{1,3}$/.test(text) && seconds <= DRAIN_MAX_S) return seconds;
   throw new ConfigError(`${name}=${text} não serve. Use um número de segundos, de 0 a ${DRAIN_MAX_S}.`);
+}
+
+/** More than this the connections that a database allows would not be enough for. */
+const PROCESSES_MAX = 16;
+
+function processesOf(text: string, name: string): number {
+  const processes = Number(text);
+  if (/^\d{1,2}$/.test(text) && processes >= 1 && processes <= PROCESSES_MAX) return processes;
+  throw new ConfigError(`${name}=${text} não serve. Use um número de processos, de 1 a ${PROCESSES_MAX}.`);
 }
 
 function portOf(text: string, name: string): number {

@@ -4,8 +4,8 @@ import type { Planned } from './planned.ts';
 import { isLocked, type Unavailability, UncertainCommit, unavailabilityOf } from './unavailable.ts';
 import { causeOf, openWatchedPool, serverOf } from './watch.ts';
 
-/** Connections of one process: one batch of issuances a tenant at a time, the worker, and readings beside them. */
-const CONNECTIONS_MAX = 12;
+/** Connections of a pool that is not told its share: one batch of issuances a tenant at a time, the worker, and readings beside them. */
+export const CONNECTIONS_MAX = 12;
 /** A statement of ours takes milliseconds; one that takes this long is stuck and must not hold a caller for ever. */
 const STATEMENT_TIMEOUT_MS = 30_000;
 /** An idle connection is probed by the system after this, so that firewalls remember it and its end is noticed. */
@@ -65,7 +65,7 @@ export function dropNul(text: string | undefined): string | null {
 export function openPool(connection: PoolConfig, onError: (error: Error) => void, isPatient = false): Db {
   const settings = {
     ...connection,
-    max: CONNECTIONS_MAX,
+    max: connection.max ?? CONNECTIONS_MAX,
     pipeline: true,
     application_name: 'nfse',
     options: SESSION,

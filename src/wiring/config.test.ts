@@ -1,7 +1,8 @@
 /** Settings from the environment: what each may be, and that a wrong one is told with the way to mend it. */
 import assert from 'node:assert/strict';
+import { availableParallelism } from 'node:os';
 import { describe, test } from 'node:test';
-import { type Config, ConfigError, readConfig, serviceUrlOf } from './config.ts';
+import { type Config, ConfigError, processesFor, readConfig, serviceUrlOf } from './config.ts';
 
 const read = (env: NodeJS.ProcessEnv): Config => readConfig(env, false);
 
@@ -50,6 +51,15 @@ describe('the certificate of a client behind a proxy', () => {
     refused({ [proxies]: '10.0.0.1' }, /veio sem NFSE_CLIENT_CERT_HEADER/);
     refused({ [header]: 'X Cert' }, /não é o nome de um cabeçalho/);
   });
+});
+
+test('one process answers for each two cores, from one to four, unless a number of them is asked for', () => {
+  assert.deepEqual([1, 2, 3, 4, 6, 8, 16, 64].map(processesFor), [1, 1, 1, 2, 3, 4, 4, 4]);
+  assert.equal(read({}).processes, processesFor(availableParallelism()));
+  assert.equal(read({ NFSE_PROCESSOS: '1' }).processes, 1);
+  assert.equal(read({ NFSE_PROCESSOS: '16' }).processes, 16);
+  for (const text of ['0', '17', '-1', '1.5', 'dois', '100'])
+    refused({ NFSE_PROCESSOS: text }, /NFSE_PROCESSOS=.* de 1 a 16/);
 });
 
 test('what is served after a SIGTERM is a number of seconds', () => {

@@ -1,5 +1,6 @@
 /** What the environment says, read once at start by the rows of `doors/variables.ts`, before anything is opened. Nobody else reads `process.env`. */
 import { type BlockList, isIP } from 'node:net';
+import { availableParallelism } from 'node:os';
 import { ConfigError, PORT_DEFAULT, VARIABLES, type Variable } from '../doors/variables.ts';
 
 export { ConfigError } from '../doors/variables.ts';
@@ -19,6 +20,8 @@ export type Config = {
   readonly certificateHeader: { readonly name: string; readonly proxies: BlockList } | undefined;
   /** How long after a SIGTERM new connections are still served, in milliseconds. */
   readonly drainMs: number;
+  /** How many processes answer requests; 1: this one. */
+  readonly processes: number;
   readonly logLevel: string;
 };
 
@@ -28,6 +31,11 @@ type Row<Each extends Name> = (typeof VARIABLES)[Each];
 type Read<Each extends Name> =
   | (Row<Each> extends Variable<infer Value> ? Value : never)
   | (Row<Each> extends { readonly usual: string } ? never : undefined);
+
+/** What the environment of this process says, as the program that started it has read it too. */
+export function readOwnConfig(): Config {
+  return readConfig(process.env, process.stdout.isTTY === true);
+}
 
 /** `isTerminal`: a person is looking, and the log of every request would hide the addresses from them. */
 export function readConfig(env: NodeJS.ProcessEnv, isTerminal: boolean): Config {
@@ -48,9 +56,17 @@ export function readConfig(env: NodeJS.ProcessEnv, isTerminal: boolean): Config 
     certificateHeader: certificateHeaderOf(read('NFSE_CLIENT_CERT_HEADER'), env.NFSE_CLIENT_CERT_PROXIES, () =>
       read('NFSE_CLIENT_CERT_PROXIES'),
     ),
+    processes: read('NFSE_PROCESSOS') ?? processesFor(availableParallelism()),
     drainMs: 1_000 * read('NFSE_ESPERA_AO_ENCERRAR'),
     logLevel: isTerminal && !env.NFSE_LOG_LEVEL ? 'warn' : read('NFSE_LOG_LEVEL'),
   };
+}
+
+const PROCESSES_MAX = 4;
+
+/** One process keeps two cores busy: one issues, and the other signs, sends and has the database. */
+export function processesFor(cores: number): number {
+  return Math.min(PROCESSES_MAX, Math.max(1, Math.floor(cores / 2)));
 }
 
 /** Where a service with these settings answers on this machine. A free port is known to the service alone: then the usual one. */

@@ -13,8 +13,9 @@ import {
 } from '../doors/rest/aside.ts';
 import { networksOf } from '../doors/rest/buckets.ts';
 import type { OnStored } from '../store/recent.ts';
+import { errorOf } from './failure.ts';
 import { openFairLine } from './fair-line.ts';
-import type { AsideMessage, AsideReport, Failure, QuotaAnswer, QuotaAsked } from './large-body-thread.ts';
+import type { AsideMessage, AsideReport, QuotaAnswer, QuotaAsked } from './large-body-thread.ts';
 import type { Logger } from './log.ts';
 import { endBeforeStoring, newStage } from './request-stage.ts';
 import type { ThreadSettings } from './thread.ts';
@@ -164,8 +165,4 @@ export class AsideThread implements Aside {
 
 function post(thread: Thread, message: AsideMessage): void {
   thread.postMessage(message);
-}
-
-function errorOf({ message, about }: Failure): Error {
-  return Object.assign(new Error(message), about);
 }

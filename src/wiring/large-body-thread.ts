@@ -3,6 +3,7 @@ import { type AsideCall, performAside } from '../doors/rest/aside.ts';
 import type { Quota } from '../flows/quota.ts';
 import type { OnStored } from '../store/recent.ts';
 import { createStore, type Store } from '../store/store.ts';
+import { type Failure, failureOf } from './failure.ts';
 import { openWorld } from './open-world.ts';
 import { enterStore } from './request-stage.ts';
 import { enterThread } from './thread.ts';
@@ -29,9 +30,6 @@ export type AsideReport =
   | { readonly kind: 'stored'; readonly tenant: string; readonly documents: Parameters<OnStored>[1] }
   | { readonly kind: 'quota'; readonly asked: QuotaAsked }
   | { readonly kind: 'wake'; readonly tenant: string };
-
-/** An error with what it says of itself: copied as an error it would lose all but its message. */
-export type Failure = { readonly message: string; readonly about: Readonly<Record<string, unknown>> };
 
 const { port, log, pool, end } = enterThread();
 const report = (message: AsideReport): void => port.postMessage(message);
@@ -85,10 +83,4 @@ async function answer(call: AsideCall, isCounted: boolean): Promise<void> {
   } catch (error) {
     report({ kind: 'failure', error: failureOf(error) });
   }
-}
-
-function failureOf(error: unknown): Failure {
-  if (!(error instanceof Error)) return { message: String(error), about: {} };
-  const own = Object.entries(error).filter(([, value]) => ['string', 'number', 'boolean'].includes(typeof value));
-  return { message: error.message, about: { ...Object.fromEntries(own), name: error.name, stack: error.stack } };
 }

@@ -39,8 +39,8 @@ export function openWorld(store: Store, log: Logger, wakeElsewhere?: () => void)
   };
   return {
     world,
-    startWorker: (options) => {
-      warned = warnOfFiles();
+    startWorker: (options = {}) => {
+      if (options.isSecond !== true) warned = warnOfFiles();
       worker = startDeliveries(world, options);
       return worker;
     },

@@ -10,6 +10,7 @@ import { storeTroubleOf } from '../flows/store-trouble.ts';
 import { unavailabilityOf } from '../store/unavailable.ts';
 import { type Config, readConfig, serviceUrlOf } from './config.ts';
 import { createLog, type Logger } from './log.ts';
+import type { Service } from './service.ts';
 
 /** The exit code for a failure that passes (EX_TEMPFAIL of sysexits.h). */
 const TRY_AGAIN = 75;
@@ -45,11 +46,17 @@ try {
     serviceUrl: () => serviceUrlOf(readConfig(process.env, isTerminal)),
     serve: (waitForEnd, asked) =>
       withConfig(async (config, log) => {
-        const { startService } = await import('./service.ts');
-        const service = await startService(config, log, asked);
-        // Ctrl-C comes from a terminal, where no load balancer waits.
-        const signal = await waitForEnd({ ...service, drainMs: config.drainMs });
-        await service.close(signal === 'SIGTERM' ? config.drainMs : 0);
+        const service = await startServing(config, log, asked);
+        const { failed, restart, address, location } = service;
+        const ended = waitForEnd({ address, location, restart, drainMs: config.drainMs });
+        try {
+          // Ctrl-C comes from a terminal, where no load balancer waits.
+          const signal = await (failed === undefined ? ended : Promise.race([ended, failed]));
+          await service.close(signal === 'SIGTERM' ? config.drainMs : 0);
+        } catch (error) {
+          await service.close();
+          throw error;
+        }
       }),
     transmit: (waitForEnd, asked) =>
       withConfig(async (config, log) => {
@@ -101,6 +108,12 @@ try {
   // A database that refuses these settings would refuse the same command again.
   const isDenied = unavailabilityOf(error) === 'denied';
   process.exitCode = storeTroubleOf(error) === undefined || isDenied ? 1 : TRY_AGAIN;
+}
+
+/** What answers in one process, or in several, is loaded only there. */
+async function startServing(config: Config, log: Logger, asked: AbortSignal): Promise<Service> {
+  if (config.processes === 1) return (await import('./service.ts')).startService(config, log, asked);
+  return (await import('./processes.ts')).startProcesses(config, log, asked);
 }
 
 /** Runs with the settings of the environment and a log, which is written out at the end. `usual`: the level where none is set. */

@@ -7,8 +7,8 @@ import { createStore } from '../store/store.ts';
 import { openWorld } from './open-world.ts';
 import { enterThread, type ThreadSettings } from './thread.ts';
 
-/** `pollMs`: how often the worker looks by itself, where that is not as usual. */
-export type WorkerSettings = ThreadSettings & { readonly pollMs?: number };
+/** `pollMs`: how often the worker looks by itself, where that is not as usual. `isSecond`: another one does what is done once for all. */
+export type WorkerSettings = ThreadSettings & { readonly pollMs?: number; readonly isSecond?: boolean };
 
 /** To the thread: what a commit has stored (which saves a reading) or announced, that something is due, or that it is time to end. */
 export type WorkerMessage =
@@ -28,6 +28,7 @@ const { port, settings, log, pool, end } = enterThread<WorkerSettings>();
 const { world, startWorker, close } = openWorld(createStore(pool), log);
 const worker = startWorker({
   pollMs: settings.pollMs,
+  isSecond: settings.isSecond,
   onLeave: (tenant, notas) => port.postMessage({ tenant, notas } satisfies Leave),
 });
 

@@ -49,7 +49,14 @@ export function serverProcesses(dataDir: string): readonly number[] {
 export async function startServiceProcess(env: NodeJS.ProcessEnv, root = ROOT): Promise<ServiceProcess> {
   const child = spawn(process.execPath, [path.join(root, 'src/main.ts'), 'serve'], {
     cwd: root,
-    env: { ...process.env, PORT: '0', NFSE_LOG_LEVEL: 'warn', NFSE_ESPERA_AO_ENCERRAR: '0', ...env },
+    env: {
+      ...process.env,
+      PORT: '0',
+      NFSE_LOG_LEVEL: 'warn',
+      NFSE_ESPERA_AO_ENCERRAR: '0',
+      NFSE_PROCESSOS: '1',
+      ...env,
+    },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   onEnd(() => endOf(child, 'SIGINT'));

@@ -177,9 +177,17 @@ function optionRows([name, { takes, help, note }]: readonly [string, Option]): r
 }
 
 async function serve(world: CliWorld): Promise<number> {
+  let running: Running | undefined;
   const ended = waitForSignal();
+  // A terminal that is closed ends what it started, as Ctrl-C does.
+  process.on('SIGHUP', () => (world.isTerminal ? process.kill(process.pid, 'SIGINT') : running?.restart()));
   world.out('Iniciando o serviço de NFS-e…\n');
-  return runToEnd(world, ended, (asked) => world.serve((running) => tellAddress(world, running, ended), asked));
+  const run = (asked: AbortSignal): Promise<void> =>
+    world.serve((started) => {
+      running = started;
+      return tellAddress(world, started, ended);
+    }, asked);
+  return runToEnd(world, ended, run);
 }
 
 async function tellAddress(

@@ -21,6 +21,8 @@ export type Running = {
   readonly location: string;
   /** How long it serves on after a SIGTERM, in milliseconds. */
   readonly drainMs: number;
+  /** Puts new processes in the place of those that answer, one by one. */
+  restart(): void;
 };
 
 /** What the simulator is started with. Ports: 0 chooses a free one. */

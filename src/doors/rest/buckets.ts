@@ -1,18 +1,36 @@
 /**
- * Token buckets in the memory of this process, one for each client that is counted. Misses and quotas use the same ones. Several
- * processes count each for itself.
+ * Token buckets, one for each client that is counted. Misses and quotas use the same ones. They are in the memory of one process; where
+ * several serve, `shared-buckets.ts` keeps theirs together.
  */
 
 /** A bucket holds at most `size`, and an empty one is full again after `refillMs`. */
 export type Measure = { readonly size: number; readonly refillMs: number };
 
+/** What is to be taken from a bucket. */
+export type Wanted = { readonly key: string; readonly measure: Measure; readonly cost: number };
+
+/** The bucket, by its place, that has not enough, and the milliseconds until it would. */
+export type Short = { readonly place: number; readonly waitMs: number };
+
 /** `size`: of the measure that filled the bucket last. `moved`: when the bucket was last put at the end of the table. */
-type Bucket = { left: number; size: number; at: number; moved: number };
+type Bucket = { left: number; size: number; refillMs: number; at: number; moved: number };
 
 /** How often a bucket is moved to the end of the table, which is ordered by last use. Moving costs more than all else here. */
 const MOVE_EVERY_MS = 1_000;
 
-export type Buckets = ReturnType<typeof openBuckets>;
+/** The tables of a door, and how many keys each may have: about 10 MiB of senders, 1 MiB of addresses. */
+export const TABLES = { quotas: 50_000, misses: 10_000, looks: 10_000 } as const;
+export type TableName = keyof typeof TABLES;
+
+export type Buckets = {
+  /** What is left for a key. */
+  left(key: string, measure: Measure): number;
+  /** Takes from all of these or from none; undefined: it was taken. The count may be another process's to keep. */
+  take(wanted: readonly Wanted[]): Short | undefined | Promise<Short | undefined>;
+  readonly size: number;
+};
+
+export type OwnBuckets = ReturnType<typeof openBuckets>;
 
 /** `now`: milliseconds of a clock that only goes forward. `keysMax`: beyond it the key unused for longest is forgotten. */
 export function openBuckets(now: () => number, keysMax: number) {
@@ -23,31 +41,48 @@ export function openBuckets(now: () => number, keysMax: number) {
     const before = Math.max(0, bucket.left + (size - bucket.size));
     bucket.left = Math.min(size, before + ((at - bucket.at) * size) / refillMs);
     bucket.size = size;
+    bucket.refillMs = refillMs;
     bucket.at = at;
     return bucket.left;
   };
+  const left = (key: string, measure: Measure): number => {
+    const bucket = buckets.get(key);
+    return bucket === undefined ? measure.size : refill(bucket, measure);
+  };
+  const shortOf = (wanted: readonly Wanted[]): Short | undefined => {
+    const place = wanted.findIndex(({ key, measure, cost }) => left(key, measure) < cost);
+    if (place < 0) return undefined;
+    const { key, measure, cost } = wanted[place]!;
+    return { place, waitMs: ((cost - left(key, measure)) * measure.refillMs) / measure.size };
+  };
+  /** Takes what there is, though it be less. */
+  const spend = ({ key, measure, cost }: Wanted): void => {
+    const known = buckets.get(key);
+    const { size } = measure;
+    const bucket = known ?? { left: size, ...measure, at: now(), moved: Number.NEGATIVE_INFINITY };
+    bucket.left = Math.max(0, refill(bucket, measure) - cost);
+    if (bucket.at - bucket.moved < MOVE_EVERY_MS) return;
+    bucket.moved = bucket.at;
+    if (known !== undefined) buckets.delete(key);
+    else if (buckets.size >= keysMax) buckets.delete(buckets.keys().next().value!);
+    buckets.set(key, bucket);
+  };
   return {
-    /** What is left for a key. */
-    left: (key: string, measure: Measure): number => {
-      const bucket = buckets.get(key);
-      return bucket === undefined ? measure.size : refill(bucket, measure);
+    left,
+    shortOf,
+    spend,
+    take: (wanted: readonly Wanted[]): Short | undefined => {
+      const short = shortOf(wanted);
+      if (short === undefined) for (const one of wanted) if (one.cost > 0) spend(one);
+      return short;
     },
-    /** Takes all or nothing. The result is the milliseconds until there would be enough; 0: it was taken. */
-    take: (key: string, measure: Measure, cost: number): number => {
-      const known = buckets.get(key);
-      const { size } = measure;
-      const bucket = known ?? { left: size, size, at: now(), moved: Number.NEGATIVE_INFINITY };
-      const left = refill(bucket, measure);
-      if (bucket.at - bucket.moved >= MOVE_EVERY_MS) {
-        bucket.moved = bucket.at;
-        if (known !== undefined) buckets.delete(key);
-        else if (buckets.size >= keysMax) buckets.delete(buckets.keys().next().value!);
-        buckets.set(key, bucket);
-      }
-      if (left < cost) return ((cost - left) * measure.refillMs) / measure.size;
-      bucket.left = left - cost;
-      return 0;
-    },
+    /** What was used of each bucket, as it is to be spent from full ones. */
+    used: (): readonly Wanted[] =>
+      [...buckets].flatMap(([key, bucket]) => {
+        const measure = { size: bucket.size, refillMs: bucket.refillMs };
+        const cost = bucket.size - refill(bucket, measure);
+        return cost > 0 ? [{ key, measure, cost }] : [];
+      }),
     get size() {
       return buckets.size;
     },

@@ -3,7 +3,8 @@ import { askStore, type StoreTrouble, troubleOfStore } from '../../flows/store-t
 import type { World } from '../../flows/world.ts';
 import { soapRoutes } from '../soap/routes.ts';
 import { attend, refuse } from './attend.ts';
-import { listenHttp } from './http.ts';
+import { answerHanded, CONNECTIONS_MAX, type HandedHttp, type HttpOptions, listenHttp } from './http.ts';
+import type { Place } from './listen.ts';
 import type { HttpAnswer, HttpRequest, Trouble } from './message.ts';
 import { countMisses } from './misses.ts';
 import { municipioRoutes } from './municipio-routes.ts';
@@ -12,6 +13,7 @@ import { addHeaders, headersOfPath } from './path-headers.ts';
 import { openQuotas } from './quotas.ts';
 import { refuseTrouble, refuseUnknownMunicipio } from './refusals.ts';
 import { ROUTES } from './routes.ts';
+import { openTables } from './shared-buckets.ts';
 import { siteRoutes } from './site-routes.ts';
 import { type Door, findMunicipio, type RestDoorOptions, type Visit } from './visit.ts';
 
@@ -23,28 +25,11 @@ export type RestDoor = {
   close(drainMs?: number): Promise<void>;
 };
 
-export async function createRestDoor(world: World, options: RestDoorOptions): Promise<RestDoor> {
-  const door: Door = {
-    world,
-    options,
-    misses: countMisses(() => performance.now()),
-    storeTrouble: shareQuestion(() => askStoreInTime(world)),
-    quotas: openQuotas(() => performance.now()),
-    lastKnown: new Map(),
-    address: '',
-    underWay: 0,
-    closing: false,
-  };
-  const server = await listenHttp({
-    host: options.host,
-    port: options.port,
-    tls: options.tls,
-    routes: [...siteRoutes(door), ...soapRoutes(door), ...municipioRoutes(door)],
-    onTrouble: async (trouble, request, allow) => {
-      const answer = await attend(door, request, undefined, (visit) => answerTrouble(door, visit, trouble, allow));
-      return addHeaders(headersOfPath(request), answer);
-    },
-  });
+/** A door that listens. */
+export async function createRestDoor(world: World, options: RestDoorOptions & Place): Promise<RestDoor> {
+  const { door, http } = openDoor(world, options);
+  const { host, port } = options;
+  const server = await listenHttp({ ...http, host, port });
   door.address = server.address;
   return {
     address: server.address,
@@ -53,6 +38,56 @@ export async function createRestDoor(world: World, options: RestDoorOptions): Pr
       return server.close(drainMs);
     },
   };
+}
+
+/** A door to which another process, which listens, hands its connections. */
+export type HandedDoor = HandedHttp & {
+  /** Where that process listens: to be told before the first connection. */
+  setAddress(address: string): void;
+  /** Says that the service is ending, and ends each connection with its next answer. */
+  drain(): void;
+};
+
+export function createHandedDoor(world: World, options: RestDoorOptions): HandedDoor {
+  const { door, http } = openDoor(world, options);
+  const handed = answerHanded(http);
+  return {
+    ...handed,
+    setAddress: (address) => {
+      door.address = address;
+    },
+    drain: () => {
+      door.closing = true;
+      handed.begin();
+    },
+  };
+}
+
+function openDoor(world: World, options: RestDoorOptions): { readonly door: Door; readonly http: HttpOptions } {
+  const { processes = 1 } = options;
+  const now = (): number => performance.now();
+  const { quotas, ...tables } = options.buckets ?? openTables(now);
+  const door: Door = {
+    world,
+    options,
+    misses: countMisses(now, tables, processes),
+    storeTrouble: shareQuestion(() => askStoreInTime(world)),
+    quotas: openQuotas(quotas),
+    lastKnown: new Map(),
+    address: '',
+    underWay: 0,
+    closing: false,
+  };
+  const http: HttpOptions = {
+    tls: options.tls,
+    routes: [...siteRoutes(door), ...soapRoutes(door), ...municipioRoutes(door)],
+    onTrouble: async (trouble, request, allow) => {
+      const answer = await attend(door, request, undefined, (visit) => answerTrouble(door, visit, trouble, allow));
+      return addHeaders(headersOfPath(request), answer);
+    },
+    connectionsMax: Math.ceil(CONNECTIONS_MAX / processes),
+  };
+  return { door, http };
 }
 
 /** Answers a request that no route takes. Below a municipality the answer still bears the mark of that municipality. */

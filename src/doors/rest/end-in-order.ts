@@ -3,8 +3,7 @@
  * not accepted yet, and Node accepts one in each turn of its loop. So requests are held back at the end, until all are accepted.
  */
 import type { Server as HttpServer } from 'node:http';
-import { type Socket, Server as TcpServer } from 'node:net';
-import { setTimeout as pause } from 'node:timers/promises';
+import type { Socket, Server as TcpServer } from 'node:net';
 
 /**
  * How long new connections are served after a SIGTERM, by default. A load balancer that looks every two seconds has noticed twice by
@@ -12,7 +11,7 @@ import { setTimeout as pause } from 'node:timers/promises';
  */
 export const DRAIN_DEFAULT_S = 5;
 /** Requests are held back no longer than this. */
-const HOLD_MAX_MS = 1_000;
+export const HOLD_MAX_MS = 1_000;
 /** So many turns of the loop without a new connection mean that all are accepted. */
 const QUIET_TURNS = 10;
 /** A connection without a request within this time is closed. */
@@ -20,47 +19,73 @@ const SILENT_MAX_MS = 3_000;
 /** Time for the requests under way once the server has stopped accepting; longer than an issuance ever takes. */
 export const CLOSE_MAX_MS = 15_000;
 
-/** `isIdle`: whether a connection has had its answers and nothing is under way on it. */
+/** Resolves when nobody has connected for some turns of the loop: who did is accepted. */
+export async function untilNobodyComes(server: TcpServer): Promise<void> {
+  let came = 0;
+  const count = (): void => {
+    came += 1;
+  };
+  server.on('connection', count);
+  const began = performance.now();
+  for (let quiet = 0; quiet < QUIET_TURNS && performance.now() - began < HOLD_MAX_MS; ) {
+    const before = came;
+    await new Promise((resolve) => setImmediate(resolve));
+    quiet = came === before ? quiet + 1 : 0;
+  }
+  server.off('connection', count);
+}
+
+/** Connections that come to a server, and how they end. `isIdle`: whether one has had its answers and nothing is under way on it. */
 export function endInOrder(server: HttpServer, isTls: boolean, isIdle: (socket: Socket) => boolean) {
   let ending = false;
-  let holding: Promise<void> | undefined;
-  let came = 0;
-  const open = new Set<Socket>();
-  server.on('connection', () => (came += 1));
-  server.on(isTls ? 'secureConnection' : 'connection', (socket: Socket) => {
-    open.add(socket);
-    socket.once('close', () => open.delete(socket));
+  let holding: { readonly until: Promise<void>; readonly release: () => void } | undefined;
+  let open = 0;
+  let allClosed: (() => void) | undefined;
+  const askable = new Set<Socket>();
+  server.on('connection', (socket: Socket) => {
+    open += 1;
+    socket.once('close', () => {
+      open -= 1;
+      if (open === 0) allClosed?.();
+    });
   });
-
-  const untilNobodyComes = async (): Promise<void> => {
-    const began = performance.now();
-    for (let quiet = 0; quiet < QUIET_TURNS && performance.now() - began < HOLD_MAX_MS; ) {
-      const before = came;
-      await new Promise((resolve) => setImmediate(resolve));
-      quiet = came === before ? quiet + 1 : 0;
-    }
-  };
+  server.on(isTls ? 'secureConnection' : 'connection', (socket: Socket) => {
+    askable.add(socket);
+    socket.once('close', () => askable.delete(socket));
+  });
 
   return {
     /** Whether the next answer ends its connection. */
     isEnding: () => ending,
     /** Resolves when a request may go on; undefined: at once. */
-    held: () => holding,
-    /** Serves `drainMs` longer, stops accepting, and resolves when what was under way has ended or was cut off. */
-    end: async (drainMs: number): Promise<void> => {
+    held: () => holding?.until,
+    /** How many connections are open. */
+    countOpen: () => open,
+    /** From now on each answer ends its connection. */
+    begin: (): void => {
       ending = true;
-      if (drainMs > 0) await pause(drainMs);
-      const { promise, resolve: release } = Promise.withResolvers<void>();
-      holding = promise;
-      await untilNobodyComes();
-      // The close of the TCP server: that of the HTTP server also cuts off connections that are about to ask.
-      const closed = new Promise((resolve) => TcpServer.prototype.close.call(server, resolve));
-      for (const socket of open) if (isIdle(socket)) socket.destroySoon();
+    },
+    /** Requests wait until the end. */
+    hold: (): void => {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      holding ??= { until: promise, release: resolve };
+    },
+    /**
+     * To be called when nobody connects any more. Resolves when what was under way has ended or was cut off. `lingerMs`: how long an idle
+     * connection may still bring a request; without it idle ones are closed at once.
+     */
+    finish: async (lingerMs = 0): Promise<void> => {
+      ending = true;
+      if (lingerMs === 0) for (const socket of askable) if (isIdle(socket)) socket.destroySoon();
+      holding?.release();
       holding = undefined;
-      release();
-      const silent = setTimeout(() => server.closeIdleConnections(), SILENT_MAX_MS);
-      const cut = setTimeout(() => server.closeAllConnections(), CLOSE_MAX_MS);
-      await closed;
+      const silent = setTimeout(() => server.closeIdleConnections(), lingerMs + SILENT_MAX_MS);
+      const cut = setTimeout(() => server.closeAllConnections(), lingerMs + CLOSE_MAX_MS);
+      if (open > 0) {
+        await new Promise<void>((resolve) => {
+          allClosed = resolve;
+        });
+      }
       clearTimeout(silent);
       clearTimeout(cut);
       // Ends what the server of HTTP still does by the clock.

@@ -3,15 +3,16 @@
  * route is a trouble to be answered like any other. Limits and time-outs of the server are decided here.
  */
 import { constants } from 'node:crypto';
-import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerOptions, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
-import type { AddressInfo, Socket } from 'node:net';
+import { type Socket, Server as TcpServer } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
 import { HEADERS_MAX_BYTES } from '../../published/http-limits.ts';
 import { answerBroken, type OnTrouble, watchHeads } from './broken-http.ts';
 import { shareConnections } from './connections.ts';
-import { endInOrder } from './end-in-order.ts';
+import { endInOrder, untilNobodyComes } from './end-in-order.ts';
 import { type Exchange, findObstacle, hasBody, isAnswered, requestOf, send } from './exchange.ts';
+import { listen, type Place } from './listen.ts';
 import { openTurns } from './pipelined.ts';
 import { type Found, type HttpRoute, openRouter } from './router.ts';
 
@@ -24,19 +25,19 @@ export const REQUEST_TIMEOUT_MS = 60_000;
 /** How often the two time-outs above are looked at. */
 const TIMEOUT_LOOK_MS = 5_000;
 /** Longer than the 60 s of the usual proxies: the proxy closes first, and never sends into a closing connection. */
-const KEEP_ALIVE_MS = 75_000;
+export const KEEP_ALIVE_MS = 75_000;
 /** A connection without a byte in either direction; longer than any statement of the database may take. */
 const SILENCE_MS = 120_000;
 /** Far more than integrators hold, and within the open files that a Linux process usually has. */
 export const CONNECTIONS_MAX = 10_000;
 
 export type HttpOptions = {
-  readonly host: string;
-  readonly port: number;
   /** Certificate and key in PEM: connections are TLS, and who connects may present a certificate. Absent: plain HTTP. */
   readonly tls?: TlsKeys | undefined;
   readonly routes: readonly HttpRoute[];
   readonly onTrouble: OnTrouble;
+  /** Connections that may be open. */
+  readonly connectionsMax: number;
 };
 
 export type TlsKeys = { readonly cert: string; readonly key: string };
@@ -51,14 +52,48 @@ export type HttpServer = {
   close(drainMs?: number): Promise<void>;
 };
 
-export async function listenHttp({ host, port, tls, routes, onTrouble }: HttpOptions): Promise<HttpServer> {
+/** A server of its own connections. */
+export async function listenHttp({ host, port, ...options }: HttpOptions & Place): Promise<HttpServer> {
+  const { server, ending } = answerHttp(options);
+  return {
+    address: await listen(server, { host, port }, options.tls !== undefined),
+    close: async (drainMs = 0) => {
+      ending.begin();
+      if (drainMs > 0) await pause(drainMs);
+      ending.hold();
+      await untilNobodyComes(server);
+      // The close of the TCP server: that of the HTTP server also cuts off connections that are about to ask.
+      TcpServer.prototype.close.call(server);
+      await ending.finish();
+    },
+  };
+}
+
+/** The answering of connections that another process has accepted. */
+export type HandedHttp = ReturnType<typeof answerHanded>;
+
+export function answerHanded(options: HttpOptions) {
+  const { server, ending } = answerHttp(options);
+  // From then on Node looks after the time-outs of its connections.
+  server.emit('listening');
+  return {
+    ...ending,
+    take: (socket: Socket): void => {
+      // As Node has them: a server of HTTP ends its connections itself, one of TLS lets them end.
+      socket.allowHalfOpen = options.tls === undefined;
+      server.emit('connection', socket);
+    },
+  };
+}
+
+function answerHttp({ tls, routes, onTrouble, connectionsMax }: HttpOptions) {
   const isTls = tls !== undefined;
   // Longer addresses are refused by `findObstacle`.
   const findRoute = openRouter(routes, HEADERS_PARSED_MAX_BYTES);
   const lastOf = new WeakMap<Socket, Exchange>();
   const turns = openTurns();
   const server = openServer(tls);
-  shareConnections(server, CONNECTIONS_MAX);
+  shareConnections(server, connectionsMax);
   const ending = endInOrder(server, isTls, (socket) => isAnswered(lastOf.get(socket)));
   const heads = watchHeads(server, isTls, (socket) => lastOf.get(socket)?.incoming.complete === false);
   const broken = answerBroken(lastOf, heads, onTrouble);
@@ -98,14 +133,7 @@ export async function listenHttp({ host, port, tls, routes, onTrouble }: HttpOpt
     if ('trouble' in found) void broken.write(socket, found.trouble, found.allow, url);
   });
   server.on('clientError', (error, socket) => void broken.answer(error, socket as Socket));
-
-  // 'localhost' would be one of two addresses, by the order in which this machine names them.
-  server.listen({ host: host === 'localhost' ? '127.0.0.1' : host, port });
-  await once(server, 'listening');
-  return {
-    address: addressOf(server.address() as AddressInfo, isTls ? 'https' : 'http'),
-    close: (drainMs = 0) => ending.end(drainMs),
-  };
+  return { server, ending };
 }
 
 /** How Node reads HTTP, with TLS or without. */
@@ -127,9 +155,4 @@ function openServer(tls: TlsKeys | undefined): Server {
   server.maxHeadersCount = 0;
   server.setTimeout(SILENCE_MS);
   return server;
-}
-
-function addressOf({ address, family, port }: AddressInfo, scheme: 'http' | 'https'): string {
-  if (address === '0.0.0.0' || address === '::') return `${scheme}://localhost:${port}`;
-  return `${scheme}://${family === 'IPv6' ? `[${address}]` : address}:${port}`;
 }

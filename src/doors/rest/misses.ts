@@ -3,7 +3,7 @@
  * slow. Only questions that found nothing are counted. Other clients behind the same address still get what exists (D-216).
  */
 
-import { type Measure, type Network, networksOf, openBuckets } from './buckets.ts';
+import { type Buckets, type Measure, type Network, networksOf, TABLES } from './buckets.ts';
 
 /** Mistyped keys, or a program that looks for its last notes, stay far below. */
 export const MISSES_MAX = 60;
@@ -17,15 +17,19 @@ const LOOKS: Measure = { size: LOOKS_MAX, refillMs: 60_000 };
 const TURN_MS = LOOKS.refillMs / LOOKS.size;
 /** A question that would wait longer for its turn is refused. */
 const TURN_MAX_MS = 10_000;
-/** About 1 MiB of addresses. Of more, the address whose last miss is oldest is forgotten. */
-const CLIENTS_MAX = 10_000;
 
 export type Misses = ReturnType<typeof countMisses>;
 
-/** `now`: milliseconds of a clock that only goes forward. */
-export function countMisses(now: () => number) {
-  const misses = openBuckets(now, CLIENTS_MAX);
-  const looks = openBuckets(now, CLIENTS_MAX);
+/**
+ * `now`: milliseconds of a clock that only goes forward. `processes`: how many answer questions of one address, each at its share of the
+ * pace.
+ */
+export function countMisses(
+  now: () => number,
+  { misses, looks }: { readonly misses: Buckets; readonly looks: Buckets },
+  processes = 1,
+) {
+  const turnMs = TURN_MS * processes;
   /** By network without looks left: when the last question that waits has its turn. */
   const turns = new Map<string, number>();
   return {
@@ -40,12 +44,12 @@ export function countMisses(now: () => number) {
           turns.delete(name);
           return [];
         }
-        return [{ name, turn: Math.max(at, last) + TURN_MS / times }];
+        return [{ name, turn: Math.max(at, last) + turnMs / times }];
       });
       const wait = Math.max(0, ...next.map(({ turn }) => turn - at));
       if (wait > TURN_MAX_MS) return undefined;
       for (const { name, turn } of next) {
-        if (turns.size >= CLIENTS_MAX) turns.delete(turns.keys().next().value!);
+        if (turns.size >= TABLES.looks) turns.delete(turns.keys().next().value!);
         turns.set(name, turn);
       }
       return wait;
@@ -54,17 +58,19 @@ export function countMisses(now: () => number) {
      * Counts a miss. The result is the seconds until the client may learn of one again; undefined: it may learn of this one. `cost`: 1
      * for what must not be guessed, less for what may be asked for in good faith.
      */
-    count: (address: string, cost: number): number | undefined => {
+    count: async (address: string, cost: number): Promise<number | undefined> => {
       const networks = networksOf(address);
-      let waitMs = 0;
       // A host that misses too much takes nothing from the bucket of its neighbours.
-      for (const { name, times } of networks) waitMs ||= misses.take(name, multiply(MISSES, times), cost);
-      if (waitMs === 0) return undefined;
-      for (const { name, times } of networks) {
+      const short = await misses.take(
+        networks.map(({ name, times }) => ({ key: name, measure: multiply(MISSES, times), cost })),
+      );
+      if (short === undefined) return undefined;
+      const looked = networks.map(({ name, times }) => {
         const measure = multiply(LOOKS, times);
-        looks.take(name, measure, Math.min(1, looks.left(name, measure)));
-      }
-      return Math.ceil(waitMs / 1_000);
+        return { key: name, measure, cost: Math.min(1, looks.left(name, measure)) };
+      });
+      await looks.take(looked);
+      return Math.ceil(short.waitMs / 1_000);
     },
   };
 }

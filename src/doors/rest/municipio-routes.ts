@@ -84,7 +84,7 @@ async function answerRoute(door: Door, visit: Visit, route: Route): Promise<Http
   const body = route.method === 'POST' ? await readFitBody(request, route) : NO_BODY;
   if ('refusal' in body) return refuse(door, visit, body);
   quota?.measure(body.length);
-  const tooMuch = quota?.enter();
+  const tooMuch = await quota?.enter();
   if (tooMuch !== undefined) return addLimits(quota, refuse(door, visit, refuseAsFlow(tooMuch)));
   const answer = await workInPlace(door, () => answerAdmitted(door, visit, route, { municipio, client, quota, body }));
   return answer ?? refuse(door, visit, refuseUnavailable(CROWDED_SERVICE, CROWD_WAIT_S));
@@ -114,7 +114,7 @@ async function answerAdmitted(door: Door, visit: Visit, route: Route, admitted: 
   const answer = addLimits(quota, writeOutcome(door, visit, outcome, route.status));
   const isGuess = 'isMiss' in outcome && outcome.isMiss === true;
   const isMiss = isGuess || answer.status === 404;
-  const wait = route.missCost !== undefined && isMiss ? door.misses.count(client, route.missCost) : undefined;
+  const wait = route.missCost !== undefined && isMiss ? await door.misses.count(client, route.missCost) : undefined;
   // A signed POST is no guess: where signatures are required, the note is looked up only once the signature holds.
   const isSigned = !isGuess && route.method === 'POST' && AMBIENTES[municipio.ambiente].signatureRefuses;
   return wait === undefined || isSigned ? answer : refuse(door, visit, refuseTooManyMisses(wait));

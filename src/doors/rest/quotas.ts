@@ -6,10 +6,7 @@ import { AMBIENTES, BYTES_POR_DOCUMENTO } from '../../fiscal/ambiente.ts';
 import type { Refused as RefusedByFlow } from '../../flows/idempotency.ts';
 import type { Municipio } from '../../flows/queries.ts';
 import type { Quota } from '../../flows/quota.ts';
-import { type Buckets, type Measure, networksOf, openBuckets } from './buckets.ts';
-
-/** About 10 MiB; beyond, the sender that was silent for longest is forgotten. */
-const KEYS_MAX = 50_000;
+import { type Buckets, type Measure, networksOf } from './buckets.ts';
 
 /** The form of a CNPJ or a CPF. Any other text gets no bucket, because its document is refused anyway. */
 const DOCUMENTO = /^[0-9A-Z]{11,14}$/;
@@ -23,7 +20,7 @@ export const ESCOPOS = {
 type Escopo = keyof typeof ESCOPOS;
 
 export type RequestQuota = Omit<Quota, 'enter'> & {
-  enter(documentos?: number): RefusedByFlow | undefined;
+  enter(documentos?: number): Promise<RefusedByFlow | undefined>;
   /** Says how long the body is, by which a document counts as more than one. */
   measure(bytes: number): void;
   /** The refusal where the address has nothing left: the body need not be read. */
@@ -45,9 +42,7 @@ export function addLimits<Made extends object>(quota: RequestQuota | undefined, 
 /** `weight`: what one document of the request counts as. */
 export type Quotas = { of(municipio: Municipio, address: string, weight?: number): RequestQuota };
 
-/** `now`: milliseconds of a clock that only goes forward. */
-export function openQuotas(now: () => number): Quotas {
-  const buckets = openBuckets(now, KEYS_MAX);
+export function openQuotas(buckets: Buckets): Quotas {
   return { of: (municipio, address, weight = 1) => quotaOf(buckets, municipio, address, weight) };
 }
 
@@ -73,17 +68,18 @@ function quotaOf(buckets: Buckets, municipio: Municipio, address: string, weight
     return refuseTooMuch(municipio, escopo, measure.size, waitS);
   };
   /** Takes from all buckets or from none. A cost above a whole measure is that measure. `before`: the part that was taken already. */
-  const take = (counted: readonly Counted[], cost: number, before = 0): RefusedByFlow | undefined => {
-    const costIn = ({ size }: Measure): number => Math.min(cost, size) - Math.min(before, size);
-    const short = counted.find(({ key, measure }) => buckets.left(key, measure) < costIn(measure));
-    for (const one of short === undefined ? counted : [short]) {
-      const { key, measure } = one;
-      const price = costIn(measure);
-      const waitMs = price > 0 ? buckets.take(key, measure, price) : 0;
-      // A request that comes again is counted from its first document.
-      if (waitMs > 0) return refuse(one, waitMs + (Math.min(before, measure.size) * refillMs) / measure.size);
-    }
-    return undefined;
+  const take = async (counted: readonly Counted[], cost: number, before = 0): Promise<RefusedByFlow | undefined> => {
+    const wanted = counted.map(({ key, measure }) => ({
+      key,
+      measure,
+      cost: Math.min(cost, measure.size) - Math.min(before, measure.size),
+    }));
+    const short = await buckets.take(wanted);
+    if (short === undefined) return undefined;
+    const one = counted[short.place]!;
+    const { size } = one.measure;
+    // A request that comes again is counted from its first document.
+    return refuse(one, short.waitMs + (Math.min(before, size) * refillMs) / size);
   };
 
   for (const { name, times } of networks) {
@@ -102,9 +98,9 @@ function quotaOf(buckets: Buckets, municipio: Municipio, address: string, weight
     measure: (length) => {
       bytes = length;
     },
-    enter: (documentos = 1) => {
+    enter: async (documentos = 1) => {
       const cost = Math.max(entered, weight * costOf(documentos, bytes));
-      const spent = take(ofAddress, cost, entered);
+      const spent = await take(ofAddress, cost, entered);
       if (spent === undefined) entered = cost;
       return spent;
     },
@@ -113,12 +109,15 @@ function quotaOf(buckets: Buckets, municipio: Municipio, address: string, weight
         ofPrestador = count('prestador', prestador, municipio.limitePrestador ?? limites.prestador);
       return take(ofPrestador, costOf(documentos, bytes));
     },
-    keepsRefusal: () => {
+    keepsRefusal: async () => {
       if (signatureRefuses || limites.recusas === undefined || municipio.limiteEndereco === 0) return true;
       const size = limites.recusas;
-      return networks.every(
-        ({ name, times }) => buckets.take(`${tenant} recusas ${name}`, { size: size * times, refillMs }, 1) === 0,
-      );
+      const wanted = networks.map(({ name, times }) => ({
+        key: `${tenant} recusas ${name}`,
+        measure: { size: size * times, refillMs },
+        cost: 1,
+      }));
+      return (await buckets.take(wanted)) === undefined;
     },
     headers: () => headersOf(buckets, [...ofAddress, ...ofPrestador]),
   };

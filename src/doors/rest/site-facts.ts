@@ -12,7 +12,7 @@ import { CATALOGO_SHAPES } from './catalogo-fields.ts';
 import { CATALOGOS, FRESH_S, POR_PAGINA, POR_PAGINA_MAX } from './catalogos.ts';
 import { CLOSE_MAX_MS, DRAIN_DEFAULT_S } from './end-in-order.ts';
 import { DISCARD_MAX_BYTES } from './exchange.ts';
-import { CONNECTIONS_MAX, REQUEST_TIMEOUT_MS } from './http.ts';
+import { CONNECTIONS_MAX, KEEP_ALIVE_MS, REQUEST_TIMEOUT_MS } from './http.ts';
 import { LOOKS_MAX, MISSES_MAX } from './misses.ts';
 import { KEY_CHARS_MAX } from './repetition.ts';
 import { ROUTES } from './routes.ts';
@@ -34,6 +34,7 @@ export const DOOR_FACTS: Facts = {
       VARIABLES_HELP.map(([name, help]) => [code(name), help]),
     ),
   'espera-ao-encerrar': () => `${DRAIN_DEFAULT_S} segundos`,
+  'encerrar-ociosa': () => `${KEEP_ALIVE_MS / 1_000} segundos`,
   'encerrar-maximo': () => `${CLOSE_MAX_MS / 1_000} segundos`,
   'limite-consultas-vas': () => `${MISSES_MAX} por minuto`,
   'limite-buscas-vas': () => `${LOOKS_MAX} por minuto`,

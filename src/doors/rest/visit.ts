@@ -3,6 +3,7 @@ import { type Municipio, findMunicipio as municipioBySlug } from '../../flows/qu
 import type { StoreTrouble } from '../../flows/store-trouble.ts';
 import type { World } from '../../flows/world.ts';
 import { ASIDE_BYTES, type Aside } from './aside.ts';
+import type { Buckets, TableName } from './buckets.ts';
 import { type CertificateHeader, certificateIn, siteIn } from './caller.ts';
 import type { TlsKeys } from './http.ts';
 import type { HttpAnswer, HttpRequest } from './message.ts';
@@ -10,8 +11,6 @@ import type { Misses } from './misses.ts';
 import type { Quotas } from './quotas.ts';
 
 export type RestDoorOptions = {
-  readonly host: string;
-  readonly port: number;
   /** Public address of the service; without it the caller's Host header says it. */
   readonly baseUrl?: string | undefined;
   /** There is one proxy in front, and its X-Forwarded-* headers are believed. */
@@ -24,6 +23,10 @@ export type RestDoorOptions = {
   readonly accessLog: boolean;
   /** Answers requests with large bodies in another thread; absent: they are answered here. */
   readonly aside?: Aside | undefined;
+  /** How many processes answer at this address; absent: this one. */
+  readonly processes?: number;
+  /** What they count together; absent: this process counts for itself. */
+  readonly buckets?: Readonly<Record<TableName, Buckets>>;
 };
 
 export type Door = {

@@ -95,12 +95,12 @@ async function answerWithinLimits(
   const quota = door.quotas.of(municipio, client);
   quota.measure(body.length);
   // A short envelope may be a question, which is known when it is read; a long one is counted before.
-  if (body.length > ASIDE_BYTES) quota.enter();
+  if (body.length > ASIDE_BYTES) await quota.enter();
   const answer = quota.refused === undefined ? await perform(door, request, municipio, body, quota) : undefined;
   if (answer === undefined || quota.refused !== undefined) {
     return addLimits(quota, refuseTooMuch(headers, quota.refused!));
   }
-  const wait = answer.isMiss ? door.misses.count(client, 1) : undefined;
+  const wait = answer.isMiss ? await door.misses.count(client, 1) : undefined;
   return wait === undefined ? addLimits(quota, answer) : refuseTooManyMisses(headers, wait);
 }
 

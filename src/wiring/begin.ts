@@ -1,0 +1,22 @@
+/** What a start of the service does once, before requests are answered, however many processes answer them. */
+import { exposedFiles } from '../documents/key-files.ts';
+import { SANDBOX_SLUG } from '../fiscal/ambiente.ts';
+import { SEM_BASE_URL } from '../flows/municipios.ts';
+import type { Config } from './config.ts';
+import type { Logger } from './log.ts';
+import type { OpenStore } from './open-store.ts';
+
+/** Makes the sandbox where there is none, and warns of settings that an operator should know of. */
+export async function beginOnce(
+  { store, durabilityWarnings }: Pick<OpenStore, 'store' | 'durabilityWarnings'>,
+  { baseUrl, tls }: Config,
+  log: Logger,
+): Promise<void> {
+  await store.municipios.create({ tenant: SANDBOX_SLUG, ambiente: 'homologacao', codigoIbge: undefined }, Date.now());
+  for (const warning of await exposedFiles(tls === undefined ? [] : [tls.chave])) log.warn(warning);
+  if (baseUrl === undefined) {
+    const municipios = (await store.municipios.list()).filter(({ ambiente }) => ambiente === 'producao');
+    if (municipios.length > 0) log.warn({ municipios: municipios.map(({ tenant }) => tenant) }, SEM_BASE_URL);
+  }
+  for (const warning of await durabilityWarnings()) log.warn(warning);
+}

@@ -1,0 +1,43 @@
+/** What the process that watches and those that answer say to each other. */
+import type { TableName, Wanted } from '../doors/rest/buckets.ts';
+import type { Taken } from '../doors/rest/shared-buckets.ts';
+import type { PoolConfig } from '../store/pg.ts';
+import type { Failure } from './failure.ts';
+
+/** What a process that answers is started with. */
+export type ServingSettings = {
+  readonly connection: PoolConfig;
+  /** How many answer. */
+  readonly processes: number;
+  /** Whether it does what one of them does for all. */
+  readonly isFirst: boolean;
+  /** What was spent so far of what they count together. */
+  readonly spent: Readonly<Record<TableName, readonly Wanted[]>>;
+};
+
+/**
+ * To a process that answers: how to start; where the service listens; a connection, which comes along; what the others took; the answer
+ * of the count; that the service is about to end; that requests are to wait, since the service stops listening; that no connection comes any
+ * more, and whether another process has taken its place.
+ */
+export type ToServing =
+  | { readonly kind: 'start'; readonly settings: ServingSettings }
+  | { readonly kind: 'address'; readonly address: string }
+  | { readonly kind: 'connection' }
+  | { readonly kind: 'spent'; readonly table: TableName; readonly spent: readonly Wanted[] }
+  | { readonly kind: 'taken'; readonly asked: number; readonly taken: Taken }
+  | { readonly kind: 'drain' }
+  | { readonly kind: 'hold' }
+  | { readonly kind: 'end'; readonly isReplaced: boolean };
+
+/**
+ * From a process that answers: it is ready, or cannot start; how many connections it was handed and has open; what it took; what it would
+ * take; that its requests wait.
+ */
+export type FromServing =
+  | { readonly kind: 'ready' }
+  | { readonly kind: 'failed'; readonly failure: Failure }
+  | { readonly kind: 'connections'; readonly handed: number; readonly open: number }
+  | { readonly kind: 'spent'; readonly table: TableName; readonly spent: readonly Wanted[] }
+  | { readonly kind: 'take'; readonly asked: number; readonly table: TableName; readonly wanted: readonly Wanted[] }
+  | { readonly kind: 'held' };

@@ -1,0 +1,244 @@
+/**
+ * The service as several processes. This one keeps the database, listens, hands each connection to the process that has fewest, counts what
+ * the limits are about, and puts another process in the place of one that died. It answers nothing itself, so that it is always there.
+ */
+import { createServer, type Server, type Socket } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { TableName, Wanted } from '../doors/rest/buckets.ts';
+import { HOLD_MAX_MS, untilNobodyComes } from '../doors/rest/end-in-order.ts';
+import { listen } from '../doors/rest/listen.ts';
+import { openTables, takeCounted } from '../doors/rest/shared-buckets.ts';
+import { CONNECTIONS_MAX } from '../store/open.ts';
+import type { PoolConfig } from '../store/pg.ts';
+import { AnsweringProcess, Died } from './answering-process.ts';
+import { beginOnce } from './begin.ts';
+import type { Config } from './config.ts';
+import type { Logger } from './log.ts';
+import { openStore } from './open-store.ts';
+import { readTls } from './own-tls.ts';
+import type { FromServing } from './process-messages.ts';
+import type { Service } from './service.ts';
+
+/** A process that dies sooner has died of how it was started. */
+const STABLE_MS = 10_000;
+/** So many deaths of that kind in a row, with nobody left who answers, end the service. */
+const DEATHS_MAX = 5;
+const BACKOFF_FIRST_MS = 250;
+const BACKOFF_MAX_MS = 30_000;
+/** Of a pool: three of each process share what the three of a service alone would open. */
+const CONNECTIONS_MIN = 2;
+/** Connections that wait for a process to hand them to; there is none for a moment, when the last has died. */
+const WAITING_MAX = 1_000;
+
+export async function startProcesses(config: Config, log: Logger, signal?: AbortSignal): Promise<Service> {
+  // A wrong certificate is told before anything is opened.
+  await readTls(config);
+  const opened = await openStore(config, log, { signal });
+  const processes = new Processes(config.processes, opened.connection, log);
+  try {
+    await beginOnce(opened, config, log);
+    await processes.start();
+    const address = await processes.listen(config);
+    log.info({ pid: process.pid, processos: config.processes }, 'processos que atendem iniciados');
+    return {
+      address,
+      location: opened.location,
+      failed: processes.failed,
+      restart: processes.restart,
+      close: async (drainMs = 0) => {
+        await processes.end(drainMs);
+        await opened.close();
+      },
+    };
+  } catch (error) {
+    await processes.end(0);
+    await opened.close();
+    throw error;
+  }
+}
+
+class Processes {
+  /** Rejects when no process can be kept running. */
+  readonly failed: Promise<never>;
+  private readonly places: (AnsweringProcess | undefined)[];
+  /** Those that were replaced and go on until their connections have ended, too. */
+  private readonly all = new Set<AnsweringProcess>();
+  private readonly connection: PoolConfig;
+  private readonly log: Logger;
+  private readonly tables = openTables(() => performance.now());
+  // Nothing is read here.
+  private readonly server: Server = createServer({ pauseOnConnect: true, noDelay: true });
+  private readonly fail: (reason: unknown) => void;
+  private address: string | undefined;
+  private waiting: Socket[] = [];
+  private deaths = 0;
+  private isEnding = false;
+  private restarting: Promise<void> | undefined;
+  private isRestartAsked = false;
+
+  constructor(processes: number, connection: PoolConfig, log: Logger) {
+    const { promise, reject } = Promise.withResolvers<never>();
+    this.failed = promise;
+    this.failed.catch(() => undefined);
+    this.fail = reject;
+    this.places = Array.from({ length: processes }, () => undefined);
+    this.connection = { ...connection, max: Math.max(CONNECTIONS_MIN, Math.ceil(CONNECTIONS_MAX / processes)) };
+    this.log = log;
+    this.server.on('connection', (socket) => this.hand(socket));
+  }
+
+  /** Resolves when all answer; fails with the reason of one that cannot. */
+  async start(): Promise<void> {
+    await Promise.all(this.places.map((_, place) => this.fill(place)));
+  }
+
+  async listen(config: Config): Promise<string> {
+    this.address = await listen(this.server, config, config.tls !== undefined);
+    for (const one of this.ready) one.tell({ kind: 'address', address: this.address });
+    return this.address;
+  }
+
+  /** One after the other: a new process answers before the one in its place is told to end. */
+  readonly restart = (): void => {
+    this.isRestartAsked = true;
+    this.restarting ??= this.replaceAll().finally(() => {
+      this.restarting = undefined;
+    });
+  };
+
+  async end(drainMs: number): Promise<void> {
+    this.isEnding = true;
+    // Who is not there yet answers nothing.
+    for (const one of this.all) if (one.readySince === undefined) one.kill();
+    this.tellAll({ kind: 'drain' });
+    if (drainMs > 0) await pause(drainMs);
+    if (this.server.listening) {
+      this.tellAll({ kind: 'hold' });
+      await Promise.race([Promise.all([...this.all].map(({ held }) => held)), pause(HOLD_MAX_MS)]);
+      await untilNobodyComes(this.server);
+      this.server.close();
+    }
+    for (const socket of this.waiting) socket.destroy();
+    await Promise.all([...this.all].map((one) => one.end(false)));
+  }
+
+  private tellAll(message: { readonly kind: 'drain' | 'hold' }): void {
+    for (const one of this.all) one.tell(message);
+  }
+
+  private async replaceAll(): Promise<void> {
+    while (this.isRestartAsked && !this.isEnding) {
+      this.isRestartAsked = false;
+      this.log.info({ processos: this.places.length }, 'os processos que atendem são trocados, um a um');
+      for (const place of this.places.keys()) if (!(await this.replace(place))) return;
+      this.log.info({ processos: this.places.length }, 'processos trocados');
+    }
+  }
+
+  /** Whether there is a new process in this place, and the one before it has ended. */
+  private async replace(place: number): Promise<boolean> {
+    const before = this.places[place];
+    // A place without a process is being filled.
+    if (before === undefined) return !this.isEnding;
+    try {
+      const fresh = await this.begin(place);
+      if (this.isEnding) return false;
+      this.places[place] = fresh;
+    } catch (error) {
+      if (!this.isEnding)
+        this.log.error({ err: error }, 'um processo novo não pôde iniciar; os de antes seguem atendendo');
+      return false;
+    }
+    await before.end(true);
+    return !this.isEnding;
+  }
+
+  /** Starts a process in a place until one is there. */
+  private async fill(place: number): Promise<void> {
+    for (;;) {
+      if (this.deaths > 0) await pause(Math.min(BACKOFF_MAX_MS, BACKOFF_FIRST_MS * 2 ** (this.deaths - 1)));
+      if (this.isEnding) return;
+      try {
+        this.places[place] = await this.begin(place);
+        this.handWaiting();
+        return;
+      } catch (error) {
+        this.deaths += 1;
+        const isNobodyThere = this.ready.length === 0;
+        if (isNobodyThere && (!(error instanceof Died) || this.deaths >= DEATHS_MAX)) throw error;
+        this.log.error({ err: error }, 'um processo que atende não pôde iniciar; tenta-se de novo');
+      }
+    }
+  }
+
+  /** Starts a process; resolves when it answers. */
+  private async begin(place: number): Promise<AnsweringProcess> {
+    const settings = () => ({
+      connection: this.connection,
+      processes: this.places.length,
+      isFirst: place === 0,
+      spent: {
+        quotas: this.tables.quotas.used(),
+        misses: this.tables.misses.used(),
+        looks: this.tables.looks.used(),
+      },
+    });
+    const one: AnsweringProcess = new AnsweringProcess(settings, (message) => this.receive(one, message));
+    this.all.add(one);
+    void one.exited.then((how) => this.bury(place, one, how));
+    await one.ready;
+    if (this.address !== undefined) one.tell({ kind: 'address', address: this.address });
+    return one;
+  }
+
+  private bury(place: number, one: AnsweringProcess, how: string): void {
+    this.all.delete(one);
+    if (this.places[place] !== one) return;
+    this.places[place] = undefined;
+    if (this.isEnding) return;
+    const isSoon = performance.now() - one.readySince! < STABLE_MS;
+    this.deaths = isSoon ? this.deaths + 1 : 0;
+    this.log.error(
+      { pid: one.pid, como: how, seguidas: this.deaths },
+      'um processo que atende morreu; outro é iniciado',
+    );
+    for (const socket of one.takeBack()) this.hand(socket);
+    if (this.deaths >= DEATHS_MAX && this.ready.length === 0)
+      this.fail(new Died(`o processo ${one.pid} morreu (${how})`));
+    else this.fill(place).catch(this.fail);
+  }
+
+  private get ready(): readonly AnsweringProcess[] {
+    return this.places.filter((one) => one?.isConnected === true) as AnsweringProcess[];
+  }
+
+  private hand(socket: Socket): void {
+    const [first, ...others] = this.ready;
+    if (first !== undefined) others.reduce((least, one) => (one.load < least.load ? one : least), first).hand(socket);
+    else if (this.waiting.length < WAITING_MAX) this.waiting.push(socket);
+    else socket.destroy();
+  }
+
+  private handWaiting(): void {
+    const all = this.waiting;
+    this.waiting = [];
+    for (const socket of all) this.hand(socket);
+  }
+
+  /** What a process took is taken from the copies of the others. */
+  private receive(from: AnsweringProcess, message: FromServing): void {
+    if (message.kind === 'spent') {
+      for (const one of message.spent) this.tables[message.table].spend(one);
+      this.tellOthers(from, message.table, message.spent);
+    } else if (message.kind === 'take') {
+      const { table, wanted, asked } = message;
+      const taken = takeCounted(this.tables[table], wanted);
+      from.tell({ kind: 'taken', asked, taken });
+      if (taken.short === undefined) this.tellOthers(from, table, wanted);
+    }
+  }
+
+  private tellOthers(from: AnsweringProcess, table: TableName, spent: readonly Wanted[]): void {
+    for (const one of this.all) if (one !== from) one.tell({ kind: 'spent', table, spent });
+  }
+}

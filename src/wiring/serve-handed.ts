@@ -1,0 +1,126 @@
+/** A process that answers the connections that it is handed (`processes.ts`). */
+import type { Socket } from 'node:net';
+import type { Buckets, TableName } from '../doors/rest/buckets.ts';
+import { createHandedDoor, type HandedDoor } from '../doors/rest/door.ts';
+import { KEEP_ALIVE_MS } from '../doors/rest/http.ts';
+import { type Count, copyBuckets, openTables, type Taken } from '../doors/rest/shared-buckets.ts';
+import { migrate } from '../store/migrate.ts';
+import { createStore } from '../store/store.ts';
+import { readOwnConfig } from './config.ts';
+import { failureOf } from './failure.ts';
+import { createLog } from './log.ts';
+import { openLoggedPool } from './logged-pool.ts';
+import { readTls } from './own-tls.ts';
+import type { FromServing, ServingSettings, ToServing } from './process-messages.ts';
+import { TURN_AWAY_MS } from './service.ts';
+import { createServing, doorOptionsOf, type Serving } from './serving.ts';
+
+/** How long an idle connection may still bring a request to a process that was replaced: Node ends it before. */
+const LINGER_MS = KEEP_ALIVE_MS + 5_000;
+/** How often the number of connections is told at most. */
+const TELL_EVERY_MS = 100;
+
+const config = readOwnConfig();
+const { log, flush } = createLog(config.logLevel);
+/** Who watches may be gone; this process then ends by itself. */
+const tell = (message: FromServing): void => void process.send!(message, undefined, undefined, () => undefined);
+
+type Answering = { readonly door: HandedDoor; readonly serving: Serving; closeStore(): Promise<void> };
+let answering: Answering;
+const tables = openTables(() => performance.now());
+const names = Object.keys(tables) as TableName[];
+let handed = 0;
+/** Questions to the count that are not answered, by their number. */
+const asked = new Map<number, (taken: Taken) => void>();
+let questions = 0;
+
+const count: Count = {
+  ask: (table, wanted) =>
+    new Promise((resolve) => {
+      questions += 1;
+      asked.set(questions, resolve);
+      tell({ kind: 'take', asked: questions, table, wanted });
+    }),
+  report: (table, spent) => tell({ kind: 'spent', table, spent }),
+};
+
+process.on('message', (message: ToServing, socket?: Socket) => {
+  if (message.kind === 'connection') take(socket);
+  else if (message.kind === 'spent') for (const one of message.spent) tables[message.table].spend(one);
+  else if (message.kind === 'taken') answerAsked(message.asked, message.taken);
+  else if (message.kind === 'start') void start(message.settings);
+  else if (message.kind === 'address') answering.door.setAddress(message.address);
+  else if (message.kind === 'drain') answering.door.drain();
+  else if (message.kind === 'hold') {
+    answering.door.hold();
+    tell({ kind: 'held' });
+  } else void end(message.isReplaced);
+});
+
+async function start(settings: ServingSettings): Promise<void> {
+  // At once: what is spent from now on is told while the rest begins.
+  for (const name of names) for (const one of settings.spent[name]) tables[name].spend(one);
+  try {
+    answering = await open(settings);
+    tell({ kind: 'ready' });
+  } catch (error) {
+    flush();
+    tell({ kind: 'failed', failure: failureOf(error) });
+  }
+}
+
+async function open({ connection, processes, isFirst }: ServingSettings): Promise<Answering> {
+  const tls = await readTls(config);
+  const pool = openLoggedPool(connection, log);
+  // Nothing to do, unless this is a program that came after the one that watches.
+  await migrate(pool, (text) => log.info(`atualização do banco: ${text}`));
+  const { told, begin } = createServing(log);
+  const serving = begin(createStore(pool, told.onStored, told.announce), {
+    connection,
+    logLevel: config.logLevel,
+    isSecond: !isFirst,
+  });
+  const buckets = Object.fromEntries(names.map((name) => [name, copyBuckets(name, tables[name], count)]));
+  const door = createHandedDoor(serving.world, {
+    ...doorOptionsOf(config, log, tls, serving.aside),
+    processes,
+    buckets: buckets as Record<TableName, Buckets>,
+  });
+  return { door, serving, closeStore: () => pool.end() };
+}
+
+/** Undefined: the connection was lost on its way. */
+function take(socket: Socket | undefined): void {
+  handed += 1;
+  tellConnections();
+  if (socket === undefined) return;
+  answering.door.take(socket);
+  socket.once('close', tellConnections);
+}
+
+let isTelling = false;
+function tellConnections(): void {
+  if (isTelling) return;
+  isTelling = true;
+  setTimeout(() => {
+    isTelling = false;
+    tell({ kind: 'connections', handed, open: answering.door.countOpen() });
+  }, TELL_EVERY_MS);
+}
+
+function answerAsked(number: number, taken: Taken): void {
+  asked.get(number)?.(taken);
+  asked.delete(number);
+}
+
+async function end(isReplaced: boolean): Promise<void> {
+  const { door, serving, closeStore } = answering;
+  const lingerMs = isReplaced ? LINGER_MS : 0;
+  const hurry = setTimeout(serving.aside.turnAway, lingerMs + TURN_AWAY_MS);
+  await door.finish(lingerMs);
+  clearTimeout(hurry);
+  await serving.close();
+  await closeStore();
+  flush();
+  process.exit(0);
+}

@@ -1,0 +1,58 @@
+/** What answers requests in one process, besides its door: the world of the flows, the thread that transmits, the one for large bodies. */
+import type { RestDoorOptions } from '../doors/rest/door.ts';
+import type { World } from '../flows/world.ts';
+import type { Announce } from '../store/claim-notas.ts';
+import type { OnStored } from '../store/recent.ts';
+import type { Store } from '../store/store.ts';
+import type { Config } from './config.ts';
+import { AsideThread } from './large-bodies.ts';
+import type { Logger } from './log.ts';
+import { openWorld } from './open-world.ts';
+import { startTransmitterThread, type Transmitter } from './worker-keeper.ts';
+import type { WorkerSettings } from './worker-thread.ts';
+
+export type Serving = {
+  readonly world: World;
+  readonly aside: AsideThread;
+  /** Resolves when all has ended; to be called when the door is closed, and before the store is. */
+  close(): Promise<void>;
+};
+
+/** `told`: for the store, which is opened first. */
+export function createServing(log: Logger): {
+  readonly told: { readonly onStored: OnStored; readonly announce: Announce };
+  begin(store: Store, settings: WorkerSettings): Serving;
+} {
+  let transmitter: Transmitter | undefined;
+  const onStored: OnStored = (...stored) => transmitter?.onStored(...stored);
+  const announce: Announce = (...asked) => transmitter?.announce(...asked);
+  return {
+    told: { onStored, announce },
+    begin: (store, settings) => {
+      const { world, close } = openWorld(store, log, () => transmitter?.wake());
+      const { connection, logLevel } = settings;
+      const aside = new AsideThread({ connection, logLevel }, log, { onStored, wake: world.wake });
+      const started = startTransmitterThread(settings, log);
+      transmitter = started;
+      return {
+        world,
+        aside,
+        close: async () => {
+          await aside.stop();
+          await started.stop();
+          await close();
+        },
+      };
+    },
+  };
+}
+
+/** What a door is opened with, by the settings of the service. */
+export function doorOptionsOf(
+  { baseUrl, trustProxy, certificateHeader }: Config,
+  log: Logger,
+  tls: RestDoorOptions['tls'],
+  aside: AsideThread,
+): RestDoorOptions {
+  return { baseUrl, trustProxy, tls, certificateHeader, accessLog: log.isLevelEnabled('info'), aside };
+}
