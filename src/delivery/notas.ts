@@ -60,7 +60,8 @@ async function claim(on: On, adn: Adn, { token, announced = [], isDue = true }: 
   const due = isDue ? await claimDue(on, adn, adn.batchMax - stored.length, token) : NOTHING_DUE;
   return {
     tokens: [...due.tokens, ...announced.map((one) => one.token)],
-    rows: [...stored, ...due.rows],
+    // One whose claim has ended meanwhile, as while the process stood still, may be among what is due.
+    rows: [...withoutThose(stored, due.rows), ...due.rows],
     isFull: due.isFull,
   };
 }
@@ -78,10 +79,15 @@ async function claimDue(
   const claim = await world.store.notas.claim(tenant, now, now + LEASE_MS, max, ownToken);
   const others = await claimOthersInDoubt(world, tenant, adn, claim);
   // A claim that has ended meanwhile leaves its notas to this search.
-  const claimedAgain = new Set(others.map(({ id }) => id));
-  const rows = [...claim.notas.filter(({ id }) => !claimedAgain.has(id)), ...others];
+  const rows = [...withoutThose(claim.notas, others), ...others];
   const isFull = claim.notas.length === max || rows.length > claim.notas.length;
   return { tokens: [claim.token], rows, isFull };
+}
+
+/** What was claimed again is left out. */
+function withoutThose(notas: readonly ClaimedNota[], again: readonly ClaimedNota[]): readonly ClaimedNota[] {
+  const ids = new Set(again.map(({ id }) => id));
+  return notas.filter(({ id }) => !ids.has(id));
 }
 
 /** Claims the other notas in doubt of the tenant where a claim has one: what the ADN received is looked through once for all. */
