@@ -141,10 +141,10 @@ export function lookUpLines<Said>(
     key.map((column, place) => [`${column} text`, (parts) => parts[place]]),
     2,
   );
-  // Each key looks its own lines up: a plain join reads all of a tenant for many keys.
+  // Each key looks its own lines up: a plain join reads all of a tenant for many keys. One by one, as `ONE_BY_ONE` (`open.ts`).
   const text = `select s.* from ${keys.relation} cross join lateral (
       select ${columnsOf(nome)} from ${lista.table} s where s.tenant = $1 and ${equateColumns('s', 'x', key)} offset 0
-    ) s order by ${listColumns('s', [...lista.key, 'inicio'])}`;
+    ) s where x.${key[0]} || '' = x.${key[0]} order by ${listColumns('s', [...lista.key, 'inicio'])}`;
   const ask = planOnce(`${nome}_por_${by?.join('_') ?? 'chave'}`, text);
   const load = batchLookups<readonly (Said & Vigencia)[]>(async (tenant, chaves) => {
     const { rows } = await pool.query<Linha>(ask([tenant, ...keys.valuesOf(chaves.map((chave) => chave.split(' ')))]));

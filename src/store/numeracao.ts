@@ -81,7 +81,7 @@ const WINDOWS = planOnce(
       select x.serie, x.desde,
         coalesce((select n.ultimo from numeracao n where n.tenant = $1 and n.prestador = x.prestador), 0) - x.avancado as ultimo,
         (select s.proximo from numeracao_dps s where s.tenant = $1 and s.serie = x.serie) as proximo
-      from ${WANTED.relation}
+      from ${WANTED.relation} where x.serie || '' = x.serie
     ) k
   )
   select w.serie, w.ultimo, w.desde, r.de, r.ate from wanted w left join lateral (

@@ -55,7 +55,7 @@ export function selectNotaForEvento(condition: string): string {
 
 const ON_NOTAS = planOnce(
   'eventos_on_notas',
-  `select n.id::text as nota, ${ON_NOTA} from unnest($2::bigint[]) as n (id)`,
+  `select n.id::text as nota, ${ON_NOTA} from unnest($2::bigint[]) as n (id) where n.id + 0 = n.id`,
 );
 
 export async function readOnNotas(

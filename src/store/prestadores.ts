@@ -26,11 +26,12 @@ type Row = {
 
 const OF_DOCUMENTS = planOnce(
   'prestadores_of',
-  `select documento, inscricao_municipal, razao_social, nome_fantasia, autorizado, logradouro, numero,
-    complemento, bairro, cep, fone, email,
+  `select p.documento, p.inscricao_municipal, p.razao_social, p.nome_fantasia, p.autorizado, p.logradouro, p.numero,
+    p.complemento, p.bairro, p.cep, p.fone, p.email,
     (select json_agg(json_build_array(s.inicio, s.fim) order by s.inicio) from simples_nacional s
       where s.tenant = $1 and s.documento = p.documento) as simples
-    from prestadores p where tenant = $1 and documento = any($2::text[]) order by documento, inscricao_comparavel`,
+    from unnest($2::text[]) as x (documento) join prestadores p on p.tenant = $1 and p.documento = x.documento
+    where x.documento || '' = x.documento order by p.documento, p.inscricao_comparavel`,
 );
 
 export function prestadorStore(pool: Db) {
