@@ -19,7 +19,7 @@ import { readRight } from './read-right.ts';
 import { SIGNATURE_NAMESPACE } from './reading.ts';
 import type { SimpleType } from './simple-types.ts';
 import type { Elemento } from './tree.ts';
-import { isRequiredOfSender } from './vocabulary.ts';
+import { isRequiredOfSender, type Leaf } from './vocabulary.ts';
 
 const RUNS = LONG ? 200_000 : 4_000;
 
@@ -119,6 +119,35 @@ describe('a document is read exactly where it has no fault', () => {
     ]) {
       assert.notEqual(quick(right), undefined);
       assert.deepEqual(quick(right), explained(right));
+    }
+  });
+
+  test('beside the declaration there may be one signature, in its own namespace', () => {
+    const [tree] = TREES;
+    const [infDps] = tree!.children;
+    const signature = { ...infDps!, name: 'Signature', namespace: SIGNATURE_NAMESPACE };
+    for (const others of [
+      [signature, signature],
+      [{ ...signature, namespace: DPS_NAMESPACE }],
+      [{ ...signature, name: 'Object' }],
+      [infDps!],
+    ]) {
+      const wrong = { ...tree!, children: [infDps!, ...others] };
+      assert.equal(quick(wrong), undefined);
+      assert.equal(explained(wrong), undefined);
+    }
+  });
+
+  test('as often as an element may stand, and not once more', () => {
+    const chave = samplesOf(PLACES.find(({ node }) => node.item.name === 'refNFSe')!.node.item as Leaf).good[0]!;
+    for (const [copies, isRight] of [
+      [99, true],
+      [100, false],
+    ] as const) {
+      const refs = `<gRefNFSe>${`<refNFSe>${chave}</refNFSe>`.repeat(copies)}</gRefNFSe>`;
+      const tree = treeOf(exampleXml().replace('<indDest>', `${refs}<indDest>`));
+      assert.equal(quick(tree) !== undefined, isRight);
+      assert.deepEqual(quick(tree), explained(tree));
     }
   });
 

@@ -28,7 +28,7 @@ export function readRight(layout: Layout, root: Elemento): { readonly dps: Dps; 
 function readGroup({ slots, needed }: Compiled, { children, namespace, text }: Elemento): object | undefined {
   if (children.length === 0 || !isBlank(text)) return undefined;
   const values: Record<string, unknown> = {};
-  let [seen, last] = [0, -1];
+  let [seen, last] = [0, 0];
   for (const child of children) {
     const slot = slots.get(child.name);
     if (slot === undefined || child.namespace !== namespace) return undefined;
