@@ -54,6 +54,10 @@ export const EQUIVALENT: Readonly<Record<string, readonly (readonly [changed: st
     ['DECLARATION_MAX = (80 + 1)', 'no plain declaration is as long'],
     ['length: (256 + 1)', 'no octet has the number 256'],
     ['& FIRST) === 0) return true', 'the same place is read again, up to the limit on elements'],
+    ['> NAME_MAX) return true', 'the same place is read again, up to the limit on elements'],
+    ["false ? '' : namespaces", 'what is in force around the root is compared with itself alone'],
+    ["? 'mutante' : namespaces", 'what is in force around the root is compared with itself alone'],
+    ['close + (1 + 1)', 'no pattern looks behind the tag, and what is written anew says the same'],
   ],
   'src/documents/signature-parts.ts': [["base.replace(/\\/Signature/, '')", 'only the end of the path has that name']],
   'src/documents/signature-shape.ts': [

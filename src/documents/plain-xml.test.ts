@@ -62,6 +62,12 @@ describe('a plain document', () => {
     });
   }
 
+  test('is read from its first attribute on, whatever was read before', () => {
+    const [left, source] = ['<a b="1" b="2"></a>', '<a c="1111111" d="2"></a>'];
+    assert.equal(plainOf(Buffer.from(left)), undefined);
+    assert.equal(plainOf(Buffer.from(source)), source);
+  });
+
   test('is read out of the octets that it stands in', () => {
     const whole = Buffer.from('<?x?><a>é</a><b/>');
     assert.equal(plainOf(new Uint8Array(whole.buffer, whole.byteOffset + 5, 9)), '<a>é</a>');
@@ -105,7 +111,7 @@ describe('a document is left to libxml2', () => {
     'a namespace taken back': `<a xmlns="${NFSE}"><b xmlns=""/></a>`,
     'a namespace with space': `<a xmlns="${NFSE} "/>`,
     'two namespaces': `<a xmlns="${NFSE}" xmlns="${DSIG}"/>`,
-    'an attribute twice': '<a b="1" b="2"/>',
+    'an attribute twice': '<a b="1" b="2"></a>',
     'an attribute twice in an empty root': "<a b='1' b='1'/>",
     'a line end in a tag': '<a\nb="1"/>',
     'a tab in a tag': '<a\tb="1"/>',
@@ -163,7 +169,7 @@ describe('a plain document has limits', () => {
   const many = (elements: number): string => `<a>${'<b></b>'.repeat(elements - 1)}</a>`;
   const named = (length: number): string => `<${'a'.repeat(length)}/>`;
   const withAttributes = (count: number): string =>
-    `<a${Array.from({ length: count }, (_, n) => ` b${n + 10}="1"`).join('')}/>`;
+    `<a${Array.from({ length: count }, (_, n) => ` b${n + 10}="1"`).join('')}></a>`;
   const rewritten = (count: number): string => `<a>${'<b/>'.repeat(count)}</a>`;
   const padded = (characters: number): string => `<a></a>${' '.repeat(characters)}`;
   const long = (bytes: number): string => `<a>${'x'.repeat(bytes - 7)}</a>`;
