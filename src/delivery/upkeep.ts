@@ -12,7 +12,7 @@ import { SUBSTITUTA_WAIT_MAX_MS } from './notas.ts';
 const SHORTEN_EVERY_MS = 60_000;
 /** Less than this is a clock that is being adjusted. */
 const LEAP_MS = 2_000;
-/** How often answers that are past their time are looked for. */
+/** How often answers that are past their time, and documents that may be compressed, are looked for. */
 const FORGET_EVERY_MS = 3_600_000;
 /** How often the log says that a tribute has no rate for a competence that is near. */
 const WARN_EVERY_MS = 24 * 3_600_000;
@@ -21,6 +21,7 @@ export class Upkeep {
   private readonly world: World;
   private shortenAt = Number.NEGATIVE_INFINITY;
   private forgetAt = Number.NEGATIVE_INFINITY;
+  private compressAt = Number.NEGATIVE_INFINITY;
   private warnAt = Number.NEGATIVE_INFINITY;
   /** The clock of the machine against one that nobody sets. */
   private offset: number;
@@ -55,6 +56,20 @@ export class Upkeep {
       tellTrouble(log, error, {}, 'o que passou do prazo de guarda não pôde ser apagado; tenta-se mais tarde');
     }
     this.forgetAt = performance.now() + FORGET_EVERY_MS;
+  }
+
+  /** Compresses documents of notes at their end, a part at a time, and between two rests as long as it takes. */
+  async compress(): Promise<void> {
+    const began = performance.now();
+    if (began < this.compressAt) return;
+    const { store, log, now } = this.world;
+    try {
+      const more = await store.documentos.compress(now());
+      this.compressAt = more ? 2 * performance.now() - began : began + FORGET_EVERY_MS;
+    } catch (error) {
+      this.compressAt = began + FORGET_EVERY_MS;
+      tellTrouble(log, error, {}, 'documentos antigos não puderam ser comprimidos; tenta-se mais tarde');
+    }
   }
 
   /** Tells what is missing in the rates, at the start and once a day. */

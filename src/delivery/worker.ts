@@ -67,6 +67,7 @@ export function startWorker(
         const turns = await listTurns(world, announced.tenants());
         const hasOpened = !isStopped && lanes.offer(turns);
         await upkeep?.forget();
+        await upkeep?.compress();
         await upkeep?.warn();
         if (!hasOpened && !isStopped) await alarm.sleep(pollMs);
         if (!isStopped) await wait(GATHER_MS);

@@ -5,7 +5,7 @@ import { type Step, trailReader } from './claims.ts';
 import { readEvento, readEventosOf } from './evento-rows.ts';
 import { groupCommit } from './group-commit.ts';
 import type { NotaRow } from './nota-columns.ts';
-import { type NotaForEvento, readOnNotas, selectNotaForEvento } from './on-notas.ts';
+import { type NotaForEvento, notaForEventoReader, readOnNotas, selectNotaForEvento } from './on-notas.ts';
 import { type Db, ONE_BY_ONE, rowReader } from './open.ts';
 import { eventoOperations } from './operate-eventos.ts';
 import { planOnce } from './planned.ts';
@@ -42,11 +42,8 @@ export function eventoStore(pool: Db) {
     1,
     isLocked,
   );
-  const byChave = rowReader<NotaForEvento>(
-    pool,
-    planOnce('nota_evento_chave', selectNotaForEvento('n.chave_acesso = $2')),
-  );
-  const byProtocolo = rowReader<NotaForEvento>(
+  const byChave = notaForEventoReader(pool, planOnce('nota_evento_chave', selectNotaForEvento('n.chave_acesso = $2')));
+  const byProtocolo = notaForEventoReader(
     pool,
     planOnce('nota_evento_prot', selectNotaForEvento('n.numero_protocolo = $2')),
   );

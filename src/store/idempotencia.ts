@@ -7,6 +7,7 @@
 import { ANSWERS_KEPT_HOURS } from '../fiscal/ambiente.ts';
 import type { Aviso, Fault } from '../fiscal/fault.ts';
 import { batchLookups } from './batch-lookups.ts';
+import { NFSE, type NfseColumns, withNfse } from './documentos.ts';
 import { type Db, writeAlone } from './open.ts';
 import type { PoolClient, QueryConfig, QueryResult } from './pg.ts';
 import { planOnce } from './planned.ts';
@@ -41,12 +42,12 @@ type NotaIssued = { readonly chave_acesso: string; readonly numero_protocolo: st
 type KeptAnswer = (KeyedSuccess & ({ readonly nota: NotaIssued } | { readonly evento: string })) | KeyedRefusal;
 
 export function idempotenciaStore(pool: Db) {
-  const answers = batchLookups<KeptAnswer>((tenant, keys) => readAnswers(pool, tenant, keys));
+  const answers = batchLookups<AnswerRow>((tenant, keys) => readAnswers(pool, tenant, keys));
   return {
     /** The answer under a key, while it is kept. `now`: milliseconds. */
     findAnswer: async (tenant: string, impressao: Buffer, now: number): Promise<KeptAnswer | undefined> => {
       const found = await answers(tenant, impressao.toString('hex'));
-      return found !== undefined && found.criado_em > now - KEPT_MS ? found : undefined;
+      return found !== undefined && +found.criado_em > now - KEPT_MS ? answerOf(found) : undefined;
     },
     /** Whether the refusal is kept now: not when there is an answer under its key already. */
     keepRefusal: async (tenant: string, { status, faults, ...request }: KeyedRefusal): Promise<boolean> => {
@@ -81,34 +82,30 @@ const KEY_BY_KEY = `where x.id || ''::bytea = x.id`;
 const READ = planOnce(
   'kept_answers',
   `select encode(i.impressao, 'hex') as hex, i.impressao, i.rota, i.corpo, i.criado_em, i.status, i.avisos, i.recusa,
-    i.evento::text as evento, n.chave_acesso, n.numero_protocolo, d.nfse
+    i.evento::text as evento, n.chave_acesso, n.numero_protocolo, ${NFSE}
   from unnest($2::bytea[]) as x (id) join idempotencia i on i.tenant = $1 and i.impressao = x.id
     left join notas n on n.tenant = $1 and n.id = i.nota
     left join documentos d on d.tenant = $1 and d.nota = i.nota
   ${KEY_BY_KEY}`,
 );
 
-type AnswerRow = Omit<KeyedRequest, 'criado_em'> & {
-  readonly hex: string;
-  readonly criado_em: Date;
-  readonly status: number;
-  readonly avisos: readonly Aviso[] | null;
-  readonly recusa: readonly [Fault, ...Fault[]] | null;
-  readonly evento: string | null;
-  readonly chave_acesso: string | null;
-  readonly numero_protocolo: string | null;
-  readonly nfse: Buffer | null;
-};
+type AnswerRow = Omit<KeyedRequest, 'criado_em'> &
+  NfseColumns & {
+    readonly hex: string;
+    readonly criado_em: Date;
+    readonly status: number;
+    readonly avisos: readonly Aviso[] | null;
+    readonly recusa: readonly [Fault, ...Fault[]] | null;
+    readonly evento: string | null;
+    readonly chave_acesso: string | null;
+    readonly numero_protocolo: string | null;
+  };
 
 /** By the key in hexadecimal. */
-async function readAnswers(
-  pool: Db,
-  tenant: string,
-  keys: readonly string[],
-): Promise<ReadonlyMap<string, KeptAnswer>> {
+async function readAnswers(pool: Db, tenant: string, keys: readonly string[]): Promise<ReadonlyMap<string, AnswerRow>> {
   const values = [tenant, keys.map((hex) => Buffer.from(hex, 'hex'))];
   const { rows } = await pool.query<AnswerRow>(READ(values));
-  return new Map(rows.map((row) => [row.hex, answerOf(row)]));
+  return new Map(rows.map((row) => [row.hex, row]));
 }
 
 function answerOf(row: AnswerRow): KeptAnswer {
@@ -116,11 +113,11 @@ function answerOf(row: AnswerRow): KeptAnswer {
   const request = { impressao, rota, corpo, criado_em: criado_em.getTime() };
   if (recusa !== null) return { ...request, status, faults: recusa };
   if (evento !== null) return { ...request, evento, avisos: avisos! };
-  const { chave_acesso, numero_protocolo, nfse } = row;
+  const { chave_acesso, numero_protocolo } = row;
   const nota = {
     chave_acesso: chave_acesso!,
     numero_protocolo: numero_protocolo!,
-    nfse: nfse!.toString('utf8'),
+    nfse: withNfse(row, chave_acesso!).nfse.toString('utf8'),
   };
   return { ...request, nota, avisos: avisos! };
 }

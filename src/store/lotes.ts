@@ -8,6 +8,7 @@ import { LOTE_SITUACAO, type LoteSituacao } from '../fiscal/lote.ts';
 import type { NotaEstado } from '../fiscal/nota.ts';
 import { loteClaims } from './claim-lotes.ts';
 import { correlacaoStore } from './correlacoes.ts';
+import { NFSE, type NfseColumns, SEARCHED, withNfse } from './documentos.ts';
 import type { NotaRow } from './nota-columns.ts';
 import { type Db, runTransaction, writeAlone } from './open.ts';
 import type { OnStored } from './recent.ts';
@@ -100,7 +101,7 @@ export function loteStore(pool: Db, onStored: OnStored) {
     listNotas: async (tenant: string, protocolo: string): Promise<readonly NotaDoPorto[]> => {
       const text = `select ${NOTA} from lotes_rps r join notas n on n.tenant = $1 and n.id = r.nota ${PAPEIS}
         where r.tenant = $1 and r.protocolo = $2 order by r.ordem`;
-      return (await pool.query<NotaDoPorto>(text, [tenant, protocolo])).rows;
+      return readNotas(pool, text, [tenant, protocolo]);
     },
     findRps: readRpsRow.bind(null, pool),
     /** Notes of a provider in the order of their numbers, after one of them, without those that the national environment refused. */
@@ -119,7 +120,7 @@ const NOTA = `n.chave_acesso, n.numero_protocolo, n.estado, n.prestador_cpf_cnpj
   case when n.estado = 'recusada' then (select o.chave_acesso from notas o
     where o.tenant = $1 and o.id_dps = n.id_dps and o.estado <> 'recusada' limit 1) end as numero_em,
   case when n.estado = 'recusada' then (select o.estado from notas o
-    where o.tenant = $1 and o.chave_acesso = n.substitui) end as substituida_estado, d.nfse, n.numero_dps as ordem, r.serie, r.numero, r.tipo, r.guardado`;
+    where o.tenant = $1 and o.chave_acesso = n.substitui) end as substituida_estado, ${NFSE}, n.numero_dps as ordem, r.serie, r.numero, r.tipo, r.guardado`;
 
 /** The documents of a note, and of what cancelled it. The evidence of a substitution may be a whole lot, and is not read. */
 const PAPEIS = `join documentos d on d.tenant = $1 and d.nota = n.id
@@ -196,8 +197,14 @@ async function readRpsRow(
   if (row.situacao !== LOTE_SITUACAO.processado) return { situacao: row.situacao, nota: undefined };
   const ofNota = `select ${NOTA} from lotes_rps r join notas n on n.tenant = $1 and n.id = r.nota ${PAPEIS}
     where r.tenant = $1 and r.protocolo = $2 and r.ordem = $3`;
-  const [nota] = (await pool.query<NotaDoPorto>(ofNota, [tenant, row.protocolo, row.ordem])).rows;
+  const [nota] = await readNotas(pool, ofNota, [tenant, row.protocolo, row.ordem]);
   return { situacao: LOTE_SITUACAO.processado, nota };
+}
+
+async function readNotas(pool: Db, text: string, values: readonly unknown[]): Promise<readonly NotaDoPorto[]> {
+  type Row = Omit<NotaDoPorto, 'nfse'> & NfseColumns;
+  const { rows } = await pool.query<Row>(text, [...values]);
+  return rows.map((row) => withNfse(row, row.chave_acesso));
 }
 
 /** The first seven characters of the keys of a tenant, one probe of the index each. */
@@ -224,7 +231,7 @@ async function notasOf(
       select ${NOTA} from notas n left join lotes_rps r on r.tenant = $1 and r.nota = n.id ${PAPEIS}
       where ${ASKED} and ${MATCHES} order by n.chave_acesso limit $9) x
     order by x.ordem limit $9`;
-  return (await pool.query<NotaDoPorto>(text, [...values, max])).rows;
+  return readNotas(pool, text, [...values, max]);
 }
 
 async function countNotas(pool: Db, tenant: string, asked: NotasAsked, max: number): Promise<number> {
@@ -240,7 +247,7 @@ const LUGAR = 'unnest($2::text[]) as l (codigo)';
 const ASKED = `n.tenant = $1 and n.chave_acesso between l.codigo || $3 and l.codigo || $4 and n.estado <> 'recusada'
   and ($5::timestamptz is null or n.data_emissao >= $5) and ($6::timestamptz is null or n.data_emissao <= $6)
   and ($7::text is null or n.tomador_cpf_cnpj = $7)`;
-const MATCHES = `($8::text[] = '{}' or convert_from(d.nfse, 'UTF8') ~ all ($8))`;
+const MATCHES = `($8::text[] = '{}' or ${SEARCHED} ~ all ($8))`;
 
 /** Values of the statements above; undefined: nothing can be found. */
 async function rangesOf(

@@ -146,6 +146,7 @@ const OWNED = [
   'prestadores',
   ...LISTA_TABLES,
   'certificados',
+  'documentos_comprimidos',
   'recepcoes_adn',
   'transmissoes',
   'municipios',

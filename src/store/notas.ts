@@ -3,8 +3,9 @@ import type { NotaEstado, NotaTrigger } from '../fiscal/nota.ts';
 import { batchLookups } from './batch-lookups.ts';
 import { type Announce, notaClaims } from './claim-notas.ts';
 import { type Step, trailReader } from './claims.ts';
+import { PAPERS, type PapersColumns, withPapers } from './documentos.ts';
 import { notaIssuing } from './issue-notas.ts';
-import { type NotaRow, selectNotas } from './nota-columns.ts';
+import { type NotaRow, type StoredNota, selectNotas } from './nota-columns.ts';
 import { nextNumbers } from './numeracao.ts';
 import { type Db, ONE_BY_ONE } from './open.ts';
 import { planOnce } from './planned.ts';
@@ -34,7 +35,7 @@ const SUBSTITUIDAS = planOnce(
     where x.chave || '' = x.chave`,
 );
 
-const RECEIVED = planOnce('recebido', 'select recebido from documentos where tenant = $1 and nota = $2');
+const RECEIVED = planOnce('recebido', `select ${PAPERS} from documentos d where d.tenant = $1 and d.nota = $2`);
 
 const HAS_DPS = planOnce('has_dps', "select 1 from notas where tenant = $1 and id_dps = $2 and estado <> 'recusada'");
 
@@ -48,10 +49,14 @@ const NFSE_OF = planOnce(
 function notaReader(pool: Db, ...by: Parameters<typeof selectNotas>) {
   const [column] = by;
   const ask = planOnce(`notas_por_${column}`, selectNotas(...by));
-  return batchLookups<NotaRow>(async (tenant, values) => {
-    const { rows } = await pool.query<NotaRow>(ask([tenant, values]));
+  const find = batchLookups<StoredNota>(async (tenant, values) => {
+    const { rows } = await pool.query<StoredNota>(ask([tenant, values]));
     return new Map(rows.map((row) => [String(row[column]), row]));
   });
+  return async (tenant: string, value: string): Promise<NotaRow | undefined> => {
+    const row = await find(tenant, value);
+    return row && withPapers(row, row.chave_acesso);
+  };
 }
 
 /**
@@ -80,8 +85,10 @@ export function notaStore(pool: Db, onStored?: OnStored, announce?: Announce) {
       return new Map(rows.map(({ chave_acesso, ...substituida }) => [chave_acesso, substituida]));
     },
     /** The received bytes of a nota, to tell whether a repeated DPS is the same document. */
-    readReceived: async (tenant: string, id: bigint): Promise<Buffer | undefined> =>
-      (await pool.query<{ recebido: Buffer }>(RECEIVED([tenant, id]))).rows[0]?.recebido,
+    readReceived: async (tenant: string, id: bigint): Promise<Buffer | undefined> => {
+      const [row] = (await pool.query<PapersColumns>(RECEIVED([tenant, id]))).rows;
+      return row && withPapers(row, String(id)).recebido;
+    },
     hasDps: async (tenant: string, idDps: string): Promise<boolean> =>
       (await pool.query(HAS_DPS([tenant, idDps]))).rowCount === 1,
     /** What waits for the national environment; undefined when nothing does. */
@@ -97,7 +104,7 @@ export function notaStore(pool: Db, onStored?: OnStored, announce?: Announce) {
     withdraw: withdrawNota.bind(null, pool),
     /** The moves of a nota, from its issuance on. */
     listTrail: trailReader<NotaStep>(pool, 'nota'),
-    /** The NFS-e documents of notas, by id. */
+    /** The NFS-e documents of notas that are not at their end, by id. */
     readNfse: readNfses.bind(null, pool, recent),
     keepForTransmission: keep,
   };

@@ -1,10 +1,11 @@
 /** What stands on notas: by which a new event is judged, and by which a local authority judges. */
 import { EVENTO_ESTADOS, type EventoEstado, standsOnNota } from '../fiscal/evento.ts';
 import { RASCUNHOS } from '../fiscal/nota.ts';
+import { NFSE, type NfseColumns, withNfse } from './documentos.ts';
 import type { EventoRow } from './evento-rows.ts';
 import type { NotaRow } from './nota-columns.ts';
-import type { Db } from './open.ts';
-import { planOnce } from './planned.ts';
+import { type Db, rowReader } from './open.ts';
+import { type Planned, planOnce } from './planned.ts';
 import { quoteWords } from './sql.ts';
 import { replacesOwn } from './substituicao.ts';
 
@@ -46,11 +47,20 @@ const ON_NOTA = `(select coalesce(json_agg(json_build_object('id', e.id::text, '
 const SUBSTITUTAS = `array(select s.chave_acesso from notas s where s.tenant = $1 and s.substitui = n.chave_acesso
     and ${replacesOwn('s')} and s.estado in (${quoteWords(RASCUNHOS)}) order by s.id) as substitutas`;
 
+/** Reads one nota by a statement of {@link selectNotaForEvento}. */
+export function notaForEventoReader(pool: Db, ask: Planned) {
+  const read = rowReader<Omit<NotaForEvento, 'nfse'> & NfseColumns>(pool, ask);
+  return async (tenant: string, value: string): Promise<NotaForEvento | undefined> => {
+    const row = await read(tenant, value);
+    return row && withNfse(row, row.chave_acesso);
+  };
+}
+
 /** The text of a reading of one nota; the condition speaks of `notas n` and of `$2`. */
 export function selectNotaForEvento(condition: string): string {
   return `select n.id, n.chave_acesso, n.numero_protocolo, n.estado, n.prestador_cpf_cnpj, n.tomador_cpf_cnpj,
-      (select d.nfse from documentos d where d.tenant = $1 and d.nota = n.id) as nfse, ${ON_NOTA}, ${SUBSTITUTAS}
-    from notas n where n.tenant = $1 and ${condition}`;
+      ${NFSE}, ${ON_NOTA}, ${SUBSTITUTAS}
+    from notas n join documentos d on d.tenant = n.tenant and d.nota = n.id where n.tenant = $1 and ${condition}`;
 }
 
 const ON_NOTAS = planOnce(

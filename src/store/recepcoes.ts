@@ -33,8 +33,23 @@ export function insertCertificados(
   received: readonly (Recebida | undefined)[],
 ): readonly Promise<unknown>[] {
   const certificados = [...new Set(received.flatMap((one) => one?.assinatura?.certificado ?? []))];
-  if (certificados.length === 0) return [];
-  return [client.query(INSERT_CERTIFICADOS([tenant, certificados.map(printOf), certificados]))];
+  return keepCertificados(
+    client,
+    tenant,
+    certificados.map((der) => ({ impressao: printOf(der), der })),
+  );
+}
+
+/** In one order: of two transactions with the same ones neither waits for the other in turn. */
+export function keepCertificados(
+  client: PoolClient,
+  tenant: string,
+  some: readonly { readonly impressao: Buffer; readonly der: Buffer }[],
+): readonly Promise<unknown>[] {
+  if (some.length === 0) return [];
+  const certificados = some.toSorted((one, other) => one.impressao.compare(other.impressao));
+  const values = [certificados.map(({ impressao }) => impressao), certificados.map(({ der }) => der)];
+  return [client.query(INSERT_CERTIFICADOS([tenant, ...values]))];
 }
 
 const ADVANCE_RECEPCAO = planOnce(

@@ -2,6 +2,7 @@
 import { aliquotaStore } from './aliquotas.ts';
 import { cadastroStore } from './cadastros.ts';
 import type { Announce } from './claim-notas.ts';
+import { documentoStore } from './documentos.ts';
 import { dueLister } from './due.ts';
 import { esperaStore } from './esperas.ts';
 import { eventoStore } from './eventos.ts';
@@ -44,6 +45,7 @@ export function createStore(pool: Db, onStored?: OnStored, announce?: Announce) 
     idempotencia: idempotenciaStore(pool),
     guarda: guardaStore(pool),
     listDue: dueLister(pool),
+    documentos: documentoStore(pool),
     lotes: loteStore(pool, onStored ?? notas.keepForTransmission),
     /** Throws what keeps the database from being written to: the readiness check. */
     ping: async (): Promise<void> => {

@@ -1,0 +1,76 @@
+/**
+ * The received bytes and the note that was made of them, compressed together by a dictionary of words that all of them have, and without
+ * the signer's certificate, which is kept once for all its notes. Any bytes go in, and come out as they were.
+ */
+import { hash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { constants, zstdCompressSync, zstdDecompressSync } from 'node:zlib';
+
+/** What came, and what was made of it. */
+export type Papers = { readonly recebido: Buffer; readonly nfse: Buffer };
+
+export type Certificado = { readonly impressao: Buffer; readonly der: Buffer };
+
+export type Pacote = {
+  readonly bytes: Buffer;
+  /** What was left out of the received bytes. */
+  readonly certificado: Certificado | undefined;
+};
+
+/** By which documents are compressed from now on. Those of before are read by theirs, so none is ever changed or taken away. */
+export const DICIONARIO = 1;
+/** Level 9 saves 6 % more and takes nearly twice as long. */
+const LEVEL = 3;
+
+/** Four octets each: how many received bytes there are, and the place in them of the certificate (0: of none). */
+const HEAD_BYTES = 8;
+const [CERTIFICATE, CERTIFICATE_END] = [Buffer.from('<X509Certificate>'), Buffer.from('</X509Certificate>')];
+
+const dictionaries = new Map<number, Buffer>();
+
+function dictionaryOf(number: number): Buffer {
+  const known = dictionaries.get(number) ?? readFileSync(new URL(`./dicionarios/${number}.zstd`, import.meta.url));
+  dictionaries.set(number, known);
+  return known;
+}
+
+/** 60 µs; on the thread pool it takes three times as long. */
+export function packPapers({ recebido, nfse }: Papers): Pacote {
+  const found = findCertificate(recebido);
+  const received = found === undefined ? [recebido] : [recebido.subarray(0, found.from), recebido.subarray(found.to)];
+  const head = Buffer.alloc(HEAD_BYTES);
+  head.writeUInt32LE(recebido.length - (found === undefined ? 0 : found.to - found.from), 0);
+  head.writeUInt32LE(found?.from ?? 0, 4);
+  const bytes = zstdCompressSync(Buffer.concat([head, ...received, nfse]), {
+    dictionary: dictionaryOf(DICIONARIO),
+    params: { [constants.ZSTD_c_compressionLevel]: LEVEL, [constants.ZSTD_c_checksumFlag]: 1 },
+  });
+  return { bytes, certificado: found?.certificado };
+}
+
+/** `received`: gives the received bytes, with the certificate that was left out of them. */
+export function openPacote(bytes: Buffer, dicionario: number) {
+  const block = zstdDecompressSync(bytes, { dictionary: dictionaryOf(dicionario) });
+  const [end, at] = [HEAD_BYTES + block.readUInt32LE(0), HEAD_BYTES + block.readUInt32LE(4)];
+  return {
+    nfse: block.subarray(end),
+    received: (certificado: Buffer | null): Buffer => {
+      if (at === HEAD_BYTES) return block.subarray(HEAD_BYTES, end);
+      if (certificado === null) throw new Error('the certificate of the received bytes is not there');
+      const text = Buffer.from(certificado.toString('base64'));
+      return Buffer.concat([block.subarray(HEAD_BYTES, at), text, block.subarray(at, end)]);
+    },
+  };
+}
+
+/** Where a certificate stands in Base64 as we would write it. */
+function findCertificate(recebido: Buffer): { from: number; to: number; certificado: Certificado } | undefined {
+  const start = recebido.indexOf(CERTIFICATE);
+  const from = start + CERTIFICATE.length;
+  const to = start < 0 ? -1 : recebido.indexOf(CERTIFICATE_END, from);
+  if (to < 0) return undefined;
+  const text = recebido.toString('latin1', from, to);
+  const der = Buffer.from(text, 'base64');
+  if (der.length === 0 || der.toString('base64') !== text) return undefined;
+  return { from, to, certificado: { impressao: hash('sha256', der, 'buffer'), der } };
+}
