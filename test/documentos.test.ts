@@ -6,7 +6,9 @@ import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { exampleJson, exampleXml } from '../src/fiscal/rules/example.ts';
 import type { Patch } from '../src/fiscal/rules/rule.ts';
+import { documentoStore } from '../src/store/documentos.ts';
 import type { Db } from '../src/store/open.ts';
+import { type Pacote, packPapers } from '../src/store/pacote.ts';
 import { createStore } from '../src/store/store.ts';
 import { fillNotas } from './support/cheio.ts';
 import { freshPool } from './support/database.ts';
@@ -143,6 +145,16 @@ describe('documents are compressed', () => {
     );
     return pool;
   }
+  const documentsOf = (pool: Db) => {
+    const { notas } = createStore(pool);
+    const keys = Array.from({ length: NOTAS }, (_, place) => String(place + 1).padStart(50, '0'));
+    return Promise.all(
+      keys.map(async (key) => {
+        const { recebido, nfse } = (await notas.findByChave(TENANT, key))!;
+        return [recebido.toString('hex'), nfse.toString('hex')];
+      }),
+    );
+  };
   const countOf = async (pool: Db): Promise<number> =>
     (await pool.query<{ count: number }>('select count(pacote)::int as count from documentos')).rows[0]!.count;
 
@@ -173,6 +185,41 @@ describe('documents are compressed', () => {
     holder.release();
     while (await createStore(pool).documentos.compress(NOW));
     assert.equal(await countOf(pool), NOTAS - NOTAS / 25);
+  });
+
+  test('only where both come out again to the byte', async () => {
+    const pool = await used();
+    const changed: readonly ((pacote: Pacote) => Pacote)[] = [
+      ({ bytes, certificado }) => ({ bytes: bytes.subarray(1), certificado }),
+      ({ certificado }) => ({
+        ...packPapers({ recebido: Buffer.from('<DPS/>'), nfse: Buffer.from('<NFSe/>') }),
+        certificado,
+      }),
+      (pacote) => pacote,
+    ];
+    let packed = 0;
+    const { compress } = documentoStore(pool, (papers) => changed[packed++ % changed.length]!(packPapers(papers)));
+    const before = await documentsOf(pool);
+    while (await compress(NOW));
+    assert.equal(await countOf(pool), packed / changed.length);
+    assert.deepEqual(await documentsOf(pool), before);
+  });
+
+  test('of every tenant, though those of another cannot be', async () => {
+    const pool = await used();
+    const other = { tenant: 'aaaa', ambiente: 'producao', codigoIbge: undefined } as const;
+    await createStore(pool).municipios.create(other, OLD);
+    await fillNotas(pool, other.tenant, 5);
+    await pool.query('update notas set data_emissao = $1', [new Date(OLD)]);
+    let calls = 0;
+    const broken = documentoStore(pool, (papers) => {
+      // Of whichever comes first nothing can be compressed.
+      calls += 1;
+      if (calls === 1) throw new Error('out of memory');
+      return packPapers(papers);
+    });
+    await assert.rejects(broken.compress(NOW), /out of memory/);
+    assert.ok((await countOf(pool)) > 0);
   });
 
   test('only when no process of the version before is left', async () => {

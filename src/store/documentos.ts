@@ -4,7 +4,7 @@
  */
 import { RASCUNHOS } from '../fiscal/nota.ts';
 import { type Db, ONE_BY_ONE, runTransaction } from './open.ts';
-import { type Certificado, DICIONARIO, openPacote, packPapers } from './pacote.ts';
+import { type Certificado, DICIONARIO, holdsPapers, openPacote, packPapers } from './pacote.ts';
 import type { PoolClient } from './pg.ts';
 import { planOnce } from './planned.ts';
 import { keepCertificados } from './recepcoes.ts';
@@ -78,13 +78,20 @@ const WITH_OLD_NOTES = `select m.tenant from municipios m
     where m.ambiente = 'producao' and (select n.data_emissao from notas n
       where n.tenant = m.tenant and n.id > coalesce(c.ate, 0) order by n.id limit 1) < $1::timestamptz - ${COMPRESSED_AFTER}`;
 
-export function documentoStore(pool: Db) {
+/** `pack`: how both documents of a note become one. What does not come out of it again as it was stays whole. */
+export function documentoStore(pool: Db, pack: typeof packPapers = packPapers) {
   return {
     /** Compresses a part of what is old enough; whether there may be more. `now`: milliseconds. */
     compress: async (now: number): Promise<boolean> => {
       const { rows } = await pool.query<{ tenant: string }>(WITH_OLD_NOTES, [new Date(now)]);
-      for (const { tenant } of rows)
-        await runTransaction(pool, (client) => compressStep(client, tenant, new Date(now)));
+      const failures: unknown[] = [];
+      for (const { tenant } of rows) {
+        await runTransaction(pool, (client) => compressStep(client, tenant, new Date(now), pack)).catch((error) => {
+          failures.push(error);
+        });
+      }
+      // One tenant's trouble is told, and is not another's.
+      if (failures.length > 0) throw failures[0];
       return rows.length > 0;
     },
   };
@@ -123,7 +130,7 @@ const WRITE = planOnce(
     from ${COMPRESSED.relation} ${ONE_BY_ONE} and d.tenant = $1 and d.nota = x.id and d.pacote is null`,
 );
 
-async function compressStep(client: PoolClient, tenant: string, now: Date): Promise<void> {
+async function compressStep(client: PoolClient, tenant: string, now: Date, pack: typeof packPapers): Promise<void> {
   await client.query(BEGIN, [tenant]);
   const [taken] = (await client.query<{ ate: string }>(TAKE, [tenant])).rows;
   if (taken === undefined) return;
@@ -134,7 +141,9 @@ async function compressStep(client: PoolClient, tenant: string, now: Date): Prom
   const compressed: Compressed[] = [];
   for (const { id, recebido, nfse } of old) {
     if (recebido === null || nfse === null) continue;
-    compressed.push({ id, ...packPapers({ recebido, nfse }), partes: partesOf(nfse.toString()) });
+    const papers = { recebido, nfse };
+    const pacote = pack(papers);
+    if (holdsPapers(pacote, papers)) compressed.push({ id, ...pacote, partes: partesOf(nfse.toString()) });
     if (compressed.length % PER_TURN === 0) await new Promise((resolve) => setImmediate(resolve));
   }
   if (compressed.length > 0) {

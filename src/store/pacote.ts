@@ -63,6 +63,16 @@ export function openPacote(bytes: Buffer, dicionario: number) {
   };
 }
 
+/** Whether both documents come out as they went in: asked before the whole ones are given up. */
+export function holdsPapers({ bytes, certificado }: Pacote, { recebido, nfse }: Papers): boolean {
+  try {
+    const inside = openPacote(bytes, DICIONARIO);
+    return inside.nfse.equals(nfse) && inside.received(certificado?.der ?? null).equals(recebido);
+  } catch {
+    return false;
+  }
+}
+
 /** Where a certificate stands in Base64 as we would write it. */
 function findCertificate(recebido: Buffer): { from: number; to: number; certificado: Certificado } | undefined {
   const start = recebido.indexOf(CERTIFICATE);
