@@ -1,9 +1,8 @@
 /** Another commit of this repository in a folder of its own, ready to run. */
-import { execFile, spawn } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { mkdir, readFile, symlink } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import path from 'node:path';
-import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
 import { ROOT, type Tree } from '../scripts/stage.ts';
 
@@ -23,14 +22,9 @@ export async function git(...args: readonly string[]): Promise<string> {
 export async function checkOut(ref: string, root: string): Promise<Tree> {
   const commit = await git('rev-parse', '--verify', '--end-of-options', `${ref}^{commit}`);
   await mkdir(root, { recursive: true });
-  const archive = spawn('git', ['archive', commit], { cwd: ROOT, stdio: ['ignore', 'pipe', 'inherit'] });
-  const unpack = spawn('tar', ['-x', '-C', root], { stdio: ['pipe', 'inherit', 'inherit'] });
-  const unpacked = new Promise<void>((resolve, reject) => {
-    unpack.once('error', reject);
-    unpack.once('exit', (code) => (code === 0 ? resolve() : reject(new Error(`tar terminou com ${code}`))));
-  });
-  await pipeline(archive.stdout, unpack.stdin);
-  await unpacked;
+  const archive = `${root}.tar`;
+  await git('archive', '--output', archive, commit);
+  await execute('tar', ['-x', '-f', archive, '-C', root]);
   const modules = path.join(root, 'node_modules');
   if ((await runtimeOf(ROOT)) === (await runtimeOf(root))) await symlink(path.join(ROOT, 'node_modules'), modules);
   else {
