@@ -3,6 +3,7 @@
  * and asked about, like anything that was announced and not sent.
  */
 import { randomUUID } from 'node:crypto';
+import { LIMITS } from '../adn/limits.ts';
 import type { Announce, AnnouncedClaim } from '../store/claim-notas.ts';
 import { LEASE_MS } from './backoff.ts';
 
@@ -11,10 +12,10 @@ import { LEASE_MS } from './backoff.ts';
  * asking again may take (`LIMITS` of the ADN).
  */
 const WAIT_MAX_MS = 3_000;
-/** Notas of a tenant that may be announced between two batches, and wait: as many as two batches take. */
-const WAITING_MAX = 400;
 /** Notas of a batch: as many as the national environment is sent at once. */
-const BATCH_MAX = 200;
+const BATCH_MAX = LIMITS.lotDocumentsMax * LIMITS.lotsAtOnce;
+/** Notas of a tenant that may be announced between two batches, and wait. */
+const WAITING_MAX = 2 * BATCH_MAX;
 /** Leave ends after this time: nothing is announced for a worker that stands still, or finds no way to send. */
 const LEAVE_MS = 2_000;
 
