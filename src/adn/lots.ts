@@ -1,20 +1,12 @@
 /** Documents travel to the ADN in lots, which are packed, sent, and divided where one was refused as a whole. Each `id` has one answer. */
 import { setImmediate } from 'node:timers/promises';
-import { gzipSync } from 'node:zlib';
 import type { AdnAnswer, Log } from './adn.ts';
 import type { Asking } from './asking.ts';
 import type { Limits } from './limits.ts';
+import type { Pack } from './packing.ts';
 import type { Matter } from './reading.ts';
 import { type LotVerdict, lotVerdict } from './verdict.ts';
 import { RECEPTION_PATH } from './wire.ts';
-
-/**
- * CPU counts more than size: on signed notes of 6 KB level 9 saves 3 % of the bytes for a third more time. The window covers such a
- * document; tables for larger ones take twice the time, and the thread pool half as much CPU again.
- */
-const GZIP = { level: 1, windowBits: 13, memLevel: 6, chunkSize: 8_192 };
-/** Gzip of stored blocks: a sixth of the time, and almost twice the bytes. */
-const GZIP_STORED = { ...GZIP, level: 0, chunkSize: 16_384 };
 
 /** A document whose lots came to nothing this often travels alone: it may be what the ADN stumbles over. */
 const TROUBLES_TO_ISOLATE = 3;
@@ -31,8 +23,7 @@ export type Sending = {
   /** Of the ADN, for the log. */
   readonly host: string;
   readonly limits: Limits;
-  /** Documents travel as stored blocks of gzip. */
-  readonly isStored: boolean;
+  readonly pack: Pack;
   /** How often the lots of a document came to nothing, by its `id`. */
   readonly troubles: Map<string, number>;
 };
@@ -55,11 +46,11 @@ export async function sendLots<A>(
   matter: Matter<A>,
   deadline: number,
 ): Promise<Map<string, A | AdnAnswer>> {
-  const { troubles, limits, log, host, asking, isStored } = sending;
+  const { troubles, limits, log, host, asking, pack } = sending;
   const answers = new Map<string, A | AdnAnswer>();
   const doubts = new Map<string, string>();
-  const pack = (piece: Piece): Parcel => packParcel(piece, isStored);
-  const lots = lotsOf(documents, limits, pack, (id) => (troubles.get(id) ?? 0) >= TROUBLES_TO_ISOLATE);
+  const parcel = ({ id, chave, xml }: Piece): Parcel => ({ id, chave, text: pack(xml) });
+  const lots = lotsOf(documents, limits, parcel, (id) => (troubles.get(id) ?? 0) >= TROUBLES_TO_ISOLATE);
   const round: Round<A> = { ...sending, matter, deadline, lots, answers, doubts, packing: Promise.resolve() };
   await runAtOnce(() => sendNext(round), asking.isClear(), limits.lotsAtOnce);
   for (const { id } of documents) {
@@ -182,10 +173,6 @@ function* lotsOf(
   }
   if (lot.length > 0) yield lot;
   for (const document of alone) yield [pack(document)];
-}
-
-function packParcel({ id, chave, xml }: Piece, isStored: boolean): Parcel {
-  return { id, chave, text: gzipSync(xml, isStored ? GZIP_STORED : GZIP).toString('base64') };
 }
 
 /** Documents about which something is remembered. All of it may be forgotten; it saves requests. */

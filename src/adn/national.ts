@@ -20,6 +20,7 @@ import type { Breaker } from './breaker.ts';
 import { LIMITS, type Limits } from './limits.ts';
 import { type LineSettings, openLine } from './line.ts';
 import { type Piece, remember, runAtOnce, type Sending, sendLots } from './lots.ts';
+import { openPacker } from './packing.ts';
 import { type Distributed, EVENTO, eventoIdIn, keyOf, type Matter, NOTA, readArquivo } from './reading.ts';
 import { searchReceived } from './received.ts';
 import { type PageVerdict, pageVerdict } from './verdict.ts';
@@ -55,7 +56,7 @@ export function nationalAdn(settings: NationalSettings): Adn & { close(): Promis
   const line = openLine({ url, tls: settings.tls, limits });
   const asking = openAsking({ line, host, breaker, log, limits });
   const memory = { troubles: new Map(), there: new Map(), isInDoubt: false };
-  const national: National = { asking, log, host, limits, isStored, ...memory };
+  const national: National = { asking, log, host, limits, pack: openPacker(isStored), ...memory };
   return {
     wantsDocuments: true,
     // While it is not known what becomes of a lot, no more is announced than one.
