@@ -41,10 +41,13 @@ export type Judgement = Judged | { readonly faults: readonly Fault[] };
  */
 export function judge(dps: Dps, facts: Facts, declarado: Declarado = NADA_DECLARADO): Judgement {
   const found: Breaches = { faults: [], avisos: [] };
-  for (const rule of RULES) {
-    if (rule.when !== undefined && !rule.when(dps, facts, declarado)) continue;
-    if (rule.must(dps, facts, declarado)) continue;
-    for (const breach of breachesOf(rule, dps, facts, declarado)) report(rule, breach, facts, found);
+  for (const { part, asked } of SECTIONS) {
+    if (part !== undefined && !part(dps, facts, declarado)) continue;
+    for (const { rule, when, must } of asked) {
+      if (when !== undefined && !when(dps, facts, declarado)) continue;
+      if (must(dps, facts, declarado)) continue;
+      for (const breach of breachesOf(rule, dps, facts, declarado)) report(rule, breach, facts, found);
+    }
   }
   if (found.faults.length > 0) return refuse(found);
 
@@ -58,6 +61,25 @@ export function judge(dps: Dps, facts: Facts, declarado: Declarado = NADA_DECLAR
   if (found.faults.length > 0) return refuse(found);
   const { ibscbs, cIndOp, retencao } = group;
   return { amounts, cLocIncid: incidenceOf(dps), ibscbs, cIndOp, retencao, avisos: found.avisos };
+}
+
+/** Rules in a row that speak of one part. What is asked stands in objects of one shape, of which the rules as written have dozens (D-388). */
+type Section = {
+  readonly part: Rule['part'];
+  readonly asked: { readonly rule: Rule; readonly when: Rule['when']; readonly must: Rule['must'] }[];
+};
+
+const SECTIONS = sectionsOf(RULES);
+
+function sectionsOf(rules: readonly Rule[]): readonly Section[] {
+  const sections: Section[] = [];
+  for (const rule of rules) {
+    const { part, when, must } = rule;
+    let section = sections.at(-1);
+    if (section === undefined || section.part !== part) sections.push((section = { part, asked: [] }));
+    section.asked.push({ rule, when, must });
+  }
+  return sections;
 }
 
 /** Of the ISSQN, what the calculation of the IBS and the CBS needs; the amounts of a note that was issued have it too. */

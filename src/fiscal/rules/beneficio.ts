@@ -7,7 +7,7 @@ import { type Beneficio, beneficioOf, beneficioRegistrado, isIsenta, type TipoBe
 import { formatDecimal } from '../decimal.ts';
 import type { Facts } from '../facts.ts';
 import type { Dps } from '../layout/dps.ts';
-import { annexHead, type Patch, type Rule } from './rule.ts';
+import { annexHead, ofPart, type Patch, type Rule } from './rule.ts';
 import { WITHOUT_MINIMUM } from './valores.ts';
 
 /** Each kind as a message says it. */
@@ -214,8 +214,11 @@ function rulesOf({ forma, outra, tipo, so, falta, value, good, bad }: (typeof FO
 
 const [IN_REAIS, IN_PERCENT] = FORMAS.map(rulesOf);
 
+/** Whether the DPS has the group of a benefit. */
+export const hasBeneficio = ({ valores }: Dps): boolean => valores.trib.tribMun.BM !== undefined;
+
 /** In the order of the layout: the number, then each form of a reduction. */
-export const BENEFICIO_REGISTRADO: readonly Rule[] = [
+export const BENEFICIO_REGISTRADO: readonly Rule[] = ofPart(hasBeneficio, [
   ...NUMEROS,
   ...IN_REAIS!,
   {
@@ -249,7 +252,7 @@ export const BENEFICIO_REGISTRADO: readonly Rule[] = [
     rejects: [{ ...PERCENTUAL, 'valores/trib/tribMun/BM/pRedBCBM': '50.01' }],
     accepts: [PERCENTUAL],
   },
-];
+]);
 
 export const RETENCAO_NA_ISENCAO: Rule = {
   ...annexHead('E0594'),

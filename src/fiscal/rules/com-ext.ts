@@ -5,7 +5,7 @@
 import { moedaOf, moedas } from '../catalogs/catalogs.ts';
 import { formatDecimal, ZERO } from '../decimal.ts';
 import type { Dps } from '../layout/dps.ts';
-import { annexHead, type Patch, type Rule } from './rule.ts';
+import { annexHead, ofPart, type Patch, type Rule } from './rule.ts';
 import { COMERCIO_EXTERIOR, TOMADOR_NO_EXTERIOR } from './toma.ts';
 
 const isOfComExt = ([path]: [string, unknown]): boolean => path.startsWith('serv/comExt/');
@@ -144,130 +144,132 @@ export const COM_EXT: readonly Rule[] = [
     rejects: [{ tpEmit: '2', cMotivoEmisTI: '1', ...PRESTADO_NO_EXTERIOR, 'serv/infoCompl/docRef': 'Invoice 2026/17' }],
     accepts: [],
   },
-  {
-    code: 'E0002',
-    at: 'serv/comExt/tpMoeda',
-    message: ({ serv }) => {
-      const { tpMoeda } = serv.comExt!;
-      const iso = ISO_4217.get(tpMoeda);
-      const hint =
-        iso === undefined
-          ? 'O código é o da tabela do Banco Central, que não é o da ISO 4217: USD é 220, EUR é 978.'
-          : `Na ISO 4217 é o número do ${iso}, que na tabela do Banco Central é ${codigoOf(iso)}.`;
-      return `tpMoeda ${tpMoeda} não é de nenhuma moeda da tabela do Banco Central. ${hint} ${CATALOGO}`;
-    },
-    origin: 'Especificação, comExt enumerations: tpMoeda; decisão D-12',
-    why: 'O valor na moeda estrangeira nada diz sem uma moeda que exista.',
-    when: ({ serv }) => serv.comExt !== undefined,
-    must: ({ serv }) => moedaOf(serv.comExt!.tpMoeda) !== undefined,
-    found: ({ serv }) => serv.comExt?.tpMoeda,
-    expected: 'código de três algarismos de /catalogo/moedas',
-    rejects: [
-      { ...TOMADOR_NO_EXTERIOR, 'serv/comExt/tpMoeda': '999' },
-      { ...TOMADOR_NO_EXTERIOR, 'serv/comExt/tpMoeda': '986' },
+  ...ofPart(
+    ({ serv }) => serv.comExt !== undefined,
+    [
+      {
+        code: 'E0002',
+        at: 'serv/comExt/tpMoeda',
+        message: ({ serv }) => {
+          const { tpMoeda } = serv.comExt!;
+          const iso = ISO_4217.get(tpMoeda);
+          const hint =
+            iso === undefined
+              ? 'O código é o da tabela do Banco Central, que não é o da ISO 4217: USD é 220, EUR é 978.'
+              : `Na ISO 4217 é o número do ${iso}, que na tabela do Banco Central é ${codigoOf(iso)}.`;
+          return `tpMoeda ${tpMoeda} não é de nenhuma moeda da tabela do Banco Central. ${hint} ${CATALOGO}`;
+        },
+        origin: 'Especificação, comExt enumerations: tpMoeda; decisão D-12',
+        why: 'O valor na moeda estrangeira nada diz sem uma moeda que exista.',
+        must: ({ serv }) => moedaOf(serv.comExt!.tpMoeda) !== undefined,
+        found: ({ serv }) => serv.comExt?.tpMoeda,
+        expected: 'código de três algarismos de /catalogo/moedas',
+        rejects: [
+          { ...TOMADOR_NO_EXTERIOR, 'serv/comExt/tpMoeda': '999' },
+          { ...TOMADOR_NO_EXTERIOR, 'serv/comExt/tpMoeda': '986' },
+        ],
+        accepts: [
+          { ...TOMADOR_NO_EXTERIOR, 'serv/comExt/tpMoeda': '220' },
+          { ...TOMADOR_NO_EXTERIOR, 'serv/comExt/tpMoeda': '790' },
+        ],
+      },
+      {
+        code: 'E0002',
+        at: 'serv/comExt/tpMoeda',
+        scope: 'aviso',
+        message: ({ serv }) => {
+          const { codigo, sigla, nome, nota } = moedaOf(serv.comExt!.tpMoeda)!;
+          const iso = ISO_4217.get(codigo);
+          return iso === undefined
+            ? `tpMoeda ${codigo} é ${nome} (${sigla}), que já não circula. ${nota ?? ''} Confira a moeda. ${CATALOGO}`
+            : `tpMoeda ${codigo} é ${nome} (${sigla}) na tabela do Banco Central. Se a moeda é ${iso}, que tem esse número na ISO 4217, o código é ${codigoOf(iso)}. ${CATALOGO}`;
+        },
+        origin: 'Especificação, comExt enumerations: tpMoeda',
+        why: 'Alguns números da ISO 4217 são, na tabela do Banco Central, os de outra moeda, e algumas moedas da tabela já não circulam: a nota é emitida, com um aviso.',
+        must: ({ serv }) => {
+          const moeda = moedaOf(serv.comExt!.tpMoeda);
+          return moeda === undefined || (moeda.ativa && (ISO_4217.get(moeda.codigo) ?? moeda.sigla) === moeda.sigla);
+        },
+        rejects: [
+          { ...TOMADOR_NO_EXTERIOR, 'serv/comExt/tpMoeda': '840' },
+          { ...TOMADOR_NO_EXTERIOR, 'serv/comExt/tpMoeda': '779' },
+        ],
+        accepts: [],
+      },
+      {
+        code: 'E401',
+        at: 'serv/comExt/vServMoeda',
+        message:
+          'vServMoeda é 0.00, e o valor do serviço na moeda estrangeira tem de ser maior que zero. Informe o valor do serviço na moeda de tpMoeda.',
+        mend: 'Informe em vServMoeda o valor do serviço na moeda de tpMoeda.',
+        origin: 'Especificação, Errors: E401',
+        why: 'Um serviço que tem preço tem preço também na moeda em que foi contratado.',
+        must: ({ serv }) => serv.comExt!.vServMoeda > ZERO,
+        found: ({ serv }) => formatDecimal(serv.comExt!.vServMoeda),
+        expected: 'valor maior que 0.00, com duas casas',
+        rejects: [{ ...TOMADOR_NO_EXTERIOR, 'serv/comExt/vServMoeda': '0.00' }],
+        accepts: [{ ...TOMADOR_NO_EXTERIOR, 'serv/comExt/vServMoeda': '0.01' }],
+      },
+      {
+        code: 'E0352',
+        at: 'serv/comExt/nDI',
+        title: 'Falta o número da declaração de importação',
+        mend: 'Informe nDI, ou movTempBens 1 quando não houve movimentação temporária de bens.',
+        message:
+          'movTempBens 2 vincula a operação a uma declaração de importação, e falta nDI. Informe o número dela, ou movTempBens 1 se não houve movimentação temporária de bens.',
+        origin: 'Especificação, comExt enumerations: movTempBens; Anexo I, E0352',
+        why: 'O vínculo com a movimentação de bens se prova pelo número da declaração.',
+        when: ({ serv }) => serv.comExt?.movTempBens === '2',
+        must: ({ serv }) => serv.comExt?.nDI !== undefined,
+        expected: 'número da declaração de importação, até 12 caracteres',
+        rejects: [
+          { ...TOMADOR_NO_EXTERIOR, 'serv/comExt/movTempBens': '2' },
+          { ...TOMADOR_NO_EXTERIOR, 'serv/comExt/movTempBens': '2', 'serv/comExt/nRE': '260000000001' },
+        ],
+        accepts: [{ ...TOMADOR_NO_EXTERIOR, 'serv/comExt/movTempBens': '2', 'serv/comExt/nDI': '2600000011' }],
+      },
+      {
+        code: 'E0354',
+        at: 'serv/comExt/movTempBens',
+        scope: 'aviso',
+        title: 'Declaração de importação ou de exportação sem movimentação de bens',
+        mend: 'Retire nDI e nRE, ou diga em movTempBens a que declaração a operação se vincula.',
+        message: ({ serv }) => {
+          const { nDI, nRE } = serv.comExt!;
+          const sent = nDI !== undefined && nRE !== undefined ? 'nDI e nRE' : nDI === undefined ? 'nRE' : 'nDI';
+          return `movTempBens 1 diz que não houve movimentação temporária de bens, e a DPS traz ${sent}. Retire, ou use movTempBens 2 (com nDI) ou 3 (com nRE).`;
+        },
+        origin: 'Anexo I, E0354',
+        why: 'As duas informações se contradizem. A especificação não as proíbe juntas e o ADN não confere esta regra em notas compartilhadas: a nota é emitida, com um aviso.',
+        when: ({ serv }) => serv.comExt?.movTempBens === '1',
+        must: ({ serv }) => serv.comExt?.nDI === undefined && serv.comExt?.nRE === undefined,
+        rejects: [
+          { ...TOMADOR_NO_EXTERIOR, 'serv/comExt/nDI': '2600000011' },
+          { ...TOMADOR_NO_EXTERIOR, 'serv/comExt/nRE': '260000000001' },
+        ],
+        accepts: [TOMADOR_NO_EXTERIOR],
+        national: 'No padrão nacional a emissão pelo emissor nacional é recusada.',
+      },
+      {
+        code: 'E0356',
+        at: 'serv/comExt/nRE',
+        title: 'Falta o número do registro de exportação',
+        mend: 'Informe nRE, ou movTempBens 1 quando não houve movimentação temporária de bens.',
+        message:
+          'movTempBens 3 vincula a operação a uma declaração de exportação, e falta nRE. Informe o número do registro, ou movTempBens 1 se não houve movimentação temporária de bens.',
+        origin: 'Especificação, comExt enumerations: movTempBens; Anexo I, E0356',
+        why: 'O vínculo com a movimentação de bens se prova pelo número do registro.',
+        when: ({ serv }) => serv.comExt?.movTempBens === '3',
+        must: ({ serv }) => serv.comExt?.nRE !== undefined,
+        expected: 'número do registro de exportação, até 12 caracteres',
+        rejects: [
+          { ...TOMADOR_NO_EXTERIOR, 'serv/comExt/movTempBens': '3' },
+          { ...TOMADOR_NO_EXTERIOR, 'serv/comExt/movTempBens': '3', 'serv/comExt/nDI': '2600000011' },
+        ],
+        accepts: [{ ...TOMADOR_NO_EXTERIOR, 'serv/comExt/movTempBens': '3', 'serv/comExt/nRE': '260000000001' }],
+      },
     ],
-    accepts: [
-      { ...TOMADOR_NO_EXTERIOR, 'serv/comExt/tpMoeda': '220' },
-      { ...TOMADOR_NO_EXTERIOR, 'serv/comExt/tpMoeda': '790' },
-    ],
-  },
-  {
-    code: 'E0002',
-    at: 'serv/comExt/tpMoeda',
-    scope: 'aviso',
-    message: ({ serv }) => {
-      const { codigo, sigla, nome, nota } = moedaOf(serv.comExt!.tpMoeda)!;
-      const iso = ISO_4217.get(codigo);
-      return iso === undefined
-        ? `tpMoeda ${codigo} é ${nome} (${sigla}), que já não circula. ${nota ?? ''} Confira a moeda. ${CATALOGO}`
-        : `tpMoeda ${codigo} é ${nome} (${sigla}) na tabela do Banco Central. Se a moeda é ${iso}, que tem esse número na ISO 4217, o código é ${codigoOf(iso)}. ${CATALOGO}`;
-    },
-    origin: 'Especificação, comExt enumerations: tpMoeda',
-    why: 'Alguns números da ISO 4217 são, na tabela do Banco Central, os de outra moeda, e algumas moedas da tabela já não circulam: a nota é emitida, com um aviso.',
-    when: ({ serv }) => serv.comExt !== undefined,
-    must: ({ serv }) => {
-      const moeda = moedaOf(serv.comExt!.tpMoeda);
-      return moeda === undefined || (moeda.ativa && (ISO_4217.get(moeda.codigo) ?? moeda.sigla) === moeda.sigla);
-    },
-    rejects: [
-      { ...TOMADOR_NO_EXTERIOR, 'serv/comExt/tpMoeda': '840' },
-      { ...TOMADOR_NO_EXTERIOR, 'serv/comExt/tpMoeda': '779' },
-    ],
-    accepts: [],
-  },
-  {
-    code: 'E401',
-    at: 'serv/comExt/vServMoeda',
-    message:
-      'vServMoeda é 0.00, e o valor do serviço na moeda estrangeira tem de ser maior que zero. Informe o valor do serviço na moeda de tpMoeda.',
-    mend: 'Informe em vServMoeda o valor do serviço na moeda de tpMoeda.',
-    origin: 'Especificação, Errors: E401',
-    why: 'Um serviço que tem preço tem preço também na moeda em que foi contratado.',
-    when: ({ serv }) => serv.comExt !== undefined,
-    must: ({ serv }) => serv.comExt!.vServMoeda > ZERO,
-    found: ({ serv }) => formatDecimal(serv.comExt!.vServMoeda),
-    expected: 'valor maior que 0.00, com duas casas',
-    rejects: [{ ...TOMADOR_NO_EXTERIOR, 'serv/comExt/vServMoeda': '0.00' }],
-    accepts: [{ ...TOMADOR_NO_EXTERIOR, 'serv/comExt/vServMoeda': '0.01' }],
-  },
-  {
-    code: 'E0352',
-    at: 'serv/comExt/nDI',
-    title: 'Falta o número da declaração de importação',
-    mend: 'Informe nDI, ou movTempBens 1 quando não houve movimentação temporária de bens.',
-    message:
-      'movTempBens 2 vincula a operação a uma declaração de importação, e falta nDI. Informe o número dela, ou movTempBens 1 se não houve movimentação temporária de bens.',
-    origin: 'Especificação, comExt enumerations: movTempBens; Anexo I, E0352',
-    why: 'O vínculo com a movimentação de bens se prova pelo número da declaração.',
-    when: ({ serv }) => serv.comExt?.movTempBens === '2',
-    must: ({ serv }) => serv.comExt?.nDI !== undefined,
-    expected: 'número da declaração de importação, até 12 caracteres',
-    rejects: [
-      { ...TOMADOR_NO_EXTERIOR, 'serv/comExt/movTempBens': '2' },
-      { ...TOMADOR_NO_EXTERIOR, 'serv/comExt/movTempBens': '2', 'serv/comExt/nRE': '260000000001' },
-    ],
-    accepts: [{ ...TOMADOR_NO_EXTERIOR, 'serv/comExt/movTempBens': '2', 'serv/comExt/nDI': '2600000011' }],
-  },
-  {
-    code: 'E0354',
-    at: 'serv/comExt/movTempBens',
-    scope: 'aviso',
-    title: 'Declaração de importação ou de exportação sem movimentação de bens',
-    mend: 'Retire nDI e nRE, ou diga em movTempBens a que declaração a operação se vincula.',
-    message: ({ serv }) => {
-      const { nDI, nRE } = serv.comExt!;
-      const sent = nDI !== undefined && nRE !== undefined ? 'nDI e nRE' : nDI === undefined ? 'nRE' : 'nDI';
-      return `movTempBens 1 diz que não houve movimentação temporária de bens, e a DPS traz ${sent}. Retire, ou use movTempBens 2 (com nDI) ou 3 (com nRE).`;
-    },
-    origin: 'Anexo I, E0354',
-    why: 'As duas informações se contradizem. A especificação não as proíbe juntas e o ADN não confere esta regra em notas compartilhadas: a nota é emitida, com um aviso.',
-    when: ({ serv }) => serv.comExt?.movTempBens === '1',
-    must: ({ serv }) => serv.comExt?.nDI === undefined && serv.comExt?.nRE === undefined,
-    rejects: [
-      { ...TOMADOR_NO_EXTERIOR, 'serv/comExt/nDI': '2600000011' },
-      { ...TOMADOR_NO_EXTERIOR, 'serv/comExt/nRE': '260000000001' },
-    ],
-    accepts: [TOMADOR_NO_EXTERIOR],
-    national: 'No padrão nacional a emissão pelo emissor nacional é recusada.',
-  },
-  {
-    code: 'E0356',
-    at: 'serv/comExt/nRE',
-    title: 'Falta o número do registro de exportação',
-    mend: 'Informe nRE, ou movTempBens 1 quando não houve movimentação temporária de bens.',
-    message:
-      'movTempBens 3 vincula a operação a uma declaração de exportação, e falta nRE. Informe o número do registro, ou movTempBens 1 se não houve movimentação temporária de bens.',
-    origin: 'Especificação, comExt enumerations: movTempBens; Anexo I, E0356',
-    why: 'O vínculo com a movimentação de bens se prova pelo número do registro.',
-    when: ({ serv }) => serv.comExt?.movTempBens === '3',
-    must: ({ serv }) => serv.comExt?.nRE !== undefined,
-    expected: 'número do registro de exportação, até 12 caracteres',
-    rejects: [
-      { ...TOMADOR_NO_EXTERIOR, 'serv/comExt/movTempBens': '3' },
-      { ...TOMADOR_NO_EXTERIOR, 'serv/comExt/movTempBens': '3', 'serv/comExt/nDI': '2600000011' },
-    ],
-    accepts: [{ ...TOMADOR_NO_EXTERIOR, 'serv/comExt/movTempBens': '3', 'serv/comExt/nRE': '260000000001' }],
-  },
+  ),
 ];
 
 /** By the address; without one, who has a foreign tax number or none at all is abroad. */

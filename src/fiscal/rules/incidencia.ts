@@ -2,7 +2,7 @@
 import { municipioInWords, municipioOf, type RegraIncidencia, servicoOf } from '../catalogs/catalogs.ts';
 import { incidenceOf, MARITIME } from '../incidence.ts';
 import type { Dps } from '../layout/dps.ts';
-import { annexHead, type Patch, type Rule } from './rule.ts';
+import { annexHead, ofPart, type Patch, type Rule } from './rule.ts';
 import { TOMADOR_NO_EXTERIOR } from './toma.ts';
 
 /** Provided abroad to a taker abroad. */
@@ -28,7 +28,7 @@ function compareDeclared(
       `O ISSQN do serviço ${dps.serv.cServ.cTribNac} é devido ${place}, ${municipioInWords(incidenceOf(dps)!)}, e o município de incidência declarado é ${municipioInWords(municipio_incidencia!)}. Corrija-o, ou deixe-o de fora, que o serviço o calcula.`,
     // A code of no municipality is another mistake (E403).
     when: (dps, _facts, { municipio_incidencia }) =>
-      municipio_incidencia !== undefined && regraOf(dps) === regra && municipioOf(municipio_incidencia) !== undefined,
+      regraOf(dps) === regra && municipioOf(municipio_incidencia!) !== undefined,
     must: (dps, _facts, { municipio_incidencia }) => {
       const derived = incidenceOf(dps);
       return derived === undefined || derived === municipio_incidencia;
@@ -96,108 +96,111 @@ export const INCIDENCIA: readonly Rule[] = [
     ],
     accepts: [{ 'serv/cServ/cTribNac': '170501' }, ABROAD],
   },
-  {
-    code: 'E1301',
-    at: AT,
-    title: 'Município de incidência numa operação que não o tem',
-    message: ({ valores }, _facts, { municipio_incidencia }) =>
-      `tribISSQN ${valores.trib.tribMun.tribISSQN} diz que não há ISSQN, e foi declarado o município de incidência ${municipioInWords(municipio_incidencia!)}. Retire-o, ou corrija a tributação.`,
-    mend: 'Retire o município de incidência, ou corrija tribISSQN.',
-    origin: 'Especificação, tribMun: incidência; Errors: E1301; decisão D-22',
-    why: 'Imunidade, exportação e não incidência não têm município de incidência.',
-    when: (_dps, _facts, { municipio_incidencia }) => municipio_incidencia !== undefined,
-    must: ({ valores }) => valores.trib.tribMun.tribISSQN === '1',
-    found: (_dps, _facts, { municipio_incidencia }) => municipio_incidencia,
-    rejects: [
+  ...ofPart(
+    (_dps, _facts, { municipio_incidencia }) => municipio_incidencia !== undefined,
+    [
       {
-        'valores/trib/tribMun/tribISSQN': '4',
-        'valores/trib/tribMun/pAliq': null,
-        '=municipio_incidencia': '3550308',
+        code: 'E1301',
+        at: AT,
+        title: 'Município de incidência numa operação que não o tem',
+        message: ({ valores }, _facts, { municipio_incidencia }) =>
+          `tribISSQN ${valores.trib.tribMun.tribISSQN} diz que não há ISSQN, e foi declarado o município de incidência ${municipioInWords(municipio_incidencia!)}. Retire-o, ou corrija a tributação.`,
+        mend: 'Retire o município de incidência, ou corrija tribISSQN.',
+        origin: 'Especificação, tribMun: incidência; Errors: E1301; decisão D-22',
+        why: 'Imunidade, exportação e não incidência não têm município de incidência.',
+        must: ({ valores }) => valores.trib.tribMun.tribISSQN === '1',
+        found: (_dps, _facts, { municipio_incidencia }) => municipio_incidencia,
+        rejects: [
+          {
+            'valores/trib/tribMun/tribISSQN': '4',
+            'valores/trib/tribMun/pAliq': null,
+            '=municipio_incidencia': '3550308',
+          },
+        ],
+        accepts: [{ 'valores/trib/tribMun/tribISSQN': '4', 'valores/trib/tribMun/pAliq': null }],
       },
-    ],
-    accepts: [{ 'valores/trib/tribMun/tribISSQN': '4', 'valores/trib/tribMun/pAliq': null }],
-  },
-  {
-    code: 'E403',
-    at: AT,
-    message: (_dps, _facts, { municipio_incidencia }) =>
-      `O código IBGE ${municipio_incidencia}, declarado como município de incidência, não é de nenhum município. Corrija-o, ou deixe-o de fora, que o serviço o calcula.`,
-    origin: 'Especificação, Errors: E403; decisões D-13 e D-22',
-    why: 'O município de incidência declarado é comparado com o calculado, e para isso tem de existir.',
-    // Where no municipality of incidence belongs, that is the mistake (E1301).
-    when: ({ valores }, _facts, { municipio_incidencia }) =>
-      municipio_incidencia !== undefined && valores.trib.tribMun.tribISSQN === '1',
-    must: (_dps, _facts, { municipio_incidencia }) => municipioOf(municipio_incidencia!) !== undefined,
-    found: (_dps, _facts, { municipio_incidencia }) => municipio_incidencia,
-    expected: 'código IBGE de um município de /catalogo/municipios',
-    rejects: [
-      { '=municipio_incidencia': '9999999' },
-      { '=municipio_incidencia': '9999999', 'serv/cServ/cTribNac': '171001' },
-      { '=municipio_incidencia': '3550309', 'serv/cServ/cTribNac': '170501' },
-    ],
-    accepts: [{ '=municipio_incidencia': '3550308' }],
-  },
-  compareDeclared(
-    'LP',
-    'no local da prestação',
-    {
-      code: 'E1317',
-      title: 'A incidência deste serviço é no local da prestação',
-      mend: 'Retire o município de incidência declarado, que é calculado, ou corrija o município da prestação.',
-      origin: 'Especificação, Errors: E1317; decisões D-22 e D-81',
-      why: 'A lei manda cobrar o ISSQN deste serviço onde ele é prestado (LC 116/2003, art. 3º), e o município declarado é outro.',
-      national:
-        'A lista fechada do E1317 nacional difere em poucos códigos da tabela de incidência do mesmo anexo, que é a que se aplica aqui: traz 110301 e não traz 141401 a 141404, 200101, 200201 e 200301.',
-    },
-    {
-      rejects: [
+      {
+        code: 'E403',
+        at: AT,
+        message: (_dps, _facts, { municipio_incidencia }) =>
+          `O código IBGE ${municipio_incidencia}, declarado como município de incidência, não é de nenhum município. Corrija-o, ou deixe-o de fora, que o serviço o calcula.`,
+        origin: 'Especificação, Errors: E403; decisões D-13 e D-22',
+        why: 'O município de incidência declarado é comparado com o calculado, e para isso tem de existir.',
+        // Where no municipality of incidence belongs, that is the mistake (E1301).
+        when: ({ valores }) => valores.trib.tribMun.tribISSQN === '1',
+        must: (_dps, _facts, { municipio_incidencia }) => municipioOf(municipio_incidencia!) !== undefined,
+        found: (_dps, _facts, { municipio_incidencia }) => municipio_incidencia,
+        expected: 'código IBGE de um município de /catalogo/municipios',
+        rejects: [
+          { '=municipio_incidencia': '9999999' },
+          { '=municipio_incidencia': '9999999', 'serv/cServ/cTribNac': '171001' },
+          { '=municipio_incidencia': '3550309', 'serv/cServ/cTribNac': '170501' },
+        ],
+        accepts: [{ '=municipio_incidencia': '3550308' }],
+      },
+      compareDeclared(
+        'LP',
+        'no local da prestação',
         {
-          'serv/cServ/cTribNac': '171001',
-          'serv/locPrest/cLocPrestacao': '3304557',
-          '=municipio_incidencia': '3550308',
+          code: 'E1317',
+          title: 'A incidência deste serviço é no local da prestação',
+          mend: 'Retire o município de incidência declarado, que é calculado, ou corrija o município da prestação.',
+          origin: 'Especificação, Errors: E1317; decisões D-22 e D-81',
+          why: 'A lei manda cobrar o ISSQN deste serviço onde ele é prestado (LC 116/2003, art. 3º), e o município declarado é outro.',
+          national:
+            'A lista fechada do E1317 nacional difere em poucos códigos da tabela de incidência do mesmo anexo, que é a que se aplica aqui: traz 110301 e não traz 141401 a 141404, 200101, 200201 e 200301.',
         },
-      ],
-      accepts: [
         {
-          'serv/cServ/cTribNac': '171001',
-          'serv/locPrest/cLocPrestacao': '3304557',
-          '=municipio_incidencia': '3304557',
+          rejects: [
+            {
+              'serv/cServ/cTribNac': '171001',
+              'serv/locPrest/cLocPrestacao': '3304557',
+              '=municipio_incidencia': '3550308',
+            },
+          ],
+          accepts: [
+            {
+              'serv/cServ/cTribNac': '171001',
+              'serv/locPrest/cLocPrestacao': '3304557',
+              '=municipio_incidencia': '3304557',
+            },
+          ],
         },
-      ],
-    },
-  ),
-  compareDeclared(
-    'ET',
-    'no município do tomador',
-    {
-      code: 'E1321',
-      title: 'A incidência deste serviço é no município do tomador',
-      mend: 'Retire o município de incidência declarado, que é calculado, ou corrija o endereço do tomador.',
-      origin: 'Especificação, Errors: E1321; decisões D-22 e D-81',
-      why: 'A lei manda cobrar o ISSQN deste serviço onde está o tomador (LC 116/2003, art. 3º, XX), e o município declarado é outro.',
-    },
-    {
-      rejects: [
-        { 'serv/cServ/cTribNac': '170501', 'toma/end/endNac/cMun': '3304557', '=municipio_incidencia': '3550308' },
-      ],
-      accepts: [
-        { 'serv/cServ/cTribNac': '170501', 'toma/end/endNac/cMun': '3304557', '=municipio_incidencia': '3304557' },
-      ],
-    },
-  ),
-  compareDeclared(
-    'EP',
-    'no município do prestador',
-    {
-      ...annexHead('E1325', 'decisão D-22'),
-      title: 'A incidência deste serviço é no município do prestador',
-      mend: 'Retire o município de incidência declarado, que é calculado, ou corrija o código do serviço.',
-      why: 'A regra geral da lei é cobrar o ISSQN onde está o estabelecimento do prestador (LC 116/2003, art. 3º), e o município declarado é outro.',
-    },
-    {
-      rejects: [{ '=municipio_incidencia': '3304557' }],
-      accepts: [{ '=municipio_incidencia': '3550308' }],
-    },
+      ),
+      compareDeclared(
+        'ET',
+        'no município do tomador',
+        {
+          code: 'E1321',
+          title: 'A incidência deste serviço é no município do tomador',
+          mend: 'Retire o município de incidência declarado, que é calculado, ou corrija o endereço do tomador.',
+          origin: 'Especificação, Errors: E1321; decisões D-22 e D-81',
+          why: 'A lei manda cobrar o ISSQN deste serviço onde está o tomador (LC 116/2003, art. 3º, XX), e o município declarado é outro.',
+        },
+        {
+          rejects: [
+            { 'serv/cServ/cTribNac': '170501', 'toma/end/endNac/cMun': '3304557', '=municipio_incidencia': '3550308' },
+          ],
+          accepts: [
+            { 'serv/cServ/cTribNac': '170501', 'toma/end/endNac/cMun': '3304557', '=municipio_incidencia': '3304557' },
+          ],
+        },
+      ),
+      compareDeclared(
+        'EP',
+        'no município do prestador',
+        {
+          ...annexHead('E1325', 'decisão D-22'),
+          title: 'A incidência deste serviço é no município do prestador',
+          mend: 'Retire o município de incidência declarado, que é calculado, ou corrija o código do serviço.',
+          why: 'A regra geral da lei é cobrar o ISSQN onde está o estabelecimento do prestador (LC 116/2003, art. 3º), e o município declarado é outro.',
+        },
+        {
+          rejects: [{ '=municipio_incidencia': '3304557' }],
+          accepts: [{ '=municipio_incidencia': '3550308' }],
+        },
+      ),
+    ],
   ),
   remarkDoubtful(
     'EP',

@@ -6,7 +6,7 @@
 import type { Dps } from '../layout/dps.ts';
 import { addressInLisboa, checkEmail, municipioHead, paisHead } from './address.ts';
 import { cepOfParty } from './cep.ts';
-import { annexHead, type Patch, type Rule } from './rule.ts';
+import { annexHead, ofPart, type Patch, type Rule } from './rule.ts';
 import { COMERCIO_EXTERIOR } from './toma.ts';
 
 /** `tpRetISSQN`: the intermediary withholds. */
@@ -36,36 +36,40 @@ const INTERMEDIARIO_NO_EXTERIOR: Patch = {
   ...COMERCIO_EXTERIOR,
 };
 
+const hasInterm = ({ interm }: Dps): boolean => interm !== undefined;
+
 export const INTERM: readonly Rule[] = [
-  {
-    ...annexHead('E0281'),
-    at: 'interm/NIF',
-    title: 'Intermediário no exterior sem NIF e sem o motivo de não o ter',
-    message:
-      'O intermediário tem endereço no exterior e não traz NIF. Informe interm/NIF ou, se não há NIF, interm/cNaoNIF com o motivo (0 sem NIF, 1 dispensado, 2 não exigido).',
-    mend: 'Informe interm/NIF; quando não existe, interm/cNaoNIF com 0 (sem NIF), 1 (dispensado) ou 2 (não exigido).',
-    why: 'Quem está no exterior se identifica pelo seu número fiscal de lá, ou diz por que não o tem.',
-    when: ({ interm }) => interm?.end?.endExt !== undefined,
-    must: ({ interm }) => interm?.NIF !== undefined || interm?.cNaoNIF !== undefined,
-    expected: 'NIF, ou cNaoNIF 0, 1 ou 2',
-    rejects: [{ ...INTERMEDIARIO_NO_EXTERIOR, 'interm/NIF': null, 'interm/CPF': '11144477735' }],
-    accepts: [INTERMEDIARIO_NO_EXTERIOR, { ...INTERMEDIARIO_NO_EXTERIOR, 'interm/NIF': null, 'interm/cNaoNIF': '1' }],
-  },
-  {
-    ...annexHead('E1388'),
-    at: 'interm/end/endNac',
-    title: 'Intermediário com CNPJ sem endereço no Brasil',
-    message:
-      'O intermediário é identificado por CNPJ, e falta o seu endereço no Brasil. Inclua interm/end com endNac, logradouro, número e bairro.',
-    mend: 'Inclua interm/end com endNac (cMun e CEP), logradouro, número e bairro.',
-    why: 'Quem tem CNPJ tem endereço no Brasil, e o ambiente nacional o exige na nota.',
-    // With an address abroad it is the identification that is wrong (E0281).
-    when: ({ interm }) => interm?.CNPJ !== undefined && interm.end?.endExt === undefined,
-    must: ({ interm }) => interm?.end?.endNac !== undefined,
-    expected: 'endereço no Brasil',
-    rejects: [PESSOA],
-    accepts: [INTERMEDIARIO],
-  },
+  ...ofPart(hasInterm, [
+    {
+      ...annexHead('E0281'),
+      at: 'interm/NIF',
+      title: 'Intermediário no exterior sem NIF e sem o motivo de não o ter',
+      message:
+        'O intermediário tem endereço no exterior e não traz NIF. Informe interm/NIF ou, se não há NIF, interm/cNaoNIF com o motivo (0 sem NIF, 1 dispensado, 2 não exigido).',
+      mend: 'Informe interm/NIF; quando não existe, interm/cNaoNIF com 0 (sem NIF), 1 (dispensado) ou 2 (não exigido).',
+      why: 'Quem está no exterior se identifica pelo seu número fiscal de lá, ou diz por que não o tem.',
+      when: ({ interm }) => interm?.end?.endExt !== undefined,
+      must: ({ interm }) => interm?.NIF !== undefined || interm?.cNaoNIF !== undefined,
+      expected: 'NIF, ou cNaoNIF 0, 1 ou 2',
+      rejects: [{ ...INTERMEDIARIO_NO_EXTERIOR, 'interm/NIF': null, 'interm/CPF': '11144477735' }],
+      accepts: [INTERMEDIARIO_NO_EXTERIOR, { ...INTERMEDIARIO_NO_EXTERIOR, 'interm/NIF': null, 'interm/cNaoNIF': '1' }],
+    },
+    {
+      ...annexHead('E1388'),
+      at: 'interm/end/endNac',
+      title: 'Intermediário com CNPJ sem endereço no Brasil',
+      message:
+        'O intermediário é identificado por CNPJ, e falta o seu endereço no Brasil. Inclua interm/end com endNac, logradouro, número e bairro.',
+      mend: 'Inclua interm/end com endNac (cMun e CEP), logradouro, número e bairro.',
+      why: 'Quem tem CNPJ tem endereço no Brasil, e o ambiente nacional o exige na nota.',
+      // With an address abroad it is the identification that is wrong (E0281).
+      when: ({ interm }) => interm?.CNPJ !== undefined && interm.end?.endExt === undefined,
+      must: ({ interm }) => interm?.end?.endNac !== undefined,
+      expected: 'endereço no Brasil',
+      rejects: [PESSOA],
+      accepts: [INTERMEDIARIO],
+    },
+  ]),
   {
     ...annexHead('E0293'),
     at: 'interm/end/endNac',
@@ -87,55 +91,57 @@ export const INTERM: readonly Rule[] = [
     ],
     accepts: [{ ...INTERMEDIARIO, 'valores/trib/tribMun/tpRetISSQN': RETIDO_PELO_INTERMEDIARIO }],
   },
-  {
-    ...municipioHead('no endereço do intermediário', ({ interm }: Dps) => interm?.end?.endNac?.cMun),
-    at: 'interm/end/endNac/cMun',
-    origin: 'Especificação, Errors: E403; Anexo I, E0294',
-    why: 'O endereço do intermediário diz a que município ele responde quando retém o imposto.',
-    rejects: [{ ...INTERMEDIARIO, 'interm/end/endNac/cMun': '3550309' }],
-    accepts: [{ ...INTERMEDIARIO, 'interm/end/endNac/cMun': '3304557' }],
-  },
-  cepOfParty(
-    { code: 'E0296', at: 'interm/end/endNac/CEP', whose: 'do intermediário', accepts: INTERMEDIARIO },
-    ({ interm }) => interm?.end?.endNac,
-  ),
-  {
-    ...annexHead('E0298'),
-    at: 'interm/end/endExt',
-    title: 'Intermediário com NIF sem endereço no exterior',
-    message:
-      'O intermediário é identificado por NIF e o prestador por CNPJ: informe o endereço no exterior, interm/end/endExt.',
-    mend: 'Inclua em interm/end o grupo endExt completo: cPais, cEndPost, xCidade e xEstProvReg.',
-    why: 'Quem tem identificação fiscal estrangeira está no exterior, e o endereço diz em que país.',
-    when: ({ interm, prest }) => interm?.NIF !== undefined && prest.CNPJ !== undefined,
-    must: ({ interm }) => interm?.end?.endExt !== undefined,
-    rejects: [{ 'interm/NIF': 'PT123456789', 'interm/xNome': 'Intermediária de Lisboa', ...COMERCIO_EXTERIOR }],
-    accepts: [INTERMEDIARIO_NO_EXTERIOR],
-  },
-  {
-    ...annexHead('E0299'),
-    ...paisHead(
-      ({ interm }: Dps) => interm?.end?.endExt?.cPais,
-      'para endereço no Brasil use interm/end/endNac.',
-      ', no endereço do intermediário,',
-    ),
-    at: 'interm/end/endExt/cPais',
-    title: 'O país do endereço do intermediário não existe ou é o Brasil',
-    mend: 'Escolha o código em /catalogo/paises; para um endereço no Brasil use endNac.',
-    rejects: [
-      { ...INTERMEDIARIO_NO_EXTERIOR, 'interm/end/endExt/cPais': 'BR' },
-      { ...INTERMEDIARIO_NO_EXTERIOR, 'interm/end/endExt/cPais': 'XQ' },
-    ],
-    accepts: [{ ...INTERMEDIARIO_NO_EXTERIOR, 'interm/end/endExt/cPais': 'US' }],
-  },
-  checkEmail(
+  ...ofPart(hasInterm, [
     {
-      code: 'E0300',
-      at: 'interm/email',
-      whose: 'do intermediário',
-      rejects: [{ ...INTERMEDIARIO, 'interm/email': '@exemplo.com.br' }],
-      accepts: [{ ...INTERMEDIARIO, 'interm/email': 'contato@exemplo.com.br' }],
+      ...municipioHead('no endereço do intermediário', ({ interm }: Dps) => interm?.end?.endNac?.cMun),
+      at: 'interm/end/endNac/cMun',
+      origin: 'Especificação, Errors: E403; Anexo I, E0294',
+      why: 'O endereço do intermediário diz a que município ele responde quando retém o imposto.',
+      rejects: [{ ...INTERMEDIARIO, 'interm/end/endNac/cMun': '3550309' }],
+      accepts: [{ ...INTERMEDIARIO, 'interm/end/endNac/cMun': '3304557' }],
     },
-    ({ interm }) => interm?.email,
-  ),
+    cepOfParty(
+      { code: 'E0296', at: 'interm/end/endNac/CEP', whose: 'do intermediário', accepts: INTERMEDIARIO },
+      ({ interm }) => interm?.end?.endNac,
+    ),
+    {
+      ...annexHead('E0298'),
+      at: 'interm/end/endExt',
+      title: 'Intermediário com NIF sem endereço no exterior',
+      message:
+        'O intermediário é identificado por NIF e o prestador por CNPJ: informe o endereço no exterior, interm/end/endExt.',
+      mend: 'Inclua em interm/end o grupo endExt completo: cPais, cEndPost, xCidade e xEstProvReg.',
+      why: 'Quem tem identificação fiscal estrangeira está no exterior, e o endereço diz em que país.',
+      when: ({ interm, prest }) => interm?.NIF !== undefined && prest.CNPJ !== undefined,
+      must: ({ interm }) => interm?.end?.endExt !== undefined,
+      rejects: [{ 'interm/NIF': 'PT123456789', 'interm/xNome': 'Intermediária de Lisboa', ...COMERCIO_EXTERIOR }],
+      accepts: [INTERMEDIARIO_NO_EXTERIOR],
+    },
+    {
+      ...annexHead('E0299'),
+      ...paisHead(
+        ({ interm }: Dps) => interm?.end?.endExt?.cPais,
+        'para endereço no Brasil use interm/end/endNac.',
+        ', no endereço do intermediário,',
+      ),
+      at: 'interm/end/endExt/cPais',
+      title: 'O país do endereço do intermediário não existe ou é o Brasil',
+      mend: 'Escolha o código em /catalogo/paises; para um endereço no Brasil use endNac.',
+      rejects: [
+        { ...INTERMEDIARIO_NO_EXTERIOR, 'interm/end/endExt/cPais': 'BR' },
+        { ...INTERMEDIARIO_NO_EXTERIOR, 'interm/end/endExt/cPais': 'XQ' },
+      ],
+      accepts: [{ ...INTERMEDIARIO_NO_EXTERIOR, 'interm/end/endExt/cPais': 'US' }],
+    },
+    checkEmail(
+      {
+        code: 'E0300',
+        at: 'interm/email',
+        whose: 'do intermediário',
+        rejects: [{ ...INTERMEDIARIO, 'interm/email': '@exemplo.com.br' }],
+        accepts: [{ ...INTERMEDIARIO, 'interm/email': 'contato@exemplo.com.br' }],
+      },
+      ({ interm }) => interm?.email,
+    ),
+  ]),
 ];

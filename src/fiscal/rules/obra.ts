@@ -5,7 +5,7 @@
 import { servicoOf } from '../catalogs/catalogs.ts';
 import { addressInLisboa } from './address.ts';
 import { cepOfPlace } from './cep.ts';
-import type { Patch, Rule } from './rule.ts';
+import { ofPart, type Patch, type Rule } from './rule.ts';
 import { COMERCIO_EXTERIOR } from './toma.ts';
 
 /** The code of services without ISSQN: it may carry a work or an event, and must carry neither. */
@@ -65,77 +65,82 @@ export const OBRA: readonly Rule[] = [
       PRESTADO_SEM_ISSQN,
     ],
   },
-  {
-    code: 'E0372',
-    at: 'serv/obra',
-    title: 'Grupo da obra num serviço que não é de construção',
-    mend: 'Retire serv/obra, ou corrija o cTribNac.',
-    message: ({ serv }) =>
-      `O serviço ${serv.cServ.cTribNac} não é de construção, e a DPS traz o grupo serv/obra. Retire o grupo, ou corrija o cTribNac.`,
-    origin: 'Especificação, DPS: serv/obra; Errors: E0372; Anexo I, E0372',
-    why: 'O grupo serv/obra só cabe nos serviços de construção que o exigem e no 99.01.01, que o pode trazer.',
-    when: ({ serv }) => serv.obra !== undefined && servicoOf(serv.cServ.cTribNac)?.emissivel === true,
-    must: ({ serv: { cServ } }) =>
-      servicoOf(cServ.cTribNac)?.grupoObrigatorio === 'obra' || cServ.cTribNac === SEM_ISSQN,
-    found: ({ serv }) => serv.cServ.cTribNac,
-    expected: 'DPS sem o grupo obra',
-    rejects: [{ 'serv/obra/cCIB': '12345678' }, { 'serv/cServ/cTribNac': '070301', 'serv/obra/cCIB': '12345678' }],
-    accepts: [{ ...PRESTADO_SEM_ISSQN, 'serv/obra/cCIB': '12345678' }],
-  },
-  {
-    code: 'E002',
-    at: 'serv/obra/inscImobFisc',
-    message:
-      'A obra está identificada por cObra, e falta inscImobFisc. Informe a inscrição imobiliária municipal, ou identifique a obra por cCIB ou end.',
-    origin: 'Especificação, DPS: serv/obra (cObra, inscImobFisc)',
-    why: 'O número do cadastro nacional de obras vem sempre com a inscrição imobiliária do município.',
-    when: ({ serv }) => serv.obra?.cObra !== undefined,
-    must: ({ serv }) => serv.obra?.inscImobFisc !== undefined,
-    expected: 'inscrição imobiliária municipal, até 30 caracteres',
-    rejects: [{ ...CONSTRUCAO, 'serv/obra/cObra': '900012345678' }],
-    accepts: [
-      { ...CONSTRUCAO, 'serv/obra/cObra': '900012345678', 'serv/obra/inscImobFisc': '001.002.0003-4' },
-      { ...CONSTRUCAO, 'serv/obra/cCIB': '12345678' },
+  ...ofPart(
+    ({ serv }) => serv.obra !== undefined,
+    [
+      {
+        code: 'E0372',
+        at: 'serv/obra',
+        title: 'Grupo da obra num serviço que não é de construção',
+        mend: 'Retire serv/obra, ou corrija o cTribNac.',
+        message: ({ serv }) =>
+          `O serviço ${serv.cServ.cTribNac} não é de construção, e a DPS traz o grupo serv/obra. Retire o grupo, ou corrija o cTribNac.`,
+        origin: 'Especificação, DPS: serv/obra; Errors: E0372; Anexo I, E0372',
+        why: 'O grupo serv/obra só cabe nos serviços de construção que o exigem e no 99.01.01, que o pode trazer.',
+        when: ({ serv }) => servicoOf(serv.cServ.cTribNac)?.emissivel === true,
+        must: ({ serv: { cServ } }) =>
+          servicoOf(cServ.cTribNac)?.grupoObrigatorio === 'obra' || cServ.cTribNac === SEM_ISSQN,
+        found: ({ serv }) => serv.cServ.cTribNac,
+        expected: 'DPS sem o grupo obra',
+        rejects: [{ 'serv/obra/cCIB': '12345678' }, { 'serv/cServ/cTribNac': '070301', 'serv/obra/cCIB': '12345678' }],
+        accepts: [{ ...PRESTADO_SEM_ISSQN, 'serv/obra/cCIB': '12345678' }],
+      },
+      {
+        code: 'E002',
+        at: 'serv/obra/inscImobFisc',
+        message:
+          'A obra está identificada por cObra, e falta inscImobFisc. Informe a inscrição imobiliária municipal, ou identifique a obra por cCIB ou end.',
+        origin: 'Especificação, DPS: serv/obra (cObra, inscImobFisc)',
+        why: 'O número do cadastro nacional de obras vem sempre com a inscrição imobiliária do município.',
+        when: ({ serv }) => serv.obra?.cObra !== undefined,
+        must: ({ serv }) => serv.obra?.inscImobFisc !== undefined,
+        expected: 'inscrição imobiliária municipal, até 30 caracteres',
+        rejects: [{ ...CONSTRUCAO, 'serv/obra/cObra': '900012345678' }],
+        accepts: [
+          { ...CONSTRUCAO, 'serv/obra/cObra': '900012345678', 'serv/obra/inscImobFisc': '001.002.0003-4' },
+          { ...CONSTRUCAO, 'serv/obra/cCIB': '12345678' },
+        ],
+      },
+      cepOfPlace(
+        { code: 'E0380', at: 'serv/obra/end/CEP', whose: 'da obra', accepts: { ...CONSTRUCAO, ...NO_BRASIL } },
+        ({ serv }) => serv.obra?.end?.CEP,
+      ),
+      {
+        code: 'E0384',
+        at: 'serv/obra/end/endExt',
+        title: 'Serviço prestado no exterior sem o endereço da obra no exterior',
+        mend: 'Identifique a obra por end com endExt, sem CEP, cCIB ou cObra; ou informe o município da prestação em cLocPrestacao.',
+        message: ({ serv }) => {
+          const sent =
+            serv.obra!.end === undefined ? (serv.obra!.cCIB === undefined ? 'cObra' : 'cCIB') : 'um CEP do Brasil';
+          return `O serviço foi prestado no exterior (cPaisPrestacao ${serv.locPrest.cPaisPrestacao}), e a obra vem identificada por ${sent}. Informe o endereço dela em serv/obra/end com endExt; se a obra é no Brasil, troque cPaisPrestacao por cLocPrestacao.`;
+        },
+        origin: 'Especificação, DPS: serv/obra; Errors: E0384; Anexo I, E0384',
+        why: 'Com o país da prestação em cPaisPrestacao a obra está no exterior, onde não há CEP nem cadastro brasileiro que a identifique.',
+        when: ({ serv }) => serv.locPrest.cPaisPrestacao !== undefined,
+        must: ({ serv }) => serv.obra?.end?.endExt !== undefined,
+        expected: 'serv/obra/end com endExt',
+        rejects: [
+          { ...CONSTRUCAO, ...PRESTADO_FORA, ...NO_BRASIL },
+          { ...CONSTRUCAO, ...PRESTADO_FORA, 'serv/obra/cCIB': '12345678' },
+        ],
+        accepts: [{ ...CONSTRUCAO, ...PRESTADO_FORA, ...NO_EXTERIOR }],
+      },
+      {
+        code: 'E0386',
+        at: 'serv/obra/end/endExt',
+        title: 'Serviço prestado no Brasil com endereço da obra no exterior',
+        mend: 'Troque endExt de serv/obra/end pelo CEP, ou informe o país da prestação em cPaisPrestacao.',
+        message: ({ serv }) =>
+          `O serviço foi prestado no Brasil (cLocPrestacao ${serv.locPrest.cLocPrestacao}), e o endereço da obra é no exterior. Troque endExt pelo CEP da obra, ou cLocPrestacao por cPaisPrestacao.`,
+        origin: 'Especificação, DPS: serv/obra; Errors: E0386; Anexo I, E0386',
+        why: 'Com o município da prestação em cLocPrestacao a obra está no Brasil, e o seu endereço também.',
+        when: ({ serv }) => serv.obra?.end?.endExt !== undefined,
+        must: ({ serv }) => serv.locPrest.cLocPrestacao === undefined,
+        expected: 'serv/obra/end com CEP',
+        rejects: [{ ...CONSTRUCAO, ...NO_EXTERIOR }],
+        accepts: [{ ...CONSTRUCAO, ...NO_BRASIL }],
+      },
     ],
-  },
-  cepOfPlace(
-    { code: 'E0380', at: 'serv/obra/end/CEP', whose: 'da obra', accepts: { ...CONSTRUCAO, ...NO_BRASIL } },
-    ({ serv }) => serv.obra?.end?.CEP,
   ),
-  {
-    code: 'E0384',
-    at: 'serv/obra/end/endExt',
-    title: 'Serviço prestado no exterior sem o endereço da obra no exterior',
-    mend: 'Identifique a obra por end com endExt, sem CEP, cCIB ou cObra; ou informe o município da prestação em cLocPrestacao.',
-    message: ({ serv }) => {
-      const sent =
-        serv.obra!.end === undefined ? (serv.obra!.cCIB === undefined ? 'cObra' : 'cCIB') : 'um CEP do Brasil';
-      return `O serviço foi prestado no exterior (cPaisPrestacao ${serv.locPrest.cPaisPrestacao}), e a obra vem identificada por ${sent}. Informe o endereço dela em serv/obra/end com endExt; se a obra é no Brasil, troque cPaisPrestacao por cLocPrestacao.`;
-    },
-    origin: 'Especificação, DPS: serv/obra; Errors: E0384; Anexo I, E0384',
-    why: 'Com o país da prestação em cPaisPrestacao a obra está no exterior, onde não há CEP nem cadastro brasileiro que a identifique.',
-    when: ({ serv }) => serv.obra !== undefined && serv.locPrest.cPaisPrestacao !== undefined,
-    must: ({ serv }) => serv.obra?.end?.endExt !== undefined,
-    expected: 'serv/obra/end com endExt',
-    rejects: [
-      { ...CONSTRUCAO, ...PRESTADO_FORA, ...NO_BRASIL },
-      { ...CONSTRUCAO, ...PRESTADO_FORA, 'serv/obra/cCIB': '12345678' },
-    ],
-    accepts: [{ ...CONSTRUCAO, ...PRESTADO_FORA, ...NO_EXTERIOR }],
-  },
-  {
-    code: 'E0386',
-    at: 'serv/obra/end/endExt',
-    title: 'Serviço prestado no Brasil com endereço da obra no exterior',
-    mend: 'Troque endExt de serv/obra/end pelo CEP, ou informe o país da prestação em cPaisPrestacao.',
-    message: ({ serv }) =>
-      `O serviço foi prestado no Brasil (cLocPrestacao ${serv.locPrest.cLocPrestacao}), e o endereço da obra é no exterior. Troque endExt pelo CEP da obra, ou cLocPrestacao por cPaisPrestacao.`,
-    origin: 'Especificação, DPS: serv/obra; Errors: E0386; Anexo I, E0386',
-    why: 'Com o município da prestação em cLocPrestacao a obra está no Brasil, e o seu endereço também.',
-    when: ({ serv }) => serv.obra?.end?.endExt !== undefined,
-    must: ({ serv }) => serv.locPrest.cLocPrestacao === undefined,
-    expected: 'serv/obra/end com CEP',
-    rejects: [{ ...CONSTRUCAO, ...NO_EXTERIOR }],
-    accepts: [{ ...CONSTRUCAO, ...NO_BRASIL }],
-  },
 ];

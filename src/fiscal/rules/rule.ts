@@ -63,7 +63,9 @@ export function annexHead(code: string, besides?: string) {
 export type Rule = Head & {
   /** What is wrong and how to mend it, in Portuguese. */
   readonly message: Told<Seen>;
-  /** Whom it concerns. Absent: everybody. */
+  /** Of which documents the rules of its part speak: see {@link ofPart}. */
+  readonly part?: (...seen: Seen) => boolean;
+  /** Whom it concerns among these. Absent: everybody. */
   readonly when?: (...seen: Seen) => boolean;
   /** What holds. */
   readonly must: (...seen: Seen) => boolean;
@@ -71,6 +73,11 @@ export type Rule = Head & {
   /** Where one rule speaks of a repeated group: every breach of it. Made by `forEach`. */
   readonly breaches?: (...seen: Seen) => readonly Breach[];
 };
+
+/** Rules of a part that not every document has: whether it is there is asked once for all that stand together. */
+export function ofPart(part: NonNullable<Rule['part']>, rules: readonly Rule[]): readonly Rule[] {
+  return rules.map((rule) => ({ ...rule, part }));
+}
 
 /** One breach in a repeated group; `at` carries `[n]`, from 1. */
 export type Breach = { readonly at: string; readonly mensagem: string; readonly encontrado: string | undefined };

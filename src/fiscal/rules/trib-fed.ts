@@ -5,7 +5,7 @@
 import { type Decimal, decimal, distance, formatDecimal, percentOf, ZERO } from '../decimal.ts';
 import type { Dps } from '../layout/dps.ts';
 import { brazilianDate } from '../moment.ts';
-import type { Patch, Rule } from './rule.ts';
+import { ofPart, type Patch, type Rule } from './rule.ts';
 
 /** Between `vPis`, `vCofins` and their base times rate (specification, `tribFed`). */
 export const PISCOFINS_TOLERANCE = decimal('0.01');
@@ -105,132 +105,134 @@ function limitRetention(code: string, name: 'vRetCP' | 'vRetIRRF' | 'vRetCSLL', 
   };
 }
 
-export const TRIB_FED: readonly Rule[] = [
-  {
-    code: 'E0675',
-    at: 'valores/trib/tribFed',
-    // The national environment has not run it since 13/03/2026.
-    scope: 'aviso',
-    title: 'Tributos federais na DPS de uma pessoa física',
-    message:
-      'Quem emite é uma pessoa física (CPF), e a DPS traz tributos federais. A nota os leva; confira se são devidos, e se não são retire o grupo tribFed.',
-    mend: 'Confira o grupo tribFed: retire-o se os tributos não são devidos, ou identifique o prestador pelo CNPJ.',
-    origin: 'Anexo I, E0675, que o ambiente nacional desligou em 13/03/2026; decisão D-193',
-    why: 'PIS, COFINS e CSLL são de pessoas jurídicas, mas de uma pessoa física se retém imposto de renda e contribuição previdenciária.',
-    when: ({ valores }) => valores.trib.tribFed !== undefined,
-    must: ({ tpEmit, prest, toma, interm }) =>
-      (tpEmit === '1' ? prest : tpEmit === '2' ? toma : interm)?.CPF === undefined,
-    rejects: [{ 'prest/CNPJ': null, 'prest/CPF': '52998224725', 'valores/trib/tribFed/vRetIRRF': '15.00' }],
-    accepts: [{ 'valores/trib/tribFed/vRetIRRF': '15.00' }],
-  },
-  {
-    code: 'E0677',
-    at: `${PISCOFINS}/vBCPisCofins`,
-    title: 'Base do PIS e da COFINS maior que o valor do serviço',
-    message: (dps) =>
-      `vBCPisCofins é ${formatDecimal(piscofinsOf(dps)!.vBCPisCofins!)}, mais que o valor do serviço, ${formatDecimal(dps.valores.vServPrest.vServ)}. Corrija a base.`,
-    mend: 'Corrija vBCPisCofins, no máximo igual a vServ.',
-    origin: 'Especificação, DPS: tribFed; Errors: E0677; Anexo I, E0677',
-    why: 'vBCPisCofins é uma parte do valor do serviço, e não o ultrapassa.',
-    when: (dps) => piscofinsOf(dps)?.vBCPisCofins !== undefined,
-    must: (dps) => piscofinsOf(dps)!.vBCPisCofins! <= dps.valores.vServPrest.vServ,
-    found: (dps) => formatDecimal(piscofinsOf(dps)!.vBCPisCofins!),
-    expected: 'valor até vServ',
-    rejects: [{ ...COM_BASE, [`${PISCOFINS}/vBCPisCofins`]: '1000.01' }],
-    accepts: [COM_BASE],
-  },
-  {
-    code: 'E0677',
-    at: PISCOFINS,
-    scope: 'aviso',
-    message: ({ dCompet }) =>
-      `O PIS e a COFINS acabaram em 31/12/2026 (ADCT, art. 126, II, incluído pela EC 132/2023): da competência ${brazilianDate(dCompet)} deve-se a CBS, e eles já não reduzem a base do IBS e da CBS. Confira a competência; se é a certa, retire piscofins.`,
-    mend: 'Confira dCompet; da competência 01/01/2027 em diante, retire piscofins.',
-    origin: 'ADCT, art. 126, II (EC 132/2023); LC 214/2025',
-    why: 'A partir de 01/01/2027 o PIS e a COFINS estão extintos, e a CBS é devida no lugar deles.',
-    when: (dps) => piscofinsOf(dps) !== undefined,
-    must: ({ dCompet }) => dCompet < FIM_PISCOFINS,
-    rejects: [{ ...COM_BASE, dCompet: '2027-01-05' }],
-    accepts: [{ ...COM_BASE, dCompet: '2026-12-31' }],
-  },
-  limitRate('E0686', 'pAliqPis', 'do PIS'),
-  limitRate('E0692', 'pAliqCofins', 'da COFINS'),
-  checkDebit('E0694', ['pAliqPis', 'vPis', 'PIS'], {
-    rejects: [
-      { ...COM_BASE, [`${PISCOFINS}/pAliqPis`]: '0.65', [`${PISCOFINS}/vPis`]: '6.52' },
-      { [`${PISCOFINS}/CST`]: '01', [`${PISCOFINS}/pAliqPis`]: '0.65', [`${PISCOFINS}/vPis`]: '6.50' },
-    ],
-    accepts: [
-      { ...COM_BASE, [`${PISCOFINS}/pAliqPis`]: '0.65', [`${PISCOFINS}/vPis`]: '6.51' },
-      // 100.50 x 1.00 % = 1.0050, half to even 1.00; 0.99 is the tolerance below it
-      {
-        ...COM_BASE,
-        [`${PISCOFINS}/vBCPisCofins`]: '100.50',
-        [`${PISCOFINS}/pAliqPis`]: '1.00',
-        [`${PISCOFINS}/vPis`]: '0.99',
-      },
-      { ...COM_BASE, [`${PISCOFINS}/vPis`]: '7.00' },
-      { [`${PISCOFINS}/CST`]: '01', [`${PISCOFINS}/pAliqPis`]: '0.65' },
-      { ...COM_BASE, [`${PISCOFINS}/pAliqPis`]: '0.65' },
-      { ...COM_BASE, [`${PISCOFINS}/CST`]: '06', [`${PISCOFINS}/pAliqPis`]: '0.00' },
-    ],
-  }),
-  checkDebit('E0696', ['pAliqCofins', 'vCofins', 'COFINS'], {
-    rejects: [
-      { ...COM_BASE, [`${PISCOFINS}/pAliqCofins`]: '3.00', [`${PISCOFINS}/vCofins`]: '30.02' },
-      { [`${PISCOFINS}/CST`]: '01', [`${PISCOFINS}/pAliqCofins`]: '3.00', [`${PISCOFINS}/vCofins`]: '30.00' },
-    ],
-    accepts: [
-      { ...COM_BASE, [`${PISCOFINS}/pAliqCofins`]: '3.00', [`${PISCOFINS}/vCofins`]: '29.99' },
-      { ...COM_BASE, [`${PISCOFINS}/vCofins`]: '31.00' },
-      { [`${PISCOFINS}/CST`]: '01', [`${PISCOFINS}/pAliqCofins`]: '3.00' },
-      { ...COM_BASE, [`${PISCOFINS}/pAliqCofins`]: '3.00' },
-      { ...COM_BASE, [`${PISCOFINS}/CST`]: '06', [`${PISCOFINS}/pAliqCofins`]: '0.00' },
-    ],
-  }),
-  limitRetention('E0699', 'vRetCP', 'Contribuição previdenciária retida fora do intervalo'),
-  limitRetention('E0700', 'vRetIRRF', 'Imposto de renda retido fora do intervalo'),
-  limitRetention('E0701', 'vRetCSLL', 'PIS, COFINS e CSLL retidos fora do intervalo'),
-  {
-    code: 'E0720',
-    at: 'valores/trib/tribFed/vRetCSLL',
-    title: 'Valor retido numa nota sem retenção de PIS, COFINS e CSLL',
-    message: (dps) =>
-      `tpRetPisCofins 0 diz que nada foi retido, e veio vRetCSLL ${formatDecimal(dps.valores.trib.tribFed!.vRetCSLL!)}. Retire vRetCSLL, ou diga em tpRetPisCofins o que foi retido.`,
-    mend: 'Retire vRetCSLL, ou diga em tpRetPisCofins o que foi retido.',
-    origin: 'Especificação, DPS: tribFed; Errors: E0720; Anexo I, E0720',
-    why: 'Com tpRetPisCofins 0, que é nenhuma retenção, vRetCSLL não se envia.',
-    when: (dps) => piscofinsOf(dps)?.tpRetPisCofins === '0',
-    must: ({ valores }) => valores.trib.tribFed!.vRetCSLL === undefined,
-    found: ({ valores }) => formatDecimal(valores.trib.tribFed!.vRetCSLL!),
-    rejects: [
-      { [`${PISCOFINS}/CST`]: '01', [`${PISCOFINS}/tpRetPisCofins`]: '0', 'valores/trib/tribFed/vRetCSLL': '46.50' },
-    ],
-    accepts: [{ [`${PISCOFINS}/CST`]: '01', [`${PISCOFINS}/tpRetPisCofins`]: '0' }],
-  },
-  {
-    code: 'E0724',
-    at: 'valores/trib/tribFed/vRetCSLL',
-    title: 'Falta o valor retido de PIS, COFINS e CSLL',
-    message: (dps) =>
-      `tpRetPisCofins ${piscofinsOf(dps)!.tpRetPisCofins} diz que houve retenção, e falta o valor. Informe vRetCSLL, ou corrija tpRetPisCofins.`,
-    mend: 'Informe vRetCSLL, ou corrija tpRetPisCofins.',
-    origin: 'Especificação, DPS: tribFed; Errors: E0724; Anexo I, E0724',
-    why: 'Com tpRetPisCofins diferente de 0 e de 2 há retenção, e vRetCSLL a traz.',
-    when: (dps) => {
-      const tpRetPisCofins = piscofinsOf(dps)?.tpRetPisCofins;
-      return tpRetPisCofins !== undefined && tpRetPisCofins !== '0' && tpRetPisCofins !== '2';
+export const TRIB_FED: readonly Rule[] = ofPart(
+  ({ valores }) => valores.trib.tribFed !== undefined,
+  [
+    {
+      code: 'E0675',
+      at: 'valores/trib/tribFed',
+      // The national environment has not run it since 13/03/2026.
+      scope: 'aviso',
+      title: 'Tributos federais na DPS de uma pessoa física',
+      message:
+        'Quem emite é uma pessoa física (CPF), e a DPS traz tributos federais. A nota os leva; confira se são devidos, e se não são retire o grupo tribFed.',
+      mend: 'Confira o grupo tribFed: retire-o se os tributos não são devidos, ou identifique o prestador pelo CNPJ.',
+      origin: 'Anexo I, E0675, que o ambiente nacional desligou em 13/03/2026; decisão D-193',
+      why: 'PIS, COFINS e CSLL são de pessoas jurídicas, mas de uma pessoa física se retém imposto de renda e contribuição previdenciária.',
+      must: ({ tpEmit, prest, toma, interm }) =>
+        (tpEmit === '1' ? prest : tpEmit === '2' ? toma : interm)?.CPF === undefined,
+      rejects: [{ 'prest/CNPJ': null, 'prest/CPF': '52998224725', 'valores/trib/tribFed/vRetIRRF': '15.00' }],
+      accepts: [{ 'valores/trib/tribFed/vRetIRRF': '15.00' }],
     },
-    must: ({ valores }) => valores.trib.tribFed!.vRetCSLL !== undefined,
-    expected: 'valor maior que 0.00 e menor que vServ',
-    rejects: [
-      { [`${PISCOFINS}/CST`]: '01', [`${PISCOFINS}/tpRetPisCofins`]: '3' },
-      { [`${PISCOFINS}/CST`]: '01', [`${PISCOFINS}/tpRetPisCofins`]: '9' },
-    ],
-    accepts: [
-      { [`${PISCOFINS}/CST`]: '01', [`${PISCOFINS}/tpRetPisCofins`]: '3', 'valores/trib/tribFed/vRetCSLL': '46.50' },
-      { [`${PISCOFINS}/CST`]: '01', [`${PISCOFINS}/tpRetPisCofins`]: '2' },
-      { [`${PISCOFINS}/CST`]: '01', [`${PISCOFINS}/tpRetPisCofins`]: '2', 'valores/trib/tribFed/vRetCSLL': '10.00' },
-    ],
-  },
-];
+    {
+      code: 'E0677',
+      at: `${PISCOFINS}/vBCPisCofins`,
+      title: 'Base do PIS e da COFINS maior que o valor do serviço',
+      message: (dps) =>
+        `vBCPisCofins é ${formatDecimal(piscofinsOf(dps)!.vBCPisCofins!)}, mais que o valor do serviço, ${formatDecimal(dps.valores.vServPrest.vServ)}. Corrija a base.`,
+      mend: 'Corrija vBCPisCofins, no máximo igual a vServ.',
+      origin: 'Especificação, DPS: tribFed; Errors: E0677; Anexo I, E0677',
+      why: 'vBCPisCofins é uma parte do valor do serviço, e não o ultrapassa.',
+      when: (dps) => piscofinsOf(dps)?.vBCPisCofins !== undefined,
+      must: (dps) => piscofinsOf(dps)!.vBCPisCofins! <= dps.valores.vServPrest.vServ,
+      found: (dps) => formatDecimal(piscofinsOf(dps)!.vBCPisCofins!),
+      expected: 'valor até vServ',
+      rejects: [{ ...COM_BASE, [`${PISCOFINS}/vBCPisCofins`]: '1000.01' }],
+      accepts: [COM_BASE],
+    },
+    {
+      code: 'E0677',
+      at: PISCOFINS,
+      scope: 'aviso',
+      message: ({ dCompet }) =>
+        `O PIS e a COFINS acabaram em 31/12/2026 (ADCT, art. 126, II, incluído pela EC 132/2023): da competência ${brazilianDate(dCompet)} deve-se a CBS, e eles já não reduzem a base do IBS e da CBS. Confira a competência; se é a certa, retire piscofins.`,
+      mend: 'Confira dCompet; da competência 01/01/2027 em diante, retire piscofins.',
+      origin: 'ADCT, art. 126, II (EC 132/2023); LC 214/2025',
+      why: 'A partir de 01/01/2027 o PIS e a COFINS estão extintos, e a CBS é devida no lugar deles.',
+      when: (dps) => piscofinsOf(dps) !== undefined,
+      must: ({ dCompet }) => dCompet < FIM_PISCOFINS,
+      rejects: [{ ...COM_BASE, dCompet: '2027-01-05' }],
+      accepts: [{ ...COM_BASE, dCompet: '2026-12-31' }],
+    },
+    limitRate('E0686', 'pAliqPis', 'do PIS'),
+    limitRate('E0692', 'pAliqCofins', 'da COFINS'),
+    checkDebit('E0694', ['pAliqPis', 'vPis', 'PIS'], {
+      rejects: [
+        { ...COM_BASE, [`${PISCOFINS}/pAliqPis`]: '0.65', [`${PISCOFINS}/vPis`]: '6.52' },
+        { [`${PISCOFINS}/CST`]: '01', [`${PISCOFINS}/pAliqPis`]: '0.65', [`${PISCOFINS}/vPis`]: '6.50' },
+      ],
+      accepts: [
+        { ...COM_BASE, [`${PISCOFINS}/pAliqPis`]: '0.65', [`${PISCOFINS}/vPis`]: '6.51' },
+        // 100.50 x 1.00 % = 1.0050, half to even 1.00; 0.99 is the tolerance below it
+        {
+          ...COM_BASE,
+          [`${PISCOFINS}/vBCPisCofins`]: '100.50',
+          [`${PISCOFINS}/pAliqPis`]: '1.00',
+          [`${PISCOFINS}/vPis`]: '0.99',
+        },
+        { ...COM_BASE, [`${PISCOFINS}/vPis`]: '7.00' },
+        { [`${PISCOFINS}/CST`]: '01', [`${PISCOFINS}/pAliqPis`]: '0.65' },
+        { ...COM_BASE, [`${PISCOFINS}/pAliqPis`]: '0.65' },
+        { ...COM_BASE, [`${PISCOFINS}/CST`]: '06', [`${PISCOFINS}/pAliqPis`]: '0.00' },
+      ],
+    }),
+    checkDebit('E0696', ['pAliqCofins', 'vCofins', 'COFINS'], {
+      rejects: [
+        { ...COM_BASE, [`${PISCOFINS}/pAliqCofins`]: '3.00', [`${PISCOFINS}/vCofins`]: '30.02' },
+        { [`${PISCOFINS}/CST`]: '01', [`${PISCOFINS}/pAliqCofins`]: '3.00', [`${PISCOFINS}/vCofins`]: '30.00' },
+      ],
+      accepts: [
+        { ...COM_BASE, [`${PISCOFINS}/pAliqCofins`]: '3.00', [`${PISCOFINS}/vCofins`]: '29.99' },
+        { ...COM_BASE, [`${PISCOFINS}/vCofins`]: '31.00' },
+        { [`${PISCOFINS}/CST`]: '01', [`${PISCOFINS}/pAliqCofins`]: '3.00' },
+        { ...COM_BASE, [`${PISCOFINS}/pAliqCofins`]: '3.00' },
+        { ...COM_BASE, [`${PISCOFINS}/CST`]: '06', [`${PISCOFINS}/pAliqCofins`]: '0.00' },
+      ],
+    }),
+    limitRetention('E0699', 'vRetCP', 'Contribuição previdenciária retida fora do intervalo'),
+    limitRetention('E0700', 'vRetIRRF', 'Imposto de renda retido fora do intervalo'),
+    limitRetention('E0701', 'vRetCSLL', 'PIS, COFINS e CSLL retidos fora do intervalo'),
+    {
+      code: 'E0720',
+      at: 'valores/trib/tribFed/vRetCSLL',
+      title: 'Valor retido numa nota sem retenção de PIS, COFINS e CSLL',
+      message: (dps) =>
+        `tpRetPisCofins 0 diz que nada foi retido, e veio vRetCSLL ${formatDecimal(dps.valores.trib.tribFed!.vRetCSLL!)}. Retire vRetCSLL, ou diga em tpRetPisCofins o que foi retido.`,
+      mend: 'Retire vRetCSLL, ou diga em tpRetPisCofins o que foi retido.',
+      origin: 'Especificação, DPS: tribFed; Errors: E0720; Anexo I, E0720',
+      why: 'Com tpRetPisCofins 0, que é nenhuma retenção, vRetCSLL não se envia.',
+      when: (dps) => piscofinsOf(dps)?.tpRetPisCofins === '0',
+      must: ({ valores }) => valores.trib.tribFed!.vRetCSLL === undefined,
+      found: ({ valores }) => formatDecimal(valores.trib.tribFed!.vRetCSLL!),
+      rejects: [
+        { [`${PISCOFINS}/CST`]: '01', [`${PISCOFINS}/tpRetPisCofins`]: '0', 'valores/trib/tribFed/vRetCSLL': '46.50' },
+      ],
+      accepts: [{ [`${PISCOFINS}/CST`]: '01', [`${PISCOFINS}/tpRetPisCofins`]: '0' }],
+    },
+    {
+      code: 'E0724',
+      at: 'valores/trib/tribFed/vRetCSLL',
+      title: 'Falta o valor retido de PIS, COFINS e CSLL',
+      message: (dps) =>
+        `tpRetPisCofins ${piscofinsOf(dps)!.tpRetPisCofins} diz que houve retenção, e falta o valor. Informe vRetCSLL, ou corrija tpRetPisCofins.`,
+      mend: 'Informe vRetCSLL, ou corrija tpRetPisCofins.',
+      origin: 'Especificação, DPS: tribFed; Errors: E0724; Anexo I, E0724',
+      why: 'Com tpRetPisCofins diferente de 0 e de 2 há retenção, e vRetCSLL a traz.',
+      when: (dps) => {
+        const tpRetPisCofins = piscofinsOf(dps)?.tpRetPisCofins;
+        return tpRetPisCofins !== undefined && tpRetPisCofins !== '0' && tpRetPisCofins !== '2';
+      },
+      must: ({ valores }) => valores.trib.tribFed!.vRetCSLL !== undefined,
+      expected: 'valor maior que 0.00 e menor que vServ',
+      rejects: [
+        { [`${PISCOFINS}/CST`]: '01', [`${PISCOFINS}/tpRetPisCofins`]: '3' },
+        { [`${PISCOFINS}/CST`]: '01', [`${PISCOFINS}/tpRetPisCofins`]: '9' },
+      ],
+      accepts: [
+        { [`${PISCOFINS}/CST`]: '01', [`${PISCOFINS}/tpRetPisCofins`]: '3', 'valores/trib/tribFed/vRetCSLL': '46.50' },
+        { [`${PISCOFINS}/CST`]: '01', [`${PISCOFINS}/tpRetPisCofins`]: '2' },
+        { [`${PISCOFINS}/CST`]: '01', [`${PISCOFINS}/tpRetPisCofins`]: '2', 'valores/trib/tribFed/vRetCSLL': '10.00' },
+      ],
+    },
+  ],
+);

@@ -23,9 +23,10 @@ import {
   ALIQUOTA_COM_BENEFICIO,
   BENEFICIO_REGISTRADO,
   dispensesWithAliquota,
+  hasBeneficio,
   RETENCAO_NA_ISENCAO,
 } from './beneficio.ts';
-import { type AmountRule, annexHead, type Patch, type Rule } from './rule.ts';
+import { type AmountRule, annexHead, ofPart, type Patch, type Rule } from './rule.ts';
 import { COMERCIO_EXTERIOR, TOMADOR_NO_EXTERIOR } from './toma.ts';
 
 /** Subitems in which a municipality may go below the minimum. LC 116/2003, art. 8-A § 1. */
@@ -154,12 +155,11 @@ function forbidDeclared({ because, example, when, ...ground }: Ground): readonly
 }
 
 /** The municipal benefit, where there is no base that it would reduce. */
-function forbidBenefit({ because, example, when, ...ground }: Ground): Rule {
+function forbidBenefit({ because, example, ...ground }: Ground): Rule {
   return {
     ...ground,
     at: 'valores/trib/tribMun/BM',
     message: (dps) => `${because(dps)}, e o benefício municipal não cabe. Retire o grupo BM.`,
-    when: (dps) => dps.valores.trib.tribMun.BM !== undefined && when(dps),
     must: () => false,
     rejects: [{ ...BENEFICIO, ...example }],
     accepts: [example],
@@ -387,39 +387,41 @@ export const TRIB_MUN: readonly Rule[] = [
     ],
     accepts: [SUSPENSA],
   },
-  forbidBenefit({
-    ...SEM_ISSQN,
-    ...annexHead('E0533'),
-    title: 'Benefício municipal numa operação sem ISSQN',
-    mend: 'Retire o grupo BM, ou corrija tribISSQN.',
-    why: 'Imunidade, exportação e não incidência não têm base de cálculo que o benefício reduza.',
-  }),
-  forbidBenefit({
-    ...DE_MEI,
-    ...annexHead('E0534'),
-    title: 'Benefício municipal de um prestador MEI',
-    mend: 'Retire o grupo BM, ou corrija opSimpNac.',
-    why: 'O MEI paga o ISSQN num valor fixo mensal, que o benefício não reduz.',
-  }),
-  forbidBenefit({
-    ...EM_REGIME_ESPECIAL,
-    ...annexHead('E0535'),
-    title: 'Benefício municipal de um prestador em regime especial',
-    mend: 'Retire o grupo BM, ou corrija regEspTrib.',
-    why: 'Num regime especial o ISSQN se apura fora da nota, que não tem base que o benefício reduza.',
-  }),
-  forbidBenefit({
-    code: 'E0536',
-    scope: 'nacional',
-    title: 'Benefício municipal de quem apura o ISSQN pelo Simples Nacional',
-    mend: 'Retire o grupo BM; se o ISSQN é apurado por fora do Simples, informe regApTribSN 2 ou 3.',
-    origin: 'Anexo I, E0536 e E0537',
-    why: 'No Simples Nacional o ISSQN incide sobre a receita bruta, que o município não reduz; só a construção (07.02 e 07.05) é exceção.',
-    national: 'O padrão nacional responde E0536 quando o município de incidência é conveniado, e E0537 quando não é.',
-    when: (dps) => assessesInSimples(dps) && isTaxable(dps) && !/^070[25]/.test(dps.serv.cServ.cTribNac),
-    because: () => 'O prestador apura o ISSQN pelo Simples Nacional (opSimpNac 3, regApTribSN 1)',
-    example: NO_DAS,
-  }),
+  ...ofPart(hasBeneficio, [
+    forbidBenefit({
+      ...SEM_ISSQN,
+      ...annexHead('E0533'),
+      title: 'Benefício municipal numa operação sem ISSQN',
+      mend: 'Retire o grupo BM, ou corrija tribISSQN.',
+      why: 'Imunidade, exportação e não incidência não têm base de cálculo que o benefício reduza.',
+    }),
+    forbidBenefit({
+      ...DE_MEI,
+      ...annexHead('E0534'),
+      title: 'Benefício municipal de um prestador MEI',
+      mend: 'Retire o grupo BM, ou corrija opSimpNac.',
+      why: 'O MEI paga o ISSQN num valor fixo mensal, que o benefício não reduz.',
+    }),
+    forbidBenefit({
+      ...EM_REGIME_ESPECIAL,
+      ...annexHead('E0535'),
+      title: 'Benefício municipal de um prestador em regime especial',
+      mend: 'Retire o grupo BM, ou corrija regEspTrib.',
+      why: 'Num regime especial o ISSQN se apura fora da nota, que não tem base que o benefício reduza.',
+    }),
+    forbidBenefit({
+      code: 'E0536',
+      scope: 'nacional',
+      title: 'Benefício municipal de quem apura o ISSQN pelo Simples Nacional',
+      mend: 'Retire o grupo BM; se o ISSQN é apurado por fora do Simples, informe regApTribSN 2 ou 3.',
+      origin: 'Anexo I, E0536 e E0537',
+      why: 'No Simples Nacional o ISSQN incide sobre a receita bruta, que o município não reduz; só a construção (07.02 e 07.05) é exceção.',
+      national: 'O padrão nacional responde E0536 quando o município de incidência é conveniado, e E0537 quando não é.',
+      when: (dps) => assessesInSimples(dps) && isTaxable(dps) && !/^070[25]/.test(dps.serv.cServ.cTribNac),
+      because: () => 'O prestador apura o ISSQN pelo Simples Nacional (opSimpNac 3, regApTribSN 1)',
+      example: NO_DAS,
+    }),
+  ]),
   ...BENEFICIO_REGISTRADO,
   forbidRetention({
     ...SEM_ISSQN,
@@ -462,25 +464,24 @@ export const TRIB_MUN: readonly Rule[] = [
     ...SEM_ISSQN,
     national: 'Sobre a alíquota da DPS o padrão nacional responde E0602; sobre os valores da nota, E1303.',
   }),
-  ...forbidDeclared(SEM_ISSQN),
   forbidAliquota(COM_SUSPENSAO),
-  ...forbidDeclared(COM_SUSPENSAO),
   forbidAliquota({
     ...DE_MEI,
     ...annexHead('E0600'),
     title: 'Alíquota na DPS de um MEI',
     mend: 'Retire pAliq, ou corrija opSimpNac.',
   }),
-  ...forbidDeclared(DE_MEI),
   forbidAliquota({
     ...EM_REGIME_ESPECIAL,
     ...annexHead('E0604'),
     title: 'Alíquota na DPS de um prestador em regime especial',
     mend: 'Retire pAliq, ou corrija regEspTrib.',
   }),
-  ...forbidDeclared(EM_REGIME_ESPECIAL),
   forbidAliquota(DENTRO_DO_SIMPLES),
-  ...forbidDeclared(DENTRO_DO_SIMPLES),
+  ...ofPart(
+    (_dps, _facts, declarado) => DECLARADOS.some(({ name }) => declarado[name] !== undefined),
+    [SEM_ISSQN, COM_SUSPENSAO, DE_MEI, EM_REGIME_ESPECIAL, DENTRO_DO_SIMPLES].flatMap(forbidDeclared),
+  ),
   {
     code: 'E0621',
     at: 'valores/trib/tribMun/pAliq',
@@ -583,40 +584,41 @@ export const TRIB_MUN: readonly Rule[] = [
     rejects: [],
     accepts: [{}],
   },
-  {
-    ...annexHead('E0541', 'esquema nacional da DPS 1.01; decisão D-192'),
-    at: 'valores/trib/tribMun/BM/nBM',
-    esquema: true,
-    title: 'Benefício municipal sem o seu número',
-    message:
-      'O grupo BM reduz a base e não traz nBM, o número do benefício, sem o qual o ADN não recebe a nota. Informe nBM, de 14 algarismos, que a prefeitura dá.',
-    mend: 'Informe em nBM os 14 algarismos do benefício no município de incidência; sem benefício, retire o grupo BM.',
-    why: 'A especificação deixa o número de fora e o esquema nacional o exige: em produção a nota não se transmitiria.',
-    national:
-      'No padrão nacional E0541 é o número de um benefício que o município não tem; a falta do número é lá uma falha de esquema, E1235.',
-    when: ({ valores }) => valores.trib.tribMun.BM !== undefined,
-    must: ({ valores }) => valores.trib.tribMun.BM!.nBM !== undefined,
-    expected: '14 algarismos',
-    rejects: [
-      { 'valores/trib/tribMun/BM/pRedBCBM': '50.00', 'valores/trib/tribMun/pAliq': '5.00' },
-      { 'valores/trib/tribMun/BM/vRedBCBM': '200.00', 'valores/trib/tribMun/pAliq': '5.00' },
-    ],
-    accepts: [{ ...BENEFICIO, 'valores/trib/tribMun/pAliq': '5.00' }],
-  },
-  {
-    ...annexHead('E0586'),
-    at: 'valores/trib/tribMun/BM/pRedBCBM',
-    title: 'Percentual do benefício municipal zerado',
-    message: 'pRedBCBM é zero. Informe o percentual em que o benefício reduz a base, ou retire-o.',
-    mend: 'Informe um percentual maior que zero, até o que o benefício tem no município.',
-    why: 'Uma redução de zero não é benefício. O que passa de 100 é recusado com E0002.',
-    when: ({ valores }) => valores.trib.tribMun.BM?.pRedBCBM !== undefined,
-    must: ({ valores }) => valores.trib.tribMun.BM!.pRedBCBM! > ZERO,
-    found: () => '0.00',
-    expected: 'percentual maior que 0.00 e até 100.00',
-    rejects: [{ ...BENEFICIO, 'valores/trib/tribMun/BM/pRedBCBM': '0.00' }],
-    accepts: [{ ...BENEFICIO, 'valores/trib/tribMun/pAliq': '5.00' }],
-  },
+  ...ofPart(hasBeneficio, [
+    {
+      ...annexHead('E0541', 'esquema nacional da DPS 1.01; decisão D-192'),
+      at: 'valores/trib/tribMun/BM/nBM',
+      esquema: true,
+      title: 'Benefício municipal sem o seu número',
+      message:
+        'O grupo BM reduz a base e não traz nBM, o número do benefício, sem o qual o ADN não recebe a nota. Informe nBM, de 14 algarismos, que a prefeitura dá.',
+      mend: 'Informe em nBM os 14 algarismos do benefício no município de incidência; sem benefício, retire o grupo BM.',
+      why: 'A especificação deixa o número de fora e o esquema nacional o exige: em produção a nota não se transmitiria.',
+      national:
+        'No padrão nacional E0541 é o número de um benefício que o município não tem; a falta do número é lá uma falha de esquema, E1235.',
+      must: ({ valores }) => valores.trib.tribMun.BM!.nBM !== undefined,
+      expected: '14 algarismos',
+      rejects: [
+        { 'valores/trib/tribMun/BM/pRedBCBM': '50.00', 'valores/trib/tribMun/pAliq': '5.00' },
+        { 'valores/trib/tribMun/BM/vRedBCBM': '200.00', 'valores/trib/tribMun/pAliq': '5.00' },
+      ],
+      accepts: [{ ...BENEFICIO, 'valores/trib/tribMun/pAliq': '5.00' }],
+    },
+    {
+      ...annexHead('E0586'),
+      at: 'valores/trib/tribMun/BM/pRedBCBM',
+      title: 'Percentual do benefício municipal zerado',
+      message: 'pRedBCBM é zero. Informe o percentual em que o benefício reduz a base, ou retire-o.',
+      mend: 'Informe um percentual maior que zero, até o que o benefício tem no município.',
+      why: 'Uma redução de zero não é benefício. O que passa de 100 é recusado com E0002.',
+      when: ({ valores }) => valores.trib.tribMun.BM?.pRedBCBM !== undefined,
+      must: ({ valores }) => valores.trib.tribMun.BM!.pRedBCBM! > ZERO,
+      found: () => '0.00',
+      expected: 'percentual maior que 0.00 e até 100.00',
+      rejects: [{ ...BENEFICIO, 'valores/trib/tribMun/BM/pRedBCBM': '0.00' }],
+      accepts: [{ ...BENEFICIO, 'valores/trib/tribMun/pAliq': '5.00' }],
+    },
+  ]),
 ];
 
 /** Whether a declared rate is the registered one; of several, one of them. */
