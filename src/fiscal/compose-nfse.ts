@@ -50,10 +50,11 @@ function infNfseOf(dps: Dps, facts: Facts, judged: Judged, { nNFSe, nDFSe, dhEmi
     xLocEmi: nameOf(dps.cLocEmi),
     xLocPrestacao: placeName(dps),
     nNFSe,
-    ...(cLocIncid === undefined ? {} : { cLocIncid, xLocIncid: nameOf(cLocIncid) }),
+    cLocIncid,
+    xLocIncid: cLocIncid === undefined ? undefined : nameOf(cLocIncid),
     xTribNac: cut(servicoOf(cServ.cTribNac)?.descricao ?? cServ.cTribNac, 600),
-    ...(typeof municipal === 'object' ? { xTribMun: cut(municipal.descricao, 600) } : {}),
-    ...describeNbs(cServ.cNBS),
+    xTribMun: typeof municipal === 'object' ? cut(municipal.descricao, 600) : undefined,
+    xNBS: describeNbs(cServ.cNBS),
     verAplic: VER_APLIC,
     ambGer: '1',
     tpEmis: '1',
@@ -62,39 +63,41 @@ function infNfseOf(dps: Dps, facts: Facts, judged: Judged, { nNFSe, nDFSe, dhEmi
     nDFSe,
     emit: emitOf(dps, facts),
     valores: {
-      ...property('vCalcDR', amounts.vCalcDR),
-      ...property('tpBM', tpBM),
-      ...property('vCalcBM', amounts.vCalcBM),
-      ...property('vBC', amounts.vBC),
-      ...property('pAliqAplic', amounts.pAliqAplic),
-      ...property('vISSQN', amounts.vISSQN),
-      ...property('vTotalRet', amounts.vTotalRet),
+      vCalcDR: amounts.vCalcDR,
+      tpBM,
+      vCalcBM: amounts.vCalcBM,
+      vBC: amounts.vBC,
+      pAliqAplic: amounts.pAliqAplic,
+      vISSQN: amounts.vISSQN,
+      vTotalRet: amounts.vTotalRet,
       vLiq: amounts.vLiq,
     },
-    ...property('xOutInf', noticeOf(dps)),
-    ...property('IBSCBS', judged.ibscbs),
+    xOutInf: noticeOf(dps),
+    IBSCBS: judged.ibscbs,
   };
 }
 
 function emitOf(dps: Dps, { prestador }: Facts): InfNfse['emit'] {
   const municipio = municipioOf(dps.cLocEmi);
   const { endereco } = prestador;
+  const isCompany = dps.prest.CNPJ !== undefined;
   return {
-    ...(dps.prest.CNPJ === undefined ? { CPF: prestador.documento } : { CNPJ: prestador.documento }),
-    ...property('IM', prestador.inscricaoMunicipal ?? dps.prest.IM),
+    CNPJ: isCompany ? prestador.documento : undefined,
+    CPF: isCompany ? undefined : prestador.documento,
+    IM: prestador.inscricaoMunicipal ?? dps.prest.IM,
     xNome: prestador.razaoSocial,
-    ...property('xFant', prestador.nomeFantasia),
+    xFant: prestador.nomeFantasia,
     enderNac: {
       xLgr: endereco.xLgr,
       nro: endereco.nro,
-      ...property('xCpl', endereco.xCpl),
+      xCpl: endereco.xCpl,
       xBairro: endereco.xBairro,
       cMun: dps.cLocEmi,
       UF: municipio?.uf ?? '',
       CEP: endereco.CEP,
     },
-    ...property('fone', prestador.fone ?? dps.prest.fone),
-    ...property('email', prestador.email ?? dps.prest.email),
+    fone: prestador.fone ?? dps.prest.fone,
+    email: prestador.email ?? dps.prest.email,
   };
 }
 
@@ -112,9 +115,9 @@ function noticeOf(dps: Dps): string | undefined {
   return 'Tomador no exterior em serviço cujo imposto é devido no estabelecimento do tomador: incidência no local da prestação.';
 }
 
-function describeNbs(cNBS: string | undefined): { xNBS: string } | Record<string, never> {
+function describeNbs(cNBS: string | undefined): string | undefined {
   const descricao = cNBS === undefined ? undefined : nbsOf(cNBS)?.descricao;
-  return descricao === undefined ? {} : { xNBS: cut(descricao, 600) };
+  return descricao === undefined ? undefined : cut(descricao, 600);
 }
 
 function nameOf(codigoIbge: string): string {
@@ -128,11 +131,4 @@ function nameOf(codigoIbge: string): string {
 function cut(text: string, max: number): string {
   const plain = text.replace(/[^ -ÿ]+/g, ' ').trim();
   return plain.length <= max ? plain : plain.slice(0, max).trimEnd();
-}
-
-function property<Name extends string, Value>(
-  name: Name,
-  value: Value | undefined,
-): { [key in Name]: Value } | Record<string, never> {
-  return value === undefined ? {} : ({ [name]: value } as { [key in Name]: Value });
 }

@@ -142,6 +142,7 @@ export function formatRate(rate: Rate): string {
  * what it prints and nothing before (edition of August 2026).
  */
 export function effectiveRate(rate: Rate, reduction: Decimal = ZERO, redutor: Decimal = ZERO): Rate {
+  if (reduction === ZERO && redutor === ZERO) return rate;
   return ((rate * (WHOLE - reduction) * (WHOLE - redutor)) / (WHOLE * WHOLE)) as Rate;
 }
 

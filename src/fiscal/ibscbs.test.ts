@@ -30,7 +30,7 @@ function printed(group: object, base = ''): Record<string, string> {
   const leaves: Record<string, string> = {};
   for (const [name, value] of Object.entries(group)) {
     if (typeof value === 'bigint') leaves[`${base}${name}`] = formatDecimal(value as Decimal);
-    else Object.assign(leaves, printed(value, `${base}${name}/`));
+    else if (value !== undefined) Object.assign(leaves, printed(value, `${base}${name}/`));
   }
   return leaves;
 }

@@ -54,7 +54,7 @@ export type IbsCbsInput = {
   readonly local?: string | undefined;
 };
 
-/** `infNFSe/IBSCBS` without its place. What does not stand on the note is absent. */
+/** `infNFSe/IBSCBS` without its place. What does not stand on the note is undefined. */
 export type IbsCbsAmounts = Omit<NonNullable<InfNfse['IBSCBS']>, 'cLocalidadeIncid' | 'xLocalidadeIncid'>;
 
 /**
@@ -133,37 +133,25 @@ function amountsAt(
   const vIBSTot = add(uf.v, mun.v);
 
   return {
-    ...(pRedutor === undefined ? {} : { pRedutor }),
+    pRedutor,
     valores: {
       vBC,
-      ...(vCalcReeRepRes === undefined ? {} : { vCalcReeRepRes }),
-      uf: {
-        pIBSUF: uf.p,
-        ...(uf.pRed === undefined ? {} : { pRedAliqUF: uf.pRed }),
-        pAliqEfetUF: uf.pEfet,
-      },
-      mun: {
-        pIBSMun: mun.p,
-        ...(mun.pRed === undefined ? {} : { pRedAliqMun: mun.pRed }),
-        pAliqEfetMun: mun.pEfet,
-      },
-      fed: {
-        pCBS: cbs.p,
-        ...(cbs.pRed === undefined ? {} : { pRedAliqCBS: cbs.pRed }),
-        pAliqEfetCBS: cbs.pEfet,
-      },
+      vCalcReeRepRes,
+      uf: { pIBSUF: uf.p, pRedAliqUF: uf.pRed, pAliqEfetUF: uf.pEfet },
+      mun: { pIBSMun: mun.p, pRedAliqMun: mun.pRed, pAliqEfetMun: mun.pEfet },
+      fed: { pCBS: cbs.p, pRedAliqCBS: cbs.pRed, pAliqEfetCBS: cbs.pEfet },
     },
     totCIBS: {
       // E1555
       vTotNF: dCompet <= TEST_YEAR_END ? vLiq : add(add(vLiq, cbs.v), vIBSTot),
       gIBS: {
         vIBSTot,
-        gIBSUFTot: { ...(uf.vDif === undefined ? {} : { vDifUF: uf.vDif }), vIBSUF: uf.v },
-        gIBSMunTot: { ...(mun.vDif === undefined ? {} : { vDifMun: mun.vDif }), vIBSMun: mun.v },
+        gIBSUFTot: { vDifUF: uf.vDif, vIBSUF: uf.v },
+        gIBSMunTot: { vDifMun: mun.vDif, vIBSMun: mun.v },
       },
-      gCBS: { ...(cbs.vDif === undefined ? {} : { vDifCBS: cbs.vDif }), vCBS: cbs.v },
-      ...(gTribRegular === undefined ? {} : { gTribRegular }),
-      ...(pRedutor === undefined ? {} : { gTribCompraGov: compraGovOf(uf, mun, cbs) }),
+      gCBS: { vDifCBS: cbs.vDif, vCBS: cbs.v },
+      gTribRegular,
+      gTribCompraGov: pRedutor === undefined ? undefined : compraGovOf(uf, mun, cbs),
     },
   };
 }
@@ -203,9 +191,14 @@ function treatmentBy(CST: string, classificacao: Classificacao): Treatment {
     levied,
     deferred,
     demandsRegular: classificacao.ind_gTribRegular,
-    pRedIBS: levied ? decimal(classificacao.pRedIBS) : ZERO,
-    pRedCBS: levied ? decimal(classificacao.pRedCBS) : ZERO,
+    pRedIBS: levied ? reductionOf(classificacao.pRedIBS) : ZERO,
+    pRedCBS: levied ? reductionOf(classificacao.pRedCBS) : ZERO,
   };
+}
+
+/** A percentage of the table; most classifications have none. */
+function reductionOf(text: string): Decimal {
+  return text === '0' ? ZERO : decimal(text);
 }
 
 export type Rates = { readonly uf: Rate; readonly mun: Rate; readonly cbs: Rate };

@@ -138,7 +138,10 @@ type Many<I, V> = I extends { max: 1 } ? V : readonly V[];
 
 type Entry<N extends string, V, Required> = Required extends true
   ? { readonly [K in N]: V }
-  : { readonly [K in N]?: V };
+  : { readonly [K in N]?: V | undefined };
+
+/** What is undefined is as if it were not there. */
+type Optional<T> = { readonly [K in keyof T]?: T[K] | undefined };
 
 type ValueOf<I> = I extends { kind: 'leaf'; type: infer S }
   ? LeafValue<S>
@@ -155,7 +158,7 @@ type IsRequired<I> = I extends { sent: 'required' }
       : false;
 
 type Property<I> = I extends { kind: 'choice'; items: infer Items extends readonly Item[] }
-  ? Partial<Merge<Property<Items[number]>>>
+  ? Optional<Merge<Property<Items[number]>>>
   : I extends { name: infer N extends string }
     ? Entry<N, Many<I, ValueOf<I>>, IsRequired<I>>
     : never;
@@ -172,7 +175,7 @@ type NationalValueOf<I> = I extends { kind: 'leaf'; type: infer S }
     : never;
 
 type NationalProperty<I> = I extends { kind: 'choice'; items: infer Items extends readonly Item[] }
-  ? Partial<Merge<NationalProperty<Items[number]>>>
+  ? Optional<Merge<NationalProperty<Items[number]>>>
   : I extends { name: infer N extends string }
     ? Entry<N, Many<I, NationalValueOf<I>>, I extends { min: 1 } ? true : false>
     : never;
