@@ -75,9 +75,10 @@ function sectionsOf(rules: readonly Rule[]): readonly Section[] {
   const sections: Section[] = [];
   for (const rule of rules) {
     const { part, when, must } = rule;
-    let section = sections.at(-1);
-    if (section === undefined || section.part !== part) sections.push((section = { part, asked: [] }));
-    section.asked.push({ rule, when, must });
+    const one = { rule, when, must };
+    const last = sections.at(-1);
+    if (last !== undefined && last.part === part) last.asked.push(one);
+    else sections.push({ part, asked: [one] });
   }
   return sections;
 }
