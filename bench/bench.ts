@@ -3,6 +3,7 @@ import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { benchCatalogos } from './catalogos.ts';
+import { benchFull } from './cheio.ts';
 import { nameOwnTree } from './commit.ts';
 import { benchComparison } from './comparar.ts';
 import { benchCusto } from './custo.ts';
@@ -59,7 +60,10 @@ async function benchIssuing(dataDir: string, options: Options): Promise<void> {
   };
   if (options.comparar !== undefined)
     await benchComparison(dataDir, { ...common, ref: options.comparar, saves: options.graficos });
-  else if (options.perfil) await benchProfile(dataDir, common);
+  else if (options.cheio !== undefined) {
+    const fill = { total: countOf(options, 'cheio'), tenants: countOf(options, 'municipios') };
+    await benchFull(dataDir, { ...common, ...fill, saves: options.graficos });
+  } else if (options.perfil) await benchProfile(dataDir, common);
   else if (options.fora !== undefined) await benchOutage(dataDir, common, countOf(options, 'fora'));
   else if (common.path.isSandbox || common.path.documento !== 'comum') {
     throw new Error(

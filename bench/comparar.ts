@@ -4,11 +4,11 @@
  * is authorised. So both did the same work under the same disturbances, and the ratio of their CPU time says what a change is worth.
  */
 import path from 'node:path';
-import { ROOT } from '../scripts/stage.ts';
+import { ROOT, type Tree } from '../scripts/stage.ts';
 import { checkOut, git } from './commit.ts';
 import { type CpuTimes, cpuTimesOf, HAS_THREADS, machineTimes } from './cpu.ts';
-import { type Comparison, compareWindows, costOf, type RowName, rowsHere, titleOf, type Window } from './ratios.ts';
-import { describeConditions, printTables, saveComparison, type Table } from './report.ts';
+import { compareWindows, costOf, rowsHere, titleOf, type Window } from './ratios.ts';
+import { type ComparedRow, describeConditions, printTables, saveComparison, type Table } from './report.ts';
 import { openScene, openSide, type Path, type Place, preparePlace, runLoads, type Scene, type Side } from './scene.ts';
 
 export type WindowOptions = {
@@ -32,54 +32,77 @@ export const WARMUP_NOTES = 2_500;
 export const NUMBERS_A_START = 10_000_000;
 
 export async function benchComparison(dataDir: string, options: ComparisonOptions): Promise<void> {
-  const { ref, providers, starts } = options;
+  const { ref, providers } = options;
   const name = await git('rev-parse', '--short', '--verify', '--end-of-options', `${ref}^{commit}`);
   const other = await checkOut(ref, path.join(dataDir, 'outro'));
-  // Two lists of providers: the same one would make the same access keys twice, which the environment refuses.
   const scene = await openScene(dataDir, 2 * providers);
-  const keys = scene.stage.pki.prestadores;
   try {
-    const own = { root: ROOT, node: process.execPath };
-    const places: Pair<Place> = [
-      { tree: own, dataDir: path.join(dataDir, 'este'), providers: keys.slice(0, providers) },
-      { tree: other, dataDir: path.join(dataDir, 'aquele'), providers: keys.slice(providers, 2 * providers) },
-    ];
+    const places = placesOf(dataDir, scene, [OWN, other], providers);
     for (const place of places) await preparePlace(place, scene);
-    const windows: Window[] = [];
-    const before = machineTimes(process.pid);
-    for (let start = 0; start < starts; start += 1) {
-      windows.push(...(await measureStart(scene, places, start, options)));
-      console.error(`partida ${start + 1} de ${starts}`);
-    }
-    const after = machineTimes(process.pid);
-    const foreign = Math.max(0, 1 - (after.own - before.own) / (after.all - before.all));
+    const { windows, foreign } = await comparePlaces(scene, places, options);
     const conditions = describeConditions(options, foreign);
-    const compared = rowsHere(HAS_THREADS).map((row) => ({ row, ...compareWindows(windows, row) }));
-    const table = tableOf(compared, `CPU por nota, ao lado de ${ref === name ? ref : `${ref} (${name})`}`);
+    const compared = compareRows(windows);
+    const table = tableOf(compared, `CPU por nota, ao lado de ${ref === name ? ref : `${ref} (${name})`}`, [
+      'este',
+      'outro',
+    ]);
     printTables([table], conditions);
     console.log(
       '\nMedianas das janelas; a razão é a de cada janela, com a menor, a maior e o erro padrão da média; ao todo, a das janelas juntas. Abaixo de 1, este custa menos.',
     );
-    if (options.saves) saveComparison(compared, table, conditions);
+    if (options.saves) saveComparison('comparacao', compared, [table], conditions);
   } finally {
     await scene.end();
   }
 }
 
+/** The program that measures. */
+export const OWN: Tree = { root: ROOT, node: process.execPath };
+
+/** Each with a list of providers of its own: the same one would make the same access keys twice, which the environment refuses. */
+export function placesOf(dataDir: string, { stage }: Scene, trees: Pair<Tree>, providers: number): Pair<Place> {
+  const keys = stage.pki.prestadores;
+  return [
+    { tree: trees[0], dataDir: path.join(dataDir, 'este'), providers: keys.slice(0, providers) },
+    { tree: trees[1], dataDir: path.join(dataDir, 'aquele'), providers: keys.slice(providers, 2 * providers) },
+  ];
+}
+
+/** What is measured of two services while both are up. */
+export type Further = (sides: Pair<Side>) => Promise<void>;
+
+/** Windows of issuing on both, over several starts, each of which ends with what is measured `further`; and the share of other programs. */
+export async function comparePlaces(
+  scene: Scene,
+  places: Pair<Place>,
+  options: WindowOptions & { readonly path: Path },
+  further: Further = () => Promise.resolve(),
+): Promise<{ readonly windows: readonly Window[]; readonly foreign: number }> {
+  const windows: Window[] = [];
+  const before = machineTimes(process.pid);
+  for (let start = 0; start < options.starts; start += 1) {
+    windows.push(...(await measureStart(scene, places, start, options, further)));
+    console.error(`partida ${start + 1} de ${options.starts}`);
+  }
+  const after = machineTimes(process.pid);
+  return { windows, foreign: Math.max(0, 1 - (after.own - before.own) / (after.all - before.all)) };
+}
+
 /** This one, and the other. */
-type Pair<Of> = readonly [Of, Of];
+export type Pair<Of> = readonly [Of, Of];
 
 /** Starts both services, warms them up and measures; which of them is started first alternates. */
 async function measureStart(
   scene: Scene,
   places: Pair<Place>,
   start: number,
-  { path: sent, windows, notes, rate, burst }: ComparisonOptions,
+  { path: sent, windows, notes, rate, burst }: WindowOptions & { readonly path: Path },
+  further: Further,
 ): Promise<Window[]> {
   const opened = new Map<Place, Side>();
   try {
     for (const place of start % 2 === 0 ? places : places.toReversed()) {
-      opened.set(place, await openSide(place, sent, 1 + start * NUMBERS_A_START));
+      opened.set(place, await openSide(place, sent, 1 + (start + 1) * NUMBERS_A_START));
     }
     const sides: Pair<Side> = [opened.get(places[0])!, opened.get(places[1])!];
     const runWindow = (count: number) => {
@@ -95,6 +118,7 @@ async function measureStart(
       await runWindow(notes);
       looks.push(look(sides));
     }
+    await further(sides);
     // Each window begins where the one before ended, so that what a service does between them is counted.
     return looks.slice(1).map((after, place) => {
       const before = looks[place]!;
@@ -105,16 +129,21 @@ async function measureStart(
   }
 }
 
-function look(sides: Pair<Side>): Pair<CpuTimes> {
+export function look(sides: Pair<Side>): Pair<CpuTimes> {
   return [cpuTimesOf(sides[0].pid, sides[0].dataDir), cpuTimesOf(sides[1].pid, sides[1].dataDir)];
 }
 
-function tableOf(compared: readonly (Comparison & { readonly row: RowName })[], title: string): Table {
+export function compareRows(windows: readonly Window[]): readonly ComparedRow[] {
+  return rowsHere(HAS_THREADS).map((row) => ({ title: titleOf(row), ...compareWindows(windows, row) }));
+}
+
+/** `names`: of the two. */
+export function tableOf(compared: readonly ComparedRow[], title: string, names: Pair<string>): Table {
   return {
     title,
-    head: ['', 'este, µs', 'outro, µs', 'razão', 'de', 'a', 'erro', 'ao todo'],
-    rows: compared.map(({ row, own, other, ratio, whole }) => [
-      titleOf(row),
+    head: ['', ...names.map((name) => `${name}, µs`), 'razão', 'de', 'a', 'erro', 'ao todo'],
+    rows: compared.map(({ title, own, other, ratio, whole }) => [
+      title,
       ...[own.median, other.median].map((one) => one.toFixed(0)),
       ...[ratio.median, ratio.least, ratio.most].map((one) => one.toFixed(3)),
       `± ${ratio.error.toFixed(3)}`,

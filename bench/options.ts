@@ -10,6 +10,8 @@ type Option = {
 
 const OPTIONS = {
   comparar: { value: 'REF', help: 'põe ao lado deste o serviço de outro commit, nos mesmos segundos, e diz as razões' },
+  cheio: { value: 'N', help: 'põe um banco com N notas já encerradas ao lado de um quase vazio, nos mesmos segundos' },
+  municipios: { value: 'N', usual: '1', help: 'com --cheio: municípios que têm as notas; um deles emite' },
   documento: { value: 'NOME', usual: 'comum', help: 'o que se envia: comum, longo, obra, json, ibscbs' },
   json: { help: 'o mesmo que --documento json' },
   sandbox: { help: 'sem assinatura, no ambiente de integração; nada é transmitido' },
@@ -55,9 +57,9 @@ export function readOptions(args: readonly string[]): Options {
 }
 
 /** A whole number from 1 on. Throws in Portuguese. */
-export function countOf(options: Options, name: Usual | 'fora'): number {
+export function countOf(options: Options, name: Usual | 'fora' | 'cheio'): number {
   const text = options[name] ?? '';
-  if (!/^[1-9]\d{0,6}$/.test(text)) throw new Error(`--${name} pede um número inteiro a partir de 1, e veio ${text}.`);
+  if (!/^[1-9]\d{0,7}$/.test(text)) throw new Error(`--${name} pede um número inteiro a partir de 1, e veio ${text}.`);
   return Number(text);
 }
 

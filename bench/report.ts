@@ -8,7 +8,7 @@ import { HAS_THREADS } from './cpu.ts';
 import { DOCUMENTOS, type Documento } from './documents.ts';
 import { floorOf, PIECES, type Piece } from './floor-pieces.ts';
 import type { Measured } from './medir.ts';
-import { type Comparison, type Cost, type RowName, rowsHere, type Spread, spreadOf, titleOf } from './ratios.ts';
+import { type Comparison, type Cost, rowsHere, type Spread, spreadOf, titleOf } from './ratios.ts';
 import { drawBars } from './svg.ts';
 import { printTable, type Row } from './tables.ts';
 
@@ -172,16 +172,20 @@ function partOfCost(cost: Cost, part: (typeof PARTS)[number]): number {
   return part === 'resto' ? cost.servico - cost.emissor - cost.transmissor - cost.auxiliares : cost[part];
 }
 
-/** Writes the ratios to another commit, as a figure and a table. */
+/** What was counted of two, by its name. */
+export type ComparedRow = Comparison & { readonly title: string };
+
+/** Writes ratios as a figure, and the tables of which the first has them. */
 export function saveComparison(
-  rows: readonly (Comparison & { readonly row: RowName })[],
-  table: Table,
+  name: string,
+  rows: readonly ComparedRow[],
+  tables: readonly Table[],
   conditions: readonly string[],
 ): void {
-  writeDrawing('comparacao', {
-    title: table.title,
-    bars: rows.map(({ row, ratio: { median, least, most } }) => {
-      return { name: titleOf(row), parts: [median], spread: [least, most] as const, label: median.toFixed(3) };
+  writeDrawing(name, {
+    title: tables[0]!.title,
+    bars: rows.map(({ title, ratio: { median, least, most } }) => {
+      return { name: title, parts: [median], spread: [least, most] as const, label: median.toFixed(3) };
     }),
     mark: 1,
     notes: [
@@ -189,7 +193,7 @@ export function saveComparison(
       'Barras: medianas das razões das janelas; abaixo de 1, este custa menos. Traços: a menor e a maior.',
     ],
   });
-  writeTables('comparacao', [table], conditions);
+  writeTables(name, tables, conditions);
 }
 
 function writeDrawing(name: string, drawing: Parameters<typeof drawBars>[0]): void {

@@ -24,7 +24,8 @@ import type { Floor } from './floor-pieces.ts';
 import type { SenderOrder, Sent } from './sender.ts';
 import type { YardstickOrder } from './yardstick.ts';
 
-const SLUG = 'exemplo';
+/** Of the tenant that issues. */
+export const SLUG = 'exemplo';
 const SANDBOX = 'integracao';
 const SETTLED_MAX_MS = 600_000;
 const LOOK_MS = 100;
@@ -61,6 +62,8 @@ export async function preparePlace({ tree, dataDir, providers }: Place, { stage,
 /** Something under measurement, with the generator that sends to it. */
 export type Side = {
   readonly pid: number;
+  /** Of its tenant. */
+  readonly address: string;
   readonly dataDir: string;
   readonly sender: Pick<Sender, 'make' | 'send'>;
   /** Resolves once the last notes of an order are authorised. */
@@ -79,11 +82,13 @@ export async function openSide(
   const slug = isSandbox ? SANDBOX : SLUG;
   const where = { ...addressOf(service.address), path: `/${slug}/api/v1/nfse/v101` };
   const sender = startSender({ ...where, providers, isSigned: !isSandbox, firstNumber });
+  const address = `${service.address}/${slug}`;
   return {
     pid: service.pid,
+    address,
     dataDir,
     sender,
-    waitAuthorised: ({ lastKeys }) => waitAuthorised(`${service.address}/${slug}`, lastKeys),
+    waitAuthorised: ({ lastKeys }) => waitAuthorised(address, lastKeys),
     end: async () => {
       await sender.end();
       await service.end('SIGINT');
@@ -135,7 +140,7 @@ export async function runLoads(scene: Scene, loads: readonly Load[]): Promise<re
 }
 
 /** Notes that the environment has. */
-async function countReceived({ simulator }: Scene): Promise<number> {
+export async function countReceived({ simulator }: Scene): Promise<number> {
   return ((await simulator.ask('/estado')) as { readonly documentos: number }).documentos;
 }
 
@@ -167,10 +172,12 @@ export async function openYardstick({ dataDir, providers }: Omit<Place, 'tree'>,
   const autoridades = readdirSync(ancoras).map((name) => readFileSync(path.join(ancoras, name), 'utf8'));
   const order: YardstickOrder = { dataDir, packages: await installYardstick(), providers, municipio, autoridades };
   const child = fork(path.join(import.meta.dirname, 'yardstick.ts'), [JSON.stringify(order)]);
-  const where = { ...addressOf(await askChild<string>(child)), path: '/nfse' };
+  const address = await askChild<string>(child);
+  const where = { ...addressOf(address), path: '/nfse' };
   const sender = startSender({ ...where, providers, isSigned: true, firstNumber: 1 });
   return {
     pid: child.pid!,
+    address,
     dataDir,
     sender,
     waitAuthorised: () => Promise.resolve(),

@@ -4,12 +4,18 @@ import { fork } from 'node:child_process';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { describe, test } from 'node:test';
+import { before, describe, test } from 'node:test';
 import { type CpuTimes, cpuTimesOf, HAS_THREADS, parsePs, parseSchedstat, parseStat, partOf } from '../bench/cpu.ts';
 import { DOCUMENTOS, type Documento, patchOf } from '../bench/documents.ts';
+import { multiplyNotas } from '../bench/fill.ts';
 import { compareWindows, costOf, spreadOf } from '../bench/ratios.ts';
 import { drawBars } from '../bench/svg.ts';
+import { parseChave, parseDpsId } from '../src/fiscal/chave.ts';
 import { avisosOn, faultsOf } from '../src/fiscal/rules/trial.ts';
+import type { Db } from '../src/store/open.ts';
+import { createStore } from '../src/store/store.ts';
+import { fillNotas } from './support/cheio.ts';
+import { freshDatabase, poolOn } from './support/database.ts';
 
 /**
  * Burns so much in its main thread, in a thread of JavaScript and in a child that plays the database, and tells what each has used by its
@@ -153,5 +159,83 @@ describe('the cost of a note', () => {
     assert.deepEqual(spread, { median: 2.5, least: 1, most: 4 });
     // Squares 2.25 + 0.25 + 0.25 + 2.25, over 3, over 4.
     assert.equal(error.toFixed(6), Math.sqrt(5 / 12).toFixed(6));
+  });
+});
+
+describe('a database that is filled', () => {
+  const TENANT = 'exemplo';
+  /** Asked for; each of three tenants has as many. */
+  const [ASKED, TOTAL] = [1_000, 1_002];
+  const ISSUING = ['11222333000181', '11444777000161'];
+  let pool: Db;
+  let schema: readonly unknown[];
+
+  const readAll = async <Row extends object>(text: string) => (await pool.query<Row>(text)).rows;
+  const readSchema = () =>
+    readAll(`select indexdef as line from pg_indexes where schemaname = 'public'
+      union all select conrelid::regclass || ' ' || conname || ' ' || pg_get_constraintdef(oid) from pg_constraint
+        where connamespace = 'public'::regnamespace order by 1`);
+
+  before(async () => {
+    const connection = await freshDatabase();
+    pool = await poolOn(connection);
+    const store = createStore(pool);
+    await store.municipios.create({ tenant: TENANT, ambiente: 'homologacao', codigoIbge: '3550308' }, 0);
+    await fillNotas(pool, TENANT, 7);
+    schema = await readSchema();
+    await multiplyNotas(
+      connection,
+      TENANT,
+      { total: ASKED, tenants: 3 },
+      { now: Date.UTC(2026, 10, 1), issuing: ISSUING },
+    );
+  });
+
+  test('has its notes with all that hangs on them, and the schema that it had', async () => {
+    const tables = ['notas', 'documentos', 'trilha_notas'].map(
+      (table) => `select count(*)::int as count from ${table}`,
+    );
+    const counts = await readAll<{ count: number }>(tables.join(' union all '));
+    assert.deepEqual(
+      counts.map(({ count }) => count),
+      [TOTAL, TOTAL, 3 * TOTAL],
+    );
+    const alone = `select n.id from notas n where not exists (select 1 from documentos d where d.tenant = n.tenant and d.nota = n.id)
+      or (select array_agg(movimento order by movimento) from trilha_notas t where t.tenant = n.tenant and t.nota = n.id) <> '{1,2,3}'`;
+    assert.deepEqual(await readAll(alone), []);
+    assert.deepEqual(await readSchema(), schema);
+  });
+
+  test('has keys and numbers as the service would give them, and goes on with the next', async () => {
+    type Row = {
+      tenant: string;
+      codigo: string;
+      chave: string;
+      dps: string;
+      numero: string;
+      prestador: string;
+      dia: string;
+    };
+    const rows = await readAll<Row>(`select n.tenant, m.codigo_ibge as codigo, n.chave_acesso as chave, n.id_dps as dps,
+        n.numero_dps as numero, n.prestador_cpf_cnpj as prestador, n.data_competencia::text as dia
+      from notas n join municipios m on m.tenant = n.tenant`);
+    for (const { codigo, chave, dps, numero, prestador, dia } of rows) {
+      const { codigo: random, dv, ...parts } = parseChave(chave)!;
+      const anoMes = dia.slice(2, 4) + dia.slice(5, 7);
+      assert.deepEqual(parts, { cMun: codigo, ambGer: '1', documento: prestador, nNFSe: numero, anoMes }, random + dv);
+      assert.deepEqual(parseDpsId(dps), { cLocEmi: codigo, documento: prestador, serie: '900', nDPS: numero });
+    }
+    const tenants = Map.groupBy(rows, ({ tenant }) => tenant);
+    assert.deepEqual(
+      [...tenants.values()].map(({ length }) => length),
+      [334, 334, 334],
+    );
+    const counted = `select n.tenant, count(*)::int as notas, max(n.numero_dps)::int as ultima, c.ultimo::int as ultimo
+      from notas n join numeracao c on c.tenant = n.tenant and c.prestador = n.prestador_cpf_cnpj group by n.tenant, n.prestador_cpf_cnpj, c.ultimo`;
+    const numbers = await readAll<{ notas: number; ultima: number; ultimo: number }>(counted);
+    assert.equal(numbers.length, 3 * ISSUING.length);
+    for (const { notas, ultima, ultimo } of numbers) assert.deepEqual([ultima, ultimo], [notas, notas]);
+    const next = `select s.proximo::int - max(n.id)::int as next from sequencias s join notas n on n.tenant = s.tenant group by s.tenant, s.proximo`;
+    for (const { next: ahead } of await readAll<{ next: number }>(next)) assert.ok(ahead > 0);
   });
 });
