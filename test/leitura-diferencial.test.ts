@@ -1,6 +1,6 @@
 /**
- * Two readers of XML (D-354): what the one for plain documents takes libxml2 takes as well, with the same canonical form, of which tree, places
- * and signatures are read. Documents are made by a grammar, bent octet by octet and token by token, and spliced; all samples,
+ * Two readers of XML (D-354, D-385): what the one for plain documents takes libxml2 takes as well, with the same tree, and the same canonical form of
+ * each element. Documents are made by a grammar, bent octet by octet and token by token, and spliced; all samples,
  * fixtures and attacks of this repository are among them.
  *
  * NFSE_TEST_LONGO=1 tries a million, NFSE_TEST_SEMENTE=N those of a seed again.

@@ -1,6 +1,6 @@
 /**
  * Reads the canonical form of a document, as libxml2 wrote it, into the tree of elements. A signature is checked over this very
- * text, so what is read is what was signed.
+ * text, so what is read is what was signed. A plain document is read another way, by `plain-xml.ts`.
  *
  * Canonical XML is a small language: double quotes, no empty-element tags, no CDATA, few references to characters. This reader
  * knows that language alone, and its input is always text that libxml2 or this service wrote.

@@ -4,11 +4,13 @@
  */
 import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
 import { LONG } from '../../test/support/seed.ts';
 import { isPlain, isPlainWhole, plainOf } from '../../test/support/two-readings.ts';
 import { DPS_NAMESPACE } from '../fiscal/layout/dps.ts';
 import { SIGNATURE_NAMESPACE } from '../fiscal/layout/reading.ts';
+import { readPlain } from './plain-xml.ts';
 import { readXml } from './xml.ts';
 import { XML_DIFFERENCES } from './xml-differences.ts';
 
@@ -66,6 +68,20 @@ describe('a plain document', () => {
     const [left, source] = ['<a b="1" b="2"></a>', '<a c="1111111" d="2"></a>'];
     assert.equal(plainOf(Buffer.from(left)), undefined);
     assert.equal(plainOf(Buffer.from(source)), source);
+  });
+
+  test('has the names that it has, those of the layout and such as are nearly one', () => {
+    const known = readFileSync('src/fiscal/layout/dps.ts', 'utf8').match(/(?<=')[A-Za-z]\w+(?=')/g)!;
+    assert.ok(known.length > 300);
+    for (const name of new Set(['DPS', 'infDPS', 'Signature', 'X509Certificate', 'Algorithm', ...known])) {
+      for (const one of [name, `${name}s`, name.slice(0, -1), `a${name}`, name.toUpperCase()]) {
+        const bytes = Buffer.from(`<${one} ${one}="1"><b/></${one}>`);
+        assert.ok(
+          isPlain(bytes, () => one),
+          one,
+        );
+      }
+    }
   });
 
   test('is read out of the octets that it stands in', () => {
@@ -275,14 +291,14 @@ describe('one document in a thousand is read by both', () => {
   const source = Buffer.from('<a b="1">Maria Exemplo</a>');
 
   /** What is told while a document is read many times over, and how often each text was read out of it. */
-  function readOften(writePlain: Parameters<typeof readXml>[1], bytes: Buffer) {
+  function readOften(readOrdinary: typeof readPlain | undefined, bytes: Buffer) {
     const told: unknown[] = [];
     const read = new Map<string, number>();
     const listen = (difference: unknown): void => void told.push(difference);
     XML_DIFFERENCES.subscribe(listen);
     try {
       for (let run = 0; run < RUNS; run += 1) {
-        const reading = readXml(bytes, writePlain);
+        const reading = readXml(bytes, readOrdinary);
         const text = 'root' in reading ? reading.root.text : reading.fault.codigo;
         read.set(text, (read.get(text) ?? 0) + 1);
       }
@@ -306,21 +322,43 @@ describe('one document in a thousand is read by both', () => {
     assert.deepEqual([...read], [['Maria Exemplo', RUNS]]);
   });
 
-  test('and a difference is told and answered by libxml2', () => {
-    const { told, read } = readOften(() => '<a b="1">wrong</a>', source);
-    assert.ok(isOften(told.length), `${told.length}`);
-    for (const one of told) assert.deepEqual(one, about(source, 'forma canônica'));
-    assert.doesNotMatch(JSON.stringify(told), /Maria|wrong/);
-    assert.deepEqual(Object.fromEntries(read), { wrong: RUNS - told.length, 'Maria Exemplo': told.length });
-  });
+  /** What the reader for plain documents makes of another document, in the place of its own. */
+  const readAs = (text: string) => () => readPlain(Buffer.from(text), { depth: 32, elements: 60_000 });
 
-  test('and what libxml2 refuses is refused then', () => {
-    const broken = Buffer.from('<a>');
-    const { told, read } = readOften(() => '<a></a>', broken);
-    assert.ok(isOften(told.length), `${told.length}`);
-    for (const one of told) assert.deepEqual(one, about(broken, 'recusa'));
-    assert.deepEqual(Object.fromEntries(read), { '': RUNS - told.length, E201: told.length });
-  });
+  const DIFFERENT: Readonly<Record<string, readonly [source: string, aspecto: string, readAs: typeof readPlain]>> = {
+    'another text': ['<a b="1">Maria Exemplo</a>', 'árvore', readAs('<a b="1">wrong</a>')],
+    'another value': ['<a b="1">Maria Exemplo</a>', 'árvore', readAs('<a b="2">Maria Exemplo</a>')],
+    'another element': ['<a><b/></a>', 'árvore', readAs('<a><c/></a>')],
+    'what libxml2 refuses': ['<a>', 'recusa', readAs('<a>Maria Exemplo</a>')],
+    ...Object.fromEntries(
+      // The same tree, of which one element has another canonical form.
+      [0, 1, 2].map((index) => [
+        `the canonical form of an element ${index} levels below`,
+        [
+          '<a><b><c><d>Maria Exemplo</d></c></b></a>',
+          'forma canônica',
+          (given, limits) => {
+            const read = readPlain(given, limits)!;
+            return { ...read, canonicalOf: (one) => (one.index === index ? 'wrong' : read.canonicalOf(one)) };
+          },
+        ] as const,
+      ]),
+    ),
+  };
+  for (const [name, [source, aspecto, readOrdinary]] of Object.entries(DIFFERENT)) {
+    test(`and a difference is told and answered by libxml2: ${name}`, () => {
+      const bytes = Buffer.from(source);
+      const theirs = readXml(bytes, () => undefined);
+      const { told, read } = readOften(readOrdinary, bytes);
+      assert.ok(isOften(told.length), `${told.length}`);
+      for (const one of told) assert.deepEqual(one, about(bytes, aspecto));
+      assert.doesNotMatch(JSON.stringify(told), /Maria|wrong/);
+      const answer = 'root' in theirs ? theirs.root.text : theirs.fault.codigo;
+      const wrong = readOrdinary(bytes, { depth: 32, elements: 60_000 })!.root.text;
+      const expected = answer === wrong ? { [answer]: RUNS } : { [wrong]: RUNS - told.length, [answer]: told.length };
+      assert.deepEqual(Object.fromEntries(read), expected);
+    });
+  }
 
   test('and what is not plain is read by libxml2 alone, with nothing to tell', () => {
     const { told, read } = readOften(() => undefined, source);

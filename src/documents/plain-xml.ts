@@ -1,14 +1,17 @@
 /**
- * Writes the exclusive canonical form of a plain document without a parser; anything that is not plain is left to libxml2.
+ * Reads a plain document in one walk over its octets: the tree, and where in the text its canonical forms stand. Anything that is not plain is
+ * left to libxml2.
  *
  * Plain is UTF-8 without a mark, names of ASCII without prefix, the two namespaces of the layout, spaces alone within tags, attributes of
  * ASCII without references, and in texts the five entities. It has no DOCTYPE, comment, instruction, CDATA or carriage return.
- * Nothing is refused here: a document is written as libxml2 writes it, or is not plain (D-354).
+ * Nothing is refused here: a document is read as libxml2 reads it, or is not plain (D-354, D-385).
  */
 import { isUtf8 } from 'node:buffer';
 import { DPS_NAMESPACE } from '../fiscal/layout/dps.ts';
 import { SIGNATURE_NAMESPACE } from '../fiscal/layout/reading.ts';
-import type { Limits } from './canonical.ts';
+import type { Atributo, Elemento } from '../fiscal/layout/tree.ts';
+import type { CanonicalReading, Limits } from './canonical.ts';
+import { keyWith, nameAt } from './plain-names.ts';
 import { MARGIN_MAX } from './xml-margins.ts';
 
 /** Below the ten million characters of a text that libxml2 reads. */
@@ -19,199 +22,310 @@ const ATTRIBUTES_MAX = 16;
 /** Places that are not in canonical form. Each costs more than libxml2 takes for it; an ordinary document has a dozen. */
 const REPLACED_MAX = 256;
 
-const NAMESPACES: ReadonlySet<string> = new Set([DPS_NAMESPACE, SIGNATURE_NAMESPACE]);
-
 const DECLARATION =
   /^<\?xml version=(["'])1\.0\1(?: encoding=(["'])(?:UTF-8|utf-8)\2)?(?: standalone=(["'])(?:yes|no)\3)? ?\?>/;
 /** Longer than any declaration that is plain. */
 const DECLARATION_MAX = 80;
 
-/** An attribute in either quotes, whose value has no reference, no markup and no quote. */
-const ATTRIBUTE = / +([A-Za-z_][\w.-]{0,99})=(?:"([ !#-%(-;=?-~]*)"|'([ !#-%(-;=?-~]*)')/y;
-const END_OF_TAG = / *(\/?)>/y;
-/** After the name: one attribute as the canonical form writes it, which is no declaration. */
-const CANONICAL_ATTRIBUTE = /^ (?!xmlns=)[A-Za-z_][\w.-]{0,99}="[ !#-%(-;=?-~]*">/;
+const [TAB, LINE_FEED, SPACE, QUOTE, AMPERSAND, APOSTROPHE, SLASH] = [9, 10, 32, 34, 38, 39, 47];
+const [LESS, EQUALS, GREATER, QUESTION] = [60, 61, 62, 63];
+/** The least first octets of characters of two, three and four octets. */
+const [OF_TWO, OF_THREE, OF_FOUR] = [0xc0, 0xe0, 0xf0];
+/** The octets of U+FFFE, which is no character of XML; nor is the one behind it. */
+const [LAST_FIRST, LAST_SECOND, LAST_THIRD] = [0xef, 0xbf, 0xbe];
 
-const [TAB, LINE_FEED, SPACE, AMPERSAND, SLASH, LESS, GREATER, QUESTION] = [9, 10, 32, 38, 47, 60, 62, 63];
-/** The first octet of U+FFFE and U+FFFF, which are no characters of XML, and of others that are. */
-const [LAST_BLOCK, LAST_SECOND, LAST_THIRD] = [0xef, 0xbf, 0xbe];
-
-/** What an octet may be part of: the first letter of a name, the rest of one, a text. */
-const [FIRST, REST, TEXT] = [1, 2, 4];
+/** What an octet may be part of: the first letter of a name, the rest of one, a text, the value of an attribute. */
+const [FIRST, REST, TEXT, VALUE] = [1, 2, 4, 8];
 const KINDS = Uint8Array.from({ length: 256 }, (_, octet) => {
   const character = String.fromCharCode(octet);
-  if (/[A-Za-z_]/.test(character)) return FIRST | REST | TEXT;
-  if (/[\d.-]/.test(character)) return REST | TEXT;
-  const isText = octet < SPACE ? octet === TAB || octet === LINE_FEED : !'<>&\xef'.includes(character);
-  return isText ? TEXT : 0;
+  if (/[A-Za-z_]/.test(character)) return FIRST | REST | TEXT | VALUE;
+  if (/[\d.-]/.test(character)) return REST | TEXT | VALUE;
+  if (/[ !#-%(-;=?-~]/.test(character)) return TEXT | VALUE;
+  return /[\t\n"'\x7f]/.test(character) ? TEXT : 0;
 });
 
-/** How far a document is read. What stands before `copied` is in `written`, in canonical form. */
+const NO_ATTRIBUTES: readonly Atributo[] = [];
+const NO_CHILDREN: readonly Elemento[] = [];
+
+/** Places in the text, and what the canonical form has there instead. */
+type Replaced = { readonly from: number; readonly to: number; readonly written: string };
+
+/** How far a document is read. */
 type Scan = {
-  readonly bytes: Buffer;
+  readonly octets: Buffer;
+  /** The same in characters. */
+  readonly text: string;
   readonly limits: Limits;
+  /** Where the root ends if anything does: behind the last `>`. */
+  readonly end: number;
+  /** The next octet, and how many octets more than characters are before it. */
   at: number;
+  surplus: number;
   elements: number;
-  depth: number;
-  /** Of the open elements, from the root on: where their names begin and end, and the namespace inside. */
-  readonly nameStarts: number[];
-  readonly nameEnds: number[];
-  readonly namespaces: string[];
-  written: string;
-  copied: number;
-  /** How many places were written anew. */
-  replaced: number;
+  /** By index of the element: where it begins, its name ends and it ends in the text, one after the other. */
+  readonly places: number[];
+  /** Elements whose parent is open yet. */
+  readonly read: Elemento[];
+  waiting: number;
+  readonly replaced: Replaced[];
 };
 
-/** The exclusive canonical form of a plain document; undefined where it is not plain, well-formed or not. */
-export function canonicalOfPlain(given: Uint8Array, limits: Limits): string | undefined {
+/** A plain document; undefined where it is not plain, well-formed or not. */
+export function readPlain(given: Uint8Array, limits: Limits): CanonicalReading | undefined {
   if (given.length > BYTES_MAX || given[0] !== LESS || !isUtf8(given)) return undefined;
-  const bytes = Buffer.from(given.buffer, given.byteOffset, given.length);
-  const start = startOfRoot(bytes);
-  if (start === undefined) return undefined;
+  const octets = Buffer.from(given.buffer, given.byteOffset, given.length);
+  let end = octets.length;
+  while (isSpace(octets[end - 1]!)) end -= 1;
+  const start = startOfRoot(octets);
+  // Every walk over octets comes to an end at the last one.
+  const isAlone = start < end && octets[end - 1] === GREATER && start + octets.length - end <= MARGIN_MAX;
+  if (!isAlone || octets[start] !== LESS) return undefined;
   const scan: Scan = {
-    bytes,
+    octets,
+    text: octets.toString('utf8'),
     limits,
+    end,
     at: start,
+    surplus: 0,
     elements: 0,
-    depth: 0,
-    nameStarts: [],
-    nameEnds: [],
-    namespaces: [],
-    written: '',
-    copied: start,
-    replaced: 0,
+    places: [],
+    read: [],
+    waiting: 0,
+    replaced: [],
   };
-  do {
-    const isEnd = scan.depth > 0 && bytes[scan.at + 1] === SLASH;
-    const isRead = isEnd ? readEndTag(scan) : readStartTag(scan);
-    if (!isRead || (scan.depth > 0 && !readText(scan))) return undefined;
-  } while (scan.depth > 0);
-  const end = scan.at;
-  const isAlone = skipSpace(bytes, end) === bytes.length && start + bytes.length - end <= MARGIN_MAX;
-  return isAlone ? scan.written + bytes.toString('utf8', scan.copied, end) : undefined;
+  const root = readElement(scan, '', 0);
+  return root === undefined || scan.at !== end ? undefined : readingOf(scan, root);
 }
 
-function startOfRoot(bytes: Buffer): number | undefined {
-  if (bytes[1] !== QUESTION) return 0;
-  const declaration = DECLARATION.exec(bytes.toString('latin1', 0, DECLARATION_MAX));
-  if (declaration === null) return undefined;
-  const start = skipSpace(bytes, declaration[0].length);
-  return bytes[start] === LESS ? start : undefined;
+function readingOf({ text, places, replaced }: Scan, root: Elemento): CanonicalReading {
+  const write = (from: number, to: number): string => writeCanonical(text, replaced, from, to);
+  return {
+    root,
+    canonicalOf: ({ index, namespace }) => {
+      const start = places[3 * index]!;
+      const whole = write(start, places[3 * index + 2]!);
+      const nameEnd = places[3 * index + 1]! - start;
+      // A declaration that an ancestor made is the only one that an element can lack.
+      if (namespace === '' || whole.startsWith(XMLNS, nameEnd)) return whole;
+      return `${whole.slice(0, nameEnd)}${XMLNS}${namespace}"${whole.slice(nameEnd)}`;
+    },
+    rootWithout: ({ index }) => write(places[0]!, places[3 * index]!) + write(places[3 * index + 2]!, places[2]!),
+  };
 }
 
-function skipSpace(bytes: Buffer, from: number): number {
-  let at = from;
-  while (bytes[at] === SPACE || bytes[at] === LINE_FEED || bytes[at] === TAB) at += 1;
-  return at;
-}
+const XMLNS = ' xmlns="';
 
-function readEndTag(scan: Scan): boolean {
-  const { bytes } = scan;
-  scan.depth -= 1;
-  const nameEnd = scan.nameEnds[scan.depth]!;
-  let at = scan.at + 2;
-  for (let place = scan.nameStarts[scan.depth]!; place < nameEnd; place += 1, at += 1) {
-    if (bytes[at] !== bytes[place]) return false;
+/** The canonical form of what stands between two places of the text. */
+function writeCanonical(text: string, replaced: readonly Replaced[], start: number, end: number): string {
+  let copied = start;
+  let whole = '';
+  for (const { from, to, written } of replaced) {
+    if (from < start || to > end) continue;
+    whole += text.slice(copied, from) + written;
+    copied = to;
   }
-  scan.at = at + 1;
-  return bytes[at] === GREATER;
+  return whole + text.slice(copied, end);
 }
 
-function readStartTag(scan: Scan): boolean {
-  const { bytes, limits, depth, namespaces } = scan;
+function isSpace(octet: number): boolean {
+  return octet === SPACE || octet === LINE_FEED || octet === TAB;
+}
+
+/** Where the root begins, if it begins with a `<`. */
+function startOfRoot(octets: Buffer): number {
+  if (octets[1] !== QUESTION) return 0;
+  const declaration = DECLARATION.exec(octets.toString('latin1', 0, DECLARATION_MAX));
+  if (declaration === null) return octets.length;
+  let start = declaration[0].length;
+  while (isSpace(octets[start]!)) start += 1;
+  return start;
+}
+
+/** Reads an element; `outer` is the namespace around it. */
+function readElement(scan: Scan, outer: string, depth: number): Elemento | undefined {
+  const { octets, limits, places, read, surplus, at: start, waiting } = scan;
+  const index = scan.elements;
+  if (depth === limits.depth || index === limits.elements) return undefined;
   scan.elements += 1;
-  if (depth === limits.depth || scan.elements > limits.elements) return false;
-  const nameStart = scan.at + 1;
-  let at = nameStart;
-  if ((KINDS[bytes[at]!]! & FIRST) === 0) return false;
-  do at += 1;
-  while ((KINDS[bytes[at]!]! & REST) !== 0);
-  if (at - nameStart > NAME_MAX) return false;
-  scan.nameStarts[depth] = nameStart;
-  scan.nameEnds[depth] = at;
-  namespaces[depth] = depth === 0 ? '' : namespaces[depth - 1]!;
-  scan.depth += 1;
-  scan.at = at + 1;
-  return bytes[at] === GREATER || readAttributes(scan, at);
+  scan.at += 1;
+  const name = readName(scan);
+  if (name === undefined) return undefined;
+  const nameEnd = scan.at;
+  places.push(start - surplus, nameEnd - surplus, 0);
+  let namespace = outer;
+  let attributes = NO_ATTRIBUTES;
+  let isOpen = true;
+  if (octets[nameEnd] === GREATER) scan.at += 1;
+  else {
+    const tag = readTag(scan, name, outer);
+    if (tag === undefined) return undefined;
+    ({ namespace, attributes, isOpen } = tag);
+  }
+  let text = '';
+  while (isOpen) {
+    const piece = readText(scan);
+    if (piece === undefined) return undefined;
+    text = text === '' ? piece : text + piece;
+    if (octets[scan.at + 1] === SLASH) {
+      if (!readEndTag(scan, start + 1, nameEnd)) return undefined;
+      break;
+    }
+    const child = readElement(scan, namespace, depth + 1);
+    if (child === undefined) return undefined;
+    read[scan.waiting] = child;
+    scan.waiting += 1;
+  }
+  const children = scan.waiting === waiting ? NO_CHILDREN : read.slice(waiting, scan.waiting);
+  scan.waiting = waiting;
+  places[3 * index + 2] = scan.at - scan.surplus;
+  return { name, namespace, text, children, attributes, index };
 }
 
-/** Reads what follows the name of a start tag, and writes the tag anew where it is not in canonical form. */
-function readAttributes(scan: Scan, nameEnd: number): boolean {
-  const { bytes, namespaces } = scan;
-  const close = bytes.indexOf(GREATER, nameEnd);
-  const source = bytes.toString('latin1', nameEnd, close + 1);
-  scan.at = close + 1;
-  if (CANONICAL_ATTRIBUTE.test(source)) return true;
-  const depth = scan.depth - 1;
-  const outer = namespaces[depth]!;
-  const attributes = new Map<string, string>();
-  let end = 0;
-  ATTRIBUTE.lastIndex = 0;
-  for (let found = ATTRIBUTE.exec(source); found !== null; found = ATTRIBUTE.exec(source)) {
-    end = ATTRIBUTE.lastIndex;
-    const [, name, twice, once] = found;
-    if (attributes.has(name!) || attributes.size === ATTRIBUTES_MAX) return false;
-    attributes.set(name!, twice ?? once!);
+function readEndTag(scan: Scan, nameStart: number, nameEnd: number): boolean {
+  const { octets } = scan;
+  let at = scan.at + 2;
+  for (let place = nameStart; place < nameEnd; place += 1, at += 1) {
+    if (octets[at] !== octets[place]) return false;
   }
-  END_OF_TAG.lastIndex = end;
-  const closing = END_OF_TAG.exec(source)?.[1];
-  const namespace = attributes.get('xmlns');
-  if (closing === undefined || (namespace !== undefined && !NAMESPACES.has(namespace))) return false;
-  namespaces[depth] = namespace ?? outer;
-  attributes.delete('xmlns');
-  let written = namespaces[depth] === outer ? '' : ` xmlns="${namespace}"`;
-  for (const name of [...attributes.keys()].sort()) written += ` ${name}="${attributes.get(name)}"`;
-  written += '>';
-  if (closing === '/') {
-    written += `</${bytes.toString('latin1', scan.nameStarts[depth], nameEnd)}>`;
-    scan.depth = depth;
+  scan.at = at + 1;
+  return octets[at] === GREATER;
+}
+
+/** Reads the name of an element or an attribute. */
+function readName(scan: Scan): string | undefined {
+  const { octets, text, at: start, surplus } = scan;
+  let at = start;
+  let octet = octets[at]!;
+  if ((KINDS[octet]! & FIRST) === 0) return undefined;
+  let key = 0;
+  do {
+    key = keyWith(key, octet);
+    at += 1;
+    octet = octets[at]!;
+  } while ((KINDS[octet]! & REST) !== 0);
+  if (at - start > NAME_MAX) return undefined;
+  scan.at = at;
+  return nameAt(octets, start, at, key) ?? text.slice(start - surplus, at - surplus);
+}
+
+type Tag = { readonly namespace: string; readonly attributes: readonly Atributo[]; readonly isOpen: boolean };
+
+/** Reads what follows the name of a start tag; where that is not in canonical form, it is written anew. */
+function readTag(scan: Scan, element: string, outer: string): Tag | undefined {
+  const { octets, at: start } = scan;
+  const attributes: Atributo[] = [];
+  let declared: string | undefined;
+  let last = '';
+  let isCanonical = true;
+  for (let from = start; octets[from] === SPACE; from = scan.at) {
+    while (octets[scan.at] === SPACE) scan.at += 1;
+    if (octets[scan.at] === GREATER || octets[scan.at] === SLASH) {
+      isCanonical = false;
+      break;
+    }
+    const attribute = readAttribute(scan);
+    if (attribute === undefined) return undefined;
+    const { name, value } = attribute;
+    if (scan.at - from > name.length + value.length + ' =""'.length || octets[scan.at - 1] === APOSTROPHE) {
+      isCanonical = false;
+    }
+    if (name === 'xmlns') {
+      if (declared !== undefined || (value !== DPS_NAMESPACE && value !== SIGNATURE_NAMESPACE)) return undefined;
+      declared = value === DPS_NAMESPACE ? DPS_NAMESPACE : SIGNATURE_NAMESPACE;
+      if (declared === outer || attributes.length > 0) isCanonical = false;
+      continue;
+    }
+    if (name > last) last = name;
+    else if (attributes.some((other) => other.name === name)) return undefined;
+    else isCanonical = false;
+    attributes.push(attribute);
   }
-  return written === source || replace(scan, nameEnd, written);
+  const isOpen = octets[scan.at] !== SLASH;
+  if (!isOpen) scan.at += 1;
+  if (octets[scan.at] !== GREATER || attributes.length > ATTRIBUTES_MAX) return undefined;
+  scan.at += 1;
+  const namespace = declared ?? outer;
+  if (!isCanonical || !isOpen) {
+    attributes.sort((one, other) => (one.name < other.name ? -1 : 1));
+    let written = namespace === outer ? '' : `${XMLNS}${namespace}"`;
+    for (const { name, value } of attributes) written += ` ${name}="${value}"`;
+    if (!replace(scan, start, isOpen ? `${written}>` : `${written}></${element}>`)) return undefined;
+  }
+  return { namespace, attributes, isOpen };
+}
+
+/** An attribute in either quotes, whose value has no reference, no markup and no quote. */
+function readAttribute(scan: Scan): Atributo | undefined {
+  const { octets, surplus } = scan;
+  const name = readName(scan);
+  if (name === undefined || octets[scan.at] !== EQUALS) return undefined;
+  const quote = octets[scan.at + 1];
+  if (quote !== QUOTE && quote !== APOSTROPHE) return undefined;
+  const from = scan.at + 2;
+  let at = from;
+  while ((KINDS[octets[at]!]! & VALUE) !== 0) at += 1;
+  scan.at = at + 1;
+  return octets[at] === quote
+    ? { name, namespace: '', value: scan.text.slice(from - surplus, at - surplus) }
+    : undefined;
 }
 
 /** Reads what stands between two tags. */
-function readText(scan: Scan): boolean {
-  const { bytes } = scan;
-  let { at } = scan;
+function readText(scan: Scan): string | undefined {
+  const { octets, at: start, surplus } = scan;
+  if (start === scan.end) return undefined;
+  let at = start;
+  let octet: number;
+  let hasReferences = false;
   for (;;) {
-    while ((KINDS[bytes[at]!]! & TEXT) !== 0) at += 1;
-    const octet = bytes[at];
+    while ((KINDS[octets[at]!]! & TEXT) !== 0) at += 1;
+    octet = octets[at]!;
+    scan.at = at;
     if (octet === LESS) break;
-    if (octet === LAST_BLOCK) {
-      if (bytes[at + 1] === LAST_SECOND && bytes[at + 2]! >= LAST_THIRD) return false;
-      at += 3;
-      continue;
-    }
-    const entity = octet === AMPERSAND ? entityAt(bytes, at) : undefined;
-    if (entity === undefined) return false;
-    scan.at = at + entity.octets.length;
-    if (entity.written !== undefined && !replace(scan, at, entity.written)) return false;
+    if (octet === AMPERSAND) hasReferences = true;
+    if (!(octet === AMPERSAND ? readReference(scan) : readCharacter(scan, octet))) return undefined;
     at = scan.at;
   }
-  scan.at = at;
+  if (at === start) return '';
+  const piece = scan.text.slice(start - surplus, at - scan.surplus);
+  return hasReferences ? resolveReferences(piece) : piece;
+}
+
+/** Reads a character of more than one octet. */
+function readCharacter(scan: Scan, first: number): boolean {
+  const { octets, at } = scan;
+  if (first < OF_TWO) return false;
+  if (first === LAST_FIRST && octets[at + 1] === LAST_SECOND && octets[at + 2]! >= LAST_THIRD) return false;
+  const width = first < OF_THREE ? 2 : first < OF_FOUR ? 3 : 4;
+  scan.at += width;
+  // One of four octets is of two units.
+  scan.surplus += width === 2 ? 1 : 2;
   return true;
 }
 
-/** An entity in a text. `written`: what the canonical form has instead. */
-type Entity = { readonly octets: Buffer; readonly written?: string };
-
-const ENTITIES: readonly Entity[] = [
-  { octets: Buffer.from('&amp;') },
-  { octets: Buffer.from('&lt;') },
-  { octets: Buffer.from('&gt;') },
-  { octets: Buffer.from('&quot;'), written: '"' },
-  { octets: Buffer.from('&apos;'), written: "'" },
+/** `written`: what the canonical form has instead of an entity. */
+const ENTITIES: readonly { readonly name: string; readonly character: string; readonly written?: string }[] = [
+  { name: '&amp;', character: '&' },
+  { name: '&lt;', character: '<' },
+  { name: '&gt;', character: '>' },
+  { name: '&quot;', character: '"', written: '"' },
+  { name: '&apos;', character: "'", written: "'" },
 ];
 
-function entityAt(bytes: Buffer, at: number): Entity | undefined {
-  return ENTITIES.find(({ octets }) => octets.every((octet, place) => bytes[at + place] === octet));
+function readReference(scan: Scan): boolean {
+  const { text, at, surplus } = scan;
+  const entity = ENTITIES.find(({ name }) => text.startsWith(name, at - surplus));
+  if (entity === undefined) return false;
+  scan.at += entity.name.length;
+  return entity.written === undefined || replace(scan, at, entity.written);
 }
 
-/** Writes other text for what stands between a place and where the scan is; false where too much was written anew. */
-function replace(scan: Scan, from: number, text: string): boolean {
-  scan.written += scan.bytes.toString('utf8', scan.copied, from) + text;
-  scan.copied = scan.at;
-  scan.replaced += 1;
-  return scan.replaced <= REPLACED_MAX;
+function resolveReferences(text: string): string {
+  return text.replace(/&[a-z]+;/g, (reference) => ENTITIES.find(({ name }) => name === reference)!.character);
+}
+
+/** Other text is written for what stands between an octet and where the scan is; false where too much was written anew. */
+function replace({ at, surplus, replaced }: Scan, from: number, written: string): boolean {
+  replaced.push({ from: from - surplus, to: at - surplus, written });
+  return replaced.length <= REPLACED_MAX;
 }

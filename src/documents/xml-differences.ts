@@ -7,6 +7,6 @@ export const XML_DIFFERENCES = channel('nfse:xml-leituras');
 export type XmlDifference = {
   readonly resumo: string;
   readonly bytes: number;
-  /** What differs: libxml2 refuses the document, or writes it otherwise. */
-  readonly aspecto: 'recusa' | 'forma canônica';
+  /** What differs: libxml2 refuses the document, reads another tree, or writes a canonical form otherwise. */
+  readonly aspecto: 'recusa' | 'árvore' | 'forma canônica';
 };

@@ -5,6 +5,7 @@
  * before the content is read. `../fiscal/layout` knows what the elements mean.
  */
 import { hash, randomInt } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
 import {
   ParseOption,
   XmlC14NMode,
@@ -20,7 +21,7 @@ import type { Elemento } from '../fiscal/layout/tree.ts';
 import { type CanonicalReading, readCanonical } from './canonical.ts';
 import { declarationFault, decodeXml, isWide, quickText, XML_DECLARATION } from './encoding.ts';
 import { type Place, placesIn } from './places.ts';
-import { canonicalOfPlain } from './plain-xml.ts';
+import { readPlain } from './plain-xml.ts';
 import { XML_DIFFERENCES, type XmlDifference } from './xml-differences.ts';
 import { MARGIN_MAX, marginsOf } from './xml-margins.ts';
 import { DPS_NAMESPACE, PARSER_LIMITS, translateMessage, type XmlSentence } from './xml-messages.ts';
@@ -86,31 +87,38 @@ const NAMESPACE_LENGTH_MAX = 128;
 /** A shorter document cannot reach a limit that matters. */
 const SMALL_BYTES = 8_192;
 
-/** One plain document in so many is read by libxml2 as well, and the two are compared. Nobody outside knows which. */
+/** One plain document in so many is read by libxml2 as well, and the two readings are compared. Nobody outside knows which. */
 const COMPARED_ONE_IN = 1_000;
 
 /**
  * Parses a document. Answers E201 with line, column and the way to mend it when the bytes are not well-formed XML, or
  * use what this service does not take (DOCTYPE, entities of their own, absurd depth or size).
  *
- * What is handed on was read from the canonical form of the document: the very text that a signature is checked over. libxml2 writes
- * it, or `writePlain` for a document so plain that libxml2 would write the same (D-354).
+ * What is handed on was read from the text that a signature is checked over: from the canonical form that libxml2 writes, or of a document so plain
+ * that its canonical form is its own text but for some tags, from that text, in the same walk (D-354, D-385).
  */
-export function readXml(bytes: Uint8Array, writePlain: typeof canonicalOfPlain = canonicalOfPlain): XmlReading {
-  const plain = writePlain(bytes, LIMITS);
+export function readXml(bytes: Uint8Array, readOrdinary: typeof readPlain = readPlain): XmlReading {
+  const plain = readOrdinary(bytes, LIMITS);
   if (plain !== undefined && randomInt(COMPARED_ONE_IN) > 0) return readingOf(bytes, plain, true);
   const canonical = canonicalise(bytes);
-  if (plain !== undefined && plain !== canonical) reportDifference(bytes, canonical);
-  return typeof canonical === 'string' ? readingOf(bytes, canonical, false) : canonical;
+  const theirs = typeof canonical === 'string' ? readingOfCanonical(bytes, canonical) : canonical;
+  const aspecto = plain && differenceOf(plain, theirs);
+  if (aspecto !== undefined) {
+    XML_DIFFERENCES.publish({
+      resumo: hash('sha256', bytes, 'hex'),
+      bytes: bytes.length,
+      aspecto,
+    } satisfies XmlDifference);
+  }
+  return theirs;
 }
 
-function reportDifference(bytes: Uint8Array, canonical: string | XmlRefusal): void {
-  const aspecto = typeof canonical === 'string' ? 'forma canônica' : 'recusa';
-  XML_DIFFERENCES.publish({
-    resumo: hash('sha256', bytes, 'hex'),
-    bytes: bytes.length,
-    aspecto,
-  } satisfies XmlDifference);
+/** What is another by libxml2; of canonical forms, that of the document, and those two levels below it: what is signed is among them. */
+function differenceOf(plain: CanonicalReading, theirs: XmlReading): XmlDifference['aspecto'] | undefined {
+  if ('fault' in theirs) return 'recusa';
+  if (!isDeepStrictEqual(plain.root, theirs.root)) return 'árvore';
+  const compared = [plain.root, ...plain.root.children, ...plain.root.children.flatMap(({ children }) => children)];
+  return compared.every((one) => plain.canonicalOf(one) === theirs.canonicalOf(one)) ? undefined : 'forma canônica';
 }
 
 /** The exclusive canonical form of a document, written by libxml2. */
@@ -148,11 +156,15 @@ function canonicalise(bytes: Uint8Array): string | XmlRefusal {
   }
 }
 
-/** Reads a document out of its canonical form. `isPlain`: it has neither comments nor instructions. */
-function readingOf(bytes: Uint8Array, canonical: string, isPlain: boolean): XmlReading {
+/** Reads a document out of its canonical form. */
+function readingOfCanonical(bytes: Uint8Array, canonical: string): XmlReading {
   const read = readCanonical(canonical, LIMITS);
   if ('strangeNamespace' in read) return strangeNamespace(bytes, read.strangeNamespace);
-  if ('limit' in read) return beyond(read.limit);
+  return 'limit' in read ? beyond(read.limit) : readingOf(bytes, read, false);
+}
+
+/** `isPlain`: it has neither comments nor instructions. */
+function readingOf(bytes: Uint8Array, read: CanonicalReading, isPlain: boolean): XmlDocumentReading {
   let decoded: string | undefined;
   let inclusive: ReturnType<typeof readInclusive> | undefined;
   const text = (): string => (decoded ??= decodeXml(bytes));
