@@ -393,18 +393,19 @@ function momentOf(instant: number | undefined): Date | null {
 
 /** All documents of a group one after the other, and where each begins (from 1, as SQL counts) and how long it is. */
 function packDocuments(made: readonly MadeRow[]): [Buffer, string[], number[], number[], number[]] {
-  const pieces: Uint8Array[] = [];
+  const sizes = made.map(({ nota }) => nota.recebido.length + Buffer.byteLength(nota.nfse));
+  const whole = Buffer.allocUnsafe(sizes.reduce((sum, size) => sum + size, 0));
   const starts: number[] = [];
   const received: number[] = [];
   const notes: number[] = [];
-  let start = 1;
+  let at = 0;
   for (const { nota } of made) {
-    const nfse = Buffer.from(nota.nfse, 'utf8');
-    pieces.push(nota.recebido, nfse);
-    starts.push(start);
-    received.push(nota.recebido.length);
-    notes.push(nfse.length);
-    start += nota.recebido.length + nfse.length;
+    const { length } = nota.recebido;
+    whole.set(nota.recebido, at);
+    starts.push(at + 1);
+    received.push(length);
+    notes.push(whole.write(nota.nfse, at + length));
+    at += length + notes.at(-1)!;
   }
-  return [Buffer.concat(pieces), made.map(({ id }) => String(id)), starts, received, notes];
+  return [whole, made.map(({ id }) => String(id)), starts, received, notes];
 }

@@ -10,7 +10,7 @@ import { type Decimal, formatDecimal } from '../decimal.ts';
 import { DPS_NAMESPACE, DPS_VERSAO, INF_DPS } from './dps.ts';
 import { escapeText } from './escape.ts';
 import { type DpsNacional, INF_NFSE_OWN, type InfNfse } from './nfse.ts';
-import { elementsOf, type Group, type Item, type Leaf } from './vocabulary.ts';
+import { elementsOf, type Item } from './vocabulary.ts';
 
 export const XML_HEAD = '<?xml version="1.0" encoding="UTF-8"?>';
 
@@ -83,46 +83,55 @@ export function withIbsCbs(nfse: string, ibscbs: NonNullable<InfNfse['IBSCBS']>)
 
 /** Prepares the writing of a table: its elements with their values, attributes left to the caller. */
 export function writerOf(items: readonly Item[]): Write {
-  const parts = elementsOf(items).map((item) => (item.max === 1 ? writerOfOne(item) : writerOfList(item)));
-  return (values) => {
-    let text = '';
-    for (const part of parts) text += part(values);
-    return text;
-  };
+  const parts = partsOf(items);
+  return (values) => writeParts(parts, values);
 }
 
-function writerOfOne(item: Leaf | Group): Write {
-  const { name } = item;
-  const write = writerOfElement(item);
-  return (values) => {
-    const value = values[name];
-    return value === undefined ? '' : write(value);
-  };
-}
+/** An element as it is written: all of one shape, and looked through by one function. */
+type Part = {
+  readonly name: string;
+  readonly open: string;
+  readonly close: string;
+  readonly isList: boolean;
+  readonly isDecimal: boolean;
+  /** Of a group, its elements. */
+  readonly inside: readonly Part[] | undefined;
+  /** What is written of a group in which nothing is: an optional one is not written either. */
+  readonly empty: string;
+};
 
-function writerOfList(item: Leaf | Group): Write {
-  const { name } = item;
-  const write = writerOfElement(item);
-  return (values) => {
-    const list = values[name] as readonly unknown[] | undefined;
-    let text = '';
-    if (list !== undefined) for (const value of list) text += write(value);
-    return text;
-  };
-}
-
-/** One element with its tags. An optional group in which nothing is written is not written either. */
-function writerOfElement(item: Leaf | Group): (value: unknown) => string {
-  const open = `<${item.name}>`;
-  const close = `</${item.name}>`;
-  if (item.kind === 'group') {
-    const inside = writerOf(item.items);
-    const empty = item.min === 0 ? '' : open + close;
-    return (value) => {
-      const text = inside(value as Values);
-      return text === '' ? empty : open + text + close;
+function partsOf(items: readonly Item[]): readonly Part[] {
+  return elementsOf(items).map((item): Part => {
+    const { name, kind, min, max } = item;
+    const [open, close] = [`<${name}>`, `</${name}>`];
+    return {
+      name,
+      open,
+      close,
+      isList: max !== 1,
+      isDecimal: kind === 'leaf' && item.type.kind === 'decimal',
+      inside: kind === 'group' ? partsOf(item.items) : undefined,
+      empty: min === 0 ? '' : open + close,
     };
+  });
+}
+
+function writeParts(parts: readonly Part[], values: Values): string {
+  let text = '';
+  for (const part of parts) {
+    const value = values[part.name];
+    if (value === undefined) continue;
+    if (part.isList) for (const one of value as readonly unknown[]) text += writeElement(part, one);
+    else text += writeElement(part, value);
   }
-  if (item.type.kind === 'decimal') return (value) => open + formatDecimal(value as Decimal) + close;
-  return (value) => open + escapeText(value as string) + close;
+  return text;
+}
+
+/** One element with its tags. */
+function writeElement({ open, close, isDecimal, inside, empty }: Part, value: unknown): string {
+  if (inside === undefined) {
+    return open + (isDecimal ? formatDecimal(value as Decimal) : escapeText(value as string)) + close;
+  }
+  const text = writeParts(inside, value as Values);
+  return text === '' ? empty : open + text + close;
 }
