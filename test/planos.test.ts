@@ -5,8 +5,9 @@
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
 import type { Db } from '../src/store/open.ts';
-import type { PoolClient } from '../src/store/pg.ts';
+import { Client, type PoolClient } from '../src/store/pg.ts';
 import { PLANNED } from '../src/store/planned.ts';
 import { createStore } from '../src/store/store.ts';
 import { monotonicClock } from './support/clock.ts';
@@ -139,8 +140,8 @@ async function openTenants(pool: Db): Promise<void> {
 }
 
 /** In parts, each of which takes seconds on a busy machine. */
-async function fill(pool: Db, notas: number): Promise<void> {
-  for (let first = 1; first <= notas; first += PART) {
+async function fill(pool: Db, notas: number, from = 1): Promise<void> {
+  for (let first = from; first <= notas; first += PART) {
     for (const text of FILL) await pool.query(text, [first, Math.min(notas, first + PART - 1)]);
   }
 }
@@ -240,6 +241,14 @@ async function assertTakenOnce(client: PoolClient): Promise<void> {
   );
 }
 
+/** Until a pool has looked how large its tables are. */
+async function passLook(pool: Db, clock: ReturnType<typeof monotonicClock>): Promise<void> {
+  clock.passMs(2_000);
+  await pool.query('select 1');
+  do await setImmediate();
+  while (pool.idleCount < pool.totalCount);
+}
+
 describe('a statement that is planned once', () => {
   test('is declared as one', () => {
     const folder = 'src/store';
@@ -285,14 +294,37 @@ describe('a statement that is planned once', () => {
     await openTenants(pool);
     const store = createStore(pool);
     const planOf = async () => accessesOf(pool, "explain (format json) execute nota_id ('cheio', 'C1')");
+    const byKey = [{ index: 'notas_chave', by: ['tenant', 'chave_acesso'] }];
+    await fill(pool, 20);
+    await passLook(pool, clock);
     for (let turn = 0; turn < 10; turn += 1) await store.notas.findId(FULL, 'C1');
     const { rows } = await pool.query("select generic_plans from pg_prepared_statements where name = 'nota_id'");
     assert.ok(Number(rows[0]!.generic_plans) > 0, 'it is planned once');
     const early = await planOf();
-    await fill(pool, 10_000);
+    assert.notDeepEqual(early, byKey);
+    await fill(pool, 10_000, 21);
     assert.deepEqual(await planOf(), early, 'and keeps its plan for a while');
-    clock.passMs(2_000);
-    assert.deepEqual(await planOf(), [{ index: 'notas_chave', by: ['tenant', 'chave_acesso'] }]);
+    await passLook(pool, clock);
+    assert.deepEqual(await planOf(), byKey);
+  });
+
+  test('keeps its plan while tables hardly grow, for a minute', async (t) => {
+    const clock = monotonicClock(t);
+    const pool = await freshPool();
+    await openTenants(pool);
+    await fill(pool, 1_000);
+    await passLook(pool, clock);
+    await pool.query('select 1');
+    const sent = t.mock.method(Client.prototype, 'query');
+    const countRenewals = (): number =>
+      sent.mock.calls.filter((call) => String(call.arguments[0]) === 'discard plans').length;
+    await fill(pool, 1_010, 1_001);
+    await passLook(pool, clock);
+    await pool.query('select 1');
+    assert.equal(countRenewals(), 0);
+    clock.passMs(60_000);
+    await pool.query('select 1');
+    assert.equal(countRenewals(), 1);
   });
 
   test('goes on while a migration adds columns', async () => {

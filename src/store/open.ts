@@ -1,6 +1,7 @@
 /** The pool on PostgreSQL, embedded or given by DATABASE_URL, and the transactions on it. `migrate.ts` brings the schema up to date. */
 import type { Pool, PoolClient, PoolConfig, QueryConfig, QueryResult, QueryResultRow } from './pg.ts';
 import type { Planned } from './planned.ts';
+import { renewPlans } from './plans.ts';
 import { isLocked, type Unavailability, UncertainCommit, unavailabilityOf } from './unavailable.ts';
 import { causeOf, openWatchedPool, serverOf } from './watch.ts';
 
@@ -21,12 +22,6 @@ const PLANS = {
   enable_mergejoin: 'off',
   jit: 'off',
 };
-
-/**
- * How long a connection keeps its plans. For an almost empty table all indexes look alike, and the plan that took the wrong one reads the
- * whole tenant once the table is full (measured: a fifth of the rate). The server would see that with its next statistics, or never.
- */
-const PLANS_KEPT_MS = 2_000;
 
 /** All that the meaning of a statement and of its answer hangs on: a role may have been given anything, and `pg` reads ISO dates alone. */
 const MEANING = {
@@ -77,23 +72,10 @@ export function openPool(connection: PoolConfig, onError: (error: Error) => void
   const pool = openWatchedPool(settings, isPatient ? 'command' : 'request');
   // An idle connection that the server closes is replaced at the next use; it must not end the process.
   pool.on('error', onError);
-  pool.on('acquire', renewPlans);
+  renewPlans(pool);
   // Nor must one that is lost while it is in use: its statements fail, and the pool replaces it.
   pool.on('connect', (client) => void client.on('error', () => undefined));
   return pool;
-}
-
-/** When the plans of a connection began to be kept. */
-const plansSince = new WeakMap<PoolClient, number>();
-
-/** Sends ahead of what a connection is taken for that its plans are to be made anew, where they are old. */
-function renewPlans(client: PoolClient): void {
-  const now = performance.now();
-  const since = plansSince.get(client);
-  if (since !== undefined && now - since < PLANS_KEPT_MS) return;
-  plansSince.set(client, now);
-  // Where it fails, so does what is asked next.
-  if (since !== undefined) client.query('discard plans').catch(() => undefined);
 }
 
 /** Reads what a tenant has under a value ($2). */
