@@ -5,6 +5,7 @@
 
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
+import type { Writable } from 'node:stream';
 import { before, describe, test } from 'node:test';
 import { dpsIdInSerie } from '../src/fiscal/chave.ts';
 import type { Prestador } from '../src/fiscal/facts.ts';
@@ -148,6 +149,37 @@ async function numbersOf(pool: Db, tenant: string, prestador: string): Promise<n
 }
 
 const upTo = (count: number): number[] => Array.from({ length: count }, (_, place) => place + 1);
+
+describe('connections', () => {
+  test('what is asked in one turn is sent in one piece, and so is what is asked in a later one', async () => {
+    const { pool } = await oneProcess();
+    const client = await pool.connect();
+    const { stream } = (client as unknown as { readonly connection: { readonly stream: Writable } }).connection;
+    const pieces = { _write: 0, _writev: 0 };
+    for (const name of ['_write', '_writev'] as const) {
+      const write = stream[name]!.bind(stream) as (...given: unknown[]) => void;
+      Object.assign(stream, {
+        [name]: (...given: unknown[]) => {
+          pieces[name] += 1;
+          write(...given);
+        },
+      });
+    }
+    try {
+      for (const turn of [1, 2]) {
+        const answers = ['begin', 'select 1', 'select 2', 'commit'].map((text) => client.query(text));
+        assert.deepEqual(
+          (await Promise.all(answers)).map(({ command }) => command),
+          ['BEGIN', 'SELECT', 'SELECT', 'COMMIT'],
+        );
+        assert.deepEqual(pieces, { _write: 0, _writev: turn });
+      }
+    } finally {
+      // Not for others: its stream is no longer as it was.
+      client.release(true);
+    }
+  });
+});
 
 describe('migrations', () => {
   test('two processes that start at once apply each one once', async () => {

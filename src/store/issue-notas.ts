@@ -362,13 +362,16 @@ async function dpsHolders(client: PoolClient, tenant: string, ids: readonly stri
   return new Map(rows.map(({ id_dps, id, ...row }) => [id_dps, { ...row, id: BigInt(id) }]));
 }
 
-/** The documents travel as one block of bytes with their lengths: no escaping, no copy into a text array. */
+/**
+ * The documents travel as one block of bytes with their lengths: no escaping, no copy into a text array. The block comes last, since `pg`
+ * copies what stands before a parameter for which it needs room.
+ */
 const INSERT_DOCUMENTOS = planOnce(
   'insert_documentos',
   `insert into documentos (tenant, nota, recebido, nfse, recebido_assinatura)
-  select $1, x.id, substring($2::bytea from x.inicio for x.recebido), substring($2::bytea from x.inicio + x.recebido for x.nfse),
+  select $1, x.id, substring($7::bytea from x.inicio for x.recebido), substring($7::bytea from x.inicio + x.recebido for x.nfse),
     x.assinatura
-  from unnest($3::bigint[], $4::int[], $5::int[], $6::int[], $7::text[]) as x (id, inicio, recebido, nfse, assinatura)`,
+  from unnest($2::text[], $3::bigint[], $4::int[], $5::int[], $6::int[]) as x (assinatura, id, inicio, recebido, nfse)`,
 );
 
 /** `known`: the highest reception number. */
@@ -383,7 +386,7 @@ function insertNotas(
   const signatures = made.map(({ nota }) => nota.recebido_assinatura);
   return {
     known: client.query<{ nsu: string }>(INSERT_NOTAS(values)).then(({ rows }) => rows[0]!.nsu),
-    documentos: client.query(INSERT_DOCUMENTOS([tenant, ...packDocuments(made), signatures])),
+    documentos: client.query(INSERT_DOCUMENTOS([tenant, signatures, ...packDocuments(made)])),
   };
 }
 
@@ -391,8 +394,8 @@ function momentOf(instant: number | undefined): Date | null {
   return instant === undefined ? null : new Date(instant);
 }
 
-/** All documents of a group one after the other, and where each begins (from 1, as SQL counts) and how long it is. */
-function packDocuments(made: readonly MadeRow[]): [Buffer, string[], number[], number[], number[]] {
+/** The ids of a group, where each one's documents begin (from 1, as SQL counts), how long they are, and all of them one after the other. */
+function packDocuments(made: readonly MadeRow[]): [string[], number[], number[], number[], Buffer] {
   const sizes = made.map(({ nota }) => nota.recebido.length + Buffer.byteLength(nota.nfse));
   const whole = Buffer.allocUnsafe(sizes.reduce((sum, size) => sum + size, 0));
   const starts: number[] = [];
@@ -407,5 +410,5 @@ function packDocuments(made: readonly MadeRow[]): [Buffer, string[], number[], n
     notes.push(whole.write(nota.nfse, at + length));
     at += length + notes.at(-1)!;
   }
-  return [whole, made.map(({ id }) => String(id)), starts, received, notes];
+  return [made.map(({ id }) => String(id)), starts, received, notes, whole];
 }

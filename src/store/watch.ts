@@ -161,6 +161,7 @@ class ServerWatch {
     };
     watched.set(client, one);
     this.clients.set(client, one);
+    sendByTurns(client);
     client.once('connect', () => {
       one.isOpen = true;
       this.refusesConnections = false;
@@ -257,6 +258,25 @@ function giveUp(client: Client): void {
 /** `pg` has no other way to end a connection that does not answer. */
 function socketOf(client: Client): Socket {
   return connectionOf(client).stream;
+}
+
+/** What is asked in one turn is sent in one piece, so that the server is woken once for it (D-391). */
+function sendByTurns(client: Client): void {
+  const query = client.query.bind(client);
+  let held: Socket | undefined;
+  const release = (): void => {
+    held?.uncork();
+    held = undefined;
+  };
+  const ask = (...asked: Parameters<typeof query>): unknown => {
+    if (held === undefined) {
+      held = socketOf(client);
+      held.cork();
+      process.nextTick(release);
+    }
+    return query(...asked);
+  };
+  Object.assign(client, { query: ask });
 }
 
 type OwnConnection = { readonly stream: Socket; on(event: 'errorMessage', heard: (refusal: Error) => void): void };
