@@ -6,7 +6,7 @@ import { isBlank } from '../fiscal/layout/check-text.ts';
 import { attributeOf, type Elemento } from '../fiscal/layout/tree.ts';
 import type { Parts } from './signature-parts.ts';
 import type { SignedProfile } from './signature-shape.ts';
-import { writeSignature } from './signing.ts';
+import { isSignatureWith } from './signing.ts';
 import type { XmlDocumentReading } from './xml.ts';
 
 type OrdinarySignature = {
@@ -18,7 +18,7 @@ type OrdinarySignature = {
 
 /**
  * The signed element and its signature, where they stand alone below the root, in their order, without anything that could be taken for
- * either, and the signature is the text that {@link writeSignature} writes with its digest, value and certificate. Undefined otherwise.
+ * either, and the signature is the text that our signer writes with its digest, value and certificate. Undefined otherwise.
  */
 export function ordinarySignatureOf(
   reading: XmlDocumentReading,
@@ -43,7 +43,7 @@ export function ordinarySignatureOf(
   // Each text comes from the place where it is compared: one with markup in it is longer there, and does not fit.
   if (attributeOf(reference!, 'URI') !== `#${id}`) return undefined;
   const texts = { digest: digestValue.text, value: signatureValue.text, certificate: certificate.text };
-  if (reading.canonicalOf(signature) !== writeSignature(id, texts)) return undefined;
+  if (!isSignatureWith(reading.canonicalOf(signature), id, texts)) return undefined;
   const certificates = [certificate];
   const parts = { faults: [], profile: [], signedInfo, reference, digestValue, signatureValue, certificates };
   return { faults: [], element, signature, parts };

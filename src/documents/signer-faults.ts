@@ -76,12 +76,12 @@ export function partyFaults(
   { documento, parte, xpath }: Pick<SignerQuestion, 'parte' | 'xpath'> & { readonly documento: string },
   codes: SignerCodes,
 ): readonly Fault[] {
+  if (holder !== undefined && isHeldBy(holder, documento)) return [];
   const esperado = maskedDocument(documento);
   if (holder === undefined) {
     const mensagem = `O certificado não diz de quem é: não há CNPJ (${ICP_BRASIL_NAME.cnpj}) nem CPF (${ICP_BRASIL_NAME.pessoa}) no nome alternativo, nem depois do último : do CN. ${codes.useWith} certificado ICP-Brasil do ${parte}.`;
     return [{ codigo: codes.otherParty, xpath, mensagem, esperado }];
   }
-  if (isHeldBy(holder, documento)) return [];
   const rule =
     documento.length === 11 ? 'o CPF se compara por inteiro' : 'o CNPJ se compara pelos 8 primeiros caracteres';
   const encontrado = maskedDocument(holder.documento);

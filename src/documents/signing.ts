@@ -16,16 +16,21 @@ export type Signer = { readonly key: KeyObject; readonly certificate: Certificat
 /** What a signature adds to a document whose canonical form is known: enough to write it again without the key. */
 export type SignatureValue = { readonly value: Buffer; readonly certificate: Buffer };
 
-/** Canonical as it stands, but for the declaration that canonicalising gives to SignedInfo. */
-function signedInfoOf(digest: string, id: string): string {
-  return (
-    `<CanonicalizationMethod Algorithm="${REQUIRED.CanonicalizationMethod}"></CanonicalizationMethod>` +
-    `<SignatureMethod Algorithm="${REQUIRED.SignatureMethod}"></SignatureMethod>` +
-    `<Reference URI="#${id}"><Transforms><Transform Algorithm="${ENVELOPED}"></Transform>` +
-    `<Transform Algorithm="${REQUIRED.CanonicalizationMethod}"></Transform></Transforms>` +
-    `<DigestMethod Algorithm="${REQUIRED.DigestMethod}"></DigestMethod><DigestValue>${digest}</DigestValue></Reference>`
-  );
-}
+/** Around the identifier and the digest in a `SignedInfo`. */
+const BEFORE_ID =
+  `<CanonicalizationMethod Algorithm="${REQUIRED.CanonicalizationMethod}"></CanonicalizationMethod>` +
+  `<SignatureMethod Algorithm="${REQUIRED.SignatureMethod}"></SignatureMethod><Reference URI="#`;
+const BEFORE_DIGEST =
+  `"><Transforms><Transform Algorithm="${ENVELOPED}"></Transform>` +
+  `<Transform Algorithm="${REQUIRED.CanonicalizationMethod}"></Transform></Transforms>` +
+  `<DigestMethod Algorithm="${REQUIRED.DigestMethod}"></DigestMethod><DigestValue>`;
+const BEHIND_DIGEST = '</DigestValue></Reference></SignedInfo>';
+
+/** Around those and the other texts in a `Signature`. */
+const SIGNATURE_BEFORE_ID = `<Signature xmlns="${DSIG}"><SignedInfo>${BEFORE_ID}`;
+const BEFORE_VALUE = `${BEHIND_DIGEST}<SignatureValue>`;
+const BEFORE_CERTIFICATE = '</SignatureValue><KeyInfo><X509Data><X509Certificate>';
+const BEHIND_CERTIFICATE = '</X509Certificate></X509Data></KeyInfo></Signature>';
 
 /**
  * The `Signature` element over an element whose exclusive canonical form is `canonical`, and the bytes of its value. It takes a quarter of a
@@ -40,7 +45,7 @@ export function signCanonical(
   const digest = digestOf(canonical);
   const value = sign(
     'sha256',
-    Buffer.from(`<SignedInfo xmlns="${DSIG}">${signedInfoOf(digest, id)}</SignedInfo>`),
+    Buffer.from(`<SignedInfo xmlns="${DSIG}">${BEFORE_ID}${id}${BEFORE_DIGEST}${digest}${BEHIND_DIGEST}`),
     key,
   );
   return { element: writeElement(id, digest, { value, certificate: certificate.der }), value };
@@ -52,11 +57,8 @@ export function signatureElement(canonical: string, id: string, value: Signature
 }
 
 function writeElement(id: string, digest: string, { value, certificate }: SignatureValue): string {
-  return writeSignature(id, {
-    digest,
-    value: value.toString('base64'),
-    certificate: certificate.toString('base64'),
-  });
+  const texts = { digest, value: value.toString('base64'), certificate: certificate.toString('base64') };
+  return piecesOf(id, texts).join('');
 }
 
 function digestOf(canonical: string): string {
@@ -66,13 +68,23 @@ function digestOf(canonical: string): string {
 /** Texts in Base64. */
 type SignatureTexts = { readonly digest: string; readonly value: string; readonly certificate: string };
 
-/** The `Signature` element with these texts. It is its own canonical form. */
-export function writeSignature(id: string, { digest, value, certificate }: SignatureTexts): string {
-  return (
-    `<Signature xmlns="${DSIG}"><SignedInfo>${signedInfoOf(digest, id)}</SignedInfo>` +
-    `<SignatureValue>${value}</SignatureValue><KeyInfo><X509Data>` +
-    `<X509Certificate>${certificate}</X509Certificate></X509Data></KeyInfo></Signature>`
-  );
+/** The `Signature` element with these texts, in pieces. It is its own canonical form. */
+function piecesOf(id: string, { digest, value, certificate }: SignatureTexts): readonly string[] {
+  return [
+    ...[SIGNATURE_BEFORE_ID, id, BEFORE_DIGEST, digest],
+    ...[BEFORE_VALUE, value, BEFORE_CERTIFICATE, certificate, BEHIND_CERTIFICATE],
+  ];
+}
+
+/** Whether a text is the `Signature` element with these texts. None is made of them. */
+export function isSignatureWith(text: string, id: string, texts: SignatureTexts): boolean {
+  let at = 0;
+  for (const piece of piecesOf(id, texts)) {
+    const end = at + piece.length;
+    if (text.slice(at, end) !== piece) return false;
+    at = end;
+  }
+  return at === text.length;
 }
 
 /** The `Signature` element over an element whose exclusive canonical form is `canonical`. */
