@@ -86,6 +86,10 @@ describe('an ordinary signature is recognised by its text', () => {
     assert.ok(isOrdinary(other.replace(/<(\w+)( Algorithm="[^"]*")><\/\1>/g, '<$1$2 />')));
   });
 
+  test('below a root with attributes that are no identifier', () => {
+    assert.ok(isOrdinary(ordinary.replace('<DPS ', '<DPS aid="1" ids="2" ')));
+  });
+
   test('of a note and of an event', () => {
     const tried: readonly (readonly [SignedProfile, string])[] = [
       [NFSE_PROFILE, `<NFSe xmlns="${DPS_NAMESPACE}" versao="1.01"><infNFSe Id="NFS1"><x>1</x></infNFSe></NFSe>`],

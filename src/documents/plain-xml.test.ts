@@ -33,6 +33,7 @@ describe('a plain document', () => {
       '<a><b c="1"></b><b c="2"></b></a>',
     ],
     'attributes in another order': ['<a b="2" a.b="3" a-b="4" a="1"></a>', '<a a="1" a-b="4" a.b="3" b="2"></a>'],
+    'an attribute in single quotes': [`<a b='1'></a>`, '<a b="1"></a>'],
     'attributes in single quotes, with more space': ['<a  b=\'1\'   c=""  ></a>', '<a b="1" c=""></a>'],
     'a namespace behind an attribute': [`<a b="1" xmlns="${NFSE}"></a>`, `<a xmlns="${NFSE}" b="1"></a>`],
     'a namespace declared again': [
@@ -48,6 +49,7 @@ describe('a plain document', () => {
       `<a><b xmlns="${DSIG}"></b><c></c></a>`,
     ],
     'the five entities': ['<a>&amp;&lt;&gt;&quot;&apos;</a>', `<a>&amp;&lt;&gt;"'</a>`],
+    'an entity before and behind an element': ['<a>&quot;<b></b>&apos;</a>', `<a>"<b></b>'</a>`],
     'an entity of an entity': ['<a>&amp;quot;&amp;#65;</a>', '<a>&amp;quot;&amp;#65;</a>'],
     'a text with the beginning of an end of CDATA': ['<a>]] ] "\'=/</a>', '<a>]] ] "\'=/</a>'],
     'characters of every plane': ['<a>é€\ufffd\uf000\ue000😀\u{10ffff}</a>', '<a>é€\ufffd\uf000\ue000😀\u{10ffff}</a>'],
@@ -128,6 +130,7 @@ describe('a document is left to libxml2', () => {
     'a namespace with space': `<a xmlns="${NFSE} "/>`,
     'two namespaces': `<a xmlns="${NFSE}" xmlns="${DSIG}"/>`,
     'an attribute twice': '<a b="1" b="2"></a>',
+    'an attribute twice, with another between': '<a b="1" a="1" b="1"></a>',
     'an attribute twice in an empty root': "<a b='1' b='1'/>",
     'a line end in a tag': '<a\nb="1"/>',
     'a tab in a tag': '<a\tb="1"/>',
@@ -214,6 +217,16 @@ describe('a plain document has limits', () => {
       for (const size of [most + 1, most * 3]) assert.equal(plainOf(Buffer.from(make(size))), undefined, `${size}`);
     });
   }
+
+  test('and what is in canonical form already counts in none', () => {
+    const tags = [`<b c="1"></b>`, `<b c="1" d="2"></b>`, `<b xmlns="${DSIG}" c="1"></b>`, '<b>&amp;&lt;&gt;é</b>'];
+    for (const tag of tags) {
+      assert.ok(
+        isPlain(Buffer.from(`<a>${tag.repeat(300)}</a>`), () => tag),
+        tag,
+      );
+    }
+  });
 });
 
 describe('each character', () => {

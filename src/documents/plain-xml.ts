@@ -165,7 +165,7 @@ function readElement(scan: Scan, outer: string, depth: number): Elemento | undef
   while (isOpen) {
     const piece = readText(scan);
     if (piece === undefined) return undefined;
-    text = text === '' ? piece : text + piece;
+    text += piece;
     if (octets[scan.at + 1] === SLASH) {
       if (!readEndTag(scan, start + 1, nameEnd)) return undefined;
       break;
