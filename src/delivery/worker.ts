@@ -19,7 +19,7 @@ import { createAlarm } from './wake.ts';
 /** A wake-up may be lost with the process that held it; this look catches what it left. */
 const POLL_MS = 1_000;
 /** Between two looks, so that what is issued under load is delivered in batches: a commit a look, not a note. */
-const GATHER_MS = 100;
+const GATHER_MS = 200;
 /** Pause after the database or a bug stopped a delivery. */
 const TROUBLE_MS = 1_000;
 
