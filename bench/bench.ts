@@ -9,6 +9,7 @@ import { benchComparison } from './comparar.ts';
 import { benchCusto } from './custo.ts';
 import { danfseFigures } from './danfse.ts';
 import { DOCUMENTOS, type Documento } from './documents.ts';
+import { benchEndurance } from './endurance.ts';
 import { judgeFigures } from './judge.ts';
 import { measure } from './medir.ts';
 import { countOf, describeOptions, type Options, readOptions } from './options.ts';
@@ -65,9 +66,11 @@ async function benchIssuing(dataDir: string, options: Options): Promise<void> {
     await benchFull(dataDir, { ...common, ...fill, saves: options.graficos });
   } else if (options.perfil) await benchProfile(dataDir, common);
   else if (options.fora !== undefined) await benchOutage(dataDir, common, countOf(options, 'fora'));
+  else if (options.minutos !== undefined)
+    await benchEndurance(dataDir, { ...common, minutes: countOf(options, 'minutos'), saves: options.graficos });
   else if (common.path.isSandbox || common.path.documento !== 'comum') {
     throw new Error(
-      'o piso e a régua são os da nota comum em produção; os outros caminhos se medem com --comparar, --perfil ou --fora.',
+      'o piso e a régua são os da nota comum em produção; os outros caminhos se medem com --comparar, --perfil, --fora ou --minutos.',
     );
   } else {
     const measured = await measure(dataDir, common);

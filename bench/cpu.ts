@@ -13,6 +13,19 @@ export type Part = (typeof PARTS)[number];
 /** Seconds so far. */
 export type CpuTimes = Readonly<Record<Part, number>>;
 
+/** Processes of a service, and of the database under its data folder. */
+export function processesOf(
+  servicePid: number,
+  dataDir: string,
+): { readonly servico: readonly number[]; readonly banco: readonly number[] } {
+  const postmaster = postmasterOf(dataDir);
+  const processes = HAS_THREADS ? readProc() : readPs();
+  const pids = [...processes.keys()];
+  const of = (owner: 'banco' | 'resto') =>
+    pids.filter((pid) => ownerOf(pid, processes, servicePid, postmaster) === owner);
+  return { servico: of('resto'), banco: of('banco') };
+}
+
 /** Clock ticks a second in /proc; Linux has reported 100 to user space on every platform for decades. */
 const TICKS = 100;
 

@@ -25,6 +25,7 @@ const OPTIONS = {
   graficos: { help: 'grava figuras e números em docs/desempenho' },
   perfil: { help: 'onde os dois fios gastam o tempo, por passo; o perfil do V8 custa, e não serve para comparar' },
   fora: { value: 'N', help: 'com o ADN fora do ar enquanto N notas são emitidas' },
+  minutos: { value: 'N', help: 'notas a --ritmo por tanto tempo; a cada dez segundos a memória, o banco e a latência' },
   julgar: { help: 'só o julgamento de uma DPS' },
   danfse: { help: 'só a nota impressa' },
   catalogos: { help: 'só as páginas filtradas dos catálogos' },
@@ -57,7 +58,7 @@ export function readOptions(args: readonly string[]): Options {
 }
 
 /** A whole number from 1 on. Throws in Portuguese. */
-export function countOf(options: Options, name: Usual | 'fora' | 'cheio'): number {
+export function countOf(options: Options, name: Usual | 'fora' | 'cheio' | 'minutos'): number {
   const text = options[name] ?? '';
   if (!/^[1-9]\d{0,7}$/.test(text)) throw new Error(`--${name} pede um número inteiro a partir de 1, e veio ${text}.`);
   return Number(text);

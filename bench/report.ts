@@ -21,12 +21,17 @@ export type Table = { readonly title: string; readonly head: Row; readonly rows:
 
 /** Machine, commit and noise, without which no figure means anything. */
 export function describeConditions(options: WindowOptions, foreign: number): readonly string[] {
-  const [{ model } = { model: '' }, ...others] = cpus();
   const { commit, starts, windows, notes, rate, burst } = options;
   const load = `${starts} partidas com ${windows} janelas de ${notes} notas, ${rate}/s a cada serviço, ${burst} por vez`;
+  const [machine, ...noise] = describeMachine(commit, foreign);
+  return [machine!, `${load}; ${noise.join('; ')}`];
+}
+
+export function describeMachine(commit: string, foreign: number): readonly string[] {
+  const [{ model } = { model: '' }, ...others] = cpus();
   return [
     `commit ${commit}, ${new Date().toISOString().slice(0, 10)}; Node ${process.versions.node}, ${process.platform}; ${model.trim()}, ${others.length + 1} processadores`,
-    `${load}; outros programas tiveram ${(foreign * 100).toFixed(0)} % do tempo de processador gasto`,
+    `outros programas tiveram ${(foreign * 100).toFixed(0)} % do tempo de processador gasto`,
     ...(HAS_THREADS
       ? []
       : ['sem /proc, o tempo é o que o ps conta de processos inteiros, e os fios não se distinguem']),
@@ -196,13 +201,13 @@ export function saveComparison(
   writeTables(name, tables, conditions);
 }
 
-function writeDrawing(name: string, drawing: Parameters<typeof drawBars>[0]): void {
+export function writeDrawing(name: string, drawing: Parameters<typeof drawBars>[0]): void {
   mkdirSync(FOLDER, { recursive: true });
   writeFileSync(path.join(FOLDER, `${name}.svg`), drawBars(drawing));
 }
 
 /** The tables stand in the page between two marks. */
-function writeTables(name: string, tables: readonly Table[], conditions: readonly string[]): void {
+export function writeTables(name: string, tables: readonly Table[], conditions: readonly string[]): void {
   const file = path.join(FOLDER, 'README.md');
   const page = readFileSync(file, 'utf8');
   const [start, end] = [`<!-- ${name} -->`, `<!-- fim de ${name} -->`];

@@ -71,23 +71,32 @@ export type Side = {
   end(): Promise<void>;
 };
 
+/** The service of a tree. */
+export type ServiceSide = Side & {
+  /** One more generator: it makes its documents while another one sends. */
+  openSender(firstNumber: number): Sender;
+};
+
 /** `firstNumber`: of the documents; a place must not get one twice. `env`: more of it, for the service. */
 export async function openSide(
   { tree, dataDir, providers }: Place,
   { isSandbox }: Path,
   firstNumber: number,
   env: NodeJS.ProcessEnv = {},
-): Promise<Side> {
+): Promise<ServiceSide> {
   const service = await startService({ NFSE_DATA_DIR: dataDir, ...env }, tree);
   const slug = isSandbox ? SANDBOX : SLUG;
   const where = { ...addressOf(service.address), path: `/${slug}/api/v1/nfse/v101` };
-  const sender = startSender({ ...where, providers, isSigned: !isSandbox, firstNumber });
+  const openSender = (first: number): Sender =>
+    startSender({ ...where, providers, isSigned: !isSandbox, firstNumber: first });
+  const sender = openSender(firstNumber);
   const address = `${service.address}/${slug}`;
   return {
     pid: service.pid,
     address,
     dataDir,
     sender,
+    openSender,
     waitAuthorised: ({ lastKeys }) => waitAuthorised(address, lastKeys),
     end: async () => {
       await sender.end();
