@@ -15,6 +15,7 @@ import { measure } from './medir.ts';
 import { countOf, describeOptions, type Options, readOptions } from './options.ts';
 import { benchOutage } from './outage.ts';
 import { benchProfile } from './profile.ts';
+import { benchReads } from './reads.ts';
 import { describeConditions, printMeasured, saveMeasured } from './report.ts';
 import type { Path } from './scene.ts';
 import { printRows } from './tables.ts';
@@ -66,11 +67,14 @@ async function benchIssuing(dataDir: string, options: Options): Promise<void> {
     await benchFull(dataDir, { ...common, ...fill, saves: options.graficos });
   } else if (options.perfil) await benchProfile(dataDir, common);
   else if (options.fora !== undefined) await benchOutage(dataDir, common, countOf(options, 'fora'));
-  else if (options.minutos !== undefined)
+  else if (options.leituras !== undefined) {
+    const [total, seconds] = [countOf(options, 'leituras'), countOf(options, 'segundos')];
+    await benchReads(dataDir, { ...common, total, seconds });
+  } else if (options.minutos !== undefined)
     await benchEndurance(dataDir, { ...common, minutes: countOf(options, 'minutos'), saves: options.graficos });
   else if (common.path.isSandbox || common.path.documento !== 'comum') {
     throw new Error(
-      'o piso e a régua são os da nota comum em produção; os outros caminhos se medem com --comparar, --perfil, --fora ou --minutos.',
+      'o piso e a régua são os da nota comum em produção; os outros caminhos se medem com --comparar, --perfil, --fora, --minutos ou --leituras.',
     );
   } else {
     const measured = await measure(dataDir, common);

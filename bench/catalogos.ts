@@ -1,14 +1,16 @@
 /**
  * `npm run bench -- --catalogos`: filtered pages of the catalogs, asked over HTTP by another process, beside what the same
- * machine does with nothing behind the port. Run as its own program it is that process: see {@link AskOrder}.
+ * machine does with nothing behind the port. Run as its own program it is a server with nothing behind it.
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
-import { type AddressInfo, connect } from 'node:net';
+import type { AddressInfo } from 'node:net';
 import path from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { run, startService } from '../scripts/stage.ts';
 import { municipios, nbsList, servicos } from '../src/fiscal/catalogs/catalogs.ts';
+import { type AskOrder, askMeasured, micros, placeOf } from './asker.ts';
 import { cpuSecondsOfProcess } from './cpu.ts';
 import { printRows, type Row } from './tables.ts';
 
@@ -18,28 +20,6 @@ const LIST_SEEN_MS = 3_000;
 const BASE = '/integracao/api/v1/catalogo';
 
 export type CatalogoOptions = { readonly connections: number; readonly seconds: number };
-
-/** Each connection asks one path after the other, from a place of its own. */
-type AskOrder = {
-  readonly host: string;
-  readonly port: number;
-  readonly connections: number;
-  readonly warmupMs: number;
-  readonly measureMs: number;
-  readonly paths: readonly string[];
-};
-
-type AskResult = {
-  readonly answers: number;
-  readonly seconds: number;
-  readonly failures: number;
-  readonly firstFailure: string | undefined;
-  /** Bytes of heads and bodies. */
-  readonly bytes: number;
-  readonly p50: number;
-  readonly p99: number;
-  readonly cpu: number;
-};
 
 /** What a screen asks while somebody types and turns pages: a few hundred different questions, again and again. */
 function usualPaths(): readonly string[] {
@@ -105,51 +85,28 @@ async function registerList(dataDir: string): Promise<void> {
   await writeFile(file, `${head}\n${lines.join('\n')}\n`);
   await run(['servicos', 'importar', file, '--municipio', 'integracao'], { NFSE_DATA_DIR: dataDir });
   // What a process remembers of a municipality is forgotten within seconds.
-  await sleep(LIST_SEEN_MS);
+  await pause(LIST_SEEN_MS);
 }
 
 function addressOf(question: string): string {
   return `${BASE}/${question}`;
 }
 
-function placeOf(address: string): { readonly host: string; readonly port: number } {
-  const { hostname, port } = new URL(address);
-  return { host: hostname, port: Number(port) };
-}
-
-/** The asker in its own process; `cpu`: seconds that the asked has used so far. */
-function measured(order: AskOrder, cpu: () => number): Promise<readonly Row[]> {
-  const asker = fork(import.meta.filename, { env: process.env });
-  asker.send(order);
-  let [before, after] = [0, 0];
-  return new Promise((resolve, reject) => {
-    asker.on('message', (message) => {
-      if (message === 'measuring') before = cpu();
-      else if (message === 'measured') after = cpu();
-      else resolve(rowsOf(message as AskResult, after - before));
-    });
-    asker.on('error', reject);
-    asker.on('exit', (code) => code === 0 || reject(new Error(`the asker ended with ${code}`)));
-  });
-}
-
-function rowsOf({ answers, seconds, failures, firstFailure, bytes, p50, p99, cpu }: AskResult, asked: number): Row[] {
-  if (failures > 0) throw new Error(`${failures} questions were not answered; first: ${firstFailure}`);
+/** `cpuSoFar`: seconds that the asked has used. */
+async function measured(order: AskOrder, cpuSoFar: () => number): Promise<readonly Row[]> {
+  const { result, before, after } = await askMeasured(order, cpuSoFar);
+  const { answers, seconds, bytes, p50, p99, cpu } = result;
   return [
     ['  respostas por segundo', (answers / seconds).toFixed(0)],
     ['  latência p50 / p99', `${p50.toFixed(2)} / ${p99.toFixed(2)} ms`],
     ['  tamanho médio da resposta', `${(bytes / answers).toFixed(0)} bytes`],
-    ['  CPU por resposta: servidor, gerador de carga', `${micros(asked, answers)}, ${micros(cpu, answers)}`],
+    ['  CPU por resposta: servidor, gerador de carga', `${micros(after - before, answers)}, ${micros(cpu, answers)}`],
   ];
-}
-
-function micros(cpuSeconds: number, answers: number): string {
-  return `${((cpuSeconds / answers) * 1e6).toFixed(0)} µs`;
 }
 
 /** Nothing but what Node itself does with a request, in a process of its own. */
 async function bareServer(order: Omit<AskOrder, 'host' | 'port' | 'paths'>): Promise<readonly Row[]> {
-  const server = fork(import.meta.filename, ['servir'], { env: process.env });
+  const server = fork(import.meta.filename, { env: process.env });
   try {
     const port = await new Promise<number>((resolve) =>
       server.once('message', (message) => resolve(message as number)),
@@ -176,98 +133,4 @@ function serveBare(): void {
   server.listen(0, '127.0.0.1', () => process.send!((server.address() as AddressInfo).port));
 }
 
-async function askAll(order: AskOrder): Promise<void> {
-  const state = {
-    measuring: false,
-    ended: false,
-    bytes: 0,
-    failures: 0,
-    firstFailure: undefined as string | undefined,
-  };
-  const latencies: number[] = [];
-  const record = (ms: number, status: string, length: number, answer: () => string): void => {
-    if (status !== '200') {
-      state.failures += 1;
-      state.firstFailure ??= answer();
-    } else if (state.measuring) {
-      latencies.push(ms);
-      state.bytes += length;
-    }
-  };
-  const stride = Math.ceil(order.paths.length / order.connections);
-  const connections = Array.from({ length: order.connections }, (_, place) =>
-    askOn(order, place * stride, () => state.ended, record),
-  );
-  await sleep(order.warmupMs);
-  process.send!('measuring');
-  state.measuring = true;
-  const cpuBefore = process.cpuUsage();
-  const began = performance.now();
-  await sleep(order.measureMs);
-  state.measuring = false;
-  const seconds = (performance.now() - began) / 1000;
-  const cpu = process.cpuUsage(cpuBefore);
-  process.send!('measured');
-  state.ended = true;
-  await Promise.all(connections);
-  latencies.sort((one, other) => one - other);
-  const at = (share: number): number => latencies[Math.floor(latencies.length * share)] ?? 0;
-  const { bytes, failures, firstFailure } = state;
-  const used = (cpu.user + cpu.system) / 1e6;
-  const answers = latencies.length;
-  const result: AskResult = { answers, seconds, failures, firstFailure, bytes, p50: at(0.5), p99: at(0.99), cpu: used };
-  process.send!(result, () => process.disconnect?.());
-}
-
-function sleep(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
-}
-
-/** One connection: writes a question, waits for the whole answer, writes the next. */
-function askOn(
-  { host, port, paths }: AskOrder,
-  first: number,
-  isOver: () => boolean,
-  record: (ms: number, status: string, length: number, answer: () => string) => void,
-): Promise<void> {
-  const questions = paths.map((path) => Buffer.from(`GET ${path} HTTP/1.1\r\nHost: ${host}:${port}\r\n\r\n`));
-  return new Promise((resolve, reject) => {
-    const socket = connect(port, host);
-    socket.setNoDelay(true);
-    let [next, sentAt, have, want] = [first, 0, 0, -1];
-    let head: Buffer | undefined;
-    const send = (): void => {
-      if (isOver()) {
-        socket.destroy();
-        resolve();
-        return;
-      }
-      sentAt = performance.now();
-      socket.write(questions[next++ % questions.length]!);
-    };
-    socket.on('connect', send);
-    socket.on('error', reject);
-    socket.on('data', (chunk: Buffer) => {
-      have += chunk.length;
-      if (want < 0) {
-        head = head === undefined ? chunk : Buffer.concat([head, chunk]);
-        const end = head.indexOf('\r\n\r\n');
-        if (end < 0) return;
-        const length = /content-length: (\d+)/i.exec(head.toString('latin1', 0, end));
-        want = end + 4 + Number(length?.[1] ?? Number.NaN);
-      }
-      if (have < want) return;
-      const answer = head!;
-      record(performance.now() - sentAt, answer.toString('latin1', 9, 12), have, () => answer.toString('utf8'));
-      head = undefined;
-      have = 0;
-      want = -1;
-      send();
-    });
-  });
-}
-
-if (import.meta.main) {
-  if (process.argv[2] === 'servir') serveBare();
-  else process.once('message', (order) => void askAll(order as AskOrder));
-}
+if (import.meta.main) serveBare();

@@ -26,10 +26,14 @@ const OPTIONS = {
   perfil: { help: 'onde os dois fios gastam o tempo, por passo; o perfil do V8 custa, e não serve para comparar' },
   fora: { value: 'N', help: 'com o ADN fora do ar enquanto N notas são emitidas' },
   minutos: { value: 'N', help: 'notas a --ritmo por tanto tempo; a cada dez segundos a memória, o banco e a latência' },
+  leituras: {
+    value: 'N',
+    help: 'N notas, lidas pela chave, pelos eventos e impressas, com o serviço sozinho num processador',
+  },
   julgar: { help: 'só o julgamento de uma DPS' },
   danfse: { help: 'só a nota impressa' },
   catalogos: { help: 'só as páginas filtradas dos catálogos' },
-  segundos: { value: 'N', usual: '15', help: 'com --catalogos: duração de cada medida' },
+  segundos: { value: 'N', usual: '15', help: 'com --catalogos e --leituras: duração de cada medida' },
   custo: { help: 'os pedidos mais caros, e o que cada um toma do fio que atende' },
   so: { value: 'TEXTO', help: 'com --custo: só os que têm TEXTO no nome' },
   help: { help: 'mostra esta ajuda' },
@@ -58,7 +62,7 @@ export function readOptions(args: readonly string[]): Options {
 }
 
 /** A whole number from 1 on. Throws in Portuguese. */
-export function countOf(options: Options, name: Usual | 'fora' | 'cheio' | 'minutos'): number {
+export function countOf(options: Options, name: Usual | 'fora' | 'cheio' | 'minutos' | 'leituras'): number {
   const text = options[name] ?? '';
   if (!/^[1-9]\d{0,7}$/.test(text)) throw new Error(`--${name} pede um número inteiro a partir de 1, e veio ${text}.`);
   return Number(text);

@@ -1,0 +1,157 @@
+/**
+ * Asks over HTTP from another process, each connection one path after the other: what is read, at the end of its tether. Run as its own
+ * program it is that process.
+ */
+import { fork } from 'node:child_process';
+import { connect } from 'node:net';
+
+/** Each connection asks one path after the other, from a place of its own. */
+export type AskOrder = {
+  readonly host: string;
+  readonly port: number;
+  readonly connections: number;
+  readonly warmupMs: number;
+  readonly measureMs: number;
+  readonly paths: readonly string[];
+};
+
+export type AskResult = {
+  readonly answers: number;
+  readonly seconds: number;
+  readonly failures: number;
+  readonly firstFailure: string | undefined;
+  /** Bytes of heads and bodies. */
+  readonly bytes: number;
+  /** Milliseconds. */
+  readonly p50: number;
+  readonly p99: number;
+  /** Seconds of the processor that the asker itself used. */
+  readonly cpu: number;
+};
+
+/** The asker in its own process. `look`: what the asked has used so far, seen as the measure begins and as it ends. */
+export function askMeasured<Look>(
+  order: AskOrder,
+  look: () => Look,
+): Promise<{ readonly result: AskResult; readonly before: Look; readonly after: Look }> {
+  const asker = fork(import.meta.filename, { env: process.env });
+  asker.send(order);
+  let [before, after] = [look(), look()];
+  return new Promise((resolve, reject) => {
+    asker.on('message', (message) => {
+      if (message === 'measuring') before = look();
+      else if (message === 'measured') after = look();
+      else {
+        const result = message as AskResult;
+        const { failures, firstFailure } = result;
+        if (failures === 0) resolve({ result, before, after });
+        else reject(new Error(`${failures} perguntas ficaram sem resposta; a primeira: ${firstFailure}`));
+      }
+    });
+    asker.on('error', reject);
+    asker.on('exit', (code) => code === 0 || reject(new Error(`um processo da medida terminou (${code})`)));
+  });
+}
+
+/** Where a service answers. */
+export function placeOf(address: string): Pick<AskOrder, 'host' | 'port'> {
+  const { hostname, port } = new URL(address);
+  return { host: hostname, port: Number(port) };
+}
+
+/** Microseconds an answer. */
+export function micros(cpuSeconds: number, answers: number): string {
+  return `${((cpuSeconds / answers) * 1e6).toFixed(0)} µs`;
+}
+
+async function askAll(order: AskOrder): Promise<void> {
+  const state = {
+    measuring: false,
+    ended: false,
+    bytes: 0,
+    failures: 0,
+    firstFailure: undefined as string | undefined,
+  };
+  const latencies: number[] = [];
+  const record = (ms: number, status: string, length: number, answer: () => string): void => {
+    if (status !== '200') {
+      state.failures += 1;
+      state.firstFailure ??= answer();
+    } else if (state.measuring) {
+      latencies.push(ms);
+      state.bytes += length;
+    }
+  };
+  const stride = Math.ceil(order.paths.length / order.connections);
+  const connections = Array.from({ length: order.connections }, (_, place) =>
+    askOn(order, place * stride, () => state.ended, record),
+  );
+  await sleep(order.warmupMs);
+  process.send!('measuring');
+  state.measuring = true;
+  const cpuBefore = process.cpuUsage();
+  const began = performance.now();
+  await sleep(order.measureMs);
+  state.measuring = false;
+  const seconds = (performance.now() - began) / 1000;
+  const cpu = process.cpuUsage(cpuBefore);
+  process.send!('measured');
+  state.ended = true;
+  await Promise.all(connections);
+  latencies.sort((one, other) => one - other);
+  const at = (share: number): number => latencies[Math.floor(latencies.length * share)] ?? 0;
+  const { bytes, failures, firstFailure } = state;
+  const used = (cpu.user + cpu.system) / 1e6;
+  const answers = latencies.length;
+  const result: AskResult = { answers, seconds, failures, firstFailure, bytes, p50: at(0.5), p99: at(0.99), cpu: used };
+  process.send!(result, () => process.disconnect?.());
+}
+
+function sleep(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}
+
+/** One connection: writes a question, waits for the whole answer, writes the next. */
+function askOn(
+  { host, port, paths }: AskOrder,
+  first: number,
+  isOver: () => boolean,
+  record: (ms: number, status: string, length: number, answer: () => string) => void,
+): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const socket = connect(port, host);
+    socket.setNoDelay(true);
+    let [next, sentAt, have, want] = [first, 0, 0, -1];
+    let head: Buffer | undefined;
+    const send = (): void => {
+      if (isOver()) {
+        socket.destroy();
+        resolve();
+        return;
+      }
+      sentAt = performance.now();
+      socket.write(`GET ${paths[next++ % paths.length]!} HTTP/1.1\r\nHost: ${host}:${port}\r\n\r\n`);
+    };
+    socket.on('connect', send);
+    socket.on('error', reject);
+    socket.on('data', (chunk: Buffer) => {
+      have += chunk.length;
+      if (want < 0) {
+        head = head === undefined ? chunk : Buffer.concat([head, chunk]);
+        const end = head.indexOf('\r\n\r\n');
+        if (end < 0) return;
+        const length = /content-length: (\d+)/i.exec(head.toString('latin1', 0, end));
+        want = end + 4 + Number(length?.[1] ?? Number.NaN);
+      }
+      if (have < want) return;
+      const answer = head!;
+      record(performance.now() - sentAt, answer.toString('latin1', 9, 12), have, () => answer.toString('utf8'));
+      head = undefined;
+      have = 0;
+      want = -1;
+      send();
+    });
+  });
+}
+
+if (import.meta.main) process.once('message', (order) => void askAll(order as AskOrder));
