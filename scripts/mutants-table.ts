@@ -61,6 +61,11 @@ export const EQUIVALENT: Readonly<Record<string, readonly (readonly [changed: st
     ['if (false) scan.at += 1', 'a tag without attributes is read as one with attributes, and has none'],
     ['children = false', 'a new list of nothing instead of the old one'],
     ['key = (0 + 1)', 'no name is found in the table, and each is read from the text'],
+    ['one.name <= other.name', 'no attribute is there twice'],
+    ['let hasReferences = true', 'a text without references has none to resolve'],
+    ['if (true) hasReferences', 'a text without references has none to resolve'],
+    ['-(1 + 1) : 1', 'the sign alone counts'],
+    ['-1 : (1 + 1)', 'the sign alone counts'],
   ],
   'src/documents/signature-parts.ts': [["base.replace(/\\/Signature/, '')", 'only the end of the path has that name']],
   'src/documents/signature-shape.ts': [
