@@ -62,6 +62,8 @@ export const EQUIVALENT: Readonly<Record<string, readonly (readonly [changed: st
     ['children = false', 'a new list of nothing instead of the old one'],
     ['key = (0 + 1)', 'no name is found in the table, and each is read from the text'],
     ['one.name <= other.name', 'no attribute is there twice'],
+    ["if (false) return ''", 'a slice of nothing is nothing'],
+    ['first <= OF_TWO', 'no character begins with that octet'],
     ['let hasReferences = true', 'a text without references has none to resolve'],
     ['if (true) hasReferences', 'a text without references has none to resolve'],
     ['-(1 + 1) : 1', 'the sign alone counts'],

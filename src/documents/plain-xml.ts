@@ -223,7 +223,8 @@ function readTag(scan: Scan, element: string, outer: string): Tag | undefined {
       isCanonical = false;
       break;
     }
-    const attribute = readAttribute(scan);
+    // Each is compared with those before it, so there must be few of them.
+    const attribute = attributes.length === ATTRIBUTES_MAX ? undefined : readAttribute(scan);
     if (attribute === undefined) return undefined;
     const { name, value } = attribute;
     if (scan.at - from > name.length + value.length + ' =""'.length || octets[scan.at - 1] === APOSTROPHE) {
@@ -242,7 +243,7 @@ function readTag(scan: Scan, element: string, outer: string): Tag | undefined {
   }
   const isOpen = octets[scan.at] !== SLASH;
   if (!isOpen) scan.at += 1;
-  if (octets[scan.at] !== GREATER || attributes.length > ATTRIBUTES_MAX) return undefined;
+  if (octets[scan.at] !== GREATER) return undefined;
   scan.at += 1;
   const namespace = declared ?? outer;
   if (!isCanonical || !isOpen) {
