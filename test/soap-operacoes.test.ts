@@ -201,7 +201,7 @@ describe(`the operations of seed ${SEED}`, () => {
     };
     const storedNfse = async (chave: string): Promise<{ rows: { nfse: Buffer }[] }> => {
       const row = await store.notas.findByChave(tenant, chave);
-      return { rows: row === undefined ? [] : [{ nfse: row.nfse }] };
+      return { rows: row === undefined ? [] : [{ nfse: Buffer.from(row.nfse) }] };
     };
     for (let from = 0; from < drawn.length; from += AT_A_TIME) {
       await Promise.all(drawn.slice(from, from + AT_A_TIME).map(compare));

@@ -127,10 +127,13 @@ export function notaMove(from: NotaEstado | undefined, on: NotaTrigger): NotaMov
   return moveFrom<NotaMove>(NOTA_MOVES, from, on);
 }
 
-/** States of a note of which the ADN has decided nothing: what is registered on it waits. */
-export const RASCUNHOS = (Object.keys(NOTA_ESTADOS) as NotaEstado[]).filter(
-  (estado) => NOTA_ESTADOS[estado].chave_acesso_provisoria && !NOTA_ESTADOS[estado].rests,
+/** States of a note that was not authorised: the DPS is shown of it. */
+export const PROVISORIOS = (Object.keys(NOTA_ESTADOS) as NotaEstado[]).filter(
+  (estado) => NOTA_ESTADOS[estado].chave_acesso_provisoria,
 );
+
+/** States of a note of which the ADN has decided nothing: what is registered on it waits. */
+export const RASCUNHOS = PROVISORIOS.filter((estado) => !NOTA_ESTADOS[estado].rests);
 
 /** States from which a nota goes nowhere: what replaces it need not wait for it. */
 export const NOTA_FINAIS = finalStates<NotaMove>(NOTA_MOVES);

@@ -29,11 +29,11 @@ export async function danfseOfNota(
     const proxima = rests ? undefined : proximaDaNota(row, now());
     return { faults: [whyNoDanfse(row, proxima !== undefined)], proxima };
   }
-  if (estado !== 'cancelada') return { pdf: renderDanfse(nfse) };
+  if (estado !== 'cancelada') return { pdf: renderDanfse(Buffer.from(nfse)) };
   const substitutions = await store.eventos.listOf(tenant, chave, { codigo: SUBSTITUICAO });
   const wasReplaced = substitutions!.some((evento) => evento.estado === 'processado');
   const situacao: SituacaoImpressa = wasReplaced ? 'substituida' : 'cancelada';
-  return { pdf: renderDanfse(nfse, situacao) };
+  return { pdf: renderDanfse(Buffer.from(nfse), situacao) };
 }
 
 const SUBSTITUICAO = tipoNamed('cancelamento_por_substituicao')!.codigo;

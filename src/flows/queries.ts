@@ -92,7 +92,7 @@ const PARTIES: Audience = {
 
 /** Documents of those who may read a note by its DPS: of the three parties, those that have one in Brazil. */
 function partiesOf({ nfse }: NotaRow): readonly string[] {
-  const reading = readXml(nfse);
+  const reading = readXml(Buffer.from(nfse));
   if ('fault' in reading) throw new Error('a note that we wrote does not read');
   const infDps = childOf(childOf(childOf(reading.root, 'infNFSe'), 'DPS'), 'infDPS');
   return ['prest', 'toma', 'interm'].flatMap((name) => {
@@ -170,13 +170,12 @@ function notaOf(row: NotaRow, at: (instant: Date) => string) {
 
 /** The DPS that was sent; of a JSON body, the DPS that it became (D-43). */
 function sentDps({ recebido, nfse }: NotaRow): string {
-  return isJson(recebido) ? declarationIn(nfse.toString('utf8')) : decodeXml(recebido);
+  return isJson(recebido!) ? declarationIn(nfse) : decodeXml(recebido!);
 }
 
 /** The note as the national environment holds it: signed by the municipality, where it was. */
 function authorizedNfse({ nfse, assinatura, certificado_der }: NotaRow): string {
-  const text = nfse.toString('utf8');
-  if (assinatura === null || certificado_der === null) return text;
-  const { canonical, id } = signedPartOf(text);
-  return withSignature(text, signatureElement(canonical, id, { value: assinatura, certificate: certificado_der }));
+  if (assinatura === null || certificado_der === null) return nfse;
+  const { canonical, id } = signedPartOf(nfse);
+  return withSignature(nfse, signatureElement(canonical, id, { value: assinatura, certificate: certificado_der }));
 }

@@ -306,7 +306,7 @@ async function judgeSubstituta(
     const what = substituta.estado === 'recusada' ? 'foi recusada pelo ADN, ou retirada' : 'está cancelada';
     return fault(`A nota de ${campo} ${what}, e não substitui outra. Emita uma nova substituta, com o grupo subst.`);
   }
-  const inSubstituta = readOwnNote(substituta.nfse);
+  const inSubstituta = readOwnNote(Buffer.from(substituta.nfse));
   const [substitui, motivo] = ['chSubstda', 'cMotivo'].map((name) => inSubstituta(`DPS/infDPS/subst/${name}`));
   const declared = campos.codigo_motivo_cancelamento;
   if (substitui === nota.chave_acesso && declared === motivo) {

@@ -2,7 +2,7 @@
  * The documents of a note: what was received, and the NFS-e. Both stand whole in their row where a note is stored, and some days after its
  * end compressed together (D-370). They leave the store whole, in whatever form they stand.
  */
-import { RASCUNHOS } from '../fiscal/nota.ts';
+import { type NotaEstado, PROVISORIOS, RASCUNHOS } from '../fiscal/nota.ts';
 import { type Db, ONE_BY_ONE, runTransaction } from './open.ts';
 import { type Certificado, DICIONARIO, holdsPapers, openPacote, packPapers } from './pacote.ts';
 import type { PoolClient } from './pg.ts';
@@ -14,6 +14,10 @@ import { quoteWords, unnestRows } from './sql.ts';
 export const NFSE = 'd.nfse, d.pacote, d.dicionario';
 /** Of `documentos d`, for {@link withPapers}; $1 is the tenant. */
 export const PAPERS = `${NFSE}, d.recebido,
+  (select c.der from certificados c where c.tenant = $1 and c.impressao = d.certificado) as certificado_recebido`;
+/** Of `notas n` and its `documentos d`, for {@link withShown}: text where it is text, since bytes come as twice as many digits. */
+export const SHOWN = `convert_from(d.nfse, 'UTF8') as nfse, d.pacote, d.dicionario,
+  case when n.estado in (${quoteWords(PROVISORIOS)}) then d.recebido end as recebido,
   (select c.der from certificados c where c.tenant = $1 and c.impressao = d.certificado) as certificado_recebido`;
 /** Of `documentos d`: the text of a note in which its parties are searched, or of a compressed one what {@link partesOf} keeps of it. */
 export const SEARCHED = "coalesce(d.partes, convert_from(d.nfse, 'UTF8'))";
@@ -29,6 +33,9 @@ export type PapersColumns = NfseColumns & {
   readonly recebido: Buffer | null;
   readonly certificado_recebido: Buffer | null;
 };
+
+/** A row with {@link SHOWN}. */
+export type ShownColumns = Omit<PapersColumns, 'nfse'> & { readonly nfse: string | null };
 
 type Papers = { readonly recebido: Buffer; readonly nfse: Buffer };
 
@@ -50,6 +57,24 @@ export function withPapers<Row extends PapersColumns>(row: Row, nota: string): O
     return { recebido: received(certificado_recebido), nfse: inside };
   });
   return { ...others, ...papers };
+}
+
+/** What is shown of a note: of an authorised one the NFS-e, of any other the received bytes as well. */
+type Shown = { readonly nfse: string; readonly recebido: Buffer | null };
+
+/** The row with what is shown of its note. */
+export function withShown<Row extends ShownColumns & { readonly estado: NotaEstado }>(
+  row: Row,
+  nota: string,
+): Omit<Row, keyof ShownColumns> & Shown {
+  const { nfse, recebido, pacote, dicionario, certificado_recebido, ...others } = row;
+  if (nfse !== null) return { ...others, nfse, recebido };
+  const shown = opened(nota, (): Shown => {
+    const { received, nfse: inside } = openPacote(pacote!, dicionario!);
+    const isShown = PROVISORIOS.includes(row.estado);
+    return { recebido: isShown ? received(certificado_recebido) : null, nfse: inside.toString('utf8') };
+  });
+  return { ...others, ...shown };
 }
 
 function opened<Document>(nota: string, open: () => Document): Document {

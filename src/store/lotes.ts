@@ -36,6 +36,7 @@ type LoteRow = {
 
 /** A note as the answers of the model are made of it. */
 export type NotaDoPorto = Pick<NotaRow, OfNota | 'prestador_cpf_cnpj' | 'tomador_cpf_cnpj'> & {
+  readonly nfse: Buffer;
   /** Of the event that cancelled it: its type, what it says, and of a plain cancellation the request as it was received. */
   readonly cancelamento_tipo: string | null;
   readonly cancelamento_campos: Readonly<Record<string, string>> | null;
@@ -60,8 +61,7 @@ type OfNota =
   | 'estado'
   | 'data_emissao'
   | 'data_cancelamento'
-  | 'mensagem_retorno'
-  | 'nfse';
+  | 'mensagem_retorno';
 
 /** An RPS by its identification: waiting in a lot, refused with it, or a note. */
 type RpsRow = { readonly situacao: LoteSituacao; readonly nota: NotaDoPorto | undefined };

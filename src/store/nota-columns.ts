@@ -3,7 +3,7 @@
  * rows the types, the insert and the reading are made. State, due date and claim are set by the statements that move a note.
  */
 import type { NotaEstado } from '../fiscal/nota.ts';
-import { PAPERS, type PapersColumns } from './documentos.ts';
+import { SHOWN, type ShownColumns } from './documentos.ts';
 import { dropNul } from './open.ts';
 import { planOnce } from './planned.ts';
 import { type ArrayColumn, unnestRows } from './sql.ts';
@@ -86,8 +86,9 @@ export type NotaRow = { readonly [Each in Name]: ReadOf<Columns[Each]> } & {
   readonly data_autorizacao: Date | null;
   readonly data_cancelamento: Date | null;
   readonly mensagem_retorno: string | null;
-  readonly recebido: Buffer;
-  readonly nfse: Buffer;
+  /** What was received; null where the note was authorised, and is shown in its place. */
+  readonly recebido: Buffer | null;
+  readonly nfse: string;
   /** When it wants attention; null at rest. */
   readonly due_at: Date | null;
   /** Who has it; null when nobody does. */
@@ -102,12 +103,12 @@ const ROWS = Object.entries(COLUMNS) as [Name, Column<NotaNova[Name], unknown>][
 const SELECTED = ROWS.map(([name, { readsText }]) => (readsText ? `n.${name}::text` : `n.${name}`)).join(', ');
 
 /** A nota as its row has it. */
-export type StoredNota = Omit<NotaRow, keyof PapersColumns> & PapersColumns;
+export type StoredNota = Omit<NotaRow, keyof ShownColumns> & ShownColumns;
 
 /** The text of a reading of notas, one a value ($2) of a column that is unique among those of the `condition`. */
 export function selectNotas(column: Name, condition = 'true'): string {
   return `select n.id, n.estado, n.numero_dps, n.prestador_cpf_cnpj, n.data_autorizacao, n.data_cancelamento,
-      n.mensagem_retorno, n.due_at, n.claims, n.assinatura, ${SELECTED}, ${PAPERS},
+      n.mensagem_retorno, n.due_at, n.claims, n.assinatura, ${SELECTED}, ${SHOWN},
       (select c.der from certificados c where c.tenant = $1 and c.impressao = n.certificado) as certificado_der
     from unnest($2::text[]) as x (valor) join notas n on n.tenant = $1 and n.${column} = x.valor and ${condition}
       join documentos d on d.tenant = $1 and d.nota = n.id

@@ -12,7 +12,7 @@ import { type Db, dropNul, ONE_BY_ONE, runPipeline, type TransactionOptions, wri
 import { type Planned, planOnce } from './planned.ts';
 
 /** The bytes that came, and the note without the group that was missing. */
-export type NotaRetida = Pick<NotaRow, 'id' | 'chave_acesso' | 'recebido' | 'nfse'>;
+export type NotaRetida = Pick<NotaRow, 'id' | 'chave_acesso'> & { readonly recebido: Buffer; readonly nfse: Buffer };
 
 /** What a table made of a nota: its whole document, the reason for which it ends, or the one for which it goes on waiting. */
 export type SaidaDeRetida = { readonly id: string } & (

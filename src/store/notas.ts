@@ -3,7 +3,7 @@ import type { NotaEstado, NotaTrigger } from '../fiscal/nota.ts';
 import { batchLookups } from './batch-lookups.ts';
 import { type Announce, notaClaims } from './claim-notas.ts';
 import { type Step, trailReader } from './claims.ts';
-import { PAPERS, type PapersColumns, withPapers } from './documentos.ts';
+import { PAPERS, type PapersColumns, withPapers, withShown } from './documentos.ts';
 import { notaIssuing } from './issue-notas.ts';
 import { type NotaRow, type StoredNota, selectNotas } from './nota-columns.ts';
 import { nextNumbers } from './numeracao.ts';
@@ -55,7 +55,7 @@ function notaReader(pool: Db, ...by: Parameters<typeof selectNotas>) {
   });
   return async (tenant: string, value: string): Promise<NotaRow | undefined> => {
     const row = await find(tenant, value);
-    return row && withPapers(row, row.chave_acesso);
+    return row && withShown(row, row.chave_acesso);
   };
 }
 
