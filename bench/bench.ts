@@ -69,7 +69,7 @@ async function benchIssuing(dataDir: string, options: Options): Promise<void> {
   else if (options.fora !== undefined) await benchOutage(dataDir, common, countOf(options, 'fora'));
   else if (options.leituras !== undefined) {
     const [total, seconds] = [countOf(options, 'leituras'), countOf(options, 'segundos')];
-    await benchReads(dataDir, { ...common, total, seconds });
+    await benchReads(dataDir, { ...common, total, seconds, saves: options.graficos });
   } else if (options.minutos !== undefined)
     await benchEndurance(dataDir, { ...common, minutes: countOf(options, 'minutos'), saves: options.graficos });
   else if (common.path.isSandbox || common.path.documento !== 'comum') {

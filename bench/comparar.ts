@@ -6,7 +6,7 @@
 import path from 'node:path';
 import { ROOT, type Tree } from '../scripts/stage.ts';
 import { checkOut, git } from './commit.ts';
-import { type CpuTimes, cpuTimesOf, HAS_THREADS, machineTimes } from './cpu.ts';
+import { type CpuTimes, cpuTimesOf, foreignShare, HAS_THREADS, machineTimes } from './cpu.ts';
 import { compareWindows, costOf, rowsHere, titleOf, type Window } from './ratios.ts';
 import { type ComparedRow, describeConditions, printTables, saveComparison, type Table } from './report.ts';
 import { openScene, openSide, type Path, type Place, preparePlace, runLoads, type Scene, type Side } from './scene.ts';
@@ -84,8 +84,7 @@ export async function comparePlaces(
     windows.push(...(await measureStart(scene, places, start, options, further)));
     console.error(`partida ${start + 1} de ${options.starts}`);
   }
-  const after = machineTimes(process.pid);
-  return { windows, foreign: Math.max(0, 1 - (after.own - before.own) / (after.all - before.all)) };
+  return { windows, foreign: foreignShare(before, machineTimes(process.pid)) };
 }
 
 /** This one, and the other. */

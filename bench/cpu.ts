@@ -60,6 +60,11 @@ export function machineTimes(pid: number): { readonly own: number; readonly all:
   return { own, all };
 }
 
+/** Share of the processors' time between two looks that was not our own. */
+export function foreignShare(before: ReturnType<typeof machineTimes>, after: typeof before): number {
+  return Math.max(0, 1 - (after.own - before.own) / (after.all - before.all));
+}
+
 /** Seconds of the processor that one process has had, all of its threads. */
 export function cpuSecondsOfProcess(pid: number): number {
   return HAS_THREADS ? secondsOfThreads(pid) : (readPs().get(pid)?.seconds ?? 0);

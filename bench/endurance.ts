@@ -10,7 +10,7 @@ import { ROOT } from '../scripts/stage.ts';
 import { openEmbedded } from '../src/store/embedded.ts';
 import { Client } from '../src/store/pg.ts';
 import { NUMBERS_A_START, WARMUP_NOTES } from './comparar.ts';
-import { cpuTimesOf, HAS_THREADS, machineTimes, processesOf } from './cpu.ts';
+import { cpuTimesOf, foreignShare, HAS_THREADS, machineTimes, processesOf } from './cpu.ts';
 import type { Held } from './endurance-probe.ts';
 import { type Relation, type Sample, saveEndurance, tablesOfEndurance } from './endurance-report.ts';
 import type { MeasureOptions } from './medir.ts';
@@ -40,8 +40,7 @@ export async function benchEndurance(dataDir: string, options: Endurance): Promi
       const load = { side, documento: sent.documento, isTransmitted: !sent.isSandbox };
       await runLoads(scene, [{ ...load, command: { kind: 'open', count: WARMUP_NOTES, rate, burst } }]);
       const samples = await sendFor({ scene, side, probe }, options);
-      const after = machineTimes(process.pid);
-      const foreign = Math.max(0, 1 - (after.own - before.own) / (after.all - before.all));
+      const foreign = foreignShare(before, machineTimes(process.pid));
       const conditions = [
         ...describeMachine(commit, foreign),
         `${minutes} minutos a ${rate} notas por segundo, ${burst} por vez`,

@@ -5,7 +5,7 @@
 import path from 'node:path';
 import { ROOT } from '../scripts/stage.ts';
 import { NUMBERS_A_START, WARMUP_NOTES, type WindowOptions } from './comparar.ts';
-import { type CpuTimes, cpuTimesOf, machineTimes } from './cpu.ts';
+import { type CpuTimes, cpuTimesOf, foreignShare, machineTimes } from './cpu.ts';
 import { DOCUMENTOS, type Documento } from './documents.ts';
 import type { Floor } from './floor-pieces.ts';
 import { type Cost, costOf, spreadOf } from './ratios.ts';
@@ -74,9 +74,7 @@ export async function measure(dataDir: string, options: MeasureOptions): Promise
       }
       console.error(`partida ${start + 1} de ${starts}`);
     }
-    const after = machineTimes(process.pid);
-    const busy = after.all - before.all;
-    return { ...joinStarts(all), foreign: Math.max(0, 1 - (after.own - before.own) / busy) };
+    return { ...joinStarts(all), foreign: foreignShare(before, machineTimes(process.pid)) };
   } finally {
     await floor.end();
     await yardstick.end();

@@ -6,6 +6,9 @@ import type { MeasureOptions } from './medir.ts';
 import { openScene, openSide, preparePlace, runLoads, waitReceived } from './scene.ts';
 import { printRows } from './tables.ts';
 
+/** As many tell how fast notes are issued while the environment is there. */
+const PEAK_NOTES = 10_000;
+
 export async function benchOutage(dataDir: string, options: MeasureOptions, notes: number): Promise<void> {
   const { providers: count, path: sent, connections, rate, burst } = options;
   if (sent.isSandbox) throw new Error('--fora é da produção: no ambiente de integração nada é transmitido.');
@@ -19,16 +22,17 @@ export async function benchOutage(dataDir: string, options: MeasureOptions, note
       const { documento } = sent;
       const load = { side, documento, isTransmitted: true };
       await runLoads(scene, [{ ...load, command: { kind: 'open', count: WARMUP_NOTES, rate, burst } }]);
-      const command = { kind: 'closed', count: notes, connections } as const;
+      const before = Math.min(notes, PEAK_NOTES);
+      const command = { kind: 'closed', count: before, connections } as const;
       const [up] = await runLoads(scene, [{ ...load, command }]);
       const setAway = (fora_do_ar: boolean): Promise<unknown> =>
         scene.simulator.ask('/faltas', { method: 'PUT', body: JSON.stringify({ fora_do_ar }) });
       await setAway(true);
       await side.sender.make(notes, documento);
-      const down = await side.sender.send(command);
+      const down = await side.sender.send({ ...command, count: notes });
       const returned = performance.now();
       await setAway(false);
-      await waitReceived(scene, WARMUP_NOTES + 2 * notes);
+      await waitReceived(scene, WARMUP_NOTES + before + notes);
       await side.waitAuthorised(down);
       const drained = (performance.now() - returned) / 1000;
       const rateOf = ({ notes: answered, seconds }: { notes: number; seconds: number }) => answered / seconds;
@@ -40,6 +44,7 @@ export async function benchOutage(dataDir: string, options: MeasureOptions, note
           `as ${notes} autorizadas após a volta do ADN`,
           `${drained.toFixed(1)} s, ${(notes / drained).toFixed(0)} por segundo`,
         ],
+        ['escoadas / emitidas com o ADN no ar', (notes / drained / rateOf(up!)).toFixed(2)],
       ]);
     } finally {
       await side.end();

@@ -9,11 +9,12 @@ import { ROOT } from '../scripts/stage.ts';
 import { openEmbedded } from '../src/store/embedded.ts';
 import { Client } from '../src/store/pg.ts';
 import { askMeasured, micros, placeOf } from './asker.ts';
-import { cpuTimesOf, processesOf } from './cpu.ts';
+import { cpuTimesOf, foreignShare, machineTimes, processesOf } from './cpu.ts';
 import type { MeasureOptions } from './medir.ts';
 import { costOf } from './ratios.ts';
+import { describeMachine, printTables, writeTables } from './report.ts';
 import { openScene, openSide, preparePlace, runLoads, type ServiceSide } from './scene.ts';
-import { printTable, type Row } from './tables.ts';
+import type { Row } from './tables.ts';
 
 const WARMUP_MS = 4_000;
 const CONNECTIONS = 32;
@@ -27,10 +28,10 @@ const QUESTIONS = {
   'nota impressa (DANFSe)': (chave: string) => `/api/v1/danfse/${chave}`,
 } as const satisfies Readonly<Record<string, (chave: string) => string>>;
 
-type Reads = MeasureOptions & { readonly total: number; readonly seconds: number };
+type Reads = MeasureOptions & { readonly total: number; readonly seconds: number; readonly saves: boolean };
 
 export async function benchReads(dataDir: string, options: Reads): Promise<void> {
-  const { providers: count, path: sent, connections, total, seconds } = options;
+  const { providers: count, path: sent, connections, commit, total, seconds, saves } = options;
   const scene = await openScene(dataDir, count);
   const providers = scene.stage.pki.prestadores.slice(0, count);
   const place = { tree: { root: ROOT, node: process.execPath }, dataDir: path.join(dataDir, 'este'), providers };
@@ -46,14 +47,18 @@ export async function benchReads(dataDir: string, options: Reads): Promise<void>
       const keys = await keysOf(side);
       const isAlone = giveProcessor(side);
       const rows: Row[] = [];
+      const before = machineTimes(process.pid);
       for (const [name, pathOf] of Object.entries(QUESTIONS)) {
         rows.push(await ask(side, name, keys.map(pathOf), seconds));
       }
-      console.log(`${keys.length} notas, ${CONNECTIONS} conexões, ${seconds} s cada leitura`);
-      console.log(
+      const conditions = [
+        ...describeMachine(commit, foreignShare(before, machineTimes(process.pid))),
+        `${keys.length} notas, ${CONNECTIONS} conexões, ${seconds} s cada leitura`,
         isAlone ? 'serviço sozinho num processador' : 'sem taskset, ou num processador só: o serviço não está sozinho',
-      );
-      printTable(HEAD, rows);
+      ];
+      const tables = [{ title: 'Leituras', head: HEAD, rows }];
+      printTables(tables, conditions);
+      if (saves) writeTables('leituras', tables, conditions);
     } finally {
       await side.end();
     }
