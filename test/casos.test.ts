@@ -81,6 +81,7 @@ function judgedFields({ amounts, ibscbs }: Judged): Campos {
 
 function leavesOf(group: object, base: string): (readonly [string, string])[] {
   return Object.entries(group).flatMap(([name, value]) => {
+    if (value === undefined) return [];
     const place = `${base}/${name}`;
     if (typeof value === 'bigint') return [[place, formatDecimal(value as Decimal)] as const];
     return typeof value === 'string' ? [[place, value] as const] : leavesOf(value, place);
