@@ -129,7 +129,7 @@ const MEANT_TO: Readonly<Record<string, RegExp>> = {
   // The newest version of a table that has a few.
   tabela_aliquotas: /^tabelas_aliquotas_pkey$/,
   // The question across tenants.
-  tenants_due: /^(municipios_pkey|notas_retidas)$/,
+  tenants_due: /^(municipios_pkey|notas_retidas|notas_due|eventos_due|lotes_due)$/,
 };
 
 async function openTenants(pool: Db): Promise<void> {

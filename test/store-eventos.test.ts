@@ -1477,7 +1477,8 @@ describe('the plans of the statements', () => {
   const statements: Statements = new Map();
   let recordedTenant = '';
   /** See the plans of notas; what is due, and what came to nothing, is read in its order. */
-  const WHOLE = /^(municipios|recepcoes_adn|notas_due|eventos_due|eventos_com_problema|eventos_entre_partes)/;
+  const WHOLE =
+    /^(municipios|recepcoes_adn|notas_due|notas_retidas|eventos_due|lotes_due|eventos_com_problema|eventos_entre_partes)/;
 
   before(async () => {
     const { a, alfa } = await twoProcesses();

@@ -929,7 +929,7 @@ describe('the plans of the statements', () => {
   const isPresence = (text: string): boolean => /^select exists .* as servicos/.test(text);
 
   /** The one question across tenants asks all of them; of some tables the tenant is the whole key; what is due is read in its order. */
-  const WHOLE = /^(municipios|servicos_municipais|recepcoes_adn|notas_due)/;
+  const WHOLE = /^(municipios|servicos_municipais|recepcoes_adn|notas_due|notas_retidas|eventos_due|lotes_due)/;
 
   test('were all seen', () => assert.ok(statements.size >= 15));
 

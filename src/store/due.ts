@@ -3,24 +3,40 @@ import { EVENTO_IS_TAKEN } from './claim-eventos.ts';
 import type { Db } from './open.ts';
 import { planOnce } from './planned.ts';
 
-/** Rows `x` of the tenant `m`, by kind: due at $1, or held back by an older table of rates than $2. One look into an index each. */
+/**
+ * By kind: the table, which of its rows are open at all, and which of a tenant the worker is asked for: due at $1, or held back by an older
+ * table of rates than $2. Both are one look into an index.
+ */
 const LOOKS = {
-  notas: 'from notas x where x.tenant = m.tenant and x.due_at <= $1 order by x.due_at',
-  eventos: `from eventos x where x.tenant = m.tenant and x.due_at <= $1 and ${EVENTO_IS_TAKEN} order by x.due_at`,
-  lotes: 'from lotes x where x.tenant = m.tenant and x.due_at <= $1 order by x.due_at',
-  retidas: "from notas x where x.tenant = m.tenant and x.estado = 'retida' and x.tabela_aliquotas < $2",
+  notas: ['notas', 'x.due_at is not null order by x.tenant, x.due_at', 'x.due_at <= $1 order by x.due_at'],
+  eventos: [
+    'eventos',
+    'x.due_at is not null order by x.tenant, x.due_at',
+    `x.due_at <= $1 and ${EVENTO_IS_TAKEN} order by x.due_at`,
+  ],
+  lotes: ['lotes', 'x.due_at is not null order by x.tenant, x.due_at', 'x.due_at <= $1 order by x.due_at'],
+  retidas: [
+    'notas',
+    "x.estado = 'retida' order by x.tenant, x.tabela_aliquotas",
+    "x.estado = 'retida' and x.tabela_aliquotas < $2",
+  ],
 } as const;
 
 type Due = { readonly kind: keyof typeof LOOKS; readonly tenant: string };
 
-/** One statement: the worker asks it many times a second, and most of what four cost is not their reading. */
+/**
+ * One statement: the worker asks it many times a second, and most of what four cost is not their reading. Tenants are gone through only for
+ * the kinds of which any has something open.
+ */
 const DUE = planOnce(
   'tenants_due',
-  `select d.kind, m.tenant from municipios m cross join lateral (
-    ${Object.entries(LOOKS)
-      .map(([kind, rows]) => `select '${kind}' as kind where (select true ${rows} limit 1)`)
-      .join(' union all ')}
-  ) d`,
+  Object.entries(LOOKS)
+    .map(
+      ([kind, [table, open, due]]) => `select '${kind}' as kind, m.tenant from municipios m
+        where (select true from ${table} x where ${open} limit 1)
+          and (select true from ${table} x where x.tenant = m.tenant and ${due} limit 1)`,
+    )
+    .join(' union all '),
 );
 
 /** `versao`: of the table of rates. */
