@@ -64,6 +64,29 @@ class SlowAdn {
   }
 }
 
+/** What the worker was told is due. */
+class Looks {
+  private begun = 0;
+  private readonly listed = new Set<string>();
+  readonly listDue: World['store']['listDue'];
+
+  constructor(store: World['store']) {
+    this.listDue = async (...asked) => {
+      this.begun += 1;
+      const due = await store.listDue(...asked);
+      for (const { tenant } of due) this.listed.add(tenant);
+      return due;
+    };
+  }
+
+  /** Resolves once it has taken note that something of a tenant is due: a look begins when the one before it is done with. */
+  async untilKnown(tenant: string): Promise<void> {
+    await untilTrue(() => this.listed.has(tenant), `${tenant} is due`);
+    const { begun } = this;
+    await untilTrue(() => this.begun > begun, 'it looks again');
+  }
+}
+
 type Stage = Awaited<ReturnType<typeof stage>>;
 
 async function stage(inProducao: readonly string[]) {
@@ -76,8 +99,9 @@ async function stage(inProducao: readonly string[]) {
   }
   await store.municipios.create({ tenant: 'integracao', ambiente: 'homologacao', codigoIbge: undefined }, NOON);
   const noted = () => undefined;
+  const looks = new Looks(store);
   const world: World = {
-    store,
+    store: { ...store, listDue: looks.listDue },
     transmission: async ({ ambiente }) => ({ adn: ambiente === 'producao' ? slow.adn : local, signer: undefined }),
     trust: () => nobodyTrusted,
     now: () => NOON,
@@ -85,7 +109,7 @@ async function stage(inProducao: readonly string[]) {
     log: { info: noted, warn: noted, error: noted },
     wake: noted,
   };
-  return { pool, store, slow, world };
+  return { pool, store, slow, world, looks };
 }
 
 let dps = 0;
@@ -165,6 +189,7 @@ describe('the turns of the worker', () => {
     assert.ok(full < MANY, 'some wait for a place');
     await issue(on, 'zulu');
     worker.wake();
+    await on.looks.untilKnown('zulu');
     // One answer after the other, each when the place that it sets free is taken again.
     let answered = 0;
     while (!on.slow.came.includes('zulu')) {
