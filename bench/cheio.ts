@@ -140,7 +140,7 @@ export async function benchFull(dataDir: string, options: FullOptions): Promise<
       measureFurther(scene, sides, samples, options, asked),
     );
     const rows = [...compareRows(windows), ...rowsOfQuestions(asked)];
-    const title = `Com ${total.toLocaleString('pt-BR')} notas de ${tenants.toLocaleString('pt-BR')} município(s), ao lado de um banco quase vazio`;
+    const title = `Com ${total.toLocaleString('pt-BR')} notas de ${tenants === 1 ? 'um município' : `${tenants.toLocaleString('pt-BR')} municípios`}, ao lado de um banco quase vazio`;
     const conditions = describeConditions(options, foreign);
     const tables = [tableOf(rows, title, ['cheio', 'vazio']), tableOfSizes(sizes, total)];
     printTables(tables, conditions);

@@ -14,13 +14,22 @@ export async function nameOwnTree(): Promise<string> {
   return (await git('status', '--porcelain')) === '' ? name : `${name} com mudanças`;
 }
 
+/** Its full name. Throws in Portuguese. */
+export async function nameOfCommit(ref: string): Promise<string> {
+  try {
+    return await git('rev-parse', '--verify', '--end-of-options', `${ref}^{commit}`);
+  } catch {
+    throw new Error(`--comparar ${ref}: esse commit não existe neste repositório; use um hash, um ramo ou HEAD~20.`);
+  }
+}
+
 export async function git(...args: readonly string[]): Promise<string> {
   return (await execute('git', args, { cwd: ROOT })).stdout.trim();
 }
 
 /** Writes the tree of a commit into a folder. Its dependencies are ours where it asks for the same ones. */
 export async function checkOut(ref: string, root: string): Promise<Tree> {
-  const commit = await git('rev-parse', '--verify', '--end-of-options', `${ref}^{commit}`);
+  const commit = await nameOfCommit(ref);
   await mkdir(root, { recursive: true });
   const archive = `${root}.tar`;
   await git('archive', '--output', archive, commit);

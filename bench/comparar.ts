@@ -5,7 +5,7 @@
  */
 import path from 'node:path';
 import { ROOT, type Tree } from '../scripts/stage.ts';
-import { checkOut, git } from './commit.ts';
+import { checkOut, git, nameOfCommit } from './commit.ts';
 import { type CpuTimes, cpuTimesOf, foreignShare, HAS_THREADS, machineTimes } from './cpu.ts';
 import { compareWindows, costOf, rowsHere, titleOf, type Window } from './ratios.ts';
 import { type ComparedRow, describeConditions, printTables, saveComparison, type Table } from './report.ts';
@@ -33,7 +33,7 @@ export const NUMBERS_A_START = 10_000_000;
 
 export async function benchComparison(dataDir: string, options: ComparisonOptions): Promise<void> {
   const { ref, providers } = options;
-  const name = await git('rev-parse', '--short', '--verify', '--end-of-options', `${ref}^{commit}`);
+  const name = await git('rev-parse', '--short', await nameOfCommit(ref));
   const other = await checkOut(ref, path.join(dataDir, 'outro'));
   const scene = await openScene(dataDir, 2 * providers);
   try {

@@ -20,25 +20,30 @@ export type Drawing = {
 };
 
 const COLOURS = ['#2f6fb3', '#3f9c7c', '#9a78c2', '#b0b4ba', '#d08a3c'];
-const [WIDTH, LEFT, RIGHT, ROW, THICK, LINE] = [860, 280, 110, 34, 18, 17];
+const [WIDTH, RIGHT, ROW, THICK, LINE] = [860, 110, 34, 18, 17];
+/** Room for names, of letters that are nowhere wider than this. */
+const [LEFT_MIN, LETTER] = [280, 6.7];
 const STYLE = `text{font:13px system-ui,sans-serif;fill:#1f2328}.n{font-size:11px;fill:#59636e}.t{font-size:15px;font-weight:600}.r{stroke:#1f2328;stroke-width:1.5}.m{stroke:#59636e;stroke-dasharray:4 3}
 @media(prefers-color-scheme:dark){text{fill:#f0f6fc}.n{fill:#9198a1}.r{stroke:#f0f6fc}.m{stroke:#9198a1}}`;
 
 export function drawBars({ title, bars, legend = [], mark, notes }: Drawing): string {
   const total = ({ parts }: Bar): number => parts.reduce((sum, part) => sum + part, 0);
+  if (!bars.every((bar) => Number.isFinite(total(bar)))) throw new Error(`a bar of "${title}" has no length`);
+  const left = Math.max(LEFT_MIN, ...bars.map(({ name }) => 24 + Math.ceil(name.length * LETTER)));
+  const width = WIDTH + left - LEFT_MIN;
   const most = Math.max(mark ?? 0, ...bars.map((bar) => Math.max(total(bar), bar.spread?.[1] ?? 0)));
-  const scale = (value: number): number => (value / most) * (WIDTH - LEFT - RIGHT);
+  const scale = (value: number): number => (value / most) * (width - left - RIGHT);
   const top = legend.length > 0 ? 62 : 40;
   const foot = top + bars.length * ROW + 12;
   const height = foot + notes.length * LINE + 8;
   const lines = [
     text(12, 24, title, 't'),
     ...legend.map((name, place) => legendOf(name, place, legend)),
-    ...bars.map((bar, place) => drawBar(bar, top + place * ROW, scale)),
-    mark === undefined ? '' : line(LEFT + scale(mark), top - 4, LEFT + scale(mark), foot - 12, 'm'),
+    mark === undefined ? '' : line(left + scale(mark), top - 4, left + scale(mark), foot - 12, 'm'),
+    ...bars.map((bar, place) => drawBar(bar, { left, y: top + place * ROW, scale, mark })),
     ...notes.map((note, place) => text(12, foot + (place + 1) * LINE - 4, note, 'n')),
   ];
-  const head = `<svg xmlns="http://www.w3.org/2000/svg" width="${WIDTH}" height="${height}" viewBox="0 0 ${WIDTH} ${height}" role="img" aria-label="${escapeXml(title)}">`;
+  const head = `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" role="img" aria-label="${escapeXml(title)}">`;
   return `${head}\n<style>${STYLE}</style>\n${lines.filter((one) => one !== '').join('\n')}\n</svg>\n`;
 }
 
@@ -47,15 +52,22 @@ function legendOf(name: string, place: number, legend: readonly string[]): strin
   return `${rect(x, 38, 11, 11, COLOURS[place]!)}${text(x + 16, 48, name, 'n')}`;
 }
 
-function drawBar({ name, parts, spread, label }: Bar, y: number, scale: (value: number) => number): string {
-  let x = LEFT;
+type Place = {
+  readonly left: number;
+  readonly y: number;
+  readonly scale: (value: number) => number;
+  readonly mark: number | undefined;
+};
+
+function drawBar({ name, parts, spread, label }: Bar, { left, y, scale, mark }: Place): string {
+  let x = left;
   const rects = parts.map((part, place) => {
     const drawn = rect(x, y, scale(part), THICK, COLOURS[place]!);
     x += scale(part);
     return drawn;
   });
   const middle = y + THICK / 2;
-  const [least, most] = (spread ?? []).map((value) => LEFT + scale(value));
+  const [least, most] = (spread ?? []).map((value) => left + scale(value));
   const whisker =
     least === undefined
       ? []
@@ -63,9 +75,12 @@ function drawBar({ name, parts, spread, label }: Bar, y: number, scale: (value: 
           line(least, middle, most!, middle, 'r'),
           ...[least, most!].map((end) => line(end, y + 4, end, y + THICK - 4, 'r')),
         ];
-  return [text(12, middle + 4, name), ...rects, ...whisker, text(Math.max(x, most ?? 0) + 8, middle + 4, label)].join(
-    '',
-  );
+  const end = Math.max(x, most ?? 0) + 8;
+  // The line of the mark goes through no label.
+  const across = mark === undefined ? 0 : left + scale(mark);
+  const isCrossed = across > end - 4 && across < end + label.length * LETTER + 4;
+  const written = text(isCrossed ? across + 6 : end, middle + 4, label);
+  return [text(12, middle + 4, name), ...rects, ...whisker, written].join('');
 }
 
 function rect(x: number, y: number, width: number, height: number, fill: string): string {

@@ -107,6 +107,10 @@ test('a drawing has a bar for each figure, as long as it is', () => {
     { name: 'a & b', parts: [30, 10], label: '40 µs' },
     { name: 'c', parts: [80], spread: [60, 80] as const, label: '80 µs' },
   ];
+  assert.throws(
+    () => drawBars({ title: 'T', bars: [{ name: '', parts: [Number.NaN], label: '' }], notes: [] }),
+    /no length/,
+  );
   const svg = drawBars({ title: 'T', bars, notes: ['n'] });
   const widths = [...svg.matchAll(/<rect [^>]*width="([\d.]+)"/g)].map(([, width]) => Number(width));
   assert.equal(widths.length, 3);
