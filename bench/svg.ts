@@ -22,7 +22,7 @@ export type Drawing = {
 const COLOURS = ['#2f6fb3', '#3f9c7c', '#9a78c2', '#b0b4ba', '#d08a3c'];
 const [WIDTH, RIGHT, ROW, THICK, LINE] = [860, 110, 34, 18, 17];
 /** Room for names, of letters that are nowhere wider than this. */
-const [LEFT_MIN, LETTER] = [280, 6.7];
+const [LEFT_MIN, LETTER] = [280, 7];
 const STYLE = `text{font:13px system-ui,sans-serif;fill:#1f2328}.n{font-size:11px;fill:#59636e}.t{font-size:15px;font-weight:600}.r{stroke:#1f2328;stroke-width:1.5}.m{stroke:#59636e;stroke-dasharray:4 3}
 @media(prefers-color-scheme:dark){text{fill:#f0f6fc}.n{fill:#9198a1}.r{stroke:#f0f6fc}.m{stroke:#9198a1}}`;
 
