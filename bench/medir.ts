@@ -34,7 +34,7 @@ export type Shared = { readonly own: Cost; readonly yardstick: Cost; readonly fl
 
 export type Measured = {
   readonly shared: readonly Shared[];
-  /** At the end of its tether, so many connections each sending one after the other; and at 70 % of that rate. */
+  /** At the end of its tether, so many connections each sending one after the other; and at 70 % of the rate that it can keep. */
   readonly closed: readonly { readonly sent: Sent; readonly cost: Cost; readonly drained: number }[];
   readonly open: readonly Sent[];
   readonly documents: readonly { readonly documento: Documento; readonly cost: Cost }[];
@@ -109,8 +109,7 @@ async function measureStart(stand: Stand, options: MeasureOptions): Promise<Omit
     const drained = (performance.now() - began) / 1000 - result!.seconds;
     closed.push({ sent: result!, cost: costOf(before, cpuOf(side), CLOSED_NOTES), drained });
   }
-  const peak = spreadOf(closed.map((one) => one.sent.notes / one.sent.seconds)).median;
-  const most = Math.round(peak * SHARE_OF_PEAK);
+  const most = Math.round(spreadOf(closed.map(keptRate)).median * SHARE_OF_PEAK);
   const command = { kind: 'open', count: most * OPEN_SECONDS, rate: most, burst: 1 } as const;
   const result = await runLoads(scene, [loadOf(sent.documento, command)]);
 
@@ -121,6 +120,11 @@ async function measureStart(stand: Stand, options: MeasureOptions): Promise<Omit
     documents.push({ documento, cost: costOf(before, cpuOf(side), DOCUMENT_NOTES) });
   }
   return { shared, closed, open: result, documents };
+}
+
+/** Notes a second that are issued and authorised: a rate of answers alone puts off what the transmitter has yet to do. */
+export function keptRate({ sent, drained }: Measured['closed'][number]): number {
+  return sent.notes / (sent.seconds + drained);
 }
 
 function cpuOf({ pid, dataDir }: Side): CpuTimes {

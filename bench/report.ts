@@ -7,7 +7,7 @@ import type { WindowOptions } from './comparar.ts';
 import { HAS_THREADS } from './cpu.ts';
 import { DOCUMENTOS, type Documento } from './documents.ts';
 import { floorOf, PIECES, type Piece } from './floor-pieces.ts';
-import type { Measured } from './medir.ts';
+import { keptRate, type Measured } from './medir.ts';
 import { type Comparison, type Cost, rowsHere, type Spread, spreadOf, titleOf } from './ratios.ts';
 import { drawBars } from './svg.ts';
 import { printTable, type Row } from './tables.ts';
@@ -92,13 +92,17 @@ function tablesOf(measured: Measured): readonly Table[] {
       title: 'No pico, e a 70 % dele (tempo de relógio)',
       head: ['', ...spread],
       rows: [
-        ['notas por segundo no pico', ...micros(spreadOf(closed.map(({ sent }) => sent.notes / sent.seconds)))],
+        [
+          'notas por segundo no pico, respondidas',
+          ...micros(spreadOf(closed.map(({ sent }) => sent.notes / sent.seconds))),
+        ],
+        ['notas por segundo no pico, até autorizadas', ...micros(spreadOf(closed.map(keptRate)))],
         ['serviço + banco no pico, µs de CPU por nota', ...micros(spreadOf(closed.map(({ cost }) => cost.tudo)))],
         ['latência p50 no pico, ms', ...micros(spreadOf(closed.map(({ sent }) => sent.p50)))],
         ['latência p99 no pico, ms', ...micros(spreadOf(closed.map(({ sent }) => sent.p99)))],
         ['última nota autorizada após a última resposta, s', ...ratio(spreadOf(closed.map(({ drained }) => drained)))],
-        ['latência p50 a 70 % do pico, ms', ...ratio(spreadOf(open.map(({ p50 }) => p50)))],
-        ['latência p99 a 70 % do pico, ms', ...ratio(spreadOf(open.map(({ p99 }) => p99)))],
+        ['latência p50 a 70 % do pico até autorizadas, ms', ...ratio(spreadOf(open.map(({ p50 }) => p50)))],
+        ['latência p99 a 70 % do pico até autorizadas, ms', ...ratio(spreadOf(open.map(({ p99 }) => p99)))],
       ],
     },
   ];
