@@ -150,7 +150,7 @@ export class AsideThread implements Aside {
     const isOver = (): boolean => this.current !== one || this.thread !== on;
     const before = await on.cpuUsage();
     while (!isOver()) {
-      await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+      await new Promise((resolve) => setTimeout(resolve, Math.min(LOOK_MS, cpuMaxMs())));
       const { user, system } = await on.cpuUsage(before);
       if (isOver() || user + system < cpuMaxMs() * 1_000) continue;
       if (!endBeforeStoring(stage)) return;
