@@ -6,7 +6,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
-import { ROOT } from '../scripts/stage.ts';
 import { openEmbedded } from '../src/store/embedded.ts';
 import { Client } from '../src/store/pg.ts';
 import { NUMBERS_A_START, WARMUP_NOTES } from './comparar.ts';
@@ -16,7 +15,7 @@ import { type Relation, type Sample, saveEndurance, tablesOfEndurance } from './
 import type { MeasureOptions } from './medir.ts';
 import { costOf } from './ratios.ts';
 import { describeMachine, printTables } from './report.ts';
-import { countReceived, openScene, openSide, preparePlace, runLoads, type Scene, type ServiceSide } from './scene.ts';
+import { countReceived, type OneService, onService, runLoads, type Scene, type ServiceSide } from './scene.ts';
 
 const SAMPLE_SECONDS = 10;
 const PROBE = path.join(import.meta.dirname, 'endurance-probe.ts');
@@ -24,38 +23,27 @@ const PROBE = path.join(import.meta.dirname, 'endurance-probe.ts');
 type Endurance = MeasureOptions & { readonly minutes: number; readonly saves: boolean };
 
 export async function benchEndurance(dataDir: string, options: Endurance): Promise<void> {
-  const { providers: count, path: sent, rate, burst, commit, minutes, saves } = options;
+  const { rate, burst, commit, minutes, saves } = options;
   if (!HAS_THREADS) throw new Error('--minutos lê a memória em /proc, que só há no Linux.');
-  const scene = await openScene(dataDir, count);
-  const providers = scene.stage.pki.prestadores.slice(0, count);
-  const place = { tree: { root: ROOT, node: process.execPath }, dataDir: path.join(dataDir, 'este'), providers };
   const probe = path.join(dataDir, 'sonda');
   await mkdir(probe);
   const before = machineTimes(process.pid);
-  try {
-    await preparePlace(place, scene);
-    const env = { NODE_OPTIONS: `--import=${PROBE}`, BENCH_PROBE: probe };
-    const side = await openSide(place, sent, 1, env);
-    try {
-      const load = { side, documento: sent.documento, isTransmitted: !sent.isSandbox };
-      await runLoads(scene, [{ ...load, command: { kind: 'open', count: WARMUP_NOTES, rate, burst } }]);
-      const samples = await sendFor({ scene, side, probe }, options);
-      const foreign = foreignShare(before, machineTimes(process.pid));
-      const conditions = [
-        ...describeMachine(commit, foreign),
-        `${minutes} minutos a ${rate} notas por segundo, ${burst} por vez`,
-      ];
-      const tables = tablesOfEndurance(samples);
-      printTables(tables, conditions);
-      if (saves) saveEndurance(samples, tables, conditions);
-      const failed = samples.find(({ sent }) => sent.failures > 0);
-      if (failed !== undefined) throw new Error(`notas não foram emitidas; a primeira: ${failed.sent.firstFailure}`);
-    } finally {
-      await side.end();
-    }
-  } finally {
-    await scene.end();
-  }
+  const env = { NODE_OPTIONS: `--import=${PROBE}`, BENCH_PROBE: probe };
+  const work = async ({ scene, side, load }: OneService): Promise<void> => {
+    await runLoads(scene, [{ ...load, command: { kind: 'open', count: WARMUP_NOTES, rate, burst } }]);
+    const samples = await sendFor({ scene, side, probe }, options);
+    const foreign = foreignShare(before, machineTimes(process.pid));
+    const conditions = [
+      ...describeMachine(commit, foreign),
+      `${minutes} minutos a ${rate} notas por segundo, ${burst} por vez`,
+    ];
+    const tables = tablesOfEndurance(samples);
+    printTables(tables, conditions);
+    if (saves) saveEndurance(samples, tables, conditions);
+    const failed = samples.find(({ sent }) => sent.failures > 0);
+    if (failed !== undefined) throw new Error(`notas não foram emitidas; a primeira: ${failed.sent.firstFailure}`);
+  };
+  await onService(dataDir, options, work, env);
 }
 
 type Stand = { readonly scene: Scene; readonly side: ServiceSide; readonly probe: string };

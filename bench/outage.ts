@@ -1,55 +1,40 @@
 /** `npm run bench -- --fora N`: the environment away while N notes are issued: what issuing loses, and how fast the backlog drains. */
-import path from 'node:path';
-import { ROOT } from '../scripts/stage.ts';
 import { WARMUP_NOTES } from './comparar.ts';
 import type { MeasureOptions } from './medir.ts';
-import { openScene, openSide, preparePlace, runLoads, waitReceived } from './scene.ts';
+import { onService, runLoads, waitReceived } from './scene.ts';
 import { printRows } from './tables.ts';
 
 /** As many tell how fast notes are issued while the environment is there. */
 const PEAK_NOTES = 10_000;
 
 export async function benchOutage(dataDir: string, options: MeasureOptions, notes: number): Promise<void> {
-  const { providers: count, path: sent, connections, rate, burst } = options;
+  const { path: sent, connections, rate, burst } = options;
   if (sent.isSandbox) throw new Error('--fora é da produção: no ambiente de integração nada é transmitido.');
-  const scene = await openScene(dataDir, count);
-  const providers = scene.stage.pki.prestadores.slice(0, count);
-  const place = { tree: { root: ROOT, node: process.execPath }, dataDir: path.join(dataDir, 'este'), providers };
-  try {
-    await preparePlace(place, scene);
-    const side = await openSide(place, sent, 1);
-    try {
-      const { documento } = sent;
-      const load = { side, documento, isTransmitted: true };
-      await runLoads(scene, [{ ...load, command: { kind: 'open', count: WARMUP_NOTES, rate, burst } }]);
-      const before = Math.min(notes, PEAK_NOTES);
-      const command = { kind: 'closed', count: before, connections } as const;
-      const [up] = await runLoads(scene, [{ ...load, command }]);
-      const setAway = (fora_do_ar: boolean): Promise<unknown> =>
-        scene.simulator.ask('/faltas', { method: 'PUT', body: JSON.stringify({ fora_do_ar }) });
-      await setAway(true);
-      await side.sender.make(notes, documento);
-      const down = await side.sender.send({ ...command, count: notes });
-      const returned = performance.now();
-      await setAway(false);
-      await waitReceived(scene, WARMUP_NOTES + before + notes);
-      await side.waitAuthorised(down);
-      const drained = (performance.now() - returned) / 1000;
-      const rateOf = ({ notes: answered, seconds }: { notes: number; seconds: number }) => answered / seconds;
-      printRows([
-        ['notas por segundo com o ADN no ar', rateOf(up!).toFixed(0)],
-        ['notas por segundo com o ADN fora', rateOf(down).toFixed(0)],
-        ['fora / no ar', (rateOf(down) / rateOf(up!)).toFixed(2)],
-        [
-          `as ${notes} autorizadas após a volta do ADN`,
-          `${drained.toFixed(1)} s, ${(notes / drained).toFixed(0)} por segundo`,
-        ],
-        ['escoadas / emitidas com o ADN no ar', (notes / drained / rateOf(up!)).toFixed(2)],
-      ]);
-    } finally {
-      await side.end();
-    }
-  } finally {
-    await scene.end();
-  }
+  await onService(dataDir, options, async ({ scene, side, load }) => {
+    await runLoads(scene, [{ ...load, command: { kind: 'open', count: WARMUP_NOTES, rate, burst } }]);
+    const before = Math.min(notes, PEAK_NOTES);
+    const command = { kind: 'closed', count: before, connections } as const;
+    const [up] = await runLoads(scene, [{ ...load, command }]);
+    const setAway = (fora_do_ar: boolean): Promise<unknown> =>
+      scene.simulator.ask('/faltas', { method: 'PUT', body: JSON.stringify({ fora_do_ar }) });
+    await setAway(true);
+    await side.sender.make(notes, sent.documento);
+    const down = await side.sender.send({ ...command, count: notes });
+    const returned = performance.now();
+    await setAway(false);
+    await waitReceived(scene, WARMUP_NOTES + before + notes);
+    await side.waitAuthorised(down);
+    const drained = (performance.now() - returned) / 1000;
+    const rateOf = ({ notes: answered, seconds }: { notes: number; seconds: number }) => answered / seconds;
+    printRows([
+      ['notas por segundo com o ADN no ar', rateOf(up!).toFixed(0)],
+      ['notas por segundo com o ADN fora', rateOf(down).toFixed(0)],
+      ['fora / no ar', (rateOf(down) / rateOf(up!)).toFixed(2)],
+      [
+        `as ${notes} autorizadas após a volta do ADN`,
+        `${drained.toFixed(1)} s, ${(notes / drained).toFixed(0)} por segundo`,
+      ],
+      ['escoadas / emitidas com o ADN no ar', (notes / drained / rateOf(up!)).toFixed(2)],
+    ]);
+  });
 }

@@ -4,9 +4,8 @@
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { ROOT } from '../scripts/stage.ts';
 import type { MeasureOptions } from './medir.ts';
-import { openScene, openSide, preparePlace, runLoads } from './scene.ts';
+import { onService, runLoads } from './scene.ts';
 import { printRows, type Row } from './tables.ts';
 
 type Frame = { readonly functionName: string; readonly url: string };
@@ -18,24 +17,17 @@ type Profile = {
 };
 
 export async function benchProfile(dataDir: string, options: MeasureOptions): Promise<void> {
-  const { providers: count, path: sent, rate, burst } = options;
+  const { rate, burst } = options;
   const notes = options.windows * options.notes;
-  const scene = await openScene(dataDir, count);
-  const providers = scene.stage.pki.prestadores.slice(0, count);
-  const place = { tree: { root: ROOT, node: process.execPath }, dataDir: path.join(dataDir, 'este'), providers };
   const dir = path.join(dataDir, 'perfil');
-  try {
-    await preparePlace(place, scene);
-    const side = await openSide(place, sent, 1, { NODE_OPTIONS: `--cpu-prof --cpu-prof-dir=${dir}` });
-    try {
-      const load = { side, documento: sent.documento, isTransmitted: !sent.isSandbox };
-      await runLoads(scene, [{ ...load, command: { kind: 'open', count: notes, rate, burst } }]);
-    } finally {
-      await side.end();
-    }
-  } finally {
-    await scene.end();
-  }
+  const env = { NODE_OPTIONS: `--cpu-prof --cpu-prof-dir=${dir}` };
+  const command = { kind: 'open', count: notes, rate, burst } as const;
+  await onService(
+    dataDir,
+    options,
+    async ({ scene, load }) => void (await runLoads(scene, [{ ...load, command }])),
+    env,
+  );
   const rowsOf = (thread: number, table: Steps): Row[] => {
     const { steps, total } = stepsOf(profileOf(dir, thread), table);
     const each = (seconds: number): string => ((seconds / notes) * 1e6).toFixed(1);

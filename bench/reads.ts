@@ -4,8 +4,6 @@
  */
 import { execFileSync } from 'node:child_process';
 import { cpus } from 'node:os';
-import path from 'node:path';
-import { ROOT } from '../scripts/stage.ts';
 import { openEmbedded } from '../src/store/embedded.ts';
 import { Client } from '../src/store/pg.ts';
 import { askMeasured, micros, placeOf } from './asker.ts';
@@ -13,7 +11,7 @@ import { cpuTimesOf, foreignShare, machineTimes, processesOf } from './cpu.ts';
 import type { MeasureOptions } from './medir.ts';
 import { costOf } from './ratios.ts';
 import { describeMachine, printTables, writeTables } from './report.ts';
-import { openScene, openSide, preparePlace, runLoads, type ServiceSide } from './scene.ts';
+import { onService, runLoads, type ServiceSide } from './scene.ts';
 import type { Row } from './tables.ts';
 
 const WARMUP_MS = 4_000;
@@ -31,40 +29,28 @@ const QUESTIONS = {
 type Reads = MeasureOptions & { readonly total: number; readonly seconds: number; readonly saves: boolean };
 
 export async function benchReads(dataDir: string, options: Reads): Promise<void> {
-  const { providers: count, path: sent, connections, commit, total, seconds, saves } = options;
-  const scene = await openScene(dataDir, count);
-  const providers = scene.stage.pki.prestadores.slice(0, count);
-  const place = { tree: { root: ROOT, node: process.execPath }, dataDir: path.join(dataDir, 'este'), providers };
-  try {
-    await preparePlace(place, scene);
-    const side = await openSide(place, sent, 1);
-    try {
-      const load = { side, documento: sent.documento, isTransmitted: !sent.isSandbox };
-      for (let left = total; left > 0; left -= NOTES_AT_ONCE) {
-        const command = { kind: 'closed', count: Math.min(left, NOTES_AT_ONCE), connections } as const;
-        await runLoads(scene, [{ ...load, command }]);
-      }
-      const keys = await keysOf(side);
-      const isAlone = giveProcessor(side);
-      const rows: Row[] = [];
-      const before = machineTimes(process.pid);
-      for (const [name, pathOf] of Object.entries(QUESTIONS)) {
-        rows.push(await ask(side, name, keys.map(pathOf), seconds));
-      }
-      const conditions = [
-        ...describeMachine(commit, foreignShare(before, machineTimes(process.pid))),
-        `${keys.length} notas, ${CONNECTIONS} conexões, ${seconds} s cada leitura`,
-        isAlone ? 'serviço sozinho num processador' : 'sem taskset, ou num processador só: o serviço não está sozinho',
-      ];
-      const tables = [{ title: 'Leituras', head: HEAD, rows }];
-      printTables(tables, conditions);
-      if (saves) writeTables('leituras', tables, conditions);
-    } finally {
-      await side.end();
+  const { connections, commit, total, seconds, saves } = options;
+  await onService(dataDir, options, async ({ scene, side, load }) => {
+    for (let left = total; left > 0; left -= NOTES_AT_ONCE) {
+      const command = { kind: 'closed', count: Math.min(left, NOTES_AT_ONCE), connections } as const;
+      await runLoads(scene, [{ ...load, command }]);
     }
-  } finally {
-    await scene.end();
-  }
+    const keys = await keysOf(side);
+    const isAlone = giveProcessor(side);
+    const rows: Row[] = [];
+    const before = machineTimes(process.pid);
+    for (const [name, pathOf] of Object.entries(QUESTIONS)) {
+      rows.push(await ask(side, name, keys.map(pathOf), seconds));
+    }
+    const conditions = [
+      ...describeMachine(commit, foreignShare(before, machineTimes(process.pid))),
+      `${keys.length} notas, ${CONNECTIONS} conexões, ${seconds} s cada leitura`,
+      isAlone ? 'serviço sozinho num processador' : 'sem taskset, ou num processador só: o serviço não está sozinho',
+    ];
+    const tables = [{ title: 'Leituras', head: HEAD, rows }];
+    printTables(tables, conditions);
+    if (saves) writeTables('leituras', tables, conditions);
+  });
 }
 
 const HEAD = [

@@ -105,6 +105,36 @@ export async function openSide(
   };
 }
 
+/** The scene of one service of this tree, and the load that it gets from every generator. */
+export type OneService = {
+  readonly scene: Scene;
+  readonly side: ServiceSide;
+  readonly load: Pick<Load, 'documento' | 'isTransmitted'> & { readonly side: ServiceSide };
+};
+
+/** Runs `work` on this tree's service, with `providers` that issue, and ends all of it. `env`: more of it, for the service. */
+export async function onService(
+  dataDir: string,
+  { providers: count, path: sent }: { readonly providers: number; readonly path: Path },
+  work: (on: OneService) => Promise<void>,
+  env: NodeJS.ProcessEnv = {},
+): Promise<void> {
+  const scene = await openScene(dataDir, count);
+  const providers = scene.stage.pki.prestadores.slice(0, count);
+  const place = { tree: { root: ROOT, node: process.execPath }, dataDir: path.join(dataDir, 'este'), providers };
+  try {
+    await preparePlace(place, scene);
+    const side = await openSide(place, sent, 1, env);
+    try {
+      await work({ scene, side, load: { side, documento: sent.documento, isTransmitted: !sent.isSandbox } });
+    } finally {
+      await side.end();
+    }
+  } finally {
+    await scene.end();
+  }
+}
+
 function addressOf(url: string): Pick<SenderOrder, 'host' | 'port'> {
   const { hostname: host, port } = new URL(url);
   return { host, port: Number(port) };
