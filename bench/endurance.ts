@@ -46,6 +46,17 @@ export async function benchEndurance(dataDir: string, options: Endurance): Promi
   await onService(dataDir, options, work, env);
 }
 
+/** What a person who waits is told. */
+function describeSample({ minute, sent, waiting, rss }: Sample): string {
+  const figures = [
+    `${(sent.notes / sent.seconds).toFixed(0)} notas por segundo`,
+    `RSS ${(rss / 1e6).toFixed(0)} MB`,
+    `p99 ${sent.p99.toFixed(0)} ms`,
+    `${waiting} por transmitir`,
+  ];
+  return `${minute.toFixed(1)} min: ${figures.join(', ')}`;
+}
+
 type Stand = { readonly scene: Scene; readonly side: ServiceSide; readonly probe: string };
 
 /** Two generators take turns: one makes its documents while the other sends. */
@@ -81,7 +92,7 @@ async function sendFor(stand: Stand, { minutes, rate, burst, path: sent }: Endur
         ...(await lookAtDatabase(client)),
       };
       samples.push(sample);
-      console.error(JSON.stringify(sample));
+      console.error(describeSample(sample));
     }
     return samples;
   } finally {
