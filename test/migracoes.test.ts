@@ -1,45 +1,51 @@
-/** The migrations: what their files may say, and that every way to the version of the program ends in the same schema. */
+/** The migrations: what their files may say. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { migrationNames, readMigration } from '../src/store/migrations.ts';
+import { shippedMigrations, statementsOf } from '../src/store/migrations.ts';
+import { migrationFaultsOf, parseSql, tenantTables } from './support/comandos.ts';
 import { faultsOf } from './support/migracoes.ts';
-
-/**
- * Files from before the rules, with what they do all the same. 002 and 003 are of the first hours: no database of their time has more
- * than a register. 050 puts a column in the place of another of the same name.
- */
-const BEFORE_THE_RULES: ReadonlyMap<string, readonly string[]> = new Map([
-  ['002-estatisticas.sql', ['step 1: one full table a step: notas, documentos, trilha_notas, numeracao, prestadores']],
-  [
-    '003-cadastro.sql',
-    [
-      'step 1: a column is added without check, reference, key or generation: its constraint comes after it, not valid',
-      'step 1: a column is added nullable or with a constant default',
-      'step 1: rows are changed in batches',
-      'step 1: a constraint is added "not valid", a key "using index"',
-      'step 1: an index on a full table is made with concurrently, alone in its step, without "if not exists"',
-      'step 1: one full table a step: prestadores, servicos_municipais',
-    ],
-  ],
-  [
-    '050-substitutas.sql',
-    [
-      'step 12: what the version before uses stays: nothing is dropped or renamed',
-      'step 13: what the version before uses stays: nothing is dropped or renamed',
-    ],
-  ],
-]);
+import { PROXIMAS } from './support/proximas.ts';
 
 describe('the files of the migrations', async () => {
-  for (const nome of await migrationNames()) {
-    test(`${nome} holds up nobody on a full table`, async () => {
-      const { sql } = await readMigration(nome);
-      assert.deepEqual(faultsOf(sql), BEFORE_THE_RULES.get(nome) ?? []);
-    });
+  const shipped = await shippedMigrations();
+  const tables = await tenantTables();
+  for (const { nome, sql } of [...shipped, ...PROXIMAS]) {
+    test(`${nome} holds up nobody on a full table`, () => assert.deepEqual(faultsOf(sql), []));
+    test(`${nome} says what a distributed table takes`, () => assert.deepEqual(migrationFaultsOf(sql, tables), []));
   }
 
-  test('are numbered once each', async () => {
-    const numbers = (await migrationNames()).map((nome) => /^(\d{3})-[a-z0-9-]+\.sql$/.exec(nome)?.[1]);
+  test('are parted into statements as PostgreSQL does', async () => {
+    for (const { nome, sql } of shipped) {
+      assert.deepEqual(statementsOf(sql).flatMap(parseSql).map(kindOf), parseSql(sql).map(kindOf), nome);
+    }
+    const sql = "select ';' /*a*/; -- b;\ncreate function f() returns int as $$ select 1; $$ language sql;\n-- c\n;";
+    assert.equal(statementsOf(sql).length, 2);
+  });
+
+  test('are refused for what a distributed table does not take', () => {
+    for (const sql of [
+      'alter table notas add column a text, add column b text',
+      'alter table notas add check (a > 0) not valid',
+      'alter table notas add foreign key (tenant) references municipios not valid',
+      'update notas n set a = upper(d.b) from documentos d where d.tenant = n.tenant and n.tenant = $1 and n.id > $2 and n.id <= $3',
+      'update notas set a = 1 where id > $2 and id <= $3',
+      'create trigger a before insert on notas for each row execute function b()',
+    ]) {
+      assert.notDeepEqual(migrationFaultsOf(sql, tables), [], sql);
+    }
+    for (const sql of [
+      'create table nova (tenant text primary key check (tenant > $$$$)); alter table nova add check (a > 0), add column b text',
+      'alter table notas add constraint notas_a check (a > 0) not valid',
+      'alter table notas add column a text',
+      'update notas n set a = d.b from documentos d where d.tenant = n.tenant and n.tenant = $1 and n.id > $2 and n.id <= $3',
+    ]) {
+      assert.deepEqual(migrationFaultsOf(sql, tables), [], sql);
+    }
+  });
+
+  test('are numbered once each', () => {
+    const numbers = shipped.map(({ nome }) => /^(\d{3})-[a-z0-9-]+\.sql$/.exec(nome)?.[1]);
+    assert.ok(numbers.length > 0);
     assert.deepEqual(numbers, [...new Set(numbers)]);
     assert.ok(!numbers.includes(undefined));
   });
@@ -78,6 +84,14 @@ describe('the files of the migrations', async () => {
       '-- lotes: notas\nupdate municipios set a = 1',
       "do $$ begin execute 'update notas set a = 1'; end $$",
       'alter table notas add column a text; alter table eventos add column a text',
+      'alter table notas add column a text, add b boolean not null default false',
+      'alter table eventos add check (b > 0) not valid',
+      'alter table eventos add constraint a check (b > 0) not valid, alter column b drop not null',
+      'alter table notas add constraint a primary key using index b',
+      'alter table notas add constraint a foreign key (tenant) references municipios not valid',
+      '-- lotes: notas id\nupdate notas set a = 1 where tenant = $1 and id > $2 and id <= $3',
+      '-- lotes: notas mes id\nupdate notas set a = 1 where tenant = $1 and id > $2 and id <= $3',
+      '-- lotes: eventos mes id\nupdate eventos set a = 1 where tenant = $1 and mes = $4 and id > $2 and id <= $3',
     ]) {
       assert.notDeepEqual(faultsOf(sql), [], sql);
     }
@@ -88,15 +102,20 @@ describe('the files of the migrations', async () => {
       'create table a (tenant text, b int check (b > 0)); create index c on a (tenant); insert into a values (1)',
       'create index concurrently a on notas (tenant)\n  -- only; these\n where b',
       'drop index concurrently if exists a',
-      "alter table notas add column a text, add b boolean not null default false, add column c text default 'a, b'",
+      "alter table notas add column a text; alter table notas add b boolean not null default false; alter table notas add column c text default 'a, b'",
       'alter table notas add constraint a check (b > 0) not valid\n;\n-- passo\nalter table notas validate constraint a',
       'alter table notas validate constraint a;\n-- passo\nalter table notas alter column a set not null',
-      'alter table notas drop constraint a, alter column b drop not null, alter c set default 1',
-      'alter table notas add constraint a primary key using index b',
+      'alter table notas drop constraint a; alter table notas alter column b drop not null; alter table notas alter c set default 1',
+      'alter table eventos add constraint a primary key using index b',
       "alter table municipios add column a text check (a in ('x'))",
-      '-- lotes: notas id\nupdate notas set a = 1 where tenant = $1 and id > $2 and id <= $3',
+      '-- lotes: eventos id\nupdate eventos set a = 1 where tenant = $1 and id > $2 and id <= $3',
+      '-- lotes: notas mes id\nupdate notas set a = 1 where tenant = $1 and mes = $4 and id > $2 and id <= $3',
     ]) {
       assert.deepEqual(faultsOf(sql), [], sql);
     }
   });
 });
+
+function kindOf(stmt: object): string {
+  return Object.keys(stmt).join();
+}

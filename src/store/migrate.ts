@@ -4,10 +4,15 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { importShipped } from './aliquotas.ts';
-import { type Bench, openMigrationClient, openMigrationPool, type Tell, takeStep } from './migration-steps.ts';
-import { atOnce, type Migration, migrationNames, readMigration } from './migrations.ts';
+import { distributeEsquecidas } from './distribuicao.ts';
+import { ensureMesesAhead, MesesForbidden } from './meses.ts';
+import { openMigrationClient, openMigrationPool, takeStep, withoutLimits } from './migration-steps.ts';
+import type { Bench, Tell } from './migration-watch.ts';
+import { atOnce, type Migration, shippedMigrations } from './migrations.ts';
 import type { Db } from './open.ts';
 import type { ClientBase as Client, PoolClient } from './pg.ts';
+import { isPooled, needSession, refuseUndeclared, settleRole } from './pooled.ts';
+import { isLocked } from './unavailable.ts';
 import { serverOf } from './watch.ts';
 
 /** PostgreSQL that the service is tested with, as the server numbers itself. */
@@ -25,34 +30,73 @@ export class NewerSchemaError extends Error {
   }
 }
 
+/** What every database has that a program of before the first release made. */
+const OF_BEFORE = '001-notas.sql';
+
+/** The database was made before anything was released, with a schema of its own from which no way leads on. */
+export class UnreleasedSchemaError extends Error {
+  /** `place`: the database, as the operator names it; `wayOut`: how to begin another, a sentence. */
+  constructor(place: string, wayOut: string) {
+    super(
+      `${place} foi feito por um programa de antes da versão 0.1.0, a primeira publicada, e não se converte: o que há nele só esse programa lê. ${wayOut}`,
+    );
+  }
+}
+
 /**
- * Applies the missing migrations, imports the rates that the program ships where there are none, and returns the names applied. Processes
- * that start at once wait for each other. `tell` gets lines for the operator. Throws {@link NewerSchemaError}, and the reason of `signal`.
+ * Applies the missing migrations, imports the rates that the program ships where there are none, makes the months ahead, and returns the
+ * names applied. Processes that start at once wait for each other. `tell` gets lines for the operator. Throws {@link NewerSchemaError},
+ * {@link UnreleasedSchemaError}, and the reason of `signal`. `all`: the migrations, by the test that brings its own.
  */
 export async function migrate(
   pool: Db,
   tell: Tell = () => undefined,
   signal?: AbortSignal,
+  all?: readonly Migration[],
 ): Promise<readonly string[]> {
+  if (isPooled(pool)) await settleRole(pool);
+  else await refuseUndeclared(pool);
   await checkVersion(pool);
-  const names = await migrationNames();
-  const isCurrent = (await missingOf(pool, names)).length === 0;
-  const applied = isCurrent ? [] : await applyMissing(pool, names, tell, signal);
+  const migrations = all ?? (await shippedMigrations());
+  const isCurrent = (await missingOf(pool, migrations)).length === 0;
+  const applied = isCurrent ? [] : await applyMissing(pool, migrations, tell, signal);
+  await distributeEsquecidas(pool, tell);
   await importShipped(pool, Date.now());
+  await makeMesesAhead(pool, tell);
   return applied;
+}
+
+/** Where it cannot be done just now nobody is hindered: the months that are there last for weeks, and the worker tries each day. */
+async function makeMesesAhead(pool: Db, tell: Tell): Promise<void> {
+  try {
+    await ensureMesesAhead(pool, Date.now());
+  } catch (error) {
+    if (!(error instanceof MesesForbidden || isLocked(error))) throw error;
+    tell(error instanceof MesesForbidden ? error.message : 'as tabelas dos próximos meses ficam para depois');
+  }
 }
 
 /** Migrations in the database that this program does not know: a newer one has brought it forward meanwhile. */
 export async function newerMigrations(pool: Db): Promise<readonly string[]> {
-  const known = new Set(await migrationNames());
+  const known = new Set((await shippedMigrations()).map(({ nome }) => nome));
   return (await listApplied(pool)).filter((name) => !known.has(name));
 }
 
-async function missingOf(db: Pick<Db, 'query'>, names: readonly string[]): Promise<readonly string[]> {
+async function missingOf(db: Pick<Db, 'query'>, all: readonly Migration[]): Promise<readonly Migration[]> {
   const done = new Set(await listApplied(db));
-  const strangers = [...done].filter((name) => !names.includes(name));
+  if (done.has(OF_BEFORE)) throw await unreleasedOf(db);
+  const known = new Set(all.map(({ nome }) => nome));
+  const strangers = [...done].filter((name) => !known.has(name));
   if (strangers.length > 0) throw new NewerSchemaError(strangers);
-  return names.filter((name) => !done.has(name));
+  return all.filter(({ nome }) => !done.has(nome));
+}
+
+async function unreleasedOf(db: Pick<Db, 'query'>): Promise<UnreleasedSchemaError> {
+  const { rows } = await db.query<{ name: string }>('select current_database() as name');
+  return new UnreleasedSchemaError(
+    `O banco de dados «${rows[0]!.name}»`,
+    'Crie outro, vazio (createdb nfse2), e ponha o nome dele em DATABASE_URL.',
+  );
 }
 
 const NO_TABLE = '42P01';
@@ -69,7 +113,7 @@ async function listApplied(db: Pick<Db, 'query'>): Promise<readonly string[]> {
 
 async function applyMissing(
   pool: Db,
-  names: readonly string[],
+  all: readonly Migration[],
   tell: Tell,
   signal: AbortSignal | undefined,
 ): Promise<readonly string[]> {
@@ -79,13 +123,17 @@ async function applyMissing(
   signal?.addEventListener('abort', leave);
   let turn: PoolClient | undefined;
   try {
-    turn = await openMigrationClient(own);
+    turn = await own.connect();
     await createLists(turn);
     await takeTurn(turn, tell, signal);
     // Another process may have done some or all of it while this one waited.
-    const missing = await Promise.all((await missingOf(turn, names)).map(readMigration));
-    if (missing.length === names.length) await applyAtOnce(turn, missing);
-    else if (missing.length > 0) await applyInSteps({ pool, tell, signal }, own, turn, missing);
+    const missing = await missingOf(turn, all);
+    if (missing.length === all.length) await applyAtOnce(turn, missing);
+    else if (missing.length > 0) {
+      // A step may take an hour outside of a transaction.
+      needSession(pool);
+      await applyInSteps({ pool, tell, signal }, own, turn, missing);
+    }
     await turn.query('commit');
     return missing.map(({ nome }) => nome);
   } catch (error) {
@@ -106,8 +154,8 @@ async function applyMissing(
 async function takeTurn(turn: Client, tell: Tell, signal: AbortSignal | undefined): Promise<void> {
   for (let waits = 0; ; waits += 1) {
     try {
-      await turn.query(`begin; set local idle_in_transaction_session_timeout = 0; set local statement_timeout = 0;
-        lock table migracoes_andamento in share update exclusive mode nowait`);
+      await turn.query(`begin; ${withoutLimits('transaction')}`);
+      await turn.query('lock table migracoes_andamento in share update exclusive mode nowait');
       return;
     } catch (error) {
       await turn.query('rollback');
@@ -118,9 +166,9 @@ async function takeTurn(turn: Client, tell: Tell, signal: AbortSignal | undefine
   }
 }
 
-/** Nobody has used the database yet: one transaction, one answer. */
+/** Nobody has used the database yet: one transaction. */
 async function applyAtOnce(turn: Client, all: readonly Migration[]): Promise<void> {
-  await turn.query(atOnce(all));
+  for (const text of atOnce(all)) await turn.query(text);
   const names = all.map(({ nome }) => nome);
   await turn.query('insert into migracoes (nome, aplicada_em) select unnest($1::text[]), now()', [names]);
 }
@@ -131,20 +179,21 @@ async function applyInSteps(
   turn: Client,
   missing: readonly Migration[],
 ): Promise<void> {
-  const { rows } = await turn.query<{ nome: string; passo: number }>(
-    `select nome, passo from migracoes_andamento where tenant = ''`,
-  );
-  const done = new Set(rows.map(({ nome, passo }) => `${nome} ${passo}`));
-  const steps = missing.flatMap(({ nome, passos }) =>
-    passos.map((passo, place) => ({ nome, passo, place, isLast: place === passos.length - 1 })),
-  );
-  const isLeft = steps.filter(({ nome, place }) => !done.has(`${nome} ${place}`));
   let isTurnLost = false;
   turn.on('error', () => {
     isTurnLost = true;
   });
+  const steps = missing.flatMap(({ nome, passos }) =>
+    passos.map((passo, place) => ({ nome, passo, place, isLast: place === passos.length - 1 })),
+  );
   const client = await openMigrationClient(own);
   try {
+    // Not by the transaction that holds the turn: on a node of Citus it would keep the snapshot, which an index made concurrently waits for.
+    const { rows } = await client.query<{ nome: string; passo: number }>(
+      `select nome, passo from migracoes_andamento where tenant = ''`,
+    );
+    const done = new Set(rows.map(({ nome, passo }) => `${nome} ${passo}`));
+    const isLeft = steps.filter(({ nome, place }) => !done.has(`${nome} ${place}`));
     for (const [count, step] of isLeft.entries()) {
       if (isTurnLost)
         throw new Error('a conexão que guarda a vez desta atualização se perdeu; rode de novo, ela continua');
@@ -165,17 +214,14 @@ async function checkVersion(pool: Db): Promise<void> {
 }
 
 /**
- * The lists of what is applied. A migration under way has a row for each step (tenant empty), and for each tenant the place that a step in
- * batches has reached. Of two processes at once one may fail all the same.
+ * The lists of what is applied. A migration under way has a row for each step (tenant empty), and for each tenant, and each month of a
+ * table that is kept by month, the place that a step in batches has reached. Of two processes at once one may fail all the same.
  */
 async function createLists(client: Client): Promise<void> {
-  const create = `
-    create table if not exists migracoes (nome text primary key, aplicada_em timestamptz not null);
-    create table if not exists migracoes_andamento (tenant text not null, nome text not null, passo integer not null,
-      ate bigint, primary key (tenant, nome, passo))`;
-  try {
-    await client.query(create);
-  } catch {
-    await client.query(create);
-  }
+  const lists = [
+    'create table if not exists migracoes (nome text primary key, aplicada_em timestamptz not null)',
+    `create table if not exists migracoes_andamento (tenant text not null, nome text not null, passo integer not null,
+      mes integer not null default 0, ate bigint, primary key (tenant, nome, passo, mes))`,
+  ];
+  for (const create of lists) await client.query(create).catch(() => client.query(create));
 }

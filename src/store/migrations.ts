@@ -8,24 +8,35 @@ const FOLDER = new URL('./migrations/', import.meta.url);
 
 export type Passo =
   /** Statements that lock briefly, in one transaction. */
-  | { readonly kind: 'brief'; readonly sql: string }
-  /** One `create index concurrently` (`index`: its name) or `drop index concurrently`, which admits no transaction. */
-  | { readonly kind: 'concurrent'; readonly sql: string; readonly index: string | undefined }
+  | { readonly kind: 'brief'; readonly statements: readonly string[] }
+  /** One `alter table … validate constraint …`, which reads all rows. */
+  | { readonly kind: 'validation'; readonly sql: string; readonly table: string; readonly constraint: string }
+  /** One `create index concurrently`, which admits no transaction. */
+  | { readonly kind: 'index'; readonly sql: string; readonly index: string; readonly table: string }
+  /** One `drop index concurrently if exists`. */
+  | { readonly kind: 'removal'; readonly index: string }
   /**
-   * `-- lotes: <table> <key>`: one statement for a range of rows, in many short transactions. $1 is the tenant, $2 the key before
-   * the first row, $3 the key of the last one; the key is a bigint, and the second column of an index that begins with the tenant.
+   * `-- lotes: <table> [mes] <key>`: one statement for a range of rows, in many short transactions. $1 is the tenant, $2 the key before
+   * the first row, $3 the key of the last one, and of a table that is kept by month $4 the month. The key is a bigint, and the
+   * column that comes next in an index that begins with the tenant (and the month).
    */
-  | { readonly kind: 'batches'; readonly sql: string; readonly table: string; readonly key: string };
+  | {
+      readonly kind: 'batches';
+      readonly sql: string;
+      readonly table: string;
+      readonly isMonthly: boolean;
+      readonly key: string;
+    };
 
 export type Migration = { readonly nome: string; readonly sql: string; readonly passos: readonly Passo[] };
 
-/** Names of all migrations of this program, in their order. */
-export async function migrationNames(): Promise<readonly string[]> {
-  return (await readdir(FOLDER)).filter((name) => name.endsWith('.sql')).sort();
+/** All migrations of this program, in their order. */
+export async function shippedMigrations(): Promise<readonly Migration[]> {
+  const names = (await readdir(FOLDER)).filter((name) => name.endsWith('.sql')).sort();
+  return Promise.all(names.map(async (nome) => migrationOf(nome, await readFile(new URL(nome, FOLDER), 'utf8'))));
 }
 
-export async function readMigration(nome: string): Promise<Migration> {
-  const sql = await readFile(new URL(nome, FOLDER), 'utf8');
+export function migrationOf(nome: string, sql: string): Migration {
   return { nome, sql, passos: passosOf(sql) };
 }
 
@@ -33,20 +44,50 @@ export function passosOf(sql: string): readonly Passo[] {
   return sql.split(/^-- passo$/m).map(passoOf);
 }
 
-function passoOf(sql: string): Passo {
-  const [, table, key] = /^-- lotes: (\w+) (\w+)$/m.exec(sql) ?? [];
-  if (table !== undefined && key !== undefined) return { kind: 'batches', sql, table, key };
-  if (!/\bconcurrently\b/i.test(withoutComments(sql))) return { kind: 'brief', sql };
-  const [, index] = /\bcreate (?:unique )?index concurrently (\w+)/i.exec(sql) ?? [];
-  return { kind: 'concurrent', sql, index };
+function passoOf(text: string): Passo {
+  const statements = statementsOf(text);
+  const [, lotes, mes, key] = /^-- lotes: (\w+)( mes)? (\w+)$/m.exec(text) ?? [];
+  const sql = statements.join(';\n');
+  if (lotes !== undefined) return { kind: 'batches', sql, table: lotes, isMonthly: mes !== undefined, key: key! };
+  const [, index, table] = /^create (?:unique )?index concurrently (\w+) on (\w+)[^;]*$/i.exec(sql) ?? [];
+  if (index !== undefined) return { kind: 'index', sql, index, table: table! };
+  const [, removed] = /^drop index concurrently if exists (\w+)$/i.exec(sql) ?? [];
+  if (removed !== undefined) return { kind: 'removal', index: removed };
+  const [, validated, constraint] = /^alter table (\w+) validate constraint (\w+)$/i.exec(sql) ?? [];
+  if (validated !== undefined) return { kind: 'validation', sql, table: validated, constraint: constraint! };
+  return { kind: 'brief', statements };
 }
 
-export function withoutComments(sql: string): string {
-  return sql.replace(/--.*$/gm, '');
+/** Without comments, on one line each; a body between $$ and a text between quotes stay as they are. */
+export function statementsOf(sql: string): readonly string[] {
+  const bodies: string[] = [];
+  const keep = (part: string): string => (part.startsWith('--') ? '' : `«${bodies.push(part) - 1}»`);
+  return sql
+    .replace(/--.*|'[^']*'|\$\$[\s\S]*?\$\$/g, keep)
+    .split(';')
+    .map((one) =>
+      one
+        .replace(/\s+/g, ' ')
+        .trim()
+        .replace(/«(\d+)»/g, (_, place) => bodies[Number(place)]!),
+    )
+    .filter((one) => one !== '');
 }
 
-/** All of it as one text for a database without a row: nothing to go round, nothing to fill. */
-export function atOnce(migrations: readonly Migration[]): string {
-  const passos = migrations.flatMap((one) => one.passos.filter(({ kind }) => kind !== 'batches'));
-  return passos.map(({ sql }) => sql.replace(/\bconcurrently\b/gi, '')).join('\n;\n');
+/** All statements for a database without a row: nothing to go round, nothing to fill. */
+export function atOnce(migrations: readonly Migration[]): readonly string[] {
+  return migrations.flatMap(({ passos }) => passos.flatMap(sentAtOnce));
+}
+
+function sentAtOnce(passo: Passo): readonly string[] {
+  switch (passo.kind) {
+    case 'brief':
+      return passo.statements;
+    case 'batches':
+      return [];
+    case 'removal':
+      return [`drop index if exists ${passo.index}`];
+    default:
+      return [passo.sql.replace(/ concurrently /i, ' ')];
+  }
 }

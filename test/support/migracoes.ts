@@ -1,5 +1,5 @@
 /** What a migration must not say, because it would hold up a service whose tables are full. The rules stand in CONTRIBUTING.md. */
-import { type Passo, passosOf, withoutComments } from '../../src/store/migrations.ts';
+import { type Passo, passosOf, statementsOf } from '../../src/store/migrations.ts';
 
 /** Tables with a row or a few a municipality: whatever is done to them is done at once. */
 const SMALL = new Set([
@@ -9,6 +9,17 @@ const SMALL = new Set([
   'recepcoes_adn',
   'transmissoes',
   'tabelas_aliquotas',
+  'meses',
+]);
+
+/** Tables that are kept by month, of which one step may lock all months, briefly. */
+const MONTHLY = new Set([
+  'notas',
+  'documentos',
+  'trilha_notas',
+  'documentos_eventos',
+  'trilha_eventos',
+  'documentos_lotes',
 ]);
 
 const CONSTANT = /\bdefault\s+(true|false|null|-?\d+(\.\d+)?|'[^']*')(?!\s*(::|\|\|)|[\w(])/i;
@@ -18,7 +29,12 @@ type Statement = { readonly text: string; readonly table: string | undefined };
 
 type Rule = { readonly says: string; readonly breaks: (statement: Statement, passo: Seen) => boolean };
 
-type Seen = { readonly kind: Passo['kind']; readonly count: number; readonly validated: ReadonlySet<string> };
+type Seen = {
+  readonly kind: Passo['kind'];
+  readonly isMonthly: boolean;
+  readonly count: number;
+  readonly validated: ReadonlySet<string>;
+};
 
 const additions = (text: string): string[] =>
   text.match(
@@ -31,7 +47,7 @@ const RULES: readonly Rule[] = [
     breaks: ({ text, table }, { kind, count }) =>
       /^create (unique )?index/i.test(text) &&
       table !== undefined &&
-      (kind !== 'concurrent' || count > 1 || /\bif not exists\b/i.test(text)),
+      (kind !== 'index' || count > 1 || /\bif not exists\b/i.test(text)),
   },
   {
     says: 'an index is dropped with "concurrently if exists", alone in its step',
@@ -62,6 +78,20 @@ const RULES: readonly Rule[] = [
       additions(text).some((one) => /\bdefault\b|\bnot null\b|serial\b/i.test(one) && !CONSTANT.test(one)),
   },
   {
+    says: 'of a table that is kept by month no key or reference is made anew: PostgreSQL has no way that locks briefly',
+    breaks: ({ text, table }) =>
+      table !== undefined && MONTHLY.has(table) && /\busing index\b|\bforeign key\b/i.test(text),
+  },
+  {
+    says: 'a constraint has a name',
+    breaks: ({ text, table }) =>
+      table !== undefined && /\badd (check|foreign key|unique|primary key|exclude)\b/i.test(text),
+  },
+  {
+    says: 'an "alter table" says one thing',
+    breaks: ({ text, table }) => table !== undefined && /,\s*(add|drop|alter|validate)\b/i.test(withoutBodies(text)),
+  },
+  {
     says: 'a column keeps its type: another takes its place',
     breaks: ({ text, table }) => table !== undefined && /\balter (column )?\w+ (set data )?type\b/i.test(text),
   },
@@ -76,9 +106,17 @@ const RULES: readonly Rule[] = [
       /^(update|delete|insert|merge|with|truncate)\b/i.test(text) && table !== undefined && kind !== 'batches',
   },
   {
-    says: 'a step in batches is one statement that names $1, $2 and $3',
-    breaks: ({ text }, { kind, count }) =>
-      kind === 'batches' && !(count === 1 && /\btenant = \$1/.test(text) && /> \$2/.test(text) && /<= \$3/.test(text)),
+    says: 'a step in batches is one statement that names $1, $2 and $3, and of a table that is kept by month $4',
+    breaks: ({ text, table }, passo) =>
+      passo.kind === 'batches' &&
+      !(
+        passo.count === 1 &&
+        /\btenant = \$1/.test(text) &&
+        /> \$2/.test(text) &&
+        /<= \$3/.test(text) &&
+        /\bmes = \$4/.test(text) === passo.isMonthly &&
+        (table === undefined || MONTHLY.has(table) === passo.isMonthly)
+      ),
   },
   {
     says: 'what the version before uses stays: nothing is dropped or renamed',
@@ -99,13 +137,16 @@ export function faultsOf(sql: string): readonly string[] {
   const faults: string[] = [];
   const own = new Set<string>();
   const validated = new Set<string>();
-  for (const line of sql.split('\n').filter((one) => /^\s*--\s*(passo|lotes?)\b\W*\w*\W*\w*\s*$/i.test(one))) {
-    if (!/^-- (passo|lotes: \w+ \w+)$/.test(line)) faults.push(`nobody reads "${line}" as a step or its batches`);
+  for (const line of sql.split('\n').filter((one) => /^\s*--\s*(passo|lotes?)\b\W*\w*\W*\w*\W*\w*\s*$/i.test(one))) {
+    if (!/^-- (passo|lotes: \w+( mes)? \w+)$/.test(line))
+      faults.push(`nobody reads "${line}" as a step or its batches`);
   }
-  for (const [place, passo] of passosOf(sql).entries()) {
-    const texts = statementsOf(passo.sql);
+  for (const [place, text] of sql.split(/^-- passo$/m).entries()) {
+    const passo = passosOf(text)[0]!;
+    const texts = statementsOf(text);
     const altered = new Set<string>();
-    const seen: Seen = { kind: passo.kind, count: texts.length, validated: new Set(validated) };
+    const isMonthly = passo.kind === 'batches' && passo.isMonthly;
+    const seen: Seen = { kind: passo.kind, isMonthly, count: texts.length, validated: new Set(validated) };
     for (const text of texts) {
       const [, made] = /^create table (?:if not exists )?(\w+)/i.exec(text) ?? [];
       if (made !== undefined) own.add(made);
@@ -128,17 +169,8 @@ function tableOf(text: string): string | undefined {
   return (head.exec(text) ?? index.exec(text) ?? trigger.exec(text))?.[1];
 }
 
-/** Without comments, on one line each; a body between $$ is one with its statement. */
-function statementsOf(sql: string): readonly string[] {
-  const bodies: string[] = [];
-  const plain = withoutComments(sql).replace(/\$\$[\s\S]*?\$\$|'[^']*'/g, (body) => `«${bodies.push(body) - 1}»`);
-  return plain
-    .split(';')
-    .map((one) =>
-      one
-        .replace(/«(\d+)»/g, (_, place) => bodies[Number(place)]!)
-        .replace(/\s+/g, ' ')
-        .trim(),
-    )
-    .filter((one) => one !== '');
+/** Without what stands between quotes or parentheses. */
+function withoutBodies(text: string): string {
+  const plain = text.replace(/'[^']*'|\([^()]*\)/g, '');
+  return plain === text ? plain : withoutBodies(plain);
 }

@@ -1,0 +1,143 @@
+/** Storing notas: the row, and all that is kept of it beside, in one transaction. */
+import { insertTrail, type Trailed } from './claims.ts';
+import { enqueue } from './fila.ts';
+import { NOTA_COLUMNS, type NumberedNota } from './nota-columns.ts';
+import { dropNul } from './open.ts';
+import type { PoolClient } from './pg.ts';
+import { planOnce } from './planned.ts';
+import { insertRows } from './sql.ts';
+import { isSameParty } from './substituicao.ts';
+import { NotWritten } from './unavailable.ts';
+
+/** It waits for a rate. */
+function isHeld({ nota }: Pick<NumberedNota, 'nota'>): boolean {
+  return nota.retencao !== undefined;
+}
+
+/** The highest reception number that is known. */
+const KNOWN_NSU = 'coalesce((select r.nsu from recepcoes_adn r where r.tenant = $1), 0)';
+
+/**
+ * Inserts many notas of a tenant, and answers of each the highest reception number that was known, where it is announced with that. One that
+ * is held back has a message from the start.
+ */
+const INSERT_NOTAS = insertRows<NumberedNota>(
+  'insert_notas',
+  // Under a name of its own: what it returns has that of the table before it on a node of Citus, where the table has another.
+  'notas as n',
+  [
+    ['id bigint', ({ id }) => String(id)],
+    ['mes int', ({ mes }) => mes],
+    ['estado text', (row) => (row.claims !== undefined ? 'transmitida' : isHeld(row) ? 'retida' : 'emitida')],
+    ['movimentos int', ({ claims }) => (claims === undefined ? 1 : 2)],
+    ['numero_dps bigint', ({ numero }) => String(numero)],
+    ['prestador_cpf_cnpj text', ({ job }) => job.prestador],
+    ['mensagem_retorno text', ({ nota }) => dropNul(nota.retencao)],
+    ...NOTA_COLUMNS,
+  ],
+  'returning n.nsu_antes as nsu',
+  { nsu_antes: `case when x.movimentos = 2 then ${KNOWN_NSU} end` },
+);
+
+const INSERT_SUBSTITUICOES = insertRows<NumberedNota>('insert_substituicoes', 'substituicoes', [
+  ['substituida text', ({ nota }) => nota.substitui],
+  ['nota bigint', ({ id }) => String(id)],
+  ['mes int', ({ mes }) => mes],
+]);
+
+const INSERT_RETIDAS = insertRows<NumberedNota>('insert_retidas', 'retidas', [
+  ['nota bigint', ({ id }) => String(id)],
+  ['mes int', ({ mes }) => mes],
+  ['tabela_aliquotas int', ({ nota }) => nota.tabela_aliquotas],
+]);
+
+/** The moves that brought a nota to where it is stored. `at`: when those that are announced with that were. */
+function movesOf({ id, mes, nota, claims }: NumberedNota, at: number): readonly Trailed[] {
+  const ref = { id: String(id), mes };
+  const first = isHeld({ nota })
+    ? ({ gatilho: 'retencao', para: 'retida' } as const)
+    : ({ gatilho: 'emissao', para: 'emitida' } as const);
+  const issued = { ...ref, movimento: 1, em: nota.data_emissao, de: null, ...first };
+  if (claims === undefined) return [issued];
+  return [issued, { ...ref, movimento: 2, em: at, de: 'emitida', gatilho: 'anuncio', para: 'transmitida' }];
+}
+
+/** What is told of the notas that were stored: the highest reception number known then. */
+export type InsertedNotas = { readonly known: Promise<string>; readonly writes: readonly Promise<unknown>[] };
+
+/** Inserts notas, with all that is kept of them beside their documents. `announcement`: of those with a claim. */
+export function insertNotas(
+  client: PoolClient,
+  tenant: string,
+  notas: readonly NumberedNota[],
+  announcement: { readonly at: number; readonly until: number } | undefined,
+): InsertedNotas {
+  const inserted = client.query<{ nsu: string | null }>(INSERT_NOTAS(tenant, notas));
+  const replacing = notas.filter(
+    ({ nota }) => nota.substitui !== undefined && isSameParty(nota.chave_acesso, nota.substitui),
+  );
+  const held = notas.filter(isHeld);
+  const waiting = notas.filter((row) => !isHeld(row));
+  const moves = notas.flatMap((row) => movesOf(row, announcement?.at ?? 0));
+  const queued = waiting.map(({ id, mes, nota, claims }) => ({
+    id: String(id),
+    mes,
+    dueAt: claims === undefined ? nota.data_emissao : announcement!.until,
+    claims,
+  }));
+  const known = inserted.then(({ rows }) => {
+    // None is stored of a municipality that is not there.
+    if (rows.length !== notas.length) throw new NotWritten(`${rows.length} of ${notas.length} notas were stored`);
+    return rows.find(({ nsu }) => nsu !== null)?.nsu ?? '0';
+  });
+  return {
+    known,
+    writes: [
+      known,
+      insertDocumentos(client, tenant, notas),
+      insertTrail(client, tenant, 'nota', moves),
+      ...(queued.length === 0 ? [] : [enqueue(client, tenant, 'nota', queued)]),
+      ...(replacing.length === 0 ? [] : [client.query(INSERT_SUBSTITUICOES(tenant, replacing))]),
+      ...(held.length === 0 ? [] : [client.query(INSERT_RETIDAS(tenant, held))]),
+    ],
+  };
+}
+
+/**
+ * The documents travel as one block of bytes with their lengths: no escaping, no copy into a text array. The block comes last, since `pg`
+ * copies what stands before a parameter for which it needs room.
+ */
+const INSERT_DOCUMENTOS = planOnce(
+  'insert_documentos',
+  `insert into documentos (tenant, mes, nota, recebido, nfse, recebido_assinatura)
+  select m.tenant, x.mes, x.id, substring($8::bytea from x.inicio for x.recebido),
+    substring($8::bytea from x.inicio + x.recebido for x.nfse), x.assinatura
+  from municipios m cross join unnest($2::text[], $3::int[], $4::bigint[], $5::int[], $6::int[], $7::int[])
+    as x (assinatura, mes, id, inicio, recebido, nfse)
+  where m.tenant = $1`,
+);
+
+function insertDocumentos(client: PoolClient, tenant: string, notas: readonly NumberedNota[]): Promise<unknown> {
+  const signatures = notas.map(({ nota }) => nota.recebido_assinatura);
+  const meses = notas.map(({ mes }) => mes);
+  return client.query(INSERT_DOCUMENTOS([tenant, signatures, meses, ...packDocuments(notas)]));
+}
+
+/** The ids of a group, where each one's documents begin (from 1, as SQL counts), how long they are, and all of them one after the other. */
+function packDocuments(made: readonly NumberedNota[]): [string[], number[], number[], number[], Buffer] {
+  const sizes = made.map(({ nota }) => nota.recebido.length + Buffer.byteLength(nota.nfse));
+  const whole = Buffer.allocUnsafe(sizes.reduce((sum, size) => sum + size, 0));
+  const starts: number[] = [];
+  const received: number[] = [];
+  const notes: number[] = [];
+  let at = 0;
+  for (const { nota } of made) {
+    const { length } = nota.recebido;
+    whole.set(nota.recebido, at);
+    starts.push(at + 1);
+    received.push(length);
+    notes.push(whole.write(nota.nfse, at + length));
+    at += length + notes.at(-1)!;
+  }
+  return [made.map(({ id }) => String(id)), starts, received, notes, whole];
+}

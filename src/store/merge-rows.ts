@@ -1,0 +1,103 @@
+/** Brings the rows of a tenant to what a file says: those that are there are read, and only what differs is written. */
+import type { PoolClient } from './pg.ts';
+import { equateColumns, unnestRows } from './sql.ts';
+
+/** A column as a line has it, or as the database gives it. */
+export type Value = string | number | boolean | readonly string[] | null | undefined;
+
+/** A row of the database, days `YYYY-MM-DD`. */
+export type StoredRow = Readonly<Record<string, Value>>;
+
+export type Table<Row> = {
+  readonly table: string;
+  /** What a row is known by beside the tenant. */
+  readonly key: readonly string[];
+  /** What it says. */
+  readonly told: readonly string[];
+  /** Columns of the key that the database makes. */
+  readonly generated?: readonly string[];
+  /** What a new row has besides, each in SQL; what the file tells of it comes first. */
+  readonly born?: Readonly<Record<string, string>>;
+  /** Of the columns that are no text. */
+  readonly types?: Readonly<Record<string, string>>;
+  readonly tell: (column: string) => (row: Row) => Value;
+};
+
+export type Contagem = { readonly novos: number; readonly alterados: number; readonly iguais: number };
+
+/** Several values travel as one text, since the arrays of one parameter would need one length; none has a space in it. */
+const LIST = 'text[]';
+
+export function rowMerger<Row>({ table, key, told, generated = [], born = {}, types = {}, tell }: Table<Row>) {
+  const typeOf = (column: string): string => types[column] ?? 'text';
+  const got = (column: string): string =>
+    typeOf(column) === LIST ? `string_to_array(x.${column}, ' ')` : `x.${column}`;
+  const gone = unnestRows<StoredRow>(
+    key.map((column) => [`${column} ${typeOf(column)}`, (row) => row[column]]),
+    2,
+  );
+  const sent = [...key, ...told].filter((column) => !generated.includes(column));
+  const whole = unnestRows<Row>(
+    sent.map((column) => {
+      const read = tell(column);
+      return typeOf(column) === LIST
+        ? [`${column} text`, (row) => (read(row) as readonly string[] | undefined)?.join(' ')]
+        : [`${column} ${typeOf(column)}`, read];
+    }),
+    2,
+  );
+  const keys = key.map(tell);
+  const texts = told.map((column) => [column, tell(column)] as const);
+  const remove = `delete from ${table} s using ${gone.relation} where s.tenant = $1 and ${equateColumns('s', 'x', key)}`;
+  // Not an update, which without statistics may be planned to read all of a tenant for each row.
+  const write = `insert into ${table} (${['tenant', ...sent, ...Object.keys(born)].join(', ')})
+    select ${['m.tenant', ...sent.map(got), ...Object.values(born)].join(', ')} from municipios m cross join ${whole.relation} where m.tenant = $1
+    on conflict (tenant, ${key.join(', ')}) do update set ${told.map((column) => `${column} = excluded.${column}`).join(', ')}`;
+  return {
+    /** The rows of which `by`, columns of the key, are among `keys`. */
+    read: async (
+      client: PoolClient,
+      tenant: string,
+      by: readonly string[],
+      keys: readonly (readonly string[])[],
+    ): Promise<readonly StoredRow[]> => {
+      const wanted = unnestRows<readonly string[]>(
+        by.map((column, place) => [`${column} text`, (parts) => parts[place]]),
+        2,
+      );
+      const columns = [...key, ...told].map((column) => `s.${column}${typeOf(column) === 'date' ? '::text' : ''}`);
+      // Each key looks its own rows up, as in `lookUpLines` (`listas.ts`).
+      const text = `select s.* from ${wanted.relation} cross join lateral (
+        select ${columns.join(', ')} from ${table} s where s.tenant = $1 and ${equateColumns('s', 'x', by)} offset 0
+        ) s where x.${by[0]} || '' = x.${by[0]}`;
+      return (await client.query<StoredRow>(text, [tenant, ...wanted.valuesOf(keys)])).rows;
+    },
+    keyOf: (row: Row): string => keys.map((read) => read(row)).join(' '),
+    storedKeyOf: (row: StoredRow): string => key.map((column) => row[column]).join(' '),
+    /** Writes what differs from what was `found`, by keys, and takes away what is `retired`. */
+    write: async (
+      client: PoolClient,
+      tenant: string,
+      wanted: ReadonlyMap<string, Row>,
+      found: ReadonlyMap<string, StoredRow>,
+      retired: readonly StoredRow[],
+    ): Promise<Contagem> => {
+      const changed: Row[] = [];
+      let novos = 0;
+      for (const [which, row] of wanted) {
+        const stored = found.get(which);
+        if (stored === undefined) novos += 1;
+        else if (texts.every(([column, read]) => isSame(read(row), stored[column]))) continue;
+        changed.push(row);
+      }
+      if (retired.length > 0) await client.query(remove, [tenant, ...gone.valuesOf(retired)]);
+      if (changed.length > 0) await client.query(write, [tenant, ...whole.valuesOf(changed)]);
+      return { novos, alterados: changed.length - novos, iguais: wanted.size - changed.length };
+    },
+  };
+}
+
+function isSame(one: Value, stored: Value): boolean {
+  if (Array.isArray(one) && Array.isArray(stored)) return one.join(' ') === stored.join(' ');
+  return (one ?? null) === (stored ?? null);
+}
