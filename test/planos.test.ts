@@ -6,43 +6,79 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
-import type { Db } from '../src/store/open.ts';
-import { Client, type PoolClient } from '../src/store/pg.ts';
+import { ensureMeses, mesesBetween, mesOf } from '../src/store/meses.ts';
+import { migrate } from '../src/store/migrate.ts';
+import { type Db, openPool } from '../src/store/open.ts';
+import { Client, type ClientBase, type ClientConfig, type PoolClient } from '../src/store/pg.ts';
 import { PLANNED } from '../src/store/planned.ts';
 import { createStore } from '../src/store/store.ts';
+import { onEnd } from './support/cleanup.ts';
 import { monotonicClock } from './support/clock.ts';
-import { freshPool } from './support/database.ts';
-import { accessesOf } from './support/plans.ts';
+import { freshDatabase, freshPool, poolOn } from './support/database.ts';
+import { keysOf } from './support/nota-keys.ts';
+import { type Access, accessesOf, type TablesRead, tablesReadBy } from './support/plans.ts';
 
 const CNPJ = '11222333000181';
 const FULL = 'cheio';
 const FEW = 'pouco';
 const NONE = 'vazio';
 
-/** Rows of every table that statements look into: of a tenant with nearly all, of one with few; a third has nothing. */
+/** The current one, whose statements a connection knows by name. */
+const MES = mesOf(Date.now());
+/** Three years, it first. */
+const MESES = mesesBetween(Date.UTC(Math.floor(MES / 100) - 3, MES % 100), Date.now()).toReversed();
+
+/** Whose note `n` is: of a tenant with nearly all, of one with few; a third has nothing. Or of one of a thousand. */
+const OF_THREE = `case when n % 100 = 7 then '${FEW}' else '${FULL}' end`;
+const OF_A_THOUSAND = `case n % 1000 when 7 then '${FEW}' when 10 then '${FULL}' else 'm' || n % 1000 end`;
+
+/**
+ * Rows $1 to $2 of every table that statements look into. The notes are of the months $3 in turn, a hundred after a hundred. One in five
+ * waits in the queue.
+ */
 const FILL = [
-  `insert into notas (tenant, id, chave_acesso, numero_protocolo, id_dps, estado, due_at, tabela_aliquotas, substitui, numero_dps,
+  `insert into notas (tenant, mes, id, chave_acesso, numero_protocolo, id_dps, estado, tabela_aliquotas, substitui, nsu_antes, numero_dps,
       serie_dps, numero_dps_nacional, data_emissao, data_competencia, prestador_cpf_cnpj, prestador_razao_social, valor_servico)
-    select case when n % 100 = 7 then '${FEW}' else '${FULL}' end, n, 'C' || n, 'P' || n, 'D' || lpad(n::text, 15, '0'), e,
-      case when e = 'emitida' then now() end, case when e = 'retida' then 1 end, case when n % 30 = 0 then 'C' || n - 1 end, n, '1',
+    select ${OF_THREE}, mes, n, lpad(n::text, 36, '0') || (mes % 10000) || repeat('0', 10),
+      mes::text || n, 'D' || lpad(n::text, 15, '0'),
+      case when n % 500 = 10 then 'transmitida' when n % 5 = 0 or n % 200 = 7 then 'emitida' when n % 50 = 1 then 'retida' else 'autorizada' end,
+      case when n % 50 = 1 then 1 end, case when n % 30 = 0 then 'C' || n - 1 end, case when n % 500 = 10 then n end, n, '1',
       n::text, now(), '2026-11-01', '${CNPJ}', 'Nome', 10
-    from (select n, case n % 50 when 0 then 'emitida' when 1 then 'retida' else 'autorizada' end as e
-      from generate_series($1::integer, $2::integer) n) x`,
-  ofNotas('documentos (tenant, nota, recebido, nfse)', "id, 'x', 'y'"),
-  ofNotas('trilha_notas (tenant, nota, movimento, em, de, gatilho, para)', "id, 1, now(), null, 'emissao', 'emitida'"),
+    from (select n, ($3::int[])[1 + n / 100 % cardinality($3::int[])] as mes from generate_series($1::integer, $2::integer) n) x`,
+  ofNotas('identidades (tenant, id_dps, nota, mes)', 'id_dps, id, mes', 'true'),
+  ofNotas('fila (tenant, tipo, id, mes, due_at)', "'nota', id, mes, now()", "estado in ('emitida', 'transmitida')"),
+  ofNotas('retidas (tenant, nota, mes, tabela_aliquotas)', 'id, mes, 1', "estado = 'retida'"),
+  ofNotas('substituicoes (tenant, substituida, nota, mes)', 'substitui, id, mes', 'substitui is not null'),
+  ofNotas('documentos (tenant, mes, nota, recebido, nfse)', "mes, id, 'x', 'y'"),
   ofNotas(
-    `eventos (tenant, nota, id, ordem, codigo_tipo_evento, numero_sequencial, cancela, estado, desde, due_at, criado_em, autor, campos)`,
-    `id, 1000000 + id, 1, '203202', 1, false, case when id % 50 = 0 then 'pendente' else 'processado' end, now(),
-      case when id % 50 = 0 then now() end, now(), '${CNPJ}', '{}'`,
-  ),
-  ofNotas('documentos_eventos (tenant, evento, xml)', "1000000 + id, 'y'"),
-  ofNotas(
-    'trilha_eventos (tenant, evento, movimento, em, de, gatilho, para)',
-    "1000000 + id, 1, now(), null, 'registro', 'pendente'",
+    'trilha_notas (tenant, mes, nota, movimento, em, de, gatilho, para)',
+    "mes, id, 1, now(), null, 'emissao', 'emitida'",
   ),
   ofNotas(
-    'idempotencia (tenant, nota, impressao, rota, corpo, status, avisos, criado_em)',
-    "id, sha256(id::text::bytea), '/r', sha256(id::text::bytea), 201, '[]', now()",
+    `eventos (tenant, mes, mes_nota, nota, id, ordem, codigo_tipo_evento, numero_sequencial, cancela, estado, aberto, desde, criado_em, autor,
+      campos)`,
+    `mes, mes, id, 1000000 + id, 1, '203202', 1, id % 20 = 0, case when id % 50 in (0, 7) then 'pendente' else 'processado' end, id % 50 in (0, 7), now(),
+      now(), '${CNPJ}', '{}'`,
+  ),
+  ofNotas('fila (tenant, tipo, id, mes, due_at)', "'evento', 1000000 + id, mes, now()", 'id % 50 in (0, 7)'),
+  ofNotas('documentos_eventos (tenant, mes, evento, xml)', "mes, 1000000 + id, 'y'"),
+  ofNotas(
+    'trilha_eventos (tenant, mes, evento, movimento, em, de, gatilho, para)',
+    "mes, 1000000 + id, 1, now(), null, 'registro', 'pendente'",
+  ),
+  ofNotas(
+    'lotes (tenant, id, mes, protocolo, prestador, numero_lote, impressao, situacao, aberto, recebido_em)',
+    `id, mes, 'L' || id, '${CNPJ}', '1', sha256(id::text::bytea), case when id % 50 in (0, 7) then 2 else 4 end, id % 50 in (0, 7), now()`,
+  ),
+  ofNotas('fila (tenant, tipo, id, mes, due_at)', "'lote', id, mes, now()", 'id % 50 in (0, 7)'),
+  ofNotas('documentos_lotes (tenant, mes, lote, recebido)', "mes, id, 'x'"),
+  ofNotas(
+    'lotes_rps (tenant, lote, ordem, prestador, serie, numero, tipo, nota, mes_nota)',
+    `id, 0, '${CNPJ}', '1', id::text, '1', id, mes`,
+  ),
+  ofNotas(
+    'idempotencia (tenant, nota, mes, impressao, rota, corpo, status, avisos, criado_em)',
+    "id, mes, sha256(id::text::bytea), '/r', sha256(id::text::bytea), 201, '[]', now()",
   ),
   ofNotas(
     'prestadores (tenant, documento, razao_social, autorizado, logradouro, numero, bairro, cep, origem, criado_em)',
@@ -74,37 +110,46 @@ const FILL = [
   ),
 ];
 
-/** Of every note, or of as many as make the table large beside it, a row of another table. */
-function ofNotas(into: string, values: string): string {
-  return `insert into ${into} select tenant, ${values} from notas where id between $1 and $2 and id % 10 in (0, 7)`;
+/** A row of another table for every note that is meant, as a rule for as many as make the table large beside it. */
+function ofNotas(into: string, values: string, meant = 'id % 10 in (0, 7)'): string {
+  return `insert into ${into} select tenant, ${values} from notas where id between $1 and $2 and mes = any ($3) and ${meant}`;
 }
 
 const PART = 50_000;
 
-/** The columns by which an index finds one row, or those few that are asked for: no plan may use it by fewer. */
+/** The columns by which an index finds one row, or those few that are asked for: no plan may use it by fewer. Of months by their names. */
 const WHOLE_KEYS: Readonly<Record<string, string>> = {
-  notas_pkey: 'tenant id',
-  notas_chave: 'tenant chave_acesso',
-  notas_protocolo: 'tenant numero_protocolo',
-  notas_dps: 'tenant id_dps',
-  notas_substitui: 'tenant substitui',
-  notas_due: 'tenant due_at',
-  notas_retidas: 'tenant tabela_aliquotas id',
-  documentos_pkey: 'tenant nota',
-  trilha_notas_pkey: 'tenant nota',
+  // The kind besides: an expression.
+  fila_pkey: 'tenant id',
+  fila_due: 'tenant tipo due_at',
+  retidas_pkey: 'tenant nota',
+  retidas_tabela: 'tenant tabela_aliquotas',
+  substituicoes_pkey: 'tenant substituida',
+  identidades_pkey: 'tenant id_dps',
+  notas_MES_pkey: 'tenant id',
+  notas_MES_tenant_chave_acesso_mes_idx: 'tenant chave_acesso',
+  notas_MES_tenant_numero_protocolo_mes_idx: 'tenant numero_protocolo',
+  documentos_MES_pkey: 'tenant nota',
+  trilha_notas_MES_pkey: 'tenant nota',
   eventos_pkey: 'tenant id',
   eventos_ordem: 'tenant nota',
   eventos_sequencia: 'tenant nota',
   eventos_na_nota: 'tenant nota',
   eventos_abertos: 'tenant nota',
   eventos_cancelamento_aberto: 'tenant nota',
-  eventos_due: 'tenant due_at',
   // Events that nothing was sent of yet are few.
   eventos_antes_do_envio: 'tenant estado',
-  documentos_eventos_pkey: 'tenant evento',
-  trilha_eventos_pkey: 'tenant evento',
+  documentos_eventos_MES_pkey: 'tenant evento',
+  trilha_eventos_MES_pkey: 'tenant evento',
+  lotes_pkey: 'tenant id',
+  lotes_protocolo: 'tenant protocolo',
+  documentos_lotes_MES_pkey: 'tenant lote',
+  lotes_rps_pkey: 'tenant lote',
+  lotes_rps_identificacao: 'tenant prestador numero',
+  lotes_rps_nota: 'tenant nota',
   certificados_pkey: 'tenant impressao',
   recepcoes_adn_pkey: 'tenant',
+  municipios_pkey: 'tenant',
   idempotencia_pkey: 'tenant impressao',
   prestadores_pkey: 'tenant documento',
   simples_nacional_pkey: 'tenant documento',
@@ -116,77 +161,150 @@ const WHOLE_KEYS: Readonly<Record<string, string>> = {
   deducoes_admitidas_pkey: 'tenant codigo_tributacao_nacional',
   regimes_especiais_pkey: 'tenant regime',
   nao_incidencias_pkey: 'tenant codigo_tributacao_nacional documento',
-  lotes_due: 'tenant due_at',
 };
 
 /** Statements that read more than by whole keys, as they are meant to. */
 const MEANT_TO: Readonly<Record<string, RegExp>> = {
   // Whether a tenant has any line, and all of its lines.
   listas_mantidas: /./,
-  servicos_listados: /^servicos_municipais/,
-  // What is due, in its order: all that is open may be sorted for it.
-  claim_eventos: /^eventos_abertos$/,
+  // Whether there is any line of a regime.
+  regimes_admitidos: /^regimes_especiais_pkey by tenant, regime$/,
+  servicos_listados: /^servicos_municipais_\w+ by tenant$/,
   // The newest version of a table that has a few.
-  tabela_aliquotas: /^tabelas_aliquotas_pkey$/,
-  // The question across tenants.
-  tenants_due: /^(municipios_pkey|notas_retidas|notas_due|eventos_due|lotes_due)$/,
+  tabela_aliquotas: /^tabelas_aliquotas_pkey by $/,
+  // What was announced, among all that is in the queue.
+  lease_anunciadas: /^fila_(pkey|due) by tenant, tipo$/,
+  // The question across tenants: of each, whether it has anything in the queue.
+  tenants_due: /^(municipios_pkey by |fila_(pkey|due) by tenant)$/,
+  tenants_busy: /^(municipios_pkey by |fila_(pkey|due) by tenant)$/,
+  some_tenants_due: /^fila_(pkey|due) by tenant$/,
+  tenant_due: /^fila_(pkey|due) by tenant$/,
 };
 
-async function openTenants(pool: Db): Promise<void> {
+async function openTenants(pool: Db, meses: readonly number[] = [MES]): Promise<void> {
   const store = createStore(pool);
   for (const tenant of [FULL, FEW, NONE]) {
     await store.municipios.create({ tenant, ambiente: 'homologacao', codigoIbge: undefined }, 0);
   }
+  await ensureMeses(pool, meses);
 }
 
 /** In parts, each of which takes seconds on a busy machine. */
-async function fill(pool: Db, notas: number, from = 1): Promise<void> {
+async function fill(
+  pool: Db,
+  notas: number,
+  from = 1,
+  meses: readonly number[] = [MES],
+  tenantOf = OF_THREE,
+): Promise<void> {
   for (let first = from; first <= notas; first += PART) {
-    for (const text of FILL) await pool.query(text, [first, Math.min(notas, first + PART - 1)]);
+    for (const text of FILL.map((one) => one.replace(OF_THREE, tenantOf))) {
+      const values = [first, Math.min(notas, first + PART - 1), meses];
+      await pool.query(text, text.includes('$3') ? values : values.slice(0, 2));
+    }
   }
+}
+
+/** What each statement is sent as, where it speaks of this month. */
+function plannedTexts(): readonly (readonly [name: string, text: string])[] {
+  return [...PLANNED].map(([name, textOf]) => [name, textOf(MES)]);
 }
 
 /** No table is read whole, by any statement. */
 async function assertNoneScans(pool: Db): Promise<void> {
-  for (const text of PLANNED.values()) await accessesOf(pool, `explain (generic_plan, format json) ${text}`);
+  for (const [, text] of plannedTexts()) await accessesOf(pool, `explain (generic_plan, format json) ${text}`);
 }
 
-/** Every index is used by its whole key, by every statement. */
-async function assertWholeKeys(pool: Db): Promise<void> {
+/** Every index is used by its whole key, by every statement, of months with rows. */
+async function assertWholeKeys(pool: Db, meses: readonly number[] = [MES]): Promise<void> {
   const partly: string[] = [];
-  for (const [name, text] of PLANNED) {
-    for (const { index, by } of await accessesOf(pool, `explain (generic_plan, format json) ${text}`)) {
-      const isWhole = WHOLE_KEYS[index]?.split(' ').every((column) => by.includes(column));
-      if (isWhole !== true && MEANT_TO[name]?.test(index) !== true)
-        partly.push(`${name}: ${index} by ${by.join(', ')}`);
+  for (const [name, text] of plannedTexts()) {
+    partly.push(...partlyUsed(name, await accessesOf(pool, `explain (generic_plan, format json) ${text}`), meses));
+  }
+  assert.deepEqual([...new Set(partly)], []);
+}
+
+/** What of it is looked up by less than a whole key, and was not meant to be. */
+function partlyUsed(name: string, accesses: readonly Access[], meses: readonly number[]): readonly string[] {
+  return accesses.flatMap(({ index, by }) => {
+    const mes = /_(\d{6})_/.exec(index)?.[1];
+    if (mes !== undefined && !meses.includes(Number(mes))) return [];
+    const known = index.replace(/_\d{6}_/, '_MES_');
+    const isWhole = WHOLE_KEYS[known]?.split(' ').every((column) => by.includes(column));
+    const access = `${known} by ${by.join(', ')}`;
+    return isWhole === true || MEANT_TO[name]?.test(access) === true ? [] : [`${name}: ${access}`];
+  });
+}
+
+/** A connection that brings no settings, as behind a pooler: its role has them. */
+async function settledClient(database: ClientConfig): Promise<Client> {
+  const pool = openPool({ ...database, isPooled: true }, () => undefined);
+  await migrate(pool);
+  await pool.end();
+  const client = new Client(database);
+  await client.connect();
+  onEnd(() => client.end());
+  return client;
+}
+
+/** The same, as each is planned for the values of a tenant with nearly all rows, of one with few, and of one without any. */
+async function assertWholeKeysOfValues(client: ClientBase): Promise<void> {
+  const partly: string[] = [];
+  const types = await prepareAll(client);
+  await client.query('set plan_cache_mode = force_custom_plan');
+  for (const name of PLANNED.keys()) {
+    for (const tenant of [FULL, FEW, NONE]) {
+      const text = `explain (format json) ${execute(name, types.get(name)!, tenant)}`;
+      partly.push(...partlyUsed(name, await accessesOf(client, text), [MES]));
     }
   }
-  assert.deepEqual(partly, []);
+  assert.deepEqual([...new Set(partly)], []);
 }
 
 /** Makes a client know every statement by its name; the types of its parameters. */
-async function prepareAll(client: PoolClient): Promise<ReadonlyMap<string, readonly string[]>> {
+async function prepareAll(client: ClientBase): Promise<ReadonlyMap<string, readonly string[]>> {
   await client.query('deallocate all');
-  for (const [name, text] of PLANNED) await client.query(`prepare ${name} as ${text}`);
+  for (const [name, text] of plannedTexts()) await client.query(`prepare ${name} as ${text}`);
   const text = 'select name, parameter_types::text[] as types from pg_prepared_statements';
   const { rows } = await client.query<{ name: string; types: readonly string[] }>(text);
   return new Map(rows.map(({ name, types }) => [name, types]));
 }
 
-/** Values of notes 107 and 110, of which one is of the tenant with few and one of that with nearly all. */
+/** The notes 7 and 10, of which one is of the tenant with few and one of that with nearly all. */
+const NOTAS = [7, 10] as const;
+const [CHAVES, PROTOCOLOS] = [
+  NOTAS.map((id) => keysOf(id, MES).chave_acesso),
+  NOTAS.map((id) => keysOf(id, MES).numero_protocolo),
+];
+const DPS = NOTAS.map((id) => `D${String(id).padStart(15, '0')}`);
+
+/** Values by which they are looked for. */
 const VALUES: Readonly<Record<string, string>> = {
-  text: "'C110'",
-  'text[]': "'{C107,C110}'",
-  bigint: '110',
-  'bigint[]': "'{107,110}'",
-  integer: '10',
-  bytea: 'sha256($$110$$)',
-  'bytea[]': 'array[sha256($$107$$), sha256($$110$$)]',
+  text: `'${CHAVES[1]}'`,
+  'text[]': `'{${CHAVES.join(',')}}'`,
+  bigint: '10',
+  'bigint[]': "'{7,10}'",
+  integer: '2',
+  'timestamp with time zone': 'now()',
+  bytea: 'sha256($$10$$)',
+  'bytea[]': 'array[sha256($$7$$), sha256($$10$$)]',
   boolean: 'true',
 };
 
+/** Where texts are no keys. */
+const TEXTS: readonly (readonly [name: RegExp, values: readonly (string | number)[]])[] = [
+  [/protocolo$|_prot$/, PROTOCOLOS],
+  [/dps/, DPS],
+  [/^notas_por_id$/, NOTAS],
+  [/^notas_de_lote$/, ['L7', 'L10']],
+  [/^nota_de_rps$/, ['1', '1']],
+  [/^evento$|^documentos_evento$/, []],
+];
+
 /** What is read in an order of its own, or whole, is read as far as it goes: what is due, and a list. */
-const READS_ALL = /^(claim_anunciadas|claim_eventos|servicos_listados)$/;
+const READS_ALL = /^(lease_anunciadas|claim_eventos|servicos_listados)$/;
+/** The same where there are many tenants: each is asked for. */
+const READS_ALL_OF_MANY = /^(lease_anunciadas|claim_eventos|servicos_listados|tenants_due|tenants_busy)$/;
 
 /** Pages that a statement reads which is asked for two rows: a few an index, and those of what hangs on them. */
 const PAGES_MAX = 100;
@@ -196,35 +314,45 @@ const EXECUTIONS = 7;
 
 /** Asked by a statement that it knows, with the values of a tenant. */
 function execute(name: string, types: readonly string[], tenant: string): string {
+  const texts = TEXTS.find(([of]) => of.test(name))?.[1];
+  const own = texts && { text: `'${texts[1]}'`, 'text[]': `'{${texts.join(',')}}'` };
+  // How many are taken.
+  const max = /^lease_/.test(name) && { bigint: '2' };
   const values = types.map((type, place) =>
-    place === 0 && type === 'text' ? `'${tenant}'` : (VALUES[type] ?? `null::${type}`),
+    place === 0 && type === 'text' ? `'${tenant}'` : ({ ...VALUES, ...own, ...max }[type] ?? `null::${type}`),
   );
   return `execute ${name}${values.length === 0 ? '' : ` (${values.join(', ')})`}`;
 }
 
-/** Asked of a tenant with nearly all rows, of one with few, and of one without any, each reads a handful of pages. */
-async function assertFewRead(client: PoolClient): Promise<void> {
-  const much: string[] = [];
+/** What each statement that inserts nothing reads for each tenant, by the plan for no value. */
+async function readBy(
+  client: PoolClient,
+): Promise<readonly (TablesRead & { readonly name: string; readonly tenant: string })[]> {
+  const read = [];
+  const texts = new Map(plannedTexts());
   await client.query('set plan_cache_mode = force_generic_plan');
   for (const [name, types] of await prepareAll(client)) {
-    if (/^\s*insert|insert into notas /.test(PLANNED.get(name)!) || READS_ALL.test(name)) continue;
+    if (/^\s*insert|insert into notas /.test(texts.get(name)!)) continue;
     for (const tenant of [FULL, FEW, NONE]) {
       await client.query('begin');
-      type Read = { readonly 'Shared Hit Blocks': number; readonly 'Shared Read Blocks': number };
-      const { rows } = await client.query<{ 'QUERY PLAN': [{ Plan: Read }] }>(
-        `explain (analyze, buffers, format json) ${execute(name, types, tenant)}`,
-      );
+      read.push({ name, tenant, ...(await tablesReadBy(client, execute(name, types, tenant))) });
       await client.query('rollback');
-      const { Plan: plan } = rows[0]!['QUERY PLAN'][0];
-      const pages = plan['Shared Hit Blocks'] + plan['Shared Read Blocks'];
-      if (pages > PAGES_MAX) much.push(`${name} of ${tenant}: ${pages}`);
     }
   }
-  assert.deepEqual(much, []);
+  return read;
+}
+
+/** Asked of a tenant with nearly all rows, of one with few, and of one without any, each reads a handful of pages. */
+async function assertFewRead(client: PoolClient, readsAll = READS_ALL): Promise<void> {
+  const much = (await readBy(client)).filter(({ name, pages }) => pages > PAGES_MAX && !readsAll.test(name));
+  assert.deepEqual(
+    much.map(({ name, tenant, pages }) => `${name} of ${tenant}: ${pages}`),
+    [],
+  );
 }
 
 /** Of these the server looks at the values where much is due: at how many are asked for, and until when. */
-const OF_A_BACKLOG = /^(claim_notas|claim_eventos|tenants_due)$/;
+const OF_A_BACKLOG = /^(lease_nota|claim_eventos|tenants?_due)$/;
 
 /** The server, which chooses by what it believes the two plans to cost, takes the one for no value. */
 async function assertTakenOnce(client: PoolClient): Promise<void> {
@@ -241,6 +369,20 @@ async function assertTakenOnce(client: PoolClient): Promise<void> {
   );
 }
 
+/** Notes of the months before, and of the one that has just begun, one size after the other. */
+const BEFORE = 60_000;
+const NEWBORN = [3_000, 10_000, 30_000];
+/** From so many on no index looks as good as a whole key; what fewer take is a few pages. */
+const WHOLE_FROM = 10_000;
+
+/** From here on no table gets statistics but by a test itself, however long that takes. */
+async function leaveAlone(pool: Db): Promise<void> {
+  const tables = "select relname as name from pg_class where relkind = 'r' and relnamespace = 'public'::regnamespace";
+  for (const { name } of (await pool.query<{ name: string }>(tables)).rows) {
+    await pool.query(`alter table ${name} set (autovacuum_enabled = false)`);
+  }
+}
+
 /** Until a pool has looked how large its tables are. */
 async function passLook(pool: Db, clock: ReturnType<typeof monotonicClock>): Promise<void> {
   clock.passMs(2_000);
@@ -249,12 +391,30 @@ async function passLook(pool: Db, clock: ReturnType<typeof monotonicClock>): Pro
   while (pool.idleCount < pool.totalCount);
 }
 
+/** What takes whatever is due, or was announced, of any month. */
+const OF_ANY_MES = /^(claim_eventos|lease_anunciadas)$/;
+
+/** A statement that is told a month knows no other; one that joins by the month of a row reads that of the row. */
+async function assertOneMonth(client: PoolClient): Promise<void> {
+  const texts = new Map(plannedTexts());
+  for (const { name, tenant, tables, planned } of await readBy(client)) {
+    const isTold = PLANNED.get(name)!(MESES[1]!) !== texts.get(name);
+    const meses = (isTold ? planned : tables).flatMap((table) => /_(\d{6})$/.exec(table)?.[1] ?? []);
+    // Events are not kept by month.
+    if (isTold && !name.startsWith('settle_eventos')) assert.ok(meses.length > 0, `${name} reads no month`);
+    const others = meses.filter((mes) => Number(mes) !== MES);
+    if (!OF_ANY_MES.test(name)) assert.deepEqual(others, [], `${name} of ${tenant}`);
+  }
+}
+
 describe('a statement that is planned once', () => {
   test('is declared as one', () => {
     const folder = 'src/store';
     createStore({} as Db);
     assert.ok(PLANNED.size > 40);
-    for (const file of readdirSync(folder).filter((one) => one.endsWith('.ts') && one !== 'planned.ts')) {
+    // The second tries whether names are kept.
+    const others = readdirSync(folder).filter((one) => one.endsWith('.ts') && !/^(planned|pooled)\.ts$/.test(one));
+    for (const file of others) {
       const text = readFileSync(`${folder}/${file}`, 'utf8');
       assert.doesNotMatch(text, /\{[^{}]*\bname\b[^{}]*\btext\b[^{}]*\}/, `${file} names a statement by itself`);
     }
@@ -273,14 +433,82 @@ describe('a statement that is planned once', () => {
   });
 
   test('looks up by whole keys on large tables, before and after their statistics', async () => {
-    const pool = await freshPool();
+    const database = await freshDatabase();
+    const pool = await poolOn(database);
     await openTenants(pool);
+    await leaveAlone(pool);
     await fill(pool, 300_000);
+    const asPooled = await settledClient(database);
     await assertWholeKeys(pool);
+    await assertWholeKeysOfValues(asPooled);
     await pool.query('analyze');
     await assertWholeKeys(pool);
+    await assertWholeKeysOfValues(asPooled);
     const client = await pool.connect();
     try {
+      await assertFewRead(client);
+      await assertTakenOnce(client);
+    } finally {
+      client.release(true);
+    }
+  });
+
+  test('looks up by whole keys in a month that has just begun, without statistics', async () => {
+    const pool = await freshPool();
+    await openTenants(pool);
+    await leaveAlone(pool);
+    const partly: string[] = [];
+    for (const [from, notas] of [
+      [1, 1_500],
+      [1_501, 6_000],
+    ] as const) {
+      await fill(pool, notas, from);
+      for (const [name, text] of plannedTexts()) {
+        const accesses = await accessesOf(pool, `explain (generic_plan, format json) ${text}`);
+        const ofNotas = accesses.filter(({ index }) => /^(notas|documentos|trilha_notas)_\d{6}_/.test(index));
+        partly.push(...partlyUsed(name, ofNotas, [MES]));
+      }
+    }
+    assert.deepEqual([...new Set(partly)], []);
+  });
+
+  for (const [shape, tenantOf] of [
+    ['tenant that has nearly all of it', OF_THREE],
+    ['thousand tenants', OF_A_THOUSAND],
+  ] as const) {
+    test(`looks up by whole keys in a month of one ${shape}, that nobody has analysed yet`, async () => {
+      const database = await freshDatabase();
+      const pool = await poolOn(database);
+      await openTenants(pool, MESES.slice(0, 2));
+      await pool.query(
+        "insert into municipios (tenant, ambiente, criado_em) select 'm' || n, 'homologacao', now() from generate_series(0, 999) n",
+      );
+      await fill(pool, BEFORE, 1, MESES.slice(1, 2), tenantOf);
+      await pool.query('analyze');
+      await leaveAlone(pool);
+      const asPooled = await settledClient(database);
+      for (const [place, notas] of NEWBORN.entries()) {
+        await fill(pool, BEFORE + notas, 1 + BEFORE + (NEWBORN[place - 1] ?? 0), [MES], tenantOf);
+        const client = await pool.connect();
+        await assertFewRead(client, READS_ALL_OF_MANY).finally(() => client.release(true));
+        if (notas < WHOLE_FROM) continue;
+        await assertWholeKeys(pool);
+        await assertWholeKeysOfValues(asPooled);
+      }
+    });
+  }
+
+  test('looks up by whole keys in one month of many, and touches no other', async () => {
+    const pool = await freshPool();
+    await openTenants(pool, MESES);
+    await fill(pool, 60_000, 1, MESES);
+    await assertNoneScans(pool);
+    const client = await pool.connect();
+    try {
+      await assertOneMonth(client);
+      await pool.query('analyze');
+      await assertWholeKeys(pool, MESES);
+      await assertOneMonth(client);
       await assertFewRead(client);
       await assertTakenOnce(client);
     } finally {
@@ -293,16 +521,20 @@ describe('a statement that is planned once', () => {
     const pool = await freshPool();
     await openTenants(pool);
     const store = createStore(pool);
-    const planOf = async () => accessesOf(pool, "explain (format json) execute nota_id ('cheio', 'C1')");
-    const byKey = [{ index: 'notas_chave', by: ['tenant', 'chave_acesso'] }];
+    const { chave_acesso: chave } = keysOf(1, MES);
+    const name = `nota_id_${MES}`;
+    const planOf = async () => accessesOf(pool, `explain (format json) execute ${name} ('${FULL}', '${chave}')`);
+    const byKey = [{ index: `notas_${MES}_tenant_chave_acesso_mes_idx`, by: ['tenant', 'chave_acesso', 'mes'] }];
     await fill(pool, 20);
+    // Statistics would have the plan made anew as well.
+    await pool.query(`alter table notas_${MES} set (autovacuum_enabled = false)`);
     await passLook(pool, clock);
-    for (let turn = 0; turn < 10; turn += 1) await store.notas.findId(FULL, 'C1');
-    const { rows } = await pool.query("select generic_plans from pg_prepared_statements where name = 'nota_id'");
+    for (let turn = 0; turn < 10; turn += 1) await store.notas.findId(FULL, chave);
+    const { rows } = await pool.query('select generic_plans from pg_prepared_statements where name = $1', [name]);
     assert.ok(Number(rows[0]!.generic_plans) > 0, 'it is planned once');
     const early = await planOf();
     assert.notDeepEqual(early, byKey);
-    await fill(pool, 10_000, 21);
+    await fill(pool, 50_000, 21);
     assert.deepEqual(await planOf(), early, 'and keeps its plan for a while');
     await passLook(pool, clock);
     assert.deepEqual(await planOf(), byKey);
@@ -335,7 +567,8 @@ describe('a statement that is planned once', () => {
     try {
       const parameters = await prepareAll(client);
       const { rows } = await client.query<{ name: string }>(
-        "select relname as name from pg_class where relkind = 'r' and relnamespace = 'public'::regnamespace",
+        `select relname as name from pg_class where relkind in ('r', 'p') and not relispartition
+          and relnamespace = 'public'::regnamespace`,
       );
       for (const { name } of rows) await client.query(`alter table ${name} add column acrescentada integer`);
       for (const [name, types] of parameters) {

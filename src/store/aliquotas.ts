@@ -3,12 +3,14 @@
  * here names a tenant. Replaced rows stay with the version that replaced them, so that the rates of every note can be told.
  */
 import { type Aliquota, aliquotasEmbarcadas, type TabelaIbsCbs, tabelaIbsCbs } from '../fiscal/aliquotas-ibs-cbs.ts';
+import { parseRate } from '../fiscal/decimal.ts';
+import { brazilianDate } from '../fiscal/moment.ts';
 import { cacheReads } from './cache-reads.ts';
-import type { Db } from './open.ts';
+import { type Db, runTransaction } from './open.ts';
 import type { PoolClient } from './pg.ts';
 import { planOnce } from './planned.ts';
-import { equateColumns, listColumns, listTypes } from './sql.ts';
-import { type Kind, refuseContradictions, refuseOverlaps, type Staging, stageImport } from './staging.ts';
+import { equateColumns, listColumns, unnestRows } from './sql.ts';
+import { type Block, type Kind, type NovaRecusa, type Staging, stageImport } from './staging.ts';
 
 /** A line of the file. `chave`: tribute, classification and place in one text, for comparing. */
 export type EntradaAliquota = Omit<Aliquota, 'cClassTrib'> & {
@@ -46,7 +48,7 @@ const PLACE = ['tributo', 'c_class_trib', 'uf', 'municipio'];
 const KEY = [...PLACE, 'inicio'];
 const TOLD = ['fim', 'aliquota', 'fonte', 'ato'];
 /** Columns that are no text. */
-const OTHERS: Readonly<Record<string, string>> = { inicio: 'date', fim: 'date', aliquota: 'numeric(7, 4)' };
+const OTHERS: Readonly<Record<string, string>> = { inicio: 'date', fim: 'date', aliquota: 'numeric' };
 const TYPES = Object.fromEntries([...KEY, ...TOLD].map((column) => [column, OTHERS[column] ?? 'text']));
 const COLUMNS = Object.keys(TYPES)
   .map((column) => `a.${column}::text`)
@@ -81,16 +83,13 @@ export function aliquotaStore(pool: Db) {
     import: <Result>(
       by: By,
       work: (staging: Staging<EntradaAliquota, ContagemAliquotas>) => Promise<Result>,
-    ): Promise<Result> => stageImport(pool, SCOPE, kindOf(by), work),
+    ): Promise<Result> => stageImport(pool, kindOf(pool, by), work),
   };
 }
 
-/** Of the lock: no slug of a municipality. */
-const SCOPE = 'aliquotas/ibs-cbs';
-
 const VERSAO = planOnce('tabela_aliquotas', 'select coalesce(max(versao), 0) as versao from tabelas_aliquotas');
 
-async function linhasDa(pool: Db, versao: number): Promise<readonly Aliquota[]> {
+async function linhasDa(pool: Pick<Db, 'query'>, versao: number): Promise<readonly Aliquota[]> {
   const text = `select ${COLUMNS} from aliquotas_ibs_cbs a
     where a.versao <= $1 and (a.substituida is null or a.substituida > $1)
     order by ${listColumns('a', KEY)}`;
@@ -107,81 +106,123 @@ export function entradaOf({ cClassTrib, ...row }: Aliquota, linha: number): Entr
   return { ...row, c_class_trib: cClassTrib, linha, chave };
 }
 
-/**
- * Imports the table that the program ships where there was no import yet. One statement: of two processes that start at once one does it,
- * behind a pooler too.
- */
+/** Imports the table that the program ships where there was no import yet; of two processes that start at once one does it. */
 export async function importShipped(pool: Db, em: number): Promise<void> {
   const { rows } = await pool.query<{ versao: number }>(VERSAO([]));
   if (rows[0]!.versao > 0) return;
   const lines = aliquotasEmbarcadas().map((one, place) => entradaOf(one, place + 1));
   const hoje = lines.map(({ inicio }) => inicio).toSorted()[0]!;
   const retroativas = lines.filter(({ inicio }) => inicio <= hoje).length;
-  const columns = Object.keys(TYPES).join(', ');
-  await pool.query(
-    `with versao as (
-       insert into tabelas_aliquotas (versao, em, novas, alteradas, retroativas) values (1, $1, $2, 0, $3)
-       on conflict (versao) do nothing returning versao)
-     insert into aliquotas_ibs_cbs (${columns}, versao)
-     select ${columns}, v.versao from versao v cross join json_to_recordset($4) as linha (${listTypes(TYPES)})`,
-    [new Date(em), lines.length, retroativas, JSON.stringify(lines)],
-  );
+  await runTransaction(pool, async (client) => {
+    const { rowCount } = await client.query(
+      `insert into tabelas_aliquotas (versao, em, novas, alteradas, retroativas) values (1, $1, $2, 0, $3)
+       on conflict (versao) do nothing`,
+      [new Date(em), lines.length, retroativas],
+    );
+    if (rowCount === 1) await insertLines(client, 1, lines);
+  });
 }
 
-function kindOf(by: By): Kind<ContagemAliquotas> {
+const LINES = unnestRows<EntradaAliquota>(
+  [...KEY, ...TOLD].map((column) => [
+    `${column} ${OTHERS[column] ?? 'text'}`,
+    (row) => row[column as keyof EntradaAliquota],
+  ]),
+  2,
+);
+const INSERT = `insert into aliquotas_ibs_cbs (versao, ${LINES.names.join(', ')}) select $1, x.* from ${LINES.relation}`;
+const REPLACE = `update aliquotas_ibs_cbs s set substituida = $1 from ${LINES.relation}
+  where ${equateColumns('s', 'x', KEY)} and s.substituida is null`;
+
+async function insertLines(client: PoolClient, versao: number, lines: readonly EntradaAliquota[]): Promise<void> {
+  if (lines.length > 0) await client.query(INSERT, [versao, ...LINES.valuesOf(lines)]);
+}
+
+function kindOf(pool: Db, by: By): Kind<EntradaAliquota, ContagemAliquotas> {
   return {
-    columns: { linha: 'integer', chave: 'text', ...TYPES },
-    create: `
-      create temp table entrada (linha integer primary key, chave text not null, like aliquotas_ibs_cbs);
-      alter table entrada alter versao drop not null;`,
-    checks: [refuseContradictions(['chave', 'inicio'], TOLD, ['chave']), refuseOverlaps(['chave']), OVERLAPS],
-    merge: (client) => mergeAliquotas(client, by),
+    about: ({ chave }) => chave,
+    known: ({ inicio }) => inicio,
+    said: saidOf,
+    misfits: async (rows) => misfitsOf(rows, await linhasEmVigor(pool)),
+    // The first version is there from the first start on.
+    lock: (client) => client.query('select 1 from tabelas_aliquotas where versao = 1 for update'),
+    merge: (client, blocks) => mergeAliquotas(client, by, blocks),
   };
 }
 
-const SAME_KEY = equateColumns('s', 'e', KEY);
+/** What a row says, in one spelling. */
+function saidOf({ fim, aliquota, fonte, ato }: Pick<Aliquota, 'fim' | 'aliquota' | 'fonte' | 'ato'>): string {
+  return JSON.stringify([fim, String(parseRate(aliquota)), fonte, ato]);
+}
+
+/** The table as it is, by tribute, classification and place. */
+async function linhasEmVigor(
+  db: Pick<Db, 'query'>,
+): Promise<{ readonly versao: number; readonly linhas: ReadonlyMap<string, readonly EntradaAliquota[]> }> {
+  const { versao } = (await db.query<{ versao: number }>(VERSAO([]))).rows[0]!;
+  const linhas = (await linhasDa(db, versao)).map((one) => entradaOf(one, 0));
+  return { versao, linhas: Map.groupBy(linhas, ({ chave }) => chave) };
+}
 
 /** A line of the file takes the place of the row that begins on the same day; of any other row it may not touch a day. */
-const OVERLAPS = `insert into recusadas (linha, motivo, chave)
-  select distinct on (e.linha) e.linha, format('o período se sobrepõe ao que já está na tabela, de %s %s, com %s %% (%s); '
-    || 'se ele acaba antes, inclua no arquivo também a linha dele, com inicio %s e o fim que passa a ter',
-    to_char(s.inicio, 'DD/MM/YYYY'), coalesce('até ' || to_char(s.fim, 'DD/MM/YYYY'), 'em diante'),
-    trim_scale(s.aliquota), s.ato, s.inicio), e.chave
-  from entrada e join aliquotas_ibs_cbs s on ${equateColumns('s', 'e', PLACE)} and s.substituida is null and s.inicio <> e.inicio
-    and s.inicio <= coalesce(e.fim, 'infinity') and e.inicio <= coalesce(s.fim, 'infinity')
-  where not exists (select 1 from entrada o where o.chave = e.chave and o.inicio = s.inicio)
-  order by e.linha, s.inicio`;
+function misfitsOf(
+  rows: readonly EntradaAliquota[],
+  { linhas }: Awaited<ReturnType<typeof linhasEmVigor>>,
+): readonly NovaRecusa[] {
+  const named = new Set(rows.map(({ chave, inicio }) => `${chave} ${inicio}`));
+  return rows.flatMap((row) => {
+    const { linha, chave, inicio, fim } = row;
+    const touched = (linhas.get(chave) ?? []).find(
+      (one) =>
+        !named.has(`${chave} ${one.inicio}`) &&
+        (fim === undefined || one.inicio <= fim) &&
+        (one.fim === undefined || inicio <= one.fim),
+    );
+    return touched === undefined ? [] : [{ linha, motivo: describeTouched(touched), chave }];
+  });
+}
+
+function describeTouched({ inicio, fim, aliquota, ato }: EntradaAliquota): string {
+  const until = fim === undefined ? 'em diante' : `até ${brazilianDate(fim)}`;
+  // As it was published, without the zeros of the column.
+  const percent = aliquota.replace(/\.?0+$/, '');
+  return `o período se sobrepõe ao que já está na tabela, de ${brazilianDate(inicio)} ${until}, com ${percent} % (${ato}); se ele acaba antes, inclua no arquivo também a linha dele, com inicio ${inicio} e o fim que passa a ter`;
+}
 
 /** A file that says what the table says already makes no version. */
-async function mergeAliquotas(client: PoolClient, { em, hoje, arquivo, quem }: By): Promise<ContagemAliquotas> {
-  const isOther = `(${listColumns('s', TOLD)}) is distinct from (${listColumns('e', TOLD)})`;
-  const text = `select count(*)::int as linhas, count(*) filter (where s.inicio is null)::int as novas,
-      count(*) filter (where s.inicio is not null and ${isOther})::int as alteradas,
-      count(*) filter (where e.inicio <= $1 and (s.fim, s.aliquota) is distinct from (e.fim, e.aliquota))::int as retroativas,
-      (select coalesce(max(versao), 0) from tabelas_aliquotas) as versao
-    from (select distinct on (chave, inicio) * from entrada order by chave, inicio, linha) e
-      left join aliquotas_ibs_cbs s on ${SAME_KEY} and s.substituida is null`;
-  type Counted = ContagemAliquotas & { readonly linhas: number };
-  const { linhas, ...counted } = (await client.query<Counted>(text, [hoje])).rows[0]!;
-  const { novas, alteradas, retroativas } = counted;
-  const iguais = linhas - novas - alteradas;
-  if (novas + alteradas === 0) return { ...counted, iguais };
-  const versao = counted.versao + 1;
+async function mergeAliquotas(
+  client: PoolClient,
+  { em, hoje, arquivo, quem }: By,
+  blocks: Iterable<Block<EntradaAliquota>>,
+): Promise<ContagemAliquotas> {
+  const { versao: before, linhas } = await linhasEmVigor(client);
+  const lines = [...blocks].flatMap(({ rows }) => [
+    ...new Map(rows.toReversed().map((row) => [`${row.chave} ${row.inicio}`, row])).values(),
+  ]);
+  const storedOf = ({ chave, inicio }: EntradaAliquota): EntradaAliquota | undefined =>
+    linhas.get(chave)?.find((one) => one.inicio === inicio);
+  const novas = lines.filter((row) => storedOf(row) === undefined);
+  const outras = lines.filter((row) => {
+    const stored = storedOf(row);
+    return stored !== undefined && saidOf(stored) !== saidOf(row);
+  });
+  const iguais = lines.length - novas.length - outras.length;
+  const retroativas = [...novas, ...outras].filter(
+    (row) => row.inicio <= hoje && ratesDiffer(row, storedOf(row)),
+  ).length;
+  const counts = { novas: novas.length, alteradas: outras.length, iguais, retroativas };
+  if (iguais === lines.length) return { versao: before, ...counts };
+  const versao = before + 1;
   await client.query(
     `insert into tabelas_aliquotas (versao, em, arquivo, quem, novas, alteradas, retroativas) values ($1, $2, $3, $4, $5, $6, $7)`,
-    [versao, new Date(em), arquivo, quem, novas, alteradas, retroativas],
+    [versao, new Date(em), arquivo, quem, counts.novas, counts.alteradas, retroativas],
   );
-  await client.query(
-    `update aliquotas_ibs_cbs s set substituida = $1 from entrada e
-      where ${SAME_KEY} and s.substituida is null and ${isOther}`,
-    [versao],
-  );
-  await client.query(
-    `insert into aliquotas_ibs_cbs (${Object.keys(TYPES).join(', ')}, versao)
-      select distinct on (e.chave, e.inicio) ${listColumns('e', Object.keys(TYPES))}, $1::integer
-      from entrada e where not exists (select 1 from aliquotas_ibs_cbs s where ${SAME_KEY} and s.substituida is null)
-      order by e.chave, e.inicio, e.linha`,
-    [versao],
-  );
-  return { versao, novas, alteradas, iguais, retroativas };
+  if (outras.length > 0) await client.query(REPLACE, [versao, ...LINES.valuesOf(outras)]);
+  await insertLines(client, versao, [...novas, ...outras]);
+  return { versao, ...counts };
+}
+
+/** Whether a line changes a rate, or how long it holds. */
+function ratesDiffer(row: EntradaAliquota, stored: EntradaAliquota | undefined): boolean {
+  return stored === undefined || stored.fim !== row.fim || parseRate(stored.aliquota) !== parseRate(row.aliquota);
 }

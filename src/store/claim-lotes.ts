@@ -1,17 +1,18 @@
 /** The worker's side of the lots: taking one that is due, and issuing it with its notes, refusing it, or giving it back. */
 import { randomUUID } from 'node:crypto';
 import type { Mensagem } from '../fiscal/abrasf/mensagens.ts';
+import { mesOfChave } from '../fiscal/chave.ts';
 import { LOTE_MOVES, LOTE_SITUACAO, type LoteMove, type LoteSituacao, type LoteTrigger } from '../fiscal/lote.ts';
 import { movesTo } from '../fiscal/machine.ts';
 import { NOTA_FINAIS } from '../fiscal/nota.ts';
-import { claimValues } from './claims.ts';
+import { isOfTipo, leaseDue, type Ref } from './fila.ts';
 import { type Issuance, type IssueResult, issueTogether, transmissible } from './issue-notas.ts';
 import { type Db, writeAlone } from './open.ts';
+import { planMonthly } from './planned.ts';
 import type { OnStored } from './recent.ts';
 import { quoteWords } from './sql.ts';
-import { replacesOwn } from './substituicao.ts';
 
-export type ClaimedLote = {
+export type ClaimedLote = Ref & {
   readonly token: string;
   readonly protocolo: string;
   /** `processado`: its notes are issued, and those that they replace are to be cancelled. */
@@ -25,16 +26,11 @@ export type ClaimedLote = {
 /** Notes that a lot would replace and that somebody replaced, or cancelled, before it, by their keys. */
 type Substituidas = { readonly substituidas: readonly string[] };
 
-type Held = Pick<ClaimedLote, 'protocolo' | 'token'>;
+type Held = Pick<ClaimedLote, 'id' | 'token'>;
 
 export function loteClaims(pool: Db, onStored: OnStored) {
-  const move = async (
-    text: string,
-    tenant: string,
-    { protocolo, token }: Held,
-    ...values: unknown[]
-  ): Promise<void> => {
-    await writeAlone(pool, { text, values: [tenant, protocolo, token, ...values] });
+  const move = async (text: string, tenant: string, { id, token }: Held, ...values: unknown[]): Promise<void> => {
+    await writeAlone(pool, { text, values: [tenant, id, token, ...values] });
   };
   return {
     /** Takes the lot that has waited longest under a token of one's own. */
@@ -44,8 +40,12 @@ export function loteClaims(pool: Db, onStored: OnStored) {
       leaseUntil: number,
       token: string = randomUUID(),
     ): Promise<ClaimedLote | undefined> => {
-      const { rows } = await pool.query<Omit<ClaimedLote, 'token'>>(CLAIM, claimValues(tenant, now, token, leaseUntil));
-      return rows[0] && { ...rows[0], token };
+      const [leased] = await leaseDue(pool, tenant, 'lote', { now, token, until: leaseUntil, max: 1 });
+      if (leased === undefined) return undefined;
+      const { id, mes, tentativas } = leased;
+      type Row = Pick<ClaimedLote, 'protocolo' | 'situacao' | 'recebido_em' | 'simular' | 'recebido'>;
+      const { rows } = await pool.query<Row>(CLAIMED([tenant, mes, id]));
+      return rows[0] && { ...rows[0], id, mes, tentativas, token };
     },
     /**
      * Issues all notes of a claimed lot, in its order, or none: then each has its result. `lost`: the claim had ended. `replaces`: some
@@ -53,76 +53,88 @@ export function loteClaims(pool: Db, onStored: OnStored) {
      */
     issue: issueLote.bind(null, pool, onStored),
     /** Ends a claimed lot of which nothing is left to do. */
-    finish: (tenant: string, lote: Held): Promise<void> => move(FINISH, tenant, lote, null),
+    finish: (tenant: string, lote: Held): Promise<void> => move(FINISH, tenant, lote),
     /** Gives a claimed lot back, with all of its provider that are due: none of them is tried before a moment. */
     defer: (tenant: string, lote: Held, until: number): Promise<void> => move(DEFER, tenant, lote, new Date(until)),
     /** Ends a claimed lot with its messages. */
     refuse: (tenant: string, lote: Held, mensagens: readonly Mensagem[], now: number): Promise<void> =>
-      move(REFUSE, tenant, lote, null, new Date(now), JSON.stringify(mensagens)),
+      move(REFUSE, tenant, lote, new Date(now), JSON.stringify(mensagens)),
   };
 }
 
-const CLAIM = `with due as (
-    select protocolo from lotes where tenant = $1 and due_at <= $2 order by due_at limit 1 for update skip locked
-  ), moved as (
-    update lotes l set claims = $3, due_at = $4, tentativas = l.tentativas + 1
-    from due where l.tenant = $1 and l.protocolo = due.protocolo
-    returning l.protocolo, l.situacao, l.tentativas, l.recebido_em, l.simular
-  )
-  select m.protocolo, m.situacao, m.tentativas, m.recebido_em, m.simular, d.recebido from moved m
-    join documentos_lotes d on d.tenant = $1 and d.protocolo = m.protocolo`;
+const CLAIMED = planMonthly(
+  'claimed_lote',
+  `select l.protocolo, l.situacao, l.recebido_em, l.simular, d.recebido from lotes l
+    join documentos_lotes d on d.tenant = $1 and d.mes = $2 and d.lote = l.id
+    where l.tenant = $1 and l.id = $3`,
+);
 
-/** A move of a lot ($2) that still carries the token ($3); it is due at $4. */
-function moveStatement(on: LoteTrigger, set = ''): string {
-  const { from, to } = movesTo<LoteMove>(LOTE_MOVES, on);
-  return `update lotes set situacao = ${LOTE_SITUACAO[to]}, due_at = $4, claims = null${set}
-    where tenant = $1 and protocolo = $2 and claims = $3
-      and situacao in (${from.map((estado) => LOTE_SITUACAO[estado]).join(', ')})`;
+/** The row of a lot ($2) in the queue, while it carries the token ($3): whoever does not hold it writes nothing. */
+const HELD = `f.tenant = $1 and ${isOfTipo('lote')} and f.id = $2 and f.claims = $3`;
+const RESTED = `delete from fila f where ${HELD}`;
+
+/** A move of a lot that is held, as `held` leaves it. */
+function moveStatement(on: LoteTrigger, held: string, set = ''): string {
+  const { from, to, due } = movesTo<LoteMove>(LOTE_MOVES, on);
+  return `with held as (${held} returning f.id)
+    update lotes l set situacao = ${LOTE_SITUACAO[to]}, aberto = ${due !== 'never'}${set} from held
+    where l.tenant = $1 and l.id = held.id
+      and l.situacao in (${from.map((estado) => LOTE_SITUACAO[estado]).join(', ')})`;
 }
 
-const FINISH = moveStatement('conclusao');
-const REFUSE = moveStatement('recusa', ', processado_em = $5, mensagens = $6');
-const ISSUE = moveStatement('emissao', ', processado_em = $5, tentativas = 0');
-const ISSUE_REPLACING = moveStatement('substituicao', ', processado_em = $5, tentativas = 0');
+const FINISH = moveStatement('conclusao', RESTED);
+const REFUSE = moveStatement('recusa', RESTED, ', processado_em = $4, mensagens = $5');
+const ISSUE = moveStatement('emissao', RESTED, ', processado_em = $4');
+const ISSUE_REPLACING = moveStatement(
+  'substituicao',
+  `update fila f set due_at = $4, claims = null, tentativas = 0 where ${HELD}`,
+  ', processado_em = $4',
+);
 
-/** An attempt that came to nothing of its own is not counted. All that are due of its provider wait with it. */
+/**
+ * An attempt that came to nothing of its own is not counted. All that are due of its provider wait with it; the provider of each is looked
+ * at, of whom there may be many more lots that rest.
+ */
 const DEFER = `with own as (
-    ${moveStatement('adiamento', ', tentativas = tentativas - 1')} returning prestador
+    update fila f set due_at = $4, claims = null, tentativas = f.tentativas - 1 where ${HELD} returning f.id
   )
-  update lotes l set due_at = $4 from own
-  where l.tenant = $1 and l.due_at < $4 and l.prestador = own.prestador and l.claims is null
-    and l.situacao = ${LOTE_SITUACAO.recebido}`;
+  update fila w set due_at = $4 from lotes l
+  where w.tenant = $1 and w.tipo = 'lote' and w.due_at < $4 and w.claims is null
+    and l.tenant = $1 and l.id = w.id and l.situacao = ${LOTE_SITUACAO.recebido}
+    and l.prestador || '' = (select o.prestador from own join lotes o on o.tenant = $1 and o.id = own.id)`;
 
 /**
  * Of the notes to be replaced, those that are cancelled, or that another standing note of the party replaces. The provider's numbers are
  * locked then: no other note of it is being issued.
  */
-const REPLACED_BEFORE = `select x.chave from unnest($2::text[]) as x (chave)
-  where exists (select 1 from notas n where n.tenant = $1 and n.chave_acesso = x.chave and n.estado = 'cancelada')
-    or exists (select 1 from notas n where n.tenant = $1 and n.substitui = x.chave and ${replacesOwn('n')}
-      and n.estado not in (${quoteWords(NOTA_FINAIS)}) and n.id <> all($3::bigint[]))`;
+const REPLACED_BEFORE = `select x.chave from unnest($2::text[], $3::int[]) as x (chave, mes)
+  where exists (select 1 from notas n
+      where n.tenant = $1 and n.mes = x.mes and n.chave_acesso = x.chave and n.estado = 'cancelada')
+    or exists (select 1 from substituicoes s join notas n on n.tenant = $1 and n.mes = s.mes and n.id = s.nota
+      where s.tenant = $1 and s.substituida = x.chave and n.estado not in (${quoteWords(NOTA_FINAIS)})
+        and s.nota <> all($4::bigint[]))`;
 
 async function issueLote(
   pool: Db,
   onStored: OnStored,
   tenant: string,
-  { protocolo, token }: Held,
+  { id, token }: Held,
   issuances: readonly Issuance[],
   { now, replaces }: { readonly now: number; readonly replaces: boolean },
 ): Promise<'issued' | 'lost' | { readonly results: readonly IssueResult[] } | Substituidas> {
   type Obstacle = 'lost' | Substituidas;
   const issued = await issueTogether<Obstacle>(pool, tenant, issuances, async (client, rows) => {
-    const at = new Date(now);
-    const text = replaces ? ISSUE_REPLACING : ISSUE;
-    const { rowCount } = await client.query(text, [tenant, protocolo, token, replaces ? at : null, at]);
+    const { rowCount } = await client.query(replaces ? ISSUE_REPLACING : ISSUE, [tenant, id, token, new Date(now)]);
     if (rowCount !== 1) return 'lost';
-    const ids = rows.map(({ id }) => String(id));
+    const notas = rows.map((row) => String(row.id));
     const replaced = rows.flatMap(({ nota }) => nota.substitui ?? []);
     if (replaced.length > 0) {
-      const before = await client.query<{ chave: string }>(REPLACED_BEFORE, [tenant, replaced, ids]);
+      const values = [tenant, replaced, replaced.map(mesOfChave), notas];
+      const before = await client.query<{ chave: string }>(REPLACED_BEFORE, values);
       if (before.rows.length > 0) return { substituidas: before.rows.map(({ chave }) => chave) };
     }
-    await client.query(LINK, [tenant, protocolo, rows.map((_row, place) => place), ids]);
+    const places = rows.map((_row, place) => place);
+    await client.query(LINK, [tenant, id, places, notas, rows.map(({ mes }) => mes)]);
     return undefined;
   });
   if (issued === 'lost' || !('rows' in issued)) return issued;
@@ -131,5 +143,6 @@ async function issueLote(
 }
 
 /** The note of each RPS. */
-const LINK = `update lotes_rps r set nota = x.nota from unnest($3::int[], $4::bigint[]) as x (ordem, nota)
-  where r.tenant = $1 and r.protocolo = $2 and r.ordem = x.ordem`;
+const LINK = `update lotes_rps r set nota = x.nota, mes_nota = x.mes
+  from unnest($3::int[], $4::bigint[], $5::int[]) as x (ordem, nota, mes)
+  where r.tenant = $1 and r.lote = $2 and r.ordem = x.ordem`;

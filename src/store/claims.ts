@@ -1,29 +1,51 @@
-/**
- * What all that waits for the worker has alike. The row is the job: `due_at` says when it wants attention, `claims` who has it and alone
- * writes its outcome. What differs between notas, eventos and lots stands in their files.
- */
+/** What notas and eventos that move have alike: their trail, and how what came of a claim is written. What differs stands in their files. */
 import type { Move } from '../fiscal/machine.ts';
-import { type Db, dropNul, ONE_BY_ONE, type Pipelined, rowsReader, runPipeline, writeUnlocked } from './open.ts';
+import { readTrailArquivada } from './arquivo.ts';
+import { groupByMes, isOfTipo, type Ref } from './fila.ts';
+import { type Db, dropNul, ONE_BY_ONE, runPipeline, writeUnlocked } from './open.ts';
 import type { PoolClient } from './pg.ts';
-import { planOnce } from './planned.ts';
+import { type Planned, planMonthly } from './planned.ts';
 import { advanceRecepcao, insertCertificados, printOf, type Recebida } from './recepcoes.ts';
-import { type ArrayColumn, unnestRows } from './sql.ts';
+import { type ArrayColumn, insertRows, unnestRows } from './sql.ts';
 
-/** Tables of jobs. */
-export const JOBS = ['notas', 'eventos', 'lotes'] as const;
-export type Jobs = (typeof JOBS)[number];
+/** What has moves. */
+export type Item = 'nota' | 'evento';
 
-/** Columns of a move in the trail; `em` to `para` as SQL. */
-type Trailed = Readonly<Record<'em' | 'de' | 'gatilho' | 'para', string>> & {
-  readonly mensagem?: string;
-  readonly quem?: string;
+/** A move as the trail keeps it. `movimento`: its number among those of its row; `em`: milliseconds. */
+export type Trailed = Ref & {
+  readonly movimento: number;
+  readonly em: number;
+  readonly de: string | null;
+  readonly gatilho: string;
+  readonly para: string;
+  readonly mensagem?: string | null | undefined;
+  readonly quem?: string | null | undefined;
 };
 
-/** Writes the moves of the relation `moved` into the trail of its rows. */
-export function trailOf(item: 'nota' | 'evento', trailed: Trailed, moved = 'moved'): string {
-  const { em, de, gatilho, para, mensagem = 'null', quem = 'null' } = trailed;
-  return `insert into trilha_${item}s (tenant, ${item}, movimento, em, de, gatilho, para, mensagem, quem)
-    select $1, id, movimentos, ${em}, ${de}, ${gatilho}, ${para}, ${mensagem}, ${quem} from ${moved}`;
+function trailInsert(item: Item) {
+  return insertRows<Trailed>(`trilha_de_${item}s`, `trilha_${item}s`, [
+    ['mes int', ({ mes }) => mes],
+    [`${item} bigint`, ({ id }) => id],
+    ['movimento int', ({ movimento }) => movimento],
+    ['em timestamptz', ({ em }) => new Date(em).toISOString()],
+    ['de text', ({ de }) => de],
+    ['gatilho text', ({ gatilho }) => gatilho],
+    ['para text', ({ para }) => para],
+    ['mensagem text', ({ mensagem }) => mensagem ?? null],
+    ['quem text', ({ quem }) => quem ?? null],
+  ]);
+}
+
+const TRAIL = { nota: trailInsert('nota'), evento: trailInsert('evento') } as const;
+
+/** Writes moves into the trail of their rows, in the transaction that made them. */
+export async function insertTrail(
+  client: PoolClient,
+  tenant: string,
+  item: Item,
+  moves: readonly Trailed[],
+): Promise<void> {
+  if (moves.length > 0) await client.query(TRAIL[item](tenant, moves));
 }
 
 /** A move that was made, as the trail has it. */
@@ -38,58 +60,24 @@ export type Step<Estado, Trigger> = {
 };
 
 /** Reads the moves of a nota or an evento, from the first on. */
-export function trailReader<One extends Step<string, string>>(pool: Db, item: 'nota' | 'evento') {
-  const text = `select em, de, gatilho, para, mensagem, quem from trilha_${item}s
-    where tenant = $1 and ${item} = $2 order by movimento`;
-  return rowsReader<One>(pool, planOnce(`trilha_${item}`, text));
-}
-
-/** $1 to $4 of a statement that claims. Moments in milliseconds. */
-export function claimValues(tenant: string, now: number, token: string, leaseUntil: number): unknown[] {
-  return [tenant, new Date(now), token, new Date(leaseUntil)];
-}
-
-/** What is to be claimed, and what is answered of it. */
-type Claiming = {
-  /**
-   * Relations of which the last, `due`, has the rows: `id`, where each was `found`, its trigger (`gatilho`), where that leads (`para`), and
-   * until when (`ate`).
-   */
-  readonly due: string;
-  /** What is set besides, of the row `t` by `d`, the one that is due, and `known`, the highest reception number. */
-  readonly set: readonly string[];
-  /** Columns of `t`, `d` and `known` that are answered beside `found`, and those that the answers are ordered by. */
-  readonly answers: readonly string[];
-  readonly orderBy: readonly string[];
-};
-
-/** Moves notas or eventos that are due, and books those that are announced for who asks: one statement, made once. */
-export function claimStatement(item: 'nota' | 'evento', { due, set, answers, orderBy }: Claiming): string {
-  const names = answers.map((column) => /\w+$/.exec(column)![0]);
-  const orders = orderBy.map((column, place) => `${column} as o${place}`);
-  return `with ${due}, known as (
-      select coalesce((select nsu from recepcoes_adn where tenant = $1), 0) as nsu
-    ), moved as (
-      update ${item}s t set ${[
-        'estado = d.para',
-        'due_at = d.ate',
-        "claims = case d.gatilho when 'anuncio' then $3::uuid end",
-        "tentativas = t.tentativas + (d.gatilho = 'anuncio')::int",
-        "nsu_antes = case d.gatilho when 'anuncio' then coalesce(t.nsu_antes, known.nsu) end",
-        'movimentos = t.movimentos + 1',
-        ...set,
-      ].join(', ')}
-      from due d, known where t.tenant = $1 and t.id = d.id
-      returning t.id, t.movimentos, d.found, d.gatilho, d.para, ${[...answers, ...orders].join(', ')}
-    ), trail as (
-      ${trailOf(item, { em: '$2', de: 'found', gatilho: 'gatilho', para: 'para' })}
-    )
-    select id, found, ${names.join(', ')} from moved order by ${orders.map((_order, place) => `o${place}`).join(', ')}`;
+export function trailReader<One extends Step<string, string>>(pool: Db, item: Item) {
+  const ask = planMonthly(
+    `trilha_${item}`,
+    `select movimento, em, de, gatilho, para, mensagem, quem from trilha_${item}s
+    where tenant = $1 and mes = $2 and ${item} = $3 order by movimento`,
+  );
+  return async (tenant: string, ref: Ref): Promise<readonly One[]> => {
+    type Row = One & { readonly movimento: number };
+    const { rows } = await pool.query<Row>(ask([tenant, ref.mes, ref.id]));
+    const missing = rows[0]?.movimento === 1 ? [] : await readTrailArquivada(pool, tenant, item, ref);
+    const earlier = missing.filter(({ movimento }) => rows.every((row) => row.movimento !== movimento)) as Row[];
+    const all = [...earlier, ...rows].sort((one, other) => one.movimento - other.movimento);
+    return all.map(({ movimento: _movimento, ...step }) => step as unknown as One);
+  };
 }
 
 /** What came of a row that was claimed. */
-export type Settlement<Of extends Move = Move> = {
-  readonly id: string;
+export type Settlement<Of extends Move = Move> = Ref & {
   readonly move: Of;
   /** Milliseconds; undefined exactly when the move's `due` is `never`. */
   readonly dueAt: number | undefined;
@@ -99,27 +87,37 @@ export type Settlement<Of extends Move = Move> = {
   readonly recebida?: Recebida | undefined;
 };
 
-type Settling<One> = {
+type Settling<One, Moved> = {
   /** What a settlement brings besides. */
   readonly columns: readonly ArrayColumn<One>[];
   /** What is set besides, of the row `t` by its settlement `x`. */
   readonly set: readonly string[];
-  /** Columns of `moved` besides, and relations that are made of it. */
-  readonly returning?: string;
-  readonly after?: string;
+  /** Columns of `t` that `after` is told. */
+  readonly returning?: readonly string[];
   /** The message stands in the trail too. */
   readonly isTold: boolean;
-  /** Writes the settlements, and what they do to others: before, so that locks are taken in order, or after. */
-  readonly write: (
-    client: PoolClient,
-    settled: { readonly tenant: string; readonly now: number; readonly settlements: readonly One[] },
-    settle: () => Promise<number>,
-  ) => Promise<Pipelined<number>>;
+  /** Sent before the settlements, so that locks are taken in order, and right after them; both travel with them. */
+  readonly before?: (client: PoolClient, on: Settled<One>) => Promise<unknown>;
+  readonly beside?: (client: PoolClient, on: Settled<One>) => Promise<void>;
+  /** Writes what the settlements that were made do to others. */
+  readonly after?: (client: PoolClient, on: Settled<One>, moved: readonly MovedRow<Moved>[]) => Promise<Writes>;
 };
 
-/** Settles notas or eventos that still carry a token, or one of several, by one statement, made once; how many did. */
-export function createSettle<One extends Settlement>(pool: Db, item: 'nota' | 'evento', of: Settling<One>) {
-  const { columns, set, returning = '', after = '', isTold, write } = of;
+type Writes = readonly Promise<unknown>[];
+
+type Settled<One> = { readonly tenant: string; readonly now: number; readonly settlements: readonly One[] };
+
+type MovedRow<More> = Ref & {
+  readonly movimentos: number;
+  readonly de: string;
+  readonly gatilho: string;
+  readonly para: string;
+  readonly mensagem: string | null;
+} & More;
+
+/** Settles notas or eventos that still carry a token, or one of several, by a statement a month for those at rest then, and one for others; how many. */
+export function createSettle<One extends Settlement, Moved = unknown>(pool: Db, item: Item, of: Settling<One, Moved>) {
+  const { columns, set, returning = [], isTold, before, beside, after } = of;
   const rows = unnestRows<One>(
     [
       ['id bigint', ({ id }) => id],
@@ -133,16 +131,17 @@ export function createSettle<One extends Settlement>(pool: Db, item: 'nota' | 'e
       ['certificado bytea', ({ recebida }) => recebida?.assinatura && printOf(recebida.assinatura.certificado)],
       ...columns,
     ],
-    4,
+    5,
   );
-  const mensagem = isTold ? 'mensagem' : 'null';
-  const statement = planOnce(
-    `settle_${item}s`,
-    `with moved as (
+  const held = `${ONE_BY_ONE} and f.tenant = $1 and ${isOfTipo(item)} and f.id = x.id and f.claims = any ($2::uuid[])`;
+  // Who does not hold the row of the queue writes nothing. Of both kinds in one statement the planner would take the list for two rows, and
+  // read the whole month once sooner than by its keys.
+  const statementOf = (name: string, leave: string): Planned =>
+    planMonthly(
+      `settle_${item}s_${name}`,
+      `with left_queue as (${leave} ${held} returning x.*)
       update ${item}s t set ${[
         'estado = x.para',
-        'due_at = x.due',
-        'claims = null',
         'mensagem_retorno = x.mensagem',
         'nsu_recepcao = coalesce(x.nsu, t.nsu_recepcao)',
         'assinatura = coalesce(x.assinatura, t.assinatura)',
@@ -150,29 +149,50 @@ export function createSettle<One extends Settlement>(pool: Db, item: 'nota' | 'e
         'movimentos = t.movimentos + 1',
         ...set,
       ].join(', ')}
-      from ${rows.relation}
-      ${ONE_BY_ONE} and t.tenant = $1 and t.id = x.id and t.claims = any ($2::uuid[]) and t.estado = x.de
-      returning t.id, t.movimentos, x.de, x.gatilho, x.para, x.mensagem${returning}
-    ), trail as (
-      ${trailOf(item, { em: '$3', de: 'de', gatilho: 'gatilho', para: 'para', mensagem })}
-    )${after}
-    select count(*)::int as settled from moved`,
-  );
+      from left_queue x ${ONE_BY_ONE} and t.tenant = $1 and t.mes = $4 and t.id = x.id and t.estado = x.de and $3::timestamptz is not null
+      returning ${['t.id', 't.mes', 't.movimentos', 'x.de', 'x.gatilho', 'x.para', 'x.mensagem', ...returning].join(', ')}`,
+      4,
+    );
+  const atRest = statementOf('at_rest', `delete from fila f using ${rows.relation}`);
+  const waiting = statementOf('waiting', `update fila f set due_at = x.due, claims = null from ${rows.relation}`);
+  type Row = MovedRow<Moved>;
+  const settle = async (
+    client: PoolClient,
+    tokens: readonly string[],
+    { tenant, now, settlements }: Settled<One>,
+  ): Promise<readonly Row[]> => {
+    const moved = [...groupByMes(settlements)].flatMap(([mes, ofMes]) =>
+      [atRest, waiting].map(async (statement) => {
+        const some = ofMes.filter(({ dueAt }) => (dueAt === undefined) === (statement === atRest));
+        const values = [tenant, tokens, new Date(now), mes, ...rows.valuesOf(some)];
+        return some.length === 0 ? [] : (await client.query<Row>(statement(values))).rows;
+      }),
+    );
+    return (await Promise.all(moved)).flat();
+  };
   return (tenant: string, tokens: string | readonly string[], now: number, all: readonly One[]): Promise<number> =>
     writeUnlocked(all, (settlements, options) => {
       const received = settlements.map(({ recebida }) => recebida);
-      const values = [tenant, [tokens].flat(), new Date(now), ...rows.valuesOf(settlements)];
+      const on: Settled<One> = { tenant, now, settlements };
       return runPipeline(
         pool,
         async (client) => {
+          // All are sent in this order, and awaited together.
           const inserted = insertCertificados(client, tenant, received);
-          const settle = async (): Promise<number> =>
-            (await client.query<{ settled: number }>(statement(values))).rows[0]!.settled;
-          const [{ result, writes }] = await Promise.all([
-            write(client, { tenant, now, settlements }, settle),
-            ...inserted,
-          ]);
-          return { result, writes: [...writes, ...advanceRecepcao(client, tenant, received)] };
+          const first = before?.(client, on);
+          const settled = settle(client, [tokens].flat(), on);
+          const [moved] = await Promise.all([settled, beside?.(client, on), first, ...inserted]);
+          const trail = moved.map(({ movimentos, mensagem, ...row }) => ({
+            ...row,
+            movimento: movimentos,
+            em: now,
+            mensagem: isTold ? mensagem : null,
+          }));
+          const others = (await after?.(client, on, moved)) ?? [];
+          return {
+            result: moved.length,
+            writes: [insertTrail(client, tenant, item, trail), ...others, ...advanceRecepcao(client, tenant, received)],
+          };
         },
         options,
       );

@@ -1,47 +1,122 @@
 /** What is due of all tenants: the one question that is asked across them. */
 import { EVENTO_IS_TAKEN } from './claim-eventos.ts';
+import { isDistributed } from './distributed.ts';
+import type { Tipo } from './fila.ts';
+import { LostNodes } from './lost-nodes.ts';
 import type { Db } from './open.ts';
+import type { QueryConfig } from './pg.ts';
 import { planOnce } from './planned.ts';
+import { isQueryTimeout, unavailabilityOf } from './unavailable.ts';
 
+/** By kind, whether a tenant has what the worker is asked for: due, or held back by an older table of rates than $2. */
+type Looks = { readonly notas: string; readonly eventos: string; readonly lotes: string; readonly retidas: string };
+type Kind = keyof Looks;
+const KINDS = ['notas', 'eventos', 'lotes', 'retidas'] as const satisfies readonly Kind[];
+type Due = { readonly kind: Kind; readonly tenant: string };
+
+/** SQL: the looks at the tenant that an expression names, each one look into an index. */
+function looksAt(tenant: string): Looks {
+  const isDue = (tipo: Tipo, more = ''): string => `(select true from fila f
+    where f.tenant = ${tenant} and f.tipo = '${tipo}' and f.due_at <= $1 ${more} order by f.due_at limit 1)`;
+  const isTaken = EVENTO_IS_TAKEN.replaceAll('m.tenant', tenant);
+  return {
+    notas: isDue('nota'),
+    eventos: isDue('evento', `and (select ${isTaken} from eventos x where x.tenant = ${tenant} and x.id = f.id)`),
+    lotes: isDue('lote'),
+    retidas: `(select true from retidas r where r.tenant = ${tenant} and r.tabela_aliquotas < $2
+      order by r.tabela_aliquotas limit 1)`,
+  };
+}
+
+/** SQL: most tenants have nothing at all in the queue, which is found by a look each. */
+function isBusy(tenant: string): string {
+  return `((select true from fila q where q.tenant = ${tenant} limit 1) or ${looksAt(tenant).retidas})`;
+}
+
+function selectDue(tenant: string): string {
+  const looks = looksAt(tenant);
+  return `select m.tenant, ${KINDS.map((kind) => `${looks[kind]} as ${kind}`).join(', ')} from municipios m where ${isBusy(tenant)}`;
+}
+
+const OF_ALL = planOnce('tenants_due', selectDue('m.tenant'));
+const OF_SOME = planOnce('some_tenants_due', `${selectDue('m.tenant')} and m.tenant = any ($3::text[])`);
 /**
- * By kind: the table, which of its rows are open at all, and which of a tenant the worker is asked for: due at $1, or held back by an older
- * table of rates than $2. Both are one look into an index.
+ * Of a distributed schema: what every server is asked is short, since each shard plans it. One tenant is asked on its own server, where each
+ * table is told the tenant by itself.
  */
-const LOOKS = {
-  notas: ['notas', 'x.due_at is not null order by x.tenant, x.due_at', 'x.due_at <= $1 order by x.due_at'],
-  eventos: [
-    'eventos',
-    'x.due_at is not null order by x.tenant, x.due_at',
-    `x.due_at <= $1 and ${EVENTO_IS_TAKEN} order by x.due_at`,
-  ],
-  lotes: ['lotes', 'x.due_at is not null order by x.tenant, x.due_at', 'x.due_at <= $1 order by x.due_at'],
-  retidas: [
-    'notas',
-    "x.estado = 'retida' order by x.tenant, x.tabela_aliquotas",
-    "x.estado = 'retida' and x.tabela_aliquotas < $2",
-  ],
-} as const;
-
-type Due = { readonly kind: keyof typeof LOOKS; readonly tenant: string };
-
-/**
- * One statement: the worker asks it many times a second, and most of what four cost is not their reading. Tenants are gone through only for
- * the kinds of which any has something open.
- */
-const DUE = planOnce(
-  'tenants_due',
-  Object.entries(LOOKS)
-    .map(
-      ([kind, [table, open, due]]) => `select '${kind}' as kind, m.tenant from municipios m
-        where (select true from ${table} x where ${open} limit 1)
-          and (select true from ${table} x where x.tenant = m.tenant and ${due} limit 1)`,
-    )
-    .join(' union all '),
+const BUSY = planOnce(
+  'tenants_busy',
+  `select m.tenant from municipios m where ${isBusy('m.tenant').replace('$2', '$1')}`,
 );
+const OF_ONE = planOnce('tenant_due', `${selectDue('$3')} and m.tenant = $3`);
 
-/** `versao`: of the table of rates. */
-export type ListDue = (now: number, versao: number) => Promise<readonly Due[]>;
+/**
+ * `versao`: of the table of rates. `tenants`: of whom it is asked; all, where it is undefined. `rung`: who is asked in any case, where not all
+ * can be.
+ */
+export type ListDue = (
+  now: number,
+  versao: number,
+  tenants?: readonly string[],
+  rung?: readonly string[],
+) => Promise<readonly Due[]>;
+
+type Row = { readonly tenant: string } & Record<Kind, true | null>;
+
+/** What has rows in a distributed schema is asked for in a time that is short beside a pause of transmission. */
+const SILENT_MS = 2_000;
+/** Tenants that are asked at once by themselves. */
+const AT_ONCE = 4;
+/** While a server is lost nobody is asked for all: who did not ring is asked in turn, so many at a look. */
+const IN_TURN = 100;
 
 export function dueLister(pool: Db): ListDue {
-  return async (now, versao) => (await pool.query<Due>(DUE([new Date(now), versao]))).rows;
+  const lost = new LostNodes(pool, async (tenant) => void (await askOne(0, 0, tenant)));
+  const read = async (asked: QueryConfig): Promise<readonly Row[]> => (await pool.query<Row>(asked)).rows;
+  const askOne = (now: number, versao: number, tenant: string): Promise<readonly Row[]> =>
+    read(brief(OF_ONE([new Date(now), versao, tenant])));
+  const askEach = async (now: number, versao: number, tenants: readonly string[]): Promise<readonly Row[]> => {
+    lost.know(tenants);
+    const found: Row[] = [];
+    for (let from = 0; from < tenants.length; from += AT_ONCE) {
+      const some = tenants.slice(from, from + AT_ONCE).filter((tenant) => !lost.has(tenant));
+      const answers = await Promise.allSettled(some.map((tenant) => askOne(now, versao, tenant)));
+      for (const [place, answer] of answers.entries()) {
+        if (answer.status === 'fulfilled') found.push(...answer.value);
+        else if (!isOfNode(answer.reason)) throw answer.reason;
+        else await lost.note(some[place]!);
+      }
+    }
+    return found;
+  };
+  const listBusy = async (versao: number, rung: readonly string[]): Promise<readonly string[]> => {
+    if (!lost.isAny()) {
+      try {
+        const rows = await read(brief(BUSY([versao])));
+        await lost.listTenants();
+        return rows.map(({ tenant }) => tenant);
+      } catch (error) {
+        if (!isOfNode(error)) throw error;
+        await lost.listTenants();
+      }
+    }
+    return [...new Set([...rung, ...lost.nextOfOthers(IN_TURN)])];
+  };
+  return async (now, versao, tenants, rung = []) => {
+    const values = [new Date(now), versao];
+    const rows = isDistributed(pool)
+      ? await askEach(now, versao, tenants ?? (await listBusy(versao, rung)))
+      : await read(tenants === undefined ? OF_ALL(values) : OF_SOME([...values, tenants]));
+    return rows.flatMap(({ tenant, ...due }) => KINDS.filter((kind) => due[kind]).map((kind) => ({ kind, tenant })));
+  };
+}
+
+/** A server that is asked says nothing where another one, that it asks, says nothing. */
+function brief(query: QueryConfig): QueryConfig {
+  return { ...query, query_timeout: SILENT_MS } as QueryConfig;
+}
+
+/** Whether the server says that another one does not answer it, or says nothing in time. */
+function isOfNode(error: unknown): boolean {
+  return unavailabilityOf(error) === 'node_gone' || isQueryTimeout(error);
 }

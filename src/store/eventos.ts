@@ -1,14 +1,16 @@
 /** The eventos as they are read. How they are registered, claimed and moved by hand stands in the files beside. */
 import type { EventoEstado, EventoTrigger } from '../fiscal/evento.ts';
+import { findEventoArquivado, readEventoArquivado } from './arquivo.ts';
 import { eventoClaims } from './claim-eventos.ts';
 import { type Step, trailReader } from './claims.ts';
 import { readEvento, readEventosOf } from './evento-rows.ts';
+import { groupByMes, type Ref } from './fila.ts';
 import { groupCommit } from './group-commit.ts';
 import type { NotaRow } from './nota-columns.ts';
-import { type NotaForEvento, notaForEventoReader, readOnNotas, selectNotaForEvento } from './on-notas.ts';
+import { readNotaForEvento, readOnNotas } from './on-notas.ts';
 import { type Db, ONE_BY_ONE, rowReader } from './open.ts';
 import { eventoOperations } from './operate-eventos.ts';
-import { planOnce } from './planned.ts';
+import { planMonthly, planOnce } from './planned.ts';
 import { type EventoNovo, type RegisterResult, registerEvento } from './register-eventos.ts';
 import { isLocked } from './unavailable.ts';
 
@@ -24,15 +26,16 @@ export type EventoStep = Step<EventoEstado, EventoTrigger>;
 
 const DOCUMENTS = planOnce(
   'documentos_evento',
-  `select d.recebido, d.recebido_assinatura, d.xml, e.assinatura,
+  `select e.id, e.mes, d.recebido, d.recebido_assinatura, d.xml, e.assinatura,
     (select c.der from certificados c where c.tenant = $1 and c.impressao = e.certificado) as certificado_der
-  from eventos e join documentos_eventos d on d.tenant = $1 and d.evento = e.id where e.tenant = $1 and e.id = $2`,
+  from eventos e left join documentos_eventos d on d.tenant = $1 and d.mes = e.mes and d.evento = e.id where e.tenant = $1 and e.id = $2`,
 );
 
-const XML_OF = planOnce(
+const XML_OF = planMonthly(
   'xml_eventos',
   `select d.evento::text as evento, d.xml from unnest($2::bigint[]) as x (id)
-    join documentos_eventos d on d.tenant = $1 and d.evento = x.id ${ONE_BY_ONE}`,
+    join documentos_eventos d on d.tenant = $1 and d.mes = $3 and d.evento = x.id ${ONE_BY_ONE}`,
+  3,
 );
 
 export function eventoStore(pool: Db) {
@@ -42,34 +45,40 @@ export function eventoStore(pool: Db) {
     1,
     isLocked,
   );
-  const byChave = notaForEventoReader(pool, planOnce('nota_evento_chave', selectNotaForEvento('n.chave_acesso = $2')));
-  const byProtocolo = notaForEventoReader(
-    pool,
-    planOnce('nota_evento_prot', selectNotaForEvento('n.numero_protocolo = $2')),
-  );
+  const readRow = rowReader<Omit<EventoDocuments, 'xml'> & Ref & { readonly xml: Buffer | null }>(pool, DOCUMENTS);
   return {
     ...eventoClaims(pool),
     ...eventoOperations(pool),
     /** Numbers and stores an event; answers after the commit. What stands against it is answered, not thrown. */
     register: (tenant: string, novo: EventoNovo): Promise<RegisterResult> => inTurn(`${tenant}/${novo.nota}`, novo),
-    findNota: (
-      tenant: string,
-      nota: { readonly chave: string } | { readonly protocolo: string },
-    ): Promise<NotaForEvento | undefined> =>
-      'chave' in nota ? byChave(tenant, nota.chave) : byProtocolo(tenant, nota.protocolo),
-    /** Events that others are judged by, of several notas by their `id`, ordered as in {@link NotaForEvento}. */
+    findNota: readNotaForEvento.bind(null, pool),
+    /** Events that others are judged by, of several notas by their `id`, ordered as in `NotaForEvento`. */
     listOnNotas: readOnNotas.bind(null, pool),
     /** See {@link readEventosOf}. */
     listOf: readEventosOf.bind(null, pool),
     findById: readEvento.bind(null, pool),
-    readDocuments: rowReader<EventoDocuments>(pool, DOCUMENTS),
+    readDocuments: async (tenant: string, id: string): Promise<EventoDocuments | undefined> => {
+      const row = await readRow(tenant, id);
+      if (row === undefined) return undefined;
+      const { id: _id, mes, xml, ...others } = row;
+      if (xml !== null) return { ...others, xml };
+      return { ...others, ...(await readEventoArquivado(pool, tenant, { id, mes })) };
+    },
     /** The moves of an event, from its registration on. */
     listTrail: trailReader<EventoStep>(pool, 'evento'),
     /** The documents of events as they were written, by id. */
-    readXml: async (tenant: string, ids: readonly string[]): Promise<ReadonlyMap<string, string>> => {
-      const query = { ...XML_OF([tenant, ids]), binary: true };
-      const { rows } = await pool.query<{ evento: string; xml: Buffer }>(query);
-      return new Map(rows.map(({ evento, xml }) => [evento, xml.toString('utf8')]));
+    readXml: async (tenant: string, eventos: readonly Ref[]): Promise<ReadonlyMap<string, string>> => {
+      const read = [...groupByMes(eventos)].map(async ([mes, some]) => {
+        const query = { ...XML_OF([tenant, some.map(({ id }) => id), mes]), binary: true };
+        return (await pool.query<{ evento: string; xml: Buffer }>(query)).rows;
+      });
+      const found = new Map((await Promise.all(read)).flat().map(({ evento, xml }) => [evento, xml.toString('utf8')]));
+      // What an operator has sent once more is of any month.
+      for (const evento of eventos.filter(({ id }) => !found.has(id))) {
+        const arquivado = await findEventoArquivado(pool, tenant, evento);
+        if (arquivado !== undefined) found.set(evento.id, arquivado.xml.toString('utf8'));
+      }
+      return found;
     },
   };
 }

@@ -8,10 +8,11 @@ import { ANSWERS_KEPT_HOURS } from '../fiscal/ambiente.ts';
 import type { Aviso, Fault } from '../fiscal/fault.ts';
 import { batchLookups } from './batch-lookups.ts';
 import { NFSE, type NfseColumns, withNfse } from './documentos.ts';
-import { type Db, writeAlone } from './open.ts';
+import { groupByMes, type Ref } from './fila.ts';
+import { type Db, ONE_BY_ONE, writeAlone } from './open.ts';
 import type { PoolClient, QueryConfig, QueryResult } from './pg.ts';
-import { planOnce } from './planned.ts';
-import { listColumns, unnestRows } from './sql.ts';
+import { planMonthly, planOnce } from './planned.ts';
+import { type ArrayColumn, insertRows, listColumns } from './sql.ts';
 
 const KEPT_MS = ANSWERS_KEPT_HOURS * 3_600_000;
 /** Deleted by one statement. */
@@ -72,91 +73,115 @@ export function idempotenciaStore(pool: Db) {
 const WITH_OLD_ANSWERS = `select m.tenant from municipios m cross join lateral (select 1 from idempotencia i
   where i.tenant = m.tenant and i.criado_em <= $1 limit 1) i`;
 
-/** A key that another transaction is taking again is left to that transaction. */
-const FORGET = `delete from idempotencia where tenant = $1 and ctid = any (array(select i.ctid from idempotencia i
-  where i.tenant = $1 and i.criado_em <= $2 order by i.criado_em limit $3 for update skip locked))`;
-
 /** As `ONE_BY_ONE` (`open.ts`), of keys. */
 const KEY_BY_KEY = `where x.id || ''::bytea = x.id`;
+
+/** A key that another transaction is taking again is left to that transaction. */
+const FORGET = `delete from idempotencia k using unnest(array(select i.impressao from idempotencia i
+    where i.tenant = $1 and i.criado_em <= $2 order by i.criado_em limit $3 for update skip locked)) as x (id)
+  ${KEY_BY_KEY} and k.tenant = $1 and k.impressao = x.id`;
 
 const READ = planOnce(
   'kept_answers',
   `select encode(i.impressao, 'hex') as hex, i.impressao, i.rota, i.corpo, i.criado_em, i.status, i.avisos, i.recusa,
-    i.evento::text as evento, n.chave_acesso, n.numero_protocolo, ${NFSE}
+    i.evento::text as evento, i.nota as id, i.mes
   from unnest($2::bytea[]) as x (id) join idempotencia i on i.tenant = $1 and i.impressao = x.id
-    left join notas n on n.tenant = $1 and n.id = i.nota
-    left join documentos d on d.tenant = $1 and d.nota = i.nota
   ${KEY_BY_KEY}`,
 );
 
-type AnswerRow = Omit<KeyedRequest, 'criado_em'> &
-  NfseColumns & {
-    readonly hex: string;
-    readonly criado_em: Date;
-    readonly status: number;
-    readonly avisos: readonly Aviso[] | null;
-    readonly recusa: readonly [Fault, ...Fault[]] | null;
-    readonly evento: string | null;
-    readonly chave_acesso: string | null;
-    readonly numero_protocolo: string | null;
-  };
+/** Of the notas of a month ($2). */
+const READ_NOTAS = planMonthly(
+  'kept_notas',
+  `select n.id, n.mes, n.chave_acesso, n.numero_protocolo, ${NFSE} from unnest($3::bigint[]) as x (id)
+    join notas n on n.tenant = $1 and n.mes = $2 and n.id = x.id
+    left join documentos d on d.tenant = $1 and d.mes = $2 and d.nota = x.id
+  ${ONE_BY_ONE}`,
+);
+
+type AnswerRow = Omit<KeyedRequest, 'criado_em'> & {
+  readonly hex: string;
+  readonly criado_em: Date;
+  readonly status: number;
+  readonly avisos: readonly Aviso[] | null;
+  readonly recusa: readonly [Fault, ...Fault[]] | null;
+  readonly evento: string | null;
+  readonly id: string | null;
+  readonly mes: number | null;
+  readonly nota?: NotaIssued | undefined;
+};
 
 /** By the key in hexadecimal. */
 async function readAnswers(pool: Db, tenant: string, keys: readonly string[]): Promise<ReadonlyMap<string, AnswerRow>> {
   const values = [tenant, keys.map((hex) => Buffer.from(hex, 'hex'))];
   const { rows } = await pool.query<AnswerRow>(READ(values));
-  return new Map(rows.map((row) => [row.hex, row]));
+  const notas = await readNotas(pool, tenant, rows);
+  return new Map(rows.map((row) => [row.hex, { ...row, nota: row.id === null ? undefined : notas.get(row.id) }]));
+}
+
+/** The notas with which keys are answered, by `id`. */
+async function readNotas(
+  pool: Db,
+  tenant: string,
+  answers: readonly AnswerRow[],
+): Promise<ReadonlyMap<string, NotaIssued>> {
+  const refs = answers.flatMap(({ id, mes }) => (id === null || mes === null ? [] : [{ id, mes }]));
+  type Row = Omit<NotaIssued, 'nfse'> & NfseColumns & Ref;
+  const read = async (mes: number, ofMes: readonly Ref[]): Promise<readonly Row[]> =>
+    (await pool.query<Row>(READ_NOTAS([tenant, mes, ofMes.map(({ id }) => id)]))).rows;
+  const rows = (await Promise.all([...groupByMes(refs)].map(([mes, ofMes]) => read(mes, ofMes)))).flat();
+  const whole = await Promise.all(
+    rows.map(async (row) => {
+      const { id, mes: _mes, nfse, ...nota } = await withNfse({ pool, tenant }, row, row.chave_acesso);
+      return [id, { ...nota, nfse: nfse.toString('utf8') }] as const;
+    }),
+  );
+  return new Map(whole);
 }
 
 function answerOf(row: AnswerRow): KeptAnswer {
-  const { impressao, rota, corpo, criado_em, status, avisos, recusa, evento } = row;
+  const { impressao, rota, corpo, criado_em, status, avisos, recusa, evento, nota } = row;
   const request = { impressao, rota, corpo, criado_em: criado_em.getTime() };
   if (recusa !== null) return { ...request, status, faults: recusa };
   if (evento !== null) return { ...request, evento, avisos: avisos! };
-  const { chave_acesso, numero_protocolo } = row;
-  const nota = {
-    chave_acesso: chave_acesso!,
-    numero_protocolo: numero_protocolo!,
-    nfse: withNfse(row, chave_acesso!).nfse.toString('utf8'),
-  };
-  return { ...request, nota, avisos: avisos! };
+  return { ...request, nota: nota!, avisos: avisos! };
 }
 
 /** What a key is to answer with: one of the three. */
 export type KeyEntry = KeyedRequest & {
   readonly status: number;
   readonly nota?: bigint;
+  /** Of the nota. */
+  readonly mes?: number;
   readonly evento?: bigint;
   readonly avisos?: readonly Aviso[];
   /** Faults, as JSON. */
   readonly recusa?: string;
 };
 
-const ENTRIES = unnestRows<KeyEntry>(
-  [
-    ['impressao bytea', ({ impressao }) => impressao],
-    ['rota text', ({ rota }) => rota],
-    ['corpo bytea', ({ corpo }) => corpo],
-    ['criado_em timestamptz', ({ criado_em }) => new Date(criado_em).toISOString()],
-    ['status smallint', ({ status }) => status],
-    ['nota bigint', ({ nota }) => nota?.toString()],
-    ['evento bigint', ({ evento }) => evento?.toString()],
-    ['avisos json', ({ avisos }) => avisos && JSON.stringify(avisos)],
-    ['recusa json', ({ recusa }) => recusa],
-  ],
-  2,
-);
+const ENTRIES: readonly ArrayColumn<KeyEntry>[] = [
+  ['impressao bytea', ({ impressao }) => impressao],
+  ['rota text', ({ rota }) => rota],
+  ['corpo bytea', ({ corpo }) => corpo],
+  ['criado_em timestamptz', ({ criado_em }) => new Date(criado_em).toISOString()],
+  ['status smallint', ({ status }) => status],
+  ['nota bigint', ({ nota }) => nota?.toString()],
+  ['mes int', ({ mes }) => mes],
+  ['evento bigint', ({ evento }) => evento?.toString()],
+  ['avisos json', ({ avisos }) => avisos && JSON.stringify(avisos)],
+  ['recusa json', ({ recusa }) => recusa],
+];
+const NAMES = ENTRIES.map(([column]) => column.split(' ')[0]!);
 
 /**
  * A key that another transaction is taking is waited for. A key that was taken is missing in the answer; nothing fails, and a group of
  * issuances goes on without it.
  */
-const TAKE = planOnce(
+const TAKE = insertRows<KeyEntry>(
   'take_keys',
-  `insert into idempotencia as i (tenant, ${ENTRIES.names.join(', ')})
-  select $1, x.* from ${ENTRIES.relation} order by x.impressao
-  on conflict (tenant, impressao) do update set (${ENTRIES.names.join(', ')}) = (${listColumns('excluded', ENTRIES.names)})
-    where i.criado_em <= excluded.criado_em - interval '${ANSWERS_KEPT_HOURS} hours'
+  'idempotencia as i',
+  ENTRIES,
+  `order by x.impressao on conflict (tenant, impressao) do update set (${NAMES.join(', ')}) = (${listColumns('excluded', NAMES)})
+    where i.criado_em <= $3
   returning encode(i.impressao, 'hex') as hex`,
 );
 
@@ -170,8 +195,8 @@ export async function takeKeys(db: Writes, tenant: string, entries: readonly Key
     const hex = entry.impressao.toString('hex');
     if (!byKey.has(hex)) byKey.set(hex, entry);
   }
-  const values = [tenant, ...ENTRIES.valuesOf([...byKey.values()])];
-  const { rows } = await db.query(TAKE(values));
+  const oldest = Math.min(...entries.map(({ criado_em }) => criado_em));
+  const { rows } = await db.query(TAKE(tenant, [...byKey.values()], new Date(oldest - KEPT_MS)));
   return new Set(rows.map(({ hex }: { readonly hex: string }) => hex));
 }
 

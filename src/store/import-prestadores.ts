@@ -1,10 +1,10 @@
 /** Merges a file of establishments into the registry: what the file names becomes as it says, the rest stays. */
-import { ENDERECO_NAO_INFORMADO } from '../fiscal/facts.ts';
-import { type ContagemLista, mergeLista } from './listas.ts';
+import { bareIm, ENDERECO_NAO_INFORMADO } from '../fiscal/facts.ts';
+import { addCounts, type ContagemLista, listaMerger, NONE_COUNTED } from './listas.ts';
+import { type Contagem, rowMerger } from './merge-rows.ts';
 import type { Db } from './open.ts';
 import type { PoolClient } from './pg.ts';
-import { listColumns } from './sql.ts';
-import { countWritten, type Kind, refuseContradictions, refuseOverlaps, type Staging, stageImport } from './staging.ts';
+import { type Block, type Kind, lockRegistry, type Staging, stageImport } from './staging.ts';
 
 /** Columns that a file may do without; what it does without is not touched. */
 export const COLUNAS_OPCIONAIS = [
@@ -33,13 +33,8 @@ export type EntradaPrestador = {
   readonly fim: string | undefined;
 } & { readonly [Column in ColunaOpcional]?: string | undefined };
 
-type Contagem = Omit<ContagemLista, 'retirados'>;
-
 /** `simples`: periods of the Simples Nacional. */
 export type ContagemPrestadores = Contagem & { readonly simples: ContagemLista };
-
-/** Of a provider that the file names, the periods are those of the file. */
-const SIMPLES = { table: 'simples_nacional', key: ['documento'], told: [] };
 
 const ALWAYS = ['inscricao_municipal', 'razao_social', 'autorizado'] as const;
 
@@ -58,72 +53,66 @@ export function prestadorImport(pool: Db) {
       tenant: string,
       { columns, now }: { readonly columns: readonly ColunaOpcional[]; readonly now: number },
       work: (staging: Staging<EntradaPrestador, ContagemPrestadores>) => Promise<Result>,
-    ): Promise<Result> => stageImport(pool, tenant, kindOf(tenant, columns, now), work),
+    ): Promise<Result> => stageImport(pool, kindOf(tenant, columns, now), work),
   };
 }
 
-function kindOf(tenant: string, columns: readonly ColunaOpcional[], now: number): Kind<ContagemPrestadores> {
-  const told = [...ALWAYS, ...columns];
-  return {
-    columns: {
-      linha: 'integer',
-      documento: 'text',
-      inscricao_municipal: 'text',
-      razao_social: 'text',
-      autorizado: 'boolean',
-      inicio: 'date',
-      fim: 'date',
-      ...Object.fromEntries(columns.map((column) => [column, 'text'])),
-    },
-    // With the column by which registrations are compared, as the registry itself makes it.
-    create: `
-      create temp table entrada (linha integer primary key, inicio date, fim date,
-        like prestadores including generated);
-      alter table entrada alter tenant drop not null, alter origem drop not null, alter criado_em drop not null,
-        alter logradouro drop not null, alter numero drop not null, alter bairro drop not null, alter cep drop not null`,
-    checks: [
-      refuseContradictions(['documento', 'inscricao_comparavel'], told, ['documento']),
-      refuseOverlaps(SIMPLES.key),
-    ],
-    merge: async (client) => {
-      const establishments = await mergeEstablishments(client, tenant, columns, now);
-      return { ...establishments, simples: await mergeLista(client, tenant, SIMPLES) };
-    },
-  };
-}
-
-async function mergeEstablishments(
-  client: PoolClient,
+function kindOf(
   tenant: string,
   columns: readonly ColunaOpcional[],
   now: number,
-): Promise<Contagem> {
+): Kind<EntradaPrestador, ContagemPrestadores> {
   const told = [...ALWAYS, ...columns];
-  const alterados = await countWritten(
-    client,
-    `update prestadores p set ${told.map((column) => `${column} = e.${column}`).join(', ')}, origem = 'cadastro'
-    from entrada e
-    where p.tenant = $1 and p.documento = e.documento and p.inscricao_comparavel = e.inscricao_comparavel
-      and (${listColumns('p', told)}, p.origem) is distinct from (${listColumns('e', told)}, 'cadastro')`,
-    [tenant],
-  );
-  // What a first DPS had brought was a guess; the registry knows better now.
-  await countWritten(
-    client,
-    `delete from prestadores p
-    where p.tenant = $1 and p.origem = 'dps' and exists (select 1 from entrada e where e.documento = p.documento)`,
-    [tenant],
-  );
+  const mergeEstablishments = establishmentMerger(columns, now);
+  /** Of a provider that the file names, the periods are those of the file. */
+  const mergeSimples = listaMerger({ table: 'simples_nacional', key: ['documento'], told: [] });
+  return {
+    about: ({ documento }) => documento,
+    known: ({ inscricao_municipal: im }) => bareIm(im),
+    said: (row) => JSON.stringify(told.map((column) => row[column] ?? null)),
+    lock: (client) => lockRegistry(client, tenant),
+    merge: async (client, blocks) => {
+      let establishments = NONE_COUNTED;
+      let simples = NONE_COUNTED;
+      for (const block of blocks) {
+        establishments = addCounts(establishments, await mergeEstablishments(client, tenant, block));
+        simples = addCounts(simples, await mergeSimples(client, tenant, block));
+      }
+      const { novos, alterados, iguais } = establishments;
+      return { novos, alterados, iguais, simples };
+    },
+  };
+}
+
+function establishmentMerger(columns: readonly ColunaOpcional[], now: number) {
   const absent = Object.entries(DEFAULTS).filter(([column]) => !columns.includes(column as ColunaOpcional));
-  const novos = await countWritten(
-    client,
-    `insert into prestadores (tenant, documento, ${[...told, ...absent.map(([column]) => column)].join(', ')}, origem, criado_em)
-    select $1, e.documento, ${listColumns('e', told)}, ${absent.map((_, place) => `$${place + 3}, `).join('')}'cadastro', $2::timestamptz
-    from entrada e on conflict (tenant, documento, inscricao_comparavel) do nothing`,
-    [tenant, new Date(now), ...absent.map(([, value]) => value)],
-  );
-  const { rows } = await client.query<{ count: number }>(
-    'select count(*)::int as count from (select distinct documento, inscricao_comparavel from entrada) e',
-  );
-  return { novos, alterados, iguais: rows[0]!.count - novos - alterados };
+  const merger = rowMerger<EntradaPrestador>({
+    table: 'prestadores',
+    key: ['documento', 'inscricao_comparavel'],
+    told: [...ALWAYS, ...columns, 'origem'],
+    generated: ['inscricao_comparavel'],
+    born: {
+      ...Object.fromEntries(absent.map(([column, value]) => [column, `'${value}'`])),
+      criado_em: `'${new Date(now).toISOString()}'::timestamptz`,
+    },
+    types: { autorizado: 'boolean' },
+    tell: (column) => {
+      if (column === 'origem') return () => 'cadastro';
+      if (column === 'inscricao_comparavel') return (row) => bareIm(row.inscricao_municipal);
+      return (row) => row[column as keyof EntradaPrestador];
+    },
+  });
+  return async (client: PoolClient, tenant: string, block: Block<EntradaPrestador>): Promise<ContagemLista> => {
+    const stored = await merger.read(
+      client,
+      tenant,
+      ['documento'],
+      block.about.map((documento) => [documento]),
+    );
+    const found = new Map(stored.map((row) => [merger.storedKeyOf(row), row]));
+    const wanted = new Map(block.rows.map((row) => [merger.keyOf(row), row]));
+    // What a first DPS had brought was a guess; the registry knows better now.
+    const guessed = stored.filter((row) => row.origem === 'dps' && !wanted.has(merger.storedKeyOf(row)));
+    return { ...(await merger.write(client, tenant, wanted, found, guessed)), retirados: guessed.length };
+  };
 }

@@ -5,11 +5,13 @@ import type { Prestador } from '../fiscal/facts.ts';
 import type { Announce, AnnouncedClaim, Announcement } from './claim-notas.ts';
 import { groupCommit } from './group-commit.ts';
 import { giveKeysBack, type KeyedSuccess, takeKeys } from './idempotencia.ts';
-import { INSERT_NOTAS, NOTAS_TO_INSERT, type NotaNova, type NumberedNota } from './nota-columns.ts';
+import { type DpsHolder, freeDps, insertIdentidades, type TakenDps, takeDps } from './identidades.ts';
+import { insertNotas } from './insert-notas.ts';
+import { ensureMeses } from './meses.ts';
+import type { NotaNova, NumberedNota } from './nota-columns.ts';
 import { type AutomaticNumbers, advanceNumbers, automaticNumbers, heldSequences, rememberSeries } from './numeracao.ts';
 import { type Db, LOCKED_MAX, type Pipelined, runPipeline, SHORT_LOCK_MS, type TransactionOptions } from './open.ts';
 import type { PoolClient } from './pg.ts';
-import { planOnce } from './planned.ts';
 import { insertPrestadoresOfDps } from './prestadores.ts';
 import type { OnStored } from './recent.ts';
 import { reserveSequence } from './sequencias.ts';
@@ -21,6 +23,8 @@ const GROUP_MAX = 256;
 export type Issuance = {
   /** CNPJ or CPF whose sequence numbers the note. */
   readonly prestador: string;
+  /** Of its key, as 202611. */
+  readonly mes: number;
   /** Identifier of the DPS; of one without number what the identifiers of its series begin with: it takes the next free number. */
   readonly dps: { readonly id: string } | { readonly serie: string };
   /** The provider to create with this note, in the sandbox. */
@@ -33,9 +37,6 @@ export type Issuance = {
 
 /** `numero`: of the NFS-e; `id`: of the row, and nDFSe; `nDPS`: for a DPS that brings none. */
 type Numbers = { readonly numero: bigint; readonly id: bigint; readonly nDPS: bigint | undefined };
-
-/** The note that holds the identifier of a DPS. */
-export type DpsHolder = { readonly chave_acesso: string; readonly numero_protocolo: string; readonly id: bigint };
 
 export type IssueResult =
   | { readonly nota: NotaNova }
@@ -164,6 +165,7 @@ async function issueGroup(
   jobs: readonly Issuance[],
   options: TransactionOptions,
 ): Promise<Results> {
+  await ensureMesesOf(pool, jobs);
   const firstId = await reserveSequence(pool, tenant, 'nDFSe', jobs.length, options);
   const announcement = announce(tenant, jobs.length);
   const group = { tenant, jobs, firstId, announcement };
@@ -182,13 +184,21 @@ async function issueGroup(
 }
 
 function claimOf({ token, at }: Announcement, rows: readonly MadeRow[], nsu: string): AnnouncedClaim {
-  const notas = rows.map(({ id, nota: { chave_acesso, id_dps, data_emissao } }) => ({
+  const notas = rows.map(({ id, mes, nota: { chave_acesso, id_dps, data_emissao } }) => ({
     id: String(id),
+    mes,
     chave_acesso,
     id_dps,
     data_emissao: new Date(data_emissao),
   }));
   return { token, at, nsu, notas };
+}
+
+function ensureMesesOf(pool: Db, jobs: readonly Issuance[]): Promise<void> {
+  return ensureMeses(
+    pool,
+    jobs.map(({ mes }) => mes),
+  );
 }
 
 /** What came of jobs that are issued together or not at all: the rows, or the results of which one is no note. */
@@ -201,19 +211,21 @@ export async function issueTogether<Obstacle>(
   jobs: readonly Issuance[],
   also: (client: PoolClient, rows: readonly MadeRow[]) => Promise<Obstacle | undefined>,
 ): Promise<IssuedTogether | Obstacle> {
+  await ensureMesesOf(pool, jobs);
   const firstId = await reserveSequence(pool, tenant, 'nDFSe', jobs.length);
+  const group = { tenant, jobs, firstId, announcement: undefined };
   let instead: IssuedTogether | Obstacle | undefined;
+  const write = async (client: PoolClient): Promise<Pipelined<IssuedTogether>> => {
+    const { result, writes } = await writeGroup(client, group);
+    const { results, rows } = result;
+    if (!results.every((one) => 'nota' in one)) instead = { results };
+    await Promise.all(writes);
+    instead ??= await also(client, rows);
+    if (instead !== undefined) throw new Error('nothing of a group is stored');
+    return { result: { rows }, writes: [] };
+  };
   try {
-    return await runPipeline(pool, async (client) => {
-      const group = { tenant, jobs, firstId, announcement: undefined };
-      const { result, writes } = await writeGroup(client, group);
-      const { results, rows } = result;
-      if (!results.every((one) => 'nota' in one)) instead = { results };
-      await Promise.all(writes);
-      instead ??= await also(client, rows);
-      if (instead !== undefined) throw new Error('nothing of a group is stored');
-      return { result: { rows }, writes: [] };
-    });
+    return await runPipeline(pool, write);
   } catch (error) {
     if (instead === undefined) throw error;
     return instead;
@@ -238,18 +250,21 @@ async function writeGroup(
   const { tenant, jobs, firstId, announcement } = group;
   const wanted = new Map<string, bigint>();
   for (const { prestador } of jobs) wanted.set(prestador, (wanted.get(prestador) ?? 0n) + 1n);
-  const identified = jobs.flatMap(({ dps }) => ('id' in dps ? [dps.id] : []));
+  const identified = jobs.flatMap(({ dps, mes }, place) =>
+    'id' in dps ? [{ id_dps: dps.id, id: firstId + BigInt(place), mes }] : [],
+  );
   const isKeyed = jobs.some(({ key }) => key !== undefined);
-  // Sent in this order: a note that was waited for with its key is then no duplicate but the same request.
-  const [repeated, last, holders, automatic] = await Promise.all([
+  // Sent in this order: a note that was waited for with its key is then no duplicate but the same request, and what the group brings itself
+  // is not yet in use for automatic numbers.
+  const [repeated, last, automatic, taken] = await Promise.all([
     isKeyed ? takeKeysOf(client, tenant, jobs, firstId) : NONE_REPEATED,
     advanceNumbers(client, tenant, wanted),
-    identified.length === 0 ? new Map<string, DpsHolder>() : dpsHolders(client, tenant, identified),
     automaticNumbers(client, tenant, seriesOf(jobs, wanted), jobs.length),
+    takeDps(client, tenant, identified),
   ]);
   const first = new Map([...wanted].map(([prestador, count]) => [prestador, last.get(prestador)! - count + 1n]));
-  const made = completeJobs(group, first, holders, repeated, automatic);
-  const writes: Promise<unknown>[] = [];
+  const made = completeJobs(group, first, taken.holders, repeated, automatic);
+  const writes = [...settleIdentities(client, group, made.rows, taken)];
   const unkept = isKeyed ? listUnusedKeys(jobs, made.results) : [];
   if (unkept.length > 0) writes.push(giveKeysBack(client, tenant, unkept));
   const beyond = [...made.next].map(([prestador, next]) => [prestador, next - 1n - last.get(prestador)!] as const);
@@ -263,8 +278,27 @@ async function writeGroup(
     job.novoPrestador === undefined ? [] : [{ prestador: job.novoPrestador, em: nota.data_emissao }],
   );
   if (news.length > 0) writes.push(insertPrestadoresOfDps(client, tenant, news));
-  const { known, documentos } = insertNotas(client, tenant, made.rows, announcement);
-  return { result: { ...made, known }, writes: [...writes, known, documentos] };
+  const inserted = insertNotas(client, tenant, made.rows, announcement);
+  return { result: { ...made, known: inserted.known }, writes: [...writes, ...inserted.writes] };
+}
+
+/** Identifiers that were taken for what is no note are free again, those of notes that have none yet are taken. */
+function settleIdentities(
+  client: PoolClient,
+  { tenant, jobs, firstId }: Group,
+  rows: readonly MadeRow[],
+  { own }: TakenDps,
+): readonly Promise<unknown>[] {
+  const made = new Set(rows.map(({ id }) => id));
+  const unmade = jobs.flatMap(({ dps }, place) => {
+    const id = firstId + BigInt(place);
+    return 'id' in dps && own.has(id) && !made.has(id) ? [{ id, id_dps: dps.id }] : [];
+  });
+  const without = rows.filter(({ id }) => !own.has(id));
+  return [
+    ...(unmade.length === 0 ? [] : [freeDps(client, tenant, unmade)]),
+    ...(without.length === 0 ? [] : [insertIdentidades(client, tenant, without)]),
+  ];
 }
 
 const NOTHING_KNOWN = Promise.resolve('0');
@@ -278,8 +312,8 @@ async function takeKeysOf(
   jobs: readonly Issuance[],
   firstId: bigint,
 ): Promise<ReadonlySet<Issuance>> {
-  const entries = jobs.flatMap(({ key }, place) =>
-    key === undefined ? [] : [{ ...key, status: 201, nota: firstId + BigInt(place) }],
+  const entries = jobs.flatMap(({ key, mes }, place) =>
+    key === undefined ? [] : [{ ...key, status: 201, nota: firstId + BigInt(place), mes }],
   );
   const taken = await takeKeys(client, tenant, entries);
   // Of two with one key in a group the first has it.
@@ -330,9 +364,11 @@ function completeJobs(
       const nDPS = 'id' in dps ? undefined : automatic.next(dps.serie, numero, (idDps) => holders.has(idDps));
       const nota = job.complete({ numero, id, nDPS });
       if ('serie' in dps && nDPS !== undefined) automatic.take(dps.serie, nDPS);
-      holders.set(nota.id_dps, { chave_acesso: nota.chave_acesso, numero_protocolo: nota.numero_protocolo, id });
+      const { id_dps, chave_acesso, numero_protocolo } = nota;
+      const { mes } = job;
+      holders.set(id_dps, { chave_acesso, numero_protocolo, id, mes });
       next.set(job.prestador, numero + 1n);
-      rows.push({ job, nota, numero, id, claims: isSentAtOnce(nota) ? announcement?.token : undefined });
+      rows.push({ job, nota, numero, id, mes, claims: isSentAtOnce(nota) ? announcement?.token : undefined });
       return { nota };
     } catch (error) {
       // A document that cannot be made takes no number, and does not take the rest of the group with it.
@@ -345,70 +381,4 @@ function completeJobs(
 /** What is held back, waits for another or is rehearsed becomes due, each in its time. */
 function isSentAtOnce({ retencao, substitui, simular }: NotaNova): boolean {
   return retencao === undefined && substitui === undefined && simular === undefined;
-}
-
-/** The equality keeps the planner from counting the identifiers: for a few it would make a plan each time. */
-const DPS_HOLDERS = planOnce(
-  'dps_holders',
-  `select n.id_dps, n.chave_acesso, n.numero_protocolo, n.id from unnest($2::text[]) as x (id_dps)
-    cross join lateral (select * from notas n
-      where n.tenant = $1 and n.id_dps = x.id_dps and n.estado <> 'recusada' limit 1) n
-    where x.id_dps || '' = x.id_dps`,
-);
-
-async function dpsHolders(client: PoolClient, tenant: string, ids: readonly string[]): Promise<Map<string, DpsHolder>> {
-  type Row = { id_dps: string; chave_acesso: string; numero_protocolo: string; id: string };
-  const { rows } = await client.query<Row>(DPS_HOLDERS([tenant, ids]));
-  return new Map(rows.map(({ id_dps, id, ...row }) => [id_dps, { ...row, id: BigInt(id) }]));
-}
-
-/**
- * The documents travel as one block of bytes with their lengths: no escaping, no copy into a text array. The block comes last, since `pg`
- * copies what stands before a parameter for which it needs room.
- */
-const INSERT_DOCUMENTOS = planOnce(
-  'insert_documentos',
-  `insert into documentos (tenant, nota, recebido, nfse, recebido_assinatura)
-  select $1, x.id, substring($7::bytea from x.inicio for x.recebido), substring($7::bytea from x.inicio + x.recebido for x.nfse),
-    x.assinatura
-  from unnest($2::text[], $3::bigint[], $4::int[], $5::int[], $6::int[]) as x (assinatura, id, inicio, recebido, nfse)`,
-);
-
-/** `known`: the highest reception number. */
-function insertNotas(
-  client: PoolClient,
-  tenant: string,
-  made: readonly MadeRow[],
-  announcement: Announcement | undefined,
-): { readonly known: Promise<string>; readonly documentos: Promise<unknown> } {
-  const { at, until } = announcement ?? {};
-  const values = [tenant, momentOf(at), momentOf(until), ...NOTAS_TO_INSERT.valuesOf(made)];
-  const signatures = made.map(({ nota }) => nota.recebido_assinatura);
-  return {
-    known: client.query<{ nsu: string }>(INSERT_NOTAS(values)).then(({ rows }) => rows[0]!.nsu),
-    documentos: client.query(INSERT_DOCUMENTOS([tenant, signatures, ...packDocuments(made)])),
-  };
-}
-
-function momentOf(instant: number | undefined): Date | null {
-  return instant === undefined ? null : new Date(instant);
-}
-
-/** The ids of a group, where each one's documents begin (from 1, as SQL counts), how long they are, and all of them one after the other. */
-function packDocuments(made: readonly MadeRow[]): [string[], number[], number[], number[], Buffer] {
-  const sizes = made.map(({ nota }) => nota.recebido.length + Buffer.byteLength(nota.nfse));
-  const whole = Buffer.allocUnsafe(sizes.reduce((sum, size) => sum + size, 0));
-  const starts: number[] = [];
-  const received: number[] = [];
-  const notes: number[] = [];
-  let at = 0;
-  for (const { nota } of made) {
-    const { length } = nota.recebido;
-    whole.set(nota.recebido, at);
-    starts.push(at + 1);
-    received.push(length);
-    notes.push(whole.write(nota.nfse, at + length));
-    at += length + notes.at(-1)!;
-  }
-  return [made.map(({ id }) => String(id)), starts, received, notes, whole];
 }

@@ -3,19 +3,12 @@ import { type Decimal, parseDecimal } from '../fiscal/decimal.ts';
 import type { Vigencia } from '../fiscal/moment.ts';
 import { batchLookups } from './batch-lookups.ts';
 import { cacheReads } from './cache-reads.ts';
+import { type Contagem, rowMerger, type StoredRow, type Value } from './merge-rows.ts';
 import type { Db } from './open.ts';
 import type { PoolClient } from './pg.ts';
 import { planOnce } from './planned.ts';
 import { equateColumns, listColumns, unnestRows } from './sql.ts';
-import {
-  countWritten,
-  type Kind,
-  refuseContradictions,
-  refuseOverlaps,
-  retirePeriods,
-  type Staging,
-  stageImport,
-} from './staging.ts';
+import { type Block, type Kind, type LinhaDatada, lockRegistry, type Staging, stageImport } from './staging.ts';
 
 export type ListaNome = 'servicos' | 'beneficios' | 'deducoes' | 'regimes' | 'nao_incidencias';
 
@@ -33,13 +26,13 @@ const LISTAS: Readonly<Record<ListaNome, Lista>> = {
     table: 'servicos_municipais',
     key: ['codigo'],
     told: ['descricao', 'codigo_tributacao_nacional', 'cnae_codigo', 'aliquota'],
-    types: { aliquota: 'numeric(5, 2)' },
+    types: { aliquota: 'numeric' },
   },
   beneficios: {
     table: 'beneficios_municipais',
     key: ['numero'],
     told: ['descricao', 'tipo', 'reducao', 'aliquota', 'servicos', 'documentos'],
-    types: { reducao: 'numeric(5, 2)', aliquota: 'numeric(5, 2)', servicos: 'text[]', documentos: 'text[]' },
+    types: { reducao: 'numeric', aliquota: 'numeric', servicos: 'text[]', documentos: 'text[]' },
   },
   deducoes: {
     table: 'deducoes_admitidas',
@@ -60,17 +53,10 @@ const LISTAS: Readonly<Record<ListaNome, Lista>> = {
 export const LISTA_TABLES: readonly string[] = Object.values(LISTAS).map(({ table }) => table);
 
 /** A line of a file, by its columns: days `YYYY-MM-DD`, decimals as text, several values as an array, and undefined for empty. */
-export type Entrada = { readonly linha: number } & Readonly<
-  Record<string, string | number | readonly string[] | undefined>
->;
+export type Entrada = LinhaDatada & Readonly<Record<string, string | number | readonly string[] | undefined>>;
 
-export type ContagemLista = {
-  readonly novos: number;
-  readonly alterados: number;
-  /** Lines that were there before just like this. */
-  readonly iguais: number;
-  readonly retirados: number;
-};
+/** `iguais`: lines that were there before just like this. */
+export type ContagemLista = Contagem & { readonly retirados: number };
 
 /** A line as the database gives it. */
 export type Linha = Readonly<Record<string, string | readonly string[] | null>> & {
@@ -85,7 +71,7 @@ export function listaStore(pool: Db) {
       nome: ListaNome,
       tenant: string,
       work: (staging: Staging<Entrada, ContagemLista>) => Promise<Result>,
-    ): Promise<Result> => stageImport(pool, tenant, kindOf(tenant, LISTAS[nome]), work),
+    ): Promise<Result> => stageImport(pool, kindOf(tenant, LISTAS[nome]), work),
     /** The whole list, in the order of key and date. */
     list: async (nome: ListaNome, tenant: string): Promise<readonly Linha[]> => {
       const { table, key } = LISTAS[nome];
@@ -154,51 +140,75 @@ export function lookUpLines<Said>(
   return cacheReads(async (tenant, ...chave) => (await load(tenant!, chave.join(' '))) ?? []);
 }
 
-type Value = Linha[string] | undefined;
-
 export const textOf = (value: Value): string => String(value);
 export const decimalOf = (value: Value): Decimal | undefined =>
   value === null ? undefined : parseDecimal(textOf(value));
 export const setOf = (value: Value): ReadonlySet<string> => new Set(value as readonly string[]);
 
-function kindOf(tenant: string, lista: Lista): Kind<ContagemLista> {
-  const { table, key, told, types = {} } = lista;
-  const texts = Object.fromEntries([...key, ...told].map((column) => [column, types[column] ?? 'text']));
+function kindOf(tenant: string, lista: Lista): Kind<Entrada, ContagemLista> {
+  const { key, told } = lista;
+  const merge = listaMerger(lista);
   return {
-    columns: { linha: 'integer', ...texts, inicio: 'date', fim: 'date' },
-    create: `
-      create temp table entrada (linha integer primary key, like ${table});
-      alter table entrada alter tenant drop not null`,
-    checks: [refuseContradictions([...key, 'inicio'], ['fim', ...told], key), refuseOverlaps(key)],
-    merge: (client) => mergeLista(client, tenant, lista),
+    about: (row) => textsOf(row, key),
+    known: ({ inicio = '' }) => inicio,
+    said: (row) => JSON.stringify(['fim', ...told].map((column) => row[column] ?? null)),
+    lock: (client) => lockRegistry(client, tenant),
+    merge: async (client, blocks) => {
+      let counted = NONE_COUNTED;
+      for (const block of blocks) counted = addCounts(counted, await merge(client, tenant, block));
+      return counted;
+    },
   };
 }
 
-/** Where a line of a key was refused, only what overlaps the file is taken away. Lines without a beginning are none of the list. */
-export async function mergeLista(
-  client: PoolClient,
-  tenant: string,
-  { table, key, told }: Lista,
-): Promise<ContagemLista> {
-  const said = ['fim', ...told];
-  const known = [...key, 'inicio'];
-  const retirados = await countWritten(client, retirePeriods(table, key), [tenant]);
-  const alterados = await countWritten(
-    client,
-    `update ${table} s set ${said.map((column) => `${column} = e.${column}`).join(', ')} from entrada e
-    where s.tenant = $1 and ${equateColumns('s', 'e', known)}
-      and (${listColumns('s', said)}) is distinct from (${listColumns('e', said)})`,
-    [tenant],
-  );
-  const novos = await countWritten(
-    client,
-    `insert into ${table} (tenant, ${[...known, ...said].join(', ')})
-    select $1, ${listColumns('e', [...known, ...said])} from entrada e where e.inicio is not null
-    on conflict (tenant, ${known.join(', ')}) do nothing`,
-    [tenant],
-  );
-  const { rows } = await client.query<{ count: number }>(
-    `select count(*)::int as count from (select distinct ${listColumns('e', known)} from entrada e where e.inicio is not null) one`,
-  );
-  return { novos, alterados, retirados, iguais: rows[0]!.count - novos - alterados };
+export const NONE_COUNTED: ContagemLista = { novos: 0, alterados: 0, iguais: 0, retirados: 0 };
+
+export function addCounts(one: ContagemLista, other: ContagemLista): ContagemLista {
+  return {
+    novos: one.novos + other.novos,
+    alterados: one.alterados + other.alterados,
+    iguais: one.iguais + other.iguais,
+    retirados: one.retirados + other.retirados,
+  };
+}
+
+function textsOf(row: Readonly<Record<string, Value>>, columns: readonly string[]): string {
+  return columns.map((column) => row[column]).join(' ');
+}
+
+type LinhaLida = LinhaDatada & Readonly<Record<string, Value>>;
+
+/** Of a key that the file names, the periods are those of the file. Where a line of it was refused, only what overlaps them goes. */
+export function listaMerger({ table, key, told, types }: Lista) {
+  const merger = rowMerger<LinhaLida>({
+    table,
+    key: [...key, 'inicio'],
+    told: ['fim', ...told],
+    types: { ...types, inicio: 'date', fim: 'date' },
+    tell: (column) => (row) => row[column],
+  });
+  return async (
+    client: PoolClient,
+    tenant: string,
+    { about, rows, recusadas }: Block<LinhaLida>,
+  ): Promise<ContagemLista> => {
+    const keys = about.map((one) => one.split(' '));
+    const found = await merger.read(client, tenant, key, keys);
+    // Lines without a beginning are none of the list.
+    const dated = rows.filter(({ inicio }) => inicio !== undefined);
+    const wanted = new Map(dated.map((row) => [merger.keyOf(row), row]));
+    const retired = found.filter((stored) => {
+      if (wanted.has(merger.storedKeyOf(stored))) return false;
+      const whom = textsOf(stored, key);
+      return !recusadas.has(whom) || dated.some((row) => textsOf(row, key) === whom && overlaps(row, stored));
+    });
+    const kept = new Map(found.map((stored) => [merger.storedKeyOf(stored), stored]));
+    return { ...(await merger.write(client, tenant, wanted, kept, retired)), retirados: retired.length };
+  };
+}
+
+/** Of a line that has a beginning. */
+function overlaps({ inicio, fim }: LinhaLida, stored: StoredRow): boolean {
+  const [from, until] = [stored.inicio as string, stored.fim as string | null];
+  return (until === null || inicio! <= until) && (fim === undefined || from <= fim);
 }

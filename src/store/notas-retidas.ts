@@ -4,22 +4,25 @@
  * A held nota is not claimed: its outcome follows from the table alone, and the second of two workers finds it moved. A nota that stays
  * keeps the number of the table that was tried, until the next.
  */
-import type { NotaMove } from '../fiscal/nota.ts';
-import { trailOf } from './claims.ts';
-import { moveWaitingEventos, wakeSubstitutas } from './follow-nota.ts';
+import { movesTo } from '../fiscal/machine.ts';
+import { NOTA_MOVES, type NotaMove } from '../fiscal/nota.ts';
+import { insertTrail, type Trailed } from './claims.ts';
+import { enqueue, groupByMes, type Ref } from './fila.ts';
+import { followRefusal, moveWaitingEventos } from './follow-nota.ts';
 import type { NotaRow } from './nota-columns.ts';
 import { type Db, dropNul, ONE_BY_ONE, runPipeline, type TransactionOptions, writeUnlocked } from './open.ts';
-import { type Planned, planOnce } from './planned.ts';
+import type { PoolClient } from './pg.ts';
+import { type Planned, planMonthly } from './planned.ts';
 
 /** The bytes that came, and the note without the group that was missing. */
-export type NotaRetida = Pick<NotaRow, 'id' | 'chave_acesso'> & { readonly recebido: Buffer; readonly nfse: Buffer };
+export type NotaRetida = Pick<NotaRow, 'id' | 'mes' | 'chave_acesso'> & {
+  readonly recebido: Buffer;
+  readonly nfse: Buffer;
+};
 
 /** What a table made of a nota: its whole document, the reason for which it ends, or the one for which it goes on waiting. */
-export type SaidaDeRetida = { readonly id: string } & (
-  | { readonly nfse: string }
-  | { readonly recusa: string }
-  | { readonly espera: string }
-);
+export type SaidaDeRetida = Ref &
+  ({ readonly nfse: string } | { readonly recusa: string } | { readonly espera: string });
 
 /** Notas that wait for rates. `desde`: when the oldest was issued; `motivos`: what they wait for, with how many do. */
 type Retidas = {
@@ -33,9 +36,10 @@ export function notaRetidaStore(pool: Db) {
   return {
     /** Notas that were judged by an older table, the oldest first. */
     list: async (tenant: string, versao: number, max: number): Promise<readonly NotaRetida[]> => {
-      const text = `select n.id, n.chave_acesso, d.recebido, d.nfse from (select id, chave_acesso from notas
-          where tenant = $1 and estado = 'retida' and tabela_aliquotas < $2 order by tabela_aliquotas, id limit $3) n
-        join documentos d on d.tenant = $1 and d.nota = n.id order by n.id`;
+      const text = `select n.id, n.mes, n.chave_acesso, d.recebido, d.nfse from (select nota, mes from retidas
+          where tenant = $1 and tabela_aliquotas < $2 order by tabela_aliquotas, nota limit $3) r
+        join notas n on n.tenant = $1 and n.mes = r.mes and n.id = r.nota
+        join documentos d on d.tenant = $1 and d.mes = r.mes and d.nota = r.nota order by n.id`;
       return (await pool.query<NotaRetida>(text, [tenant, versao, max])).rows;
     },
     /** Writes what the table of this version made of notas that were judged by an older one; how many it wrote. */
@@ -43,8 +47,9 @@ export function notaRetidaStore(pool: Db) {
       writeUnlocked(saidas, (some, options) => release(pool, tenant, now, versao, some, options)),
     /** Undefined when none waits. */
     count: async (tenant: string): Promise<Retidas | undefined> => {
-      const text = `select mensagem_retorno as mensagem, count(*)::int as notas, min(data_emissao) as desde from notas
-        where tenant = $1 and estado = 'retida' group by mensagem_retorno order by 2 desc, 1`;
+      const text = `select n.mensagem_retorno as mensagem, count(*)::int as notas, min(n.data_emissao) as desde
+        from retidas r join notas n on n.tenant = $1 and n.mes = r.mes and n.id = r.nota
+        where r.tenant = $1 group by n.mensagem_retorno order by 2 desc, 1`;
       const { rows } = await pool.query<{ mensagem: string; notas: number; desde: Date }>(text, [tenant]);
       if (rows.length === 0) return undefined;
       return {
@@ -56,40 +61,54 @@ export function notaRetidaStore(pool: Db) {
   };
 }
 
-/** The state as an expression, since the index of what is held would give all of it for each `id`. */
-const OF_OLDER = `${ONE_BY_ONE} and n.tenant = $1 and n.id = x.id and n.estado || '' = 'retida' and n.tabela_aliquotas < $3`;
+/** Notas of a month ($2) that an older table ($3) holds, with what is written of each; one that somebody else has is left. */
+const heldWith = (type: string): string => `held as (
+    select x.id, x.valor from unnest($4::bigint[], $5::${type}[]) as x (id, valor)
+      join retidas r on r.tenant = $1 and r.nota = x.id and r.tabela_aliquotas < $3
+      join notas n on n.tenant = $1 and n.mes = $2 and n.id = x.id
+    ${ONE_BY_ONE} for update of r, n skip locked
+  )`;
+const OF_HELD = `from held x where n.tenant = $1 and n.mes = $2 and n.id = x.id
+  returning n.id, n.mes, n.movimentos, n.id_dps, n.chave_acesso`;
+const GONE = 'gone as (delete from retidas r using held x where r.tenant = $1 and r.nota = x.id)';
 
-const RELEASE = `with moved as (
-    update notas n set estado = 'emitida', due_at = $2, mensagem_retorno = null, tabela_aliquotas = $3,
-      movimentos = n.movimentos + 1
-    from unnest($4::bigint[]) as x (id) ${OF_OLDER} returning n.id, n.movimentos
-  ), written as (
-    update documentos d set nfse = x.nfse from unnest($4::bigint[], $5::bytea[]) as x (id, nfse)
-      join moved m on m.id = x.id where d.tenant = $1 and d.nota = x.id
+const RELEASE = `with ${heldWith('bytea')}, ${GONE}, written as (
+    update documentos d set nfse = x.valor from held x where d.tenant = $1 and d.mes = $2 and d.nota = x.id
   )
-  ${trailOf('nota', { em: '$2', de: "'retida'", gatilho: "'publicacao'", para: "'emitida'" })}`;
+  update notas n set estado = 'emitida', mensagem_retorno = null, tabela_aliquotas = $3, movimentos = n.movimentos + 1 ${OF_HELD}`;
 
-const REFUSE = `with moved as (
-    update notas n set estado = 'recusada', due_at = null, mensagem_retorno = x.mensagem, tabela_aliquotas = $3,
-      movimentos = n.movimentos + 1
-    from unnest($4::bigint[], $5::text[]) as x (id, mensagem) ${OF_OLDER} returning n.id, n.movimentos
+const REFUSE = `with ${heldWith('text')}, ${GONE}
+  update notas n set estado = 'recusada', mensagem_retorno = x.valor, tabela_aliquotas = $3, movimentos = n.movimentos + 1 ${OF_HELD}`;
+
+const KEEP = `with ${heldWith('text')}, kept as (
+    update retidas r set tabela_aliquotas = $3 from held x where r.tenant = $1 and r.nota = x.id
   )
-  ${trailOf('nota', { em: '$2', de: "'retida'", gatilho: "'divergencia'", para: "'recusada'" })}`;
+  update notas n set mensagem_retorno = x.valor, tabela_aliquotas = $3 ${OF_HELD}`;
 
-const KEEP = `update notas n set mensagem_retorno = x.mensagem, tabela_aliquotas = $3
-  from unnest($4::bigint[], $5::text[]) as x (id, mensagem) ${OF_OLDER} and $2::timestamptz is not null`;
+type Moved = Ref & { readonly movimentos: number; readonly id_dps: string; readonly chave_acesso: string };
 
-/** What each outcome writes, and of it the value beside the `id`. */
-const OUTCOMES: readonly {
+/** What each outcome writes, of it the value beside the `id`, and the move that it is. */
+const OUTCOMES = [
+  {
+    write: planMonthly('release_retidas', RELEASE),
+    pick: (one) => 'nfse' in one && Buffer.from(one.nfse, 'utf8'),
+    on: 'publicacao',
+  },
+  {
+    write: planMonthly('refuse_retidas', REFUSE),
+    pick: (one) => 'recusa' in one && dropNul(one.recusa),
+    on: 'divergencia',
+  },
+  { write: planMonthly('keep_retidas', KEEP), pick: (one) => 'espera' in one && dropNul(one.espera), on: undefined },
+] as const satisfies readonly {
   readonly write: Planned;
   readonly pick: (one: SaidaDeRetida) => unknown;
-}[] = [
-  { write: planOnce('release_retidas', RELEASE), pick: (one) => 'nfse' in one && Buffer.from(one.nfse, 'utf8') },
-  { write: planOnce('refuse_retidas', REFUSE), pick: (one) => 'recusa' in one && dropNul(one.recusa) },
-  { write: planOnce('keep_retidas', KEEP), pick: (one) => 'espera' in one && dropNul(one.espera) },
-];
+  readonly on: NotaMove['on'] | undefined;
+}[];
 
-async function release(
+type Outcome = (typeof OUTCOMES)[number];
+
+function release(
   pool: Db,
   tenant: string,
   now: number,
@@ -97,21 +116,42 @@ async function release(
   saidas: readonly SaidaDeRetida[],
   options: TransactionOptions | undefined,
 ): Promise<number> {
-  const refused = saidas.flatMap((one) => ('recusa' in one ? [one.id] : []));
+  const writeOutcome = async (client: PoolClient, { write, pick }: Outcome): Promise<readonly Moved[]> => {
+    const written = saidas.flatMap((one) => {
+      const value = pick(one);
+      return value === false ? [] : [{ id: one.id, mes: one.mes, value }];
+    });
+    const ofMonths = [...groupByMes(written)].map(async ([mes, some]) => {
+      const arrays = [some.map(({ id }) => id), some.map(({ value }) => value)];
+      return (await client.query<Moved>(write([tenant, mes, versao, ...arrays]))).rows;
+    });
+    return (await Promise.all(ofMonths)).flat();
+  };
   return runPipeline(
     pool,
     async (client) => {
-      const counts = OUTCOMES.map(async ({ write, pick }) => {
-        const written = saidas.map((one) => [one.id, pick(one)] as const).filter(([, value]) => value !== false);
-        if (written.length === 0) return 0;
-        const arrays = [written.map(([id]) => id), written.map(([, value]) => value)];
-        return (await client.query(write([tenant, new Date(now), versao, ...arrays]))).rowCount ?? 0;
-      });
-      const total = (await Promise.all(counts)).reduce((sum, count) => sum + count, 0);
-      const decided = refused.map((id) => ({ id, estado: 'recusada' as const satisfies NotaMove['to'] }));
-      const eventos = await moveWaitingEventos(client, tenant, now, decided);
-      return { result: total, writes: [...eventos, ...wakeSubstitutas(client, tenant, now, refused)] };
+      const made = await Promise.all(OUTCOMES.map((outcome) => writeOutcome(client, outcome)));
+      const moves = OUTCOMES.flatMap(({ on }, place) => (on === undefined ? [] : trailed(made[place]!, on, now)));
+      const [released, refused] = [made[0]!, made[1]!];
+      const decided = refused.map(({ id, mes }) => ({ id, mes, estado: 'recusada' as const satisfies NotaMove['to'] }));
+      await moveWaitingEventos(client, tenant, now, decided);
+      const due = released.map(({ id, mes }) => ({ id, mes, dueAt: now }));
+      return {
+        result: made.flat().length,
+        writes: [
+          insertTrail(client, tenant, 'nota', moves),
+          ...(due.length === 0 ? [] : [enqueue(client, tenant, 'nota', due)]),
+          ...followRefusal(client, tenant, now, refused),
+        ],
+      };
     },
     options,
   );
+}
+
+function trailed(moved: readonly Moved[], on: NotaMove['on'], now: number): readonly Trailed[] {
+  const { to } = movesTo<NotaMove>(NOTA_MOVES, on);
+  return moved.map(({ id, mes, movimentos }) => {
+    return { id, mes, movimento: movimentos, em: now, de: 'retida', gatilho: on, para: to };
+  });
 }

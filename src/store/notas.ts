@@ -1,14 +1,17 @@
 /** The notas as they are read. How they are issued, claimed and withdrawn stands in the files beside. */
+import { mesOfChave, mesOfProtocolo } from '../fiscal/chave.ts';
 import type { NotaEstado, NotaTrigger } from '../fiscal/nota.ts';
 import { batchLookups } from './batch-lookups.ts';
 import { type Announce, notaClaims } from './claim-notas.ts';
 import { type Step, trailReader } from './claims.ts';
 import { PAPERS, type PapersColumns, withPapers, withShown } from './documentos.ts';
+import { groupByMes, type Ref } from './fila.ts';
+import type { DpsHolder } from './identidades.ts';
 import { notaIssuing } from './issue-notas.ts';
 import { type NotaRow, type StoredNota, selectNotas } from './nota-columns.ts';
 import { nextNumbers } from './numeracao.ts';
-import { type Db, ONE_BY_ONE } from './open.ts';
-import { planOnce } from './planned.ts';
+import { type Db, ONE_BY_ONE, rowReader } from './open.ts';
+import { planMonthly, planOnce } from './planned.ts';
 import { type OnStored, type Recent, recentDocuments } from './recent.ts';
 import { withdrawNota } from './withdraw-nota.ts';
 
@@ -25,37 +28,41 @@ export type NotaStep = Step<NotaEstado, NotaTrigger>;
 /** Notas on their way. `desde`: when the oldest was issued; `proxima`: when the first is due again. Milliseconds. */
 type WaitingNotas = { readonly notas: number; readonly desde: number; readonly proxima: number };
 
-const NOTA_ID = planOnce('nota_id', 'select id from notas where tenant = $1 and chave_acesso = $2');
+const NOTA_ID = planMonthly('nota_id', 'select id from notas where tenant = $1 and mes = $2 and chave_acesso = $3');
 
-const SUBSTITUIDAS = planOnce(
+const SUBSTITUIDAS = planMonthly(
   'substituidas',
   `select n.chave_acesso, n.estado, (select e.campos ->> 'chave_acesso_substituta' from eventos e
       where e.tenant = $1 and e.nota = n.id and e.estado = 'processado' and e.cancela limit 1) as por
-    from unnest($2::text[]) as x (chave) join notas n on n.tenant = $1 and n.chave_acesso = x.chave
+    from unnest($3::text[]) as x (chave) join notas n on n.tenant = $1 and n.mes = $2 and n.chave_acesso = x.chave
     where x.chave || '' = x.chave`,
 );
 
-const RECEIVED = planOnce('recebido', `select ${PAPERS} from documentos d where d.tenant = $1 and d.nota = $2`);
-
-const HAS_DPS = planOnce('has_dps', "select 1 from notas where tenant = $1 and id_dps = $2 and estado <> 'recusada'");
-
-const NFSE_OF = planOnce(
-  'nfse_of',
-  `select d.nota::text as nota, d.nfse from unnest($2::bigint[]) as x (id)
-    join documentos d on d.tenant = $1 and d.nota = x.id ${ONE_BY_ONE}`,
+const RECEIVED = planMonthly(
+  'recebido',
+  `select n.id, n.mes, ${PAPERS} from notas n left join documentos d on d.tenant = $1 and d.mes = $2 and d.nota = n.id
+    where n.tenant = $1 and n.mes = $2 and n.id = $3`,
 );
 
-/** Reads notas by a column: one statement for all who ask in the same turn. */
-function notaReader(pool: Db, ...by: Parameters<typeof selectNotas>) {
-  const [column] = by;
-  const ask = planOnce(`notas_por_${column}`, selectNotas(...by));
-  const find = batchLookups<StoredNota>(async (tenant, values) => {
-    const { rows } = await pool.query<StoredNota>(ask([tenant, values]));
+const DPS_REF = planOnce('dps_ref', 'select nota as id, mes from identidades where tenant = $1 and id_dps = $2');
+
+const NFSE_OF = planMonthly(
+  'nfse_of',
+  `select d.nota::text as nota, d.nfse from unnest($3::bigint[]) as x (id)
+    join documentos d on d.tenant = $1 and d.mes = $2 and d.nota = x.id ${ONE_BY_ONE}`,
+);
+
+/** Reads notas by a column, of which each value has its month: one statement a month for all who ask in the same turn. */
+function notaReader(pool: Db, column: Parameters<typeof selectNotas>[0]) {
+  const ask = planMonthly(`notas_por_${column}`, selectNotas(column));
+  const find = batchLookups<StoredNota>(async (key, values) => {
+    const [tenant, mes] = key.split('/');
+    const { rows } = await pool.query<StoredNota>(ask([tenant, mes, values]));
     return new Map(rows.map((row) => [String(row[column]), row]));
   });
-  return async (tenant: string, value: string): Promise<NotaRow | undefined> => {
-    const row = await find(tenant, value);
-    return row && withShown(row, row.chave_acesso);
+  return async (tenant: string, value: string, mes: number): Promise<NotaRow | undefined> => {
+    const row = await find(`${tenant}/${mes}`, value);
+    return row && withShown({ pool, tenant }, row, row.chave_acesso);
   };
 }
 
@@ -68,34 +75,45 @@ export function notaStore(pool: Db, onStored?: OnStored, announce?: Announce) {
   const keep: OnStored = (tenant, documents) => {
     for (const [id, nfse] of documents) recent.put(tenant, id, nfse);
   };
+  const byChave = notaReader(pool, 'chave_acesso');
+  const byProtocolo = notaReader(pool, 'numero_protocolo');
+  const byId = notaReader(pool, 'id');
+  const refOfDps = rowReader<Ref>(pool, DPS_REF);
   return {
     ...notaIssuing(pool, onStored ?? keep, announce),
     ...notaClaims(pool),
-    findByChave: notaReader(pool, 'chave_acesso'),
-    findByProtocolo: notaReader(pool, 'numero_protocolo'),
-    findByDps: notaReader(pool, 'id_dps', "n.estado <> 'recusada'"),
+    findByChave: (tenant: string, chave: string): Promise<NotaRow | undefined> =>
+      byChave(tenant, chave, mesOfChave(chave)),
+    findByProtocolo: (tenant: string, protocolo: string): Promise<NotaRow | undefined> =>
+      byProtocolo(tenant, protocolo, mesOfProtocolo(protocolo)),
+    findByDps: async (tenant: string, idDps: string): Promise<NotaRow | undefined> => {
+      const ref = await refOfDps(tenant, idDps);
+      return ref && byId(tenant, ref.id, ref.mes);
+    },
     /** What the next DPS without number of a CNPJ or CPF would take, for who only asks; `serie`: of `dpsSerieOf`. */
     previewNumbers: nextNumbers.bind(null, pool),
     /** `id` of a nota, for what hangs on it. */
     findId: async (tenant: string, chave: string): Promise<string | undefined> =>
-      (await pool.query<{ id: string }>(NOTA_ID([tenant, chave]))).rows[0]?.id,
+      (await pool.query<{ id: string }>(NOTA_ID([tenant, mesOfChave(chave), chave]))).rows[0]?.id,
     /** What became of notas that others replace, by their keys; those that are not of this service are left out. */
     findSubstituidas: async (tenant: string, chaves: readonly string[]): Promise<ReadonlyMap<string, Substituida>> => {
-      const { rows } = await pool.query<Substituida & { chave_acesso: string }>(SUBSTITUIDAS([tenant, chaves]));
+      type Row = Substituida & { chave_acesso: string };
+      const ofMonths = [...Map.groupBy(chaves, mesOfChave)].map(([mes, some]) =>
+        pool.query<Row>(SUBSTITUIDAS([tenant, mes, some])),
+      );
+      const rows = (await Promise.all(ofMonths)).flatMap((one) => one.rows);
       return new Map(rows.map(({ chave_acesso, ...substituida }) => [chave_acesso, substituida]));
     },
     /** The received bytes of a nota, to tell whether a repeated DPS is the same document. */
-    readReceived: async (tenant: string, id: bigint): Promise<Buffer | undefined> => {
-      const [row] = (await pool.query<PapersColumns>(RECEIVED([tenant, id]))).rows;
-      return row && withPapers(row, String(id)).recebido;
+    readReceived: async (tenant: string, { id, mes }: Pick<DpsHolder, 'id' | 'mes'>): Promise<Buffer | undefined> => {
+      const [row] = (await pool.query<PapersColumns & Ref>(RECEIVED([tenant, mes, id]))).rows;
+      return row && (await withPapers({ pool, tenant }, row, row.id)).recebido;
     },
-    hasDps: async (tenant: string, idDps: string): Promise<boolean> =>
-      (await pool.query(HAS_DPS([tenant, idDps]))).rowCount === 1,
+    hasDps: async (tenant: string, idDps: string): Promise<boolean> => (await refOfDps(tenant, idDps)) !== undefined,
     /** What waits for the national environment; undefined when nothing does. */
     findWaiting: async (tenant: string): Promise<WaitingNotas | undefined> => {
-      // Only what is not at rest has a due date, and those rows have an index of their own.
-      const text = `select count(*)::int as notas, min(data_emissao) as desde, min(due_at) as proxima
-        from notas where tenant = $1 and due_at is not null`;
+      const text = `select count(*)::int as notas, min(n.data_emissao) as desde, min(f.due_at) as proxima
+        from fila f join notas n on n.tenant = $1 and n.mes = f.mes and n.id = f.id where f.tenant = $1 and f.tipo = 'nota'`;
       const { rows } = await pool.query<{ notas: number; desde: Date; proxima: Date }>(text, [tenant]);
       const { notas, desde, proxima } = rows[0]!;
       return notas === 0 ? undefined : { notas, desde: +desde, proxima: +proxima };
@@ -115,18 +133,20 @@ async function readNfses(
   pool: Db,
   recent: Recent,
   tenant: string,
-  ids: readonly string[],
+  notas: readonly Ref[],
 ): Promise<ReadonlyMap<string, string>> {
   const found = new Map<string, string>();
-  const missing: string[] = [];
-  for (const id of ids) {
-    const text = recent.take(tenant, id);
-    if (text === undefined) missing.push(id);
-    else found.set(id, text);
+  const missing: Ref[] = [];
+  for (const nota of notas) {
+    const text = recent.take(tenant, nota.id);
+    if (text === undefined) missing.push(nota);
+    else found.set(nota.id, text);
   }
-  if (missing.length === 0) return found;
-  const query = { ...NFSE_OF([tenant, missing]), binary: true };
-  const { rows } = await pool.query<{ nota: string; nfse: Buffer }>(query);
-  for (const { nota, nfse } of rows) found.set(nota, nfse.toString('utf8'));
+  const read = async (mes: number, some: readonly Ref[]): Promise<void> => {
+    const query = { ...NFSE_OF([tenant, mes, some.map(({ id }) => id)]), binary: true };
+    const { rows } = await pool.query<{ nota: string; nfse: Buffer }>(query);
+    for (const { nota, nfse } of rows) found.set(nota, nfse.toString('utf8'));
+  };
+  await Promise.all([...groupByMes(missing)].map(([mes, some]) => read(mes, some)));
   return found;
 }

@@ -10,6 +10,7 @@ import type { Db } from './open.ts';
 import type { PoolClient } from './pg.ts';
 import { planOnce } from './planned.ts';
 import { unnestRows } from './sql.ts';
+import { MunicipioClosed } from './unavailable.ts';
 
 /** A window grows by this from one to the next, so that a run of any length is read in a few. */
 const WINDOW_GROWTH = 8n;
@@ -19,12 +20,16 @@ const LOOK_AHEAD = 1024n;
 const ADVANCE = planOnce(
   'advance_numbers',
   `insert into numeracao as n (tenant, prestador, ultimo)
-    select $1, x.prestador, x.quantos from unnest($2::text[], $3::bigint[]) as x (prestador, quantos) order by x.prestador
+    select m.tenant, x.prestador, x.quantos from municipios m cross join unnest($2::text[], $3::bigint[]) as x (prestador, quantos)
+    where m.tenant = $1 and not m.fechado order by x.prestador
     on conflict (tenant, prestador) do update set ultimo = n.ultimo + excluded.ultimo
     returning prestador, ultimo`,
 );
 
-/** Adds to the sequences and locks them, in one order for everybody so that groups of two processes cannot cross. */
+/**
+ * Adds to the sequences and locks them, in one order for everybody so that groups of two processes cannot cross. Throws of a municipality
+ * that is closed: whoever takes no number issues nothing, whatever it was told before (D-477).
+ */
 export async function advanceNumbers(
   client: PoolClient,
   tenant: string,
@@ -32,6 +37,7 @@ export async function advanceNumbers(
 ): Promise<ReadonlyMap<string, bigint>> {
   const values = [tenant, [...counts.keys()], [...counts.values()]];
   const { rows } = await client.query<{ prestador: string; ultimo: string }>(ADVANCE(values));
+  if (rows.length !== counts.size) throw new MunicipioClosed(tenant);
   return new Map(rows.map(({ prestador, ultimo }) => [prestador, BigInt(ultimo)]));
 }
 
@@ -88,8 +94,7 @@ const WINDOWS = planOnce(
     select min(u.numero) as de, max(u.numero) as ate from (
       select right(n.id_dps, ${NDPS_WIDTH})::bigint as numero,
         right(n.id_dps, ${NDPS_WIDTH})::bigint - row_number() over (order by n.id_dps) as trecho
-      from notas n where n.tenant = $1 and n.estado <> 'recusada'
-        and n.id_dps >= w.serie || lpad(w.desde::text, ${NDPS_WIDTH}, '0')
+      from identidades n where n.tenant = $1 and n.id_dps >= w.serie || lpad(w.desde::text, ${NDPS_WIDTH}, '0')
         and n.id_dps < w.serie || lpad((w.desde + $2)::text, ${NDPS_WIDTH}, '0')
     ) u group by u.trecho
   ) r on true order by w.serie, r.de`,
@@ -204,8 +209,8 @@ function nextFree(
 const REMEMBER = planOnce(
   'remember_series',
   `insert into numeracao_dps as s (tenant, serie, proximo)
-    select $1, x.serie, x.proximo from unnest($2::text[], $3::bigint[]) as x (serie, proximo)
-    on conflict (tenant, serie) do update set proximo = excluded.proximo`,
+    select m.tenant, x.serie, x.proximo from municipios m cross join unnest($2::text[], $3::bigint[]) as x (serie, proximo)
+    where m.tenant = $1 on conflict (tenant, serie) do update set proximo = excluded.proximo`,
 );
 
 /** Remembers where series go on. */

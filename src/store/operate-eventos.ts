@@ -8,9 +8,11 @@ import {
   type EventoTrigger,
 } from '../fiscal/evento.ts';
 import { movesTo } from '../fiscal/machine.ts';
-import { trailOf } from './claims.ts';
-import { type EventoRow, openCancelamento, readEvento } from './evento-rows.ts';
-import { type Db, dropNul, ONE_BY_ONE, writeAlone } from './open.ts';
+import { insertTrail } from './claims.ts';
+import { constraintOf } from './constraint.ts';
+import { EVENTO_READ, type EventoRow, JOIN_NOTA, openCancelamento, QUEUES, readEvento } from './evento-rows.ts';
+import { dequeue, enqueue, isOfTipo, type Ref } from './fila.ts';
+import { type Db, dropNul, ONE_BY_ONE, runPipeline } from './open.ts';
 import { quoteWords } from './sql.ts';
 
 /** Moves that an operator makes. */
@@ -94,19 +96,19 @@ export function eventoOperations(pool: Db) {
 
 /** Under way for longer than it should be: an event that nobody sent, or whose nota nobody authorised. */
 function isStuck(pendente: string, aguardando: string): string {
-  return `e.due_at is not null and case e.estado when 'pendente' then e.desde < ${pendente}
+  return `e.aberto and case e.estado when 'pendente' then e.desde < ${pendente}
   when 'aguardando_autorizacao_nota' then coalesce(e.aguardando_desde, e.desde) < ${aguardando} else false end`;
 }
 
 /** As in the partial indexes. */
 const STOPPED = quoteWords(EVENTO_PROBLEMAS.filter((estado) => !EVENTO_ANTES_DO_ENVIO.some((one) => one === estado)));
-const IS_IN_VAIN = `e.due_at is null and e.estado in (${STOPPED})
+const IS_IN_VAIN = `not e.aberto and e.estado in (${STOPPED})
   and e.arquivado_em is null and not e.entre_partes`;
 
 const IS_ENTRE_PARTES = 'e.entre_partes and e.arquivado_em is null';
 
 const COUNT = `select estado, problema as "temProblema", count(*)::int as eventos from (
-    select e.estado, ${isStuck('$2', '$3')} as problema from eventos e where e.tenant = $1 and e.due_at is not null
+    select e.estado, ${isStuck('$2', '$3')} as problema from eventos e where e.tenant = $1 and e.aberto
     union all
     select e.estado, true from eventos e where e.tenant = $1 and ${IS_IN_VAIN}
   ) x group by estado, problema`;
@@ -152,8 +154,8 @@ async function readProblemas(
     ), pagina as (
       select x.*, (count(*) over ())::int as linhas from linhas x order by ${inOrder} limit $${at + 2} offset $${at + 3}
     )
-    select e.*, n.chave_acesso, n.numero_protocolo, n.estado as nota_estado, x.quantos, x.linhas
-    from pagina x join eventos e on e.tenant = $1 and e.id = x.id join notas n on n.tenant = $1 and n.id = e.nota
+    select ${EVENTO_READ}, x.quantos, x.linhas
+    from pagina x join eventos e on e.tenant = $1 and e.id = x.id ${JOIN_NOTA} ${QUEUES}
     order by ${inOrder}`;
   type Line = ProblemaRow & { readonly linhas: number };
   const { rows } = await pool.query<Line>(query, [...values, EVENTO_PROBLEMAS, max, from]);
@@ -166,24 +168,28 @@ const ENDED = quoteWords([
   movesTo<EventoMove>(EVENTO_MOVES, 'dispensa').to,
 ]);
 
+/** Whoever moves an event takes its place in the queue before its row. */
+const LOCK_QUEUED = `select 1 from fila f where f.tenant = $1 and ${isOfTipo('evento')} and f.id = $2 for update`;
+
 const MOVE = `with found as (
     select e.id, e.estado,
       e.estado = any ($8::text[]) and not ($4 = 'reprocessamento' and e.cancela and n.estado = 'cancelada') as may
-    from eventos e join notas n on n.tenant = $1 and n.id = e.nota where e.tenant = $1 and e.id = $2 for update of e
+    from eventos e ${JOIN_NOTA} where e.tenant = $1 and e.id = $2 for update of e
   ), moved as (
-    update eventos e set estado = $5, desde = case when $5 = found.estado then e.desde else $3 end, due_at = $6,
-      claims = null, aguardando_desde = null, movimentos = e.movimentos + 1,
+    update eventos e set estado = $5, desde = case when $5 = found.estado then e.desde else $3 end, aberto = $6,
+      aguardando_desde = null, movimentos = e.movimentos + 1,
       -- What the environment once said is not why an operator ended it; of a refusal it stays what the integrator reads.
       mensagem_retorno = case when $4 = 'arquivamento' then e.mensagem_retorno else coalesce($7, e.mensagem_retorno) end,
       codigo_retorno = case when $5 in (${ENDED}) then null else e.codigo_retorno end,
       erros_adn = case when $5 in (${ENDED}) then null else e.erros_adn end,
       arquivado_em = case when $4 = 'arquivamento' then $3 end
     from found where e.tenant = $1 and e.id = found.id and found.may
-    returning e.id, e.movimentos, found.estado as de
-  ), trail as (
-    ${trailOf('evento', { em: '$3', de: 'de', gatilho: '$4', para: '$5', mensagem: '$7', quem: '$9' })}
+    returning e.id, e.mes, e.movimentos
   )
-  select estado, (select count(*) from moved) > 0 as moved from found`;
+  select f.estado, m.id, m.mes, m.movimentos from found f left join moved m on true`;
+
+/** A row that was moved; none of it where nothing was. */
+type Moved = (Ref & { readonly movimentos: number }) | { readonly id: null };
 
 /** Undefined: there is no such event. A worker that holds it settles nothing any more. */
 async function moveEvento(
@@ -196,15 +202,28 @@ async function moveEvento(
   quem?: string,
 ): Promise<MoveResult | undefined> {
   const { from, to, due } = movesTo<EventoMove>(EVENTO_MOVES, trigger);
-  const at = new Date(now);
-  const values = [tenant, id, at, trigger, to, due === 'now' ? at : null, dropNul(mensagem), from, dropNul(quem)];
+  const isDue = due === 'now';
+  type Row = { readonly estado: EventoEstado } & Moved;
+  const said = { mensagem: dropNul(mensagem), quem: dropNul(quem) };
+  const values = [tenant, id, new Date(now), trigger, to, isDue, said.mensagem, from];
   try {
-    const { rows } = await writeAlone<{ estado: EventoEstado; moved: boolean }>(pool, { text: MOVE, values });
-    if (rows[0] === undefined) return undefined;
-    const { estado, moved } = rows[0];
-    if (!moved) return from.includes(estado) ? { conflict: 'nota_cancelada' } : { found: estado };
+    const row = await runPipeline<Row | undefined>(pool, async (client) => {
+      const locked = client.query(LOCK_QUEUED, [tenant, id]);
+      const moving = client.query<Row>(MOVE, values);
+      const [{ rows }] = await Promise.all([moving, locked]);
+      const result = rows[0];
+      if (result === undefined || result.id === null) return { result, writes: [] };
+      const { mes, movimentos, estado } = result;
+      const move = { movimento: movimentos, em: now, de: estado, gatilho: trigger, para: to, ...said };
+      const queued = isDue
+        ? enqueue(client, tenant, 'evento', [{ id, mes, dueAt: now }])
+        : dequeue(client, tenant, 'evento', [id]);
+      return { result, writes: [insertTrail(client, tenant, 'evento', [{ id, mes, ...move }]), queued] };
+    });
+    if (row === undefined) return undefined;
+    if (row.id === null) return from.includes(row.estado) ? { conflict: 'nota_cancelada' } : { found: row.estado };
   } catch (error) {
-    if ((error as { constraint?: string }).constraint !== 'eventos_cancelamento_aberto') throw error;
+    if (constraintOf(error) !== 'eventos_cancelamento_aberto') throw error;
     const self = await readEvento(pool, tenant, id);
     const evento = self && (await openCancelamento(pool, tenant, self.nota));
     // The other cancellation ended between the refusal and this look: the move may be made again.
@@ -234,12 +253,19 @@ async function archiveEventos(
     ), moved as (
       update eventos e set arquivado_em = ${at(2)}, movimentos = e.movimentos + 1
       from found x, counted ${ONE_BY_ONE} and e.tenant = $1 and e.id = x.id and counted.eventos = ${at(3)}
-      returning e.id, e.movimentos, x.estado as de
-    ), trail as (
-      ${trailOf('evento', { em: at(2), de: 'de', gatilho: at(4), para: at(5), mensagem: at(6), quem: at(7) })}
+      returning e.id, e.mes, e.movimentos, x.estado as de
     )
-    select eventos from counted`;
-  const own = [from, new Date(now), expected, on, to, dropNul(mensagem), dropNul(quem)];
-  const { rows } = await writeAlone<{ eventos: number }>(pool, { text: query, values: [...values, ...own] });
-  return rows[0]!.eventos;
+    select c.eventos, m.id, m.mes, m.movimentos, m.de from counted c left join moved m on true`;
+  type Row = { readonly eventos: number; readonly de: EventoEstado } & Moved;
+  return runPipeline(pool, async (client) => {
+    const { rows } = await client.query<Row>(query, [...values, from, new Date(now), expected]);
+    const moves = rows.flatMap((row) =>
+      row.id === null
+        ? []
+        : [{ id: row.id, mes: row.mes, movimento: row.movimentos, em: now, de: row.de, gatilho: on, para: to }],
+    );
+    const said = { mensagem: dropNul(mensagem), quem: dropNul(quem) };
+    const trail = moves.map((move) => ({ ...move, ...said }));
+    return { result: rows[0]!.eventos, writes: [insertTrail(client, tenant, 'evento', trail)] };
+  });
 }

@@ -5,8 +5,8 @@ import { cacheReads } from './cache-reads.ts';
 import type { Db } from './open.ts';
 import type { PoolClient } from './pg.ts';
 import { planOnce } from './planned.ts';
-import { unnestRows } from './sql.ts';
-import { mayWrite } from './staging.ts';
+import { listColumns, unnestRows } from './sql.ts';
+import { UNLESS_IMPORTING } from './staging.ts';
 
 type Row = {
   documento: string;
@@ -90,7 +90,8 @@ const BROUGHT = unnestRows<Brought>(
 const INSERT = planOnce(
   'insert_prestadores',
   `insert into prestadores (tenant, autorizado, origem, ${BROUGHT.names.join(', ')})
-  select $1, true, 'dps', x.* from ${BROUGHT.relation} where ${mayWrite}
+  select m.tenant, true, 'dps', ${listColumns('x', BROUGHT.names)} from municipios m cross join ${BROUGHT.relation}
+  where m.tenant = $1 ${UNLESS_IMPORTING}
   on conflict (tenant, documento, inscricao_comparavel) do nothing`,
 );
 

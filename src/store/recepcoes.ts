@@ -22,8 +22,8 @@ export function printOf(certificado: Buffer): Buffer {
 const INSERT_CERTIFICADOS = planOnce(
   'insert_certificados',
   `insert into certificados (tenant, impressao, der)
-  select $1, x.impressao, x.der from unnest($2::bytea[], $3::bytea[]) as x (impressao, der)
-  on conflict (tenant, impressao) do nothing`,
+  select m.tenant, x.impressao, x.der from municipios m cross join unnest($2::bytea[], $3::bytea[]) as x (impressao, der)
+  where m.tenant = $1 on conflict (tenant, impressao) do nothing`,
 );
 
 /** Before the rows, in the same transaction: a certificate that a row names is there. */

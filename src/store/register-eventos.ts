@@ -2,17 +2,26 @@
  * Registers events, numbered under the lock of their nota; a constraint decides between two at once. A transaction that locks a nota and
  * its eventos locks the nota first; the claim waits for no lock.
  */
+import { mesOfChave } from '../fiscal/chave.ts';
 import { NUMERO_SEQUENCIAL_MAX } from '../fiscal/layout/evento.ts';
 import type { NotaEstado } from '../fiscal/nota.ts';
+import { insertTrail } from './claims.ts';
+import { constraintOf } from './constraint.ts';
 import { EVENTO_COLUMNS, type EventoRow, openCancelamento } from './evento-rows.ts';
+import { enqueue, isOfTipo } from './fila.ts';
 import { giveKeysBack, type KeyedSuccess, takeKeys } from './idempotencia.ts';
+import { ensureMeses, mesOf } from './meses.ts';
 import { type Db, runPipeline } from './open.ts';
 import type { PoolClient } from './pg.ts';
-import { planOnce } from './planned.ts';
+import { planMonthly, planOnce } from './planned.ts';
 import { reserveSequence } from './sequencias.ts';
+import { MunicipioClosed } from './unavailable.ts';
 
 /** An event as it is registered. Moments in milliseconds. */
-export type EventoNovo = Pick<EventoRow, 'nota' | 'codigo_tipo_evento' | 'cancela' | 'autor' | 'campos'> & {
+export type EventoNovo = Pick<
+  EventoRow,
+  'nota' | 'mes_nota' | 'codigo_tipo_evento' | 'cancela' | 'autor' | 'campos'
+> & {
   readonly criado_em: number;
   /** The exact bytes that came and the value of their signature header; none of what is registered by office. */
   readonly recebido: Uint8Array | undefined;
@@ -45,6 +54,7 @@ export type RegisterResult =
  * end a cancellation faster than it is found, the answer is that of a number taken twice.
  */
 export async function registerEvento(pool: Db, tenant: string, novo: EventoNovo): Promise<RegisterResult> {
+  await ensureMeses(pool, [mesOf(novo.criado_em)]);
   const id = await reserveSequence(pool, tenant, 'nDFSe', 1);
   const first = await registerOnce(pool, tenant, id, novo);
   const result = first === 'collision' ? await registerOnce(pool, tenant, id, novo) : first;
@@ -67,8 +77,7 @@ async function registerOnce(
   try {
     return await runPipeline(pool, (client) => insertEvento(client, tenant, id, novo));
   } catch (error) {
-    const { code, constraint } = error as { code?: string; constraint?: string };
-    const collision = code === '23505' ? COLLISIONS[constraint ?? ''] : undefined;
+    const collision = COLLISIONS[constraintOf(error) ?? ''];
     if (collision === undefined) throw error;
     const evento = collision === 'cancelamento' ? await openCancelamento(pool, tenant, novo.nota) : undefined;
     return evento === undefined ? 'collision' : { conflict: 'cancelamento_aberto', evento };
@@ -76,44 +85,41 @@ async function registerOnce(
 }
 
 /** Until the end of the transaction the nota stays as it is, and what follows sees what went before. */
-const LOCK_NOTA = planOnce(
+const LOCK_NOTA = planMonthly(
   'lock_nota',
-  `select chave_acesso, numero_protocolo, estado, due_at as nota_due_at, claims as nota_claims
-  from notas where tenant = $1 and id = $2 for no key update`,
+  `select chave_acesso, numero_protocolo, estado from notas where tenant = $1 and mes = $2 and id = $3 for no key update`,
 );
 
-/** A statement of its own, after the lock: the one before us may have committed while we waited. */
+/** A statement of its own, after the lock: the one before us may have committed while we waited. With what the nota waits for. */
 const LAST_NUMBERS = planOnce(
   'last_numbers',
   `select
   coalesce((select max(ordem) from eventos where tenant = $1 and nota = $2), 0) as ordem,
   coalesce((select max(numero_sequencial) from eventos where tenant = $1 and nota = $2 and codigo_tipo_evento = $3), 0)
-    as sequencial`,
+    as sequencial,
+  (select due_at from fila f where f.tenant = $1 and ${isOfTipo('nota')} and f.id = $2) as nota_due_at,
+  (select claims from fila f where f.tenant = $1 and ${isOfTipo('nota')} and f.id = $2) as nota_claims`,
 );
 
 /** Whoever withdraws a nota holds the one that it replaces. */
-const IS_REFUSED = planOnce(
+const IS_REFUSED = planMonthly(
   'is_refused',
-  `select 1 from notas where tenant = $1 and chave_acesso = $2 and estado = 'recusada'`,
+  `select 1 from notas where tenant = $1 and mes = $2 and chave_acesso = $3 and estado = 'recusada'`,
 );
 
+/** Of a municipality that is closed nothing. */
 const INSERT_EVENTO = planOnce(
   'insert_evento',
-  `insert into eventos (tenant, id, nota, ordem, codigo_tipo_evento, numero_sequencial, cancela, estado,
-    desde, due_at, criado_em, autor, campos, simular)
-  values ($1, $2, $3, $4, $5, $6, $7, 'pendente', $8, $8, $8, $9, $10, $11) returning ${EVENTO_COLUMNS.join(', ')}`,
+  `insert into eventos (tenant, id, mes, nota, mes_nota, ordem, codigo_tipo_evento, numero_sequencial, cancela, estado, aberto,
+    desde, criado_em, autor, campos, simular)
+  select m.tenant, $2, $3, $4, $5, $6, $7, $8, $9, 'pendente', true, $10::timestamptz, $10::timestamptz, $11, $12, $13
+  from municipios m where m.tenant = $1 and not m.fechado returning ${EVENTO_COLUMNS.join(', ')}`,
 );
 
 const INSERT_DOCUMENTO = planOnce(
   'insert_documento_evento',
-  `insert into documentos_eventos (tenant, evento, recebido, recebido_assinatura, xml)
-  values ($1, $2, $3, $4, $5)`,
-);
-
-const INSERT_REGISTRO = planOnce(
-  'insert_registro',
-  `insert into trilha_eventos (tenant, evento, movimento, em, de, gatilho, para)
-  values ($1, $2, 1, $3, null, 'registro', 'pendente')`,
+  `insert into documentos_eventos (tenant, mes, evento, recebido, recebido_assinatura, xml)
+  values ($1, $2, $3, $4, $5, $6)`,
 );
 
 type Registration = { readonly result: RegisterResult; readonly writes: readonly Promise<unknown>[] };
@@ -134,14 +140,14 @@ async function insertUnderLock(
   id: bigint,
   novo: EventoNovo,
 ): Promise<Registration> {
-  const { nota, codigo_tipo_evento, cancela, autor, campos, recebido, recebido_assinatura, simular } = novo;
-  type OfNota = 'chave_acesso' | 'numero_protocolo' | 'nota_due_at' | 'nota_claims';
-  type Locked = Pick<EventoRow, OfNota> & { estado: NotaEstado };
+  const { nota, mes_nota, codigo_tipo_evento, cancela, autor, campos, recebido, recebido_assinatura, simular } = novo;
+  type Locked = Pick<EventoRow, 'chave_acesso' | 'numero_protocolo'> & { estado: NotaEstado };
+  type Last = Pick<EventoRow, 'nota_due_at' | 'nota_claims'> & { ordem: number; sequencial: number };
   const substituta = campos.chave_acesso_substituta;
   const [locked, last, refused] = await Promise.all([
-    client.query<Locked>(LOCK_NOTA([tenant, nota])),
-    client.query<{ ordem: number; sequencial: number }>(LAST_NUMBERS([tenant, nota, codigo_tipo_evento])),
-    substituta === undefined ? undefined : client.query(IS_REFUSED([tenant, substituta])),
+    client.query<Locked>(LOCK_NOTA([tenant, mes_nota, nota])),
+    client.query<Last>(LAST_NUMBERS([tenant, nota, codigo_tipo_evento])),
+    substituta === undefined ? undefined : client.query(IS_REFUSED([tenant, mesOfChave(substituta), substituta])),
   ]);
   const found = locked.rows[0];
   if (found === undefined) throw new Error(`there is no nota ${nota} to register an event on`);
@@ -149,30 +155,41 @@ async function insertUnderLock(
   if (estado === 'cancelada') return { result: { conflict: 'nota_cancelada' }, writes: [] };
   if (estado === 'recusada') return { result: { conflict: 'nota_recusada' }, writes: [] };
   if (refused?.rowCount) return { result: { conflict: 'substituta_recusada' }, writes: [] };
-  const { ordem, sequencial } = last.rows[0]!;
+  const { ordem, sequencial, ...queued } = last.rows[0]!;
   const numero_sequencial = sequencial + 1;
   if (numero_sequencial > NUMERO_SEQUENCIAL_MAX) return { result: { conflict: 'limite' }, writes: [] };
 
   const xml = novo.complete({ id, numero_sequencial });
-  const criado = new Date(novo.criado_em);
-  const { rows } = await client.query<Omit<EventoRow, keyof typeof named | 'nota_estado'>>(
+  const em = novo.criado_em;
+  const mes = mesOf(em);
+  const { rows } = await client.query<Pick<EventoRow, (typeof EVENTO_COLUMNS)[number]>>(
     INSERT_EVENTO([
       tenant,
       id,
+      mes,
       nota,
+      mes_nota,
       ordem + 1,
       codigo_tipo_evento,
       numero_sequencial,
       cancela,
-      criado,
+      new Date(em),
       autor,
       JSON.stringify(campos),
       simular,
     ]),
   );
-  const document = [tenant, id, recebido && Buffer.from(recebido), recebido_assinatura, Buffer.from(xml, 'utf8')];
+  const [row] = rows;
+  if (row === undefined) throw new MunicipioClosed(tenant);
+  const document = [tenant, mes, id, recebido && Buffer.from(recebido), recebido_assinatura, Buffer.from(xml, 'utf8')];
+  const move = { id: row.id, mes, movimento: 1, em, de: null, gatilho: 'registro', para: 'pendente' };
+  const evento = { ...row, ...named, ...queued, nota_estado: estado, due_at: new Date(em), claims: null };
   return {
-    result: { evento: { ...rows[0]!, ...named, nota_estado: estado } },
-    writes: [client.query(INSERT_DOCUMENTO(document)), client.query(INSERT_REGISTRO([tenant, id, criado]))],
+    result: { evento },
+    writes: [
+      client.query(INSERT_DOCUMENTO(document)),
+      insertTrail(client, tenant, 'evento', [move]),
+      enqueue(client, tenant, 'evento', [{ id: row.id, mes, dueAt: em }]),
+    ],
   };
 }

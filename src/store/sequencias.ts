@@ -3,6 +3,7 @@
  * no transaction holds a row of the whole tenant.
  */
 import { type Db, type TransactionOptions, writeAlone } from './open.ts';
+import { NotWritten } from './unavailable.ts';
 
 /** Numbers taken at a time. What is left of a block when a process ends is a gap. */
 const BLOCK = 1024n;
@@ -29,7 +30,9 @@ export async function reserveSequence(
   const text = `insert into sequencias as s (tenant, nome, proximo) values ($1, $2, 1 + $3::bigint)
     on conflict (tenant, nome) do update set proximo = s.proximo + $3::bigint returning proximo`;
   const { rows } = await writeAlone<{ proximo: string }>(pool, { text, values: [tenant, nome, size] }, options);
-  const end = BigInt(rows[0]!.proximo);
+  const [row] = rows;
+  if (row === undefined) throw new NotWritten(`no numbers of ${nome} were taken`);
+  const end = BigInt(row.proximo);
   const fresh = { next: end - size, end };
   ofPool.set(key, fresh);
   return take(fresh, wanted);

@@ -1,5 +1,8 @@
 /** Pieces of SQL that are made of lists: of words, of columns, and of rows that travel as one array a column. */
 
+import type { QueryConfig } from './pg.ts';
+import { planOnce } from './planned.ts';
+
 /** Words of ours, as of a machine, as a list in SQL. */
 export function quoteWords(words: readonly string[]): string {
   return words.map((word) => `'${word}'`).join(', ');
@@ -15,13 +18,6 @@ export function equateColumns(one: string, other: string, columns: readonly stri
   return columns.map((column) => `${one}.${column} = ${other}.${column}`).join(' and ');
 }
 
-/** `a text, b date` */
-export function listTypes(types: Readonly<Record<string, string>>): string {
-  return Object.entries(types)
-    .map(([name, type]) => `${name} ${type}`)
-    .join(', ');
-}
-
 /** Name and type of a column, as `documento text`, and what a row has in it. */
 export type ArrayColumn<Row> = readonly [column: string, value: (row: Row, place: number) => unknown];
 
@@ -35,5 +31,48 @@ export function unnestRows<Row>(columns: readonly ArrayColumn<Row>[], first: num
     relation: `unnest(${arrays.join(', ')}) as x (${names.join(', ')})`,
     /** The parameters, an array for each column. */
     valuesOf: (rows: readonly Row[]): unknown[][] => columns.map(([, value]) => rows.map(value)),
+  };
+}
+
+/** What JSON has for a value of a column. */
+function jsonOf(value: unknown): unknown {
+  return value instanceof Uint8Array ? `\\x${Buffer.from(value).toString('hex')}` : value;
+}
+
+/** Half of a surrogate pair, which JSON writes and no text of the database takes; a list of texts has the replacement of UTF-8 for it. */
+const HALF = /\\ud[89a-f]/;
+
+/** Rows as one text, for {@link insertRows}. */
+function writeRows(rows: readonly (readonly unknown[])[]): string {
+  const text = JSON.stringify(rows);
+  if (!HALF.test(text)) return text;
+  return JSON.stringify(rows, (_key, value: unknown) => (typeof value === 'string' ? value.toWellFormed() : value));
+}
+
+/**
+ * Declares the insert of many rows of a tenant ($1), which travel as JSON ($2), a list of columns each; `more`: what follows, as `on
+ * conflict`; `computed`: columns that the statement fills. Both speak of `x`, and of parameters from $3 on. From the tenant's own row it is
+ * one task on one server where the schema is distributed. A tenant that does not exist inserts nothing.
+ */
+export function insertRows<Row>(
+  name: string,
+  table: string,
+  columns: readonly ArrayColumn<Row>[],
+  more = '',
+  computed: Readonly<Record<string, string>> = {},
+) {
+  const named = columns.map(([column]) => column.split(' ') as [name: string, type: string]);
+  const names = named.map(([column]) => column);
+  const read = named.map(([column, type], place) => `(e ->> ${place})::${type} as ${column}`);
+  const statement = planOnce(
+    name,
+    `insert into ${table} (${['tenant', ...names, ...Object.keys(computed)].join(', ')})
+      select ${['m.tenant', 'x.*', ...Object.values(computed)].join(', ')}
+      from municipios m cross join (select ${read.join(', ')} from jsonb_array_elements($2::jsonb) e) x
+      where m.tenant = $1 ${more}`,
+  );
+  return (tenant: string, rows: readonly Row[], ...others: readonly unknown[]): QueryConfig => {
+    const written = rows.map((row, place) => columns.map(([, value]) => jsonOf(value(row, place))));
+    return statement([tenant, writeRows(written), ...others]);
   };
 }

@@ -1,10 +1,9 @@
 /**
- * Tables of one connection in which an import waits until it is known whole; nobody else sees them. The last step alone touches the
- * registry, in one transaction, whose locks stop other imports of the tenant and no reader.
+ * An import waits in the memory of its process until it is known whole, and is then written in one transaction: no table of a session's own,
+ * no setting of it, and no statement but of one tenant. What is there is read in blocks of whole keys, and what differs is written (D-420).
  */
-import type { Db } from './open.ts';
+import { type Db, runTransaction } from './open.ts';
 import type { PoolClient } from './pg.ts';
-import { equateColumns, listColumns, listTypes } from './sql.ts';
 import { mayTakeLong } from './watch.ts';
 
 /** One line that will not be taken. `motivo` is for the operator, or says what only the whole file shows: `contradiz` (the same thing said twice) or `sobrepoe` (periods that overlap). */
@@ -28,162 +27,193 @@ export type Staging<Row, Counts> = {
   merge(): Promise<Counts>;
 };
 
-/** How one kind of file is kept and merged. The table `entrada` has a column `linha` and those of `columns`. */
-export type Kind<Counts> = {
-  /** Names and types of what a row brings. */
-  readonly columns: Readonly<Record<string, string>>;
-  readonly create: string;
-  /** Statements that add to `recusadas`. */
-  readonly checks: readonly string[];
-  merge(client: PoolClient): Promise<Counts>;
+/** A line of a file, with the period that it speaks of. Days are `YYYY-MM-DD`; without a beginning there is no period. */
+export type LinhaDatada = {
+  readonly linha: number;
+  readonly inicio?: string | undefined;
+  readonly fim?: string | undefined;
 };
 
-/** A million lines are merged in seconds; the usual limit is for statements of milliseconds. */
+/** Lines of whole keys: of whom there is one here, there are all. What was said twice is here twice. */
+export type Block<Row> = {
+  /** Whom the lines are about, each once. */
+  readonly about: readonly string[];
+  readonly rows: readonly Row[];
+  /** Of whom other lines were refused. */
+  readonly recusadas: ReadonlySet<string>;
+};
+
+/** How the lines of one kind of file are known, checked and written. */
+export type Kind<Row, Counts> = {
+  /** Whom a line is about, as {@link NovaRecusa} has it. The periods of one do not overlap. */
+  readonly about: (row: Row) => string;
+  /** What of it: two lines about the same must say the same. */
+  readonly known: (row: Row) => string;
+  /** All that a line says, as one text. */
+  readonly said: (row: Row) => string;
+  /** Lines that do not fit what is there. */
+  readonly misfits?: (rows: readonly Row[]) => Promise<readonly NovaRecusa[]>;
+  /** Stops other imports of the same, until the end of the transaction, and no reader. */
+  readonly lock: (client: PoolClient) => Promise<unknown>;
+  readonly merge: (client: PoolClient, blocks: Iterable<Block<Row>>) => Promise<Counts>;
+};
+
+/** An import waits for another one; the usual limit is for statements of milliseconds. */
 const STATEMENT_TIMEOUT_MS = 600_000;
-const MEMORY = '128MB';
+/** Lines of a block, and a few more, since those about one stay together. */
+const BLOCK_LINES = 5_000;
 
-/** The opposite of what the service's own statements want: everything is looked at, once. */
-const SETTINGS = `
-  set enable_seqscan = on; set enable_hashjoin = on; set enable_mergejoin = on;
-  set work_mem = '${MEMORY}'; set temp_buffers = '${MEMORY}'; set statement_timeout = ${STATEMENT_TIMEOUT_MS}`;
+/** Of a table without statistics the planner takes a tenant for a few rows, and would keep them all to go through again and again. */
+const SETTINGS = `set local statement_timeout = ${STATEMENT_TIMEOUT_MS}; set local enable_material = off`;
 
-/**
- * Held while the registry of a tenant is rewritten, and shared by who writes a row of it. A `from` may ask for it by {@link mayWrite}. `$1`
- * is the tenant.
- */
-const LOCK = `hashtextextended('cadastro ' || $1::text, 0)`;
+/** Held by an import while it writes. Notes go on, since what they lock of the row is less. `$1` is the tenant. */
+const LOCK = 'select 1 from municipios where tenant = $1 for no key update';
 
-/** True unless an import is being merged: who would have to wait for it can do without. */
-export const mayWrite = `pg_try_advisory_xact_lock_shared(${LOCK})`;
+/** Of a statement that selects from `municipios m`: no row while an import is being written, which would have to be waited for. */
+export const UNLESS_IMPORTING = 'for share of m skip locked';
 
-/** Runs `work` with empty tables, which are gone afterwards whatever happens. */
-export async function stageImport<Row, Counts, Result>(
+export function lockRegistry(client: PoolClient, tenant: string): Promise<unknown> {
+  return client.query(LOCK, [tenant]);
+}
+
+/** Runs `work` with nothing staged. */
+export async function stageImport<Row extends LinhaDatada, Counts, Result>(
   pool: Db,
-  tenant: string,
-  kind: Kind<Counts>,
+  kind: Kind<Row, Counts>,
   work: (staging: Staging<Row, Counts>) => Promise<Result>,
 ): Promise<Result> {
-  const client = await pool.connect();
-  mayTakeLong(client);
-  try {
-    await client.query(SETTINGS);
-    await client.query(kind.create);
-    await client.query(
-      'create temp table recusadas (linha integer primary key, motivo text not null, outra integer, chave text)',
-    );
-    return await work(stagingOf(client, tenant, kind));
-  } finally {
-    // The connection goes, and the tables and settings with it.
-    client.release(true);
+  const refused = new Map<number, Recusada>();
+  const recusadas = new Set<string>();
+  let rows: Row[] = [];
+  const refuse = (lines: readonly (NovaRecusa & { readonly outra?: number })[]): void => {
+    for (const { linha, motivo, chave, outra } of lines) {
+      refused.set(linha, { linha, motivo, outra });
+      if (chave !== undefined) recusadas.add(chave);
+    }
+  };
+  const dropRefused = (): void => {
+    if (refused.size > 0) rows = rows.filter(({ linha }) => !refused.has(linha));
+  };
+  let told: readonly Recusada[] = [];
+  return work({
+    add: async (more) => {
+      for (const row of more) rows.push(row);
+    },
+    refuse: async (lines) => refuse(lines),
+    check: async () => {
+      rows = sortRows(rows, kind.about);
+      for (const { start, end } of groupsOf(rows, kind.about))
+        if (end - start > 1) refuse(checkGroup(rows.slice(start, end), kind));
+      dropRefused();
+      if (kind.misfits !== undefined) {
+        refuse(await kind.misfits(rows));
+        dropRefused();
+      }
+      told = [...refused.values()].sort((a, b) => a.linha - b.linha);
+      return told.length;
+    },
+    refusedAfter: async (linha, max) => {
+      const first = told.findIndex((one) => one.linha > linha);
+      return first < 0 ? [] : told.slice(first, first + max);
+    },
+    merge: () =>
+      runTransaction(
+        pool,
+        async (client) => {
+          mayTakeLong(client);
+          await client.query(SETTINGS);
+          await kind.lock(client);
+          return kind.merge(client, blocksOf(rows, kind.about, recusadas));
+        },
+        { lockMs: 0 },
+      ),
+  });
+}
+
+/** By whom they are about, and then in the order of the file. */
+function sortRows<Row extends LinhaDatada>(rows: readonly Row[], about: (row: Row) => string): Row[] {
+  const keyed = rows.map((row): [string, Row] => [about(row), row]);
+  keyed.sort(([a, one], [b, other]) => (a < b ? -1 : a > b ? 1 : one.linha - other.linha));
+  return keyed.map(([, row]) => row);
+}
+
+/** Lines about the same, which stand together, by their places; the end is not one of them. */
+function* groupsOf<Row>(
+  rows: readonly Row[],
+  about: (row: Row) => string,
+): Generator<{ readonly whom: string; readonly start: number; readonly end: number }, void> {
+  for (let start = 0, end = 0; start < rows.length; start = end) {
+    const whom = about(rows[start]!);
+    do end += 1;
+    while (end < rows.length && about(rows[end]!) === whom);
+    yield { whom, start, end };
   }
 }
 
-function stagingOf<Row, Counts>(client: PoolClient, tenant: string, kind: Kind<Counts>): Staging<Row, Counts> {
-  const names = Object.keys(kind.columns).join(', ');
-  const insert = `insert into entrada (${names}) select ${names} from json_to_recordset($1) as x (${listTypes(kind.columns)})`;
-  const refuse = `insert into recusadas (linha, motivo, chave)
-    select linha, motivo, chave from json_to_recordset($1) as x (linha integer, motivo text, chave text)`;
-  return {
-    add: async (rows) => {
-      await client.query(insert, [JSON.stringify(rows)]);
-    },
-    refuse: async (lines) => {
-      if (lines.length > 0) await client.query(refuse, [JSON.stringify(lines)]);
-    },
-    check: async () => {
-      await client.query('analyze entrada');
-      for (const text of kind.checks) {
-        const { rowCount } = await client.query(text);
-        if (rowCount !== 0) await client.query('delete from entrada e using recusadas r where r.linha = e.linha');
-      }
-      const { rows } = await client.query<{ count: number }>('select count(*)::int as count from recusadas');
-      return rows[0]!.count;
-    },
-    refusedAfter: async (linha, max) => {
-      const text = 'select linha, motivo, outra from recusadas where linha > $1 order by linha limit $2';
-      const { rows } = await client.query<{ linha: number; motivo: string; outra: number | null }>(text, [linha, max]);
-      return rows.map((row) => ({ ...row, outra: row.outra ?? undefined }));
-    },
-    merge: async () => {
-      await client.query('analyze recusadas');
-      await client.query('begin');
-      await client.query(`select pg_advisory_xact_lock(${LOCK})`, [tenant]);
-      const counts = await kind.merge(client);
-      const { command } = await client.query('commit');
-      // A transaction that had failed is ended by `commit` too, and says so only here.
-      if (command !== 'COMMIT') throw new Error('the transaction was rolled back');
-      return counts;
-    },
-  };
-}
+type RecusaComOutra = NovaRecusa & { readonly outra: number };
 
-/**
- * Refuses lines whose `columns` are not those of the first line of their key. `about`: the columns by which {@link NovaRecusa} knows a
- * line.
- */
-export function refuseContradictions(
-  key: readonly string[],
-  columns: readonly string[],
-  about: readonly string[],
-): string {
-  return `insert into recusadas (linha, motivo, outra, chave)
-    select e.linha, 'contradiz', f.linha, ${chaveOf('e', about)}
-    from (select ${key.join(', ')}, min(linha) as linha from entrada group by ${key.join(', ')} having count(*) > 1) f
-      join entrada e on ${equateColumns('e', 'f', key)}
-      join entrada p on p.linha = f.linha
-    where e.linha > f.linha and (${listColumns('e', columns)}) is distinct from (${listColumns('p', columns)})`;
-}
-
-/** More than a file has lines, and the highest that an integer holds. */
-const LINES = 2_147_483_647;
-
-/** Refuses lines whose period begins before an earlier one of the same key has ended. */
-export function refuseOverlaps(key: readonly string[]): string {
-  // The latest end so far and its line travel as one text, so that one pass in the order of the beginnings is enough;
-  // the line counted backwards, so that of equal ends the first line is named.
-  return `insert into recusadas (linha, motivo, outra, chave)
-    select e.linha, 'sobrepoe', ${LINES} - substr(q.latest, 11)::integer, q.chave
-    from (
-      select p.*, max(to_char(coalesce(fim, '9999-12-31'), 'YYYY-MM-DD') || to_char(${LINES} - linha, 'FM0000000000')) over (
-        partition by chave order by inicio, linha rows between unbounded preceding and 1 preceding) as latest
-      from (
-        select ${chaveOf('o', key)} collate "C" as chave, inicio, fim, min(linha) as linha
-        from entrada o where inicio is not null group by ${listColumns('o', key)}, inicio, fim
-      ) p
-    ) q join entrada e on ${chaveOf('e', key)} = q.chave and e.inicio = q.inicio and e.fim is not distinct from q.fim
-    where left(q.latest, 10)::date >= q.inicio`;
-}
-
-/**
- * Two statements that take away the periods of the named keys that the file does not have. Of a key with a refused line only those go that
- * overlap the file's. `$1` is the tenant.
- */
-export function retirePeriods(table: string, key: readonly string[]): readonly string[] {
-  const absent = `s.tenant = $1
-      and not exists (select 1 from entrada o where ${equateColumns('o', 's', key)} and o.inicio = s.inicio)`;
+/** The lines about the same that disagree with earlier ones; of those that contradict one, the period is not compared. */
+function checkGroup<Row extends LinhaDatada>(
+  group: readonly Row[],
+  kind: Kind<Row, unknown>,
+): readonly RecusaComOutra[] {
+  const contradicting = findContradictions(group, kind);
+  const linhas = new Set(contradicting.map(({ linha }) => linha));
   return [
-    `delete from ${table} s where ${absent}
-      and exists (select 1 from entrada e where ${equateColumns('e', 's', key)})
-      and not exists (select 1 from recusadas r where r.chave = ${chaveOf('s', key)})`,
-    `delete from ${table} s using entrada e where ${absent} and ${equateColumns('e', 's', key)}
-      and e.inicio <= coalesce(s.fim, 'infinity') and s.inicio <= coalesce(e.fim, 'infinity')`,
+    ...contradicting,
+    ...findOverlaps(
+      group.filter(({ linha }) => !linhas.has(linha)),
+      kind,
+    ),
   ];
 }
 
-/** Rows that the statements wrote or took away, in all. */
-export async function countWritten(
-  client: PoolClient,
-  statements: string | readonly string[],
-  values: unknown[],
-): Promise<number> {
-  let count = 0;
-  for (const text of typeof statements === 'string' ? [statements] : statements) {
-    count += (await client.query(text, values)).rowCount ?? 0;
-  }
-  return count;
+/** Lines that say something else than the first line of what they are known by. */
+function findContradictions<Row extends LinhaDatada>(
+  group: readonly Row[],
+  { about, known, said }: Kind<Row, unknown>,
+): readonly RecusaComOutra[] {
+  const firsts = new Map(group.toReversed().map((row) => [known(row), row]));
+  return group.flatMap((row) => {
+    const first = firsts.get(known(row))!;
+    if (first === row || said(first) === said(row)) return [];
+    return [{ linha: row.linha, motivo: 'contradiz', outra: first.linha, chave: about(row) }];
+  });
 }
 
-/** The columns of a key as one text, as {@link NovaRecusa} has it. */
-function chaveOf(alias: string, key: readonly string[]): string {
-  return key.map((column) => `${alias}.${column}`).join(" || ' ' || ");
+/** Later than every day. */
+const FOREVER = '9999-12-31';
+
+/** Lines whose period begins before an earlier one has ended. Of those that end last the first line is named. */
+function findOverlaps<Row extends LinhaDatada>(
+  group: readonly Row[],
+  { about }: Kind<Row, unknown>,
+): readonly RecusaComOutra[] {
+  const dated = group.filter(({ inicio }) => inicio !== undefined);
+  const same = [...Map.groupBy(dated, ({ inicio, fim = FOREVER }) => `${inicio} ${fim}`).values()];
+  same.sort(([a], [b]) => (a!.inicio! < b!.inicio! ? -1 : a!.inicio! > b!.inicio! ? 1 : a!.linha - b!.linha));
+  let latest = { fim: '', linha: 0 };
+  return same.flatMap((lines) => {
+    const { inicio, fim = FOREVER, linha } = lines[0]!;
+    const before = latest;
+    if (fim > before.fim || (fim === before.fim && linha < before.linha)) latest = { fim, linha };
+    if (before.fim < inicio!) return [];
+    return lines.map((row) => ({ linha: row.linha, motivo: 'sobrepoe', outra: before.linha, chave: about(row) }));
+  });
+}
+
+function* blocksOf<Row>(
+  rows: readonly Row[],
+  whomOf: (row: Row) => string,
+  recusadas: ReadonlySet<string>,
+): Generator<Block<Row>, void> {
+  let first = 0;
+  let about: string[] = [];
+  for (const { whom, end } of groupsOf(rows, whomOf)) {
+    about.push(whom);
+    if (end - first < BLOCK_LINES && end < rows.length) continue;
+    yield { about, rows: rows.slice(first, end), recusadas };
+    first = end;
+    about = [];
+  }
 }

@@ -1,10 +1,12 @@
 /** Withdrawing a nota that was never transmitted, by the municipality's hand. */
+import { mesOfChave } from '../fiscal/chave.ts';
 import { NOTA_FINAIS, type NotaEstado, notaMove } from '../fiscal/nota.ts';
-import { trailOf } from './claims.ts';
+import { insertTrail } from './claims.ts';
 import { type EventoRow, eventoThatNames } from './evento-rows.ts';
-import { moveWaitingEventos, wakeSubstitutas } from './follow-nota.ts';
+import { dequeue, isOfTipo } from './fila.ts';
+import { followRefusal, moveWaitingEventos } from './follow-nota.ts';
 import { type Db, dropNul, runTransaction } from './open.ts';
-import { replacesOwn } from './substituicao.ts';
+import { isSameParty } from './substituicao.ts';
 
 /** `mensagem`: what is shown of the nota; `motivo` and `quem`: for the trail. */
 export type Retirada = { readonly mensagem: string; readonly motivo: string; readonly quem: string };
@@ -34,24 +36,29 @@ export async function withdrawNota(
   now: number,
   { mensagem, motivo, quem }: Retirada,
 ): Promise<RetiradaResult> {
-  const found = await pool.query<{ id: string; substitui: string | null; propria: string | null }>(
-    `select id, substitui, case when ${replacesOwn('n')} then substitui end as propria
-      from notas n where tenant = $1 and chave_acesso = $2`,
-    [tenant, chave],
+  const mes = mesOfChave(chave);
+  const found = await pool.query<{ id: string; id_dps: string; substitui: string | null }>(
+    'select id, id_dps, substitui from notas where tenant = $1 and mes = $2 and chave_acesso = $3',
+    [tenant, mes, chave],
   );
   if (found.rows[0] === undefined) return 'desconhecida';
-  const { id, substitui, propria } = found.rows[0];
+  const { id, id_dps, substitui } = found.rows[0];
   if (substitui === null) return 'nao_substitui';
+  const propria = isSameParty(chave, substitui) ? substitui : '';
   return runTransaction(pool, async (client) => {
     const replaced = await client.query<{ id: string; estado: NotaEstado }>(
-      'select id, estado from notas where tenant = $1 and chave_acesso = $2 for no key update',
-      [tenant, propria],
+      'select id, estado from notas where tenant = $1 and mes = $2 and chave_acesso = $3 for no key update',
+      [tenant, mesOfChave(propria), propria],
     );
-    const own = await client.query<{ estado: NotaEstado; claims: string | null }>(
-      'select estado, claims from notas where tenant = $1 and id = $2 for no key update skip locked',
-      [tenant, id],
+    // Its place in the queue comes first: who claims it takes that and then the nota.
+    const queued = `select claims from fila f where f.tenant = $1 and ${isOfTipo('nota')} and f.id = $2`;
+    const free = await client.query<{ claims: string | null }>(`${queued} for update skip locked`, [tenant, id]);
+    const isQueued = free.rows.length > 0 || (await client.query(queued, [tenant, id])).rows.length > 0;
+    const own = await client.query<{ estado: NotaEstado }>(
+      'select estado from notas where tenant = $1 and mes = $2 and id = $3 for no key update skip locked',
+      [tenant, mes, id],
     );
-    if (own.rows[0] === undefined || own.rows[0].claims !== null) return 'ocupada';
+    if (own.rows[0] === undefined || (isQueued && free.rows[0]?.claims !== null)) return 'ocupada';
     const { estado } = own.rows[0];
     const move = notaMove(estado, 'retirada');
     if (move === undefined) return { found: estado };
@@ -59,16 +66,20 @@ export async function withdrawNota(
     if (antiga !== undefined && NOTA_FINAIS.includes(antiga.estado)) return { substituida: antiga.estado };
     const evento = antiga && (await eventoThatNames(client, tenant, antiga.id, chave));
     if (evento !== undefined) return { evento };
-    await client.query(
-      `with moved as (
-          update notas set estado = $4, due_at = null, mensagem_retorno = $5, movimentos = movimentos + 1
-          where tenant = $1 and id = $2 returning id, movimentos
-        )
-        ${trailOf('nota', { em: '$3', de: '$6', gatilho: '$7', para: '$4', mensagem: '$8', quem: '$9' })}`,
-      [tenant, id, new Date(now), move.to, dropNul(mensagem), estado, move.on, dropNul(motivo), dropNul(quem)],
+    const moved = await client.query<{ movimentos: number }>(
+      `update notas set estado = $4, mensagem_retorno = $5, movimentos = movimentos + 1
+        where tenant = $1 and mes = $2 and id = $3 returning movimentos`,
+      [tenant, mes, id, move.to, dropNul(mensagem)],
     );
-    await Promise.all(await moveWaitingEventos(client, tenant, now, [{ id, estado: move.to }]));
-    await Promise.all(wakeSubstitutas(client, tenant, now, [id]));
+    const made = { de: estado, gatilho: move.on, para: move.to, mensagem: dropNul(motivo), quem: dropNul(quem) };
+    const movimento = moved.rows[0]!.movimentos;
+    await Promise.all([
+      insertTrail(client, tenant, 'nota', [{ id, mes, movimento, em: now, ...made }]),
+      dequeue(client, tenant, 'nota', [id]),
+      client.query('delete from retidas where tenant = $1 and nota = $2', [tenant, id]),
+    ]);
+    await moveWaitingEventos(client, tenant, now, [{ id, mes, estado: move.to }]);
+    await Promise.all(followRefusal(client, tenant, now, [{ id, id_dps, chave_acesso: chave }]));
     return 'retirada';
   });
 }

@@ -36,6 +36,12 @@ type Plan = {
   readonly Plans?: readonly Plan[];
 };
 
+type ExecutedPlan = Plan & {
+  readonly 'Actual Loops': number;
+  readonly 'Shared Hit Blocks': number;
+  readonly 'Shared Read Blocks': number;
+};
+
 /** The plans of statements, for another tenant than the one that they were recorded with. */
 async function plansOf(
   pool: Db,
@@ -77,6 +83,30 @@ export async function accessesOf(db: Pick<Db, 'query'>, explained: string): Prom
     const columns = (node['Index Cond'] ?? '').matchAll(/\((\w+) (?:[<>=]|IS )/g);
     return [{ index, by: [...new Set(columns.map(([, column]) => column!))] }];
   });
+}
+
+/** What a statement read when it was executed: pages, and tables, and those that its plan has besides. Months are tables. */
+export type TablesRead = {
+  readonly pages: number;
+  readonly tables: readonly string[];
+  readonly planned: readonly string[];
+};
+
+/** Executes a statement, and tells what it read. */
+export async function tablesReadBy(db: Pick<Db, 'query'>, statement: string): Promise<TablesRead> {
+  const { rows } = await db.query<{ 'QUERY PLAN': [{ Plan: ExecutedPlan }] }>(
+    `explain (analyze, buffers, format json) ${statement}`,
+  );
+  const plan = rows[0]!['QUERY PLAN'][0].Plan;
+  const nodes = nodesOf(plan) as ExecutedPlan[];
+  const namesOf = (some: readonly Plan[]): string[] => [
+    ...new Set(some.flatMap((node) => node['Relation Name'] ?? [])),
+  ];
+  return {
+    pages: plan['Shared Hit Blocks'] + plan['Shared Read Blocks'],
+    tables: namesOf(nodes.filter((node) => node['Actual Loops'] > 0)),
+    planned: namesOf(nodes),
+  };
 }
 
 export async function noneScans(pool: Db, statements: Statements, tenants: readonly [string, string]): Promise<void> {
