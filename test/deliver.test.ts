@@ -208,7 +208,8 @@ class Town {
 
   /** Milliseconds until the note wants attention; undefined when it rests. */
   async dueIn({ chave_acesso }: IssuedNota): Promise<number | undefined> {
-    const text = 'select due_at from notas where tenant = $1 and chave_acesso = $2';
+    const text = `select f.due_at from notas n left join fila f on f.tenant = $1 and f.tipo = 'nota' and f.id = n.id
+      where n.tenant = $1 and n.chave_acesso = $2`;
     const { rows } = await this.pool.query<{ due_at: Date | null }>(text, [this.municipio.tenant, chave_acesso]);
     return rows[0]!.due_at === null ? undefined : rows[0]!.due_at.getTime() - this.clock.now;
   }
@@ -456,8 +457,9 @@ describe('a note that replaces one that stands here', () => {
       tenant,
       claimed.token,
       town.clock.now,
-      claimed.notas.map(({ id }) => ({
+      claimed.notas.map(({ id, mes }) => ({
         id,
+        mes,
         move: notaMove('transmitida', 'espera')!,
         mensagem_retorno: undefined,
         dueAt: town.clock.now + HOUR_MS,
@@ -517,12 +519,12 @@ describe('a note that replaces one that stands here', () => {
     const naming = await registerEvento(town.world, town.municipio, { chave: antiga.chave_acesso }, sent);
     assert.ok(typeof naming === 'object' && 'evento' in naming, JSON.stringify(naming));
     const id = String(naming.evento.id_evento);
-    const at = 'update eventos set estado = $3, due_at = $4 where tenant = $1 and id = $2';
+    const at = 'update eventos set estado = $3, aberto = $4 where tenant = $1 and id = $2';
     for (const estado of ['pendente', 'erro', 'erro_reprocessamento'] as const) {
-      await town.pool.query(at, [tenant, id, estado, estado === 'pendente' ? new Date(town.clock.now) : null]);
+      await town.pool.query(at, [tenant, id, estado, estado === 'pendente']);
       assert.match((await problem())!, new RegExp(`O evento ${id} .*está ${estado}: pode cancelar aquela`));
     }
-    await town.pool.query(at, [tenant, id, 'rejeitado', null]);
+    await town.pool.query(at, [tenant, id, 'rejeitado', false]);
     const cancel = 'update notas set estado = $3 where tenant = $1 and chave_acesso = $2';
     await town.pool.query(cancel, [tenant, antiga.chave_acesso, 'cancelada']);
     assert.match((await problem())!, /está cancelada: esta já não espera/);
@@ -884,6 +886,7 @@ describe('a clock that is set two hours ahead, and back', () => {
     assert.deepEqual((await store.notas.claim(tenant, town.clock.now, town.clock.now + MINUTE_MS, 10)).notas, []);
     const settlement = {
       id: claim.notas[0]!.id,
+      mes: claim.notas[0]!.mes,
       move: notaMove('transmitida', 'autorizacao')!,
       mensagem: undefined,
       dueAt: undefined,

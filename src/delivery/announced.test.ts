@@ -10,6 +10,7 @@ const SECOND_MS = 1_000;
 function claimOf(token: string, notas: number, at = NOW): AnnouncedClaim {
   const each = Array.from({ length: notas }, (_, place) => ({
     id: `${token}${place}`,
+    mes: 202611,
     chave_acesso: `chave-${token}${place}`,
     id_dps: `DPS${token}${place}`,
     data_emissao: new Date(NOW),

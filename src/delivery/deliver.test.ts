@@ -10,10 +10,12 @@ import { DPS_PROFILE } from '../documents/signature-shape.ts';
 import type { Signer } from '../documents/signing.ts';
 import type { World } from '../flows/world.ts';
 import type { Settlement } from '../store/claims.ts';
+import type { Ref } from '../store/fila.ts';
 import type { Municipio } from '../store/municipios.ts';
 import { type Delivered, type DeliveryKind, deliver, type Outcome } from './deliver.ts';
 
 const NOW = Date.parse('2026-11-21T15:00:00Z');
+const MES = 202611;
 /** Nothing is left to chance: every wait has its least length, three quarters of the whole. */
 const FIRST_WAIT_MS = 750;
 
@@ -21,7 +23,7 @@ const keys = generateKeyPairSync('rsa', { modulusLength: 2048 });
 const CERTIFICATE = Buffer.from('the certificate of the municipality');
 const SIGNER = { key: keys.privateKey, certificate: { der: CERTIFICATE } } as unknown as Signer;
 
-type Row = { readonly id: string; readonly found: string; readonly tentativas: number };
+type Row = Ref & { readonly found: string; readonly tentativas: number };
 type There = { readonly kind: 'already_there'; readonly erros: readonly AdnErro[] };
 type Reply = AdnAnswer | There;
 
@@ -70,7 +72,7 @@ const SCENE: Scene = {
 };
 
 function row(id: string, found = 'pendente', tentativas = 1): Row {
-  return { id, found, tentativas };
+  return { id, mes: MES, found, tentativas };
 }
 
 const keyOf = (id: string): string => `chave-${id}`;
@@ -132,8 +134,8 @@ async function run(changes: Partial<Scene>) {
       };
     },
     read: async ({ tenant }, read) => {
-      steps.push(`read ${tenant} ${read.join(' ')}`);
-      return new Map(read.map((id) => [id, `<x>${id}</x>`]));
+      steps.push(`read ${tenant} ${ids(read)}`);
+      return new Map(read.map(({ id }) => [id, `<x>${id}</x>`]));
     },
     outcomeOf: (_on, { id }, answer, at) => {
       judged.push({ id, answer, ...at });
@@ -201,12 +203,13 @@ describe('what was never announced', () => {
     assert.deepEqual(settlements, [
       {
         id: 'a',
+        mes: MES,
         move: MOVES[0],
         dueAt: undefined,
         recebida: { nsu: '41', assinatura: { valor, certificado: CERTIFICATE } },
       },
       // Waits double from one second on.
-      { id: 'b', move: MOVES[1], dueAt: NOW + 2 * FIRST_WAIT_MS, lugar: undefined },
+      { id: 'b', mes: MES, move: MOVES[1], dueAt: NOW + 2 * FIRST_WAIT_MS, lugar: undefined },
     ]);
     assert.deepEqual(logged, []);
   });
@@ -265,7 +268,7 @@ describe('what was announced before', () => {
       replies: { a: UNKNOWN, b: ACCEPTED },
     });
     assert.deepEqual(steps.slice(2, 5), ['find a', 'read alfa a b', 'share a b']);
-    assert.deepEqual(settlements[0], { id: 'a', move: MOVES[1], dueAt: NOW + FIRST_WAIT_MS, lugar: '12' });
+    assert.deepEqual(settlements[0], { id: 'a', mes: MES, move: MOVES[1], dueAt: NOW + FIRST_WAIT_MS, lugar: '12' });
     assert.deepEqual(logged, []);
   });
 
@@ -411,7 +414,8 @@ describe('when a row is tried again', () => {
     const outcome = { on: 'adiamento', waitMs: 9, mensagem_retorno: 'espera' } as const;
     const { settlements } = await run({ rows: [row('a')], outcomes: { a: outcome } });
     const [, move] = MOVES;
-    assert.deepEqual(settlements, [{ id: 'a', move, dueAt: NOW + 9, mensagem_retorno: 'espera', lugar: undefined }]);
+    const told = { mensagem_retorno: 'espera', lugar: undefined };
+    assert.deepEqual(settlements, [{ id: 'a', mes: MES, move, dueAt: NOW + 9, ...told }]);
   });
 
   test('a trigger that the machine does not have is our own mistake', async () => {

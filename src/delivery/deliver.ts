@@ -9,6 +9,7 @@ import { type Move, requireMove } from '../fiscal/machine.ts';
 import type { Transmission, World } from '../flows/world.ts';
 import type { AnnouncedClaim } from '../store/claim-notas.ts';
 import type { Settlement } from '../store/claims.ts';
+import type { Ref } from '../store/fila.ts';
 import type { Municipio } from '../store/municipios.ts';
 import type { Recebida } from '../store/recepcoes.ts';
 import { backoff, MISCONFIGURED_PAUSE_MS } from './backoff.ts';
@@ -49,14 +50,14 @@ export type Taken<Row> = {
 };
 
 /** A row that is claimed. */
-type Claimed = { readonly id: string; readonly found: string; readonly tentativas: number };
+type Claimed = Ref & { readonly found: string; readonly tentativas: number };
 
 /** An answer that a document may get: one of the contract, or one that only its kind has. */
 type Answer<More> = AdnAnswer | More;
 export type Answers<More> = ReadonlyMap<string, Answer<More>>;
 
 /** The trigger that a row gets, and when it is tried again where that is not after the usual backoff. */
-export type Outcome<One extends Settlement> = Omit<One, 'id' | 'move' | 'dueAt' | 'recebida' | 'lugar'> & {
+export type Outcome<One extends Settlement> = Omit<One, keyof Ref | 'move' | 'dueAt' | 'recebida' | 'lugar'> & {
   readonly on: One['move']['on'];
   readonly waitMs?: number;
   readonly dueAt?: number;
@@ -87,7 +88,8 @@ export type DeliveryKind<Row extends Claimed, More extends Kind, One extends Set
   readonly rest: (on: On, problem: string | undefined) => Promise<void>;
   readonly claim: (on: On, adn: Adn, taking: Taking) => Promise<Taken<Row>>;
   readonly open: (on: On, adn: Adn, rows: readonly Row[]) => Promise<Exchange<Row, More>>;
-  readonly read: (on: On, ids: readonly string[]) => Promise<ReadonlyMap<string, string>>;
+  /** Documents by id. */
+  readonly read: (on: On, rows: readonly Row[]) => Promise<ReadonlyMap<string, string>>;
   /** `isAway`: the environment answers nobody at the moment. */
   readonly outcomeOf: (
     on: On,
@@ -171,8 +173,7 @@ async function exchangeBatch<Row extends Claimed, More extends Kind, One extends
   for (const row of announced) noteUndecided(batch, row, known.get(kind.keyOf(row)));
   // A row whose question got no answer is not signed.
   if (transmission.adn.wantsDocuments) {
-    const ids = unanswered().map(({ id }) => id);
-    batch.documents = await signDocuments(await kind.read(on, ids), transmission.signer, kind);
+    batch.documents = await signDocuments(await kind.read(on, unanswered()), transmission.signer, kind);
   }
   for (const row of announced) noteKnown(batch, row, known.get(kind.keyOf(row)));
   const toSend = unanswered();
@@ -254,7 +255,7 @@ async function settleBatch<Row extends Claimed, More extends Kind, One extends S
       answer?.kind === 'accepted'
         ? { recebida: held.get(key) ?? { nsu: (answer as Accepted).nsu, assinatura } }
         : { lugar: places.get(key) };
-    const settlement: Settlement = { id: row.id, move, dueAt: due, ...columns, ...more };
+    const settlement: Settlement = { id: row.id, mes: row.mes, move, dueAt: due, ...columns, ...more };
     // Columns that only a kind has are in `columns`.
     return settlement as One;
   });

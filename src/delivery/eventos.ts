@@ -62,7 +62,7 @@ const EVENTOS: DeliveryKind<ClaimedEvento, More, EventoSettlement> = {
     return { tokens: [token], rows: eventos, isFull: moved >= max };
   },
   open: openExchange,
-  read: ({ world, tenant }, ids) => world.store.eventos.readXml(tenant, ids),
+  read: ({ world, tenant }, eventos) => world.store.eventos.readXml(tenant, eventos),
   outcomeOf,
   settle: ({ world, tenant }, ...settled) => world.store.eventos.settle(tenant, ...settled),
 };
@@ -140,7 +140,7 @@ function toShare(evento: ClaimedEvento, xml: Uint8Array | undefined, onNota: rea
 
 function outcomeOf(
   { world }: On,
-  { reprocessamentos_count: retries }: ClaimedEvento,
+  { reprocessamentos_count: retries, cancela, nota, mes_nota }: ClaimedEvento,
   answer: EventoAnswer | { readonly kind: 'only_here' } | undefined,
   { now, isAway }: { readonly now: number; readonly isAway: boolean },
 ): Outcome<EventoSettlement> {
@@ -152,7 +152,11 @@ function outcomeOf(
   };
   switch (answer?.kind) {
     case 'accepted':
-      return { on: 'conclusao', mensagem_retorno: 'Evento registrado.' };
+      return {
+        on: 'conclusao',
+        mensagem_retorno: 'Evento registrado.',
+        cancelada: cancela ? { id: nota, mes: mes_nota } : undefined,
+      };
     case 'only_here':
       return { on: 'dispensa', mensagem_retorno: ONLY_HERE };
     case 'refused':

@@ -44,11 +44,14 @@ export type Turn = {
 const QUICK_MS = 1_000;
 const NONE_ANNOUNCED = { fresh: [], stale: [] };
 
-/** Places for batches, and who has them. `onBatch`: called when a batch has ended, because it may have made something else due. */
+/**
+ * Places for batches, and who has them. `onBatch`: called for its tenant when a batch begins, because there may be more than it takes, and when
+ * it has ended, because it may have made something else due.
+ */
 export class Lanes {
   private readonly world: World;
   private readonly announced: AnnouncedClaims;
-  private readonly onBatch: () => void;
+  private readonly onBatch: (tenant: string) => void;
   private isClosed = false;
   private readonly running = new Set<Promise<void>>();
   /** Lanes open by key, and by room. */
@@ -63,33 +66,32 @@ export class Lanes {
   /** Due and without a lane, in the order of their turns. */
   private readonly waiting = new Map<Room, Turn[]>();
 
-  constructor(world: World, announced: AnnouncedClaims, onBatch: () => void) {
+  constructor(world: World, announced: AnnouncedClaims, onBatch: (tenant: string) => void) {
     this.world = world;
     this.announced = announced;
     this.onBatch = onBatch;
   }
 
-  /** Takes note of all that is due now, and opens what there is a place for; whether it opened any. */
-  offer(turns: readonly Turn[]): boolean {
-    const ready = turns
+  /** Takes note of what is due now, and opens what there is a place for. `isAll`: nothing else is due. */
+  offer(turns: readonly Turn[], isAll: boolean): void {
+    const keys = new Set(turns.map(({ key }) => key));
+    const others = isAll ? [] : [...this.waiting.values()].flat().filter(({ key }) => !keys.has(key));
+    const ready = [...others, ...turns]
       .filter(({ key }) => !this.isPaused(key))
       .toSorted((one, other) => (this.served.get(one.key) ?? 0) - (this.served.get(other.key) ?? 0));
-    let hasStarted = false;
     for (const room of Object.keys(PLACES) as Room[]) {
       const here = ready.filter((turn) => turn.room === room);
       this.waiting.set(
         room,
         here.filter(({ key }) => this.count(key) === 0),
       );
-      hasStarted = this.startWaiting(room) || hasStarted;
+      this.startWaiting(room);
       for (const turn of here) {
         if (this.waitingIn(room).length > 0 || this.count(room) >= Math.min(SECOND_LANES_BELOW, PLACES[room])) break;
         if (this.count(turn.key) >= turn.of.lanes || this.doubtful.has(turn.key)) continue;
         this.start(turn);
-        hasStarted = true;
       }
     }
-    return hasStarted;
   }
 
   /** No batch begins any more. */
@@ -132,27 +134,25 @@ export class Lanes {
   private start(turn: Turn): void {
     this.add(turn.key, 1);
     this.add(turn.room, 1);
+    this.onBatch(turn.tenant);
     const lane = this.runLane(turn).finally(() => {
       this.running.delete(lane);
       this.add(turn.key, -1);
       this.add(turn.room, -1);
       this.startWaiting(turn.room);
-      this.onBatch();
+      this.onBatch(turn.tenant);
     });
     this.running.add(lane);
   }
 
-  /** Gives free places to the turns that wait; whether any was given. */
-  private startWaiting(room: Room): boolean {
-    let hasStarted = false;
+  /** Gives free places to the turns that wait. */
+  private startWaiting(room: Room): void {
     while (!this.isClosed && this.count(room) < PLACES[room]) {
       const turn = this.waiting.get(room)?.shift();
       if (turn === undefined) break;
       if (this.count(turn.key) > 0 || this.isPaused(turn.key)) continue;
       this.start(turn);
-      hasStarted = true;
     }
-    return hasStarted;
   }
 
   /** Batch after batch while nobody waits for the place. */
@@ -163,7 +163,8 @@ export class Lanes {
     try {
       while (!this.isClosed) {
         const municipio = await this.world.store.municipios.findBySlug(tenant);
-        if (municipio === undefined) return;
+        // What was announced of a closed one keeps its claim until that ends by itself.
+        if (municipio === undefined || municipio.fechado === true) return;
         this.turnsTaken += 1;
         this.served.set(key, this.turnsTaken);
         const token = randomUUID();
@@ -187,7 +188,7 @@ export class Lanes {
           return;
         }
         isDue = true;
-        this.onBatch();
+        this.onBatch(tenant);
       }
     } catch (error) {
       const about = { tenant, kind: of.kind };

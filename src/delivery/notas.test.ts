@@ -7,6 +7,7 @@ import { describe, test } from 'node:test';
 import type { AdnKnowledge, NotaAnswer } from '../adn/adn.ts';
 import type { World } from '../flows/world.ts';
 import type { ClaimedNota, NotaSettlement } from '../store/claim-notas.ts';
+import type { Ref } from '../store/fila.ts';
 import type { Municipio } from '../store/municipios.ts';
 import { StoreUnavailable } from '../store/unavailable.ts';
 import { deliverNotas } from './notas.ts';
@@ -46,6 +47,7 @@ const SCENE: Scene = {
 function nota(id: string, more: Partial<ClaimedNota> = {}): ClaimedNota {
   return {
     id,
+    mes: 202611,
     chave_acesso: `chave-${id}`,
     id_dps: `DPS${id}`,
     found: 'emitida',
@@ -98,9 +100,9 @@ async function run(changes: Partial<Scene>) {
       steps.push(`findSubstituidas ${tenant} ${chaves.join(' ')}`);
       return new Map(Object.entries(scene.substituidas).map(([chave, estado]) => [chave, { estado, por: null }]));
     },
-    readNfse: async (tenant: string, ids: readonly string[]) => {
-      steps.push(`read ${tenant} ${ids.join(' ')}`);
-      return new Map(ids.map((id) => [id, `<NFSe>${id}</NFSe>`]));
+    readNfse: async (tenant: string, some: readonly Ref[]) => {
+      steps.push(`read ${tenant} ${some.map(({ id }) => id).join(' ')}`);
+      return new Map(some.map(({ id }) => [id, `<NFSe>${id}</NFSe>`]));
     },
     settle: async (tenant: string, token: string, now: number, settlements: readonly NotaSettlement[]) => {
       steps.push(`settle ${tenant} ${token} ${now - NOW}`);

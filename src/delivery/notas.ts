@@ -44,7 +44,7 @@ const NOTAS: DeliveryKind<ClaimedNota, TooEarly, NotaSettlement> = {
   rest: (on, problem) => noteProblem(on, problem ?? AWAY, problem === undefined),
   claim,
   open: openExchange,
-  read: ({ world, tenant }, ids) => world.store.notas.readNfse(tenant, ids),
+  read: ({ world, tenant }, notas) => world.store.notas.readNfse(tenant, notas),
   outcomeOf,
   settle: ({ world, tenant }, ...settled) => world.store.notas.settle(tenant, ...settled),
   end: (on, answers, isTried) => noteProblem(on, describeProblem(answers), !isTried),

@@ -46,7 +46,7 @@ export async function releaseNotas(world: World, municipio: Municipio): Promise<
 }
 
 function saidaOf(world: World, municipio: Municipio, nota: NotaRetida, facts: IbsCbsFacts): SaidaDeRetida {
-  const { id, recebido } = nota;
+  const { id, mes, recebido } = nota;
   try {
     const opened = openDps(
       isJson(recebido) ? { kind: 'json', body: recebido, assinatura: undefined } : { kind: 'xml', body: recebido },
@@ -56,16 +56,16 @@ function saidaOf(world: World, municipio: Municipio, nota: NotaRetida, facts: Ib
     if ('faults' in opened || 'faults' in read) throw new Error('a DPS that was accepted does not read');
     const nfse = nota.nfse.toString('utf8');
     const judged = judgeIbsCbs(read.dps, issqnOf(nota.nfse, read.dps), facts, read.declarado);
-    if (judged.retencao !== undefined) return { id, espera: judged.retencao };
+    if (judged.retencao !== undefined) return { id, mes, espera: judged.retencao };
     if (judged.faults.length > 0) {
       const reasons = judged.faults.map(({ codigo, mensagem }) => `${codigo}: ${mensagem}`);
-      return { id, recusa: `${DIVERGES} ${reasons.join(' | ')}` };
+      return { id, mes, recusa: `${DIVERGES} ${reasons.join(' | ')}` };
     }
-    return { id, nfse: withIbsCbs(nfse, judged.ibscbs!) };
+    return { id, mes, nfse: withIbsCbs(nfse, judged.ibscbs!) };
   } catch (error) {
     // The failure is logged, and only the next table tries this note again; the others go on.
     world.log.error({ err: error, tenant: municipio.tenant, nota: id }, 'uma nota retida não pôde ser recalculada');
-    return { id, espera: NOT_RECKONED };
+    return { id, mes, espera: NOT_RECKONED };
   }
 }
 

@@ -3,6 +3,7 @@ import { SIMULAR_MAX_MS } from '../fiscal/simular.ts';
 import { avisosDeAliquotas } from '../flows/avisos-aliquotas.ts';
 import { tellTrouble } from '../flows/store-trouble.ts';
 import type { World } from '../flows/world.ts';
+import { MesesForbidden } from '../store/meses.ts';
 import { LEASE_MS, WAIT_MAX_MS } from './backoff.ts';
 import { EVENTO_DE_RASCUNHO_WAIT_MAX_MS, EVENTO_WAIT_MAX_MS } from './eventos.ts';
 import { LOTE_LEASE_MS } from './lotes.ts';
@@ -14,7 +15,7 @@ const SHORTEN_EVERY_MS = 60_000;
 const LEAP_MS = 2_000;
 /** How often answers that are past their time, and documents that may be compressed, are looked for. */
 const FORGET_EVERY_MS = 3_600_000;
-/** How often the log says that a tribute has no rate for a competence that is near. */
+/** How often the log says that a tribute has no rate for a competence that is near, and months ahead are looked for. */
 const WARN_EVERY_MS = 24 * 3_600_000;
 
 export class Upkeep {
@@ -23,6 +24,7 @@ export class Upkeep {
   private forgetAt = Number.NEGATIVE_INFINITY;
   private compressAt = Number.NEGATIVE_INFINITY;
   private warnAt = Number.NEGATIVE_INFINITY;
+  private mesesAt = Number.NEGATIVE_INFINITY;
   /** The clock of the machine against one that nobody sets. */
   private offset: number;
 
@@ -40,9 +42,20 @@ export class Upkeep {
     this.offset = offset;
     if (!isBack && performance.now() < this.shortenAt) return;
     this.shortenAt = performance.now() + SHORTEN_EVERY_MS;
-    const rows = await shortenWaits(this.world);
-    if (rows > 0)
-      this.world.log.warn({ rows }, 'o relógio foi atrasado; o que esperava por uma hora que ficou longe segue já');
+    try {
+      await this.world.store.contagens.forget();
+      const rows = await shortenWaits(this.world);
+      if (rows > 0)
+        this.world.log.warn({ rows }, 'o relógio foi atrasado; o que esperava por uma hora que ficou longe segue já');
+    } catch (error) {
+      // What is due is delivered, though not all of it can be looked at: where one server of several is lost.
+      tellTrouble(
+        this.world.log,
+        error,
+        {},
+        'o que espera por uma hora longe demais não pôde ser visto; tenta-se mais tarde',
+      );
+    }
   }
 
   /** Deletes answers that are kept for a repetition (D-19), and rehearsals (D-264), a part at a time: what is due need not wait. */
@@ -77,6 +90,20 @@ export class Upkeep {
     if (performance.now() < this.warnAt) return;
     for (const aviso of await avisosDeAliquotas(this.world)) this.world.log.warn({}, aviso);
     this.warnAt = performance.now() + WARN_EVERY_MS;
+  }
+
+  /** Makes the months ahead, at the start and once a day; where another role has to, it is told as often. */
+  async makeMeses(): Promise<void> {
+    if (performance.now() < this.mesesAt) return;
+    const { store, log, now } = this.world;
+    this.mesesAt = performance.now() + WARN_EVERY_MS;
+    try {
+      await store.ensureMesesAhead(now());
+    } catch (error) {
+      if (error instanceof MesesForbidden) return log.warn({}, error.message);
+      this.mesesAt = performance.now() + FORGET_EVERY_MS;
+      tellTrouble(log, error, {}, 'as tabelas dos próximos meses não foram criadas; tenta-se mais tarde');
+    }
   }
 }
 

@@ -16,7 +16,10 @@ import { releaseNotas } from './release-notas.ts';
 import { Upkeep } from './upkeep.ts';
 import { createAlarm } from './wake.ts';
 
-/** A wake-up may be lost with the process that held it; this look catches what it left. */
+/**
+ * What is due of all tenants is looked at so often: what another process stored, what was due later, and what a wake-up left that was lost with
+ * its process. It is a question to every server of a distributed schema. In between the tenants are asked that somebody rang for.
+ */
 const POLL_MS = 1_000;
 /** Between two looks, so that what is issued under load is delivered in batches: a commit a look, not a note. */
 const GATHER_MS = 200;
@@ -32,7 +35,8 @@ const KINDS: readonly Kind[] = [
 ];
 
 export type Worker = {
-  wake(): void;
+  /** Looks at once: at what is due of a tenant, or of all. */
+  wake(tenant?: string): void;
   /** Takes what was announced as it was stored; it is woken for it as for anything that is due. */
   readonly take: (tenant: string, claim: AnnouncedClaim) => void;
   /** Stops after the batches that are under way. */
@@ -60,19 +64,26 @@ export function startWorker(
   const upkeep = isSecond ? undefined : new Upkeep(world);
   let isStopped = false;
   const run = async (): Promise<void> => {
+    let wholeAt = Number.NEGATIVE_INFINITY;
     while (!isStopped) {
-      alarm.hush();
+      const rung = alarm.hush();
+      const began = performance.now();
+      const isAll = rung === undefined || began >= wholeAt;
       try {
         await upkeep?.shorten();
-        const turns = await listTurns(world, announced.tenants());
-        const hasOpened = !isStopped && lanes.offer(turns);
+        const turns = await listTurns(world, announced.tenants(), rung ?? [], isAll);
+        if (!isStopped) lanes.offer(turns, isAll);
+        if (isAll) wholeAt = began + pollMs;
         await upkeep?.forget();
         await upkeep?.compress();
         await upkeep?.warn();
-        if (!hasOpened && !isStopped) await alarm.sleep(pollMs);
+        await upkeep?.makeMeses();
+        if (!isStopped) await alarm.sleep(Math.max(0, wholeAt - performance.now()));
         if (!isStopped) await wait(GATHER_MS);
       } catch (error) {
         tellTrouble(world.log, error, {}, 'não foi possível ver o que há a transmitir; tenta-se de novo');
+        // For whom it rang is forgotten, so all are looked at.
+        wholeAt = Number.NEGATIVE_INFINITY;
         alarm.hush();
         if (!isStopped) await alarm.sleep(TROUBLE_MS);
       }
@@ -92,15 +103,21 @@ export function startWorker(
   };
 }
 
-/** What is due now, by kind and tenant, and whose notas were announced. */
-async function listTurns(world: World, announced: readonly string[]): Promise<readonly Turn[]> {
+/** What is due now, by kind and tenant, of some tenants or of all, and whose notas were announced. */
+async function listTurns(
+  world: World,
+  announced: readonly string[],
+  rung: readonly string[],
+  isAll: boolean,
+): Promise<readonly Turn[]> {
   const { versao } = await world.store.aliquotas.readTabela();
-  const due = await world.store.listDue(world.now(), versao);
+  const isAsked = isAll || rung.length > 0;
+  const due = isAsked ? await world.store.listDue(world.now(), versao, isAll ? undefined : rung, rung) : [];
   const turns = KINDS.flatMap((of) => {
-    const tenants = due.filter(({ kind }) => kind === of.kind).map(({ tenant }) => tenant);
-    const others = of.kind === 'notas' ? announced.filter((tenant) => !tenants.includes(tenant)) : [];
+    const here = due.filter(({ kind }) => kind === of.kind).map(({ tenant }) => tenant);
+    const others = of.kind === 'notas' ? announced.filter((tenant) => !here.includes(tenant)) : [];
     return [
-      ...tenants.map((tenant) => turnOf(world, of, tenant, true)),
+      ...here.map((tenant) => turnOf(world, of, tenant, true)),
       ...others.map((tenant) => turnOf(world, of, tenant, false)),
     ];
   });
@@ -108,7 +125,9 @@ async function listTurns(world: World, announced: readonly string[]): Promise<re
 }
 
 async function turnOf(world: World, of: Kind, tenant: string, isDue: boolean): Promise<Turn> {
-  const municipio = of.isSent ? await world.store.municipios.findBySlug(tenant) : undefined;
+  // Who cannot be read just now has that trouble in its own lane.
+  const read = of.isSent ? world.store.municipios.findBySlug(tenant).catch(() => undefined) : undefined;
+  const municipio = await read;
   const isLocal = municipio !== undefined && !AMBIENTES[municipio.ambiente].transmits;
   return { of, tenant, key: `${of.kind}/${tenant}`, room: isLocal ? 'local' : of.kind, isDue };
 }

@@ -1,0 +1,33 @@
+/**
+ * `npm run test:citus`: the tests that say what the store, the events and the doors do, on databases that Citus distributes. `NFSE_TEST_CITUS`
+ * names a coordinator whose database knows its nodes. At the end stands what Citus refused. `npm run test:citus -- FILE…` runs others.
+ */
+import { spawnSync } from 'node:child_process';
+import path from 'node:path';
+
+const ROOT = path.resolve(import.meta.dirname, '..');
+const FILES = [
+  ...['store', 'store-eventos', 'eventos', 'idempotencia', 'numeracao', 'linha-presa', 'meses'],
+  ...['deliver', 'send-evento', 'worker', 'soap', 'soap-operacoes', 'cadastro', 'cadastros', 'importacao', 'aliquotas'],
+  ...['journeys/*', 'simulation', 'banco', 'arquivo', 'no-perdido', 'quedas-citus'],
+].map((name) => `test/${name}.test.ts`);
+/** Of a test, and of a whole file: what is refused is sometimes waited for. */
+const TIMEOUT_MS = 900_000;
+
+if (process.env.NFSE_TEST_CITUS === undefined) {
+  console.error(`NFSE_TEST_CITUS não diz onde está um Citus, e nada foi testado. Suba um nesta máquina e indique-o:
+
+  export $(scripts/citus-local.sh iniciar --sem-disco)
+  npm run test:citus
+
+O script diz o que instalar onde não há Citus. Para outro, indique o endereço do coordenador, por um superusuário, com o banco que conhece os nós.`);
+  process.exit(2);
+}
+const asked = process.argv.slice(2);
+const limits = ['--import', './test/support/end.ts', `--test-timeout=${TIMEOUT_MS}`, '--test-concurrency=2'];
+const args = [...limits, '--test', '--test-global-setup=test/setup.ts'];
+const { status } = spawnSync(process.execPath, [...args, ...(asked.length > 0 ? asked : FILES)], {
+  cwd: ROOT,
+  stdio: 'inherit',
+});
+process.exitCode = status ?? 1;

@@ -1,0 +1,226 @@
+/**
+ * The Citus of a run of the tests: `NFSE_TEST_CITUS` names its coordinator, whose database there knows the nodes. Databases are copied node
+ * by node, since Citus copies none; what Citus refuses is read from the log of the coordinator, so that no process need be asked.
+ */
+import { spawnSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { distribute, setOnAllNodes } from '../../src/store/distribuicao.ts';
+import { migrate } from '../../src/store/migrate.ts';
+import { listNos } from '../../src/store/nos.ts';
+import { openPool } from '../../src/store/open.ts';
+import { Client, type ClientConfig } from '../../src/store/pg.ts';
+import { onEnd } from './cleanup.ts';
+import { ownPort } from './ports.ts';
+import { freshDataDir, ifThere } from './process.ts';
+import { untilTrue } from './until.ts';
+
+const isHere = process.env.NFSE_TEST_CITUS !== undefined;
+/** For `skip` of tests that make what Citus has not. */
+export const NO_TRIGGERS = isHere && 'tables of a Citus take no triggers';
+export const NO_PLANS = isHere && 'the plan of a Citus names no index: see test/banco.test.ts';
+
+/** Few: each is a table of its own, and is copied with every database. */
+const FRAGMENTOS = 4;
+
+const HOW = 'Sem um, suba-o com scripts/citus-local.sh iniciar, que escreve o endereço.';
+
+/** Its servers, the coordinator first; undefined: the run has none. */
+export async function citusServers(): Promise<readonly ClientConfig[] | undefined> {
+  const { NFSE_TEST_CITUS: address } = process.env;
+  return address === undefined ? undefined : serversOf(address);
+}
+
+async function serversOf(address: string): Promise<readonly ClientConfig[]> {
+  const { hostname, port, username, password, pathname } = new URL(address);
+  const first: ClientConfig = {
+    host: hostname,
+    port: Number(port || '5432'),
+    user: decodeURIComponent(username),
+    password: decodeURIComponent(password),
+    database: pathname.slice(1) || 'postgres',
+  };
+  const pool = openPool(first, () => undefined);
+  try {
+    const nos = await listNos(pool);
+    if (nos.length === 0) throw new Error('it knows no nodes');
+    return [first, ...nos.map(({ host, porta }) => ({ ...first, host, port: porta }))];
+  } catch (error) {
+    throw new Error(`NFSE_TEST_CITUS names no coordinator of a Citus (${(error as Error).message}). ${HOW}`);
+  } finally {
+    await pool.end();
+  }
+}
+
+/** A database with the schema, distributed, of which each server may make copies: nobody connects to it, not even the keeper of Citus. */
+export async function makeModelo(servers: readonly ClientConfig[], name: string): Promise<void> {
+  const [coordinator, ...nodes] = servers as readonly [ClientConfig, ...ClientConfig[]];
+  await onEach(servers, `drop database if exists ${name} with (force)`);
+  await onEach([coordinator], `create database ${name}`);
+  const pool = openPool({ ...coordinator, database: name }, () => undefined, true);
+  await migrate(pool);
+  const nos = nodes.map(({ host, port }) => ({ host: host!, porta: port! }));
+  await distribute(pool, { nos, fragmentos: FRAGMENTOS, tell: () => undefined });
+  await pool.end();
+  await onEach(
+    servers,
+    `alter database ${name} allow_connections false`,
+    `select pg_terminate_backend(pid, 10000) from pg_stat_activity where datname = '${name}'`,
+  );
+}
+
+const SCRIPT = path.resolve(import.meta.dirname, '../../scripts/citus-local.sh');
+
+/** A Citus of a test's own, whose nodes may die. */
+export type OwnCitus = {
+  readonly servers: readonly ClientConfig[];
+  /** Ends every process of a node with -9: 1 or 2; 0 is the coordinator. */
+  kill(node: number): Promise<void>;
+  /** Stops every process of a node where it stands, and lets them all go on. */
+  freeze(node: number): void;
+  thaw(): void;
+  /** Starts what has died. */
+  revive(): void;
+};
+
+/** Undefined where there is no Citus on this machine. */
+export async function startCitus(): Promise<OwnCitus | undefined> {
+  const folder = await freshDataDir();
+  const run = (...args: readonly string[]) =>
+    spawnSync(SCRIPT, [...args, '--pasta', folder], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });
+  const begin = (...more: readonly string[]): string => {
+    const { status, stdout, stderr } = run('iniciar', '--sem-disco', ...more);
+    if (status !== 0) throw new Error(stderr);
+    return /NFSE_TEST_CITUS=(\S+)/.exec(stdout)![1]!;
+  };
+  if (run('situacao').stderr.includes('não há Citus instalado')) return undefined;
+  onEnd(() => run('parar'));
+  const servers = await serversOf(begin('--porta', String(await threePorts())));
+  const signal = (node: number, what: NodeJS.Signals): readonly number[] => {
+    const name = node === 0 ? 'coordenador' : `no${node}`;
+    const [pid] = readFileSync(path.join(folder, name, 'postmaster.pid'), 'utf8').split('\n');
+    // It has no more children once it stands still.
+    ifThere(() => process.kill(Number(pid), 'SIGSTOP'));
+    const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ');
+    const all = [pid!, ...children].map(Number).filter((one) => one > 0);
+    for (const one of all) ifThere(() => process.kill(one, what));
+    return all;
+  };
+  const kill = async (node: number): Promise<void> => {
+    const all = signal(node, 'SIGKILL');
+    // A process whose end nobody has heard of yet looks as if it ran, and would not be started again.
+    await untilTrue(() => all.every((one) => !existsSync(`/proc/${one}`)), `the end of server ${node}`);
+  };
+  const frozen: number[] = [];
+  const thaw = (): void => {
+    for (const one of frozen.splice(0)) ifThere(() => process.kill(one, 'SIGCONT'));
+  };
+  onEnd(thaw);
+  const freeze = (node: number): void => void frozen.push(...signal(node, 'SIGSTOP'));
+  return { servers, kill, freeze, thaw, revive: () => void begin() };
+}
+
+/** The first of three that follow each other. */
+async function threePorts(): Promise<number> {
+  for (let [a, b] = [0, 0]; ; ) {
+    const port = await ownPort();
+    if (port === b + 1 && b === a + 1) return a;
+    [a, b] = [b, port];
+  }
+}
+
+/** What Citus did not do, as its log has it. */
+export type Recusa = {
+  readonly code: string;
+  readonly message: string;
+  readonly hint: string | undefined;
+  readonly statement: string;
+  readonly count: number;
+};
+
+type Entry = {
+  readonly error_severity: string;
+  readonly state_code?: string;
+  readonly message?: string;
+  readonly detail?: string;
+  readonly hint?: string;
+  readonly statement?: string;
+};
+
+const LOG = `pg_current_logfile('jsonlog')`;
+/** What was not done because it was asked of a Citus: by SQLSTATE (a feature, an internal error), or by what is said. */
+const BY_CODE = new Set(['0A000', 'XX000', '42P16']);
+const BY_MESSAGE =
+  /\bcitus\b|\bshards?\b|distributed|reference table|co-?located|not supported|unsupported|cannot perform|could not (?:run|route|push)|PGCOPY/i;
+/** Numbers of shards and of values differ from one time to the next. */
+const NUMBER = /(?<=_)\d{6,}|\$\d+|\b\d+\b/g;
+
+/** The place in the log of the coordinator from which on the run is told. */
+export async function markLog(coordinator: ClientConfig): Promise<string> {
+  const [row] = await askAlone<{ size: string }>(coordinator, `select size::text from pg_stat_file(${LOG})`);
+  return row!.size;
+}
+
+/** Statements that were refused since, each once, those that were refused most often first. */
+export async function readRecusas(coordinator: ClientConfig, since: string): Promise<readonly Recusa[]> {
+  const [row] = await askAlone<{ log: Buffer }>(
+    coordinator,
+    `select pg_read_binary_file(${LOG}, ${since}, 1000000000) as log`,
+  );
+  const entries = row!.log
+    .toString()
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line) as Entry);
+  const refused = entries.filter(
+    ({ error_severity, state_code = '', message = '' }) =>
+      error_severity === 'ERROR' && (BY_CODE.has(state_code) || BY_MESSAGE.test(message)),
+  );
+  const same = Map.groupBy(refused, ({ message = '', statement = '' }) =>
+    `${message}\n${statement}`.replace(NUMBER, '#').replace(/\s+/g, ' '),
+  );
+  return [...same.values()]
+    .map((all) => {
+      const { state_code = '', message = '', hint, statement = '' } = all[0]!;
+      return { code: state_code, message, hint, statement, count: all.length };
+    })
+    .toSorted((a, b) => b.count - a.count);
+}
+
+export function describeRecusas(recusas: readonly Recusa[]): string {
+  const times = recusas.reduce((sum, { count }) => sum + count, 0);
+  const parts = recusas.map(({ code, message, hint, statement, count }) =>
+    [
+      `${count}×  ${code}  ${message}`,
+      ...(hint === undefined ? [] : [`    ${hint}`]),
+      ...statement.split('\n').map((line) => `    | ${line}`),
+    ].join('\n'),
+  );
+  return [`Citus refused ${recusas.length} statements, ${times} times.`, ...parts].join('\n\n');
+}
+
+async function askAlone<Row extends object>(server: ClientConfig, text: string): Promise<readonly Row[]> {
+  const client = new Client(server);
+  await client.connect();
+  try {
+    return (await client.query<Row>(text)).rows;
+  } finally {
+    await client.end();
+  }
+}
+
+/** The settings of the database, which a copy does not bring. */
+export async function setSettings(connection: ClientConfig): Promise<void> {
+  const pool = openPool(connection, () => undefined);
+  await setOnAllNodes(pool);
+  await pool.end();
+}
+
+/** Each statement by itself on each server, outside of what Citus would take to the other nodes. */
+export async function onEach(servers: readonly ClientConfig[], ...statements: readonly string[]): Promise<void> {
+  await Promise.all(
+    servers.map(async (server) => {
+      for (const text of statements) await askAlone(server, text);
+    }),
+  );
+}
