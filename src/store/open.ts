@@ -1,47 +1,21 @@
 /** The pool on PostgreSQL, embedded or given by DATABASE_URL, and the transactions on it. `migrate.ts` brings the schema up to date. */
-import type { Pool, PoolClient, PoolConfig, QueryConfig, QueryResult, QueryResultRow } from './pg.ts';
+import { noteCoordinators } from './distributed.ts';
+import type { Pool, PoolClient, QueryConfig, QueryResult, QueryResultRow } from './pg.ts';
 import type { Planned } from './planned.ts';
 import { renewPlans } from './plans.ts';
+import type { Connection } from './servers.ts';
+import { optionsOf, SESSION } from './session.ts';
 import { isLocked, type Unavailability, UncertainCommit, unavailabilityOf } from './unavailable.ts';
 import { causeOf, openWatchedPool, serverOf } from './watch.ts';
 
-/** Connections of a pool that is not told its share: one batch of issuances a tenant at a time, the worker, and readings beside them. */
-export const CONNECTIONS_MAX = 12;
-/** A statement of ours takes milliseconds; one that takes this long is stuck and must not hold a caller for ever. */
-const STATEMENT_TIMEOUT_MS = 30_000;
+/** Connections of a pool that is not told how many: one batch of issuances a tenant at a time, the worker, and readings beside them. */
+const CONNECTIONS_MAX = 12;
+/** How long a connection is waited for, a granted one or a free one. */
+const CONNECT_MAX_MS = 10_000;
+/** Of what one part of the service does not use, another that was refused one gets it while it waits. */
+const IDLE_MAX_MS = 5_000;
 /** An idle connection is probed by the system after this, so that firewalls remember it and its end is noticed. */
 const KEEP_ALIVE_MS = 5_000;
-/**
- * Every statement of ours looks each row up by its whole key, so scans and the joins that need them are off. Statements with a name
- * (`planned.ts`) are planned once; not `force_generic_plan`, which would have those without a name planned for no value as well.
- */
-const PLANS = {
-  plan_cache_mode: 'auto',
-  enable_seqscan: 'off',
-  enable_hashjoin: 'off',
-  enable_mergejoin: 'off',
-  jit: 'off',
-};
-
-/** All that the meaning of a statement and of its answer hangs on: a role may have been given anything, and `pg` reads ISO dates alone. */
-const MEANING = {
-  datestyle: 'ISO',
-  timezone: 'UTC',
-  intervalstyle: 'postgres',
-  bytea_output: 'hex',
-  extra_float_digits: '1',
-  standard_conforming_strings: 'on',
-  default_transaction_isolation: 'read committed',
-};
-
-/** Settings as a connection brings them, and by them what its statements mean. */
-export function sessionWith(settings: Readonly<Record<string, string>>): string {
-  return Object.entries({ ...MEANING, ...settings })
-    .map(([name, value]) => `-c ${name}=${value.replaceAll(' ', '\\ ')}`)
-    .join(' ');
-}
-
-const SESSION = sessionWith(PLANS);
 
 /**
  * A list of ids as a relation that the planner takes for a single row, since it knows nothing of this equality. So each id is looked up by
@@ -57,15 +31,15 @@ export function dropNul(text: string | undefined): string | null {
 }
 
 /** A pool that sends the statements of a transaction without waiting between them. `isPatient`: for work by hand. */
-export function openPool(connection: PoolConfig, onError: (error: Error) => void, isPatient = false): Db {
+export function openPool(connection: Connection, onError: (error: Error) => void, isPatient = false): Db {
   const settings = {
     ...connection,
     max: connection.max ?? CONNECTIONS_MAX,
     pipeline: true,
     application_name: 'nfse',
-    options: SESSION,
-    statement_timeout: STATEMENT_TIMEOUT_MS,
-    connectionTimeoutMillis: 10_000,
+    options: connection.isPooled ? undefined : optionsOf(SESSION, connection),
+    connectionTimeoutMillis: CONNECT_MAX_MS,
+    idleTimeoutMillis: IDLE_MAX_MS,
     keepAlive: true,
     keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
   };
@@ -73,13 +47,14 @@ export function openPool(connection: PoolConfig, onError: (error: Error) => void
   // An idle connection that the server closes is replaced at the next use; it must not end the process.
   pool.on('error', onError);
   renewPlans(pool);
+  noteCoordinators(pool, connection.isPooled);
   // Nor must one that is lost while it is in use: its statements fail, and the pool replaces it.
   pool.on('connect', (client) => void client.on('error', () => undefined));
   return pool;
 }
 
 /** Reads what a tenant has under a value ($2). */
-export function rowsReader<Row extends QueryResultRow>(pool: Db, ask: Planned) {
+function rowsReader<Row extends QueryResultRow>(pool: Db, ask: Planned) {
   return async (tenant: string, value: string): Promise<readonly Row[]> =>
     (await pool.query<Row>(ask([tenant, value]))).rows;
 }
@@ -137,11 +112,17 @@ export async function runPipeline<Result>(
   let broken: Error | undefined;
   let isDemoted = false;
   let isCommitSent = false;
+  // As it was told to commit: of a write that fails before, the server answers that it rolled back.
+  let isNodeLost = false;
   try {
     const begun = client.query(`begin isolation level read committed; ${BEGIN} ${lockMs}`);
     const [, { result, writes }] = await Promise.all([begun, work(client).then(catchWrites)]);
     isCommitSent = true;
-    const [ended] = await Promise.all([client.query('commit'), ...writes]);
+    const commit = client.query('commit');
+    commit.catch((error) => {
+      isNodeLost = unavailabilityOf(error) === 'node_gone';
+    });
+    const [ended] = await Promise.all([commit, ...writes]);
     // A transaction that had failed is ended by `commit` too, and says so only here.
     if (ended.command !== 'COMMIT') throw new Error('the transaction was rolled back');
     return result;
@@ -149,11 +130,12 @@ export async function runPipeline<Result>(
     const error = causeOf(failure, client);
     noteRefusal(pool, error);
     isDemoted = unavailabilityOf(error) === 'read_only';
+    if (isDemoted) serverOf(pool)?.leaveReader(client);
     await client.query('rollback').catch((lost: Error) => {
       broken = lost;
     });
     // A connection that still answers has rolled the transaction back.
-    if (isCommitSent && broken !== undefined) throw new UncertainCommit(error);
+    if (isCommitSent && (broken !== undefined || isNodeLost)) throw new UncertainCommit(error);
     throw error;
   } finally {
     // Another server may have the address by now: a new connection finds out.

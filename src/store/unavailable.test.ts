@@ -30,6 +30,22 @@ test('by SQLSTATE', () => {
   assert.ok(isLocked(withCode('55P03')));
 });
 
+test('as Citus says it of a node, the last of which under the code of a bug', () => {
+  const failures = [
+    ['08006', 'connection to the remote node nfse@10.0.0.2:5432 failed with the following error: Connection refused'],
+    ['08006', 'connection establishment for node 10.0.0.2:5432 failed'],
+    ['XX000', 'failure on connection marked as essential: 10.0.0.2:5432'],
+    ['XX000', 'could not commit transaction for shard 102008 on at least one active node'],
+  ] as const;
+  for (const [code, message] of failures)
+    assert.equal(unavailabilityOf(Object.assign(new Error(message), { code })), 'node_gone', message);
+});
+
+test('as Citus says it of a shard that was just moved', () => {
+  const error = Object.assign(new Error('could not find valid entry for shard 102045'), { code: 'XX000' });
+  assert.ok(isLocked(error));
+});
+
 test('what is no failure of the database is none of these', () => {
   const missing = Object.assign(new Error('no such file'), { code: 'ENOENT', syscall: 'open' });
   for (const error of [missing, new Error('a bug'), new TypeError('undefined is not a function'), 'text', undefined]) {

@@ -1,7 +1,9 @@
 /** What the environment says, read once at start by the rows of `doors/variables.ts`, before anything is opened. Nobody else reads `process.env`. */
 import { type BlockList, isIP } from 'node:net';
 import { availableParallelism } from 'node:os';
+import type { DatabaseUrl } from '../doors/database-url.ts';
 import { ConfigError, PORT_DEFAULT, VARIABLES, type Variable } from '../doors/variables.ts';
+import type { Bucket } from '../store/arquivo-s3.ts';
 
 export { ConfigError } from '../doors/variables.ts';
 
@@ -9,8 +11,14 @@ export type Config = {
   readonly host: string;
   readonly port: number;
   readonly dataDir: string;
+  /** Where months are archived: a folder, by its absolute path, or a bucket with what opens it. */
+  readonly arquivo: string | Bucket | undefined;
   /** A PostgreSQL of the municipality's own; absent: the embedded one under {@link dataDir}. */
-  readonly databaseUrl: string | undefined;
+  readonly databaseUrl: DatabaseUrl | undefined;
+  /** Whether that is a PgBouncer. */
+  readonly isPooled: boolean;
+  /** Connections to the database at most, of all processes together: for requests, and for deliveries. */
+  readonly connections: { readonly serving: number; readonly transmitting: number };
   /** Public address of the service where it stands behind a proxy, without a slash at its end. */
   readonly baseUrl: string | undefined;
   readonly trustProxy: boolean;
@@ -49,7 +57,16 @@ export function readConfig(env: NodeJS.ProcessEnv, isTerminal: boolean): Config 
     host: read('NFSE_HOST'),
     port: read('PORT'),
     dataDir: read('NFSE_DATA_DIR'),
+    arquivo: bucketOf(read('NFSE_ARQUIVO'), {
+      endpoint: read('AWS_ENDPOINT_URL_S3'),
+      regiao: read('AWS_REGION'),
+      chave: read('AWS_ACCESS_KEY_ID'),
+      segredo: read('AWS_SECRET_ACCESS_KEY'),
+      sessao: read('AWS_SESSION_TOKEN'),
+    }),
     databaseUrl: read('DATABASE_URL'),
+    isPooled: read('NFSE_PGBOUNCER') ?? false,
+    connections: { serving: read('NFSE_CONEXOES'), transmitting: read('NFSE_CONEXOES_TRANSMISSAO') },
     baseUrl: read('NFSE_BASE_URL')?.replace(/\/+$/, ''),
     trustProxy: read('NFSE_TRUST_PROXY') ?? false,
     tls: tlsOf(read('NFSE_TLS_CERTIFICADO'), read('NFSE_TLS_CHAVE')),
@@ -76,6 +93,18 @@ export function serviceUrlOf({ host, port, baseUrl, tls }: Config): string {
   const own = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
   const name = isIP(own) === 6 ? `[${own}]` : own;
   return `${tls === undefined ? 'http' : 'https'}://${name}:${port === 0 ? PORT_DEFAULT : port}`;
+}
+
+type Access = Pick<Bucket, 'regiao' | 'sessao'> &
+  Readonly<Record<'endpoint' | 'chave' | 'segredo', string | undefined>>;
+
+function bucketOf(lugar: Read<'NFSE_ARQUIVO'>, { endpoint, chave, segredo, ...access }: Access): Config['arquivo'] {
+  if (lugar === undefined || typeof lugar === 'string') return lugar;
+  if (chave === undefined || segredo === undefined) {
+    throw new ConfigError('NFSE_ARQUIVO é um balde: dê também AWS_ACCESS_KEY_ID e AWS_SECRET_ACCESS_KEY, que o abrem.');
+  }
+  const usual = `https://s3.${access.regiao}.amazonaws.com`;
+  return { ...lugar, ...access, chave, segredo, endpoint: (endpoint ?? usual).replace(/\/+$/, '') };
 }
 
 function tlsOf(certificado: string | undefined, chave: string | undefined): Config['tls'] {

@@ -1,12 +1,17 @@
-/** Connections to the database, of which the log says when an idle one is lost. */
+/** Connections to the database, with the archive of its past months, of which the log says when an idle one is lost. */
 import { tellTrouble } from '../flows/store-trouble.ts';
+import { useArquivo } from '../store/arquivo.ts';
 import { type Db, openPool } from '../store/open.ts';
-import type { PoolConfig } from '../store/pg.ts';
+import type { Connection } from '../store/servers.ts';
+import { readOwnConfig } from './config.ts';
 import type { Logger } from './log.ts';
 
 /** `isPatient`: for work by hand, which nobody waits for in a request. */
-export function openLoggedPool(connection: PoolConfig, log: Logger, isPatient?: true): Db {
+export function openLoggedPool(connection: Connection, log: Logger, isPatient?: true): Db {
   const onError = (error: Error): void =>
     tellTrouble(log, error, {}, 'uma conexão ociosa com o banco se perdeu; outra é aberta');
-  return openPool(connection, onError, isPatient);
+  const pool = openPool(connection, onError, isPatient);
+  const { arquivo } = readOwnConfig();
+  if (arquivo !== undefined) useArquivo(pool, arquivo);
+  return pool;
 }

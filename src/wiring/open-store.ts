@@ -1,12 +1,13 @@
 /** Opens the database for a command or the service, and closes it again. */
 import path from 'node:path';
+import type { DatabaseUrl } from '../doors/database-url.ts';
 import type { Announce } from '../store/claim-notas.ts';
 import { durabilityWarnings } from '../store/durability.ts';
 import { openEmbedded } from '../store/embedded.ts';
-import { migrate, newerMigrations } from '../store/migrate.ts';
+import { migrate, newerMigrations, UnreleasedSchemaError } from '../store/migrate.ts';
 import type { Db } from '../store/open.ts';
-import type { PoolConfig } from '../store/pg.ts';
 import type { OnStored } from '../store/recent.ts';
+import type { Connection } from '../store/servers.ts';
 import { createStore, type Store } from '../store/store.ts';
 import type { Config } from './config.ts';
 import type { Logger } from './log.ts';
@@ -15,7 +16,7 @@ import { openLoggedPool } from './logged-pool.ts';
 export type OpenStore = {
   readonly store: Store;
   /** How another thread reaches the same database. */
-  readonly connection: PoolConfig;
+  readonly connection: Connection;
   /** Where the data lies, for the operator; no password. */
   readonly location: string;
   /** Migrations applied just now. */
@@ -33,6 +34,8 @@ export type OpenStoreOptions = {
   readonly announce?: Announce;
   /** Allows long statements, for a command, for which only the operator waits. */
   readonly isPatient?: true;
+  /** How many connections are opened at most, where not those for requests. */
+  readonly connections?: number;
   /** Gets how far an update of the schema is, where it takes time; otherwise the log does. */
   readonly tell?: (text: string) => void;
   /** Ends such an update where it is; its reason is thrown. */
@@ -44,8 +47,12 @@ export async function openStore(config: Config, log: Logger, options: OpenStoreO
   const { onStored, announce, isPatient, signal, tell = (text) => log.info(`atualização do banco: ${text}`) } = options;
   const server =
     config.databaseUrl === undefined ? await openEmbedded({ dataDir: path.resolve(config.dataDir), log }) : undefined;
-  const connection: PoolConfig = server?.connection ?? { connectionString: config.databaseUrl };
-  const pool = openLoggedPool(connection, log, isPatient);
+  const connection = server?.connection ?? connectionTo(config.databaseUrl!, config.isPooled);
+  const pool = openLoggedPool(
+    { ...connection, max: options.connections ?? config.connections.serving },
+    log,
+    isPatient,
+  );
   const watch = watchForNewer(pool, log);
   const close = async (): Promise<void> => {
     clearInterval(watch);
@@ -58,15 +65,23 @@ export async function openStore(config: Config, log: Logger, options: OpenStoreO
     return {
       store,
       connection,
-      location: server?.location ?? locationOf(config.databaseUrl!),
+      location: server?.location ?? config.databaseUrl!.location,
       applied,
       durabilityWarnings: () => durabilityWarnings(pool),
       close,
     };
   } catch (error) {
     await close().catch(() => undefined);
-    throw error;
+    throw server !== undefined && error instanceof UnreleasedSchemaError ? unreleasedIn(config.dataDir) : error;
   }
+}
+
+function unreleasedIn(dataDir: string): UnreleasedSchemaError {
+  const folder = path.resolve(dataDir);
+  return new UnreleasedSchemaError(
+    `O banco de dados embutido na pasta ${folder}`,
+    `Guarde a pasta com outro nome (mv ${folder} ${folder}-antes) e dê o comando outra vez, ou ponha o nome de uma pasta nova em NFSE_DATA_DIR.`,
+  );
 }
 
 /** Warns once when a newer program has changed the schema. The service goes on, because changes hinder no older program. */
@@ -85,7 +100,12 @@ function watchForNewer(pool: Db, log: Logger): NodeJS.Timeout {
   return setInterval(() => void look().catch(() => undefined), NEWER_EVERY_MS).unref();
 }
 
-function locationOf(databaseUrl: string): string {
-  const { host, pathname } = new URL(databaseUrl);
-  return `${host}${pathname}`;
+/** One server is reached as it is named; several are told apart. */
+function connectionTo({ servers, options: ownOptions }: DatabaseUrl, isPooled: boolean): Connection {
+  if (isPooled && ownOptions !== undefined) throw new Error(OPTIONS_POOLED);
+  const where = servers.length === 1 ? { connectionString: servers[0]!.connectionString } : { servers };
+  return { isPooled, ownOptions, ...where };
 }
+
+const OPTIONS_POOLED =
+  'options= em DATABASE_URL não passa por um PgBouncer. Retire-o, e dê o que ele diz ao usuário: alter role … in database … set ….';

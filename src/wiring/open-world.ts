@@ -16,7 +16,7 @@ export type OpenWorld = {
 };
 
 /** `wakeElsewhere`: tells a worker that runs in another thread that something is due. */
-export function openWorld(store: Store, log: Logger, wakeElsewhere?: () => void): OpenWorld {
+export function openWorld(store: Store, log: Logger, wakeElsewhere?: (tenant: string) => void): OpenWorld {
   const transmissions = new Transmissions(log);
   let worker: Worker | undefined;
   let warned: Promise<void> | undefined;
@@ -27,7 +27,7 @@ export function openWorld(store: Store, log: Logger, wakeElsewhere?: () => void)
     now: Date.now,
     randomDigits: (count) => String(randomInt(10 ** count)).padStart(count, '0'),
     log,
-    wake: () => (worker === undefined ? wakeElsewhere?.() : worker.wake()),
+    wake: (tenant) => (worker === undefined ? wakeElsewhere?.(tenant) : worker.wake(tenant)),
   };
   /** One municipality after the other: nobody waits for it. */
   const warnOfFiles = async (): Promise<void> => {

@@ -8,10 +8,9 @@ import { type Config, ConfigError } from './config.ts';
 export async function readTls({ tls }: Pick<Config, 'tls'>): Promise<TlsKeys | undefined> {
   if (tls === undefined) return undefined;
   const { certificado, chave } = tls;
-  const [cert, key] = await Promise.all([
-    contentOf('NFSE_TLS_CERTIFICADO', certificado),
-    contentOf('NFSE_TLS_CHAVE', chave),
-  ]);
+  // One after the other: where both are missing, the same one is told each time.
+  const cert = await contentOf('NFSE_TLS_CERTIFICADO', certificado);
+  const key = await contentOf('NFSE_TLS_CHAVE', chave);
   try {
     createSecureContext({ cert, key });
   } catch {

@@ -1,18 +1,18 @@
 /** What the process that watches and those that answer say to each other. */
-import type { TableName, Wanted } from '../doors/rest/buckets.ts';
+import type { Wanted } from '../doors/rest/buckets.ts';
 import type { Taken } from '../doors/rest/shared-buckets.ts';
-import type { PoolConfig } from '../store/pg.ts';
+import type { Connection } from '../store/servers.ts';
 import type { Failure } from './failure.ts';
 
 /** What a process that answers is started with. */
 export type ServingSettings = {
-  readonly connection: PoolConfig;
+  readonly connection: Connection;
   /** How many answer. */
   readonly processes: number;
   /** Whether it does what one of them does for all. */
   readonly isFirst: boolean;
   /** What was spent so far of what they count together. */
-  readonly spent: Readonly<Record<TableName, readonly Wanted[]>>;
+  readonly spent: readonly Wanted[];
 };
 
 /**
@@ -24,7 +24,7 @@ export type ToServing =
   | { readonly kind: 'start'; readonly settings: ServingSettings }
   | { readonly kind: 'address'; readonly address: string }
   | { readonly kind: 'connection' }
-  | { readonly kind: 'spent'; readonly table: TableName; readonly spent: readonly Wanted[] }
+  | { readonly kind: 'spent'; readonly spent: readonly Wanted[] }
   | { readonly kind: 'taken'; readonly asked: number; readonly taken: Taken }
   | { readonly kind: 'drain' }
   | { readonly kind: 'hold' }
@@ -38,6 +38,6 @@ export type FromServing =
   | { readonly kind: 'ready' }
   | { readonly kind: 'failed'; readonly failure: Failure }
   | { readonly kind: 'connections'; readonly handed: number; readonly open: number }
-  | { readonly kind: 'spent'; readonly table: TableName; readonly spent: readonly Wanted[] }
-  | { readonly kind: 'take'; readonly asked: number; readonly table: TableName; readonly wanted: readonly Wanted[] }
+  | { readonly kind: 'spent'; readonly spent: readonly Wanted[] }
+  | { readonly kind: 'take'; readonly asked: number; readonly wanted: readonly Wanted[] }
   | { readonly kind: 'held' };

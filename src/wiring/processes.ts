@@ -4,12 +4,11 @@
  */
 import { createServer, type Server, type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { TableName, Wanted } from '../doors/rest/buckets.ts';
+import { KEYS_MAX, openBuckets, type Wanted } from '../doors/rest/buckets.ts';
 import { HOLD_MAX_MS, untilNobodyComes } from '../doors/rest/end-in-order.ts';
 import { listen } from '../doors/rest/listen.ts';
-import { openTables, takeCounted } from '../doors/rest/shared-buckets.ts';
-import { CONNECTIONS_MAX } from '../store/open.ts';
-import type { PoolConfig } from '../store/pg.ts';
+import { takeCounted } from '../doors/rest/shared-buckets.ts';
+import type { Connection } from '../store/servers.ts';
 import { AnsweringProcess, Died } from './answering-process.ts';
 import { beginOnce } from './begin.ts';
 import type { Config } from './config.ts';
@@ -25,8 +24,6 @@ const STABLE_MS = 10_000;
 const DEATHS_MAX = 5;
 const BACKOFF_FIRST_MS = 250;
 const BACKOFF_MAX_MS = 30_000;
-/** Of a pool: three of each process share what the three of a service alone would open. */
-const CONNECTIONS_MIN = 2;
 /** Connections that wait for a process to hand them to; there is none for a moment, when the last has died. */
 const WAITING_MAX = 1_000;
 
@@ -63,9 +60,9 @@ class Processes {
   private readonly places: (AnsweringProcess | undefined)[];
   /** Those that were replaced and go on until their connections have ended, too. */
   private readonly all = new Set<AnsweringProcess>();
-  private readonly connection: PoolConfig;
+  private readonly connection: Connection;
   private readonly log: Logger;
-  private readonly tables = openTables(() => performance.now());
+  private readonly quotas = openBuckets(() => performance.now(), KEYS_MAX.quotas);
   // Nothing is read here.
   private readonly server: Server = createServer({ pauseOnConnect: true, noDelay: true });
   private readonly fail: (reason: unknown) => void;
@@ -76,13 +73,13 @@ class Processes {
   private restarting: Promise<void> | undefined;
   private isRestartAsked = false;
 
-  constructor(processes: number, connection: PoolConfig, log: Logger) {
+  constructor(processes: number, connection: Connection, log: Logger) {
     const { promise, reject } = Promise.withResolvers<never>();
     this.failed = promise;
     this.failed.catch(() => undefined);
     this.fail = reject;
     this.places = Array.from({ length: processes }, () => undefined);
-    this.connection = { ...connection, max: Math.max(CONNECTIONS_MIN, Math.ceil(CONNECTIONS_MAX / processes)) };
+    this.connection = connection;
     this.log = log;
     this.server.on('connection', (socket) => this.hand(socket));
   }
@@ -177,11 +174,7 @@ class Processes {
       connection: this.connection,
       processes: this.places.length,
       isFirst: place === 0,
-      spent: {
-        quotas: this.tables.quotas.used(),
-        misses: this.tables.misses.used(),
-        looks: this.tables.looks.used(),
-      },
+      spent: this.quotas.used(),
     });
     const one: AnsweringProcess = new AnsweringProcess(settings, (message) => this.receive(one, message));
     this.all.add(one);
@@ -228,17 +221,17 @@ class Processes {
   /** What a process took is taken from the copies of the others. */
   private receive(from: AnsweringProcess, message: FromServing): void {
     if (message.kind === 'spent') {
-      for (const one of message.spent) this.tables[message.table].spend(one);
-      this.tellOthers(from, message.table, message.spent);
+      for (const one of message.spent) this.quotas.spend(one);
+      this.tellOthers(from, message.spent);
     } else if (message.kind === 'take') {
-      const { table, wanted, asked } = message;
-      const taken = takeCounted(this.tables[table], wanted);
+      const { wanted, asked } = message;
+      const taken = takeCounted(this.quotas, wanted);
       from.tell({ kind: 'taken', asked, taken });
-      if (taken.short === undefined) this.tellOthers(from, table, wanted);
+      if (taken.short === undefined) this.tellOthers(from, wanted);
     }
   }
 
-  private tellOthers(from: AnsweringProcess, table: TableName, spent: readonly Wanted[]): void {
-    for (const one of this.all) if (one !== from) one.tell({ kind: 'spent', table, spent });
+  private tellOthers(from: AnsweringProcess, spent: readonly Wanted[]): void {
+    for (const one of this.all) if (one !== from) one.tell({ kind: 'spent', spent });
   }
 }

@@ -7,6 +7,7 @@ import path from 'node:path';
 import { runCli } from '../doors/cli/cli.ts';
 import { ownOf } from '../fiscal/own.ts';
 import { storeTroubleOf } from '../flows/store-trouble.ts';
+import { NoServer } from '../store/servers.ts';
 import { unavailabilityOf } from '../store/unavailable.ts';
 import { type Config, readConfig, serviceUrlOf } from './config.ts';
 import { createLog, type Logger } from './log.ts';
@@ -35,8 +36,17 @@ const REMEDIES: Readonly<Record<string, (where: string, message: string) => stri
   ETIMEDOUT: NO_DATABASE,
   '28P01': NO_USER,
   '28000': NO_USER,
+  // PgBouncer says by one code all that it does not do.
+  '08P01': (_where, message) => `o PgBouncer recusou a conexão: ${message}.`,
   '3D000': () => 'o banco de dados de DATABASE_URL não existe. Crie-o antes.',
 };
+
+// Who read has gone, as `head` does: the rest is for nobody, and what the command does it does to its end.
+for (const stream of [process.stdout, process.stderr]) {
+  stream.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error;
+  });
+}
 
 try {
   process.exitCode = await runCli(process.argv.slice(2), {
@@ -88,6 +98,25 @@ try {
         },
         // The terminal shows what the command did; how the database was reached is logged when that fails.
         'warn',
+      ),
+    databases: (de, para, work) =>
+      withConfig(
+        async (config, log) => {
+          if (de === undefined) await needData(config);
+          const { openStore } = await import('./open-store.ts');
+          const open = (databaseUrl: Config['databaseUrl']) =>
+            openStore({ ...config, databaseUrl }, log, { isPatient: true, tell });
+          const source = await open(de ?? config.databaseUrl);
+          try {
+            const target = await open(para);
+            const [one, other] = [source, target].map(({ store }) => ({ store, now: Date.now }));
+            return await work(one!, other!).finally(target.close);
+          } finally {
+            await source.close();
+          }
+        },
+        // Connections of the command itself are ended with all others, and that is no news.
+        'error',
       ),
     simulador: {
       ajuda: async () => {
@@ -151,5 +180,6 @@ function describeError(error: unknown): string {
   const trouble = storeTroubleOf(error);
   if (trouble === undefined) return message;
   const { mensagem, esperaS } = trouble;
-  return `${mensagem.charAt(0).toLowerCase()}${mensagem.slice(1)} Tente de novo em ${esperaS} s.`;
+  const why = error instanceof NoServer ? `${message}.` : `${mensagem.charAt(0).toLowerCase()}${mensagem.slice(1)}`;
+  return `${why} Tente de novo em ${esperaS} s.`;
 }

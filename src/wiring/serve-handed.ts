@@ -1,12 +1,13 @@
 /** A process that answers the connections that it is handed (`processes.ts`). */
 import type { Socket } from 'node:net';
-import type { Buckets, TableName } from '../doors/rest/buckets.ts';
+import { KEYS_MAX, openBuckets } from '../doors/rest/buckets.ts';
 import { createHandedDoor, type HandedDoor } from '../doors/rest/door.ts';
 import { KEEP_ALIVE_MS } from '../doors/rest/http.ts';
-import { type Count, copyBuckets, openTables, type Taken } from '../doors/rest/shared-buckets.ts';
+import { type Count, copyBuckets, type Taken } from '../doors/rest/shared-buckets.ts';
 import { migrate } from '../store/migrate.ts';
 import { createStore } from '../store/store.ts';
 import { readOwnConfig } from './config.ts';
+import { shareConnections } from './connections.ts';
 import { failureOf } from './failure.ts';
 import { createLog } from './log.ts';
 import { openLoggedPool } from './logged-pool.ts';
@@ -27,26 +28,28 @@ const tell = (message: FromServing): void => void process.send!(message, undefin
 
 type Answering = { readonly door: HandedDoor; readonly serving: Serving; closeStore(): Promise<void> };
 let answering: Answering;
-const tables = openTables(() => performance.now());
-const names = Object.keys(tables) as TableName[];
+const quotas = openBuckets(() => performance.now(), KEYS_MAX.quotas);
 let handed = 0;
 /** Questions to the count that are not answered, by their number. */
 const asked = new Map<number, (taken: Taken) => void>();
 let questions = 0;
 
 const count: Count = {
-  ask: (table, wanted) =>
+  ask: (wanted) =>
     new Promise((resolve) => {
       questions += 1;
       asked.set(questions, resolve);
-      tell({ kind: 'take', asked: questions, table, wanted });
+      tell({ kind: 'take', asked: questions, wanted });
     }),
-  report: (table, spent) => tell({ kind: 'spent', table, spent }),
+  report: (spent) => {
+    tell({ kind: 'spent', spent });
+    return undefined;
+  },
 };
 
 process.on('message', (message: ToServing, socket?: Socket) => {
   if (message.kind === 'connection') take(socket);
-  else if (message.kind === 'spent') for (const one of message.spent) tables[message.table].spend(one);
+  else if (message.kind === 'spent') for (const one of message.spent) quotas.spend(one);
   else if (message.kind === 'taken') answerAsked(message.asked, message.taken);
   else if (message.kind === 'start') void start(message.settings);
   else if (message.kind === 'address') answering.door.setAddress(message.address);
@@ -59,7 +62,7 @@ process.on('message', (message: ToServing, socket?: Socket) => {
 
 async function start(settings: ServingSettings): Promise<void> {
   // At once: what is spent from now on is told while the rest begins.
-  for (const name of names) for (const one of settings.spent[name]) tables[name].spend(one);
+  for (const one of settings.spent) quotas.spend(one);
   try {
     answering = await open(settings);
     tell({ kind: 'ready' });
@@ -71,20 +74,21 @@ async function start(settings: ServingSettings): Promise<void> {
 
 async function open({ connection, processes, isFirst }: ServingSettings): Promise<Answering> {
   const tls = await readTls(config);
-  const pool = openLoggedPool(connection, log);
+  const connections = shareConnections(config, processes);
+  const pool = openLoggedPool({ ...connection, max: connections.serving }, log);
   // Nothing to do, unless this is a program that came after the one that watches.
   await migrate(pool, (text) => log.info(`atualização do banco: ${text}`));
   const { told, begin } = createServing(log);
   const serving = begin(createStore(pool, told.onStored, told.announce), {
     connection,
+    connections,
     logLevel: config.logLevel,
     isSecond: !isFirst,
   });
-  const buckets = Object.fromEntries(names.map((name) => [name, copyBuckets(name, tables[name], count)]));
   const door = createHandedDoor(serving.world, {
     ...doorOptionsOf(config, log, tls, serving.aside),
     processes,
-    buckets: buckets as Record<TableName, Buckets>,
+    buckets: { quotas: copyBuckets(quotas, count) },
   });
   return { door, serving, closeStore: () => pool.end() };
 }

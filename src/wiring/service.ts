@@ -7,6 +7,7 @@ import { createRestDoor } from '../doors/rest/door.ts';
 import { CLOSE_MAX_MS } from '../doors/rest/end-in-order.ts';
 import { beginOnce } from './begin.ts';
 import type { Config } from './config.ts';
+import { shareConnections } from './connections.ts';
 import type { Logger } from './log.ts';
 import { openStore } from './open-store.ts';
 import { openWorld } from './open-world.ts';
@@ -39,7 +40,8 @@ export async function startService(config: Config, log: Logger, signal?: AbortSi
   };
   try {
     await beginOnce(opened, config, log);
-    const serving = begin(store, { connection, logLevel: config.logLevel });
+    const connections = shareConnections(config, 1);
+    const serving = begin(store, { connection, connections, logLevel: config.logLevel });
     closers.unshift(serving.close);
     const { world, aside } = serving;
     const { host, port } = config;
@@ -71,7 +73,7 @@ export async function startTransmitter(
   log: Logger,
   signal?: AbortSignal,
 ): Promise<Pick<Service, 'location' | 'close'>> {
-  const opened = await openStore(config, log, { signal });
+  const opened = await openStore(config, log, { signal, connections: config.connections.transmitting });
   for (const warning of await opened.durabilityWarnings()) log.warn(warning);
   const { startWorker, close } = openWorld(opened.store, log);
   startWorker();

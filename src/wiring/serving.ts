@@ -3,8 +3,10 @@ import type { RestDoorOptions } from '../doors/rest/door.ts';
 import type { World } from '../flows/world.ts';
 import type { Announce } from '../store/claim-notas.ts';
 import type { OnStored } from '../store/recent.ts';
+import type { Connection } from '../store/servers.ts';
 import type { Store } from '../store/store.ts';
 import type { Config } from './config.ts';
+import type { Connections } from './connections.ts';
 import { AsideThread } from './large-bodies.ts';
 import type { Logger } from './log.ts';
 import { openWorld } from './open-world.ts';
@@ -21,18 +23,21 @@ export type Serving = {
 /** `told`: for the store, which is opened first. */
 export function createServing(log: Logger): {
   readonly told: { readonly onStored: OnStored; readonly announce: Announce };
-  begin(store: Store, settings: WorkerSettings): Serving;
+  begin(store: Store, settings: WorkerSettings & { readonly connections: Connections }): Serving;
 } {
   let transmitter: Transmitter | undefined;
   const onStored: OnStored = (...stored) => transmitter?.onStored(...stored);
   const announce: Announce = (...asked) => transmitter?.announce(...asked);
   return {
     told: { onStored, announce },
-    begin: (store, settings) => {
-      const { world, close } = openWorld(store, log, () => transmitter?.wake());
-      const { connection, logLevel } = settings;
-      const aside = new AsideThread({ connection, logLevel }, log, { onStored, wake: world.wake });
-      const started = startTransmitterThread(settings, log);
+    begin: (store, { connections, ...settings }) => {
+      const { world, close } = openWorld(store, log, (tenant) => transmitter?.wake(tenant));
+      const { logLevel } = settings;
+      const connectionFor = (max: number): Connection => ({ ...settings.connection, max });
+      const asideSettings = { connection: connectionFor(connections.aside), logLevel };
+      const aside = new AsideThread(asideSettings, log, { onStored, wake: world.wake });
+      const workerSettings = { ...settings, connection: connectionFor(connections.transmitting) };
+      const started = startTransmitterThread(workerSettings, log);
       transmitter = started;
       return {
         world,

@@ -1,10 +1,10 @@
 /** What every thread of the service begins and ends with: its port, its settings, its log and its connections to the database. */
 import { parentPort, workerData } from 'node:worker_threads';
-import type { PoolConfig } from '../store/pg.ts';
+import type { Connection } from '../store/servers.ts';
 import { createLog } from './log.ts';
 import { openLoggedPool } from './logged-pool.ts';
 
-export type ThreadSettings = { readonly connection: PoolConfig; readonly logLevel: string };
+export type ThreadSettings = { readonly connection: Connection; readonly logLevel: string };
 
 /** `end`: closes what the thread has opened besides, its connections and its log, and lets the thread end. */
 export function enterThread<Settings extends ThreadSettings>() {

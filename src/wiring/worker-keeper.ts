@@ -17,8 +17,8 @@ export type Transmitter = {
   readonly onStored: OnStored;
   /** Whether what is stored now is sent at once, and so announced with that. */
   readonly announce: Announce;
-  /** Something was made due in this thread: the worker looks at once. */
-  wake(): void;
+  /** Something of a tenant was made due in this thread: the worker looks at once. */
+  wake(tenant: string): void;
   stop(): Promise<void>;
 };
 
@@ -49,7 +49,7 @@ export function startTransmitterThread(settings: WorkerSettings, log: Logger): T
   return {
     onStored: (tenant, documents, claim) => post({ kind: 'stored', tenant, documents, claim }),
     announce: leaves.announce,
-    wake: ringOnce(() => post({ kind: 'wake' })),
+    wake: ringOnce((tenants) => post({ kind: 'wake', tenants })),
     stop: async () => {
       stopping = true;
       post({ kind: 'stop' });

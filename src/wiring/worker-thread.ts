@@ -18,7 +18,7 @@ export type WorkerMessage =
       readonly documents: Parameters<OnStored>[1];
       readonly claim: Parameters<OnStored>[2];
     }
-  | { readonly kind: 'wake' }
+  | { readonly kind: 'wake'; readonly tenants: readonly string[] }
   | { readonly kind: 'stop' };
 
 /** From the thread: how many notas of a tenant may be announced as they are stored. */
@@ -34,7 +34,7 @@ const worker = startWorker({
 
 port.on('message', (message: WorkerMessage) => {
   if (message.kind === 'stop') void end(close);
-  else if (message.kind === 'wake') worker.wake();
+  else if (message.kind === 'wake') for (const tenant of message.tenants) worker.wake(tenant);
   else {
     const { tenant, documents, claim } = message;
     world.store.notas.keepForTransmission(tenant, documents);

@@ -1,0 +1,147 @@
+/**
+ * PgBouncer between the service and the server (D-412): a connection of ours is a server's for one transaction. So nothing is asked of a
+ * session: what it is set to the role has, and a statement has a name only where the pooler keeps names.
+ */
+import { IS_DISTRIBUTED, noteCoordinator } from './distributed.ts';
+import type { Client, Pool, QueryConfig } from './pg.ts';
+import { type Connection, IS_READ_ONLY } from './servers.ts';
+import { SESSION } from './session.ts';
+
+/** What does not go through a pooler, or through one that nobody spoke of. The message is for the operator. */
+class PoolerError extends Error {}
+
+const UNDECLARED =
+  'DATABASE_URL leva a um PgBouncer, ou a outro que reparte conexões, e isso não foi dito. Ponha NFSE_PGBOUNCER=1, ou dê o endereço do próprio PostgreSQL (docs/site/operacao.md, «PgBouncer»).';
+
+/** PgBouncer takes few settings with a connection. */
+const SETTINGS_REFUSED = /^unsupported startup parameter/;
+
+/** What PgBouncer keeps for each client, as the server has it: it is told with the connection, since it may remember what the role once had. */
+const KEPT_BY_POOLER = { DateStyle: 'ISO, MDY', TimeZone: 'UTC', standard_conforming_strings: 'on' };
+
+const NAME = 'nfse_nomes';
+/** What a connection led to. A pooler that keeps names gives statements names of its own (`mine`: it gave none). */
+const ABOUT = `select pg_backend_pid() as pid, ${IS_READ_ONLY} as read_only,
+  exists (select from pg_prepared_statements where name = '${NAME}') as mine, ${IS_DISTRIBUTED} as distributed`;
+/** The name was given by somebody who had this server before. */
+const NAME_IN_USE = '42P05';
+
+type About = {
+  readonly pid: number;
+  readonly read_only: boolean;
+  readonly mine: boolean;
+  readonly distributed: boolean;
+};
+
+/** To be called before it connects. */
+export function prepareForPooler(client: Client): void {
+  const own = client as unknown as { getStartupConf(): object };
+  const usual = own.getStartupConf.bind(client);
+  own.getStartupConf = () => ({ ...usual(), ...KEPT_BY_POOLER });
+}
+
+/** Finds out whether names are kept, and takes them away where they are not; tells whether the server only reads. */
+export async function meetPooler(client: Client): Promise<{ readonly isReadOnly: boolean }> {
+  const { pid, read_only: isReadOnly, mine, distributed } = await askAbout(client);
+  if (distributed) noteCoordinator(client);
+  if (mine && isBehindPooler(client, pid)) dropNames(client);
+  return { isReadOnly };
+}
+
+async function askAbout(client: Client): Promise<About> {
+  try {
+    return (await client.query<About>({ name: NAME, text: ABOUT })).rows[0]!;
+  } catch (error) {
+    if ((error as { code?: string }).code !== NAME_IN_USE) throw error;
+    return { ...(await client.query<About>(ABOUT)).rows[0]!, mine: true };
+  }
+}
+
+/** A pooler says a number of its own for the session. */
+function isBehindPooler(client: object, pid: number): boolean {
+  return (client as { processID?: number | null }).processID !== pid;
+}
+
+function dropNames(client: Client): void {
+  const query = client.query.bind(client) as (...asked: unknown[]) => unknown;
+  const ask = (asked: string | QueryConfig, ...others: unknown[]): unknown =>
+    query(typeof asked === 'string' ? asked : { ...asked, name: undefined }, ...others);
+  Object.assign(client, { query: ask });
+}
+
+const NEEDS_SESSION =
+  'isto não passa por um PgBouncer: dê o comando (nfse migrar, se o banco precisa ser atualizado) sem NFSE_PGBOUNCER, com o endereço do próprio PostgreSQL em DATABASE_URL.';
+
+/** Throws behind a pooler, of what has settings of its own or is long outside of a transaction. */
+export function needSession(pool: Pool): void {
+  if (isPooled(pool)) throw new PoolerError(NEEDS_SESSION);
+}
+
+/** Throws where a pooler stands between that nobody spoke of. */
+export async function refuseUndeclared(pool: Pool): Promise<void> {
+  const client = await pool.connect().catch((error: Error) => {
+    throw SETTINGS_REFUSED.test(error.message) ? new PoolerError(UNDECLARED) : error;
+  });
+  try {
+    const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid');
+    if (isBehindPooler(client, rows[0]!.pid)) throw new PoolerError(UNDECLARED);
+  } finally {
+    client.release();
+  }
+}
+
+/** What the role of this session is given in this database that is not so yet. */
+const MISSING = `select name, value, quote_ident(current_database()) as database from unnest($1::text[], $2::text[]) as w (name, value)
+  where not exists (select from pg_db_role_setting s
+    where s.setrole = (select oid from pg_roles where rolname = current_user)
+      and s.setdatabase = (select oid from pg_database where datname = current_database())
+      and w.name || '=' || w.value = any (s.setconfig))`;
+
+type Missing = { readonly name: string; readonly value: string; readonly database: string };
+
+/** Sessions that began before the role had its settings, and wait for the next transaction: it answers when they are gone. */
+const END_OLDER = `select pg_terminate_backend(pid, 1000) from pg_stat_activity where datname = current_database()
+  and usename = current_user and application_name like 'nfse%' and state = 'idle' and pid <> pg_backend_pid()`;
+/** Two processes at once change the same row. */
+const ATTEMPTS_MAX = 5;
+
+/**
+ * Gives the role, in this database alone, what a session of ours is set to. A session asks but once: those that the pooler has by then are
+ * ended, and the one that the role is changed by is set to the same.
+ */
+export async function settleRole(pool: Pool): Promise<void> {
+  for (let attempt = 1; ; attempt += 1) {
+    const { rows } = await pool.query<Missing>(MISSING, [Object.keys(SESSION), Object.values(SESSION)]);
+    if (rows.length === 0) return;
+    try {
+      await giveRole(pool, rows);
+      await pool.query(END_OLDER);
+      return;
+    } catch (error) {
+      if (attempt === ATTEMPTS_MAX) throw error;
+    }
+  }
+}
+
+async function giveRole(pool: Pool, missing: readonly Missing[]): Promise<void> {
+  const client = await pool.connect();
+  let failure: Error | undefined;
+  try {
+    await client.query('begin');
+    for (const { name, value, database } of missing) {
+      await client.query(`alter role current_user in database ${database} set ${name} to '${value}'`);
+      await client.query(`set ${name} to '${value}'`);
+    }
+    await client.query('commit');
+  } catch (error) {
+    failure = error as Error;
+    throw error;
+  } finally {
+    client.release(failure);
+  }
+}
+
+/** Whether it was declared. */
+export function isPooled({ options }: Pool): boolean {
+  return (options as Connection).isPooled === true;
+}
