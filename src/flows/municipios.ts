@@ -167,7 +167,8 @@ export async function municipioNamed(world: RegistryWorld, slug: string): Promis
   throw new Error(`não existe o município ${slug}. nfse municipio listar mostra os que existem.`);
 }
 
-function slugProblem(slug: string): string | undefined {
+/** Why a slug cannot be a municipality's, in Portuguese. */
+export function slugProblem(slug: string): string | undefined {
   if (!SLUG.test(slug)) {
     return `O endereço "${slug}" não serve: use de 1 a 63 letras minúsculas sem acento, algarismos e hífen, começando por letra ou algarismo. Exemplo: sao-paulo.`;
   }
