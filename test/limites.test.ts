@@ -442,7 +442,9 @@ describe('what nobody signed leaves little behind', () => {
 });
 
 describe('the end of a rehearsal', () => {
-  const TABLES = ['notas', 'documentos', 'trilha_notas', 'eventos', 'documentos_eventos', 'trilha_eventos'];
+  const TABLES = [
+    ...['notas', 'documentos', 'trilha_notas', 'identidades', 'eventos', 'documentos_eventos', 'trilha_eventos'],
+  ];
   const LOTES = ['lotes', 'documentos_lotes', 'lotes_rps'];
   const counts = async (slug: string, tables: readonly string[]): Promise<readonly number[]> => {
     const found = await Promise.all(
@@ -464,7 +466,11 @@ describe('the end of a rehearsal', () => {
     let settled = 0;
     await untilTrue(() => {
       void service.pool
-        .query('select count(*)::int as n from notas where tenant = $1 and due_at is null', [slug])
+        .query(
+          `select count(*)::int as n from notas n where n.tenant = $1 and not exists (select 1 from fila f
+            where f.tenant = n.tenant and f.tipo = 'nota' and f.id = n.id)`,
+          [slug],
+        )
         .then(({ rows }) => (settled = rows[0].n));
       return settled === 3;
     }, 'all is authorised');
@@ -483,7 +489,7 @@ describe('the end of a rehearsal', () => {
       'on its last day all is there',
     );
     await forget(NOON + 30 * DAY_MS + 60_000);
-    assert.deepEqual(await counts(slug, [...TABLES, ...LOTES, 'prestadores']), Array(10).fill(0));
+    assert.deepEqual(await counts(slug, [...TABLES, ...LOTES, 'prestadores']), Array(11).fill(0));
     const gone = await request(address, `/${slug}/api/v1/nfse/${chave}`);
     assert.equal(gone.status, 404);
     const next = await emit(slug, dps());
@@ -501,7 +507,7 @@ describe('the end of a rehearsal', () => {
     // As it would be, had its notes been issued in production.
     await service.pool.query(`update municipios set ambiente = 'producao' where tenant = $1`, [producao]);
     await forget(NOON + 7 * DAY_MS + 60_000);
-    assert.deepEqual(await counts(week, TABLES), Array(6).fill(0));
+    assert.deepEqual(await counts(week, TABLES), Array(7).fill(0));
     await forget(NOON + 36_500 * DAY_MS);
     for (const slug of [ever, producao])
       assert.ok(

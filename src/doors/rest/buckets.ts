@@ -1,6 +1,6 @@
 /**
- * Token buckets, one for each client that is counted. Misses and quotas use the same ones. They are in the memory of one process; where
- * several serve, `shared-buckets.ts` keeps theirs together.
+ * Token buckets, one for each client that is counted. Misses and quotas use the same ones. They are in the memory of one process; what
+ * several count together, `shared-buckets.ts` keeps together.
  */
 
 /** A bucket holds at most `size`, and an empty one is full again after `refillMs`. */
@@ -18,9 +18,8 @@ type Bucket = { left: number; size: number; refillMs: number; at: number; moved:
 /** How often a bucket is moved to the end of the table, which is ordered by last use. Moving costs more than all else here. */
 const MOVE_EVERY_MS = 1_000;
 
-/** The tables of a door, and how many keys each may have: about 10 MiB of senders, 1 MiB of addresses. */
-export const TABLES = { quotas: 50_000, misses: 10_000, looks: 10_000 } as const;
-export type TableName = keyof typeof TABLES;
+/** How many keys each table of a door may have: about 10 MiB of senders, 1 MiB of addresses. */
+export const KEYS_MAX = { quotas: 50_000, misses: 10_000, looks: 10_000 } as const;
 
 export type Buckets = {
   /** What is left for a key. */

@@ -1,8 +1,11 @@
 /** The REST door: listens, with the routes of the municipalities, of the legacy port and of the service itself. */
+import { rememberLacking } from '../../flows/conferir-arquivos.ts';
+import { countTogether } from '../../flows/contagens.ts';
 import { askStore, type StoreTrouble, troubleOfStore } from '../../flows/store-trouble.ts';
 import type { World } from '../../flows/world.ts';
 import { soapRoutes } from '../soap/routes.ts';
 import { attend, refuse } from './attend.ts';
+import { KEYS_MAX, openBuckets } from './buckets.ts';
 import { answerHanded, CONNECTIONS_MAX, type HandedHttp, type HttpOptions, listenHttp } from './http.ts';
 import type { Place } from './listen.ts';
 import type { HttpAnswer, HttpRequest, Trouble } from './message.ts';
@@ -13,7 +16,7 @@ import { addHeaders, headersOfPath } from './path-headers.ts';
 import { openQuotas } from './quotas.ts';
 import { refuseTrouble, refuseUnknownMunicipio } from './refusals.ts';
 import { ROUTES } from './routes.ts';
-import { openTables } from './shared-buckets.ts';
+import { copyBuckets } from './shared-buckets.ts';
 import { siteRoutes } from './site-routes.ts';
 import { type Door, findMunicipio, type RestDoorOptions, type Visit } from './visit.ts';
 
@@ -66,12 +69,17 @@ export function createHandedDoor(world: World, options: RestDoorOptions): Handed
 function openDoor(world: World, options: RestDoorOptions): { readonly door: Door; readonly http: HttpOptions } {
   const { processes = 1 } = options;
   const now = (): number => performance.now();
-  const { quotas, ...tables } = options.buckets ?? openTables(now);
+  const {
+    quotas = openBuckets(now, KEYS_MAX.quotas),
+    misses = copyBuckets(openBuckets(now, KEYS_MAX.misses), countTogether(world, 'faltas')),
+    looks = copyBuckets(openBuckets(now, KEYS_MAX.looks), countTogether(world, 'buscas')),
+  } = options.buckets ?? {};
   const door: Door = {
     world,
     options,
-    misses: countMisses(now, tables, processes),
+    misses: countMisses(now, { misses, looks }, processes),
     storeTrouble: shareQuestion(() => askStoreInTime(world)),
+    lacking: rememberLacking(world),
     quotas: openQuotas(quotas),
     lastKnown: new Map(),
     address: '',

@@ -2,18 +2,18 @@
  * How often a client may learn that something is not there (D-40). Keys and protocol numbers open what they name, so guessing must be
  * slow. Only questions that found nothing are counted. Other clients behind the same address still get what exists (D-216).
  */
-
-import { type Buckets, type Measure, type Network, networksOf, TABLES } from './buckets.ts';
+import { CHEIO_EM_MS } from '../../flows/contagens.ts';
+import { type Buckets, KEYS_MAX, type Measure, type Network, networksOf } from './buckets.ts';
 
 /** Mistyped keys, or a program that looks for its last notes, stay far below. */
 export const MISSES_MAX = 60;
-const MISSES: Measure = { size: MISSES_MAX, refillMs: 60_000 };
+const MISSES: Measure = { size: MISSES_MAX, refillMs: CHEIO_EM_MS };
 /**
  * Beyond those, questions are still looked up, this many a minute: far more than the programs of one address ask by mistake. Beyond
  * that they are looked up one after the other at this pace, so that guessing the nine random digits of a key takes months.
  */
 export const LOOKS_MAX = 6_000;
-const LOOKS: Measure = { size: LOOKS_MAX, refillMs: 60_000 };
+const LOOKS: Measure = { size: LOOKS_MAX, refillMs: CHEIO_EM_MS };
 const TURN_MS = LOOKS.refillMs / LOOKS.size;
 /** A question that would wait longer for its turn is refused. */
 const TURN_MAX_MS = 10_000;
@@ -49,7 +49,7 @@ export function countMisses(
       const wait = Math.max(0, ...next.map(({ turn }) => turn - at));
       if (wait > TURN_MAX_MS) return undefined;
       for (const { name, turn } of next) {
-        if (turns.size >= TABLES.looks) turns.delete(turns.keys().next().value!);
+        if (turns.size >= KEYS_MAX.looks) turns.delete(turns.keys().next().value!);
         turns.set(name, turn);
       }
       return wait;

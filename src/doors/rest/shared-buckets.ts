@@ -1,16 +1,8 @@
 /**
- * Buckets that several processes fill from. One process keeps the count; each of the others has a copy, which is never behind what it took
- * itself. While much is left it takes from its copy and reports a moment later; near the end it asks, so that a limit holds exactly.
+ * Buckets that several processes take from. The count is kept elsewhere, by the process that watches or in the database; each process has a
+ * copy, which is never behind what it took itself. While much is left it takes from its copy and reports a moment later; near the end it asks, so that a limit holds exactly.
  */
-import {
-  type Buckets,
-  type OwnBuckets,
-  openBuckets,
-  type Short,
-  TABLES,
-  type TableName,
-  type Wanted,
-} from './buckets.ts';
+import type { Buckets, OwnBuckets, Short, Wanted } from './buckets.ts';
 
 /** What all other processes take between two reports, at most. Smaller limits are always asked about. */
 const NEAR = 1_000;
@@ -22,21 +14,11 @@ export type Taken = { readonly short?: Short | undefined; readonly left: readonl
 
 /** How a copy reaches the count. */
 export type Count = {
-  ask(table: TableName, wanted: readonly Wanted[]): Promise<Taken>;
-  report(table: TableName, spent: readonly Wanted[]): void;
+  /** Undefined: it cannot be asked now. */
+  ask(wanted: readonly Wanted[]): Promise<Taken | undefined>;
+  /** May answer what is left; of a count that does not, what others took is told otherwise. */
+  report(spent: readonly Wanted[]): undefined | Promise<readonly number[] | undefined>;
 };
-
-const NAMES = Object.keys(TABLES) as readonly TableName[];
-
-export type Tables = Readonly<Record<TableName, OwnBuckets>>;
-
-/** `now`: milliseconds of a clock that only goes forward. */
-export function openTables(now: () => number): Tables {
-  return Object.fromEntries(NAMES.map((name) => [name, openBuckets(now, TABLES[name])])) as Record<
-    TableName,
-    OwnBuckets
-  >;
-}
 
 /** Takes in the process that counts. */
 export function takeCounted(buckets: OwnBuckets, wanted: readonly Wanted[]): Taken {
@@ -44,17 +26,24 @@ export function takeCounted(buckets: OwnBuckets, wanted: readonly Wanted[]): Tak
   return { short, left: wanted.map(({ key, measure }) => buckets.left(key, measure)) };
 }
 
-/** The buckets of a process that does not count. `own`: its copy, into which what others took is spent as it is told. */
-export function copyBuckets(table: TableName, own: OwnBuckets, count: Count): Buckets {
+/** Buckets that are counted elsewhere. `own`: the copy, into which what others took is spent as it is told. */
+export function copyBuckets(own: OwnBuckets, count: Count): Buckets {
   let spent = new Map<string, Wanted>();
-  const report = (): void => {
+  const learn = (wanted: readonly Wanted[], left: readonly number[]): void => {
+    wanted.forEach(({ key, measure }, place) => {
+      const beyond = own.left(key, measure) - left[place]!;
+      if (beyond > 0) own.spend({ key, measure, cost: beyond });
+    });
+  };
+  const report = async (): Promise<void> => {
     if (spent.size === 0) return;
     const all = [...spent.values()];
     spent = new Map();
-    count.report(table, all);
+    const left = await count.report(all);
+    if (left !== undefined) learn(all, left);
   };
   const takeHere = (wanted: readonly Wanted[]): void => {
-    if (spent.size === 0) setTimeout(report, REPORT_MS).unref();
+    if (spent.size === 0) setTimeout(() => void report(), REPORT_MS).unref();
     for (const one of wanted) {
       if (one.cost <= 0) continue;
       own.spend(one);
@@ -63,13 +52,11 @@ export function copyBuckets(table: TableName, own: OwnBuckets, count: Count): Bu
   };
   const ask = async (wanted: readonly Wanted[]): Promise<Short | undefined> => {
     // The count must know of all that was taken here.
-    report();
-    const { short, left } = await count.ask(table, wanted);
-    wanted.forEach(({ key, measure }, place) => {
-      const beyond = own.left(key, measure) - left[place]!;
-      if (beyond > 0) own.spend({ key, measure, cost: beyond });
-    });
-    return short;
+    void report();
+    const taken = await count.ask(wanted);
+    if (taken === undefined) return own.take(wanted);
+    learn(wanted, taken.left);
+    return taken.short;
   };
   return {
     left: own.left,

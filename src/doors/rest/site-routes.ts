@@ -86,7 +86,17 @@ const HEALTHY: HttpAnswer = { status: 200, headers: { ...API_HEADERS, ...JSON_TY
 async function answerReadiness(door: Door, visit: Visit): Promise<HttpAnswer> {
   if (door.closing) return refuse(door, visit, refuseUnavailable('O serviço está sendo encerrado.', STORE_WAIT_S));
   const trouble = await door.storeTrouble();
-  return trouble === undefined ? HEALTHY : refuse(door, visit, refuseForStore(trouble));
+  if (trouble !== undefined) return refuse(door, visit, refuseForStore(trouble));
+  if (!asksFromHere(visit.request)) return HEALTHY;
+  const lacking = await door.lacking();
+  if (lacking.length === 0) return HEALTHY;
+  return { ...HEALTHY, body: JSON.stringify({ status: 'OK', municipios_sem_arquivos: lacking }) };
+}
+
+/** Whether a program of this machine asks, and no proxy for somebody else: what is said then is no stranger's. */
+function asksFromHere({ remoteAddress, headers }: HttpRequest): boolean {
+  const isHere = remoteAddress === '::1' || /^(?:::ffff:)?127\./.test(remoteAddress);
+  return isHere && headers['x-forwarded-for'] === undefined && headers.forwarded === undefined;
 }
 
 /** The page of a code, in capitals or not. A code that does not exist is answered with a page, or to a program with the envelope. */

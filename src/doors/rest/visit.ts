@@ -3,7 +3,7 @@ import { type Municipio, findMunicipio as municipioBySlug } from '../../flows/qu
 import type { StoreTrouble } from '../../flows/store-trouble.ts';
 import type { World } from '../../flows/world.ts';
 import { ASIDE_BYTES, type Aside } from './aside.ts';
-import type { Buckets, TableName } from './buckets.ts';
+import type { Buckets, KEYS_MAX } from './buckets.ts';
 import { type CertificateHeader, certificateIn, siteIn } from './caller.ts';
 import type { TlsKeys } from './http.ts';
 import type { HttpAnswer, HttpRequest } from './message.ts';
@@ -25,8 +25,8 @@ export type RestDoorOptions = {
   readonly aside?: Aside | undefined;
   /** How many processes answer at this address; absent: this one. */
   readonly processes?: number;
-  /** What they count together; absent: this process counts for itself. */
-  readonly buckets?: Readonly<Record<TableName, Buckets>>;
+  /** Counts that are kept elsewhere; absent: quotas by this process, misses and looks by all on one database. */
+  readonly buckets?: Partial<Record<keyof typeof KEYS_MAX, Buckets>>;
 };
 
 export type Door = {
@@ -35,6 +35,8 @@ export type Door = {
   readonly misses: Misses;
   /** The trouble that keeps the database from being written to; undefined: there is none. */
   readonly storeTrouble: () => Promise<StoreTrouble | undefined>;
+  /** The municipalities of which this machine lacks files. */
+  readonly lacking: () => Promise<readonly string[]>;
   readonly quotas: Quotas;
   /** The municipalities as they were last found, so that an error still says whose it is. */
   readonly lastKnown: Map<string, Municipio>;
