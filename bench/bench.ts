@@ -2,6 +2,7 @@
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { benchDatabases } from './bancos.ts';
 import { benchCatalogos } from './catalogos.ts';
 import { benchFull } from './cheio.ts';
 import { nameOwnTree } from './commit.ts';
@@ -62,7 +63,10 @@ async function benchIssuing(dataDir: string, options: Options): Promise<void> {
   };
   if (options.comparar !== undefined)
     await benchComparison(dataDir, { ...common, ref: options.comparar, saves: options.graficos });
-  else if (options.cheio !== undefined) {
+  else if (options.banco !== undefined) {
+    const tenants = countOf(options, 'emissores');
+    await benchDatabases(dataDir, { ...common, url: options.banco, besides: options['ao-lado'], tenants });
+  } else if (options.cheio !== undefined) {
     const fill = { total: countOf(options, 'cheio'), tenants: countOf(options, 'municipios') };
     await benchFull(dataDir, { ...common, ...fill, saves: options.graficos });
   } else if (options.perfil) await benchProfile(dataDir, common);

@@ -23,6 +23,7 @@ import {
   countReceived,
   openScene,
   type Path,
+  type Place,
   preparePlace,
   type Scene,
   type Side,
@@ -116,12 +117,14 @@ async function list(
   store: Store,
   asked: Omit<Parameters<Store['lotes']['listNotasOfPrestador']>[1], 'codigoIbge'>,
 ): Promise<void> {
-  const found = await store.lotes.listNotasOfPrestador(SLUG, { codigoIbge: IBGE, ...asked }, PAGE);
+  const of = { codigoIbge: IBGE, ...asked };
+  const counted = await store.lotes.countNotasOfPrestador(SLUG, of, PAGE + 1);
+  const found = await store.lotes.listNotasOfPrestador(SLUG, of, counted, PAGE);
   if (found.length === 0) throw new Error('uma lista de notas que existem veio vazia');
 }
 
 export async function benchFull(dataDir: string, options: FullOptions): Promise<void> {
-  const { providers, total, tenants, saves } = options;
+  const { providers, total, tenants } = options;
   if (options.path.isSandbox) throw new Error('--cheio é da produção: no ambiente de integração nada é transmitido.');
   const scene = await openScene(dataDir, 2 * providers);
   try {
@@ -133,21 +136,32 @@ export async function benchFull(dataDir: string, options: FullOptions): Promise<
     const began = performance.now();
     const full = await fillPlace(places[0], options);
     console.error(`${total} notas de ${tenants} municípios em ${((performance.now() - began) / 1000).toFixed(0)} s`);
-    const samples: Pair<readonly Sample[]> = [full, await useServer(places[1], sampleNotes)];
-    const sizes = await useServer(places[0], sizesOf);
-    const asked = new Map<string, Window[]>();
-    const { windows, foreign } = await comparePlaces(scene, places, options, (sides) =>
-      measureFurther(scene, sides, samples, options, asked),
-    );
-    const rows = [...compareRows(windows), ...rowsOfQuestions(asked)];
-    const title = `Com ${total.toLocaleString('pt-BR')} notas de ${tenants === 1 ? 'um município' : `${tenants.toLocaleString('pt-BR')} municípios`}, ao lado de um banco quase vazio`;
-    const conditions = describeConditions(options, foreign);
-    const tables = [tableOf(rows, title, ['cheio', 'vazio']), tableOfSizes(sizes, total)];
-    printTables(tables, conditions);
-    if (saves) saveComparison(tenants === 1 ? 'cheio' : 'cheio-municipios', rows, tables, conditions);
+    const empty = await useServer(places[1], sampleNotes);
+    await measureFull(scene, places, [full, empty], options);
   } finally {
     await scene.end();
   }
+}
+
+/** Measures a full place beside an almost empty one. `samples`: notes of each that nobody has read of late. */
+export async function measureFull(
+  scene: Scene,
+  places: Pair<Place>,
+  samples: Pair<readonly Sample[]>,
+  options: FullOptions,
+): Promise<void> {
+  const { total, tenants, saves } = options;
+  const sizes = await useServer(places[0], sizesOf);
+  const asked = new Map<string, Window[]>();
+  const { windows, foreign } = await comparePlaces(scene, places, options, (sides) =>
+    measureFurther(scene, sides, samples, options, asked),
+  );
+  const rows = [...compareRows(windows), ...rowsOfQuestions(asked)];
+  const title = `Com ${total.toLocaleString('pt-BR')} notas de ${tenants === 1 ? 'um município' : `${tenants.toLocaleString('pt-BR')} municípios`}, ao lado de um banco quase vazio`;
+  const conditions = describeConditions(options, foreign);
+  const tables = [tableOf(rows, title, ['cheio', 'vazio']), tableOfSizes(sizes, total)];
+  printTables(tables, conditions);
+  if (saves) saveComparison(tenants === 1 ? 'cheio' : 'cheio-municipios', rows, tables, conditions);
 }
 
 /** Windows of each question and of a backlog, put with those of the starts before. */

@@ -9,7 +9,17 @@ import { checkOut, git, nameOfCommit } from './commit.ts';
 import { type CpuTimes, cpuTimesOf, foreignShare, HAS_THREADS, machineTimes } from './cpu.ts';
 import { compareWindows, costOf, rowsHere, titleOf, type Window } from './ratios.ts';
 import { type ComparedRow, describeConditions, printTables, saveComparison, type Table } from './report.ts';
-import { openScene, openSide, type Path, type Place, preparePlace, runLoads, type Scene, type Side } from './scene.ts';
+import {
+  type Load,
+  openScene,
+  openSide,
+  type Path,
+  type Place,
+  preparePlace,
+  runLoads,
+  type Scene,
+  type Side,
+} from './scene.ts';
 
 export type WindowOptions = {
   /** This one, as it was when the measure began. */
@@ -22,6 +32,8 @@ export type WindowOptions = {
   /** Notes a second, to each service, so many at once. */
   readonly rate: number;
   readonly burst: number;
+  /** Instead, on so many connections to each, one note after the other. */
+  readonly closed?: number;
   readonly providers: number;
 };
 
@@ -95,7 +107,7 @@ async function measureStart(
   scene: Scene,
   places: Pair<Place>,
   start: number,
-  { path: sent, windows, notes, rate, burst }: WindowOptions & { readonly path: Path },
+  { path: sent, windows, notes, rate, burst, closed }: WindowOptions & { readonly path: Path },
   further: Further,
 ): Promise<Window[]> {
   const opened = new Map<Place, Side>();
@@ -106,9 +118,11 @@ async function measureStart(
     const sides: Pair<Side> = [opened.get(places[0])!, opened.get(places[1])!];
     const runWindow = (count: number) => {
       const common = { documento: sent.documento, isTransmitted: !sent.isSandbox };
+      const command: Load['command'] =
+        closed === undefined ? { kind: 'open', count, rate, burst } : { kind: 'closed', count, connections: closed };
       return runLoads(
         scene,
-        sides.map((side) => ({ ...common, side, command: { kind: 'open', count, rate, burst } })),
+        sides.map((side) => ({ ...common, side, command })),
       );
     };
     await runWindow(WARMUP_NOTES);
@@ -129,7 +143,7 @@ async function measureStart(
 }
 
 export function look(sides: Pair<Side>): Pair<CpuTimes> {
-  return [cpuTimesOf(sides[0].pid, sides[0].dataDir), cpuTimesOf(sides[1].pid, sides[1].dataDir)];
+  return [cpuTimesOf(sides[0].pid, sides[0].database), cpuTimesOf(sides[1].pid, sides[1].database)];
 }
 
 export function compareRows(windows: readonly Window[]): readonly ComparedRow[] {

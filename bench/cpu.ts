@@ -13,16 +13,19 @@ export type Part = (typeof PARTS)[number];
 /** Seconds so far. */
 export type CpuTimes = Readonly<Record<Part, number>>;
 
-/** Processes of a service, and of the database under its data folder. */
+/** A database by the data folder of the service that has it embedded, or by the process ids of its servers, each the parent of its others. */
+export type Database = string | readonly number[];
+
+/** Processes of a service, and of its database. */
 export function processesOf(
   servicePid: number,
-  dataDir: string,
+  database: Database,
 ): { readonly servico: readonly number[]; readonly banco: readonly number[] } {
-  const postmaster = postmasterOf(dataDir);
+  const postmasters = postmastersOf(database);
   const processes = HAS_THREADS ? readProc() : readPs();
   const pids = [...processes.keys()];
   const of = (owner: 'banco' | 'resto') =>
-    pids.filter((pid) => ownerOf(pid, processes, servicePid, postmaster) === owner);
+    pids.filter((pid) => ownerOf(pid, processes, servicePid, postmasters) === owner);
   return { servico: of('resto'), banco: of('banco') };
 }
 
@@ -32,13 +35,13 @@ const TICKS = 100;
 /** Whether threads are told apart here; otherwise the whole service is `resto`. */
 export const HAS_THREADS = process.platform === 'linux';
 
-/** Seconds of the processor so far: of a service with all its processes, and of the database under its data folder. */
-export function cpuTimesOf(servicePid: number, dataDir: string): CpuTimes {
-  const postmaster = postmasterOf(dataDir);
+/** Seconds of the processor so far: of a service with all its processes, and of its database. */
+export function cpuTimesOf(servicePid: number, database: Database): CpuTimes {
+  const postmasters = postmastersOf(database);
   const processes = HAS_THREADS ? readProc() : readPs();
   const times: Record<Part, number> = { emissor: 0, transmissor: 0, auxiliares: 0, resto: 0, banco: 0 };
   for (const [pid, { seconds, reaped }] of processes) {
-    const of = ownerOf(pid, processes, servicePid, postmaster);
+    const of = ownerOf(pid, processes, servicePid, postmasters);
     if (of === undefined) continue;
     if (of === 'banco' || !HAS_THREADS) times[of] += reaped + (HAS_THREADS ? secondsOfThreads(pid) : seconds);
     else {
@@ -54,7 +57,7 @@ export function machineTimes(pid: number): { readonly own: number; readonly all:
   const processes = HAS_THREADS ? readProc() : readPs();
   let own = 0;
   for (const [one, { seconds, reaped }] of processes) {
-    if (ownerOf(one, processes, pid, undefined) !== undefined) own += seconds + reaped;
+    if (ownerOf(one, processes, pid, []) !== undefined) own += seconds + reaped;
   }
   const all = cpus().reduce((sum, { times: { user, nice, sys, irq } }) => sum + user + nice + sys + irq, 0) / 1000;
   return { own, all };
@@ -74,18 +77,23 @@ export function cpuSecondsOfProcess(pid: number): number {
 type Process = { readonly parent: number; readonly seconds: number; readonly reaped: number };
 type Processes = ReadonlyMap<number, Process>;
 
-function postmasterOf(dataDir: string): number {
-  return Number(readFileSync(path.join(dataDir, 'pg/postmaster.pid'), 'utf8').split('\n')[0]);
+function postmastersOf(database: Database): readonly number[] {
+  return typeof database === 'string' ? [postmasterOf(path.join(database, 'pg'))] : database;
+}
+
+/** The server that runs on these data. Throws where none does, or where they are on another machine. */
+export function postmasterOf(data: string): number {
+  return Number(readFileSync(path.join(data, 'postmaster.pid'), 'utf8').split('\n')[0]);
 }
 
 function ownerOf(
   pid: number,
   all: Processes,
   service: number,
-  postmaster: number | undefined,
+  postmasters: readonly number[],
 ): 'banco' | 'resto' | undefined {
   for (let one = pid; one > 1; one = all.get(one)?.parent ?? 0) {
-    if (one === postmaster) return 'banco';
+    if (postmasters.includes(one)) return 'banco';
     if (one === service) return 'resto';
   }
   return undefined;

@@ -42,10 +42,11 @@ export const DOCUMENTOS = {
 
 export type Documento = keyof typeof DOCUMENTOS;
 
-/** The rate is the one that the municipality has registered; another one draws a remark. */
-export function patchOf(documento: Documento, isProduction: boolean): Patch {
+/** The rate is the one that the municipality has registered; another one draws a remark. `codigo`: of the municipality. */
+export function patchOf(documento: Documento, isProduction: boolean, codigo?: string): Patch {
   const common = { tpAmb: isProduction ? '1' : '2', serie: '1', nDPS: '1', 'valores/trib/tribMun/pAliq': '5.00' };
-  return { ...common, ...DOCUMENTOS[documento].patch };
+  const there = codigo === undefined ? {} : { cLocEmi: codigo, 'serv/locPrest/cLocPrestacao': codigo };
+  return { ...common, ...there, ...DOCUMENTOS[documento].patch };
 }
 
 /** CNPJ with right check digits for a root number. */

@@ -5,6 +5,7 @@
 import { municipios } from '../src/fiscal/catalogs/catalogs.ts';
 import { documentoStore } from '../src/store/documentos.ts';
 import { openEmbedded } from '../src/store/embedded.ts';
+import { ensureMeses, mesesBetween } from '../src/store/meses.ts';
 import { openPool } from '../src/store/open.ts';
 import { Client, type ClientConfig } from '../src/store/pg.ts';
 import { cnpjsOf } from './documents.ts';
@@ -17,8 +18,8 @@ const MODELS = 400;
 const DAY_MS = 86_400_000;
 /** Older than the age at which the worker compresses documents. */
 const AGE_DAYS = 8;
-/** Over which the days of the notes are spread. */
-const SPAN_DAYS = 300;
+/** Over which the days of the notes are spread: with those that follow, a year. */
+const SPAN_DAYS = 365 - AGE_DAYS;
 /** Of a provider at least, where the tenant has more notes than that for each of those that issue. */
 const NOTES_A_PROVIDER = 5_000;
 /** Written by one statement: what it keeps in memory is so much. */
@@ -81,11 +82,11 @@ export async function sampleNotes(connection: ClientConfig): Promise<readonly Sa
 
 export type Size = { readonly name: string; readonly bytes: number };
 
-/** Of the tables and indexes that hold a share of what is there. */
+/** Of the tables and indexes that hold a share of what is there; those of all months together. */
 export async function sizesOf(connection: ClientConfig): Promise<readonly Size[]> {
-  const text = `select c.relname as name, pg_relation_size(c.oid)::float8 as bytes from pg_class c
-    where c.relkind in ('r', 'i') and c.relnamespace = 'public'::regnamespace and pg_relation_size(c.oid) > 0.001 * pg_database_size(current_database())
-    order by bytes desc`;
+  const text = `select * from (select regexp_replace(relname, '_[0-9]{6}', '') as name, sum(pg_relation_size(oid))::float8 as bytes from pg_class
+      where relkind in ('r', 'i') and relnamespace = 'public'::regnamespace group by 1) s
+    where bytes > 0.001 * pg_database_size(current_database()) order by bytes desc`;
   return useClient(connection, async (client) => (await client.query<Size>(text)).rows);
 }
 
@@ -139,7 +140,9 @@ export async function multiplyNotas(
     await addCounters(client, ofTenant, providers);
   });
   const range = { total: ofTenant * tenants, tenants, providers, models, from };
+  await useMonths(connection, from, now, range);
   await Promise.all(TABLES.map((table) => useClient(connection, (client) => loadTable(client, table, range))));
+  await useClient(connection, loadIdentidades);
   await useClient(connection, (client) => runAll(client, [`drop table ${OWN_TABLES.join(', ')}`]));
 }
 
@@ -155,8 +158,7 @@ async function keepModels(client: Client, tenant: string): Promise<number> {
     await client.query(`create table ${modelsOf(table)} as select l.lugar, l.emitida_em, t.* from ${table} t
       join ${places} l on l.id = t.${id} where t.tenant = '${tenant}'`);
   }
-  const text =
-    "select count(*)::int as models, bool_and(due_at is null and estado = 'autorizada') as ended from modelo_notas";
+  const text = "select count(*)::int as models, bool_and(estado = 'autorizada') as ended from modelo_notas";
   const { models, ended } = (await client.query<{ models: number; ended: boolean }>(text)).rows[0]!;
   if (ended !== true) throw new Error('as notas que servem de modelo não estão autorizadas');
   return models;
@@ -205,8 +207,19 @@ async function addCounters(client: Client, ofTenant: number, providers: number):
     on conflict (tenant, prestador) do update set ultimo = excluded.ultimo`);
   await client.query(`insert into sequencias (tenant, nome, proximo) select tenant, 'nDFSe', ${ofTenant} + 1 from modelo_municipios
     on conflict (tenant, nome) do update set proximo = excluded.proximo`);
-  await client.query(`insert into documentos_comprimidos (tenant, ate) select tenant, ${ofTenant} from modelo_municipios
-    on conflict (tenant) do update set ate = excluded.ate`);
+}
+
+/** The months of what is added, with all documents compressed. */
+async function useMonths(connection: ClientConfig, from: number, until: number, { total }: Range): Promise<void> {
+  const meses = mesesBetween(from - DAY_MS, until);
+  const pool = openPool(connection, () => undefined);
+  await ensureMeses(pool, meses);
+  await pool.query(
+    `insert into documentos_comprimidos (tenant, mes, ate) select tenant, mes, $2 from modelo_municipios, unnest($1::int[]) x (mes)
+    on conflict (tenant, mes) do update set ate = excluded.ate`,
+    [meses, total],
+  );
+  await pool.end();
 }
 
 /** Columns of a table that can be written, and what each gets: of the model `m`, but for those named. */
@@ -219,8 +232,30 @@ async function columnsOf(client: Client, table: string, own: Readonly<Record<str
 
 type Range = Fill & { readonly providers: number; readonly models: number; readonly from: number };
 
-/** In one transaction: without its indexes and anew, so that neither needs the log; then the indexes, as the schema has them. */
+/** The identifiers of the notes that are there. */
+async function loadIdentidades(client: Client): Promise<void> {
+  await loadBare(client, 'identidades', () =>
+    client.query('insert into identidades (tenant, id_dps, nota, mes) select tenant, id_dps, id, mes from notas'),
+  );
+}
+
 async function loadTable(client: Client, table: string, range: Range): Promise<void> {
+  const own =
+    table === 'notas'
+      ? OF_NOTAS
+      : { tenant: 'x.tenant', mes: OF_NOTAS.mes, nota: 'x.id', em: 'x.em + (m.em - m.emitida_em)' };
+  const { names, values } = await columnsOf(client, table, own);
+  await loadBare(client, table, async () => {
+    for (let first = 0; first < range.total; first += BLOCK) {
+      const last = Math.min(range.total, first + BLOCK) - 1;
+      await client.query(`insert into ${table} (${names}) select ${values}
+        from ${copiesOf(range, first, last)} join ${modelsOf(table)} m on m.lugar = x.modelo`);
+    }
+  });
+}
+
+/** In one transaction: without its indexes and anew, so that neither needs the log; then the indexes, as the schema has them. */
+async function loadBare(client: Client, table: string, load: () => Promise<unknown>): Promise<void> {
   await client.query('begin');
   const indexes = await indexesOf(client, table);
   await runAll(
@@ -228,13 +263,7 @@ async function loadTable(client: Client, table: string, range: Range): Promise<v
     indexes.map(({ drop }) => drop),
   );
   await client.query(`truncate ${table}`);
-  const own = table === 'notas' ? OF_NOTAS : { tenant: 'x.tenant', nota: 'x.id', em: 'x.em + (m.em - m.emitida_em)' };
-  const { names, values } = await columnsOf(client, table, own);
-  for (let first = 0; first < range.total; first += BLOCK) {
-    const last = Math.min(range.total, first + BLOCK) - 1;
-    await client.query(`insert into ${table} (${names}) select ${values}
-      from ${copiesOf(range, first, last)} join ${modelsOf(table)} m on m.lugar = x.modelo`);
-  }
+  await load();
   await runAll(
     client,
     indexes.map(({ create }) => create),
@@ -253,7 +282,7 @@ async function indexesOf(
   const { rows } = await client.query<Row>(text, [table]);
   return rows.map(({ name, definition, constraint_name, constraint_definition }) =>
     constraint_name === null
-      ? { drop: `drop index ${name}`, create: definition }
+      ? { drop: `drop index ${name}`, create: definition.replace(' ON ONLY ', ' ON ') }
       : {
           drop: `alter table ${table} drop constraint ${constraint_name}`,
           create: `alter table ${table} add constraint ${constraint_name} ${constraint_definition}`,
@@ -264,6 +293,7 @@ async function indexesOf(
 /** Of a copy `x` of the model `m`. */
 const OF_NOTAS = {
   tenant: 'x.tenant',
+  mes: "to_char(x.aqui, 'YYYYMM')::int",
   id: 'x.id',
   chave_acesso: `x.inicio || ${digitOf('x.inicio')}`,
   numero_protocolo: "to_char(x.aqui, 'YYYYMMDDHH24MISS') || x.sorte || reverse(x.sorte)",

@@ -108,7 +108,7 @@ async function openHttp({ providers }: FloorOrder): Promise<() => Promise<Pick<F
   const order: SenderOrder = {
     host: '127.0.0.1',
     port,
-    path: '/',
+    paths: [{ path: '/' }],
     providers,
     isSigned: true,
     firstNumber: 1,

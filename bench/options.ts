@@ -12,6 +12,12 @@ const OPTIONS = {
   comparar: { value: 'REF', help: 'põe ao lado deste o serviço de outro commit, nos mesmos segundos, e diz as razões' },
   cheio: { value: 'N', help: 'põe um banco com N notas já encerradas ao lado de um quase vazio, nos mesmos segundos' },
   municipios: { value: 'N', usual: '1', help: 'com --cheio: municípios que têm as notas; um deles emite' },
+  banco: {
+    value: 'URL',
+    help: 'põe o serviço sobre esse servidor (um Citus também), num banco que se faz para isso, ao lado do mesmo sobre o embutido',
+  },
+  'ao-lado': { value: 'URL', help: 'com --banco: outro servidor no lugar do embutido; todos nesta máquina' },
+  emissores: { value: 'N', usual: '1', help: 'com --banco: municípios que emitem, um depois do outro' },
   documento: { value: 'NOME', usual: 'comum', help: 'o que se envia: comum, longo, obra, json, ibscbs' },
   json: { help: 'o mesmo que --documento json' },
   sandbox: { help: 'sem assinatura, no ambiente de integração; nada é transmitido' },

@@ -18,14 +18,18 @@ import {
 import { exampleXml } from '../src/fiscal/rules/example.ts';
 import { askChild, endOf, type Sender, startSender } from './children.ts';
 import { install } from './commit.ts';
+import type { Database } from './cpu.ts';
 import { cnpjsOf, type Documento, type ProviderKeys, patchOf } from './documents.ts';
 import type { FloorOrder } from './floor.ts';
 import type { Floor } from './floor-pieces.ts';
 import type { SenderOrder, Sent } from './sender.ts';
 import type { YardstickOrder } from './yardstick.ts';
 
-/** Of the tenant that issues. */
+/** Of the tenant that issues, or of the first of several. */
 export const SLUG = 'exemplo';
+/** Those that issue, each in its turn, by the code of their municipality. */
+const CODIGOS = ['3550308', '3509502', '3304557', '3106200', '4106902', '4314902', '2927408', '2611606'] as const;
+export const TENANTS_MAX = CODIGOS.length;
 const SANDBOX = 'integracao';
 const SETTLED_MAX_MS = 600_000;
 const LOOK_MS = 100;
@@ -46,25 +50,43 @@ export type Place = {
   readonly tree: Tree;
   readonly dataDir: string;
   readonly providers: readonly ProviderKeys[];
+  /** Tenants that issue; undefined: one. */
+  readonly tenants?: number;
+  /** Undefined: the embedded database. */
+  readonly database?: { readonly url: string; readonly postmasters: readonly number[] };
 };
 
-export async function preparePlace({ tree, dataDir, providers }: Place, { stage, simulator }: Scene): Promise<void> {
+function tenantsOf({
+  tenants = 1,
+}: Pick<Place, 'tenants'>): readonly { readonly slug: string; readonly ibge: string }[] {
+  return CODIGOS.slice(0, tenants).map((ibge, place) => ({ slug: place === 0 ? SLUG : `${SLUG}-${place + 1}`, ibge }));
+}
+
+function envOf({ dataDir, database }: Place): NodeJS.ProcessEnv {
+  return { NFSE_DATA_DIR: dataDir, ...(database === undefined ? {} : { DATABASE_URL: database.url }) };
+}
+
+export async function preparePlace(place: Place, { stage, simulator }: Scene): Promise<void> {
+  const { tree, dataDir, providers } = place;
   await mkdir(dataDir, { recursive: true, mode: 0o755 });
-  const env = { NFSE_DATA_DIR: dataDir };
+  const env = envOf(place);
   const command: typeof run = (args, own) => run(args, own, tree);
   await command(['migrar'], env);
   // What one address may send to a sandbox in a day is sent here in seconds.
   await command(['municipio', 'alterar', SANDBOX, '--limite-endereco', '0', '--limite-prestador', '0'], env);
   const named = providers.map(({ documento }, place) => ({ documento, razaoSocial: `Prestador ${place + 1} Ltda` }));
-  await registerTenant(stage, { slug: SLUG, ibge: '3550308', adn: simulator.address, providers: named }, env, command);
+  for (const tenant of tenantsOf(place))
+    await registerTenant(stage, { ...tenant, adn: simulator.address, providers: named }, env, command);
 }
 
 /** Something under measurement, with the generator that sends to it. */
 export type Side = {
   readonly pid: number;
-  /** Of its tenant. */
+  /** Of its tenant, or of the first. */
   readonly address: string;
   readonly dataDir: string;
+  /** Whose processes are counted. */
+  readonly database: Database;
   readonly sender: Pick<Sender, 'make' | 'send'>;
   /** Resolves once the last notes of an order are authorised. */
   waitAuthorised(sent: Sent): Promise<void>;
@@ -79,25 +101,30 @@ export type ServiceSide = Side & {
 
 /** `firstNumber`: of the documents; a place must not get one twice. `env`: more of it, for the service. */
 export async function openSide(
-  { tree, dataDir, providers }: Place,
+  place: Place,
   { isSandbox }: Path,
   firstNumber: number,
   env: NodeJS.ProcessEnv = {},
 ): Promise<ServiceSide> {
-  const service = await startService({ NFSE_DATA_DIR: dataDir, ...env }, tree);
-  const slug = isSandbox ? SANDBOX : SLUG;
-  const where = { ...addressOf(service.address), path: `/${slug}/api/v1/nfse/v101` };
+  const { tree, dataDir, providers } = place;
+  const service = await startService({ ...envOf(place), ...env }, tree);
+  const tenants = isSandbox ? [{ slug: SANDBOX, ibge: undefined }] : tenantsOf(place);
+  const paths = tenants.map(({ slug, ibge }) => ({ path: `/${slug}/api/v1/nfse/v101`, codigo: ibge }));
+  const where = { ...addressOf(service.address), paths };
   const openSender = (first: number): Sender =>
     startSender({ ...where, providers, isSigned: !isSandbox, firstNumber: first });
   const sender = openSender(firstNumber);
-  const address = `${service.address}/${slug}`;
+  const addresses = new Map(tenants.map(({ slug, ibge }) => [ibge, `${service.address}/${slug}`]));
+  const address = `${service.address}/${tenants[0]!.slug}`;
   return {
     pid: service.pid,
     address,
     dataDir,
+    database: place.database?.postmasters ?? dataDir,
     sender,
     openSender,
-    waitAuthorised: ({ lastKeys }) => waitAuthorised(address, lastKeys),
+    // A key begins with the code of its municipality.
+    waitAuthorised: ({ lastKeys }) => waitAuthorised((key) => addresses.get(key.slice(0, 7)) ?? address, lastKeys),
     end: async () => {
       await sender.end();
       await service.end('SIGINT');
@@ -141,11 +168,11 @@ function addressOf(url: string): Pick<SenderOrder, 'host' | 'port'> {
 }
 
 /** A note that is not there, or that is never authorised, is no figure: then this throws. */
-async function waitAuthorised(base: string, keys: readonly string[]): Promise<void> {
+async function waitAuthorised(addressOfKey: (key: string) => string, keys: readonly string[]): Promise<void> {
   const began = performance.now();
   for (const key of keys) {
     for (;;) {
-      const response = await fetch(`${base}/api/v1/nfse/${key}`);
+      const response = await fetch(`${addressOfKey(key)}/api/v1/nfse/${key}`);
       if (response.status !== 200) throw new Error(`uma nota respondida não está lá: HTTP ${response.status}`);
       const { nota } = (await response.json()) as { readonly nota: { readonly status: string } };
       if (nota.status === 'autorizada') break;
@@ -212,12 +239,13 @@ export async function openYardstick({ dataDir, providers }: Omit<Place, 'tree'>,
   const order: YardstickOrder = { dataDir, packages: await installYardstick(), providers, municipio, autoridades };
   const child = fork(path.join(import.meta.dirname, 'yardstick.ts'), [JSON.stringify(order)]);
   const address = await askChild<string>(child);
-  const where = { ...addressOf(address), path: '/nfse' };
+  const where = { ...addressOf(address), paths: [{ path: '/nfse' }] };
   const sender = startSender({ ...where, providers, isSigned: true, firstNumber: 1 });
   return {
     pid: child.pid!,
     address,
     dataDir,
+    database: dataDir,
     sender,
     waitAuthorised: () => Promise.resolve(),
     end: async () => {

@@ -20,7 +20,8 @@ import {
 export type SenderOrder = {
   readonly host: string;
   readonly port: number;
-  readonly path: string;
+  /** Where documents are sent in turn, and the code of the municipality there, where it is not that of the example. */
+  readonly paths: readonly { readonly path: string; readonly codigo?: string | undefined }[];
   readonly providers: readonly ProviderKeys[];
   readonly isSigned: boolean;
   readonly firstNumber: number;
@@ -59,18 +60,26 @@ let prepared: Buffer[] = [];
 let nextNumber = order.firstNumber;
 
 function requests(documento: Documento): (number: number) => Buffer {
-  const bodies = bodiesOf(documento);
+  const each = order.paths.map(({ path, codigo }) => requestsTo(path, documento, codigo));
+  return (number) => each[number % each.length]!(number);
+}
+
+function requestsTo(path: string, documento: Documento, codigo: string | undefined): (number: number) => Buffer {
+  const bodies = bodiesOf(documento, codigo);
   const type = DOCUMENTOS[documento].format === 'xml' ? 'application/xml' : 'application/json';
-  const head = `POST ${order.path} HTTP/1.1\r\nHost: ${order.host}:${order.port}\r\nContent-Type: ${type}\r\nAccept: application/json\r\n`;
+  const head = `POST ${path} HTTP/1.1\r\nHost: ${order.host}:${order.port}\r\nContent-Type: ${type}\r\nAccept: application/json\r\n`;
   return (number) => {
     const { body, headers } = bodies(number);
     return Buffer.concat([Buffer.from(`${head}${headers}Content-Length: ${body.length}\r\n\r\n`, 'latin1'), body]);
   };
 }
 
-function bodiesOf(documento: Documento): (number: number) => { readonly body: Buffer; readonly headers: string } {
+function bodiesOf(
+  documento: Documento,
+  codigo: string | undefined,
+): (number: number) => { readonly body: Buffer; readonly headers: string } {
   const { providers, isSigned } = order;
-  const patch = patchOf(documento, isSigned);
+  const patch = patchOf(documento, isSigned, codigo);
   const cnpjs = providers.map(({ documento }) => documento);
   if (DOCUMENTOS[documento].format === 'xml') {
     const bodyOf = isSigned ? signingDps(exampleXml(patch), providers) : distinctXml(exampleXml(patch), cnpjs);
