@@ -139,7 +139,11 @@ const DOCUMENTACAO: Acesso = { ...PUBLICO, estranho: 'a documentação, igual pa
 const DO_SERVICO: Readonly<Record<string, Acesso>> = {
   '/': DOCUMENTACAO,
   '/health/live': { ...PUBLICO, estranho: 'que o serviço está de pé' },
-  '/health/ready': { ...PUBLICO, estranho: 'se o serviço pode atender agora' },
+  '/health/ready': {
+    ...PUBLICO,
+    estranho: 'se o serviço pode atender agora',
+    parte: 'da própria máquina, sem proxy: de que municípios faltam arquivos nela',
+  },
   [ERROS_PATH]: DOCUMENTACAO,
   [ERROS_JSON_PATH]: DOCUMENTACAO,
   [DOCS_PATH]: DOCUMENTACAO,

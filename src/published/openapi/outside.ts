@@ -4,7 +4,7 @@ import { errorJson } from '../errors/json.ts';
 import { ERROS_JSON_PATH, ERROS_PATH, OPENAPI_PATH } from '../paths.ts';
 import type { Json } from './described.ts';
 import { EXAMPLE_SITE } from './examples.ts';
-import { field } from './field.ts';
+import { field, orAbsent } from './field.ts';
 import { headerParameter, headerRefs } from './headers.ts';
 import { commonRef, NOT_MODIFIED } from './responses.ts';
 import { objectSchema, schemaRef } from './schemas.ts';
@@ -42,6 +42,12 @@ export function outsidePaths(self: Json): Json {
       id: 'saudePronto',
       summary: 'Diz se o serviço pode atender',
       ...HEALTHY,
+      schema: objectSchema({
+        status: field.choice(['OK'], 'OK.'),
+        municipios_sem_arquivos: orAbsent(
+          field.texts('Só à própria máquina, sem proxy: os municípios de que faltam arquivos nela.'),
+        ),
+      }),
       more: { 503: commonRef(503) },
     }),
     [ERROS_JSON_PATH]: outsidePath({

@@ -19,6 +19,7 @@ import {
   type Ambiente,
   ANSWERS_KEPT_MIN_HOURS,
   BYTES_POR_DOCUMENTO,
+  CADASTRO_LIDO_MS,
   SANDBOX_SLUG,
 } from '../../fiscal/ambiente.ts';
 import { aliquotasIbsCbs, municipioInWords } from '../../fiscal/catalogs/catalogs.ts';
@@ -77,6 +78,7 @@ export const LAW_FACTS: Facts = {
   'limite-documento': () => `${BYTES_POR_DOCUMENTO / 1024} KiB`,
   'tabela-limites-envio': () => ambientesTable('Documentos enviados', LIMITES_ROWS),
   'guarda-ensaio': () => `${AMBIENTES.homologacao.guardaDias} dias`,
+  'cadastro-lido-ha-pouco': () => `${CADASTRO_LIDO_MS / 1_000} segundos`,
   'limite-repeticao': () => `${ANSWERS_KEPT_MIN_HOURS} horas`,
   'limite-faltas': () => String(FAULTS_MAX),
   'limite-erros': () => String(LISTED_MAX),
