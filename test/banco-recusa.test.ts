@@ -16,7 +16,7 @@ import { runTransaction } from '../src/store/open.ts';
 import { Client, type ClientConfig } from '../src/store/pg.ts';
 import { createStore } from '../src/store/store.ts';
 import { onEnd } from './support/cleanup.ts';
-import { databaseUrlOf, freshDatabase, poolOn } from './support/database.ts';
+import { databaseUrlOf, dropTrigger, freshDatabase, poolOn } from './support/database.ts';
 import { balcao, CANCELAMENTO } from './support/eventos.ts';
 import { type Answer, authorised, emit, noteByKey, request } from './support/http.ts';
 import { freshDataDir, nfse, readyDataDir } from './support/process.ts';
@@ -78,7 +78,7 @@ async function raising(service: TestService, table: string, code: string, work: 
   try {
     await work();
   } finally {
-    await service.pool.query('drop function raised cascade');
+    await dropTrigger(service.pool, 'raised', table);
   }
 }
 
@@ -146,7 +146,7 @@ describe('what the server raises', () => {
       'the trouble of the worker',
     );
     assert.match(told.message, /sem espaço em disco/);
-    await service.pool.query('drop function raised cascade');
+    await dropTrigger(service.pool, 'raised', 'trilha_notas');
     await authorised(service.address, body.chave_acesso);
   });
 });
@@ -216,6 +216,19 @@ test('a password that is changed while the service runs', { timeout: 240_000 }, 
   await set('primeira');
   await untilReady(other);
   await untilAnswered(other, 201);
+});
+
+test('a password in the file that PostgreSQL’s own clients read', { timeout: 240_000 }, async () => {
+  const server = await openEmbedded({ dataDir: await freshDataDir(), log: quiet, transport: 'tcp' });
+  onEnd(() => server.stop());
+  const { password, ...without } = server.connection;
+  const PGPASSFILE = path.join(await freshDataDir(), 'pgpass');
+  const write = (line: string) => writeFileSync(PGPASSFILE, `${line}\n`, { mode: 0o600 });
+  const migrar = () => nfse(['migrar'], { DATABASE_URL: databaseUrlOf(without), PGPASSFILE });
+  write(`*:*:*:${without.user}:${password}`);
+  assert.partialDeepStrictEqual(await migrar(), { code: 0, err: '' });
+  write(`*:*:*:${without.user}:outra`);
+  assert.match((await migrar()).err, /recusou o usuário ou a senha/);
 });
 
 describe('a server of its own', { timeout: 600_000 }, () => {

@@ -18,7 +18,7 @@ import { Transmissions } from '../src/wiring/adn-access.ts';
 import { onEnd } from './support/cleanup.ts';
 import { nfseBeside, nfseHere } from './support/cli.ts';
 import { monotonicClock } from './support/clock.ts';
-import { databaseUrlOf, freshDatabase } from './support/database.ts';
+import { databaseUrlOf, freshDatabase, pidOf, untilAwaited } from './support/database.ts';
 import { type Answer, emit, request } from './support/http.ts';
 import { readyKeys } from './support/keys.ts';
 import { CA, freshFolder, openssl, opensslAuthority } from './support/openssl.ts';
@@ -175,6 +175,7 @@ describe('nfse municipio criar', () => {
       soap_namespace: null,
       exige_numero: true,
       exige_nota_no_evento: true,
+      fechado: false,
       limite_endereco: null,
       limite_prestador: null,
       guarda_dias: null,
@@ -709,6 +710,23 @@ describe('a code in production', () => {
     assert.equal(said.filter(({ code }) => code === 0).length, 1);
     for (const { code, err } of said)
       if (code !== 0) assert.match(err, /3518800 .* já está em produção no endereço corrida\d/);
+  });
+
+  test('is free as soon as its holder leaves it, also in the midst of taking it', async () => {
+    const code = '3513801';
+    const holder = await pool.connect();
+    const pid = await pidOf(holder);
+    await holder.query('begin');
+    await holder.query(`insert into codigos_em_producao (codigo_ibge, tenant) values ($1, 'morto')`, [code]);
+    const asked = run('municipio', 'criar', 'herdeiro', '--ibge', code);
+    await untilAwaited(pool, pid);
+    await pool.query('select pg_terminate_backend($1::int)', [pid]);
+    holder.release(true);
+    assert.equal((await asked).code, 0);
+    await done('municipio', 'alterar', 'herdeiro', '--ibge', '3506003');
+    await done('municipio', 'criar', 'seguinte', '--ibge', code);
+    await done('municipio', 'excluir', 'seguinte', '--confirmar');
+    await done('municipio', 'criar', 'ultimo', '--ibge', code);
   });
 
   test('shared from before stays mendable in everything else', async () => {

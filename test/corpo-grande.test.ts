@@ -12,7 +12,7 @@ import type { OnStored } from '../src/store/recent.ts';
 import { AsideThread } from '../src/wiring/large-bodies.ts';
 import { createLog, type Logger } from '../src/wiring/log.ts';
 import { onEnd } from './support/cleanup.ts';
-import { freshDatabase } from './support/database.ts';
+import { dropTrigger, freshDatabase } from './support/database.ts';
 import { longestDps } from './support/dear-requests.ts';
 import { authorised, emit, request } from './support/http.ts';
 import { ABRASF, call, consultaXml, envelope, escaped, first, loteXml, post } from './support/rps.ts';
@@ -141,7 +141,7 @@ describe('a body above 32 KiB', () => {
       assert.equal(status, 201, JSON.stringify(body));
       assert.equal((await authorised(address, body.chave_acesso)).status, 200);
     } finally {
-      await service.pool.query('drop trigger dorme on notas; drop function dorme');
+      await dropTrigger(service.pool, 'dorme', 'notas');
     }
   });
 

@@ -13,6 +13,7 @@ import { createStore } from '../src/store/store.ts';
 import { fillNotas } from './support/cheio.ts';
 import { freshPool } from './support/database.ts';
 import { ask, request } from './support/http.ts';
+import { keysOf } from './support/nota-keys.ts';
 import { call, consultaXml } from './support/rps.ts';
 import { NOON, startTestService, type TestService } from './support/service.ts';
 import { signedBy, testParties } from './support/signatures.ts';
@@ -74,7 +75,7 @@ describe('the documents of a note', () => {
     for (const { chave, sent, nfse, key } of issued) {
       const row = (await other.notas.findByChave(SLUG, chave))!;
       assert.equal(row.nfse, nfse, 'the note');
-      assert.ok((await other.notas.readReceived(SLUG, BigInt(row.id)))?.equals(sent));
+      assert.ok((await other.notas.readReceived(SLUG, { id: BigInt(row.id), mes: row.mes }))?.equals(sent));
       const forEvento = await other.eventos.findNota(SLUG, { chave });
       assert.equal(forEvento?.nfse.toString(), nfse, 'by which an event is judged');
       const repeated = await send(sent, key);
@@ -146,11 +147,11 @@ describe('documents are compressed', () => {
   }
   const documentsOf = (pool: Db) => {
     const { notas } = createStore(pool);
-    const keys = Array.from({ length: NOTAS }, (_, place) => String(place + 1).padStart(50, '0'));
+    const keys = Array.from({ length: NOTAS }, (_, place) => keysOf(place + 1).chave_acesso);
     return Promise.all(
       keys.map(async (key) => {
-        const { id, nfse } = (await notas.findByChave(TENANT, key))!;
-        return [(await notas.readReceived(TENANT, BigInt(id)))!.toString('hex'), nfse];
+        const { id, mes, nfse } = (await notas.findByChave(TENANT, key))!;
+        return [(await notas.readReceived(TENANT, { id: BigInt(id), mes }))!.toString('hex'), nfse];
       }),
     );
   };
@@ -219,17 +220,5 @@ describe('documents are compressed', () => {
     });
     await assert.rejects(broken.compress(NOW), /out of memory/);
     assert.ok((await countOf(pool)) > 0);
-  });
-
-  test('only when no process of the version before is left', async () => {
-    const pool = await used();
-    await pool.query(`update migracoes set aplicada_em = now() - interval '1 year' where nome < '099'`);
-    const ages = async (days: number): Promise<number> => {
-      const text = `update migracoes set aplicada_em = now() - $1 * interval '1 day' where nome >= '099'`;
-      await pool.query(text, [days]);
-      await createStore(pool).documentos.compress(NOW);
-      return countOf(pool);
-    };
-    assert.deepEqual([await ages(0), await ages(6), await ages(8)], [0, 0, 96]);
   });
 });

@@ -21,6 +21,7 @@ import { openPool } from '../src/store/open.ts';
 import { onEnd } from './support/cleanup.ts';
 import { nfseBeside, nfseHere, runBeside } from './support/cli.ts';
 import { databaseUrlOf, freshDatabase } from './support/database.ts';
+import { putEvento } from './support/eventos.ts';
 import { authorised, emit, request } from './support/http.ts';
 import { readyKeys } from './support/keys.ts';
 import { NO_SUCH_KEY } from './support/notas.ts';
@@ -352,14 +353,12 @@ describe('what an operator may do', () => {
     });
     assert.equal(status, 201, JSON.stringify(body));
     const isDue = estado === 'erro' ? hasRetry : !eventoRests(estado, true);
+    await putEvento(service.pool, 'integracao', body.id_evento, estado, isDue ? new Date() : null);
     await service.pool.query(
-      `update eventos set estado = $2, desde = $3, due_at = $4, aguardando_desde = $5, reprocessamentos_count = $6
-        where id = $1`,
+      'update eventos set desde = $2, aguardando_desde = $3, reprocessamentos_count = $4 where id = $1',
       [
         body.id_evento,
-        estado,
         new Date(Date.now() - ageMs),
-        isDue ? new Date() : null,
         estado === 'aguardando_autorizacao_nota' ? new Date(Date.now() - ageMs) : null,
         estado === 'erro' && !hasRetry ? 3 : 0,
       ],
@@ -496,13 +495,14 @@ describe('what an operator may do', () => {
   }
 
   test('however many events of one note are stuck, a refusal is seen; filters and pages show the rest', async () => {
-    await service.pool.query('delete from eventos');
+    await service.pool.query("delete from fila where tipo = 'evento'; delete from eventos");
     const first = await put({ estado: 'pendente', ageMs: 6 * MINUTE_MS });
     const { chave_acesso } = (await publicEvento(first)).evento as EventoPublico;
     await service.pool.query(
-      `insert into eventos (tenant, id, nota, ordem, codigo_tipo_evento, numero_sequencial, cancela, estado, desde, due_at,
-          criado_em, autor, campos)
-        select tenant, 900000 + n, nota, n, codigo_tipo_evento, n, cancela, estado, desde, due_at, criado_em, autor, campos
+      `insert into eventos (tenant, id, mes, nota, mes_nota, ordem, codigo_tipo_evento, numero_sequencial, cancela, estado, aberto,
+          desde, criado_em, autor, campos)
+        select tenant, 900000 + n, mes, nota, mes_nota, n, codigo_tipo_evento, n, cancela, estado, aberto, desde, criado_em, autor,
+          campos
         from eventos, generate_series(2, 999) n where id = $1`,
       [first],
     );
@@ -546,7 +546,7 @@ describe('what an operator may do', () => {
   });
 
   test('refusals are filed several at once, and by a filter with the number that the operator has seen', async () => {
-    await service.pool.query('delete from eventos');
+    await service.pool.query("delete from fila where tipo = 'evento'; delete from eventos");
     const [one, two, other] = [await putRefused('E1310'), await putRefused('E1310'), await putRefused('E0042')];
     const before = await here('evento', 'arquivar', '--codigo', 'E1310');
     assert.deepEqual([before.code, before.out], [2, ''], told(before));
@@ -589,7 +589,7 @@ describe('what an operator may do', () => {
   });
 
   test('nfse evento problemas lists those whose acao_sugerida is consultar_suporte, and municipio mostrar counts them', async () => {
-    await service.pool.query('delete from eventos');
+    await service.pool.query("delete from fila where tipo = 'evento'; delete from eventos");
     const puts: readonly Put[] = [
       { estado: 'pendente', ageMs: 6 * MINUTE_MS },
       { estado: 'pendente', ageMs: MINUTE_MS },
@@ -638,7 +638,7 @@ describe('what an operator may do', () => {
     assert.equal(row(out, 'eventos'), 'a caminho: pendente 1, enviado 1, aguardando_autorizacao_nota 1, erro 1');
     const count = 'pendente 1, aguardando_autorizacao_nota 1, rejeitado 1, erro 1, erro_reprocessamento 1';
     assert.equal(row(out, 'a conferir'), `${count}; nfse evento problemas --municipio integracao os lista`);
-    await service.pool.query('delete from eventos');
+    await service.pool.query("delete from fila where tipo = 'evento'; delete from eventos");
     assert.equal((await here('evento', 'problemas')).out, 'Nenhum evento pede atenção.\n');
     const quiet = (await nfseHere(['municipio', 'mostrar', 'integracao'], service.pool)).out;
     assert.equal(row(quiet, 'eventos'), 'nenhum a caminho');

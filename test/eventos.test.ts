@@ -62,6 +62,10 @@ async function operate(id: number, trigger: OperatorTrigger): Promise<void> {
   assert.ok(moved !== undefined && 'evento' in moved && !('conflict' in moved), JSON.stringify(moved));
 }
 
+async function trailOf(id: number) {
+  return store.eventos.listTrail(TENANT, (await store.eventos.findById(TENANT, String(id)))!);
+}
+
 /** What the municipality registers from its own side. */
 async function deOficio(nota: NotaEmitida, body: object) {
   const json = readJson(Buffer.from(JSON.stringify(body)));
@@ -1284,7 +1288,7 @@ describe('States and transitions', () => {
     await bancada({ ...world, transmission: async () => ({ adn: watching, signer: undefined }) }).eventos();
     assert.equal(seen, 'enviado', 'the announcement is committed before anything is sent');
     assert.deepEqual(
-      (await store.eventos.listTrail(TENANT, String(id_evento))).map(({ para }) => para),
+      (await trailOf(id_evento)).map(({ para }) => para),
       ['pendente', 'enviado', 'processado'],
     );
   });
@@ -1296,7 +1300,7 @@ describe('States and transitions', () => {
     const { status_evento, aguardando_desde, acao_sugerida } = await evento(nota, 'cancelamento');
     assert.deepEqual([status_evento, acao_sugerida], ['aguardando_autorizacao_nota', 'aguardar']);
     assert.equal(Date.parse(aguardando_desde), clock.now);
-    const trail = await store.eventos.listTrail(TENANT, String(id_evento));
+    const trail = await trailOf(id_evento);
     assert.deepEqual([trail.at(-1)?.de, trail.at(-1)?.para], ['enviado', 'aguardando_autorizacao_nota']);
     // It is asked again by itself, and the wait is counted from its beginning.
     await later(2 * MINUTE_MS);

@@ -120,8 +120,10 @@ const REWORDING: ReadonlySet<string> = new Set([
   'src/published/errors/page.ts',
   // What the documentation of a field says already is not said twice.
   'src/published/openapi/json-schema.ts',
-  // Messages of OpenSSL and of PostgreSQL, which give no code.
+  // Messages of OpenSSL, of PostgreSQL, of PgBouncer and of Citus, which give no code.
   'packages/cliente/src/transporte.ts',
+  'src/store/constraint.ts',
+  'src/store/pooled.ts',
   'src/store/unavailable.ts',
 ]);
 

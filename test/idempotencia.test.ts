@@ -22,6 +22,7 @@ import { bancada, CANCELAMENTO, type NotaEmitida, PATHS } from './support/evento
 import { ask } from './support/http.ts';
 import { readyKeys } from './support/keys.ts';
 import { addPrestador } from './support/municipio.ts';
+import { keysOf, MES } from './support/nota-keys.ts';
 import { openssl } from './support/openssl.ts';
 import { allLookUp, noneScans, recorded, type Statements } from './support/plans.ts';
 import { readyDataDir, startServiceProcess } from './support/process.ts';
@@ -632,14 +633,14 @@ function issuance(nome: string | undefined, key: string | undefined, more: objec
   const own = made;
   return {
     prestador: PROVIDER_CNPJ,
+    mes: MES,
     dps: nome === undefined ? { serie: 'own ' } : { id: nome },
     novoPrestador: undefined,
     key: key === undefined ? undefined : keyed(key),
     complete: ({ nDPS }) => {
       if (more === 'fails') throw new Error('this note could not be made');
       return {
-        chave_acesso: `CHAVE${own}`,
-        numero_protocolo: `PROTOCOLO${own}`,
+        ...keysOf(own),
         id_dps: nome ?? dpsIdInSerie('own ', nDPS!),
         serie_dps: '1',
         numero_dps_nacional: '1',
@@ -783,8 +784,8 @@ describe('in the store', () => {
     await noneScans(pool, statements, ['alfa', 'beta']);
     await pool.query(`insert into municipios (tenant, ambiente, criado_em) select 'm' || n, 'homologacao', now()
       from generate_series(1, 3) n`);
-    await pool.query(`insert into idempotencia (tenant, impressao, rota, corpo, status, nota, avisos, criado_em)
-      select 'm' || n % 3 + 1, sha256(n::text::bytea), '/r', sha256(n::text::bytea), 201, n, '[]', now()
+    await pool.query(`insert into idempotencia (tenant, impressao, rota, corpo, status, nota, mes, avisos, criado_em)
+      select 'm' || n % 3 + 1, sha256(n::text::bytea), '/r', sha256(n::text::bytea), 201, n, ${MES}, '[]', now()
       from generate_series(1, 20000) n`);
     await pool.query('analyze');
     for (const tenant of ['m1', 'gama']) {

@@ -1,5 +1,7 @@
 /** What is typed after `nfse`: every slip is told with what was probably meant, and the help says what there is. */
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -7,7 +9,7 @@ import path from 'node:path';
 import { describe, test } from 'node:test';
 import { nfseHere } from './support/cli.ts';
 import { freshFolder } from './support/openssl.ts';
-import { nfse } from './support/process.ts';
+import { nfse, ROOT } from './support/process.ts';
 
 async function wrongly(typed: string, ...says: readonly RegExp[]): Promise<string> {
   const { code, out, err } = await nfseHere(typed.split(' '));
@@ -73,7 +75,17 @@ describe('options and arguments that do not fit', () => {
 describe('the help', () => {
   test('of a family of commands is its commands', async () => {
     for (const [family, ...commands] of [
-      ['municipio', 'criar SLUG', 'listar', 'mostrar SLUG', 'alterar SLUG', 'excluir SLUG'],
+      [
+        'municipio',
+        'criar SLUG',
+        'listar',
+        'mostrar SLUG',
+        'conferir',
+        'alterar SLUG',
+        'excluir SLUG',
+        'exportar SLUG',
+        'importar ARQUIVO',
+      ],
       ['prestador', 'importar ARQUIVO', 'mostrar DOCUMENTO'],
       ['servicos', 'importar ARQUIVO', 'listar'],
       ['beneficios', 'importar ARQUIVO', 'listar'],
@@ -127,6 +139,15 @@ describe('the help', () => {
     // It lists what is the simulator's, which has no place here.
     return command === 'adn-simulador' ? '' : help(`${command} --help`);
   }
+});
+
+test('who reads a part of the output, as head does, leaves no trace of the program', async () => {
+  const child = spawn(path.join(ROOT, 'bin', 'nfse'), ['--help'], { stdio: ['ignore', 'pipe', 'pipe'] });
+  child.stdout.destroy();
+  let err = '';
+  child.stderr.on('data', (chunk) => (err += chunk));
+  const [code] = await once(child, 'close');
+  assert.deepEqual([code, err], [0, '']);
 });
 
 test('nfse --version is that of the package, with the layout', async () => {

@@ -26,6 +26,8 @@ const PROVIDERS = [
 const [HELD] = PROVIDERS as [string];
 const OF_ITS_SEQUENCE = 'select 1 from numeracao where tenant = $1 and prestador = $2 for update';
 const OF_A_NOTE = 'select 1 from notas where tenant = $1 and chave_acesso = $2 for update';
+const OF_WHAT_WAITS = `select 1 from fila f join notas n on n.tenant = $1 and n.mes = f.mes and n.id = f.id
+  where f.tenant = $1 and f.tipo = 'nota' and n.chave_acesso = $2 for update of f`;
 
 /** A service, and somebody beside it who holds a row until told to let go. */
 async function held(options: { worker?: boolean } = {}) {
@@ -161,10 +163,39 @@ describe('a note', () => {
     clock.now += 2 * 3_600_000;
     const [one] = [await emit(service.address, dpsOf(HELD)), await emit(service.address, dpsOf(HELD))];
     clock.now -= 2 * 3_600_000;
-    await hold(OF_A_NOTE, one.body.chave_acesso);
+    await hold(OF_WHAT_WAITS, one.body.chave_acesso);
     assert.equal(await shortenWaits(world), 1);
     await letGo();
     assert.equal(await shortenWaits(world), 1);
+  });
+
+  test('the others are announced, and this one when it is let go, as a first attempt', {
+    timeout: 600_000,
+  }, async () => {
+    const { service, hold, letGo } = await held({ worker: false });
+    const { store, clock, pool } = service;
+    const keys: string[] = [];
+    for (let count = 0; count < 6; count += 1) {
+      keys.push((await emit(service.address, dpsOf(HELD))).body.chave_acesso);
+    }
+    const claim = async () => store.notas.claim('integracao', clock.now, clock.now + 60_000, 100);
+    await hold(OF_A_NOTE, keys[2]!);
+    const { token, notas } = await claim();
+    assert.deepEqual(
+      notas.map(({ chave_acesso }) => chave_acesso),
+      keys.filter((_key, place) => place !== 2),
+    );
+    assert.deepEqual((await claim()).notas, [], 'whoever looks again meanwhile does not wait either');
+    const announced = await store.notas.claimAnunciadas('integracao', token, clock.now, clock.now + 60_000, 100);
+    assert.deepEqual(announced, []);
+    await letGo();
+    const again = await claim();
+    assert.deepEqual(
+      again.notas.map(({ chave_acesso, found, tentativas }) => ({ chave_acesso, found, tentativas })),
+      [{ chave_acesso: keys[2], found: 'emitida', tentativas: 1 }],
+    );
+    const { rows } = await pool.query("select from fila where tipo = 'nota' and claims is null");
+    assert.equal(rows.length, 0);
   });
 
   test('what became of the others is written, and of this one when it is let go', { timeout: 600_000 }, async () => {
@@ -178,7 +209,7 @@ describe('a note', () => {
       const { token, notas } = await store.notas.claim('integracao', clock.now, clock.now + 60_000, 100);
       if (notas.length === keys.length) await hold(OF_A_NOTE, keys[2]!);
       const move = notaMove('transmitida', 'autorizacao')!;
-      const outcomes = notas.map(({ id }) => ({ id, move, mensagem_retorno: undefined, dueAt: undefined }));
+      const outcomes = notas.map(({ id, mes }) => ({ id, mes, move, mensagem_retorno: undefined, dueAt: undefined }));
       return store.notas.settle('integracao', token, clock.now, outcomes);
     };
     const estados = async (): Promise<readonly (string | undefined)[]> =>

@@ -10,10 +10,12 @@ import type { Issuance } from '../src/store/issue-notas.ts';
 import { migrate } from '../src/store/migrate.ts';
 import type { NotaNova } from '../src/store/nota-columns.ts';
 import { advanceNumbers, automaticNumbers, heldSequences } from '../src/store/numeracao.ts';
-import { type Db, openPool } from '../src/store/open.ts';
+import { type Db, openPool, runTransaction } from '../src/store/open.ts';
 import { createStore, type Store } from '../src/store/store.ts';
+import { unavailabilityOf } from '../src/store/unavailable.ts';
 import { onEnd } from './support/cleanup.ts';
-import { freshDatabase } from './support/database.ts';
+import { freshDatabase, pidOf, untilAwaited } from './support/database.ts';
+import { keysOf, MES } from './support/nota-keys.ts';
 import { recorded, type Statements } from './support/plans.ts';
 import fc from './support/seed.ts';
 
@@ -52,14 +54,14 @@ function issuance(prestador: string, serie: string, nDPS: number | undefined, fa
   const begin = serieOf(prestador, serie);
   return {
     prestador,
+    mes: MES,
     dps: nDPS === undefined ? { serie: begin } : { id: dpsIdInSerie(begin, nDPS) },
     novoPrestador: undefined,
     complete: ({ nDPS: given }): NotaNova => {
       if (fails) throw new Error('this note could not be made');
       const number = nDPS ?? given!;
       return {
-        chave_acesso: `CHAVE${own}`,
-        numero_protocolo: `PROTOCOLO${own}`,
+        ...keysOf(own),
         id_dps: dpsIdInSerie(begin, number),
         serie_dps: serie,
         numero_dps_nacional: String(number),
@@ -81,6 +83,11 @@ function issuance(prestador: string, serie: string, nDPS: number | undefined, fa
   };
 }
 
+test('a statement that finds no municipality is one to send again, as where Citus has just divided its shard', async () => {
+  const written = runTransaction(pool, (client) => advanceNumbers(client, 'nenhum', new Map([[CNPJ, 1n]])));
+  await assert.rejects(written, (error) => unavailabilityOf(error) !== undefined);
+});
+
 type Numbered = { readonly nNFSe: number; readonly nDPS: number };
 
 /** Issues one note; undefined where the number was in use, or the document could not be made. */
@@ -99,7 +106,7 @@ async function refuseAll(tenant: string): Promise<void> {
     tenant,
     token,
     NOW,
-    notas.map(({ id }) => ({ id, move, mensagem_retorno: 'E1234: recusada', dueAt: undefined })),
+    notas.map(({ id, mes }) => ({ id, mes, move, mensagem_retorno: 'E1234: recusada', dueAt: undefined })),
   );
 }
 
@@ -205,10 +212,9 @@ test('sequences are locked in one order, whatever the order of the notes', async
     await first.query('begin');
     await first.query('select 1 from numeracao where tenant = $1 and prestador = $2 for update', [tenant, CNPJ]);
     await second.query('begin');
-    const { rows } = await second.query<{ pid: number }>('select pg_backend_pid() as pid');
+    const pid = await pidOf(first);
     const advanced = advanceNumbers(second, tenant, new Map([CPF, CNPJ].map((prestador) => [prestador, 1n])));
-    const waiting = 'select 1 from pg_locks where pid = $1 and not granted';
-    while ((await pool.query(waiting, [rows[0]!.pid])).rows.length === 0);
+    await untilAwaited(pool, pid);
     assert.deepEqual(await heldSequences(pool, tenant, PROVIDERS), new Set([CNPJ]), 'the second is not held yet');
     await first.query('rollback');
     assert.deepEqual(await advanced, new Map(PROVIDERS.map((prestador) => [prestador, 2n])));
@@ -298,11 +304,9 @@ describe('a hundred thousand numbers taken by hand', () => {
   async function takenByHand(count = TAKEN, behind = count): Promise<string> {
     const tenant = await newTenant();
     await pool.query(
-      `insert into notas (tenant, id, chave_acesso, numero_protocolo, id_dps, estado, numero_dps, serie_dps, numero_dps_nacional,
-          data_emissao, data_competencia, prestador_cpf_cnpj, prestador_razao_social, valor_servico)
-        select $1, 1000000 + n, 'H' || n, 'H' || n, $2 || lpad((n + $5)::text, 15, '0'), 'autorizada', n, '70000', (n + $5)::text, now(),
-          '2026-11-01', $4, 'Nome', 10 from generate_series(1, $3::int) n`,
-      [tenant, serieOf(CNPJ, '70000'), count, CNPJ, behind],
+      `insert into identidades (tenant, id_dps, nota, mes)
+        select $1, $2 || lpad((n + $4)::text, 15, '0'), 1000000 + n, $5 from generate_series(1, $3::int) n`,
+      [tenant, serieOf(CNPJ, '70000'), count, behind, MES],
     );
     await pool.query('insert into numeracao (tenant, prestador, ultimo) values ($1, $2, $3)', [tenant, CNPJ, count]);
     return tenant;

@@ -10,6 +10,7 @@ import tls from 'node:tls';
 import { openBuckets, type Wanted } from '../src/doors/rest/buckets.ts';
 import { copyBuckets, takeCounted } from '../src/doors/rest/shared-buckets.ts';
 import { exampleXml } from '../src/fiscal/rules/example.ts';
+import { onEnd } from './support/cleanup.ts';
 import { nfseBeside } from './support/cli.ts';
 import { databaseUrlOf, freshDatabase, poolOn } from './support/database.ts';
 import { request } from './support/http.ts';
@@ -343,6 +344,7 @@ function socketsOf(pid: number): readonly string[] {
 describe('a start that cannot be', () => {
   test('says why once, and ends as with one process', async () => {
     const other = net.createServer().listen(0, '127.0.0.1');
+    onEnd(() => other.close());
     await once(other, 'listening');
     const { port } = other.address() as net.AddressInfo;
     const DATABASE_URL = databaseUrlOf(await freshDatabase());
@@ -367,7 +369,6 @@ describe('a start that cannot be', () => {
       assert.deepEqual(two, one);
       assert.equal(one!.code, code);
     }
-    other.close();
   });
 });
 
@@ -384,16 +385,17 @@ describe('the count that processes share', () => {
       const tell = (spent: readonly Wanted[]): void => {
         for (const each of spent) own[1 - place]!.spend(each);
       };
-      return copyBuckets('quotas', mine, {
-        ask: async (_table, list) => {
+      return copyBuckets(mine, {
+        ask: async (list) => {
           asked += 1;
           const taken = takeCounted(counted, list);
           if (taken.short === undefined) tell(list);
           return taken;
         },
-        report: (_table, spent) => {
+        report: (spent) => {
           for (const each of spent) counted.spend(each);
           tell(spent);
+          return undefined;
         },
       });
     });

@@ -9,12 +9,12 @@ import { text } from 'node:stream/consumers';
 import { describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import { KEYS_MAX, openBuckets } from '../src/doors/rest/buckets.ts';
 import { CATALOGOS } from '../src/doors/rest/catalogos.ts';
 import { createRestDoor, type RestDoorOptions } from '../src/doors/rest/door.ts';
 import { countMisses, LOOKS_MAX } from '../src/doors/rest/misses.ts';
 import { PIPELINED_MAX } from '../src/doors/rest/pipelined.ts';
 import { ROUTES } from '../src/doors/rest/routes.ts';
-import { openTables } from '../src/doors/rest/shared-buckets.ts';
 import { buildChave } from '../src/fiscal/chave.ts';
 import { exampleXml } from '../src/fiscal/rules/example.ts';
 import type { World } from '../src/flows/world.ts';
@@ -71,7 +71,7 @@ async function issued(): Promise<Answer & { readonly idDps: string }> {
 async function door(options: Partial<RestDoorOptions> = {}, changed: Partial<World> = {}): Promise<string> {
   const opened = await createRestDoor(
     { ...world, ...changed },
-    { host: '127.0.0.1', port: 0, trustProxy: false, accessLog: true, ...options },
+    { host: '127.0.0.1', port: 0, trustProxy: false, accessLog: true, buckets: ownCounts(), ...options },
   );
   onEnd(() => opened.close());
   return opened.address;
@@ -80,6 +80,12 @@ async function door(options: Partial<RestDoorOptions> = {}, changed: Partial<Wor
 async function request(where: string, path: string, init: RequestInit = {}): Promise<Answer> {
   const response = await fetch(`${where}${path}`, init);
   return readable(response.status, response.headers, await response.text());
+}
+
+/** Counts of this door alone, by the clock of this process. */
+function ownCounts() {
+  const open = (name: 'misses' | 'looks') => openBuckets(() => performance.now(), KEYS_MAX[name]);
+  return { misses: open('misses'), looks: open('looks') };
 }
 
 /** The answer to HEAD says JSON and has none. */
@@ -1366,12 +1372,12 @@ describe('misses (D-40)', () => {
     }
   });
 
+  const ownMisses = (now: () => number) =>
+    countMisses(now, { misses: openBuckets(now, KEYS_MAX.misses), looks: openBuckets(now, KEYS_MAX.looks) });
+
   test('the bucket: refills, forgets, and knows networks', async () => {
     let now = 0;
-    const misses = countMisses(
-      () => now,
-      openTables(() => now),
-    );
+    const misses = ownMisses(() => now);
     const missed = async (client: string, times = 1): Promise<number | undefined> =>
       (await Promise.all(Array.from({ length: times }, () => misses.count(client, 1)))).at(-1);
     assert.equal(await missed('192.0.2.1', 60), undefined);
@@ -1400,10 +1406,7 @@ describe('misses (D-40)', () => {
 
   test('who misses beyond all measure is looked up for in turn, until a while has passed', async () => {
     let now = 0;
-    const misses = countMisses(
-      () => now,
-      openTables(() => now),
-    );
+    const misses = ownMisses(() => now);
     const client = '192.0.2.1';
     for (let count = 0; count < 60 + LOOKS_MAX - 1; count += 1) await misses.count(client, 1);
     assert.equal(misses.turnOf(client), 0);

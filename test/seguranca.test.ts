@@ -821,9 +821,9 @@ describe('the key of somebody else’s note, named in what one signs oneself (D-
     chave = JSON.parse(theirs.text).chave_acesso;
     own = JSON.parse(mine.text).chave_acesso;
     // What is refused is told of, were it looked for.
-    await pool.query(`update notas set estado = 'recusada', due_at = null where tenant = $1 and chave_acesso = $2`, [
+    await pool.query(`update notas set estado = 'recusada' where tenant = $1 and chave_acesso = $2`, [HERE, chave]);
+    await pool.query(`delete from fila where tenant = $1 and id in (select id from notas where estado = 'recusada')`, [
       HERE,
-      chave,
     ]);
   });
 

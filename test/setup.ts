@@ -13,9 +13,10 @@ import { migrate } from '../src/store/migrate.ts';
 import { openPool } from '../src/store/open.ts';
 import { Client, type ClientConfig } from '../src/store/pg.ts';
 import { compileCacheFolder } from '../src/wiring/compile-cache.ts';
+import { citusServers, describeRecusas, makeModelo, markLog, onEach, readRecusas } from './support/citus.ts';
 
 /** A database with the schema applied, of which others are copies: copying it is quicker than applying it again. */
-export const MODELO = 'modelo';
+const MODELO = 'modelo';
 /**
  * Nothing waits for the disk, for here nothing outlives the run; what must is tested on servers of its own. And several files
  * have their pools at once.
@@ -30,6 +31,9 @@ const MEMORY_BYTES_MIN = 6 * 2 ** 30;
 let scratch: string | undefined;
 let dataDir: string | undefined;
 let server: EmbeddedServer | undefined;
+/** The servers of a Citus, and where its log was when the run began. */
+let citus: readonly ClientConfig[] | undefined;
+let begun = '0';
 
 const quiet = { info() {}, warn: console.warn, error: console.error };
 
@@ -56,17 +60,33 @@ export async function globalSetup(): Promise<void> {
   process.env.NFSE_TEST_CLUSTER = path.join(dataDir, 'cluster');
   await copyCluster(first.location, process.env.NFSE_TEST_CLUSTER);
 
+  citus = await citusServers();
+  if (citus !== undefined) {
+    // Another run may have its own at this moment.
+    process.env.NFSE_TEST_MODELO = `${MODELO}_${process.pid}`;
+    await makeModelo(citus, process.env.NFSE_TEST_MODELO);
+    process.env.NFSE_TEST_SERVERS = JSON.stringify(citus);
+    begun = await markLog(citus[0]!);
+    // The options of a pool are often handed on, and keep the password to themselves.
+    process.env.PGPASSWORD = String(citus[0]!.password);
+    return;
+  }
   await appendFile(path.join(first.location, 'postgresql.auto.conf'), SETTINGS);
   server = await openEmbedded({ dataDir, log: quiet });
   const client = new Client(server.connection);
   await client.connect();
   await client.query(`create database ${MODELO}`);
+  process.env.NFSE_TEST_MODELO = MODELO;
   await client.end();
   await migrateAt({ ...server.connection, database: MODELO });
-  process.env.NFSE_TEST_SERVER = JSON.stringify(server.connection);
+  process.env.NFSE_TEST_SERVERS = JSON.stringify([server.connection]);
 }
 
 export async function globalTeardown(): Promise<void> {
+  if (citus !== undefined) {
+    await onEach(citus, `drop database ${process.env.NFSE_TEST_MODELO}`);
+    console.log(describeRecusas(await readRecusas(citus[0]!, begun)));
+  }
   await server?.stop();
   for (const folder of [dataDir, scratch]) {
     if (folder !== undefined) await rm(folder, { recursive: true, force: true });
@@ -75,11 +95,13 @@ export async function globalTeardown(): Promise<void> {
 
 /**
  * Whether temporary files may be in memory: half of the processor time of the tests with servers of their own goes into files. The long
- * runs have too much of them, the figures of `test:quedas` are those of a disk, and who names a folder has it.
+ * runs have too much of them, the figures of `test:quedas` and
+ * `test:alta-disponibilidade` are those of a disk, and who names a folder has it.
  */
 function isMemoryRoomy(): boolean {
-  const { TMPDIR, NFSE_TEST_LONGO, NFSE_TEST_QUEDAS } = process.env;
-  if (process.platform !== 'linux' || (TMPDIR ?? NFSE_TEST_LONGO ?? NFSE_TEST_QUEDAS) !== undefined) return false;
+  const { TMPDIR, NFSE_TEST_LONGO, NFSE_TEST_QUEDAS, NFSE_TEST_ALTA } = process.env;
+  const onDisk = TMPDIR ?? NFSE_TEST_LONGO ?? NFSE_TEST_QUEDAS ?? NFSE_TEST_ALTA;
+  if (process.platform !== 'linux' || onDisk !== undefined) return false;
   const mount = readFileSync('/proc/self/mounts', 'utf8')
     .split('\n')
     .find((line) => line.split(' ')[1] === MEMORY);

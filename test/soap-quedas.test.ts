@@ -140,11 +140,11 @@ describe('a process that dies', () => {
       keys.map((chave, place) => [String(place + 1), chave]),
     );
     const { rows: lotes } = await pool.query(
-      `select situacao, due_at from lotes l where exists (select 1 from lotes_rps r
-        where r.protocolo = l.protocolo and r.serie = $1)`,
+      `select situacao, aberto, (select count(*)::int from fila f where f.tipo = 'lote' and f.id = l.id) as fila from lotes l
+        where exists (select 1 from lotes_rps r where r.lote = l.id and r.serie = $1)`,
       [serie],
     );
-    assert.deepEqual(lotes, Array(2).fill({ situacao: 4, due_at: null }));
+    assert.deepEqual(lotes, Array(2).fill({ situacao: 4, aberto: false, fila: 0 }));
     const { rows: eventos } = await pool.query(
       `select e.codigo_tipo_evento as tipo, e.campos->>'chave_acesso_substituta' as por from eventos e
         join notas n on n.tenant = e.tenant and n.id = e.nota where n.chave_acesso = any ($1)`,

@@ -233,7 +233,7 @@ describe('the six operations', () => {
     );
     // The lot is done with behind the event that it registered, and nobody takes it up again.
     await until(async () => {
-      const { rows } = await service.pool.query('select count(*)::int as due from lotes where due_at is not null');
+      const { rows } = await service.pool.query("select count(*)::int as due from fila where tipo = 'lote'");
       return rows[0].due === 0 ? true : undefined;
     }, 'no lot is due');
     const unknown = await sendLote(
@@ -520,14 +520,14 @@ describe('the answers of the six operations', () => {
     /** Copies of a note, with the numbers after its own. */
     const copied = (count: number): Promise<unknown> =>
       pool.query(
-        `with copies as (insert into notas (tenant, id, chave_acesso, numero_protocolo, id_dps, estado, numero_dps, serie_dps,
+        `with copies as (insert into notas (tenant, id, mes, chave_acesso, numero_protocolo, id_dps, estado, numero_dps, serie_dps,
             numero_dps_nacional, data_emissao, data_competencia, prestador_cpf_cnpj, prestador_razao_social, valor_servico)
-          select n.tenant, 1000000 + i, left(n.chave_acesso, 23) || lpad((n.numero_dps + i)::text, 13, '0') || right(n.chave_acesso, 14),
-            'copia' || i, 'copia' || i, 'autorizada', n.numero_dps + i, n.serie_dps, n.numero_dps_nacional, n.data_emissao,
+          select n.tenant, 1000000 + i, n.mes, left(n.chave_acesso, 23) || lpad((n.numero_dps + i)::text, 13, '0') || right(n.chave_acesso, 14),
+            n.mes || 'copia' || i, 'copia' || i, 'autorizada', n.numero_dps + i, n.serie_dps, n.numero_dps_nacional, n.data_emissao,
             n.data_competencia, n.prestador_cpf_cnpj, n.prestador_razao_social, n.valor_servico
-          from notas n, generate_series(1, $2::int) i where n.id = $1 on conflict do nothing returning tenant, id)
-        insert into documentos (tenant, nota, recebido, nfse)
-        select c.tenant, c.id, '', d.nfse from copies c, documentos d where d.nota = $1`,
+          from notas n, generate_series(1, $2::int) i where n.id = $1 on conflict do nothing returning tenant, mes, id)
+        insert into documentos (tenant, mes, nota, recebido, nfse)
+        select c.tenant, c.mes, c.id, '', d.nfse from copies c, documentos d where d.nota = $1`,
         [id, count],
       );
     await copied(701);
@@ -553,14 +553,14 @@ describe('the answers of the six operations', () => {
     );
 
     const { countNotasOfPrestador } = service.store.lotes;
-    service.store.lotes.countNotasOfPrestador = async (_tenant, _asked, max) => max;
+    service.store.lotes.countNotasOfPrestador = async (_tenant, _asked, max) => ({ notas: max, faixas: [] });
     const many = await call(address, 'ConsultarNfse', consultaXml(day));
     service.store.lotes.countNotasOfPrestador = countNotasOfPrestador;
     assert.deepEqual([first(many.documento, 'Codigo'), /50\.000/.test(many.documento)], ['L998', true]);
     // One that cannot be made to its end is cut off, so that nobody takes it for a whole one.
     const { listNotasOfPrestador } = service.store.lotes;
     service.store.lotes.listNotasOfPrestador = async (...asked) =>
-      asked[3] === undefined ? listNotasOfPrestador(...asked) : Promise.reject(new Error('segredo'));
+      asked[4] === undefined ? listNotasOfPrestador(...asked) : Promise.reject(new Error('segredo'));
     await assert.rejects(call(address, 'ConsultarNfse', consultaXml(day)));
     service.store.lotes.listNotasOfPrestador = listNotasOfPrestador;
     assert.ok(service.logged.some(({ message }) => /resposta longa/.test(message)));

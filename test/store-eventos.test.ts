@@ -16,14 +16,18 @@ import {
 import { NOTA_ESTADOS, type NotaEstado, notaMove } from '../src/fiscal/nota.ts';
 import type { ClaimedEvento, EventoSettlement } from '../src/store/claim-eventos.ts';
 import type { EventoRow } from '../src/store/evento-rows.ts';
+import { ensureMeses } from '../src/store/meses.ts';
 import { migrate } from '../src/store/migrate.ts';
 import { type Db, openPool } from '../src/store/open.ts';
 import type { OperatorTrigger } from '../src/store/operate-eventos.ts';
 import type { EventoNovo, RegisterResult } from '../src/store/register-eventos.ts';
 import { createStore, type Store } from '../src/store/store.ts';
+import { NO_PLANS } from './support/citus.ts';
 import { onEnd } from './support/cleanup.ts';
 import { freshDatabase, freshPool, pidOf, untilAwaited } from './support/database.ts';
 import { tenantsDue } from './support/due.ts';
+import { putEvento } from './support/eventos.ts';
+import { keysOf, MES } from './support/nota-keys.ts';
 import { allLookUp, noneScans, recorded, type Statements } from './support/plans.ts';
 
 const NOW = Date.parse('2026-11-21T12:00:00-03:00');
@@ -80,6 +84,8 @@ let made = 0;
 
 /** Keys of the notes that were issued, by tenant and id. */
 const CHAVES = new Map<string, string>();
+/** Their numbers, by key. */
+const NUMBERS = new Map<string, number>();
 
 async function eventosOf(
   store: Store,
@@ -96,13 +102,14 @@ async function eventosOf(
 async function issued(store: Store, tenant: string, substitui?: string): Promise<string> {
   made += 1;
   const number = made;
+  const keys = keysOf(number);
   const result = await store.notas.issue(tenant, {
     prestador: CNPJ,
+    mes: MES,
     dps: { id: `DPS ${number}` },
     novoPrestador: undefined,
     complete: () => ({
-      chave_acesso: `CHAVE${number}`,
-      numero_protocolo: `PROTOCOLO${number}`,
+      ...keys,
       id_dps: `DPS ${number}`,
       serie_dps: '1',
       numero_dps_nacional: '1',
@@ -123,13 +130,15 @@ async function issued(store: Store, tenant: string, substitui?: string): Promise
     }),
   });
   assert.ok('nota' in result);
-  const id = (await store.notas.findByChave(tenant, `CHAVE${number}`))!.id;
-  CHAVES.set(`${tenant}/${id}`, result.nota.chave_acesso);
+  const { id } = (await store.notas.findByChave(tenant, keys.chave_acesso))!;
+  CHAVES.set(`${tenant}/${id}`, keys.chave_acesso);
+  NUMBERS.set(keys.chave_acesso, number);
   return id;
 }
 
 const outcome = (id: string, on: 'autorizacao' | 'recusa') => ({
   id,
+  mes: MES,
   move: notaMove('transmitida', on)!,
   mensagem: undefined,
   dueAt: undefined,
@@ -156,6 +165,7 @@ async function authorised(store: Store, tenant: string): Promise<string> {
 function novo(nota: string, codigo = CONFIRMACAO, more: Partial<EventoNovo> = {}): EventoNovo {
   return {
     nota,
+    mes_nota: MES,
     codigo_tipo_evento: codigo,
     cancela: [CANCELAMENTO, SUBSTITUICAO, '105104', '305101'].includes(codigo),
     autor: CNPJ,
@@ -186,8 +196,13 @@ const codes = (eventos: readonly ClaimedEvento[]): string[] =>
 
 function settlement(id: string, on: EventoTrigger, more: Partial<EventoSettlement> = {}): EventoSettlement {
   const move = eventoMove('enviado', on)!;
-  return { id, move, dueAt: move.due === 'never' ? undefined : NOW + 10 * SECOND_MS, ...more };
+  return { id, mes: MES, move, dueAt: move.due === 'never' ? undefined : NOW + 10 * SECOND_MS, ...more };
 }
+
+/** The nota that an event cancels. */
+const cancelada = ({ cancela, nota, mes_nota }: ClaimedEvento) => ({
+  cancelada: cancela ? { id: nota, mes: mes_nota } : undefined,
+});
 
 /** Claims what is due and settles all of it in one way. */
 async function sendAll(store: Store, tenant: string, on: EventoTrigger, now = NOW): Promise<number> {
@@ -196,20 +211,21 @@ async function sendAll(store: Store, tenant: string, on: EventoTrigger, now = NO
     tenant,
     token,
     now,
-    eventos.map(({ id }) => settlement(id, on, eventoMove('enviado', on)!.due === 'never' ? {} : { dueAt: now + 1 })),
+    eventos.map((evento) =>
+      settlement(evento.id, on, {
+        ...cancelada(evento),
+        ...(eventoMove('enviado', on)!.due === 'never' ? {} : { dueAt: now + 1 }),
+      }),
+    ),
   );
 }
 
 /** Puts an event by hand where a test wants it. */
 async function place(pool: Db, tenant: string, id: string, estado: EventoEstado, isDue = true): Promise<void> {
-  const due = eventoRests(estado, true) || !isDue ? null : new Date(NOW);
-  await pool.query('update eventos set estado = $3, due_at = $4, claims = null where tenant = $1 and id = $2', [
-    tenant,
-    id,
-    estado,
-    due,
-  ]);
+  await putEvento(pool, tenant, id, estado, eventoRests(estado, true) || !isDue ? null : new Date(NOW));
 }
+
+const refOf = (id: string) => ({ id, mes: MES });
 
 const upTo = (count: number): number[] => Array.from({ length: count }, (_, place) => place + 1);
 
@@ -225,8 +241,8 @@ describe('a registration', () => {
       novo(nota, CANCELAMENTO, { campos, recebido, recebido_assinatura: 'MIIC', criado_em: NOW + 5, simular: 'adn:x' }),
     );
     assert.deepEqual(
-      [evento.estado, evento.numero_sequencial, evento.reprocessamentos_count, evento.tentativas, evento.autor],
-      ['pendente', 1, 0, 0, CNPJ],
+      [evento.estado, evento.numero_sequencial, evento.reprocessamentos_count, evento.mes, evento.autor],
+      ['pendente', 1, 0, MES, CNPJ],
     );
     assert.deepEqual(
       [evento.criado_em, evento.desde, evento.due_at].map((moment) => moment?.getTime()),
@@ -239,8 +255,8 @@ describe('a registration', () => {
     assert.deepEqual(evento.campos, campos);
     const note = (await store.eventos.findById(alfa, evento.id))!;
     assert.deepEqual(note, evento, 'as it is read afterwards');
-    assert.match(note.chave_acesso, /^CHAVE\d+$/);
-    assert.equal(note.numero_protocolo, note.chave_acesso.replace('CHAVE', 'PROTOCOLO'));
+    assert.equal(note.chave_acesso, CHAVES.get(`${alfa}/${nota}`));
+    assert.equal(note.numero_protocolo, keysOf(NUMBERS.get(note.chave_acesso)!).numero_protocolo);
     assert.deepEqual(await store.eventos.readDocuments(alfa, evento.id), {
       recebido,
       recebido_assinatura: 'MIIC',
@@ -249,10 +265,10 @@ describe('a registration', () => {
       certificado_der: null,
     });
     assert.deepEqual(
-      await store.eventos.readXml(alfa, [evento.id]),
+      await store.eventos.readXml(alfa, [evento]),
       new Map([[evento.id, `<evento>${evento.id} 1</evento>`]]),
     );
-    assert.deepEqual(await store.eventos.listTrail(alfa, evento.id), [
+    assert.deepEqual(await store.eventos.listTrail(alfa, evento), [
       { em: new Date(NOW + 5), de: null, gatilho: 'registro', para: 'pendente', mensagem: null, quem: null },
     ]);
   });
@@ -307,7 +323,8 @@ describe('a registration', () => {
       a.pool,
       `select e.id from eventos e left join documentos_eventos d on d.tenant = e.tenant and d.evento = e.id
          left join trilha_eventos t on t.tenant = e.tenant and t.evento = e.id
-       where e.tenant = $1 and (d.xmin is distinct from e.xmin or t.xmin is distinct from e.xmin)`,
+         left join fila f on f.tenant = e.tenant and f.tipo = 'evento' and f.id = e.id
+       where e.tenant = $1 and (d.xmin is distinct from e.xmin or t.xmin is distinct from e.xmin or f.xmin is distinct from e.xmin)`,
       [alfa],
     );
     assert.deepEqual(torn, [], 'each whole in one transaction');
@@ -347,9 +364,9 @@ describe('a registration', () => {
     const client = await pool.connect();
     await client.query('begin');
     await client.query(
-      `insert into eventos (tenant, id, nota, ordem, codigo_tipo_evento, numero_sequencial, cancela, estado, desde, due_at,
-        criado_em, autor, campos)
-       values ($1, $2, $3, $4, $5, $6, false, 'pendente', $7, $7, $7, $8, '{}')`,
+      `insert into eventos (tenant, id, mes, nota, mes_nota, ordem, codigo_tipo_evento, numero_sequencial, cancela, estado, aberto,
+        desde, criado_em, autor, campos)
+       values ($1, $2, ${MES}, $3, ${MES}, $4, $5, $6, false, 'pendente', true, $7, $7, $8, '{}')`,
       [tenant, RIVALS + numero, nota, 1000 + numero, CONFIRMACAO, numero, new Date(NOW), CNPJ],
     );
     const pid = await pidOf(client);
@@ -390,10 +407,11 @@ describe('a registration', () => {
       a.pool,
       `select (select count(*)::int from eventos where tenant = $1) as eventos,
         (select count(*)::int from documentos_eventos where tenant = $1) as documentos,
-        (select count(*)::int from trilha_eventos where tenant = $1) as trilha`,
+        (select count(*)::int from trilha_eventos where tenant = $1) as trilha,
+        (select count(*)::int from fila where tenant = $1 and tipo = 'evento') as fila`,
       [alfa],
     );
-    assert.deepEqual(counts, [{ eventos: 2, documentos: 0, trilha: 0 }], 'only the two of the rivals');
+    assert.deepEqual(counts, [{ eventos: 2, documentos: 0, trilha: 0, fila: 0 }], 'only the two of the rivals');
   });
 
   test('beyond the three digits of the identifier there is none', async () => {
@@ -429,11 +447,7 @@ describe('a registration', () => {
       const nota = await issued(a.store, alfa);
       const client = await b.pool.connect();
       await client.query('begin');
-      await client.query('update notas set estado = $3, due_at = null where tenant = $1 and id = $2', [
-        alfa,
-        nota,
-        estado,
-      ]);
+      await client.query('update notas set estado = $3 where tenant = $1 and id = $2', [alfa, nota, estado]);
       const registering = a.store.eventos.register(alfa, novo(nota));
       await untilAwaited(b.pool, await pidOf(client));
       await client.query('commit');
@@ -532,8 +546,8 @@ describe('readings', () => {
     assert.equal(await store.eventos.listOf(alfa, 'NENHUMA'), undefined);
     assert.equal(await store.eventos.findById(beta, foreign.id), undefined);
     assert.equal(await store.eventos.readDocuments(beta, foreign.id), undefined);
-    assert.deepEqual(await store.eventos.listTrail(beta, foreign.id), []);
-    assert.equal((await store.eventos.readXml(beta, [foreign.id])).size, 0);
+    assert.deepEqual(await store.eventos.listTrail(beta, foreign), []);
+    assert.equal((await store.eventos.readXml(beta, [foreign])).size, 0);
   });
 
   test('what a registration needs of its note: parties, document, the events that stand and the open cancellation', async () => {
@@ -560,12 +574,13 @@ describe('readings', () => {
     const read = await store.eventos.findNota(alfa, { chave: chave_acesso });
     assert.deepEqual(read, {
       id: nota,
+      mes: MES,
       chave_acesso,
       numero_protocolo,
       estado: 'autorizada',
       prestador_cpf_cnpj: CNPJ,
       tomador_cpf_cnpj: '52998224725',
-      nfse: Buffer.from(chave_acesso.replace(/CHAVE(\d+)/, '<NFSe>$1</NFSe>')),
+      nfse: Buffer.from(`<NFSe>${NUMBERS.get(chave_acesso)}</NFSe>`),
       eventos: [
         onNota(second, 'dispensado', false, { autor: '52998224725', campos }),
         onNota(first, 'processado', false),
@@ -587,14 +602,16 @@ describe('readings', () => {
     );
   });
 
-  test('of a note with two thousand events under way no more is read than stands, by looking up no more', async () => {
+  test('of a note with two thousand events under way no more is read than stands, by looking up no more', {
+    skip: NO_PLANS,
+  }, async () => {
     const { pool, store, alfa } = await oneProcess();
     const nota = await authorised(store, alfa);
     const standing = await registered(store, alfa, novo(nota, REJEICAO));
     await sendAll(store, alfa, 'conclusao');
-    const many = `insert into eventos (tenant, id, nota, ordem, codigo_tipo_evento, numero_sequencial, cancela, estado, desde,
-        due_at, criado_em, autor, campos)
-      select $1, 20000000 + x, $2, 1 + x, (202201 + x % 4)::text, 1 + x / 4, false, 'pendente', $3, $3, $3, $4, '{}'
+    const many = `insert into eventos (tenant, id, mes, nota, mes_nota, ordem, codigo_tipo_evento, numero_sequencial, cancela, estado,
+        aberto, desde, criado_em, autor, campos)
+      select $1, 20000000 + x, ${MES}, $2, ${MES}, 1 + x, (202201 + x % 4)::text, 1 + x / 4, false, 'pendente', true, $3, $3, $4, '{}'
       from generate_series(1, 2000) as x`;
     await pool.query(many, [alfa, nota, new Date(NOW), CNPJ]);
     await pool.query('analyze eventos');
@@ -643,7 +660,9 @@ describe('a claim', () => {
     assert.deepEqual(eventos, [
       {
         id,
+        mes: MES,
         nota,
+        mes_nota: MES,
         chave_acesso,
         codigo_tipo_evento: REJEICAO,
         numero_sequencial: 1,
@@ -824,8 +843,8 @@ describe('a claim', () => {
     const row = await store.eventos.findById(alfa, id);
     assert.deepEqual([row?.estado, row?.due_at], ['erro', null]);
     assert.deepEqual((await claimAll(store, alfa, NOW + 1_000 * MINUTE_MS)).eventos, []);
-    const fourth = 'update eventos set due_at = now() where tenant = $1 and id = $2';
-    await assert.rejects(pool.query(fourth, [alfa, id]), /eventos_due/, 'the database has the last word');
+    const fourth = 'update eventos set aberto = true where tenant = $1 and id = $2';
+    await assert.rejects(pool.query(fourth, [alfa, id]), /eventos_aberto/, 'the database has the last word');
   });
 
   async function counted(store: Store, tenant: string, id: string): Promise<unknown[]> {
@@ -865,7 +884,7 @@ describe('a claim', () => {
         const { pool, store, alfa } = await oneProcess();
         const nota = await issued(store, alfa);
         const { id } = await registered(store, alfa, novo(nota));
-        await pool.query('update notas set estado = $2, due_at = null where tenant = $1', [alfa, notaEstado]);
+        await pool.query('update notas set estado = $2 where tenant = $1', [alfa, notaEstado]);
         await place(pool, alfa, id, estado);
         const { eventos, moved } = await store.eventos.claim(alfa, NOW + 1, LEASE, POLL, 10);
         assert.equal(moved, 1);
@@ -876,7 +895,7 @@ describe('a claim', () => {
         assert.equal(row.reprocessamentos_count, 'counts' in move ? 1 : 0);
         assert.equal(row.desde.getTime(), move.to === estado ? NOW : NOW + 1);
         assert.equal(row.aguardando_desde?.getTime(), on === 'nota_nao_autorizada' ? NOW + 1 : undefined);
-        const { em: _em, ...last } = (await store.eventos.listTrail(alfa, id)).at(-1)!;
+        const { em: _em, ...last } = (await store.eventos.listTrail(alfa, refOf(id))).at(-1)!;
         assert.deepEqual(last, { de: estado, gatilho: on, para: move.to, mensagem: null, quem: null });
       });
     }
@@ -946,7 +965,13 @@ describe('a settlement', () => {
       const nota = await issued(store, alfa, substitui);
       const { token, notas: claimed } = await store.notas.claim(alfa, NOW, later, 10);
       const move = notaMove('transmitida', 'espera')!;
-      const outcomes = claimed.map(({ id }) => ({ id, move, mensagem_retorno: 'E1308: ainda não', dueAt: later }));
+      const outcomes = claimed.map(({ id, mes }) => ({
+        id,
+        mes,
+        move,
+        mensagem_retorno: 'E1308: ainda não',
+        dueAt: later,
+      }));
       assert.equal(await store.notas.settle(alfa, token, NOW, outcomes), 1);
       return nota;
     };
@@ -963,14 +988,18 @@ describe('a settlement', () => {
       2,
       'a registration is told of them',
     );
-    const campos = { chave_acesso_substituta: 'CHAVE' };
+    const chaveDaSubstituta = keysOf(0).chave_acesso;
+    const campos = { chave_acesso_substituta: chaveDaSubstituta };
     await registered(store, alfa, novo(notas[0]!, SUBSTITUICAO, { campos }));
     await registered(store, alfa, novo(notas[1]!, CANCELAMENTO));
     await registered(store, alfa, novo(notas[2]!));
     assert.equal(await sendAll(store, alfa, 'conclusao', NOW + 1), 3);
     const due = async (nota: string): Promise<unknown> =>
       (
-        await rows<{ due_at: Date }>(pool, 'select due_at from notas where tenant = $1 and id = $2', [alfa, nota])
+        await rows<{ due_at: Date }>(pool, "select due_at from fila where tenant = $1 and tipo = 'nota' and id = $2", [
+          alfa,
+          nota,
+        ])
       )[0]!.due_at.getTime();
     assert.deepEqual(await Promise.all([named, other, ofPlain, ofStanding, held].map(due)), [
       ...[NOW + 1, NOW + 1, NOW + 1],
@@ -978,17 +1007,17 @@ describe('a settlement', () => {
     ]);
     const [together] = await rows<{ same: boolean }>(
       pool,
-      'select o.xmin = n.xmin as same from notas o, notas n where o.tenant = $1 and n.tenant = $1 and o.id = $2 and n.id = $3',
+      `select o.xmin = f.xmin as same from notas o, fila f
+       where o.tenant = $1 and o.id = $2 and f.tenant = $1 and f.tipo = 'nota' and f.id = $3`,
       [alfa, notas[0], named],
     );
     assert.equal(together?.same, true);
     assert.deepEqual(
-      [...(await store.notas.findSubstituidas(alfa, [...chaves, 'CHAVE'])).values()].map(({ estado, por }) => [
-        estado,
-        por,
-      ]),
+      [...(await store.notas.findSubstituidas(alfa, [...chaves, chaveDaSubstituta])).values()].map(
+        ({ estado, por }) => [estado, por],
+      ),
       [
-        ['cancelada', 'CHAVE'],
+        ['cancelada', chaveDaSubstituta],
         ['cancelada', null],
         ['autorizada', null],
       ],
@@ -1007,7 +1036,7 @@ describe('a settlement', () => {
         mensagem_retorno: 'Não\0 aceito',
         erros_adn: { erros: [{ Codigo: 'E1' }] },
       };
-      const outcomes = eventos.map(({ id }) => settlement(id, move.on, told));
+      const outcomes = eventos.map((evento) => settlement(evento.id, move.on, { ...cancelada(evento), ...told }));
       assert.equal(await store.eventos.settle(alfa, token, NOW + 1, outcomes), 2);
       for (const { id } of [cancelling, harmless]) {
         const row = (await store.eventos.findById(alfa, id))!;
@@ -1021,7 +1050,7 @@ describe('a settlement', () => {
         const isWaiting = move.to === 'aguardando_autorizacao_nota';
         assert.equal(row.aguardando_desde?.getTime(), isWaiting ? NOW + 1 : undefined);
         assert.equal(row.desde.getTime(), move.to === 'enviado' ? NOW : NOW + 1);
-        const last = (await store.eventos.listTrail(alfa, id)).at(-1);
+        const last = (await store.eventos.listTrail(alfa, refOf(id))).at(-1);
         assert.deepEqual(last, {
           em: new Date(NOW + 1),
           de: 'enviado',
@@ -1117,7 +1146,7 @@ describe('the decision about a note', () => {
       [row.estado, row.due_at?.getTime(), row.desde.getTime(), row.aguardando_desde],
       ['pendente', NOW + 2, NOW + 2, null],
     );
-    const { em, ...last } = (await store.eventos.listTrail(alfa, waiting.id)).at(-1)!;
+    const { em, ...last } = (await store.eventos.listTrail(alfa, waiting)).at(-1)!;
     assert.deepEqual(last, {
       de: 'aguardando_autorizacao_nota',
       gatilho: 'autorizacao_nota',
@@ -1163,8 +1192,8 @@ describe('the decision about a note', () => {
         ['pendente', NOW, null],
       ],
     );
-    for (const { id } of [waiting, fresh]) {
-      assert.equal((await store.eventos.listTrail(alfa, id)).at(-1)?.gatilho, 'recusa_nota');
+    for (const evento of [waiting, fresh]) {
+      assert.equal((await store.eventos.listTrail(alfa, evento)).at(-1)?.gatilho, 'recusa_nota');
     }
   });
 
@@ -1197,10 +1226,10 @@ describe('the decision about a note', () => {
         [alfa],
       );
       assert.deepEqual(asleep, [], `round ${round}`);
-      await a.pool.query(
-        "update eventos set estado = 'rejeitado', due_at = null where tenant = $1 and due_at is not null",
-        [alfa],
-      );
+      await a.pool.query("update eventos set estado = 'rejeitado', aberto = false where tenant = $1 and aberto", [
+        alfa,
+      ]);
+      await a.pool.query("delete from fila where tenant = $1 and tipo = 'evento'", [alfa]);
     }
   });
 
@@ -1218,7 +1247,11 @@ describe('the decision about a note', () => {
         // Refused cancellations make room for others; the rest ends with the note.
         const outcomes = eventos
           .toReversed()
-          .map(({ id, numero_sequencial }) => settlement(id, numero_sequencial > 2 ? 'conclusao' : 'recusa'));
+          .map((evento) =>
+            evento.numero_sequencial > 2
+              ? settlement(evento.id, 'conclusao', cancelada(evento))
+              : settlement(evento.id, 'recusa'),
+          );
         await store.eventos.settle(alfa, token, NOW, outcomes);
       }
     };
@@ -1258,7 +1291,7 @@ describe('the operator', () => {
         if (move === undefined) {
           assert.deepEqual(result, { found: estado });
           assert.deepEqual([row.estado, row.mensagem_retorno], [estado, null]);
-          assert.equal((await store.eventos.listTrail(alfa, id)).length, 1);
+          assert.equal((await store.eventos.listTrail(alfa, refOf(id))).length, 1);
           continue;
         }
         assert.deepEqual(result, { evento: row });
@@ -1272,7 +1305,7 @@ describe('the operator', () => {
           [stays ? null : 'decisão do município', 0],
         );
         assert.equal(row.arquivado_em?.getTime(), stays ? NOW + 1 : undefined);
-        assert.deepEqual((await store.eventos.listTrail(alfa, id)).at(-1), {
+        assert.deepEqual((await store.eventos.listTrail(alfa, refOf(id))).at(-1), {
           em: new Date(NOW + 1),
           de: estado,
           gatilho: trigger,
@@ -1309,7 +1342,7 @@ describe('the operator', () => {
       [['enviado', 3]],
     );
     // No retry is left, so a failure without end is refused by the database, and one with an end is written.
-    await assert.rejects(store.eventos.settle(alfa, token, NOW, [settlement(id, 'falha')]), /eventos_due/);
+    await assert.rejects(store.eventos.settle(alfa, token, NOW, [settlement(id, 'falha')]), /eventos_aberto/);
     assert.equal(await store.eventos.settle(alfa, token, NOW, [settlement(id, 'esgotamento')]), 1);
   });
 
@@ -1338,7 +1371,7 @@ describe('the operator', () => {
     assert.deepEqual(await again(spent.id), { conflict: 'nota_cancelada' });
     const row = (await store.eventos.findById(alfa, spent.id))!;
     assert.deepEqual([row.estado, row.nota_estado], ['erro', 'cancelada']);
-    assert.equal((await store.eventos.listTrail(alfa, spent.id)).at(-1)?.gatilho, 'registro');
+    assert.equal((await store.eventos.listTrail(alfa, spent)).at(-1)?.gatilho, 'registro');
     assert.ok('evento' in (await again(manifestation.id))!);
     assert.ok('evento' in (await store.eventos.move(alfa, spent.id, 'dispensa', NOW, undefined))!);
   });
@@ -1439,7 +1472,7 @@ describe('what asks for an operator', () => {
     ]);
     assert.deepEqual(await left(beta), [['E1310', 2]]);
     assert.equal((await store.eventos.findById(alfa, ids[0]!))?.arquivado_em?.getTime(), NOW + 1);
-    const { em: _, ...step } = (await store.eventos.listTrail(alfa, ids[1]!)).at(-1)!;
+    const { em: _, ...step } = (await store.eventos.listTrail(alfa, refOf(ids[1]!))).at(-1)!;
     const said = { de: 'rejeitado', gatilho: 'arquivamento', para: 'rejeitado', mensagem: 'vistas', quem: 'mariana' };
     assert.deepEqual(step, said);
     // An error is not filed, whatever the number.
@@ -1449,21 +1482,22 @@ describe('what asks for an operator', () => {
 });
 
 describe('the database', () => {
-  test('takes the states of the machine and no other, due exactly when they do not rest', async () => {
+  test('takes the states of the machine and no other, open exactly when they do not rest', async () => {
     const { pool, store, alfa } = await oneProcess();
     const nota = await issued(store, alfa);
     const { id } = await registered(store, alfa, novo(nota));
-    const text = 'update eventos set estado = $3, due_at = $4 where tenant = $1 and id = $2';
+    const text = 'update eventos set estado = $3, aberto = $4 where tenant = $1 and id = $2';
     for (const estado of ESTADOS) {
       const rests = eventoRests(estado, true);
-      const right = [alfa, id, estado, rests ? null : new Date(NOW)];
-      const wrong = [alfa, id, estado, rests ? new Date(NOW) : null];
+      const right = [alfa, id, estado, !rests];
+      const wrong = [alfa, id, estado, rests];
       await pool.query(text, right);
       // `erro` rests when its retries are spent.
       if (estado === 'erro') await pool.query(text, wrong);
-      else await assert.rejects(pool.query(text, wrong), /eventos_due/, estado);
+      else await assert.rejects(pool.query(text, wrong), /eventos_aberto/, estado);
     }
-    await assert.rejects(pool.query(text, [alfa, id, 'outro', null]), /eventos_estado/);
+    await assert.rejects(pool.query(text, [alfa, id, 'outro', false]), /eventos_estado/);
+    await place(pool, alfa, id, 'dispensado');
     const [check] = await rows<{ text: string }>(
       pool,
       `select pg_get_constraintdef(oid) as text from pg_constraint where conname = 'eventos_estado'`,
@@ -1476,9 +1510,13 @@ describe('the database', () => {
 describe('the plans of the statements', () => {
   const statements: Statements = new Map();
   let recordedTenant = '';
-  /** See the plans of notas; what is due, and what came to nothing, is read in its order. */
-  const WHOLE =
-    /^(municipios|recepcoes_adn|notas_due|notas_retidas|eventos_due|lotes_due|eventos_com_problema|eventos_entre_partes)/;
+  /** See the plans of notas; what is due, and what came to nothing, is read in its order. Of empty months nothing is read. */
+  const WHOLE = new RegExp(
+    `^(municipios|recepcoes_adn|meses|fila_due|fila_pkey|retidas_tabela|eventos_com_problema|eventos_entre_partes)|_(?!${MES})\\d{6}$`,
+  );
+  /** An operator sees all that is open. */
+  const WHOLE_OF_OPERATOR = new RegExp(`${WHOLE.source}|^eventos_abertos`);
+  const isOfOperator = (text: string): boolean => /temProblema|urgencia/.test(text);
 
   before(async () => {
     const { a, alfa } = await twoProcesses();
@@ -1500,8 +1538,8 @@ describe('the plans of the statements', () => {
     await eventosOf(store, alfa, nota, { codigo: CONFIRMACAO, sequencial: 1 });
     await store.eventos.findById(alfa, first.id);
     await store.eventos.readDocuments(alfa, first.id);
-    await store.eventos.listTrail(alfa, first.id);
-    await store.eventos.readXml(alfa, [first.id]);
+    await store.eventos.listTrail(alfa, first);
+    await store.eventos.readXml(alfa, [first]);
     await store.eventos.count(alfa, { pendente: NOW, aguardando: NOW });
     const stuck = { pendente: NOW, aguardando: NOW };
     for (const filter of [{}, { nota }, { estado: 'rejeitado', codigo: 'E1310' }, { entrePartes: true }] as const) {
@@ -1521,25 +1559,34 @@ describe('the plans of the statements', () => {
     for (const tenant of ['alfa', 'beta']) {
       await store.municipios.create({ tenant, ambiente: 'homologacao', codigoIbge: undefined }, NOW);
     }
-    await pool.query(`insert into notas (tenant, id, chave_acesso, numero_protocolo, id_dps, estado, due_at, numero_dps, serie_dps,
+    await ensureMeses(pool, [MES]);
+    await pool.query(`insert into notas (tenant, mes, id, chave_acesso, numero_protocolo, id_dps, estado, numero_dps, serie_dps,
         numero_dps_nacional, data_emissao, data_competencia, prestador_cpf_cnpj, prestador_razao_social, valor_servico)
-      select case when n % 10 = 0 then 'beta' else 'alfa' end, n, 'C' || n, 'P' || n, 'D' || n, 'autorizada', null, n, '1',
-        n::text, now(), '2026-11-01', '${CNPJ}', 'Nome', 10 from generate_series(1, 10000) n`);
-    await pool.query(`insert into documentos select tenant, id, 'x', 'y' from notas`);
-    await pool.query(`insert into eventos (tenant, id, nota, ordem, codigo_tipo_evento, numero_sequencial, cancela, estado, desde,
-        due_at, criado_em, autor, campos)
-      select tenant, 20000 + 2 * id + s, id, s, '203202', s, false, case when id % 50 = 0 then 'pendente' else 'processado' end,
-        now(), case when id % 50 = 0 then now() end, now(), '${CNPJ}', '{}'
+      select case when n % 10 = 0 then 'beta' else 'alfa' end, ${MES}, n, lpad(n::text, 36, '0') || '26110000000000', '${MES}' || n,
+        'D' || n, 'autorizada', n, '1', n::text, now(), '2026-11-01', '${CNPJ}', 'Nome', 10 from generate_series(1, 10000) n`);
+    await pool.query(`insert into documentos select tenant, mes, id, 'x', 'y' from notas`);
+    await pool.query(`insert into eventos (tenant, id, mes, nota, mes_nota, ordem, codigo_tipo_evento, numero_sequencial, cancela,
+        estado, aberto, desde, criado_em, autor, campos)
+      select tenant, 20000 + 2 * id + s, mes, id, mes, s, '203202', s, false,
+        case when id % 50 = 0 then 'pendente' else 'processado' end, id % 50 = 0, now(), now(), '${CNPJ}', '{}'
       from notas cross join generate_series(1, 2) s`);
-    await pool.query(`insert into documentos_eventos select tenant, id, 'x', null, 'y' from eventos`);
+    await pool.query(`insert into fila select tenant, 'evento', id, mes, now() from eventos where aberto`);
+    await pool.query(`insert into fila select tenant, 'nota', id, mes, now() from notas`);
+    await pool.query('insert into substituicoes select tenant, chave_acesso, id + 1, mes from notas');
+    await pool.query(`insert into documentos_eventos select tenant, mes, id, 'x', null, 'y' from eventos`);
     await pool.query(
-      `insert into trilha_eventos select tenant, id, 1, now(), null, 'registro', 'pendente' from eventos`,
+      `insert into trilha_eventos select tenant, mes, id, 1, now(), null, 'registro', 'pendente' from eventos`,
     );
     await noneScans(pool, statements, [recordedTenant, 'alfa']);
     await pool.query('analyze');
     for (const tenant of ['alfa', 'beta', 'gama']) {
       await noneScans(pool, statements, [recordedTenant, tenant]);
-      await allLookUp(pool, statements, [recordedTenant, tenant], WHOLE);
+      const { true: ofOperator, false: others } = Object.groupBy(
+        statements,
+        ([text]) => `${isOfOperator(text)}` as const,
+      );
+      await allLookUp(pool, new Map(ofOperator), [recordedTenant, tenant], WHOLE_OF_OPERATOR);
+      await allLookUp(pool, new Map(others), [recordedTenant, tenant], WHOLE);
     }
   });
 });
@@ -1568,6 +1615,16 @@ describe('in the end', () => {
       pool,
       `select e.id from eventos e where e.id < ${RIVALS} and e.movimentos <> (select count(*) from trilha_eventos t
         where t.tenant = e.tenant and t.evento = e.id)`,
+    );
+    assert.deepEqual(torn, []);
+  });
+
+  test('what is open is in the queue, and nothing else is', async () => {
+    const [{ pool }] = await shared!;
+    const torn = await rows(
+      pool,
+      `select e.id from eventos e full join (select * from fila where tipo = 'evento') f using (tenant, id)
+       where e.id < ${RIVALS} and e.aberto <> (f.id is not null) or e.id is null or f.mes <> e.mes`,
     );
     assert.deepEqual(torn, []);
   });

@@ -184,19 +184,19 @@ test('409 with Retry-After: the number was taken twice by others; sent again it 
   timeout: 120_000,
 }, async () => {
   const nota = await authorised();
-  const { rows } = await pool.query<{ id: string }>('select id from notas where tenant = $1 and chave_acesso = $2', [
-    TENANT,
-    nota.chave_acesso,
-  ]);
+  const { rows } = await pool.query<{ id: string; mes: number }>(
+    'select id, mes from notas where tenant = $1 and chave_acesso = $2',
+    [TENANT, nota.chave_acesso],
+  );
   /** A writer that does not ask for the note's lock: the constraint alone stands between it and us. */
   const rival = async (numero: number) => {
     const client = await pool.connect();
     await client.query('begin');
     await client.query(
-      `insert into eventos (tenant, id, nota, ordem, codigo_tipo_evento, numero_sequencial, cancela, estado, desde, due_at,
-         criado_em, autor, campos)
-       values ($1, $2, $3, $4, '203202', $5, false, 'pendente', now(), now(), now(), '52998224725', '{}')`,
-      [TENANT, 900_000 + numero, rows[0]!.id, 1_000 + numero, numero],
+      `insert into eventos (tenant, id, mes, nota, mes_nota, ordem, codigo_tipo_evento, numero_sequencial, cancela, estado, aberto,
+         desde, criado_em, autor, campos)
+       values ($1, $2, $6, $3, $6, $4, '203202', $5, false, 'pendente', true, now(), now(), '52998224725', '{}')`,
+      [TENANT, 900_000 + numero, rows[0]!.id, 1_000 + numero, numero, rows[0]!.mes],
     );
     const pid = await pidOf(client);
     const commit = async (): Promise<void> => {

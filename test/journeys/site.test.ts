@@ -60,11 +60,8 @@ before(async () => {
 });
 
 /** What has been claimed, or will be within five seconds; what is asked to come late is not waited for. */
-const UNDER_WAY = ['notas', 'eventos']
-  .map(
-    (table) => `select 1 from ${table} where claims is not null or due_at < clock_timestamp() + interval '5 seconds'`,
-  )
-  .join(' union all ');
+const UNDER_WAY = `select 1 from fila
+  where tipo <> 'lote' and (claims is not null or due_at < clock_timestamp() + interval '5 seconds')`;
 
 /** The address of a server of the test's own. */
 async function settledAt(pool: Awaited<ReturnType<typeof poolOn>>): Promise<string> {

@@ -2,9 +2,11 @@
 import assert from 'node:assert/strict';
 import { deliverEventos } from '../../src/delivery/eventos.ts';
 import { deliverNotas } from '../../src/delivery/notas.ts';
+import type { EventoEstado } from '../../src/fiscal/evento.ts';
 import { exampleXml } from '../../src/fiscal/rules/example.ts';
 import type { Patch } from '../../src/fiscal/rules/rule.ts';
 import type { World } from '../../src/flows/world.ts';
+import type { Db } from '../../src/store/open.ts';
 import { type Answer, request } from './http.ts';
 
 /** What an event says, beside its type and author. */
@@ -85,6 +87,26 @@ export function balcao(address: string, tenant = 'integracao'): Balcao {
       return answer.body.evento;
     },
   };
+}
+
+/** Puts an event by hand where a test wants it: due at a moment, or at rest. */
+export async function putEvento(
+  pool: Pick<Db, 'query'>,
+  tenant: string,
+  id: string,
+  estado: EventoEstado,
+  dueAt: Date | null,
+): Promise<void> {
+  await pool.query('update eventos set estado = $3, aberto = $4 where tenant = $1 and id = $2', [
+    tenant,
+    id,
+    estado,
+    dueAt !== null,
+  ]);
+  await pool.query("delete from fila where tenant = $1 and tipo = 'evento' and id = $2", [tenant, id]);
+  const queued = `insert into fila (tenant, tipo, id, mes, due_at)
+    select tenant, 'evento', id, mes, $3 from eventos where tenant = $1 and id = $2 and aberto`;
+  await pool.query(queued, [tenant, id, dueAt]);
 }
 
 /** The worker of one municipality, by hand: nothing happens in between. */

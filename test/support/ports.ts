@@ -35,10 +35,10 @@ function givenFrom(): number {
   }
 }
 
-async function isFree(port: number): Promise<boolean> {
+export async function isFree(port: number, host = '127.0.0.1'): Promise<boolean> {
   const probe = net.createServer();
   try {
-    await once(probe.listen(port, '127.0.0.1'), 'listening');
+    await once(probe.listen(port, host), 'listening');
   } catch {
     return false;
   }

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { copyCluster } from '../setup.ts';
 import { onEnd } from './cleanup.ts';
-import { testServer } from './database.ts';
+import { testServers } from './database.ts';
 import { onPatienceEnd } from './until.ts';
 
 export const ROOT = path.resolve(import.meta.dirname, '../..');
@@ -15,6 +15,7 @@ const READY_WITHIN_MS = 120_000;
 
 export type ServiceProcess = {
   readonly address: string;
+  readonly pid: number;
   /** Everything that was printed so far. */
   output(): string;
   /** Sends a signal and waits for the end; resolves with the exit code, or the signal. */
@@ -32,10 +33,19 @@ export async function freshDataDir(): Promise<string> {
 
 /** One with a database in it, stopped, that has the schema and nothing else: to make it takes longer than to copy it. */
 export async function readyDataDir(): Promise<string> {
-  await testServer();
+  await testServers();
   const dataDir = await freshDataDir();
   await copyCluster(process.env.NFSE_TEST_CLUSTER!, path.join(dataDir, 'pg'));
   return dataDir;
+}
+
+/** Who has ended meanwhile is not there to be told anything. */
+export function ifThere(tell: () => void): void {
+  try {
+    tell();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+  }
 }
 
 /** The processes of the server of a data folder: the one that it says, and those that this one started. */
@@ -78,7 +88,7 @@ export async function startServiceProcess(env: NodeJS.ProcessEnv, root = ROOT): 
       reject(new Error(`ended with ${code} before it was ready:\n${output}`));
     });
   });
-  return { address, output: () => output, end: (signal) => endOf(child, signal) };
+  return { address, pid: child.pid!, output: () => output, end: (signal) => endOf(child, signal) };
 }
 
 function endOf(child: ChildProcess, signal: NodeJS.Signals): Promise<number | NodeJS.Signals | null> {

@@ -10,7 +10,7 @@ import { type ChainedSigner, loadSigner } from '../../src/documents/key-files.ts
 import { exampleXml } from '../../src/fiscal/rules/example.ts';
 import { CANCELAMENTO } from './eventos.ts';
 import { type Palco, PROVIDERS, SLUG } from './quedas-processos.ts';
-import { call, first, loteXml } from './rps.ts';
+import { call, first, loteXml, porProtocolo } from './rps.ts';
 
 export const SANDBOX = 'integracao';
 /** Series of the lots in the sandbox, each of so many RPS. */
@@ -22,7 +22,7 @@ export const SEM_NUMERO = cnpjsOf(PROVIDERS + 2).slice(PROVIDERS);
 /** Past this an answer will not come any more. */
 const NEVER_MS = 180_000;
 const WAIT_MAX_MS = 1_000;
-const PAUSE_MS = { producao: 200, integracao: 250, cancelamento: 400, lote: 1_500 } as const;
+const PAUSE_MS = { producao: 200, integracao: 250, cancelamento: 400, lote: 1_500, pergunta: 100 } as const;
 const CHUNK = 24;
 
 export type NotaRespondida = {
@@ -39,8 +39,13 @@ export type NotaRespondida = {
 
 export type EventoRespondido = { readonly chave: string; readonly id: string; readonly sequencial: number };
 
-/** One request that came to an end; status 0: its connection broke, or there was none. */
-export type Tentativa = { readonly began: number; readonly ended: number; readonly status: number };
+/** One request that came to an end; status 0: its connection broke, or there was none. `what`: its path, or what it asked for. */
+export type Tentativa = {
+  readonly what: string;
+  readonly began: number;
+  readonly ended: number;
+  readonly status: number;
+};
 
 export type Carga = {
   readonly notas: readonly NotaRespondida[];
@@ -71,7 +76,16 @@ export function geradoOf(xml: string): string | undefined {
   return part === undefined ? undefined : hash('sha256', part);
 }
 
-export async function startCarga({ services, stage }: Palco, chance: () => number): Promise<Carga> {
+/** The document of an answer, or all of it where there is none. */
+async function soap(address: string, operation: string, xml: string): Promise<Response> {
+  const { status, body, documento, retryAfter } = await call(address, operation, xml);
+  return new Response(status === 200 ? documento : body, { status, headers: { 'Retry-After': retryAfter } });
+}
+
+export async function startCarga(
+  { services, stage }: Pick<Palco, 'services' | 'stage'>,
+  chance: () => number,
+): Promise<Carga> {
   const providers = stage.pki.prestadores.slice(0, PROVIDERS);
   const signers = await Promise.all(providers.map(({ certificado, chave }) => loadSigner({ certificado, chave })));
   const notas: NotaRespondida[] = [];
@@ -89,7 +103,7 @@ export async function startCarga({ services, stage }: Palco, chance: () => numbe
     for (let turn = turns; ; turn += 1) {
       if (isAbandoned) throw new Error('abandoned');
       const began = performance.now();
-      const end = (status: number): void => void tentativas.push({ began, ended: performance.now(), status });
+      const end = (status: number): void => void tentativas.push({ what, began, ended: performance.now(), status });
       try {
         const response = await send(services[turn % 2]!);
         const text = await response.text();
@@ -216,13 +230,36 @@ export async function startCarga({ services, stage }: Palco, chance: () => numbe
       serie: SERIE_DOS_LOTES,
     }));
     const xml = loteXml(list, { numero });
-    const told = await insist('a lot', async (address) => {
-      const { status, body, documento } = await call(address, 'RecepcionarLoteRps', xml);
-      return new Response(status === 200 ? documento : body, { status, headers: { 'Retry-After': '1' } });
-    });
+    const told = await insist('a lot', (address) => soap(address, 'RecepcionarLoteRps', xml));
     const protocolo = told.status === 200 ? first(told.body, 'Protocolo') : undefined;
     if (protocolo === undefined) wrong('a lot', { ...told, status: 422 });
     else lotes.push(protocolo);
+  };
+
+  /** All else that is asked while something dies; only a failure says anything here. */
+  let asked = 0;
+  const ask = async (): Promise<void> => {
+    const nota = notas[Math.floor(chance() * notas.length)];
+    const protocolo = lotes[Math.floor(chance() * lotes.length)];
+    if (nota === undefined || protocolo === undefined) return;
+    asked += 1;
+    const { tenant, chave } = nota;
+    const questions = [
+      `/${tenant}/api/v1/nfse/${chave}/eventos`,
+      `/${tenant}/api/v1/danfse/${chave}`,
+      `/${tenant}/api/v1/nfse/protocolo/${nota.protocolo}`,
+      `/${SANDBOX}/api/v1/prestadores/${SEM_NUMERO[0]}/situacao`,
+      `/${SANDBOX}/api/v1/catalogo/codigos_tributacao_municipal`,
+    ].map((path) => () => read(path));
+    const others = [
+      () => post(`/${SANDBOX}/api/v1/nfse/v101/validacao`, 'application/xml', template),
+      () =>
+        insist('a look at a lot', (address) =>
+          soap(address, 'ConsultarLoteRps', porProtocolo('ConsultarLoteRpsEnvio', protocolo)),
+        ),
+    ];
+    const all = [...questions, ...others];
+    await all[asked % all.length]!();
   };
 
   const clients = [
@@ -230,6 +267,7 @@ export async function startCarga({ services, stage }: Palco, chance: () => numbe
     ...Array.from({ length: 2 }, () => forever(PAUSE_MS.integracao, issueUnnumbered)),
     forever(PAUSE_MS.cancelamento, cancel),
     forever(PAUSE_MS.lote, sendLot),
+    forever(PAUSE_MS.pergunta, ask),
   ];
   const ended = Promise.all(clients).catch((error: unknown) => violations.push(`a client ended: ${error}`));
   return {

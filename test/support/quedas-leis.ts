@@ -37,9 +37,9 @@ const PAGE = 1_000;
 /** Notes that are read at a time. */
 const HANDS = 4;
 const SETTLED_WITHIN_MS = 900_000;
-const UNSETTLED = `select (select count(*)::int from notas where tenant = any ($1)
-    and (due_at is not null or claims is not null or estado in ('emitida', 'transmitida'))) as notas,
-  (select count(*)::int from eventos where tenant = any ($1) and (due_at is not null or claims is not null)) as eventos,
+const UNSETTLED = `select (select count(*)::int from notas n where n.tenant = any ($1) and (n.estado in ('emitida', 'transmitida')
+    or exists (select 1 from fila f where f.tenant = n.tenant and f.tipo = 'nota' and f.id = n.id))) as notas,
+  (select count(*)::int from fila where tenant = any ($1) and tipo = 'evento') as eventos,
   (select count(*)::int from lotes where tenant = any ($1) and situacao = 2) as lotes`;
 
 export type Leis = {
@@ -51,7 +51,7 @@ export type Leis = {
 
 type Held = { readonly notas: ReadonlySet<string>; readonly eventos: ReadonlySet<string> };
 
-export function leisOf(palco: Palco, carga: Carga, chance: () => number): Leis {
+export function leisOf(palco: Pick<Palco, 'simulator' | 'connect'>, carga: Carga, chance: () => number): Leis {
   const held = { notas: new Set<string>(), eventos: new Set<string>() };
   let readSoFar = 0;
 

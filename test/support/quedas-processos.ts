@@ -21,7 +21,7 @@ import { Client } from '../../src/store/pg.ts';
 import { onEnd } from './cleanup.ts';
 import { runBeside } from './cli.ts';
 import { ownPort } from './ports.ts';
-import { readyDataDir, serverProcesses } from './process.ts';
+import { ifThere, readyDataDir, serverProcesses } from './process.ts';
 import { until } from './until.ts';
 
 export const SLUG = 'exemplo';
@@ -71,8 +71,20 @@ export type Queda = {
 /** Everything started, with a municipality in production and the sandbox without limits. */
 export async function openPalco(seed: number): Promise<Palco> {
   const dataDir = await readyDataDir();
-  const env = { NFSE_DATA_DIR: dataDir, NFSE_ESPERA_AO_ENCERRAR: '0', NFSE_LOG_LEVEL: 'error' };
-  const stage = await openStage(path.join(dataDir, 'palco'), cnpjsOf(PROVIDERS), Date.now());
+  const env = { NFSE_DATA_DIR: dataDir };
+  const casa = await openCasa(path.join(dataDir, 'palco'), seed, env);
+  const transmissor = await casa.keep(() => start(['transmitir'], casa.env, /Transmitindo o que está em/));
+
+  const location = path.join(dataDir, 'pg');
+  const connect = (): Promise<Client> => until(() => connectionTo(location), 'PostgreSQL takes a connection');
+  const quedas = quedasOf({ ...casa, dataDir, location, transmissor, connect });
+  return { ...casa, simulator: casa.adn.running, quedas, connect };
+}
+
+/** What is ours besides the worker: on the database of this environment, whichever it is. */
+export async function openCasa(dir: string, seed: number, own: NodeJS.ProcessEnv) {
+  const env = { ...own, NFSE_ESPERA_AO_ENCERRAR: '0', NFSE_LOG_LEVEL: 'error' };
+  const stage = await openStage(dir, cnpjsOf(PROVIDERS), Date.now());
   const failedStarts: string[] = [];
   const keep = async <R extends Running>(begin: () => Promise<R>): Promise<Kept<R>> => {
     let running = await begin();
@@ -112,13 +124,8 @@ export async function openPalco(seed: number): Promise<Palco> {
   await registerTenant(stage, { slug: SLUG, ibge: '3550308', adn: adn.running().address, providers }, env, runBeside);
   await runBeside(['municipio', 'alterar', 'integracao', '--limite-endereco', '0', '--limite-prestador', '0'], env);
   const serviceB = await keep(() => startService({ ...env, PORT: portB }));
-  const transmissor = await keep(() => start(['transmitir'], env, /Transmitindo o que está em/));
-
-  const location = path.join(dataDir, 'pg');
-  const connect = (): Promise<Client> => until(() => connectionTo(location), 'PostgreSQL takes a connection');
   const services = [serviceA.running().address, serviceB.running().address] as const;
-  const quedas = quedasOf({ dataDir, location, serviceA, serviceB, transmissor, adn, connect });
-  return { stage, services, simulator: adn.running, failedStarts, quedas, connect };
+  return { stage, env, adn, serviceA, serviceB, services, failedStarts, keep };
 }
 
 /** What PostgreSQL writes of itself into postmaster.pid; undefined while the file is missing or not whole. */
@@ -205,13 +212,4 @@ function quedasOf({ dataDir, location, serviceA, serviceB, transmissor, adn, con
     { nome: 'PostgreSQL parado 10 s', strike: () => stopped(serverProcesses(dataDir)) },
     { nome: 'serviço A parado 10 s', strike: () => stopped([serviceA.running().pid]) },
   ];
-}
-
-/** Who has ended meanwhile is not there to be told anything. */
-function ifThere(tell: () => void): void {
-  try {
-    tell();
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
-  }
 }

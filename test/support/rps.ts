@@ -108,6 +108,8 @@ export type RespostaDoPorto = {
   readonly body: string;
   /** The document inside, unescaped. */
   readonly documento: string;
+  /** Empty where it says nothing of it. */
+  readonly retryAfter: string;
 };
 
 export async function post(
@@ -130,7 +132,13 @@ export async function post(
     .replaceAll('&gt;', '>')
     .replaceAll('&quot;', '"')
     .replaceAll('&amp;', '&');
-  return { status, type: headers.get('content-type'), body: text, documento };
+  return {
+    status,
+    type: headers.get('content-type'),
+    body: text,
+    documento,
+    retryAfter: headers.get('retry-after') ?? '',
+  };
 }
 
 /** One operation with its document as text, in SOAP 1.1. */

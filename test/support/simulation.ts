@@ -376,8 +376,8 @@ export class Simulacao {
     await shortenWaits({ store, now: () => now } as World);
     for (const [key, one] of this.held) this.held.set(key, { ...one, until: Math.min(one.until, now + MINUTE_MS) });
     for (const task of this.waiting) task.leaseUntil = Math.min(task.leaseUntil, now + MINUTE_MS);
-    const text = `select 'n/' || id as row from notas where tenant = any ($1::text[]) and simular is null and due_at > $2
-      union all select 'e/' || id from eventos where tenant = any ($1::text[]) and simular is null and due_at > $3`;
+    const text = `select 'n/' || n.id as row from notas n ${queued('nota', 'n')} and f.due_at > $2
+      union all select 'e/' || e.id from eventos e ${queued('evento', 'e')} and f.due_at > $3`;
     const values = [this.tenants(), new Date(now + 15 * MINUTE_MS), new Date(now + HOUR_MS + MINUTE_MS)];
     for (const { row } of await this.ask<{ row: string }>('far', text, values))
       this.violations.push(`${row} waits for a clock that was set back`);
@@ -544,7 +544,7 @@ export class Simulacao {
   private async seesOrder(tenant: string, { eventos }: EventoClaim): Promise<void> {
     if (eventos.length === 0) return;
     const text = `select e.id from eventos e where e.tenant = $1 and e.id = any ($2::bigint[]) and exists (
-      select 1 from eventos b where b.tenant = $1 and b.nota = e.nota and b.ordem < e.ordem and b.due_at is not null
+      select 1 from eventos b where b.tenant = $1 and b.nota = e.nota and b.ordem < e.ordem and b.aberto
         and b.id <> all ($2::bigint[]))`;
     const ids = eventos.map(({ id }) => id);
     for (const { id } of await this.ask<{ id: string }>('order', text, [tenant, ids]))
@@ -896,7 +896,7 @@ export class Simulacao {
   private async looksForTwoCancellations(): Promise<void> {
     const text = `select nota from eventos where tenant = any ($1::text[]) and cancela and (
         estado in ('pendente', 'enviado', 'aguardando_autorizacao_nota')
-        or (estado = 'erro' and reprocessamentos_count < 3 and due_at is not null))
+        or (estado = 'erro' and reprocessamentos_count < 3 and aberto))
       group by tenant, nota having count(*) > 1`;
     const rows = await this.ask('cancellations', text, [this.tenants()]);
     assert.equal(rows.length, 0, 'a note has two open cancellations');
@@ -939,7 +939,8 @@ export class Simulacao {
     const text = `select chave, replaced from (
         select n.tenant, n.chave_acesso as chave, substring(convert_from(d.nfse, 'UTF8') from '<chSubstda>([^<]+)<') as replaced
         from notas n join documentos d on d.tenant = n.tenant and d.nota = n.id
-        where n.tenant = any ($1::text[]) and n.due_at is not null) x
+          join fila f on f.tenant = n.tenant and f.tipo = 'nota' and f.id = n.id
+        where n.tenant = any ($1::text[])) x
       where exists (select 1 from notas r where r.tenant = x.tenant and r.chave_acesso = x.replaced
         and r.estado in ('emitida', 'retida', 'transmitida', 'autorizada')) order by chave`;
     return this.ask('substitutes', text, [this.tenants()]);
@@ -1016,11 +1017,18 @@ export class Simulacao {
    */
   private async nextDue(): Promise<number | undefined> {
     const text = `select min(x.due_at) as next from (
-        select tenant, id as nota, due_at from notas where tenant = any ($1::text[]) and due_at > $2
-        union all select tenant, nota, due_at from eventos where tenant = any ($1::text[]) and due_at > $2) x
+        select f.tenant, f.id as nota, f.due_at from fila f where f.tenant = any ($1::text[]) and f.tipo = 'nota' and f.due_at > $2
+        union all select e.tenant, e.nota, f.due_at from fila f join eventos e on e.tenant = f.tenant and e.id = f.id
+          where f.tenant = any ($1::text[]) and f.tipo = 'evento' and f.due_at > $2) x
       join notas n on n.tenant = x.tenant and n.id = x.nota where n.chave_acesso <> all ($3::text[])`;
     const values = [this.tenants(), new Date(this.clock.now), await this.waitingKeys()];
     const rows = await this.ask<{ next: Date | null }>('next', text, values);
     return rows[0]!.next?.getTime();
   }
+}
+
+/** Joins what is in the queue, of the tenants $1, and not rehearsed. */
+function queued(tipo: 'nota' | 'evento', of: string): string {
+  return `join fila f on f.tenant = ${of}.tenant and f.tipo = '${tipo}' and f.id = ${of}.id
+    where ${of}.tenant = any ($1::text[]) and ${of}.simular is null`;
 }

@@ -1,0 +1,22 @@
+/** A command of the program that is killed at a point of its work. */
+import { spawn } from 'node:child_process';
+import path from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+import { ROOT } from './process.ts';
+
+/** Its exit code; null where it was killed, as soon as `when` said so. */
+export async function nfseKilled(
+  args: readonly string[],
+  env: NodeJS.ProcessEnv,
+  when: () => boolean | Promise<boolean>,
+): Promise<number | null> {
+  const child = spawn(process.execPath, [path.join(ROOT, 'src/main.ts'), ...args], {
+    cwd: ROOT,
+    env: { ...process.env, ...env },
+    stdio: 'ignore',
+  });
+  const ended = new Promise<number | null>((resolve) => child.once('close', resolve));
+  while (child.exitCode === null && !(await when())) await setTimeout(2);
+  child.kill('SIGKILL');
+  return ended;
+}

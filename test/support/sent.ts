@@ -1,0 +1,49 @@
+/** Statements that `src/store` sends in a test file, written down, and held at its end to what Citus takes (`comandos.ts`). */
+import assert from 'node:assert/strict';
+import { Client, Pool } from '../../src/store/pg.ts';
+import { faultsOf, temporaryTables, tenantTables } from './comandos.ts';
+
+/** Statements that still break a rule, by what they say. This list is to be empty; `test/comandos.test.ts` finds what no longer belongs here. */
+export const OFFENDERS: readonly (readonly [fault: string, statement: RegExp])[] = [];
+
+type Query = (this: object, config: unknown, ...more: unknown[]) => unknown;
+
+/** Files that hand on what others ask. */
+const BETWEEN = /node_modules|node:internal|\/store\/(?:watch|frugal-pool)\.ts|\/support\/(?:sent|plans)\.ts/;
+/** Those of the migrations are looked at in their files (`test/migracoes.test.ts`); what sets up a role or distributes is for one server. */
+const OF_STORE = /\/src\/store\/(?!migra|pooled|distribuicao|.*\.test\.ts)/;
+
+const sent = new Set<string>();
+
+/** From here on they are written down; what a test asks itself is not. */
+export function recordSent(): void {
+  for (const kind of [Client, Pool]) {
+    const prototype = kind.prototype as unknown as { query: Query };
+    const { query } = prototype;
+    prototype.query = function (config, ...more) {
+      const text = typeof config === 'string' ? config : (config as { text?: string } | undefined)?.text;
+      if (text !== undefined && !sent.has(text) && isOfStore()) sent.add(text);
+      return query.call(this, config, ...more);
+    };
+  }
+}
+
+function isOfStore(): boolean {
+  const [, ...frames] = new Error().stack!.split('\n');
+  return OF_STORE.test(frames.find((frame) => !BETWEEN.test(frame)) ?? '');
+}
+
+export async function checkSent(): Promise<void> {
+  const tables = await tenantTables();
+  const temporaries = new Set([...sent].flatMap(temporaryTables));
+  const found = [...sent].flatMap((text) =>
+    faultsOf(text, tables, temporaries)
+      .filter((fault) => !isKnown(text, fault))
+      .map((fault) => `${fault}\n  ${text}`),
+  );
+  assert.deepEqual(found, []);
+}
+
+export function isKnown(text: string, fault: string): boolean {
+  return OFFENDERS.some(([known, statement]) => known === fault && statement.test(text.trim()));
+}
