@@ -4,6 +4,8 @@
  * the way to mend it.
  */
 import { BlockList, isIP } from 'node:net';
+import path from 'node:path';
+import { type DatabaseUrl, readDatabaseUrl } from './database-url.ts';
 import { DRAIN_DEFAULT_S } from './rest/end-in-order.ts';
 
 /** A setting that cannot be used; the message is for the operator. */
@@ -25,13 +27,39 @@ const LOG_LEVELS = ['silent', 'error', 'warn', 'info', 'debug'];
 
 export const PORT_DEFAULT = 8080;
 
+/** One batch of issuances a tenant at a time, and readings beside them; deliveries, likewise. */
+const CONNECTIONS_DEFAULT = 12;
+
 export const VARIABLES = {
   PORT: { help: 'porta do serviço', usual: String(PORT_DEFAULT), more: '0 escolhe uma livre', parse: portOf },
   NFSE_HOST: { help: 'endereço em que escuta', usual: '127.0.0.1', parse: asIs },
   NFSE_DATA_DIR: { help: 'pasta dos dados do PostgreSQL embutido', usual: './data', parse: asIs },
+  NFSE_ARQUIVO: {
+    help: 'onde fica o arquivo dos meses encerrados (nfse arquivo): o caminho absoluto de uma pasta, ou s3://balde/prefixo',
+    parse: arquivoOf,
+  },
+  AWS_ENDPOINT_URL_S3: {
+    help: 'endereço do S3 desse arquivo; sem ele, o da Amazon na região',
+    parse: urlIn(['http:', 'https:'], 'https://minio.exemplo.gov.br:9000'),
+  },
+  AWS_REGION: { help: 'região do S3', usual: 'us-east-1', parse: asIs },
+  AWS_ACCESS_KEY_ID: { help: 'identificador da chave de acesso ao S3', parse: asIs },
+  AWS_SECRET_ACCESS_KEY: { help: 'a chave secreta de acesso ao S3', parse: asIs },
+  AWS_SESSION_TOKEN: { help: 'o que acompanha uma chave temporária do S3', parse: asIs },
   DATABASE_URL: {
-    help: 'um PostgreSQL seu, 15 ou mais novo, no lugar do embutido',
-    parse: urlIn(['postgres:', 'postgresql:'], 'postgres://usuario:senha@host:5432/banco'),
+    help: 'um PostgreSQL seu, 15 ou mais novo, no lugar do embutido; vários servidores, com vírgula: vale o que aceita gravações',
+    parse: databaseUrlOf,
+  },
+  NFSE_PGBOUNCER: { help: '1 quando DATABASE_URL é o endereço de um PgBouncer', parse: flagOf },
+  NFSE_CONEXOES: {
+    help: 'conexões com o banco para atender requisições, divididas entre os processos, ao menos 2 em cada um',
+    usual: String(CONNECTIONS_DEFAULT),
+    parse: connectionsOf,
+  },
+  NFSE_CONEXOES_TRANSMISSAO: {
+    help: 'o mesmo, para transmitir ao ADN',
+    usual: String(CONNECTIONS_DEFAULT),
+    parse: connectionsOf,
   },
   NFSE_BASE_URL: {
     help: 'endereço público, quando atrás de um proxy; sem ele as respostas trazem o do Host de cada requisição',
@@ -77,6 +105,16 @@ export const VARIABLES_HELP: readonly (readonly [name: string, help: string])[] 
 
 const DRAIN_MAX_S = 600;
 
+/** A folder, or a bucket with what the names in it begin with. */
+function arquivoOf(text: string, name: string): string | { readonly nome: string; readonly prefixo: string } {
+  if (path.isAbsolute(text)) return text;
+  const [, nome, prefixo = ''] = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,62})(?:\/([\w./-]*?)\/*)?$/.exec(text) ?? [];
+  if (nome !== undefined) return { nome, prefixo };
+  throw new ConfigError(
+    `${name}=${text} não é um caminho absoluto, nem um balde. Exemplos: /srv/nfse-arquivo, s3://nfse-arquivo/producao`,
+  );
+}
+
 function secondsOf(text: string, name: string): number {
   const seconds = Number(text);
   if (/^\d{1,3}$/.test(text) && seconds <= DRAIN_MAX_S) return seconds;
@@ -90,6 +128,23 @@ function processesOf(text: string, name: string): number {
   const processes = Number(text);
   if (/^\d{1,2}$/.test(text) && processes >= 1 && processes <= PROCESSES_MAX) return processes;
   throw new ConfigError(`${name}=${text} não serve. Use um número de processos, de 1 a ${PROCESSES_MAX}.`);
+}
+
+/** More than this is for several services. */
+const CONNECTIONS_MAX = 500;
+
+function connectionsOf(text: string, name: string): number {
+  const connections = Number(text);
+  if (/^\d{1,3}$/.test(text) && connections >= 1 && connections <= CONNECTIONS_MAX) return connections;
+  throw new ConfigError(`${name}=${text} não serve. Use um número de conexões, de 1 a ${CONNECTIONS_MAX}.`);
+}
+
+function databaseUrlOf(text: string, name: string): DatabaseUrl {
+  try {
+    return readDatabaseUrl(text);
+  } catch (error) {
+    throw new ConfigError(`${name}${(error as Error).message}`);
+  }
 }
 
 function portOf(text: string, name: string): number {

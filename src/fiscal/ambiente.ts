@@ -91,5 +91,8 @@ export const ANSWERS_KEPT_MIN_HOURS = 72;
 /** How long it is kept: three hours more, for clocks that differ or are set. */
 export const ANSWERS_KEPT_HOURS = ANSWERS_KEPT_MIN_HOURS + 3;
 
+/** A change in the registry is seen by every process on the database in this time. */
+export const CADASTRO_LIDO_MS = 2_000;
+
 /** An answer that is kept names its note: a rehearsal keeps its notes longer. */
 export const GUARDA_MIN_DIAS = Math.ceil(ANSWERS_KEPT_HOURS / 24);

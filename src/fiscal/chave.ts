@@ -110,6 +110,18 @@ export function maskDocumento(documento: string): string {
   return kind === 'CNPJ' ? documento : '***';
 }
 
+/** The month of an access key as a number, `202611`; 0 of a text that has none in its place. */
+export function mesOfChave(chave: string): number {
+  const anoMes = chave.slice(36, 40);
+  return ANO_MES.test(anoMes) ? 200_000 + Number(anoMes) : 0;
+}
+
+/** The month of a protocol number, which begins with its moment. */
+export function mesOfProtocolo(protocolo: string): number {
+  const mes = protocolo.slice(0, 6);
+  return /^\d{6}$/.test(mes) ? Number(mes) : 0;
+}
+
 export function buildChave({ cMun, ambGer, documento, nNFSe, anoMes, codigo }: ChaveParts): string {
   const first49 =
     requireFit('cMun', MUNICIPIO, cMun) +

@@ -1,6 +1,5 @@
 /** The national matrix of events, cell by cell, and the judgement over it. */
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
 import { REFUSALS, SPECIFIED } from '../../test/especificacao/eventos.ts';
 import {
@@ -509,14 +508,6 @@ describe('what the sender is told', () => {
     const wanted = [...ofParties.map(([codigo]) => REFUSALS[codigo!]!), 'E1833'];
     assert.deepEqual([...CODIGOS_ENTRE_PARTES].toSorted(), wanted.toSorted());
     for (const codigo of CODIGOS_ENTRE_PARTES) assert.ok(!CODIGOS_DE_OFICIO.has(codigo), codigo);
-    // The migration tells them apart in what was refused before it, by the codes of then.
-    const migration = readFileSync(
-      new URL('../store/migrations/062-problemas-de-eventos.sql', import.meta.url),
-      'utf8',
-    );
-    const ofThen = [...migration.matchAll(/'(E\d+)'/g)].map(([, codigo]) => codigo!);
-    assert.equal(ofThen.length, 9);
-    for (const codigo of ofThen) assert.ok(CODIGOS_ENTRE_PARTES.has(codigo), codigo);
   });
 
   test('E302 of a cancelled note and of an open cancellation (specification, Events: 422)', () => {

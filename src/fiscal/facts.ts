@@ -37,6 +37,11 @@ export type Endereco = {
   readonly CEP: string;
 };
 
+/** Municipal registrations are compared without punctuation or leading zeros, as in `inscricao_comparavel` of the store. */
+export function bareIm(im: string): string {
+  return im.replace(/[^0-9A-Za-z]/g, '').replace(/^0+(?=.)/, '');
+}
+
 /** What stands on a note where the registry knows no address: every note must have one. */
 export const ENDERECO_NAO_INFORMADO: Endereco = {
   xLgr: 'Endereço não informado',

@@ -264,6 +264,15 @@ const SETTINGS_ROWS = {
     title: 'evento sem nota',
     show: (isRefused) => (isRefused ? 'recusado' : 'aceito'),
   }),
+  /** It answers questions, and nothing else happens: it is on its way to another server (D-436). */
+  fechado: flag({
+    column: 'fechado',
+    option: 'fechar',
+    help: 'fecha o município: as consultas seguem, e nada é emitido, registrado nem transmitido (503)',
+    without: 'reabre o município; só depois de ter certeza de que nenhum outro servidor o atende',
+    title: 'atendimento',
+    show: (isClosed) => (isClosed ? 'fechado: só consultas' : 'aberto'),
+  }),
   /** Documents of an address of the network in the time of the ambiente; 0: no limit. */
   limiteEndereco: count({
     column: 'limite_endereco',

@@ -10,7 +10,7 @@ import { SEM_CADASTROS } from '../fiscal/cadastros.ts';
 import { municipioOf } from '../fiscal/catalogs/catalogs.ts';
 import { cnpjIsValid, cpfIsValid, isKeyOfOther } from '../fiscal/chave.ts';
 import { type EventoComEstado, listStanding } from '../fiscal/conflitos-evento.ts';
-import { ENDERECO_NAO_INFORMADO, type Facts, type NotaSubstituida, type Prestador } from '../fiscal/facts.ts';
+import { bareIm, ENDERECO_NAO_INFORMADO, type Facts, type NotaSubstituida, type Prestador } from '../fiscal/facts.ts';
 import type { Fault } from '../fiscal/fault.ts';
 import type { Dps } from '../fiscal/layout/dps.ts';
 import { BRASILIA, isInForce, type Moment, momentIn } from '../fiscal/moment.ts';
@@ -188,11 +188,6 @@ export const NAO_AUTORIZADO: Fault = {
 function ofRegistration(establishments: readonly Prestador[], im: string | undefined): readonly Prestador[] {
   if (im === undefined) return establishments;
   return establishments.filter((one) => bareIm(one.inscricaoMunicipal ?? '') === bareIm(im));
-}
-
-/** Municipal registrations are compared without punctuation or leading zeros, as in `inscricao_comparavel` of the store. */
-function bareIm(im: string): string {
-  return im.replace(/[^0-9A-Za-z]/g, '').replace(/^0+(?=.)/, '');
 }
 
 /** Auto-registration in the sandbox, with its three failures (specification, "Auto-registration of the provider"). */

@@ -16,10 +16,12 @@ import { type Judged, judge } from '../fiscal/judge.ts';
 import { DEFAULT_SERIE, type Dps } from '../fiscal/layout/dps.ts';
 import { isoMoment } from '../fiscal/moment.ts';
 import { findRehearsal } from '../fiscal/simular.ts';
-import type { DpsHolder, Issuance } from '../store/issue-notas.ts';
+import type { DpsHolder } from '../store/identidades.ts';
+import type { Issuance } from '../store/issue-notas.ts';
 import type { Municipio } from '../store/municipios.ts';
 import type { NotaNova } from '../store/nota-columns.ts';
 import type { NextNumbers } from '../store/numeracao.ts';
+import { needOpen } from './fechado.ts';
 import { gatherFacts, municipalMoment } from './gather-facts.ts';
 import { type Before, type Ended, inTurn, type Refused, type SentKey, type Turn } from './idempotency.ts';
 import { isJson, openDps, reopenToPlace, type SentDps } from './sent-documents.ts';
@@ -44,6 +46,7 @@ export async function issueNota(
   sent: SentDps,
   key?: SentKey,
 ): Promise<IssuedNota | Refused> {
+  needOpen(municipio);
   const done = await inTurn(world, municipio, key, (turn) => issue(world, municipio, sent, turn));
   return 'before' in done ? issuedBefore(done.before) : done;
 }
@@ -60,8 +63,8 @@ export async function prepareIssuance(
   const accepted = await accept(world, municipio, sent, undefined);
   if ('before' in accepted) throw new Error('an issuance without a key was not done before');
   if ('faults' in accepted) return accepted;
-  const { dps, prestador, novoPrestador, complete } = accepted;
-  return { dps, issuance: { prestador, dps: numberedAs(dps), novoPrestador, complete } };
+  const { dps, prestador, mes, novoPrestador, complete } = accepted;
+  return { dps, issuance: { prestador, mes, dps: numberedAs(dps), novoPrestador, complete } };
 }
 
 function issuedBefore(before: Before): IssuedNota | Refused {
@@ -87,6 +90,7 @@ async function issue(
   ];
   const stored = await world.store.notas.issue(municipio.tenant, {
     prestador,
+    mes: accepted.mes,
     dps: numberedAs(dps),
     novoPrestador: accepted.novoPrestador,
     complete: accepted.complete,
@@ -113,7 +117,7 @@ async function issue(
  * What a DPS without faults needs to be stored. The tree that it was read from is no part of it: while hundreds wait for
  * their commit it would be most of what the garbage collector has to carry along (measured: a tenth of all work).
  */
-type Accepted = Pick<Issuance, 'novoPrestador' | 'complete' | 'prestador'> & {
+type Accepted = Pick<Issuance, 'novoPrestador' | 'complete' | 'mes' | 'prestador'> & {
   readonly dps: Dps;
   /** Undefined where the sender gave none: a JSON body has no identifier. */
   readonly idSent: string | undefined;
@@ -157,7 +161,7 @@ async function accept(
     idSent: sent.kind === 'xml' ? read.id : undefined,
     prestador: facts.prestador.documento,
     novoPrestador,
-    complete: completion(world, municipio, { dps, facts, judged, instant, sent, simular: rehearsal.simular }),
+    ...completion(world, municipio, { dps, facts, judged, instant, sent, simular: rehearsal.simular }),
     avisos: remarks.length === 0 ? remarks : place(limitAvisos(remarks)),
   };
 }
@@ -190,14 +194,14 @@ type Material = {
   readonly simular: string | undefined;
 };
 
-/** What turns numbers into the row and the document; it runs inside the storing transaction. */
-function completion(world: World, municipio: Municipio, material: Material): Issuance['complete'] {
+/** What turns numbers into the row and the document, inside the storing transaction; and the month of the key. */
+function completion(world: World, municipio: Municipio, material: Material): Pick<Issuance, 'complete' | 'mes'> {
   const { dps, facts, judged, instant, sent, simular } = material;
   const moment = municipalMoment(municipio.codigoIbge ?? dps.cLocEmi, instant);
   const { amounts } = judged;
   const random = world.randomDigits(9);
   const protocolo = protocolNumber(world, moment.date + moment.time);
-  return ({ numero, id, nDPS: automatic }) => {
+  const complete: Issuance['complete'] = ({ numero, id, nDPS: automatic }) => {
     const nDPS = dps.nDPS ?? String(automatic);
     const chave = buildChave({
       cMun: dps.cLocEmi,
@@ -243,6 +247,7 @@ function completion(world: World, municipio: Municipio, material: Material): Iss
     } satisfies Readonly<Record<keyof NotaNova, unknown>>;
     return nota;
   };
+  return { mes: Number(moment.date.slice(0, 4) + moment.date.slice(5, 7)), complete };
 }
 
 function decimalText(value: Decimal | undefined): string | undefined {
@@ -262,7 +267,7 @@ export async function duplicateFault(
   holder: DpsHolder,
   { body }: SentDps,
 ): Promise<Fault> {
-  const before = await world.store.notas.readReceived(municipio.tenant, holder.id);
+  const before = await world.store.notas.readReceived(municipio.tenant, holder);
   const same = before !== undefined && isSameContent(before, body);
   const { chave_acesso, numero_protocolo } = holder;
   const base = { codigo: 'E0014', chave_acesso, numero_protocolo, mesmo_conteudo: same };

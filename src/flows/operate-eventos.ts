@@ -22,6 +22,7 @@ import type { EventoRow } from '../store/evento-rows.ts';
 import type { EventoStep } from '../store/eventos.ts';
 import type { OperatorTrigger } from '../store/operate-eventos.ts';
 import { type EventoPublico, eventosOfNota, identificadorOf, publicEvento } from './evento-queries.ts';
+import { needOpen } from './fechado.ts';
 import { momentOfNota, toEventoNaNota } from './gather-facts.ts';
 import { municipioNamed, type RegistryWorld } from './municipios.ts';
 import {
@@ -63,7 +64,7 @@ export async function showEvento(world: RegistryWorld, slug: string, id: string)
   const found = await eventoNamed(world, slug, id);
   if ('problem' in found) return found;
   const { row, tenant } = found;
-  const trail = await world.store.eventos.listTrail(tenant, row.id);
+  const trail = await world.store.eventos.listTrail(tenant, row);
   const evento = publicEvento(row, world.now());
   return {
     evento,
@@ -166,6 +167,7 @@ export async function operateEvento(
   const read = readMotivo(motivo);
   if ('problem' in read) return read;
   const mensagem = read.motivo;
+  needOpen(await municipioNamed(world, slug));
   const found = await eventoNamed(world, slug, id);
   if ('problem' in found) return found;
   const { row, tenant } = found;
@@ -194,7 +196,7 @@ export async function operateEvento(
       problem: `${calledEvento(shown)} seria um segundo cancelamento a caminho da mesma nota: o evento ${other.id_evento} (${other.tipo_evento} nº ${other.numero_sequencial}) está ${other.status_evento}. Espere que ele conclua, ou encerre-o antes.`,
     };
   }
-  const last = (await world.store.eventos.listTrail(tenant, row.id)).at(-1);
+  const last = (await world.store.eventos.listTrail(tenant, row)).at(-1);
   return {
     evento: publicEvento(moved.evento, world.now()),
     mayBeThere: operacao === 'dispensar' && !EVENTO_ANTES_DO_ENVIO.some((estado) => estado === last?.de),

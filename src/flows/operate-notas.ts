@@ -7,6 +7,7 @@ import { NOTA_ESTADOS, type NotaEstado, notaMove } from '../fiscal/nota.ts';
 import { tipoByCodigo } from '../fiscal/tipos-evento.ts';
 import type { NotaStep } from '../store/notas.ts';
 import type { RetiradaResult } from '../store/withdraw-nota.ts';
+import { needOpen } from './fechado.ts';
 import { municipioNamed, type RegistryWorld } from './municipios.ts';
 import { lowerFirst, noNota, type Passo, type Problem, presentTrail, readMotivo } from './operator.ts';
 
@@ -45,7 +46,7 @@ export async function showNota(world: RegistryWorld, slug: string, chave: string
     mensagem_retorno,
     substitui,
     tabela_aliquotas,
-    trilha: presentTrail(chave, await world.store.notas.listTrail(tenant, row.id)),
+    trilha: presentTrail(chave, await world.store.notas.listTrail(tenant, row)),
     podeRetirar: substitui !== null && notaMove(estado, 'retirada') !== undefined,
   };
 }
@@ -63,7 +64,9 @@ export async function retirarNota(
   const read = readMotivo(by.motivo, 'Escreva-o: o integrador o lê.');
   if ('problem' in read) return read;
   const motivo = read.motivo!;
-  const { tenant } = await municipioNamed(world, slug);
+  const municipio = await municipioNamed(world, slug);
+  needOpen(municipio);
+  const { tenant } = municipio;
   const problem = whyNoChave(chave);
   if (problem !== undefined) return { problem };
   const mensagem = `Retirada pelo município antes da transmissão ao ADN: ${motivo}`;

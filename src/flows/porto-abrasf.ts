@@ -18,6 +18,7 @@ import { municipioOf } from '../fiscal/catalogs/catalogs.ts';
 import { findRehearsal } from '../fiscal/simular.ts';
 import { tipoBySlug } from '../fiscal/tipos-evento.ts';
 import type { Municipio } from '../store/municipios.ts';
+import { needOpen } from './fechado.ts';
 import { municipalMoment } from './gather-facts.ts';
 import { protocolNumber, wholeSecond } from './issue-nota.ts';
 import { loteSignatureMensagens, pedidoSignatureMensagens } from './porto-assinaturas.ts';
@@ -83,6 +84,7 @@ export async function responder(
 ): Promise<Respondido | undefined> {
   const found = OPERACOES.find((one) => one.operacao === operacao);
   if (found === undefined) return undefined;
+  if (!isConsulta(operacao)) needOpen(municipio);
   const { pedido, resposta, answer } = found;
   const modelo = modeloOf('problema' in documento ? documento.namespace : documento.root.namespace);
   const made: Resposta =
@@ -212,7 +214,8 @@ async function findNota(
 ): Promise<{ readonly chave: string } | { readonly mensagens: readonly Mensagem[] }> {
   const { sequencia, ano } = numeroAsked(dito.numero);
   const asked = { prestador: dito.cnpj, codigoIbge, numero: sequencia };
-  const [nota] = await world.store.lotes.listNotasOfPrestador(tenant, asked, 1);
+  const counted = await world.store.lotes.countNotasOfPrestador(tenant, asked, 1);
+  const [nota] = await world.store.lotes.listNotasOfPrestador(tenant, asked, counted, 1);
   if (nota === undefined || !isOfYear(nota, ano)) return refuseWith('E78');
   const chave = nota.chave_acesso;
   const emissor = chave.slice(0, 7);

@@ -12,8 +12,9 @@ import { parseChave } from '../fiscal/chave.ts';
 import type { Elemento } from '../fiscal/layout/tree.ts';
 import { isDay } from '../fiscal/moment.ts';
 import { tipoBySlug } from '../fiscal/tipos-evento.ts';
-import type { NotaDoPorto, NotasAsked } from '../store/lotes.ts';
 import type { Municipio } from '../store/municipios.ts';
+import { type Faixas, isSearched, type NotasAsked } from '../store/notas-de-prestador.ts';
+import type { NotaDoPorto } from '../store/porto-notas.ts';
 import { type Audience, callerOf, isDpsQueryOpen, strangerTo } from './caller.ts';
 import { momentOfNota, municipalMoment } from './gather-facts.ts';
 import {
@@ -175,34 +176,32 @@ export async function notas(pedido: Pedido): Promise<Resposta> {
       { grupo: 'interm', ...intermediario },
     ],
   };
-  const found = await world.store.lotes.listNotasOfPrestador(tenant, asked, NOTAS_WHOLE + 1);
+  const counted = await world.store.lotes.countNotasOfPrestador(tenant, asked, NOTAS_MAX + 1);
+  if (counted.notas > NOTAS_MAX) {
+    const most = NOTAS_MAX.toLocaleString('pt-BR');
+    const why = isSearched(asked) ? `Esta pergunta é procurada no texto de até ${most}.` : `São mais de ${most}.`;
+    return { mensagens: [mensagemPropria('L998', why)] };
+  }
+  const found = await world.store.lotes.listNotasOfPrestador(tenant, asked, counted, NOTAS_WHOLE + 1);
   if (found.length === 0 && (await world.store.prestadores.listOf(tenant, prestador.cnpj)).length === 0)
     return refuseWith('E45');
-  if (found.length <= NOTAS_WHOLE)
-    return {
-      xml: await listaNfse(
-        found.filter((nota) => isOfYear(nota, ano)),
-        pedido.modelo,
-      ),
-    };
-  const count = await world.store.lotes.countNotasOfPrestador(tenant, asked, NOTAS_MAX + 1);
-  if (count > NOTAS_MAX) {
-    return { mensagens: [mensagemPropria('L998', `São mais de ${NOTAS_MAX.toLocaleString('pt-BR')}.`)] };
-  }
-  return { xml: pagesOf(world, tenant, asked, found, pedido.modelo) };
+  if (found.length > NOTAS_WHOLE) return { xml: pagesOf(world, tenant, asked, counted, found, pedido.modelo) };
+  const ofYear = found.filter((nota) => isOfYear(nota, ano));
+  return { xml: await listaNfse(ofYear, pedido.modelo) };
 }
 
 async function* pagesOf(
   world: World,
   tenant: string,
   asked: NotasAsked,
+  counted: Faixas,
   first: readonly NotaDoPorto[],
   modelo: Modelo,
 ): AsyncIterable<string> {
   yield '<ListaNfse>';
   for (let page = first; page.length > 0; ) {
     yield await compNotas(page, modelo);
-    page = await world.store.lotes.listNotasOfPrestador(tenant, asked, NOTAS_PAGE, page.at(-1)!.ordem);
+    page = await world.store.lotes.listNotasOfPrestador(tenant, asked, counted, NOTAS_PAGE, page.at(-1)!.ordem);
   }
   yield '</ListaNfse>';
 }

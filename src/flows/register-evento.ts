@@ -35,6 +35,7 @@ import type { Municipio } from '../store/municipios.ts';
 import type { EventoOnNota, NotaForEvento } from '../store/on-notas.ts';
 import type { EventoNovo, RegisterResult } from '../store/register-eventos.ts';
 import { type EventoPublico, registeredEvento } from './evento-queries.ts';
+import { needOpen } from './fechado.ts';
 import { momentOfNota, toEventoNaNota } from './gather-facts.ts';
 import { type Before, type Ended, inTurn, type Refused, type SentKey, type Turn } from './idempotency.ts';
 import { wholeSecond } from './issue-nota.ts';
@@ -72,6 +73,7 @@ export async function registerEvento(
   sent: SentEvento,
   key?: SentKey,
 ): Promise<EventoRegistrado | EventoRefused> {
+  needOpen(municipio);
   const done = await inTurn<EventoRegistrado | EventoRefused>(world, municipio, key, (turn) =>
     registerSent(world, municipio, named, sent, turn),
   );
@@ -171,6 +173,7 @@ export async function registerPedido(
   named: NotaNamed,
   { pedido, municipio: cnpj, recebido, simular }: PedidoJulgado,
 ): Promise<EventoRegistrado | EventoRefused> {
+  needOpen(municipio);
   const nota = await world.store.eventos.findNota(municipio.tenant, named);
   if (nota === undefined) return 'not_found';
   const another = judgeNota(pedido, nota);
@@ -211,6 +214,7 @@ async function register(
     ...origin,
     key: keyed?.(avisos),
     nota: nota.id,
+    mes_nota: nota.mes,
     codigo_tipo_evento: codigo,
     cancela,
     campos,

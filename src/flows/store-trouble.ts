@@ -2,6 +2,7 @@
  * What is said of a failure that a repetition cures, in the words of every door: what stands in the way, and when to come again.
  * Anything else is a mistake of ours, and is not told.
  */
+import { NoServer } from '../store/servers.ts';
 import { type Unavailability, UncertainCommit, unavailabilityOf } from '../store/unavailable.ts';
 import type { Log, World } from './world.ts';
 
@@ -11,15 +12,25 @@ export type StoreTrouble = { readonly mensagem: string; readonly esperaS: number
 /** A database comes back within seconds, or not by itself; a lock is let go sooner. */
 export const STORE_WAIT_S = 5;
 const LOCK_WAIT_S = 2;
+/** A disk is mounted again by somebody. */
+const ARCHIVE_WAIT_S = 60;
+/** To move takes minutes. */
+const CLOSED_WAIT_S = 30;
 
 const TROUBLES: Readonly<Record<Unavailability, StoreTrouble>> = {
   gone: { mensagem: 'O banco de dados não responde.', esperaS: STORE_WAIT_S },
+  node_gone: { mensagem: 'O nó do banco de dados em que está este município não responde.', esperaS: STORE_WAIT_S },
   restarting: { mensagem: 'O banco de dados está sendo reiniciado.', esperaS: STORE_WAIT_S },
   full: { mensagem: 'O banco de dados está sem espaço em disco.', esperaS: STORE_WAIT_S },
   crowded: { mensagem: 'O banco de dados não aceita mais conexões.', esperaS: STORE_WAIT_S },
   exhausted: { mensagem: 'O banco de dados está sem recursos livres.', esperaS: STORE_WAIT_S },
   read_only: { mensagem: 'O banco de dados só aceita leituras agora.', esperaS: STORE_WAIT_S },
+  closed: {
+    mensagem: 'O município está fechado enquanto muda de servidor: por ora só responde consultas.',
+    esperaS: CLOSED_WAIT_S,
+  },
   denied: { mensagem: 'O banco de dados não deixa este serviço entrar.', esperaS: STORE_WAIT_S },
+  archived: { mensagem: 'O arquivo dos meses encerrados não pode ser lido agora.', esperaS: ARCHIVE_WAIT_S },
   slow: { mensagem: 'O banco de dados demorou demais.', esperaS: STORE_WAIT_S },
   locked: { mensagem: 'Outra gravação ocupa os dados de que esta precisa.', esperaS: LOCK_WAIT_S },
   conflict: { mensagem: 'Outra gravação dos mesmos dados chegou no mesmo momento.', esperaS: LOCK_WAIT_S },
@@ -71,7 +82,7 @@ const countsOf = new WeakMap<Log, Map<string, number>>();
 export function tellTrouble(log: Log, error: unknown, about: object, message: string): void {
   const trouble = storeTroubleOf(error);
   if (trouble === undefined) log.error({ err: error, ...about }, message);
-  else tellSeldom(log, { ...about, code: codeOf(error) }, `${trouble.mensagem} Por isso ${message}`);
+  else tellSeldom(log, { ...about, ...causeOf(error) }, `${trouble.mensagem} Por isso ${message}`);
 }
 
 /** The first at once; of those that follow, their number. `message`: says the kind, and nothing of one occurrence. */
@@ -93,8 +104,10 @@ export function tellSeldom(log: Log, about: object, message: string): void {
   setTimeout(tell, TELL_EVERY_MS).unref();
 }
 
-/** Of the database or the socket, where there is one. */
-function codeOf(error: unknown): string | undefined {
+/** The code of the database or the socket, where there is one; of several servers, what each said. */
+function causeOf(error: unknown): { readonly code: string | undefined } | { readonly motivo: string } {
+  if (error instanceof NoServer) return { motivo: error.message };
+  if (unavailabilityOf(error) === 'archived') return { motivo: (error as Error).message };
   const { code, cause } = error as { readonly code?: string; readonly cause?: { readonly code?: string } };
-  return code ?? cause?.code;
+  return { code: code ?? cause?.code };
 }

@@ -210,6 +210,6 @@ async function duplicateOf(world: World, municipio: Municipio, dps: Dps, sent: S
   if ((dps.prest.CNPJ ?? dps.prest.CPF) === undefined || dps.nDPS === undefined) return [];
   const row = await world.store.notas.findByDps(municipio.tenant, identifierOf(dps, dps.nDPS));
   if (row === undefined) return [];
-  const { chave_acesso, numero_protocolo, id } = row;
-  return [await duplicateFault(world, municipio, dps, { chave_acesso, numero_protocolo, id: BigInt(id) }, sent)];
+  const { chave_acesso, numero_protocolo, id, mes } = row;
+  return [await duplicateFault(world, municipio, dps, { chave_acesso, numero_protocolo, id: BigInt(id), mes }, sent)];
 }

@@ -2,8 +2,8 @@
  * Keeps for a moment what every request reads and what seldom changes: a municipality, its services, an establishment. Every process sees a
  * change within that moment.
  */
+import { CADASTRO_LIDO_MS } from '../fiscal/ambiente.ts';
 
-const FRESH_MS = 2_000;
 /** At most this many keys, so that made-up addresses cannot fill the memory. */
 const KEYS_MAX = 20_000;
 
@@ -28,7 +28,7 @@ export function cacheReads<Value>(
     const key = parts.join(' ');
     const now = performance.now();
     const one = known.get(key);
-    if (one !== undefined && now - one.at < FRESH_MS) return one.value;
+    if (one !== undefined && now - one.at < CADASTRO_LIDO_MS) return one.value;
     if (known.size >= KEYS_MAX) clear();
     else weight -= one?.weight ?? 0;
     const entry: Entry<Value> = { at: now, value: load(...parts), weight: 0 };

@@ -2,7 +2,7 @@
 import type { Correlacao } from '../fiscal/abrasf/rps-values.ts';
 import { cacheReads } from './cache-reads.ts';
 import { type Db, runTransaction } from './open.ts';
-import { type ArrayColumn, unnestRows } from './sql.ts';
+import { type ArrayColumn, listColumns, unnestRows } from './sql.ts';
 
 /** A line of a municipality's correlation. */
 export type LinhaCorrelacao = { readonly item: string; readonly codigoMunicipal: string } & Correlacao;
@@ -31,7 +31,8 @@ const LINES = unnestRows<LinhaCorrelacao>(
   ],
   2,
 );
-const INSERT = `insert into correlacoes_legadas (tenant, ${LINES.names.join(', ')}) select $1, x.* from ${LINES.relation}`;
+const INSERT = `insert into correlacoes_legadas (tenant, ${LINES.names.join(', ')}) 
+  select m.tenant, ${listColumns('x', LINES.names)} from municipios m cross join ${LINES.relation} where m.tenant = $1`;
 
 export function correlacaoStore(pool: Db) {
   const correlacoes = cacheReads(async (tenant: string): Promise<ReadonlyMap<string, Correlacao>> => {

@@ -1,17 +1,20 @@
 /** An event as it is read, with what is told of its nota. */
+
+import { mesOfChave } from '../fiscal/chave.ts';
 import type { ErrosAdn } from '../fiscal/erros-adn.ts';
 import { EVENTO_EM_VAO, type EventoEstado } from '../fiscal/evento.ts';
 import type { NotaEstado } from '../fiscal/nota.ts';
+import { joinQueue, QUEUED, type Ref } from './fila.ts';
 import type { Db } from './open.ts';
 import type { PoolClient } from './pg.ts';
-import { planOnce } from './planned.ts';
+import { planMonthly, planOnce } from './planned.ts';
 import { listColumns, quoteWords } from './sql.ts';
 
-export type EventoRow = {
-  /** `id_evento`. */
-  readonly id: string;
-  /** `id` of its nota. */
+/** `id` is `id_evento`, `mes` the month in which it was registered. */
+export type EventoRow = Ref & {
+  /** `id` and month of its nota. */
   readonly nota: string;
+  readonly mes_nota: number;
   /** Of its nota, these two. */
   readonly chave_acesso: string;
   readonly numero_protocolo: string;
@@ -31,7 +34,6 @@ export type EventoRow = {
   readonly due_at: Date | null;
   /** Who has it; null when nobody does. */
   readonly claims: string | null;
-  readonly tentativas: number;
   readonly reprocessamentos_count: number;
   readonly ultimo_reprocessamento_em: Date | null;
   /** Kept while it is sent in vain in between. */
@@ -55,15 +57,14 @@ export type EventoRow = {
 /** Columns of `eventos` as they are read. */
 export const EVENTO_COLUMNS = [
   'id',
+  'mes',
   'nota',
+  'mes_nota',
   'codigo_tipo_evento',
   'numero_sequencial',
   'cancela',
   'estado',
   'desde',
-  'due_at',
-  'claims',
-  'tentativas',
   'reprocessamentos_count',
   'ultimo_reprocessamento_em',
   'aguardando_desde',
@@ -78,12 +79,16 @@ export const EVENTO_COLUMNS = [
   'arquivado_em',
 ] as const satisfies readonly (keyof EventoRow)[];
 
-const READ = `${listColumns('e', EVENTO_COLUMNS)}, n.chave_acesso, n.numero_protocolo, n.estado as nota_estado, n.due_at as nota_due_at,
-  n.claims as nota_claims`;
+/** Of `eventos e`, its nota `n` and the {@link QUEUES} of both. */
+export const EVENTO_READ = `${listColumns('e', EVENTO_COLUMNS)}, ${QUEUED}, n.chave_acesso, n.numero_protocolo, n.estado as nota_estado,
+  q.due_at as nota_due_at, q.claims as nota_claims`;
+export const QUEUES = `${joinQueue('evento', 'e')} ${joinQueue('nota', 'n', 'q')}`;
+/** The nota `n` of an event `e`, of whatever month: only where few events are read. */
+export const JOIN_NOTA = 'join notas n on n.tenant = $1 and n.mes = e.mes_nota and n.id = e.nota';
 
 /** The text of a reading of eventos; the condition speaks of `eventos e`, and its values begin at $2. */
 function selectEventos(condition: string): string {
-  return `select ${READ} from eventos e join notas n on n.tenant = $1 and n.id = e.nota where e.tenant = $1 and ${condition}`;
+  return `select ${EVENTO_READ} from eventos e ${JOIN_NOTA} ${QUEUES} where e.tenant = $1 and ${condition}`;
 }
 
 const BY_ID = planOnce('evento', selectEventos('e.id = $2'));
@@ -92,12 +97,14 @@ export async function readEvento(pool: Db, tenant: string, id: string): Promise<
   return (await pool.query<EventoRow>(BY_ID([tenant, id]))).rows[0];
 }
 
-const OF_NOTA = planOnce(
+const OF_NOTA = planMonthly(
   'eventos_da_nota',
-  `select ${READ} from notas n left join eventos e on e.tenant = $1 and e.nota = n.id
+  `select ${EVENTO_READ} from notas n left join eventos e on e.tenant = $1 and e.nota = n.id
       and ($3::text is null or e.codigo_tipo_evento = $3) and ($4::integer is null or e.numero_sequencial = $4)
-    where n.tenant = $1 and n.chave_acesso = $2
+    ${QUEUES}
+    where n.tenant = $1 and n.mes = $5 and n.chave_acesso = $2
     order by case when $3 is not null then e.numero_sequencial end, e.criado_em desc, e.ordem desc`,
+  5,
 );
 
 /** Of a type, and of a number among those. */
@@ -111,14 +118,11 @@ export async function readEventosOf(
   { codigo, sequencial }: Which = {},
 ): Promise<readonly EventoRow[] | undefined> {
   type Row = EventoRow | { readonly id: null };
-  const { rows } = await pool.query<Row>(OF_NOTA([tenant, chave, codigo, sequencial]));
+  const { rows } = await pool.query<Row>(OF_NOTA([tenant, chave, codigo, sequencial, mesOfChave(chave)]));
   return rows.length === 0 ? undefined : rows.filter((row): row is EventoRow => row.id !== null);
 }
 
-const OPEN_CANCELAMENTO = planOnce(
-  'cancelamento_aberto',
-  selectEventos('e.nota = $2 and e.cancela and e.due_at is not null'),
-);
+const OPEN_CANCELAMENTO = planOnce('cancelamento_aberto', selectEventos('e.nota = $2 and e.cancela and e.aberto'));
 
 /** The cancellation of a nota that is under way. */
 export async function openCancelamento(pool: Db, tenant: string, nota: string): Promise<EventoRow | undefined> {

@@ -1,13 +1,14 @@
 /** What becomes of others when a nota is decided: of the events that wait for it, and of the notas that replace it. */
 import { EVENTO_ANTES_DO_ENVIO, EVENTO_MOVES, type EventoMove, type EventoTrigger } from '../fiscal/evento.ts';
 import { movesTo } from '../fiscal/machine.ts';
-import { NOTA_FINAIS, type NotaEstado } from '../fiscal/nota.ts';
-import { trailOf } from './claims.ts';
+import type { NotaEstado } from '../fiscal/nota.ts';
+import { insertTrail } from './claims.ts';
+import { dequeue, enqueue, groupByMes, isOfTipo, type Ref } from './fila.ts';
+import { freeDps } from './identidades.ts';
 import { ONE_BY_ONE } from './open.ts';
 import type { PoolClient } from './pg.ts';
-import { planOnce } from './planned.ts';
+import { planMonthly, planOnce } from './planned.ts';
 import { quoteWords } from './sql.ts';
-import { replacesOwn } from './substituicao.ts';
 
 /**
  * Makes a nota that waits for the end of the one that it replaces due at once. A nota that somebody holds, or is about to, keeps its own
@@ -15,24 +16,35 @@ import { replacesOwn } from './substituicao.ts';
  */
 const WAKE_SUBSTITUTAS = planOnce(
   'wake_substitutas',
-  `update notas n set due_at = $2
-  from (select s.id from unnest($3::bigint[]) as x (id)
-      join notas o on o.tenant = $1 and o.id = x.id and o.estado in (${quoteWords(NOTA_FINAIS)})
-      join notas s on s.tenant = $1 and s.substitui = o.chave_acesso and ${replacesOwn('s')}
-        and s.due_at > $2 and s.claims is null
-    ${ONE_BY_ONE} for update of s skip locked) w
-  where n.tenant = $1 and n.id = w.id`,
+  `update fila f set due_at = $2
+  from (select q.id from unnest($3::text[]) as x (chave)
+      join substituicoes s on s.tenant = $1 and s.substituida = x.chave
+      join fila q on q.tenant = $1 and ${isOfTipo('nota', 'q')} and q.id = s.nota and q.due_at > $2 and q.claims is null
+    where x.chave || '' = x.chave for update of q skip locked) w
+  where f.tenant = $1 and ${isOfTipo('nota')} and f.id = w.id`,
 );
 
-/** Makes due what replaces these notas, if they are at their end, in the transaction that brought them there. */
+/** Makes due what replaces notas of these keys, in the transaction that brought them to their end. */
 export function wakeSubstitutas(
   client: PoolClient,
   tenant: string,
   now: number,
-  notas: readonly string[],
+  chaves: readonly string[],
 ): readonly Promise<unknown>[] {
-  if (notas.length === 0) return [];
-  return [client.query(WAKE_SUBSTITUTAS([tenant, new Date(now), notas]))];
+  if (chaves.length === 0) return [];
+  return [client.query(WAKE_SUBSTITUTAS([tenant, new Date(now), chaves]))];
+}
+
+/** What follows when notas were refused, or withdrawn: series and number are free (D-20), and what replaces them need not wait. */
+export function followRefusal(
+  client: PoolClient,
+  tenant: string,
+  now: number,
+  refused: readonly { readonly id: string; readonly id_dps: string; readonly chave_acesso: string }[],
+): readonly Promise<unknown>[] {
+  if (refused.length === 0) return [];
+  const chaves = refused.map(({ chave_acesso }) => chave_acesso);
+  return [freeDps(client, tenant, refused), ...wakeSubstitutas(client, tenant, now, chaves)];
 }
 
 /** In both statements the literal states are those of the partial index. */
@@ -46,21 +58,22 @@ const HAS_WAITING = planOnce(
 /** Why an event was waived whose nota was refused, or withdrawn; the nota's own words follow. */
 const OF_REFUSED_NOTA = 'A nota foi recusada, e o evento não tem o que mudar';
 
-const MOVE_WAITING = planOnce(
+/** $8: the month of the notas. */
+const MOVE_WAITING = planMonthly(
   'move_waiting',
   `with found as (
     select e.id, e.estado, n.mensagem_retorno as motivo from unnest($3::bigint[]) as x (id)
-      join notas n on n.tenant = $1 and n.id = x.id and n.estado = $4
+      join notas n on n.tenant = $1 and n.mes = $8 and n.id = x.id and n.estado = $4
       join eventos e on e.tenant = $1 and e.nota = x.id and ${BEFORE_SENDING.replace('$STATES', '$5')}
-    ${ONE_BY_ONE} for update of e
-  ), moved as (
-    update eventos e set estado = $7, desde = $2, due_at = $8, aguardando_desde = null, movimentos = e.movimentos + 1,
-      mensagem_retorno = case when $7 = 'dispensado' then '${OF_REFUSED_NOTA}' || coalesce(': ' || found.motivo, '.') end,
-      codigo_retorno = null, erros_adn = null
-    from found where e.tenant = $1 and e.id = found.id
-    returning e.id, e.movimentos, found.estado as de
+      join fila f on f.tenant = $1 and ${isOfTipo('evento')} and f.id = e.id
+    ${ONE_BY_ONE} for update of f, e
   )
-  ${trailOf('evento', { em: '$2', de: 'de', gatilho: '$6', para: '$7' })}`,
+  update eventos e set estado = $6, desde = $2, aberto = $7, aguardando_desde = null, movimentos = e.movimentos + 1,
+    mensagem_retorno = case when $6 = 'dispensado' then '${OF_REFUSED_NOTA}' || coalesce(': ' || found.motivo, '.') end,
+    codigo_retorno = null, erros_adn = null
+  from found where e.tenant = $1 and e.id = found.id
+  returning e.id, e.mes, e.movimentos, found.estado as de`,
+  8,
 );
 
 /** What a decision about a nota does to its events that were not sent yet. */
@@ -77,19 +90,54 @@ export async function moveWaitingEventos(
   client: PoolClient,
   tenant: string,
   now: number,
-  decided: readonly { readonly id: string; readonly estado: NotaEstado }[],
-): Promise<readonly Promise<unknown>[]> {
+  decided: readonly (Ref & { readonly estado: NotaEstado })[],
+): Promise<void> {
   const decisions = ON_DECISION.flatMap(({ estado, on }) => {
-    const notas = decided.filter((nota) => nota.estado === estado).map(({ id }) => id);
-    return notas.length === 0 ? [] : [{ estado, notas, ...movesTo<EventoMove>(EVENTO_MOVES, on) }];
+    const notas = decided.filter((nota) => nota.estado === estado);
+    const { from, to, due } = movesTo<EventoMove>(EVENTO_MOVES, on);
+    return [...groupByMes(notas)].map(([mes, some]) => ({
+      estado,
+      mes,
+      notas: some.map(({ id }) => id),
+      on,
+      from,
+      to,
+      due,
+    }));
   });
-  if (decisions.length === 0) return [];
+  if (decisions.length === 0) return;
   const from = decisions.flatMap((decision) => decision.from);
   const waiting = await client.query(HAS_WAITING([tenant, from]));
-  if (waiting.rowCount === 0) return [];
-  const at = new Date(now);
-  return decisions.map(({ estado, notas, from, on, to, due }) => {
-    const values = [tenant, at, notas, estado, from, on, to, due === 'now' ? at : null];
-    return client.query(MOVE_WAITING(values));
+  if (waiting.rowCount === 0) return;
+  const moving = decisions.map(async ({ estado, mes, notas, from, on, to, due }) => {
+    const isDue = due === 'now';
+    const values = [tenant, new Date(now), notas, estado, from, to, isDue, mes];
+    type Moved = Ref & { readonly movimentos: number; readonly de: string };
+    const { rows } = await client.query<Moved>(MOVE_WAITING(values));
+    if (rows.length === 0) return;
+    const moves = rows.map(({ movimentos, ...row }) => ({
+      ...row,
+      movimento: movimentos,
+      em: now,
+      gatilho: on,
+      para: to,
+    }));
+    await Promise.all([
+      insertTrail(client, tenant, 'evento', moves),
+      isDue
+        ? enqueue(
+            client,
+            tenant,
+            'evento',
+            rows.map(({ id, mes }) => ({ id, mes, dueAt: now })),
+          )
+        : dequeue(
+            client,
+            tenant,
+            'evento',
+            rows.map(({ id }) => id),
+          ),
+    ]);
   });
+  await Promise.all(moving);
 }

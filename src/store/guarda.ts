@@ -3,6 +3,8 @@
  * The oldest go first, a few at a time. Every statement looks itself that it is no production. Counters stay: no number comes twice.
  */
 import { AMBIENTES, GUARDA_MIN_DIAS } from '../fiscal/ambiente.ts';
+import { dequeue, groupByMes, type Ref } from './fila.ts';
+import { mesOf } from './meses.ts';
 import { type Db, runTransaction } from './open.ts';
 import type { PoolClient } from './pg.ts';
 
@@ -22,7 +24,8 @@ export function guardaStore(pool: Db) {
         const before = new Date(now - Math.max(dias, GUARDA_MIN_DIAS) * DAY_MS);
         for (const step of [forgetNotas, forgetLotes, forgetPrestadores]) {
           const count = await runTransaction(pool, (client) => step(client, tenant, before));
-          more ||= count === STEP_MAX;
+          // After the last of a month there is the next one.
+          more ||= count > 0;
         }
       }
       return more;
@@ -35,46 +38,91 @@ const REHEARSALS = `select tenant, guarda_dias from municipios where ambiente = 
 
 const OF_A_REHEARSAL = `exists (select 1 from municipios m where m.tenant = $1 and m.ambiente = 'homologacao')`;
 
-/** Only the oldest are looked at, which an index has first. */
-const OLD_NOTAS = `select n.id from notas n where n.tenant = $1 and ${OF_A_REHEARSAL} and n.data_emissao < $2
-    and n.id = any (array(select h.id from notas h where h.tenant = $1 order by h.id limit ${STEP_MAX}))
+/** The first month of which a tenant has notes. */
+const OLDEST_MES = `select m.mes from meses m
+  where m.mes <= $2 and (select true from notas n where n.tenant = $1 and n.mes = m.mes limit 1) order by m.mes limit 1`;
+
+/** Of a month ($3). Only the oldest are looked at, which an index has first. */
+const OLD_NOTAS = `select n.id, n.id_dps, n.substitui from notas n
+  where n.tenant = $1 and n.mes = $3 and ${OF_A_REHEARSAL} and n.data_emissao < $2
+    and n.id = any (array(select h.id from notas h where h.tenant = $1 and h.mes = $3 order by h.id limit ${STEP_MAX}))
   order by n.id for update skip locked`;
 
 /** Protocols begin with their moment. */
-const OLD_LOTES = `select l.protocolo from lotes l where l.tenant = $1 and ${OF_A_REHEARSAL} and l.recebido_em < $2
+const OLD_LOTES = `select l.id, l.mes from lotes l where l.tenant = $1 and ${OF_A_REHEARSAL} and l.recebido_em < $2
     and l.protocolo = any (array(select h.protocolo from lotes h where h.tenant = $1 order by h.protocolo limit ${STEP_MAX}))
-  order by l.protocolo for update skip locked`;
+  order by l.id for update skip locked`;
 
 /** A provider whose notes are still there is registered again with its next note. */
-const OLD_PRESTADORES = `delete from prestadores where tenant = $1 and ctid = any (array(select p.ctid from prestadores p
-  where p.tenant = $1 and ${OF_A_REHEARSAL} and p.origem = 'dps' and p.criado_em < $2 limit ${STEP_MAX} for update skip locked))`;
+const OLD_PRESTADORES = `delete from prestadores where tenant = $1 and (documento, inscricao_comparavel) in (
+    select p.documento, p.inscricao_comparavel from prestadores p
+    where p.tenant = $1 and ${OF_A_REHEARSAL} and p.origem = 'dps' and p.criado_em < $2 limit ${STEP_MAX} for update skip locked)`;
 
 async function forgetNotas(client: PoolClient, tenant: string, before: Date): Promise<number> {
-  const { rows } = await client.query<{ id: string }>(OLD_NOTAS, [tenant, before]);
+  const [oldest] = (await client.query<{ mes: number }>(OLDEST_MES, [tenant, mesOf(before.getTime())])).rows;
+  if (oldest === undefined) return 0;
+  const { mes } = oldest;
+  type Row = { id: string; id_dps: string; substitui: string | null };
+  const { rows } = await client.query<Row>(OLD_NOTAS, [tenant, before, mes]);
   if (rows.length === 0) return 0;
   const notas = rows.map(({ id }) => id);
-  const ofNotas = 'delete from eventos where tenant = $1 and nota = any ($2::bigint[]) returning id';
-  const eventos = (await client.query<{ id: string }>(ofNotas, [tenant, notas])).rows.map(({ id }) => id);
-  for (const table of ['documentos_eventos', 'trilha_eventos']) {
-    await client.query(`delete from ${table} where tenant = $1 and evento = any ($2::bigint[])`, [tenant, eventos]);
-  }
-  for (const table of ['documentos', 'trilha_notas']) {
-    await client.query(`delete from ${table} where tenant = $1 and nota = any ($2::bigint[])`, [tenant, notas]);
-  }
-  await client.query('delete from notas where tenant = $1 and id = any ($2::bigint[])', [tenant, notas]);
+  await forgetEventos(client, tenant, notas);
+  await dequeue(client, tenant, 'nota', notas);
+  const identidades = 'delete from identidades where tenant = $1 and id_dps = any ($2) and nota = any ($3::bigint[])';
+  await client.query(identidades, [tenant, rows.map(({ id_dps }) => id_dps), notas]);
+  const substituicoes =
+    'delete from substituicoes where tenant = $1 and substituida = any ($2) and nota = any ($3::bigint[])';
+  await client.query(substituicoes, [tenant, rows.flatMap(({ substitui }) => substitui ?? []), notas]);
+  await client.query('delete from retidas where tenant = $1 and nota = any ($2::bigint[])', [tenant, notas]);
+  for (const table of ['documentos', 'trilha_notas']) await forgetOfMes(client, table, 'nota', tenant, mes, notas);
+  await forgetOfMes(client, 'notas', 'id', tenant, mes, notas);
   return rows.length;
 }
 
+async function forgetEventos(client: PoolClient, tenant: string, notas: readonly string[]): Promise<void> {
+  const ofNotas = 'delete from eventos where tenant = $1 and nota = any ($2::bigint[]) returning id, mes';
+  const { rows } = await client.query<Ref>(ofNotas, [tenant, notas]);
+  const ids = rows.map(({ id }) => id);
+  if (ids.length > 0) await dequeue(client, tenant, 'evento', ids);
+  await forgetByMes(client, ['documentos_eventos', 'trilha_eventos'], 'evento', tenant, rows);
+}
+
 async function forgetLotes(client: PoolClient, tenant: string, before: Date): Promise<number> {
-  const { rows } = await client.query<{ protocolo: string }>(OLD_LOTES, [tenant, before]);
+  const { rows } = await client.query<Ref>(OLD_LOTES, [tenant, before]);
   if (rows.length === 0) return 0;
-  const lotes = rows.map(({ protocolo }) => protocolo);
-  for (const table of ['documentos_lotes', 'lotes_rps', 'lotes']) {
-    await client.query(`delete from ${table} where tenant = $1 and protocolo = any ($2::text[])`, [tenant, lotes]);
-  }
+  const lotes = rows.map(({ id }) => id);
+  await dequeue(client, tenant, 'lote', lotes);
+  await client.query('delete from lotes_rps where tenant = $1 and lote = any ($2::bigint[])', [tenant, lotes]);
+  await client.query('delete from lotes where tenant = $1 and id = any ($2::bigint[])', [tenant, lotes]);
+  await forgetByMes(client, ['documentos_lotes'], 'lote', tenant, rows);
   return rows.length;
 }
 
 async function forgetPrestadores(client: PoolClient, tenant: string, before: Date): Promise<number> {
   return (await client.query(OLD_PRESTADORES, [tenant, before])).rowCount ?? 0;
+}
+
+async function forgetByMes(
+  client: PoolClient,
+  tables: readonly string[],
+  column: string,
+  tenant: string,
+  rows: readonly Ref[],
+): Promise<void> {
+  for (const [mes, some] of groupByMes(rows)) {
+    const ids = some.map(({ id }) => id);
+    for (const table of tables) await forgetOfMes(client, table, column, tenant, mes, ids);
+  }
+}
+
+async function forgetOfMes(
+  client: PoolClient,
+  table: string,
+  column: string,
+  tenant: string,
+  mes: number,
+  ids: readonly string[],
+): Promise<void> {
+  const text = `delete from ${table} where tenant = $1 and mes = $2 and ${column} = any ($3::bigint[])`;
+  await client.query(text, [tenant, mes, ids]);
 }

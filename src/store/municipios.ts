@@ -35,30 +35,31 @@ export function municipioStore(pool: Db) {
       return rows.map(municipioOf);
     },
     /** Another tenant in production with this IBGE code. */
-    findInProducao: async (codigoIbge: string, except: string): Promise<string | undefined> => {
-      const text = `select tenant from municipios where codigo_ibge = $1 and ambiente = 'producao' and tenant <> $2
-        order by tenant limit 1`;
-      return (await pool.query<{ tenant: string }>(text, [codigoIbge, except])).rows[0]?.tenant;
-    },
+    findInProducao: (codigoIbge: string, except: string) => findInProducao(pool, codigoIbge, except),
     /** Opens a tenant; false when there is one already, which stays as it is, or another in production under its code. */
     create: (municipio: NovoMunicipio, now: number): Promise<boolean> =>
-      runTransaction(pool, async (client) => {
-        await lockCode(client, municipio);
-        const text = `insert into municipios (tenant, ${COLUMNS}, criado_em)
-          select $1::text, ${PARAMETERS}, $${AFTER}::timestamptz
-          where ${CODE_IS_FREE} on conflict (tenant) do nothing`;
+      unlessTaken(pool, async (client) => {
+        const text = `insert into municipios (tenant, ${COLUMNS}, criado_em) values ($1, ${PARAMETERS}, $${AFTER}::timestamptz)
+          on conflict (tenant) do nothing`;
         const { rowCount } = await client.query(text, [...valuesOf(municipio), new Date(now)]);
-        return rowCount === 1;
+        if (rowCount !== 1) return false;
+        if (!(await takeCode(client, municipio))) throw new CodeTaken();
+        return true;
       }),
     /** Writes all that a tenant has set; false when there is no such tenant, or another in production under its code. */
     update: (municipio: Municipio): Promise<boolean> =>
-      runTransaction(pool, async (client) => {
-        await lockCode(client, municipio);
+      unlessTaken(pool, async (client) => {
+        const { rows } = await client.query<{ same: boolean }>(
+          `select (ambiente, codigo_ibge) is not distinct from ($2::text, $3::text) as same
+            from municipios where tenant = $1 for no key update`,
+          [municipio.tenant, municipio.ambiente, municipio.codigoIbge],
+        );
+        if (rows[0] === undefined) return false;
         // Two that share a code from before can still be mended in everything else.
-        const text = `update municipios set (${COLUMNS}) = (${PARAMETERS})
-          where tenant = $1 and ((ambiente, codigo_ibge) is not distinct from ($2::text, $3::text) or ${CODE_IS_FREE})`;
-        const { rowCount } = await client.query(text, valuesOf(municipio));
-        return rowCount === 1;
+        if (!(await takeCode(client, municipio)) && !rows[0].same) throw new CodeTaken();
+        const text = `update municipios set (${COLUMNS}) = (${PARAMETERS}) where tenant = $1`;
+        await client.query(text, valuesOf(municipio));
+        return true;
       }),
     /** Whether a tenant has ever numbered a note. */
     hasIssued: async (tenant: string): Promise<boolean> => {
@@ -122,17 +123,48 @@ function problemNotes(pool: Db) {
   };
 }
 
-/**
- * A municipality numbers its notes in one place: two tenants in production under one code would accept the same DPS twice. A unique index
- * would have to begin with the tenant, so the writing statement looks, under a lock of the code. Rehearsals may share one.
- */
-const CODE_IS_FREE = `($2::text <> 'producao' or not exists (select 1 from municipios other
-  where other.codigo_ibge = $3::text and other.ambiente = 'producao' and other.tenant <> $1::text))`;
+async function findInProducao(db: Pick<Db, 'query'>, codigoIbge: string, except: string): Promise<string | undefined> {
+  const text = `select tenant from municipios where codigo_ibge = $1 and ambiente = 'producao' and tenant <> $2
+    order by tenant limit 1`;
+  return (await db.query<{ tenant: string }>(text, [codigoIbge, except])).rows[0]?.tenant;
+}
 
-/** Until the end of the transaction; a statement of its own, so that the next one sees what the one before us wrote. */
-async function lockCode(client: PoolClient, { ambiente, codigoIbge }: NovoMunicipio): Promise<void> {
-  if (ambiente !== 'producao' || codigoIbge === undefined) return;
-  await client.query(`select pg_advisory_xact_lock(hashtextextended('municipio ' || $1::text, 0))`, [codigoIbge]);
+/**
+ * Closes a municipality whose row was just written in this transaction, and takes its code. Undefined; or, where that is another's, the
+ * tenant in production under it.
+ */
+export async function closeWritten(client: PoolClient, tenant: string): Promise<string | undefined> {
+  const text = `update municipios set fechado = true where tenant = $1 returning tenant, ${COLUMNS}`;
+  const municipio = municipioOf((await client.query<Row>(text, [tenant])).rows[0]!);
+  return (await takeCode(client, municipio)) ? undefined : findInProducao(client, municipio.codigoIbge!, tenant);
+}
+
+/** Another is in production under the code: nothing is written. */
+class CodeTaken extends Error {}
+
+async function unlessTaken(pool: Db, work: (client: PoolClient) => Promise<boolean>): Promise<boolean> {
+  try {
+    return await runTransaction(pool, work, { lockMs: 0 });
+  } catch (error) {
+    if (error instanceof CodeTaken) return false;
+    throw error;
+  }
+}
+
+/**
+ * A municipality numbers its notes in one place: two tenants in production under one code would accept the same DPS twice. So the codes in
+ * production have a table of their own, whose key is no tenant's. Whoever leaves a code frees it. Rehearsals may share one.
+ */
+async function takeCode(client: PoolClient, { tenant, ambiente, codigoIbge }: NovoMunicipio): Promise<boolean> {
+  const code = ambiente === 'producao' ? codigoIbge : undefined;
+  const free = 'delete from codigos_em_producao where tenant = $1 and codigo_ibge is distinct from $2';
+  await client.query(free, [tenant, code]);
+  if (code === undefined) return true;
+  const take =
+    'insert into codigos_em_producao (codigo_ibge, tenant) values ($1, $2) on conflict (codigo_ibge) do nothing';
+  await client.query(take, [code, tenant]);
+  const whose = 'select tenant from codigos_em_producao where codigo_ibge = $1';
+  return (await client.query<{ tenant: string }>(whose, [code])).rows[0]?.tenant === tenant;
 }
 
 /** Tables that have something of a tenant without notes, those that name others first. */
@@ -149,6 +181,7 @@ const OWNED = [
   'documentos_comprimidos',
   'recepcoes_adn',
   'transmissoes',
+  'codigos_em_producao',
   'municipios',
 ];
 

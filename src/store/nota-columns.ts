@@ -4,9 +4,8 @@
  */
 import type { NotaEstado } from '../fiscal/nota.ts';
 import { SHOWN, type ShownColumns } from './documentos.ts';
-import { dropNul } from './open.ts';
-import { planOnce } from './planned.ts';
-import { type ArrayColumn, unnestRows } from './sql.ts';
+import { joinQueue, QUEUED } from './fila.ts';
+import type { ArrayColumn } from './sql.ts';
 
 /** `Written`: what an issuance brings; `Read`: what a reading gives. */
 type Column<Written, Read> = {
@@ -80,6 +79,8 @@ export type NotaNova = { readonly [Each in Exclude<Name, Optional>]: WrittenOf<C
 /** A nota as it is read. */
 export type NotaRow = { readonly [Each in Name]: ReadOf<Columns[Each]> } & {
   readonly id: string;
+  /** When it was issued, as 202611. */
+  readonly mes: number;
   readonly estado: NotaEstado;
   readonly numero_dps: string;
   readonly prestador_cpf_cnpj: string;
@@ -105,13 +106,14 @@ const SELECTED = ROWS.map(([name, { readsText }]) => (readsText ? `n.${name}::te
 /** A nota as its row has it. */
 export type StoredNota = Omit<NotaRow, keyof ShownColumns> & ShownColumns;
 
-/** The text of a reading of notas, one a value ($2) of a column that is unique among those of the `condition`. */
-export function selectNotas(column: Name, condition = 'true'): string {
-  return `select n.id, n.estado, n.numero_dps, n.prestador_cpf_cnpj, n.data_autorizacao, n.data_cancelamento,
-      n.mensagem_retorno, n.due_at, n.claims, n.assinatura, ${SELECTED}, ${SHOWN},
+/** The text of a reading of the notas of a month ($2), one a value ($3) of a column that is unique in it. */
+export function selectNotas(column: 'id' | Name): string {
+  return `select n.id, n.mes, n.estado, n.numero_dps, n.prestador_cpf_cnpj, n.data_autorizacao, n.data_cancelamento,
+      n.mensagem_retorno, ${QUEUED}, n.assinatura, ${SELECTED}, ${SHOWN},
       (select c.der from certificados c where c.tenant = $1 and c.impressao = n.certificado) as certificado_der
-    from unnest($2::text[]) as x (valor) join notas n on n.tenant = $1 and n.${column} = x.valor and ${condition}
-      join documentos d on d.tenant = $1 and d.nota = n.id
+    from unnest($3::text[]) as x (valor)
+      join notas n on n.tenant = $1 and n.mes = $2 and n.${column} = x.valor${column === 'id' ? '::bigint' : ''}
+      left join documentos d on d.tenant = $1 and d.mes = $2 and d.nota = n.id ${joinQueue('nota', 'n')}
     where x.valor || '' = x.valor`;
 }
 
@@ -120,46 +122,13 @@ export type NumberedNota = {
   readonly nota: NotaNova;
   readonly numero: bigint;
   readonly id: bigint;
+  readonly mes: number;
   readonly job: { readonly prestador: string };
   readonly claims: string | undefined;
 };
 
-/** The rows of {@link INSERT_NOTAS}. */
-export const NOTAS_TO_INSERT = unnestRows<NumberedNota>(
-  [
-    ['id bigint', ({ id }) => String(id)],
-    ['numero_dps bigint', ({ numero }) => String(numero)],
-    ['prestador_cpf_cnpj text', ({ job }) => job.prestador],
-    ['mensagem_retorno text', ({ nota }) => dropNul(nota.retencao)],
-    ['claims uuid', ({ claims }) => claims ?? null],
-    ...ROWS.map(
-      ([name, { sql, write }]): ArrayColumn<NumberedNota> => [`${name} ${sql}`, ({ nota }) => write(nota[name])],
-    ),
-  ],
-  4,
-);
-
-/**
- * Inserts many notas of a tenant with their trail, and answers the highest reception number that is known. One that is held back has a
- * message from the start; one that is claimed from the start, at $2 and until $3, is as a claim would have left it.
- */
-export const INSERT_NOTAS = planOnce(
-  'insert_notas',
-  `with known as (
-    select coalesce((select nsu from recepcoes_adn where tenant = $1), 0) as nsu
-  ), novas as (
-    insert into notas (tenant, estado, due_at, tentativas, movimentos, nsu_antes, ${NOTAS_TO_INSERT.names.join(', ')})
-    select $1, case when x.claims is not null then 'transmitida' when x.mensagem_retorno is null then 'emitida' else 'retida' end,
-      case when x.claims is not null then $3::timestamptz when x.mensagem_retorno is null then x.data_emissao end,
-      (x.claims is not null)::int, 1 + (x.claims is not null)::int, case when x.claims is not null then known.nsu end, x.*
-    from ${NOTAS_TO_INSERT.relation}, known
-    returning id, estado, movimentos, data_emissao
-  ), trail as (
-    insert into trilha_notas (tenant, nota, movimento, em, de, gatilho, para)
-    select $1, n.id, 1, n.data_emissao, null, case n.estado when 'retida' then 'retencao' else 'emissao' end,
-      case n.estado when 'retida' then 'retida' else 'emitida' end from novas n
-    union all
-    select $1, n.id, 2, $2, 'emitida', 'anuncio', 'transmitida' from novas n where n.movimentos = 2
-  )
-  select nsu from known`,
-);
+/** The columns that an issuance fills, as an insert takes them. */
+export const NOTA_COLUMNS: readonly ArrayColumn<NumberedNota>[] = ROWS.map(([name, { sql, write }]) => [
+  `${name} ${sql}`,
+  ({ nota }) => write(nota[name]),
+]);

@@ -1,14 +1,12 @@
 /** Whether the database takes writes. While writes succeed nothing is written to find out; what failed last is tried again. */
 import { type Db, runPipeline } from './open.ts';
 import { Client } from './pg.ts';
+import { IS_READ_ONLY } from './servers.ts';
 import { StoreUnavailable, unavailabilityOf } from './unavailable.ts';
 import { type ServerState, serverOf } from './watch.ts';
 
 /** Of the one connection that is opened to see whether one can be. */
 const OPEN_MAX_MS = 1_500;
-
-/** True of a server that replays another's log, and of one that was told to take no writes. */
-const IS_READ_ONLY = `select pg_is_in_recovery() or current_setting('transaction_read_only') = 'on' as read_only`;
 
 /** A table of the session's own, which needs new room on the disk; it is gone with the transaction. */
 const TRIAL = [
@@ -19,7 +17,7 @@ const TRIAL = [
 /** Throws what keeps the database from being written to. */
 export async function checkWriting(pool: Db): Promise<void> {
   const server = serverOf(pool);
-  if (server?.isGone) throw new StoreUnavailable('gone', 'the database answers nothing');
+  if (server?.absence !== undefined) throw server.absence();
   if (await (server?.refusesConnections ? askAnew(server) : isReadOnly(pool)))
     throw new StoreUnavailable('read_only', 'the database takes no writes');
   if (server?.refusesWrites) await tryToWrite(pool, server);
@@ -31,6 +29,7 @@ async function isReadOnly(pool: Db): Promise<boolean> {
   let isLeft = true;
   try {
     isLeft = await asksReadOnly(client);
+    if (isLeft) serverOf(pool)?.leaveReader(client);
     return isLeft;
   } finally {
     client.release(isLeft);
@@ -38,7 +37,7 @@ async function isReadOnly(pool: Db): Promise<boolean> {
 }
 
 async function asksReadOnly(client: Pick<Db, 'query'>): Promise<boolean> {
-  return (await client.query<{ read_only: boolean }>(IS_READ_ONLY)).rows[0]!.read_only;
+  return (await client.query<{ read_only: boolean }>(`select ${IS_READ_ONLY} as read_only`)).rows[0]!.read_only;
 }
 
 async function askAnew(server: ServerState): Promise<boolean> {

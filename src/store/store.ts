@@ -1,20 +1,27 @@
 /** The store as the flows see it: what we remember, by subject. */
 import { aliquotaStore } from './aliquotas.ts';
+import { arquivoStore } from './arquivar.ts';
+import { bancoStore } from './banco.ts';
 import { cadastroStore } from './cadastros.ts';
 import type { Announce } from './claim-notas.ts';
+import { contagemStore } from './contagens.ts';
 import { documentoStore } from './documentos.ts';
 import { dueLister } from './due.ts';
 import { esperaStore } from './esperas.ts';
 import { eventoStore } from './eventos.ts';
+import { gravacaoStore } from './gravacao.ts';
 import { guardaStore } from './guarda.ts';
 import { idempotenciaStore } from './idempotencia.ts';
 import { prestadorImport } from './import-prestadores.ts';
+import { linhasStore } from './linhas.ts';
 import { listaStore, listasMantidas } from './listas.ts';
 import { loteStore } from './lotes.ts';
+import { ensureMesesAhead } from './meses.ts';
 import { municipioStore } from './municipios.ts';
 import { notaStore } from './notas.ts';
 import { notaRetidaStore } from './notas-retidas.ts';
 import type { Db } from './open.ts';
+import { dicionarios } from './pacote.ts';
 import { prestadorStore } from './prestadores.ts';
 import { checkWriting } from './readiness.ts';
 import type { OnStored } from './recent.ts';
@@ -44,8 +51,15 @@ export function createStore(pool: Db, onStored?: OnStored, announce?: Announce) 
     esperas: esperaStore(pool),
     idempotencia: idempotenciaStore(pool),
     guarda: guardaStore(pool),
+    linhas: linhasStore(pool),
+    gravacao: gravacaoStore(pool),
+    contagens: contagemStore(pool),
     listDue: dueLister(pool),
     documentos: documentoStore(pool),
+    dicionarios,
+    banco: bancoStore(pool),
+    arquivo: arquivoStore(pool),
+    ensureMesesAhead: (now: number): Promise<void> => ensureMesesAhead(pool, now),
     lotes: loteStore(pool, onStored ?? notas.keepForTransmission),
     /** Throws what keeps the database from being written to: the readiness check. */
     ping: async (): Promise<void> => {

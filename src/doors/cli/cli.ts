@@ -10,14 +10,17 @@ import { VARIABLES_HELP } from '../variables.ts';
 import { adnSimulador } from './adn-simulador.ts';
 import { ALIQUOTAS_COMMANDS } from './aliquotas.ts';
 import { findNearest, readArguments } from './arguments.ts';
+import { ARQUIVO_COMMANDS } from './arquivo.ts';
 import { ASSINAR } from './assinar.ts';
 import { ASSINATURA } from './assinatura.ts';
+import { BANCO_COMMANDS } from './banco.ts';
 import type { CliWorld, Command, EndSignal, Option, Running } from './command.ts';
 import { CORRELACAO_COMMANDS } from './correlacao.ts';
 import { EMITIR } from './emitir.ts';
 import { EVENTO_COMMANDS } from './evento.ts';
 import { explicar } from './explicar.ts';
 import { LISTA_COMMANDS } from './listas.ts';
+import { bancoMudar, MUDANCA_COMMANDS } from './mudanca.ts';
 import { MUNICIPIO_COMMANDS } from './municipio.ts';
 import { NOTA_COMMANDS } from './nota.ts';
 import { PKI } from './pki.ts';
@@ -47,6 +50,7 @@ const COMMANDS: readonly Command[] = [
     run: async (world, _values, [code]) => explicar(world, code!),
   },
   ...MUNICIPIO_COMMANDS,
+  ...MUDANCA_COMMANDS,
   ...PRESTADOR_COMMANDS,
   ...LISTA_COMMANDS,
   ...ALIQUOTAS_COMMANDS,
@@ -57,6 +61,8 @@ const COMMANDS: readonly Command[] = [
   ASSINATURA,
   PKI,
   adnSimulador(waitForSignal),
+  ...ARQUIVO_COMMANDS,
+  ...BANCO_COMMANDS,
   {
     name: 'migrar',
     summary: 'Traz o banco de dados para a versão deste programa.',
@@ -69,6 +75,7 @@ const COMMANDS: readonly Command[] = [
       return 0;
     },
   },
+  bancoMudar(waitForSignal),
 ];
 
 /** Runs one command; resolves with the exit code. Failures of the machine are thrown, with a message for a person. */

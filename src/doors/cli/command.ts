@@ -2,6 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { userInfo } from 'node:os';
 import type { RegistryWorld } from '../../flows/municipios.ts';
+import type { DatabaseUrl } from '../database-url.ts';
 
 export type Terminal = {
   out(text: string): void;
@@ -60,6 +61,12 @@ export type CliWorld = Terminal & {
    * that is not there; otherwise that is an error.
    */
   registry<Result>(work: (registry: RegistryWorld) => Promise<Result>, isBeginning?: boolean): Promise<Result>;
+  /** Opens two databases by their addresses, the second one new; without the first, that of the environment. */
+  databases<Result>(
+    de: DatabaseUrl | undefined,
+    para: DatabaseUrl,
+    work: (source: RegistryWorld, target: RegistryWorld) => Promise<Result>,
+  ): Promise<Result>;
   readonly simulador: {
     ajuda(): Promise<{
       /** Every fault that it knows, with its meaning. */

@@ -3,6 +3,7 @@
 import { formatDecimal } from '../../fiscal/decimal.ts';
 import { groupDigits } from '../../fiscal/group-digits.ts';
 import { isChoice, SETTINGS, showSetting } from '../../fiscal/settings.ts';
+import { conferirArquivos } from '../../flows/conferir-arquivos.ts';
 import { LISTAS_CSV, type ListaNome } from '../../flows/listas.ts';
 import {
   type Asked,
@@ -72,6 +73,12 @@ export const MUNICIPIO_COMMANDS: readonly Command[] = [
       world.registry(async (registry) =>
         tellMunicipio(world, await showMunicipio(registry, slug!), await countEventos(registry, slug!)),
       ),
+  },
+  {
+    name: 'municipio conferir',
+    summary:
+      'Confere se esta máquina tem os arquivos de todos os municípios; rode em cada uma, como a conta do serviço.',
+    run: conferir,
   },
   {
     name: 'municipio alterar',
@@ -177,6 +184,19 @@ async function listar(world: CliWorld): Promise<number> {
     ]);
     for (const line of tableLines(rows)) world.out(`${line}\n`);
     return 0;
+  });
+}
+
+async function conferir(world: CliWorld): Promise<number> {
+  return world.registry(async (registry) => {
+    const all = await conferirArquivos(registry);
+    if (all.length === 0) world.out('Nenhum município indica arquivos.\n');
+    for (const { tenant, problems, avisos } of all) {
+      if (problems.length === 0) world.out(`${tenant}: os arquivos estão no lugar e legíveis por este usuário.\n`);
+      for (const problem of problems) world.out(`${tenant}: PROBLEMA: ${problem}\n`);
+      for (const aviso of avisos) world.out(`${tenant}: aviso: ${aviso}\n`);
+    }
+    return all.some(({ problems }) => problems.length > 0) ? 1 : 0;
   });
 }
 
