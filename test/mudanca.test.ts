@@ -15,7 +15,7 @@ import { Client, type ClientConfig } from '../src/store/pg.ts';
 import { fillNotas } from './support/cheio.ts';
 import { onEnd } from './support/cleanup.ts';
 import { nfseBeside } from './support/cli.ts';
-import { databaseUrlOf, emptyDatabase, freshDatabase } from './support/database.ts';
+import { databaseUrlOf, emptyDatabase, freshDatabase, pidOf, untilAwaited } from './support/database.ts';
 import { balcao, CANCELAMENTO, type NotaEmitida } from './support/eventos.ts';
 import { request } from './support/http.ts';
 import { MES } from './support/nota-keys.ts';
@@ -69,21 +69,26 @@ const ask = (
 ): Promise<readonly Record<string, unknown>[]> =>
   inDatabase(place, async (client) => (await client.query(text, [...values])).rows);
 
-/** Holds whoever copies documents of notes into a place, until it is let go; then that session is at its end. */
-async function holdCopying(place: Place) {
-  const held = `from pg_stat_activity where datname = current_database() and wait_event = 'PgSleep'`;
+/** Holds whoever comes to the documents of notes in a place, to write or at all. */
+async function holdDocuments({ connection }: Place, from: 'writers' | 'everybody') {
+  // By this name they are left in peace as the database is closed.
+  const own = { ...connection, application_name: 'teste-presente' };
+  const [holder, onlooker] = [new Client(own), new Client(own)];
+  await Promise.all([holder.connect(), onlooker.connect()]);
   // It may be closed to whoever does not say that it writes.
-  await ask(
-    place,
-    `begin read write; create schema presa;
-    create function presa.espera() returns trigger language plpgsql as 'begin perform pg_sleep(86400); return new; end';
-    create trigger espera before insert on documentos for each row execute function presa.espera(); commit`,
+  await holder.query(
+    `begin read write; lock table documentos in ${from === 'writers' ? 'share' : 'access exclusive'} mode`,
   );
+  const letGo = async (): Promise<void> => {
+    await Promise.all([holder.end(), onlooker.end()]);
+  };
   return {
-    untilHeld: () => until(async () => (await ask(place, `select 1 ${held}`)).length > 0 || undefined, 'the copying'),
-    letGo: async (): Promise<void> => {
-      await ask(place, `select pg_terminate_backend(pid, 600000) ${held}`);
-      await ask(place, 'begin read write; drop trigger espera on documentos; drop schema presa cascade; commit');
+    untilHeld: async () => untilAwaited(onlooker, await pidOf(holder)),
+    letGo,
+    /** Those who are held are at their end when it resolves. */
+    end: async (held: readonly number[]): Promise<void> => {
+      await onlooker.query('select pg_terminate_backend(pid, 600000) from unnest($1::int[]) pid', [held]);
+      await letGo();
     },
   };
 }
@@ -278,12 +283,12 @@ describe('a municipality moves to another service', () => {
     await fill(old, 'grande', many);
     const grande = path.join(await freshFolder(), 'grande.nfse');
     await run(['municipio', 'exportar', 'grande', '--para', grande], old);
-    const copying = await holdCopying(other);
+    const copying = await holdDocuments(other, 'writers');
     const importing = start(['bin/nfse', 'municipio', 'importar', grande], other.env);
-    await copying.untilHeld();
+    const held = await copying.untilHeld();
     process.kill(-importing.child.pid!, 'SIGKILL');
     await importing.ended;
-    await copying.letGo();
+    await copying.end(held);
     const left = `select pid from pg_stat_activity where datname = current_database() and application_name = 'nfse-migrar'`;
     await until(async () => (await ask(other, left)).length === 0 || undefined, 'its end');
     assert.deepEqual(await ask(other, `select 1 from municipios where tenant = 'grande'`), []);
@@ -359,12 +364,12 @@ describe('a database becomes another one', () => {
 
   test('killed, it goes on; what is there and the same is left as it is', async () => {
     const [old, fresh] = [await filled(), await openPlace()];
-    const copying = await holdCopying(fresh);
+    const copying = await holdDocuments(fresh, 'writers');
     const moving = start(['bin/nfse', ...MUDAR, urlOf(fresh)], old.env);
-    await copying.untilHeld();
+    const held = await copying.untilHeld();
     process.kill(-moving.child.pid!, 'SIGKILL');
     await moving.ended;
-    await copying.letGo();
+    await copying.end(held);
     assert.equal(await isClosed(old), true);
     assert.equal(await isClosed(fresh), true);
     assert.deepEqual(await ask(fresh, 'select tenant from municipios'), []);
@@ -376,7 +381,7 @@ describe('a database becomes another one', () => {
   });
 
   test('broken off by a signal it gives the writes back; what has changed by the next time is moved anew', async () => {
-    const [old, fresh] = [await filled(20_000), await openPlace()];
+    const [old, fresh] = [await filled(), await openPlace()];
     // All of it is there already, as of before.
     await run([...MUDAR, urlOf(fresh)], old);
     const name = fresh.connection.database;
@@ -389,9 +394,12 @@ describe('a database becomes another one', () => {
       `insert into tabelas_aliquotas (versao, em, novas, alteradas, retroativas) values (99, now(), 0, 0, 0)`,
     );
 
+    const comparing = await holdDocuments(fresh, 'everybody');
     const moving = start(['bin/nfse', ...MUDAR, urlOf(fresh)], old.env);
-    await until(async () => (await isClosed(old)) || undefined, 'the closing');
+    await comparing.untilHeld();
+    assert.equal(await isClosed(old), true);
     process.kill(-moving.child.pid!, 'SIGINT');
+    await comparing.letGo();
     assert.equal(await moving.ended, 1, moving.output());
     assert.match(moving.output(), /interrompida, e o banco de origem aceita gravações de novo/);
     assert.equal(await isClosed(old), false);

@@ -63,9 +63,9 @@ export async function freshPool(): Promise<ReturnType<typeof openPool>> {
   return poolOn(await freshDatabase());
 }
 
-/** One more pool on a database, as another process has it. */
+/** One more pool on a database, as another process has it. It is patient: the machine may be slow. */
 export async function poolOn(connection: ClientConfig): Promise<ReturnType<typeof openPool>> {
-  const pool = openPool(connection, () => undefined);
+  const pool = openPool(connection, () => undefined, true);
   onEnd(() => pool.end());
   await migrate(pool);
   return pool;
@@ -96,7 +96,7 @@ const AWAITING_ON_NODES = `select mod(waiting_gpid, 10000000000)::int as pid fro
  * Until somebody waits for this very session, and who does: one that another has just let go may still look as if it waited.
  * Nothing else says that a statement is held up: time that goes by may as well be the machine's.
  */
-export async function untilAwaited(pool: Db, pid: number): Promise<readonly number[]> {
+export async function untilAwaited(pool: Pick<Db, 'query'>, pid: number): Promise<readonly number[]> {
   const texts = (await testServers()).length > 1 ? [AWAITING, AWAITING_ON_NODES] : [AWAITING];
   for (;;) {
     for (const text of texts) {
