@@ -9,7 +9,7 @@ const ROOT = path.resolve(import.meta.dirname, '..');
 const FILES = [
   ...['store', 'store-eventos', 'eventos', 'idempotencia', 'numeracao', 'linha-presa', 'meses'],
   ...['deliver', 'send-evento', 'worker', 'soap', 'soap-operacoes', 'cadastro', 'cadastros', 'importacao', 'aliquotas'],
-  ...['journeys/*', 'simulation', 'banco', 'arquivo', 'no-perdido', 'quedas-citus'],
+  ...['journeys/*', 'simulation', 'banco', 'arquivo', 'mudanca', 'no-perdido', 'quedas-citus'],
 ].map((name) => `test/${name}.test.ts`);
 /** Of a test, and of a whole file: what is refused is sometimes waited for. */
 const TIMEOUT_MS = 900_000;

@@ -69,16 +69,14 @@ const ask = (
 ): Promise<readonly Record<string, unknown>[]> =>
   inDatabase(place, async (client) => (await client.query(text, [...values])).rows);
 
-/** Holds whoever comes to the documents of notes in a place, to write or at all. */
-async function holdDocuments({ connection }: Place, from: 'writers' | 'everybody') {
+/** Holds whoever comes to write into a table of a place. */
+async function holdWriters({ connection }: Place, table: string) {
   // By this name they are left in peace as the database is closed.
   const own = { ...connection, application_name: 'teste-presente' };
   const [holder, onlooker] = [new Client(own), new Client(own)];
   await Promise.all([holder.connect(), onlooker.connect()]);
   // It may be closed to whoever does not say that it writes.
-  await holder.query(
-    `begin read write; lock table documentos in ${from === 'writers' ? 'share' : 'access exclusive'} mode`,
-  );
+  await holder.query(`begin read write; lock table ${table} in share mode`);
   const letGo = async (): Promise<void> => {
     await Promise.all([holder.end(), onlooker.end()]);
   };
@@ -283,7 +281,7 @@ describe('a municipality moves to another service', () => {
     await fill(old, 'grande', many);
     const grande = path.join(await freshFolder(), 'grande.nfse');
     await run(['municipio', 'exportar', 'grande', '--para', grande], old);
-    const copying = await holdDocuments(other, 'writers');
+    const copying = await holdWriters(other, 'documentos');
     const importing = start(['bin/nfse', 'municipio', 'importar', grande], other.env);
     const held = await copying.untilHeld();
     process.kill(-importing.child.pid!, 'SIGKILL');
@@ -364,7 +362,7 @@ describe('a database becomes another one', () => {
 
   test('killed, it goes on; what is there and the same is left as it is', async () => {
     const [old, fresh] = [await filled(), await openPlace()];
-    const copying = await holdDocuments(fresh, 'writers');
+    const copying = await holdWriters(fresh, 'documentos');
     const moving = start(['bin/nfse', ...MUDAR, urlOf(fresh)], old.env);
     const held = await copying.untilHeld();
     process.kill(-moving.child.pid!, 'SIGKILL');
@@ -394,12 +392,12 @@ describe('a database becomes another one', () => {
       `insert into tabelas_aliquotas (versao, em, novas, alteradas, retroativas) values (99, now(), 0, 0, 0)`,
     );
 
-    const comparing = await holdDocuments(fresh, 'everybody');
+    const copying = await holdWriters(fresh, 'notas');
     const moving = start(['bin/nfse', ...MUDAR, urlOf(fresh)], old.env);
-    await comparing.untilHeld();
+    await copying.untilHeld();
     assert.equal(await isClosed(old), true);
     process.kill(-moving.child.pid!, 'SIGINT');
-    await comparing.letGo();
+    await copying.letGo();
     assert.equal(await moving.ended, 1, moving.output());
     assert.match(moving.output(), /interrompida, e o banco de origem aceita gravações de novo/);
     assert.equal(await isClosed(old), false);
