@@ -228,7 +228,12 @@ test('a password in the file that PostgreSQL’s own clients read', { timeout: 2
   write(`*:*:*:${without.user}:${password}`);
   assert.partialDeepStrictEqual(await migrar(), { code: 0, err: '' });
   write(`*:*:*:${without.user}:outra`);
-  assert.match((await migrar()).err, /recusou o usuário ou a senha/);
+  assert.match((await migrar()).err, /recusou o usuário ou a senha de DATABASE_URL/);
+  write('outro.exemplo:*:*:*:outra');
+  assert.match(
+    (await migrar()).err,
+    /o banco de dados pede senha, e DATABASE_URL não traz nenhuma\. Ponha-a no arquivo/,
+  );
 });
 
 describe('a server of its own', { timeout: 600_000 }, () => {

@@ -418,8 +418,25 @@ describe('a database becomes another one', () => {
     const stranger = await run([...MUDAR, urlOf(mixed)], old, 1);
     assert.match(stranger.err, /que o de origem não tem: alheio/);
     assert.equal(await isClosed(old), false);
-    const wrong = await run([...MUDAR, 'http://127.0.0.1'], old, 1);
-    assert.match(wrong.err, /--para não é um endereço válido/);
+    const full = await openPlace(emptyDatabase());
+    await ask(full, 'create table notas ()');
+    const foreign = await run([...MUDAR, urlOf(full)], old, 1);
+    assert.match(foreign.err, /tem tabelas de outro programa \(relation "notas" already exists\)\. Indique um vazio/);
+  });
+
+  test('an address that leads nowhere is named, and what to do', async () => {
+    const [old, fresh] = [await openPlace(), await openPlace(emptyDatabase())];
+    const urlWith = (more: ClientConfig): string => databaseUrlOf({ ...fresh.connection, ...more });
+    const errOf = async (url: string): Promise<string> => (await run([...MUDAR, url], old, 1)).err;
+    assert.match(await errOf('http://127.0.0.1'), /--para não é um endereço válido/);
+    assert.match(await errOf(urlWith({ database: 'nenhum' })), /o banco de dados de --para não existe\. Crie-o antes/);
+    assert.match(await errOf(urlWith({ user: 'ninguem' })), /recusou o usuário ou a senha de --para/);
+    const { database } = fresh.connection;
+    await ask(fresh, 'create role de_fora login');
+    onEnd(() => inDatabase(old, (client) => client.query('drop role de_fora')));
+    const denied = await errOf(urlWith({ user: 'de_fora' }));
+    assert.match(denied, /o usuário de_fora não pode fazer as tabelas no banco/);
+    assert.match(denied, new RegExp(`alter database ${database} owner to de_fora`));
   });
 
   test('months that the target does not have are made there, with what theirs are set to', async () => {

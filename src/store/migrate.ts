@@ -138,7 +138,7 @@ async function applyMissing(
     return missing.map(({ nome }) => nome);
   } catch (error) {
     signal?.throwIfAborted();
-    throw error;
+    throw (await unsuitableOf(own, error)) ?? error;
   } finally {
     signal?.removeEventListener('abort', leave);
     // The turn ends with the transaction, and so with the connection, however the process ends.
@@ -146,6 +146,24 @@ async function applyMissing(
     await own.end();
   }
 }
+
+/** What there is to do about a database that does not take the schema; undefined: it is not the database. */
+async function unsuitableOf(own: Db, error: unknown): Promise<Error | undefined> {
+  const { code, message } = error as { readonly code?: string; readonly message: string };
+  if (code !== FORBIDDEN && code !== ALREADY_THERE) return undefined;
+  const { rows } = await own.query<{ user: string; name: string }>(
+    'select current_user as user, current_database() as name',
+  );
+  const [{ user, name }] = rows as [{ user: string; name: string }];
+  const why =
+    code === FORBIDDEN
+      ? `o usuário ${user} não pode fazer as tabelas no banco «${name}» (${message}). Dê-lhe o banco: alter database ${name} owner to ${user}.`
+      : `o banco «${name}» tem tabelas de outro programa (${message}). Indique um vazio: createdb -O ${user} nfse2.`;
+  return new Error(why, { cause: error });
+}
+
+const FORBIDDEN = '42501';
+const ALREADY_THERE = '42P07';
 
 /**
  * One process at a time, by a lock that an open transaction holds: behind a pooler too, and no crash outlives it. Requests touch no such

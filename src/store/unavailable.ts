@@ -94,6 +94,9 @@ const OF_SOCKETS = new Set([
 const OF_PG =
   /^(?:Connection terminated|timeout expired|timeout exceeded when trying to connect|Query read timeout|Client (?:has encountered a connection error|was closed)|Cannot use a pool after)/;
 
+/** What it says where the server asks for a password and there is none. */
+const NO_PASSWORD = /^SASL: .*client password must be a /;
+
 /** What Citus says of a node that is lost as a transaction ends, under the code of an internal error. */
 const OF_CITUS = /^(?:could not commit transaction for shard|failure on connection marked as essential)/;
 
@@ -111,11 +114,16 @@ export function unavailabilityOf(error: unknown): Unavailability | undefined {
   if (POOLER_FULL.test(error.message)) return 'crowded';
   const row = isSqlState(code) ? BY_SQLSTATE.find(([begins]) => code.startsWith(begins)) : undefined;
   if (row !== undefined) return row[1];
+  if (isWithoutPassword(error)) return 'denied';
   if (OF_CITUS.test(error.message)) return 'node_gone';
   if (OF_A_MOVE.test(error.message)) return 'locked';
   // The socket file of a server that is not up; of any other file it is a mistake.
   const isSocket = OF_SOCKETS.has(code ?? '') || (code === 'ENOENT' && syscall === 'connect');
   return isSocket || OF_PG.test(error.message) ? 'gone' : undefined;
+}
+
+export function isWithoutPassword(error: Error): boolean {
+  return NO_PASSWORD.test(error.message);
 }
 
 /** Whether the server itself said so; who says something is there. */

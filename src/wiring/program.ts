@@ -8,7 +8,7 @@ import { runCli } from '../doors/cli/cli.ts';
 import { ownOf } from '../fiscal/own.ts';
 import { storeTroubleOf } from '../flows/store-trouble.ts';
 import { NoServer } from '../store/servers.ts';
-import { unavailabilityOf } from '../store/unavailable.ts';
+import { isWithoutPassword, unavailabilityOf } from '../store/unavailable.ts';
 import { type Config, readConfig, serviceUrlOf } from './config.ts';
 import { createLog, type Logger } from './log.ts';
 import type { Service } from './service.ts';
@@ -20,26 +20,31 @@ const isTerminal = process.stdout.isTTY === true;
 
 const tell = (text: string): boolean => process.stderr.write(`${text}\n`);
 
-const NO_DATABASE = (where: string): string =>
-  `o banco de dados não responde em ${where || 'DATABASE_URL'}. Confira se está no ar e o endereço.`;
-const NO_USER = (): string => 'o banco de dados recusou o usuário ou a senha de DATABASE_URL.';
+/** What an error says. `where`: the address that it names; `given`: the setting or option that says which database it is. */
+type Told = { readonly where: string; readonly message: string; readonly given: string };
 
-/** What the operator can do about an error, by its code. `where`: the address that it names. */
-const REMEDIES: Readonly<Record<string, (where: string, message: string) => string>> = {
-  EADDRINUSE: (where) =>
+const NO_DATABASE = ({ where, given }: Told): string =>
+  `o banco de dados não responde em ${where || given}. Confira se está no ar e o endereço.`;
+const NO_USER = ({ given }: Told): string => `o banco de dados recusou o usuário ou a senha de ${given}.`;
+
+/** What the operator can do about an error, by its code. */
+const REMEDIES: Readonly<Record<string, (told: Told) => string>> = {
+  EADDRINUSE: ({ where }) =>
     `o endereço ${where} já está em uso. Encerre o outro programa, ou escolha outra porta com PORT.`,
-  EADDRNOTAVAIL: (where) => `o endereço ${where} não é desta máquina. Confira NFSE_HOST.`,
-  EACCES: (_where, message) =>
-    `falta permissão (${message}). Portas abaixo de 1024 pedem root; escolha outra com PORT.`,
+  EADDRNOTAVAIL: ({ where }) => `o endereço ${where} não é desta máquina. Confira NFSE_HOST.`,
+  EACCES: ({ message }) => `falta permissão (${message}). Portas abaixo de 1024 pedem root; escolha outra com PORT.`,
   ECONNREFUSED: NO_DATABASE,
   ENOTFOUND: NO_DATABASE,
   ETIMEDOUT: NO_DATABASE,
   '28P01': NO_USER,
   '28000': NO_USER,
   // PgBouncer says by one code all that it does not do.
-  '08P01': (_where, message) => `o PgBouncer recusou a conexão: ${message}.`,
-  '3D000': () => 'o banco de dados de DATABASE_URL não existe. Crie-o antes.',
+  '08P01': ({ message }) => `o PgBouncer recusou a conexão: ${message}.`,
+  '3D000': ({ given }) => `o banco de dados de ${given} não existe. Crie-o antes.`,
 };
+
+const NO_PASSWORD = ({ given }: Told): string =>
+  `o banco de dados pede senha, e ${given} não traz nenhuma. Ponha-a no arquivo de PGPASSFILE (host:porta:banco:usuário:senha, 0600) ou no endereço.`;
 
 // Who read has gone, as `head` does: the rest is for nobody, and what the command does it does to its end.
 for (const stream of [process.stdout, process.stderr]) {
@@ -104,11 +109,13 @@ try {
         async (config, log) => {
           if (de === undefined) await needData(config);
           const { openStore } = await import('./open-store.ts');
-          const open = (databaseUrl: Config['databaseUrl']) =>
-            openStore({ ...config, databaseUrl }, log, { isPatient: true, tell });
-          const source = await open(de ?? config.databaseUrl);
+          const open = (databaseUrl: Config['databaseUrl'], given: string | undefined) =>
+            openStore({ ...config, databaseUrl }, log, { isPatient: true, tell }).catch((error: Error) => {
+              throw Object.assign(error, { given });
+            });
+          const source = await open(de ?? config.databaseUrl, de && '--de');
           try {
-            const target = await open(para);
+            const target = await open(para, '--para');
             const [one, other] = [source, target].map(({ store }) => ({ store, now: Date.now }));
             return await work(one!, other!).finally(target.close);
           } finally {
@@ -171,12 +178,20 @@ async function needData({ databaseUrl, dataDir }: Config): Promise<void> {
   );
 }
 
+type DescribedError = NodeJS.ErrnoException & {
+  readonly address?: string;
+  readonly port?: number;
+  readonly given?: string | undefined;
+};
+
 /** In Portuguese, with the remedy, where the operator has one; any other error as it is. */
 function describeError(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  const { code, address, port, message } = error as NodeJS.ErrnoException & { address?: string; port?: number };
-  const remedy = ownOf(REMEDIES, code ?? '');
-  if (remedy !== undefined) return remedy(`${address ?? ''}${port === undefined ? '' : `:${port}`}`, message);
+  const { code, address, port, message, given = 'DATABASE_URL' } = error as DescribedError;
+  const remedy = isWithoutPassword(error) ? NO_PASSWORD : ownOf(REMEDIES, code ?? '');
+  if (remedy !== undefined) {
+    return remedy({ where: `${address ?? ''}${port === undefined ? '' : `:${port}`}`, message, given });
+  }
   const trouble = storeTroubleOf(error);
   if (trouble === undefined) return message;
   const { mensagem, esperaS } = trouble;
