@@ -358,6 +358,13 @@ describe('a database becomes another one', () => {
     assert.match(again.err, /já tem municípios/);
     const back = await run([...MUDAR, urlOf(fresh), '--desistir'], old, 1);
     assert.match(back.err, /a mudança terminou/);
+    const closed =
+      /banco está fechado a gravações, como nfse banco mudar o deixa\. Se a mudança terminou, ponha em DATABASE_URL/;
+    for (const args of [['serve'], ['municipio', 'alterar', 'cidade', '--aliquota', '5.00']]) {
+      const { code, err } = await nfse(args, { ...old.env, PORT: '0' });
+      assert.equal(code, 1, err);
+      assert.match(err, closed);
+    }
   });
 
   test('killed, it goes on; what is there and the same is left as it is', async () => {

@@ -8,11 +8,14 @@ import type { OpenStore } from './open-store.ts';
 
 /** Makes the sandbox where there is none, and warns of settings that an operator should know of. */
 export async function beginOnce(
-  { store, durabilityWarnings }: Pick<OpenStore, 'store' | 'durabilityWarnings'>,
+  { store, durabilityWarnings, explain }: Pick<OpenStore, 'store' | 'durabilityWarnings' | 'explain'>,
   { baseUrl, tls }: Config,
   log: Logger,
 ): Promise<void> {
-  await store.municipios.create({ tenant: SANDBOX_SLUG, ambiente: 'homologacao', codigoIbge: undefined }, Date.now());
+  const sandbox = { tenant: SANDBOX_SLUG, ambiente: 'homologacao', codigoIbge: undefined } as const;
+  await store.municipios.create(sandbox, Date.now()).catch(async (error) => {
+    throw await explain(error);
+  });
   for (const warning of await exposedFiles(tls === undefined ? [] : [tls.chave])) log.warn(warning);
   if (baseUrl === undefined) {
     const municipios = (await store.municipios.list()).filter(({ ambiente }) => ambiente === 'producao');

@@ -4,11 +4,13 @@ import type { DatabaseUrl } from '../doors/database-url.ts';
 import type { Announce } from '../store/claim-notas.ts';
 import { durabilityWarnings } from '../store/durability.ts';
 import { openEmbedded } from '../store/embedded.ts';
+import { gravacaoStore } from '../store/gravacao.ts';
 import { migrate, newerMigrations, UnreleasedSchemaError } from '../store/migrate.ts';
 import type { Db } from '../store/open.ts';
 import type { OnStored } from '../store/recent.ts';
 import type { Connection } from '../store/servers.ts';
 import { createStore, type Store } from '../store/store.ts';
+import { unavailabilityOf } from '../store/unavailable.ts';
 import type { Config } from './config.ts';
 import type { Logger } from './log.ts';
 import { openLoggedPool } from './logged-pool.ts';
@@ -23,6 +25,8 @@ export type OpenStore = {
   readonly applied: readonly string[];
   /** What the server was told not to keep in a crash, in Portuguese; asked of it. */
   durabilityWarnings(): Promise<readonly string[]>;
+  /** The same, or what to do about it where the database is closed to writes by our own command. */
+  explain(error: unknown): Promise<unknown>;
   close(): Promise<void>;
 };
 
@@ -59,6 +63,13 @@ export async function openStore(config: Config, log: Logger, options: OpenStoreO
     await pool.end();
     await server?.stop();
   };
+  const explain = async (error: unknown): Promise<unknown> => {
+    if (unavailabilityOf(error) !== 'read_only') return error;
+    const isClosed = await gravacaoStore(pool)
+      .isClosed()
+      .catch(() => false);
+    return isClosed ? new Error(CLOSED, { cause: error }) : error;
+  };
   try {
     const applied = await migrate(pool, tell, signal);
     const store = createStore(pool, onStored, announce);
@@ -68,13 +79,19 @@ export async function openStore(config: Config, log: Logger, options: OpenStoreO
       location: server?.location ?? config.databaseUrl!.location,
       applied,
       durabilityWarnings: () => durabilityWarnings(pool),
+      explain,
       close,
     };
   } catch (error) {
+    const explained = await explain(error);
     await close().catch(() => undefined);
+    if (explained !== error) throw explained;
     throw server !== undefined && error instanceof UnreleasedSchemaError ? unreleasedIn(config.dataDir) : error;
   }
 }
+
+const CLOSED =
+  'este banco está fechado a gravações, como nfse banco mudar o deixa. Se a mudança terminou, ponha em DATABASE_URL o banco novo. Se ela morreu no meio, dê o mesmo comando de novo, e ele continua; ou com --desistir, e este banco volta a aceitar gravações.';
 
 function unreleasedIn(dataDir: string): UnreleasedSchemaError {
   const folder = path.resolve(dataDir);

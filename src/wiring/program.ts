@@ -97,6 +97,8 @@ try {
           const opened = await openStore(config, log, { isPatient: true, tell });
           try {
             return await work({ store: opened.store, now: Date.now, baseUrl: config.baseUrl });
+          } catch (error) {
+            throw await opened.explain(error);
           } finally {
             await opened.close();
           }
