@@ -57,12 +57,14 @@ export async function distribuirBanco(
   const services = plano.tabelas.some(({ bytes }) => bytes > 0) ? await banco.countServices() : 0;
   if (services > 0) {
     return {
-      problem: `O serviço está no ar neste banco (${services} conexões), e entre uma tabela distribuída e a seguinte falharia. Encerre-o, e repita.`,
+      problem: `O serviço está no ar neste banco (${services === 1 ? 'uma conexão' : `${services} conexões`}), e entre uma tabela distribuída e a seguinte falharia. Encerre-o, e repita.`,
     };
   }
   const problem = await banco.distribute({ ...wanted, tell });
   return problem === undefined ? plano : { problem };
 }
+
+const REPEAT_MOVE = 'quando voltar, dê o mesmo comando de novo, e ele continua.';
 
 /** Moves a municipality to a node, with a shard of its own; gives the node where it was. */
 export async function moverMunicipio(
@@ -82,7 +84,13 @@ export async function moverMunicipio(
   }
   const place = await banco.placeOf(tenant);
   if (place === undefined) return { problem: 'O banco não está distribuído: nfse banco distribuir o faz.' };
-  await banco.moveMunicipio({ tenant, para: no, tell });
+  try {
+    await banco.moveMunicipio({ tenant, para: no, tell });
+  } catch (error) {
+    const silent = await banco.listSilentNos();
+    if (silent.length === 0) throw error;
+    return { problem: `Não responde: ${silent.map(nameOf).join(', ')}. Nada se perdeu; ${REPEAT_MOVE}` };
+  }
   return { de: nameOf(place), para: nameOf(no) };
 }
 

@@ -9,7 +9,7 @@ import {
   type Tabela,
 } from './distribuicao.ts';
 import { type Mover, moveMunicipio, placesOf } from './mover.ts';
-import { listNos, type No, NodeProblem, nameNo } from './nos.ts';
+import { listNos, listSilentNos, type No, NodeProblem, nameNo } from './nos.ts';
 import type { Db } from './open.ts';
 
 type Replica = {
@@ -156,6 +156,7 @@ export function bancoStore(db: Db) {
     readTabelas: () => readTabelas(db),
     countServices: () => countServices(db),
     listNos: async (): Promise<readonly No[]> => ((await citusVersion(db)) === undefined ? [] : listNos(db)),
+    listSilentNos: () => listSilentNos(db),
     /** Undefined where the database is not distributed. */
     placeOf: async (tenant: string): Promise<No | undefined> => {
       const isDistributed = (await readTabelas(db)).some(({ distribuida }) => distribuida);

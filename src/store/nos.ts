@@ -87,6 +87,16 @@ async function prepareNo(at: ClientConfig, database: string, name: string): Prom
   }
 }
 
+/** Those that do not answer the coordinator. */
+export async function listSilentNos(db: Pick<Db, 'query'>): Promise<readonly No[]> {
+  const { rows } = await db.query<No>(
+    `select n.nodename as host, n.nodeport as porta from pg_dist_node n
+       left join run_command_on_all_nodes('select 1', give_warning_for_connection_errors => true) r on r.nodeid = n.nodeid
+     where n.noderole = 'primary' and r.success is not true order by n.groupid`,
+  );
+  return rows;
+}
+
 async function withClient(at: ClientConfig, work: (client: Client) => Promise<unknown>): Promise<void> {
   const client = new Client({ ...at, connectionTimeoutMillis: CONNECT_MAX_MS });
   client.on('error', () => undefined);
