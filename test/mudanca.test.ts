@@ -438,8 +438,8 @@ describe('a database becomes another one', () => {
     assert.match(await errOf('http://127.0.0.1'), /--para não é um endereço válido/);
     assert.match(await errOf(urlWith({ database: 'nenhum' })), /o banco de dados de --para não existe\. Crie-o antes/);
     assert.match(await errOf(urlWith({ user: 'ninguem' })), /recusou o usuário ou a senha de --para/);
-    const { database } = fresh.connection;
-    await ask(fresh, 'create role de_fora login');
+    const { database, password } = fresh.connection;
+    await ask(fresh, `create role de_fora login password '${password ?? 'de_fora'}'`);
     onEnd(() => inDatabase(old, (client) => client.query('drop role de_fora')));
     const denied = await errOf(urlWith({ user: 'de_fora' }));
     assert.match(denied, /o usuário de_fora não pode fazer as tabelas no banco/);

@@ -34,6 +34,30 @@ function heldCommits(max = 100): {
 }
 
 describe('a batch', () => {
+  test('waits for more jobs as long as it is told, and then takes all that came', async () => {
+    const sizes: number[] = [];
+    let told = 0;
+    const issue = groupCommit<number, number>(
+      async (_, jobs) => {
+        sizes.push(jobs.length);
+        return jobs;
+      },
+      100,
+      undefined,
+      () => {
+        told += 1;
+        return told === 1 ? 1_000 : 0;
+      },
+    );
+    const first = issue('a', 1);
+    await turns();
+    assert.deepEqual(sizes, []);
+    assert.deepEqual(await Promise.all([first, issue('a', 2)]), [1, 2]);
+    assert.deepEqual(sizes, [2]);
+    assert.equal(await issue('a', 3), 3);
+    assert.deepEqual(sizes, [2, 1]);
+  });
+
   test('is what came in one turn; each caller gets its own result', async () => {
     const { issue, batches, begun } = heldCommits();
     const answers = [issue('a', 1), issue('a', 2), issue('a', 3)];

@@ -3,6 +3,7 @@
  */
 import type { Prestador } from '../fiscal/facts.ts';
 import type { Announce, AnnouncedClaim, Announcement } from './claim-notas.ts';
+import { isDistributed } from './distributed.ts';
 import { groupCommit } from './group-commit.ts';
 import { giveKeysBack, type KeyedSuccess, takeKeys } from './idempotencia.ts';
 import { type DpsHolder, freeDps, insertIdentidades, type TakenDps, takeDps } from './identidades.ts';
@@ -19,6 +20,8 @@ import { isLocked, UncertainCommit } from './unavailable.ts';
 
 /** Issuances committed together at most. Larger groups save little and make the last one wait. */
 const GROUP_MAX = 256;
+/** On a Citus each statement is planned on two servers, for one note as for many: a group waits for more notes (D-495). */
+const DISTRIBUTED_GATHER_MS = 10;
 
 export type Issuance = {
   /** CNPJ or CPF whose sequence numbers the note. */
@@ -60,6 +63,7 @@ export function notaIssuing(pool: Db, onStored: OnStored, announce: Announce = (
     },
     GROUP_MAX,
     (error, lane) => isLocked(error) && isApart(lane),
+    () => (isDistributed(pool) ? DISTRIBUTED_GATHER_MS : 0),
   );
   return {
     /** Numbers and stores a nota; answers after the commit. A DPS identifier in use is answered, not thrown. */
