@@ -2,7 +2,6 @@
  * Group commit: jobs that arrive during a commit go into the next one together, and each is answered after its commit. One batch a key is
  * under way at a time: two of one tenant would only wait for each other's locks.
  */
-import { setTimeout as wait } from 'node:timers/promises';
 
 export type Commits<Job, Result> = {
   (key: string, job: Job): Promise<Result>;
@@ -12,13 +11,13 @@ export type Commits<Job, Result> = {
 
 /**
  * Runs jobs of one key in batches of at most `max`; results in the order of the jobs. `failsAll`: a failure that the waiting jobs would
- * meet as well. `gatherMs`: how long a batch waits for more jobs before it begins.
+ * meet as well. `gather`: a batch waits for this before it begins, and takes what came meanwhile; undefined: it begins at once.
  */
 export function groupCommit<Job, Result>(
   run: (key: string, jobs: readonly Job[]) => Promise<readonly Result[]>,
   max: number,
   failsAll: (error: unknown, key: string) => boolean = () => false,
-  gatherMs: () => number = () => 0,
+  gather: () => Promise<unknown> | undefined = () => undefined,
 ): Commits<Job, Result> {
   type Waiting = { job: Job; resolve: (result: Result) => void; reject: (error: unknown) => void };
   const queues = new Map<string, Waiting[]>();
@@ -27,8 +26,9 @@ export function groupCommit<Job, Result>(
 
   async function drain(key: string, queue: Waiting[]): Promise<void> {
     while (queue.length > 0) {
-      const gathering = gatherMs();
-      if (gathering > 0) await wait(gathering);
+      const gathering = gather();
+      // Awaited only where there is something: a batch begins in the turn in which it may.
+      if (gathering !== undefined) await gathering;
       const batch = queue.splice(0, max);
       begun.set(key, performance.now());
       try {

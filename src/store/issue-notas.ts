@@ -1,6 +1,7 @@
 /**
  * Issuing: what arrives together is numbered and stored by one transaction, and a failure of one does not take the others with it.
  */
+import { setTimeout as wait } from 'node:timers/promises';
 import type { Prestador } from '../fiscal/facts.ts';
 import type { Announce, AnnouncedClaim, Announcement } from './claim-notas.ts';
 import { isDistributed } from './distributed.ts';
@@ -20,8 +21,8 @@ import { isLocked, UncertainCommit } from './unavailable.ts';
 
 /** Issuances committed together at most. Larger groups save little and make the last one wait. */
 const GROUP_MAX = 256;
-/** On a Citus each statement is planned on two servers, for one note as for many: a group waits for more notes (D-495). */
-const DISTRIBUTED_GATHER_MS = 10;
+/** A group waits for more notes on a Citus, which plans each statement twice, for one note as for many (D-495). */
+const CITUS_GATHER_MS = 10;
 
 export type Issuance = {
   /** CNPJ or CPF whose sequence numbers the note. */
@@ -63,7 +64,7 @@ export function notaIssuing(pool: Db, onStored: OnStored, announce: Announce = (
     },
     GROUP_MAX,
     (error, lane) => isLocked(error) && isApart(lane),
-    () => (isDistributed(pool) ? DISTRIBUTED_GATHER_MS : 0),
+    () => (isDistributed(pool) ? wait(CITUS_GATHER_MS) : undefined),
   );
   return {
     /** Numbers and stores a nota; answers after the commit. A DPS identifier in use is answered, not thrown. */
