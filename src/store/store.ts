@@ -1,6 +1,7 @@
 /** The store as the flows see it: what we remember, by subject. */
 import { aliquotaStore } from './aliquotas.ts';
 import { arquivoStore } from './arquivar.ts';
+import { atoStore } from './atos.ts';
 import { bancoStore } from './banco.ts';
 import { cadastroStore } from './cadastros.ts';
 import type { Announce } from './claim-notas.ts';
@@ -59,6 +60,7 @@ export function createStore(pool: Db, onStored?: OnStored, announce?: Announce) 
     dicionarios,
     banco: bancoStore(pool),
     arquivo: arquivoStore(pool),
+    atos: atoStore(pool),
     ensureMesesAhead: (now: number): Promise<void> => ensureMesesAhead(pool, now),
     lotes: loteStore(pool, onStored ?? notas.keepForTransmission),
     /** Throws what keeps the database from being written to: the readiness check. */
