@@ -1,5 +1,6 @@
 /** Words, reasons and trails that a municipality's work by hand with its notes and its events has in common. */
 import { isoMoment } from '../fiscal/moment.ts';
+import type { Via } from '../store/atos.ts';
 import { momentOfNota } from './gather-facts.ts';
 
 /** What was asked cannot be done: sentences in Portuguese for the operator. */
@@ -32,6 +33,9 @@ export function readMotivo(
 
 /** Why an operator does something, and who it is by their name on the machine: no more is kept of a person. */
 export type PorOperador = { readonly motivo: string | undefined; readonly quem: string };
+
+/** Who does something by hand, where, and why. */
+export type PorMao = { readonly quem: string; readonly via: Via; readonly motivo?: string | undefined };
 
 /** A step of a trail, with its moment as it is shown. */
 export type Passo<Step> = Omit<Step, 'em'> & { readonly em: string };

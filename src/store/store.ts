@@ -6,6 +6,7 @@ import { bancoStore } from './banco.ts';
 import { cadastroStore } from './cadastros.ts';
 import type { Announce } from './claim-notas.ts';
 import { contagemStore } from './contagens.ts';
+import { contaStore, passkeyStore } from './contas.ts';
 import { documentoStore } from './documentos.ts';
 import { dueLister } from './due.ts';
 import { esperaStore } from './esperas.ts';
@@ -27,6 +28,7 @@ import { prestadorStore } from './prestadores.ts';
 import { checkWriting } from './readiness.ts';
 import type { OnStored } from './recent.ts';
 import { servicoStore } from './servicos.ts';
+import { sessaoStore } from './sessoes.ts';
 import { StoreUnavailable } from './unavailable.ts';
 
 /** What is remembered, by subject. */
@@ -55,6 +57,9 @@ export function createStore(pool: Db, onStored?: OnStored, announce?: Announce) 
     linhas: linhasStore(pool),
     gravacao: gravacaoStore(pool),
     contagens: contagemStore(pool),
+    contas: contaStore(pool),
+    passkeys: passkeyStore(pool),
+    sessoes: sessaoStore(pool),
     listDue: dueLister(pool),
     documentos: documentoStore(pool),
     dicionarios,

@@ -148,7 +148,7 @@ export function faultsOf(sql: string): readonly string[] {
     const isMonthly = passo.kind === 'batches' && passo.isMonthly;
     const seen: Seen = { kind: passo.kind, isMonthly, count: texts.length, validated: new Set(validated) };
     for (const text of texts) {
-      const [, made] = /^create table (?:if not exists )?(\w+)/i.exec(text) ?? [];
+      const [, made] = /^create (?:unlogged )?table (?:if not exists )?(\w+)/i.exec(text) ?? [];
       if (made !== undefined) own.add(made);
       const name = tableOf(text);
       const table = name === undefined || own.has(name) || SMALL.has(name) ? undefined : name;

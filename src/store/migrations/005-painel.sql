@@ -12,6 +12,8 @@ create table contas (
   senha_em timestamptz,
   -- Secret of the one-time codes (RFC 6238), in Base32.
   totp text,
+  -- Wrong ones in a row: who has the password must not guess on.
+  codigos_errados smallint not null default 0,
   oidc_emissor text,
   oidc_sujeito text,
   bloqueada_em timestamptz,
@@ -60,6 +62,10 @@ create unlogged table sessoes (
   desafio text,
   -- The step of the one-time code that was used: no code serves twice.
   passo bigint,
+  -- By what the second factor was given; null: by none.
+  fator text check (fator in ('codigo', 'passkey', 'provedor')),
+  -- What the next page says once.
+  recado text,
   encerrada_em timestamptz
 );
 

@@ -1,0 +1,138 @@
+/** What somebody changes of their own account: password, one-time codes, passkeys. */
+import { describeSecret, makeSecret, stepOf } from '../identity/one-time-code.ts';
+import { askNewPasskey, readNewPasskey } from '../identity/passkey.ts';
+import { hashPassword, verifyPassword } from '../identity/password.ts';
+import { recordAcesso } from './acessos.ts';
+import { whySenha } from './convites.ts';
+import { type Entered, type EntradaWorld, type From, hasFactor, promote, type Visitor } from './entrada.ts';
+import type { Problem } from './operator.ts';
+import { needsSecondFactor } from './papeis.ts';
+
+/** A secret for an app, which counts once a code of it was given. */
+export type SecretShown = { readonly segredo: string; readonly endereco: string };
+
+/** Where a session waits for a code, its challenge is the secret. */
+const SECRET = /^totp:([A-Z2-7]+)$/;
+
+export async function offerSecret({ store, place }: EntradaWorld, { sessao, conta }: Visitor): Promise<SecretShown> {
+  const offered = SECRET.exec(sessao.desafio ?? '')?.[1];
+  const segredo = offered ?? makeSecret();
+  // The same one is shown again, so that who photographed it before a mistake need not do so twice.
+  if (offered === undefined) await store.sessoes.challenge(sessao.impressao, `totp:${segredo}`);
+  return { segredo, endereco: describeSecret(segredo, conta.login, place.issuer) };
+}
+
+/** Takes the offered secret by a code of it; the session is whole from then on, under another cookie. */
+export async function takeSecret(
+  world: EntradaWorld,
+  visitor: Visitor,
+  code: string,
+  from: From,
+): Promise<Entered | Problem> {
+  const { store, now } = world;
+  const { sessao, conta } = visitor;
+  const segredo = SECRET.exec(sessao.desafio ?? '')?.[1];
+  if (segredo === undefined) return { problem: 'O código secreto venceu. Leia o novo com o aplicativo.' };
+  const passo = stepOf(code, segredo, now());
+  const wrong = {
+    problem:
+      'O código não confere com o segredo mostrado. Digite o que o aplicativo mostra agora; se continua assim, acerte o relógio do telefone.',
+  };
+  if (passo === undefined) return wrong;
+  const entered = await promote(world, visitor, from, 'codigo', passo);
+  if (entered === undefined) return wrong;
+  await store.contas.change(conta.id, { totp: segredo }, now());
+  await store.contas.countCode(conta.id, true);
+  recordAcesso(world, conta, 'passou a entrar por código do aplicativo', from);
+  return entered;
+}
+
+export async function offerPasskey({ store, place }: EntradaWorld, { sessao, conta }: Visitor): Promise<object> {
+  const { options, challenge } = await askNewPasskey(place, conta.login, conta.nome, conta.passkeys);
+  await store.sessoes.challenge(sessao.impressao, challenge);
+  return options;
+}
+
+const NOME_MAX = 60;
+
+export async function takePasskey(
+  world: EntradaWorld,
+  visitor: Visitor,
+  answer: unknown,
+  nome: string,
+  from: From,
+): Promise<Entered | Problem> {
+  const { store, now, place } = world;
+  const { sessao, conta } = visitor;
+  const challenge = await store.sessoes.takeChallenge(sessao.impressao);
+  const key = challenge === undefined ? undefined : await readNewPasskey(place, challenge, answer);
+  if (key === undefined)
+    return {
+      problem:
+        'A passkey não foi aceita. Tente de novo; o console precisa ser aberto pelo endereço que o serviço mostra.',
+    };
+  const called = nome.trim().slice(0, NOME_MAX) || `passkey ${conta.passkeys.length + 1}`;
+  if (!(await store.passkeys.add(conta.id, { ...key, nome: called }, now())))
+    return { problem: 'Esta passkey já está na conta.' };
+  recordAcesso(world, conta, `acrescentou a passkey ${called}`, from);
+  return (await promote(world, visitor, from, 'passkey', undefined))!;
+}
+
+/** Whether a factor may go: who acts keeps one. */
+function whyKept({ conta }: Visitor, isLast: boolean): Problem | undefined {
+  if (!isLast || !needsSecondFactor(conta.papeis)) return undefined;
+  return {
+    problem: 'É o último segundo fator desta conta, que age por um município e precisa de um. Acrescente outro antes.',
+  };
+}
+
+export async function dropPasskey(
+  world: EntradaWorld,
+  visitor: Visitor,
+  id: string,
+  from: From,
+): Promise<Problem | undefined> {
+  const { conta } = visitor;
+  const key = conta.passkeys.find((one) => one.id === id);
+  if (key === undefined) return undefined;
+  const kept = whyKept(visitor, conta.totp === null && conta.passkeys.length === 1);
+  if (kept !== undefined) return kept;
+  await world.store.passkeys.remove(conta.id, id);
+  recordAcesso(world, conta, `retirou a passkey ${key.nome}`, from);
+  return undefined;
+}
+
+export async function dropSecret(world: EntradaWorld, visitor: Visitor, from: From): Promise<Problem | undefined> {
+  const { conta } = visitor;
+  const kept = whyKept(visitor, conta.passkeys.length === 0);
+  if (kept !== undefined) return kept;
+  await world.store.contas.change(conta.id, { totp: null }, world.now());
+  recordAcesso(world, conta, 'deixou de entrar por código do aplicativo', from);
+  return undefined;
+}
+
+export type TrocaDeSenha = { readonly atual: string; readonly senha: string; readonly repetida: string };
+
+/** Changes the password; all other sessions end. What is wrong, by field. */
+export async function changePassword(
+  world: EntradaWorld,
+  visitor: Visitor,
+  asked: TrocaDeSenha,
+  from: From,
+): Promise<{ readonly problems: Readonly<Partial<Record<keyof TrocaDeSenha, string>>> } | undefined> {
+  const { store, now } = world;
+  const { conta, sessao } = visitor;
+  const isRight = await verifyPassword(asked.atual, conta.senha ?? undefined);
+  if (conta.senha !== null && !isRight) return { problems: { atual: 'A senha atual não confere.' } };
+  const problems = await whySenha(asked, [conta.login, conta.nome]);
+  if (Object.keys(problems).length > 0) return { problems };
+  await store.contas.change(conta.id, { senha: await hashPassword(asked.senha) }, now());
+  await store.sessoes.endAll(conta.id, sessao.impressao, now());
+  recordAcesso(world, conta, 'trocou a senha', from);
+  return undefined;
+}
+
+/** Whether somebody has yet to get a second factor before anything else. */
+export function mustEnroll({ conta, sessao }: Visitor): boolean {
+  return !hasFactor(conta) && needsSecondFactor(conta.papeis) && sessao.fator === null;
+}

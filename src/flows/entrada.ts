@@ -1,0 +1,243 @@
+/** Entering the console: password, second factor, session, and how all of it ends. Who is refused learns nothing but what to do. */
+import { createHmac } from 'node:crypto';
+import { stepOf } from '../identity/one-time-code.ts';
+import { askPasskey, type Place, verifyPasskey } from '../identity/passkey.ts';
+import { verifyPassword } from '../identity/password.ts';
+import type { ProvedPerson } from '../identity/provider.ts';
+import type { Conta } from '../store/contas.ts';
+import type { Fator, NovaSessao, Sessao } from '../store/sessoes.ts';
+import { recordAcesso } from './acessos.ts';
+import { makeSecretText, printOf } from './convites.ts';
+import type { Problem } from './operator.ts';
+import { needsSecondFactor } from './papeis.ts';
+import type { World } from './world.ts';
+
+export type EntradaWorld = Pick<World, 'store' | 'now' | 'log'> & { readonly place: Place };
+
+const MINUTE_MS = 60_000;
+/** A desk that is left. */
+const IDLE_MS = 30 * MINUTE_MS;
+/** A working day. */
+const SESSION_MS = 12 * 60 * MINUTE_MS;
+/** Between two steps of entering. */
+const STEP_MS = 10 * MINUTE_MS;
+/** How often it is written down that somebody is there. */
+const SEEN_EVERY_MS = MINUTE_MS;
+/** More wrong codes in a row than fingers make. */
+const CODES_MAX = 20;
+
+/** Attempts a minute: of a login from one address, of an address, of a login from everywhere. */
+const ATTEMPTS = { loginHere: 6, rede: 30, login: 60 } as const;
+
+/** Where somebody comes from. */
+export type From = { readonly rede: string; readonly navegador: string };
+
+/** Somebody who has come to a step: `token` goes into the cookie. */
+export type Entered = { readonly token: string; readonly conta: Conta; readonly etapa: 'segundo_fator' | 'inteira' };
+
+/** Who asks, as a request of the console shows it. */
+export type Visitor = { readonly sessao: Sessao; readonly conta: Conta; readonly token: string };
+
+const WRONG =
+  'Login ou senha não conferem, ou a conta está bloqueada. Confira os dois; quem administra os usuários pode redefinir a senha.';
+
+/** Whoever gives a login and a password; all refusals are alike, and take as long. */
+export async function signIn(
+  world: EntradaWorld,
+  { login, senha }: { readonly login: string; readonly senha: string },
+  from: From,
+): Promise<Entered | Problem> {
+  const name = login.trim().toLowerCase().slice(0, 100);
+  const wait = await countAttempt(world, name, from.rede);
+  if (wait !== undefined) return { problem: `Houve tentativas demais. Espere ${wait} s e tente de novo.` };
+  const conta = await world.store.contas.findByLogin(name);
+  const isRight = await verifyPassword(senha, conta?.senha ?? undefined);
+  if (conta === undefined) return { problem: WRONG };
+  if (!isRight || conta.bloqueada_em !== null) {
+    // Nobody waits for it: an account that is there must not take longer than one that is not.
+    recordAcesso(world, conta, isRight ? 'recusado: conta bloqueada' : 'recusado: senha errada', from);
+    return { problem: WRONG };
+  }
+  return enter(world, conta, from, undefined);
+}
+
+/** Whoever comes back from the identity provider; the first time by the e-mail, which is the login, then by who they are there. */
+export async function signInProved(world: EntradaWorld, person: ProvedPerson, from: From): Promise<Entered | Problem> {
+  const { store, now } = world;
+  const { emissor, sujeito, email, hasSecondFactor } = person;
+  const known = await store.contas.findBySujeito(emissor, sujeito);
+  const conta = known ?? (email === undefined ? undefined : await store.contas.findByLogin(email));
+  if (conta === undefined || conta.bloqueada_em !== null) return { problem: NO_ACCOUNT };
+  if (known === undefined) {
+    const isFree = conta.oidc_sujeito === null;
+    if (!isFree || !(await store.contas.change(conta.id, { oidc: { emissor, sujeito } }, now())))
+      return { problem: NO_ACCOUNT };
+  }
+  return enter(world, conta, from, hasSecondFactor ? 'provedor' : undefined);
+}
+
+const NO_ACCOUNT =
+  'O provedor de identidade confirmou quem você é, mas não há aqui uma conta que lhe corresponda. A conta tem por login o seu e-mail, confirmado no provedor; peça-a a quem administra os usuários.';
+
+/** The step after the first proof. */
+async function enter(world: EntradaWorld, conta: Conta, from: From, fator: Fator | undefined): Promise<Entered> {
+  const isWhole = fator !== undefined || !(hasFactor(conta) || needsSecondFactor(conta.papeis));
+  const etapa = isWhole ? 'inteira' : 'segundo_fator';
+  const token = (await openSessao(world, { conta: conta.id, etapa, fator, ...from }))!;
+  if (isWhole) recordAcesso(world, conta, 'entrou', from);
+  return { token, conta, etapa };
+}
+
+export function hasFactor({ totp, passkeys }: Conta): boolean {
+  return totp !== null || passkeys.length > 0;
+}
+
+/** The token of a new session; undefined: its one-time code was used before. */
+async function openSessao(
+  { store, now }: Pick<EntradaWorld, 'store' | 'now'>,
+  sessao: Omit<NovaSessao, 'impressao'>,
+): Promise<string | undefined> {
+  const token = makeSecretText();
+  const navegador = sessao.navegador.slice(0, NAVEGADOR_MAX);
+  return (await store.sessoes.create({ ...sessao, navegador, impressao: printOf(token) }, now())) ? token : undefined;
+}
+
+const NAVEGADOR_MAX = 200;
+
+/** Whole seconds to wait; undefined: go on. */
+async function countAttempt({ store }: EntradaWorld, login: string, rede: string): Promise<number | undefined> {
+  const whose = printOf(login).toString('base64url').slice(0, 22);
+  const buckets = [
+    { rede: `${whose} ${rede}`, tamanho: ATTEMPTS.loginHere, custo: 1 },
+    { rede, tamanho: ATTEMPTS.rede, custo: 1 },
+    { rede: whose, tamanho: ATTEMPTS.login, custo: 1 },
+  ];
+  const taken = await store.contagens.take('entrada', buckets);
+  const short = taken.findIndex(({ coube }) => !coube);
+  return short < 0 ? undefined : Math.ceil(MINUTE_MS / 1000 / buckets[short]!.tamanho);
+}
+
+/** Who has the cookie; undefined: nobody any more. */
+export async function readVisitor({ store, now }: EntradaWorld, token: string): Promise<Visitor | undefined> {
+  const sessao = await store.sessoes.find(printOf(token));
+  if (sessao === undefined || sessao.conta === null || isOver(sessao, now())) return undefined;
+  const conta = await store.contas.find(sessao.conta);
+  if (conta === undefined || conta.bloqueada_em !== null) return undefined;
+  if (now() - +sessao.vista_em > SEEN_EVERY_MS) await store.sessoes.see(sessao.impressao, now());
+  return { sessao, conta, token };
+}
+
+function isOver({ etapa, criada_em, vista_em }: Sessao, now: number): boolean {
+  if (etapa !== 'inteira') return now - +criada_em > STEP_MS;
+  return now - +criada_em > SESSION_MS || now - +vista_em > IDLE_MS;
+}
+
+/** What the forms of a session carry, so that no other page sends them. */
+export function formTokenOf({ token }: Pick<Visitor, 'token'>): string {
+  return createHmac('sha256', token).update('formulário').digest('base64url');
+}
+
+const WRONG_CODE =
+  'O código não confere. Use o que o aplicativo mostra agora, uma vez só; se continua assim, acerte o relógio do telefone.';
+const CODES_SPENT =
+  'Houve códigos errados demais em seguida, e esta conta já não entra por código. Entre com a passkey, ou peça a quem administra os usuários que redefina a conta.';
+
+/** The second factor by a one-time code: a new session, whole, in the place of the one before. */
+export async function proveCode(
+  world: EntradaWorld,
+  visitor: Visitor,
+  code: string,
+  from: From,
+): Promise<Entered | Problem> {
+  const { store, now } = world;
+  const { conta } = visitor;
+  if (conta.totp === null) return { problem: WRONG_CODE };
+  if (conta.codigos_errados >= CODES_MAX) return { problem: CODES_SPENT };
+  const passo = stepOf(code, conta.totp, now());
+  const entered = passo === undefined ? undefined : await promote(world, visitor, from, 'codigo', passo);
+  await store.contas.countCode(conta.id, entered !== undefined);
+  if (entered !== undefined) return entered;
+  recordAcesso(world, conta, 'recusado: código errado', from);
+  return { problem: WRONG_CODE };
+}
+
+/** What the browser is asked to prove with a passkey. */
+export async function askForPasskey({ store, place }: EntradaWorld, { sessao, conta }: Visitor): Promise<object> {
+  const { options, challenge } = await askPasskey(place, conta.passkeys);
+  await store.sessoes.challenge(sessao.impressao, challenge);
+  return options;
+}
+
+export async function provePasskey(
+  world: EntradaWorld,
+  visitor: Visitor,
+  answer: unknown,
+  from: From,
+): Promise<Entered | Problem> {
+  const { store, place } = world;
+  const { conta, sessao } = visitor;
+  const challenge = await store.sessoes.takeChallenge(sessao.impressao);
+  const keys = conta.passkeys.map((key) => ({ ...key, chave: new Uint8Array(key.chave) }));
+  const proved = challenge === undefined ? undefined : await verifyPasskey(place, challenge, answer, keys);
+  if (proved === undefined) {
+    recordAcesso(world, conta, 'recusado: passkey errada', from);
+    return { problem: 'A passkey não foi reconhecida. Tente de novo, com uma das que estão nesta conta.' };
+  }
+  await store.passkeys.use(proved.id, proved.contador);
+  return (await promote(world, visitor, from, 'passkey', undefined))!;
+}
+
+/** A whole session in the place of one that was not, under another cookie. Undefined: the code was used before. */
+export async function promote(
+  world: EntradaWorld,
+  { conta, sessao }: Visitor,
+  from: From,
+  fator: Fator,
+  passo: number | undefined,
+): Promise<Entered | undefined> {
+  const token = await openSessao(world, { conta: conta.id, etapa: 'inteira', fator, passo, ...from });
+  if (token === undefined) return undefined;
+  await world.store.sessoes.end(sessao.impressao, world.now());
+  if (sessao.etapa !== 'inteira') recordAcesso(world, conta, 'entrou', from);
+  return { token, conta, etapa: 'inteira' };
+}
+
+export async function signOut(world: EntradaWorld, { sessao, conta }: Visitor, from: From): Promise<void> {
+  await world.store.sessoes.end(sessao.impressao, world.now());
+  recordAcesso(world, conta, 'saiu', from);
+}
+
+/** Ends all other sessions of the account; how many. */
+export async function signOutElsewhere(world: EntradaWorld, { sessao, conta }: Visitor, from: From): Promise<number> {
+  const ended = await world.store.sessoes.endAll(conta.id, sessao.impressao, world.now());
+  recordAcesso(world, conta, 'encerrou as outras sessões', from);
+  return ended;
+}
+
+/** Open sessions of an account. */
+export async function listSessoes({ store, now }: EntradaWorld, { conta }: Visitor): Promise<readonly Sessao[]> {
+  return (await store.sessoes.list(conta.id, now() - IDLE_MS)).filter((sessao) => !isOver(sessao, now()));
+}
+
+/** Of sessions long over nothing is kept. */
+const FORGET_MS = 2 * SESSION_MS;
+
+export async function forgetSessoes({ store, now }: EntradaWorld): Promise<void> {
+  await store.sessoes.forget(now() - FORGET_MS);
+}
+
+// On the way to the identity provider.
+
+/** The token of somebody who is sent there; `kept`: what the answer is held against. */
+export async function keepQuestion(world: EntradaWorld, kept: string, from: From): Promise<string> {
+  return (await openSessao(world, { conta: undefined, etapa: 'identidade', desafio: kept, ...from }))!;
+}
+
+/** What was kept, once; undefined: nobody was sent, or too long ago. */
+export async function takeQuestion({ store, now }: EntradaWorld, token: string): Promise<string | undefined> {
+  const sessao = await store.sessoes.find(printOf(token));
+  if (sessao?.etapa !== 'identidade' || isOver(sessao, now())) return undefined;
+  const kept = await store.sessoes.takeChallenge(sessao.impressao);
+  await store.sessoes.end(sessao.impressao, now());
+  return kept;
+}

@@ -1,0 +1,95 @@
+/** Who somebody is, by an identity provider that speaks OpenID Connect (Keycloak, gov.br). The only importer of openid-client. */
+import * as oidc from 'openid-client';
+
+export type ProviderSettings = {
+  /** Address of the issuer, where its metadata is found. */
+  readonly emissor: string;
+  readonly cliente: string;
+  readonly segredo: string;
+};
+
+/** What the provider says of a person. */
+export type ProvedPerson = {
+  readonly emissor: string;
+  readonly sujeito: string;
+  /** In lower case; undefined where the provider has not verified it. */
+  readonly email: string | undefined;
+  /** The provider has asked for more than one factor (RFC 8176, `mfa`). */
+  readonly hasSecondFactor: boolean;
+};
+
+/** What must be kept of a question until its answer; a text for the session. */
+type Asked = { readonly state: string; readonly nonce: string; readonly verifier: string };
+
+export type Provider = {
+  /** Where the browser is sent, and what is kept until it comes back. Throws where the provider does not answer. */
+  ask(back: string): Promise<{ readonly url: string; readonly kept: string }>;
+  /** Who has come back at `url`; undefined: the answer does not hold. */
+  read(url: string, kept: string): Promise<ProvedPerson | undefined>;
+};
+
+const LOOPBACK = /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
+
+/** A provider; its metadata is read at the first question, and again after a failure. */
+export function openProvider({ emissor, cliente, segredo }: ProviderSettings): Provider {
+  const server = new URL(emissor);
+  // On this machine a provider is tried without TLS; nowhere else.
+  const execute = server.protocol === 'http:' && LOOPBACK.test(server.hostname) ? [oidc.allowInsecureRequests] : [];
+  let known: Promise<oidc.Configuration> | undefined;
+  const discover = (): Promise<oidc.Configuration> => {
+    known ??= oidc.discovery(server, cliente, segredo, undefined, { execute }).catch((error) => {
+      known = undefined;
+      throw error;
+    });
+    return known;
+  };
+  return {
+    ask: async (back) => {
+      const config = await discover();
+      const kept: Asked = {
+        state: oidc.randomState(),
+        nonce: oidc.randomNonce(),
+        verifier: oidc.randomPKCECodeVerifier(),
+      };
+      const url = oidc.buildAuthorizationUrl(config, {
+        redirect_uri: back,
+        scope: 'openid email profile',
+        state: kept.state,
+        nonce: kept.nonce,
+        code_challenge: await oidc.calculatePKCECodeChallenge(kept.verifier),
+        code_challenge_method: 'S256',
+      });
+      return { url: url.href, kept: JSON.stringify(kept) };
+    },
+    read: async (url, kept) => {
+      const { state, nonce, verifier } = JSON.parse(kept) as Asked;
+      const config = await discover();
+      try {
+        const tokens = await oidc.authorizationCodeGrant(config, new URL(url), {
+          expectedState: state,
+          expectedNonce: nonce,
+          pkceCodeVerifier: verifier,
+          idTokenExpected: true,
+        });
+        const claims = tokens.claims()!;
+        const info =
+          claims.email === undefined ? await oidc.fetchUserInfo(config, tokens.access_token, claims.sub) : claims;
+        return personOf(claims, info);
+      } catch (error) {
+        if (error instanceof oidc.ClientError || error instanceof oidc.AuthorizationResponseError) return undefined;
+        if (error instanceof oidc.ResponseBodyError) return undefined;
+        throw error;
+      }
+    },
+  };
+}
+
+function personOf(claims: oidc.IDToken, { email, email_verified }: oidc.IDToken | oidc.UserInfoResponse): ProvedPerson {
+  const amr = claims.amr as unknown;
+  return {
+    emissor: claims.iss,
+    sujeito: claims.sub,
+    email: typeof email === 'string' && email_verified === true ? email.toLowerCase() : undefined,
+    hasSecondFactor: Array.isArray(amr) && amr.includes('mfa'),
+  };
+}
