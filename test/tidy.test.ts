@@ -41,15 +41,28 @@ const BELOW: Readonly<Record<string, readonly string[]>> = {
   documents: ['documents', 'fiscal', 'packages/cliente'],
   store: ['store', 'fiscal', 'packages/postgres-embutido'],
   adn: ['adn', 'fiscal'],
-  flows: ['flows', 'documents', 'store', 'adn', 'fiscal'],
+  identity: ['identity', 'fiscal'],
+  flows: ['flows', 'documents', 'store', 'adn', 'identity', 'fiscal'],
   delivery: ['delivery', 'flows', 'documents', 'store', 'adn', 'fiscal'],
   // What the doors say of themselves is handed to it.
   published: ['published', 'flows', 'fiscal'],
-  doors: ['doors', 'published', 'flows', 'fiscal', 'packages/cliente'],
+  doors: ['doors', 'published', 'flows', 'identity', 'fiscal', 'packages/cliente'],
   // Beside the doors, and apart from the service: it plays the other side.
   simulador: ['simulador', 'published', 'documents', 'adn', 'fiscal'],
   // Puts all of them together; nobody but the entry knows it.
-  wiring: ['wiring', 'doors', 'simulador', 'published', 'delivery', 'flows', 'documents', 'store', 'adn', 'fiscal'],
+  wiring: [
+    'wiring',
+    'doors',
+    'simulador',
+    'published',
+    'delivery',
+    'flows',
+    'documents',
+    'store',
+    'adn',
+    'identity',
+    'fiscal',
+  ],
   root: ['wiring'],
 };
 

@@ -6,7 +6,6 @@
  * long texts get the room that is left. Texts are cut at the length of the standard, set in narrower letters, or broken into
  * lines. The size of letters never changes: the sizes of the standard are minimums.
  */
-import encodeQr from 'qr';
 import {
   BLOCOS,
   type Bloco,
@@ -39,6 +38,7 @@ import {
   setText,
   shade,
 } from './danfse/pdf.ts';
+import { drawQr } from './qr.ts';
 import { readXml } from './xml.ts';
 
 /** The state of a note after its events. */
@@ -179,10 +179,7 @@ const QR_TEXT = {
 } as const;
 
 function setQrCode(folha: Folha, { chave }: Impressa): void {
-  // Level M, as is usual: the standard states none. The library draws a quiet zone of its own, which is cut off.
-  const rows = encodeQr(consultaPublica(chave), 'raw', { ecc: 'medium', border: 1 })
-    .slice(1, -1)
-    .map((row) => row.slice(1, -1));
+  const rows = drawQr(consultaPublica(chave));
   const module = QR.w / rows.length;
   const quiet = QUIET_MODULES * module;
   fill(folha, [{ x: QR.x - quiet, y: QR.y - quiet, w: QR.w + 2 * quiet, h: QR.h + 2 * quiet }], BRANCO);

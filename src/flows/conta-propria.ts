@@ -1,4 +1,5 @@
 /** What somebody changes of their own account: password, one-time codes, passkeys. */
+import { drawQr } from '../documents/qr.ts';
 import { describeSecret, makeSecret, stepOf } from '../identity/one-time-code.ts';
 import { askNewPasskey, readNewPasskey } from '../identity/passkey.ts';
 import { hashPassword, verifyPassword } from '../identity/password.ts';
@@ -9,7 +10,11 @@ import type { Problem } from './operator.ts';
 import { needsSecondFactor } from './papeis.ts';
 
 /** A secret for an app, which counts once a code of it was given. */
-export type SecretShown = { readonly segredo: string; readonly endereco: string };
+export type SecretShown = {
+  readonly segredo: string;
+  /** The address that an app reads, as a QR code: rows of modules. */
+  readonly qr: readonly (readonly boolean[])[];
+};
 
 /** Where a session waits for a code, its challenge is the secret. */
 const SECRET = /^totp:([A-Z2-7]+)$/;
@@ -19,7 +24,7 @@ export async function offerSecret({ store, place }: EntradaWorld, { sessao, cont
   const segredo = offered ?? makeSecret();
   // The same one is shown again, so that who photographed it before a mistake need not do so twice.
   if (offered === undefined) await store.sessoes.challenge(sessao.impressao, `totp:${segredo}`);
-  return { segredo, endereco: describeSecret(segredo, conta.login, place.issuer) };
+  return { segredo, qr: drawQr(describeSecret(segredo, conta.login, place.issuer)) };
 }
 
 /** Takes the offered secret by a code of it; the session is whole from then on, under another cookie. */

@@ -241,3 +241,14 @@ export async function takeQuestion({ store, now }: EntradaWorld, token: string):
   await store.sessoes.end(sessao.impressao, now());
   return kept;
 }
+
+/** Whoever has just used an invitation up; it was the first proof. */
+export function signInConvidado(world: EntradaWorld, conta: Conta, from: From): Promise<Entered> {
+  recordAcesso(world, conta, 'aceitou o convite', from);
+  return enter(world, conta, from, undefined);
+}
+
+/** Keeps what the next page of a session says once; undefined: it was said. */
+export function tellOnce({ store }: EntradaWorld, { sessao }: Visitor, recado: string | undefined): Promise<unknown> {
+  return store.sessoes.tell(sessao.impressao, recado);
+}

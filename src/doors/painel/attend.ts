@@ -1,0 +1,239 @@
+/**
+ * A request to the console from its arrival to its answer: whether it came by the console's own address and from its own pages, who asks,
+ * what they may, and how the answer is written. Every row of the table goes through here, so no page looks after these things itself.
+ */
+import { recordRefusal } from '../../flows/acessos.ts';
+import { mustEnroll } from '../../flows/conta-propria.ts';
+import { formTokenOf, readVisitor, tellOnce, type Visitor } from '../../flows/entrada.ts';
+import { isPapel, mayAs, type Papel } from '../../flows/papeis.ts';
+import { storeTroubleOf, tellTrouble } from '../../flows/store-trouble.ts';
+import { html } from '../../published/site/page-shell.ts';
+import { type Form, noForm, readForm } from '../html/forms.ts';
+import { clientOf, siteIn } from '../rest/caller.ts';
+import type { HttpAnswer, HttpRequest } from '../rest/message.ts';
+import type { HttpRoute } from '../rest/router.ts';
+import { TOKEN_FIELD } from './fields.ts';
+import { framePage } from './frame.ts';
+import { asksForPart, cookiesOf, PAGE_HEADERS, passingCookie, SESSION, sessionCookie } from './headers.ts';
+import type { Answer, InMunicipio, PageShown, PainelWorld, Quem, Row, Visit } from './visit.ts';
+
+export type PainelOptions = { readonly trustProxy: boolean; readonly accessLog: boolean };
+
+const BODY_MAX_BYTES = 256 * 1024;
+
+/** Rows of the table as the router takes them. */
+export function routesOf(world: PainelWorld, options: PainelOptions, rows: readonly Row[]): readonly HttpRoute[] {
+  return rows.map((row) => ({
+    method: row.method,
+    path: row.path,
+    handle: (request) => attend(world, options, row, request),
+  }));
+}
+
+async function attend(world: PainelWorld, options: PainelOptions, row: Row, request: HttpRequest): Promise<HttpAnswer> {
+  const rede = clientOf(request, options.trustProxy);
+  let answer: HttpAnswer;
+  try {
+    answer = elsewhere(world, options, request) ?? (await answerRow(world, row, request, rede));
+  } catch (error) {
+    answer = answerFailure(world, row, request, error);
+  }
+  if (options.accessLog) {
+    const ms = Math.round((performance.now() - request.began) * 10) / 10;
+    const about = {
+      request: request.id,
+      client: rede,
+      method: request.method,
+      route: row.path,
+      status: answer.status,
+      ms,
+    };
+    world.log.info(about, 'painel');
+  }
+  return answer;
+}
+
+/** The answer to what did not come by the address of the console: another name of this machine is sent to it, anything else refused. */
+function elsewhere(
+  { place }: PainelWorld,
+  { trustProxy }: PainelOptions,
+  request: HttpRequest,
+): HttpAnswer | undefined {
+  const site = siteIn(request, trustProxy);
+  if (site === place.origin) return undefined;
+  const isOfHere =
+    site !== undefined && isLoopback(new URL(site).hostname) && isLoopback(new URL(place.origin).hostname);
+  if (isOfHere && request.method === 'GET' && new URL(site).port === new URL(place.origin).port) {
+    return { status: 302, headers: { ...PAGE_HEADERS, Location: `${place.origin}${request.url}` }, body: '' };
+  }
+  return writePage(
+    {
+      status: 421,
+      title: 'Outro endereço',
+      main: html`<p>Este console só atende em <a href="${place.origin}">${place.origin}</a>. Para abri-lo por outro endereço, quem opera o
+serviço o põe em NFSE_PAINEL_URL.</p>`,
+    },
+    undefined,
+  );
+}
+
+function isLoopback(name: string): boolean {
+  return name === 'localhost' || name === '[::1]' || /^127\.\d+\.\d+\.\d+$/.test(name);
+}
+
+async function answerRow(world: PainelWorld, row: Row, request: HttpRequest, rede: string): Promise<HttpAnswer> {
+  const token = cookiesOf(request).get(SESSION);
+  const visitor = token === undefined ? undefined : await readVisitor(world, token);
+  if (visitor === undefined && row.quem !== 'todos' && isFromElsewhere(request)) return LOAD_AGAIN;
+  const navegador = request.headers['user-agent'] ?? '';
+  const url = new URL(request.url, world.place.origin);
+  const visit: Visit = {
+    world,
+    request,
+    params: request.params,
+    query: url.searchParams,
+    from: { rede, navegador },
+    form: noForm,
+  };
+  const turned = row.quem === 'todos' ? undefined : await turnAway(visit, row.quem, visitor);
+  if (turned !== undefined) return write(visit, visitor, turned);
+  const sent = row.method === 'POST' ? await readPosted(visit, row, visitor) : noForm;
+  if ('title' in sent) return write(visit, visitor, sent);
+  const slug = request.params.municipio;
+  const call = { ...visit, form: sent, visitor, slug, papel: slug && visitor?.conta.papeis[slug] };
+  return write(visit, visitor, await row.handle(call as InMunicipio));
+}
+
+/** Where somebody belongs who may not ask for this; undefined: they may. */
+async function turnAway(visit: Visit, quem: Quem, visitor: Visitor | undefined): Promise<Answer | undefined> {
+  if (visitor === undefined) return { goTo: '/entrar' };
+  const { sessao, conta } = visitor;
+  if (quem === 'entrando') return undefined;
+  if (sessao.etapa !== 'inteira' || mustEnroll(visitor)) return { goTo: '/segundo-fator' };
+  if (!isPapel(quem)) return undefined;
+  const slug = visit.params.municipio!;
+  const papel = Object.hasOwn(conta.papeis, slug) ? conta.papeis[slug] : undefined;
+  if (papel !== undefined && mayAs(papel, quem)) return undefined;
+  const { world, request, from } = visit;
+  const pedido = `${request.method} ${new URL(request.url, world.place.origin).pathname}`.slice(0, PEDIDO_MAX);
+  const motivo = papel === undefined ? `sem papel em ${slug.slice(0, PEDIDO_MAX)}` : `papel ${papel}, e pede ${quem}`;
+  await recordRefusal(world, conta, papel === undefined ? undefined : slug, { pedido, motivo, rede: from.rede });
+  return papel === undefined ? NOT_THERE : refuseRole(papel, quem);
+}
+
+const PEDIDO_MAX = 200;
+
+const NOT_THERE: PageShown = {
+  status: 404,
+  title: 'Página não encontrada',
+  main: html`<p>Não há esta página, ou ela é de um município para o qual esta conta não trabalha. <a href="/">Ver o que há para esta conta</a>.</p>`,
+};
+
+function refuseRole(papel: Papel, needed: Papel): PageShown {
+  return {
+    status: 403,
+    title: 'Seu papel não permite isto',
+    main: html`<p>Isto pede o papel <b>${needed}</b>, e o seu neste município é <b>${papel}</b>. Quem administra os usuários pode mudá-lo.</p>
+<p><a href="/">Voltar ao começo</a></p>`,
+  };
+}
+
+const BODY_TROUBLES: Readonly<Record<string, readonly [status: number, said: string]>> = {
+  body_too_large: [413, 'O que foi enviado é grande demais para este formulário.'],
+  timeout: [408, 'O envio demorou demais, e foi interrompido.'],
+  crowded: [503, 'Muitos envios grandes chegam ao mesmo tempo. Tente de novo em alguns segundos.'],
+};
+
+/** The form of a POST that came from a page of ours; otherwise why not. */
+async function readPosted(
+  { world, request }: Visit,
+  row: Row,
+  visitor: Visitor | undefined,
+): Promise<Form | PageShown> {
+  if (!isFromHere(request, world.place.origin)) return NOT_OURS;
+  const body = await request.readBody(row.bodyMax ?? BODY_MAX_BYTES);
+  if (!Buffer.isBuffer(body)) {
+    const [status, said] = BODY_TROUBLES[body] ?? [400, 'O envio não chegou inteiro. Tente de novo.'];
+    return { status, title: 'O envio não foi lido', main: html`<p>${said}</p>` };
+  }
+  const form = await readForm(request.headers['content-type'], body);
+  if ('problem' in form) return { status: 400, title: 'O envio não foi lido', main: html`<p>${form.problem}</p>` };
+  const sent = String(request.headers['x-formulario'] ?? form.text(TOKEN_FIELD));
+  if (visitor !== undefined && row.quem !== 'todos' && sent !== formTokenOf(visitor)) return NOT_OURS;
+  return form;
+}
+
+const NOT_OURS: PageShown = {
+  status: 403,
+  title: 'Formulário vencido',
+  main: html`<p>O formulário não veio de uma página aberta nesta sessão: ela venceu, ou outra pessoa entrou neste navegador.
+Nada foi feito. <a href="/">Comece de novo pelo console</a>.</p>`,
+};
+
+/** Whether a browser says that one of our pages sends this. One that says nothing is not believed. */
+function isFromHere({ headers }: HttpRequest, origin: string): boolean {
+  return headers.origin === origin || (headers.origin === undefined && headers['sec-fetch-site'] === 'same-origin');
+}
+
+/** Whether somebody has followed a link of another site, for which a browser leaves the cookie at home. */
+function isFromElsewhere({ method, headers }: HttpRequest): boolean {
+  return method === 'GET' && headers['sec-fetch-site'] === 'cross-site' && headers['sec-fetch-mode'] === 'navigate';
+}
+
+/** Asked for again from a page of ours, the cookie comes with it. */
+const LOAD_AGAIN: HttpAnswer = {
+  status: 200,
+  headers: { ...PAGE_HEADERS, Refresh: '0' },
+  body: '<!doctype html><html lang="pt-BR"><title>Abrindo…</title><p>Abrindo o console…</p></html>',
+};
+
+async function write(visit: Visit, visitor: Visitor | undefined, answer: Answer): Promise<HttpAnswer> {
+  const { world, request } = visit;
+  if ('goTo' in answer) {
+    const { goTo, recado, token, passing } = answer;
+    if (recado !== undefined && visitor !== undefined) await tellOnce(world, visitor, recado);
+    if (asksForPart(request)) return { status: 200, headers: { ...PAGE_HEADERS, 'HX-Redirect': goTo }, body: '' };
+    return {
+      status: 303,
+      headers: { ...PAGE_HEADERS, Location: goTo, ...sessionCookie(token), ...passingCookie(passing) },
+      body: '',
+    };
+  }
+  if ('json' in answer) {
+    const type = { 'Content-Type': 'application/json; charset=utf-8' };
+    return {
+      status: answer.status ?? 200,
+      headers: { ...PAGE_HEADERS, ...type, ...sessionCookie(answer.token) },
+      body: JSON.stringify(answer.json),
+    };
+  }
+  if ('file' in answer) {
+    const { file, type, name } = answer;
+    const saved = name === undefined ? {} : { 'Content-Disposition': `attachment; filename="${name}"` };
+    return { status: 200, headers: { ...PAGE_HEADERS, 'Content-Type': type, ...saved }, body: file };
+  }
+  const recado = visitor?.sessao.recado ?? undefined;
+  if (recado !== undefined && !asksForPart(request)) await tellOnce(world, visitor!, undefined);
+  return writePage(answer, { visitor, slug: request.params.municipio, recado });
+}
+
+function writePage(page: PageShown, around: Parameters<typeof framePage>[1]): HttpAnswer {
+  return { status: page.status ?? 200, headers: PAGE_HEADERS, body: framePage(page, around) };
+}
+
+function answerFailure({ log }: PainelWorld, { path }: Row, request: HttpRequest, error: unknown): HttpAnswer {
+  tellTrouble(log, error, { request: request.id, route: path }, 'uma página do painel falhou');
+  const trouble = storeTroubleOf(error);
+  const main =
+    trouble === undefined
+      ? html`<p>Isto é um defeito do serviço, e está no registro dele sob <code>${request.id}</code>. Nada do que você pediu ficou pela metade:
+o que não foi confirmado não foi feito.</p>`
+      : html`<p>${trouble.mensagem} Tente de novo em ${String(trouble.esperaS)} s.</p>`;
+  const page = { status: trouble === undefined ? 500 : 503, title: 'Não foi possível agora', main };
+  return writePage(page, undefined);
+}
+
+/** Answers what no route takes. */
+export function answerUnknown(status: number): HttpAnswer {
+  return writePage({ ...NOT_THERE, status }, undefined);
+}

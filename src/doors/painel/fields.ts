@@ -1,0 +1,115 @@
+/** The parts of which forms and pages of the console are made. */
+import { type Html, html, type Inserted } from '../../published/site/page-shell.ts';
+
+/** Name under which a form brings the token of its session. */
+export const TOKEN_FIELD = 'formulario';
+
+export type Field = {
+  readonly name: string;
+  readonly label: string;
+  readonly type?: 'text' | 'password' | 'search' | 'date' | 'file' | 'email' | 'number';
+  readonly value?: string | undefined;
+  /** What to know before filling it in. */
+  readonly help?: string | undefined;
+  /** What is wrong with what was filled in. */
+  readonly problem?: string | undefined;
+  readonly required?: boolean;
+  readonly autocomplete?: string;
+  /** By their values, what each is called. */
+  readonly choices?: readonly (readonly [value: string, label: string])[];
+  readonly rows?: number;
+  readonly maxlength?: number;
+  readonly inputmode?: 'numeric' | 'text';
+  readonly autofocus?: boolean;
+};
+
+const given = (name: string, value: string | undefined): Inserted =>
+  value === undefined ? undefined : html` ${{ html: name }}="${value}"`;
+const flag = (name: string, isSet: boolean | undefined): Inserted => (isSet ? html` ${{ html: name }}` : undefined);
+
+/** A label, its field, what to know of it and what is wrong with it. */
+export function field(one: Field): Html {
+  const { name, label, help, problem, required } = one;
+  const id = `campo-${name}`;
+  const said = [...(help === undefined ? [] : [`${id}-ajuda`]), ...(problem === undefined ? [] : [`${id}-erro`])].join(
+    ' ',
+  );
+  const about = html`${given('aria-describedby', said || undefined)}${problem === undefined ? undefined : html` aria-invalid="true"`}`;
+  return html`<div class="campo">
+<label for="${id}">${label}${required ? undefined : html` <small>opcional</small>`}</label>
+${help === undefined ? undefined : html`<p class="ajuda" id="${id}-ajuda">${help}</p>\n`}${inputOf(one, id, about)}
+${problem === undefined ? undefined : html`<p class="erro" id="${id}-erro">${problem}</p>\n`}</div>
+`;
+}
+
+function inputOf({ name, type = 'text', value = '', choices, rows, ...more }: Field, id: string, about: Html): Html {
+  const { required, autocomplete, maxlength, inputmode, autofocus } = more;
+  const attributes = html`${given('autocomplete', autocomplete)}${given('maxlength', maxlength?.toString())}${given('inputmode', inputmode)}${flag('required', required)}${flag('autofocus', autofocus)}${about}`;
+  if (choices !== undefined) {
+    const options = choices.map(
+      ([one, label]) => html`<option value="${one}"${flag('selected', one === value)}>${label}</option>`,
+    );
+    return html`<select id="${id}" name="${name}"${attributes}>${options}</select>`;
+  }
+  if (rows !== undefined)
+    return html`<textarea id="${id}" name="${name}" rows="${String(rows)}"${attributes}>\n${value}</textarea>`;
+  const shown = type === 'password' || type === 'file' ? undefined : given('value', value);
+  return html`<input id="${id}" name="${name}" type="${type}"${shown}${attributes}>`;
+}
+
+export type FormShown = {
+  readonly action: string;
+  /** Token of the session; undefined: of nobody who is inside. */
+  readonly token: string | undefined;
+  readonly fields: Inserted;
+  readonly button: string;
+  /** A button that does what cannot be taken back. */
+  readonly isGrave?: boolean;
+  readonly hasFiles?: boolean;
+  readonly beside?: Html;
+};
+
+/** A form that is posted. */
+export function form({ action, token, fields, button, isGrave, hasFiles, beside }: FormShown): Html {
+  return html`<form method="post" action="${action}"${hasFiles ? html` enctype="multipart/form-data"` : undefined}>
+${tokenField(token)}${fields}<p class="botoes"><button${isGrave ? html` class="grave"` : undefined}>${button}</button>${beside}</p>
+</form>
+`;
+}
+
+export function tokenField(token: string | undefined): Html {
+  return token === undefined ? html`` : html`<input type="hidden" name="${TOKEN_FIELD}" value="${token}">\n`;
+}
+
+export function notice(kind: 'bom' | 'aviso' | 'erro', text: Inserted): Html {
+  return html`<div class="recado ${kind}" role="${kind === 'erro' ? 'alert' : 'status'}">${text}</div>\n`;
+}
+
+/** A table that scrolls by itself on a narrow screen. `numeric`: places of columns of numbers. */
+export function table(
+  caption: string,
+  head: readonly Inserted[],
+  rows: readonly (readonly Inserted[])[],
+  numeric: readonly number[] = [],
+): Html {
+  const side = (place: number): Inserted => (numeric.includes(place) ? html` class="num"` : undefined);
+  return html`<div class="tabela" tabindex="0" role="region" aria-label="${caption}"><table>
+<caption>${caption}</caption>
+<thead><tr>${head.map((cell, place) => html`<th scope="col"${side(place)}>${cell}</th>`)}</tr></thead>
+<tbody>
+${rows.map((cells) => html`<tr>${cells.map((cell, place) => html`<td${side(place)}>${cell}</td>`)}</tr>\n`)}</tbody>
+</table></div>
+`;
+}
+
+/** Names and what each is. */
+export function facts(rows: readonly (readonly [name: string, value: Inserted])[]): Html {
+  const shown = rows.filter(([, value]) => value !== undefined && value !== '');
+  return html`<dl class="fatos">
+${shown.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>\n`)}</dl>
+`;
+}
+
+export function link(to: string, text: Inserted): Html {
+  return html`<a href="${to}">${text}</a>`;
+}

@@ -1,0 +1,78 @@
+/** The style of the console: the colours of the documentation, the parts of a desk. */
+export const STYLE = `
+:root { --text: #1c2024; --quiet: #57626d; --line: #d9dfe5; --paper: #fff; --sheet: #f3f5f8; --link: #0b5cad;
+  --bad: #b3261e; --good: #1a6b36; --warn: #855600; --edge: #7b8895; --mark: #ffe9a8; --on: #fff; }
+@media (prefers-color-scheme: dark) {
+  :root { --text: #e4e8ec; --quiet: #a3aeb9; --line: #37414b; --paper: #14181c; --sheet: #1d2328; --link: #7db8f5;
+    --bad: #ff8a80; --good: #6fcf8f; --warn: #f0b95c; --edge: #7b8895; --mark: #5c4a12; --on: #10141a; }
+}
+* { box-sizing: border-box; }
+html { color-scheme: light dark; -webkit-text-size-adjust: 100%; }
+body { margin: 0; background: var(--paper); color: var(--text);
+  font: 1rem/1.5 system-ui, -apple-system, "Segoe UI", Roboto, "Liberation Sans", sans-serif; }
+[hidden] { display: none !important; }
+a { color: var(--link); text-underline-offset: .15em; }
+:focus-visible { outline: .15rem solid var(--link); outline-offset: .1rem; }
+main:focus { outline: none; }
+h1 { font-size: 1.5rem; line-height: 1.25; margin: 0 0 1rem; overflow-wrap: anywhere; }
+h2 { font-size: 1.1rem; margin: 1.75rem 0 .5rem; }
+h3 { font-size: 1rem; margin: 1.25rem 0 .35rem; }
+p, ul, ol { margin: 0 0 .75rem; max-width: 46rem; }
+small, .quieto { color: var(--quiet); }
+code, pre { font-family: ui-monospace, SFMono-Regular, Menlo, Consolas, "Liberation Mono", monospace; font-size: .9em; overflow-wrap: anywhere; }
+pre { background: var(--sheet); border: 1px solid var(--line); border-radius: .375rem; padding: .75rem 1rem; overflow-x: auto; }
+.salto { position: absolute; left: -99rem; }
+.salto:focus { position: static; display: block; padding: .5rem 1rem; }
+.barra { display: flex; flex-wrap: wrap; align-items: center; gap: .25rem 1rem; padding: .6rem 1.25rem;
+  border-bottom: 1px solid var(--line); background: var(--sheet); }
+.barra form { margin: 0; }
+.barra .marca { font-weight: 700; text-decoration: none; color: var(--text); }
+.barra .quem { margin-left: auto; }
+.menu ul { display: flex; gap: .25rem; list-style: none; margin: 0; padding: .5rem 1.25rem; overflow-x: auto; max-width: none;
+  border-bottom: 1px solid var(--line); }
+.menu a { display: block; padding: .35rem .7rem; border-radius: .375rem; text-decoration: none; white-space: nowrap; }
+.menu a[aria-current] { background: var(--link); color: var(--on); font-weight: 600; }
+main { padding: 1.25rem 1.25rem 4rem; max-width: 80rem; }
+.estreita { max-width: 28rem; }
+.campo { margin: 0 0 1rem; max-width: 32rem; }
+.campo label { display: block; font-weight: 600; margin-bottom: .2rem; }
+.campo label small { font-weight: 400; }
+.campo .ajuda { margin: 0 0 .25rem; color: var(--quiet); font-size: .9rem; }
+.campo .erro { margin: .25rem 0 0; color: var(--bad); }
+input, select, textarea, button, .botao { font: inherit; color: inherit; border: 1px solid var(--edge); border-radius: .375rem; }
+input:not([type=checkbox], [type=radio], [type=hidden]), select, textarea { width: 100%; background: var(--paper); padding: .45rem .65rem; }
+input[aria-invalid], textarea[aria-invalid], select[aria-invalid] { border-color: var(--bad); }
+button, .botao { display: inline-block; background: var(--link); color: var(--on); border-color: var(--link); padding: .45rem 1.1rem;
+  cursor: pointer; text-decoration: none; font-weight: 600; }
+button.grave { background: var(--bad); border-color: var(--bad); }
+button.simples, .botao.simples { background: transparent; color: var(--link); border-color: var(--edge); font-weight: 400; padding: .3rem .8rem; }
+.botoes { display: flex; flex-wrap: wrap; gap: .5rem 1rem; align-items: center; }
+.recado { border-left: .3rem solid var(--link); background: var(--sheet); padding: .6rem 1rem; margin: 0 0 1rem; max-width: 60rem; }
+.recado.bom { border-color: var(--good); }
+.recado.aviso { border-color: var(--warn); }
+.recado.erro { border-color: var(--bad); }
+.recado p:last-child { margin: 0; }
+.tabela { overflow-x: auto; margin: 0 0 1rem; }
+table { border-collapse: collapse; font-size: .95rem; min-width: 100%; }
+caption { text-align: left; color: var(--quiet); padding: .25rem 0; }
+th, td { text-align: left; vertical-align: top; padding: .4rem .9rem .4rem 0; border-bottom: 1px solid var(--line); }
+.num { text-align: right; white-space: nowrap; font-variant-numeric: tabular-nums; }
+.fatos { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 20rem), 1fr)); gap: .5rem 1.5rem; margin: 0 0 1rem; }
+.fatos dt { color: var(--quiet); font-size: .9rem; }
+.fatos dd { margin: 0; overflow-wrap: anywhere; }
+.cartoes { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 15rem), 1fr)); gap: .75rem; margin: 0 0 1rem; }
+.cartao { border: 1px solid var(--line); border-radius: .5rem; padding: .75rem 1rem; }
+.cartao b { display: block; font-size: 1.4rem; font-variant-numeric: tabular-nums; }
+.filtros { display: flex; flex-wrap: wrap; gap: .5rem 1rem; align-items: end; margin: 0 0 1rem; }
+.filtros .campo { margin: 0; flex: 1 1 11rem; max-width: 22rem; }
+.marcas span { display: inline-block; border: 1px solid var(--line); border-radius: 1rem; padding: 0 .6rem; margin: 0 .25rem .25rem 0; }
+.qr { display: block; width: 12rem; height: 12rem; background: #fff; padding: .75rem; border-radius: .375rem; }
+.qr path { fill: #000; }
+progress { width: 100%; max-width: 32rem; height: 1.1rem; accent-color: var(--link); }
+details > summary { cursor: pointer; }
+@media (max-width: 32rem) {
+  main { padding: 1rem 1rem 3rem; }
+  .barra, .menu ul { padding-left: 1rem; padding-right: 1rem; }
+}
+@media print { .barra, .menu, .botoes { display: none; } body { background: #fff; color: #000; } }
+`;
