@@ -43,6 +43,8 @@ export async function globalSetup(): Promise<void> {
   if (compiled !== undefined) process.env.NODE_COMPILE_CACHE ??= compiled;
   // Programs over OpenSSL read the machine's authorities at each start, four fifths of their time. No test trusts those.
   process.env.SSL_CERT_FILE = devNull;
+  // Services of tests stand side by side; the console of one is opened where a test asks for it.
+  process.env.NFSE_PAINEL_PORTA ??= '0';
   if (isMemoryRoomy()) {
     scratch = await mkdtemp(path.join(MEMORY, 'nfse-'));
     // Like every folder for temporary files: whoever a test runs as may write there.

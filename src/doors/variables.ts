@@ -26,6 +26,7 @@ const asIs = (text: string): string => text;
 const LOG_LEVELS = ['silent', 'error', 'warn', 'info', 'debug'];
 
 export const PORT_DEFAULT = 8080;
+const PAINEL_PORT_DEFAULT = 8081;
 
 /** One batch of issuances a tenant at a time, and readings beside them; deliveries, likewise. */
 const CONNECTIONS_DEFAULT = 12;
@@ -78,6 +79,22 @@ export const VARIABLES = {
     usual: '127.0.0.1,::1',
     parse: proxiesOf,
   },
+  NFSE_PAINEL_PORTA: {
+    help: 'porta do console do município; 0 o desliga',
+    usual: String(PAINEL_PORT_DEFAULT),
+    parse: portOf,
+  },
+  NFSE_PAINEL_HOST: { help: 'endereço em que o console escuta', usual: '127.0.0.1', parse: asIs },
+  NFSE_PAINEL_URL: {
+    help: 'endereço pelo qual o console é aberto, em https, quando atrás de um proxy; sem ele, http://localhost e a porta',
+    parse: painelUrlOf,
+  },
+  NFSE_OIDC_EMISSOR: {
+    help: 'provedor de identidade (OpenID Connect) pelo qual também se entra no console',
+    parse: urlIn(['http:', 'https:'], 'https://sso.exemplo.gov.br/realms/prefeitura'),
+  },
+  NFSE_OIDC_CLIENTE: { help: 'nome do console nesse provedor (client_id)', parse: asIs },
+  NFSE_OIDC_SEGREDO: { help: 'o segredo desse nome (client_secret)', parse: asIs },
   NFSE_ESPERA_AO_ENCERRAR: {
     help: 'segundos em que ainda se atende depois de um SIGTERM',
     usual: String(DRAIN_DEFAULT_S),
@@ -151,6 +168,17 @@ function portOf(text: string, name: string): number {
   const port = Number(text);
   if (/^\d{1,5}$/.test(text) && port <= 65_535) return port;
   throw new ConfigError(`${name}=${text} não é uma porta. Use um número de 0 a 65535; 0 escolhe uma livre.`);
+}
+
+/** An origin that browsers keep the cookie of. */
+function painelUrlOf(text: string, name: string): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  const isSafe = url?.protocol === 'https:' || (url?.protocol === 'http:' && url.hostname === 'localhost');
+  if (url !== undefined && isSafe && url.pathname === '/' && url.search === '' && url.username === '')
+    return url.origin;
+  throw new ConfigError(
+    `${name} não é um endereço em https, sem caminho. Exemplo: https://painel.exemplo.gov.br (só localhost pode ser http: o navegador não guarda a sessão de outro).`,
+  );
 }
 
 function urlIn(protocols: readonly string[], example: string) {

@@ -105,3 +105,9 @@ const DAY_MS = 86_400_000;
 export function addDays(day: string, days: number): string {
   return new Date(Date.parse(`${day}T00:00:00Z`) + days * DAY_MS).toISOString().slice(0, 10);
 }
+
+/** The instant, in milliseconds, at which a day `YYYY-MM-DD` begins in a zone. */
+export function startOfDay(zone: string, day: string): number {
+  const utc = Date.parse(`${day}T00:00:00Z`);
+  return utc - offsetOf(utc, zone);
+}

@@ -75,6 +75,8 @@ export async function criarUsuario(world: ContasWorld, asked: NovoUsuario, by: Q
   const isNew = await store.contas.create({ id: randomUUID(), login: login.login, nome: nome.nome }, now());
   const conta = (await store.contas.findByLogin(login.login))!;
   const antes = conta.papeis[municipio];
+  const kept = papel === 'administracao' ? undefined : await whyKept(world, conta, municipio);
+  if (kept !== undefined) return kept;
   const convite = isNew ? await inviteConta(world, conta.id) : undefined;
   await store.contas.setPapel(conta.id, municipio, papel);
   await record(world, [municipio], conta, isNew ? 'criado' : 'papel mudado', by, { papel: antes }, { papel });
@@ -91,20 +93,27 @@ export async function retirarUsuario(
   const conta = await findConta(world, login);
   const papel = conta?.papeis[municipio];
   if (conta === undefined || papel === undefined) return noUsuario(login, municipio);
-  if (papel === 'administracao' && (await countAdministradores(world, municipio)) === 1) {
-    return {
-      problem: `${login} é quem resta para administrar ${municipio}. Dê antes a outra pessoa o papel administracao.`,
-    };
-  }
+  const kept = await whyKept(world, conta, municipio);
+  if (kept !== undefined) return kept;
   await world.store.contas.setPapel(conta.id, municipio, undefined);
   await record(world, [municipio], conta, 'retirado', by, { papel }, {});
   return undefined;
 }
 
-async function countAdministradores({ store }: ContasWorld, municipio: string): Promise<number> {
+/** Why an account keeps the role that it has: nobody else administers the municipality. */
+async function whyKept(
+  { store }: ContasWorld,
+  { login, papeis }: Conta,
+  municipio: string,
+): Promise<Problem | undefined> {
+  if (papeis[municipio] !== 'administracao') return undefined;
   const contas = await store.contas.list();
-  return contas.filter(({ papeis, bloqueada_em }) => bloqueada_em === null && papeis[municipio] === 'administracao')
-    .length;
+  const isOther = (one: Conta): boolean =>
+    one.login !== login && one.bloqueada_em === null && one.papeis[municipio] === 'administracao';
+  if (contas.some(isOther)) return undefined;
+  return {
+    problem: `${login} é quem resta para administrar ${municipio}. Dê antes a outra pessoa o papel administracao.`,
+  };
 }
 
 /** Blocks an account, which ends its sessions, or lets it in again. */
@@ -120,6 +129,9 @@ export async function bloquearUsuario(
   const { conta } = found;
   const is = conta.bloqueada_em !== null;
   if (is === isBlocked) return { problem: `A conta ${login} já está ${is ? 'bloqueada' : 'ativa'}.` };
+  if (isBlocked && by.via === 'painel' && by.quem === conta.login) {
+    return { problem: 'Esta é a sua própria conta: quem a bloqueia é outra pessoa.' };
+  }
   if (isBlocked && !by.motivo?.trim()) return { problem: 'Falta o motivo do bloqueio: ele fica na trilha.' };
   await store.contas.change(conta.id, { bloqueadaEm: isBlocked ? now() : null }, now());
   if (isBlocked) await store.sessoes.endAll(conta.id, undefined, now());

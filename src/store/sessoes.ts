@@ -3,7 +3,7 @@ import type { Db } from './open.ts';
 import { planOnce } from './planned.ts';
 
 /** How far somebody has come: on the way from the identity provider, with a password, or in. */
-export type Etapa = 'identidade' | 'segundo_fator' | 'inteira';
+type Etapa = 'identidade' | 'segundo_fator' | 'inteira';
 /** By what a second factor was given. */
 export type Fator = 'codigo' | 'passkey' | 'provedor';
 

@@ -3,6 +3,7 @@ import { type BlockList, isIP } from 'node:net';
 import { availableParallelism } from 'node:os';
 import type { DatabaseUrl } from '../doors/database-url.ts';
 import { ConfigError, PORT_DEFAULT, VARIABLES, type Variable } from '../doors/variables.ts';
+import type { ProviderSettings } from '../identity/provider.ts';
 import type { Bucket } from '../store/arquivo-s3.ts';
 
 export { ConfigError } from '../doors/variables.ts';
@@ -26,6 +27,13 @@ export type Config = {
   readonly tls: { readonly certificado: string; readonly chave: string } | undefined;
   /** Header in which a proxy writes the certificate of its client, in lower case, and the proxies that are believed. */
   readonly certificateHeader: { readonly name: string; readonly proxies: BlockList } | undefined;
+  /** The console; port 0: there is none. `url`: the origin by which it is opened, where not this machine's. */
+  readonly painel: {
+    readonly host: string;
+    readonly port: number;
+    readonly url: string | undefined;
+    readonly provider: ProviderSettings | undefined;
+  };
   /** How long after a SIGTERM new connections are still served, in milliseconds. */
   readonly drainMs: number;
   /** How many processes answer requests; 1: this one. */
@@ -73,6 +81,12 @@ export function readConfig(env: NodeJS.ProcessEnv, isTerminal: boolean): Config 
     certificateHeader: certificateHeaderOf(read('NFSE_CLIENT_CERT_HEADER'), env.NFSE_CLIENT_CERT_PROXIES, () =>
       read('NFSE_CLIENT_CERT_PROXIES'),
     ),
+    painel: {
+      host: read('NFSE_PAINEL_HOST'),
+      port: read('NFSE_PAINEL_PORTA'),
+      url: read('NFSE_PAINEL_URL'),
+      provider: providerOf(read('NFSE_OIDC_EMISSOR'), read('NFSE_OIDC_CLIENTE'), read('NFSE_OIDC_SEGREDO')),
+    },
     processes: read('NFSE_PROCESSOS') ?? processesFor(availableParallelism()),
     drainMs: 1_000 * read('NFSE_ESPERA_AO_ENCERRAR'),
     logLevel: isTerminal && !env.NFSE_LOG_LEVEL ? 'warn' : read('NFSE_LOG_LEVEL'),
@@ -114,6 +128,18 @@ function tlsOf(certificado: string | undefined, chave: string | undefined): Conf
   if (chave === undefined)
     throw new ConfigError('NFSE_TLS_CERTIFICADO veio sem NFSE_TLS_CHAVE, a chave privada que é par dele.');
   return { certificado, chave };
+}
+
+function providerOf(
+  emissor: string | undefined,
+  cliente: string | undefined,
+  segredo: string | undefined,
+): ProviderSettings | undefined {
+  if (emissor !== undefined && cliente !== undefined && segredo !== undefined) return { emissor, cliente, segredo };
+  if (emissor === undefined && cliente === undefined && segredo === undefined) return undefined;
+  throw new ConfigError(
+    'Para entrar por um provedor de identidade dê os três: NFSE_OIDC_EMISSOR, NFSE_OIDC_CLIENTE e NFSE_OIDC_SEGREDO.',
+  );
 }
 
 function certificateHeaderOf(

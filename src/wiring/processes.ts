@@ -15,6 +15,7 @@ import type { Config } from './config.ts';
 import type { Logger } from './log.ts';
 import { openStore } from './open-store.ts';
 import { readTls } from './own-tls.ts';
+import { startPainel } from './painel-keeper.ts';
 import type { FromServing } from './process-messages.ts';
 import type { Service } from './service.ts';
 
@@ -37,13 +38,16 @@ export async function startProcesses(config: Config, log: Logger, signal?: Abort
     await processes.start();
     const address = await processes.listen(config);
     log.info({ pid: process.pid, processos: config.processes }, 'processos que atendem iniciados');
+    // What it makes due is seen by the worker at its next look.
+    const painel = await startPainel(config, opened.connection, log, () => undefined);
     return {
       address,
       location: opened.location,
+      painel: painel.told,
       failed: processes.failed,
       restart: processes.restart,
       close: async (drainMs = 0) => {
-        await processes.end(drainMs);
+        await Promise.all([painel.stop(), processes.end(drainMs)]);
         await opened.close();
       },
     };

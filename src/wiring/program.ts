@@ -62,8 +62,8 @@ try {
     serve: (waitForEnd, asked) =>
       withConfig(async (config, log) => {
         const service = await startServing(config, log, asked);
-        const { failed, restart, address, location } = service;
-        const ended = waitForEnd({ address, location, restart, drainMs: config.drainMs });
+        const { failed, restart, address, location, painel } = service;
+        const ended = waitForEnd({ address, location, painel, restart, drainMs: config.drainMs });
         try {
           // Ctrl-C comes from a terminal, where no load balancer waits.
           const signal = await (failed === undefined ? ended : Promise.race([ended, failed]));

@@ -12,6 +12,7 @@ import type { Logger } from './log.ts';
 import { openStore } from './open-store.ts';
 import { openWorld } from './open-world.ts';
 import { readTls } from './own-tls.ts';
+import { type PainelTold, startPainel } from './painel-keeper.ts';
 import { createServing, doorOptionsOf } from './serving.ts';
 
 /** Requests with large bodies are turned away so long after the drain that one under way still has its answer before the cut. */
@@ -20,6 +21,7 @@ export const TURN_AWAY_MS = CLOSE_MAX_MS - 3 * ASIDE_CPU_MAX_MS;
 export type Service = {
   readonly address: string;
   readonly location: string;
+  readonly painel: PainelTold;
   /** Rejects when the service cannot go on; absent: it ends with its process. */
   readonly failed?: Promise<never>;
   /** Puts new processes in the place of those that answer, one by one. */
@@ -46,14 +48,16 @@ export async function startService(config: Config, log: Logger, signal?: AbortSi
     const { world, aside } = serving;
     const { host, port } = config;
     const door = await createRestDoor(world, { ...doorOptionsOf(config, log, tls, aside), host, port });
+    const painel = await startPainel(config, connection, log, world.wake);
     return {
       address: door.address,
       location,
+      painel: painel.told,
       restart: () => log.warn({}, ONE_PROCESS),
       close: async (drainMs = 0) => {
         // The door first, so that nothing new comes in; the store, which all of them use, last.
         const hurry = setTimeout(aside.turnAway, drainMs + TURN_AWAY_MS);
-        await door.close(drainMs);
+        await Promise.all([painel.stop(), door.close(drainMs)]);
         clearTimeout(hurry);
         await close();
       },

@@ -199,7 +199,7 @@ async function serve(world: CliWorld): Promise<number> {
 
 async function tellAddress(
   world: CliWorld,
-  { address, location, drainMs }: Running,
+  { address, location, painel, drainMs }: Running,
   ended: Promise<EndSignal>,
 ): Promise<EndSignal> {
   const url = `${address}/integracao/api/v1/nfse/v101`;
@@ -211,6 +211,7 @@ async function tellAddress(
       `  documentação                      ${address}/docs`,
       `  saúde                             ${address}/health/ready`,
       `  dados                             ${location}`,
+      ...painelLines(painel),
       '',
       'Emita uma nota de exemplo (cole em outro terminal):',
       '',
@@ -236,6 +237,22 @@ async function tellAddress(
       : '\nEncerrando…\n',
   );
   return signal;
+}
+
+function painelLines(painel: Running['painel']): readonly string[] {
+  if (painel === undefined) return [];
+  if ('problem' in painel) {
+    return ['', `O console do município não abriu: ${painel.problem}. O serviço segue sem ele.`];
+  }
+  const line = `  console do município              ${painel.address}`;
+  if (painel.convite === undefined) return [line];
+  return [
+    line,
+    '',
+    'Ninguém tem conta no console ainda. Abra este link e faça a do primeiro administrador:',
+    '',
+    `  ${painel.convite}`,
+  ];
 }
 
 async function transmit(world: CliWorld): Promise<number> {

@@ -20,6 +20,11 @@ export type EndSignal = 'SIGINT' | 'SIGTERM';
 export type Running = {
   readonly address: string;
   readonly location: string;
+  /** The console: where it is, and the link for its first administrator while there is none; or why it is not open; undefined: it is off. */
+  readonly painel:
+    | { readonly address: string; readonly convite: string | undefined }
+    | { readonly problem: string }
+    | undefined;
   /** How long it serves on after a SIGTERM, in milliseconds. */
   readonly drainMs: number;
   /** Puts new processes in the place of those that answer, one by one. */

@@ -2,7 +2,7 @@
 const URLENCODED = 'application/x-www-form-urlencoded';
 const MULTIPART = 'multipart/form-data';
 
-export type SentFile = { readonly name: string; readonly content: Buffer };
+type SentFile = { readonly name: string; readonly content: Buffer };
 
 export type Form = {
   /** The first value of a field, '' where it was not sent. */

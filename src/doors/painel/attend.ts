@@ -60,7 +60,8 @@ function elsewhere(
   request: HttpRequest,
 ): HttpAnswer | undefined {
   const site = siteIn(request, trustProxy);
-  if (site === place.origin) return undefined;
+  // A proxy that ends the TLS may not say so; the name is what matters.
+  if (site !== undefined && new URL(site).host === new URL(place.origin).host) return undefined;
   const isOfHere =
     site !== undefined && isLoopback(new URL(site).hostname) && isLoopback(new URL(place.origin).hostname);
   if (isOfHere && request.method === 'GET' && new URL(site).port === new URL(place.origin).port) {

@@ -1,5 +1,7 @@
 /** The parts of which forms and pages of the console are made. */
+import { BRASILIA, brazilianMoment, momentIn } from '../../fiscal/moment.ts';
 import { type Html, html, type Inserted } from '../../published/site/page-shell.ts';
+import { pathIn } from './visit.ts';
 
 /** Name under which a form brings the token of its session. */
 export const TOKEN_FIELD = 'formulario';
@@ -112,4 +114,20 @@ ${shown.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>
 
 export function link(to: string, text: Inserted): Html {
   return html`<a href="${to}">${text}</a>`;
+}
+
+/** A moment as an account reads it, which is of no municipality. */
+export function momentOf(instant: Date): string {
+  return brazilianMoment(momentIn(BRASILIA, +instant));
+}
+
+/** The way to the next page of a list that was cut. */
+export function nextPage(
+  slug: string,
+  path: string,
+  busca: Readonly<Record<string, string | undefined>>,
+  seguinte: string | undefined,
+): Inserted {
+  if (seguinte === undefined) return undefined;
+  return html`<p class="botoes">${link(pathIn(slug, path, { ...busca, depois: seguinte }), 'Mais antigos')}</p>\n`;
 }

@@ -8,9 +8,8 @@ import { type PageShown, pathIn } from './visit.ts';
 
 /** Pages of a municipality, in the order of the menu, and who sees them there. */
 export const MENU = [
-  { here: 'hoje', path: '/hoje', name: 'Hoje', papel: 'leitura' },
-  { here: 'usuarios', path: '/usuarios', name: 'Usuários', papel: 'administracao' },
   { here: 'trilha', path: '/trilha', name: 'Trilha', papel: 'leitura' },
+  { here: 'usuarios', path: '/usuarios', name: 'Usuários', papel: 'administracao' },
 ] as const satisfies readonly { here: string; path: string; name: string; papel: Papel }[];
 
 type Around = {

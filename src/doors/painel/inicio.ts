@@ -1,0 +1,37 @@
+/** The first page, and the municipalities of an account. */
+import { PAPEIS_HELP } from '../../flows/papeis.ts';
+import { html } from '../../published/site/page-shell.ts';
+import { link, table } from './fields.ts';
+import { MENU } from './frame.ts';
+import { type Answer, forInside, type Inside, pathIn, type Row } from './visit.ts';
+
+async function openFirst({ visitor }: Inside): Promise<Answer> {
+  const [only, ...others] = Object.keys(visitor.conta.papeis);
+  return { goTo: only !== undefined && others.length === 0 ? pathIn(only, FIRST) : '/municipios' };
+}
+
+const FIRST = MENU[0].path;
+
+async function listMunicipios({ visitor }: Inside): Promise<Answer> {
+  const rows = Object.entries(visitor.conta.papeis).sort(([one], [other]) => one.localeCompare(other));
+  if (rows.length === 0) {
+    return {
+      title: 'Nenhum município',
+      main: html`<p>Esta conta ainda não trabalha para nenhum município. Quem administra os usuários do seu lhe dá um papel; o seu login é
+<b>${visitor.conta.login}</b>.</p>`,
+    };
+  }
+  return {
+    title: 'Municípios',
+    main: table(
+      'Municípios para os quais esta conta trabalha',
+      ['Município', 'Seu papel', 'O que ele permite'],
+      rows.map(([slug, papel]) => [link(pathIn(slug, FIRST), slug), papel, PAPEIS_HELP[papel]]),
+    ),
+  };
+}
+
+export const INICIO_ROUTES: readonly Row[] = [
+  forInside('GET', '/', openFirst),
+  forInside('GET', '/municipios', listMunicipios),
+];

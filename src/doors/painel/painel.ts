@@ -1,0 +1,46 @@
+/** The console of the municipality: its own listener, beside the public one and never behind it. */
+
+import { type HttpServer, listenHttp, type TlsKeys } from '../rest/http.ts';
+import { ASSET_ROUTES } from './assets.ts';
+import { answerUnknown, type PainelOptions, routesOf } from './attend.ts';
+import { CONTA_ROUTES } from './conta.ts';
+import { ENTRADA_ROUTES } from './entrar.ts';
+import { INICIO_ROUTES } from './inicio.ts';
+import { TRILHA_ROUTES } from './trilha.ts';
+import { USUARIOS_ROUTES } from './usuarios.ts';
+import type { PainelWorld, Row } from './visit.ts';
+
+/** Every page of the console. */
+export const PAINEL_ROUTES: readonly Row[] = [
+  ...INICIO_ROUTES,
+  ...ENTRADA_ROUTES,
+  ...CONTA_ROUTES,
+  ...USUARIOS_ROUTES,
+  ...TRILHA_ROUTES,
+];
+
+/** A town hall has as many desks. */
+const CONNECTIONS_MAX = 500;
+
+const STATUS = {
+  method_not_allowed: 405,
+  unknown_path: 404,
+  timeout: 408,
+  headers_too_large: 431,
+  url_too_long: 414,
+} as const;
+
+/** Listens. Throws the error of the system where it cannot. */
+export async function openPainel(
+  world: PainelWorld,
+  { host, port, tls, ...options }: PainelOptions & { host: string; port: number; tls: TlsKeys | undefined },
+): Promise<HttpServer> {
+  return listenHttp({
+    host,
+    port,
+    tls,
+    routes: [...ASSET_ROUTES, ...routesOf(world, options, PAINEL_ROUTES)],
+    connectionsMax: CONNECTIONS_MAX,
+    onTrouble: async (trouble) => answerUnknown(trouble in STATUS ? STATUS[trouble as keyof typeof STATUS] : 400),
+  });
+}

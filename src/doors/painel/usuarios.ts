@@ -1,0 +1,226 @@
+/** Who works for the municipality: accounts, their roles, and the links by which they begin. */
+
+import { formTokenOf } from '../../flows/entrada.ts';
+import type { Problem } from '../../flows/operator.ts';
+import { isPapel, PAPEIS, PAPEIS_HELP } from '../../flows/papeis.ts';
+import {
+  administeredBy,
+  bloquearUsuario,
+  criarUsuario,
+  listUsuarios,
+  type Quem,
+  redefinirUsuario,
+  retirarUsuario,
+  type Usuario,
+} from '../../flows/usuarios.ts';
+import { type Html, html, type Inserted } from '../../published/site/page-shell.ts';
+import { facts, field, form, link, momentOf, notice, table } from './fields.ts';
+import { type Answer, forRole, type InMunicipio, type PageShown, pathIn, type Row } from './visit.ts';
+
+const HERE = 'usuarios';
+const LIST = '/usuarios';
+
+function byHand({ visitor, form: sent }: InMunicipio): Quem {
+  const { conta } = visitor;
+  return { quem: conta.login, via: 'painel', motivo: sent.text('motivo'), administra: administeredBy(conta) };
+}
+
+const SITUACOES: Readonly<Record<Usuario['situacao'], string>> = {
+  ativo: 'ativo',
+  convidado: 'convidado: ainda não abriu o link',
+  bloqueado: 'bloqueado',
+};
+
+function factorsOf({ segundoFator, provedor }: Usuario): string {
+  const names = { codigo: 'aplicativo', passkey: 'passkey' } as const;
+  return (
+    [...segundoFator.map((one) => names[one]), ...(provedor ? ['provedor de identidade'] : [])].join(', ') || 'nenhum'
+  );
+}
+
+async function listPage(call: InMunicipio): Promise<PageShown> {
+  const { slug, world } = call;
+  const usuarios = await listUsuarios(world, slug);
+  return {
+    title: 'Usuários',
+    here: HERE,
+    main: html`<p class="botoes"><a class="botao" href="${pathIn(slug, `${LIST}/novo`)}">Criar usuário</a></p>
+${table(
+  `Quem trabalha para ${slug}`,
+  ['Login', 'Nome', 'Papel', 'Situação', 'Segundo fator'],
+  usuarios.map((one) => [
+    link(pathOf(slug, one.login), one.login),
+    one.nome,
+    one.papeis[slug],
+    SITUACOES[one.situacao],
+    factorsOf(one),
+  ]),
+)}${ROLES}`,
+  };
+}
+
+const ROLES = html`<h2>O que cada papel permite</h2>
+<dl class="fatos">${PAPEIS.map((papel) => html`<div><dt>${papel}</dt><dd>${PAPEIS_HELP[papel]}</dd></div>\n`)}</dl>
+`;
+
+const pathOf = (slug: string, login: string): string => pathIn(slug, `${LIST}/${encodeURIComponent(login)}`);
+
+const roleField = (value: string | undefined): Html =>
+  field({
+    name: 'papel',
+    label: 'Papel',
+    value,
+    choices: PAPEIS.map((papel) => [papel, `${papel}: ${PAPEIS_HELP[papel]}`]),
+    required: true,
+  });
+
+function newPage({ slug, visitor, form: sent }: InMunicipio, problem?: string): PageShown {
+  const fields = [
+    field({
+      name: 'login',
+      label: 'Login',
+      value: sent.text('login'),
+      help: 'O e-mail da pessoa. Quem já tem conta neste serviço ganha o papel com o login que tem.',
+      required: true,
+    }),
+    field({ name: 'nome', label: 'Nome', value: sent.text('nome'), required: true }),
+    roleField(sent.text('papel') || 'leitura'),
+  ];
+  return {
+    title: 'Criar usuário',
+    here: HERE,
+    ...(problem === undefined ? {} : { status: 422 }),
+    main: html`${problem === undefined ? undefined : notice('erro', problem)}${form({
+      action: pathIn(slug, `${LIST}/novo`),
+      token: formTokenOf(visitor),
+      fields,
+      button: 'Criar',
+      beside: link(pathIn(slug, LIST), 'Voltar'),
+    })}`,
+  };
+}
+
+async function createUsuario(call: InMunicipio): Promise<Answer> {
+  const { world, slug, form: sent } = call;
+  const papel = sent.text('papel');
+  if (!isPapel(papel)) return newPage(call, 'Escolha o papel.');
+  const asked = { login: sent.text('login'), nome: sent.text('nome'), municipio: slug, papel };
+  const made = await criarUsuario(world, asked, byHand(call));
+  if ('problem' in made) return newPage(call, made.problem);
+  const { usuario, convite } = made;
+  if (convite !== undefined) return invitationPage(call, usuario.login, convite);
+  return { goTo: pathIn(slug, LIST), recado: `${usuario.login} já tinha conta, e agora tem aqui o papel ${papel}.` };
+}
+
+/** The link, which is shown this once. */
+function invitationPage({ slug, world }: InMunicipio, login: string, convite: string): PageShown {
+  return {
+    title: 'Link para a pessoa',
+    here: HERE,
+    main: html`<p>Entregue este link a <b>${login}</b>, e só a ela. Com ele a pessoa escolhe a senha e o segundo fator. Serve uma vez, por 72
+horas, e não é mostrado de novo.</p>
+<pre>${`${world.place.origin}/convite/${convite}`}</pre>
+<p>${link(pathIn(slug, LIST), 'Voltar aos usuários')}</p>`,
+  };
+}
+
+async function oneOf({ world, slug, params }: InMunicipio): Promise<Usuario | undefined> {
+  const usuarios = await listUsuarios(world, slug);
+  return usuarios.find(({ login }) => login === params.login);
+}
+
+async function onePage(call: InMunicipio, refused?: Problem): Promise<PageShown> {
+  const { slug, visitor } = call;
+  const usuario = await oneOf(call);
+  if (usuario === undefined) {
+    return {
+      status: 404,
+      title: 'Usuário não encontrado',
+      here: HERE,
+      main: html`<p>Ninguém com este login trabalha para ${slug}. ${link(pathIn(slug, LIST), 'Ver quem trabalha')}.</p>`,
+    };
+  }
+  const { login } = usuario;
+  const isBlocked = usuario.situacao === 'bloqueado';
+  const motivo = (needed: boolean): Inserted =>
+    field({ name: 'motivo', label: 'Motivo', help: 'Fica na trilha.', required: needed });
+  const act = (path: string, button: string, fields: Inserted, isGrave: boolean): Html =>
+    form({ action: `${pathOf(slug, login)}/${path}`, token: formTokenOf(visitor), fields, button, isGrave });
+  return {
+    title: usuario.nome,
+    here: HERE,
+    ...(refused === undefined ? {} : { status: 422 }),
+    main: html`${refused === undefined ? undefined : notice('erro', refused.problem)}${facts([
+      ['Login', login],
+      ['Papel aqui', usuario.papeis[slug]],
+      ['Situação', SITUACOES[usuario.situacao]],
+      ['Segundo fator', factorsOf(usuario)],
+      ['Conta criada em', momentOf(usuario.criadoEm)],
+    ])}<p>${link(pathIn(slug, '/trilha', { quem: login }), 'O que esta pessoa fez')}</p>
+<h2>Mudar o papel</h2>
+${act('papel', 'Mudar o papel', [roleField(usuario.papeis[slug]), motivo(false)], false)}
+<h2>Novo link de entrada</h2>
+<p>Para quem esqueceu a senha ou perdeu o segundo fator. A senha, os segundos fatores e as sessões de agora deixam de valer.</p>
+${act('redefinir', 'Redefinir a conta', motivo(false), true)}
+<h2>${isBlocked ? 'Desbloquear' : 'Bloquear'}</h2>
+${
+  isBlocked
+    ? act('desbloquear', 'Desbloquear a conta', motivo(false), false)
+    : html`<p>Quem está bloqueado não entra, e as sessões abertas se encerram.</p>${act('bloquear', 'Bloquear a conta', motivo(true), true)}`
+}<h2>Retirar de ${slug}</h2>
+<p>A pessoa deixa de trabalhar para este município; a conta continua onde mais trabalha.</p>
+${act('retirar', `Retirar de ${slug}`, motivo(false), true)}`,
+  };
+}
+
+/** Does something to an account, and says so on the page of `to`. */
+async function actOn(
+  call: InMunicipio,
+  act: (login: string, by: Quem) => Promise<Problem | undefined>,
+  said: string,
+  to: string = pathOf(call.slug, call.params.login!),
+): Promise<Answer> {
+  const usuario = await oneOf(call);
+  if (usuario === undefined) return onePage(call);
+  const refused = await act(usuario.login, byHand(call));
+  return refused === undefined ? { goTo: to, recado: said } : onePage(call, refused);
+}
+
+const one = (path: string, handle: (call: InMunicipio) => Promise<Answer>): Row =>
+  forRole('administracao', 'POST', `${LIST}/:login${path}`, handle);
+
+export const USUARIOS_ROUTES: readonly Row[] = [
+  forRole('administracao', 'GET', LIST, listPage),
+  forRole('administracao', 'GET', `${LIST}/novo`, async (call) => newPage(call)),
+  forRole('administracao', 'POST', `${LIST}/novo`, createUsuario),
+  forRole('administracao', 'GET', `${LIST}/:login`, (call) => onePage(call)),
+  one('/papel', (call) => {
+    const papel = call.form.text('papel');
+    if (!isPapel(papel)) return onePage(call, { problem: 'Escolha o papel.' });
+    const change = async (login: string, by: Quem): Promise<Problem | undefined> => {
+      const made = await criarUsuario(call.world, { login, nome: undefined, municipio: call.slug, papel }, by);
+      return 'problem' in made ? made : undefined;
+    };
+    return actOn(call, change, `O papel agora é ${papel}.`);
+  }),
+  one('/bloquear', (call) =>
+    actOn(call, (login, by) => bloquearUsuario(call.world, login, true, by), 'A conta foi bloqueada.'),
+  ),
+  one('/desbloquear', (call) =>
+    actOn(call, (login, by) => bloquearUsuario(call.world, login, false, by), 'A conta foi desbloqueada.'),
+  ),
+  one('/retirar', (call) =>
+    actOn(
+      call,
+      (login, by) => retirarUsuario(call.world, login, call.slug, by),
+      `${call.params.login} já não trabalha para ${call.slug}.`,
+      pathIn(call.slug, LIST),
+    ),
+  ),
+  one('/redefinir', async (call) => {
+    const usuario = await oneOf(call);
+    if (usuario === undefined) return onePage(call);
+    const made = await redefinirUsuario(call.world, usuario.login, byHand(call));
+    return 'problem' in made ? onePage(call, made) : invitationPage(call, usuario.login, made.convite);
+  }),
+];

@@ -1,0 +1,72 @@
+/** Keeps the thread of the console beside the doors, and takes it down in order. Without it the service goes on. */
+import { Worker as Thread } from 'node:worker_threads';
+import type { Connection } from '../store/servers.ts';
+import type { Config } from './config.ts';
+import type { Logger } from './log.ts';
+import type { FromPainel, PainelOpen, ToPainel } from './painel-thread.ts';
+import type { ThreadSettings } from './thread.ts';
+
+const RESTART_MS = 5_000;
+/** Downloads under way end within this time. */
+const STOP_MS = 15_000;
+/** A few desks ask at a time; and an export reads beside them. */
+const CONNECTIONS = 4;
+
+/** What the console is for who started the service: where it is, why it is not, or that nobody wants it. */
+export type PainelTold = PainelOpen | { readonly problem: string } | undefined;
+
+export type Painel = {
+  /** As it was at the start. */
+  readonly told: PainelTold;
+  stop(): Promise<void>;
+};
+
+/** Resolves once the console is open, or is known not to open. `wake`: something of a tenant was made due. */
+export async function startPainel(
+  { painel, logLevel }: Pick<Config, 'painel' | 'logLevel'>,
+  connection: Connection,
+  log: Logger,
+  wake: (tenant: string) => void,
+): Promise<Painel> {
+  if (painel.port === 0) return { told: undefined, stop: async () => undefined };
+  const settings: ThreadSettings = { connection: { ...connection, max: CONNECTIONS }, logLevel };
+  const first = Promise.withResolvers<PainelTold>();
+  let isEnding = false;
+  let thread: Thread;
+  let ended: Promise<void>;
+  const hear = (message: FromPainel): void => {
+    if (message.kind === 'wake') wake(message.tenant);
+    else if (message.kind === 'open') first.resolve(message.painel);
+    else {
+      log.warn(`o console do município não abriu: ${message.problem}. O serviço segue sem ele`);
+      isEnding = true;
+      first.resolve({ problem: message.problem });
+      thread.postMessage({ kind: 'stop' } satisfies ToPainel);
+    }
+  };
+  const start = (): void => {
+    thread = new Thread(new URL('./painel-thread.ts', import.meta.url), { workerData: settings });
+    thread.on('message', hear);
+    thread.on('error', (error: Error) => {
+      log.error({ err: error }, 'o console do município falhou; é aberto de novo');
+      first.resolve({ problem: error.message });
+    });
+    ended = new Promise((resolve) => {
+      thread.once('exit', () => {
+        resolve();
+        if (!isEnding) setTimeout(start, RESTART_MS).unref();
+      });
+    });
+  };
+  start();
+  return {
+    told: await first.promise,
+    stop: async () => {
+      isEnding = true;
+      thread.postMessage({ kind: 'stop' } satisfies ToPainel);
+      const timer = setTimeout(() => void thread.terminate(), STOP_MS);
+      await ended;
+      clearTimeout(timer);
+    },
+  };
+}

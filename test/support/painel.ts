@@ -1,0 +1,128 @@
+/** The console as it runs, beside a service of a test, and people who use it by HTTP as a browser without scripts does. */
+import assert from 'node:assert/strict';
+import { TOTP } from 'otpauth';
+import { openPainel } from '../../src/doors/painel/painel.ts';
+import type { PainelWorld } from '../../src/doors/painel/visit.ts';
+import { acceptConvite } from '../../src/flows/convites.ts';
+import type { Papel } from '../../src/flows/papeis.ts';
+import { criarUsuario } from '../../src/flows/usuarios.ts';
+import type { Provider } from '../../src/identity/provider.ts';
+import { onEnd } from './cleanup.ts';
+import { ownPort } from './ports.ts';
+import type { TestService } from './service.ts';
+
+export type TestPainel = {
+  readonly origin: string;
+  readonly world: PainelWorld;
+};
+
+/** The console on the world of a service of the test. */
+export async function startTestPainel({ world, address }: TestService, provider?: Provider): Promise<TestPainel> {
+  const port = await ownPort();
+  const origin = `http://localhost:${port}`;
+  const painelWorld: PainelWorld = { ...world, baseUrl: address, place: { origin, issuer: 'NFS-e' }, provider };
+  const options = { host: '127.0.0.1', port, tls: undefined, trustProxy: false, accessLog: true };
+  const server = await openPainel(painelWorld, options);
+  onEnd(() => server.close());
+  return { origin, world: painelWorld };
+}
+
+export const SENHA = 'quatro cavalos bordam janelas';
+
+/** An account with its password and its app of codes, as its owner has them; `segredo`: of the app. */
+export async function makeUsuario(
+  { world }: TestPainel,
+  login: string,
+  papeis: Readonly<Record<string, Papel>>,
+): Promise<{ readonly login: string; readonly segredo: string }> {
+  let convite: string | undefined;
+  for (const [municipio, papel] of Object.entries(papeis)) {
+    const made = await criarUsuario(world, { login, nome: `Pessoa ${login}`, municipio, papel }, BY_COMMAND);
+    assert.ok('usuario' in made, JSON.stringify(made));
+    convite ??= made.convite;
+  }
+  const accepted = await acceptConvite(world, convite!, {
+    login,
+    nome: `Pessoa ${login}`,
+    senha: SENHA,
+    repetida: SENHA,
+  });
+  assert.ok('conta' in accepted, JSON.stringify(accepted));
+  const segredo = 'JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP';
+  await world.store.contas.change(accepted.conta.id, { totp: segredo }, world.now());
+  return { login, segredo };
+}
+
+const BY_COMMAND = { quem: 'teste', via: 'comando' } as const;
+
+/** What an app of codes shows at an instant. */
+export function codeAt(segredo: string, instant: number): string {
+  return new TOTP({ secret: segredo }).generate({ timestamp: instant });
+}
+
+export type Shown = {
+  readonly status: number;
+  readonly html: string;
+  readonly headers: Headers;
+  readonly path: string;
+};
+
+/** A browser without scripts: it keeps cookies, follows redirects, and says where a form comes from. */
+export class Pessoa {
+  readonly origin: string;
+  private readonly cookies = new Map<string, string>();
+  private last = '';
+
+  constructor({ origin }: Pick<TestPainel, 'origin'>) {
+    this.origin = origin;
+  }
+
+  get cookie(): string {
+    return [...this.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
+  }
+
+  open(path: string): Promise<Shown> {
+    return this.ask(path, { headers: { 'Sec-Fetch-Site': 'none' } });
+  }
+
+  /** Sends a form of the page that is open, with the token that the page carries. */
+  send(path: string, fields: Readonly<Record<string, string | readonly string[] | Blob>> = {}): Promise<Shown> {
+    const token = /name="formulario" value="([^"]*)"/.exec(this.last)?.[1];
+    const body = Object.values(fields).some((value) => value instanceof Blob) ? new FormData() : new URLSearchParams();
+    if (token !== undefined) body.append('formulario', token);
+    for (const [name, value] of Object.entries(fields)) {
+      if (value instanceof Blob) (body as FormData).append(name, value);
+      else for (const one of [value].flat()) body.append(name, one);
+    }
+    return this.ask(path, { method: 'POST', body, headers: { Origin: this.origin, 'Sec-Fetch-Site': 'same-origin' } });
+  }
+
+  async ask(path: string, init: RequestInit & { headers: Record<string, string> }): Promise<Shown> {
+    const headers = { 'User-Agent': 'pessoa de teste', ...init.headers, Cookie: this.cookie };
+    const answer = await fetch(new URL(path, this.origin), { ...init, headers, redirect: 'manual' });
+    for (const cookie of answer.headers.getSetCookie()) {
+      const [, name, value] = /^([^=]+)=([^;]*)/.exec(cookie)!;
+      if (value === '') this.cookies.delete(name!);
+      else this.cookies.set(name!, value!);
+    }
+    const to = answer.headers.get('location');
+    const html = await answer.text();
+    if (to !== null && new URL(to, this.origin).origin === this.origin) return this.open(to);
+    this.last = html;
+    return { status: answer.status, html, headers: answer.headers, path };
+  }
+}
+
+/** Somebody who has entered. */
+export async function enter(
+  painel: TestPainel,
+  { login, segredo }: { login: string; segredo: string },
+): Promise<Pessoa> {
+  const pessoa = new Pessoa(painel);
+  await pessoa.open('/entrar');
+  const second = await pessoa.send('/entrar', { login, senha: SENHA });
+  assert.match(second.html, /Segundo fator/);
+  const inside = await pessoa.send('/segundo-fator', { codigo: codeAt(segredo, painel.world.now()) });
+  assert.equal(inside.status, 200, inside.html);
+  return pessoa;
+}
