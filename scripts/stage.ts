@@ -95,7 +95,12 @@ export function run(args: readonly string[], env: NodeJS.ProcessEnv, tree = OWN)
 export function startService(env: NodeJS.ProcessEnv, tree = OWN): Promise<Running> {
   const ready = /Serviço no ar em (\S+)[\s\S]*Ctrl-C encerra/;
   // What is measured is one process, however many cores there are.
-  return start(['serve'], { PORT: '0', NFSE_LOG_LEVEL: 'warn', NFSE_PROCESSOS: '1', ...env }, ready, tree);
+  return start(
+    ['serve'],
+    { PORT: '0', NFSE_LOG_LEVEL: 'warn', NFSE_PROCESSOS: '1', NFSE_PAINEL_PORTA: '0', ...env },
+    ready,
+    tree,
+  );
 }
 
 export type Simulator = Running & {

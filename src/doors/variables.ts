@@ -26,7 +26,7 @@ const asIs = (text: string): string => text;
 const LOG_LEVELS = ['silent', 'error', 'warn', 'info', 'debug'];
 
 export const PORT_DEFAULT = 8080;
-const PAINEL_PORT_DEFAULT = 8081;
+export const PAINEL_PORT_DEFAULT = 8081;
 
 /** One batch of issuances a tenant at a time, and readings beside them; deliveries, likewise. */
 const CONNECTIONS_DEFAULT = 12;

@@ -36,18 +36,23 @@ const FIRST_LOGIN = 'administrador';
  */
 export async function inviteFirst(world: ContasWorld): Promise<string | undefined> {
   const { store, now } = world;
-  if ((await store.contas.count()) === 0) {
-    await store.contas.create({ id: randomUUID(), login: FIRST_LOGIN, nome: 'Administrador' }, now());
-  }
-  const [only, ...others] = await store.contas.list();
-  if (only === undefined || others.length > 0 || !isFirst(only)) return undefined;
-  for (const { tenant } of await store.municipios.list()) await store.contas.setPapel(only.id, tenant, 'administracao');
-  return inviteConta(world, only.id);
+  const contas = await store.contas.list();
+  if (contas.some(isTaken)) return undefined;
+  const id = contas.find(isFirst)?.id ?? randomUUID();
+  // Of two services that start at once one makes it.
+  const isMade = await store.contas.create({ id, login: FIRST_LOGIN, nome: 'Administrador' }, now());
+  const first = isMade ? id : (await store.contas.findByLogin(FIRST_LOGIN))!.id;
+  for (const { tenant } of await store.municipios.list()) await store.contas.setPapel(first, tenant, 'administracao');
+  return inviteConta(world, first);
+}
+
+function isTaken({ senha, oidc_sujeito }: Conta): boolean {
+  return senha !== null || oidc_sujeito !== null;
 }
 
 /** Whether it is the account that nobody has taken yet. */
-function isFirst({ login, senha, oidc_sujeito, bloqueada_em }: Conta): boolean {
-  return login === FIRST_LOGIN && senha === null && oidc_sujeito === null && bloqueada_em === null;
+function isFirst(conta: Conta): boolean {
+  return conta.login === FIRST_LOGIN && !isTaken(conta) && conta.bloqueada_em === null;
 }
 
 /** The account of an invitation that still serves; `isFirst`: its owner chooses the login as well. */

@@ -137,7 +137,11 @@ async function countsOf({ store }: RegistryWorld, tenant: string): Promise<Pick<
 
 /** Takes a municipality away, with its registry and settings; the files that it names stay where they are. */
 export async function removeMunicipio(world: RegistryWorld, { municipio }: Removal): Promise<string | undefined> {
-  if (await world.store.municipios.delete(municipio.tenant)) return undefined;
+  if (await world.store.municipios.delete(municipio.tenant)) {
+    // Whoever opens another one of this name gives the roles in it anew.
+    await world.store.contas.forgetPapeis(municipio.tenant);
+    return undefined;
+  }
   await municipioNamed(world, municipio.tenant);
   return hasNotes(municipio.tenant);
 }

@@ -116,10 +116,6 @@ export function contaStore(pool: Db) {
       const { rows } = await pool.query<Stored>(`select ${COLUMNS} from contas c order by c.login`);
       return rows.map(contaOf);
     },
-    count: async (): Promise<number> => {
-      const { rows } = await pool.query<{ contas: number }>('select count(*)::int as contas from contas');
-      return rows[0]!.contas;
-    },
     /** Whether it was made; false: the login is another account's. */
     create: async ({ id, login, nome }: NovaConta, now: number): Promise<boolean> => {
       const text = 'insert into contas (id, login, nome, criada_em) values ($1, $2, $3, $4) on conflict do nothing';
@@ -161,6 +157,10 @@ export function contaStore(pool: Db) {
       const text = `insert into papeis (conta, municipio, papel) values ($1, $2, $3)
         on conflict (conta, municipio) do update set papel = excluded.papel`;
       await pool.query(text, [conta, municipio, papel]);
+    },
+    /** Takes the roles of all accounts in a municipality away. */
+    forgetPapeis: async (municipio: string): Promise<void> => {
+      await pool.query('delete from papeis where municipio = $1', [municipio]);
     },
     /** Takes away by what an account proves who it is; its roles stay. */
     forgetProofs: (conta: string): Promise<void> =>

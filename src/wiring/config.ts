@@ -2,7 +2,7 @@
 import { type BlockList, isIP } from 'node:net';
 import { availableParallelism } from 'node:os';
 import type { DatabaseUrl } from '../doors/database-url.ts';
-import { ConfigError, PORT_DEFAULT, VARIABLES, type Variable } from '../doors/variables.ts';
+import { ConfigError, PAINEL_PORT_DEFAULT, PORT_DEFAULT, VARIABLES, type Variable } from '../doors/variables.ts';
 import type { ProviderSettings } from '../identity/provider.ts';
 import type { Bucket } from '../store/arquivo-s3.ts';
 
@@ -107,6 +107,11 @@ export function serviceUrlOf({ host, port, baseUrl, tls }: Config): string {
   const own = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
   const name = isIP(own) === 6 ? `[${own}]` : own;
   return `${tls === undefined ? 'http' : 'https'}://${name}:${port === 0 ? PORT_DEFAULT : port}`;
+}
+
+/** Where people open the console. A passkey is for a name, and a number is none. */
+export function painelUrlOf({ painel: { port, url }, tls }: Config): string {
+  return url ?? `${tls === undefined ? 'http' : 'https'}://localhost:${port === 0 ? PAINEL_PORT_DEFAULT : port}`;
 }
 
 type Access = Pick<Bucket, 'regiao' | 'sessao'> &

@@ -6,7 +6,7 @@ import { forgetSessoes } from '../flows/entrada.ts';
 import { tellTrouble } from '../flows/store-trouble.ts';
 import { openProvider } from '../identity/provider.ts';
 import { createStore } from '../store/store.ts';
-import { type Config, readOwnConfig } from './config.ts';
+import { painelUrlOf, readOwnConfig } from './config.ts';
 import { openWorld } from './open-world.ts';
 import { readTls } from './own-tls.ts';
 import { enterThread, type ThreadSettings } from './thread.ts';
@@ -33,14 +33,9 @@ const { world, close } = openWorld(createStore(pool), log, (tenant) => tell({ ki
 const painelWorld: PainelWorld = {
   ...world,
   baseUrl,
-  place: { origin: originOf(config), issuer: 'NFS-e' },
+  place: { origin: painelUrlOf(config), issuer: 'NFS-e' },
   provider: painel.provider && openProvider(painel.provider),
 };
-
-/** Where people open the console. A passkey is for a name, and a number is none. */
-function originOf({ painel: { port: asked, url }, tls: own }: Config): string {
-  return url ?? `${own === undefined ? 'http' : 'https'}://localhost:${asked}`;
-}
 
 const forget = setInterval(
   () =>

@@ -9,7 +9,7 @@ import { ownOf } from '../fiscal/own.ts';
 import { storeTroubleOf } from '../flows/store-trouble.ts';
 import { NoServer } from '../store/servers.ts';
 import { isWithoutPassword, unavailabilityOf } from '../store/unavailable.ts';
-import { type Config, readConfig, serviceUrlOf } from './config.ts';
+import { type Config, painelUrlOf, readConfig, serviceUrlOf } from './config.ts';
 import { createLog, type Logger } from './log.ts';
 import type { Service } from './service.ts';
 
@@ -59,6 +59,7 @@ try {
     err: (text) => process.stderr.write(text),
     isTerminal,
     serviceUrl: () => serviceUrlOf(readConfig(process.env, isTerminal)),
+    painelUrl: () => painelUrlOf(readConfig(process.env, isTerminal)),
     serve: (waitForEnd, asked) =>
       withConfig(async (config, log) => {
         const service = await startServing(config, log, asked);

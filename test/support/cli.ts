@@ -65,6 +65,7 @@ async function runHere(
     },
     isTerminal,
     serviceUrl: () => serviceUrl,
+    painelUrl: () => 'http://localhost:8081',
     registry,
   };
   // What starts a server or a service has no place here.

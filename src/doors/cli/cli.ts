@@ -26,6 +26,7 @@ import { NOTA_COMMANDS } from './nota.ts';
 import { PKI } from './pki.ts';
 import { PRESTADOR_COMMANDS } from './prestador.ts';
 import { columns, quoteArgument } from './text.ts';
+import { USUARIO_COMMANDS } from './usuario.ts';
 import { VALIDAR } from './validar.ts';
 
 export type { CliWorld, Terminal } from './command.ts';
@@ -51,6 +52,7 @@ const COMMANDS: readonly Command[] = [
   },
   ...MUNICIPIO_COMMANDS,
   ...MUDANCA_COMMANDS,
+  ...USUARIO_COMMANDS,
   ...PRESTADOR_COMMANDS,
   ...LISTA_COMMANDS,
   ...ALIQUOTAS_COMMANDS,

@@ -11,6 +11,8 @@ export type Terminal = {
   readonly isTerminal: boolean;
   /** Where the service of this machine listens, by the environment of the command. */
   serviceUrl(): string;
+  /** Where the console of this machine is opened, likewise. */
+  painelUrl(): string;
 };
 
 /** What asks a program to end in order. */

@@ -54,11 +54,15 @@ export const MUNICIPIO_COMMANDS: readonly Command[] = [
     summary: 'Abre um município; SLUG é o começo do seu endereço neste serviço, como sao-paulo.',
     options: { ...settingOptions(true), ...removingOptions(true) },
     run: (world, values, [slug]) =>
-      world.registry(
-        async (registry) =>
-          tellConfigured(world, await createMunicipio(registry, slug!, readAsked(values)), 'Município criado.'),
-        true,
-      ),
+      world.registry(async (registry) => {
+        const code = tellConfigured(
+          world,
+          await createMunicipio(registry, slug!, readAsked(values)),
+          'Município criado.',
+        );
+        if (code === 0) world.out(`${whoLooksAfter(slug!)}\n`);
+        return code;
+      }, true),
   },
   {
     name: 'municipio listar',
@@ -103,6 +107,10 @@ export const MUNICIPIO_COMMANDS: readonly Command[] = [
     run: (world, values, [slug]) => excluir(world, slug!, values.confirmar === true),
   },
 ];
+
+function whoLooksAfter(slug: string): string {
+  return `Quem cuida dele no console: nfse usuario criar LOGIN --municipio ${slug} --papel administracao`;
+}
 
 function excluir(world: CliWorld, slug: string, isConfirmed: boolean): Promise<number> {
   return world.registry(async (registry) => {
