@@ -30,11 +30,22 @@ export type Page = {
   /** Until the expression is true. */
   until(expression: string): Promise<void>;
   press(key: 'Tab' | 'Enter' | ' '): Promise<void>;
+  /** Presses a link, a button or a box of the page, and waits for the next page where it leads to one. */
+  click(selector: string): Promise<void>;
+  /** Fills a field in, in the place of what it has. */
+  fill(selector: string, text: string): Promise<void>;
+  /** Chooses a file of this machine. */
+  choose(selector: string, file: string): Promise<void>;
+  /** Whether scripts of pages run; ours go on. */
+  scripts(areOn: boolean): Promise<void>;
+  /** A key of the machine that proves its owner whenever it is asked. */
+  addAuthenticator(): Promise<void>;
   /** A PNG of what is in the window. */
   picture(file: string): Promise<void>;
 };
 
-export type Browser = { newPage(): Promise<Page> };
+/** `isStranger`: without the cookies of the other pages. */
+export type Browser = { newPage(isStranger?: boolean): Promise<Page> };
 
 /** Undefined where there is no Chromium, or none that starts, with the reason printed, and the test does without it. */
 export async function openBrowser(): Promise<Browser | undefined> {
@@ -46,7 +57,7 @@ export async function openBrowser(): Promise<Browser | undefined> {
     [
       ...['--headless=new', '--no-sandbox', '--disable-gpu', '--no-first-run', '--disable-dev-shm-usage'],
       // Whatever is not this machine does not exist.
-      '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1',
+      '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost',
       ...['--disable-background-networking', '--disable-component-update', '--disable-sync', '--hide-scrollbars'],
       ...['--remote-debugging-port=0', `--user-data-dir=${profile}`, 'about:blank'],
     ],
@@ -95,8 +106,9 @@ export async function openBrowser(): Promise<Browser | undefined> {
     });
   };
   return {
-    newPage: async () => {
-      const { targetId } = await ask('Target.createTarget', { url: 'about:blank' });
+    newPage: async (isStranger = false) => {
+      const context = isStranger ? await ask('Target.createBrowserContext') : {};
+      const { targetId } = await ask('Target.createTarget', { url: 'about:blank', ...context });
       const { sessionId } = await ask('Target.attachToTarget', { targetId, flatten: true });
       return pageOf(
         (method, params) => ask(method, params, sessionId),
@@ -186,8 +198,42 @@ async function pageOf(ask: Ask, listen: (hear: (message: Message) => void) => vo
       await ask('Input.dispatchKeyEvent', { type: 'keyDown', ...event, ...(text === undefined ? {} : { text }) });
       await ask('Input.dispatchKeyEvent', { type: 'keyUp', ...event });
     },
+    click: async (selector) => {
+      // A page that answers is another one, which has not the mark.
+      await evaluate(`document.documentElement.dataset.left = 'no'`);
+      const leaves = await evaluate<boolean>(`(() => {
+        const one = document.querySelector(${JSON.stringify(selector)});
+        if (one === null) throw new Error('there is no ' + ${JSON.stringify(selector)});
+        setTimeout(() => one.click());
+        return one.matches('a[href], button:not([type=button]), [type=submit]');
+      })()`);
+      if (leaves) await untilSo(`document.documentElement.dataset.left !== 'no' && document.readyState === 'complete'`);
+    },
+    fill: async (selector, text) => {
+      await evaluate(`(() => {
+        const one = document.querySelector(${JSON.stringify(selector)});
+        if (one === null) throw new Error('there is no ' + ${JSON.stringify(selector)});
+        one.value = ${JSON.stringify(text)};
+        one.dispatchEvent(new Event('input', { bubbles: true }));
+        one.dispatchEvent(new Event('change', { bubbles: true }));
+      })()`);
+    },
+    choose: async (selector, file) => {
+      const { root } = await ask('DOM.getDocument');
+      const { nodeId } = await ask('DOM.querySelector', { nodeId: root.nodeId, selector });
+      await ask('DOM.setFileInputFiles', { nodeId, files: [file] });
+    },
+    scripts: async (areOn) => {
+      await ask('Emulation.setScriptExecutionDisabled', { value: !areOn });
+    },
+    addAuthenticator: async () => {
+      await ask('WebAuthn.enable');
+      const kind = { protocol: 'ctap2', transport: 'internal', hasUserVerification: true, isUserVerified: true };
+      const options = { ...kind, hasResidentKey: true, automaticPresenceSimulation: true };
+      await ask('WebAuthn.addVirtualAuthenticator', { options });
+    },
     picture: async (file) => {
-      const { data } = await ask('Page.captureScreenshot', { format: 'png' });
+      const { data } = await ask('Page.captureScreenshot', { format: 'png', captureBeyondViewport: true });
       await writeFile(file, Buffer.from(data, 'base64'));
     },
   };

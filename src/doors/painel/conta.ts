@@ -4,7 +4,7 @@ import { formTokenOf, listSessoes, signOutElsewhere } from '../../flows/entrada.
 import type { Problem } from '../../flows/operator.ts';
 import { type Html, html } from '../../published/site/page-shell.ts';
 import { passkeyButton, passkeyName, passwordFields, secretForm } from './entrar.ts';
-import { facts, field, form, momentOf, notice, table } from './fields.ts';
+import { facts, field, form, hidden, momentOf, notice, table } from './fields.ts';
 import { type Answer, forInside, type Inside, type PageShown, type Row } from './visit.ts';
 
 type Problems = Readonly<Partial<Record<keyof TrocaDeSenha, string>>>;
@@ -81,7 +81,9 @@ function factors({ visitor }: Inside, token: string): Html {
     ]),
   ];
   const shown =
-    rows.length === 0 ? html`<p>Nenhum ainda.</p>` : table('Segundos fatores da conta', ['O quê', 'Desde', ''], rows);
+    rows.length === 0
+      ? html`<p>Nenhum ainda.</p>`
+      : table('Segundos fatores da conta', ['O quê', 'Desde', hidden('Ação')], rows);
   const app =
     totp === null
       ? html`<p><a class="botao simples" href="/conta/codigo">Acrescentar um aplicativo de códigos</a></p>\n`

@@ -23,6 +23,8 @@ export type Field = {
   readonly maxlength?: number;
   readonly inputmode?: 'numeric' | 'text';
   readonly autofocus?: boolean;
+  /** Tells it from a field of the same name in another form of the page. */
+  readonly of?: string;
 };
 
 const given = (name: string, value: string | undefined): Inserted =>
@@ -32,7 +34,7 @@ const flag = (name: string, isSet: boolean | undefined): Inserted => (isSet ? ht
 /** A label, its field, what to know of it and what is wrong with it. */
 export function field(one: Field): Html {
   const { name, label, help, problem, required } = one;
-  const id = `campo-${name}`;
+  const id = one.of === undefined ? `campo-${name}` : `campo-${name}-${one.of}`;
   const said = [...(help === undefined ? [] : [`${id}-ajuda`]), ...(problem === undefined ? [] : [`${id}-erro`])].join(
     ' ',
   );
@@ -119,6 +121,18 @@ export function link(to: string, text: Inserted): Html {
 /** A moment as an account reads it, which is of no municipality. */
 export function momentOf(instant: Date): string {
   return brazilianMoment(momentIn(BRASILIA, +instant));
+}
+
+/** What is done seldom, behind its name. */
+export function folded(summary: string, body: Inserted, isOpen = false): Html {
+  return html`<details class="dobra"${flag('open', isOpen)}><summary>${summary}</summary>
+${body}</details>
+`;
+}
+
+/** Words for who hears the page. */
+export function hidden(text: string): Html {
+  return html`<span class="oculto">${text}</span>`;
 }
 
 /** The way to the next page of a list that was cut. */

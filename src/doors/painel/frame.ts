@@ -32,6 +32,7 @@ export function framePage({ title, main, here }: PageShown, around: Around | und
 <meta name="color-scheme" content="light dark">
 <meta name="htmx-config" content='{"allowEval":false,"includeIndicatorStyles":false,"selfRequestsOnly":true}'>
 <title>${title} · NFS-e${slug === undefined || papel === undefined ? undefined : ` ${slug}`}</title>
+<link rel="icon" href="data:,">
 <link rel="stylesheet" href="${assetPath('painel.css')}">
 <script src="${assetPath('htmx.js')}" defer></script>
 <script src="${assetPath('painel.js')}" defer></script>

@@ -64,12 +64,18 @@ th, td { text-align: left; vertical-align: top; padding: .4rem .9rem .4rem 0; bo
 .cartao { border: 1px solid var(--line); border-radius: .5rem; padding: .75rem 1rem; }
 .cartao b { display: block; font-size: 1.4rem; font-variant-numeric: tabular-nums; }
 .filtros { display: flex; flex-wrap: wrap; gap: .5rem 1rem; align-items: end; margin: 0 0 1rem; }
+.filtros label small { display: none; }
 .filtros .campo { margin: 0; flex: 1 1 11rem; max-width: 22rem; }
 .marcas span { display: inline-block; border: 1px solid var(--line); border-radius: 1rem; padding: 0 .6rem; margin: 0 .25rem .25rem 0; }
 .qr { display: block; width: 12rem; height: 12rem; background: #fff; padding: .75rem; border-radius: .375rem; }
 .qr path { fill: #000; }
 progress { width: 100%; max-width: 32rem; height: 1.1rem; accent-color: var(--link); }
 details > summary { cursor: pointer; }
+.dobra { border: 1px solid var(--line); border-radius: .5rem; padding: .6rem 1rem; margin: 0 0 .75rem; max-width: 46rem; }
+.dobra > summary { font-weight: 600; }
+.dobra[open] > summary { margin-bottom: .75rem; }
+td form .botoes, td form { margin: 0; }
+.oculto { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
 @media (max-width: 32rem) {
   main { padding: 1rem 1rem 3rem; }
   .barra, .menu ul { padding-left: 1rem; padding-right: 1rem; }

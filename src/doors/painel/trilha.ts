@@ -8,6 +8,8 @@ import { type Answer, forRole, type InMunicipio, type PageShown, pathIn, type Ro
 const HERE = 'trilha';
 const PATH = '/trilha';
 
+const VIAS: Readonly<Record<AtoLido['via'], string>> = { painel: 'console', comando: 'comando' };
+
 function readBusca({ query }: InMunicipio): Required<BuscaNaTrilha> {
   const text = (name: string): string => query.get(name) ?? '';
   return { quem: text('quem'), objeto: text('objeto'), chave: text('chave'), de: text('de'), ate: text('ate') };
@@ -45,7 +47,7 @@ ${field({ name: 'quem', label: 'Quem', value: busca.quem })}${field({
     html`${ato.objeto} ${ato.chave}`,
     html`${ato.acao}${ato.motivo === null ? undefined : html`<br><small>${ato.motivo}</small>`}`,
     ato.objeto === OBJETOS.acesso && !isWhole ? '' : changesOf(ato),
-    ato.via,
+    VIAS[ato.via],
   ]);
   const shown =
     rows.length === 0

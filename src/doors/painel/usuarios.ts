@@ -14,7 +14,7 @@ import {
   type Usuario,
 } from '../../flows/usuarios.ts';
 import { type Html, html, type Inserted } from '../../published/site/page-shell.ts';
-import { facts, field, form, link, momentOf, notice, table } from './fields.ts';
+import { facts, field, folded, form, link, momentOf, notice, table } from './fields.ts';
 import { type Answer, forRole, type InMunicipio, type PageShown, pathIn, type Row } from './visit.ts';
 
 const HERE = 'usuarios';
@@ -142,10 +142,23 @@ async function onePage(call: InMunicipio, refused?: Problem): Promise<PageShown>
   }
   const { login } = usuario;
   const isBlocked = usuario.situacao === 'bloqueado';
-  const motivo = (needed: boolean): Inserted =>
-    field({ name: 'motivo', label: 'Motivo', help: 'Fica na trilha.', required: needed });
-  const act = (path: string, button: string, fields: Inserted, isGrave: boolean): Html =>
-    form({ action: `${pathOf(slug, login)}/${path}`, token: formTokenOf(visitor), fields, button, isGrave });
+  const act = (path: string, button: string, isGrave: boolean, about: Html, fields: Inserted = undefined): Html => {
+    const motivo = field({
+      name: 'motivo',
+      label: 'Motivo',
+      help: 'Fica na trilha.',
+      required: path === 'bloquear',
+      of: path,
+    });
+    const shown = form({
+      action: `${pathOf(slug, login)}/${path}`,
+      token: formTokenOf(visitor),
+      fields: [fields, motivo],
+      button,
+      isGrave,
+    });
+    return folded(button, html`${about}${shown}`, refused !== undefined && call.request.url.endsWith(`/${path}`));
+  };
   return {
     title: usuario.nome,
     here: HERE,
@@ -157,19 +170,27 @@ async function onePage(call: InMunicipio, refused?: Problem): Promise<PageShown>
       ['Segundo fator', factorsOf(usuario)],
       ['Conta criada em', momentOf(usuario.criadoEm)],
     ])}<p>${link(pathIn(slug, '/trilha', { quem: login }), 'O que esta pessoa fez')}</p>
-<h2>Mudar o papel</h2>
-${act('papel', 'Mudar o papel', [roleField(usuario.papeis[slug]), motivo(false)], false)}
-<h2>Novo link de entrada</h2>
-<p>Para quem esqueceu a senha ou perdeu o segundo fator. A senha, os segundos fatores e as sessões de agora deixam de valer.</p>
-${act('redefinir', 'Redefinir a conta', motivo(false), true)}
-<h2>${isBlocked ? 'Desbloquear' : 'Bloquear'}</h2>
-${
+${act('papel', 'Mudar o papel', false, html``, roleField(usuario.papeis[slug]))}${act(
+  'redefinir',
+  'Redefinir a conta',
+  true,
+  html`<p>Para quem esqueceu a senha ou perdeu o segundo fator: dá um link novo. A senha, os segundos fatores e as sessões de agora deixam
+de valer.</p>`,
+)}${
   isBlocked
-    ? act('desbloquear', 'Desbloquear a conta', motivo(false), false)
-    : html`<p>Quem está bloqueado não entra, e as sessões abertas se encerram.</p>${act('bloquear', 'Bloquear a conta', motivo(true), true)}`
-}<h2>Retirar de ${slug}</h2>
-<p>A pessoa deixa de trabalhar para este município; a conta continua onde mais trabalha.</p>
-${act('retirar', `Retirar de ${slug}`, motivo(false), true)}`,
+    ? act('desbloquear', 'Desbloquear a conta', false, html``)
+    : act(
+        'bloquear',
+        'Bloquear a conta',
+        true,
+        html`<p>Quem está bloqueado não entra, e as sessões abertas se encerram.</p>`,
+      )
+}${act(
+  'retirar',
+  `Retirar de ${slug}`,
+  true,
+  html`<p>A pessoa deixa de trabalhar para este município; a conta continua onde mais trabalha.</p>`,
+)}`,
   };
 }
 
