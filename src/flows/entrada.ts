@@ -207,11 +207,10 @@ export async function signOut(world: EntradaWorld, { sessao, conta }: Visitor, f
   recordAcesso(world, conta, 'saiu', from);
 }
 
-/** Ends all other sessions of the account; how many. */
-export async function signOutElsewhere(world: EntradaWorld, { sessao, conta }: Visitor, from: From): Promise<number> {
-  const ended = await world.store.sessoes.endAll(conta.id, sessao.impressao, world.now());
+/** Ends all other sessions of the account. */
+export async function signOutElsewhere(world: EntradaWorld, { sessao, conta }: Visitor, from: From): Promise<void> {
+  await world.store.sessoes.endAll(conta.id, sessao.impressao, world.now());
   recordAcesso(world, conta, 'encerrou as outras sessões', from);
-  return ended;
 }
 
 /** Open sessions of an account. */

@@ -36,8 +36,10 @@ function leakedPasswords(): Promise<ReadonlySet<string>> {
   return leaked;
 }
 
-/** Words shorter than this stand in many good passwords. */
-const WORD_MIN = 4;
+/** Shorter words stand in many good passwords. */
+const WORD_MIN = 3;
+/** Fewer different letters are a pattern. */
+const LETTERS_MIN = 5;
 
 /** Why a password cannot be chosen, in Portuguese. `about`: what others know of its owner, as the login. Undefined: it can. */
 export async function whyWeak(password: string, about: readonly string[]): Promise<string | undefined> {
@@ -47,11 +49,10 @@ export async function whyWeak(password: string, about: readonly string[]): Promi
   }
   if (length > LENGTH_MAX) return `A senha tem ${length} caracteres; o máximo é ${LENGTH_MAX}.`;
   const folded = fold(password);
-  if (new Set(folded).size < WORD_MIN + 1) return 'A senha repete poucos caracteres. Use palavras diferentes.';
-  const own = about
-    .flatMap((text) => fold(text).split(/[^a-z0-9]+/))
-    .find((word) => word.length >= WORD_MIN && folded.includes(word) && 2 * word.length >= length);
-  if (own !== undefined) return 'A senha é quase só o nome ou o login de quem a usa. Escolha outra.';
+  if (new Set(folded).size < LETTERS_MIN) return 'A senha repete poucos caracteres. Use palavras diferentes.';
+  const own = about.flatMap((text) => fold(text).split(/[^a-z0-9]+/)).filter((word) => word.length >= WORD_MIN);
+  const rest = own.reduce((text, word) => text.replaceAll(word, ''), folded);
+  if (2 * rest.length <= folded.length) return 'A senha é quase só o nome ou o login de quem a usa. Escolha outra.';
   if (await isMostlyLeaked(folded)) {
     return 'A senha, ou a maior parte dela, está em listas de senhas vazadas, que se tentam primeiro. Escolha outra.';
   }

@@ -74,11 +74,11 @@ export function sessaoStore(pool: Db) {
         iso(now),
       ]);
     },
-    /** Ends all sessions of an account but one; how many. */
-    endAll: async (conta: string, except: Uint8Array | undefined, now: number): Promise<number> => {
+    /** Ends all sessions of an account but one. */
+    endAll: async (conta: string, except: Uint8Array | undefined, now: number): Promise<void> => {
       const text = `update sessoes set encerrada_em = $2, desafio = null where conta = $1 and encerrada_em is null
         and impressao <> coalesce($3::bytea, '')`;
-      return (await pool.query(text, [conta, iso(now), except ?? null])).rowCount ?? 0;
+      await pool.query(text, [conta, iso(now), except ?? null]);
     },
     /** Open sessions of an account, the last seen first. */
     list: async (conta: string, since: number): Promise<readonly Sessao[]> => {

@@ -45,7 +45,11 @@ export async function startPainel(
     }
   };
   const start = (): void => {
-    thread = new Thread(new URL('./painel-thread.ts', import.meta.url), { workerData: settings });
+    thread = new Thread(new URL('./painel-thread.ts', import.meta.url), {
+      workerData: settings,
+      // The library of passkeys asks the platform for algorithms of tomorrow, of which Node warns.
+      execArgv: ['--disable-warning=ExperimentalWarning'],
+    });
     thread.on('message', hear);
     thread.on('error', (error: Error) => {
       log.error({ err: error }, 'o console do município falhou; é aberto de novo');

@@ -29,12 +29,15 @@ export async function startTestPainel({ world, address }: TestService, provider?
 
 export const SENHA = 'quatro cavalos bordam janelas';
 
-/** An account with its password and its app of codes, as its owner has them; `segredo`: of the app. */
+/** Somebody with an account; `segredo`: of the app of codes. */
+export type Usuario = { readonly login: string; readonly segredo: string };
+
+/** An account with its password and its app of codes, as its owner has them. */
 export async function makeUsuario(
   { world }: TestPainel,
   login: string,
   papeis: Readonly<Record<string, Papel>>,
-): Promise<{ readonly login: string; readonly segredo: string }> {
+): Promise<Usuario> {
   let convite: string | undefined;
   for (const [municipio, papel] of Object.entries(papeis)) {
     const made = await criarUsuario(world, { login, nome: `Pessoa ${login}`, municipio, papel }, BY_COMMAND);
@@ -114,10 +117,7 @@ export class Pessoa {
 }
 
 /** Somebody who has entered. */
-export async function enter(
-  painel: TestPainel,
-  { login, segredo }: { login: string; segredo: string },
-): Promise<Pessoa> {
+export async function enter(painel: TestPainel, { login, segredo }: Usuario): Promise<Pessoa> {
   const pessoa = new Pessoa(painel);
   await pessoa.open('/entrar');
   const second = await pessoa.send('/entrar', { login, senha: SENHA });

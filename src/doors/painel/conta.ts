@@ -136,7 +136,7 @@ export const CONTA_ROUTES: readonly Row[] = [
       : contaPage(call, wrong.problems);
   }),
   forInside('POST', '/conta/sessoes', async ({ world, visitor, from }) => {
-    const ended = await signOutElsewhere(world, visitor, from);
-    return said(ended === 1 ? 'A outra sessão foi encerrada.' : `${ended} outras sessões foram encerradas.`);
+    await signOutElsewhere(world, visitor, from);
+    return said('As outras sessões foram encerradas.');
   }),
 ];
