@@ -16,9 +16,13 @@ export type TestPainel = {
   readonly world: PainelWorld;
 };
 
-/** The console on the world of a service of the test. */
-export async function startTestPainel({ world, address }: TestService, provider?: Provider): Promise<TestPainel> {
-  const port = await ownPort();
+/** The console on the world of a service of the test; `asked`: a port that was told to somebody. */
+export async function startTestPainel(
+  { world, address }: TestService,
+  provider?: Provider,
+  asked?: number,
+): Promise<TestPainel> {
+  const port = asked ?? (await ownPort());
   const origin = `http://localhost:${port}`;
   const painelWorld: PainelWorld = { ...world, baseUrl: address, place: { origin, issuer: 'NFS-e' }, provider };
   const options = { host: '127.0.0.1', port, tls: undefined, trustProxy: false, accessLog: true };

@@ -1,0 +1,111 @@
+/** Entering the console by an identity provider that speaks OpenID Connect. */
+import assert from 'node:assert/strict';
+import { before, describe, test } from 'node:test';
+import { openProvider } from '../src/identity/provider.ts';
+import { makeUsuario, startTestPainel, type TestPainel } from './support/painel.ts';
+import { ownPort } from './support/ports.ts';
+import { startProvedor } from './support/provedor.ts';
+import { startTestService } from './support/service.ts';
+
+const PESSOAS = {
+  ana: { email: 'ana@exemplo.gov.br', verificado: true, segundoFator: true },
+  bia: { email: 'bia@exemplo.gov.br', verificado: true, segundoFator: false },
+  caio: { email: 'ana@exemplo.gov.br', verificado: false, segundoFator: true },
+  duda: { email: 'duda@exemplo.gov.br', verificado: true, segundoFator: true },
+} as const;
+
+/** A browser that visits both: cookies by origin, redirects followed. */
+class Navegador {
+  private readonly jars = new Map<string, Map<string, string>>();
+  path = '';
+  html = '';
+
+  async go(url: string, body?: URLSearchParams): Promise<void> {
+    const { origin, pathname } = new URL(url);
+    const jar = this.jars.get(origin) ?? new Map<string, string>();
+    this.jars.set(origin, jar);
+    const Cookie = [...jar].map(([name, value]) => `${name}=${value}`).join('; ');
+    const sent = body === undefined ? {} : { method: 'POST', body, headers: { Cookie, Origin: origin } };
+    const answer = await fetch(url, { redirect: 'manual', headers: { Cookie }, ...sent });
+    for (const cookie of answer.headers.getSetCookie()) {
+      const [, name, value] = /^([^=]+)=([^;]*)/.exec(cookie)!;
+      if (value === '') jar.delete(name!);
+      else jar.set(name!, value!);
+    }
+    this.path = pathname;
+    this.html = await answer.text();
+    const to = answer.headers.get('location');
+    if (to !== null) return this.go(new URL(to, url).href);
+    this.url = url;
+  }
+
+  url = '';
+}
+
+let painel: TestPainel;
+
+/** Enters as somebody whom the provider knows. */
+async function enterAs(nome: keyof typeof PESSOAS): Promise<Navegador> {
+  const navegador = new Navegador();
+  await navegador.go(`${painel.origin}/entrar/provedor`);
+  assert.match(navegador.html, /name="nome"/, 'at the provider');
+  await navegador.go(navegador.url, new URLSearchParams({ nome }));
+  return navegador;
+}
+
+describe('by the identity provider', () => {
+  before(async () => {
+    const service = await startTestService({ worker: false, clock: { now: Date.now() } });
+    const port = await ownPort();
+    const settings = await startProvedor(`http://localhost:${port}/entrar/retorno`, PESSOAS);
+    painel = await startTestPainel(service, openProvider(settings), port);
+    await makeUsuario(painel, 'ana@exemplo.gov.br', { integracao: 'administracao' });
+    await makeUsuario(painel, 'bia@exemplo.gov.br', { integracao: 'operacao' });
+  });
+
+  test('whoever the provider has asked for two factors is inside; from then on by who they are there', async () => {
+    const first = await enterAs('ana');
+    assert.match(first.html, /Pessoa ana@exemplo/);
+    const conta = (await painel.world.store.contas.findByLogin('ana@exemplo.gov.br'))!;
+    assert.equal(conta.oidc_sujeito, 'ana');
+    assert.match((await enterAs('ana')).html, /Pessoa ana@exemplo/);
+  });
+
+  test('with one factor there, the second is asked for here', async () => {
+    const navegador = await enterAs('bia');
+    assert.match(navegador.html, /<h1>Segundo fator<\/h1>/);
+  });
+
+  test('an e-mail that the provider has not verified opens no account', async () => {
+    const navegador = await enterAs('caio');
+    assert.match(navegador.html, /não há aqui uma conta/);
+  });
+
+  test('a person without an account is told what to ask for', async () => {
+    const navegador = await enterAs('duda');
+    assert.match(navegador.html, /não há aqui uma conta que lhe corresponda/);
+    assert.equal(await painel.world.store.contas.findByLogin('duda@exemplo.gov.br'), undefined);
+  });
+
+  test('an answer that was made for another browser, or comes twice, opens nothing', async () => {
+    const victim = new Navegador();
+    await victim.go(`${painel.origin}/entrar/retorno?code=abc&state=xyz`);
+    assert.match(victim.html, /Comece de novo/);
+    const navegador = new Navegador();
+    await navegador.go(`${painel.origin}/entrar/provedor`);
+    // The answer of the provider with another state.
+    await navegador.go(`${painel.origin}/entrar/retorno?code=abc&state=xyz`);
+    assert.match(navegador.html, /não confirmou quem você é/);
+    await navegador.go(`${painel.origin}/entrar/retorno?code=abc&state=xyz`);
+    assert.match(navegador.html, /Comece de novo/);
+  });
+
+  test('a provider that is away is told, and the password still serves', async () => {
+    const service = await startTestService({ worker: false });
+    const away = { emissor: `http://localhost:${await ownPort()}`, cliente: 'painel', segredo: 'segredo' };
+    const alone = await startTestPainel(service, openProvider(away));
+    const answer = await fetch(`${alone.origin}/entrar/provedor`);
+    assert.equal(answer.status, 502);
+    assert.match(await answer.text(), /não respondeu.*entre com login e senha/s);
+  });
+});

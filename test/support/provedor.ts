@@ -1,0 +1,69 @@
+/** An identity provider of the town hall, as a real one speaks OpenID Connect: people there are known by their names alone. */
+
+import { generateKeyPairSync } from 'node:crypto';
+import { createServer, type IncomingMessage } from 'node:http';
+import { text } from 'node:stream/consumers';
+import Provider from 'oidc-provider';
+import type { ProviderSettings } from '../../src/identity/provider.ts';
+import { onEnd } from './cleanup.ts';
+import { ownPort } from './ports.ts';
+
+/** What the provider knows of somebody, and whether it asked for more than a password. */
+export type PessoaDoProvedor = { readonly email: string; readonly verificado: boolean; readonly segundoFator: boolean };
+
+/** `volta`: the address at which the client takes its people back. */
+export async function startProvedor(
+  volta: string,
+  pessoas: Readonly<Record<string, PessoaDoProvedor>>,
+): Promise<ProviderSettings> {
+  const port = await ownPort();
+  const emissor = `http://localhost:${port}`;
+  const cliente = { client_id: 'painel', client_secret: 'segredo-do-painel-de-teste', redirect_uris: [volta] };
+  const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+  const provider = new Provider(emissor, {
+    clients: [cliente],
+    jwks: { keys: [{ ...privateKey.export({ format: 'jwk' }), use: 'sig' }] },
+    cookies: { keys: ['chave-dos-cookies-de-teste'] },
+    claims: { openid: ['sub', 'amr'], email: ['email', 'email_verified'] },
+    findAccount: (_ctx, accountId) => ({
+      accountId,
+      claims: async () => ({
+        sub: accountId,
+        email: pessoas[accountId]?.email,
+        email_verified: pessoas[accountId]?.verificado,
+      }),
+    }),
+    interactions: { url: (_ctx, { uid }) => `/interacao/${uid}` },
+    features: { devInteractions: { enabled: false } },
+    // Nobody is asked what the console may know.
+    loadExistingGrant: async ({ oidc }) => {
+      const grant = new oidc.provider.Grant({ clientId: oidc.client!.clientId, accountId: oidc.session!.accountId! });
+      grant.addOIDCScope('openid email profile');
+      await grant.save();
+      return grant;
+    },
+  });
+  const answer = provider.callback();
+  const server = createServer(async (request, response) => {
+    if (!request.url!.startsWith('/interacao/')) return answer(request, response);
+    if (request.method !== 'POST') {
+      response.setHeader('Content-Type', 'text/html; charset=utf-8');
+      return response.end(
+        `<form method="post" action="${request.url}"><input name="nome"><button>Entrar</button></form>`,
+      );
+    }
+    const accountId = await nameIn(request);
+    const amr = pessoas[accountId]!.segundoFator ? ['pwd', 'mfa'] : ['pwd'];
+    return provider.interactionFinished(request, response, { login: { accountId, amr } });
+  });
+  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
+  onEnd(async () => {
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  });
+  return { emissor, cliente: cliente.client_id, segredo: cliente.client_secret };
+}
+
+async function nameIn(request: IncomingMessage): Promise<string> {
+  return new URLSearchParams(await text(request)).get('nome') ?? '';
+}
