@@ -204,8 +204,9 @@ async function pageOf(ask: Ask, listen: (hear: (message: Message) => void) => vo
       const leaves = await evaluate<boolean>(`(() => {
         const one = document.querySelector(${JSON.stringify(selector)});
         if (one === null) throw new Error('there is no ' + ${JSON.stringify(selector)});
-        setTimeout(() => one.click());
-        return one.matches('a[href], button:not([type=button]), [type=submit]');
+        const leaves = one.matches('a[href], button:not([type=button]), [type=submit]');
+        one.click();
+        return leaves;
       })()`);
       if (leaves) await untilSo(`document.documentElement.dataset.left !== 'no' && document.readyState === 'complete'`);
     },
