@@ -273,6 +273,11 @@ Um documento assinado pode cair na mão de outro, que o envia a outro lugar. Por
 - **O que se assina para validar serve para emitir**: quem tiver uma DPS assinada cujo número ainda não foi usado pode emiti-la. Valide na produção só o que vai emitir.
 - **Uma \`Idempotency-Key\`** é de quem a usa, o prestador da DPS ou o autor do evento: nenhuma outra parte da nota a encontra, nem a gasta.
 
+## O console
+
+Atende numa porta só sua, e sob um nome só; outro nome recebe 421. Um estranho vê a entrada e nada mais: um login que não há, uma senha errada e uma conta bloqueada recebem a mesma resposta, no mesmo tempo, e seis tentativas num minuto param a entrada. Quem está
+dentro recebe 404 do município em que não tem papel, exista ele ou não, e 403 do que pede outro papel; as duas coisas ficam na trilha. Um formulário só vale se vem de uma página do console aberta na mesma sessão. [Quem entra, e com que](site/painel.md).
+
 ## O que fica no registro
 
 Uma linha por requisição: o número dela, que é o \`X-Request-Id\` da resposta; o endereço de rede de quem pediu, em \`client\` (com \`NFSE_TRUST_PROXY\`, o que o proxy diz); o método; a rota, sem os
