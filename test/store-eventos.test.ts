@@ -1286,7 +1286,10 @@ describe('the operator', () => {
         const { id } = await registered(store, alfa, novo(nota));
         await place(pool, alfa, id, estado, estado !== 'erro');
         const move = eventoMove(estado, trigger);
-        const result = await store.eventos.move(alfa, id, trigger, NOW + 1, 'decisão do município', 'mariana');
+        const result = await store.eventos.move(alfa, id, trigger, NOW + 1, 'decisão do município', {
+          quem: 'mariana',
+          via: 'comando',
+        });
         const row = (await store.eventos.findById(alfa, id))!;
         if (move === undefined) {
           assert.deepEqual(result, { found: estado });
@@ -1452,7 +1455,7 @@ describe('what asks for an operator', () => {
     await refusedWith(store, beta, await authorised(store, beta), ['E1310', 'E1310']);
     const spent = await registered(store, alfa, novo(nota));
     await place(pool, alfa, spent.id, 'erro', false);
-    const by = { mensagem: 'vistas', quem: 'mariana' };
+    const by = { motivo: 'vistas', quem: 'mariana', via: 'painel' } as const;
     const file = (expected: number) => store.eventos.archive(alfa, { codigo: 'E1310' }, expected, NOW + 1, by);
     const left = async (tenant: string) =>
       (await store.eventos.countProblemas(tenant, STUCK, {})).map(({ codigo_retorno, eventos }) => [
@@ -1475,6 +1478,15 @@ describe('what asks for an operator', () => {
     const { em: _, ...step } = (await store.eventos.listTrail(alfa, refOf(ids[1]!))).at(-1)!;
     const said = { de: 'rejeitado', gatilho: 'arquivamento', para: 'rejeitado', mensagem: 'vistas', quem: 'mariana' };
     assert.deepEqual(step, said);
+    const acts = await store.atos.list(alfa, { objeto: 'evento' }, 10);
+    assert.deepEqual(
+      acts.map(({ chave, acao, motivo, quem, via }) => [chave, acao, motivo, quem, via]).sort(),
+      ids
+        .slice(0, 2)
+        .map((id) => [id, 'arquivado', 'vistas', 'mariana', 'painel'])
+        .sort(),
+    );
+    assert.deepEqual(await store.atos.list(beta, {}, 10), []);
     // An error is not filed, whatever the number.
     assert.equal(await store.eventos.archive(alfa, { nota }, 1, NOW, by), 1);
     assert.equal((await store.eventos.findById(alfa, spent.id))?.arquivado_em, null);
@@ -1545,7 +1557,7 @@ describe('the plans of the statements', () => {
     for (const filter of [{}, { nota }, { estado: 'rejeitado', codigo: 'E1310' }, { entrePartes: true }] as const) {
       await store.eventos.countProblemas(alfa, stuck, filter);
       await store.eventos.listProblemas(alfa, stuck, filter, { from: 0, max: 50 });
-      await store.eventos.archive(alfa, filter, 1, NOW, { mensagem: undefined, quem: 'fiscal' });
+      await store.eventos.archive(alfa, filter, 1, NOW, { quem: 'fiscal', via: 'comando' });
     }
     for (const text of statements.keys()) if (!/evento|x \(chave\)/.test(text)) statements.delete(text);
   });

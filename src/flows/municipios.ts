@@ -28,6 +28,8 @@ import type { World } from './world.ts';
 
 /** What the registry may touch: it works beside a running service, or without one. */
 export type RegistryWorld = Pick<World, 'store' | 'now'> & {
+  /** Of the console; a command has nobody to wake. */
+  readonly wake?: World['wake'];
   /** Public address of the service, as the settings of this machine have it. */
   readonly baseUrl?: string | undefined;
 };

@@ -9,7 +9,7 @@ import type { Municipio } from '../store/municipios.ts';
 import { type EventoPublico, identificadorOf } from './evento-queries.ts';
 import { whyNoDocumento } from './import-prestadores.ts';
 import { municipioNamed, type RegistryWorld } from './municipios.ts';
-import { noNota, type Problem } from './operator.ts';
+import { noNota, type PorMao, type Problem } from './operator.ts';
 import { registerPedido } from './register-evento.ts';
 
 export type PedidoDoMunicipio = {
@@ -18,6 +18,7 @@ export type PedidoDoMunicipio = {
   readonly corpo: Uint8Array;
   /** CNPJ of the municipality, where no certificate says it. */
   readonly cnpj: string | undefined;
+  readonly porMao: PorMao;
 };
 
 export type RegistradoDeOficio = {
@@ -30,7 +31,7 @@ export type RegistradoDeOficio = {
 export async function registrarDeOficio(
   world: RegistryWorld,
   slug: string,
-  { chave, corpo, cnpj }: PedidoDoMunicipio,
+  { chave, corpo, cnpj, porMao }: PedidoDoMunicipio,
 ): Promise<RegistradoDeOficio | { readonly faults: readonly Fault[] } | Problem> {
   const municipio = await municipioNamed(world, slug);
   const problem = whyNoChave(chave);
@@ -41,9 +42,9 @@ export async function registrarDeOficio(
   if ('faults' in read) return read;
   const own = await cnpjOf(municipio, cnpj);
   if ('problem' in own) return own;
-  // Whoever transmits is another process, which finds the event by looking.
-  const worldHere = { ...world, wake: () => undefined };
-  const asked = { pedido: read.pedido, municipio: own.cnpj };
+  // A command has nobody to wake: who transmits is another process, which finds the event by looking.
+  const worldHere = { wake: () => undefined, ...world };
+  const asked = { pedido: read.pedido, municipio: own.cnpj, porMao };
   const registered = await registerPedido(worldHere, municipio, { chave }, asked);
   if (registered === 'not_found') return { problem: noNota(slug) };
   if ('faults' in registered) return registered;

@@ -25,15 +25,7 @@ import { type EventoPublico, eventosOfNota, identificadorOf, publicEvento } from
 import { needOpen } from './fechado.ts';
 import { momentOfNota, toEventoNaNota } from './gather-facts.ts';
 import { municipioNamed, type RegistryWorld } from './municipios.ts';
-import {
-  lowerFirst,
-  noNota,
-  type Passo,
-  type PorOperador,
-  type Problem,
-  presentTrail,
-  readMotivo,
-} from './operator.ts';
+import { lowerFirst, noNota, type Passo, type PorMao, type Problem, presentTrail, readMotivo } from './operator.ts';
 
 /** Events of a note, newest first. */
 export async function listEventos(
@@ -162,9 +154,9 @@ export async function operateEvento(
   world: RegistryWorld,
   slug: string,
   id: string,
-  { operacao, motivo, quem }: PorOperador & { readonly operacao: Operacao },
+  { operacao, ...by }: PorMao & { readonly operacao: Operacao },
 ): Promise<Movido | Problem> {
-  const read = readMotivo(motivo);
+  const read = readMotivo(by);
   if ('problem' in read) return read;
   const mensagem = read.motivo;
   needOpen(await municipioNamed(world, slug));
@@ -181,7 +173,7 @@ export async function operateEvento(
     OPERACOES[operacao],
     world.now(),
     mensagem ?? UNSAID[operacao],
-    quem,
+    { ...by, motivo: mensagem },
   );
   if (moved === undefined) return { problem: `Não há evento ${id} em ${slug}. ${HOW_TO_FIND(slug)}` };
   const shown = publicEvento(row, world.now());
@@ -196,6 +188,7 @@ export async function operateEvento(
       problem: `${calledEvento(shown)} seria um segundo cancelamento a caminho da mesma nota: o evento ${other.id_evento} (${other.tipo_evento} nº ${other.numero_sequencial}) está ${other.status_evento}. Espere que ele conclua, ou encerre-o antes.`,
     };
   }
+  world.wake?.(tenant);
   const last = (await world.store.eventos.listTrail(tenant, row)).at(-1);
   return {
     evento: publicEvento(moved.evento, world.now()),

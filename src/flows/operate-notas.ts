@@ -61,7 +61,7 @@ export async function retirarNota(
   chave: string,
   by: { readonly motivo: string; readonly quem: string },
 ): Promise<Problem | undefined> {
-  const read = readMotivo(by.motivo, 'Escreva-o: o integrador o lê.');
+  const read = readMotivo({ motivo: by.motivo, via: 'comando' }, 'Escreva-o: o integrador o lê.');
   if ('problem' in read) return read;
   const motivo = read.motivo!;
   const municipio = await municipioNamed(world, slug);

@@ -16,25 +16,25 @@ export function lowerFirst(sentence: string): string {
 }
 
 /** Of `mensagem_retorno`, where the integrator reads it. */
-const MOTIVO_MAX = 255;
+export const MOTIVO_MAX = 255;
 
 /** `instead`: what to do about one that is empty. */
 export function readMotivo(
-  given: string | undefined,
+  { motivo: given, via }: Pick<PorMao, 'motivo' | 'via'>,
   instead = 'Escreva-o, ou retire a opção.',
 ): { readonly motivo: string | undefined } | Problem {
   const motivo = given?.trim();
-  if (motivo === '') return { problem: `--motivo está vazio. ${instead}` };
+  const called = via === 'painel' ? 'O motivo' : '--motivo';
+  // A field of a form that was left empty says nothing.
+  if (motivo === '' && via === 'painel') return { motivo: undefined };
+  if (motivo === '') return { problem: `${called} está vazio. ${instead}` };
   if (motivo !== undefined && motivo.length > MOTIVO_MAX) {
-    return { problem: `--motivo tem ${motivo.length} caracteres; cabem ${MOTIVO_MAX}.` };
+    return { problem: `${called} tem ${motivo.length} caracteres; cabem ${MOTIVO_MAX}.` };
   }
   return { motivo };
 }
 
-/** Why an operator does something, and who it is by their name on the machine: no more is kept of a person. */
-export type PorOperador = { readonly motivo: string | undefined; readonly quem: string };
-
-/** Who does something by hand, where, and why. */
+/** Who does something by hand, where, and why: by their name on the machine or their login, and no more is kept of a person. */
 export type PorMao = { readonly quem: string; readonly via: Via; readonly motivo?: string | undefined };
 
 /** A step of a trail, with its moment as it is shown. */

@@ -11,7 +11,7 @@ import {
 import type { ProblemaCount, ProblemaFilter, StuckBefore } from '../store/operate-eventos.ts';
 import { type EventoPublico, publicEvento } from './evento-queries.ts';
 import { municipioNamed, type RegistryWorld } from './municipios.ts';
-import { noNota, type PorOperador, type Problem, readMotivo } from './operator.ts';
+import { noNota, type PorMao, type Problem, readMotivo } from './operator.ts';
 
 /** Lines of a page: more than an operator looks at in one sitting. */
 const PROBLEMAS_POR_PAGINA = 50;
@@ -135,9 +135,9 @@ export async function arquivarEventos(
   world: RegistryWorld,
   slug: string,
   filtro: FiltroDeProblemas,
-  { confirmados, motivo, quem }: PorOperador & { readonly confirmados: number | undefined },
+  { confirmados, ...by }: PorMao & { readonly confirmados: number | undefined },
 ): Promise<Arquivados | Problem> {
-  const read = readMotivo(motivo);
+  const read = readMotivo(by);
   if ('problem' in read) return read;
   const { tenant } = await municipioNamed(world, slug);
   const filter = await filterOf(world, slug, tenant, { ...filtro, estado: 'rejeitado' });
@@ -147,7 +147,6 @@ export async function arquivarEventos(
     const found = await world.store.eventos.countProblemas(tenant, stuckBefore(now), filter);
     return { eventos: found.reduce((sum, { eventos }) => sum + eventos, 0), isDone: false };
   }
-  const by = { mensagem: read.motivo, quem };
-  const eventos = await world.store.eventos.archive(tenant, filter, confirmados, now, by);
+  const eventos = await world.store.eventos.archive(tenant, filter, confirmados, now, { ...by, ...read });
   return { eventos, isDone: eventos === confirmados };
 }

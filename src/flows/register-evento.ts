@@ -39,6 +39,7 @@ import { needOpen } from './fechado.ts';
 import { momentOfNota, toEventoNaNota } from './gather-facts.ts';
 import { type Before, type Ended, inTurn, type Refused, type SentKey, type Turn } from './idempotency.ts';
 import { wholeSecond } from './issue-nota.ts';
+import type { PorMao } from './operator.ts';
 import type { Quota } from './quota.ts';
 import { verifyEvento } from './sent-documents.ts';
 import type { World } from './world.ts';
@@ -164,6 +165,8 @@ export type PedidoJulgado = {
   readonly recebido?: Uint8Array;
   /** What the local authority is asked to play. */
   readonly simular?: string | undefined;
+  /** Who asks by hand, of what the municipality registers itself. */
+  readonly porMao?: PorMao | undefined;
 };
 
 /** Registers what the municipality itself asks for (D-50), or a party in a document of the legacy port. */
@@ -171,7 +174,7 @@ export async function registerPedido(
   world: RegisterWorld,
   municipio: Municipio,
   named: NotaNamed,
-  { pedido, municipio: cnpj, recebido, simular }: PedidoJulgado,
+  { pedido, municipio: cnpj, recebido, simular, porMao }: PedidoJulgado,
 ): Promise<EventoRegistrado | EventoRefused> {
   needOpen(municipio);
   const nota = await world.store.eventos.findNota(municipio.tenant, named);
@@ -180,13 +183,20 @@ export async function registerPedido(
   if (another !== undefined) return { faults: [another], status: 422 };
   const judged = judgeAutor(pedido, new Partes(nota, cnpj));
   if ('fault' in judged) return { faults: [judged.fault] };
-  const origin = { autor: judged.autor, received: world.now(), recebido, recebido_assinatura: undefined, simular };
+  const origin = {
+    autor: judged.autor,
+    received: world.now(),
+    recebido,
+    recebido_assinatura: undefined,
+    simular,
+    porMao,
+  };
   const registered = await register(world, municipio, nota, pedido, origin);
   if (registered === 'repeated') throw new Error('an event without a key cannot be a repetition');
   return registered;
 }
 
-type Origin = Pick<EventoNovo, 'recebido' | 'recebido_assinatura' | 'autor'> & {
+type Origin = Pick<EventoNovo, 'recebido' | 'recebido_assinatura' | 'autor' | 'porMao'> & {
   readonly received: number;
   readonly simular: string | undefined;
   /** What was remarked on so far. */

@@ -8,6 +8,7 @@ import {
   type EventoTrigger,
 } from '../fiscal/evento.ts';
 import { movesTo } from '../fiscal/machine.ts';
+import { insertAtos, type NovoAto } from './atos.ts';
 import { insertTrail } from './claims.ts';
 import { constraintOf } from './constraint.ts';
 import { EVENTO_READ, type EventoRow, JOIN_NOTA, openCancelamento, QUEUES, readEvento } from './evento-rows.ts';
@@ -191,7 +192,39 @@ const MOVE = `with found as (
 /** A row that was moved; none of it where nothing was. */
 type Moved = (Ref & { readonly movimentos: number }) | { readonly id: null };
 
-/** Undefined: there is no such event. A worker that holds it settles nothing any more. */
+/** Who moves an event by hand, and where; of the reason the trail of the event has what it shows, that of the municipality what was written. */
+export type Mover = Pick<NovoAto, 'quem' | 'via' | 'motivo'>;
+
+/** The moves of an operator as the trail of the municipality calls them. */
+const ACOES: Readonly<Record<OperatorTrigger, string>> = {
+  reprocessamento: 'reprocessado',
+  separacao: 'separado',
+  retirada: 'cancelado',
+  dispensa: 'dispensado',
+  arquivamento: 'arquivado',
+};
+
+/** What an operator did with an event, for the trail of the municipality. */
+function actOn(
+  id: string,
+  trigger: OperatorTrigger,
+  em: number,
+  de: EventoEstado,
+  para: EventoEstado,
+  by: Mover,
+): NovoAto {
+  return {
+    ...by,
+    em,
+    objeto: 'evento',
+    chave: id,
+    acao: ACOES[trigger],
+    antes: { estado: de },
+    depois: { estado: para },
+  };
+}
+
+/** Undefined: there is no such event. A worker that holds it settles nothing any more. `by`: undefined in tests of the machine alone. */
 async function moveEvento(
   pool: Db,
   tenant: string,
@@ -199,12 +232,12 @@ async function moveEvento(
   trigger: OperatorTrigger,
   now: number,
   mensagem: string | undefined,
-  quem?: string,
+  by?: Mover,
 ): Promise<MoveResult | undefined> {
   const { from, to, due } = movesTo<EventoMove>(EVENTO_MOVES, trigger);
   const isDue = due === 'now';
   type Row = { readonly estado: EventoEstado } & Moved;
-  const said = { mensagem: dropNul(mensagem), quem: dropNul(quem) };
+  const said = { mensagem: dropNul(mensagem), quem: dropNul(by?.quem) };
   const values = [tenant, id, new Date(now), trigger, to, isDue, said.mensagem, from];
   try {
     const row = await runPipeline<Row | undefined>(pool, async (client) => {
@@ -218,7 +251,9 @@ async function moveEvento(
       const queued = isDue
         ? enqueue(client, tenant, 'evento', [{ id, mes, dueAt: now }])
         : dequeue(client, tenant, 'evento', [id]);
-      return { result, writes: [insertTrail(client, tenant, 'evento', [{ id, mes, ...move }]), queued] };
+      const atos = by === undefined ? [] : [actOn(id, trigger, now, estado, to, by)];
+      const trail = insertTrail(client, tenant, 'evento', [{ id, mes, ...move }]);
+      return { result, writes: [trail, queued, insertAtos(client, tenant, atos)] };
     });
     if (row === undefined) return undefined;
     if (row.id === null) return from.includes(row.estado) ? { conflict: 'nota_cancelada' } : { found: row.estado };
@@ -241,7 +276,7 @@ async function archiveEventos(
   filter: ProblemaFilter,
   expected: number,
   now: number,
-  { mensagem, quem }: { readonly mensagem: string | undefined; readonly quem: string },
+  by: Mover,
 ): Promise<number> {
   const { from, to, on } = movesTo<EventoMove>(EVENTO_MOVES, 'arquivamento');
   const { text, values } = problemas(tenant, filter);
@@ -264,8 +299,10 @@ async function archiveEventos(
         ? []
         : [{ id: row.id, mes: row.mes, movimento: row.movimentos, em: now, de: row.de, gatilho: on, para: to }],
     );
-    const said = { mensagem: dropNul(mensagem), quem: dropNul(quem) };
+    const said = { mensagem: dropNul(by.motivo), quem: dropNul(by.quem) };
     const trail = moves.map((move) => ({ ...move, ...said }));
-    return { result: rows[0]!.eventos, writes: [insertTrail(client, tenant, 'evento', trail)] };
+    const atos = moves.map(({ id, de }) => actOn(id, 'arquivamento', now, de, to, by));
+    const writes = [insertTrail(client, tenant, 'evento', trail), insertAtos(client, tenant, atos)];
+    return { result: rows[0]!.eventos, writes };
   });
 }

@@ -5,6 +5,7 @@
 import { mesOfChave } from '../fiscal/chave.ts';
 import { NUMERO_SEQUENCIAL_MAX } from '../fiscal/layout/evento.ts';
 import type { NotaEstado } from '../fiscal/nota.ts';
+import { insertAtos, type NovoAto } from './atos.ts';
 import { insertTrail } from './claims.ts';
 import { constraintOf } from './constraint.ts';
 import { EVENTO_COLUMNS, type EventoRow, openCancelamento } from './evento-rows.ts';
@@ -30,6 +31,8 @@ export type EventoNovo = Pick<
   readonly simular?: string | undefined;
   /** Of a request that came with one: taken with this event, or nothing is stored (D-19). */
   readonly key?: KeyedSuccess | undefined;
+  /** Who registers it by hand, for the trail of the municipality. */
+  readonly porMao?: Pick<NovoAto, 'quem' | 'via' | 'motivo'> | undefined;
   /** Makes the document with these numbers; `id` is its `nDFSe`. Pure and quick: it runs inside the transaction, perhaps twice. */
   readonly complete: (numbers: { readonly id: bigint; readonly numero_sequencial: number }) => string;
 };
@@ -183,6 +186,7 @@ async function insertUnderLock(
   if (row === undefined) throw new MunicipioClosed(tenant);
   const document = [tenant, mes, id, recebido && Buffer.from(recebido), recebido_assinatura, Buffer.from(xml, 'utf8')];
   const move = { id: row.id, mes, movimento: 1, em, de: null, gatilho: 'registro', para: 'pendente' };
+  const atos = novo.porMao === undefined ? [] : [actOf(row.id, named.chave_acesso, novo, novo.porMao)];
   const evento = { ...row, ...named, ...queued, nota_estado: estado, due_at: new Date(em), claims: null };
   return {
     result: { evento },
@@ -190,6 +194,17 @@ async function insertUnderLock(
       client.query(INSERT_DOCUMENTO(document)),
       insertTrail(client, tenant, 'evento', [move]),
       enqueue(client, tenant, 'evento', [{ id: row.id, mes, dueAt: em }]),
+      insertAtos(client, tenant, atos),
     ],
   };
+}
+
+function actOf(
+  id: string,
+  chave_acesso: string,
+  { codigo_tipo_evento, criado_em: em }: EventoNovo,
+  by: NonNullable<EventoNovo['porMao']>,
+): NovoAto {
+  const depois = { chave_acesso, codigo_tipo_evento };
+  return { ...by, em, objeto: 'evento', chave: id, acao: 'registrado de ofício', depois };
 }

@@ -146,7 +146,7 @@ function defineOperation(operacao: Operacao, summary: string): Command {
 }
 
 function readReason(values: Values) {
-  return { motivo: textOf(values, 'motivo'), quem: nameOperator() };
+  return { motivo: textOf(values, 'motivo'), quem: nameOperator(), via: 'comando' } as const;
 }
 
 // Filing.
@@ -231,7 +231,8 @@ async function registrar(world: CliWorld, values: Values, [chave]: readonly stri
   return ofMunicipio(world, values, async (municipio) => {
     const corpo = corpoOf(values);
     if (typeof corpo === 'string') return askedWrongly(world, corpo);
-    const pedido = { chave: chave!, corpo, cnpj: textOf(values, 'cnpj') };
+    const porMao = { quem: nameOperator(), via: 'comando' } as const;
+    const pedido = { chave: chave!, corpo, cnpj: textOf(values, 'cnpj'), porMao };
     const registered = await world.registry((registry) => registrarDeOficio(registry, municipio, pedido));
     if ('problem' in registered) return refuseAsked(world, `Nada foi registrado. ${registered.problem}`);
     if ('faults' in registered) {
