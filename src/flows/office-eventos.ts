@@ -40,7 +40,7 @@ export async function registrarDeOficio(
   if ('fault' in json) return { faults: [json.fault] };
   const read = readPedido(json, 'municipio');
   if ('faults' in read) return read;
-  const own = await cnpjOf(municipio, cnpj);
+  const own = await cnpjOf(municipio, cnpj, porMao.via === 'painel' ? 'o campo CNPJ do município' : '--cnpj');
   if ('problem' in own) return own;
   // A command has nobody to wake: who transmits is another process, which finds the event by looking.
   const worldHere = { wake: () => undefined, ...world };
@@ -53,12 +53,16 @@ export async function registrarDeOficio(
 }
 
 /** In whose name: that of the certificate with which the event will be signed, or what the operator says. */
-async function cnpjOf({ tenant, adn }: Municipio, named: string | undefined): Promise<{ cnpj: string } | Problem> {
+async function cnpjOf(
+  { tenant, adn }: Municipio,
+  named: string | undefined,
+  field: string,
+): Promise<{ cnpj: string } | Problem> {
   const cnpj = named?.replace(/[./\-\s]/g, '').toUpperCase();
   const wrong = cnpj === undefined ? undefined : whyNoCnpj(cnpj);
-  if (wrong !== undefined) return { problem: `--cnpj ${wrong}.` };
+  if (wrong !== undefined) return { problem: `${field} ${wrong}.` };
   if (adn === undefined) {
-    const problem = `O município ${tenant} não tem certificado, que diria o seu CNPJ: informe-o com --cnpj.`;
+    const problem = `O município ${tenant} não tem certificado, que diria o seu CNPJ: informe-o com ${field}.`;
     return cnpj === undefined ? { problem } : { cnpj };
   }
   const holder = await loadSigner(adn.chaves).then(
@@ -69,14 +73,14 @@ async function cnpjOf({ tenant, adn }: Municipio, named: string | undefined): Pr
     // Who may not read the files of the service may still know whose they are.
     const why = holder?.problem ?? 'o certificado do município não traz CNPJ';
     return cnpj === undefined
-      ? { problem: `${why.replace(/\.$/, '')}. Informe o CNPJ do município com --cnpj.` }
+      ? { problem: `${why.replace(/\.$/, '')}. Informe o CNPJ do município com ${field}.` }
       : { cnpj };
   }
   if (holder.tipo !== 'CNPJ') return { problem: 'O certificado do município é de um CPF; o autor é um CNPJ.' };
   if (cnpj === undefined) return { cnpj: holder.documento };
   if (isHeldBy(holder, cnpj)) return { cnpj };
   return {
-    problem: `--cnpj ${cnpj} não é o do certificado com que ${tenant} assina, ${maskedDocument(holder.documento)}: o ADN recusaria o evento. Sem --cnpj vale o do certificado.`,
+    problem: `${field} ${cnpj} não é o do certificado com que ${tenant} assina, ${maskedDocument(holder.documento)}: o ADN recusaria o evento. Sem ele vale o do certificado.`,
   };
 }
 

@@ -49,6 +49,8 @@ export type EventoInteiro = {
   readonly trilha: readonly Passo<EventoStep>[];
   /** What an operator may do with it now. */
   readonly operacoes: readonly Operacao[];
+  /** Its request came from somebody, and is kept as it came. */
+  readonly temPedido: boolean;
 };
 
 /** One event with its trail. */
@@ -57,6 +59,7 @@ export async function showEvento(world: RegistryWorld, slug: string, id: string)
   if ('problem' in found) return found;
   const { row, tenant } = found;
   const trail = await world.store.eventos.listTrail(tenant, row);
+  const documents = await world.store.eventos.readDocuments(tenant, row.id);
   const evento = publicEvento(row, world.now());
   return {
     evento,
@@ -65,7 +68,20 @@ export async function showEvento(world: RegistryWorld, slug: string, id: string)
     campos: maskCampos(row),
     trilha: presentTrail(row.chave_acesso, trail),
     operacoes: operacoesOn(row),
+    temPedido: documents?.recebido != null,
   };
+}
+
+/** The request of an event as it came; undefined of one that the municipality registered itself. */
+export async function eventoRecebido(
+  world: RegistryWorld,
+  slug: string,
+  id: string,
+): Promise<{ readonly recebido: Buffer | undefined } | Problem> {
+  const found = await eventoNamed(world, slug, id);
+  if ('problem' in found) return found;
+  const { recebido } = (await world.store.eventos.readDocuments(found.tenant, found.row.id))!;
+  return { recebido: recebido ?? undefined };
 }
 
 /** The document of an event: with the municipality's signature from when it was sent on. */
@@ -143,6 +159,51 @@ export type Movido = {
   readonly stands: boolean;
 };
 
+/** Which of several events a move is for, and why not the others. */
+export type Previsto = {
+  readonly podem: readonly EventoPublico[];
+  readonly naoPodem: readonly { readonly id: string; readonly porque: string }[];
+};
+
+/** Looks at what a move would do to several events, without making it. */
+export async function foreseeEventos(
+  world: RegistryWorld,
+  slug: string,
+  ids: readonly string[],
+  operacao: Operacao,
+): Promise<Previsto> {
+  const podem: EventoPublico[] = [];
+  const naoPodem: { id: string; porque: string }[] = [];
+  for (const id of new Set(ids)) {
+    const found = await eventoNamed(world, slug, id);
+    if ('problem' in found) {
+      naoPodem.push({ id, porque: found.problem });
+      continue;
+    }
+    const evento = publicEvento(found.row, world.now());
+    if (operacoesOn(found.row).includes(operacao)) podem.push(evento);
+    else naoPodem.push({ id, porque: whyNot(slug, evento, found.row, operacao, 'painel') });
+  }
+  return { podem, naoPodem };
+}
+
+/** Makes a move with several events, one after the other; what came of it, with the words for each that it was not made with. */
+export async function operateEventos(
+  world: RegistryWorld,
+  slug: string,
+  ids: readonly string[],
+  asked: PorMao & { readonly operacao: Operacao },
+): Promise<{ readonly feitos: number; readonly naoFeitos: Previsto['naoPodem'] }> {
+  let feitos = 0;
+  const naoFeitos: { id: string; porque: string }[] = [];
+  for (const id of new Set(ids)) {
+    const moved = await operateEvento(world, slug, id, asked);
+    if ('problem' in moved) naoFeitos.push({ id, porque: moved.problem });
+    else feitos += 1;
+  }
+  return { feitos, naoFeitos };
+}
+
 /** Reasons that the integrator reads where the operator gave none; the other moves end nothing. */
 const UNSAID: Readonly<Partial<Record<Operacao, string>>> = {
   cancelar: 'Retirado pela prefeitura antes do envio.',
@@ -177,10 +238,11 @@ export async function operateEvento(
   );
   if (moved === undefined) return { problem: `Não há evento ${id} em ${slug}. ${HOW_TO_FIND(slug)}` };
   const shown = publicEvento(row, world.now());
-  if ('found' in moved) return { problem: whyNot(slug, shown, { ...row, estado: moved.found }, operacao) };
+  if ('found' in moved) return { problem: whyNot(slug, shown, { ...row, estado: moved.found }, operacao, by.via) };
   if ('conflict' in moved) {
     if (moved.conflict === 'nota_cancelada') {
-      const problem = `${calledEvento(shown)} cancelaria uma nota que já está cancelada, e o ADN o recusaria. O que se pode fazer com ele: nfse evento dispensar ${id} --municipio ${slug}.`;
+      const way = by.via === 'painel' ? 'dispensar' : `nfse evento dispensar ${id} --municipio ${slug}`;
+      const problem = `${calledEvento(shown)} cancelaria uma nota que já está cancelada, e o ADN o recusaria. O que se pode fazer com ele: ${way}.`;
       return { problem };
     }
     const other = publicEvento(moved.evento, world.now());
@@ -211,12 +273,14 @@ export function calledEvento({
   return `O evento ${id_evento} (${tipo_evento} nº ${numero_sequencial})`;
 }
 
-function whyNot(slug: string, evento: EventoPublico, row: Movable, operacao: Operacao): string {
+function whyNot(slug: string, evento: EventoPublico, row: Movable, operacao: Operacao, via: PorMao['via']): string {
   const { estado } = row;
-  const possible = operacoesOn(row).map((one) => `nfse evento ${one} ${evento.id_evento} --municipio ${slug}`);
+  const ways = operacoesOn(row);
+  const possible =
+    via === 'painel' ? ways : ways.map((one) => `nfse evento ${one} ${evento.id_evento} --municipio ${slug}`);
   const instead =
     possible.length > 0
-      ? `O que se pode fazer com ele: ${possible.join('; ')}.`
+      ? `O que se pode fazer com ele: ${possible.join(via === 'painel' ? ', ' : '; ')}.`
       : eventoRests(estado, true)
         ? 'Ele chegou ao fim, e não há mais o que fazer com ele.'
         : 'Espere a resposta do ADN: o serviço insiste sozinho.';

@@ -42,7 +42,7 @@ const TRIGGERS: Readonly<Record<NotaTrigger, string>> = {
 const ESTADOS = Object.keys(NOTA_ESTADOS) as NotaEstado[];
 
 /** The triggers of the moves of an event, in words. */
-const EVENTO_TRIGGERS: Readonly<Record<EventoTrigger, string>> = {
+export const EVENTO_TRIGGERS: Readonly<Record<EventoTrigger, string>> = {
   registro: 'o pedido foi aceito',
   anuncio: 'o envio ao ADN vai começar',
   nota_nao_autorizada: 'a nota ainda não está autorizada aqui; nada é enviado',

@@ -85,6 +85,11 @@ export function tokenField(token: string | undefined): Html {
   return token === undefined ? html`` : html`<input type="hidden" name="${TOKEN_FIELD}" value="${token}">\n`;
 }
 
+/** What a form brings along without showing it. */
+export function carried(values: readonly (readonly [name: string, value: string])[]): Html {
+  return html`${values.map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">\n`)}`;
+}
+
 export function notice(kind: 'bom' | 'aviso' | 'erro', text: Inserted): Html {
   return html`<div class="recado ${kind}" role="${kind === 'erro' ? 'alert' : 'status'}">${text}</div>\n`;
 }

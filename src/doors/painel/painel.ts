@@ -5,6 +5,9 @@ import { ASSET_ROUTES } from './assets.ts';
 import { answerUnknown, type PainelOptions, routesOf } from './attend.ts';
 import { CONTA_ROUTES } from './conta.ts';
 import { ENTRADA_ROUTES } from './entrar.ts';
+import { EVENTO_ROUTES } from './evento.ts';
+import { OFICIO_ROUTES } from './evento-oficio.ts';
+import { EVENTOS_ROUTES } from './eventos.ts';
 import { INICIO_ROUTES } from './inicio.ts';
 import { TRILHA_ROUTES } from './trilha.ts';
 import { USUARIOS_ROUTES } from './usuarios.ts';
@@ -15,6 +18,9 @@ export const PAINEL_ROUTES: readonly Row[] = [
   ...INICIO_ROUTES,
   ...ENTRADA_ROUTES,
   ...CONTA_ROUTES,
+  ...EVENTOS_ROUTES,
+  ...OFICIO_ROUTES,
+  ...EVENTO_ROUTES,
   ...USUARIOS_ROUTES,
   ...TRILHA_ROUTES,
 ];

@@ -1,6 +1,7 @@
 /** What a request to the console is once it was looked at: where it comes from, who asks, and what is answered. */
 
 import type { From, Visitor } from '../../flows/entrada.ts';
+import type { PorMao } from '../../flows/operator.ts';
 import type { Papel } from '../../flows/papeis.ts';
 import type { World } from '../../flows/world.ts';
 import type { Place } from '../../identity/passkey.ts';
@@ -35,6 +36,11 @@ export type Inside = Visit & { readonly visitor: Visitor };
 
 /** A request about a municipality, of somebody with a role in it. */
 export type InMunicipio = Inside & { readonly slug: string; readonly papel: Papel };
+
+/** Who acts by a form, with the reason that it has. */
+export function byHand({ visitor, form }: Inside): PorMao {
+  return { quem: visitor.conta.login, via: 'painel', motivo: form.text('motivo').trim() || undefined };
+}
 
 /** A page in the frame of the console. `here`: the entry of the menu that it belongs to. */
 export type PageShown = {
