@@ -27,7 +27,11 @@ async function openTowns(pool: Db): Promise<readonly string[]> {
   const slugs = IBGE.map((codigo) => `m${codigo}`);
   for (const [place, slug] of slugs.entries()) {
     const asked = { written: { codigoIbge: IBGE[place]! }, without: [] };
-    assert.ok(!('problems' in (await createMunicipio({ store, now: Date.now }, slug, asked))));
+    assert.ok(
+      !(
+        'problems' in (await createMunicipio({ store, now: Date.now }, slug, asked, { quem: 'teste', via: 'comando' }))
+      ),
+    );
   }
   return slugs;
 }

@@ -82,6 +82,7 @@ describe('the help', () => {
         'mostrar SLUG',
         'conferir',
         'alterar SLUG',
+        'testar-adn SLUG',
         'excluir SLUG',
         'exportar SLUG',
         'importar ARQUIVO',

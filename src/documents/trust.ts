@@ -55,6 +55,8 @@ export type Trust = {
   judge(certificate: Certificate, at: number, extra?: readonly Certificate[]): Verdict;
   /** Warns of authorities without a list and of lists that have run out (D-131), before anybody signs. */
   warnOfLists(at: number): void;
+  /** The revocation lists that are there, the newest of each authority, and until when each is whole; undefined: no folder is named. */
+  lists(): readonly { readonly emissor: string; readonly proxima: number | undefined }[] | undefined;
 };
 
 /** Warnings for the operator, each given once. A logger of pino is one. */
@@ -116,6 +118,11 @@ export function openTrust(settings: TrustSettings, log: TrustLog): Trust {
   return {
     warnOfLists(at) {
       if (settings.revogados !== undefined) remarkOnAll(current(), at, settings.revogados, sayOnce);
+    },
+    lists() {
+      if (settings.revogados === undefined) return undefined;
+      const newest = [...current().crls.values()].flatMap(([one]) => one ?? []);
+      return newest.map(({ emissor, proxima }) => ({ emissor, proxima }));
     },
     judge(certificate, at, extra) {
       const misuse = misuseOf(certificate);

@@ -3,16 +3,22 @@
  * option is read, how the value is shown, and what the help says. The store, the commands and the type of a municipality are made of
  * these rows. What a setting does stands where it is read.
  */
-import { AMBIENTES, type Ambiente, GUARDA_MIN_DIAS } from './ambiente.ts';
+import { AMBIENTES, type Ambiente } from './ambiente.ts';
 import { municipioOf as ibgeOf } from './catalogs/catalogs.ts';
 import { type Decimal, formatDecimal, parseDecimal } from './decimal.ts';
-import { groupDigits } from './group-digits.ts';
-import { ALIQUOTA_DA_NOTA_MAX } from './iss.ts';
-
-/** What the operator wrote does not do, in Portuguese. */
-export type Problem = { readonly problems: readonly string[] };
-
-const problem = (text: string): Problem => ({ problems: [text] });
+import {
+  chooseValue,
+  limitesText,
+  limiteText,
+  NAMESPACE,
+  PRESET_OF_AMBIENTE,
+  type Problem,
+  parseAdnUrl,
+  parseAliquota,
+  parseCount,
+  parseGuarda,
+  problem,
+} from './settings-text.ts';
 
 /** How values stand in a column: `read` gets what is there, `write` gives what is to stand there. */
 type Kind<Value> = {
@@ -34,29 +40,49 @@ export type Setting<Value = unknown> = Kind<Value> & {
   readonly without?: string;
   /** A file or a folder: stored with its whole path. */
   readonly isPath?: true;
+  /** It names files of the machine, addresses, or who the municipality is: who runs the machine changes it, by command. */
+  readonly byCommand?: true;
   /** A new municipality has it on. */
   readonly isOnAtFirst?: true;
-  /** Reads what was written after the option; without it the text is the value. */
+  /** What may be written, and what each is; `parse` is then made of it. */
+  readonly choices?: Readonly<Record<string, Value>>;
+  /** Reads what was written after the option; without it the text is the value. What is wrong follows the name of the option. */
   readonly parse?: (text: string) => Value | Problem;
   readonly title: string;
+  /** Among which settings it is shown; without it among the rules of the service. */
+  readonly group?: SettingGroup;
   /** The value, or what counts without one. */
   readonly show: (value: Value | undefined, of: Circumstances) => string;
 };
 
+/** The groups of settings in the order in which they are shown, with their titles. */
+export const SETTING_GROUPS = {
+  municipio: 'Quem é',
+  regras: 'Regras do serviço',
+  limites: 'Limites e guarda',
+  soap: 'Porto SOAP legado',
+  confianca: 'Em quem confia',
+  adn: 'Ambiente nacional (ADN)',
+} as const;
+type SettingGroup = keyof typeof SETTING_GROUPS;
+
 /** What the text of a value may depend on. */
 type Circumstances = { readonly ambiente: Ambiente; readonly hasAdn: boolean };
 
-const setting = <Value>(row: Setting<Value>): Setting<Value> => row;
+const setting = <Value>(row: Setting<Value>): Setting<Value> => {
+  const { choices } = row;
+  return choices === undefined ? row : { parse: (written) => chooseValue(written, choices), ...row };
+};
 
 const text = <Value extends string = string>(row: Omit<Setting<Value>, 'sql'>): Setting<Value> =>
   setting<Value>({ sql: 'text', ...row });
-const path = (row: Omit<Setting<string>, 'sql' | 'isPath'>): Setting<string> => text({ isPath: true, ...row });
+const path = (row: Omit<Setting<string>, 'sql' | 'isPath' | 'byCommand'>): Setting<string> =>
+  text({ isPath: true, byCommand: true, ...row });
 const count = (row: Omit<Setting<number>, 'sql' | 'takes'>): Setting<number> =>
-  setting<number>({ sql: 'integer', takes: 'N', parse: (written) => parseCount(row.option, written), ...row });
+  setting<number>({ sql: 'integer', takes: 'N', parse: parseCount, ...row });
 /** On or off; a column that is never null. */
 const flag = (row: Omit<Setting<boolean>, 'sql'>): Setting<boolean> => setting<boolean>({ sql: 'boolean', ...row });
 
-const PRESET_OF_AMBIENTE = 'como no ambiente';
 const POR_JANELA = '(por minuto em producao, por dia em homologacao)';
 
 /** As the operator writes them, and as they are stored. */
@@ -69,24 +95,25 @@ const SETTINGS_ROWS = {
   ambiente: text<Ambiente>({
     column: 'ambiente',
     option: 'ambiente',
+    byCommand: true,
+    group: 'municipio',
     takes: 'NOME',
     help: 'producao ou homologacao',
     usual: 'producao',
-    parse: (written) =>
-      Object.hasOwn(AMBIENTES, written)
-        ? (written as Ambiente)
-        : problem(`--ambiente ${written} não existe: use ${Object.keys(AMBIENTES).join(' ou ')}.`),
+    choices: Object.fromEntries(Object.keys(AMBIENTES).map((one) => [one, one as Ambiente])),
     title: 'ambiente',
     show: (ambiente) => ambiente!,
   }),
   codigoIbge: text({
     column: 'codigo_ibge',
     option: 'ibge',
+    byCommand: true,
+    group: 'municipio',
     takes: 'CÓDIGO',
     help: 'código IBGE do município, 7 algarismos',
     parse: (written) =>
       ibgeOf(written) === undefined
-        ? problem(`--ibge ${written} não é o código IBGE, de 7 algarismos, de nenhum município.`)
+        ? problem(`${written} não é o código IBGE, de 7 algarismos, de nenhum município.`)
         : written,
     title: 'código IBGE',
     show: (codigo) => codigo ?? 'qualquer um',
@@ -109,6 +136,7 @@ const SETTINGS_ROWS = {
   ancoras: path({
     column: 'ancoras',
     option: 'ancoras',
+    group: 'confianca',
     takes: 'PASTA',
     help: 'certificados das autoridades em que se confia, PEM',
     usual: 'as raízes da ICP-Brasil',
@@ -119,6 +147,7 @@ const SETTINGS_ROWS = {
   revogados: path({
     column: 'revogados',
     option: 'revogados',
+    group: 'confianca',
     takes: 'PASTA',
     help: 'listas de certificados revogados (LCR), PEM ou DER',
     without: 'deixa de consultar listas de revogados',
@@ -128,6 +157,8 @@ const SETTINGS_ROWS = {
   adnUrl: text({
     column: 'adn_url',
     option: 'adn',
+    byCommand: true,
+    group: 'adn',
     takes: 'https://…',
     help: 'endereço do ambiente nacional',
     without: 'deixa de transmitir; as notas ficam à espera',
@@ -138,6 +169,7 @@ const SETTINGS_ROWS = {
   adnCa: path({
     column: 'adn_ca',
     option: 'adn-ca',
+    group: 'adn',
     takes: 'ARQUIVO',
     help: 'quem assina o certificado do ADN, PEM',
     usual: 'as autoridades do sistema',
@@ -148,6 +180,7 @@ const SETTINGS_ROWS = {
   adnCertificado: path({
     column: 'adn_certificado',
     option: 'adn-certificado',
+    group: 'adn',
     takes: 'ARQUIVO',
     help: 'certificado do município, PEM, com que se identifica e assina',
     title: 'certificado',
@@ -156,6 +189,7 @@ const SETTINGS_ROWS = {
   adnChave: path({
     column: 'adn_chave',
     option: 'adn-chave',
+    group: 'adn',
     takes: 'ARQUIVO',
     help: 'chave privada desse certificado, PEM',
     title: 'chave',
@@ -164,6 +198,7 @@ const SETTINGS_ROWS = {
   adnPfx: path({
     column: 'adn_pfx',
     option: 'adn-pfx',
+    group: 'adn',
     takes: 'ARQUIVO',
     help: 'certificado e chave num arquivo só (.pfx ou .p12), no lugar dos dois',
     title: 'PFX',
@@ -172,6 +207,7 @@ const SETTINGS_ROWS = {
   adnSenhaArquivo: path({
     column: 'adn_senha_arquivo',
     option: 'adn-senha-arquivo',
+    group: 'adn',
     takes: 'ARQUIVO',
     help: 'arquivo com a senha na primeira linha',
     title: 'senha em',
@@ -181,10 +217,12 @@ const SETTINGS_ROWS = {
   adnCompressao: text<'usual' | 'nenhuma'>({
     column: 'adn_compressao',
     option: 'adn-compressao',
+    byCommand: true,
+    group: 'adn',
     takes: 'usual|nenhuma',
     help: 'o gzip dos documentos enviados ao ADN; nenhuma poupa processador e quase dobra os bytes enviados',
     usual: 'usual',
-    parse: (written) => chooseValue('adn-compressao', written, COMPRESSOES),
+    choices: COMPRESSOES,
     title: 'gzip ao ADN',
     show: (compressao) => compressao ?? 'usual',
   }),
@@ -196,7 +234,7 @@ const SETTINGS_ROWS = {
     help: 'o que faz uma regra nacional que a especificação do serviço não traz',
     usual: 'recusar em producao, avisar em homologacao',
     without: 'volta ao do ambiente: recusar em producao, avisar em homologacao',
-    parse: (written) => chooseValue('regras-nacionais', written, REGRAS_NACIONAIS),
+    choices: REGRAS_NACIONAIS,
     title: 'regras nacionais',
     show: (regras, { ambiente }) => {
       const word = (regras ?? AMBIENTES[ambiente].regrasNacionais) === 'recusa' ? 'recusar' : 'avisar';
@@ -211,7 +249,7 @@ const SETTINGS_ROWS = {
     help: 'quem lê a nota pelo identificador da DPS, e no porto SOAP por período e por RPS: todos, ou uma parte dela com o seu certificado',
     usual: 'parte em producao, publica em homologacao',
     without: 'volta ao do ambiente: parte em producao, publica em homologacao',
-    parse: (written) => chooseValue('consulta-dps', written, CONSULTAS_DPS),
+    choices: CONSULTAS_DPS,
     title: 'consulta da DPS',
     show: (consulta, { ambiente }) =>
       consulta ?? `${AMBIENTES[ambiente].dpsQueryIsOpen ? 'publica' : 'parte'}, ${PRESET_OF_AMBIENTE}`,
@@ -220,10 +258,11 @@ const SETTINGS_ROWS = {
   soapSha1: flag({
     column: 'soap_sha1',
     option: 'soap-sha1',
+    group: 'soap',
     takes: 'sim|nao',
     help: 'aceita no porto SOAP legado as assinaturas de 2008: RSA-SHA1 com C14N inclusiva, e o documento inteiro (URI="")',
     usual: 'nao',
-    parse: (written) => chooseValue('soap-sha1', written, SIM_NAO),
+    choices: SIM_NAO,
     title: 'SHA-1 no SOAP',
     show: (isTaken) => (isTaken ? 'aceito' : 'não aceito'),
   }),
@@ -231,6 +270,7 @@ const SETTINGS_ROWS = {
   soapNamespace: text({
     column: 'soap_namespace',
     option: 'soap-namespace',
+    group: 'soap',
     takes: 'URI',
     help: 'espaço de nomes da descrição do porto SOAP legado',
     usual: 'o da ABRASF 1.00',
@@ -238,7 +278,7 @@ const SETTINGS_ROWS = {
     parse: (written) =>
       NAMESPACE.test(written)
         ? written
-        : problem(`--soap-namespace ${written} não é um endereço completo, como http://www.exemplo.gov.br/nfse.xsd.`),
+        : problem(`${written} não é um endereço completo, como http://www.exemplo.gov.br/nfse.xsd.`),
     title: 'namespace SOAP',
     show: (uri) => uri ?? 'o da ABRASF 1.00',
   }),
@@ -268,6 +308,7 @@ const SETTINGS_ROWS = {
   fechado: flag({
     column: 'fechado',
     option: 'fechar',
+    byCommand: true,
     help: 'fecha o município: as consultas seguem, e nada é emitido, registrado nem transmitido (503)',
     without: 'reabre o município; só depois de ter certeza de que nenhum outro servidor o atende',
     title: 'atendimento',
@@ -277,6 +318,7 @@ const SETTINGS_ROWS = {
   limiteEndereco: count({
     column: 'limite_endereco',
     option: 'limite-endereco',
+    group: 'limites',
     help: `documentos de um endereço de rede ${POR_JANELA}; 0 retira o limite`,
     usual: limitesText('endereco'),
     without: 'volta ao do ambiente',
@@ -287,6 +329,7 @@ const SETTINGS_ROWS = {
   limitePrestador: count({
     column: 'limite_prestador',
     option: 'limite-prestador',
+    group: 'limites',
     help: `documentos de um prestador ${POR_JANELA}; 0 retira o limite`,
     usual: limitesText('prestador'),
     without: 'volta ao do ambiente',
@@ -297,6 +340,7 @@ const SETTINGS_ROWS = {
   guardaDias: count({
     column: 'guarda_dias',
     option: 'guarda-dias',
+    group: 'limites',
     help: 'dias em que se guarda o que um ensaio (homologacao) emite; 0 guarda sempre. Em producao nada é apagado',
     usual: `${AMBIENTES.homologacao.guardaDias}`,
     without: 'volta ao do ambiente',
@@ -385,74 +429,15 @@ export function showSetting(
   return [title, show(settingsOf(municipio)[name], { ambiente, hasAdn: adn !== undefined })];
 }
 
-/** Of an XML namespace: an absolute address, of characters that need no escaping, no longer than the XML reader takes. */
-const NAMESPACE = /^[A-Za-z][\w+.-]*:[^\s<>&"']{1,120}$/;
-
-function chooseValue<Name extends string, Value>(
-  option: string,
-  written: string,
-  choices: Readonly<Record<Name, Value>>,
-): Value | Problem {
-  if (Object.hasOwn(choices, written)) return choices[written as Name];
-  return problem(`--${option} ${written} não existe: use ${Object.keys(choices).join(' ou ')}.`);
+/** Of a setting that takes nothing, whether it is on. */
+export function isOn(name: SettingName, municipio: Municipio): boolean {
+  return settingsOf(municipio)[name] === true;
 }
 
-/** Nine digits: what the column holds. */
-function parseCount(option: string, written: string): number | Problem {
-  if (/^\d{1,9}$/.test(written)) return Number(written);
-  return problem(`--${option} pede um número inteiro de até 9 algarismos; veio "${written.slice(0, 40)}".`);
-}
-
-/** A century. */
-const GUARDA_MAX_DIAS = 36_500;
-
-function parseGuarda(written: string): number | Problem {
-  const dias = parseCount('guarda-dias', written);
-  if (typeof dias !== 'number' || dias === 0 || (dias >= GUARDA_MIN_DIAS && dias <= GUARDA_MAX_DIAS)) return dias;
-  return problem(
-    `--guarda-dias pede 0, que guarda sempre, ou de ${GUARDA_MIN_DIAS} a ${GUARDA_MAX_DIAS}: as respostas que se repetem sob uma chave falam das notas por mais de três dias.`,
-  );
-}
-
-function parseAliquota(written: string): Decimal | Problem {
-  const aliquota = readPercent(written, ALIQUOTA_DA_NOTA_MAX);
-  if (aliquota !== undefined) return parseDecimal(aliquota)!;
-  return problem(`--aliquota ${written} não é um percentual de 0 a 9,99, com até duas casas decimais.`);
-}
-
-/** `5`, `5.00`, `5,00`, as `5.00`; undefined when it is no percentage up to the highest. */
-export function readPercent(written: string, highest: Decimal): string | undefined {
-  const match = /^0*(\d{1,3})(?:[.,](\d{1,2}))?$/.exec(written);
-  if (match === null) return undefined;
-  const aliquota = parseDecimal(`${match[1]}.${(match[2] ?? '').padEnd(2, '0')}`);
-  return aliquota === undefined || aliquota > highest ? undefined : formatDecimal(aliquota);
-}
-
-/** The address as it is stored: without a slash at its end. */
-function parseAdnUrl(written: string): string | Problem {
-  if (!URL.canParse(written)) {
-    return problem(`--adn ${written} não é um endereço. Exemplo: https://adn.nfse.gov.br`);
-  }
-  const url = new URL(written);
-  const problems = [
-    url.protocol !== 'https:' && '--adn precisa começar por https://: o ADN só atende com certificados.',
-    (url.username !== '' || url.password !== '') &&
-      '--adn não leva usuário nem senha: o município se identifica pelo certificado.',
-    (url.search !== '' || url.hash !== '') && '--adn é só o endereço de base, sem ? nem #.',
-  ].filter((one) => one !== false);
-  return problems.length > 0 ? { problems } : `${url.origin}${url.pathname.replace(/\/+$/, '')}`;
-}
-
-function limitesText(de: 'endereco' | 'prestador'): string {
-  const [producao, homologacao] = [AMBIENTES.producao, AMBIENTES.homologacao].map(({ limites }) =>
-    groupDigits(limites[de]),
-  );
-  return `${producao} em producao, ${homologacao} em homologacao`;
-}
-
-function limiteText(de: 'endereco' | 'prestador', own: number | undefined, ambiente: Ambiente): string {
-  if (own === 0) return 'nenhum';
-  const { limites } = AMBIENTES[ambiente];
-  const limite = `${groupDigits(own ?? limites[de])} documentos por ${limites.janelaS === 60 ? 'minuto' : 'dia'}`;
-  return own === undefined ? `${limite}, ${PRESET_OF_AMBIENTE}` : limite;
+/** The value of a setting as the operator writes it; empty where it is not set. */
+export function writeSetting([name, { choices, write }]: (typeof SETTINGS)[number], municipio: Municipio): string {
+  const value: unknown = settingsOf(municipio)[name];
+  if (choices !== undefined) return Object.entries(choices).find(([, one]) => one === (value ?? false))?.[0] ?? '';
+  if (value === undefined) return '';
+  return String(write === undefined ? value : write(value));
 }

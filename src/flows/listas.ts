@@ -9,7 +9,7 @@ import { type Decimal, decimal, parseDecimal } from '../fiscal/decimal.ts';
 import { ALIQUOTA_DA_NOTA_MAX, isUnusualIss } from '../fiscal/iss.ts';
 import { type SimpleType, T } from '../fiscal/layout/simple-types.ts';
 import { WITHOUT_MINIMUM } from '../fiscal/rules/valores.ts';
-import { readPercent } from '../fiscal/settings.ts';
+import { readPercent } from '../fiscal/settings-text.ts';
 import type { ContagemLista, Entrada, Linha, ListaNome } from '../store/listas.ts';
 import type { Municipio } from '../store/municipios.ts';
 import {

@@ -15,7 +15,7 @@ import {
 import { readCrl } from '../documents/crl.ts';
 import { type ChainedSigner, exposedFiles, loadSigner, secretFiles } from '../documents/key-files.ts';
 import { PURPOSE } from '../documents/oids.ts';
-import { openTrust } from '../documents/trust.ts';
+import { openTrust, type Verdict } from '../documents/trust.ts';
 import { BRASILIA, brazilianDate, momentIn } from '../fiscal/moment.ts';
 import type { AcessoAdn, Confianca } from '../store/municipios.ts';
 
@@ -30,6 +30,10 @@ export type CertificadoShown = {
   /** `DD/MM/AAAA`. */
   readonly inicio: string;
   readonly fim: string;
+  /** Whole days until it ends; negative: since it has ended. */
+  readonly dias: number;
+  /** Names from the certificate to whom it goes back to, as far as they are known here. */
+  readonly cadeia: readonly string[];
 };
 
 const DAY_MS = 86_400_000;
@@ -123,10 +127,11 @@ export async function inspectAdn(
   const exposed = await exposedFiles(secretFiles(chaves));
   if (signer === undefined) return { problems, avisos: exposed, certificado: undefined };
   const judged = validityOf(signer.certificate, now);
+  const verdicts = judgeOwn(signer, confianca, now);
   return {
     problems: [...problems, ...judged.problems],
-    avisos: [...judged.avisos, ...unfitness(signer, confianca, now), ...exposed],
-    certificado: describeCertificado(signer.certificate),
+    avisos: [...judged.avisos, ...unfitness(signer, confianca, verdicts), ...exposed],
+    certificado: describeCertificado(signer, verdicts, now),
   };
 }
 
@@ -161,8 +166,19 @@ function validityOf({ inicio, fim }: Certificate, now: number): Inspection {
 
 const FOR_CLIENTS: readonly string[] = [PURPOSE.clientAuth, PURPOSE.anyExtendedKeyUsage];
 
+/** The verdicts of the municipality's own trust, and of the national one. */
+function judgeOwn({ certificate, chain }: ChainedSigner, confianca: Confianca, now: number): readonly Verdict[] {
+  const silent = { warn: () => undefined };
+  const trusts = [confianca, { ...confianca, ancoras: undefined }].map((settings) => openTrust(settings, silent));
+  return trusts.map((trust) => trust.judge(certificate, now, chain));
+}
+
 /** Why the ADN may turn a certificate away. A rehearsal may have reasons of its own, so nothing of it forbids. */
-function unfitness({ certificate, chain }: ChainedSigner, confianca: Confianca, now: number): readonly string[] {
+function unfitness(
+  { certificate }: ChainedSigner,
+  confianca: Confianca,
+  verdicts: readonly Verdict[],
+): readonly string[] {
   const { holder, emissor, keyUsage, extKeyUsage, isCa } = certificate;
   const avisos: string[] = [];
   if (holder?.tipo !== 'CNPJ') {
@@ -180,9 +196,6 @@ function unfitness({ certificate, chain }: ChainedSigner, confianca: Confianca, 
       'O certificado do município não serve para abrir conexões: o uso estendido da chave (extendedKeyUsage) não traz clientAuth, e o ADN pode recusá-lo.',
     );
   }
-  const silent = { warn: () => undefined };
-  const trusts = [confianca, { ...confianca, ancoras: undefined }].map((settings) => openTrust(settings, silent));
-  const verdicts = trusts.map((trust) => trust.judge(certificate, now, chain));
   const revoked = verdicts.find(({ kind }) => kind === 'revoked');
   if (revoked !== undefined && 'mensagem' in revoked) avisos.push(`Do certificado do município: ${revoked.mensagem}`);
   else if (verdicts.every(({ kind }) => kind === 'untrusted')) {
@@ -194,15 +207,27 @@ function unfitness({ certificate, chain }: ChainedSigner, confianca: Confianca, 
   return avisos;
 }
 
-function describeCertificado({ titular, holder, emissor, inicio, fim }: Certificate): CertificadoShown {
+const HOLDERS_DOCUMENT = /:[0-9A-Z]{11,14}$/;
+
+function describeCertificado(
+  { certificate, chain }: ChainedSigner,
+  verdicts: readonly Verdict[],
+  now: number,
+): CertificadoShown {
+  const { titular, holder, emissor, inicio, fim } = certificate;
   const documento = holder === undefined ? undefined : `${holder.tipo} ${maskedDocument(holder.documento)}`;
   // By custom the name of the holder ends with the document, which is shown masked.
+  const named = titular.replace(HOLDERS_DOCUMENT, '');
+  const known = verdicts.find((one) => one.kind === 'trusted');
+  const above = known === undefined ? chain.map((one) => one.titular) : known.cadeia.slice(1);
   return {
-    titular: titular.replace(/:[0-9A-Z]{11,14}$/, ''),
+    titular: named,
     documento,
     emissor,
     inicio: dayOf(inicio),
     fim: dayOf(fim),
+    dias: Math.floor((fim - now) / DAY_MS),
+    cadeia: [named, ...above],
   };
 }
 

@@ -3,27 +3,29 @@
  * stored while there is a problem. Of files only the paths are kept, absolute, because the service may run elsewhere.
  */
 import path from 'node:path';
-import { AMBIENTES, SANDBOX_SLUG } from '../fiscal/ambiente.ts';
+import { SANDBOX_SLUG } from '../fiscal/ambiente.ts';
 import { municipioOf as ibgeOf } from '../fiscal/catalogs/catalogs.ts';
-import { formatDecimal } from '../fiscal/decimal.ts';
-import { ISS_MAX, isUnusualIss } from '../fiscal/iss.ts';
 import { brazilianMoment } from '../fiscal/moment.ts';
 import {
   type AcessoAdn,
   type ChavesAdn,
   isOfAdn,
   type Municipio,
-  type Problem,
   SETTINGS,
   type SettingName,
   type SettingValues,
   settingsOf,
+  showSetting,
   withSettings,
 } from '../fiscal/settings.ts';
+import type { Problem } from '../fiscal/settings-text.ts';
+import type { NovoAto, Via } from '../store/atos.ts';
 import type { ListaNome } from '../store/listas.ts';
 import { avisosDeAliquotas } from './avisos-aliquotas.ts';
+import { remarksOnAddress, remarksOnAliquota, remarksOnSettings } from './avisos-municipio.ts';
 import { municipalMoment } from './gather-facts.ts';
 import { type CertificadoShown, type Inspection, inspectAdn, inspectConfianca } from './municipio-files.ts';
+import type { PorMao } from './operator.ts';
 import type { World } from './world.ts';
 
 /** What the registry may touch: it works beside a running service, or without one. */
@@ -50,7 +52,12 @@ export type Configured =
       /** That of the municipality, when it was named just now. */
       readonly certificado: CertificadoShown | undefined;
     }
-  | { readonly problems: readonly string[] };
+  | { readonly problems: readonly Recusa[] };
+
+/** What is wrong with what was asked; of a setting the sentence follows its name. */
+export type Recusa = { readonly campo?: SettingName; readonly texto: string };
+
+const refusing = (texto: string): Recusa => ({ texto });
 
 /** First segments of the service's own addresses, today's and those it may come to need. */
 export const RESERVED_SLUGS: ReadonlySet<string> = new Set(
@@ -63,40 +70,85 @@ export const RESERVED_SLUGS: ReadonlySet<string> = new Set(
 const SLUG = /^[a-z0-9][a-z0-9-]{0,62}$/;
 
 /** Opens a municipality. */
-export async function createMunicipio(world: RegistryWorld, slug: string, asked: Asked): Promise<Configured> {
+export async function createMunicipio(
+  world: RegistryWorld,
+  slug: string,
+  asked: Asked,
+  by: PorMao,
+): Promise<Configured> {
   // What older municipalities did not choose stays off for them (D-228).
   const atFirst = SETTINGS.flatMap(([name, { isOnAtFirst }]) => (isOnAtFirst ? [[name, true]] : []));
   const blank = withSettings(slug, { ambiente: 'producao', ...Object.fromEntries(atFirst) });
   const slugIs = slugProblem(slug);
-  const { problems, ...configured } = await applyAsked(world, blank, asked);
+  const { problems, ...configured } = await applyAsked(world, blank, asked, by.via);
   const missing =
     asked.written.codigoIbge === undefined ? ['Falta --ibge, com o código IBGE do município, de 7 algarismos.'] : [];
   const shared = await sharedCode(world, configured.municipio);
-  const all = [...(slugIs === undefined ? [] : [slugIs]), ...missing, ...problems, ...shared];
+  const all = [...[slugIs ?? [], missing].flat().map(refusing), ...problems, ...shared.map(refusing)];
   if (all.length > 0) return { problems: all };
-  if (await world.store.municipios.create(configured.municipio, world.now())) return configured;
+  const act = actOn(world, slug, by, 'criado', changesOf(undefined, configured.municipio));
+  if (await world.store.municipios.create(configured.municipio, world.now(), [act])) return configured;
   // Another command may have been quicker by a moment.
   const [sharedNow] = await sharedCode(world, configured.municipio);
-  return { problems: [sharedNow ?? `Já existe o município ${slug}. Para mudá-lo: nfse municipio alterar ${slug} …`] };
+  const there = `Já existe o município ${slug}. Para mudá-lo: nfse municipio alterar ${slug} …`;
+  return { problems: [refusing(sharedNow ?? there)] };
 }
 
 /** Changes what is named and leaves the rest. */
-export async function alterMunicipio(world: RegistryWorld, slug: string, asked: Asked): Promise<Configured> {
+export async function alterMunicipio(
+  world: RegistryWorld,
+  slug: string,
+  asked: Asked,
+  by: PorMao,
+): Promise<Configured> {
+  const kept = by.via === 'painel' ? keptFrom(asked) : [];
+  if (kept.length > 0) return { problems: kept };
   const current = await municipioNamed(world, slug);
-  const { problems, ...configured } = await applyAsked(world, current, asked);
+  const { problems, ...configured } = await applyAsked(world, current, asked, by.via);
   const { municipio } = configured;
   const moved = municipio.codigoIbge !== current.codigoIbge || municipio.ambiente !== current.ambiente;
   const fixed = moved ? await whyFixed(world, slug) : undefined;
   const shared = moved && fixed === undefined ? await sharedCode(world, municipio) : [];
-  const all = [...(fixed === undefined ? [] : [fixed]), ...problems, ...shared];
+  const all = [...[fixed ?? []].flat().map(refusing), ...problems, ...shared.map(refusing)];
   if (all.length > 0) return { problems: all };
-  if (await world.store.municipios.update(municipio)) {
+  const changes = changesOf(current, municipio);
+  const acts = changes.length === 0 ? [] : [actOn(world, slug, by, 'alterado', changes)];
+  if (await world.store.municipios.update(municipio, acts)) {
     const everybodys = slug === SANDBOX_SLUG ? [SANDBOX_IS_EVERYBODYS] : [];
     return { ...configured, antes: current, avisos: [...everybodys, ...configured.avisos] };
   }
   // Another command was quicker by a moment: it took the code, or the municipality away.
   await municipioNamed(world, slug);
-  return { problems: await sharedCode(world, municipio) };
+  return { problems: (await sharedCode(world, municipio)).map(refusing) };
+}
+
+/** Whoever administers a municipality in the console does not run the machine, whose files may be those of others. */
+function keptFrom({ written, without }: Asked): readonly Recusa[] {
+  return SETTINGS.flatMap(([name, { byCommand }]) =>
+    byCommand && (written[name] !== undefined || without.includes(name))
+      ? [{ campo: name, texto: 'só muda por comando, de quem opera o serviço.' }]
+      : [],
+  );
+}
+
+/** A setting that differs, with its title and how it was and is shown. Secrets are shown by the files that hold them. */
+export type Mudanca = readonly [titulo: string, antes: string | undefined, depois: string];
+
+/** Each setting that changed. `antes` undefined: all of them. */
+export function changesOf(antes: Municipio | undefined, depois: Municipio): readonly Mudanca[] {
+  return SETTINGS.flatMap((setting) => {
+    const [title, after] = showSetting(setting, depois);
+    const before = antes && showSetting(setting, antes)[1];
+    return before === after ? [] : [[title, before, after] as const];
+  });
+}
+
+function actOn(world: RegistryWorld, slug: string, by: PorMao, acao: string, changes: readonly Mudanca[]): NovoAto {
+  const antes = Object.fromEntries(
+    changes.flatMap(([title, before]) => (before === undefined ? [] : [[title, before]])),
+  );
+  const depois = Object.fromEntries(changes.map(([title, , after]) => [title, after]));
+  return { ...by, em: world.now(), objeto: 'municipio', chave: slug, acao, antes, depois };
 }
 
 const SANDBOX_IS_EVERYBODYS = `${SANDBOX_SLUG} é o ambiente de integração de todos: a mudança vale para quem quer que teste nele. Para um ensaio só seu: nfse municipio criar SLUG --ibge CÓDIGO --ambiente homologacao.`;
@@ -183,17 +235,19 @@ export function slugProblem(slug: string): string | undefined {
   return RESERVED_SLUGS.has(slug) ? `O endereço ${slug} é reservado ao serviço; escolha outro.` : undefined;
 }
 
-type Applied = Inspection & {
+type Applied = Omit<Inspection, 'problems'> & {
+  readonly problems: readonly Recusa[];
   readonly municipio: Municipio;
   readonly certificado: CertificadoShown | undefined;
 };
 
 /** The municipality as it would be, and what is wrong with what was named. */
-async function applyAsked(world: RegistryWorld, current: Municipio, asked: Asked): Promise<Applied> {
+async function applyAsked(world: RegistryWorld, current: Municipio, asked: Asked, via: Via): Promise<Applied> {
   const { written } = asked;
-  const problems: string[] = [];
-  const municipio = withAsked(current, asked, (problem) => void problems.push(problem));
+  const problems: Recusa[] = [];
+  const municipio = withAsked(current, asked, (texto, campo) => void problems.push({ texto, ...(campo && { campo }) }));
   const { confianca } = municipio;
+  const speaksOfRate = written.aliquotaPadrao !== undefined || asked.without.includes('aliquotaPadrao');
   const [trust, adn] = await Promise.all([
     // A folder that is away must not stop another change; but lists are of use or not by the anchors that the municipality has.
     inspectConfianca(confianca, {
@@ -207,18 +261,18 @@ async function applyAsked(world: RegistryWorld, current: Municipio, asked: Asked
   return {
     municipio,
     certificado: adn.certificado,
-    problems: [...problems, ...trust.problems, ...adn.problems],
+    problems: [...problems, ...[...trust.problems, ...adn.problems].map(refusing)],
     avisos: [
       ...trust.avisos,
       ...adn.avisos,
-      ...(await remarksOnAliquota(world, municipio, asked)),
-      ...remarksOnSettings(municipio),
-      ...remarksOnAddress(world, municipio),
+      ...(speaksOfRate ? await remarksOnAliquota(world, municipio, written.aliquotaPadrao !== undefined, via) : []),
+      ...remarksOnSettings(municipio, via),
+      ...remarksOnAddress(world.baseUrl, municipio, via),
     ],
   };
 }
 
-type Refuse = (problem: string) => void;
+type Refuse = (problem: string, campo?: SettingName) => void;
 
 /** A municipality with what was asked. A refused value leaves the old one, but for the ADN's address, so that its keys are judged too. */
 function withAsked(current: Municipio, asked: Asked, refuse: Refuse): Municipio {
@@ -231,7 +285,7 @@ function withAsked(current: Municipio, asked: Asked, refuse: Refuse): Municipio 
     if (without.includes(name)) refuse(`--${option} e --sem-${option} não andam juntos.`);
     const value = text === true ? true : isPath ? path.resolve(text) : parse === undefined ? text : parse(text);
     if (!isProblem(value)) given[name] = value;
-    else for (const problem of value.problems) refuse(problem);
+    else for (const problem of value.problems) refuse(problem, name);
   }
   const gone = SETTINGS.flatMap(([name, { sql }]) =>
     without.includes(name) ? [[name, sql === 'boolean' ? false : undefined]] : [],
@@ -246,76 +300,6 @@ function withAsked(current: Municipio, asked: Asked, refuse: Refuse): Municipio 
 
 function isProblem(value: unknown): value is Problem {
   return typeof value === 'object' && value !== null && 'problems' in value;
-}
-
-/** In production the addresses of the answers should not be whatever the request says in `Host`. */
-function remarksOnAddress({ baseUrl }: RegistryWorld, { ambiente }: Municipio): readonly string[] {
-  return baseUrl === undefined && ambiente === 'producao' ? [`${SEM_BASE_URL} ${HERE_TOO}`] : [];
-}
-
-/** A command sees its own environment, and not that of the service. */
-const HERE_TOO = 'Se o serviço já a tem, este comando não a vê: defina-a também onde ele roda.';
-
-/** Told by the commands of a municipality and at the start of the service. */
-export const SEM_BASE_URL =
-  'NFSE_BASE_URL não está definida: os endereços nas respostas (Location, doc_url, a descrição do porto SOAP) seguem o cabeçalho Host de cada requisição. Defina-a com o endereço público, como NFSE_BASE_URL=https://nfse.exemplo.gov.br.';
-
-async function remarksOnAliquota(
-  world: RegistryWorld,
-  { tenant, aliquotaPadrao }: Municipio,
-  { written, without }: Asked,
-): Promise<readonly string[]> {
-  const isNamed = written.aliquotaPadrao !== undefined;
-  if (!isNamed && !without.includes('aliquotaPadrao')) return [];
-  const avisos: string[] = [];
-  if (isNamed && aliquotaPadrao !== undefined && isUnusualIss(aliquotaPadrao)) {
-    const which =
-      aliquotaPadrao > ISS_MAX
-        ? 'passa de 5 %, o máximo do ISS (LC 116/2003, art. 8º)'
-        : 'fica abaixo de 2 %, o mínimo do ISS salvo nos subitens 7.02, 7.05 e 16.01 (LC 116/2003, art. 8º-A); 5 % se escreve 5';
-    avisos.push(`A alíquota de ${formatDecimal(aliquotaPadrao)} % ${which}.`);
-  }
-  const { servicos } = await world.store.listas.count(tenant);
-  if (servicos > 0) {
-    avisos.push(
-      'Há lista de serviços importada, e é dela que vem a alíquota: --aliquota e --sem-aliquota não têm efeito enquanto ela existir.',
-    );
-  }
-  return avisos;
-}
-
-/** What works, though perhaps not as it was meant. */
-function remarksOnSettings(municipio: Municipio): string[] {
-  const { ambiente, guardaDias } = municipio;
-  const kept =
-    ambiente === 'producao' && guardaDias !== undefined
-      ? ['Em produção nada é apagado: --guarda-dias só vale em homologação.']
-      : [];
-  return [...kept, ...remarksOnUse(municipio)];
-}
-
-function remarksOnUse({ tenant, ambiente, adn, regrasNacionais, exigeNumero, exigeNotaNoEvento }: Municipio): string[] {
-  if (!AMBIENTES[ambiente].transmits) {
-    return adn === undefined ? [] : ['Em homologação nada é transmitido: o endereço do ADN fica guardado, sem uso.'];
-  }
-  return [
-    ...(adn === undefined ? ['Sem --adn as notas são emitidas e ficam à espera: nada é transmitido ao ADN.'] : []),
-    ...(regrasNacionais === 'avisa'
-      ? [
-          'Com --regras-nacionais avisar é emitida também a nota que o ADN deve recusar depois: ela fica em rascunho, e o prestador a refaz.',
-        ]
-      : []),
-    ...(exigeNumero === true
-      ? []
-      : [
-          `A DPS sem número é aceita: quem tiver uma, assinada pelo prestador, pode enviá-la de novo, e cada envio emite outra nota. Para fechar: nfse municipio alterar ${tenant} --exigir-numero`,
-        ]),
-    ...(exigeNotaNoEvento === true
-      ? []
-      : [
-          `O evento cujo corpo não diz a nota é aceito: quem tiver um, assinado, pode registrá-lo em outra nota do mesmo autor. Para fechar: nfse municipio alterar ${tenant} --exigir-chave-no-evento`,
-        ]),
-  ];
 }
 
 function namesAdn({ written }: Asked): boolean {
@@ -418,7 +402,7 @@ export async function listMunicipios(world: RegistryWorld): Promise<readonly Mun
 }
 
 /** With the files as they are now. Throws an Error in Portuguese when there is no such municipality. */
-export async function showMunicipio(world: RegistryWorld, slug: string): Promise<MunicipioShown> {
+export async function showMunicipio(world: RegistryWorld, slug: string, via: Via = 'comando'): Promise<MunicipioShown> {
   const municipio = await municipioNamed(world, slug);
   const { tenant } = municipio;
   const now = world.now();
@@ -456,8 +440,8 @@ export async function showMunicipio(world: RegistryWorld, slug: string): Promise
     avisos: [
       ...trust.avisos,
       ...(adn?.avisos ?? []),
-      ...remarksOnSettings(municipio),
-      ...remarksOnAddress(world, municipio),
+      ...remarksOnSettings(municipio, via),
+      ...remarksOnAddress(world.baseUrl, municipio, via),
       ...aliquotas,
     ],
   };

@@ -1,5 +1,6 @@
 /** The tenants, and what each has set: its ambiente, whom it trusts, how it reaches the ADN. Files by their paths alone. */
 import { type Municipio, type NovoMunicipio, SETTINGS, settingsOf, withSettings } from '../fiscal/settings.ts';
+import { insertAtos, type NovoAto } from './atos.ts';
 import { cacheReads } from './cache-reads.ts';
 import { LISTA_TABLES } from './listas.ts';
 import { type Db, runTransaction, SHORT_LOCK_MS, writeAlone } from './open.ts';
@@ -37,17 +38,18 @@ export function municipioStore(pool: Db) {
     /** Another tenant in production with this IBGE code. */
     findInProducao: (codigoIbge: string, except: string) => findInProducao(pool, codigoIbge, except),
     /** Opens a tenant; false when there is one already, which stays as it is, or another in production under its code. */
-    create: (municipio: NovoMunicipio, now: number): Promise<boolean> =>
+    create: (municipio: NovoMunicipio, now: number, atos: readonly NovoAto[] = []): Promise<boolean> =>
       unlessTaken(pool, async (client) => {
         const text = `insert into municipios (tenant, ${COLUMNS}, criado_em) values ($1, ${PARAMETERS}, $${AFTER}::timestamptz)
           on conflict (tenant) do nothing`;
         const { rowCount } = await client.query(text, [...valuesOf(municipio), new Date(now)]);
         if (rowCount !== 1) return false;
         if (!(await takeCode(client, municipio))) throw new CodeTaken();
+        await insertAtos(client, municipio.tenant, atos);
         return true;
       }),
     /** Writes all that a tenant has set; false when there is no such tenant, or another in production under its code. */
-    update: (municipio: Municipio): Promise<boolean> =>
+    update: (municipio: Municipio, atos: readonly NovoAto[] = []): Promise<boolean> =>
       unlessTaken(pool, async (client) => {
         const { rows } = await client.query<{ same: boolean }>(
           `select (ambiente, codigo_ibge) is not distinct from ($2::text, $3::text) as same
@@ -59,6 +61,7 @@ export function municipioStore(pool: Db) {
         if (!(await takeCode(client, municipio)) && !rows[0].same) throw new CodeTaken();
         const text = `update municipios set (${COLUMNS}) = (${PARAMETERS}) where tenant = $1`;
         await client.query(text, valuesOf(municipio));
+        await insertAtos(client, municipio.tenant, atos);
         return true;
       }),
     /** Whether a tenant has ever numbered a note. */

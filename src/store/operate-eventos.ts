@@ -193,7 +193,7 @@ const MOVE = `with found as (
 type Moved = (Ref & { readonly movimentos: number }) | { readonly id: null };
 
 /** Who moves an event by hand, and where; of the reason the trail of the event has what it shows, that of the municipality what was written. */
-export type Mover = Pick<NovoAto, 'quem' | 'via' | 'motivo'>;
+type Mover = Pick<NovoAto, 'quem' | 'via' | 'motivo'>;
 
 /** The moves of an operator as the trail of the municipality calls them. */
 const ACOES: Readonly<Record<OperatorTrigger, string>> = {

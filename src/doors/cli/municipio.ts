@@ -9,24 +9,30 @@ import {
   type Asked,
   alterMunicipio,
   type Configured,
+  changesOf,
   createMunicipio,
   listMunicipios,
   type MunicipioShown,
+  type Recusa,
   removalOf,
   removeMunicipio,
   showMunicipio,
 } from '../../flows/municipios.ts';
+import type { PorMao } from '../../flows/operator.ts';
 import { countEventos, type EventosContados } from '../../flows/problem-eventos.ts';
+import { type TesteDoAdn, testAdn } from '../../flows/testar-adn.ts';
 import {
   type CliWorld,
   type Command,
+  JSON_OPTION,
+  nameOperator,
   type Options,
   refuseAsked,
   type Terminal,
   textOf,
   type Values,
 } from './command.ts';
-import { columns, tableLines } from './text.ts';
+import { columns, jsonText, tableLines } from './text.ts';
 
 type Municipio = MunicipioShown['municipio'];
 
@@ -57,7 +63,7 @@ export const MUNICIPIO_COMMANDS: readonly Command[] = [
       world.registry(async (registry) => {
         const code = tellConfigured(
           world,
-          await createMunicipio(registry, slug!, readAsked(values)),
+          await createMunicipio(registry, slug!, readAsked(values), byHand()),
           'Município criado.',
         );
         if (code === 0) world.out(`${whoLooksAfter(slug!)}\n`);
@@ -88,16 +94,34 @@ export const MUNICIPIO_COMMANDS: readonly Command[] = [
     name: 'municipio alterar',
     arguments: 'SLUG',
     summary: 'Muda o que for indicado e deixa o resto; vale em segundos, sem reiniciar o serviço.',
-    options: { ...settingOptions(false), ...removingOptions(false) },
+    options: {
+      ...settingOptions(false),
+      ...removingOptions(false),
+      motivo: { takes: 'TEXTO', help: 'por quê; fica na trilha' },
+    },
     run: async (world, values, [slug]) => {
-      if (Object.keys(values).length === 0) {
+      if (Object.keys(values).every((name) => name === 'motivo')) {
         world.err('Nada a alterar: indique ao menos uma opção. nfse municipio alterar --help mostra quais.\n');
         return 2;
       }
       return world.registry(async (registry) =>
-        tellConfigured(world, await alterMunicipio(registry, slug!, readAsked(values)), 'Município alterado.'),
+        tellConfigured(
+          world,
+          await alterMunicipio(registry, slug!, readAsked(values), byHand(textOf(values, 'motivo'))),
+          'Município alterado.',
+        ),
       );
     },
+  },
+  {
+    name: 'municipio testar-adn',
+    arguments: 'SLUG',
+    summary: 'Testa a conexão com o ADN, com o certificado do município, sem enviar nada.',
+    options: { ...JSON_OPTION },
+    run: (world, values, [slug]) =>
+      world.registry(async (registry) =>
+        tellTeste(world, await testAdn(registry, slug!, byHand()), values.json === true),
+      ),
   },
   {
     name: 'municipio excluir',
@@ -107,6 +131,24 @@ export const MUNICIPIO_COMMANDS: readonly Command[] = [
     run: (world, values, [slug]) => excluir(world, slug!, values.confirmar === true),
   },
 ];
+
+const SITUACOES = { bom: 'certo', aviso: 'certo, com aviso', erro: 'ERRO', nao_feito: 'não tentado' } as const;
+
+function tellTeste(terminal: Terminal, teste: TesteDoAdn, isJson: boolean): number {
+  const { passou, passos } = teste;
+  if (isJson) terminal.out(jsonText(teste));
+  else {
+    const rows = passos.flatMap(({ passo, situacao, diz }): (readonly [string, string])[] => [
+      [passo, SITUACOES[situacao]],
+      ...diz.map((one) => ['', one] as const),
+    ]);
+    for (const line of columns(rows)) terminal.out(`${line}\n`);
+    terminal.out(
+      passou ? 'O município alcança o ADN.\n' : 'O município não alcança o ADN: resolva o que está em ERRO.\n',
+    );
+  }
+  return passou ? 0 : 1;
+}
 
 function whoLooksAfter(slug: string): string {
   return `Quem cuida dele no console: nfse usuario criar LOGIN --municipio ${slug} --papel administracao`;
@@ -152,7 +194,7 @@ function tellConfigured(terminal: Terminal, result: Configured, done: string): n
   if ('problems' in result) {
     const { problems } = result;
     terminal.err(`Nada foi gravado. ${problems.length === 1 ? 'O problema' : 'Os problemas'}:\n`);
-    for (const problem of problems) terminal.err(`  ${problem}\n`);
+    for (const problem of problems) terminal.err(`  ${describeRecusa(problem)}\n`);
     return 1;
   }
   const { municipio, antes, avisos, certificado } = result;
@@ -166,12 +208,18 @@ function tellConfigured(terminal: Terminal, result: Configured, done: string): n
   return 0;
 }
 
-/** Each setting that changed, with its old and new value. Secrets are shown by the files that hold them. */
+function describeRecusa({ campo, texto }: Recusa): string {
+  const option = SETTINGS.find(([name]) => name === campo)?.[1].option;
+  return option === undefined ? texto : `--${option} ${texto}`;
+}
+
+function byHand(motivo?: string): PorMao {
+  return { quem: nameOperator(), via: 'comando', motivo };
+}
+
+/** Each setting that changed, with its old and new value. */
 function changesBetween(antes: Municipio, depois: Municipio): readonly (readonly [string, string])[] {
-  return SETTINGS.flatMap((setting) => {
-    const [[name, before], [, after]] = [showSetting(setting, antes), showSetting(setting, depois)];
-    return before === after ? [] : [[name, `${before} → ${after}`] as const];
-  });
+  return changesOf(antes, depois).map(([title, before, after]) => [title, `${before} → ${after}`]);
 }
 
 /** The settings that a municipality may choose, with their values. */

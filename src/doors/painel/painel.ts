@@ -9,6 +9,7 @@ import { EVENTO_ROUTES } from './evento.ts';
 import { OFICIO_ROUTES } from './evento-oficio.ts';
 import { EVENTOS_ROUTES } from './eventos.ts';
 import { INICIO_ROUTES } from './inicio.ts';
+import { MUNICIPIO_ROUTES } from './municipio.ts';
 import { TRILHA_ROUTES } from './trilha.ts';
 import { USUARIOS_ROUTES } from './usuarios.ts';
 import type { PainelWorld, Row } from './visit.ts';
@@ -21,6 +22,7 @@ export const PAINEL_ROUTES: readonly Row[] = [
   ...EVENTOS_ROUTES,
   ...OFICIO_ROUTES,
   ...EVENTO_ROUTES,
+  ...MUNICIPIO_ROUTES,
   ...USUARIOS_ROUTES,
   ...TRILHA_ROUTES,
 ];
