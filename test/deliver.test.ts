@@ -126,6 +126,8 @@ const ANSWERS: Readonly<Record<Exclude<Mood, 'silent' | 'breaks'>, NotaAnswer>> 
   away: { kind: 'unavailable', why: 'conexão recusada' },
 };
 
+const byMaria = (motivo: string) => ({ motivo, quem: 'maria', via: 'comando' }) as const;
+
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 
@@ -436,7 +438,7 @@ describe('a note that replaces one that stands here', () => {
     const ofNova = await replacing(town, nova.chave_acesso);
     await town.deliver();
     const { tenant } = town.municipio;
-    const [chave, by] = [nova.chave_acesso, { motivo: 'O ADN recusou a substituição (E0845)', quem: 'maria' }];
+    const [chave, by] = [nova.chave_acesso, byMaria('O ADN recusou a substituição (E0845)')] as const;
     const cancelamento = {
       tipo_evento: 'cancelamento',
       codigo_motivo_cancelamento: '9',
@@ -508,7 +510,7 @@ describe('a note that replaces one that stands here', () => {
     const nova = await replacing(town, antiga.chave_acesso);
     await town.deliver();
     const { tenant } = town.municipio;
-    const by = { motivo: 'Não virá', quem: 'maria' };
+    const by = byMaria('Não virá');
     const problem = async () => (await retirarNota(town.world, tenant, nova.chave_acesso, by))?.problem;
     const substituicao = {
       tipo_evento: 'cancelamento_por_substituicao',

@@ -161,6 +161,14 @@ const WHOLE_KEYS: Readonly<Record<string, string>> = {
   deducoes_admitidas_pkey: 'tenant codigo_tributacao_nacional',
   regimes_especiais_pkey: 'tenant regime',
   nao_incidencias_pkey: 'tenant codigo_tributacao_nacional documento',
+  // Accounts are the installation's, and have no tenant.
+  contas_pkey: 'id',
+  contas_login: 'login',
+  contas_convite: 'convite',
+  contas_sujeito: 'oidc_emissor oidc_sujeito',
+  passkeys_conta: 'conta',
+  papeis_pkey: 'conta',
+  sessoes_pkey: 'impressao',
 };
 
 /** Statements that read more than by whole keys, as they are meant to. */
@@ -172,6 +180,8 @@ const MEANT_TO: Readonly<Record<string, RegExp>> = {
   servicos_listados: /^servicos_municipais_\w+ by tenant$/,
   // The newest version of a table that has a few.
   tabela_aliquotas: /^tabelas_aliquotas_pkey by $/,
+  // A page of the trail, the newest acts first.
+  list_atos: /^atos_(pkey by tenant, em|objeto by tenant)/,
   // What was announced, among all that is in the queue.
   lease_anunciadas: /^fila_(pkey|due) by tenant, tipo$/,
   // The question across tenants: of each, whether it has anything in the queue.

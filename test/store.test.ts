@@ -207,12 +207,12 @@ describe('migrations', () => {
     const { pool } = await oneProcess();
     /**
      * The list of migrations belongs to the database, not to a tenant, and the rates of the IBS and the CBS are national law
-     * (reference tables, D-200), as are the months, the codes in production, and what strangers missed. In `municipios` the tenant is the
-     * whole key.
+     * (reference tables, D-200), as are the months, the codes in production, what strangers missed, and the accounts of the console (D-497).
+     * In `municipios` the tenant is the whole key.
      */
     const exceptions = new Set([
       ...['migracoes', 'meses', 'tabelas_aliquotas', 'aliquotas_ibs_cbs'],
-      ...['codigos_em_producao', 'contagens'],
+      ...['codigos_em_producao', 'contagens', 'contas', 'passkeys', 'papeis', 'sessoes'],
     ]);
     const tables = await rows<{ name: string; first: string | null; nullable: string }>(
       pool,

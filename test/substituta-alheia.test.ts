@@ -199,7 +199,7 @@ describe('a note with the key of somebody else’s in chSubstda', () => {
     await becomes(antiga, 'cancelada');
     assert.equal(await waits(estranha), due);
     assert.equal(sent.filter((chave) => chave === estranha).length, 1);
-    const by = { motivo: 'A nota substituída é de outro prestador', quem: 'maria' };
+    const by = { motivo: 'A nota substituída é de outro prestador', quem: 'maria', via: 'comando' } as const;
     assert.equal(await retirarNota(world, TENANT, estranha, by), undefined);
     await becomes(estranha, 'rascunho');
   });

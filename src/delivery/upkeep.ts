@@ -3,7 +3,7 @@ import { SIMULAR_MAX_MS } from '../fiscal/simular.ts';
 import { avisosDeAliquotas } from '../flows/avisos-aliquotas.ts';
 import { tellTrouble } from '../flows/store-trouble.ts';
 import type { World } from '../flows/world.ts';
-import { MesesForbidden } from '../store/meses.ts';
+import { MesesForbidden, mesOf } from '../store/meses.ts';
 import { LEASE_MS, WAIT_MAX_MS } from './backoff.ts';
 import { EVENTO_DE_RASCUNHO_WAIT_MAX_MS, EVENTO_WAIT_MAX_MS } from './eventos.ts';
 import { LOTE_LEASE_MS } from './lotes.ts';
@@ -16,6 +16,7 @@ const LEAP_MS = 2_000;
 /** How often answers that are past their time, and documents that may be compressed, are looked for. */
 const FORGET_EVERY_MS = 3_600_000;
 /** How often the log says that a tribute has no rate for a competence that is near, and months ahead are looked for. */
+const RECENT_MS = 31 * 24 * 3_600_000;
 const WARN_EVERY_MS = 24 * 3_600_000;
 
 export class Upkeep {
@@ -23,6 +24,8 @@ export class Upkeep {
   private shortenAt = Number.NEGATIVE_INFINITY;
   private forgetAt = Number.NEGATIVE_INFINITY;
   private compressAt = Number.NEGATIVE_INFINITY;
+  private learnAt = Number.NEGATIVE_INFINITY;
+  private learnAllAt = Number.NEGATIVE_INFINITY;
   private warnAt = Number.NEGATIVE_INFINITY;
   private mesesAt = Number.NEGATIVE_INFINITY;
   /** The clock of the machine against one that nobody sets. */
@@ -82,6 +85,22 @@ export class Upkeep {
     } catch (error) {
       this.compressAt = began + FORGET_EVERY_MS;
       tellTrouble(log, error, {}, 'documentos antigos não puderam ser comprimidos; tenta-se mais tarde');
+    }
+  }
+
+  /** Learns the names that stand on notes, by which the console looks them up: of this month and the one before within a minute. */
+  async learn(): Promise<void> {
+    const began = performance.now();
+    if (began < this.learnAt) return;
+    const { store, log, now } = this.world;
+    const isAll = began >= this.learnAllAt;
+    try {
+      const isMore = await store.nomes.learn(isAll ? 0 : mesOf(now() - RECENT_MS));
+      if (isAll && !isMore) this.learnAllAt = began + FORGET_EVERY_MS;
+      this.learnAt = isMore ? 2 * performance.now() - began : began + SHORTEN_EVERY_MS;
+    } catch (error) {
+      this.learnAt = began + SHORTEN_EVERY_MS;
+      tellTrouble(log, error, {}, 'os nomes das notas novas não puderam ser lidos para a busca; tenta-se mais tarde');
     }
   }
 

@@ -76,6 +76,7 @@ export function startWorker(
         if (isAll) wholeAt = began + pollMs;
         await upkeep?.forget();
         await upkeep?.compress();
+        await upkeep?.learn();
         await upkeep?.warn();
         await upkeep?.makeMeses();
         if (!isStopped) await alarm.sleep(Math.max(0, wholeAt - performance.now()));

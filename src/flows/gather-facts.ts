@@ -13,7 +13,7 @@ import { type EventoComEstado, listStanding } from '../fiscal/conflitos-evento.t
 import { bareIm, ENDERECO_NAO_INFORMADO, type Facts, type NotaSubstituida, type Prestador } from '../fiscal/facts.ts';
 import type { Fault } from '../fiscal/fault.ts';
 import type { Dps } from '../fiscal/layout/dps.ts';
-import { BRASILIA, isInForce, type Moment, momentIn } from '../fiscal/moment.ts';
+import { BRASILIA, brazilianMoment, isInForce, type Moment, momentIn } from '../fiscal/moment.ts';
 import type { NomeadoPelaDps } from '../store/cadastros.ts';
 import type { Municipio } from '../store/municipios.ts';
 import type { EventoOnNota } from '../store/on-notas.ts';
@@ -32,6 +32,11 @@ export function municipalMoment(codigoIbge: string | undefined, instant: number)
 /** An instant in milliseconds as the municipality tells it that issued the note of a key. */
 export function momentOfNota(chave: string, instant: number): Moment {
   return municipalMoment(chave.slice(0, 7), instant);
+}
+
+/** An instant as people read it, in the time of the municipality that issued the note of a key. */
+export function tellMoment(chave: string, instant: Date): string {
+  return brazilianMoment(momentOfNota(chave, instant.getTime()));
 }
 
 /** An event as the others on its note are judged by it. */

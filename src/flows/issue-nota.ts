@@ -241,6 +241,7 @@ function completion(world: World, municipio: Municipio, material: Material): Pic
       recebido_assinatura: sent.kind === 'json' ? sent.assinatura : undefined,
       nfse: composeNfse(dps, facts, judged, numbered),
       simular,
+      servico: dps.serv.cServ.cTribNac,
       substitui: dps.subst?.chSubstda,
       tabela_aliquotas: facts.tabelaIbsCbs.versao,
       retencao: judged.retencao,

@@ -9,7 +9,7 @@ import type { NotaStep } from '../store/notas.ts';
 import type { RetiradaResult } from '../store/withdraw-nota.ts';
 import { needOpen } from './fechado.ts';
 import { municipioNamed, type RegistryWorld } from './municipios.ts';
-import { lowerFirst, noNota, type Passo, type Problem, presentTrail, readMotivo } from './operator.ts';
+import { lowerFirst, noNota, type Passo, type PorMao, type Problem, presentTrail, readMotivo } from './operator.ts';
 
 export type NotaDoOperador = {
   readonly chave_acesso: string;
@@ -59,20 +59,23 @@ export async function retirarNota(
   world: RegistryWorld,
   slug: string,
   chave: string,
-  by: { readonly motivo: string; readonly quem: string },
+  by: PorMao,
 ): Promise<Problem | undefined> {
-  const read = readMotivo({ motivo: by.motivo, via: 'comando' }, 'Escreva-o: o integrador o lê.');
+  const read = readMotivo({ ...by, motivo: by.motivo ?? '' }, NO_MOTIVO);
   if ('problem' in read) return read;
-  const motivo = read.motivo!;
+  const { motivo } = read;
+  if (motivo === undefined) return { problem: `O motivo está vazio. ${NO_MOTIVO}` };
   const municipio = await municipioNamed(world, slug);
   needOpen(municipio);
   const { tenant } = municipio;
   const problem = whyNoChave(chave);
   if (problem !== undefined) return { problem };
   const mensagem = `Retirada pelo município antes da transmissão ao ADN: ${motivo}`;
-  const result = await world.store.notas.withdraw(tenant, chave, world.now(), { mensagem, motivo, quem: by.quem });
+  const result = await world.store.notas.withdraw(tenant, chave, world.now(), { ...by, mensagem, motivo });
   return result === 'retirada' ? undefined : { problem: whyNot(slug, result) };
 }
+
+const NO_MOTIVO = 'Escreva-o: o integrador o lê.';
 
 function whyNot(slug: string, result: Exclude<RetiradaResult, 'retirada'>): string {
   if (result === 'desconhecida') return noNota(slug);

@@ -54,7 +54,7 @@ export function tabelaEmVigor({ store }: World): Promise<TabelaIbsCbs> {
 }
 
 export async function notaByChave(
-  world: World,
+  world: Pick<World, 'store' | 'now'>,
   { tenant }: Municipio,
   chave: string,
 ): Promise<NotaReading | undefined> {

@@ -122,6 +122,24 @@ const VALORES_DO_DOCUMENTO =
 
 const COM_ASSINATURA = 'Com a assinatura válida do prestador tudo isso se confere.';
 
+/**
+ * How the amounts of a note came about, reckoned again with what the registers say of the day on which it was issued; undefined where
+ * they say something else by now, or its document is read no more.
+ */
+export async function explainEmitida(
+  world: World,
+  municipio: Municipio,
+  sent: SentDps,
+  emitidaEm: number,
+): Promise<readonly Passo[] | undefined> {
+  const opened = openDps(sent, municipio);
+  const read = 'faults' in opened ? opened : opened.read();
+  if ('faults' in opened || 'faults' in read) return undefined;
+  const { facts } = await gatherFacts(world, municipio, read.dps, emitidaEm);
+  const explained = judgeOpened(opened, read, facts, { before: [], after: [], avisos: [] });
+  return 'faults' in explained ? undefined : explained.calculo;
+}
+
 const NAO_LIDA =
   'A DPS não pôde ser lida inteira: não se olharam as regras que comparam campos, os valores, o cadastro nem as notas já emitidas. Corrija os erros e envie de novo.';
 

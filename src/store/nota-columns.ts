@@ -52,6 +52,8 @@ const COLUMNS = {
   aliquota_issqn: orNull(DECIMAL),
   /** What the local authority is asked to play, in the sandbox (D-60). */
   simular: orNull(TEXT),
+  /** Code of the national list; null of notes from before it was kept. */
+  servico: orNull(TEXT),
   /** Key of the nota that it replaces. */
   substitui: orNull(TEXT),
   /** Version of the table of rates by which it was judged; null of those that came before there were any. */

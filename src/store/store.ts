@@ -3,6 +3,7 @@ import { aliquotaStore } from './aliquotas.ts';
 import { arquivoStore } from './arquivar.ts';
 import { atoStore } from './atos.ts';
 import { bancoStore } from './banco.ts';
+import { buscaStore } from './buscar-notas.ts';
 import { cadastroStore } from './cadastros.ts';
 import type { Announce } from './claim-notas.ts';
 import { contagemStore } from './contagens.ts';
@@ -20,6 +21,7 @@ import { listaStore, listasMantidas } from './listas.ts';
 import { loteStore } from './lotes.ts';
 import { ensureMesesAhead } from './meses.ts';
 import { municipioStore } from './municipios.ts';
+import { nomeStore } from './nomes.ts';
 import { notaStore } from './notas.ts';
 import { notaRetidaStore } from './notas-retidas.ts';
 import type { Db } from './open.ts';
@@ -56,6 +58,8 @@ export function createStore(pool: Db, onStored?: OnStored, announce?: Announce) 
     guarda: guardaStore(pool),
     linhas: linhasStore(pool),
     gravacao: gravacaoStore(pool),
+    busca: buscaStore(pool),
+    nomes: nomeStore(pool),
     contagens: contagemStore(pool),
     contas: contaStore(pool),
     passkeys: passkeyStore(pool),

@@ -1,6 +1,7 @@
 /** Withdrawing a nota that was never transmitted, by the municipality's hand. */
 import { mesOfChave } from '../fiscal/chave.ts';
 import { NOTA_FINAIS, type NotaEstado, notaMove } from '../fiscal/nota.ts';
+import { insertAtos, type NovoAto } from './atos.ts';
 import { insertTrail } from './claims.ts';
 import { type EventoRow, eventoThatNames } from './evento-rows.ts';
 import { dequeue, isOfTipo } from './fila.ts';
@@ -8,8 +9,8 @@ import { followRefusal, moveWaitingEventos } from './follow-nota.ts';
 import { type Db, dropNul, runTransaction } from './open.ts';
 import { isSameParty } from './substituicao.ts';
 
-/** `mensagem`: what is shown of the nota; `motivo` and `quem`: for the trail. */
-export type Retirada = { readonly mensagem: string; readonly motivo: string; readonly quem: string };
+/** `mensagem`: what is shown of the nota; the others: for its trail and that of the municipality. */
+export type Retirada = Pick<NovoAto, 'quem' | 'via'> & { readonly mensagem: string; readonly motivo: string };
 
 export type RetiradaResult =
   | 'retirada'
@@ -34,7 +35,7 @@ export async function withdrawNota(
   tenant: string,
   chave: string,
   now: number,
-  { mensagem, motivo, quem }: Retirada,
+  { mensagem, ...by }: Retirada,
 ): Promise<RetiradaResult> {
   const mes = mesOfChave(chave);
   const found = await pool.query<{ id: string; id_dps: string; substitui: string | null }>(
@@ -71,15 +72,25 @@ export async function withdrawNota(
         where tenant = $1 and mes = $2 and id = $3 returning movimentos`,
       [tenant, mes, id, move.to, dropNul(mensagem)],
     );
-    const made = { de: estado, gatilho: move.on, para: move.to, mensagem: dropNul(motivo), quem: dropNul(quem) };
+    const made = { de: estado, gatilho: move.on, para: move.to, mensagem: dropNul(by.motivo), quem: dropNul(by.quem) };
     const movimento = moved.rows[0]!.movimentos;
     await Promise.all([
       insertTrail(client, tenant, 'nota', [{ id, mes, movimento, em: now, ...made }]),
       dequeue(client, tenant, 'nota', [id]),
+      insertAtos(client, tenant, [actOn(chave, now, { de: estado, para: move.to }, by)]),
       client.query('delete from retidas where tenant = $1 and nota = $2', [tenant, id]),
     ]);
     await moveWaitingEventos(client, tenant, now, [{ id, mes, estado: move.to }]);
     await Promise.all(followRefusal(client, tenant, now, [{ id, id_dps, chave_acesso: chave }]));
     return 'retirada';
   });
+}
+
+function actOn(
+  chave: string,
+  em: number,
+  { de, para }: { de: NotaEstado; para: NotaEstado },
+  by: Omit<Retirada, 'mensagem'>,
+): NovoAto {
+  return { ...by, em, objeto: 'nota', chave, acao: 'retirada', antes: { estado: de }, depois: { estado: para } };
 }

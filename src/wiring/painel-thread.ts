@@ -1,6 +1,6 @@
 /** The console in a thread of its own: a search or a password under examination takes no time from who issues. */
 import { openPainel } from '../doors/painel/painel.ts';
-import type { PainelWorld } from '../doors/painel/visit.ts';
+import type { PainelSetup } from '../doors/painel/visit.ts';
 import { inviteFirst } from '../flows/convites.ts';
 import { forgetSessoes } from '../flows/entrada.ts';
 import { tellTrouble } from '../flows/store-trouble.ts';
@@ -30,7 +30,7 @@ const tell = (message: FromPainel): void => port.postMessage(message);
 const config = readOwnConfig();
 const { painel, tls, trustProxy, baseUrl } = config;
 const { world, close } = openWorld(createStore(pool), log, (tenant) => tell({ kind: 'wake', tenant }));
-const painelWorld: PainelWorld = {
+const painelWorld: PainelSetup = {
   ...world,
   baseUrl,
   place: { origin: painelUrlOf(config), issuer: 'NFS-e' },

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { TOTP } from 'otpauth';
 import { openPainel } from '../../src/doors/painel/painel.ts';
-import type { PainelWorld } from '../../src/doors/painel/visit.ts';
+import type { PainelSetup } from '../../src/doors/painel/visit.ts';
 import { acceptConvite } from '../../src/flows/convites.ts';
 import type { Papel } from '../../src/flows/papeis.ts';
 import { criarUsuario } from '../../src/flows/usuarios.ts';
@@ -13,7 +13,7 @@ import type { TestService } from './service.ts';
 
 export type TestPainel = {
   readonly origin: string;
-  readonly world: PainelWorld;
+  readonly world: PainelSetup;
 };
 
 /** The console on the world of a service of the test; `asked`: a port that was told to somebody. */
@@ -24,7 +24,7 @@ export async function startTestPainel(
 ): Promise<TestPainel> {
   const port = asked ?? (await ownPort());
   const origin = `http://localhost:${port}`;
-  const painelWorld: PainelWorld = { ...world, baseUrl: address, place: { origin, issuer: 'NFS-e' }, provider };
+  const painelWorld: PainelSetup = { ...world, baseUrl: address, place: { origin, issuer: 'NFS-e' }, provider };
   const options = { host: '127.0.0.1', port, tls: undefined, trustProxy: false, accessLog: true };
   const server = await openPainel(painelWorld, options);
   onEnd(() => server.close());

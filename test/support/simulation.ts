@@ -976,7 +976,7 @@ export class Simulacao {
       if (municipio === undefined || this.chance.is(0.5)) continue;
       await this.act(`retira ${chave}`, async (task) => {
         const { store } = this.worldOf(task, 0);
-        const by = { mensagem: 'Retirada', motivo: BY_HAND, quem: 'operador' };
+        const by = { mensagem: 'Retirada', motivo: BY_HAND, quem: 'operador', via: 'comando' } as const;
         const result = await store.notas.withdraw(municipio.tenant, chave, this.clock.now, by);
         if (result === 'retirada') withdrawn.add(chave);
         // What replaces a note that was withdrawn a moment ago waits no longer: it is on its way to be refused.

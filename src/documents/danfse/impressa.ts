@@ -4,6 +4,7 @@
  */
 import { type CampoEnumerado, enumeracaoOf, municipioOf } from '../../fiscal/catalogs/catalogs.ts';
 import { add, type Decimal, formatDecimal, parseDecimal, ZERO } from '../../fiscal/decimal.ts';
+import { groupDecimal } from '../../fiscal/group-digits.ts';
 import type { NfsePath } from '../../fiscal/layout/nfse.ts';
 import { attributeOf, type Elemento } from '../../fiscal/layout/tree.ts';
 import { brazilianDate } from '../../fiscal/moment.ts';
@@ -69,7 +70,7 @@ export function amountOf(...paths: readonly NfsePath[]): Reader {
       return (text === undefined ? undefined : parseDecimal(text)) ?? [];
     });
     if (values.length === 0) return undefined;
-    return `R$ ${formatBrazilian(values.reduce<Decimal>((sum, value) => add(sum, value), ZERO))}`;
+    return `R$ ${groupDecimal(formatDecimal(values.reduce<Decimal>((sum, value) => add(sum, value), ZERO)))}`;
   };
 }
 
@@ -85,13 +86,8 @@ function formattedAt(path: NfsePath, format: (text: string) => string): Reader {
 export function percentageAt(path: NfsePath): Reader {
   return formattedAt(path, (text) => {
     const value = parseDecimal(text);
-    return value === undefined ? text : `${formatBrazilian(value)}%`;
+    return value === undefined ? text : `${groupDecimal(formatDecimal(value))}%`;
   });
-}
-
-function formatBrazilian(value: Decimal): string {
-  const [whole, cents] = formatDecimal(value).split('.');
-  return `${whole!.replace(/\B(?=(?:\d{3})+$)/g, '.')},${cents}`;
 }
 
 /**

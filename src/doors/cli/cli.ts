@@ -23,6 +23,7 @@ import { LISTA_COMMANDS } from './listas.ts';
 import { bancoMudar, MUDANCA_COMMANDS } from './mudanca.ts';
 import { MUNICIPIO_COMMANDS } from './municipio.ts';
 import { NOTA_COMMANDS } from './nota.ts';
+import { BUSCA_COMMANDS } from './nota-buscar.ts';
 import { PKI } from './pki.ts';
 import { PRESTADOR_COMMANDS } from './prestador.ts';
 import { columns, quoteArgument } from './text.ts';
@@ -57,6 +58,7 @@ const COMMANDS: readonly Command[] = [
   ...LISTA_COMMANDS,
   ...ALIQUOTAS_COMMANDS,
   ...CORRELACAO_COMMANDS,
+  ...BUSCA_COMMANDS,
   ...NOTA_COMMANDS,
   ...EVENTO_COMMANDS,
   ASSINAR,

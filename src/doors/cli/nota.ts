@@ -1,4 +1,6 @@
 /** `nfse nota …`: the municipality looks at a note, and withdraws a substitute that would wait for ever. */
+import { writeFile } from 'node:fs/promises';
+import { type DocumentoDaNota, documentoDaNota } from '../../flows/nota-inteira.ts';
 import { type NotaDoOperador, retirarNota, showNota } from '../../flows/operate-notas.ts';
 import {
   askedWrongly,
@@ -20,7 +22,12 @@ export const NOTA_COMMANDS: readonly Command[] = [
     name: 'nota mostrar',
     arguments: 'CHAVE',
     summary: 'Mostra uma nota com tudo o que lhe aconteceu.',
-    options: { ...MUNICIPIO, ...JSON_OPTION },
+    options: {
+      ...MUNICIPIO,
+      ...JSON_OPTION,
+      xml: { help: 'em vez disso, a NFS-e em XML' },
+      pdf: { takes: 'ARQUIVO', help: 'escreve o DANFSe neste arquivo' },
+    },
     run: mostrar,
   },
   {
@@ -42,11 +49,32 @@ const WHICH_MUNICIPIO = 'de que município é a nota';
 
 function mostrar(world: CliWorld, values: Values, [chave]: readonly string[]): Promise<number> {
   return inMunicipio(world, values, WHICH_MUNICIPIO, async (municipio) => {
+    if (values.xml === true) return escrever(world, municipio, chave!, 'nfse');
+    const pdf = textOf(values, 'pdf');
+    if (pdf !== undefined) return escrever(world, municipio, chave!, 'danfse', pdf);
     const nota = await world.registry((registry) => showNota(registry, municipio, chave!));
     if ('problem' in nota) return refuseAsked(world, nota.problem);
     world.out(values.json === true ? jsonText(nota) : describeNota(municipio, nota));
     return 0;
   });
+}
+
+/** Writes a document of the note; `arquivo`: undefined, to the terminal. */
+async function escrever(
+  world: CliWorld,
+  municipio: string,
+  chave: string,
+  qual: DocumentoDaNota,
+  arquivo?: string,
+): Promise<number> {
+  const found = await world.registry((registry) => documentoDaNota(registry, municipio, chave, qual));
+  if ('problem' in found) return refuseAsked(world, found.problem);
+  if (arquivo === undefined) world.out(String(found.conteudo));
+  else {
+    await writeFile(arquivo, found.conteudo);
+    world.out(`${found.nome} está em ${arquivo}.\n`);
+  }
+  return 0;
 }
 
 function describeNota(municipio: string, { trilha, podeRetirar, protocolo, status, ...nota }: NotaDoOperador): string {
@@ -68,7 +96,7 @@ function retirar(world: CliWorld, values: Values, [chave]: readonly string[]): P
     if (motivo === undefined) {
       return askedWrongly(world, 'Falta --motivo TEXTO: o integrador lê por que a nota dele foi retirada.\n');
     }
-    const by = { motivo, quem: nameOperator() };
+    const by = { motivo, quem: nameOperator(), via: 'comando' } as const;
     const result = await world.registry((registry) => retirarNota(registry, municipio, chave!, by));
     if (result !== undefined) return refuseAsked(world, `Nada foi feito. ${result.problem}`);
     world.out('Nota retirada: o protocolo está rejeitado, e a série e o número da DPS estão livres.\n');

@@ -219,7 +219,8 @@ async function write(visit: Visit, visitor: Visitor | undefined, answer: Answer)
 }
 
 function writePage(page: PageShown, around: Parameters<typeof framePage>[1]): HttpAnswer {
-  return { status: page.status ?? 200, headers: PAGE_HEADERS, body: framePage(page, around) };
+  const again = page.refreshS === undefined ? {} : { Refresh: String(page.refreshS) };
+  return { status: page.status ?? 200, headers: { ...PAGE_HEADERS, ...again }, body: framePage(page, around) };
 }
 
 function answerFailure({ log }: PainelWorld, { path }: Row, request: HttpRequest, error: unknown): HttpAnswer {

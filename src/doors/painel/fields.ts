@@ -146,7 +146,8 @@ export function nextPage(
   path: string,
   busca: Readonly<Record<string, string | undefined>>,
   seguinte: string | undefined,
+  label = 'Mais antigos',
 ): Inserted {
   if (seguinte === undefined) return undefined;
-  return html`<p class="botoes">${link(pathIn(slug, path, { ...busca, depois: seguinte }), 'Mais antigos')}</p>\n`;
+  return html`<p class="botoes">${link(pathIn(slug, path, { ...busca, depois: seguinte }), label)}</p>\n`;
 }

@@ -1,5 +1,6 @@
 /** The console of the municipality: its own listener, beside the public one and never behind it. */
 
+import { openExportacoes } from '../../flows/exportar-notas.ts';
 import { type HttpServer, listenHttp, type TlsKeys } from '../rest/http.ts';
 import { ASSET_ROUTES } from './assets.ts';
 import { answerUnknown, type PainelOptions, routesOf } from './attend.ts';
@@ -10,9 +11,11 @@ import { OFICIO_ROUTES } from './evento-oficio.ts';
 import { EVENTOS_ROUTES } from './eventos.ts';
 import { INICIO_ROUTES } from './inicio.ts';
 import { MUNICIPIO_ROUTES } from './municipio.ts';
+import { NOTA_ROUTES } from './nota.ts';
+import { NOTAS_ROUTES } from './notas.ts';
 import { TRILHA_ROUTES } from './trilha.ts';
 import { USUARIOS_ROUTES } from './usuarios.ts';
-import type { PainelWorld, Row } from './visit.ts';
+import type { PainelSetup, PainelWorld, Row } from './visit.ts';
 
 /** Every page of the console. */
 export const PAINEL_ROUTES: readonly Row[] = [
@@ -23,6 +26,8 @@ export const PAINEL_ROUTES: readonly Row[] = [
   ...OFICIO_ROUTES,
   ...EVENTO_ROUTES,
   ...MUNICIPIO_ROUTES,
+  ...NOTAS_ROUTES,
+  ...NOTA_ROUTES,
   ...USUARIOS_ROUTES,
   ...TRILHA_ROUTES,
 ];
@@ -40,10 +45,12 @@ const STATUS = {
 
 /** Listens. Throws the error of the system where it cannot. */
 export async function openPainel(
-  world: PainelWorld,
+  opened: PainelSetup,
   { host, port, tls, ...options }: PainelOptions & { host: string; port: number; tls: TlsKeys | undefined },
 ): Promise<HttpServer> {
-  return listenHttp({
+  const exportacoes = openExportacoes(opened);
+  const world: PainelWorld = { ...opened, exportacoes };
+  const server = await listenHttp({
     host,
     port,
     tls,
@@ -51,4 +58,11 @@ export async function openPainel(
     connectionsMax: CONNECTIONS_MAX,
     onTrouble: async (trouble) => answerUnknown(trouble in STATUS ? STATUS[trouble as keyof typeof STATUS] : 400),
   });
+  return {
+    ...server,
+    close: async (drainMs) => {
+      await server.close(drainMs);
+      await exportacoes.close();
+    },
+  };
 }

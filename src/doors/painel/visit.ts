@@ -1,6 +1,7 @@
 /** What a request to the console is once it was looked at: where it comes from, who asks, and what is answered. */
 
 import type { From, Visitor } from '../../flows/entrada.ts';
+import type { Exportacoes } from '../../flows/exportar-notas.ts';
 import type { PorMao } from '../../flows/operator.ts';
 import type { Papel } from '../../flows/papeis.ts';
 import type { World } from '../../flows/world.ts';
@@ -10,8 +11,8 @@ import type { Html } from '../../published/site/page-shell.ts';
 import type { Form } from '../html/forms.ts';
 import type { HttpRequest } from '../rest/message.ts';
 
-/** What the pages of the console may touch. */
-export type PainelWorld = World & {
+/** What the console is opened with. */
+export type PainelSetup = World & {
   /** Where the console is opened, which passkeys and forms are held against. */
   readonly place: Place;
   /** Who else says who somebody is; undefined: nobody. */
@@ -19,6 +20,9 @@ export type PainelWorld = World & {
   /** Public address of the service, as the settings of this machine have it. */
   readonly baseUrl: string | undefined;
 };
+
+/** What the pages of the console may touch. */
+export type PainelWorld = PainelSetup & { readonly exportacoes: Exportacoes };
 
 /** A request as every page sees it. */
 export type Visit = {
@@ -48,6 +52,8 @@ export type PageShown = {
   readonly main: Html;
   readonly here?: string;
   readonly status?: number;
+  /** After so many seconds the browser asks again: something is under way. */
+  readonly refreshS?: number;
 };
 
 export type Answer =
@@ -55,7 +61,7 @@ export type Answer =
   /** `recado`: what the next page says once. `token`: the cookie of a new session; '' takes it away. */
   | { readonly goTo: string; readonly recado?: string; readonly token?: string; readonly passing?: string }
   | { readonly json: object; readonly status?: number; readonly token?: string }
-  | { readonly file: string | Buffer | AsyncIterable<string>; readonly type: string; readonly name?: string };
+  | { readonly file: string | Buffer | AsyncIterable<string | Buffer>; readonly type: string; readonly name?: string };
 
 /** Who may ask: anybody; who has given a password; who is in; who has at least this role in the municipality of the path. */
 export type Quem = 'todos' | 'entrando' | 'dentro' | Papel;

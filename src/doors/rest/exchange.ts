@@ -124,7 +124,7 @@ function answerBeforeBody({ incoming, response, isHeldBack }: Exchange, body: st
 }
 
 /** Whether a body is made while it is sent. */
-function isMade(body: HttpAnswer['body']): body is AsyncIterable<string> {
+function isMade(body: HttpAnswer['body']): body is AsyncIterable<string | Buffer> {
   return typeof body !== 'string' && !Buffer.isBuffer(body);
 }
 

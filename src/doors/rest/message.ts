@@ -38,5 +38,5 @@ export type HttpAnswer = {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   /** A long body is made while it is sent, as fast as it is read; such an answer has no Content-Length. */
-  readonly body: string | Buffer | AsyncIterable<string>;
+  readonly body: string | Buffer | AsyncIterable<string | Buffer>;
 };

@@ -1,0 +1,38 @@
+/** Files in one ZIP, made one after the other as the ZIP is written: of thousands only a few are in memory. The only importer of yazl. */
+import { once } from 'node:events';
+import { createWriteStream } from 'node:fs';
+import { Readable } from 'node:stream';
+import { finished } from 'node:stream/promises';
+import { ZipFile } from 'yazl';
+
+export type ZipEntry = { readonly nome: string; readonly conteudo: Buffer };
+
+/** Files that are handed to the writer before it has taken the first. */
+const AHEAD = 50;
+
+/** Writes a file that nobody else may read, and resolves when it lies on the disk. */
+export async function writeZip(file: string, entries: AsyncIterable<ZipEntry>): Promise<void> {
+  const zip = new ZipFile();
+  const out = createWriteStream(file, { mode: 0o600 });
+  const failed = once(zip as unknown as NodeJS.EventEmitter, 'error').then(([error]) => Promise.reject(error));
+  failed.catch(() => undefined);
+  zip.outputStream.pipe(out);
+  const written = finished(out);
+  written.catch(() => undefined);
+  let [added, taken] = [0, 0];
+  let room = Promise.withResolvers<void>();
+  for await (const { nome, conteudo } of entries) {
+    added += 1;
+    zip.addReadStreamLazy(nome, { compress: true }, (give) => {
+      taken += 1;
+      room.resolve();
+      give(null, Readable.from([conteudo]));
+    });
+    while (added - taken >= AHEAD) {
+      room = Promise.withResolvers();
+      if (added - taken >= AHEAD) await Promise.race([room.promise, failed, written]);
+    }
+  }
+  zip.end();
+  await Promise.race([written, failed]);
+}

@@ -1,0 +1,240 @@
+/** Notes looked up by what a person has of them: a key, a document, a name, a period, a value. */
+import { documentoKind, parseDpsId, whyNoChave } from '../fiscal/chave.ts';
+import { formatDecimal, readDecimal } from '../fiscal/decimal.ts';
+import { addDays, isDay, startOfDay } from '../fiscal/moment.ts';
+import { NOTA_ESTADOS, type NotaEstado } from '../fiscal/nota.ts';
+import { wordsOf } from '../fiscal/words.ts';
+import type { Lugar, NotaAchada, NotasProcuradas } from '../store/buscar-notas.ts';
+import { DOCUMENTOS_MAX } from '../store/nomes.ts';
+import { zoneOf } from './gather-facts.ts';
+import { municipioNamed } from './municipios.ts';
+import type { World } from './world.ts';
+
+export type { NotaAchada } from '../store/buscar-notas.ts';
+
+type BuscaWorld = Pick<World, 'store' | 'now'>;
+
+/** A search as it is written; an empty text asks for nothing. Days in the time of the municipality, both inside. */
+export type BuscaEscrita = {
+  /** Anything: a key, a protocol, the Id of a DPS, a CNPJ, a CPF, a number, or words of a name. */
+  readonly q: string;
+  readonly prestador: string;
+  readonly tomador: string;
+  readonly de: string;
+  readonly ate: string;
+  /** `YYYY-MM`. */
+  readonly competencia: string;
+  readonly estado: string;
+  readonly valor_de: string;
+  readonly valor_ate: string;
+  readonly servico: string;
+  readonly serie: string;
+  readonly numero: string;
+  /** `novas` first, as without it, or `antigas`. */
+  readonly ordem: string;
+};
+
+export const CAMPOS_DA_BUSCA = [
+  'q',
+  'prestador',
+  'tomador',
+  'de',
+  'ate',
+  'competencia',
+  'estado',
+  'valor_de',
+  'valor_ate',
+  'servico',
+  'serie',
+  'numero',
+  'ordem',
+] as const satisfies readonly (keyof BuscaEscrita)[];
+
+export type ProblemasDaBusca = Readonly<Partial<Record<keyof BuscaEscrita, string>>>;
+
+/** Notes of a page, with what there is to know of the search. */
+export type PaginaDeNotas = {
+  readonly notas: readonly NotaAchada[];
+  /** Where the next page begins; undefined: the search came to its end. */
+  readonly seguinte: string | undefined;
+  /** Up to which moment notes were looked at, where a page is not full and the search may go on; milliseconds. */
+  readonly procuradoAte: number | undefined;
+  /** Sentences. */
+  readonly avisos: readonly string[];
+};
+
+/** What names one note by itself. */
+type Unica = { readonly por: 'chave' | 'protocolo' | 'dps'; readonly valor: string };
+
+type Lida = { readonly unica?: Unica; readonly palavras: readonly string[]; readonly asked: NotasProcuradas };
+
+const PAGINA_DE_NOTAS = 25;
+
+/** A page of a search; `depois`: `seguinte` of the page before. Or what is wrong with it, by field. */
+export async function searchNotas(
+  world: BuscaWorld,
+  slug: string,
+  busca: Partial<BuscaEscrita>,
+  depois?: string,
+  max = PAGINA_DE_NOTAS,
+): Promise<PaginaDeNotas | { readonly problems: ProblemasDaBusca }> {
+  const { tenant, codigoIbge } = await municipioNamed(world, slug);
+  const read = readBusca(busca, codigoIbge);
+  if ('problems' in read) return read;
+  const { unica, palavras, asked } = read;
+  if (unica !== undefined) {
+    const nota = await findOne(world, tenant, unica);
+    return { notas: nota === undefined ? [] : [nota], seguinte: undefined, procuradoAte: undefined, avisos: [] };
+  }
+  const avisos: string[] = [];
+  let partes = asked.partes;
+  if (palavras.length > 0) {
+    const found = await world.store.nomes.find(tenant, palavras);
+    if (found.length > DOCUMENTOS_MAX) {
+      avisos.push(
+        `Mais de ${DOCUMENTOS_MAX} pessoas têm este nome, e só as notas de ${DOCUMENTOS_MAX} delas foram procuradas. Escreva mais do nome, ou o CNPJ ou CPF.`,
+      );
+    }
+    partes = found.slice(0, DOCUMENTOS_MAX);
+    if (partes.length === 0) {
+      avisos.push(
+        'Ninguém com este nome é prestador ou tomador de uma nota daqui. O nome de uma nota nova é conhecido em cerca de um minuto; quem não tem CNPJ nem CPF na nota não é achado pelo nome.',
+      );
+      return { notas: [], seguinte: undefined, procuradoAte: undefined, avisos };
+    }
+  }
+  const { notas, seguinte } = await world.store.busca.buscar(tenant, { ...asked, partes }, max, readLugar(depois));
+  const isCut = seguinte !== undefined && notas.length < max;
+  return { notas, seguinte: seguinte && writeLugar(seguinte), procuradoAte: isCut ? seguinte.em : undefined, avisos };
+}
+
+async function findOne({ store }: BuscaWorld, tenant: string, { por, valor }: Unica): Promise<NotaAchada | undefined> {
+  const { notas } = store;
+  if (por === 'chave') return notas.findByChave(tenant, valor);
+  return por === 'protocolo' ? notas.findByProtocolo(tenant, valor) : notas.findByDps(tenant, valor);
+}
+
+const LUGAR = /^(\d{6})-(\d{1,15})-(\d{1,19})$/;
+
+function writeLugar({ mes, em, id }: Lugar): string {
+  return `${mes}-${em}-${id}`;
+}
+
+/** A place that nobody gave is the beginning. */
+function readLugar(text: string | undefined): Lugar | undefined {
+  const [, mes, em, id] = LUGAR.exec(text ?? '') ?? [];
+  return id === undefined ? undefined : { mes: Number(mes), em: Number(em), id };
+}
+
+function readBusca(
+  busca: Partial<BuscaEscrita>,
+  codigoIbge: string | undefined,
+): Lida | { readonly problems: ProblemasDaBusca } {
+  const problems: Partial<Record<keyof BuscaEscrita, string>> = {};
+  const text = (name: keyof BuscaEscrita): string => (busca[name] ?? '').trim();
+  /** What a field says, or undefined with the reason told. */
+  const read = <Value>(name: keyof BuscaEscrita, parse: (text: string) => Value | undefined, why: string) => {
+    const given = text(name);
+    if (given === '') return undefined;
+    const value = parse(given);
+    if (value === undefined) problems[name] = why;
+    return value;
+  };
+  const day = (name: 'de' | 'ate') => read(name, (one) => (isDay(one) ? one : undefined), NO_DAY);
+  const [de, ate] = [day('de'), day('ate')];
+  if (de !== undefined && ate !== undefined && ate < de) problems.ate = 'O fim do período é antes do começo.';
+  const valorDe = read('valor_de', readValor, NO_VALOR);
+  const valorAte = read('valor_ate', readValor, NO_VALOR);
+  const free = readFree(text('q'));
+  const zone = zoneOf(codigoIbge);
+  const asked: NotasProcuradas = {
+    prestador: read('prestador', readDocumento, NO_DOCUMENTO),
+    tomador: read('tomador', readDocumento, NO_DOCUMENTO),
+    desde: de === undefined ? undefined : startOfDay(zone, de),
+    ate: ate === undefined ? undefined : startOfDay(zone, addDays(ate, 1)),
+    competencia: read('competencia', readCompetencia, 'Escreva a competência como AAAA-MM, por exemplo 2026-11.'),
+    estado: read('estado', readEstado, `Escolha um de: ${Object.keys(NOTA_ESTADOS).join(', ')}.`),
+    valorDe,
+    valorAte,
+    servico: read('servico', readServico, 'Escreva os seis algarismos do código nacional, como 010101 ou 01.01.01.'),
+    serie: read('serie', readSerie, 'A série tem até cinco algarismos.'),
+    numero: read('numero', readNumero, 'O número da nota tem até 13 algarismos.') ?? free.numero,
+    partes: free.documento === undefined ? undefined : [free.documento],
+    antigasAntes: text('ordem') === 'antigas',
+  };
+  if (valorDe !== undefined && valorAte !== undefined && Number(valorAte) < Number(valorDe)) {
+    problems.valor_ate = 'O valor máximo é menor que o mínimo.';
+  }
+  if (free.problem !== undefined) problems.q = free.problem;
+  if (Object.keys(problems).length > 0) return { problems };
+  return { asked, palavras: free.palavras ?? [], ...(free.unica === undefined ? {} : { unica: free.unica }) };
+}
+
+const NO_DAY = 'Escreva o dia como AAAA-MM-DD, por exemplo 2026-11-30.';
+const NO_VALOR = 'Escreva o valor com até duas casas, como 1.234,56.';
+const NO_DOCUMENTO = 'Não é um CNPJ (14 posições) nem um CPF (11).';
+
+type Livre = {
+  readonly unica?: Unica;
+  readonly documento?: string;
+  readonly numero?: string;
+  readonly palavras?: readonly string[];
+  readonly problem?: string;
+};
+
+/** Recognises what was put into the one field for anything. */
+function readFree(text: string): Livre {
+  if (text === '') return {};
+  const bare = text.replace(/[\s./-]/g, '').toUpperCase();
+  const chave = bare.replace(/^NFS(?=\d)/, '');
+  if (/^\d[0-9A-Z]{49}$/.test(chave)) {
+    const why = whyNoChave(chave);
+    return why === undefined ? { unica: { por: 'chave', valor: chave } } : { problem: why };
+  }
+  if (bare.startsWith('DPS') && parseDpsId(bare) !== undefined) return { unica: { por: 'dps', valor: bare } };
+  const documento = readDocumento(text);
+  if (documento !== undefined) return { documento };
+  if (/^\d{34}$/.test(bare)) return { unica: { por: 'protocolo', valor: bare } };
+  if (/^\d{1,13}$/.test(bare)) return { numero: String(BigInt(bare)) };
+  const palavras = wordsOf(text);
+  return palavras.length > 0
+    ? { palavras }
+    : { problem: 'Escreva uma chave, um CNPJ ou CPF, um número, ou ao menos três letras de um nome.' };
+}
+
+function readDocumento(text: string): string | undefined {
+  const bare = text.replace(/[\s./-]/g, '').toUpperCase();
+  return documentoKind(bare) === undefined ? undefined : bare;
+}
+
+/** As people write it here, `1.234,56`, and as programs do, `1234.56`. */
+function readValor(text: string): string | undefined {
+  const plain = text.includes(',') ? text.replaceAll('.', '').replace(',', '.') : text;
+  const value = readDecimal(plain.replace(/^R\$\s*/, ''));
+  return value === undefined || value < 0n ? undefined : formatDecimal(value);
+}
+
+function readCompetencia(text: string): { readonly de: string; readonly ate: string } | undefined {
+  const [, ano, mes] = /^(\d{4})-(\d{2})$/.exec(text) ?? [];
+  const de = `${ano}-${mes}-01`;
+  if (!isDay(de)) return undefined;
+  // Of the next month the first day, less one.
+  return { de, ate: addDays(`${addDays(de, 31).slice(0, 7)}-01`, -1) };
+}
+
+function readEstado(text: string): NotaEstado | undefined {
+  return Object.hasOwn(NOTA_ESTADOS, text) ? (text as NotaEstado) : undefined;
+}
+
+function readServico(text: string): string | undefined {
+  const bare = text.replace(/\D/g, '');
+  return bare.length === 6 ? bare : undefined;
+}
+
+function readSerie(text: string): string | undefined {
+  return /^\d{1,5}$/.test(text) ? text : undefined;
+}
+
+function readNumero(text: string): string | undefined {
+  return /^\d{1,13}$/.test(text) ? String(BigInt(text)) : undefined;
+}

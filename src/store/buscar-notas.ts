@@ -1,0 +1,229 @@
+/**
+ * Notes of a tenant by what a person remembers of them: month after month, the way that finds fewest rows, a page at a time. A search that
+ * no index answers looks at so many notes and says how far it came.
+ */
+import type { NotaEstado } from '../fiscal/nota.ts';
+import { mesOf } from './meses.ts';
+import type { Db } from './open.ts';
+
+/** What is asked of a note; what is undefined may be anything. */
+export type NotasProcuradas = {
+  readonly prestador?: string | undefined;
+  readonly tomador?: string | undefined;
+  /** CNPJ and CPF, of which one is the provider's or the taker's. */
+  readonly partes?: readonly string[] | undefined;
+  /** Issued, in milliseconds; the end is not included. */
+  readonly desde?: number | undefined;
+  readonly ate?: number | undefined;
+  /** `YYYY-MM-DD`, both inside. */
+  readonly competencia?: { readonly de: string; readonly ate: string } | undefined;
+  readonly estado?: NotaEstado | undefined;
+  /** Decimal texts, both inside. */
+  readonly valorDe?: string | undefined;
+  readonly valorAte?: string | undefined;
+  readonly servico?: string | undefined;
+  readonly serie?: string | undefined;
+  readonly numero?: string | undefined;
+  readonly antigasAntes: boolean;
+};
+
+/** A note in a list. */
+export type NotaAchada = {
+  readonly id: string;
+  readonly mes: number;
+  readonly chave_acesso: string;
+  readonly estado: NotaEstado;
+  readonly numero_dps: string;
+  readonly serie_dps: string;
+  readonly data_emissao: Date;
+  readonly data_competencia: string;
+  readonly prestador_cpf_cnpj: string;
+  readonly prestador_razao_social: string;
+  readonly tomador_cpf_cnpj: string | null;
+  readonly tomador_razao_social: string | null;
+  readonly valor_servico: string;
+};
+
+/** A place in the order of a search: the note that was looked at last. */
+export type Lugar = { readonly mes: number; readonly em: number; readonly id: string };
+
+/** `seguinte`: where the search goes on; undefined: it came to its end. A page that is not full and goes on has looked at as many as it may. */
+type Achadas = { readonly notas: readonly NotaAchada[]; readonly seguinte: Lugar | undefined };
+
+/** Notes that a page looks at, at most. */
+const LOOKED_MAX = 60_000;
+
+const COLUMNS = `n.id, n.mes, n.chave_acesso, n.estado, n.numero_dps, n.serie_dps, n.data_emissao, n.data_competencia::text,
+  n.prestador_cpf_cnpj, n.prestador_razao_social, n.tomador_cpf_cnpj, n.tomador_razao_social, n.valor_servico`;
+/** What filters and order look at. */
+const LOOKED = `${COLUMNS}, n.servico`;
+
+/** A statement in the making: values get their places as they are named. */
+class Statement {
+  readonly values: unknown[] = [];
+
+  value(value: unknown): string {
+    this.values.push(value);
+    return `$${this.values.length}`;
+  }
+}
+
+export function buscaStore(pool: Db) {
+  return { buscar: searchNotas.bind(null, pool) };
+}
+
+async function searchNotas(
+  pool: Db,
+  tenant: string,
+  asked: NotasProcuradas,
+  max: number,
+  from?: Lugar,
+): Promise<Achadas> {
+  const found: NotaAchada[] = [];
+  let looked = 0;
+  let last = from;
+  for (const mes of await monthsOf(pool, asked, from)) {
+    const after = last?.mes === mes ? last : undefined;
+    const wanted = max - found.length;
+    const { notas, seen, at } = await searchMonth(pool, tenant, { asked, mes, after }, wanted, LOOKED_MAX - looked);
+    found.push(...notas);
+    looked += seen;
+    last = at ?? last;
+    if (found.length === max || at !== undefined) return { notas: found, seguinte: last };
+  }
+  return { notas: found, seguinte: undefined };
+}
+
+/** Months that may have such notes, in the order of the search. */
+async function monthsOf(
+  pool: Db,
+  { desde, ate, antigasAntes }: NotasProcuradas,
+  from: Lugar | undefined,
+): Promise<readonly number[]> {
+  const { rows } = await pool.query<{ mes: number }>('select mes from meses order by mes');
+  const meses = rows
+    .map(({ mes }) => mes)
+    .filter((mes) => (desde === undefined || mes >= mesOf(desde - DAY_MS)) && (ate === undefined || mes <= mesOf(ate)))
+    .filter((mes) => from === undefined || (antigasAntes ? mes >= from.mes : mes <= from.mes));
+  return antigasAntes ? meses : meses.reverse();
+}
+
+/** The month of a note is that of its place, which may be behind. */
+const DAY_MS = 86_400_000;
+
+type InMonth = { readonly asked: NotasProcuradas; readonly mes: number; readonly after: Lugar | undefined };
+
+/** `at`: the last note of a page, or of those that may be looked at; undefined where the month has no more. */
+async function searchMonth(
+  pool: Db,
+  tenant: string,
+  where: InMonth,
+  wanted: number,
+  lookedMax: number,
+): Promise<{ readonly notas: readonly NotaAchada[]; readonly seen: number; readonly at: Lugar | undefined }> {
+  const { asked } = where;
+  const statement = new Statement();
+  const tenantAt = statement.value(tenant);
+  const filters = filtersOf(statement, asked);
+  // All that is asked is in the way itself: no more is looked at than shown.
+  const isExact = filters.length === 0;
+  const limit = isExact ? wanted : asked.partes === undefined ? lookedMax : Math.min(lookedMax, OF_PARTES_MAX);
+  const walked = walkOf(statement, tenantAt, where, limit);
+  const text = `select ${COLUMNS} from (${walked}) n
+    ${isExact ? '' : `where ${filters.join(' and ')}`} order by ${orderOf(asked)} limit ${wanted}`;
+  const { rows: notas } = await pool.query<NotaAchada>(text, statement.values);
+  const last = notas.at(-1);
+  if (last !== undefined && notas.length === wanted) return { notas, seen: wanted, at: placeOf(last) };
+  if (isExact) return { notas, seen: notas.length, at: undefined };
+  const end = new Statement();
+  const again = walkOf(end, end.value(tenant), where, limit);
+  const { rows } = await pool.query<Pick<NotaAchada, 'mes' | 'id' | 'data_emissao'> & { readonly vistas: number }>(
+    `select n.mes, n.id, n.data_emissao, count(*) over ()::int as vistas from (${again}) n order by ${orderOf(asked, true)} limit 1`,
+    end.values,
+  );
+  const [border] = rows;
+  const seen = border?.vistas ?? 0;
+  return { notas, seen, at: border !== undefined && seen >= limit ? placeOf(border) : undefined };
+}
+
+/** The same, of each of several parties. */
+const OF_PARTES_MAX = 5_000;
+
+function placeOf({ mes, id, data_emissao }: Pick<NotaAchada, 'mes' | 'id' | 'data_emissao'>): Lugar {
+  return { mes, em: +data_emissao, id };
+}
+
+/** Whether the way is along an index of a party, which has the moment of issuing behind it. */
+function isByParty({ prestador, tomador, partes }: NotasProcuradas): boolean {
+  return prestador !== undefined || tomador !== undefined || partes !== undefined;
+}
+
+function orderOf(asked: NotasProcuradas, isReversed = false): string {
+  const side = asked.antigasAntes === isReversed ? 'desc' : 'asc';
+  return isByParty(asked) ? `n.data_emissao ${side}, n.id ${side}` : `n.id ${side}`;
+}
+
+/** The first notes of a month in the order of the search, after a place. */
+function walkOf(statement: Statement, tenant: string, { asked, mes, after }: InMonth, limit: number): string {
+  const { prestador, tomador, partes, desde, ate, estado, antigasAntes } = asked;
+  const beyond = antigasAntes ? '>' : '<';
+  const moments = [
+    ...(desde === undefined ? [] : [`n.data_emissao >= ${statement.value(new Date(desde))}`]),
+    ...(ate === undefined ? [] : [`n.data_emissao < ${statement.value(new Date(ate))}`]),
+  ];
+  const place =
+    after === undefined
+      ? []
+      : isByParty(asked)
+        ? [
+            `(n.data_emissao, n.id) ${beyond} (${statement.value(new Date(after.em))}, ${statement.value(after.id)}::bigint)`,
+          ]
+        : [`n.id ${beyond} ${statement.value(after.id)}::bigint`];
+  const order = `order by ${orderOf(asked)} limit ${limit}`;
+  const inMonth = [`n.tenant = ${tenant}`, `n.mes = ${mes}`, ...moments, ...place];
+  const walk = (...more: readonly string[]): string =>
+    `select ${LOOKED} from notas n where ${[...inMonth, ...more].join(' and ')}`;
+  if (prestador !== undefined) return `${walk(`n.prestador_cpf_cnpj = ${statement.value(prestador)}`)} ${order}`;
+  if (tomador !== undefined) return `${walk(`n.tomador_cpf_cnpj = ${statement.value(tomador)}`)} ${order}`;
+  if (partes !== undefined) {
+    const each = statement.value(partes);
+    const of = (column: string): string => `(${walk(`n.${column} = p.documento`)} ${order})`;
+    // A note whose provider is its taker is found once.
+    return `select ${LOOKED} from (select distinct on (q.id) q.* from unnest(${each}::text[]) p (documento)
+      cross join lateral (${of('prestador_cpf_cnpj')} union all ${of('tomador_cpf_cnpj')}) q order by q.id) n ${order}`;
+  }
+  if (estado !== undefined && QUEUED_STATES.has(estado)) {
+    return `${walk(`n.id in (select f.id from fila f where f.tenant = ${tenant} and f.mes = ${mes} and f.tipo = 'nota'
+      union all select r.nota from retidas r where r.tenant = ${tenant} and r.mes = ${mes})`)} ${order}`;
+  }
+  return `${walk()} ${order}`;
+}
+
+/** States in which a note is on its way, of which few are: all of those that the queue has, or that are held. */
+const QUEUED_STATES: ReadonlySet<NotaEstado> = new Set(['emitida', 'retida', 'transmitida']);
+
+/** What is left to be asked of each note on the way. */
+function filtersOf(statement: Statement, asked: NotasProcuradas): readonly string[] {
+  const { prestador, tomador, partes, competencia, estado, valorDe, valorAte, servico, serie, numero } = asked;
+  const is = (column: string, value: string | undefined): readonly string[] =>
+    value === undefined ? [] : [`n.${column} = ${statement.value(value)}`];
+  return [
+    ...(prestador === undefined ? [] : is('tomador_cpf_cnpj', tomador)),
+    ...(partes === undefined || (prestador ?? tomador) === undefined
+      ? []
+      : [
+          `(n.prestador_cpf_cnpj = any(${statement.value(partes)}) or n.tomador_cpf_cnpj = any(${statement.value(partes)}))`,
+        ]),
+    ...(competencia === undefined
+      ? []
+      : [
+          `n.data_competencia::date between ${statement.value(competencia.de)}::date and ${statement.value(competencia.ate)}::date`,
+        ]),
+    ...is('estado', estado),
+    ...(valorDe === undefined ? [] : [`n.valor_servico >= ${statement.value(valorDe)}::numeric`]),
+    ...(valorAte === undefined ? [] : [`n.valor_servico <= ${statement.value(valorAte)}::numeric`]),
+    ...is('servico', servico),
+    ...is('serie_dps', serie),
+    ...(numero === undefined ? [] : [`n.numero_dps = ${statement.value(numero)}::bigint`]),
+  ];
+}

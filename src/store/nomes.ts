@@ -1,0 +1,97 @@
+/** Words of the names of parties, by which a name is looked up. They are learned from the notes behind their issuance. */
+import { wordsOf } from '../fiscal/words.ts';
+import { type Db, runTransaction } from './open.ts';
+import type { PoolClient } from './pg.ts';
+import { insertRows } from './sql.ts';
+
+type Nome = { readonly palavra: string; readonly documento: string };
+
+const INSERT = insertRows<Nome>(
+  'insert_nomes',
+  'nomes',
+  [
+    ['palavra text', ({ palavra }) => palavra],
+    ['documento text', ({ documento }) => documento],
+  ],
+  'on conflict do nothing',
+);
+
+/** Notes that are looked at in one step. */
+const STEP = 10_000;
+/** Ids are taken in blocks: one below the mark may come after it, from a process that issues little. */
+const BEHIND = 16_384;
+
+/** Tenants in one turn, by chance: none comes before another for ever. */
+const TENANTS = 4;
+
+/** A question asked across tenants: months from $1 on in which a tenant has notes whose names were not looked at. */
+const UNREAD = `select m.tenant, s.mes from municipios m cross join meses s
+    left join nomes_lidos l on l.tenant = m.tenant and l.mes = s.mes
+  where s.mes >= $1 and exists (select from notas n where n.tenant = m.tenant and n.mes = s.mes and n.id > coalesce(l.ate, 0))
+  order by random() limit ${TENANTS}`;
+
+const BEGIN = 'insert into nomes_lidos (tenant, mes, ate) values ($1, $2, 0) on conflict (tenant, mes) do nothing';
+/** Another process that reads names of the tenant is left to it. */
+const TAKE = 'select ate from nomes_lidos where tenant = $1 and mes = $2 for update skip locked';
+const ADVANCE = 'update nomes_lidos set ate = $3 where tenant = $1 and mes = $2';
+const NEXT = `select id, prestador_cpf_cnpj, prestador_razao_social, tomador_cpf_cnpj, tomador_razao_social from notas
+  where tenant = $1 and mes = $2 and id > $3 order by id limit $4`;
+
+type Named = {
+  readonly id: string;
+  readonly prestador_cpf_cnpj: string;
+  readonly prestador_razao_social: string;
+  readonly tomador_cpf_cnpj: string | null;
+  readonly tomador_razao_social: string | null;
+};
+
+/** Documents that a search by name goes on with. */
+export const DOCUMENTOS_MAX = 40;
+
+export function nomeStore(pool: Db) {
+  return {
+    /** Learns the names of a part of the notes of these months that were not looked at; whether there may be more. */
+    learn: async (sinceMes: number): Promise<boolean> => {
+      const { rows } = await pool.query<{ tenant: string; mes: number }>(UNREAD, [sinceMes]);
+      let isMore = rows.length === TENANTS;
+      for (const { tenant, mes } of rows) {
+        const read = await runTransaction(pool, (client) => learnStep(client, tenant, mes));
+        isMore ||= read >= STEP;
+      }
+      return isMore;
+    },
+    /** CNPJ and CPF under whose names all these words stand, or words that begin so; one more than is gone on with tells that there are more. */
+    find: async (tenant: string, palavras: readonly string[]): Promise<readonly string[]> => {
+      const one = (place: number): string =>
+        `select documento from nomes where tenant = $1 and palavra >= $${place} and palavra < $${place} || '~'`;
+      const text = `${palavras.map((_, place) => one(place + 2)).join(' intersect ')} limit ${DOCUMENTOS_MAX + 1}`;
+      const { rows } = await pool.query<{ documento: string }>(text, [tenant, ...palavras]);
+      return rows.map(({ documento }) => documento);
+    },
+  };
+}
+
+/** How many notes were looked at. */
+async function learnStep(client: PoolClient, tenant: string, mes: number): Promise<number> {
+  await client.query(BEGIN, [tenant, mes]);
+  const [taken] = (await client.query<{ ate: string }>(TAKE, [tenant, mes])).rows;
+  if (taken === undefined) return 0;
+  const ate = BigInt(taken.ate);
+  const from = ate > BEHIND ? ate - BigInt(BEHIND) : 0n;
+  const { rows } = await client.query<Named>(NEXT, [tenant, mes, String(from), STEP + BEHIND]);
+  const words = new Map<string, Nome>();
+  const learn = (documento: string | null, nome: string | null): void => {
+    if (documento === null || nome === null) return;
+    for (const palavra of wordsOf(nome)) words.set(`${palavra} ${documento}`, { palavra, documento });
+  };
+  for (const row of rows) {
+    learn(row.prestador_cpf_cnpj, row.prestador_razao_social);
+    learn(row.tomador_cpf_cnpj, row.tomador_razao_social);
+  }
+  // In one order, so that two who learn the same wait for each other and never in a circle.
+  const sorted = [...words.entries()].sort(([one], [other]) => (one < other ? -1 : 1)).map(([, nome]) => nome);
+  if (sorted.length > 0) await client.query(INSERT(tenant, sorted));
+  const last = rows.at(-1);
+  if (last !== undefined && BigInt(last.id) > ate) await client.query(ADVANCE, [tenant, mes, last.id]);
+  return rows.filter(({ id }) => BigInt(id) > ate).length;
+}

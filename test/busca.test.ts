@@ -1,0 +1,266 @@
+/** Notes are found by what a person has of them: in the flow, at the terminal and in the console; and taken away as a file. */
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { before, describe, test } from 'node:test';
+import { type BuscaEscrita, searchNotas } from '../src/flows/buscar-notas.ts';
+import { nfseHere } from './support/cli.ts';
+import { balcao, bancada, CANCELAMENTO, type NotaEmitida } from './support/eventos.ts';
+import { NO_SUCH_KEY } from './support/notas.ts';
+import { freshFolder } from './support/openssl.ts';
+import { enter, makeUsuario, type Pessoa, startTestPainel } from './support/painel.ts';
+import { startTestService } from './support/service.ts';
+import { until } from './support/until.ts';
+
+const DAY_MS = 86_400_000;
+const service = await startTestService({ worker: false, clock: { now: Date.parse('2026-10-10T12:00:00-03:00') } });
+const { store, clock, pool, world } = service;
+const painel = await startTestPainel(service);
+const integracao = balcao(service.address);
+const vizinha = balcao(service.address, 'vizinha');
+const work = bancada(world);
+
+const PADARIA = { 'toma/CPF': null, 'toma/CNPJ': '11444777000161', 'toma/xNome': 'Padaria São João & Filhos' };
+const NOTAS = '/m/integracao/notas';
+
+const notas: Record<'outubro' | 'maria' | 'padaria' | 'cara' | 'semTomador', NotaEmitida> = {} as never;
+let atendente: Pessoa;
+let leitor: Pessoa;
+
+before(async () => {
+  await store.municipios.create({ tenant: 'vizinha', ambiente: 'homologacao', codigoIbge: undefined }, clock.now);
+  notas.outubro = await integracao.issue();
+  await vizinha.issue(PADARIA);
+  clock.now = Date.parse('2026-11-20T12:00:00-03:00');
+  notas.maria = await integracao.issue();
+  clock.now += DAY_MS;
+  notas.padaria = await integracao.issue({ ...PADARIA, 'valores/vServPrest/vServ': '250.00', dCompet: '2026-11-03' });
+  notas.cara = await integracao.issue({ 'valores/vServPrest/vServ': '98765.43', 'serv/cServ/cTribNac': '010701' });
+  notas.semTomador = await integracao.issue({ toma: null, serie: '77', nDPS: '4711' });
+  while (await store.nomes.learn(0));
+  atendente = await enter(painel, await makeUsuario(painel, 'tina', { integracao: 'atendimento' }));
+  leitor = await enter(painel, await makeUsuario(painel, 'leo', { integracao: 'leitura' }));
+});
+
+/** Which of the notes a search finds, in its order. */
+async function found(busca: Partial<BuscaEscrita>, slug = 'integracao'): Promise<readonly string[]> {
+  const page = await searchNotas(world, slug, busca);
+  assert.ok('notas' in page, JSON.stringify(page));
+  return page.notas.map(nameOf);
+}
+
+function nameOf({ chave_acesso }: { readonly chave_acesso: string }): string {
+  return Object.entries(notas).find(([, nota]) => nota.chave_acesso === chave_acesso)?.[0] ?? chave_acesso;
+}
+
+const NEWEST_FIRST = ['semTomador', 'cara', 'padaria', 'maria', 'outubro'];
+
+describe('a search finds', () => {
+  const cases: readonly [what: string, busca: () => Partial<BuscaEscrita>, names: readonly string[]][] = [
+    ['everything, the newest first', () => ({}), NEWEST_FIRST],
+    ['everything, the oldest first', () => ({ ordem: 'antigas' }), NEWEST_FIRST.toReversed()],
+    ['by key', () => ({ q: notas.maria.chave_acesso }), ['maria']],
+    ['by key as people copy it', () => ({ q: ` NFS${notas.maria.chave_acesso.replace(/(.{4})/g, '$1 ')}` }), ['maria']],
+    ['by protocol', () => ({ q: notas.cara.numero_protocolo }), ['cara']],
+    ['by the Id of the DPS', () => ({ q: 'DPS355030821122233300018100077000000000004711' }), ['semTomador']],
+    ['by series and number', () => ({ serie: '77' }), ['semTomador']],
+    ['by provider, with its points', () => ({ prestador: '11.222.333/0001-81' }), NEWEST_FIRST],
+    ['by taker', () => ({ tomador: '529.982.247-25' }), ['cara', 'maria', 'outubro']],
+    ['by either, in the field for anything', () => ({ q: '11444777000161' }), ['padaria']],
+    ['by part of a name, without accents', () => ({ q: 'padaria joao' }), ['padaria']],
+    ['by the beginning of a word', () => ({ q: 'Padar' }), ['padaria']],
+    ['by a period, both days inside', () => ({ de: '2026-10-10', ate: '2026-11-20' }), ['maria', 'outubro']],
+    ['by competence', () => ({ competencia: '2026-11' }), ['padaria']],
+    ['by state', () => ({ estado: 'autorizada' }), []],
+    ['by value from', () => ({ valor_de: '1.000,01' }), ['cara']],
+    ['by value to', () => ({ valor_ate: '250' }), ['padaria']],
+    ['by service', () => ({ servico: '01.07.01' }), ['cara']],
+    ['by several at once', () => ({ tomador: '52998224725', de: '2026-11-01', valor_ate: '1000' }), ['maria']],
+    ['nothing by a name of nobody', () => ({ q: 'Confeitaria' }), []],
+  ];
+  for (const [what, busca, names] of cases) test(what, async () => assert.deepEqual(await found(busca()), names));
+
+  test('by a number that stands on it', async () => {
+    const page = await searchNotas(world, 'integracao', {});
+    assert.ok('notas' in page);
+    assert.deepEqual(await found({ numero: page.notas[0]!.numero_dps }), ['semTomador']);
+  });
+
+  test('only what is of the municipality', async () => {
+    assert.deepEqual(await found({ q: 'padaria' }, 'vizinha').then((names) => names.length), 1);
+    assert.deepEqual(await found({ q: notas.padaria.chave_acesso }, 'vizinha'), []);
+    assert.deepEqual(await found({ q: notas.padaria.numero_protocolo }, 'vizinha'), []);
+    assert.deepEqual(await found({ tomador: '52998224725' }, 'vizinha'), []);
+  });
+
+  test('page after page, each note once, in one order, whatever the filter', async () => {
+    for (const busca of [
+      {},
+      { ordem: 'antigas' },
+      { tomador: '52998224725' },
+      { q: '11222333000181' },
+      { valor_de: '1' },
+    ]) {
+      const whole = await found(busca);
+      const seen: string[] = [];
+      let depois: string | undefined;
+      do {
+        const page = await searchNotas(world, 'integracao', busca, depois, 1);
+        assert.ok('notas' in page);
+        seen.push(...page.notas.map(nameOf));
+        depois = page.seguinte;
+      } while (depois !== undefined);
+      assert.deepEqual(seen, whole, JSON.stringify(busca));
+    }
+  });
+
+  test('nothing where what is written means nothing, and says so at its field', async () => {
+    const wrong = {
+      q: '..',
+      prestador: '123',
+      tomador: 'x',
+      de: '31/12',
+      competencia: '2026',
+      estado: 'boa',
+      valor_de: 'dez',
+    };
+    const more = { servico: '1', serie: '123456', numero: 'n', ate: '2026-02-30' };
+    const page = await searchNotas(world, 'integracao', { ...wrong, ...more });
+    assert.ok('problems' in page);
+    assert.deepEqual(Object.keys(page.problems).sort(), Object.keys({ ...wrong, ...more }).sort());
+    const back = await searchNotas(world, 'integracao', {
+      de: '2026-11-02',
+      ate: '2026-11-01',
+      valor_de: '2',
+      valor_ate: '1',
+    });
+    assert.ok('problems' in back);
+    assert.deepEqual(Object.keys(back.problems), ['ate', 'valor_ate']);
+    const digit = await searchNotas(world, 'integracao', { q: `${notas.maria.chave_acesso.slice(0, 49)}x` });
+    assert.ok('problems' in digit && digit.problems.q);
+  });
+});
+
+const run = (...args: string[]) =>
+  nfseHere([...args, '--municipio', 'integracao'], pool, false, service.address, world.now);
+
+describe('at the terminal', () => {
+  test('a search is a table, and the same in JSON', async () => {
+    const { out, code } = await run('nota', 'buscar', 'padaria', 'são', 'joão');
+    assert.equal(code, 0);
+    assert.match(out, new RegExp(`${notas.padaria.chave_acesso}.*250,00.*Padaria São João`));
+    assert.equal(out.trim().split('\n').length, 2);
+    const json = JSON.parse((await run('nota', 'buscar', '--tomador', '52998224725', '--json')).out);
+    assert.deepEqual(json.notas.map(nameOf), ['cara', 'maria', 'outubro']);
+    assert.deepEqual([json.seguinte, json.notas[1].valor_servico], [null, '1000.00']);
+    const wrong = await run('nota', 'buscar', '--valor-de', 'dez');
+    assert.equal(wrong.code, 2);
+    assert.match(wrong.err, /^--valor-de: /);
+  });
+
+  test('a note is shown as XML and as PDF', async () => {
+    const { out, code } = await run('nota', 'mostrar', notas.maria.chave_acesso, '--xml');
+    assert.equal(code, 0);
+    assert.ok(out.startsWith('<?xml') && out.includes(notas.maria.chave_acesso));
+    const none = await run('nota', 'mostrar', NO_SUCH_KEY, '--xml');
+    assert.equal(none.code, 1);
+    assert.match(none.err, /Não há nota com esta chave/);
+  });
+
+  test('a search is written as a table and as a ZIP of documents', async () => {
+    const folder = freshFolder();
+    const csv = path.join(folder, 'notas.csv');
+    assert.equal((await run('nota', 'exportar', csv, '--texto', 'padaria')).code, 0);
+    const [head = '', row = '', ...rest] = (await readFile(csv, 'utf8')).replace('\ufeff', '').trim().split(/\r?\n/);
+    assert.deepEqual(head.split(';').slice(0, 3), ['chave_acesso', 'estado', 'data_emissao']);
+    assert.ok(row.startsWith(notas.padaria.chave_acesso) && row.endsWith(';250,00'), row);
+    assert.deepEqual(rest, []);
+    const zip = path.join(folder, 'notas.zip');
+    assert.equal((await run('nota', 'exportar', zip)).code, 0);
+    const listed = execFileSync('python3', ['-m', 'zipfile', '-l', zip], { encoding: 'utf8' });
+    for (const { chave_acesso } of Object.values(notas)) assert.ok(listed.includes(`${chave_acesso}.xml`), listed);
+    const wrong = await run('nota', 'exportar', path.join(folder, 'notas.doc'));
+    assert.equal(wrong.code, 2);
+  });
+});
+
+describe('in the console', () => {
+  test('who reads finds a note and its page, which tells all of it', async () => {
+    const list = await leitor.open(`${NOTAS}?q=padaria`);
+    assert.equal(list.status, 200);
+    assert.ok(list.html.includes(`${NOTAS}/${notas.padaria.chave_acesso}"`));
+    assert.ok(!list.html.includes(notas.maria.chave_acesso) && !list.html.includes('/exportacoes'));
+    const { html, status } = await leitor.open(`${NOTAS}/${notas.padaria.chave_acesso}`);
+    assert.equal(status, 200);
+    for (const said of [
+      'Padaria São João &amp; Filhos',
+      'R$ 250,00',
+      notas.padaria.numero_protocolo,
+      'vISSQN',
+      'emitida',
+    ]) {
+      assert.ok(html.includes(said), said);
+    }
+    const wrong = await leitor.open(`${NOTAS}?valor_de=dez`);
+    assert.equal(wrong.status, 422);
+    assert.equal((await leitor.open(`${NOTAS}/${NO_SUCH_KEY}`)).status, 404);
+    assert.equal((await leitor.open(`${NOTAS}/../x`)).status, 404);
+  });
+
+  test('the documents of a note are handed out as they are', async () => {
+    const received = await leitor.open(`${NOTAS}/${notas.maria.chave_acesso}/recebido`);
+    assert.ok(received.html.includes('<infDPS'));
+    assert.ok((await leitor.open(`${NOTAS}/${notas.maria.chave_acesso}/nfse`)).html.includes('<infNFSe'));
+    assert.equal((await leitor.open(`${NOTAS}/${notas.maria.chave_acesso}/danfse`)).status, 404, 'it is provisional');
+    await work.notas();
+    assert.ok((await leitor.open(`${NOTAS}/${notas.maria.chave_acesso}/danfse`)).html.startsWith('%PDF'));
+    const pdf = path.join(freshFolder(), 'nota.pdf');
+    assert.equal((await run('nota', 'mostrar', notas.maria.chave_acesso, '--pdf', pdf)).code, 0);
+    assert.equal((await readFile(pdf)).subarray(0, 4).toString(), '%PDF');
+    assert.match((await leitor.open(`${NOTAS}/${notas.maria.chave_acesso}`)).html, /<b>autorizada<\/b>/);
+    assert.deepEqual(await found({ estado: 'autorizada' }), NEWEST_FIRST);
+  });
+
+  test('a substitute that would wait for ever is withdrawn with a reason, which the trail keeps', async () => {
+    const operadora = await enter(painel, await makeUsuario(painel, 'olga', { integracao: 'operacao' }));
+    const nova = await integracao.issue({ 'subst/chSubstda': notas.semTomador.chave_acesso, 'subst/cMotivo': '01' });
+    const at = `${NOTAS}/${nova.chave_acesso}`;
+    assert.ok(!(await atendente.open(at)).html.includes(`${at}/retirar`), 'that takes a higher role');
+    assert.ok((await operadora.open(at)).html.includes(`${at}/retirar`));
+    assert.equal((await operadora.send(`${at}/retirar`, { motivo: ' ' })).status, 422);
+    const done = await operadora.send(`${at}/retirar`, { motivo: 'o evento não virá' });
+    assert.match(done.html, /A nota foi retirada/);
+    const [ato, ...others] = await store.atos.list('integracao', { objeto: 'nota' }, 9);
+    assert.deepEqual(
+      [ato?.acao, ato?.quem, ato?.chave, ato?.motivo],
+      ['retirada', 'olga', nova.chave_acesso, 'o evento não virá'],
+    );
+    assert.deepEqual(others, []);
+    assert.match((await operadora.send(`${at}/retirar`, { motivo: 'de novo' })).html, /está recusada/);
+  });
+
+  test('events of a note stand on its page', async () => {
+    const { id_evento } = await integracao.registered(notas.cara, CANCELAMENTO);
+    const { html } = await leitor.open(`${NOTAS}/${notas.cara.chave_acesso}`);
+    assert.ok(html.includes(`/m/integracao/evento/${id_evento}"`), 'a link to the event');
+  });
+
+  test('a search is taken away by who attends, and by nobody else', async () => {
+    for (const formato of ['csv', 'zip']) {
+      await atendente.open(`${NOTAS}?q=padaria`);
+      const begun = await atendente.send('/m/integracao/exportacoes', { formato, q: 'padaria' });
+      assert.match(begun.path, /\/exportacoes\/[0-9a-f-]{36}$/);
+      const done = await until(async () => {
+        const page = await atendente.open(begun.path);
+        return page.html.includes('Pronta: 1 nota,') ? page : undefined;
+      }, 'the export');
+      assert.ok(done.html.includes(`${begun.path}/arquivo`));
+      const file = await atendente.open(`${begun.path}/arquivo`);
+      assert.ok(formato === 'csv' ? file.html.includes(notas.padaria.chave_acesso) : file.html.startsWith('PK'));
+      assert.equal((await leitor.open(begun.path)).status, 403);
+      const other = await enter(painel, await makeUsuario(painel, `outra-${formato}`, { integracao: 'administracao' }));
+      assert.equal((await other.open(`${begun.path}/arquivo`)).status, 404, 'it is of who asked for it');
+    }
+  });
+});
