@@ -3,6 +3,7 @@ import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { benchDatabases } from './bancos.ts';
+import { benchBusca } from './busca.ts';
 import { benchCatalogos } from './catalogos.ts';
 import { benchFull } from './cheio.ts';
 import { nameOwnTree } from './commit.ts';
@@ -37,6 +38,7 @@ async function bench(options: Options): Promise<void> {
   try {
     if (options.julgar) printRows(judgeRows());
     else if (options.danfse) printRows(danfseRows());
+    else if (options.busca !== undefined) await benchBusca(dataDir, countOf(options, 'busca'));
     else if (options.custo) process.exitCode = (await benchCusto(dataDir, options.so)) ? 0 : 1;
     else if (options.catalogos) {
       await benchCatalogos(dataDir, {

@@ -105,7 +105,10 @@ export async function useServer<Result>(
   }
 }
 
-async function useClient<Result>(connection: ClientConfig, work: (client: Client) => Promise<Result>): Promise<Result> {
+export async function useClient<Result>(
+  connection: ClientConfig,
+  work: (client: Client) => Promise<Result>,
+): Promise<Result> {
   const client = new Client(connection);
   await client.connect();
   try {

@@ -111,7 +111,8 @@ async function issueAll(world: World, municipio: Municipio, lote: ClaimedLote): 
   }
   if (typeof issued === 'object')
     return issued.results.flatMap((result, place) => describeResult(result, read.rps[place]!));
-  if (issued === 'lost') {
+  if (issued !== 'lost') world.store.movimento.countNotas(municipio.tenant, issuances.length, world.now());
+  else {
     world.log.warn(
       { tenant: municipio.tenant },
       'um lote demorou mais que o seu prazo; é retomado por quem o tem agora',

@@ -48,7 +48,15 @@ export async function issueNota(
 ): Promise<IssuedNota | Refused> {
   needOpen(municipio);
   const done = await inTurn(world, municipio, key, (turn) => issue(world, municipio, sent, turn));
-  return 'before' in done ? issuedBefore(done.before) : done;
+  if ('before' in done) return issuedBefore(done.before);
+  if ('faults' in done) countRefusal(world, municipio, done.faults);
+  return done;
+}
+
+/** A request that is refused is counted under each of its codes; a repeated answer is none anew. */
+export function countRefusal({ store, now }: World, { tenant }: Municipio, faults: readonly Fault[]): void {
+  const codes = faults.map(({ codigo }) => codigo);
+  store.movimento.countRecusa(tenant, codes, now());
 }
 
 /**
@@ -104,6 +112,7 @@ async function issue(
     return refusalOf(reopenToPlace(sent, municipio, [fault]))!;
   }
   world.wake(municipio.tenant);
+  world.store.movimento.countNotas(municipio.tenant, 1, world.now());
   const { nota } = stored;
   return {
     numero_protocolo: nota.numero_protocolo,

@@ -38,7 +38,7 @@ import { type EventoPublico, registeredEvento } from './evento-queries.ts';
 import { needOpen } from './fechado.ts';
 import { momentOfNota, toEventoNaNota } from './gather-facts.ts';
 import { type Before, type Ended, inTurn, type Refused, type SentKey, type Turn } from './idempotency.ts';
-import { wholeSecond } from './issue-nota.ts';
+import { countRefusal, wholeSecond } from './issue-nota.ts';
 import type { PorMao } from './operator.ts';
 import type { Quota } from './quota.ts';
 import { verifyEvento } from './sent-documents.ts';
@@ -78,7 +78,9 @@ export async function registerEvento(
   const done = await inTurn<EventoRegistrado | EventoRefused>(world, municipio, key, (turn) =>
     registerSent(world, municipio, named, sent, turn),
   );
-  return typeof done === 'object' && 'before' in done ? registeredBefore(done.before) : done;
+  if (typeof done === 'object' && 'before' in done) return registeredBefore(done.before);
+  if (typeof done === 'object' && 'faults' in done) countRefusal(world, municipio, done.faults);
+  return done;
 }
 
 function registeredBefore(before: Before): EventoRegistrado | Refused {

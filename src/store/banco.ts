@@ -153,6 +153,11 @@ export function bancoStore(db: Db) {
   return {
     fragmentos: FRAGMENTOS,
     read: () => readBanco(db),
+    /** Octets of the whole database; where it is distributed, those of the server that is asked. */
+    readBytes: async (): Promise<number> => {
+      const text = 'select pg_database_size(current_database())::float8 as bytes';
+      return (await db.query<{ bytes: number }>(text)).rows[0]!.bytes;
+    },
     readTabelas: () => readTabelas(db),
     countServices: () => countServices(db),
     listNos: async (): Promise<readonly No[]> => ((await citusVersion(db)) === undefined ? [] : listNos(db)),

@@ -184,6 +184,9 @@ const OWNED = [
   'documentos_comprimidos',
   'recepcoes_adn',
   'transmissoes',
+  'circuitos',
+  'emissoes',
+  'recusas',
   'codigos_em_producao',
   'municipios',
 ];

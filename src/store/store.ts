@@ -5,6 +5,7 @@ import { atoStore } from './atos.ts';
 import { bancoStore } from './banco.ts';
 import { buscaStore } from './buscar-notas.ts';
 import { cadastroStore } from './cadastros.ts';
+import { circuitoStore } from './circuitos.ts';
 import type { Announce } from './claim-notas.ts';
 import { contagemStore } from './contagens.ts';
 import { contaStore, passkeyStore } from './contas.ts';
@@ -20,6 +21,7 @@ import { linhasStore } from './linhas.ts';
 import { listaStore, listasMantidas } from './listas.ts';
 import { loteStore } from './lotes.ts';
 import { ensureMesesAhead } from './meses.ts';
+import { movimentoStore } from './movimento.ts';
 import { municipioStore } from './municipios.ts';
 import { nomeStore } from './nomes.ts';
 import { notaStore } from './notas.ts';
@@ -70,6 +72,8 @@ export function createStore(pool: Db, onStored?: OnStored, announce?: Announce) 
     banco: bancoStore(pool),
     arquivo: arquivoStore(pool),
     atos: atoStore(pool),
+    movimento: movimentoStore(pool),
+    circuitos: circuitoStore(pool),
     ensureMesesAhead: (now: number): Promise<void> => ensureMesesAhead(pool, now),
     lotes: loteStore(pool, onStored ?? notas.keepForTransmission),
     /** Throws what keeps the database from being written to: the readiness check. */

@@ -10,6 +10,7 @@ import { exposedFiles, loadSigner, secretFiles, tlsMaterialOf } from '../documen
 import { openTrust, type Trust } from '../documents/trust.ts';
 import { AMBIENTES } from '../fiscal/ambiente.ts';
 import type { NoTransmission, Transmission, World } from '../flows/world.ts';
+import type { Circuito } from '../store/circuitos.ts';
 import type { Municipio } from '../store/municipios.ts';
 
 /** The files of a municipality are looked at this often at most. */
@@ -17,6 +18,8 @@ const FILES_FRESH_MS = 5_000;
 
 type KeptAccess = {
   readonly settings: string;
+  /** Of its address; undefined: it has none. */
+  readonly environment: string | undefined;
   readonly made: Promise<Access>;
   checkedAt: number;
 };
@@ -24,6 +27,12 @@ type KeptAccess = {
 type Access =
   | { readonly stamp: string; readonly adn: ReturnType<typeof nationalAdn>; readonly transmission: Transmission }
   | NoTransmission;
+
+const CLOSED: Circuito = { abertoEm: undefined, motivo: undefined };
+
+function environmentOf({ adn }: Municipio): string | undefined {
+  return adn === undefined || !URL.canParse(adn.url) ? undefined : new URL(adn.url).origin;
+}
 
 /** How municipalities reach the environments, kept while neither their settings nor their files change. */
 export class Transmissions {
@@ -35,8 +44,14 @@ export class Transmissions {
   /** The last warnings about key files, by municipality. */
   private readonly exposed = new Map<string, string>();
 
-  constructor(log: World['log']) {
+  /** Told of the circuit of a municipality as it is first known here, and as it changes. */
+  private readonly onCircuit: (tenant: string, circuito: Circuito) => void;
+  /** Since when, and why, environments are given up. */
+  private readonly openings = new Map<string, Circuito>();
+
+  constructor(log: World['log'], onCircuit: (tenant: string, circuito: Circuito) => void = () => undefined) {
     this.log = log;
+    this.onCircuit = onCircuit;
   }
 
   readonly of: World['transmission'] = async (municipio) => {
@@ -45,8 +60,11 @@ export class Transmissions {
     const before = this.kept.get(municipio.tenant);
     let one = before;
     if (one === undefined || one.settings !== settings || !(await isCurrent(one, municipio))) {
-      one = { settings, made: this.make(municipio), checkedAt: performance.now() };
+      const environment = environmentOf(municipio);
+      one = { settings, environment, made: this.make(municipio), checkedAt: performance.now() };
       this.kept.set(municipio.tenant, one);
+      // What an earlier process has written is of its own circuit.
+      if (environment !== undefined) this.onCircuit(municipio.tenant, this.openings.get(environment) ?? CLOSED);
       // Deliveries under way over the old connections still finish.
       void before?.made.then(endConnections);
     }
@@ -73,13 +91,22 @@ export class Transmissions {
     if (known !== undefined) return known;
     const fresh = openBreaker({
       onOpen: ({ isAgain, why }) => {
-        if (!isAgain) this.log.warn({ environment, why }, 'o ADN não responde; as notas esperam até que responda');
+        if (isAgain) return;
+        this.log.warn({ environment, why }, 'o ADN não responde; as notas esperam até que responda');
+        this.tellCircuit(environment, { abertoEm: Date.now(), motivo: why });
       },
-      onClose: ({ openMs }) =>
-        this.log.info({ environment, seconds: Math.round(openMs / 1_000) }, 'o ADN voltou a responder'),
+      onClose: ({ openMs }) => {
+        this.log.info({ environment, seconds: Math.round(openMs / 1_000) }, 'o ADN voltou a responder');
+        this.tellCircuit(environment, CLOSED);
+      },
     });
     this.breakers.set(environment, fresh);
     return fresh;
+  }
+
+  private tellCircuit(environment: string, circuito: Circuito): void {
+    this.openings.set(environment, circuito);
+    for (const [tenant, { environment: own }] of this.kept) if (own === environment) this.onCircuit(tenant, circuito);
   }
 
   private async make(municipio: Municipio): Promise<Access> {
@@ -95,12 +122,11 @@ export class Transmissions {
       const now = Date.now();
       const { inicio, fim } = signer.certificate;
       if (now < inicio || now > fim) return { problem: 'o certificado do município está fora da validade' };
-      const origin = new URL(settings.url).origin;
       const tls = { ...tlsMaterialOf(signer), ca };
       const adn = nationalAdn({
         url: settings.url,
         tls,
-        breaker: this.breakerOf(origin),
+        breaker: this.breakerOf(environmentOf(municipio)!),
         log: logFor(this.log, municipio.tenant),
         isStored: municipio.adnCompressao === 'nenhuma',
       });

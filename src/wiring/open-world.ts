@@ -17,7 +17,11 @@ export type OpenWorld = {
 
 /** `wakeElsewhere`: tells a worker that runs in another thread that something is due. */
 export function openWorld(store: Store, log: Logger, wakeElsewhere?: (tenant: string) => void): OpenWorld {
-  const transmissions = new Transmissions(log);
+  const transmissions = new Transmissions(log, (tenant, circuito) => {
+    store.circuitos
+      .note(tenant, circuito, Date.now())
+      .catch((error: unknown) => tellTrouble(log, error, { tenant }, 'o estado do circuito do ADN não foi gravado'));
+  });
   let worker: Worker | undefined;
   let warned: Promise<void> | undefined;
   const world: World = {
@@ -48,6 +52,7 @@ export function openWorld(store: Store, log: Logger, wakeElsewhere?: (tenant: st
       await worker?.stop();
       await warned;
       await transmissions.close();
+      await store.movimento.flush();
     },
   };
 }

@@ -33,6 +33,7 @@ const { world, close } = openWorld(createStore(pool), log, (tenant) => tell({ ki
 const painelWorld: PainelSetup = {
   ...world,
   baseUrl,
+  dados: config.databaseUrl === undefined ? config.dataDir : undefined,
   place: { origin: painelUrlOf(config), issuer: 'NFS-e' },
   provider: painel.provider && openProvider(painel.provider),
 };

@@ -8,6 +8,7 @@ import { type PageShown, pathIn } from './visit.ts';
 
 /** Pages of a municipality, in the order of the menu, and who sees them there. */
 export const MENU = [
+  { here: 'hoje', path: '/hoje', name: 'Hoje', papel: 'leitura' },
   { here: 'notas', path: '/notas', name: 'Notas', papel: 'leitura' },
   { here: 'eventos', path: '/eventos', name: 'Eventos', papel: 'leitura' },
   { here: 'municipio', path: '/municipio', name: 'Município', papel: 'leitura' },

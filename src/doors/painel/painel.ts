@@ -9,6 +9,7 @@ import { ENTRADA_ROUTES } from './entrar.ts';
 import { EVENTO_ROUTES } from './evento.ts';
 import { OFICIO_ROUTES } from './evento-oficio.ts';
 import { EVENTOS_ROUTES } from './eventos.ts';
+import { HOJE_ROUTES } from './hoje.ts';
 import { INICIO_ROUTES } from './inicio.ts';
 import { MUNICIPIO_ROUTES } from './municipio.ts';
 import { NOTA_ROUTES } from './nota.ts';
@@ -22,6 +23,7 @@ export const PAINEL_ROUTES: readonly Row[] = [
   ...INICIO_ROUTES,
   ...ENTRADA_ROUTES,
   ...CONTA_ROUTES,
+  ...HOJE_ROUTES,
   ...EVENTOS_ROUTES,
   ...OFICIO_ROUTES,
   ...EVENTO_ROUTES,

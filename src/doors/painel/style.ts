@@ -69,6 +69,10 @@ th, td { text-align: left; vertical-align: top; padding: .4rem .9rem .4rem 0; bo
 .marcas span { display: inline-block; border: 1px solid var(--line); border-radius: 1rem; padding: 0 .6rem; margin: 0 .25rem .25rem 0; }
 .qr { display: block; width: 12rem; height: 12rem; background: #fff; padding: .75rem; border-radius: .375rem; }
 .qr path { fill: #000; }
+.grafico { display: block; width: 100%; max-width: 60rem; height: auto; }
+.grafico .malha { stroke: var(--line); }
+.grafico .eixo { fill: var(--quiet); font-size: 11px; }
+.barra-do-grafico { fill: var(--link); }
 progress { width: 100%; max-width: 32rem; height: 1.1rem; accent-color: var(--link); }
 details > summary { cursor: pointer; }
 .dobra { border: 1px solid var(--line); border-radius: .5rem; padding: .6rem 1rem; margin: 0 0 .75rem; max-width: 46rem; }

@@ -17,6 +17,8 @@ export type PainelSetup = World & {
   readonly place: Place;
   /** Who else says who somebody is; undefined: nobody. */
   readonly provider: Provider | undefined;
+  /** Folder of the database, where it is one of this machine. */
+  readonly dados?: string | undefined;
   /** Public address of the service, as the settings of this machine have it. */
   readonly baseUrl: string | undefined;
 };

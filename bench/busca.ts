@@ -1,0 +1,143 @@
+/**
+ * `npm run bench -- --busca N`: how long whoever sits at the console waits for a page of a search, among N notes of one municipality of two
+ * years. Wall time with nobody else on the machine: a person waits, and the database mostly reads.
+ */
+import { searchNotas } from '../src/flows/buscar-notas.ts';
+import { openEmbedded } from '../src/store/embedded.ts';
+import { ensureMeses, mesesBetween } from '../src/store/meses.ts';
+import { migrate } from '../src/store/migrate.ts';
+import { type Db, openPool } from '../src/store/open.ts';
+import type { Client } from '../src/store/pg.ts';
+import { createStore } from '../src/store/store.ts';
+import { cnpjsOf } from './documents.ts';
+import { QUIET, useClient } from './fill.ts';
+import { printTable } from './tables.ts';
+
+const TENANT = 'grande';
+const MONTHS = 24;
+/** Sizes of a large municipality: who issues, who takes, how often one word comes in names. */
+const PROVIDERS = 20_000;
+const TAKERS = 500_000;
+const WORDS = 20_000;
+/** Rows of one statement. */
+const BLOCK = 250_000;
+/** Times that each search is asked, each time for another party, day or word. */
+const ASKED = 40;
+
+/** Provider, taker, day and value of note $1 to $2, each drawn by a walk of its own; the first providers and takers have most. */
+const FILL = `insert into notas (tenant, mes, id, chave_acesso, numero_protocolo, id_dps, estado, numero_dps, serie_dps, numero_dps_nacional,
+    data_emissao, data_competencia, prestador_cpf_cnpj, prestador_razao_social, tomador_cpf_cnpj, tomador_razao_social, valor_servico, servico)
+  select '${TENANT}', extract(year from em) * 100 + extract(month from em), n,
+    lpad(n::text, 36, '0') || to_char(em, 'YYMM') || repeat('0', 10), to_char(em, 'YYYYMM') || lpad(n::text, 28, '0'), 'DPS' || n,
+    case when n % 1000 = 3 then 'cancelada' else 'autorizada' end, n, '1', n::text, em, em::date, p.documento, p.nome, t.documento, t.nome,
+    (n * 7919 % 1000000)::numeric / 100, lpad((n % 190 * 100 + 101)::text, 6, '0')
+  from (select n, $3::timestamptz + (n::float8 / $4 * interval '${MONTHS} months') as em,
+      1 + floor(power(n * 0.6180339887 % 1, 3) * ${PROVIDERS}) as de, 1 + floor(power(n * 0.7548776662 % 1, 3) * ${TAKERS}) as para
+    from generate_series($1::bigint, $2::bigint) n) x
+    join partes p on p.tipo = 'prestador' and p.lugar = x.de join partes t on t.tipo = 'tomador' and t.lugar = x.para`;
+
+const PARTIES = `create table partes as select $1::text as tipo, row_number() over () as lugar, documento,
+  'Nome' || floor(power(random(), 3) * ${WORDS}) || ' Sobrenome' || floor(power(random(), 3) * ${WORDS}) || ' Ltda' as nome
+  from unnest($2::text[]) documento`;
+
+export async function benchBusca(dataDir: string, total: number): Promise<void> {
+  const server = await openEmbedded({ dataDir, log: QUIET });
+  try {
+    const pool = openPool(server.connection, () => undefined, true);
+    await openTown(pool);
+    await useClient(server.connection, (client) => fillNotas(client, total));
+    await learnNames(pool);
+    await measure(pool);
+    await pool.end();
+  } finally {
+    await server.stop();
+  }
+}
+
+const NOW = new Date();
+const FROM = new Date(NOW);
+FROM.setUTCMonth(FROM.getUTCMonth() - MONTHS);
+
+async function openTown(pool: Db): Promise<void> {
+  await migrate(pool);
+  await createStore(pool).municipios.create({ tenant: TENANT, ambiente: 'homologacao', codigoIbge: undefined }, +NOW);
+  await ensureMeses(pool, mesesBetween(+FROM, +NOW));
+}
+
+async function fillNotas(client: Client, total: number): Promise<void> {
+  const documents = cnpjsOf(PROVIDERS + TAKERS);
+  const [create, insert] = [PARTIES, PARTIES.replace('create table partes as', 'insert into partes')];
+  const parties = (text: string, tipo: string, of: readonly string[]) =>
+    client.query(text.replace('$1::text', `'${tipo}'::text`).replace('$2', `'{${of.join()}}'`));
+  await parties(create, 'prestador', documents.slice(0, PROVIDERS));
+  await parties(insert, 'tomador', documents.slice(PROVIDERS));
+  await client.query('create unique index on partes (tipo, lugar) include (documento, nome)');
+  await client.query('vacuum analyze partes');
+  await client.query('set session_replication_role = replica; set synchronous_commit = off');
+  for (let first = 1; first <= total; first += BLOCK) {
+    const began = performance.now();
+    await client.query(FILL, [first, Math.min(total, first + BLOCK - 1), FROM.toISOString(), total]);
+    console.error(`${first + BLOCK - 1} notas, ${(((performance.now() - began) * 1000) / BLOCK).toFixed(0)} µs cada`);
+  }
+  await client.query('vacuum analyze notas');
+}
+
+async function learnNames(pool: Db): Promise<void> {
+  const began = performance.now();
+  while (await createStore(pool).nomes.learn(0));
+  const size = "select pg_size_pretty(pg_total_relation_size('nomes')) as size, count(*)::text as rows from nomes";
+  const [nomes] = (await pool.query<{ size: string; rows: string }>(size)).rows;
+  console.error(
+    `nomes: ${nomes!.rows} palavras em ${((performance.now() - began) / 1000).toFixed(0)} s, ${nomes!.size}`,
+  );
+}
+
+type Drawn = {
+  readonly numero_dps: string;
+  readonly prestador_cpf_cnpj: string;
+  readonly tomador_cpf_cnpj: string;
+  readonly tomador_razao_social: string;
+  readonly dia: string;
+};
+
+const SEARCHES: Readonly<Record<string, (nota: Drawn) => Parameters<typeof searchNotas>[2]>> = {
+  'as mais novas': () => ({}),
+  'as mais antigas': () => ({ ordem: 'antigas' }),
+  prestador: ({ prestador_cpf_cnpj }) => ({ prestador: prestador_cpf_cnpj }),
+  tomador: ({ tomador_cpf_cnpj }) => ({ tomador: tomador_cpf_cnpj }),
+  'prestador ou tomador, e dia': ({ tomador_cpf_cnpj, dia }) => ({ q: tomador_cpf_cnpj, de: dia, ate: dia }),
+  'nome inteiro': ({ tomador_razao_social }) => ({ q: tomador_razao_social }),
+  'uma palavra do nome': ({ tomador_razao_social }) => ({ q: tomador_razao_social.split(' ')[1]! }),
+  'começo de palavra, de milhares': () => ({ q: 'sobrenome1' }),
+  dia: ({ dia }) => ({ de: dia, ate: dia }),
+  'estado raro': () => ({ estado: 'cancelada' }),
+  'na fila': () => ({ estado: 'emitida' }),
+  'dia e valor': ({ dia }) => ({ de: dia, ate: dia, valor_de: '9.999,00' }),
+  'número da nota': ({ numero_dps }) => ({ numero: numero_dps }),
+  'valor que ninguém tem': () => ({ valor_de: '999.999,00' }),
+  'serviço e competência': ({ dia }) => ({ servico: '010101', competencia: dia.slice(0, 7) }),
+};
+
+async function measure(pool: Db): Promise<void> {
+  const draw = `select numero_dps, prestador_cpf_cnpj, tomador_cpf_cnpj, tomador_razao_social,
+    to_char(data_emissao at time zone 'America/Sao_Paulo', 'YYYY-MM-DD') as dia
+    from notas tablesample bernoulli (0.1) order by random() limit ${ASKED}`;
+  const drawn = (await pool.query<Drawn>(draw)).rows;
+  const world = { store: createStore(pool), now: Date.now };
+  const rows: string[][] = [];
+  for (const [name, asked] of Object.entries(SEARCHES)) {
+    const times: number[] = [];
+    let found = 0;
+    for (const nota of drawn) {
+      const began = performance.now();
+      const page = await searchNotas(world, TENANT, asked(nota));
+      times.push(performance.now() - began);
+      if ('problems' in page) throw new Error(`${name}: ${JSON.stringify(page.problems)}`);
+      found += page.notas.length;
+    }
+    times.sort((one, other) => one - other);
+    const at = (share: number): string => times[Math.floor((times.length - 1) * share)]!.toFixed(1);
+    rows.push([name, (found / drawn.length).toFixed(1), at(0.5), at(0.95), at(1)]);
+  }
+  printTable(['busca', 'notas', 'mediana (ms)', '95 %', 'pior'], rows);
+}
