@@ -1,4 +1,5 @@
 /** Services on one database, as on machines of their own: what they count together, and how soon a change holds in all of them. */
+
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -9,6 +10,7 @@ import { createRestDoor } from '../src/doors/rest/door.ts';
 import { CADASTRO_LIDO_MS } from '../src/fiscal/ambiente.ts';
 import { dpsIdOf } from '../src/fiscal/chave.ts';
 import { exampleXml } from '../src/fiscal/rules/example.ts';
+import { operatePrestador } from '../src/flows/prestadores.ts';
 import type { Db } from '../src/store/open.ts';
 import { createStore } from '../src/store/store.ts';
 import { onEnd } from './support/cleanup.ts';
@@ -103,8 +105,10 @@ describe('two services on one database', () => {
       const { answer } = await issue(address);
       assert.equal(answer.status, 201, JSON.stringify(answer.body));
     }
-    const blocked = await pool.query('update prestadores set autorizado = false where documento = $1', [PROVIDER_CNPJ]);
-    assert.equal(blocked.rowCount, 1);
+    const registry = { store: createStore(pool), now: Date.now };
+    const by = { quem: 'teste', via: 'comando', motivo: 'processo' } as const;
+    const blocked = await operatePrestador(registry, TOWN, { documento: PROVIDER_CNPJ }, 'bloquear', by);
+    assert.deepEqual(blocked, { estabelecimentos: 1 });
     const blockedAt = performance.now();
     const lines = machines.map(async ({ address }) => {
       for (;;) {

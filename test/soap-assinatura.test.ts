@@ -15,6 +15,7 @@ import { companyCertificate, pemOf, rootAuthority, serverCertificate } from '../
 import { createRestDoor } from '../src/doors/rest/door.ts';
 import { inSpeedGov } from './support/abrasf-xsd.ts';
 import { onEnd } from './support/cleanup.ts';
+import { storeCorrelacao } from './support/correlacao.ts';
 import { request } from './support/http.ts';
 import { readyKeys } from './support/keys.ts';
 import { addPrestador } from './support/municipio.ts';
@@ -118,9 +119,15 @@ describe('in production', () => {
     await store.municipios.create({ tenant: TENANT, ...settings, codigoIbge: '3550308' }, clock.now);
     await store.municipios.create({ tenant: PERMISSIVE, ...permissive }, clock.now);
     for (const tenant of [TENANT, PERMISSIVE]) await addPrestador(pool, tenant, PRESTADOR);
-    const nothing = { CST: undefined, cClassTrib: undefined, cIndOp: undefined, tpImunidade: undefined };
-    await store.lotes.replaceCorrelacoes(TENANT, [
-      { item: '16.01', codigoMunicipal: '', ...nothing, cTribNac: undefined, cNBS: undefined, nBM: '35503080100001' },
+    await storeCorrelacao(store, TENANT, [
+      {
+        item: '16.01',
+        codigo_municipal: '',
+
+        codigo_tributacao_nacional: undefined,
+        nbs: undefined,
+        n_bm: '35503080100001',
+      },
     ]);
   });
 

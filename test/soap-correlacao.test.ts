@@ -2,9 +2,11 @@
  * An RPS as a program of 2010 writes it, with nothing of NBS, national codes, IBS and CBS: the shared sandbox issues it as it is and says on
  * the note what it chose; a municipality, also one that rehearses, has only the correlation that it imports.
  */
+
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { correlacoesOfSubitem, nbsOf, servicoOf, servicos } from '../src/fiscal/catalogs/catalogs.ts';
+import { storeCorrelacao } from './support/correlacao.ts';
 import { request } from './support/http.ts';
 import { all, first, IBSCBS, loteXml, type RpsDeTeste, sendLote } from './support/rps.ts';
 import { startTestService, type TestService } from './support/service.ts';
@@ -130,16 +132,13 @@ describe('the shared sandbox', () => {
     const own = await startTestService();
     const linha = {
       item: '01.02',
-      codigoMunicipal: '',
-      cTribNac: undefined,
-      cNBS: '115022000',
-      CST: '000',
-      cClassTrib: '000001',
-      cIndOp: '100301',
-      tpImunidade: undefined,
-      nBM: undefined,
+      codigo_municipal: '',
+      nbs: '115022000',
+      cst: '000',
+      c_class_trib: '000001',
+      c_ind_op: '100301',
     };
-    await own.store.lotes.replaceCorrelacoes('integracao', [linha]);
+    await storeCorrelacao(own.store, 'integracao', [linha]);
     const done = await sendLote(own.address, loteXml([{ ...PURO, numero: 1, item: '1.02' }]));
     assert.equal(done.situacao, '4', done.documento);
     assert.match(first(done.documento, 'OutrasInformacoes')!, /^Chave de acesso da NFS-e: \d{50}$/);

@@ -13,6 +13,7 @@ import { createRestDoor } from '../src/doors/rest/door.ts';
 import { MISSES_MAX } from '../src/doors/rest/misses.ts';
 import { exampleXml } from '../src/fiscal/rules/example.ts';
 import { onEnd } from './support/cleanup.ts';
+import { storeCorrelacao } from './support/correlacao.ts';
 import { emit, request } from './support/http.ts';
 import {
   ABRASF,
@@ -742,19 +743,10 @@ describe('a lot', () => {
     const bare = { nbs: '', extensao: '' };
     const without = await sendLote(address, loteXml([{ numero: 1, ...bare }]), 'vila');
     assert.deepEqual([without.situacao, first(without.documento, 'Codigo')], ['3', 'E160']);
-    const nothing = {
-      cTribNac: undefined,
-      cNBS: undefined,
-      CST: undefined,
-      cClassTrib: undefined,
-      cIndOp: undefined,
-      tpImunidade: undefined,
-      nBM: undefined,
-    };
-    const full = { ...nothing, cNBS: '115021000', CST: '000', cClassTrib: '000001', cIndOp: '100301' };
-    await store.lotes.replaceCorrelacoes('cidade', [
-      { item: '01.01', codigoMunicipal: '', ...full },
-      { item: '07.02', codigoMunicipal: '702A', ...full, cTribNac: '010101' },
+    const full = { nbs: '115021000', cst: '000', c_class_trib: '000001', c_ind_op: '100301' };
+    await storeCorrelacao(store, 'cidade', [
+      { item: '01.01', codigo_municipal: '', ...full },
+      { item: '07.02', codigo_municipal: '702A', ...full, codigo_tributacao_nacional: '010101' },
     ]);
     const done = await sendLote(
       address,

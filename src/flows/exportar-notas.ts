@@ -1,8 +1,6 @@
 /** What a search finds, as a file: a table, or all NFS-e in a ZIP. It takes as long as it takes, and says how far it is. */
-import { randomUUID } from 'node:crypto';
 import { createReadStream, createWriteStream } from 'node:fs';
-import { mkdtemp, rm, stat } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { stat } from 'node:fs/promises';
 import path from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -12,7 +10,7 @@ import { isoMoment } from '../fiscal/moment.ts';
 import { type BuscaEscrita, type NotaAchada, type ProblemasDaBusca, searchNotas } from './buscar-notas.ts';
 import { momentOfNota } from './gather-facts.ts';
 import { documentoDaNota } from './nota-inteira.ts';
-import { tellTrouble } from './store-trouble.ts';
+import { openTrabalhos, type Trabalho, type Trabalhos } from './trabalhos.ts';
 import type { World } from './world.ts';
 
 type ExportWorld = Pick<World, 'store' | 'now'>;
@@ -98,102 +96,46 @@ async function* documentsOf(
 
 // In the background, for whoever asks by the console.
 
-export type Exportacao = {
-  readonly id: string;
-  readonly municipio: string;
-  readonly quem: string;
-  readonly formato: FormatoDeExportacao;
-  readonly estado: 'fazendo' | 'pronta' | 'falhou';
-  readonly notas: number;
-  /** Of the file that is ready. */
-  readonly bytes: number;
-};
+/** `bytes`: of the file, once it is ready. */
+type Feito = { readonly formato: FormatoDeExportacao; notas: number; bytes: number | undefined };
+export type Exportacao = Trabalho<Feito>;
 
-type Kept = Omit<Exportacao, 'estado' | 'notas' | 'bytes'> & {
-  estado: Exportacao['estado'];
-  notas: number;
-  bytes: number;
-  readonly folder: string;
-  readonly stop: AbortController;
-};
+export type Exportacoes = Trabalhos<Feito>;
 
-export type Exportacoes = {
-  /** The export that was begun, or why none is now. */
-  start(
-    slug: string,
-    quem: string,
-    busca: Partial<BuscaEscrita>,
-    formato: FormatoDeExportacao,
-  ): Promise<Exportacao | { readonly problem: string }>;
-  find(slug: string, quem: string, id: string): Exportacao | undefined;
-  /** Its file; undefined where there is none that is ready. */
-  read(slug: string, quem: string, id: string): Readable | undefined;
-  close(): Promise<void>;
-};
-
-/** At once in one process, and of one person: each reads the database as fast as it goes. */
-const RUNNING_MAX = 2;
-const KEPT_MS = 3_600_000;
-
-/** Exports of this process. They end with it. */
-export function openExportacoes(world: ExportWorld & Pick<World, 'log'>): Exportacoes {
-  const kept = new Map<string, Kept>();
-  const find = (slug: string, quem: string, id: string): Kept | undefined => {
-    const one = kept.get(id);
-    return one?.municipio === slug && one.quem === quem ? one : undefined;
-  };
-  const drop = async (one: Kept): Promise<void> => {
-    kept.delete(one.id);
-    one.stop.abort();
-    await rm(one.folder, { recursive: true, force: true });
-  };
-  const run = async (one: Kept, busca: Partial<BuscaEscrita>): Promise<void> => {
-    const { municipio, formato } = one;
-    const arquivo = fileOf(one);
-    try {
-      const done = await exportNotas(
-        world,
-        municipio,
-        { busca, formato, arquivo },
-        (notas) => Object.assign(one, { notas }),
-        one.stop.signal,
-      );
-      if ('problems' in done) throw new Error(Object.values(done.problems).join(' '));
-      Object.assign(one, { estado: 'pronta', notas: done.notas, bytes: (await stat(arquivo)).size });
-    } catch (error) {
-      if (one.stop.signal.aborted) return;
-      one.estado = 'falhou';
-      tellTrouble(world.log, error, { tenant: municipio }, 'uma exportação do console falhou');
-    }
-    setTimeout(() => void drop(one), KEPT_MS).unref();
-  };
-  return {
-    start: async (slug, quem, busca, formato) => {
-      const running = [...kept.values()].filter(({ estado }) => estado === 'fazendo');
-      if (running.length >= RUNNING_MAX) {
-        return { problem: 'Já se fazem duas exportações neste console. Espere que uma termine, e peça de novo.' };
-      }
-      const folder = await mkdtemp(path.join(tmpdir(), 'nfse-exportacao-'));
-      const one: Kept = {
-        ...{ id: randomUUID(), municipio: slug, quem, formato, estado: 'fazendo', notas: 0, bytes: 0 },
-        folder,
-        stop: new AbortController(),
-      };
-      kept.set(one.id, one);
-      void run(one, busca);
-      return one;
-    },
-    find,
-    read: (slug, quem, id) => {
-      const one = find(slug, quem, id);
-      return one?.estado === 'pronta' ? createReadStream(fileOf(one)) : undefined;
-    },
-    close: async () => {
-      await Promise.all([...kept.values()].map(drop));
-    },
-  };
+export function openExportacoes(world: Pick<World, 'log'>): Exportacoes {
+  return openTrabalhos(world, 'uma exportação do console falhou');
 }
 
-function fileOf({ folder, formato }: Pick<Kept, 'folder' | 'formato'>): string {
+/** Begins an export; undefined: another must end first. */
+export async function beginExport(
+  world: ExportWorld & { readonly exportacoes: Exportacoes },
+  slug: string,
+  quem: string,
+  busca: Partial<BuscaEscrita>,
+  formato: FormatoDeExportacao,
+): Promise<Exportacao | undefined> {
+  const { exportacoes } = world;
+  const one = await exportacoes.begin(slug, quem, { formato, notas: 0, bytes: undefined });
+  if (one === undefined) return undefined;
+  const { data, signal } = one;
+  exportacoes.run(one, async () => {
+    const arquivo = fileOf(one);
+    const tell = (notas: number): void => {
+      data.notas = notas;
+    };
+    const done = await exportNotas(world, slug, { busca, formato, arquivo }, tell, signal);
+    if ('problems' in done) throw new Error(Object.values(done.problems).join(' '));
+    data.notas = done.notas;
+    data.bytes = (await stat(arquivo)).size;
+  });
+  return one;
+}
+
+/** The file of an export that is ready. */
+export function readExport(one: Exportacao): Readable {
+  return createReadStream(fileOf(one));
+}
+
+function fileOf({ folder, data: { formato } }: Exportacao): string {
   return path.join(folder, `notas.${formato}`);
 }

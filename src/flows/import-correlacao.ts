@@ -4,65 +4,47 @@
  */
 import { subitemOf } from '../fiscal/abrasf/rps-values.ts';
 import { classificacaoOf, indicadorOf, nbsOf, servicoOf, servicos } from '../fiscal/catalogs/catalogs.ts';
-import type { LinhaCorrelacao } from '../store/correlacoes.ts';
-import { type Columns, type Line, type LinhaRecusada, openTable, readBlock } from './import-csv.ts';
+import type { EntradaCorrelacao } from '../store/correlacoes.ts';
+import type { ContagemLista } from '../store/listas.ts';
+import type { Columns, Line, Reading, Stage } from './import-csv.ts';
 import { municipioNamed, type RegistryWorld } from './municipios.ts';
 
 export const COLUNAS_CORRELACAO: Columns = {
-  required: ['item', 'codigo_municipal', 'codigo_tributacao_nacional', 'nbs', 'cst', 'cclasstrib'],
-  optional: ['cindop', 'tipo_imunidade', 'numero_beneficio'],
+  required: ['item', 'codigo_municipal'],
+  optional: ['codigo_tributacao_nacional', 'nbs', 'cst', 'cclasstrib', 'cindop', 'tipo_imunidade', 'numero_beneficio'],
 };
 
-/** Every item with every municipal code of a large municipality. */
-const LINHAS_MAX = 20_000;
-
-export type CorrelacaoImported = {
-  readonly linhas: number;
-  readonly recusadas: readonly LinhaRecusada[];
-  /** Without a refused line it was written. */
-  readonly gravada: boolean;
-};
-
-/** Throws an Error in Portuguese when the file as a whole cannot be taken. */
-export async function importCorrelacao(
-  world: RegistryWorld,
-  { arquivo, municipio }: { readonly arquivo: string; readonly municipio: string },
-): Promise<CorrelacaoImported> {
-  const { tenant } = await municipioNamed(world, municipio);
-  const csv = await openTable(arquivo, COLUNAS_CORRELACAO);
-  const place = new Map(csv.header.map((name, column) => [name, column]));
-  const linhas: LinhaCorrelacao[] = [];
-  const recusadas: LinhaRecusada[] = [];
-  const seen = new Map<string, number>();
-  for await (const { records } of csv.records()) {
-    const { rows, refused } = readBlock(
-      records,
-      place,
-      (line) => linhaOf(line, seen),
-      () => undefined,
-    );
-    linhas.push(...rows);
-    recusadas.push(...refused.map(({ linha, motivo }) => ({ linha, motivo })));
-    if (linhas.length + recusadas.length > LINHAS_MAX) {
-      throw new Error(`o arquivo passa de ${LINHAS_MAX} linhas; uma correlação tem uma por item e código municipal.`);
-    }
-  }
-  const gravada = recusadas.length === 0 && linhas.length > 0;
-  if (gravada) await world.store.lotes.replaceCorrelacoes(tenant, linhas);
-  return { linhas: linhas.length + recusadas.length, recusadas, gravada };
+/** How lines of the correlation are read and stored. */
+export function prepareCorrelacao({ store }: RegistryWorld, tenant: string) {
+  const reading: Reading<EntradaCorrelacao> = { read: linhaOf, keyOf: () => undefined };
+  const stage: Stage<EntradaCorrelacao, ContagemLista> = (work) => store.lotes.importCorrelacao(tenant, work);
+  return { reading, stage };
 }
 
-function linhaOf(line: Line, seen: Map<string, number>): LinhaCorrelacao {
+/** The correlation as lines of such a file. */
+export async function correlacaoAsRows(world: RegistryWorld, slug: string): Promise<readonly (readonly string[])[]> {
+  const { tenant } = await municipioNamed(world, slug);
+  const rows = await world.store.lotes.listCorrelacao(tenant);
+  return rows.map((row) => COLUNAS_DA_CORRELACAO.map((column) => row[COLUMN_OF[column] ?? column] ?? ''));
+}
+
+const COLUNAS_DA_CORRELACAO = [...COLUNAS_CORRELACAO.required, ...COLUNAS_CORRELACAO.optional];
+
+/** Columns of the table that are called otherwise there. */
+const COLUMN_OF: Readonly<Record<string, string>> = {
+  cclasstrib: 'c_class_trib',
+  cindop: 'c_ind_op',
+  tipo_imunidade: 'tp_imunidade',
+  numero_beneficio: 'n_bm',
+};
+
+function linhaOf(line: Line): EntradaCorrelacao {
   const item = subitemOf(line.text('item')) ?? '';
   if (!servicos().some(({ subitem }) => subitem === item)) {
     line.refuse(`item ${line.text('item') || 'vazio'} não é da lista de serviços; escreva como 01.01`);
   }
   const codigoMunicipal = line.text('codigo_municipal');
   if (codigoMunicipal.length > 20) line.refuse('codigo_municipal tem mais de 20 posições');
-  const key = `${item} ${codigoMunicipal}`;
-  const before = seen.get(key);
-  if (before !== undefined) line.refuse(`repete o item e o código municipal da linha ${before}`);
-  seen.set(key, line.linha);
   const cTribNac = codeOf(line, 'codigo_tributacao_nacional', (code) => servicoOf(code)?.emissivel === true);
   const cNBS = codeOf(line, 'nbs', (code) => nbsOf(code) !== undefined);
   const cClassTrib = codeOf(line, 'cclasstrib', (code) => classificacaoOf(code) !== undefined);
@@ -71,15 +53,16 @@ function linhaOf(line: Line, seen: Map<string, number>): LinhaCorrelacao {
   else if (CST !== undefined && !cClassTrib!.startsWith(CST))
     line.refuse(`cclasstrib ${cClassTrib} não é do cst ${CST}`);
   return {
+    linha: line.linha,
     item,
-    codigoMunicipal,
-    cTribNac,
-    cNBS,
-    CST,
-    cClassTrib,
-    cIndOp: codeOf(line, 'cindop', (code) => indicadorOf(code) !== undefined),
-    tpImunidade: codeOf(line, 'tipo_imunidade', (code) => /^[1-5]$/.test(code)),
-    nBM: codeOf(line, 'numero_beneficio', (code) => /^\d{14}$/.test(code)),
+    codigo_municipal: codigoMunicipal,
+    codigo_tributacao_nacional: cTribNac,
+    nbs: cNBS,
+    cst: CST,
+    c_class_trib: cClassTrib,
+    c_ind_op: codeOf(line, 'cindop', (code) => indicadorOf(code) !== undefined),
+    tp_imunidade: codeOf(line, 'tipo_imunidade', (code) => /^[1-5]$/.test(code)),
+    n_bm: codeOf(line, 'numero_beneficio', (code) => /^\d{14}$/.test(code)),
   };
 }
 

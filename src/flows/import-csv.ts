@@ -5,6 +5,7 @@
  * What the columns mean is in `import-prestadores.ts` and `listas.ts`.
  */
 
+import { randomUUID } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
 import { realpath } from 'node:fs/promises';
 import path from 'node:path';
@@ -13,12 +14,17 @@ import { writeFileFor } from '../documents/new-files.ts';
 import { checkText } from '../fiscal/layout/check-text.ts';
 import type { SimpleType } from '../fiscal/layout/simple-types.ts';
 import { isDay } from '../fiscal/moment.ts';
-import type { NovaRecusa, Recusada, Staging } from '../store/staging.ts';
+import type { Ensaio, Escrita, NovaRecusa, Recusada, Staging } from '../store/staging.ts';
+import type { PorMao } from './operator.ts';
 
 /** A file of a municipality. */
 export type ImportRequest = FileRequest & {
   /** Slug of the municipality. */
   readonly municipio: string;
+  /** Who imports it: it can be undone, and stands in the trail. Absent: neither. */
+  readonly by?: PorMao;
+  /** What the file is called, where `arquivo` is a copy of it. */
+  readonly nome?: string;
 };
 
 export type FileRequest = {
@@ -27,6 +33,10 @@ export type FileRequest = {
   readonly parcial?: boolean;
   /** File for all the refused lines. */
   readonly erros: string | undefined;
+  /** Nothing is written: the outcome has what would be. */
+  readonly previa?: boolean;
+  /** `marca` of a rehearsal: written only if it still does the same. */
+  readonly comoNaPrevia?: string | undefined;
   readonly onProgress: (progress: ImportProgress) => void;
 };
 
@@ -49,6 +59,8 @@ export type ImportOutcome<Counts> = {
   readonly primeiras: readonly LinhaRecusada[];
   /** Undefined when nothing was written. */
   readonly counts: Counts | undefined;
+  /** What would be written, where that was asked for and there is a good line. */
+  readonly previa: Ensaio<Counts> | undefined;
 };
 
 /** Refused lines that a screen shows; a file has them all. */
@@ -112,12 +124,35 @@ function describeColumns(one: string, many: string, names: readonly string[]): s
   return names.length === 0 ? [] : [`${names.length === 1 ? one : many} ${names.join(', ')}`];
 }
 
+/** Runs `work` with nothing staged of a register yet. */
+export type Stage<Row, Counts> = <Result>(work: (staging: Staging<Row, Counts>) => Promise<Result>) => Promise<Result>;
+
+/** What an import writes down in its transaction: itself, so that it can be undone, and an act. Nothing of one that nobody asked for. */
+export function escritaOf<Counts extends object>(
+  tenant: string,
+  registro: string,
+  { by, nome, arquivo }: Pick<ImportRequest, 'by' | 'nome' | 'arquivo'>,
+  em: number,
+): Omit<Escrita<Counts>, 'asRehearsed'> | undefined {
+  if (by === undefined) return undefined;
+  const called = nome ?? path.basename(arquivo);
+  const importacao = { id: randomUUID(), em, registro, arquivo: called, quem: by.quem, via: by.via };
+  return {
+    tenant,
+    importacao,
+    atos: ({ counts }) => [
+      { ...by, em, objeto: 'importacao', chave: registro, acao: 'importada', depois: { arquivo: called, ...counts } },
+    ],
+  };
+}
+
 /** Reads all lines into the staging tables, and writes them when none or only `parcial` ones are refused. */
 export async function importTable<Row, Counts>(
-  { arquivo, parcial, erros, onProgress }: FileRequest,
+  { arquivo, parcial, erros, onProgress, previa, comoNaPrevia }: FileRequest,
   csv: CsvFile,
   { read, keyOf, forget }: Reading<Row>,
-  stage: <Result>(work: (staging: Staging<Row, Counts>) => Promise<Result>) => Promise<Result>,
+  stage: Stage<Row, Counts>,
+  escrita?: Omit<Escrita<Counts>, 'asRehearsed'>,
 ): Promise<ImportOutcome<Counts>> {
   if (erros !== undefined) await checkReport(erros, arquivo);
   return stage(async (staging) => {
@@ -138,13 +173,15 @@ export async function importTable<Row, Counts>(
     onProgress({ etapa: 'conferindo', ...at });
     const recusadas = await staging.check();
     if (forget !== undefined) for await (const page of refusedIn(staging)) for (const { linha } of page) forget(linha);
-    const isWritten = at.linhas > recusadas && (recusadas === 0 || parcial === true);
+    const isAnyGood = at.linhas > recusadas;
+    const isWritten = previa !== true && isAnyGood && (recusadas === 0 || parcial === true);
+    const ensaio = previa === true && isAnyGood ? await staging.rehearse() : undefined;
     if (isWritten) onProgress({ etapa: 'gravando', ...at });
-    const counts = isWritten ? await staging.merge() : undefined;
+    const counts = isWritten ? await staging.merge(escrita && { ...escrita, asRehearsed: comoNaPrevia }) : undefined;
     if (erros !== undefined) await writeReport(erros, staging);
     const primeiras = (await staging.refusedAfter(0, RECUSADAS_SHOWN_MAX)).map(describeRecusada);
     const { codificacao, separador } = csv;
-    return { codificacao, separador, linhas: at.linhas, recusadas, primeiras, counts };
+    return { codificacao, separador, linhas: at.linhas, recusadas, primeiras, counts, previa: ensaio };
   });
 }
 
@@ -166,7 +203,12 @@ export function readBlock<Row>(
     const problems: string[] = [];
     const line: Line = {
       linha,
-      text: (column) => (record.cells[place.get(column) ?? -1] ?? '').normalize('NFC').trim(),
+      // What an export wrote before a text that a spreadsheet would run as a formula is none of it.
+      text: (column) =>
+        (record.cells[place.get(column) ?? -1] ?? '')
+          .normalize('NFC')
+          .trim()
+          .replace(/^'(?=[=@+-])/, ''),
       refuse: (problem) => void problems.push(problem),
     };
     const row = read(line);
@@ -229,7 +271,7 @@ const CONFLITOS: Readonly<Record<string, (outra: number | undefined) => string>>
   sobrepoe: (outra) => `o período se sobrepõe ao da linha ${outra}`,
 };
 
-function describeRecusada({ linha, motivo, outra }: Recusada): LinhaRecusada {
+export function describeRecusada({ linha, motivo, outra }: Recusada): LinhaRecusada {
   return { linha, motivo: CONFLITOS[motivo]?.(outra) ?? motivo };
 }
 

@@ -1,6 +1,6 @@
 /** The file of establishments: what each column may be, and whose it is. */
 import { cnpjIsValid, cpfIsValid } from '../fiscal/chave.ts';
-import { ENDERECO_NAO_INFORMADO, type Prestador } from '../fiscal/facts.ts';
+import { ENDERECO_NAO_INFORMADO } from '../fiscal/facts.ts';
 import { type SimpleType, T } from '../fiscal/layout/simple-types.ts';
 import { ownOf } from '../fiscal/own.ts';
 import {
@@ -9,22 +9,12 @@ import {
   type ContagemPrestadores,
   type EntradaPrestador,
 } from '../store/import-prestadores.ts';
-import {
-  type Columns,
-  type ImportOutcome,
-  type ImportRequest,
-  importTable,
-  type Line,
-  layoutText,
-  neededText,
-  openTable,
-  periodOf,
-} from './import-csv.ts';
-import { municipioNamed, type RegistryWorld } from './municipios.ts';
+import { type Columns, type Line, layoutText, neededText, periodOf, type Reading, type Stage } from './import-csv.ts';
+import type { RegistryWorld } from './municipios.ts';
 
 export const COLUNAS_PRESTADOR: Columns = {
-  required: ['documento', 'razao_social', 'inscricao_municipal', 'autorizado', 'simples_inicio', 'simples_fim'],
-  optional: COLUNAS_OPCIONAIS,
+  required: ['documento', 'razao_social', 'inscricao_municipal'],
+  optional: ['simples_inicio', 'simples_fim', ...COLUNAS_OPCIONAIS],
 };
 
 /**
@@ -40,32 +30,32 @@ const INSCRICAO: SimpleType = {
 /** An address is given whole or not at all; a number may be missing, as it does in the street. */
 const ADDRESS = ['logradouro', 'bairro', 'cep'] as const;
 
-export type PrestadoresImported = ImportOutcome<ContagemPrestadores> & {
-  /** False: the notes say that the address is not known. */
-  readonly hasAddress: boolean;
-};
-
-/** Throws an Error in Portuguese when the file as a whole cannot be taken. */
-export async function importPrestadores(world: RegistryWorld, request: ImportRequest): Promise<PrestadoresImported> {
-  const { tenant } = await municipioNamed(world, request.municipio);
-  const csv = await openTable(request.arquivo, COLUNAS_PRESTADOR);
-  const columns = COLUNAS_OPCIONAIS.filter((column) => csv.header.includes(column));
+/** How lines with these columns are read and stored. Throws an Error in Portuguese. */
+export function preparePrestadores({ store, now }: RegistryWorld, tenant: string, header: readonly string[]) {
+  const columns = COLUNAS_OPCIONAIS.filter((column) => header.includes(column));
   const hasAddress = columns.includes('logradouro');
-  const missing = ADDRESS.filter((column) => !csv.header.includes(column));
+  const hasSimples = header.includes('simples_inicio');
+  if (!hasSimples && header.includes('simples_fim')) {
+    throw new Error('simples_fim precisa também da coluna simples_inicio.');
+  }
+  const missing = ADDRESS.filter((column) => !header.includes(column));
   const partial = missing.length > 0 && missing.length < ADDRESS.length;
   if (partial || (missing.length > 0 && (columns.includes('numero') || columns.includes('complemento')))) {
     throw new Error(`para trazer o endereço, o arquivo precisa também de ${missing.join(', ')}.`);
   }
   const written: readonly ColunaOpcional[] =
     hasAddress && !columns.includes('numero') ? [...columns, 'numero'] : columns;
-  const outcome = await importTable<EntradaPrestador, ContagemPrestadores>(
-    request,
-    csv,
-    { read: (line) => prestadorOf(line, written), keyOf: (line) => bareDocumento(line.text('documento')) || undefined },
-    (work) => world.store.prestadores.import(tenant, { columns: written, now: world.now() }, work),
-  );
-  return { ...outcome, hasAddress };
+  const reading: Reading<EntradaPrestador> = {
+    read: (line) => prestadorOf(line, written),
+    keyOf: (line) => bareDocumento(line.text('documento')) || undefined,
+  };
+  const stage: Stage<EntradaPrestador, ContagemPrestadores> = (work) =>
+    store.prestadores.import(tenant, { columns: written, hasSimples, now: now() }, work);
+  return { reading, stage, avisos: hasAddress ? [] : [WITHOUT_ADDRESS] };
 }
+
+const WITHOUT_ADDRESS =
+  'O arquivo não traz endereço: nas notas de quem é novo sai "Endereço não informado". As colunas opcionais o trazem.';
 
 function prestadorOf(line: Line, columns: readonly ColunaOpcional[]): EntradaPrestador {
   const always = {
@@ -73,7 +63,6 @@ function prestadorOf(line: Line, columns: readonly ColunaOpcional[]): EntradaPre
     documento: documentoOf(line),
     razao_social: neededText(line, 'razao_social', T.xNome),
     inscricao_municipal: layoutText(line, 'inscricao_municipal', INSCRICAO) ?? '',
-    autorizado: flagOf(line, 'autorizado'),
   };
   return { ...always, ...periodOf(line, 'simples_inicio', 'simples_fim'), ...optionalOf(line, columns) };
 }
@@ -130,8 +119,8 @@ function flagOf(line: Line, column: string): boolean {
   return flag ?? false;
 }
 
-function optionalOf(line: Line, columns: readonly ColunaOpcional[]): Partial<Record<ColunaOpcional, string>> {
-  const row: Partial<Record<ColunaOpcional, string>> = {};
+function optionalOf(line: Line, columns: readonly ColunaOpcional[]): Partial<EntradaPrestador> {
+  const row: Record<string, string | boolean> = {};
   for (const column of columns) {
     const value = OPTIONAL[column](line);
     if (value !== undefined) row[column] = value;
@@ -139,7 +128,8 @@ function optionalOf(line: Line, columns: readonly ColunaOpcional[]): Partial<Rec
   return row;
 }
 
-const OPTIONAL: Readonly<Record<ColunaOpcional, (line: Line) => string | undefined>> = {
+const OPTIONAL: Readonly<Record<ColunaOpcional, (line: Line) => string | boolean | undefined>> = {
+  autorizado: (line) => flagOf(line, 'autorizado'),
   nome_fantasia: (line) => layoutText(line, 'nome_fantasia', T.xFant),
   logradouro: (line) => addressText(line, 'logradouro', T.xLgr, ENDERECO_NAO_INFORMADO.xLgr),
   numero: (line) => layoutText(line, 'numero', T.nro) ?? ENDERECO_NAO_INFORMADO.nro,
@@ -158,14 +148,4 @@ function addressText(line: Line, column: (typeof ADDRESS)[number], type: typeof 
 /** `(11) 3333-4444` and `01001-000`, as people write them. */
 function withoutPunctuation(line: Line): Line {
   return { ...line, text: (column) => line.text(column).replace(/[\s().+-]/g, '') };
-}
-
-/** What the registry has of a document, with or without punctuation. Throws when there is no such municipality. */
-export async function showPrestador(
-  world: RegistryWorld,
-  slug: string,
-  documento: string,
-): Promise<readonly Prestador[]> {
-  const { tenant } = await municipioNamed(world, slug);
-  return world.store.prestadores.listOf(tenant, bareDocumento(documento));
 }

@@ -12,15 +12,7 @@ import { WITHOUT_MINIMUM } from '../fiscal/rules/valores.ts';
 import { readPercent } from '../fiscal/settings-text.ts';
 import type { ContagemLista, Entrada, Linha, ListaNome } from '../store/listas.ts';
 import type { Municipio } from '../store/municipios.ts';
-import {
-  type ImportOutcome,
-  type ImportRequest,
-  importTable,
-  type Line,
-  neededText,
-  openTable,
-  periodOf,
-} from './import-csv.ts';
+import { type Columns, type Line, neededText, periodOf, type Stage } from './import-csv.ts';
 import { bareDocumento, whyNoDocumento } from './import-prestadores.ts';
 import { municipioNamed, type RegistryWorld } from './municipios.ts';
 
@@ -31,9 +23,13 @@ type ListaCsv = {
   /** As in `Serviços de sao-paulo`. */
   readonly titulo: string;
   readonly colunas: readonly string[];
+  /** Those that a file may do without: what stands there stays, and of a new line they are empty. */
+  readonly opcionais: readonly string[];
   /** What a line says, without its number and its period; tells of it what is wrong. */
   readonly read: (line: Line, municipio: Municipio) => Readonly<Record<string, string | readonly string[] | undefined>>;
-  /** The columns of the key, with a space between; empty where they cannot be read. */
+  /** Columns by which a line is known, beside its beginning. */
+  readonly chaves: readonly string[];
+  /** What they say, with a space between; empty where they cannot be read. */
   readonly chave: (line: Line) => string;
   /** What an operator should look at in the lines that are not refused. */
   readonly reparos?: readonly Reparo[];
@@ -52,19 +48,20 @@ export function colunasDa(nome: ListaNome): readonly string[] {
   return [...LISTAS_CSV[nome].colunas, ...PERIODO];
 }
 
-export type ListaImported = ImportOutcome<ContagemLista> & {
-  /** What there is to look at, and in how many of the lines that are not refused. */
-  readonly reparos: readonly { readonly diz: Reparo['diz']; readonly quantas: number }[];
-};
+/** The same by whether a file may do without them. Without `fim` no period ends. */
+export function colunasDoArquivo(nome: ListaNome): Columns {
+  const { colunas, opcionais } = LISTAS_CSV[nome];
+  const required = [...colunas.filter((column) => !opcionais.includes(column)), 'inicio'];
+  return { required, optional: [...opcionais, 'fim'] };
+}
 
-/** Throws an Error in Portuguese when the file as a whole cannot be taken. */
-export async function importLista(
-  world: RegistryWorld,
+/** How lines of a list are read and stored. `seen`: in which of them there is something to look at. */
+export function prepareLista(
+  { store }: RegistryWorld,
   nome: ListaNome,
-  request: ImportRequest,
-): Promise<ListaImported> {
-  const municipio = await municipioNamed(world, request.municipio);
-  const csv = await openTable(request.arquivo, { required: colunasDa(nome), optional: [] });
+  municipio: Municipio,
+  header: readonly string[],
+) {
   const { read, chave, reparos = [] } = LISTAS_CSV[nome];
   const seen = reparos.map((reparo) => ({ ...reparo, linhas: new Set<number>() }));
   const reading = {
@@ -81,24 +78,23 @@ export async function importLista(
       for (const { linhas } of seen) linhas.delete(linha);
     },
   };
-  const outcome = await importTable<Entrada, ContagemLista>(request, csv, reading, (work) =>
-    world.store.listas.import(nome, municipio.tenant, work),
-  );
-  return { ...outcome, reparos: seen.map(({ diz, linhas }) => ({ diz, quantas: linhas.size })) };
+  const stage: Stage<Entrada, ContagemLista> = (work) => store.listas.import(nome, municipio.tenant, header, work);
+  return { reading, stage, seen };
 }
 
-/** The list as a file that could be imported, line by line without their ends; no lines when the municipality keeps none. */
-export async function listaAsCsv(world: RegistryWorld, nome: ListaNome, slug: string): Promise<readonly string[]> {
+/** The list as lines of its file. */
+export async function listaAsRows(
+  world: RegistryWorld,
+  nome: ListaNome,
+  slug: string,
+): Promise<readonly (readonly string[])[]> {
   const { tenant } = await municipioNamed(world, slug);
   const linhas = await world.store.listas.list(nome, tenant);
-  if (linhas.length === 0) return [];
-  const colunas = colunasDa(nome);
-  return [colunas.join(','), ...linhas.map((linha) => colunas.map((coluna) => cellOf(linha[coluna])).join(','))];
+  return linhas.map((linha) => colunasDa(nome).map((coluna) => cellOf(linha[coluna])));
 }
 
 function cellOf(value: Linha[string] | undefined): string {
-  const text = value == null ? '' : typeof value === 'string' ? value : value.join(' ');
-  return /[",\n\r;]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+  return value == null ? '' : typeof value === 'string' ? value : value.join(' ');
 }
 
 // What the columns of each list may be.
@@ -122,6 +118,8 @@ export const LISTAS_CSV: Readonly<Record<ListaNome, ListaCsv>> = {
   servicos: {
     titulo: 'Serviços',
     colunas: ['codigo', 'descricao', 'codigo_tributacao_nacional', 'cnae_codigo', 'aliquota'],
+    opcionais: ['cnae_codigo', 'aliquota'],
+    chaves: ['codigo'],
     read: (line) => ({
       codigo: codigoOf(line),
       descricao: neededText(line, 'descricao', DESCRICAO),
@@ -143,6 +141,8 @@ export const LISTAS_CSV: Readonly<Record<ListaNome, ListaCsv>> = {
   beneficios: {
     titulo: 'Benefícios',
     colunas: ['numero', 'descricao', 'tipo', 'reducao', 'aliquota', 'servicos', 'documentos'],
+    opcionais: ['reducao', 'aliquota', 'servicos', 'documentos'],
+    chaves: ['numero'],
     read: (line, municipio) => {
       const tipo = tipoOf(line);
       return {
@@ -168,6 +168,8 @@ export const LISTAS_CSV: Readonly<Record<ListaNome, ListaCsv>> = {
   deducoes: {
     titulo: 'Deduções',
     colunas: ['codigo_tributacao_nacional', 'formas'],
+    opcionais: [],
+    chaves: ['codigo_tributacao_nacional'],
     read: (line) => {
       const formas = severalOf(
         line,
@@ -183,12 +185,16 @@ export const LISTAS_CSV: Readonly<Record<ListaNome, ListaCsv>> = {
   regimes: {
     titulo: 'Regimes especiais',
     colunas: ['regime', 'documento', 'servicos'],
+    opcionais: ['documento', 'servicos'],
+    chaves: ['regime', 'documento'],
     read: (line) => ({ regime: regimeOf(line), documento: documentoOf(line), servicos: servicosOf(line) }),
     chave: (line) => keyWithDocumento(line, line.text('regime')),
   },
   nao_incidencias: {
     titulo: 'Não incidências',
     colunas: ['codigo_tributacao_nacional', 'documento'],
+    opcionais: ['documento'],
+    chaves: ['codigo_tributacao_nacional', 'documento'],
     read: (line) => ({ codigo_tributacao_nacional: nationalOf(line), documento: documentoOf(line) }),
     chave: (line) => keyWithDocumento(line, bareCodigo(line.text('codigo_tributacao_nacional'))),
   },

@@ -6,6 +6,7 @@ import { type Aliquota, aliquotasEmbarcadas, type TabelaIbsCbs, tabelaIbsCbs } f
 import { parseRate } from '../fiscal/decimal.ts';
 import { brazilianDate } from '../fiscal/moment.ts';
 import { cacheReads } from './cache-reads.ts';
+import type { Writing } from './merge-rows.ts';
 import { type Db, runTransaction } from './open.ts';
 import type { PoolClient } from './pg.ts';
 import { planOnce } from './planned.ts';
@@ -146,7 +147,7 @@ function kindOf(pool: Db, by: By): Kind<EntradaAliquota, ContagemAliquotas> {
     misfits: async (rows) => misfitsOf(rows, await linhasEmVigor(pool)),
     // The first version is there from the first start on.
     lock: (client) => client.query('select 1 from tabelas_aliquotas where versao = 1 for update'),
-    merge: (client, blocks) => mergeAliquotas(client, by, blocks),
+    merge: (client, blocks, writing) => mergeAliquotas(client, by, blocks, writing),
   };
 }
 
@@ -194,6 +195,7 @@ async function mergeAliquotas(
   client: PoolClient,
   { em, hoje, arquivo, quem }: By,
   blocks: Iterable<Block<EntradaAliquota>>,
+  { isRehearsal }: Writing,
 ): Promise<ContagemAliquotas> {
   const { versao: before, linhas } = await linhasEmVigor(client);
   const lines = [...blocks].flatMap(({ rows }) => [
@@ -211,7 +213,7 @@ async function mergeAliquotas(
     (row) => row.inicio <= hoje && ratesDiffer(row, storedOf(row)),
   ).length;
   const counts = { novas: novas.length, alteradas: outras.length, iguais, retroativas };
-  if (iguais === lines.length) return { versao: before, ...counts };
+  if (isRehearsal || iguais === lines.length) return { versao: before, ...counts };
   const versao = before + 1;
   await client.query(
     `insert into tabelas_aliquotas (versao, em, arquivo, quem, novas, alteradas, retroativas) values ($1, $2, $3, $4, $5, $6, $7)`,

@@ -1,11 +1,11 @@
 /** What a municipality says of the codes of the legacy port: which national ones they are. */
 import type { Correlacao } from '../fiscal/abrasf/rps-values.ts';
 import { cacheReads } from './cache-reads.ts';
-import { type Db, runTransaction } from './open.ts';
-import { type ArrayColumn, listColumns, unnestRows } from './sql.ts';
-
-/** A line of a municipality's correlation. */
-export type LinhaCorrelacao = { readonly item: string; readonly codigoMunicipal: string } & Correlacao;
+import type { RegisterTable } from './importacoes.ts';
+import type { ContagemLista } from './listas.ts';
+import { rowMerger } from './merge-rows.ts';
+import type { Db } from './open.ts';
+import { type Kind, type LinhaDatada, lockRegistry, type Staging, stageImport } from './staging.ts';
 
 /** What a line says, and the column of each. */
 const COLUMNS: Readonly<Record<keyof Correlacao, string>> = {
@@ -23,16 +23,38 @@ const SELECT = `select concat(item, ' ', codigo_municipal) as codigos,
     ${SAID.map(([name, column]) => `${column} as "${name}"`).join(', ')}
   from correlacoes_legadas where tenant = $1`;
 
-const LINES = unnestRows<LinhaCorrelacao>(
-  [
-    ['item text', ({ item }) => item],
-    ['codigo_municipal text', ({ codigoMunicipal }) => codigoMunicipal],
-    ...SAID.map(([name, column]): ArrayColumn<LinhaCorrelacao> => [`${column} text`, (linha) => linha[name]]),
-  ],
-  2,
-);
-const INSERT = `insert into correlacoes_legadas (tenant, ${LINES.names.join(', ')}) 
-  select m.tenant, ${listColumns('x', LINES.names)} from municipios m cross join ${LINES.relation} where m.tenant = $1`;
+/** A line of the file, by the columns of the table. */
+export type EntradaCorrelacao = LinhaDatada & Readonly<Record<string, string | number | undefined>>;
+
+const KEY = ['item', 'codigo_municipal'];
+
+export const CORRELACAO_TABLE: RegisterTable = { table: 'correlacoes_legadas', key: KEY };
+
+/** The file is the whole correlation: what it does not have goes. */
+function kindOf(tenant: string): Kind<EntradaCorrelacao, ContagemLista> {
+  const merger = rowMerger<EntradaCorrelacao>({
+    table: CORRELACAO_TABLE.table,
+    key: KEY,
+    told: SAID.map(([, column]) => column),
+    tell: (column) => (row) => row[column],
+  });
+  return {
+    about: (row) => merger.keyOf(row),
+    known: () => '',
+    said: (row) => JSON.stringify(SAID.map(([, column]) => row[column] ?? null)),
+    lock: (client) => lockRegistry(client, tenant),
+    merge: async (client, blocks, writing) => {
+      const wanted = new Map([...blocks].flatMap(({ rows }) => rows.map((row) => [merger.keyOf(row), row])));
+      const found = await merger.readAll(client, tenant);
+      const stored = new Map(found.map((row) => [merger.storedKeyOf(row), row]));
+      const retired = found.filter((row) => !wanted.has(merger.storedKeyOf(row)));
+      return {
+        ...(await merger.write(client, tenant, wanted, stored, retired, writing)),
+        retirados: retired.length,
+      };
+    },
+  };
+}
 
 export function correlacaoStore(pool: Db) {
   const correlacoes = cacheReads(async (tenant: string): Promise<ReadonlyMap<string, Correlacao>> => {
@@ -55,11 +77,16 @@ export function correlacaoStore(pool: Db) {
       const all = await correlacoes(tenant);
       return all.size === 0 ? 'nenhuma' : (all.get(`${item} ${codigoMunicipal}`) ?? all.get(`${item} `));
     },
-    /** Writes the whole correlation of a municipality in place of the one it had. */
-    replaceCorrelacoes: (tenant: string, linhas: readonly LinhaCorrelacao[]): Promise<void> =>
-      runTransaction(pool, async (client) => {
-        await client.query('delete from correlacoes_legadas where tenant = $1', [tenant]);
-        await client.query(INSERT, [tenant, ...LINES.valuesOf(linhas)]);
-      }),
+    /** The whole correlation, line by line. */
+    listCorrelacao: async (tenant: string): Promise<readonly Readonly<Record<string, string | null>>[]> => {
+      const columns = [...KEY, ...SAID.map(([, column]) => column)].join(', ');
+      const text = `select ${columns} from correlacoes_legadas where tenant = $1 order by ${KEY.join(', ')}`;
+      return (await pool.query<Record<string, string | null>>(text, [tenant])).rows;
+    },
+    /** Of one tenant one merge at a time; the file is the whole correlation. */
+    importCorrelacao: <Result>(
+      tenant: string,
+      work: (staging: Staging<EntradaCorrelacao, ContagemLista>) => Promise<Result>,
+    ): Promise<Result> => stageImport(pool, kindOf(tenant), work),
   };
 }

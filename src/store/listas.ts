@@ -3,7 +3,8 @@ import { type Decimal, parseDecimal } from '../fiscal/decimal.ts';
 import type { Vigencia } from '../fiscal/moment.ts';
 import { batchLookups } from './batch-lookups.ts';
 import { cacheReads } from './cache-reads.ts';
-import { type Contagem, rowMerger, type StoredRow, type Value } from './merge-rows.ts';
+import type { RegisterTable } from './importacoes.ts';
+import { type Contagem, rowMerger, type StoredRow, type Value, type Writing } from './merge-rows.ts';
 import type { Db } from './open.ts';
 import type { PoolClient } from './pg.ts';
 import { planOnce } from './planned.ts';
@@ -49,6 +50,15 @@ const LISTAS: Readonly<Record<ListaNome, Lista>> = {
   nao_incidencias: { table: 'nao_incidencias', key: ['codigo_tributacao_nacional', 'documento'], told: [] },
 };
 
+/** As a file has it: without the columns that are `absent`. */
+type ListaDeArquivo = Lista & { readonly absent: readonly string[] };
+
+/** Where a list is kept, and by what its lines are known. */
+export function tableOfLista(nome: ListaNome): RegisterTable {
+  const { table, key } = LISTAS[nome];
+  return { table, key: [...key, 'inicio'] };
+}
+
 /** Tables of the lists. */
 export const LISTA_TABLES: readonly string[] = Object.values(LISTAS).map(({ table }) => table);
 
@@ -66,12 +76,20 @@ export type Linha = Readonly<Record<string, string | readonly string[] | null>> 
 
 export function listaStore(pool: Db) {
   return {
-    /** Of one tenant one merge at a time. Of a key that the file names, the lines are those of the file. */
+    /**
+     * Of one tenant one merge at a time. Of a key that the file names, the lines are those of the file; `columns`: that it has, and what it does
+     * without stays.
+     */
     import: <Result>(
       nome: ListaNome,
       tenant: string,
+      columns: readonly string[],
       work: (staging: Staging<Entrada, ContagemLista>) => Promise<Result>,
-    ): Promise<Result> => stageImport(pool, kindOf(tenant, LISTAS[nome]), work),
+    ): Promise<Result> => {
+      const lista = LISTAS[nome];
+      const told = lista.told.filter((column) => columns.includes(column));
+      return stageImport(pool, kindOf(tenant, { ...lista, told, absent: lista.told.filter(isNone(told)) }), work);
+    },
     /** The whole list, in the order of key and date. */
     list: async (nome: ListaNome, tenant: string): Promise<readonly Linha[]> => {
       const { table, key } = LISTAS[nome];
@@ -145,7 +163,12 @@ export const decimalOf = (value: Value): Decimal | undefined =>
   value === null ? undefined : parseDecimal(textOf(value));
 export const setOf = (value: Value): ReadonlySet<string> => new Set(value as readonly string[]);
 
-function kindOf(tenant: string, lista: Lista): Kind<Entrada, ContagemLista> {
+const isNone =
+  (of: readonly string[]) =>
+  (one: string): boolean =>
+    !of.includes(one);
+
+function kindOf(tenant: string, lista: ListaDeArquivo): Kind<Entrada, ContagemLista> {
   const { key, told } = lista;
   const merge = listaMerger(lista);
   return {
@@ -153,9 +176,9 @@ function kindOf(tenant: string, lista: Lista): Kind<Entrada, ContagemLista> {
     known: ({ inicio = '' }) => inicio,
     said: (row) => JSON.stringify(['fim', ...told].map((column) => row[column] ?? null)),
     lock: (client) => lockRegistry(client, tenant),
-    merge: async (client, blocks) => {
+    merge: async (client, blocks, writing) => {
       let counted = NONE_COUNTED;
-      for (const block of blocks) counted = addCounts(counted, await merge(client, tenant, block));
+      for (const block of blocks) counted = addCounts(counted, await merge(client, tenant, block, writing));
       return counted;
     },
   };
@@ -179,11 +202,14 @@ function textsOf(row: Readonly<Record<string, Value>>, columns: readonly string[
 type LinhaLida = LinhaDatada & Readonly<Record<string, Value>>;
 
 /** Of a key that the file names, the periods are those of the file. Where a line of it was refused, only what overlaps them goes. */
-export function listaMerger({ table, key, told, types }: Lista) {
+export function listaMerger({ table, key, told, types = {}, absent }: ListaDeArquivo) {
+  // A new line has nothing in them.
+  const born = absent.filter((column) => types[column] === 'text[]').map((column) => [column, "'{}'::text[]"]);
   const merger = rowMerger<LinhaLida>({
     table,
     key: [...key, 'inicio'],
     told: ['fim', ...told],
+    born: Object.fromEntries(born),
     types: { ...types, inicio: 'date', fim: 'date' },
     tell: (column) => (row) => row[column],
   });
@@ -191,6 +217,7 @@ export function listaMerger({ table, key, told, types }: Lista) {
     client: PoolClient,
     tenant: string,
     { about, rows, recusadas }: Block<LinhaLida>,
+    writing: Writing,
   ): Promise<ContagemLista> => {
     const keys = about.map((one) => one.split(' '));
     const found = await merger.read(client, tenant, key, keys);
@@ -203,7 +230,7 @@ export function listaMerger({ table, key, told, types }: Lista) {
       return !recusadas.has(whom) || dated.some((row) => textsOf(row, key) === whom && overlaps(row, stored));
     });
     const kept = new Map(found.map((stored) => [merger.storedKeyOf(stored), stored]));
-    return { ...(await merger.write(client, tenant, wanted, kept, retired)), retirados: retired.length };
+    return { ...(await merger.write(client, tenant, wanted, kept, retired, writing)), retirados: retired.length };
   };
 }
 

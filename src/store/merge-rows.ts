@@ -23,6 +23,18 @@ export type Table<Row> = {
   readonly tell: (column: string) => (row: Row) => Value;
 };
 
+/** What an import does to one row: without `antes` it is new, without `depois` it is taken away. */
+export type Mudanca = { readonly tabela: string; readonly antes?: StoredRow; readonly depois?: StoredRow };
+
+/** How an import is written. */
+export type Writing = {
+  /** Nothing is written: what would be is only told. */
+  readonly isRehearsal: boolean;
+  /** Under which what was there before is kept, so that the import can be undone. */
+  readonly importacao: string | undefined;
+  readonly tell: (mudanca: Mudanca) => void;
+};
+
 export type Contagem = { readonly novos: number; readonly alterados: number; readonly iguais: number };
 
 /** Several values travel as one text, since the arrays of one parameter would need one length; none has a space in it. */
@@ -47,6 +59,12 @@ export function rowMerger<Row>({ table, key, told, generated = [], born = {}, ty
     2,
   );
   const keys = key.map(tell);
+  const columnsRead = [...key, ...told]
+    .map((column) => `s.${column}${typeOf(column) === 'date' ? '::text' : ''}`)
+    .join(', ');
+  const keep = keepRows(table, key, typeOf);
+  const rowOf = (row: Row): StoredRow =>
+    Object.fromEntries([...key, ...told].map((column) => [column, tell(column)(row) ?? null]));
   const texts = told.map((column) => [column, tell(column)] as const);
   const remove = `delete from ${table} s using ${gone.relation} where s.tenant = $1 and ${equateColumns('s', 'x', key)}`;
   // Not an update, which without statistics may be planned to read all of a tenant for each row.
@@ -65,13 +83,14 @@ export function rowMerger<Row>({ table, key, told, generated = [], born = {}, ty
         by.map((column, place) => [`${column} text`, (parts) => parts[place]]),
         2,
       );
-      const columns = [...key, ...told].map((column) => `s.${column}${typeOf(column) === 'date' ? '::text' : ''}`);
       // Each key looks its own rows up, as in `lookUpLines` (`listas.ts`).
       const text = `select s.* from ${wanted.relation} cross join lateral (
-        select ${columns.join(', ')} from ${table} s where s.tenant = $1 and ${equateColumns('s', 'x', by)} offset 0
+        select ${columnsRead} from ${table} s where s.tenant = $1 and ${equateColumns('s', 'x', by)} offset 0
         ) s where x.${by[0]} || '' = x.${by[0]}`;
       return (await client.query<StoredRow>(text, [tenant, ...wanted.valuesOf(keys)])).rows;
     },
+    readAll: async (client: PoolClient, tenant: string): Promise<readonly StoredRow[]> =>
+      (await client.query<StoredRow>(`select ${columnsRead} from ${table} s where s.tenant = $1`, [tenant])).rows,
     keyOf: (row: Row): string => keys.map((read) => read(row)).join(' '),
     storedKeyOf: (row: StoredRow): string => key.map((column) => row[column]).join(' '),
     /** Writes what differs from what was `found`, by keys, and takes away what is `retired`. */
@@ -81,6 +100,7 @@ export function rowMerger<Row>({ table, key, told, generated = [], born = {}, ty
       wanted: ReadonlyMap<string, Row>,
       found: ReadonlyMap<string, StoredRow>,
       retired: readonly StoredRow[],
+      { isRehearsal, importacao, tell: tellMudanca }: Writing,
     ): Promise<Contagem> => {
       const changed: Row[] = [];
       let novos = 0;
@@ -89,11 +109,42 @@ export function rowMerger<Row>({ table, key, told, generated = [], born = {}, ty
         if (stored === undefined) novos += 1;
         else if (texts.every(([column, read]) => isSame(read(row), stored[column]))) continue;
         changed.push(row);
+        tellMudanca({ tabela: table, ...(stored && { antes: stored }), depois: rowOf(row) });
       }
-      if (retired.length > 0) await client.query(remove, [tenant, ...gone.valuesOf(retired)]);
-      if (changed.length > 0) await client.query(write, [tenant, ...whole.valuesOf(changed)]);
+      for (const antes of retired) tellMudanca({ tabela: table, antes });
+      if (!isRehearsal) {
+        const touched = [...changed.map(rowOf), ...retired];
+        if (importacao !== undefined) await keep(client, 'antes', tenant, importacao, touched);
+        if (retired.length > 0) await client.query(remove, [tenant, ...gone.valuesOf(retired)]);
+        if (changed.length > 0) await client.query(write, [tenant, ...whole.valuesOf(changed)]);
+        if (importacao !== undefined) await keep(client, 'depois', tenant, importacao, touched);
+      }
       return { novos, alterados: changed.length - novos, iguais: wanted.size - changed.length };
     },
+  };
+}
+
+/** Keeps rows as they stand, whole and in the types of the database; of one that is not there nothing. */
+function keepRows(table: string, key: readonly string[], typeOf: (column: string) => string) {
+  const keys = unnestRows<StoredRow>(
+    key.map((column) => [`${column} ${typeOf(column)}`, (row) => row[column]]),
+    3,
+  );
+  const chave = `concat_ws(' ', ${key.map((column) => `x.${column}`).join(', ')})`;
+  const textOf = (
+    which: 'antes' | 'depois',
+  ): string => `insert into mudancas_importadas as l (tenant, importacao, tabela, chave, ${which})
+    select $1, $2::uuid, '${table}', ${chave}, to_jsonb(s) from ${keys.relation} cross join lateral (
+      select * from ${table} s where s.tenant = $1 and ${equateColumns('s', 'x', key)} offset 0
+    ) s on conflict (tenant, importacao, tabela, chave) do update set ${which} = excluded.${which}`;
+  return async (
+    client: PoolClient,
+    which: 'antes' | 'depois',
+    tenant: string,
+    importacao: string,
+    rows: readonly StoredRow[],
+  ): Promise<void> => {
+    if (rows.length > 0) await client.query(textOf(which), [tenant, importacao, ...keys.valuesOf(rows)]);
   };
 }
 

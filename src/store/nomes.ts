@@ -17,9 +17,11 @@ const INSERT = insertRows<Nome>(
 );
 
 /** Notes that are looked at in one step. */
-const STEP = 10_000;
+const STEP = 50_000;
 /** Ids are taken in blocks: one below the mark may come after it, from a process that issues little. */
 const BEHIND = 16_384;
+/** Names that were learned of late, which come again and again: nothing is written of them. */
+const KNOWN_MAX = 50_000;
 
 /** Tenants in one turn, by chance: none comes before another for ever. */
 const TENANTS = 4;
@@ -49,13 +51,14 @@ type Named = {
 export const DOCUMENTOS_MAX = 40;
 
 export function nomeStore(pool: Db) {
+  const known = new Set<string>();
   return {
     /** Learns the names of a part of the notes of these months that were not looked at; whether there may be more. */
     learn: async (sinceMes: number): Promise<boolean> => {
       const { rows } = await pool.query<{ tenant: string; mes: number }>(UNREAD, [sinceMes]);
       let isMore = rows.length === TENANTS;
       for (const { tenant, mes } of rows) {
-        const read = await runTransaction(pool, (client) => learnStep(client, tenant, mes));
+        const read = await runTransaction(pool, (client) => learnStep(client, tenant, mes, known));
         isMore ||= read >= STEP;
       }
       return isMore;
@@ -72,7 +75,7 @@ export function nomeStore(pool: Db) {
 }
 
 /** How many notes were looked at. */
-async function learnStep(client: PoolClient, tenant: string, mes: number): Promise<number> {
+async function learnStep(client: PoolClient, tenant: string, mes: number, known: Set<string>): Promise<number> {
   await client.query(BEGIN, [tenant, mes]);
   const [taken] = (await client.query<{ ate: string }>(TAKE, [tenant, mes])).rows;
   if (taken === undefined) return 0;
@@ -80,8 +83,11 @@ async function learnStep(client: PoolClient, tenant: string, mes: number): Promi
   const from = ate > BEHIND ? ate - BigInt(BEHIND) : 0n;
   const { rows } = await client.query<Named>(NEXT, [tenant, mes, String(from), STEP + BEHIND]);
   const words = new Map<string, Nome>();
+  const fresh = new Set<string>();
   const learn = (documento: string | null, nome: string | null): void => {
-    if (documento === null || nome === null) return;
+    const whole = `${tenant} ${documento} ${nome}`;
+    if (documento === null || nome === null || known.has(whole)) return;
+    fresh.add(whole);
     for (const palavra of wordsOf(nome)) words.set(`${palavra} ${documento}`, { palavra, documento });
   };
   for (const row of rows) {
@@ -93,5 +99,8 @@ async function learnStep(client: PoolClient, tenant: string, mes: number): Promi
   if (sorted.length > 0) await client.query(INSERT(tenant, sorted));
   const last = rows.at(-1);
   if (last !== undefined && BigInt(last.id) > ate) await client.query(ADVANCE, [tenant, mes, last.id]);
+  for (const whole of fresh) known.add(whole);
+  // In the order in which they came.
+  for (const whole of known) if (known.size > KNOWN_MAX) known.delete(whole);
   return rows.filter(({ id }) => BigInt(id) > ate).length;
 }

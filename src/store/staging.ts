@@ -2,6 +2,10 @@
  * An import waits in the memory of its process until it is known whole, and is then written in one transaction: no table of a session's own,
  * no setting of it, and no statement but of one tenant. What is there is read in blocks of whole keys, and what differs is written (D-420).
  */
+import { createHash } from 'node:crypto';
+import { insertAtos, type NovoAto } from './atos.ts';
+import { type Importacao, keepImportacao, LOCK_REGISTRY } from './importacoes.ts';
+import type { Mudanca, Writing } from './merge-rows.ts';
 import { type Db, runTransaction } from './open.ts';
 import type { PoolClient } from './pg.ts';
 import { mayTakeLong } from './watch.ts';
@@ -23,9 +27,34 @@ export type Staging<Row, Counts> = {
   check(): Promise<number>;
   /** Refused lines in their order, beginning after a line. */
   refusedAfter(linha: number, max: number): Promise<readonly Recusada[]>;
-  /** Writes what was not refused, all of it or nothing. */
-  merge(): Promise<Counts>;
+  /** What writing it now would do, without doing it. */
+  rehearse(): Promise<Ensaio<Counts>>;
+  /** Writes what was not refused, all of it or nothing. Throws {@link RegistroMudou}. */
+  merge(escrita?: Escrita<Counts>): Promise<Counts>;
 };
+
+/** `mudancas`: the first of them. `marca`: the same where, and only where, writing does the same. */
+export type Ensaio<Counts> = {
+  readonly counts: Counts;
+  readonly mudancas: readonly Mudanca[];
+  readonly marca: string;
+};
+
+/** What is written down of a merge, in its transaction. */
+export type Escrita<Counts> = {
+  readonly tenant: string;
+  /** Under this it can be undone. */
+  readonly importacao?: Importacao | undefined;
+  /** `marca` of a rehearsal: where the merge would no longer do the same, nothing is written. */
+  readonly asRehearsed?: string | undefined;
+  readonly atos: (done: Ensaio<Counts>) => readonly NovoAto[];
+};
+
+/** Between a rehearsal and the writing somebody else has changed what the import is about. */
+export class RegistroMudou extends Error {}
+
+/** Changes that a rehearsal shows. */
+const MUDANCAS_MAX = 500;
 
 /** A line of a file, with the period that it speaks of. Days are `YYYY-MM-DD`; without a beginning there is no period. */
 export type LinhaDatada = {
@@ -55,7 +84,7 @@ export type Kind<Row, Counts> = {
   readonly misfits?: (rows: readonly Row[]) => Promise<readonly NovaRecusa[]>;
   /** Stops other imports of the same, until the end of the transaction, and no reader. */
   readonly lock: (client: PoolClient) => Promise<unknown>;
-  readonly merge: (client: PoolClient, blocks: Iterable<Block<Row>>) => Promise<Counts>;
+  readonly merge: (client: PoolClient, blocks: Iterable<Block<Row>>, writing: Writing) => Promise<Counts>;
 };
 
 /** An import waits for another one; the usual limit is for statements of milliseconds. */
@@ -66,14 +95,11 @@ const BLOCK_LINES = 5_000;
 /** Of a table without statistics the planner takes a tenant for a few rows, and would keep them all to go through again and again. */
 const SETTINGS = `set local statement_timeout = ${STATEMENT_TIMEOUT_MS}; set local enable_material = off`;
 
-/** Held by an import while it writes. Notes go on, since what they lock of the row is less. `$1` is the tenant. */
-const LOCK = 'select 1 from municipios where tenant = $1 for no key update';
-
 /** Of a statement that selects from `municipios m`: no row while an import is being written, which would have to be waited for. */
 export const UNLESS_IMPORTING = 'for share of m skip locked';
 
 export function lockRegistry(client: PoolClient, tenant: string): Promise<unknown> {
-  return client.query(LOCK, [tenant]);
+  return client.query(LOCK_REGISTRY, [tenant]);
 }
 
 /** Runs `work` with nothing staged. */
@@ -93,6 +119,28 @@ export async function stageImport<Row extends LinhaDatada, Counts, Result>(
   };
   const dropRefused = (): void => {
     if (refused.size > 0) rows = rows.filter(({ linha }) => !refused.has(linha));
+  };
+  const inRegistry = <Done>(done: (client: PoolClient) => Promise<Done>): Promise<Done> =>
+    runTransaction(
+      pool,
+      async (client) => {
+        mayTakeLong(client);
+        await client.query(SETTINGS);
+        await kind.lock(client);
+        return done(client);
+      },
+      { lockMs: 0 },
+    );
+  const run = async (client: PoolClient, isRehearsal: boolean, importacao?: string): Promise<Ensaio<Counts>> => {
+    const hash = createHash('sha256');
+    const mudancas: Mudanca[] = [];
+    const tell = (mudanca: Mudanca): void => {
+      hash.update(JSON.stringify(mudanca));
+      if (mudancas.length < MUDANCAS_MAX) mudancas.push(mudanca);
+    };
+    const blocks = blocksOf(rows, kind.about, recusadas);
+    const counts = await kind.merge(client, blocks, { isRehearsal, importacao, tell });
+    return { counts, mudancas, marca: hash.digest('base64url') };
   };
   let told: readonly Recusada[] = [];
   return work({
@@ -116,17 +164,18 @@ export async function stageImport<Row extends LinhaDatada, Counts, Result>(
       const first = told.findIndex((one) => one.linha > linha);
       return first < 0 ? [] : told.slice(first, first + max);
     },
-    merge: () =>
-      runTransaction(
-        pool,
-        async (client) => {
-          mayTakeLong(client);
-          await client.query(SETTINGS);
-          await kind.lock(client);
-          return kind.merge(client, blocksOf(rows, kind.about, recusadas));
-        },
-        { lockMs: 0 },
-      ),
+    rehearse: () => inRegistry((client) => run(client, true)),
+    merge: async (escrita) => {
+      const { counts } = await inRegistry(async (client) => {
+        const { tenant, importacao, asRehearsed, atos } = escrita ?? {};
+        if (asRehearsed !== undefined && (await run(client, true)).marca !== asRehearsed) throw new RegistroMudou();
+        if (importacao !== undefined) await keepImportacao(client, tenant!, importacao);
+        const done = await run(client, false, importacao?.id);
+        if (escrita !== undefined) await insertAtos(client, tenant!, atos!(done));
+        return done;
+      });
+      return counts;
+    },
   });
 }
 

@@ -17,6 +17,7 @@ import { gravacaoStore } from './gravacao.ts';
 import { guardaStore } from './guarda.ts';
 import { idempotenciaStore } from './idempotencia.ts';
 import { prestadorImport } from './import-prestadores.ts';
+import { importacaoStore } from './importacoes.ts';
 import { linhasStore } from './linhas.ts';
 import { listaStore, listasMantidas } from './listas.ts';
 import { loteStore } from './lotes.ts';
@@ -29,6 +30,7 @@ import { notaRetidaStore } from './notas-retidas.ts';
 import type { Db } from './open.ts';
 import { dicionarios } from './pacote.ts';
 import { prestadorStore } from './prestadores.ts';
+import { procuraPrestadorStore } from './procurar-prestadores.ts';
 import { checkWriting } from './readiness.ts';
 import type { OnStored } from './recent.ts';
 import { servicoStore } from './servicos.ts';
@@ -47,11 +49,12 @@ export function createStore(pool: Db, onStored?: OnStored, announce?: Announce) 
   const mantidas = listasMantidas(pool);
   return {
     municipios: municipioStore(pool),
-    prestadores: { ...prestadorStore(pool), ...prestadorImport(pool) },
+    prestadores: { ...prestadorStore(pool), ...prestadorImport(pool), ...procuraPrestadorStore(pool) },
     servicos: servicoStore(pool, mantidas),
     aliquotas: aliquotaStore(pool),
     cadastros: cadastroStore(pool, mantidas),
     listas: listaStore(pool),
+    importacoes: importacaoStore(pool),
     notas,
     retidas: notaRetidaStore(pool),
     eventos: eventoStore(pool),

@@ -58,6 +58,7 @@ try {
     out: (text) => process.stdout.write(text),
     err: (text) => process.stderr.write(text),
     isTerminal,
+    columns: isTerminal ? process.stdout.columns : undefined,
     serviceUrl: () => serviceUrlOf(readConfig(process.env, isTerminal)),
     painelUrl: () => painelUrlOf(readConfig(process.env, isTerminal)),
     serve: (waitForEnd, asked) =>

@@ -63,7 +63,8 @@ function toNodeOptions(options: Options): NonNullable<ParseArgsConfig['options']
 function countProblems({ name, arguments: wanted }: Command, args: readonly string[]): readonly string[] {
   if (wanted?.includes('…')) return [];
   const takes = wanted === undefined ? 0 : 1;
-  if (args.length < takes) return [`${name} pede ${wanted}.`];
+  const isOptional = wanted?.startsWith('[') ?? false;
+  if (args.length < takes && !isOptional) return [`${name} pede ${wanted}.`];
   if (args.slice(0, takes).some((one) => one.trim() === '')) return [`${name} pede ${wanted}, que veio vazio.`];
   const extra = args.slice(takes);
   if (extra.length === 0) return [];

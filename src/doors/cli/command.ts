@@ -9,6 +9,8 @@ export type Terminal = {
   err(text: string): void;
   /** Whether a line may be written over. */
   readonly isTerminal: boolean;
+  /** Characters of a line of the terminal; undefined: nobody looks. */
+  readonly columns?: number | undefined;
   /** Where the service of this machine listens, by the environment of the command. */
   serviceUrl(): string;
   /** Where the console of this machine is opened, likewise. */

@@ -8,15 +8,18 @@ import {
   RECUSADAS_SHOWN_MAX,
 } from '../../flows/import-csv.ts';
 import type { RegistryWorld } from '../../flows/municipios.ts';
+import { describeMudanca, type Mudanca } from '../../flows/registros.ts';
 import { type CliWorld, inMunicipio, type Options, type Terminal, textOf, type Values } from './command.ts';
+import { printable } from './text.ts';
 
 export const IMPORT_OPTIONS = {
   municipio: { takes: 'SLUG', help: 'município a que o cadastro pertence' },
   parcial: { help: 'grava as linhas boas ainda que haja linhas recusadas (sem ela: tudo ou nada)' },
   erros: { takes: 'ARQUIVO', help: 'escreve neste arquivo todas as linhas recusadas, com o motivo' },
+  previa: { help: 'diz o que o arquivo mudaria, linha a linha, e não grava nada' },
 } as const satisfies Options;
 
-export const WHOSE_FILE = 'a que município o arquivo pertence';
+const WHOSE_FILE = 'a que município o arquivo pertence';
 
 const BAR_CELLS = 30;
 /** How often a terminal is written over, and how often a plain line is added. */
@@ -30,8 +33,14 @@ export function runImport<Outcome extends ImportOutcome<object>>(
   arquivo: string,
   run: (registry: RegistryWorld, request: ImportRequest) => Promise<Outcome>,
   account: (counts: NonNullable<Outcome['counts']>, municipio: string, outcome: Outcome) => readonly string[],
+  foretell: (previa: NonNullable<Outcome['previa']>, municipio: string) => void,
 ): Promise<number> {
-  const asked = { arquivo, parcial: values.parcial === true, erros: textOf(values, 'erros') };
+  const asked = {
+    arquivo,
+    parcial: values.parcial === true,
+    erros: textOf(values, 'erros'),
+    previa: values.previa === true,
+  };
   return world.registry((registry) =>
     inMunicipio(world, values, WHOSE_FILE, (municipio) =>
       runFileImport(
@@ -39,6 +48,7 @@ export function runImport<Outcome extends ImportOutcome<object>>(
         asked,
         (request) => run(registry, { ...request, municipio }),
         (counts, outcome) => account(counts, municipio, outcome),
+        (previa) => foretell(previa, municipio),
       ),
     ),
   );
@@ -50,6 +60,7 @@ export async function runFileImport<Outcome extends ImportOutcome<object>>(
   asked: Omit<FileRequest, 'onProgress'>,
   run: (request: FileRequest) => Promise<Outcome>,
   account: (counts: NonNullable<Outcome['counts']>, outcome: Outcome) => readonly string[],
+  foretell: (previa: NonNullable<Outcome['previa']>) => void = () => undefined,
 ): Promise<number> {
   const { erros, parcial } = asked;
   const progress = progressOn(terminal);
@@ -66,6 +77,11 @@ export async function runFileImport<Outcome extends ImportOutcome<object>>(
   const read = linhas === 1 ? 'Lida 1 linha' : `Lidas ${groupDigits(linhas)} linhas`;
   terminal.out(`${read} em ${seconds} s: ${codificacao}${hint}, separador "${separador}".\n`);
   tellRefused(terminal, outcome, erros);
+  if (asked.previa === true) {
+    if (outcome.previa != null) foretell(outcome.previa);
+    terminal.out('Nada foi gravado: era uma prévia.\n');
+    return outcome.recusadas === 0 ? 0 : 1;
+  }
   if (!counts) {
     terminal.err(describeFailure(outcome, parcial));
     return 1;
@@ -135,3 +151,19 @@ function barOf({ etapa, linhas, bytes, bytesTotal }: ImportProgress): string {
   const bar = `${'█'.repeat(full)}${'░'.repeat(BAR_CELLS - full)}`;
   return `${bar} ${String(Math.floor(share * 100)).padStart(3)} %  ${linhas === 1 ? '1 linha' : `${groupDigits(linhas)} linhas`}`;
 }
+
+/** What an import would do: how many rows, and the first ones with what changes in each. */
+export function tellPrevia(terminal: Terminal, contas: readonly string[], mudancas: readonly Mudanca[]): void {
+  for (const conta of contas) terminal.out(`${conta}\n`);
+  for (const mudanca of mudancas.slice(0, PREVIA_SHOWN_MAX)) {
+    const { acao, quem, campos } = describeMudanca(mudanca);
+    const what = campos.map(
+      ({ nome, antes, depois }) => `${nome} ${printable(antes || '(vazio)')} → ${printable(depois || '(vazio)')}`,
+    );
+    terminal.out(`  ${acao} ${printable(quem)}${what.length === 0 ? '' : `: ${what.join('; ')}`}\n`);
+  }
+  const rest = mudancas.length - PREVIA_SHOWN_MAX;
+  if (rest > 0) terminal.out(`  … e mais ${groupDigits(rest)}\n`);
+}
+
+const PREVIA_SHOWN_MAX = 50;

@@ -1,10 +1,9 @@
-/** `nfse … importar` and `nfse … listar` of each list that a municipality keeps: its services, its benefits. */
+/** What each list that a municipality keeps is called at a terminal: its services, its benefits. */
 
 import { FORMAS_DEDUCAO, TIPOS_BENEFICIO } from '../../fiscal/cadastros.ts';
-import { groupDigits } from '../../fiscal/group-digits.ts';
-import { colunasDa, importLista, LISTAS_CSV, type ListaNome, listaAsCsv } from '../../flows/listas.ts';
-import { type Command, inMunicipio } from './command.ts';
-import { IMPORT_OPTIONS, runImport } from './importar.ts';
+import type { ListaNome } from '../../flows/listas.ts';
+import type { Command } from './command.ts';
+import { columnsText, listCommand, registroCommands } from './registro.ts';
 
 /** What a list is called, and what an operator must know of it. */
 type ListaCommands = {
@@ -68,50 +67,18 @@ const LISTAS: readonly ListaCommands[] = [
   },
 ];
 
-export const LISTA_COMMANDS: readonly Command[] = LISTAS.flatMap((lista) => [importar(lista), listar(lista)]);
-
-function importar({ nome, comando, resumo, chaves, colunas }: ListaCommands): Command {
-  const { titulo } = LISTAS_CSV[nome];
-  return {
-    name: `${comando} importar`,
-    arguments: 'ARQUIVO',
-    summary: `Importa ${resumo}`,
-    options: IMPORT_OPTIONS,
+export const LISTA_COMMANDS: readonly Command[] = LISTAS.flatMap(({ nome, comando, resumo, chaves, colunas }) => [
+  ...registroCommands({
+    nome,
+    comando,
+    oQue: `a lista de ${comando}`,
+    resumo: `Importa ${resumo}`,
     notes: [
-      ['', ''],
-      ['Colunas', colunasDa(nome).join(', ')],
+      ['Colunas', columnsText(nome)],
       ...colunas,
       ['Vigência', `de cada um dos ${chaves} do arquivo valem as linhas do arquivo; os ausentes ficam como estão`],
     ],
-    run: (world, values, [arquivo]) =>
-      runImport(
-        world,
-        values,
-        arquivo!,
-        (registry, request) => importLista(registry, nome, request),
-        ({ novos, alterados, iguais, retirados }, municipio, { reparos }) => [
-          `${titulo} de ${municipio}: novos ${groupDigits(novos)}, alterados ${groupDigits(alterados)}, iguais ${groupDigits(iguais)}, retirados ${groupDigits(retirados)}.`,
-          `Os ${chaves} que não estão no arquivo ficaram como estavam; para encerrar um, importe-o com a data em fim.`,
-          ...reparos.filter(({ quantas }) => quantas > 0).map(({ diz, quantas }) => diz(groupDigits(quantas))),
-        ],
-      ),
-  };
-}
-
-function listar({ nome, comando }: ListaCommands): Command {
-  const { titulo } = LISTAS_CSV[nome];
-  return {
-    name: `${comando} listar`,
-    summary: `Escreve as linhas que o município tem, no formato de ${comando} importar.`,
-    options: { municipio: { takes: 'SLUG', help: 'município da lista' } },
-    run: (world, values) =>
-      inMunicipio(world, values, 'de que município é a lista', (municipio) =>
-        world.registry(async (registry) => {
-          const lines = await listaAsCsv(registry, nome, municipio);
-          if (lines.length === 0) world.err(`${titulo}: o município não tem nenhuma linha.\n`);
-          for (const line of lines) world.out(`${line}\n`);
-          return 0;
-        }),
-      ),
-  };
-}
+    depois: `Os ${chaves} que não estão no arquivo ficaram como estavam; para encerrar um, importe-o com a data em fim.`,
+  }),
+  listCommand(nome, `${comando} listar`),
+]);

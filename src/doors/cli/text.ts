@@ -91,6 +91,20 @@ export function tableLines(rows: readonly (readonly string[])[]): readonly strin
   );
 }
 
+/** Columns of a table that is as wide as a terminal: the widest ones are cut until it fits. `width`: undefined: nobody looks, nothing is cut. */
+export function fitLines(rows: readonly (readonly string[])[], width: number | undefined): readonly string[] {
+  const widths = rows[0]?.map((_, column) => Math.max(...rows.map((row) => row[column]!.length))) ?? [];
+  const whole = (): number => widths.reduce((sum, one) => sum + one + 2, -2);
+  while (width !== undefined && whole() > width && Math.max(...widths) > CELL_MIN) {
+    widths[widths.indexOf(Math.max(...widths))]! -= 1;
+  }
+  const cut = (text: string, column: number): string =>
+    text.length <= widths[column]! ? text : `${text.slice(0, widths[column]! - 1)}…`;
+  return tableLines(rows.map((row) => row.map(cut)));
+}
+
+const CELL_MIN = 8;
+
 /** A fault as the service tells it, or as a flow found it here. */
 export type FaultText = Pick<
   Fault,

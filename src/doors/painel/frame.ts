@@ -11,6 +11,7 @@ export const MENU = [
   { here: 'hoje', path: '/hoje', name: 'Hoje', papel: 'leitura' },
   { here: 'notas', path: '/notas', name: 'Notas', papel: 'leitura' },
   { here: 'eventos', path: '/eventos', name: 'Eventos', papel: 'leitura' },
+  { here: 'cadastros', path: '/cadastros', name: 'Cadastros', papel: 'leitura' },
   { here: 'municipio', path: '/municipio', name: 'Município', papel: 'leitura' },
   { here: 'trilha', path: '/trilha', name: 'Trilha', papel: 'leitura' },
   { here: 'usuarios', path: '/usuarios', name: 'Usuários', papel: 'administracao' },

@@ -12,9 +12,16 @@ import {
   searchNotas,
 } from '../../flows/buscar-notas.ts';
 import { formTokenOf } from '../../flows/entrada.ts';
-import { type Exportacao, FORMATOS, type FormatoDeExportacao } from '../../flows/exportar-notas.ts';
+import {
+  beginExport,
+  type Exportacao,
+  FORMATOS,
+  type FormatoDeExportacao,
+  readExport,
+} from '../../flows/exportar-notas.ts';
 import { tellMoment } from '../../flows/gather-facts.ts';
 import { mayAs } from '../../flows/papeis.ts';
+import { TOO_MANY } from '../../flows/trabalhos.ts';
 import { type Html, html, type Inserted } from '../../published/site/page-shell.ts';
 import { type Field, field, folded, link, nextPage, notice, table, tokenField } from './fields.ts';
 import { type Answer, forRole, type InMunicipio, type PageShown, pathIn, type Row } from './visit.ts';
@@ -141,10 +148,8 @@ async function startExport(call: InMunicipio): Promise<Answer> {
   const formato = form.text('formato') as FormatoDeExportacao;
   if (!FORMATOS.includes(formato)) return { goTo: pathIn(slug, PATH) };
   const busca = readBusca((name) => form.text(name));
-  const begun = await world.exportacoes.start(slug, visitor.conta.login, busca, formato);
-  if ('problem' in begun) {
-    return { title: 'Exportação', here: HERE, status: 429, main: notice('erro', begun.problem) };
-  }
+  const begun = await beginExport(world, slug, visitor.conta.login, busca, formato);
+  if (begun === undefined) return { title: 'Exportação', here: HERE, status: 429, main: notice('erro', TOO_MANY) };
   return { goTo: pathIn(slug, `/exportacoes/${begun.id}`) };
 }
 
@@ -161,16 +166,17 @@ function exportPage({ world, slug, visitor, params }: InMunicipio): PageShown {
   return {
     title: 'Exportação',
     here: HERE,
-    ...(one.estado === 'fazendo' ? { refreshS: 2 } : {}),
+    ...(one.isRunning ? { refreshS: 2 } : {}),
     main: progressOf(slug, one),
   };
 }
 
-function progressOf(slug: string, { id, estado, notas, bytes, formato }: Exportacao): Html {
+function progressOf(slug: string, { id, isRunning, data: { notas, bytes, formato } }: Exportacao): Html {
   const back = html`<p>${link(pathIn(slug, PATH), 'Voltar às notas')}</p>`;
-  if (estado === 'falhou')
+  if (!isRunning && bytes === undefined) {
     return html`${notice('erro', 'A exportação falhou. O motivo está no registro do serviço; peça de novo.')}${back}`;
-  if (estado === 'fazendo') {
+  }
+  if (bytes === undefined) {
     return html`<p role="status">Notas até agora: ${groupDigits(notas)}. Esta página se renova sozinha.</p>
 <progress aria-label="Exportação em andamento"></progress>${back}`;
   }
@@ -182,10 +188,10 @@ function progressOf(slug: string, { id, estado, notas, bytes, formato }: Exporta
 function exportFile({ world, slug, visitor, params }: InMunicipio): Answer {
   const login = visitor.conta.login;
   const one = world.exportacoes.find(slug, login, params.id!);
-  const file = world.exportacoes.read(slug, login, params.id!);
-  if (one === undefined || file === undefined) return NO_EXPORT;
-  const type = one.formato === 'csv' ? 'text/csv; charset=utf-8' : 'application/zip';
-  return { file, type, name: `notas-${slug}.${one.formato}` };
+  if (one?.data.bytes === undefined) return NO_EXPORT;
+  const { formato } = one.data;
+  const type = formato === 'csv' ? 'text/csv; charset=utf-8' : 'application/zip';
+  return { file: readExport(one), type, name: `notas-${slug}.${formato}` };
 }
 
 export const NOTAS_ROUTES: readonly Row[] = [

@@ -1,9 +1,12 @@
 /** The console of the municipality: its own listener, beside the public one and never behind it. */
 
 import { openExportacoes } from '../../flows/exportar-notas.ts';
+import { openImportacoes } from '../../flows/importar-arquivo.ts';
 import { type HttpServer, listenHttp, type TlsKeys } from '../rest/http.ts';
 import { ASSET_ROUTES } from './assets.ts';
 import { answerUnknown, type PainelOptions, routesOf } from './attend.ts';
+import { CADASTRO_IMPORTAR_ROUTES } from './cadastro-importar.ts';
+import { CADASTROS_ROUTES } from './cadastros.ts';
 import { CONTA_ROUTES } from './conta.ts';
 import { ENTRADA_ROUTES } from './entrar.ts';
 import { EVENTO_ROUTES } from './evento.ts';
@@ -14,6 +17,7 @@ import { INICIO_ROUTES } from './inicio.ts';
 import { MUNICIPIO_ROUTES } from './municipio.ts';
 import { NOTA_ROUTES } from './nota.ts';
 import { NOTAS_ROUTES } from './notas.ts';
+import { PRESTADORES_ROUTES } from './prestadores.ts';
 import { TRILHA_ROUTES } from './trilha.ts';
 import { USUARIOS_ROUTES } from './usuarios.ts';
 import type { PainelSetup, PainelWorld, Row } from './visit.ts';
@@ -27,6 +31,9 @@ export const PAINEL_ROUTES: readonly Row[] = [
   ...EVENTOS_ROUTES,
   ...OFICIO_ROUTES,
   ...EVENTO_ROUTES,
+  ...CADASTROS_ROUTES,
+  ...CADASTRO_IMPORTAR_ROUTES,
+  ...PRESTADORES_ROUTES,
   ...MUNICIPIO_ROUTES,
   ...NOTAS_ROUTES,
   ...NOTA_ROUTES,
@@ -50,8 +57,8 @@ export async function openPainel(
   opened: PainelSetup,
   { host, port, tls, ...options }: PainelOptions & { host: string; port: number; tls: TlsKeys | undefined },
 ): Promise<HttpServer> {
-  const exportacoes = openExportacoes(opened);
-  const world: PainelWorld = { ...opened, exportacoes };
+  const trabalhos = { exportacoes: openExportacoes(opened), importacoes: openImportacoes(opened) };
+  const world: PainelWorld = { ...opened, ...trabalhos };
   const server = await listenHttp({
     host,
     port,
@@ -64,7 +71,7 @@ export async function openPainel(
     ...server,
     close: async (drainMs) => {
       await server.close(drainMs);
-      await exportacoes.close();
+      await Promise.all(Object.values(trabalhos).map((one) => one.close()));
     },
   };
 }

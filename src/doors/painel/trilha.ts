@@ -45,7 +45,7 @@ ${field({ name: 'quem', label: 'Quem', value: busca.quem })}${field({
     ato.em,
     ato.quem,
     html`${ato.objeto} ${ato.chave}`,
-    html`${ato.acao}${ato.motivo === null ? undefined : html`<br><small>${ato.motivo}</small>`}`,
+    actOf(ato),
     ato.objeto === OBJETOS.acesso && !isWhole ? '' : changesOf(ato),
     VIAS[ato.via],
   ]);
@@ -62,6 +62,20 @@ ${field({ name: 'quem', label: 'Quem', value: busca.quem })}${field({
     here: HERE,
     main: html`${filters}${exported}${shown}${nextPage(slug, PATH, busca, found.seguinte)}`,
   };
+}
+
+/** What was done to one thing. */
+export function actsTable(atos: readonly AtoLido[]): Html {
+  if (atos.length === 0) return html`<p>Nada foi feito à mão ainda.</p>\n`;
+  return table(
+    'O que foi feito à mão, do mais novo ao mais antigo',
+    ['Quando', 'Quem', 'Ato e motivo', 'Mudança', 'Por'],
+    atos.map((ato) => [ato.em, ato.quem, actOf(ato), changesOf(ato), VIAS[ato.via]]),
+  );
+}
+
+function actOf({ acao, motivo }: AtoLido): Html {
+  return html`${acao}${motivo === null ? undefined : html`<br><small>${motivo}</small>`}`;
 }
 
 function changesOf({ mudancas }: AtoLido): Inserted {

@@ -2,6 +2,7 @@
 
 import type { From, Visitor } from '../../flows/entrada.ts';
 import type { Exportacoes } from '../../flows/exportar-notas.ts';
+import type { Importacoes } from '../../flows/importar-arquivo.ts';
 import type { PorMao } from '../../flows/operator.ts';
 import type { Papel } from '../../flows/papeis.ts';
 import type { World } from '../../flows/world.ts';
@@ -24,7 +25,7 @@ export type PainelSetup = World & {
 };
 
 /** What the pages of the console may touch. */
-export type PainelWorld = PainelSetup & { readonly exportacoes: Exportacoes };
+export type PainelWorld = PainelSetup & { readonly exportacoes: Exportacoes; readonly importacoes: Importacoes };
 
 /** A request as every page sees it. */
 export type Visit = {

@@ -1,0 +1,233 @@
+/**
+ * Lines of a register changed by hand, one at a time: read, judged and stored by the machine of the imports, with each problem at the column
+ * that it is about.
+ */
+import type { PrestadorListado } from '../store/procurar-prestadores.ts';
+import type { Staging } from '../store/staging.ts';
+import { needOpen } from './fechado.ts';
+import { describeRecusada, readBlock } from './import-csv.ts';
+import { bareDocumento } from './import-prestadores.ts';
+import { municipioNamed, type RegistryWorld } from './municipios.ts';
+import type { PorMao, Problem } from './operator.ts';
+import { REGISTROS, type RegistroNome } from './registros.ts';
+
+/** A line by its columns; what is not there is empty. */
+export type Celulas = Readonly<Record<string, string>>;
+
+/** Sentences by column; under the empty name what is about no column. */
+export type ProblemasDaLinha = { readonly problems: Readonly<Record<string, string>> };
+
+export type LinhaDoRegistro = {
+  readonly cells: Celulas /** What tells it from all others, as a text. */;
+  readonly id: string;
+};
+
+/** Columns that tell a line from all others. */
+function keyOf(nome: RegistroNome): readonly string[] {
+  const { key, isWhole } = REGISTROS[nome];
+  return isWhole ? key : [...key, 'inicio'];
+}
+
+/** Lines of a register, in its order: all, or those that have a text somewhere. */
+export async function linesOf(
+  world: RegistryWorld,
+  nome: RegistroNome,
+  slug: string,
+  procurado = '',
+): Promise<readonly LinhaDoRegistro[]> {
+  const columns = REGISTROS[nome].order;
+  const lines: LinhaDoRegistro[] = [];
+  for await (const row of await REGISTROS[nome].rows(world, slug)) {
+    const cells = Object.fromEntries(columns.map((column, place) => [column, row[place] ?? '']));
+    if (hasText(row, procurado)) lines.push({ cells, id: idOf(nome, cells) });
+  }
+  return lines;
+}
+
+/** Whether all words stand somewhere in a line, whatever their accents and capitals. */
+function hasText(row: readonly string[], procurado: string): boolean {
+  const plain = (text: string): string =>
+    text
+      .normalize('NFD')
+      .replace(/[\u0300-\u036f]/g, '')
+      .toUpperCase();
+  const whole = plain(row.join(' '));
+  return plain(procurado)
+    .split(/\s+/)
+    .every((word) => whole.includes(word));
+}
+
+function idOf(nome: RegistroNome, cells: Celulas): string {
+  return keyOf(nome)
+    .map((column) => cells[column] ?? '')
+    .join(' ');
+}
+
+/** Lines that are stored together with this one: of a list those of its key, of a whole file all. */
+function groupOf(nome: RegistroNome, lines: readonly LinhaDoRegistro[], cells: Celulas): readonly LinhaDoRegistro[] {
+  const { key, isWhole } = REGISTROS[nome];
+  if (isWhole) return lines;
+  return lines.filter((line) => key.every((column) => line.cells[column] === cells[column]));
+}
+
+/** Writes a line in the place of the one that `id` names, or as a new one. */
+export async function saveLine(
+  world: RegistryWorld,
+  nome: Exclude<RegistroNome, 'prestadores'>,
+  slug: string,
+  cells: Celulas,
+  id: string | undefined,
+  by: PorMao,
+): Promise<ProblemasDaLinha | undefined> {
+  const lines = await linesOf(world, nome, slug);
+  const before = id === undefined ? undefined : lines.find((line) => line.id === id);
+  if (id !== undefined && before === undefined) return { problems: { '': GONE } };
+  const own = idOf(nome, cells);
+  if (own !== id && lines.some((line) => line.id === own)) return { problems: { '': THERE } };
+  const isMoved = before !== undefined && groupOf(nome, [before], cells).length === 0;
+  if (isMoved) return { problems: { [REGISTROS[nome].key[0]!]: MOVED } };
+  const rest = groupOf(nome, lines, cells).filter((line) => line !== before);
+  const acao = before === undefined ? 'cadastrada' : 'alterada';
+  const ato = { acao, chave: `${nome} ${own}`, antes: before?.cells, depois: cells };
+  return storeLines(world, nome, slug, [cells, ...rest.map((line) => line.cells)], ato, by);
+}
+
+const GONE = 'Esta linha não existe mais: alguém a mudou ou retirou. Volte à lista.';
+const THERE = 'Já há uma linha igual a esta no que a identifica. Altere aquela.';
+const MOVED = 'O que identifica a linha não se altera. Cadastre outra, e retire esta.';
+
+/** Takes a line out. */
+export async function removeLine(
+  world: RegistryWorld,
+  nome: Exclude<RegistroNome, 'prestadores'>,
+  slug: string,
+  id: string,
+  by: PorMao,
+): Promise<Problem | undefined> {
+  const municipio = await municipioNamed(world, slug);
+  needOpen(municipio);
+  const line = (await linesOf(world, nome, slug)).find((one) => one.id === id);
+  if (line === undefined) return { problem: GONE };
+  const ato = { acao: 'retirada', chave: `${nome} ${id}`, antes: line.cells, depois: undefined };
+  const [{ table }] = REGISTROS[nome].tables;
+  const values = Object.fromEntries(keyOf(nome).map((column) => [column, line.cells[column]!]));
+  await world.store.importacoes.removeRow(municipio.tenant, table, values, actOf(nome, ato, by, world.now()));
+  return undefined;
+}
+
+/** Periods of the Simples Nacional, `YYYY-MM-DD` or `DD/MM/YYYY`; an empty end: it goes on. */
+export type PeriodoEscrito = { readonly inicio: string; readonly fim: string };
+
+/**
+ * Writes an establishment. `isNew`: one that is there already is refused, and otherwise one that is not. `periods`: of the document, in the
+ * place of those that it has; undefined: they stay.
+ */
+export async function savePrestador(
+  world: RegistryWorld,
+  slug: string,
+  cells: Celulas,
+  periods: readonly PeriodoEscrito[] | undefined,
+  isNew: boolean,
+  by: PorMao,
+): Promise<ProblemasDaLinha | undefined> {
+  const { tenant } = await municipioNamed(world, slug);
+  const documento = bareDocumento(cells.documento ?? '');
+  const known = await world.store.prestadores.search(tenant, { documento }, undefined, 1_000);
+  const before = known.find(({ inscricao_municipal: im }) => im === (cells.inscricao_municipal ?? '').trim());
+  if (isNew && before !== undefined) {
+    return { problems: { documento: 'já está no cadastro com esta inscrição. Altere o que há.' } };
+  }
+  if (!isNew && before === undefined) return { problems: { documento: 'não está no cadastro com esta inscrição.' } };
+  const whole = withAddress(cells, before);
+  const written = (periods ?? []).filter(({ inicio, fim }) => inicio !== '' || fim !== '');
+  const lines: Celulas[] = written.map(({ inicio, fim }) => ({ ...whole, simples_inicio: inicio, simples_fim: fim }));
+  if (lines.length === 0) lines.push(periods === undefined ? whole : { ...whole, simples_inicio: '', simples_fim: '' });
+  const ato = {
+    acao: isNew ? 'cadastrado' : 'alterado',
+    chave: documento,
+    antes: before && { ...before, simples: before.simples.map((period) => period.join(' a ')).join('; ') },
+    depois: {
+      ...cells,
+      ...(periods && { simples: written.map(({ inicio, fim }) => `${inicio} a ${fim}`).join('; ') }),
+    },
+  };
+  return storeLines(world, 'prestadores', slug, lines, ato, by);
+}
+
+const ADDRESS = ['logradouro', 'numero', 'complemento', 'bairro', 'cep'] as const;
+
+/** An address is read whole, so a part of it comes with the rest that is there. */
+function withAddress(cells: Celulas, before: PrestadorListado | undefined): Celulas {
+  if (ADDRESS.every((column) => cells[column] === undefined)) return cells;
+  return { ...Object.fromEntries(ADDRESS.map((column) => [column, before?.[column] ?? ''])), ...cells };
+}
+
+type AtoDeLinha = {
+  readonly acao: string;
+  readonly chave: string;
+  readonly antes: object | undefined;
+  readonly depois: object | undefined;
+};
+
+function actOf(nome: RegistroNome, { antes, depois, ...ato }: AtoDeLinha, by: PorMao, em: number) {
+  const objeto = nome === 'prestadores' ? 'prestador' : nome === 'correlacao' ? 'correlacao' : 'lista';
+  return { ...by, em, objeto, ...ato, ...changesOf(antes, depois) } as const;
+}
+
+/** Of what was there and is there only what differs. */
+function changesOf(antes: object | undefined, depois: object | undefined) {
+  if (antes === undefined || depois === undefined) return { antes, depois };
+  const [one, other] = [antes, depois] as [Record<string, unknown>, Record<string, unknown>];
+  const differ = Object.keys(other).filter((name) => String(one[name] ?? '') !== String(other[name] ?? ''));
+  const pick = (from: Record<string, unknown>) => Object.fromEntries(differ.map((name) => [name, from[name] ?? '']));
+  return { antes: pick(one), depois: pick(other) };
+}
+
+/** `lines`: the first one is what was written by hand. */
+async function storeLines(
+  world: RegistryWorld,
+  nome: RegistroNome,
+  slug: string,
+  lines: readonly Celulas[],
+  ato: AtoDeLinha,
+  by: PorMao,
+): Promise<ProblemasDaLinha | undefined> {
+  const municipio = await municipioNamed(world, slug);
+  needOpen(municipio);
+  const header = [...new Set(lines.flatMap(Object.keys))];
+  const { reading, stage } = REGISTROS[nome].prepare(world, municipio, header);
+  const place = new Map(header.map((name, column) => [name, column]));
+  const records = lines.map((cells, at) => ({ linha: at + 1, cells: header.map((name) => cells[name] ?? '') }));
+  const { rows, refused } = readBlock(records, place, reading.read, reading.keyOf);
+  return stage(async (staging: Staging<unknown, unknown>) => {
+    await staging.add(rows);
+    await staging.refuse(refused);
+    await staging.check();
+    const recusadas = await staging.refusedAfter(0, lines.length);
+    if (recusadas.length > 0)
+      return {
+        problems: problemsOf(
+          nome,
+          recusadas.map((one) => describeRecusada(one).motivo),
+        ),
+      };
+    await staging.merge({
+      tenant: municipio.tenant,
+      atos: () => [actOf(nome, ato, by, world.now())],
+    });
+    return undefined;
+  });
+}
+
+/** A problem begins with its column. */
+function problemsOf(nome: RegistroNome, motivos: readonly string[]): ProblemasDaLinha['problems'] {
+  const columns = REGISTROS[nome].order;
+  const problems: Record<string, string> = {};
+  for (const motivo of motivos.flatMap((one) => one.split('; '))) {
+    const [, column = '', rest = motivo] = /^(\w+):? (.*)$/s.exec(motivo) ?? [];
+    const known = columns.includes(column);
+    const name = known ? column : '';
+    problems[name] ??= known ? `${rest.charAt(0).toUpperCase()}${rest.slice(1)}.` : `${motivo}.`;
+  }
+  return problems;
+}

@@ -1,0 +1,81 @@
+/**
+ * Work that takes longer than a page may: begun from the console, looked at while it goes on, kept for an hour. It belongs to one process, to
+ * one municipality and to who began it, has a folder of its own, and ends with the process.
+ */
+import { randomUUID } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { tellTrouble } from './store-trouble.ts';
+import type { World } from './world.ts';
+
+export type Trabalho<Data> = {
+  readonly id: string;
+  readonly municipio: string;
+  /** Login. */
+  readonly quem: string;
+  readonly folder: string;
+  /** Whether something is going on now. */
+  isRunning: boolean;
+  /** What went wrong, for nobody but the log; undefined: nothing. */
+  hasFailed: boolean;
+  readonly signal: AbortSignal;
+  readonly data: Data;
+};
+
+export type Trabalhos<Data> = {
+  /** Undefined: so many are running that another must wait. */
+  begin(municipio: string, quem: string, data: Data): Promise<Trabalho<Data> | undefined>;
+  /** Lets it work in the background. */
+  run(trabalho: Trabalho<Data>, work: () => Promise<void>): void;
+  find(municipio: string, quem: string, id: string): Trabalho<Data> | undefined;
+  close(): Promise<void>;
+};
+
+/** At once in one process: each reads the database as fast as it goes. */
+const RUNNING_MAX = 2;
+const KEPT_MS = 3_600_000;
+
+export const TOO_MANY = 'Já se fazem dois trabalhos destes neste console. Espere que um termine, e peça de novo.';
+
+/** `what`: what fails, in a line of the log. */
+export function openTrabalhos<Data>({ log }: Pick<World, 'log'>, what: string): Trabalhos<Data> {
+  const kept = new Map<string, { readonly trabalho: Trabalho<Data>; readonly stop: AbortController }>();
+  const drop = async (id: string): Promise<void> => {
+    const one = kept.get(id);
+    if (one === undefined) return;
+    kept.delete(id);
+    one.stop.abort();
+    await rm(one.trabalho.folder, { recursive: true, force: true });
+  };
+  return {
+    begin: async (municipio, quem, data) => {
+      if ([...kept.values()].filter(({ trabalho }) => trabalho.isRunning).length >= RUNNING_MAX) return undefined;
+      const folder = await mkdtemp(path.join(tmpdir(), 'nfse-console-'));
+      const stop = new AbortController();
+      const about = { municipio, quem, folder, data, signal: stop.signal };
+      const trabalho = { id: randomUUID(), ...about, isRunning: false, hasFailed: false };
+      kept.set(trabalho.id, { trabalho, stop });
+      setTimeout(() => void drop(trabalho.id), KEPT_MS).unref();
+      return trabalho;
+    },
+    run: (trabalho, work) => {
+      trabalho.isRunning = true;
+      work()
+        .catch((error: unknown) => {
+          trabalho.hasFailed = true;
+          if (!trabalho.signal.aborted) tellTrouble(log, error, { tenant: trabalho.municipio }, what);
+        })
+        .finally(() => {
+          trabalho.isRunning = false;
+        });
+    },
+    find: (municipio, quem, id) => {
+      const trabalho = kept.get(id)?.trabalho;
+      return trabalho?.municipio === municipio && trabalho.quem === quem ? trabalho : undefined;
+    },
+    close: async () => {
+      await Promise.all([...kept.keys()].map(drop));
+    },
+  };
+}

@@ -1,0 +1,11 @@
+/** What a table says, whatever its separator and its ends of lines. */
+import { openCsv } from '../../src/documents/csv.ts';
+
+export async function cellsOf(file: string): Promise<readonly (readonly string[])[]> {
+  const { header, records } = await openCsv(file);
+  const rows: (readonly string[])[] = [header];
+  for await (const block of records()) {
+    for (const record of block.records) if ('cells' in record) rows.push(record.cells);
+  }
+  return rows;
+}
