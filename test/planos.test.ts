@@ -169,6 +169,8 @@ const WHOLE_KEYS: Readonly<Record<string, string>> = {
   passkeys_conta: 'conta',
   papeis_pkey: 'conta',
   sessoes_pkey: 'impressao',
+  // The last one of a register.
+  importacoes_ordem: 'tenant registro',
 };
 
 /** Statements that read more than by whole keys, as they are meant to. */

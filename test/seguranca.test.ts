@@ -342,6 +342,20 @@ const PROVAS: Readonly<Record<string, Prova>> = {
     parte: { pergunta: xmlTo('nfse')({}, prestador), traz: '/sao-paulo/api/v1/nfse/v101' },
   },
   consultarNota: byChave((chave) => `nfse/${chave}`, NOME_TOMADOR),
+  mostrarNotaAoTomador: {
+    pares: paresAt(
+      (tenant = TENANT) => ({ path: `/${tenant}/nota/${CHAVE}` }),
+      (tenant = TENANT) => ({ path: `/${tenant}/nota/${OUTRA_CHAVE}` }),
+      [CHAVE, OUTRA_CHAVE],
+    ),
+    parte: { pergunta: { path: `/${TENANT}/nota/${CHAVE}` }, traz: NOME_TOMADOR },
+  },
+  conferirDocumento: publico({
+    path: '/docs/conferir',
+    body: 'documento=oi',
+    method: 'POST',
+    headers: { 'Content-Type': 'application/x-www-form-urlencoded' },
+  }),
   consultarNotaPorProtocolo: byProtocolo('nfse/protocolo'),
   consultarNotaPorProtocoloV101: byProtocolo('nfse/v101/protocolo'),
   registrarEvento: registering(CHAVE, OUTRA_CHAVE),
@@ -466,7 +480,7 @@ describe('an address says who may ask', () => {
           if (revela === 'chave') {
             // Who has the key is no stranger.
             assertSilent(away, naoHa);
-            assert.ok(/"(?:E301|E601)"|E86/.test(away.text), away.text);
+            assert.ok(/"(?:E301|E601)"|\(E301\)|E86/.test(away.text), away.text);
             continue;
           }
           assertSilent(there, ha);

@@ -10,7 +10,7 @@ export type ContasWorld = Pick<World, 'store' | 'now'>;
 const TOKEN_BYTES = 32;
 const HOUR_MS = 3_600_000;
 /** A link is handed over by person, letter or message. */
-const CONVITE_MS = 72 * HOUR_MS;
+export const CONVITE_MS = 72 * HOUR_MS;
 
 /** What is kept of a secret that somebody else has. */
 export function printOf(secret: string): Buffer {

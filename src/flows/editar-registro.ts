@@ -5,7 +5,7 @@
 import type { PrestadorListado } from '../store/procurar-prestadores.ts';
 import type { Staging } from '../store/staging.ts';
 import { needOpen } from './fechado.ts';
-import { describeRecusada, readBlock } from './import-csv.ts';
+import { describeRecusada, lineOf } from './import-csv.ts';
 import { bareDocumento } from './import-prestadores.ts';
 import { municipioNamed, type RegistryWorld } from './municipios.ts';
 import type { PorMao, Problem } from './operator.ts';
@@ -196,38 +196,18 @@ async function storeLines(
   needOpen(municipio);
   const header = [...new Set(lines.flatMap(Object.keys))];
   const { reading, stage } = REGISTROS[nome].prepare(world, municipio, header);
-  const place = new Map(header.map((name, column) => [name, column]));
-  const records = lines.map((cells, at) => ({ linha: at + 1, cells: header.map((name) => cells[name] ?? '') }));
-  const { rows, refused } = readBlock(records, place, reading.read, reading.keyOf);
+  const problems: Record<string, string> = {};
+  const onProblem = (column: string, problem: string): void => {
+    problems[column] ??= `${problem.charAt(0).toUpperCase()}${problem.slice(1)}.`;
+  };
+  const rows = lines.map((cells, place) => reading.read(lineOf(place + 1, (column) => cells[column], onProblem)));
+  if (Object.keys(problems).length > 0) return { problems };
   return stage(async (staging: Staging<unknown, unknown>) => {
     await staging.add(rows);
-    await staging.refuse(refused);
     await staging.check();
-    const recusadas = await staging.refusedAfter(0, lines.length);
-    if (recusadas.length > 0)
-      return {
-        problems: problemsOf(
-          nome,
-          recusadas.map((one) => describeRecusada(one).motivo),
-        ),
-      };
-    await staging.merge({
-      tenant: municipio.tenant,
-      atos: () => [actOf(nome, ato, by, world.now())],
-    });
+    const [refused] = await staging.refusedAfter(0, 1);
+    if (refused !== undefined) return { problems: { '': `${describeRecusada(refused).motivo}.` } };
+    await staging.merge({ tenant: municipio.tenant, atos: () => [actOf(nome, ato, by, world.now())] });
     return undefined;
   });
-}
-
-/** A problem begins with its column. */
-function problemsOf(nome: RegistroNome, motivos: readonly string[]): ProblemasDaLinha['problems'] {
-  const columns = REGISTROS[nome].order;
-  const problems: Record<string, string> = {};
-  for (const motivo of motivos.flatMap((one) => one.split('; '))) {
-    const [, column = '', rest = motivo] = /^(\w+):? (.*)$/s.exec(motivo) ?? [];
-    const known = columns.includes(column);
-    const name = known ? column : '';
-    problems[name] ??= known ? `${rest.charAt(0).toUpperCase()}${rest.slice(1)}.` : `${motivo}.`;
-  }
-  return problems;
 }

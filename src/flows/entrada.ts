@@ -16,9 +16,9 @@ export type EntradaWorld = Pick<World, 'store' | 'now' | 'log'> & { readonly pla
 
 const MINUTE_MS = 60_000;
 /** A desk that is left. */
-const IDLE_MS = 30 * MINUTE_MS;
+export const IDLE_MS = 30 * MINUTE_MS;
 /** A working day. */
-const SESSION_MS = 12 * 60 * MINUTE_MS;
+export const SESSION_MS = 12 * 60 * MINUTE_MS;
 /** Between two steps of entering. */
 const STEP_MS = 10 * MINUTE_MS;
 /** How often it is written down that somebody is there. */

@@ -59,9 +59,9 @@ export async function importAliquotas(
 function aliquotaOfLine(line: Line): EntradaAliquota {
   const tributo = tributoOf(line);
   const { inicio = '', fim } = periodOf(line, 'inicio', 'fim');
-  if (line.text('inicio') === '') line.refuse('inicio está vazio');
+  if (line.text('inicio') === '') line.refuse('inicio', 'está vazio');
   else if (inicio !== '' && inicio < INICIO_IBSCBS) {
-    line.refuse(`inicio é anterior a ${brazilianDate(INICIO_IBSCBS)}, a primeira competência do IBS e da CBS`);
+    line.refuse('inicio', `é anterior a ${brazilianDate(INICIO_IBSCBS)}, a primeira competência do IBS e da CBS`);
   }
   const aliquota: Aliquota = {
     tributo,
@@ -83,8 +83,9 @@ function tributoOf(line: Line): TributoIbsCbs {
     .toUpperCase()
     .replace(/[\s_]+/g, '-');
   const tributo = TRIBUTOS_IBS_CBS.find((one) => one === text);
-  if (text === '') line.refuse('tributo está vazio: IBS-UF, IBS-MUN ou CBS');
-  else if (tributo === undefined) line.refuse(`tributo ${line.text('tributo')} não existe: use IBS-UF, IBS-MUN ou CBS`);
+  if (text === '') line.refuse('tributo', 'está vazio: IBS-UF, IBS-MUN ou CBS');
+  else if (tributo === undefined)
+    line.refuse('tributo', `${line.text('tributo')} não existe: use IBS-UF, IBS-MUN ou CBS`);
   return tributo ?? 'CBS';
 }
 
@@ -92,8 +93,8 @@ function ufOf(line: Line, tributo: TributoIbsCbs): string {
   const uf = line.text('uf').toUpperCase();
   if (uf === '') return '';
   if (!municipios().some((one) => one.uf === uf))
-    line.refuse(`uf ${line.text('uf')} não é a sigla de um estado, como SP`);
-  else if (tributo !== 'IBS-UF') line.refuse(`uf só se usa com IBS-UF; deixe-a vazia em ${tributo}`);
+    line.refuse('uf', `${line.text('uf')} não é a sigla de um estado, como SP`);
+  else if (tributo !== 'IBS-UF') line.refuse('uf', `só se usa com IBS-UF; deixe-a vazia em ${tributo}`);
   return uf;
 }
 
@@ -101,8 +102,8 @@ function placeOf(line: Line, tributo: TributoIbsCbs): string {
   const codigo = line.text('municipio');
   if (codigo === '') return '';
   if (municipioOf(codigo) === undefined)
-    line.refuse(`municipio ${codigo} não é o código IBGE, de 7 algarismos, de nenhum município`);
-  else if (tributo !== 'IBS-MUN') line.refuse(`municipio só se usa com IBS-MUN; deixe-o vazio em ${tributo}`);
+    line.refuse('municipio', `${codigo} não é o código IBGE, de 7 algarismos, de nenhum município`);
+  else if (tributo !== 'IBS-MUN') line.refuse('municipio', `só se usa com IBS-MUN; deixe-o vazio em ${tributo}`);
   return codigo;
 }
 
@@ -110,17 +111,19 @@ function classOf(line: Line): string {
   const codigo = line.text('cclasstrib');
   if (codigo === '') return '';
   const classificacao = classificacaoOf(codigo);
-  if (classificacao === undefined) line.refuse(`cclasstrib ${codigo} não existe na tabela de classificação tributária`);
-  else if (!classificacao.indNFSe) line.refuse(`cclasstrib ${codigo} existe, mas não se usa em NFS-e`);
+  if (classificacao === undefined)
+    line.refuse('cclasstrib', `${codigo} não existe na tabela de classificação tributária`);
+  else if (!classificacao.indNFSe) line.refuse('cclasstrib', `${codigo} existe, mas não se usa em NFS-e`);
   return codigo;
 }
 
 function rateOf(line: Line): string {
   const text = line.text('aliquota').replace(',', '.');
-  if (text === '') line.refuse('aliquota está vazia: uma alíquota que ainda não foi publicada fica fora do arquivo');
+  if (text === '') line.refuse('aliquota', 'está vazia: uma alíquota que ainda não foi publicada fica fora do arquivo');
   else if (parseRate(text) === undefined) {
     line.refuse(
-      `aliquota ${line.text('aliquota')} não é um percentual de 0 a 100 com até quatro casas decimais, sem o sinal %`,
+      'aliquota',
+      `${line.text('aliquota')} não é um percentual de 0 a 100 com até quatro casas decimais, sem o sinal %`,
     );
   } else return text;
   return '0';
@@ -129,8 +132,8 @@ function rateOf(line: Line): string {
 function textOf(line: Line, column: 'fonte' | 'ato'): string {
   const text = line.text(column);
   if (text === '')
-    line.refuse(`${column} está vazio: ${column === 'fonte' ? 'onde a alíquota foi lida' : 'a norma que a fixa'}`);
-  else if (text.length > TEXT_MAX) line.refuse(`${column} tem ${text.length} caracteres; cabem ${TEXT_MAX}`);
+    line.refuse(column, `está vazio: ${column === 'fonte' ? 'onde a alíquota foi lida' : 'a norma que a fixa'}`);
+  else if (text.length > TEXT_MAX) line.refuse(column, `tem ${text.length} caracteres; cabem ${TEXT_MAX}`);
   return text;
 }
 

@@ -41,17 +41,18 @@ const COLUMN_OF: Readonly<Record<string, string>> = {
 function linhaOf(line: Line): EntradaCorrelacao {
   const item = subitemOf(line.text('item')) ?? '';
   if (!servicos().some(({ subitem }) => subitem === item)) {
-    line.refuse(`item ${line.text('item') || 'vazio'} não é da lista de serviços; escreva como 01.01`);
+    line.refuse('item', `${line.text('item') || 'vazio'} não é da lista de serviços; escreva como 01.01`);
   }
   const codigoMunicipal = line.text('codigo_municipal');
-  if (codigoMunicipal.length > 20) line.refuse('codigo_municipal tem mais de 20 posições');
+  if (codigoMunicipal.length > 20) line.refuse('codigo_municipal', 'tem mais de 20 posições');
   const cTribNac = codeOf(line, 'codigo_tributacao_nacional', (code) => servicoOf(code)?.emissivel === true);
   const cNBS = codeOf(line, 'nbs', (code) => nbsOf(code) !== undefined);
   const cClassTrib = codeOf(line, 'cclasstrib', (code) => classificacaoOf(code) !== undefined);
   const CST = codeOf(line, 'cst', (code) => /^\d{3}$/.test(code));
-  if ((CST === undefined) !== (cClassTrib === undefined)) line.refuse('cst e cclasstrib vêm juntos, ou nenhum deles');
+  if ((CST === undefined) !== (cClassTrib === undefined))
+    line.refuse('cst', 'e cclasstrib vêm juntos, ou nenhum deles');
   else if (CST !== undefined && !cClassTrib!.startsWith(CST))
-    line.refuse(`cclasstrib ${cClassTrib} não é do cst ${CST}`);
+    line.refuse('cclasstrib', `${cClassTrib} não é do cst ${CST}`);
   return {
     linha: line.linha,
     item,
@@ -70,6 +71,6 @@ function linhaOf(line: Line): EntradaCorrelacao {
 function codeOf(line: Line, column: string, isKnown: (code: string) => boolean): string | undefined {
   const code = line.text(column).replace(/[.\s-]/g, '');
   if (code === '') return undefined;
-  if (!isKnown(code)) line.refuse(`${column} ${line.text(column)} não existe`);
+  if (!isKnown(code)) line.refuse(column, `${line.text(column)} não existe`);
   return code;
 }

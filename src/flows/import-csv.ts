@@ -72,8 +72,8 @@ export type Line = {
   readonly linha: number;
   /** Without the spaces around; empty also where the file has no such column. */
   text(column: string): string;
-  /** Begins with the column, in Portuguese. */
-  refuse(problem: string): void;
+  /** `problem`: what follows the name of the column in a sentence, in Portuguese. */
+  refuse(column: string, problem: string): void;
 };
 
 export type Columns = {
@@ -124,7 +124,7 @@ function describeColumns(one: string, many: string, names: readonly string[]): s
   return names.length === 0 ? [] : [`${names.length === 1 ? one : many} ${names.join(', ')}`];
 }
 
-/** Runs `work` with nothing staged of a register yet. */
+/** Runs `work` on a register of which nothing is staged yet. */
 export type Stage<Row, Counts> = <Result>(work: (staging: Staging<Row, Counts>) => Promise<Result>) => Promise<Result>;
 
 /** What an import writes down in its transaction: itself, so that it can be undone, and an act. Nothing of one that nobody asked for. */
@@ -185,8 +185,26 @@ export async function importTable<Row, Counts>(
   });
 }
 
+/** A line of which `cellOf` has what stands in a column. */
+export function lineOf(
+  linha: number,
+  cellOf: (column: string) => string | undefined,
+  onProblem: (column: string, problem: string) => unknown,
+): Line {
+  return {
+    linha,
+    // What an export wrote before a text that a spreadsheet would run as a formula is none of it.
+    text: (column) =>
+      (cellOf(column) ?? '')
+        .normalize('NFC')
+        .trim()
+        .replace(/^'(?=[=@+-])/, ''),
+    refuse: (column, problem) => void onProblem(column, problem),
+  };
+}
+
 /** What one block of a file says, and the lines of it that are refused. */
-export function readBlock<Row>(
+function readBlock<Row>(
   records: readonly (CsvRecord | CsvFault)[],
   place: ReadonlyMap<string, number>,
   read: Reading<Row>['read'],
@@ -201,16 +219,8 @@ export function readBlock<Row>(
       continue;
     }
     const problems: string[] = [];
-    const line: Line = {
-      linha,
-      // What an export wrote before a text that a spreadsheet would run as a formula is none of it.
-      text: (column) =>
-        (record.cells[place.get(column) ?? -1] ?? '')
-          .normalize('NFC')
-          .trim()
-          .replace(/^'(?=[=@+-])/, ''),
-      refuse: (problem) => void problems.push(problem),
-    };
+    const cellOf = (column: string): string | undefined => record.cells[place.get(column) ?? -1];
+    const line = lineOf(linha, cellOf, (column, problem) => problems.push(`${column} ${problem}`));
     const row = read(line);
     if (problems.length === 0) rows.push(row);
     else refused.push({ linha, motivo: problems.join('; '), chave: keyOf(line) });
@@ -225,13 +235,13 @@ export function layoutText(line: Line, column: string, type: SimpleType): string
   const fault = checkText(type, value);
   if (fault === undefined) return value;
   const fix = fault.fix === undefined ? '' : ` (use: ${fault.fix})`;
-  line.refuse(`${column} ${fault.problem}${fix}`);
+  line.refuse(column, `${fault.problem}${fix}`);
   return undefined;
 }
 
 /** As {@link layoutText}, refused when it is empty. */
 export function neededText(line: Line, column: string, type: SimpleType): string {
-  if (line.text(column) === '') line.refuse(`${column} está vazio`);
+  if (line.text(column) === '') line.refuse(column, 'está vazio');
   return layoutText(line, column, type) ?? '';
 }
 
@@ -247,11 +257,11 @@ function dateOf(line: Line, column: string): string | undefined {
   const brazilian = BRAZILIAN.exec(value);
   const date = iso ? value : brazilian ? `${brazilian[3]}-${brazilian[2]}-${brazilian[1]}` : undefined;
   if (date === undefined) {
-    line.refuse(`${column} não é uma data (AAAA-MM-DD ou DD/MM/AAAA)`);
+    line.refuse(column, 'não é uma data (AAAA-MM-DD ou DD/MM/AAAA)');
     return undefined;
   }
   if (Number(date.slice(0, 4)) < YEAR_MIN || !isDay(date)) {
-    line.refuse(`${column} traz um dia que não existe (${value})`);
+    line.refuse(column, `traz um dia que não existe (${value})`);
     return undefined;
   }
   return date;
@@ -260,9 +270,8 @@ function dateOf(line: Line, column: string): string | undefined {
 /** Both days of a period; an end needs a beginning and does not stand before it. */
 export function periodOf(line: Line, inicioColumn: string, fimColumn: string) {
   const [inicio, fim] = [dateOf(line, inicioColumn), dateOf(line, fimColumn)];
-  if (fim !== undefined && line.text(inicioColumn) === '') line.refuse(`${fimColumn} veio sem ${inicioColumn}`);
-  if (inicio !== undefined && fim !== undefined && fim < inicio)
-    line.refuse(`${fimColumn} é anterior a ${inicioColumn}`);
+  if (fim !== undefined && line.text(inicioColumn) === '') line.refuse(fimColumn, `veio sem ${inicioColumn}`);
+  if (inicio !== undefined && fim !== undefined && fim < inicio) line.refuse(fimColumn, `é anterior a ${inicioColumn}`);
   return { inicio, fim };
 }
 

@@ -76,7 +76,7 @@ export function bareDocumento(text: string): string {
 function documentoOf(line: Line): string {
   const documento = bareDocumento(line.text('documento'));
   const problem = documentoProblem(documento);
-  if (problem !== undefined) line.refuse(`documento ${problem}`);
+  if (problem !== undefined) line.refuse('documento', problem);
   return documento;
 }
 
@@ -115,7 +115,7 @@ const FLAGS: Readonly<Record<string, boolean>> = {
 function flagOf(line: Line, column: string): boolean {
   const value = line.text(column).toLowerCase();
   const flag = ownOf(FLAGS, value);
-  if (flag === undefined) line.refuse(`${column} ${value === '' ? 'está vazio' : 'não é sim nem não'}`);
+  if (flag === undefined) line.refuse(column, value === '' ? 'está vazio' : 'não é sim nem não');
   return flag ?? false;
 }
 

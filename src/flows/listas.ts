@@ -68,7 +68,7 @@ export function prepareLista(
     read: (line: Line): Entrada => {
       const said = read(line, municipio);
       const { inicio, fim } = periodOf(line, 'inicio', 'fim');
-      if (line.text('inicio') === '') line.refuse('inicio está vazio');
+      if (line.text('inicio') === '') line.refuse('inicio', 'está vazio');
       const entrada: Entrada = { linha: line.linha, ...said, inicio: inicio ?? '', fim };
       for (const { has, linhas } of seen) if (has(entrada)) linhas.add(line.linha);
       return entrada;
@@ -177,7 +177,7 @@ export const LISTAS_CSV: Readonly<Record<ListaNome, ListaCsv>> = {
         (text) => text.toLowerCase(),
         (forma) => (Object.hasOwn(FORMAS_DEDUCAO, forma) ? undefined : `não existe; use ${FORMAS.join(', ')}`),
       );
-      if (line.text('formas') === '') line.refuse(`formas está vazio; use ${FORMAS.join(', ')}`);
+      if (line.text('formas') === '') line.refuse('formas', `está vazio; use ${FORMAS.join(', ')}`);
       return { codigo_tributacao_nacional: nationalOf(line), formas };
     },
     chave: (line) => bareCodigo(line.text('codigo_tributacao_nacional')),
@@ -207,9 +207,9 @@ function keyWithDocumento(line: Line, first: string): string {
 
 function codigoOf(line: Line): string {
   const codigo = line.text('codigo');
-  if (codigo === '') line.refuse('codigo está vazio');
+  if (codigo === '') line.refuse('codigo', 'está vazio');
   else if (!CODIGO.test(codigo))
-    line.refuse('codigo tem mais de 20 posições, ou algo além de letras, algarismos, ponto, barra e hífen');
+    line.refuse('codigo', 'tem mais de 20 posições, ou algo além de letras, algarismos, ponto, barra e hífen');
   return codigo;
 }
 
@@ -218,8 +218,8 @@ function nationalOf(line: Line): string {
   const column = 'codigo_tributacao_nacional';
   const codigo = bareCodigo(line.text(column));
   const problem = whyNoService(codigo);
-  if (codigo === '') line.refuse(`${column} está vazio`);
-  else if (problem !== undefined) line.refuse(`${column} ${codigo} ${problem}`);
+  if (codigo === '') line.refuse(column, 'está vazio');
+  else if (problem !== undefined) line.refuse(column, `${codigo} ${problem}`);
   return codigo;
 }
 
@@ -242,7 +242,7 @@ function whyNoService(codigo: string): string | undefined {
 function cnaeOf(line: Line): string | undefined {
   const cnae = bareCodigo(line.text('cnae_codigo'));
   if (cnae === '') return undefined;
-  if (!/^\d{7}$/.test(cnae)) line.refuse('cnae_codigo não tem 7 algarismos');
+  if (!/^\d{7}$/.test(cnae)) line.refuse('cnae_codigo', 'não tem 7 algarismos');
   return cnae;
 }
 
@@ -255,7 +255,7 @@ function percentOf(line: Line, column: keyof typeof PERCENT_MAX): string | undef
   if (text === '') return undefined;
   const [max, most] = PERCENT_MAX[column];
   const percent = readPercent(text, max);
-  if (percent === undefined) line.refuse(`${column} não é um percentual de 0 a ${most}, com até duas casas decimais`);
+  if (percent === undefined) line.refuse(column, `não é um percentual de 0 a ${most}, com até duas casas decimais`);
   return percent;
 }
 
@@ -266,10 +266,11 @@ function isEverWithoutMinimum(servicos: readonly string[]): boolean {
 /** The number begins with the municipality's own code (DPS 1.01, `BM/nBM`). */
 function numeroOf(line: Line, { codigoIbge }: Municipio): string {
   const numero = bareCodigo(line.text('numero'));
-  if (numero === '') line.refuse('numero está vazio');
-  else if (!/^\d{14}$/.test(numero)) line.refuse('numero não tem 14 algarismos; é o nBM, com o código IBGE no começo');
+  if (numero === '') line.refuse('numero', 'está vazio');
+  else if (!/^\d{14}$/.test(numero))
+    line.refuse('numero', 'não tem 14 algarismos; é o nBM, com o código IBGE no começo');
   else if (codigoIbge !== undefined && !numero.startsWith(codigoIbge))
-    line.refuse(`numero ${numero} não começa com o código IBGE do município, ${codigoIbge}`);
+    line.refuse('numero', `${numero} não começa com o código IBGE do município, ${codigoIbge}`);
   return numero;
 }
 
@@ -277,7 +278,7 @@ function tipoOf(line: Line): TipoBeneficio | undefined {
   const tipo = line.text('tipo').toLowerCase();
   if (Object.hasOwn(TIPOS_BENEFICIO, tipo)) return tipo as TipoBeneficio;
   const known = Object.keys(TIPOS_BENEFICIO).join(', ');
-  line.refuse(`tipo ${tipo === '' ? 'está vazio' : `${tipo} não existe`}; use ${known}`);
+  line.refuse('tipo', `${tipo === '' ? 'está vazio' : `${tipo} não existe`}; use ${known}`);
   return undefined;
 }
 
@@ -291,9 +292,9 @@ function medidaOf(line: Line, column: 'reducao' | 'aliquota', tipo: TipoBenefici
   const value = percentOf(line, column);
   if (tipo === undefined) return value;
   const isNeeded = MEDIDAS[tipo] === column;
-  if (isNeeded && line.text(column) === '') line.refuse(`${column} está vazio, e o tipo é ${tipo}`);
-  if (!isNeeded && line.text(column) !== '') line.refuse(`${column} não cabe no tipo ${tipo}; deixe vazio`);
-  if (isNeeded && column === 'reducao' && Number(value) === 0) line.refuse('reducao é zero');
+  if (isNeeded && line.text(column) === '') line.refuse(column, `está vazio, e o tipo é ${tipo}`);
+  if (!isNeeded && line.text(column) !== '') line.refuse(column, `não cabe no tipo ${tipo}; deixe vazio`);
+  if (isNeeded && column === 'reducao' && Number(value) === 0) line.refuse('reducao', 'é zero');
   return value;
 }
 
@@ -316,7 +317,7 @@ function severalOf(
     .filter(Boolean)
     .map(bare);
   const wrong = values.find((value) => why(value) !== undefined);
-  if (wrong !== undefined) line.refuse(`${column}: ${called(wrong)} ${why(wrong)}`);
+  if (wrong !== undefined) line.refuse(column, `${called(wrong)} ${why(wrong)}`);
   return [...new Set(values)].toSorted();
 }
 
@@ -326,7 +327,7 @@ function regimeOf(line: Line): string {
   const known = enumeracaoOf('regEspTrib').filter(({ codigo }) => codigo !== '0');
   if (!known.some(({ codigo }) => codigo === regime)) {
     const codigos = known.map(({ codigo, descricao }) => `${codigo} ${descricao}`).join(', ');
-    line.refuse(`regime ${regime === '' ? 'está vazio' : `${regime} não existe`}; use o código: ${codigos}`);
+    line.refuse('regime', `${regime === '' ? 'está vazio' : `${regime} não existe`}; use o código: ${codigos}`);
   }
   return regime;
 }
@@ -335,6 +336,6 @@ function regimeOf(line: Line): string {
 function documentoOf(line: Line): string {
   const documento = bareDocumento(line.text('documento'));
   const problem = documento === '' ? undefined : whyNoDocumento(documento);
-  if (problem !== undefined) line.refuse(`documento ${problem}`);
+  if (problem !== undefined) line.refuse('documento', problem);
   return documento;
 }

@@ -9,6 +9,10 @@ export const ERROS_JSON_PATH = `${ERROS_PATH}.json`;
 export const DOCS_PATH = '/docs';
 /** The reference of the API, which one can try in a browser. */
 export const REFERENCE_PATH = `${DOCS_PATH}/api`;
+/** Where a document is checked as in the sandbox. */
+export const CONFERIR_PATH = `${DOCS_PATH}/conferir`;
+/** What a taker who has the key of a note opens, below a municipality. */
+export const CONSULTA_PATH = '/:municipio/nota/:chave';
 /** The files that pages offer. */
 export const ARQUIVOS_PATH = `${DOCS_PATH}/arquivos`;
 

@@ -9,7 +9,16 @@ import { ownOf } from '../fiscal/own.ts';
 import { OPERACOES } from '../flows/porto-abrasf.ts';
 import { code, table, writeBraces } from './markdown.ts';
 import type { DescribedRoute } from './openapi/described.ts';
-import { ARQUIVOS_PATH, DOCS_PATH, ERROS_JSON_PATH, ERROS_PATH, OPENAPI_PATH, REFERENCE_PATH } from './paths.ts';
+import {
+  ARQUIVOS_PATH,
+  CONFERIR_PATH,
+  CONSULTA_PATH,
+  DOCS_PATH,
+  ERROS_JSON_PATH,
+  ERROS_PATH,
+  OPENAPI_PATH,
+  REFERENCE_PATH,
+} from './paths.ts';
 
 /**
  * What a stranger learns. `nada`: the answer is the same whether the thing exists or not, and nothing is looked up. `existencia`:
@@ -149,11 +158,32 @@ const DO_SERVICO: Readonly<Record<string, Acesso>> = {
   [DOCS_PATH]: DOCUMENTACAO,
   [`${DOCS_PATH}/`]: DOCUMENTACAO,
   [`${DOCS_PATH}/:pagina`]: DOCUMENTACAO,
+  [CONFERIR_PATH]: DOCUMENTACAO,
   [`${ARQUIVOS_PATH}/:arquivo`]: DOCUMENTACAO,
   [REFERENCE_PATH]: DOCUMENTACAO,
   [`${REFERENCE_PATH}/:arquivo`]: DOCUMENTACAO,
   [OPENAPI_PATH]: DOCUMENTACAO,
   [`${ERROS_PATH}/:codigo`]: DOCUMENTACAO,
+};
+
+/** Pages for people that are answered beside the documentation, by the name of the row. */
+const PAGINAS: Readonly<
+  Record<string, { readonly endereco: string; readonly acesso: Acesso; readonly missCost?: number }>
+> = {
+  conferirDocumento: {
+    endereco: `POST ${CONFERIR_PATH}`,
+    acesso: {
+      ...PUBLICO,
+      estranho:
+        'o que está errado no documento que enviou e os seus valores, pelo ambiente de integração; nada se guarda',
+      custo: 'um documento do limite do ambiente de integração',
+    },
+  },
+  mostrarNotaAoTomador: {
+    endereco: `GET ${CONSULTA_PATH}`,
+    acesso: { ...POR_CHAVE, parte: 'se a nota vale, de quem é e a quem, com o CPF mascarado, e os valores' },
+    missCost: 1,
+  },
 };
 
 const DESCRICAO_DO_PORTO: Acesso = { ...PUBLICO, estranho: 'a descrição do porto, igual para todos' };
@@ -197,6 +227,7 @@ export function listAddresses(
       return addressOf(operacao, `POST ${porto} ${operacao}`, DO_PORTO[operacao], missCost);
     }),
     addressOf(porto, `GET ${porto}`, DESCRICAO_DO_PORTO),
+    ...Object.entries(PAGINAS).map(([id, { endereco, acesso, missCost }]) => addressOf(id, endereco, acesso, missCost)),
     ...servico.map((path) => addressOf(path, `GET ${path}`, ownOf(DO_SERVICO, path))),
   ];
   const left = [...Object.keys(DAS_ROTAS), ...Object.keys(DO_SERVICO)].filter(

@@ -1,4 +1,5 @@
 /** Words of the names of parties, by which a name is looked up. They are learned from the notes behind their issuance. */
+import { createHash } from 'node:crypto';
 import { wordsOf } from '../fiscal/words.ts';
 import { type Db, runTransaction } from './open.ts';
 import type { PoolClient } from './pg.ts';
@@ -38,6 +39,17 @@ const TAKE = 'select ate from nomes_lidos where tenant = $1 and mes = $2 for upd
 const ADVANCE = 'update nomes_lidos set ate = $3 where tenant = $1 and mes = $2';
 const NEXT = `select id, prestador_cpf_cnpj, prestador_razao_social, tomador_cpf_cnpj, tomador_razao_social from notas
   where tenant = $1 and mes = $2 and id > $3 order by id limit $4`;
+
+/** Which of these were not learned: each looks its own up, as in `lookUpLines` (`listas.ts`). */
+const UNKNOWN = `select x.place::integer from unnest($2::text[], $3::text[]) with ordinality as x (palavra, documento, place)
+    left join lateral (
+      select true as is_known from nomes n where n.tenant = $1 and n.palavra = x.palavra and n.documento = x.documento offset 0
+    ) n on true where n.is_known is null`;
+
+/** Stands beside the words of a name, and tells that all of them are there. No word that is looked for begins so. */
+function markOf(nome: string): string {
+  return `#${createHash('sha1').update(nome).digest('base64url').slice(0, 12)}`;
+}
 
 type Named = {
   readonly id: string;
@@ -82,25 +94,40 @@ async function learnStep(client: PoolClient, tenant: string, mes: number, known:
   const ate = BigInt(taken.ate);
   const from = ate > BEHIND ? ate - BigInt(BEHIND) : 0n;
   const { rows } = await client.query<Named>(NEXT, [tenant, mes, String(from), STEP + BEHIND]);
-  const words = new Map<string, Nome>();
-  const fresh = new Set<string>();
-  const learn = (documento: string | null, nome: string | null): void => {
+  const fresh = new Map<string, { readonly documento: string; readonly nome: string }>();
+  const note = (documento: string | null, nome: string | null): void => {
+    if (documento === null || nome === null) return;
     const whole = `${tenant} ${documento} ${nome}`;
-    if (documento === null || nome === null || known.has(whole)) return;
-    fresh.add(whole);
-    for (const palavra of wordsOf(nome)) words.set(`${palavra} ${documento}`, { palavra, documento });
+    if (!known.has(whole)) fresh.set(whole, { documento, nome });
   };
   for (const row of rows) {
-    learn(row.prestador_cpf_cnpj, row.prestador_razao_social);
-    learn(row.tomador_cpf_cnpj, row.tomador_razao_social);
+    note(row.prestador_cpf_cnpj, row.prestador_razao_social);
+    note(row.tomador_cpf_cnpj, row.tomador_razao_social);
+  }
+  await learnNames(client, tenant, [...fresh.values()]);
+  const last = rows.at(-1);
+  if (last !== undefined && BigInt(last.id) > ate) await client.query(ADVANCE, [tenant, mes, last.id]);
+  for (const whole of fresh.keys()) known.add(whole);
+  // In the order in which they came.
+  for (const whole of known) if (known.size > KNOWN_MAX) known.delete(whole);
+  return rows.filter(({ id }) => BigInt(id) > ate).length;
+}
+
+async function learnNames(
+  client: PoolClient,
+  tenant: string,
+  names: readonly { readonly documento: string; readonly nome: string }[],
+): Promise<void> {
+  if (names.length === 0) return;
+  const asked = [tenant, names.map(({ nome }) => markOf(nome)), names.map(({ documento }) => documento)];
+  const { rows } = await client.query<{ place: number }>(UNKNOWN, asked);
+  const words = new Map<string, Nome>();
+  for (const { place } of rows) {
+    const { documento, nome } = names[place - 1]!;
+    for (const palavra of [markOf(nome), ...wordsOf(nome)])
+      words.set(`${palavra} ${documento}`, { palavra, documento });
   }
   // In one order, so that two who learn the same wait for each other and never in a circle.
   const sorted = [...words.entries()].sort(([one], [other]) => (one < other ? -1 : 1)).map(([, nome]) => nome);
   if (sorted.length > 0) await client.query(INSERT(tenant, sorted));
-  const last = rows.at(-1);
-  if (last !== undefined && BigInt(last.id) > ate) await client.query(ADVANCE, [tenant, mes, last.id]);
-  for (const whole of fresh) known.add(whole);
-  // In the order in which they came.
-  for (const whole of known) if (known.size > KNOWN_MAX) known.delete(whole);
-  return rows.filter(({ id }) => BigInt(id) > ate).length;
 }

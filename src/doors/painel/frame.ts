@@ -12,6 +12,7 @@ export const MENU = [
   { here: 'notas', path: '/notas', name: 'Notas', papel: 'leitura' },
   { here: 'eventos', path: '/eventos', name: 'Eventos', papel: 'leitura' },
   { here: 'cadastros', path: '/cadastros', name: 'Cadastros', papel: 'leitura' },
+  { here: 'conferir', path: '/conferir', name: 'Conferir', papel: 'leitura' },
   { here: 'municipio', path: '/municipio', name: 'Município', papel: 'leitura' },
   { here: 'trilha', path: '/trilha', name: 'Trilha', papel: 'leitura' },
   { here: 'usuarios', path: '/usuarios', name: 'Usuários', papel: 'administracao' },

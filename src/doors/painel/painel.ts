@@ -7,6 +7,7 @@ import { ASSET_ROUTES } from './assets.ts';
 import { answerUnknown, type PainelOptions, routesOf } from './attend.ts';
 import { CADASTRO_IMPORTAR_ROUTES } from './cadastro-importar.ts';
 import { CADASTROS_ROUTES } from './cadastros.ts';
+import { CONFERIR_ROUTES } from './conferir.ts';
 import { CONTA_ROUTES } from './conta.ts';
 import { ENTRADA_ROUTES } from './entrar.ts';
 import { EVENTO_ROUTES } from './evento.ts';
@@ -31,6 +32,7 @@ export const PAINEL_ROUTES: readonly Row[] = [
   ...EVENTOS_ROUTES,
   ...OFICIO_ROUTES,
   ...EVENTO_ROUTES,
+  ...CONFERIR_ROUTES,
   ...CADASTROS_ROUTES,
   ...CADASTRO_IMPORTAR_ROUTES,
   ...PRESTADORES_ROUTES,

@@ -67,6 +67,12 @@ th, td { text-align: left; vertical-align: top; padding: .4rem .9rem .4rem 0; bo
 .filtros label small { display: none; }
 .filtros .campo { margin: 0; flex: 1 1 11rem; max-width: 22rem; }
 .marcas span { display: inline-block; border: 1px solid var(--line); border-radius: 1rem; padding: 0 .6rem; margin: 0 .25rem .25rem 0; }
+ol.anotado { margin: 0; padding-left: 3.5rem; font-size: .9rem; }
+ol.anotado li::marker { color: var(--quiet); font-variant-numeric: tabular-nums; }
+ol.anotado code { white-space: pre; background: none; padding: 0; }
+ol.anotado li.salta { list-style: none; color: var(--quiet); }
+.com-erro > code { text-decoration: underline wavy var(--bad, currentColor); }
+.falta { border-left: 3px solid currentColor; margin: .25rem 0 .5rem; padding: .1rem .75rem; white-space: normal; max-width: 60rem; }
 .qr { display: block; width: 12rem; height: 12rem; background: #fff; padding: .75rem; border-radius: .375rem; }
 .qr path { fill: #000; }
 .grafico { display: block; width: 100%; max-width: 60rem; height: auto; }

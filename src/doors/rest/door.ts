@@ -12,6 +12,7 @@ import type { HttpAnswer, HttpRequest, Trouble } from './message.ts';
 import { countMisses } from './misses.ts';
 import { municipioRoutes } from './municipio-routes.ts';
 import { findNearPaths } from './near-paths.ts';
+import { pageRoutes } from './paginas.ts';
 import { addHeaders, headersOfPath } from './path-headers.ts';
 import { openQuotas } from './quotas.ts';
 import { refuseTrouble, refuseUnknownMunicipio } from './refusals.ts';
@@ -88,7 +89,7 @@ function openDoor(world: World, options: RestDoorOptions): { readonly door: Door
   };
   const http: HttpOptions = {
     tls: options.tls,
-    routes: [...siteRoutes(door), ...soapRoutes(door), ...municipioRoutes(door)],
+    routes: [...siteRoutes(door), ...pageRoutes(door), ...soapRoutes(door), ...municipioRoutes(door)],
     onTrouble: async (trouble, request, allow) => {
       const answer = await attend(door, request, undefined, (visit) => answerTrouble(door, visit, trouble, allow));
       return addHeaders(headersOfPath(request), answer);

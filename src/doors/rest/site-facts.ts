@@ -2,6 +2,8 @@
 import { CATALOGOS_NACIONAIS, type NomeDeCatalogo } from '../../fiscal/catalogs/itens.ts';
 import { groupDigits } from '../../fiscal/group-digits.ts';
 import { TIPOS_EVENTO } from '../../fiscal/tipos-evento.ts';
+import { CONVITE_MS } from '../../flows/convites.ts';
+import { IDLE_MS, SESSION_MS } from '../../flows/entrada.ts';
 import { BODY_MAX_TEXT, HEADERS_MAX_TEXT, URL_MAX_TEXT } from '../../published/http-limits.ts';
 import { code, table, writeBraces } from '../../published/markdown.ts';
 import type { Facts } from '../../published/site/facts.ts';
@@ -33,6 +35,9 @@ export const DOOR_FACTS: Facts = {
       ['Variável', 'Para quê'],
       VARIABLES_HELP.map(([name, help]) => [code(name), help]),
     ),
+  'painel-convite': () => `${CONVITE_MS / 3_600_000} horas`,
+  'painel-parada': () => `${IDLE_MS / 60_000} minutos`,
+  'painel-sessao': () => `${SESSION_MS / 3_600_000} horas`,
   'espera-ao-encerrar': () => `${DRAIN_DEFAULT_S} segundos`,
   'encerrar-ociosa': () => `${KEEP_ALIVE_MS / 1_000} segundos`,
   'encerrar-maximo': () => `${CLOSE_MAX_MS / 1_000} segundos`,

@@ -151,6 +151,13 @@ small { font-size: .8rem; }
 .bodies small { color: var(--quiet); }
 .reach { color: var(--quiet); }
 .lead { font-size: 1.1rem; }
+.situacao { border-left: .3rem solid var(--link); background: var(--sheet); padding: .6rem 1rem; }
+.situacao.bom { border-color: var(--good); }
+.situacao.erro { border-color: var(--bad); }
+.situacao.aviso { border-color: var(--warn); }
+.nota div { display: grid; grid-template-columns: minmax(7rem, 14rem) minmax(0, 1fr); gap: 1rem; padding: .3rem 0; border-bottom: 1px solid var(--line); }
+.nota dt { color: var(--quiet); }
+.nota dd { margin: 0; overflow-wrap: anywhere; }
 .notice { border-left: .25rem solid var(--link); background: var(--sheet); padding: .6rem 1rem; }
 .status b { white-space: nowrap; }
 .origin { color: var(--quiet); font-size: .9rem; border-top: 1px solid var(--line); margin-top: 2rem; padding-top: .75rem; }

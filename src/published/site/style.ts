@@ -49,6 +49,17 @@ blockquote p:last-child { margin: 0; }
 .calculator button { background: var(--sheet); cursor: pointer; padding: 0 1.25rem; }
 .result { border-left: .25rem solid var(--link); padding-left: 1rem; margin-bottom: 1.5rem; }
 .result h3 { margin-top: 0; }
+ol.anotado { margin: 0; padding-left: 3.5rem; font-size: .9rem; max-width: none; }
+ol.anotado li { margin: 0; }
+ol.anotado code { white-space: pre; background: none; padding: 0; }
+.com-erro > code { text-decoration: underline wavy; }
+.falta { border-left: .2rem solid currentColor; margin: .25rem 0 .5rem; padding: .1rem .75rem; max-width: 60rem; }
+.tabela { overflow-x: auto; margin: .25rem 0 1rem; }
+.num { text-align: right; white-space: nowrap; }
+.recado { border-left: .3rem solid var(--link); background: var(--sheet); padding: .6rem 1rem; max-width: 60rem; }
+.conferir textarea, #corrigido { font: inherit; font-family: ui-monospace, Menlo, Consolas, monospace; font-size: .9rem; color: inherit;
+  background: var(--paper); border: 1px solid var(--edge); border-radius: .375rem; width: 100%; max-width: 60rem; padding: .5rem; }
+.conferir button { font: inherit; padding: .4rem 1.25rem; }
 @media (min-width: 60rem) {
   body.site { display: grid; grid-template-columns: 16rem minmax(0, 1fr); grid-template-areas: "bar bar" "menu main"; }
   .bar { grid-area: bar; }
