@@ -8,3 +8,13 @@ export function groupDecimal(text: string): string {
   const [whole, cents] = text.split('.');
   return `${whole!.replace(/\B(?=(\d{3})+$)/g, '.')},${cents ?? '00'}`;
 }
+
+const UNITS = ['B', 'kB', 'MB', 'GB', 'TB'] as const;
+
+/** As PostgreSQL counts, in steps of 1024. */
+export function sizeText(bytes: number): string {
+  const step = bytes < 1 ? 0 : Math.min(UNITS.length - 1, Math.floor(Math.log2(bytes) / 10));
+  const value = bytes / 1024 ** step;
+  const text = value < 10 && step > 0 ? value.toFixed(1).replace('.', ',') : String(Math.round(value));
+  return `${text} ${UNITS[step]}`;
+}

@@ -1,4 +1,5 @@
 /** A note as somebody sees it who has its key and nothing else, as the taker who got a link: whether it stands, whose it is, its amounts. */
+import { municipioOf } from '../fiscal/catalogs/catalogs.ts';
 import { maskDocumento, whyNoChave } from '../fiscal/chave.ts';
 import { groupDecimal } from '../fiscal/group-digits.ts';
 import { brazilianDate } from '../fiscal/moment.ts';
@@ -12,6 +13,8 @@ import type { World } from './world.ts';
 
 export type NotaPublica = {
   readonly chave: string;
+  /** Name of the municipality that issued it. */
+  readonly municipio: string;
   /** `bom`: it stands. */
   readonly tom: 'bom' | 'aviso' | 'erro';
   /** What it is now, in a word and in a sentence. */
@@ -53,7 +56,7 @@ const ESTADOS: Readonly<Record<NotaEstado, Dito>> = {
 /** Undefined: there is no such note here, whatever the reason. */
 export async function findNotaPublica(
   { store }: Pick<World, 'store'>,
-  { tenant, ambiente }: Municipio,
+  { tenant, ambiente, codigoIbge }: Municipio,
   chave: string,
 ): Promise<NotaPublica | undefined> {
   if (whyNoChave(chave) !== undefined) return undefined;
@@ -69,12 +72,18 @@ export async function findNotaPublica(
   const isAuthorised = row.estado === 'autorizada' || row.estado === 'cancelada';
   return {
     chave,
+    municipio: nameOf(tenant, codigoIbge),
     ...said,
     substituidaPor,
     fatos: factsOf(row, isAuthorised),
     temDanfse: isAuthorised,
     nacional: isAuthorised && ambiente === 'producao' ? consultaPublica(chave) : undefined,
   };
+}
+
+function nameOf(tenant: string, codigoIbge: string | undefined): string {
+  const found = codigoIbge === undefined ? undefined : municipioOf(codigoIbge);
+  return found === undefined ? tenant : `${found.nome}/${found.uf}`;
 }
 
 function factsOf(row: NotaRow, isAuthorised: boolean): NotaPublica['fatos'] {

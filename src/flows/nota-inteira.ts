@@ -1,7 +1,7 @@
 /** All that there is of one note, for a person who asks about it: its life, parties, amounts, signature, documents, and what may be done. */
 import { decodeXml } from '../documents/encoding.ts';
 import { readOwnXml } from '../documents/xml.ts';
-import { maskDocumento } from '../fiscal/chave.ts';
+import { maskDocumento, whyNoChave } from '../fiscal/chave.ts';
 import type { Elemento } from '../fiscal/layout/tree.ts';
 import { NOTA_ESTADOS } from '../fiscal/nota.ts';
 import type { NotaRow } from '../store/nota-columns.ts';
@@ -44,6 +44,7 @@ type AssinaturaDaNota =
 export type NotaInteira = {
   readonly operador: NotaDoOperador;
   readonly nota: NotaReading['nota'];
+  readonly emitidaEm: string;
   /** Where it stands in one sentence, and what to do about it. */
   readonly situacao: string;
   readonly partes: readonly ParteDaNota[];
@@ -79,6 +80,7 @@ export async function showNotaInteira(world: World, slug: string, chave: string)
   return {
     operador,
     nota: reading.nota,
+    emitidaEm: tellMoment(chave, row.data_emissao),
     situacao: await tellSituacao(world, municipio, row),
     partes: partesOf(infDps),
     servico: childOf(childOf(childOf(infDps, 'serv'), 'cServ'), 'xDescServ')?.text,
@@ -188,6 +190,8 @@ export async function documentoDaNota(
   qual: DocumentoDaNota,
 ): Promise<ArquivoDaNota | Problem> {
   const municipio = await municipioNamed(world, slug);
+  const problem = whyNoChave(chave);
+  if (problem !== undefined) return { problem };
   if (qual === 'danfse') {
     const danfse = await danfseOfNota(world, municipio, chave);
     if (danfse === undefined) return { problem: noNota(slug) };

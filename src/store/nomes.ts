@@ -19,6 +19,8 @@ const INSERT = insertRows<Nome>(
 
 /** Notes that are looked at in one step. */
 const STEP = 50_000;
+/** Names that one statement is about. */
+const NAMES = 2_000;
 /** Ids are taken in blocks: one below the mark may come after it, from a process that issues little. */
 const BEHIND = 16_384;
 /** Names that were learned of late, which come again and again: nothing is written of them. */
@@ -104,7 +106,11 @@ async function learnStep(client: PoolClient, tenant: string, mes: number, known:
     note(row.prestador_cpf_cnpj, row.prestador_razao_social);
     note(row.tomador_cpf_cnpj, row.tomador_razao_social);
   }
-  await learnNames(client, tenant, [...fresh.values()]);
+  // A statement is no longer than others of the service are.
+  const names = [...fresh.values()];
+  for (let first = 0; first < names.length; first += NAMES) {
+    await learnNames(client, tenant, names.slice(first, first + NAMES));
+  }
   const last = rows.at(-1);
   if (last !== undefined && BigInt(last.id) > ate) await client.query(ADVANCE, [tenant, mes, last.id]);
   for (const whole of fresh.keys()) known.add(whole);
@@ -118,7 +124,6 @@ async function learnNames(
   tenant: string,
   names: readonly { readonly documento: string; readonly nome: string }[],
 ): Promise<void> {
-  if (names.length === 0) return;
   const asked = [tenant, names.map(({ nome }) => markOf(nome)), names.map(({ documento }) => documento)];
   const { rows } = await client.query<{ place: number }>(UNKNOWN, asked);
   const words = new Map<string, Nome>();

@@ -1,5 +1,5 @@
 /** `nfse banco …`: the database as its operator sees it, spread over the nodes of Citus, and a municipality moved among them. */
-import { groupDigits } from '../../fiscal/group-digits.ts';
+import { groupDigits, sizeText } from '../../fiscal/group-digits.ts';
 import {
   type Banco,
   distribuirBanco,
@@ -9,7 +9,7 @@ import {
   showBanco,
 } from '../../flows/operate-banco.ts';
 import { askedWrongly, type CliWorld, type Command, JSON_OPTION, refuseAsked, textOf, type Values } from './command.ts';
-import { columns, jsonText, printable, sizeText, tableLines } from './text.ts';
+import { columns, jsonText, printable, tableLines } from './text.ts';
 
 export const BANCO_COMMANDS: readonly Command[] = [
   {

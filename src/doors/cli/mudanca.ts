@@ -1,5 +1,5 @@
 /** `nfse municipio exportar`, `importar` and `nfse banco mudar`: what is stored goes to another file, service or database. */
-import { groupDigits } from '../../fiscal/group-digits.ts';
+import { groupDigits, sizeText } from '../../fiscal/group-digits.ts';
 import { type Andamento, digestFile, exportMunicipio } from '../../flows/exportar-municipio.ts';
 import { importMunicipio } from '../../flows/importar-municipio.ts';
 import { desistirDaMudanca, mudarBanco, planMudanca } from '../../flows/mudar-banco.ts';
@@ -15,7 +15,7 @@ import {
   textOf,
   type Values,
 } from './command.ts';
-import { columns, quoteArgument, sizeText } from './text.ts';
+import { columns, quoteArgument } from './text.ts';
 
 export const MUDANCA_COMMANDS: readonly Command[] = [
   {

@@ -73,16 +73,22 @@ export const MUNICIPIO_COMMANDS: readonly Command[] = [
   {
     name: 'municipio listar',
     summary: 'Lista os municípios.',
+    options: JSON_OPTION,
     run: listar,
   },
   {
     name: 'municipio mostrar',
     arguments: 'SLUG',
     summary: 'Mostra o que um município tem configurado, e se os arquivos estão no lugar.',
-    run: (world, _values, [slug]) =>
-      world.registry(async (registry) =>
-        tellMunicipio(world, await showMunicipio(registry, slug!), await countEventos(registry, slug!)),
-      ),
+    options: JSON_OPTION,
+    run: (world, values, [slug]) =>
+      world.registry(async (registry) => {
+        const about = await showMunicipio(registry, slug!);
+        const eventos = await countEventos(registry, slug!);
+        if (values.json !== true) return tellMunicipio(world, about, eventos);
+        world.out(jsonText({ ...about, municipio: municipioJson(about.municipio), eventos }));
+        return about.problems.length === 0 ? 0 : 1;
+      }),
   },
   {
     name: 'municipio conferir',
@@ -227,9 +233,20 @@ function choiceRows(municipio: Municipio): readonly (readonly [string, string])[
   return SETTINGS.filter(([name]) => isChoice(name)).map((setting) => showSetting(setting, municipio));
 }
 
-async function listar(world: CliWorld): Promise<number> {
+/** Amounts as texts, as everywhere in JSON. */
+function municipioJson({ aliquotaPadrao, ...municipio }: Municipio): object {
+  return { ...municipio, aliquotaPadrao: aliquotaPadrao === undefined ? null : formatDecimal(aliquotaPadrao) };
+}
+
+async function listar(world: CliWorld, values: Values): Promise<number> {
   return world.registry(async (registry) => {
     const municipios = await listMunicipios(registry);
+    if (values.json === true) {
+      world.out(
+        jsonText(municipios.map(({ nome, espera, ...municipio }) => ({ ...municipioJson(municipio), nome, espera }))),
+      );
+      return 0;
+    }
     if (municipios.length === 0) world.out('Ainda não há municípios. Crie um: nfse municipio criar --help\n');
     const rows = municipios.map(({ tenant, ambiente, codigoIbge, nome, espera, adn }) => [
       tenant,
@@ -238,7 +255,7 @@ async function listar(world: CliWorld): Promise<number> {
       `${notasOf(espera)} à espera`,
       ambiente === 'producao' ? `ADN ${adn?.url ?? 'não configurado'}` : '',
     ]);
-    for (const line of tableLines(rows)) world.out(`${line}\n`);
+    for (const line of tableLines(rows, world.columns)) world.out(`${line}\n`);
     return 0;
   });
 }

@@ -85,7 +85,7 @@ function buscar(world: CliWorld, values: Values, words: readonly string[]): Prom
         return 0;
       }
       for (const aviso of avisos) world.err(`${aviso}\n`);
-      if (notas.length > 0) world.out(`${tableLines([HEAD, ...notas.map(rowOf)]).join('\n')}\n`);
+      if (notas.length > 0) world.out(tableOf(notas, world.columns));
       else if (seguinte === undefined) world.out('Nenhuma nota assim.\n');
       if (procuradoAte !== undefined) {
         world.out(`Procurado até ${new Date(procuradoAte).toISOString().slice(0, 10)}; pode haver mais antes.\n`);
@@ -110,6 +110,17 @@ function again(municipio: string, values: Values, words: readonly string[], segu
   ]
     .filter((part) => part !== '')
     .join(' ');
+}
+
+/** On a terminal the key, which is copied whole, stands below its line. */
+function tableOf(notas: readonly NotaAchada[], width: number | undefined): string {
+  const rows = [HEAD, ...notas.map(rowOf)];
+  if (width === undefined) return `${tableLines(rows).join('\n')}\n`;
+  const [head, ...lines] = tableLines(
+    rows.map(([, ...others]) => others),
+    width,
+  );
+  return [head, ...lines.flatMap((line, place) => [line, `  ${notas[place]!.chave_acesso}`]), ''].join('\n');
 }
 
 const HEAD = ['chave_acesso', 'emitida', 'estado', 'valor (R$)', 'prestador', 'tomador'];

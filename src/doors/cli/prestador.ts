@@ -18,7 +18,7 @@ import {
   type Values,
 } from './command.ts';
 import { byHand, columnsText, registroCommands } from './registro.ts';
-import { fitLines, jsonText, printable, quoteArgument } from './text.ts';
+import { jsonText, printable, quoteArgument, tableLines } from './text.ts';
 
 const MUNICIPIO = { municipio: { takes: 'SLUG', help: 'município do cadastro' } } as const;
 const MOTIVO = { motivo: { takes: 'TEXTO', help: 'por quê; fica na trilha do prestador' } } as const;
@@ -128,7 +128,9 @@ function listar(world: CliWorld, values: Values): Promise<number> {
           one.autorizado ? 'autorizado' : 'bloqueado',
           printable(one.razao_social),
         ]);
-        world.out(`${fitLines([['documento', 'inscrição', 'situação', 'nome'], ...rows], world.columns).join('\n')}\n`);
+        world.out(
+          `${tableLines([['documento', 'inscrição', 'situação', 'nome'], ...rows], world.columns).join('\n')}\n`,
+        );
       }
       if (seguinte !== undefined) {
         const search = texto === undefined ? '' : ` --procurar ${quoteArgument(texto)}`;

@@ -23,7 +23,7 @@ import {
   type Values,
 } from './command.ts';
 import { IMPORT_OPTIONS, runImport, tellPrevia } from './importar.ts';
-import { fitLines, jsonText, printable } from './text.ts';
+import { jsonText, printable, tableLines } from './text.ts';
 
 const MUNICIPIO = { municipio: { takes: 'SLUG', help: 'município do cadastro' } } as const;
 const MOTIVO = { takes: 'TEXTO', help: 'por quê; fica na trilha do município' } as const;
@@ -135,7 +135,7 @@ export function listCommand(nome: RegistroNome, name: string): Command {
           else {
             const used = order.filter((column) => rows.some((row) => row[column] !== ''));
             const table = rows.map((row) => used.map((column) => printable(row[column]!)));
-            world.out(`${fitLines([used, ...table], world.columns).join('\n')}\n`);
+            world.out(`${tableLines([used, ...table], world.columns).join('\n')}\n`);
           }
           return 0;
         }),

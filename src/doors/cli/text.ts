@@ -80,27 +80,27 @@ export function problemasTable(eventos: readonly (EventoPublico & { readonly qua
   return `${tableLines([head, ...rows]).join('\n')}\n`;
 }
 
-/** Columns as wide as their longest cell, one line a row. */
-export function tableLines(rows: readonly (readonly string[])[]): readonly string[] {
-  const widths = rows[0]?.map((_, column) => Math.max(...rows.map((row) => row[column]!.length))) ?? [];
-  return rows.map((row) =>
-    row
-      .map((cell, column) => cell.padEnd(widths[column]!))
-      .join('  ')
-      .trimEnd(),
-  );
-}
-
-/** Columns of a table that is as wide as a terminal: the widest ones are cut until it fits. `width`: undefined: nobody looks, nothing is cut. */
-export function fitLines(rows: readonly (readonly string[])[], width: number | undefined): readonly string[] {
-  const widths = rows[0]?.map((_, column) => Math.max(...rows.map((row) => row[column]!.length))) ?? [];
+/**
+ * Columns as wide as their longest cell, one line a row. `width`: of a terminal: columns of several words are cut until it fits; what is copied
+ * (keys, documents) stays whole. Undefined: nobody looks, and nothing is cut.
+ */
+export function tableLines(rows: readonly (readonly string[])[], width?: number): readonly string[] {
+  const [head = []] = rows;
+  const widths = head.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)));
+  const isProse = head.map((_, column) => rows.some((row) => /\p{L}\S* \S/u.test(row[column]!)));
   const whole = (): number => widths.reduce((sum, one) => sum + one + 2, -2);
-  while (width !== undefined && whole() > width && Math.max(...widths) > CELL_MIN) {
-    widths[widths.indexOf(Math.max(...widths))]! -= 1;
+  const widestProse = (): number => Math.max(...widths.filter((_, column) => isProse[column]));
+  while (width !== undefined && whole() > width && widestProse() > CELL_MIN) {
+    widths[widths.findIndex((one, column) => isProse[column] && one === widestProse())]! -= 1;
   }
   const cut = (text: string, column: number): string =>
     text.length <= widths[column]! ? text : `${text.slice(0, widths[column]! - 1)}…`;
-  return tableLines(rows.map((row) => row.map(cut)));
+  return rows.map((row) =>
+    row
+      .map((cell, column) => cut(cell, column).padEnd(widths[column]!))
+      .join('  ')
+      .trimEnd(),
+  );
 }
 
 const CELL_MIN = 8;
@@ -127,14 +127,4 @@ function faultLine(fault: FaultText): string {
     ['correção', correcao === '' ? 'retire-o' : correcao],
   ].flatMap(([name, value]) => (value ? [`      ${name}: ${value}`] : []));
   return [`  ${place}${codigo}  ${mensagem}`, ...details].join('\n');
-}
-
-const UNITS = ['B', 'kB', 'MB', 'GB', 'TB'] as const;
-
-/** As PostgreSQL counts, in steps of 1024. */
-export function sizeText(bytes: number): string {
-  const step = bytes < 1 ? 0 : Math.min(UNITS.length - 1, Math.floor(Math.log2(bytes) / 10));
-  const value = bytes / 1024 ** step;
-  const text = value < 10 && step > 0 ? value.toFixed(1).replace('.', ',') : String(Math.round(value));
-  return `${text} ${UNITS[step]}`;
 }

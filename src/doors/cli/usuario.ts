@@ -128,7 +128,7 @@ function listar(world: CliWorld, values: Values): Promise<number> {
       world.out('Ninguém tem conta. nfse usuario criar LOGIN --municipio SLUG --papel administracao faz a primeira.\n');
     } else {
       const head = ['login', 'nome', 'papéis', 'situação', 'segundo fator'];
-      world.out(`${tableLines([head, ...usuarios.map(rowOf)]).join('\n')}\n`);
+      world.out(`${tableLines([head, ...usuarios.map(rowOf)], world.columns).join('\n')}\n`);
     }
     return 0;
   });

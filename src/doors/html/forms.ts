@@ -15,6 +15,11 @@ export type Form = {
 
 export const noForm: Form = { text: () => '', texts: () => [], file: () => undefined };
 
+/** Without NUL, which no database takes, and without halves of characters. */
+export function cleanText(text: string): string {
+  return text.replaceAll('\0', '').toWellFormed();
+}
+
 /** Reads a form by the type that it was sent as; or a sentence in Portuguese. */
 export async function readForm(type: string | undefined, body: Buffer): Promise<Form | { readonly problem: string }> {
   if (type === undefined && body.length === 0) return noForm;
@@ -34,6 +39,7 @@ export async function readForm(type: string | undefined, body: Buffer): Promise<
     if (typeof value === 'string' || (value.name === '' && value.size === 0) || files.has(name)) continue;
     files.set(name, { name: value.name, content: Buffer.from(await value.arrayBuffer()) });
   }
-  const texts = (name: string): readonly string[] => data.getAll(name).filter((value) => typeof value === 'string');
+  const texts = (name: string): readonly string[] =>
+    data.getAll(name).flatMap((value) => (typeof value === 'string' ? [cleanText(value)] : []));
   return { text: (name) => texts(name)[0] ?? '', texts, file: (name) => files.get(name) };
 }

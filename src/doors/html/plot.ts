@@ -40,7 +40,7 @@ export function plot({ id, title, desc, bars, labelEvery }: Plot): Html {
   const lines = Array.from({ length: LINES + 1 }, (_, place) => {
     const value = (top / LINES) * place;
     const y = at(yOf(value));
-    return html`<line class="malha" x1="${at(LEFT)}" x2="${at(WIDTH)}" y1="${y}" y2="${y}"/><text class="eixo" x="${at(LEFT - 6)}" y="${at(yOf(value) + 4)}" text-anchor="end">${shortNumber(value)}</text>\n`;
+    return html`<line class="malha" x1="${at(LEFT)}" x2="${at(WIDTH)}" y1="${y}" y2="${y}"/><text class="eixo" x="${at(LEFT - 6)}" y="${at(yOf(value) + 4)}" text-anchor="end">${value.toLocaleString('pt-BR', { maximumFractionDigits: 3 })}</text>\n`;
   });
   const shown = bars.map(({ label, value }, place) => {
     const x = LEFT + place * width;

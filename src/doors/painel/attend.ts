@@ -8,7 +8,7 @@ import { formTokenOf, readVisitor, tellOnce, type Visitor } from '../../flows/en
 import { isPapel, mayAs, type Papel } from '../../flows/papeis.ts';
 import { storeTroubleOf, tellTrouble } from '../../flows/store-trouble.ts';
 import { html } from '../../published/site/page-shell.ts';
-import { type Form, noForm, readForm } from '../html/forms.ts';
+import { cleanText, type Form, noForm, readForm } from '../html/forms.ts';
 import { clientOf, siteIn } from '../rest/caller.ts';
 import type { HttpAnswer, HttpRequest } from '../rest/message.ts';
 import type { HttpRoute } from '../rest/router.ts';
@@ -91,8 +91,8 @@ async function answerRow(world: PainelWorld, row: Row, request: HttpRequest, red
   const visit: Visit = {
     world,
     request,
-    params: request.params,
-    query: url.searchParams,
+    params: Object.fromEntries(Object.entries(request.params).map(([name, text]) => [name, cleanText(text)])),
+    query: new URLSearchParams([...url.searchParams].map(([name, text]) => [name, cleanText(text)])),
     from: { rede, navegador },
     form: noForm,
   };

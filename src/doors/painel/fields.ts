@@ -40,7 +40,7 @@ export function field(one: Field): Html {
   );
   const about = html`${given('aria-describedby', said || undefined)}${problem === undefined ? undefined : html` aria-invalid="true"`}`;
   return html`<div class="campo">
-<label for="${id}">${label}${required ? undefined : html` <small>opcional</small>`}</label>
+<label for="${id}">${label}${required || one.type === 'search' ? undefined : html` <small>opcional</small>`}</label>
 ${help === undefined ? undefined : html`<p class="ajuda" id="${id}-ajuda">${help}</p>\n`}${inputOf(one, id, about)}
 ${problem === undefined ? undefined : html`<p class="erro" id="${id}-erro">${problem}</p>\n`}</div>
 `;

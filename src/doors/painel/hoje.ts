@@ -1,4 +1,5 @@
 /** The first page of a municipality: what happens now, and each thing that asks for somebody with what to do about it. */
+import { sizeText } from '../../fiscal/group-digits.ts';
 import { type Apuro, type Hoje, type Onde, overviewOf } from '../../flows/hoje.ts';
 import { ERROS_PATH } from '../../published/paths.ts';
 import { type Html, html, type Inserted } from '../../published/site/page-shell.ts';
@@ -77,7 +78,7 @@ function drawn(slug: string, { notas: { quartos, total } }: Hoje, isTable: boole
   const desc =
     total === 0
       ? 'Nenhuma nota foi emitida.'
-      : `${total.toLocaleString('pt-BR')} notas ao todo. O quarto de hora com mais começou às ${highest.hora}, com ${shortNumber(highest.porMinuto)} notas por minuto.`;
+      : `${total === 1 ? '1 nota' : `${total.toLocaleString('pt-BR')} notas`} ao todo. O quarto de hora com mais começou às ${highest.hora}, com ${shortNumber(highest.porMinuto)} notas por minuto.`;
   const bars = quartos.map(({ hora, porMinuto }) => ({ label: hora, value: porMinuto }));
   const picture = plot({
     id: 'notas',
@@ -117,9 +118,6 @@ function refusals({ recusas }: Hoje, baseUrl: string | undefined): Html {
 ${table('Pedidos recusados, por código', ['Código', 'O que é', 'Vezes'], rows, [2])}${rest === 0 ? undefined : html`<p class="quieto">E mais ${String(rest)} códigos, com menos vezes.</p>\n`}`;
 }
 
-const GB = 1024 ** 3;
-const gigabytes = (bytes: number): string => `${(bytes / GB).toLocaleString('pt-BR', { maximumFractionDigits: 1 })} GB`;
-
 function limits({ certificado, listas, disco }: Hoje): Html {
   const days = (dias: number): string => (dias < 0 ? 'venceu' : dias === 1 ? 'falta 1 dia' : `faltam ${dias} dias`);
   const { banco, livre, total } = disco;
@@ -130,12 +128,12 @@ function limits({ certificado, listas, disco }: Hoje): Html {
   return facts([
     ['Certificado do município', certificado && `até ${certificado.fim} (${days(certificado.dias)})`],
     ...(lists ?? [['Listas de revogados', 'não consultadas: nenhuma pasta foi configurada'] as const]),
-    ['Banco de dados', gigabytes(banco)],
+    ['Banco de dados', sizeText(banco)],
     [
       'Disco do banco',
       livre === undefined || total === undefined
         ? 'fica em outra máquina, e daqui não se vê'
-        : `${gigabytes(livre)} livres de ${gigabytes(total)}`,
+        : `${sizeText(livre)} livres de ${sizeText(total)}`,
     ],
   ]);
 }

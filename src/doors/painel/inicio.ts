@@ -3,7 +3,7 @@ import { PAPEIS_HELP } from '../../flows/papeis.ts';
 import { html } from '../../published/site/page-shell.ts';
 import { link, table } from './fields.ts';
 import { MENU } from './frame.ts';
-import { type Answer, forInside, type Inside, pathIn, type Row } from './visit.ts';
+import { type Answer, forInside, forRole, type Inside, pathIn, type Row } from './visit.ts';
 
 async function openFirst({ visitor }: Inside): Promise<Answer> {
   const [only, ...others] = Object.keys(visitor.conta.papeis);
@@ -34,4 +34,5 @@ async function listMunicipios({ visitor }: Inside): Promise<Answer> {
 export const INICIO_ROUTES: readonly Row[] = [
   forInside('GET', '/', openFirst),
   forInside('GET', '/municipios', listMunicipios),
+  forRole('leitura', 'GET', '', async ({ slug }) => ({ goTo: pathIn(slug, FIRST) })),
 ];

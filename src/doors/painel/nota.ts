@@ -1,11 +1,13 @@
 /** The page of one note. */
 import { groupDecimal } from '../../fiscal/group-digits.ts';
+import type { NotaTrigger } from '../../fiscal/nota.ts';
 import { formTokenOf } from '../../flows/entrada.ts';
 import { type DocumentoDaNota, documentoDaNota, type NotaInteira, showNotaInteira } from '../../flows/nota-inteira.ts';
 import { retirarNota } from '../../flows/operate-notas.ts';
 import { mayAs } from '../../flows/papeis.ts';
 import { type Html, html, type Inserted } from '../../published/site/page-shell.ts';
 import { facts, field, folded, form, link, notice, table } from './fields.ts';
+import { writtenMoment } from './palavras-evento.ts';
 import { type Answer, byHand, forRole, type InMunicipio, type PageShown, pathIn, type Row } from './visit.ts';
 
 const HERE = 'notas';
@@ -32,7 +34,7 @@ async function notaPage(call: InMunicipio, refused?: string): Promise<PageShown>
     )}${documents(call, nota)}${facts([
       ['Chave de acesso', html`<code>${operador.chave_acesso}</code>`],
       ['Protocolo', html`<code>${operador.numero_protocolo}</code>`],
-      ['Emitida em', nota.nota.data_emissao],
+      ['Emitida em', nota.emitidaEm],
       ['Competência', nota.nota.data_competencia],
       ['DPS', `série ${nota.nota.serie_dps}, número ${nota.nota.numero_dps_nacional ?? nota.nota.numero_dps}`],
       ['Valor do serviço', `R$ ${groupDecimal(nota.nota.valor_servico)}`],
@@ -109,7 +111,7 @@ ${table(
   ['Evento', 'Quando', 'Situação', 'O que o ADN disse'],
   eventos.map((one) => [
     link(pathIn(slug, `/evento/${one.id_evento}`), `${one.tipo_evento} nº ${one.numero_sequencial}`),
-    one.data_hora_evento,
+    writtenMoment(one.data_hora_evento),
     one.status_evento,
     [one.codigo_retorno, one.mensagem_retorno].filter(Boolean).join(': '),
   ]),
@@ -122,15 +124,30 @@ ${table(
   'Da emissão até agora',
   ['Quando', 'De', 'Para', 'Por quê', 'Mensagem', 'Quem'],
   operador.trilha.map(({ em, de, para, gatilho, mensagem, quem }): Inserted[] => [
-    em,
+    writtenMoment(em),
     de ?? '',
     para,
-    gatilho,
+    GATILHOS[gatilho],
     mensagem ?? '',
     quem ?? 'o serviço',
   ]),
 )}`;
 }
+
+/** Why a note moves, in words. */
+const GATILHOS: Readonly<Record<NotaTrigger, string>> = {
+  emissao: 'a declaração foi aceita',
+  retencao: 'falta uma alíquota publicada',
+  publicacao: 'a alíquota foi publicada',
+  divergencia: 'o que declara diverge do cálculo oficial',
+  anuncio: 'vai ao ADN',
+  autorizacao: 'o ADN a autorizou',
+  recusa: 'o ADN a recusou',
+  adiamento: 'o ADN não respondeu, e se tenta de novo',
+  espera: 'espera o evento da nota que substitui',
+  cancelamento: 'um evento a cancelou',
+  retirada: 'a prefeitura a retirou',
+};
 
 function actions({ slug, papel, params, visitor }: InMunicipio, { operador }: NotaInteira): Inserted {
   if (!operador.podeRetirar || !mayAs(papel, 'operacao')) return undefined;

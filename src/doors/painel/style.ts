@@ -67,6 +67,11 @@ th, td { text-align: left; vertical-align: top; padding: .4rem .9rem .4rem 0; bo
 .filtros label small { display: none; }
 .filtros .campo { margin: 0; flex: 1 1 11rem; max-width: 22rem; }
 .marcas span { display: inline-block; border: 1px solid var(--line); border-radius: 1rem; padding: 0 .6rem; margin: 0 .25rem .25rem 0; }
+td code { overflow-wrap: normal; }
+fieldset { border: 1px solid var(--line); border-radius: .5rem; padding: .6rem 1rem; margin: 0 0 1rem; max-width: 46rem; }
+legend { font-weight: 600; padding: 0 .35rem; }
+.campo:has(#campo-documento[rows], #corrigido) { max-width: 60rem; }
+#corrigido, textarea#campo-documento { font-family: ui-monospace, Menlo, Consolas, "Liberation Mono", monospace; font-size: .9rem; }
 ol.anotado { margin: 0; padding-left: 3.5rem; font-size: .9rem; }
 ol.anotado li::marker { color: var(--quiet); font-variant-numeric: tabular-nums; }
 ol.anotado code { white-space: pre; background: none; padding: 0; }

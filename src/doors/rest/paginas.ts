@@ -107,7 +107,7 @@ async function consult(door: Door, visit: Visit): Promise<HttpAnswer> {
   if (turn > 0) await pause(turn);
   const municipio = await findMunicipio(door, visit, slug!);
   const nota = municipio && (await findNotaPublica(door.world, municipio, chave!.replace(/^NFS/, '')));
-  if (nota !== undefined) return page(notaPage(slug!, nota));
+  if (nota !== undefined) return page(notaPage(nota));
   const wait = await door.misses.count(client, 1);
   if (wait !== undefined) return refuse(door, visit, refuseTooManyMisses(wait));
   return page(UNKNOWN, 404);
@@ -123,10 +123,17 @@ const UNKNOWN = document(
 `,
 );
 
-function notaPage(
-  slug: string,
-  { chave, tom, situacao, diz, substituidaPor, fatos, temDanfse, nacional }: NotaPublica,
-): string {
+function notaPage({
+  chave,
+  municipio,
+  tom,
+  situacao,
+  diz,
+  substituidaPor,
+  fatos,
+  temDanfse,
+  nacional,
+}: NotaPublica): string {
   const danfse = `../api/v1/danfse/${chave}`;
   return document(
     `Nota ${situacao.toLowerCase()}`,
@@ -140,8 +147,8 @@ ${fatos.map(([nome, valor]) => html`<div><dt>${nome}</dt><dd>${valor}</dd></div>
 </dl>
 ${temDanfse ? html`<p><a href="${danfse}">Nota impressa (DANFSe, em PDF)</a></p>\n` : undefined}${
   nacional === undefined
-    ? html`<p class="quiet">Emitida por ${slug}. Não está no portal nacional.</p>`
-    : html`<p><a href="${nacional}" rel="noreferrer">Conferir no portal nacional da NFS-e</a>, que diz o mesmo. Emitida por ${slug}.</p>`
+    ? html`<p class="quiet">Emitida em ${municipio}. Não está no portal nacional.</p>`
+    : html`<p><a href="${nacional}" rel="noreferrer">Conferir no portal nacional da NFS-e</a>, que diz o mesmo. Emitida em ${municipio}.</p>`
 }`,
   );
 }

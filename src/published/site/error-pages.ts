@@ -202,8 +202,8 @@ ${pedidos.map((pedido) => renderRequest(pedido, status !== 'aviso'))}${cases.map
 function renderRequest({ titulo, recusado, aceito }: Pedido, refuses: boolean): Html {
   return html`${titulo === undefined ? undefined : html`<p><b>${titulo}.</b></p>\n`}${figure(
     refuses ? 'rejected' : 'remarked',
-    html`<pre><code>${recusado}</code></pre>\n`,
-  )}${figure('accepted', html`<pre><code>${aceito}</code></pre>\n`)}`;
+    html`<pre tabindex="0"><code>${recusado}</code></pre>\n`,
+  )}${figure('accepted', html`<pre tabindex="0"><code>${aceito}</code></pre>\n`)}`;
 }
 
 const CAPTIONS = { rejected: 'Recusado', remarked: 'Aceito, com aviso', accepted: 'Aceito' } as const;
@@ -254,7 +254,7 @@ function body(form: 'XML' | 'JSON', fragment: Fragment | undefined): Html | unde
     const end = place === fragment.length - 1 ? '' : '\n';
     return marked ? html`${indent}<mark>${bare}</mark>${end}` : html`${text}${end}`;
   });
-  return html`<div><small>${form}</small><pre><code>${lines}</code></pre></div>\n`;
+  return html`<div><small>${form}</small><pre tabindex="0"><code>${lines}</code></pre></div>\n`;
 }
 
 const table = once(makeTable);

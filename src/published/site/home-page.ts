@@ -16,7 +16,7 @@ export function homePage(site: string, routes: readonly DescribedRoute[]): strin
 
 <h2>Experimente</h2>
 <p>O ambiente de integração não pede certificado nem cadastro, e o que se emite nele não tem valor fiscal.</p>
-<pre><code>curl -H 'Content-Type: application/xml' \\
+<pre tabindex="0"><code>curl -H 'Content-Type: application/xml' \\
   --data-binary @dps.xml \\
   ${site}/${SANDBOX_SLUG}/api/v1/nfse/v101</code></pre>
 

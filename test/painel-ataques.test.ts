@@ -1,0 +1,124 @@
+/** What a hostile hand writes into every field and address of the console, and what hostile names stand in its registers and notes. */
+import assert from 'node:assert/strict';
+import { before, describe, test } from 'node:test';
+import { balcao, bancada } from './support/eventos.ts';
+import { enter, makeUsuario, type Pessoa, startTestPainel } from './support/painel.ts';
+import { startTestService } from './support/service.ts';
+
+const service = await startTestService({ worker: false });
+const painel = await startTestPainel(service);
+const { store, pool, world, address } = service;
+const integracao = balcao(address);
+const at = (where: string): string => `/m/integracao${where}`;
+
+/** Ends of strings, comments, other statements, patterns, octets that no database takes, and far too much of it. */
+const SQL = [
+  `' or '1'='1`,
+  `'; drop table notas; --`,
+  `" union select senha from contas --`,
+  `1) or true --`,
+  `%' and pg_sleep(10) is null and '%'='`,
+  `\\'; select 1; --`,
+  '%%%___',
+  '\u0000',
+  '\ud800',
+  '$1::text',
+  '{"$ne": null}',
+  '../../../etc/passwd',
+  'A'.repeat(20_000),
+];
+
+const MARKUP = [`<script>alert(1)</script>`, `"><img src=x onerror=alert(1)>`, `' autofocus onfocus=alert(1) x='`];
+const NASTY = MARKUP.join(' ').slice(0, 150);
+
+let chefe: Pessoa;
+before(async () => {
+  chefe = await enter(painel, await makeUsuario(painel, 'clara', { integracao: 'administracao' }));
+  await integracao.issue({ 'toma/xNome': NASTY.slice(0, 110), 'prest/xNome': NASTY.slice(0, 110) });
+  await bancada(world).notas();
+  while (await store.nomes.learn(0));
+});
+
+/** Pages that look something up by what is written to them, and by what. */
+const SEARCHES: Readonly<Record<string, readonly string[]>> = {
+  '/notas': [
+    ...['q', 'prestador', 'tomador', 'de', 'ate', 'competencia', 'estado', 'valor_de', 'valor_ate', 'servico'],
+    ...['serie', 'numero', 'ordem', 'depois'],
+  ],
+  '/eventos': ['procurar', 'nota', 'estado', 'codigo', 'partes', 'pagina'],
+  '/eventos/oficio': ['chave', 'tipo'],
+  '/cadastros/prestadores': ['procurar', 'situacao', 'depois'],
+  '/cadastros/lista/servicos': ['procurar', 'de'],
+  '/cadastros/lista/correlacao': ['procurar', 'de'],
+  '/cadastros/linha/servicos': ['id'],
+  '/trilha': ['quem', 'objeto', 'chave', 'de', 'ate', 'depois'],
+  '/hoje': ['tabela'],
+};
+
+describe('what is written into a search', () => {
+  for (const [where, names] of Object.entries(SEARCHES)) {
+    test(`${where} looks for it as a text, and shows it as one`, async () => {
+      for (const name of names) {
+        for (const text of [...SQL, ...MARKUP]) {
+          const { status, html } = await chefe.open(
+            at(`${where}?${new URLSearchParams({ [name]: text.slice(0, 1_500) })}`),
+          );
+          assert.ok([200, 400, 404, 422].includes(status), `${where} ${name}=${text.slice(0, 30)}: ${status}`);
+          assert.ok(!html.includes('<script>alert') && !html.includes('<img src=x') && !html.includes(`' onfocus`));
+          assert.doesNotMatch(html, /syntax error|PostgreSQL|at file:|node:internal/);
+        }
+      }
+      assert.equal((await pool.query('select count(*)::int as n from notas')).rows[0].n, 1);
+    });
+  }
+});
+
+test('what is written into an address is looked for as a text', async () => {
+  for (const text of [...SQL, ...MARKUP].map((one) => encodeURIComponent(one.toWellFormed().slice(0, 500)))) {
+    for (const where of [
+      `/notas/${text}`,
+      `/notas/${text}/nfse`,
+      `/evento/${text}`,
+      `/cadastros/prestador/${text}`,
+      `/cadastros/lista/${text}`,
+      `/cadastros/importacao/${text}`,
+      `/cadastros/exportar/${text}`,
+      `/exportacoes/${text}/arquivo`,
+    ]) {
+      const { status } = await chefe.open(at(where));
+      assert.ok([400, 404, 414, 422].includes(status), `${where.slice(0, 60)}: ${status}`);
+    }
+  }
+});
+
+test('what is written into a form of a register is refused or kept as a text', async () => {
+  for (const text of [...SQL, ...MARKUP]) {
+    await chefe.open(at('/cadastros/linha/servicos'));
+    const cells = { codigo: '001', descricao: text, codigo_tributacao_nacional: '010101', inicio: '2026-01-01' };
+    const { status, html } = await chefe.send(at('/cadastros/linha/servicos'), cells);
+    assert.ok([200, 422].includes(status), `${text.slice(0, 30)}: ${status}`);
+    assert.ok(!html.includes('<script>alert') && !html.includes('<img src=x'));
+    for (const { codigo } of await store.listas.list('servicos', 'integracao')) assert.equal(codigo, '001');
+    await pool.query('delete from servicos_municipais');
+  }
+});
+
+test('hostile names in notes and registers are shown as texts, on every page that has them', async () => {
+  const [nota] = (await pool.query('select chave_acesso, prestador_razao_social as nome from notas')).rows;
+  assert.ok(nota.nome.includes('<script>') || nota.nome.length > 0);
+  for (const where of [
+    '/notas',
+    '/notas?q=script',
+    `/notas/${nota.chave_acesso}`,
+    '/cadastros/prestadores',
+    '/cadastros/prestador/11222333000181',
+    '/cadastros/prestador/11222333000181/alterar',
+    '/hoje',
+  ]) {
+    const { status, html } = await chefe.open(at(where));
+    assert.equal(status, 200, where);
+    assert.ok(!html.includes('<script>alert') && !html.includes('<img src=x'), where);
+  }
+  const { html } = await chefe.open(at(`/notas/${nota.chave_acesso}`));
+  assert.ok(html.includes('&lt;script&gt;alert(1)'), 'it is there, as a text');
+});

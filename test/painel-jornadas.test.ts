@@ -1,0 +1,255 @@
+/**
+ * A day at the desk of a town hall, in a browser, with scripts and without; and every page of the console as axe judges it, on a phone and on
+ * a desk, light and dark. NFSE_TEST_IMAGENS names a folder for pictures of all of them.
+ */
+import assert from 'node:assert/strict';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { before, describe, test } from 'node:test';
+import { exampleXml } from '../src/fiscal/rules/example.ts';
+import { assertAccessible, assertFits } from './support/axe.ts';
+import { openBrowser, type Page } from './support/browser.ts';
+import { cnpjCheckDigits } from './support/cnpj.ts';
+import { balcao, bancada, CANCELAMENTO, type NotaEmitida, putEvento } from './support/eventos.ts';
+import { freshFolder } from './support/openssl.ts';
+import { codeAt, makeUsuario, SENHA, startTestPainel, type TestPainel, type Usuario } from './support/painel.ts';
+import { startTestService, type TestService } from './support/service.ts';
+
+const browser = await openBrowser();
+const skip = browser === undefined ? 'there is no Chromium' : false;
+const PICTURES = process.env.NFSE_TEST_IMAGENS;
+if (PICTURES !== undefined) mkdirSync(PICTURES, { recursive: true });
+
+const MINUTE_MS = 60_000;
+const clock = { now: Date.now() };
+
+async function enterBrowser(page: Page, { origin }: TestPainel, { login, segredo }: Usuario): Promise<void> {
+  await page.open(`${origin}/entrar`);
+  await page.fill('#campo-login', login);
+  await page.fill('#campo-senha', SENHA);
+  await page.click('main button');
+  clock.now += MINUTE_MS;
+  await page.fill('#campo-codigo', codeAt(segredo, clock.now));
+  await page.click('main button');
+  await page.until(`document.querySelector('.barra .quem') !== null`);
+}
+
+/** Until the page says so. */
+const says = (page: Page, text: string): Promise<void> =>
+  page.until(`document.body.innerText.includes(${JSON.stringify(text)})`);
+
+for (const scripts of [true, false]) {
+  describe(`a day at the desk, ${scripts ? 'with scripts' : 'without'}`, { skip }, () => {
+    if (browser === undefined) return;
+    let service: TestService;
+    let painel: TestPainel;
+    let page: Page;
+    let nota: NotaEmitida;
+    let integracao: ReturnType<typeof balcao>;
+    let work: ReturnType<typeof bancada>;
+    const at = (where: string): string => `${painel.origin}/m/integracao${where}`;
+
+    before(async () => {
+      service = await startTestService({ worker: false, clock });
+      painel = await startTestPainel(service);
+      integracao = balcao(service.address);
+      work = bancada(service.world);
+      nota = await integracao.issue({
+        'toma/CPF': null,
+        'toma/CNPJ': '11444777000161',
+        'toma/xNome': 'Padaria São João',
+      });
+      await work.notas();
+      while (await service.store.nomes.learn(0));
+      page = await browser.newPage(true);
+      await page.resize(1_280, 900);
+      await page.scripts(scripts);
+      await enterBrowser(page, painel, await makeUsuario(painel, 'olga', { integracao: 'operacao' }));
+    });
+
+    test('finds a refused event, sees why, has it sent again, and sees it done', async () => {
+      const { id_evento } = await integracao.registered(nota, CANCELAMENTO);
+      await putEvento(service.pool, 'integracao', String(id_evento), 'erro', null);
+      await page.open(at(''));
+      await says(page, 'Um evento pede atenção');
+      await page.click('a[href$="/m/integracao/eventos"]');
+      await page.click(`a[href$="/evento/${id_evento}"]`);
+      await says(page, 'O envio falhou.');
+      await page.click('details:has(form[action$="/reprocessar"]) summary');
+      await page.click('form[action$="/reprocessar"] button');
+      await says(page, 'O evento foi reprocessado');
+      await work.eventos();
+      await page.open(at(`/evento/${id_evento}`));
+      await says(page, 'Registrado no ADN.');
+    });
+
+    test('finds the note of a complaint by part of a name, and reads why it is as it is', async () => {
+      await page.open(at('/notas'));
+      await page.fill('#campo-q', 'padaria joão');
+      await page.click('.busca button');
+      await page.click(`a[href$="/notas/${nota.chave_acesso}"]`);
+      await says(page, 'Padaria São João');
+      await says(page, 'cancelada');
+    });
+
+    test('blocks a provider with a reason, who is then told apart in the list', async () => {
+      await page.open(at('/cadastros/prestadores'));
+      await page.fill('#campo-procurar', '11222333000181');
+      await page.click('.busca button');
+      await page.click('a[href$="/cadastros/prestador/11222333000181"]');
+      await page.click('details:has(form[action$="/bloquear"]) summary');
+      await page.fill('#campo-motivo-bloquear', 'processo 12');
+      await page.click('form[action$="/bloquear"] button');
+      await says(page, 'O prestador foi bloqueado.');
+      await says(page, 'processo 12');
+      const [prestador] = await service.store.prestadores.search('integracao', {}, undefined, 9);
+      assert.equal(prestador?.autorizado, false);
+    });
+
+    test('imports five thousand providers, of which twelve are bad, after a look at them', async () => {
+      const bad = new Set([7, 99, 500, 501, 777, 1_234, 2_000, 2_001, 3_333, 4_000, 4_444, 4_999]);
+      const lines = Array.from({ length: 5_000 }, (_, place) => {
+        const documento = cnpjCheckDigits(String(place + 1).padStart(8, '0'));
+        return bad.has(place) ? `${documento.slice(0, 13)}X,Empresa ${place},` : `${documento},Empresa ${place},`;
+      });
+      const file = path.join(freshFolder(), 'cinco-mil.csv');
+      writeFileSync(file, `documento,razao_social,inscricao_municipal\n${lines.join('\n')}\n`);
+      await page.open(at('/cadastros/importar/prestadores'));
+      await page.choose('#campo-arquivo', file);
+      await page.click('main form button');
+      await says(page, 'Nada foi gravado ainda.');
+      await says(page, '12 linhas de 5.000 não servem');
+      await says(page, '4.988');
+      await page.fill('#campo-motivo', 'carga inicial');
+      await page.click('form[action$="/gravar"] button');
+      await says(page, 'cinco-mil.csv foi importado.');
+      const { rows } = await service.pool.query(
+        `select count(*)::int as n from prestadores where tenant = 'integracao'`,
+      );
+      assert.equal(rows[0].n, 4_988 + 1);
+    });
+
+    test('registers an event by office by its form', async () => {
+      const other = await integracao.issue();
+      await work.notas();
+      await page.open(at(`/eventos/oficio?chave=${other.chave_acesso}&tipo=cancelamento_por_oficio`));
+      await says(page, 'Número do processo');
+      const fields = {
+        cnpj: '99999999000191',
+        cpf_agente_tributario: '52998224725',
+        numero_processo_administrativo: '123',
+        descricao_processo_administrativo: 'Lançamento em duplicidade, apurado em processo',
+      };
+      for (const [name, text] of Object.entries(fields)) await page.fill(`#campo-${name}`, text);
+      await page.click('main form[method=post] button');
+      await says(page, 'Registrado');
+      const eventos = await service.store.eventos.listOf('integracao', other.chave_acesso, {});
+      assert.equal(eventos?.length, 1);
+    });
+
+    test('checks a document that was refused, and gets it mended', async () => {
+      await page.open(at('/conferir'));
+      await page.fill('#campo-documento', exampleXml({ 'valores/vServPrest/vServ': '1000,00' }));
+      await page.click('main form button');
+      await says(page, 'Tudo corrigido');
+      assert.ok(
+        (await page.evaluate<string>(`document.getElementById('corrigido').value`)).includes('<vServ>1000.00</vServ>'),
+      );
+      assert.deepEqual(page.complaints, []);
+    });
+  });
+}
+
+describe('every page', { skip }, () => {
+  if (browser === undefined) return;
+  let painel: TestPainel;
+  let page: Page;
+  let nota: NotaEmitida;
+  let address: string;
+  const pages: [name: string, where: string][] = [];
+
+  before(async () => {
+    const service = await startTestService({ worker: false, clock });
+    painel = await startTestPainel(service);
+    const integracao = balcao(service.address);
+    nota = await integracao.issue();
+    address = service.address;
+    await bancada(service.world).notas();
+    const { id_evento } = await integracao.registered(nota, CANCELAMENTO);
+    await putEvento(service.pool, 'integracao', String(id_evento), 'erro', null);
+    page = await browser.newPage(true);
+    const chefe = await makeUsuario(painel, 'clara', { integracao: 'administracao' });
+    await enterBrowser(page, painel, chefe);
+    const inside: Readonly<Record<string, string>> = {
+      hoje: '/hoje',
+      'hoje-tabela': '/hoje?tabela=1',
+      notas: '/notas',
+      'notas-filtros': '/notas?estado=autorizada&valor_de=dez',
+      nota: `/notas/${nota.chave_acesso}`,
+      eventos: '/eventos',
+      evento: `/evento/${id_evento}`,
+      oficio: '/eventos/oficio',
+      'oficio-campos': `/eventos/oficio?chave=${nota.chave_acesso}&tipo=cancelamento_por_oficio`,
+      cadastros: '/cadastros',
+      prestadores: '/cadastros/prestadores',
+      prestador: '/cadastros/prestador/11222333000181',
+      'prestador-alterar': '/cadastros/prestador/11222333000181/alterar',
+      'prestador-novo': '/cadastros/prestadores/novo',
+      servicos: '/cadastros/lista/servicos',
+      'servicos-linha': '/cadastros/linha/servicos',
+      importar: '/cadastros/importar/prestadores',
+      aliquotas: '/cadastros/aliquotas',
+      conferir: '/conferir',
+      municipio: '/municipio',
+      'municipio-alterar': '/municipio/alterar',
+      trilha: '/trilha',
+      usuarios: '/usuarios',
+      'usuario-novo': '/usuarios/novo',
+    };
+    for (const [name, where] of Object.entries(inside)) pages.push([name, `/m/integracao${where}`]);
+    pages.push(['conta', '/conta']);
+  });
+
+  for (const width of [390, 1_280]) {
+    for (const isDark of [false, true]) {
+      test(`serves everybody, ${width} pixels wide, ${isDark ? 'dark' : 'light'}`, async () => {
+        await page.resize(width, 900);
+        await page.dark(isDark);
+        for (const [name, where] of pages) {
+          const called = `${name} ${width} ${isDark ? 'dark' : 'light'}`;
+          await page.open(`${painel.origin}${where}`);
+          assert.equal(await page.evaluate(`document.querySelectorAll('h1').length`), 1, called);
+          await assertFits(page, called);
+          await assertAccessible(page, called);
+          if (PICTURES !== undefined)
+            await page.picture(path.join(PICTURES, `${name}-${width}${isDark ? '-escura' : ''}.png`));
+        }
+        // One of them is a form that was filled in wrongly.
+        assert.deepEqual(
+          page.complaints.filter((one) => !one.includes('status of 422')),
+          [],
+        );
+      });
+    }
+  }
+
+  test('that anybody may open is as good', async () => {
+    for (const where of [
+      '/docs/conferir',
+      `/integracao/nota/${nota.chave_acesso}`,
+      '/docs',
+      '/docs/erros',
+      '/docs/erros/E0370',
+    ]) {
+      for (const width of [390, 1_280]) {
+        await page.resize(width, 900);
+        await page.open(`${address}${where}`);
+        await assertFits(page, where);
+        await assertAccessible(page, where);
+        if (PICTURES !== undefined) {
+          await page.picture(path.join(PICTURES, `publica${where.replaceAll('/', '_').slice(0, 24)}-${width}.png`));
+        }
+      }
+    }
+  });
+});

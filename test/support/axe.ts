@@ -1,0 +1,33 @@
+/** A page judged by axe-core, which knows WCAG 2.2 A and AA and good practice: what would keep somebody from using it. */
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import type { Page } from './browser.ts';
+
+const AXE = readFileSync(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8');
+
+type Violation = {
+  readonly id: string;
+  readonly impact: string;
+  readonly help: string;
+  readonly where: readonly string[];
+};
+
+const RUN = `axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) => violations
+  .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+  .map(({ id, impact, help, nodes }) => ({ id, impact, help, where: nodes.slice(0, 5).map(({ html }) => html) })))`;
+
+/** Fails on whatever is serious or critical on the page that is open. */
+export async function assertAccessible(page: Page, called: string): Promise<void> {
+  if (!(await page.evaluate<boolean>('typeof axe === "object"'))) await page.evaluate(`${AXE}; undefined`);
+  const found = await page.evaluate<readonly Violation[]>(RUN);
+  assert.deepEqual(found, [], called);
+}
+
+/** Fails where the page as a whole is wider than the window. */
+export async function assertFits(page: Page, called: string): Promise<void> {
+  const [whole, window] = await page.evaluate<[number, number]>(
+    '[document.documentElement.scrollWidth, document.documentElement.clientWidth]',
+  );
+  assert.ok(whole <= window, `${called}: ${whole} pixels in a window of ${window}`);
+}
