@@ -268,6 +268,32 @@ describe('a file', () => {
   });
 });
 
+test('a municipality that is deleted leaves nothing behind but its trail', async () => {
+  const slug = await town();
+  await done(slug, 'prestador', 'importar', file(HEAD, `${A},A,1,2020-01-01,`));
+  store.movimento.countNotas(slug, 1, clock.now);
+  await store.movimento.flush();
+  await store.circuitos.note(slug, { abertoEm: undefined, motivo: undefined }, clock.now);
+  await pool.query("insert into nomes values ($1, 'PALAVRA', $2)", [slug, A]);
+  await pool.query('insert into nomes_lidos values ($1, 202611, 1)', [slug]);
+  const { code, err } = await nfseHere(
+    ['municipio', 'excluir', slug, '--confirmar'],
+    pool,
+    false,
+    service.address,
+    world.now,
+  );
+  assert.equal(code, 0, err);
+  const tables = await pool.query(`select c.table_name as name from information_schema.columns c
+    join information_schema.tables t using (table_schema, table_name)
+    where c.table_schema = 'public' and c.column_name = 'tenant' and t.table_type = 'BASE TABLE'`);
+  assert.ok(tables.rows.length > 20);
+  for (const { name } of tables.rows) {
+    const { rows } = await pool.query(`select count(*)::int as n from ${name} where tenant = $1`, [slug]);
+    if (name !== 'atos') assert.equal(rows[0].n, 0, name);
+  }
+});
+
 describe('in the console', () => {
   let slug: string;
   let operadora: Pessoa;

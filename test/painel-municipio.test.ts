@@ -183,3 +183,12 @@ describe('by command', () => {
     assert.deepEqual(Object.keys(act!.depois as object), ['por endereço']);
   });
 });
+
+test('a municipality is shown and listed in JSON as well, without a secret', async () => {
+  const { out } = await nfseHere(['municipio', 'mostrar', TENANT, '--json'], pool);
+  const shown = JSON.parse(out);
+  assert.deepEqual([shown.municipio.tenant, shown.municipio.codigoIbge], [TENANT, '3550308']);
+  assert.ok(!out.includes('PRIVATE KEY'));
+  const list = JSON.parse((await nfseHere(['municipio', 'listar', '--json'], pool)).out);
+  assert.ok(list.some(({ tenant }: { tenant: string }) => tenant === TENANT));
+});

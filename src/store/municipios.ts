@@ -187,6 +187,10 @@ const OWNED = [
   'circuitos',
   'emissoes',
   'recusas',
+  'mudancas_importadas',
+  'importacoes',
+  'nomes',
+  'nomes_lidos',
   'codigos_em_producao',
   'municipios',
 ];

@@ -2,6 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { userInfo } from 'node:os';
 import type { RegistryWorld } from '../../flows/municipios.ts';
+import type { PorMao } from '../../flows/operator.ts';
 import type { DatabaseUrl } from '../database-url.ts';
 
 export type Terminal = {
@@ -173,4 +174,9 @@ export function nameOperator(): string {
     // In a container the user may have a number and no name.
     return `uid ${process.getuid?.()}`;
   }
+}
+
+/** Who gives the command, with the reason of `--motivo`: what the trail has of it. */
+export function byHand(values: Values): PorMao {
+  return { quem: nameOperator(), via: 'comando', motivo: textOf(values, 'motivo') };
 }

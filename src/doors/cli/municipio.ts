@@ -18,14 +18,13 @@ import {
   removeMunicipio,
   showMunicipio,
 } from '../../flows/municipios.ts';
-import type { PorMao } from '../../flows/operator.ts';
 import { countEventos, type EventosContados } from '../../flows/problem-eventos.ts';
 import { type TesteDoAdn, testAdn } from '../../flows/testar-adn.ts';
 import {
+  byHand,
   type CliWorld,
   type Command,
   JSON_OPTION,
-  nameOperator,
   type Options,
   refuseAsked,
   type Terminal,
@@ -63,7 +62,7 @@ export const MUNICIPIO_COMMANDS: readonly Command[] = [
       world.registry(async (registry) => {
         const code = tellConfigured(
           world,
-          await createMunicipio(registry, slug!, readAsked(values), byHand()),
+          await createMunicipio(registry, slug!, readAsked(values), byHand(values)),
           'Município criado.',
         );
         if (code === 0) world.out(`${whoLooksAfter(slug!)}\n`);
@@ -113,7 +112,7 @@ export const MUNICIPIO_COMMANDS: readonly Command[] = [
       return world.registry(async (registry) =>
         tellConfigured(
           world,
-          await alterMunicipio(registry, slug!, readAsked(values), byHand(textOf(values, 'motivo'))),
+          await alterMunicipio(registry, slug!, readAsked(values), byHand(values)),
           'Município alterado.',
         ),
       );
@@ -126,7 +125,7 @@ export const MUNICIPIO_COMMANDS: readonly Command[] = [
     options: { ...JSON_OPTION },
     run: (world, values, [slug]) =>
       world.registry(async (registry) =>
-        tellTeste(world, await testAdn(registry, slug!, byHand()), values.json === true),
+        tellTeste(world, await testAdn(registry, slug!, byHand(values)), values.json === true),
       ),
   },
   {
@@ -217,10 +216,6 @@ function tellConfigured(terminal: Terminal, result: Configured, done: string): n
 function describeRecusa({ campo, texto }: Recusa): string {
   const option = SETTINGS.find(([name]) => name === campo)?.[1].option;
   return option === undefined ? texto : `--${option} ${texto}`;
-}
-
-function byHand(motivo?: string): PorMao {
-  return { quem: nameOperator(), via: 'comando', motivo };
 }
 
 /** Each setting that changed, with its old and new value. */

@@ -7,6 +7,7 @@ import { type AcaoDePrestador, listPrestadores, operatePrestador, showPrestador 
 import { REGISTROS } from '../../flows/registros.ts';
 import {
   askedWrongly,
+  byHand,
   type CliWorld,
   type Command,
   inMunicipio,
@@ -17,7 +18,7 @@ import {
   textsOf,
   type Values,
 } from './command.ts';
-import { byHand, columnsText, registroCommands } from './registro.ts';
+import { columnsText, registroCommands } from './registro.ts';
 import { jsonText, printable, quoteArgument, tableLines } from './text.ts';
 
 const MUNICIPIO = { municipio: { takes: 'SLUG', help: 'município do cadastro' } } as const;

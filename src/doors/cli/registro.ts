@@ -12,24 +12,12 @@ import {
   type RegistroNome,
   undoImport,
 } from '../../flows/registros.ts';
-import {
-  type CliWorld,
-  type Command,
-  inMunicipio,
-  JSON_OPTION,
-  nameOperator,
-  refuseAsked,
-  textOf,
-  type Values,
-} from './command.ts';
+import { byHand, type CliWorld, type Command, inMunicipio, JSON_OPTION, refuseAsked, textOf } from './command.ts';
 import { IMPORT_OPTIONS, runImport, tellPrevia } from './importar.ts';
 import { jsonText, printable, tableLines } from './text.ts';
 
 const MUNICIPIO = { municipio: { takes: 'SLUG', help: 'município do cadastro' } } as const;
 const MOTIVO = { takes: 'TEXTO', help: 'por quê; fica na trilha do município' } as const;
-
-export const byHand = (values: Values) =>
-  ({ quem: nameOperator(), via: 'comando', motivo: textOf(values, 'motivo') }) as const;
 
 export type RegistroCommands = {
   readonly nome: RegistroNome;

@@ -10,11 +10,11 @@ import {
 } from '../../flows/usuarios.ts';
 import {
   askedWrongly,
+  byHand,
   type CliWorld,
   type Command,
   inMunicipio,
   JSON_OPTION,
-  nameOperator,
   refuseAsked,
   textOf,
   type Values,
@@ -83,10 +83,6 @@ export const USUARIO_COMMANDS: readonly Command[] = [
       ),
   },
 ];
-
-function byHand(values: Values) {
-  return { quem: nameOperator(), via: 'comando', motivo: textOf(values, 'motivo') } as const;
-}
 
 async function criar(world: CliWorld, values: Values, login: string, municipio: string): Promise<number> {
   const papel = textOf(values, 'papel');
