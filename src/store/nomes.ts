@@ -23,8 +23,8 @@ const STEP = 50_000;
 const NAMES = 2_000;
 /** Ids are taken in blocks: one below the mark may come after it, from a process that issues little. */
 const BEHIND = 16_384;
-/** Names that were learned of late, which come again and again: nothing is written of them. */
-const KNOWN_MAX = 50_000;
+/** Places for names that were learned of late, which come again and again: nothing is asked of them. */
+const KNOWN = 2 ** 19;
 
 /** Tenants in one turn, by chance: none comes before another for ever. */
 const TENANTS = 4;
@@ -53,6 +53,11 @@ function markOf(nome: string): string {
   return `#${createHash('sha1').update(nome).digest('base64url').slice(0, 12)}`;
 }
 
+/** Six octets of a digest: another text has the same once in 280 million million. */
+function printOf(text: string): number {
+  return createHash('sha1').update(text).digest().readUIntBE(0, 6);
+}
+
 type Named = {
   readonly id: string;
   readonly prestador_cpf_cnpj: string;
@@ -65,7 +70,7 @@ type Named = {
 export const DOCUMENTOS_MAX = 40;
 
 export function nomeStore(pool: Db) {
-  const known = new Set<string>();
+  const known = new Float64Array(KNOWN);
   return {
     /** Learns the names of a part of the notes of these months that were not looked at; whether there may be more. */
     learn: async (sinceMes: number): Promise<boolean> => {
@@ -89,18 +94,18 @@ export function nomeStore(pool: Db) {
 }
 
 /** How many notes were looked at. */
-async function learnStep(client: PoolClient, tenant: string, mes: number, known: Set<string>): Promise<number> {
+async function learnStep(client: PoolClient, tenant: string, mes: number, known: Float64Array): Promise<number> {
   await client.query(BEGIN, [tenant, mes]);
   const [taken] = (await client.query<{ ate: string }>(TAKE, [tenant, mes])).rows;
   if (taken === undefined) return 0;
   const ate = BigInt(taken.ate);
   const from = ate > BEHIND ? ate - BigInt(BEHIND) : 0n;
   const { rows } = await client.query<Named>(NEXT, [tenant, mes, String(from), STEP + BEHIND]);
-  const fresh = new Map<string, { readonly documento: string; readonly nome: string }>();
+  const fresh = new Map<number, { readonly documento: string; readonly nome: string }>();
   const note = (documento: string | null, nome: string | null): void => {
     if (documento === null || nome === null) return;
-    const whole = `${tenant} ${documento} ${nome}`;
-    if (!known.has(whole)) fresh.set(whole, { documento, nome });
+    const print = printOf(`${tenant} ${documento} ${nome}`);
+    if (known[print % KNOWN] !== print) fresh.set(print, { documento, nome });
   };
   for (const row of rows) {
     note(row.prestador_cpf_cnpj, row.prestador_razao_social);
@@ -113,9 +118,7 @@ async function learnStep(client: PoolClient, tenant: string, mes: number, known:
   }
   const last = rows.at(-1);
   if (last !== undefined && BigInt(last.id) > ate) await client.query(ADVANCE, [tenant, mes, last.id]);
-  for (const whole of fresh.keys()) known.add(whole);
-  // In the order in which they came.
-  for (const whole of known) if (known.size > KNOWN_MAX) known.delete(whole);
+  for (const print of fresh.keys()) known[print % KNOWN] = print;
   return rows.filter(({ id }) => BigInt(id) > ate).length;
 }
 
