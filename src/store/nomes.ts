@@ -32,8 +32,10 @@ const TENANTS = 4;
 /** A question asked across tenants: months from $1 on in which a tenant has notes whose names were not looked at. */
 const UNREAD = `select m.tenant, s.mes from municipios m cross join meses s
     left join nomes_lidos l on l.tenant = m.tenant and l.mes = s.mes
-  where s.mes >= $1 and exists (select from notas n where n.tenant = m.tenant and n.mes = s.mes and n.id > coalesce(l.ate, 0))
-  order by random() limit ${TENANTS}`;
+    cross join lateral (
+      select 1 from notas n where n.tenant = m.tenant and n.mes = s.mes and n.id > coalesce(l.ate, 0) order by n.id limit 1
+    ) n
+  where s.mes >= $1 order by random() limit ${TENANTS}`;
 
 const BEGIN = 'insert into nomes_lidos (tenant, mes, ate) values ($1, $2, 0) on conflict (tenant, mes) do nothing';
 /** Another process that reads names of the tenant is left to it. */
