@@ -51,7 +51,7 @@ export type Lugar = { readonly mes: number; readonly em: number; readonly id: st
 type Achadas = { readonly notas: readonly NotaAchada[]; readonly seguinte: Lugar | undefined };
 
 /** Notes that a page looks at, at most. */
-const LOOKED_MAX = 60_000;
+const LOOKED_MAX = 45_000;
 
 const COLUMNS = `n.id, n.mes, n.chave_acesso, n.estado, n.numero_dps, n.serie_dps, n.data_emissao, n.data_competencia::text,
   n.prestador_cpf_cnpj, n.prestador_razao_social, n.tomador_cpf_cnpj, n.tomador_razao_social, n.valor_servico`;
