@@ -81,3 +81,24 @@ describe('JSON', () => {
     }
   });
 });
+
+test('a hostile text is gone through once, whatever is in it', () => {
+  const many = 200_000;
+  for (const text of [
+    `<${'a'.repeat(many)}`,
+    '<a '.repeat(many),
+    `<a${' '.repeat(many)}>`,
+    `<a ${'b '.repeat(many)}/>`,
+    '<a "'.repeat(many),
+    `<a x="${'<'.repeat(many)}`,
+    '<!--'.repeat(many),
+    '<![CDATA['.repeat(many),
+    '<?'.repeat(many),
+    '<!'.repeat(many),
+    '{"a":'.repeat(many),
+    `[${'"\\\\"'.repeat(many)}`,
+    `["${'a'.repeat(many)}`,
+  ]) {
+    assert.ok(applyFixes(text, [fault(1, 1, 'x', '/a/@x')]).applied <= 1);
+  }
+});

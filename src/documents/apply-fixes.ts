@@ -37,8 +37,9 @@ function byPlace(faults: readonly Fault[]): ReadonlyMap<string, readonly Fault[]
   return Map.groupBy(faults, ({ linha, coluna }) => keyOf(linha!, coluna ?? 1));
 }
 
+/** Every piece ends before the next `<`, but for comments and what is quoted whole, so that a text is gone through once. */
 const MARKUP =
-  /<!--[\s\S]*?-->|<!\[CDATA\[[\s\S]*?\]\]>|<\?[\s\S]*?\?>|<![^>]*>|<\/?[^\s/>]+(?:"[^"]*"|'[^']*'|[^>"'])*>/g;
+  /<!--[\s\S]*?(?:-->|$)|<!\[CDATA\[[\s\S]*?(?:\]\]>|$)|<\?[\s\S]*?(?:\?>|$)|<![^<>]*>|<\/?[^\s/<>!?"'](?:"[^"<]*"|'[^'<]*'|[^<>"'])*>/g;
 
 type OpenTag = { readonly at: number; readonly end: number; readonly faults: readonly Fault[] };
 
@@ -71,7 +72,7 @@ function editOfElement(text: string, { at, end }: OpenTag, to: number, { xpath, 
   const attribute = /\/@([^/]+)$/.exec(xpath)?.[1];
   if (attribute === undefined) return { from: at, to, text: correcao! };
   const tag = text.slice(at, end);
-  const there = [...tag.matchAll(/\s+([^\s=<>]+)\s*=\s*(?:"[^"]*"|'[^']*')/g)].find(
+  const there = [...tag.matchAll(/\s([^\s=<>]+)\s*=\s*(?:"[^"]*"|'[^']*')/g)].find(
     ([, name]) => name === attribute || name!.endsWith(`:${attribute}`),
   );
   const piece = correcao === '' ? '' : ` ${correcao}`;

@@ -113,8 +113,10 @@ function unwrap(bytes: Uint8Array): { readonly bytes: Uint8Array; readonly nome:
 
 // Knowing what it is.
 
-const ROOT =
-  /^(?:\ufeff|\u00ef\u00bb\u00bf)?\s*(?:<\?[\s\S]*?\?>\s*|<!--[\s\S]*?-->\s*|<!DOCTYPE[^>]*>\s*)*<(?:[\w.-]+:)?([\w.-]+)/;
+/** Each piece ends at its first end, so that no text is tried in more than one way. */
+const BEFORE_ROOT =
+  /^(?:\ufeff|\u00ef\u00bb\u00bf)?\s*(?:<\?(?:(?!\?>)[\s\S])*\?>\s*|<!--(?:(?!-->)[\s\S])*-->\s*|<!DOCTYPE[^>]*>\s*)*/;
+const ROOT = /^<(?:[\w.-]+:)?([\w.-]+)/;
 
 /** What other documents are called, and where those go. */
 const OTHERS: Readonly<Record<string, string>> = {
@@ -133,7 +135,7 @@ function recognise(bytes: Uint8Array): Especie | NaoReconhecido {
     return { problema: 'Não há nada para conferir. Cole uma DPS, ou um pedido de evento, ou escolha um arquivo.' };
   if (isJson(bytes))
     return /"tipo_evento"\s*:/.test(Buffer.from(bytes).toString('latin1')) ? 'pedido de evento em JSON' : 'DPS em JSON';
-  const root = ROOT.exec(text)?.[1];
+  const root = ROOT.exec(text.replace(BEFORE_ROOT, ''))?.[1];
   if (root === undefined && !text.trimStart().startsWith('<')) {
     const looks = text.startsWith('%PDF') ? 'É um PDF.' : text.startsWith('PK') ? 'É um ZIP.' : 'Não é XML nem JSON.';
     return { problema: `${looks} Uma DPS começa com <DPS, ou com { quando é JSON; cole o texto dela, inteiro.` };

@@ -15,9 +15,10 @@ export type PessoaDoProvedor = { readonly email: string; readonly verificado: bo
 export async function startProvedor(
   volta: string,
   pessoas: Readonly<Record<string, PessoaDoProvedor>>,
+  host: 'localhost' | '127.0.0.1' = 'localhost',
 ): Promise<ProviderSettings> {
   const port = await ownPort();
-  const emissor = `http://localhost:${port}`;
+  const emissor = `http://${host}:${port}`;
   const cliente = { client_id: 'painel', client_secret: 'segredo-do-painel-de-teste', redirect_uris: [volta] };
   const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
   const provider = new Provider(emissor, {

@@ -37,7 +37,7 @@ export async function readForm(type: string | undefined, body: Buffer): Promise<
   for (const [name, value] of data) {
     // A browser sends a field of files that was left empty as a file without name or content.
     if (typeof value === 'string' || (value.name === '' && value.size === 0) || files.has(name)) continue;
-    files.set(name, { name: value.name, content: Buffer.from(await value.arrayBuffer()) });
+    files.set(name, { name: cleanText(value.name), content: Buffer.from(await value.arrayBuffer()) });
   }
   const texts = (name: string): readonly string[] =>
     data.getAll(name).flatMap((value) => (typeof value === 'string' ? [cleanText(value)] : []));
