@@ -380,6 +380,25 @@ describe('in the console', () => {
     );
   });
 
+  test('a line of another period stays, however the key of a new one is spelt', async () => {
+    const at2026 = { codigo_tributacao_nacional: '01.01.01', formas: 'valor', inicio: '01/01/2026', fim: '30/06/2026' };
+    const save = async (cells: Readonly<Record<string, string>>): Promise<Shown> => {
+      await operadora.open(at('/linha/deducoes'));
+      return operadora.send(at('/linha/deducoes'), cells);
+    };
+    assert.equal((await save(at2026)).path, at('/lista/deducoes'));
+    assert.equal((await save({ ...at2026, inicio: '2026-07-01', fim: '' })).path, at('/lista/deducoes'));
+    const lines = async () => (await store.listas.list('deducoes', slug)).map(({ inicio, fim }) => [inicio, fim]);
+    const both = [
+      ['2026-01-01', '2026-06-30'],
+      ['2026-07-01', null],
+    ];
+    assert.deepEqual(await lines(), both);
+    assert.match((await save({ ...at2026, inicio: '2026-07-01', fim: '' })).html, /Já há uma linha igual/);
+    assert.match((await save({ ...at2026, inicio: '2026-06-01', fim: '' })).html, /o período se sobrepõe/);
+    assert.deepEqual(await lines(), both);
+  });
+
   async function upload(registro: string, ...lines: readonly string[]): Promise<Shown> {
     await operadora.open(at(`/importar/${registro}`));
     const sent = await operadora.send(at(`/importar/${registro}`), {

@@ -2,14 +2,16 @@
  * Lines of a register changed by hand, one at a time: read, judged and stored by the machine of the imports, with each problem at the column
  * that it is about.
  */
+
+import type { Municipio } from '../store/municipios.ts';
 import type { PrestadorListado } from '../store/procurar-prestadores.ts';
-import type { Staging } from '../store/staging.ts';
+import { RegistroMudou, type Staging } from '../store/staging.ts';
 import { needOpen } from './fechado.ts';
 import { describeRecusada, lineOf } from './import-csv.ts';
 import { bareDocumento } from './import-prestadores.ts';
 import { municipioNamed, type RegistryWorld } from './municipios.ts';
 import type { PorMao, Problem } from './operator.ts';
-import { REGISTROS, type RegistroNome } from './registros.ts';
+import { type Mudanca, REGISTROS, type RegistroNome } from './registros.ts';
 
 /** A line by its columns; what is not there is empty. */
 export type Celulas = Readonly<Record<string, string>>;
@@ -79,21 +81,35 @@ export async function saveLine(
   id: string | undefined,
   by: PorMao,
 ): Promise<ProblemasDaLinha | undefined> {
+  const municipio = await municipioNamed(world, slug);
+  const read = readCells(world, nome, municipio, [cells]);
+  if ('problems' in read) return read;
+  // As it is stored, by which it is compared with what is there.
+  const stored = { ...cells, ...keyCells(nome, read.rows[0] as Readonly<Record<string, unknown>>) };
   const lines = await linesOf(world, nome, slug);
   const before = id === undefined ? undefined : lines.find((line) => line.id === id);
   if (id !== undefined && before === undefined) return { problems: { '': GONE } };
-  const own = idOf(nome, cells);
+  const own = idOf(nome, stored);
   if (own !== id && lines.some((line) => line.id === own)) return { problems: { '': THERE } };
-  const isMoved = before !== undefined && groupOf(nome, [before], cells).length === 0;
+  const isMoved = before !== undefined && groupOf(nome, [before], stored).length === 0;
   if (isMoved) return { problems: { [REGISTROS[nome].key[0]!]: MOVED } };
-  const rest = groupOf(nome, lines, cells).filter((line) => line !== before);
+  const rest = groupOf(nome, lines, stored).filter((line) => line !== before);
   const acao = before === undefined ? 'cadastrada' : 'alterada';
-  const ato = { acao, chave: `${nome} ${own}`, antes: before?.cells, depois: cells };
-  return storeLines(world, nome, slug, [cells, ...rest.map((line) => line.cells)], ato, by);
+  const ato = { acao, chave: `${nome} ${own}`, antes: before?.cells, depois: stored };
+  const isOwn = ({ antes, depois }: Mudanca): boolean =>
+    [own, id].includes(idOf(nome, keyCells(nome, depois ?? antes!)));
+  return storeLines(world, nome, slug, [cells, ...rest.map((line) => line.cells)], ato, by, isOwn);
+}
+
+/** Of a row of the database or of a file. */
+function keyCells(nome: RegistroNome, row: Readonly<Record<string, unknown>>): Celulas {
+  return Object.fromEntries(keyOf(nome).map((column) => [column, String(row[column] ?? '')]));
 }
 
 const GONE = 'Esta linha não existe mais: alguém a mudou ou retirou. Volte à lista.';
 const THERE = 'Já há uma linha igual a esta no que a identifica. Altere aquela.';
+const MEANWHILE =
+  'Enquanto isto estava aberto alguém mudou este cadastro. Nada foi gravado: volte à lista e altere de novo.';
 const MOVED = 'O que identifica a linha não se altera. Cadastre outra, e retire esta.';
 
 /** Takes a line out. */
@@ -183,7 +199,24 @@ function changesOf(antes: object | undefined, depois: object | undefined) {
   return { antes: pick(one), depois: pick(other) };
 }
 
-/** `lines`: the first one is what was written by hand. */
+/** Lines as rows of the register, or what is wrong with them, by column. */
+function readCells(
+  world: RegistryWorld,
+  nome: RegistroNome,
+  municipio: Municipio,
+  lines: readonly Celulas[],
+): { readonly rows: readonly unknown[] } | ProblemasDaLinha {
+  const header = [...new Set(lines.flatMap(Object.keys))];
+  const { reading } = REGISTROS[nome].prepare(world, municipio, header);
+  const problems: Record<string, string> = {};
+  const onProblem = (column: string, problem: string): void => {
+    problems[column] ??= `${problem.charAt(0).toUpperCase()}${problem.slice(1)}.`;
+  };
+  const rows = lines.map((cells, place) => reading.read(lineOf(place + 1, (column) => cells[column], onProblem)));
+  return Object.keys(problems).length > 0 ? { problems } : { rows };
+}
+
+/** `isMeant`: a change that was asked for; where another would be made, somebody has changed the register meanwhile. */
 async function storeLines(
   world: RegistryWorld,
   nome: RegistroNome,
@@ -191,23 +224,27 @@ async function storeLines(
   lines: readonly Celulas[],
   ato: AtoDeLinha,
   by: PorMao,
+  isMeant: (mudanca: Mudanca) => boolean = () => true,
 ): Promise<ProblemasDaLinha | undefined> {
   const municipio = await municipioNamed(world, slug);
   needOpen(municipio);
-  const header = [...new Set(lines.flatMap(Object.keys))];
-  const { reading, stage } = REGISTROS[nome].prepare(world, municipio, header);
-  const problems: Record<string, string> = {};
-  const onProblem = (column: string, problem: string): void => {
-    problems[column] ??= `${problem.charAt(0).toUpperCase()}${problem.slice(1)}.`;
-  };
-  const rows = lines.map((cells, place) => reading.read(lineOf(place + 1, (column) => cells[column], onProblem)));
-  if (Object.keys(problems).length > 0) return { problems };
+  const read = readCells(world, nome, municipio, lines);
+  if ('problems' in read) return read;
+  const { stage } = REGISTROS[nome].prepare(world, municipio, [...new Set(lines.flatMap(Object.keys))]);
   return stage(async (staging: Staging<unknown, unknown>) => {
-    await staging.add(rows);
+    await staging.add(read.rows);
     await staging.check();
     const [refused] = await staging.refusedAfter(0, 1);
     if (refused !== undefined) return { problems: { '': `${describeRecusada(refused).motivo}.` } };
-    await staging.merge({ tenant: municipio.tenant, atos: () => [actOf(nome, ato, by, world.now())] });
+    const { mudancas, marca } = await staging.rehearse();
+    if (!mudancas.every(isMeant)) return { problems: { '': MEANWHILE } };
+    const atos = () => [actOf(nome, ato, by, world.now())];
+    try {
+      await staging.merge({ tenant: municipio.tenant, asRehearsed: marca, atos });
+    } catch (error) {
+      if (error instanceof RegistroMudou) return { problems: { '': MEANWHILE } };
+      throw error;
+    }
     return undefined;
   });
 }
