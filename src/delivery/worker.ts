@@ -11,6 +11,7 @@ import { AnnouncedClaims } from './announced.ts';
 import { deliverEventos } from './eventos.ts';
 import { type Kind, Lanes, type Turn } from './lanes.ts';
 import { processLotes } from './lotes.ts';
+import { placeMudancas } from './mudancas.ts';
 import { deliverNotas } from './notas.ts';
 import { releaseNotas } from './release-notas.ts';
 import { Upkeep } from './upkeep.ts';
@@ -32,6 +33,7 @@ const KINDS: readonly Kind[] = [
   { kind: 'eventos', lanes: 1, deliver: deliverEventos, isSent: true },
   { kind: 'lotes', lanes: 1, deliver: processLotes, isSent: false },
   { kind: 'retidas', lanes: 1, deliver: releaseNotas, isSent: false },
+  { kind: 'mudancas', lanes: 1, deliver: placeMudancas, isSent: false },
 ];
 
 export type Worker = {

@@ -111,3 +111,11 @@ export function startOfDay(zone: string, day: string): number {
   const utc = Date.parse(`${day}T00:00:00Z`);
   return utc - offsetOf(utc, zone);
 }
+
+const MOMENT = /^(\d{4}-\d{2}-\d{2})T([01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,9})?(?:Z|[+-](?:0\d|1[0-4]):[0-5]\d)$/;
+
+/** Milliseconds of `2026-11-27T10:30:00-03:00`, with `Z` and a fraction as well; undefined of any other text, and of a day that is none. */
+export function parseMoment(text: string): number | undefined {
+  const [, day] = MOMENT.exec(text) ?? [];
+  return day === undefined || !isDay(day) ? undefined : Date.parse(text);
+}

@@ -2,9 +2,11 @@
 import { documentoKind, parseDpsId, whyNoChave } from '../fiscal/chave.ts';
 import { formatDecimal, readDecimal } from '../fiscal/decimal.ts';
 import { addDays, isDay, startOfDay } from '../fiscal/moment.ts';
+import { PARTES_DA_NOTA, type ParteDaNota } from '../fiscal/mudanca.ts';
 import { NOTA_ESTADOS, type NotaEstado } from '../fiscal/nota.ts';
 import { wordsOf } from '../fiscal/words.ts';
 import type { Lugar, NotaAchada, NotasProcuradas } from '../store/buscar-notas.ts';
+import type { Municipio } from '../store/municipios.ts';
 import { DOCUMENTOS_MAX } from '../store/nomes.ts';
 import { zoneOf } from './gather-facts.ts';
 import { municipioNamed } from './municipios.ts';
@@ -78,13 +80,26 @@ export async function searchNotas(
   depois?: string,
   max = PAGINA_DE_NOTAS,
 ): Promise<PaginaDeNotas | { readonly problems: ProblemasDaBusca }> {
-  const { tenant, codigoIbge } = await municipioNamed(world, slug);
+  return searchNotasOf(world, await municipioNamed(world, slug), busca, { depois, max });
+}
+
+/** Whose notes are searched: of a document alone, in a role or in any. */
+export type De = { readonly documento: string; readonly papel: ParteDaNota | undefined };
+
+/** `de`: undefined: of everybody. */
+export async function searchNotasOf(
+  world: BuscaWorld,
+  { tenant, codigoIbge }: Pick<Municipio, 'tenant' | 'codigoIbge'>,
+  busca: Partial<BuscaEscrita>,
+  { de, depois, max }: { readonly de?: De; readonly depois?: string | undefined; readonly max: number },
+): Promise<PaginaDeNotas | { readonly problems: ProblemasDaBusca }> {
   const read = readBusca(busca, codigoIbge);
   if ('problems' in read) return read;
   const { unica, palavras, asked } = read;
   if (unica !== undefined) {
     const nota = await findOne(world, tenant, unica);
-    return { notas: nota === undefined ? [] : [nota], seguinte: undefined, procuradoAte: undefined, avisos: [] };
+    const isTold = nota !== undefined && (de === undefined || isOf(nota, de));
+    return { ...NOTHING, notas: isTold ? [nota] : [] };
   }
   const avisos: string[] = [];
   let partes = asked.partes;
@@ -100,12 +115,44 @@ export async function searchNotas(
       avisos.push(
         'Ninguém com este nome é prestador ou tomador de uma nota daqui. O nome de uma nota nova é conhecido em cerca de um minuto; quem não tem CNPJ nem CPF na nota não é achado pelo nome.',
       );
-      return { notas: [], seguinte: undefined, procuradoAte: undefined, avisos };
+      return { ...NOTHING, avisos };
     }
   }
-  const { notas, seguinte } = await world.store.busca.buscar(tenant, { ...asked, partes }, max, readLugar(depois));
+  const own = de === undefined ? { ...asked, partes } : ofOne({ ...asked, partes }, de);
+  if (own === undefined) return NOTHING;
+  const { notas, seguinte } = await world.store.busca.buscar(tenant, own, max, readLugar(depois));
   const isCut = seguinte !== undefined && notas.length < max;
   return { notas, seguinte: seguinte && writeLugar(seguinte), procuradoAte: isCut ? seguinte.em : undefined, avisos };
+}
+
+const NOTHING: PaginaDeNotas = { notas: [], seguinte: undefined, procuradoAte: undefined, avisos: [] };
+
+/** Whether a note is of a document, in its role. */
+function isOf(nota: NotaAchada, { documento, papel }: De): boolean {
+  const papeis = papel === undefined ? PARTES_DA_NOTA : [papel];
+  return papeis.some((each) => nota[`${each}_cpf_cnpj`] === documento);
+}
+
+/** What is asked, of the notes of one document alone; undefined: none can be so. */
+function ofOne(asked: NotasProcuradas, { documento, papel }: De): NotasProcuradas | undefined {
+  const { partes: comParte, ...rest } = asked;
+  if (papel === undefined) return { ...rest, comParte, partes: [documento] };
+  const other = asked[papel];
+  return other === undefined || other === documento ? { ...rest, comParte, [papel]: documento } : undefined;
+}
+
+/** How many notes of a document a search has, counted no further than to `max`. `isWhole`: there are no others. Or what is wrong with it. */
+export async function countNotasOf(
+  world: BuscaWorld,
+  { tenant, codigoIbge }: Pick<Municipio, 'tenant' | 'codigoIbge'>,
+  busca: Partial<BuscaEscrita>,
+  { de, max }: { readonly de: De; readonly max: number },
+): Promise<{ readonly notas: number; readonly isWhole: boolean } | { readonly problems: ProblemasDaBusca }> {
+  const read = readBusca(busca, codigoIbge);
+  if ('problems' in read) return read;
+  // What names one note is read, and no count is wanted of it.
+  const own = read.unica === undefined && read.palavras.length === 0 ? ofOne(read.asked, de) : undefined;
+  return own === undefined ? { notas: 0, isWhole: false } : world.store.busca.contar(tenant, own, max);
 }
 
 async function findOne({ store }: BuscaWorld, tenant: string, { por, valor }: Unica): Promise<NotaAchada | undefined> {

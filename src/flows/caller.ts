@@ -1,20 +1,25 @@
 /**
  * Who asks, where the answer is for one party alone (D-41): the certificate that came with the connection is read, valid
- * today, vouched for by an authority that the municipality trusts, and of that party. How it came in is the door's affair.
+ * today, vouched for by an authority that the municipality trusts, and of that party; or a token, which was given for it, is in
+ * force. How either came in is the door's affair.
  */
-import { type Certificate, isHeldBy, maskedDocument, readCertificate } from '../documents/certificate.ts';
+import { type Certificate, type Holder, isHeldBy, maskedDocument, readCertificate } from '../documents/certificate.ts';
 import { certificatesOfHeader } from '../documents/certificate-header.ts';
 import { CLIENT_CODES, signerFaults } from '../documents/signer-faults.ts';
 import type { Trust } from '../documents/trust.ts';
 import { AMBIENTES } from '../fiscal/ambiente.ts';
 import type { Fault, Refusal } from '../fiscal/fault.ts';
 import { isoMoment } from '../fiscal/moment.ts';
+import { type Escopo, printOfToken } from '../identity/token.ts';
 import type { Municipio } from '../store/municipios.ts';
 import { withoutDocument } from './debug-signature.ts';
 import { municipalMoment } from './gather-facts.ts';
 import type { World } from './world.ts';
 
-/** The client certificate that came with a request, as it came. */
+/** What came with a request to show who asks, as it came. */
+export type Presented = PresentedCertificate | { readonly kind: 'token'; readonly value: string };
+
+/** The client certificate that came with it. */
 export type PresentedCertificate =
   /** `canShow`: whether the service, as it is set up, could have been shown one. */
   | { readonly kind: 'none'; readonly canShow: boolean }
@@ -36,8 +41,58 @@ export type Audience = {
   readonly recusa: string;
 };
 
+/** Whoever asks. `holder`: undefined where a certificate does not say whose it is. */
+export type Caller = {
+  readonly holder: Holder | undefined;
+  /** Absent: known by a token. */
+  readonly certificate?: Certificate;
+};
+
+/** Whoever asks, by a certificate or by a token that is for `escopo`, or why nobody is recognised. */
+export async function callerOf(
+  world: World,
+  municipio: Municipio,
+  shown: Presented,
+  audience: Audience,
+  escopo: Escopo = 'consultar',
+): Promise<Caller | Refusal> {
+  if (shown.kind === 'token') return callerByToken(world, municipio, shown.value, escopo, audience);
+  const certificate = callerByCertificate(world, municipio, shown, audience);
+  return 'faults' in certificate ? certificate : { holder: certificate.holder, certificate };
+}
+
+async function callerByToken(
+  { store, now }: World,
+  { tenant, codigoIbge }: Municipio,
+  value: string,
+  escopo: Escopo,
+  { recusa }: Audience,
+): Promise<Caller | Refusal> {
+  const token = await store.tokens.find(tenant, printOfToken(value));
+  if (token === undefined) {
+    return refuse(CLIENT_CODES.untrusted, `${recusa} ${UNKNOWN_TOKEN}`);
+  }
+  const at = (moment: Date): string => isoMoment(municipalMoment(codigoIbge, +moment));
+  if (token.revogado_em !== null) {
+    return refuse(CLIENT_CODES.expired, `${recusa} O token foi revogado em ${at(token.revogado_em)}. ${NEW_TOKEN}`);
+  }
+  if (+token.expira_em <= now()) {
+    return refuse(CLIENT_CODES.expired, `${recusa} O token venceu em ${at(token.expira_em)}. ${NEW_TOKEN}`);
+  }
+  if (!token.escopos.includes(escopo)) {
+    const mensagem = `Este token não tem o escopo ${escopo}, que este endereço pede; tem: ${token.escopos.join(', ')}. Peça um que o tenha.`;
+    return refuse(CLIENT_CODES.otherParty, mensagem);
+  }
+  const { documento } = token;
+  return { holder: { tipo: documento.length === 11 ? 'CPF' : 'CNPJ', documento, onde: 'token' } };
+}
+
+const UNKNOWN_TOKEN =
+  'O token apresentado não é deste município. Confira se veio inteiro, e se foi pedido neste mesmo endereço; um token de um município não vale em outro.';
+const NEW_TOKEN = 'Peça um novo com POST …/api/v1/token.';
+
 /** The certificate of whoever asks, or why nobody is recognised by it. */
-export function callerOf(
+export function callerByCertificate(
   world: World,
   municipio: Municipio,
   shown: PresentedCertificate,
@@ -56,14 +111,15 @@ export function callerOf(
 /** The refusal of a caller who holds none of these documents. It does not say which they are. */
 export function strangerTo(
   documentos: readonly string[],
-  { holder }: Certificate,
+  { holder, certificate }: Caller,
   { parte, recusa }: Audience,
 ): Refusal | undefined {
   if (holder !== undefined && documentos.some((documento) => isHeldBy(holder, documento))) return undefined;
+  const what = certificate === undefined ? 'token' : 'certificado';
   const whose =
     holder === undefined
       ? 'O certificado apresentado não diz de que CNPJ ou CPF é'
-      : `O certificado apresentado é do ${holder.tipo} ${maskedDocument(holder.documento)}, que não é o do ${parte}`;
+      : `O ${what} apresentado é do ${holder.tipo} ${maskedDocument(holder.documento)}, que não é o do ${parte}`;
   return refuseCaller(`${recusa} ${whose}. O CNPJ se compara pelos 8 primeiros caracteres, o CPF por inteiro.`);
 }
 
@@ -84,7 +140,11 @@ function whyNone(shown: PresentedCertificate): string {
 }
 
 function refuseCaller(mensagem: string): Refusal {
-  const fault: Fault = { codigo: CLIENT_CODES.otherParty, xpath: '', mensagem };
+  return refuse(CLIENT_CODES.otherParty, mensagem);
+}
+
+function refuse(codigo: string, mensagem: string): Refusal {
+  const fault: Fault = { codigo, xpath: '', mensagem };
   return { faults: [fault] };
 }
 

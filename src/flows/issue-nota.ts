@@ -242,6 +242,7 @@ function completion(world: World, municipio: Municipio, material: Material): Pic
       prestador_inscricao_municipal: facts.prestador.inscricaoMunicipal ?? dps.prest.IM,
       tomador_cpf_cnpj: dps.toma?.CNPJ ?? dps.toma?.CPF,
       tomador_razao_social: dps.toma?.xNome,
+      intermediario_cpf_cnpj: dps.interm?.CNPJ ?? dps.interm?.CPF,
       valor_servico: formatDecimal(dps.valores.vServPrest.vServ),
       valor_issqn: decimalText(amounts.vISSQN),
       valor_base_calculo: decimalText(amounts.vBC),

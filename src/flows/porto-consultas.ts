@@ -110,9 +110,9 @@ const PRESTADOR: Audience = {
   recusa: 'Neste município esta consulta só atende ao próprio prestador, pelo certificado dele na conexão.',
 };
 
-function refuseStranger({ world, municipio, shown }: Pedido, cnpj: string): Resposta | undefined {
+async function refuseStranger({ world, municipio, shown }: Pedido, cnpj: string): Promise<Resposta | undefined> {
   if (isDpsQueryOpen(municipio)) return undefined;
-  const caller = callerOf(world, municipio, shown(), PRESTADOR);
+  const caller = await callerOf(world, municipio, shown(), PRESTADOR);
   const refusal = 'faults' in caller ? caller : strangerTo([cnpj], caller, PRESTADOR);
   return refusal && { ...refuseFaults(refusal), isMiss: true };
 }
@@ -127,7 +127,7 @@ export async function porRps(pedido: Pedido): Promise<Resposta> {
   if (tipo !== undefined && !/^[123]$/.test(tipo)) return refuseWith('E13');
   const prestador = prestadorOf(root);
   if ('mensagens' in prestador) return prestador;
-  const stranger = refuseStranger(pedido, prestador.cnpj);
+  const stranger = await refuseStranger(pedido, prestador.cnpj);
   if (stranger !== undefined) return stranger;
   const rps: IdentificacaoRps = { numero: bare(numero!), serie: bare(serie!), tipo: tipo ?? '1' };
   const row = await pedido.world.store.lotes.findRps(pedido.municipio.tenant, prestador.cnpj, rps);
@@ -146,7 +146,7 @@ export async function notas(pedido: Pedido): Promise<Resposta> {
   const { root } = documento;
   const prestador = prestadorOf(root);
   if ('mensagens' in prestador) return prestador;
-  const stranger = refuseStranger(pedido, prestador.cnpj);
+  const stranger = await refuseStranger(pedido, prestador.cnpj);
   if (stranger !== undefined) return stranger;
   const registration = await registrationMensagens(world, municipio, prestador);
   if (registration.length > 0) return { mensagens: registration };

@@ -9,7 +9,7 @@ import { AMBIENTES } from '../fiscal/ambiente.ts';
 import type { Moment } from '../fiscal/moment.ts';
 import type { Municipio } from '../store/municipios.ts';
 import type { NotaDoPorto } from '../store/porto-notas.ts';
-import type { PresentedCertificate } from './caller.ts';
+import type { Presented } from './caller.ts';
 import { momentOfNota } from './gather-facts.ts';
 import type { Refused as Recusado } from './idempotency.ts';
 import type { Quota } from './quota.ts';
@@ -21,7 +21,7 @@ export type Pedido = {
   readonly documento: SoapDocumento;
   /** The shape of the answer. */
   readonly modelo: Modelo;
-  readonly shown: () => PresentedCertificate;
+  readonly shown: () => Presented;
   /** Value of `X-NFSe-Simular` (D-60). */
   readonly simular: string | undefined;
   readonly quota?: Quota | undefined;

@@ -10,9 +10,10 @@ import type { Elemento } from '../fiscal/layout/tree.ts';
 import { declarationIn, signedPartOf, withSignature } from '../fiscal/layout/write.ts';
 import { brazilianDate, spacedMoment } from '../fiscal/moment.ts';
 import { NOTA_ESTADOS } from '../fiscal/nota.ts';
+import type { NotaAchada } from '../store/buscar-notas.ts';
 import type { Municipio } from '../store/municipios.ts';
 import type { NotaRow } from '../store/nota-columns.ts';
-import { type Audience, callerOf, isDpsQueryOpen, type PresentedCertificate, strangerTo } from './caller.ts';
+import { type Audience, callerOf, isDpsQueryOpen, type Presented, strangerTo } from './caller.ts';
 import { momentOfNota } from './gather-facts.ts';
 import { fullSecond, proximaDaNota } from './proxima-consulta.ts';
 import { isJson } from './sent-documents.ts';
@@ -74,11 +75,11 @@ export async function notaByDps(
   world: World,
   municipio: Municipio,
   idDps: string,
-  certificate: PresentedCertificate,
+  shown: Presented,
 ): Promise<NotaReading | Refusal | undefined> {
   const find = () => world.store.notas.findByDps(municipio.tenant, idDps);
   if (isDpsQueryOpen(municipio)) return readingOf(world, await find());
-  const caller = callerOf(world, municipio, certificate, PARTIES);
+  const caller = await callerOf(world, municipio, shown, PARTIES);
   if ('faults' in caller) return caller;
   const row = await find();
   return (row && strangerTo(partiesOf(row), caller, PARTIES)) ?? readingOf(world, row);
@@ -138,6 +139,12 @@ function readingOf(world: Pick<World, 'now'>, row: NotaRow | undefined): NotaRea
 }
 
 function notaOf(row: NotaRow, at: (instant: Date) => string) {
+  const authorized = !NOTA_ESTADOS[row.estado].chave_acesso_provisoria;
+  return { ...notaSemXml(row, at), xml_nota: authorized ? authorizedNfse(row) : sentDps(row) };
+}
+
+/** What is told of a note without its document. */
+export function notaSemXml(row: Omit<NotaAchada, 'mes'>, at: (instant: Date) => string) {
   const estado = NOTA_ESTADOS[row.estado];
   const authorized = !estado.chave_acesso_provisoria;
   const transmitted = row.estado !== 'emitida' && row.estado !== 'retida';
@@ -164,7 +171,6 @@ function notaOf(row: NotaRow, at: (instant: Date) => string) {
     valor_issqn: row.valor_issqn ?? NOT_SHOWN,
     valor_base_calculo: row.valor_base_calculo ?? NOT_SHOWN,
     aliquota_issqn: row.aliquota_issqn ?? NOT_SHOWN,
-    xml_nota: authorized ? authorizedNfse(row) : sentDps(row),
   };
 }
 

@@ -17,7 +17,7 @@ import {
   type CertificadoApresentado,
   callerOf,
   certificadoApresentado,
-  type PresentedCertificate,
+  type Presented,
   strangerTo,
 } from './caller.ts';
 import { municipalMoment } from './gather-facts.ts';
@@ -64,7 +64,7 @@ export type SituacaoAsked = {
   readonly documento: string;
   /** `YYYY-MM-DD`; undefined: today, in the municipality. */
   readonly data: string | undefined;
-  readonly shown: PresentedCertificate;
+  readonly shown: Presented;
 };
 
 /** `campo`: the parameter that it is about. */
@@ -86,7 +86,7 @@ export async function situacaoDoPrestador(
 
   // Where a provider is known by the certificate that it signs with, it is known by it here.
   const isOpen = !AMBIENTES[municipio.ambiente].signatureRefuses;
-  const caller = isOpen ? undefined : callerOf(world, municipio, asked.shown, SELF);
+  const caller = isOpen ? undefined : await callerOf(world, municipio, asked.shown, SELF);
   if (caller !== undefined && 'faults' in caller) return caller;
   const stranger = caller && strangerTo([documento], caller, SELF);
   if (stranger !== undefined) return stranger;
@@ -108,7 +108,8 @@ export async function situacaoDoPrestador(
     simples_nacional: simplesAt(establishments, data),
     ibscbs: ibscbsAt(establishments, data),
     pendencias,
-    certificado: caller === undefined ? null : certificadoApresentado(world, municipio, caller),
+    certificado:
+      caller?.certificate === undefined ? null : certificadoApresentado(world, municipio, caller.certificate),
   };
 }
 

@@ -18,6 +18,8 @@ export const OBJETOS: Readonly<Record<Objeto, string>> = {
   importacao: 'Importação',
   nota: 'Nota',
   evento: 'Evento',
+  token: 'token',
+  aviso: 'endereço de aviso',
   acesso: 'Acesso ao console',
 };
 

@@ -18,7 +18,9 @@ export type Objeto =
   | 'importacao'
   | 'nota'
   | 'evento'
-  | 'acesso';
+  | 'acesso'
+  | 'token'
+  | 'aviso';
 
 /** An act to be written down. `em`: milliseconds. `antes`, `depois`: what it changed, in the terms of the thing. */
 export type NovoAto = {

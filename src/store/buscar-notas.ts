@@ -3,6 +3,7 @@
  * no index answers looks at so many notes and says how far it came.
  */
 import type { NotaEstado } from '../fiscal/nota.ts';
+import { EVENTO_READ, type EventoRow, JOIN_NOTA, QUEUES } from './evento-rows.ts';
 import { mesOf } from './meses.ts';
 import type { Db } from './open.ts';
 
@@ -10,8 +11,11 @@ import type { Db } from './open.ts';
 export type NotasProcuradas = {
   readonly prestador?: string | undefined;
   readonly tomador?: string | undefined;
-  /** CNPJ and CPF, of which one is the provider's or the taker's. */
+  readonly intermediario?: string | undefined;
+  /** CNPJ and CPF, of which one is the provider's, the taker's or the intermediary's. */
   readonly partes?: readonly string[] | undefined;
+  /** The same, besides: of whom else the note is. */
+  readonly comParte?: readonly string[] | undefined;
   /** Issued, in milliseconds; the end is not included. */
   readonly desde?: number | undefined;
   readonly ate?: number | undefined;
@@ -39,9 +43,20 @@ export type NotaAchada = {
   readonly data_competencia: string;
   readonly prestador_cpf_cnpj: string;
   readonly prestador_razao_social: string;
+  readonly prestador_inscricao_municipal: string | null;
   readonly tomador_cpf_cnpj: string | null;
   readonly tomador_razao_social: string | null;
+  readonly intermediario_cpf_cnpj: string | null;
   readonly valor_servico: string;
+  readonly valor_issqn: string | null;
+  readonly valor_base_calculo: string | null;
+  readonly aliquota_issqn: string | null;
+  readonly servico: string | null;
+  readonly numero_protocolo: string;
+  readonly id_dps: string;
+  readonly numero_dps_nacional: string;
+  readonly data_cancelamento: Date | null;
+  readonly mensagem_retorno: string | null;
 };
 
 /** A place in the order of a search: the note that was looked at last. */
@@ -54,9 +69,11 @@ type Achadas = { readonly notas: readonly NotaAchada[]; readonly seguinte: Lugar
 const LOOKED_MAX = 45_000;
 
 const COLUMNS = `n.id, n.mes, n.chave_acesso, n.estado, n.numero_dps, n.serie_dps, n.data_emissao, n.data_competencia::text,
-  n.prestador_cpf_cnpj, n.prestador_razao_social, n.tomador_cpf_cnpj, n.tomador_razao_social, n.valor_servico`;
-/** What filters and order look at. */
-const LOOKED = `${COLUMNS}, n.servico`;
+  n.prestador_cpf_cnpj, n.prestador_razao_social, n.prestador_inscricao_municipal, n.tomador_cpf_cnpj, n.tomador_razao_social,
+  n.intermediario_cpf_cnpj, n.valor_servico, n.valor_issqn, n.valor_base_calculo, n.aliquota_issqn, n.servico, n.numero_protocolo,
+  n.id_dps, n.numero_dps_nacional, n.data_cancelamento, n.mensagem_retorno`;
+/** The parties of a note. */
+const PARTES = ['prestador_cpf_cnpj', 'tomador_cpf_cnpj', 'intermediario_cpf_cnpj'] as const;
 
 /** A statement in the making: values get their places as they are named. */
 class Statement {
@@ -69,7 +86,11 @@ class Statement {
 }
 
 export function buscaStore(pool: Db) {
-  return { buscar: searchNotas.bind(null, pool) };
+  return {
+    buscar: searchNotas.bind(null, pool),
+    contar: countNotas.bind(null, pool),
+    buscarEventos: searchEventos.bind(null, pool),
+  };
 }
 
 async function searchNotas(
@@ -92,6 +113,82 @@ async function searchNotas(
     if (found.length === max || at !== undefined) return { notas: found, seguinte: last };
   }
   return { notas: found, seguinte: undefined };
+}
+
+/** How many notes there are, no more than `max` of them and as far as may be looked at. `isWhole`: there are no others. */
+async function countNotas(
+  pool: Db,
+  tenant: string,
+  asked: NotasProcuradas,
+  max: number,
+): Promise<{ readonly notas: number; readonly isWhole: boolean }> {
+  let [notas, looked] = [0, 0];
+  for (const mes of await monthsOf(pool, asked, undefined)) {
+    const statement = new Statement();
+    const tenantAt = statement.value(tenant);
+    const filters = filtersOf(statement, asked);
+    const limit = Math.min(COUNTED_MAX - looked, filters.length === 0 ? max - notas : COUNTED_MAX);
+    if (limit <= 0) return { notas, isWhole: false };
+    const walked = walkOf(statement, tenantAt, { asked, mes, after: undefined }, limit);
+    const { rows } = await pool.query<{ notas: number; vistas: number }>(
+      `select count(*) filter (where ${filters.length === 0 ? 'true' : filters.join(' and ')})::int as notas,
+        count(*)::int as vistas from (${walked}) n`,
+      statement.values,
+    );
+    const [{ notas: found, vistas }] = rows as [{ notas: number; vistas: number }];
+    notas += found;
+    looked += vistas;
+    if (notas >= max || vistas >= limit) return { notas: Math.min(notas, max), isWhole: false };
+  }
+  return { notas, isWhole: true };
+}
+
+/** Notes that a count looks at, at most. */
+const COUNTED_MAX = 100_000;
+
+/** Events of the notes of a document: which, and of when they were registered (milliseconds; the end is not included). */
+export type EventosProcurados = {
+  readonly documento: string;
+  readonly tipo?: string | undefined;
+  readonly estado?: string | undefined;
+  readonly desde?: number | undefined;
+  readonly ate?: number | undefined;
+};
+
+/** Events that a page looks at, at most. */
+const EVENTOS_LOOKED_MAX = 20_000;
+
+/** Events of a tenant, the newest first, before an `id`. `seguinte`: before which it goes on; undefined: it came to its end. */
+async function searchEventos(
+  pool: Db,
+  tenant: string,
+  { documento, tipo, estado, desde, ate }: EventosProcurados,
+  max: number,
+  before?: string,
+): Promise<{ readonly eventos: readonly EventoRow[]; readonly seguinte: string | undefined }> {
+  const statement = new Statement();
+  const at = statement.value(tenant);
+  const walked = [
+    `e.tenant = ${at}`,
+    ...(before === undefined ? [] : [`e.id < ${statement.value(before)}::bigint`]),
+  ].join(' and ');
+  const of = statement.value(documento);
+  const filters = [
+    `(${PARTES.map((column) => `n.${column} = ${of}`).join(' or ')})`,
+    ...(tipo === undefined ? [] : [`e.codigo_tipo_evento = ${statement.value(tipo)}`]),
+    ...(estado === undefined ? [] : [`e.estado = ${statement.value(estado)}`]),
+    ...(desde === undefined ? [] : [`e.criado_em >= ${statement.value(new Date(desde))}`]),
+    ...(ate === undefined ? [] : [`e.criado_em < ${statement.value(new Date(ate))}`]),
+  ].join(' and ');
+  const looked = `select * from eventos e where ${walked} order by e.id desc limit ${EVENTOS_LOOKED_MAX}`;
+  const { rows: eventos } = await pool.query<EventoRow>(
+    `select ${EVENTO_READ} from (${looked}) e ${JOIN_NOTA} ${QUEUES} where ${filters} order by e.id desc limit ${max}`,
+    statement.values,
+  );
+  if (eventos.length === max) return { eventos, seguinte: eventos.at(-1)!.id };
+  const border = `select e.id from eventos e where ${walked} order by e.id desc offset ${EVENTOS_LOOKED_MAX - 1} limit 1`;
+  const { rows } = await pool.query<{ id: string }>(border, statement.values.slice(0, before === undefined ? 1 : 2));
+  return { eventos, seguinte: rows[0]?.id };
 }
 
 /** Months that may have such notes, in the order of the search. */
@@ -154,8 +251,8 @@ function placeOf({ mes, id, data_emissao }: Pick<NotaAchada, 'mes' | 'id' | 'dat
 }
 
 /** Whether the way is along an index of a party, which has the moment of issuing behind it. */
-function isByParty({ prestador, tomador, partes }: NotasProcuradas): boolean {
-  return prestador !== undefined || tomador !== undefined || partes !== undefined;
+function isByParty({ prestador, tomador, intermediario, partes }: NotasProcuradas): boolean {
+  return (prestador ?? tomador ?? intermediario ?? partes) !== undefined;
 }
 
 function orderOf(asked: NotasProcuradas, isReversed = false): string {
@@ -165,7 +262,7 @@ function orderOf(asked: NotasProcuradas, isReversed = false): string {
 
 /** The first notes of a month in the order of the search, after a place. */
 function walkOf(statement: Statement, tenant: string, { asked, mes, after }: InMonth, limit: number): string {
-  const { prestador, tomador, partes, desde, ate, estado, antigasAntes } = asked;
+  const { prestador, tomador, intermediario, partes, desde, ate, estado, antigasAntes } = asked;
   const beyond = antigasAntes ? '>' : '<';
   const moments = [
     ...(desde === undefined ? [] : [`n.data_emissao >= ${statement.value(new Date(desde))}`]),
@@ -182,15 +279,18 @@ function walkOf(statement: Statement, tenant: string, { asked, mes, after }: InM
   const order = `order by ${orderOf(asked)} limit ${limit}`;
   const inMonth = [`n.tenant = ${tenant}`, `n.mes = ${mes}`, ...moments, ...place];
   const walk = (...more: readonly string[]): string =>
-    `select ${LOOKED} from notas n where ${[...inMonth, ...more].join(' and ')}`;
+    `select ${COLUMNS} from notas n where ${[...inMonth, ...more].join(' and ')}`;
   if (prestador !== undefined) return `${walk(`n.prestador_cpf_cnpj = ${statement.value(prestador)}`)} ${order}`;
+  if (intermediario !== undefined) {
+    return `${walk(`n.intermediario_cpf_cnpj = ${statement.value(intermediario)}`)} ${order}`;
+  }
   if (tomador !== undefined) return `${walk(`n.tomador_cpf_cnpj = ${statement.value(tomador)}`)} ${order}`;
   if (partes !== undefined) {
     const each = statement.value(partes);
     const of = (column: string): string => `(${walk(`n.${column} = p.documento`)} ${order})`;
     // A note whose provider is its taker is found once.
-    return `select ${LOOKED} from (select distinct on (q.id) q.* from unnest(${each}::text[]) p (documento)
-      cross join lateral (${of('prestador_cpf_cnpj')} union all ${of('tomador_cpf_cnpj')}) q order by q.id) n ${order}`;
+    return `select n.* from (select distinct on (q.id) q.* from unnest(${each}::text[]) p (documento)
+      cross join lateral (${PARTES.map(of).join(' union all ')}) q order by q.id) n ${order}`;
   }
   if (estado !== undefined && QUEUED_STATES.has(estado)) {
     return `${walk(`n.id in (select f.id from fila f where f.tenant = ${tenant} and f.mes = ${mes} and f.tipo = 'nota'
@@ -204,16 +304,29 @@ const QUEUED_STATES: ReadonlySet<NotaEstado> = new Set(['emitida', 'retida', 'tr
 
 /** What is left to be asked of each note on the way. */
 function filtersOf(statement: Statement, asked: NotasProcuradas): readonly string[] {
-  const { prestador, tomador, partes, competencia, estado, valorDe, valorAte, servico, serie, numero } = asked;
+  const {
+    prestador,
+    tomador,
+    intermediario,
+    partes,
+    competencia,
+    estado,
+    valorDe,
+    valorAte,
+    servico,
+    serie,
+    numero,
+    comParte,
+  } = asked;
+  const isOfAny = (documentos: readonly string[]): string =>
+    `(${PARTES.map((column) => `n.${column} = any(${statement.value(documentos)})`).join(' or ')})`;
   const is = (column: string, value: string | undefined): readonly string[] =>
     value === undefined ? [] : [`n.${column} = ${statement.value(value)}`];
   return [
-    ...(prestador === undefined ? [] : is('tomador_cpf_cnpj', tomador)),
-    ...(partes === undefined || (prestador ?? tomador) === undefined
-      ? []
-      : [
-          `(n.prestador_cpf_cnpj = any(${statement.value(partes)}) or n.tomador_cpf_cnpj = any(${statement.value(partes)}))`,
-        ]),
+    ...((prestador ?? intermediario) === undefined ? [] : is('tomador_cpf_cnpj', tomador)),
+    ...(prestador === undefined ? [] : is('intermediario_cpf_cnpj', intermediario)),
+    ...(partes === undefined || (prestador ?? tomador ?? intermediario) === undefined ? [] : [isOfAny(partes)]),
+    ...(comParte === undefined ? [] : [isOfAny(comParte)]),
     ...(competencia === undefined
       ? []
       : [

@@ -2,6 +2,7 @@
 import type { Move } from '../fiscal/machine.ts';
 import { readTrailArquivada } from './arquivo.ts';
 import { groupByMes, isOfTipo, type Ref } from './fila.ts';
+import { insertNovas } from './mudancas-novas.ts';
 import { type Db, dropNul, ONE_BY_ONE, runPipeline, writeUnlocked } from './open.ts';
 import type { PoolClient } from './pg.ts';
 import { type Planned, planMonthly } from './planned.ts';
@@ -38,14 +39,15 @@ function trailInsert(item: Item) {
 
 const TRAIL = { nota: trailInsert('nota'), evento: trailInsert('evento') } as const;
 
-/** Writes moves into the trail of their rows, in the transaction that made them. */
+/** Writes moves into the trail of their rows, and for who follows what changes, in the transaction that made them. */
 export async function insertTrail(
   client: PoolClient,
   tenant: string,
   item: Item,
   moves: readonly Trailed[],
 ): Promise<void> {
-  if (moves.length > 0) await client.query(TRAIL[item](tenant, moves));
+  if (moves.length === 0) return;
+  await Promise.all([client.query(TRAIL[item](tenant, moves)), insertNovas(client, tenant, item, moves)]);
 }
 
 /** A move that was made, as the trail has it. */

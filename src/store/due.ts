@@ -8,10 +8,16 @@ import type { QueryConfig } from './pg.ts';
 import { planOnce } from './planned.ts';
 import { isQueryTimeout, unavailabilityOf } from './unavailable.ts';
 
-/** By kind, whether a tenant has what the worker is asked for: due, or held back by an older table of rates than $2. */
-type Looks = { readonly notas: string; readonly eventos: string; readonly lotes: string; readonly retidas: string };
+/** By kind, whether a tenant has what the worker is asked for: due, held back by an older table of rates than $2, or changed. */
+type Looks = {
+  readonly notas: string;
+  readonly eventos: string;
+  readonly lotes: string;
+  readonly retidas: string;
+  readonly mudancas: string;
+};
 type Kind = keyof Looks;
-const KINDS = ['notas', 'eventos', 'lotes', 'retidas'] as const satisfies readonly Kind[];
+const KINDS = ['notas', 'eventos', 'lotes', 'retidas', 'mudancas'] as const satisfies readonly Kind[];
 type Due = { readonly kind: Kind; readonly tenant: string };
 
 /** SQL: the looks at the tenant that an expression names, each one look into an index. */
@@ -25,12 +31,14 @@ function looksAt(tenant: string): Looks {
     lotes: isDue('lote'),
     retidas: `(select true from retidas r where r.tenant = ${tenant} and r.tabela_aliquotas < $2
       order by r.tabela_aliquotas limit 1)`,
+    mudancas: `(select true from mudancas_novas v where v.tenant = ${tenant} limit 1)`,
   };
 }
 
 /** SQL: most tenants have nothing at all in the queue, which is found by a look each. */
 function isBusy(tenant: string): string {
-  return `((select true from fila q where q.tenant = ${tenant} limit 1) or ${looksAt(tenant).retidas})`;
+  const { retidas, mudancas } = looksAt(tenant);
+  return `((select true from fila q where q.tenant = ${tenant} limit 1) or ${retidas} or ${mudancas})`;
 }
 
 function selectDue(tenant: string): string {

@@ -46,6 +46,8 @@ const COLUMNS = {
   prestador_inscricao_municipal: orNull(TEXT),
   tomador_cpf_cnpj: orNull(TEXT),
   tomador_razao_social: orNull(TEXT),
+  /** Null also of notes from before it was kept. */
+  intermediario_cpf_cnpj: orNull(TEXT),
   valor_servico: DECIMAL,
   valor_issqn: orNull(DECIMAL),
   valor_base_calculo: orNull(DECIMAL),

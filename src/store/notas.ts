@@ -1,6 +1,6 @@
 /** The notas as they are read. How they are issued, claimed and withdrawn stands in the files beside. */
 import { mesOfChave, mesOfProtocolo } from '../fiscal/chave.ts';
-import type { NotaEstado, NotaTrigger } from '../fiscal/nota.ts';
+import { type NotaEstado, type NotaTrigger, RASCUNHOS } from '../fiscal/nota.ts';
 import { batchLookups } from './batch-lookups.ts';
 import { type Announce, notaClaims } from './claim-notas.ts';
 import { type Step, trailReader } from './claims.ts';
@@ -13,6 +13,7 @@ import { nextNumbers } from './numeracao.ts';
 import { type Db, ONE_BY_ONE, rowReader } from './open.ts';
 import { planMonthly, planOnce } from './planned.ts';
 import { type OnStored, type Recent, recentDocuments } from './recent.ts';
+import { quoteWords } from './sql.ts';
 import { withdrawNota } from './withdraw-nota.ts';
 
 /** What became of a nota that others replace. */
@@ -29,6 +30,13 @@ export type NotaStep = Step<NotaEstado, NotaTrigger>;
 type WaitingNotas = { readonly notas: number; readonly desde: number; readonly proxima: number };
 
 const NOTA_ID = planMonthly('nota_id', 'select id from notas where tenant = $1 and mes = $2 and chave_acesso = $3');
+
+const DECIDED = planMonthly(
+  'notas_decididas',
+  `select n.chave_acesso from unnest($3::text[]) as x (chave)
+    join notas n on n.tenant = $1 and n.mes = $2 and n.chave_acesso = x.chave
+  where x.chave || '' = x.chave and n.estado not in (${quoteWords(RASCUNHOS)})`,
+);
 
 const SUBSTITUIDAS = planMonthly(
   'substituidas',
@@ -84,6 +92,12 @@ export function notaStore(pool: Db, onStored?: OnStored, announce?: Announce) {
     ...notaClaims(pool),
     findByChave: (tenant: string, chave: string): Promise<NotaRow | undefined> =>
       byChave(tenant, chave, mesOfChave(chave)),
+    /** Of these keys, those of notas of which the ADN has decided, or of which there is nothing to be decided. */
+    listDecided: async (tenant: string, chaves: readonly string[]): Promise<readonly string[]> => {
+      const byMes = [...Map.groupBy(chaves, mesOfChave)];
+      const found = byMes.map(([mes, some]) => pool.query<{ chave_acesso: string }>(DECIDED([tenant, mes, some])));
+      return (await Promise.all(found)).flatMap(({ rows }) => rows.map(({ chave_acesso }) => chave_acesso));
+    },
     findByProtocolo: (tenant: string, protocolo: string): Promise<NotaRow | undefined> =>
       byProtocolo(tenant, protocolo, mesOfProtocolo(protocolo)),
     findByDps: async (tenant: string, idDps: string): Promise<NotaRow | undefined> => {

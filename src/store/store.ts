@@ -23,6 +23,7 @@ import { listaStore, listasMantidas } from './listas.ts';
 import { loteStore } from './lotes.ts';
 import { ensureMesesAhead } from './meses.ts';
 import { movimentoStore } from './movimento.ts';
+import { mudancaStore } from './mudancas.ts';
 import { municipioStore } from './municipios.ts';
 import { nomeStore } from './nomes.ts';
 import { notaStore } from './notas.ts';
@@ -35,6 +36,7 @@ import { checkWriting } from './readiness.ts';
 import type { OnStored } from './recent.ts';
 import { servicoStore } from './servicos.ts';
 import { sessaoStore } from './sessoes.ts';
+import { tokenStore } from './tokens.ts';
 import { StoreUnavailable } from './unavailable.ts';
 
 /** What is remembered, by subject. */
@@ -69,6 +71,7 @@ export function createStore(pool: Db, onStored?: OnStored, announce?: Announce) 
     contas: contaStore(pool),
     passkeys: passkeyStore(pool),
     sessoes: sessaoStore(pool),
+    tokens: tokenStore(pool),
     listDue: dueLister(pool),
     documentos: documentoStore(pool),
     dicionarios,
@@ -77,6 +80,7 @@ export function createStore(pool: Db, onStored?: OnStored, announce?: Announce) 
     atos: atoStore(pool),
     movimento: movimentoStore(pool),
     circuitos: circuitoStore(pool),
+    mudancas: mudancaStore(pool),
     ensureMesesAhead: (now: number): Promise<void> => ensureMesesAhead(pool, now),
     lotes: loteStore(pool, onStored ?? notas.keepForTransmission),
     /** Throws what keeps the database from being written to: the readiness check. */

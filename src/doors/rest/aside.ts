@@ -4,7 +4,7 @@
  * request in that time (D-243).
  */
 import type { IncomingHttpHeaders } from 'node:http';
-import type { PresentedCertificate } from '../../flows/caller.ts';
+import type { Presented } from '../../flows/caller.ts';
 import type { Municipio } from '../../flows/queries.ts';
 import type { Quota } from '../../flows/quota.ts';
 import type { World } from '../../flows/world.ts';
@@ -37,7 +37,7 @@ export type AsideCall = {
   readonly headers: IncomingHttpHeaders;
   readonly body: Uint8Array;
   readonly site: string;
-  readonly shown: PresentedCertificate;
+  readonly shown: Presented;
 };
 
 /** The network address that asks, and its count, which the serving thread keeps. */
@@ -66,7 +66,11 @@ export async function performAside(
     return typeof answer.body === 'string' ? answer : writeFault(headers, 413, LONG_QUESTION);
   }
   const route = ROUTES.find((one) => one.id === id)!;
-  return route.handle({ ...call, world, body, shown: () => shown, quota });
+  return route.handle({ ...call, world, body, waits: NO_WAITS, shown: () => shown, quota });
 }
+
+const NEVER = { wait: async () => false };
+/** Nobody waits with a long body. */
+const NO_WAITS = { notas: NEVER, mudancas: NEVER };
 
 const LONG_QUESTION = `Uma consulta tem até ${ASIDE_BYTES / 1024} KiB: envie só os elementos do modelo.`;

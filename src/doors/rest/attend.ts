@@ -3,12 +3,12 @@
 import { isoMoment } from '../../fiscal/moment.ts';
 import { municipalMoment } from '../../flows/gather-facts.ts';
 import { type StoreTrouble, storeTroubleOf, tellSeldom, tellTrouble } from '../../flows/store-trouble.ts';
-import { answerCacheable } from './caching.ts';
+import { answerCacheable, tagOf } from './caching.ts';
 import { clientOf } from './caller.ts';
 import { envelopeOf, statusOfRefusal } from './envelope.ts';
 import type { HttpAnswer, HttpRequest } from './message.ts';
 import { refuseAfterBug, refuseForStore } from './refusals.ts';
-import type { Outcome, Refused } from './route.ts';
+import type { Outcome, Refused, Route } from './route.ts';
 import { type Door, siteOf, type Visit, type Work } from './visit.ts';
 
 /** Every answer leaves through here. `route`: the pattern of the path, where the request has one. */
@@ -58,7 +58,12 @@ export const JSON_TYPE: Readonly<Record<string, string>> = { 'Content-Type': 'ap
 const TEXT_TYPE: Readonly<Record<string, string>> = { 'Content-Type': 'text/plain; charset=utf-8' };
 
 /** `status`: of the answer when all is well. */
-export function writeOutcome(door: Door, visit: Visit, outcome: Outcome, status: number): HttpAnswer {
+export function writeOutcome(
+  door: Door,
+  visit: Visit,
+  outcome: Outcome,
+  { status, headers: announced }: Pick<Route, 'status' | 'headers'>,
+): HttpAnswer {
   if ('refusal' in outcome) return refuse(door, visit, outcome);
   if ('written' in outcome) {
     const { written, keeping } = outcome;
@@ -68,11 +73,22 @@ export function writeOutcome(door: Door, visit: Visit, outcome: Outcome, status:
     const { served, type, headers } = outcome;
     return { status, headers: { ...API_HEADERS, 'Content-Type': type, ...headers }, body: served };
   }
+  if ('streamed' in outcome) {
+    const { streamed, type, headers } = outcome;
+    return { status, headers: { ...API_HEADERS, 'Content-Type': type, ...headers }, body: streamed };
+  }
   const { body, headers } = outcome;
   if (body === undefined) return { status, headers: { ...API_HEADERS, ...headers }, body: '' };
   if (typeof body === 'string') return { status, headers: { ...API_HEADERS, ...TEXT_TYPE, ...headers }, body };
-  return { status, headers: { ...API_HEADERS, ...JSON_TYPE, ...headers }, body: JSON.stringify(body) };
+  const text = JSON.stringify(body);
+  if (announced.includes('ETag')) {
+    return answerCacheable(visit.request, text, { ...JSON_TYPE, ...headers }, REVALIDATED, tagOf(text));
+  }
+  return { status, headers: { ...API_HEADERS, ...JSON_TYPE, ...headers }, body: text };
 }
+
+/** Kept by its asker alone, who asks each time whether it still holds. */
+const REVALIDATED = 'private, no-cache';
 
 /** A refusal in its envelope, with the time of the municipality. */
 export function refuse(door: Door, visit: Visit, { refusal, campo, status, em, headers, beside }: Refused): HttpAnswer {

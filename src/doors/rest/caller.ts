@@ -59,6 +59,14 @@ export function certificateIn(
   return chain.length > 0 ? { kind: 'tls', chain } : { kind: 'none', canShow: hasTls || header !== undefined };
 }
 
+/** `Authorization: Bearer …` (RFC 6750). Another scheme is none of ours, and is passed over. */
+export function tokenIn({
+  headers,
+}: Pick<HttpRequest, 'headers'>): { readonly kind: 'token'; readonly value: string } | undefined {
+  const [, value] = /^bearer +(\S{1,512}) *$/i.exec(headers.authorization ?? '') ?? [];
+  return value === undefined ? undefined : { kind: 'token', value };
+}
+
 function isAmong(addresses: BlockList, address: string): boolean {
   const bare = plainAddress(address);
   const family = isIP(bare);

@@ -16,6 +16,7 @@ import { EVENTO_SIGNATURE_HEADER } from '../../flows/sent-documents.ts';
 import { field, type ShapeName } from '../../published/openapi/field.ts';
 import { ERROS_PATH } from '../../published/paths.ts';
 import { tagOf } from './caching.ts';
+import { findStrangeParams, numberIn, refuseParams } from './params.ts';
 import type { Call, Refused, Written } from './route.ts';
 
 /** Specification, "Limits". */
@@ -226,40 +227,11 @@ function readQuery(search: string, filters: readonly string[]): Question | Refus
   return { filtros, pagina: { pagina: pagina as number, porPagina: porPagina as number } };
 }
 
-function refuseParams(faults: readonly Fault[]): Refused {
-  const [first, ...rest] = faults as readonly [Fault, ...Fault[]];
-  const detalhes = `São ${faults.length} parâmetros; todos estão na lista erros.`;
-  return { refusal: { faults: [rest.length === 0 ? first : { ...first, detalhes }, ...rest] }, status: 400 };
-}
-
-function numberIn(text: string | null, max: number): number | 'outside' | undefined {
-  if (text === null) return undefined;
-  if (!/^[1-9]\d{0,8}$/.test(text)) return 'outside';
-  const number = Number(text);
-  return number <= max ? number : 'outside';
-}
-
 function refuseNumber(campo: string, query: URLSearchParams, max: number): Fault {
   const esperado = max === PAGINA_MAX ? 'número inteiro a partir de 1' : `número inteiro de 1 a ${max}`;
   const sent = quoted(query.get(campo) ?? '');
   const mensagem = `O parâmetro ${campo} tem de ser um ${esperado}, e veio "${sent}".`;
   return { codigo: 'E0002', xpath: '', mensagem, encontrado: sent, esperado, campo };
-}
-
-function findStrangeParams(query: URLSearchParams, names: readonly string[]): Fault[] {
-  const faults: Fault[] = [];
-  const list = names.join(', ');
-  for (const campo of new Set(query.keys())) {
-    const shown = quoted(campo);
-    if (!names.includes(campo)) {
-      const mensagem = `Este catálogo não tem o parâmetro "${shown}". Os que ele tem são: ${list}.`;
-      faults.push({ codigo: 'E003', xpath: '', mensagem, encontrado: shown, esperado: list, campo: shown });
-    } else if (query.getAll(campo).length > 1) {
-      const mensagem = `O parâmetro ${campo} veio mais de uma vez. Envie-o uma só vez.`;
-      faults.push({ codigo: 'E003', xpath: '', mensagem, campo });
-    }
-  }
-  return faults;
 }
 
 // Events

@@ -1,6 +1,8 @@
 /** The REST door: listens, with the routes of the municipalities, of the legacy port and of the service itself. */
 import { rememberLacking } from '../../flows/conferir-arquivos.ts';
 import { countTogether } from '../../flows/contagens.ts';
+import { Waits } from '../../flows/esperar.ts';
+import { lookForMudancas } from '../../flows/mudancas.ts';
 import { askStore, type StoreTrouble, troubleOfStore } from '../../flows/store-trouble.ts';
 import type { World } from '../../flows/world.ts';
 import { soapRoutes } from '../soap/routes.ts';
@@ -38,10 +40,16 @@ export async function createRestDoor(world: World, options: RestDoorOptions & Pl
   return {
     address: server.address,
     close: (drainMs) => {
-      door.closing = true;
+      endWaits(door);
       return server.close(drainMs);
     },
   };
+}
+
+/** Who waits is answered with what there is. */
+function endWaits(door: Door): void {
+  door.closing = true;
+  for (const waits of Object.values(door.waits)) waits.end();
 }
 
 /** A door to which another process, which listens, hands its connections. */
@@ -61,7 +69,7 @@ export function createHandedDoor(world: World, options: RestDoorOptions): Handed
       door.address = address;
     },
     drain: () => {
-      door.closing = true;
+      endWaits(door);
       handed.begin();
     },
   };
@@ -82,6 +90,10 @@ function openDoor(world: World, options: RestDoorOptions): { readonly door: Door
     storeTrouble: shareQuestion(() => askStoreInTime(world)),
     lacking: rememberLacking(world),
     quotas: openQuotas(quotas),
+    waits: {
+      notas: new Waits((tenant, chaves) => world.store.notas.listDecided(tenant, chaves)),
+      mudancas: new Waits((tenant, keys) => lookForMudancas(world, tenant, keys)),
+    },
     lastKnown: new Map(),
     address: '',
     underWay: 0,

@@ -28,9 +28,9 @@ import {
   CROWDED_BODIES,
   CROWDED_QUESTIONS,
   CROWDED_SERVICE,
-  certificateOf,
   type Door,
   findMunicipio,
+  presentedIn,
   searchOf,
   siteOf,
   type Visit,
@@ -81,7 +81,7 @@ async function answerRoute(door: Door, visit: Visit, route: Route): Promise<Http
   const quota = route.quotaCost === undefined ? undefined : door.quotas.of(municipio, client, route.quotaCost);
   const spent = quota?.isSpent();
   if (spent !== undefined) return addLimits(quota, refuse(door, visit, refuseAsFlow(spent)));
-  const body = route.method === 'POST' ? await readFitBody(request, route) : NO_BODY;
+  const body = route.method === 'POST' || route.method === 'PATCH' ? await readFitBody(request, route) : NO_BODY;
   if ('refusal' in body) return refuse(door, visit, body);
   quota?.measure(body.length);
   const tooMuch = await quota?.enter();
@@ -111,7 +111,7 @@ async function answerAdmitted(door: Door, visit: Visit, route: Route, admitted: 
   const outcome = await performRoute(door, visit, route, admitted);
   if (outcome === 'crowded') return refuse(door, visit, refuseUnavailable(CROWDED_ASIDE, CROWD_WAIT_S));
   if (outcome === 'too_dear') return refuse(door, visit, refuseTooDear(TOO_DEAR));
-  const answer = addLimits(quota, writeOutcome(door, visit, outcome, route.status));
+  const answer = addLimits(quota, writeOutcome(door, visit, outcome, route));
   const isGuess = 'isMiss' in outcome && outcome.isMiss === true;
   const isMiss = isGuess || answer.status === 404;
   const wait = route.missCost !== undefined && isMiss ? await door.misses.count(client, route.missCost) : undefined;
@@ -131,8 +131,9 @@ async function performRoute(
   const call = { municipio, params, search: searchOf(request), headers, body, site: siteOf(door, request) };
   const aside = asideOf(door, body);
   if (aside !== undefined) {
-    const shown = certificateOf(door, request);
+    const shown = presentedIn(door, request);
     return aside.answer({ ...call, route: route.id, shown }, { client, quota });
   }
-  return route.handle({ ...call, world: door.world, shown: () => certificateOf(door, request), quota });
+  const { world, waits } = door;
+  return route.handle({ ...call, world, waits, shown: () => presentedIn(door, request), quota });
 }

@@ -10,7 +10,7 @@ function onceEach<Value>(values: readonly Value[]): readonly Value[] {
   return [...new Set(values)];
 }
 
-const NOTA = {
+export const NOTA_SEM_XML = {
   id: field.integer('Identificador da nota neste serviço.'),
   numero: orNull(
     field.text('Número sequencial da NFS-e (nNFSe), em texto: o de numero_dps, a partir da autorização; null até lá.'),
@@ -46,6 +46,10 @@ const NOTA = {
   valor_issqn: field.amount('ISSQN; 0.00 quando não consta da nota.'),
   valor_base_calculo: field.amount('Base do ISSQN; 0.00 quando não consta da nota.'),
   aliquota_issqn: field.amount('Alíquota em percentual; 0.00 quando não consta.'),
+} as const satisfies FieldsOf<Omit<Nota, 'xml_nota'>>;
+
+const NOTA = {
+  ...NOTA_SEM_XML,
   xml_nota: { type: 'string', formato: 'xml', about: 'A NFS-e autorizada; até a autorização, a DPS recebida.' },
 } as const satisfies FieldsOf<Nota>;
 

@@ -1,11 +1,14 @@
 /** The addresses of the notes: issuing one, and asking for it by its key, its protocol number or its DPS. */
 import { isProtocolo, parseChave, parseDpsId } from '../../fiscal/chave.ts';
+import type { Refusal } from '../../fiscal/fault.ts';
 import { NOTA_ESTADOS } from '../../fiscal/nota.ts';
 import { issueNota } from '../../flows/issue-nota.ts';
 import { refuseLegacy } from '../../flows/legacy-endpoint.ts';
-import { hasDps, notaByChave, notaByDps, notaByProtocolo } from '../../flows/queries.ts';
+import { hasDps, type NotaReading, notaByChave, notaByDps, notaByProtocolo } from '../../flows/queries.ts';
 import { readSentDps } from './content.ts';
 import { avisosOf } from './envelope.ts';
+import { readEspera } from './espera.ts';
+import { refuseParams } from './params.ts';
 import { refuseMissingDps, refuseMissingNota, refuseMissingProtocolo } from './refusals.ts';
 import { headersOfRepetition, readKey, refuseAsFlow } from './repetition.ts';
 import type { Call, Refused } from './route.ts';
@@ -40,9 +43,25 @@ export async function refuseLayout100({ body, municipio }: Call): Promise<Refuse
   return { refusal: refuseLegacy(body, `/${municipio.tenant}${ISSUE_PATH}`) };
 }
 
-export async function queryByChave({ world, municipio, params }: Call) {
+/** Reads a note, and where it is not decided and its reader waits for that, reads it again when it is. */
+async function whenDecided<Found extends NotaReading | Refusal | undefined>(
+  { municipio, search, waits }: Call,
+  read: () => Promise<Found>,
+): Promise<Found | Refused> {
+  const ms = readEspera(new URLSearchParams(search));
+  if (typeof ms === 'object') return refuseParams([ms]);
+  const found = await read();
+  if (ms === 0 || found === undefined || 'faults' in found || found.proxima === undefined) return found;
+  const { chave_acesso } = found.protocolo;
+  return (await waits.notas.wait(municipio.tenant, chave_acesso, { ms, who: chave_acesso })) ? read() : found;
+}
+
+export async function queryByChave(call: Call) {
+  const { world, municipio, params } = call;
   const chave = params.chave_acesso!;
-  const found = parseChave(chave) === undefined ? undefined : await notaByChave(world, municipio, chave);
+  const find = async () => (parseChave(chave) === undefined ? undefined : notaByChave(world, municipio, chave));
+  const found = await whenDecided(call, find);
+  if (found !== undefined && 'refusal' in found) return found;
   if (found === undefined) return refuseMissingNota(chave);
   const { nota, protocolo, data_cancelamento } = found;
   return {
@@ -51,9 +70,12 @@ export async function queryByChave({ world, municipio, params }: Call) {
   };
 }
 
-export async function queryByProtocolo({ world, municipio, params }: Call) {
+export async function queryByProtocolo(call: Call) {
+  const { world, municipio, params } = call;
   const numero = params.numero_protocolo!;
-  const found = isProtocolo(numero) ? await notaByProtocolo(world, municipio, numero) : undefined;
+  const find = async () => (isProtocolo(numero) ? notaByProtocolo(world, municipio, numero) : undefined);
+  const found = await whenDecided(call, find);
+  if (found !== undefined && 'refusal' in found) return found;
   if (found === undefined) return refuseMissingProtocolo(municipio);
   const { nota, protocolo, chave_acesso_provisoria } = found;
   return {
@@ -62,9 +84,12 @@ export async function queryByProtocolo({ world, municipio, params }: Call) {
   };
 }
 
-export async function queryByDps({ world, municipio, params, shown }: Call) {
+export async function queryByDps(call: Call) {
+  const { world, municipio, params, shown } = call;
   const id = params.id!;
-  const found = parseDpsId(id) === undefined ? undefined : await notaByDps(world, municipio, id, shown());
+  const find = async () => (parseDpsId(id) === undefined ? undefined : notaByDps(world, municipio, id, shown()));
+  const found = await whenDecided(call, find);
+  if (found !== undefined && 'refusal' in found) return found;
   if (found === undefined) return refuseMissingDps(id);
   if ('faults' in found) return { refusal: found, isMiss: true };
   const { nota, protocolo, id_dps } = found;

@@ -155,6 +155,12 @@ export function refuseMissingProtocolo({ tenant }: Municipio): Refused {
   return refuseWith('E601', mensagem, { campo: 'numero_protocolo' });
 }
 
+export function refuseMissingToken(): Refused {
+  const mensagem =
+    'Este documento não tem token com este id neste município. Os que ele tem se listam com POST …/api/v1/token/lista.';
+  return refuseWith('E601', mensagem, { campo: 'id' });
+}
+
 export function refuseMissingDps(id: string): Refused {
   const mensagem =
     parseDpsId(id) === undefined

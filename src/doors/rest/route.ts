@@ -2,7 +2,8 @@
 
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Refusal } from '../../fiscal/fault.ts';
-import type { PresentedCertificate } from '../../flows/caller.ts';
+import type { Presented } from '../../flows/caller.ts';
+import type { Waits } from '../../flows/esperar.ts';
 import type { Municipio } from '../../flows/queries.ts';
 import type { Quota } from '../../flows/quota.ts';
 import type { World } from '../../flows/world.ts';
@@ -26,6 +27,7 @@ export function defineRoute<const Own extends Fields>(
       | Refused
       | Written
       | Served
+      | Streamed
       | Accepted<string>
       | Accepted<keyof Own extends never ? undefined : { readonly [Name in keyof Own]: unknown }>
     >;
@@ -47,11 +49,16 @@ export type Call = {
   readonly body: Buffer;
   /** `https://nfse.exemplo.gov.br`: the address of the service as the caller knows it. */
   readonly site: string;
-  /** The certificate that came with the request, for the routes that are for one party alone. */
-  readonly shown: () => PresentedCertificate;
+  /** The certificate or the token that came with the request, for the routes that are for one party alone. */
+  readonly shown: () => Presented;
+  /** What a question may wait for. */
+  readonly waits: CallWaits;
   /** Where it stores something. */
   readonly quota?: Quota | undefined;
 };
+
+/** Who waits: for a note to be decided, for changes of a document. */
+export type CallWaits = Readonly<Record<'notas' | 'mudancas', Pick<Waits, 'wait'>>>;
 
 export type Refused = {
   readonly refusal: Refusal;
@@ -89,7 +96,14 @@ export type Served = {
   readonly headers: Readonly<Record<string, string>>;
 };
 
-export type Outcome = Refused | Written | Served | Accepted<object | string | undefined>;
+/** A body that is made while it is sent. */
+export type Streamed = {
+  readonly streamed: AsyncIterable<string>;
+  readonly type: string;
+  readonly headers: Readonly<Record<string, string>>;
+};
+
+export type Outcome = Refused | Written | Served | Streamed | Accepted<object | string | undefined>;
 
 /** `proxima`: moment in milliseconds; undefined: nothing more changes by itself. */
 export function retryAfter(world: Pick<World, 'now'>, proxima: number | undefined): Readonly<Record<string, string>> {

@@ -6,7 +6,7 @@ import type { HttpAnswer, HttpRequest, Trouble } from './message.ts';
 type Handle = (request: HttpRequest) => Promise<HttpAnswer>;
 
 export type HttpRoute = {
-  readonly method: 'GET' | 'HEAD' | 'OPTIONS' | 'POST';
+  readonly method: 'DELETE' | 'GET' | 'HEAD' | 'OPTIONS' | 'PATCH' | 'POST';
   readonly path: string;
   readonly handle: Handle;
 };

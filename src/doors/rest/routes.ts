@@ -14,6 +14,7 @@ import { field, orAbsent, orNull } from '../../published/openapi/field.ts';
 import { RATE_LIMIT_HEADERS } from '../../published/openapi/headers.ts';
 import { CATALOGOS, MOTIVOS, PAGINA_PARAMS, PAGINACAO_FIELD } from './catalogos.ts';
 import { DEPRECATION, showDanfse } from './danfse.ts';
+import { ESPERA_MAX_S } from './espera.ts';
 import { EVENTO_FIELDS, listAll, listOfTipo, postByChave, postByProtocolo, showOne } from './eventos.ts';
 import {
   askWhetherIssued,
@@ -24,6 +25,7 @@ import {
   queryByProtocolo,
   refuseLayout100,
 } from './notas.ts';
+import { ROTAS_DA_PARTE } from './rotas-da-parte.ts';
 import { defineRoute, type Route } from './route.ts';
 import { querySituacao, SITUACAO_FIELDS } from './situacao.ts';
 import { VALIDACAO_FIELDS, validate } from './validacao.ts';
@@ -59,6 +61,11 @@ const SEM_LISTA = orNull(
 const SEM_RESULTADO = orAbsent(
   field.text('Só quando um filtro tem um valor que nenhum item pode ter: a forma que ele espera.'),
 );
+
+/** A note that goes on by itself is answered when it is decided. */
+const ESPERA_PARAM = {
+  espera: `Segundos, até ${ESPERA_MAX_S}, que a resposta espera pela decisão do ADN quando a nota ainda não a tem; sem ele, nenhum.`,
+};
 
 /** Of an answer that may be kept. */
 const KEPT_HEADERS = ['Cache-Control', 'ETag'];
@@ -122,7 +129,7 @@ export const ROUTES: readonly Route[] = [
     reads: [DPS_SIGNATURE_HEADER, EVENTO_SIGNATURE_HEADER],
     takes: ['application/xml', 'text/xml', 'application/json'],
     status: 200,
-    givesToo: 'text/plain',
+    givesToo: ['text/plain'],
     fields: { status: STATUS, ...VERIFICACAO_FIELDS },
     headers: [],
     codes: ['E003', 'E201', 'E703'],
@@ -147,10 +154,12 @@ export const ROUTES: readonly Route[] = [
     method: 'GET',
     path: '/api/v1/nfse/:chave_acesso',
     summary: 'Consulta uma nota pela chave de acesso.',
+    query: ESPERA_PARAM,
     status: 200,
     fields: { status: STATUS, nota: field.shape('NotaComCancelamento', 'A nota.'), protocolo: PROTOCOLO },
-    headers: ['Retry-After'],
-    codes: ['E301', 'E703'],
+    headers: ['Retry-After', 'ETag'],
+    codes: ['E0002', 'E301', 'E703'],
+    statuses: { E0002: [400] },
     missCost: 1,
     handle: queryByChave,
   }),
@@ -161,11 +170,13 @@ export const ROUTES: readonly Route[] = [
         method: 'GET',
         path,
         summary: 'Consulta uma nota pelo número de protocolo. Prefira a consulta pela chave de acesso.',
+        query: ESPERA_PARAM,
         deprecated: true,
         status: 200,
         fields: { status: STATUS, nota: NOTA, protocolo: PROTOCOLO, chave_acesso_provisoria: PROVISORIA },
-        headers: ['Retry-After'],
-        codes: ['E601', 'E703'],
+        headers: ['Retry-After', 'ETag'],
+        codes: ['E0002', 'E601', 'E703'],
+        statuses: { E0002: [400] },
         missCost: 1,
         handle: queryByProtocolo,
       }),
@@ -213,7 +224,7 @@ export const ROUTES: readonly Route[] = [
     summary: 'Os eventos de uma nota, do mais novo ao mais antigo.',
     status: 200,
     fields: { total: TOTAL, eventos: EVENTOS_FIELD, status: STATUS },
-    headers: ['Retry-After'],
+    headers: ['Retry-After', 'ETag'],
     codes: ['E301', 'E703'],
     missCost: 1,
     handle: listAll,
@@ -230,7 +241,7 @@ export const ROUTES: readonly Route[] = [
       eventos: EVENTOS_FIELD,
       status: STATUS,
     },
-    headers: ['Retry-After'],
+    headers: ['Retry-After', 'ETag'],
     codes: ['E301', 'E601', 'E703'],
     missCost: 1,
     handle: listOfTipo,
@@ -242,7 +253,7 @@ export const ROUTES: readonly Route[] = [
     summary: 'Um evento, pelo tipo e pela sequência.',
     status: 200,
     fields: { evento: field.shape('Evento', 'O evento.'), status: STATUS },
-    headers: ['Retry-After'],
+    headers: ['Retry-After', 'ETag'],
     codes: ['E301', 'E601', 'E703'],
     missCost: 1,
     handle: showOne,
@@ -269,7 +280,8 @@ export const ROUTES: readonly Route[] = [
     method: 'GET',
     path: '/api/v1/dps/:id',
     summary:
-      'Consulta a nota de uma DPS pelo identificador da DPS. Em produção, só com certificado de uma parte da nota.',
+      'Consulta a nota de uma DPS pelo identificador da DPS. Em produção, só com certificado ou token de uma parte da nota.',
+    query: ESPERA_PARAM,
     status: 200,
     fields: {
       status: STATUS,
@@ -278,8 +290,9 @@ export const ROUTES: readonly Route[] = [
       numero_protocolo: NUMERO_PROTOCOLO,
       nota: NOTA,
     },
-    headers: ['Retry-After'],
-    codes: ['E601', 'E703', 'E9003', 'E9006', 'E9007'],
+    headers: ['Retry-After', 'ETag'],
+    codes: ['E0002', 'E601', 'E703', 'E9003', 'E9006', 'E9007'],
+    statuses: { E0002: [400] },
     missCost: DPS_MISS_COST,
     handle: queryByDps,
   }),
@@ -300,15 +313,16 @@ export const ROUTES: readonly Route[] = [
     method: 'GET',
     path: '/api/v1/prestadores/:documento/situacao',
     summary:
-      'Diz se um prestador pode emitir, e o que falta: cadastro, autorização, Simples Nacional e desde quando o grupo IBSCBS é devido. Em produção, só com o certificado do próprio prestador.',
+      'Diz se um prestador pode emitir, e o que falta: cadastro, autorização, Simples Nacional e desde quando o grupo IBSCBS é devido. Em produção, só com o certificado ou um token do próprio prestador.',
     query: { data: 'Dia de que se quer saber, AAAA-MM-DD; sem ele, hoje no município.' },
     status: 200,
     fields: { status: STATUS, ...SITUACAO_FIELDS },
-    headers: [],
+    headers: ['ETag'],
     codes: ['E0003', 'E101', 'E703', 'E9003', 'E9006', 'E9007'],
     missCost: SITUACAO_MISS_COST,
     handle: querySituacao,
   }),
+  ...ROTAS_DA_PARTE,
   ...CATALOGOS.map(({ nome, summary, item, filtros, handle }) =>
     defineRoute({
       id: `catalogo_${nome}`,

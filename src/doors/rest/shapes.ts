@@ -6,8 +6,10 @@ import { type FieldsOf, field, orAbsent, orNull, type Shape, type ShapeName } fr
 import { CATALOGO_SHAPES } from './catalogo-fields.ts';
 import { ENVELOPE_SHAPES } from './envelope.ts';
 import { EVENTO_FIELDS } from './eventos.ts';
+import { LISTA_SHAPES } from './listas.ts';
 import { NOTA_SHAPES } from './nota-fields.ts';
 import { SITUACAO_SHAPES } from './situacao.ts';
+import { TOKEN_FIELDS } from './tokens.ts';
 import { VALIDACAO_SHAPES } from './validacao.ts';
 import { VERIFICACAO_SHAPES } from './verificacao.ts';
 
@@ -71,6 +73,8 @@ export const SHAPES: Readonly<Record<ShapeName, Shape>> = {
   ...VALIDACAO_SHAPES,
   ...VERIFICACAO_SHAPES,
   ...SITUACAO_SHAPES,
+  ...LISTA_SHAPES,
+  Token: TOKEN_FIELDS,
   ...CATALOGO_SHAPES,
   ...ERRO_SHAPES,
 };

@@ -1,14 +1,17 @@
 /** What the door has and counts, and what it finds out about one request. */
+import type { Presented } from '../../flows/caller.ts';
+import type { Waits } from '../../flows/esperar.ts';
 import { type Municipio, findMunicipio as municipioBySlug } from '../../flows/queries.ts';
 import type { StoreTrouble } from '../../flows/store-trouble.ts';
 import type { World } from '../../flows/world.ts';
 import { ASIDE_BYTES, type Aside } from './aside.ts';
 import type { Buckets, KEYS_MAX } from './buckets.ts';
-import { type CertificateHeader, certificateIn, siteIn } from './caller.ts';
+import { type CertificateHeader, certificateIn, siteIn, tokenIn } from './caller.ts';
 import type { TlsKeys } from './http.ts';
 import type { HttpAnswer, HttpRequest } from './message.ts';
 import type { Misses } from './misses.ts';
 import type { Quotas } from './quotas.ts';
+import type { CallWaits } from './route.ts';
 
 export type RestDoorOptions = {
   /** Public address of the service; without it the caller's Host header says it. */
@@ -38,6 +41,7 @@ export type Door = {
   /** The municipalities of which this machine lacks files. */
   readonly lacking: () => Promise<readonly string[]>;
   readonly quotas: Quotas;
+  readonly waits: Readonly<Record<keyof CallWaits, Waits>>;
   /** The municipalities as they were last found, so that an error still says whose it is. */
   readonly lastKnown: Map<string, Municipio>;
   address: string;
@@ -74,9 +78,9 @@ export function siteOf({ options, address }: Door, request: HttpRequest): string
   return options.baseUrl ?? siteIn(request, options.trustProxy) ?? address;
 }
 
-/** The certificate that came with a request. */
-export function certificateOf({ options }: Door, request: HttpRequest): ReturnType<typeof certificateIn> {
-  return certificateIn(request, options.certificateHeader, options.tls !== undefined);
+/** What came with a request to show who asks: a token, which goes before the certificate of the connection. */
+export function presentedIn({ options }: Door, request: HttpRequest): Presented {
+  return tokenIn(request) ?? certificateIn(request, options.certificateHeader, options.tls !== undefined);
 }
 
 export function queryOf(request: HttpRequest): URLSearchParams {

@@ -16,9 +16,9 @@ import {
   CROWD_WAIT_S,
   CROWDED_BODIES,
   CROWDED_SERVICE,
-  certificateOf,
   type Door,
   findMunicipio,
+  presentedIn,
   searchOf,
   siteOf,
   type Visit,
@@ -115,10 +115,10 @@ async function perform(
   const { headers, params } = request;
   const aside = asideOf(door, body);
   if (aside === undefined) {
-    const shown = () => certificateOf(door, request);
+    const shown = () => presentedIn(door, request);
     return performSoap(door.world, municipio, { headers, body }, { shown, quota });
   }
-  const shown = certificateOf(door, request);
+  const shown = presentedIn(door, request);
   const [search, site] = [searchOf(request), siteOf(door, request)];
   const call = { route: 'soap', municipio, params, search, headers, body, site, shown } as const;
   const answer = await aside.answer(call, { client: clientOf(request, door.options.trustProxy), quota });

@@ -8,7 +8,7 @@ export type Json = Readonly<Record<string, unknown>>;
 export type DescribedRoute = {
   /** Name of the operation, by which programs that are made of the public description call it. */
   readonly id: string;
-  readonly method: 'GET' | 'HEAD' | 'POST';
+  readonly method: 'GET' | 'HEAD' | 'POST' | 'PATCH' | 'DELETE';
   /** Below the segment of the municipality. */
   readonly path: `/api/v1/${string}`;
   readonly summary: string;
@@ -20,14 +20,18 @@ export type DescribedRoute = {
   readonly reads?: readonly string[];
   /** Media types of the body, checked in `content.ts`. A POST without them takes whatever comes. */
   readonly takes?: readonly string[];
+  /** Fields of the JSON body, where it is neither a DPS nor the request of an event. */
+  readonly sends?: Fields;
+  /** In every environment the answer is for who shows a token, or its certificate. */
+  readonly asksToken?: true;
   /** Repeated under one `Idempotency-Key` it is answered as it was, and does nothing again (D-19). */
   readonly takesKey?: true;
   /** Documents that a request counts as against the limit of its network address (D-263); absent: none. */
   readonly quotaCost?: number;
   /** Status of success. */
   readonly status: 200 | 201 | 410;
-  /** Another media type of the body of success, given to whoever asks for it. */
-  readonly givesToo?: 'text/plain';
+  /** Other media types of the body of success, given to whoever asks for one. */
+  readonly givesToo?: readonly ('text/plain' | 'text/csv' | 'application/x-ndjson')[];
   /** Media type of the body of success, where that is no JSON. */
   readonly gives?: 'application/pdf';
   /** Fields of the body of success, in their order. */

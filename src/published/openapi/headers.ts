@@ -2,6 +2,7 @@
 import { SIMULAR_HEADER, VALORES_MAGICOS } from '../../fiscal/simular.ts';
 import { IDEMPOTENCY_HEADER, REPEATED_HEADER } from '../../flows/idempotency.ts';
 import { DPS_SIGNATURE_HEADER, EVENTO_SIGNATURE_HEADER } from '../../flows/sent-documents.ts';
+import { TOKEN_SIGNATURE_HEADER } from '../../flows/tokens.ts';
 import type { DescribedRoute, Json } from './described.ts';
 
 type HeaderWords = {
@@ -22,6 +23,11 @@ const REQUEST_HEADERS: Readonly<Record<string, HeaderWords>> = {
   },
   [DPS_SIGNATURE_HEADER]: describeSignature('do corpo JSON', 'do prestador'),
   [EVENTO_SIGNATURE_HEADER]: describeSignature('do corpo', 'do autor do evento'),
+  [TOKEN_SIGNATURE_HEADER]: describeSignature(
+    'do corpo',
+    'do dono do documento',
+    'Em produção, sem ela vale o certificado da conexão.',
+  ),
   [SIMULAR_HEADER]: {
     about: `Só na integração: o que o ADN simulado faz com o documento. ${VALORES_MAGICOS.map(({ valor, significado }) => `\`${valor}\`: ${significado}`).join(' ')}`,
     schema: { type: 'string', maxLength: 4000 },
@@ -36,8 +42,8 @@ const REQUEST_HEADERS: Readonly<Record<string, HeaderWords>> = {
   },
 };
 
-function describeSignature(whole: string, who: string): HeaderWords {
-  const about = `Assinatura ${whole}: CMS destacado em Base64, sobre os bytes exatos do corpo, com o certificado ${who}. Obrigatória em produção.`;
+function describeSignature(whole: string, who: string, need = 'Obrigatória em produção.'): HeaderWords {
+  const about = `Assinatura ${whole}: CMS destacado em Base64, sobre os bytes exatos do corpo, com o certificado ${who}. ${need}`;
   return { about, schema: { type: 'string', description: 'Base64.' } };
 }
 
@@ -73,7 +79,10 @@ const ANSWER_HEADERS: Readonly<Record<string, HeaderWords>> = {
     about: 'Ambiente do município do endereço; falta quando o município não é conhecido.',
     schema: { type: 'string', enum: ['producao', 'homologacao'] },
   },
-  'Cache-Control': { about: 'no-store, ou por quanto tempo a resposta se pode guardar.' },
+  'Cache-Control': {
+    about:
+      'no-store, ou por quanto tempo a resposta se pode guardar; com no-cache, só depois de perguntar com If-None-Match.',
+  },
   'X-Content-Type-Options': { about: 'Sempre nosniff.', schema: { type: 'string', const: 'nosniff' } },
   Location: { about: 'Endereço do que foi criado.', schema: { type: 'string', format: 'uri' } },
   'Retry-After': {
@@ -96,6 +105,8 @@ const ANSWER_HEADERS: Readonly<Record<string, HeaderWords>> = {
     ofRefusals: true,
     about: 'O que resta de cada um: r documentos, e t segundos até que haja de novo todos.',
   },
+  'X-Cursor': { about: 'O lugar depois da última mudança da resposta, para desde.' },
+  'X-Mais': { about: 'true: já há mais a contar.', schema: { type: 'string', enum: ['true', 'false'] } },
   ETag: { about: 'Identifica a resposta como está agora, para If-None-Match.' },
   Deprecation: {
     ofRefusals: true,

@@ -13,7 +13,7 @@ import type { DescribedDoor, Json } from './described.ts';
 import { EXAMPLE_SITE, sharedExamples } from './examples.ts';
 import { headerComponents } from './headers.ts';
 import { corpoSchemas, eventoSchemas } from './json-schema.ts';
-import { CLIENT_CERTIFICATE, pathsOf, TAGS } from './operations.ts';
+import { CLIENT_CERTIFICATE, pathsOf, TAGS, TOKEN } from './operations.ts';
 import { outsidePaths } from './outside.ts';
 import { CODIGO_DA_DPS, codesOfDps, commonResponses, ENVELOPE, madeComponents } from './responses.ts';
 import { objectSchema, schemaRef, shapeSchema } from './schemas.ts';
@@ -84,6 +84,11 @@ function componentsOf({ envelope, shapes, refusals }: DescribedDoor): Json {
         type: 'mutualTLS',
         description:
           'Certificado ICP-Brasil da parte que pergunta (e-CNPJ ou e-CPF), apresentado na conexão. Só em produção; a integração não o pede.',
+      },
+      [TOKEN]: {
+        type: 'http',
+        scheme: 'bearer',
+        description: 'Token de um CNPJ ou CPF, que POST …/api/v1/token dá. Pergunta, e não emite.',
       },
     },
   };

@@ -7,7 +7,7 @@ import { examplesOf, isRefusal } from './examples.ts';
 import { headerParameters } from './headers.ts';
 import { CORPO_SCHEMA, PEDIDO_SCHEMA } from './json-schema.ts';
 import { responsesOf } from './responses.ts';
-import { schemaRef } from './schemas.ts';
+import { objectSchema, schemaRef } from './schemas.ts';
 
 export const TAGS = {
   Emissão: {
@@ -17,11 +17,19 @@ export const TAGS = {
   },
   Eventos: {
     description: 'Cancelamento, substituição, confirmação e rejeição, e a consulta deles.',
-    holds: ({ path }: DescribedRoute) => path.includes('/eventos'),
+    holds: ({ path }: DescribedRoute) => path.includes('/eventos') && !path.startsWith('/api/v1/eventos'),
   },
   Consultas: {
     description: 'A nota pela chave, pelo protocolo ou pela DPS; o seu PDF; a situação de um prestador.',
     holds: ({ path }: DescribedRoute) => /^\/api\/v1\/(nfse|dps|danfse|prestadores)\b/.test(path),
+  },
+  Identidade: {
+    description: 'Um token em lugar do certificado, para quem pergunta.',
+    holds: ({ path }: DescribedRoute) => path.startsWith('/api/v1/token'),
+  },
+  'Listas e mudanças': {
+    description: 'As notas e os eventos de um CNPJ ou CPF, e o que muda neles. Para o dono do documento.',
+    holds: ({ path }: DescribedRoute) => /^\/api\/v1\/(notas|eventos|mudancas)\b/.test(path),
   },
   Assinatura: {
     description: 'Confere uma assinatura e diz o que mudar.',
@@ -82,7 +90,7 @@ function operationOf(route: DescribedRoute, door: DescribedDoor): Json {
     summary: title,
     description: summary,
     ...(deprecated ? { deprecated } : {}),
-    ...(needsCertificate(route) ? { security: [{}, { [CLIENT_CERTIFICATE]: [] }] } : {}),
+    ...securityOf(route),
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(takes === undefined ? {} : { requestBody: requestBodyOf(route) }),
     responses: responsesOf(route, door.refusals),
@@ -102,12 +110,20 @@ function titleOf(summary: string): string {
   return comma > 0 ? title.slice(0, comma) : title;
 }
 
+/** Who asks is known by a token or by the certificate of the connection: in every environment, or in production. */
+function securityOf(route: DescribedRoute): Json {
+  const ways = [{ [TOKEN]: [] }, { [CLIENT_CERTIFICATE]: [] }];
+  if (route.asksToken) return { security: ways };
+  return needsCertificate(route) ? { security: [{}, ...ways] } : {};
+}
+
 /** In production the answer is for one party alone, who is known by the certificate of the connection. */
 function needsCertificate({ method, codes }: DescribedRoute): boolean {
   return method === 'GET' && codes.includes('E9007');
 }
 
 export const CLIENT_CERTIFICATE = 'certificado';
+export const TOKEN = 'token';
 
 function queryParameters({ query = {} }: DescribedRoute): readonly Json[] {
   return Object.entries(query).map(([name, description]) => ({
@@ -124,7 +140,7 @@ const QUERY_SCHEMAS: Readonly<Record<string, Json>> = {
   data: { type: 'string', format: 'date' },
 };
 
-function requestBodyOf({ id, path, takes = [] }: DescribedRoute): Json {
+function requestBodyOf({ id, path, takes = [], sends }: DescribedRoute): Json {
   // A refused body is shown with its refusal: examples here must fit the schema, which linters try.
   const examples = examplesOf(id).filter((one) => one.pedido.corpo !== undefined && !isRefusal(one));
   return {
@@ -135,7 +151,12 @@ function requestBodyOf({ id, path, takes = [] }: DescribedRoute): Json {
         return [
           media,
           {
-            schema: media === 'application/json' ? { $ref: schemaRef(bodySchema(path)) } : XML_BODY,
+            schema:
+              media !== 'application/json'
+                ? XML_BODY
+                : sends
+                  ? objectSchema(sends)
+                  : { $ref: schemaRef(bodySchema(path)) },
             ...(own.length === 0
               ? {}
               : {

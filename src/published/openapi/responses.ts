@@ -149,7 +149,7 @@ function usualStatus(codigo: string): number {
 }
 
 function successOf(route: DescribedRoute): Json {
-  const { id, status, method, fields, gives, givesToo, headers, deprecated } = route;
+  const { id, status, method, fields, gives, givesToo = [], headers, deprecated } = route;
   const description = gives === undefined ? SUCCESS[status] : 'O documento.';
   const own = headerRefs([...headers, ...EVERY_HEADER]);
   if (method === 'HEAD') return { description: 'Há nota desta DPS.', headers: own };
@@ -163,7 +163,7 @@ function successOf(route: DescribedRoute): Json {
         schema: objectSchema(fields),
         ...(examples.length === 0 ? {} : { examples: answersOf(examples) }),
       },
-      ...(givesToo === undefined ? {} : { [givesToo]: { schema: { type: 'string' } } }),
+      ...Object.fromEntries(givesToo.map((type) => [type, { schema: { type: 'string' } }])),
     },
   };
 }

@@ -1,0 +1,24 @@
+/** Gives what has changed its place, for those who follow a CNPJ or CPF, and forgets what was told long ago. */
+import { AMBIENTES } from '../fiscal/ambiente.ts';
+import { MUDANCAS_GUARDA_DIAS } from '../fiscal/mudanca.ts';
+import type { World } from '../flows/world.ts';
+import type { Municipio } from '../store/municipios.ts';
+import type { Delivered } from './deliver.ts';
+
+const DAY_MS = 86_400_000;
+/** How often a municipality's old changes are looked for, in this process. */
+const FORGET_EVERY_MS = 3_600_000;
+
+/** When a municipality's turn to forget comes, by the clock of `performance.now`. */
+const forgetAt = new Map<string, number>();
+
+export async function placeMudancas(world: World, { tenant, ambiente, guardaDias }: Municipio): Promise<Delivered> {
+  const { store, now } = world;
+  const placed = await store.mudancas.append(tenant, now());
+  if (performance.now() >= (forgetAt.get(tenant) ?? Number.NEGATIVE_INFINITY)) {
+    const dias = guardaDias ?? AMBIENTES[ambiente].guardaDias ?? MUDANCAS_GUARDA_DIAS;
+    const isMore = await store.mudancas.forget(tenant, now() - (dias || MUDANCAS_GUARDA_DIAS) * DAY_MS);
+    if (!isMore) forgetAt.set(tenant, performance.now() + FORGET_EVERY_MS);
+  }
+  return { delivered: placed, isFull: false, pauseMs: 0 };
+}

@@ -1,0 +1,220 @@
+/** The addresses of who asks for its own: its notes, its events, and what has changed of either. */
+import type { Fault } from '../../fiscal/fault.ts';
+import { PARTES_DA_NOTA, TIPOS_MUDANCA } from '../../fiscal/mudanca.ts';
+import { NOTA_ESTADOS } from '../../fiscal/nota.ts';
+import {
+  DESDE_AGORA,
+  type EventoMudado,
+  keyOfEspera,
+  listMudancas,
+  type MudancaPublica,
+  type PaginaDeMudancas,
+  readDesde,
+} from '../../flows/mudancas.ts';
+import {
+  CAMPOS_DA_LISTA,
+  CAMPOS_DOS_EVENTOS,
+  type CampoDaLista,
+  CONTADAS_MAX,
+  documentoOf,
+  ESTADOS_DA_LISTA,
+  eachNotaOf,
+  type ListaPedida,
+  listEventosOf,
+  listNotasOf,
+  type NotaListada,
+  type PaginaDaParte,
+  STREAM_PAGE,
+} from '../../flows/notas-da-parte.ts';
+import { type FieldsOf, field, orNull } from '../../published/openapi/field.ts';
+import { ESPERA_MAX_S, readEspera } from './espera.ts';
+import { NOTA_SEM_XML } from './nota-fields.ts';
+import { findStrangeParams, numberIn, refuseParams } from './params.ts';
+import type { Call, Refused } from './route.ts';
+import { preferredType, streamed, writeTable } from './streams.ts';
+
+const DOCUMENTO_PARAM = {
+  documento:
+    'CNPJ ou CPF de quem pergunta, com ou sem pontuação; sem ele, o do token ou do certificado. O CNPJ se compara pela raiz: a matriz pergunta pelas filiais.',
+} as const;
+
+const PAGE_PARAMS = {
+  cursor: 'O cursor da resposta anterior: continua depois dela.',
+  limite: 'Itens por página, de 1 a 100; sem ele, 25.',
+} as const;
+
+export const LISTA_PARAMS = {
+  ...DOCUMENTO_PARAM,
+  papel: `O que o documento é na nota: ${PARTES_DA_NOTA.join(', ')}; sem ele, qualquer um.`,
+  texto: 'Chave, protocolo, Id da DPS, CNPJ, CPF, número da nota, ou palavras do nome de outra parte.',
+  prestador: 'CNPJ ou CPF do prestador.',
+  tomador: 'CNPJ ou CPF do tomador.',
+  de: 'Primeiro dia da emissão, AAAA-MM-DD.',
+  ate: 'Último dia da emissão, AAAA-MM-DD.',
+  competencia: 'Mês da competência, AAAA-MM.',
+  estado: `Estado da nota: ${ESTADOS_DA_LISTA.join(', ')}.`,
+  valor_de: 'Valor mínimo do serviço.',
+  valor_ate: 'Valor máximo do serviço.',
+  servico: 'Código de tributação nacional, seis algarismos.',
+  serie: 'Série da DPS.',
+  numero: 'Número da NFS-e.',
+  ordem: 'novas, da mais nova para a mais antiga, como sem ele; ou antigas.',
+  contar: `sim: contagem traz o total, contado até ${CONTADAS_MAX}.`,
+  ...PAGE_PARAMS,
+} as const satisfies Readonly<Record<CampoDaLista | string, string>>;
+
+export const EVENTOS_PARAMS = {
+  ...DOCUMENTO_PARAM,
+  tipo_evento: 'Só este tipo: o nome, como cancelamento, ou o código nacional.',
+  estado: 'Estado do evento, como status_evento.',
+  de: 'Primeiro dia do registro, AAAA-MM-DD.',
+  ate: 'Último dia do registro, AAAA-MM-DD.',
+  ...PAGE_PARAMS,
+} as const;
+
+const MUDANCAS_MAX = 10_000;
+
+export const MUDANCAS_PARAMS = {
+  ...DOCUMENTO_PARAM,
+  desde: `O cursor guardado da última resposta; ${DESDE_AGORA}: só o que vier depois; sem ele, tudo o que ainda se conta.`,
+  espera: `Segundos, até ${ESPERA_MAX_S}, que a resposta espera pela primeira mudança quando ainda não há nenhuma; sem ele, nenhum.`,
+  limite: `Mudanças por resposta, de 1 a ${MUDANCAS_MAX}; sem ele, 100.`,
+} as const;
+
+export const CURSOR_FIELD = orNull(field.text('Para pedir a página seguinte; null quando não há.'));
+
+const LIMITE_MAX = 100;
+const LIMITE_USUAL = 25;
+
+/** Who asks for what: the document, and the parameters. */
+type Asked = { readonly documento: string; readonly query: URLSearchParams; readonly limite: number };
+
+async function readAsked(
+  { world, municipio, search, shown }: Call,
+  names: readonly string[],
+  { max, usual }: { readonly max: number; readonly usual: number },
+): Promise<Asked | Refused> {
+  const query = new URLSearchParams(search);
+  const faults = findStrangeParams(query, names, 'Este endereço');
+  const limite = numberIn(query.get('limite'), max) ?? usual;
+  if (limite === 'outside') {
+    const esperado = `um número inteiro de 1 a ${max}`;
+    const mensagem = `O parâmetro limite tem de ser ${esperado}.`;
+    faults.push({ codigo: 'E0002', xpath: '', mensagem, campo: 'limite', esperado });
+  }
+  if (faults.length > 0) return refuseParams(faults);
+  const documento = await documentoOf(world, municipio, shown(), query.get('documento') ?? undefined);
+  if (typeof documento === 'object') return { refusal: documento, isMiss: true };
+  return { documento, query, limite: limite as number };
+}
+
+function pick<Name extends string>(query: URLSearchParams, names: readonly Name[]): Partial<Record<Name, string>> {
+  return Object.fromEntries(names.map((name) => [name, query.get(name) ?? ''])) as Partial<Record<Name, string>>;
+}
+
+export async function listNotas(call: Call) {
+  const asked = await readAsked(call, Object.keys(LISTA_PARAMS), { max: LIMITE_MAX, usual: LIMITE_USUAL });
+  if ('refusal' in asked) return asked;
+  const { world, municipio } = call;
+  const { documento, query, limite } = asked;
+  const pedida: ListaPedida = pick(query, CAMPOS_DA_LISTA);
+  const type = preferredType(call.headers);
+  const page = await listNotasOf(world, municipio, documento, pedida, {
+    cursor: query.get('cursor') ?? undefined,
+    max: type === undefined ? limite : STREAM_PAGE,
+    isCounted: ['sim', 'true', '1'].includes(query.get('contar') ?? ''),
+  });
+  if ('faults' in page) return { refusal: page, status: 400 };
+  if (type === undefined) return { body: { status: 'OK', ...page } };
+  const notas = eachNotaOf(world, municipio, documento, pedida, page);
+  return streamed(type, writeTable(type, Object.keys(NOTA_LISTADA), notas), 'notas');
+}
+
+export async function listEventosDaParte(call: Call) {
+  const asked = await readAsked(call, Object.keys(EVENTOS_PARAMS), { max: LIMITE_MAX, usual: LIMITE_USUAL });
+  if ('refusal' in asked) return asked;
+  const { query, documento, limite } = asked;
+  const pedidos = pick(query, CAMPOS_DOS_EVENTOS);
+  const page = await listEventosOf(call.world, call.municipio, documento, pedidos, {
+    cursor: query.get('cursor') ?? undefined,
+    max: limite,
+  });
+  if ('faults' in page) return { refusal: page, status: 400 };
+  const { eventos, cursor } = page;
+  return { body: { status: 'OK', eventos: eventos.map((evento) => ({ ...evento, status: 'OK' })), cursor } };
+}
+
+export async function followMudancas(call: Call) {
+  const asked = await readAsked(call, Object.keys(MUDANCAS_PARAMS), { max: MUDANCAS_MAX, usual: 100 });
+  if ('refusal' in asked) return asked;
+  const { world, municipio, waits, headers } = call;
+  const { documento, query, limite } = asked;
+  const ms = readEspera(query);
+  if (typeof ms === 'object') return refuseParams([ms satisfies Fault]);
+  const place = await readDesde(world, municipio, query.get('desde') ?? undefined);
+  if ('faults' in place) return { refusal: place, status: 400 };
+  let page = await listMudancas(world, municipio, documento, place, limite);
+  if (page.mudancas.length === 0 && ms > 0) {
+    const key = keyOfEspera(documento, page.lugar);
+    const hasChanged = await waits.mudancas.wait(municipio.tenant, key, { ms, who: documento });
+    if (hasChanged) page = await listMudancas(world, municipio, documento, page.lugar, limite);
+  }
+  const { mudancas, cursor, mais } = page;
+  const type = preferredType(headers, ['application/x-ndjson']);
+  if (type === undefined) return { body: { status: 'OK', mudancas, cursor, mais } };
+  return streamed(type, writeTable(type, [], mudancas), 'mudancas', { 'X-Cursor': cursor, 'X-Mais': String(mais) });
+}
+
+const NOTA_LISTADA = {
+  ...NOTA_SEM_XML,
+  intermediario_cpf_cnpj: orNull(field.text('CNPJ ou CPF do intermediário; null quando não há.')),
+  codigo_tributacao_nacional: orNull(field.text('Código do serviço na lista nacional.')),
+  data_cancelamento: orNull(field.spacedMoment('Quando foi cancelada; null enquanto não foi.')),
+  estado: field.choice(Object.keys(NOTA_ESTADOS), 'Estado da nota, como em /docs/estados.'),
+  numero_protocolo: field.text('Número de protocolo da nota.'),
+  id_dps: field.text('Identificador da DPS.'),
+  mensagem_retorno: orNull(field.text('O que o ADN disse, ou por que a nota espera; null quando não há o que dizer.')),
+  papeis: field.texts('O que o documento é nesta nota.'),
+} as const satisfies FieldsOf<NotaListada>;
+
+export const LISTA_SHAPES = {
+  NotaListada: NOTA_LISTADA,
+  Contagem: {
+    total: field.integer(`Quantas notas há, contadas até ${CONTADAS_MAX}.`),
+    total_exato: field.flag('false: há mais do que as contadas.'),
+  } satisfies FieldsOf<NonNullable<PaginaDaParte['contagem']>>,
+  Mudanca: {
+    id: field.text('Identificador da mudança, o mesmo sempre que é contada: também o webhook-id de um aviso.'),
+    tipo: field.choice(TIPOS_MUDANCA, 'De que é, e a que estado chegou.'),
+    em: field.moment('Quando mudou.'),
+    cursor: field.text('O lugar de quem já tem esta mudança, para desde.'),
+    papeis: field.texts('O que o documento é na nota.'),
+    chave_acesso: field.accessKey('Chave de acesso da NFS-e.'),
+    numero_protocolo: field.text('Número de protocolo da nota.'),
+    id_dps: field.text('Identificador da DPS.'),
+    numero: field.text('Número sequencial da NFS-e.'),
+    status: field.text('O status da nota neste estado; numa mudança de evento, o de agora.'),
+    evento: orNull(field.shape('EventoMudado', 'O evento que mudou; null quando quem mudou foi a nota.')),
+    mensagem: orNull(field.text('O que o ADN disse da nota neste estado; null quando não há o que dizer.')),
+  } satisfies FieldsOf<MudancaPublica>,
+  EventoMudado: {
+    id_evento: field.integer('Identificador do evento neste serviço.'),
+    tipo_evento: field.text('Nome do tipo.'),
+    codigo_tipo_evento: field.text('Código nacional do tipo.'),
+    numero_sequencial: field.integer('Sequência entre os do seu tipo na nota.'),
+    status_evento: field.text('O estado a que chegou.'),
+  } satisfies FieldsOf<EventoMudado>,
+} as const;
+
+export const LISTA_FIELDS = {
+  notas: field.shape('NotaListada[]', 'As notas da página, sem o XML.'),
+  cursor: CURSOR_FIELD,
+  contagem: orNull(field.shape('Contagem', 'Quantas são, se contar=sim; senão null.')),
+  observacoes: field.texts('O que convém saber da busca; quase sempre vazio.'),
+} as const satisfies FieldsOf<PaginaDaParte>;
+
+export const MUDANCAS_FIELDS = {
+  mudancas: field.shape('Mudanca[]', 'As mudanças, na ordem em que se contam a todos.'),
+  cursor: field.text('O lugar depois delas: guarde-o, e peça desde ele na próxima vez.'),
+  mais: field.flag('true quando já há mais a contar.'),
+} as const satisfies FieldsOf<PaginaDeMudancas>;

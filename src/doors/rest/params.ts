@@ -1,0 +1,35 @@
+/** The parameters of a query: those that an address does not have, or has twice, and how all that is wrong with them is told at once. */
+import { type Fault, quoted } from '../../fiscal/fault.ts';
+import type { Refused } from './route.ts';
+
+/** `what`: the address, as in "Este catálogo". */
+export function findStrangeParams(query: URLSearchParams, names: readonly string[], what = 'Este catálogo'): Fault[] {
+  const faults: Fault[] = [];
+  const list = names.join(', ');
+  for (const campo of new Set(query.keys())) {
+    const shown = quoted(campo);
+    if (!names.includes(campo)) {
+      const mensagem = `${what} não tem o parâmetro "${shown}". Os que ele tem são: ${list}.`;
+      faults.push({ codigo: 'E003', xpath: '', mensagem, encontrado: shown, esperado: list, campo: shown });
+    } else if (query.getAll(campo).length > 1) {
+      const mensagem = `O parâmetro ${campo} veio mais de uma vez. Envie-o uma só vez.`;
+      faults.push({ codigo: 'E003', xpath: '', mensagem, campo });
+    }
+  }
+  return faults;
+}
+
+/** Of at least one fault. */
+export function refuseParams(faults: readonly Fault[]): Refused {
+  const [first, ...rest] = faults as readonly [Fault, ...Fault[]];
+  const detalhes = `São ${faults.length} parâmetros; todos estão na lista erros.`;
+  return { refusal: { faults: [rest.length === 0 ? first : { ...first, detalhes }, ...rest] }, status: 400 };
+}
+
+/** A whole number from 1 on; undefined: there is none. */
+export function numberIn(text: string | null, max: number): number | 'outside' | undefined {
+  if (text === null) return undefined;
+  if (!/^[1-9]\d{0,8}$/.test(text)) return 'outside';
+  const number = Number(text);
+  return number <= max ? number : 'outside';
+}

@@ -1,0 +1,154 @@
+/** What has changed of the notes and events of one CNPJ or CPF, in the order in which it is told once and for good. */
+import { quoted, type Refusal } from '../fiscal/fault.ts';
+import { isoMoment } from '../fiscal/moment.ts';
+import type { ParteDaNota, TipoMudanca } from '../fiscal/mudanca.ts';
+import { NOTA_ESTADOS, type NotaEstado } from '../fiscal/nota.ts';
+import { tipoByCodigo } from '../fiscal/tipos-evento.ts';
+import type { Lugar, Mudanca } from '../store/mudancas.ts';
+import type { Municipio } from '../store/municipios.ts';
+import { momentOfNota } from './gather-facts.ts';
+import { papeisOf } from './notas-da-parte.ts';
+import type { World } from './world.ts';
+
+/** In the names and the order of the public answer. */
+export type MudancaPublica = {
+  /** The same however often it is told. */
+  readonly id: string;
+  readonly tipo: TipoMudanca;
+  readonly em: string;
+  /** Place of its reader once he has it. */
+  readonly cursor: string;
+  readonly papeis: readonly ParteDaNota[];
+  readonly chave_acesso: string;
+  readonly numero_protocolo: string;
+  readonly id_dps: string;
+  readonly numero: string;
+  readonly status: string;
+  readonly evento: EventoMudado | null;
+  /** What is said of the state that it came to; null where it went on since, or there is nothing to say. */
+  readonly mensagem: string | null;
+};
+
+export type EventoMudado = {
+  readonly id_evento: number;
+  readonly tipo_evento: string;
+  readonly codigo_tipo_evento: string;
+  readonly numero_sequencial: number;
+  readonly status_evento: string;
+};
+
+/** A change as everybody is told it. `cursor`: where it is told in an order. */
+export function mudancaPublica(mudou: Omit<Mudanca, 'ate'>, documento: string, cursor: string): MudancaPublica {
+  const { item, id, movimento, em, para, nota, evento } = mudou;
+  const estado = item === 'nota' ? (para as NotaEstado) : (nota.estado as NotaEstado);
+  const tipo = evento && tipoByCodigo(evento.codigo_tipo_evento)!;
+  return {
+    id: `${item}-${id}-${movimento}`,
+    tipo: `${item}.${para}` as TipoMudanca,
+    em: isoMoment(momentOfNota(nota.chave_acesso, em)),
+    cursor,
+    papeis: papeisOf(nota, documento),
+    chave_acesso: nota.chave_acesso,
+    numero_protocolo: nota.numero_protocolo,
+    id_dps: nota.id_dps,
+    numero: nota.numero_dps,
+    status: NOTA_ESTADOS[estado].status,
+    evento:
+      evento === undefined || tipo === undefined
+        ? null
+        : {
+            id_evento: Number(evento.id),
+            tipo_evento: tipo.slug,
+            codigo_tipo_evento: evento.codigo_tipo_evento,
+            numero_sequencial: evento.numero_sequencial,
+            status_evento: para,
+          },
+    mensagem: item === 'nota' && nota.estado === para ? nota.mensagem_retorno : null,
+  };
+}
+
+export type PaginaDeMudancas = {
+  readonly mudancas: readonly MudancaPublica[];
+  /** Place after them, to go on from. */
+  readonly cursor: string;
+  /** Whether there is more by now. */
+  readonly mais: boolean;
+};
+
+/** From now on, and from as far back as is told. */
+export const DESDE_AGORA = 'agora';
+
+const CURSOR = /^m(\d{1,15})-(\d{1,9})$/;
+
+export function writeCursor({ bloco, lidas }: Lugar): string {
+  return `m${bloco}-${lidas}`;
+}
+
+/** The place that somebody asks from, or why there is none. */
+export async function readDesde(
+  { store }: Pick<World, 'store'>,
+  { tenant }: Municipio,
+  desde: string | undefined,
+): Promise<Lugar | Refusal> {
+  const { ultimo, maisAntigo } = await store.mudancas.readBlocos(tenant);
+  if (desde === undefined || desde === '') return { bloco: maisAntigo, lidas: 0 };
+  if (desde === DESDE_AGORA) return { bloco: ultimo + 1, lidas: 0 };
+  const [, bloco, lidas] = CURSOR.exec(desde) ?? [];
+  if (bloco === undefined) {
+    const mensagem = `O parâmetro desde é o cursor de uma resposta anterior, ou a palavra ${DESDE_AGORA}; sem ele, tudo desde o começo.`;
+    return refuseDesde(mensagem, desde);
+  }
+  const place = { bloco: Number(bloco), lidas: Number(lidas) };
+  if (place.bloco > ultimo + 1) {
+    const mensagem =
+      'Este cursor é de depois do que este município já contou: é de outro município, ou o banco de dados voltou a uma cópia anterior. Liste as notas do período (GET …/api/v1/notas), confira-as com as que tem, e continue de desde=agora.';
+    return refuseDesde(mensagem, desde);
+  }
+  if (place.bloco < maisAntigo && (place.bloco < maisAntigo - 1 || place.lidas === 0)) {
+    const mensagem =
+      'Este cursor é de antes das mudanças mais antigas que ainda se contam. Liste as notas do período que falta (GET …/api/v1/notas) e continue daqui sem desde, ou de desde=agora.';
+    return refuseDesde(mensagem, desde);
+  }
+  return place;
+}
+
+function refuseDesde(mensagem: string, sent: string): Refusal {
+  return { faults: [{ codigo: 'E0002', xpath: '', mensagem, campo: 'desde', encontrado: quoted(sent) }] };
+}
+
+/** The changes of a document from a place on, at most so many. */
+export async function listMudancas(
+  { store }: Pick<World, 'store'>,
+  { tenant }: Municipio,
+  documento: string,
+  from: Lugar,
+  max: number,
+): Promise<PaginaDeMudancas & { readonly lugar: Lugar }> {
+  // Looked at first: what is told up to here is all in the list that is read then.
+  const { ultimo } = await store.mudancas.readBlocos(tenant);
+  const { mudancas, ate, isAll } = await store.mudancas.list(tenant, documento, from, max);
+  const isBehind = ate === undefined || ate.bloco <= ultimo;
+  const lugar = isAll && isBehind ? { bloco: Math.max(ultimo + 1, from.bloco), lidas: 0 } : (ate ?? from);
+  const told = mudancas.map((mudou) => mudancaPublica(mudou, documento, writeCursor(mudou.ate)));
+  return { mudancas: told, cursor: writeCursor(lugar), mais: !isAll, lugar };
+}
+
+/** What who waits for changes of a document from a place on waits for, as a key. */
+export function keyOfEspera(documento: string, { bloco, lidas }: Lugar): string {
+  // Of a block of which some were read there is more only in the next one, or it was told already.
+  return `${documento} ${lidas > 0 ? bloco + 1 : bloco}`;
+}
+
+/** Of these keys, those of whom there is something to be told. */
+export async function lookForMudancas(
+  { store }: Pick<World, 'store'>,
+  tenant: string,
+  keys: readonly string[],
+): Promise<readonly string[]> {
+  const asked = keys.map((key) => {
+    const [documento, bloco] = key.split(' ') as [string, string];
+    return { key, documento, bloco: Number(bloco) };
+  });
+  const changed = await store.mudancas.listChanged(tenant, asked);
+  return changed.map(({ key }) => key);
+}

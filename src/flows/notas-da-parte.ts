@@ -1,0 +1,227 @@
+/** The notes and events of one CNPJ or CPF, for whoever holds it: listed by what is known of them, a page at a time or all in one go. */
+import { documentoKind } from '../fiscal/chave.ts';
+import { EVENTO_ESTADOS } from '../fiscal/evento.ts';
+import { type Fault, quoted, type Refusal } from '../fiscal/fault.ts';
+import { addDays, isDay, spacedMoment, startOfDay } from '../fiscal/moment.ts';
+import { PARTES_DA_NOTA, type ParteDaNota } from '../fiscal/mudanca.ts';
+import { NOTA_ESTADOS } from '../fiscal/nota.ts';
+import type { Escopo } from '../identity/token.ts';
+import type { EventosProcurados } from '../store/buscar-notas.ts';
+import type { Municipio } from '../store/municipios.ts';
+import {
+  type BuscaEscrita,
+  CAMPOS_DA_BUSCA,
+  countNotasOf,
+  type De,
+  type NotaAchada,
+  searchNotasOf,
+} from './buscar-notas.ts';
+import { type Audience, callerOf, type Presented, strangerTo } from './caller.ts';
+import { type EventoPublico, publicEvento, tipoNamed } from './evento-queries.ts';
+import { momentOfNota, zoneOf } from './gather-facts.ts';
+import { notaSemXml } from './queries.ts';
+import type { World } from './world.ts';
+
+const DONO: Audience = {
+  parte: 'documento pedido',
+  recusa:
+    'Listas e mudanças só se mostram ao dono do documento: envie um token em Authorization: Bearer (POST …/api/v1/token; na integração basta pedi-lo), ou o certificado na conexão.',
+};
+
+/** The document in whose name somebody asks: the one that he names, or his own. `campo`: of a refusal. */
+export async function documentoOf(
+  world: World,
+  municipio: Municipio,
+  shown: Presented,
+  asked: string | undefined,
+  escopo: Escopo = 'consultar',
+): Promise<string | Refusal> {
+  const caller = await callerOf(world, municipio, shown, DONO, escopo);
+  if ('faults' in caller) return caller;
+  const own = caller.holder?.documento;
+  const documento = asked === undefined || asked === '' ? own : asked.replace(/[\s./-]/g, '').toUpperCase();
+  if (documento === undefined || documentoKind(documento) === undefined) {
+    const mensagem =
+      documento === undefined
+        ? 'O certificado apresentado não diz de que CNPJ ou CPF é: escreva o documento no parâmetro documento.'
+        : 'O parâmetro documento não é um CNPJ (14 posições) nem um CPF (11).';
+    return { faults: [{ codigo: 'E0003', xpath: '', mensagem, campo: 'documento' }] };
+  }
+  return strangerTo([documento], caller, DONO) ?? documento;
+}
+
+/** In the names and the order of the public answer. */
+export type NotaListada = ReturnType<typeof notaListada>;
+
+function notaListada(row: NotaAchada, documento: string) {
+  const at = (instant: Date): string => spacedMoment(momentOfNota(row.chave_acesso, instant.getTime()));
+  return {
+    ...notaSemXml(row, at),
+    intermediario_cpf_cnpj: row.intermediario_cpf_cnpj,
+    codigo_tributacao_nacional: row.servico,
+    data_cancelamento: row.data_cancelamento && at(row.data_cancelamento),
+    estado: row.estado,
+    numero_protocolo: row.numero_protocolo,
+    id_dps: row.id_dps,
+    mensagem_retorno: row.mensagem_retorno,
+    papeis: papeisOf(row, documento),
+  };
+}
+
+/** Who a document is to a note. */
+export function papeisOf(
+  nota: Readonly<Record<`${ParteDaNota}_cpf_cnpj`, string | null>>,
+  documento: string,
+): readonly ParteDaNota[] {
+  return PARTES_DA_NOTA.filter((parte) => nota[`${parte}_cpf_cnpj`] === documento);
+}
+
+/** A search as its parameters say it: those of the console, with `texto` for the one for anything, and the role. */
+export type ListaPedida = Readonly<Partial<Record<CampoDaLista, string>>>;
+export type CampoDaLista = 'papel' | 'texto' | Exclude<keyof BuscaEscrita, 'q'>;
+
+export const CAMPOS_DA_LISTA: readonly CampoDaLista[] = [
+  'papel',
+  'texto',
+  ...CAMPOS_DA_BUSCA.filter((campo) => campo !== 'q'),
+];
+
+export type PaginaDaParte = {
+  readonly notas: readonly NotaListada[];
+  /** Where the next page begins; null: there is none. */
+  readonly cursor: string | null;
+  /** `total`: no further than to a thousand times ten; `total_exato`: whether there are no more. */
+  readonly contagem: { readonly total: number; readonly total_exato: boolean } | null;
+  readonly observacoes: readonly string[];
+};
+
+/** Notes are counted up to here. */
+export const CONTADAS_MAX = 10_000;
+
+/** A page of the notes of a document, or all that is wrong with what is asked. */
+export async function listNotasOf(
+  world: World,
+  municipio: Municipio,
+  documento: string,
+  pedida: ListaPedida,
+  {
+    cursor,
+    max,
+    isCounted,
+  }: { readonly cursor?: string | undefined; readonly max: number; readonly isCounted: boolean },
+): Promise<PaginaDaParte | Refusal> {
+  const papel = readPapel(pedida.papel);
+  if (typeof papel === 'object') return papel;
+  const { texto, papel: _papel, ...rest } = pedida;
+  const busca = { ...rest, q: texto ?? '' };
+  const de: De = { documento, papel };
+  const page = await searchNotasOf(world, municipio, busca, { de, depois: cursor, max });
+  if ('problems' in page) return problemFaults(page.problems);
+  const counted = isCounted ? await countNotasOf(world, municipio, busca, { de, max: CONTADAS_MAX }) : undefined;
+  return {
+    notas: page.notas.map((nota) => notaListada(nota, documento)),
+    cursor: page.seguinte ?? null,
+    contagem:
+      counted === undefined || 'problems' in counted ? null : { total: counted.notas, total_exato: counted.isWhole },
+    observacoes: page.procuradoAte === undefined ? page.avisos : [...page.avisos, CUT],
+  };
+}
+
+const CUT =
+  'Esta página não está cheia, e a lista continua: muitas notas foram olhadas para achar estas. Peça a seguinte com cursor.';
+
+/** All notes of a document from a place on, page after page, as they are read. */
+export async function* eachNotaOf(
+  world: World,
+  municipio: Municipio,
+  documento: string,
+  pedida: ListaPedida,
+  first: PaginaDaParte,
+): AsyncGenerator<NotaListada> {
+  for (let page = first; ; ) {
+    yield* page.notas;
+    if (page.cursor === null) return;
+    const next = await listNotasOf(world, municipio, documento, pedida, {
+      cursor: page.cursor,
+      max: STREAM_PAGE,
+      isCounted: false,
+    });
+    if ('faults' in next) return;
+    page = next;
+  }
+}
+
+/** Notes read at a time, where all are asked for. */
+export const STREAM_PAGE = 500;
+
+function readPapel(text: string | undefined): ParteDaNota | undefined | Refusal {
+  if (text === undefined || text === '') return undefined;
+  const papel = PARTES_DA_NOTA.find((one) => one === text);
+  return papel ?? refuseValue('papel', text, `um de: ${PARTES_DA_NOTA.join(', ')}`);
+}
+
+function problemFaults(problems: Readonly<Record<string, string>>): Refusal {
+  const faults = Object.entries(problems).map(
+    ([campo, mensagem]): Fault => ({ codigo: 'E0002', xpath: '', mensagem, campo: campo === 'q' ? 'texto' : campo }),
+  );
+  return { faults: faults as [Fault, ...Fault[]] };
+}
+
+function refuseValue(campo: string, sent: string, esperado: string): Refusal {
+  const encontrado = quoted(sent);
+  const mensagem = `O parâmetro ${campo} tem de ser ${esperado}, e veio "${encontrado}".`;
+  return { faults: [{ codigo: 'E0002', xpath: '', mensagem, campo, encontrado, esperado }] };
+}
+
+export const CAMPOS_DOS_EVENTOS = ['tipo_evento', 'estado', 'de', 'ate'] as const;
+export type EventosPedidos = Readonly<Partial<Record<(typeof CAMPOS_DOS_EVENTOS)[number], string>>>;
+
+export type PaginaDeEventos = { readonly eventos: readonly EventoPublico[]; readonly cursor: string | null };
+
+/** A page of the events of the notes of a document, the newest first. `cursor`: that of the page before. */
+export async function listEventosOf(
+  world: World,
+  municipio: Municipio,
+  documento: string,
+  pedidos: EventosPedidos,
+  { cursor, max }: { readonly cursor?: string | undefined; readonly max: number },
+): Promise<PaginaDeEventos | Refusal> {
+  const asked = readEventosPedidos(municipio, documento, pedidos);
+  if ('faults' in asked) return asked;
+  const before = /^\d{1,18}$/.exec(cursor ?? '')?.[0];
+  const { eventos, seguinte } = await world.store.busca.buscarEventos(municipio.tenant, asked, max, before);
+  const now = world.now();
+  return { eventos: eventos.map((row) => publicEvento(row, now)), cursor: seguinte ?? null };
+}
+
+function readEventosPedidos(
+  { codigoIbge }: Municipio,
+  documento: string,
+  { tipo_evento, estado, de, ate }: EventosPedidos,
+): EventosProcurados | Refusal {
+  const tipo = tipo_evento ? tipoNamed(tipo_evento) : undefined;
+  if (tipo_evento && tipo === undefined) {
+    return refuseValue(
+      'tipo_evento',
+      tipo_evento,
+      'o nome de um tipo de evento, como cancelamento, ou o seu código nacional',
+    );
+  }
+  if (estado && !Object.hasOwn(EVENTO_ESTADOS, estado)) {
+    return refuseValue('estado', estado, `um de: ${Object.keys(EVENTO_ESTADOS).join(', ')}`);
+  }
+  for (const [campo, day] of Object.entries({ de, ate })) {
+    if (day && !isDay(day)) return refuseValue(campo, day, 'um dia, AAAA-MM-DD');
+  }
+  const zone = zoneOf(codigoIbge);
+  return {
+    documento,
+    tipo: tipo?.codigo,
+    estado: estado || undefined,
+    desde: de ? startOfDay(zone, de) : undefined,
+    ate: ate ? startOfDay(zone, addDays(ate, 1)) : undefined,
+  };
+}
+
+/** The states of a note, for who describes the parameters. */
+export const ESTADOS_DA_LISTA = Object.keys(NOTA_ESTADOS);

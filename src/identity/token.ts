@@ -1,0 +1,31 @@
+/** Tokens that stand for a CNPJ or CPF: a secret that nobody can guess, known here by its digest alone. */
+import { createHash, randomBytes } from 'node:crypto';
+
+/** What a token may be used for. None issues or registers: what binds is signed. */
+export const ESCOPOS = {
+  consultar: 'Listar e consultar notas, eventos e mudanças do documento.',
+  webhooks: 'Cadastrar, mudar e retirar endereços de aviso do documento.',
+} as const satisfies Readonly<Record<string, string>>;
+
+export type Escopo = keyof typeof ESCOPOS;
+
+export function isEscopo(text: unknown): text is Escopo {
+  return typeof text === 'string' && Object.hasOwn(ESCOPOS, text);
+}
+
+/** So that one that lies where it should not is recognised by who looks for secrets. */
+const PREFIX = 'nfse_';
+const SECRET_BYTES = 32;
+const ID_BYTES = 9;
+
+export type NewToken = { readonly id: string; readonly token: string; readonly impressao: Buffer };
+
+export function makeToken(): NewToken {
+  const token = PREFIX + randomBytes(SECRET_BYTES).toString('base64url');
+  return { id: `tok_${randomBytes(ID_BYTES).toString('base64url')}`, token, impressao: printOfToken(token) };
+}
+
+/** SHA-256 of a token as it came. */
+export function printOfToken(token: string): Buffer {
+  return createHash('sha256').update(token).digest();
+}

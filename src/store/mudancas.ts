@@ -1,0 +1,252 @@
+/**
+ * What has changed of the notas and eventos of a CNPJ or CPF, in one order for good. Transactions that overlap are committed in any order,
+ * so none gives a place to what it changes: it leaves the changes beside (`mudancas-novas.ts`), and who finds them committed gives them
+ * places, a block at a time, each under the lock of the tenant's row. Whoever has read to a place has read all that will ever be before it.
+ */
+import { PARTES_DA_NOTA, type ParteDaNota } from '../fiscal/mudanca.ts';
+import { groupByMes, type Ref } from './fila.ts';
+import { type Mudou, readMudou, writeMudou } from './mudancas-novas.ts';
+import { type Db, ONE_BY_ONE, runTransaction } from './open.ts';
+import type { PoolClient } from './pg.ts';
+import { planMonthly, planOnce } from './planned.ts';
+import { insertRows } from './sql.ts';
+
+/** How far somebody has read: all of the blocks before `bloco`, and so many of his changes of that one. */
+export type Lugar = { readonly bloco: number; readonly lidas: number };
+
+/** A change as its reader is told it. `ate`: his place once he has it. Columns of the nota and the evento are those of now. */
+export type Mudanca = Mudou & {
+  readonly ate: Lugar;
+  readonly nota: NotaDaMudanca;
+  readonly evento: EventoDaMudanca | undefined;
+};
+
+export type NotaDaMudanca = Ref &
+  Readonly<Record<`${ParteDaNota}_cpf_cnpj`, string | null>> & {
+    readonly chave_acesso: string;
+    readonly numero_protocolo: string;
+    readonly id_dps: string;
+    readonly numero_dps: string;
+    readonly estado: string;
+    readonly mensagem_retorno: string | null;
+  };
+
+type EventoDaMudanca = {
+  readonly id: string;
+  readonly nota: string;
+  readonly mes_nota: number;
+  readonly codigo_tipo_evento: string;
+  readonly numero_sequencial: number;
+  readonly estado: string;
+};
+
+type Lidas = {
+  readonly mudancas: readonly Mudanca[];
+  readonly ate: Lugar | undefined;
+  readonly isAll: boolean;
+};
+
+/** The blocks that are there: places before `maisAntigo` were forgotten, and none after `ultimo` was given. */
+export type Blocos = { readonly ultimo: number; readonly maisAntigo: number };
+
+/** Changes in a block. */
+const BLOCK_MAX = 2_000;
+/** Rows read at a time: of who issues much a row has a block of changes, and of others one. */
+const [ROWS_FIRST, ROWS_MAX] = [8, 512];
+
+const BEGIN = `insert into mudancas_ate (tenant, bloco) select tenant, 0 from municipios where tenant = $1 and not fechado
+  on conflict (tenant) do nothing`;
+/** Who gives places just now is left to it. */
+const TAKE = `select bloco from mudancas_ate where tenant = $1
+  and exists (select 1 from municipios m where m.tenant = $1 and not m.fechado) for update skip locked`;
+const TAKE_NOVAS = 'delete from mudancas_novas where tenant = $1 returning mudancas';
+const ADVANCE = 'update mudancas_ate set bloco = $2 where tenant = $1';
+
+const NOTAS = planMonthly(
+  'notas_das_mudancas',
+  `select n.id, n.mes, n.chave_acesso, n.numero_protocolo, n.id_dps, n.numero_dps, n.estado, n.mensagem_retorno,
+    n.prestador_cpf_cnpj, n.tomador_cpf_cnpj, n.intermediario_cpf_cnpj
+  from unnest($3::bigint[]) as x (id) join notas n on n.tenant = $1 and n.mes = $2 and n.id = x.id ${ONE_BY_ONE}`,
+);
+
+const EVENTOS = planOnce(
+  'eventos_das_mudancas',
+  `select e.id, e.nota, e.mes_nota, e.codigo_tipo_evento, e.numero_sequencial, e.estado
+  from unnest($2::bigint[]) as x (id) join eventos e on e.tenant = $1 and e.id = x.id ${ONE_BY_ONE}`,
+);
+
+type Linhas = { readonly documento: string; readonly bloco: number; readonly em: number; readonly mudancas: string };
+
+const INSERT = insertRows<Linhas>('insert_mudancas', 'mudancas', [
+  ['documento text', ({ documento }) => documento],
+  ['bloco bigint', ({ bloco }) => bloco],
+  ['em timestamptz', ({ em }) => new Date(em).toISOString()],
+  ['mudancas text', ({ mudancas }) => mudancas],
+]);
+
+const LIST = planOnce(
+  'list_mudancas',
+  'select bloco, mudancas from mudancas where tenant = $1 and documento = $2 and bloco >= $3 order by bloco limit $4',
+);
+
+const BLOCOS = planOnce('blocos', 'select bloco, mais_antigo from mudancas_ate where tenant = $1');
+
+/** Of these documents ($2), each with a block ($3), the places of those of whom there is something in it or after it. */
+const CHANGED = planOnce(
+  'documentos_mudados',
+  `select x.place::int from unnest($2::text[], $3::bigint[]) with ordinality as x (documento, bloco, place) cross join lateral (
+      select 1 from mudancas m where m.tenant = $1 and m.documento = x.documento and m.bloco >= x.bloco limit 1
+    ) m where x.documento || '' = x.documento`,
+);
+
+const OLDEST = 'select bloco, em from mudancas where tenant = $1 order by bloco limit $2';
+const FORGET = 'delete from mudancas where tenant = $1 and bloco <= $2 and bloco >= $3';
+const FORGOTTEN = 'update mudancas_ate set mais_antigo = $2 where tenant = $1 and mais_antigo < $2';
+
+type Known = {
+  readonly notas: ReadonlyMap<string, NotaDaMudanca>;
+  readonly eventos: ReadonlyMap<string, EventoDaMudanca>;
+};
+
+export function mudancaStore(pool: Db) {
+  return {
+    /** Gives places to all changes of a tenant that were committed; how many. None where somebody else is about to. `now`: milliseconds. */
+    append: (tenant: string, now: number): Promise<number> =>
+      runTransaction(pool, (client) => appendNovas(client, tenant, now)),
+    /** The changes of a document from a place on, `max` at most. `ate`: place after what was read; `isAll`: there was no more. */
+    list: async (tenant: string, documento: string, { bloco, lidas }: Lugar, max: number): Promise<Lidas> => {
+      const found: (Mudou & { readonly ate: Lugar })[] = [];
+      let from = bloco;
+      let rowsMax = ROWS_FIRST;
+      let more = true;
+      for (; more && found.length < max; rowsMax = Math.min(4 * rowsMax, ROWS_MAX)) {
+        const asked = LIST([tenant, documento, from, rowsMax]);
+        const { rows } = await pool.query<{ bloco: string; mudancas: string }>(asked);
+        more = rows.length === rowsMax;
+        for (const row of rows) {
+          const at = Number(row.bloco);
+          const lines = row.mudancas.split('\n');
+          for (let place = at === bloco ? lidas : 0; place < lines.length && found.length < max; place += 1) {
+            found.push({ ...readMudou(lines[place]!), ate: { bloco: at, lidas: place + 1 } });
+          }
+          from = at + 1;
+          if (found.length === max) {
+            more = true;
+            break;
+          }
+        }
+      }
+      const known = await readKnown(pool, tenant, found);
+      // What a rehearsal has forgotten is no change of anything any more.
+      const mudancas = found.flatMap((mudou) => {
+        const told = tellOf(known, mudou);
+        return told === undefined ? [] : [{ ...mudou, ...told }];
+      });
+      return { mudancas, ate: found.at(-1)?.ate, isAll: !more };
+    },
+    readBlocos: async (tenant: string): Promise<Blocos> => {
+      const [row] = (await pool.query<{ bloco: string; mais_antigo: string }>(BLOCOS([tenant]))).rows;
+      return { ultimo: Number(row?.bloco ?? 0), maisAntigo: Number(row?.mais_antigo ?? 1) };
+    },
+    /** Those of these of whom something was told in the block or after it. */
+    listChanged: async <Of extends { readonly documento: string; readonly bloco: number }>(
+      tenant: string,
+      of: readonly Of[],
+    ): Promise<readonly Of[]> => {
+      const values = [of.map(({ documento }) => documento), of.map(({ bloco }) => bloco)];
+      const { rows } = await pool.query<{ place: number }>(CHANGED([tenant, ...values]));
+      return rows.map(({ place }) => of[place - 1]!);
+    },
+    /** Deletes some of what was told before a moment (milliseconds); whether there may be more. */
+    forget: (tenant: string, before: number): Promise<boolean> =>
+      runTransaction(pool, (client) => forgetOldest(client, tenant, before)),
+  };
+}
+
+/** Rows deleted in one transaction. */
+const FORGET_STEP = 2_000;
+
+async function forgetOldest(client: PoolClient, tenant: string, before: number): Promise<boolean> {
+  const { rows } = await client.query<{ bloco: string; em: Date }>(OLDEST, [tenant, FORGET_STEP]);
+  const old = rows.filter(({ em }) => +em < before);
+  const [first] = old;
+  if (first === undefined) return false;
+  // A block goes whole: it is known by its number that it is gone.
+  const until = old.at(-1)!.bloco;
+  await client.query(FORGOTTEN, [tenant, Number(until) + 1]);
+  await client.query(FORGET, [tenant, until, first.bloco]);
+  return old.length === FORGET_STEP;
+}
+
+async function appendNovas(client: PoolClient, tenant: string, now: number): Promise<number> {
+  await client.query(BEGIN, [tenant]);
+  const [taken] = (await client.query<{ bloco: string }>(TAKE, [tenant])).rows;
+  if (taken === undefined) return 0;
+  const { rows } = await client.query<{ mudancas: string }>(TAKE_NOVAS, [tenant]);
+  const mudadas = inOrder(rows.flatMap(({ mudancas }) => mudancas.split('\n').map(readMudou)));
+  if (mudadas.length === 0) return 0;
+  const known = await readKnown(client, tenant, mudadas);
+  let bloco = Number(taken.bloco);
+  for (let first = 0; first < mudadas.length; first += BLOCK_MAX) {
+    bloco += 1;
+    const lines = new Map<string, string[]>();
+    for (const mudou of mudadas.slice(first, first + BLOCK_MAX)) {
+      const nota = tellOf(known, mudou)?.nota;
+      if (nota === undefined) continue;
+      for (const documento of documentosOf(nota))
+        lines.getOrInsertComputed(documento, () => []).push(writeMudou(mudou));
+    }
+    const linhas = [...lines].map(([documento, all]) => ({ documento, bloco, em: now, mudancas: all.join('\n') }));
+    if (linhas.length > 0) await client.query(INSERT(tenant, linhas));
+  }
+  await client.query(ADVANCE, [tenant, bloco]);
+  return mudadas.length;
+}
+
+/**
+ * By their moments, as the clocks of those who wrote them had it, and those of one nota or evento as they followed one another, whatever
+ * the clocks say. Of what was found here no earlier move is still to come: it was committed before the next one could be made.
+ */
+export function inOrder(all: readonly Mudou[]): readonly Mudou[] {
+  const byItem = Map.groupBy(all, ({ item, id }) => `${item}${id}`);
+  const moved = [...byItem.values()].flatMap((own) => {
+    let latest = Number.NEGATIVE_INFINITY;
+    return own
+      .toSorted((one, other) => one.movimento - other.movimento)
+      .map((mudou) => {
+        latest = Math.max(latest, mudou.em);
+        return { mudou, latest };
+      });
+  });
+  return moved.toSorted((one, other) => one.latest - other.latest).map(({ mudou }) => mudou);
+}
+
+/** Each once: a provider may be its own taker. */
+export function documentosOf(nota: NotaDaMudanca): ReadonlySet<string> {
+  return new Set(PARTES_DA_NOTA.flatMap((papel) => nota[`${papel}_cpf_cnpj`] ?? []));
+}
+
+async function readKnown(db: Pick<Db, 'query'>, tenant: string, all: readonly Mudou[]): Promise<Known> {
+  const ids = (of: readonly { readonly id: string }[]): readonly string[] => [...new Set(of.map(({ id }) => id))];
+  const deEventos = ids(all.filter(({ item }) => item === 'evento'));
+  const eventos = deEventos.length === 0 ? [] : (await db.query<EventoDaMudanca>(EVENTOS([tenant, deEventos]))).rows;
+  const refs: readonly Ref[] = [
+    ...all.filter(({ item }) => item === 'nota'),
+    ...eventos.map(({ nota, mes_nota }) => ({ id: nota, mes: mes_nota })),
+  ];
+  const notas: NotaDaMudanca[] = [];
+  for (const [mes, ofMes] of groupByMes(refs)) {
+    notas.push(...(await db.query<NotaDaMudanca>(NOTAS([tenant, mes, ids(ofMes)]))).rows);
+  }
+  return {
+    notas: new Map(notas.map((nota) => [nota.id, nota])),
+    eventos: new Map(eventos.map((evento) => [evento.id, evento])),
+  };
+}
+
+function tellOf({ notas, eventos }: Known, { item, id }: Mudou): Pick<Mudanca, 'nota' | 'evento'> | undefined {
+  const evento = item === 'evento' ? eventos.get(id) : undefined;
+  if (item === 'evento' && evento === undefined) return undefined;
+  const nota = notas.get(evento?.nota ?? id);
+  return nota && { nota, evento };
+}

@@ -1,0 +1,89 @@
+/** Tokens of those who ask without their certificate. */
+import type { Escopo } from '../identity/token.ts';
+import type { Db } from './open.ts';
+import { planOnce } from './planned.ts';
+import { insertRows } from './sql.ts';
+
+/** Moments in milliseconds. `pedido`: identifier of the signed request that it was given for. */
+export type NovoToken = {
+  readonly id: string;
+  readonly documento: string;
+  readonly impressao: Buffer;
+  readonly escopos: readonly Escopo[];
+  readonly criadoEm: number;
+  readonly expiraEm: number;
+  readonly por: 'assinatura' | 'certificado' | 'ensaio';
+  readonly pedido?: string | undefined;
+};
+
+export type TokenRow = {
+  readonly id: string;
+  readonly documento: string;
+  readonly escopos: readonly Escopo[];
+  readonly criado_em: Date;
+  readonly expira_em: Date;
+  readonly revogado_em: Date | null;
+  readonly por: NovoToken['por'];
+};
+
+const COLUMNS = 'id, documento, escopos, criado_em, expira_em, revogado_em, por';
+
+const INSERT = insertRows<NovoToken>(
+  'insert_token',
+  'tokens',
+  [
+    ['id text', ({ id }) => id],
+    ['documento text', ({ documento }) => documento],
+    ['impressao bytea', ({ impressao }) => impressao],
+    ['escopos text[]', ({ escopos }) => `{${escopos.join(',')}}`],
+    ['criado_em timestamptz', ({ criadoEm }) => new Date(criadoEm).toISOString()],
+    ['expira_em timestamptz', ({ expiraEm }) => new Date(expiraEm).toISOString()],
+    ['por text', ({ por }) => por],
+    ['pedido text', ({ pedido }) => pedido ?? null],
+  ],
+  'on conflict (tenant, documento, pedido) do nothing',
+);
+
+const FIND = planOnce('find_token', `select ${COLUMNS} from tokens where tenant = $1 and impressao = $2`);
+
+const LIST_OF = `select ${COLUMNS} from tokens where tenant = $1 and documento = $2 and expira_em > $3 and revogado_em is null
+  order by criado_em desc limit $4`;
+const LIST = `select ${COLUMNS} from tokens where tenant = $1 and expira_em > $2 and revogado_em is null
+  order by criado_em desc limit $3`;
+const REVOKE = `update tokens set revogado_em = coalesce(revogado_em, $3) where tenant = $1 and id = $2
+  and ($4::text is null or documento = $4) returning ${COLUMNS}`;
+/** Long past, so that a request that is repeated is still known as one. */
+const FORGET = 'delete from tokens where tenant = $1 and documento = $2 and expira_em < $3';
+
+/** Tokens shown in one list. */
+export const TOKENS_MAX = 1_000;
+
+export function tokenStore(pool: Db) {
+  return {
+    /** Whether it was written; false: the signed request has served before. */
+    insert: async (tenant: string, token: NovoToken): Promise<boolean> =>
+      (await pool.query(INSERT(tenant, [token]))).rowCount === 1,
+    /** Whatever its state. */
+    find: async (tenant: string, impressao: Buffer): Promise<TokenRow | undefined> =>
+      (await pool.query<TokenRow>(FIND([tenant, impressao]))).rows[0],
+    /** Those in force, of a document or of all, the newest first. */
+    list: async (tenant: string, documento: string | undefined, now: number): Promise<readonly TokenRow[]> => {
+      const at = new Date(now);
+      const asked =
+        documento === undefined
+          ? pool.query<TokenRow>(LIST, [tenant, at, TOKENS_MAX])
+          : pool.query<TokenRow>(LIST_OF, [tenant, documento, at, TOKENS_MAX]);
+      return (await asked).rows;
+    },
+    /** The token, which is revoked then; undefined where there is none of the document, or, without one, of the tenant. */
+    revoke: async (
+      tenant: string,
+      id: string,
+      documento: string | undefined,
+      now: number,
+    ): Promise<TokenRow | undefined> =>
+      (await pool.query<TokenRow>(REVOKE, [tenant, id, new Date(now), documento ?? null])).rows[0],
+    forget: async (tenant: string, documento: string, before: number): Promise<void> =>
+      void (await pool.query(FORGET, [tenant, documento, new Date(before)])),
+  };
+}
