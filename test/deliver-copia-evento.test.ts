@@ -18,6 +18,7 @@ import { createStore } from '../src/store/store.ts';
 import { read } from './support/chains.ts';
 import { freshPool } from './support/database.ts';
 import { asSandbox } from './support/municipio.ts';
+import { noAvisos } from './support/no-avisos.ts';
 import { NOON } from './support/service.ts';
 import { type Party, testParties } from './support/signatures.ts';
 import { nobodyTrusted } from './support/trust.ts';
@@ -79,6 +80,7 @@ class Town {
       warn: () => undefined,
       error: (about, message) => void this.errors.push({ about, message }),
     },
+    postAviso: noAvisos,
     wake: () => undefined,
   };
 

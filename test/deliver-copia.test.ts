@@ -18,6 +18,7 @@ import type { World } from '../src/flows/world.ts';
 import { createStore } from '../src/store/store.ts';
 import { freshPool } from './support/database.ts';
 import { asSandbox } from './support/municipio.ts';
+import { noAvisos } from './support/no-avisos.ts';
 import { CA, END, type Issued, opensslAuthority } from './support/openssl.ts';
 import { NOON } from './support/service.ts';
 import { nobodyTrusted } from './support/trust.ts';
@@ -68,6 +69,7 @@ async function lostAndFound(copyOf: (sent: string) => Uint8Array | undefined, la
     now: () => clock.now,
     randomDigits: (count) => '0'.repeat(count),
     log: { info: log('info'), warn: log('warn'), error: log('error') },
+    postAviso: noAvisos,
     wake: () => undefined,
   };
   await world.store.municipios.create(municipio, clock.now);

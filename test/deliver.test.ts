@@ -38,6 +38,7 @@ import { onEnd } from './support/cleanup.ts';
 import { nfseHere } from './support/cli.ts';
 import { freshPool } from './support/database.ts';
 import { asSandbox } from './support/municipio.ts';
+import { noAvisos } from './support/no-avisos.ts';
 import { NO_SUCH_KEY } from './support/notas.ts';
 import { recorded, type Statements } from './support/plans.ts';
 import fc from './support/seed.ts';
@@ -161,6 +162,7 @@ class Town {
         return String(this.random).padStart(count, '0');
       },
       log: { info: log('info'), warn: log('warn'), error: log('error') },
+      postAviso: noAvisos,
       wake: () => undefined,
     };
   }

@@ -21,6 +21,7 @@ import { createStore } from '../src/store/store.ts';
 import { freshPool } from './support/database.ts';
 import { dpsOf } from './support/law.ts';
 import { asSandbox } from './support/municipio.ts';
+import { noAvisos } from './support/no-avisos.ts';
 import { NOON } from './support/service.ts';
 import { nobodyTrusted } from './support/trust.ts';
 
@@ -52,6 +53,7 @@ async function open(ambiente: Ambiente): Promise<Place> {
     now: () => NOON,
     randomDigits: (count) => '7'.repeat(count),
     log: { info: silent, warn: silent, error: silent },
+    postAviso: noAvisos,
     wake: silent,
   };
   assert.ok(await world.store.municipios.create(municipio, NOON));

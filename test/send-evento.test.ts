@@ -19,6 +19,7 @@ import { createStore } from '../src/store/store.ts';
 import { freshPool } from './support/database.ts';
 import { tenantsDue } from './support/due.ts';
 import { asSandbox } from './support/municipio.ts';
+import { noAvisos } from './support/no-avisos.ts';
 import { NOON } from './support/service.ts';
 import { nobodyTrusted } from './support/trust.ts';
 
@@ -72,6 +73,7 @@ class Case {
         return String(this.random).padStart(count, '0');
       },
       log: { info: () => undefined, warn: () => undefined, error: () => undefined },
+      postAviso: noAvisos,
       wake: () => undefined,
     };
   }

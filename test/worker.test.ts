@@ -24,6 +24,7 @@ import { NO_TRIGGERS } from './support/citus.ts';
 import { onEnd } from './support/cleanup.ts';
 import { freshDatabase, freshPool, poolOn } from './support/database.ts';
 import { asSandbox } from './support/municipio.ts';
+import { noAvisos } from './support/no-avisos.ts';
 import { ABRASF, envelope, loteXml } from './support/rps.ts';
 import { NOON } from './support/service.ts';
 import { nobodyTrusted } from './support/trust.ts';
@@ -108,6 +109,7 @@ async function stage(inProducao: readonly string[]) {
     now: () => NOON,
     randomDigits: (count) => String(randomInt(10 ** count)).padStart(count, '0'),
     log: { info: noted, warn: noted, error: noted },
+    postAviso: noAvisos,
     wake: noted,
   };
   return { pool, store, slow, world, looks };

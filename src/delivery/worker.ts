@@ -8,6 +8,7 @@ import { tellTrouble } from '../flows/store-trouble.ts';
 import type { World } from '../flows/world.ts';
 import type { AnnouncedClaim } from '../store/claim-notas.ts';
 import { AnnouncedClaims } from './announced.ts';
+import { tellAvisos } from './avisos.ts';
 import { deliverEventos } from './eventos.ts';
 import { type Kind, Lanes, type Turn } from './lanes.ts';
 import { processLotes } from './lotes.ts';
@@ -34,6 +35,7 @@ const KINDS: readonly Kind[] = [
   { kind: 'lotes', lanes: 1, deliver: processLotes, isSent: false },
   { kind: 'retidas', lanes: 1, deliver: releaseNotas, isSent: false },
   { kind: 'mudancas', lanes: 1, deliver: placeMudancas, isSent: false },
+  { kind: 'avisos', lanes: 2, deliver: tellAvisos, isSent: false },
 ];
 
 export type Worker = {

@@ -95,6 +95,10 @@ export const VARIABLES = {
   },
   NFSE_OIDC_CLIENTE: { help: 'nome do console nesse provedor (client_id)', parse: asIs },
   NFSE_OIDC_SEGREDO: { help: 'o segredo desse nome (client_secret)', parse: asIs },
+  NFSE_AVISOS_PRIVADOS: {
+    help: '1 para também avisar (webhooks) endereços da rede interna, e sem https: para desenvolver, e para um ERP na mesma rede',
+    parse: flagOf,
+  },
   NFSE_ESPERA_AO_ENCERRAR: {
     help: 'segundos em que ainda se atende depois de um SIGTERM',
     usual: String(DRAIN_DEFAULT_S),

@@ -4,7 +4,7 @@ import { isoMoment } from '../fiscal/moment.ts';
 import type { ParteDaNota, TipoMudanca } from '../fiscal/mudanca.ts';
 import { NOTA_ESTADOS, type NotaEstado } from '../fiscal/nota.ts';
 import { tipoByCodigo } from '../fiscal/tipos-evento.ts';
-import type { Lugar, Mudanca } from '../store/mudancas.ts';
+import { type Lugar, type Mudanca, writeLugar } from '../store/mudancas.ts';
 import type { Municipio } from '../store/municipios.ts';
 import { momentOfNota } from './gather-facts.ts';
 import { papeisOf } from './notas-da-parte.ts';
@@ -17,7 +17,7 @@ export type MudancaPublica = {
   readonly tipo: TipoMudanca;
   readonly em: string;
   /** Place of its reader once he has it. */
-  readonly cursor: string;
+  readonly cursor: string | null;
   readonly papeis: readonly ParteDaNota[];
   readonly chave_acesso: string;
   readonly numero_protocolo: string;
@@ -38,7 +38,7 @@ export type EventoMudado = {
 };
 
 /** A change as everybody is told it. `cursor`: where it is told in an order. */
-export function mudancaPublica(mudou: Omit<Mudanca, 'ate'>, documento: string, cursor: string): MudancaPublica {
+export function mudancaPublica(mudou: Omit<Mudanca, 'ate'>, documento: string, cursor: string | null): MudancaPublica {
   const { item, id, movimento, em, para, nota, evento } = mudou;
   const estado = item === 'nota' ? (para as NotaEstado) : (nota.estado as NotaEstado);
   const tipo = evento && tipoByCodigo(evento.codigo_tipo_evento)!;
@@ -79,10 +79,6 @@ export type PaginaDeMudancas = {
 export const DESDE_AGORA = 'agora';
 
 const CURSOR = /^m(\d{1,15})-(\d{1,9})$/;
-
-export function writeCursor({ bloco, lidas }: Lugar): string {
-  return `m${bloco}-${lidas}`;
-}
 
 /** The place that somebody asks from, or why there is none. */
 export async function readDesde(
@@ -129,8 +125,8 @@ export async function listMudancas(
   const { mudancas, ate, isAll } = await store.mudancas.list(tenant, documento, from, max);
   const isBehind = ate === undefined || ate.bloco <= ultimo;
   const lugar = isAll && isBehind ? { bloco: Math.max(ultimo + 1, from.bloco), lidas: 0 } : (ate ?? from);
-  const told = mudancas.map((mudou) => mudancaPublica(mudou, documento, writeCursor(mudou.ate)));
-  return { mudancas: told, cursor: writeCursor(lugar), mais: !isAll, lugar };
+  const told = mudancas.map((mudou) => mudancaPublica(mudou, documento, writeLugar(mudou.ate)));
+  return { mudancas: told, cursor: writeLugar(lugar), mais: !isAll, lugar };
 }
 
 /** What who waits for changes of a document from a place on waits for, as a key. */

@@ -5,6 +5,15 @@ import type { Trust } from '../documents/trust.ts';
 import type { Municipio } from '../store/municipios.ts';
 import type { Store } from '../store/store.ts';
 
+/** What came of a message: the status that was answered, or why there is none, in Portuguese. */
+export type RespostaDeAviso = { readonly status: number } | { readonly problema: string };
+
+export type PostAviso = (
+  url: string,
+  headers: Readonly<Record<string, string>>,
+  corpo: string,
+) => Promise<RespostaDeAviso>;
+
 export type Log = {
   info(about: object, message: string): void;
   warn(about: object, message: string): void;
@@ -31,6 +40,8 @@ export type World = {
   /** Decimal digits from a cryptographic source, at most 14 at a time. */
   readonly randomDigits: (count: number) => string;
   readonly log: Log;
+  /** Sends one message to an address that somebody has registered. */
+  readonly postAviso: PostAviso;
   /** Called after something of a tenant was made due (a note, an event, a lot), so that the worker need not wait for its next look. */
   readonly wake: (tenant: string) => void;
 };

@@ -8,16 +8,17 @@ import type { QueryConfig } from './pg.ts';
 import { planOnce } from './planned.ts';
 import { isQueryTimeout, unavailabilityOf } from './unavailable.ts';
 
-/** By kind, whether a tenant has what the worker is asked for: due, held back by an older table of rates than $2, or changed. */
+/** By kind, whether a tenant has what the worker is asked for: due, held back by an older table of rates than $2, changed, or to be told. */
 type Looks = {
   readonly notas: string;
   readonly eventos: string;
   readonly lotes: string;
   readonly retidas: string;
   readonly mudancas: string;
+  readonly avisos: string;
 };
 type Kind = keyof Looks;
-const KINDS = ['notas', 'eventos', 'lotes', 'retidas', 'mudancas'] as const satisfies readonly Kind[];
+const KINDS = ['notas', 'eventos', 'lotes', 'retidas', 'mudancas', 'avisos'] as const satisfies readonly Kind[];
 type Due = { readonly kind: Kind; readonly tenant: string };
 
 /** SQL: the looks at the tenant that an expression names, each one look into an index. */
@@ -32,13 +33,16 @@ function looksAt(tenant: string): Looks {
     retidas: `(select true from retidas r where r.tenant = ${tenant} and r.tabela_aliquotas < $2
       order by r.tabela_aliquotas limit 1)`,
     mudancas: `(select true from mudancas_novas v where v.tenant = ${tenant} limit 1)`,
+    avisos: `(select true from webhooks w where w.tenant = ${tenant} and w.ativo and w.proxima <= $1
+      and (w.reservado_ate is null or w.reservado_ate <= $1) order by w.proxima limit 1)`,
   };
 }
 
 /** SQL: most tenants have nothing at all in the queue, which is found by a look each. */
 function isBusy(tenant: string): string {
   const { retidas, mudancas } = looksAt(tenant);
-  return `((select true from fila q where q.tenant = ${tenant} limit 1) or ${retidas} or ${mudancas})`;
+  const avisos = `(select true from webhooks w where w.tenant = ${tenant} and w.ativo and w.proxima is not null limit 1)`;
+  return `((select true from fila q where q.tenant = ${tenant} limit 1) or ${retidas} or ${mudancas} or ${avisos})`;
 }
 
 function selectDue(tenant: string): string {

@@ -4,6 +4,7 @@
  * places, a block at a time, each under the lock of the tenant's row. Whoever has read to a place has read all that will ever be before it.
  */
 import { PARTES_DA_NOTA, type ParteDaNota } from '../fiscal/mudanca.ts';
+import { type Contada, insertEntregas } from './entregas.ts';
 import { groupByMes, type Ref } from './fila.ts';
 import { type Mudou, readMudou, writeMudou } from './mudancas-novas.ts';
 import { type Db, ONE_BY_ONE, runTransaction } from './open.ts';
@@ -13,6 +14,11 @@ import { insertRows } from './sql.ts';
 
 /** How far somebody has read: all of the blocks before `bloco`, and so many of his changes of that one. */
 export type Lugar = { readonly bloco: number; readonly lidas: number };
+
+/** A place as its reader keeps it. */
+export function writeLugar({ bloco, lidas }: Lugar): string {
+  return `m${bloco}-${lidas}`;
+}
 
 /** A change as its reader is told it. `ate`: his place once he has it. Columns of the nota and the evento are those of now. */
 export type Mudanca = Mudou & {
@@ -51,6 +57,8 @@ export type Blocos = { readonly ultimo: number; readonly maisAntigo: number };
 
 /** Changes in a block. */
 const BLOCK_MAX = 2_000;
+/** Places that the changes of a block may have among all that is told to an address: more than there are. */
+const ORDENS_POR_BLOCO = 10_000;
 /** Rows read at a time: of who issues much a row has a block of changes, and of others one. */
 const [ROWS_FIRST, ROWS_MAX] = [8, 512];
 
@@ -144,6 +152,17 @@ export function mudancaStore(pool: Db) {
       });
       return { mudancas, ate: found.at(-1)?.ate, isAll: !more };
     },
+    /** What there is to know now of changes, by their lines; one that is forgotten is left out. */
+    resolve: async (tenant: string, lines: readonly string[]): Promise<ReadonlyMap<string, Omit<Mudanca, 'ate'>>> => {
+      const mudadas = lines.map(readMudou);
+      const known = await readKnown(pool, tenant, mudadas);
+      return new Map(
+        mudadas.flatMap((mudou, place) => {
+          const told = tellOf(known, mudou);
+          return told === undefined ? [] : [[lines[place]!, { ...mudou, ...told }]];
+        }),
+      );
+    },
     readBlocos: async (tenant: string): Promise<Blocos> => {
       const [row] = (await pool.query<{ bloco: string; mais_antigo: string }>(BLOCOS([tenant]))).rows;
       return { ultimo: Number(row?.bloco ?? 0), maisAntigo: Number(row?.mais_antigo ?? 1) };
@@ -190,12 +209,21 @@ async function appendNovas(client: PoolClient, tenant: string, now: number): Pro
   for (let first = 0; first < mudadas.length; first += BLOCK_MAX) {
     bloco += 1;
     const lines = new Map<string, string[]>();
-    for (const mudou of mudadas.slice(first, first + BLOCK_MAX)) {
+    const contadas: Contada[] = [];
+    for (const [place, mudou] of mudadas.slice(first, first + BLOCK_MAX).entries()) {
       const nota = tellOf(known, mudou)?.nota;
       if (nota === undefined) continue;
-      for (const documento of documentosOf(nota))
-        lines.getOrInsertComputed(documento, () => []).push(writeMudou(mudou));
+      const line = writeMudou(mudou);
+      for (const documento of documentosOf(nota)) {
+        const own = lines.getOrInsertComputed(documento, () => []);
+        own.push(line);
+        contadas.push({
+          ...{ documento, nota: nota.id, ordem: bloco * ORDENS_POR_BLOCO + place },
+          ...{ tipo: `${mudou.item}.${mudou.para}`, mudanca: line, cursor: writeLugar({ bloco, lidas: own.length }) },
+        });
+      }
     }
+    await insertEntregas(client, tenant, contadas, now);
     const linhas = [...lines].map(([documento, all]) => ({ documento, bloco, em: now, mudancas: all.join('\n') }));
     if (linhas.length > 0) await client.query(INSERT(tenant, linhas));
   }

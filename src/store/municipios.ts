@@ -188,6 +188,8 @@ const OWNED = [
   'emissoes',
   'recusas',
   'tokens',
+  'entregas',
+  'webhooks',
   'mudancas_novas',
   'mudancas_ate',
   'mudancas',

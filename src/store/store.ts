@@ -11,6 +11,7 @@ import { contagemStore } from './contagens.ts';
 import { contaStore, passkeyStore } from './contas.ts';
 import { documentoStore } from './documentos.ts';
 import { dueLister } from './due.ts';
+import { entregaStore } from './entregas.ts';
 import { esperaStore } from './esperas.ts';
 import { eventoStore } from './eventos.ts';
 import { gravacaoStore } from './gravacao.ts';
@@ -38,6 +39,7 @@ import { servicoStore } from './servicos.ts';
 import { sessaoStore } from './sessoes.ts';
 import { tokenStore } from './tokens.ts';
 import { StoreUnavailable } from './unavailable.ts';
+import { webhookStore } from './webhooks.ts';
 
 /** What is remembered, by subject. */
 export type Store = ReturnType<typeof createStore>;
@@ -81,6 +83,8 @@ export function createStore(pool: Db, onStored?: OnStored, announce?: Announce) 
     movimento: movimentoStore(pool),
     circuitos: circuitoStore(pool),
     mudancas: mudancaStore(pool),
+    webhooks: webhookStore(pool),
+    entregas: entregaStore(pool),
     ensureMesesAhead: (now: number): Promise<void> => ensureMesesAhead(pool, now),
     lotes: loteStore(pool, onStored ?? notas.keepForTransmission),
     /** Throws what keeps the database from being written to: the readiness check. */

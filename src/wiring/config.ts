@@ -34,6 +34,8 @@ export type Config = {
     readonly url: string | undefined;
     readonly provider: ProviderSettings | undefined;
   };
+  /** Whether changes are told to addresses of one's own network as well, and without TLS. */
+  readonly privateAvisos: boolean;
   /** How long after a SIGTERM new connections are still served, in milliseconds. */
   readonly drainMs: number;
   /** How many processes answer requests; 1: this one. */
@@ -87,6 +89,7 @@ export function readConfig(env: NodeJS.ProcessEnv, isTerminal: boolean): Config 
       url: read('NFSE_PAINEL_URL'),
       provider: providerOf(read('NFSE_OIDC_EMISSOR'), read('NFSE_OIDC_CLIENTE'), read('NFSE_OIDC_SEGREDO')),
     },
+    privateAvisos: read('NFSE_AVISOS_PRIVADOS') ?? false,
     processes: read('NFSE_PROCESSOS') ?? processesFor(availableParallelism()),
     drainMs: 1_000 * read('NFSE_ESPERA_AO_ENCERRAR'),
     logLevel: isTerminal && !env.NFSE_LOG_LEVEL ? 'warn' : read('NFSE_LOG_LEVEL'),

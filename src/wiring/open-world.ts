@@ -1,10 +1,12 @@
 /** What the flows may touch, put together on a store: the one place where their parts are chosen. */
 import { randomInt } from 'node:crypto';
+import { avisoPoster } from '../delivery/post-aviso.ts';
 import { startWorker as startDeliveries, type Worker, type WorkerOptions } from '../delivery/worker.ts';
 import { tellTrouble } from '../flows/store-trouble.ts';
 import type { World } from '../flows/world.ts';
 import type { Store } from '../store/store.ts';
 import { Transmissions, trustOf } from './adn-access.ts';
+import { readOwnConfig } from './config.ts';
 import type { Logger } from './log.ts';
 
 export type OpenWorld = {
@@ -31,6 +33,7 @@ export function openWorld(store: Store, log: Logger, wakeElsewhere?: (tenant: st
     now: Date.now,
     randomDigits: (count) => String(randomInt(10 ** count)).padStart(count, '0'),
     log,
+    postAviso: avisoPoster({ isPrivateAllowed: readOwnConfig().privateAvisos }),
     wake: (tenant) => (worker === undefined ? wakeElsewhere?.(tenant) : worker.wake(tenant)),
   };
   /** One municipality after the other: nobody waits for it. */

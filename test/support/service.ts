@@ -1,6 +1,7 @@
 /** The service as it runs, on a database of the test's own and a free port, with a clock that the test holds. */
 import { randomInt } from 'node:crypto';
 import { localAdn } from '../../src/adn/local.ts';
+import { avisoPoster } from '../../src/delivery/post-aviso.ts';
 import { startWorker } from '../../src/delivery/worker.ts';
 import { createRestDoor } from '../../src/doors/rest/door.ts';
 import { SANDBOX_SLUG } from '../../src/fiscal/ambiente.ts';
@@ -37,6 +38,7 @@ export async function startTestService(
     clock?: { now: number };
     connection?: ClientConfig;
     transmission?: World['transmission'];
+    privateAvisos?: boolean;
   } = {},
 ): Promise<TestService> {
   const pool = await (options.connection === undefined ? freshPool() : poolOn(options.connection));
@@ -54,6 +56,7 @@ export async function startTestService(
     now: () => clock.now,
     randomDigits: (count) => String(randomInt(10 ** count)).padStart(count, '0'),
     log,
+    postAviso: avisoPoster({ isPrivateAllowed: options.privateAvisos ?? true }),
     wake: (tenant) => wake(tenant),
   };
   await store.municipios.create({ tenant: SANDBOX_SLUG, ambiente: 'homologacao', codigoIbge: undefined }, clock.now);

@@ -41,6 +41,7 @@ import type { MoveResult, OperatorTrigger } from '../../src/store/operate-evento
 import { createStore, type Store } from '../../src/store/store.ts';
 import { tenantsDue } from './due.ts';
 import { asSandbox } from './municipio.ts';
+import { noAvisos } from './no-avisos.ts';
 import { Ambiente, authorityReachedBy, ENSAIOS, type Line, type Weather } from './simulation-adn.ts';
 import { type Chance, chanceOf } from './simulation-chance.ts';
 import { nobodyTrusted } from './trust.ts';
@@ -491,6 +492,7 @@ export class Simulacao {
           }
         },
       },
+      postAviso: noAvisos,
       wake: () => undefined,
     };
   }

@@ -33,12 +33,12 @@ import { findStrangeParams, numberIn, refuseParams } from './params.ts';
 import type { Call, Refused } from './route.ts';
 import { preferredType, streamed, writeTable } from './streams.ts';
 
-const DOCUMENTO_PARAM = {
+export const DOCUMENTO_PARAM = {
   documento:
     'CNPJ ou CPF de quem pergunta, com ou sem pontuação; sem ele, o do token ou do certificado. O CNPJ se compara pela raiz: a matriz pergunta pelas filiais.',
 } as const;
 
-const PAGE_PARAMS = {
+export const PAGE_PARAMS = {
   cursor: 'O cursor da resposta anterior: continua depois dela.',
   limite: 'Itens por página, de 1 a 100; sem ele, 25.',
 } as const;
@@ -184,10 +184,12 @@ export const LISTA_SHAPES = {
     total_exato: field.flag('false: há mais do que as contadas.'),
   } satisfies FieldsOf<NonNullable<PaginaDaParte['contagem']>>,
   Mudanca: {
-    id: field.text('Identificador da mudança, o mesmo sempre que é contada: também o webhook-id de um aviso.'),
+    id: field.text(
+      'Identificador da mudança, o mesmo sempre que é contada: com o município na frente, também o webhook-id de um aviso.',
+    ),
     tipo: field.choice(TIPOS_MUDANCA, 'De que é, e a que estado chegou.'),
     em: field.moment('Quando mudou.'),
-    cursor: field.text('O lugar de quem já tem esta mudança, para desde.'),
+    cursor: orNull(field.text('O lugar de quem já tem esta mudança, para desde; null num aviso ao próprio município.')),
     papeis: field.texts('O que o documento é na nota.'),
     chave_acesso: field.accessKey('Chave de acesso da NFS-e.'),
     numero_protocolo: field.text('Número de protocolo da nota.'),

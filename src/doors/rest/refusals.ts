@@ -161,6 +161,12 @@ export function refuseMissingToken(): Refused {
   return refuseWith('E601', mensagem, { campo: 'id' });
 }
 
+export function refuseMissingWebhook(): Refused {
+  const mensagem =
+    'Este documento não tem endereço de aviso com este id neste município. Os que ele tem se listam com GET …/api/v1/webhooks.';
+  return refuseWith('E601', mensagem, { campo: 'id_webhook' });
+}
+
 export function refuseMissingDps(id: string): Refused {
   const mensagem =
     parseDpsId(id) === undefined

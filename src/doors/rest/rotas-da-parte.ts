@@ -22,10 +22,10 @@ const STATUS = field.text('OK em toda resposta de sucesso.');
 /** Of an answer that is one party's: no certificate and no token, none that is in force, somebody else's. */
 export const PARTE_CODES = ['E9003', 'E9006', 'E9007'] as const;
 const SIGNED_CODES = ['E9002', ...PARTE_CODES] as const;
-const CAMPOS_CODES = ['E003', 'E002', 'E0002'] as const;
-const AS_400 = { E002: [400], E0002: [400], E0003: [400] } as const;
+export const CAMPOS_CODES = ['E003', 'E002', 'E0002'] as const;
+export const AS_400 = { E002: [400], E0002: [400], E0003: [400] } as const;
 /** A question by somebody who is not recognised is a miss as any other. */
-const ASK_COST = 0.1;
+export const ASK_COST = 0.1;
 /** Reading a signature costs what a validation does. */
 const TOKEN_QUOTA_COST = 0.1;
 

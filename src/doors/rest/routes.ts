@@ -30,6 +30,7 @@ import { defineRoute, type Route } from './route.ts';
 import { querySituacao, SITUACAO_FIELDS } from './situacao.ts';
 import { VALIDACAO_FIELDS, validate } from './validacao.ts';
 import { VERIFICACAO_FIELDS, verifySignature } from './verificacao.ts';
+import { ROTAS_DE_WEBHOOKS } from './webhooks.ts';
 
 /** What the parameters of the paths are. */
 export const PARAMS = {
@@ -37,6 +38,7 @@ export const PARAMS = {
   chave_acesso: 'Chave de acesso da NFS-e, 50 posições.',
   numero_protocolo: 'Número de protocolo respondido na emissão.',
   documento: 'CNPJ ou CPF do prestador, sem máscara.',
+  id_webhook: 'Identificador do endereço de aviso.',
   tipo_evento: 'Tipo do evento: o nome, como cancelamento, ou o código nacional.',
   num_seq_evento: 'Sequência do evento entre os do seu tipo na nota, a partir de 1.',
   id: 'Identificador da DPS: DPS, município emissor (7), tipo de inscrição (1), inscrição (14), série (5) e número (15).',
@@ -323,6 +325,7 @@ export const ROUTES: readonly Route[] = [
     handle: querySituacao,
   }),
   ...ROTAS_DA_PARTE,
+  ...ROTAS_DE_WEBHOOKS,
   ...CATALOGOS.map(({ nome, summary, item, filtros, handle }) =>
     defineRoute({
       id: `catalogo_${nome}`,

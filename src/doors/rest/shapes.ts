@@ -12,6 +12,7 @@ import { SITUACAO_SHAPES } from './situacao.ts';
 import { TOKEN_FIELDS } from './tokens.ts';
 import { VALIDACAO_SHAPES } from './validacao.ts';
 import { VERIFICACAO_SHAPES } from './verificacao.ts';
+import { WEBHOOK_SHAPES } from './webhooks.ts';
 
 const TRECHO = {
   xml: orAbsent(field.text('Trecho da DPS em XML.')),
@@ -75,6 +76,7 @@ export const SHAPES: Readonly<Record<ShapeName, Shape>> = {
   ...SITUACAO_SHAPES,
   ...LISTA_SHAPES,
   Token: TOKEN_FIELDS,
+  ...WEBHOOK_SHAPES,
   ...CATALOGO_SHAPES,
   ...ERRO_SHAPES,
 };

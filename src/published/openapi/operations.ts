@@ -31,6 +31,10 @@ export const TAGS = {
     description: 'As notas e os eventos de um CNPJ ou CPF, e o que muda neles. Para o dono do documento.',
     holds: ({ path }: DescribedRoute) => /^\/api\/v1\/(notas|eventos|mudancas)\b/.test(path),
   },
+  Avisos: {
+    description: 'Endereços a que se avisa o que muda (webhooks), com um token de escopo webhooks.',
+    holds: ({ path }: DescribedRoute) => path.startsWith('/api/v1/webhooks'),
+  },
   Assinatura: {
     description: 'Confere uma assinatura e diz o que mudar.',
     holds: ({ path }: DescribedRoute) => path.startsWith('/api/v1/assinatura/'),

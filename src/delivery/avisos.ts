@@ -1,0 +1,154 @@
+/**
+ * Tells what changed to the addresses that asked for it, signed (Standard Webhooks). One that does not answer is tried again for three days,
+ * and costs nobody else anything; of a note nothing is told before what came earlier.
+ */
+
+import { randomUUID } from 'node:crypto';
+import { AVISO_GUARDA_DIAS, AVISO_PARADO_MAX_S, AVISO_TENTATIVAS_S } from '../flows/aviso-tempos.ts';
+import { mudancaPublica } from '../flows/mudancas.ts';
+import type { RespostaDeAviso, World } from '../flows/world.ts';
+import { signAviso } from '../identity/aviso.ts';
+import { type Deixado, FALHAS_PARA_PARAR, type Resultado, type Taken } from '../store/entregas.ts';
+import type { Municipio } from '../store/municipios.ts';
+import type { EntregaRow } from '../store/webhooks.ts';
+import type { Delivered, Taking } from './deliver.ts';
+
+const DAY_MS = 86_400_000;
+/** Addresses at once in a batch, and messages of each. */
+const ADDRESSES = 8;
+const MESSAGES_AT_ONCE = 4;
+const MESSAGES_MAX = 200;
+/** No message is begun after this, so that the last one ends within the lease: an answer is waited for for 15 seconds. */
+const BEGIN_WITHIN_MS = 60_000;
+const LEASE_MS = 100_000;
+
+/** Tells one batch of a tenant. */
+export async function tellAvisos(
+  world: World,
+  municipio: Municipio,
+  { token = randomUUID() }: Taking,
+): Promise<Delivered> {
+  const now = world.now();
+  const { tenant } = municipio;
+  const taken = await world.store.entregas.take(tenant, { now, until: now + LEASE_MS, token, max: ADDRESSES });
+  const told = await Promise.all(taken.map((webhook) => tellAddress(world, municipio, webhook, token)));
+  return { delivered: told.reduce((sum, one) => sum + one, 0), isFull: taken.length === ADDRESSES, pauseMs: 0 };
+}
+
+async function tellAddress(world: World, { tenant }: Municipio, webhook: Taken, token: string): Promise<number> {
+  const { store, now } = world;
+  const due = await store.entregas.listDue(tenant, webhook, now(), MESSAGES_MAX);
+  const lines = due.flatMap(({ mudanca }) => mudanca ?? []);
+  const known = await store.mudancas.resolve(tenant, lines);
+  const resultados: Resultado[] = [];
+  let { falhas } = webhook;
+  let isGone = false;
+  let problema: string | undefined;
+  const began = performance.now();
+  const mayGoOn = (): boolean =>
+    !isGone && performance.now() - began < BEGIN_WITHIN_MS && (falhas < FALHAS_PARA_PARAR || falhas === webhook.falhas);
+  const tellNota = async (ofNota: readonly EntregaRow[]): Promise<void> => {
+    for (const entrega of ofNota) {
+      if (!mayGoOn()) return;
+      const aviso = avisoOf(tenant, entrega, known, webhook.documento);
+      const at = now();
+      // What a rehearsal has forgotten is told to nobody.
+      const resposta = aviso === undefined ? FORGOTTEN : await send(world, webhook, aviso, at);
+      const resultado = resultOf(entrega, resposta, at, now());
+      resultados.push(resultado);
+      if (resultado.isDelivered) falhas = 0;
+      else {
+        falhas += 1;
+        problema = describe(resposta);
+        isGone ||= 'status' in resposta && resposta.status === GONE;
+        // What comes later of the same note waits for this.
+        return;
+      }
+    }
+  };
+  const waiting = [...Map.groupBy(due, ({ nota }) => nota).values()];
+  const next = async (): Promise<void> => {
+    for (let own = waiting.shift(); own !== undefined && mayGoOn(); own = waiting.shift()) await tellNota(own);
+  };
+  await Promise.all(Array.from({ length: MESSAGES_AT_ONCE }, next));
+  const deixado = leave(now(), webhook.falhas, falhas, { isGone, problema });
+  await store.entregas.settle(tenant, webhook.id, token, now(), resultados, deixado);
+  return resultados.length;
+}
+
+const GONE = 410;
+const FORGOTTEN: RespostaDeAviso = { status: 200 };
+
+/** A message. `id`: the same in every attempt. */
+type Aviso = { readonly id: string; readonly corpo: string };
+
+/** What an address is told: kind, moment and what it is about. Undefined: it is there no more. */
+function avisoOf(
+  tenant: string,
+  { ordem, mudanca, cursor, criada_em }: EntregaRow,
+  known: Awaited<ReturnType<World['store']['mudancas']['resolve']>>,
+  documento: string,
+): Aviso | undefined {
+  if (mudanca === null) {
+    const data = { mensagem: 'Este aviso é um ensaio: nada mudou. A assinatura é a de todos.' };
+    const corpo = JSON.stringify({ type: 'ensaio', timestamp: criada_em.toISOString(), data });
+    return { id: `${tenant}.ensaio${ordem}`, corpo };
+  }
+  const mudou = known.get(mudanca);
+  if (mudou === undefined) return undefined;
+  const data = mudancaPublica(mudou, documento, cursor);
+  return { id: `${tenant}.${data.id}`, corpo: JSON.stringify({ type: data.tipo, timestamp: data.em, data }) };
+}
+
+function send(
+  { postAviso }: World,
+  { url, segredo, segredo_anterior, anterior_ate }: Taken,
+  { id, corpo }: Aviso,
+  at: number,
+): Promise<RespostaDeAviso> {
+  const isBoth = segredo_anterior !== null && anterior_ate !== null && +anterior_ate > at;
+  const segredos = isBoth ? [segredo, segredo_anterior] : [segredo];
+  const signed = signAviso(segredos, { id, em: Math.floor(at / 1000), corpo });
+  return postAviso(url, { 'Content-Type': 'application/json', 'User-Agent': 'nfse-avisos', ...signed }, corpo);
+}
+
+function describe(resposta: RespostaDeAviso): string {
+  if ('problema' in resposta) return resposta.problema;
+  const { status } = resposta;
+  if (status >= 300 && status < 400) return `respondeu ${status}, e um desvio não se segue: cadastre o endereço final`;
+  return status === GONE ? 'respondeu 410: não quer mais avisos' : `respondeu ${status}`;
+}
+
+function resultOf(
+  { ordem, tentativas, criada_em }: EntregaRow,
+  resposta: RespostaDeAviso,
+  at: number,
+  ended: number,
+): Resultado {
+  const isDelivered = 'status' in resposta && resposta.status >= 200 && resposta.status < 300;
+  const waitS = AVISO_TENTATIVAS_S[Math.min(tentativas, AVISO_TENTATIVAS_S.length - 1)]!;
+  const dueAt = ended + waitS * 1000;
+  const isDead = !isDelivered && ended - +criada_em >= AVISO_GUARDA_DIAS.tentar * DAY_MS;
+  const tentativa = { em: new Date(at).toISOString(), ms: ended - at, ...resposta };
+  return { ordem, tentativa, em: ended, isDelivered, isDead, dueAt };
+}
+
+/** How an address is left after a batch. */
+function leave(
+  now: number,
+  before: number,
+  falhas: number,
+  { isGone, problema }: Pick<Deixado, 'isGone' | 'problema'>,
+): Deixado {
+  const isStopped = falhas >= FALHAS_PARA_PARAR;
+  const waitS = Math.min(AVISO_PARADO_MAX_S, 5 * 2 ** Math.min(20, falhas - FALHAS_PARA_PARAR));
+  return {
+    falhas,
+    paradoAte: isStopped ? now + waitS * 1000 : undefined,
+    isBack: before >= FALHAS_PARA_PARAR && falhas === 0,
+    isGone,
+    problema,
+    desistirAntes: now - AVISO_GUARDA_DIAS.tentar * DAY_MS,
+    esquecerAntes: now - AVISO_GUARDA_DIAS.mostrar * DAY_MS,
+  };
+}

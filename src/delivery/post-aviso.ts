@@ -1,0 +1,111 @@
+/**
+ * Sends one message to an address that somebody else has chosen. It may lead nowhere inside: names are resolved here, an address that is
+ * not public is refused before anything is sent to it, and no redirection is followed.
+ */
+import { lookup } from 'node:dns';
+import http from 'node:http';
+import https from 'node:https';
+import { BlockList, isIP, type LookupFunction } from 'node:net';
+import type { PostAviso, RespostaDeAviso } from '../flows/world.ts';
+
+/** From the first byte to the status: a receiver keeps what it got, and works on it later. */
+const ANSWER_MAX_MS = 15_000;
+
+/**
+ * Networks that are not of the public Internet (IANA special-purpose registries), and those in which others hide. An IPv4 address that is
+ * written as IPv6 is compared as IPv4.
+ */
+const V4 = [
+  ...['0.0.0.0/8', '10.0.0.0/8', '100.64.0.0/10', '127.0.0.0/8', '169.254.0.0/16', '172.16.0.0/12', '192.0.0.0/24'],
+  ...['192.0.2.0/24', '192.88.99.0/24', '192.168.0.0/16', '198.18.0.0/15', '198.51.100.0/24', '203.0.113.0/24'],
+  ...['224.0.0.0/4', '240.0.0.0/4'],
+];
+const V6 = [
+  ...['::/96', '64:ff9b::/96', '64:ff9b:1::/48', '100::/64', '2001::/23', '2001:db8::/32', '2002::/16'],
+  ...['3fff::/20', '5f00::/16', 'fc00::/7', 'fe80::/10', 'fec0::/10', 'ff00::/8'],
+];
+
+const INSIDE = new BlockList();
+for (const [family, networks] of [['ipv4', V4] as const, ['ipv6', V6] as const]) {
+  for (const network of networks) {
+    const [address, bits] = network.split('/') as [string, string];
+    INSIDE.addSubnet(address, Number(bits), family);
+  }
+}
+
+/** Whether an address of the network is one of the public Internet. */
+export function isPublicAddress(address: string): boolean {
+  const family = isIP(address.replace(/%.*$/s, ''));
+  return family !== 0 && !INSIDE.check(address.replace(/%.*$/s, ''), family === 6 ? 'ipv6' : 'ipv4');
+}
+
+class NotPublic extends Error {}
+
+/** Resolves a name to public addresses alone; one that has another besides is refused whole. */
+const lookUpPublic: LookupFunction = (name, options, callback) => {
+  lookup(name, { ...options, all: true }, (error, addresses) => {
+    if (error !== null) return callback(error, '', 0);
+    const inside = addresses.find(({ address }) => !isPublicAddress(address));
+    if (inside !== undefined || addresses.length === 0) {
+      return callback(new NotPublic(`${name} leva a um endereço que não é público`), '', 0);
+    }
+    if (options.all === true) return callback(null, addresses);
+    const [first] = addresses;
+    return callback(null, first!.address, first!.family);
+  });
+};
+
+/** `isPrivateAllowed`: addresses of one's own network are sent to as well, and without TLS. */
+export function avisoPoster({ isPrivateAllowed }: { readonly isPrivateAllowed: boolean }): PostAviso {
+  return (text, headers, corpo) => {
+    const url = new URL(text);
+    const host = url.hostname.replace(/^\[|\]$/g, '');
+    if (!isPrivateAllowed) {
+      if (url.protocol !== 'https:') return problem('o endereço não é https');
+      if (isIP(host) !== 0 && !isPublicAddress(host)) return problem('o endereço não é público');
+    }
+    return new Promise((resolve) => {
+      const settle = (resposta: RespostaDeAviso): void => {
+        clearTimeout(timer);
+        request.destroy();
+        resolve(resposta);
+      };
+      const options: https.RequestOptions = {
+        method: 'POST',
+        headers: { ...headers, 'Content-Length': String(Buffer.byteLength(corpo)) },
+        agent: false,
+        ...(isPrivateAllowed ? {} : { lookup: lookUpPublic }),
+      };
+      const request = (url.protocol === 'https:' ? https : http).request(url, options, (response) => {
+        settle({ status: response.statusCode ?? 0 });
+      });
+      const timer = setTimeout(() => settle({ problema: `sem resposta em ${ANSWER_MAX_MS / 1000} s` }), ANSWER_MAX_MS);
+      request.on('error', (error: NodeJS.ErrnoException) => settle({ problema: describe(error) }));
+      request.end(corpo);
+    });
+  };
+}
+
+function problem(problema: string): Promise<RespostaDeAviso> {
+  return Promise.resolve({ problema });
+}
+
+const TOLD: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'a conexão foi recusada',
+  ECONNRESET: 'a conexão foi cortada',
+  ENOTFOUND: 'o nome do endereço não existe',
+  EAI_AGAIN: 'o nome do endereço não se resolve agora',
+  ETIMEDOUT: 'a conexão não se fez a tempo',
+  EHOSTUNREACH: 'não há caminho até o endereço',
+  ENETUNREACH: 'não há caminho até o endereço',
+  CERT_HAS_EXPIRED: 'o certificado do endereço venceu',
+  DEPTH_ZERO_SELF_SIGNED_CERT: 'o certificado do endereço é assinado por ele mesmo',
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'não se confia em quem assinou o certificado do endereço',
+  ERR_TLS_CERT_ALTNAME_INVALID: 'o certificado do endereço é de outro nome',
+};
+
+/** Nothing of the answer, and nothing of the network inside. */
+function describe(error: NodeJS.ErrnoException): string {
+  if (error instanceof NotPublic) return 'o nome leva a um endereço que não é público';
+  return TOLD[error.code ?? ''] ?? `a conexão falhou (${error.code ?? 'sem código'})`;
+}

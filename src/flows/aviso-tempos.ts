@@ -1,0 +1,10 @@
+/** When a message that was not taken is tried again: what delivery does, and what the documentation says. */
+
+/** Seconds from one attempt of a message to the next; three days and some hours in all. */
+export const AVISO_TENTATIVAS_S = [5, 60, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 72_000, 86_400] as const;
+
+/** An address that fails again and again is tried with one message at a time, this far apart at most. */
+export const AVISO_PARADO_MAX_S = 300;
+
+/** Days that a message is tried for, and days that what was told is shown for. */
+export const AVISO_GUARDA_DIAS = { tentar: 3, mostrar: 30 } as const;

@@ -1,0 +1,196 @@
+/**
+ * Telling what changes: the rows are written with the places of the changes, an address is taken by one worker at a time, and what came of
+ * its attempts is written. Of a note nothing is told before what is told earlier of it.
+ */
+import { type Db, runTransaction } from './open.ts';
+import type { PoolClient } from './pg.ts';
+import { insertRows, unnestRows } from './sql.ts';
+import type { EntregaRow, Tentativa, WebhookRow } from './webhooks.ts';
+
+/** After so many failures in a row one message is tried at a time. */
+export const FALHAS_PARA_PARAR = 3;
+
+/** A change that was given its place. `cursor`: the place of the reader of a document once he has it. */
+export type Contada = {
+  readonly documento: string;
+  readonly nota: string;
+  readonly ordem: number;
+  readonly tipo: string;
+  readonly mudanca: string;
+  readonly cursor: string;
+};
+
+type NovaEntrega = Pick<Contada, 'nota' | 'ordem' | 'mudanca'> & {
+  readonly webhook: string;
+  readonly cursor: string | null;
+  readonly em: string;
+};
+
+const INSERT = insertRows<NovaEntrega>(
+  'insert_entregas',
+  'entregas',
+  [
+    ['webhook text', ({ webhook }) => webhook],
+    ['ordem bigint', ({ ordem }) => ordem],
+    ['nota bigint', ({ nota }) => nota],
+    ['mudanca text', ({ mudanca }) => mudanca],
+    ['cursor text', ({ cursor }) => cursor],
+    ['estado text', () => 'pendente'],
+    ['due_at timestamptz', ({ em }) => em],
+    ['criada_em timestamptz', ({ em }) => em],
+  ],
+  'on conflict (tenant, webhook, ordem) do nothing',
+);
+
+const LISTENING = `select id, documento, tipos from webhooks where tenant = $1 and ativo and (documento = '' or documento = any ($2::text[]))`;
+/** One that fails keeps the moment at which it is tried again. */
+const RING = `update webhooks set proxima = case when falhas >= ${FALHAS_PARA_PARAR} and proxima is not null then proxima
+    else least(coalesce(proxima, $3), $3) end
+  where tenant = $1 and id = any ($2::text[])`;
+
+/** Writes what is to be told of changes, in the transaction that gives them their places. `now`: milliseconds. */
+export async function insertEntregas(
+  client: PoolClient,
+  tenant: string,
+  contadas: readonly Contada[],
+  now: number,
+): Promise<void> {
+  const documentos = [...new Set(contadas.map(({ documento }) => documento))];
+  const { rows } = await client.query<Pick<WebhookRow, 'id' | 'documento' | 'tipos'>>(LISTENING, [tenant, documentos]);
+  if (rows.length === 0) return;
+  const em = new Date(now).toISOString();
+  const novas = rows.flatMap(({ id, documento, tipos }) => {
+    const wanted = contadas.filter(
+      (one) =>
+        (documento === '' || one.documento === documento) && (tipos.length === 0 || tipos.includes(one.tipo as never)),
+    );
+    // To the municipality a change is told once, whoever its parties are.
+    const once = documento === '' ? [...new Map(wanted.map((one) => [one.ordem, one])).values()] : wanted;
+    return once.map(({ nota, ordem, mudanca, cursor }) => ({
+      ...{ webhook: id, nota, ordem, mudanca, em },
+      cursor: documento === '' ? null : cursor,
+    }));
+  });
+  if (novas.length === 0) return;
+  await client.query(INSERT(tenant, novas));
+  const rung = [...new Set(novas.map(({ webhook }) => webhook))];
+  await client.query(RING, [tenant, rung, new Date(now)]);
+}
+
+/** An address that was taken. `segredos`: those that sign. */
+export type Taken = Pick<WebhookRow, 'id' | 'documento' | 'url' | 'falhas'> & {
+  readonly segredo: Buffer;
+  readonly segredo_anterior: Buffer | null;
+  readonly anterior_ate: Date | null;
+};
+
+const TAKE = `with due as (
+    select id from webhooks w where w.tenant = $1 and w.ativo and w.proxima <= $2 and (w.reservado_ate is null or w.reservado_ate <= $2)
+      and exists (select 1 from municipios m where m.tenant = $1 and not m.fechado)
+    order by w.proxima limit $5 for update skip locked
+  )
+  update webhooks w set claims = $3, reservado_ate = $4 from due where w.tenant = $1 and w.id = due.id
+  returning w.id, w.documento, w.url, w.falhas, w.segredo, w.segredo_anterior, w.anterior_ate`;
+
+const COLUMNS = `e.ordem::text, e.nota::text, e.mudanca, e.cursor, e.estado, e.tentativas, e.due_at, e.criada_em, e.entregue_em, e.registro`;
+const DUE = `select ${COLUMNS} from entregas e where e.tenant = $1 and e.webhook = $2 and e.estado = 'pendente' and e.due_at <= $3
+    and not exists (select 1 from entregas p where p.tenant = $1 and p.webhook = $2 and p.nota = e.nota and p.ordem < e.ordem
+      and p.estado = 'pendente' and p.due_at > $3)
+  order by e.ordem limit $4`;
+const OLDEST = `select ${COLUMNS} from entregas e where e.tenant = $1 and e.webhook = $2 and e.estado = 'pendente' order by e.ordem limit 1`;
+
+/** What came of one message. `dueAt`: of one that is tried again; `isDead`: it is not, ever. Moments in milliseconds. */
+export type Resultado = {
+  readonly ordem: string;
+  readonly tentativa: Tentativa;
+  readonly em: number;
+  readonly isDelivered: boolean;
+  readonly isDead: boolean;
+  readonly dueAt: number;
+};
+
+const RESULTS = unnestRows<Resultado>(
+  [
+    ['ordem bigint', ({ ordem }) => ordem],
+    ['estado text', ({ isDelivered, isDead }) => (isDelivered ? 'entregue' : isDead ? 'morta' : 'pendente')],
+    ['due timestamptz', ({ dueAt }) => new Date(dueAt).toISOString()],
+    ['entregue timestamptz', ({ isDelivered, em }) => (isDelivered ? new Date(em).toISOString() : null)],
+    ['registro text', ({ tentativa }) => JSON.stringify(tentativa)],
+  ],
+  3,
+);
+
+/** Attempts that are kept of a message. */
+const REGISTRO_MAX = 20;
+
+const HOLD = 'select 1 from webhooks where tenant = $1 and id = $2 and claims = $3 for update';
+const WRITE = `update entregas e set estado = x.estado, tentativas = e.tentativas + 1, due_at = x.due, entregue_em = x.entregue,
+    registro = (case when jsonb_array_length(e.registro) >= ${REGISTRO_MAX} then e.registro - 0 else e.registro end) || x.registro::jsonb
+  from ${RESULTS.relation} where e.tenant = $1 and e.webhook = $2 and e.ordem = x.ordem`;
+const ALL_NOW = `update entregas set due_at = $3 where tenant = $1 and webhook = $2 and estado = 'pendente' and due_at > $3`;
+const LATE = `update entregas set estado = 'morta' where tenant = $1 and webhook = $2 and ordem = any (array(
+    select ordem from entregas where tenant = $1 and webhook = $2 and estado = 'pendente' and criada_em < $3 order by ordem limit 5000))`;
+const NEXT = `select min(due_at) as due from entregas where tenant = $1 and webhook = $2 and estado = 'pendente'`;
+const RELEASE = `update webhooks set claims = null, reservado_ate = null, falhas = $3, proxima = $4, ativo = ativo and $5,
+    problema = coalesce($6, problema), problema_em = case when $6::text is null then problema_em else $7 end
+  where tenant = $1 and id = $2`;
+const FORGET = `delete from entregas where tenant = $1 and webhook = $2 and ordem = any (array(
+    select ordem from entregas where tenant = $1 and webhook = $2 and estado <> 'pendente' and criada_em < $3 order by ordem limit 2000))`;
+
+/** How an address is left. `falhas`: in a row, by now; `paradoAte`: it is not tried before (milliseconds). */
+export type Deixado = {
+  readonly falhas: number;
+  readonly paradoAte: number | undefined;
+  /** It answers again after it was not tried for a while: what waits for it goes at once. */
+  readonly isBack: boolean;
+  /** It asks for nothing to be sent to it any more. */
+  readonly isGone: boolean;
+  readonly problema: string | undefined;
+  /** What was to be told before this is given up (milliseconds), and what was told before that is forgotten. */
+  readonly desistirAntes: number;
+  readonly esquecerAntes: number;
+};
+
+export function entregaStore(pool: Db) {
+  return {
+    /** Takes addresses for which there is something to be told, under a token, until a moment. Moments in milliseconds. */
+    take: async (
+      tenant: string,
+      {
+        now,
+        until,
+        token,
+        max,
+      }: { readonly now: number; readonly until: number; readonly token: string; readonly max: number },
+    ): Promise<readonly Taken[]> =>
+      (await pool.query<Taken>(TAKE, [tenant, new Date(now), token, new Date(until), max])).rows,
+    /** What is due for an address, in order; of one that fails the oldest alone, whenever it is due. */
+    listDue: async (tenant: string, { id, falhas }: Taken, now: number, max: number): Promise<readonly EntregaRow[]> =>
+      falhas >= FALHAS_PARA_PARAR
+        ? (await pool.query<EntregaRow>(OLDEST, [tenant, id])).rows
+        : (await pool.query<EntregaRow>(DUE, [tenant, id, new Date(now), max])).rows,
+    /** Writes what came of it, and leaves the address to whoever comes next. False: somebody else has it by now. */
+    settle: (
+      tenant: string,
+      id: string,
+      token: string,
+      now: number,
+      resultados: readonly Resultado[],
+      deixado: Deixado,
+    ): Promise<boolean> =>
+      runTransaction(pool, async (client) => {
+        // Whoever writes what is to be told holds the same row: what is looked at below is all that there is.
+        if ((await client.query(HOLD, [tenant, id, token])).rowCount === 0) return false;
+        if (resultados.length > 0) await client.query(WRITE, [tenant, id, ...RESULTS.valuesOf(resultados)]);
+        const { falhas, paradoAte, isBack, isGone, problema, desistirAntes, esquecerAntes } = deixado;
+        if (isBack) await client.query(ALL_NOW, [tenant, id, new Date(now)]);
+        if (paradoAte !== undefined) await client.query(LATE, [tenant, id, new Date(desistirAntes)]);
+        await client.query(FORGET, [tenant, id, new Date(esquecerAntes)]);
+        const [next] = (await client.query<{ due: Date | null }>(NEXT, [tenant, id])).rows;
+        const due = next?.due ?? null;
+        const proxima = due === null || paradoAte === undefined ? due : new Date(paradoAte);
+        await client.query(RELEASE, [tenant, id, falhas, proxima, !isGone, problema ?? null, new Date(now)]);
+        return true;
+      }),
+  };
+}

@@ -1,0 +1,155 @@
+/** Addresses that changes are told to, as whoever has them sees and changes them. */
+import type { TipoMudanca } from '../fiscal/mudanca.ts';
+import type { Db } from './open.ts';
+import { insertRows } from './sql.ts';
+
+/** `documento`: empty where it is the municipality's own. Moments in milliseconds. */
+export type NovoWebhook = {
+  readonly id: string;
+  readonly documento: string;
+  readonly url: string;
+  /** Empty: all of them. */
+  readonly tipos: readonly TipoMudanca[];
+  readonly descricao: string | undefined;
+  readonly segredo: Buffer;
+  readonly criadoEm: number;
+};
+
+export type WebhookRow = {
+  readonly id: string;
+  readonly documento: string;
+  readonly url: string;
+  readonly tipos: readonly TipoMudanca[];
+  readonly descricao: string | null;
+  readonly ativo: boolean;
+  readonly criado_em: Date;
+  readonly anterior_ate: Date | null;
+  readonly falhas: number;
+  readonly proxima: Date | null;
+  readonly problema: string | null;
+  readonly problema_em: Date | null;
+};
+
+const COLUMNS =
+  'id, documento, url, tipos, descricao, ativo, criado_em, anterior_ate, falhas, proxima, problema, problema_em';
+
+const INSERT = insertRows<NovoWebhook>('insert_webhook', 'webhooks', [
+  ['id text', ({ id }) => id],
+  ['documento text', ({ documento }) => documento],
+  ['url text', ({ url }) => url],
+  ['tipos text[]', ({ tipos }) => `{${tipos.join(',')}}`],
+  ['descricao text', ({ descricao }) => descricao ?? null],
+  ['segredo bytea', ({ segredo }) => segredo],
+  ['criado_em timestamptz', ({ criadoEm }) => new Date(criadoEm).toISOString()],
+]);
+
+const LIST = `select ${COLUMNS} from webhooks where tenant = $1 and ($2::text is null or documento = $2) order by criado_em, id`;
+const CHANGE = `update webhooks set url = coalesce($4, url), tipos = coalesce($5::text[], tipos), descricao = coalesce($6, descricao),
+    ativo = coalesce($7, ativo), falhas = case when $7 then 0 else falhas end,
+    proxima = case when $7 then coalesce(proxima, $8) else proxima end
+  where tenant = $1 and id = $2 and documento = $3 returning ${COLUMNS}`;
+const ROTATE = `update webhooks set segredo_anterior = segredo, anterior_ate = $5, segredo = $4
+  where tenant = $1 and id = $2 and documento = $3 returning ${COLUMNS}`;
+
+const ENTREGA_COLUMNS = `ordem::text, nota::text, mudanca, cursor, estado, tentativas, due_at, criada_em, entregue_em, registro`;
+const ENTREGAS = `select ${ENTREGA_COLUMNS} from entregas where tenant = $1 and webhook = $2 and ($3::text is null or estado = $3)
+  and ($4::bigint is null or ordem < $4) order by ordem desc limit $5`;
+const PENDENTES = `select count(*)::int as total from (select 1 from entregas
+  where tenant = $1 and webhook = $2 and estado = $3 limit $4) e`;
+const AGAIN = `update entregas set estado = 'pendente', due_at = $4, criada_em = $4 where tenant = $1 and webhook = $2
+  and estado = 'morta' and ($3::bigint is null or ordem = $3)`;
+const SOON = `update webhooks set proxima = least(coalesce(proxima, $3), $3) where tenant = $1 and id = $2`;
+const TRIAL = `insert into entregas (tenant, webhook, ordem, nota, estado, due_at, criada_em)
+  select tenant, id, $3::bigint, $3::bigint, 'pendente', $4::timestamptz, $4::timestamptz from webhooks where tenant = $1 and id = $2
+  on conflict (tenant, webhook, ordem) do nothing`;
+
+/** What came of an attempt, as it is kept. `em`: ISO 8601. */
+export type Tentativa = {
+  readonly em: string;
+  readonly ms: number;
+  readonly status?: number;
+  readonly problema?: string;
+};
+
+export const ESTADOS_ENTREGA = ['pendente', 'entregue', 'morta'] as const;
+export type EstadoEntrega = (typeof ESTADOS_ENTREGA)[number];
+
+export type EntregaRow = {
+  readonly ordem: string;
+  readonly nota: string;
+  readonly mudanca: string | null;
+  readonly cursor: string | null;
+  readonly estado: EstadoEntrega;
+  readonly tentativas: number;
+  readonly due_at: Date;
+  readonly criada_em: Date;
+  readonly entregue_em: Date | null;
+  readonly registro: readonly Tentativa[];
+};
+
+/** What is waiting is counted up to here. */
+export const CONTADAS_MAX = 10_000;
+
+type Change = {
+  readonly url?: string | undefined;
+  readonly tipos?: readonly TipoMudanca[] | undefined;
+  readonly descricao?: string | undefined;
+  readonly ativo?: boolean | undefined;
+};
+
+export function webhookStore(pool: Db) {
+  return {
+    insert: async (tenant: string, webhook: NovoWebhook): Promise<void> =>
+      void (await pool.query(INSERT(tenant, [webhook]))),
+    /** Those of a document, the oldest first; empty: those of the municipality; undefined: all. */
+    list: async (tenant: string, documento: string | undefined): Promise<readonly WebhookRow[]> =>
+      (await pool.query<WebhookRow>(LIST, [tenant, documento ?? null])).rows,
+    /** Undefined where the document has none of this `id`. One that is switched on again is tried at once. */
+    change: async (
+      tenant: string,
+      { id, documento }: Pick<WebhookRow, 'id' | 'documento'>,
+      { url, tipos, descricao, ativo }: Change,
+      now: number,
+    ): Promise<WebhookRow | undefined> => {
+      const values = [url ?? null, tipos ?? null, descricao ?? null, ativo ?? null, new Date(now)];
+      return (await pool.query<WebhookRow>(CHANGE, [tenant, id, documento, ...values])).rows[0];
+    },
+    /** Another secret; the one before signs as well until a moment (milliseconds). */
+    rotate: async (
+      tenant: string,
+      { id, documento }: Pick<WebhookRow, 'id' | 'documento'>,
+      segredo: Buffer,
+      until: number,
+    ): Promise<WebhookRow | undefined> =>
+      (await pool.query<WebhookRow>(ROTATE, [tenant, id, documento, segredo, new Date(until)])).rows[0],
+    /** Takes an address away with all that was to be told to it. */
+    remove: async (tenant: string, { id, documento }: Pick<WebhookRow, 'id' | 'documento'>): Promise<boolean> => {
+      const taken = 'delete from webhooks where tenant = $1 and id = $2 and documento = $3';
+      if ((await pool.query(taken, [tenant, id, documento])).rowCount === 0) return false;
+      await pool.query('delete from entregas where tenant = $1 and webhook = $2', [tenant, id]);
+      return true;
+    },
+    /** What is and was to be told, the newest first, before an `ordem`. */
+    listEntregas: async (
+      tenant: string,
+      webhook: string,
+      { estado, before, max }: { readonly estado?: EstadoEntrega; readonly before?: string; readonly max: number },
+    ): Promise<readonly EntregaRow[]> =>
+      (await pool.query<EntregaRow>(ENTREGAS, [tenant, webhook, estado ?? null, before ?? null, max])).rows,
+    /** No further than to {@link CONTADAS_MAX}. */
+    countEntregas: async (tenant: string, webhook: string, estado: 'pendente' | 'morta'): Promise<number> =>
+      (await pool.query<{ total: number }>(PENDENTES, [tenant, webhook, estado, CONTADAS_MAX])).rows[0]!.total,
+    /** Tells again what had come to its end in vain, one or all; how many. */
+    sendAgain: async (tenant: string, webhook: string, ordem: string | undefined, now: number): Promise<number> => {
+      const again = (await pool.query(AGAIN, [tenant, webhook, ordem ?? null, new Date(now)])).rowCount ?? 0;
+      if (again > 0) await pool.query(SOON, [tenant, webhook, new Date(now)]);
+      return again;
+    },
+    /** Something to be told that nothing has happened of. */
+    addTrial: async (tenant: string, webhook: string, now: number): Promise<void> => {
+      // Before all that there is to tell, and apart from every note.
+      await pool.query(TRIAL, [tenant, webhook, -now, new Date(now)]);
+      await pool.query(SOON, [tenant, webhook, new Date(now)]);
+    },
+  };
+}

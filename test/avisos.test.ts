@@ -1,0 +1,304 @@
+/** What is told to addresses (webhooks): real receivers, whose signatures an implementation of others verifies, and receivers that fail. */
+import assert from 'node:assert/strict';
+import { createServer, type IncomingHttpHeaders } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { describe, type TestContext, test } from 'node:test';
+import { Webhook } from 'standardwebhooks';
+import { avisoPoster, isPublicAddress } from '../src/delivery/post-aviso.ts';
+import { exampleXml } from '../src/fiscal/rules/example.ts';
+import { AVISO_GUARDA_DIAS, AVISO_TENTATIVAS_S } from '../src/flows/aviso-tempos.ts';
+import { onEnd } from './support/cleanup.ts';
+import { emit, request } from './support/http.ts';
+import { startTestService } from './support/service.ts';
+import { until } from './support/until.ts';
+
+const PRESTADOR = '11222333000181';
+const OUTRO = '88888888000191';
+const TENANT = 'integracao';
+const API = `/${TENANT}/api/v1`;
+const DAY_MS = 86_400_000;
+
+const service = await startTestService();
+const { address, pool, clock } = service;
+
+type Received = { readonly headers: IncomingHttpHeaders; readonly text: string; readonly at: number };
+
+/** A receiver that keeps what it gets. `answer`: by what it answers to the n-th message, from 0; undefined: nothing, ever. */
+async function receiver(answer: (place: number, text: string) => number | undefined = () => 204, port = 0) {
+  const received: Received[] = [];
+  let count = 0;
+  const server = createServer((incoming, response) => {
+    let text = '';
+    incoming.setEncoding('utf8');
+    incoming.on('data', (chunk) => (text += chunk));
+    incoming.on('end', () => {
+      const status = answer(count, text);
+      count += 1;
+      if (status === undefined) return;
+      if (status < 300) received.push({ headers: incoming.headers, text, at: Date.now() });
+      response.writeHead(status, status === 302 ? { Location: 'http://127.0.0.1:1/' } : {}).end();
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
+  const stop = (): Promise<void> =>
+    new Promise((resolve) => {
+      server.close(() => resolve());
+      server.closeAllConnections();
+    });
+  onEnd(stop);
+  const bound = (server.address() as AddressInfo).port;
+  return { url: `http://127.0.0.1:${bound}/avisos`, port: bound, received, stop, tried: () => count };
+}
+
+async function call(method: string, path: string, token: string | undefined, body?: object) {
+  const headers = {
+    ...(token === undefined ? {} : { Authorization: `Bearer ${token}` }),
+    ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
+  };
+  const sent = body === undefined ? {} : { body: JSON.stringify(body) };
+  return request(address, `${API}/${path}`, { method, headers, ...sent });
+}
+
+async function tokenOf(documento: string, escopos: readonly string[] = ['consultar', 'webhooks']): Promise<string> {
+  const { status, body } = await call('POST', 'token', undefined, { documento, escopos });
+  assert.equal(status, 201, JSON.stringify(body));
+  return body.token;
+}
+
+async function register(token: string, url: string, more: object = {}) {
+  const { status, body } = await call('POST', 'webhooks', token, { url, ...more });
+  assert.equal(status, 201, JSON.stringify(body));
+  return { id: body.webhook.id as string, segredo: body.segredo as string };
+}
+
+/** Who verifies looks at the clock as well: at that of the service. */
+function byTheClock(t: TestContext): void {
+  t.mock.method(Date, 'now', () => clock.now);
+}
+
+let numero = 100;
+async function issue(more: object = {}): Promise<string> {
+  numero += 1;
+  const { status, body } = await emit(address, exampleXml({ nDPS: String(numero), ...more }));
+  assert.equal(status, 201, JSON.stringify(body));
+  return body.chave_acesso;
+}
+
+const typesOf = (received: readonly Received[], chave: string): readonly string[] =>
+  received
+    .map(({ text }) => JSON.parse(text))
+    .filter(({ data }) => data.chave_acesso === chave)
+    .map(({ type }) => type);
+const WHOLE_LIFE = ['nota.emitida', 'nota.transmitida', 'nota.autorizada'];
+
+describe('an address', () => {
+  test('is told every change of a note in its order, under a signature that others verify', async (t) => {
+    byTheClock(t);
+    const token = await tokenOf(PRESTADOR);
+    const here = await receiver();
+    const { segredo, id } = await register(token, here.url);
+    const chave = await issue();
+    await until(async () => (typesOf(here.received, chave).length === 3 ? true : undefined), 'three messages');
+    assert.deepEqual(typesOf(here.received, chave), WHOLE_LIFE);
+    const verifier = new Webhook(segredo);
+    for (const { headers, text } of here.received) {
+      const told = verifier.verify(text, headers as Record<string, string>) as { type: string; data: { id: string } };
+      assert.equal(headers['webhook-id'], `${TENANT}.${told.data.id}`);
+      assert.throws(() => verifier.verify(`${text} `, headers as Record<string, string>));
+    }
+    // What is told is what who asks is told.
+    const last = JSON.parse(here.received.at(-1)!.text);
+    const { mudancas } = (await call('GET', 'mudancas?limite=10000', token)).body;
+    assert.deepEqual(
+      mudancas.find((one: { id: string }) => one.id === last.data.id),
+      last.data,
+    );
+    await until(async () => {
+      const { entregas } = (await call('GET', `webhooks/${id}/entregas?estado=entregue`, token)).body;
+      return entregas.length === 3 || undefined;
+    }, 'the log has them');
+    assert.equal((await call('DELETE', `webhooks/${id}`, token)).status, 200);
+  });
+
+  test('has both secrets for a day when one takes the place of the other', async (t) => {
+    byTheClock(t);
+    const token = await tokenOf(PRESTADOR);
+    const here = await receiver();
+    const { segredo, id } = await register(token, here.url, { tipos: ['nota.cancelada'] });
+    const changed = await call('POST', `webhooks/${id}/segredo`, token);
+    assert.equal(changed.status, 200, JSON.stringify(changed.body));
+    assert.notEqual(changed.body.segredo, segredo);
+    assert.equal((await call('POST', `webhooks/${id}/ensaio`, token)).status, 200);
+    await until(async () => here.received[0], 'the trial');
+    const [{ text, headers }] = here.received as [Received];
+    for (const each of [segredo, changed.body.segredo]) {
+      assert.equal(
+        (new Webhook(each).verify(text, headers as Record<string, string>) as { type: string }).type,
+        'ensaio',
+      );
+    }
+    await call('DELETE', `webhooks/${id}`, token);
+  });
+
+  test('is told what it asks for, and the note of somebody else is none of its', async () => {
+    const token = await tokenOf(PRESTADOR);
+    const other = await tokenOf(OUTRO);
+    const [here, there] = [await receiver(), await receiver()];
+    const own = await register(token, here.url, { tipos: ['nota.autorizada'] });
+    const alien = await register(other, there.url);
+    const chave = await issue();
+    await until(async () => here.received[0], 'the one message');
+    assert.deepEqual(typesOf(here.received, chave), ['nota.autorizada']);
+    assert.equal(there.received.length, 0);
+    // Nothing of the one can be seen or moved by the other, nor by a token that is not for this.
+    const asking = await tokenOf(PRESTADOR, ['consultar']);
+    for (const [method, path, body] of [
+      ['GET', `webhooks/${own.id}`],
+      ['PATCH', `webhooks/${own.id}`, { ativo: false }],
+      ['DELETE', `webhooks/${own.id}`],
+      ['POST', `webhooks/${own.id}/segredo`],
+      ['POST', `webhooks/${own.id}/ensaio`],
+      ['GET', `webhooks/${own.id}/entregas`],
+      ['POST', `webhooks/${own.id}/reenvio`],
+    ] as const) {
+      assert.equal((await call(method, path, other, body)).status, 404, `${method} ${path}`);
+      assert.equal((await call(method, path, asking, body)).status, 401, `${method} ${path}`);
+      assert.equal((await call(method, path, undefined, body)).status, 401, `${method} ${path}`);
+    }
+    assert.equal((await call('GET', `webhooks?documento=${PRESTADOR}`, other)).status, 401);
+    for (const [id, whose] of [
+      [own.id, token],
+      [alien.id, other],
+    ] as const)
+      await call('DELETE', `webhooks/${id}`, whose);
+  });
+
+  test('that fails gets all of it when it is back, in order, and keeps nobody waiting meanwhile', async () => {
+    const token = await tokenOf(PRESTADOR);
+    const [well, down] = [await receiver(), await receiver()];
+    await down.stop();
+    const one = await register(token, well.url);
+    const two = await register(token, down.url);
+    const chaves = [await issue(), await issue(), await issue()];
+    await until(async () => (well.received.length === 9 ? true : undefined), 'who is well has all');
+    const failing = await until(async () => {
+      const { webhook } = (await call('GET', `webhooks/${two.id}`, token)).body;
+      return webhook.falhas >= 3 ? webhook : undefined;
+    }, 'it is known to fail');
+    assert.match(failing.ultimo_problema, /recusada/);
+    const back = await receiver(() => 200, down.port);
+    clock.now += 3_600_000;
+    service.world.wake(TENANT);
+    await until(async () => (back.received.length === 9 ? true : undefined), 'all of it came');
+    for (const chave of chaves) assert.deepEqual(typesOf(back.received, chave), WHOLE_LIFE);
+    assert.equal((await call('GET', `webhooks/${two.id}`, token)).body.webhook.falhas, 0);
+    for (const { id } of [one, two]) await call('DELETE', `webhooks/${id}`, token);
+  });
+
+  test('that refuses one note alone is told the others, and that one after the published times', async () => {
+    const token = await tokenOf(PRESTADOR);
+    let poison = '';
+    const here = await receiver((_place, text) => (poison !== '' && text.includes(poison) ? 500 : 200));
+    const { id } = await register(token, here.url, { tipos: ['nota.autorizada'] });
+    poison = await issue();
+    await until(async () => (here.tried() > 0 ? true : undefined), 'it was tried');
+    const other = await issue();
+    await until(async () => here.received[0], 'the other came');
+    assert.deepEqual(typesOf(here.received, other), ['nota.autorizada']);
+    const [entrega] = (await call('GET', `webhooks/${id}/entregas?estado=pendente`, token)).body.entregas;
+    assert.equal(entrega.tentativas, 1);
+    assert.equal(Date.parse(entrega.proxima_tentativa) - clock.now, AVISO_TENTATIVAS_S[0]! * 1000);
+    assert.deepEqual([entrega.registro[0].status, entrega.registro[0].problema], [500, null]);
+    // After three days it is given up, and told again when it is asked for.
+    clock.now += AVISO_GUARDA_DIAS.tentar * DAY_MS + 1_000;
+    service.world.wake(TENANT);
+    await until(async () => {
+      const { mortas } = (await call('GET', `webhooks/${id}`, token)).body;
+      return mortas === 1 || undefined;
+    }, 'it is given up');
+    poison = '';
+    assert.equal((await call('POST', `webhooks/${id}/reenvio`, token)).body.reenviadas, 1);
+    await until(async () => (here.received.length === 2 ? true : undefined), 'it came in the end');
+    await call('DELETE', `webhooks/${id}`, token);
+  });
+
+  test('that is gone is told nothing any more, and one that leads elsewhere is not followed', async () => {
+    const token = await tokenOf(PRESTADOR);
+    const [gone, moved] = [await receiver(() => 410), await receiver(() => 302)];
+    const one = await register(token, gone.url, { tipos: ['nota.emitida'] });
+    const two = await register(token, moved.url, { tipos: ['nota.emitida'] });
+    await issue();
+    await until(async () => {
+      const { webhook } = (await call('GET', `webhooks/${one.id}`, token)).body;
+      return webhook.ativo === false || undefined;
+    }, 'it is switched off');
+    const problem = await until(
+      async () => (await call('GET', `webhooks/${two.id}`, token)).body.webhook.ultimo_problema ?? undefined,
+      'it is told why',
+    );
+    assert.match(problem, /302.*endereço final/);
+    for (const { id } of [one, two]) await call('DELETE', `webhooks/${id}`, token);
+  });
+
+  test('is refused with the reason where it is none', async () => {
+    const token = await tokenOf(PRESTADOR);
+    for (const [body, campo] of [
+      [{}, 'url'],
+      [{ url: 'ftp://erp.exemplo.com.br' }, 'url'],
+      [{ url: 'https://ana:senha@erp.exemplo.com.br' }, 'url'],
+      [{ url: 7 }, 'url'],
+      [{ url: 'https://erp.exemplo.com.br', tipos: ['nota.paga'] }, 'tipos'],
+      [{ url: 'https://erp.exemplo.com.br', ativo: true }, 'ativo'],
+    ] as const) {
+      const { status, body: answer } = await call('POST', 'webhooks', token, body);
+      assert.deepEqual([status, answer.campo], [400, campo], JSON.stringify(answer));
+    }
+    for (let count = 0; count < 10; count += 1) await register(token, `https://erp${count}.exemplo.com.br/`);
+    assert.equal((await call('POST', 'webhooks', token, { url: 'https://mais.exemplo.com.br/' })).status, 429);
+    assert.equal((await call('GET', 'webhooks', token)).body.webhooks.length, 10);
+    await pool.query('delete from webhooks where tenant = $1', [TENANT]);
+  });
+});
+
+describe('an address inside', () => {
+  test('is known as such, however it is written', () => {
+    for (const inside of [
+      ...[
+        '127.0.0.1',
+        '10.1.2.3',
+        '172.20.0.1',
+        '192.168.1.1',
+        '169.254.169.254',
+        '100.64.0.1',
+        '0.0.0.0',
+        '224.0.0.1',
+      ],
+      ...['255.255.255.255', '::1', '::', '::ffff:10.0.0.1', '::ffff:7f00:1', 'fe80::1', 'fe80::1%eth0', 'fd00::1'],
+      ...['64:ff9b::a00:1', '2002:7f00:1::', 'ff02::1', '2001:db8::1', 'localhost', ''],
+    ]) {
+      assert.equal(isPublicAddress(inside), false, inside);
+    }
+    for (const outside of ['8.8.8.8', '200.160.2.3', '2001:12ff::1', '2804:14c::1', '172.32.0.1', '100.128.0.1']) {
+      assert.equal(isPublicAddress(outside), true, outside);
+    }
+  });
+
+  test('is sent nothing, whether it is named by number or by a name that leads there', async () => {
+    const here = await receiver();
+    const post = avisoPoster({ isPrivateAllowed: false });
+    for (const url of [
+      here.url,
+      here.url.replace('http:', 'https:'),
+      here.url.replace('http://127.0.0.1', 'https://localhost'),
+      here.url.replace('http://127.0.0.1', 'https://2130706433'),
+      here.url.replace('http://127.0.0.1', 'https://[::ffff:127.0.0.1]'),
+    ]) {
+      const answer = await post(url, {}, '{}');
+      assert.ok(
+        'problema' in answer && /não é (público|https)/.test(answer.problema),
+        `${url} ${JSON.stringify(answer)}`,
+      );
+    }
+    assert.equal(here.tried(), 0);
+  });
+});

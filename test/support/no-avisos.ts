@@ -1,0 +1,4 @@
+/** For a world in which nobody has registered an address. */
+import type { PostAviso } from '../../src/flows/world.ts';
+
+export const noAvisos: PostAviso = () => Promise.reject(new Error('nothing is told to anybody here'));
