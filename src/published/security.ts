@@ -66,7 +66,7 @@ const EVENTO_ASSINADO: Acesso = {
 const NOTA_INTEIRA = 'a nota inteira, com o XML, e o protocolo';
 const PUBLICO: Omit<Acesso, 'estranho'> = { quem: 'qualquer um', revela: 'publico', parte: 'o mesmo' };
 
-const DAS_ROTAS: Readonly<Record<string, Acesso>> = {
+const DAS_NOTAS: Readonly<Record<string, Acesso>> = {
   emitirNota: {
     quem: `${PRESTADOR_ASSINA} da DPS`,
     revela: 'nada',
@@ -116,6 +116,43 @@ const DAS_ROTAS: Readonly<Record<string, Acesso>> = {
     parte: 'o seu cadastro, o que falta para emitir, e as suas obrigações',
   },
 };
+
+const PELO_DONO: Omit<Acesso, 'parte'> = {
+  quem: 'o dono do documento, por um token dele ou pelo certificado na conexão',
+  revela: 'nada',
+  estranho: 'que não é ele; não se olha se há alguma coisa do documento',
+};
+const DO_TOKEN: Omit<Acesso, 'parte'> = {
+  quem: 'o dono do documento, que assina o pedido ou mostra o certificado na conexão',
+  revela: 'nada',
+  estranho: 'só o que está errado no pedido ou na assinatura que enviou',
+  custo: 'uma assinatura',
+};
+const DO_WEBHOOK: Omit<Acesso, 'parte'> = {
+  quem: 'o dono do documento, por um token dele de escopo webhooks ou pelo certificado na conexão',
+  revela: 'nada',
+  estranho: 'que não é ele; um endereço de outro documento responde 404, como um que não existe',
+};
+
+const DAS_PARTES: Readonly<Record<string, Acesso>> = {
+  pedirToken: { ...DO_TOKEN, parte: 'o token, esta única vez' },
+  listarTokens: { ...DO_TOKEN, parte: 'os tokens em vigor, sem o segredo' },
+  revogarToken: { ...DO_TOKEN, parte: 'que foi revogado' },
+  listarNotas: { ...PELO_DONO, parte: 'as notas de que o documento é parte, sem o XML' },
+  listarEventosDaParte: { ...PELO_DONO, parte: 'os eventos dessas notas' },
+  seguirMudancas: { ...PELO_DONO, parte: 'o que mudou nessas notas e eventos' },
+  cadastrarWebhook: { ...DO_WEBHOOK, parte: 'o endereço e o segredo, esta única vez' },
+  listarWebhooks: { ...DO_WEBHOOK, parte: 'os seus endereços' },
+  consultarWebhook: { ...DO_WEBHOOK, parte: 'o endereço, e quanto espera por ele' },
+  alterarWebhook: { ...DO_WEBHOOK, parte: 'o endereço mudado' },
+  retirarWebhook: { ...DO_WEBHOOK, parte: 'que foi retirado' },
+  trocarSegredoDoWebhook: { ...DO_WEBHOOK, parte: 'o segredo novo, esta única vez' },
+  ensaiarWebhook: { ...DO_WEBHOOK, parte: 'um aviso de ensaio no seu endereço' },
+  listarEntregas: { ...DO_WEBHOOK, parte: 'o que se avisou, e o que houve em cada tentativa' },
+  reenviarEntregas: { ...DO_WEBHOOK, parte: 'quantas entregas se tentam de novo' },
+};
+
+const DAS_ROTAS: Readonly<Record<string, Acesso>> = { ...DAS_NOTAS, ...DAS_PARTES };
 
 const DO_PORTO: Readonly<Record<(typeof OPERACOES)[number]['operacao'], Acesso>> = {
   RecepcionarLoteRps: {
