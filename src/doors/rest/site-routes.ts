@@ -1,4 +1,5 @@
 /** What the service answers for itself, outside any municipality: its pages, its description and its health. */
+import { packCliente } from '../../flows/pacote-cliente.ts';
 import { tabelaEmVigor } from '../../flows/queries.ts';
 import { STORE_WAIT_S } from '../../flows/store-trouble.ts';
 import { openapiText } from '../../published/openapi/openapi.ts';
@@ -18,6 +19,7 @@ import {
   errorsJsonText,
   unknownCodePage,
 } from '../../published/site/error-pages.ts';
+import { PACOTE_CLIENTE } from '../../published/site/files.ts';
 import { homePage } from '../../published/site/home-page.ts';
 import { PAGE_POLICY } from '../../published/site/page-shell.ts';
 import { referenceFile, referencePage, referencePolicy } from '../../published/site/reference.ts';
@@ -124,9 +126,12 @@ async function answerDocs(door: Door, visit: Visit, slug: string): Promise<HttpA
   return preferPage(request, refuse(door, visit, refuseTrouble('unknown_path', undefined)), unknownDocsPage());
 }
 
-/** A file that a page offers, with the address of the service in it. */
+/** A file that a page offers, with the address of the service in it; the package of the client is the same for everybody. */
 function answerDocsFile(door: Door, visit: Visit): HttpAnswer {
   const { request } = visit;
+  if (request.params.arquivo === PACOTE_CLIENTE) {
+    return answerCacheable(request, packCliente(), { 'Content-Type': 'application/gzip' }, PAGES_KEPT);
+  }
   const file = docsFile(request.params.arquivo!, siteOf(door, request));
   if (file === undefined) return refuse(door, visit, refuseTrouble('unknown_path', undefined));
   return answerCacheable(request, file.text, { 'Content-Type': file.type }, OWN_KEPT);
