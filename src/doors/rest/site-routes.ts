@@ -9,6 +9,7 @@ import {
   DOCS_PATH,
   ERROS_JSON_PATH,
   ERROS_PATH,
+  MIGRAR_PATH,
   OPENAPI_PATH,
   REFERENCE_PATH,
 } from '../../published/paths.ts';
@@ -27,7 +28,7 @@ import { docsFile, docsPage, openSite, unknownDocsPage } from '../../published/s
 import { API_HEADERS, attend, JSON_TYPE, redirect, refuse } from './attend.ts';
 import { answerCacheable } from './caching.ts';
 import type { HttpAnswer, HttpRequest } from './message.ts';
-import { conferirPage } from './paginas.ts';
+import { conferirPage, migrarPage } from './paginas.ts';
 import { addHeaders, CORS_HEADERS, PREFLIGHT } from './path-headers.ts';
 import { refuseForStore, refuseTrouble, refuseUnavailable, refuseUnknownCodigo } from './refusals.ts';
 import type { HttpRoute } from './router.ts';
@@ -62,6 +63,7 @@ const SITE: Readonly<Record<string, (door: Door, visit: Visit) => ReturnType<Wor
   [`${DOCS_PATH}/`]: () => redirect(308, '../docs'),
   [`${DOCS_PATH}/:pagina`]: (door, visit) => answerDocs(door, visit, visit.request.params.pagina!),
   [CONFERIR_PATH]: (_door, { request }) => answerPage(request, conferirPage(), PAGES_KEPT),
+  [MIGRAR_PATH]: (_door, { request }) => answerPage(request, migrarPage(), PAGES_KEPT),
   [`${ARQUIVOS_PATH}/:arquivo`]: answerDocsFile,
   [REFERENCE_PATH]: (door, { request }) => answerReference(door, request),
   [`${REFERENCE_PATH}/:arquivo`]: answerReferenceFile,
