@@ -340,6 +340,21 @@ describe('the public page', () => {
     assert.match(html, /O lote tem mais 2 documentos/);
   });
 
+  test('counts what was packed by what it is', async () => {
+    const left = async (documento: string): Promise<number> => {
+      const body = new URLSearchParams({ documento });
+      const { headers } = await fetch(`${address}/docs/migrar`, { method: 'POST', body });
+      return Number(/"endereco";r=(\d+)/.exec(headers.get('ratelimit')!)![1]);
+    };
+    const before = await left(envelope(NACIONAL));
+    const long = NACIONAL.replace('<toma>', `<toma>${'<xEmail>a</xEmail>'.repeat(20_000)}`);
+    // 20,000 elements of 18 characters are 18 documents of 20 KiB; the body has two or three KiB.
+    assert.ok(before - (await left(envelope(long))) >= 18);
+    const tooLong = NACIONAL.replace('<toma>', `<toma>${' '.repeat(1024 * 1024)}`);
+    const { html } = await send(new URLSearchParams({ documento: envelope(tooLong) }));
+    assert.match(html, /O documento tem [\d.]+ bytes; o serviço recebe documentos de até 1\.048\.576/);
+  });
+
   test('shows what was sent as text, opens no bomb, stores and logs nothing', async () => {
     const nasty = '<script>alert(1)</script>';
     const before = await pool.query('select count(*) from notas');

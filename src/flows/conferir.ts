@@ -50,7 +50,7 @@ export type NaoReconhecido = { readonly problema: string };
 
 /** A correction may bring what is behind it to light. */
 const ROUNDS_MAX = 6;
-/** Of a document so long, in characters, only what is seen at once is mended. */
+/** Of what is so long, in bytes, only what is seen at once is mended. */
 const LONG = 200_000;
 
 /** What issuance would answer to a DPS. */
@@ -71,16 +71,22 @@ export async function conferir(
   return 'problema' in found ? found : { ...found, embrulho: first!.embrulho.map(({ nome }) => nome) };
 }
 
-/** The same of one that nothing is around any more. */
+/** How often corrections are looked for in documents that are so long together. */
+export function roundsFor(length: number): number {
+  return length > LONG ? 1 : ROUNDS_MAX;
+}
+
+/** The same of one that nothing is around any more. `rounds`: how often corrections are looked for. */
 export async function conferirDocumento(
   judgeDps: JudgeDps,
   bytes: Uint8Array,
+  rounds = roundsFor(bytes.length),
 ): Promise<Omit<Conferido, 'embrulho'> | NaoReconhecido> {
   const especie = recognise(bytes);
   if (typeof especie !== 'string') return especie;
   const texto = especie === 'DPS em XML' ? decodeXml(bytes) : Buffer.from(bytes).toString('utf8');
   const first = await judge(judgeDps, especie, bytes);
-  const corrigido = await mend(judgeDps, especie, texto, first.faults);
+  const corrigido = await mend(judgeDps, especie, { texto, faults: first.faults, rounds });
   return { especie, texto, ...first, corrigido };
 }
 
@@ -179,15 +185,17 @@ function amountsOf({ amounts, dps, ibscbs, calculo }: Validated): Pick<Judged, '
 async function mend(
   judgeDps: JudgeDps,
   especie: Especie,
-  before: string,
-  found: readonly Fault[],
+  {
+    texto: before,
+    faults: found,
+    rounds,
+  }: { readonly texto: string; readonly faults: readonly Fault[]; readonly rounds: number },
 ): Promise<Corrigido | undefined> {
   // What is handed out is UTF-8, whatever it came in.
   let texto = before.replace(/^(\ufeff?<\?xml[^>]*?encoding=["'])[^"']+/, '$1UTF-8');
   let faults = found;
   let correcoes = 0;
   const corrigidas: Fault[] = [];
-  const rounds = before.length > LONG ? 1 : ROUNDS_MAX;
   for (let round = 0; round < rounds; round += 1) {
     const { text, applied } = applyFixes(texto, faults);
     if (applied === 0 || text === texto) break;

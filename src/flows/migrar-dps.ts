@@ -9,13 +9,14 @@ import { readXml } from '../documents/xml.ts';
 import { municipioInWords } from '../fiscal/catalogs/catalogs.ts';
 import { dpsIdOf, parseChave } from '../fiscal/chave.ts';
 import { type Fault, quoted } from '../fiscal/fault.ts';
+import { groupDigits } from '../fiscal/group-digits.ts';
 import { DPS_VERSAO } from '../fiscal/layout/dps.ts';
 import { attributeOf, type Elemento } from '../fiscal/layout/tree.ts';
 import { isoMoment } from '../fiscal/moment.ts';
 import { corpoOfPedido } from '../fiscal/pedido-nacional.ts';
-import { type Conferido, conferirDocumento, type JudgeDps } from './conferir.ts';
+import { type Conferido, conferirDocumento, type JudgeDps, roundsFor } from './conferir.ts';
 import { municipalMoment } from './gather-facts.ts';
-import { type Desembrulhado, type Embrulho, unwrap } from './unwrap.ts';
+import { bytesOf, type Desembrulhado, type Embrulho, unwrap } from './unwrap.ts';
 
 /** A thing in which this service differs from the national API. */
 export type Assunto =
@@ -64,28 +65,39 @@ type Asked = {
   readonly agora: number;
   /** Documents of a lot that are looked at. */
   readonly documentosMax: number;
+  /** The longest document that the service takes. */
+  readonly bytesMax: number;
 };
 
 export async function migrarDps(judgeDps: JudgeDps, given: Uint8Array, asked: Asked): Promise<Migracao> {
   const all = unwrap(given);
+  const looked = all.slice(0, asked.documentosMax);
+  const how = { ...asked, rounds: roundsFor(bytesOf(looked)) };
   const documentos: (Migrado | NaoMigrado)[] = [];
-  for (const one of all.slice(0, asked.documentosMax)) documentos.push(await migrarOne(judgeDps, one, asked.agora));
+  for (const one of looked) documentos.push(await migrarOne(judgeDps, one, how));
   return { documentos, alem: all.length - documentos.length };
 }
 
-async function migrarOne(judgeDps: JudgeDps, one: Desembrulhado, agora: number): Promise<Migrado | NaoMigrado> {
+/** `rounds`: how often corrections are looked for. */
+type How = Asked & { readonly rounds: number };
+
+async function migrarOne(judgeDps: JudgeDps, one: Desembrulhado, how: How): Promise<Migrado | NaoMigrado> {
   const { embrulho } = one;
   if ('problema' in one) return { embrulho, problema: one.problema };
+  if (one.bytes.length > how.bytesMax) {
+    const sizes = `${groupDigits(one.bytes.length)} bytes; o serviço recebe documentos de até ${groupDigits(how.bytesMax)}`;
+    return { embrulho, problema: `O documento tem ${sizes}.` };
+  }
   const reading = readXml(one.bytes);
   if (!('fault' in reading) && reading.root.name === 'pedRegEvento') return migrarEvento(judgeDps, reading.root, one);
-  const came = await conferirDocumento(judgeDps, one.bytes);
+  const came = await conferirDocumento(judgeDps, one.bytes, how.rounds);
   if ('problema' in came) return { embrulho, problema: came.problema };
   const mudancas = [...embrulhoMudancas(embrulho)];
   const isChanged = came.corrigido !== undefined;
   let isSigned = false;
   if (came.especie === 'DPS em XML' && !('fault' in reading)) {
     isSigned = reading.root.children.some(isSignature);
-    mudancas.push(...dpsMudancas(reading.root, agora), assinaturaMudanca(isSigned, isChanged));
+    mudancas.push(...dpsMudancas(reading.root, how.agora), assinaturaMudanca(isSigned, isChanged));
   }
   const destino = came.especie === 'pedido de evento em JSON' ? EVENTOS_PATH : ISSUE_PATH;
   return { embrulho, mudancas, ...(await ready(judgeDps, came, { bytes: one.bytes, isSigned })), destino };
@@ -101,7 +113,7 @@ async function ready(
   if (corrigido === undefined) return { corrigidas: [], bytes, conferido: came };
   // What was signed is no longer what it says; left inside, the signature would be refused.
   const mended = Buffer.from(isSigned ? withoutSignatures(corrigido.texto) : corrigido.texto);
-  const conferido = await conferirDocumento(judgeDps, mended);
+  const conferido = await conferirDocumento(judgeDps, mended, 0);
   return { corrigidas: corrigido.corrigidas, bytes: mended, conferido: 'problema' in conferido ? came : conferido };
 }
 

@@ -37,6 +37,17 @@ export function unwrap(given: Uint8Array): readonly Desembrulhado[] {
   return open(given, [], { left: UNPACKED_MAX });
 }
 
+/** What was given counts as so many documents and bytes, wherever they were packed. */
+export function weigh(given: Uint8Array): { readonly documentos: number; readonly bytes: number } {
+  const opened = unwrap(given);
+  return { documentos: opened.length, bytes: Math.max(given.length, bytesOf(opened)) };
+}
+
+/** All that was opened. */
+export function bytesOf(opened: readonly Desembrulhado[]): number {
+  return opened.reduce((sum, one) => sum + ('bytes' in one ? one.bytes.length : 0), 0);
+}
+
 function open(bytes: Uint8Array, embrulho: readonly Embrulho[], opening: Opening): readonly Desembrulhado[] {
   const step = embrulho.length < WRAPPINGS_MAX ? takeOff(bytes, opening) : undefined;
   if (step === undefined) return [{ bytes, embrulho }];

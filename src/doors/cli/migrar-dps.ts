@@ -41,6 +41,7 @@ async function migrar(terminal: Terminal, values: Values, file: string): Promise
   const { documentos } = await migrarDps(async (sent) => validateDocument(sent, hoje), given, {
     agora,
     documentosMax: LOTE_MAX,
+    bytesMax: BODY_MAX_BYTES,
   });
   const saida = textOf(values, 'saida');
   const files = documentos.map((one, place) =>

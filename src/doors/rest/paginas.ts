@@ -5,6 +5,7 @@ import { conferir } from '../../flows/conferir.ts';
 import { findNotaPublica, type NotaPublica } from '../../flows/consulta-publica.ts';
 import { migrarDps } from '../../flows/migrar-dps.ts';
 import type { Municipio } from '../../flows/queries.ts';
+import { weigh } from '../../flows/unwrap.ts';
 import { validateNota } from '../../flows/validate-dps.ts';
 import { BODY_MAX_BYTES } from '../../published/http-limits.ts';
 import { CONFERIR_PATH, CONSULTA_PATH, DOCS_PATH, ERROS_PATH, MIGRAR_PATH } from '../../published/paths.ts';
@@ -94,6 +95,11 @@ async function showSent(door: Door, visit: Visit, asked: DocumentPage): Promise<
   const sent = isForm ? form : noForm;
   const texto = sent.text('documento');
   const given = sent.file('arquivo')?.content ?? Buffer.from(texto);
+  // What was packed small is counted by what it is.
+  const { documentos, bytes } = weigh(given);
+  quota.measure(Math.max(body.length, bytes));
+  const tooMany = await quota.enter(documentos);
+  if (tooMany !== undefined) return addLimits(quota, refuse(door, visit, refuseAsFlow(tooMany)));
   const shown = isForm
     ? await workInPlace(door, () => asked.show(door, municipio, given))
     : annotated({ problema: form.problem }, errosHere);
@@ -137,6 +143,7 @@ mudado, para assinar e enviar. Vale o que vale no ambiente de integração. Nada
       await migrarDps((sent) => validateNota(world, municipio, sent), given, {
         agora: world.now(),
         documentosMax: MIGRADOS_MAX,
+        bytesMax: BODY_MAX_BYTES,
       }),
       errosHere,
     ),
