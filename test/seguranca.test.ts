@@ -356,6 +356,12 @@ const PROVAS: Readonly<Record<string, Prova>> = {
     method: 'POST',
     headers: { 'Content-Type': 'application/x-www-form-urlencoded' },
   }),
+  migrarDocumento: publico({
+    path: '/docs/migrar',
+    body: 'documento=oi',
+    method: 'POST',
+    headers: { 'Content-Type': 'application/x-www-form-urlencoded' },
+  }),
   consultarNotaPorProtocolo: byProtocolo('nfse/protocolo'),
   consultarNotaPorProtocoloV101: byProtocolo('nfse/v101/protocolo'),
   registrarEvento: registering(CHAVE, OUTRA_CHAVE),

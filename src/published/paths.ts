@@ -11,6 +11,8 @@ export const DOCS_PATH = '/docs';
 export const REFERENCE_PATH = `${DOCS_PATH}/api`;
 /** Where a document is checked as in the sandbox. */
 export const CONFERIR_PATH = `${DOCS_PATH}/conferir`;
+/** Where what a client of the national API sends is brought to what is taken here. */
+export const MIGRAR_PATH = `${DOCS_PATH}/migrar`;
 /** What a taker who has the key of a note opens, below a municipality. */
 export const CONSULTA_PATH = '/:municipio/nota/:chave';
 /** The files that pages offer. */

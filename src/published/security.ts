@@ -16,6 +16,7 @@ import {
   DOCS_PATH,
   ERROS_JSON_PATH,
   ERROS_PATH,
+  MIGRAR_PATH,
   OPENAPI_PATH,
   REFERENCE_PATH,
 } from './paths.ts';
@@ -196,6 +197,7 @@ const DO_SERVICO: Readonly<Record<string, Acesso>> = {
   [`${DOCS_PATH}/`]: DOCUMENTACAO,
   [`${DOCS_PATH}/:pagina`]: DOCUMENTACAO,
   [CONFERIR_PATH]: DOCUMENTACAO,
+  [MIGRAR_PATH]: DOCUMENTACAO,
   [`${ARQUIVOS_PATH}/:arquivo`]: DOCUMENTACAO,
   [REFERENCE_PATH]: DOCUMENTACAO,
   [`${REFERENCE_PATH}/:arquivo`]: DOCUMENTACAO,
@@ -213,6 +215,15 @@ const PAGINAS: Readonly<
       ...PUBLICO,
       estranho:
         'o que está errado no documento que enviou e os seus valores, pelo ambiente de integração; nada se guarda',
+      custo: 'um documento do limite do ambiente de integração',
+    },
+  },
+  migrarDocumento: {
+    endereco: `POST ${MIGRAR_PATH}`,
+    acesso: {
+      ...PUBLICO,
+      estranho:
+        'o que muda no documento que enviou, e o que está errado nele, pelo ambiente de integração; nada se guarda',
       custo: 'um documento do limite do ambiente de integração',
     },
   },

@@ -1,4 +1,5 @@
 /** What the service answers for itself, outside any municipality: its pages, its description and its health. */
+import { packCliente } from '../../flows/pacote-cliente.ts';
 import { tabelaEmVigor } from '../../flows/queries.ts';
 import { STORE_WAIT_S } from '../../flows/store-trouble.ts';
 import { openapiText } from '../../published/openapi/openapi.ts';
@@ -8,6 +9,7 @@ import {
   DOCS_PATH,
   ERROS_JSON_PATH,
   ERROS_PATH,
+  MIGRAR_PATH,
   OPENAPI_PATH,
   REFERENCE_PATH,
 } from '../../published/paths.ts';
@@ -18,6 +20,7 @@ import {
   errorsJsonText,
   unknownCodePage,
 } from '../../published/site/error-pages.ts';
+import { PACOTE_CLIENTE } from '../../published/site/files.ts';
 import { homePage } from '../../published/site/home-page.ts';
 import { PAGE_POLICY } from '../../published/site/page-shell.ts';
 import { referenceFile, referencePage, referencePolicy } from '../../published/site/reference.ts';
@@ -25,7 +28,7 @@ import { docsFile, docsPage, openSite, unknownDocsPage } from '../../published/s
 import { API_HEADERS, attend, JSON_TYPE, redirect, refuse } from './attend.ts';
 import { answerCacheable } from './caching.ts';
 import type { HttpAnswer, HttpRequest } from './message.ts';
-import { conferirPage } from './paginas.ts';
+import { conferirPage, migrarPage } from './paginas.ts';
 import { addHeaders, CORS_HEADERS, PREFLIGHT } from './path-headers.ts';
 import { refuseForStore, refuseTrouble, refuseUnavailable, refuseUnknownCodigo } from './refusals.ts';
 import type { HttpRoute } from './router.ts';
@@ -60,6 +63,7 @@ const SITE: Readonly<Record<string, (door: Door, visit: Visit) => ReturnType<Wor
   [`${DOCS_PATH}/`]: () => redirect(308, '../docs'),
   [`${DOCS_PATH}/:pagina`]: (door, visit) => answerDocs(door, visit, visit.request.params.pagina!),
   [CONFERIR_PATH]: (_door, { request }) => answerPage(request, conferirPage(), PAGES_KEPT),
+  [MIGRAR_PATH]: (_door, { request }) => answerPage(request, migrarPage(), PAGES_KEPT),
   [`${ARQUIVOS_PATH}/:arquivo`]: answerDocsFile,
   [REFERENCE_PATH]: (door, { request }) => answerReference(door, request),
   [`${REFERENCE_PATH}/:arquivo`]: answerReferenceFile,
@@ -124,9 +128,12 @@ async function answerDocs(door: Door, visit: Visit, slug: string): Promise<HttpA
   return preferPage(request, refuse(door, visit, refuseTrouble('unknown_path', undefined)), unknownDocsPage());
 }
 
-/** A file that a page offers, with the address of the service in it. */
+/** A file that a page offers, with the address of the service in it; the package of the client is the same for everybody. */
 function answerDocsFile(door: Door, visit: Visit): HttpAnswer {
   const { request } = visit;
+  if (request.params.arquivo === PACOTE_CLIENTE) {
+    return answerCacheable(request, packCliente(), { 'Content-Type': 'application/gzip' }, PAGES_KEPT);
+  }
   const file = docsFile(request.params.arquivo!, siteOf(door, request));
   if (file === undefined) return refuse(door, visit, refuseTrouble('unknown_path', undefined));
   return answerCacheable(request, file.text, { 'Content-Type': file.type }, OWN_KEPT);

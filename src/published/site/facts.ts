@@ -52,6 +52,7 @@ import { RPS_SIGNATURES_MAX } from '../../flows/porto-assinaturas.ts';
 import { NOTAS_MAX } from '../../flows/porto-consultas.ts';
 import { PROXIMA_MAX_MS } from '../../flows/proxima-consulta.ts';
 import { DPS_SIGNATURE_HEADER, EVENTO_SIGNATURE_HEADER } from '../../flows/sent-documents.ts';
+import { DIFERENCAS } from '../api-nacional.ts';
 import { elementAt } from '../layout/elements.ts';
 import { layoutMarkdown } from '../layout/markdown.ts';
 import { capitalise, code, fenceCode, joinItems, nameTable, table } from '../markdown.ts';
@@ -168,6 +169,11 @@ export const LAW_FACTS: Facts = {
     ),
 
   // Differences
+  'tabela-api-nacional': () =>
+    table(
+      ['O quê', 'Na API nacional', 'Aqui'],
+      Object.values(DIFERENCAS).map(({ titulo, nacional, aqui }) => [titulo, nacional, aqui]),
+    ),
   'tabela-tags-antigas': () =>
     table(
       ['Tag', 'O que fazer'],

@@ -14,6 +14,9 @@ export const ATAQUES = [
   'soap',
 ] as const;
 
+/** The client as npm installs it, offered among the files. */
+export const PACOTE_CLIENTE = 'emissor-nfse-cliente.tgz';
+
 type Files = Readonly<Record<string, { readonly type: string; readonly text: () => string }>>;
 
 /** The files by the name under which they are offered. */

@@ -4,7 +4,7 @@
  */
 
 import { SEARCH_MAX } from '../errors/search.ts';
-import { CONFERIR_PATH, DOCS_PATH, ERROS_PATH, REFERENCE_PATH } from '../paths.ts';
+import { CONFERIR_PATH, DOCS_PATH, ERROS_PATH, MIGRAR_PATH, REFERENCE_PATH } from '../paths.ts';
 import { document, type Html, html, type Ways } from './page-shell.ts';
 
 export type Page = {
@@ -55,6 +55,7 @@ const BESIDE: readonly { readonly path: string; readonly title: string; readonly
   { path: REFERENCE_PATH, title: 'Referência da API', group: 'Consultar' },
   { path: ERROS_PATH, title: 'Códigos de erro', group: 'Consultar' },
   { path: CONFERIR_PATH, title: 'Conferir um documento', group: 'Integrar' },
+  { path: MIGRAR_PATH, title: 'Vir da API nacional', group: 'Integrar' },
 ];
 
 /** Address of a page. */

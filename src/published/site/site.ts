@@ -16,7 +16,7 @@ import { projectText } from '../project-text.ts';
 import { CALCULATOR_PARAMS, renderCalculator } from './calculator.ts';
 import { codeLink } from './error-pages.ts';
 import { type Facts, LAW_FACTS } from './facts.ts';
-import { ARQUIVOS } from './files.ts';
+import { ARQUIVOS, PACOTE_CLIENTE } from './files.ts';
 import { addressOf, framePage, PAGES, type Page, relativePath } from './frame.ts';
 import { type Html, html, type Inserted } from './page-shell.ts';
 import { type Rendered, renderMarkdown, type Section } from './render-markdown.ts';
@@ -133,7 +133,7 @@ function linkFrom(here: string, href: string): string {
   const page = PAGES.find(({ file }) => file === target);
   if (page !== undefined) return relativePath(here, addressOf(page.slug)) + end;
   const name = target.slice(target.lastIndexOf('/') + 1);
-  if (Object.hasOwn(ARQUIVOS, name)) return relativePath(here, `${ARQUIVOS_PATH}/${name}`);
+  if (name === PACOTE_CLIENTE || Object.hasOwn(ARQUIVOS, name)) return relativePath(here, `${ARQUIVOS_PATH}/${name}`);
   throw new Error(`the documentation links to ${href}, which is nowhere`);
 }
 
@@ -142,8 +142,8 @@ const TOC_MIN = 3;
 
 function wrapPage(page: Page, { title, body, sections }: Rendered): string {
   const chapters = sections.filter(({ level }) => level === 2);
-  // The table of contents follows the first paragraph, which says what the page is about.
-  const lead = /^<p>[\s\S]*?<\/p>\n/.exec(body.html)?.[0] ?? '';
+  // The table of contents follows the first paragraph, which says what the page is about; a command may come before it.
+  const lead = /^(?:<pre[ >](?:(?!<\/pre>)[\s\S])*<\/pre>\n)?<p>[\s\S]*?<\/p>\n/.exec(body.html)?.[0] ?? '';
   const rest = body.html.slice(lead.length);
   // A page that begins with a list of links has a table of contents of its own.
   const toc =

@@ -57,7 +57,7 @@ ol.anotado code { white-space: pre; background: none; padding: 0; }
 .tabela { overflow-x: auto; margin: .25rem 0 1rem; }
 .num { text-align: right; white-space: nowrap; }
 .recado { border-left: .3rem solid var(--link); background: var(--sheet); padding: .6rem 1rem; max-width: 60rem; }
-.conferir textarea, #corrigido { font: inherit; font-family: ui-monospace, Menlo, Consolas, monospace; font-size: .9rem; color: inherit;
+.conferir textarea, #corrigido, .texto { font: inherit; font-family: ui-monospace, Menlo, Consolas, monospace; font-size: .9rem; color: inherit;
   background: var(--paper); border: 1px solid var(--edge); border-radius: .375rem; width: 100%; max-width: 60rem; padding: .5rem; }
 .conferir button { font: inherit; padding: .4rem 1.25rem; }
 @media (min-width: 60rem) {

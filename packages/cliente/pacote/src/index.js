@@ -1,0 +1,6 @@
+export { assinarCms, assinarXml } from './assinatura.js';
+export { CertificadoRecusado, lerCertificado } from './certificado.js';
+export * from './cliente.js';
+export { tipoDoCorpo } from './corpo.js';
+export { AindaEmAndamento, ErroDaChamada, Indeterminado, NaoEntregue, Recusado } from './erros.js';
+export { XmlRecusado } from './xml.js';
