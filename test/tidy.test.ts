@@ -43,7 +43,7 @@ const BELOW: Readonly<Record<string, readonly string[]>> = {
   adn: ['adn', 'fiscal'],
   identity: ['identity', 'fiscal'],
   flows: ['flows', 'documents', 'store', 'adn', 'identity', 'fiscal'],
-  delivery: ['delivery', 'flows', 'documents', 'store', 'adn', 'fiscal'],
+  delivery: ['delivery', 'flows', 'documents', 'store', 'adn', 'identity', 'fiscal'],
   // What the doors say of themselves is handed to it.
   published: ['published', 'flows', 'fiscal'],
   doors: ['doors', 'published', 'flows', 'identity', 'fiscal', 'packages/cliente'],

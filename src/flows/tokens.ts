@@ -29,7 +29,7 @@ const VALIDADE_DIAS_USUAL = 30;
 /** How far the moment of a signed request may be from ours. */
 export const PEDIDO_MAX_MINUTES = 5;
 /** Tokens of one document in force at once. */
-export const TOKENS_POR_DOCUMENTO = 50;
+const TOKENS_POR_DOCUMENTO = 50;
 
 const DAY_MS = 86_400_000;
 
@@ -49,7 +49,7 @@ export type TokenPublico = {
   readonly expira_em: string;
 };
 
-export const documento: Campo<string> = {
+const documento: Campo<string> = {
   esperado: 'um CNPJ de 14 posições ou um CPF de 11, com os dígitos verificadores certos',
   read: (value) => {
     const bare = textOf(value)
@@ -249,7 +249,7 @@ function tokenPublico(municipio: Municipio, row: Omit<TokenRow, 'revogado_em' | 
   return {
     id: row.id,
     documento: row.documento,
-    escopos: row.escopos,
+    escopos: row.escopos as readonly Escopo[],
     criado_em: tellMomento(municipio, row.criado_em),
     expira_em: tellMomento(municipio, row.expira_em),
   };

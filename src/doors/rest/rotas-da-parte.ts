@@ -1,5 +1,6 @@
 /** The rows of the route table that are for one party: its tokens, its notes and events, what has changed of them. */
 
+import { STREAM_TYPES } from '../../flows/escrever-tabela.ts';
 import { PEDIDO_MAX_MINUTES, TOKEN_SIGNATURE_HEADER, VALIDADE_DIAS_MAX } from '../../flows/tokens.ts';
 import { ESCOPOS } from '../../identity/token.ts';
 import { field, orAbsent } from '../../published/openapi/field.ts';
@@ -15,7 +16,6 @@ import {
   MUDANCAS_PARAMS,
 } from './listas.ts';
 import { defineRoute, type Route } from './route.ts';
-import { STREAM_TYPES } from './streams.ts';
 import { endToken, giveToken, showTokens, TOKEN_FIELDS } from './tokens.ts';
 
 const STATUS = field.text('OK em toda resposta de sucesso.');
