@@ -20,6 +20,7 @@ import { securityMarkdown } from '../src/published/security.ts';
 import { soapMarkdown } from '../src/published/soap.ts';
 import { statesMarkdown } from '../src/published/states.ts';
 import { clienteTipos } from './cliente-tipos.ts';
+import { CLIENTES } from './clientes-modelos.ts';
 import { conformidadeMarkdown } from './conformidade.ts';
 
 type Generated = {
@@ -37,6 +38,8 @@ const FILES: readonly Generated[] = [
   ...Object.entries(XSDS).map(([name, make]) => ({ path: `docs/${name}`, make })),
   { path: 'docs/openapi.json', make: () => `${JSON.stringify(describeApi(DESCRIBED_DOOR), null, 1)}\n` },
   { path: 'packages/cliente/src/tipos.ts', make: clienteTipos },
+  // Parts of files that are otherwise written by hand.
+  ...CLIENTES,
 ];
 
 /** Folders in which every file is generated; `make` gives their texts by name. */

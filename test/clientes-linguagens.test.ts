@@ -1,0 +1,350 @@
+/**
+ * The clients in PHP, Python, Java and C# (`packages/clientes`), each driven by a program such as an integrator writes, against the service in
+ * production: over TLS, with certificates of a test PKI, and notes that are authorised. What they sign of odd documents the strict
+ * verifier judges, and a line that loses answers shows that a repetition is no second note.
+ */
+import assert from 'node:assert/strict';
+import { type SpawnOptions, spawn, spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer, request as forward } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import path from 'node:path';
+import { describe, test } from 'node:test';
+import { pemOf, serverCertificate } from '../src/documents/pki.ts';
+import { DPS_PROFILE } from '../src/documents/signature-shape.ts';
+import { checkSignature } from '../src/documents/signed.ts';
+import { readXml } from '../src/documents/xml.ts';
+import { createRestDoor } from '../src/doors/rest/door.ts';
+import { dpsIdOf } from '../src/fiscal/chave.ts';
+import { exampleXml } from '../src/fiscal/rules/example.ts';
+import { onEnd } from './support/cleanup.ts';
+import { addPrestador } from './support/municipio.ts';
+import { freshFolder, openssl } from './support/openssl.ts';
+import { ROOT } from './support/process.ts';
+import { NOON, startTestService } from './support/service.ts';
+import { DECADES, DRESSES, PROVIDER_CNPJ, signedBy, testParties } from './support/signatures.ts';
+import { installed, toolOr } from './support/tools.ts';
+
+const HERE = path.join(import.meta.dirname, 'clientes-linguagens');
+const CLIENTES = path.join(ROOT, 'packages/clientes');
+const SENHA = 'Segredo 1';
+const SENHA_COM_ACENTO = 'Ção 1';
+const MUNICIPIO = 'sao-paulo';
+const PATIENCE_MS = 120_000;
+
+const { root, provider } = await testParties(NOON, DECADES);
+const folder = freshFolder();
+const inFolder = (name: string, content: string | Buffer): string => {
+  const file = path.join(folder, name);
+  mkdirSync(path.dirname(file), { recursive: true });
+  writeFileSync(file, content);
+  return file;
+};
+const ca = pemOf('CERTIFICATE', root.certificate);
+const caFile = inFolder('ancoras/raiz.pem', ca);
+
+function pfxOf(name: string, senha: string, ...how: readonly string[]): string {
+  const files = ['-in', inFolder('certificado.pem', provider.pem), '-inkey', inFolder('chave.pem', provider.keyPem)];
+  const out = path.join(folder, name);
+  openssl('pkcs12', '-export', ...files, '-certfile', caFile, '-out', out, '-passout', `pass:${senha}`, ...how);
+  return out;
+}
+
+const PFX = pfxOf('certificado.pfx', SENHA);
+/** As the authorities have written them for twenty years. */
+const OLD = ['-keypbe', 'PBE-SHA1-3DES', '-certpbe', 'PBE-SHA1-3DES', '-macalg', 'sha1'];
+const PFX_3DES = pfxOf('antigo.pfx', SENHA, ...OLD);
+const PFX_COM_ACENTO = pfxOf('acento.pfx', SENHA_COM_ACENTO, ...OLD);
+
+const { address, pool, store, world, clock } = await startTestService();
+const confianca = { ancoras: path.dirname(caFile), revogados: undefined };
+await store.municipios.create({ tenant: MUNICIPIO, ambiente: 'producao', codigoIbge: '3550308', confianca }, clock.now);
+await addPrestador(pool, MUNICIPIO, PROVIDER_CNPJ);
+const server = serverCertificate(root, { dns: ['localhost'], ips: ['127.0.0.1'] }, provider.keys.publicKey, DECADES);
+const door = await createRestDoor(world, {
+  host: '127.0.0.1',
+  port: 0,
+  trustProxy: false,
+  accessLog: false,
+  tls: { cert: pemOf('CERTIFICATE', server), key: provider.keyPem },
+});
+onEnd(() => door.close());
+
+let last = 0;
+/** A DPS with a number that nobody has, as XML. */
+function xmlOf(): string {
+  last += 1;
+  const nDPS = last;
+  const id = dpsIdOf({ cLocEmi: '3550308', documento: PROVIDER_CNPJ, serie: '1', nDPS: String(nDPS) });
+  const xml = readFileSync(path.join(ROOT, 'examples/dps-producao.xml'), 'utf8');
+  return xml.replace(/Id="[^"]*"/, `Id="${id}"`).replace(/<nDPS>\d+/, `<nDPS>${nDPS}`);
+}
+
+/** Another one as JSON. */
+function jsonOf(): string {
+  last += 1;
+  const json = readFileSync(path.join(ROOT, 'examples/dps-producao.json'), 'utf8');
+  return json.replace(/("numero_dps": ")\d+/, `$1${last}`);
+}
+
+/** How a language runs its program; undefined, with what is missing, where it cannot. */
+type Linguagem = {
+  readonly nome: string;
+  readonly falta: string;
+  readonly prepare: () => Promise<readonly string[] | undefined>;
+  readonly env?: NodeJS.ProcessEnv;
+  /** Whether a PKCS#12 is opened whose password is not of ASCII: neither the JDK nor Mono has a way to. */
+  readonly abreComAcento: boolean;
+  /** A PKCS#12 that it opens: Mono knows none of those that openssl makes today. */
+  readonly pfx?: string;
+  /** Whether the connection shows the certificate: that of Mono does not. */
+  readonly mostraCertificado?: false;
+};
+
+type Ended = { readonly code: number | null; readonly out: string; readonly err: string };
+
+/** The service answers in this very process, so a program must not keep it waiting. */
+async function run(command: readonly string[], options: SpawnOptions = {}): Promise<Ended> {
+  const [program, ...args] = command;
+  const child = spawn(program!, args, { ...options, stdio: ['ignore', 'pipe', 'pipe'], timeout: PATIENCE_MS });
+  const ended = new Promise<number | null>((resolve, reject) => child.on('close', resolve).on('error', reject));
+  const [out, err] = await Promise.all([child.stdout!, child.stderr!].map((stream) => stream.toArray()));
+  return { code: await ended, out: Buffer.concat(out!).toString(), err: Buffer.concat(err!).toString() };
+}
+
+const isFine = (command: string, ...args: readonly string[]): boolean =>
+  spawnSync(command, args, { stdio: 'ignore', timeout: PATIENCE_MS }).status === 0;
+
+/** Debian's own Python, for which its packages are. */
+const PYTHON = '/usr/bin/python3';
+const JAVA_ENV = { ...process.env, JAVA_TOOL_OPTIONS: '-XX:TieredStopAtLevel=1 -XX:+UseSerialGC' };
+
+const MONO_PACKAGES =
+  'mono-mcs mono-runtime libmono-system-net-http4.0-cil libmono-system-core4.0-cil libmono-system-security4.0-cil';
+
+const LINGUAGENS: readonly Linguagem[] = [
+  {
+    nome: 'PHP',
+    falta: 'no PHP with its extensions curl and dom (Debian packages php-cli php-curl php-xml)',
+    abreComAcento: true,
+    prepare: async () => {
+      const php = toolOr('php', 'php-cli php-curl php-xml');
+      if (php === undefined) return undefined;
+      const test = 'exit(PHP_VERSION_ID >= 80100 && extension_loaded("curl") && extension_loaded("dom") ? 0 : 1);';
+      const has = (): boolean => isFine(php, '-r', test);
+      return has() || (installed('php-curl php-xml') && has())
+        ? [php, '-d', 'display_errors=stderr', path.join(HERE, 'cliente.php')]
+        : undefined;
+    },
+  },
+  {
+    nome: 'Python',
+    falta: 'no Python with cryptography (Debian packages python3 python3-cryptography)',
+    abreComAcento: true,
+    prepare: async () => {
+      const has = (): boolean => existsSync(PYTHON) && isFine(PYTHON, '-c', 'import cryptography');
+      return has() || (installed('python3 python3-cryptography') && has())
+        ? [PYTHON, path.join(HERE, 'cliente.py')]
+        : undefined;
+    },
+  },
+  {
+    nome: 'Java',
+    falta: 'no Java from 11 on with its compiler (Debian package default-jdk-headless)',
+    env: JAVA_ENV,
+    abreComAcento: false,
+    prepare: async () => {
+      const javac = toolOr('javac', 'default-jdk-headless');
+      const java = toolOr('java', 'default-jdk-headless');
+      if (javac === undefined || java === undefined || !isFine(javac, '--release', '11', '-version')) return undefined;
+      const sources = [path.join(CLIENTES, 'java/EmissorNfse.java'), path.join(HERE, 'Cliente.java')];
+      const classes = path.join(folder, 'classes');
+      const { code, out, err } = await run(
+        [javac, '--release', '11', '-encoding', 'UTF-8', '-Xlint:all', '-Werror', '-d', classes, ...sources],
+        { env: JAVA_ENV },
+      );
+      assert.equal(code, 0, out + err);
+      return [java, '-Dfile.encoding=UTF-8', '-cp', classes, 'Cliente'];
+    },
+  },
+  {
+    // Debian has no .NET, and Mono no System.Text.Json: a stand-in of ours is compiled along.
+    nome: 'C#',
+    pfx: PFX_3DES,
+    mostraCertificado: false,
+    falta: `no Mono with its libraries (Debian packages ${MONO_PACKAGES})`,
+    abreComAcento: false,
+    prepare: async () => {
+      const mcs = toolOr('mcs', MONO_PACKAGES);
+      const mono = toolOr('mono', MONO_PACKAGES);
+      if (mcs === undefined || mono === undefined) return undefined;
+      const program = path.join(folder, 'cliente.exe');
+      const libraries = ['-r:System.Net.Http.dll', '-r:System.Security.dll'];
+      const stand = path.join(ROOT, 'test/fixtures/SystemTextJson.cs');
+      const sources = [path.join(CLIENTES, 'csharp/EmissorNfse.cs'), path.join(HERE, 'Cliente.cs'), stand];
+      const compile = [mcs, '-langversion:latest', `-out:${program}`, ...libraries, ...sources];
+      const { code, out, err } = await run(compile);
+      if (code !== 0 && /CS0006|CS0234/.test(out + err)) return undefined;
+      assert.equal(code, 0, out + err);
+      return [mono, program];
+    },
+  },
+];
+
+/** Takes the first note to the service and loses the answer; after it, whatever it is told. */
+async function lossyLine(status?: number): Promise<{ readonly url: string; readonly keys: string[] }> {
+  const keys: string[] = [];
+  const line = createServer((incoming, outgoing) => {
+    const { method, url, headers } = incoming;
+    keys.push(String(headers['idempotency-key']));
+    const isFirst = keys.length === 1;
+    if (!isFirst && status !== undefined) {
+      incoming.resume();
+      return void outgoing.writeHead(status).end('<html>de um proxy</html>');
+    }
+    const onward = forward(address + url, { method, headers }, (answer) => {
+      const chunks: Buffer[] = [];
+      answer.on('data', (chunk) => chunks.push(chunk));
+      answer.on('end', () => {
+        if (isFirst) return void incoming.socket.destroy();
+        outgoing.writeHead(answer.statusCode!, answer.headers).end(Buffer.concat(chunks));
+      });
+    });
+    incoming.pipe(onward);
+  });
+  await new Promise<void>((resolve) => line.listen(0, '127.0.0.1', resolve));
+  onEnd(() => {
+    line.closeAllConnections();
+    line.close();
+  });
+  return { url: `http://127.0.0.1:${(line.address() as AddressInfo).port}`, keys };
+}
+
+async function countNotas(): Promise<number> {
+  return (await pool.query('select count(*)::int as count from notas')).rows[0].count;
+}
+
+const TEXTS = ['Maria & João S/A', 'Conceição <Ltda>', 'D\'Ávila "Ótica" ]]> fim', 'De  duas\nlinhas € 😀'];
+
+/** The example in every dress that can be signed as it is. */
+const DRESSED = Object.entries(DRESSES).map(([name, wear], at): readonly [string, string] => [
+  name,
+  wear(exampleXml({ 'serv/cServ/xDescServ': TEXTS[at % TEXTS.length]! })),
+]);
+/** What no program writes: it is signed as the verifier wants it, or refused. */
+const ODD: readonly string[] = [
+  exampleXml().replace('<infDPS', '<infDPS xml:lang="pt" xmlns:b="urn:b" xmlns:a="urn:z" b:c="1" a:d="2"'),
+  exampleXml().replace('<DPS ', '<DPS xmlns:b="urn:b" xml:space="preserve" ').replace('<serv>', '<serv b:c="1">'),
+  exampleXml().replace('<infDPS', '<infDPS a="&#9;"'),
+  exampleXml().replace('<xDescServ>', '<xDescServ>a&#13;b&#10;&#9;c&#xa0;'),
+  exampleXml().replace('<xDescServ>', '<x:xDescServ xmlns:x="urn:x">').replace('</xDescServ>', '</x:xDescServ>'),
+  exampleXml().replace('<toma>', '<toma xmlns="">').replace('<xDescServ>', '<xDescServ xmlns="urn:x">'),
+];
+
+/** What is never signed. */
+const UNSIGNABLE: readonly string[] = [
+  exampleXml().replace('<infDPS', '<!-- a --><infDPS'),
+  exampleXml().replace('<xDescServ>', '<xDescServ><!-- a -->'),
+  exampleXml().replace('<infDPS', '<?a b?><infDPS'),
+  `${exampleXml()}<!-- a -->`,
+  exampleXml().replace('<DPS', '<!DOCTYPE DPS [<!ENTITY a "b">]><DPS'),
+  exampleXml().replace('</infDPS>', ''),
+  exampleXml().replaceAll('infDPS', 'infDps'),
+  exampleXml().replace('</DPS>', '<a/></DPS>'),
+  exampleXml().replace('</DPS>', 'texto</DPS>'),
+  exampleXml().replace(/ Id="[^"]*"/, ''),
+  `<?xml version="1.0" encoding="ISO-8859-1"?>${exampleXml().replace(/^<\?.*?\?>\s*/, '')}`,
+  signedBy(exampleXml(), provider),
+];
+
+function faultsOf(xml: Buffer): readonly string[] {
+  const reading = readXml(xml);
+  const faults = 'fault' in reading ? [reading.fault] : checkSignature(reading, DPS_PROFILE).faults;
+  return faults.map(({ codigo, mensagem }) => `${codigo} ${mensagem}`);
+}
+
+for (const {
+  nome,
+  falta,
+  prepare,
+  env = process.env,
+  abreComAcento,
+  pfx = PFX,
+  mostraCertificado = true,
+} of LINGUAGENS) {
+  describe(nome, async () => {
+    const command = await prepare();
+    const skip = command === undefined ? falta : false;
+    const ask = async (...args: readonly string[]): Promise<readonly string[]> => {
+      const { code, out, err } = await run([...command!, ...args], { env });
+      assert.equal(code, 0, out + err);
+      return out.trimEnd().split('\n');
+    };
+
+    test('issues, is refused, asks, prints and cancels, in production', { skip }, async () => {
+      const wrong = jsonOf().replace('52998224725', '52998224726');
+      const files = [inFolder('dps.xml', xmlOf()), inFolder('dps.json', jsonOf()), inFolder('errada.json', wrong)];
+      const key = `pedido ${nome} ${last}`;
+      const said = await ask('historia', door.address, MUNICIPIO, pfx, SENHA, caFile, ...files, key);
+      const chaveOf = (step: string): string =>
+        new RegExp(`^${step} (\\d{50}) `).exec(said.find((line) => line.startsWith(`${step} `)) ?? '')?.[1] ??
+        assert.fail(said.join('\n'));
+      const [deXml, deJson] = [chaveOf('xml'), chaveOf('json')];
+      assert.deepEqual(said, [
+        `xml ${deXml} false true`,
+        `repetida ${deXml} true`,
+        `conhecida ${deXml} true -`,
+        `json ${deJson} false`,
+        said[4],
+        'nota autorizada 20.00 -',
+        `protocolo ${deJson}`,
+        `dps ${mostraCertificado ? deJson : 'E9007'}`,
+        'existe true false',
+        'danfse %PDF-',
+        'evento cancelamento 1 false',
+        'fim processado',
+        'eventos 1 cancelamento',
+        'situacao cancelada',
+        'validada 20.00 valores/vBC',
+      ]);
+      assert.match(said[4]!, /^recusa Recusado E\d{3,4} 422 tomador_cpf_cnpj 1 true true true$/);
+    });
+
+    test('repeats under the same key what the line lost, and says what it does not know', { skip }, async () => {
+      const before = await countNotas();
+      const good = await lossyLine();
+      const [emitida] = await ask('emitir', good.url, MUNICIPIO, pfx, SENHA, inFolder('perdida.xml', xmlOf()));
+      assert.match(emitida!, /^emitida \d{50} true$/);
+      assert.deepEqual([good.keys.length, new Set(good.keys).size], [2, 1]);
+      const bad = await lossyLine(502);
+      const doubt = await ask('emitir', bad.url, MUNICIPIO, pfx, SENHA, inFolder('duvida.xml', xmlOf()));
+      assert.deepEqual(doubt, ['Indeterminado 3 502 true']);
+      assert.deepEqual([bad.keys.length, new Set(bad.keys).size, (await countNotas()) - before], [3, 1, 2]);
+      // An address that answers with something else, and one where nobody is.
+      const strange = await ask('emitir', `${address}/docs`, MUNICIPIO, pfx, SENHA, inFolder('nada.xml', xmlOf()));
+      assert.match(strange[0]!, /^(Recusado|NaoEntregue) 1 404 false$/);
+      const nobody = await ask('emitir', 'http://127.0.0.1:1', MUNICIPIO, pfx, SENHA, inFolder('nada.xml', xmlOf()));
+      assert.deepEqual(nobody, ['NaoEntregue 3 - false']);
+    });
+
+    test('signs what it is given as it is, and refuses what a signature does not cover', { skip }, async (t) => {
+      const given = [...DRESSED, ...ODD.map((xml, at) => [`odd ${at}`, xml] as const)];
+      const pairs = given.map(([, xml], at) => [inFolder(`${nome}/${at}.xml`, xml), `${folder}/${nome}/${at}-out.xml`]);
+      const said = await ask('assinar', PFX_3DES, SENHA, ...pairs.flat());
+      assert.deepEqual(said.slice(0, DRESSED.length), Array(DRESSED.length).fill('assinada'));
+      for (const [at, [name, xml]] of given.entries()) {
+        if (said[at] === 'XmlRecusado') continue;
+        const signed = readFileSync(pairs[at]![1]!);
+        assert.deepEqual(faultsOf(signed), [], name);
+        assert.equal(signed.toString().replace(/<Signature .*<\/Signature>/s, ''), xml, name);
+      }
+      t.diagnostic(`odd ones: ${said.slice(DRESSED.length).join(' ')}`);
+      const bad = UNSIGNABLE.flatMap((xml, at) => [inFolder(`${nome}/r${at}.xml`, xml), `${folder}/nada.xml`]);
+      assert.deepEqual(await ask('assinar', pfx, SENHA, ...bad), Array(UNSIGNABLE.length).fill('XmlRecusado'));
+      const comAcento = await ask('assinar', PFX_COM_ACENTO, SENHA_COM_ACENTO, ...pairs[0]!);
+      assert.deepEqual(comAcento, [abreComAcento ? 'assinada' : 'CertificadoRecusado']);
+      assert.deepEqual(await ask('assinar', pfx, 'outra', ...bad), ['CertificadoRecusado']);
+      assert.deepEqual(await ask('assinar', caFile, SENHA, ...bad), ['CertificadoRecusado']);
+    });
+  });
+}
