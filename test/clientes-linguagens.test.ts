@@ -87,16 +87,24 @@ function jsonOf(): string {
   return json.replace(/("numero_dps": ")\d+/, `$1${last}`);
 }
 
-/** How a language runs its program; undefined, with what is missing, where it cannot. */
+/** How the program of a language comes to run. */
 type Linguagem = {
   readonly nome: string;
+  /** The client, in `packages/clientes`, and as the service hands it out. */
+  readonly cliente: string;
+  /** The program of the test, and the name of that of the page, whose language stands beside its block. */
+  readonly programa: string;
+  readonly exemplo: readonly [bloco: string, arquivo: string];
   readonly falta: string;
-  readonly prepare: () => Promise<readonly string[] | undefined>;
+  /** Whether what runs it is here, and is what it takes. */
+  readonly isHere: () => boolean;
+  /** The command of a program that lies in a folder, with the client that it is to use. */
+  readonly prepare: (programa: string, cliente: string, where: string) => Promise<readonly string[]>;
   readonly env?: NodeJS.ProcessEnv;
-  /** Whether a PKCS#12 is opened whose password is not of ASCII: neither the JDK nor Mono has a way to. */
-  readonly abreComAcento: boolean;
   /** A PKCS#12 that it opens: Mono knows none of those that openssl makes today. */
   readonly pfx?: string;
+  /** Whether a PKCS#12 is opened whose password is not of ASCII: neither the JDK nor Mono has a way to. */
+  readonly abreComAcento: boolean;
   /** Whether the connection shows the certificate: that of Mono does not. */
   readonly mostraCertificado?: false;
 };
@@ -117,77 +125,92 @@ const isFine = (command: string, ...args: readonly string[]): boolean =>
 
 /** Debian's own Python, for which its packages are. */
 const PYTHON = '/usr/bin/python3';
+/** No program of the test lives long enough for the better of Java's compilers. */
 const JAVA_ENV = { ...process.env, JAVA_TOOL_OPTIONS: '-XX:TieredStopAtLevel=1 -XX:+UseSerialGC' };
 
 const MONO_PACKAGES =
   'mono-mcs mono-runtime libmono-system-net-http4.0-cil libmono-system-core4.0-cil libmono-system-security4.0-cil';
+const MONO_LIBRARIES = ['-r:System.Net.Http.dll', '-r:System.Security.dll'];
+
+/** Compiles what there is to compile. */
+async function compile(command: readonly string[], env = process.env): Promise<void> {
+  const { code, out, err } = await run(command, { env });
+  assert.equal(code, 0, out + err);
+}
 
 const LINGUAGENS: readonly Linguagem[] = [
   {
     nome: 'PHP',
-    falta: 'no PHP with its extensions curl and dom (Debian packages php-cli php-curl php-xml)',
-    abreComAcento: true,
-    prepare: async () => {
+    cliente: 'php/EmissorNfse.php',
+    programa: 'cliente.php',
+    exemplo: ['php', 'exemplo.php'],
+    falta: 'no PHP from 8.1 on with its extensions curl and dom (Debian packages php-cli php-curl php-xml)',
+    isHere: () => {
       const php = toolOr('php', 'php-cli php-curl php-xml');
-      if (php === undefined) return undefined;
-      const test = 'exit(PHP_VERSION_ID >= 80100 && extension_loaded("curl") && extension_loaded("dom") ? 0 : 1);';
-      const has = (): boolean => isFine(php, '-r', test);
-      return has() || (installed('php-curl php-xml') && has())
-        ? [php, '-d', 'display_errors=stderr', path.join(HERE, 'cliente.php')]
-        : undefined;
+      const script = 'exit(PHP_VERSION_ID >= 80100 && extension_loaded("curl") && extension_loaded("dom") ? 0 : 1);';
+      const has = (): boolean => php !== undefined && isFine(php, '-r', script);
+      return has() || (installed('php-curl php-xml') && has());
     },
+    prepare: async (programa) => ['php', '-d', 'display_errors=stderr', programa],
+    abreComAcento: true,
   },
   {
     nome: 'Python',
+    cliente: 'python/emissor_nfse.py',
+    programa: 'cliente.py',
+    exemplo: ['python', 'exemplo.py'],
     falta: 'no Python with cryptography (Debian packages python3 python3-cryptography)',
-    abreComAcento: true,
-    prepare: async () => {
+    isHere: () => {
       const has = (): boolean => existsSync(PYTHON) && isFine(PYTHON, '-c', 'import cryptography');
-      return has() || (installed('python3 python3-cryptography') && has())
-        ? [PYTHON, path.join(HERE, 'cliente.py')]
-        : undefined;
+      return has() || (installed('python3 python3-cryptography') && has());
     },
+    prepare: async (programa) => [PYTHON, programa],
+    abreComAcento: true,
   },
   {
     nome: 'Java',
+    cliente: 'java/EmissorNfse.java',
+    programa: 'Cliente.java',
+    exemplo: ['java', 'Exemplo.java'],
     falta: 'no Java from 11 on with its compiler (Debian package default-jdk-headless)',
+    isHere: () => {
+      const [javac, java] = ['javac', 'java'].map((name) => toolOr(name, 'default-jdk-headless'));
+      return javac !== undefined && java !== undefined && isFine(javac, '--release', '11', '-version');
+    },
+    prepare: async (programa, cliente, where) => {
+      const strict = ['--release', '11', '-encoding', 'UTF-8', '-Xlint:all', '-Werror'];
+      await compile(['javac', ...strict, '-d', where, cliente, programa], JAVA_ENV);
+      return ['java', '-Dfile.encoding=UTF-8', '-cp', where, path.basename(programa, '.java')];
+    },
     env: JAVA_ENV,
     abreComAcento: false,
-    prepare: async () => {
-      const javac = toolOr('javac', 'default-jdk-headless');
-      const java = toolOr('java', 'default-jdk-headless');
-      if (javac === undefined || java === undefined || !isFine(javac, '--release', '11', '-version')) return undefined;
-      const sources = [path.join(CLIENTES, 'java/EmissorNfse.java'), path.join(HERE, 'Cliente.java')];
-      const classes = path.join(folder, 'classes');
-      const { code, out, err } = await run(
-        [javac, '--release', '11', '-encoding', 'UTF-8', '-Xlint:all', '-Werror', '-d', classes, ...sources],
-        { env: JAVA_ENV },
-      );
-      assert.equal(code, 0, out + err);
-      return [java, '-Dfile.encoding=UTF-8', '-cp', classes, 'Cliente'];
-    },
   },
   {
     // Debian has no .NET, and Mono no System.Text.Json: a stand-in of ours is compiled along.
     nome: 'C#',
-    pfx: PFX_3DES,
-    mostraCertificado: false,
+    cliente: 'csharp/EmissorNfse.cs',
+    programa: 'Cliente.cs',
+    exemplo: ['csharp', 'Program.cs'],
     falta: `no Mono with its libraries (Debian packages ${MONO_PACKAGES})`,
-    abreComAcento: false,
-    prepare: async () => {
-      const mcs = toolOr('mcs', MONO_PACKAGES);
-      const mono = toolOr('mono', MONO_PACKAGES);
-      if (mcs === undefined || mono === undefined) return undefined;
-      const program = path.join(folder, 'cliente.exe');
-      const libraries = ['-r:System.Net.Http.dll', '-r:System.Security.dll'];
-      const stand = path.join(ROOT, 'test/fixtures/SystemTextJson.cs');
-      const sources = [path.join(CLIENTES, 'csharp/EmissorNfse.cs'), path.join(HERE, 'Cliente.cs'), stand];
-      const compile = [mcs, '-langversion:latest', `-out:${program}`, ...libraries, ...sources];
-      const { code, out, err } = await run(compile);
-      if (code !== 0 && /CS0006|CS0234/.test(out + err)) return undefined;
-      assert.equal(code, 0, out + err);
-      return [mono, program];
+    isHere: () => {
+      const [mcs, mono] = ['mcs', 'mono'].map((name) => toolOr(name, MONO_PACKAGES));
+      if (mcs === undefined || mono === undefined) return false;
+      const empty = inFolder('A.cs', 'class A { static void Main() { } }');
+      const has = (): boolean => isFine(mcs, `-out:${folder}/A.exe`, ...MONO_LIBRARIES, empty);
+      return has() || (installed(MONO_PACKAGES) && has());
     },
+    prepare: async (programa, cliente, where) => {
+      const stand = path.join(ROOT, 'test/fixtures/SystemTextJson.cs');
+      const out = path.join(where, 'programa.exe');
+      const isOfPage = path.basename(programa) === 'Program.cs';
+      const entry = isOfPage ? ['-main:Entrada', path.join(HERE, 'Entrada.cs')] : [];
+      const options = ['-langversion:latest', `-out:${out}`, ...MONO_LIBRARIES, ...entry];
+      await compile(['mcs', ...options, cliente, programa, stand]);
+      return ['mono', out];
+    },
+    pfx: PFX_3DES,
+    abreComAcento: false,
+    mostraCertificado: false,
   },
 ];
 
@@ -231,7 +254,7 @@ const DRESSED = Object.entries(DRESSES).map(([name, wear], at): readonly [string
   name,
   wear(exampleXml({ 'serv/cServ/xDescServ': TEXTS[at % TEXTS.length]! })),
 ]);
-/** What no program writes: it is signed as the verifier wants it, or refused. */
+/** What hardly any program writes, and an element of a DPS never has. */
 const ODD: readonly string[] = [
   exampleXml().replace('<infDPS', '<infDPS xml:lang="pt" xmlns:b="urn:b" xmlns:a="urn:z" b:c="1" a:d="2"'),
   exampleXml().replace('<DPS ', '<DPS xmlns:b="urn:b" xml:space="preserve" ').replace('<serv>', '<serv b:c="1">'),
@@ -263,20 +286,23 @@ function faultsOf(xml: Buffer): readonly string[] {
   return faults.map(({ codigo, mensagem }) => `${codigo} ${mensagem}`);
 }
 
-for (const {
-  nome,
-  falta,
-  prepare,
-  env = process.env,
-  abreComAcento,
-  pfx = PFX,
-  mostraCertificado = true,
-} of LINGUAGENS) {
+const PAGE = readFileSync(path.join(ROOT, 'docs/site/clientes.md'), 'utf8');
+
+for (const linguagem of LINGUAGENS) {
+  const { nome, cliente, programa, exemplo, falta, prepare, env = process.env, abreComAcento } = linguagem;
+  const { pfx = PFX, mostraCertificado = true } = linguagem;
+  const skip = linguagem.isHere() ? false : falta;
+  const folderOf = (name: string): string => {
+    const own = path.join(folder, `${nome}-${name}`);
+    mkdirSync(own);
+    return own;
+  };
+
   describe(nome, async () => {
-    const command = await prepare();
-    const skip = command === undefined ? falta : false;
+    const sources = [path.join(HERE, programa), path.join(CLIENTES, cliente)] as const;
+    const command = skip === false ? await prepare(...sources, folderOf('programa')) : [];
     const ask = async (...args: readonly string[]): Promise<readonly string[]> => {
-      const { code, out, err } = await run([...command!, ...args], { env });
+      const { code, out, err } = await run([...command, ...args], { env });
       assert.equal(code, 0, out + err);
       return out.trimEnd().split('\n');
     };
@@ -327,24 +353,41 @@ for (const {
       assert.deepEqual(nobody, ['NaoEntregue 3 - false']);
     });
 
-    test('signs what it is given as it is, and refuses what a signature does not cover', { skip }, async (t) => {
+    test('signs what it is given as it is, and refuses what a signature does not cover', { skip }, async () => {
       const given = [...DRESSED, ...ODD.map((xml, at) => [`odd ${at}`, xml] as const)];
       const pairs = given.map(([, xml], at) => [inFolder(`${nome}/${at}.xml`, xml), `${folder}/${nome}/${at}-out.xml`]);
       const said = await ask('assinar', PFX_3DES, SENHA, ...pairs.flat());
-      assert.deepEqual(said.slice(0, DRESSED.length), Array(DRESSED.length).fill('assinada'));
+      assert.deepEqual(said, Array(given.length).fill('assinada'));
       for (const [at, [name, xml]] of given.entries()) {
-        if (said[at] === 'XmlRecusado') continue;
         const signed = readFileSync(pairs[at]![1]!);
         assert.deepEqual(faultsOf(signed), [], name);
         assert.equal(signed.toString().replace(/<Signature .*<\/Signature>/s, ''), xml, name);
       }
-      t.diagnostic(`odd ones: ${said.slice(DRESSED.length).join(' ')}`);
       const bad = UNSIGNABLE.flatMap((xml, at) => [inFolder(`${nome}/r${at}.xml`, xml), `${folder}/nada.xml`]);
       assert.deepEqual(await ask('assinar', pfx, SENHA, ...bad), Array(UNSIGNABLE.length).fill('XmlRecusado'));
       const comAcento = await ask('assinar', PFX_COM_ACENTO, SENHA_COM_ACENTO, ...pairs[0]!);
       assert.deepEqual(comAcento, [abreComAcento ? 'assinada' : 'CertificadoRecusado']);
       assert.deepEqual(await ask('assinar', pfx, 'outra', ...bad), ['CertificadoRecusado']);
       assert.deepEqual(await ask('assinar', caFile, SENHA, ...bad), ['CertificadoRecusado']);
+    });
+
+    test('the program of the page runs as it stands, with the file that the service hands out', { skip }, async () => {
+      const own = folderOf('pagina');
+      const [bloco, arquivo] = exemplo;
+      for (const name of [path.basename(cliente), 'dps.json']) {
+        const answer = await fetch(`${address}/docs/arquivos/${name}`);
+        writeFileSync(path.join(own, name), await answer.text());
+      }
+      const [, text] = new RegExp(`^\`\`\`${bloco}\\n([\\s\\S]*?)^\`\`\`$`, 'm').exec(PAGE)!;
+      writeFileSync(path.join(own, arquivo), text!.replaceAll('{{site}}', address));
+      const shown = await prepare(path.join(own, arquivo), path.join(own, path.basename(cliente)), own);
+      const issued = await run(shown, { cwd: own, env });
+      assert.equal(issued.out, 'autorizada, ISSQN 20.00\n', issued.err);
+      assert.equal(readFileSync(path.join(own, 'nota.pdf')).toString('latin1', 0, 5), '%PDF-');
+      const dps = readFileSync(path.join(own, 'dps.json'), 'utf8').replace('52998224725', '52998224726');
+      writeFileSync(path.join(own, 'dps.json'), dps);
+      const refused = await run(shown, { cwd: own, env });
+      assert.match(refused.out, /^E0003 tomador_cpf_cnpj:? /, refused.err);
     });
   });
 }
