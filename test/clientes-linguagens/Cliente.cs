@@ -88,7 +88,12 @@ public static class Programa
         }
         catch (ErroDoEmissor erro)
         {
-            Diz(erro.GetType().Name, erro.Tentativas, erro.Status, (erro as Indeterminado)?.Repeticao != null);
+            var duvida = erro as Indeterminado;
+            Diz(erro.GetType().Name, erro.Tentativas, erro.Status, duvida != null);
+            if (duvida == null || a.Length < 6) return;
+            var envio = new Envio { Chave = duvida.Repeticao.Chave, Assinatura = duvida.Repeticao.Assinatura };
+            var retomada = await new Cliente(a[5], a[1]).EmitirNotaAsync(duvida.Repeticao.Corpo, envio);
+            Diz("retomada", retomada.chave_acesso, retomada.repetida);
         }
     }
 

@@ -73,8 +73,13 @@ public final class Cliente {
             var emitida = cliente.emitirNota(bytes(a[4]));
             diz("emitida", emitida.chave_acesso, emitida.repetida);
         } catch (EmissorNfse.ErroDoEmissor erro) {
-            boolean sabeRepetir = erro instanceof EmissorNfse.Indeterminado && ((EmissorNfse.Indeterminado) erro).repeticao != null;
-            diz(erro.getClass().getSimpleName(), erro.tentativas, erro.status, sabeRepetir);
+            boolean emDuvida = erro instanceof EmissorNfse.Indeterminado;
+            diz(erro.getClass().getSimpleName(), erro.tentativas, erro.status, emDuvida);
+            if (!emDuvida || a.length < 6) return;
+            var repeticao = ((EmissorNfse.Indeterminado) erro).repeticao;
+            var envio = new EmissorNfse.Envio().chave(repeticao.chave).assinatura(repeticao.assinatura);
+            var retomada = new EmissorNfse(a[5], a[1]).emitirNota(repeticao.corpo, envio);
+            diz("retomada", retomada.chave_acesso, retomada.repetida);
         }
     }
 

@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 require __DIR__ . '/../../packages/clientes/php/EmissorNfse.php';
 
-use EmissorNfse\{Certificado, CertificadoRecusado, Cliente, ErroDoEmissor, XmlRecusado};
+use EmissorNfse\{Certificado, CertificadoRecusado, Cliente, ErroDoEmissor, Indeterminado, XmlRecusado};
 use function EmissorNfse\{assinarXml, identificadorDaDps};
 
 function diz(mixed ...$valores): void
@@ -51,14 +51,19 @@ function historia(string $url, string $municipio, string $pfx, string $senha, st
     diz('validada', $validada->valores->valor_issqn, $validada->calculo[0]->campo);
 }
 
-function emitir(string $url, string $municipio, string $pfx, string $senha, string $xml): void
+function emitir(string $url, string $municipio, string $pfx, string $senha, string $dps, ?string $depois = null): void
 {
     $cliente = new Cliente($url, $municipio, file_get_contents($pfx), $senha, tentativas: 3, primeiraEspera: 0.01);
     try {
-        $emitida = $cliente->emitirNota(file_get_contents($xml));
+        $emitida = $cliente->emitirNota(file_get_contents($dps));
         diz('emitida', $emitida->chave_acesso, $emitida->repetida);
     } catch (ErroDoEmissor $erro) {
-        diz((new ReflectionClass($erro))->getShortName(), $erro->tentativas, $erro->status, isset($erro->repeticao));
+        diz((new ReflectionClass($erro))->getShortName(), $erro->tentativas, $erro->status, $erro instanceof Indeterminado);
+        if ($erro instanceof Indeterminado && $depois !== null) {
+            $repeticao = $erro->repeticao;
+            $retomada = (new Cliente($depois, $municipio))->emitirNota($repeticao->corpo, $repeticao->chave, $repeticao->assinatura);
+            diz('retomada', $retomada->chave_acesso, $retomada->repetida);
+        }
     }
 }
 

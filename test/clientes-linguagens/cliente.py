@@ -4,7 +4,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / 'packages/clientes/python'))
 sys.dont_write_bytecode = True
-from emissor_nfse import (Certificado, CertificadoRecusado, Cliente, ErroDoEmissor, XmlRecusado, assinar_xml,  # noqa: E402
+from emissor_nfse import (Certificado, CertificadoRecusado, Cliente, ErroDoEmissor, Indeterminado, XmlRecusado, assinar_xml,  # noqa: E402
                           identificador_da_dps)
 
 
@@ -50,13 +50,17 @@ def historia(url, municipio, pfx, senha, ca, xml, json, errada, chave):
     diz('validada', validada.valores.valor_issqn, validada.calculo[0].campo)
 
 
-def emitir(url, municipio, pfx, senha, xml):
+def emitir(url, municipio, pfx, senha, dps, depois=None):
     cliente = Cliente(url, municipio, pfx=Path(pfx).read_bytes(), senha=senha, tentativas=3, primeira_espera=0.01)
     try:
-        emitida = cliente.emitir_nota(Path(xml).read_bytes())
+        emitida = cliente.emitir_nota(Path(dps).read_bytes())
         diz('emitida', emitida.chave_acesso, emitida.repetida)
     except ErroDoEmissor as erro:
-        diz(type(erro).__name__, erro.tentativas, erro.status, getattr(erro, 'repeticao', None) is not None)
+        diz(type(erro).__name__, erro.tentativas, erro.status, isinstance(erro, Indeterminado))
+        if isinstance(erro, Indeterminado) and depois is not None:
+            chave, corpo, assinatura = erro.repeticao
+            retomada = Cliente(depois, municipio).emitir_nota(corpo, chave=chave, assinatura=assinatura)
+            diz('retomada', retomada.chave_acesso, retomada.repetida)
 
 
 def assinar(pfx, senha, *arquivos):

@@ -146,13 +146,14 @@ namespace EmissorNfse
         internal RSA Chave { get; }
         internal X509Certificate2Collection Cadeia { get; } = new X509Certificate2Collection();
 
-        public Certificado(byte[] pfx, string senha)
+        /// <param name="guarda">Onde a chave fica enquanto é usada. No IIS, sem perfil de usuário: MachineKeySet.</param>
+        public Certificado(byte[] pfx, string senha, X509KeyStorageFlags guarda = X509KeyStorageFlags.DefaultKeySet)
         {
             var todos = new X509Certificate2Collection();
             try
             {
-                Proprio = new X509Certificate2(pfx, senha);
-                todos.Import(pfx, senha, X509KeyStorageFlags.DefaultKeySet);
+                Proprio = new X509Certificate2(pfx, senha, guarda);
+                todos.Import(pfx, senha, guarda);
             }
             catch (Exception erro) when (erro is CryptographicException || erro is ArgumentException)
             {

@@ -1034,7 +1034,8 @@ public final class EmissorNfse {
         HttpClient.Builder montado = HttpClient.newBuilder()
             .version(HttpClient.Version.HTTP_1_1)
             .followRedirects(HttpClient.Redirect.NEVER)
-            .connectTimeout(opcoes.tempoLimite);
+            // Ends before the time of the whole, so that a connection that never stood is told apart.
+            .connectTimeout(opcoes.tempoLimite.dividedBy(2));
         if (mostrado == null && opcoes.autoridades == null) return montado.build();
         try {
             SSLContext tls = SSLContext.getInstance("TLS");
