@@ -17,7 +17,9 @@ import { readXml } from '../src/documents/xml.ts';
 import { createRestDoor } from '../src/doors/rest/door.ts';
 import { dpsIdOf } from '../src/fiscal/chave.ts';
 import { exampleXml } from '../src/fiscal/rules/example.ts';
+import { makePki } from '../src/flows/make-pki.ts';
 import { onEnd } from './support/cleanup.ts';
+import { readyKeys } from './support/keys.ts';
 import { addPrestador } from './support/municipio.ts';
 import { freshFolder, openssl } from './support/openssl.ts';
 import { ROOT } from './support/process.ts';
@@ -41,23 +43,28 @@ const inFolder = (name: string, content: string | Buffer): string => {
   return file;
 };
 const ca = pemOf('CERTIFICATE', root.certificate);
-const caFile = inFolder('ancoras/raiz.pem', ca);
+const caFile = inFolder('raiz.pem', ca);
 
-function pfxOf(name: string, senha: string, ...how: readonly string[]): string {
-  const files = ['-in', inFolder('certificado.pem', provider.pem), '-inkey', inFolder('chave.pem', provider.keyPem)];
+/** The PKI that `nfse pki` makes: the provider's certificate comes with the authorities between it and the root. */
+const pki = path.join(folder, 'pki');
+await makePki({ pasta: pki, senha: SENHA, recusados: false, agora: NOON, makeKeys: readyKeys });
+const PRESTADOR = path.join(pki, 'prestadores', PROVIDER_CNPJ);
+const PFX = `${PRESTADOR}.pfx`;
+
+/** The same as others write it. */
+function pfxOf(name: string, senha: string): string {
   const out = path.join(folder, name);
-  openssl('pkcs12', '-export', ...files, '-certfile', caFile, '-out', out, '-passout', `pass:${senha}`, ...how);
+  const files = ['-in', `${PRESTADOR}.pem`, '-inkey', `${PRESTADOR}.key`, '-out', out, '-passout', `pass:${senha}`];
+  openssl('pkcs12', '-export', ...files, '-keypbe', 'PBE-SHA1-3DES', '-certpbe', 'PBE-SHA1-3DES', '-macalg', 'sha1');
   return out;
 }
 
-const PFX = pfxOf('certificado.pfx', SENHA);
-/** As the authorities have written them for twenty years. */
-const OLD = ['-keypbe', 'PBE-SHA1-3DES', '-certpbe', 'PBE-SHA1-3DES', '-macalg', 'sha1'];
-const PFX_3DES = pfxOf('antigo.pfx', SENHA, ...OLD);
-const PFX_COM_ACENTO = pfxOf('acento.pfx', SENHA_COM_ACENTO, ...OLD);
+/** With the ciphers that the authorities have used for twenty years. */
+const PFX_3DES = pfxOf('antigo.pfx', SENHA);
+const PFX_COM_ACENTO = pfxOf('acento.pfx', SENHA_COM_ACENTO);
 
 const { address, pool, store, world, clock } = await startTestService();
-const confianca = { ancoras: path.dirname(caFile), revogados: undefined };
+const confianca = { ancoras: path.join(pki, 'ancoras'), revogados: undefined };
 await store.municipios.create({ tenant: MUNICIPIO, ambiente: 'producao', codigoIbge: '3550308', confianca }, clock.now);
 await addPrestador(pool, MUNICIPIO, PROVIDER_CNPJ);
 const server = serverCertificate(root, { dns: ['localhost'], ips: ['127.0.0.1'] }, provider.keys.publicKey, DECADES);
