@@ -1,7 +1,7 @@
 /**
  * The clients in PHP, Python, Java and C# (`packages/clientes`), each driven by a program such as an integrator writes, against the service in
- * production: over TLS, with certificates of a test PKI, and notes that are authorised. What they sign of odd documents the strict
- * verifier judges, and a line that loses answers shows that a repetition is no second note.
+ * production: over TLS, with the certificates of `nfse pki`, and notes that the simulator of the ADN authorises. What they sign of odd
+ * documents the strict verifier judges, and a bad line shows that a repetition is no second note. The programs of the page run as they stand.
  */
 import assert from 'node:assert/strict';
 import { type SpawnOptions, spawn, spawnSync } from 'node:child_process';
@@ -18,6 +18,7 @@ import { createRestDoor } from '../src/doors/rest/door.ts';
 import { dpsIdOf } from '../src/fiscal/chave.ts';
 import { exampleXml } from '../src/fiscal/rules/example.ts';
 import { makePki } from '../src/flows/make-pki.ts';
+import { Transmissions } from '../src/wiring/adn-access.ts';
 import { onEnd } from './support/cleanup.ts';
 import { readyKeys } from './support/keys.ts';
 import { addPrestador } from './support/municipio.ts';
@@ -25,6 +26,7 @@ import { freshFolder, openssl } from './support/openssl.ts';
 import { ROOT } from './support/process.ts';
 import { NOON, startTestService } from './support/service.ts';
 import { DECADES, DRESSES, PROVIDER_CNPJ, signedBy, testParties } from './support/signatures.ts';
+import { montarPalco, simuladorAqui } from './support/simulador.ts';
 import { installed, toolOr } from './support/tools.ts';
 
 const HERE = path.join(import.meta.dirname, 'clientes-linguagens');
@@ -63,9 +65,24 @@ function pfxOf(name: string, senha: string): string {
 const PFX_3DES = pfxOf('antigo.pfx', SENHA);
 const PFX_COM_ACENTO = pfxOf('acento.pfx', SENHA_COM_ACENTO);
 
-const { address, pool, store, world, clock } = await startTestService();
+/** Notes go to the simulator of the national environment, by mutual TLS. */
+const palco = await montarPalco();
+const simulador = await simuladorAqui(palco);
+const quiet = { info: () => undefined, warn: () => undefined, error: () => undefined };
+const transmissions = new Transmissions(quiet);
+onEnd(() => transmissions.close());
+const adn = {
+  url: simulador.address,
+  ca: palco.caFile,
+  chaves: { certificado: palco.municipio.certFile, chave: palco.municipio.keyFile },
+};
+
+const { address, pool, store, world, clock } = await startTestService({ transmission: transmissions.of });
 const confianca = { ancoras: path.join(pki, 'ancoras'), revogados: undefined };
-await store.municipios.create({ tenant: MUNICIPIO, ambiente: 'producao', codigoIbge: '3550308', confianca }, clock.now);
+await store.municipios.create(
+  { tenant: MUNICIPIO, ambiente: 'producao', codigoIbge: '3550308', confianca, adn },
+  clock.now,
+);
 await addPrestador(pool, MUNICIPIO, PROVIDER_CNPJ);
 const server = serverCertificate(root, { dns: ['localhost'], ips: ['127.0.0.1'] }, provider.keys.publicKey, DECADES);
 const door = await createRestDoor(world, {
