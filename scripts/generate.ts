@@ -21,6 +21,7 @@ import { soapMarkdown } from '../src/published/soap.ts';
 import { statesMarkdown } from '../src/published/states.ts';
 import { clientePacote } from './cliente-pacote.ts';
 import { clienteTipos } from './cliente-tipos.ts';
+import { CLIENTES } from './clientes-modelos.ts';
 import { conformidadeMarkdown } from './conformidade.ts';
 
 type Generated = {
@@ -38,6 +39,8 @@ const FILES: readonly Generated[] = [
   ...Object.entries(XSDS).map(([name, make]) => ({ path: `docs/${name}`, make })),
   { path: 'docs/openapi.json', make: () => `${JSON.stringify(describeApi(DESCRIBED_DOOR), null, 1)}\n` },
   { path: 'packages/cliente/src/tipos.ts', make: clienteTipos },
+  // Parts of files that are otherwise written by hand.
+  ...CLIENTES,
 ];
 
 /** Folders in which every file is generated; `make` gives their texts by name, or by their path in the folder. */

@@ -143,10 +143,14 @@ test('a page that there is not is a page for a person and an envelope for a prog
   }
 });
 
+/** Where the files lie that are offered as they are. */
+const CLIENTES = ['php', 'python', 'java', 'csharp'].map((linguagem) => `packages/clientes/${linguagem}`);
+const FOLDERS = ['examples', 'docs/site/exemplos', 'docs', ...CLIENTES];
+
 describe('the files that pages offer', () => {
   test('are those of the project, with the address of the service', async () => {
     const local: Record<string, string> = Object.fromEntries(
-      ['examples', 'docs/site/exemplos', 'docs'].flatMap((folder) =>
+      FOLDERS.flatMap((folder) =>
         readdirSync(path.join(ROOT, folder)).map((name) => [name, path.join(ROOT, folder, name)]),
       ),
     );

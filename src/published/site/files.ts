@@ -48,6 +48,10 @@ export const ARQUIVOS: Files = {
     'assinatura-lote.xml',
     'cancelamento-nfse.xml',
   ]),
+  ...filesIn('packages/clientes/php', ['EmissorNfse.php']),
+  ...filesIn('packages/clientes/python', ['emissor_nfse.py']),
+  ...filesIn('packages/clientes/java', ['EmissorNfse.java']),
+  ...filesIn('packages/clientes/csharp', ['EmissorNfse.cs']),
   ...Object.fromEntries(
     ATAQUES.map((name) => [
       `ataques-${name}.json`,

@@ -28,6 +28,7 @@ export const PAGES: readonly Page[] = [
   { slug: 'ensaios', file: 'ensaios.md', group: 'Começar', short: 'Integração e ensaios' },
   { slug: 'desfechos', file: 'desfechos.md', group: 'Integrar', short: 'Os desfechos de um envio' },
   { slug: 'cliente', file: 'cliente.md', group: 'Integrar', short: 'Cliente em TypeScript' },
+  { slug: 'clientes', file: 'clientes.md', group: 'Integrar', short: 'PHP, Python, Java e C#' },
   { slug: 'estados', file: 'estados.md', group: 'Integrar', short: 'Estados e consulta' },
   { slug: 'danfse', file: 'danfse.md', group: 'Integrar', short: 'O PDF da nota (DANFSe)' },
   { slug: 'eventos', file: 'eventos.md', group: 'Integrar', short: 'Eventos' },
