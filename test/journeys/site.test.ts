@@ -122,7 +122,7 @@ const STATUSES: Readonly<Record<string, readonly number[]>> = {
   'estados.md': [200, 201, 200, 200],
   'danfse.md': [200, 201, 200],
   'eventos.md': [200, 201, 200, 201, 200, 200, 200, 201, 201, 201, 200, 200, 200],
-  'catalogos.md': [200, 200, 200, 200, 304],
+  'catalogos.md': [200, 200, 200, 200, 200, 304],
 };
 
 const results = new Map<string, { readonly folder: string; readonly out: string }>();
