@@ -11,6 +11,8 @@ import { code, table, writeBraces } from './markdown.ts';
 import type { DescribedRoute } from './openapi/described.ts';
 import {
   ARQUIVOS_PATH,
+  BUSCA_JSON_PATH,
+  BUSCA_PATH,
   CONFERIR_PATH,
   CONSULTA_PATH,
   DOCS_PATH,
@@ -18,6 +20,7 @@ import {
   ERROS_PATH,
   OPENAPI_PATH,
   REFERENCE_PATH,
+  SCRIPT_PATH,
 } from './paths.ts';
 
 /**
@@ -157,6 +160,9 @@ const DO_SERVICO: Readonly<Record<string, Acesso>> = {
   [ERROS_JSON_PATH]: DOCUMENTACAO,
   [DOCS_PATH]: DOCUMENTACAO,
   [`${DOCS_PATH}/`]: DOCUMENTACAO,
+  [BUSCA_PATH]: DOCUMENTACAO,
+  [BUSCA_JSON_PATH]: DOCUMENTACAO,
+  [SCRIPT_PATH]: DOCUMENTACAO,
   [`${DOCS_PATH}/:pagina`]: DOCUMENTACAO,
   [CONFERIR_PATH]: DOCUMENTACAO,
   [`${ARQUIVOS_PATH}/:arquivo`]: DOCUMENTACAO,
