@@ -78,6 +78,8 @@ describe('every page', () => {
       assert.doesNotMatch(prose, /\{\{|undefined|\[object/, at);
       assert.ok(!body.replaceAll('<wbr>', '').includes('ENDERECO-DO-SERVICO'), at);
       assertBalanced(body, at);
+      // A number at the beginning of a line is no list.
+      assert.doesNotMatch(body, /<ol start="(?!1")/, at);
       const ids = [...body.matchAll(/ id="([^"]*)"/g)].map(([, id]) => id);
       assert.equal(new Set(ids).size, ids.length, `${at} has an id twice`);
     }

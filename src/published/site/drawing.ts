@@ -18,6 +18,8 @@ type Machine = {
   readonly title: string;
   readonly moves: readonly Move[];
   readonly tones: Readonly<Record<string, Tone>>;
+  /** What is shown of a state beside its name. */
+  readonly shown: (estado: string) => string;
   readonly triggers: Readonly<Record<string, string>>;
 };
 
@@ -31,6 +33,7 @@ const NOTA: Machine = {
       return [estado, protocolo === 'autorizado' ? 'bom' : protocolo === 'rejeitado' ? 'erro' : 'fim'];
     }),
   ) satisfies Record<string, Tone>,
+  shown: (estado) => NOTA_ESTADOS[estado as NotaEstado].status,
   triggers: NOTA_TRIGGERS,
 };
 
@@ -51,6 +54,7 @@ const EVENTO: Machine = {
   tones: Object.fromEntries(
     Object.entries(EVENTO_ESTADOS).map(([estado, { desfecho }]) => [estado, TONE_OF_DESFECHO[desfecho]]),
   ),
+  shown: () => '',
   triggers: EVENTO_TRIGGERS,
 };
 
@@ -149,7 +153,7 @@ function drawMachine(machine: Machine): Html {
   );
   return figure(
     { id, title, height: last.y + last.height + EDGE },
-    html`${verticals}${ways}${points}${cards.map((card) => drawCard(card, toneOf(card.estado)))}`,
+    html`${verticals}${ways}${points}${cards.map((card) => drawCard(card, toneOf(card.estado), card.estado === undefined ? '' : machine.shown(card.estado)))}`,
     html`<ul>
 ${machine.moves.map(({ from, on, to }) => html`<li>${from === undefined ? 'No começo' : html`De <code>${from}</code>`}, <code>${on}</code> (${machine.triggers[on]!.replaceAll('`', '')}): ${from === to ? 'fica' : 'passa'} ${from === to ? 'em' : 'a'} <code>${to}</code>.</li>\n`)}</ul>`,
   );
@@ -164,12 +168,12 @@ function way(d: string, tone: Tone): Html {
   return html`<path class="folga" d="${d}"></path>${line(d, tone)}`;
 }
 
-function drawCard({ estado, y, height, rows }: Card, tone: Tone): Html {
+function drawCard({ estado, y, height, rows }: Card, tone: Tone, shown: string): Html {
   const middle = y + HEAD_HEIGHT / 2;
   const head =
     estado === undefined
       ? html`<circle class="comeco" cx="${String(EDGE + 14)}" cy="${String(middle)}" r="6"></circle>${text('começo', 28, middle, 'estado')}`
-      : html`<rect class="cabeca ${tone}" x="${String(EDGE)}" y="${String(y)}" width="${String(CARD_WIDTH)}" height="${String(HEAD_HEIGHT)}" rx="5"></rect>${text(estado, 10, middle, 'estado')}`;
+      : html`<rect class="cabeca ${tone}" x="${String(EDGE)}" y="${String(y)}" width="${String(CARD_WIDTH)}" height="${String(HEAD_HEIGHT)}" rx="5"></rect>${text(estado, 10, middle, 'estado')}${shown === '' ? undefined : html`<text class="mostra" text-anchor="end" x="${String(EDGE + CARD_WIDTH - 8)}" y="${String(middle + 4)}">${shown}</text>`}`;
   return html`<rect class="cartao" x="${String(EDGE)}" y="${String(y)}" width="${String(CARD_WIDTH)}" height="${String(height)}" rx="5"></rect>${head}${rows.map(
     ({ on, isLoop, y: at }) => text(isLoop ? `${on} ↻` : on, 18, at, 'gatilho'),
   )}`;

@@ -25,16 +25,15 @@ export function questionIn(query: URLSearchParams): string {
   return (query.get('q') ?? '').trim().slice(0, SEARCH_MAX).toWellFormed();
 }
 
-/** Codes by a part of their number come before what words find. */
+/** Codes by a part of their number come before what words find, the one of just that number before the others. */
 function answersTo(index: Index, asked: string): readonly Entry[] {
   const found = findEntries(index, asked);
   if (!/^e?\d{2,4}$/i.test(asked)) return found;
   const codes = new Set(findMatches(asked, ERRORS, searchableOf).map(({ codigo }) => `${ERROS_PATH}/${codigo}`));
-  const [first, rest] = [found.slice(0, 1), found.slice(1)];
-  const isNamed = first[0] !== undefined && codes.has(first[0].path);
-  const byNumber = index.entries.filter(({ path }) => codes.has(path) && !(isNamed && path === first[0]?.path));
-  const others = (isNamed ? rest : found).filter(({ path }) => !codes.has(path));
-  return [...(isNamed ? first : []), ...byNumber, ...others];
+  const byNumber = index.entries.filter(({ path }) => codes.has(path));
+  const isNamed = ({ names }: Entry): boolean => names.includes(asked.toUpperCase());
+  const others = found.filter(({ path }) => !codes.has(path));
+  return [...byNumber.filter(isNamed), ...byNumber.filter((entry) => !isNamed(entry)), ...others];
 }
 
 /** The first of each kind, in the order of all. */

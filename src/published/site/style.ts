@@ -69,7 +69,7 @@ blockquote p:last-child { margin: 0; }
 .desenho text { fill: var(--text); font-size: 12px; }
 .desenho .estado, .desenho .gatilho { font-family: ui-monospace, SFMono-Regular, Menlo, Consolas, "Liberation Mono", monospace; }
 .desenho .estado, .desenho .forte { font-weight: 600; }
-.desenho .gatilho { fill: var(--quiet); }
+.desenho .gatilho, .desenho .mostra { fill: var(--quiet); }
 .cartao { fill: none; stroke: var(--edge); }
 .cabeca { fill: var(--sheet); stroke: var(--edge); stroke-width: 1.5; }
 .fio { fill: none; stroke: var(--link); stroke-width: 1.5; }
@@ -89,6 +89,7 @@ blockquote p:last-child { margin: 0; }
 .results { list-style: none; padding: 0; }
 .results > li { border-top: 1px solid var(--line); padding: .6rem 0; }
 .results small { color: var(--quiet); border: 1px solid var(--line); border-radius: 1rem; padding: .05rem .5rem; white-space: nowrap; }
+.results mark { color: var(--text); }
 .results p { margin: .15rem 0 0; color: var(--quiet); font-size: .95rem; }
 .calculator { display: grid; gap: .5rem 1.25rem; grid-template-columns: repeat(auto-fit, minmax(min(100%, 16rem), 1fr));
   align-items: end; max-width: 46rem; border: 1px solid var(--line); border-radius: .375rem; padding: 1rem; margin-bottom: 1rem; }
