@@ -225,10 +225,10 @@ function script(): string {
     const said = cell.querySelector('p.i');
     const url = cell.closest('.responses-inner')?.querySelector('.request-url pre')?.textContent;
     const pdf = said === null ? undefined : pdfs.get(url);
+    for (const one of cell.querySelectorAll('p.i, .highlight-code')) one.hidden = pdf !== undefined;
     const shown = cell.querySelector('.pdf');
     if (shown !== null && shown.dataset.copy === pdf?.copy) return;
     shown?.remove();
-    for (const one of cell.querySelectorAll('p.i, .highlight-code')) one.hidden = pdf !== undefined;
     if (pdf === undefined) return;
     const links = Object.assign(document.createElement('p'), { className: 'pdf' });
     links.dataset.copy = pdf.copy;
@@ -244,7 +244,7 @@ function script(): string {
       if (type === 'characterData') translate(target);
       else for (const node of addedNodes) translate(node);
     }
-    for (const cell of place.querySelectorAll('.live-responses-table td.response-col_description')) showPdf(cell);
+    for (const cell of place.querySelectorAll('.live-responses-table tbody .response-col_description')) showPdf(cell);
   }).observe(document.body, { subtree: true, childList: true, characterData: true });
   SwaggerUIBundle({
     url: '..${OPENAPI_PATH}',

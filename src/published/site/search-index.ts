@@ -50,13 +50,22 @@ const EMPTY_WORDS: ReadonlySet<string> = new Set(
   'a o as os um uma e ou de do da dos das em no na nos nas por para com que como qual quando se ao'.split(' '),
 );
 
-export function indexOf(entries: readonly Entry[]): Index {
-  const counts = entries.map(({ title, alias = '', text, beside = '' }) => {
-    const count = new Map<string, number>();
-    for (const word of termsOf(`${text} ${beside}`)) count.set(word, (count.get(word) ?? 0) + 1);
-    for (const word of termsOf(`${title} ${alias}`)) count.set(word, (count.get(word) ?? 0) + TITLE_WEIGHT);
-    return count;
-  });
+/** Longest time for which making the index keeps other requests waiting. */
+const TURN_MS = 10;
+
+/** The index is made in short turns: other requests are served in between. */
+export async function indexOf(entries: readonly Entry[]): Promise<Index> {
+  let began = performance.now();
+  const giveWay = async (): Promise<void> => {
+    if (performance.now() - began < TURN_MS) return;
+    await new Promise(setImmediate);
+    began = performance.now();
+  };
+  const counts: ReadonlyMap<string, number>[] = [];
+  for (const entry of entries) {
+    counts.push(countWords(entry));
+    await giveWay();
+  }
   const lengths = counts.map((count) => count.values().reduce((sum, one) => sum + one, 0));
   const mean = lengths.reduce((sum, one) => sum + one, 0) / Math.max(1, entries.length);
   const postings = new Map<string, Postings>();
@@ -66,19 +75,29 @@ export function indexOf(entries: readonly Entry[]): Index {
       const those = postings.get(word) ?? new Map<number, number>();
       postings.set(word, those.set(place, (times * (SATURATION + 1)) / (times + norm)));
     }
+    await giveWay();
   }
   const named = entries.flatMap((entry, place) => entry.names.map((name) => [foldName(name), place] as const));
-  const byName = Map.groupBy(named, ([name]) => name);
   const firsts = new Map<string, number>();
-  for (const [place, { page }] of entries.entries())
+  for (const [place, { page }] of entries.entries()) {
     if (page !== undefined && !firsts.has(page)) firsts.set(page, place);
+  }
   return {
     entries,
     words: [...postings.keys()].sort(),
     postings,
-    names: new Map([...byName].map(([name, places]) => [name, places.map(([, place]) => place)])),
+    names: new Map(
+      [...Map.groupBy(named, ([name]) => name)].map(([name, places]) => [name, places.map(([, place]) => place)]),
+    ),
     firsts,
   };
+}
+
+function countWords({ title, alias = '', text, beside = '' }: Entry): ReadonlyMap<string, number> {
+  const count = new Map<string, number>();
+  for (const word of termsOf(`${text} ${beside}`)) count.set(word, (count.get(word) ?? 0) + 1);
+  for (const word of termsOf(`${title} ${alias}`)) count.set(word, (count.get(word) ?? 0) + TITLE_WEIGHT);
+  return count;
 }
 
 /** A name without accents and case, and without the words that say nothing: `O certificado` is called so by `certificado`. */
