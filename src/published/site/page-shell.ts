@@ -79,7 +79,7 @@ const STYLE = `
 html { color-scheme: light dark; -webkit-text-size-adjust: 100%; }
 body { margin: 0; background: var(--paper); color: var(--text);
   font: 1rem/1.55 system-ui, -apple-system, "Segoe UI", Roboto, "Liberation Sans", sans-serif; }
-main { max-width: 62rem; margin: 0 auto; padding: 1.5rem 1.25rem 4rem; overflow-wrap: break-word; }
+body > main { max-width: 62rem; margin: 0 auto; padding: 1.5rem 1.25rem 4rem; overflow-wrap: break-word; }
 main > p, main > section > p, main > ul, .codes, .notice { max-width: 46rem; }
 [hidden] { display: none !important; }
 h1 { font-size: 1.6rem; line-height: 1.25; margin: .75rem 0 1rem; text-wrap: balance; }
@@ -157,7 +157,7 @@ figcaption { font-weight: 600; margin-bottom: .35rem; }
 .answers li + li { margin-top: .5rem; }
 .answers code { display: block; color: var(--quiet); }
 @media (max-width: 32rem) {
-  main { padding: 1rem 1rem 3rem; }
+  body > main { padding: 1rem 1rem 3rem; }
   h1 { font-size: 1.35rem; }
   .groups { flex-wrap: nowrap; overflow-x: auto; margin: 0 -1rem; padding: .15rem 1rem .5rem; }
   .groups a { flex: none; }

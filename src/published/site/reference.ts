@@ -78,8 +78,9 @@ export const referencePage = once(() =>
 );
 
 const STYLE = `
-.site main:has(#referencia) { max-width: none; padding-left: 1rem; padding-right: 1rem; }
-.site main > h1, .site main > h1 + p { padding-left: 20px; }
+.site > main:has(#referencia) { max-width: none; padding-left: 1rem; padding-right: 1rem; }
+.site > main > h1, .site > main > h1 + p { padding-left: 20px; }
+.swagger-ui, .swagger-ui .scheme-container { background: none !important; box-shadow: none; }
 .swagger-ui .info hgroup.main { display: none; }
 .swagger-ui .parameter__name.required::after { content: "obrigatório"; }
 .swagger-ui .loading-container .loading::after { content: "carregando"; }
@@ -95,7 +96,7 @@ html.dark-mode .swagger-ui .pdf { display: flex; flex-wrap: wrap; gap: .5rem 1.2
 .swagger-ui [hidden] { display: none; }
 .swagger-ui :focus-visible { outline-color: #7db8f5; }
 @media (max-width: 40rem) {
-  .swagger-ui .wrapper { padding: 0 .75rem; }
+  .site > main > h1, .site > main > h1 + p, .swagger-ui .wrapper, .swagger-ui .scheme-container .schemes.wrapper { padding: 0; }
   .swagger-ui .opblock .opblock-summary { flex-wrap: wrap; }
   .swagger-ui .opblock .opblock-summary-control { flex-wrap: wrap; min-width: 0; }
   .swagger-ui .opblock .opblock-summary-path { flex: 1 1 60%; overflow-wrap: anywhere; }

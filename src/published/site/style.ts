@@ -7,7 +7,7 @@ body.site { max-width: 82rem; margin: 0 auto; }
 .bar .search { position: relative; margin: 0 0 0 auto; flex: 0 1 24rem; }
 .skip, .oculto { position: absolute; left: -99rem; top: 0; }
 .skip:focus { position: static; }
-.site main { margin: 0; }
+.site > main { margin: 0; }
 main:focus { outline: none; }
 .up { margin: 0; font-size: .95rem; }
 .sugestoes { position: absolute; z-index: 10; top: 100%; left: 0; right: 0; margin: .25rem 0 0; padding: .25rem 0; list-style: none;
@@ -17,7 +17,7 @@ main:focus { outline: none; }
 .sugestoes small { display: block; color: var(--quiet); }
 .sugestoes li[aria-selected=true], .sugestoes li:hover { background: var(--sheet); box-shadow: inset .2rem 0 var(--link); }
 .fonte { position: relative; }
-.site main > .fonte { margin: .25rem 0 1rem; max-width: 56rem; }
+.site > main > .fonte { margin: .25rem 0 1rem; max-width: 56rem; }
 .copiar { position: absolute; top: .3rem; right: .3rem; font: inherit; font-size: .8rem; line-height: 1.2; color: var(--text);
   background: var(--paper); border: 1px solid var(--edge); border-radius: .3rem; padding: .3rem .55rem; cursor: pointer; }
 @media (hover: hover) {
@@ -32,12 +32,12 @@ main:focus { outline: none; }
 .com-abas .aba > h3, .com-abas .aba > h4 { display: none; }
 .aba > .fonte, .aba > pre { max-width: 56rem; margin: .25rem 0 1rem; }
 .aba > p { max-width: 46rem; }
-.site main > ol, .site main > blockquote { max-width: 46rem; }
+.site > main > ol, .site > main > blockquote { max-width: 46rem; }
 .site li { margin-bottom: .25rem; }
-.site main .table + p { margin-top: .75rem; }
-.site main > h2 { border-top: 1px solid var(--line); padding-top: 1.25rem; }
-.site main > pre, .site main > .table { margin: .25rem 0 1rem; }
-.site main > pre { max-width: 56rem; }
+.site > main .table + p { margin-top: .75rem; }
+.site > main > h2 { border-top: 1px solid var(--line); padding-top: 1.25rem; }
+.site > main > pre, .site > main > .table { margin: .25rem 0 1rem; }
+.site > main > pre { max-width: 56rem; }
 h2 .anchor, h3 .anchor, h4 .anchor { color: var(--quiet); font-weight: 400; text-decoration: none; opacity: 0; }
 h2:hover .anchor, h3:hover .anchor, h4:hover .anchor, .anchor:focus-visible { opacity: 1; }
 :target { scroll-margin-top: 1rem; }
@@ -86,7 +86,7 @@ blockquote p:last-child { margin: 0; }
 .seta.bom, .ponto.bom { fill: var(--good); }
 .seta.erro, .ponto.erro { fill: var(--bad); }
 .seta.fim, .ponto.fim { fill: var(--edge); }
-.results { list-style: none; padding: 0; }
+.site > main > .results { list-style: none; padding: 0; }
 .results > li { border-top: 1px solid var(--line); padding: .6rem 0; }
 .results small { color: var(--quiet); border: 1px solid var(--line); border-radius: 1rem; padding: .05rem .5rem; white-space: nowrap; }
 .results mark { color: var(--text); }
@@ -115,15 +115,15 @@ ol.anotado code { white-space: pre; background: none; padding: 0; }
 @media (min-width: 60rem) {
   body.site { display: grid; grid-template-columns: 16rem minmax(0, 1fr); grid-template-areas: "bar bar" "menu main"; }
   .bar { grid-area: bar; }
-  .site main { grid-area: main; padding-left: 2rem; }
+  .site > main { grid-area: main; padding-left: 2rem; }
   .menu { grid-area: menu; border-top: 0; align-self: start; position: sticky; top: 0; max-height: calc(100vh - 4.5rem); overflow-y: auto; }
-  .site main { border-left: 1px solid var(--line); }
+  .site > main { border-left: 1px solid var(--line); }
   .bar .to-menu { display: none; }
 }
 @media (max-width: 32rem) {
   .bar .search { flex: 1 1 100%; margin: 0; }
   .menu a { padding: .35rem .5rem; }
-  .site main > ul, .site main > ol { padding-left: 1.25rem; }
+  .site > main > ul, .site > main > ol { padding-left: 1.25rem; }
   .bar, .menu { padding-left: 1rem; padding-right: 1rem; }
   td { padding-right: .5rem; }
   .wide table, .wide tbody, .wide tr, .wide td { display: block; }
@@ -139,7 +139,7 @@ ol.anotado code { white-space: pre; background: none; padding: 0; }
   body.site { display: block; }
   .bar, .menu, .toc, .anchor, .around, .calculator, .copiar, .linguagens { display: none; }
   .aba[hidden] { display: block !important; }
-  .site main { padding: 0; max-width: none; }
+  .site > main { padding: 0; max-width: none; }
   pre { white-space: pre-wrap; overflow-wrap: anywhere; }
   .table { overflow: visible; }
   h2, h3 { break-after: avoid; }
