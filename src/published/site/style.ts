@@ -17,7 +17,7 @@ main:focus { outline: none; }
 .sugestoes small { display: block; color: var(--quiet); }
 .sugestoes li[aria-selected=true], .sugestoes li:hover { background: var(--sheet); box-shadow: inset .2rem 0 var(--link); }
 .fonte { position: relative; }
-.site > main > .fonte { margin: .25rem 0 1rem; max-width: 56rem; }
+.site > main > .fonte { margin: .25rem 0 1rem; }
 .copiar { position: absolute; top: .3rem; right: .3rem; font: inherit; font-size: .8rem; line-height: 1.2; color: var(--text);
   background: var(--paper); border: 1px solid var(--edge); border-radius: .3rem; padding: .3rem .55rem; cursor: pointer; }
 @media (hover: hover) {
@@ -30,14 +30,13 @@ main:focus { outline: none; }
   padding: .35rem .75rem; margin-bottom: -1px; cursor: pointer; }
 .linguagens button[aria-selected=true] { color: var(--text); font-weight: 600; border-color: var(--link); }
 .com-abas .aba > h3, .com-abas .aba > h4 { display: none; }
-.aba > .fonte, .aba > pre { max-width: 56rem; margin: .25rem 0 1rem; }
+.aba > .fonte, .aba > pre { margin: .25rem 0 1rem; }
 .aba > p { max-width: 46rem; }
 .site > main > ol, .site > main > blockquote { max-width: 46rem; }
 .site li { margin-bottom: .25rem; }
 .site > main .table + p { margin-top: .75rem; }
 .site > main > h2 { border-top: 1px solid var(--line); padding-top: 1.25rem; }
 .site > main > pre, .site > main > .table { margin: .25rem 0 1rem; }
-.site > main > pre { max-width: 56rem; }
 h2 .anchor, h3 .anchor, h4 .anchor { color: var(--quiet); font-weight: 400; text-decoration: none; opacity: 0; }
 h2:hover .anchor, h3:hover .anchor, h4:hover .anchor, .anchor:focus-visible { opacity: 1; }
 :target { scroll-margin-top: 1rem; }
