@@ -124,6 +124,17 @@ describe('the reference in a browser', { skip: browser === undefined ? 'there is
     assert.deepEqual(page.complaints, []);
   });
 
+  test('what the search finds of an operation opens it there', async () => {
+    for (const [asked, id] of [
+      ['emitirNota', 'emitirNota'],
+      ['/api/v1/catalogo/moedas', 'catalogo_moedas'],
+    ] as const) {
+      await page.open(`${address}/docs/busca?q=${encodeURIComponent(asked)}`);
+      await page.evaluate(`document.querySelector('.results a[href*="api#/"]').click()`);
+      await page.until(`document.querySelector('[id$="-${id}"].is-open .responses-table')`);
+    }
+  });
+
   test('a PDF that one tries is linked, to be opened or kept; what is no PDF afterwards is shown as before', async () => {
     const { body } = await emit(address, exampleXml({}));
     const chave: string = body.chave_acesso;

@@ -107,8 +107,6 @@ small { font-size: .8rem; }
   border: 1px solid var(--edge); border-radius: .375rem; }
 :focus-visible { outline: .15rem solid var(--link); outline-offset: .1rem; }
 #achados { min-height: 1.55em; color: var(--quiet); margin: 0; }
-.top { display: flex; flex-wrap: wrap; align-items: center; justify-content: space-between; gap: .25rem 1rem; }
-.top .search { margin: 0; flex: 0 1 22rem; }
 .groups { display: flex; flex-wrap: wrap; gap: .4rem; }
 .groups a { border: 1px solid var(--line); border-radius: 1rem; padding: .15rem .7rem; text-decoration: none; }
 .searching .groups, .searching .reading { display: none; }
