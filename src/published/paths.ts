@@ -7,6 +7,11 @@ export const ERROS_JSON_PATH = `${ERROS_PATH}.json`;
 
 /** All documentation is below it. */
 export const DOCS_PATH = '/docs';
+/** The search over all of it: the page, and what is suggested while one types. */
+export const BUSCA_PATH = `${DOCS_PATH}/busca`;
+export const BUSCA_JSON_PATH = `${BUSCA_PATH}.json`;
+/** The script of its pages. */
+export const SCRIPT_PATH = `${DOCS_PATH}/pagina.js`;
 /** The reference of the API, which one can try in a browser. */
 export const REFERENCE_PATH = `${DOCS_PATH}/api`;
 /** Where a document is checked as in the sandbox. */

@@ -11,6 +11,8 @@ import { code, table, writeBraces } from './markdown.ts';
 import type { DescribedRoute } from './openapi/described.ts';
 import {
   ARQUIVOS_PATH,
+  BUSCA_JSON_PATH,
+  BUSCA_PATH,
   CONFERIR_PATH,
   CONSULTA_PATH,
   DOCS_PATH,
@@ -19,6 +21,7 @@ import {
   MIGRAR_PATH,
   OPENAPI_PATH,
   REFERENCE_PATH,
+  SCRIPT_PATH,
 } from './paths.ts';
 
 /**
@@ -195,6 +198,9 @@ const DO_SERVICO: Readonly<Record<string, Acesso>> = {
   [ERROS_JSON_PATH]: DOCUMENTACAO,
   [DOCS_PATH]: DOCUMENTACAO,
   [`${DOCS_PATH}/`]: DOCUMENTACAO,
+  [BUSCA_PATH]: DOCUMENTACAO,
+  [BUSCA_JSON_PATH]: DOCUMENTACAO,
+  [SCRIPT_PATH]: DOCUMENTACAO,
   [`${DOCS_PATH}/:pagina`]: DOCUMENTACAO,
   [CONFERIR_PATH]: DOCUMENTACAO,
   [MIGRAR_PATH]: DOCUMENTACAO,

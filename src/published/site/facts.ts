@@ -112,11 +112,20 @@ export const LAW_FACTS: Facts = {
   // States
   'tabela-estados-nota': () =>
     table(
-      ['O que significa', '`nota.status`', '`protocolo.status`', '`chave_acesso_provisoria`', 'Ainda muda por si'],
-      Object.values(NOTA_ESTADOS).map(({ status, protocolo, chave_acesso_provisoria, significado, rests }) => {
-        const values = [status, protocolo, String(chave_acesso_provisoria)];
-        return [significado, ...values.map(code), yesOrNo(!rests)];
-      }),
+      [
+        'No desenho',
+        'O que significa',
+        '`nota.status`',
+        '`protocolo.status`',
+        '`chave_acesso_provisoria`',
+        'Ainda muda por si',
+      ],
+      Object.entries(NOTA_ESTADOS).map(
+        ([estado, { status, protocolo, chave_acesso_provisoria, significado, rests }]) => {
+          const values = [status, protocolo, String(chave_acesso_provisoria)];
+          return [code(estado), significado, ...values.map(code), yesOrNo(!rests)];
+        },
+      ),
     ),
   'tabela-estados-evento': () =>
     table(
