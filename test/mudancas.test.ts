@@ -133,6 +133,10 @@ describe('what changes', () => {
 
   test('long ago is forgotten, and who comes from there is told so', async () => {
     const own = await tokenOf(PRESTADOR);
+    await until(async () => {
+      const { rows } = await pool.query('select 1 from fila union all select 1 from mudancas_novas limit 1');
+      return rows.length === 0 || undefined;
+    }, 'nothing goes on any more');
     const first = (await get('mudancas?limite=1', own)).body;
     assert.equal(await store.mudancas.forget(TENANT, clock.now + 1), false);
     const gone = await get(`mudancas?desde=${first.cursor}`, own);

@@ -379,6 +379,8 @@ export type Municipio = {
 } & { readonly [Name in Plain]?: ValueOf<Name> | undefined } & {
   /** How far its clock is ahead of that of the machine, in milliseconds. Only a sandbox of one's own has another. */
   readonly relogioMs?: number;
+  /** Only a sandbox of one's own says so: providers must be in its register, and be authorised, as in production. */
+  readonly exigeCadastro?: true;
   /** Of a sandbox of one's own: until when it is there, in milliseconds. */
   readonly ensaioAte?: number;
 };
@@ -401,6 +403,7 @@ export type NovoMunicipio = Pick<Municipio, 'tenant' | 'ambiente' | 'codigoIbge'
 export function settingsOf({
   tenant: _,
   relogioMs: _r,
+  exigeCadastro: _c,
   ensaioAte: _e,
   confianca,
   adn,

@@ -154,11 +154,11 @@ async function findPrestador(world: World, municipio: Municipio, dps: Dps): Prom
   const settings = AMBIENTES[municipio.ambiente];
   const establishments = await world.store.prestadores.listOf(municipio.tenant, documento);
   if (establishments.length === 0) {
-    return settings.registersPrestador
+    return settings.registersPrestador && municipio.exigeCadastro !== true
       ? prestadorOfFirstDps(dps, documento)
       : refusePrestador(dps, describeUnregistered(dps));
   }
-  if (!settings.checksAuthorization) {
+  if (!settings.checksAuthorization && municipio.exigeCadastro !== true) {
     // A registration that is nobody's is let pass here, and one of the provider's is meant.
     const named = ofRegistration(establishments, dps.prest.IM);
     const candidates = named.length > 0 ? named : establishments;

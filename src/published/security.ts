@@ -138,6 +138,12 @@ const DO_WEBHOOK: Omit<Acesso, 'parte'> = {
   estranho: 'que não é ele; um endereço de outro documento responde 404, como um que não existe',
 };
 
+const DO_ENSAIO: Omit<Acesso, 'parte'> = {
+  quem: 'o dono do ambiente, pela chave dele',
+  revela: 'existencia',
+  estranho: 'se o município é um ambiente próprio, e nada dele',
+};
+
 const DAS_PARTES: Readonly<Record<string, Acesso>> = {
   pedirToken: { ...DO_TOKEN, parte: 'o token, esta única vez' },
   listarTokens: { ...DO_TOKEN, parte: 'os tokens em vigor, sem o segredo' },
@@ -153,6 +159,14 @@ const DAS_PARTES: Readonly<Record<string, Acesso>> = {
   trocarSegredoDoWebhook: { ...DO_WEBHOOK, parte: 'o segredo novo, esta única vez' },
   ensaiarWebhook: { ...DO_WEBHOOK, parte: 'um aviso de ensaio no seu endereço' },
   listarEntregas: { ...DO_WEBHOOK, parte: 'o que se avisou, e o que houve em cada tentativa' },
+  criarAmbiente: { ...PUBLICO, estranho: 'um ambiente só seu', custo: 'um documento; e tantos por dia' },
+  consultarAmbiente: { ...DO_ENSAIO, parte: 'o ambiente' },
+  alterarAmbiente: { ...DO_ENSAIO, parte: 'o ambiente mudado' },
+  reiniciarAmbiente: { ...DO_ENSAIO, parte: 'o ambiente como novo' },
+  descartarAmbiente: { ...DO_ENSAIO, parte: 'que foi jogado fora' },
+  importarCadastro: { ...DO_ENSAIO, parte: 'o que se gravou' },
+  listarRequisicoes: { ...DO_ENSAIO, parte: 'as últimas requisições' },
+  consultarRequisicao: { ...DO_ENSAIO, parte: 'uma delas, com o corpo e a resposta' },
   reenviarEntregas: { ...DO_WEBHOOK, parte: 'quantas entregas se tentam de novo' },
 };
 

@@ -94,6 +94,11 @@ export function ensaioStore(pool: Db) {
         tenant,
         ms,
       ])),
+    setExigeCadastro: async (tenant: string, exige: boolean): Promise<void> =>
+      void (await pool.query('update municipios set exige_cadastro = $2 where tenant = $1 and ensaio_ate is not null', [
+        tenant,
+        exige,
+      ])),
     /** Those past their time, some at a time. */
     listExpired: async (now: number, max: number): Promise<readonly string[]> =>
       (await pool.query<{ tenant: string }>(EXPIRED, [new Date(now), max])).rows.map(({ tenant }) => tenant),
@@ -111,8 +116,8 @@ export function ensaioStore(pool: Db) {
         PATIENT,
       ),
     /** Takes a sandbox away with all that it holds. Of what is none of somebody's own nothing is taken. */
-    delete: (tenant: string): Promise<boolean> =>
-      runTransaction(
+    delete: async (tenant: string): Promise<boolean> => {
+      const isGone = await runTransaction(
         pool,
         async (client) => {
           if (!(await takeEnsaio(client, tenant))) return false;
@@ -120,7 +125,11 @@ export function ensaioStore(pool: Db) {
           return true;
         },
         PATIENT,
-      ),
+      );
+      // Who was writing meanwhile had not looked for the tenant again: from here on nobody finds it.
+      if (isGone) await runTransaction(pool, (client) => deleteRows(client, tenant, () => true), PATIENT);
+      return isGone;
+    },
     /** Keeps a request; the oldest beyond those that are kept go some at a time. */
     record: async (tenant: string, requisicao: Requisicao): Promise<void> => {
       await pool.query(INSERT_REQUISICAO(tenant, [requisicao]));

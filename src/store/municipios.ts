@@ -20,17 +20,20 @@ const COLUMNS = SETTINGS.map(([, { column }]) => column).join(', ');
 /** After the tenant, in the order of {@link SETTINGS}: the ambiente is $2, the code $3. */
 const PARAMETERS = SETTINGS.map(([, { sql }], place) => `$${place + 2}::${sql}`).join(', ');
 const AFTER = SETTINGS.length + 2;
-const READ = `${COLUMNS}, relogio_ms, ensaio_ate`;
+const READ = `${COLUMNS}, relogio_ms, exige_cadastro, ensaio_ate`;
 
 type Row = { readonly tenant: string } & Readonly<Record<string, unknown>>;
 
 export function municipioStore(pool: Db) {
-  const bySlug = cacheReads(async (slug: string): Promise<Municipio | undefined> => {
+  const readFresh = async (slug: string): Promise<Municipio | undefined> => {
     const { rows } = await pool.query<Row>(`select tenant, ${READ} from municipios where tenant = $1`, [slug]);
     return rows[0] && municipioOf(rows[0]);
-  });
+  };
+  const bySlug = cacheReads(readFresh);
   return {
     findBySlug: bySlug,
+    /** As it is at this moment, whatever was read before. */
+    readFresh,
     /** All but the sandboxes of one's own, in the order of their slugs. */
     list: async (): Promise<readonly Municipio[]> => {
       const { rows } = await pool.query<Row>(
@@ -222,10 +225,15 @@ function municipioOf({ tenant, ...row }: Row): Municipio {
     const stored = row[column] ?? undefined;
     return [name, stored === undefined || read === undefined ? stored : read(stored as string)];
   });
-  const { relogio_ms, ensaio_ate } = row as { readonly relogio_ms: string; readonly ensaio_ate: Date | null };
+  const { relogio_ms, exige_cadastro, ensaio_ate } = row as {
+    readonly relogio_ms: string;
+    readonly exige_cadastro: boolean;
+    readonly ensaio_ate: Date | null;
+  };
   return {
     ...withSettings(tenant, Object.fromEntries(values)),
     ...(Number(relogio_ms) === 0 ? {} : { relogioMs: Number(relogio_ms) }),
+    ...(exige_cadastro ? { exigeCadastro: true as const } : {}),
     ...(ensaio_ate === null ? {} : { ensaioAte: +ensaio_ate }),
   };
 }

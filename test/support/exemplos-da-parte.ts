@@ -50,6 +50,178 @@ function wrongBodies(): readonly Passo[] {
   ];
 }
 
+const byOwner = (done: Done): Readonly<Record<string, string>> => ({
+  Authorization: `Bearer ${answered(done, 'criarAmbiente/novo').chave}`,
+});
+const byOwnerWithBody = (done: Done): Readonly<Record<string, string>> => ({ ...JSON_TYPE, ...byOwner(done) });
+const ownOf = (done: Done): string => answered(done, 'criarAmbiente/novo').ambiente.municipio;
+const PRESTADORES_CSV =
+  'documento,inscricao_municipal,razao_social,autorizado,logradouro,numero,bairro,cep\n88888888000191,123,Outra Ltda,sim,Rua A,1,Centro,01001000\n';
+const OF_AMBIENTE = ['descartarAmbiente', 'listarRequisicoes', 'consultarRequisicao'];
+const NO_REQUEST = { id_requisicao: '7c9e6679-7425-40de-944b-e07fc1f90ae7', cadastro: 'prestadores' };
+
+const DO_AMBIENTE: readonly Passo[] = [
+  {
+    id: 'criarAmbiente',
+    nome: 'novo',
+    titulo: 'Um ambiente novo, com o relógio no fim do ano',
+    status: 201,
+    cabecalhos: JSON_TYPE,
+    corpo: { nome: 'ERP 4.2', relogio: '2026-12-31T23:55:00-03:00' },
+  },
+  {
+    id: 'criarAmbiente',
+    nome: 'campos',
+    titulo: 'O relógio não vai tão longe',
+    status: 400,
+    cabecalhos: JSON_TYPE,
+    corpo: { relogio: '2099-01-01T00:00:00-03:00' },
+  },
+  {
+    id: 'criarAmbiente',
+    nome: 'outro_municipio',
+    titulo: 'Em outro município',
+    municipio: 'sao-paulo',
+    status: 404,
+    cabecalhos: JSON_TYPE,
+    corpo: {},
+  },
+  { id: 'consultarAmbiente', nome: 'um', titulo: 'O ambiente', municipio: ownOf, status: 200, cabecalhos: byOwner },
+  {
+    id: 'consultarAmbiente',
+    nome: 'de_outros',
+    titulo: 'O ambiente de todos não é de ninguém',
+    status: 404,
+    parametros: () => NO_REQUEST,
+    tambem: OF_AMBIENTE,
+  },
+  ...each(['consultarAmbiente', ...OF_AMBIENTE], {
+    nome: 'sem_chave',
+    titulo: 'Sem a chave',
+    municipio: ownOf,
+    status: 401,
+    parametros: () => NO_REQUEST,
+  }),
+  ...each(['alterarAmbiente', 'reiniciarAmbiente'], {
+    nome: 'sem_chave',
+    titulo: 'Sem a chave',
+    municipio: ownOf,
+    status: 401,
+    cabecalhos: JSON_TYPE,
+    corpo: {},
+  }),
+  ...each(['alterarAmbiente', 'reiniciarAmbiente'], {
+    nome: 'de_outros',
+    titulo: 'O ambiente de todos não é de ninguém',
+    status: 404,
+    cabecalhos: JSON_TYPE,
+    corpo: {},
+  }),
+  ...each(['alterarAmbiente', 'reiniciarAmbiente'], {
+    nome: 'campos',
+    titulo: 'O relógio não vai tão longe',
+    municipio: ownOf,
+    status: 400,
+    cabecalhos: byOwnerWithBody,
+    corpo: { relogio: '2099-01-01T00:00:00-03:00' },
+  }),
+  {
+    id: 'alterarAmbiente',
+    nome: 'um_dia',
+    titulo: 'Um dia adiante',
+    municipio: ownOf,
+    status: 200,
+    cabecalhos: byOwnerWithBody,
+    corpo: { avancar: '1d' },
+  },
+  {
+    id: 'importarCadastro',
+    nome: 'prestadores',
+    titulo: 'Um prestador',
+    municipio: ownOf,
+    status: 200,
+    parametros: () => NO_REQUEST,
+    cabecalhos: (done) => ({ 'Content-Type': 'text/csv', ...byOwner(done) }),
+    corpo: PRESTADORES_CSV,
+  },
+  {
+    id: 'importarCadastro',
+    nome: 'vazio',
+    titulo: 'Um arquivo sem as colunas',
+    municipio: ownOf,
+    status: 400,
+    parametros: () => NO_REQUEST,
+    cabecalhos: (done) => ({ 'Content-Type': 'text/csv', ...byOwner(done) }),
+    corpo: 'nome\nana\n',
+  },
+  {
+    id: 'importarCadastro',
+    nome: 'nao_ha',
+    titulo: 'Um cadastro que não há',
+    municipio: ownOf,
+    status: 404,
+    parametros: () => ({ cadastro: 'clientes' }),
+    cabecalhos: (done) => ({ 'Content-Type': 'text/csv', ...byOwner(done) }),
+    corpo: PRESTADORES_CSV,
+  },
+  {
+    id: 'importarCadastro',
+    nome: 'sem_chave',
+    titulo: 'Sem a chave',
+    municipio: ownOf,
+    status: 401,
+    parametros: () => NO_REQUEST,
+    cabecalhos: { 'Content-Type': 'text/csv' },
+    corpo: PRESTADORES_CSV,
+  },
+  {
+    id: 'consultarNota',
+    nome: 'no_ambiente',
+    titulo: 'Uma pergunta que se guarda',
+    municipio: ownOf,
+    status: 404,
+    parametros: () => ({ chave_acesso: 'x' }),
+    prepares: true,
+  },
+  {
+    id: 'listarRequisicoes',
+    nome: 'ultimas',
+    titulo: 'As últimas',
+    municipio: ownOf,
+    status: 200,
+    cabecalhos: byOwner,
+    until: ({ requisicoes }) => requisicoes.length > 0,
+  },
+  {
+    id: 'consultarRequisicao',
+    nome: 'uma',
+    titulo: 'Uma delas',
+    municipio: ownOf,
+    status: 200,
+    cabecalhos: byOwner,
+    parametros: (done) => ({ id_requisicao: answered(done, 'listarRequisicoes/ultimas').requisicoes[0].id }),
+  },
+  {
+    id: 'consultarRequisicao',
+    nome: 'nao_ha',
+    titulo: 'O ambiente não a guarda',
+    municipio: ownOf,
+    status: 404,
+    parametros: () => NO_REQUEST,
+    cabecalhos: byOwner,
+  },
+  {
+    id: 'reiniciarAmbiente',
+    nome: 'de_novo',
+    titulo: 'Como novo',
+    municipio: ownOf,
+    status: 200,
+    cabecalhos: byOwnerWithBody,
+    corpo: {},
+  },
+  { id: 'descartarAmbiente', nome: 'fim', titulo: 'Jogado fora', municipio: ownOf, status: 200, cabecalhos: byOwner },
+];
+
 export const DA_PARTE: readonly Passo[] = [
   {
     id: 'pedirToken',
@@ -344,4 +516,5 @@ export const DA_PARTE: readonly Passo[] = [
     cabecalhos: JSON_TYPE,
     corpo: (done: Done) => ({ documento: DOCUMENTO, id: answered(done, 'pedirToken/integracao').id }),
   },
+  ...DO_AMBIENTE,
 ];

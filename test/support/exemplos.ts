@@ -29,7 +29,7 @@ const JSON_TYPE = { 'Content-Type': 'application/json' };
 export type Done = ReadonlyMap<string, Exemplo>;
 
 export type Passo = Pick<Exemplo, 'id' | 'nome' | 'titulo' | 'status'> & {
-  readonly municipio?: string;
+  readonly municipio?: string | ((done: Done) => string);
   readonly parametros?: (done: Done) => Readonly<Record<string, string>>;
   readonly consulta?: Readonly<Record<string, string>>;
   readonly cabecalhos?: Readonly<Record<string, string>> | ((done: Done) => Readonly<Record<string, string>>);
@@ -524,21 +524,34 @@ export async function makeExemplos(address: string): Promise<readonly Made[]> {
   return made;
 }
 
+/** Of a request, in place of that of each run. */
+const REQUEST_ID = '0d8f6e0a-5a0b-4a57-9d4a-2f7a1c6c5b11';
+
 /** What comes by chance, or hangs on when the worker looked, is written down as a word of the same form. */
 function withoutChance(exemplo: Exemplo): Exemplo {
   const text = JSON.stringify(exemplo)
     .replace(/nfse_[\w-]{43}/g, `nfse_${'tK3'.repeat(14)}x`)
     .replace(/whsec_[\w+/=]{44}/g, `whsec_${'sE7'.repeat(14)}8=`)
     .replace(/(tok|wh)_[\w-]{12}/g, '$1_Xy7aQ2bLm0Zt')
+    .replace(/ensaio_[\w-]{32}/g, `ensaio_${'kY5'.repeat(10)}q8`)
+    .replace(/ensaio-[a-z0-9]{6}/g, 'ensaio-k7m2qd')
     .replace(/"m\d+-\d+"/g, '"m12-3"');
-  return JSON.parse(text) as Exemplo;
+  const written = JSON.parse(text) as Exemplo;
+  const { requisicoes, requisicao } = (written.resposta ?? {}) as Answered;
+  for (const one of requisicoes ?? (requisicao === undefined ? [] : [requisicao])) {
+    Object.assign(one, { id: REQUEST_ID, em: '2026-11-21T12:00:00-03:00', ms: 4 });
+  }
+  if (requisicao === undefined) return written;
+  return { ...written, pedido: { ...written.pedido, parametros: { id_requisicao: REQUEST_ID } } };
 }
 
 const PATIENCE_MS = 60_000;
 const LOOK_AGAIN_MS = 20;
 
 async function make(address: string, passo: Passo, done: Done): Promise<Made> {
-  const { id, nome, titulo, status, municipio = SANDBOX_SLUG, consulta, until } = passo;
+  const { id, nome, titulo, status, consulta, until } = passo;
+  const { municipio: named = SANDBOX_SLUG } = passo;
+  const municipio = typeof named === 'function' ? named(done) : named;
   const cabecalhos = typeof passo.cabecalhos === 'function' ? passo.cabecalhos(done) : passo.cabecalhos;
   const corpo: unknown = typeof passo.corpo === 'function' ? passo.corpo(done) : passo.corpo;
   const parametros = passo.parametros?.(done);

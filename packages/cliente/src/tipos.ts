@@ -2128,6 +2128,89 @@ export type TentativaDeEntrega = {
   readonly problema: string | null;
 };
 
+export type Ambiente = {
+  /** O município do ambiente: o primeiro segmento dos seus endereços. */
+  readonly municipio: string;
+  /** O nome que se lhe deu. */
+  readonly nome: string | null;
+  /** Quando foi feito. */
+  readonly criado_em: string;
+  /** Quando some, com tudo o que há nele. */
+  readonly expira_em: string;
+  /** Quando foi reiniciado. */
+  readonly reiniciado_em: string | null;
+  /** A hora do ambiente. */
+  readonly relogio: string;
+  /** Quantos segundos o relógio do ambiente está adiante do do serviço. */
+  readonly adiantado_s: number;
+  /** Se uma regra nacional que a especificação não nomeia recusa ou avisa. */
+  readonly regras_nacionais: 'recusa' | 'avisa' | null;
+  /** Se o prestador tem de estar cadastrado e autorizado, como em produção (E101, E102, E103). */
+  readonly exige_cadastro: boolean;
+  /** Se uma DPS sem número é recusada. */
+  readonly exige_numero: boolean;
+  /** Se o pedido de um evento tem de nomear a nota. */
+  readonly exige_nota_no_evento: boolean;
+  /** Alíquota do ISSQN de um serviço sem lista. */
+  readonly aliquota_padrao: string | null;
+};
+
+export type Requisicao = {
+  /** O X-Request-Id da resposta. */
+  readonly id: string;
+  /** Quando chegou, pelo relógio do serviço. */
+  readonly em: string;
+  /** Método HTTP. */
+  readonly metodo: string;
+  /** Endereço, com os parâmetros. */
+  readonly caminho: string;
+  /** Status da resposta. */
+  readonly status: number;
+  /** Quanto durou, em milissegundos. */
+  readonly ms: number;
+};
+
+export type RequisicaoInteira = {
+  /** O X-Request-Id da resposta. */
+  readonly id: string;
+  /** Quando chegou, pelo relógio do serviço. */
+  readonly em: string;
+  /** Método HTTP. */
+  readonly metodo: string;
+  /** Endereço, com os parâmetros. */
+  readonly caminho: string;
+  /** Status da resposta. */
+  readonly status: number;
+  /** Quanto durou, em milissegundos. */
+  readonly ms: number;
+  /** Content-Type do corpo. */
+  readonly tipo: string | null;
+  /** O corpo, como texto; null quando não veio ou não é texto. */
+  readonly corpo: string | null;
+  /** Tamanho do que se guardou do corpo. */
+  readonly corpo_bytes: number;
+  /** A resposta; null quando não é texto. */
+  readonly resposta: string | null;
+};
+
+export type LinhaDeCadastro = {
+  /** Linha do arquivo. */
+  readonly linha: number;
+  /** Por que não se aceita. */
+  readonly motivo: string;
+};
+
+export type ContaDeCadastro = {
+  /** De que. */
+  readonly de: string;
+  /** Linhas novas. */
+  readonly novos: number;
+  /** Linhas que mudaram o que havia. */
+  readonly alterados: number;
+  /** Linhas iguais ao que havia. */
+  readonly iguais: number;
+};
+
 export type Paginacao = {
   /** A página respondida. */
   readonly pagina_atual: number;
@@ -2523,6 +2606,12 @@ export const OPERACOES = {
   ensaiarWebhook: { metodo: 'POST', caminho: '/api/v1/webhooks/{id_webhook}/ensaio', certificado: true },
   listarEntregas: { metodo: 'GET', caminho: '/api/v1/webhooks/{id_webhook}/entregas', certificado: true },
   reenviarEntregas: { metodo: 'POST', caminho: '/api/v1/webhooks/{id_webhook}/reenvio', certificado: true },
+  criarAmbiente: { metodo: 'POST', caminho: '/api/v1/ambientes' },
+  consultarAmbiente: { metodo: 'GET', caminho: '/api/v1/ambiente', certificado: true },
+  reiniciarAmbiente: { metodo: 'POST', caminho: '/api/v1/ambiente/reinicio', certificado: true },
+  importarCadastro: { metodo: 'POST', caminho: '/api/v1/ambiente/cadastros/{cadastro}', certificado: true },
+  listarRequisicoes: { metodo: 'GET', caminho: '/api/v1/ambiente/requisicoes', certificado: true },
+  consultarRequisicao: { metodo: 'GET', caminho: '/api/v1/ambiente/requisicoes/{id_requisicao}', certificado: true },
   catalogo_codigos_tributacao_municipal: { metodo: 'GET', caminho: '/api/v1/catalogo/codigos_tributacao_municipal' },
   catalogo_codigos_tributacao_nacional: { metodo: 'GET', caminho: '/api/v1/catalogo/codigos_tributacao_nacional' },
   catalogo_nbs: { metodo: 'GET', caminho: '/api/v1/catalogo/nbs' },
@@ -3042,6 +3131,56 @@ export type Respostas = {
     readonly status: string;
     /** Quantas voltam a ser tentadas. */
     readonly reenviadas: number;
+  };
+  /** Faz um ambiente só seu, ensaio-xxxxxx, com prestadores, cadastros e relógio próprios, por 30 dias */
+  readonly criarAmbiente: {
+    /** OK em toda resposta de sucesso. */
+    readonly status: string;
+    /** O ambiente. */
+    readonly ambiente: Ambiente;
+    /** A chave do dono, para Authorization: Bearer. */
+    readonly chave: string;
+  };
+  /** Um ambiente próprio: até quando existe, que horas são nele e com que rigor confere */
+  readonly consultarAmbiente: {
+    /** OK em toda resposta de sucesso. */
+    readonly status: string;
+    /** O ambiente. */
+    readonly ambiente: Ambiente;
+  };
+  /** Tira de um ambiente próprio tudo o que se emitiu, cadastrou e guardou, e o deixa como novo */
+  readonly reiniciarAmbiente: {
+    /** OK em toda resposta de sucesso. */
+    readonly status: string;
+    /** O ambiente. */
+    readonly ambiente: Ambiente;
+  };
+  /** Importa um arquivo CSV num cadastro de um ambiente próprio, como o município faz */
+  readonly importarCadastro: {
+    /** OK em toda resposta de sucesso. */
+    readonly status: string;
+    /** O cadastro. */
+    readonly registro: string;
+    /** Linhas do arquivo, sem o cabeçalho. */
+    readonly linhas: number;
+    /** As primeiras linhas recusadas; com elas nada é gravado. */
+    readonly recusadas: readonly LinhaDeCadastro[];
+    /** O que se gravou. */
+    readonly contas: readonly ContaDeCadastro[];
+  };
+  /** As últimas 200 requisições a um ambiente próprio, da mais nova à mais antiga */
+  readonly listarRequisicoes: {
+    /** OK em toda resposta de sucesso. */
+    readonly status: string;
+    /** Sem os corpos. */
+    readonly requisicoes: readonly Requisicao[];
+  };
+  /** Uma das últimas requisições, com o corpo e a resposta */
+  readonly consultarRequisicao: {
+    /** OK em toda resposta de sucesso. */
+    readonly status: string;
+    /** A requisição e a resposta. */
+    readonly requisicao: RequisicaoInteira;
   };
   /** A lista de serviços do município, hoje e daqui em diante */
   readonly catalogo_codigos_tributacao_municipal: {

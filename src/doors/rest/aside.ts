@@ -68,7 +68,7 @@ export async function performAside(
     return typeof answer.body === 'string' ? answer : writeFault(headers, 413, LONG_QUESTION);
   }
   const route = ROUTES.find((one) => one.id === id)!;
-  return route.handle({ ...call, world: own, body, waits: NO_WAITS, shown: () => shown, quota });
+  return route.handle({ ...call, world: own, body, client: '', waits: NO_WAITS, shown: () => shown, quota });
 }
 
 const NEVER = { wait: async () => false };

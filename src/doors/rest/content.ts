@@ -29,10 +29,11 @@ export function headersMisfit(headers: IncomingHttpHeaders, takes: readonly Medi
 
 /** All that a route takes; of two names for XML the first will do. */
 function adviseTypes(takes: readonly MediaType[]): string {
-  const xml = takes.find((one) => one !== 'application/json');
+  const xml = takes.find((one) => one.endsWith('/xml'));
   const ways = [
     ...(xml === undefined ? [] : [`a DPS em XML, com Content-Type: ${xml}`]),
     ...(takes.includes('application/json') ? ['o corpo em JSON, com Content-Type: application/json'] : []),
+    ...(takes.includes('text/csv') ? ['o arquivo em CSV, com Content-Type: text/csv'] : []),
   ];
   return `Envie ${ways.join('; ou ')}.`;
 }
@@ -48,6 +49,7 @@ export function bodyMisfit(
   body: Buffer,
   takes: readonly MediaType[],
 ): Misfit | undefined {
+  if (mediaTypeOf(headers) === 'text/csv') return undefined;
   const first = firstCharacter(body);
   const isJson = first === '{' || first === '[';
   const kind = mediaTypeOf(headers) === 'application/json' ? 'json' : 'xml';

@@ -1,9 +1,11 @@
 /** The routes of the municipalities as HTTP. A request finds its municipality, passes the limits and brings a fit body; then its flow answers. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { AMBIENTES } from '../../fiscal/ambiente.ts';
+import { keepRequisicao } from '../../flows/ambientes.ts';
 import type { Municipio } from '../../flows/queries.ts';
 import { worldOf } from '../../flows/relogio.ts';
 import { BODY_MAX_BYTES } from '../../published/http-limits.ts';
+import { AMBIENTE_PATH } from './ambientes.ts';
 import { type AsideTrouble, CROWDED_ASIDE, TOO_DEAR } from './aside.ts';
 import { attend, refuse, writeOutcome } from './attend.ts';
 import { clientOf } from './caller.ts';
@@ -83,19 +85,44 @@ async function answerRoute(door: Door, visit: Visit, route: Route): Promise<Http
   const spent = quota?.isSpent();
   if (spent !== undefined) return addLimits(quota, refuse(door, visit, refuseAsFlow(spent)));
   const body = route.method === 'POST' || route.method === 'PATCH' ? await readFitBody(request, route) : NO_BODY;
-  if ('refusal' in body) return refuse(door, visit, body);
+  const answer =
+    'refusal' in body
+      ? refuse(door, visit, body)
+      : await answerFit(door, visit, route, { municipio, client, quota, body });
+  if (municipio.ensaioAte !== undefined) keepForOwner(door, visit, route, 'refusal' in body ? NO_BODY : body, answer);
+  return answer;
+}
+
+async function answerFit(door: Door, visit: Visit, route: Route, admitted: Admitted): Promise<HttpAnswer> {
+  const { quota, body } = admitted;
   quota?.measure(body.length);
   const tooMuch = await quota?.enter();
   if (tooMuch !== undefined) return addLimits(quota, refuse(door, visit, refuseAsFlow(tooMuch)));
-  const answer = await workInPlace(door, () => answerAdmitted(door, visit, route, { municipio, client, quota, body }));
+  const answer = await workInPlace(door, () => answerAdmitted(door, visit, route, admitted));
   return answer ?? refuse(door, visit, refuseUnavailable(CROWDED_SERVICE, CROWD_WAIT_S));
+}
+
+/** In a sandbox of one's own the last requests are kept, but for those that keep the sandbox itself. */
+function keepForOwner(door: Door, visit: Visit, { path }: Route, corpo: Buffer, answer: HttpAnswer): void {
+  const { request, municipio } = visit;
+  if (municipio === undefined || path.startsWith(AMBIENTE_PATH)) return;
+  const { id, method, url, headers, began } = request;
+  const resposta = Buffer.isBuffer(answer.body) || typeof answer.body === 'string' ? answer.body : undefined;
+  const ms = performance.now() - began;
+  const about = { id, metodo: method, caminho: url, tipo: headers['content-type'], status: answer.status, ms };
+  keepRequisicao(door.world, municipio, { ...about, corpo, resposta });
 }
 
 const NO_BODY = Buffer.alloc(0);
 
 /** A body that its headers refuse is not read. */
-async function readFitBody(request: HttpRequest, { takes, takesKey }: Route): Promise<Buffer | Refused> {
+async function readFitBody(
+  request: HttpRequest,
+  { takes, takesKey, isBodyOptional }: Route,
+): Promise<Buffer | Refused> {
   const { headers } = request;
+  if (isBodyOptional && headers['content-type'] === undefined && Number(headers['content-length'] ?? 0) === 0)
+    return NO_BODY;
   const misfit = (takes && headersMisfit(headers, takes)) ?? (takesKey && keyMisfit(headers));
   if (misfit !== undefined) return refuseMisfit(misfit);
   const body = await request.readBody(BODY_MAX_BYTES);
@@ -137,5 +164,5 @@ async function performRoute(
   }
   const { waits } = door;
   const world = worldOf(door.world, municipio);
-  return route.handle({ ...call, world, waits, shown: () => presentedIn(door, request), quota });
+  return route.handle({ ...call, world, client, waits, shown: () => presentedIn(door, request), quota });
 }

@@ -5,6 +5,7 @@
 import { parseDpsId, whyNoChave } from '../../fiscal/chave.ts';
 import type { Fault } from '../../fiscal/fault.ts';
 import type { Municipio } from '../../flows/queries.ts';
+import { REGISTROS } from '../../flows/registros.ts';
 import type { StoreTrouble } from '../../flows/store-trouble.ts';
 import { BODY_MAX_BYTES, BODY_MAX_TEXT, HEADERS_MAX_TEXT } from '../../published/http-limits.ts';
 import type { Misfit } from './content.ts';
@@ -159,6 +160,25 @@ export function refuseMissingToken(): Refused {
   const mensagem =
     'Este documento não tem token com este id neste município. Os que ele tem se listam com POST …/api/v1/token/lista.';
   return refuseWith('E601', mensagem, { campo: 'id' });
+}
+
+/** `isMaking`: it was asked for a new one. */
+export function refuseNoAmbiente(isMaking: boolean): Refused {
+  const mensagem = isMaking
+    ? 'Um ambiente próprio se pede em /integracao/api/v1/ambientes, e em nenhum outro município.'
+    : 'Este município não é um ambiente próprio. Um se faz com POST /integracao/api/v1/ambientes.';
+  return refuseWith('E601', mensagem, { campo: 'municipio' });
+}
+
+export function refuseMissingRequisicao(): Refused {
+  const mensagem =
+    'Este ambiente não guarda requisição com este id. Guarda as últimas, que se listam com GET …/api/v1/ambiente/requisicoes.';
+  return refuseWith('E601', mensagem, { campo: 'id_requisicao' });
+}
+
+export function refuseMissingCadastro(): Refused {
+  const mensagem = `Não há cadastro com este nome. Os que há: ${Object.keys(REGISTROS).join(', ')}.`;
+  return refuseWith('E601', mensagem, { campo: 'cadastro' });
 }
 
 export function refuseMissingWebhook(): Refused {

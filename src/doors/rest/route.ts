@@ -10,7 +10,7 @@ import type { World } from '../../flows/world.ts';
 import type { DescribedRoute } from '../../published/openapi/described.ts';
 import type { Fields } from '../../published/openapi/field.ts';
 
-export type MediaType = 'application/xml' | 'text/xml' | 'application/json';
+export type MediaType = 'application/xml' | 'text/xml' | 'application/json' | 'text/csv';
 
 export type Route = DescribedRoute & {
   readonly takes?: readonly MediaType[];
@@ -51,6 +51,8 @@ export type Call = {
   readonly site: string;
   /** The certificate or the token that came with the request, for the routes that are for one party alone. */
   readonly shown: () => Presented;
+  /** Network address of who asks; empty in the thread of the large bodies. */
+  readonly client: string;
   /** What a question may wait for. */
   readonly waits: CallWaits;
   /** Where it stores something. */

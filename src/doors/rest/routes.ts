@@ -12,6 +12,7 @@ import { REPEATED_HEADER } from '../../flows/idempotency.ts';
 import { DPS_SIGNATURE_HEADER, EVENTO_SIGNATURE_HEADER } from '../../flows/sent-documents.ts';
 import { field, orAbsent, orNull } from '../../published/openapi/field.ts';
 import { RATE_LIMIT_HEADERS } from '../../published/openapi/headers.ts';
+import { ROTAS_DE_AMBIENTES } from './ambientes.ts';
 import { CATALOGOS, MOTIVOS, PAGINA_PARAMS, PAGINACAO_FIELD } from './catalogos.ts';
 import { DEPRECATION, showDanfse } from './danfse.ts';
 import { ESPERA_MAX_S } from './espera.ts';
@@ -39,6 +40,8 @@ export const PARAMS = {
   numero_protocolo: 'Número de protocolo respondido na emissão.',
   documento: 'CNPJ ou CPF do prestador, sem máscara.',
   id_webhook: 'Identificador do endereço de aviso.',
+  cadastro: 'Nome do cadastro, como prestadores.',
+  id_requisicao: 'O X-Request-Id da requisição.',
   tipo_evento: 'Tipo do evento: o nome, como cancelamento, ou o código nacional.',
   num_seq_evento: 'Sequência do evento entre os do seu tipo na nota, a partir de 1.',
   id: 'Identificador da DPS: DPS, município emissor (7), tipo de inscrição (1), inscrição (14), série (5) e número (15).',
@@ -326,6 +329,7 @@ export const ROUTES: readonly Route[] = [
   }),
   ...ROTAS_DA_PARTE,
   ...ROTAS_DE_WEBHOOKS,
+  ...ROTAS_DE_AMBIENTES,
   ...CATALOGOS.map(({ nome, summary, item, filtros, handle }) =>
     defineRoute({
       id: `catalogo_${nome}`,

@@ -3,6 +3,7 @@
 import type { Pedido } from '../../fiscal/errors/row.ts';
 import type { ErrorJson } from '../../published/errors/json.ts';
 import { type FieldsOf, field, orAbsent, orNull, type Shape, type ShapeName } from '../../published/openapi/field.ts';
+import { AMBIENTE_SHAPES } from './ambientes.ts';
 import { CATALOGO_SHAPES } from './catalogo-fields.ts';
 import { ENVELOPE_SHAPES } from './envelope.ts';
 import { EVENTO_FIELDS } from './eventos.ts';
@@ -77,6 +78,7 @@ export const SHAPES: Readonly<Record<ShapeName, Shape>> = {
   ...LISTA_SHAPES,
   Token: TOKEN_FIELDS,
   ...WEBHOOK_SHAPES,
+  ...AMBIENTE_SHAPES,
   ...CATALOGO_SHAPES,
   ...ERRO_SHAPES,
 };

@@ -20,6 +20,8 @@ export type DescribedRoute = {
   readonly reads?: readonly string[];
   /** Media types of the body, checked in `content.ts`. A POST without them takes whatever comes. */
   readonly takes?: readonly string[];
+  /** Nothing need be sent: every field may be left out. */
+  readonly isBodyOptional?: true;
   /** Fields of the JSON body, where it is neither a DPS nor the request of an event. */
   readonly sends?: Fields;
   /** In every environment the answer is for who shows a token, or its certificate. */

@@ -4,6 +4,7 @@ import { VERSOES } from '../../fiscal/layout/layouts.ts';
 import { writeBraces } from '../markdown.ts';
 import type { DescribedDoor, DescribedRoute, Json } from './described.ts';
 import { examplesOf, isRefusal } from './examples.ts';
+import type { Fields } from './field.ts';
 import { headerParameters } from './headers.ts';
 import { CORPO_SCHEMA, PEDIDO_SCHEMA } from './json-schema.ts';
 import { responsesOf } from './responses.ts';
@@ -30,6 +31,10 @@ export const TAGS = {
   'Listas e mudanças': {
     description: 'As notas e os eventos de um CNPJ ou CPF, e o que muda neles. Para o dono do documento.',
     holds: ({ path }: DescribedRoute) => /^\/api\/v1\/(notas|eventos|mudancas)\b/.test(path),
+  },
+  'Ambiente próprio': {
+    description: 'Um ambiente de integração só seu: relógio, cadastros e as suas últimas requisições.',
+    holds: ({ path }: DescribedRoute) => /^\/api\/v1\/ambientes?\b/.test(path),
   },
   Avisos: {
     description: 'Endereços a que se avisa o que muda (webhooks), com um token de escopo webhooks.',
@@ -144,23 +149,18 @@ const QUERY_SCHEMAS: Readonly<Record<string, Json>> = {
   data: { type: 'string', format: 'date' },
 };
 
-function requestBodyOf({ id, path, takes = [], sends }: DescribedRoute): Json {
+function requestBodyOf({ id, path, takes = [], sends, isBodyOptional }: DescribedRoute): Json {
   // A refused body is shown with its refusal: examples here must fit the schema, which linters try.
   const examples = examplesOf(id).filter((one) => one.pedido.corpo !== undefined && !isRefusal(one));
   return {
-    required: true,
+    required: isBodyOptional !== true,
     content: Object.fromEntries(
       takes.map((media) => {
         const own = examples.filter(({ pedido }) => pedido.cabecalhos?.['Content-Type'] === media);
         return [
           media,
           {
-            schema:
-              media !== 'application/json'
-                ? XML_BODY
-                : sends
-                  ? objectSchema(sends)
-                  : { $ref: schemaRef(bodySchema(path)) },
+            schema: bodyOf(media, path, sends),
             ...(own.length === 0
               ? {}
               : {
@@ -174,6 +174,14 @@ function requestBodyOf({ id, path, takes = [], sends }: DescribedRoute): Json {
     ),
   };
 }
+
+function bodyOf(media: string, path: string, sends: Fields | undefined): Json {
+  if (media === 'text/csv') return CSV_BODY;
+  if (media !== 'application/json') return XML_BODY;
+  return sends === undefined ? { $ref: schemaRef(bodySchema(path)) } : objectSchema(sends);
+}
+
+const CSV_BODY: Json = { type: 'string', description: 'Um arquivo CSV, com cabeçalho, como o município importa.' };
 
 function bodySchema(path: string): string {
   return path.endsWith('/eventos') ? PEDIDO_SCHEMA : CORPO_SCHEMA;

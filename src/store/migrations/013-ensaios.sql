@@ -7,8 +7,12 @@ alter table municipios add column ensaio_ate timestamptz;
 alter table municipios add column relogio_ms bigint not null default 0;
 
 -- passo
+-- In a sandbox of one's own: whether providers must be in its register, and be authorised, as in production.
+alter table municipios add column exige_cadastro boolean not null default false;
+
+-- passo
 create table ensaios (
-  tenant text primary key,
+  tenant text primary key references municipios,
   -- SHA-256 of what its owner shows.
   chave bytea not null check (length(chave) = 32),
   nome text,
@@ -22,7 +26,7 @@ create index ensaios_rede on ensaios (rede, criado_em);
 
 -- The last requests to a sandbox of one's own, whole, for its owner.
 create table ensaio_requisicoes (
-  tenant text not null,
+  tenant text not null references municipios,
   em timestamptz not null,
   id uuid not null,
   metodo text not null,

@@ -1,0 +1,258 @@
+/** The addresses of the sandboxes of one's own: one is made in the shared sandbox, and kept by its owner below its own address. */
+import {
+  type AmbientePublico,
+  admitOwner,
+  type CadastroImportado,
+  changeAmbiente,
+  createAmbiente,
+  discardAmbiente,
+  ENSAIO_DIAS,
+  ENSAIOS_POR_DIA,
+  findRequisicao,
+  importCadastro,
+  listRequisicoes,
+  type RequisicaoInteira,
+  type RequisicaoPublica,
+  resetAmbiente,
+  showAmbiente,
+} from '../../flows/ambientes.ts';
+import { REGISTROS } from '../../flows/registros.ts';
+import { type FieldsOf, field, orAbsent, orNull } from '../../published/openapi/field.ts';
+import { refuseMissingCadastro, refuseMissingRequisicao, refuseNoAmbiente } from './refusals.ts';
+import { refuseAsFlow } from './repetition.ts';
+import { AS_400, CAMPOS_CODES } from './rotas-da-parte.ts';
+import { type Call, defineRoute, type Refused, type Route } from './route.ts';
+
+const AMBIENTE_FIELDS = {
+  municipio: field.text('O município do ambiente: o primeiro segmento dos seus endereços.'),
+  nome: orNull(field.text('O nome que se lhe deu.')),
+  criado_em: field.moment('Quando foi feito.'),
+  expira_em: field.moment('Quando some, com tudo o que há nele.'),
+  reiniciado_em: orNull(field.moment('Quando foi reiniciado.')),
+  relogio: field.moment('A hora do ambiente.'),
+  adiantado_s: field.integer('Quantos segundos o relógio do ambiente está adiante do do serviço.'),
+  regras_nacionais: orNull(
+    field.choice(['recusa', 'avisa'], 'Se uma regra nacional que a especificação não nomeia recusa ou avisa.'),
+  ),
+  exige_cadastro: field.flag(
+    'Se o prestador tem de estar cadastrado e autorizado, como em produção (E101, E102, E103).',
+  ),
+  exige_numero: field.flag('Se uma DPS sem número é recusada.'),
+  exige_nota_no_evento: field.flag('Se o pedido de um evento tem de nomear a nota.'),
+  aliquota_padrao: orNull(field.amount('Alíquota do ISSQN de um serviço sem lista.')),
+} as const satisfies FieldsOf<AmbientePublico>;
+
+const REQUISICAO_FIELDS = {
+  id: field.text('O X-Request-Id da resposta.'),
+  em: field.moment('Quando chegou, pelo relógio do serviço.'),
+  metodo: field.text('Método HTTP.'),
+  caminho: field.text('Endereço, com os parâmetros.'),
+  status: field.integer('Status da resposta.'),
+  ms: field.integer('Quanto durou, em milissegundos.'),
+} as const satisfies FieldsOf<RequisicaoPublica>;
+
+export const AMBIENTE_SHAPES = {
+  Ambiente: AMBIENTE_FIELDS,
+  Requisicao: REQUISICAO_FIELDS,
+  RequisicaoInteira: {
+    ...REQUISICAO_FIELDS,
+    tipo: orNull(field.text('Content-Type do corpo.')),
+    corpo: orNull(field.text('O corpo, como texto; null quando não veio ou não é texto.')),
+    corpo_bytes: field.integer('Tamanho do que se guardou do corpo.'),
+    resposta: orNull(field.text('A resposta; null quando não é texto.')),
+  } satisfies FieldsOf<RequisicaoInteira>,
+  LinhaDeCadastro: {
+    linha: field.integer('Linha do arquivo.'),
+    motivo: field.text('Por que não se aceita.'),
+  } satisfies FieldsOf<CadastroImportado['recusadas'][number]>,
+  ContaDeCadastro: {
+    de: field.text('De que.'),
+    novos: field.integer('Linhas novas.'),
+    alterados: field.integer('Linhas que mudaram o que havia.'),
+    iguais: field.integer('Linhas iguais ao que havia.'),
+  } satisfies FieldsOf<CadastroImportado['contas'][number]>,
+} as const;
+
+const STATUS = field.text('OK em toda resposta de sucesso.');
+const AMBIENTE = field.shape('Ambiente', 'O ambiente.');
+
+const RIGOR_SENDS = {
+  regras_nacionais: orAbsent(field.choice(['recusa', 'avisa'], 'Com que rigor valem as regras nacionais.')),
+  exige_cadastro: orAbsent(field.flag('true: só emite quem está cadastrado e autorizado, como em produção.')),
+  exige_numero: orAbsent(field.flag('true: uma DPS sem número é recusada.')),
+  exige_nota_no_evento: orAbsent(field.flag('true: o pedido de um evento tem de nomear a nota.')),
+  aliquota_padrao: orAbsent(field.text('Alíquota do ISSQN, como "2.00".')),
+} as const;
+const RELOGIO = field.moment('A hora que o ambiente passa a ter; dali em diante ela corre.');
+
+/** What the owner of a sandbox does with it. */
+type OnOwn<Body> = (call: Call) => Promise<Body | Refused>;
+
+function byOwner<Body extends object>(work: OnOwn<Body>) {
+  return async (call: Call) => {
+    const admitted = await admitOwner(call.world, call.municipio, call.shown());
+    if (admitted === 'not_here') return refuseNoAmbiente(false);
+    if (admitted !== 'owner') return { refusal: admitted, isMiss: true };
+    const done = await work(call);
+    return 'refusal' in done ? done : { body: { status: 'OK', ...(done as Body) } };
+  };
+}
+
+async function make({ world, municipio, body, client }: Call) {
+  const made = await createAmbiente(world, municipio, { body, rede: client });
+  if (made === 'not_here') return refuseNoAmbiente(true);
+  return 'faults' in made ? refuseAsFlow(made) : { body: { status: 'OK', ...made } };
+}
+
+const show = byOwner(async ({ world, municipio }) => ({ ambiente: await showAmbiente(world, municipio) }));
+
+const change = byOwner(async ({ world, municipio, body }) => {
+  const ambiente = await changeAmbiente(world, municipio, body);
+  return 'faults' in ambiente ? refuseAsFlow(ambiente) : { ambiente };
+});
+
+const reset = byOwner(async ({ world, municipio, body }) => {
+  const ambiente = await resetAmbiente(world, municipio, body);
+  return 'faults' in ambiente ? refuseAsFlow(ambiente) : { ambiente };
+});
+
+const discard = byOwner(async ({ world, municipio }) => {
+  await discardAmbiente(world, municipio);
+  return { municipio: municipio.tenant };
+});
+
+const fill = byOwner(async ({ world, municipio, params, body }) => {
+  const imported = await importCadastro(world, municipio, params.cadastro!, body);
+  if (imported === undefined) return refuseMissingCadastro();
+  return 'faults' in imported ? refuseAsFlow(imported) : imported;
+});
+
+const listLast = byOwner(async ({ world, municipio }) => ({ requisicoes: await listRequisicoes(world, municipio) }));
+
+const showLast = byOwner(async ({ world, municipio, params }) => {
+  const requisicao = await findRequisicao(world, municipio, params.id_requisicao!);
+  return requisicao === undefined ? refuseMissingRequisicao() : { requisicao };
+});
+
+/** What is sent to these is no rehearsal of anything, and is not kept among the last requests. */
+export const AMBIENTE_PATH = '/api/v1/ambiente';
+
+const OWN = { headers: [], missCost: 1, asksToken: true } as const;
+const OWN_CODES = ['E9003', 'E9007', 'E601'] as const;
+
+export const ROTAS_DE_AMBIENTES: readonly Route[] = [
+  defineRoute({
+    id: 'criarAmbiente',
+    method: 'POST',
+    path: '/api/v1/ambientes',
+    summary: `Faz um ambiente só seu, ensaio-xxxxxx, com prestadores, cadastros e relógio próprios, por ${ENSAIO_DIAS} dias. Só em /integracao; até ${ENSAIOS_POR_DIA} por dia de um endereço de rede. A chave da resposta o abre, e não se mostra de novo.`,
+    takes: ['application/json'],
+    isBodyOptional: true,
+    sends: { nome: orAbsent(field.text('Um nome seu para ele.')), relogio: orAbsent(RELOGIO), ...RIGOR_SENDS },
+    quotaCost: 1,
+    status: 201,
+    fields: { status: STATUS, ambiente: AMBIENTE, chave: field.text('A chave do dono, para Authorization: Bearer.') },
+    headers: ['RateLimit-Policy', 'RateLimit'],
+    codes: [...CAMPOS_CODES, 'E601', 'E703'],
+    statuses: { ...AS_400, E703: [429] },
+    handle: make,
+  }),
+  defineRoute({
+    ...OWN,
+    id: 'consultarAmbiente',
+    method: 'GET',
+    path: AMBIENTE_PATH,
+    summary:
+      'Um ambiente próprio: até quando existe, que horas são nele e com que rigor confere. Para o dono, com a chave.',
+    status: 200,
+    fields: { status: STATUS, ambiente: AMBIENTE },
+    codes: OWN_CODES,
+    handle: show,
+  }),
+  defineRoute({
+    ...OWN,
+    id: 'alterarAmbiente',
+    method: 'PATCH',
+    path: AMBIENTE_PATH,
+    summary:
+      'Muda o relógio e o rigor de um ambiente próprio. O relógio só avança: passe de 31/12/2026 a 01/01/2027 e veja os prazos e o calendário do IBS e da CBS. A mudança vale em todos os processos quando a resposta chega.',
+    takes: ['application/json'],
+    sends: {
+      relogio: orAbsent(RELOGIO),
+      avancar: orAbsent(field.text('Quanto avançar: um número e m, h ou d, como 90m, 6h, 35d.')),
+      ...RIGOR_SENDS,
+    },
+    status: 200,
+    fields: { status: STATUS, ambiente: AMBIENTE },
+    codes: [...CAMPOS_CODES, ...OWN_CODES],
+    statuses: AS_400,
+    handle: change,
+  }),
+  defineRoute({
+    ...OWN,
+    id: 'reiniciarAmbiente',
+    method: 'POST',
+    path: `${AMBIENTE_PATH}/reinicio`,
+    summary:
+      'Tira de um ambiente próprio tudo o que se emitiu, cadastrou e guardou, e o deixa como novo, com a hora de agora ou a que se diz.',
+    takes: ['application/json'],
+    isBodyOptional: true,
+    sends: { relogio: orAbsent(RELOGIO) },
+    status: 200,
+    fields: { status: STATUS, ambiente: AMBIENTE },
+    codes: [...CAMPOS_CODES, ...OWN_CODES],
+    statuses: AS_400,
+    handle: reset,
+  }),
+  defineRoute({
+    ...OWN,
+    id: 'descartarAmbiente',
+    method: 'DELETE',
+    path: AMBIENTE_PATH,
+    summary: 'Joga fora um ambiente próprio, com tudo o que há nele.',
+    status: 200,
+    fields: { status: STATUS, municipio: field.text('O que se jogou fora.') },
+    codes: OWN_CODES,
+    handle: discard,
+  }),
+  defineRoute({
+    ...OWN,
+    id: 'importarCadastro',
+    method: 'POST',
+    path: `${AMBIENTE_PATH}/cadastros/:cadastro`,
+    summary: `Importa um arquivo CSV num cadastro de um ambiente próprio, como o município faz: ${Object.keys(REGISTROS).join(', ')}. Com linhas recusadas nada é gravado.`,
+    takes: ['text/csv'],
+    status: 200,
+    fields: {
+      status: STATUS,
+      registro: field.text('O cadastro.'),
+      linhas: field.integer('Linhas do arquivo, sem o cabeçalho.'),
+      recusadas: field.shape('LinhaDeCadastro[]', 'As primeiras linhas recusadas; com elas nada é gravado.'),
+      contas: field.shape('ContaDeCadastro[]', 'O que se gravou.'),
+    },
+    codes: ['E003', ...OWN_CODES],
+    handle: fill,
+  }),
+  defineRoute({
+    ...OWN,
+    id: 'listarRequisicoes',
+    method: 'GET',
+    path: `${AMBIENTE_PATH}/requisicoes`,
+    summary: 'As últimas 200 requisições a um ambiente próprio, da mais nova à mais antiga.',
+    status: 200,
+    fields: { status: STATUS, requisicoes: field.shape('Requisicao[]', 'Sem os corpos.') },
+    codes: OWN_CODES,
+    handle: listLast,
+  }),
+  defineRoute({
+    ...OWN,
+    id: 'consultarRequisicao',
+    method: 'GET',
+    path: `${AMBIENTE_PATH}/requisicoes/:id_requisicao`,
+    summary: 'Uma das últimas requisições, com o corpo e a resposta: cada erro e o que o conserta.',
+    status: 200,
+    fields: { status: STATUS, requisicao: field.shape('RequisicaoInteira', 'A requisição e a resposta.') },
+    codes: OWN_CODES,
+    handle: showLast,
+  }),
+];

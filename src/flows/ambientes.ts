@@ -1,0 +1,451 @@
+/**
+ * Sandboxes of one's own: whoever asks gets a municipality that is his for some days, with the personas in it and a clock that he sets. He
+ * is known by its key, which is answered once.
+ */
+import { isUtf8 } from 'node:buffer';
+import { createHash, randomBytes, randomInt, timingSafeEqual } from 'node:crypto';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { CADASTRO_LIDO_MS, SANDBOX_SLUG } from '../fiscal/ambiente.ts';
+import { type Decimal, formatDecimal, readDecimal } from '../fiscal/decimal.ts';
+import type { Fault, Refusal } from '../fiscal/fault.ts';
+import { isoMoment, parseMoment } from '../fiscal/moment.ts';
+import type { Requisicao } from '../store/ensaios.ts';
+import type { Municipio } from '../store/municipios.ts';
+import type { Presented } from './caller.ts';
+import { type Campo, type Lidos, oneOf, readCampos, textOf } from './campos.ts';
+import { municipalMoment } from './gather-facts.ts';
+import type { Refused } from './idempotency.ts';
+import { importRegistro, isRegistro, type RegistroNome } from './registros.ts';
+import type { World } from './world.ts';
+
+/** How its address begins. */
+export const ENSAIO_PREFIX = 'ensaio-';
+export const ENSAIO_DIAS = 30;
+/** Of one network in a day, and of everybody at once. */
+export const ENSAIOS_POR_DIA = 20;
+const ENSAIOS_MAX = 2_000;
+const DAY_MS = 86_400_000;
+
+/** Letters and digits that nobody takes for one another. */
+const ALPHABET = 'abcdefghjkmnpqrstuvwxyz23456789';
+const SLUG_CHARACTERS = 6;
+const KEY_PREFIX = 'ensaio_';
+
+/** The first day of the schedule that there is law for. */
+const RELOGIO_MIN = Date.parse('2026-01-01T00:00:00-03:00');
+
+/** In the names and the order of the public answer. */
+export type AmbientePublico = {
+  readonly municipio: string;
+  readonly nome: string | null;
+  readonly criado_em: string;
+  readonly expira_em: string;
+  readonly reiniciado_em: string | null;
+  /** What its clock says. */
+  readonly relogio: string;
+  /** How far it is ahead, in seconds. */
+  readonly adiantado_s: number;
+  readonly regras_nacionais: 'recusa' | 'avisa' | null;
+  readonly exige_cadastro: boolean;
+  readonly exige_numero: boolean;
+  readonly exige_nota_no_evento: boolean;
+  readonly aliquota_padrao: string | null;
+};
+
+const NOME_MAX = 60;
+
+const nome: Campo<string> = {
+  esperado: `um texto de até ${NOME_MAX} caracteres`,
+  read: (value) => {
+    const text = textOf(value)?.trim();
+    return text !== undefined && text.length <= NOME_MAX && !text.includes('\0') ? text : undefined;
+  },
+};
+
+const relogio: Campo<number> = {
+  esperado: 'um momento com fuso, de 2026 ao fim do ano que vem, como 2026-12-31T23:55:00-03:00',
+  read: (value) => {
+    const at = parseMoment(textOf(value) ?? '');
+    return at !== undefined && at >= RELOGIO_MIN ? at : undefined;
+  },
+};
+
+/** The end of the next year, in Brasília. */
+function latestRelogio(now: number): number {
+  return Date.parse(`${new Date(now).getUTCFullYear() + 2}-01-01T00:00:00-03:00`);
+}
+
+const UNITS_MS = { m: 60_000, h: 3_600_000, d: DAY_MS } as const;
+
+const avancar: Campo<number> = {
+  esperado: 'quanto avançar: um número e m, h ou d, como 90m, 6h ou 35d',
+  read: (value) => {
+    const [, count, unit] = /^([1-9]\d{0,4})([mhd])$/.exec(textOf(value) ?? '') ?? [];
+    return count === undefined ? undefined : Number(count) * UNITS_MS[unit as keyof typeof UNITS_MS];
+  },
+};
+
+const flag: Campo<boolean> = {
+  esperado: 'true ou false',
+  read: (value) => (value.kind === 'boolean' ? value.text === 'true' : undefined),
+};
+
+const percent: Campo<Decimal> = {
+  esperado: 'uma alíquota em percentual, de 0 a 100, como "2.00"',
+  read: (value) => {
+    const text = value.kind === 'string' || value.kind === 'number' ? value.text : '';
+    const read = /^\d{1,3}(\.\d{1,2})?$/.test(text) ? readDecimal(text) : undefined;
+    return read !== undefined && Number(text) <= 100 ? read : undefined;
+  },
+};
+
+const RIGOR = {
+  regras_nacionais: oneOf(['recusa', 'avisa']),
+  exige_cadastro: flag,
+  exige_numero: flag,
+  exige_nota_no_evento: flag,
+  aliquota_padrao: percent,
+} as const;
+
+const NOVO = { nome, relogio, ...RIGOR };
+const ALTERACAO = { relogio, avancar, ...RIGOR };
+
+function digest(text: string): Buffer {
+  return createHash('sha256').update(text).digest();
+}
+
+/** Makes one. `rede`: network address of who asks. */
+export async function createAmbiente(
+  world: World,
+  municipio: Municipio,
+  { body, rede }: { readonly body: Uint8Array; readonly rede: string },
+): Promise<{ readonly ambiente: AmbientePublico; readonly chave: string } | 'not_here' | Refused> {
+  if (municipio.tenant !== SANDBOX_SLUG) return 'not_here';
+  const read = readCampos(body, NOVO);
+  if ('faults' in read) return read;
+  const { lidos } = read;
+  const { store, now } = world;
+  const late = lidos.relogio === undefined ? undefined : clockMisfit(now(), 0, lidos.relogio - now());
+  if (late !== undefined) return { faults: [late], status: 400 };
+  const made = await store.ensaios.countMade(digest(rede), now() - DAY_MS);
+  if (made.daRede >= ENSAIOS_POR_DIA || made.todos >= ENSAIOS_MAX) return refuseMore(made.daRede >= ENSAIOS_POR_DIA);
+  const slug = await openEnsaio(world);
+  const chave = KEY_PREFIX + randomBytes(24).toString('base64url');
+  const at = now();
+  const ate = at + ENSAIO_DIAS * DAY_MS;
+  await store.ensaios.insert({
+    tenant: slug,
+    chave: digest(chave),
+    nome: lidos.nome,
+    rede: digest(rede),
+    ate,
+    criadoEm: at,
+  });
+  await writeRigor(world, await ownMunicipio(world, slug), lidos);
+  if (lidos.relogio !== undefined) await store.ensaios.setRelogio(slug, lidos.relogio - at);
+  await addPersonas(world, slug);
+  await untilSeen();
+  return { ambiente: await presentAmbiente(world, await ownMunicipio(world, slug), at), chave };
+}
+
+function refuseMore(isOfRede: boolean): Refused {
+  const mensagem = isOfRede
+    ? `Deste endereço de rede já se fizeram ${ENSAIOS_POR_DIA} ambientes em um dia. Reinicie um dos que tem (POST …/api/v1/ambiente/reinicio), ou espere até amanhã.`
+    : 'Há ambientes próprios demais neste serviço agora. Use o ambiente de integração, ou tente mais tarde.';
+  return { faults: [{ codigo: 'E703', xpath: '', mensagem }], status: 429 };
+}
+
+/** An address that nobody has, opened as a rehearsal. */
+async function openEnsaio({ store, now }: World): Promise<string> {
+  for (;;) {
+    const word = Array.from({ length: SLUG_CHARACTERS }, () => ALPHABET[randomInt(ALPHABET.length)]).join('');
+    const tenant = ENSAIO_PREFIX + word;
+    if (await store.municipios.create({ tenant, ambiente: 'homologacao', codigoIbge: undefined }, now())) return tenant;
+  }
+}
+
+async function ownMunicipio({ store }: World, slug: string): Promise<Municipio> {
+  return (await store.municipios.readFresh(slug))!;
+}
+
+/** What every process remembers of a municipality is as old as that at most. */
+function untilSeen(): Promise<void> {
+  return sleep(CADASTRO_LIDO_MS);
+}
+
+/** Whether somebody shows the key of a sandbox; `not_here`: it is none of one's own. */
+export async function admitOwner(
+  { store }: Pick<World, 'store'>,
+  { tenant, ensaioAte }: Municipio,
+  shown: Presented,
+): Promise<'owner' | 'not_here' | Refusal> {
+  if (ensaioAte === undefined) return 'not_here';
+  const value = shown.kind === 'token' ? shown.value : undefined;
+  const ensaio = value?.startsWith(KEY_PREFIX) ? await store.ensaios.find(tenant) : undefined;
+  if (ensaio !== undefined && timingSafeEqual(ensaio.chave, digest(value!))) return 'owner';
+  const fault: Fault = {
+    codigo: value === undefined ? 'E9003' : 'E9007',
+    xpath: '',
+    mensagem: `Este ambiente é de quem o fez: envie a chave dele (${KEY_PREFIX}…) em Authorization: Bearer. ${
+      value === undefined ? 'Nenhuma veio.' : 'O que veio não é a chave deste ambiente.'
+    }`,
+  };
+  return { faults: [fault] };
+}
+
+export async function showAmbiente(world: World, municipio: Municipio): Promise<AmbientePublico> {
+  return presentAmbiente(world, municipio, machineNow(world, municipio));
+}
+
+/** By the clock of the machine, of the world as a municipality sees it. */
+function machineNow({ now }: Pick<World, 'now'>, { relogioMs = 0 }: Municipio): number {
+  return now() - relogioMs;
+}
+
+async function presentAmbiente({ store }: World, municipio: Municipio, machine: number): Promise<AmbientePublico> {
+  const { tenant, ensaioAte = 0, relogioMs = 0, codigoIbge } = municipio;
+  const ensaio = await store.ensaios.find(tenant);
+  const at = (instant: number): string => isoMoment(municipalMoment(codigoIbge, instant));
+  return {
+    municipio: tenant,
+    nome: ensaio?.nome ?? null,
+    criado_em: at(+(ensaio?.criado_em ?? 0)),
+    expira_em: at(ensaioAte),
+    reiniciado_em: ensaio?.reiniciado_em == null ? null : at(+ensaio.reiniciado_em),
+    relogio: at(machine + relogioMs),
+    adiantado_s: Math.round(relogioMs / 1000),
+    regras_nacionais: municipio.regrasNacionais ?? null,
+    exige_cadastro: municipio.exigeCadastro ?? false,
+    exige_numero: municipio.exigeNumero ?? false,
+    exige_nota_no_evento: municipio.exigeNotaNoEvento ?? false,
+    aliquota_padrao: municipio.aliquotaPadrao === undefined ? null : formatDecimal(municipio.aliquotaPadrao),
+  };
+}
+
+/** Changes what is named. The clock goes forward only: what waits in it would otherwise wait for a moment that is long past. */
+export async function changeAmbiente(
+  world: World,
+  municipio: Municipio,
+  body: Uint8Array,
+): Promise<AmbientePublico | Refused> {
+  const read = readCampos(body, ALTERACAO);
+  if ('faults' in read) return read;
+  const { lidos } = read;
+  const own = await ownMunicipio(world, municipio.tenant);
+  const { relogioMs: before = 0 } = own;
+  const machine = machineNow(world, municipio);
+  const asked = lidos.relogio === undefined ? before : lidos.relogio - machine;
+  const relogioMs = asked + (lidos.avancar ?? 0);
+  const misfit = clockMisfit(machine, before, relogioMs);
+  if (misfit !== undefined) return { faults: [misfit], status: 400 };
+  await writeRigor(world, own, lidos);
+  if (relogioMs !== before) await world.store.ensaios.setRelogio(own.tenant, relogioMs);
+  await untilSeen();
+  world.wake(own.tenant);
+  return presentAmbiente(world, await ownMunicipio(world, own.tenant), machine);
+}
+
+/** What keeps a clock from going from one advance to another; from 0 it may go anywhere. */
+function clockMisfit(machine: number, before: number, relogioMs: number): Fault | undefined {
+  const campo = 'relogio';
+  if (before !== 0 && relogioMs < before) {
+    const mensagem =
+      'O relógio de um ambiente só avança. Para voltar, reinicie-o (POST …/api/v1/ambiente/reinicio), com o relógio que quer.';
+    return { codigo: 'E0002', xpath: '', mensagem, campo };
+  }
+  if (machine + relogioMs < latestRelogio(machine)) return undefined;
+  return { codigo: 'E0002', xpath: '', mensagem: `O relógio passaria do que se aceita: ${relogio.esperado}.`, campo };
+}
+
+async function writeRigor({ store }: World, municipio: Municipio, lidos: Partial<Lidos<typeof RIGOR>>): Promise<void> {
+  const { exige_cadastro, regras_nacionais, exige_numero, exige_nota_no_evento, aliquota_padrao } = lidos;
+  if (exige_cadastro !== undefined) await store.ensaios.setExigeCadastro(municipio.tenant, exige_cadastro);
+  if ([regras_nacionais, exige_numero, exige_nota_no_evento, aliquota_padrao].every((one) => one === undefined)) return;
+  await store.municipios.update({
+    ...municipio,
+    regrasNacionais: regras_nacionais ?? municipio.regrasNacionais,
+    exigeNumero: exige_numero ?? municipio.exigeNumero,
+    exigeNotaNoEvento: exige_nota_no_evento ?? municipio.exigeNotaNoEvento,
+    aliquotaPadrao: aliquota_padrao ?? municipio.aliquotaPadrao,
+  });
+}
+
+const REINICIO = { relogio };
+
+/** Takes away all that was issued, registered and imported in it, and begins anew with the personas. */
+export async function resetAmbiente(
+  world: World,
+  municipio: Municipio,
+  body: Uint8Array,
+): Promise<AmbientePublico | Refused> {
+  const read = readCampos(body, REINICIO);
+  if ('faults' in read) return read;
+  const { tenant } = municipio;
+  const machine = machineNow(world, municipio);
+  const relogioMs = read.lidos.relogio === undefined ? 0 : read.lidos.relogio - machine;
+  const misfit = clockMisfit(machine, 0, relogioMs);
+  if (misfit !== undefined) return { faults: [misfit], status: 400 };
+  await world.store.ensaios.empty(tenant, machine);
+  await world.store.ensaios.setRelogio(tenant, relogioMs);
+  await addPersonas(world, tenant);
+  await untilSeen();
+  return presentAmbiente(world, await ownMunicipio(world, tenant), machine);
+}
+
+export function discardAmbiente({ store }: Pick<World, 'store'>, { tenant }: Municipio): Promise<boolean> {
+  return store.ensaios.delete(tenant);
+}
+
+// Registers.
+
+export type CadastroImportado = {
+  readonly registro: string;
+  readonly linhas: number;
+  readonly recusadas: readonly { readonly linha: number; readonly motivo: string }[];
+  readonly contas: readonly {
+    readonly de: string;
+    readonly novos: number;
+    readonly alterados: number;
+    readonly iguais: number;
+  }[];
+};
+
+/** Imports a file into a register of a sandbox; undefined: there is no such register. Bad lines are told, and nothing is written then. */
+export async function importCadastro(
+  world: World,
+  { tenant }: Municipio,
+  registro: string,
+  csv: Uint8Array,
+): Promise<CadastroImportado | undefined | Refused> {
+  if (!isRegistro(registro)) return undefined;
+  try {
+    const { counts, primeiras, linhas } = await importText(world, tenant, registro, csv);
+    await untilSeen();
+    return {
+      registro,
+      linhas,
+      recusadas: primeiras.map(({ linha, motivo }) => ({ linha, motivo })),
+      contas: (counts ?? []).map(({ de, novos, alterados, iguais }) => ({ de, novos, alterados, iguais })),
+    };
+  } catch (error) {
+    // Why the file as a whole is not taken is told as such an error, in Portuguese.
+    if (!(error instanceof Error) || error.constructor !== Error) throw error;
+    return { faults: [{ codigo: 'E003', xpath: '', mensagem: error.message }] };
+  }
+}
+
+async function importText(world: World, municipio: string, registro: RegistroNome, csv: string | Uint8Array) {
+  const folder = await mkdtemp(path.join(tmpdir(), 'nfse-ensaio-'));
+  const arquivo = path.join(folder, `${registro}.csv`);
+  try {
+    await writeFile(arquivo, csv, { mode: 0o600 });
+    return await importRegistro(world, registro, {
+      municipio,
+      arquivo,
+      nome: `${registro}.csv`,
+      erros: undefined,
+      onProgress: () => undefined,
+    });
+  } catch (error) {
+    if (error instanceof Error && error.constructor === Error)
+      throw new Error(error.message.replaceAll(arquivo, `${registro}.csv`));
+    throw error;
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+async function addPersonas(_world: World, _tenant: string): Promise<void> {
+  return undefined;
+}
+
+// The last requests.
+
+/** What is kept of a body and of an answer. */
+const KEPT_BYTES = 64 * 1024;
+const CAMINHO_MAX = 2_000;
+
+/** In the names and the order of the public answer. */
+export type RequisicaoPublica = {
+  readonly id: string;
+  readonly em: string;
+  readonly metodo: string;
+  readonly caminho: string;
+  readonly status: number;
+  readonly ms: number;
+};
+
+export type RequisicaoInteira = RequisicaoPublica & {
+  readonly tipo: string | null;
+  /** As text; null: there was none, or it is no text. */
+  readonly corpo: string | null;
+  readonly corpo_bytes: number;
+  /** As it was answered; null: it is no text, or too long. */
+  readonly resposta: string | null;
+};
+
+/** A request and its answer, as the door has them. */
+export type Atendida = {
+  readonly id: string;
+  readonly metodo: string;
+  readonly caminho: string;
+  readonly tipo: string | undefined;
+  readonly corpo: Buffer | undefined;
+  readonly status: number;
+  readonly ms: number;
+  readonly resposta: string | Buffer | undefined;
+};
+
+/** Keeps a request to a sandbox of one's own for its owner. Nobody waits for it, and nothing fails by it. */
+export function keepRequisicao({ store, log }: World, { tenant, ensaioAte }: Municipio, atendida: Atendida): void {
+  if (ensaioAte === undefined) return;
+  const { id, metodo, caminho, tipo, corpo, status, ms, resposta } = atendida;
+  const text = typeof resposta === 'string' ? resposta : undefined;
+  const row = {
+    id,
+    // By the clock of the machine: they are told in the order in which they came.
+    em: new Date(),
+    metodo,
+    caminho: caminho.slice(0, CAMINHO_MAX),
+    tipo: tipo?.slice(0, 100) ?? null,
+    corpo: corpo === undefined || corpo.length === 0 ? null : corpo.subarray(0, KEPT_BYTES),
+    status,
+    ms: Math.round(ms),
+    resposta: text === undefined || text.length > KEPT_BYTES ? null : text.replaceAll('\0', ''),
+  };
+  store.ensaios
+    .record(tenant, row)
+    .catch((err: unknown) => log.warn({ err, tenant }, 'uma requisição de ensaio não foi guardada'));
+}
+
+export async function listRequisicoes({ store }: World, municipio: Municipio): Promise<readonly RequisicaoPublica[]> {
+  return (await store.ensaios.listRequisicoes(municipio.tenant)).map((one) => requisicaoPublica(municipio, one));
+}
+
+export async function findRequisicao(
+  { store }: World,
+  municipio: Municipio,
+  id: string,
+): Promise<RequisicaoInteira | undefined> {
+  if (!/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(id)) return undefined;
+  const one = await store.ensaios.findRequisicao(municipio.tenant, id);
+  if (one === undefined) return undefined;
+  const { tipo, corpo, resposta } = one;
+  return {
+    ...requisicaoPublica(municipio, one),
+    tipo,
+    corpo: corpo === null || !isUtf8(corpo) ? null : corpo.toString('utf8'),
+    corpo_bytes: corpo?.length ?? 0,
+    resposta,
+  };
+}
+
+function requisicaoPublica(
+  { codigoIbge }: Municipio,
+  { id, em, metodo, caminho, status, ms }: Requisicao,
+): RequisicaoPublica {
+  return { id, em: isoMoment(municipalMoment(codigoIbge, +em)), metodo, caminho, status, ms };
+}

@@ -1,0 +1,208 @@
+/** A sandbox of one's own: made by anybody, kept by who has its key, with a clock that goes where its owner sets it. */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { exampleXml } from '../src/fiscal/rules/example.ts';
+import { ENSAIO_DIAS } from '../src/flows/ambientes.ts';
+import { readTabelas } from '../src/store/tabelas.ts';
+import { request } from './support/http.ts';
+import { startTestService } from './support/service.ts';
+import { until } from './support/until.ts';
+
+const DAY_MS = 86_400_000;
+const { address, store, pool, clock } = await startTestService();
+
+async function call(method: string, path: string, chave?: string, body?: object | string, type = 'application/json') {
+  const headers = {
+    ...(chave === undefined ? {} : { Authorization: `Bearer ${chave}` }),
+    ...(body === undefined ? {} : { 'Content-Type': type }),
+  };
+  const sent = body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) };
+  return request(address, path, { method, headers, ...sent });
+}
+
+async function make(body?: object) {
+  const made = await call('POST', '/integracao/api/v1/ambientes', undefined, body);
+  assert.equal(made.status, 201, JSON.stringify(made.body));
+  const { ambiente, chave } = made.body;
+  return { slug: ambiente.municipio as string, chave: chave as string, ambiente };
+}
+
+const issue = (slug: string, xml = exampleXml()) =>
+  call('POST', `/${slug}/api/v1/nfse/v101`, undefined, xml, 'application/xml');
+
+/** Rows that a tenant has in any table. */
+async function rowsOf(tenant: string): Promise<number> {
+  let rows = 0;
+  for (const { nome, isOfTenant } of await readTabelas(pool as never)) {
+    if (!isOfTenant) continue;
+    const found = await pool.query<{ n: number }>(`select count(*)::int as n from ${nome} where tenant = $1`, [tenant]);
+    rows += found.rows[0]!.n;
+  }
+  return rows;
+}
+
+describe('a sandbox of one’s own', () => {
+  test('is made by one request without a body, and is as any other to who issues in it', async () => {
+    const { slug, ambiente } = await make();
+    assert.match(slug, /^ensaio-[a-z0-9]{6}$/);
+    assert.equal(Date.parse(ambiente.expira_em) - Date.parse(ambiente.criado_em), ENSAIO_DIAS * DAY_MS);
+    const issued = await issue(slug);
+    assert.equal(issued.status, 201, JSON.stringify(issued.body));
+    const { body } = await call('GET', `/${slug}/api/v1/nfse/${issued.body.chave_acesso}?espera=50`);
+    assert.equal(body.nota.status, 'autorizada');
+    assert.equal((await call('GET', `/integracao/api/v1/nfse/${issued.body.chave_acesso}`)).status, 404);
+  });
+
+  test('is its owner’s alone', async () => {
+    const [own, other] = [await make({ nome: 'ERP' }), await make()];
+    for (const [method, path, body] of [
+      ['GET', ''],
+      ['PATCH', '', { avancar: '1d' }],
+      ['POST', '/reinicio', {}],
+      ['GET', '/requisicoes'],
+      ['GET', '/requisicoes/7c9e6679-7425-40de-944b-e07fc1f90ae7'],
+      ['DELETE', ''],
+    ] as const) {
+      const where = `/${own.slug}/api/v1/ambiente${path}`;
+      for (const key of [undefined, other.chave, 'ensaio_errada']) {
+        const { status } = await call(method, where, key, body);
+        assert.equal(status, 401, `${method} ${where} ${key}`);
+      }
+      assert.equal((await call(method, `/integracao/api/v1/ambiente${path}`, own.chave, body)).status, 404);
+    }
+    const shown = await call('GET', `/${own.slug}/api/v1/ambiente`, own.chave);
+    assert.deepEqual([shown.status, shown.body.ambiente.nome], [200, 'ERP']);
+    assert.equal((await call('POST', `/${own.slug}/api/v1/ambientes`, own.chave, {})).status, 404);
+    assert.ok(
+      !(await store.municipios.list()).some(({ tenant }) => tenant === own.slug),
+      'the operator sees it in no list',
+    );
+  });
+
+  test('goes from the last minutes of 2026 into 2027, with what waits in it', async () => {
+    const { slug, chave } = await make({ relogio: '2026-12-31T23:50:00-03:00' });
+    const old = await issue(slug, exampleXml({ dCompet: '2026-12-31' }));
+    assert.equal(old.status, 201, JSON.stringify(old.body));
+    assert.equal(old.body.chave_acesso.slice(36, 40), '2612');
+    assert.match(old.body.xml_nfse, /<dhProc>2026-12-31T23:5\d/);
+    // What the local authority answers in a day is answered when a day has passed here.
+    const slow = await request(address, `/${slug}/api/v1/nfse/v101`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/xml', 'X-NFSe-Simular': 'adn:atraso=12h' },
+      body: exampleXml({ nDPS: '10' }),
+    });
+    assert.equal(slow.status, 201, JSON.stringify(slow.body));
+    const moved = await call('PATCH', `/${slug}/api/v1/ambiente`, chave, { avancar: '1d' });
+    assert.equal(moved.status, 200, JSON.stringify(moved.body));
+    assert.match(moved.body.ambiente.relogio, /^2027-01-01T23:5/);
+    const fresh = await issue(slug, exampleXml({ nDPS: '11', dCompet: '2027-01-01' }));
+    assert.equal(fresh.status, 201, JSON.stringify(fresh.body));
+    assert.equal(fresh.body.chave_acesso.slice(36, 40), '2701');
+    for (const { chave_acesso } of [old.body, slow.body]) {
+      await until(async () => {
+        const { body } = await call('GET', `/${slug}/api/v1/nfse/${chave_acesso}`);
+        return body.nota.status === 'autorizada' || undefined;
+      }, `${chave_acesso} is authorised`);
+    }
+    // Of 2027 no rate is published yet: the note waits for it, as in production.
+    const held = await call('GET', `/${slug}/api/v1/nfse/${fresh.body.chave_acesso}`);
+    assert.match(held.body.protocolo.mensagem_retorno, /alíquota/);
+    const back = await call('PATCH', `/${slug}/api/v1/ambiente`, chave, { relogio: '2026-12-01T00:00:00-03:00' });
+    assert.deepEqual([back.status, back.body.campo], [400, 'relogio']);
+    const far = await call('PATCH', `/${slug}/api/v1/ambiente`, chave, { avancar: '9999d' });
+    assert.equal(far.status, 400);
+    // The shared one has kept its time.
+    const shared = await issue('integracao', exampleXml({ nDPS: '12' }));
+    assert.equal(shared.body.chave_acesso.slice(36, 40), '2611');
+  });
+
+  test('has registers and a rigour of its own', async () => {
+    const { slug, chave } = await make({ exige_numero: true });
+    assert.equal((await issue(slug)).status, 422);
+    assert.equal((await issue(slug, exampleXml({ nDPS: '1' }))).status, 201);
+    const csv = `documento,inscricao_municipal,razao_social,autorizado,logradouro,numero,bairro,cep\n88888888000191,123,Outra Ltda,nao,Rua A,1,Centro,01001000\n`;
+    const filled = await call('POST', `/${slug}/api/v1/ambiente/cadastros/prestadores`, chave, csv, 'text/csv');
+    assert.equal(filled.status, 200, JSON.stringify(filled.body));
+    assert.equal(filled.body.contas[0].novos, 1);
+    await call('PATCH', `/${slug}/api/v1/ambiente`, chave, { exige_cadastro: true, exige_numero: false });
+    assert.deepEqual((await issue(slug, exampleXml({ 'prest/CNPJ': '12121212000106' }))).body.codigo_erro, 'E101');
+    const refused = await issue(slug, exampleXml({ nDPS: '2', 'prest/CNPJ': '88888888000191' }));
+    assert.deepEqual([refused.status, refused.body.codigo_erro], [403, 'E102'], JSON.stringify(refused.body));
+    assert.equal((await issue('integracao', exampleXml({ nDPS: '13', 'prest/CNPJ': '88888888000191' }))).status, 201);
+    const unknown = await call('POST', `/${slug}/api/v1/ambiente/cadastros/clientes`, chave, csv, 'text/csv');
+    assert.deepEqual([unknown.status, unknown.body.campo], [404, 'cadastro']);
+    const bad = await call(
+      'POST',
+      `/${slug}/api/v1/ambiente/cadastros/prestadores`,
+      chave,
+      csv.replace('88888888000191', '1'),
+      'text/csv',
+    );
+    assert.deepEqual([bad.status, bad.body.recusadas.length, bad.body.contas], [200, 1, []], JSON.stringify(bad.body));
+  });
+
+  test('keeps the last requests with their verdicts, by the id of each answer', async () => {
+    const { slug, chave } = await make();
+    const refused = await issue(slug, exampleXml({ 'valores/vServPrest/vServ': '0' }));
+    assert.equal(refused.status, 422);
+    const id = refused.headers.get('x-request-id')!;
+    const found = await until(async () => {
+      const { status, body } = await call('GET', `/${slug}/api/v1/ambiente/requisicoes/${id}`, chave);
+      return status === 200 ? body.requisicao : undefined;
+    }, 'it is kept');
+    assert.match(found.corpo, /<vServ>0</);
+    assert.deepEqual(JSON.parse(found.resposta), refused.body);
+    assert.deepEqual([found.status, found.metodo, found.tipo], [422, 'POST', 'application/xml']);
+    const { requisicoes } = (await call('GET', `/${slug}/api/v1/ambiente/requisicoes`, chave)).body;
+    assert.equal(requisicoes[0].id, id);
+    for (let count = 0; count < 230; count += 1) await call('GET', `/${slug}/api/v1/dps/x`);
+    await until(async () => {
+      const last = (await call('GET', `/${slug}/api/v1/ambiente/requisicoes`, chave)).body.requisicoes;
+      const { rows } = await pool.query('select count(*)::int as n from ensaio_requisicoes where tenant = $1', [slug]);
+      return (last.length === 200 && rows[0].n < 225) || undefined;
+    }, 'the oldest are gone');
+    assert.equal((await call('GET', `/${slug}/api/v1/ambiente/requisicoes/${id}`, chave)).status, 404);
+  });
+
+  test('begins anew, and is thrown away whole', async () => {
+    const { slug, chave } = await make();
+    const issued = await issue(slug, exampleXml({ nDPS: '1' }));
+    const again = await call('POST', `/${slug}/api/v1/ambiente/reinicio`, chave, {
+      relogio: '2027-01-10T09:00:00-03:00',
+    });
+    assert.equal(again.status, 200, JSON.stringify(again.body));
+    assert.match(again.body.ambiente.relogio, /^2027-01-10T09:00/);
+    assert.equal((await call('GET', `/${slug}/api/v1/nfse/${issued.body.chave_acesso}`)).status, 404);
+    assert.equal((await issue(slug, exampleXml({ nDPS: '1' }))).status, 201, 'the number is free');
+    assert.equal((await call('DELETE', `/${slug}/api/v1/ambiente`, chave)).status, 200);
+    assert.equal(await rowsOf(slug), 0);
+    await until(async () => ((await issue(slug)).status === 404 ? true : undefined), 'it is gone for every process');
+  });
+
+  test('ends by itself', async () => {
+    const { slug } = await make();
+    await issue(slug);
+    assert.deepEqual(await store.ensaios.listExpired(clock.now + (ENSAIO_DIAS - 1) * DAY_MS, 10), []);
+    assert.ok((await store.ensaios.listExpired(clock.now + (ENSAIO_DIAS + 1) * DAY_MS, 100)).includes(slug));
+    // Nothing else is ever taken away so.
+    assert.equal(await store.ensaios.delete('integracao'), false);
+    assert.equal(await store.ensaios.empty('integracao', clock.now), false);
+  });
+
+  test('is refused with the reason where it cannot be', async () => {
+    for (const [body, campo] of [
+      [{ relogio: 'amanhã' }, 'relogio'],
+      [{ relogio: '2025-12-31T00:00:00-03:00' }, 'relogio'],
+      [{ relogio: '2099-01-01T00:00:00-03:00' }, 'relogio'],
+      [{ rigor: 'muito' }, 'rigor'],
+      [{ aliquota_padrao: '101' }, 'aliquota_padrao'],
+    ] as const) {
+      const { status, body: answer } = await call('POST', '/integracao/api/v1/ambientes', undefined, body);
+      assert.deepEqual([status, answer.campo], [400, campo], JSON.stringify(answer));
+    }
+    const many = await Promise.all(Array.from({ length: 25 }, () => call('POST', '/integracao/api/v1/ambientes')));
+    const refused = many.filter(({ status }) => status !== 201);
+    assert.ok(refused.length > 0, 'so many a day');
+    for (const { status, body } of refused) assert.deepEqual([status, body.codigo_erro], [429, 'E703']);
+  });
+});
