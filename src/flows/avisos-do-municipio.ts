@@ -116,7 +116,7 @@ export function ligarAviso(
   ativo: boolean,
   by: PorMao,
 ): Promise<WebhookPublico | Problem> {
-  return actOn(world, slug, id, ativo ? 'ligado' : 'desligado', by, async (municipio) => {
+  return actOn(world, { slug, id, acao: ativo ? 'ligado' : 'desligado', by }, async (municipio) => {
     const changed = await changeWebhook(awake(world), municipio, { id, dono: DO_MUNICIPIO }, jsonOf({ ativo }));
     if (changed === 'not_found') return undefined;
     if ('faults' in changed) throw new Error(changed.faults[0].mensagem);
@@ -130,7 +130,7 @@ export function trocarSegredo(
   id: string,
   by: PorMao,
 ): Promise<ComSegredo | Problem> {
-  return actOn(world, slug, id, 'segredo trocado', by, async (municipio) => {
+  return actOn(world, { slug, id, acao: 'segredo trocado', by }, async (municipio) => {
     const rotated = await rotateSegredo(awake(world), municipio, { id, dono: DO_MUNICIPIO });
     return rotated === 'not_found' ? undefined : rotated;
   });
@@ -143,7 +143,7 @@ export function retirarAviso(
   id: string,
   by: PorMao,
 ): Promise<WebhookPublico | Problem> {
-  return actOn(world, slug, id, 'retirado', by, async (municipio, webhook) =>
+  return actOn(world, { slug, id, acao: 'retirado', by }, async (municipio, webhook) =>
     (await removeWebhook(world, municipio, { id, dono: DO_MUNICIPIO })) ? webhook : undefined,
   );
 }
@@ -154,7 +154,7 @@ export function ensaiarAviso(
   id: string,
   by: PorMao,
 ): Promise<WebhookPublico | Problem> {
-  return actOn(world, slug, id, 'ensaiado', by, async (municipio, webhook) => {
+  return actOn(world, { slug, id, acao: 'ensaiado', by }, async (municipio, webhook) => {
     await tryWebhook(awake(world), municipio, id);
     return webhook;
   });
@@ -168,19 +168,23 @@ export function reenviarAvisos(
   entrega: string | undefined,
   by: PorMao,
 ): Promise<{ readonly reenviadas: number } | Problem> {
-  return actOn(world, slug, id, 'avisos reenviados', by, async (municipio) => ({
-    reenviadas: await sendAgain(awake(world), municipio, id, entrega),
-  }));
+  return actOn(
+    world,
+    { slug, id, acao: 'avisos reenviados', by },
+    async (municipio) => ({ reenviadas: await sendAgain(awake(world), municipio, id, entrega) }),
+    ({ reenviadas }) => reenviadas > 0,
+  );
 }
 
-/** Does something to an address of the municipality's own, and writes it down. `act` undefined: it was gone by then. */
+/** `acao`: what the trail calls it. */
+type Act = { readonly slug: string; readonly id: string; readonly acao: string; readonly by: PorMao };
+
+/** Does something to an address of the municipality's own, and writes it down where it did. `act` undefined: it was gone by then. */
 async function actOn<Done>(
   world: RegistryWorld,
-  slug: string,
-  id: string,
-  acao: string,
-  by: PorMao,
+  { slug, id, acao, by }: Act,
   act: (municipio: Municipio, webhook: WebhookPublico) => Promise<Done | undefined>,
+  hasDone: (done: Done) => boolean = () => true,
 ): Promise<Done | Problem> {
   const read = readMotivo(by);
   if ('problem' in read) return read;
@@ -190,7 +194,7 @@ async function actOn<Done>(
   if (webhook.documento !== null) return { problem: `O endereço ${id} é de um CNPJ ou CPF: só o dono dele o muda.` };
   const done = await act(municipio, webhook);
   if (done === undefined) return noAviso(slug, id);
-  await recordAviso(awake(world), municipio, webhook, acao, { ...by, ...read });
+  if (hasDone(done)) await recordAviso(awake(world), municipio, webhook, acao, { ...by, ...read });
   return done;
 }
 

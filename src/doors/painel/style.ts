@@ -52,7 +52,7 @@ button.simples, .botao.simples { background: transparent; color: var(--link); bo
 .recado.aviso { border-color: var(--warn); }
 .recado.erro { border-color: var(--bad); }
 .recado p:last-child { margin: 0; }
-.tabela { overflow-x: auto; margin: 0 0 1rem; }
+.tabela { position: relative; overflow-x: auto; margin: 0 0 1rem; }
 table { border-collapse: collapse; font-size: .95rem; min-width: 100%; }
 caption { text-align: left; color: var(--quiet); padding: .25rem 0; }
 th, td { text-align: left; vertical-align: top; padding: .4rem .9rem .4rem 0; border-bottom: 1px solid var(--line); }
