@@ -161,7 +161,7 @@ describe('an address of the municipality', () => {
     }
     const [made] = await actsOf('aviso', id);
     assert.deepEqual([made?.acao, made?.quem, made?.motivo], ['cadastrado', 'clara', 'contrato 7']);
-    assert.deepEqual(made?.depois, { endereco: `http://127.0.0.1:${port}` });
+    assert.deepEqual(made?.depois, { endereço: `http://127.0.0.1:${port}` });
     assert.ok(!JSON.stringify(await store.atos.list('integracao', {}, 500)).includes('segredissimo'));
   });
 

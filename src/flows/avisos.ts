@@ -255,7 +255,7 @@ export function recordAviso(
     chave: webhook.id,
     acao,
     motivo,
-    depois: { endereco: origin },
+    depois: { endereço: origin },
   } as const;
   return store.atos.record(tenant, [ato]);
 }

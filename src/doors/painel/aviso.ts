@@ -23,7 +23,7 @@ import { mayAs } from '../../flows/papeis.ts';
 import { listTrilha } from '../../flows/trilha.ts';
 import { type Html, html, type Inserted } from '../../published/site/page-shell.ts';
 import { addressOf, HERE, kindsOf, notThere, PATH, pathOf, secretPage, situationOf } from './avisos.ts';
-import { carried, facts, field, folded, form, hidden, nextPage, notice, table, tokenField } from './fields.ts';
+import { carried, facts, field, folded, form, hidden, nextPage, notice, table, tokenField, wide } from './fields.ts';
 import { writtenMoment } from './palavras-evento.ts';
 import { actsTable } from './trilha.ts';
 import { type Answer, byHand, forRole, type InMunicipio, type PageShown, pathIn, type Row } from './visit.ts';
@@ -167,7 +167,7 @@ function entregasTable(
       ESTADOS[estado],
       writtenMoment(criada_em),
       then === null ? '' : writtenMoment(then),
-      attempts(one),
+      wide(attempts(one)),
       ...(hasDead ? [estado === 'morta' ? resend(call, webhook, id) : ''] : []),
     ];
   });

@@ -14,7 +14,7 @@ import { formTokenOf } from '../../flows/entrada.ts';
 import { MOTIVO_MAX } from '../../flows/operator.ts';
 import { mayAs } from '../../flows/papeis.ts';
 import { type Html, html, type Inserted } from '../../published/site/page-shell.ts';
-import { boxes, field, form, link, notice, table, withNames } from './fields.ts';
+import { boxes, field, form, link, notice, table, wide, withNames } from './fields.ts';
 import { type Answer, byHand, forRole, type InMunicipio, type PageShown, pathIn, type Row } from './visit.ts';
 
 export const HERE = 'avisos';
@@ -25,7 +25,7 @@ export const pathOf = (slug: string, id: string): string => pathIn(slug, `${PATH
 /** An address, whole for who looks after it. What comes after its host may hold a secret of its receiver. */
 export function addressOf({ papel }: Pick<InMunicipio, 'papel'>, { url, documento }: WebhookPublico): Html {
   const { origin, href } = new URL(url);
-  if (documento === null && mayAs(papel, 'administracao')) return html`<code>${url}</code>`;
+  if (documento === null && mayAs(papel, 'administracao')) return html`<code class="largo">${url}</code>`;
   return html`<code>${origin}${href === `${origin}/` ? '' : '/…'}</code>`;
 }
 
@@ -70,7 +70,7 @@ function listed(call: InMunicipio, caption: string, rows: readonly WebhookPublic
       html`${link(pathOf(call.slug, one.id), addressOf(call, one))}${one.descricao ? html`<br><small>${one.descricao}</small>` : undefined}`,
       situationOf(one),
       kindsOf(one),
-      one.falhas === 0 ? '' : (one.ultimo_problema ?? ''),
+      one.falhas === 0 ? '' : wide(one.ultimo_problema ?? ''),
     ]),
   );
 }

@@ -159,6 +159,11 @@ ${body}</details>
 `;
 }
 
+/** A sentence in a cell, which a narrow screen does not make a column of words. */
+export function wide(text: Inserted): Html {
+  return html`<div class="largo">${text}</div>`;
+}
+
 /** Words for who hears the page. */
 export function hidden(text: string): Html {
   return html`<span class="oculto">${text}</span>`;

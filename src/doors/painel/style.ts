@@ -73,6 +73,9 @@ legend { font-weight: 600; padding: 0 .35rem; }
 .marcar { display: flex; gap: .6rem; align-items: baseline; margin: 0 0 .5rem; }
 .marcar code { font-weight: 600; }
 .segredo { user-select: all; max-width: 46rem; white-space: pre-wrap; }
+div.botoes { margin: 0 0 .75rem; }
+.largo { display: inline-block; min-width: 13rem; }
+code.largo { overflow-wrap: anywhere; }
 td ol { margin: 0; padding-left: 1.25rem; }
 .campo:has(#campo-documento[rows], #corrigido) { max-width: 60rem; }
 #corrigido, textarea#campo-documento { font-family: ui-monospace, Menlo, Consolas, "Liberation Mono", monospace; font-size: .9rem; }
