@@ -60,7 +60,7 @@ const ativo: Campo<boolean> = {
   read: (value) => (value.kind === 'boolean' ? value.text === 'true' : undefined),
 };
 
-export const CAMPOS_DO_NOVO = { url: required(url), tipos, descricao };
+const CAMPOS_DO_NOVO = { url: required(url), tipos, descricao };
 const CAMPOS_DA_ALTERACAO = { url, tipos, descricao, ativo };
 
 /** In the names and the order of the public answer. */
@@ -112,7 +112,7 @@ export async function createWebhook(
   return 'faults' in read ? read : addWebhook(world, municipio, dono, read.lidos);
 }
 
-export async function addWebhook(
+async function addWebhook(
   { store, now }: AvisosWorld,
   municipio: Municipio,
   dono: Dono,

@@ -76,6 +76,7 @@ legend { font-weight: 600; padding: 0 .35rem; }
 div.botoes { margin: 0 0 .75rem; }
 .largo { display: inline-block; min-width: 13rem; }
 code.largo { overflow-wrap: anywhere; }
+a .largo { text-decoration: underline; }
 td ol { margin: 0; padding-left: 1.25rem; }
 .campo:has(#campo-documento[rows], #corrigido) { max-width: 60rem; }
 #corrigido, textarea#campo-documento { font-family: ui-monospace, Menlo, Consolas, "Liberation Mono", monospace; font-size: .9rem; }
