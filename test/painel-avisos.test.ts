@@ -149,6 +149,7 @@ describe('an address of the municipality', () => {
     assert.ok(!page.html.includes(segredo), 'the secret is shown once');
     assert.match(page.html, /<h1>ERP da prefeitura<\/h1>/);
     assert.match(page.html, /respondeu 204/);
+    assert.match(page.html, /<a href="\/m\/integracao\/notas\/\w{50}">nota\.autorizada<\/a>/);
     assert.match(page.html, /segredissimo/);
     // Who does not look after it has the host alone, and the trail too.
     for (const pessoa of [leitor, operadora]) {
@@ -183,6 +184,20 @@ describe('an address of the municipality', () => {
     assert.ok(!(await store.webhooks.list('integracao', '')).some(({ url }) => url.includes('exemplo.com.br')));
   });
 
+  test('of which hostile things are written is shown as texts', async () => {
+    const hostile = `<script>alert(1)</script>"'><img src=x>`;
+    const url = `https://mau.exemplo/?q=<script>alert(1)</script>`;
+    const { id } = await cadastrar(url, { descricao: hostile, motivo: hostile, tipos: 'nota.retida' });
+    const gone = `<img src=x onerror=alert(1)>`;
+    await service.pool.query('update webhooks set falhas = 1, problema = $2 where id = $1', [id, gone]);
+    for (const where of ['/avisos', `/avisos/${id}`, `/avisos/${id}/alterar`, '/trilha']) {
+      const { html, status } = await chefe.open(at(where));
+      assert.equal(status, 200);
+      assert.ok(!html.includes('<script>alert') && !html.includes('<img'), where);
+    }
+    await act(chefe, id, 'retirar', { confirmar: 'sim', motivo: 'fim' });
+  });
+
   test('is tried, switched off and on, changed, given another secret, and taken away when that is confirmed', async () => {
     const { id, segredo } = await cadastrar('http://127.0.0.1:1/', { tipos: 'nota.retida' });
     const here = await receptor(segredo);
@@ -202,6 +217,8 @@ describe('an address of the municipality', () => {
     assert.match((await chefe.open(at(`/avisos/${id}`))).html, /O segredo anterior também assina até/);
     assert.match((await act(chefe, id, 'desligar')).html, /O endereço foi desligado/);
     assert.match((await leitor.open(at('/avisos'))).html, /desligado/);
+    assert.ok(!(await chefe.open(at(`/avisos/${id}`))).html.includes('/ensaiar'));
+    assert.equal((await act(chefe, id, 'ensaiar')).status, 422);
     assert.match((await act(chefe, id, 'ligar')).html, /O endereço foi ligado/);
     assert.equal((await act(chefe, id, 'retirar', { motivo: 'fim' })).status, 422);
     assert.equal((await act(chefe, id, 'retirar', { confirmar: 'sim' })).status, 422);

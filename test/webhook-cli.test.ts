@@ -89,9 +89,11 @@ describe('nfse webhook', () => {
       );
       return entregas.length === 2 ? entregas : undefined;
     }, 'the log has both');
-    assert.deepEqual(page[0].registro[0].status, 204);
+    assert.equal(page[0].registro[0].status, 204);
+    assert.deepEqual(page.map(({ tipo }: { tipo: string }) => tipo).sort(), ['ensaio', 'nota.autorizada']);
+    assert.equal(page.filter((one: { chave_acesso: string | null }) => one.chave_acesso?.length === 50).length, 1);
     const table = await does('webhook', 'entregas', 'integracao', id);
-    assert.match(table, /entregue +1 .*respondeu 204 em \d+ ms/);
+    assert.match(table, /nota\.autorizada +entregue +1 .*respondeu 204 em \d+ ms/);
     assert.match(
       await does('webhook', 'listar', 'integracao'),
       new RegExp(`${id} +município +ligado +nota.autorizada`),
@@ -109,6 +111,8 @@ describe('nfse webhook', () => {
     assert.notEqual(/^ {2}(whsec_\S+)$/m.exec(rotated)![1], segredo);
     await fails(1, /Nenhuma entrega morta/, 'webhook', 'reenviar', 'integracao', id);
     await does('webhook', 'desligar', 'integracao', id);
+    await fails(1, /O endereço está desligado/, 'webhook', 'ensaiar', 'integracao', id);
+    await fails(1, /O endereço está desligado/, 'webhook', 'reenviar', 'integracao', id);
     await does('webhook', 'ligar', 'integracao', id);
     assert.match(await does('webhook', 'retirar', 'integracao', id, '--motivo', 'fim'), /foi retirado/);
     await fails(1, /Não há o endereço de aviso/, 'webhook', 'retirar', 'integracao', id);

@@ -9,9 +9,8 @@ import {
   createWebhook,
   DO_MUNICIPIO,
   type EntregaPublica,
-  listEntregas,
+  listEntregasContadas,
   listWebhooks,
-  type PaginaDeEntregas,
   recordAviso,
   removeWebhook,
   rotateSegredo,
@@ -68,10 +67,10 @@ export async function listEntregasDoAviso(
     readonly cursor: string | undefined;
     readonly max: number;
   },
-): Promise<PaginaDeEntregas | Problem> {
+): Promise<Awaited<ReturnType<typeof listEntregasContadas>> | Problem> {
   const municipio = await municipioNamed(world, slug);
   if ((await findAny(world, municipio, id)) === undefined) return noAviso(slug, id);
-  return listEntregas(world, municipio, id, asked);
+  return listEntregasContadas(world, municipio, id, asked);
 }
 
 export async function cadastrarAviso(
@@ -155,6 +154,7 @@ export function ensaiarAviso(
   by: PorMao,
 ): Promise<WebhookPublico | Problem> {
   return actOn(world, { slug, id, acao: 'ensaiado', by }, async (municipio, webhook) => {
+    if (!webhook.ativo) return IS_OFF;
     await tryWebhook(awake(world), municipio, id);
     return webhook;
   });
@@ -171,20 +171,24 @@ export function reenviarAvisos(
   return actOn(
     world,
     { slug, id, acao: 'avisos reenviados', by },
-    async (municipio) => ({ reenviadas: await sendAgain(awake(world), municipio, id, entrega) }),
-    ({ reenviadas }) => reenviadas > 0,
+    async (municipio, { ativo }) =>
+      ativo ? { reenviadas: await sendAgain(awake(world), municipio, id, entrega) } : IS_OFF,
+    (done) => 'reenviadas' in done && done.reenviadas > 0,
   );
 }
+
+/** What is sent to an address that is off stays where it is. */
+const IS_OFF: Problem = { problem: 'O endereço está desligado. Ligue-o antes.' };
 
 /** `acao`: what the trail calls it. */
 type Act = { readonly slug: string; readonly id: string; readonly acao: string; readonly by: PorMao };
 
 /** Does something to an address of the municipality's own, and writes it down where it did. `act` undefined: it was gone by then. */
-async function actOn<Done>(
+async function actOn<Done extends object>(
   world: RegistryWorld,
   { slug, id, acao, by }: Act,
   act: (municipio: Municipio, webhook: WebhookPublico) => Promise<Done | undefined>,
-  hasDone: (done: Done) => boolean = () => true,
+  hasDone: (done: Done) => boolean = (done) => done !== IS_OFF,
 ): Promise<Done | Problem> {
   const read = readMotivo(by);
   if ('problem' in read) return read;

@@ -3,7 +3,7 @@ import { maskDocumento } from '../../fiscal/chave.ts';
 import { TIPOS_MUDANCA, TIPOS_MUDANCA_HELP } from '../../fiscal/mudanca.ts';
 import { AVISO_GUARDA_DIAS } from '../../flows/aviso-tempos.ts';
 import {
-  type EntregaPublica,
+  type EntregaContada,
   ESTADOS_ENTREGA,
   SEGREDO_ANTERIOR_HORAS,
   type TentativaPublica,
@@ -227,8 +227,8 @@ async function entregas(world: CliWorld, values: Values, [slug, id]: readonly st
     if (values.json === true) world.out(jsonText(page));
     else if (page.entregas.length === 0) world.err('Nenhuma entrega assim.\n');
     else {
-      const head = ['id', 'estado', 'vezes', 'criada', 'entregue/próxima', 'última tentativa'];
-      world.out(`${tableLines([head, ...page.entregas.map(entregaRow)], world.columns).join('\n')}\n`);
+      const head = ['id', 'aviso', 'estado', 'vezes', 'entregue/próxima', 'última tentativa'];
+      world.out(`${tableLines([head, ...page.entregas.map(entregaRow)], world.columns, [1]).join('\n')}\n`);
       const filter = estado === undefined ? '' : ` --estado ${estado}`;
       if (page.cursor !== null) {
         world.out(`Mais: nfse webhook entregas ${slug} ${id}${filter} --depois=${quoteArgument(page.cursor)}\n`);
@@ -238,11 +238,11 @@ async function entregas(world: CliWorld, values: Values, [slug, id]: readonly st
   });
 }
 
-function entregaRow(one: EntregaPublica): readonly string[] {
-  const { id, estado, tentativas, criada_em, entregue_em, proxima_tentativa, registro } = one;
+function entregaRow(one: EntregaContada): readonly string[] {
+  const { id, tipo, estado, tentativas, entregue_em, proxima_tentativa, registro } = one;
   const then = entregue_em ?? proxima_tentativa;
-  const moments = [shortMoment(criada_em), then === null ? '' : shortMoment(then)];
-  return [id, estado, String(tentativas), ...moments, sayTentativa(registro.at(-1))];
+  const shown = then === null ? '' : shortMoment(then);
+  return [id, tipo ?? '(apagado)', estado, String(tentativas), shown, sayTentativa(registro.at(-1))];
 }
 
 function sayTentativa(last: TentativaPublica | undefined): string {

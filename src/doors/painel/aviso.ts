@@ -2,6 +2,7 @@
 import { maskDocumento } from '../../fiscal/chave.ts';
 import { AVISO_GUARDA_DIAS } from '../../flows/aviso-tempos.ts';
 import {
+  type EntregaContada,
   type EntregaPublica,
   ESTADOS_ENTREGA,
   SEGREDO_ANTERIOR_HORAS,
@@ -23,7 +24,20 @@ import { mayAs } from '../../flows/papeis.ts';
 import { listTrilha } from '../../flows/trilha.ts';
 import { type Html, html, type Inserted } from '../../published/site/page-shell.ts';
 import { addressOf, HERE, kindsOf, notThere, PATH, pathOf, secretPage, situationOf } from './avisos.ts';
-import { carried, facts, field, folded, form, hidden, nextPage, notice, table, tokenField, wide } from './fields.ts';
+import {
+  carried,
+  facts,
+  field,
+  folded,
+  form,
+  hidden,
+  link,
+  nextPage,
+  notice,
+  table,
+  tokenField,
+  wide,
+} from './fields.ts';
 import { writtenMoment } from './palavras-evento.ts';
 import { actsTable } from './trilha.ts';
 import { type Answer, byHand, forRole, type InMunicipio, type PageShown, pathIn, type Row } from './visit.ts';
@@ -104,10 +118,12 @@ function actions(call: InMunicipio, webhook: WebhookPublico): Html {
         'Não se avisa mais. O que mudar enquanto isso não se conta depois a este endereço.',
       )
     : act('ligar', 'Ligar outra vez', false, 'Avisa-se do que mudar daqui em diante, e o que esperava é tentado logo.');
-  return html`<div class="botoes"><form method="post" action="${at}/ensaiar">
-${tokenField(token)}<button>Enviar um ensaio</button></form> <a class="botao simples" href="${at}/alterar">Alterar</a></div>
-<p class="quieto">O ensaio é um aviso assinado como os outros, de que nada mudou. Em segundos ele aparece nas entregas abaixo; carregue a página de novo.</p>
-${turn}${act(
+  const trial = html`<form method="post" action="${at}/ensaiar">
+${tokenField(token)}<button>Enviar um ensaio</button></form> `;
+  const about = html`<p class="quieto">O ensaio é um aviso assinado como os outros, de que nada mudou. Em segundos ele aparece nas entregas abaixo; carregue a página de novo.</p>
+`;
+  return html`<div class="botoes">${webhook.ativo ? trial : undefined}<a class="botao simples" href="${at}/alterar">Alterar</a></div>
+${webhook.ativo ? about : undefined}${turn}${act(
   'segredo',
   'Trocar o segredo',
   false,
@@ -153,17 +169,17 @@ ${filter}${again}${list}${next}`;
 function entregasTable(
   call: InMunicipio,
   webhook: WebhookPublico,
-  all: readonly EntregaPublica[],
+  all: readonly EntregaContada[],
   mayAct: boolean,
 ): Html {
+  const { slug } = call;
   const hasDead = mayAct && all.some(({ estado }) => estado === 'morta');
-  const head = ['Entrega', 'Como está', 'Desde', 'Entregue, ou próxima tentativa', 'Tentativas'];
+  const head = ['O que conta', 'Como está', 'Desde', 'Entregue, ou próxima tentativa', 'Tentativas'];
   const rows = all.map((one) => {
     const { id, estado, criada_em, entregue_em, proxima_tentativa } = one;
     const then = entregue_em ?? proxima_tentativa;
     return [
-      // What nothing has happened of is numbered apart.
-      id.startsWith('-') ? 'ensaio' : id,
+      saying(slug, one),
       ESTADOS[estado],
       writtenMoment(criada_em),
       then === null ? '' : writtenMoment(then),
@@ -172,6 +188,11 @@ function entregasTable(
     ];
   });
   return table('Entregas, da mais nova à mais antiga', hasDead ? [...head, 'O que fazer'] : head, rows);
+}
+
+function saying(slug: string, { tipo, chave_acesso }: EntregaContada): Inserted {
+  if (tipo === null) return 'algo que já se apagou';
+  return chave_acesso === null ? tipo : link(pathIn(slug, `/notas/${chave_acesso}`), tipo);
 }
 
 function attempts({ tentativas, registro }: EntregaPublica): Inserted {
