@@ -53,6 +53,7 @@ const SEARCHES: Readonly<Record<string, readonly string[]>> = {
   '/cadastros/linha/servicos': ['id'],
   '/trilha': ['quem', 'objeto', 'chave', 'de', 'ate', 'depois'],
   '/hoje': ['tabela'],
+  '/tokens': ['documento'],
 };
 
 describe('what is written into a search', () => {
@@ -84,6 +85,9 @@ test('what is written into an address is looked for as a text', async () => {
       `/cadastros/importacao/${text}`,
       `/cadastros/exportar/${text}`,
       `/exportacoes/${text}/arquivo`,
+      `/avisos/${text}`,
+      `/avisos/${text}/alterar`,
+      `/tokens/${text}`,
     ]) {
       const { status } = await chefe.open(at(where));
       assert.ok([400, 404, 414, 422].includes(status), `${where.slice(0, 60)}: ${status}`);

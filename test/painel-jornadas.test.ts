@@ -7,6 +7,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { before, describe, test } from 'node:test';
 import { exampleXml } from '../src/fiscal/rules/example.ts';
+import { cadastrarAviso } from '../src/flows/avisos-do-municipio.ts';
 import { assertAccessible, assertFits } from './support/axe.ts';
 import { openBrowser, type Page } from './support/browser.ts';
 import { cnpjCheckDigits } from './support/cnpj.ts';
@@ -160,6 +161,68 @@ for (const scripts of [true, false]) {
   });
 }
 
+/** Addresses of the municipality and of a provider, with deliveries in every state, and tokens. */
+async function putAvisos({ store, world, pool, clock: { now } }: TestService) {
+  const tenant = 'integracao';
+  const url =
+    'https://erp.prefeitura.exemplo.gov.br/integracoes/nfse/avisos-de-mudancas?origem=emissor&ambiente=producao';
+  const own = await cadastrarAviso(world, tenant, { url, tipos: [], descricao: 'ERP da prefeitura' }, BY);
+  assert.ok('segredo' in own);
+  const { id } = own.webhook;
+  const common = {
+    segredo: Buffer.alloc(32),
+    criadoEm: now,
+    tipos: ['nota.autorizada'],
+    descricao: undefined,
+  } as const;
+  for (const [place, documento] of ['11222333000181', '52998224725'].entries()) {
+    await store.webhooks.insert(tenant, {
+      ...common,
+      id: `wh_prestador${place}`,
+      documento,
+      url: 'https://loja.exemplo/x',
+    });
+    const token = { id: `tok_${documento}`, documento, impressao: Buffer.alloc(32, place), criadoEm: now } as const;
+    await store.tokens.insert(tenant, {
+      ...token,
+      expiraEm: now + 9e8,
+      escopos: ['consultar', 'webhooks'],
+      por: 'ensaio',
+    });
+  }
+  const problema = 'o certificado do endereço é assinado por ele mesmo';
+  const em = new Date(now).toISOString();
+  const registro = [
+    { em, ms: 31, problema },
+    { em, ms: 15_000, problema: 'sem resposta em 15 s' },
+    { em, ms: 120, status: 503 },
+  ];
+  for (const [place, estado] of (['entregue', 'pendente', 'morta', 'morta'] as const).entries()) {
+    await pool.query(
+      `insert into entregas (tenant, webhook, ordem, nota, estado, tentativas, due_at, criada_em, entregue_em, registro)
+      values ($1, $2, $3, $3, $4, $5, $6, $6, $7, $8)`,
+      [
+        tenant,
+        id,
+        place - 1,
+        estado,
+        place,
+        em,
+        estado === 'entregue' ? em : null,
+        JSON.stringify(registro.slice(0, place)),
+      ],
+    );
+  }
+  await pool.query('update webhooks set falhas = 4, problema = $2, problema_em = $3 where tenant = $1', [
+    tenant,
+    problema,
+    em,
+  ]);
+  return { aviso: id, token: 'tok_11222333000181' };
+}
+
+const BY = { quem: 'teste', via: 'comando' } as const;
+
 describe('every page', { skip }, () => {
   if (browser === undefined) return;
   let painel: TestPainel;
@@ -177,6 +240,7 @@ describe('every page', { skip }, () => {
     await bancada(service.world).notas();
     const { id_evento } = await integracao.registered(nota, CANCELAMENTO);
     await putEvento(service.pool, 'integracao', String(id_evento), 'erro', null);
+    const { aviso, token } = await putAvisos(service);
     page = await browser.newPage(true);
     const chefe = await makeUsuario(painel, 'clara', { integracao: 'administracao' });
     await enterBrowser(page, painel, chefe);
@@ -200,6 +264,13 @@ describe('every page', { skip }, () => {
       importar: '/cadastros/importar/prestadores',
       aliquotas: '/cadastros/aliquotas',
       conferir: '/conferir',
+      avisos: '/avisos',
+      'aviso-novo': '/avisos/novo',
+      aviso: `/avisos/${aviso}`,
+      'aviso-mortas': `/avisos/${aviso}?estado=morta`,
+      'aviso-alterar': `/avisos/${aviso}/alterar`,
+      tokens: '/tokens',
+      token: `/tokens/${token}`,
       municipio: '/municipio',
       'municipio-alterar': '/municipio/alterar',
       trilha: '/trilha',
@@ -232,6 +303,22 @@ describe('every page', { skip }, () => {
       });
     }
   }
+
+  test('that shows a secret is as good, and a box is ticked by its words', async () => {
+    for (const width of [390, 1_280]) {
+      await page.resize(width, 900);
+      await page.dark(width === 390);
+      await page.open(`${painel.origin}/m/integracao/avisos/novo`);
+      await page.fill('#campo-url', `https://erp${width}.exemplo.gov.br/avisos`);
+      await page.click('label:has(input[value="nota.autorizada"]) span');
+      assert.equal(await page.evaluate(`document.querySelectorAll('input[name=tipos]:checked').length`), 1);
+      await page.click('main form button');
+      await says(page, 'não é mostrado de novo');
+      await assertFits(page, `segredo ${width}`);
+      await assertAccessible(page, `segredo ${width}`);
+      if (PICTURES !== undefined) await page.picture(path.join(PICTURES, `segredo-${width}.png`));
+    }
+  });
 
   test('that anybody may open is as good', async () => {
     for (const where of [

@@ -270,7 +270,7 @@ describe('what the pages say', () => {
     assert.ok(commands.length > 10);
     for (const { name, line } of commands) {
       const words = line.split(' ');
-      const isFamily = /^(municipio|prestador|evento|nota|usuario|correlacao)$/.test(words[0]!);
+      const isFamily = /^(municipio|prestador|evento|nota|usuario|correlacao|token|webhook)$/.test(words[0]!);
       const isLista = LISTA_COMMANDS.some((one) => one.name.startsWith(`${words[0]} `));
       const command = words.slice(0, isFamily || isLista ? 2 : 1);
       // Its help lists what is the simulator's, which has no place here.

@@ -13,6 +13,12 @@ export const TIPOS_MUDANCA: readonly TipoMudanca[] = [
   ...(Object.keys(EVENTO_ESTADOS) as EventoEstado[]).map((estado) => `evento.${estado}` as const),
 ];
 
+/** What has come to be with each kind, as the machines say it; names in it stand between backquotes. */
+export const TIPOS_MUDANCA_HELP = Object.fromEntries([
+  ...Object.entries(NOTA_ESTADOS).map(([estado, { significado }]) => [`nota.${estado}`, significado]),
+  ...Object.entries(EVENTO_ESTADOS).map(([estado, { significado }]) => [`evento.${estado}`, significado]),
+]) as Readonly<Record<TipoMudanca, string>>;
+
 /** Who a CNPJ or CPF may be to a note, in the order in which it names them. */
 export const PARTES_DA_NOTA = ['prestador', 'tomador', 'intermediario'] as const;
 export type ParteDaNota = (typeof PARTES_DA_NOTA)[number];

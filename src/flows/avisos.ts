@@ -60,7 +60,7 @@ const ativo: Campo<boolean> = {
   read: (value) => (value.kind === 'boolean' ? value.text === 'true' : undefined),
 };
 
-export const CAMPOS_DO_NOVO = { url: required(url), tipos, descricao };
+const CAMPOS_DO_NOVO = { url: required(url), tipos, descricao };
 const CAMPOS_DA_ALTERACAO = { url, tipos, descricao, ativo };
 
 /** In the names and the order of the public answer. */
@@ -112,7 +112,7 @@ export async function createWebhook(
   return 'faults' in read ? read : addWebhook(world, municipio, dono, read.lidos);
 }
 
-export async function addWebhook(
+async function addWebhook(
   { store, now }: AvisosWorld,
   municipio: Municipio,
   dono: Dono,
@@ -205,24 +205,61 @@ export async function sendAgain(
 
 export type PaginaDeEntregas = { readonly entregas: readonly EntregaPublica[]; readonly cursor: string | null };
 
+type EntregasPedidas = {
+  readonly estado?: EstadoEntrega | undefined;
+  readonly cursor?: string | undefined;
+  readonly max: number;
+};
+
 /** What is and was to be told to an address, the newest first. */
 export async function listEntregas(
-  { store }: Pick<World, 'store'>,
+  world: Pick<World, 'store'>,
   municipio: Municipio,
   id: string,
-  {
-    estado,
-    cursor,
-    max,
-  }: { readonly estado?: EstadoEntrega | undefined; readonly cursor?: string | undefined; readonly max: number },
+  asked: EntregasPedidas,
 ): Promise<PaginaDeEntregas> {
+  const { rows, cursor } = await readEntregas(world, municipio, id, asked);
+  return { entregas: rows.map((row) => entregaPublica(municipio, row)), cursor };
+}
+
+/** A delivery with what it tells, and of which note. null: of a trial, or of what was forgotten. */
+export type EntregaContada = EntregaPublica & {
+  readonly tipo: TipoMudanca | 'ensaio' | null;
+  readonly chave_acesso: string | null;
+};
+
+/** The same, each with what it tells. */
+export async function listEntregasContadas(
+  world: Pick<World, 'store'>,
+  municipio: Municipio,
+  id: string,
+  asked: EntregasPedidas,
+): Promise<{ readonly entregas: readonly EntregaContada[]; readonly cursor: string | null }> {
+  const { rows, cursor } = await readEntregas(world, municipio, id, asked);
+  const lines = rows.flatMap(({ mudanca }) => mudanca ?? []);
+  const known = await world.store.mudancas.resolve(municipio.tenant, lines);
+  const entregas = rows.map((row): EntregaContada => {
+    const mudou = row.mudanca === null ? undefined : known.get(row.mudanca);
+    const tipo = mudou === undefined ? null : (`${mudou.item}.${mudou.para}` as TipoMudanca);
+    return {
+      ...entregaPublica(municipio, row),
+      tipo: row.mudanca === null ? 'ensaio' : tipo,
+      chave_acesso: mudou?.nota.chave_acesso ?? null,
+    };
+  });
+  return { entregas, cursor };
+}
+
+async function readEntregas(
+  { store }: Pick<World, 'store'>,
+  { tenant }: Municipio,
+  id: string,
+  { estado, cursor, max }: EntregasPedidas,
+): Promise<{ readonly rows: readonly EntregaRow[]; readonly cursor: string | null }> {
   const before = /^-?\d{1,18}$/.exec(cursor ?? '')?.[0];
   const asked = { max, ...(estado === undefined ? {} : { estado }), ...(before === undefined ? {} : { before }) };
-  const rows = await store.webhooks.listEntregas(municipio.tenant, id, asked);
-  return {
-    entregas: rows.map((row) => entregaPublica(municipio, row)),
-    cursor: rows.length === max ? rows.at(-1)!.ordem : null,
-  };
+  const rows = await store.webhooks.listEntregas(tenant, id, asked);
+  return { rows, cursor: rows.length === max ? rows.at(-1)!.ordem : null };
 }
 
 /** How much waits for an address and how much was given up, no further than to a number that is told. */
@@ -255,7 +292,7 @@ export function recordAviso(
     chave: webhook.id,
     acao,
     motivo,
-    depois: { endereco: origin },
+    depois: { endereço: origin },
   } as const;
   return store.atos.record(tenant, [ato]);
 }

@@ -5,10 +5,10 @@ export { PAPEIS, type Papel } from '../store/contas.ts';
 
 /** What each role is for, as its giver reads it. */
 export const PAPEIS_HELP: Readonly<Record<Papel, string>> = {
-  leitura: 'vê notas, eventos e cadastros',
+  leitura: 'vê notas, eventos, cadastros, avisos e tokens',
   atendimento: 'também exporta buscas e pede que um evento seja reprocessado',
   operacao: 'também age sobre notas e eventos e muda os cadastros',
-  administracao: 'também muda o município e os usuários',
+  administracao: 'também muda o município, os endereços de aviso e os usuários, e revoga tokens',
 };
 
 /** Whether a role is one, or more than it. */

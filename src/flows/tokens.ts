@@ -12,12 +12,16 @@ import { isoMoment, parseMoment } from '../fiscal/moment.ts';
 import { ESCOPOS, type Escopo, makeToken } from '../identity/token.ts';
 import type { Municipio } from '../store/municipios.ts';
 import type { NovoToken, TokenRow } from '../store/tokens.ts';
+
+export { TOKENS_MAX } from '../store/tokens.ts';
+
 import { type Audience, callerOf, type Presented, strangerTo } from './caller.ts';
 import { type Campo, oneOf, readCampos, required, someOf, textOf, wholeBetween } from './campos.ts';
 import { municipalMoment } from './gather-facts.ts';
 import type { Refused } from './idempotency.ts';
+import { bareDocumento } from './import-prestadores.ts';
 import { municipioNamed } from './municipios.ts';
-import type { PorMao, Problem } from './operator.ts';
+import { type PorMao, type Problem, readMotivo } from './operator.ts';
 import { readCorpoSignature } from './sent-documents.ts';
 import type { World } from './world.ts';
 
@@ -263,6 +267,13 @@ function tellMomento({ codigoIbge }: Municipio, moment: Date): string {
 
 export type TokenDoMunicipio = TokenPublico & { readonly por: NovoToken['por'] };
 
+/** How a token came to be given, as the operator reads it. */
+export const TOKEN_POR: Readonly<Record<NovoToken['por'], string>> = {
+  assinatura: 'pedido assinado',
+  certificado: 'certificado na conexão',
+  ensaio: 'ensaio, sem prova',
+};
+
 /** The tokens in force of a municipality, or of a document in it. Throws an Error in Portuguese when there is no such municipality. */
 export async function listTokensDoMunicipio(
   world: Pick<World, 'store' | 'now'>,
@@ -270,31 +281,43 @@ export async function listTokensDoMunicipio(
   ofDocumento?: string,
 ): Promise<readonly TokenDoMunicipio[]> {
   const municipio = await municipioNamed(world, slug);
-  const rows = await world.store.tokens.list(municipio.tenant, ofDocumento, world.now());
+  const bare = ofDocumento === undefined ? undefined : bareDocumento(ofDocumento);
+  const rows = await world.store.tokens.list(municipio.tenant, bare, world.now());
   return rows.map((row) => ({ ...tokenPublico(municipio, row), por: row.por }));
 }
 
-/** Revokes a token by hand; a sentence where there is none. */
+/** One that is in force. */
+export async function findTokenDoMunicipio(
+  world: Pick<World, 'store' | 'now'>,
+  slug: string,
+  tokenId: string,
+): Promise<TokenDoMunicipio | undefined> {
+  const municipio = await municipioNamed(world, slug);
+  const row = await world.store.tokens.findById(municipio.tenant, tokenId, world.now());
+  return row && { ...tokenPublico(municipio, row), por: row.por };
+}
+
+/** Revokes a token by hand; a sentence where there is none in force. */
 export async function revokeTokenByHand(
   world: Pick<World, 'store' | 'now'>,
   slug: string,
   tokenId: string,
-  { quem, via, motivo }: PorMao,
+  by: PorMao,
 ): Promise<TokenDoMunicipio | Problem> {
+  const read = readMotivo(by);
+  if ('problem' in read) return read;
   const municipio = await municipioNamed(world, slug);
-  const row = await world.store.tokens.revoke(municipio.tenant, tokenId, undefined, world.now());
-  if (row === undefined) return { problem: `Não há token ${tokenId} em ${slug}. nfse token listar mostra os que há.` };
-  await world.store.atos.record(municipio.tenant, [
-    {
-      em: world.now(),
-      quem,
-      via,
-      objeto: 'token',
-      chave: row.id,
-      acao: 'revogado',
-      motivo,
-      antes: { documento: row.documento },
-    },
-  ]);
+  const { store, now } = world;
+  const { tenant } = municipio;
+  const found = await store.tokens.findById(tenant, tokenId, now());
+  const row = found && (await store.tokens.revoke(tenant, tokenId, undefined, now()));
+  if (row === undefined) {
+    const where = by.via === 'painel' ? 'A lista' : 'nfse token listar';
+    return { problem: `Não há token ${tokenId} em vigor em ${slug}. ${where} mostra os que há.` };
+  }
+  const antes = { documento: row.documento };
+  const { quem, via } = by;
+  const ato = { em: now(), quem, via, objeto: 'token', chave: row.id, acao: 'revogado', ...read, antes } as const;
+  await store.atos.record(tenant, [ato]);
   return { ...tokenPublico(municipio, row), por: row.por };
 }

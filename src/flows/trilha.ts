@@ -18,8 +18,8 @@ export const OBJETOS: Readonly<Record<Objeto, string>> = {
   importacao: 'Importação',
   nota: 'Nota',
   evento: 'Evento',
-  token: 'token',
-  aviso: 'endereço de aviso',
+  token: 'Token',
+  aviso: 'Endereço de aviso',
   acesso: 'Acesso ao console',
 };
 

@@ -1,8 +1,14 @@
 /** How what is told to an address is signed (Standard Webhooks 1.0): by a secret that its receiver has as well. */
-import { createHmac, randomBytes } from 'node:crypto';
+import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 
 const SECRET_BYTES = 32;
 const PREFIX = 'whsec_';
+const VERSION = 'v1,';
+
+/** How far the moment of a message may be from the clock of its receiver, in seconds, either way. */
+export const AVISO_MOMENTO_MAX_S = 300;
+/** Signatures of one message that are looked at: there are two while a secret takes the place of another. */
+const ASSINATURAS_MAX = 16;
 
 export function makeSegredo(): Buffer {
   return randomBytes(SECRET_BYTES);
@@ -24,9 +30,48 @@ export function signAviso(
   segredos: readonly Uint8Array[],
   { id, em, corpo }: { readonly id: string; readonly em: number; readonly corpo: string },
 ): Readonly<Record<string, string>> {
-  const signed = segredos.map((segredo) => {
-    const value = createHmac('sha256', segredo).update(`${id}.${em}.${corpo}`).digest('base64');
-    return `v1,${value}`;
-  });
+  const signed = segredos.map((segredo) => signOne(segredo, id, String(em), corpo));
   return { 'webhook-id': id, 'webhook-timestamp': String(em), 'webhook-signature': signed.join(' ') };
+}
+
+function signOne(segredo: Uint8Array, id: string, em: string, corpo: string | Uint8Array): string {
+  return VERSION + createHmac('sha256', segredo).update(`${id}.${em}.`).update(corpo).digest('base64');
+}
+
+/** A message as its receiver has it: headers by their names in small letters, and the body byte for byte. */
+export type AvisoRecebido = {
+  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
+  readonly corpo: Uint8Array;
+};
+
+/** What keeps a message from being ours and of now, in the order in which it is looked at. */
+export type FaltaDeAviso =
+  | 'falta_cabecalho'
+  | 'momento_ilegivel'
+  | 'momento_passado'
+  | 'momento_futuro'
+  | 'falta_assinatura'
+  | 'assinatura_alheia';
+
+/** What is wrong with a message under a secret; undefined: its signature holds. `agora`: milliseconds. */
+export function verifyAviso(
+  segredo: Uint8Array,
+  { headers, corpo }: AvisoRecebido,
+  agora: number,
+): FaltaDeAviso | undefined {
+  const [id, em, assinaturas] = ['webhook-id', 'webhook-timestamp', 'webhook-signature'].map((name) => headers[name]);
+  if (typeof id !== 'string' || typeof em !== 'string' || typeof assinaturas !== 'string') return 'falta_cabecalho';
+  if (id === '' || em === '' || assinaturas === '') return 'falta_cabecalho';
+  if (!/^[1-9]\d{0,11}$/.test(em)) return 'momento_ilegivel';
+  const away = Math.floor(agora / 1000) - Number(em);
+  if (Math.abs(away) > AVISO_MOMENTO_MAX_S) return away > 0 ? 'momento_passado' : 'momento_futuro';
+  const signed = assinaturas.split(' ', ASSINATURAS_MAX).filter((one) => one.startsWith(VERSION));
+  if (signed.length === 0) return 'falta_assinatura';
+  const expected = Buffer.from(signOne(segredo, id, em, corpo));
+  return signed.some((one) => isSame(Buffer.from(one), expected)) ? undefined : 'assinatura_alheia';
+}
+
+/** In the same time whatever differs; how long a signature is nobody has to guess. */
+function isSame(one: Buffer, other: Buffer): boolean {
+  return one.length === other.length && timingSafeEqual(one, other);
 }

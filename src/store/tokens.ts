@@ -49,6 +49,7 @@ const LIST_OF = `select ${COLUMNS} from tokens where tenant = $1 and documento =
   order by criado_em desc limit $4`;
 const LIST = `select ${COLUMNS} from tokens where tenant = $1 and expira_em > $2 and revogado_em is null
   order by criado_em desc limit $3`;
+const FIND_BY_ID = `select ${COLUMNS} from tokens where tenant = $1 and id = $2 and expira_em > $3 and revogado_em is null`;
 const REVOKE = `update tokens set revogado_em = coalesce(revogado_em, $3) where tenant = $1 and id = $2
   and ($4::text is null or documento = $4) returning ${COLUMNS}`;
 /** Long past, so that a request that is repeated is still known as one. */
@@ -74,6 +75,9 @@ export function tokenStore(pool: Db) {
           : pool.query<TokenRow>(LIST_OF, [tenant, documento, at, TOKENS_MAX]);
       return (await asked).rows;
     },
+    /** One that is in force. */
+    findById: async (tenant: string, id: string, now: number): Promise<TokenRow | undefined> =>
+      (await pool.query<TokenRow>(FIND_BY_ID, [tenant, id, new Date(now)])).rows[0],
     /** The token, which is revoked then; undefined where there is none of the document, or, without one, of the tenant. */
     revoke: async (
       tenant: string,

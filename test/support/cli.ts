@@ -64,6 +64,7 @@ async function runHere(
       err += text;
     },
     isTerminal,
+    columns: isTerminal ? 80 : undefined,
     serviceUrl: () => serviceUrl,
     painelUrl: () => 'http://localhost:8081',
     registry,

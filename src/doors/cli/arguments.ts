@@ -62,14 +62,15 @@ function toNodeOptions(options: Options): NonNullable<ParseArgsConfig['options']
 
 function countProblems({ name, arguments: wanted }: Command, args: readonly string[]): readonly string[] {
   if (wanted?.includes('…')) return [];
-  const takes = wanted === undefined ? 0 : 1;
-  const isOptional = wanted?.startsWith('[') ?? false;
-  if (args.length < takes && !isOptional) return [`${name} pede ${wanted}.`];
-  if (args.slice(0, takes).some((one) => one.trim() === '')) return [`${name} pede ${wanted}, que veio vazio.`];
-  const extra = args.slice(takes);
+  const names = wanted?.split(' ') ?? [];
+  const needed = names.filter((one) => !one.startsWith('['));
+  if (args.length < needed.length) return [`${name} pede ${wanted}.`];
+  const empty = names.find((_, place) => args[place]?.trim() === '');
+  if (empty !== undefined) return [`${name} pede ${empty}, que veio vazio.`];
+  const extra = args.slice(names.length);
   if (extra.length === 0) return [];
   const what = extra.length === 1 ? 'um argumento a mais' : 'argumentos a mais';
-  const takesOnly = takes === 0 ? 'não leva nenhum além das opções' : `leva só ${wanted}`;
+  const takesOnly = names.length === 0 ? 'não leva nenhum além das opções' : `leva só ${wanted}`;
   return [`Há ${what}: ${extra.join(' ')}. ${name} ${takesOnly}.`];
 }
 

@@ -28,8 +28,10 @@ import { BUSCA_COMMANDS } from './nota-buscar.ts';
 import { PKI } from './pki.ts';
 import { PRESTADOR_COMMANDS } from './prestador.ts';
 import { columns, quoteArgument } from './text.ts';
+import { TOKEN_COMMANDS } from './token.ts';
 import { USUARIO_COMMANDS } from './usuario.ts';
 import { VALIDAR } from './validar.ts';
+import { webhookCommands } from './webhook.ts';
 
 export type { CliWorld, Terminal } from './command.ts';
 
@@ -63,6 +65,8 @@ const COMMANDS: readonly Command[] = [
   ...BUSCA_COMMANDS,
   ...NOTA_COMMANDS,
   ...EVENTO_COMMANDS,
+  ...TOKEN_COMMANDS,
+  ...webhookCommands(waitForSignal),
   ASSINAR,
   ASSINATURA,
   PKI,

@@ -106,7 +106,7 @@ export type Options = Readonly<Record<string, Option>>;
 export type Command = {
   /** One word, or two: `municipio criar`. */
   readonly name: string;
-  /** What it takes besides options, as the help names it: `ARQUIVO`, or `[ID …]` for any number. Absent: nothing. */
+  /** What it takes besides options, as the help names it: `ARQUIVO`, `SLUG ID`, or `[ID …]` for any number. Absent: nothing. */
   readonly arguments?: string;
   readonly summary: string;
   /** By their names without hyphens, in the order of the help. */

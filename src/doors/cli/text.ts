@@ -82,12 +82,18 @@ export function problemasTable(eventos: readonly (EventoPublico & { readonly qua
 
 /**
  * Columns as wide as their longest cell, one line a row. `width`: of a terminal: columns of several words are cut until it fits; what is copied
- * (keys, documents) stays whole. Undefined: nobody looks, and nothing is cut.
+ * (keys, documents) stays whole. Undefined: nobody looks, and nothing is cut. `cuttable`: places of columns that are cut as well.
  */
-export function tableLines(rows: readonly (readonly string[])[], width?: number): readonly string[] {
+export function tableLines(
+  rows: readonly (readonly string[])[],
+  width?: number,
+  cuttable: readonly number[] = [],
+): readonly string[] {
   const [head = []] = rows;
   const widths = head.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)));
-  const isProse = head.map((_, column) => rows.some((row) => /\p{L}\S* \S/u.test(row[column]!)));
+  const isProse = head.map(
+    (_, column) => cuttable.includes(column) || rows.some((row) => /\p{L}\S* \S/u.test(row[column]!)),
+  );
   const whole = (): number => widths.reduce((sum, one) => sum + one + 2, -2);
   const widestProse = (): number => Math.max(...widths.filter((_, column) => isProse[column]));
   while (width !== undefined && whole() > width && widestProse() > CELL_MIN) {
@@ -104,6 +110,11 @@ export function tableLines(rows: readonly (readonly string[])[], width?: number)
 }
 
 const CELL_MIN = 8;
+
+/** A moment of ISO 8601 as a table has it: `2026-11-27 10:30`, in the time in which it was written. */
+export function shortMoment(iso: string): string {
+  return iso.slice(0, 16).replace('T', ' ');
+}
 
 /** A fault as the service tells it, or as a flow found it here. */
 export type FaultText = Pick<

@@ -61,6 +61,30 @@ function inputOf({ name, type = 'text', value = '', choices, rows, ...more }: Fi
   return html`<input id="${id}" name="${name}" type="${type}"${shown}${attributes}>`;
 }
 
+export type Boxes = {
+  readonly name: string;
+  readonly legend: string;
+  /** By their values, what each means. */
+  readonly choices: readonly (readonly [value: string, label: Inserted])[];
+  readonly ticked: readonly string[];
+};
+
+/** Boxes to tick, any number of them. */
+export function boxes({ name, legend, choices, ticked }: Boxes): Html {
+  const lines = choices.map(
+    ([value, label]) =>
+      html`<label class="marcar"><input type="checkbox" name="${name}" value="${value}"${flag('checked', ticked.includes(value))}> <span>${label}</span></label>\n`,
+  );
+  return html`<fieldset><legend>${legend}</legend>
+${lines}</fieldset>
+`;
+}
+
+/** A sentence, of which what stands between backquotes is a name. */
+export function withNames(text: string): Inserted {
+  return text.split('`').map((part, place) => (place % 2 === 0 ? part : html`<code>${part}</code>`));
+}
+
 export type FormShown = {
   readonly action: string;
   /** Token of the session; undefined: of nobody who is inside. */
@@ -133,6 +157,11 @@ export function folded(summary: string, body: Inserted, isOpen = false): Html {
   return html`<details class="dobra"${flag('open', isOpen)}><summary>${summary}</summary>
 ${body}</details>
 `;
+}
+
+/** A sentence in a cell, which a narrow screen does not make a column of words. */
+export function wide(text: Inserted): Html {
+  return html`<div class="largo">${text}</div>`;
 }
 
 /** Words for who hears the page. */

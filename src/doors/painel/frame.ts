@@ -13,6 +13,8 @@ export const MENU = [
   { here: 'eventos', path: '/eventos', name: 'Eventos', papel: 'leitura' },
   { here: 'cadastros', path: '/cadastros', name: 'Cadastros', papel: 'leitura' },
   { here: 'conferir', path: '/conferir', name: 'Conferir', papel: 'leitura' },
+  { here: 'avisos', path: '/avisos', name: 'Avisos', papel: 'leitura' },
+  { here: 'tokens', path: '/tokens', name: 'Tokens', papel: 'leitura' },
   { here: 'municipio', path: '/municipio', name: 'Município', papel: 'leitura' },
   { here: 'trilha', path: '/trilha', name: 'Trilha', papel: 'leitura' },
   { here: 'usuarios', path: '/usuarios', name: 'Usuários', papel: 'administracao' },

@@ -5,6 +5,8 @@ import { openImportacoes } from '../../flows/importar-arquivo.ts';
 import { type HttpServer, listenHttp, type TlsKeys } from '../rest/http.ts';
 import { ASSET_ROUTES } from './assets.ts';
 import { answerUnknown, type PainelOptions, routesOf } from './attend.ts';
+import { AVISO_ROUTES } from './aviso.ts';
+import { AVISOS_ROUTES } from './avisos.ts';
 import { CADASTRO_IMPORTAR_ROUTES } from './cadastro-importar.ts';
 import { CADASTROS_ROUTES } from './cadastros.ts';
 import { CONFERIR_ROUTES } from './conferir.ts';
@@ -19,6 +21,7 @@ import { MUNICIPIO_ROUTES } from './municipio.ts';
 import { NOTA_ROUTES } from './nota.ts';
 import { NOTAS_ROUTES } from './notas.ts';
 import { PRESTADORES_ROUTES } from './prestadores.ts';
+import { TOKENS_ROUTES } from './tokens.ts';
 import { TRILHA_ROUTES } from './trilha.ts';
 import { USUARIOS_ROUTES } from './usuarios.ts';
 import type { PainelSetup, PainelWorld, Row } from './visit.ts';
@@ -36,6 +39,9 @@ export const PAINEL_ROUTES: readonly Row[] = [
   ...CADASTROS_ROUTES,
   ...CADASTRO_IMPORTAR_ROUTES,
   ...PRESTADORES_ROUTES,
+  ...AVISOS_ROUTES,
+  ...AVISO_ROUTES,
+  ...TOKENS_ROUTES,
   ...MUNICIPIO_ROUTES,
   ...NOTAS_ROUTES,
   ...NOTA_ROUTES,

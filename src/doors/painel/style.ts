@@ -52,7 +52,7 @@ button.simples, .botao.simples { background: transparent; color: var(--link); bo
 .recado.aviso { border-color: var(--warn); }
 .recado.erro { border-color: var(--bad); }
 .recado p:last-child { margin: 0; }
-.tabela { overflow-x: auto; margin: 0 0 1rem; }
+.tabela { position: relative; overflow-x: auto; margin: 0 0 1rem; }
 table { border-collapse: collapse; font-size: .95rem; min-width: 100%; }
 caption { text-align: left; color: var(--quiet); padding: .25rem 0; }
 th, td { text-align: left; vertical-align: top; padding: .4rem .9rem .4rem 0; border-bottom: 1px solid var(--line); }
@@ -70,6 +70,14 @@ th, td { text-align: left; vertical-align: top; padding: .4rem .9rem .4rem 0; bo
 td code { overflow-wrap: normal; }
 fieldset { border: 1px solid var(--line); border-radius: .5rem; padding: .6rem 1rem; margin: 0 0 1rem; max-width: 46rem; }
 legend { font-weight: 600; padding: 0 .35rem; }
+.marcar { display: flex; gap: .6rem; align-items: baseline; margin: 0 0 .5rem; }
+.marcar code { font-weight: 600; }
+.segredo { user-select: all; max-width: 46rem; white-space: pre-wrap; }
+div.botoes { margin: 0 0 .75rem; }
+.largo { display: inline-block; min-width: 13rem; }
+code.largo { overflow-wrap: anywhere; }
+a .largo { text-decoration: underline; }
+td ol { margin: 0; padding-left: 1.25rem; }
 .campo:has(#campo-documento[rows], #corrigido) { max-width: 60rem; }
 #corrigido, textarea#campo-documento { font-family: ui-monospace, Menlo, Consolas, "Liberation Mono", monospace; font-size: .9rem; }
 ol.anotado { margin: 0; padding-left: 3.5rem; font-size: .9rem; }

@@ -46,6 +46,8 @@ import { TOLERANCIA } from '../../fiscal/rules/ibscbs-declarado.ts';
 import { PISCOFINS_TOLERANCE } from '../../fiscal/rules/trib-fed.ts';
 import { SIMULAR_HEADER, VALORES_MAGICOS } from '../../fiscal/simular.ts';
 import { type AutorEvento, exemploDe, TIPOS_EVENTO, type TipoEvento } from '../../fiscal/tipos-evento.ts';
+import { AVISO_GUARDA_DIAS } from '../../flows/aviso-tempos.ts';
+import { SEGREDO_ANTERIOR_HORAS } from '../../flows/avisos.ts';
 import { IDEMPOTENCY_HEADER, REPEATED_HEADER } from '../../flows/idempotency.ts';
 import { OPERACOES } from '../../flows/porto-abrasf.ts';
 import { RPS_SIGNATURES_MAX } from '../../flows/porto-assinaturas.ts';
@@ -168,6 +170,8 @@ export const LAW_FACTS: Facts = {
       ['De quem é a nota, e de que serviço', 'Exigido a partir da competência'],
       CRONOGRAMA.map(({ descricao, desde }) => [capitalise(descricao), brazilianDate(desde)]),
     ),
+  'avisos-tentar': () => `${AVISO_GUARDA_DIAS.tentar} dias`,
+  'avisos-segredo-anterior': () => `${SEGREDO_ANTERIOR_HORAS} horas`,
   'aviso-aliquotas': () => `${AVISO_DIAS} dias`,
   'tabela-aliquotas': (tabela = tabelaEmbarcada()) =>
     table(
