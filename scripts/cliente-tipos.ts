@@ -51,7 +51,7 @@ const CODE = 'Codigo';
 const CODE_PATTERN = '^E[0-9]{3,4}$';
 /** The one operation outside of a municipality that the client has a use for. */
 const TABLE_OF_CODES = 'tabelaDeErros';
-const METHODS = ['get', 'head', 'post'];
+const METHODS = ['get', 'head', 'post', 'patch', 'delete'];
 
 export function clienteTipos(): string {
   const { paths, components } = describeApi(DESCRIBED_DOOR) as unknown as Description;

@@ -63,6 +63,21 @@ const EVENTO_ASSINADO: Acesso = {
     'sem assinatura, nada; quem assina com outro certificado e tem a chave ou o protocolo sabe se a nota existe (404, ou E9007 e o que está errado no corpo)',
   parte: 'o evento registrado',
 };
+/** Of tokens and of what is asked with one. `parte`: what the holder of the document gets. */
+const DONO_DO_TOKEN: Pick<Acesso, 'quem' | 'revela' | 'estranho'> = {
+  quem: 'o dono do CNPJ ou CPF, que assina o pedido ou mostra o certificado na conexão',
+  revela: 'nada',
+  estranho: 'só o que está errado na assinatura que enviou; não se olha se o documento está cadastrado',
+};
+const POR_TOKEN: Pick<Acesso, 'quem' | 'revela' | 'estranho'> = {
+  quem: 'o dono do CNPJ ou CPF, com um token de escopo `consultar` ou o certificado na conexão',
+  revela: 'nada',
+  estranho: 'que não é ele; não se olha se há o que mostrar',
+};
+const POR_TOKEN_DE_AVISOS: Pick<Acesso, 'quem' | 'revela' | 'estranho'> = {
+  ...POR_TOKEN,
+  quem: 'o dono do CNPJ ou CPF, com um token de escopo `webhooks` ou o certificado na conexão',
+};
 const NOTA_INTEIRA = 'a nota inteira, com o XML, e o protocolo';
 const PUBLICO: Omit<Acesso, 'estranho'> = { quem: 'qualquer um', revela: 'publico', parte: 'o mesmo' };
 
@@ -115,6 +130,21 @@ const DAS_ROTAS: Readonly<Record<string, Acesso>> = {
     estranho: 'que não é ele; não se olha se o documento está cadastrado',
     parte: 'o seu cadastro, o que falta para emitir, e as suas obrigações',
   },
+  pedirToken: { ...DONO_DO_TOKEN, parte: 'um token, esta única vez' },
+  listarTokens: { ...DONO_DO_TOKEN, parte: 'os tokens em vigor do documento, sem o segredo deles' },
+  revogarToken: { ...DONO_DO_TOKEN, parte: 'que o token não vale mais' },
+  listarNotas: { ...POR_TOKEN, parte: 'as notas em que é prestador, tomador ou intermediário, sem o XML' },
+  listarEventosDaParte: { ...POR_TOKEN, parte: 'os eventos dessas notas' },
+  seguirMudancas: { ...POR_TOKEN, parte: 'o que mudou nessas notas e nos seus eventos' },
+  cadastrarWebhook: { ...POR_TOKEN_DE_AVISOS, parte: 'o endereço e o segredo dele, esta única vez' },
+  listarWebhooks: { ...POR_TOKEN_DE_AVISOS, parte: 'os seus endereços, sem os segredos' },
+  consultarWebhook: { ...POR_TOKEN_DE_AVISOS, parte: 'um endereço seu; o de outro não existe (404)' },
+  alterarWebhook: { ...POR_TOKEN_DE_AVISOS, parte: 'o endereço, mudado' },
+  retirarWebhook: { ...POR_TOKEN_DE_AVISOS, parte: 'que o endereço foi retirado' },
+  trocarSegredoDoWebhook: { ...POR_TOKEN_DE_AVISOS, parte: 'o segredo novo, esta única vez' },
+  ensaiarWebhook: { ...POR_TOKEN_DE_AVISOS, parte: 'que um aviso de ensaio vai sair' },
+  listarEntregas: { ...POR_TOKEN_DE_AVISOS, parte: 'o que se avisou a um endereço seu, e o que ele respondeu' },
+  reenviarEntregas: { ...POR_TOKEN_DE_AVISOS, parte: 'quantos avisos voltam a ser tentados' },
 };
 
 const DO_PORTO: Readonly<Record<(typeof OPERACOES)[number]['operacao'], Acesso>> = {

@@ -1931,6 +1931,203 @@ export type CertificadoApresentado = {
   readonly dias_restantes: number;
 };
 
+export type NotaListada = {
+  /** Identificador da nota neste serviço. */
+  readonly id: number;
+  /** Número sequencial da NFS-e (nNFSe), em texto: o de numero_dps, a partir da autorização; null até lá. */
+  readonly numero: string | null;
+  /** Série da DPS: a enviada, ou 70000. */
+  readonly serie_dps: string;
+  /** Apesar do nome, o número sequencial da NFS-e (nNFSe). O número da própria DPS está em numero_dps_nacional. */
+  readonly numero_dps: number;
+  /** Série da DPS como foi ao ADN: a enviada, ou 70000; null até o envio. */
+  readonly serie_dps_nacional: string | null;
+  /**
+   * O número da própria DPS (nDPS) como foi ao ADN: o enviado, ou o que o serviço lhe deu; é o da consulta por DPS.
+   * Null até o envio.
+   */
+  readonly numero_dps_nacional: string | null;
+  /** Chave de acesso da NFS-e. */
+  readonly chave_acesso: string;
+  /** Identificador de infNFSe: NFS e a chave de acesso. */
+  readonly identificador: string;
+  /** rascunho até a autorização, e também da nota que o ADN recusou (protocolo.status diz qual). */
+  readonly status: 'rascunho' | 'autorizada' | 'cancelada';
+  /** Versão do leiaute: 1.01. */
+  readonly versao: string;
+  /** Quando foi emitida, no fuso do município. */
+  readonly data_emissao: string;
+  /** Competência. */
+  readonly data_competencia: string;
+  /** cStat; null até a autorização. */
+  readonly codigo_situacao_nfse: 100 | null;
+  /** CNPJ ou CPF do prestador, sem pontuação. */
+  readonly prestador_cpf_cnpj: string;
+  /** Nome do prestador. */
+  readonly prestador_razao_social: string;
+  /** Inscrição municipal do prestador. */
+  readonly prestador_inscricao_municipal: string | null;
+  /** CNPJ ou CPF do tomador; null quando não tem. */
+  readonly tomador_cpf_cnpj: string | null;
+  /** Nome do tomador; null sem tomador. */
+  readonly tomador_razao_social: string | null;
+  /** Preço do serviço. */
+  readonly valor_servico: string;
+  /** ISSQN; 0.00 quando não consta da nota. */
+  readonly valor_issqn: string;
+  /** Base do ISSQN; 0.00 quando não consta da nota. */
+  readonly valor_base_calculo: string;
+  /** Alíquota em percentual; 0.00 quando não consta. */
+  readonly aliquota_issqn: string;
+  /** CNPJ ou CPF do intermediário; null quando não há. */
+  readonly intermediario_cpf_cnpj: string | null;
+  /** Código do serviço na lista nacional. */
+  readonly codigo_tributacao_nacional: string | null;
+  /** Quando foi cancelada; null enquanto não foi. */
+  readonly data_cancelamento: string | null;
+  /** Estado da nota, como em /docs/estados. */
+  readonly estado: 'emitida' | 'retida' | 'transmitida' | 'autorizada' | 'recusada' | 'cancelada';
+  /** Número de protocolo da nota. */
+  readonly numero_protocolo: string;
+  /** Identificador da DPS. */
+  readonly id_dps: string;
+  /** O que o ADN disse, ou por que a nota espera; null quando não há o que dizer. */
+  readonly mensagem_retorno: string | null;
+  /** O que o documento é nesta nota. */
+  readonly papeis: readonly string[];
+};
+
+export type Contagem = {
+  /** Quantas notas há, contadas até 10000. */
+  readonly total: number;
+  /** false: há mais do que as contadas. */
+  readonly total_exato: boolean;
+};
+
+export type Mudanca = {
+  /**
+   * Identificador da mudança, o mesmo sempre que é contada: com o município na frente, também o webhook-id de um
+   * aviso.
+   */
+  readonly id: string;
+  /** De que é, e a que estado chegou. */
+  readonly tipo:
+    | 'nota.emitida'
+    | 'nota.retida'
+    | 'nota.transmitida'
+    | 'nota.autorizada'
+    | 'nota.recusada'
+    | 'nota.cancelada'
+    | 'evento.pendente'
+    | 'evento.enviado'
+    | 'evento.aguardando_autorizacao_nota'
+    | 'evento.processado'
+    | 'evento.rejeitado'
+    | 'evento.erro'
+    | 'evento.erro_reprocessamento'
+    | 'evento.cancelado'
+    | 'evento.dispensado';
+  /** Quando mudou. */
+  readonly em: string;
+  /** O lugar de quem já tem esta mudança, para desde; null num aviso ao próprio município. */
+  readonly cursor: string | null;
+  /** O que o documento é na nota. */
+  readonly papeis: readonly string[];
+  /** Chave de acesso da NFS-e. */
+  readonly chave_acesso: string;
+  /** Número de protocolo da nota. */
+  readonly numero_protocolo: string;
+  /** Identificador da DPS. */
+  readonly id_dps: string;
+  /** Número sequencial da NFS-e. */
+  readonly numero: string;
+  /** O status da nota neste estado; numa mudança de evento, o de agora. */
+  readonly status: string;
+  /** O evento que mudou; null quando quem mudou foi a nota. */
+  readonly evento: EventoMudado | null;
+  /** O que o ADN disse da nota neste estado; null quando não há o que dizer. */
+  readonly mensagem: string | null;
+};
+
+export type EventoMudado = {
+  /** Identificador do evento neste serviço. */
+  readonly id_evento: number;
+  /** Nome do tipo. */
+  readonly tipo_evento: string;
+  /** Código nacional do tipo. */
+  readonly codigo_tipo_evento: string;
+  /** Sequência entre os do seu tipo na nota. */
+  readonly numero_sequencial: number;
+  /** O estado a que chegou. */
+  readonly status_evento: string;
+};
+
+export type Token = {
+  /** Identificador do token, pelo qual se revoga; não é segredo. */
+  readonly id: string;
+  /** CNPJ ou CPF em nome de quem o token pergunta. */
+  readonly documento: string;
+  /** Para que serve: consultar, webhooks. */
+  readonly escopos: readonly string[];
+  /** Quando foi dado. */
+  readonly criado_em: string;
+  /** Até quando vale. */
+  readonly expira_em: string;
+};
+
+export type Webhook = {
+  /** Identificador do endereço. */
+  readonly id: string;
+  /** CNPJ ou CPF de quem é; null: do próprio município. */
+  readonly documento: string | null;
+  /** Para onde se avisa. */
+  readonly url: string;
+  /** De que mudanças se avisa; vazio: de todas. */
+  readonly tipos: readonly string[];
+  /** Um nome seu para ele. */
+  readonly descricao: string | null;
+  /** false: não se avisa. Passa a false quando o endereço responde 410. */
+  readonly ativo: boolean;
+  /** Quando foi cadastrado. */
+  readonly criado_em: string;
+  /** Até quando o segredo anterior também assina. */
+  readonly segredo_anterior_ate: string | null;
+  /** Tentativas seguidas que falharam; 0 quando a última foi aceita. */
+  readonly falhas: number;
+  /** O que houve na última tentativa que falhou. */
+  readonly ultimo_problema: string | null;
+  /** Quando. */
+  readonly ultimo_problema_em: string | null;
+};
+
+export type Entrega = {
+  /** Identificador da entrega neste endereço. */
+  readonly id: string;
+  /** pendente, entregue, ou morta: não se tenta mais. */
+  readonly estado: 'pendente' | 'entregue' | 'morta';
+  /** Desde quando se tenta. */
+  readonly criada_em: string;
+  /** Quando foi aceita; null enquanto não foi. */
+  readonly entregue_em: string | null;
+  /** Quando se tenta de novo; null quando não se tenta mais. */
+  readonly proxima_tentativa: string | null;
+  /** Quantas foram. */
+  readonly tentativas: number;
+  /** As últimas tentativas. */
+  readonly registro: readonly TentativaDeEntrega[];
+};
+
+export type TentativaDeEntrega = {
+  /** Quando. */
+  readonly em: string;
+  /** Quanto durou, em milissegundos. */
+  readonly ms: number;
+  /** O status que o endereço respondeu; null sem resposta. */
+  readonly status: number | null;
+  /** Por que não houve resposta. */
+  readonly problema: string | null;
+};
+
 export type Paginacao = {
   /** A página respondida. */
   readonly pagina_atual: number;
@@ -2313,6 +2510,21 @@ export const OPERACOES = {
     caminho: '/api/v1/prestadores/{documento}/situacao',
     certificado: true,
   },
+  pedirToken: { metodo: 'POST', caminho: '/api/v1/token' },
+  listarTokens: { metodo: 'POST', caminho: '/api/v1/token/lista' },
+  revogarToken: { metodo: 'POST', caminho: '/api/v1/token/revogacao' },
+  listarNotas: { metodo: 'GET', caminho: '/api/v1/notas', certificado: true },
+  listarEventosDaParte: { metodo: 'GET', caminho: '/api/v1/eventos', certificado: true },
+  seguirMudancas: { metodo: 'GET', caminho: '/api/v1/mudancas', certificado: true },
+  listarWebhooks: { metodo: 'GET', caminho: '/api/v1/webhooks', certificado: true },
+  cadastrarWebhook: { metodo: 'POST', caminho: '/api/v1/webhooks', certificado: true },
+  consultarWebhook: { metodo: 'GET', caminho: '/api/v1/webhooks/{id_webhook}', certificado: true },
+  alterarWebhook: { metodo: 'PATCH', caminho: '/api/v1/webhooks/{id_webhook}', certificado: true },
+  retirarWebhook: { metodo: 'DELETE', caminho: '/api/v1/webhooks/{id_webhook}', certificado: true },
+  trocarSegredoDoWebhook: { metodo: 'POST', caminho: '/api/v1/webhooks/{id_webhook}/segredo', certificado: true },
+  ensaiarWebhook: { metodo: 'POST', caminho: '/api/v1/webhooks/{id_webhook}/ensaio', certificado: true },
+  listarEntregas: { metodo: 'GET', caminho: '/api/v1/webhooks/{id_webhook}/entregas', certificado: true },
+  reenviarEntregas: { metodo: 'POST', caminho: '/api/v1/webhooks/{id_webhook}/reenvio', certificado: true },
   catalogo_codigos_tributacao_municipal: { metodo: 'GET', caminho: '/api/v1/catalogo/codigos_tributacao_municipal' },
   catalogo_codigos_tributacao_nacional: { metodo: 'GET', caminho: '/api/v1/catalogo/codigos_tributacao_nacional' },
   catalogo_nbs: { metodo: 'GET', caminho: '/api/v1/catalogo/nbs' },
@@ -2708,6 +2920,145 @@ export type Respostas = {
     /** O certificado apresentado e a sua validade; null no ambiente de integração. */
     readonly certificado: CertificadoApresentado | null;
   };
+  /** Dá um token para um CNPJ ou CPF, que pergunta com ele sem certificado, em Authorization */
+  readonly pedirToken: {
+    /** OK em toda resposta de sucesso. */
+    readonly status: string;
+    /** O token, que só esta resposta mostra. */
+    readonly token: string;
+    /** Identificador do token, pelo qual se revoga; não é segredo. */
+    readonly id: string;
+    /** CNPJ ou CPF em nome de quem o token pergunta. */
+    readonly documento: string;
+    /** Para que serve: consultar, webhooks. */
+    readonly escopos: readonly string[];
+    /** Quando foi dado. */
+    readonly criado_em: string;
+    /** Até quando vale. */
+    readonly expira_em: string;
+  };
+  /** Os tokens em vigor de um documento, sem o segredo deles */
+  readonly listarTokens: {
+    /** OK em toda resposta de sucesso. */
+    readonly status: string;
+    /** Do mais novo ao mais antigo. */
+    readonly tokens: readonly Token[];
+  };
+  /** Revoga um token: desta resposta em diante ninguém entra com ele, em nenhum processo */
+  readonly revogarToken: {
+    /** OK em toda resposta de sucesso. */
+    readonly status: string;
+    /** O id do token. */
+    readonly id: string;
+    /** Desde quando não vale. */
+    readonly revogado_em: string;
+  };
+  /** As notas de um CNPJ ou CPF, como prestador, tomador ou intermediário, sem o XML */
+  readonly listarNotas: {
+    /** OK em toda resposta de sucesso. */
+    readonly status: string;
+    /** As notas da página, sem o XML. */
+    readonly notas: readonly NotaListada[];
+    /** Para pedir a página seguinte; null quando não há. */
+    readonly cursor: string | null;
+    /** Quantas são, se contar=sim; senão null. */
+    readonly contagem: Contagem | null;
+    /** O que convém saber da busca; quase sempre vazio. */
+    readonly observacoes: readonly string[];
+  };
+  /** Os eventos das notas de um CNPJ ou CPF, do mais novo ao mais antigo */
+  readonly listarEventosDaParte: {
+    /** OK em toda resposta de sucesso. */
+    readonly status: string;
+    /** Os eventos da página. */
+    readonly eventos: readonly Evento[];
+    /** Para pedir a página seguinte; null quando não há. */
+    readonly cursor: string | null;
+  };
+  /** O que mudou nas notas e nos eventos de um CNPJ ou CPF, na ordem em que se conta a todos */
+  readonly seguirMudancas: {
+    /** OK em toda resposta de sucesso. */
+    readonly status: string;
+    /** As mudanças, na ordem em que se contam a todos. */
+    readonly mudancas: readonly Mudanca[];
+    /** O lugar depois delas: guarde-o, e peça desde ele na próxima vez. */
+    readonly cursor: string;
+    /** true quando já há mais a contar. */
+    readonly mais: boolean;
+  };
+  /** Os endereços de um CNPJ ou CPF */
+  readonly listarWebhooks: {
+    /** OK em toda resposta de sucesso. */
+    readonly status: string;
+    /** Do mais antigo ao mais novo. */
+    readonly webhooks: readonly Webhook[];
+  };
+  /** Cadastra um endereço a que se avisa o que muda nas notas e nos eventos de um CNPJ ou CPF */
+  readonly cadastrarWebhook: {
+    /** OK em toda resposta de sucesso. */
+    readonly status: string;
+    /** O endereço. */
+    readonly webhook: Webhook;
+    /** O segredo com que se confere a assinatura (whsec_…, Standard Webhooks); só esta resposta o mostra. */
+    readonly segredo: string;
+  };
+  /** Um endereço, com quantos avisos esperam por ele e quantos se deixou de tentar */
+  readonly consultarWebhook: {
+    /** OK em toda resposta de sucesso. */
+    readonly status: string;
+    /** O endereço. */
+    readonly webhook: Webhook;
+    /** Avisos que ainda se tentam, contados até 10000. */
+    readonly pendentes: number;
+    /** Avisos que já não se tentam, contados até 10000. */
+    readonly mortas: number;
+  };
+  /** Muda um endereço: só os campos enviados */
+  readonly alterarWebhook: {
+    /** OK em toda resposta de sucesso. */
+    readonly status: string;
+    /** O endereço. */
+    readonly webhook: Webhook;
+  };
+  /** Retira um endereço e o que esperava por ele */
+  readonly retirarWebhook: {
+    /** OK em toda resposta de sucesso. */
+    readonly status: string;
+    /** O endereço retirado. */
+    readonly id: string;
+  };
+  /** Troca o segredo de um endereço */
+  readonly trocarSegredoDoWebhook: {
+    /** OK em toda resposta de sucesso. */
+    readonly status: string;
+    /** O endereço. */
+    readonly webhook: Webhook;
+    /** O segredo com que se confere a assinatura (whsec_…, Standard Webhooks); só esta resposta o mostra. */
+    readonly segredo: string;
+  };
+  /** Envia um aviso de ensaio, do tipo ensaio, assinado como os outros */
+  readonly ensaiarWebhook: {
+    /** OK em toda resposta de sucesso. */
+    readonly status: string;
+    /** O endereço. */
+    readonly webhook: Webhook;
+  };
+  /** O que se avisou e se tenta avisar a um endereço, do mais novo ao mais antigo */
+  readonly listarEntregas: {
+    /** OK em toda resposta de sucesso. */
+    readonly status: string;
+    /** As entregas da página. */
+    readonly entregas: readonly Entrega[];
+    /** Para pedir a página seguinte; null quando não há. */
+    readonly cursor: string | null;
+  };
+  /** Volta a tentar o que se deixou de tentar */
+  readonly reenviarEntregas: {
+    /** OK em toda resposta de sucesso. */
+    readonly status: string;
+    /** Quantas voltam a ser tentadas. */
+    readonly reenviadas: number;
+  };
   /** A lista de serviços do município, hoje e daqui em diante */
   readonly catalogo_codigos_tributacao_municipal: {
     /** OK em toda resposta de sucesso. */
@@ -2790,9 +3141,169 @@ export type Respostas = {
 
 /** O que se pode perguntar a cada operação no endereço. */
 export type Consultas = {
+  readonly consultarNota: {
+    /** Segundos, até 55, que a resposta espera pela decisão do ADN quando a nota ainda não a tem; sem ele, nenhum. */
+    espera?: string;
+  };
+  readonly consultarNotaPorProtocolo: {
+    /** Segundos, até 55, que a resposta espera pela decisão do ADN quando a nota ainda não a tem; sem ele, nenhum. */
+    espera?: string;
+  };
+  readonly consultarNotaPorProtocoloV101: {
+    /** Segundos, até 55, que a resposta espera pela decisão do ADN quando a nota ainda não a tem; sem ele, nenhum. */
+    espera?: string;
+  };
+  readonly consultarNotaPorDps: {
+    /** Segundos, até 55, que a resposta espera pela decisão do ADN quando a nota ainda não a tem; sem ele, nenhum. */
+    espera?: string;
+  };
   readonly consultarSituacaoDoPrestador: {
     /** Dia de que se quer saber, AAAA-MM-DD; sem ele, hoje no município. */
     data?: string;
+  };
+  readonly listarNotas: {
+    /**
+     * CNPJ ou CPF de quem pergunta, com ou sem pontuação; sem ele, o do token ou do certificado. O CNPJ se compara
+     * pela raiz: a matriz pergunta pelas filiais.
+     */
+    documento?: string;
+    /** O que o documento é na nota: prestador, tomador, intermediario; sem ele, qualquer um. */
+    papel?: string;
+    /** Chave, protocolo, Id da DPS, CNPJ, CPF, número da nota, ou palavras do nome de outra parte. */
+    texto?: string;
+    /** CNPJ ou CPF do prestador. */
+    prestador?: string;
+    /** CNPJ ou CPF do tomador. */
+    tomador?: string;
+    /** Primeiro dia da emissão, AAAA-MM-DD. */
+    de?: string;
+    /** Último dia da emissão, AAAA-MM-DD. */
+    ate?: string;
+    /** Mês da competência, AAAA-MM. */
+    competencia?: string;
+    /** Estado da nota: emitida, retida, transmitida, autorizada, recusada, cancelada. */
+    estado?: string;
+    /** Valor mínimo do serviço. */
+    valor_de?: string;
+    /** Valor máximo do serviço. */
+    valor_ate?: string;
+    /** Código de tributação nacional, seis algarismos. */
+    servico?: string;
+    /** Série da DPS. */
+    serie?: string;
+    /** Número da NFS-e. */
+    numero?: string;
+    /** novas, da mais nova para a mais antiga, como sem ele; ou antigas. */
+    ordem?: string;
+    /** sim: contagem traz o total, contado até 10000. */
+    contar?: string;
+    /** O cursor da resposta anterior: continua depois dela. */
+    cursor?: string;
+    /** Itens por página, de 1 a 100; sem ele, 25. */
+    limite?: string;
+  };
+  readonly listarEventosDaParte: {
+    /**
+     * CNPJ ou CPF de quem pergunta, com ou sem pontuação; sem ele, o do token ou do certificado. O CNPJ se compara
+     * pela raiz: a matriz pergunta pelas filiais.
+     */
+    documento?: string;
+    /** Só este tipo: o nome, como cancelamento, ou o código nacional. */
+    tipo_evento?: string;
+    /** Estado do evento, como status_evento. */
+    estado?: string;
+    /** Primeiro dia do registro, AAAA-MM-DD. */
+    de?: string;
+    /** Último dia do registro, AAAA-MM-DD. */
+    ate?: string;
+    /** O cursor da resposta anterior: continua depois dela. */
+    cursor?: string;
+    /** Itens por página, de 1 a 100; sem ele, 25. */
+    limite?: string;
+  };
+  readonly seguirMudancas: {
+    /**
+     * CNPJ ou CPF de quem pergunta, com ou sem pontuação; sem ele, o do token ou do certificado. O CNPJ se compara
+     * pela raiz: a matriz pergunta pelas filiais.
+     */
+    documento?: string;
+    /** O cursor guardado da última resposta; agora: só o que vier depois; sem ele, tudo o que ainda se conta. */
+    desde?: string;
+    /** Segundos, até 55, que a resposta espera pela primeira mudança quando ainda não há nenhuma; sem ele, nenhum. */
+    espera?: string;
+    /** Mudanças por resposta, de 1 a 10000; sem ele, 100. */
+    limite?: string;
+  };
+  readonly listarWebhooks: {
+    /**
+     * CNPJ ou CPF de quem pergunta, com ou sem pontuação; sem ele, o do token ou do certificado. O CNPJ se compara
+     * pela raiz: a matriz pergunta pelas filiais.
+     */
+    documento?: string;
+  };
+  readonly cadastrarWebhook: {
+    /**
+     * CNPJ ou CPF de quem pergunta, com ou sem pontuação; sem ele, o do token ou do certificado. O CNPJ se compara
+     * pela raiz: a matriz pergunta pelas filiais.
+     */
+    documento?: string;
+  };
+  readonly consultarWebhook: {
+    /**
+     * CNPJ ou CPF de quem pergunta, com ou sem pontuação; sem ele, o do token ou do certificado. O CNPJ se compara
+     * pela raiz: a matriz pergunta pelas filiais.
+     */
+    documento?: string;
+  };
+  readonly alterarWebhook: {
+    /**
+     * CNPJ ou CPF de quem pergunta, com ou sem pontuação; sem ele, o do token ou do certificado. O CNPJ se compara
+     * pela raiz: a matriz pergunta pelas filiais.
+     */
+    documento?: string;
+  };
+  readonly retirarWebhook: {
+    /**
+     * CNPJ ou CPF de quem pergunta, com ou sem pontuação; sem ele, o do token ou do certificado. O CNPJ se compara
+     * pela raiz: a matriz pergunta pelas filiais.
+     */
+    documento?: string;
+  };
+  readonly trocarSegredoDoWebhook: {
+    /**
+     * CNPJ ou CPF de quem pergunta, com ou sem pontuação; sem ele, o do token ou do certificado. O CNPJ se compara
+     * pela raiz: a matriz pergunta pelas filiais.
+     */
+    documento?: string;
+  };
+  readonly ensaiarWebhook: {
+    /**
+     * CNPJ ou CPF de quem pergunta, com ou sem pontuação; sem ele, o do token ou do certificado. O CNPJ se compara
+     * pela raiz: a matriz pergunta pelas filiais.
+     */
+    documento?: string;
+  };
+  readonly listarEntregas: {
+    /**
+     * CNPJ ou CPF de quem pergunta, com ou sem pontuação; sem ele, o do token ou do certificado. O CNPJ se compara
+     * pela raiz: a matriz pergunta pelas filiais.
+     */
+    documento?: string;
+    /** Só neste estado: pendente, entregue, morta. */
+    estado?: string;
+    /** O cursor da resposta anterior: continua depois dela. */
+    cursor?: string;
+    /** Itens por página, de 1 a 100; sem ele, 25. */
+    limite?: string;
+  };
+  readonly reenviarEntregas: {
+    /**
+     * CNPJ ou CPF de quem pergunta, com ou sem pontuação; sem ele, o do token ou do certificado. O CNPJ se compara
+     * pela raiz: a matriz pergunta pelas filiais.
+     */
+    documento?: string;
+    /** O id de uma entrega; sem ele, todas as mortas. */
+    entrega?: string;
   };
   readonly catalogo_codigos_tributacao_municipal: {
     /** Palavras da descrição, sem distinguir maiúsculas nem acentos; todas as palavras, em qualquer ordem. */
