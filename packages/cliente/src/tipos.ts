@@ -3376,3 +3376,86 @@ export type Consultas = {
     tipo_evento?: string;
   };
 };
+
+/** O que se envia no corpo de cada operação que não tem um tipo com nome. */
+export type Envios = {
+  readonly pedirToken: {
+    /** CNPJ ou CPF em nome de quem se pede. */
+    documento: string;
+    /** O que se pede; obrigatório num pedido assinado. */
+    acao?: 'criar' | 'listar' | 'revogar';
+    /** O município deste endereço; obrigatório num pedido assinado. */
+    municipio?: string;
+    /** O ambiente do município; obrigatório num pedido assinado. */
+    ambiente?: 'producao' | 'homologacao';
+    /** Quando foi assinado; vale por 5 minutos. Obrigatório num pedido assinado. */
+    emitido_em?: string;
+    /** Um texto só deste pedido, como um UUID: serve uma vez. Obrigatório num pedido assinado. */
+    pedido?: string;
+    /**
+     * Para que serve; sem ele, consultar. consultar: Listar e consultar notas, eventos e mudanças do documento.
+     * webhooks: Cadastrar, mudar e retirar endereços de aviso do documento.
+     */
+    escopos?: string[];
+    /** Por quantos dias vale, de 1 a 90; sem ele, 30. */
+    validade_dias?: number;
+  };
+  readonly listarTokens: {
+    /** CNPJ ou CPF em nome de quem se pede. */
+    documento: string;
+    /** O que se pede; obrigatório num pedido assinado. */
+    acao?: 'criar' | 'listar' | 'revogar';
+    /** O município deste endereço; obrigatório num pedido assinado. */
+    municipio?: string;
+    /** O ambiente do município; obrigatório num pedido assinado. */
+    ambiente?: 'producao' | 'homologacao';
+    /** Quando foi assinado; vale por 5 minutos. Obrigatório num pedido assinado. */
+    emitido_em?: string;
+    /** Um texto só deste pedido, como um UUID: serve uma vez. Obrigatório num pedido assinado. */
+    pedido?: string;
+  };
+  readonly revogarToken: {
+    /** CNPJ ou CPF em nome de quem se pede. */
+    documento: string;
+    /** O que se pede; obrigatório num pedido assinado. */
+    acao?: 'criar' | 'listar' | 'revogar';
+    /** O município deste endereço; obrigatório num pedido assinado. */
+    municipio?: string;
+    /** O ambiente do município; obrigatório num pedido assinado. */
+    ambiente?: 'producao' | 'homologacao';
+    /** Quando foi assinado; vale por 5 minutos. Obrigatório num pedido assinado. */
+    emitido_em?: string;
+    /** Um texto só deste pedido, como um UUID: serve uma vez. Obrigatório num pedido assinado. */
+    pedido?: string;
+    /** O id do token. */
+    id: string;
+  };
+  readonly cadastrarWebhook: {
+    /** Endereço https para onde se avisa, com POST. */
+    url: string;
+    /**
+     * De que mudanças se avisa; sem ele, ou vazio, de todas: nota.emitida, nota.retida, nota.transmitida,
+     * nota.autorizada, nota.recusada, nota.cancelada, evento.pendente, evento.enviado,
+     * evento.aguardando_autorizacao_nota, evento.processado, evento.rejeitado, evento.erro,
+     * evento.erro_reprocessamento, evento.cancelado, evento.dispensado.
+     */
+    tipos?: string[];
+    /** Um nome seu para ele. */
+    descricao?: string;
+  };
+  readonly alterarWebhook: {
+    /** Endereço https para onde se avisa, com POST. */
+    url?: string;
+    /**
+     * De que mudanças se avisa; sem ele, ou vazio, de todas: nota.emitida, nota.retida, nota.transmitida,
+     * nota.autorizada, nota.recusada, nota.cancelada, evento.pendente, evento.enviado,
+     * evento.aguardando_autorizacao_nota, evento.processado, evento.rejeitado, evento.erro,
+     * evento.erro_reprocessamento, evento.cancelado, evento.dispensado.
+     */
+    tipos?: string[];
+    /** Um nome seu para ele. */
+    descricao?: string;
+    /** false: não se avisa; o que mudar enquanto isso não se conta a este endereço. */
+    ativo?: boolean;
+  };
+};
