@@ -25,7 +25,7 @@ import type { World } from './world.ts';
 export const TOKEN_SIGNATURE_HEADER = 'X-Token-Assinatura';
 
 export const VALIDADE_DIAS_MAX = 90;
-const VALIDADE_DIAS_USUAL = 30;
+export const VALIDADE_DIAS_USUAL = 30;
 /** How far the moment of a signed request may be from ours. */
 export const PEDIDO_MAX_MINUTES = 5;
 /** Tokens of one document in force at once. */
