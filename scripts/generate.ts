@@ -9,7 +9,7 @@
  */
 
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { dirname, join, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { DESCRIBED_DOOR, GUARDED_DOOR } from '../src/doors/rest/described-door.ts';
 import { errorsMarkdown } from '../src/published/errors/markdown.ts';
@@ -19,7 +19,9 @@ import { describeApi } from '../src/published/openapi/openapi.ts';
 import { securityMarkdown } from '../src/published/security.ts';
 import { soapMarkdown } from '../src/published/soap.ts';
 import { statesMarkdown } from '../src/published/states.ts';
+import { clientePacote } from './cliente-pacote.ts';
 import { clienteTipos } from './cliente-tipos.ts';
+import { CLIENTES } from './clientes-modelos.ts';
 import { conformidadeMarkdown } from './conformidade.ts';
 
 type Generated = {
@@ -37,11 +39,14 @@ const FILES: readonly Generated[] = [
   ...Object.entries(XSDS).map(([name, make]) => ({ path: `docs/${name}`, make })),
   { path: 'docs/openapi.json', make: () => `${JSON.stringify(describeApi(DESCRIBED_DOOR), null, 1)}\n` },
   { path: 'packages/cliente/src/tipos.ts', make: clienteTipos },
+  // Parts of files that are otherwise written by hand.
+  ...CLIENTES,
 ];
 
-/** Folders in which every file is generated; `make` gives their texts by name. */
+/** Folders in which every file is generated; `make` gives their texts by name, or by their path in the folder. */
 const FOLDERS: readonly { readonly path: string; readonly make: () => ReadonlyMap<string, string> }[] = [
   { path: 'docs/erros', make: errorsMarkdown },
+  { path: 'packages/cliente/pacote', make: clientePacote },
 ];
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
@@ -86,7 +91,11 @@ async function makeAll(): Promise<readonly { readonly path: string; readonly tex
 /** Files in a generated folder that nothing makes any more. */
 function strangeFiles(made: readonly string[]): readonly string[] {
   return FOLDERS.filter(({ path }) => existsSync(join(ROOT, path)))
-    .flatMap(({ path }) => readdirSync(join(ROOT, path)).map((name) => `${path}/${name}`))
+    .flatMap(({ path }) =>
+      readdirSync(join(ROOT, path), { recursive: true, withFileTypes: true })
+        .filter((one) => one.isFile())
+        .map((one) => relative(ROOT, join(one.parentPath, one.name)).replaceAll(sep, '/')),
+    )
     .filter((path) => !made.includes(path));
 }
 

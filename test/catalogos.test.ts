@@ -146,6 +146,11 @@ describe('each row of the specification', () => {
         (await itens(nome, { descricao: 'programacao' }, 'exemplo')).map(({ codigo }) => codigo),
         ['102'],
       );
+      // Everyday words of the national service beside which the municipality puts its own.
+      assert.deepEqual(
+        (await itens(nome, { descricao: 'pedreiro' }, 'exemplo')).map(({ codigo }) => codigo),
+        ['103'],
+      );
       for (const cnae_codigo of ['6201501', '6201-5/01']) {
         const those = await itens(nome, { cnae_codigo }, 'exemplo');
         assert.deepEqual(
@@ -214,6 +219,11 @@ describe('each row of the specification', () => {
       assert.ok(deInformatica.length > 8 && deInformatica.every((codigo) => codigo.startsWith('01')));
       assert.deepEqual(await codigos(nome, { item: '14.14' }), ['141401', '141402', '141403', '141404']);
       assert.deepEqual(await codigos(nome, { item: '1', descricao: 'PROGRAMACAO' }), ['010201']);
+      // Words that the list does not use; with another filter they find less.
+      const software = await codigos(nome, { descricao: 'software' });
+      assert.ok(software.includes('010101') && software.includes('010501'), software.join(' '));
+      assert.deepEqual(await codigos(nome, { descricao: 'software', item: '1.05' }), ['010501']);
+      assert.deepEqual(await codigos(nome, { descricao: 'aluguel de carro' }), ['990101']);
     },
 
     nbs: async () => {

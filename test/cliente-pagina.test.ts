@@ -3,11 +3,14 @@
  * they say: what they show is what the compiler takes, and it runs, in its order and as it stands, against the service.
  */
 import assert from 'node:assert/strict';
-import { execFileSync, spawnSync } from 'node:child_process';
-import { readFile, symlink, writeFile } from 'node:fs/promises';
+import { execFile, execFileSync, spawnSync } from 'node:child_process';
+import { readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { Readable } from 'node:stream';
+import type { ReadableStream } from 'node:stream/web';
 import { test } from 'node:test';
 import { pathToFileURL } from 'node:url';
+import { promisify } from 'node:util';
 import type {
   Codigo,
   CodigoDeErro,
@@ -18,6 +21,7 @@ import type {
   OpcoesDoCliente,
   PedidoDeEvento,
 } from '../packages/cliente/src/index.ts';
+import { readTar } from '../src/documents/tar.ts';
 import { RULES } from '../src/fiscal/rules/rules.ts';
 import { freshFolder } from './support/openssl.ts';
 import { startTestService } from './support/service.ts';
@@ -27,6 +31,9 @@ const ROOT = path.resolve(import.meta.dirname, '..');
 const PACKAGE = path.join(ROOT, 'packages/cliente');
 const page = await readFile(path.join(ROOT, 'docs/site/cliente.md'), 'utf8');
 const { address } = await startTestService();
+const PACKAGE_URL = `${address}/docs/arquivos/emissor-nfse-cliente.tgz`;
+/** On a machine that is slow, or busy with something else. */
+const PATIENCE_MS = 300_000;
 
 /** What is shown in a language, in its order. */
 function shown(text: string, language: string): readonly string[] {
@@ -80,16 +87,84 @@ test('the page runs from its first block to its last, with the package that is i
   assert.ok(said.some((one) => /^[A-Z]{2} .*Ilhas/.test(one)));
 });
 
-test('what is installed is what the page names, and runs where it says', async () => {
-  const { name, version, engines, files } = JSON.parse(
-    await readFile(path.join(modules, '@emissor-nfse/cliente/package.json'), 'utf8'),
+test('the first line of the page installs what the service hands out, which is the package that is made here', async () => {
+  const command = 'npm i {{site}}/docs/arquivos/emissor-nfse-cliente.tgz';
+  assert.equal(page.split('\n')[2], '```console');
+  assert.equal(shown(page, 'console')[0], `${command}\n`);
+  const html = await (await fetch(`${address}/docs/cliente`)).text();
+  const [before] = html.split(command.replace('{{site}}', address));
+  assert.match(before!, /<\/h1>\s*<pre[^>]*><code>$/);
+  const archive = await fetch(PACKAGE_URL);
+  assert.deepEqual(
+    ['content-type', 'access-control-allow-origin'].map((name) => archive.headers.get(name)),
+    ['application/gzip', '*'],
   );
-  // As npm pack names it.
-  const archive = `${name.replace('@', '').replace('/', '-')}-${version}.tgz`;
-  const installs = shown(page, 'console').flatMap((block) => block.match(/^npm install .*$/gm) ?? []);
-  assert.deepEqual(installs, [`npm install CAMINHO-DO-REPOSITORIO/packages/cliente/${archive}`]);
-  assert.deepEqual([engines.node, files], ['>=20.3', ['src']]);
+  const handed = new Map<string, Buffer>();
+  const unpacked = archive.body!.pipeThrough(new DecompressionStream('gzip'));
+  for await (const { name, bytes } of readTar(Readable.fromWeb(unpacked as ReadableStream), 2 ** 20))
+    handed.set(name, bytes);
+  const own = path.join(modules, '@emissor-nfse/cliente');
+  const files = await readdir(own, { recursive: true, withFileTypes: true });
+  const made = files.filter((one) => one.isFile()).map((one) => path.join(one.parentPath, one.name));
+  assert.deepEqual([...handed.keys()].sort(), made.map((file) => `package/${path.relative(own, file)}`).sort());
+  for (const file of made) {
+    assert.equal(String(handed.get(`package/${path.relative(own, file)}`)), await readFile(file, 'utf8'), file);
+  }
+  const again = await fetch(PACKAGE_URL, { headers: { 'If-None-Match': archive.headers.get('etag')! } });
+  assert.equal(again.status, 304);
+  const { dependencies, engines, private: isPrivate } = JSON.parse(String(handed.get('package/package.json')));
+  assert.deepEqual([dependencies, engines.node, isPrivate], [undefined, '>=20.3', undefined]);
   assert.match(page, /Node 20\.3 ou mais novo/);
+});
+
+/** The Node of the machine, which is older than that of this project, and its npm; undefined: it has none of its own. */
+function nodeOfMachine(): { readonly env: NodeJS.ProcessEnv; readonly version: string } | undefined {
+  const own = (process.env.PATH ?? '').split(path.delimiter).filter((one) => !one.includes('node_modules'));
+  const env = { ...process.env, PATH: own.join(path.delimiter), no_proxy: '*', NO_PROXY: '*' };
+  const { stdout, status } = spawnSync('sh', ['-c', 'command -v npm >&2 && node --version'], { encoding: 'utf8', env });
+  return status === 0 ? { env, version: stdout.trim() } : undefined;
+}
+
+const machine = nodeOfMachine();
+
+test('from an empty folder, in JavaScript and in TypeScript: one command, and a note is issued', {
+  skip: machine === undefined ? 'there is no npm here' : false,
+}, async (t) => {
+  const { env, version } = machine!;
+  t.diagnostic(`Node ${version}`);
+  const empty = freshFolder();
+  const run = promisify(execFile);
+  const type = (command: string, args: readonly string[]): Promise<{ readonly stdout: string }> =>
+    run(command, args, { cwd: empty, env, timeout: PATIENCE_MS });
+  // Nothing else than the address of the service is asked: the registry is a port where nobody listens.
+  const registry = ['--registry', 'http://127.0.0.1:9/', '--cache', path.join(empty, '.npm')];
+  await type('npm', ['i', PACKAGE_URL, ...registry, '--no-audit', '--no-fund', '--loglevel', 'error']);
+  const installed = await readdir(path.join(empty, 'node_modules'));
+  assert.deepEqual(
+    installed.filter((name) => !name.startsWith('.')),
+    ['@emissor-nfse'],
+  );
+  // What the lock remembers is what a second installation finds.
+  await type('npm', ['ci', ...registry, '--no-audit', '--no-fund', '--loglevel', 'error']);
+
+  const dps = await readFile(path.join(ROOT, 'examples/dps.json'), 'utf8');
+  const body = (types: string) => `import { createCliente${types} } from '@emissor-nfse/cliente';
+const cliente = createCliente({ url: '${address}', municipio: 'integracao' });
+const dps${types === '' ? '' : ': Dps'} = ${dps.replace(/\s*"(?:numero|serie)_dps": "[^"]*",/g, '')};
+const { chave_acesso } = await cliente.emitirNota(dps);
+const { situacao, nota } = await cliente.acompanharNota(chave_acesso, { primeiraEsperaMs: 250 });
+console.log(situacao, chave_acesso.length, nota.valor_issqn);
+`;
+  await writeFile(path.join(empty, 'programa.mjs'), body(''));
+  assert.equal((await type('node', ['programa.mjs'])).stdout, 'autorizada 50 20.00\n');
+
+  await symlink(path.join(ROOT, 'node_modules/@types'), path.join(empty, 'node_modules/@types'));
+  await writeFile(path.join(empty, 'programa.mts'), body(', type Dps'));
+  const compilerOptions = { strict: true, target: 'es2022', module: 'nodenext', types: ['node'], skipLibCheck: false };
+  await writeFile(path.join(empty, 'tsconfig.json'), JSON.stringify({ compilerOptions, include: ['programa.mts'] }));
+  await rm(path.join(empty, 'programa.mjs'));
+  await run(process.execPath, [path.join(ROOT, 'node_modules/typescript/bin/tsc'), '-p', empty], { cwd: empty });
+  assert.equal((await type('node', ['programa.mjs'])).stdout, 'autorizada 50 20.00\n');
 });
 
 test('the types know every code that is answered', async () => {

@@ -104,6 +104,17 @@ const FILL = [
     'nao_incidencias (tenant, codigo_tributacao_nacional, documento, inicio)',
     "lpad((id % 300)::text, 6, '0'), lpad(id::text, 14, '0'), '2026-01-01'",
   ),
+  ofNotas('mudancas_novas (tenant, id, mudancas)', "md5(id::text)::uuid, 'x'", 'id % 50 in (0, 7)'),
+  ofNotas('mudancas (tenant, documento, bloco, em, mudancas)', "lpad((id % 300)::text, 14, '0'), id, now(), 'x'"),
+  ofNotas(
+    'tokens (tenant, id, documento, impressao, escopos, criado_em, expira_em, por)',
+    "id::text, lpad((id % 300)::text, 14, '0'), sha256(id::text::bytea), '{}', now(), now(), 'ensaio'",
+  ),
+  ofNotas(
+    'webhooks (tenant, id, documento, url, tipos, segredo, criado_em, proxima)',
+    "id::text, lpad((id % 300)::text, 14, '0'), 'x', '{}', 'x', now(), now()",
+    'id % 50 in (0, 7)',
+  ),
   ofNotas(
     'servicos_municipais (tenant, codigo, inicio, descricao, codigo_tributacao_nacional)',
     "id::text, '2026-01-01', 'Serviço', lpad((id % 300)::text, 6, '0')",
@@ -169,6 +180,9 @@ const WHOLE_KEYS: Readonly<Record<string, string>> = {
   passkeys_conta: 'conta',
   papeis_pkey: 'conta',
   sessoes_pkey: 'impressao',
+  mudancas_pkey: 'tenant documento bloco',
+  mudancas_ate_pkey: 'tenant',
+  tokens_impressao: 'tenant impressao',
   // The last one of a register.
   importacoes_ordem: 'tenant registro',
 };
@@ -187,10 +201,11 @@ const MEANT_TO: Readonly<Record<string, RegExp>> = {
   // What was announced, among all that is in the queue.
   lease_anunciadas: /^fila_(pkey|due) by tenant, tipo$/,
   // The question across tenants: of each, whether it has anything in the queue.
-  tenants_due: /^(municipios_pkey by |fila_(pkey|due) by tenant)$/,
-  tenants_busy: /^(municipios_pkey by |fila_(pkey|due) by tenant)$/,
-  some_tenants_due: /^fila_(pkey|due) by tenant$/,
-  tenant_due: /^fila_(pkey|due) by tenant$/,
+  tenants_due:
+    /^(municipios_pkey by |(fila_(pkey|due)|mudancas_novas_pkey) by tenant|webhooks_proxima by tenant(, proxima)?)$/,
+  tenants_busy: /^(municipios_pkey by |(fila_(pkey|due)|mudancas_novas_pkey|webhooks_proxima) by tenant)$/,
+  some_tenants_due: /^((fila_(pkey|due)|mudancas_novas_pkey) by tenant|webhooks_proxima by tenant(, proxima)?)$/,
+  tenant_due: /^((fila_(pkey|due)|mudancas_novas_pkey) by tenant|webhooks_proxima by tenant(, proxima)?)$/,
 };
 
 async function openTenants(pool: Db, meses: readonly number[] = [MES]): Promise<void> {

@@ -5,14 +5,16 @@
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { ROUTES } from '../src/doors/rest/routes.ts';
+import { exampleXml } from '../src/fiscal/rules/example.ts';
 import { openBrowser, type Page } from './support/browser.ts';
-import { request } from './support/http.ts';
+import { emit, noteByKey, request } from './support/http.ts';
 import { startTestService } from './support/service.ts';
+import { until } from './support/until.ts';
 
-const { address } = await startTestService({ worker: false });
+const { address } = await startTestService();
 const browser = await openBrowser();
 /** Set to look at it. */
-const PICTURES = process.env.NFSE_TEST_FIGURAS;
+const PICTURES = process.env.NFSE_TEST_IMAGENS;
 
 describe('the reference over HTTP', () => {
   test('the page allows nothing from elsewhere', async () => {
@@ -120,6 +122,67 @@ describe('the reference in a browser', { skip: browser === undefined ? 'there is
     assert.match(status, /^200/);
     assert.ok(page.requests.includes(`${address}/integracao/api/v1/nfse/v101/validacao`));
     assert.deepEqual(page.complaints, []);
+  });
+
+  test('what the search finds of an operation opens it there', async () => {
+    for (const [asked, id] of [
+      ['emitirNota', 'emitirNota'],
+      ['/api/v1/catalogo/moedas', 'catalogo_moedas'],
+    ] as const) {
+      await page.open(`${address}/docs/busca?q=${encodeURIComponent(asked)}`);
+      await page.evaluate(`document.querySelector('.results a[href*="api#/"]').click()`);
+      await page.until(`document.querySelector('[id$="-${id}"].is-open .responses-table')`);
+    }
+  });
+
+  test('a PDF that one tries is linked, to be opened or kept; what is no PDF afterwards is shown as before', async () => {
+    const { body } = await emit(address, exampleXml({}));
+    const chave: string = body.chave_acesso;
+    await until(
+      async () => (await noteByKey(address, chave)).body.nota.status === 'autorizada' || undefined,
+      'authorised',
+    );
+    const operation = '[id$="-baixarDanfse"]';
+    await page.open(`${address}/docs/api?pdf#/Consultas/baixarDanfse`);
+    await page.until(`document.querySelector('${operation} .try-out__btn')`);
+    await page.evaluate(`document.querySelector('${operation} .try-out__btn').click()`);
+    await page.until(`document.querySelector('${operation} .execute')`);
+    const ask = async (typed: string): Promise<void> => {
+      // The viewer listens to what a person does, not to what a script sets.
+      await page.evaluate(`(() => {
+        const input = document.querySelector('${operation} tr[data-param-name="chave_acesso"] input');
+        Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, 'value').set.call(input, '${typed}');
+        for (const name of ['input', 'change']) input.dispatchEvent(new Event(name, { bubbles: true }));
+      })()`);
+      // It takes the value over after a while.
+      await new Promise((resolve) => setTimeout(resolve, 500));
+      await page.evaluate(`document.querySelector('${operation} .execute').click()`);
+      await page.until(`document.querySelector('${operation} .request-url pre')?.textContent.endsWith('${typed}')
+        && document.querySelector('${operation} .live-responses-table tbody .response-col_status')`);
+    };
+    await ask(chave);
+    await page.until(`document.querySelector('${operation} .pdf a')`);
+    const [links, shown, start] = await page.evaluate<[[string, string, string][], number, string]>(`(async () => {
+      const links = [...document.querySelectorAll('${operation} .pdf a')];
+      return [links.map((one) => [one.textContent, one.href, one.download]),
+        [...document.querySelectorAll('${operation} .live-responses-table .response-col_description .highlight-code')].slice(0, 1)
+          .filter((one) => one.checkVisibility()).length,
+        await (await fetch(links[0].href)).text().then((text) => text.slice(0, 5))];
+    })()`);
+    const file = `danfse-${chave}.pdf`;
+    assert.deepEqual(links[0], ['Abrir o PDF', `${address}/integracao/api/v1/danfse/${chave}`, '']);
+    assert.deepEqual([links[1]![0], links[1]![2], shown, start], [`Baixar ${file}`, file, 0, '%PDF-']);
+    assert.match(links[1]![1], /^blob:/);
+    if (PICTURES !== undefined) {
+      await page.evaluate(`document.querySelector('${operation} .live-responses-table').scrollIntoView()`);
+      await page.picture(`${PICTURES}/referencia-pdf.png`);
+    }
+    await ask('0'.repeat(50));
+    await page.until(
+      `document.querySelector('${operation} .live-responses-table tbody .response-col_status').innerText.startsWith('404')`,
+    );
+    await page.until(`document.querySelector('${operation} .pdf') === null`);
+    await page.until(`document.querySelector('${operation} .live-responses-table .highlight-code').checkVisibility()`);
   });
 
   test('fits a phone, in the dark too', async () => {

@@ -322,9 +322,83 @@ const publico = (pergunta: Pergunta, traz = ''): Prova => ({
   parte: { pergunta, who: prestador, traz },
 });
 
+// What is one party's alone: who asks is known by its certificate.
+
+const tokenAt = (
+  where: string,
+  documento: string,
+  who: Party | undefined,
+  tenant: string,
+  more: object = {},
+): Pergunta => {
+  const acao = { token: 'criar', 'token/lista': 'listar', 'token/revogacao': 'revogar' }[where];
+  const signed = { acao, municipio: tenant, ambiente: 'producao', emitido_em: new Date(clock.now).toISOString() };
+  const body = JSON.stringify({
+    documento,
+    ...signed,
+    pedido: `pedido-${documento}-${++client}`.padEnd(40, '0'),
+    ...more,
+  });
+  const signature = who === undefined ? {} : { 'X-Token-Assinatura': cms(body, who) };
+  return { method: 'POST', path: `/${tenant}/${API}/${where}`, headers: { ...JSON_TYPE, ...signature }, body };
+};
+const ofToken = (where: string, traz: string, more: object = {}): Prova => ({
+  pares: (who, tenant = TENANT) => {
+    const [ha, naoHa] = [PRESTADOR, NINGUEM].map((one) => tokenAt(where, one, who, tenant, more));
+    return [{ ha: ha!, naoHa: naoHa!, dito: DOIS, deDois: true }];
+  },
+  parte: { pergunta: tokenAt(where, PRESTADOR, prestador, TENANT, more), traz },
+});
+const given = JSON.parse((await ask(tokenAt('token', PRESTADOR, prestador, TENANT))).text);
+
+/** As the owner of a document that the address names. */
+const ofDono = (where: string, traz: string, more: Partial<Pergunta> = {}): Prova => ({
+  pares: (_who, tenant) => {
+    const [ha, naoHa] = [PRESTADOR, NINGUEM].map((one) => ({ ...at(`${where}?documento=${one}`, tenant), ...more }));
+    return [{ ha: ha!, naoHa: naoHa!, dito: DOIS, deDois: true }];
+  },
+  parte: { pergunta: { ...at(where), ...more }, who: prestador, traz },
+});
+
+const ADDRESS = { method: 'POST', headers: JSON_TYPE, body: JSON.stringify({ url: 'https://erp.exemplo.com.br/x' }) };
+async function webhook(): Promise<string> {
+  const { text } = await ask({ ...at('webhooks'), ...ADDRESS }, prestador);
+  return JSON.parse(text).webhook.id;
+}
+const NO_WEBHOOK = 'wh_naohaeste000';
+/** As the owner of an address that is told. */
+const ofWebhook = (id: string, traz: string, method: string, more: Partial<Pergunta> = {}, below = ''): Prova => {
+  const of = (one: string, tenant?: string): Pergunta => ({
+    ...at(`webhooks/${one}${below}`, tenant),
+    method,
+    ...more,
+  });
+  return {
+    pares: (_who, tenant) => [{ ha: of(id, tenant), naoHa: of(NO_WEBHOOK, tenant), dito: [[id, NO_WEBHOOK]] }],
+    parte: { pergunta: of(id), who: prestador, traz },
+  };
+};
+const [own, another] = [await webhook(), await webhook()];
+const CHANGE = { headers: JSON_TYPE, body: JSON.stringify({ ativo: true }) };
+
 const emitir = [xmlTo('nfse/v101'), jsonTo('nfse/v101')];
 const validar = [xmlTo('nfse/v101/validacao'), jsonTo('nfse/v101/validacao')];
 const PROVAS: Readonly<Record<string, Prova>> = {
+  pedirToken: ofToken('token', '"token":"nfse_'),
+  listarTokens: ofToken('token/lista', given.id),
+  revogarToken: ofToken('token/revogacao', '"revogado_em"', { id: given.id }),
+  listarNotas: ofDono('notas', CHAVE),
+  listarEventosDaParte: ofDono('eventos', '"confirmacao_prestador"'),
+  seguirMudancas: ofDono('mudancas', '"mudancas":['),
+  cadastrarWebhook: ofDono('webhooks', '"segredo":"whsec_', ADDRESS),
+  listarWebhooks: ofDono('webhooks', own),
+  consultarWebhook: ofWebhook(own, '"pendentes":0', 'GET'),
+  alterarWebhook: ofWebhook(own, '"ativo":true', 'PATCH', CHANGE),
+  retirarWebhook: ofWebhook(another, another, 'DELETE'),
+  trocarSegredoDoWebhook: ofWebhook(own, '"segredo":"whsec_', 'POST', {}, '/segredo'),
+  ensaiarWebhook: ofWebhook(own, own, 'POST', {}, '/ensaio'),
+  listarEntregas: ofWebhook(own, '"entregas":[', 'GET', {}, '/entregas'),
+  reenviarEntregas: ofWebhook(own, '"reenviadas":0', 'POST', {}, '/reenvio'),
   emitirNota: {
     pares: paresOfDps(...emitir),
     parte: { pergunta: emitir[0]!({}, prestador), traz: `"chave_acesso":"${CHAVE}"` },
@@ -352,6 +426,12 @@ const PROVAS: Readonly<Record<string, Prova>> = {
   },
   conferirDocumento: publico({
     path: '/docs/conferir',
+    body: 'documento=oi',
+    method: 'POST',
+    headers: { 'Content-Type': 'application/x-www-form-urlencoded' },
+  }),
+  migrarDocumento: publico({
+    path: '/docs/migrar',
     body: 'documento=oi',
     method: 'POST',
     headers: { 'Content-Type': 'application/x-www-form-urlencoded' },

@@ -1,12 +1,19 @@
 /**
  * The documentation in a browser, as a reader has it: on a phone and on a desk, in the light and in the dark, with and without
- * scripts. Skipped, with the reason printed, where there is no Chromium.
+ * scripts. Skipped, with the reason printed, where there is no Chromium. NFSE_TEST_IMAGENS names a folder for pictures.
  */
 
 import assert from 'node:assert/strict';
+import { mkdirSync } from 'node:fs';
+import path from 'node:path';
 import { describe, test } from 'node:test';
-import { ERROS_PATH } from '../src/published/paths.ts';
+import { ERRORS } from '../src/fiscal/errors.ts';
+import { EVENTO_ESTADOS, EVENTO_MOVES } from '../src/fiscal/evento.ts';
+import { NOTA_ESTADOS, NOTA_MOVES } from '../src/fiscal/nota.ts';
+import { ERROS_PATH, REFERENCE_PATH } from '../src/published/paths.ts';
+import { errorPage } from '../src/published/site/error-pages.ts';
 import { addressOf, PAGES } from '../src/published/site/frame.ts';
+import { assertAccessible, assertFits } from './support/axe.ts';
 import { openBrowser, type Page } from './support/browser.ts';
 import { startTestService } from './support/service.ts';
 
@@ -15,7 +22,20 @@ const browser = await openBrowser();
 const skip = browser === undefined ? 'there is no Chromium' : false;
 
 const PHONE = 390;
-const DESK = 1_200;
+const DESK = 1_280;
+const DESK_HEIGHT = 800;
+
+const PICTURES = process.env.NFSE_TEST_IMAGENS;
+if (PICTURES !== undefined) mkdirSync(PICTURES, { recursive: true });
+
+/** The codes whose pages have most in them, and the one of the longest list of statuses. */
+const LONG_CODES = [
+  'E003',
+  ...ERRORS.map(({ codigo }) => ({ codigo, length: errorPage(codigo)!.length }))
+    .toSorted((one, other) => other.length - one.length)
+    .slice(0, 24)
+    .map(({ codigo }) => codigo),
+];
 
 /** Of a colour as a browser gives it, from 0 to 255. */
 function lightness(colour: string): number {
@@ -33,7 +53,11 @@ describe('in a browser', { skip }, async () => {
   const page: Page = await browser.newPage();
   /** What each page is like on a phone; it is opened once for all who ask. */
   const onPhone = new Map<string, { readonly cut: readonly string[]; readonly scripts: number }>();
-  const paths = [...PAGES.map(({ slug }) => addressOf(slug)), '/docs?q=certificado', ERROS_PATH, `${ERROS_PATH}/E0014`];
+  const paths = [
+    ...PAGES.map(({ slug }) => addressOf(slug)),
+    ...['/docs/busca', '/docs/busca?q=certificado', '/docs/busca?q=toma/end/endExt', '/docs/conferir', ERROS_PATH],
+    ...LONG_CODES.map((codigo) => `${ERROS_PATH}/${codigo}`),
+  ];
 
   test(`${PHONE} px, ${DESK} px: nothing complains, nothing is wider than the window, and nothing else is asked for`, async () => {
     for (const path of paths) {
@@ -54,7 +78,7 @@ describe('in a browser', { skip }, async () => {
             .filter((one) => one.scrollWidth > one.clientWidth + 1 && getComputedStyle(one).overflowX === 'auto')
             .filter((one) => one.tabIndex !== 0 && one.closest('[tabindex]') === null)
             .map((one) => one.outerHTML.slice(0, 80))`);
-        if (path.startsWith('/docs') && !path.startsWith(ERROS_PATH)) assert.deepEqual(cut, [], `${path} at ${width}`);
+        if (!path.startsWith(`${ERROS_PATH}?`)) assert.deepEqual(cut, [], `${path} at ${width}`);
       }
     }
     assert.deepEqual(page.complaints, []);
@@ -144,7 +168,232 @@ describe('in a browser', { skip }, async () => {
     assert.deepEqual(page.complaints, []);
   });
 
-  test('a page has no script to miss', () => {
-    for (const { slug } of PAGES) assert.equal(onPhone.get(addressOf(slug))?.scripts, 0, slug);
+  test('a page has one script', () => {
+    for (const { slug } of PAGES) assert.equal(onPhone.get(addressOf(slug))?.scripts, 1, slug);
+  });
+
+  test('each kind of page has the same bar, search and menu, and nothing keeps anybody from using it', async () => {
+    for (const [name, at] of [
+      ['inicio', '/docs'],
+      ['primeira-nota', '/docs/primeira-nota'],
+      ['estados', '/docs/estados'],
+      ['operacao', '/docs/operacao'],
+      ['calendario', '/docs/calendario-ibs-cbs'],
+      ['busca', '/docs/busca?q=cTribNac'],
+      ['codigos', ERROS_PATH],
+      ['codigo', `${ERROS_PATH}/E003`],
+      ['conferir', '/docs/conferir'],
+      ['referencia', REFERENCE_PATH],
+    ] as const) {
+      const isReference = at === REFERENCE_PATH;
+      for (const [width, height] of [
+        [PHONE, 844],
+        [DESK, DESK_HEIGHT],
+      ] as const) {
+        for (const isDark of [false, true]) {
+          const called = `${name}-${width}-${isDark ? 'escuro' : 'claro'}`;
+          await page.resize(width, height);
+          await page.dark(isDark);
+          await page.open(address + at);
+          if (isReference) await page.until(`document.querySelectorAll('.opblock').length > 20`);
+          const frame = await page.evaluate<readonly number[]>(`['.bar a[href]', '.bar form[role=search] input[name=q]',
+            '.menu h2', '.menu a[aria-current]', 'main > h1'].map((one) => document.querySelectorAll(one).length)`);
+          assert.deepEqual(frame, [2, 1, 4, at.startsWith('/docs/busca') ? 0 : 1, 1], called);
+          await assertFits(page, called);
+          // What the viewer of the reference draws is not ours; around it nothing is wrong.
+          if (isReference) await page.evaluate(`document.getElementById('referencia').remove()`);
+          await assertAccessible(page, called);
+          if (PICTURES !== undefined && !isReference) await page.picture(path.join(PICTURES, `docs-${called}.png`));
+        }
+      }
+    }
+    await page.dark(false);
+    assert.deepEqual(page.complaints, []);
+  });
+
+  test('"Operação" on a small desk: the text begins in the window, as wide as a line may be, and the menu shows where one is', async () => {
+    await page.resize(DESK, DESK_HEIGHT);
+    await page.open(`${address}/docs/operacao`);
+    const seen = await page.evaluate<{
+      readonly heading: number;
+      readonly main: readonly number[];
+      readonly toc: number;
+      readonly current: readonly number[];
+      readonly past: readonly string[];
+    }>(`(() => {
+      const box = (one) => document.querySelector(one).getBoundingClientRect();
+      const wide = [...document.querySelectorAll('main *')].filter((one) => one.getBoundingClientRect().right > innerWidth + 1
+        && one.closest('pre, .table') === null);
+      return {
+        heading: box('main h1').top,
+        main: [box('main').left, box('main').width],
+        toc: document.querySelectorAll('.toc a').length,
+        current: [box('.menu a[aria-current]').top, box('.menu a[aria-current]').bottom],
+        past: wide.map((one) => one.outerHTML.slice(0, 60)),
+      };
+    })()`);
+    assert.ok(seen.heading < 150, `the heading is at ${seen.heading}`);
+    assert.ok(seen.main[0]! < DESK / 4 && seen.main[1]! > DESK / 2, String(seen.main));
+    assert.ok(seen.toc > 15, String(seen.toc));
+    assert.ok(seen.current[0]! >= 0 && seen.current[1]! <= DESK_HEIGHT, String(seen.current));
+    assert.deepEqual(seen.past, []);
+    // Deep in the page the menu is still there.
+    await page.evaluate(`document.getElementById('atualizar').scrollIntoView()`);
+    const top = await page.evaluate<number>(
+      `document.querySelector('.menu a[aria-current]').getBoundingClientRect().top`,
+    );
+    assert.ok(top >= 0 && top < DESK_HEIGHT, String(top));
+  });
+
+  test('a source is copied, also where the browser has no clipboard of its own', async () => {
+    await page.open(`${address}/docs/primeira-nota`);
+    const copied = (before: string): Promise<readonly string[]> =>
+      page.evaluate(`(async () => {
+        let taken;
+        ${before}
+        const source = document.querySelector('main .fonte');
+        source.querySelector('.copiar').click();
+        await new Promise((resolve) => setTimeout(resolve, 50));
+        return [taken, source.querySelector('pre').textContent, source.querySelector('.copiar').textContent,
+          document.querySelector('[role=status].oculto').textContent];
+      })()`);
+    const modern = `Object.defineProperty(navigator, 'clipboard', { configurable: true, value: { writeText: async (text) => { taken = text; } } });`;
+    const old = `Object.defineProperty(navigator, 'clipboard', { configurable: true, value: undefined });
+      document.execCommand = () => { taken = document.activeElement.value; return true; };`;
+    for (const before of [modern, old]) {
+      const [taken, text, button, said] = await copied(before);
+      assert.equal(taken, text);
+      assert.match(text!, /^curl -s -O http/);
+      assert.deepEqual([button, said], ['Copiado', 'Copiado']);
+    }
+    const [, , button] = await copied(`document.execCommand = () => false;`);
+    assert.equal(button, 'Não foi possível copiar');
+  });
+
+  test('of several languages one is shown, and the choice holds on the next page', async () => {
+    const shown = (): Promise<readonly string[]> =>
+      page.evaluate(
+        `[...document.querySelectorAll('.aba')].filter((one) => one.checkVisibility()).map((one) => one.dataset.nome)`,
+      );
+    await page.evaluate('localStorage.clear()');
+    await page.open(`${address}/docs/primeira-nota`);
+    assert.deepEqual(await shown(), ['Node']);
+    await page.evaluate(
+      `[...document.querySelectorAll('[role=tab]')].find((one) => one.textContent === 'PHP').click()`,
+    );
+    assert.deepEqual(await shown(), ['PHP']);
+    await page.open(`${address}/docs/danfse`);
+    assert.deepEqual(await shown(), ['PHP']);
+    // A page that has not the language shows its first one, and forgets nothing.
+    await page.evaluate(`localStorage.setItem('nfse-docs-linguagem', 'c#')`);
+    await page.open(`${address}/docs/danfse?outra`);
+    assert.deepEqual(await shown(), ['curl']);
+    await page.open(`${address}/docs/primeira-nota?outra`);
+    assert.deepEqual(await shown(), ['C#']);
+    // A link to another language shows that one.
+    await page.open(`${address}/docs/primeira-nota#python`);
+    assert.deepEqual(await shown(), ['Python']);
+  });
+
+  test('the languages are chosen with the keyboard', async () => {
+    await page.evaluate('localStorage.clear()');
+    await page.open(`${address}/docs/danfse?teclado`);
+    const state = await page.evaluate<readonly string[]>(`(() => {
+      const tab = () => document.activeElement;
+      const press = (key) => tab().dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true, cancelable: true }));
+      document.querySelector('[role=tab][tabindex="0"]').focus();
+      const seen = [tab().textContent];
+      for (const key of ['ArrowRight', 'End', 'ArrowRight', 'ArrowLeft', 'Home']) { press(key); seen.push(tab().textContent); }
+      return [...seen, tab().getAttribute('aria-selected'), document.getElementById(tab().getAttribute('aria-controls')).dataset.nome];
+    })()`);
+    assert.deepEqual(state, ['curl', 'Node', 'Java', 'curl', 'Java', 'curl', 'true', 'curl']);
+  });
+
+  test('answers are suggested while one types, and chosen with the keyboard', async () => {
+    await page.resize(PHONE, 844);
+    await page.open(`${address}/docs/eventos?sugestoes`);
+    await page.evaluate(`(() => {
+      const box = document.querySelector('.bar input[name=q]');
+      box.focus();
+      box.value = 'e084';
+      box.dispatchEvent(new Event('input', { bubbles: true }));
+    })()`);
+    await page.until(`document.querySelectorAll('#sugestoes [role=option]').length > 1`);
+    const [open, first, inside] = await page.evaluate<[string, string, boolean]>(`[
+      document.querySelector('.bar input').getAttribute('aria-expanded'),
+      document.querySelector('#sugestoes [role=option]').textContent,
+      document.getElementById('sugestoes').getBoundingClientRect().right <= innerWidth]`);
+    assert.deepEqual([open, inside], ['true', true]);
+    assert.match(first, /^E084\d .* Código de erro$/);
+    await assertAccessible(page, 'suggestions');
+    if (PICTURES !== undefined) await page.picture(path.join(PICTURES, 'docs-sugestoes-390.png'));
+    await page.evaluate(`(() => {
+      const box = document.querySelector('.bar input[name=q]');
+      for (const key of ['ArrowDown', 'Enter']) box.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true, cancelable: true }));
+    })()`);
+    await arrived(page, `location.pathname.startsWith('/docs/erros/E084')`);
+    assert.deepEqual(page.complaints, []);
+  });
+
+  test('the machines are drawn: every state and every way out, readable on a phone', async () => {
+    await page.resize(PHONE, 844);
+    await page.open(`${address}/docs/estados?desenhos`);
+    const [nota, evento] = await page.evaluate<
+      readonly {
+        readonly estados: string[];
+        readonly gatilhos: string[];
+        readonly words: number;
+        readonly font: number;
+        readonly past: number;
+        readonly nome: string;
+      }[]
+    >(`[...document.querySelectorAll('.desenho')].map((figure) => {
+      const svg = figure.querySelector('svg');
+      const box = svg.getBoundingClientRect();
+      const texts = (kind) => [...svg.querySelectorAll('text.' + kind)].map((one) => one.textContent);
+      return {
+        estados: texts('estado'),
+        gatilhos: texts('gatilho'),
+        words: figure.querySelectorAll('details li').length,
+        font: 12 * box.width / svg.viewBox.baseVal.width,
+        past: [...svg.querySelectorAll('*')].filter((one) => one.getBoundingClientRect().right > box.right + 1).length,
+        nome: document.getElementById(svg.getAttribute('aria-labelledby')).textContent,
+      };
+    })`);
+    for (const [drawn, estados, moves] of [
+      [nota, NOTA_ESTADOS, NOTA_MOVES],
+      [evento, EVENTO_ESTADOS, EVENTO_MOVES],
+    ] as const) {
+      assert.deepEqual(drawn!.estados, ['começo', ...Object.keys(estados)]);
+      assert.deepEqual(
+        drawn!.gatilhos.map((text) => text.replace(' ↻', '')).toSorted(),
+        moves.map(({ on }) => on).toSorted(),
+      );
+      assert.equal(drawn!.words, moves.length);
+      assert.ok(drawn!.font > 11.5, String(drawn!.font));
+      assert.equal(drawn!.past, 0, 'something is drawn past the edge');
+      assert.match(drawn!.nome, /em palavras/);
+    }
+  });
+
+  test('without scripts everything is there: all languages, the search, the list of codes', async () => {
+    await page.scripts(false);
+    try {
+      await page.open(`${address}/docs/primeira-nota?sem`);
+      const [panels, buttons] = await page.evaluate<number[]>(`[
+        [...document.querySelectorAll('.aba')].filter((one) => one.checkVisibility() && one.querySelector('h3').checkVisibility()).length,
+        document.querySelectorAll('.copiar, [role=tab]').length]`);
+      assert.deepEqual([panels, buttons], [5, 0]);
+      await page.evaluate(`(() => {
+        document.querySelector('.bar input[name=q]').value = 'E0840';
+        document.querySelector('.bar button').click();
+      })()`);
+      await arrived(
+        page,
+        `document.querySelector('.results a')?.textContent.replaceAll('\u200b', '').startsWith('E0840')`,
+      );
+    } finally {
+      await page.scripts(true);
+    }
   });
 });

@@ -71,11 +71,15 @@ describe('every page', () => {
       assert.equal(body.match(/<h1>/g)?.length, 1, at);
       assert.match(body, /<html lang="pt-BR">/);
       assert.match(body, /<meta name="viewport" content="width=device-width, initial-scale=1">/);
-      assert.doesNotMatch(body, /<script|<link|<img|@import|style="|\son\w+=/, at);
+      const rest = body.replace(/<script type="module" src="[^"]*pagina\.js"><\/script>/, '');
+      assert.ok(rest.length < body.length, `${at} has not the script`);
+      assert.doesNotMatch(rest, /<script|<link|<img|@import|style="|\son\w+=/, at);
       const prose = textOf(body.replace(/<pre[\s\S]*?<\/pre>/g, ''));
       assert.doesNotMatch(prose, /\{\{|undefined|\[object/, at);
       assert.ok(!body.replaceAll('<wbr>', '').includes('ENDERECO-DO-SERVICO'), at);
       assertBalanced(body, at);
+      // A number at the beginning of a line is no list.
+      assert.doesNotMatch(body, /<ol start="(?!1")/, at);
       const ids = [...body.matchAll(/ id="([^"]*)"/g)].map(([, id]) => id);
       assert.equal(new Set(ids).size, ids.length, `${at} has an id twice`);
     }
@@ -143,10 +147,14 @@ test('a page that there is not is a page for a person and an envelope for a prog
   }
 });
 
+/** Where the files lie that are offered as they are. */
+const CLIENTES = ['php', 'python', 'java', 'csharp'].map((linguagem) => `packages/clientes/${linguagem}`);
+const FOLDERS = ['examples', 'docs/site/exemplos', 'docs', ...CLIENTES];
+
 describe('the files that pages offer', () => {
   test('are those of the project, with the address of the service', async () => {
     const local: Record<string, string> = Object.fromEntries(
-      ['examples', 'docs/site/exemplos', 'docs'].flatMap((folder) =>
+      FOLDERS.flatMap((folder) =>
         readdirSync(path.join(ROOT, folder)).map((name) => [name, path.join(ROOT, folder, name)]),
       ),
     );
@@ -300,12 +308,14 @@ describe('what the pages say', () => {
 
 describe('the search', () => {
   const hits = async (asked: string): Promise<readonly string[]> => {
-    const { status, body } = await request(address, `/docs?q=${encodeURIComponent(asked)}`);
+    const { status, body } = await request(address, `/docs/busca?q=${encodeURIComponent(asked)}`);
     assert.equal(status, 200);
     assertBalanced(body, asked);
-    return [...body.matchAll(/<li><a href="([^"]*)"/g)].map(
-      ([, href]) => new URL(href!, `${address}/docs`).pathname + new URL(href!, `${address}/docs`).hash,
-    );
+    const [, results = ''] = /<ul class="results">([\s\S]*?)<\/ul>/.exec(body) ?? [];
+    return [...results.matchAll(/<li><a href="([^"]*)"/g)].map(([, href]) => {
+      const { pathname, hash } = new URL(href!, `${address}/docs/busca`);
+      return decodeURIComponent(pathname + hash);
+    });
   };
 
   test('finds the section that is about it', async () => {
@@ -324,19 +334,96 @@ describe('the search', () => {
       ['qr', '/docs/danfse#o-que-ele-traz'],
       ['nota cancelada PDF', '/docs/danfse#a-marca-dágua'],
     ] as const) {
-      const found = (await hits(asked)).map(decodeURIComponent);
-      assert.ok(found.includes(wanted), `${asked}: ${found.slice(PAGES.length, PAGES.length + 12).join(' ')}`);
+      const found = await hits(asked);
+      assert.ok(found.includes(wanted), `${asked}: ${found.slice(0, 12).join(' ')}`);
     }
   });
 
+  test('puts first what bears the name that was typed: a code, a field of either form, an operation, a page', async () => {
+    for (const [asked, wanted] of [
+      ['E0840', '/docs/erros/E0840'],
+      ['e0840', '/docs/erros/E0840'],
+      ['E310', '/docs/erros/E0310'],
+      ['310', '/docs/erros/E0310'],
+      ['E003', '/docs/erros/E003'],
+      ['cTribNac', '/docs/leiaute#servcserv'],
+      ['CTRIBNAC', '/docs/leiaute#servcserv'],
+      ['codigo_tributacao_nacional', '/docs/leiaute#servcserv'],
+      ['emitirNota', '/docs/api#/Emissão/emitirNota'],
+      ['operação', '/docs/operacao'],
+      ['operacao', '/docs/operacao'],
+      ['certificado', '/docs/assinatura#o-certificado'],
+    ] as const) {
+      const found = await hits(asked);
+      assert.equal(found[0], wanted, `${asked}: ${found.slice(0, 5).join(' ')}`);
+    }
+    // Every code by its own number.
+    for (const { codigo } of ERRORS.filter((_, place) => place % 7 === 0)) {
+      assert.equal((await hits(codigo))[0], `/docs/erros/${codigo}`);
+    }
+  });
+
+  test('does not mind plurals, accents, and words that say nothing', async () => {
+    const plain = await hits('assinatura JSON');
+    assert.deepEqual(await hits('assinaturas json'), plain);
+    assert.deepEqual(await hits('a assinatura do JSON'), plain);
+    assert.ok((await hits('retenções')).length > 0);
+    assert.deepEqual(await hits('retencao'), await hits('retenção'));
+  });
+
+  test('suggests the same, the best first and few', async () => {
+    for (const [asked, wanted] of [
+      ['E0840', '/docs/erros/E0840'],
+      ['cTribN', '/docs/leiaute#servcserv'],
+      ['operaç', '/docs/operacao'],
+    ] as const) {
+      const { status, body, headers } = await request(address, `/docs/busca.json?q=${encodeURIComponent(asked)}`);
+      assert.deepEqual([status, headers.get('content-type')], [200, 'application/json; charset=utf-8']);
+      assert.ok(body.length > 0 && body.length <= 8, asked);
+      const paths = body.map(({ caminho }: { caminho: string }) => {
+        const { pathname, hash } = new URL(caminho, `${address}/docs/busca`);
+        return decodeURIComponent(pathname + hash);
+      });
+      assert.ok(paths.slice(0, 3).includes(wanted), `${asked}: ${paths.join(' ')}`);
+    }
+    for (const asked of ['', ' ', '"<>', 'zzzzqqq']) {
+      assert.deepEqual((await request(address, `/docs/busca.json?q=${encodeURIComponent(asked)}`)).body, []);
+    }
+  });
+
+  test('leads to what there is, in every kind', async () => {
+    const seen = new Set<string>();
+    for (const asked of ['nota', 'certificado', 'prest', 'catálogo', 'E9', 'evento', 'endereço', 'xLgr']) {
+      for (const path of await hits(asked)) seen.add(path);
+    }
+    assert.ok(seen.size > 60);
+    for (const [at = '', hash] of [...seen].map((path) => path.split('#'))) {
+      const { status, body } = answers.get(at) ?? (await request(address, at));
+      assert.equal(status, 200, at);
+      if (hash !== undefined && at !== REFERENCE_PATH) assert.ok(body.includes(` id="${hash}"`), `${at}#${hash}`);
+    }
+  });
+
+  test('is a page without a question too, and the address that it had leads to it', async () => {
+    const { status, body } = await request(address, '/docs/busca');
+    assert.equal(status, 200);
+    assert.match(body, /<h1>Busca<\/h1>/);
+    const old = await fetch(`${address}/docs?q=${encodeURIComponent('ação & reação')}`, { redirect: 'manual' });
+    assert.equal(old.status, 308);
+    const to = new URL(old.headers.get('location')!, `${address}/docs`);
+    assert.deepEqual([to.pathname, to.searchParams.get('q')], ['/docs/busca', 'ação & reação']);
+    // Half a character is nothing that an address can name.
+    assert.equal((await request(address, `/docs/busca?q=${encodeURIComponent(`${'x'.repeat(79)}😀`)}`)).status, 200);
+  });
+
   test('says that there is nothing, and repeats what was asked as text', async () => {
-    const shown = textOf((await request(address, '/docs?q=Como+os+endereços')).body);
+    const shown = textOf((await request(address, '/docs/busca?q=Como+os+endereços')).body);
     assert.ok(shown.includes(`${address}/integracao/api/v1/nfse/v101`), shown);
-    const { body } = await request(address, '/docs?q=zzzzqqq');
+    const { body } = await request(address, '/docs/busca?q=zzzzqqq');
     assert.match(textOf(body), /Nada com todas essas palavras/);
     const sent = `"><script>alert(1)</script>${'x'.repeat(500)}`;
-    const odd = await request(address, `/docs?q=${encodeURIComponent(sent)}`);
-    assert.ok(!odd.body.includes('<script') && !odd.body.includes('x'.repeat(81)));
+    const odd = await request(address, `/docs/busca?q=${encodeURIComponent(sent)}`);
+    assert.ok(!odd.body.includes('<script>') && !odd.body.includes('x'.repeat(81)));
     assertBalanced(odd.body, 'injection');
   });
 

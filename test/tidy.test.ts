@@ -43,7 +43,7 @@ const BELOW: Readonly<Record<string, readonly string[]>> = {
   adn: ['adn', 'fiscal'],
   identity: ['identity', 'fiscal'],
   flows: ['flows', 'documents', 'store', 'adn', 'identity', 'fiscal'],
-  delivery: ['delivery', 'flows', 'documents', 'store', 'adn', 'fiscal'],
+  delivery: ['delivery', 'flows', 'documents', 'store', 'adn', 'identity', 'fiscal'],
   // What the doors say of themselves is handed to it.
   published: ['published', 'flows', 'fiscal'],
   doors: ['doors', 'published', 'flows', 'identity', 'fiscal', 'packages/cliente'],
@@ -111,7 +111,7 @@ function findCircle(file: string, above: readonly string[], clear: Set<string>):
 
 test('no circle of files: none imports, by whatever way, a file that imports it; types count', () => {
   const all = globSync('{src,packages}/**/*.ts', { cwd: path.resolve(SRC, '..') });
-  const own = all.filter((file) => !file.endsWith('.test.ts') && !file.includes('node_modules'));
+  const own = all.filter((file) => !file.endsWith('.test.ts') && !/node_modules|\/pacote\//.test(file));
   assert.ok(own.length > 300);
   const clear = new Set<string>();
   for (const file of own) {

@@ -4,6 +4,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { worldOf } from '../flows/relogio.ts';
 import { isPassing, tellTrouble } from '../flows/store-trouble.ts';
 import type { World } from '../flows/world.ts';
 import type { Municipio } from '../store/municipios.ts';
@@ -172,13 +173,15 @@ export class Lanes {
         const handed = fresh.map((claim) => claim.token);
         tokens = [token, ...handed, ...stale];
         const began = performance.now();
-        const done = await of.deliver(this.world, municipio, { token, announced: fresh, isDue });
+        const done = await of.deliver(worldOf(this.world, municipio), municipio, { token, announced: fresh, isDue });
         const { delivered, isFull, pauseMs, isDoubtful } = done;
         await this.endClaims(tenant, delivered === 0 ? [...handed, ...stale] : stale);
         tokens = [];
         const isQuick = performance.now() - began < QUICK_MS && this.waitingIn(room).length === 0;
         const isWell = !isFull && pauseMs === 0 && !isDoubtful && stale.length === 0;
-        if (of.kind === 'notas') this.announced.giveLeave(tenant, isQuick && isWell);
+        // What is announced is due again by the clock of the machine.
+        const isByOurClock = municipio.relogioMs === undefined;
+        if (of.kind === 'notas') this.announced.giveLeave(tenant, isQuick && isWell && isByOurClock);
         this.pause(key, pauseMs);
         if (isDoubtful) this.doubtful.add(key);
         else this.doubtful.delete(key);

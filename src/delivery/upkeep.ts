@@ -1,6 +1,7 @@
 /** What the worker does beside delivering, each at its own pace. */
 import { SIMULAR_MAX_MS } from '../fiscal/simular.ts';
 import { avisosDeAliquotas } from '../flows/avisos-aliquotas.ts';
+import { worldOf } from '../flows/relogio.ts';
 import { tellTrouble } from '../flows/store-trouble.ts';
 import type { World } from '../flows/world.ts';
 import { MesesForbidden, mesOf } from '../store/meses.ts';
@@ -18,6 +19,8 @@ const FORGET_EVERY_MS = 3_600_000;
 /** How often the log says that a tribute has no rate for a competence that is near, and months ahead are looked for. */
 const RECENT_MS = 31 * 24 * 3_600_000;
 const WARN_EVERY_MS = 24 * 3_600_000;
+/** Sandboxes of one's own that are taken away in one turn. */
+const EXPIRED_AT_ONCE = 20;
 
 export class Upkeep {
   private readonly world: World;
@@ -68,6 +71,7 @@ export class Upkeep {
     try {
       if (await store.idempotencia.forget(now())) return;
       if (await store.guarda.forgetRehearsals(now())) return;
+      for (const tenant of await store.ensaios.listExpired(now(), EXPIRED_AT_ONCE)) await store.ensaios.delete(tenant);
     } catch (error) {
       tellTrouble(log, error, {}, 'o que passou do prazo de guarda não pôde ser apagado; tenta-se mais tarde');
     }
@@ -141,7 +145,9 @@ export async function shortenWaits(world: World): Promise<number> {
   const now = world.now();
   let rows = 0;
   for (const tenant of await world.store.esperas.listTenants(now + LEASE_MS)) {
-    rows += await world.store.esperas.shorten(tenant, now, ESPERAS);
+    const municipio = await world.store.municipios.findBySlug(tenant);
+    if (municipio === undefined) continue;
+    rows += await world.store.esperas.shorten(tenant, worldOf(world, municipio).now(), ESPERAS);
   }
   return rows;
 }

@@ -149,14 +149,25 @@ function findPlace(root: Elemento): { readonly parent: Elemento; readonly signed
 
 /** The text as it is, with the signature before the end of an element; everything is written in UTF-8. */
 function insertSignature({ bytes }: XmlDocumentReading, parent: Elemento, signature: string): string {
-  let text = decodeXml(bytes);
+  const text = cutSignatures(decodeXml(bytes), parent);
+  const end = text.lastIndexOf('</', extentOf(text, parent)!.end - 1);
+  return declareUtf8(text.slice(0, end) + signature + text.slice(end));
+}
+
+/** A document in XML without the signatures that stand below its root; one that is no XML stays as it is. */
+export function withoutSignatures(xml: string): string {
+  const reading = readXml(Buffer.from(xml));
+  return 'fault' in reading ? xml : cutSignatures(xml, reading.root);
+}
+
+function cutSignatures(xml: string, parent: Elemento): string {
+  let text = xml;
   // The last one first, so that the places of those before it stay right.
   for (const child of parent.children.filter(isSignature).reverse()) {
     const { start, end } = extentOf(text, child)!;
     text = text.slice(0, start) + text.slice(end).trimStart();
   }
-  const end = text.lastIndexOf('</', extentOf(text, parent)!.end - 1);
-  return declareUtf8(text.slice(0, end) + signature + text.slice(end));
+  return text;
 }
 
 function declareUtf8(text: string): string {

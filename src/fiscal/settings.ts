@@ -376,7 +376,12 @@ export type Municipio = {
 } & {
   /** Of {@link SETTINGS}; undefined of `codigoIbge`: the sandbox, which is every municipality's. */
   readonly [Name in Exclude<(typeof ALWAYS)[number], 'ambiente'>]: ValueOf<Name> | undefined;
-} & { readonly [Name in Plain]?: ValueOf<Name> | undefined };
+} & { readonly [Name in Plain]?: ValueOf<Name> | undefined } & {
+  /** How far its clock is ahead of that of the machine, in milliseconds. Only a sandbox of one's own has another. */
+  readonly relogioMs?: number;
+  /** Of a sandbox of one's own: until when it is there, in milliseconds. */
+  readonly ensaioAte?: number;
+};
 
 /** Directories, absolute; without `ancoras` the national roots that come with the program. */
 export type Confianca = { readonly ancoras: string | undefined; readonly revogados: string | undefined };
@@ -393,7 +398,14 @@ export type ChavesAdn =
 export type NovoMunicipio = Pick<Municipio, 'tenant' | 'ambiente' | 'codigoIbge'> & Partial<Municipio>;
 
 /** The settings of a municipality, each under its own name. */
-export function settingsOf({ tenant: _, confianca, adn, ...plain }: NovoMunicipio): SettingValues {
+export function settingsOf({
+  tenant: _,
+  relogioMs: _r,
+  ensaioAte: _e,
+  confianca,
+  adn,
+  ...plain
+}: NovoMunicipio): SettingValues {
   const { certificado, chave, pfx, senhaArquivo }: Partial<Record<string, string>> = adn?.chaves ?? {};
   const access = { adnUrl: adn?.url, adnCa: adn?.ca, adnPfx: pfx, adnSenhaArquivo: senhaArquivo };
   return { ...plain, ...confianca, ...access, adnCertificado: certificado, adnChave: chave };

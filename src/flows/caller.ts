@@ -92,7 +92,7 @@ const UNKNOWN_TOKEN =
 const NEW_TOKEN = 'Peça um novo com POST …/api/v1/token.';
 
 /** The certificate of whoever asks, or why nobody is recognised by it. */
-export function callerByCertificate(
+function callerByCertificate(
   world: World,
   municipio: Municipio,
   shown: PresentedCertificate,

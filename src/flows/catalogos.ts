@@ -16,6 +16,7 @@ import {
   type Search,
   searchOf,
 } from '../fiscal/catalogs/search.ts';
+import { sinonimosOf } from '../fiscal/catalogs/sinonimos.ts';
 import { formatDecimal } from '../fiscal/decimal.ts';
 import type { Municipio } from '../store/municipios.ts';
 import type { ServicoVigente } from '../store/servicos.ts';
@@ -90,7 +91,11 @@ function preparedOf(lines: readonly ServicoVigente[], hoje: string): Prepared {
 }
 
 const FILTERS: Filters<ServicoVigente, (typeof FILTROS_MUNICIPAIS)[number]> = {
-  descricao: { by: 'palavras', of: ({ descricao }) => descricao },
+  // The everyday words are those of the national service that the municipality puts beside its own.
+  descricao: {
+    by: 'palavras',
+    of: ({ descricao, cTribNac }) => `${descricao} ${sinonimosOf(servicoOf(cTribNac)?.subitem ?? '')}`,
+  },
   cnae_codigo: {
     by: 'igual',
     of: ({ cnae = '' }) => cnae,

@@ -2,9 +2,8 @@
  * A document that somebody has before them, pasted or dropped: what it is, everything that is wrong with it at its place, the text with all
  * corrections that are certain, and its amounts. Nothing is issued, stored or logged.
  */
-import { gunzipSync } from 'node:zlib';
 import { applyFixes } from '../documents/apply-fixes.ts';
-import { decodeXml } from '../documents/encoding.ts';
+import { decodeXml, quickText } from '../documents/encoding.ts';
 import { readJson } from '../documents/json.ts';
 import { type Decimal, formatDecimal } from '../fiscal/decimal.ts';
 import type { Aviso, Fault } from '../fiscal/fault.ts';
@@ -12,8 +11,9 @@ import { groupDecimal } from '../fiscal/group-digits.ts';
 import { readPedido } from '../fiscal/pedido-evento.ts';
 import { officialValues } from '../fiscal/rules/ibscbs-declarado.ts';
 import type { Municipio } from '../store/municipios.ts';
-import { isJson } from './sent-documents.ts';
-import { type Passo, type Validated, validateNota } from './validate-dps.ts';
+import { isJson, type SentDps } from './sent-documents.ts';
+import { unwrap } from './unwrap.ts';
+import { type Invalidated, type Passo, type Validated, validateNota } from './validate-dps.ts';
 import type { World } from './world.ts';
 
 type Especie = 'DPS em XML' | 'DPS em JSON' | 'pedido de evento em JSON';
@@ -37,6 +37,8 @@ export type Conferido = {
 type Corrigido = {
   readonly texto: string;
   readonly correcoes: number;
+  /** What corrections mended, in the order in which it came to light. */
+  readonly corrigidas: readonly Fault[];
   /** What no correction mends. */
   readonly restam: readonly Fault[];
   /** It was signed, and has to be signed again. */
@@ -46,13 +48,13 @@ type Corrigido = {
 /** What was given is none of these: what it looks like, and what to do. */
 export type NaoReconhecido = { readonly problema: string };
 
-const UNPACKED_MAX = 4 * 1024 * 1024;
-/** A wrapping around a wrapping around a wrapping. */
-const WRAPPINGS_MAX = 4;
 /** A correction may bring what is behind it to light. */
 const ROUNDS_MAX = 6;
-/** Of a document so long, in characters, only what is seen at once is mended. */
+/** Of what is so long, in bytes, only what is seen at once is mended. */
 const LONG = 200_000;
+
+/** What issuance would answer to a DPS. */
+export type JudgeDps = (sent: SentDps) => Promise<Validated | Invalidated>;
 
 /** Judges a document by what this municipality asks of one. */
 export async function conferir(
@@ -60,55 +62,32 @@ export async function conferir(
   municipio: Municipio,
   given: Uint8Array,
 ): Promise<Conferido | NaoReconhecido> {
-  const unpacked = unpack(given);
-  if ('problema' in unpacked) return unpacked;
-  const { bytes, embrulho } = unpacked;
+  const [first, ...others] = unwrap(given);
+  if (others.length > 0) {
+    return { problema: `É um lote de ${others.length + 1} documentos. Aqui se confere um de cada vez: cole um deles.` };
+  }
+  if ('problema' in first!) return { problema: first.problema };
+  const found = await conferirDocumento((sent) => validateNota(world, municipio, sent), first!.bytes);
+  return 'problema' in found ? found : { ...found, embrulho: first!.embrulho.map(({ nome }) => nome) };
+}
+
+/** How often corrections are looked for in documents that are so long together. */
+export function roundsFor(length: number): number {
+  return length > LONG ? 1 : ROUNDS_MAX;
+}
+
+/** The same of one that nothing is around any more. `rounds`: how often corrections are looked for. */
+export async function conferirDocumento(
+  judgeDps: JudgeDps,
+  bytes: Uint8Array,
+  rounds = roundsFor(bytes.length),
+): Promise<Omit<Conferido, 'embrulho'> | NaoReconhecido> {
   const especie = recognise(bytes);
   if (typeof especie !== 'string') return especie;
   const texto = especie === 'DPS em XML' ? decodeXml(bytes) : Buffer.from(bytes).toString('utf8');
-  const first = await judge(world, municipio, especie, bytes);
-  const corrigido = await mend(world, municipio, especie, texto, first.faults);
-  return { especie, embrulho, texto, ...first, corrigido };
-}
-
-// Taking it out of what it came in.
-
-type Unpacked = { readonly bytes: Uint8Array; readonly embrulho: readonly string[] };
-
-/** Envelopes of the national API, by the property that has the document. */
-const ENVELOPES = ['dpsXmlGZipB64', 'pedidoRegistroEventoXmlGZipB64', 'nfseXmlGZipB64', 'eventoXmlGZipB64'];
-
-function unpack(given: Uint8Array): Unpacked | NaoReconhecido {
-  let bytes = given;
-  const embrulho: string[] = [];
-  for (let round = 0; round < WRAPPINGS_MAX; round += 1) {
-    const inside = unwrap(bytes);
-    if (inside === undefined) break;
-    if ('problema' in inside) return inside;
-    bytes = inside.bytes;
-    embrulho.push(inside.nome);
-  }
-  return { bytes, embrulho };
-}
-
-function unwrap(bytes: Uint8Array): { readonly bytes: Uint8Array; readonly nome: string } | NaoReconhecido | undefined {
-  if (bytes[0] === 0x1f && bytes[1] === 0x8b) {
-    try {
-      return { bytes: gunzipSync(bytes, { maxOutputLength: UNPACKED_MAX }), nome: 'gzip' };
-    } catch {
-      return {
-        problema: `O gzip está incompleto ou danificado, ou passa de ${UNPACKED_MAX / 1024 / 1024} MB depois de aberto.`,
-      };
-    }
-  }
-  const text = Buffer.from(bytes).toString('latin1').trim();
-  const quoted = /^"([A-Za-z0-9+/=\s]+)"$/.exec(text)?.[1] ?? text;
-  if (/^[A-Za-z0-9+/\s]{24,}={0,2}$/.test(quoted)) return { bytes: Buffer.from(quoted, 'base64'), nome: 'base64' };
-  const envelope = ENVELOPES.find((nome) => text.startsWith('{') && text.includes(`"${nome}"`));
-  const packed = envelope && new RegExp(`"${envelope}"\\s*:\\s*"([A-Za-z0-9+/=\\s]+)"`).exec(text)?.[1];
-  return packed
-    ? { bytes: Buffer.from(packed, 'base64'), nome: `o envelope da API nacional (${envelope})` }
-    : undefined;
+  const first = await judge(judgeDps, especie, bytes);
+  const corrigido = await mend(judgeDps, especie, { texto, faults: first.faults, rounds });
+  return { especie, texto, ...first, corrigido };
 }
 
 // Knowing what it is.
@@ -130,7 +109,7 @@ const OTHERS: Readonly<Record<string, string>> = {
 };
 
 function recognise(bytes: Uint8Array): Especie | NaoReconhecido {
-  const text = Buffer.from(bytes).toString('latin1').slice(0, 8_192);
+  const text = quickText(bytes).slice(0, 8_192);
   if (text.trim() === '')
     return { problema: 'Não há nada para conferir. Cole uma DPS, ou um pedido de evento, ou escolha um arquivo.' };
   if (isJson(bytes))
@@ -157,13 +136,13 @@ type Judged = Pick<Conferido, 'faults' | 'avisos' | 'naoConferido' | 'valores' |
 
 const NOTHING: Judged = { faults: [], avisos: [], naoConferido: [], valores: [], calculo: [] };
 
-async function judge(world: World, municipio: Municipio, especie: Especie, body: Uint8Array): Promise<Judged> {
+async function judge(judgeDps: JudgeDps, especie: Especie, body: Uint8Array): Promise<Judged> {
   if (especie === 'pedido de evento em JSON') return judgeEvento(body);
   const sent =
     especie === 'DPS em XML'
       ? ({ kind: 'xml', body } as const)
       : ({ kind: 'json', body, assinatura: undefined } as const);
-  const validated = await validateNota(world, municipio, sent);
+  const validated = await judgeDps(sent);
   if (!('faults' in validated)) return { ...NOTHING, avisos: validated.avisos, ...amountsOf(validated) };
   const { faults, unlooked } = validated;
   const amounts = unlooked?.asSaid === undefined ? {} : amountsOf(unlooked.asSaid);
@@ -204,29 +183,40 @@ function amountsOf({ amounts, dps, ibscbs, calculo }: Validated): Pick<Judged, '
 
 /** Applies corrections until none is left; what is then wrong needs somebody's decision. */
 async function mend(
-  world: World,
-  municipio: Municipio,
+  judgeDps: JudgeDps,
   especie: Especie,
-  before: string,
-  found: readonly Fault[],
+  {
+    texto: before,
+    faults: found,
+    rounds,
+  }: { readonly texto: string; readonly faults: readonly Fault[]; readonly rounds: number },
 ): Promise<Corrigido | undefined> {
   // What is handed out is UTF-8, whatever it came in.
   let texto = before.replace(/^(\ufeff?<\?xml[^>]*?encoding=["'])[^"']+/, '$1UTF-8');
   let faults = found;
   let correcoes = 0;
-  const rounds = before.length > LONG ? 1 : ROUNDS_MAX;
+  const corrigidas: Fault[] = [];
   for (let round = 0; round < rounds; round += 1) {
     const { text, applied } = applyFixes(texto, faults);
     if (applied === 0 || text === texto) break;
     texto = text;
     correcoes += applied;
-    faults = (await judge(world, municipio, especie, Buffer.from(texto))).faults;
+    corrigidas.push(...faults.filter(({ correcao, linha }) => correcao !== undefined && linha !== undefined));
+    faults = (await judge(judgeDps, especie, Buffer.from(texto))).faults;
   }
   if (correcoes === 0) return undefined;
   return {
     texto,
     correcoes,
+    corrigidas: notAmong(corrigidas, faults),
     restam: faults,
     eraAssinado: especie === 'DPS em XML' && /<(?:\w+:)?Signature[\s>]/.test(before),
   };
+}
+
+/** Each once, without those that are still there. */
+function notAmong(faults: readonly Fault[], left: readonly Fault[]): readonly Fault[] {
+  const keyOf = ({ codigo, xpath, campo }: Fault): string => [codigo, xpath, campo].join(' ');
+  const known = new Set(left.map(keyOf));
+  return faults.filter((fault) => !known.has(keyOf(fault)) && known.add(keyOf(fault)));
 }

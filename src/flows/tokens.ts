@@ -49,7 +49,7 @@ export type TokenPublico = {
   readonly expira_em: string;
 };
 
-export const documento: Campo<string> = {
+const documento: Campo<string> = {
   esperado: 'um CNPJ de 14 posições ou um CPF de 11, com os dígitos verificadores certos',
   read: (value) => {
     const bare = textOf(value)
@@ -249,7 +249,7 @@ function tokenPublico(municipio: Municipio, row: Omit<TokenRow, 'revogado_em' | 
   return {
     id: row.id,
     documento: row.documento,
-    escopos: row.escopos,
+    escopos: row.escopos as readonly Escopo[],
     criado_em: tellMomento(municipio, row.criado_em),
     expira_em: tellMomento(municipio, row.expira_em),
   };

@@ -9,10 +9,6 @@ export const ESCOPOS = {
 
 export type Escopo = keyof typeof ESCOPOS;
 
-export function isEscopo(text: unknown): text is Escopo {
-  return typeof text === 'string' && Object.hasOwn(ESCOPOS, text);
-}
-
 /** So that one that lies where it should not is recognised by who looks for secrets. */
 const PREFIX = 'nfse_';
 const SECRET_BYTES = 32;

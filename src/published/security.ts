@@ -11,13 +11,17 @@ import { code, table, writeBraces } from './markdown.ts';
 import type { DescribedRoute } from './openapi/described.ts';
 import {
   ARQUIVOS_PATH,
+  BUSCA_JSON_PATH,
+  BUSCA_PATH,
   CONFERIR_PATH,
   CONSULTA_PATH,
   DOCS_PATH,
   ERROS_JSON_PATH,
   ERROS_PATH,
+  MIGRAR_PATH,
   OPENAPI_PATH,
   REFERENCE_PATH,
+  SCRIPT_PATH,
 } from './paths.ts';
 
 /**
@@ -63,25 +67,10 @@ const EVENTO_ASSINADO: Acesso = {
     'sem assinatura, nada; quem assina com outro certificado e tem a chave ou o protocolo sabe se a nota existe (404, ou E9007 e o que está errado no corpo)',
   parte: 'o evento registrado',
 };
-/** Of tokens and of what is asked with one. `parte`: what the holder of the document gets. */
-const DONO_DO_TOKEN: Pick<Acesso, 'quem' | 'revela' | 'estranho'> = {
-  quem: 'o dono do CNPJ ou CPF, que assina o pedido ou mostra o certificado na conexão',
-  revela: 'nada',
-  estranho: 'só o que está errado na assinatura que enviou; não se olha se o documento está cadastrado',
-};
-const POR_TOKEN: Pick<Acesso, 'quem' | 'revela' | 'estranho'> = {
-  quem: 'o dono do CNPJ ou CPF, com um token de escopo `consultar` ou o certificado na conexão',
-  revela: 'nada',
-  estranho: 'que não é ele; não se olha se há o que mostrar',
-};
-const POR_TOKEN_DE_AVISOS: Pick<Acesso, 'quem' | 'revela' | 'estranho'> = {
-  ...POR_TOKEN,
-  quem: 'o dono do CNPJ ou CPF, com um token de escopo `webhooks` ou o certificado na conexão',
-};
 const NOTA_INTEIRA = 'a nota inteira, com o XML, e o protocolo';
 const PUBLICO: Omit<Acesso, 'estranho'> = { quem: 'qualquer um', revela: 'publico', parte: 'o mesmo' };
 
-const DAS_ROTAS: Readonly<Record<string, Acesso>> = {
+const DAS_NOTAS: Readonly<Record<string, Acesso>> = {
   emitirNota: {
     quem: `${PRESTADOR_ASSINA} da DPS`,
     revela: 'nada',
@@ -130,22 +119,44 @@ const DAS_ROTAS: Readonly<Record<string, Acesso>> = {
     estranho: 'que não é ele; não se olha se o documento está cadastrado',
     parte: 'o seu cadastro, o que falta para emitir, e as suas obrigações',
   },
-  pedirToken: { ...DONO_DO_TOKEN, parte: 'um token, esta única vez' },
-  listarTokens: { ...DONO_DO_TOKEN, parte: 'os tokens em vigor do documento, sem o segredo deles' },
-  revogarToken: { ...DONO_DO_TOKEN, parte: 'que o token não vale mais' },
-  listarNotas: { ...POR_TOKEN, parte: 'as notas em que é prestador, tomador ou intermediário, sem o XML' },
-  listarEventosDaParte: { ...POR_TOKEN, parte: 'os eventos dessas notas' },
-  seguirMudancas: { ...POR_TOKEN, parte: 'o que mudou nessas notas e nos seus eventos' },
-  cadastrarWebhook: { ...POR_TOKEN_DE_AVISOS, parte: 'o endereço e o segredo dele, esta única vez' },
-  listarWebhooks: { ...POR_TOKEN_DE_AVISOS, parte: 'os seus endereços, sem os segredos' },
-  consultarWebhook: { ...POR_TOKEN_DE_AVISOS, parte: 'um endereço seu; o de outro não existe (404)' },
-  alterarWebhook: { ...POR_TOKEN_DE_AVISOS, parte: 'o endereço, mudado' },
-  retirarWebhook: { ...POR_TOKEN_DE_AVISOS, parte: 'que o endereço foi retirado' },
-  trocarSegredoDoWebhook: { ...POR_TOKEN_DE_AVISOS, parte: 'o segredo novo, esta única vez' },
-  ensaiarWebhook: { ...POR_TOKEN_DE_AVISOS, parte: 'que um aviso de ensaio vai sair' },
-  listarEntregas: { ...POR_TOKEN_DE_AVISOS, parte: 'o que se avisou a um endereço seu, e o que ele respondeu' },
-  reenviarEntregas: { ...POR_TOKEN_DE_AVISOS, parte: 'quantos avisos voltam a ser tentados' },
 };
+
+const PELO_DONO: Omit<Acesso, 'parte'> = {
+  quem: 'o dono do documento, por um token dele ou pelo certificado na conexão',
+  revela: 'nada',
+  estranho: 'que não é ele; não se olha se há alguma coisa do documento',
+};
+const DO_TOKEN: Omit<Acesso, 'parte'> = {
+  quem: 'o dono do documento, que assina o pedido ou mostra o certificado na conexão',
+  revela: 'nada',
+  estranho: 'só o que está errado no pedido ou na assinatura que enviou',
+  custo: 'uma assinatura',
+};
+const DO_WEBHOOK: Omit<Acesso, 'parte'> = {
+  quem: 'o dono do documento, por um token dele de escopo webhooks ou pelo certificado na conexão',
+  revela: 'nada',
+  estranho: 'que não é ele; um endereço de outro documento responde 404, como um que não existe',
+};
+
+const DAS_PARTES: Readonly<Record<string, Acesso>> = {
+  pedirToken: { ...DO_TOKEN, parte: 'o token, esta única vez' },
+  listarTokens: { ...DO_TOKEN, parte: 'os tokens em vigor, sem o segredo' },
+  revogarToken: { ...DO_TOKEN, parte: 'que foi revogado' },
+  listarNotas: { ...PELO_DONO, parte: 'as notas de que o documento é parte, sem o XML' },
+  listarEventosDaParte: { ...PELO_DONO, parte: 'os eventos dessas notas' },
+  seguirMudancas: { ...PELO_DONO, parte: 'o que mudou nessas notas e eventos' },
+  cadastrarWebhook: { ...DO_WEBHOOK, parte: 'o endereço e o segredo, esta única vez' },
+  listarWebhooks: { ...DO_WEBHOOK, parte: 'os seus endereços' },
+  consultarWebhook: { ...DO_WEBHOOK, parte: 'o endereço, e quanto espera por ele' },
+  alterarWebhook: { ...DO_WEBHOOK, parte: 'o endereço mudado' },
+  retirarWebhook: { ...DO_WEBHOOK, parte: 'que foi retirado' },
+  trocarSegredoDoWebhook: { ...DO_WEBHOOK, parte: 'o segredo novo, esta única vez' },
+  ensaiarWebhook: { ...DO_WEBHOOK, parte: 'um aviso de ensaio no seu endereço' },
+  listarEntregas: { ...DO_WEBHOOK, parte: 'o que se avisou, e o que houve em cada tentativa' },
+  reenviarEntregas: { ...DO_WEBHOOK, parte: 'quantas entregas se tentam de novo' },
+};
+
+const DAS_ROTAS: Readonly<Record<string, Acesso>> = { ...DAS_NOTAS, ...DAS_PARTES };
 
 const DO_PORTO: Readonly<Record<(typeof OPERACOES)[number]['operacao'], Acesso>> = {
   RecepcionarLoteRps: {
@@ -187,8 +198,12 @@ const DO_SERVICO: Readonly<Record<string, Acesso>> = {
   [ERROS_JSON_PATH]: DOCUMENTACAO,
   [DOCS_PATH]: DOCUMENTACAO,
   [`${DOCS_PATH}/`]: DOCUMENTACAO,
+  [BUSCA_PATH]: DOCUMENTACAO,
+  [BUSCA_JSON_PATH]: DOCUMENTACAO,
+  [SCRIPT_PATH]: DOCUMENTACAO,
   [`${DOCS_PATH}/:pagina`]: DOCUMENTACAO,
   [CONFERIR_PATH]: DOCUMENTACAO,
+  [MIGRAR_PATH]: DOCUMENTACAO,
   [`${ARQUIVOS_PATH}/:arquivo`]: DOCUMENTACAO,
   [REFERENCE_PATH]: DOCUMENTACAO,
   [`${REFERENCE_PATH}/:arquivo`]: DOCUMENTACAO,
@@ -206,6 +221,15 @@ const PAGINAS: Readonly<
       ...PUBLICO,
       estranho:
         'o que está errado no documento que enviou e os seus valores, pelo ambiente de integração; nada se guarda',
+      custo: 'um documento do limite do ambiente de integração',
+    },
+  },
+  migrarDocumento: {
+    endereco: `POST ${MIGRAR_PATH}`,
+    acesso: {
+      ...PUBLICO,
+      estranho:
+        'o que muda no documento que enviou, e o que está errado nele, pelo ambiente de integração; nada se guarda',
       custo: 'um documento do limite do ambiente de integração',
     },
   },

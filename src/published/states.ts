@@ -25,7 +25,7 @@ const DUE: Readonly<Record<Due, string>> = {
 };
 
 /** The triggers of the moves of a nota, in words. */
-const TRIGGERS: Readonly<Record<NotaTrigger, string>> = {
+export const NOTA_TRIGGERS: Readonly<Record<NotaTrigger, string>> = {
   emissao: 'a DPS foi aceita',
   retencao: 'a DPS foi aceita, e falta publicar uma alíquota do IBS ou da CBS da competência',
   publicacao: 'a alíquota que faltava foi importada; a nota ganha o IBS e a CBS calculados',
@@ -118,7 +118,7 @@ e número da DPS (E0014): ${ESTADOS.filter((estado) => NOTA_ESTADOS[estado].hold
 
 ### Passagens
 
-${movesTable(NOTA_MOVES, TRIGGERS)}
+${movesTable(NOTA_MOVES, NOTA_TRIGGERS)}
 
 ${eventoMarkdown()}`;
 }

@@ -23,8 +23,10 @@ type Due = { readonly kind: Kind; readonly tenant: string };
 
 /** SQL: the looks at the tenant that an expression names, each one look into an index. */
 function looksAt(tenant: string): Looks {
+  // By the clock of the tenant.
+  const now = '$1::timestamptz + make_interval(secs => m.relogio_ms / 1000.0)';
   const isDue = (tipo: Tipo, more = ''): string => `(select true from fila f
-    where f.tenant = ${tenant} and f.tipo = '${tipo}' and f.due_at <= $1 ${more} order by f.due_at limit 1)`;
+    where f.tenant = ${tenant} and f.tipo = '${tipo}' and f.due_at <= ${now} ${more} order by f.due_at limit 1)`;
   const isTaken = EVENTO_IS_TAKEN.replaceAll('m.tenant', tenant);
   return {
     notas: isDue('nota'),
@@ -33,8 +35,8 @@ function looksAt(tenant: string): Looks {
     retidas: `(select true from retidas r where r.tenant = ${tenant} and r.tabela_aliquotas < $2
       order by r.tabela_aliquotas limit 1)`,
     mudancas: `(select true from mudancas_novas v where v.tenant = ${tenant} limit 1)`,
-    avisos: `(select true from webhooks w where w.tenant = ${tenant} and w.ativo and w.proxima <= $1
-      and (w.reservado_ate is null or w.reservado_ate <= $1) order by w.proxima limit 1)`,
+    avisos: `(select true from webhooks w where w.tenant = ${tenant} and w.ativo and w.proxima <= ${now}
+      and (w.reservado_ate is null or w.reservado_ate <= ${now}) order by w.proxima limit 1)`,
   };
 }
 

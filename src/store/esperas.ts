@@ -46,11 +46,12 @@ const END_CLAIMS = `update fila f set due_at = $3, claims = null,
   where f.tenant = $1 and ${ANY_TIPO} and f.due_at > $3 and f.claims = any ($2::uuid[])`;
 
 const TENANTS = `select m.tenant from municipios m
-  where exists (select 1 from fila f where f.tenant = m.tenant and ${ANY_TIPO} and f.due_at > $1)`;
+  where exists (select 1 from fila f where f.tenant = m.tenant and ${ANY_TIPO}
+    and f.due_at > $1::timestamptz + make_interval(secs => m.relogio_ms / 1000.0))`;
 
 export function esperaStore(pool: Db) {
   return {
-    /** Tenants with something due after a moment. */
+    /** Tenants with something due after a moment, each by its own clock. */
     listTenants: async (after: number): Promise<readonly string[]> =>
       (await pool.query<{ tenant: string }>(TENANTS, [new Date(after)])).rows.map(({ tenant }) => tenant),
     /** Brings what is due further away than it can be to now, and what is claimed to the end of a whole claim; how many. */

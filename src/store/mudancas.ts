@@ -27,7 +27,7 @@ export type Mudanca = Mudou & {
   readonly evento: EventoDaMudanca | undefined;
 };
 
-export type NotaDaMudanca = Ref &
+type NotaDaMudanca = Ref &
   Readonly<Record<`${ParteDaNota}_cpf_cnpj`, string | null>> & {
     readonly chave_acesso: string;
     readonly numero_protocolo: string;
@@ -107,8 +107,8 @@ const CHANGED = planOnce(
     ) m where x.documento || '' = x.documento`,
 );
 
-const OLDEST = 'select bloco, em from mudancas where tenant = $1 order by bloco limit $2';
-const FORGET = 'delete from mudancas where tenant = $1 and bloco <= $2 and bloco >= $3';
+const OLDEST = 'select em from mudancas where tenant = $1 order by em limit $2';
+const FORGET = 'delete from mudancas where tenant = $1 and em >= $2 and em <= $3 returning bloco';
 const FORGOTTEN = 'update mudancas_ate set mais_antigo = $2 where tenant = $1 and mais_antigo < $2';
 
 type Known = {
@@ -186,14 +186,14 @@ export function mudancaStore(pool: Db) {
 const FORGET_STEP = 2_000;
 
 async function forgetOldest(client: PoolClient, tenant: string, before: number): Promise<boolean> {
-  const { rows } = await client.query<{ bloco: string; em: Date }>(OLDEST, [tenant, FORGET_STEP]);
+  const { rows } = await client.query<{ em: Date }>(OLDEST, [tenant, FORGET_STEP]);
   const old = rows.filter(({ em }) => +em < before);
-  const [first] = old;
-  if (first === undefined) return false;
-  // A block goes whole: it is known by its number that it is gone.
-  const until = old.at(-1)!.bloco;
-  await client.query(FORGOTTEN, [tenant, Number(until) + 1]);
-  await client.query(FORGET, [tenant, until, first.bloco]);
+  const [first, last] = [old[0], old.at(-1)];
+  if (first === undefined || last === undefined) return false;
+  // A block has one moment, and goes whole: it is known by its number that it is gone.
+  const gone = (await client.query<{ bloco: string }>(FORGET, [tenant, first.em, last.em])).rows;
+  const newest = Math.max(...gone.map(({ bloco }) => Number(bloco)));
+  await client.query(FORGOTTEN, [tenant, newest + 1]);
   return old.length === FORGET_STEP;
 }
 
@@ -250,7 +250,7 @@ export function inOrder(all: readonly Mudou[]): readonly Mudou[] {
 }
 
 /** Each once: a provider may be its own taker. */
-export function documentosOf(nota: NotaDaMudanca): ReadonlySet<string> {
+function documentosOf(nota: NotaDaMudanca): ReadonlySet<string> {
   return new Set(PARTES_DA_NOTA.flatMap((papel) => nota[`${papel}_cpf_cnpj`] ?? []));
 }
 

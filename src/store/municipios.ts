@@ -20,19 +20,22 @@ const COLUMNS = SETTINGS.map(([, { column }]) => column).join(', ');
 /** After the tenant, in the order of {@link SETTINGS}: the ambiente is $2, the code $3. */
 const PARAMETERS = SETTINGS.map(([, { sql }], place) => `$${place + 2}::${sql}`).join(', ');
 const AFTER = SETTINGS.length + 2;
+const READ = `${COLUMNS}, relogio_ms, ensaio_ate`;
 
 type Row = { readonly tenant: string } & Readonly<Record<string, unknown>>;
 
 export function municipioStore(pool: Db) {
   const bySlug = cacheReads(async (slug: string): Promise<Municipio | undefined> => {
-    const { rows } = await pool.query<Row>(`select tenant, ${COLUMNS} from municipios where tenant = $1`, [slug]);
+    const { rows } = await pool.query<Row>(`select tenant, ${READ} from municipios where tenant = $1`, [slug]);
     return rows[0] && municipioOf(rows[0]);
   });
   return {
     findBySlug: bySlug,
-    /** All of them, in the order of their slugs. */
+    /** All but the sandboxes of one's own, in the order of their slugs. */
     list: async (): Promise<readonly Municipio[]> => {
-      const { rows } = await pool.query<Row>(`select tenant, ${COLUMNS} from municipios order by tenant`);
+      const { rows } = await pool.query<Row>(
+        `select tenant, ${READ} from municipios where ensaio_ate is null order by tenant`,
+      );
       return rows.map(municipioOf);
     },
     /** Another tenant in production with this IBGE code. */
@@ -137,7 +140,7 @@ async function findInProducao(db: Pick<Db, 'query'>, codigoIbge: string, except:
  * tenant in production under it.
  */
 export async function closeWritten(client: PoolClient, tenant: string): Promise<string | undefined> {
-  const text = `update municipios set fechado = true where tenant = $1 returning tenant, ${COLUMNS}`;
+  const text = `update municipios set fechado = true where tenant = $1 returning tenant, ${READ}`;
   const municipio = municipioOf((await client.query<Row>(text, [tenant])).rows[0]!);
   return (await takeCode(client, municipio)) ? undefined : findInProducao(client, municipio.codigoIbge!, tenant);
 }
@@ -188,6 +191,8 @@ const OWNED = [
   'emissoes',
   'recusas',
   'tokens',
+  'ensaio_requisicoes',
+  'ensaios',
   'entregas',
   'webhooks',
   'mudancas_novas',
@@ -217,7 +222,12 @@ function municipioOf({ tenant, ...row }: Row): Municipio {
     const stored = row[column] ?? undefined;
     return [name, stored === undefined || read === undefined ? stored : read(stored as string)];
   });
-  return withSettings(tenant, Object.fromEntries(values));
+  const { relogio_ms, ensaio_ate } = row as { readonly relogio_ms: string; readonly ensaio_ate: Date | null };
+  return {
+    ...withSettings(tenant, Object.fromEntries(values)),
+    ...(Number(relogio_ms) === 0 ? {} : { relogioMs: Number(relogio_ms) }),
+    ...(ensaio_ate === null ? {} : { ensaioAte: +ensaio_ate }),
+  };
 }
 
 /** In the order of the tenant and {@link SETTINGS}. A column that is on or off is never null. */

@@ -11,6 +11,7 @@ import { contagemStore } from './contagens.ts';
 import { contaStore, passkeyStore } from './contas.ts';
 import { documentoStore } from './documentos.ts';
 import { dueLister } from './due.ts';
+import { ensaioStore } from './ensaios.ts';
 import { entregaStore } from './entregas.ts';
 import { esperaStore } from './esperas.ts';
 import { eventoStore } from './eventos.ts';
@@ -85,6 +86,7 @@ export function createStore(pool: Db, onStored?: OnStored, announce?: Announce) 
     mudancas: mudancaStore(pool),
     webhooks: webhookStore(pool),
     entregas: entregaStore(pool),
+    ensaios: ensaioStore(pool),
     ensureMesesAhead: (now: number): Promise<void> => ensureMesesAhead(pool, now),
     lotes: loteStore(pool, onStored ?? notas.keepForTransmission),
     /** Throws what keeps the database from being written to: the readiness check. */

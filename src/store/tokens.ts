@@ -1,5 +1,4 @@
 /** Tokens of those who ask without their certificate. */
-import type { Escopo } from '../identity/token.ts';
 import type { Db } from './open.ts';
 import { planOnce } from './planned.ts';
 import { insertRows } from './sql.ts';
@@ -9,7 +8,7 @@ export type NovoToken = {
   readonly id: string;
   readonly documento: string;
   readonly impressao: Buffer;
-  readonly escopos: readonly Escopo[];
+  readonly escopos: readonly string[];
   readonly criadoEm: number;
   readonly expiraEm: number;
   readonly por: 'assinatura' | 'certificado' | 'ensaio';
@@ -19,7 +18,7 @@ export type NovoToken = {
 export type TokenRow = {
   readonly id: string;
   readonly documento: string;
-  readonly escopos: readonly Escopo[];
+  readonly escopos: readonly string[];
   readonly criado_em: Date;
   readonly expira_em: Date;
   readonly revogado_em: Date | null;
@@ -56,7 +55,7 @@ const REVOKE = `update tokens set revogado_em = coalesce(revogado_em, $3) where 
 const FORGET = 'delete from tokens where tenant = $1 and documento = $2 and expira_em < $3';
 
 /** Tokens shown in one list. */
-export const TOKENS_MAX = 1_000;
+const TOKENS_MAX = 1_000;
 
 export function tokenStore(pool: Db) {
   return {

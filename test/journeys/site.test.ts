@@ -114,6 +114,7 @@ async function commandsOf(file: string, municipio = 'integracao'): Promise<reado
 /** What each request of a page is answered with; 422 is where the page shows a refusal, 304 what is kept. */
 const STATUSES: Readonly<Record<string, readonly number[]>> = {
   'inicio.md': [200, 201, 200],
+  'clientes.md': [200, 200, 200, 200, 200],
   'primeira-nota.md': [200, 200, 200, 201, 200, 422],
   'surpresas.md': [200, 422, 201, 200],
   'assinatura.md': [200, 200, 200, 200, 200, 200, 200, 201],
@@ -126,7 +127,7 @@ const STATUSES: Readonly<Record<string, readonly number[]>> = {
   'webhooks.md': [201, 201, 200, 200],
   'danfse.md': [200, 201, 200],
   'eventos.md': [200, 201, 200, 201, 200, 200, 200, 201, 201, 201, 200, 200, 200],
-  'catalogos.md': [200, 200, 200, 200, 304],
+  'catalogos.md': [200, 200, 200, 200, 200, 304],
 };
 
 const results = new Map<string, { readonly folder: string; readonly out: string }>();
@@ -350,6 +351,13 @@ const PROGRAMS: readonly Program[] = [
   },
 ];
 
+const PDF_PROGRAMS: readonly Program[] = [
+  { file: 'danfse.mjs', prepare: async (file) => [process.execPath, file] },
+  { file: 'danfse.py', prepare: async (file) => command(PYTHON, file) },
+  { file: 'danfse.php', prepare: async (file) => command(PHP, file) },
+  { file: 'Danfse.java', prepare: async (file) => (JAVA === undefined ? undefined : [JAVA, ...JAVA_OPTIONS, file]) },
+];
+
 function command(program: string | undefined, file: string): string[] | undefined {
   return program === undefined ? undefined : [program, file];
 }
@@ -390,10 +398,35 @@ async function lossyLine(): Promise<{ readonly base: string; readonly issued: re
   return { base: `http://127.0.0.1:${(server.address() as AddressInfo).port}/integracao`, issued };
 }
 
+describe('the programs of the page of the PDF', { concurrency: true }, () => {
+  for (const { file, prepare } of PDF_PROGRAMS) {
+    test(file, { timeout: 2 * PATIENCE_MS }, async (t) => {
+      const folder = freshFolder();
+      await mkdir(folder, { recursive: true });
+      const command = await prepare(path.join(SITE, 'exemplos', file), folder);
+      if (command === undefined) return t.skip(`what runs ${file} is not here`);
+      const [program, ...args] = command;
+      // Asked for at once: the note may not be authorised yet.
+      const dps = await readFile(path.join(ROOT, 'examples/dps.xml'), 'utf8');
+      const headers = { 'Content-Type': 'application/xml' };
+      const issued = await request(address, '/integracao/api/v1/nfse/v101', { method: 'POST', headers, body: dps });
+      const { chave_acesso: chave } = issued.body;
+      const { code, out, err } = await run(program!, [...args, chave, `${address}/integracao`], folder);
+      assert.equal(code, 0, out + err);
+      assert.equal(out.trim(), `Gravado: ${chave}.pdf`);
+      assert.match(await readFile(path.join(folder, `${chave}.pdf`), 'latin1'), /^%PDF-[\s\S]*%%EOF\s*$/);
+
+      const unknown = await run(program!, [...args, '0'.repeat(50), `${address}/integracao`], folder);
+      assert.equal(unknown.code, 1, unknown.out);
+      assert.match(unknown.err, /E301/);
+    });
+  }
+});
+
 describe('the programs of the first page', { concurrency: true }, () => {
   test('are all tried here', async () => {
     const files = (await readdir(path.join(SITE, 'exemplos'))).filter((name) => !name.endsWith('.xml'));
-    assert.deepEqual(files.sort(), PROGRAMS.map(({ file }) => file).sort());
+    assert.deepEqual(files.sort(), [...PROGRAMS, ...PDF_PROGRAMS].map(({ file }) => file).sort());
   });
 
   for (const { file, prepare } of PROGRAMS) {

@@ -39,6 +39,7 @@ export async function startTestService(
     connection?: ClientConfig;
     transmission?: World['transmission'];
     privateAvisos?: boolean;
+    postAviso?: World['postAviso'];
   } = {},
 ): Promise<TestService> {
   const pool = await (options.connection === undefined ? freshPool() : poolOn(options.connection));
@@ -56,7 +57,7 @@ export async function startTestService(
     now: () => clock.now,
     randomDigits: (count) => String(randomInt(10 ** count)).padStart(count, '0'),
     log,
-    postAviso: avisoPoster({ isPrivateAllowed: options.privateAvisos ?? true }),
+    postAviso: options.postAviso ?? avisoPoster({ isPrivateAllowed: options.privateAvisos ?? true }),
     wake: (tenant) => wake(tenant),
   };
   await store.municipios.create({ tenant: SANDBOX_SLUG, ambiente: 'homologacao', codigoIbge: undefined }, clock.now);

@@ -3306,7 +3306,10 @@ export type Consultas = {
     entrega?: string;
   };
   readonly catalogo_codigos_tributacao_municipal: {
-    /** Palavras da descrição, sem distinguir maiúsculas nem acentos; todas as palavras, em qualquer ordem. */
+    /**
+     * Palavras da descrição, sem distinguir maiúsculas nem acentos; todas as palavras, em qualquer ordem. Também
+     * palavras correntes que a lista nacional não usa (software, faxina, contador).
+     */
     descricao?: string;
     /** Código CNAE inteiro, com ou sem pontuação. */
     cnae_codigo?: string;
@@ -3318,7 +3321,10 @@ export type Consultas = {
   readonly catalogo_codigos_tributacao_nacional: {
     /** O código ou o seu começo, com ou sem pontuação: 010101, 01.01.01, 0101, 1.01. */
     codigo?: string;
-    /** Palavras da descrição, sem distinguir maiúsculas nem acentos; todas as palavras, em qualquer ordem. */
+    /**
+     * Palavras da descrição, sem distinguir maiúsculas nem acentos; todas as palavras, em qualquer ordem. Também
+     * palavras correntes que a lista nacional não usa (software, faxina, contador).
+     */
     descricao?: string;
     /** Item ou subitem da LC 116: 1, 01, 1.05. */
     item?: string;

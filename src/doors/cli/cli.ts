@@ -20,6 +20,7 @@ import { EMITIR } from './emitir.ts';
 import { EVENTO_COMMANDS } from './evento.ts';
 import { explicar } from './explicar.ts';
 import { LISTA_COMMANDS } from './listas.ts';
+import { MIGRAR_DPS } from './migrar-dps.ts';
 import { bancoMudar, MUDANCA_COMMANDS } from './mudanca.ts';
 import { MUNICIPIO_COMMANDS } from './municipio.ts';
 import { NOTA_COMMANDS } from './nota.ts';
@@ -45,6 +46,7 @@ const COMMANDS: readonly Command[] = [
   },
   EMITIR,
   VALIDAR,
+  MIGRAR_DPS,
   {
     name: 'explicar',
     arguments: 'CÓDIGO',

@@ -7,6 +7,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Presented } from '../../flows/caller.ts';
 import type { Municipio } from '../../flows/queries.ts';
 import type { Quota } from '../../flows/quota.ts';
+import { worldOf } from '../../flows/relogio.ts';
 import type { World } from '../../flows/world.ts';
 import { performSoap, type SoapAnswer, writeFault } from '../soap/nfes.ts';
 import type { Outcome, Route } from './route.ts';
@@ -59,14 +60,15 @@ export async function performAside(
   call: AsideCall,
 ): Promise<Outcome | SoapAnswer> {
   const { route: id, municipio, headers, shown } = call;
+  const own = worldOf(world, municipio);
   const body = Buffer.from(call.body.buffer, call.body.byteOffset, call.body.byteLength);
   if (id === 'soap') {
-    const answer = await performSoap(world, municipio, { headers, body }, { shown: () => shown, quota });
+    const answer = await performSoap(own, municipio, { headers, body }, { shown: () => shown, quota });
     // Only questions have answers that are made while they are sent, and no question has such a long body.
     return typeof answer.body === 'string' ? answer : writeFault(headers, 413, LONG_QUESTION);
   }
   const route = ROUTES.find((one) => one.id === id)!;
-  return route.handle({ ...call, world, body, waits: NO_WAITS, shown: () => shown, quota });
+  return route.handle({ ...call, world: own, body, waits: NO_WAITS, shown: () => shown, quota });
 }
 
 const NEVER = { wait: async () => false };

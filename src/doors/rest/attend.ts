@@ -2,6 +2,7 @@
 
 import { isoMoment } from '../../fiscal/moment.ts';
 import { municipalMoment } from '../../flows/gather-facts.ts';
+import { worldOf } from '../../flows/relogio.ts';
 import { type StoreTrouble, storeTroubleOf, tellSeldom, tellTrouble } from '../../flows/store-trouble.ts';
 import { answerCacheable, tagOf } from './caching.ts';
 import { clientOf } from './caller.ts';
@@ -92,7 +93,9 @@ const REVALIDATED = 'private, no-cache';
 
 /** A refusal in its envelope, with the time of the municipality. */
 export function refuse(door: Door, visit: Visit, { refusal, campo, status, em, headers, beside }: Refused): HttpAnswer {
-  const timestamp = isoMoment(municipalMoment(visit.municipio?.codigoIbge, em ?? door.world.now()));
+  const { municipio } = visit;
+  const now = municipio === undefined ? door.world.now() : worldOf(door.world, municipio).now();
+  const timestamp = isoMoment(municipalMoment(municipio?.codigoIbge, em ?? now));
   return {
     status: status ?? statusOfRefusal(refusal),
     headers: { ...API_HEADERS, ...JSON_TYPE, ...headers },

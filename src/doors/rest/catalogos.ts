@@ -43,13 +43,15 @@ export type Catalogo = {
 
 const SEM_ACENTO = 'sem distinguir maiúsculas nem acentos; todas as palavras, em qualquer ordem';
 
+const CORRENTES = 'Também palavras correntes que a lista nacional não usa (software, faxina, contador).';
+
 const DO_MUNICIPIO = {
   nome: 'codigos_tributacao_municipal',
   summary:
     'A lista de serviços do município, hoje e daqui em diante: os valores de cServ/cTribMun, com a alíquota registrada.',
   item: 'ServicoMunicipal',
   filtros: {
-    descricao: `Palavras da descrição, ${SEM_ACENTO}.`,
+    descricao: `Palavras da descrição, ${SEM_ACENTO}. ${CORRENTES}`,
     cnae_codigo: 'Código CNAE inteiro, com ou sem pontuação.',
   } satisfies Readonly<Record<(typeof FILTROS_MUNICIPAIS)[number], string>>,
   handle: askMunicipal,
@@ -66,7 +68,7 @@ const NACIONAIS: { readonly [Nome in NomeDeCatalogo]: Nacional<Nome> } = {
     item: 'ServicoNacional',
     filtros: {
       codigo: 'O código ou o seu começo, com ou sem pontuação: 010101, 01.01.01, 0101, 1.01.',
-      descricao: `Palavras da descrição, ${SEM_ACENTO}.`,
+      descricao: `Palavras da descrição, ${SEM_ACENTO}. ${CORRENTES}`,
       item: 'Item ou subitem da LC 116: 1, 01, 1.05.',
     },
   },

@@ -1,8 +1,7 @@
 /** The REST door: listens, with the routes of the municipalities, of the legacy port and of the service itself. */
 import { rememberLacking } from '../../flows/conferir-arquivos.ts';
 import { countTogether } from '../../flows/contagens.ts';
-import { Waits } from '../../flows/esperar.ts';
-import { lookForMudancas } from '../../flows/mudancas.ts';
+import { openWaits } from '../../flows/esperar.ts';
 import { askStore, type StoreTrouble, troubleOfStore } from '../../flows/store-trouble.ts';
 import type { World } from '../../flows/world.ts';
 import { soapRoutes } from '../soap/routes.ts';
@@ -90,10 +89,7 @@ function openDoor(world: World, options: RestDoorOptions): { readonly door: Door
     storeTrouble: shareQuestion(() => askStoreInTime(world)),
     lacking: rememberLacking(world),
     quotas: openQuotas(quotas),
-    waits: {
-      notas: new Waits((tenant, chaves) => world.store.notas.listDecided(tenant, chaves)),
-      mudancas: new Waits((tenant, keys) => lookForMudancas(world, tenant, keys)),
-    },
+    waits: openWaits(world),
     lastKnown: new Map(),
     address: '',
     underWay: 0,

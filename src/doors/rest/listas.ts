@@ -2,6 +2,7 @@
 import type { Fault } from '../../fiscal/fault.ts';
 import { PARTES_DA_NOTA, TIPOS_MUDANCA } from '../../fiscal/mudanca.ts';
 import { NOTA_ESTADOS } from '../../fiscal/nota.ts';
+import { writeTable } from '../../flows/escrever-tabela.ts';
 import {
   DESDE_AGORA,
   type EventoMudado,
@@ -31,7 +32,7 @@ import { ESPERA_MAX_S, readEspera } from './espera.ts';
 import { NOTA_SEM_XML } from './nota-fields.ts';
 import { findStrangeParams, numberIn, refuseParams } from './params.ts';
 import type { Call, Refused } from './route.ts';
-import { preferredType, streamed, writeTable } from './streams.ts';
+import { preferredType, streamed } from './streams.ts';
 
 export const DOCUMENTO_PARAM = {
   documento:

@@ -2,6 +2,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { AMBIENTES } from '../../fiscal/ambiente.ts';
 import type { Municipio } from '../../flows/queries.ts';
+import { worldOf } from '../../flows/relogio.ts';
 import { BODY_MAX_BYTES } from '../../published/http-limits.ts';
 import { type AsideTrouble, CROWDED_ASIDE, TOO_DEAR } from './aside.ts';
 import { attend, refuse, writeOutcome } from './attend.ts';
@@ -134,6 +135,7 @@ async function performRoute(
     const shown = presentedIn(door, request);
     return aside.answer({ ...call, route: route.id, shown }, { client, quota });
   }
-  const { world, waits } = door;
+  const { waits } = door;
+  const world = worldOf(door.world, municipio);
   return route.handle({ ...call, world, waits, shown: () => presentedIn(door, request), quota });
 }

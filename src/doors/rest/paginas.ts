@@ -1,14 +1,19 @@
-/** Pages of the public port for people: a document checked as in the sandbox, and a note shown to who has its key. */
+/** Pages of the public port for people: a document checked as in the sandbox or brought from the national API, and a note shown to who has its key. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { SANDBOX_SLUG } from '../../fiscal/ambiente.ts';
 import { conferir } from '../../flows/conferir.ts';
 import { findNotaPublica, type NotaPublica } from '../../flows/consulta-publica.ts';
+import { migrarDps } from '../../flows/migrar-dps.ts';
+import type { Municipio } from '../../flows/queries.ts';
+import { weigh } from '../../flows/unwrap.ts';
+import { validateNota } from '../../flows/validate-dps.ts';
 import { BODY_MAX_BYTES } from '../../published/http-limits.ts';
-import { CONFERIR_PATH, CONSULTA_PATH, ERROS_PATH } from '../../published/paths.ts';
+import { CONFERIR_PATH, CONSULTA_PATH, DOCS_PATH, ERROS_PATH, MIGRAR_PATH } from '../../published/paths.ts';
 import { framePage, relativePath } from '../../published/site/frame.ts';
 import { document, type Html, html, PAGE_POLICY } from '../../published/site/page-shell.ts';
 import { annotated } from '../html/annotated.ts';
 import { noForm, readForm } from '../html/forms.ts';
+import { differences, migrated } from '../html/migrated.ts';
 import { API_HEADERS, attend, refuse } from './attend.ts';
 import { clientOf } from './caller.ts';
 import type { HttpAnswer } from './message.ts';
@@ -37,37 +42,42 @@ const HEADERS: Readonly<Record<string, string>> = {
 
 const page = (text: string, status = 200): HttpAnswer => ({ status, headers: HEADERS, body: text });
 
-// Checking a document.
+/** A page with a form for a document, pasted or as a file: what it asks, and what it shows of one that was sent. */
+type DocumentPage = {
+  readonly path: string;
+  readonly title: string;
+  readonly lead: Html;
+  readonly help: string;
+  readonly button: string;
+  /** Of a page that was not sent anything, below the form. */
+  readonly below?: Html;
+  readonly show: (door: Door, municipio: Municipio, given: Uint8Array) => Promise<Html>;
+};
 
-const ERROS_HERE = relativePath(CONFERIR_PATH, ERROS_PATH);
-
-function conferirForm(texto = ''): Html {
-  return html`<form method="post" action="${relativePath(CONFERIR_PATH, CONFERIR_PATH)}" enctype="multipart/form-data" class="conferir">
+function documentForm({ path, help, button }: DocumentPage, texto = ''): Html {
+  return html`<form method="post" action="${relativePath(path, path)}" enctype="multipart/form-data" class="conferir">
 <p><label for="documento">Documento</label><br>
-<small id="documento-ajuda">Uma DPS (XML ou JSON) ou um pedido de evento (JSON), como se envia; também em base64 ou gzip.</small></p>
+<small id="documento-ajuda">${help}</small></p>
 <textarea id="documento" name="documento" rows="12" spellcheck="false" aria-describedby="documento-ajuda">
 ${texto}</textarea>
 <p><label for="arquivo">Ou um arquivo</label> <input id="arquivo" name="arquivo" type="file"></p>
-<p><button>Conferir</button></p>
+<p><button>${button}</button></p>
 </form>
 `;
 }
 
-const LEAD = html`<p class="lead">Cole um documento: a página mostra cada erro no seu lugar, o que o conserta, o texto com tudo o que é certo já corrigido, e os
-valores que a nota teria. Vale o que vale no ambiente de integração. Nada é emitido, nem guardado.</p>
-`;
-
-export function conferirPage(): string {
+function askPage(asked: DocumentPage): string {
+  const { title, lead, path, below } = asked;
   return framePage(
-    'Conferir um documento',
+    title,
     html`
-<h1>Conferir um documento</h1>
-${LEAD}${conferirForm()}`,
-    CONFERIR_PATH,
+<h1>${title}</h1>
+${lead}${documentForm(asked)}${below}`,
+    path,
   );
 }
 
-async function checkSent(door: Door, visit: Visit): Promise<HttpAnswer> {
+async function showSent(door: Door, visit: Visit, asked: DocumentPage): Promise<HttpAnswer> {
   const { request } = visit;
   const municipio = await findMunicipio(door, visit, SANDBOX_SLUG);
   if (municipio === undefined) return refuse(door, visit, refuseTrouble('unknown_path', undefined));
@@ -85,16 +95,62 @@ async function checkSent(door: Door, visit: Visit): Promise<HttpAnswer> {
   const sent = isForm ? form : noForm;
   const texto = sent.text('documento');
   const given = sent.file('arquivo')?.content ?? Buffer.from(texto);
-  const found = isForm
-    ? await workInPlace(door, () => conferir(door.world, municipio, given))
-    : { problema: form.problem };
-  if (found === undefined) return refuse(door, visit, refuseUnavailable(CROWDED_SERVICE, CROWD_WAIT_S));
+  // What was packed small is counted by what it is.
+  const { documentos, bytes } = weigh(given);
+  quota.measure(Math.max(body.length, bytes));
+  const tooMany = await quota.enter(documentos);
+  if (tooMany !== undefined) return addLimits(quota, refuse(door, visit, refuseAsFlow(tooMany)));
+  const shown = isForm
+    ? await workInPlace(door, () => asked.show(door, municipio, given))
+    : annotated({ problema: form.problem }, errosHere);
+  if (shown === undefined) return refuse(door, visit, refuseUnavailable(CROWDED_SERVICE, CROWD_WAIT_S));
+  const { title, path, button } = asked;
   const main = html`
-<h1>Conferir um documento</h1>
-${annotated(found, (codigo) => `${ERROS_HERE}/${codigo}`)}<h2>Conferir outro</h2>
-${conferirForm(sent.file('arquivo') === undefined ? texto : '')}`;
-  return addLimits(quota, page(framePage('Conferir um documento', main, CONFERIR_PATH)));
+<h1>${title}</h1>
+${shown}<h2>${button} outro</h2>
+${documentForm(asked, sent.file('arquivo') === undefined ? texto : '')}`;
+  return addLimits(quota, page(framePage(title, main, path)));
 }
+
+const ERROS_HERE = relativePath(CONFERIR_PATH, ERROS_PATH);
+const errosHere = (codigo: string): string => `${ERROS_HERE}/${codigo}`;
+
+const CONFERIR: DocumentPage = {
+  path: CONFERIR_PATH,
+  title: 'Conferir um documento',
+  lead: html`<p class="lead">Cole um documento: a página mostra cada erro no seu lugar, o que o conserta, o texto com tudo o que é certo já corrigido, e os
+valores que a nota teria. Vale o que vale no ambiente de integração. Nada é emitido, nem guardado.</p>
+`,
+  help: 'Uma DPS (XML ou JSON) ou um pedido de evento (JSON), como se envia; também em base64 ou gzip.',
+  button: 'Conferir',
+  show: async ({ world }, municipio, given) => annotated(await conferir(world, municipio, given), errosHere),
+};
+
+/** Of a lot as many are shown; the command shows all. */
+const MIGRADOS_MAX = 5;
+
+const MIGRAR: DocumentPage = {
+  path: MIGRAR_PATH,
+  title: 'Vir da API nacional',
+  lead: html`<p class="lead">Cole o que o seu programa envia hoje à API nacional: a página abre o envelope passo a passo, diz o que muda naquele documento, e o mostra já
+mudado, para assinar e enviar. Vale o que vale no ambiente de integração. Nada é emitido, nem guardado.</p>
+`,
+  help: 'O JSON da requisição (dpsXmlGZipB64 ou pedidoRegistroEventoXmlGZipB64), o Base64 ou o gzip de dentro dele, ou o XML.',
+  button: 'Mudar',
+  below: differences(relativePath(MIGRAR_PATH, `${DOCS_PATH}/diferencas`)),
+  show: async ({ world }, municipio, given) =>
+    migrated(
+      await migrarDps((sent) => validateNota(world, municipio, sent), given, {
+        agora: world.now(),
+        documentosMax: MIGRADOS_MAX,
+        bytesMax: BODY_MAX_BYTES,
+      }),
+      errosHere,
+    ),
+};
+
+export const conferirPage = (): string => askPage(CONFERIR);
+export const migrarPage = (): string => askPage(MIGRAR);
 
 // One note.
 
@@ -160,7 +216,7 @@ export function pageRoutes(door: Door): readonly HttpRoute[] {
     handle: (request) => attend(door, request, path, work),
   });
   return [
-    route('POST', CONFERIR_PATH, (visit) => checkSent(door, visit)),
+    ...[CONFERIR, MIGRAR].map((asked) => route('POST', asked.path, (visit) => showSent(door, visit, asked))),
     route('GET', CONSULTA_PATH, (visit) => consult(door, visit)),
   ];
 }

@@ -1,5 +1,6 @@
 /** The rows of the route table that are for one party: its tokens, its notes and events, what has changed of them. */
 
+import { STREAM_TYPES } from '../../flows/escrever-tabela.ts';
 import { PEDIDO_MAX_MINUTES, TOKEN_SIGNATURE_HEADER, VALIDADE_DIAS_MAX } from '../../flows/tokens.ts';
 import { ESCOPOS } from '../../identity/token.ts';
 import { field, orAbsent } from '../../published/openapi/field.ts';
@@ -15,7 +16,6 @@ import {
   MUDANCAS_PARAMS,
 } from './listas.ts';
 import { defineRoute, type Route } from './route.ts';
-import { STREAM_TYPES } from './streams.ts';
 import { endToken, giveToken, showTokens, TOKEN_FIELDS } from './tokens.ts';
 
 const STATUS = field.text('OK em toda resposta de sucesso.');
@@ -23,7 +23,7 @@ const STATUS = field.text('OK em toda resposta de sucesso.');
 export const PARTE_CODES = ['E9003', 'E9006', 'E9007'] as const;
 const SIGNED_CODES = ['E9002', ...PARTE_CODES] as const;
 export const CAMPOS_CODES = ['E003', 'E002', 'E0002'] as const;
-export const AS_400 = { E002: [400], E0002: [400], E0003: [400] } as const;
+export const AS_400 = { E002: [400], E0002: [400] } as const;
 /** A question by somebody who is not recognised is a miss as any other. */
 export const ASK_COST = 0.1;
 /** Reading a signature costs what a validation does. */
@@ -114,7 +114,7 @@ export const ROTAS_DA_PARTE: readonly Route[] = [
     fields: { status: STATUS, ...LISTA_FIELDS },
     headers: ['ETag', 'Content-Disposition'],
     codes: ['E003', 'E0002', 'E0003', ...PARTE_CODES],
-    statuses: { E0002: [400], E0003: [400, 422] },
+    statuses: { E0002: [400] },
     missCost: ASK_COST,
     asksToken: true,
     handle: listNotas,
@@ -130,7 +130,7 @@ export const ROTAS_DA_PARTE: readonly Route[] = [
     fields: { status: STATUS, eventos: field.shape('Evento[]', 'Os eventos da página.'), cursor: CURSOR_FIELD },
     headers: ['ETag'],
     codes: ['E003', 'E0002', 'E0003', ...PARTE_CODES],
-    statuses: { E0002: [400], E0003: [400, 422] },
+    statuses: { E0002: [400] },
     missCost: ASK_COST,
     asksToken: true,
     handle: listEventosDaParte,
@@ -147,7 +147,7 @@ export const ROTAS_DA_PARTE: readonly Route[] = [
     fields: { status: STATUS, ...MUDANCAS_FIELDS },
     headers: ['X-Cursor', 'X-Mais'],
     codes: ['E003', 'E0002', 'E0003', ...PARTE_CODES],
-    statuses: { E0002: [400], E0003: [400, 422] },
+    statuses: { E0002: [400] },
     missCost: ASK_COST,
     asksToken: true,
     handle: followMudancas,

@@ -1,16 +1,22 @@
 /** What the service answers for itself, outside any municipality: its pages, its description and its health. */
+import { packCliente } from '../../flows/pacote-cliente.ts';
 import { tabelaEmVigor } from '../../flows/queries.ts';
 import { STORE_WAIT_S } from '../../flows/store-trouble.ts';
 import { openapiText } from '../../published/openapi/openapi.ts';
 import {
   ARQUIVOS_PATH,
+  BUSCA_JSON_PATH,
+  BUSCA_PATH,
   CONFERIR_PATH,
   DOCS_PATH,
   ERROS_JSON_PATH,
   ERROS_PATH,
+  MIGRAR_PATH,
   OPENAPI_PATH,
   REFERENCE_PATH,
+  SCRIPT_PATH,
 } from '../../published/paths.ts';
+import { projectText } from '../../published/project-text.ts';
 import {
   correctSpelling,
   errorIndexPage,
@@ -18,14 +24,23 @@ import {
   errorsJsonText,
   unknownCodePage,
 } from '../../published/site/error-pages.ts';
+import { PACOTE_CLIENTE } from '../../published/site/files.ts';
 import { homePage } from '../../published/site/home-page.ts';
 import { PAGE_POLICY } from '../../published/site/page-shell.ts';
 import { referenceFile, referencePage, referencePolicy } from '../../published/site/reference.ts';
-import { docsFile, docsPage, openSite, unknownDocsPage } from '../../published/site/site.ts';
+import { questionIn } from '../../published/site/search.ts';
+import {
+  docsFile,
+  docsPage,
+  docsSearch,
+  docsSuggestions,
+  openSite,
+  unknownDocsPage,
+} from '../../published/site/site.ts';
 import { API_HEADERS, attend, JSON_TYPE, redirect, refuse } from './attend.ts';
 import { answerCacheable } from './caching.ts';
 import type { HttpAnswer, HttpRequest } from './message.ts';
-import { conferirPage } from './paginas.ts';
+import { conferirPage, migrarPage } from './paginas.ts';
 import { addHeaders, CORS_HEADERS, PREFLIGHT } from './path-headers.ts';
 import { refuseForStore, refuseTrouble, refuseUnavailable, refuseUnknownCodigo } from './refusals.ts';
 import type { HttpRoute } from './router.ts';
@@ -45,6 +60,9 @@ const PAGE_HEADERS: Readonly<Record<string, string>> = {
   'Referrer-Policy': 'same-origin',
 };
 
+const PAGE_SCRIPT = projectText('src/published/site/navegador.js');
+const SCRIPT_TYPE: Readonly<Record<string, string>> = { 'Content-Type': 'text/javascript; charset=utf-8' };
+
 /** The documentation, with what it says of this door. */
 const DOCS = openSite(DOOR_FACTS);
 
@@ -56,10 +74,16 @@ const SITE: Readonly<Record<string, (door: Door, visit: Visit) => ReturnType<Wor
     answerPage(request, errorIndexPage(queryOf(request).get('q') ?? ''), PAGES_KEPT),
   [ERROS_JSON_PATH]: async (door, { request }) =>
     answerCacheable(request, await errorsJsonText(siteOf(door, request)), JSON_TYPE, OWN_KEPT),
-  [DOCS_PATH]: (door, visit) => answerDocs(door, visit, ''),
+  [DOCS_PATH]: (door, visit) => answerFirst(door, visit),
   [`${DOCS_PATH}/`]: () => redirect(308, '../docs'),
+  [BUSCA_PATH]: async (door, { request }) =>
+    answerPage(request, await docsSearch(DOCS, queryOf(request), siteOf(door, request)), OWN_KEPT),
+  [BUSCA_JSON_PATH]: async (_door, { request }) =>
+    answerCacheable(request, await docsSuggestions(DOCS, queryOf(request)), JSON_TYPE, PAGES_KEPT),
+  [SCRIPT_PATH]: (_door, { request }) => answerCacheable(request, PAGE_SCRIPT, SCRIPT_TYPE, PAGES_KEPT),
   [`${DOCS_PATH}/:pagina`]: (door, visit) => answerDocs(door, visit, visit.request.params.pagina!),
   [CONFERIR_PATH]: (_door, { request }) => answerPage(request, conferirPage(), PAGES_KEPT),
+  [MIGRAR_PATH]: (_door, { request }) => answerPage(request, migrarPage(), PAGES_KEPT),
   [`${ARQUIVOS_PATH}/:arquivo`]: answerDocsFile,
   [REFERENCE_PATH]: (door, { request }) => answerReference(door, request),
   [`${REFERENCE_PATH}/:arquivo`]: answerReferenceFile,
@@ -111,6 +135,13 @@ function answerCode(door: Door, visit: Visit, codigo: string): HttpAnswer {
   return preferPage(visit.request, refuse(door, visit, refuseUnknownCodigo()), unknownCodePage(codigo));
 }
 
+/** The first page. Asked a question it leads to the search, as those who kept the address of older answers expect. */
+function answerFirst(door: Door, visit: Visit): ReturnType<Work> {
+  const asked = questionIn(queryOf(visit.request));
+  if (asked === '') return answerDocs(door, visit, '');
+  return redirect(308, `${BUSCA_PATH.slice(1)}?q=${encodeURIComponent(asked)}`);
+}
+
 /** A page of the documentation; it shows the address by which it was asked for. */
 async function answerDocs(door: Door, visit: Visit, slug: string): Promise<HttpAnswer> {
   const { request } = visit;
@@ -124,9 +155,12 @@ async function answerDocs(door: Door, visit: Visit, slug: string): Promise<HttpA
   return preferPage(request, refuse(door, visit, refuseTrouble('unknown_path', undefined)), unknownDocsPage());
 }
 
-/** A file that a page offers, with the address of the service in it. */
+/** A file that a page offers, with the address of the service in it; the package of the client is the same for everybody. */
 function answerDocsFile(door: Door, visit: Visit): HttpAnswer {
   const { request } = visit;
+  if (request.params.arquivo === PACOTE_CLIENTE) {
+    return answerCacheable(request, packCliente(), { 'Content-Type': 'application/gzip' }, PAGES_KEPT);
+  }
   const file = docsFile(request.params.arquivo!, siteOf(door, request));
   if (file === undefined) return refuse(door, visit, refuseTrouble('unknown_path', undefined));
   return answerCacheable(request, file.text, { 'Content-Type': file.type }, OWN_KEPT);

@@ -1,10 +1,7 @@
 /** Answers that are written while they are read: a table as CSV, or a line of JSON for each of its rows. */
 import type { IncomingHttpHeaders } from 'node:http';
-import { writeCsv } from '../../documents/write-csv.ts';
+import { STREAM_TYPES, type StreamType } from '../../flows/escrever-tabela.ts';
 import type { Streamed } from './route.ts';
-
-export const STREAM_TYPES = ['text/csv', 'application/x-ndjson'] as const;
-export type StreamType = (typeof STREAM_TYPES)[number];
 
 /** The type that the caller asks for by name; undefined: JSON. */
 export function preferredType(
@@ -23,32 +20,6 @@ export function streamed(
 ): Streamed {
   const file = type === 'text/csv' ? { 'Content-Disposition': `attachment; filename="${nome}.csv"` } : {};
   return { streamed: inPieces(lines), type: `${type}; charset=utf-8`, headers: { ...file, ...headers } };
-}
-
-/** `columns`: of a CSV, in their order. */
-export function writeTable(
-  type: StreamType,
-  columns: readonly string[],
-  rows: AsyncIterable<object> | Iterable<object>,
-): AsyncIterable<string> {
-  return type === 'text/csv' ? writeCsv(columns, cellsOf(columns, rows)) : linesOf(rows);
-}
-
-async function* linesOf(rows: AsyncIterable<object> | Iterable<object>): AsyncGenerator<string> {
-  for await (const row of rows) yield `${JSON.stringify(row)}\n`;
-}
-
-async function* cellsOf(
-  columns: readonly string[],
-  rows: AsyncIterable<object> | Iterable<object>,
-): AsyncGenerator<readonly string[]> {
-  for await (const row of rows) {
-    yield columns.map((column) => {
-      const value: unknown = (row as Readonly<Record<string, unknown>>)[column];
-      if (value === null || value === undefined) return '';
-      return Array.isArray(value) ? value.join(' ') : String(value);
-    });
-  }
 }
 
 /** Lines are short: many travel together. */

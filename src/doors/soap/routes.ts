@@ -3,6 +3,7 @@
  * Its service is called `Nfes`, and some programs write it so in the address.
  */
 import type { Municipio } from '../../flows/queries.ts';
+import { worldOf } from '../../flows/relogio.ts';
 import { BODY_MAX_BYTES } from '../../published/http-limits.ts';
 import { ASIDE_BYTES, CROWDED_ASIDE, TOO_DEAR } from '../rest/aside.ts';
 import { attend, logFailure, redirect, refuse } from '../rest/attend.ts';
@@ -116,7 +117,7 @@ async function perform(
   const aside = asideOf(door, body);
   if (aside === undefined) {
     const shown = () => presentedIn(door, request);
-    return performSoap(door.world, municipio, { headers, body }, { shown, quota });
+    return performSoap(worldOf(door.world, municipio), municipio, { headers, body }, { shown, quota });
   }
   const shown = presentedIn(door, request);
   const [search, site] = [searchOf(request), siteOf(door, request)];

@@ -21,6 +21,7 @@ import {
 } from './catalogs.ts';
 import type { Correlacao, Moeda, Municipio, Nbs, Pais, RegraIncidencia, Servico, ServicoEmissivel } from './rows.ts';
 import { type Asked, type Filters, type Search, searchOf } from './search.ts';
+import { sinonimosOf } from './sinonimos.ts';
 import { once } from './table.ts';
 
 /** A national list as it is published: what it shows of each of its items, in the order of their codes, and how they are found. */
@@ -67,7 +68,7 @@ export const CATALOGOS_NACIONAIS: Readonly<Record<NomeDeCatalogo, () => Catalogo
             esperado: 'até 6 algarismos, com ou sem pontuação: 010101, 01.01.01, 1.01',
           },
         },
-        descricao: { by: 'palavras', of: ({ descricao }) => descricao },
+        descricao: { by: 'palavras', of: ({ descricao, subitem }) => `${descricao} ${sinonimosOf(subitem)}` },
         item: {
           by: 'comeco',
           of: ({ codigo }) => codigo,

@@ -11,7 +11,7 @@ import { placesOf } from './page.ts';
 export const SEARCH_MAX = 80;
 
 /** The text in lower case, without accents, with plurals in -ões as their singular. */
-export function foldText(text: string): string {
+function foldText(text: string): string {
   return stripAccents(text).replace(/oes\b/g, 'ao');
 }
 

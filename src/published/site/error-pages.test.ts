@@ -5,9 +5,10 @@ import vm from 'node:vm';
 import { ROUTES } from '../../doors/rest/routes.ts';
 import { ERRORS, hasExamples } from '../../fiscal/errors.ts';
 import type { ErrorJson } from '../errors/json.ts';
-import { DOCS_PATH, ERROS_JSON_PATH, ERROS_PATH } from '../paths.ts';
+import { DOCS_PATH, ERROS_JSON_PATH, ERROS_PATH, SCRIPT_PATH } from '../paths.ts';
+import { projectText } from '../project-text.ts';
 import { correctSpelling, errorIndexPage, errorPage, errorsJsonText, unknownCodePage } from './error-pages.ts';
-import { PAGES } from './frame.ts';
+import { framePage, PAGES } from './frame.ts';
 import { homePage } from './home-page.ts';
 import { allowBreaks, html, PAGE_POLICY } from './page-shell.ts';
 
@@ -21,9 +22,7 @@ function linksOf(page: string, at: string): readonly string[] {
 /** Start and end tags match, so that nothing that was inserted closed or opened one. */
 function assertBalanced(page: string): void {
   const open: string[] = [];
-  for (const [, slash, name] of page
-    .replace(/<script>[\s\S]*?<\/script>/, '')
-    .matchAll(/<(\/)?([a-z][a-z0-9]*)\b[^>]*>/g)) {
+  for (const [, slash, name] of page.matchAll(/<(\/)?([a-z][a-z0-9]*)\b[^>]*>/g)) {
     if (['meta', 'wbr', 'input'].includes(name!)) continue;
     if (slash === undefined) open.push(name!);
     else assert.equal(open.pop(), name);
@@ -32,7 +31,9 @@ function assertBalanced(page: string): void {
 }
 
 const pages = ERRORS.map(({ codigo }) => ({ codigo, page: errorPage(codigo)!, at: `${ERROS_PATH}/${codigo}` }));
-const known = new Set([`${SITE}/docs`, SITE + ERROS_PATH, ...pages.map(({ at }) => SITE + at)]);
+/** What every page of the documentation leads to, from its bar and its menu. */
+const framed = linksOf(framePage('', html``, `${ERROS_PATH}/E003`), `${ERROS_PATH}/E003`);
+const known = new Set([...framed, ...pages.map(({ at }) => SITE + at)]);
 
 describe('the page of a code', () => {
   test('is there for every code of the table, and for nothing else', () => {
@@ -44,7 +45,12 @@ describe('the page of a code', () => {
     for (const { codigo, page, at } of pages) {
       const links = linksOf(page, at);
       assert.ok(links.includes(SITE + ERROS_PATH), codigo);
-      for (const link of links) assert.ok(known.has(link), `${codigo} leads to ${link}`);
+      for (const link of links) {
+        const isHere = link.startsWith(`${SITE}${at}#`);
+        assert.ok(known.has(link) || isHere, `${codigo} leads to ${link}`);
+      }
+      assert.ok(page.includes('action="../../docs/busca"'), codigo);
+      assert.ok(links.length > PAGES.length, codigo);
     }
     assert.ok(linksOf(errorPage('E303')!, `${ERROS_PATH}/E303`).includes(`${SITE}${ERROS_PATH}/E0014`));
   });
@@ -78,8 +84,12 @@ describe('the page of a code', () => {
       assertBalanced(page);
     }
     const page = unknownCodePage('"><script>alert(1)</script>');
-    assert.ok(!page.includes('<script') && page.includes('<form class="search"'));
-    assert.deepEqual(linksOf(page, `${ERROS_PATH}/x`), [SITE + ERROS_PATH]);
+    assert.ok(!page.includes('<script>') && page.includes('action="../erros"'));
+    const links = linksOf(page, `${ERROS_PATH}/x`).filter((link) => !link.includes('#'));
+    assert.deepEqual(
+      links.filter((link) => !known.has(link)),
+      [],
+    );
     assertBalanced(page);
   });
 
@@ -117,7 +127,7 @@ describe('the index', () => {
     for (const link of links.filter((one) => one.includes('#'))) {
       assert.match(
         errorIndexPage(),
-        new RegExp(`<(?:section|span|nav)[^>]* id="${new URL(link).hash.slice(1)}"`),
+        new RegExp(`<(?:section|main|nav)[^>]* id="${new URL(link).hash.slice(1)}"`),
         link,
       );
     }
@@ -129,7 +139,7 @@ describe('the index', () => {
     for (const page of [errorIndexPage(), errorIndexPage('obra')]) {
       const menu = /<nav class="menu"[\s\S]*?<\/nav>/.exec(page)![0];
       assert.match(menu, /<a href="erros" aria-current="page">Códigos de erro<\/a>/);
-      assert.equal(menu.match(/<a /g)!.length, PAGES.length + 3);
+      assert.equal(menu.match(/<a /g)!.length, PAGES.length + 4);
       assert.match(page, /<body class="(?:searching )?site">/);
     }
   });
@@ -194,7 +204,7 @@ describe('the search', () => {
 
   test('repeats what was asked as text, and no more than a title may have', () => {
     const page = errorIndexPage(`"><script>alert(1)</script>${'x'.repeat(1_000)}`);
-    assert.equal(page.split('<script').length - 1, 1);
+    assert.ok(!page.includes('<script>'));
     assert.match(page, /value="&quot;&gt;&lt;script&gt;/);
     assert.ok(!page.includes('x'.repeat(81)));
     assertBalanced(page);
@@ -202,18 +212,24 @@ describe('the search', () => {
 });
 
 describe('the script of the index', () => {
-  const [, script] = /<script>([\s\S]*?)<\/script>/.exec(errorIndexPage())!;
+  const script = projectText('src/published/site/navegador.js');
 
-  test('is the only one that the policy lets in, and so is the style', () => {
+  test('is a file of the service, which the policy admits with the styles and nothing else', () => {
     const digestOf = (text: string): string => createHash('sha256').update(text).digest('base64');
-    const [, style] = /<style>([\s\S]*?)<\/style>/.exec(errorIndexPage())!;
-    assert.ok(PAGE_POLICY.includes(`script-src 'sha256-${digestOf(script!)}'`));
-    assert.ok(PAGE_POLICY.includes(`style-src 'sha256-${digestOf(style!)}'`));
+    const styles = [...errorIndexPage().matchAll(/<style>([\s\S]*?)<\/style>/g)].map(([, style]) => style!);
+    assert.ok(PAGE_POLICY.includes(`style-src ${styles.map((style) => `'sha256-${digestOf(style)}'`).join(' ')};`));
+    assert.match(PAGE_POLICY, /; script-src 'self'; connect-src 'self'; /);
     assert.doesNotMatch(PAGE_POLICY, /unsafe|\*|https?:/);
-    for (const page of [homePage(SITE, ROUTES), ...pages.map((one) => one.page)]) {
-      assert.ok(!page.includes('<script'));
-      assert.ok(page.includes(`<style>${style}</style>`));
+    for (const { page, at } of [{ page: errorIndexPage(), at: ERROS_PATH }, ...pages]) {
+      const scripts = [...page.matchAll(/<script type="module" src="([^"]*)"><\/script>/g)].map(([, src]) => src!);
+      assert.equal(page.split('<script').length - 1, 1);
+      assert.deepEqual(
+        scripts.map((src) => new URL(src, SITE + at).href),
+        [SITE + SCRIPT_PATH],
+      );
     }
+    const home = homePage(SITE, ROUTES);
+    assert.ok(!home.includes('<script') && home.includes(`<style>${styles[0]}</style>`));
   });
 
   test('finds what the service finds', () => {
@@ -232,12 +248,13 @@ describe('the script of the index', () => {
     };
     const box = { value: '', addEventListener };
     const said = { textContent: '', dataset: { none: 'nenhum' } };
-    vm.runInNewContext(script!, {
+    vm.runInNewContext(script, {
       document: {
-        querySelector: () => box,
+        querySelector: (wanted: string) => (wanted.startsWith('main') ? box : null),
         getElementById: () => said,
+        createElement: () => ({ setAttribute: () => undefined, append: () => undefined }),
         querySelectorAll: (wanted: string) => (wanted.startsWith('li') ? items : []),
-        body: { classList: { toggle: () => undefined } },
+        body: { append: () => undefined, classList: { toggle: () => undefined } },
       },
       history: { replaceState: () => undefined },
       location: { pathname: ERROS_PATH },
@@ -326,11 +343,14 @@ describe('the start page', () => {
   });
 });
 
-test('every page is whole in itself: balanced, in Portuguese, without anything fetched, or a script but the filter', () => {
+test('every page is whole in itself: balanced, in Portuguese, without anything fetched but the one script', () => {
   for (const page of [homePage(SITE, ROUTES), errorIndexPage(), ...pages.map((one) => one.page)]) {
     assertBalanced(page);
     assert.ok(page.startsWith('<!doctype html>\n<html lang="pt-BR">'));
-    assert.doesNotMatch(page.replace('<script>\n(() =>', ''), /<script|<link|<img|@import|url\(|style="|\son\w+=/);
+    assert.doesNotMatch(
+      page.replace('<script type="module" src="', ''),
+      /<script|<link|<img|@import|url\(|style="|\son\w+=/,
+    );
     assert.doesNotMatch(page, /undefined|\[object|NaN/);
   }
 });

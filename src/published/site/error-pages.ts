@@ -22,7 +22,7 @@ import {
 import { findMatches, SEARCH_MAX, searchableOf } from '../errors/search.ts';
 import { ERROS_PATH } from '../paths.ts';
 import { framePage, searchForm } from './frame.ts';
-import { allowBreaks, document, type Html, html, type Inserted } from './page-shell.ts';
+import { allowBreaks, type Html, html, type Inserted } from './page-shell.ts';
 
 /** Last segment of the path of the index: the links are relative to it. */
 const ERROS = ERROS_PATH.slice(ERROS_PATH.lastIndexOf('/') + 1);
@@ -59,16 +59,16 @@ export function unknownCodePage(codigo: string): string {
   const asked = codigo.slice(0, SEARCH_MAX);
   const digits = /^E?0*(\d+)$/i.exec(asked)?.[1];
   const alike = digits === undefined ? [] : ERRORS.filter((error) => String(Number(error.codigo.slice(1))) === digits);
-  return document(
+  return framePage(
     'Código não encontrado',
     html`
-<nav class="top"><a href="../${ERROS}">Todos os códigos</a></nav>
 <h1>Não há o código ${asked}</h1>
 ${
   alike.length === 0
     ? html`<p>Confira o código na resposta que o trouxe, ou procure por um campo ou por uma palavra da mensagem.</p>\n`
     : html`<p>Com esse número há:</p>\n<ul class="codes">\n${alike.map((error) => html`<li>${codeLink(error, error.codigo)}</li>\n`)}</ul>\n`
 }${searchBox(`../${ERROS}`, asked)}`,
+    `${ERROS_PATH}/nada`,
   );
 }
 
@@ -103,7 +103,7 @@ nomeia; em produção recusa, no ambiente de integração é um aviso. <b>Aviso<
 <b>Reservado</b>: o sentido está fixado e nenhuma resposta o traz ainda. <b>Antigo</b>: outro código tomou o seu lugar.</p>
 <p>Para programas, a mesma tabela está em <a href="${ERROS}.json">${ERROS}.json</a>.</p>
 </section>`;
-  return framePage('Códigos de erro', main, ERROS_PATH, { filters: true, searching: asked !== '' });
+  return framePage('Códigos de erro', main, ERROS_PATH, { searching: asked !== '' });
 }
 
 const HIDDEN: Html = html` hidden`;
@@ -126,7 +126,7 @@ function renderEntry(error: PublicError, isShown: boolean): Html {
 }
 
 /** A code and its title, as a link. */
-export function codeLink({ codigo, mensagem }: PublicError, href: string): Html {
+function codeLink({ codigo, mensagem }: PublicError, href: string): Html {
   return html`<a href="${href}"><code>${codigo}</code> <span>${mensagem}</span></a>`;
 }
 
@@ -147,10 +147,10 @@ function renderErrorPage(error: PublicError): string {
   const place = ERRORS.indexOf(error);
   const isOld = situacao === 'substituido';
   const isUnusual = error.alcance !== 'geral';
-  return document(
+  return framePage(
     `${codigo}: ${mensagem}`,
     html`
-<nav class="top"><span><a href="../../docs">Documentação</a> · <a href="../${ERROS}">Todos os códigos</a></span>${searchBox(`../${ERROS}`, '')}</nav>
+<p class="up"><a href="../${ERROS}">Todos os códigos</a></p>
 <h1><code>${codigo}</code> ${mensagem}</h1>
 ${page.notice === undefined ? undefined : html`<p class="notice">${linkReplacement(page.notice, error)}</p>\n`}${
   isOld
@@ -164,7 +164,8 @@ ${isOld ? undefined : html`<h2>A quem diz respeito</h2>\n<p>${page.reach}</p>\n`
   nacional === undefined ? undefined : html`<h2>Em outros sistemas</h2>\n<p>${nacional}</p>\n`
 }
 <p class="origin">Origem: ${error.origem}.</p>
-<nav class="around">${neighbour(ERRORS[place - 1], 'prev')}${neighbour(ERRORS[place + 1], 'next')}</nav>`,
+<nav class="around" aria-label="Antes e depois">${neighbour(ERRORS[place - 1], 'prev')}${neighbour(ERRORS[place + 1], 'next')}</nav>`,
+    `${ERROS_PATH}/${codigo}`,
   );
 }
 

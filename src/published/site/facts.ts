@@ -52,6 +52,7 @@ import { RPS_SIGNATURES_MAX } from '../../flows/porto-assinaturas.ts';
 import { NOTAS_MAX } from '../../flows/porto-consultas.ts';
 import { PROXIMA_MAX_MS } from '../../flows/proxima-consulta.ts';
 import { DPS_SIGNATURE_HEADER, EVENTO_SIGNATURE_HEADER } from '../../flows/sent-documents.ts';
+import { DIFERENCAS } from '../api-nacional.ts';
 import { elementAt } from '../layout/elements.ts';
 import { layoutMarkdown } from '../layout/markdown.ts';
 import { capitalise, code, fenceCode, joinItems, nameTable, table } from '../markdown.ts';
@@ -111,11 +112,20 @@ export const LAW_FACTS: Facts = {
   // States
   'tabela-estados-nota': () =>
     table(
-      ['O que significa', '`nota.status`', '`protocolo.status`', '`chave_acesso_provisoria`', 'Ainda muda por si'],
-      Object.values(NOTA_ESTADOS).map(({ status, protocolo, chave_acesso_provisoria, significado, rests }) => {
-        const values = [status, protocolo, String(chave_acesso_provisoria)];
-        return [significado, ...values.map(code), yesOrNo(!rests)];
-      }),
+      [
+        'No desenho',
+        'O que significa',
+        '`nota.status`',
+        '`protocolo.status`',
+        '`chave_acesso_provisoria`',
+        'Ainda muda por si',
+      ],
+      Object.entries(NOTA_ESTADOS).map(
+        ([estado, { status, protocolo, chave_acesso_provisoria, significado, rests }]) => {
+          const values = [status, protocolo, String(chave_acesso_provisoria)];
+          return [code(estado), significado, ...values.map(code), yesOrNo(!rests)];
+        },
+      ),
     ),
   'tabela-estados-evento': () =>
     table(
@@ -168,6 +178,11 @@ export const LAW_FACTS: Facts = {
     ),
 
   // Differences
+  'tabela-api-nacional': () =>
+    table(
+      ['O quê', 'Na API nacional', 'Aqui'],
+      Object.values(DIFERENCAS).map(({ titulo, nacional, aqui }) => [titulo, nacional, aqui]),
+    ),
   'tabela-tags-antigas': () =>
     table(
       ['Tag', 'O que fazer'],

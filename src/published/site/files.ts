@@ -14,6 +14,9 @@ export const ATAQUES = [
   'soap',
 ] as const;
 
+/** The client as npm installs it, offered among the files. */
+export const PACOTE_CLIENTE = 'emissor-nfse-cliente.tgz';
+
 type Files = Readonly<Record<string, { readonly type: string; readonly text: () => string }>>;
 
 /** The files by the name under which they are offered. */
@@ -40,11 +43,19 @@ export const ARQUIVOS: Files = {
     'primeira-nota.php',
     'PrimeiraNota.java',
     'PrimeiraNota.cs',
+    'danfse.mjs',
+    'danfse.py',
+    'danfse.php',
+    'Danfse.java',
     'assinatura-modelo.xml',
     'lote-rps.xml',
     'assinatura-lote.xml',
     'cancelamento-nfse.xml',
   ]),
+  ...filesIn('packages/clientes/php', ['EmissorNfse.php']),
+  ...filesIn('packages/clientes/python', ['emissor_nfse.py']),
+  ...filesIn('packages/clientes/java', ['EmissorNfse.java']),
+  ...filesIn('packages/clientes/csharp', ['EmissorNfse.cs']),
   ...Object.fromEntries(
     ATAQUES.map((name) => [
       `ataques-${name}.json`,

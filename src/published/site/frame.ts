@@ -1,10 +1,18 @@
 /**
- * The frame of the pages of the documentation and of the index of codes: a bar with the search before the text, a menu of all
- * pages after it. The list of pages stands here, in the order in which they are read.
+ * The frame of every page of the documentation, of the codes and of the reference: a bar with the search before the text, a menu
+ * of all pages after it. The list of pages stands here, in the order in which they are read.
  */
 
 import { SEARCH_MAX } from '../errors/search.ts';
-import { CONFERIR_PATH, DOCS_PATH, ERROS_PATH, REFERENCE_PATH } from '../paths.ts';
+import {
+  BUSCA_PATH,
+  CONFERIR_PATH,
+  DOCS_PATH,
+  ERROS_PATH,
+  MIGRAR_PATH,
+  REFERENCE_PATH,
+  SCRIPT_PATH,
+} from '../paths.ts';
 import { document, type Html, html, type Ways } from './page-shell.ts';
 
 export type Page = {
@@ -28,6 +36,7 @@ export const PAGES: readonly Page[] = [
   { slug: 'ensaios', file: 'ensaios.md', group: 'Começar', short: 'Integração e ensaios' },
   { slug: 'desfechos', file: 'desfechos.md', group: 'Integrar', short: 'Os desfechos de um envio' },
   { slug: 'cliente', file: 'cliente.md', group: 'Integrar', short: 'Cliente em TypeScript' },
+  { slug: 'clientes', file: 'clientes.md', group: 'Integrar', short: 'PHP, Python, Java e C#' },
   { slug: 'estados', file: 'estados.md', group: 'Integrar', short: 'Estados e consulta' },
   { slug: 'identidade', file: 'identidade.md', group: 'Integrar', short: 'Tokens' },
   { slug: 'listas', file: 'listas.md', group: 'Integrar', short: 'Listas de notas e eventos' },
@@ -59,6 +68,7 @@ const BESIDE: readonly { readonly path: string; readonly title: string; readonly
   { path: REFERENCE_PATH, title: 'Referência da API', group: 'Consultar' },
   { path: ERROS_PATH, title: 'Códigos de erro', group: 'Consultar' },
   { path: CONFERIR_PATH, title: 'Conferir um documento', group: 'Integrar' },
+  { path: MIGRAR_PATH, title: 'Vir da API nacional', group: 'Integrar' },
 ];
 
 /** Address of a page. */
@@ -80,19 +90,28 @@ type Around = Omit<Ways, 'site'> & { readonly asked?: string };
 export function framePage(title: string, main: Html, here: string, { asked = '', ...ways }: Around = {}): string {
   const before = html`<a class="skip" href="#conteudo">Ir ao conteúdo</a>
 <header class="bar"><a href="${relativePath(here, DOCS_PATH)}">Documentação da NFS-e</a> <a class="to-menu" href="#paginas">Páginas</a>
-${searchForm(relativePath(here, DOCS_PATH), asked, 'Buscar na documentação', 'Buscar na documentação')}</header>
-<span id="conteudo"></span>`;
+${searchForm(relativePath(here, BUSCA_PATH), asked, 'Buscar na documentação', 'Buscar na documentação')}</header>
+`;
   const after = html`<nav class="menu" id="paginas" aria-label="Páginas da documentação">
 ${GROUPS.map(
   (group) => html`<h2>${group}</h2>
 <ul>
-${PAGES.filter((page) => page.group === group).map((page) => item(page.short, addressOf(page.slug), here, asked === '' && addressOf(page.slug) === here))}${BESIDE.filter(
+${PAGES.filter((page) => page.group === group).map((page) => item(page.short, addressOf(page.slug), here, currentAt(addressOf(page.slug), here)))}${BESIDE.filter(
   (one) => one.group === group,
-).map(({ path, title }) => item(title, path, here, path === here))}</ul>
+).map(({ path, title }) => item(title, path, here, currentAt(path, here)))}</ul>
 `,
 )}</nav>
 `;
-  return document(`${title} · NFS-e`, main, { ...ways, site: { before, after } });
+  return document(`${title} · NFS-e`, main, {
+    ...ways,
+    site: { before, after, script: relativePath(here, SCRIPT_PATH) },
+  });
+}
+
+/** A page is current at its own address, and the index of codes is where one of its codes is shown. */
+function currentAt(path: string, here: string): 'page' | 'true' | undefined {
+  if (path === here) return 'page';
+  return path === ERROS_PATH && here.startsWith(`${ERROS_PATH}/`) ? 'true' : undefined;
 }
 
 export function searchForm(action: string, asked: string, label: string, placeholder: string): Html {
@@ -102,7 +121,7 @@ export function searchForm(action: string, asked: string, label: string, placeho
 </form>`;
 }
 
-function item(name: string, path: string, here: string, isHere: boolean): Html {
-  const current = isHere ? html` aria-current="page"` : undefined;
-  return html`<li><a href="${relativePath(here, path)}"${current}>${name}</a></li>\n`;
+function item(name: string, path: string, here: string, current: 'page' | 'true' | undefined): Html {
+  const mark = current && html` aria-current="${current}"`;
+  return html`<li><a href="${relativePath(here, path)}"${mark}>${name}</a></li>\n`;
 }

@@ -1,6 +1,6 @@
 /**
  * The shell of every page: escaped text, the frame of the document, its style, and the policy under which a browser shows it.
- * A page fetches nothing. Its only script is the one below, which the policy admits by its digest.
+ * A page of the documentation has one script, a file of this service; all that a page says is there without it.
  */
 import { createHash } from 'node:crypto';
 import { SITE_STYLE } from './style.ts';
@@ -40,16 +40,16 @@ export function allowBreaks(text: string): Inserted {
 }
 
 export type Ways = {
-  /** The page has a list that is filtered while one types. */
-  readonly filters?: boolean;
-  /** The list came filtered. */
+  /** The list of the page came filtered. */
   readonly searching?: boolean;
-  /** The page is one of the documentation: HTML before and after its text, in the style of those pages. */
-  readonly site?: { readonly before: Html; readonly after: Html };
+  /** More of the head. */
+  readonly head?: Html;
+  /** The page is one of the documentation: HTML before and after its text, in the style of those pages, and its script. */
+  readonly site?: { readonly before: Html; readonly after: Html; readonly script: string };
 };
 
 /** A whole page. */
-export function document(title: string, main: Html, { filters = false, searching = false, site }: Ways = {}): string {
+export function document(title: string, main: Html, { searching = false, head, site }: Ways = {}): string {
   const classes = [...(searching ? ['searching'] : []), ...(site === undefined ? [] : ['site'])].join(' ');
   return html`<!doctype html>
 <html lang="pt-BR">
@@ -58,49 +58,15 @@ export function document(title: string, main: Html, { filters = false, searching
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <title>${title}</title>
-<style>${{ html: STYLE }}</style>${site === undefined ? undefined : html`\n<style>${{ html: SITE_STYLE }}</style>`}
+${head}<style>${{ html: STYLE }}</style>${site && html`\n<style>${{ html: SITE_STYLE }}</style>\n<script type="module" src="${site.script}"></script>`}
 </head>
 <body${classes === '' ? undefined : html` class="${classes}"`}>
-${site?.before}<main>${main}
+${site?.before}<main${site && html` id="conteudo" tabindex="-1"`}>${main}
 </main>
-${site?.after}${filters ? html`<script>${{ html: FILTER }}</script>\n` : undefined}</body>
+${site?.after}</body>
 </html>
 `.html;
 }
-
-/**
- * The filter of the index: the same as `findMatches` in `../errors/search.ts`, over what the page brings. Without it
- * the form asks the service.
- */
-const FILTER = `
-(() => {
-  const fold = (text) => text.normalize('NFD').replace(/[\\u0300-\\u036f]/g, '').toLowerCase().replace(/oes\\b/g, 'ao');
-  const box = document.querySelector('main input[name=q]');
-  const said = document.getElementById('achados');
-  const items = [...document.querySelectorAll('li[data-c]')].map((li) => (
-    { li, code: li.dataset.c, text: li.dataset.c + ' ' + fold(li.querySelector('span').textContent) + ' ' + li.dataset.b }));
-  const sections = [...document.querySelectorAll('section[data-g]')];
-  const find = (asked) => {
-    const words = asked.split(/\\s+/).filter(Boolean);
-    if (words.length === 1 && /^e?\\d{1,4}$/.test(words[0])) {
-      const byCode = items.filter(({ code }) => code.includes(words[0]));
-      if (byCode.length > 0) return byCode;
-    }
-    return items.filter(({ text }) => words.every((word) => text.includes(word)));
-  };
-  const filter = () => {
-    const asked = fold(box.value).trim();
-    const hits = new Set(find(asked));
-    for (const item of items) item.li.hidden = !hits.has(item);
-    for (const section of sections) section.hidden = section.querySelector('li:not([hidden])') === null;
-    document.body.classList.toggle('searching', asked !== '');
-    said.textContent = asked === '' ? '' : hits.size === 0 ? said.dataset.none
-      : hits.size === 1 ? '1 código' : hits.size + ' códigos';
-    history.replaceState(null, '', asked === '' ? location.pathname : '?q=' + encodeURIComponent(box.value.trim()));
-  };
-  box.addEventListener('input', filter);
-})();
-`;
 
 const STYLE = `
 :root { --text: #1c2024; --quiet: #5f6b76; --line: #d9dfe5; --paper: #fff; --sheet: #f5f7f9; --link: #0b5cad;
@@ -113,7 +79,7 @@ const STYLE = `
 html { color-scheme: light dark; -webkit-text-size-adjust: 100%; }
 body { margin: 0; background: var(--paper); color: var(--text);
   font: 1rem/1.55 system-ui, -apple-system, "Segoe UI", Roboto, "Liberation Sans", sans-serif; }
-main { max-width: 62rem; margin: 0 auto; padding: 1.5rem 1.25rem 4rem; overflow-wrap: break-word; }
+body > main { max-width: 62rem; margin: 0 auto; padding: 1.5rem 1.25rem 4rem; overflow-wrap: break-word; }
 main > p, main > section > p, main > ul, .codes, .notice { max-width: 46rem; }
 [hidden] { display: none !important; }
 h1 { font-size: 1.6rem; line-height: 1.25; margin: .75rem 0 1rem; text-wrap: balance; }
@@ -141,8 +107,6 @@ small { font-size: .8rem; }
   border: 1px solid var(--edge); border-radius: .375rem; }
 :focus-visible { outline: .15rem solid var(--link); outline-offset: .1rem; }
 #achados { min-height: 1.55em; color: var(--quiet); margin: 0; }
-.top { display: flex; flex-wrap: wrap; align-items: center; justify-content: space-between; gap: .25rem 1rem; }
-.top .search { margin: 0; flex: 0 1 22rem; }
 .groups { display: flex; flex-wrap: wrap; gap: .4rem; }
 .groups a { border: 1px solid var(--line); border-radius: 1rem; padding: .15rem .7rem; text-decoration: none; }
 .searching .groups, .searching .reading { display: none; }
@@ -159,7 +123,6 @@ small { font-size: .8rem; }
 .nota dt { color: var(--quiet); }
 .nota dd { margin: 0; overflow-wrap: anywhere; }
 .notice { border-left: .25rem solid var(--link); background: var(--sheet); padding: .6rem 1rem; }
-.status b { white-space: nowrap; }
 .origin { color: var(--quiet); font-size: .9rem; border-top: 1px solid var(--line); margin-top: 2rem; padding-top: .75rem; }
 .around { display: flex; flex-wrap: wrap; gap: .75rem; margin-top: 1.5rem; }
 .around a { flex: 1 1 14rem; border: 1px solid var(--line); border-radius: .375rem; padding: .6rem .9rem;
@@ -192,7 +155,7 @@ figcaption { font-weight: 600; margin-bottom: .35rem; }
 .answers li + li { margin-top: .5rem; }
 .answers code { display: block; color: var(--quiet); }
 @media (max-width: 32rem) {
-  main { padding: 1rem 1rem 3rem; }
+  body > main { padding: 1rem 1rem 3rem; }
   h1 { font-size: 1.35rem; }
   .groups { flex-wrap: nowrap; overflow-x: auto; margin: 0 -1rem; padding: .15rem 1rem .5rem; }
   .groups a { flex: none; }
@@ -203,15 +166,19 @@ figcaption { font-weight: 600; margin-bottom: .35rem; }
 @media print { body { background: #fff; color: #000; } .around, nav { display: none; } }
 `;
 
-function digestOf(text: string): string {
+export function digestOf(text: string): string {
   return `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
 }
 
-/** The pages have their own style and one script, and send the search to their own site: the policy allows nothing else. */
+/** The styles of the pages of the documentation, as a policy admits them. */
+export const STYLE_DIGESTS = `${digestOf(STYLE)} ${digestOf(SITE_STYLE)}`;
+
+/** The pages have their own style, the script of this service, which asks it alone, and send the search to it: the policy allows nothing else. */
 export const PAGE_POLICY = [
   "default-src 'none'",
-  `style-src ${digestOf(STYLE)} ${digestOf(SITE_STYLE)}`,
-  `script-src ${digestOf(FILTER)}`,
+  `style-src ${STYLE_DIGESTS}`,
+  "script-src 'self'",
+  "connect-src 'self'",
   "base-uri 'none'",
   "form-action 'self'",
   "frame-ancestors 'none'",

@@ -5,14 +5,14 @@
  * The only file that knows the package, of which it serves two files.
  */
 
-import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { once } from '../../fiscal/catalogs/table.ts';
-import { ERROS_PATH, OPENAPI_PATH, REFERENCE_PATH } from '../paths.ts';
-import { type Html, html } from './page-shell.ts';
+import { OPENAPI_PATH, REFERENCE_PATH } from '../paths.ts';
+import { framePage } from './frame.ts';
+import { digestOf, type Html, html, STYLE_DIGESTS } from './page-shell.ts';
 
 /** Last segment of the path: the links of the page are relative to it. */
 const HERE = REFERENCE_PATH.slice(REFERENCE_PATH.lastIndexOf('/') + 1);
@@ -57,48 +57,46 @@ async function load({ type, load: read }: (typeof FILES)[string]): Promise<Refer
   return { type, bytes, zipped: await promisify(gzip)(bytes, { level: 9 }) };
 }
 
-export const referencePage = once(
-  () =>
-    html`<!doctype html>
-<html lang="pt-BR">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<title>Referência da API</title>
-<link rel="icon" href="data:,">
+export const referencePage = once(() =>
+  framePage(
+    'Referência da API',
+    html`
+<h1>Referência da API</h1>
+<p>A mesma descrição, para programas, está em <a href="..${OPENAPI_PATH}">openapi.json</a>.</p>
+<noscript><p class="notice">Para experimentar os endereços no navegador esta página precisa de JavaScript. O que eles fazem está também em <a href="../docs#os-endereços">Os endereços</a>.</p></noscript>
+<div id="referencia"></div>`,
+    REFERENCE_PATH,
+    {
+      head: html`<link rel="icon" href="data:,">
 <link rel="stylesheet" href="${HERE}/swagger-ui.css">
 <style>${{ html: STYLE } satisfies Html}</style>
-</head>
-<body>
-<nav class="casa" aria-label="Documentação"><a href="../docs">Documentação</a> <a href="..${ERROS_PATH}">Códigos de erro</a> <a href="..${OPENAPI_PATH}">openapi.json</a></nav>
-<main id="referencia">
-<noscript><p class="casa">Esta página precisa de JavaScript. A mesma descrição está em <a href="..${OPENAPI_PATH}">openapi.json</a>, e os códigos de erro em <a href="..${ERROS_PATH}">páginas próprias</a>.</p></noscript>
-</main>
-<script src="${HERE}/swagger-ui-bundle.js"></script>
-<script src="${HERE}/referencia.js"></script>
-</body>
-</html>
-`.html,
+<script src="${HERE}/swagger-ui-bundle.js" defer></script>
+<script src="${HERE}/referencia.js" defer></script>
+`,
+    },
+  ),
 );
 
 const STYLE = `
-body { margin: 0; background: #fff; }
-html.dark-mode body { background: #1c2022; }
-.casa { max-width: 1460px; margin: 0 auto; padding: .75rem 20px; font: 1rem/1.5 system-ui, sans-serif; }
-.casa a { color: #0b5cad; }
-nav.casa a { margin-right: 1rem; }
-html.dark-mode .casa, html.dark-mode .casa a { color: #7db8f5; }
+.site > main:has(#referencia) { max-width: none; padding-left: 1rem; padding-right: 1rem; }
+.site > main > h1, .site > main > h1 + p { padding-left: 20px; }
+.swagger-ui, .swagger-ui .scheme-container { background: none !important; box-shadow: none; }
+.swagger-ui .info hgroup.main { display: none; }
 .swagger-ui .parameter__name.required::after { content: "obrigatório"; }
 .swagger-ui .loading-container .loading::after { content: "carregando"; }
 .swagger-ui .response-col_links { display: none; }
 .swagger-ui .info { margin: 20px 0; }
-.swagger-ui .info .title small.version-stamp { background: #1e7a3c; }
 .swagger-ui .opblock .opblock-summary-path, .swagger-ui .opblock .opblock-summary-path__deprecated { min-width: 0; }
+.swagger-ui .pdf { display: flex; flex-wrap: wrap; gap: .5rem 1.25rem; margin: .5rem 0; }
+.swagger-ui .pdf a { color: var(--link); font-size: 1rem; overflow-wrap: anywhere; }
+.swagger-ui [hidden] { display: none; }
 .swagger-ui :focus-visible { outline: .15rem solid #0b5cad; outline-offset: .1rem; }
-html.dark-mode .swagger-ui :focus-visible { outline-color: #7db8f5; }
+html.dark-mode .swagger-ui .pdf { display: flex; flex-wrap: wrap; gap: .5rem 1.25rem; margin: .5rem 0; }
+.swagger-ui .pdf a { color: var(--link); font-size: 1rem; overflow-wrap: anywhere; }
+.swagger-ui [hidden] { display: none; }
+.swagger-ui :focus-visible { outline-color: #7db8f5; }
 @media (max-width: 40rem) {
-  .swagger-ui .wrapper { padding: 0 .75rem; }
+  .site > main > h1, .site > main > h1 + p, .swagger-ui .wrapper, .swagger-ui .scheme-container .schemes.wrapper { padding: 0; }
   .swagger-ui .opblock .opblock-summary { flex-wrap: wrap; }
   .swagger-ui .opblock .opblock-summary-control { flex-wrap: wrap; min-width: 0; }
   .swagger-ui .opblock .opblock-summary-path { flex: 1 1 60%; overflow-wrap: anywhere; }
@@ -214,12 +212,40 @@ function script(): string {
       }
     }
   };
+  // The viewer writes a PDF as text: in its place stand a link to it and one to what has come. Its own nodes are hidden, never removed.
+  const pdfs = new Map();
+  const keepPdf = (response) => {
+    if (/^application\\/pdf\\b/.test(response.headers?.['content-type'] ?? '') && response.data instanceof Blob) {
+      const [, name = 'nota.pdf'] = /filename="([^"]+)"/.exec(response.headers['content-disposition'] ?? '') ?? [];
+      pdfs.set(response.url, { name, copy: URL.createObjectURL(response.data) });
+    }
+    return response;
+  };
+  const link = (text, attributes) => Object.assign(document.createElement('a'), { textContent: text, ...attributes });
+  const showPdf = (cell) => {
+    const said = cell.querySelector('p.i');
+    const url = cell.closest('.responses-inner')?.querySelector('.request-url pre')?.textContent;
+    const pdf = said === null ? undefined : pdfs.get(url);
+    for (const one of cell.querySelectorAll('p.i, .highlight-code')) one.hidden = pdf !== undefined;
+    const shown = cell.querySelector('.pdf');
+    if (shown !== null && shown.dataset.copy === pdf?.copy) return;
+    shown?.remove();
+    if (pdf === undefined) return;
+    const links = Object.assign(document.createElement('p'), { className: 'pdf' });
+    links.dataset.copy = pdf.copy;
+    links.append(
+      link('Abrir o PDF', { href: url, target: '_blank', rel: 'noopener' }),
+      link('Baixar ' + pdf.name, { href: pdf.copy, download: pdf.name }),
+    );
+    cell.prepend(links);
+  };
   const place = document.getElementById('referencia');
   new MutationObserver((changes) => {
     for (const { type, target, addedNodes } of changes) {
       if (type === 'characterData') translate(target);
       else for (const node of addedNodes) translate(node);
     }
+    for (const cell of place.querySelectorAll('.live-responses-table tbody .response-col_description')) showPdf(cell);
   }).observe(document.body, { subtree: true, childList: true, characterData: true });
   SwaggerUIBundle({
     url: '..${OPENAPI_PATH}',
@@ -231,23 +257,22 @@ function script(): string {
     filter: true,
     validatorUrl: null,
     requestSnippetsEnabled: true,
+    responseInterceptor: keepPdf,
   });
 })();
 `;
 }
-
-const STYLE_DIGEST = createHash('sha256').update(STYLE).digest('base64');
 
 /** `site`: address of the service, which receives the requests that a reader tries. */
 export function referencePolicy(site: string): string {
   return [
     "default-src 'none'",
     "script-src 'self'",
-    `style-src 'self' 'sha256-${STYLE_DIGEST}'`,
+    `style-src 'self' ${STYLE_DIGESTS} ${digestOf(STYLE)}`,
     "img-src 'self' data:",
     `connect-src 'self' ${site}`,
     "base-uri 'none'",
-    "form-action 'none'",
+    "form-action 'self'",
     "frame-ancestors 'none'",
   ].join('; ');
 }

@@ -1,8 +1,10 @@
 /**
  * Markdown of this repository as HTML: headings with an address, tables that scroll by themselves, codes of errors as links to
- * their pages, and the plain text of each section for the search. HTML in a source is shown as text.
+ * their pages, and the plain text of each section for the search. HTML in a source is shown as text. Sections between the comments
+ * `abas` and `/abas` are one thing in several languages, one a heading; the script of the pages shows one of them.
  */
 import { Marked, type Tokens } from 'marked';
+import { ownOf } from '../../fiscal/own.ts';
 import { allowBreaks, type Html, html } from './page-shell.ts';
 
 type Heading = { readonly level: number; readonly id: string; readonly text: string };
@@ -34,6 +36,7 @@ export function renderMarkdown(source: string, { link, errorPage, blocks = {} }:
   const ids = new Set<string>();
   const sections: { level: number; id: string; text: string; words: string[] }[] = [];
   let isLinked = false;
+  const tabs = openTabs();
   const marked = new Marked({ gfm: true });
   marked.use({
     renderer: {
@@ -44,7 +47,7 @@ export function renderMarkdown(source: string, { link, errorPage, blocks = {} }:
         sections.push({ level: depth, id, text, words: [] });
         if (depth === 1) return '';
         const anchor = html`<a class="anchor" href="#${id}" aria-label="${`Endereço de ${text}`}">#</a>`.html;
-        return `<h${depth} id="${id}">${inner} ${anchor}</h${depth}>\n`;
+        return `${tabs.begin(text)}<h${depth} id="${id}">${inner} ${anchor}</h${depth}>\n`;
       },
       paragraph({ tokens, text }) {
         const block = blocks[BLOCK.exec(text)?.[1] ?? ''];
@@ -70,6 +73,8 @@ export function renderMarkdown(source: string, { link, errorPage, blocks = {} }:
         return html`<a href="${link(href)}">${{ html: inner }}</a>`.html;
       },
       html({ text, block }) {
+        const tab = TABS.exec(text)?.[1];
+        if (tab !== undefined) return tab === 'abas' ? tabs.open() : tabs.close();
         // A comment is meant for editors of the source.
         return /^\s*<!--[\s\S]*-->\s*$/.test(text) ? '' : html`${text}`.html + (block ? '\n' : '');
       },
@@ -81,12 +86,43 @@ export function renderMarkdown(source: string, { link, errorPage, blocks = {} }:
   let place = -1;
   for (const token of tokens) {
     if (token.type === 'heading') place += 1;
-    else if (token.type !== 'html') sections[place]?.words.push(plainOf([token]));
+    else if (token.type !== 'html' && !BLOCK.test(token.raw.trim())) sections[place]?.words.push(plainOf([token]));
   }
   return {
     title: sections.find(({ level }) => level === 1)?.text ?? '',
     body: { html: body },
     sections: sections.map(({ words, ...heading }) => ({ ...heading, words: words.join(' ') })),
+  };
+}
+
+const TABS = /^<!-- (\/?abas) -->\s*$/;
+
+/** Names of languages that say the same as another. */
+const SAME_LANGUAGE: Readonly<Record<string, string>> = { node: 'javascript', typescript: 'javascript' };
+
+/** The HTML around sections of which each is in a language of its own. */
+function openTabs() {
+  let state: 'none' | 'open' | 'inside' = 'none';
+  const closeOne = (): string => (state === 'inside' ? '</section>\n' : '');
+  return {
+    open: (): string => {
+      state = 'open';
+      return '<div class="abas">\n';
+    },
+    /** Before the heading of a section. */
+    begin: (name: string): string => {
+      if (state === 'none') return '';
+      const before = closeOne();
+      state = 'inside';
+      const language = name.toLowerCase();
+      const key = ownOf(SAME_LANGUAGE, language) ?? language;
+      return before + html`<section class="aba" data-linguagem="${key}" data-nome="${name}">\n`.html;
+    },
+    close: (): string => {
+      const before = closeOne();
+      state = 'none';
+      return `${before}</div>\n`;
+    },
   };
 }
 

@@ -7,19 +7,21 @@
  */
 
 import { type TabelaIbsCbs, tabelaEmbarcada } from '../../fiscal/aliquotas-ibs-cbs.ts';
-import { ERRORS, errorOf } from '../../fiscal/errors.ts';
+import { errorOf } from '../../fiscal/errors.ts';
 import { ownOf } from '../../fiscal/own.ts';
-import { findMatches, foldText, SEARCH_MAX, type Searchable, searchableOf, stripAccents } from '../errors/search.ts';
-import { fenceCode, shorten } from '../markdown.ts';
+import { fenceCode } from '../markdown.ts';
 import { ARQUIVOS_PATH, DOCS_PATH, ERROS_PATH } from '../paths.ts';
 import { projectText } from '../project-text.ts';
 import { CALCULATOR_PARAMS, renderCalculator } from './calculator.ts';
-import { codeLink } from './error-pages.ts';
+import { drawEventoMachine, drawNotaMachine, drawNotaRoad } from './drawing.ts';
 import { type Facts, LAW_FACTS } from './facts.ts';
-import { ARQUIVOS } from './files.ts';
+import { ARQUIVOS, PACOTE_CLIENTE } from './files.ts';
 import { addressOf, framePage, PAGES, type Page, relativePath } from './frame.ts';
-import { type Html, html, type Inserted } from './page-shell.ts';
-import { type Rendered, renderMarkdown, type Section } from './render-markdown.ts';
+import { type Html, html } from './page-shell.ts';
+import { type Rendered, renderMarkdown } from './render-markdown.ts';
+import { questionIn, searchPage, suggestions } from './search.ts';
+import { codeEntries, fieldEntries, operationEntries } from './search-entries.ts';
+import { type Entry, type Index, indexOf } from './search-index.ts';
 
 /**
  * Stands for the address of the service in a page that is kept; the files of examples have the address of `npm start`. The mark
@@ -33,12 +35,12 @@ export type Site = {
   readonly facts: Facts;
   readonly rendered: Map<string, Rendered>;
   readonly shells: Map<string, string>;
-  entries: Promise<readonly Entry[]> | undefined;
+  index: Promise<Index> | undefined;
 };
 
 /** `doorFacts`: what the pages say of the door that serves them. */
 export function openSite(doorFacts: Facts): Site {
-  return { facts: { ...LAW_FACTS, ...doorFacts }, rendered: new Map(), shells: new Map(), entries: undefined };
+  return { facts: { ...LAW_FACTS, ...doorFacts }, rendered: new Map(), shells: new Map(), index: undefined };
 }
 
 export type DocsRequest = {
@@ -54,8 +56,6 @@ export type DocsRequest = {
 export async function docsPage(site: Site, { slug, address, query, tabela }: DocsRequest): Promise<string | undefined> {
   const page = PAGES.find((one) => one.slug === slug);
   if (page === undefined) return undefined;
-  const asked = (query.get('q') ?? '').trim().slice(0, SEARCH_MAX);
-  if (slug === '' && asked !== '') return searchPage(site, asked, address);
   const rates = slug === CALENDARIO ? await tabela() : tabelaEmbarcada();
   const isAsked = slug === CALENDARIO && CALCULATOR_PARAMS.some((name) => query.has(name));
   const text = isAsked ? wrapPage(page, renderPage(site, page, query, rates)) : wrapPageOnce(site, page, rates);
@@ -100,12 +100,22 @@ function renderPage(site: Site, page: Page, query: URLSearchParams, tabela: Tabe
   return renderMarkdown(insertFacts(site, projectText(`docs/site/${page.file}`), tabela), {
     link: (href) => linkFrom(here, href),
     errorPage: (codigo) => (errorOf(codigo) === undefined ? undefined : relativePath(here, `${ERROS_PATH}/${codigo}`)),
-    blocks: page.slug === CALENDARIO ? { calculadora: renderCalculator(query, CALENDARIO, tabela) } : {},
+    blocks: {
+      ...DRAWINGS,
+      ...(page.slug === CALENDARIO ? { calculadora: renderCalculator(query, CALENDARIO, tabela) } : {}),
+    },
   });
 }
 
+/** The pictures, by the names under which pages ask for them. */
+const DRAWINGS: Readonly<Record<string, Html>> = {
+  'caminho-da-nota': drawNotaRoad(),
+  'desenho-nota': drawNotaMachine(),
+  'desenho-evento': drawEventoMachine(),
+};
+
 /** Names in braces that stand for HTML. */
-const BLOCKS: ReadonlySet<string> = new Set(['calculadora']);
+const BLOCKS: ReadonlySet<string> = new Set(['calculadora', ...Object.keys(DRAWINGS)]);
 
 const PLACEHOLDER = /\{\{([A-Za-z][\w.:-]*)\}\}/g;
 
@@ -133,7 +143,7 @@ function linkFrom(here: string, href: string): string {
   const page = PAGES.find(({ file }) => file === target);
   if (page !== undefined) return relativePath(here, addressOf(page.slug)) + end;
   const name = target.slice(target.lastIndexOf('/') + 1);
-  if (Object.hasOwn(ARQUIVOS, name)) return relativePath(here, `${ARQUIVOS_PATH}/${name}`);
+  if (name === PACOTE_CLIENTE || Object.hasOwn(ARQUIVOS, name)) return relativePath(here, `${ARQUIVOS_PATH}/${name}`);
   throw new Error(`the documentation links to ${href}, which is nowhere`);
 }
 
@@ -142,8 +152,8 @@ const TOC_MIN = 3;
 
 function wrapPage(page: Page, { title, body, sections }: Rendered): string {
   const chapters = sections.filter(({ level }) => level === 2);
-  // The table of contents follows the first paragraph, which says what the page is about.
-  const lead = /^<p>[\s\S]*?<\/p>\n/.exec(body.html)?.[0] ?? '';
+  // The table of contents follows the first paragraph, which says what the page is about; a command may come before it.
+  const lead = /^(?:<pre[ >](?:(?!<\/pre>)[\s\S])*<\/pre>\n)?<p>[\s\S]*?<\/p>\n/.exec(body.html)?.[0] ?? '';
   const rest = body.html.slice(lead.length);
   // A page that begins with a list of links has a table of contents of its own.
   const toc =
@@ -171,93 +181,45 @@ function neighbour(page: Page | undefined, rel: 'prev' | 'next', here: string): 
 
 // Search
 
-type Entry = { readonly page: Page; readonly section: Section; readonly searchable: Searchable };
-
-/** Most results shown of each kind. A question that finds more is too wide to help. */
-const RESULTS_MAX = 30;
-const CODES_MAX = 10;
-
-async function searchPage(site: Site, asked: string, address: string): Promise<string> {
-  site.entries ??= makeEntries(site);
-  const sections = sectionsFor(asked, await site.entries);
-  const errors = findMatches(asked, ERRORS, searchableOf);
-  const more = errors.length > CODES_MAX;
-  const main = html`
-<h1>Busca: ${asked}</h1>
-${sections.length + errors.length === 0 ? html`<p class="lead">Nada com todas essas palavras. Tente menos palavras, um código ou o nome de um campo.</p>\n` : undefined}${
-  sections.length === 0
-    ? undefined
-    : html`<ul class="results">
-${sections.slice(0, RESULTS_MAX).map(
-  ({ page, section }) =>
-    html`<li><a href="${relativePath(DOCS_PATH, addressOf(page.slug))}${section.level === 1 ? '' : `#${section.id}`}">${page.short}${section.level === 1 ? undefined : `: ${section.text}`}</a>
-<p>${excerpt(
-      section.words.replaceAll(SITE_MARK, () => address),
-      asked,
-    )}</p></li>
-`,
-)}</ul>
-`
-}${
-  errors.length === 0
-    ? undefined
-    : html`<h2>Códigos de erro</h2>
-<ul class="codes">
-${errors
-  .slice(0, CODES_MAX)
-  .map((error) => html`<li>${codeLink(error, relativePath(DOCS_PATH, `${ERROS_PATH}/${error.codigo}`))}</li>\n`)}</ul>
-${more ? html`<p><a href="${relativePath(DOCS_PATH, ERROS_PATH)}?q=${encodeURIComponent(asked)}">Todos os ${String(errors.length)} códigos</a></p>\n` : undefined}`
-}`;
-  return framePage(`Busca: ${asked}`, main, DOCS_PATH, { asked });
+/** The page of the search; `address`: of the service as the reader knows it. */
+export async function docsSearch(site: Site, query: URLSearchParams, address: string): Promise<string> {
+  return searchPage(await indexOfSite(site), questionIn(query), (text) => text.replaceAll(SITE_MARK, () => address));
 }
 
-/** The sections that have all the words, those with the words in their title first. A page that has the words only as a whole gives its first section. */
-function sectionsFor(asked: string, all: readonly Entry[]): readonly Entry[] {
-  const hits = findMatches(asked, all, ({ searchable }) => searchable);
-  const whole = PAGES.filter((page) => !hits.some((hit) => hit.page === page)).flatMap((page) => {
-    const own = all.filter((entry) => entry.page === page);
-    const words = own.map(({ section }) => `${section.text} ${section.words}`).join(' ');
-    const together = searchableIn(page, own[0]!.section, words);
-    return findMatches(asked, [own[0]!], () => together);
-  });
-  const named = findMatches(asked, hits, ({ searchable }) => ({ ...searchable, words: '' }));
-  return [...named, ...hits.filter((hit) => !named.includes(hit)), ...whole];
+/** What is suggested while one types, as JSON. */
+export async function docsSuggestions(site: Site, query: URLSearchParams): Promise<string> {
+  return suggestions(await indexOfSite(site), questionIn(query));
 }
 
-/** The search makes every page, which takes a while: other requests are served in between. */
-async function makeEntries(site: Site): Promise<readonly Entry[]> {
-  const made: Entry[] = [];
+function indexOfSite(site: Site): Promise<Index> {
+  site.index ??= makeIndex(site);
+  return site.index;
+}
+
+/** The index needs every page made, which takes a while: other requests are served in between. */
+async function makeIndex(site: Site): Promise<Index> {
+  const entries: Entry[] = [];
   for (const page of PAGES) {
-    for (const section of renderPageOnce(site, page).sections) {
-      made.push({ page, section, searchable: searchableIn(page, section, section.words) });
+    for (const { level, id, text, words } of renderPageOnce(site, page).sections) {
+      const isWhole = level === 1;
+      entries.push({
+        kind: 'pagina',
+        title: isWhole ? page.short : `${page.short}: ${text}`,
+        path: `${addressOf(page.slug)}${isWhole ? '' : `#${id}`}`,
+        text: words,
+        alias: isWhole ? text : '',
+        names: isWhole ? [page.short, text] : [text],
+        page: page.slug,
+      });
     }
     await new Promise(setImmediate);
   }
-  return made;
-}
-
-function searchableIn(page: Page, { text }: Section, words: string): Searchable {
-  // The number of a code is searched for among the codes; in a page it is a word like others.
-  return { codigo: '', titulo: foldText(`${page.short ?? ''} ${text}`), words: foldText(words) };
-}
-
-const CHARS_BEFORE = 60;
-const EXCERPT_MAX = 220;
-
-/** The text around the first of the words. */
-function excerpt(words: string, asked: string): Inserted {
-  const text = words.replace(/\s+/g, ' ');
-  const bare = stripAccents(text);
-  const first = stripAccents(asked)
-    .split(/\s+/)
-    .find((word) => bare.includes(word));
-  if (first === undefined || bare.length !== text.length) return shorten(text, EXCERPT_MAX);
-  const place = bare.indexOf(first);
-  const start = Math.max(0, place - CHARS_BEFORE);
-  return [
-    start > 0 ? '…' : '',
-    text.slice(start, place),
-    html`<mark>${text.slice(place, place + first.length)}</mark>`,
-    shorten(text.slice(place + first.length), EXCERPT_MAX),
-  ];
+  const layout = PAGES.find(({ slug }) => slug === 'leiaute')!;
+  entries.push(...fieldEntries(addressOf(layout.slug), renderPageOnce(site, layout).sections));
+  await new Promise(setImmediate);
+  entries.push(...codeEntries());
+  await new Promise(setImmediate);
+  entries.push(...operationEntries());
+  await new Promise(setImmediate);
+  return indexOf(entries);
 }

@@ -32,8 +32,8 @@ create table mudancas (
   primary key (tenant, documento, bloco)
 );
 
--- Whose changes came after a block, and which blocks are old.
-create index mudancas_bloco on mudancas (tenant, bloco);
+-- Which are old. Not by the block: who looks for those of a document would seem to find them as well by that.
+create index mudancas_em on mudancas (tenant, em);
 
 alter table mudancas_novas alter column tenant set statistics 0;
 alter table mudancas alter column tenant set statistics 0;

@@ -1,0 +1,165 @@
+/**
+ * Sends one operation as often as it takes, always with the same bytes under the same key, until one of three outcomes. A doubt stays a
+ * doubt until the service settles it.
+ */
+import { Indeterminado, NaoEntregue, Recusado, SemResposta } from './erros.js';
+import { esperar, pausaMs, retryAfterMs, TIMER_MAX_MS } from './espera.js';
+import { OPERACOES } from './tipos.js';
+import { codigoDaFalha, isPortaProibida, isSemTls, naoSaiu, RespostaLonga, } from './transporte.js';
+/** Chama até haver resposta; rejeita com {@link Recusado}, {@link NaoEntregue} ou {@link Indeterminado}. */
+export async function chamar(transporte, chamada, insistencia, aoRepetir) {
+    const { operacao, signal } = chamada;
+    const end = performance.now() + insistencia.prazoMs;
+    let inDoubt;
+    signal?.throwIfAborted();
+    for (let tentativa = 1;; tentativa += 1) {
+        const sent = { ...chamada, ...chamada.renovar?.() };
+        const tried = await tentar(transporte, sent, Math.min(insistencia.tempoLimiteMs, end - performance.now()));
+        if (!('motivo' in tried))
+            return tried;
+        if (tried.kind === 'indeterminado')
+            inDoubt = tried;
+        // A reading leaves no doubt behind: it may be put again whatever became of it.
+        const isOnce = chamada.isOnce === true;
+        const hasDoubt = inDoubt !== undefined && (chamada.repeticao !== undefined || isOnce);
+        if (signal?.aborted) {
+            if (hasDoubt)
+                throw describeEnd(chamada, tried, tentativa, hasDoubt, 'A chamada foi interrompida depois de sair.');
+            signal.throwIfAborted();
+        }
+        const esperaMs = retryAfterMs(tried.resposta?.cabecalhos ?? new Headers()) ?? pausaMs(tentativa, insistencia);
+        const isGivenUp = !hasDoubt && !insistencia.semConexao && tried.resposta === undefined && tried.kind === 'nao_entregue';
+        const isLast = tentativa >= insistencia.tentativas || performance.now() + esperaMs >= end || isGivenUp;
+        if (!tried.isRepeatable || isLast || (isOnce && hasDoubt))
+            throw describeEnd(chamada, tried, tentativa, hasDoubt, tried.motivo);
+        try {
+            aoRepetir({ operacao, tentativa, esperaMs, motivo: tried.motivo });
+            await esperar(esperaMs, signal);
+        }
+        catch (error) {
+            if (hasDoubt)
+                throw describeEnd(chamada, { ...tried, error }, tentativa, hasDoubt, 'A chamada foi interrompida em dúvida.');
+            throw error;
+        }
+    }
+}
+async function tentar(transporte, chamada, limitMs) {
+    const { operacao, url, cabecalhos, corpo, signal } = chamada;
+    const timeout = AbortSignal.timeout(Math.min(Math.max(1, Math.floor(limitMs)), TIMER_MAX_MS));
+    let resposta;
+    try {
+        resposta = await transporte({
+            metodo: OPERACOES[operacao].metodo,
+            url,
+            cabecalhos,
+            corpo,
+            signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
+        });
+    }
+    catch (error) {
+        return describeSilence(error, timeout.aborted);
+    }
+    return lerResposta(resposta, chamada);
+}
+function describeSilence(error, isLate) {
+    const code = codigoDaFalha(error);
+    if (isPortaProibida(error)) {
+        const motivo = 'Não houve conexão: a fetch não fala com essa porta. Confira url.';
+        return { kind: 'nao_entregue', motivo, isRepeatable: false, error };
+    }
+    if (naoSaiu(error)) {
+        const why = isLate ? 'o tempo se esgotou' : (code ?? 'sem código');
+        const hint = isSemTls(error) ? ' Nessa porta não se fala TLS: confira o https de url.' : '';
+        return { kind: 'nao_entregue', motivo: `Não houve conexão (${why}).${hint}`, isRepeatable: true, error };
+    }
+    if (error instanceof RespostaLonga) {
+        const motivo = `Não houve resposta deste serviço: ${error.message}. Confira url.`;
+        return { kind: 'indeterminado', motivo, isRepeatable: false, error };
+    }
+    const how = isLate ? 'o tempo se esgotou' : `a conexão caiu${code === undefined ? '' : ` (${code})`}`;
+    return { kind: 'indeterminado', motivo: `Não houve resposta: ${how}.`, isRepeatable: true, error };
+}
+/** The table of the page "Os desfechos de um envio", row by row. */
+function lerResposta(resposta, { aceita = [], isJson, exige, operacao }) {
+    const { status, cabecalhos } = resposta;
+    if (aceita.includes(status))
+        return { ...resposta, json: undefined };
+    const json = jsonOf(resposta);
+    if (status >= 200 && status < 300) {
+        const isWhole = !isJson || (typeof json === 'object' && json !== null);
+        const isOurs = exige === undefined || typeof json?.[exige] === 'string';
+        if (isWhole && isOurs)
+            return { ...resposta, json };
+        const motivo = isWhole
+            ? `A resposta (HTTP ${status}) não é deste serviço: falta ${exige}. Confira url.`
+            : `A resposta (HTTP ${status}) não é JSON inteiro.`;
+        return { kind: 'indeterminado', motivo, isRepeatable: true, resposta };
+    }
+    const envelope = isEnvelope(json) ? json : undefined;
+    const about = { resposta, envelope };
+    const said = envelope === undefined ? `HTTP ${status}` : `HTTP ${status}, ${envelope.codigo_erro}: ${envelope.mensagem}`;
+    if (status >= 500) {
+        const isRepeatable = status !== 501 && status !== 505;
+        return { kind: 'indeterminado', motivo: `O serviço falhou (${said}).`, isRepeatable, ...about };
+    }
+    if (status === 409) {
+        return { kind: 'indeterminado', motivo: `Há outra igual em andamento (${said}).`, isRepeatable: true, ...about };
+    }
+    if (status === 408 || status === 429) {
+        return { kind: 'nao_entregue', motivo: `O serviço não atendeu (${said}).`, isRepeatable: true, ...about };
+    }
+    if (envelope === undefined || status === 413) {
+        const motivo = status >= 300 && status < 400
+            ? `O endereço leva a outro (HTTP ${status}, ${cabecalhos.get('location')?.replace(/[?#].*/s, '') ?? 'sem Location'}): corrija url.`
+            : status === 413
+                ? `O corpo é grande demais (${said}).`
+                : `Respondeu algo que não é deste serviço (HTTP ${status}, em ${operacao}). Confira url.`;
+        return { kind: 'nao_entregue', motivo, isRepeatable: false, ...about };
+    }
+    return { kind: 'recusado', motivo: `${envelope.codigo_erro}: ${envelope.mensagem}`, isRepeatable: false, ...about };
+}
+/** What the call ends with. What another try settled for good is no doubt any more. */
+function describeEnd(chamada, falha, tentativas, hasDoubt, mensagem) {
+    const { operacao, repeticao, corpo } = chamada;
+    const { resposta, envelope, error } = falha;
+    const circunstancias = {
+        operacao,
+        tentativas,
+        status: resposta?.status,
+        envelope,
+        requisicao: resposta?.cabecalhos.get('x-request-id') ?? undefined,
+        esperaMs: resposta && retryAfterMs(resposta.cabecalhos),
+        cause: error,
+    };
+    if (falha.kind === 'recusado' && envelope !== undefined && (!hasDoubt || settles(falha))) {
+        return new Recusado(mensagem, { ...circunstancias, envelope });
+    }
+    if (hasDoubt && chamada.isOnce) {
+        return new SemResposta(`${mensagem} Não se sabe se ${operacao} foi feita, e repetida faria outra: confira antes o que há.`, circunstancias);
+    }
+    if (!hasDoubt || repeticao === undefined || corpo === undefined)
+        return new NaoEntregue(mensagem, circunstancias);
+    return new Indeterminado(`${mensagem} Não se sabe se ${operacao} foi feita: repita com a mesma chave, ${repeticao.chave}.`, circunstancias, { ...repeticao, corpo });
+}
+/**
+ * Whether a refusal says that the first try did nothing either. Under one key the document's refusals are the first answer; what
+ * was refused before the key was looked at (the address, the signature) says nothing of a try that went before.
+ */
+function settles({ resposta, envelope }) {
+    const isOfTheDocument = resposta?.status === 400 || resposta?.status === 422;
+    return isOfTheDocument && !SIGNATURE_CODES.test(envelope?.codigo_erro ?? '');
+}
+/** Of an XML signature; what is wrong with one of JSON is 401. */
+const SIGNATURE_CODES = /^E90[1-6]$/;
+function jsonOf({ corpo }) {
+    try {
+        return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(corpo));
+    }
+    catch {
+        return undefined;
+    }
+}
+function isEnvelope(json) {
+    const { codigo_erro, mensagem, erros } = (json ?? {});
+    return typeof codigo_erro === 'string' && typeof mensagem === 'string' && Array.isArray(erros);
+}

@@ -1,0 +1,37 @@
+/** Object identifiers that signing and reading a PKCS#12 take. */
+export declare const OID: {
+    readonly rsa: '1.2.840.113549.1.1.1';
+    readonly pbkdf2: '1.2.840.113549.1.5.12';
+    readonly pbes2: '1.2.840.113549.1.5.13';
+    readonly data: '1.2.840.113549.1.7.1';
+    readonly signedData: '1.2.840.113549.1.7.2';
+    readonly encryptedData: '1.2.840.113549.1.7.6';
+    readonly contentType: '1.2.840.113549.1.9.3';
+    readonly messageDigest: '1.2.840.113549.1.9.4';
+    readonly signingTime: '1.2.840.113549.1.9.5';
+    readonly signingCertificateV2: '1.2.840.113549.1.9.16.2.47';
+    readonly localKeyId: '1.2.840.113549.1.9.21';
+    readonly x509Certificate: '1.2.840.113549.1.9.22.1';
+    readonly keyBag: '1.2.840.113549.1.12.10.1.1';
+    readonly shroudedKeyBag: '1.2.840.113549.1.12.10.1.2';
+    readonly certBag: '1.2.840.113549.1.12.10.1.3';
+    readonly safeContentsBag: '1.2.840.113549.1.12.10.1.6';
+    readonly pbeSha1TripleDes: '1.2.840.113549.1.12.1.3';
+    readonly pbeSha1TwoKeyDes: '1.2.840.113549.1.12.1.4';
+    readonly pbeSha1Rc2Of128: '1.2.840.113549.1.12.1.5';
+    readonly pbeSha1Rc2Of40: '1.2.840.113549.1.12.1.6';
+    readonly hmacSha1: '1.2.840.113549.2.7';
+    readonly hmacSha224: '1.2.840.113549.2.8';
+    readonly hmacSha256: '1.2.840.113549.2.9';
+    readonly hmacSha384: '1.2.840.113549.2.10';
+    readonly hmacSha512: '1.2.840.113549.2.11';
+    readonly tripleDes: '1.2.840.113549.3.7';
+    readonly sha1: '1.3.14.3.2.26';
+    readonly aes128: '2.16.840.1.101.3.4.1.2';
+    readonly aes192: '2.16.840.1.101.3.4.1.22';
+    readonly aes256: '2.16.840.1.101.3.4.1.42';
+    readonly sha256: '2.16.840.1.101.3.4.2.1';
+    readonly sha384: '2.16.840.1.101.3.4.2.2';
+    readonly sha512: '2.16.840.1.101.3.4.2.3';
+    readonly sha224: '2.16.840.1.101.3.4.2.4';
+};

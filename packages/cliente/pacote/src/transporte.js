@@ -1,0 +1,135 @@
+/**
+ * One HTTP exchange, by `fetch`; or by `node:https` where the connection shows a certificate or trusts an authority of its own. Nothing is
+ * repeated or followed, and an answer has a limit.
+ */
+import { subscribe } from 'node:diagnostics_channel';
+import { Agent, request } from 'node:https';
+/** A note has some ten KiB, a page of a catalog some hundred; the list of all codes is the longest answer. */
+const ANSWER_BYTES_MAX = 32 * 1024 * 1024;
+/** Uma resposta que passa do limite: não é deste serviço. */
+export class RespostaLonga extends Error {
+}
+/** Errors of a connection that never stood: of their requests no octet was sent, whatever their code. */
+const UNCONNECTED = new WeakSet();
+// fetch keeps to itself how far it came; the program under it says so here.
+subscribe('undici:client:connectError', (message) => {
+    const { error } = message;
+    if (error instanceof Error)
+        UNCONNECTED.add(error);
+});
+/** Por `fetch`, a da plataforma ou a que se der. */
+export function porFetch(fetcher) {
+    return async ({ metodo, url, cabecalhos, corpo, signal }) => {
+        const response = await fetcher(url, {
+            method: metodo,
+            headers: cabecalhos,
+            // A POST that is sent on would become a GET, or be made twice.
+            redirect: 'manual',
+            signal,
+            ...(corpo === undefined ? {} : { body: corpo }),
+        });
+        const take = collectAnswer();
+        for await (const chunk of response.body ?? [])
+            take(chunk);
+        return { status: response.status, cabecalhos: response.headers, corpo: take() };
+    };
+}
+/** Por TLS mostrando um certificado, ou confiando só em `ca`. */
+export function porTls({ ca, cert, key }) {
+    const agent = new Agent({ keepAlive: true, ca, cert, key });
+    return ({ metodo, url, cabecalhos, corpo, signal }) => new Promise((resolve, reject) => {
+        let isConnected = false;
+        const length = corpo === undefined ? {} : { 'Content-Length': String(corpo.length) };
+        const sending = request(url, { agent, method: metodo, headers: { ...cabecalhos, ...length }, signal }, (answer) => {
+            const take = collectAnswer();
+            answer.on('error', reject);
+            answer.on('data', (chunk) => {
+                try {
+                    take(chunk);
+                }
+                catch (error) {
+                    sending.destroy(error);
+                }
+            });
+            answer.on('end', () => {
+                const pairs = Object.entries(answer.headersDistinct).flatMap(([name, values = []]) => values.map((value) => [name, value]));
+                resolve({ status: answer.statusCode ?? 0, cabecalhos: new Headers(pairs), corpo: take() });
+            });
+        });
+        sending.on('socket', (socket) => {
+            // What is written before the handshake is done stays here.
+            if (sending.reusedSocket)
+                isConnected = true;
+            else
+                socket.once('secureConnect', () => (isConnected = true));
+        });
+        sending.on('error', (error) => {
+            if (!isConnected)
+                UNCONNECTED.add(error);
+            reject(error);
+        });
+        sending.end(corpo);
+    });
+}
+/** Takes an answer piece by piece, and gives the whole of it. */
+function collectAnswer() {
+    const chunks = [];
+    let size = 0;
+    return (chunk) => {
+        if (chunk === undefined)
+            return Buffer.concat(chunks);
+        size += chunk.length;
+        if (size > ANSWER_BYTES_MAX)
+            throw new RespostaLonga(`a resposta passa de ${ANSWER_BYTES_MAX / 1024 / 1024} MiB`);
+        chunks.push(chunk);
+        return chunk;
+    };
+}
+/** What a `fetch` of somebody else says when the first octet of a request was not sent yet. */
+const BEFORE_SENDING = new Set([
+    'ECONNREFUSED',
+    'ENOTFOUND',
+    'EAI_AGAIN',
+    'EAI_FAIL',
+    'EHOSTUNREACH',
+    'ENETUNREACH',
+    'EADDRNOTAVAIL',
+    'UND_ERR_CONNECT_TIMEOUT',
+    'DEPTH_ZERO_SELF_SIGNED_CERT',
+    'SELF_SIGNED_CERT_IN_CHAIN',
+    'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+    'UNABLE_TO_GET_ISSUER_CERT',
+    'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
+    'CERT_HAS_EXPIRED',
+    'CERT_NOT_YET_VALID',
+    'CERT_REVOKED',
+    'CERT_UNTRUSTED',
+    'ERR_TLS_CERT_ALTNAME_INVALID',
+]);
+/** An error and what brought it about: fetch tells why in the cause of its own. */
+function* causesOf(error) {
+    for (let one = error; one instanceof Error; one = one.cause)
+        yield one;
+}
+/** O código do sistema para o que deu errado na rede, onde há. */
+export function codigoDaFalha(error) {
+    for (const one of causesOf(error)) {
+        const { code } = one;
+        if (typeof code === 'string')
+            return code;
+    }
+    return undefined;
+}
+/** Uma porta com que a `fetch` não fala, o que ela diz sem código. */
+export function isPortaProibida(error) {
+    return [...causesOf(error)].some(({ message }) => message === 'bad port');
+}
+/** Quem atendeu não fala TLS; o código disso depende de quem pergunta. */
+export function isSemTls(error) {
+    return [...causesOf(error)].some(({ message }) => message.includes('wrong version number'));
+}
+/** Se a requisição certamente não saiu. */
+export function naoSaiu(error) {
+    const hasCode = BEFORE_SENDING.has(codigoDaFalha(error) ?? '');
+    return hasCode || isPortaProibida(error) || [...causesOf(error)].some((one) => UNCONNECTED.has(one));
+}

@@ -1,0 +1,2117 @@
+import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.math.BigDecimal;
+import java.net.ConnectException;
+import java.net.URI;
+import java.net.URLEncoder;
+import java.net.http.HttpClient;
+import java.net.http.HttpConnectTimeoutException;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.ByteBuffer;
+import java.nio.charset.CharacterCodingException;
+import java.nio.charset.StandardCharsets;
+import java.security.GeneralSecurityException;
+import java.security.KeyStore;
+import java.security.MessageDigest;
+import java.security.PrivateKey;
+import java.security.Signature;
+import java.security.cert.Certificate;
+import java.security.cert.CertificateException;
+import java.security.cert.CertificateFactory;
+import java.security.cert.X509Certificate;
+import java.security.interfaces.RSAPrivateKey;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.ZoneOffset;
+import java.time.ZonedDateTime;
+import java.time.format.DateTimeFormatter;
+import java.time.format.DateTimeParseException;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Base64;
+import java.util.Collections;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Flow;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.function.Function;
+import java.util.function.Predicate;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import javax.net.ssl.KeyManagerFactory;
+import javax.net.ssl.SSLContext;
+import javax.net.ssl.SSLHandshakeException;
+import javax.net.ssl.SSLPeerUnverifiedException;
+import javax.net.ssl.TrustManagerFactory;
+import javax.xml.crypto.MarshalException;
+import javax.xml.crypto.dsig.Reference;
+import javax.xml.crypto.dsig.SignedInfo;
+import javax.xml.crypto.dsig.Transform;
+import javax.xml.crypto.dsig.XMLSignatureException;
+import javax.xml.crypto.dsig.XMLSignatureFactory;
+import javax.xml.crypto.dsig.dom.DOMSignContext;
+import javax.xml.crypto.dsig.spec.C14NMethodParameterSpec;
+import javax.xml.crypto.dsig.spec.TransformParameterSpec;
+import javax.xml.parsers.DocumentBuilder;
+import javax.xml.parsers.DocumentBuilderFactory;
+import javax.xml.parsers.ParserConfigurationException;
+import org.w3c.dom.Document;
+import org.w3c.dom.Element;
+import org.w3c.dom.Node;
+import org.xml.sax.ErrorHandler;
+import org.xml.sax.SAXException;
+import org.xml.sax.SAXParseException;
+
+/**
+ * Cliente do Emissor NFS-e, num arquivo só: assina, emite, repete sem emitir duas vezes, acompanha, registra eventos, consulta.
+ *
+ * <pre>{@code
+ * var certificado = new EmissorNfse.Certificado(Files.readAllBytes(Path.of("certificado.pfx")), senha);
+ * var cliente = new EmissorNfse("https://nfse.exemplo.gov.br", "exemplo", certificado);
+ * try {
+ *     var emitida = cliente.emitirNota(Files.readAllBytes(Path.of("dps.xml")), new EmissorNfse.Envio().chave("pedido-1234"));
+ *     System.out.println(emitida.chave_acesso);
+ * } catch (EmissorNfse.Recusado recusa) {
+ *     System.out.println(recusa.codigo_erro + " " + recusa.campo + " " + recusa.mensagem);
+ * }
+ * }</pre>
+ *
+ * <p>Java 11 ou mais novo, e só o JDK. Copie este arquivo para o seu projeto, com a linha package que ele pede. Um cliente serve a
+ * várias threads. Os nomes publicados (chave_acesso, codigo_erro) são os do serviço. Licença: Apache-2.0.
+ */
+public final class EmissorNfse {
+
+    // Os erros
+
+    /** Um XML que não se assina, e por quê. Nada foi enviado. */
+    public static final class XmlRecusado extends IllegalArgumentException {
+        private static final long serialVersionUID = 1L;
+
+        XmlRecusado(String motivo) {
+            super(motivo);
+        }
+    }
+
+    /** Um .pfx que não se abre, ou que não assina. Nada foi enviado. */
+    public static final class CertificadoRecusado extends IllegalArgumentException {
+        private static final long serialVersionUID = 1L;
+
+        CertificadoRecusado(String motivo, Throwable causa) {
+            super(motivo, causa);
+        }
+    }
+
+    /** Com que se repete, byte por byte, um envio cujo fim não se conhece. Guarde-a. */
+    public static final class Repeticao {
+        public final String chave;
+        public final byte[] corpo;
+        /** De um corpo JSON; nula em XML. */
+        public final String assinatura;
+
+        Repeticao(String chave, byte[] corpo, String assinatura) {
+            this.chave = chave;
+            this.corpo = corpo;
+            this.assinatura = assinatura;
+        }
+    }
+
+    /** Uma chamada que não acabou bem. O que vem do envelope de erro é nulo se o serviço não chegou a responder com ele. */
+    public abstract static class ErroDoEmissor extends RuntimeException {
+        private static final long serialVersionUID = 1L;
+
+        public final String codigo_erro;
+        public final String mensagem;
+        /** Um texto, ou um mapa com dados. */
+        public final transient Object detalhes;
+        public final String campo;
+        /** Todos os erros da etapa que recusou. */
+        public final transient List<Erro> erros;
+        /** O envelope inteiro. */
+        public final transient EnvelopeDeErro envelope;
+        /** Status HTTP da última resposta; nulo se não houve. */
+        public final Integer status;
+        /** X-Request-Id da última resposta, para o suporte. */
+        public final String requisicao;
+        public final String operacao;
+        public final int tentativas;
+
+        ErroDoEmissor(String texto, String operacao, int tentativas, Resposta resposta, Map<String, Object> envelope, Throwable causa) {
+            super(texto, causa);
+            this.envelope = envelope == null ? null : new EnvelopeDeErro(envelope);
+            this.codigo_erro = envelope == null ? null : this.envelope.codigo_erro;
+            this.mensagem = envelope == null ? texto : this.envelope.mensagem;
+            this.detalhes = envelope == null ? null : this.envelope.detalhes;
+            this.campo = envelope == null ? null : this.envelope.campo;
+            this.erros = envelope == null ? List.of() : this.envelope.erros;
+            this.status = resposta == null ? null : resposta.status;
+            this.requisicao = resposta == null ? null : resposta.cabecalho("x-request-id");
+            this.operacao = operacao;
+            this.tentativas = tentativas;
+        }
+    }
+
+    /** O serviço leu e recusou: nada foi feito. Corrija pelo que dizem os erros; repetir sem mudar não adianta. */
+    public static final class Recusado extends ErroDoEmissor {
+        private static final long serialVersionUID = 1L;
+
+        Recusado(String texto, String operacao, int tentativas, Resposta resposta, Map<String, Object> envelope) {
+            super(texto, operacao, tentativas, resposta, envelope, null);
+        }
+    }
+
+    /** A requisição não foi atendida: nada foi feito. Repita mais tarde, igual. */
+    public static final class NaoEntregue extends ErroDoEmissor {
+        private static final long serialVersionUID = 1L;
+
+        NaoEntregue(String texto, String operacao, int tentativas, Falha falha) {
+            super(texto, operacao, tentativas, falha.resposta, falha.envelope, falha.causa);
+        }
+    }
+
+    /** A requisição saiu e não se sabe se foi feita. Repita com a repetição, e nunca com outro número. */
+    public static final class Indeterminado extends ErroDoEmissor {
+        private static final long serialVersionUID = 1L;
+
+        public final transient Repeticao repeticao;
+
+        Indeterminado(String texto, String operacao, int tentativas, Falha falha, Repeticao repeticao) {
+            super(texto, operacao, tentativas, falha.resposta, falha.envelope, falha.causa);
+            this.repeticao = repeticao;
+        }
+    }
+
+    /** O prazo do acompanhamento acabou. Nada deu errado: consulte mais tarde, e não envie de novo. */
+    public static final class AindaEmAndamento extends RuntimeException {
+        private static final long serialVersionUID = 1L;
+
+        AindaEmAndamento(Duration prazo) {
+            super("O prazo de " + prazo.toSeconds() + " segundos acabou antes do fim. Consulte mais tarde.");
+        }
+    }
+
+    // O certificado
+
+    /** Um certificado A1 e a chave dele, abertos de um PKCS#12 (.pfx, .p12), cuja senha o JDK só aceita em ASCII. */
+    public static final class Certificado {
+        final PrivateKey chave;
+        final X509Certificate certificado;
+        final List<X509Certificate> cadeia = new ArrayList<>();
+
+        public Certificado(byte[] pfx, String senha) {
+            if (!senha.matches("[ -~]*")) {
+                throw new CertificadoRecusado("O JDK só abre um PKCS#12 cuja senha está em ASCII: troque a senha do arquivo.", null);
+            }
+            PrivateKey achada = null;
+            Certificate[] certificados = {};
+            try {
+                KeyStore arquivo = KeyStore.getInstance("PKCS12");
+                arquivo.load(new ByteArrayInputStream(pfx), senha.toCharArray());
+                for (String nome : Collections.list(arquivo.aliases())) {
+                    if (achada == null && arquivo.isKeyEntry(nome)) {
+                        achada = (PrivateKey) arquivo.getKey(nome, senha.toCharArray());
+                        certificados = arquivo.getCertificateChain(nome);
+                    }
+                }
+            } catch (IOException | GeneralSecurityException | RuntimeException erro) {
+                throw new CertificadoRecusado("O PKCS#12 não se abre: confira o arquivo e a senha (" + erro.getMessage() + ").", erro);
+            }
+            if (!(achada instanceof RSAPrivateKey) || certificados == null || certificados.length == 0) {
+                throw new CertificadoRecusado("O PKCS#12 não traz um certificado com a sua chave RSA.", null);
+            }
+            chave = achada;
+            certificado = (X509Certificate) certificados[0];
+            for (int lugar = 1; lugar < certificados.length; lugar++) cadeia.add((X509Certificate) certificados[lugar]);
+        }
+
+        byte[] assinar(byte[] bytes) throws GeneralSecurityException {
+            Signature assinatura = Signature.getInstance("SHA256withRSA");
+            assinatura.initSign(chave);
+            assinatura.update(bytes);
+            return assinatura.sign();
+        }
+    }
+
+    // A assinatura
+
+    private static final String DSIG = "http://www.w3.org/2000/09/xmldsig#";
+    private static final String EXC_C14N = "http://www.w3.org/2001/10/xml-exc-c14n#";
+    private static final String RSA_SHA256 = "http://www.w3.org/2001/04/xmldsig-more#rsa-sha256";
+    private static final String SHA256 = "http://www.w3.org/2001/04/xmlenc#sha256";
+    private static final Pattern FIM_DA_DPS = Pattern.compile("</(?:[\\w.-]+:)?DPS[ \\t\\r\\n]*>[ \\t\\r\\n]*\\z");
+    private static final Pattern SIGNATURE = Pattern.compile("<(?:[\\w.-]+:)?Signature[\\s>]");
+
+    /** Se o XML traz uma assinatura, de quem quer que seja. */
+    public static boolean estaAssinado(byte[] xml) {
+        // Of an XML in UTF-16 every other octet is zero.
+        String texto = new String(xml, StandardCharsets.ISO_8859_1).replace("\0", "");
+        return SIGNATURE.matcher(texto).find() && texto.contains(DSIG);
+    }
+
+    /** A DPS com Signature depois de infDPS, e o resto como está. Lança XmlRecusado para o que não se pode assinar. */
+    public static byte[] assinarXml(byte[] xml, Certificado certificado) {
+        String texto = emUtf8(xml);
+        if (texto == null) throw new XmlRecusado("O documento não está em UTF-8; converta-o antes de assinar.");
+        Element elemento = lerInfDps(xml);
+        Matcher fim = FIM_DA_DPS.matcher(texto);
+        if (!fim.find()) throw new XmlRecusado("O documento não acaba em </DPS>.");
+        String id = elemento.getAttribute("Id");
+        try {
+            Base64.Encoder base64 = Base64.getEncoder();
+            // Written in its own canonical form, but for the declaration that stands in Signature.
+            String informacao = "<CanonicalizationMethod Algorithm=\"" + EXC_C14N + "\"></CanonicalizationMethod>"
+                + "<SignatureMethod Algorithm=\"" + RSA_SHA256 + "\"></SignatureMethod>"
+                + "<Reference URI=\"#" + id + "\"><Transforms><Transform Algorithm=\"" + DSIG + "enveloped-signature\"></Transform>"
+                + "<Transform Algorithm=\"" + EXC_C14N + "\"></Transform></Transforms>"
+                + "<DigestMethod Algorithm=\"" + SHA256 + "\"></DigestMethod>"
+                + "<DigestValue>" + base64.encodeToString(resumir(elemento, id, certificado)) + "</DigestValue></Reference>";
+            String assinado = "<SignedInfo xmlns=\"" + DSIG + "\">" + informacao + "</SignedInfo>";
+            byte[] valor = certificado.assinar(assinado.getBytes(StandardCharsets.UTF_8));
+            String assinatura = "<Signature xmlns=\"" + DSIG + "\"><SignedInfo>" + informacao + "</SignedInfo>"
+                + "<SignatureValue>" + base64.encodeToString(valor) + "</SignatureValue><KeyInfo><X509Data><X509Certificate>"
+                + base64.encodeToString(certificado.certificado.getEncoded()) + "</X509Certificate></X509Data></KeyInfo></Signature>";
+            return (texto.substring(0, fim.start()) + assinatura + texto.substring(fim.start())).getBytes(StandardCharsets.UTF_8);
+        } catch (GeneralSecurityException erro) {
+            throw new CertificadoRecusado("A chave não assina: " + erro.getMessage(), erro);
+        }
+    }
+
+    /**
+     * The digest of the exclusive canonical form of the element. The JDK signs the tree, and of that signature the digest alone is used: the
+     * tree is never written out, so that the text stays as it was.
+     */
+    private static byte[] resumir(Element elemento, String id, Certificado certificado) throws GeneralSecurityException {
+        elemento.setIdAttribute("Id", true);
+        XMLSignatureFactory fabrica = XMLSignatureFactory.getInstance("DOM");
+        Transform canonica = fabrica.newTransform(EXC_C14N, (TransformParameterSpec) null);
+        Reference referencia = fabrica.newReference("#" + id, fabrica.newDigestMethod(SHA256, null), List.of(canonica), null, null);
+        SignedInfo informacao = fabrica.newSignedInfo(
+            fabrica.newCanonicalizationMethod(EXC_C14N, (C14NMethodParameterSpec) null),
+            fabrica.newSignatureMethod(RSA_SHA256, null),
+            List.of(referencia));
+        try {
+            fabrica.newXMLSignature(informacao, null).sign(new DOMSignContext(certificado.chave, elemento.getParentNode()));
+        } catch (MarshalException | XMLSignatureException erro) {
+            throw new GeneralSecurityException(erro);
+        }
+        return referencia.getDigestValue();
+    }
+
+    /** The one element that is signed, of a document in which there is nothing that the signature would not cover. */
+    private static Element lerInfDps(byte[] xml) {
+        Document documento;
+        try {
+            DocumentBuilderFactory fabrica = DocumentBuilderFactory.newInstance();
+            fabrica.setNamespaceAware(true);
+            fabrica.setFeature("http://apache.org/xml/features/disallow-doctype-decl", true);
+            DocumentBuilder leitor = fabrica.newDocumentBuilder();
+            leitor.setErrorHandler(new Calado());
+            documento = leitor.parse(new ByteArrayInputStream(xml));
+        } catch (SAXParseException erro) {
+            throw new XmlRecusado("O XML não se lê: linha " + erro.getLineNumber() + ", coluna " + erro.getColumnNumber() + ": " + erro.getMessage());
+        } catch (SAXException | IOException | ParserConfigurationException erro) {
+            throw new XmlRecusado("O XML não se lê: " + erro.getMessage());
+        }
+        String codificacao = documento.getXmlEncoding();
+        if (codificacao != null && !codificacao.equalsIgnoreCase("UTF-8") && !codificacao.equalsIgnoreCase("UTF8")) {
+            throw new XmlRecusado("O documento diz estar em " + codificacao + ", e só se assina UTF-8.");
+        }
+        semComentarios(documento);
+        Element raiz = documento.getDocumentElement();
+        List<Element> elementos = new ArrayList<>();
+        for (Node um = raiz.getFirstChild(); um != null; um = um.getNextSibling()) {
+            if (um instanceof Element) elementos.add((Element) um);
+            else if (!um.getNodeValue().isBlank()) throw new XmlRecusado("Há texto fora de infDPS, que a assinatura não cobre.");
+        }
+        if (elementos.size() > 1 && elementos.get(1).getLocalName().equals("Signature")) throw new XmlRecusado("A DPS já está assinada.");
+        if (!raiz.getLocalName().equals("DPS") || elementos.size() != 1 || !elementos.get(0).getLocalName().equals("infDPS")) {
+            throw new XmlRecusado("O documento não é DPS com um infDPS dentro, e só.");
+        }
+        if (!elementos.get(0).getAttribute("Id").matches("[A-Za-z0-9_.-]+")) {
+            throw new XmlRecusado("Falta o Id de infDPS, a que a assinatura se refere.");
+        }
+        return elementos.get(0);
+    }
+
+    private static void semComentarios(Node no) {
+        for (Node um = no.getFirstChild(); um != null; um = um.getNextSibling()) {
+            if (um.getNodeType() == Node.COMMENT_NODE || um.getNodeType() == Node.PROCESSING_INSTRUCTION_NODE) {
+                throw new XmlRecusado("Há um comentário ou uma instrução de processamento, que a assinatura não cobre.");
+            }
+            semComentarios(um);
+        }
+    }
+
+    /** What is wrong is thrown, and not printed as well. */
+    private static final class Calado implements ErrorHandler {
+        @Override
+        public void warning(SAXParseException erro) {
+        }
+
+        @Override
+        public void error(SAXParseException erro) throws SAXException {
+            throw erro;
+        }
+
+        @Override
+        public void fatalError(SAXParseException erro) throws SAXException {
+            throw erro;
+        }
+    }
+
+    /** O valor de X-DPS-Assinatura ou X-Evento-Assinatura: CMS destacado sobre estes bytes. Envie exatamente os mesmos. */
+    public static String assinarCms(byte[] corpo, Certificado certificado) {
+        try {
+            byte[] der = certificado.certificado.getEncoded();
+            byte[] sha256 = Der.sequencia(Der.oid("2.16.840.1.101.3.4.2.1"), Der.valor(0x05));
+            byte[] dados = Der.oid("1.2.840.113549.1.7.1");
+            String agora = DateTimeFormatter.ofPattern("yyMMddHHmmss'Z'").withZone(ZoneOffset.UTC).format(Instant.now());
+            List<byte[]> atributos = new ArrayList<>(List.of(
+                atributo("1.2.840.113549.1.9.3", dados),
+                atributo("1.2.840.113549.1.9.5", Der.valor(0x17, agora.getBytes(StandardCharsets.US_ASCII))),
+                atributo("1.2.840.113549.1.9.4", resumo(corpo)),
+                // Says within the signature whose certificate it is (CAdES).
+                atributo("1.2.840.113549.1.9.16.2.47", Der.sequencia(Der.sequencia(Der.sequencia(resumo(der)))))));
+            atributos.sort(Arrays::compareUnsigned);
+            List<byte[]> certificados = new ArrayList<>(List.of(der));
+            for (X509Certificate um : certificado.cadeia) certificados.add(um.getEncoded());
+            certificados.sort(Arrays::compareUnsigned);
+            byte[] assinados = Der.valor(0x31, atributos.toArray(new byte[0][]));
+            byte[] assinante = Der.sequencia(
+                Der.valor(0x02, new byte[] {1}),
+                Der.emissorENumero(certificado.certificado.getTBSCertificate()),
+                sha256,
+                Der.valor(0xa0, atributos.toArray(new byte[0][])),
+                Der.sequencia(Der.oid("1.2.840.113549.1.1.1"), Der.valor(0x05)),
+                Der.valor(0x04, certificado.assinar(assinados)));
+            byte[] assinado = Der.sequencia(
+                Der.valor(0x02, new byte[] {1}),
+                Der.valor(0x31, sha256),
+                Der.sequencia(dados),
+                Der.valor(0xa0, certificados.toArray(new byte[0][])),
+                Der.valor(0x31, assinante));
+            byte[] cms = Der.sequencia(Der.oid("1.2.840.113549.1.7.2"), Der.valor(0xa0, assinado));
+            return Base64.getEncoder().encodeToString(cms);
+        } catch (GeneralSecurityException erro) {
+            throw new CertificadoRecusado("A chave não assina: " + erro.getMessage(), erro);
+        }
+    }
+
+    private static byte[] atributo(String oid, byte[] valor) {
+        return Der.sequencia(Der.oid(oid), Der.valor(0x31, valor));
+    }
+
+    private static byte[] resumo(byte[] bytes) throws GeneralSecurityException {
+        return Der.valor(0x04, MessageDigest.getInstance("SHA-256").digest(bytes));
+    }
+
+    /** As much DER as a CMS takes. */
+    private static final class Der {
+        static byte[] valor(int etiqueta, byte[]... partes) {
+            byte[] conteudo = juntar(partes);
+            ByteArrayOutputStream saida = new ByteArrayOutputStream();
+            saida.write(etiqueta);
+            int tamanho = conteudo.length;
+            if (tamanho < 0x80) saida.write(tamanho);
+            else {
+                int octetos = tamanho < 0x100 ? 1 : tamanho < 0x10000 ? 2 : tamanho < 0x1000000 ? 3 : 4;
+                saida.write(0x80 | octetos);
+                for (int lugar = octetos - 1; lugar >= 0; lugar--) saida.write(tamanho >> (8 * lugar));
+            }
+            saida.write(conteudo, 0, tamanho);
+            return saida.toByteArray();
+        }
+
+        static byte[] sequencia(byte[]... partes) {
+            return valor(0x30, partes);
+        }
+
+        static byte[] oid(String pontos) {
+            String[] arcos = pontos.split("\\.");
+            ByteArrayOutputStream saida = new ByteArrayOutputStream();
+            saida.write(Integer.parseInt(arcos[0]) * 40 + Integer.parseInt(arcos[1]));
+            for (int lugar = 2; lugar < arcos.length; lugar++) {
+                int arco = Integer.parseInt(arcos[lugar]);
+                for (int acima = 28; acima > 0; acima -= 7) {
+                    if (arco >> acima != 0) saida.write(0x80 | ((arco >> acima) & 0x7f));
+                }
+                saida.write(arco & 0x7f);
+            }
+            return valor(0x06, saida.toByteArray());
+        }
+
+        /** As they stand in the certificate, octet for octet. */
+        static byte[] emissorENumero(byte[] tbs) {
+            int lugar = comecoDe(tbs, 0);
+            List<byte[]> partes = new ArrayList<>();
+            while (partes.size() < 4) {
+                int fim = fimDe(tbs, lugar);
+                // The version comes first, where it is not the oldest one.
+                if ((tbs[lugar] & 0xff) != 0xa0) partes.add(Arrays.copyOfRange(tbs, lugar, fim));
+                lugar = fim;
+            }
+            return sequencia(partes.get(2), partes.get(0));
+        }
+
+        private static int comecoDe(byte[] bytes, int lugar) {
+            int tamanho = bytes[lugar + 1] & 0xff;
+            return lugar + 2 + (tamanho < 0x80 ? 0 : tamanho & 0x7f);
+        }
+
+        private static int fimDe(byte[] bytes, int lugar) {
+            int comeco = comecoDe(bytes, lugar);
+            int tamanho = bytes[lugar + 1] & 0xff;
+            if (tamanho < 0x80) return comeco + tamanho;
+            tamanho = 0;
+            for (int um = lugar + 2; um < comeco; um++) tamanho = tamanho << 8 | bytes[um] & 0xff;
+            return comeco + tamanho;
+        }
+
+        private static byte[] juntar(byte[]... partes) {
+            ByteArrayOutputStream saida = new ByteArrayOutputStream();
+            for (byte[] um : partes) saida.write(um, 0, um.length);
+            return saida.toByteArray();
+        }
+    }
+
+    // O cliente
+
+    /** Quanto se insiste, e em que servidor se confia. */
+    public static final class Opcoes {
+        private String autoridades;
+        private int tentativas = 6;
+        private Duration prazo = Duration.ofMinutes(2);
+        private Duration tempoLimite = Duration.ofSeconds(30);
+        private Duration primeiraEspera = Duration.ofSeconds(1);
+        private Duration esperaMaxima = Duration.ofMinutes(1);
+
+        /** Em PEM, as autoridades do servidor, no lugar das do sistema. */
+        public Opcoes autoridades(String pem) {
+            autoridades = pem;
+            return this;
+        }
+
+        /** Quantas vezes uma chamada pode sair. */
+        public Opcoes tentativas(int quantas) {
+            tentativas = quantas;
+            return this;
+        }
+
+        /** Tempo de uma chamada com todas as suas tentativas. */
+        public Opcoes prazo(Duration tempo) {
+            prazo = tempo;
+            return this;
+        }
+
+        /** Tempo de uma tentativa. */
+        public Opcoes tempoLimite(Duration tempo) {
+            tempoLimite = tempo;
+            return this;
+        }
+
+        /** Antes da segunda tentativa, se o serviço não pede outra coisa; dobra a cada uma, até a máxima. */
+        public Opcoes esperas(Duration primeira, Duration maxima) {
+            primeiraEspera = primeira;
+            esperaMaxima = maxima;
+            return this;
+        }
+    }
+
+    /** Como se envia uma DPS ou um evento. */
+    public static final class Envio {
+        private String chave;
+        private String assinatura;
+        private String simular;
+
+        /** A Idempotency-Key: grave-a antes de enviar, e use-a em toda repetição. Sem ela o cliente faz uma. */
+        public Envio chave(String valor) {
+            chave = valor;
+            return this;
+        }
+
+        /** De um corpo JSON que já foi assinado. */
+        public Envio assinatura(String valor) {
+            assinatura = valor;
+            return this;
+        }
+
+        /** Só na integração: o que o ADN deve ensaiar. */
+        public Envio simular(String valor) {
+            simular = valor;
+            return this;
+        }
+    }
+
+    private final String base;
+    private final Certificado certificado;
+    private final Opcoes opcoes;
+    private final HttpClient http;
+    private final HttpClient identificado;
+
+    /** Sem certificado nada é assinado: serve na integração, e para o que já vem assinado. */
+    public EmissorNfse(String url, String municipio) {
+        this(url, municipio, null, new Opcoes());
+    }
+
+    public EmissorNfse(String url, String municipio, Certificado certificado) {
+        this(url, municipio, certificado, new Opcoes());
+    }
+
+    /** {@code url}: endereço do serviço, sem o município. {@code certificado}: pode ser nulo. */
+    public EmissorNfse(String url, String municipio, Certificado certificado, Opcoes opcoes) {
+        if (!url.matches("https?://[^/?#@\\s]+(/[^?#@\\s]*)?")) {
+            throw new IllegalArgumentException("url é um endereço como https://nfse.exemplo.gov.br, sem usuário, senha, ? nem #.");
+        }
+        this.base = url.replaceAll("/+$", "") + "/" + segmento("municipio", municipio);
+        this.certificado = certificado;
+        this.opcoes = opcoes;
+        this.http = conexoes(null);
+        this.identificado = certificado == null ? http : conexoes(certificado);
+    }
+
+    /**
+     * Emite a nota de uma DPS, em XML ou em JSON. Insiste até saber se emitiu; uma repetição com a mesma chave nunca é uma segunda nota.
+     *
+     * @throws ErroDoEmissor Recusado, NaoEntregue ou Indeterminado
+     */
+    public NotaEmitida emitirNota(byte[] dps) {
+        return emitirNota(dps, new Envio());
+    }
+
+    /** Com os nomes do corpo JSON. */
+    public NotaEmitida emitirNota(Map<String, ?> dps, Envio envio) {
+        return emitirNota(Json.escrever(dps), envio);
+    }
+
+    public NotaEmitida emitirNota(byte[] dps, Envio envio) {
+        try {
+            Pedido pedido = new Pedido(EMITIR_NOTA).corpo(dps, envio);
+            pedido.exige = "chave_acesso";
+            return new NotaEmitida(ler(pedido));
+        } catch (Recusado recusa) {
+            Erro erro = recusa.erros.isEmpty() ? null : recusa.erros.get(0);
+            boolean minha = erro != null && "E0014".equals(erro.codigo) && Boolean.TRUE.equals(erro.mesmo_conteudo);
+            if (!minha || erro.chave_acesso == null) throw recusa;
+            // The note that was asked for is there already, from a sending under another key.
+            Map<String, Object> dados = new LinkedHashMap<>();
+            dados.put("status", "OK");
+            dados.put("chave_acesso", erro.chave_acesso);
+            dados.put("numero_protocolo", erro.numero_protocolo);
+            dados.put("repetida", true);
+            return new NotaEmitida(dados);
+        }
+    }
+
+    /** Confere sem emitir: os valores com cada passo do cálculo, ou Recusado com todos os erros. */
+    public DpsValidada validarDps(byte[] dps) {
+        return new DpsValidada(ler(new Pedido(VALIDAR_DPS).corpo(dps, new Envio())));
+    }
+
+    public DpsValidada validarDps(Map<String, ?> dps) {
+        return validarDps(Json.escrever(dps));
+    }
+
+    public NotaConsultada consultarNota(String chave_acesso) {
+        return new NotaConsultada(ler(new Pedido(CONSULTAR_NOTA).nome("chave_acesso", chave_acesso)));
+    }
+
+    public NotaPorProtocolo consultarNotaPorProtocolo(String numero_protocolo) {
+        return new NotaPorProtocolo(ler(new Pedido(CONSULTAR_NOTA_POR_PROTOCOLO).nome("numero_protocolo", numero_protocolo)));
+    }
+
+    /** Pelo identificador da DPS (identificadorDaDps). Em produção, com o certificado de uma parte. */
+    public NotaPorDps consultarNotaPorDps(String identificador) {
+        return new NotaPorDps(ler(new Pedido(CONSULTAR_NOTA_POR_DPS).nome("id", identificador)));
+    }
+
+    /** Se há nota da DPS; aberta também em produção. */
+    public boolean existeNotaDaDps(String identificador) {
+        Pedido pedido = new Pedido(EXISTE_NOTA_DA_DPS).nome("id", identificador);
+        pedido.aceita = 404;
+        pedido.isJson = false;
+        Resposta resposta = responder(pedido);
+        if (resposta.status == 404 && resposta.cabecalho("x-nfse-ambiente") == null) {
+            Falha falha = new Falha("nao_entregue", "", false, resposta, null, null);
+            throw new NaoEntregue("O endereço não é de nenhum município atendido. Confira url e municipio.", "existeNotaDaDps", 1, falha);
+        }
+        return resposta.status == 200;
+    }
+
+    /** Consulta até que a nota repouse: nota.status autorizada ou cancelada, ou protocolo.status rejeitado. */
+    public NotaConsultada acompanharNota(String chave_acesso, Duration prazo) {
+        return acompanhar(
+            () -> new Pedido(CONSULTAR_NOTA).nome("chave_acesso", chave_acesso),
+            NotaConsultada::new,
+            lida -> !"rascunho".equals(lida.nota.status) || "rejeitado".equals(lida.protocolo.status),
+            prazo);
+    }
+
+    /** Registra um evento na nota, e insiste como emitirNota. Um mapa leva sozinho a chave da nota. */
+    public EventoRegistrado registrarEvento(String chave_acesso, Map<String, ?> pedido, Envio envio) {
+        return registrarEvento(chave_acesso, Json.escrever(comNome("chave_acesso", chave_acesso, pedido)), envio);
+    }
+
+    public EventoRegistrado registrarEvento(String chave_acesso, byte[] pedido, Envio envio) {
+        return registrar(new Pedido(REGISTRAR_EVENTO).nome("chave_acesso", chave_acesso), pedido, envio);
+    }
+
+    public EventoRegistrado registrarEventoPorProtocolo(String numero_protocolo, Map<String, ?> pedido, Envio envio) {
+        byte[] corpo = Json.escrever(comNome("numero_protocolo", numero_protocolo, pedido));
+        return registrar(new Pedido(REGISTRAR_EVENTO_POR_PROTOCOLO).nome("numero_protocolo", numero_protocolo), corpo, envio);
+    }
+
+    public EventosListados listarEventos(String chave_acesso) {
+        return new EventosListados(ler(new Pedido(LISTAR_EVENTOS).nome("chave_acesso", chave_acesso)));
+    }
+
+    public Evento consultarEvento(String chave_acesso, String tipo_evento, long numero_sequencial) {
+        return new EventoConsultado(ler(evento(chave_acesso, tipo_evento, numero_sequencial))).evento;
+    }
+
+    /** Consulta até que esperar não adiante mais; o que foi feito do evento diz status_evento. */
+    public Evento acompanharEvento(String chave_acesso, String tipo_evento, long numero_sequencial, Duration prazo) {
+        return acompanhar(
+            () -> evento(chave_acesso, tipo_evento, numero_sequencial),
+            dados -> new EventoConsultado(dados).evento,
+            lido -> !"aguardar".equals(lido.acao_sugerida) && !"retentar".equals(lido.acao_sugerida),
+            prazo);
+    }
+
+    /** O PDF de uma nota autorizada. */
+    public byte[] baixarDanfse(String chave_acesso) {
+        Pedido pedido = new Pedido(BAIXAR_DANFSE).nome("chave_acesso", chave_acesso);
+        pedido.aceito = "application/pdf";
+        pedido.isJson = false;
+        return responder(pedido).corpo;
+    }
+
+    /** O identificador de uma DPS: município emissor (IBGE), CNPJ ou CPF do prestador sem pontuação, série e número. */
+    public static String identificadorDaDps(String municipio, String documento, String serie, String numero) {
+        String tipo = documento.length() == 11 ? "1" : "2";
+        return "DPS" + municipio + tipo + comZeros(documento, 14) + comZeros(serie, 5) + comZeros(numero, 15);
+    }
+
+    private static String comZeros(String texto, int tamanho) {
+        return "0".repeat(Math.max(0, tamanho - texto.length())) + texto;
+    }
+
+    private static Map<String, Object> comNome(String nome, String valor, Map<String, ?> pedido) {
+        Map<String, Object> dados = new LinkedHashMap<>();
+        dados.put(nome, valor);
+        dados.putAll(pedido);
+        return dados;
+    }
+
+    private EventoRegistrado registrar(Pedido pedido, byte[] corpo, Envio envio) {
+        pedido.corpo(corpo, envio).exige = "chave_acesso";
+        if (!pedido.tipo.equals("json")) throw new IllegalArgumentException("Um evento se registra com um corpo JSON.");
+        return new EventoRegistrado(ler(pedido));
+    }
+
+    private Pedido evento(String chave_acesso, String tipo_evento, long numero_sequencial) {
+        return new Pedido(CONSULTAR_EVENTO)
+            .nome("chave_acesso", chave_acesso)
+            .nome("tipo_evento", tipo_evento)
+            .nome("num_seq_evento", Long.toString(numero_sequencial));
+    }
+
+    // A chamada
+
+    private static final class Operacao {
+        final String nome;
+        final String metodo;
+        final String caminho;
+        /** Repeated under one key it is answered as it was. */
+        final boolean seRepete;
+        /** In production for one party alone, who is known by the certificate of the connection. */
+        final boolean comCertificado;
+        final String assinatura;
+
+        Operacao(String nome, String metodo, String caminho, boolean seRepete, boolean comCertificado, String assinatura) {
+            this.nome = nome;
+            this.metodo = metodo;
+            this.caminho = caminho;
+            this.seRepete = seRepete;
+            this.comCertificado = comCertificado;
+            this.assinatura = assinatura;
+        }
+    }
+
+    /** What one request takes besides its operation. */
+    private final class Pedido {
+        final Operacao operacao;
+        String caminho;
+        byte[] corpo;
+        String tipo;
+        String assinatura;
+        Envio envio = new Envio();
+        String exige;
+        int aceita;
+        String aceito = "application/json";
+        boolean isJson = true;
+        int tentativas = opcoes.tentativas;
+
+        Pedido(Operacao operacao) {
+            this.operacao = operacao;
+            this.caminho = operacao.caminho;
+        }
+
+        Pedido nome(String nome, String valor) {
+            caminho = caminho.replace("{" + nome + "}", segmento(nome, valor));
+            return this;
+        }
+
+        Pedido corpo(byte[] bytes, Envio como) {
+            envio = como;
+            String inicio = new String(bytes, 0, Math.min(256, bytes.length), StandardCharsets.ISO_8859_1)
+                .replaceFirst("^(\u00ef\u00bb\u00bf|\u00ff\u00fe|\u00fe\u00ff)", "").replaceAll("[\\x00\\s]", "");
+            if (inicio.startsWith("{") || inicio.startsWith("[")) {
+                tipo = "json";
+                corpo = bytes;
+                assinatura = como.assinatura == null && certificado != null ? assinarCms(bytes, certificado) : como.assinatura;
+                return this;
+            }
+            if (como.assinatura != null) throw new IllegalArgumentException("assinatura é de um corpo JSON; a de um XML vai dentro dele.");
+            tipo = "xml";
+            corpo = certificado == null || estaAssinado(bytes) ? bytes : assinarXml(bytes, certificado);
+            return this;
+        }
+    }
+
+    /** O que voltou. */
+    private static final class Resposta {
+        final int status;
+        final Map<String, List<String>> cabecalhos;
+        final byte[] corpo;
+
+        Resposta(int status, Map<String, List<String>> cabecalhos, byte[] corpo) {
+            this.status = status;
+            this.cabecalhos = cabecalhos;
+            this.corpo = corpo;
+        }
+
+        String cabecalho(String nome) {
+            List<String> valores = cabecalhos.get(nome);
+            return valores == null || valores.isEmpty() ? null : valores.get(0);
+        }
+
+        /** How long the answer asks to be waited for, in milliseconds; null where it does not. */
+        Long espera() {
+            String texto = cabecalho("retry-after");
+            if (texto == null) return null;
+            if (texto.trim().matches("\\d{1,9}")) return Long.parseLong(texto.trim()) * 1000;
+            try {
+                Instant quando = ZonedDateTime.parse(texto.trim(), DateTimeFormatter.RFC_1123_DATE_TIME).toInstant();
+                return Math.max(0, Duration.between(Instant.now(), quando).toMillis());
+            } catch (DateTimeParseException erro) {
+                return null;
+            }
+        }
+    }
+
+    /** What one try came to, besides an answer. */
+    private static final class Falha {
+        final String desfecho;
+        final String motivo;
+        final boolean seRepete;
+        final Resposta resposta;
+        final Map<String, Object> envelope;
+        final Throwable causa;
+
+        Falha(String desfecho, String motivo, boolean seRepete, Resposta resposta, Map<String, Object> envelope, Throwable causa) {
+            this.desfecho = desfecho;
+            this.motivo = motivo;
+            this.seRepete = seRepete;
+            this.resposta = resposta;
+            this.envelope = envelope;
+            this.causa = causa;
+        }
+    }
+
+    private Map<String, Object> ler(Pedido pedido) {
+        Resposta resposta = responder(pedido);
+        Map<String, Object> dados = Json.objeto(resposta.corpo);
+        dados.put("repetida", "true".equals(resposta.cabecalho("x-nfse-repetida")));
+        return dados;
+    }
+
+    /** Calls as often as it takes, with the same bytes under the same key, until one of the three outcomes. */
+    private Resposta responder(Pedido pedido) {
+        Operacao operacao = pedido.operacao;
+        HttpRequest.Builder montado = HttpRequest.newBuilder(URI.create(base + pedido.caminho)).header("Accept", pedido.aceito);
+        montado.method(operacao.metodo, pedido.corpo == null
+            ? HttpRequest.BodyPublishers.noBody()
+            : HttpRequest.BodyPublishers.ofByteArray(pedido.corpo));
+        if (pedido.corpo != null) montado.header("Content-Type", "application/" + pedido.tipo);
+        if (pedido.assinatura != null) montado.header(operacao.assinatura, pedido.assinatura);
+        if (pedido.envio.simular != null) montado.header("X-NFSe-Simular", pedido.envio.simular);
+        Repeticao repeticao = null;
+        if (operacao.seRepete) {
+            String chave = pedido.envio.chave == null ? UUID.randomUUID().toString() : pedido.envio.chave;
+            if (!chave.matches("[!-~](?:[ -~]{0,253}[!-~])?")) {
+                throw new IllegalArgumentException("chave tem de 1 a 255 caracteres ASCII, sem espaço no começo nem no fim.");
+            }
+            montado.header("Idempotency-Key", chave);
+            repeticao = new Repeticao(chave, pedido.corpo, pedido.assinatura);
+        }
+        HttpRequest requisicao = montado.build();
+        long fim = System.nanoTime() + opcoes.prazo.toNanos();
+        boolean emDuvida = false;
+        for (int vez = 1; ; vez++) {
+            long limite = Math.max(1, Math.min(opcoes.tempoLimite.toMillis(), (fim - System.nanoTime()) / 1_000_000));
+            Resposta[] chegou = new Resposta[1];
+            Falha falha = enviar(operacao.comCertificado ? identificado : http, requisicao, limite, chegou);
+            if (falha == null) falha = lerResposta(chegou[0], pedido);
+            if (falha == null) return chegou[0];
+            // A reading leaves no doubt behind: it may be put again whatever became of it.
+            emDuvida = emDuvida || falha.desfecho.equals("indeterminado") && repeticao != null;
+            Long pedida = falha.resposta == null ? null : falha.resposta.espera();
+            double dobro = Math.min(opcoes.primeiraEspera.toMillis() * Math.pow(2, vez - 1), opcoes.esperaMaxima.toMillis());
+            long espera = pedida != null ? pedida : (long) (dobro * ThreadLocalRandom.current().nextDouble(0.5, 1));
+            boolean acabou = vez >= pedido.tentativas || System.nanoTime() + espera * 1_000_000 >= fim;
+            if (!falha.seRepete || acabou || !esperar(espera)) throw desfecho(operacao.nome, vez, falha, emDuvida, repeticao);
+        }
+    }
+
+    /** False when somebody interrupts, which stays known to the thread. */
+    private static boolean esperar(long milissegundos) {
+        try {
+            Thread.sleep(Math.max(0, milissegundos));
+            return true;
+        } catch (InterruptedException erro) {
+            Thread.currentThread().interrupt();
+            return false;
+        }
+    }
+
+    /** One exchange, within a time for the whole of it; null when there was an answer. */
+    private static Falha enviar(HttpClient http, HttpRequest requisicao, long limite, Resposta[] chegou) {
+        CompletableFuture<HttpResponse<byte[]>> vinda = http.sendAsync(requisicao, sobre -> new Limitado());
+        try {
+            HttpResponse<byte[]> resposta = vinda.get(limite, TimeUnit.MILLISECONDS);
+            chegou[0] = new Resposta(resposta.statusCode(), resposta.headers().map(), resposta.body());
+            return null;
+        } catch (TimeoutException erro) {
+            vinda.cancel(true);
+            return new Falha("indeterminado", "Não houve resposta: o tempo se esgotou.", true, null, null, erro);
+        } catch (InterruptedException erro) {
+            vinda.cancel(true);
+            Thread.currentThread().interrupt();
+            return new Falha("indeterminado", "A chamada foi interrompida depois de sair.", false, null, null, erro);
+        } catch (ExecutionException erro) {
+            Throwable causa = erro.getCause();
+            // Of a connection that never stood, nor its TLS, nothing was sent.
+            boolean naoSaiu = causa instanceof ConnectException || causa instanceof HttpConnectTimeoutException
+                || causa instanceof SSLHandshakeException || causa instanceof SSLPeerUnverifiedException;
+            return naoSaiu
+                ? new Falha("nao_entregue", "Não houve conexão (" + causa + ").", true, null, null, causa)
+                : new Falha("indeterminado", "Não houve resposta (" + causa + ").", true, null, null, causa);
+        }
+    }
+
+    /** A body of bounded size. */
+    private static final class Limitado implements HttpResponse.BodySubscriber<byte[]> {
+        private static final int TAMANHO_MAXIMO = 32 * 1024 * 1024;
+        private final CompletableFuture<byte[]> fim = new CompletableFuture<>();
+        private final ByteArrayOutputStream recebido = new ByteArrayOutputStream();
+        private Flow.Subscription assinatura;
+
+        @Override
+        public CompletionStage<byte[]> getBody() {
+            return fim;
+        }
+
+        @Override
+        public void onSubscribe(Flow.Subscription nova) {
+            assinatura = nova;
+            nova.request(Long.MAX_VALUE);
+        }
+
+        @Override
+        public void onNext(List<ByteBuffer> pedacos) {
+            for (ByteBuffer um : pedacos) {
+                byte[] bytes = new byte[um.remaining()];
+                um.get(bytes);
+                recebido.write(bytes, 0, bytes.length);
+            }
+            if (recebido.size() > TAMANHO_MAXIMO) {
+                assinatura.cancel();
+                fim.completeExceptionally(new IOException("a resposta é grande demais"));
+            }
+        }
+
+        @Override
+        public void onError(Throwable erro) {
+            fim.completeExceptionally(erro);
+        }
+
+        @Override
+        public void onComplete() {
+            fim.complete(recebido.toByteArray());
+        }
+    }
+
+    /** The table of the page "Os desfechos de um envio", row by row; null for an answer. */
+    private static Falha lerResposta(Resposta resposta, Pedido pedido) {
+        int status = resposta.status;
+        if (status == pedido.aceita) return null;
+        Map<String, Object> dados = Json.objeto(resposta.corpo);
+        if (status >= 200 && status < 300) {
+            boolean inteira = dados != null && (pedido.exige == null || dados.get(pedido.exige) instanceof String);
+            if (!pedido.isJson || inteira) return null;
+            String motivo = "A resposta (HTTP " + status + ") não é inteira, ou não é deste serviço. Confira url.";
+            return new Falha("indeterminado", motivo, true, resposta, null, null);
+        }
+        boolean isEnvelope = dados != null && dados.get("codigo_erro") instanceof String && dados.get("mensagem") instanceof String
+            && dados.get("erros") instanceof List;
+        Map<String, Object> envelope = isEnvelope ? dados : null;
+        String dito = "HTTP " + status + (isEnvelope ? ", " + dados.get("codigo_erro") + ": " + dados.get("mensagem") : "");
+        if (status >= 500) {
+            return new Falha("indeterminado", "O serviço falhou (" + dito + ").", status != 501 && status != 505, resposta, envelope, null);
+        }
+        if (status == 409) return new Falha("indeterminado", "Há outra igual em andamento (" + dito + ").", true, resposta, envelope, null);
+        if (status == 408 || status == 429) {
+            return new Falha("nao_entregue", "O serviço não atendeu (" + dito + ").", true, resposta, envelope, null);
+        }
+        if (!isEnvelope || status == 413) {
+            String motivo = status == 413 ? "O corpo é grande demais" : "Respondeu algo que não é deste serviço";
+            return new Falha("nao_entregue", motivo + " (" + dito + "). Confira url.", false, resposta, envelope, null);
+        }
+        return new Falha("recusado", dados.get("codigo_erro") + ": " + dados.get("mensagem"), false, resposta, envelope, null);
+    }
+
+    /**
+     * What a call ends with. A doubt ends by a refusal of the document (400, 422), which under one key is the answer of the first try; what
+     * is refused before the key is looked at, as a signature is, says nothing of a try that went before.
+     */
+    private static ErroDoEmissor desfecho(String operacao, int vez, Falha falha, boolean emDuvida, Repeticao repeticao) {
+        boolean encerra = falha.resposta != null && (falha.resposta.status == 400 || falha.resposta.status == 422)
+            && falha.envelope != null && !((String) falha.envelope.get("codigo_erro")).matches("E90[1-6]");
+        if (falha.desfecho.equals("recusado") && (!emDuvida || encerra)) {
+            return new Recusado(falha.motivo, operacao, vez, falha.resposta, falha.envelope);
+        }
+        if (!emDuvida || repeticao == null) return new NaoEntregue(falha.motivo, operacao, vez, falha);
+        String texto = falha.motivo + " Não se sabe se " + operacao + " foi feita: repita com a mesma chave, " + repeticao.chave + ".";
+        return new Indeterminado(texto, operacao, vez, falha, repeticao);
+    }
+
+    private interface Fonte {
+        Pedido pedido();
+    }
+
+    private <M> M acompanhar(Fonte fonte, Function<Map<String, Object>, M> novo, Predicate<M> repousa, Duration prazo) {
+        long fim = System.nanoTime() + prazo.toNanos();
+        long pausa = 250;
+        while (true) {
+            long acaso = (long) (pausa * ThreadLocalRandom.current().nextDouble(1, 1.25));
+            if (!esperar(Math.min(acaso, (fim - System.nanoTime()) / 1_000_000))) throw new AindaEmAndamento(prazo);
+            pausa = Math.min(pausa * 2, 60_000);
+            try {
+                Pedido pedido = fonte.pedido();
+                pedido.tentativas = 1;
+                Resposta resposta = responder(pedido);
+                M lida = novo.apply(Json.objeto(resposta.corpo));
+                if (repousa.test(lida)) return lida;
+                Long pedida = resposta.espera();
+                if (pedida != null) pausa = Math.max(pausa, pedida);
+            } catch (NaoEntregue erro) {
+                // A service that is away for a moment ends nothing.
+            }
+            if (System.nanoTime() >= fim) throw new AindaEmAndamento(prazo);
+        }
+    }
+
+    private HttpClient conexoes(Certificado mostrado) {
+        HttpClient.Builder montado = HttpClient.newBuilder()
+            .version(HttpClient.Version.HTTP_1_1)
+            .followRedirects(HttpClient.Redirect.NEVER)
+            // Ends before the time of the whole, so that a connection that never stood is told apart.
+            .connectTimeout(opcoes.tempoLimite.dividedBy(2));
+        if (mostrado == null && opcoes.autoridades == null) return montado.build();
+        try {
+            SSLContext tls = SSLContext.getInstance("TLS");
+            KeyManagerFactory chaves = KeyManagerFactory.getInstance(KeyManagerFactory.getDefaultAlgorithm());
+            if (mostrado != null) {
+                List<Certificate> todos = new ArrayList<>(List.of(mostrado.certificado));
+                todos.addAll(mostrado.cadeia);
+                KeyStore guarda = vazia();
+                guarda.setKeyEntry("a1", mostrado.chave, new char[0], todos.toArray(new Certificate[0]));
+                chaves.init(guarda, new char[0]);
+            }
+            TrustManagerFactory confianca = TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
+            confianca.init(opcoes.autoridades == null ? null : autoridades(opcoes.autoridades));
+            tls.init(mostrado == null ? null : chaves.getKeyManagers(), confianca.getTrustManagers(), null);
+            return montado.sslContext(tls).build();
+        } catch (IOException | GeneralSecurityException erro) {
+            throw new CertificadoRecusado("A conexão não se prepara: " + erro.getMessage(), erro);
+        }
+    }
+
+    private static KeyStore autoridades(String pem) throws IOException, GeneralSecurityException {
+        KeyStore guarda = vazia();
+        int quantas = 0;
+        ByteArrayInputStream lidas = new ByteArrayInputStream(pem.getBytes(StandardCharsets.US_ASCII));
+        for (Certificate um : CertificateFactory.getInstance("X.509").generateCertificates(lidas)) {
+            guarda.setCertificateEntry("ca" + quantas++, um);
+        }
+        if (quantas == 0) throw new CertificateException("autoridades não traz nenhum certificado em PEM");
+        return guarda;
+    }
+
+    private static KeyStore vazia() throws IOException, GeneralSecurityException {
+        KeyStore guarda = KeyStore.getInstance("PKCS12");
+        guarda.load(null, null);
+        return guarda;
+    }
+
+    private static String segmento(String nome, String valor) {
+        if (valor == null || valor.isEmpty() || valor.equals(".") || valor.equals("..")) {
+            throw new IllegalArgumentException(nome + " não foi informado.");
+        }
+        return URLEncoder.encode(valor, StandardCharsets.UTF_8).replace("+", "%20");
+    }
+
+    private static String emUtf8(byte[] bytes) {
+        try {
+            return StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(bytes)).toString();
+        } catch (CharacterCodingException erro) {
+            return null;
+        }
+    }
+
+    /** As much JSON as a request and an answer take: the JDK has none. */
+    private static final class Json {
+        private static final int NIVEIS_MAXIMO = 64;
+        private final String texto;
+        private int lugar;
+
+        private Json(String texto) {
+            this.texto = texto;
+        }
+
+        /** An object; null where the bytes are no JSON object. */
+        @SuppressWarnings("unchecked")
+        static Map<String, Object> objeto(byte[] bytes) {
+            String texto = emUtf8(bytes);
+            if (texto == null) return null;
+            try {
+                Json leitor = new Json(texto);
+                Object valor = leitor.valor(0);
+                leitor.branco();
+                return leitor.lugar == texto.length() && valor instanceof Map ? (Map<String, Object>) valor : null;
+            } catch (IllegalStateException | IndexOutOfBoundsException | NumberFormatException erro) {
+                return null;
+            }
+        }
+
+        private void branco() {
+            while (lugar < texto.length() && " \t\r\n".indexOf(texto.charAt(lugar)) >= 0) lugar++;
+        }
+
+        private Object valor(int nivel) {
+            if (nivel > NIVEIS_MAXIMO) throw new IllegalStateException();
+            branco();
+            char primeiro = texto.charAt(lugar);
+            if (primeiro == '{') return mapa(nivel);
+            if (primeiro == '[') return lista(nivel);
+            if (primeiro == '"') return cadeia();
+            for (String nome : List.of("true", "false", "null")) {
+                if (texto.startsWith(nome, lugar)) {
+                    lugar += nome.length();
+                    return nome.equals("null") ? null : (Object) nome.equals("true");
+                }
+            }
+            int comeco = lugar;
+            while (lugar < texto.length() && "+-.eE0123456789".indexOf(texto.charAt(lugar)) >= 0) lugar++;
+            String numero = texto.substring(comeco, lugar);
+            if (numero.matches("-?\\d{1,18}")) return Long.valueOf(numero);
+            return new BigDecimal(numero);
+        }
+
+        private Map<String, Object> mapa(int nivel) {
+            Map<String, Object> dados = new LinkedHashMap<>();
+            lugar++;
+            branco();
+            if (texto.charAt(lugar) == '}') {
+                lugar++;
+                return dados;
+            }
+            while (true) {
+                branco();
+                String nome = cadeia();
+                branco();
+                if (texto.charAt(lugar++) != ':') throw new IllegalStateException();
+                dados.put(nome, valor(nivel + 1));
+                branco();
+                char depois = texto.charAt(lugar++);
+                if (depois == '}') return dados;
+                if (depois != ',') throw new IllegalStateException();
+            }
+        }
+
+        private List<Object> lista(int nivel) {
+            List<Object> dados = new ArrayList<>();
+            lugar++;
+            branco();
+            if (texto.charAt(lugar) == ']') {
+                lugar++;
+                return dados;
+            }
+            while (true) {
+                dados.add(valor(nivel + 1));
+                branco();
+                char depois = texto.charAt(lugar++);
+                if (depois == ']') return dados;
+                if (depois != ',') throw new IllegalStateException();
+            }
+        }
+
+        private String cadeia() {
+            if (texto.charAt(lugar++) != '"') throw new IllegalStateException();
+            StringBuilder lida = new StringBuilder();
+            while (true) {
+                char um = texto.charAt(lugar++);
+                if (um == '"') return lida.toString();
+                if (um < ' ') throw new IllegalStateException();
+                if (um != '\\') {
+                    lida.append(um);
+                    continue;
+                }
+                char marca = texto.charAt(lugar++);
+                int qual = "\"\\/bfnrt".indexOf(marca);
+                if (qual >= 0) lida.append("\"\\/\b\f\n\r\t".charAt(qual));
+                else if (marca == 'u') {
+                    lida.append((char) Integer.parseInt(texto.substring(lugar, lugar + 4), 16));
+                    lugar += 4;
+                } else throw new IllegalStateException();
+            }
+        }
+
+        static byte[] escrever(Map<String, ?> dados) {
+            StringBuilder saida = new StringBuilder();
+            escrever(dados, saida);
+            return saida.toString().getBytes(StandardCharsets.UTF_8);
+        }
+
+        private static void escrever(Object valor, StringBuilder saida) {
+            if (valor == null || valor instanceof Number || valor instanceof Boolean) saida.append(valor);
+            else if (valor instanceof Map) {
+                String antes = "{";
+                for (Map.Entry<?, ?> um : ((Map<?, ?>) valor).entrySet()) {
+                    saida.append(antes);
+                    escrever(String.valueOf(um.getKey()), saida);
+                    saida.append(':');
+                    escrever(um.getValue(), saida);
+                    antes = ",";
+                }
+                saida.append(antes.equals("{") ? "{}" : "}");
+            } else if (valor instanceof Iterable) {
+                saida.append('[');
+                for (Iterator<?> um = ((Iterable<?>) valor).iterator(); um.hasNext(); ) {
+                    escrever(um.next(), saida);
+                    if (um.hasNext()) saida.append(',');
+                }
+                saida.append(']');
+            } else if (valor instanceof CharSequence) escreverTexto(valor.toString(), saida);
+            else throw new IllegalArgumentException("O corpo JSON não leva " + valor.getClass().getName() + ".");
+        }
+
+        private static void escreverTexto(String texto, StringBuilder saida) {
+            saida.append('"');
+            for (char um : texto.toCharArray()) {
+                if (um == '"' || um == '\\') saida.append('\\').append(um);
+                else if (um < ' ') saida.append(String.format("\\u%04x", (int) um));
+                else saida.append(um);
+            }
+            saida.append('"');
+        }
+    }
+
+    // As respostas. O que um serviço mais novo diz a mais não se lê; o que falta é nulo.
+
+    private static String texto(Map<String, Object> dados, String nome) {
+        Object valor = dados.get(nome);
+        return valor instanceof String ? (String) valor : null;
+    }
+
+    private static Long inteiro(Map<String, Object> dados, String nome) {
+        Object valor = dados.get(nome);
+        return valor instanceof Long ? (Long) valor : null;
+    }
+
+    private static Boolean booleano(Map<String, Object> dados, String nome) {
+        Object valor = dados.get(nome);
+        return valor instanceof Boolean ? (Boolean) valor : null;
+    }
+
+    @SuppressWarnings("unchecked")
+    private static <M> M parte(Map<String, Object> dados, String nome, Function<Map<String, Object>, M> novo) {
+        Object valor = dados.get(nome);
+        return valor instanceof Map ? novo.apply((Map<String, Object>) valor) : null;
+    }
+
+    /** A list that is missing is an empty one. */
+    @SuppressWarnings("unchecked")
+    private static <M> List<M> lista(Map<String, Object> dados, String nome, Function<Map<String, Object>, M> novo) {
+        List<M> lidos = new ArrayList<>();
+        Object valor = dados.get(nome);
+        if (valor instanceof List) {
+            for (Object um : (List<Object>) valor) if (um instanceof Map) lidos.add(novo.apply((Map<String, Object>) um));
+        }
+        return Collections.unmodifiableList(lidos);
+    }
+
+    @SuppressWarnings("unchecked")
+    private static List<String> textos(Map<String, Object> dados, String nome) {
+        List<String> lidos = new ArrayList<>();
+        Object valor = dados.get(nome);
+        if (valor instanceof List) for (Object um : (List<Object>) valor) if (um instanceof String) lidos.add((String) um);
+        return Collections.unmodifiableList(lidos);
+    }
+
+    // GERADO por scripts/clientes-modelos.ts da descrição OpenAPI; não se edita daqui
+
+    private static final Operacao EMITIR_NOTA = new Operacao("emitirNota", "POST", "/api/v1/nfse/v101",
+        true, false, "X-DPS-Assinatura");
+    private static final Operacao VALIDAR_DPS = new Operacao("validarDps", "POST", "/api/v1/nfse/v101/validacao",
+        false, false, "X-DPS-Assinatura");
+    private static final Operacao CONSULTAR_NOTA = new Operacao("consultarNota", "GET", "/api/v1/nfse/{chave_acesso}",
+        false, false, null);
+    private static final Operacao CONSULTAR_NOTA_POR_PROTOCOLO = new Operacao("consultarNotaPorProtocolo", "GET", "/api/v1/nfse/protocolo/{numero_protocolo}",
+        false, false, null);
+    private static final Operacao CONSULTAR_NOTA_POR_DPS = new Operacao("consultarNotaPorDps", "GET", "/api/v1/dps/{id}",
+        false, true, null);
+    private static final Operacao EXISTE_NOTA_DA_DPS = new Operacao("existeNotaDaDps", "HEAD", "/api/v1/dps/{id}",
+        false, false, null);
+    private static final Operacao REGISTRAR_EVENTO = new Operacao("registrarEvento", "POST", "/api/v1/nfse/{chave_acesso}/eventos",
+        true, false, "X-Evento-Assinatura");
+    private static final Operacao REGISTRAR_EVENTO_POR_PROTOCOLO = new Operacao("registrarEventoPorProtocolo", "POST", "/api/v1/nfse/protocolo/{numero_protocolo}/eventos",
+        true, false, "X-Evento-Assinatura");
+    private static final Operacao LISTAR_EVENTOS = new Operacao("listarEventos", "GET", "/api/v1/nfse/{chave_acesso}/eventos",
+        false, false, null);
+    private static final Operacao CONSULTAR_EVENTO = new Operacao("consultarEvento", "GET", "/api/v1/nfse/{chave_acesso}/eventos/{tipo_evento}/{num_seq_evento}",
+        false, false, null);
+    private static final Operacao BAIXAR_DANFSE = new Operacao("baixarDanfse", "GET", "/api/v1/danfse/{chave_acesso}",
+        false, false, null);
+
+    /** Resposta de emitirNota. */
+    public static final class NotaEmitida {
+        /** OK em toda resposta de sucesso. */
+        public final String status;
+        /** Segundo identificador da nota, estável. */
+        public final String numero_protocolo;
+        /** Chave de acesso da NFS-e; não muda mais. */
+        public final String chave_acesso;
+        /** true enquanto o ADN não autorizou a nota. O valor da chave é definitivo nos dois casos. Pode ser nulo. */
+        public final Boolean chave_acesso_provisoria;
+        /** A NFS-e como foi gerada, ainda não autorizada, com a DPS dentro. Pode ser nulo. */
+        public final String xml_nfse;
+        /** O que não impediu a emissão e convém saber; quase sempre vazio. */
+        public final List<Aviso> avisos;
+        /** Se a resposta é de um envio de antes: nada foi feito agora. */
+        public final Boolean repetida;
+
+        NotaEmitida(Map<String, Object> dados) {
+            status = texto(dados, "status");
+            numero_protocolo = texto(dados, "numero_protocolo");
+            chave_acesso = texto(dados, "chave_acesso");
+            chave_acesso_provisoria = booleano(dados, "chave_acesso_provisoria");
+            xml_nfse = texto(dados, "xml_nfse");
+            avisos = lista(dados, "avisos", Aviso::new);
+            repetida = booleano(dados, "repetida");
+        }
+    }
+
+    /** Resposta de validarDps. */
+    public static final class DpsValidada {
+        /** OK em toda resposta de sucesso. */
+        public final String status;
+        /**
+         * Identificador que a DPS teria, pelo qual se consulta. O de uma DPS sem número é o que ela tomaria agora:
+         * outra emissão pode tomá-lo antes. Null, raramente, quando os mil números seguintes da série estão em uso.
+         * Pode ser nulo.
+         */
+        public final String identificador_dps;
+        /** Onde o ISSQN é devido: código IBGE, nome e UF; null quando a operação não tem incidência. Pode ser nulo. */
+        public final MunicipioIncidencia municipio_incidencia;
+        /** Os valores do ISSQN e das retenções, em texto decimal; null o que não consta da nota. */
+        public final Valores valores;
+        /**
+         * O cálculo oficial do IBS e da CBS, com os nomes em que o corpo JSON o declara; null sem o grupo ou sem
+         * alíquota publicada. Pode ser nulo.
+         */
+        public final ValoresIbsCbs ibscbs;
+        /** Cada passo do cálculo, na ordem: campo da nota, como se chegou a ele, e o valor. */
+        public final List<Passo> calculo;
+        /** O que não impediria a emissão e convém saber. */
+        public final List<Aviso> avisos;
+
+        DpsValidada(Map<String, Object> dados) {
+            status = texto(dados, "status");
+            identificador_dps = texto(dados, "identificador_dps");
+            municipio_incidencia = parte(dados, "municipio_incidencia", MunicipioIncidencia::new);
+            valores = parte(dados, "valores", Valores::new);
+            ibscbs = parte(dados, "ibscbs", ValoresIbsCbs::new);
+            calculo = lista(dados, "calculo", Passo::new);
+            avisos = lista(dados, "avisos", Aviso::new);
+        }
+    }
+
+    /** Resposta de consultarNota. */
+    public static final class NotaConsultada {
+        /** OK em toda resposta de sucesso. */
+        public final String status;
+        /** A nota. */
+        public final NotaComCancelamento nota;
+        /** O protocolo da nota. */
+        public final Protocolo protocolo;
+
+        NotaConsultada(Map<String, Object> dados) {
+            status = texto(dados, "status");
+            nota = parte(dados, "nota", NotaComCancelamento::new);
+            protocolo = parte(dados, "protocolo", Protocolo::new);
+        }
+    }
+
+    /** Resposta de consultarNotaPorProtocolo. */
+    public static final class NotaPorProtocolo {
+        /** OK em toda resposta de sucesso. */
+        public final String status;
+        /** A nota. */
+        public final Nota nota;
+        /** O protocolo da nota. */
+        public final Protocolo protocolo;
+        /** true enquanto o ADN não autorizou a nota. O valor da chave é definitivo nos dois casos. */
+        public final Boolean chave_acesso_provisoria;
+
+        NotaPorProtocolo(Map<String, Object> dados) {
+            status = texto(dados, "status");
+            nota = parte(dados, "nota", Nota::new);
+            protocolo = parte(dados, "protocolo", Protocolo::new);
+            chave_acesso_provisoria = booleano(dados, "chave_acesso_provisoria");
+        }
+    }
+
+    /** Resposta de consultarNotaPorDps. */
+    public static final class NotaPorDps {
+        /** OK em toda resposta de sucesso. */
+        public final String status;
+        /** Identificador da DPS na forma canônica. */
+        public final String id_dps;
+        /** Chave de acesso da NFS-e; não muda mais. */
+        public final String chave_acesso;
+        /** Segundo identificador da nota, estável. */
+        public final String numero_protocolo;
+        /** A nota. */
+        public final Nota nota;
+
+        NotaPorDps(Map<String, Object> dados) {
+            status = texto(dados, "status");
+            id_dps = texto(dados, "id_dps");
+            chave_acesso = texto(dados, "chave_acesso");
+            numero_protocolo = texto(dados, "numero_protocolo");
+            nota = parte(dados, "nota", Nota::new);
+        }
+    }
+
+    /** Resposta de registrarEvento. */
+    public static final class EventoRegistrado {
+        /**
+         * Identificador do evento neste município. Dá saltos e não segue o tempo: para ordenar use data_hora_evento, ou
+         * numero_sequencial entre os do mesmo tipo.
+         */
+        public final Long id_evento;
+        /**
+         * Código nacional do tipo, 6 algarismos. Um de: 101101, 105102, 101103, 105104, 105105, 202201, 203202, 204203,
+         * 205204, 202205, 203206, 204207, 205208, 305101, 305102, 305103.
+         */
+        public final String codigo_tipo_evento;
+        /**
+         * Nome do tipo, como em tipo_evento da requisição. Um de: cancelamento, cancelamento_por_substituicao,
+         * solicitacao_analise_fiscal_para_cancelamento, cancelamento_deferido_por_analise_fiscal,
+         * cancelamento_indeferido_por_analise_fiscal, confirmacao_prestador, confirmacao_tomador,
+         * confirmacao_intermediario, confirmacao_tacita, rejeicao_prestador, rejeicao_tomador, rejeicao_intermediario,
+         * anulacao_rejeicao, cancelamento_por_oficio, bloqueio_por_oficio, desbloqueio_por_oficio.
+         */
+        public final String tipo_evento;
+        /** Sequência entre os eventos do tipo na nota, a partir de 1. */
+        public final Long numero_sequencial;
+        /** Protocolo da nota. */
+        public final String numero_protocolo;
+        /** Chave da nota. */
+        public final String chave_acesso;
+        /** Quando foi registrado, ISO 8601. */
+        public final String data_hora_evento;
+        /** Quando o ADN deu a palavra final; null até lá. Pode ser nulo. */
+        public final String data_hora_processamento;
+        /** Desde quando espera a autorização da nota; null se não espera. Pode ser nulo. */
+        public final String aguardando_desde;
+        /**
+         * Estado do evento. Um de: pendente, enviado, aguardando_autorizacao_nota, processado, rejeitado, erro,
+         * erro_reprocessamento, cancelado, dispensado.
+         */
+        public final String status_evento;
+        /** Número com que o ADN o recebeu; null até lá e na integração. Pode ser nulo. */
+        public final String protocolo;
+        /** Código do primeiro motivo do ADN, ou null. Pode ser nulo. */
+        public final String codigo_retorno;
+        /** O que o ADN disse, ou null. Pode ser nulo. */
+        public final String mensagem_retorno;
+        /** Os motivos do ADN, sem segredos, cortados em 1000 caracteres e 3 níveis. Pode ser nulo. */
+        public final Object erros_adn;
+        /** Novas tentativas automáticas feitas, de 0 a 3. */
+        public final Long reprocessamentos_count;
+        /** Quando foi a última; null sem nenhuma. Pode ser nulo. */
+        public final String ultimo_reprocessamento_em;
+        /**
+         * aguardar, retentar, consultar_suporte ou cancelado_ok. Um de: aguardar, retentar, consultar_suporte,
+         * cancelado_ok.
+         */
+        public final String acao_sugerida;
+        /**
+         * Quando vale a pena perguntar de novo, ISO 8601; null quando nada mais muda por si. Retry-After diz o mesmo em
+         * segundos. Pode ser nulo.
+         */
+        public final String proxima_consulta;
+        /**
+         * O que foi feito do evento; distingue o que cancelado_ok, em acao_sugerida, diz de uma só maneira. Um de:
+         * em_andamento, registrado, valido_no_municipio, recusado, retirado, dispensado, parado.
+         */
+        public final String desfecho;
+        /** Nome nacional do tipo. */
+        public final String descricao_evento;
+        /** O que aconteceu, em uma frase. */
+        public final String mensagem;
+        /** O que não impediu o registro e convém saber; quase sempre vazio. */
+        public final List<Aviso> avisos;
+        /** OK em toda resposta de sucesso. */
+        public final String status;
+        /** Se a resposta é de um envio de antes: nada foi feito agora. */
+        public final Boolean repetida;
+
+        EventoRegistrado(Map<String, Object> dados) {
+            id_evento = inteiro(dados, "id_evento");
+            codigo_tipo_evento = texto(dados, "codigo_tipo_evento");
+            tipo_evento = texto(dados, "tipo_evento");
+            numero_sequencial = inteiro(dados, "numero_sequencial");
+            numero_protocolo = texto(dados, "numero_protocolo");
+            chave_acesso = texto(dados, "chave_acesso");
+            data_hora_evento = texto(dados, "data_hora_evento");
+            data_hora_processamento = texto(dados, "data_hora_processamento");
+            aguardando_desde = texto(dados, "aguardando_desde");
+            status_evento = texto(dados, "status_evento");
+            protocolo = texto(dados, "protocolo");
+            codigo_retorno = texto(dados, "codigo_retorno");
+            mensagem_retorno = texto(dados, "mensagem_retorno");
+            erros_adn = dados.get("erros_adn");
+            reprocessamentos_count = inteiro(dados, "reprocessamentos_count");
+            ultimo_reprocessamento_em = texto(dados, "ultimo_reprocessamento_em");
+            acao_sugerida = texto(dados, "acao_sugerida");
+            proxima_consulta = texto(dados, "proxima_consulta");
+            desfecho = texto(dados, "desfecho");
+            descricao_evento = texto(dados, "descricao_evento");
+            mensagem = texto(dados, "mensagem");
+            avisos = lista(dados, "avisos", Aviso::new);
+            status = texto(dados, "status");
+            repetida = booleano(dados, "repetida");
+        }
+    }
+
+    /** Resposta de listarEventos. */
+    public static final class EventosListados {
+        /** Quantos são. */
+        public final Long total;
+        /** Os eventos. */
+        public final List<Evento> eventos;
+        /** OK em toda resposta de sucesso. */
+        public final String status;
+
+        EventosListados(Map<String, Object> dados) {
+            total = inteiro(dados, "total");
+            eventos = lista(dados, "eventos", Evento::new);
+            status = texto(dados, "status");
+        }
+    }
+
+    /** Resposta de consultarEvento. */
+    public static final class EventoConsultado {
+        /** O evento. */
+        public final Evento evento;
+        /** OK em toda resposta de sucesso. */
+        public final String status;
+
+        EventoConsultado(Map<String, Object> dados) {
+            evento = parte(dados, "evento", Evento::new);
+            status = texto(dados, "status");
+        }
+    }
+
+    public static final class EnvelopeDeErro {
+        /** Código do primeiro erro. Decida por ele e pelo status HTTP. */
+        public final String codigo_erro;
+        /** O primeiro erro em uma frase; o texto pode mudar. */
+        public final String mensagem;
+        /** Pormenores do primeiro erro: um texto, ou um objeto com dados. */
+        public final Object detalhes;
+        /** Quando foi respondido, no fuso do município. */
+        public final String timestamp;
+        /** Campo, parâmetro ou cabeçalho de que o primeiro erro fala. Pode ser nulo. */
+        public final String campo;
+        /** Todos os erros da etapa que recusou, na ordem do leiaute. */
+        public final List<Erro> erros;
+        /** Os nomes que valem, quando o pedido não é um deles. Pode ser nulo. */
+        public final List<String> valores_validos;
+        /**
+         * Na validação sem emitir, em produção, sem a assinatura válida do prestador ou com a estrutura errada: o que
+         * não foi olhado, e que a emissão ainda pode recusar. Pode ser nulo.
+         */
+        public final List<String> nao_conferido;
+        /**
+         * Com nao_conferido, quando só falta a assinatura válida, pelo que a DPS diz e pelo que o município publica.
+         * Onde o ISSQN é devido: código IBGE, nome e UF; null quando a operação não tem incidência. Pode ser nulo.
+         */
+        public final MunicipioIncidencia municipio_incidencia;
+        /**
+         * Com nao_conferido, quando só falta a assinatura válida, pelo que a DPS diz e pelo que o município publica. Os
+         * valores do ISSQN e das retenções, em texto decimal; null o que não consta da nota. Pode ser nulo.
+         */
+        public final Valores valores;
+        /**
+         * Com nao_conferido, quando só falta a assinatura válida, pelo que a DPS diz e pelo que o município publica. O
+         * cálculo oficial do IBS e da CBS, com os nomes em que o corpo JSON o declara; null sem o grupo ou sem alíquota
+         * publicada. Pode ser nulo.
+         */
+        public final ValoresIbsCbs ibscbs;
+        /**
+         * Com nao_conferido, quando só falta a assinatura válida, pelo que a DPS diz e pelo que o município publica.
+         * Cada passo do cálculo, na ordem: campo da nota, como se chegou a ele, e o valor. Pode ser nulo.
+         */
+        public final List<Passo> calculo;
+        /**
+         * Com nao_conferido, quando só falta a assinatura válida, pelo que a DPS diz e pelo que o município publica. O
+         * que não impediria a emissão e convém saber. Pode ser nulo.
+         */
+        public final List<Aviso> avisos;
+
+        EnvelopeDeErro(Map<String, Object> dados) {
+            codigo_erro = texto(dados, "codigo_erro");
+            mensagem = texto(dados, "mensagem");
+            detalhes = dados.get("detalhes");
+            timestamp = texto(dados, "timestamp");
+            campo = texto(dados, "campo");
+            erros = lista(dados, "erros", Erro::new);
+            valores_validos = textos(dados, "valores_validos");
+            nao_conferido = textos(dados, "nao_conferido");
+            municipio_incidencia = parte(dados, "municipio_incidencia", MunicipioIncidencia::new);
+            valores = parte(dados, "valores", Valores::new);
+            ibscbs = parte(dados, "ibscbs", ValoresIbsCbs::new);
+            calculo = lista(dados, "calculo", Passo::new);
+            avisos = lista(dados, "avisos", Aviso::new);
+        }
+    }
+
+    public static final class Nota {
+        /** Identificador da nota neste serviço. */
+        public final Long id;
+        /**
+         * Número sequencial da NFS-e (nNFSe), em texto: o de numero_dps, a partir da autorização; null até lá. Pode ser
+         * nulo.
+         */
+        public final String numero;
+        /** Série da DPS: a enviada, ou 70000. */
+        public final String serie_dps;
+        /**
+         * Apesar do nome, o número sequencial da NFS-e (nNFSe). O número da própria DPS está em numero_dps_nacional.
+         */
+        public final Long numero_dps;
+        /** Série da DPS como foi ao ADN: a enviada, ou 70000; null até o envio. Pode ser nulo. */
+        public final String serie_dps_nacional;
+        /**
+         * O número da própria DPS (nDPS) como foi ao ADN: o enviado, ou o que o serviço lhe deu; é o da consulta por
+         * DPS. Null até o envio. Pode ser nulo.
+         */
+        public final String numero_dps_nacional;
+        /** Chave de acesso da NFS-e. */
+        public final String chave_acesso;
+        /** Identificador de infNFSe: NFS e a chave de acesso. */
+        public final String identificador;
+        /**
+         * rascunho até a autorização, e também da nota que o ADN recusou (protocolo.status diz qual). Um de: rascunho,
+         * autorizada, cancelada.
+         */
+        public final String status;
+        /** Versão do leiaute: 1.01. */
+        public final String versao;
+        /** Quando foi emitida, no fuso do município. */
+        public final String data_emissao;
+        /** Competência. */
+        public final String data_competencia;
+        /** cStat; null até a autorização. Pode ser nulo. */
+        public final Long codigo_situacao_nfse;
+        /** CNPJ ou CPF do prestador, sem pontuação. */
+        public final String prestador_cpf_cnpj;
+        /** Nome do prestador. */
+        public final String prestador_razao_social;
+        /** Inscrição municipal do prestador. Pode ser nulo. */
+        public final String prestador_inscricao_municipal;
+        /** CNPJ ou CPF do tomador; null quando não tem. Pode ser nulo. */
+        public final String tomador_cpf_cnpj;
+        /** Nome do tomador; null sem tomador. Pode ser nulo. */
+        public final String tomador_razao_social;
+        /** Preço do serviço. */
+        public final String valor_servico;
+        /** ISSQN; 0.00 quando não consta da nota. */
+        public final String valor_issqn;
+        /** Base do ISSQN; 0.00 quando não consta da nota. */
+        public final String valor_base_calculo;
+        /** Alíquota em percentual; 0.00 quando não consta. */
+        public final String aliquota_issqn;
+        /** A NFS-e autorizada; até a autorização, a DPS recebida. */
+        public final String xml_nota;
+
+        Nota(Map<String, Object> dados) {
+            id = inteiro(dados, "id");
+            numero = texto(dados, "numero");
+            serie_dps = texto(dados, "serie_dps");
+            numero_dps = inteiro(dados, "numero_dps");
+            serie_dps_nacional = texto(dados, "serie_dps_nacional");
+            numero_dps_nacional = texto(dados, "numero_dps_nacional");
+            chave_acesso = texto(dados, "chave_acesso");
+            identificador = texto(dados, "identificador");
+            status = texto(dados, "status");
+            versao = texto(dados, "versao");
+            data_emissao = texto(dados, "data_emissao");
+            data_competencia = texto(dados, "data_competencia");
+            codigo_situacao_nfse = inteiro(dados, "codigo_situacao_nfse");
+            prestador_cpf_cnpj = texto(dados, "prestador_cpf_cnpj");
+            prestador_razao_social = texto(dados, "prestador_razao_social");
+            prestador_inscricao_municipal = texto(dados, "prestador_inscricao_municipal");
+            tomador_cpf_cnpj = texto(dados, "tomador_cpf_cnpj");
+            tomador_razao_social = texto(dados, "tomador_razao_social");
+            valor_servico = texto(dados, "valor_servico");
+            valor_issqn = texto(dados, "valor_issqn");
+            valor_base_calculo = texto(dados, "valor_base_calculo");
+            aliquota_issqn = texto(dados, "aliquota_issqn");
+            xml_nota = texto(dados, "xml_nota");
+        }
+    }
+
+    public static final class NotaComCancelamento {
+        /** Identificador da nota neste serviço. */
+        public final Long id;
+        /**
+         * Número sequencial da NFS-e (nNFSe), em texto: o de numero_dps, a partir da autorização; null até lá. Pode ser
+         * nulo.
+         */
+        public final String numero;
+        /** Série da DPS: a enviada, ou 70000. */
+        public final String serie_dps;
+        /**
+         * Apesar do nome, o número sequencial da NFS-e (nNFSe). O número da própria DPS está em numero_dps_nacional.
+         */
+        public final Long numero_dps;
+        /** Série da DPS como foi ao ADN: a enviada, ou 70000; null até o envio. Pode ser nulo. */
+        public final String serie_dps_nacional;
+        /**
+         * O número da própria DPS (nDPS) como foi ao ADN: o enviado, ou o que o serviço lhe deu; é o da consulta por
+         * DPS. Null até o envio. Pode ser nulo.
+         */
+        public final String numero_dps_nacional;
+        /** Chave de acesso da NFS-e. */
+        public final String chave_acesso;
+        /** Identificador de infNFSe: NFS e a chave de acesso. */
+        public final String identificador;
+        /**
+         * rascunho até a autorização, e também da nota que o ADN recusou (protocolo.status diz qual). Um de: rascunho,
+         * autorizada, cancelada.
+         */
+        public final String status;
+        /** Versão do leiaute: 1.01. */
+        public final String versao;
+        /** Quando foi emitida, no fuso do município. */
+        public final String data_emissao;
+        /** Competência. */
+        public final String data_competencia;
+        /** cStat; null até a autorização. Pode ser nulo. */
+        public final Long codigo_situacao_nfse;
+        /** CNPJ ou CPF do prestador, sem pontuação. */
+        public final String prestador_cpf_cnpj;
+        /** Nome do prestador. */
+        public final String prestador_razao_social;
+        /** Inscrição municipal do prestador. Pode ser nulo. */
+        public final String prestador_inscricao_municipal;
+        /** CNPJ ou CPF do tomador; null quando não tem. Pode ser nulo. */
+        public final String tomador_cpf_cnpj;
+        /** Nome do tomador; null sem tomador. Pode ser nulo. */
+        public final String tomador_razao_social;
+        /** Preço do serviço. */
+        public final String valor_servico;
+        /** ISSQN; 0.00 quando não consta da nota. */
+        public final String valor_issqn;
+        /** Base do ISSQN; 0.00 quando não consta da nota. */
+        public final String valor_base_calculo;
+        /** Alíquota em percentual; 0.00 quando não consta. */
+        public final String aliquota_issqn;
+        /** A NFS-e autorizada; até a autorização, a DPS recebida. */
+        public final String xml_nota;
+        /** Quando foi cancelada; null enquanto não foi. Pode ser nulo. */
+        public final String data_cancelamento;
+
+        NotaComCancelamento(Map<String, Object> dados) {
+            id = inteiro(dados, "id");
+            numero = texto(dados, "numero");
+            serie_dps = texto(dados, "serie_dps");
+            numero_dps = inteiro(dados, "numero_dps");
+            serie_dps_nacional = texto(dados, "serie_dps_nacional");
+            numero_dps_nacional = texto(dados, "numero_dps_nacional");
+            chave_acesso = texto(dados, "chave_acesso");
+            identificador = texto(dados, "identificador");
+            status = texto(dados, "status");
+            versao = texto(dados, "versao");
+            data_emissao = texto(dados, "data_emissao");
+            data_competencia = texto(dados, "data_competencia");
+            codigo_situacao_nfse = inteiro(dados, "codigo_situacao_nfse");
+            prestador_cpf_cnpj = texto(dados, "prestador_cpf_cnpj");
+            prestador_razao_social = texto(dados, "prestador_razao_social");
+            prestador_inscricao_municipal = texto(dados, "prestador_inscricao_municipal");
+            tomador_cpf_cnpj = texto(dados, "tomador_cpf_cnpj");
+            tomador_razao_social = texto(dados, "tomador_razao_social");
+            valor_servico = texto(dados, "valor_servico");
+            valor_issqn = texto(dados, "valor_issqn");
+            valor_base_calculo = texto(dados, "valor_base_calculo");
+            aliquota_issqn = texto(dados, "aliquota_issqn");
+            xml_nota = texto(dados, "xml_nota");
+            data_cancelamento = texto(dados, "data_cancelamento");
+        }
+    }
+
+    public static final class Protocolo {
+        /** Número de protocolo da nota. */
+        public final String numero_protocolo;
+        /** Andamento no ADN. Um de: processando, autorizado, rejeitado, cancelado. */
+        public final String status;
+        /**
+         * aguardar enquanto a nota muda por si, e também da que espera a publicação de uma alíquota; null depois. Pode
+         * ser nulo.
+         */
+        public final String acao_sugerida;
+        /**
+         * Quando vale a pena perguntar de novo; null quando a nota não muda mais por si. Retry-After diz o mesmo em
+         * segundos. Pode ser nulo.
+         */
+        public final String proxima_consulta;
+        /**
+         * O que o ADN disse, ou por que a nota espera sem ser enviada; null quando não há o que dizer. Pode ser nulo.
+         */
+        public final String mensagem_retorno;
+        /** Quando a nota foi recebida. */
+        public final String data_protocolo;
+        /** Chave de acesso da NFS-e. */
+        public final String chave_acesso;
+
+        Protocolo(Map<String, Object> dados) {
+            numero_protocolo = texto(dados, "numero_protocolo");
+            status = texto(dados, "status");
+            acao_sugerida = texto(dados, "acao_sugerida");
+            proxima_consulta = texto(dados, "proxima_consulta");
+            mensagem_retorno = texto(dados, "mensagem_retorno");
+            data_protocolo = texto(dados, "data_protocolo");
+            chave_acesso = texto(dados, "chave_acesso");
+        }
+    }
+
+    public static final class Erro {
+        /** Código da tabela pública. */
+        public final String codigo;
+        /** Elemento da DPS de que o erro fala; vazio quando não é da DPS. */
+        public final String xpath;
+        /** Propriedade do corpo JSON, ou parâmetro, de que o erro fala. Pode ser nulo. */
+        public final String campo;
+        /** O que está errado e como se corrige. */
+        public final String mensagem;
+        /** De onde vem a regra. */
+        public final String origem_moc;
+        /** Página do código. */
+        public final String doc_url;
+        /** Exemplos na página do código. Pode ser nulo. */
+        public final String exemplo_ref;
+        /** Linha do documento enviado, a partir de 1. Pode ser nulo. */
+        public final Long linha;
+        /** Coluna, em caracteres, a partir de 1. Pode ser nulo. */
+        public final Long coluna;
+        /** O que veio. Pode ser nulo. */
+        public final String encontrado;
+        /** O que se esperava; uma lista longa vem só no primeiro erro que a tem. Pode ser nulo. */
+        public final String esperado;
+        /**
+         * Texto que se cola, como está, no lugar do que veio: em XML, do elemento inteiro que xpath nomeia e que começa
+         * em linha e coluna, ou do atributo, se xpath acaba em @nome (o que falta se acrescenta à marca); em JSON, da
+         * propriedade que campo nomeia, nome e valor, ou do item, se campo acaba em [n]. Vazio: retire o que está ali,
+         * em JSON com a vírgula que o separa. Sem correcao, a correção pede uma decisão. Pode ser nulo.
+         */
+        public final String correcao;
+        /** E0014: chave da nota que já existe. Pode ser nulo. */
+        public final String chave_acesso;
+        /** E0014: protocolo da nota que já existe. Pode ser nulo. */
+        public final String numero_protocolo;
+        /** E0014: se a DPS é a mesma que a emitiu. Pode ser nulo. */
+        public final Boolean mesmo_conteudo;
+
+        Erro(Map<String, Object> dados) {
+            codigo = texto(dados, "codigo");
+            xpath = texto(dados, "xpath");
+            campo = texto(dados, "campo");
+            mensagem = texto(dados, "mensagem");
+            origem_moc = texto(dados, "origem_moc");
+            doc_url = texto(dados, "doc_url");
+            exemplo_ref = texto(dados, "exemplo_ref");
+            linha = inteiro(dados, "linha");
+            coluna = inteiro(dados, "coluna");
+            encontrado = texto(dados, "encontrado");
+            esperado = texto(dados, "esperado");
+            correcao = texto(dados, "correcao");
+            chave_acesso = texto(dados, "chave_acesso");
+            numero_protocolo = texto(dados, "numero_protocolo");
+            mesmo_conteudo = booleano(dados, "mesmo_conteudo");
+        }
+    }
+
+    public static final class Aviso {
+        /** Código da tabela pública. */
+        public final String codigo;
+        /** Elemento da DPS de que o aviso fala; vazio quando não é da DPS. */
+        public final String xpath;
+        /** O que convém saber. */
+        public final String mensagem;
+        /** Propriedade do corpo JSON, ou cabeçalho, de que o aviso fala. Pode ser nulo. */
+        public final String campo;
+        /** Linha do documento enviado, a partir de 1. Pode ser nulo. */
+        public final Long linha;
+        /** Coluna, em caracteres, a partir de 1. Pode ser nulo. */
+        public final Long coluna;
+        /** Página do código. */
+        public final String doc_url;
+
+        Aviso(Map<String, Object> dados) {
+            codigo = texto(dados, "codigo");
+            xpath = texto(dados, "xpath");
+            mensagem = texto(dados, "mensagem");
+            campo = texto(dados, "campo");
+            linha = inteiro(dados, "linha");
+            coluna = inteiro(dados, "coluna");
+            doc_url = texto(dados, "doc_url");
+        }
+    }
+
+    public static final class Evento {
+        /**
+         * Identificador do evento neste município. Dá saltos e não segue o tempo: para ordenar use data_hora_evento, ou
+         * numero_sequencial entre os do mesmo tipo.
+         */
+        public final Long id_evento;
+        /**
+         * Código nacional do tipo, 6 algarismos. Um de: 101101, 105102, 101103, 105104, 105105, 202201, 203202, 204203,
+         * 205204, 202205, 203206, 204207, 205208, 305101, 305102, 305103.
+         */
+        public final String codigo_tipo_evento;
+        /**
+         * Nome do tipo, como em tipo_evento da requisição. Um de: cancelamento, cancelamento_por_substituicao,
+         * solicitacao_analise_fiscal_para_cancelamento, cancelamento_deferido_por_analise_fiscal,
+         * cancelamento_indeferido_por_analise_fiscal, confirmacao_prestador, confirmacao_tomador,
+         * confirmacao_intermediario, confirmacao_tacita, rejeicao_prestador, rejeicao_tomador, rejeicao_intermediario,
+         * anulacao_rejeicao, cancelamento_por_oficio, bloqueio_por_oficio, desbloqueio_por_oficio.
+         */
+        public final String tipo_evento;
+        /** Sequência entre os eventos do tipo na nota, a partir de 1. */
+        public final Long numero_sequencial;
+        /** Protocolo da nota. */
+        public final String numero_protocolo;
+        /** Chave da nota. */
+        public final String chave_acesso;
+        /** Quando foi registrado, ISO 8601. */
+        public final String data_hora_evento;
+        /** Quando o ADN deu a palavra final; null até lá. Pode ser nulo. */
+        public final String data_hora_processamento;
+        /** Desde quando espera a autorização da nota; null se não espera. Pode ser nulo. */
+        public final String aguardando_desde;
+        /**
+         * Estado do evento. Um de: pendente, enviado, aguardando_autorizacao_nota, processado, rejeitado, erro,
+         * erro_reprocessamento, cancelado, dispensado.
+         */
+        public final String status_evento;
+        /** Número com que o ADN o recebeu; null até lá e na integração. Pode ser nulo. */
+        public final String protocolo;
+        /** Código do primeiro motivo do ADN, ou null. Pode ser nulo. */
+        public final String codigo_retorno;
+        /** O que o ADN disse, ou null. Pode ser nulo. */
+        public final String mensagem_retorno;
+        /** Os motivos do ADN, sem segredos, cortados em 1000 caracteres e 3 níveis. Pode ser nulo. */
+        public final Object erros_adn;
+        /** Novas tentativas automáticas feitas, de 0 a 3. */
+        public final Long reprocessamentos_count;
+        /** Quando foi a última; null sem nenhuma. Pode ser nulo. */
+        public final String ultimo_reprocessamento_em;
+        /**
+         * aguardar, retentar, consultar_suporte ou cancelado_ok. Um de: aguardar, retentar, consultar_suporte,
+         * cancelado_ok.
+         */
+        public final String acao_sugerida;
+        /**
+         * Quando vale a pena perguntar de novo, ISO 8601; null quando nada mais muda por si. Retry-After diz o mesmo em
+         * segundos. Pode ser nulo.
+         */
+        public final String proxima_consulta;
+        /**
+         * O que foi feito do evento; distingue o que cancelado_ok, em acao_sugerida, diz de uma só maneira. Um de:
+         * em_andamento, registrado, valido_no_municipio, recusado, retirado, dispensado, parado.
+         */
+        public final String desfecho;
+        /** Nome nacional do tipo. */
+        public final String descricao_evento;
+        /** OK em todo evento. */
+        public final String status;
+
+        Evento(Map<String, Object> dados) {
+            id_evento = inteiro(dados, "id_evento");
+            codigo_tipo_evento = texto(dados, "codigo_tipo_evento");
+            tipo_evento = texto(dados, "tipo_evento");
+            numero_sequencial = inteiro(dados, "numero_sequencial");
+            numero_protocolo = texto(dados, "numero_protocolo");
+            chave_acesso = texto(dados, "chave_acesso");
+            data_hora_evento = texto(dados, "data_hora_evento");
+            data_hora_processamento = texto(dados, "data_hora_processamento");
+            aguardando_desde = texto(dados, "aguardando_desde");
+            status_evento = texto(dados, "status_evento");
+            protocolo = texto(dados, "protocolo");
+            codigo_retorno = texto(dados, "codigo_retorno");
+            mensagem_retorno = texto(dados, "mensagem_retorno");
+            erros_adn = dados.get("erros_adn");
+            reprocessamentos_count = inteiro(dados, "reprocessamentos_count");
+            ultimo_reprocessamento_em = texto(dados, "ultimo_reprocessamento_em");
+            acao_sugerida = texto(dados, "acao_sugerida");
+            proxima_consulta = texto(dados, "proxima_consulta");
+            desfecho = texto(dados, "desfecho");
+            descricao_evento = texto(dados, "descricao_evento");
+            status = texto(dados, "status");
+        }
+    }
+
+    public static final class MunicipioIncidencia {
+        /** Código IBGE, 7 algarismos. */
+        public final String codigo;
+        /** Nome do município. */
+        public final String nome;
+        /** Sigla do estado. */
+        public final String uf;
+
+        MunicipioIncidencia(Map<String, Object> dados) {
+            codigo = texto(dados, "codigo");
+            nome = texto(dados, "nome");
+            uf = texto(dados, "uf");
+        }
+    }
+
+    public static final class Valores {
+        /** Preço do serviço, como declarado. */
+        public final String valor_servico;
+        /** O que a dedução ou redução tira da base. */
+        public final String valor_deducao;
+        /** O que o benefício municipal tira da base. */
+        public final String valor_beneficio;
+        /** Base de cálculo do ISSQN. Pode ser nulo. */
+        public final String valor_base_calculo;
+        /** Alíquota aplicada, em percentual. Pode ser nulo. */
+        public final String aliquota_issqn;
+        /** ISSQN. Pode ser nulo. */
+        public final String valor_issqn;
+        /** ISSQN retido pelo tomador ou intermediário. */
+        public final String valor_issqn_retido;
+        /** Soma das retenções. Pode ser nulo. */
+        public final String valor_total_retido;
+        /** O que o prestador recebe. */
+        public final String valor_liquido;
+
+        Valores(Map<String, Object> dados) {
+            valor_servico = texto(dados, "valor_servico");
+            valor_deducao = texto(dados, "valor_deducao");
+            valor_beneficio = texto(dados, "valor_beneficio");
+            valor_base_calculo = texto(dados, "valor_base_calculo");
+            aliquota_issqn = texto(dados, "aliquota_issqn");
+            valor_issqn = texto(dados, "valor_issqn");
+            valor_issqn_retido = texto(dados, "valor_issqn_retido");
+            valor_total_retido = texto(dados, "valor_total_retido");
+            valor_liquido = texto(dados, "valor_liquido");
+        }
+    }
+
+    public static final class ValoresIbsCbs {
+        /** Base de cálculo. */
+        public final String valores_base_calculo;
+        /** Alíquota do IBS estadual, em percentual. */
+        public final String valores_aliquota_ibs_uf;
+        /** Alíquota do IBS municipal, em percentual. */
+        public final String valores_aliquota_ibs_municipal;
+        /** Alíquota da CBS, em percentual. */
+        public final String valores_aliquota_cbs;
+        /** A do IBS estadual depois da redução da classificação. */
+        public final String valores_aliquota_efetiva_ibs_uf;
+        /** A do IBS municipal depois da redução. */
+        public final String valores_aliquota_efetiva_ibs_municipal;
+        /** A da CBS depois da redução. */
+        public final String valores_aliquota_efetiva_cbs;
+        /** IBS estadual. */
+        public final String total_ibs_uf;
+        /** IBS municipal. */
+        public final String total_ibs_municipal;
+        /** IBS, os dois somados. */
+        public final String total_ibs;
+        /** CBS. */
+        public final String total_cbs;
+        /** Total da nota. */
+        public final String total_nota;
+
+        ValoresIbsCbs(Map<String, Object> dados) {
+            valores_base_calculo = texto(dados, "valores_base_calculo");
+            valores_aliquota_ibs_uf = texto(dados, "valores_aliquota_ibs_uf");
+            valores_aliquota_ibs_municipal = texto(dados, "valores_aliquota_ibs_municipal");
+            valores_aliquota_cbs = texto(dados, "valores_aliquota_cbs");
+            valores_aliquota_efetiva_ibs_uf = texto(dados, "valores_aliquota_efetiva_ibs_uf");
+            valores_aliquota_efetiva_ibs_municipal = texto(dados, "valores_aliquota_efetiva_ibs_municipal");
+            valores_aliquota_efetiva_cbs = texto(dados, "valores_aliquota_efetiva_cbs");
+            total_ibs_uf = texto(dados, "total_ibs_uf");
+            total_ibs_municipal = texto(dados, "total_ibs_municipal");
+            total_ibs = texto(dados, "total_ibs");
+            total_cbs = texto(dados, "total_cbs");
+            total_nota = texto(dados, "total_nota");
+        }
+    }
+
+    public static final class Passo {
+        /** Campo da nota, abaixo de infNFSe. */
+        public final String campo;
+        /** Para quem enviou JSON: o nome dele no corpo, ou nos valores desta resposta. Pode ser nulo. */
+        public final String campo_json;
+        /** Como se chegou a ele, em palavras, com os nomes da DPS ou, para quem enviou JSON, os do corpo. */
+        public final String formula;
+        /** O valor; null quando não consta da nota. Pode ser nulo. */
+        public final String valor;
+
+        Passo(Map<String, Object> dados) {
+            campo = texto(dados, "campo");
+            campo_json = texto(dados, "campo_json");
+            formula = texto(dados, "formula");
+            valor = texto(dados, "valor");
+        }
+    }
+
+    // GERADO até aqui
+}

@@ -1,0 +1,107 @@
+/** What the search finds beside the sections of the pages: codes of errors, operations of the reference, elements of the layout. */
+import { ERRORS } from '../../fiscal/errors.ts';
+import { DPS, INF_NFSE_OWN, NFSE } from '../../fiscal/layout/nfse.ts';
+import { campoOf } from '../../fiscal/layout/plan-corpo.ts';
+import { elementsOf, type Group, joinPath } from '../../fiscal/layout/vocabulary.ts';
+import { placesOf, xpathOf } from '../errors/page.ts';
+import { contentOf } from '../layout/elements.ts';
+import { openapiText } from '../openapi/openapi.ts';
+import { ERROS_PATH, REFERENCE_PATH } from '../paths.ts';
+import type { Section } from './render-markdown.ts';
+import type { Entry } from './search-index.ts';
+
+export function codeEntries(): readonly Entry[] {
+  return ERRORS.map((error) => {
+    const { codigo, mensagem, significado, comoResolver, nacional = '', regras } = error;
+    const places = placesOf(error).flatMap(({ path, campo = '' }) => [path, campo]);
+    return {
+      kind: 'codigo',
+      title: `${codigo} ${mensagem}`,
+      path: `${ERROS_PATH}/${codigo}`,
+      text: `${significado} ${comoResolver}`,
+      beside: [nacional, ...regras.flatMap(({ title = '', why }) => [title, why]), ...places].join(' '),
+      // `310`, `E310` and `0310` are E0310 as well.
+      names: [codigo, codigo.slice(1), codigo.replace(/^E0+/, 'E'), codigo.replace(/^E0*/, '')],
+    };
+  });
+}
+
+type Described = {
+  readonly paths: Readonly<
+    Record<
+      string,
+      Readonly<
+        Record<
+          string,
+          {
+            readonly operationId?: string;
+            readonly summary?: string;
+            readonly description?: string;
+            readonly tags?: readonly string[];
+          }
+        >
+      >
+    >
+  >;
+};
+
+/** The operations as the public description has them, each at the address at which the reference opens it. */
+export function operationEntries(): readonly Entry[] {
+  const { paths } = JSON.parse(openapiText('')) as Described;
+  return Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).flatMap(([method, operation]): readonly Entry[] => {
+      const { operationId, summary = '', description = '', tags = [] } = operation;
+      const [tag] = tags;
+      if (operationId === undefined || tag === undefined) return [];
+      const title = `${method.toUpperCase()} ${path}`;
+      return [
+        {
+          kind: 'operacao',
+          title: summary,
+          path: `${REFERENCE_PATH}#/${encodeURIComponent(tag)}/${operationId}`,
+          text: `${title}. ${description}`,
+          beside: `${operationId} ${tag}`,
+          names: [operationId, path, title, summary],
+        },
+      ];
+    }),
+  );
+}
+
+/** The elements of the layout, each in the section of its group. `sections`: those of the page of the layout, at `page`. */
+export function fieldEntries(page: string, sections: readonly Section[]): readonly Entry[] {
+  const dps = walkGroup(DPS.items[0], 'infDPS', '', new Map());
+  const nfse = walkGroup({ ...NFSE.items[0], items: INF_NFSE_OWN }, 'infNFSe', 'infNFSe', new Map());
+  return [...dps, ...nfse].map(({ section, name, path, doc, isGroup }) => {
+    // The body has another shape: a group of the document has no name of its own in it.
+    const campo = isGroup ? undefined : campoOf(xpathOf(path.startsWith('infNFSe/') ? `NFSe/${path}` : path));
+    const place = sections.find(({ text }) => text === section);
+    return {
+      kind: 'campo',
+      title: path,
+      path: place === undefined ? page : `${page}#${place.id}`,
+      text: campo === undefined ? `${doc}.` : `${doc}. Em JSON: ${campo}.`,
+      names: campo === undefined ? [name, path] : [name, path, campo],
+    };
+  });
+}
+
+type Walked = {
+  readonly section: string;
+  readonly name: string;
+  readonly path: string;
+  readonly doc: string;
+  readonly isGroup: boolean;
+};
+
+/** Groups of the same content share the section of the first of them. */
+function walkGroup(group: Group, title: string, above: string, sections: Map<string, string>): readonly Walked[] {
+  const content = contentOf(group.items);
+  const section = sections.get(content) ?? title;
+  sections.set(content, section);
+  return elementsOf(group.items).flatMap((item) => {
+    const path = joinPath(above, item.name);
+    const own = { section, name: item.name, path, doc: item.doc, isGroup: item.kind === 'group' };
+    return item.kind === 'group' ? [own, ...walkGroup(item, path, path, sections)] : [own];
+  });
+}

@@ -1,0 +1,156 @@
+/** Sandboxes of one's own: who owns each, until when it is there, its clock, and the last requests to it. */
+import type { Buffer } from 'node:buffer';
+import { type Db, runTransaction } from './open.ts';
+import type { PoolClient } from './pg.ts';
+import { planOnce } from './planned.ts';
+import { insertRows } from './sql.ts';
+import { readTabelas } from './tabelas.ts';
+
+/** Moments in milliseconds. `chave`, `rede`: digests. */
+export type NovoEnsaio = {
+  readonly tenant: string;
+  readonly chave: Buffer;
+  readonly nome: string | undefined;
+  readonly rede: Buffer;
+  readonly ate: number;
+  readonly criadoEm: number;
+};
+
+export type EnsaioRow = {
+  readonly tenant: string;
+  readonly chave: Buffer;
+  readonly nome: string | null;
+  readonly criado_em: Date;
+  readonly reiniciado_em: Date | null;
+};
+
+/** A request and what it was answered. `corpo`, `resposta`: as far as they are kept. */
+export type Requisicao = {
+  readonly id: string;
+  readonly em: Date;
+  readonly metodo: string;
+  /** With its query. */
+  readonly caminho: string;
+  readonly tipo: string | null;
+  readonly corpo: Buffer | null;
+  readonly status: number;
+  readonly ms: number;
+  readonly resposta: string | null;
+};
+
+/** Requests that are kept of a sandbox. */
+export const REQUISICOES_MAX = 200;
+
+const FIND = planOnce(
+  'find_ensaio',
+  'select tenant, chave, nome, criado_em, reiniciado_em from ensaios where tenant = $1',
+);
+
+/** Questions across tenants: an address of the network makes so many a day, and all together there are so many. */
+const MADE = `select (select count(*)::int from ensaios where rede = $1 and criado_em > $2) as "daRede",
+  (select count(*)::int from ensaios) as todos`;
+const EXPIRED = 'select tenant from municipios where ensaio_ate < $1 order by ensaio_ate limit $2';
+
+const INSERT_REQUISICAO = insertRows<Requisicao>('insert_requisicao', 'ensaio_requisicoes', [
+  ['em timestamptz', ({ em }) => em.toISOString()],
+  ['id uuid', ({ id }) => id],
+  ['metodo text', ({ metodo }) => metodo],
+  ['caminho text', ({ caminho }) => caminho],
+  ['tipo text', ({ tipo }) => tipo],
+  ['corpo bytea', ({ corpo }) => corpo],
+  ['status smallint', ({ status }) => status],
+  ['ms int', ({ ms }) => ms],
+  ['resposta text', ({ resposta }) => resposta],
+]);
+const FORGET_REQUISICOES = `delete from ensaio_requisicoes where tenant = $1 and em < (
+    select em from ensaio_requisicoes where tenant = $1 order by em desc, id desc offset ${REQUISICOES_MAX - 1} limit 1)`;
+const REQUISICOES = `select id, em, metodo, caminho, tipo, null::bytea as corpo, status, ms, null::text as resposta
+  from ensaio_requisicoes where tenant = $1 order by em desc, id desc limit ${REQUISICOES_MAX}`;
+const REQUISICAO = `select id, em, metodo, caminho, tipo, corpo, status, ms, resposta from ensaio_requisicoes
+  where tenant = $1 and id = $2`;
+
+/** Of a sandbox that is emptied these stay: itself. */
+const ITS_OWN: ReadonlySet<string> = new Set(['municipios', 'ensaios']);
+
+export function ensaioStore(pool: Db) {
+  /** What was written since old requests were last taken away, by tenant. */
+  const written = new Map<string, number>();
+  return {
+    /** Marks a tenant that was just opened as somebody's own. */
+    insert: (ensaio: NovoEnsaio): Promise<void> =>
+      runTransaction(pool, async (client) => {
+        const { tenant, chave, nome, rede, ate, criadoEm } = ensaio;
+        await client.query('update municipios set ensaio_ate = $2 where tenant = $1', [tenant, new Date(ate)]);
+        const text = 'insert into ensaios (tenant, chave, nome, rede, criado_em) values ($1, $2, $3, $4, $5)';
+        await client.query(text, [tenant, chave, nome ?? null, rede, new Date(criadoEm)]);
+      }),
+    find: async (tenant: string): Promise<EnsaioRow | undefined> =>
+      (await pool.query<EnsaioRow>(FIND([tenant]))).rows[0],
+    /** How many a network has made since a moment (milliseconds), and how many there are. */
+    countMade: async (rede: Buffer, since: number): Promise<{ readonly daRede: number; readonly todos: number }> =>
+      (await pool.query<{ daRede: number; todos: number }>(MADE, [rede, new Date(since)])).rows[0]!,
+    setRelogio: async (tenant: string, ms: number): Promise<void> =>
+      void (await pool.query('update municipios set relogio_ms = $2 where tenant = $1 and ensaio_ate is not null', [
+        tenant,
+        ms,
+      ])),
+    /** Those past their time, some at a time. */
+    listExpired: async (now: number, max: number): Promise<readonly string[]> =>
+      (await pool.query<{ tenant: string }>(EXPIRED, [new Date(now), max])).rows.map(({ tenant }) => tenant),
+    /** Takes all that a sandbox holds, and not itself. */
+    empty: (tenant: string, now: number): Promise<boolean> =>
+      runTransaction(
+        pool,
+        async (client) => {
+          if (!(await takeEnsaio(client, tenant))) return false;
+          await deleteRows(client, tenant, (tabela) => !ITS_OWN.has(tabela));
+          await client.query('update ensaios set reiniciado_em = $2 where tenant = $1', [tenant, new Date(now)]);
+          await client.query('update municipios set relogio_ms = 0 where tenant = $1', [tenant]);
+          return true;
+        },
+        PATIENT,
+      ),
+    /** Takes a sandbox away with all that it holds. Of what is none of somebody's own nothing is taken. */
+    delete: (tenant: string): Promise<boolean> =>
+      runTransaction(
+        pool,
+        async (client) => {
+          if (!(await takeEnsaio(client, tenant))) return false;
+          await deleteRows(client, tenant, () => true);
+          return true;
+        },
+        PATIENT,
+      ),
+    /** Keeps a request; the oldest beyond those that are kept go some at a time. */
+    record: async (tenant: string, requisicao: Requisicao): Promise<void> => {
+      await pool.query(INSERT_REQUISICAO(tenant, [requisicao]));
+      const count = (written.get(tenant) ?? 0) + 1;
+      written.set(tenant, count % FORGET_EVERY);
+      if (count >= FORGET_EVERY) await pool.query(FORGET_REQUISICOES, [tenant]);
+    },
+    /** The newest first, without their bodies. */
+    listRequisicoes: async (tenant: string): Promise<readonly Requisicao[]> =>
+      (await pool.query<Requisicao>(REQUISICOES, [tenant])).rows,
+    findRequisicao: async (tenant: string, id: string): Promise<Requisicao | undefined> =>
+      (await pool.query<Requisicao>(REQUISICAO, [tenant, id])).rows[0],
+  };
+}
+
+/** More than are kept may stand there for a while. */
+const FORGET_EVERY = 20;
+/** Who issues in it just now is waited for. */
+const PATIENT = { lockMs: 0 } as const;
+
+/** Holds the row of a sandbox of one's own: an issuance adds rows that name the tenant, and waits for it. */
+async function takeEnsaio(client: PoolClient, tenant: string): Promise<boolean> {
+  const text = `select 1 from municipios where tenant = $1 and ensaio_ate is not null and ambiente = 'homologacao' for update`;
+  return (await client.query(text, [tenant])).rowCount === 1;
+}
+
+/** Those first that name others. */
+async function deleteRows(client: PoolClient, tenant: string, isMeant: (tabela: string) => boolean): Promise<void> {
+  const tabelas = await readTabelas(client);
+  for (const { nome, isOfTenant } of tabelas.toReversed()) {
+    if (isOfTenant && isMeant(nome)) await client.query(`delete from ${nome} where tenant = $1`, [tenant]);
+  }
+}

@@ -1,0 +1,10 @@
+/// <summary>Where the program of the page begins on Mono, whose compiler knows no asynchronous Main.</summary>
+public static class Entrada
+{
+    public static void Main()
+    {
+        Exemplo.Main().GetAwaiter().GetResult();
+        // Mono now and then waits for most of a minute before it ends by itself.
+        System.Environment.Exit(0);
+    }
+}
