@@ -51,7 +51,7 @@ const CODE = 'Codigo';
 const CODE_PATTERN = '^E[0-9]{3,4}$';
 /** The one operation outside of a municipality that the client has a use for. */
 const TABLE_OF_CODES = 'tabelaDeErros';
-const METHODS = ['get', 'head', 'post'];
+const METHODS = ['get', 'head', 'post', 'patch', 'delete'];
 
 export function clienteTipos(): string {
   const { paths, components } = describeApi(DESCRIBED_DOOR) as unknown as Description;
@@ -84,6 +84,7 @@ export function clienteTipos(): string {
     table(operations),
     answers(operations),
     queries(operations),
+    bodies(operations),
   ];
   // Where a union goes on in lines of its own, its first line has nothing at its end.
   return `${parts.join('\n\n')}\n`.replace(/ +$/gm, '');
@@ -146,6 +147,16 @@ function queries(operations: readonly Placed[]): string {
     return [`  readonly ${operationId}: {\n${fields.join('\n')}\n  };`];
   });
   return `/** O que se pode perguntar a cada operação no endereço. */\nexport type Consultas = {\n${rows.join('\n')}\n};`;
+}
+
+/** Bodies that have no name of their own among the schemas. */
+function bodies(operations: readonly Placed[]): string {
+  const rows = operations.flatMap(({ operation: { operationId, requestBody } }) => {
+    const schema = requestBody?.content['application/json']?.schema;
+    if (schema?.properties === undefined) return [];
+    return [`  readonly ${operationId}: ${objectType(schema, true, 1)};`];
+  });
+  return `/** O que se envia no corpo de cada operação que não tem um tipo com nome. */\nexport type Envios = {\n${rows.join('\n')}\n};`;
 }
 
 // Types

@@ -6,10 +6,8 @@ import { lookup } from 'node:dns';
 import http from 'node:http';
 import https from 'node:https';
 import { BlockList, isIP, type LookupFunction } from 'node:net';
+import { AVISO_RESPOSTA_S } from '../flows/aviso-tempos.ts';
 import type { PostAviso, RespostaDeAviso } from '../flows/world.ts';
-
-/** From the first byte to the status: a receiver keeps what it got, and works on it later. */
-const ANSWER_MAX_MS = 15_000;
 
 /**
  * Networks that are not of the public Internet (IANA special-purpose registries), and those in which others hide. An IPv4 address that is
@@ -79,7 +77,10 @@ export function avisoPoster({ isPrivateAllowed }: { readonly isPrivateAllowed: b
       const request = (url.protocol === 'https:' ? https : http).request(url, options, (response) => {
         settle({ status: response.statusCode ?? 0 });
       });
-      const timer = setTimeout(() => settle({ problema: `sem resposta em ${ANSWER_MAX_MS / 1000} s` }), ANSWER_MAX_MS);
+      const timer = setTimeout(
+        () => settle({ problema: `sem resposta em ${AVISO_RESPOSTA_S} s` }),
+        AVISO_RESPOSTA_S * 1000,
+      );
       request.on('error', (error: NodeJS.ErrnoException) => settle({ problema: describe(error) }));
       request.end(corpo);
     });

@@ -6,5 +6,8 @@ export const AVISO_TENTATIVAS_S = [5, 60, 300, 1_800, 7_200, 18_000, 36_000, 50_
 /** An address that fails again and again is tried with one message at a time, this far apart at most. */
 export const AVISO_PARADO_MAX_S = 300;
 
+/** Seconds from the first byte of a message to its status: a receiver keeps what it got, and works on it later. */
+export const AVISO_RESPOSTA_S = 15;
+
 /** Days that a message is tried for, and days that what was told is shown for. */
 export const AVISO_GUARDA_DIAS = { tentar: 3, mostrar: 30 } as const;

@@ -29,11 +29,11 @@ import type { World } from './world.ts';
 export const TOKEN_SIGNATURE_HEADER = 'X-Token-Assinatura';
 
 export const VALIDADE_DIAS_MAX = 90;
-const VALIDADE_DIAS_USUAL = 30;
+export const VALIDADE_DIAS_USUAL = 30;
 /** How far the moment of a signed request may be from ours. */
 export const PEDIDO_MAX_MINUTES = 5;
 /** Tokens of one document in force at once. */
-const TOKENS_POR_DOCUMENTO = 50;
+export const TOKENS_POR_DOCUMENTO = 50;
 
 const DAY_MS = 86_400_000;
 

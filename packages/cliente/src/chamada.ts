@@ -2,7 +2,7 @@
  * Sends one operation as often as it takes, always with the same bytes under the same key, until one of three outcomes. A doubt stays a
  * doubt until the service settles it.
  */
-import { type Circunstancias, Indeterminado, NaoEntregue, Recusado } from './erros.ts';
+import { type Circunstancias, Indeterminado, NaoEntregue, Recusado, SemResposta } from './erros.ts';
 import { esperar, pausaMs, retryAfterMs, TIMER_MAX_MS } from './espera.ts';
 import { type EnvelopeDeErro, OPERACOES, type Operacao } from './tipos.ts';
 import {
@@ -46,6 +46,10 @@ export type Chamada = {
   readonly corpo?: Uint8Array;
   /** Of an operation that does something: what it is repeated under. */
   readonly repeticao?: { readonly chave: string; readonly assinatura: string | undefined };
+  /** Of a request that serves once: what is sent in the next try. */
+  readonly renovar?: () => Pick<Chamada, 'cabecalhos' | 'corpo'>;
+  /** What is done anew by every try: in doubt there is no other. */
+  readonly isOnce?: boolean;
   /** Statuses besides 2xx that are an answer to the question. */
   readonly aceita?: readonly number[];
   /** Whether a body is JSON, read where the answer is taken for whole. */
@@ -80,11 +84,13 @@ export async function chamar(
   let inDoubt: Falha | undefined;
   signal?.throwIfAborted();
   for (let tentativa = 1; ; tentativa += 1) {
-    const tried = await tentar(transporte, chamada, Math.min(insistencia.tempoLimiteMs, end - performance.now()));
+    const sent = { ...chamada, ...chamada.renovar?.() };
+    const tried = await tentar(transporte, sent, Math.min(insistencia.tempoLimiteMs, end - performance.now()));
     if (!('motivo' in tried)) return tried;
     if (tried.kind === 'indeterminado') inDoubt = tried;
     // A reading leaves no doubt behind: it may be put again whatever became of it.
-    const hasDoubt = inDoubt !== undefined && chamada.repeticao !== undefined;
+    const isOnce = chamada.isOnce === true;
+    const hasDoubt = inDoubt !== undefined && (chamada.repeticao !== undefined || isOnce);
     if (signal?.aborted) {
       if (hasDoubt)
         throw describeEnd(chamada, tried, tentativa, hasDoubt, 'A chamada foi interrompida depois de sair.');
@@ -94,7 +100,8 @@ export async function chamar(
     const isGivenUp =
       !hasDoubt && !insistencia.semConexao && tried.resposta === undefined && tried.kind === 'nao_entregue';
     const isLast = tentativa >= insistencia.tentativas || performance.now() + esperaMs >= end || isGivenUp;
-    if (!tried.isRepeatable || isLast) throw describeEnd(chamada, tried, tentativa, hasDoubt, tried.motivo);
+    if (!tried.isRepeatable || isLast || (isOnce && hasDoubt))
+      throw describeEnd(chamada, tried, tentativa, hasDoubt, tried.motivo);
     try {
       aoRepetir({ operacao, tentativa, esperaMs, motivo: tried.motivo });
       await esperar(esperaMs, signal);
@@ -198,6 +205,12 @@ function describeEnd(chamada: Chamada, falha: Falha, tentativas: number, hasDoub
   };
   if (falha.kind === 'recusado' && envelope !== undefined && (!hasDoubt || settles(falha))) {
     return new Recusado(mensagem, { ...circunstancias, envelope });
+  }
+  if (hasDoubt && chamada.isOnce) {
+    return new SemResposta(
+      `${mensagem} Não se sabe se ${operacao} foi feita, e repetida faria outra: confira antes o que há.`,
+      circunstancias,
+    );
   }
   if (!hasDoubt || repeticao === undefined || corpo === undefined) return new NaoEntregue(mensagem, circunstancias);
   return new Indeterminado(

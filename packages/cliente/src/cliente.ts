@@ -1,7 +1,10 @@
 /** The client: each operation of the service as a function with its types. `acompanhar.ts` waits until a note or an event changes no more by itself. */
 import { type Acompanhamento, acompanhar } from './acompanhar.ts';
 import { corpoDe, type Dps } from './corpo.ts';
-import { NaoEntregue, Recusado } from './erros.ts';
+import { AindaEmAndamento, NaoEntregue, Recusado } from './erros.ts';
+import { conferirTempos } from './espera.ts';
+import { ESPERA_S, perguntar } from './longas.ts';
+import { type ClienteDaParte, daParteBy } from './parte.ts';
 import {
   type Assinada,
   createPedidos,
@@ -42,7 +45,7 @@ export type PaginaDeCatalogo<Nome extends NomeDeCatalogo> = Respostas[`catalogo_
 export type ItemDeCatalogo<Nome extends NomeDeCatalogo> = PaginaDeCatalogo<Nome>['itens'][number];
 export type FiltrosDeCatalogo<Nome extends NomeDeCatalogo> = Consultas[`catalogo_${Nome}`];
 
-export type Cliente = {
+export type Cliente = ClienteDaParte & {
   /**
    * Emite a nota de uma DPS, e insiste até saber se emitiu: uma repetição nunca é uma segunda nota. Rejeita com `Recusado`,
    * `NaoEntregue` ou `Indeterminado`.
@@ -60,6 +63,11 @@ export type Cliente = {
   existeNotaDaDps(id: string, opcoes?: Interrompivel): Promise<boolean>;
   /** Consulta até que a nota repouse: autorizada, cancelada ou rejeitada pelo ADN. */
   acompanharNota(chave: string, opcoes?: Acompanhamento<Respostas['consultarNota']>): Promise<NotaEmRepouso>;
+  /**
+   * Espera no próprio serviço, que responde quando a nota é decidida: como `acompanharNota`, sem perguntar de novo a cada momento.
+   * `prazoMs`: como ali.
+   */
+  esperarDecisao(chave: string, opcoes?: Interrompivel & { readonly prazoMs?: number }): Promise<NotaEmRepouso>;
   /** Registra um evento, e insiste como `emitirNota`. */
   registrarEvento(
     nota: NotaNomeada,
@@ -104,13 +112,14 @@ export type Cliente = {
 /** Um cliente de um município. Rejeita logo um endereço ou um certificado que não serve. */
 export function createCliente(opcoes: OpcoesDoCliente): Cliente {
   const pedidos = createPedidos(opcoes);
-  return { ...notasBy(pedidos), ...eventosBy(pedidos), ...tabelasBy(pedidos) };
+  return { ...notasBy(pedidos), ...eventosBy(pedidos), ...tabelasBy(pedidos), ...daParteBy(pedidos) };
 }
 
-type DeEventos = Extract<keyof Cliente, `${string}Evento${string}`>;
+type DeEventos = Extract<Exclude<keyof Cliente, keyof ClienteDaParte>, `${string}Evento${string}`>;
 type DeTabelas = 'consultarSituacaoDoPrestador' | 'catalogo' | 'itensDoCatalogo' | 'explicar';
 
-function notasBy({ base, assinante, pedir, ler }: Pedidos): Omit<Cliente, DeEventos | DeTabelas> {
+function notasBy(pedidos: Pedidos): Omit<Cliente, DeEventos | DeTabelas | keyof ClienteDaParte> {
+  const { base, assinante, pedir, ler } = pedidos;
   return {
     emitirNota: async (dps, envio = {}) => {
       const corpo = corpoDe(dps, envio.assinatura, assinante);
@@ -156,6 +165,7 @@ function notasBy({ base, assinante, pedir, ler }: Pedidos): Omit<Cliente, DeEven
       );
       return { ...atRest, situacao: situacaoDaNota(atRest) as NotaEmRepouso['situacao'] };
     },
+    esperarDecisao: (chave_acesso, own = {}) => esperarDecisao(pedidos, chave_acesso, own),
     baixarDanfse: async (chave_acesso, own) =>
       (await pedir('baixarDanfse', { params: { chave_acesso }, gives: 'application/pdf', ...own })).corpo,
   };
@@ -251,6 +261,32 @@ function findIssued(error: unknown): NotaEmitida | undefined {
 /** The note of a refused protocol stays a draft; what happened to it is the refusal. */
 function situacaoDaNota({ nota, protocolo }: Respostas['consultarNota']): NotaEmRepouso['situacao'] | 'rascunho' {
   return protocolo.status === 'rejeitado' ? 'rejeitada' : nota.status;
+}
+
+const DECISAO_PRAZO_MS = 5 * 60_000;
+
+async function esperarDecisao(
+  pedidos: Pedidos,
+  chave_acesso: string,
+  { signal, prazoMs = DECISAO_PRAZO_MS }: Interrompivel & { readonly prazoMs?: number },
+): Promise<NotaEmRepouso> {
+  conferirTempos({ prazoMs });
+  const end = performance.now() + prazoMs;
+  let ultima: Respostas['consultarNota'] | undefined;
+  const leituras = perguntar(pedidos, {
+    operacao: 'consultarNota',
+    esperaS: () => Math.min(ESPERA_S.usual, Math.max(0, Math.ceil((end - performance.now()) / 1_000))),
+    ler: (espera, more) => pedidos.ler('consultarNota', { params: { chave_acesso }, query: { espera }, more, signal }),
+    isEmpty: (leitura) => situacaoDaNota(leitura) === 'rascunho',
+    end,
+    signal,
+  });
+  for await (const leitura of leituras) {
+    ultima = leitura;
+    const situacao = situacaoDaNota(leitura);
+    if (situacao !== 'rascunho') return { ...leitura, situacao };
+  }
+  throw new AindaEmAndamento(`A nota não foi decidida em ${prazoMs} ms. Consulte mais tarde.`, ultima);
 }
 
 function paramsOf({ chave_acesso, tipo_evento, numero_sequencial }: EventoNomeado): Readonly<Record<string, string>> {

@@ -13,6 +13,11 @@ export type Corpo = {
   readonly assinatura: string | undefined;
 };
 
+/** Um objeto, como corpo que não se assina. */
+export function corpoJson(content: object): Corpo {
+  return { bytes: Buffer.from(JSON.stringify(content)), tipo: 'json', assinatura: undefined };
+}
+
 /** How far a look at the beginning goes. */
 const START_BYTES = 256;
 

@@ -77,6 +77,14 @@ export class Indeterminado extends ErroDaChamada {
   }
 }
 
+/**
+ * A requisição saiu, não se sabe se foi feita, e repetida faria outra: outro endereço de aviso, outro segredo. Liste o que há antes de
+ * repetir. Nenhuma nota e nenhum evento acaba assim: deles é {@link Indeterminado}.
+ */
+export class SemResposta extends ErroDaChamada {
+  override readonly name = 'SemResposta';
+}
+
 /** O prazo do acompanhamento acabou antes do fim. Nada deu errado: consulte mais tarde, e não envie de novo. */
 export class AindaEmAndamento<Leitura> extends Error {
   override readonly name = 'AindaEmAndamento';

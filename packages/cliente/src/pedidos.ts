@@ -18,6 +18,11 @@ export type OpcoesDoCliente = {
   readonly municipio: string;
   /** Com ele o cliente assina o que envia, e se mostra nas consultas que em produção são de uma parte só. */
   readonly certificado?: Certificado;
+  /**
+   * Com ele se pergunta sem certificado: listas, mudanças, endereços de aviso, e as consultas que em produção são de uma parte só.
+   * Como função, é pedido de novo em cada chamada. `pedirToken` o dá.
+   */
+  readonly token?: string | (() => string);
   /** Autoridades do servidor, em PEM, no lugar das do sistema. */
   readonly ca?: string;
   /** No lugar da `fetch` da plataforma; então `ca` e o certificado da conexão são assunto dela. */
@@ -58,7 +63,11 @@ type Pedido = Interrompivel & {
   readonly params?: Readonly<Record<string, string>>;
   readonly query?: object | undefined;
   readonly corpo?: Corpo;
+  /** In place of a body: makes another one for every try. */
+  readonly montar?: () => Corpo;
   readonly envio?: Envio;
+  /** What is done anew by every try. */
+  readonly isOnce?: boolean;
   /** Statuses that are an answer, besides those of success. */
   readonly aceita?: readonly number[];
   /** The media type of an answer that is no JSON. */
@@ -71,7 +80,10 @@ type Pedido = Interrompivel & {
 export type Pedidos = {
   /** Of the municipality, without a slash at the end. */
   readonly base: string;
+  readonly municipio: string;
   readonly assinante: Assinante | undefined;
+  readonly insistencia: Insistencia;
+  readonly aoRepetir: (aviso: AvisoDeRepeticao) => void;
   pedir(operacao: Operacao, pedido?: Pedido): Promise<Respondida>;
   /** The body of an answer. */
   ler<Op extends Operacao>(operacao: Op, pedido?: Pedido): Promise<Respostas[Op]>;
@@ -88,25 +100,33 @@ export function createPedidos(opcoes: OpcoesDoCliente): Pedidos {
 
   async function pedir(operacao: Operacao, pedido: Pedido = {}): Promise<Respondida> {
     const facts = OPERACOES[operacao];
-    const chamada = chamadaOf(operacao, 'foraDoMunicipio' in facts ? raiz : base, pedido);
+    const isIdentified = 'certificado' in facts;
+    const token = isIdentified ? tokenOf(opcoes.token) : undefined;
+    const chamada = chamadaOf(operacao, 'foraDoMunicipio' in facts ? raiz : base, { ...pedido, token });
     // What is no header would fail while it is sent, and look like a broken line.
     for (const [name, value] of Object.entries(chamada.cabecalhos)) {
       if (!/^[ -~]*$/.test(value)) throw new TypeError(`${name} só leva caracteres ASCII.`);
     }
-    return chamar('certificado' in facts ? identified : plain, chamada, { ...insistencia, ...pedido.more }, aoRepetir);
+    // A token says who asks; the service would not look at the certificate.
+    const transporte = isIdentified && token === undefined ? identified : plain;
+    return chamar(transporte, chamada, { ...insistencia, ...pedido.more }, aoRepetir);
   }
 
   return {
     base,
+    municipio: opcoes.municipio,
     assinante,
+    insistencia,
+    aoRepetir,
     pedir,
     ler: async <Op extends Operacao>(operacao: Op, pedido?: Pedido) =>
       (await pedir(operacao, pedido)).json as Respostas[Op],
   };
 }
 
-function chamadaOf(operacao: Operacao, base: string, pedido: Pedido): Chamada {
-  const { params = {}, query = {}, corpo, envio = {}, aceita, gives, exige, signal } = pedido;
+function chamadaOf(operacao: Operacao, base: string, pedido: Pedido & { readonly token: string | undefined }): Chamada {
+  const { params = {}, query = {}, montar, envio = {}, aceita, gives, exige, isOnce = false, token, signal } = pedido;
+  const corpo = montar?.() ?? pedido.corpo;
   const { caminho, ...facts } = OPERACOES[operacao];
   const path = caminho.replace(/\{(\w+)\}/g, (_, name: string) => segment(name, params[name]));
   const isRepeatable = 'repetivel' in facts;
@@ -115,24 +135,40 @@ function chamadaOf(operacao: Operacao, base: string, pedido: Pedido): Chamada {
   if (chave === '' || chave.length > KEY_MAX || chave !== chave.trim()) {
     throw new TypeError(`chave tem de 1 a ${KEY_MAX} caracteres, sem espaço no começo nem no fim.`);
   }
-  const signatureHeader = operacao.startsWith('registrar') ? 'X-Evento-Assinatura' : 'X-DPS-Assinatura';
   return {
     operacao,
     url: `${base}${path}${searchOf(query)}`,
     cabecalhos: {
       Accept: gives ?? 'application/json',
       ...(corpo && { 'Content-Type': `application/${corpo.tipo}` }),
-      ...(corpo?.assinatura !== undefined && { [signatureHeader]: corpo.assinatura }),
+      ...(corpo?.assinatura !== undefined && { [signatureHeaderOf(operacao)]: corpo.assinatura }),
+      ...(token !== undefined && { Authorization: `Bearer ${token}` }),
       ...(isRepeatable && { 'Idempotency-Key': chave }),
       ...(envio.simular !== undefined && { 'X-NFSe-Simular': envio.simular }),
     },
     ...(corpo && { corpo: corpo.bytes }),
     ...(isRepeatable && { repeticao: { chave, assinatura: corpo?.assinatura } }),
+    ...(montar && { renovar: () => renovada(operacao, base, pedido) }),
+    isOnce,
     ...(aceita && { aceita }),
     ...(exige !== undefined && { exige }),
     isJson: gives === undefined && facts.metodo !== 'HEAD',
     signal,
   };
+}
+
+function renovada(...pedida: Parameters<typeof chamadaOf>): Pick<Chamada, 'cabecalhos' | 'corpo'> {
+  const { cabecalhos, corpo } = chamadaOf(...pedida);
+  return { cabecalhos, ...(corpo && { corpo }) };
+}
+
+function signatureHeaderOf(operacao: Operacao): string {
+  if (operacao.endsWith('Token') || operacao.endsWith('Tokens')) return 'X-Token-Assinatura';
+  return operacao.startsWith('registrar') ? 'X-Evento-Assinatura' : 'X-DPS-Assinatura';
+}
+
+function tokenOf(token: OpcoesDoCliente['token']): string | undefined {
+  return typeof token === 'function' ? token() : token;
 }
 
 /** Of the service, in characters. */

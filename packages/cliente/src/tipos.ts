@@ -2602,6 +2602,8 @@ export const OPERACOES = {
   listarWebhooks: { metodo: 'GET', caminho: '/api/v1/webhooks', certificado: true },
   cadastrarWebhook: { metodo: 'POST', caminho: '/api/v1/webhooks', certificado: true },
   consultarWebhook: { metodo: 'GET', caminho: '/api/v1/webhooks/{id_webhook}', certificado: true },
+  alterarWebhook: { metodo: 'PATCH', caminho: '/api/v1/webhooks/{id_webhook}', certificado: true },
+  retirarWebhook: { metodo: 'DELETE', caminho: '/api/v1/webhooks/{id_webhook}', certificado: true },
   trocarSegredoDoWebhook: { metodo: 'POST', caminho: '/api/v1/webhooks/{id_webhook}/segredo', certificado: true },
   ensaiarWebhook: { metodo: 'POST', caminho: '/api/v1/webhooks/{id_webhook}/ensaio', certificado: true },
   listarEntregas: { metodo: 'GET', caminho: '/api/v1/webhooks/{id_webhook}/entregas', certificado: true },
@@ -3100,6 +3102,20 @@ export type Respostas = {
     /** Avisos que já não se tentam, contados até 10000. */
     readonly mortas: number;
   };
+  /** Muda um endereço: só os campos enviados */
+  readonly alterarWebhook: {
+    /** OK em toda resposta de sucesso. */
+    readonly status: string;
+    /** O endereço. */
+    readonly webhook: Webhook;
+  };
+  /** Retira um endereço e o que esperava por ele */
+  readonly retirarWebhook: {
+    /** OK em toda resposta de sucesso. */
+    readonly status: string;
+    /** O endereço retirado. */
+    readonly id: string;
+  };
   /** Troca o segredo de um endereço */
   readonly trocarSegredoDoWebhook: {
     /** OK em toda resposta de sucesso. */
@@ -3378,6 +3394,20 @@ export type Consultas = {
      */
     documento?: string;
   };
+  readonly alterarWebhook: {
+    /**
+     * CNPJ ou CPF de quem pergunta, com ou sem pontuação; sem ele, o do token ou do certificado. O CNPJ se compara
+     * pela raiz: a matriz pergunta pelas filiais.
+     */
+    documento?: string;
+  };
+  readonly retirarWebhook: {
+    /**
+     * CNPJ ou CPF de quem pergunta, com ou sem pontuação; sem ele, o do token ou do certificado. O CNPJ se compara
+     * pela raiz: a matriz pergunta pelas filiais.
+     */
+    documento?: string;
+  };
   readonly trocarSegredoDoWebhook: {
     /**
      * CNPJ ou CPF de quem pergunta, com ou sem pontuação; sem ele, o do token ou do certificado. O CNPJ se compara
@@ -3489,5 +3519,88 @@ export type Consultas = {
   readonly catalogo_motivos_evento: {
     /** Só este tipo: o nome, como cancelamento, ou o código nacional. */
     tipo_evento?: string;
+  };
+};
+
+/** O que se envia no corpo de cada operação que não tem um tipo com nome. */
+export type Envios = {
+  readonly pedirToken: {
+    /** CNPJ ou CPF em nome de quem se pede. */
+    documento: string;
+    /** O que se pede; obrigatório num pedido assinado. */
+    acao?: 'criar' | 'listar' | 'revogar';
+    /** O município deste endereço; obrigatório num pedido assinado. */
+    municipio?: string;
+    /** O ambiente do município; obrigatório num pedido assinado. */
+    ambiente?: 'producao' | 'homologacao';
+    /** Quando foi assinado; vale por 5 minutos. Obrigatório num pedido assinado. */
+    emitido_em?: string;
+    /** Um texto só deste pedido, como um UUID: serve uma vez. Obrigatório num pedido assinado. */
+    pedido?: string;
+    /**
+     * Para que serve; sem ele, consultar. consultar: Listar e consultar notas, eventos e mudanças do documento.
+     * webhooks: Cadastrar, mudar e retirar endereços de aviso do documento.
+     */
+    escopos?: string[];
+    /** Por quantos dias vale, de 1 a 90; sem ele, 30. */
+    validade_dias?: number;
+  };
+  readonly listarTokens: {
+    /** CNPJ ou CPF em nome de quem se pede. */
+    documento: string;
+    /** O que se pede; obrigatório num pedido assinado. */
+    acao?: 'criar' | 'listar' | 'revogar';
+    /** O município deste endereço; obrigatório num pedido assinado. */
+    municipio?: string;
+    /** O ambiente do município; obrigatório num pedido assinado. */
+    ambiente?: 'producao' | 'homologacao';
+    /** Quando foi assinado; vale por 5 minutos. Obrigatório num pedido assinado. */
+    emitido_em?: string;
+    /** Um texto só deste pedido, como um UUID: serve uma vez. Obrigatório num pedido assinado. */
+    pedido?: string;
+  };
+  readonly revogarToken: {
+    /** CNPJ ou CPF em nome de quem se pede. */
+    documento: string;
+    /** O que se pede; obrigatório num pedido assinado. */
+    acao?: 'criar' | 'listar' | 'revogar';
+    /** O município deste endereço; obrigatório num pedido assinado. */
+    municipio?: string;
+    /** O ambiente do município; obrigatório num pedido assinado. */
+    ambiente?: 'producao' | 'homologacao';
+    /** Quando foi assinado; vale por 5 minutos. Obrigatório num pedido assinado. */
+    emitido_em?: string;
+    /** Um texto só deste pedido, como um UUID: serve uma vez. Obrigatório num pedido assinado. */
+    pedido?: string;
+    /** O id do token. */
+    id: string;
+  };
+  readonly cadastrarWebhook: {
+    /** Endereço https para onde se avisa, com POST. */
+    url: string;
+    /**
+     * De que mudanças se avisa; sem ele, ou vazio, de todas: nota.emitida, nota.retida, nota.transmitida,
+     * nota.autorizada, nota.recusada, nota.cancelada, evento.pendente, evento.enviado,
+     * evento.aguardando_autorizacao_nota, evento.processado, evento.rejeitado, evento.erro,
+     * evento.erro_reprocessamento, evento.cancelado, evento.dispensado.
+     */
+    tipos?: string[];
+    /** Um nome seu para ele. */
+    descricao?: string;
+  };
+  readonly alterarWebhook: {
+    /** Endereço https para onde se avisa, com POST. */
+    url?: string;
+    /**
+     * De que mudanças se avisa; sem ele, ou vazio, de todas: nota.emitida, nota.retida, nota.transmitida,
+     * nota.autorizada, nota.recusada, nota.cancelada, evento.pendente, evento.enviado,
+     * evento.aguardando_autorizacao_nota, evento.processado, evento.rejeitado, evento.erro,
+     * evento.erro_reprocessamento, evento.cancelado, evento.dispensado.
+     */
+    tipos?: string[];
+    /** Um nome seu para ele. */
+    descricao?: string;
+    /** false: não se avisa; o que mudar enquanto isso não se conta a este endereço. */
+    ativo?: boolean;
   };
 };

@@ -73,7 +73,7 @@ export const EVENTOS_PARAMS = {
   ...PAGE_PARAMS,
 } as const;
 
-const MUDANCAS_MAX = 10_000;
+export const MUDANCAS_MAX = 10_000;
 
 export const MUDANCAS_PARAMS = {
   ...DOCUMENTO_PARAM,
@@ -84,8 +84,8 @@ export const MUDANCAS_PARAMS = {
 
 export const CURSOR_FIELD = orNull(field.text('Para pedir a página seguinte; null quando não há.'));
 
-const LIMITE_MAX = 100;
-const LIMITE_USUAL = 25;
+export const LIMITE_MAX = 100;
+export const LIMITE_USUAL = 25;
 
 /** Who asks for what: the document, and the parameters. */
 type Asked = { readonly documento: string; readonly query: URLSearchParams; readonly limite: number };

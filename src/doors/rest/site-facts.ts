@@ -14,12 +14,14 @@ import { CATALOGO_SHAPES } from './catalogo-fields.ts';
 import { CATALOGOS, FRESH_S, POR_PAGINA, POR_PAGINA_MAX } from './catalogos.ts';
 import { CLOSE_MAX_MS, DRAIN_DEFAULT_S } from './end-in-order.ts';
 import { DISCARD_MAX_BYTES } from './exchange.ts';
+import { PARTE_FACTS } from './facts-da-parte.ts';
 import { CONNECTIONS_MAX, KEEP_ALIVE_MS, REQUEST_TIMEOUT_MS } from './http.ts';
 import { LOOKS_MAX, MISSES_MAX } from './misses.ts';
 import { KEY_CHARS_MAX } from './repetition.ts';
 import { ROUTES } from './routes.ts';
 
 export const DOOR_FACTS: Facts = {
+  ...PARTE_FACTS,
   'limite-corpo': () => BODY_MAX_TEXT,
   'limite-a-parte': () => `${ASIDE_BYTES / 2 ** 10} KiB`,
   'limite-a-parte-espera': () => `${ASIDE_WAITING_MAX}`,

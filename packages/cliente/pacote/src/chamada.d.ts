@@ -32,6 +32,10 @@ export type Chamada = {
         readonly chave: string;
         readonly assinatura: string | undefined;
     };
+    /** Of a request that serves once: what is sent in the next try. */
+    readonly renovar?: () => Pick<Chamada, 'cabecalhos' | 'corpo'>;
+    /** What is done anew by every try: in doubt there is no other. */
+    readonly isOnce?: boolean;
     /** Statuses besides 2xx that are an answer to the question. */
     readonly aceita?: readonly number[];
     /** Whether a body is JSON, read where the answer is taken for whole. */

@@ -2,7 +2,7 @@
  * Sends one operation as often as it takes, always with the same bytes under the same key, until one of three outcomes. A doubt stays a
  * doubt until the service settles it.
  */
-import { Indeterminado, NaoEntregue, Recusado } from './erros.js';
+import { Indeterminado, NaoEntregue, Recusado, SemResposta } from './erros.js';
 import { esperar, pausaMs, retryAfterMs, TIMER_MAX_MS } from './espera.js';
 import { OPERACOES } from './tipos.js';
 import { codigoDaFalha, isPortaProibida, isSemTls, naoSaiu, RespostaLonga, } from './transporte.js';
@@ -13,13 +13,15 @@ export async function chamar(transporte, chamada, insistencia, aoRepetir) {
     let inDoubt;
     signal?.throwIfAborted();
     for (let tentativa = 1;; tentativa += 1) {
-        const tried = await tentar(transporte, chamada, Math.min(insistencia.tempoLimiteMs, end - performance.now()));
+        const sent = { ...chamada, ...chamada.renovar?.() };
+        const tried = await tentar(transporte, sent, Math.min(insistencia.tempoLimiteMs, end - performance.now()));
         if (!('motivo' in tried))
             return tried;
         if (tried.kind === 'indeterminado')
             inDoubt = tried;
         // A reading leaves no doubt behind: it may be put again whatever became of it.
-        const hasDoubt = inDoubt !== undefined && chamada.repeticao !== undefined;
+        const isOnce = chamada.isOnce === true;
+        const hasDoubt = inDoubt !== undefined && (chamada.repeticao !== undefined || isOnce);
         if (signal?.aborted) {
             if (hasDoubt)
                 throw describeEnd(chamada, tried, tentativa, hasDoubt, 'A chamada foi interrompida depois de sair.');
@@ -28,7 +30,7 @@ export async function chamar(transporte, chamada, insistencia, aoRepetir) {
         const esperaMs = retryAfterMs(tried.resposta?.cabecalhos ?? new Headers()) ?? pausaMs(tentativa, insistencia);
         const isGivenUp = !hasDoubt && !insistencia.semConexao && tried.resposta === undefined && tried.kind === 'nao_entregue';
         const isLast = tentativa >= insistencia.tentativas || performance.now() + esperaMs >= end || isGivenUp;
-        if (!tried.isRepeatable || isLast)
+        if (!tried.isRepeatable || isLast || (isOnce && hasDoubt))
             throw describeEnd(chamada, tried, tentativa, hasDoubt, tried.motivo);
         try {
             aoRepetir({ operacao, tentativa, esperaMs, motivo: tried.motivo });
@@ -131,6 +133,9 @@ function describeEnd(chamada, falha, tentativas, hasDoubt, mensagem) {
     };
     if (falha.kind === 'recusado' && envelope !== undefined && (!hasDoubt || settles(falha))) {
         return new Recusado(mensagem, { ...circunstancias, envelope });
+    }
+    if (hasDoubt && chamada.isOnce) {
+        return new SemResposta(`${mensagem} Não se sabe se ${operacao} foi feita, e repetida faria outra: confira antes o que há.`, circunstancias);
     }
     if (!hasDoubt || repeticao === undefined || corpo === undefined)
         return new NaoEntregue(mensagem, circunstancias);

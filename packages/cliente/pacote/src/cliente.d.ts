@@ -1,6 +1,7 @@
 /** The client: each operation of the service as a function with its types. `acompanhar.ts` waits until a note or an event changes no more by itself. */
 import { type Acompanhamento } from './acompanhar.ts';
 import { type Dps } from './corpo.ts';
+import { type ClienteDaParte } from './parte.ts';
 import { type Assinada, type Envio, type Interrompivel, type OpcoesDoCliente } from './pedidos.ts';
 import type { CodigoDaTabela, Consultas, Evento, Operacao, PedidoDeEvento, Respostas } from './tipos.ts';
 export type NotaEmitida = {
@@ -29,7 +30,7 @@ export type NomeDeCatalogo = DoCatalogo<Operacao>;
 export type PaginaDeCatalogo<Nome extends NomeDeCatalogo> = Respostas[`catalogo_${Nome}`];
 export type ItemDeCatalogo<Nome extends NomeDeCatalogo> = PaginaDeCatalogo<Nome>['itens'][number];
 export type FiltrosDeCatalogo<Nome extends NomeDeCatalogo> = Consultas[`catalogo_${Nome}`];
-export type Cliente = {
+export type Cliente = ClienteDaParte & {
     /**
      * Emite a nota de uma DPS, e insiste até saber se emitiu: uma repetição nunca é uma segunda nota. Rejeita com `Recusado`,
      * `NaoEntregue` ou `Indeterminado`.
@@ -47,6 +48,13 @@ export type Cliente = {
     existeNotaDaDps(id: string, opcoes?: Interrompivel): Promise<boolean>;
     /** Consulta até que a nota repouse: autorizada, cancelada ou rejeitada pelo ADN. */
     acompanharNota(chave: string, opcoes?: Acompanhamento<Respostas['consultarNota']>): Promise<NotaEmRepouso>;
+    /**
+     * Espera no próprio serviço, que responde quando a nota é decidida: como `acompanharNota`, sem perguntar de novo a cada momento.
+     * `prazoMs`: como ali.
+     */
+    esperarDecisao(chave: string, opcoes?: Interrompivel & {
+        readonly prazoMs?: number;
+    }): Promise<NotaEmRepouso>;
     /** Registra um evento, e insiste como `emitirNota`. */
     registrarEvento(nota: NotaNomeada, pedido: PedidoDeEvento | string | Uint8Array, envio?: Envio): Promise<EventoRegistrado>;
     listarEventos(chave: string, opcoes?: Interrompivel): Promise<Respostas['listarEventos']>;

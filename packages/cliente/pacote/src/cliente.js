@@ -1,14 +1,18 @@
 /** The client: each operation of the service as a function with its types. `acompanhar.ts` waits until a note or an event changes no more by itself. */
 import { acompanhar } from './acompanhar.js';
 import { corpoDe } from './corpo.js';
-import { NaoEntregue, Recusado } from './erros.js';
+import { AindaEmAndamento, NaoEntregue, Recusado } from './erros.js';
+import { conferirTempos } from './espera.js';
+import { ESPERA_S, perguntar } from './longas.js';
+import { daParteBy } from './parte.js';
 import { createPedidos, } from './pedidos.js';
 /** Um cliente de um município. Rejeita logo um endereço ou um certificado que não serve. */
 export function createCliente(opcoes) {
     const pedidos = createPedidos(opcoes);
-    return { ...notasBy(pedidos), ...eventosBy(pedidos), ...tabelasBy(pedidos) };
+    return { ...notasBy(pedidos), ...eventosBy(pedidos), ...tabelasBy(pedidos), ...daParteBy(pedidos) };
 }
-function notasBy({ base, assinante, pedir, ler }) {
+function notasBy(pedidos) {
+    const { base, assinante, pedir, ler } = pedidos;
     return {
         emitirNota: async (dps, envio = {}) => {
             const corpo = corpoDe(dps, envio.assinatura, assinante);
@@ -50,6 +54,7 @@ function notasBy({ base, assinante, pedir, ler }) {
             }, own);
             return { ...atRest, situacao: situacaoDaNota(atRest) };
         },
+        esperarDecisao: (chave_acesso, own = {}) => esperarDecisao(pedidos, chave_acesso, own),
         baixarDanfse: async (chave_acesso, own) => (await pedir('baixarDanfse', { params: { chave_acesso }, gives: 'application/pdf', ...own })).corpo,
     };
 }
@@ -129,6 +134,27 @@ function findIssued(error) {
 /** The note of a refused protocol stays a draft; what happened to it is the refusal. */
 function situacaoDaNota({ nota, protocolo }) {
     return protocolo.status === 'rejeitado' ? 'rejeitada' : nota.status;
+}
+const DECISAO_PRAZO_MS = 5 * 60_000;
+async function esperarDecisao(pedidos, chave_acesso, { signal, prazoMs = DECISAO_PRAZO_MS }) {
+    conferirTempos({ prazoMs });
+    const end = performance.now() + prazoMs;
+    let ultima;
+    const leituras = perguntar(pedidos, {
+        operacao: 'consultarNota',
+        esperaS: () => Math.min(ESPERA_S.usual, Math.max(0, Math.ceil((end - performance.now()) / 1_000))),
+        ler: (espera, more) => pedidos.ler('consultarNota', { params: { chave_acesso }, query: { espera }, more, signal }),
+        isEmpty: (leitura) => situacaoDaNota(leitura) === 'rascunho',
+        end,
+        signal,
+    });
+    for await (const leitura of leituras) {
+        ultima = leitura;
+        const situacao = situacaoDaNota(leitura);
+        if (situacao !== 'rascunho')
+            return { ...leitura, situacao };
+    }
+    throw new AindaEmAndamento(`A nota não foi decidida em ${prazoMs} ms. Consulte mais tarde.`, ultima);
 }
 function paramsOf({ chave_acesso, tipo_evento, numero_sequencial }) {
     return { chave_acesso, tipo_evento, num_seq_evento: String(numero_sequencial) };

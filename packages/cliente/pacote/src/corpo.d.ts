@@ -9,6 +9,8 @@ export type Corpo = {
     /** Of a JSON body. */
     readonly assinatura: string | undefined;
 };
+/** Um objeto, como corpo que não se assina. */
+export declare function corpoJson(content: object): Corpo;
 /** O que os bytes são, pelo seu começo. */
 export declare function tipoDoCorpo(bytes: Uint8Array): 'xml' | 'json';
 /** `assinatura`: of a JSON body that is signed already; the bytes are then those that were signed. */

@@ -1,6 +1,10 @@
 /** What is sent, as the bytes that go on the line: whatever form it was given in, and signed where somebody can. */
 import { assinarCms, assinarXml, estaAssinado } from './assinatura.js';
 import { XmlRecusado } from './xml.js';
+/** Um objeto, como corpo que não se assina. */
+export function corpoJson(content) {
+    return { bytes: Buffer.from(JSON.stringify(content)), tipo: 'json', assinatura: undefined };
+}
 /** How far a look at the beginning goes. */
 const START_BYTES = 256;
 /** O que os bytes são, pelo seu começo. */

@@ -59,6 +59,13 @@ export declare class Indeterminado extends ErroDaChamada {
     readonly repeticao: Repeticao;
     constructor(mensagem: string, circunstancias: Circunstancias, repeticao: Repeticao);
 }
+/**
+ * A requisição saiu, não se sabe se foi feita, e repetida faria outra: outro endereço de aviso, outro segredo. Liste o que há antes de
+ * repetir. Nenhuma nota e nenhum evento acaba assim: deles é {@link Indeterminado}.
+ */
+export declare class SemResposta extends ErroDaChamada {
+    readonly name = "SemResposta";
+}
 /** O prazo do acompanhamento acabou antes do fim. Nada deu errado: consulte mais tarde, e não envie de novo. */
 export declare class AindaEmAndamento<Leitura> extends Error {
     readonly name = "AindaEmAndamento";

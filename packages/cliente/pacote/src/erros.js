@@ -30,6 +30,13 @@ export class Indeterminado extends ErroDaChamada {
         this.repeticao = repeticao;
     }
 }
+/**
+ * A requisição saiu, não se sabe se foi feita, e repetida faria outra: outro endereço de aviso, outro segredo. Liste o que há antes de
+ * repetir. Nenhuma nota e nenhum evento acaba assim: deles é {@link Indeterminado}.
+ */
+export class SemResposta extends ErroDaChamada {
+    name = 'SemResposta';
+}
 /** O prazo do acompanhamento acabou antes do fim. Nada deu errado: consulte mais tarde, e não envie de novo. */
 export class AindaEmAndamento extends Error {
     name = 'AindaEmAndamento';

@@ -10,6 +10,11 @@ export type OpcoesDoCliente = {
     readonly municipio: string;
     /** Com ele o cliente assina o que envia, e se mostra nas consultas que em produção são de uma parte só. */
     readonly certificado?: Certificado;
+    /**
+     * Com ele se pergunta sem certificado: listas, mudanças, endereços de aviso, e as consultas que em produção são de uma parte só.
+     * Como função, é pedido de novo em cada chamada. `pedirToken` o dá.
+     */
+    readonly token?: string | (() => string);
     /** Autoridades do servidor, em PEM, no lugar das do sistema. */
     readonly ca?: string;
     /** No lugar da `fetch` da plataforma; então `ca` e o certificado da conexão são assunto dela. */
@@ -38,7 +43,11 @@ type Pedido = Interrompivel & {
     readonly params?: Readonly<Record<string, string>>;
     readonly query?: object | undefined;
     readonly corpo?: Corpo;
+    /** In place of a body: makes another one for every try. */
+    readonly montar?: () => Corpo;
     readonly envio?: Envio;
+    /** What is done anew by every try. */
+    readonly isOnce?: boolean;
     /** Statuses that are an answer, besides those of success. */
     readonly aceita?: readonly number[];
     /** The media type of an answer that is no JSON. */
@@ -50,7 +59,10 @@ type Pedido = Interrompivel & {
 export type Pedidos = {
     /** Of the municipality, without a slash at the end. */
     readonly base: string;
+    readonly municipio: string;
     readonly assinante: Assinante | undefined;
+    readonly insistencia: Insistencia;
+    readonly aoRepetir: (aviso: AvisoDeRepeticao) => void;
     pedir(operacao: Operacao, pedido?: Pedido): Promise<Respondida>;
     /** The body of an answer. */
     ler<Op extends Operacao>(operacao: Op, pedido?: Pedido): Promise<Respostas[Op]>;

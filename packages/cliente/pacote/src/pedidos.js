@@ -26,23 +26,31 @@ export function createPedidos(opcoes) {
     const [plain, identified] = transportes(opcoes, assinante);
     async function pedir(operacao, pedido = {}) {
         const facts = OPERACOES[operacao];
-        const chamada = chamadaOf(operacao, 'foraDoMunicipio' in facts ? raiz : base, pedido);
+        const isIdentified = 'certificado' in facts;
+        const token = isIdentified ? tokenOf(opcoes.token) : undefined;
+        const chamada = chamadaOf(operacao, 'foraDoMunicipio' in facts ? raiz : base, { ...pedido, token });
         // What is no header would fail while it is sent, and look like a broken line.
         for (const [name, value] of Object.entries(chamada.cabecalhos)) {
             if (!/^[ -~]*$/.test(value))
                 throw new TypeError(`${name} só leva caracteres ASCII.`);
         }
-        return chamar('certificado' in facts ? identified : plain, chamada, { ...insistencia, ...pedido.more }, aoRepetir);
+        // A token says who asks; the service would not look at the certificate.
+        const transporte = isIdentified && token === undefined ? identified : plain;
+        return chamar(transporte, chamada, { ...insistencia, ...pedido.more }, aoRepetir);
     }
     return {
         base,
+        municipio: opcoes.municipio,
         assinante,
+        insistencia,
+        aoRepetir,
         pedir,
         ler: async (operacao, pedido) => (await pedir(operacao, pedido)).json,
     };
 }
 function chamadaOf(operacao, base, pedido) {
-    const { params = {}, query = {}, corpo, envio = {}, aceita, gives, exige, signal } = pedido;
+    const { params = {}, query = {}, montar, envio = {}, aceita, gives, exige, isOnce = false, token, signal } = pedido;
+    const corpo = montar?.() ?? pedido.corpo;
     const { caminho, ...facts } = OPERACOES[operacao];
     const path = caminho.replace(/\{(\w+)\}/g, (_, name) => segment(name, params[name]));
     const isRepeatable = 'repetivel' in facts;
@@ -51,24 +59,38 @@ function chamadaOf(operacao, base, pedido) {
     if (chave === '' || chave.length > KEY_MAX || chave !== chave.trim()) {
         throw new TypeError(`chave tem de 1 a ${KEY_MAX} caracteres, sem espaço no começo nem no fim.`);
     }
-    const signatureHeader = operacao.startsWith('registrar') ? 'X-Evento-Assinatura' : 'X-DPS-Assinatura';
     return {
         operacao,
         url: `${base}${path}${searchOf(query)}`,
         cabecalhos: {
             Accept: gives ?? 'application/json',
             ...(corpo && { 'Content-Type': `application/${corpo.tipo}` }),
-            ...(corpo?.assinatura !== undefined && { [signatureHeader]: corpo.assinatura }),
+            ...(corpo?.assinatura !== undefined && { [signatureHeaderOf(operacao)]: corpo.assinatura }),
+            ...(token !== undefined && { Authorization: `Bearer ${token}` }),
             ...(isRepeatable && { 'Idempotency-Key': chave }),
             ...(envio.simular !== undefined && { 'X-NFSe-Simular': envio.simular }),
         },
         ...(corpo && { corpo: corpo.bytes }),
         ...(isRepeatable && { repeticao: { chave, assinatura: corpo?.assinatura } }),
+        ...(montar && { renovar: () => renovada(operacao, base, pedido) }),
+        isOnce,
         ...(aceita && { aceita }),
         ...(exige !== undefined && { exige }),
         isJson: gives === undefined && facts.metodo !== 'HEAD',
         signal,
     };
+}
+function renovada(...pedida) {
+    const { cabecalhos, corpo } = chamadaOf(...pedida);
+    return { cabecalhos, ...(corpo && { corpo }) };
+}
+function signatureHeaderOf(operacao) {
+    if (operacao.endsWith('Token') || operacao.endsWith('Tokens'))
+        return 'X-Token-Assinatura';
+    return operacao.startsWith('registrar') ? 'X-Evento-Assinatura' : 'X-DPS-Assinatura';
+}
+function tokenOf(token) {
+    return typeof token === 'function' ? token() : token;
 }
 /** Of the service, in characters. */
 const KEY_MAX = 255;

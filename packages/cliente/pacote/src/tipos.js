@@ -37,6 +37,8 @@ export const OPERACOES = {
     listarWebhooks: { metodo: 'GET', caminho: '/api/v1/webhooks', certificado: true },
     cadastrarWebhook: { metodo: 'POST', caminho: '/api/v1/webhooks', certificado: true },
     consultarWebhook: { metodo: 'GET', caminho: '/api/v1/webhooks/{id_webhook}', certificado: true },
+    alterarWebhook: { metodo: 'PATCH', caminho: '/api/v1/webhooks/{id_webhook}', certificado: true },
+    retirarWebhook: { metodo: 'DELETE', caminho: '/api/v1/webhooks/{id_webhook}', certificado: true },
     trocarSegredoDoWebhook: { metodo: 'POST', caminho: '/api/v1/webhooks/{id_webhook}/segredo', certificado: true },
     ensaiarWebhook: { metodo: 'POST', caminho: '/api/v1/webhooks/{id_webhook}/ensaio', certificado: true },
     listarEntregas: { metodo: 'GET', caminho: '/api/v1/webhooks/{id_webhook}/entregas', certificado: true },

@@ -1,0 +1,70 @@
+/** What the pages on tokens, lists, changes and webhooks say that the code decides. Each is Markdown. */
+import { AMBIENTES } from '../../fiscal/ambiente.ts';
+import { EVENTO_ESTADOS, type EventoEstado } from '../../fiscal/evento.ts';
+import { groupDigits } from '../../fiscal/group-digits.ts';
+import { MUDANCAS_GUARDA_DIAS, TIPOS_MUDANCA } from '../../fiscal/mudanca.ts';
+import { NOTA_ESTADOS, type NotaEstado } from '../../fiscal/nota.ts';
+import {
+  AVISO_GUARDA_DIAS,
+  AVISO_PARADO_MAX_S,
+  AVISO_RESPOSTA_S,
+  AVISO_TENTATIVAS_S,
+} from '../../flows/aviso-tempos.ts';
+import { SEGREDO_ANTERIOR_HORAS, WEBHOOKS_MAX } from '../../flows/avisos.ts';
+import { CONTADAS_MAX } from '../../flows/notas-da-parte.ts';
+import {
+  PEDIDO_MAX_MINUTES,
+  TOKEN_SIGNATURE_HEADER,
+  TOKENS_POR_DOCUMENTO,
+  VALIDADE_DIAS_MAX,
+  VALIDADE_DIAS_USUAL,
+} from '../../flows/tokens.ts';
+import { ESCOPOS } from '../../identity/token.ts';
+import { code, joinItems, nameTable, table } from '../../published/markdown.ts';
+import type { Facts } from '../../published/site/facts.ts';
+import { ESPERA_MAX_S } from './espera.ts';
+import { LIMITE_MAX, LIMITE_USUAL, LISTA_PARAMS, MUDANCAS_MAX } from './listas.ts';
+
+export const PARTE_FACTS: Facts = {
+  'cabecalho-assinatura-token': () => code(TOKEN_SIGNATURE_HEADER),
+  'tabela-escopos': () => nameTable(['Escopo', 'Para que serve'], ESCOPOS),
+  'token-validade': () => `${VALIDADE_DIAS_USUAL} dias`,
+  'token-validade-maxima': () => `${VALIDADE_DIAS_MAX} dias`,
+  'token-pedido': () => `${PEDIDO_MAX_MINUTES} minutos`,
+  'token-por-documento': () => String(TOKENS_POR_DOCUMENTO),
+  'tabela-filtros-notas': () => nameTable(['Parâmetro', 'O que escolhe'], LISTA_PARAMS),
+  'lista-pagina': () => `de 1 a ${LIMITE_MAX}, ${LIMITE_USUAL} quando não se diz`,
+  'lista-contadas': () => groupDigits(CONTADAS_MAX),
+  'mudancas-guarda': () => `${MUDANCAS_GUARDA_DIAS} dias`,
+  'mudancas-guarda-ensaio': () => `${AMBIENTES.homologacao.guardaDias} dias`,
+  'mudancas-por-resposta': () => groupDigits(MUDANCAS_MAX),
+  'espera-maxima': () => `${ESPERA_MAX_S} segundos`,
+  'tabela-mudancas': () =>
+    table(
+      ['Tipo', 'O que significa'],
+      TIPOS_MUDANCA.map((tipo) => {
+        const [item, estado] = tipo.split('.') as ['nota' | 'evento', string];
+        const { significado } =
+          item === 'nota' ? NOTA_ESTADOS[estado as NotaEstado] : EVENTO_ESTADOS[estado as EventoEstado];
+        return [code(tipo), significado];
+      }),
+    ),
+  'avisos-por-documento': () => String(WEBHOOKS_MAX),
+  'avisos-resposta': () => `${AVISO_RESPOSTA_S} segundos`,
+  'avisos-tentativas': () => joinItems(AVISO_TENTATIVAS_S.map(inWords)),
+  'avisos-tentar': () => `${AVISO_GUARDA_DIAS.tentar} dias`,
+  'avisos-mostrar': () => `${AVISO_GUARDA_DIAS.mostrar} dias`,
+  'avisos-parado': () => inWords(AVISO_PARADO_MAX_S),
+  'avisos-segredo': () => `${SEGREDO_ANTERIOR_HORAS} horas`,
+};
+
+/** `5 segundos`, `1 minuto`, `2 horas` */
+function inWords(seconds: number): string {
+  const [count, one, many] =
+    seconds < 60
+      ? [seconds, 'segundo', 'segundos']
+      : seconds < 3_600
+        ? [seconds / 60, 'minuto', 'minutos']
+        : [seconds / 3_600, 'hora', 'horas'];
+  return `${count} ${count === 1 ? one : many}`;
+}
