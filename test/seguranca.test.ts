@@ -46,6 +46,7 @@ import {
   SHA256,
   signedBy,
 } from './support/signatures.ts';
+import { until } from './support/until.ts';
 
 const [TENANT, IBGE] = ['sao-paulo', '3550308'];
 const OUTRO_TENANT = 'campinas';
@@ -381,6 +382,33 @@ const ofWebhook = (id: string, traz: string, method: string, more: Partial<Pergu
 const [own, another] = [await webhook(), await webhook()];
 const CHANGE = { headers: JSON_TYPE, body: JSON.stringify({ ativo: true }) };
 
+/** A sandbox of somebody's own, with a request in it; and the key of another. */
+async function ensaio(): Promise<{ readonly slug: string; readonly chave: string }> {
+  const { text } = await ask({ ...at('ambientes', ENSAIO), method: 'POST' });
+  const { ambiente, chave } = JSON.parse(text);
+  return { slug: ambiente.municipio, chave };
+}
+const [meu, descartado] = await Promise.all([ensaio(), ensaio()]);
+await ask(at('dps/x', meu.slug));
+/** As the owner of a sandbox: what there is to be known is whether a municipality is one. */
+const ofEnsaio = (below: string, traz: string, method = 'GET', more: Partial<Pergunta> = {}, own = meu): Prova => {
+  const of = (tenant: string, headers: Readonly<Record<string, string>> = {}): Pergunta => ({
+    ...at(`ambiente${below}`, tenant),
+    method,
+    ...more,
+    headers: { ...more.headers, ...headers },
+  });
+  return {
+    // At a municipality that is none it is said that it is none, which its name says as well.
+    pares: (_who, tenant = own.slug) => [{ ha: of(tenant), naoHa: of(tenant), dito: [] }],
+    parte: { pergunta: of(own.slug, { Authorization: `Bearer ${own.chave}` }), traz },
+  };
+};
+const lastRequest = await until(async () => {
+  const asked = { ...at('ambiente/requisicoes', meu.slug), headers: { Authorization: `Bearer ${meu.chave}` } };
+  return JSON.parse((await ask(asked)).text).requisicoes[0]?.id as string | undefined;
+}, 'the request is kept');
+
 const emitir = [xmlTo('nfse/v101'), jsonTo('nfse/v101')];
 const validar = [xmlTo('nfse/v101/validacao'), jsonTo('nfse/v101/validacao')];
 const PROVAS: Readonly<Record<string, Prova>> = {
@@ -389,6 +417,17 @@ const PROVAS: Readonly<Record<string, Prova>> = {
   revogarToken: ofToken('token/revogacao', '"revogado_em"', { id: given.id }),
   listarNotas: ofDono('notas', CHAVE),
   listarEventosDaParte: ofDono('eventos', '"confirmacao_prestador"'),
+  criarAmbiente: publico({ ...at('ambientes', ENSAIO), method: 'POST', headers: JSON_TYPE, body: '{"nome":7}' }),
+  consultarAmbiente: ofEnsaio('', meu.slug),
+  alterarAmbiente: ofEnsaio('', '"exige_numero":true', 'PATCH', { headers: JSON_TYPE, body: '{"exige_numero":true}' }),
+  importarCadastro: ofEnsaio('/cadastros/clientes', 'Não há cadastro', 'POST', {
+    headers: { 'Content-Type': 'text/csv' },
+    body: 'a',
+  }),
+  listarRequisicoes: ofEnsaio('/requisicoes', lastRequest),
+  consultarRequisicao: ofEnsaio(`/requisicoes/${lastRequest}`, '"resposta"'),
+  reiniciarAmbiente: ofEnsaio('/reinicio', '"reiniciado_em"', 'POST', {}, descartado),
+  descartarAmbiente: ofEnsaio('', descartado.slug, 'DELETE', {}, descartado),
   seguirMudancas: ofDono('mudancas', '"mudancas":['),
   cadastrarWebhook: ofDono('webhooks', '"segredo":"whsec_', ADDRESS),
   listarWebhooks: ofDono('webhooks', own),

@@ -140,8 +140,8 @@ const DO_WEBHOOK: Omit<Acesso, 'parte'> = {
 
 const DO_ENSAIO: Omit<Acesso, 'parte'> = {
   quem: 'o dono do ambiente, pela chave dele',
-  revela: 'existencia',
-  estranho: 'se o município é um ambiente próprio, e nada dele',
+  revela: 'nada',
+  estranho: 'que não é o dono; que o município é um ambiente próprio, o nome já diz',
 };
 
 const DAS_PARTES: Readonly<Record<string, Acesso>> = {

@@ -39,7 +39,7 @@ export type Requisicao = {
 };
 
 /** Requests that are kept of a sandbox. */
-export const REQUISICOES_MAX = 200;
+const REQUISICOES_MAX = 200;
 
 const FIND = planOnce(
   'find_ensaio',

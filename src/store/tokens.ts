@@ -56,7 +56,7 @@ const REVOKE = `update tokens set revogado_em = coalesce(revogado_em, $3) where 
 const FORGET = 'delete from tokens where tenant = $1 and documento = $2 and expira_em < $3';
 
 /** Tokens shown in one list. */
-const TOKENS_MAX = 1_000;
+export const TOKENS_MAX = 1_000;
 
 export function tokenStore(pool: Db) {
   return {

@@ -2179,6 +2179,16 @@ export declare const OPERACOES: {
         readonly caminho: '/api/v1/ambiente';
         readonly certificado: true;
     };
+    readonly alterarAmbiente: {
+        readonly metodo: 'PATCH';
+        readonly caminho: '/api/v1/ambiente';
+        readonly certificado: true;
+    };
+    readonly descartarAmbiente: {
+        readonly metodo: 'DELETE';
+        readonly caminho: '/api/v1/ambiente';
+        readonly certificado: true;
+    };
     readonly reiniciarAmbiente: {
         readonly metodo: 'POST';
         readonly caminho: '/api/v1/ambiente/reinicio';
@@ -2676,6 +2686,20 @@ export type Respostas = {
         /** O ambiente. */
         readonly ambiente: Ambiente;
     };
+    /** Muda o relógio e o rigor de um ambiente próprio */
+    readonly alterarAmbiente: {
+        /** OK em toda resposta de sucesso. */
+        readonly status: string;
+        /** O ambiente. */
+        readonly ambiente: Ambiente;
+    };
+    /** Joga fora um ambiente próprio, com tudo o que há nele */
+    readonly descartarAmbiente: {
+        /** OK em toda resposta de sucesso. */
+        readonly status: string;
+        /** O que se jogou fora. */
+        readonly municipio: string;
+    };
     /** Tira de um ambiente próprio tudo o que se emitiu, cadastrou e guardou, e o deixa como novo */
     readonly reiniciarAmbiente: {
         /** OK em toda resposta de sucesso. */
@@ -3112,5 +3136,41 @@ export type Envios = {
         descricao?: string;
         /** false: não se avisa; o que mudar enquanto isso não se conta a este endereço. */
         ativo?: boolean;
+    };
+    readonly criarAmbiente: {
+        /** Um nome seu para ele. */
+        nome?: string;
+        /** A hora que o ambiente passa a ter; dali em diante ela corre. */
+        relogio?: string;
+        /** Com que rigor valem as regras nacionais. */
+        regras_nacionais?: 'recusa' | 'avisa';
+        /** true: só emite quem está cadastrado e autorizado, como em produção. */
+        exige_cadastro?: boolean;
+        /** true: uma DPS sem número é recusada. */
+        exige_numero?: boolean;
+        /** true: o pedido de um evento tem de nomear a nota. */
+        exige_nota_no_evento?: boolean;
+        /** Alíquota do ISSQN, como "2.00". */
+        aliquota_padrao?: string;
+    };
+    readonly alterarAmbiente: {
+        /** A hora que o ambiente passa a ter; dali em diante ela corre. */
+        relogio?: string;
+        /** Quanto avançar: um número e m, h ou d, como 90m, 6h, 35d. */
+        avancar?: string;
+        /** Com que rigor valem as regras nacionais. */
+        regras_nacionais?: 'recusa' | 'avisa';
+        /** true: só emite quem está cadastrado e autorizado, como em produção. */
+        exige_cadastro?: boolean;
+        /** true: uma DPS sem número é recusada. */
+        exige_numero?: boolean;
+        /** true: o pedido de um evento tem de nomear a nota. */
+        exige_nota_no_evento?: boolean;
+        /** Alíquota do ISSQN, como "2.00". */
+        aliquota_padrao?: string;
+    };
+    readonly reiniciarAmbiente: {
+        /** A hora que o ambiente passa a ter; dali em diante ela corre. */
+        relogio?: string;
     };
 };

@@ -45,6 +45,8 @@ export const OPERACOES = {
     reenviarEntregas: { metodo: 'POST', caminho: '/api/v1/webhooks/{id_webhook}/reenvio', certificado: true },
     criarAmbiente: { metodo: 'POST', caminho: '/api/v1/ambientes' },
     consultarAmbiente: { metodo: 'GET', caminho: '/api/v1/ambiente', certificado: true },
+    alterarAmbiente: { metodo: 'PATCH', caminho: '/api/v1/ambiente', certificado: true },
+    descartarAmbiente: { metodo: 'DELETE', caminho: '/api/v1/ambiente', certificado: true },
     reiniciarAmbiente: { metodo: 'POST', caminho: '/api/v1/ambiente/reinicio', certificado: true },
     importarCadastro: { metodo: 'POST', caminho: '/api/v1/ambiente/cadastros/{cadastro}', certificado: true },
     listarRequisicoes: { metodo: 'GET', caminho: '/api/v1/ambiente/requisicoes', certificado: true },
