@@ -316,7 +316,8 @@ const BENEFICIO: Persona = {
     doPolo({
       id: 'isencao',
       titulo: 'Serviço isento',
-      explica: 'A obra do polo é isenta: a nota de 2.000,00 não tem ISSQN, e o IBS e a CBS seguem devidos.',
+      explica:
+        'A obra do polo é isenta: na nota de 2.000,00 a base e o ISSQN são zero, e o IBS e a CBS seguem devidos.',
       dps: {
         ...servico('070202', '101011100', 'Obra do polo de tecnologia'),
         ...valor('2000.00'),
