@@ -1,5 +1,13 @@
 /** Rules of the place of provision and of the service codes, `serv/locPrest` and `serv/cServ`. */
-import { type Correlacao, correlacoesOf, correlacoesOfSubitem, nbsOf, servicoOf } from '../catalogs/catalogs.ts';
+import {
+  type Correlacao,
+  correlacoes,
+  correlacoesOf,
+  correlacoesOfSubitem,
+  nbsOf,
+  servicoOf,
+} from '../catalogs/catalogs.ts';
+import { once } from '../catalogs/table.ts';
 import { MARITIME } from '../incidence.ts';
 import type { Dps } from '../layout/dps.ts';
 import { municipioHead, paisHead } from './address.ts';
@@ -245,10 +253,24 @@ function isInAnexo8(dps: Dps): boolean {
 function isCombined(row: Correlacao, { serv, IBSCBS }: Dps): boolean {
   if (!isOfService(row, serv.cServ.cTribNac)) return false;
   if (IBSCBS === undefined) return true;
-  const { cClassTrib } = IBSCBS.valores.trib.gIBSCBS;
-  if (row.cClassTrib !== undefined && row.cClassTrib !== cClassTrib) return false;
-  return row.cIndOp === undefined || IBSCBS.cIndOp === undefined || row.cIndOp === IBSCBS.cIndOp;
+  return (
+    agrees('cClassTrib', row, IBSCBS.valores.trib.gIBSCBS.cClassTrib) &&
+    (IBSCBS.cIndOp === undefined || agrees('cIndOp', row, IBSCBS.cIndOp))
+  );
 }
+
+type Relacionado = 'cClassTrib' | 'cIndOp';
+
+/** Whether a row has what was sent, or the annex says nothing of it: exports and immunities stand in none of its rows (D-84). */
+function agrees(name: Relacionado, row: Correlacao, sent: string): boolean {
+  return row[name] === undefined || row[name] === sent || !RELACIONADOS()[name].has(sent);
+}
+
+const RELACIONADOS = once(() => {
+  const namesOf = (name: Relacionado): ReadonlySet<string | undefined> =>
+    new Set(correlacoes().map((row) => row[name]));
+  return { cClassTrib: namesOf('cClassTrib'), cIndOp: namesOf('cIndOp') };
+});
 
 /** How many of the annex's alternatives a remark names. */
 const NAMED_MAX = 5;
