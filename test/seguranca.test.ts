@@ -424,6 +424,8 @@ const PROVAS: Readonly<Record<string, Prova>> = {
     headers: { 'Content-Type': 'text/csv' },
     body: 'a',
   }),
+  listarPersonas: ofEnsaio('/personas', '"cenarios"'),
+  documentoDaPersona: ofEnsaio('/personas/x/y', 'Não há cenário'),
   listarRequisicoes: ofEnsaio('/requisicoes', lastRequest),
   consultarRequisicao: ofEnsaio(`/requisicoes/${lastRequest}`, '"resposta"'),
   reiniciarAmbiente: ofEnsaio('/reinicio', '"reiniciado_em"', 'POST', {}, descartado),

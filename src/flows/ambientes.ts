@@ -12,6 +12,7 @@ import { CADASTRO_LIDO_MS, SANDBOX_SLUG } from '../fiscal/ambiente.ts';
 import { type Decimal, formatDecimal, readDecimal } from '../fiscal/decimal.ts';
 import type { Fault, Refusal } from '../fiscal/fault.ts';
 import { isoMoment, parseMoment } from '../fiscal/moment.ts';
+import { csvDe, jsonDe, PERSONAS, REGISTROS_DAS_PERSONAS, xmlDe } from '../fiscal/personas.ts';
 import type { Requisicao } from '../store/ensaios.ts';
 import type { Municipio } from '../store/municipios.ts';
 import type { Presented } from './caller.ts';
@@ -358,8 +359,57 @@ async function importText(world: World, municipio: string, registro: RegistroNom
   }
 }
 
-async function addPersonas(_world: World, _tenant: string): Promise<void> {
-  return undefined;
+async function addPersonas(world: World, slug: string): Promise<void> {
+  for (const registro of REGISTROS_DAS_PERSONAS) await importText(world, slug, registro, csvDe(registro));
+}
+
+// Personas.
+
+/** In the names and the order of the public answer. */
+export type PersonaPublica = {
+  readonly id: string;
+  readonly titulo: string;
+  readonly historia: string;
+  readonly documento: string;
+  readonly razao_social: string;
+  readonly inscricao_municipal: string;
+  readonly cenarios: readonly CenarioPublico[];
+};
+
+export type CenarioPublico = {
+  readonly id: string;
+  readonly titulo: string;
+  readonly explica: string;
+  /** Type of the event that follows; null: there is none. */
+  readonly evento: string | null;
+};
+
+export function listPersonas(): readonly PersonaPublica[] {
+  return PERSONAS.map(({ id, titulo, historia, prestador, cenarios }) => ({
+    id,
+    titulo,
+    historia,
+    documento: prestador.documento,
+    razao_social: prestador.razao_social,
+    inscricao_municipal: prestador.inscricao_municipal,
+    cenarios: cenarios.map((one) => ({
+      id: one.id,
+      titulo: one.titulo,
+      explica: one.explica,
+      evento: one.evento?.tipo ?? null,
+    })),
+  }));
+}
+
+/** The document of a scenario, by the clock of whoever asks; undefined: there is none of these names. */
+export function documentoDoCenario(
+  { now }: Pick<World, 'now'>,
+  persona: string,
+  cenario: string,
+  forma: 'xml' | 'json',
+): string | undefined {
+  const found = PERSONAS.find(({ id }) => id === persona)?.cenarios.find(({ id }) => id === cenario);
+  return found && (forma === 'xml' ? xmlDe(found, now()) : jsonDe(found, now()));
 }
 
 // The last requests.

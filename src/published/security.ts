@@ -165,6 +165,8 @@ const DAS_PARTES: Readonly<Record<string, Acesso>> = {
   reiniciarAmbiente: { ...DO_ENSAIO, parte: 'o ambiente como novo' },
   descartarAmbiente: { ...DO_ENSAIO, parte: 'que foi jogado fora' },
   importarCadastro: { ...DO_ENSAIO, parte: 'o que se gravou' },
+  listarPersonas: { ...DO_ENSAIO, parte: 'as personas' },
+  documentoDaPersona: { ...DO_ENSAIO, parte: 'o documento de um cenário' },
   listarRequisicoes: { ...DO_ENSAIO, parte: 'as últimas requisições' },
   consultarRequisicao: { ...DO_ENSAIO, parte: 'uma delas, com o corpo e a resposta' },
   reenviarEntregas: { ...DO_WEBHOOK, parte: 'quantas entregas se tentam de novo' },

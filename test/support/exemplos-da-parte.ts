@@ -57,7 +57,13 @@ const byOwnerWithBody = (done: Done): Readonly<Record<string, string>> => ({ ...
 const ownOf = (done: Done): string => answered(done, 'criarAmbiente/novo').ambiente.municipio;
 const PRESTADORES_CSV =
   'documento,inscricao_municipal,razao_social,autorizado,logradouro,numero,bairro,cep\n88888888000191,123,Outra Ltda,sim,Rua A,1,Centro,01001000\n';
-const OF_AMBIENTE = ['descartarAmbiente', 'listarRequisicoes', 'consultarRequisicao'];
+const OF_AMBIENTE = [
+  'descartarAmbiente',
+  'listarPersonas',
+  'documentoDaPersona',
+  'listarRequisicoes',
+  'consultarRequisicao',
+];
 const NO_REQUEST = { id_requisicao: '7c9e6679-7425-40de-944b-e07fc1f90ae7', cadastro: 'prestadores' };
 
 const DO_AMBIENTE: readonly Passo[] = [
@@ -182,6 +188,29 @@ const DO_AMBIENTE: readonly Passo[] = [
     status: 404,
     parametros: () => ({ chave_acesso: 'x' }),
     prepares: true,
+  },
+  { id: 'listarPersonas', nome: 'todas', titulo: 'As personas', municipio: ownOf, status: 200, cabecalhos: byOwner },
+  {
+    id: 'documentoDaPersona',
+    nome: 'primeiro',
+    titulo: 'O primeiro cenário da primeira persona',
+    municipio: ownOf,
+    status: 200,
+    cabecalhos: byOwner,
+    parametros: (done) => {
+      const [{ id: persona, cenarios }] = answered(done, 'listarPersonas/todas').personas;
+      return { persona, cenario: cenarios[0].id };
+    },
+    unseen: true,
+  },
+  {
+    id: 'documentoDaPersona',
+    nome: 'nao_ha',
+    titulo: 'Um cenário que não há',
+    municipio: ownOf,
+    status: 404,
+    parametros: () => NO_REQUEST,
+    cabecalhos: byOwner,
   },
   {
     id: 'listarRequisicoes',

@@ -3,14 +3,18 @@ import {
   type AmbientePublico,
   admitOwner,
   type CadastroImportado,
+  type CenarioPublico,
   changeAmbiente,
   createAmbiente,
   discardAmbiente,
+  documentoDoCenario,
   ENSAIO_DIAS,
   ENSAIOS_POR_DIA,
   findRequisicao,
   importCadastro,
+  listPersonas,
   listRequisicoes,
+  type PersonaPublica,
   type RequisicaoInteira,
   type RequisicaoPublica,
   resetAmbiente,
@@ -18,7 +22,7 @@ import {
 } from '../../flows/ambientes.ts';
 import { REGISTROS } from '../../flows/registros.ts';
 import { type FieldsOf, field, orAbsent, orNull } from '../../published/openapi/field.ts';
-import { refuseMissingCadastro, refuseMissingRequisicao, refuseNoAmbiente } from './refusals.ts';
+import { refuseMissingCadastro, refuseMissingCenario, refuseMissingRequisicao, refuseNoAmbiente } from './refusals.ts';
 import { refuseAsFlow } from './repetition.ts';
 import { AS_400, CAMPOS_CODES } from './rotas-da-parte.ts';
 import { type Call, defineRoute, type Refused, type Route } from './route.ts';
@@ -61,6 +65,21 @@ export const AMBIENTE_SHAPES = {
     corpo_bytes: field.integer('Tamanho do que se guardou do corpo.'),
     resposta: orNull(field.text('A resposta; null quando não é texto.')),
   } satisfies FieldsOf<RequisicaoInteira>,
+  Persona: {
+    id: field.text('Identificador da persona.'),
+    titulo: field.text('Quem é, em uma linha.'),
+    historia: field.text('O que tem de particular, e o que olhar na resposta.'),
+    documento: field.text('CNPJ ou CPF.'),
+    razao_social: field.text('Nome.'),
+    inscricao_municipal: field.text('Inscrição municipal.'),
+    cenarios: field.shape('Cenario[]', 'O que emite.'),
+  } satisfies FieldsOf<PersonaPublica>,
+  Cenario: {
+    id: field.text('Identificador do cenário.'),
+    titulo: field.text('O cenário em uma linha.'),
+    explica: field.text('O que a nota mostra.'),
+    evento: orNull(field.text('O tipo do evento que se registra depois; null quando não há.')),
+  } satisfies FieldsOf<CenarioPublico>,
   LinhaDeCadastro: {
     linha: field.integer('Linha do arquivo.'),
     motivo: field.text('Por que não se aceita.'),
@@ -126,6 +145,20 @@ const fill = byOwner(async ({ world, municipio, params, body }) => {
   if (imported === undefined) return refuseMissingCadastro();
   return 'faults' in imported ? refuseAsFlow(imported) : imported;
 });
+
+const personas = byOwner(async () => ({ personas: listPersonas() }));
+
+/** The document as it is sent: its reader hands it on as it is. */
+async function personaDocument(call: Call) {
+  const { world, municipio, shown, params, search } = call;
+  const admitted = await admitOwner(world, municipio, shown());
+  if (admitted === 'not_here') return refuseNoAmbiente(false);
+  if (admitted !== 'owner') return { refusal: admitted, isMiss: true };
+  const forma = new URLSearchParams(search).get('forma') === 'json' ? 'json' : 'xml';
+  const text = documentoDoCenario(world, params.persona!, params.cenario!, forma);
+  if (text === undefined) return refuseMissingCenario();
+  return { served: Buffer.from(text), type: `application/${forma}; charset=utf-8`, headers: {} };
+}
 
 const listLast = byOwner(async ({ world, municipio }) => ({ requisicoes: await listRequisicoes(world, municipio) }));
 
@@ -232,6 +265,32 @@ export const ROTAS_DE_AMBIENTES: readonly Route[] = [
     },
     codes: ['E003', ...OWN_CODES],
     handle: fill,
+  }),
+  defineRoute({
+    ...OWN,
+    id: 'listarPersonas',
+    method: 'GET',
+    path: `${AMBIENTE_PATH}/personas`,
+    summary:
+      'Os prestadores prontos de um ambiente próprio (MEI, Simples, regime geral, imune, pessoa física, CNPJ alfanumérico, obra, evento, exportação, benefício), e os cenários de cada um.',
+    status: 200,
+    fields: { status: STATUS, personas: field.shape('Persona[]', 'As personas.') },
+    codes: OWN_CODES,
+    handle: personas,
+  }),
+  defineRoute({
+    ...OWN,
+    id: 'documentoDaPersona',
+    method: 'GET',
+    path: `${AMBIENTE_PATH}/personas/:persona/:cenario`,
+    summary:
+      'A DPS de um cenário, pronta para enviar, com as datas do relógio do ambiente. Em XML, ou com forma=json no corpo JSON.',
+    query: { forma: 'xml, como sem ele, ou json.' },
+    status: 200,
+    gives: 'application/xml',
+    fields: {},
+    codes: OWN_CODES,
+    handle: personaDocument,
   }),
   defineRoute({
     ...OWN,

@@ -176,6 +176,11 @@ export function refuseMissingRequisicao(): Refused {
   return refuseWith('E601', mensagem, { campo: 'id_requisicao' });
 }
 
+export function refuseMissingCenario(): Refused {
+  const mensagem = 'Não há cenário com este nome. Os que há se listam com GET …/api/v1/ambiente/personas.';
+  return refuseWith('E601', mensagem, { campo: 'cenario' });
+}
+
 export function refuseMissingCadastro(): Refused {
   const mensagem = `Não há cadastro com este nome. Os que há: ${Object.keys(REGISTROS).join(', ')}.`;
   return refuseWith('E601', mensagem, { campo: 'cadastro' });

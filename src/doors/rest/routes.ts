@@ -41,6 +41,8 @@ export const PARAMS = {
   documento: 'CNPJ ou CPF do prestador, sem máscara.',
   id_webhook: 'Identificador do endereço de aviso.',
   cadastro: 'Nome do cadastro, como prestadores.',
+  persona: 'Identificador da persona, como mei.',
+  cenario: 'Identificador do cenário.',
   id_requisicao: 'O X-Request-Id da requisição.',
   tipo_evento: 'Tipo do evento: o nome, como cancelamento, ou o código nacional.',
   num_seq_evento: 'Sequência do evento entre os do seu tipo na nota, a partir de 1.',

@@ -1714,6 +1714,32 @@ export type RequisicaoInteira = {
     /** A resposta; null quando não é texto. */
     readonly resposta: string | null;
 };
+export type Persona = {
+    /** Identificador da persona. */
+    readonly id: string;
+    /** Quem é, em uma linha. */
+    readonly titulo: string;
+    /** O que tem de particular, e o que olhar na resposta. */
+    readonly historia: string;
+    /** CNPJ ou CPF. */
+    readonly documento: string;
+    /** Nome. */
+    readonly razao_social: string;
+    /** Inscrição municipal. */
+    readonly inscricao_municipal: string;
+    /** O que emite. */
+    readonly cenarios: readonly Cenario[];
+};
+export type Cenario = {
+    /** Identificador do cenário. */
+    readonly id: string;
+    /** O cenário em uma linha. */
+    readonly titulo: string;
+    /** O que a nota mostra. */
+    readonly explica: string;
+    /** O tipo do evento que se registra depois; null quando não há. */
+    readonly evento: string | null;
+};
 export type LinhaDeCadastro = {
     /** Linha do arquivo. */
     readonly linha: number;
@@ -2197,6 +2223,16 @@ export declare const OPERACOES: {
     readonly importarCadastro: {
         readonly metodo: 'POST';
         readonly caminho: '/api/v1/ambiente/cadastros/{cadastro}';
+        readonly certificado: true;
+    };
+    readonly listarPersonas: {
+        readonly metodo: 'GET';
+        readonly caminho: '/api/v1/ambiente/personas';
+        readonly certificado: true;
+    };
+    readonly documentoDaPersona: {
+        readonly metodo: 'GET';
+        readonly caminho: '/api/v1/ambiente/personas/{persona}/{cenario}';
         readonly certificado: true;
     };
     readonly listarRequisicoes: {
@@ -2720,6 +2756,15 @@ export type Respostas = {
         /** O que se gravou. */
         readonly contas: readonly ContaDeCadastro[];
     };
+    /** Os prestadores prontos de um ambiente próprio (MEI, Simples, regime geral, imune, pessoa física */
+    readonly listarPersonas: {
+        /** OK em toda resposta de sucesso. */
+        readonly status: string;
+        /** As personas. */
+        readonly personas: readonly Persona[];
+    };
+    /** A DPS de um cenário, pronta para enviar, com as datas do relógio do ambiente */
+    readonly documentoDaPersona: undefined;
     /** As últimas 200 requisições a um ambiente próprio, da mais nova à mais antiga */
     readonly listarRequisicoes: {
         /** OK em toda resposta de sucesso. */
@@ -2978,6 +3023,10 @@ export type Consultas = {
         documento?: string;
         /** O id de uma entrega; sem ele, todas as mortas. */
         entrega?: string;
+    };
+    readonly documentoDaPersona: {
+        /** xml, como sem ele, ou json. */
+        forma?: string;
     };
     readonly catalogo_codigos_tributacao_municipal: {
         /**

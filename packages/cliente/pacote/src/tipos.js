@@ -49,6 +49,8 @@ export const OPERACOES = {
     descartarAmbiente: { metodo: 'DELETE', caminho: '/api/v1/ambiente', certificado: true },
     reiniciarAmbiente: { metodo: 'POST', caminho: '/api/v1/ambiente/reinicio', certificado: true },
     importarCadastro: { metodo: 'POST', caminho: '/api/v1/ambiente/cadastros/{cadastro}', certificado: true },
+    listarPersonas: { metodo: 'GET', caminho: '/api/v1/ambiente/personas', certificado: true },
+    documentoDaPersona: { metodo: 'GET', caminho: '/api/v1/ambiente/personas/{persona}/{cenario}', certificado: true },
     listarRequisicoes: { metodo: 'GET', caminho: '/api/v1/ambiente/requisicoes', certificado: true },
     consultarRequisicao: { metodo: 'GET', caminho: '/api/v1/ambiente/requisicoes/{id_requisicao}', certificado: true },
     catalogo_codigos_tributacao_municipal: { metodo: 'GET', caminho: '/api/v1/catalogo/codigos_tributacao_municipal' },
