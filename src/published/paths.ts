@@ -18,6 +18,8 @@ export const REFERENCE_PATH = `${DOCS_PATH}/api`;
 export const CONFERIR_PATH = `${DOCS_PATH}/conferir`;
 /** Where what a client of the national API sends is brought to what is taken here. */
 export const MIGRAR_PATH = `${DOCS_PATH}/migrar`;
+/** Where a sandbox of one's own is made, and seen by its owner. */
+export const ENSAIO_PATH = `${DOCS_PATH}/ensaio`;
 /** What a taker who has the key of a note opens, below a municipality. */
 export const CONSULTA_PATH = '/:municipio/nota/:chave';
 /** The files that pages offer. */

@@ -16,6 +16,7 @@ import {
   CONFERIR_PATH,
   CONSULTA_PATH,
   DOCS_PATH,
+  ENSAIO_PATH,
   ERROS_JSON_PATH,
   ERROS_PATH,
   MIGRAR_PATH,
@@ -218,6 +219,7 @@ const DO_SERVICO: Readonly<Record<string, Acesso>> = {
   [BUSCA_JSON_PATH]: DOCUMENTACAO,
   [SCRIPT_PATH]: DOCUMENTACAO,
   [`${DOCS_PATH}/:pagina`]: DOCUMENTACAO,
+  [ENSAIO_PATH]: DOCUMENTACAO,
   [CONFERIR_PATH]: DOCUMENTACAO,
   [MIGRAR_PATH]: DOCUMENTACAO,
   [`${ARQUIVOS_PATH}/:arquivo`]: DOCUMENTACAO,
@@ -248,6 +250,22 @@ const PAGINAS: Readonly<
         'o que muda no documento que enviou, e o que está errado nele, pelo ambiente de integração; nada se guarda',
       custo: 'um documento do limite do ambiente de integração',
     },
+  },
+  fazerAmbiente: {
+    endereco: `POST ${ENSAIO_PATH}`,
+    acesso: { ...PUBLICO, estranho: 'um ambiente só seu', custo: 'tantos por dia' },
+  },
+  mostrarAmbiente: {
+    endereco: `GET ${ENSAIO_PATH}/:ambiente`,
+    acesso: { ...DO_ENSAIO, parte: 'o ambiente, as personas e as últimas requisições' },
+  },
+  agirNoAmbiente: {
+    endereco: `POST ${ENSAIO_PATH}/:ambiente`,
+    acesso: { ...DO_ENSAIO, parte: 'o que o botão faz' },
+  },
+  mostrarRequisicao: {
+    endereco: `GET ${ENSAIO_PATH}/:ambiente/requisicoes/:requisicao`,
+    acesso: { ...DO_ENSAIO, parte: 'uma das últimas requisições' },
   },
   mostrarNotaAoTomador: {
     endereco: `GET ${CONSULTA_PATH}`,

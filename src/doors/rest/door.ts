@@ -7,6 +7,7 @@ import type { World } from '../../flows/world.ts';
 import { soapRoutes } from '../soap/routes.ts';
 import { attend, refuse } from './attend.ts';
 import { KEYS_MAX, openBuckets } from './buckets.ts';
+import { ensaioRoutes } from './ensaio-paginas.ts';
 import { answerHanded, CONNECTIONS_MAX, type HandedHttp, type HttpOptions, listenHttp } from './http.ts';
 import type { Place } from './listen.ts';
 import type { HttpAnswer, HttpRequest, Trouble } from './message.ts';
@@ -97,7 +98,13 @@ function openDoor(world: World, options: RestDoorOptions): { readonly door: Door
   };
   const http: HttpOptions = {
     tls: options.tls,
-    routes: [...siteRoutes(door), ...pageRoutes(door), ...soapRoutes(door), ...municipioRoutes(door)],
+    routes: [
+      ...siteRoutes(door),
+      ...pageRoutes(door),
+      ...ensaioRoutes(door),
+      ...soapRoutes(door),
+      ...municipioRoutes(door),
+    ],
     onTrouble: async (trouble, request, allow) => {
       const answer = await attend(door, request, undefined, (visit) => answerTrouble(door, visit, trouble, allow));
       return addHeaders(headersOfPath(request), answer);

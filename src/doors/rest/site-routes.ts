@@ -9,6 +9,7 @@ import {
   BUSCA_PATH,
   CONFERIR_PATH,
   DOCS_PATH,
+  ENSAIO_PATH,
   ERROS_JSON_PATH,
   ERROS_PATH,
   MIGRAR_PATH,
@@ -39,6 +40,7 @@ import {
 } from '../../published/site/site.ts';
 import { API_HEADERS, attend, JSON_TYPE, redirect, refuse } from './attend.ts';
 import { answerCacheable } from './caching.ts';
+import { ensaioPage } from './ensaio-paginas.ts';
 import type { HttpAnswer, HttpRequest } from './message.ts';
 import { conferirPage, migrarPage } from './paginas.ts';
 import { addHeaders, CORS_HEADERS, PREFLIGHT } from './path-headers.ts';
@@ -83,6 +85,7 @@ const SITE: Readonly<Record<string, (door: Door, visit: Visit) => ReturnType<Wor
   [SCRIPT_PATH]: (_door, { request }) => answerCacheable(request, PAGE_SCRIPT, SCRIPT_TYPE, PAGES_KEPT),
   [`${DOCS_PATH}/:pagina`]: (door, visit) => answerDocs(door, visit, visit.request.params.pagina!),
   [CONFERIR_PATH]: (_door, { request }) => answerPage(request, conferirPage(), PAGES_KEPT),
+  [ENSAIO_PATH]: (_door, { request }) => answerPage(request, ensaioPage(), PAGES_KEPT),
   [MIGRAR_PATH]: (_door, { request }) => answerPage(request, migrarPage(), PAGES_KEPT),
   [`${ARQUIVOS_PATH}/:arquivo`]: answerDocsFile,
   [REFERENCE_PATH]: (door, { request }) => answerReference(door, request),
