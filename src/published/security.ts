@@ -7,6 +7,7 @@
 
 import { ownOf } from '../fiscal/own.ts';
 import { OPERACOES } from '../flows/porto-abrasf.ts';
+import { PEDIDO_MAX_MINUTES } from '../flows/tokens.ts';
 import { code, table, writeBraces } from './markdown.ts';
 import type { DescribedRoute } from './openapi/described.ts';
 import {
@@ -363,6 +364,7 @@ identifica, nada é segredo, e nada do que está nele tem valor fiscal.
 - **Parte** é quem assinou, ou mostra na conexão, o certificado do prestador, do tomador ou do intermediário da nota; o CNPJ se compara pela raiz.
 - **A chave de acesso e os protocolos abrem o que nomeiam**: quem os tem é tratado como parte na consulta. A chave tem nove algarismos sorteados, e quem procura por
   tentativas recebe 429 ([Limites](site/limites.md#frequência)). Não publique a chave de uma nota: com ela se lê a nota inteira, com o CPF do tomador.
+- **Um token** pergunta em nome de um CNPJ ou CPF, e nada mais: não emite, não registra, não pede outro ([Tokens](site/identidade.md)). Quem o tem lê as notas da parte, ou muda os endereços dela: guarde-o como uma senha, e revogue o que se perdeu.
 - **Estranho** é todo o resto, também quem tem um certificado válido de outra pessoa.
 - **A chave da nota de outro prestador**, posta no que se assina (a nota substituída da DPS, a substituta do evento), não se procura: a resposta é a mesma, exista a nota ou não. A nota emitida assim não espera pela outra, e nada muda na outra.
 - O que é de um município não existe em outro: a chave, o protocolo ou a DPS de um é, no endereço do outro, o que não se encontra.
@@ -379,6 +381,7 @@ Um documento assinado pode cair na mão de outro, que o envia a outro lugar. Por
 | DPS em XML | \`cLocEmi\` (E403) | \`tpAmb\` (E0006) |
 | DPS em JSON | \`municipio_emissor\`, obrigatório em produção (E002, E403) | \`tipo_ambiente\`, obrigatório em produção (E002, E0006) |
 | evento | a chave de acesso, em \`chave_acesso\`, começa pelo município | a nota da chave existe num ambiente só |
+| pedido de token | \`municipio\`, o do endereço | \`ambiente\` |
 | RPS e cancelamento do porto SOAP | \`CodigoMunicipio\` do cancelamento; do lote, só a \`InscricaoMunicipal\`, onde o cadastro a tem | nenhum: o modelo da ABRASF não o traz |
 
 ## O que pode ser enviado de novo
@@ -387,6 +390,7 @@ Um documento assinado pode cair na mão de outro, que o envia a outro lugar. Por
 - **Um evento cujo corpo não diz a nota** serviria em qualquer nota do mesmo autor: um município novo o recusa (\`--exigir-chave-no-evento\`); basta \`chave_acesso\`, ou
   \`numero_protocolo\`, no corpo. Na mesma nota, um evento que não teve efeito (recusado, retirado) pode ser enviado de novo por quem tenha o pedido assinado.
 - Nos municípios criados antes dessas opções elas estão desligadas; \`nfse municipio mostrar\` diz, e como ligar.
+- **Um pedido de token** assinado vale por ${PEDIDO_MAX_MINUTES} minutos, só para o que diz em \`acao\`, e dá um token uma vez só (409 depois). O de lista, repetido nesse tempo, mostra de novo a lista, sem segredos; o de revogação não muda mais nada.
 - **Um lote de RPS** assinado serve de novo só com RPS que ainda não viraram nota. Ele não leva ambiente: não assine um
   lote, nem um cancelamento, para ensaiar.
 - **O que se assina para validar serve para emitir**: quem tiver uma DPS assinada cujo número ainda não foi usado pode emiti-la. Valide na produção só o que vai emitir.
