@@ -1,5 +1,13 @@
 /** Rules of the place of provision and of the service codes, `serv/locPrest` and `serv/cServ`. */
-import { type Correlacao, correlacoesOf, correlacoesOfSubitem, nbsOf, servicoOf } from '../catalogs/catalogs.ts';
+import {
+  type Correlacao,
+  correlacoes,
+  correlacoesOf,
+  correlacoesOfSubitem,
+  nbsOf,
+  servicoOf,
+} from '../catalogs/catalogs.ts';
+import { once } from '../catalogs/table.ts';
 import { MARITIME } from '../incidence.ts';
 import type { Dps } from '../layout/dps.ts';
 import { municipioHead, paisHead } from './address.ts';
@@ -245,10 +253,20 @@ function isInAnexo8(dps: Dps): boolean {
 function isCombined(row: Correlacao, { serv, IBSCBS }: Dps): boolean {
   if (!isOfService(row, serv.cServ.cTribNac)) return false;
   if (IBSCBS === undefined) return true;
-  const { cClassTrib } = IBSCBS.valores.trib.gIBSCBS;
-  if (row.cClassTrib !== undefined && row.cClassTrib !== cClassTrib) return false;
-  return row.cIndOp === undefined || IBSCBS.cIndOp === undefined || row.cIndOp === IBSCBS.cIndOp;
+  const { cIndOp } = IBSCBS;
+  const { CST, cClassTrib } = IBSCBS.valores.trib.gIBSCBS;
+  const isClassified = row.cClassTrib === undefined || row.cClassTrib === cClassTrib || CST === NAO_INCIDENCIA;
+  return (
+    isClassified &&
+    (row.cIndOp === undefined || cIndOp === undefined || row.cIndOp === cIndOp || !INDICADORES_DO_ANEXO().has(cIndOp))
+  );
 }
+
+/** Exports, immune providers, gifts: who and where decides of them, and not what is provided, so that the annex has none (D-84). */
+const NAO_INCIDENCIA = '410';
+
+/** Indicators of any row; the others, as that of who is abroad, are held against no service (D-84). */
+const INDICADORES_DO_ANEXO = once(() => new Set(correlacoes().map(({ cIndOp }) => cIndOp)));
 
 /** How many of the annex's alternatives a remark names. */
 const NAMED_MAX = 5;
