@@ -19,7 +19,7 @@ import { DO_SIMPLES } from './personas/simples.ts';
 import { exampleJson, exampleXml, VALID_DPS } from './rules/example.ts';
 import type { Patch } from './rules/rule.ts';
 
-export type { Cenario, EventoDoCenario, Persona } from './personas/persona.ts';
+export type { Cenario, Persona } from './personas/persona.ts';
 export { MUNICIPIO_DAS_PERSONAS };
 
 export const PERSONAS: readonly Persona[] = [...DO_SIMPLES, ...GERAIS, ...COM_GRUPO];
@@ -45,11 +45,14 @@ export function jsonDe(cenario: Cenario, at: number): string {
   return body;
 }
 
-/** The body of the event of a scenario; `substituta`: the key of the note that replaces it. Undefined: it has none. */
-export function eventoDe({ evento }: Cenario, substituta?: string): string | undefined {
+/** Keys of the notes of an event: the one on which it is registered, and the one that replaces it. */
+type NotasDoEvento = { readonly nota: string; readonly substituta?: string | undefined };
+
+/** The body of the event of a scenario. Undefined: it has none. */
+export function eventoDe({ evento }: Cenario, { nota, substituta }: NotasDoEvento): string | undefined {
   if (evento === undefined) return undefined;
   const replaced = substituta === undefined ? {} : { chave_acesso_substituta: substituta };
-  return JSON.stringify({ tipo_evento: evento.tipo, ...evento.corpo, ...replaced }, null, 2);
+  return JSON.stringify({ tipo_evento: evento.tipo, chave_acesso: nota, ...evento.corpo, ...replaced }, null, 2);
 }
 
 /** The scenario of the note that replaces one with this key. Undefined: it is not replaced. */

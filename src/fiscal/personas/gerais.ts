@@ -204,8 +204,8 @@ const PESSOA: Persona = {
     daPsicologa({
       id: 'empresa-retem',
       titulo: 'Atendimento pago por uma empresa',
-      explica: 'A empresa retém 45,00 de imposto de renda e 60,00 de ISSQN: de 3.000,00 o líquido é 2.895,00.',
-      dps: { ...TOMADORA, ...valor('3000.00'), ...iss('2.00', 'tomador'), [`${TRIB_FED}/vRetIRRF`]: '45.00' },
+      explica: 'A empresa retém os 60,00 de ISSQN: de 3.000,00 o líquido é 2.940,00.',
+      dps: { ...TOMADORA, ...valor('3000.00'), ...iss('2.00', 'tomador') },
     }),
     daPsicologa({
       id: 'autonoma',
