@@ -75,11 +75,16 @@ before(async () => {
   await openTown(service);
 });
 
-/** A sandbox of its own, with `settings`; the registers come in as somebody at the console brings them. */
-async function openTown({ pool, world: base }: TestService, settings: readonly string[] = []): Promise<void> {
+/** A sandbox of its own, with `settings`. */
+async function openTown(town: TestService, settings: readonly string[] = []): Promise<void> {
   const always = ['--ibge', MUNICIPIO_DAS_PERSONAS, '--ambiente', 'homologacao', '--sem-exigir-numero'];
-  const made = await nfseHere(['municipio', 'criar', SLUG, ...always, ...settings], pool);
+  const made = await nfseHere(['municipio', 'criar', SLUG, ...always, ...settings], town.pool);
   assert.equal(made.code, 0, made.err);
+  await importAll(town);
+}
+
+/** The registers come in as somebody at the console brings them. */
+async function importAll({ world: base }: TestService): Promise<void> {
   const world = { ...base, importacoes: openImportacoes(base) };
   for (const registro of REGISTROS_DAS_PERSONAS) {
     const file = { nome: `${registro}.csv`, conteudo: Buffer.from(csvDe(registro)) };
@@ -235,6 +240,13 @@ test('on each side of every date of the schedule, also where national rules refu
       await issue(caso, { ...cenario, avisos }, moment < '2027' ? [] : remarksOnRates(caso), rigorous);
     });
   }
+});
+
+test('in a sandbox that is every municipality’s, as the shared one', async () => {
+  const shared = await startTestService({ clock: { now: NOVEMBER }, worker: false });
+  await shared.store.municipios.create({ tenant: SLUG, ambiente: 'homologacao', codigoIbge: undefined }, NOVEMBER);
+  await importAll(shared);
+  await each(CASOS, (caso) => issue(caso, caso.cenario, [], shared));
 });
 
 describe('what the texts of a scenario promise', () => {

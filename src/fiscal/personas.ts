@@ -19,7 +19,7 @@ import { DO_SIMPLES } from './personas/simples.ts';
 import { exampleJson, exampleXml, VALID_DPS } from './rules/example.ts';
 import type { Patch } from './rules/rule.ts';
 
-export type { Cenario, EventoDoCenario, Persona } from './personas/persona.ts';
+export type { Cenario, Persona } from './personas/persona.ts';
 export { MUNICIPIO_DAS_PERSONAS };
 
 export const PERSONAS: readonly Persona[] = [...DO_SIMPLES, ...GERAIS, ...COM_GRUPO];

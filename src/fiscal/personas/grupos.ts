@@ -206,6 +206,18 @@ const NO_EXTERIOR: Patch = {
   'serv/comExt/mdic': '0',
 };
 
+const EM_DUBAI: Patch = {
+  'toma/NIF': null,
+  'toma/cNaoNIF': '2',
+  'toma/end/endExt/cPais': 'AE',
+  'toma/end/endExt/cEndPost': '00000',
+  'toma/end/endExt/xCidade': 'Dubai',
+  'toma/end/endExt/xEstProvReg': 'Dubai',
+  'toma/end/xLgr': 'Fictitious Road',
+  'toma/end/xBairro': 'Deira',
+  'serv/comExt/vServMoeda': '600.00',
+};
+
 const EXPORTACAO: Persona = {
   id: 'exportacao',
   titulo: 'Exportação de serviços',
@@ -230,7 +242,7 @@ const EXPORTACAO: Persona = {
       id: 'sem-nif',
       titulo: 'Cliente de um país que não exige o NIF',
       explica: 'Em lugar do NIF vai cNaoNIF 2. A nota de 3.000,00 é cancelada depois, por evento.',
-      dps: { ...valor('3000.00'), 'toma/NIF': null, 'toma/cNaoNIF': '2', 'valores/trib/tribMun/cPaisResult': 'US' },
+      dps: { ...valor('3000.00'), ...EM_DUBAI, 'valores/trib/tribMun/cPaisResult': 'AE' },
       evento: CANCELAMENTO,
     }),
   ],

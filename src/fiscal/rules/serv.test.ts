@@ -254,8 +254,8 @@ describe('the NBS', () => {
     assert.deepEqual(remarks('E0316', { 'IBSCBS/cIndOp': null }), []);
   });
 
-  test('with what the annex has for no service at all is told by its NBS alone (D-84)', () => {
-    // 410004 (exports), 410007 (immune) and 100302 are in none of its rows; 400001 is, of transport.
+  test('of an export or an immune provider is told by its NBS alone (D-84)', () => {
+    // 410004 (exports), 410007 (immune) and 100302 are in none of its rows; 400001 is, of transport. 221001 is not, and is of leases.
     const classify = (cClassTrib: string): Patch => ({
       'IBSCBS/valores/trib/gIBSCBS/CST': cClassTrib.slice(0, 3),
       'IBSCBS/valores/trib/gIBSCBS/cClassTrib': cClassTrib,
@@ -265,7 +265,9 @@ describe('the NBS', () => {
     }
     assert.deepEqual(remarks('E0316', { ...classify('410004'), 'IBSCBS/cIndOp': '100302' }), []);
     assert.match(remarks('E0316', { ...classify('410004'), 'serv/cServ/cNBS': '101011100' })[0] ?? '', /NBS 101011100/);
-    assert.match(remarks('E0316', classify('400001'))[0] ?? '', /cClassTrib 400001/);
+    for (const other of ['400001', '221001']) {
+      assert.match(remarks('E0316', classify(other))[0] ?? '', new RegExp(`cClassTrib ${other}`));
+    }
     assert.match(remarks('E0316', { ...classify('410004'), 'IBSCBS/cIndOp': '030101' })[0] ?? '', /cIndOp 030101/);
   });
 

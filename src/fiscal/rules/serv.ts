@@ -253,24 +253,20 @@ function isInAnexo8(dps: Dps): boolean {
 function isCombined(row: Correlacao, { serv, IBSCBS }: Dps): boolean {
   if (!isOfService(row, serv.cServ.cTribNac)) return false;
   if (IBSCBS === undefined) return true;
+  const { cIndOp } = IBSCBS;
+  const { CST, cClassTrib } = IBSCBS.valores.trib.gIBSCBS;
+  const isClassified = row.cClassTrib === undefined || row.cClassTrib === cClassTrib || CST === NAO_INCIDENCIA;
   return (
-    agrees('cClassTrib', row, IBSCBS.valores.trib.gIBSCBS.cClassTrib) &&
-    (IBSCBS.cIndOp === undefined || agrees('cIndOp', row, IBSCBS.cIndOp))
+    isClassified &&
+    (row.cIndOp === undefined || cIndOp === undefined || row.cIndOp === cIndOp || !INDICADORES_DO_ANEXO().has(cIndOp))
   );
 }
 
-type Relacionado = 'cClassTrib' | 'cIndOp';
+/** Exports, immune providers, gifts: who and where decides of them, and not what is provided, so that the annex has none (D-84). */
+const NAO_INCIDENCIA = '410';
 
-/** Whether a row has what was sent, or the annex says nothing of it: exports and immunities stand in none of its rows (D-84). */
-function agrees(name: Relacionado, row: Correlacao, sent: string): boolean {
-  return row[name] === undefined || row[name] === sent || !RELACIONADOS()[name].has(sent);
-}
-
-const RELACIONADOS = once(() => {
-  const namesOf = (name: Relacionado): ReadonlySet<string | undefined> =>
-    new Set(correlacoes().map((row) => row[name]));
-  return { cClassTrib: namesOf('cClassTrib'), cIndOp: namesOf('cIndOp') };
-});
+/** Indicators of any row; the others, as that of who is abroad, are held against no service (D-84). */
+const INDICADORES_DO_ANEXO = once(() => new Set(correlacoes().map(({ cIndOp }) => cIndOp)));
 
 /** How many of the annex's alternatives a remark names. */
 const NAMED_MAX = 5;
