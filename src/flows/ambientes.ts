@@ -2,7 +2,6 @@
  * Sandboxes of one's own: whoever asks gets a municipality that is his for some days, with the personas in it and a clock that he sets. He
  * is known by its key, which is answered once.
  */
-import { isUtf8 } from 'node:buffer';
 import { createHash, randomBytes, randomInt, timingSafeEqual } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -13,7 +12,6 @@ import { type Decimal, formatDecimal, readDecimal } from '../fiscal/decimal.ts';
 import type { Fault, Refusal } from '../fiscal/fault.ts';
 import { isoMoment, parseMoment } from '../fiscal/moment.ts';
 import { csvDe, jsonDe, PERSONAS, REGISTROS_DAS_PERSONAS, xmlDe } from '../fiscal/personas.ts';
-import type { Requisicao } from '../store/ensaios.ts';
 import type { Municipio } from '../store/municipios.ts';
 import type { Presented } from './caller.ts';
 import { type Campo, type Lidos, oneOf, readCampos, textOf } from './campos.ts';
@@ -410,92 +408,4 @@ export function documentoDoCenario(
 ): string | undefined {
   const found = PERSONAS.find(({ id }) => id === persona)?.cenarios.find(({ id }) => id === cenario);
   return found && (forma === 'xml' ? xmlDe(found, now()) : jsonDe(found, now()));
-}
-
-// The last requests.
-
-/** What is kept of a body and of an answer. */
-const KEPT_BYTES = 64 * 1024;
-const CAMINHO_MAX = 2_000;
-
-/** In the names and the order of the public answer. */
-export type RequisicaoPublica = {
-  readonly id: string;
-  readonly em: string;
-  readonly metodo: string;
-  readonly caminho: string;
-  readonly status: number;
-  readonly ms: number;
-};
-
-export type RequisicaoInteira = RequisicaoPublica & {
-  readonly tipo: string | null;
-  /** As text; null: there was none, or it is no text. */
-  readonly corpo: string | null;
-  readonly corpo_bytes: number;
-  /** As it was answered; null: it is no text, or too long. */
-  readonly resposta: string | null;
-};
-
-/** A request and its answer, as the door has them. */
-export type Atendida = {
-  readonly id: string;
-  readonly metodo: string;
-  readonly caminho: string;
-  readonly tipo: string | undefined;
-  readonly corpo: Buffer | undefined;
-  readonly status: number;
-  readonly ms: number;
-  readonly resposta: string | Buffer | undefined;
-};
-
-/** Keeps a request to a sandbox of one's own for its owner. Nobody waits for it, and nothing fails by it. */
-export function keepRequisicao({ store, log }: World, { tenant, ensaioAte }: Municipio, atendida: Atendida): void {
-  if (ensaioAte === undefined) return;
-  const { id, metodo, caminho, tipo, corpo, status, ms, resposta } = atendida;
-  const text = typeof resposta === 'string' ? resposta : undefined;
-  const row = {
-    id,
-    // By the clock of the machine: they are told in the order in which they came.
-    em: new Date(),
-    metodo,
-    caminho: caminho.slice(0, CAMINHO_MAX),
-    tipo: tipo?.slice(0, 100) ?? null,
-    corpo: corpo === undefined || corpo.length === 0 ? null : corpo.subarray(0, KEPT_BYTES),
-    status,
-    ms: Math.round(ms),
-    resposta: text === undefined || text.length > KEPT_BYTES ? null : text.replaceAll('\0', ''),
-  };
-  store.ensaios
-    .record(tenant, row)
-    .catch((err: unknown) => log.warn({ err, tenant }, 'uma requisição de ensaio não foi guardada'));
-}
-
-export async function listRequisicoes({ store }: World, municipio: Municipio): Promise<readonly RequisicaoPublica[]> {
-  return (await store.ensaios.listRequisicoes(municipio.tenant)).map((one) => requisicaoPublica(municipio, one));
-}
-
-export async function findRequisicao(
-  { store }: World,
-  municipio: Municipio,
-  id: string,
-): Promise<RequisicaoInteira | undefined> {
-  if (!/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(id)) return undefined;
-  const one = await store.ensaios.findRequisicao(municipio.tenant, id);
-  if (one === undefined) return undefined;
-  const { tipo, corpo, resposta } = one;
-  return {
-    ...requisicaoPublica(municipio, one),
-    tipo,
-    corpo: corpo === null || !isUtf8(corpo) ? null : corpo.toString('utf8'),
-    corpo_bytes: corpo?.length ?? 0,
-    resposta,
-  };
-}
-
-function requisicaoPublica(
-  { codigoIbge }: Municipio,
-  { id, em, metodo, caminho, status, ms }: Requisicao,
-): RequisicaoPublica {
-  return { id, em: isoMoment(municipalMoment(codigoIbge, +em)), metodo, caminho, status, ms };
 }

@@ -1,5 +1,6 @@
 /** A sandbox of one's own as pages: how one is made, what there is in it, and one of its last requests. */
-import type { AmbientePublico, PersonaPublica, RequisicaoInteira, RequisicaoPublica } from '../../flows/ambientes.ts';
+import type { AmbientePublico, PersonaPublica } from '../../flows/ambientes.ts';
+import type { RequisicaoInteira, RequisicaoPublica } from '../../flows/ensaio-requisicoes.ts';
 import { type Html, html, type Inserted } from '../../published/site/page-shell.ts';
 
 /** What the last button came to. */

@@ -10,16 +10,18 @@ import {
   documentoDoCenario,
   ENSAIO_DIAS,
   ENSAIOS_POR_DIA,
-  findRequisicao,
   importCadastro,
   listPersonas,
-  listRequisicoes,
   type PersonaPublica,
-  type RequisicaoInteira,
-  type RequisicaoPublica,
   resetAmbiente,
   showAmbiente,
 } from '../../flows/ambientes.ts';
+import {
+  findRequisicao,
+  listRequisicoes,
+  type RequisicaoInteira,
+  type RequisicaoPublica,
+} from '../../flows/ensaio-requisicoes.ts';
 import { REGISTROS } from '../../flows/registros.ts';
 import { type FieldsOf, field, orAbsent, orNull } from '../../published/openapi/field.ts';
 import { refuseMissingCadastro, refuseMissingCenario, refuseMissingRequisicao, refuseNoAmbiente } from './refusals.ts';

@@ -13,12 +13,11 @@ import {
   discardAmbiente,
   documentoDoCenario,
   ENSAIO_DIAS,
-  findRequisicao,
   listPersonas,
-  listRequisicoes,
   resetAmbiente,
   showAmbiente,
 } from '../../flows/ambientes.ts';
+import { findRequisicao, listRequisicoes } from '../../flows/ensaio-requisicoes.ts';
 import type { Municipio } from '../../flows/queries.ts';
 import { worldOf } from '../../flows/relogio.ts';
 import type { World } from '../../flows/world.ts';

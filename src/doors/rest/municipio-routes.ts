@@ -1,7 +1,7 @@
 /** The routes of the municipalities as HTTP. A request finds its municipality, passes the limits and brings a fit body; then its flow answers. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { AMBIENTES } from '../../fiscal/ambiente.ts';
-import { keepRequisicao } from '../../flows/ambientes.ts';
+import { keepRequisicao } from '../../flows/ensaio-requisicoes.ts';
 import type { Municipio } from '../../flows/queries.ts';
 import { worldOf } from '../../flows/relogio.ts';
 import { BODY_MAX_BYTES } from '../../published/http-limits.ts';
