@@ -116,6 +116,11 @@ const FILL = [
     'id % 50 in (0, 7)',
   ),
   ofNotas(
+    'exportacoes (tenant, id, documento, formato, pedida, estado, criada_em, expira_em, due_at)',
+    "id::text, lpad((id % 300)::text, 14, '0'), 'xml', '{}', 'pronta', now(), now(), now()",
+    'id % 50 in (0, 7)',
+  ),
+  ofNotas(
     'servicos_municipais (tenant, codigo, inicio, descricao, codigo_tributacao_nacional)',
     "id::text, '2026-01-01', 'Serviço', lpad((id % 300)::text, 6, '0')",
   ),
@@ -202,10 +207,13 @@ const MEANT_TO: Readonly<Record<string, RegExp>> = {
   lease_anunciadas: /^fila_(pkey|due) by tenant, tipo$/,
   // The question across tenants: of each, whether it has anything in the queue.
   tenants_due:
-    /^(municipios_pkey by |(fila_(pkey|due)|mudancas_novas_pkey) by tenant|webhooks_proxima by tenant(, proxima)?)$/,
-  tenants_busy: /^(municipios_pkey by |(fila_(pkey|due)|mudancas_novas_pkey|webhooks_proxima) by tenant)$/,
-  some_tenants_due: /^((fila_(pkey|due)|mudancas_novas_pkey) by tenant|webhooks_proxima by tenant(, proxima)?)$/,
-  tenant_due: /^((fila_(pkey|due)|mudancas_novas_pkey) by tenant|webhooks_proxima by tenant(, proxima)?)$/,
+    /^(municipios_pkey by |(fila_(pkey|due)|mudancas_novas_pkey) by tenant|webhooks_proxima by tenant(, proxima)?|exportacoes_due by tenant(, due_at)?)$/,
+  tenants_busy:
+    /^(municipios_pkey by |(fila_(pkey|due)|mudancas_novas_pkey|webhooks_proxima|exportacoes_due) by tenant)$/,
+  some_tenants_due:
+    /^((fila_(pkey|due)|mudancas_novas_pkey) by tenant|webhooks_proxima by tenant(, proxima)?|exportacoes_due by tenant(, due_at)?)$/,
+  tenant_due:
+    /^((fila_(pkey|due)|mudancas_novas_pkey) by tenant|webhooks_proxima by tenant(, proxima)?|exportacoes_due by tenant(, due_at)?)$/,
 };
 
 async function openTenants(pool: Db, meses: readonly number[] = [MES]): Promise<void> {
