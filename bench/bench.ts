@@ -14,6 +14,7 @@ import { DOCUMENTOS, type Documento } from './documents.ts';
 import { benchEndurance } from './endurance.ts';
 import { judgeFigures } from './judge.ts';
 import { measure } from './medir.ts';
+import { benchMudancas } from './mudancas.ts';
 import { countOf, describeOptions, type Options, readOptions } from './options.ts';
 import { benchOutage } from './outage.ts';
 import { benchProfile } from './profile.ts';
@@ -39,6 +40,7 @@ async function bench(options: Options): Promise<void> {
     if (options.julgar) printRows(judgeRows());
     else if (options.danfse) printRows(danfseRows());
     else if (options.busca !== undefined) await benchBusca(dataDir, countOf(options, 'busca'));
+    else if (options.mudancas !== undefined) await benchMudancas(dataDir, countOf(options, 'mudancas'));
     else if (options.custo) process.exitCode = (await benchCusto(dataDir, options.so)) ? 0 : 1;
     else if (options.catalogos) {
       await benchCatalogos(dataDir, {

@@ -37,6 +37,7 @@ const OPTIONS = {
     help: 'N notas, lidas pela chave, pelos eventos e impressas, com o serviço sozinho num processador',
   },
   busca: { value: 'N', help: 'quanto se espera por uma página de busca do console, com N notas de um município' },
+  mudancas: { value: 'N', help: 'quanto leva quem lê N mudanças de um documento, em linhas, de cursor em cursor' },
   julgar: { help: 'só o julgamento de uma DPS' },
   danfse: { help: 'só a nota impressa' },
   catalogos: { help: 'só as páginas filtradas dos catálogos' },
@@ -69,7 +70,10 @@ export function readOptions(args: readonly string[]): Options {
 }
 
 /** A whole number from 1 on. Throws in Portuguese. */
-export function countOf(options: Options, name: Usual | 'fora' | 'cheio' | 'busca' | 'minutos' | 'leituras'): number {
+export function countOf(
+  options: Options,
+  name: Usual | 'fora' | 'cheio' | 'busca' | 'mudancas' | 'minutos' | 'leituras',
+): number {
   const text = options[name] ?? '';
   if (!/^[1-9]\d{0,7}$/.test(text)) throw new Error(`--${name} pede um número inteiro a partir de 1, e veio ${text}.`);
   return Number(text);

@@ -195,6 +195,28 @@ describe('an address', () => {
     for (const { id } of [one, two]) await call('DELETE', `webhooks/${id}`, token);
   });
 
+  test('that is switched on again is told at once what waited for a later attempt', async () => {
+    const token = await tokenOf(PRESTADOR);
+    const down = await receiver();
+    await down.stop();
+    const { id } = await register(token, down.url);
+    const chave = await issue();
+    await until(async () => {
+      const { webhook } = (await call('GET', `webhooks/${id}`, token)).body;
+      return webhook.falhas > 0 || undefined;
+    }, 'it is known to fail');
+    await until(async () => {
+      const { entregas } = (await call('GET', `webhooks/${id}/entregas`, token)).body;
+      return entregas.length === 3 || undefined;
+    }, 'all of it waits');
+    const back = await receiver(() => 200, down.port);
+    // The clock stands still: no attempt comes by itself.
+    assert.equal((await call('PATCH', `webhooks/${id}`, token, { ativo: true })).status, 200);
+    await until(async () => (back.received.length === 3 ? true : undefined), 'all of it came');
+    assert.deepEqual(typesOf(back.received, chave), WHOLE_LIFE);
+    await call('DELETE', `webhooks/${id}`, token);
+  });
+
   test('that refuses one note alone is told the others, and that one after the published times', async () => {
     const token = await tokenOf(PRESTADOR);
     let poison = '';

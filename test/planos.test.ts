@@ -116,6 +116,11 @@ const FILL = [
     'id % 50 in (0, 7)',
   ),
   ofNotas(
+    'exportacoes (tenant, id, documento, formato, pedida, estado, criada_em, expira_em, due_at)',
+    "id::text, lpad((id % 300)::text, 14, '0'), 'xml', '{}', 'pronta', now(), now(), now()",
+    'id % 50 in (0, 7)',
+  ),
+  ofNotas(
     'servicos_municipais (tenant, codigo, inicio, descricao, codigo_tributacao_nacional)',
     "id::text, '2026-01-01', 'Serviço', lpad((id % 300)::text, 6, '0')",
   ),
@@ -161,6 +166,7 @@ const WHOLE_KEYS: Readonly<Record<string, string>> = {
   certificados_pkey: 'tenant impressao',
   recepcoes_adn_pkey: 'tenant',
   municipios_pkey: 'tenant',
+  municipios_relogio: 'tenant',
   idempotencia_pkey: 'tenant impressao',
   prestadores_pkey: 'tenant documento',
   simples_nacional_pkey: 'tenant documento',
@@ -183,6 +189,7 @@ const WHOLE_KEYS: Readonly<Record<string, string>> = {
   mudancas_pkey: 'tenant documento bloco',
   mudancas_ate_pkey: 'tenant',
   tokens_impressao: 'tenant impressao',
+  ensaios_pkey: 'tenant',
   // The last one of a register.
   importacoes_ordem: 'tenant registro',
 };
@@ -202,10 +209,13 @@ const MEANT_TO: Readonly<Record<string, RegExp>> = {
   lease_anunciadas: /^fila_(pkey|due) by tenant, tipo$/,
   // The question across tenants: of each, whether it has anything in the queue.
   tenants_due:
-    /^(municipios_pkey by |(fila_(pkey|due)|mudancas_novas_pkey) by tenant|webhooks_proxima by tenant(, proxima)?)$/,
-  tenants_busy: /^(municipios_pkey by |(fila_(pkey|due)|mudancas_novas_pkey|webhooks_proxima) by tenant)$/,
-  some_tenants_due: /^((fila_(pkey|due)|mudancas_novas_pkey) by tenant|webhooks_proxima by tenant(, proxima)?)$/,
-  tenant_due: /^((fila_(pkey|due)|mudancas_novas_pkey) by tenant|webhooks_proxima by tenant(, proxima)?)$/,
+    /^(municipios_(pkey|relogio) by |(fila_(pkey|due)|mudancas_novas_pkey) by tenant|webhooks_proxima by tenant(, proxima)?|exportacoes_due by tenant(, due_at)?)$/,
+  tenants_busy:
+    /^(municipios_(pkey|relogio) by |(fila_(pkey|due)|mudancas_novas_pkey|webhooks_proxima|exportacoes_due) by tenant)$/,
+  some_tenants_due:
+    /^((fila_(pkey|due)|mudancas_novas_pkey) by tenant|webhooks_proxima by tenant(, proxima)?|exportacoes_due by tenant(, due_at)?)$/,
+  tenant_due:
+    /^((fila_(pkey|due)|mudancas_novas_pkey) by tenant|webhooks_proxima by tenant(, proxima)?|exportacoes_due by tenant(, due_at)?)$/,
 };
 
 async function openTenants(pool: Db, meses: readonly number[] = [MES]): Promise<void> {

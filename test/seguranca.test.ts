@@ -11,6 +11,7 @@ import path from 'node:path';
 import { before, describe, test } from 'node:test';
 import { SignedXml } from 'xml-crypto';
 import { assinarCms, lerCertificado } from '../packages/cliente/src/index.ts';
+import { makeExportacoes } from '../src/delivery/exportacoes.ts';
 import {
   companyCertificate,
   pemOf,
@@ -380,6 +381,18 @@ const ofWebhook = (id: string, traz: string, method: string, more: Partial<Pergu
   };
 };
 const [own, another] = [await webhook(), await webhook()];
+const ASKED_FILE = { method: 'POST', headers: JSON_TYPE, body: JSON.stringify({ formato: 'csv' }) };
+const file: string = JSON.parse((await ask({ ...at('exportacoes'), ...ASKED_FILE }, prestador)).text).exportacao.id;
+await makeExportacoes(world, (await store.municipios.findBySlug(TENANT))!, {});
+/** As the owner of a file of notes. */
+const ofFile = (traz: string, below = ''): Prova => {
+  const of = (one: string, tenant?: string): Pergunta => at(`exportacoes/${one}${below}`, tenant);
+  return {
+    pares: (_who, tenant) => [{ ha: of(file, tenant), naoHa: of(NO_FILE, tenant), dito: [[file, NO_FILE]] }],
+    parte: { pergunta: of(file), who: prestador, traz },
+  };
+};
+const NO_FILE = 'exp_naohaeste000';
 const CHANGE = { headers: JSON_TYPE, body: JSON.stringify({ ativo: true }) };
 
 /** A sandbox of somebody's own, with a request in it; and the key of another. */
@@ -431,6 +444,10 @@ const PROVAS: Readonly<Record<string, Prova>> = {
   reiniciarAmbiente: ofEnsaio('/reinicio', '"reiniciado_em"', 'POST', {}, descartado),
   descartarAmbiente: ofEnsaio('', descartado.slug, 'DELETE', {}, descartado),
   seguirMudancas: ofDono('mudancas', '"mudancas":['),
+  pedirExportacao: ofDono('exportacoes', '"exportacao":{', ASKED_FILE),
+  listarExportacoes: ofDono('exportacoes', file),
+  consultarExportacao: ofFile('"estado":'),
+  baixarExportacao: ofFile('chave_acesso', '/arquivo'),
   cadastrarWebhook: ofDono('webhooks', '"segredo":"whsec_', ADDRESS),
   listarWebhooks: ofDono('webhooks', own),
   consultarWebhook: ofWebhook(own, '"pendentes":0', 'GET'),

@@ -19,8 +19,9 @@ const ADDRESSES = 8;
 const MESSAGES_AT_ONCE = 4;
 const MESSAGES_MAX = 200;
 /** No message is begun after this, so that the last one ends within the lease: an answer is waited for for 15 seconds. */
-const BEGIN_WITHIN_MS = 60_000;
-const LEASE_MS = 100_000;
+const BEGIN_WITHIN_MS = 15_000;
+/** For as long an address is told nothing when who told it has died. */
+const LEASE_MS = 40_000;
 
 /** Tells one batch of a tenant. */
 export async function tellAvisos(

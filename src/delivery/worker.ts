@@ -10,6 +10,7 @@ import type { AnnouncedClaim } from '../store/claim-notas.ts';
 import { AnnouncedClaims } from './announced.ts';
 import { tellAvisos } from './avisos.ts';
 import { deliverEventos } from './eventos.ts';
+import { makeExportacoes } from './exportacoes.ts';
 import { type Kind, Lanes, type Turn } from './lanes.ts';
 import { processLotes } from './lotes.ts';
 import { placeMudancas } from './mudancas.ts';
@@ -36,6 +37,7 @@ const KINDS: readonly Kind[] = [
   { kind: 'retidas', lanes: 1, deliver: releaseNotas, isSent: false },
   { kind: 'mudancas', lanes: 1, deliver: placeMudancas, isSent: false },
   { kind: 'avisos', lanes: 2, deliver: tellAvisos, isSent: false },
+  { kind: 'exportacoes', lanes: 1, deliver: makeExportacoes, isSent: false },
 ];
 
 export type Worker = {

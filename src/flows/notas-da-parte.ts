@@ -68,6 +68,25 @@ function notaListada(row: NotaAchada, documento: string) {
   };
 }
 
+/** Of the list as a table, in the order of the answer. */
+export const COLUNAS_DA_LISTA = [
+  ...['id', 'numero', 'serie_dps', 'numero_dps', 'serie_dps_nacional', 'numero_dps_nacional', 'chave_acesso'],
+  ...['identificador', 'status', 'versao', 'data_emissao', 'data_competencia', 'codigo_situacao_nfse'],
+  ...['prestador_cpf_cnpj', 'prestador_razao_social', 'prestador_inscricao_municipal', 'tomador_cpf_cnpj'],
+  ...['tomador_razao_social', 'valor_servico', 'valor_issqn', 'valor_base_calculo', 'aliquota_issqn'],
+  ...['intermediario_cpf_cnpj', 'codigo_tributacao_nacional', 'data_cancelamento', 'estado', 'numero_protocolo'],
+  ...['id_dps', 'mensagem_retorno', 'papeis'],
+] as readonly (keyof NotaListada)[];
+
+/** A note as a row of that table. */
+export function cellsOfNota(nota: NotaListada): readonly string[] {
+  return COLUNAS_DA_LISTA.map((coluna) => {
+    const value = nota[coluna];
+    if (value === null) return '';
+    return Array.isArray(value) ? value.join(' ') : String(value);
+  });
+}
+
 /** Who a document is to a note. */
 export function papeisOf(
   nota: Readonly<Record<`${ParteDaNota}_cpf_cnpj`, string | null>>,

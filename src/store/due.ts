@@ -8,7 +8,7 @@ import type { QueryConfig } from './pg.ts';
 import { planOnce } from './planned.ts';
 import { isQueryTimeout, unavailabilityOf } from './unavailable.ts';
 
-/** By kind, whether a tenant has what the worker is asked for: due, held back by an older table of rates than $2, changed, or to be told. */
+/** By kind, whether a tenant has what the worker is asked for: due, held back by an older table of rates than $2, changed, to be told, or to be made a file of. */
 type Looks = {
   readonly notas: string;
   readonly eventos: string;
@@ -16,9 +16,18 @@ type Looks = {
   readonly retidas: string;
   readonly mudancas: string;
   readonly avisos: string;
+  readonly exportacoes: string;
 };
 type Kind = keyof Looks;
-const KINDS = ['notas', 'eventos', 'lotes', 'retidas', 'mudancas', 'avisos'] as const satisfies readonly Kind[];
+const KINDS = [
+  'notas',
+  'eventos',
+  'lotes',
+  'retidas',
+  'mudancas',
+  'avisos',
+  'exportacoes',
+] as const satisfies readonly Kind[];
 type Due = { readonly kind: Kind; readonly tenant: string };
 
 /** SQL: the looks at the tenant that an expression names, each one look into an index. */
@@ -37,6 +46,7 @@ function looksAt(tenant: string): Looks {
     mudancas: `(select true from mudancas_novas v where v.tenant = ${tenant} limit 1)`,
     avisos: `(select true from webhooks w where w.tenant = ${tenant} and w.ativo and w.proxima <= ${now}
       and (w.reservado_ate is null or w.reservado_ate <= ${now}) order by w.proxima limit 1)`,
+    exportacoes: `(select true from exportacoes y where y.tenant = ${tenant} and y.due_at <= ${now} order by y.due_at limit 1)`,
   };
 }
 
@@ -44,7 +54,9 @@ function looksAt(tenant: string): Looks {
 function isBusy(tenant: string): string {
   const { retidas, mudancas } = looksAt(tenant);
   const avisos = `(select true from webhooks w where w.tenant = ${tenant} and w.ativo and w.proxima is not null limit 1)`;
-  return `((select true from fila q where q.tenant = ${tenant} limit 1) or ${retidas} or ${mudancas} or ${avisos})`;
+  const exportacoes = `(select true from exportacoes z where z.tenant = ${tenant} and z.due_at is not null limit 1)`;
+  const others = [retidas, mudancas, avisos, exportacoes].join(' or ');
+  return `((select true from fila q where q.tenant = ${tenant} limit 1) or ${others})`;
 }
 
 function selectDue(tenant: string): string {

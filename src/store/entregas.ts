@@ -5,7 +5,7 @@
 import { type Db, runTransaction } from './open.ts';
 import type { PoolClient } from './pg.ts';
 import { insertRows, unnestRows } from './sql.ts';
-import type { EntregaRow, Tentativa, WebhookRow } from './webhooks.ts';
+import { ALL_NOW, type EntregaRow, type Tentativa, type WebhookRow } from './webhooks.ts';
 
 /** After so many failures in a row one message is tried at a time. */
 export const FALHAS_PARA_PARAR = 3;
@@ -127,7 +127,6 @@ const HOLD = 'select 1 from webhooks where tenant = $1 and id = $2 and claims = 
 const WRITE = `update entregas e set estado = x.estado, tentativas = e.tentativas + 1, due_at = x.due, entregue_em = x.entregue,
     registro = (case when jsonb_array_length(e.registro) >= ${REGISTRO_MAX} then e.registro - 0 else e.registro end) || x.registro::jsonb
   from ${RESULTS.relation} where e.tenant = $1 and e.webhook = $2 and e.ordem = x.ordem`;
-const ALL_NOW = `update entregas set due_at = $3 where tenant = $1 and webhook = $2 and estado = 'pendente' and due_at > $3`;
 const LATE = `update entregas set estado = 'morta' where tenant = $1 and webhook = $2 and ordem = any (array(
     select ordem from entregas where tenant = $1 and webhook = $2 and estado = 'pendente' and criada_em < $3 order by ordem limit 5000))`;
 const NEXT = `select min(due_at) as due from entregas where tenant = $1 and webhook = $2 and estado = 'pendente'`;

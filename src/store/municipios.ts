@@ -198,6 +198,8 @@ const OWNED = [
   'ensaios',
   'entregas',
   'webhooks',
+  'exportacoes_partes',
+  'exportacoes',
   'mudancas_novas',
   'mudancas_ate',
   'mudancas',

@@ -15,6 +15,7 @@ import { ensaioStore } from './ensaios.ts';
 import { entregaStore } from './entregas.ts';
 import { esperaStore } from './esperas.ts';
 import { eventoStore } from './eventos.ts';
+import { exportacaoStore } from './exportacoes.ts';
 import { gravacaoStore } from './gravacao.ts';
 import { guardaStore } from './guarda.ts';
 import { idempotenciaStore } from './idempotencia.ts';
@@ -87,6 +88,7 @@ export function createStore(pool: Db, onStored?: OnStored, announce?: Announce) 
     webhooks: webhookStore(pool),
     entregas: entregaStore(pool),
     ensaios: ensaioStore(pool),
+    exportacoes: exportacaoStore(pool),
     ensureMesesAhead: (now: number): Promise<void> => ensureMesesAhead(pool, now),
     lotes: loteStore(pool, onStored ?? notas.keepForTransmission),
     /** Throws what keeps the database from being written to: the readiness check. */

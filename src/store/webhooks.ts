@@ -1,6 +1,6 @@
 /** Addresses that changes are told to, as whoever has them sees and changes them. */
 import type { TipoMudanca } from '../fiscal/mudanca.ts';
-import type { Db } from './open.ts';
+import { type Db, runTransaction } from './open.ts';
 import { insertRows } from './sql.ts';
 
 /** `documento`: empty where it is the municipality's own. Moments in milliseconds. */
@@ -46,8 +46,10 @@ const INSERT = insertRows<NovoWebhook>('insert_webhook', 'webhooks', [
 const LIST = `select ${COLUMNS} from webhooks where tenant = $1 and ($2::text is null or documento = $2) order by criado_em, id`;
 const CHANGE = `update webhooks set url = coalesce($4, url), tipos = coalesce($5::text[], tipos), descricao = coalesce($6, descricao),
     ativo = coalesce($7, ativo), falhas = case when $7 then 0 else falhas end,
-    proxima = case when $7 then coalesce(proxima, $8) else proxima end
+    proxima = case when $7 then least(coalesce(proxima, $8), $8) else proxima end
   where tenant = $1 and id = $2 and documento = $3 returning ${COLUMNS}`;
+/** What waits for an address waits no longer. */
+export const ALL_NOW = `update entregas set due_at = $3 where tenant = $1 and webhook = $2 and estado = 'pendente' and due_at > $3`;
 const ROTATE = `update webhooks set segredo_anterior = segredo, anterior_ate = $5, segredo = $4
   where tenant = $1 and id = $2 and documento = $3 returning ${COLUMNS}`;
 
@@ -105,15 +107,18 @@ export function webhookStore(pool: Db) {
     list: async (tenant: string, documento: string | undefined): Promise<readonly WebhookRow[]> =>
       (await pool.query<WebhookRow>(LIST, [tenant, documento ?? null])).rows,
     /** Undefined where the document has none of this `id`. One that is switched on again is tried at once. */
-    change: async (
+    change: (
       tenant: string,
       { id, documento }: Pick<WebhookRow, 'id' | 'documento'>,
       { url, tipos, descricao, ativo }: Change,
       now: number,
-    ): Promise<WebhookRow | undefined> => {
-      const values = [url ?? null, tipos ?? null, descricao ?? null, ativo ?? null, new Date(now)];
-      return (await pool.query<WebhookRow>(CHANGE, [tenant, id, documento, ...values])).rows[0];
-    },
+    ): Promise<WebhookRow | undefined> =>
+      runTransaction(pool, async (client) => {
+        const values = [url ?? null, tipos ?? null, descricao ?? null, ativo ?? null, new Date(now)];
+        const [row] = (await client.query<WebhookRow>(CHANGE, [tenant, id, documento, ...values])).rows;
+        if (row !== undefined && ativo === true) await client.query(ALL_NOW, [tenant, id, new Date(now)]);
+        return row;
+      }),
     /** Another secret; the one before signs as well until a moment (milliseconds). */
     rotate: async (
       tenant: string,

@@ -17,7 +17,13 @@ const webhookOf = (done: Done): Readonly<Record<string, string>> => ({
 });
 const NONE = { id_webhook: 'wh_naohaeste000' };
 
-const LISTS = ['listarEventosDaParte', 'seguirMudancas', 'listarWebhooks'];
+const exportacaoOf = (done: Done): Readonly<Record<string, string>> => ({
+  id_exportacao: answered(done, 'pedirExportacao/nova').exportacao.id,
+});
+const NO_FILE = { id_exportacao: 'exp_naohaeste000' };
+const OF_A_FILE = ['consultarExportacao', 'baixarExportacao'];
+
+const LISTS = ['listarEventosDaParte', 'seguirMudancas', 'listarWebhooks', 'listarExportacoes'];
 const OF_ONE = ['retirarWebhook', 'trocarSegredoDoWebhook', 'ensaiarWebhook', 'listarEntregas', 'reenviarEntregas'];
 
 /** The same of several operations, each on its own: what they are sent hangs on what was answered before. */
@@ -301,8 +307,8 @@ export const DA_PARTE: readonly Passo[] = [
     nome: 'sem_token',
     titulo: 'Sem token nem certificado',
     status: 401,
-    parametros: () => NONE,
-    tambem: [...LISTS, 'consultarWebhook', ...OF_ONE],
+    parametros: () => ({ ...NONE, ...NO_FILE }),
+    tambem: [...LISTS, 'consultarWebhook', ...OF_ONE, ...OF_A_FILE],
   },
   {
     id: 'listarNotas',
@@ -529,6 +535,89 @@ export const DA_PARTE: readonly Passo[] = [
     parametros: webhookOf,
     cabecalhos: byToken,
   },
+  {
+    id: 'pedirExportacao',
+    nome: 'nova',
+    titulo: 'O XML das notas de novembro',
+    status: 201,
+    cabecalhos: byTokenWithBody,
+    corpo: { formato: 'xml', de: '2026-11-01', ate: '2026-11-30', papel: 'tomador' },
+  },
+  {
+    id: 'pedirExportacao',
+    nome: 'campos',
+    titulo: 'O que está errado no corpo, de uma vez',
+    status: 400,
+    cabecalhos: byTokenWithBody,
+    corpo: { formato: 'docx', valor_de: 100 },
+  },
+  {
+    id: 'pedirExportacao',
+    nome: 'sem_token',
+    titulo: 'Sem token nem certificado',
+    status: 401,
+    cabecalhos: JSON_TYPE,
+    corpo: { formato: 'xml' },
+  },
+  {
+    id: 'pedirExportacao',
+    nome: 'documento',
+    titulo: 'O documento não é um CNPJ nem um CPF',
+    status: 422,
+    cabecalhos: byTokenWithBody,
+    consulta: { documento: '123' },
+    corpo: { formato: 'xml' },
+  },
+  {
+    id: 'consultarExportacao',
+    nome: 'pronta',
+    titulo: 'Uma que está pronta, e não tem notas',
+    status: 200,
+    parametros: exportacaoOf,
+    cabecalhos: byToken,
+    until: ({ exportacao }) => exportacao.pronta,
+  },
+  { id: 'listarExportacoes', nome: 'uma', titulo: 'As que há', status: 200, cabecalhos: byToken },
+  {
+    id: 'listarExportacoes',
+    nome: 'parametro',
+    titulo: 'Um parâmetro que o endereço não tem',
+    status: 400,
+    cabecalhos: byToken,
+    consulta: { ativo: 'true' },
+  },
+  {
+    id: 'baixarExportacao',
+    nome: 'arquivo',
+    titulo: 'O arquivo',
+    status: 200,
+    parametros: exportacaoOf,
+    cabecalhos: byToken,
+    unseen: true,
+  },
+  ...each(OF_A_FILE, {
+    nome: 'documento',
+    titulo: 'O documento não é um CNPJ nem um CPF',
+    status: 422,
+    parametros: () => NO_FILE,
+    cabecalhos: byToken,
+    consulta: { documento: '123' },
+  }),
+  ...each(OF_A_FILE, {
+    nome: 'parametro',
+    titulo: 'Um parâmetro que o endereço não tem',
+    status: 400,
+    parametros: () => NO_FILE,
+    cabecalhos: byToken,
+    consulta: { ativo: 'true' },
+  }),
+  ...each(OF_A_FILE, {
+    nome: 'nao_ha',
+    titulo: 'O documento não tem esta exportação',
+    status: 404,
+    parametros: () => NO_FILE,
+    cabecalhos: byToken,
+  }),
   {
     id: 'revogarToken',
     nome: 'nao_ha',

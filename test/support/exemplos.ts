@@ -532,7 +532,7 @@ function withoutChance(exemplo: Exemplo): Exemplo {
   const text = JSON.stringify(exemplo)
     .replace(/nfse_[\w-]{43}/g, `nfse_${'tK3'.repeat(14)}x`)
     .replace(/whsec_[\w+/=]{44}/g, `whsec_${'sE7'.repeat(14)}8=`)
-    .replace(/(tok|wh)_[\w-]{12}/g, '$1_Xy7aQ2bLm0Zt')
+    .replace(/(tok|wh|exp)_[\w-]{12}/g, '$1_Xy7aQ2bLm0Zt')
     .replace(/ensaio_[\w-]{32}/g, `ensaio_${'kY5'.repeat(10)}q8`)
     .replace(/ensaio-[a-z0-9]{6}/g, 'ensaio-k7m2qd')
     .replace(/"m\d+-\d+"/g, '"m12-3"');

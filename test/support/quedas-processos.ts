@@ -135,6 +135,13 @@ async function readPidFile(location: string) {
   return port === undefined ? undefined : { pid: Number(pid), port: Number(port), socketDir };
 }
 
+/** kill -9 of the server of a data folder; fulfilled when there is another one. */
+export async function killPostgres(location: string): Promise<void> {
+  const { pid } = (await readPidFile(location))!;
+  process.kill(pid, 'SIGKILL');
+  await until(async () => (await readPidFile(location))?.pid !== pid || undefined, 'another PostgreSQL');
+}
+
 async function connectionTo(location: string): Promise<Client | undefined> {
   const lock = await readPidFile(location);
   if (lock === undefined) return undefined;
@@ -167,9 +174,7 @@ type Struck = {
 function quedasOf({ dataDir, location, serviceA, serviceB, transmissor, adn, connect }: Struck): readonly Queda[] {
   const answers = async (): Promise<void> => (await connect()).end();
   const killServer = async (): Promise<void> => {
-    const { pid } = (await readPidFile(location))!;
-    process.kill(pid, 'SIGKILL');
-    await until(async () => (await readPidFile(location))?.pid !== pid || undefined, 'another PostgreSQL');
+    await killPostgres(location);
     await answers();
   };
   const killed =

@@ -2239,6 +2239,64 @@ export type ContaDeCadastro = {
   readonly iguais: number;
 };
 
+export type Exportacao = {
+  /** Identificador da exportação. */
+  readonly id: string;
+  /** CNPJ ou CPF de quem são as notas. */
+  readonly documento: string;
+  /** xml e pdf: um ZIP; csv: uma tabela. */
+  readonly formato: 'xml' | 'pdf' | 'csv';
+  /** Os filtros pedidos. */
+  readonly filtros: FiltrosDaExportacao;
+  /** em_andamento, pronta, ou falhou: não há arquivo, e motivo diz por quê. */
+  readonly estado: 'em_andamento' | 'pronta' | 'falhou';
+  /** true quando o arquivo pode ser baixado. */
+  readonly pronta: boolean;
+  /** Notas lidas até agora. */
+  readonly notas: number;
+  /** Tamanho do arquivo; null enquanto não está pronto. */
+  readonly bytes: number | null;
+  /** Quando foi pedida. */
+  readonly criada_em: string;
+  /** Quando ficou pronta; null enquanto não está. */
+  readonly pronta_em: string | null;
+  /** Quando o arquivo é apagado. */
+  readonly expira_em: string;
+  /** Por que não há arquivo; null nos outros casos. */
+  readonly motivo: string | null;
+};
+
+export type FiltrosDaExportacao = {
+  /** O que o documento é na nota: prestador, tomador, intermediario; sem ele, qualquer um. */
+  readonly papel?: string;
+  /** Chave, protocolo, Id da DPS, CNPJ, CPF, número da nota, ou palavras do nome de outra parte. */
+  readonly texto?: string;
+  /** CNPJ ou CPF do prestador. */
+  readonly prestador?: string;
+  /** CNPJ ou CPF do tomador. */
+  readonly tomador?: string;
+  /** Primeiro dia da emissão, AAAA-MM-DD. */
+  readonly de?: string;
+  /** Último dia da emissão, AAAA-MM-DD. */
+  readonly ate?: string;
+  /** Mês da competência, AAAA-MM. */
+  readonly competencia?: string;
+  /** Estado da nota: emitida, retida, transmitida, autorizada, recusada, cancelada. */
+  readonly estado?: string;
+  /** Valor mínimo do serviço. */
+  readonly valor_de?: string;
+  /** Valor máximo do serviço. */
+  readonly valor_ate?: string;
+  /** Código de tributação nacional, seis algarismos. */
+  readonly servico?: string;
+  /** Série da DPS. */
+  readonly serie?: string;
+  /** Número da NFS-e. */
+  readonly numero?: string;
+  /** novas, da mais nova para a mais antiga, como sem ele; ou antigas. */
+  readonly ordem?: string;
+};
+
 export type Paginacao = {
   /** A página respondida. */
   readonly pagina_atual: number;
@@ -2646,6 +2704,10 @@ export const OPERACOES = {
   documentoDaPersona: { metodo: 'GET', caminho: '/api/v1/ambiente/personas/{persona}/{cenario}', certificado: true },
   listarRequisicoes: { metodo: 'GET', caminho: '/api/v1/ambiente/requisicoes', certificado: true },
   consultarRequisicao: { metodo: 'GET', caminho: '/api/v1/ambiente/requisicoes/{id_requisicao}', certificado: true },
+  listarExportacoes: { metodo: 'GET', caminho: '/api/v1/exportacoes', certificado: true },
+  pedirExportacao: { metodo: 'POST', caminho: '/api/v1/exportacoes', certificado: true },
+  consultarExportacao: { metodo: 'GET', caminho: '/api/v1/exportacoes/{id_exportacao}', certificado: true },
+  baixarExportacao: { metodo: 'GET', caminho: '/api/v1/exportacoes/{id_exportacao}/arquivo', certificado: true },
   catalogo_codigos_tributacao_municipal: { metodo: 'GET', caminho: '/api/v1/catalogo/codigos_tributacao_municipal' },
   catalogo_codigos_tributacao_nacional: { metodo: 'GET', caminho: '/api/v1/catalogo/codigos_tributacao_nacional' },
   catalogo_nbs: { metodo: 'GET', caminho: '/api/v1/catalogo/nbs' },
@@ -3253,6 +3315,29 @@ export type Respostas = {
     /** A requisição e a resposta. */
     readonly requisicao: RequisicaoInteira;
   };
+  /** As exportações de um CNPJ ou CPF */
+  readonly listarExportacoes: {
+    /** OK em toda resposta de sucesso. */
+    readonly status: string;
+    /** Da mais nova à mais antiga. */
+    readonly exportacoes: readonly Exportacao[];
+  };
+  /** Pede as notas de um CNPJ ou CPF num arquivo */
+  readonly pedirExportacao: {
+    /** OK em toda resposta de sucesso. */
+    readonly status: string;
+    /** A exportação. */
+    readonly exportacao: Exportacao;
+  };
+  /** Uma exportação: em que estado está, quantas notas já leu, e até quando se guarda o arquivo */
+  readonly consultarExportacao: {
+    /** OK em toda resposta de sucesso. */
+    readonly status: string;
+    /** A exportação. */
+    readonly exportacao: Exportacao;
+  };
+  /** O arquivo de uma exportação pronta */
+  readonly baixarExportacao: undefined;
   /** A lista de serviços do município, hoje e daqui em diante */
   readonly catalogo_codigos_tributacao_municipal: {
     /** OK em toda resposta de sucesso. */
@@ -3503,6 +3588,34 @@ export type Consultas = {
     /** xml, como sem ele, ou json. */
     forma?: string;
   };
+  readonly listarExportacoes: {
+    /**
+     * CNPJ ou CPF de quem pergunta, com ou sem pontuação; sem ele, o do token ou do certificado. O CNPJ se compara
+     * pela raiz: a matriz pergunta pelas filiais.
+     */
+    documento?: string;
+  };
+  readonly pedirExportacao: {
+    /**
+     * CNPJ ou CPF de quem pergunta, com ou sem pontuação; sem ele, o do token ou do certificado. O CNPJ se compara
+     * pela raiz: a matriz pergunta pelas filiais.
+     */
+    documento?: string;
+  };
+  readonly consultarExportacao: {
+    /**
+     * CNPJ ou CPF de quem pergunta, com ou sem pontuação; sem ele, o do token ou do certificado. O CNPJ se compara
+     * pela raiz: a matriz pergunta pelas filiais.
+     */
+    documento?: string;
+  };
+  readonly baixarExportacao: {
+    /**
+     * CNPJ ou CPF de quem pergunta, com ou sem pontuação; sem ele, o do token ou do certificado. O CNPJ se compara
+     * pela raiz: a matriz pergunta pelas filiais.
+     */
+    documento?: string;
+  };
   readonly catalogo_codigos_tributacao_municipal: {
     /**
      * Palavras da descrição, sem distinguir maiúsculas nem acentos; todas as palavras, em qualquer ordem. Também
@@ -3697,5 +3810,37 @@ export type Envios = {
   readonly reiniciarAmbiente: {
     /** A hora que o ambiente passa a ter; dali em diante ela corre. */
     relogio?: string;
+  };
+  readonly pedirExportacao: {
+    /** O que o arquivo traz de cada nota. */
+    formato: 'xml' | 'pdf' | 'csv';
+    /** O que o documento é na nota: prestador, tomador, intermediario; sem ele, qualquer um. */
+    papel?: string;
+    /** Chave, protocolo, Id da DPS, CNPJ, CPF, número da nota, ou palavras do nome de outra parte. */
+    texto?: string;
+    /** CNPJ ou CPF do prestador. */
+    prestador?: string;
+    /** CNPJ ou CPF do tomador. */
+    tomador?: string;
+    /** Primeiro dia da emissão, AAAA-MM-DD. */
+    de?: string;
+    /** Último dia da emissão, AAAA-MM-DD. */
+    ate?: string;
+    /** Mês da competência, AAAA-MM. */
+    competencia?: string;
+    /** Estado da nota: emitida, retida, transmitida, autorizada, recusada, cancelada. */
+    estado?: string;
+    /** Valor mínimo do serviço. */
+    valor_de?: string;
+    /** Valor máximo do serviço. */
+    valor_ate?: string;
+    /** Código de tributação nacional, seis algarismos. */
+    servico?: string;
+    /** Série da DPS. */
+    serie?: string;
+    /** Número da NFS-e. */
+    numero?: string;
+    /** novas, da mais nova para a mais antiga, como sem ele; ou antigas. */
+    ordem?: string;
   };
 };

@@ -192,6 +192,22 @@ export function refuseMissingWebhook(): Refused {
   return refuseWith('E601', mensagem, { campo: 'id_webhook' });
 }
 
+export function refuseMissingExportacao(): Refused {
+  const mensagem =
+    'Este documento não tem exportação com este id neste município, ou ela já passou do prazo. As que ele tem se listam com GET …/api/v1/exportacoes.';
+  return refuseWith('E601', mensagem, { campo: 'id_exportacao' });
+}
+
+/** `motivo`: why it came to nothing; undefined: it is under way. */
+export function refuseWithoutArquivo(motivo: string | undefined): Refused {
+  if (motivo !== undefined) {
+    return refuseWith('E601', `Esta exportação terminou sem arquivo. ${motivo}`, { campo: 'id_exportacao' });
+  }
+  const mensagem =
+    'O arquivo desta exportação ainda não está pronto. Consulte-a (GET …/api/v1/exportacoes/{id_exportacao}) até que pronta seja true.';
+  return refuseWith('E703', mensagem, { campo: 'id_exportacao', status: 409, headers: { 'Retry-After': '5' } });
+}
+
 export function refuseMissingDps(id: string): Refused {
   const mensagem =
     parseDpsId(id) === undefined

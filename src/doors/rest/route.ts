@@ -100,7 +100,7 @@ export type Served = {
 
 /** A body that is made while it is sent. */
 export type Streamed = {
-  readonly streamed: AsyncIterable<string>;
+  readonly streamed: AsyncIterable<string | Buffer>;
   readonly type: string;
   readonly headers: Readonly<Record<string, string>>;
 };

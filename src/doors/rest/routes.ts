@@ -17,6 +17,7 @@ import { CATALOGOS, MOTIVOS, PAGINA_PARAMS, PAGINACAO_FIELD } from './catalogos.
 import { DEPRECATION, showDanfse } from './danfse.ts';
 import { ESPERA_MAX_S } from './espera.ts';
 import { EVENTO_FIELDS, listAll, listOfTipo, postByChave, postByProtocolo, showOne } from './eventos.ts';
+import { ROTAS_DE_EXPORTACOES } from './exportacoes.ts';
 import {
   askWhetherIssued,
   ISSUE_PATH,
@@ -44,6 +45,7 @@ export const PARAMS = {
   persona: 'Identificador da persona, como mei.',
   cenario: 'Identificador do cenário.',
   id_requisicao: 'O X-Request-Id da requisição.',
+  id_exportacao: 'Identificador da exportação.',
   tipo_evento: 'Tipo do evento: o nome, como cancelamento, ou o código nacional.',
   num_seq_evento: 'Sequência do evento entre os do seu tipo na nota, a partir de 1.',
   id: 'Identificador da DPS: DPS, município emissor (7), tipo de inscrição (1), inscrição (14), série (5) e número (15).',
@@ -332,6 +334,7 @@ export const ROUTES: readonly Route[] = [
   ...ROTAS_DA_PARTE,
   ...ROTAS_DE_WEBHOOKS,
   ...ROTAS_DE_AMBIENTES,
+  ...ROTAS_DE_EXPORTACOES,
   ...CATALOGOS.map(({ nome, summary, item, filtros, handle }) =>
     defineRoute({
       id: `catalogo_${nome}`,

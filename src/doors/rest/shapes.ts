@@ -7,6 +7,7 @@ import { AMBIENTE_SHAPES } from './ambientes.ts';
 import { CATALOGO_SHAPES } from './catalogo-fields.ts';
 import { ENVELOPE_SHAPES } from './envelope.ts';
 import { EVENTO_FIELDS } from './eventos.ts';
+import { EXPORTACAO_SHAPES } from './exportacoes.ts';
 import { LISTA_SHAPES } from './listas.ts';
 import { NOTA_SHAPES } from './nota-fields.ts';
 import { SITUACAO_SHAPES } from './situacao.ts';
@@ -79,6 +80,7 @@ export const SHAPES: Readonly<Record<ShapeName, Shape>> = {
   Token: TOKEN_FIELDS,
   ...WEBHOOK_SHAPES,
   ...AMBIENTE_SHAPES,
+  ...EXPORTACAO_SHAPES,
   ...CATALOGO_SHAPES,
   ...ERRO_SHAPES,
 };

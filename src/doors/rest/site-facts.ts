@@ -4,6 +4,7 @@ import { groupDigits } from '../../fiscal/group-digits.ts';
 import { TIPOS_EVENTO } from '../../fiscal/tipos-evento.ts';
 import { CONVITE_MS } from '../../flows/convites.ts';
 import { IDLE_MS, SESSION_MS } from '../../flows/entrada.ts';
+import { EXPORTACAO_DIAS, EXPORTACAO_NOTAS_MAX, EXPORTACOES_MAX } from '../../flows/exportacoes.ts';
 import { BODY_MAX_TEXT, HEADERS_MAX_TEXT, URL_MAX_TEXT } from '../../published/http-limits.ts';
 import { code, table, writeBraces } from '../../published/markdown.ts';
 import type { Facts } from '../../published/site/facts.ts';
@@ -45,6 +46,9 @@ export const DOOR_FACTS: Facts = {
   'encerrar-maximo': () => `${CLOSE_MAX_MS / 1_000} segundos`,
   'limite-consultas-vas': () => `${MISSES_MAX} por minuto`,
   'limite-buscas-vas': () => `${LOOKS_MAX} por minuto`,
+  'limite-exportacao': () => groupDigits(EXPORTACAO_NOTAS_MAX),
+  'limite-exportacoes': () => `${EXPORTACOES_MAX}`,
+  'exportacao-dias': () => `${EXPORTACAO_DIAS}`,
   'limite-chave': () => `${KEY_CHARS_MAX} caracteres`,
   'limite-pagina': () => `de 1 a ${POR_PAGINA_MAX}, ${POR_PAGINA} quando não se diz`,
   'limite-catalogo-cache': () => (FRESH_S === 3_600 ? 'uma hora' : `${FRESH_S} segundos`),

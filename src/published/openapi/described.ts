@@ -35,7 +35,7 @@ export type DescribedRoute = {
   /** Other media types of the body of success, given to whoever asks for one. */
   readonly givesToo?: readonly ('text/plain' | 'text/csv' | 'application/x-ndjson')[];
   /** Media type of the body of success, where that is no JSON. */
-  readonly gives?: 'application/pdf' | 'application/xml';
+  readonly gives?: 'application/pdf' | 'application/xml' | 'application/zip';
   /** Fields of the body of success, in their order. */
   readonly fields: Fields;
   /** Headers of this answer beside those of every answer. */

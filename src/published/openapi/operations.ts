@@ -29,8 +29,9 @@ export const TAGS = {
     holds: ({ path }: DescribedRoute) => path.startsWith('/api/v1/token'),
   },
   'Listas e mudanças': {
-    description: 'As notas e os eventos de um CNPJ ou CPF, e o que muda neles. Para o dono do documento.',
-    holds: ({ path }: DescribedRoute) => /^\/api\/v1\/(notas|eventos|mudancas)\b/.test(path),
+    description:
+      'As notas e os eventos de um CNPJ ou CPF, o que muda neles, e as notas num arquivo. Para o dono do documento.',
+    holds: ({ path }: DescribedRoute) => /^\/api\/v1\/(notas|eventos|mudancas|exportacoes)\b/.test(path),
   },
   'Ambiente próprio': {
     description: 'Um ambiente de integração só seu: relógio, cadastros e as suas últimas requisições.',

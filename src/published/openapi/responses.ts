@@ -153,7 +153,8 @@ function successOf(route: DescribedRoute): Json {
   const description = gives === undefined ? SUCCESS[status] : 'O documento.';
   const own = headerRefs([...headers, ...EVERY_HEADER]);
   if (method === 'HEAD') return { description: 'Há nota desta DPS.', headers: own };
-  if (gives !== undefined) return { description, headers: own, content: { [gives]: {} } };
+  const others = Object.fromEntries(givesToo.map((type) => [type, { schema: { type: 'string' } }]));
+  if (gives !== undefined) return { description, headers: own, content: { [gives]: {}, ...others } };
   const examples = examplesOf(id).filter((one) => one.status === status);
   return {
     description: deprecated ? `${description} O endereço é mantido para quem já o usa.` : description,
@@ -163,7 +164,7 @@ function successOf(route: DescribedRoute): Json {
         schema: objectSchema(fields),
         ...(examples.length === 0 ? {} : { examples: answersOf(examples) }),
       },
-      ...Object.fromEntries(givesToo.map((type) => [type, { schema: { type: 'string' } }])),
+      ...others,
     },
   };
 }

@@ -7,6 +7,10 @@ alter table municipios add column ensaio_ate timestamptz;
 alter table municipios add column relogio_ms bigint not null default 0;
 
 -- passo
+-- What is due of all tenants is asked by the clock of each, without a look at their settings.
+create index concurrently municipios_relogio on municipios (tenant, relogio_ms);
+
+-- passo
 -- In a sandbox of one's own: whether providers must be in its register, and be authorised, as in production.
 alter table municipios add column exige_cadastro boolean not null default false;
 

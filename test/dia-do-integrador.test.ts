@@ -1,0 +1,261 @@
+/**
+ * A day of an integrator: several programs of his issue a thousand notes, one follows what changes by its cursor, and one is told it, while
+ * the service and its database are killed and the one that is told is away. Nothing is issued twice; who follows misses nothing and is told
+ * nothing twice; who is told gets all of it in order; and what he had not got while he was away could be read by who followed.
+ */
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import path from 'node:path';
+import { test } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
+import { Webhook } from 'standardwebhooks';
+import { exampleXml } from '../src/fiscal/rules/example.ts';
+import { onEnd } from './support/cleanup.ts';
+import { runBeside } from './support/cli.ts';
+import { ownPort } from './support/ports.ts';
+import { readyDataDir, type ServiceProcess, startServiceProcess } from './support/process.ts';
+import { killPostgres } from './support/quedas-processos.ts';
+import { until, untilTrue } from './support/until.ts';
+
+const TENANT = 'integracao';
+const PRESTADOR = '11222333000181';
+const NOTAS = 1_000;
+const CLIENTS = 6;
+/** Between two notes of a client, so that the day is long enough for what happens in it. */
+const PAUSE_MS = 60;
+const RETRY_MS = 200;
+/** Of this many notes one answer is not read, and one more request is sent again though it was answered. */
+const LOST_EVERY = 25;
+const ANSWER_MAX_MS = 60_000;
+const ANSWERS_AFTER_MS = 15;
+const STARTS_MAX = 10;
+const LIFE = ['nota.emitida', 'nota.transmitida', 'nota.autorizada'];
+
+type Mudanca = { readonly id: string; readonly tipo: string; readonly chave_acesso: string };
+// biome-ignore lint/suspicious/noExplicitAny: looked at field by field
+type Told = { readonly status: number; readonly body: any };
+
+/** Everything under one address, which stays the same. */
+async function openService() {
+  const dataDir = await readyDataDir();
+  const env = { NFSE_DATA_DIR: dataDir, NFSE_AVISOS_PRIVADOS: '1', NFSE_LOG_LEVEL: 'error' };
+  const own = { ...env, PORT: String(await ownPort()) };
+  let running: ServiceProcess = await startServiceProcess(own);
+  await runBeside(['municipio', 'alterar', TENANT, '--limite-endereco', '0', '--limite-prestador', '0'], env);
+  const kill = async (): Promise<void> => {
+    await running.end('SIGKILL');
+    for (let starts = 1; ; starts += 1) {
+      try {
+        running = await startServiceProcess(own);
+        return;
+      } catch (error) {
+        if (starts === STARTS_MAX) throw error;
+      }
+    }
+  };
+  const killDatabase = (): Promise<void> => killPostgres(path.join(dataDir, 'pg'));
+  return { api: `${running.address}/${TENANT}/api/v1`, kill, killDatabase };
+}
+
+/** One answer; undefined: there was none, or none yet. */
+async function ask(url: string, init: RequestInit = {}): Promise<Told | undefined> {
+  try {
+    const response = await fetch(url, { ...init, signal: AbortSignal.timeout(ANSWER_MAX_MS) });
+    const text = await response.text();
+    // A service that is killed, or whose database is, says so or nothing.
+    if ([409, 429, 503].includes(response.status)) return undefined;
+    return { status: response.status, body: JSON.parse(text) };
+  } catch {
+    return undefined;
+  }
+}
+
+async function insist(url: string, init: RequestInit = {}): Promise<Told> {
+  for (;;) {
+    const told = await ask(url, init);
+    if (told !== undefined) return told;
+    await pause(RETRY_MS);
+  }
+}
+
+const withToken = (token: string) => ({ Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' });
+
+/** Whoever is told: keeps every message, and can be away. */
+async function openReceiver() {
+  const received: { readonly id: string; readonly data: Mudanca }[] = [];
+  const problems: string[] = [];
+  let verifier: Webhook | undefined;
+  const listen = (port: number) => {
+    const server = createServer((incoming, response) => {
+      let text = '';
+      incoming.setEncoding('utf8').on('data', (chunk) => (text += chunk));
+      incoming.on('end', () => {
+        try {
+          const { data } = verifier!.verify(text, incoming.headers as Record<string, string>) as { data: Mudanca };
+          received.push({ id: incoming.headers['webhook-id'] as string, data });
+          // As one that is some way off: a kill falls between what it has and what is known of it.
+          setTimeout(() => response.writeHead(204).end(), ANSWERS_AFTER_MS);
+        } catch (error) {
+          problems.push(`${error}: ${text}`);
+          response.writeHead(400).end();
+        }
+      });
+    });
+    return new Promise<typeof server>((resolve) => server.listen(port, '127.0.0.1', () => resolve(server)));
+  };
+  let server = await listen(await ownPort());
+  const { port } = server.address() as AddressInfo;
+  const leave = (): Promise<void> =>
+    new Promise((resolve) => {
+      server.close(() => resolve());
+      server.closeAllConnections();
+    });
+  onEnd(leave);
+  const comeBack = async (): Promise<void> => {
+    server = await listen(port);
+  };
+  const url = `http://127.0.0.1:${port}/nfse`;
+  return { url, received, problems, know: (segredo: string) => (verifier = new Webhook(segredo)), leave, comeBack };
+}
+
+/** Issues all notes, by so many programs at once, each request until it is answered; `issued`: the key of each, by its number. */
+function issueAll(api: string) {
+  const issued = new Map<number, string>();
+  const problems: string[] = [];
+  const issue = async (numero: number): Promise<void> => {
+    const headers = { 'Content-Type': 'application/xml', 'Idempotency-Key': randomUUID() };
+    const init = { method: 'POST', headers, body: exampleXml({ nDPS: String(numero) }) };
+    const url = `${api}/nfse/v101`;
+    if (numero % LOST_EVERY === 0) {
+      // The connection breaks while it is answered.
+      await fetch(url, { ...init, signal: AbortSignal.timeout(numero % 20) }).catch(() => undefined);
+    }
+    for (let times = numero % LOST_EVERY === 1 ? 2 : 1; times > 0; times -= 1) {
+      const { status, body } = await insist(url, init);
+      if (status !== 201) problems.push(`${numero}: ${status} ${JSON.stringify(body)}`);
+      const before = issued.get(numero);
+      if (before !== undefined && before !== body.chave_acesso) problems.push(`${numero} has two keys`);
+      issued.set(numero, body.chave_acesso);
+    }
+  };
+  let next = 0;
+  const client = async (): Promise<void> => {
+    while (next < NOTAS) {
+      next += 1;
+      await issue(next);
+      await pause(PAUSE_MS);
+    }
+  };
+  const ended = Promise.all(Array.from({ length: CLIENTS }, client));
+  return { issued, problems, ended };
+}
+
+/** Follows what changes, and keeps nothing but its cursor and what it was told. */
+function follow(api: string, token: string) {
+  const told: Mudanca[] = [];
+  const problems: string[] = [];
+  let [cursor, isOver, unanswered] = ['', false, 0];
+  const run = async (): Promise<void> => {
+    while (!isOver) {
+      const answer = await ask(`${api}/mudancas?desde=${cursor}&espera=5&limite=100`, { headers: withToken(token) });
+      if (answer === undefined) {
+        unanswered += 1;
+        await pause(RETRY_MS);
+      } else if (answer.status === 200) {
+        told.push(...answer.body.mudancas);
+        cursor = answer.body.cursor;
+      } else problems.push(`${answer.status} ${JSON.stringify(answer.body)}`);
+    }
+  };
+  const running = run();
+  const stop = async (): Promise<void> => {
+    isOver = true;
+    await running;
+  };
+  return { told, problems, unanswered: () => unanswered, stop };
+}
+
+const idsOf = (all: readonly { readonly data: Mudanca }[]): ReadonlySet<string> =>
+  new Set(all.map(({ data }) => data.id));
+
+test('a thousand notes while everything dies: once each, and each change told', {
+  timeout: 900_000,
+  skip: process.platform !== 'linux' && 'the embedded server is found as Linux tells it',
+}, async (t) => {
+  const service = await openService();
+  const { api } = service;
+  const pedido = JSON.stringify({ documento: PRESTADOR, escopos: ['consultar', 'webhooks'] });
+  const json = { 'Content-Type': 'application/json' };
+  const { token } = (await insist(`${api}/token`, { method: 'POST', headers: json, body: pedido })).body;
+  const receiver = await openReceiver();
+  const body = JSON.stringify({ url: receiver.url });
+  const made = await insist(`${api}/webhooks`, { method: 'POST', headers: withToken(token), body });
+  receiver.know(made.body.segredo);
+  const follower = follow(api, token);
+  const issuing = issueAll(api);
+  const { issued } = issuing;
+
+  await untilTrue(() => issued.size >= 0.15 * NOTAS && receiver.received.length > 50, 'the day has begun');
+  await service.kill();
+  await untilTrue(() => issued.size >= 0.3 * NOTAS, 'notes are issued after the service was killed');
+  await receiver.leave();
+  const before = receiver.received.length;
+  await untilTrue(() => issued.size >= 0.5 * NOTAS, 'notes are issued while nobody is told');
+  await service.killDatabase();
+  await untilTrue(() => issued.size >= 0.8 * NOTAS, 'notes are issued after the database was killed');
+  assert.equal(receiver.received.length, before, 'who is away was told something');
+  // All that he misses is there for who asks.
+  const known = idsOf(receiver.received);
+  const missing = () => follower.told.filter(({ id }) => !known.has(id)).map(({ id }) => id);
+  await untilTrue(() => missing().length > 300, 'who follows is told what the other one misses');
+  const missed = missing();
+  await receiver.comeBack();
+  const again = JSON.stringify({ ativo: true });
+  const one = `${api}/webhooks/${made.body.webhook.id}`;
+  assert.equal((await insist(one, { method: 'PATCH', headers: withToken(token), body: again })).status, 200);
+  await issuing.ended;
+
+  const whole = NOTAS * LIFE.length;
+  await untilTrue(() => follower.told.length >= whole, 'who follows was told all');
+  await until(async () => idsOf(receiver.received).size >= whole || undefined, 'who is told was told all');
+  await follower.stop();
+  t.diagnostic(`${follower.unanswered()} perguntas sem resposta, ${receiver.received.length - whole} avisos repetidos`);
+
+  assert.deepEqual([...issuing.problems, ...follower.problems, ...receiver.problems], []);
+  assert.equal(new Set(issued.values()).size, NOTAS);
+  const listed = (await insist(`${api}/notas?contar=sim`, { headers: withToken(token) })).body;
+  assert.deepEqual(listed.contagem, { total: NOTAS, total_exato: true });
+  assert.equal(follower.told.length, whole);
+  assert.equal(new Set(follower.told.map(({ id }) => id)).size, whole);
+  const inOrder = Map.groupBy(follower.told, ({ chave_acesso }) => chave_acesso);
+  assert.deepEqual(new Set(inOrder.keys()), new Set(issued.values()));
+  const first = new Map<string, Mudanca>();
+  const names = new Map<string, Set<string>>();
+  for (const { id, data } of receiver.received) {
+    if (!first.has(data.id)) first.set(data.id, data);
+    names.set(data.id, (names.get(data.id) ?? new Set()).add(id));
+  }
+  const received = Map.groupBy(first.values(), ({ chave_acesso }) => chave_acesso);
+  for (const chave of issued.values()) {
+    for (const each of [inOrder, received]) {
+      const tipos = each.get(chave)!.map(({ tipo }) => tipo);
+      assert.deepEqual(tipos, LIFE, chave);
+    }
+  }
+  for (const [id, of] of names) assert.deepEqual([...of], [`${TENANT}.${id}`]);
+  for (const id of missed) assert.ok(first.has(id), `${id} never came`);
+  // From the beginning it is the same, in the same order.
+  const all: Mudanca[] = [];
+  for (let cursor = '', isMore = true; isMore; ) {
+    const page = (await insist(`${api}/mudancas?desde=${cursor}&limite=700`, { headers: withToken(token) })).body;
+    all.push(...page.mudancas);
+    cursor = page.cursor;
+    isMore = page.mais;
+  }
+  assert.deepEqual(
+    all.map(({ id }) => id),
+    follower.told.map(({ id }) => id),
+  );
+});
