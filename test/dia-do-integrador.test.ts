@@ -13,13 +13,11 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Webhook } from 'standardwebhooks';
 import { exampleXml } from '../src/fiscal/rules/example.ts';
 import { onEnd } from './support/cleanup.ts';
-import { runBeside } from './support/cli.ts';
 import { ownPort } from './support/ports.ts';
 import { readyDataDir, type ServiceProcess, startServiceProcess } from './support/process.ts';
 import { killPostgres } from './support/quedas-processos.ts';
 import { until, untilTrue } from './support/until.ts';
 
-const TENANT = 'integracao';
 const PRESTADOR = '11222333000181';
 const NOTAS = 1_000;
 const CLIENTS = 6;
@@ -43,7 +41,10 @@ async function openService() {
   const env = { NFSE_DATA_DIR: dataDir, NFSE_AVISOS_PRIVADOS: '1', NFSE_LOG_LEVEL: 'error' };
   const own = { ...env, PORT: String(await ownPort()) };
   let running: ServiceProcess = await startServiceProcess(own);
-  await runBeside(['municipio', 'alterar', TENANT, '--limite-endereco', '0', '--limite-prestador', '0'], env);
+  // The integrator has a sandbox of his own.
+  const made = await fetch(`${running.address}/integracao/api/v1/ambientes`, { method: 'POST' });
+  assert.equal(made.status, 201);
+  const { municipio } = ((await made.json()) as { ambiente: { municipio: string } }).ambiente;
   const kill = async (): Promise<void> => {
     await running.end('SIGKILL');
     for (let starts = 1; ; starts += 1) {
@@ -56,7 +57,7 @@ async function openService() {
     }
   };
   const killDatabase = (): Promise<void> => killPostgres(path.join(dataDir, 'pg'));
-  return { api: `${running.address}/${TENANT}/api/v1`, kill, killDatabase };
+  return { municipio, api: `${running.address}/${municipio}/api/v1`, kill, killDatabase };
 }
 
 /** One answer; undefined: there was none, or none yet. */
@@ -185,7 +186,7 @@ test('a thousand notes while everything dies: once each, and each change told', 
   skip: process.platform !== 'linux' && 'the embedded server is found as Linux tells it',
 }, async (t) => {
   const service = await openService();
-  const { api } = service;
+  const { api, municipio } = service;
   const pedido = JSON.stringify({ documento: PRESTADOR, escopos: ['consultar', 'webhooks'] });
   const json = { 'Content-Type': 'application/json' };
   const { token } = (await insist(`${api}/token`, { method: 'POST', headers: json, body: pedido })).body;
@@ -244,7 +245,7 @@ test('a thousand notes while everything dies: once each, and each change told', 
       assert.deepEqual(tipos, LIFE, chave);
     }
   }
-  for (const [id, of] of names) assert.deepEqual([...of], [`${TENANT}.${id}`]);
+  for (const [id, of] of names) assert.deepEqual([...of], [`${municipio}.${id}`]);
   for (const id of missed) assert.ok(first.has(id), `${id} never came`);
   // From the beginning it is the same, in the same order.
   const all: Mudanca[] = [];
