@@ -59,7 +59,7 @@ const A_COLUMN: readonly Edit[] = [
   ['src/flows/queries.ts', '    chave_acesso: row.chave_acesso,', '    codigo_servico: row.codigo_servico,'],
   [
     'src/doors/rest/nota-fields.ts',
-    'const NOTA = {',
+    'export const NOTA_SEM_XML = {',
     `  codigo_servico: orNull(field.text('O código de tributação nacional.')),`,
   ],
 ];

@@ -237,7 +237,10 @@ test('lists are read page by page to their end', async () => {
   assert.equal(first, all[1]!.chave_acesso);
   await cliente.esperarDecisao(chaves[0]!);
   await cliente.registrarEvento(chaves[0]!, { tipo_evento: 'confirmacao_prestador' });
-  const eventos = await Array.fromAsync(cliente.todosOsEventos());
+  const eventos = await until(async () => {
+    const found = await Array.fromAsync(cliente.todosOsEventos());
+    return found.every(({ proxima_consulta }) => proxima_consulta === null) ? found : undefined;
+  }, 'the event is done');
   assert.deepEqual(
     eventos.map(({ chave_acesso, tipo_evento }) => [chave_acesso, tipo_evento]),
     [[chaves[0], 'confirmacao_prestador']],

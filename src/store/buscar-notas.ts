@@ -5,7 +5,9 @@
 import type { NotaEstado } from '../fiscal/nota.ts';
 import { EVENTO_READ, type EventoRow, JOIN_NOTA, QUEUES } from './evento-rows.ts';
 import { mesOf } from './meses.ts';
+import { type NotaColumn, type NotaRow, SELECTED } from './nota-columns.ts';
 import type { Db } from './open.ts';
+import { listColumns } from './sql.ts';
 
 /** What is asked of a note; what is undefined may be anything. */
 export type NotasProcuradas = {
@@ -31,33 +33,19 @@ export type NotasProcuradas = {
   readonly antigasAntes: boolean;
 };
 
+/** What a list has of a note, beside what its issuance filled. */
+const MOVED = [
+  'id',
+  'mes',
+  'estado',
+  'numero_dps',
+  'prestador_cpf_cnpj',
+  'data_cancelamento',
+  'mensagem_retorno',
+] as const;
+
 /** A note in a list. */
-export type NotaAchada = {
-  readonly id: string;
-  readonly mes: number;
-  readonly chave_acesso: string;
-  readonly estado: NotaEstado;
-  readonly numero_dps: string;
-  readonly serie_dps: string;
-  readonly data_emissao: Date;
-  readonly data_competencia: string;
-  readonly prestador_cpf_cnpj: string;
-  readonly prestador_razao_social: string;
-  readonly prestador_inscricao_municipal: string | null;
-  readonly tomador_cpf_cnpj: string | null;
-  readonly tomador_razao_social: string | null;
-  readonly intermediario_cpf_cnpj: string | null;
-  readonly valor_servico: string;
-  readonly valor_issqn: string | null;
-  readonly valor_base_calculo: string | null;
-  readonly aliquota_issqn: string | null;
-  readonly servico: string | null;
-  readonly numero_protocolo: string;
-  readonly id_dps: string;
-  readonly numero_dps_nacional: string;
-  readonly data_cancelamento: Date | null;
-  readonly mensagem_retorno: string | null;
-};
+export type NotaAchada = Pick<NotaRow, (typeof MOVED)[number] | NotaColumn>;
 
 /** A place in the order of a search: the note that was looked at last. */
 export type Lugar = { readonly mes: number; readonly em: number; readonly id: string };
@@ -68,10 +56,7 @@ type Achadas = { readonly notas: readonly NotaAchada[]; readonly seguinte: Lugar
 /** Notes that a page looks at, at most. */
 const LOOKED_MAX = 45_000;
 
-const COLUMNS = `n.id, n.mes, n.chave_acesso, n.estado, n.numero_dps, n.serie_dps, n.data_emissao, n.data_competencia::text,
-  n.prestador_cpf_cnpj, n.prestador_razao_social, n.prestador_inscricao_municipal, n.tomador_cpf_cnpj, n.tomador_razao_social,
-  n.intermediario_cpf_cnpj, n.valor_servico, n.valor_issqn, n.valor_base_calculo, n.aliquota_issqn, n.servico, n.numero_protocolo,
-  n.id_dps, n.numero_dps_nacional, n.data_cancelamento, n.mensagem_retorno`;
+const COLUMNS = `${listColumns('n', MOVED)}, ${SELECTED}`;
 /** The parties of a note. */
 const PARTES = ['prestador_cpf_cnpj', 'tomador_cpf_cnpj', 'intermediario_cpf_cnpj'] as const;
 

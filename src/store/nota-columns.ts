@@ -80,6 +80,9 @@ export type NotaNova = { readonly [Each in Exclude<Name, Optional>]: WrittenOf<C
   readonly retencao?: string | undefined;
 };
 
+/** Names of what an issuance fills. */
+export type NotaColumn = Name;
+
 /** A nota as it is read. */
 export type NotaRow = { readonly [Each in Name]: ReadOf<Columns[Each]> } & {
   readonly id: string;
@@ -104,8 +107,8 @@ export type NotaRow = { readonly [Each in Name]: ReadOf<Columns[Each]> } & {
 };
 
 const ROWS = Object.entries(COLUMNS) as [Name, Column<NotaNova[Name], unknown>][];
-/** Of `notas n`. */
-const SELECTED = ROWS.map(([name, { readsText }]) => (readsText ? `n.${name}::text` : `n.${name}`)).join(', ');
+/** Of `notas n`, what an issuance fills. */
+export const SELECTED = ROWS.map(([name, { readsText }]) => (readsText ? `n.${name}::text` : `n.${name}`)).join(', ');
 
 /** A nota as its row has it. */
 export type StoredNota = Omit<NotaRow, keyof ShownColumns> & ShownColumns;

@@ -7,12 +7,20 @@ import { EVENTO_ANTES_DO_ENVIO, EVENTO_EM_VAO, EVENTO_ESTADOS, EVENTO_MOVES } fr
 import { LOTE_MOVES, LOTE_SITUACAO } from '../fiscal/lote.ts';
 import { NOTA_ESTADOS, NOTA_FINAIS, NOTA_MOVES, NOTA_NAO_TRANSMITIDA } from '../fiscal/nota.ts';
 
+import { ESTADOS_EXPORTACAO } from './exportacoes.ts';
+import { ESTADOS_ENTREGA } from './webhooks.ts';
+
 const SRC = path.resolve(import.meta.dirname, '..');
 const files = globSync('{store,delivery,flows,doors,wiring}/**/*.ts', { cwd: SRC }).filter(
   (file) => !file.endsWith('.test.ts'),
 );
 
-const ESTADOS = new Set([...Object.keys(NOTA_ESTADOS), ...Object.keys(EVENTO_ESTADOS)]);
+const ESTADOS = new Set<string>([
+  ...Object.keys(NOTA_ESTADOS),
+  ...Object.keys(EVENTO_ESTADOS),
+  ...ESTADOS_ENTREGA,
+  ...ESTADOS_EXPORTACAO,
+]);
 const TRIGGERS = new Set<string>([...NOTA_MOVES, ...EVENTO_MOVES].map(({ on }) => on));
 
 /** What stands in quotes, one or several, after a name and a comparison; `case` compares by `when`. */
