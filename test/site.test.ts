@@ -361,6 +361,9 @@ describe('the search', () => {
       ['operação', '/docs/operacao'],
       ['operacao', '/docs/operacao'],
       ['certificado', '/docs/assinatura#o-certificado'],
+      ['sandbox', '/docs/ensaio'],
+      ['um ambiente só seu', '/docs/ensaio'],
+      ['conferir um documento', '/docs/conferir'],
     ] as const) {
       const found = await hits(asked);
       assert.equal(found[0], wanted, `${asked}: ${found.slice(0, 5).join(' ')}`);
