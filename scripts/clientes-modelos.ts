@@ -70,6 +70,12 @@ const ANSWERS: Readonly<Record<string, string | undefined>> = {
   listarEventos: 'EventosListados',
   consultarEvento: 'EventoConsultado',
   baixarDanfse: undefined,
+  pedirToken: 'TokenPedido',
+  listarNotas: 'NotasListadas',
+  seguirMudancas: 'MudancasSeguidas',
+  criarAmbiente: 'AmbienteCriado',
+  alterarAmbiente: 'AmbienteAlterado',
+  documentoDaPersona: undefined,
 };
 
 /** What an answer says in a header, and the client in a field. */

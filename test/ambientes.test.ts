@@ -1,9 +1,12 @@
 /** A sandbox of one's own: made by anybody, kept by who has its key, with a clock that goes where its owner sets it. */
 import assert from 'node:assert/strict';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { describe, test } from 'node:test';
 import { exampleXml } from '../src/fiscal/rules/example.ts';
 import { ENSAIO_DIAS } from '../src/flows/ambientes.ts';
 import { readTabelas } from '../src/store/tabelas.ts';
+import { onEnd } from './support/cleanup.ts';
 import { request } from './support/http.ts';
 import { startTestService } from './support/service.ts';
 import { until } from './support/until.ts';
@@ -42,6 +45,27 @@ async function rowsOf(tenant: string): Promise<number> {
 }
 
 describe('a sandbox of one’s own', () => {
+  test('that is there no more, or never was, is said to be one', async () => {
+    const { status, body } = await issue('ensaio-zzzzzz');
+    assert.deepEqual([status, body.codigo_erro], [404, 'E601']);
+    assert.match(body.mensagem, /Um ambiente só seu some depois de 30 dias.*POST \/integracao\/api\/v1\/ambientes/);
+    const other = await issue('outro-lugar');
+    assert.doesNotMatch(other.body.mensagem, /ambiente só seu/);
+  });
+
+  test('says to who lists without a token where one is had, and nothing of how the service is set up', async () => {
+    const { slug } = await make();
+    const { status, body } = await call('GET', `/${slug}/api/v1/notas`);
+    assert.deepEqual([status, body.codigo_erro], [401, 'E9007']);
+    assert.match(body.mensagem, new RegExp(`peça um com POST /${slug}/api/v1/token`));
+    assert.doesNotMatch(body.mensagem, /prefeitura/);
+  });
+
+  test('is shown with the address of this service in the command of its page', async () => {
+    const page = await (await fetch(`${address}/docs/ensaio`)).text();
+    assert.ok(page.includes(`curl -X POST ${address}/integracao/api/v1/ambientes`));
+  });
+
   test('is made by one request without a body, and is as any other to who issues in it', async () => {
     const { slug, ambiente } = await make();
     assert.match(slug, /^ensaio-[a-z0-9]{6}$/);
@@ -77,6 +101,25 @@ describe('a sandbox of one’s own', () => {
       !(await store.municipios.list()).some(({ tenant }) => tenant === own.slug),
       'the operator sees it in no list',
     );
+  });
+
+  test('tells addresses at the hour of the machine, by which its receivers judge, whatever its own clock says', async () => {
+    const { slug, chave } = await make();
+    const moments: number[] = [];
+    const receiver = createServer((incoming, answer) => {
+      moments.push(Number(incoming.headers['webhook-timestamp']));
+      incoming.resume().on('end', () => answer.writeHead(204).end());
+    });
+    await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve));
+    onEnd(() => void receiver.close());
+    await call('PATCH', `/${slug}/api/v1/ambiente`, chave, { avancar: '40d' });
+    const asked = { documento: '11222333000181', escopos: ['webhooks'] };
+    const { body } = await call('POST', `/${slug}/api/v1/token`, undefined, asked);
+    const url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/`;
+    const registered = await call('POST', `/${slug}/api/v1/webhooks`, body.token, { url });
+    await call('POST', `/${slug}/api/v1/webhooks/${registered.body.webhook.id}/ensaio`, body.token);
+    await until(async () => moments[0], 'the address is told');
+    assert.deepEqual(moments, [Math.floor(clock.now / 1000)]);
   });
 
   test('goes from the last minutes of 2026 into 2027, with what waits in it', async () => {

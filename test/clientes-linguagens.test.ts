@@ -372,6 +372,18 @@ for (const linguagem of LINGUAGENS) {
       assert.match(said[4]!, /^recusa Recusado E\d{3,4} 422 tomador_cpf_cnpj 1 true true true$/);
     });
 
+    test('signs for a token in production, and with it lists and follows', { skip }, async () => {
+      // A signed request is of these minutes, by the clock of who signs.
+      const usual = clock.now;
+      clock.now = Date.now();
+      try {
+        const said = await ask('token', door.address, MUNICIPIO, pfx, SENHA, caFile);
+        assert.deepEqual(said, [`token ${PROVIDER_CNPJ} consultar 1`, 'mudancas 2', 'Recusado E9002']);
+      } finally {
+        clock.now = usual;
+      }
+    });
+
     test('repeats under the same key whatever the line does, and issues once', { skip }, async () => {
       const before = await countNotas();
       const busy = { status: 429, headers: { 'Retry-After': '1' } };

@@ -3,9 +3,11 @@
  * gets a token in production, once; and the function that verifies a message, in each language of the page, against an implementation of others.
  */
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
+import { type AddressInfo, createServer } from 'node:net';
 import path from 'node:path';
 import { describe, test } from 'node:test';
 import { Webhook } from 'standardwebhooks';
@@ -16,6 +18,7 @@ import { ROOT } from './support/process.ts';
 import { startTestService } from './support/service.ts';
 import { DECADES, PROVIDER_CNPJ, testParties } from './support/signatures.ts';
 import { toolOr } from './support/tools.ts';
+import { until } from './support/until.ts';
 
 const pageOf = (name: string): Promise<string> => readFile(path.join(ROOT, 'docs/site', name), 'utf8');
 
@@ -70,6 +73,16 @@ test('a request that openssl signed, as the page says, is a token in production,
   const other = await request(address, `/${municipio}/api/v1/token/lista`, { method: 'POST', headers, body });
   assert.deepEqual([other.status, other.body.campo], [400, 'acao']);
 });
+
+/** One that nobody listens at just now. */
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}
 
 const SEGREDO = `whsec_${Buffer.from('trinta e dois octetos de segredo').toString('base64')}`;
 const ID = 'exemplo.nota-1-3';
@@ -148,8 +161,8 @@ describe('a message is verified by what the page on webhooks shows', () => {
   for (const [language, { file, command, more }] of Object.entries(LANGUAGES)) {
     const [program, ...options] = command;
     test(language, { skip: program === undefined ? `what runs ${file} is not here` : false }, async () => {
-      const [block, ...others] = await blocksOf('webhooks.md', language);
-      assert.ok(block !== undefined && others.length === 0);
+      const [block, receptor, ...others] = await blocksOf('webhooks.md', language);
+      assert.ok(block !== undefined && receptor !== undefined && others.length === 0);
       const folder = freshFolder();
       const whole = language === 'java' ? block.replace(/\}\s*$/, JAVA_MAIN) : block + more;
       await writeFile(path.join(folder, file), language === 'php' ? `<?php\n${whole}` : whole);
@@ -158,6 +171,38 @@ describe('a message is verified by what the page on webhooks shows', () => {
         const said = await run(program!, [...options, file, ...sent], folder);
         assert.equal(said.trim(), String(isTrue), args.slice(1).join(' | '));
       }
+    });
+
+    test(`${language}, by an address that receives`, {
+      skip: program === undefined ? `what runs ${file} is not here` : false,
+    }, async (t) => {
+      const [block, receptor] = await blocksOf('webhooks.md', language);
+      const folder = freshFolder();
+      const port = await freePort();
+      const own = path.join(folder, file);
+      if (language === 'java') {
+        await writeFile(own, block!);
+        await writeFile(path.join(folder, 'Receptor.java'), receptor!);
+        await run('javac', ['-encoding', 'UTF-8', file, 'Receptor.java'], folder);
+      } else await writeFile(own, `${language === 'php' ? '<?php\n' : ''}${block}${receptor}`);
+      const started = {
+        php: ['-S', `127.0.0.1:${port}`, file],
+        java: [...options, '-cp', folder, 'Receptor', SEGREDO, String(port)],
+      };
+      const command = started[language as keyof typeof started] ?? [...options, file, SEGREDO, String(port)];
+      const child = spawn(program!, command, { cwd: folder, env: { ...process.env, SEGREDO } });
+      t.after(() => child.kill());
+      let said = '';
+      for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (said += chunk));
+      const send = async ([, id, momento, assinaturas, corpo]: Case['args']): Promise<number | undefined> => {
+        const headers = { 'webhook-id': id, 'webhook-timestamp': momento, 'webhook-signature': assinaturas };
+        const sent = { method: 'POST', headers, body: corpo };
+        return (await fetch(`http://127.0.0.1:${port}/`, sent).catch(() => undefined))?.status;
+      };
+      const [good, , bad] = cases();
+      await until(() => send(good!.args), 'the receiver answers');
+      assert.deepEqual([await send(good!.args), await send(bad!.args)], [204, 400]);
+      await until(async () => said.includes('nota.autorizada') || undefined, 'it shows what came');
     });
   }
 });

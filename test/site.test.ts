@@ -208,9 +208,17 @@ describe('what the pages say', () => {
 
   test('names fields, headers and parameters that there are', async () => {
     const described = JSON.stringify((await request(address, '/openapi.json')).body);
-    const cliente = ['cliente', 'acompanhar', 'chamada', 'assinatura', 'certificado', 'erros', 'parte', 'aviso'].map(
-      (name) => readFileSync(path.join(ROOT, `packages/cliente/src/${name}.ts`), 'utf8'),
-    );
+    const cliente = [
+      'cliente',
+      'acompanhar',
+      'chamada',
+      'assinatura',
+      'certificado',
+      'erros',
+      'parte',
+      'aviso',
+      'ambiente',
+    ].map((name) => readFileSync(path.join(ROOT, `packages/cliente/src/${name}.ts`), 'utf8'));
     const meanings = ERRORS.map(({ significado }) => significado);
     const listas = LISTA_COMMANDS.flatMap(({ notes = [] }) => notes.flat());
     const known = [described, LAW_FACTS.leiaute!(), ...meanings, ...cliente, ...listas].join(' ');
@@ -353,6 +361,9 @@ describe('the search', () => {
       ['operação', '/docs/operacao'],
       ['operacao', '/docs/operacao'],
       ['certificado', '/docs/assinatura#o-certificado'],
+      ['sandbox', '/docs/ensaio'],
+      ['um ambiente só seu', '/docs/ensaio'],
+      ['conferir um documento', '/docs/conferir'],
     ] as const) {
       const found = await hits(asked);
       assert.equal(found[0], wanted, `${asked}: ${found.slice(0, 5).join(' ')}`);

@@ -36,7 +36,12 @@ export async function tellAvisos(
   return { delivered: told.reduce((sum, one) => sum + one, 0), isFull: taken.length === ADDRESSES, pauseMs: 0 };
 }
 
-async function tellAddress(world: World, { tenant }: Municipio, webhook: Taken, token: string): Promise<number> {
+async function tellAddress(
+  world: World,
+  { tenant, relogioMs = 0 }: Municipio,
+  webhook: Taken,
+  token: string,
+): Promise<number> {
   const { store, now } = world;
   const due = await store.entregas.listDue(tenant, webhook, now(), MESSAGES_MAX);
   const lines = due.flatMap(({ mudanca }) => mudanca ?? []);
@@ -54,7 +59,7 @@ async function tellAddress(world: World, { tenant }: Municipio, webhook: Taken, 
       const aviso = avisoOf(tenant, entrega, known, webhook.documento);
       const at = now();
       // What a rehearsal has forgotten is told to nobody.
-      const resposta = aviso === undefined ? FORGOTTEN : await send(world, webhook, aviso, at);
+      const resposta = aviso === undefined ? FORGOTTEN : await send(world, webhook, aviso, { at, relogioMs });
       const resultado = resultOf(entrega, resposta, at, now());
       resultados.push(resultado);
       if (resultado.isDelivered) falhas = 0;
@@ -105,11 +110,12 @@ function send(
   { postAviso }: World,
   { url, segredo, segredo_anterior, anterior_ate }: Taken,
   { id, corpo }: Aviso,
-  at: number,
+  { at, relogioMs }: { readonly at: number; readonly relogioMs: number },
 ): Promise<RespostaDeAviso> {
   const isBoth = segredo_anterior !== null && anterior_ate !== null && +anterior_ate > at;
   const segredos = isBoth ? [segredo, segredo_anterior] : [segredo];
-  const signed = signAviso(segredos, { id, em: Math.floor(at / 1000), corpo });
+  // The receiver compares the moment with its own clock, which no sandbox moves.
+  const signed = signAviso(segredos, { id, em: Math.floor((at - relogioMs) / 1000), corpo });
   return postAviso(url, { 'Content-Type': 'application/json', 'User-Agent': 'nfse-avisos', ...signed }, corpo);
 }
 

@@ -21,7 +21,7 @@ import { importRegistro, isRegistro, type RegistroNome } from './registros.ts';
 import type { World } from './world.ts';
 
 /** How its address begins. */
-const ENSAIO_PREFIX = 'ensaio-';
+export const ENSAIO_PREFIX = 'ensaio-';
 export const ENSAIO_DIAS = 30;
 /** Of one network in a day, and of everybody at once. */
 export const ENSAIOS_POR_DIA = 20;

@@ -39,6 +39,8 @@ export type Audience = {
   readonly parte: string;
   /** What everybody else is refused: a sentence. */
   readonly recusa: string;
+  /** Whether a token shows them as well as a certificate. */
+  readonly comToken?: true;
 };
 
 /** Whoever asks. `holder`: undefined where a certificate does not say whose it is. */
@@ -96,10 +98,11 @@ function callerByCertificate(
   world: World,
   municipio: Municipio,
   shown: PresentedCertificate,
-  { parte, recusa }: Audience,
+  { parte, recusa, comToken }: Audience,
 ): Certificate | Refusal {
   const read = certificatesOf(shown);
-  if (read === undefined || 'problem' in read) return refuseCaller(`${recusa} ${read?.problem ?? whyNone(shown)}`);
+  if (read === undefined || 'problem' in read)
+    return refuseCaller(`${recusa} ${read?.problem ?? whyNone(shown, municipio, comToken)}`);
   const [certificate, ...extra] = read.certificates;
   const trust = world.trust(municipio);
   const helped: Trust = { ...trust, judge: (one, at) => trust.judge(one, at, extra) };
@@ -133,7 +136,11 @@ function certificatesOf(shown: PresentedCertificate): Read | undefined {
   return { certificates: [own, ...others.filter((one): one is Certificate => !('problem' in one))] };
 }
 
-function whyNone(shown: PresentedCertificate): string {
+function whyNone(shown: PresentedCertificate, { ambiente, tenant }: Municipio, comToken = false): string {
+  // Where a token is had for the asking, nobody has to set up the service.
+  if (shown.kind === 'none' && !shown.canShow && comToken && ambiente === 'homologacao') {
+    return `Nenhum token veio: peça um com POST /${tenant}/api/v1/token, e o corpo {"documento":"…"}.`;
+  }
   return shown.kind === 'none' && !shown.canShow
     ? 'Este serviço, como está instalado, não recebe certificados de cliente: peça à prefeitura que o configure.'
     : 'Nenhum certificado veio com a conexão: apresente-o no TLS, como certificado de cliente (e-CNPJ ou e-CPF).';

@@ -26,6 +26,7 @@ const DONO: Audience = {
   parte: 'documento pedido',
   recusa:
     'Listas e mudanças só se mostram ao dono do documento: envie um token em Authorization: Bearer (POST …/api/v1/token; na integração basta pedi-lo), ou o certificado na conexão.',
+  comToken: true,
 };
 
 /** The document in whose name somebody asks: the one that he names, or his own. `campo`: of a refusal. */

@@ -15,6 +15,7 @@ public static class Programa
         string[] resto = args.Skip(1).ToArray();
         if (args[0] == "historia") Historia(resto).GetAwaiter().GetResult();
         else if (args[0] == "emitir") Emitir(resto).GetAwaiter().GetResult();
+        else if (args[0] == "token") Token(resto).GetAwaiter().GetResult();
         else Assinar(resto);
         // Mono now and then waits for most of a minute before it ends by itself.
         Environment.Exit(0);
@@ -75,6 +76,25 @@ public static class Programa
         var json = File.ReadAllText(a[6]).Replace("\"numero_dps\": \"", "\"numero_dps\": \"9");
         var validada = await cliente.ValidarDpsAsync(Encoding.UTF8.GetBytes(json));
         Diz("validada", validada.valores.valor_issqn, validada.calculo[0].campo);
+    }
+
+    static async Task Token(string[] a)
+    {
+        var autoridades = new X509Certificate2Collection(new X509Certificate2(File.ReadAllBytes(a[4])));
+        var certificado = new Certificado(File.ReadAllBytes(a[2]), a[3]);
+        var dado = await new Cliente(a[0], a[1], certificado, new Opcoes { Autoridades = autoridades }).PedirTokenAsync("11222333000181", new[] { "consultar" }, 7);
+        var leitor = new Cliente(a[0], a[1], null, new Opcoes { Autoridades = autoridades, Token = dado.token });
+        var lista = await leitor.ListarNotasAsync(new Dictionary<string, string> { ["papel"] = "prestador", ["limite"] = "1" });
+        Diz("token", dado.documento, string.Join(" ", dado.escopos), lista.notas.Count);
+        Diz("mudancas", Math.Min(2, (await leitor.SeguirMudancasAsync()).mudancas.Count));
+        try
+        {
+            await new Cliente(a[0], a[1], null, new Opcoes { Autoridades = autoridades }).PedirTokenAsync("11222333000181");
+        }
+        catch (ErroDoEmissor erro)
+        {
+            Diz(erro.GetType().Name, erro.codigo_erro);
+        }
     }
 
     static async Task Emitir(string[] a)

@@ -4,6 +4,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
 
@@ -13,6 +14,7 @@ public final class Cliente {
         String[] resto = Arrays.copyOfRange(args, 1, args.length);
         if (args[0].equals("historia")) historia(resto);
         else if (args[0].equals("emitir")) emitir(resto);
+        else if (args[0].equals("token")) token(resto);
         else assinar(resto);
     }
 
@@ -64,6 +66,22 @@ public final class Cliente {
         var json = new String(bytes(a[6]), StandardCharsets.UTF_8).replace("\"numero_dps\": \"", "\"numero_dps\": \"9");
         var validada = cliente.validarDps(json.getBytes(StandardCharsets.UTF_8));
         diz("validada", validada.valores.valor_issqn, validada.calculo.get(0).campo);
+    }
+
+    private static void token(String[] a) throws Exception {
+        String ca = Files.readString(Path.of(a[4]));
+        var certificado = new EmissorNfse.Certificado(bytes(a[2]), a[3]);
+        var cliente = new EmissorNfse(a[0], a[1], certificado, new EmissorNfse.Opcoes().autoridades(ca));
+        var dado = cliente.pedirToken("11222333000181", List.of("consultar"), 7);
+        var leitor = new EmissorNfse(a[0], a[1], null, new EmissorNfse.Opcoes().autoridades(ca).token(dado.token));
+        int notas = leitor.listarNotas(Map.of("papel", "prestador", "limite", 1)).notas.size();
+        diz("token", dado.documento, String.join(" ", dado.escopos), notas);
+        diz("mudancas", Math.min(2, leitor.seguirMudancas(null, Duration.ZERO).mudancas.size()));
+        try {
+            new EmissorNfse(a[0], a[1], null, new EmissorNfse.Opcoes().autoridades(ca)).pedirToken("11222333000181");
+        } catch (EmissorNfse.ErroDoEmissor erro) {
+            diz(erro.getClass().getSimpleName(), erro.codigo_erro);
+        }
     }
 
     private static void emitir(String[] a) throws Exception {

@@ -67,6 +67,22 @@ function emitir(string $url, string $municipio, string $pfx, string $senha, stri
     }
 }
 
+function token(string $url, string $municipio, string $pfx, string $senha, string $ca): void
+{
+    $ca = file_get_contents($ca);
+    $cliente = new Cliente($url, $municipio, file_get_contents($pfx), $senha, autoridades: $ca);
+    $dado = $cliente->pedirToken('11222333000181', ['consultar'], 7);
+    $leitor = new Cliente($url, $municipio, autoridades: $ca, token: $dado->token);
+    $lista = $leitor->listarNotas(['papel' => 'prestador', 'limite' => 1]);
+    diz('token', $dado->documento, implode(' ', $dado->escopos), count($lista->notas));
+    diz('mudancas', count($leitor->seguirMudancas(limite: 2)->mudancas));
+    try {
+        (new Cliente($url, $municipio, autoridades: $ca))->pedirToken('11222333000181');
+    } catch (ErroDoEmissor $erro) {
+        diz((new ReflectionClass($erro))->getShortName(), $erro->codigo_erro);
+    }
+}
+
 function assinar(string $pfx, string $senha, string ...$arquivos): void
 {
     try {

@@ -63,6 +63,18 @@ def emitir(url, municipio, pfx, senha, dps, depois=None):
             diz('retomada', retomada.chave_acesso, retomada.repetida)
 
 
+def token(url, municipio, pfx, senha, ca):
+    ca = Path(ca).read_text()
+    dado = Cliente(url, municipio, pfx=Path(pfx).read_bytes(), senha=senha, autoridades=ca).pedir_token('11222333000181', ['consultar'], 7)
+    leitor = Cliente(url, municipio, token=dado.token, autoridades=ca)
+    diz('token', dado.documento, ' '.join(dado.escopos), len(leitor.listar_notas(papel='prestador', limite=1).notas))
+    diz('mudancas', len(leitor.seguir_mudancas(limite=2).mudancas))
+    try:
+        Cliente(url, municipio, autoridades=ca).pedir_token('11222333000181')
+    except ErroDoEmissor as erro:
+        diz(type(erro).__name__, erro.codigo_erro)
+
+
 def assinar(pfx, senha, *arquivos):
     try:
         certificado = Certificado(Path(pfx).read_bytes(), senha)
@@ -76,4 +88,4 @@ def assinar(pfx, senha, *arquivos):
             diz('XmlRecusado')
 
 
-{'historia': historia, 'emitir': emitir, 'assinar': assinar}[sys.argv[1]](*sys.argv[2:])
+{'historia': historia, 'emitir': emitir, 'token': token, 'assinar': assinar}[sys.argv[1]](*sys.argv[2:])

@@ -1,5 +1,6 @@
 /** The client: each operation of the service as a function with its types. `acompanhar.ts` waits until a note or an event changes no more by itself. */
 import { type Acompanhamento, acompanhar } from './acompanhar.ts';
+import { type ClienteDoAmbiente, doAmbienteBy } from './ambiente.ts';
 import { corpoDe, type Dps } from './corpo.ts';
 import { AindaEmAndamento, NaoEntregue, Recusado } from './erros.ts';
 import { conferirTempos } from './espera.ts';
@@ -45,80 +46,91 @@ export type PaginaDeCatalogo<Nome extends NomeDeCatalogo> = Respostas[`catalogo_
 export type ItemDeCatalogo<Nome extends NomeDeCatalogo> = PaginaDeCatalogo<Nome>['itens'][number];
 export type FiltrosDeCatalogo<Nome extends NomeDeCatalogo> = Consultas[`catalogo_${Nome}`];
 
-export type Cliente = ClienteDaParte & {
-  /**
-   * Emite a nota de uma DPS, e insiste até saber se emitiu: uma repetição nunca é uma segunda nota. Rejeita com `Recusado`,
-   * `NaoEntregue` ou `Indeterminado`.
-   */
-  emitirNota(dps: Dps, envio?: Envio): Promise<NotaEmitida>;
-  /** Ensaio: os valores com cada passo do cálculo, ou `Recusado` com todos os erros. Nada é gravado. */
-  validarDps(dps: Dps, opcoes?: Interrompivel & Assinada): Promise<Respostas['validarDps']>;
-  /** Diz se a produção aceitaria a assinatura, e o que mudar. */
-  verificarAssinatura(dps: Dps, opcoes?: Interrompivel & Assinada): Promise<Respostas['verificarAssinatura']>;
-  consultarNota(chave: string, opcoes?: Interrompivel): Promise<Respostas['consultarNota']>;
-  consultarNotaPorProtocolo(protocolo: string, opcoes?: Interrompivel): Promise<Respostas['consultarNotaPorProtocolo']>;
-  /** Pelo identificador da DPS ({@link identificadorDaDps}). Em produção, com o certificado de uma parte. */
-  consultarNotaPorDps(id: string, opcoes?: Interrompivel): Promise<Respostas['consultarNotaPorDps']>;
-  /** Se há nota da DPS; aberta também em produção. */
-  existeNotaDaDps(id: string, opcoes?: Interrompivel): Promise<boolean>;
-  /** Consulta até que a nota repouse: autorizada, cancelada ou rejeitada pelo ADN. */
-  acompanharNota(chave: string, opcoes?: Acompanhamento<Respostas['consultarNota']>): Promise<NotaEmRepouso>;
-  /**
-   * Espera no próprio serviço, que responde quando a nota é decidida: como `acompanharNota`, sem perguntar de novo a cada momento.
-   * `prazoMs`: como ali.
-   */
-  esperarDecisao(chave: string, opcoes?: Interrompivel & { readonly prazoMs?: number }): Promise<NotaEmRepouso>;
-  /** Registra um evento, e insiste como `emitirNota`. */
-  registrarEvento(
-    nota: NotaNomeada,
-    pedido: PedidoDeEvento | string | Uint8Array,
-    envio?: Envio,
-  ): Promise<EventoRegistrado>;
-  listarEventos(chave: string, opcoes?: Interrompivel): Promise<Respostas['listarEventos']>;
-  listarEventosDoTipo(
-    chave: string,
-    tipo: Evento['tipo_evento'],
-    opcoes?: Interrompivel,
-  ): Promise<Respostas['listarEventosDoTipo']>;
-  consultarEvento(evento: EventoNomeado, opcoes?: Interrompivel): Promise<Evento>;
-  /**
-   * Consulta até que o evento repouse, ou que `acao_sugerida` diga que esperar não adianta (`consultar_suporte`). O que foi feito
-   * dele diz `status_evento`.
-   */
-  acompanharEvento(evento: EventoNomeado, opcoes?: Acompanhamento<Evento>): Promise<Evento>;
-  /** O PDF de uma nota autorizada. */
-  baixarDanfse(chave: string, opcoes?: Interrompivel): Promise<Uint8Array>;
-  /** Se um prestador pode emitir, e o que falta. Em produção, com o certificado dele. */
-  consultarSituacaoDoPrestador(
-    documento: string,
-    opcoes?: Interrompivel & Consultas['consultarSituacaoDoPrestador'],
-  ): Promise<Respostas['consultarSituacaoDoPrestador']>;
-  /** Uma página de um catálogo. */
-  catalogo<Nome extends NomeDeCatalogo>(
-    nome: Nome,
-    filtros?: FiltrosDeCatalogo<Nome>,
-    opcoes?: Interrompivel,
-  ): Promise<PaginaDeCatalogo<Nome>>;
-  /** Todos os itens de um catálogo, página por página. */
-  itensDoCatalogo<Nome extends NomeDeCatalogo>(
-    nome: Nome,
-    filtros?: Omit<FiltrosDeCatalogo<Nome>, 'page' | 'per_page'>,
-    opcoes?: Interrompivel,
-  ): AsyncIterableIterator<ItemDeCatalogo<Nome>>;
-  /** O que significa um código e como resolver; undefined se o serviço não o conhece. A tabela é pedida uma vez. */
-  explicar(codigo: string | undefined, opcoes?: Interrompivel): Promise<CodigoDaTabela | undefined>;
-};
+export type Cliente = ClienteDaParte &
+  ClienteDoAmbiente & {
+    /**
+     * Emite a nota de uma DPS, e insiste até saber se emitiu: uma repetição nunca é uma segunda nota. Rejeita com `Recusado`,
+     * `NaoEntregue` ou `Indeterminado`.
+     */
+    emitirNota(dps: Dps, envio?: Envio): Promise<NotaEmitida>;
+    /** Ensaio: os valores com cada passo do cálculo, ou `Recusado` com todos os erros. Nada é gravado. */
+    validarDps(dps: Dps, opcoes?: Interrompivel & Assinada): Promise<Respostas['validarDps']>;
+    /** Diz se a produção aceitaria a assinatura, e o que mudar. */
+    verificarAssinatura(dps: Dps, opcoes?: Interrompivel & Assinada): Promise<Respostas['verificarAssinatura']>;
+    consultarNota(chave: string, opcoes?: Interrompivel): Promise<Respostas['consultarNota']>;
+    consultarNotaPorProtocolo(
+      protocolo: string,
+      opcoes?: Interrompivel,
+    ): Promise<Respostas['consultarNotaPorProtocolo']>;
+    /** Pelo identificador da DPS ({@link identificadorDaDps}). Em produção, com o certificado de uma parte. */
+    consultarNotaPorDps(id: string, opcoes?: Interrompivel): Promise<Respostas['consultarNotaPorDps']>;
+    /** Se há nota da DPS; aberta também em produção. */
+    existeNotaDaDps(id: string, opcoes?: Interrompivel): Promise<boolean>;
+    /** Consulta até que a nota repouse: autorizada, cancelada ou rejeitada pelo ADN. */
+    acompanharNota(chave: string, opcoes?: Acompanhamento<Respostas['consultarNota']>): Promise<NotaEmRepouso>;
+    /**
+     * Espera no próprio serviço, que responde quando a nota é decidida: como `acompanharNota`, sem perguntar de novo a cada momento.
+     * `prazoMs`: como ali.
+     */
+    esperarDecisao(chave: string, opcoes?: Interrompivel & { readonly prazoMs?: number }): Promise<NotaEmRepouso>;
+    /** Registra um evento, e insiste como `emitirNota`. */
+    registrarEvento(
+      nota: NotaNomeada,
+      pedido: PedidoDeEvento | string | Uint8Array,
+      envio?: Envio,
+    ): Promise<EventoRegistrado>;
+    listarEventos(chave: string, opcoes?: Interrompivel): Promise<Respostas['listarEventos']>;
+    listarEventosDoTipo(
+      chave: string,
+      tipo: Evento['tipo_evento'],
+      opcoes?: Interrompivel,
+    ): Promise<Respostas['listarEventosDoTipo']>;
+    consultarEvento(evento: EventoNomeado, opcoes?: Interrompivel): Promise<Evento>;
+    /**
+     * Consulta até que o evento repouse, ou que `acao_sugerida` diga que esperar não adianta (`consultar_suporte`). O que foi feito
+     * dele diz `status_evento`.
+     */
+    acompanharEvento(evento: EventoNomeado, opcoes?: Acompanhamento<Evento>): Promise<Evento>;
+    /** O PDF de uma nota autorizada. */
+    baixarDanfse(chave: string, opcoes?: Interrompivel): Promise<Uint8Array>;
+    /** Se um prestador pode emitir, e o que falta. Em produção, com o certificado dele. */
+    consultarSituacaoDoPrestador(
+      documento: string,
+      opcoes?: Interrompivel & Consultas['consultarSituacaoDoPrestador'],
+    ): Promise<Respostas['consultarSituacaoDoPrestador']>;
+    /** Uma página de um catálogo. */
+    catalogo<Nome extends NomeDeCatalogo>(
+      nome: Nome,
+      filtros?: FiltrosDeCatalogo<Nome>,
+      opcoes?: Interrompivel,
+    ): Promise<PaginaDeCatalogo<Nome>>;
+    /** Todos os itens de um catálogo, página por página. */
+    itensDoCatalogo<Nome extends NomeDeCatalogo>(
+      nome: Nome,
+      filtros?: Omit<FiltrosDeCatalogo<Nome>, 'page' | 'per_page'>,
+      opcoes?: Interrompivel,
+    ): AsyncIterableIterator<ItemDeCatalogo<Nome>>;
+    /** O que significa um código e como resolver; undefined se o serviço não o conhece. A tabela é pedida uma vez. */
+    explicar(codigo: string | undefined, opcoes?: Interrompivel): Promise<CodigoDaTabela | undefined>;
+  };
 
 /** Um cliente de um município. Rejeita logo um endereço ou um certificado que não serve. */
 export function createCliente(opcoes: OpcoesDoCliente): Cliente {
   const pedidos = createPedidos(opcoes);
-  return { ...notasBy(pedidos), ...eventosBy(pedidos), ...tabelasBy(pedidos), ...daParteBy(pedidos) };
+  return {
+    ...notasBy(pedidos),
+    ...eventosBy(pedidos),
+    ...tabelasBy(pedidos),
+    ...daParteBy(pedidos),
+    ...doAmbienteBy(pedidos),
+  };
 }
 
-type DeEventos = Extract<Exclude<keyof Cliente, keyof ClienteDaParte>, `${string}Evento${string}`>;
+type Alheios = keyof ClienteDaParte | keyof ClienteDoAmbiente;
+type DeEventos = Extract<Exclude<keyof Cliente, Alheios>, `${string}Evento${string}`>;
 type DeTabelas = 'consultarSituacaoDoPrestador' | 'catalogo' | 'itensDoCatalogo' | 'explicar';
 
-function notasBy(pedidos: Pedidos): Omit<Cliente, DeEventos | DeTabelas | keyof ClienteDaParte> {
+function notasBy(pedidos: Pedidos): Omit<Cliente, DeEventos | DeTabelas | Alheios> {
   const { base, assinante, pedir, ler } = pedidos;
   return {
     emitirNota: async (dps, envio = {}) => {

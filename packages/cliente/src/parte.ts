@@ -19,7 +19,7 @@ type Ambiente = NonNullable<Envios['pedirToken']['ambiente']>;
 type Assinavel = {
   /** CNPJ ou CPF, com ou sem pontuação. */
   readonly documento: string;
-  /** O do município (padrão: `homologacao` em `integracao`, `producao` nos outros). Em homologação não se assina. */
+  /** O do município (padrão: `homologacao` em `integracao` e em `ensaio-xxxxxx`, `producao` nos outros). Em homologação não se assina. */
   readonly ambiente?: Ambiente;
 };
 
@@ -117,7 +117,7 @@ type DeListas =
   | 'mudancas';
 
 function tokensBy({ municipio, assinante, ler }: Pedidos): Pick<ClienteDaParte, DeTokens> {
-  const usual: Ambiente = municipio === 'integracao' ? 'homologacao' : 'producao';
+  const usual: Ambiente = /^(?:integracao|ensaio-[a-z0-9]{6})$/.test(municipio) ? 'homologacao' : 'producao';
   /** Signed it says for whom it is, and serves once: every try is another one. */
   const montar =
     (acao: Envios['pedirToken']['acao'], { ambiente = usual, ...campos }: Assinavel) =>

@@ -14,7 +14,7 @@ import { porFetch, porTls, type Transporte } from './transporte.ts';
 export type OpcoesDoCliente = {
   /** Endereço do serviço, sem o município: https://nfse.exemplo.gov.br. */
   readonly url: string;
-  /** Primeiro segmento dos endereços; `integracao` é o ambiente de integração. */
+  /** Primeiro segmento dos endereços; `integracao` é o ambiente de integração, e `ensaio-xxxxxx` um ambiente só seu. */
   readonly municipio: string;
   /** Com ele o cliente assina o que envia, e se mostra nas consultas que em produção são de uma parte só. */
   readonly certificado?: Certificado;
@@ -66,6 +66,8 @@ type Pedido = Interrompivel & {
   /** In place of a body: makes another one for every try. */
   readonly montar?: () => Corpo;
   readonly envio?: Envio;
+  /** In place of the token of the client. */
+  readonly token?: string | undefined;
   /** What is done anew by every try. */
   readonly isOnce?: boolean;
   /** Statuses that are an answer, besides those of success. */
@@ -101,7 +103,7 @@ export function createPedidos(opcoes: OpcoesDoCliente): Pedidos {
   async function pedir(operacao: Operacao, pedido: Pedido = {}): Promise<Respondida> {
     const facts = OPERACOES[operacao];
     const isIdentified = 'certificado' in facts;
-    const token = isIdentified ? tokenOf(opcoes.token) : undefined;
+    const token = isIdentified ? (pedido.token ?? tokenOf(opcoes.token)) : undefined;
     const chamada = chamadaOf(operacao, 'foraDoMunicipio' in facts ? raiz : base, { ...pedido, token });
     // What is no header would fail while it is sent, and look like a broken line.
     for (const [name, value] of Object.entries(chamada.cabecalhos)) {
@@ -124,7 +126,7 @@ export function createPedidos(opcoes: OpcoesDoCliente): Pedidos {
   };
 }
 
-function chamadaOf(operacao: Operacao, base: string, pedido: Pedido & { readonly token: string | undefined }): Chamada {
+function chamadaOf(operacao: Operacao, base: string, pedido: Pedido): Chamada {
   const { params = {}, query = {}, montar, envio = {}, aceita, gives, exige, isOnce = false, token, signal } = pedido;
   const corpo = montar?.() ?? pedido.corpo;
   const { caminho, ...facts } = OPERACOES[operacao];

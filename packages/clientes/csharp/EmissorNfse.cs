@@ -305,6 +305,8 @@ namespace EmissorNfse
     {
         /// <summary>As autoridades do servidor, no lugar das do sistema.</summary>
         public X509Certificate2Collection Autoridades { get; set; }
+        /// <summary>Com que se pergunta sem certificado: PedirTokenAsync o dá.</summary>
+        public string Token { get; set; }
         /// <summary>Quantas vezes uma chamada pode sair.</summary>
         public int Tentativas { get; set; } = 6;
         /// <summary>Tempo de uma chamada com todas as suas tentativas.</summary>
@@ -385,6 +387,8 @@ namespace EmissorNfse
         internal string Aceito = "application/json";
         internal bool IsJson = true;
         internal int? Tentativas;
+        /// <summary>In place of the token of the client.</summary>
+        internal string Token;
 
         internal Pedido(Operacao operacao)
         {
@@ -397,6 +401,20 @@ namespace EmissorNfse
             Caminho = Caminho.Replace("{" + nome + "}", Cliente.Segmento(nome, valor));
             return this;
         }
+
+        /// <summary>What is null is left out.</summary>
+        internal Pedido Consulta(string nome, string valor)
+        {
+            if (valor != null) Caminho += (Caminho.Contains("?") ? "&" : "?") + nome + "=" + Uri.EscapeDataString(valor);
+            return this;
+        }
+
+        internal Pedido Json(IDictionary<string, object> dados)
+        {
+            Tipo = "json";
+            Corpo = JsonSerializer.SerializeToUtf8Bytes(dados);
+            return this;
+        }
     }
 
     /// <summary>Um cliente de um município.</summary>
@@ -406,6 +424,7 @@ namespace EmissorNfse
         static readonly Random Acaso = new Random();
 
         readonly string endereco;
+        readonly string municipio;
         readonly Certificado certificado;
         readonly Opcoes opcoes;
         readonly HttpClient http;
@@ -413,6 +432,7 @@ namespace EmissorNfse
 
         /// <summary>Sem certificado nada é assinado: serve na integração, e para o que já vem assinado.</summary>
         /// <param name="url">Endereço do serviço, sem o município.</param>
+        /// <param name="municipio">integracao, um ambiente só seu (ensaio-xxxxxx), ou o da prefeitura.</param>
         public Cliente(string url, string municipio, Certificado certificado = null, Opcoes opcoes = null)
         {
             if (!Regex.IsMatch(url, @"\Ahttps?://[^/?#@\s]+(/[^?#@\s]*)?\z"))
@@ -420,6 +440,7 @@ namespace EmissorNfse
                 throw new ArgumentException("url é um endereço como https://nfse.exemplo.gov.br, sem usuário, senha, ? nem #.");
             }
             endereco = url.TrimEnd('/') + "/" + Segmento("municipio", municipio);
+            this.municipio = municipio;
             this.certificado = certificado;
             this.opcoes = opcoes ?? new Opcoes();
             http = Conexoes(null);
@@ -552,6 +573,83 @@ namespace EmissorNfse
             return (await Responder(pedido, parar).ConfigureAwait(false)).Corpo;
         }
 
+        /// <summary>
+        /// Pede um token para um CNPJ ou CPF; só esta resposta o mostra. Em produção o pedido vai assinado, e serve uma vez.
+        /// </summary>
+        /// <param name="ambiente">O do município (padrão: homologacao em integracao e em ensaio-xxxxxx, producao nos outros).</param>
+        public async Task<TokenPedido> PedirTokenAsync(string documento, IEnumerable<string> escopos = null, int? validadeDias = null, string ambiente = null, CancellationToken parar = default(CancellationToken))
+        {
+            bool ensaio = Regex.IsMatch(municipio, @"\A(?:integracao|ensaio-[a-z0-9]{6})\z");
+            if (ambiente == null) ambiente = ensaio ? "homologacao" : "producao";
+            bool assina = certificado != null && ambiente == "producao";
+            var dados = new Dictionary<string, object> { { "documento", documento } };
+            if (escopos != null) dados.Add("escopos", escopos.ToArray());
+            if (validadeDias != null) dados.Add("validade_dias", validadeDias.Value);
+            if (assina)
+            {
+                dados.Add("acao", "criar");
+                dados.Add("municipio", municipio);
+                dados.Add("ambiente", ambiente);
+                dados.Add("emitido_em", DateTime.UtcNow.ToString("yyyy-MM-dd'T'HH:mm:ss'Z'"));
+                dados.Add("pedido", Guid.NewGuid().ToString());
+            }
+            Pedido pedido = new Pedido(Operacoes.pedirToken).Json(dados);
+            pedido.Exige = "token";
+            if (assina)
+            {
+                pedido.Assinatura = Assinatura.AssinarCms(pedido.Corpo, certificado);
+                pedido.Tentativas = 1;
+            }
+            return new TokenPedido(await Ler(pedido, parar).ConfigureAwait(false));
+        }
+
+        /// <summary>
+        /// Uma página das notas do documento do token, ou do certificado. Os filtros são os da página "Listas"; cursor pede a seguinte.
+        /// </summary>
+        public async Task<NotasListadas> ListarNotasAsync(IDictionary<string, string> filtros = null, CancellationToken parar = default(CancellationToken))
+        {
+            var pedido = new Pedido(Operacoes.listarNotas);
+            foreach (KeyValuePair<string, string> um in filtros ?? new Dictionary<string, string>()) pedido.Consulta(um.Key, um.Value);
+            return new NotasListadas(await Ler(pedido, parar).ConfigureAwait(false));
+        }
+
+        /// <summary>O que mudou desde um cursor, ou o que mudar em espera segundos (até 25). Guarde o cursor depois de tratar.</summary>
+        public async Task<MudancasSeguidas> SeguirMudancasAsync(string desde = null, int espera = 0, CancellationToken parar = default(CancellationToken))
+        {
+            if (espera < 0 || espera > 25) throw new ArgumentException("espera são segundos, de 0 a 25.");
+            Pedido pedido = new Pedido(Operacoes.seguirMudancas).Consulta("desde", desde).Consulta("espera", espera == 0 ? null : espera.ToString());
+            pedido.Exige = "cursor";
+            return new MudancasSeguidas(await Ler(pedido, parar).ConfigureAwait(false));
+        }
+
+        /// <summary>
+        /// Faz um ambiente só seu; num cliente de integracao. Só esta resposta mostra a chave do dono. Nome, relogio e o rigor vão nos dados.
+        /// </summary>
+        public async Task<AmbienteCriado> CriarAmbienteAsync(IDictionary<string, object> dados = null, CancellationToken parar = default(CancellationToken))
+        {
+            Pedido pedido = new Pedido(Operacoes.criarAmbiente).Json(dados ?? new Dictionary<string, object>());
+            pedido.Exige = "chave";
+            return new AmbienteCriado(await Ler(pedido, parar).ConfigureAwait(false));
+        }
+
+        /// <summary>Muda o relógio (relogio ou avancar), que só avança, e o rigor. Tokens que vencem até a hora nova deixam de servir.</summary>
+        public async Task<Ambiente> AlterarAmbienteAsync(string chave, IDictionary<string, object> dados, CancellationToken parar = default(CancellationToken))
+        {
+            Pedido pedido = new Pedido(Operacoes.alterarAmbiente).Json(dados);
+            pedido.Token = chave;
+            return new AmbienteAlterado(await Ler(pedido, parar).ConfigureAwait(false)).ambiente;
+        }
+
+        /// <summary>A DPS de um cenário, em XML, pronta para EmitirNotaAsync.</summary>
+        public async Task<byte[]> DocumentoDaPersonaAsync(string chave, string persona, string cenario, CancellationToken parar = default(CancellationToken))
+        {
+            Pedido pedido = new Pedido(Operacoes.documentoDaPersona).Nome("persona", persona).Nome("cenario", cenario);
+            pedido.Token = chave;
+            pedido.Aceito = "application/xml";
+            pedido.IsJson = false;
+            return (await Responder(pedido, parar).ConfigureAwait(false)).Corpo;
+        }
+
         /// <summary>O identificador de uma DPS: município emissor (IBGE), CNPJ ou CPF do prestador sem pontuação, série e número.</summary>
         public static string IdentificadorDaDps(string municipio, string documento, string serie, string numero)
         {
@@ -617,6 +715,8 @@ namespace EmissorNfse
         {
             Operacao operacao = pedido.Operacao;
             var cabecalhos = new Dictionary<string, string> { { "Accept", pedido.Aceito } };
+            string token = operacao.ComCertificado ? pedido.Token ?? opcoes.Token : null;
+            if (token != null) cabecalhos.Add("Authorization", "Bearer " + token);
             if (pedido.Assinatura != null) cabecalhos.Add(operacao.Assinatura, pedido.Assinatura);
             if (pedido.Envio.Simular != null) cabecalhos.Add("X-NFSe-Simular", pedido.Envio.Simular);
             Repeticao repeticao = null;
@@ -684,7 +784,7 @@ namespace EmissorNfse
                 }
                 try
                 {
-                    HttpClient por = operacao.ComCertificado ? identificado : http;
+                    HttpClient por = operacao.ComCertificado && !cabecalhos.ContainsKey("Authorization") ? identificado : http;
                     using (HttpResponseMessage veio = await por.SendAsync(mensagem, tempo.Token).ConfigureAwait(false))
                     {
                         byte[] corpo = await veio.Content.ReadAsByteArrayAsync().ConfigureAwait(false);
@@ -954,6 +1054,18 @@ namespace EmissorNfse
             false, false, null);
         public static readonly Operacao baixarDanfse = new Operacao("baixarDanfse", "GET", "/api/v1/danfse/{chave_acesso}",
             false, false, null);
+        public static readonly Operacao pedirToken = new Operacao("pedirToken", "POST", "/api/v1/token",
+            false, false, "X-Token-Assinatura");
+        public static readonly Operacao listarNotas = new Operacao("listarNotas", "GET", "/api/v1/notas",
+            false, true, null);
+        public static readonly Operacao seguirMudancas = new Operacao("seguirMudancas", "GET", "/api/v1/mudancas",
+            false, true, null);
+        public static readonly Operacao criarAmbiente = new Operacao("criarAmbiente", "POST", "/api/v1/ambientes",
+            false, false, null);
+        public static readonly Operacao alterarAmbiente = new Operacao("alterarAmbiente", "PATCH", "/api/v1/ambiente",
+            false, true, null);
+        public static readonly Operacao documentoDaPersona = new Operacao("documentoDaPersona", "GET", "/api/v1/ambiente/personas/{persona}/{cenario}",
+            false, true, null);
     }
 
     /// <summary>Resposta de emitirNota.</summary>
@@ -1206,6 +1318,114 @@ namespace EmissorNfse
         {
             evento = Leitura.Parte(dados, "evento", um => new Evento(um));
             status = Leitura.Texto(dados, "status");
+        }
+    }
+
+    /// <summary>Resposta de pedirToken.</summary>
+    public sealed class TokenPedido
+    {
+        /// <summary>OK em toda resposta de sucesso.</summary>
+        public string status { get; }
+        /// <summary>O token, que só esta resposta mostra.</summary>
+        public string token { get; }
+        /// <summary>Identificador do token, pelo qual se revoga; não é segredo.</summary>
+        public string id { get; }
+        /// <summary>CNPJ ou CPF em nome de quem o token pergunta.</summary>
+        public string documento { get; }
+        /// <summary>Para que serve: consultar, webhooks.</summary>
+        public IReadOnlyList<string> escopos { get; }
+        /// <summary>Quando foi dado.</summary>
+        public string criado_em { get; }
+        /// <summary>Até quando vale.</summary>
+        public string expira_em { get; }
+
+        internal TokenPedido(JsonElement dados)
+        {
+            status = Leitura.Texto(dados, "status");
+            token = Leitura.Texto(dados, "token");
+            id = Leitura.Texto(dados, "id");
+            documento = Leitura.Texto(dados, "documento");
+            escopos = Leitura.Textos(dados, "escopos");
+            criado_em = Leitura.Texto(dados, "criado_em");
+            expira_em = Leitura.Texto(dados, "expira_em");
+        }
+    }
+
+    /// <summary>Resposta de listarNotas.</summary>
+    public sealed class NotasListadas
+    {
+        /// <summary>OK em toda resposta de sucesso.</summary>
+        public string status { get; }
+        /// <summary>As notas da página, sem o XML.</summary>
+        public IReadOnlyList<NotaListada> notas { get; }
+        /// <summary>Para pedir a página seguinte; null quando não há. Pode ser nulo.</summary>
+        public string cursor { get; }
+        /// <summary>Quantas são, se contar=sim; senão null. Pode ser nulo.</summary>
+        public Contagem contagem { get; }
+        /// <summary>O que convém saber da busca; quase sempre vazio.</summary>
+        public IReadOnlyList<string> observacoes { get; }
+
+        internal NotasListadas(JsonElement dados)
+        {
+            status = Leitura.Texto(dados, "status");
+            notas = Leitura.Lista(dados, "notas", um => new NotaListada(um));
+            cursor = Leitura.Texto(dados, "cursor");
+            contagem = Leitura.Parte(dados, "contagem", um => new Contagem(um));
+            observacoes = Leitura.Textos(dados, "observacoes");
+        }
+    }
+
+    /// <summary>Resposta de seguirMudancas.</summary>
+    public sealed class MudancasSeguidas
+    {
+        /// <summary>OK em toda resposta de sucesso.</summary>
+        public string status { get; }
+        /// <summary>As mudanças, na ordem em que se contam a todos.</summary>
+        public IReadOnlyList<Mudanca> mudancas { get; }
+        /// <summary>O lugar depois delas: guarde-o, e peça desde ele na próxima vez.</summary>
+        public string cursor { get; }
+        /// <summary>true quando já há mais a contar.</summary>
+        public bool? mais { get; }
+
+        internal MudancasSeguidas(JsonElement dados)
+        {
+            status = Leitura.Texto(dados, "status");
+            mudancas = Leitura.Lista(dados, "mudancas", um => new Mudanca(um));
+            cursor = Leitura.Texto(dados, "cursor");
+            mais = Leitura.Booleano(dados, "mais");
+        }
+    }
+
+    /// <summary>Resposta de criarAmbiente.</summary>
+    public sealed class AmbienteCriado
+    {
+        /// <summary>OK em toda resposta de sucesso.</summary>
+        public string status { get; }
+        /// <summary>O ambiente.</summary>
+        public Ambiente ambiente { get; }
+        /// <summary>A chave do dono, para Authorization: Bearer.</summary>
+        public string chave { get; }
+
+        internal AmbienteCriado(JsonElement dados)
+        {
+            status = Leitura.Texto(dados, "status");
+            ambiente = Leitura.Parte(dados, "ambiente", um => new Ambiente(um));
+            chave = Leitura.Texto(dados, "chave");
+        }
+    }
+
+    /// <summary>Resposta de alterarAmbiente.</summary>
+    public sealed class AmbienteAlterado
+    {
+        /// <summary>OK em toda resposta de sucesso.</summary>
+        public string status { get; }
+        /// <summary>O ambiente.</summary>
+        public Ambiente ambiente { get; }
+
+        internal AmbienteAlterado(JsonElement dados)
+        {
+            status = Leitura.Texto(dados, "status");
+            ambiente = Leitura.Parte(dados, "ambiente", um => new Ambiente(um));
         }
     }
 
@@ -1746,6 +1966,241 @@ namespace EmissorNfse
             campo_json = Leitura.Texto(dados, "campo_json");
             formula = Leitura.Texto(dados, "formula");
             valor = Leitura.Texto(dados, "valor");
+        }
+    }
+
+    public sealed class NotaListada
+    {
+        /// <summary>Identificador da nota neste serviço.</summary>
+        public long? id { get; }
+        /// <summary>Número sequencial da NFS-e (nNFSe), em texto: o de numero_dps, a partir da autorização; null até
+        /// lá. Pode ser nulo.</summary>
+        public string numero { get; }
+        /// <summary>Série da DPS: a enviada, ou 70000.</summary>
+        public string serie_dps { get; }
+        /// <summary>Apesar do nome, o número sequencial da NFS-e (nNFSe). O número da própria DPS está em
+        /// numero_dps_nacional.</summary>
+        public long? numero_dps { get; }
+        /// <summary>Série da DPS como foi ao ADN: a enviada, ou 70000; null até o envio. Pode ser nulo.</summary>
+        public string serie_dps_nacional { get; }
+        /// <summary>O número da própria DPS (nDPS) como foi ao ADN: o enviado, ou o que o serviço lhe deu; é o da
+        /// consulta por DPS. Null até o envio. Pode ser nulo.</summary>
+        public string numero_dps_nacional { get; }
+        /// <summary>Chave de acesso da NFS-e.</summary>
+        public string chave_acesso { get; }
+        /// <summary>Identificador de infNFSe: NFS e a chave de acesso.</summary>
+        public string identificador { get; }
+        /// <summary>rascunho até a autorização, e também da nota que o ADN recusou (protocolo.status diz qual). Um de:
+        /// rascunho, autorizada, cancelada.</summary>
+        public string status { get; }
+        /// <summary>Versão do leiaute: 1.01.</summary>
+        public string versao { get; }
+        /// <summary>Quando foi emitida, no fuso do município.</summary>
+        public string data_emissao { get; }
+        /// <summary>Competência.</summary>
+        public string data_competencia { get; }
+        /// <summary>cStat; null até a autorização. Pode ser nulo.</summary>
+        public long? codigo_situacao_nfse { get; }
+        /// <summary>CNPJ ou CPF do prestador, sem pontuação.</summary>
+        public string prestador_cpf_cnpj { get; }
+        /// <summary>Nome do prestador.</summary>
+        public string prestador_razao_social { get; }
+        /// <summary>Inscrição municipal do prestador. Pode ser nulo.</summary>
+        public string prestador_inscricao_municipal { get; }
+        /// <summary>CNPJ ou CPF do tomador; null quando não tem. Pode ser nulo.</summary>
+        public string tomador_cpf_cnpj { get; }
+        /// <summary>Nome do tomador; null sem tomador. Pode ser nulo.</summary>
+        public string tomador_razao_social { get; }
+        /// <summary>Preço do serviço.</summary>
+        public string valor_servico { get; }
+        /// <summary>ISSQN; 0.00 quando não consta da nota.</summary>
+        public string valor_issqn { get; }
+        /// <summary>Base do ISSQN; 0.00 quando não consta da nota.</summary>
+        public string valor_base_calculo { get; }
+        /// <summary>Alíquota em percentual; 0.00 quando não consta.</summary>
+        public string aliquota_issqn { get; }
+        /// <summary>CNPJ ou CPF do intermediário; null quando não há. Pode ser nulo.</summary>
+        public string intermediario_cpf_cnpj { get; }
+        /// <summary>Código do serviço na lista nacional. Pode ser nulo.</summary>
+        public string codigo_tributacao_nacional { get; }
+        /// <summary>Quando foi cancelada; null enquanto não foi. Pode ser nulo.</summary>
+        public string data_cancelamento { get; }
+        /// <summary>Estado da nota, como em /docs/estados. Um de: emitida, retida, transmitida, autorizada, recusada,
+        /// cancelada.</summary>
+        public string estado { get; }
+        /// <summary>Número de protocolo da nota.</summary>
+        public string numero_protocolo { get; }
+        /// <summary>Identificador da DPS.</summary>
+        public string id_dps { get; }
+        /// <summary>O que o ADN disse, ou por que a nota espera; null quando não há o que dizer. Pode ser
+        /// nulo.</summary>
+        public string mensagem_retorno { get; }
+        /// <summary>O que o documento é nesta nota.</summary>
+        public IReadOnlyList<string> papeis { get; }
+
+        internal NotaListada(JsonElement dados)
+        {
+            id = Leitura.Inteiro(dados, "id");
+            numero = Leitura.Texto(dados, "numero");
+            serie_dps = Leitura.Texto(dados, "serie_dps");
+            numero_dps = Leitura.Inteiro(dados, "numero_dps");
+            serie_dps_nacional = Leitura.Texto(dados, "serie_dps_nacional");
+            numero_dps_nacional = Leitura.Texto(dados, "numero_dps_nacional");
+            chave_acesso = Leitura.Texto(dados, "chave_acesso");
+            identificador = Leitura.Texto(dados, "identificador");
+            status = Leitura.Texto(dados, "status");
+            versao = Leitura.Texto(dados, "versao");
+            data_emissao = Leitura.Texto(dados, "data_emissao");
+            data_competencia = Leitura.Texto(dados, "data_competencia");
+            codigo_situacao_nfse = Leitura.Inteiro(dados, "codigo_situacao_nfse");
+            prestador_cpf_cnpj = Leitura.Texto(dados, "prestador_cpf_cnpj");
+            prestador_razao_social = Leitura.Texto(dados, "prestador_razao_social");
+            prestador_inscricao_municipal = Leitura.Texto(dados, "prestador_inscricao_municipal");
+            tomador_cpf_cnpj = Leitura.Texto(dados, "tomador_cpf_cnpj");
+            tomador_razao_social = Leitura.Texto(dados, "tomador_razao_social");
+            valor_servico = Leitura.Texto(dados, "valor_servico");
+            valor_issqn = Leitura.Texto(dados, "valor_issqn");
+            valor_base_calculo = Leitura.Texto(dados, "valor_base_calculo");
+            aliquota_issqn = Leitura.Texto(dados, "aliquota_issqn");
+            intermediario_cpf_cnpj = Leitura.Texto(dados, "intermediario_cpf_cnpj");
+            codigo_tributacao_nacional = Leitura.Texto(dados, "codigo_tributacao_nacional");
+            data_cancelamento = Leitura.Texto(dados, "data_cancelamento");
+            estado = Leitura.Texto(dados, "estado");
+            numero_protocolo = Leitura.Texto(dados, "numero_protocolo");
+            id_dps = Leitura.Texto(dados, "id_dps");
+            mensagem_retorno = Leitura.Texto(dados, "mensagem_retorno");
+            papeis = Leitura.Textos(dados, "papeis");
+        }
+    }
+
+    public sealed class Contagem
+    {
+        /// <summary>Quantas notas há, contadas até 10000.</summary>
+        public long? total { get; }
+        /// <summary>false: há mais do que as contadas.</summary>
+        public bool? total_exato { get; }
+
+        internal Contagem(JsonElement dados)
+        {
+            total = Leitura.Inteiro(dados, "total");
+            total_exato = Leitura.Booleano(dados, "total_exato");
+        }
+    }
+
+    public sealed class Mudanca
+    {
+        /// <summary>Identificador da mudança, o mesmo sempre que é contada: com o município na frente, também o
+        /// webhook-id de um aviso.</summary>
+        public string id { get; }
+        /// <summary>De que é, e a que estado chegou. Um de: nota.emitida, nota.retida, nota.transmitida,
+        /// nota.autorizada, nota.recusada, nota.cancelada, evento.pendente, evento.enviado,
+        /// evento.aguardando_autorizacao_nota, evento.processado, evento.rejeitado, evento.erro,
+        /// evento.erro_reprocessamento, evento.cancelado, evento.dispensado.</summary>
+        public string tipo { get; }
+        /// <summary>Quando mudou.</summary>
+        public string em { get; }
+        /// <summary>O lugar de quem já tem esta mudança, para desde; null num aviso ao próprio município. Pode ser
+        /// nulo.</summary>
+        public string cursor { get; }
+        /// <summary>O que o documento é na nota.</summary>
+        public IReadOnlyList<string> papeis { get; }
+        /// <summary>Chave de acesso da NFS-e.</summary>
+        public string chave_acesso { get; }
+        /// <summary>Número de protocolo da nota.</summary>
+        public string numero_protocolo { get; }
+        /// <summary>Identificador da DPS.</summary>
+        public string id_dps { get; }
+        /// <summary>Número sequencial da NFS-e.</summary>
+        public string numero { get; }
+        /// <summary>O status da nota neste estado; numa mudança de evento, o de agora.</summary>
+        public string status { get; }
+        /// <summary>O evento que mudou; null quando quem mudou foi a nota. Pode ser nulo.</summary>
+        public EventoMudado evento { get; }
+        /// <summary>O que o ADN disse da nota neste estado; null quando não há o que dizer. Pode ser nulo.</summary>
+        public string mensagem { get; }
+
+        internal Mudanca(JsonElement dados)
+        {
+            id = Leitura.Texto(dados, "id");
+            tipo = Leitura.Texto(dados, "tipo");
+            em = Leitura.Texto(dados, "em");
+            cursor = Leitura.Texto(dados, "cursor");
+            papeis = Leitura.Textos(dados, "papeis");
+            chave_acesso = Leitura.Texto(dados, "chave_acesso");
+            numero_protocolo = Leitura.Texto(dados, "numero_protocolo");
+            id_dps = Leitura.Texto(dados, "id_dps");
+            numero = Leitura.Texto(dados, "numero");
+            status = Leitura.Texto(dados, "status");
+            evento = Leitura.Parte(dados, "evento", um => new EventoMudado(um));
+            mensagem = Leitura.Texto(dados, "mensagem");
+        }
+    }
+
+    public sealed class EventoMudado
+    {
+        /// <summary>Identificador do evento neste serviço.</summary>
+        public long? id_evento { get; }
+        /// <summary>Nome do tipo.</summary>
+        public string tipo_evento { get; }
+        /// <summary>Código nacional do tipo.</summary>
+        public string codigo_tipo_evento { get; }
+        /// <summary>Sequência entre os do seu tipo na nota.</summary>
+        public long? numero_sequencial { get; }
+        /// <summary>O estado a que chegou.</summary>
+        public string status_evento { get; }
+
+        internal EventoMudado(JsonElement dados)
+        {
+            id_evento = Leitura.Inteiro(dados, "id_evento");
+            tipo_evento = Leitura.Texto(dados, "tipo_evento");
+            codigo_tipo_evento = Leitura.Texto(dados, "codigo_tipo_evento");
+            numero_sequencial = Leitura.Inteiro(dados, "numero_sequencial");
+            status_evento = Leitura.Texto(dados, "status_evento");
+        }
+    }
+
+    public sealed class Ambiente
+    {
+        /// <summary>O município do ambiente: o primeiro segmento dos seus endereços.</summary>
+        public string municipio { get; }
+        /// <summary>O nome que se lhe deu. Pode ser nulo.</summary>
+        public string nome { get; }
+        /// <summary>Quando foi feito.</summary>
+        public string criado_em { get; }
+        /// <summary>Quando some, com tudo o que há nele.</summary>
+        public string expira_em { get; }
+        /// <summary>Quando foi reiniciado. Pode ser nulo.</summary>
+        public string reiniciado_em { get; }
+        /// <summary>A hora do ambiente.</summary>
+        public string relogio { get; }
+        /// <summary>Quantos segundos o relógio do ambiente está adiante do do serviço.</summary>
+        public long? adiantado_s { get; }
+        /// <summary>Se uma regra nacional que a especificação não nomeia recusa ou avisa. Um de: recusa, avisa. Pode
+        /// ser nulo.</summary>
+        public string regras_nacionais { get; }
+        /// <summary>Se o prestador tem de estar cadastrado e autorizado, como em produção (E101, E102, E103).</summary>
+        public bool? exige_cadastro { get; }
+        /// <summary>Se uma DPS sem número é recusada.</summary>
+        public bool? exige_numero { get; }
+        /// <summary>Se o pedido de um evento tem de nomear a nota.</summary>
+        public bool? exige_nota_no_evento { get; }
+        /// <summary>Alíquota do ISSQN de um serviço sem lista. Pode ser nulo.</summary>
+        public string aliquota_padrao { get; }
+
+        internal Ambiente(JsonElement dados)
+        {
+            municipio = Leitura.Texto(dados, "municipio");
+            nome = Leitura.Texto(dados, "nome");
+            criado_em = Leitura.Texto(dados, "criado_em");
+            expira_em = Leitura.Texto(dados, "expira_em");
+            reiniciado_em = Leitura.Texto(dados, "reiniciado_em");
+            relogio = Leitura.Texto(dados, "relogio");
+            adiantado_s = Leitura.Inteiro(dados, "adiantado_s");
+            regras_nacionais = Leitura.Texto(dados, "regras_nacionais");
+            exige_cadastro = Leitura.Booleano(dados, "exige_cadastro");
+            exige_numero = Leitura.Booleano(dados, "exige_numero");
+            exige_nota_no_evento = Leitura.Booleano(dados, "exige_nota_no_evento");
+            aliquota_padrao = Leitura.Texto(dados, "aliquota_padrao");
         }
     }
 

@@ -5,6 +5,7 @@ import java.math.BigDecimal;
 import java.net.ConnectException;
 import java.net.URI;
 import java.net.URLEncoder;
+import java.net.URLEncoder;
 import java.net.http.HttpClient;
 import java.net.http.HttpConnectTimeoutException;
 import java.net.http.HttpRequest;
@@ -488,6 +489,7 @@ public final class EmissorNfse {
     /** Quanto se insiste, e em que servidor se confia. */
     public static final class Opcoes {
         private String autoridades;
+        private String token;
         private int tentativas = 6;
         private Duration prazo = Duration.ofMinutes(2);
         private Duration tempoLimite = Duration.ofSeconds(30);
@@ -497,6 +499,12 @@ public final class EmissorNfse {
         /** Em PEM, as autoridades do servidor, no lugar das do sistema. */
         public Opcoes autoridades(String pem) {
             autoridades = pem;
+            return this;
+        }
+
+        /** Com que se pergunta sem certificado: pedirToken o dá. */
+        public Opcoes token(String valor) {
+            token = semEspacos("token", valor);
             return this;
         }
 
@@ -552,6 +560,7 @@ public final class EmissorNfse {
     }
 
     private final String base;
+    private final String municipio;
     private final Certificado certificado;
     private final Opcoes opcoes;
     private final HttpClient http;
@@ -566,12 +575,13 @@ public final class EmissorNfse {
         this(url, municipio, certificado, new Opcoes());
     }
 
-    /** {@code url}: endereço do serviço, sem o município. {@code certificado}: pode ser nulo. */
+    /** {@code municipio}: integracao, um ambiente só seu (ensaio-xxxxxx), ou o da prefeitura. {@code certificado}: pode ser nulo. */
     public EmissorNfse(String url, String municipio, Certificado certificado, Opcoes opcoes) {
         if (!url.matches("https?://[^/?#@\\s]+(/[^?#@\\s]*)?")) {
             throw new IllegalArgumentException("url é um endereço como https://nfse.exemplo.gov.br, sem usuário, senha, ? nem #.");
         }
         this.base = url.replaceAll("/+$", "") + "/" + segmento("municipio", municipio);
+        this.municipio = municipio;
         this.certificado = certificado;
         this.opcoes = opcoes;
         this.http = conexoes(null);
@@ -694,6 +704,80 @@ public final class EmissorNfse {
         return responder(pedido).corpo;
     }
 
+    /** Um token para consultar, em nome de um CNPJ ou CPF; só esta resposta o mostra. Em produção o pedido vai assinado, e serve uma vez. */
+    public TokenPedido pedirToken(String documento) {
+        return pedirToken(documento, null, null);
+    }
+
+    /** {@code escopos} e {@code validadeDias}: nulos, o que o serviço dá sem eles. */
+    public TokenPedido pedirToken(String documento, List<String> escopos, Integer validadeDias) {
+        return pedirToken(documento, escopos, validadeDias, municipio.matches("integracao|ensaio-[a-z0-9]{6}") ? "homologacao" : "producao");
+    }
+
+    /** {@code ambiente}: o do município, producao ou homologacao; em homologacao não se assina. */
+    public TokenPedido pedirToken(String documento, List<String> escopos, Integer validadeDias, String ambiente) {
+        boolean assina = certificado != null && ambiente.equals("producao");
+        Map<String, Object> dados = new LinkedHashMap<>();
+        dados.put("documento", documento);
+        if (escopos != null) dados.put("escopos", escopos);
+        if (validadeDias != null) dados.put("validade_dias", validadeDias);
+        if (assina) {
+            dados.put("acao", "criar");
+            dados.put("municipio", municipio);
+            dados.put("ambiente", ambiente);
+            dados.put("emitido_em", Instant.now().toString());
+            dados.put("pedido", UUID.randomUUID().toString());
+        }
+        Pedido pedido = new Pedido(PEDIR_TOKEN).json(dados);
+        if (assina) {
+            pedido.assinatura = assinarCms(pedido.corpo, certificado);
+            pedido.tentativas = 1;
+        }
+        pedido.exige = "token";
+        return new TokenPedido(ler(pedido));
+    }
+
+    /** Uma página das notas do documento do token, ou do certificado. Os filtros são os da página "Listas"; cursor pede a seguinte. */
+    public NotasListadas listarNotas(Map<String, ?> filtros) {
+        Pedido pedido = new Pedido(LISTAR_NOTAS);
+        filtros.forEach((nome, valor) -> pedido.consulta(nome, valor));
+        return new NotasListadas(ler(pedido));
+    }
+
+    /** O que mudou desde um cursor (nulo: do começo), ou o que mudar na espera, de até 25 s. Guarde o cursor depois de tratar. */
+    public MudancasSeguidas seguirMudancas(String desde, Duration espera) {
+        if (espera.isNegative() || espera.toSeconds() > 25) throw new IllegalArgumentException("espera vai de 0 a 25 segundos.");
+        Pedido pedido = new Pedido(SEGUIR_MUDANCAS).consulta("desde", desde);
+        if (espera.toSeconds() > 0) pedido.consulta("espera", espera.toSeconds());
+        pedido.exige = "cursor";
+        return new MudancasSeguidas(ler(pedido));
+    }
+
+    /** Faz um ambiente só seu; num cliente de integracao. Só esta resposta mostra a chave do dono. Nome, relogio e o rigor vão nos dados. */
+    public AmbienteCriado criarAmbiente(Map<String, ?> dados) {
+        Pedido pedido = new Pedido(CRIAR_AMBIENTE).json(dados);
+        pedido.exige = "chave";
+        return new AmbienteCriado(ler(pedido));
+    }
+
+    /** Muda o relógio (relogio ou avancar), que só avança, e o rigor. Tokens que vencem até a hora nova deixam de servir. */
+    public Ambiente alterarAmbiente(String chave, Map<String, ?> dados) {
+        return new AmbienteAlterado(ler(new Pedido(ALTERAR_AMBIENTE).json(dados).token(chave))).ambiente;
+    }
+
+    /** A DPS de um cenário, em XML, pronta para emitirNota. */
+    public byte[] documentoDaPersona(String chave, String persona, String cenario) {
+        Pedido pedido = new Pedido(DOCUMENTO_DA_PERSONA).nome("persona", persona).nome("cenario", cenario).token(chave);
+        pedido.aceito = "application/xml";
+        pedido.isJson = false;
+        return responder(pedido).corpo;
+    }
+
+    private static String semEspacos(String nome, String valor) {
+        if (valor == null || !valor.matches("[!-~]+")) throw new IllegalArgumentException(nome + " é o texto que o serviço mostrou, sem espaços.");
+        return valor;
+    }
+
     /** O identificador de uma DPS: município emissor (IBGE), CNPJ ou CPF do prestador sem pontuação, série e número. */
     public static String identificadorDaDps(String municipio, String documento, String serie, String numero) {
         String tipo = documento.length() == 11 ? "1" : "2";
@@ -759,6 +843,7 @@ public final class EmissorNfse {
         String aceito = "application/json";
         boolean isJson = true;
         int tentativas = opcoes.tentativas;
+        String token = opcoes.token;
 
         Pedido(Operacao operacao) {
             this.operacao = operacao;
@@ -767,6 +852,26 @@ public final class EmissorNfse {
 
         Pedido nome(String nome, String valor) {
             caminho = caminho.replace("{" + nome + "}", segmento(nome, valor));
+            return this;
+        }
+
+        /** What is null is left out. */
+        Pedido consulta(String nome, Object valor) {
+            if (valor == null) return this;
+            String escolha = nome + "=" + URLEncoder.encode(valor.toString(), StandardCharsets.UTF_8);
+            caminho += (caminho.contains("?") ? "&" : "?") + escolha;
+            return this;
+        }
+
+        Pedido json(Map<String, ?> dados) {
+            tipo = "json";
+            corpo = Json.escrever(dados);
+            return this;
+        }
+
+        /** In place of the token of the client. */
+        Pedido token(String valor) {
+            token = semEspacos("chave", valor);
             return this;
         }
 
@@ -852,6 +957,8 @@ public final class EmissorNfse {
             ? HttpRequest.BodyPublishers.noBody()
             : HttpRequest.BodyPublishers.ofByteArray(pedido.corpo));
         if (pedido.corpo != null) montado.header("Content-Type", "application/" + pedido.tipo);
+        String token = operacao.comCertificado ? pedido.token : null;
+        if (token != null) montado.header("Authorization", "Bearer " + token);
         if (pedido.assinatura != null) montado.header(operacao.assinatura, pedido.assinatura);
         if (pedido.envio.simular != null) montado.header("X-NFSe-Simular", pedido.envio.simular);
         Repeticao repeticao = null;
@@ -869,7 +976,7 @@ public final class EmissorNfse {
         for (int vez = 1; ; vez++) {
             long limite = Math.max(1, Math.min(opcoes.tempoLimite.toMillis(), (fim - System.nanoTime()) / 1_000_000));
             Resposta[] chegou = new Resposta[1];
-            Falha falha = enviar(operacao.comCertificado ? identificado : http, requisicao, limite, chegou);
+            Falha falha = enviar(operacao.comCertificado && token == null ? identificado : http, requisicao, limite, chegou);
             if (falha == null) falha = lerResposta(chegou[0], pedido);
             if (falha == null) return chegou[0];
             // A reading leaves no doubt behind: it may be put again whatever became of it.
@@ -1302,6 +1409,18 @@ public final class EmissorNfse {
         false, false, null);
     private static final Operacao BAIXAR_DANFSE = new Operacao("baixarDanfse", "GET", "/api/v1/danfse/{chave_acesso}",
         false, false, null);
+    private static final Operacao PEDIR_TOKEN = new Operacao("pedirToken", "POST", "/api/v1/token",
+        false, false, "X-Token-Assinatura");
+    private static final Operacao LISTAR_NOTAS = new Operacao("listarNotas", "GET", "/api/v1/notas",
+        false, true, null);
+    private static final Operacao SEGUIR_MUDANCAS = new Operacao("seguirMudancas", "GET", "/api/v1/mudancas",
+        false, true, null);
+    private static final Operacao CRIAR_AMBIENTE = new Operacao("criarAmbiente", "POST", "/api/v1/ambientes",
+        false, false, null);
+    private static final Operacao ALTERAR_AMBIENTE = new Operacao("alterarAmbiente", "PATCH", "/api/v1/ambiente",
+        false, true, null);
+    private static final Operacao DOCUMENTO_DA_PERSONA = new Operacao("documentoDaPersona", "GET", "/api/v1/ambiente/personas/{persona}/{cenario}",
+        false, true, null);
 
     /** Resposta de emitirNota. */
     public static final class NotaEmitida {
@@ -1552,6 +1671,104 @@ public final class EmissorNfse {
         EventoConsultado(Map<String, Object> dados) {
             evento = parte(dados, "evento", Evento::new);
             status = texto(dados, "status");
+        }
+    }
+
+    /** Resposta de pedirToken. */
+    public static final class TokenPedido {
+        /** OK em toda resposta de sucesso. */
+        public final String status;
+        /** O token, que só esta resposta mostra. */
+        public final String token;
+        /** Identificador do token, pelo qual se revoga; não é segredo. */
+        public final String id;
+        /** CNPJ ou CPF em nome de quem o token pergunta. */
+        public final String documento;
+        /** Para que serve: consultar, webhooks. */
+        public final List<String> escopos;
+        /** Quando foi dado. */
+        public final String criado_em;
+        /** Até quando vale. */
+        public final String expira_em;
+
+        TokenPedido(Map<String, Object> dados) {
+            status = texto(dados, "status");
+            token = texto(dados, "token");
+            id = texto(dados, "id");
+            documento = texto(dados, "documento");
+            escopos = textos(dados, "escopos");
+            criado_em = texto(dados, "criado_em");
+            expira_em = texto(dados, "expira_em");
+        }
+    }
+
+    /** Resposta de listarNotas. */
+    public static final class NotasListadas {
+        /** OK em toda resposta de sucesso. */
+        public final String status;
+        /** As notas da página, sem o XML. */
+        public final List<NotaListada> notas;
+        /** Para pedir a página seguinte; null quando não há. Pode ser nulo. */
+        public final String cursor;
+        /** Quantas são, se contar=sim; senão null. Pode ser nulo. */
+        public final Contagem contagem;
+        /** O que convém saber da busca; quase sempre vazio. */
+        public final List<String> observacoes;
+
+        NotasListadas(Map<String, Object> dados) {
+            status = texto(dados, "status");
+            notas = lista(dados, "notas", NotaListada::new);
+            cursor = texto(dados, "cursor");
+            contagem = parte(dados, "contagem", Contagem::new);
+            observacoes = textos(dados, "observacoes");
+        }
+    }
+
+    /** Resposta de seguirMudancas. */
+    public static final class MudancasSeguidas {
+        /** OK em toda resposta de sucesso. */
+        public final String status;
+        /** As mudanças, na ordem em que se contam a todos. */
+        public final List<Mudanca> mudancas;
+        /** O lugar depois delas: guarde-o, e peça desde ele na próxima vez. */
+        public final String cursor;
+        /** true quando já há mais a contar. */
+        public final Boolean mais;
+
+        MudancasSeguidas(Map<String, Object> dados) {
+            status = texto(dados, "status");
+            mudancas = lista(dados, "mudancas", Mudanca::new);
+            cursor = texto(dados, "cursor");
+            mais = booleano(dados, "mais");
+        }
+    }
+
+    /** Resposta de criarAmbiente. */
+    public static final class AmbienteCriado {
+        /** OK em toda resposta de sucesso. */
+        public final String status;
+        /** O ambiente. */
+        public final Ambiente ambiente;
+        /** A chave do dono, para Authorization: Bearer. */
+        public final String chave;
+
+        AmbienteCriado(Map<String, Object> dados) {
+            status = texto(dados, "status");
+            ambiente = parte(dados, "ambiente", Ambiente::new);
+            chave = texto(dados, "chave");
+        }
+    }
+
+    /** Resposta de alterarAmbiente. */
+    public static final class AmbienteAlterado {
+        /** OK em toda resposta de sucesso. */
+        public final String status;
+        /** O ambiente. */
+        public final Ambiente ambiente;
+
+        AmbienteAlterado(Map<String, Object> dados) {
+            status = texto(dados, "status");
+            ambiente = parte(dados, "ambiente", Ambiente::new);
         }
     }
 
@@ -2110,6 +2327,242 @@ public final class EmissorNfse {
             campo_json = texto(dados, "campo_json");
             formula = texto(dados, "formula");
             valor = texto(dados, "valor");
+        }
+    }
+
+    public static final class NotaListada {
+        /** Identificador da nota neste serviço. */
+        public final Long id;
+        /**
+         * Número sequencial da NFS-e (nNFSe), em texto: o de numero_dps, a partir da autorização; null até lá. Pode ser
+         * nulo.
+         */
+        public final String numero;
+        /** Série da DPS: a enviada, ou 70000. */
+        public final String serie_dps;
+        /**
+         * Apesar do nome, o número sequencial da NFS-e (nNFSe). O número da própria DPS está em numero_dps_nacional.
+         */
+        public final Long numero_dps;
+        /** Série da DPS como foi ao ADN: a enviada, ou 70000; null até o envio. Pode ser nulo. */
+        public final String serie_dps_nacional;
+        /**
+         * O número da própria DPS (nDPS) como foi ao ADN: o enviado, ou o que o serviço lhe deu; é o da consulta por
+         * DPS. Null até o envio. Pode ser nulo.
+         */
+        public final String numero_dps_nacional;
+        /** Chave de acesso da NFS-e. */
+        public final String chave_acesso;
+        /** Identificador de infNFSe: NFS e a chave de acesso. */
+        public final String identificador;
+        /**
+         * rascunho até a autorização, e também da nota que o ADN recusou (protocolo.status diz qual). Um de: rascunho,
+         * autorizada, cancelada.
+         */
+        public final String status;
+        /** Versão do leiaute: 1.01. */
+        public final String versao;
+        /** Quando foi emitida, no fuso do município. */
+        public final String data_emissao;
+        /** Competência. */
+        public final String data_competencia;
+        /** cStat; null até a autorização. Pode ser nulo. */
+        public final Long codigo_situacao_nfse;
+        /** CNPJ ou CPF do prestador, sem pontuação. */
+        public final String prestador_cpf_cnpj;
+        /** Nome do prestador. */
+        public final String prestador_razao_social;
+        /** Inscrição municipal do prestador. Pode ser nulo. */
+        public final String prestador_inscricao_municipal;
+        /** CNPJ ou CPF do tomador; null quando não tem. Pode ser nulo. */
+        public final String tomador_cpf_cnpj;
+        /** Nome do tomador; null sem tomador. Pode ser nulo. */
+        public final String tomador_razao_social;
+        /** Preço do serviço. */
+        public final String valor_servico;
+        /** ISSQN; 0.00 quando não consta da nota. */
+        public final String valor_issqn;
+        /** Base do ISSQN; 0.00 quando não consta da nota. */
+        public final String valor_base_calculo;
+        /** Alíquota em percentual; 0.00 quando não consta. */
+        public final String aliquota_issqn;
+        /** CNPJ ou CPF do intermediário; null quando não há. Pode ser nulo. */
+        public final String intermediario_cpf_cnpj;
+        /** Código do serviço na lista nacional. Pode ser nulo. */
+        public final String codigo_tributacao_nacional;
+        /** Quando foi cancelada; null enquanto não foi. Pode ser nulo. */
+        public final String data_cancelamento;
+        /**
+         * Estado da nota, como em /docs/estados. Um de: emitida, retida, transmitida, autorizada, recusada, cancelada.
+         */
+        public final String estado;
+        /** Número de protocolo da nota. */
+        public final String numero_protocolo;
+        /** Identificador da DPS. */
+        public final String id_dps;
+        /** O que o ADN disse, ou por que a nota espera; null quando não há o que dizer. Pode ser nulo. */
+        public final String mensagem_retorno;
+        /** O que o documento é nesta nota. */
+        public final List<String> papeis;
+
+        NotaListada(Map<String, Object> dados) {
+            id = inteiro(dados, "id");
+            numero = texto(dados, "numero");
+            serie_dps = texto(dados, "serie_dps");
+            numero_dps = inteiro(dados, "numero_dps");
+            serie_dps_nacional = texto(dados, "serie_dps_nacional");
+            numero_dps_nacional = texto(dados, "numero_dps_nacional");
+            chave_acesso = texto(dados, "chave_acesso");
+            identificador = texto(dados, "identificador");
+            status = texto(dados, "status");
+            versao = texto(dados, "versao");
+            data_emissao = texto(dados, "data_emissao");
+            data_competencia = texto(dados, "data_competencia");
+            codigo_situacao_nfse = inteiro(dados, "codigo_situacao_nfse");
+            prestador_cpf_cnpj = texto(dados, "prestador_cpf_cnpj");
+            prestador_razao_social = texto(dados, "prestador_razao_social");
+            prestador_inscricao_municipal = texto(dados, "prestador_inscricao_municipal");
+            tomador_cpf_cnpj = texto(dados, "tomador_cpf_cnpj");
+            tomador_razao_social = texto(dados, "tomador_razao_social");
+            valor_servico = texto(dados, "valor_servico");
+            valor_issqn = texto(dados, "valor_issqn");
+            valor_base_calculo = texto(dados, "valor_base_calculo");
+            aliquota_issqn = texto(dados, "aliquota_issqn");
+            intermediario_cpf_cnpj = texto(dados, "intermediario_cpf_cnpj");
+            codigo_tributacao_nacional = texto(dados, "codigo_tributacao_nacional");
+            data_cancelamento = texto(dados, "data_cancelamento");
+            estado = texto(dados, "estado");
+            numero_protocolo = texto(dados, "numero_protocolo");
+            id_dps = texto(dados, "id_dps");
+            mensagem_retorno = texto(dados, "mensagem_retorno");
+            papeis = textos(dados, "papeis");
+        }
+    }
+
+    public static final class Contagem {
+        /** Quantas notas há, contadas até 10000. */
+        public final Long total;
+        /** false: há mais do que as contadas. */
+        public final Boolean total_exato;
+
+        Contagem(Map<String, Object> dados) {
+            total = inteiro(dados, "total");
+            total_exato = booleano(dados, "total_exato");
+        }
+    }
+
+    public static final class Mudanca {
+        /**
+         * Identificador da mudança, o mesmo sempre que é contada: com o município na frente, também o webhook-id de um
+         * aviso.
+         */
+        public final String id;
+        /**
+         * De que é, e a que estado chegou. Um de: nota.emitida, nota.retida, nota.transmitida, nota.autorizada,
+         * nota.recusada, nota.cancelada, evento.pendente, evento.enviado, evento.aguardando_autorizacao_nota,
+         * evento.processado, evento.rejeitado, evento.erro, evento.erro_reprocessamento, evento.cancelado,
+         * evento.dispensado.
+         */
+        public final String tipo;
+        /** Quando mudou. */
+        public final String em;
+        /** O lugar de quem já tem esta mudança, para desde; null num aviso ao próprio município. Pode ser nulo. */
+        public final String cursor;
+        /** O que o documento é na nota. */
+        public final List<String> papeis;
+        /** Chave de acesso da NFS-e. */
+        public final String chave_acesso;
+        /** Número de protocolo da nota. */
+        public final String numero_protocolo;
+        /** Identificador da DPS. */
+        public final String id_dps;
+        /** Número sequencial da NFS-e. */
+        public final String numero;
+        /** O status da nota neste estado; numa mudança de evento, o de agora. */
+        public final String status;
+        /** O evento que mudou; null quando quem mudou foi a nota. Pode ser nulo. */
+        public final EventoMudado evento;
+        /** O que o ADN disse da nota neste estado; null quando não há o que dizer. Pode ser nulo. */
+        public final String mensagem;
+
+        Mudanca(Map<String, Object> dados) {
+            id = texto(dados, "id");
+            tipo = texto(dados, "tipo");
+            em = texto(dados, "em");
+            cursor = texto(dados, "cursor");
+            papeis = textos(dados, "papeis");
+            chave_acesso = texto(dados, "chave_acesso");
+            numero_protocolo = texto(dados, "numero_protocolo");
+            id_dps = texto(dados, "id_dps");
+            numero = texto(dados, "numero");
+            status = texto(dados, "status");
+            evento = parte(dados, "evento", EventoMudado::new);
+            mensagem = texto(dados, "mensagem");
+        }
+    }
+
+    public static final class EventoMudado {
+        /** Identificador do evento neste serviço. */
+        public final Long id_evento;
+        /** Nome do tipo. */
+        public final String tipo_evento;
+        /** Código nacional do tipo. */
+        public final String codigo_tipo_evento;
+        /** Sequência entre os do seu tipo na nota. */
+        public final Long numero_sequencial;
+        /** O estado a que chegou. */
+        public final String status_evento;
+
+        EventoMudado(Map<String, Object> dados) {
+            id_evento = inteiro(dados, "id_evento");
+            tipo_evento = texto(dados, "tipo_evento");
+            codigo_tipo_evento = texto(dados, "codigo_tipo_evento");
+            numero_sequencial = inteiro(dados, "numero_sequencial");
+            status_evento = texto(dados, "status_evento");
+        }
+    }
+
+    public static final class Ambiente {
+        /** O município do ambiente: o primeiro segmento dos seus endereços. */
+        public final String municipio;
+        /** O nome que se lhe deu. Pode ser nulo. */
+        public final String nome;
+        /** Quando foi feito. */
+        public final String criado_em;
+        /** Quando some, com tudo o que há nele. */
+        public final String expira_em;
+        /** Quando foi reiniciado. Pode ser nulo. */
+        public final String reiniciado_em;
+        /** A hora do ambiente. */
+        public final String relogio;
+        /** Quantos segundos o relógio do ambiente está adiante do do serviço. */
+        public final Long adiantado_s;
+        /**
+         * Se uma regra nacional que a especificação não nomeia recusa ou avisa. Um de: recusa, avisa. Pode ser nulo.
+         */
+        public final String regras_nacionais;
+        /** Se o prestador tem de estar cadastrado e autorizado, como em produção (E101, E102, E103). */
+        public final Boolean exige_cadastro;
+        /** Se uma DPS sem número é recusada. */
+        public final Boolean exige_numero;
+        /** Se o pedido de um evento tem de nomear a nota. */
+        public final Boolean exige_nota_no_evento;
+        /** Alíquota do ISSQN de um serviço sem lista. Pode ser nulo. */
+        public final String aliquota_padrao;
+
+        Ambiente(Map<String, Object> dados) {
+            municipio = texto(dados, "municipio");
+            nome = texto(dados, "nome");
+            criado_em = texto(dados, "criado_em");
+            expira_em = texto(dados, "expira_em");
+            reiniciado_em = texto(dados, "reiniciado_em");
+            relogio = texto(dados, "relogio");
+            adiantado_s = inteiro(dados, "adiantado_s");
+            regras_nacionais = texto(dados, "regras_nacionais");
+            exige_cadastro = booleano(dados, "exige_cadastro");
+            exige_numero = booleano(dados, "exige_numero");
+            exige_nota_no_evento = booleano(dados, "exige_nota_no_evento");
+            aliquota_padrao = texto(dados, "aliquota_padrao");
         }
     }
 

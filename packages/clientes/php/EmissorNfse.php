@@ -401,12 +401,14 @@ final class Cliente
      * Sem $pfx nada é assinado: serve na integração, e para o que já vem assinado.
      *
      * @param string $url Endereço do serviço, sem o município.
+     * @param string $municipio integracao, um ambiente só seu (ensaio-xxxxxx), ou o da prefeitura.
+     * @param ?string $token Com que se pergunta sem certificado (pedirToken).
      * @param ?string $autoridades Em PEM, as do servidor, no lugar das do sistema.
      * @param int $tentativas Quantas vezes uma chamada pode sair, em $prazo segundos; cada vez espera até $tempoLimite.
      */
     public function __construct(
         string $url,
-        string $municipio,
+        private readonly string $municipio,
         ?string $pfx = null,
         #[\SensitiveParameter] string $senha = '',
         private readonly ?string $autoridades = null,
@@ -415,6 +417,7 @@ final class Cliente
         private readonly float $tempoLimite = 30,
         private readonly float $primeiraEspera = 1,
         private readonly float $esperaMaxima = 60,
+        #[\SensitiveParameter] private readonly ?string $token = null,
     ) {
         if (preg_match('~^https?://[^/?#@\s]+(/[^?#@\s]*)?$~D', $url) !== 1) {
             throw new \InvalidArgumentException('url é um endereço como https://nfse.exemplo.gov.br, sem usuário, senha, ? nem #.');
@@ -549,6 +552,78 @@ final class Cliente
         return $this->responder('baixarDanfse', ['chave_acesso' => $chave_acesso], aceito: 'application/pdf')->corpo;
     }
 
+    /**
+     * Pede um token para um CNPJ ou CPF; só esta resposta o mostra. Em produção o pedido vai assinado, e serve uma vez.
+     *
+     * @param ?list<string> $escopos
+     * @param ?string $ambiente O do município (padrão: homologacao em integracao e em ensaio-xxxxxx, producao nos outros).
+     */
+    public function pedirToken(string $documento, ?array $escopos = null, ?int $validadeDias = null, ?string $ambiente = null): TokenPedido
+    {
+        $isEnsaio = preg_match('/^(?:integracao|ensaio-[a-z0-9]{6})$/D', $this->municipio) === 1;
+        $ambiente ??= $isEnsaio ? 'homologacao' : 'producao';
+        $assina = $this->certificado !== null && $ambiente === 'producao';
+        $pedido = ['documento' => $documento, 'escopos' => $escopos, 'validade_dias' => $validadeDias];
+        if ($assina) {
+            $pedido += [
+                'acao' => 'criar',
+                'municipio' => $this->municipio,
+                'ambiente' => $ambiente,
+                'emitido_em' => gmdate('Y-m-d\TH:i:s\Z'),
+                'pedido' => bin2hex(random_bytes(16)),
+            ];
+        }
+        $bytes = json_encode(array_filter($pedido, static fn ($um): bool => $um !== null), JSON_UNESCAPED_UNICODE | JSON_THROW_ON_ERROR);
+        $corpo = [$bytes, 'json', $assina ? assinarCms($bytes, $this->certificado) : null];
+        $resposta = $this->responder('pedirToken', [], $corpo, exige: 'token', isJson: true, tentativas: $assina ? 1 : null);
+        return TokenPedido::ler(json_decode($resposta->corpo, true));
+    }
+
+    /** Uma página das notas do documento do token, ou do certificado. Os filtros são os da página "Listas"; 'cursor' pede a seguinte. */
+    public function listarNotas(array $filtros = []): NotasListadas
+    {
+        $resposta = $this->responder('listarNotas', [], isJson: true, consulta: $filtros);
+        return NotasListadas::ler(json_decode($resposta->corpo, true));
+    }
+
+    /** O que mudou desde um cursor, ou o que mudar em $espera segundos (até 25). Guarde o cursor depois de tratar as mudanças. */
+    public function seguirMudancas(?string $desde = null, int $espera = 0, ?int $limite = null): MudancasSeguidas
+    {
+        if ($espera < 0 || $espera > 25) {
+            throw new \InvalidArgumentException('espera são segundos, de 0 a 25.');
+        }
+        $consulta = ['desde' => $desde, 'espera' => $espera === 0 ? null : $espera, 'limite' => $limite];
+        $resposta = $this->responder('seguirMudancas', [], exige: 'cursor', isJson: true, consulta: $consulta);
+        return MudancasSeguidas::ler(json_decode($resposta->corpo, true));
+    }
+
+    /** Faz um ambiente só seu; num cliente de integracao. Só esta resposta mostra a chave do dono. Nome, relogio e o rigor vão em $dados. */
+    public function criarAmbiente(array $dados = []): AmbienteCriado
+    {
+        $resposta = $this->responder('criarAmbiente', [], self::corpoSimples($dados), exige: 'chave', isJson: true);
+        return AmbienteCriado::ler(json_decode($resposta->corpo, true));
+    }
+
+    /** Muda o relógio ('relogio' ou 'avancar'), que só avança, e o rigor. Tokens que vencem até a hora nova deixam de servir. */
+    public function alterarAmbiente(#[\SensitiveParameter] string $chave, array $dados): Ambiente
+    {
+        $resposta = $this->responder('alterarAmbiente', [], self::corpoSimples($dados), isJson: true, token: $chave);
+        return AmbienteAlterado::ler(json_decode($resposta->corpo, true))->ambiente;
+    }
+
+    /** A DPS de um cenário, em XML, pronta para emitirNota. */
+    public function documentoDaPersona(#[\SensitiveParameter] string $chave, string $persona, string $cenario): string
+    {
+        $nomes = ['persona' => $persona, 'cenario' => $cenario];
+        return $this->responder('documentoDaPersona', $nomes, aceito: 'application/xml', token: $chave)->corpo;
+    }
+
+    /** @return array{string, string, null} */
+    private static function corpoSimples(array $dados): array
+    {
+        return [json_encode((object) $dados, JSON_UNESCAPED_UNICODE | JSON_THROW_ON_ERROR), 'json', null];
+    }
+
     private function registrar(string $operacao, array $nomes, string|array $pedido, ?string $chave, ?string $assinatura, ?string $simular): EventoRegistrado
     {
         $corpo = $this->corpo(is_array($pedido) ? $pedido + $nomes : $pedido, $assinatura);
@@ -596,13 +671,23 @@ final class Cliente
         string $aceito = 'application/json',
         bool $isJson = false,
         ?int $tentativas = null,
+        #[\SensitiveParameter] ?string $token = null,
+        array $consulta = [],
     ): Resposta {
         [$metodo, $caminho, $seRepete, $comCertificado, $cabecalhoDaAssinatura] = OPERACOES[$operacao];
         foreach ($nomes as $nome => $valor) {
             $caminho = str_replace('{' . $nome . '}', self::segmento($nome, $valor), $caminho);
         }
+        $escolhas = array_filter($consulta, static fn ($um): bool => $um !== null);
+        if ($escolhas !== []) {
+            $caminho .= '?' . http_build_query($escolhas);
+        }
         [$bytes, $tipo, $assinatura] = $corpo ?? [null, null, null];
         $cabecalhos = ["Accept: $aceito", 'Expect:', ...($bytes === null ? [] : ["Content-Type: application/$tipo"])];
+        $token = $comCertificado ? $token ?? $this->token : null;
+        if ($token !== null) {
+            $cabecalhos[] = 'Authorization: Bearer ' . self::semControle($token);
+        }
         if ($assinatura !== null) {
             $cabecalhos[] = "$cabecalhoDaAssinatura: " . self::semControle($assinatura);
         }
@@ -622,7 +707,7 @@ final class Cliente
         $emDuvida = false;
         for ($vez = 1; ; $vez++) {
             $limite = max(0.001, min($this->tempoLimite, $fim - hrtime(true) / 1e9));
-            $lida = $this->enviar($metodo, $this->base . $caminho, $cabecalhos, $bytes, $comCertificado, $limite);
+            $lida = $this->enviar($metodo, $this->base . $caminho, $cabecalhos, $bytes, $comCertificado && $token === null, $limite);
             if ($lida instanceof Resposta) {
                 $lida = self::lerResposta($lida, $aceita, $isJson, $exige);
             }
@@ -851,6 +936,12 @@ const OPERACOES = [
     'listarEventos' => ['GET', '/api/v1/nfse/{chave_acesso}/eventos', false, false, null],
     'consultarEvento' => ['GET', '/api/v1/nfse/{chave_acesso}/eventos/{tipo_evento}/{num_seq_evento}', false, false, null],
     'baixarDanfse' => ['GET', '/api/v1/danfse/{chave_acesso}', false, false, null],
+    'pedirToken' => ['POST', '/api/v1/token', false, false, 'X-Token-Assinatura'],
+    'listarNotas' => ['GET', '/api/v1/notas', false, true, null],
+    'seguirMudancas' => ['GET', '/api/v1/mudancas', false, true, null],
+    'criarAmbiente' => ['POST', '/api/v1/ambientes', false, false, null],
+    'alterarAmbiente' => ['PATCH', '/api/v1/ambiente', false, true, null],
+    'documentoDaPersona' => ['GET', '/api/v1/ambiente/personas/{persona}/{cenario}', false, true, null],
 ];
 
 /** Resposta de emitirNota. */
@@ -1085,6 +1176,102 @@ final class EventoConsultado
     public readonly Evento $evento;
     /** OK em toda resposta de sucesso. */
     public readonly string $status;
+}
+
+/** Resposta de pedirToken. */
+final class TokenPedido
+{
+    use Modelo;
+
+    private const PARTES = [];
+
+    /** OK em toda resposta de sucesso. */
+    public readonly string $status;
+    /** O token, que só esta resposta mostra. */
+    public readonly string $token;
+    /** Identificador do token, pelo qual se revoga; não é segredo. */
+    public readonly string $id;
+    /** CNPJ ou CPF em nome de quem o token pergunta. */
+    public readonly string $documento;
+    /** Para que serve: consultar, webhooks. @var list<string> */
+    public readonly array $escopos;
+    /** Quando foi dado. */
+    public readonly string $criado_em;
+    /** Até quando vale. */
+    public readonly string $expira_em;
+}
+
+/** Resposta de listarNotas. */
+final class NotasListadas
+{
+    use Modelo;
+
+    private const PARTES = [
+        'notas' => NotaListada::class,
+        'contagem' => Contagem::class,
+    ];
+
+    /** OK em toda resposta de sucesso. */
+    public readonly string $status;
+    /** As notas da página, sem o XML. @var list<NotaListada> */
+    public readonly array $notas;
+    /** Para pedir a página seguinte; null quando não há. */
+    public readonly ?string $cursor;
+    /** Quantas são, se contar=sim; senão null. */
+    public readonly ?Contagem $contagem;
+    /** O que convém saber da busca; quase sempre vazio. @var list<string> */
+    public readonly array $observacoes;
+}
+
+/** Resposta de seguirMudancas. */
+final class MudancasSeguidas
+{
+    use Modelo;
+
+    private const PARTES = [
+        'mudancas' => Mudanca::class,
+    ];
+
+    /** OK em toda resposta de sucesso. */
+    public readonly string $status;
+    /** As mudanças, na ordem em que se contam a todos. @var list<Mudanca> */
+    public readonly array $mudancas;
+    /** O lugar depois delas: guarde-o, e peça desde ele na próxima vez. */
+    public readonly string $cursor;
+    /** true quando já há mais a contar. */
+    public readonly bool $mais;
+}
+
+/** Resposta de criarAmbiente. */
+final class AmbienteCriado
+{
+    use Modelo;
+
+    private const PARTES = [
+        'ambiente' => Ambiente::class,
+    ];
+
+    /** OK em toda resposta de sucesso. */
+    public readonly string $status;
+    /** O ambiente. */
+    public readonly Ambiente $ambiente;
+    /** A chave do dono, para Authorization: Bearer. */
+    public readonly string $chave;
+}
+
+/** Resposta de alterarAmbiente. */
+final class AmbienteAlterado
+{
+    use Modelo;
+
+    private const PARTES = [
+        'ambiente' => Ambiente::class,
+    ];
+
+    /** OK em toda resposta de sucesso. */
+    public readonly string $status;
+    /** O ambiente. */
+    public readonly Ambiente $ambiente;
 }
 
 final class EnvelopeDeErro
@@ -1519,6 +1706,184 @@ final class Passo
     public readonly string $formula;
     /** O valor; null quando não consta da nota. */
     public readonly ?string $valor;
+}
+
+final class NotaListada
+{
+    use Modelo;
+
+    private const PARTES = [];
+
+    /** Identificador da nota neste serviço. */
+    public readonly int $id;
+    /** Número sequencial da NFS-e (nNFSe), em texto: o de numero_dps, a partir da autorização; null até lá. */
+    public readonly ?string $numero;
+    /** Série da DPS: a enviada, ou 70000. */
+    public readonly string $serie_dps;
+    /** Apesar do nome, o número sequencial da NFS-e (nNFSe). O número da própria DPS está em numero_dps_nacional. */
+    public readonly int $numero_dps;
+    /** Série da DPS como foi ao ADN: a enviada, ou 70000; null até o envio. */
+    public readonly ?string $serie_dps_nacional;
+    /**
+     * O número da própria DPS (nDPS) como foi ao ADN: o enviado, ou o que o serviço lhe deu; é o da consulta por DPS.
+     * Null até o envio.
+     */
+    public readonly ?string $numero_dps_nacional;
+    /** Chave de acesso da NFS-e. */
+    public readonly string $chave_acesso;
+    /** Identificador de infNFSe: NFS e a chave de acesso. */
+    public readonly string $identificador;
+    /**
+     * rascunho até a autorização, e também da nota que o ADN recusou (protocolo.status diz qual). Um de: rascunho,
+     * autorizada, cancelada.
+     */
+    public readonly string $status;
+    /** Versão do leiaute: 1.01. */
+    public readonly string $versao;
+    /** Quando foi emitida, no fuso do município. */
+    public readonly string $data_emissao;
+    /** Competência. */
+    public readonly string $data_competencia;
+    /** cStat; null até a autorização. */
+    public readonly ?int $codigo_situacao_nfse;
+    /** CNPJ ou CPF do prestador, sem pontuação. */
+    public readonly string $prestador_cpf_cnpj;
+    /** Nome do prestador. */
+    public readonly string $prestador_razao_social;
+    /** Inscrição municipal do prestador. */
+    public readonly ?string $prestador_inscricao_municipal;
+    /** CNPJ ou CPF do tomador; null quando não tem. */
+    public readonly ?string $tomador_cpf_cnpj;
+    /** Nome do tomador; null sem tomador. */
+    public readonly ?string $tomador_razao_social;
+    /** Preço do serviço. */
+    public readonly string $valor_servico;
+    /** ISSQN; 0.00 quando não consta da nota. */
+    public readonly string $valor_issqn;
+    /** Base do ISSQN; 0.00 quando não consta da nota. */
+    public readonly string $valor_base_calculo;
+    /** Alíquota em percentual; 0.00 quando não consta. */
+    public readonly string $aliquota_issqn;
+    /** CNPJ ou CPF do intermediário; null quando não há. */
+    public readonly ?string $intermediario_cpf_cnpj;
+    /** Código do serviço na lista nacional. */
+    public readonly ?string $codigo_tributacao_nacional;
+    /** Quando foi cancelada; null enquanto não foi. */
+    public readonly ?string $data_cancelamento;
+    /** Estado da nota, como em /docs/estados. Um de: emitida, retida, transmitida, autorizada, recusada, cancelada. */
+    public readonly string $estado;
+    /** Número de protocolo da nota. */
+    public readonly string $numero_protocolo;
+    /** Identificador da DPS. */
+    public readonly string $id_dps;
+    /** O que o ADN disse, ou por que a nota espera; null quando não há o que dizer. */
+    public readonly ?string $mensagem_retorno;
+    /** O que o documento é nesta nota. @var list<string> */
+    public readonly array $papeis;
+}
+
+final class Contagem
+{
+    use Modelo;
+
+    private const PARTES = [];
+
+    /** Quantas notas há, contadas até 10000. */
+    public readonly int $total;
+    /** false: há mais do que as contadas. */
+    public readonly bool $total_exato;
+}
+
+final class Mudanca
+{
+    use Modelo;
+
+    private const PARTES = [
+        'evento' => EventoMudado::class,
+    ];
+
+    /**
+     * Identificador da mudança, o mesmo sempre que é contada: com o município na frente, também o webhook-id de um
+     * aviso.
+     */
+    public readonly string $id;
+    /**
+     * De que é, e a que estado chegou. Um de: nota.emitida, nota.retida, nota.transmitida, nota.autorizada,
+     * nota.recusada, nota.cancelada, evento.pendente, evento.enviado, evento.aguardando_autorizacao_nota,
+     * evento.processado, evento.rejeitado, evento.erro, evento.erro_reprocessamento, evento.cancelado,
+     * evento.dispensado.
+     */
+    public readonly string $tipo;
+    /** Quando mudou. */
+    public readonly string $em;
+    /** O lugar de quem já tem esta mudança, para desde; null num aviso ao próprio município. */
+    public readonly ?string $cursor;
+    /** O que o documento é na nota. @var list<string> */
+    public readonly array $papeis;
+    /** Chave de acesso da NFS-e. */
+    public readonly string $chave_acesso;
+    /** Número de protocolo da nota. */
+    public readonly string $numero_protocolo;
+    /** Identificador da DPS. */
+    public readonly string $id_dps;
+    /** Número sequencial da NFS-e. */
+    public readonly string $numero;
+    /** O status da nota neste estado; numa mudança de evento, o de agora. */
+    public readonly string $status;
+    /** O evento que mudou; null quando quem mudou foi a nota. */
+    public readonly ?EventoMudado $evento;
+    /** O que o ADN disse da nota neste estado; null quando não há o que dizer. */
+    public readonly ?string $mensagem;
+}
+
+final class EventoMudado
+{
+    use Modelo;
+
+    private const PARTES = [];
+
+    /** Identificador do evento neste serviço. */
+    public readonly int $id_evento;
+    /** Nome do tipo. */
+    public readonly string $tipo_evento;
+    /** Código nacional do tipo. */
+    public readonly string $codigo_tipo_evento;
+    /** Sequência entre os do seu tipo na nota. */
+    public readonly int $numero_sequencial;
+    /** O estado a que chegou. */
+    public readonly string $status_evento;
+}
+
+final class Ambiente
+{
+    use Modelo;
+
+    private const PARTES = [];
+
+    /** O município do ambiente: o primeiro segmento dos seus endereços. */
+    public readonly string $municipio;
+    /** O nome que se lhe deu. */
+    public readonly ?string $nome;
+    /** Quando foi feito. */
+    public readonly string $criado_em;
+    /** Quando some, com tudo o que há nele. */
+    public readonly string $expira_em;
+    /** Quando foi reiniciado. */
+    public readonly ?string $reiniciado_em;
+    /** A hora do ambiente. */
+    public readonly string $relogio;
+    /** Quantos segundos o relógio do ambiente está adiante do do serviço. */
+    public readonly int $adiantado_s;
+    /** Se uma regra nacional que a especificação não nomeia recusa ou avisa. Um de: recusa, avisa. */
+    public readonly ?string $regras_nacionais;
+    /** Se o prestador tem de estar cadastrado e autorizado, como em produção (E101, E102, E103). */
+    public readonly bool $exige_cadastro;
+    /** Se uma DPS sem número é recusada. */
+    public readonly bool $exige_numero;
+    /** Se o pedido de um evento tem de nomear a nota. */
+    public readonly bool $exige_nota_no_evento;
+    /** Alíquota do ISSQN de um serviço sem lista. */
+    public readonly ?string $aliquota_padrao;
 }
 
 // GERADO até aqui

@@ -303,20 +303,23 @@ class _Falha(NamedTuple):
 
 class Cliente:
     """
-    Um cliente de um município. Sem `pfx` nada é assinado: serve na integração, e para o que já vem assinado.
+    Um cliente de um município: `integracao`, um ambiente só seu (`ensaio-xxxxxx`), ou o da prefeitura. Sem `pfx` nada é assinado: serve
+    na integração, e para o que já vem assinado.
 
-    `url`: endereço do serviço, sem o município. `autoridades`: em PEM, as do servidor, no lugar das do sistema. Uma chamada sai até
+    `url`: endereço do serviço, sem o município. `token`: com que se pergunta sem certificado (`pedir_token`). `autoridades`: em PEM, as do servidor, no lugar das do sistema. Uma chamada sai até
     `tentativas` vezes em `prazo` segundos, e cada vez espera até `tempo_limite`.
     """
 
     def __init__(self, url: str, municipio: str, pfx: Optional[bytes] = None, senha: str = '', *,
-                 autoridades: Optional[str] = None, tentativas: int = 6, prazo: float = 120, tempo_limite: float = 30,
+                 token: Optional[str] = None, autoridades: Optional[str] = None, tentativas: int = 6, prazo: float = 120, tempo_limite: float = 30,
                  primeira_espera: float = 1, espera_maxima: float = 60) -> None:
         partes = urllib.parse.urlsplit(url)
         if partes.scheme not in ('http', 'https') or not partes.hostname or partes.query or partes.fragment or partes.username:
             raise ValueError('url é um endereço como https://nfse.exemplo.gov.br, sem usuário, senha, ? nem #.')
         self._servidor = partes
         self._base = f'{partes.path.rstrip("/")}/{_segmento("municipio", municipio)}'
+        self._municipio = municipio
+        self._token = token
         self.certificado = Certificado(pfx, senha) if pfx is not None else None
         self._tentativas, self._prazo, self._tempo_limite = tentativas, prazo, tempo_limite
         self._primeira_espera, self._espera_maxima = primeira_espera, espera_maxima
@@ -405,6 +408,55 @@ class Cliente:
         """O PDF de uma nota autorizada."""
         return self._responder('baixarDanfse', {'chave_acesso': chave_acesso}, aceito='application/pdf', json_inteiro=False).corpo
 
+    def pedir_token(self, documento: str, escopos: Optional[List[str]] = None, validade_dias: Optional[int] = None, *,
+                    ambiente: Optional[str] = None) -> TokenPedido:
+        """
+        Pede um token para um CNPJ ou CPF; só esta resposta o mostra. Em produção o pedido vai assinado, e serve uma vez.
+
+        `ambiente`: o do município (padrão: homologacao em integracao e em ensaio-xxxxxx, producao nos outros).
+        """
+        pedido: Dict[str, Any] = {'documento': documento}
+        if escopos is not None:
+            pedido['escopos'] = escopos
+        if validade_dias is not None:
+            pedido['validade_dias'] = validade_dias
+        if ambiente is None:
+            ambiente = 'homologacao' if re.fullmatch(r'integracao|ensaio-[a-z0-9]{6}', self._municipio) else 'producao'
+        assina = self.certificado is not None and ambiente == 'producao'
+        if assina:
+            pedido.update(acao='criar', municipio=self._municipio, ambiente=ambiente, pedido=str(uuid.uuid4()),
+                          emitido_em=datetime.datetime.now(datetime.timezone.utc).isoformat(timespec='seconds'))
+        corpo = json.dumps(pedido, ensure_ascii=False).encode('utf-8')
+        assinatura = assinar_cms(corpo, self.certificado) if assina else None
+        return TokenPedido.ler(self._pedir('pedirToken', corpo=corpo, tipo='json', assinatura=assinatura, exige='token',
+                                           tentativas=1 if assina else None))
+
+    def listar_notas(self, **filtros: Any) -> NotasListadas:
+        """Uma página das notas do documento do token, ou do certificado. Os filtros são os da página "Listas"; `cursor` pede a seguinte."""
+        return NotasListadas.ler(self._pedir('listarNotas', consulta=filtros))
+
+    def seguir_mudancas(self, desde: Optional[str] = None, espera: int = 0, limite: Optional[int] = None) -> MudancasSeguidas:
+        """O que mudou desde um cursor, ou o que mudar em `espera` segundos (até 25). Guarde `cursor` depois de tratar as mudanças."""
+        if not 0 <= espera <= 25:
+            raise ValueError('espera são segundos, de 0 a 25.')
+        consulta = {'desde': desde, 'espera': espera or None, 'limite': limite}
+        return MudancasSeguidas.ler(self._pedir('seguirMudancas', consulta=consulta, exige='cursor'))
+
+    def criar_ambiente(self, **dados: Any) -> AmbienteCriado:
+        """Faz um ambiente só seu; num cliente de `integracao`. Só esta resposta mostra a `chave` do dono. `nome`, `relogio` e o rigor."""
+        corpo = json.dumps(dados, ensure_ascii=False).encode('utf-8')
+        return AmbienteCriado.ler(self._pedir('criarAmbiente', corpo=corpo, tipo='json', exige='chave'))
+
+    def alterar_ambiente(self, chave: str, **dados: Any) -> Ambiente:
+        """Muda o relógio (`relogio` ou `avancar`), que só avança, e o rigor. Tokens que vencem até a hora nova deixam de servir."""
+        corpo = json.dumps(dados, ensure_ascii=False).encode('utf-8')
+        return AmbienteAlterado.ler(self._pedir('alterarAmbiente', corpo=corpo, tipo='json', token=chave)).ambiente
+
+    def documento_da_persona(self, chave: str, persona: str, cenario: str) -> bytes:
+        """A DPS de um cenário, em XML, pronta para `emitir_nota`."""
+        nomes = {'persona': persona, 'cenario': cenario}
+        return self._responder('documentoDaPersona', nomes, token=chave, aceito='application/xml', json_inteiro=False).corpo
+
     def _registrar(self, operacao: str, nomes: Dict[str, str], pedido: Union[bytes, str, Dict[str, Any]], chave: Optional[str],
                    assinatura: Optional[str], simular: Optional[str]) -> EventoRegistrado:
         corpo, tipo, feita = self._corpo(pedido, assinatura)
@@ -437,12 +489,21 @@ class Cliente:
     def _responder(self, operacao: str, nomes: Optional[Dict[str, str]] = None, *, corpo: Optional[bytes] = None, tipo: str = '',
                    assinatura: Optional[str] = None, chave: Optional[str] = None, simular: Optional[str] = None,
                    exige: Optional[str] = None, aceita: Tuple[int, ...] = (), aceito: str = 'application/json',
-                   json_inteiro: bool = True, tentativas: Optional[int] = None) -> _Resposta:
+                   json_inteiro: bool = True, tentativas: Optional[int] = None, token: Optional[str] = None,
+                   consulta: Optional[Dict[str, Any]] = None) -> _Resposta:
         """Calls as often as it takes, with the same bytes under the same key, until one of the three outcomes."""
         metodo, caminho, se_repete, com_certificado, cabecalho_da_assinatura = OPERACOES[operacao]
         for nome, valor in (nomes or {}).items():
             caminho = caminho.replace('{' + nome + '}', _segmento(nome, valor))
+        escolhas = {nome: str(valor) for nome, valor in (consulta or {}).items() if valor is not None}
+        if escolhas:
+            caminho += '?' + urllib.parse.urlencode(escolhas)
         cabecalhos = {'Accept': aceito, 'Connection': 'close'}
+        token = (token or self._token) if com_certificado else None
+        if token is not None:
+            if re.fullmatch(r'[!-~]+', token) is None:
+                raise ValueError('token é o texto que o serviço mostrou, sem espaços.')
+            cabecalhos['Authorization'] = f'Bearer {token}'
         repeticao = None
         if corpo is not None:
             cabecalhos['Content-Type'] = f'application/{tipo}'
@@ -456,7 +517,7 @@ class Cliente:
                 raise ValueError('chave tem de 1 a 255 caracteres ASCII, sem espaço no começo nem no fim.')
             cabecalhos['Idempotency-Key'] = chave
             repeticao = Repeticao(chave, corpo or b'', assinatura)
-        tls = self._tls_identificado if com_certificado else self._tls
+        tls = self._tls_identificado if com_certificado and token is None else self._tls
         fim = time.monotonic() + self._prazo
         em_duvida = False
         vez = 0
@@ -663,6 +724,12 @@ OPERACOES = {
     'listarEventos': ('GET', '/api/v1/nfse/{chave_acesso}/eventos', False, False, None),
     'consultarEvento': ('GET', '/api/v1/nfse/{chave_acesso}/eventos/{tipo_evento}/{num_seq_evento}', False, False, None),
     'baixarDanfse': ('GET', '/api/v1/danfse/{chave_acesso}', False, False, None),
+    'pedirToken': ('POST', '/api/v1/token', False, False, 'X-Token-Assinatura'),
+    'listarNotas': ('GET', '/api/v1/notas', False, True, None),
+    'seguirMudancas': ('GET', '/api/v1/mudancas', False, True, None),
+    'criarAmbiente': ('POST', '/api/v1/ambientes', False, False, None),
+    'alterarAmbiente': ('PATCH', '/api/v1/ambiente', False, True, None),
+    'documentoDaPersona': ('GET', '/api/v1/ambiente/personas/{persona}/{cenario}', False, True, None),
 }
 
 
@@ -842,6 +909,82 @@ class EventoConsultado(_Modelo):
     evento: Evento
     #: OK em toda resposta de sucesso.
     status: str
+
+
+@dataclass(frozen=True)
+class TokenPedido(_Modelo):
+    """Resposta de pedirToken."""
+
+    #: OK em toda resposta de sucesso.
+    status: str
+    #: O token, que só esta resposta mostra.
+    token: str
+    #: Identificador do token, pelo qual se revoga; não é segredo.
+    id: str
+    #: CNPJ ou CPF em nome de quem o token pergunta.
+    documento: str
+    #: Para que serve: consultar, webhooks.
+    escopos: List[str]
+    #: Quando foi dado.
+    criado_em: str
+    #: Até quando vale.
+    expira_em: str
+
+
+@dataclass(frozen=True)
+class NotasListadas(_Modelo):
+    """Resposta de listarNotas."""
+
+    _partes: ClassVar[Dict[str, str]] = {'notas': 'NotaListada', 'contagem': 'Contagem'}
+    #: OK em toda resposta de sucesso.
+    status: str
+    #: As notas da página, sem o XML.
+    notas: List[NotaListada]
+    #: Para pedir a página seguinte; null quando não há.
+    cursor: Optional[str]
+    #: Quantas são, se contar=sim; senão null.
+    contagem: Optional[Contagem]
+    #: O que convém saber da busca; quase sempre vazio.
+    observacoes: List[str]
+
+
+@dataclass(frozen=True)
+class MudancasSeguidas(_Modelo):
+    """Resposta de seguirMudancas."""
+
+    _partes: ClassVar[Dict[str, str]] = {'mudancas': 'Mudanca'}
+    #: OK em toda resposta de sucesso.
+    status: str
+    #: As mudanças, na ordem em que se contam a todos.
+    mudancas: List[Mudanca]
+    #: O lugar depois delas: guarde-o, e peça desde ele na próxima vez.
+    cursor: str
+    #: true quando já há mais a contar.
+    mais: bool
+
+
+@dataclass(frozen=True)
+class AmbienteCriado(_Modelo):
+    """Resposta de criarAmbiente."""
+
+    _partes: ClassVar[Dict[str, str]] = {'ambiente': 'Ambiente'}
+    #: OK em toda resposta de sucesso.
+    status: str
+    #: O ambiente.
+    ambiente: Ambiente
+    #: A chave do dono, para Authorization: Bearer.
+    chave: str
+
+
+@dataclass(frozen=True)
+class AmbienteAlterado(_Modelo):
+    """Resposta de alterarAmbiente."""
+
+    _partes: ClassVar[Dict[str, str]] = {'ambiente': 'Ambiente'}
+    #: OK em toda resposta de sucesso.
+    status: str
+    #: O ambiente.
+    ambiente: Ambiente
 
 
 @dataclass(frozen=True)
@@ -1188,5 +1331,154 @@ class Passo(_Modelo):
     formula: str
     #: O valor; null quando não consta da nota.
     valor: Optional[str]
+
+
+@dataclass(frozen=True)
+class NotaListada(_Modelo):
+    #: Identificador da nota neste serviço.
+    id: int
+    #: Número sequencial da NFS-e (nNFSe), em texto: o de numero_dps, a partir da autorização; null até lá.
+    numero: Optional[str]
+    #: Série da DPS: a enviada, ou 70000.
+    serie_dps: str
+    #: Apesar do nome, o número sequencial da NFS-e (nNFSe). O número da própria DPS está em numero_dps_nacional.
+    numero_dps: int
+    #: Série da DPS como foi ao ADN: a enviada, ou 70000; null até o envio.
+    serie_dps_nacional: Optional[str]
+    #: O número da própria DPS (nDPS) como foi ao ADN: o enviado, ou o que o serviço lhe deu; é o da consulta por DPS.
+    #: Null até o envio.
+    numero_dps_nacional: Optional[str]
+    #: Chave de acesso da NFS-e.
+    chave_acesso: str
+    #: Identificador de infNFSe: NFS e a chave de acesso.
+    identificador: str
+    #: rascunho até a autorização, e também da nota que o ADN recusou (protocolo.status diz qual). Um de: rascunho,
+    #: autorizada, cancelada.
+    status: str
+    #: Versão do leiaute: 1.01.
+    versao: str
+    #: Quando foi emitida, no fuso do município.
+    data_emissao: str
+    #: Competência.
+    data_competencia: str
+    #: cStat; null até a autorização.
+    codigo_situacao_nfse: Optional[int]
+    #: CNPJ ou CPF do prestador, sem pontuação.
+    prestador_cpf_cnpj: str
+    #: Nome do prestador.
+    prestador_razao_social: str
+    #: Inscrição municipal do prestador.
+    prestador_inscricao_municipal: Optional[str]
+    #: CNPJ ou CPF do tomador; null quando não tem.
+    tomador_cpf_cnpj: Optional[str]
+    #: Nome do tomador; null sem tomador.
+    tomador_razao_social: Optional[str]
+    #: Preço do serviço.
+    valor_servico: str
+    #: ISSQN; 0.00 quando não consta da nota.
+    valor_issqn: str
+    #: Base do ISSQN; 0.00 quando não consta da nota.
+    valor_base_calculo: str
+    #: Alíquota em percentual; 0.00 quando não consta.
+    aliquota_issqn: str
+    #: CNPJ ou CPF do intermediário; null quando não há.
+    intermediario_cpf_cnpj: Optional[str]
+    #: Código do serviço na lista nacional.
+    codigo_tributacao_nacional: Optional[str]
+    #: Quando foi cancelada; null enquanto não foi.
+    data_cancelamento: Optional[str]
+    #: Estado da nota, como em /docs/estados. Um de: emitida, retida, transmitida, autorizada, recusada, cancelada.
+    estado: str
+    #: Número de protocolo da nota.
+    numero_protocolo: str
+    #: Identificador da DPS.
+    id_dps: str
+    #: O que o ADN disse, ou por que a nota espera; null quando não há o que dizer.
+    mensagem_retorno: Optional[str]
+    #: O que o documento é nesta nota.
+    papeis: List[str]
+
+
+@dataclass(frozen=True)
+class Contagem(_Modelo):
+    #: Quantas notas há, contadas até 10000.
+    total: int
+    #: false: há mais do que as contadas.
+    total_exato: bool
+
+
+@dataclass(frozen=True)
+class Mudanca(_Modelo):
+    _partes: ClassVar[Dict[str, str]] = {'evento': 'EventoMudado'}
+    #: Identificador da mudança, o mesmo sempre que é contada: com o município na frente, também o webhook-id de um
+    #: aviso.
+    id: str
+    #: De que é, e a que estado chegou. Um de: nota.emitida, nota.retida, nota.transmitida, nota.autorizada,
+    #: nota.recusada, nota.cancelada, evento.pendente, evento.enviado, evento.aguardando_autorizacao_nota,
+    #: evento.processado, evento.rejeitado, evento.erro, evento.erro_reprocessamento, evento.cancelado,
+    #: evento.dispensado.
+    tipo: str
+    #: Quando mudou.
+    em: str
+    #: O lugar de quem já tem esta mudança, para desde; null num aviso ao próprio município.
+    cursor: Optional[str]
+    #: O que o documento é na nota.
+    papeis: List[str]
+    #: Chave de acesso da NFS-e.
+    chave_acesso: str
+    #: Número de protocolo da nota.
+    numero_protocolo: str
+    #: Identificador da DPS.
+    id_dps: str
+    #: Número sequencial da NFS-e.
+    numero: str
+    #: O status da nota neste estado; numa mudança de evento, o de agora.
+    status: str
+    #: O evento que mudou; null quando quem mudou foi a nota.
+    evento: Optional[EventoMudado]
+    #: O que o ADN disse da nota neste estado; null quando não há o que dizer.
+    mensagem: Optional[str]
+
+
+@dataclass(frozen=True)
+class EventoMudado(_Modelo):
+    #: Identificador do evento neste serviço.
+    id_evento: int
+    #: Nome do tipo.
+    tipo_evento: str
+    #: Código nacional do tipo.
+    codigo_tipo_evento: str
+    #: Sequência entre os do seu tipo na nota.
+    numero_sequencial: int
+    #: O estado a que chegou.
+    status_evento: str
+
+
+@dataclass(frozen=True)
+class Ambiente(_Modelo):
+    #: O município do ambiente: o primeiro segmento dos seus endereços.
+    municipio: str
+    #: O nome que se lhe deu.
+    nome: Optional[str]
+    #: Quando foi feito.
+    criado_em: str
+    #: Quando some, com tudo o que há nele.
+    expira_em: str
+    #: Quando foi reiniciado.
+    reiniciado_em: Optional[str]
+    #: A hora do ambiente.
+    relogio: str
+    #: Quantos segundos o relógio do ambiente está adiante do do serviço.
+    adiantado_s: int
+    #: Se uma regra nacional que a especificação não nomeia recusa ou avisa. Um de: recusa, avisa.
+    regras_nacionais: Optional[str]
+    #: Se o prestador tem de estar cadastrado e autorizado, como em produção (E101, E102, E103).
+    exige_cadastro: bool
+    #: Se uma DPS sem número é recusada.
+    exige_numero: bool
+    #: Se o pedido de um evento tem de nomear a nota.
+    exige_nota_no_evento: bool
+    #: Alíquota do ISSQN de um serviço sem lista.
+    aliquota_padrao: Optional[str]
 
 # GERADO até aqui

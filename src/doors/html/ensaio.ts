@@ -10,7 +10,11 @@ const problem = (problema: string | undefined): Inserted =>
   problema === undefined ? undefined : html`<div class="recado erro" role="alert">${problema}</div>\n`;
 
 /** `ambiente`: the name of one that somebody wants to open. */
-export function novoPage({ problema, ambiente = '' }: Feito & { readonly ambiente?: string }): Html {
+export function novoPage({
+  problema,
+  site,
+  ambiente = '',
+}: Feito & { readonly site: string; readonly ambiente?: string }): Html {
   return html`
 <h1>Um ambiente só seu</h1>
 <p class="lead">Um município de ensaio com prestadores prontos, relógio que você adianta, e as suas últimas requisições com o que cada uma respondeu. Some em 30 dias,
@@ -20,7 +24,7 @@ ${problem(problema)}<form method="post" class="conferir">
 <p><button>Fazer um ambiente</button></p>
 </form>
 <p>O mesmo por um comando, que responde também a chave do dono:</p>
-<pre><code>curl -X POST https://nfse.exemplo.gov.br/integracao/api/v1/ambientes</code></pre>
+<pre><code>curl -X POST ${site}/integracao/api/v1/ambientes</code></pre>
 <h2>Abrir um que já tem</h2>
 <form method="post" class="conferir">
 <p><label for="ambiente">Ambiente</label> <input id="ambiente" name="ambiente" value="${ambiente}" placeholder="ensaio-k7m2qd" autocomplete="off" spellcheck="false" required></p>

@@ -172,7 +172,7 @@ const showLast = byOwner(async ({ world, municipio, params }) => {
 /** What is sent to these is no rehearsal of anything, and is not kept among the last requests. */
 export const AMBIENTE_PATH = '/api/v1/ambiente';
 
-const OWN = { headers: [], missCost: 1, asksToken: true } as const;
+const OWN = { headers: [], missCost: 1, asksOwner: true } as const;
 const OWN_CODES = ['E9003', 'E9007', 'E601'] as const;
 
 export const ROTAS_DE_AMBIENTES: readonly Route[] = [

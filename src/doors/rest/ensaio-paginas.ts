@@ -101,7 +101,10 @@ async function ownerOf(door: Door, visit: Visit): Promise<Own | HttpAnswer> {
       : await admitOwner(door.world, municipio, { kind: 'token', value: chave });
   if (admitted === 'owner')
     return { municipio: municipio!, world: worldOf(door.world, municipio!), chave: chave!, here };
-  return page(framePage('Abrir um ambiente', novoPage({ ambiente: slug }), `${here}/`), 401);
+  return page(
+    framePage('Abrir um ambiente', novoPage({ ambiente: slug, site: siteOf(door, request) }), `${here}/`),
+    401,
+  );
 }
 
 async function showOwn(door: Door, visit: Visit, feito: Feito = {}): Promise<HttpAnswer> {
@@ -129,7 +132,7 @@ async function makeOne(door: Door, visit: Visit): Promise<HttpAnswer> {
     const isName = /^ensaio-[a-z0-9]{6}$/.test(slug) && /^[\w-]{1,100}$/.test(given);
     return isName
       ? goTo(ENSAIO_PATH, `${ENSAIO_PATH}/${slug}`, cookieOf(request, slug, given, site))
-      : page(framePage('Abrir um ambiente', novoPage({ ambiente: slug }), ENSAIO_PATH), 400);
+      : page(framePage('Abrir um ambiente', novoPage({ ambiente: slug, site }), ENSAIO_PATH), 400);
   }
   const shared = await findMunicipio(door, visit, SANDBOX_SLUG);
   if (shared === undefined) return refuse(door, visit, refuseTrouble('unknown_path', undefined));
@@ -140,7 +143,7 @@ async function makeOne(door: Door, visit: Visit): Promise<HttpAnswer> {
   if (made === undefined || made === 'not_here' || 'faults' in made) {
     const problema =
       made === undefined || made === 'not_here' ? 'Tente de novo em instantes.' : made.faults[0].mensagem;
-    return page(framePage('Um ambiente só seu', novoPage({ problema }), ENSAIO_PATH), 429);
+    return page(framePage('Um ambiente só seu', novoPage({ problema, site }), ENSAIO_PATH), 429);
   }
   const { municipio } = made.ambiente;
   return goTo(ENSAIO_PATH, `${ENSAIO_PATH}/${municipio}`, cookieOf(request, municipio, made.chave, site));
@@ -227,7 +230,7 @@ async function showRequest(door: Door, visit: Visit): Promise<HttpAnswer> {
   }
 }
 
-export const ensaioPage = (): string => framePage('Um ambiente só seu', novoPage({}), ENSAIO_PATH);
+export const ensaioPage = (site: string): string => framePage('Um ambiente só seu', novoPage({ site }), ENSAIO_PATH);
 
 export function ensaioRoutes(door: Door): readonly HttpRoute[] {
   const route = (method: 'GET' | 'POST', path: string, work: (visit: Visit) => Promise<HttpAnswer>): HttpRoute => ({

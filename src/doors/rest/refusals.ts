@@ -4,6 +4,7 @@
 
 import { parseDpsId, whyNoChave } from '../../fiscal/chave.ts';
 import type { Fault } from '../../fiscal/fault.ts';
+import { ENSAIO_DIAS, ENSAIO_PREFIX } from '../../flows/ambientes.ts';
 import type { Municipio } from '../../flows/queries.ts';
 import { REGISTROS } from '../../flows/registros.ts';
 import type { StoreTrouble } from '../../flows/store-trouble.ts';
@@ -17,7 +18,8 @@ const SLUG_SHOWN_MAX = 63;
 
 export function refuseUnknownMunicipio(slug: string): Refused {
   const shown = slug.length <= SLUG_SHOWN_MAX ? slug : `${slug.slice(0, SLUG_SHOWN_MAX)}…`;
-  const hint = slug.toLowerCase() === 'soap' ? ` ${SOAP_HINT}` : '';
+  const hint =
+    slug.toLowerCase() === 'soap' ? ` ${SOAP_HINT}` : slug.startsWith(ENSAIO_PREFIX) ? ` ${ENSAIO_HINT}` : '';
   const mensagem = `O endereço começa pelo município, e "${shown}" não é nenhum dos atendidos. O ambiente de integração responde em /integracao.${hint}`;
   return refusalOf({ codigo: 'E601', xpath: '', mensagem, encontrado: shown }, { campo: 'municipio' });
 }
@@ -92,6 +94,9 @@ const EVENTOS_PELA_CHAVE =
 
 /** Near the legacy port. */
 const SOAP = /^\/[^/]+\/soap(?:[/?]|$)/i;
+/** Of a sandbox that is there no more, or never was. */
+const ENSAIO_HINT = `Um ambiente só seu some depois de ${ENSAIO_DIAS} dias, ou quando o dono o joga fora: confira as letras, ou faça outro com POST /integracao/api/v1/ambientes.`;
+
 export const SOAP_HINT =
   'O porto SOAP fica em /{municipio}/soap/nfes, e a descrição dele em /{municipio}/soap/nfes?wsdl.';
 

@@ -26,6 +26,8 @@ export type DescribedRoute = {
   readonly sends?: Fields;
   /** In every environment the answer is for who shows a token, or its certificate. */
   readonly asksToken?: true;
+  /** The answer is for the owner of a sandbox, who is known by its key. */
+  readonly asksOwner?: true;
   /** Repeated under one `Idempotency-Key` it is answered as it was, and does nothing again (D-19). */
   readonly takesKey?: true;
   /** Documents that a request counts as against the limit of its network address (D-263); absent: none. */

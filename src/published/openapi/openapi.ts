@@ -13,7 +13,7 @@ import type { DescribedDoor, Json } from './described.ts';
 import { EXAMPLE_SITE, sharedExamples } from './examples.ts';
 import { headerComponents } from './headers.ts';
 import { corpoSchemas, eventoSchemas } from './json-schema.ts';
-import { CLIENT_CERTIFICATE, pathsOf, TAGS, TOKEN } from './operations.ts';
+import { CLIENT_CERTIFICATE, OWNER_KEY, pathsOf, TAGS, TOKEN } from './operations.ts';
 import { outsidePaths } from './outside.ts';
 import { CODIGO_DA_DPS, codesOfDps, commonResponses, ENVELOPE, madeComponents } from './responses.ts';
 import { objectSchema, schemaRef, shapeSchema } from './schemas.ts';
@@ -89,6 +89,12 @@ function componentsOf({ envelope, shapes, refusals }: DescribedDoor): Json {
         type: 'http',
         scheme: 'bearer',
         description: 'Token de um CNPJ ou CPF, que POST …/api/v1/token dá. Pergunta, e não emite.',
+      },
+      [OWNER_KEY]: {
+        type: 'http',
+        scheme: 'bearer',
+        description:
+          'A chave do dono de um ambiente próprio (ensaio_…), que POST /integracao/api/v1/ambientes dá uma vez. Muda o relógio e mostra o que há nele; não é um token, e não lista notas.',
       },
     },
   };

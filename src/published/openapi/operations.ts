@@ -123,6 +123,7 @@ function titleOf(summary: string): string {
 /** Who asks is known by a token or by the certificate of the connection: in every environment, or in production. */
 function securityOf(route: DescribedRoute): Json {
   const ways = [{ [TOKEN]: [] }, { [CLIENT_CERTIFICATE]: [] }];
+  if (route.asksOwner) return { security: [{ [OWNER_KEY]: [] }] };
   if (route.asksToken) return { security: ways };
   return needsCertificate(route) ? { security: [{}, ...ways] } : {};
 }
@@ -134,6 +135,7 @@ function needsCertificate({ method, codes }: DescribedRoute): boolean {
 
 export const CLIENT_CERTIFICATE = 'certificado';
 export const TOKEN = 'token';
+export const OWNER_KEY = 'chave_do_ambiente';
 
 function queryParameters({ query = {} }: DescribedRoute): readonly Json[] {
   return Object.entries(query).map(([name, description]) => ({

@@ -39,6 +39,11 @@ export const ARQUIVOS: Files = {
   ...filesIn('docs/site/exemplos', [
     'primeira-nota.mjs',
     'primeira-nota-cliente.mjs',
+    'percurso.mjs',
+    'percurso.py',
+    'percurso.php',
+    'Percurso.java',
+    'Percurso.cs',
     'primeira_nota.py',
     'primeira-nota.php',
     'PrimeiraNota.java',

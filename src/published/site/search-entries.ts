@@ -6,7 +6,7 @@ import { elementsOf, type Group, joinPath } from '../../fiscal/layout/vocabulary
 import { placesOf, xpathOf } from '../errors/page.ts';
 import { contentOf } from '../layout/elements.ts';
 import { openapiText } from '../openapi/openapi.ts';
-import { ERROS_PATH, REFERENCE_PATH } from '../paths.ts';
+import { CONFERIR_PATH, ENSAIO_PATH, ERROS_PATH, MIGRAR_PATH, REFERENCE_PATH } from '../paths.ts';
 import type { Section } from './render-markdown.ts';
 import type { Entry } from './search-index.ts';
 
@@ -24,6 +24,34 @@ export function codeEntries(): readonly Entry[] {
       names: [codigo, codigo.slice(1), codigo.replace(/^E0+/, 'E'), codigo.replace(/^E0*/, '')],
     };
   });
+}
+
+/** The pages on which one does something, and which no file of `docs/site` tells of. */
+export function toolEntries(): readonly Entry[] {
+  return [
+    {
+      kind: 'pagina',
+      title: 'Um ambiente só seu',
+      path: ENSAIO_PATH,
+      text: 'Faça um município de ensaio, com prestadores prontos, um relógio que você adianta, e as suas últimas requisições.',
+      alias: 'sandbox homologação personas ensaio',
+      names: ['ambiente', 'um ambiente só seu', 'sandbox', 'homologação', 'personas'],
+    },
+    {
+      kind: 'pagina',
+      title: 'Conferir um documento',
+      path: CONFERIR_PATH,
+      text: 'Cole uma DPS, em XML ou JSON, e veja cada erro no seu lugar, com o texto já corrigido.',
+      names: ['conferir', 'conferir um documento'],
+    },
+    {
+      kind: 'pagina',
+      title: 'Vir da API nacional',
+      path: MIGRAR_PATH,
+      text: 'Cole o que se envia à API nacional, e veja o que muda e o documento já mudado.',
+      names: ['migrar', 'vir da api nacional'],
+    },
+  ];
 }
 
 type Described = {

@@ -20,7 +20,7 @@ import { addressOf, framePage, PAGES, type Page, relativePath } from './frame.ts
 import { type Html, html } from './page-shell.ts';
 import { type Rendered, renderMarkdown } from './render-markdown.ts';
 import { questionIn, searchPage, suggestions } from './search.ts';
-import { codeEntries, fieldEntries, operationEntries } from './search-entries.ts';
+import { codeEntries, fieldEntries, operationEntries, toolEntries } from './search-entries.ts';
 import { type Entry, type Index, indexOf } from './search-index.ts';
 
 /**
@@ -217,7 +217,7 @@ async function makeIndex(site: Site): Promise<Index> {
   const layout = PAGES.find(({ slug }) => slug === 'leiaute')!;
   entries.push(...fieldEntries(addressOf(layout.slug), renderPageOnce(site, layout).sections));
   await new Promise(setImmediate);
-  entries.push(...codeEntries());
+  entries.push(...toolEntries(), ...codeEntries());
   await new Promise(setImmediate);
   entries.push(...operationEntries());
   await new Promise(setImmediate);

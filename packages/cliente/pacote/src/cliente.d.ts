@@ -1,5 +1,6 @@
 /** The client: each operation of the service as a function with its types. `acompanhar.ts` waits until a note or an event changes no more by itself. */
 import { type Acompanhamento } from './acompanhar.ts';
+import { type ClienteDoAmbiente } from './ambiente.ts';
 import { type Dps } from './corpo.ts';
 import { type ClienteDaParte } from './parte.ts';
 import { type Assinada, type Envio, type Interrompivel, type OpcoesDoCliente } from './pedidos.ts';
@@ -30,7 +31,7 @@ export type NomeDeCatalogo = DoCatalogo<Operacao>;
 export type PaginaDeCatalogo<Nome extends NomeDeCatalogo> = Respostas[`catalogo_${Nome}`];
 export type ItemDeCatalogo<Nome extends NomeDeCatalogo> = PaginaDeCatalogo<Nome>['itens'][number];
 export type FiltrosDeCatalogo<Nome extends NomeDeCatalogo> = Consultas[`catalogo_${Nome}`];
-export type Cliente = ClienteDaParte & {
+export type Cliente = ClienteDaParte & ClienteDoAmbiente & {
     /**
      * Emite a nota de uma DPS, e insiste até saber se emitiu: uma repetição nunca é uma segunda nota. Rejeita com `Recusado`,
      * `NaoEntregue` ou `Indeterminado`.

@@ -1,5 +1,6 @@
 /** The client: each operation of the service as a function with its types. `acompanhar.ts` waits until a note or an event changes no more by itself. */
 import { acompanhar } from './acompanhar.js';
+import { doAmbienteBy } from './ambiente.js';
 import { corpoDe } from './corpo.js';
 import { AindaEmAndamento, NaoEntregue, Recusado } from './erros.js';
 import { conferirTempos } from './espera.js';
@@ -9,7 +10,13 @@ import { createPedidos, } from './pedidos.js';
 /** Um cliente de um município. Rejeita logo um endereço ou um certificado que não serve. */
 export function createCliente(opcoes) {
     const pedidos = createPedidos(opcoes);
-    return { ...notasBy(pedidos), ...eventosBy(pedidos), ...tabelasBy(pedidos), ...daParteBy(pedidos) };
+    return {
+        ...notasBy(pedidos),
+        ...eventosBy(pedidos),
+        ...tabelasBy(pedidos),
+        ...daParteBy(pedidos),
+        ...doAmbienteBy(pedidos),
+    };
 }
 function notasBy(pedidos) {
     const { base, assinante, pedir, ler } = pedidos;

@@ -9,7 +9,7 @@ type Ambiente = NonNullable<Envios['pedirToken']['ambiente']>;
 type Assinavel = {
     /** CNPJ ou CPF, com ou sem pontuação. */
     readonly documento: string;
-    /** O do município (padrão: `homologacao` em `integracao`, `producao` nos outros). Em homologação não se assina. */
+    /** O do município (padrão: `homologacao` em `integracao` e em `ensaio-xxxxxx`, `producao` nos outros). Em homologação não se assina. */
     readonly ambiente?: Ambiente;
 };
 export type PedidoDeToken = Assinavel & Pick<Envios['pedirToken'], 'escopos' | 'validade_dias'>;

@@ -11,7 +11,7 @@ export function daParteBy(pedidos) {
     return { ...tokensBy(pedidos), ...listasBy(pedidos), ...webhooksBy(pedidos) };
 }
 function tokensBy({ municipio, assinante, ler }) {
-    const usual = municipio === 'integracao' ? 'homologacao' : 'producao';
+    const usual = /^(?:integracao|ensaio-[a-z0-9]{6})$/.test(municipio) ? 'homologacao' : 'producao';
     /** Signed it says for whom it is, and serves once: every try is another one. */
     const montar = (acao, { ambiente = usual, ...campos }) => () => {
         if (assinante === undefined || ambiente !== 'producao')

@@ -6,7 +6,7 @@ import { type Operacao, type Respostas } from './tipos.ts';
 export type OpcoesDoCliente = {
     /** Endereço do serviço, sem o município: https://nfse.exemplo.gov.br. */
     readonly url: string;
-    /** Primeiro segmento dos endereços; `integracao` é o ambiente de integração. */
+    /** Primeiro segmento dos endereços; `integracao` é o ambiente de integração, e `ensaio-xxxxxx` um ambiente só seu. */
     readonly municipio: string;
     /** Com ele o cliente assina o que envia, e se mostra nas consultas que em produção são de uma parte só. */
     readonly certificado?: Certificado;
@@ -46,6 +46,8 @@ type Pedido = Interrompivel & {
     /** In place of a body: makes another one for every try. */
     readonly montar?: () => Corpo;
     readonly envio?: Envio;
+    /** In place of the token of the client. */
+    readonly token?: string | undefined;
     /** What is done anew by every try. */
     readonly isOnce?: boolean;
     /** Statuses that are an answer, besides those of success. */

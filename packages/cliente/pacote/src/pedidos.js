@@ -27,7 +27,7 @@ export function createPedidos(opcoes) {
     async function pedir(operacao, pedido = {}) {
         const facts = OPERACOES[operacao];
         const isIdentified = 'certificado' in facts;
-        const token = isIdentified ? tokenOf(opcoes.token) : undefined;
+        const token = isIdentified ? (pedido.token ?? tokenOf(opcoes.token)) : undefined;
         const chamada = chamadaOf(operacao, 'foraDoMunicipio' in facts ? raiz : base, { ...pedido, token });
         // What is no header would fail while it is sent, and look like a broken line.
         for (const [name, value] of Object.entries(chamada.cabecalhos)) {
