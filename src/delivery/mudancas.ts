@@ -9,6 +9,9 @@ const DAY_MS = 86_400_000;
 /** How often a municipality's old changes are looked for, in this process. */
 const FORGET_EVERY_MS = 3_600_000;
 
+/** So long changes gather for one block: whoever waits for them hardly sees it, and a block costs what ten small ones do. */
+const GATHER_MS = 400;
+
 /** When a municipality's turn to forget comes, by the clock of `performance.now`. */
 const forgetAt = new Map<string, number>();
 
@@ -20,5 +23,5 @@ export async function placeMudancas(world: World, { tenant, ambiente, guardaDias
     const isMore = await store.mudancas.forget(tenant, now() - (dias || MUDANCAS_GUARDA_DIAS) * DAY_MS);
     if (!isMore) forgetAt.set(tenant, performance.now() + FORGET_EVERY_MS);
   }
-  return { delivered: placed, isFull: false, pauseMs: 0 };
+  return { delivered: placed, isFull: false, pauseMs: placed === 0 ? 0 : GATHER_MS };
 }

@@ -37,6 +37,8 @@ type NotaDaMudanca = Ref &
     readonly mensagem_retorno: string | null;
   };
 
+type PartesDaMudanca = Pick<NotaDaMudanca, 'id' | `${ParteDaNota}_cpf_cnpj`>;
+
 type EventoDaMudanca = {
   readonly id: string;
   readonly nota: string;
@@ -64,8 +66,8 @@ const [ROWS_FIRST, ROWS_MAX] = [8, 512];
 
 const BEGIN = `insert into mudancas_ate (tenant, bloco) select tenant, 0 from municipios where tenant = $1 and not fechado
   on conflict (tenant) do nothing`;
-/** Who gives places just now is left to it. */
-const TAKE = `select bloco from mudancas_ate where tenant = $1
+/** Who gives places just now is left to it. `conta`: somebody is told what changes. */
+const TAKE = `select bloco, exists (select 1 from webhooks w where w.tenant = $1 and w.ativo) as conta from mudancas_ate where tenant = $1
   and exists (select 1 from municipios m where m.tenant = $1 and not m.fechado) for update skip locked`;
 const TAKE_NOVAS = 'delete from mudancas_novas where tenant = $1 returning mudancas';
 const ADVANCE = 'update mudancas_ate set bloco = $2 where tenant = $1';
@@ -74,6 +76,12 @@ const NOTAS = planMonthly(
   'notas_das_mudancas',
   `select n.id, n.mes, n.chave_acesso, n.numero_protocolo, n.id_dps, n.numero_dps, n.estado, n.mensagem_retorno,
     n.prestador_cpf_cnpj, n.tomador_cpf_cnpj, n.intermediario_cpf_cnpj
+  from unnest($3::bigint[]) as x (id) join notas n on n.tenant = $1 and n.mes = $2 and n.id = x.id ${ONE_BY_ONE}`,
+);
+
+const PARTES = planMonthly(
+  'partes_das_mudancas',
+  `select n.id, n.prestador_cpf_cnpj, n.tomador_cpf_cnpj, n.intermediario_cpf_cnpj
   from unnest($3::bigint[]) as x (id) join notas n on n.tenant = $1 and n.mes = $2 and n.id = x.id ${ONE_BY_ONE}`,
 );
 
@@ -198,32 +206,32 @@ async function forgetOldest(client: PoolClient, tenant: string, before: number):
 }
 
 async function appendNovas(client: PoolClient, tenant: string, now: number): Promise<number> {
-  await client.query(BEGIN, [tenant]);
-  const [taken] = (await client.query<{ bloco: string }>(TAKE, [tenant])).rows;
+  const taken = await takeTenant(client, tenant);
   if (taken === undefined) return 0;
   const { rows } = await client.query<{ mudancas: string }>(TAKE_NOVAS, [tenant]);
   const mudadas = inOrder(rows.flatMap(({ mudancas }) => mudancas.split('\n').map(readMudou)));
   if (mudadas.length === 0) return 0;
-  const known = await readKnown(client, tenant, mudadas);
+  const partes = await readPartes(client, tenant, mudadas);
   let bloco = Number(taken.bloco);
   for (let first = 0; first < mudadas.length; first += BLOCK_MAX) {
     bloco += 1;
     const lines = new Map<string, string[]>();
     const contadas: Contada[] = [];
     for (const [place, mudou] of mudadas.slice(first, first + BLOCK_MAX).entries()) {
-      const nota = tellOf(known, mudou)?.nota;
+      const nota = partes(mudou);
       if (nota === undefined) continue;
       const line = writeMudou(mudou);
       for (const documento of documentosOf(nota)) {
         const own = lines.getOrInsertComputed(documento, () => []);
         own.push(line);
+        if (!taken.conta) continue;
         contadas.push({
           ...{ documento, nota: nota.id, ordem: bloco * ORDENS_POR_BLOCO + place },
           ...{ tipo: `${mudou.item}.${mudou.para}`, mudanca: line, cursor: writeLugar({ bloco, lidas: own.length }) },
         });
       }
     }
-    await insertEntregas(client, tenant, contadas, now);
+    if (taken.conta) await insertEntregas(client, tenant, contadas, now);
     const linhas = [...lines].map(([documento, all]) => ({ documento, bloco, em: now, mudancas: all.join('\n') }));
     if (linhas.length > 0) await client.query(INSERT(tenant, linhas));
   }
@@ -231,11 +239,48 @@ async function appendNovas(client: PoolClient, tenant: string, now: number): Pro
   return mudadas.length;
 }
 
+type Held = { readonly bloco: string; readonly conta: boolean };
+
+/** Holds the row of a tenant; undefined: somebody else does. Its first changes make the row. */
+async function takeTenant(client: PoolClient, tenant: string): Promise<Held | undefined> {
+  const take = async (): Promise<Held | undefined> => (await client.query<Held>(TAKE, [tenant])).rows[0];
+  const taken = await take();
+  if (taken !== undefined) return taken;
+  return (await client.query(BEGIN, [tenant])).rowCount === 0 ? undefined : take();
+}
+
+/** Whose a change is: the parties of its note; undefined of what was forgotten. */
+async function readPartes(
+  client: PoolClient,
+  tenant: string,
+  mudadas: readonly Mudou[],
+): Promise<(mudou: Mudou) => PartesDaMudanca | undefined> {
+  const deEventos = idsOf(mudadas.filter(({ item }) => item === 'evento'));
+  type DoEvento = { readonly id: string; readonly nota: string; readonly mes_nota: number };
+  const eventos = deEventos.length === 0 ? [] : (await client.query<DoEvento>(EVENTOS([tenant, deEventos]))).rows;
+  const notaOf = new Map(eventos.map(({ id, nota }) => [id, nota]));
+  const refs: readonly Ref[] = [
+    ...mudadas.filter(({ item }) => item === 'nota'),
+    ...eventos.map(({ nota, mes_nota }) => ({ id: nota, mes: mes_nota })),
+  ];
+  const partes = new Map<string, PartesDaMudanca>();
+  for (const [mes, ofMes] of groupByMes(refs)) {
+    const { rows } = await client.query<PartesDaMudanca>(PARTES([tenant, mes, idsOf(ofMes)]));
+    for (const row of rows) partes.set(row.id, row);
+  }
+  return ({ item, id }) => partes.get(item === 'nota' ? id : (notaOf.get(id) ?? ''));
+}
+
+function idsOf(of: readonly { readonly id: string }[]): readonly string[] {
+  return [...new Set(of.map(({ id }) => id))];
+}
+
 /**
  * By their moments, as the clocks of those who wrote them had it, and those of one nota or evento as they followed one another, whatever
  * the clocks say. Of what was found here no earlier move is still to come: it was committed before the next one could be made.
  */
 export function inOrder(all: readonly Mudou[]): readonly Mudou[] {
+  if (isInOrder(all)) return all;
   const byItem = Map.groupBy(all, ({ item, id }) => `${item}${id}`);
   const moved = [...byItem.values()].flatMap((own) => {
     let latest = Number.NEGATIVE_INFINITY;
@@ -249,14 +294,26 @@ export function inOrder(all: readonly Mudou[]): readonly Mudou[] {
   return moved.toSorted((one, other) => one.latest - other.latest).map(({ mudou }) => mudou);
 }
 
+/** As it nearly always is. */
+function isInOrder(all: readonly Mudou[]): boolean {
+  const moved = new Map<string, number>();
+  let latest = Number.NEGATIVE_INFINITY;
+  for (const { item, id, movimento, em } of all) {
+    const key = item === 'nota' ? id : `e${id}`;
+    if (em < latest || movimento < (moved.get(key) ?? 0)) return false;
+    latest = em;
+    moved.set(key, movimento);
+  }
+  return true;
+}
+
 /** Each once: a provider may be its own taker. */
-function documentosOf(nota: NotaDaMudanca): ReadonlySet<string> {
+function documentosOf(nota: PartesDaMudanca): ReadonlySet<string> {
   return new Set(PARTES_DA_NOTA.flatMap((papel) => nota[`${papel}_cpf_cnpj`] ?? []));
 }
 
 async function readKnown(db: Pick<Db, 'query'>, tenant: string, all: readonly Mudou[]): Promise<Known> {
-  const ids = (of: readonly { readonly id: string }[]): readonly string[] => [...new Set(of.map(({ id }) => id))];
-  const deEventos = ids(all.filter(({ item }) => item === 'evento'));
+  const deEventos = idsOf(all.filter(({ item }) => item === 'evento'));
   const eventos = deEventos.length === 0 ? [] : (await db.query<EventoDaMudanca>(EVENTOS([tenant, deEventos]))).rows;
   const refs: readonly Ref[] = [
     ...all.filter(({ item }) => item === 'nota'),
@@ -264,7 +321,7 @@ async function readKnown(db: Pick<Db, 'query'>, tenant: string, all: readonly Mu
   ];
   const notas: NotaDaMudanca[] = [];
   for (const [mes, ofMes] of groupByMes(refs)) {
-    notas.push(...(await db.query<NotaDaMudanca>(NOTAS([tenant, mes, ids(ofMes)]))).rows);
+    notas.push(...(await db.query<NotaDaMudanca>(NOTAS([tenant, mes, idsOf(ofMes)]))).rows);
   }
   return {
     notas: new Map(notas.map((nota) => [nota.id, nota])),
