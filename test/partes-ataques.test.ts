@@ -10,6 +10,7 @@ import { describe, test } from 'node:test';
 import { assinarCms, lerCertificado } from '../packages/cliente/src/index.ts';
 import { companyCertificate, pemOf, rootAuthority } from '../src/documents/pki.ts';
 import { exampleXml } from '../src/fiscal/rules/example.ts';
+import { WAITING_MAX, Waits } from '../src/flows/esperar.ts';
 import { eachNotaOf, listNotasOf } from '../src/flows/notas-da-parte.ts';
 import { TOKENS_POR_DOCUMENTO } from '../src/flows/tokens.ts';
 import { freshDatabase } from './support/database.ts';
@@ -18,6 +19,7 @@ import { readyKeys } from './support/keys.ts';
 import { freshFolder } from './support/openssl.ts';
 import { startTestService } from './support/service.ts';
 import { companyOf, DECADES, type Party, partyOf } from './support/signatures.ts';
+import { until } from './support/until.ts';
 
 const [A, B] = ['11222333000181', '88888888000191'];
 const INTEGRACAO = 'integracao';
@@ -27,7 +29,7 @@ const connection = await freshDatabase();
 const clock = { now: Date.parse('2026-11-21T12:00:00-03:00') };
 const here = await startTestService({ connection, clock });
 const there = await startTestService({ connection, clock, worker: false });
-const { store, pool } = here;
+const { store } = here;
 
 const [rootKeys, keys] = await Promise.all([readyKeys(), readyKeys()]);
 const root = rootAuthority('AC Raiz de Teste', rootKeys, DECADES);
@@ -77,7 +79,8 @@ function pedido(documento: string, more: object = {}): string {
   });
 }
 
-const cms = (text: string, who: Party): string => assinarCms(text, lerCertificado({ certificado: who.pem, chave: who.keyPem }), clock.now);
+const cms = (text: string, who: Party): string =>
+  assinarCms(Buffer.from(text), lerCertificado({ certificado: who.pem, chave: who.keyPem }), clock.now);
 
 function sendSigned(text: string, who: Party, { tenant = PRODUCAO, where = 'token', sent = text } = {}) {
   return call('POST', api(tenant, where), undefined, {
@@ -98,6 +101,15 @@ async function issue(): Promise<string> {
   const { status, body } = await emit(here.address, exampleXml({ nDPS: String(numero) }));
   assert.equal(status, 201, JSON.stringify(body));
   return body.chave_acesso;
+}
+
+/** What was issued is decided, and told. */
+async function untilTold(token: string): Promise<void> {
+  await until(async () => {
+    const { mudancas } = (await call('GET', api(INTEGRACAO, 'mudancas?limite=10000'), token)).body;
+    const told = mudancas.filter(({ tipo }: { tipo: string }) => tipo === 'nota.autorizada');
+    return told.length === numero || undefined;
+  }, 'all is told');
 }
 
 describe('a signed request', () => {
@@ -123,10 +135,7 @@ describe('a signed request', () => {
   test('sent twenty times at once gives one token', async () => {
     const text = pedido(A);
     const answers = await Promise.all(Array.from({ length: 20 }, () => sendSigned(text, a)));
-    assert.deepEqual(
-      answers.map(({ status }) => status).toSorted(),
-      [201, ...Array.from({ length: 19 }, () => 409)],
-    );
+    assert.deepEqual(answers.map(({ status }) => status).toSorted(), [201, ...Array.from({ length: 19 }, () => 409)]);
   });
 
   test('asks for no more tokens than there may be, however many ask at once', async () => {
@@ -171,6 +180,7 @@ describe('a token', () => {
   test('that is revoked in one process is none in the other at once, nor for who waited', async () => {
     for (const waiting of [here, there]) {
       const { token, id } = await sandboxGiven(A);
+      await untilTold(token);
       const { cursor } = (await call('GET', api(INTEGRACAO, 'mudancas?desde=agora'), token)).body;
       const told = call('GET', api(INTEGRACAO, `mudancas?desde=${cursor}&espera=20`), token, { service: waiting });
       await new Promise((resolve) => setTimeout(resolve, 400));
@@ -251,5 +261,41 @@ describe('a question', () => {
     assert.deepEqual([shown.status, shown.body.notas], [200, []]);
     const told = await call('GET', api(INTEGRACAO, 'mudancas?desde=m1-0&limite=10000'), theirs);
     assert.deepEqual([told.status, told.body.mudancas], [200, []]);
+  });
+});
+
+describe('who waits', () => {
+  const sandbox = (tenant: string) => ({ tenant, ambiente: 'homologacao' }) as const;
+
+  test('leaves places to others, from however many documents he waits, and never stands in the way of what is real', async () => {
+    const waits = new Waits(async () => []);
+    let waiting = 0;
+    const wait = async (
+      tenant: ReturnType<typeof sandbox> | { tenant: string; ambiente: 'producao' },
+      who: string,
+      rede: string,
+    ) => {
+      waiting += 1;
+      await waits.wait(tenant, 'key', { ms: 30_000, who, rede });
+      waiting -= 1;
+    };
+    const all: Promise<void>[] = [];
+    const many = async (count: number, rede: string): Promise<number> => {
+      const before = waiting;
+      for (let at = 0; at < count; at += 1) all.push(wait(sandbox(`ensaio-${at % 20}`), String(at), rede));
+      await new Promise((resolve) => setImmediate(resolve));
+      return waiting - before;
+    };
+    assert.equal(await many(2_000, '192.0.2.1'), WAITING_MAX.homologacao / 2);
+    assert.ok((await many(10, '192.0.2.2')) === 10, 'somebody else waits');
+    for (let network = 3; network < 40; network += 1) await many(200, `192.0.2.${network}`);
+    assert.ok(waiting <= WAITING_MAX.homologacao);
+    const before = waiting;
+    all.push(wait({ tenant: 'cidade', ambiente: 'producao' }, A, '198.51.100.1'));
+    await new Promise((resolve) => setImmediate(resolve));
+    assert.equal(waiting, before + 1);
+    waits.end();
+    await Promise.all(all);
+    assert.equal(waiting, 0);
   });
 });

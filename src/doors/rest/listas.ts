@@ -28,7 +28,7 @@ import {
   STREAM_PAGE,
 } from '../../flows/notas-da-parte.ts';
 import { type FieldsOf, field, orNull } from '../../published/openapi/field.ts';
-import { ESPERA_MAX_S, readEspera } from './espera.ts';
+import { askerOf, ESPERA_MAX_S, readEspera } from './espera.ts';
 import { NOTA_SEM_XML } from './nota-fields.ts';
 import { findStrangeParams, numberIn, refuseParams } from './params.ts';
 import type { Call, Refused } from './route.ts';
@@ -163,7 +163,7 @@ export async function followMudancas(call: Call) {
   let page = await listMudancas(world, municipio, documento, place, limite);
   if (page.mudancas.length === 0 && ms > 0) {
     const key = keyOfEspera(documento, page.lugar);
-    const hasChanged = await waits.mudancas.wait(municipio.tenant, key, { ms, who: documento });
+    const hasChanged = await waits.mudancas.wait(municipio, key, { ms, ...askerOf(call, documento) });
     if (hasChanged) {
       const still = await documentoOf(world, municipio, call.shown(), documento);
       if (typeof still === 'object') return { refusal: still, isMiss: true };
