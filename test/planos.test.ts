@@ -202,10 +202,10 @@ const MEANT_TO: Readonly<Record<string, RegExp>> = {
   lease_anunciadas: /^fila_(pkey|due) by tenant, tipo$/,
   // The question across tenants: of each, whether it has anything in the queue.
   tenants_due:
-    /^(municipios_pkey by |(fila_(pkey|due)|mudancas_novas_pkey) by tenant|webhooks_proxima by tenant(, proxima)?)$/,
-  tenants_busy: /^(municipios_pkey by |(fila_(pkey|due)|mudancas_novas_pkey|webhooks_proxima) by tenant)$/,
-  some_tenants_due: /^((fila_(pkey|due)|mudancas_novas_pkey) by tenant|webhooks_proxima by tenant(, proxima)?)$/,
-  tenant_due: /^((fila_(pkey|due)|mudancas_novas_pkey) by tenant|webhooks_proxima by tenant(, proxima)?)$/,
+    /^(municipios_pkey by |(fila_(pkey|due)|mudancas_novas_pkey) by tenant|webhooks_(proxima|rapidos) by tenant(, rapido)?(, proxima)?)$/,
+  tenants_busy: /^(municipios_pkey by |(fila_(pkey|due)|mudancas_novas_pkey|webhooks_(proxima|rapidos)) by tenant)$/,
+  some_tenants_due: /^((fila_(pkey|due)|mudancas_novas_pkey) by tenant|webhooks_(proxima|rapidos) by tenant(, rapido)?(, proxima)?)$/,
+  tenant_due: /^((fila_(pkey|due)|mudancas_novas_pkey) by tenant|webhooks_(proxima|rapidos) by tenant(, rapido)?(, proxima)?)$/,
 };
 
 async function openTenants(pool: Db, meses: readonly number[] = [MES]): Promise<void> {

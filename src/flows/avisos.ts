@@ -190,10 +190,23 @@ export async function findWebhook(
   return row && webhookPublico(municipio, row);
 }
 
+/** Trials of an address in a minute: nobody is sent more by it than a person looks at. */
+export const ENSAIOS_POR_MINUTO = 10;
+
 /** Tells an address something of which nothing has happened, so that its receiver can be tried. */
-export async function tryWebhook({ store, now, wake }: AvisosWorld, { tenant }: Municipio, id: string): Promise<void> {
-  await store.webhooks.addTrial(tenant, id, now());
+export async function tryWebhook(
+  { store, now, wake }: AvisosWorld,
+  { tenant }: Municipio,
+  id: string,
+): Promise<Refused | undefined> {
+  const at = now();
+  if ((await store.webhooks.countTrials(tenant, id, at - 60_000, at)) >= ENSAIOS_POR_MINUTO) {
+    const mensagem = `Já são ${ENSAIOS_POR_MINUTO} ensaios deste endereço em um minuto, que é o máximo. Espere um minuto.`;
+    return { faults: [{ codigo: 'E703', xpath: '', mensagem }], status: 429 };
+  }
+  await store.webhooks.addTrial(tenant, id, at);
   wake(tenant);
+  return undefined;
 }
 
 /** Tells again what had come to its end in vain: one, or all; how many. */

@@ -16,9 +16,18 @@ type Looks = {
   readonly retidas: string;
   readonly mudancas: string;
   readonly avisos: string;
+  readonly avisos_lentos: string;
 };
 type Kind = keyof Looks;
-const KINDS = ['notas', 'eventos', 'lotes', 'retidas', 'mudancas', 'avisos'] as const satisfies readonly Kind[];
+const KINDS = [
+  'notas',
+  'eventos',
+  'lotes',
+  'retidas',
+  'mudancas',
+  'avisos',
+  'avisos_lentos',
+] as const satisfies readonly Kind[];
 type Due = { readonly kind: Kind; readonly tenant: string };
 
 /** SQL: the looks at the tenant that an expression names, each one look into an index. */
@@ -28,6 +37,10 @@ function looksAt(tenant: string): Looks {
   const isDue = (tipo: Tipo, more = ''): string => `(select true from fila f
     where f.tenant = ${tenant} and f.tipo = '${tipo}' and f.due_at <= ${now} ${more} order by f.due_at limit 1)`;
   const isTaken = EVENTO_IS_TAKEN.replaceAll('m.tenant', tenant);
+  const isToldNow = (
+    rapido: boolean,
+  ): string => `(select true from webhooks w where w.tenant = ${tenant} and w.rapido = ${rapido}
+      and w.ativo and w.proxima <= ${now} and (w.reservado_ate is null or w.reservado_ate <= ${now}) order by w.proxima limit 1)`;
   return {
     notas: isDue('nota'),
     eventos: isDue('evento', `and (select ${isTaken} from eventos x where x.tenant = ${tenant} and x.id = f.id)`),
@@ -35,8 +48,8 @@ function looksAt(tenant: string): Looks {
     retidas: `(select true from retidas r where r.tenant = ${tenant} and r.tabela_aliquotas < $2
       order by r.tabela_aliquotas limit 1)`,
     mudancas: `(select true from mudancas_novas v where v.tenant = ${tenant} limit 1)`,
-    avisos: `(select true from webhooks w where w.tenant = ${tenant} and w.ativo and w.proxima <= ${now}
-      and (w.reservado_ate is null or w.reservado_ate <= ${now}) order by w.proxima limit 1)`,
+    avisos: isToldNow(true),
+    avisos_lentos: isToldNow(false),
   };
 }
 
