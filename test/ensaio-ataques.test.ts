@@ -124,6 +124,25 @@ describe('a sandbox of one’s own', () => {
     }
   });
 
+  test('holds no more than two places for its changes, and whoever issues has his', async () => {
+    const { slug, chave } = await make();
+    const changes = Array.from({ length: 300 }, () => call('PATCH', `/${slug}/api/v1/ambiente`, chave, {}));
+    const issued = await call(
+      'POST',
+      '/integracao/api/v1/nfse/v101',
+      undefined,
+      exampleXml({ nDPS: '77' }),
+      'application/xml',
+    );
+    assert.equal(issued.status, 201, JSON.stringify(issued.body));
+    const answers = (await Promise.all(changes)).map(({ status }) => status);
+    assert.deepEqual(
+      [answers.filter((one) => one === 200).length, answers.filter((one) => one === 429).length],
+      [2, 298],
+    );
+    assert.equal((await call('PATCH', `/${slug}/api/v1/ambiente`, chave, {})).status, 200);
+  });
+
   test('tries an address so often in a minute and no more', async () => {
     const { slug } = await make();
     const api = `/${slug}/api/v1`;

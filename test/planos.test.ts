@@ -204,8 +204,10 @@ const MEANT_TO: Readonly<Record<string, RegExp>> = {
   tenants_due:
     /^(municipios_pkey by |(fila_(pkey|due)|mudancas_novas_pkey) by tenant|webhooks_(proxima|rapidos) by tenant(, rapido)?(, proxima)?)$/,
   tenants_busy: /^(municipios_pkey by |(fila_(pkey|due)|mudancas_novas_pkey|webhooks_(proxima|rapidos)) by tenant)$/,
-  some_tenants_due: /^((fila_(pkey|due)|mudancas_novas_pkey) by tenant|webhooks_(proxima|rapidos) by tenant(, rapido)?(, proxima)?)$/,
-  tenant_due: /^((fila_(pkey|due)|mudancas_novas_pkey) by tenant|webhooks_(proxima|rapidos) by tenant(, rapido)?(, proxima)?)$/,
+  some_tenants_due:
+    /^((fila_(pkey|due)|mudancas_novas_pkey) by tenant|webhooks_(proxima|rapidos) by tenant(, rapido)?(, proxima)?)$/,
+  tenant_due:
+    /^((fila_(pkey|due)|mudancas_novas_pkey) by tenant|webhooks_(proxima|rapidos) by tenant(, rapido)?(, proxima)?)$/,
 };
 
 async function openTenants(pool: Db, meses: readonly number[] = [MES]): Promise<void> {

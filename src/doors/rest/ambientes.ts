@@ -225,8 +225,8 @@ export const ROTAS_DE_AMBIENTES: readonly Route[] = [
     },
     status: 200,
     fields: { status: STATUS, ambiente: AMBIENTE },
-    codes: [...CAMPOS_CODES, ...OWN_CODES],
-    statuses: AS_400,
+    codes: [...CAMPOS_CODES, ...OWN_CODES, 'E703'],
+    statuses: { ...AS_400, E703: [429] },
     handle: change,
   }),
   defineRoute({
@@ -241,8 +241,8 @@ export const ROTAS_DE_AMBIENTES: readonly Route[] = [
     sends: { relogio: orAbsent(RELOGIO) },
     status: 200,
     fields: { status: STATUS, ambiente: AMBIENTE },
-    codes: [...CAMPOS_CODES, ...OWN_CODES],
-    statuses: AS_400,
+    codes: [...CAMPOS_CODES, ...OWN_CODES, 'E703'],
+    statuses: { ...AS_400, E703: [429] },
     handle: reset,
   }),
   defineRoute({
