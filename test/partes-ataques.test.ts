@@ -5,6 +5,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
+import { connect, type Socket } from 'node:net';
 import path from 'node:path';
 import { describe, test } from 'node:test';
 import { assinarCms, lerCertificado } from '../packages/cliente/src/index.ts';
@@ -297,5 +298,44 @@ describe('who waits', () => {
     waits.end();
     await Promise.all(all);
     assert.equal(waiting, 0);
+  });
+});
+
+describe('two hundred lists at once', () => {
+  test('that nobody reads, or that are hung up half-way, keep nobody from issuing', { timeout: 120_000 }, async () => {
+    for (let at = 0; at < 60; at += 1) await Promise.all(Array.from({ length: 20 }, issue));
+    const token = await sandboxToken(A);
+    const { hostname, port } = new URL(here.address);
+    const wanted = `GET ${api(INTEGRACAO, 'notas')} HTTP/1.1\r\nHost: a\r\nAccept: text/csv\r\nAuthorization: Bearer ${token}\r\n\r\n`;
+    const open = (onData: (socket: Socket) => void): Promise<Socket> =>
+      new Promise((resolve) => {
+        const socket = connect(Number(port), hostname, () => socket.write(wanted));
+        socket
+          .on('error', () => undefined)
+          .once('readable', () => {
+            onData(socket);
+            resolve(socket);
+          });
+      });
+    const time = async (): Promise<number> => {
+      const began = performance.now();
+      await issue();
+      return performance.now() - began;
+    };
+    const before = process.memoryUsage().rss;
+    const unread = await Promise.all(Array.from({ length: 150 }, () => open(() => undefined)));
+    await Promise.all(Array.from({ length: 50 }, () => open((socket) => socket.destroy())));
+    const times: number[] = [];
+    for (let at = 0; at < 20; at += 1) times.push(await time());
+    const grown = (process.memoryUsage().rss - before) / 1024 / 1024;
+    const median = times.toSorted((one, other) => one - other)[10]!;
+    assert.ok(median < 250, `${Math.round(median)} ms`);
+    assert.ok(grown < 400, `${Math.round(grown)} MiB`);
+    // Whoever reads gets all of it.
+    const { body: text } = await call('GET', api(INTEGRACAO, 'notas'), token, {
+      headers: { Accept: 'application/x-ndjson' },
+    });
+    assert.equal(text.trim().split('\n').length, numero);
+    for (const socket of unread) socket.destroy();
   });
 });
