@@ -13,7 +13,7 @@ import { startTestService } from './support/service.ts';
 import { until } from './support/until.ts';
 
 const A = '11222333000181';
-const { address, pool, clock, logged } = await startTestService();
+const { address, store, pool, clock, logged } = await startTestService();
 
 async function call(method: string, path: string, key?: string, body?: object | string, type = 'application/json') {
   const headers = {
@@ -168,4 +168,44 @@ test('who makes many sandboxes may send no more to all of them than to one', asy
   assert.equal(await sent('ensaio-bbbbbb', '192.0.2.2', 11), undefined);
   // The shared one and the real ones count by themselves.
   assert.equal(await quotas.of(asSandbox('integracao'), '192.0.2.1').enter(11), undefined);
+});
+
+test('tokens and addresses that nobody comes back for go by themselves, in rehearsals alone', async () => {
+  const real = 'cidade-real';
+  await store.municipios.create({ tenant: real, ambiente: 'producao', codigoIbge: undefined }, clock.now);
+  const day = (days: number): string => new Date(clock.now + days * 86_400_000).toISOString();
+  for (const tenant of ['integracao', real]) {
+    for (const [id, documento, expira] of [
+      ['old', '11111111000191', day(-40)],
+      ['new', '22222222000191', day(-10)],
+    ] as const) {
+      await pool.query(
+        `insert into tokens (tenant, id, documento, impressao, escopos, criado_em, expira_em, por)
+          values ($1, $2::text, $3, sha256(convert_to($2::text, 'UTF8')), '{}', $4, $4, 'ensaio')`,
+        [tenant, id, documento, expira],
+      );
+      await pool.query(
+        `insert into webhooks (tenant, id, documento, url, tipos, segredo, criado_em)
+          values ($1, $2, $3, 'https://erp.exemplo.com.br/', '{}', '\\x00', $4)`,
+        [tenant, id, documento, day(-60)],
+      );
+      await pool.query(
+        `insert into entregas (tenant, webhook, ordem, nota, estado, due_at, criada_em) values ($1, $2, 1, 1, 'morta', now(), now())`,
+        [tenant, id],
+      );
+    }
+  }
+  while (await store.guarda.forgetRehearsals(clock.now));
+  const left = async (table: string, column: string, tenant: string): Promise<readonly string[]> => {
+    const text = `select ${column} as id from ${table} where tenant = $1 and ${column} in ('old', 'new') order by 1`;
+    return (await pool.query<{ id: string }>(text, [tenant])).rows.map(({ id }) => id);
+  };
+  for (const [table, column] of [
+    ['tokens', 'id'],
+    ['webhooks', 'id'],
+    ['entregas', 'webhook'],
+  ] as const) {
+    assert.deepEqual(await left(table, column, 'integracao'), ['new'], table);
+    assert.deepEqual(await left(table, column, real), ['new', 'old'], table);
+  }
 });
