@@ -209,13 +209,13 @@ const MEANT_TO: Readonly<Record<string, RegExp>> = {
   lease_anunciadas: /^fila_(pkey|due) by tenant, tipo$/,
   // The question across tenants: of each, whether it has anything in the queue.
   tenants_due:
-    /^(municipios_(pkey|relogio) by |(fila_(pkey|due)|mudancas_novas_pkey) by tenant|webhooks_proxima by tenant(, proxima)?|exportacoes_due by tenant(, due_at)?)$/,
+    /^(municipios_(pkey|relogio) by |(fila_(pkey|due)|mudancas_novas_pkey) by tenant|webhooks_(proxima|rapidos) by tenant(, rapido)?(, proxima)?|exportacoes_due by tenant(, due_at)?)$/,
   tenants_busy:
-    /^(municipios_(pkey|relogio) by |(fila_(pkey|due)|mudancas_novas_pkey|webhooks_proxima|exportacoes_due) by tenant)$/,
+    /^(municipios_(pkey|relogio) by |(fila_(pkey|due)|mudancas_novas_pkey|webhooks_(proxima|rapidos)|exportacoes_due) by tenant)$/,
   some_tenants_due:
-    /^((fila_(pkey|due)|mudancas_novas_pkey) by tenant|webhooks_proxima by tenant(, proxima)?|exportacoes_due by tenant(, due_at)?)$/,
+    /^((fila_(pkey|due)|mudancas_novas_pkey) by tenant|webhooks_(proxima|rapidos) by tenant(, rapido)?(, proxima)?|exportacoes_due by tenant(, due_at)?)$/,
   tenant_due:
-    /^((fila_(pkey|due)|mudancas_novas_pkey) by tenant|webhooks_proxima by tenant(, proxima)?|exportacoes_due by tenant(, due_at)?)$/,
+    /^((fila_(pkey|due)|mudancas_novas_pkey) by tenant|webhooks_(proxima|rapidos) by tenant(, rapido)?(, proxima)?|exportacoes_due by tenant(, due_at)?)$/,
 };
 
 async function openTenants(pool: Db, meses: readonly number[] = [MES]): Promise<void> {

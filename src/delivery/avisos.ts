@@ -8,7 +8,7 @@ import { AVISO_GUARDA_DIAS, AVISO_PARADO_MAX_S, AVISO_TENTATIVAS_S } from '../fl
 import { mudancaPublica } from '../flows/mudancas.ts';
 import type { RespostaDeAviso, World } from '../flows/world.ts';
 import { signAviso } from '../identity/aviso.ts';
-import { type Deixado, FALHAS_PARA_PARAR, type Resultado, type Taken } from '../store/entregas.ts';
+import { type Deixado, FALHAS_PARA_PARAR, type Pace, type Resultado, type Taken } from '../store/entregas.ts';
 import type { Municipio } from '../store/municipios.ts';
 import type { EntregaRow } from '../store/webhooks.ts';
 import type { Delivered, Taking } from './deliver.ts';
@@ -18,21 +18,26 @@ const DAY_MS = 86_400_000;
 const ADDRESSES = 8;
 const MESSAGES_AT_ONCE = 4;
 const MESSAGES_MAX = 200;
-/** No message is begun after this, so that the last one ends within the lease: an answer is waited for for 15 seconds. */
-const BEGIN_WITHIN_MS = 15_000;
+/**
+ * No message is begun after this, so that the last one ends within the lease: an answer is waited for for 15 seconds. Quick addresses give
+ * their place back sooner, and are slow ones from the first answer on that takes long, until all of theirs are quick again.
+ */
+const BEGIN_WITHIN_MS = { quick: 10_000, slow: 15_000 } as const;
+const QUICK_MS = 2_000;
 /** For as long an address is told nothing when who told it has died. */
 const LEASE_MS = 40_000;
 
-/** Tells one batch of a tenant. */
+/** Tells one batch of a tenant, to its quick addresses or to the others. */
 export async function tellAvisos(
+  pace: Pace,
   world: World,
   municipio: Municipio,
   { token = randomUUID() }: Taking,
 ): Promise<Delivered> {
   const now = world.now();
   const { tenant } = municipio;
-  const taken = await world.store.entregas.take(tenant, { now, until: now + LEASE_MS, token, max: ADDRESSES });
-  const told = await Promise.all(taken.map((webhook) => tellAddress(world, municipio, webhook, token)));
+  const taken = await world.store.entregas.take(tenant, { now, until: now + LEASE_MS, token, max: ADDRESSES, pace });
+  const told = await Promise.all(taken.map((webhook) => tellAddress(world, municipio, webhook, { pace, token })));
   return { delivered: told.reduce((sum, one) => sum + one, 0), isFull: taken.length === ADDRESSES, pauseMs: 0 };
 }
 
@@ -40,7 +45,7 @@ async function tellAddress(
   world: World,
   { tenant, relogioMs = 0 }: Municipio,
   webhook: Taken,
-  token: string,
+  { pace, token }: { readonly pace: Pace; readonly token: string },
 ): Promise<number> {
   const { store, now } = world;
   const due = await store.entregas.listDue(tenant, webhook, now(), MESSAGES_MAX);
@@ -49,17 +54,23 @@ async function tellAddress(
   const resultados: Resultado[] = [];
   let { falhas } = webhook;
   let isGone = false;
+  let slowestMs = 0;
   let problema: string | undefined;
   const began = performance.now();
   const mayGoOn = (): boolean =>
-    !isGone && performance.now() - began < BEGIN_WITHIN_MS && (falhas < FALHAS_PARA_PARAR || falhas === webhook.falhas);
+    !isGone &&
+    performance.now() - began < BEGIN_WITHIN_MS[pace] &&
+    (pace === 'slow' || slowestMs < QUICK_MS) &&
+    (falhas < FALHAS_PARA_PARAR || falhas === webhook.falhas);
   const tellNota = async (ofNota: readonly EntregaRow[]): Promise<void> => {
     for (const entrega of ofNota) {
       if (!mayGoOn()) return;
       const aviso = avisoOf(tenant, entrega, known, webhook.documento);
       const at = now();
       // What a rehearsal has forgotten is told to nobody.
+      const sentAt = performance.now();
       const resposta = aviso === undefined ? FORGOTTEN : await send(world, webhook, aviso, { at, relogioMs });
+      slowestMs = Math.max(slowestMs, performance.now() - sentAt);
       const resultado = resultOf(entrega, resposta, at, now());
       resultados.push(resultado);
       if (resultado.isDelivered) falhas = 0;
@@ -77,7 +88,8 @@ async function tellAddress(
     for (let own = waiting.shift(); own !== undefined && mayGoOn(); own = waiting.shift()) await tellNota(own);
   };
   await Promise.all(Array.from({ length: MESSAGES_AT_ONCE }, next));
-  const deixado = leave(now(), webhook.falhas, falhas, { isGone, problema });
+  const isQuick = resultados.length === 0 ? undefined : falhas === 0 && slowestMs < QUICK_MS;
+  const deixado = leave(now(), webhook.falhas, falhas, { isGone, problema, isQuick });
   await store.entregas.settle(tenant, webhook.id, token, now(), resultados, deixado);
   return resultados.length;
 }
@@ -145,7 +157,7 @@ function leave(
   now: number,
   before: number,
   falhas: number,
-  { isGone, problema }: Pick<Deixado, 'isGone' | 'problema'>,
+  own: Pick<Deixado, 'isGone' | 'problema' | 'isQuick'>,
 ): Deixado {
   const isStopped = falhas >= FALHAS_PARA_PARAR;
   const waitS = Math.min(AVISO_PARADO_MAX_S, 5 * 2 ** Math.min(20, falhas - FALHAS_PARA_PARAR));
@@ -153,8 +165,7 @@ function leave(
     falhas,
     paradoAte: isStopped ? now + waitS * 1000 : undefined,
     isBack: before >= FALHAS_PARA_PARAR && falhas === 0,
-    isGone,
-    problema,
+    ...own,
     desistirAntes: now - AVISO_GUARDA_DIAS.tentar * DAY_MS,
     esquecerAntes: now - AVISO_GUARDA_DIAS.mostrar * DAY_MS,
   };

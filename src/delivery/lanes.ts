@@ -15,7 +15,7 @@ import type { Delivered, Taking } from './deliver.ts';
 /** Pause after the database or a bug stopped a delivery. */
 const TROUBLE_MS = 1_000;
 export type Kind = {
-  readonly kind: 'notas' | 'eventos' | 'lotes' | 'retidas' | 'mudancas' | 'avisos' | 'exportacoes';
+  readonly kind: 'notas' | 'eventos' | 'lotes' | 'retidas' | 'mudancas' | 'avisos' | 'avisos_lentos' | 'exportacoes';
   /** Batches of one tenant at once: while one waits for its answers the next is signed. */
   readonly lanes: number;
   readonly deliver: (world: World, municipio: Municipio, taking: Taking) => Promise<Delivered>;
@@ -25,19 +25,13 @@ export type Kind = {
 
 /**
  * Places for batches at once, by what they wait for; a batch that waits for an answer holds no database connection. `local`: the authority
- * in this process.
+ * in this process. Addresses that are quick wait for no slow one, and none of a municipality for one of a rehearsal (D-611).
  */
 const PLACES = {
-  notas: 20,
-  eventos: 6,
-  lotes: 2,
-  retidas: 1,
-  mudancas: 2,
-  avisos: 8,
-  exportacoes: 1,
-  local: 4,
+  ...{ notas: 20, eventos: 6, lotes: 2, retidas: 1, mudancas: 2, exportacoes: 1, local: 4 },
+  ...{ avisos: 8, avisos_lentos: 8, avisos_de_ensaio: 8, avisos_lentos_de_ensaio: 8 },
 } as const;
-type Room = keyof typeof PLACES;
+export type Room = keyof typeof PLACES;
 /** Beyond so many open lanes of a room no tenant has a second one: the rest of the places is for who has none. */
 const SECOND_LANES_BELOW = 14;
 

@@ -1,8 +1,9 @@
 /**
  * Sends one message to an address that somebody else has chosen. It may lead nowhere inside: names are resolved here, an address that is
- * not public is refused before anything is sent to it, and no redirection is followed.
+ * not public is refused before anything is sent to it, and no redirection is followed. Names are asked of the name servers by sockets of
+ * their own: those whose servers never answer take no thread from anybody (D-610).
  */
-import { lookup } from 'node:dns';
+import { Resolver } from 'node:dns/promises';
 import http from 'node:http';
 import https from 'node:https';
 import { BlockList, isIP, type LookupFunction } from 'node:net';
@@ -39,22 +40,49 @@ export function isPublicAddress(address: string): boolean {
 
 class NotPublic extends Error {}
 
-/** Resolves a name to public addresses alone; one that has another besides is refused whole. */
-const lookUpPublic: LookupFunction = (name, options, callback) => {
-  lookup(name, { ...options, all: true }, (error, addresses) => {
-    if (error !== null) return callback(error, '', 0);
-    const inside = addresses.find(({ address }) => !isPublicAddress(address));
-    if (inside !== undefined || addresses.length === 0) {
-      return callback(new NotPublic(`${name} leva a um endereço que não é público`), '', 0);
-    }
-    if (options.all === true) return callback(null, addresses);
-    const [first] = addresses;
-    return callback(null, first!.address, first!.family);
-  });
-};
+/** A name server that does not answer is asked twice. */
+const RESOLVING = { timeout: 2_500, tries: 2 };
+/** Names of the machine itself, whatever a name server makes of them (RFC 6761). */
+const OF_THE_MACHINE = /(^|\.)localhost\.?$/i;
+/** Interim answers (1xx) that are listened to. */
+const INTERIM_MAX = 5;
 
-/** `isPrivateAllowed`: addresses of one's own network are sent to as well, and without TLS. */
-export function avisoPoster({ isPrivateAllowed }: { readonly isPrivateAllowed: boolean }): PostAviso {
+/** The addresses of a name, all of them public; one that has another besides is refused whole. */
+async function resolvePublic(name: string, servers: readonly string[] | undefined) {
+  const notPublic = new NotPublic(`${name} leva a um endereço que não é público`);
+  if (OF_THE_MACHINE.test(name)) throw notPublic;
+  const resolver = new Resolver(RESOLVING);
+  if (servers !== undefined) resolver.setServers(servers);
+  const [four, six] = await Promise.allSettled([resolver.resolve4(name), resolver.resolve6(name)]);
+  const found = [
+    ...(four.status === 'fulfilled' ? four.value.map((address) => ({ address, family: 4 })) : []),
+    ...(six.status === 'fulfilled' ? six.value.map((address) => ({ address, family: 6 })) : []),
+  ];
+  if (found.length === 0) throw (four as PromiseRejectedResult).reason;
+  if (!found.every(({ address }) => isPublicAddress(address))) throw notPublic;
+  return found;
+}
+
+/** What a connection is made to is what was looked at: the name is resolved this once. */
+function publicLookup(servers: readonly string[] | undefined): LookupFunction {
+  return (name, options, callback) => {
+    const tell = (error: unknown): void => callback(error as NodeJS.ErrnoException, '', 0);
+    resolvePublic(name, servers).then((found) => {
+      const [first] = found;
+      if (options.all === true) callback(null, found);
+      else callback(null, first!.address, first!.family);
+    }, tell);
+  };
+}
+
+/** `isPrivateAllowed`: addresses of one's own network are sent to as well, and without TLS. `servers`: of names, in place of the machine's. */
+export function avisoPoster({
+  isPrivateAllowed,
+  servers,
+}: {
+  readonly isPrivateAllowed: boolean;
+  readonly servers?: readonly string[];
+}): PostAviso {
   return (text, headers, corpo) => {
     const url = new URL(text);
     const host = url.hostname.replace(/^\[|\]$/g, '');
@@ -62,7 +90,7 @@ export function avisoPoster({ isPrivateAllowed }: { readonly isPrivateAllowed: b
       if (url.protocol !== 'https:') return problem('o endereço não é https');
       if (isIP(host) !== 0 && !isPublicAddress(host)) return problem('o endereço não é público');
     }
-    return new Promise((resolve) => {
+    const asked = new Promise<RespostaDeAviso>((resolve) => {
       const settle = (resposta: RespostaDeAviso): void => {
         clearTimeout(timer);
         request.destroy();
@@ -72,7 +100,7 @@ export function avisoPoster({ isPrivateAllowed }: { readonly isPrivateAllowed: b
         method: 'POST',
         headers: { ...headers, 'Content-Length': String(Buffer.byteLength(corpo)) },
         agent: false,
-        ...(isPrivateAllowed ? {} : { lookup: lookUpPublic }),
+        ...(isPrivateAllowed ? {} : { lookup: publicLookup(servers) }),
       };
       const request = (url.protocol === 'https:' ? https : http).request(url, options, (response) => {
         settle({ status: response.statusCode ?? 0 });
@@ -81,9 +109,16 @@ export function avisoPoster({ isPrivateAllowed }: { readonly isPrivateAllowed: b
         () => settle({ problema: `sem resposta em ${AVISO_RESPOSTA_S} s` }),
         AVISO_RESPOSTA_S * 1000,
       );
+      let interim = 0;
+      request.on('information', () => {
+        interim += 1;
+        if (interim > INTERIM_MAX) settle({ problema: 'respondeu com avisos provisórios demais (1xx)' });
+      });
       request.on('error', (error: NodeJS.ErrnoException) => settle({ problema: describe(error) }));
       request.end(corpo);
     });
+    // What cannot even be begun is a failure of this address alone.
+    return asked.catch((error: NodeJS.ErrnoException) => ({ problema: describe(error) }));
   };
 }
 
@@ -95,7 +130,11 @@ const TOLD: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'a conexão foi recusada',
   ECONNRESET: 'a conexão foi cortada',
   ENOTFOUND: 'o nome do endereço não existe',
+  ENODATA: 'o nome do endereço não existe',
+  EBADNAME: 'o nome do endereço não existe',
   EAI_AGAIN: 'o nome do endereço não se resolve agora',
+  ETIMEOUT: 'o nome do endereço não se resolve agora',
+  ESERVFAIL: 'o nome do endereço não se resolve agora',
   ETIMEDOUT: 'a conexão não se fez a tempo',
   EHOSTUNREACH: 'não há caminho até o endereço',
   ENETUNREACH: 'não há caminho até o endereço',

@@ -11,7 +11,7 @@ import { AnnouncedClaims } from './announced.ts';
 import { tellAvisos } from './avisos.ts';
 import { deliverEventos } from './eventos.ts';
 import { makeExportacoes } from './exportacoes.ts';
-import { type Kind, Lanes, type Turn } from './lanes.ts';
+import { type Kind, Lanes, type Room, type Turn } from './lanes.ts';
 import { processLotes } from './lotes.ts';
 import { placeMudancas } from './mudancas.ts';
 import { deliverNotas } from './notas.ts';
@@ -36,7 +36,8 @@ const KINDS: readonly Kind[] = [
   { kind: 'lotes', lanes: 1, deliver: processLotes, isSent: false },
   { kind: 'retidas', lanes: 1, deliver: releaseNotas, isSent: false },
   { kind: 'mudancas', lanes: 1, deliver: placeMudancas, isSent: false },
-  { kind: 'avisos', lanes: 2, deliver: tellAvisos, isSent: false },
+  { kind: 'avisos', lanes: 4, deliver: tellAvisos.bind(null, 'quick'), isSent: false },
+  { kind: 'avisos_lentos', lanes: 8, deliver: tellAvisos.bind(null, 'slow'), isSent: false },
   { kind: 'exportacoes', lanes: 1, deliver: makeExportacoes, isSent: false },
 ];
 
@@ -132,9 +133,14 @@ async function listTurns(
 }
 
 async function turnOf(world: World, of: Kind, tenant: string, isDue: boolean): Promise<Turn> {
+  return { of, tenant, key: `${of.kind}/${tenant}`, room: await roomOf(world, of, tenant), isDue };
+}
+
+async function roomOf({ store }: World, { kind, isSent }: Kind, tenant: string): Promise<Room> {
+  const isAviso = kind === 'avisos' || kind === 'avisos_lentos';
+  if (!isSent && !isAviso) return kind;
   // Who cannot be read just now has that trouble in its own lane.
-  const read = of.isSent ? world.store.municipios.findBySlug(tenant).catch(() => undefined) : undefined;
-  const municipio = await read;
-  const isLocal = municipio !== undefined && !AMBIENTES[municipio.ambiente].transmits;
-  return { of, tenant, key: `${of.kind}/${tenant}`, room: isLocal ? 'local' : of.kind, isDue };
+  const municipio = await store.municipios.findBySlug(tenant).catch(() => undefined);
+  if (municipio === undefined || AMBIENTES[municipio.ambiente].transmits) return kind;
+  return isAviso ? `${kind}_de_ensaio` : 'local';
 }

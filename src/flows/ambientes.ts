@@ -15,6 +15,7 @@ import { csvDe, jsonDe, PERSONAS, REGISTROS_DAS_PERSONAS, xmlDe } from '../fisca
 import type { Municipio } from '../store/municipios.ts';
 import type { Presented } from './caller.ts';
 import { type Campo, type Lidos, oneOf, readCampos, textOf } from './campos.ts';
+import { changeInTurn } from './ensaio-vagas.ts';
 import { municipalMoment } from './gather-facts.ts';
 import type { Refused } from './idempotency.ts';
 import { importRegistro, isRegistro, type RegistroNome } from './registros.ts';
@@ -232,7 +233,14 @@ export async function changeAmbiente(
 ): Promise<AmbientePublico | Refused> {
   const read = readCampos(body, ALTERACAO);
   if ('faults' in read) return read;
-  const { lidos } = read;
+  return changeInTurn(municipio.tenant, () => writeAlteracao(world, municipio, read.lidos));
+}
+
+async function writeAlteracao(
+  world: World,
+  municipio: Municipio,
+  lidos: Lidos<typeof ALTERACAO>,
+): Promise<AmbientePublico | Refused> {
   const own = await ownMunicipio(world, municipio.tenant);
   const { relogioMs: before = 0 } = own;
   const machine = machineNow(world, municipio);
@@ -287,11 +295,13 @@ export async function resetAmbiente(
   const relogioMs = read.lidos.relogio === undefined ? 0 : read.lidos.relogio - machine;
   const misfit = clockMisfit(machine, 0, relogioMs);
   if (misfit !== undefined) return { faults: [misfit], status: 400 };
-  await world.store.ensaios.empty(tenant, machine);
-  await world.store.ensaios.setRelogio(tenant, relogioMs);
-  await addPersonas(world, tenant);
-  await untilSeen();
-  return presentAmbiente(world, await ownMunicipio(world, tenant), machine);
+  return changeInTurn(tenant, async () => {
+    await world.store.ensaios.empty(tenant, machine);
+    await world.store.ensaios.setRelogio(tenant, relogioMs);
+    await addPersonas(world, tenant);
+    await untilSeen();
+    return presentAmbiente(world, await ownMunicipio(world, tenant), machine);
+  });
 }
 
 export function discardAmbiente({ store }: Pick<World, 'store'>, { tenant }: Municipio): Promise<boolean> {
@@ -320,6 +330,15 @@ export async function importCadastro(
   csv: Uint8Array,
 ): Promise<CadastroImportado | undefined | Refused> {
   if (!isRegistro(registro)) return undefined;
+  return changeInTurn(tenant, () => fillCadastro(world, tenant, registro, csv));
+}
+
+async function fillCadastro(
+  world: World,
+  tenant: string,
+  registro: RegistroNome,
+  csv: Uint8Array,
+): Promise<CadastroImportado | Refused> {
   try {
     const { counts, primeiras, linhas } = await importText(world, tenant, registro, csv);
     await untilSeen();

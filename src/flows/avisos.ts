@@ -119,17 +119,24 @@ async function addWebhook(
   lidos: Lidos<typeof CAMPOS_DO_NOVO>,
 ): Promise<{ readonly webhook: WebhookPublico; readonly segredo: string } | Refused> {
   const { tenant } = municipio;
-  const before = await store.webhooks.list(tenant, dono);
-  if (before.length >= WEBHOOKS_MAX) {
-    const mensagem = `Já são ${before.length} endereços, que é o máximo. Retire ou altere um dos que há.`;
-    return { faults: [{ codigo: 'E703', xpath: '', mensagem }], status: 429 };
-  }
+  if ((await store.webhooks.list(tenant, dono)).length >= WEBHOOKS_MAX) return refuseMore();
   const id = `wh_${randomBytes(9).toString('base64url')}`;
   const segredo = makeSegredo();
   const novo = { id, documento: dono, url: lidos.url, tipos: lidos.tipos ?? [], descricao: lidos.descricao };
   await store.webhooks.insert(tenant, { ...novo, segredo, criadoEm: now() });
-  const [row] = (await store.webhooks.list(tenant, dono)).filter((one) => one.id === id);
-  return { webhook: webhookPublico(municipio, row!), segredo: writeSegredo(segredo) };
+  const all = await store.webhooks.list(tenant, dono);
+  // Of those who register at the same time the last one finds all of them here.
+  if (all.length > WEBHOOKS_MAX) {
+    await store.webhooks.remove(tenant, { id, documento: dono });
+    return refuseMore();
+  }
+  const row = all.find((one) => one.id === id)!;
+  return { webhook: webhookPublico(municipio, row), segredo: writeSegredo(segredo) };
+}
+
+function refuseMore(): Refused {
+  const mensagem = `Já são ${WEBHOOKS_MAX} endereços, que é o máximo. Retire ou altere um dos que há.`;
+  return { faults: [{ codigo: 'E703', xpath: '', mensagem }], status: 429 };
 }
 
 export async function listWebhooks(
@@ -183,10 +190,23 @@ export async function findWebhook(
   return row && webhookPublico(municipio, row);
 }
 
+/** Trials of an address in a minute: nobody is sent more by it than a person looks at. */
+export const ENSAIOS_POR_MINUTO = 10;
+
 /** Tells an address something of which nothing has happened, so that its receiver can be tried. */
-export async function tryWebhook({ store, now, wake }: AvisosWorld, { tenant }: Municipio, id: string): Promise<void> {
-  await store.webhooks.addTrial(tenant, id, now());
+export async function tryWebhook(
+  { store, now, wake }: AvisosWorld,
+  { tenant }: Municipio,
+  id: string,
+): Promise<Refused | undefined> {
+  const at = now();
+  if ((await store.webhooks.countTrials(tenant, id, at - 60_000, at)) >= ENSAIOS_POR_MINUTO) {
+    const mensagem = `Já são ${ENSAIOS_POR_MINUTO} ensaios deste endereço em um minuto, que é o máximo. Espere um minuto.`;
+    return { faults: [{ codigo: 'E703', xpath: '', mensagem }], status: 429 };
+  }
+  await store.webhooks.addTrial(tenant, id, at);
   wake(tenant);
+  return undefined;
 }
 
 /** Tells again what had come to its end in vain: one, or all; how many. */

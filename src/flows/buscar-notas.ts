@@ -161,7 +161,7 @@ async function findOne({ store }: BuscaWorld, tenant: string, { por, valor }: Un
   return por === 'protocolo' ? notas.findByProtocolo(tenant, valor) : notas.findByDps(tenant, valor);
 }
 
-const LUGAR = /^(\d{6})-(\d{1,15})-(\d{1,19})$/;
+const LUGAR = /^(\d{6})-(\d{1,15})-(\d{1,18})$/;
 
 function writeLugar({ mes, em, id }: Lugar): string {
   return `${mes}-${em}-${id}`;

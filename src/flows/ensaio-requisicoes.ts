@@ -41,6 +41,11 @@ export type Atendida = {
   readonly resposta: string | Buffer | undefined;
 };
 
+/** What was shown once is kept nowhere: of tokens and of secrets that sign there stays how they begin. */
+function withoutSecrets(text: string): string {
+  return text.replace(/\b(nfse_|whsec_)[A-Za-z0-9+/=_-]{20,}/g, '$1…');
+}
+
 /** Keeps a request to a sandbox of one's own for its owner. Nobody waits for it, and nothing fails by it. */
 export function keepRequisicao({ store, log }: World, { tenant, ensaioAte }: Municipio, atendida: Atendida): void {
   if (ensaioAte === undefined) return;
@@ -56,7 +61,7 @@ export function keepRequisicao({ store, log }: World, { tenant, ensaioAte }: Mun
     corpo: corpo === undefined || corpo.length === 0 ? null : corpo.subarray(0, KEPT_BYTES),
     status,
     ms: Math.round(ms),
-    resposta: text === undefined || text.length > KEPT_BYTES ? null : text.replaceAll('\0', ''),
+    resposta: text === undefined || text.length > KEPT_BYTES ? null : withoutSecrets(text).replaceAll('\0', ''),
   };
   store.ensaios
     .record(tenant, row)

@@ -3,6 +3,7 @@
  * all who wait in a municipality, a few times a second, however many they are.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Municipio } from '../store/municipios.ts';
 import { lookForMudancas } from './mudancas.ts';
 import type { World } from './world.ts';
 
@@ -10,17 +11,25 @@ import type { World } from './world.ts';
 export type Look = (tenant: string, keys: readonly string[]) => Promise<readonly string[]>;
 
 const LOOK_EVERY_MS = 250;
-/** Who waits holds a place for requests: of a process, and of who waits under one name. */
-const WAITING_MAX = 400;
+/**
+ * Who waits holds a place for requests: so many of a process, apart for what is real and for rehearsals, in which anybody may be anybody. Of
+ * one network there are no more than half of those that others leave, and of who waits under one name eight.
+ */
+export const WAITING_MAX = { producao: 250, homologacao: 150 } as const satisfies Readonly<
+  Record<Municipio['ambiente'], number>
+>;
 const WAITING_EACH_MAX = 8;
+
+/** `who`: under whose name; `rede`: from which network. */
+export type Asker = { readonly who: string; readonly rede: string };
 
 type Waiter = { readonly key: string; readonly wake: (hasHappened: boolean) => void };
 
 export class Waits {
   private readonly look: Look;
   private readonly waiting = new Map<string, Set<Waiter>>();
-  private readonly each = new Map<string, number>();
-  private count = 0;
+  /** By ambiente, by network in it, and by name in a municipality. */
+  private readonly counts = new Map<string, number>();
   private isEnded = false;
 
   constructor(look: Look) {
@@ -28,23 +37,24 @@ export class Waits {
   }
 
   /**
-   * Resolves when it has happened (true), after `ms`, or at once where too many wait already. `who`: under whose name. A look that fails
-   * ends the waiting of those whom it was for: they ask themselves, and are told.
+   * Resolves when it has happened (true), after `ms`, or at once where too many wait already. A look that fails ends the waiting of those
+   * whom it was for: they ask themselves, and are told.
    */
   async wait(
-    tenant: string,
+    { tenant, ambiente }: Pick<Municipio, 'tenant' | 'ambiente'>,
     key: string,
-    { ms, who }: { readonly ms: number; readonly who: string },
+    { ms, who, rede }: Asker & { readonly ms: number },
   ): Promise<boolean> {
-    const name = `${tenant} ${who}`;
-    const already = this.each.get(name) ?? 0;
-    if (this.isEnded || ms <= 0 || this.count >= WAITING_MAX || already >= WAITING_EACH_MAX) return false;
+    const [ofName, ofRede] = [`${tenant} ${who}`, `${ambiente} ${rede}`];
+    const left = WAITING_MAX[ambiente] - this.count(ambiente);
+    const isCrowded = left <= this.count(ofRede) || this.count(ofName) >= WAITING_EACH_MAX;
+    if (this.isEnded || ms <= 0 || isCrowded) return false;
     const { promise, resolve: wake } = Promise.withResolvers<boolean>();
     const waiter: Waiter = { key, wake };
     const here = this.waiting.getOrInsertComputed(tenant, () => new Set());
     here.add(waiter);
-    this.count += 1;
-    this.each.set(name, already + 1);
+    const names = [ambiente, ofRede, ofName];
+    for (const name of names) this.counts.set(name, this.count(name) + 1);
     const timer = setTimeout(wake, ms, false);
     if (here.size === 1) void this.lookOn(tenant, here);
     try {
@@ -52,11 +62,15 @@ export class Waits {
     } finally {
       clearTimeout(timer);
       here.delete(waiter);
-      this.count -= 1;
-      const left = this.each.get(name)! - 1;
-      if (left === 0) this.each.delete(name);
-      else this.each.set(name, left);
+      for (const name of names) {
+        if (this.count(name) === 1) this.counts.delete(name);
+        else this.counts.set(name, this.count(name) - 1);
+      }
     }
+  }
+
+  private count(name: string): number {
+    return this.counts.get(name) ?? 0;
   }
 
   /** Nobody waits any longer. */

@@ -150,23 +150,28 @@ export async function listNotasOf(
 const CUT =
   'Esta página não está cheia, e a lista continua: muitas notas foram olhadas para achar estas. Peça a seguinte com cursor.';
 
-/** All notes of a document from a place on, page after page, as they are read. */
+/**
+ * All notes of a document from a place on, page after page, as they are read. `mayGoOn`: whether who asked may still see them. A list that
+ * does not come to its end is broken off, so that nobody takes it for the whole.
+ */
 export async function* eachNotaOf(
   world: World,
   municipio: Municipio,
   documento: string,
   pedida: ListaPedida,
   first: PaginaDaParte,
+  mayGoOn: () => Promise<boolean>,
 ): AsyncGenerator<NotaListada> {
   for (let page = first; ; ) {
     yield* page.notas;
     if (page.cursor === null) return;
+    if (!(await mayGoOn())) throw new Error('quem pediu a lista já não pode vê-la');
     const next = await listNotasOf(world, municipio, documento, pedida, {
       cursor: page.cursor,
       max: STREAM_PAGE,
       isCounted: false,
     });
-    if ('faults' in next) return;
+    if ('faults' in next) throw new Error(next.faults[0].mensagem);
     page = next;
   }
 }

@@ -126,11 +126,8 @@ export async function createToken(
   const { store, now } = world;
   const { tenant } = municipio;
   const at = now();
-  const inForce = await store.tokens.list(tenant, lidos.documento, at);
-  if (inForce.length >= TOKENS_POR_DOCUMENTO) {
-    const mensagem = `Este documento já tem ${inForce.length} tokens em vigor, que é o máximo. Revogue os que já não usa (POST …/token/revogacao) ou espere que vençam.`;
-    return { faults: [{ codigo: 'E703', xpath: '', mensagem }], status: 429 };
-  }
+  const countInForce = async (): Promise<number> => (await store.tokens.list(tenant, lidos.documento, at)).length;
+  if ((await countInForce()) >= TOKENS_POR_DOCUMENTO) return refuseMore();
   const made = makeToken();
   const novo: NovoToken = {
     id: made.id,
@@ -142,6 +139,11 @@ export async function createToken(
     ...admitted,
   };
   if (!(await store.tokens.insert(tenant, novo))) return { faults: [usedPedido()], status: 409 };
+  // Of those who ask at the same time the last one finds all of them here.
+  if ((await countInForce()) > TOKENS_POR_DOCUMENTO) {
+    await store.tokens.remove(tenant, novo.id);
+    return refuseMore();
+  }
   await store.tokens.forget(tenant, lidos.documento, at - VALIDADE_DIAS_MAX * DAY_MS);
   const { escopos, criadoEm, expiraEm } = novo;
   const row = {
@@ -152,6 +154,11 @@ export async function createToken(
     expira_em: new Date(expiraEm),
   };
   return { ...tokenPublico(municipio, row), token: made.token };
+}
+
+function refuseMore(): Refused {
+  const mensagem = `Este documento já tem ${TOKENS_POR_DOCUMENTO} tokens em vigor, que é o máximo. Revogue os que já não usa (POST …/token/revogacao) ou espere que vençam.`;
+  return { faults: [{ codigo: 'E703', xpath: '', mensagem }], status: 429 };
 }
 
 function usedPedido(): Fault {

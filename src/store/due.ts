@@ -17,6 +17,7 @@ type Looks = {
   readonly mudancas: string;
   readonly avisos: string;
   readonly exportacoes: string;
+  readonly avisos_lentos: string;
 };
 type Kind = keyof Looks;
 const KINDS = [
@@ -27,6 +28,7 @@ const KINDS = [
   'mudancas',
   'avisos',
   'exportacoes',
+  'avisos_lentos',
 ] as const satisfies readonly Kind[];
 type Due = { readonly kind: Kind; readonly tenant: string };
 
@@ -37,6 +39,10 @@ function looksAt(tenant: string): Looks {
   const isDue = (tipo: Tipo, more = ''): string => `(select true from fila f
     where f.tenant = ${tenant} and f.tipo = '${tipo}' and f.due_at <= ${now} ${more} order by f.due_at limit 1)`;
   const isTaken = EVENTO_IS_TAKEN.replaceAll('m.tenant', tenant);
+  const isToldNow = (
+    rapido: boolean,
+  ): string => `(select true from webhooks w where w.tenant = ${tenant} and w.rapido = ${rapido}
+      and w.ativo and w.proxima <= ${now} and (w.reservado_ate is null or w.reservado_ate <= ${now}) order by w.proxima limit 1)`;
   return {
     notas: isDue('nota'),
     eventos: isDue('evento', `and (select ${isTaken} from eventos x where x.tenant = ${tenant} and x.id = f.id)`),
@@ -44,8 +50,8 @@ function looksAt(tenant: string): Looks {
     retidas: `(select true from retidas r where r.tenant = ${tenant} and r.tabela_aliquotas < $2
       order by r.tabela_aliquotas limit 1)`,
     mudancas: `(select true from mudancas_novas v where v.tenant = ${tenant} limit 1)`,
-    avisos: `(select true from webhooks w where w.tenant = ${tenant} and w.ativo and w.proxima <= ${now}
-      and (w.reservado_ate is null or w.reservado_ate <= ${now}) order by w.proxima limit 1)`,
+    avisos: isToldNow(true),
+    avisos_lentos: isToldNow(false),
     exportacoes: `(select true from exportacoes y where y.tenant = ${tenant} and y.due_at <= ${now} order by y.due_at limit 1)`,
   };
 }

@@ -1,5 +1,5 @@
 /** Sandboxes of one's own: who owns each, until when it is there, its clock, and the last requests to it. */
-import type { Buffer } from 'node:buffer';
+import { Buffer } from 'node:buffer';
 import { type Db, runTransaction } from './open.ts';
 import type { PoolClient } from './pg.ts';
 import { planOnce } from './planned.ts';
@@ -64,6 +64,12 @@ const INSERT_REQUISICAO = insertRows<Requisicao>('insert_requisicao', 'ensaio_re
 ]);
 const FORGET_REQUISICOES = `delete from ensaio_requisicoes where tenant = $1 and em < (
     select em from ensaio_requisicoes where tenant = $1 order by em desc, id desc offset ${REQUISICOES_MAX - 1} limit 1)`;
+/** Bytes of their bodies and answers that are kept of a sandbox, of the newest: the others are still told, without them. */
+const REQUISICOES_BYTES = 4 * 1024 * 1024;
+const FORGET_BODIES = `update ensaio_requisicoes r set corpo = null, resposta = null from (
+    select em, id, sum(coalesce(octet_length(corpo), 0) + coalesce(octet_length(resposta), 0)) over (order by em desc, id desc) as bytes
+    from ensaio_requisicoes where tenant = $1) s
+  where r.tenant = $1 and r.em = s.em and r.id = s.id and s.bytes > $2 and (r.corpo is not null or r.resposta is not null)`;
 const REQUISICOES = `select id, em, metodo, caminho, tipo, null::bytea as corpo, status, ms, null::text as resposta
   from ensaio_requisicoes where tenant = $1 order by em desc, id desc limit ${REQUISICOES_MAX}`;
 const REQUISICAO = `select id, em, metodo, caminho, tipo, corpo, status, ms, resposta from ensaio_requisicoes
@@ -74,7 +80,7 @@ const ITS_OWN: ReadonlySet<string> = new Set(['municipios', 'ensaios']);
 
 export function ensaioStore(pool: Db) {
   /** What was written since old requests were last taken away, by tenant. */
-  const written = new Map<string, number>();
+  const written = new Map<string, { count: number; bytes: number }>();
   return {
     /** Marks a tenant that was just opened as somebody's own. */
     insert: (ensaio: NovoEnsaio): Promise<void> =>
@@ -133,9 +139,13 @@ export function ensaioStore(pool: Db) {
     /** Keeps a request; the oldest beyond those that are kept go some at a time. */
     record: async (tenant: string, requisicao: Requisicao): Promise<void> => {
       await pool.query(INSERT_REQUISICAO(tenant, [requisicao]));
-      const count = (written.get(tenant) ?? 0) + 1;
-      written.set(tenant, count % FORGET_EVERY);
-      if (count >= FORGET_EVERY) await pool.query(FORGET_REQUISICOES, [tenant]);
+      const own = written.getOrInsertComputed(tenant, () => ({ count: 0, bytes: 0 }));
+      own.count += 1;
+      own.bytes += (requisicao.corpo?.length ?? 0) + Buffer.byteLength(requisicao.resposta ?? '');
+      if (own.count < FORGET_EVERY && own.bytes < FORGET_EVERY_BYTES) return;
+      written.delete(tenant);
+      await pool.query(FORGET_REQUISICOES, [tenant]);
+      await pool.query(FORGET_BODIES, [tenant, REQUISICOES_BYTES]);
     },
     /** The newest first, without their bodies. */
     listRequisicoes: async (tenant: string): Promise<readonly Requisicao[]> =>
@@ -147,6 +157,7 @@ export function ensaioStore(pool: Db) {
 
 /** More than are kept may stand there for a while. */
 const FORGET_EVERY = 20;
+const FORGET_EVERY_BYTES = 1024 * 1024;
 /** Who issues in it just now is waited for. */
 const PATIENT = { lockMs: 0 } as const;
 

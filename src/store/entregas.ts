@@ -84,10 +84,15 @@ export type Taken = Pick<WebhookRow, 'id' | 'documento' | 'url' | 'falhas'> & {
   readonly anterior_ate: Date | null;
 };
 
+/** How an address answers: quickly, by now, or not, or that is not known yet. */
+export type Pace = 'quick' | 'slow';
+
+/** Of those that are slow who has failed least goes first: an address that is new does not wait for those that hang. */
 const TAKE = `with due as (
-    select id from webhooks w where w.tenant = $1 and w.ativo and w.proxima <= $2 and (w.reservado_ate is null or w.reservado_ate <= $2)
+    select id from webhooks w where w.tenant = $1 and w.rapido = $6 and w.ativo and w.proxima <= $2
+      and (w.reservado_ate is null or w.reservado_ate <= $2)
       and exists (select 1 from municipios m where m.tenant = $1 and not m.fechado)
-    order by w.proxima limit $5 for update skip locked
+    order by w.falhas, w.proxima limit $5 for update skip locked
   )
   update webhooks w set claims = $3, reservado_ate = $4 from due where w.tenant = $1 and w.id = due.id
   returning w.id, w.documento, w.url, w.falhas, w.segredo, w.segredo_anterior, w.anterior_ate`;
@@ -131,7 +136,8 @@ const LATE = `update entregas set estado = 'morta' where tenant = $1 and webhook
     select ordem from entregas where tenant = $1 and webhook = $2 and estado = 'pendente' and criada_em < $3 order by ordem limit 5000))`;
 const NEXT = `select min(due_at) as due from entregas where tenant = $1 and webhook = $2 and estado = 'pendente'`;
 const RELEASE = `update webhooks set claims = null, reservado_ate = null, falhas = $3, proxima = $4, ativo = ativo and $5,
-    problema = coalesce($6, problema), problema_em = case when $6::text is null then problema_em else $7 end
+    problema = coalesce($6, problema), problema_em = case when $6::text is null then problema_em else $7 end,
+    rapido = coalesce($8, rapido)
   where tenant = $1 and id = $2`;
 const FORGET = `delete from entregas where tenant = $1 and webhook = $2 and ordem = any (array(
     select ordem from entregas where tenant = $1 and webhook = $2 and estado <> 'pendente' and criada_em < $3 order by ordem limit 2000))`;
@@ -144,6 +150,8 @@ export type Deixado = {
   readonly isBack: boolean;
   /** It asks for nothing to be sent to it any more. */
   readonly isGone: boolean;
+  /** Undefined: nothing was told to it. */
+  readonly isQuick: boolean | undefined;
   readonly problema: string | undefined;
   /** What was to be told before this is given up (milliseconds), and what was told before that is forgotten. */
   readonly desistirAntes: number;
@@ -152,7 +160,7 @@ export type Deixado = {
 
 export function entregaStore(pool: Db) {
   return {
-    /** Takes addresses for which there is something to be told, under a token, until a moment. Moments in milliseconds. */
+    /** Takes addresses of a pace for which there is something to be told, under a token, until a moment. Moments in milliseconds. */
     take: async (
       tenant: string,
       {
@@ -160,9 +168,16 @@ export function entregaStore(pool: Db) {
         until,
         token,
         max,
-      }: { readonly now: number; readonly until: number; readonly token: string; readonly max: number },
+        pace,
+      }: {
+        readonly now: number;
+        readonly until: number;
+        readonly token: string;
+        readonly max: number;
+        readonly pace: Pace;
+      },
     ): Promise<readonly Taken[]> =>
-      (await pool.query<Taken>(TAKE, [tenant, new Date(now), token, new Date(until), max])).rows,
+      (await pool.query<Taken>(TAKE, [tenant, new Date(now), token, new Date(until), max, pace === 'quick'])).rows,
     /** What is due for an address, in order; of one that fails the oldest alone, whenever it is due. */
     listDue: async (tenant: string, { id, falhas }: Taken, now: number, max: number): Promise<readonly EntregaRow[]> =>
       falhas >= FALHAS_PARA_PARAR
@@ -181,14 +196,15 @@ export function entregaStore(pool: Db) {
         // Whoever writes what is to be told holds the same row: what is looked at below is all that there is.
         if ((await client.query(HOLD, [tenant, id, token])).rowCount === 0) return false;
         if (resultados.length > 0) await client.query(WRITE, [tenant, id, ...RESULTS.valuesOf(resultados)]);
-        const { falhas, paradoAte, isBack, isGone, problema, desistirAntes, esquecerAntes } = deixado;
+        const { falhas, paradoAte, isBack, isGone, isQuick, problema, desistirAntes, esquecerAntes } = deixado;
         if (isBack) await client.query(ALL_NOW, [tenant, id, new Date(now)]);
         if (paradoAte !== undefined) await client.query(LATE, [tenant, id, new Date(desistirAntes)]);
         await client.query(FORGET, [tenant, id, new Date(esquecerAntes)]);
         const [next] = (await client.query<{ due: Date | null }>(NEXT, [tenant, id])).rows;
         const due = next?.due ?? null;
         const proxima = due === null || paradoAte === undefined ? due : new Date(paradoAte);
-        await client.query(RELEASE, [tenant, id, falhas, proxima, !isGone, problema ?? null, new Date(now)]);
+        const values = [falhas, proxima, !isGone, problema ?? null, new Date(now), isQuick ?? null];
+        await client.query(RELEASE, [tenant, id, ...values]);
         return true;
       }),
   };

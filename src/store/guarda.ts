@@ -1,5 +1,6 @@
 /**
- * Deletes what a rehearsal stored past the days of its tenant (D-264): notes, events, documents, lots, and providers that came of a DPS.
+ * Deletes what a rehearsal stored past the days of its tenant (D-264): notes, events, documents, lots, providers that came of a DPS, tokens
+ * that ran out, and addresses that nobody has a token for any more (D-614).
  * The oldest go first, a few at a time. Every statement looks itself that it is no production. Counters stay: no number comes twice.
  */
 import { AMBIENTES, GUARDA_MIN_DIAS } from '../fiscal/ambiente.ts';
@@ -22,7 +23,7 @@ export function guardaStore(pool: Db) {
         const dias = guarda_dias ?? AMBIENTES.homologacao.guardaDias ?? 0;
         if (dias === 0) continue;
         const before = new Date(now - Math.max(dias, GUARDA_MIN_DIAS) * DAY_MS);
-        for (const step of [forgetNotas, forgetLotes, forgetPrestadores]) {
+        for (const step of [forgetNotas, forgetLotes, forgetPrestadores, forgetTokens, forgetWebhooks]) {
           const count = await runTransaction(pool, (client) => step(client, tenant, before));
           // After the last of a month there is the next one.
           more ||= count > 0;
@@ -57,6 +58,14 @@ const OLD_LOTES = `select l.id, l.mes from lotes l where l.tenant = $1 and ${OF_
 const OLD_PRESTADORES = `delete from prestadores where tenant = $1 and (documento, inscricao_comparavel) in (
     select p.documento, p.inscricao_comparavel from prestadores p
     where p.tenant = $1 and ${OF_A_REHEARSAL} and p.origem = 'dps' and p.criado_em < $2 limit ${STEP_MAX} for update skip locked)`;
+
+const OLD_TOKENS = `delete from tokens where tenant = $1 and ${OF_A_REHEARSAL} and id = any (array(
+    select t.id from tokens t where t.tenant = $1 and t.expira_em < $2 order by t.expira_em limit ${STEP_MAX}))`;
+
+/** Those of the municipality itself stay. */
+const OLD_WEBHOOKS = `delete from webhooks where tenant = $1 and ${OF_A_REHEARSAL} and id = any (array(
+    select w.id from webhooks w where w.tenant = $1 and w.documento <> '' and w.criado_em < $2
+      and not exists (select 1 from tokens t where t.tenant = $1 and t.documento = w.documento) limit ${STEP_MAX})) returning id`;
 
 async function forgetNotas(client: PoolClient, tenant: string, before: Date): Promise<number> {
   const [oldest] = (await client.query<{ mes: number }>(OLDEST_MES, [tenant, mesOf(before.getTime())])).rows;
@@ -100,6 +109,19 @@ async function forgetLotes(client: PoolClient, tenant: string, before: Date): Pr
 
 async function forgetPrestadores(client: PoolClient, tenant: string, before: Date): Promise<number> {
   return (await client.query(OLD_PRESTADORES, [tenant, before])).rowCount ?? 0;
+}
+
+async function forgetTokens(client: PoolClient, tenant: string, before: Date): Promise<number> {
+  return (await client.query(OLD_TOKENS, [tenant, before])).rowCount ?? 0;
+}
+
+async function forgetWebhooks(client: PoolClient, tenant: string, before: Date): Promise<number> {
+  const { rows } = await client.query<{ id: string }>(OLD_WEBHOOKS, [tenant, before]);
+  const gone = rows.map(({ id }) => id);
+  if (gone.length > 0) {
+    await client.query('delete from entregas where tenant = $1 and webhook = any ($2::text[])', [tenant, gone]);
+  }
+  return gone.length;
 }
 
 async function forgetByMes(

@@ -86,6 +86,9 @@ export function tokenStore(pool: Db) {
       now: number,
     ): Promise<TokenRow | undefined> =>
       (await pool.query<TokenRow>(REVOKE, [tenant, id, new Date(now), documento ?? null])).rows[0],
+    /** Takes one away that was not answered to anybody. */
+    remove: async (tenant: string, id: string): Promise<void> =>
+      void (await pool.query('delete from tokens where tenant = $1 and id = $2', [tenant, id])),
     forget: async (tenant: string, documento: string, before: number): Promise<void> =>
       void (await pool.query(FORGET, [tenant, documento, new Date(before)])),
   };

@@ -61,6 +61,9 @@ const PENDENTES = `select count(*)::int as total from (select 1 from entregas
 const AGAIN = `update entregas set estado = 'pendente', due_at = $4, criada_em = $4 where tenant = $1 and webhook = $2
   and estado = 'morta' and ($3::bigint is null or ordem = $3)`;
 const SOON = `update webhooks set proxima = least(coalesce(proxima, $3), $3) where tenant = $1 and id = $2`;
+/** Trials have their moment as a place, below 0. */
+const TRIALS =
+  'select count(*)::int as total from entregas where tenant = $1 and webhook = $2 and ordem between $3 and $4';
 const TRIAL = `insert into entregas (tenant, webhook, ordem, nota, estado, due_at, criada_em)
   select tenant, id, $3::bigint, $3::bigint, 'pendente', $4::timestamptz, $4::timestamptz from webhooks where tenant = $1 and id = $2
   on conflict (tenant, webhook, ordem) do nothing`;
@@ -150,6 +153,9 @@ export function webhookStore(pool: Db) {
       if (again > 0) await pool.query(SOON, [tenant, webhook, new Date(now)]);
       return again;
     },
+    /** Trials of an address since a moment. Moments in milliseconds. */
+    countTrials: async (tenant: string, webhook: string, since: number, now: number): Promise<number> =>
+      (await pool.query<{ total: number }>(TRIALS, [tenant, webhook, -now, -since])).rows[0]!.total,
     /** Something to be told that nothing has happened of. */
     addTrial: async (tenant: string, webhook: string, now: number): Promise<void> => {
       // Before all that there is to tell, and apart from every note.

@@ -24,6 +24,7 @@ import {
 } from '../../flows/ensaio-requisicoes.ts';
 import { REGISTROS } from '../../flows/registros.ts';
 import { type FieldsOf, field, orAbsent, orNull } from '../../published/openapi/field.ts';
+import { networksOf } from './buckets.ts';
 import { refuseMissingCadastro, refuseMissingCenario, refuseMissingRequisicao, refuseNoAmbiente } from './refusals.ts';
 import { refuseAsFlow } from './repetition.ts';
 import { AS_400, CAMPOS_CODES } from './rotas-da-parte.ts';
@@ -63,9 +64,11 @@ export const AMBIENTE_SHAPES = {
   RequisicaoInteira: {
     ...REQUISICAO_FIELDS,
     tipo: orNull(field.text('Content-Type do corpo.')),
-    corpo: orNull(field.text('O corpo, como texto; null quando não veio ou não é texto.')),
+    corpo: orNull(field.text('O corpo, como texto; null quando não veio, não é texto, ou já não se guarda.')),
     corpo_bytes: field.integer('Tamanho do que se guardou do corpo.'),
-    resposta: orNull(field.text('A resposta; null quando não é texto.')),
+    resposta: orNull(
+      field.text('A resposta, sem os segredos que mostrou; null quando não é texto, ou já não se guarda.'),
+    ),
   } satisfies FieldsOf<RequisicaoInteira>,
   Persona: {
     id: field.text('Identificador da persona.'),
@@ -120,7 +123,7 @@ function byOwner<Body extends object>(work: OnOwn<Body>) {
 }
 
 async function make({ world, municipio, body, client }: Call) {
-  const made = await createAmbiente(world, municipio, { body, rede: client });
+  const made = await createAmbiente(world, municipio, { body, rede: networksOf(client).at(-1)!.name });
   if (made === 'not_here') return refuseNoAmbiente(true);
   return 'faults' in made ? refuseAsFlow(made) : { body: { status: 'OK', ...made } };
 }
@@ -172,6 +175,9 @@ const showLast = byOwner(async ({ world, municipio, params }) => {
 /** What is sent to these is no rehearsal of anything, and is not kept among the last requests. */
 export const AMBIENTE_PATH = '/api/v1/ambiente';
 
+/** In documents: what a file brings stays, where each document is one row. */
+const IMPORT_QUOTA_COST = 20;
+
 const OWN = { headers: [], missCost: 1, asksOwner: true } as const;
 const OWN_CODES = ['E9003', 'E9007', 'E601'] as const;
 
@@ -219,8 +225,8 @@ export const ROTAS_DE_AMBIENTES: readonly Route[] = [
     },
     status: 200,
     fields: { status: STATUS, ambiente: AMBIENTE },
-    codes: [...CAMPOS_CODES, ...OWN_CODES],
-    statuses: AS_400,
+    codes: [...CAMPOS_CODES, ...OWN_CODES, 'E703'],
+    statuses: { ...AS_400, E703: [429] },
     handle: change,
   }),
   defineRoute({
@@ -235,8 +241,8 @@ export const ROTAS_DE_AMBIENTES: readonly Route[] = [
     sends: { relogio: orAbsent(RELOGIO) },
     status: 200,
     fields: { status: STATUS, ambiente: AMBIENTE },
-    codes: [...CAMPOS_CODES, ...OWN_CODES],
-    statuses: AS_400,
+    codes: [...CAMPOS_CODES, ...OWN_CODES, 'E703'],
+    statuses: { ...AS_400, E703: [429] },
     handle: reset,
   }),
   defineRoute({
@@ -257,6 +263,7 @@ export const ROTAS_DE_AMBIENTES: readonly Route[] = [
     path: `${AMBIENTE_PATH}/cadastros/:cadastro`,
     summary: `Importa um arquivo CSV num cadastro de um ambiente próprio, como o município faz: ${Object.keys(REGISTROS).join(', ')}. Com linhas recusadas nada é gravado.`,
     takes: ['text/csv'],
+    quotaCost: IMPORT_QUOTA_COST,
     status: 200,
     fields: {
       status: STATUS,
@@ -265,7 +272,9 @@ export const ROTAS_DE_AMBIENTES: readonly Route[] = [
       recusadas: field.shape('LinhaDeCadastro[]', 'As primeiras linhas recusadas; com elas nada é gravado.'),
       contas: field.shape('ContaDeCadastro[]', 'O que se gravou.'),
     },
-    codes: ['E003', ...OWN_CODES],
+    headers: ['RateLimit-Policy', 'RateLimit'],
+    codes: ['E003', ...OWN_CODES, 'E703'],
+    statuses: { E703: [429] },
     handle: fill,
   }),
   defineRoute({

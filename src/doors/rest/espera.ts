@@ -1,6 +1,8 @@
 /** `espera`: seconds that a question waits for something to happen, so that its sender need not ask again and again. */
 import type { Fault } from '../../fiscal/fault.ts';
 import { quoted } from '../../fiscal/fault.ts';
+import type { Asker } from '../../flows/esperar.ts';
+import { networksOf } from './buckets.ts';
 
 /** Below what proxies and clients usually wait for an answer. */
 export const ESPERA_MAX_S = 55;
@@ -14,4 +16,9 @@ export function readEspera(query: URLSearchParams): number | Fault {
   const encontrado = quoted(text);
   const mensagem = `O parâmetro espera são ${esperado}, e veio "${encontrado}".`;
   return { codigo: 'E0002', xpath: '', mensagem, campo: 'espera', encontrado, esperado };
+}
+
+/** Who waits: under a name, from the largest network that is counted together. */
+export function askerOf({ client }: { readonly client: string }, who: string): Asker {
+  return { who, rede: networksOf(client).at(-1)!.name };
 }

@@ -28,7 +28,7 @@ import {
   STREAM_PAGE,
 } from '../../flows/notas-da-parte.ts';
 import { type FieldsOf, field, orNull } from '../../published/openapi/field.ts';
-import { ESPERA_MAX_S, readEspera } from './espera.ts';
+import { askerOf, ESPERA_MAX_S, readEspera } from './espera.ts';
 import { NOTA_SEM_XML } from './nota-fields.ts';
 import { findStrangeParams, numberIn, refuseParams } from './params.ts';
 import type { Call, Refused } from './route.ts';
@@ -109,6 +109,11 @@ async function readAsked(
   return { documento, query, limite: limite as number };
 }
 
+/** Whether who asked for a document may still see what is its own: a token may be revoked while an answer is on its way. */
+async function isStillOf({ world, municipio, shown }: Call, documento: string): Promise<boolean> {
+  return typeof (await documentoOf(world, municipio, shown(), documento)) === 'string';
+}
+
 function pick<Name extends string>(query: URLSearchParams, names: readonly Name[]): Partial<Record<Name, string>> {
   return Object.fromEntries(names.map((name) => [name, query.get(name) ?? ''])) as Partial<Record<Name, string>>;
 }
@@ -127,7 +132,8 @@ export async function listNotas(call: Call) {
   });
   if ('faults' in page) return { refusal: page, status: 400 };
   if (type === undefined) return { body: { status: 'OK', ...page } };
-  const notas = eachNotaOf(world, municipio, documento, pedida, page);
+  const mayGoOn = () => isStillOf(call, documento);
+  const notas = eachNotaOf(world, municipio, documento, pedida, page, mayGoOn);
   return streamed(type, writeTable(type, Object.keys(NOTA_LISTADA), notas), 'notas');
 }
 
@@ -157,8 +163,12 @@ export async function followMudancas(call: Call) {
   let page = await listMudancas(world, municipio, documento, place, limite);
   if (page.mudancas.length === 0 && ms > 0) {
     const key = keyOfEspera(documento, page.lugar);
-    const hasChanged = await waits.mudancas.wait(municipio.tenant, key, { ms, who: documento });
-    if (hasChanged) page = await listMudancas(world, municipio, documento, page.lugar, limite);
+    const hasChanged = await waits.mudancas.wait(municipio, key, { ms, ...askerOf(call, documento) });
+    if (hasChanged) {
+      const still = await documentoOf(world, municipio, call.shown(), documento);
+      if (typeof still === 'object') return { refusal: still, isMiss: true };
+      page = await listMudancas(world, municipio, documento, page.lugar, limite);
+    }
   }
   const { mudancas, cursor, mais } = page;
   const type = preferredType(headers, ['application/x-ndjson']);

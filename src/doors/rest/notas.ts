@@ -7,7 +7,7 @@ import { refuseLegacy } from '../../flows/legacy-endpoint.ts';
 import { hasDps, type NotaReading, notaByChave, notaByDps, notaByProtocolo } from '../../flows/queries.ts';
 import { readSentDps } from './content.ts';
 import { avisosOf } from './envelope.ts';
-import { readEspera } from './espera.ts';
+import { askerOf, readEspera } from './espera.ts';
 import { refuseParams } from './params.ts';
 import { refuseMissingDps, refuseMissingNota, refuseMissingProtocolo } from './refusals.ts';
 import { headersOfRepetition, readKey, refuseAsFlow } from './repetition.ts';
@@ -45,7 +45,7 @@ export async function refuseLayout100({ body, municipio }: Call): Promise<Refuse
 
 /** Reads a note, and where it is not decided and its reader waits for that, reads it again when it is. */
 async function whenDecided<Found extends NotaReading | Refusal | undefined>(
-  { municipio, search, waits }: Call,
+  { municipio, search, waits, client }: Call,
   read: () => Promise<Found>,
 ): Promise<Found | Refused> {
   const ms = readEspera(new URLSearchParams(search));
@@ -53,7 +53,8 @@ async function whenDecided<Found extends NotaReading | Refusal | undefined>(
   const found = await read();
   if (ms === 0 || found === undefined || 'faults' in found || found.proxima === undefined) return found;
   const { chave_acesso } = found.protocolo;
-  return (await waits.notas.wait(municipio.tenant, chave_acesso, { ms, who: chave_acesso })) ? read() : found;
+  const asker = askerOf({ client }, chave_acesso);
+  return (await waits.notas.wait(municipio, chave_acesso, { ms, ...asker })) ? read() : found;
 }
 
 export async function queryByChave(call: Call) {

@@ -46,6 +46,9 @@ export function openQuotas(buckets: Buckets): Quotas {
   return { of: (municipio, address, weight = 1) => quotaOf(buckets, municipio, address, weight) };
 }
 
+/** Sandboxes of one's own together, as no municipality is called. */
+const OWN_SANDBOXES = 'ensaio-*';
+
 /** A bucket by its key, and its measure. */
 type Counted = { readonly escopo: Escopo; readonly key: string; readonly measure: Measure };
 
@@ -53,6 +56,8 @@ function quotaOf(buckets: Buckets, municipio: Municipio, address: string, weight
   const { tenant, ambiente } = municipio;
   const { limites, signatureRefuses } = AMBIENTES[ambiente];
   const refillMs = limites.janelaS * 1_000;
+  // Who makes many sandboxes may send no more to all of them than to one (D-612).
+  const place = municipio.ensaioAte === undefined ? tenant : OWN_SANDBOXES;
   const networks = networksOf(address);
   const ofAddress: Counted[] = [];
   let ofPrestador: Counted[] = [];
@@ -60,8 +65,10 @@ function quotaOf(buckets: Buckets, municipio: Municipio, address: string, weight
   /** Documents of this request that its address was counted for. */
   let entered = 0;
 
-  const count = (escopo: Escopo, who: string, size: number): Counted[] =>
-    size > 0 ? [{ escopo, key: `${tenant} ${escopo} ${who}`, measure: { size, refillMs } }] : [];
+  const count = (escopo: Escopo, who: string, size: number): Counted[] => {
+    const key = `${escopo === 'prestador' ? tenant : place} ${escopo} ${who}`;
+    return size > 0 ? [{ escopo, key, measure: { size, refillMs } }] : [];
+  };
   const refuse = ({ escopo, measure }: Counted, waitMs: number): RefusedByFlow => {
     const waitS = Math.max(1, Math.ceil(waitMs / 1_000));
     quota.refused = { escopo, waitS };
@@ -113,7 +120,7 @@ function quotaOf(buckets: Buckets, municipio: Municipio, address: string, weight
       if (signatureRefuses || limites.recusas === undefined || municipio.limiteEndereco === 0) return true;
       const size = limites.recusas;
       const wanted = networks.map(({ name, times }) => ({
-        key: `${tenant} recusas ${name}`,
+        key: `${place} recusas ${name}`,
         measure: { size: size * times, refillMs },
         cost: 1,
       }));

@@ -5,6 +5,7 @@ import {
   changeWebhook,
   countEntregas,
   createWebhook,
+  ENSAIOS_POR_MINUTO,
   type EntregaPublica,
   ESTADOS_ENTREGA,
   findWebhook,
@@ -131,8 +132,8 @@ const remove = onOne(async ({ world, municipio }, asked) =>
 const rotate = onOne(async ({ world, municipio }, asked) => rotateSegredo(world, municipio, asked));
 
 const tryOut = onOne(async ({ world, municipio }, _asked, webhook) => {
-  await tryWebhook(world, municipio, webhook.id);
-  return { webhook };
+  const refused = await tryWebhook(world, municipio, webhook.id);
+  return refused === undefined ? { webhook } : refuseAsFlow(refused);
 });
 
 const again = onOne(
@@ -176,6 +177,8 @@ export const ROTAS_DE_WEBHOOKS: readonly Route[] = [
     path: '/api/v1/webhooks',
     summary: `Cadastra um endereço a que se avisa o que muda nas notas e nos eventos de um CNPJ ou CPF, com a assinatura de Standard Webhooks. Até ${WEBHOOKS_MAX} por documento. Com um token de escopo webhooks, ou o certificado.`,
     takes: ['application/json'],
+    quotaCost: 1,
+    headers: ['RateLimit-Policy', 'RateLimit'],
     sends: SENDS,
     status: 201,
     fields: { status: STATUS, webhook: WEBHOOK, segredo: SEGREDO },
@@ -255,10 +258,11 @@ export const ROTAS_DE_WEBHOOKS: readonly Route[] = [
     id: 'ensaiarWebhook',
     method: 'POST',
     path: `${ONE}/ensaio`,
-    summary: 'Envia um aviso de ensaio, do tipo ensaio, assinado como os outros.',
+    summary: `Envia um aviso de ensaio, do tipo ensaio, assinado como os outros; até ${ENSAIOS_POR_MINUTO} por minuto.`,
     status: 200,
     fields: { status: STATUS, webhook: WEBHOOK },
-    codes: ['E003', ...ONE_CODES],
+    codes: ['E003', ...ONE_CODES, 'E703'],
+    statuses: { E703: [429] },
     handle: tryOut,
   }),
   defineRoute({

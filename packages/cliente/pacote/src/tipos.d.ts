@@ -1707,11 +1707,11 @@ export type RequisicaoInteira = {
     readonly ms: number;
     /** Content-Type do corpo. */
     readonly tipo: string | null;
-    /** O corpo, como texto; null quando não veio ou não é texto. */
+    /** O corpo, como texto; null quando não veio, não é texto, ou já não se guarda. */
     readonly corpo: string | null;
     /** Tamanho do que se guardou do corpo. */
     readonly corpo_bytes: number;
-    /** A resposta; null quando não é texto. */
+    /** A resposta, sem os segredos que mostrou; null quando não é texto, ou já não se guarda. */
     readonly resposta: string | null;
 };
 export type Persona = {
@@ -2759,7 +2759,7 @@ export type Respostas = {
         /** O segredo com que se confere a assinatura (whsec_…, Standard Webhooks); só esta resposta o mostra. */
         readonly segredo: string;
     };
-    /** Envia um aviso de ensaio, do tipo ensaio, assinado como os outros */
+    /** Envia um aviso de ensaio, do tipo ensaio, assinado como os outros; até 10 por minuto */
     readonly ensaiarWebhook: {
         /** OK em toda resposta de sucesso. */
         readonly status: string;
