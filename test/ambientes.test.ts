@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { exampleXml } from '../src/fiscal/rules/example.ts';
-import { ENSAIO_DIAS } from '../src/flows/ambientes.ts';
+import { ENSAIO_DIAS, ENSAIOS_POR_DIA } from '../src/flows/ambientes.ts';
 import { readTabelas } from '../src/store/tabelas.ts';
 import { request } from './support/http.ts';
 import { startTestService } from './support/service.ts';
@@ -186,7 +186,7 @@ describe('a sandbox of one’s own', () => {
     assert.ok((await store.ensaios.listExpired(clock.now + (ENSAIO_DIAS + 1) * DAY_MS, 100)).includes(slug));
     // Nothing else is ever taken away so.
     assert.equal(await store.ensaios.delete('integracao'), false);
-    assert.equal(await store.ensaios.empty('integracao', clock.now), false);
+    assert.equal(await store.ensaios.empty('integracao', clock.now, 0), false);
   });
 
   test('is refused with the reason where it cannot be', async () => {
@@ -203,6 +203,13 @@ describe('a sandbox of one’s own', () => {
     const many = await Promise.all(Array.from({ length: 25 }, () => call('POST', '/integracao/api/v1/ambientes')));
     const refused = many.filter(({ status }) => status !== 201);
     assert.ok(refused.length > 0, 'so many a day');
+    const { rows } = await pool.query<{ n: number }>('select count(*)::int as n from ensaios');
+    assert.ok(rows[0]!.n <= ENSAIOS_POR_DIA, `${rows[0]!.n} were made`);
+    // Nothing is left of those that were not made.
+    const { rows: opened } = await pool.query<{ n: number }>(
+      `select count(*)::int as n from municipios where tenant like 'ensaio-%'`,
+    );
+    assert.equal(opened[0]!.n, rows[0]!.n);
     for (const { status, body } of refused) assert.deepEqual([status, body.codigo_erro], [429, 'E703']);
   });
 });
