@@ -1,10 +1,12 @@
 /** The last requests to a sandbox of one's own, for its owner: what was sent and what was answered. */
 import { isUtf8 } from 'node:buffer';
 import { isoMoment } from '../fiscal/moment.ts';
-import type { Requisicao } from '../store/ensaios.ts';
+import { REQUISICOES_MAX, type Requisicao } from '../store/ensaios.ts';
 import type { Municipio } from '../store/municipios.ts';
 import { municipalMoment } from './gather-facts.ts';
 import type { World } from './world.ts';
+
+export const REQUISICOES_GUARDADAS = REQUISICOES_MAX;
 
 /** What is kept of a body and of an answer. */
 const KEPT_BYTES = 64 * 1024;

@@ -53,7 +53,7 @@ export type Requisicao = {
 };
 
 /** Requests that are kept of a sandbox. */
-const REQUISICOES_MAX = 200;
+export const REQUISICOES_MAX = 200;
 
 const FIND = planOnce(
   'find_ensaio',

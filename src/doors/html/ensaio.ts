@@ -114,8 +114,17 @@ function cenarioOf({ titulo, explica, evento, substituta }: CenarioPublico, name
 
 /** The command that fetches a document of a scenario and sends it. */
 export function curlOf(from: string, tipo: 'xml' | 'json', to: string): string {
-  return `curl -s -H "Authorization: Bearer $CHAVE" '${from}' |
-  curl -s -H 'Content-Type: application/${tipo}' --data-binary @- ${to}`;
+  return `curl -s -H "Authorization: Bearer $CHAVE" \\
+  '${from}' |
+curl -s -H 'Content-Type: application/${tipo}' --data-binary @- \\
+  ${to}`;
+}
+
+/** A query may be of any length; the page of the request has it whole. */
+const CAMINHO_SHOWN_MAX = 120;
+
+function shorten(caminho: string): string {
+  return caminho.length <= CAMINHO_SHOWN_MAX ? caminho : `${caminho.slice(0, CAMINHO_SHOWN_MAX)}…`;
 }
 
 function last(requisicoes: readonly RequisicaoPublica[], municipio: string): Html {
@@ -137,7 +146,7 @@ ${requisicoes.map(
     metodo,
     caminho,
     status,
-  }) => html`<tr><td>${statusMark(status)}</td><td>${spoken(em, true)}</td><td><a href="${municipio}/requisicoes/${id}"><code>${metodo} ${allowBreaks(caminho.replace(`/${municipio}`, ''))}</code></a></td></tr>
+  }) => html`<tr><td>${statusMark(status)}</td><td>${spoken(em, true)}</td><td><a href="${municipio}/requisicoes/${id}"><code>${metodo} ${allowBreaks(shorten(caminho.replace(`/${municipio}`, '')))}</code></a></td></tr>
 `,
 )}</tbody></table></div>
 `;

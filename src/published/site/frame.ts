@@ -35,6 +35,7 @@ export const PAGES: readonly Page[] = [
   { slug: 'assinatura', file: 'assinatura.md', group: 'Começar', short: 'Assinatura' },
   { slug: 'surpresas', file: 'surpresas.md', group: 'Começar', short: 'O que surpreende' },
   { slug: 'ensaios', file: 'ensaios.md', group: 'Começar', short: 'Integração e ensaios' },
+  { slug: 'ambientes', file: 'ambientes.md', group: 'Começar', short: 'Um ambiente próprio' },
   { slug: 'desfechos', file: 'desfechos.md', group: 'Integrar', short: 'Os desfechos de um envio' },
   { slug: 'cliente', file: 'cliente.md', group: 'Integrar', short: 'Cliente em TypeScript' },
   { slug: 'clientes', file: 'clientes.md', group: 'Integrar', short: 'PHP, Python, Java e C#' },
