@@ -9,7 +9,7 @@ import { startTestService } from './support/service.ts';
 import { until } from './support/until.ts';
 
 const DAY_MS = 86_400_000;
-const { address, store, pool, clock } = await startTestService();
+const { address, store, pool, clock, logged } = await startTestService();
 
 async function call(method: string, path: string, chave?: string, body?: object | string, type = 'application/json') {
   const headers = {
@@ -77,6 +77,8 @@ describe('a sandbox of one’s own', () => {
       !(await store.municipios.list()).some(({ tenant }) => tenant === own.slug),
       'the operator sees it in no list',
     );
+    const lines = JSON.stringify(logged);
+    assert.ok(lines.includes(own.slug) && !lines.includes('ensaio_'), 'no line of the log has a key');
   });
 
   test('goes from the last minutes of 2026 into 2027, with what waits in it', async () => {
@@ -162,6 +164,45 @@ describe('a sandbox of one’s own', () => {
       return (last.length === 200 && rows[0].n < 225) || undefined;
     }, 'the oldest are gone');
     assert.equal((await call('GET', `/${slug}/api/v1/ambiente/requisicoes/${id}`, chave)).status, 404);
+  });
+
+  test('gives the documents of a scenario: the note, the one that replaces it, the event', async () => {
+    const { slug, chave } = await make();
+    const doc = (cenario: string, query = '') =>
+      request(address, `/${slug}/api/v1/ambiente/personas/${cenario}${query}`, {
+        headers: { Authorization: `Bearer ${chave}` },
+      });
+    const [replaced, event] = ['simples-no-das/substituida', 'mei/cancelada'];
+    const issueBody = async (sent: string | object, type: string): Promise<string> => {
+      const { status, body } = await call('POST', `/${slug}/api/v1/nfse/v101`, undefined, sent, type);
+      assert.equal(status, 201, JSON.stringify(body));
+      return body.chave_acesso;
+    };
+    const nota = await issueBody((await doc(replaced)).body, 'application/xml');
+    const other = await doc(replaced, `?forma=json&substitui=${nota}`);
+    const substituta = await issueBody(other.body, 'application/json');
+    const evento = await doc(replaced, `?forma=evento&nota=${nota}&substituta=${substituta}`);
+    assert.equal(evento.headers.get('content-type'), 'application/json; charset=utf-8');
+    const registered = await call('POST', `/${slug}/api/v1/nfse/${nota}/eventos`, undefined, evento.body);
+    assert.equal(registered.status, 201, JSON.stringify(registered.body));
+    for (const [cenario, query, status, campo] of [
+      [event, '?forma=pdf', 400, 'forma'],
+      [event, '?forma=evento', 400, 'nota'],
+      [event, '?forma=evento&nota=123', 400, 'nota'],
+      [event, `?forma=evento&nota=${nota}&substituta=${substituta}`, 400, 'substituta'],
+      [event, `?forma=evento&nota=${nota}&substitui=${nota}`, 400, 'substitui'],
+      [event, `?nota=${nota}`, 400, 'nota'],
+      [event, `?substituta=${nota}`, 400, 'substituta'],
+      [event, `?substitui=${nota}`, 400, 'substitui'],
+      [replaced, `?forma=evento&nota=${nota}`, 400, 'substituta'],
+      ['mei/consumidor', `?forma=evento&nota=${nota}`, 400, 'forma'],
+      [event, '?form=evento', 400, 'form'],
+      [event, '?forma=xml&forma=json', 400, 'forma'],
+      ['mei/nenhum', '', 404, 'cenario'],
+    ] as const) {
+      const { status: answered, body } = await doc(cenario, query);
+      assert.deepEqual([answered, body.campo], [status, campo], `${cenario}${query} ${JSON.stringify(body)}`);
+    }
   });
 
   test('begins anew, and is thrown away whole', async () => {

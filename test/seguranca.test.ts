@@ -1114,7 +1114,6 @@ describe('the pages of a sandbox of one’s own', () => {
     for (const id of kept) {
       assert.ok(!JSON.stringify(await store.ensaios.findRequisicao(meu.slug, id)).includes(meu.chave), id);
     }
-    assert.ok(logged.length > 0);
     assert.ok(!JSON.stringify(logged).includes('ensaio_'), 'no line of the log has a key');
   });
 
