@@ -9,7 +9,7 @@ import type { World } from './world.ts';
 export const REQUISICOES_GUARDADAS = REQUISICOES_MAX;
 
 /** What is kept of a body and of an answer. */
-const KEPT_BYTES = 64 * 1024;
+export const KEPT_BYTES = 64 * 1024;
 const CAMINHO_MAX = 2_000;
 
 /** In the names and the order of the public answer. */
