@@ -101,6 +101,8 @@ describe('a sandbox that many use at once', () => {
     assertNoBug(answers);
     assert.equal(answers.at(-1)!.status, 404);
     await until(async () => ((await rowsOf(ambiente.slug)).length === 0 ? true : undefined), 'nothing stays');
+    const told = logged.filter(({ message }) => message === 'uma requisição de ensaio não foi guardada');
+    assert.deepEqual(told, [], 'of what was thrown away nothing is missed');
     // What is still on its way then finds no place either.
     await pause(500);
     assert.deepEqual(await rowsOf(ambiente.slug), []);

@@ -3,6 +3,7 @@ import { isUtf8 } from 'node:buffer';
 import { isoMoment } from '../fiscal/moment.ts';
 import { REQUISICOES_MAX, type Requisicao } from '../store/ensaios.ts';
 import type { Municipio } from '../store/municipios.ts';
+import { wasDiscarded } from './ambientes.ts';
 import { municipalMoment } from './gather-facts.ts';
 import type { World } from './world.ts';
 
@@ -44,7 +45,8 @@ export type Atendida = {
 };
 
 /** Keeps a request to a sandbox of one's own for its owner. Nobody waits for it, and nothing fails by it. */
-export function keepRequisicao({ store, log }: World, { tenant, ensaioAte }: Municipio, atendida: Atendida): void {
+export function keepRequisicao({ store, log }: World, municipio: Municipio, atendida: Atendida): void {
+  const { tenant, ensaioAte } = municipio;
   if (ensaioAte === undefined) return;
   const { id, metodo, caminho, tipo, corpo, status, ms, resposta } = atendida;
   const text = typeof resposta === 'string' ? resposta : undefined;
@@ -60,9 +62,11 @@ export function keepRequisicao({ store, log }: World, { tenant, ensaioAte }: Mun
     ms: Math.round(ms),
     resposta: text === undefined || text.length > KEPT_BYTES ? null : text.replaceAll('\0', ''),
   };
-  store.ensaios
-    .record(tenant, row)
-    .catch((err: unknown) => log.warn({ err, tenant }, 'uma requisição de ensaio não foi guardada'));
+  store.ensaios.record(tenant, row).catch(async (err: unknown) => {
+    // Of one that is gone there is nothing to keep.
+    if (!(await wasDiscarded({ store }, municipio)))
+      log.warn({ err, tenant }, 'uma requisição de ensaio não foi guardada');
+  });
 }
 
 export async function listRequisicoes({ store }: World, municipio: Municipio): Promise<readonly RequisicaoPublica[]> {

@@ -142,6 +142,7 @@ export function ensaioStore(pool: Db) {
         PATIENT,
       );
       // Who was writing meanwhile had not looked for the tenant again: from here on nobody finds it.
+      written.delete(tenant);
       if (isGone) await runTransaction(pool, (client) => deleteRows(client, tenant, () => true), PATIENT);
       return isGone;
     },

@@ -69,7 +69,7 @@ export const PAGES: readonly Page[] = [
 const BESIDE: readonly { readonly path: string; readonly title: string; readonly group: Page['group'] }[] = [
   { path: REFERENCE_PATH, title: 'Referência da API', group: 'Consultar' },
   { path: ERROS_PATH, title: 'Códigos de erro', group: 'Consultar' },
-  { path: ENSAIO_PATH, title: 'Um ambiente só seu', group: 'Começar' },
+  { path: ENSAIO_PATH, title: 'Fazer um ambiente', group: 'Começar' },
   { path: CONFERIR_PATH, title: 'Conferir um documento', group: 'Integrar' },
   { path: MIGRAR_PATH, title: 'Vir da API nacional', group: 'Integrar' },
 ];

@@ -126,7 +126,7 @@ ol.anotado code { white-space: pre; background: none; padding: 0; }
 .marca.erro { color: var(--bad); }
 .dobra { border: 1px solid var(--line); border-radius: .375rem; padding: .5rem .9rem; margin: 0 0 .5rem; max-width: 60rem; }
 .dobra > summary { cursor: pointer; font-weight: 600; }
-.dobra > summary .quiet { font-weight: 400; font-size: .9rem; margin-left: .5rem; }
+.dobra > summary .quiet { white-space: nowrap; font-weight: 400; font-size: .9rem; margin-left: .5rem; }
 .dobra[open] > summary { margin-bottom: .5rem; }
 .dobra h3 { margin: 1.25rem 0 .25rem; }
 .dobra .linha { margin: 0 0 .5rem; }
