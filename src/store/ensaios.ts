@@ -141,8 +141,8 @@ export function ensaioStore(pool: Db) {
         },
         PATIENT,
       );
-      // Who was writing meanwhile had not looked for the tenant again: from here on nobody finds it.
       written.delete(tenant);
+      // Who was writing meanwhile had not looked for the tenant again: from here on nobody finds it.
       if (isGone) await runTransaction(pool, (client) => deleteRows(client, tenant, () => true), PATIENT);
       return isGone;
     },
