@@ -37,10 +37,9 @@ export const PARTE_FACTS: Facts = {
   'cadastros-do-ambiente': () => joinItems(Object.keys(REGISTROS).map(code)),
   'tabela-personas': () =>
     table(
-      ['Persona', 'Quem é', 'Cenários'],
+      ['Persona', 'Cenários'],
       listPersonas().map(({ id, titulo, cenarios }) => [
-        code(id),
-        titulo,
+        `${code(id)}: ${titulo}`,
         cenarios
           .map((one) => `${code(one.id)}${one.substituta ? ' (substituta e evento)' : one.evento ? ' (evento)' : ''}`)
           .join(', '),
