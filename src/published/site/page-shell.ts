@@ -35,7 +35,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
  */
 export function allowBreaks(text: string): Inserted {
   return text
-    .split(/(?<=[/_.])(?<!\d[/.](?=\d))(?=\w)/)
+    .split(/(?<=[/_.])(?<!\d[/.](?=\d))(?=[\w{])/)
     .flatMap((part, place) => (place === 0 ? [part] : [html`<wbr>`, part]));
 }
 
