@@ -139,7 +139,7 @@ describe('the index', () => {
     for (const page of [errorIndexPage(), errorIndexPage('obra')]) {
       const menu = /<nav class="menu"[\s\S]*?<\/nav>/.exec(page)![0];
       assert.match(menu, /<a href="erros" aria-current="page">Códigos de erro<\/a>/);
-      assert.equal(menu.match(/<a /g)!.length, PAGES.length + 4);
+      assert.equal(menu.match(/<a /g)!.length, PAGES.length + 5);
       assert.match(page, /<body class="(?:searching )?site">/);
     }
   });
