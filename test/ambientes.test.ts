@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, test } from 'node:test';
 import { exampleXml } from '../src/fiscal/rules/example.ts';
-import { ENSAIO_DIAS } from '../src/flows/ambientes.ts';
+import { ENSAIO_DIAS, ENSAIOS_POR_DIA } from '../src/flows/ambientes.ts';
 import { readTabelas } from '../src/store/tabelas.ts';
 import { onEnd } from './support/cleanup.ts';
 import { request } from './support/http.ts';
@@ -12,7 +12,7 @@ import { startTestService } from './support/service.ts';
 import { until } from './support/until.ts';
 
 const DAY_MS = 86_400_000;
-const { address, store, pool, clock } = await startTestService();
+const { address, store, pool, clock, logged } = await startTestService();
 
 async function call(method: string, path: string, chave?: string, body?: object | string, type = 'application/json') {
   const headers = {
@@ -101,6 +101,8 @@ describe('a sandbox of one’s own', () => {
       !(await store.municipios.list()).some(({ tenant }) => tenant === own.slug),
       'the operator sees it in no list',
     );
+    const lines = JSON.stringify(logged);
+    assert.ok(lines.includes(own.slug) && !lines.includes('ensaio_'), 'no line of the log has a key');
   });
 
   test('tells addresses at the hour of the machine, by which its receivers judge, whatever its own clock says', async () => {
@@ -207,6 +209,45 @@ describe('a sandbox of one’s own', () => {
     assert.equal((await call('GET', `/${slug}/api/v1/ambiente/requisicoes/${id}`, chave)).status, 404);
   });
 
+  test('gives the documents of a scenario: the note, the one that replaces it, the event', async () => {
+    const { slug, chave } = await make();
+    const doc = (cenario: string, query = '') =>
+      request(address, `/${slug}/api/v1/ambiente/personas/${cenario}${query}`, {
+        headers: { Authorization: `Bearer ${chave}` },
+      });
+    const [replaced, event] = ['simples-no-das/substituida', 'mei/cancelada'];
+    const issueBody = async (sent: string | object, type: string): Promise<string> => {
+      const { status, body } = await call('POST', `/${slug}/api/v1/nfse/v101`, undefined, sent, type);
+      assert.equal(status, 201, JSON.stringify(body));
+      return body.chave_acesso;
+    };
+    const nota = await issueBody((await doc(replaced)).body, 'application/xml');
+    const other = await doc(replaced, `?forma=json&substitui=${nota}`);
+    const substituta = await issueBody(other.body, 'application/json');
+    const evento = await doc(replaced, `?forma=evento&nota=${nota}&substituta=${substituta}`);
+    assert.equal(evento.headers.get('content-type'), 'application/json; charset=utf-8');
+    const registered = await call('POST', `/${slug}/api/v1/nfse/${nota}/eventos`, undefined, evento.body);
+    assert.equal(registered.status, 201, JSON.stringify(registered.body));
+    for (const [cenario, query, status, campo] of [
+      [event, '?forma=pdf', 400, 'forma'],
+      [event, '?forma=evento', 400, 'nota'],
+      [event, '?forma=evento&nota=123', 400, 'nota'],
+      [event, `?forma=evento&nota=${nota}&substituta=${substituta}`, 400, 'substituta'],
+      [event, `?forma=evento&nota=${nota}&substitui=${nota}`, 400, 'substitui'],
+      [event, `?nota=${nota}`, 400, 'nota'],
+      [event, `?substituta=${nota}`, 400, 'substituta'],
+      [event, `?substitui=${nota}`, 400, 'substitui'],
+      [replaced, `?forma=evento&nota=${nota}`, 400, 'substituta'],
+      ['mei/consumidor', `?forma=evento&nota=${nota}`, 400, 'forma'],
+      [event, '?form=evento', 400, 'form'],
+      [event, '?forma=xml&forma=json', 400, 'forma'],
+      ['mei/nenhum', '', 404, 'cenario'],
+    ] as const) {
+      const { status: answered, body } = await doc(cenario, query);
+      assert.deepEqual([answered, body.campo], [status, campo], `${cenario}${query} ${JSON.stringify(body)}`);
+    }
+  });
+
   test('begins anew, and is thrown away whole', async () => {
     const { slug, chave } = await make();
     const issued = await issue(slug, exampleXml({ nDPS: '1' }));
@@ -229,7 +270,7 @@ describe('a sandbox of one’s own', () => {
     assert.ok((await store.ensaios.listExpired(clock.now + (ENSAIO_DIAS + 1) * DAY_MS, 100)).includes(slug));
     // Nothing else is ever taken away so.
     assert.equal(await store.ensaios.delete('integracao'), false);
-    assert.equal(await store.ensaios.empty('integracao', clock.now), false);
+    assert.equal(await store.ensaios.empty('integracao', clock.now, 0), false);
   });
 
   test('is refused with the reason where it cannot be', async () => {
@@ -246,6 +287,13 @@ describe('a sandbox of one’s own', () => {
     const many = await Promise.all(Array.from({ length: 25 }, () => call('POST', '/integracao/api/v1/ambientes')));
     const refused = many.filter(({ status }) => status !== 201);
     assert.ok(refused.length > 0, 'so many a day');
+    const { rows } = await pool.query<{ n: number }>('select count(*)::int as n from ensaios');
+    assert.ok(rows[0]!.n <= ENSAIOS_POR_DIA, `${rows[0]!.n} were made`);
+    // Nothing is left of those that were not made.
+    const { rows: opened } = await pool.query<{ n: number }>(
+      `select count(*)::int as n from municipios where tenant like 'ensaio-%'`,
+    );
+    assert.equal(opened[0]!.n, rows[0]!.n);
     for (const { status, body } of refused) assert.deepEqual([status, body.codigo_erro], [429, 'E703']);
   });
 });

@@ -26,6 +26,7 @@ import { dpsIdOf } from '../src/fiscal/chave.ts';
 import { decimal } from '../src/fiscal/decimal.ts';
 import { exampleXml } from '../src/fiscal/rules/example.ts';
 import type { Patch } from '../src/fiscal/rules/rule.ts';
+import { ENSAIO_PATH } from '../src/published/paths.ts';
 import { listAddresses } from '../src/published/security.ts';
 import { createStore } from '../src/store/store.ts';
 import { onEnd } from './support/cleanup.ts';
@@ -76,7 +77,7 @@ const ca = pemOf('CERTIFICATE', root.certificate);
 writeFileSync(path.join(folder, 'raiz.pem'), ca);
 const confianca = { ancoras: folder, revogados: undefined };
 
-const { world, store, pool, clock } = await startTestService({ worker: false });
+const { world, store, pool, clock, logged } = await startTestService({ worker: false });
 await store.municipios.create({ tenant: TENANT, ambiente: 'producao', codigoIbge: IBGE, confianca }, clock.now);
 await store.municipios.create(
   { tenant: OUTRO_TENANT, ambiente: 'producao', codigoIbge: '3509502', confianca },
@@ -422,6 +423,22 @@ const lastRequest = await until(async () => {
   return JSON.parse((await ask(asked)).text).requisicoes[0]?.id as string | undefined;
 }, 'the request is kept');
 
+const FORM = { 'Content-Type': 'application/x-www-form-urlencoded' };
+/** At the pages of a sandbox: the key is in a cookie that has the sandbox in its name. */
+function atPage({ slug, chave }: typeof meu, below = '', { headers, ...more }: Partial<Pergunta> = {}): Pergunta {
+  const all = { Cookie: `ensaio-${slug}=${chave}`, ...FORM, ...headers };
+  return { path: `${ENSAIO_PATH}/${slug}${below}`, ...more, headers: all };
+}
+/** As its owner; one that is there and one that is not are one to whoever has not the key. */
+const daPagina = (traz: string, below?: string, more?: Partial<Pergunta>): Prova => {
+  const [chave, away] = ['ensaio_errada', 'ensaio-222222'];
+  const [ha, naoHa] = [meu.slug, away].map((slug) => atPage({ slug, chave }, below, more));
+  return {
+    pares: () => [{ ha: ha!, naoHa: naoHa!, dito: [[meu.slug, away]] }],
+    parte: { pergunta: atPage(meu, below, more), traz },
+  };
+};
+
 const emitir = [xmlTo('nfse/v101'), jsonTo('nfse/v101')];
 const validar = [xmlTo('nfse/v101/validacao'), jsonTo('nfse/v101/validacao')];
 const PROVAS: Readonly<Record<string, Prova>> = {
@@ -443,6 +460,10 @@ const PROVAS: Readonly<Record<string, Prova>> = {
   consultarRequisicao: ofEnsaio(`/requisicoes/${lastRequest}`, '"resposta"'),
   reiniciarAmbiente: ofEnsaio('/reinicio', '"reiniciado_em"', 'POST', {}, descartado),
   descartarAmbiente: ofEnsaio('', descartado.slug, 'DELETE', {}, descartado),
+  fazerAmbiente: publico({ path: ENSAIO_PATH, method: 'POST', headers: FORM, body: 'ambiente=x&chave=y' }),
+  mostrarAmbiente: daPagina('A chave do dono'),
+  agirNoAmbiente: daPagina('O botão não é nenhum', '', { method: 'POST', body: 'acao=voar' }),
+  mostrarRequisicao: daPagina('O que se respondeu', `/requisicoes/${lastRequest}`),
   seguirMudancas: ofDono('mudancas', '"mudancas":['),
   pedirExportacao: ofDono('exportacoes', '"exportacao":{', ASKED_FILE),
   listarExportacoes: ofDono('exportacoes', file),
@@ -1048,5 +1069,97 @@ describe('a signed JSON body is taken as it was signed, and by its own header al
       const body = signed.replace('{', `{"${name}": "${ALHEIO}", `);
       assert.equal(await codeOf({ body, headers: { [DPS]: cms(body, alheio) } }), 'E003');
     }
+  });
+});
+
+describe('the pages of a sandbox of one’s own', () => {
+  const act = (headers: Readonly<Record<string, string>>, body = 'acao=avancar&avancar=1d'): Pergunta =>
+    atPage(meu, '', { method: 'POST', headers, body });
+  const shown = async (): Promise<string> =>
+    (await ask({ ...at('ambiente', meu.slug), headers: { Authorization: `Bearer ${meu.chave}` } })).text;
+
+  test('open to no key of another sandbox, under whatever name it comes', async () => {
+    const other = await ensaio();
+    for (const Cookie of [
+      `ensaio-${meu.slug}=${other.chave}`,
+      `ensaio-${other.slug}=${other.chave}`,
+      `ensaio=${meu.chave}`,
+    ]) {
+      for (const [below, more] of [
+        ['', {}],
+        [`/requisicoes/${lastRequest}`, {}],
+        ['', { method: 'POST', body: 'acao=descartar' }],
+      ] as const) {
+        const { status, text } = await ask(atPage(meu, below, { ...more, headers: { Cookie } }));
+        assert.equal(status, 401);
+        assert.doesNotMatch(text, /Personas|O que se respondeu/);
+      }
+    }
+    assert.match(await shown(), new RegExp(meu.slug));
+  });
+
+  test('do nothing for what a page of another site sends', async () => {
+    const before = JSON.parse(await shown()).ambiente.adiantado_s;
+    for (const headers of [
+      { 'Sec-Fetch-Site': 'cross-site' },
+      { 'Sec-Fetch-Site': 'same-site' },
+      { Origin: 'https://outro.exemplo.com.br' },
+      { Origin: 'null' },
+      { Origin: 'nenhum' },
+    ]) {
+      const { status, text } = await ask(act(headers));
+      assert.deepEqual([status, /outro site/.test(text)], [403, true], JSON.stringify(headers));
+      const made = await ask({ path: ENSAIO_PATH, method: 'POST', headers: { ...FORM, ...headers }, body: '' });
+      assert.equal(made.status, 403);
+    }
+    assert.equal(JSON.parse(await shown()).ambiente.adiantado_s, before);
+    const own = await ask(act({ Origin: door.address, 'Sec-Fetch-Site': 'same-origin' }));
+    assert.equal(own.status, 303, own.text);
+    assert.equal(JSON.parse(await shown()).ambiente.adiantado_s, before + 86_400);
+  });
+
+  test('say the key where its owner asks for it, and nowhere else', async () => {
+    const opened = await ask({
+      path: ENSAIO_PATH,
+      method: 'POST',
+      headers: FORM,
+      body: String(new URLSearchParams({ ambiente: meu.slug, chave: meu.chave })),
+    });
+    assert.deepEqual([opened.status, opened.text], [303, '']);
+    await ask(act({}, 'acao=emitir&cenario=mei/consumidor&forma=xml'));
+    const kept = (await store.ensaios.listRequisicoes(meu.slug)).map(({ id }) => id);
+    for (const id of kept) {
+      assert.ok(!JSON.stringify(await store.ensaios.findRequisicao(meu.slug, id)).includes(meu.chave), id);
+    }
+    assert.ok(!JSON.stringify(logged).includes('ensaio_'), 'no line of the log has a key');
+  });
+
+  test('escape what was sent, and what was answered to it', async () => {
+    const hostile = `<script>alert(1)</script>"'&`;
+    const document = exampleXml({ 'prest/xNome': 'NOME', 'toma/CPF': '1' }).replace('NOME', hostile);
+    const sent = { method: 'POST', body: document.replace('&', '&amp;'), headers: XML };
+    await ask({ path: `/${meu.slug}/${API}/nfse/v101?x=${encodeURIComponent(hostile)}`, ...sent });
+    await ask({
+      path: `/${meu.slug}/${API}/nfse/v101`,
+      method: 'POST',
+      headers: JSON_TYPE,
+      body: `{"${hostile.replaceAll('"', '')}":1}`,
+    });
+    await ask({ path: `/${meu.slug}/${API}/dps/<script>`, headers: {} }).catch(() => undefined);
+    const kept = await until(async () => {
+      const all = await store.ensaios.listRequisicoes(meu.slug);
+      return all.some(({ caminho }) => caminho.includes('?x=%3Cscript%3E')) ? all : undefined;
+    }, 'they are kept');
+    for (const { id } of kept) {
+      const { status, text } = await ask(atPage(meu, `/requisicoes/${id}`));
+      assert.equal(status, 200);
+      assert.equal(text.match(/<script/g)?.length, 1, 'the script of the page, and no other');
+    }
+    const list = await ask(atPage(meu));
+    assert.equal(list.text.match(/<script/g)?.length, 1);
+    const named = await ask(
+      atPage(meu, `/requisicoes/${kept[0]!.id}?cenario=mei/cancelada&substitui=${encodeURIComponent('"><script>')}`),
+    );
+    assert.equal(named.text.match(/<script/g)?.length, 1);
   });
 });

@@ -263,7 +263,7 @@ describe('in a browser', { skip }, async () => {
     for (const before of [modern, old]) {
       const [taken, text, button, said] = await copied(before);
       assert.equal(taken, text);
-      assert.match(text!, /^curl -s -O http/);
+      assert.match(text!, /^curl -s -X POST http/);
       assert.deepEqual([button, said], ['Copiado', 'Copiado']);
     }
     const [, , button] = await copied(`document.execCommand = () => false;`);

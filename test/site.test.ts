@@ -96,7 +96,7 @@ describe('every page', () => {
   test('says the address by which it was asked for, as text', async () => {
     const port = new URL(address).port;
     const page = await request(`http://localhost:${port}`, '/docs/primeira-nota');
-    assert.ok(textOf(page.body).includes(`http://localhost:${port}/integracao/api/v1/nfse/v101`));
+    assert.ok(textOf(page.body).includes(`http://localhost:${port}/integracao/api/v1/ambientes`));
     assert.ok(!page.body.includes('127.0.0.1'));
   });
 

@@ -71,7 +71,9 @@ export class Upkeep {
     try {
       if (await store.idempotencia.forget(now())) return;
       if (await store.guarda.forgetRehearsals(now())) return;
-      for (const tenant of await store.ensaios.listExpired(now(), EXPIRED_AT_ONCE)) await store.ensaios.delete(tenant);
+      const expired = await store.ensaios.listExpired(now(), EXPIRED_AT_ONCE);
+      for (const tenant of expired) await store.ensaios.delete(tenant);
+      if (expired.length === EXPIRED_AT_ONCE) return;
     } catch (error) {
       tellTrouble(log, error, {}, 'o que passou do prazo de guarda não pôde ser apagado; tenta-se mais tarde');
     }

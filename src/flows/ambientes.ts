@@ -11,7 +11,8 @@ import { CADASTRO_LIDO_MS, SANDBOX_SLUG } from '../fiscal/ambiente.ts';
 import { type Decimal, formatDecimal, readDecimal } from '../fiscal/decimal.ts';
 import type { Fault, Refusal } from '../fiscal/fault.ts';
 import { isoMoment, parseMoment } from '../fiscal/moment.ts';
-import { csvDe, jsonDe, PERSONAS, REGISTROS_DAS_PERSONAS, xmlDe } from '../fiscal/personas.ts';
+import { csvDe, REGISTROS_DAS_PERSONAS } from '../fiscal/personas.ts';
+import type { MudancaDeEnsaio, NovoEnsaio } from '../store/ensaios.ts';
 import type { Municipio } from '../store/municipios.ts';
 import type { Presented } from './caller.ts';
 import { type Campo, type Lidos, oneOf, readCampos, textOf } from './campos.ts';
@@ -128,27 +129,17 @@ export async function createAmbiente(
   if ('faults' in read) return read;
   const { lidos } = read;
   const { store, now } = world;
-  const late = lidos.relogio === undefined ? undefined : clockMisfit(now(), 0, lidos.relogio - now());
+  const late = lidos.relogio === undefined ? undefined : clockMisfit(now(), undefined, lidos.relogio - now());
   if (late !== undefined) return { faults: [late], status: 400 };
-  const made = await store.ensaios.countMade(digest(rede), now() - DAY_MS);
-  if (made.daRede >= ENSAIOS_POR_DIA || made.todos >= ENSAIOS_MAX) return refuseMore(made.daRede >= ENSAIOS_POR_DIA);
-  const slug = await openEnsaio(world);
   const chave = KEY_PREFIX + randomBytes(24).toString('base64url');
   const at = now();
-  const ate = at + ENSAIO_DIAS * DAY_MS;
-  await store.ensaios.insert({
-    tenant: slug,
-    chave: digest(chave),
-    nome: lidos.nome,
-    rede: digest(rede),
-    ate,
-    criadoEm: at,
-  });
-  await writeRigor(world, await ownMunicipio(world, slug), lidos);
-  if (lidos.relogio !== undefined) await store.ensaios.setRelogio(slug, lidos.relogio - at);
+  const slug = await openEnsaio(world, { chave: digest(chave), nome: lidos.nome, rede: digest(rede), criadoEm: at });
+  if (typeof slug !== 'string') return slug;
+  const relogio = lidos.relogio === undefined ? undefined : { de: 0, para: lidos.relogio - at };
+  await store.ensaios.change(slug, { relogio, ...rigorOf(lidos) });
   await addPersonas(world, slug);
   await untilSeen();
-  return { ambiente: await presentAmbiente(world, await ownMunicipio(world, slug), at), chave };
+  return { ambiente: await presentAmbiente(world, (await store.municipios.readFresh(slug))!, at), chave };
 }
 
 function refuseMore(isOfRede: boolean): Refused {
@@ -158,17 +149,21 @@ function refuseMore(isOfRede: boolean): Refused {
   return { faults: [{ codigo: 'E703', xpath: '', mensagem }], status: 429 };
 }
 
-/** An address that nobody has, opened as a rehearsal. */
-async function openEnsaio({ store, now }: World): Promise<string> {
+/** Opens one at an address that nobody has. */
+async function openEnsaio(
+  { store }: World,
+  novo: Pick<NovoEnsaio, 'chave' | 'nome' | 'rede' | 'criadoEm'>,
+): Promise<string | Refused> {
+  const { criadoEm } = novo;
+  const ate = criadoEm + ENSAIO_DIAS * DAY_MS;
+  const max = { daRede: ENSAIOS_POR_DIA, desde: criadoEm - DAY_MS, todos: ENSAIOS_MAX };
   for (;;) {
     const word = Array.from({ length: SLUG_CHARACTERS }, () => ALPHABET[randomInt(ALPHABET.length)]).join('');
     const tenant = ENSAIO_PREFIX + word;
-    if (await store.municipios.create({ tenant, ambiente: 'homologacao', codigoIbge: undefined }, now())) return tenant;
+    const made = await store.ensaios.create(SANDBOX_SLUG, { ...novo, tenant, ate }, max);
+    if (made === 'made') return tenant;
+    if (made !== 'taken') return refuseMore(made === 'rede');
   }
-}
-
-async function ownMunicipio({ store }: World, slug: string): Promise<Municipio> {
-  return (await store.municipios.readFresh(slug))!;
 }
 
 /** What every process remembers of a municipality is as old as that at most. */
@@ -225,12 +220,15 @@ async function presentAmbiente({ store }: World, municipio: Municipio, machine: 
   };
 }
 
-/** Changes what is named. The clock goes forward only: what waits in it would otherwise wait for a moment that is long past. */
+/**
+ * Changes what is named. The clock goes forward only: what waits in it would otherwise wait for a moment that is long past. `gone`: it was
+ * thrown away meanwhile.
+ */
 export async function changeAmbiente(
   world: World,
   municipio: Municipio,
   body: Uint8Array,
-): Promise<AmbientePublico | Refused> {
+): Promise<AmbientePublico | Refused | 'gone'> {
   const read = readCampos(body, ALTERACAO);
   if ('faults' in read) return read;
   return changeInTurn(municipio.tenant, () => writeAlteracao(world, municipio, read.lidos));
@@ -240,25 +238,31 @@ async function writeAlteracao(
   world: World,
   municipio: Municipio,
   lidos: Lidos<typeof ALTERACAO>,
-): Promise<AmbientePublico | Refused> {
-  const own = await ownMunicipio(world, municipio.tenant);
-  const { relogioMs: before = 0 } = own;
+): Promise<AmbientePublico | Refused | 'gone'> {
+  const { tenant } = municipio;
+  const { store } = world;
   const machine = machineNow(world, municipio);
-  const asked = lidos.relogio === undefined ? before : lidos.relogio - machine;
-  const relogioMs = asked + (lidos.avancar ?? 0);
-  const misfit = clockMisfit(machine, before, relogioMs);
-  if (misfit !== undefined) return { faults: [misfit], status: 400 };
-  await writeRigor(world, own, lidos);
-  if (relogioMs !== before) await world.store.ensaios.setRelogio(own.tenant, relogioMs);
+  const isMoved = lidos.relogio !== undefined || lidos.avancar !== undefined;
+  for (;;) {
+    const own = await store.municipios.readFresh(tenant);
+    if (own === undefined) return 'gone';
+    const { relogioMs: de = 0 } = own;
+    const para = (lidos.relogio === undefined ? de : lidos.relogio - machine) + (lidos.avancar ?? 0);
+    const misfit = isMoved ? clockMisfit(machine, de, para) : undefined;
+    if (misfit !== undefined) return { faults: [misfit], status: 400 };
+    // Where somebody has moved it in between, it is moved from there.
+    if (await store.ensaios.change(tenant, { relogio: isMoved ? { de, para } : undefined, ...rigorOf(lidos) })) break;
+  }
   await untilSeen();
-  world.wake(own.tenant);
-  return presentAmbiente(world, await ownMunicipio(world, own.tenant), machine);
+  world.wake(tenant);
+  const changed = await store.municipios.readFresh(tenant);
+  return changed === undefined ? 'gone' : presentAmbiente(world, changed, machine);
 }
 
-/** What keeps a clock from going from one advance to another; from 0 it may go anywhere. */
-function clockMisfit(machine: number, before: number, relogioMs: number): Fault | undefined {
+/** What keeps a clock from going from one advance to another; undefined: it begins, and may begin anywhere. */
+function clockMisfit(machine: number, before: number | undefined, relogioMs: number): Fault | undefined {
   const campo = 'relogio';
-  if (before !== 0 && relogioMs < before) {
+  if (before !== undefined && relogioMs < before) {
     const mensagem =
       'O relógio de um ambiente só avança. Para voltar, reinicie-o (POST …/api/v1/ambiente/reinicio), com o relógio que quer.';
     return { codigo: 'E0002', xpath: '', mensagem, campo };
@@ -267,17 +271,15 @@ function clockMisfit(machine: number, before: number, relogioMs: number): Fault 
   return { codigo: 'E0002', xpath: '', mensagem: `O relógio passaria do que se aceita: ${relogio.esperado}.`, campo };
 }
 
-async function writeRigor({ store }: World, municipio: Municipio, lidos: Partial<Lidos<typeof RIGOR>>): Promise<void> {
-  const { exige_cadastro, regras_nacionais, exige_numero, exige_nota_no_evento, aliquota_padrao } = lidos;
-  if (exige_cadastro !== undefined) await store.ensaios.setExigeCadastro(municipio.tenant, exige_cadastro);
-  if ([regras_nacionais, exige_numero, exige_nota_no_evento, aliquota_padrao].every((one) => one === undefined)) return;
-  await store.municipios.update({
-    ...municipio,
-    regrasNacionais: regras_nacionais ?? municipio.regrasNacionais,
-    exigeNumero: exige_numero ?? municipio.exigeNumero,
-    exigeNotaNoEvento: exige_nota_no_evento ?? municipio.exigeNotaNoEvento,
-    aliquotaPadrao: aliquota_padrao ?? municipio.aliquotaPadrao,
-  });
+function rigorOf(lidos: Partial<Lidos<typeof RIGOR>>): MudancaDeEnsaio {
+  const { aliquota_padrao } = lidos;
+  return {
+    exigeCadastro: lidos.exige_cadastro,
+    regrasNacionais: lidos.regras_nacionais,
+    exigeNumero: lidos.exige_numero,
+    exigeNotaNoEvento: lidos.exige_nota_no_evento,
+    aliquotaPadrao: aliquota_padrao && formatDecimal(aliquota_padrao),
+  };
 }
 
 const REINICIO = { relogio };
@@ -287,25 +289,37 @@ export async function resetAmbiente(
   world: World,
   municipio: Municipio,
   body: Uint8Array,
-): Promise<AmbientePublico | Refused> {
+): Promise<AmbientePublico | Refused | 'gone'> {
   const read = readCampos(body, REINICIO);
   if ('faults' in read) return read;
   const { tenant } = municipio;
+  const { store } = world;
   const machine = machineNow(world, municipio);
   const relogioMs = read.lidos.relogio === undefined ? 0 : read.lidos.relogio - machine;
-  const misfit = clockMisfit(machine, 0, relogioMs);
+  const misfit = clockMisfit(machine, undefined, relogioMs);
   if (misfit !== undefined) return { faults: [misfit], status: 400 };
   return changeInTurn(tenant, async () => {
-    await world.store.ensaios.empty(tenant, machine);
-    await world.store.ensaios.setRelogio(tenant, relogioMs);
+    if (!(await store.ensaios.empty(tenant, machine, relogioMs))) return 'gone';
     await addPersonas(world, tenant);
     await untilSeen();
-    return presentAmbiente(world, await ownMunicipio(world, tenant), machine);
+    const fresh = await store.municipios.readFresh(tenant);
+    return fresh === undefined ? 'gone' : presentAmbiente(world, fresh, machine);
   });
 }
 
+/** False: somebody else has thrown it away before. */
 export function discardAmbiente({ store }: Pick<World, 'store'>, { tenant }: Municipio): Promise<boolean> {
   return store.ensaios.delete(tenant);
+}
+
+/** Whether it was a sandbox of one's own, and is gone. A database that does not answer has not taken it away. */
+export async function wasDiscarded(
+  { store }: Pick<World, 'store'>,
+  { tenant, ensaioAte }: Municipio,
+): Promise<boolean> {
+  if (ensaioAte === undefined) return false;
+  const found = await store.municipios.readFresh(tenant).catch(() => 'unknown');
+  return found === undefined;
 }
 
 // Registers.
@@ -378,53 +392,4 @@ async function importText(world: World, municipio: string, registro: RegistroNom
 
 async function addPersonas(world: World, slug: string): Promise<void> {
   for (const registro of REGISTROS_DAS_PERSONAS) await importText(world, slug, registro, csvDe(registro));
-}
-
-// Personas.
-
-/** In the names and the order of the public answer. */
-export type PersonaPublica = {
-  readonly id: string;
-  readonly titulo: string;
-  readonly historia: string;
-  readonly documento: string;
-  readonly razao_social: string;
-  readonly inscricao_municipal: string;
-  readonly cenarios: readonly CenarioPublico[];
-};
-
-export type CenarioPublico = {
-  readonly id: string;
-  readonly titulo: string;
-  readonly explica: string;
-  /** Type of the event that follows; null: there is none. */
-  readonly evento: string | null;
-};
-
-export function listPersonas(): readonly PersonaPublica[] {
-  return PERSONAS.map(({ id, titulo, historia, prestador, cenarios }) => ({
-    id,
-    titulo,
-    historia,
-    documento: prestador.documento,
-    razao_social: prestador.razao_social,
-    inscricao_municipal: prestador.inscricao_municipal,
-    cenarios: cenarios.map((one) => ({
-      id: one.id,
-      titulo: one.titulo,
-      explica: one.explica,
-      evento: one.evento?.tipo ?? null,
-    })),
-  }));
-}
-
-/** The document of a scenario, by the clock of whoever asks; undefined: there is none of these names. */
-export function documentoDoCenario(
-  { now }: Pick<World, 'now'>,
-  persona: string,
-  cenario: string,
-  forma: 'xml' | 'json',
-): string | undefined {
-  const found = PERSONAS.find(({ id }) => id === persona)?.cenarios.find(({ id }) => id === cenario);
-  return found && (forma === 'xml' ? xmlDe(found, now()) : jsonDe(found, now()));
 }

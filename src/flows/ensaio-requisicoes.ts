@@ -1,13 +1,16 @@
 /** The last requests to a sandbox of one's own, for its owner: what was sent and what was answered. */
 import { isUtf8 } from 'node:buffer';
 import { isoMoment } from '../fiscal/moment.ts';
-import type { Requisicao } from '../store/ensaios.ts';
+import { REQUISICOES_MAX, type Requisicao } from '../store/ensaios.ts';
 import type { Municipio } from '../store/municipios.ts';
+import { wasDiscarded } from './ambientes.ts';
 import { municipalMoment } from './gather-facts.ts';
 import type { World } from './world.ts';
 
+export const REQUISICOES_GUARDADAS = REQUISICOES_MAX;
+
 /** What is kept of a body and of an answer. */
-const KEPT_BYTES = 64 * 1024;
+export const KEPT_BYTES = 64 * 1024;
 const CAMINHO_MAX = 2_000;
 
 /** In the names and the order of the public answer. */
@@ -47,7 +50,8 @@ function withoutSecrets(text: string): string {
 }
 
 /** Keeps a request to a sandbox of one's own for its owner. Nobody waits for it, and nothing fails by it. */
-export function keepRequisicao({ store, log }: World, { tenant, ensaioAte }: Municipio, atendida: Atendida): void {
+export function keepRequisicao({ store, log }: World, municipio: Municipio, atendida: Atendida): void {
+  const { tenant, ensaioAte } = municipio;
   if (ensaioAte === undefined) return;
   const { id, metodo, caminho, tipo, corpo, status, ms, resposta } = atendida;
   const text = typeof resposta === 'string' ? resposta : undefined;
@@ -63,9 +67,11 @@ export function keepRequisicao({ store, log }: World, { tenant, ensaioAte }: Mun
     ms: Math.round(ms),
     resposta: text === undefined || text.length > KEPT_BYTES ? null : withoutSecrets(text).replaceAll('\0', ''),
   };
-  store.ensaios
-    .record(tenant, row)
-    .catch((err: unknown) => log.warn({ err, tenant }, 'uma requisição de ensaio não foi guardada'));
+  store.ensaios.record(tenant, row).catch(async (err: unknown) => {
+    // Of one that is gone there is nothing to keep.
+    if (!(await wasDiscarded({ store }, municipio)))
+      log.warn({ err, tenant }, 'uma requisição de ensaio não foi guardada');
+  });
 }
 
 export async function listRequisicoes({ store }: World, municipio: Municipio): Promise<readonly RequisicaoPublica[]> {

@@ -16,6 +16,20 @@ export type NovoEnsaio = {
   readonly criadoEm: number;
 };
 
+/** How many there may be: of a network since a moment (milliseconds), and of everybody. */
+export type EnsaiosMax = { readonly daRede: number; readonly desde: number; readonly todos: number };
+
+/** What its owner sets; undefined stays as it is. `relogio`: how far the clock is ahead, where it still is where it was. */
+export type MudancaDeEnsaio = {
+  readonly relogio?: { readonly de: number; readonly para: number } | undefined;
+  readonly exigeCadastro?: boolean | undefined;
+  readonly regrasNacionais?: string | undefined;
+  readonly exigeNumero?: boolean | undefined;
+  readonly exigeNotaNoEvento?: boolean | undefined;
+  /** In percent, with two places. */
+  readonly aliquotaPadrao?: string | undefined;
+};
+
 export type EnsaioRow = {
   readonly tenant: string;
   readonly chave: Buffer;
@@ -39,7 +53,7 @@ export type Requisicao = {
 };
 
 /** Requests that are kept of a sandbox. */
-const REQUISICOES_MAX = 200;
+export const REQUISICOES_MAX = 200;
 
 const FIND = planOnce(
   'find_ensaio',
@@ -49,6 +63,18 @@ const FIND = planOnce(
 /** Questions across tenants: an address of the network makes so many a day, and all together there are so many. */
 const MADE = `select (select count(*)::int from ensaios where rede = $1 and criado_em > $2) as "daRede",
   (select count(*)::int from ensaios) as todos`;
+/** They are made one after another in all processes; who issues in the shared sandbox does not wait for it. */
+const TAKE_TURN = 'select 1 from municipios where tenant = $1 for no key update';
+const OPEN = `insert into municipios (tenant, ambiente, criado_em, ensaio_ate) values ($1, 'homologacao', $2, $3)
+  on conflict (tenant) do nothing`;
+const OWN = 'insert into ensaios (tenant, chave, nome, rede, criado_em) values ($1, $2, $3, $4, $5)';
+/** One statement, so that of two changes at once neither takes the other back. */
+const CHANGE = `update municipios set relogio_ms = coalesce($3::bigint, relogio_ms),
+    exige_cadastro = coalesce($4::boolean, exige_cadastro), regras_nacionais = coalesce($5::text, regras_nacionais),
+    exige_numero = coalesce($6::boolean, exige_numero),
+    exige_nota_no_evento = coalesce($7::boolean, exige_nota_no_evento),
+    aliquota_padrao = coalesce($8::numeric, aliquota_padrao)
+  where tenant = $1 and ensaio_ate is not null and relogio_ms = coalesce($2::bigint, relogio_ms)`;
 const EXPIRED = 'select tenant from municipios where ensaio_ate < $1 order by ensaio_ate limit $2';
 
 const INSERT_REQUISICAO = insertRows<Requisicao>('insert_requisicao', 'ensaio_requisicoes', [
@@ -75,48 +101,37 @@ const REQUISICOES = `select id, em, metodo, caminho, tipo, null::bytea as corpo,
 const REQUISICAO = `select id, em, metodo, caminho, tipo, corpo, status, ms, resposta from ensaio_requisicoes
   where tenant = $1 and id = $2`;
 
-/** Of a sandbox that is emptied these stay: itself. */
-const ITS_OWN: ReadonlySet<string> = new Set(['municipios', 'ensaios']);
+/** Of a sandbox that is emptied these stay: itself, and the numbers of notes, of which other processes hold some. */
+const ITS_OWN: ReadonlySet<string> = new Set(['municipios', 'ensaios', 'sequencias']);
 
 export function ensaioStore(pool: Db) {
   /** What was written since old requests were last taken away, by tenant. */
   const written = new Map<string, { count: number; bytes: number }>();
   return {
-    /** Marks a tenant that was just opened as somebody's own. */
-    insert: (ensaio: NovoEnsaio): Promise<void> =>
-      runTransaction(pool, async (client) => {
-        const { tenant, chave, nome, rede, ate, criadoEm } = ensaio;
-        await client.query('update municipios set ensaio_ate = $2 where tenant = $1', [tenant, new Date(ate)]);
-        const text = 'insert into ensaios (tenant, chave, nome, rede, criado_em) values ($1, $2, $3, $4, $5)';
-        await client.query(text, [tenant, chave, nome ?? null, rede, new Date(criadoEm)]);
-      }),
+    /** Makes one; `taken`: its address is another's. `shared`: the tenant in which they are asked for. */
+    create: (shared: string, ensaio: NovoEnsaio, max: EnsaiosMax): Promise<'made' | 'taken' | 'rede' | 'todos'> =>
+      runTransaction(pool, (client) => createEnsaio(client, shared, ensaio, max), PATIENT),
     find: async (tenant: string): Promise<EnsaioRow | undefined> =>
       (await pool.query<EnsaioRow>(FIND([tenant]))).rows[0],
-    /** How many a network has made since a moment (milliseconds), and how many there are. */
-    countMade: async (rede: Buffer, since: number): Promise<{ readonly daRede: number; readonly todos: number }> =>
-      (await pool.query<{ daRede: number; todos: number }>(MADE, [rede, new Date(since)])).rows[0]!,
-    setRelogio: async (tenant: string, ms: number): Promise<void> =>
-      void (await pool.query('update municipios set relogio_ms = $2 where tenant = $1 and ensaio_ate is not null', [
-        tenant,
-        ms,
-      ])),
-    setExigeCadastro: async (tenant: string, exige: boolean): Promise<void> =>
-      void (await pool.query('update municipios set exige_cadastro = $2 where tenant = $1 and ensaio_ate is not null', [
-        tenant,
-        exige,
-      ])),
+    /** False: it is gone, or somebody else has moved its clock meanwhile. */
+    change: async (tenant: string, mudanca: MudancaDeEnsaio): Promise<boolean> => {
+      const { relogio, exigeCadastro, regrasNacionais, exigeNumero, exigeNotaNoEvento, aliquotaPadrao } = mudanca;
+      const rigor = [exigeCadastro, regrasNacionais, exigeNumero, exigeNotaNoEvento, aliquotaPadrao];
+      const values = [tenant, relogio?.de, relogio?.para, ...rigor].map((one) => one ?? null);
+      return (await pool.query(CHANGE, values)).rowCount === 1;
+    },
     /** Those past their time, some at a time. */
     listExpired: async (now: number, max: number): Promise<readonly string[]> =>
       (await pool.query<{ tenant: string }>(EXPIRED, [new Date(now), max])).rows.map(({ tenant }) => tenant),
-    /** Takes all that a sandbox holds, and not itself. */
-    empty: (tenant: string, now: number): Promise<boolean> =>
+    /** Takes all that a sandbox holds, and not itself; its clock is so far ahead then. False: it is gone. */
+    empty: (tenant: string, now: number, relogioMs: number): Promise<boolean> =>
       runTransaction(
         pool,
         async (client) => {
           if (!(await takeEnsaio(client, tenant))) return false;
           await deleteRows(client, tenant, (tabela) => !ITS_OWN.has(tabela));
           await client.query('update ensaios set reiniciado_em = $2 where tenant = $1', [tenant, new Date(now)]);
-          await client.query('update municipios set relogio_ms = 0 where tenant = $1', [tenant]);
+          await client.query('update municipios set relogio_ms = $2 where tenant = $1', [tenant, relogioMs]);
           return true;
         },
         PATIENT,
@@ -132,6 +147,7 @@ export function ensaioStore(pool: Db) {
         },
         PATIENT,
       );
+      written.delete(tenant);
       // Who was writing meanwhile had not looked for the tenant again: from here on nobody finds it.
       if (isGone) await runTransaction(pool, (client) => deleteRows(client, tenant, () => true), PATIENT);
       return isGone;
@@ -160,6 +176,23 @@ const FORGET_EVERY = 20;
 const FORGET_EVERY_BYTES = 1024 * 1024;
 /** Who issues in it just now is waited for. */
 const PATIENT = { lockMs: 0 } as const;
+
+async function createEnsaio(
+  client: PoolClient,
+  shared: string,
+  { tenant, chave, nome, rede, ate, criadoEm }: NovoEnsaio,
+  max: EnsaiosMax,
+): Promise<'made' | 'taken' | 'rede' | 'todos'> {
+  await client.query(TAKE_TURN, [shared]);
+  const { rows } = await client.query<{ daRede: number; todos: number }>(MADE, [rede, new Date(max.desde)]);
+  const { daRede, todos } = rows[0]!;
+  if (daRede >= max.daRede) return 'rede';
+  if (todos >= max.todos) return 'todos';
+  const { rowCount } = await client.query(OPEN, [tenant, new Date(criadoEm), new Date(ate)]);
+  if (rowCount !== 1) return 'taken';
+  await client.query(OWN, [tenant, chave, nome ?? null, rede, new Date(criadoEm)]);
+  return 'made';
+}
 
 /** Holds the row of a sandbox of one's own: an issuance adds rows that name the tenant, and waits for it. */
 async function takeEnsaio(client: PoolClient, tenant: string): Promise<boolean> {

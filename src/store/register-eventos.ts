@@ -16,7 +16,7 @@ import { type Db, runPipeline } from './open.ts';
 import type { PoolClient } from './pg.ts';
 import { planMonthly, planOnce } from './planned.ts';
 import { reserveSequence } from './sequencias.ts';
-import { MunicipioClosed } from './unavailable.ts';
+import { MunicipioClosed, NotWritten } from './unavailable.ts';
 
 /** An event as it is registered. Moments in milliseconds. */
 export type EventoNovo = Pick<
@@ -153,7 +153,8 @@ async function insertUnderLock(
     substituta === undefined ? undefined : client.query(IS_REFUSED([tenant, mesOfChave(substituta), substituta])),
   ]);
   const found = locked.rows[0];
-  if (found === undefined) throw new Error(`there is no nota ${nota} to register an event on`);
+  // A sandbox was reset after it was found: asked again, it is told to be gone.
+  if (found === undefined) throw new NotWritten(`there is no nota ${nota} to register an event on`);
   const { estado, ...named } = found;
   if (estado === 'cancelada') return { result: { conflict: 'nota_cancelada' }, writes: [] };
   if (estado === 'recusada') return { result: { conflict: 'nota_recusada' }, writes: [] };

@@ -115,10 +115,11 @@ async function commandsOf(file: string, municipio = 'integracao'): Promise<reado
 const STATUSES: Readonly<Record<string, readonly number[]>> = {
   'inicio.md': [200, 201, 200],
   'clientes.md': [200, 200, 200, 200, 200],
-  'primeira-nota.md': [200, 200, 200, 201, 200, 422, 201, 201, 200, ...Array(7).fill(200)],
+  'primeira-nota.md': [201, 200, 200, 200, 201, 200, 422, 201, 201, 200, ...Array(7).fill(200)],
   'surpresas.md': [200, 422, 201, 200],
   'assinatura.md': [200, 200, 200, 200, 200, 200, 200, 201],
   'ensaios.md': [200, 201, 200, 201, 200, 201],
+  'ambientes.md': [201, 200, 201, 200, 201, 200, 200, 200, 200, 200, 200, 200],
   'desfechos.md': [200, 422, 201, 201, 422, 200, 200],
   'estados.md': [200, 201, 200, 200],
   'identidade.md': [201, 200, 401, 200, 200, 401],

@@ -211,6 +211,16 @@ const DO_AMBIENTE: readonly Passo[] = [
   },
   {
     id: 'documentoDaPersona',
+    nome: 'sem_nota',
+    titulo: 'O pedido de um evento sem a chave da nota',
+    municipio: ownOf,
+    status: 400,
+    cabecalhos: byOwner,
+    parametros: () => ({ persona: 'mei', cenario: 'cancelada' }),
+    consulta: { forma: 'evento' },
+  },
+  {
+    id: 'documentoDaPersona',
     nome: 'nao_ha',
     titulo: 'Um cenário que não há',
     municipio: ownOf,

@@ -3,19 +3,21 @@ import {
   type AmbientePublico,
   admitOwner,
   type CadastroImportado,
-  type CenarioPublico,
   changeAmbiente,
   createAmbiente,
   discardAmbiente,
-  documentoDoCenario,
   ENSAIO_DIAS,
   ENSAIOS_POR_DIA,
   importCadastro,
-  listPersonas,
-  type PersonaPublica,
   resetAmbiente,
   showAmbiente,
 } from '../../flows/ambientes.ts';
+import {
+  type CenarioPublico,
+  documentoDoCenario,
+  listPersonas,
+  type PersonaPublica,
+} from '../../flows/ensaio-personas.ts';
 import {
   findRequisicao,
   listRequisicoes,
@@ -25,7 +27,14 @@ import {
 import { REGISTROS } from '../../flows/registros.ts';
 import { type FieldsOf, field, orAbsent, orNull } from '../../published/openapi/field.ts';
 import { networksOf } from './buckets.ts';
-import { refuseMissingCadastro, refuseMissingCenario, refuseMissingRequisicao, refuseNoAmbiente } from './refusals.ts';
+import { findStrangeParams, refuseParams } from './params.ts';
+import {
+  refuseMissingCadastro,
+  refuseMissingCenario,
+  refuseMissingRequisicao,
+  refuseNoAmbiente,
+  refuseUnknownMunicipio,
+} from './refusals.ts';
 import { refuseAsFlow } from './repetition.ts';
 import { AS_400, CAMPOS_CODES } from './rotas-da-parte.ts';
 import { type Call, defineRoute, type Refused, type Route } from './route.ts';
@@ -84,6 +93,7 @@ export const AMBIENTE_SHAPES = {
     titulo: field.text('O cenário em uma linha.'),
     explica: field.text('O que a nota mostra.'),
     evento: orNull(field.text('O tipo do evento que se registra depois; null quando não há.')),
+    substituta: field.flag('Se outra nota a substitui antes do evento.'),
   } satisfies FieldsOf<CenarioPublico>,
   LinhaDeCadastro: {
     linha: field.integer('Linha do arquivo.'),
@@ -132,11 +142,13 @@ const show = byOwner(async ({ world, municipio }) => ({ ambiente: await showAmbi
 
 const change = byOwner(async ({ world, municipio, body }) => {
   const ambiente = await changeAmbiente(world, municipio, body);
+  if (ambiente === 'gone') return refuseUnknownMunicipio(municipio.tenant);
   return 'faults' in ambiente ? refuseAsFlow(ambiente) : { ambiente };
 });
 
 const reset = byOwner(async ({ world, municipio, body }) => {
   const ambiente = await resetAmbiente(world, municipio, body);
+  if (ambiente === 'gone') return refuseUnknownMunicipio(municipio.tenant);
   return 'faults' in ambiente ? refuseAsFlow(ambiente) : { ambiente };
 });
 
@@ -159,11 +171,22 @@ async function personaDocument(call: Call) {
   const admitted = await admitOwner(world, municipio, shown());
   if (admitted === 'not_here') return refuseNoAmbiente(false);
   if (admitted !== 'owner') return { refusal: admitted, isMiss: true };
-  const forma = new URLSearchParams(search).get('forma') === 'json' ? 'json' : 'xml';
-  const text = documentoDoCenario(world, params.persona!, params.cenario!, forma);
-  if (text === undefined) return refuseMissingCenario();
-  return { served: Buffer.from(text), type: `application/${forma}; charset=utf-8`, headers: {} };
+  const query = new URLSearchParams(search);
+  const strange = findStrangeParams(query, Object.keys(DOCUMENTO_QUERY), 'Este endereço');
+  if (strange.length > 0) return refuseParams(strange);
+  const found = documentoDoCenario(world, params.persona!, params.cenario!, Object.fromEntries(query));
+  if (found === undefined) return refuseMissingCenario();
+  if ('faults' in found) return refuseAsFlow(found);
+  return { served: Buffer.from(found.text), type: `application/${found.tipo}; charset=utf-8`, headers: {} };
 }
+
+const DOCUMENTO_QUERY = {
+  forma: 'xml, como sem ele; json, a mesma DPS no corpo JSON; ou evento, o pedido do evento do cenário, em JSON.',
+  nota: 'Com forma=evento: a chave da nota em que ele se registra.',
+  substituta: 'Com forma=evento, no cenário que tem substituta: a chave da nota que substitui.',
+  substitui:
+    'Com xml e json, no cenário que tem substituta: a chave da nota que se substitui; vem a DPS da que a substitui.',
+} as const;
 
 const listLast = byOwner(async ({ world, municipio }) => ({ requisicoes: await listRequisicoes(world, municipio) }));
 
@@ -295,12 +318,13 @@ export const ROTAS_DE_AMBIENTES: readonly Route[] = [
     method: 'GET',
     path: `${AMBIENTE_PATH}/personas/:persona/:cenario`,
     summary:
-      'A DPS de um cenário, pronta para enviar, com as datas do relógio do ambiente. Em XML, ou com forma=json no corpo JSON.',
-    query: { forma: 'xml, como sem ele, ou json.' },
+      'Um documento de um cenário, pronto para enviar, com as datas do relógio do ambiente: a DPS em XML ou no corpo JSON, a da nota que a substitui, ou o pedido do evento.',
+    query: DOCUMENTO_QUERY,
     status: 200,
     gives: 'application/xml',
     fields: {},
-    codes: OWN_CODES,
+    codes: ['E003', 'E0002', ...OWN_CODES],
+    statuses: { E0002: [400] },
     handle: personaDocument,
   }),
   defineRoute({

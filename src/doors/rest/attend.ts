@@ -1,6 +1,7 @@
 /** A visit from its arrival to its answer and its line in the log. Every failure is answered, a bug included (D-02). */
 
 import { isoMoment } from '../../fiscal/moment.ts';
+import { wasDiscarded } from '../../flows/ambientes.ts';
 import { municipalMoment } from '../../flows/gather-facts.ts';
 import { worldOf } from '../../flows/relogio.ts';
 import { type StoreTrouble, storeTroubleOf, tellSeldom, tellTrouble } from '../../flows/store-trouble.ts';
@@ -8,7 +9,7 @@ import { answerCacheable, tagOf } from './caching.ts';
 import { clientOf } from './caller.ts';
 import { envelopeOf, statusOfRefusal } from './envelope.ts';
 import type { HttpAnswer, HttpRequest } from './message.ts';
-import { refuseAfterBug, refuseForStore } from './refusals.ts';
+import { refuseAfterBug, refuseForStore, refuseUnknownMunicipio } from './refusals.ts';
 import type { Outcome, Refused, Route } from './route.ts';
 import { type Door, siteOf, type Visit, type Work } from './visit.ts';
 
@@ -24,13 +25,21 @@ export async function attend(
   try {
     answer = await work(visit);
   } catch (error) {
-    const trouble = await logFailure(door, visit, error);
-    answer = refuse(door, visit, trouble === undefined ? refuseAfterBug(request.id) : refuseForStore(trouble));
+    answer = await answerFailure(door, visit, error);
   }
   if (door.options.accessLog) logVisit(door, visit, answer);
   const { municipio } = visit;
   if (municipio === undefined) return answer;
   return { ...answer, headers: { 'X-NFSe-Ambiente': municipio.ambiente, ...answer.headers } };
+}
+
+async function answerFailure(door: Door, visit: Visit, error: unknown): Promise<HttpAnswer> {
+  const { municipio, request } = visit;
+  // What is written to a sandbox that its owner throws away in the same moment finds no place any more.
+  if (municipio !== undefined && (await wasDiscarded(door.world, municipio)))
+    return refuse(door, visit, refuseUnknownMunicipio(municipio.tenant));
+  const trouble = await logFailure(door, visit, error);
+  return refuse(door, visit, trouble === undefined ? refuseAfterBug(request.id) : refuseForStore(trouble));
 }
 
 function logVisit({ world, options }: Door, { request, route, municipio }: Visit, { status }: HttpAnswer): void {

@@ -25,6 +25,8 @@ import { headersOfRepetition, readKey, refuseAsFlow } from './repetition.ts';
 import type { Accepted, Call, Refused } from './route.ts';
 import { retryAfter } from './route.ts';
 
+export const EVENTOS_PATH = '/api/v1/nfse/:chave_acesso/eventos';
+
 /** In the order of the specification's table. The answer to a registration also has `mensagem` and `avisos`. */
 export const EVENTO_FIELDS = {
   id_evento: field.integer(

@@ -1,9 +1,10 @@
-/** What the pages on tokens, lists, changes and webhooks say that the code decides. Each is Markdown. */
+/** What the pages on tokens, lists, changes, webhooks and sandboxes of one's own say that the code decides. Each is Markdown. */
 import { AMBIENTES } from '../../fiscal/ambiente.ts';
 import { EVENTO_ESTADOS, type EventoEstado } from '../../fiscal/evento.ts';
 import { groupDigits } from '../../fiscal/group-digits.ts';
 import { MUDANCAS_GUARDA_DIAS, TIPOS_MUDANCA } from '../../fiscal/mudanca.ts';
 import { NOTA_ESTADOS, type NotaEstado } from '../../fiscal/nota.ts';
+import { ENSAIO_DIAS, ENSAIOS_POR_DIA } from '../../flows/ambientes.ts';
 import {
   AVISO_GUARDA_DIAS,
   AVISO_PARADO_MAX_S,
@@ -11,7 +12,10 @@ import {
   AVISO_TENTATIVAS_S,
 } from '../../flows/aviso-tempos.ts';
 import { SEGREDO_ANTERIOR_HORAS, WEBHOOKS_MAX } from '../../flows/avisos.ts';
+import { listPersonas } from '../../flows/ensaio-personas.ts';
+import { KEPT_BYTES, REQUISICOES_GUARDADAS } from '../../flows/ensaio-requisicoes.ts';
 import { CONTADAS_MAX } from '../../flows/notas-da-parte.ts';
+import { REGISTROS } from '../../flows/registros.ts';
 import {
   PEDIDO_MAX_MINUTES,
   TOKEN_SIGNATURE_HEADER,
@@ -26,6 +30,21 @@ import { ESPERA_MAX_S } from './espera.ts';
 import { LIMITE_MAX, LIMITE_USUAL, LISTA_PARAMS, MUDANCAS_MAX } from './listas.ts';
 
 export const PARTE_FACTS: Facts = {
+  'ensaio-dias': () => String(ENSAIO_DIAS),
+  'ensaios-por-dia': () => String(ENSAIOS_POR_DIA),
+  'requisicoes-guardadas': () => String(REQUISICOES_GUARDADAS),
+  'requisicao-guardada': () => `${KEPT_BYTES / 2 ** 10} KiB`,
+  'cadastros-do-ambiente': () => joinItems(Object.keys(REGISTROS).map(code)),
+  'tabela-personas': () =>
+    table(
+      ['Persona', 'Cenários'],
+      listPersonas().map(({ id, titulo, cenarios }) => [
+        `${code(id)}: ${titulo}`,
+        cenarios
+          .map((one) => `${code(one.id)}${one.substituta ? ' (substituta e evento)' : one.evento ? ' (evento)' : ''}`)
+          .join(', '),
+      ]),
+    ),
   'cabecalho-assinatura-token': () => code(TOKEN_SIGNATURE_HEADER),
   'tabela-escopos': () => nameTable(['Escopo', 'Para que serve'], ESCOPOS),
   'token-validade': () => `${VALIDADE_DIAS_USUAL} dias`,

@@ -16,7 +16,7 @@ import { ROTAS_DE_AMBIENTES } from './ambientes.ts';
 import { CATALOGOS, MOTIVOS, PAGINA_PARAMS, PAGINACAO_FIELD } from './catalogos.ts';
 import { DEPRECATION, showDanfse } from './danfse.ts';
 import { ESPERA_MAX_S } from './espera.ts';
-import { EVENTO_FIELDS, listAll, listOfTipo, postByChave, postByProtocolo, showOne } from './eventos.ts';
+import { EVENTO_FIELDS, EVENTOS_PATH, listAll, listOfTipo, postByChave, postByProtocolo, showOne } from './eventos.ts';
 import { ROTAS_DE_EXPORTACOES } from './exportacoes.ts';
 import {
   askWhetherIssued,
@@ -192,7 +192,7 @@ export const ROUTES: readonly Route[] = [
   ),
   ...(
     [
-      ['/api/v1/nfse/:chave_acesso/eventos', postByChave],
+      [EVENTOS_PATH, postByChave],
       ['/api/v1/nfse/protocolo/:numero_protocolo/eventos', postByProtocolo],
     ] as const
   ).map(([path, handle]) =>
@@ -201,7 +201,7 @@ export const ROUTES: readonly Route[] = [
       method: 'POST',
       path,
       summary:
-        path === '/api/v1/nfse/:chave_acesso/eventos'
+        path === EVENTOS_PATH
           ? 'Registra um evento na nota: cancelamento, confirmação, rejeição e os demais tipos. Em produção, com a assinatura em X-Evento-Assinatura.'
           : 'Registra um evento na nota, pelo número de protocolo dela.',
       reads: [EVENTO_SIGNATURE_HEADER, SIMULAR_HEADER],
@@ -229,7 +229,7 @@ export const ROUTES: readonly Route[] = [
   defineRoute({
     id: 'listarEventos',
     method: 'GET',
-    path: '/api/v1/nfse/:chave_acesso/eventos',
+    path: EVENTOS_PATH,
     summary: 'Os eventos de uma nota, do mais novo ao mais antigo.',
     status: 200,
     fields: { total: TOTAL, eventos: EVENTOS_FIELD, status: STATUS },

@@ -85,7 +85,7 @@ const SITE: Readonly<Record<string, (door: Door, visit: Visit) => ReturnType<Wor
   [SCRIPT_PATH]: (_door, { request }) => answerCacheable(request, PAGE_SCRIPT, SCRIPT_TYPE, PAGES_KEPT),
   [`${DOCS_PATH}/:pagina`]: (door, visit) => answerDocs(door, visit, visit.request.params.pagina!),
   [CONFERIR_PATH]: (_door, { request }) => answerPage(request, conferirPage(), PAGES_KEPT),
-  [ENSAIO_PATH]: (door, { request }) => answerPage(request, ensaioPage(siteOf(door, request)), PAGES_KEPT),
+  [ENSAIO_PATH]: (door, { request }) => answerPage(request, ensaioPage(siteOf(door, request)), OWN_KEPT),
   [MIGRAR_PATH]: (_door, { request }) => answerPage(request, migrarPage(), PAGES_KEPT),
   [`${ARQUIVOS_PATH}/:arquivo`]: answerDocsFile,
   [REFERENCE_PATH]: (door, { request }) => answerReference(door, request),

@@ -35,6 +35,7 @@ export const PAGES: readonly Page[] = [
   { slug: 'assinatura', file: 'assinatura.md', group: 'Começar', short: 'Assinatura' },
   { slug: 'surpresas', file: 'surpresas.md', group: 'Começar', short: 'O que surpreende' },
   { slug: 'ensaios', file: 'ensaios.md', group: 'Começar', short: 'Integração e ensaios' },
+  { slug: 'ambientes', file: 'ambientes.md', group: 'Começar', short: 'Um ambiente próprio' },
   { slug: 'desfechos', file: 'desfechos.md', group: 'Integrar', short: 'Os desfechos de um envio' },
   { slug: 'cliente', file: 'cliente.md', group: 'Integrar', short: 'Cliente em TypeScript' },
   { slug: 'clientes', file: 'clientes.md', group: 'Integrar', short: 'PHP, Python, Java e C#' },
@@ -68,7 +69,7 @@ export const PAGES: readonly Page[] = [
 const BESIDE: readonly { readonly path: string; readonly title: string; readonly group: Page['group'] }[] = [
   { path: REFERENCE_PATH, title: 'Referência da API', group: 'Consultar' },
   { path: ERROS_PATH, title: 'Códigos de erro', group: 'Consultar' },
-  { path: ENSAIO_PATH, title: 'Um ambiente só seu', group: 'Começar' },
+  { path: ENSAIO_PATH, title: 'Fazer um ambiente', group: 'Começar' },
   { path: CONFERIR_PATH, title: 'Conferir um documento', group: 'Integrar' },
   { path: MIGRAR_PATH, title: 'Vir da API nacional', group: 'Integrar' },
 ];

@@ -110,7 +110,28 @@ ol.anotado code { white-space: pre; background: none; padding: 0; }
 .recado { border-left: .3rem solid var(--link); background: var(--sheet); padding: .6rem 1rem; max-width: 60rem; }
 .conferir textarea, #corrigido, .texto { font: inherit; font-family: ui-monospace, Menlo, Consolas, monospace; font-size: .9rem; color: inherit;
   background: var(--paper); border: 1px solid var(--edge); border-radius: .375rem; width: 100%; max-width: 60rem; padding: .5rem; }
-.conferir button { font: inherit; padding: .4rem 1.25rem; }
+.conferir button { font: inherit; color: inherit; background: var(--sheet); padding: .4rem 1.1rem; cursor: pointer;
+  border: 1px solid var(--edge); border-radius: .375rem; }
+.conferir input:not([type=hidden]):not([type=file]) { font: inherit; color: inherit; background: var(--paper); max-width: 100%;
+  padding: .35rem .6rem; border: 1px solid var(--edge); border-radius: .375rem; }
+.conferir input#chave { width: 30rem; }
+.linha { display: flex; flex-wrap: wrap; align-items: center; gap: .5rem; }
+.recado.bom { border-color: var(--good); }
+.recado.erro { border-color: var(--bad); }
+.quebra { white-space: pre-wrap; overflow-wrap: anywhere; }
+.alto { max-height: 28rem; overflow-y: auto; }
+.marca { display: inline-block; border: 1px solid currentColor; border-radius: .3rem; padding: 0 .4rem; font-weight: 600;
+  font-variant-numeric: tabular-nums; }
+.marca.bom { color: var(--good); }
+.marca.erro { color: var(--bad); }
+.dobra { border: 1px solid var(--line); border-radius: .375rem; padding: .5rem .9rem; margin: 0 0 .5rem; max-width: 60rem; }
+.dobra > summary { cursor: pointer; font-weight: 600; }
+.dobra > summary .quiet { white-space: nowrap; font-weight: 400; font-size: .9rem; margin-left: .5rem; }
+.dobra[open] > summary { margin-bottom: .5rem; }
+.dobra h3 { margin: 1.25rem 0 .25rem; }
+.dobra .linha { margin: 0 0 .5rem; }
+.ultimas td { white-space: nowrap; }
+.ultimas td:last-child { white-space: normal; overflow-wrap: anywhere; }
 @media (min-width: 60rem) {
   body.site { display: grid; grid-template-columns: 16rem minmax(0, 1fr); grid-template-areas: "bar bar" "menu main"; }
   .bar { grid-area: bar; }

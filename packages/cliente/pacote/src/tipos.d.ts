@@ -1739,6 +1739,8 @@ export type Cenario = {
     readonly explica: string;
     /** O tipo do evento que se registra depois; null quando não há. */
     readonly evento: string | null;
+    /** Se outra nota a substitui antes do evento. */
+    readonly substituta: boolean;
 };
 export type LinhaDeCadastro = {
     /** Linha do arquivo. */
@@ -2839,7 +2841,7 @@ export type Respostas = {
         /** As personas. */
         readonly personas: readonly Persona[];
     };
-    /** A DPS de um cenário, pronta para enviar, com as datas do relógio do ambiente */
+    /** Um documento de um cenário, pronto para enviar, com as datas do relógio do ambiente */
     readonly documentoDaPersona: undefined;
     /** As últimas 200 requisições a um ambiente próprio, da mais nova à mais antiga */
     readonly listarRequisicoes: {
@@ -3124,8 +3126,17 @@ export type Consultas = {
         entrega?: string;
     };
     readonly documentoDaPersona: {
-        /** xml, como sem ele, ou json. */
+        /** xml, como sem ele; json, a mesma DPS no corpo JSON; ou evento, o pedido do evento do cenário, em JSON. */
         forma?: string;
+        /** Com forma=evento: a chave da nota em que ele se registra. */
+        nota?: string;
+        /** Com forma=evento, no cenário que tem substituta: a chave da nota que substitui. */
+        substituta?: string;
+        /**
+         * Com xml e json, no cenário que tem substituta: a chave da nota que se substitui; vem a DPS da que a
+         * substitui.
+         */
+        substitui?: string;
     };
     readonly listarExportacoes: {
         /**
