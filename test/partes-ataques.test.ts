@@ -15,6 +15,7 @@ import { WAITING_MAX, Waits } from '../src/flows/esperar.ts';
 import { eachNotaOf, listNotasOf } from '../src/flows/notas-da-parte.ts';
 import { TOKENS_POR_DOCUMENTO } from '../src/flows/tokens.ts';
 import { freshDatabase } from './support/database.ts';
+import { heldBytes } from './support/heap.ts';
 import { emit, request } from './support/http.ts';
 import { readyKeys } from './support/keys.ts';
 import { freshFolder } from './support/openssl.ts';
@@ -326,20 +327,13 @@ describe('two hundred lists at once', () => {
             resolve(socket);
           });
       });
-    const time = async (): Promise<number> => {
-      const began = performance.now();
-      await issue();
-      return performance.now() - began;
-    };
-    const before = process.memoryUsage().rss;
+    const before = await heldBytes();
     const unread = await Promise.all(Array.from({ length: 150 }, () => open(() => undefined)));
     await Promise.all(Array.from({ length: 50 }, () => open((socket) => socket.destroy())));
-    const times: number[] = [];
-    for (let at = 0; at < 20; at += 1) times.push(await time());
-    const grown = (process.memoryUsage().rss - before) / 1024 / 1024;
-    const median = times.toSorted((one, other) => one - other)[10]!;
-    assert.ok(median < 250, `${Math.round(median)} ms`);
-    assert.ok(grown < 400, `${Math.round(grown)} MiB`);
+    // None of the notes waits for a list to be read: it would never be.
+    for (let at = 0; at < 20; at += 1) await issue();
+    const grown = ((await heldBytes()) - before) / 1024 / 1024;
+    assert.ok(grown < 200, `${Math.round(grown)} MiB`);
     // Whoever reads gets all of it.
     const { body: text } = await call('GET', api(INTEGRACAO, 'notas'), token, {
       headers: { Accept: 'application/x-ndjson' },

@@ -18,7 +18,7 @@ const GROWTH_MAX_BYTES = (LONG ? 16 : 4) * 1024 * 1024;
  * Bytes of the heap that are held after full collections. Several, each after a turn of the event loop: what waits for a finalizer
  * (parsed documents, sockets) is let go only between two of them.
  */
-async function heldBytes(): Promise<number> {
+export async function heldBytes(): Promise<number> {
   for (let round = 0; round < 3; round += 1) {
     await collect({ type: 'major', execution: 'async' });
     await new Promise((resolve) => setImmediate(resolve));

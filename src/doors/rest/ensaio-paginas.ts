@@ -27,6 +27,7 @@ import { ambientePage, type Feito, novoPage } from '../html/ensaio.ts';
 import { type Depois, requisicaoPage, semRequisicao } from '../html/ensaio-requisicao.ts';
 import { type Form, noForm, readForm } from '../html/forms.ts';
 import { API_HEADERS, attend, refuse } from './attend.ts';
+import { networksOf } from './buckets.ts';
 import { clientOf, siteIn } from './caller.ts';
 import { EVENTOS_PATH } from './eventos.ts';
 import type { HttpAnswer, HttpRequest } from './message.ts';
@@ -154,7 +155,7 @@ async function makeOne(door: Door, visit: Visit): Promise<HttpAnswer> {
   if (shared === undefined) return refuse(door, visit, refuseTrouble('unknown_path', undefined));
   const nome = form.text('nome').trim();
   const body = Buffer.from(JSON.stringify(nome === '' ? {} : { nome }));
-  const rede = clientOf(request, door.options.trustProxy);
+  const rede = networksOf(clientOf(request, door.options.trustProxy)).at(-1)!.name;
   const made = await workInPlace(door, () => createAmbiente(door.world, shared, { body, rede }));
   if (made === undefined || made === 'not_here' || 'faults' in made) {
     const problema =
