@@ -12,7 +12,7 @@ import { assinarCms, lerCertificado } from '../packages/cliente/src/index.ts';
 import { companyCertificate, pemOf, rootAuthority } from '../src/documents/pki.ts';
 import { exampleXml } from '../src/fiscal/rules/example.ts';
 import { WAITING_MAX, Waits } from '../src/flows/esperar.ts';
-import { eachNotaOf, listNotasOf } from '../src/flows/notas-da-parte.ts';
+import { eachOfPages, listNotasOf, type PaginaDaParte } from '../src/flows/notas-da-parte.ts';
 import { TOKENS_POR_DOCUMENTO } from '../src/flows/tokens.ts';
 import { freshDatabase } from './support/database.ts';
 import { heldBytes } from './support/heap.ts';
@@ -204,7 +204,11 @@ describe('a token', () => {
     assert.ok('notas' in page && page.cursor !== null);
     const read = async (mayGoOn: boolean): Promise<number> => {
       let count = 0;
-      for await (const _nota of eachNotaOf(here.world, municipio, A, {}, page, async () => mayGoOn)) count += 1;
+      const onward = {
+        next: (cursor: string) => listNotasOf(here.world, municipio, A, {}, { cursor, max: 500, isCounted: false }),
+        mayGoOn: async () => mayGoOn,
+      };
+      for await (const _nota of eachOfPages<PaginaDaParte, object>(page, ({ notas }) => notas, onward)) count += 1;
       return count;
     };
     assert.ok((await read(true)) >= 3);

@@ -2,7 +2,7 @@
 import { documentoKind, parseDpsId, whyNoChave } from '../fiscal/chave.ts';
 import { formatDecimal, readDecimal } from '../fiscal/decimal.ts';
 import { addDays, isDay, startOfDay } from '../fiscal/moment.ts';
-import { PARTES_DA_NOTA, type ParteDaNota } from '../fiscal/mudanca.ts';
+import type { ParteDaNota } from '../fiscal/mudanca.ts';
 import { NOTA_ESTADOS, type NotaEstado } from '../fiscal/nota.ts';
 import { wordsOf } from '../fiscal/words.ts';
 import type { Lugar, NotaAchada, NotasProcuradas } from '../store/buscar-notas.ts';
@@ -24,7 +24,7 @@ export type BuscaEscrita = {
   readonly tomador: string;
   readonly de: string;
   readonly ate: string;
-  /** `YYYY-MM`. */
+  /** `YYYY-MM`, or the first and the last, `YYYY-MM/YYYY-MM`. */
   readonly competencia: string;
   readonly estado: string;
   readonly valor_de: string;
@@ -95,31 +95,8 @@ export async function searchNotasOf(
 ): Promise<PaginaDeNotas | { readonly problems: ProblemasDaBusca }> {
   const read = readBusca(busca, codigoIbge);
   if ('problems' in read) return read;
-  const { unica, palavras, asked } = read;
-  if (unica !== undefined) {
-    const nota = await findOne(world, tenant, unica);
-    const isTold = nota !== undefined && (de === undefined || isOf(nota, de));
-    return { ...NOTHING, notas: isTold ? [nota] : [] };
-  }
-  const avisos: string[] = [];
-  let partes = asked.partes;
-  if (palavras.length > 0) {
-    const found = await world.store.nomes.find(tenant, palavras);
-    if (found.length > DOCUMENTOS_MAX) {
-      avisos.push(
-        `Mais de ${DOCUMENTOS_MAX} pessoas têm este nome, e só as notas de ${DOCUMENTOS_MAX} delas foram procuradas. Escreva mais do nome, ou o CNPJ ou CPF.`,
-      );
-    }
-    partes = found.slice(0, DOCUMENTOS_MAX);
-    if (partes.length === 0) {
-      avisos.push(
-        'Ninguém com este nome é prestador ou tomador de uma nota daqui. O nome de uma nota nova é conhecido em cerca de um minuto; quem não tem CNPJ nem CPF na nota não é achado pelo nome.',
-      );
-      return { ...NOTHING, avisos };
-    }
-  }
-  const own = de === undefined ? { ...asked, partes } : ofOne({ ...asked, partes }, de);
-  if (own === undefined) return NOTHING;
+  const { own, avisos } = await resolveBusca(world, tenant, read, de);
+  if (own === undefined) return { ...NOTHING, avisos };
   const { notas, seguinte } = await world.store.busca.buscar(tenant, own, max, readLugar(depois));
   const isCut = seguinte !== undefined && notas.length < max;
   return { notas, seguinte: seguinte && writeLugar(seguinte), procuradoAte: isCut ? seguinte.em : undefined, avisos };
@@ -127,10 +104,46 @@ export async function searchNotasOf(
 
 const NOTHING: PaginaDeNotas = { notas: [], seguinte: undefined, procuradoAte: undefined, avisos: [] };
 
-/** Whether a note is of a document, in its role. */
-function isOf(nota: NotaAchada, { documento, papel }: De): boolean {
-  const papeis = papel === undefined ? PARTES_DA_NOTA : [papel];
-  return papeis.some((each) => nota[`${each}_cpf_cnpj`] === documento);
+/** `own`: what is asked of each note; undefined: none can be so. `isPart`: a name is of more people than are looked for. */
+type Resolvida = {
+  readonly own: NotasProcuradas | undefined;
+  readonly isPart: boolean;
+  readonly avisos: readonly string[];
+};
+
+/** A search whose key, protocol, DPS or name has been looked up. */
+async function resolveBusca(
+  world: BuscaWorld,
+  tenant: string,
+  { unica, palavras, asked }: Lida,
+  de: De | undefined,
+): Promise<Resolvida> {
+  const of = (own: NotasProcuradas | undefined) => (own === undefined || de === undefined ? own : ofOne(own, de));
+  if (unica !== undefined) {
+    const nota = await findOne(world, tenant, unica);
+    return { own: of(nota && onlyThis(asked, nota)), isPart: false, avisos: [] };
+  }
+  if (palavras.length === 0) return { own: of(asked), isPart: false, avisos: [] };
+  const found = await world.store.nomes.find(tenant, palavras);
+  if (found.length === 0) return { own: undefined, isPart: false, avisos: [NOBODY] };
+  const isPart = found.length > DOCUMENTOS_MAX;
+  return { own: of({ ...asked, partes: found.slice(0, DOCUMENTOS_MAX) }), isPart, avisos: isPart ? [TOO_MANY] : [] };
+}
+
+const TOO_MANY = `Mais de ${DOCUMENTOS_MAX} pessoas têm este nome, e só as notas de ${DOCUMENTOS_MAX} delas foram procuradas. Escreva mais do nome, ou o CNPJ ou CPF.`;
+const NOBODY =
+  'Ninguém com este nome é prestador ou tomador de uma nota daqui. O nome de uma nota nova é conhecido em cerca de um minuto; quem não tem CNPJ nem CPF na nota não é achado pelo nome.';
+
+/** What is asked, of one note alone: its provider, its number and its moment name it. Undefined: it is another that is asked for. */
+function onlyThis(asked: NotasProcuradas, nota: NotaAchada): NotasProcuradas | undefined {
+  const { prestador_cpf_cnpj: prestador, numero_dps: numero } = nota;
+  const issued = +nota.data_emissao;
+  const isOther =
+    (asked.prestador ?? prestador) !== prestador ||
+    (asked.numero ?? numero) !== numero ||
+    issued < (asked.desde ?? issued) ||
+    issued >= (asked.ate ?? issued + 1);
+  return isOther ? undefined : { ...asked, prestador, numero, desde: issued, ate: issued + 1 };
 }
 
 /** What is asked, of the notes of one document alone; undefined: none can be so. */
@@ -150,9 +163,10 @@ export async function countNotasOf(
 ): Promise<{ readonly notas: number; readonly isWhole: boolean } | { readonly problems: ProblemasDaBusca }> {
   const read = readBusca(busca, codigoIbge);
   if ('problems' in read) return read;
-  // What names one note is read, and no count is wanted of it.
-  const own = read.unica === undefined && read.palavras.length === 0 ? ofOne(read.asked, de) : undefined;
-  return own === undefined ? { notas: 0, isWhole: false } : world.store.busca.contar(tenant, own, max);
+  const { own, isPart } = await resolveBusca(world, tenant, read, de);
+  if (own === undefined) return { notas: 0, isWhole: true };
+  const counted = await world.store.busca.contar(tenant, own, max);
+  return { ...counted, isWhole: counted.isWhole && !isPart };
 }
 
 async function findOne({ store }: BuscaWorld, tenant: string, { por, valor }: Unica): Promise<NotaAchada | undefined> {
@@ -165,6 +179,11 @@ const LUGAR = /^(\d{6})-(\d{1,15})-(\d{1,18})$/;
 
 function writeLugar({ mes, em, id }: Lugar): string {
   return `${mes}-${em}-${id}`;
+}
+
+/** Whether a text is `seguinte` of a page. */
+export function isLugar(text: string): boolean {
+  return readLugar(text) !== undefined;
 }
 
 /** A place that nobody gave is the beginning. */
@@ -199,7 +218,7 @@ function readBusca(
     tomador: read('tomador', readDocumento, NO_DOCUMENTO),
     desde: de === undefined ? undefined : startOfDay(zone, de),
     ate: ate === undefined ? undefined : startOfDay(zone, addDays(ate, 1)),
-    competencia: read('competencia', readCompetencia, 'Escreva a competência como AAAA-MM, por exemplo 2026-11.'),
+    competencia: read('competencia', readCompetencia, NO_COMPETENCIA),
     estado: read('estado', readEstado, `Escolha um de: ${Object.keys(NOTA_ESTADOS).join(', ')}.`),
     valorDe,
     valorAte,
@@ -207,7 +226,7 @@ function readBusca(
     serie: read('serie', readSerie, 'A série tem até cinco algarismos.'),
     numero: read('numero', readNumero, 'O número da nota tem até 13 algarismos.') ?? free.numero,
     partes: free.documento === undefined ? undefined : [free.documento],
-    antigasAntes: text('ordem') === 'antigas',
+    antigasAntes: read('ordem', readOrdem, `Escolha uma de: ${ORDENS.join(', ')}.`) === 'antigas',
   };
   if (valorDe !== undefined && valorAte !== undefined && Number(valorAte) < Number(valorDe)) {
     problems.valor_ate = 'O valor máximo é menor que o mínimo.';
@@ -218,6 +237,8 @@ function readBusca(
 }
 
 const NO_DAY = 'Escreva o dia como AAAA-MM-DD, por exemplo 2026-11-30.';
+const NO_COMPETENCIA =
+  'Escreva a competência como AAAA-MM, por exemplo 2026-11, ou a primeira e a última, como 2026-10/2026-12.';
 const NO_VALOR = 'Escreva o valor com até duas casas, como 1.234,56.';
 const NO_DOCUMENTO = 'Não é um CNPJ (14 posições) nem um CPF (11).';
 
@@ -262,11 +283,18 @@ function readValor(text: string): string | undefined {
 }
 
 function readCompetencia(text: string): { readonly de: string; readonly ate: string } | undefined {
-  const [, ano, mes] = /^(\d{4})-(\d{2})$/.exec(text) ?? [];
-  const de = `${ano}-${mes}-01`;
-  if (!isDay(de)) return undefined;
-  // Of the next month the first day, less one.
-  return { de, ate: addDays(`${addDays(de, 31).slice(0, 7)}-01`, -1) };
+  const [, first, last = first] = /^(\d{4}-\d{2})(?:\/(\d{4}-\d{2}))?$/.exec(text) ?? [];
+  const de = `${first}-01`;
+  if (!isDay(de) || !isDay(`${last}-01`) || last! < first!) return undefined;
+  // Of the month after the last the first day, less one.
+  return { de, ate: addDays(`${addDays(`${last}-01`, 31).slice(0, 7)}-01`, -1) };
+}
+
+export const ORDENS = ['novas', 'antigas'] as const;
+
+/** An order of a list, `novas` first or `antigas`. */
+export function readOrdem(text: string): (typeof ORDENS)[number] | undefined {
+  return ORDENS.find((ordem) => ordem === text);
 }
 
 function readEstado(text: string): NotaEstado | undefined {

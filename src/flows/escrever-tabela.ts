@@ -25,7 +25,8 @@ async function* cellsOf(
     yield columns.map((column) => {
       const value: unknown = (row as Readonly<Record<string, unknown>>)[column];
       if (value === null || value === undefined) return '';
-      return Array.isArray(value) ? value.join(' ') : String(value);
+      if (Array.isArray(value) && value.every((one) => typeof one !== 'object')) return value.join(' ');
+      return typeof value === 'object' ? JSON.stringify(value) : String(value);
     });
   }
 }

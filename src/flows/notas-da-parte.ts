@@ -1,24 +1,22 @@
-/** The notes and events of one CNPJ or CPF, for whoever holds it: listed by what is known of them, a page at a time or all in one go. */
+/** The notes of one CNPJ or CPF, for whoever holds it: listed by what is known of them, a page at a time or all in one go. */
 import { documentoKind } from '../fiscal/chave.ts';
-import { EVENTO_ESTADOS } from '../fiscal/evento.ts';
 import { type Fault, quoted, type Refusal } from '../fiscal/fault.ts';
-import { addDays, isDay, spacedMoment, startOfDay } from '../fiscal/moment.ts';
+import { spacedMoment } from '../fiscal/moment.ts';
 import { PARTES_DA_NOTA, type ParteDaNota } from '../fiscal/mudanca.ts';
 import { NOTA_ESTADOS } from '../fiscal/nota.ts';
 import type { Escopo } from '../identity/token.ts';
-import type { EventosProcurados } from '../store/buscar-notas.ts';
 import type { Municipio } from '../store/municipios.ts';
 import {
   type BuscaEscrita,
   CAMPOS_DA_BUSCA,
   countNotasOf,
   type De,
+  isLugar,
   type NotaAchada,
   searchNotasOf,
 } from './buscar-notas.ts';
 import { type Audience, callerOf, type Presented, strangerTo } from './caller.ts';
-import { type EventoPublico, publicEvento, tipoNamed } from './evento-queries.ts';
-import { momentOfNota, zoneOf } from './gather-facts.ts';
+import { momentOfNota } from './gather-facts.ts';
 import { notaSemXml } from './queries.ts';
 import type { World } from './world.ts';
 
@@ -106,12 +104,14 @@ export const CAMPOS_DA_LISTA: readonly CampoDaLista[] = [
   ...CAMPOS_DA_BUSCA.filter((campo) => campo !== 'q'),
 ];
 
+/** `total`: no further than {@link CONTADAS_MAX}; `total_exato`: whether there are no more. */
+export type Contagem = { readonly total: number; readonly total_exato: boolean };
+
 export type PaginaDaParte = {
   readonly notas: readonly NotaListada[];
   /** Where the next page begins; null: there is none. */
   readonly cursor: string | null;
-  /** `total`: no further than to a thousand times ten; `total_exato`: whether there are no more. */
-  readonly contagem: { readonly total: number; readonly total_exato: boolean } | null;
+  readonly contagem: Contagem | null;
   readonly observacoes: readonly string[];
 };
 
@@ -132,6 +132,7 @@ export async function listNotasOf(
 ): Promise<PaginaDaParte | Refusal> {
   const papel = readPapel(pedida.papel);
   if (typeof papel === 'object') return papel;
+  if (cursor && !isLugar(cursor)) return refuseCursor(cursor);
   const { texto, papel: _papel, ...rest } = pedida;
   const busca = { ...rest, q: texto ?? '' };
   const de: De = { documento, papel };
@@ -150,36 +151,32 @@ export async function listNotasOf(
 const CUT =
   'Esta página não está cheia, e a lista continua: muitas notas foram olhadas para achar estas. Peça a seguinte com cursor.';
 
-/**
- * All notes of a document from a place on, page after page, as they are read. `mayGoOn`: whether who asked may still see them. A list that
- * does not come to its end is broken off, so that nobody takes it for the whole.
- */
-export async function* eachNotaOf(
-  world: World,
-  municipio: Municipio,
-  documento: string,
-  pedida: ListaPedida,
-  first: PaginaDaParte,
-  mayGoOn: () => Promise<boolean>,
-): AsyncGenerator<NotaListada> {
+/** How a list goes on: `next` reads the page at a cursor; `mayGoOn` says whether who asked may still see it. */
+export type Onward<Page> = {
+  readonly next: (cursor: string) => Promise<Page | Refusal>;
+  readonly mayGoOn: () => Promise<boolean>;
+};
+
+/** Every item from a page on, as they are read. A list that does not come to its end is broken off, so that nobody takes it for the whole. */
+export async function* eachOfPages<Page extends { readonly cursor: string | null }, Item>(
+  first: Page,
+  itemsOf: (page: Page) => Iterable<Item>,
+  { next, mayGoOn }: Onward<Page>,
+): AsyncGenerator<Item> {
   for (let page = first; ; ) {
-    yield* page.notas;
+    yield* itemsOf(page);
     if (page.cursor === null) return;
     if (!(await mayGoOn())) throw new Error('quem pediu a lista já não pode vê-la');
-    const next = await listNotasOf(world, municipio, documento, pedida, {
-      cursor: page.cursor,
-      max: STREAM_PAGE,
-      isCounted: false,
-    });
-    if ('faults' in next) throw new Error(next.faults[0].mensagem);
-    page = next;
+    const read = await next(page.cursor);
+    if ('faults' in read) throw new Error(read.faults[0].mensagem);
+    page = read;
   }
 }
 
 /** Notes read at a time, where all are asked for. */
 export const STREAM_PAGE = 500;
 
-function readPapel(text: string | undefined): ParteDaNota | undefined | Refusal {
+export function readPapel(text: string | undefined): ParteDaNota | undefined | Refusal {
   if (text === undefined || text === '') return undefined;
   const papel = PARTES_DA_NOTA.find((one) => one === text);
   return papel ?? refuseValue('papel', text, `um de: ${PARTES_DA_NOTA.join(', ')}`);
@@ -192,60 +189,15 @@ function problemFaults(problems: Readonly<Record<string, string>>): Refusal {
   return { faults: faults as [Fault, ...Fault[]] };
 }
 
-function refuseValue(campo: string, sent: string, esperado: string): Refusal {
+/** A place of a list that no answer gave. */
+export function refuseCursor(sent: string): Refusal {
+  return refuseValue('cursor', sent, 'o cursor de uma resposta a esta mesma pergunta');
+}
+
+export function refuseValue(campo: string, sent: string, esperado: string): Refusal {
   const encontrado = quoted(sent);
   const mensagem = `O parâmetro ${campo} tem de ser ${esperado}, e veio "${encontrado}".`;
   return { faults: [{ codigo: 'E0002', xpath: '', mensagem, campo, encontrado, esperado }] };
-}
-
-export const CAMPOS_DOS_EVENTOS = ['tipo_evento', 'estado', 'de', 'ate'] as const;
-export type EventosPedidos = Readonly<Partial<Record<(typeof CAMPOS_DOS_EVENTOS)[number], string>>>;
-
-export type PaginaDeEventos = { readonly eventos: readonly EventoPublico[]; readonly cursor: string | null };
-
-/** A page of the events of the notes of a document, the newest first. `cursor`: that of the page before. */
-export async function listEventosOf(
-  world: World,
-  municipio: Municipio,
-  documento: string,
-  pedidos: EventosPedidos,
-  { cursor, max }: { readonly cursor?: string | undefined; readonly max: number },
-): Promise<PaginaDeEventos | Refusal> {
-  const asked = readEventosPedidos(municipio, documento, pedidos);
-  if ('faults' in asked) return asked;
-  const before = /^\d{1,18}$/.exec(cursor ?? '')?.[0];
-  const { eventos, seguinte } = await world.store.busca.buscarEventos(municipio.tenant, asked, max, before);
-  const now = world.now();
-  return { eventos: eventos.map((row) => publicEvento(row, now)), cursor: seguinte ?? null };
-}
-
-function readEventosPedidos(
-  { codigoIbge }: Municipio,
-  documento: string,
-  { tipo_evento, estado, de, ate }: EventosPedidos,
-): EventosProcurados | Refusal {
-  const tipo = tipo_evento ? tipoNamed(tipo_evento) : undefined;
-  if (tipo_evento && tipo === undefined) {
-    return refuseValue(
-      'tipo_evento',
-      tipo_evento,
-      'o nome de um tipo de evento, como cancelamento, ou o seu código nacional',
-    );
-  }
-  if (estado && !Object.hasOwn(EVENTO_ESTADOS, estado)) {
-    return refuseValue('estado', estado, `um de: ${Object.keys(EVENTO_ESTADOS).join(', ')}`);
-  }
-  for (const [campo, day] of Object.entries({ de, ate })) {
-    if (day && !isDay(day)) return refuseValue(campo, day, 'um dia, AAAA-MM-DD');
-  }
-  const zone = zoneOf(codigoIbge);
-  return {
-    documento,
-    tipo: tipo?.codigo,
-    estado: estado || undefined,
-    desde: de ? startOfDay(zone, de) : undefined,
-    ate: ate ? startOfDay(zone, addDays(ate, 1)) : undefined,
-  };
 }
 
 /** The states of a note, for who describes the parameters. */

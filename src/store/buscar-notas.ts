@@ -2,6 +2,7 @@
  * Notes of a tenant by what a person remembers of them: month after month, the way that finds fewest rows, a page at a time. A search that
  * no index answers looks at so many notes and says how far it came.
  */
+import type { ParteDaNota } from '../fiscal/mudanca.ts';
 import type { NotaEstado } from '../fiscal/nota.ts';
 import { EVENTO_READ, type EventoRow, JOIN_NOTA, QUEUES } from './evento-rows.ts';
 import { mesOf } from './meses.ts';
@@ -75,6 +76,7 @@ export function buscaStore(pool: Db) {
     buscar: searchNotas.bind(null, pool),
     contar: countNotas.bind(null, pool),
     buscarEventos: searchEventos.bind(null, pool),
+    contarEventos: countEventos.bind(null, pool),
   };
 }
 
@@ -134,46 +136,90 @@ const COUNTED_MAX = 100_000;
 /** Events of the notes of a document: which, and of when they were registered (milliseconds; the end is not included). */
 export type EventosProcurados = {
   readonly documento: string;
+  /** What the document is in the note; undefined: anything. */
+  readonly papel?: ParteDaNota | undefined;
   readonly tipo?: string | undefined;
   readonly estado?: string | undefined;
   readonly desde?: number | undefined;
   readonly ate?: number | undefined;
+  readonly antigasAntes: boolean;
 };
 
 /** Events that a page looks at, at most. */
 const EVENTOS_LOOKED_MAX = 20_000;
 
-/** Events of a tenant, the newest first, before an `id`. `seguinte`: before which it goes on; undefined: it came to its end. */
+/** Events of a tenant in their order, after an `id`. `seguinte`: after which it goes on; undefined: it came to its end. */
 async function searchEventos(
   pool: Db,
   tenant: string,
-  { documento, tipo, estado, desde, ate }: EventosProcurados,
+  asked: EventosProcurados,
   max: number,
-  before?: string,
+  after?: string,
 ): Promise<{ readonly eventos: readonly EventoRow[]; readonly seguinte: string | undefined }> {
   const statement = new Statement();
-  const at = statement.value(tenant);
-  const walked = [
-    `e.tenant = ${at}`,
-    ...(before === undefined ? [] : [`e.id < ${statement.value(before)}::bigint`]),
-  ].join(' and ');
+  const walked = walkEventos(statement, tenant, asked, after);
+  const walkedValues = statement.values.length;
+  const { rows: eventos } = await pool.query<EventoRow>(
+    `select ${EVENTO_READ} from (${walked} limit ${EVENTOS_LOOKED_MAX}) e ${JOIN_NOTA} ${QUEUES}
+      where ${filtersOfEventos(statement, asked)} order by ${orderOfEventos(asked)} limit ${max}`,
+    statement.values,
+  );
+  if (eventos.length === max) return { eventos, seguinte: eventos.at(-1)!.id };
+  const { rows } = await pool.query<{ id: string }>(
+    `select w.id from (${walked} offset ${EVENTOS_LOOKED_MAX - 1} limit 1) w`,
+    statement.values.slice(0, walkedValues),
+  );
+  return { eventos, seguinte: rows[0]?.id };
+}
+
+/** How many there are, no more than `max` of them and as far as may be looked at. `isWhole`: there are no others. */
+async function countEventos(
+  pool: Db,
+  tenant: string,
+  asked: EventosProcurados,
+  max: number,
+): Promise<{ readonly eventos: number; readonly isWhole: boolean }> {
+  const statement = new Statement();
+  const walked = walkEventos(statement, tenant, asked, undefined);
+  const { rows } = await pool.query<{ eventos: number; vistos: number }>(
+    `select count(*) filter (where ${filtersOfEventos(statement, asked)})::int as eventos, count(*)::int as vistos
+      from (${walked} limit ${COUNTED_MAX}) e ${JOIN_NOTA}`,
+    statement.values,
+  );
+  const [{ eventos, vistos }] = rows as [{ eventos: number; vistos: number }];
+  return { eventos: Math.min(eventos, max), isWhole: eventos <= max && vistos < COUNTED_MAX };
+}
+
+function orderOfEventos({ antigasAntes }: EventosProcurados): string {
+  return `e.id ${antigasAntes ? 'asc' : 'desc'}`;
+}
+
+/** The tenant has the first place, as the join to the notes expects. */
+function walkEventos(
+  statement: Statement,
+  tenant: string,
+  asked: EventosProcurados,
+  after: string | undefined,
+): string {
+  const of = `e.tenant = ${statement.value(tenant)}`;
+  const place =
+    after === undefined ? '' : ` and e.id ${asked.antigasAntes ? '>' : '<'} ${statement.value(after)}::bigint`;
+  return `select e.* from eventos e where ${of}${place} order by ${orderOfEventos(asked)}`;
+}
+
+function filtersOfEventos(
+  statement: Statement,
+  { documento, papel, tipo, estado, desde, ate }: EventosProcurados,
+): string {
   const of = statement.value(documento);
-  const filters = [
-    `(${PARTES.map((column) => `n.${column} = ${of}`).join(' or ')})`,
+  const columns = papel === undefined ? PARTES : [`${papel}_cpf_cnpj`];
+  return [
+    `(${columns.map((column) => `n.${column} = ${of}`).join(' or ')})`,
     ...(tipo === undefined ? [] : [`e.codigo_tipo_evento = ${statement.value(tipo)}`]),
     ...(estado === undefined ? [] : [`e.estado = ${statement.value(estado)}`]),
     ...(desde === undefined ? [] : [`e.criado_em >= ${statement.value(new Date(desde))}`]),
     ...(ate === undefined ? [] : [`e.criado_em < ${statement.value(new Date(ate))}`]),
   ].join(' and ');
-  const looked = `select * from eventos e where ${walked} order by e.id desc limit ${EVENTOS_LOOKED_MAX}`;
-  const { rows: eventos } = await pool.query<EventoRow>(
-    `select ${EVENTO_READ} from (${looked}) e ${JOIN_NOTA} ${QUEUES} where ${filters} order by e.id desc limit ${max}`,
-    statement.values,
-  );
-  if (eventos.length === max) return { eventos, seguinte: eventos.at(-1)!.id };
-  const border = `select e.id from eventos e where ${walked} order by e.id desc offset ${EVENTOS_LOOKED_MAX - 1} limit 1`;
-  const { rows } = await pool.query<{ id: string }>(border, statement.values.slice(0, before === undefined ? 1 : 2));
-  return { eventos, seguinte: rows[0]?.id };
 }
 
 /** Months that may have such notes, in the order of the search. */

@@ -1,8 +1,9 @@
 /** The addresses of who asks for its own: its notes, its events, and what has changed of either. */
-import type { Fault } from '../../fiscal/fault.ts';
+import type { Fault, Refusal } from '../../fiscal/fault.ts';
 import { PARTES_DA_NOTA, TIPOS_MUDANCA } from '../../fiscal/mudanca.ts';
 import { NOTA_ESTADOS } from '../../fiscal/nota.ts';
-import { writeTable } from '../../flows/escrever-tabela.ts';
+import { type StreamType, writeTable } from '../../flows/escrever-tabela.ts';
+import { CAMPOS_DOS_EVENTOS, listEventosOf, type PaginaDeEventos } from '../../flows/eventos-da-parte.ts';
 import {
   DESDE_AGORA,
   type EventoMudado,
@@ -14,21 +15,21 @@ import {
 } from '../../flows/mudancas.ts';
 import {
   CAMPOS_DA_LISTA,
-  CAMPOS_DOS_EVENTOS,
   type CampoDaLista,
   CONTADAS_MAX,
   documentoOf,
   ESTADOS_DA_LISTA,
-  eachNotaOf,
+  eachOfPages,
   type ListaPedida,
-  listEventosOf,
   listNotasOf,
   type NotaListada,
   type PaginaDaParte,
+  refuseValue,
   STREAM_PAGE,
 } from '../../flows/notas-da-parte.ts';
 import { type FieldsOf, field, orNull } from '../../published/openapi/field.ts';
 import { askerOf, ESPERA_MAX_S, readEspera } from './espera.ts';
+import { EVENTO_FIELDS } from './eventos.ts';
 import { NOTA_SEM_XML } from './nota-fields.ts';
 import { findStrangeParams, numberIn, refuseParams } from './params.ts';
 import type { Call, Refused } from './route.ts';
@@ -44,33 +45,42 @@ export const PAGE_PARAMS = {
   limite: 'Itens por página, de 1 a 100; sem ele, 25.',
 } as const;
 
+const ORDEM_PARAMS = {
+  ordem: 'novas, da mais nova para a mais antiga, como sem ele; ou antigas.',
+  contar: `sim: contagem traz o total, contado até ${CONTADAS_MAX}; nao, como sem ele: não conta.`,
+  ...PAGE_PARAMS,
+} as const;
+
+const PAPEL_PARAM = {
+  papel: `O que o documento é na nota: ${PARTES_DA_NOTA.join(', ')}; sem ele, qualquer um.`,
+} as const;
+
 export const LISTA_PARAMS = {
   ...DOCUMENTO_PARAM,
-  papel: `O que o documento é na nota: ${PARTES_DA_NOTA.join(', ')}; sem ele, qualquer um.`,
+  ...PAPEL_PARAM,
   texto: 'Chave, protocolo, Id da DPS, CNPJ, CPF, número da nota, ou palavras do nome de outra parte.',
   prestador: 'CNPJ ou CPF do prestador.',
   tomador: 'CNPJ ou CPF do tomador.',
   de: 'Primeiro dia da emissão, AAAA-MM-DD.',
   ate: 'Último dia da emissão, AAAA-MM-DD.',
-  competencia: 'Mês da competência, AAAA-MM.',
+  competencia: 'Mês da competência, AAAA-MM; ou o primeiro e o último, AAAA-MM/AAAA-MM.',
   estado: `Estado da nota: ${ESTADOS_DA_LISTA.join(', ')}.`,
   valor_de: 'Valor mínimo do serviço.',
   valor_ate: 'Valor máximo do serviço.',
   servico: 'Código de tributação nacional, seis algarismos.',
   serie: 'Série da DPS.',
   numero: 'Número da NFS-e.',
-  ordem: 'novas, da mais nova para a mais antiga, como sem ele; ou antigas.',
-  contar: `sim: contagem traz o total, contado até ${CONTADAS_MAX}.`,
-  ...PAGE_PARAMS,
+  ...ORDEM_PARAMS,
 } as const satisfies Readonly<Record<CampoDaLista | string, string>>;
 
 export const EVENTOS_PARAMS = {
   ...DOCUMENTO_PARAM,
+  ...PAPEL_PARAM,
   tipo_evento: 'Só este tipo: o nome, como cancelamento, ou o código nacional.',
   estado: 'Estado do evento, como status_evento.',
   de: 'Primeiro dia do registro, AAAA-MM-DD.',
   ate: 'Último dia do registro, AAAA-MM-DD.',
-  ...PAGE_PARAMS,
+  ...ORDEM_PARAMS,
 } as const;
 
 export const MUDANCAS_MAX = 10_000;
@@ -83,6 +93,8 @@ export const MUDANCAS_PARAMS = {
 } as const;
 
 export const CURSOR_FIELD = orNull(field.text('Para pedir a página seguinte; null quando não há.'));
+
+const CONTAGEM_FIELD = orNull(field.shape('Contagem', 'Quantos itens há, se contar=sim; senão null.'));
 
 export const LIMITE_MAX = 100;
 export const LIMITE_USUAL = 25;
@@ -109,46 +121,88 @@ async function readAsked(
   return { documento, query, limite: limite as number };
 }
 
-/** Whether who asked for a document may still see what is its own: a token may be revoked while an answer is on its way. */
-async function isStillOf({ world, municipio, shown }: Call, documento: string): Promise<boolean> {
-  return typeof (await documentoOf(world, municipio, shown(), documento)) === 'string';
-}
-
 function pick<Name extends string>(query: URLSearchParams, names: readonly Name[]): Partial<Record<Name, string>> {
   return Object.fromEntries(names.map((name) => [name, query.get(name) ?? ''])) as Partial<Record<Name, string>>;
 }
 
-export async function listNotas(call: Call) {
-  const asked = await readAsked(call, Object.keys(LISTA_PARAMS), { max: LIMITE_MAX, usual: LIMITE_USUAL });
+/** A list that is asked for: a page of it as JSON, or all of it in one go. */
+type ListaAsked = Asked & { readonly type: StreamType | undefined; readonly isCounted: boolean };
+
+async function readLista(call: Call, names: readonly string[]): Promise<ListaAsked | Refused> {
+  const asked = await readAsked(call, names, { max: LIMITE_MAX, usual: LIMITE_USUAL });
   if ('refusal' in asked) return asked;
-  const { world, municipio } = call;
-  const { documento, query, limite } = asked;
-  const pedida: ListaPedida = pick(query, CAMPOS_DA_LISTA);
+  const contar = asked.query.get('contar') ?? '';
+  const isCounted = CONTAR.get(contar);
+  if (isCounted === undefined) {
+    return { refusal: refuseValue('contar', contar, `um de: ${[...CONTAR.keys()].slice(1).join(', ')}`), status: 400 };
+  }
   const type = preferredType(call.headers);
-  const page = await listNotasOf(world, municipio, documento, pedida, {
-    cursor: query.get('cursor') ?? undefined,
-    max: type === undefined ? limite : STREAM_PAGE,
-    isCounted: ['sim', 'true', '1'].includes(query.get('contar') ?? ''),
-  });
+  return { ...asked, type, isCounted, limite: type === undefined ? asked.limite : STREAM_PAGE };
+}
+
+const CONTAR: ReadonlyMap<string, boolean> = new Map([
+  ['', false],
+  ['sim', true],
+  ['nao', false],
+]);
+
+/** A page, or with it all the others. `read`: the page at a cursor. */
+async function answerLista<Page extends { readonly cursor: string | null }>(
+  call: Call,
+  { type, documento, query, isCounted }: ListaAsked,
+  {
+    nome,
+    columns,
+    itemsOf,
+    read,
+  }: {
+    readonly nome: string;
+    readonly columns: readonly string[];
+    readonly itemsOf: (page: Page) => readonly object[];
+    readonly read: (at: {
+      readonly cursor: string | undefined;
+      readonly isCounted: boolean;
+    }) => Promise<Page | Refusal>;
+  },
+) {
+  const page = await read({ cursor: query.get('cursor') ?? undefined, isCounted });
   if ('faults' in page) return { refusal: page, status: 400 };
   if (type === undefined) return { body: { status: 'OK', ...page } };
-  const mayGoOn = () => isStillOf(call, documento);
-  const notas = eachNotaOf(world, municipio, documento, pedida, page, mayGoOn);
-  return streamed(type, writeTable(type, Object.keys(NOTA_LISTADA), notas), 'notas');
+  const onward = {
+    next: (cursor: string) => read({ cursor, isCounted: false }),
+    mayGoOn: async () => typeof (await documentoOf(call.world, call.municipio, call.shown(), documento)) === 'string',
+  };
+  return streamed(type, writeTable(type, columns, eachOfPages(page, itemsOf, onward)), nome);
+}
+
+export async function listNotas(call: Call) {
+  const asked = await readLista(call, Object.keys(LISTA_PARAMS));
+  if ('refusal' in asked) return asked;
+  const { documento, query, limite: max } = asked;
+  const pedida: ListaPedida = pick(query, CAMPOS_DA_LISTA);
+  return answerLista<PaginaDaParte>(call, asked, {
+    nome: 'notas',
+    columns: Object.keys(NOTA_LISTADA),
+    itemsOf: ({ notas }) => notas,
+    read: (at) => listNotasOf(call.world, call.municipio, documento, pedida, { ...at, max }),
+  });
 }
 
 export async function listEventosDaParte(call: Call) {
-  const asked = await readAsked(call, Object.keys(EVENTOS_PARAMS), { max: LIMITE_MAX, usual: LIMITE_USUAL });
+  const asked = await readLista(call, Object.keys(EVENTOS_PARAMS));
   if ('refusal' in asked) return asked;
-  const { query, documento, limite } = asked;
+  const { documento, query, limite: max } = asked;
   const pedidos = pick(query, CAMPOS_DOS_EVENTOS);
-  const page = await listEventosOf(call.world, call.municipio, documento, pedidos, {
-    cursor: query.get('cursor') ?? undefined,
-    max: limite,
+  return answerLista<PaginaDeEventos>(call, asked, {
+    nome: 'eventos',
+    columns: Object.keys(EVENTO_FIELDS),
+    itemsOf: ({ eventos }) => eventos,
+    read: async (at) => {
+      const page = await listEventosOf(call.world, call.municipio, documento, pedidos, { ...at, max });
+      if ('faults' in page) return page;
+      return { ...page, eventos: page.eventos.map((evento) => ({ ...evento, status: 'OK' })) };
+    },
   });
-  if ('faults' in page) return { refusal: page, status: 400 };
-  const { eventos, cursor } = page;
-  return { body: { status: 'OK', eventos: eventos.map((evento) => ({ ...evento, status: 'OK' })), cursor } };
 }
 
 export async function followMudancas(call: Call) {
@@ -191,8 +245,8 @@ const NOTA_LISTADA = {
 export const LISTA_SHAPES = {
   NotaListada: NOTA_LISTADA,
   Contagem: {
-    total: field.integer(`Quantas notas há, contadas até ${CONTADAS_MAX}.`),
-    total_exato: field.flag('false: há mais do que as contadas.'),
+    total: field.integer(`Quantos itens há, contados até ${CONTADAS_MAX}.`),
+    total_exato: field.flag('false: pode haver mais do que os contados.'),
   } satisfies FieldsOf<NonNullable<PaginaDaParte['contagem']>>,
   Mudanca: {
     id: field.text(
@@ -222,9 +276,15 @@ export const LISTA_SHAPES = {
 export const LISTA_FIELDS = {
   notas: field.shape('NotaListada[]', 'As notas da página, sem o XML.'),
   cursor: CURSOR_FIELD,
-  contagem: orNull(field.shape('Contagem', 'Quantas são, se contar=sim; senão null.')),
+  contagem: CONTAGEM_FIELD,
   observacoes: field.texts('O que convém saber da busca; quase sempre vazio.'),
 } as const satisfies FieldsOf<PaginaDaParte>;
+
+export const EVENTOS_DA_PARTE_FIELDS = {
+  eventos: field.shape('Evento[]', 'Os eventos da página.'),
+  cursor: CURSOR_FIELD,
+  contagem: CONTAGEM_FIELD,
+} as const satisfies FieldsOf<PaginaDeEventos>;
 
 export const MUDANCAS_FIELDS = {
   mudancas: field.shape('Mudanca[]', 'As mudanças, na ordem em que se contam a todos.'),

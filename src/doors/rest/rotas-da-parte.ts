@@ -5,7 +5,7 @@ import { PEDIDO_MAX_MINUTES, TOKEN_SIGNATURE_HEADER, VALIDADE_DIAS_MAX } from '.
 import { ESCOPOS } from '../../identity/token.ts';
 import { field, orAbsent } from '../../published/openapi/field.ts';
 import {
-  CURSOR_FIELD,
+  EVENTOS_DA_PARTE_FIELDS,
   EVENTOS_PARAMS,
   followMudancas,
   LISTA_FIELDS,
@@ -124,11 +124,12 @@ export const ROTAS_DA_PARTE: readonly Route[] = [
     method: 'GET',
     path: '/api/v1/eventos',
     summary:
-      'Os eventos das notas de um CNPJ ou CPF, do mais novo ao mais antigo. Só para o dono do documento, com token ou certificado.',
+      'Os eventos das notas de um CNPJ ou CPF. Só para o dono do documento, com token ou certificado. Com Accept: text/csv ou application/x-ndjson vêm todos de uma vez, do cursor em diante.',
     query: EVENTOS_PARAMS,
     status: 200,
-    fields: { status: STATUS, eventos: field.shape('Evento[]', 'Os eventos da página.'), cursor: CURSOR_FIELD },
-    headers: ['ETag'],
+    givesToo: STREAM_TYPES,
+    fields: { status: STATUS, ...EVENTOS_DA_PARTE_FIELDS },
+    headers: ['ETag', 'Content-Disposition'],
     codes: ['E003', 'E0002', 'E0003', ...PARTE_CODES],
     statuses: { E0002: [400] },
     missCost: ASK_COST,
