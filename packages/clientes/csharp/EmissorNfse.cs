@@ -1360,7 +1360,7 @@ namespace EmissorNfse
         public IReadOnlyList<NotaListada> notas { get; }
         /// <summary>Para pedir a página seguinte; null quando não há. Pode ser nulo.</summary>
         public string cursor { get; }
-        /// <summary>Quantas são, se contar=sim; senão null. Pode ser nulo.</summary>
+        /// <summary>Quantos itens há, se contar=sim; senão null. Pode ser nulo.</summary>
         public Contagem contagem { get; }
         /// <summary>O que convém saber da busca; quase sempre vazio.</summary>
         public IReadOnlyList<string> observacoes { get; }
@@ -2075,9 +2075,9 @@ namespace EmissorNfse
 
     public sealed class Contagem
     {
-        /// <summary>Quantas notas há, contadas até 10000.</summary>
+        /// <summary>Quantos itens há, contados até 10000.</summary>
         public long? total { get; }
-        /// <summary>false: há mais do que as contadas.</summary>
+        /// <summary>false: pode haver mais do que os contados.</summary>
         public bool? total_exato { get; }
 
         internal Contagem(JsonElement dados)

@@ -1710,7 +1710,7 @@ public final class EmissorNfse {
         public final List<NotaListada> notas;
         /** Para pedir a página seguinte; null quando não há. Pode ser nulo. */
         public final String cursor;
-        /** Quantas são, se contar=sim; senão null. Pode ser nulo. */
+        /** Quantos itens há, se contar=sim; senão null. Pode ser nulo. */
         public final Contagem contagem;
         /** O que convém saber da busca; quase sempre vazio. */
         public final List<String> observacoes;
@@ -2440,9 +2440,9 @@ public final class EmissorNfse {
     }
 
     public static final class Contagem {
-        /** Quantas notas há, contadas até 10000. */
+        /** Quantos itens há, contados até 10000. */
         public final Long total;
-        /** false: há mais do que as contadas. */
+        /** false: pode haver mais do que os contados. */
         public final Boolean total_exato;
 
         Contagem(Map<String, Object> dados) {

@@ -1217,7 +1217,7 @@ final class NotasListadas
     public readonly array $notas;
     /** Para pedir a página seguinte; null quando não há. */
     public readonly ?string $cursor;
-    /** Quantas são, se contar=sim; senão null. */
+    /** Quantos itens há, se contar=sim; senão null. */
     public readonly ?Contagem $contagem;
     /** O que convém saber da busca; quase sempre vazio. @var list<string> */
     public readonly array $observacoes;
@@ -1788,9 +1788,9 @@ final class Contagem
 
     private const PARTES = [];
 
-    /** Quantas notas há, contadas até 10000. */
+    /** Quantos itens há, contados até 10000. */
     public readonly int $total;
-    /** false: há mais do que as contadas. */
+    /** false: pode haver mais do que os contados. */
     public readonly bool $total_exato;
 }
 

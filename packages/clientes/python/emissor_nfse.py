@@ -942,7 +942,7 @@ class NotasListadas(_Modelo):
     notas: List[NotaListada]
     #: Para pedir a página seguinte; null quando não há.
     cursor: Optional[str]
-    #: Quantas são, se contar=sim; senão null.
+    #: Quantos itens há, se contar=sim; senão null.
     contagem: Optional[Contagem]
     #: O que convém saber da busca; quase sempre vazio.
     observacoes: List[str]
@@ -1401,9 +1401,9 @@ class NotaListada(_Modelo):
 
 @dataclass(frozen=True)
 class Contagem(_Modelo):
-    #: Quantas notas há, contadas até 10000.
+    #: Quantos itens há, contados até 10000.
     total: int
-    #: false: há mais do que as contadas.
+    #: false: pode haver mais do que os contados.
     total_exato: bool
 
 

@@ -1544,9 +1544,9 @@ export type NotaListada = {
     readonly papeis: readonly string[];
 };
 export type Contagem = {
-    /** Quantas notas há, contadas até 10000. */
+    /** Quantos itens há, contados até 10000. */
     readonly total: number;
-    /** false: há mais do que as contadas. */
+    /** false: pode haver mais do que os contados. */
     readonly total_exato: boolean;
 };
 export type Mudanca = {
@@ -1797,7 +1797,7 @@ export type FiltrosDaExportacao = {
     readonly de?: string;
     /** Último dia da emissão, AAAA-MM-DD. */
     readonly ate?: string;
-    /** Mês da competência, AAAA-MM. */
+    /** Mês da competência, AAAA-MM; ou o primeiro e o último, AAAA-MM/AAAA-MM. */
     readonly competencia?: string;
     /** Estado da nota: emitida, retida, transmitida, autorizada, recusada, cancelada. */
     readonly estado?: string;
@@ -2686,12 +2686,12 @@ export type Respostas = {
         readonly notas: readonly NotaListada[];
         /** Para pedir a página seguinte; null quando não há. */
         readonly cursor: string | null;
-        /** Quantas são, se contar=sim; senão null. */
+        /** Quantos itens há, se contar=sim; senão null. */
         readonly contagem: Contagem | null;
         /** O que convém saber da busca; quase sempre vazio. */
         readonly observacoes: readonly string[];
     };
-    /** Os eventos das notas de um CNPJ ou CPF, do mais novo ao mais antigo */
+    /** Os eventos das notas de um CNPJ ou CPF */
     readonly listarEventosDaParte: {
         /** OK em toda resposta de sucesso. */
         readonly status: string;
@@ -2699,6 +2699,8 @@ export type Respostas = {
         readonly eventos: readonly Evento[];
         /** Para pedir a página seguinte; null quando não há. */
         readonly cursor: string | null;
+        /** Quantos itens há, se contar=sim; senão null. */
+        readonly contagem: Contagem | null;
     };
     /** O que mudou nas notas e nos eventos de um CNPJ ou CPF, na ordem em que se conta a todos */
     readonly seguirMudancas: {
@@ -2999,7 +3001,7 @@ export type Consultas = {
         de?: string;
         /** Último dia da emissão, AAAA-MM-DD. */
         ate?: string;
-        /** Mês da competência, AAAA-MM. */
+        /** Mês da competência, AAAA-MM; ou o primeiro e o último, AAAA-MM/AAAA-MM. */
         competencia?: string;
         /** Estado da nota: emitida, retida, transmitida, autorizada, recusada, cancelada. */
         estado?: string;
@@ -3015,7 +3017,7 @@ export type Consultas = {
         numero?: string;
         /** novas, da mais nova para a mais antiga, como sem ele; ou antigas. */
         ordem?: string;
-        /** sim: contagem traz o total, contado até 10000. */
+        /** sim: contagem traz o total, contado até 10000; nao, como sem ele: não conta. */
         contar?: string;
         /** O cursor da resposta anterior: continua depois dela. */
         cursor?: string;
@@ -3028,6 +3030,8 @@ export type Consultas = {
          * pela raiz: a matriz pergunta pelas filiais.
          */
         documento?: string;
+        /** O que o documento é na nota: prestador, tomador, intermediario; sem ele, qualquer um. */
+        papel?: string;
         /** Só este tipo: o nome, como cancelamento, ou o código nacional. */
         tipo_evento?: string;
         /** Estado do evento, como status_evento. */
@@ -3036,6 +3040,10 @@ export type Consultas = {
         de?: string;
         /** Último dia do registro, AAAA-MM-DD. */
         ate?: string;
+        /** novas, da mais nova para a mais antiga, como sem ele; ou antigas. */
+        ordem?: string;
+        /** sim: contagem traz o total, contado até 10000; nao, como sem ele: não conta. */
+        contar?: string;
         /** O cursor da resposta anterior: continua depois dela. */
         cursor?: string;
         /** Itens por página, de 1 a 100; sem ele, 25. */
@@ -3375,7 +3383,7 @@ export type Envios = {
         de?: string;
         /** Último dia da emissão, AAAA-MM-DD. */
         ate?: string;
-        /** Mês da competência, AAAA-MM. */
+        /** Mês da competência, AAAA-MM; ou o primeiro e o último, AAAA-MM/AAAA-MM. */
         competencia?: string;
         /** Estado da nota: emitida, retida, transmitida, autorizada, recusada, cancelada. */
         estado?: string;
