@@ -7,7 +7,7 @@ import { openQuotas } from '../src/doors/rest/quotas.ts';
 import { AMBIENTES } from '../src/fiscal/ambiente.ts';
 import { exampleXml } from '../src/fiscal/rules/example.ts';
 import { ENSAIOS_POR_MINUTO } from '../src/flows/avisos.ts';
-import { request } from './support/http.ts';
+import { ask, request } from './support/http.ts';
 import { asSandbox } from './support/municipio.ts';
 import { startTestService } from './support/service.ts';
 import { until } from './support/until.ts';
@@ -28,6 +28,14 @@ async function make(body?: object) {
   const { status, body: made } = await call('POST', '/integracao/api/v1/ambientes', undefined, body);
   assert.equal(status, 201, JSON.stringify(made));
   return { slug: made.ambiente.municipio as string, chave: made.chave as string };
+}
+
+/** The page of a request that is kept; it waits for one that is just being written. */
+async function pageOf(slug: string, chave: string, id: string): Promise<string> {
+  const headers = { Cookie: `ensaio-${slug}=${chave}` };
+  const { status, text } = await ask(`${address}/docs/ensaio/${slug}/requisicoes/${id}`, { headers });
+  assert.equal(status, 200, text);
+  return text;
 }
 
 const mesesNow = async (): Promise<number> => (await pool.query('select 1 from meses')).rowCount!;
@@ -81,6 +89,19 @@ describe('a sandbox of one’s own', () => {
     const { requisicoes } = (await call('GET', `/${slug}/api/v1/ambiente/requisicoes`, chave)).body;
     const own = await call('GET', `/${slug}/api/v1/ambiente/requisicoes/${requisicoes[0].id}`, chave);
     assert.ok(own.body.requisicao.corpo.length > 60_000);
+    // Of the oldest neither is kept any more, which is no word that nothing was sent.
+    const { id } = requisicoes.at(-1);
+    const old = (await call('GET', `/${slug}/api/v1/ambiente/requisicoes/${id}`, chave)).body.requisicao;
+    assert.deepEqual([old.corpo, old.corpo_bytes, old.resposta], [null, null, null]);
+    const page = await pageOf(slug, chave, id);
+    assert.equal(page.match(/Já não se guarda/g)?.length, 2);
+    assert.doesNotMatch(page, /Nenhum corpo|longa demais/);
+    const asked = await call('GET', `/${slug}/api/v1/dps/x`);
+    const of = asked.headers.get('x-request-id')!;
+    assert.match(await pageOf(slug, chave, of), /Nenhum corpo/);
+    const unread = await call('POST', `/${slug}/api/v1/nfse/v101`, undefined, 'x', 'image/png');
+    const seen = await pageOf(slug, chave, unread.headers.get('x-request-id')!);
+    assert.match(seen, /antes que se lesse/);
   });
 
   test('goes through time within months that can be counted', async () => {

@@ -13,7 +13,7 @@ import {
 } from '../../flows/aviso-tempos.ts';
 import { SEGREDO_ANTERIOR_HORAS, WEBHOOKS_MAX } from '../../flows/avisos.ts';
 import { listPersonas } from '../../flows/ensaio-personas.ts';
-import { KEPT_BYTES, REQUISICOES_GUARDADAS } from '../../flows/ensaio-requisicoes.ts';
+import { GUARDADO_BYTES, KEPT_BYTES, REQUISICOES_GUARDADAS } from '../../flows/ensaio-requisicoes.ts';
 import { CONTADAS_MAX } from '../../flows/notas-da-parte.ts';
 import { REGISTROS } from '../../flows/registros.ts';
 import {
@@ -34,6 +34,7 @@ export const PARTE_FACTS: Facts = {
   'ensaios-por-dia': () => String(ENSAIOS_POR_DIA),
   'requisicoes-guardadas': () => String(REQUISICOES_GUARDADAS),
   'requisicao-guardada': () => `${KEPT_BYTES / 2 ** 10} KiB`,
+  'requisicoes-guardado': () => `${GUARDADO_BYTES / 2 ** 20} MiB`,
   'cadastros-do-ambiente': () => joinItems(Object.keys(REGISTROS).map(code)),
   'tabela-personas': () =>
     table(

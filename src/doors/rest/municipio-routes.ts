@@ -89,7 +89,7 @@ async function answerRoute(door: Door, visit: Visit, route: Route): Promise<Http
     'refusal' in body
       ? refuse(door, visit, body)
       : await answerFit(door, visit, route, { municipio, client, quota, body });
-  if (municipio.ensaioAte !== undefined) keepForOwner(door, visit, route, 'refusal' in body ? NO_BODY : body, answer);
+  if (municipio.ensaioAte !== undefined) keepForOwner(door, visit, route, 'refusal' in body ? undefined : body, answer);
   return answer;
 }
 
@@ -103,7 +103,7 @@ async function answerFit(door: Door, visit: Visit, route: Route, admitted: Admit
 }
 
 /** In a sandbox of one's own the last requests are kept, but for those that keep the sandbox itself. */
-function keepForOwner(door: Door, visit: Visit, { path }: Route, corpo: Buffer, answer: HttpAnswer): void {
+function keepForOwner(door: Door, visit: Visit, { path }: Route, corpo: Buffer | undefined, answer: HttpAnswer): void {
   const { request, municipio } = visit;
   if (municipio === undefined || path.startsWith(AMBIENTE_PATH)) return;
   const { id, method, url, headers, began } = request;
