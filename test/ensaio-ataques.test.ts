@@ -38,6 +38,18 @@ async function pageOf(slug: string, chave: string, id: string): Promise<string> 
   return text;
 }
 
+test('the page of a refused request says what came and what was expected', async () => {
+  const { slug, chave } = await make();
+  const xml = exampleXml({ 'valores/vServPrest/vServ': '1,00' });
+  const { body, headers } = await call('POST', `/${slug}/api/v1/nfse/v101`, undefined, xml, 'application/xml');
+  const [{ encontrado, esperado }] = body.erros;
+  assert.ok(encontrado && esperado, JSON.stringify(body.erros));
+  const page = await pageOf(slug, chave, headers.get('x-request-id')!);
+  const [, mend = ''] = /<h2>O que mudar<\/h2>(.*?)<\/ol>/s.exec(page) ?? [];
+  assert.ok(mend.includes(`Veio <code>${encontrado}</code>`), mend);
+  assert.ok(mend.includes(`Esperava-se: ${esperado}`), mend);
+});
+
 const mesesNow = async (): Promise<number> => (await pool.query('select 1 from meses')).rowCount!;
 
 describe('a sandbox of one’s own', () => {

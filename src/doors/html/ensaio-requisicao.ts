@@ -27,6 +27,8 @@ type Answered = {
 type Erro = {
   readonly codigo?: string;
   readonly mensagem?: string;
+  readonly encontrado?: string;
+  readonly esperado?: string;
   readonly correcao?: string;
   readonly xpath?: string;
   readonly campo?: string;
@@ -83,12 +85,16 @@ ${erros.map(
   ({
     codigo = '',
     mensagem = '',
+    encontrado,
+    esperado,
     correcao,
     xpath,
     campo,
   }) => html`<li><a href="${errosAt(codigo)}">${codigo}</a> ${mensagem}${
     campo || xpath ? html` <code class="quiet">${allowBreaks((campo || xpath)!)}</code>` : undefined
-  }${correcao === undefined ? undefined : html`<pre class="quebra"><code>${correcao}</code></pre>`}</li>
+  }${
+    encontrado ? html`<br>Veio <code>${allowBreaks(encontrado)}</code>` : undefined
+  }${esperado ? html`<br>Esperava-se: ${esperado}` : undefined}${correcao === undefined ? undefined : html`<pre class="quebra"><code>${correcao}</code></pre>`}</li>
 `,
 )}</ol>
 `;
