@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { describe, test } from 'node:test';
 import { openBuckets } from '../src/doors/rest/buckets.ts';
-import { openQuotas } from '../src/doors/rest/quotas.ts';
+import { EXCESS_KEPT, openQuotas } from '../src/doors/rest/quotas.ts';
 import { AMBIENTES } from '../src/fiscal/ambiente.ts';
 import { exampleXml } from '../src/fiscal/rules/example.ts';
 import { ENSAIOS_POR_MINUTO } from '../src/flows/avisos.ts';
@@ -48,6 +48,23 @@ test('the page of a refused request says what came and what was expected', async
   const [, mend = ''] = /<h2>O que mudar<\/h2>(.*?)<\/ol>/s.exec(page) ?? [];
   assert.ok(mend.includes(`Veio <code>${encontrado}</code>`), mend);
   assert.ok(mend.includes(`Esperava-se: ${esperado}`), mend);
+});
+
+test('some refusals of too much are kept, and a flood of them is not', async () => {
+  const { slug, chave } = await make();
+  await pool.query('update municipios set limite_endereco = 1 where tenant = $1', [slug]);
+  const send = () => call('POST', `/${slug}/api/v1/nfse/v101`, undefined, exampleXml(), 'application/xml');
+  const refused = await until(async () => {
+    const answer = await send();
+    return answer.status === 429 ? answer : undefined;
+  }, 'the address has sent too much');
+  const page = await pageOf(slug, chave, refused.headers.get('x-request-id')!);
+  assert.match(page, /Vieram documentos demais/);
+  assert.match(page, /Nenhum corpo se guardou/);
+  for (let at = 0; at < EXCESS_KEPT + 20; at += 1) assert.equal((await send()).status, 429);
+  const text = 'select count(*)::int as rows from ensaio_requisicoes where tenant = $1 and status = 429';
+  const countRows = async () => (await pool.query<{ rows: number }>(text, [slug])).rows[0]!.rows;
+  await until(async () => (await countRows()) === EXCESS_KEPT || undefined, 'as many are kept as there may be');
 });
 
 const mesesNow = async (): Promise<number> => (await pool.query('select 1 from meses')).rowCount!;

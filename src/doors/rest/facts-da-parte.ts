@@ -28,6 +28,7 @@ import { code, joinItems, nameTable, table } from '../../published/markdown.ts';
 import type { Facts } from '../../published/site/facts.ts';
 import { ESPERA_MAX_S } from './espera.ts';
 import { LIMITE_MAX, LIMITE_USUAL, LISTA_PARAMS, MUDANCAS_MAX } from './listas.ts';
+import { EXCESS_KEPT } from './quotas.ts';
 
 export const PARTE_FACTS: Facts = {
   'ensaio-dias': () => String(ENSAIO_DIAS),
@@ -35,6 +36,7 @@ export const PARTE_FACTS: Facts = {
   'requisicoes-guardadas': () => String(REQUISICOES_GUARDADAS),
   'requisicao-guardada': () => `${KEPT_BYTES / 2 ** 10} KiB`,
   'requisicoes-guardado': () => `${GUARDADO_BYTES / 2 ** 20} MiB`,
+  'excessos-guardados': () => String(EXCESS_KEPT),
   'cadastros-do-ambiente': () => joinItems(Object.keys(REGISTROS).map(code)),
   'tabela-personas': () =>
     table(
