@@ -9,6 +9,7 @@ import { exampleXml } from '../src/fiscal/rules/example.ts';
 import { ENSAIOS_POR_MINUTO } from '../src/flows/avisos.ts';
 import { ask, request } from './support/http.ts';
 import { asSandbox } from './support/municipio.ts';
+import { envelope, porRpsXml, post } from './support/rps.ts';
 import { startTestService } from './support/service.ts';
 import { until } from './support/until.ts';
 
@@ -65,6 +66,28 @@ test('some refusals of too much are kept, and a flood of them is not', async () 
   const text = 'select count(*)::int as rows from ensaio_requisicoes where tenant = $1 and status = 429';
   const countRows = async () => (await pool.query<{ rows: number }>(text, [slug])).rows[0]!.rows;
   await until(async () => (await countRows()) === EXCESS_KEPT || undefined, 'as many are kept as there may be');
+});
+
+test('requests to the legacy port are among the last ones, with what was sent and answered', async () => {
+  const { slug, chave } = await make();
+  const last = async (count: number) =>
+    until(async () => {
+      const kept = (await call('GET', `/${slug}/api/v1/ambiente/requisicoes`, chave)).body.requisicoes;
+      return kept.length === count ? (kept[0] as { id: string; caminho: string }) : undefined;
+    }, `${count} are kept`);
+  const sent = envelope(porRpsXml(7));
+  const answered = await post(address, sent, { tenant: slug });
+  const { id } = await last(1);
+  const { requisicao } = (await call('GET', `/${slug}/api/v1/ambiente/requisicoes/${id}`, chave)).body;
+  assert.equal(requisicao.corpo, sent);
+  assert.equal(requisicao.resposta, answered.body);
+  assert.deepEqual([requisicao.metodo, requisicao.status], ['POST', answered.status]);
+  assert.match(requisicao.tipo, /^text\/xml/);
+  assert.match(await pageOf(slug, chave, id), /ConsultarNfseRpsEnvio/);
+  await ask(`${address}/${slug}/soap/nfes?wsdl`);
+  assert.match((await last(2)).caminho, /\?wsdl$/);
+  assert.equal((await post(address, '<not', { tenant: slug })).status, 500);
+  await last(3);
 });
 
 const mesesNow = async (): Promise<number> => (await pool.query('select 1 from meses')).rowCount!;
