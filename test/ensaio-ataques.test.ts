@@ -3,12 +3,13 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { describe, test } from 'node:test';
 import { openBuckets } from '../src/doors/rest/buckets.ts';
-import { openQuotas } from '../src/doors/rest/quotas.ts';
+import { EXCESS_KEPT, openQuotas } from '../src/doors/rest/quotas.ts';
 import { AMBIENTES } from '../src/fiscal/ambiente.ts';
 import { exampleXml } from '../src/fiscal/rules/example.ts';
 import { ENSAIOS_POR_MINUTO } from '../src/flows/avisos.ts';
-import { request } from './support/http.ts';
+import { ask, request } from './support/http.ts';
 import { asSandbox } from './support/municipio.ts';
+import { envelope, porRpsXml, post } from './support/rps.ts';
 import { startTestService } from './support/service.ts';
 import { until } from './support/until.ts';
 
@@ -29,6 +30,65 @@ async function make(body?: object) {
   assert.equal(status, 201, JSON.stringify(made));
   return { slug: made.ambiente.municipio as string, chave: made.chave as string };
 }
+
+/** The page of a request that is kept; it waits for one that is just being written. */
+async function pageOf(slug: string, chave: string, id: string): Promise<string> {
+  const headers = { Cookie: `ensaio-${slug}=${chave}` };
+  const { status, text } = await ask(`${address}/docs/ensaio/${slug}/requisicoes/${id}`, { headers });
+  assert.equal(status, 200, text);
+  return text;
+}
+
+test('the page of a refused request says what came and what was expected', async () => {
+  const { slug, chave } = await make();
+  const xml = exampleXml({ 'valores/vServPrest/vServ': '1,00' });
+  const { body, headers } = await call('POST', `/${slug}/api/v1/nfse/v101`, undefined, xml, 'application/xml');
+  const [{ encontrado, esperado }] = body.erros;
+  assert.ok(encontrado && esperado, JSON.stringify(body.erros));
+  const page = await pageOf(slug, chave, headers.get('x-request-id')!);
+  const [, mend = ''] = /<h2>O que mudar<\/h2>(.*?)<\/ol>/s.exec(page) ?? [];
+  assert.ok(mend.includes(`Veio <code>${encontrado}</code>`), mend);
+  assert.ok(mend.includes(`Esperava-se: ${esperado}`), mend);
+});
+
+test('some refusals of too much are kept, and a flood of them is not', async () => {
+  const { slug, chave } = await make();
+  await pool.query('update municipios set limite_endereco = 1 where tenant = $1', [slug]);
+  const send = () => call('POST', `/${slug}/api/v1/nfse/v101`, undefined, exampleXml(), 'application/xml');
+  const refused = await until(async () => {
+    const answer = await send();
+    return answer.status === 429 ? answer : undefined;
+  }, 'the address has sent too much');
+  const page = await pageOf(slug, chave, refused.headers.get('x-request-id')!);
+  assert.match(page, /Vieram documentos demais/);
+  assert.match(page, /Nenhum corpo se guardou/);
+  for (let at = 0; at < EXCESS_KEPT + 20; at += 1) assert.equal((await send()).status, 429);
+  const text = 'select count(*)::int as rows from ensaio_requisicoes where tenant = $1 and status = 429';
+  const countRows = async () => (await pool.query<{ rows: number }>(text, [slug])).rows[0]!.rows;
+  await until(async () => (await countRows()) === EXCESS_KEPT || undefined, 'as many are kept as there may be');
+});
+
+test('requests to the legacy port are among the last ones, with what was sent and answered', async () => {
+  const { slug, chave } = await make();
+  const last = async (count: number) =>
+    until(async () => {
+      const kept = (await call('GET', `/${slug}/api/v1/ambiente/requisicoes`, chave)).body.requisicoes;
+      return kept.length === count ? (kept[0] as { id: string; caminho: string }) : undefined;
+    }, `${count} are kept`);
+  const sent = envelope(porRpsXml(7));
+  const answered = await post(address, sent, { tenant: slug });
+  const { id } = await last(1);
+  const { requisicao } = (await call('GET', `/${slug}/api/v1/ambiente/requisicoes/${id}`, chave)).body;
+  assert.equal(requisicao.corpo, sent);
+  assert.equal(requisicao.resposta, answered.body);
+  assert.deepEqual([requisicao.metodo, requisicao.status], ['POST', answered.status]);
+  assert.match(requisicao.tipo, /^text\/xml/);
+  assert.match(await pageOf(slug, chave, id), /ConsultarNfseRpsEnvio/);
+  await ask(`${address}/${slug}/soap/nfes?wsdl`);
+  assert.match((await last(2)).caminho, /\?wsdl$/);
+  assert.equal((await post(address, '<not', { tenant: slug })).status, 500);
+  await last(3);
+});
 
 const mesesNow = async (): Promise<number> => (await pool.query('select 1 from meses')).rowCount!;
 
@@ -81,6 +141,19 @@ describe('a sandbox of one’s own', () => {
     const { requisicoes } = (await call('GET', `/${slug}/api/v1/ambiente/requisicoes`, chave)).body;
     const own = await call('GET', `/${slug}/api/v1/ambiente/requisicoes/${requisicoes[0].id}`, chave);
     assert.ok(own.body.requisicao.corpo.length > 60_000);
+    // Of the oldest neither is kept any more, which is no word that nothing was sent.
+    const { id } = requisicoes.at(-1);
+    const old = (await call('GET', `/${slug}/api/v1/ambiente/requisicoes/${id}`, chave)).body.requisicao;
+    assert.deepEqual([old.corpo, old.corpo_bytes, old.resposta], [null, null, null]);
+    const page = await pageOf(slug, chave, id);
+    assert.equal(page.match(/Já não se guarda/g)?.length, 2);
+    assert.doesNotMatch(page, /Nenhum corpo|longa demais/);
+    const asked = await call('GET', `/${slug}/api/v1/dps/x`);
+    const of = asked.headers.get('x-request-id')!;
+    assert.match(await pageOf(slug, chave, of), /Nenhum corpo/);
+    const unread = await call('POST', `/${slug}/api/v1/nfse/v101`, undefined, 'x', 'image/png');
+    const seen = await pageOf(slug, chave, unread.headers.get('x-request-id')!);
+    assert.match(seen, /antes que se lesse/);
   });
 
   test('goes through time within months that can be counted', async () => {

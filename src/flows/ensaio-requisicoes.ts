@@ -1,13 +1,15 @@
 /** The last requests to a sandbox of one's own, for its owner: what was sent and what was answered. */
 import { isUtf8 } from 'node:buffer';
 import { isoMoment } from '../fiscal/moment.ts';
-import { REQUISICOES_MAX, type Requisicao } from '../store/ensaios.ts';
+import { REQUISICOES_BYTES, REQUISICOES_MAX, type Requisicao } from '../store/ensaios.ts';
 import type { Municipio } from '../store/municipios.ts';
 import { wasDiscarded } from './ambientes.ts';
 import { municipalMoment } from './gather-facts.ts';
 import type { World } from './world.ts';
 
 export const REQUISICOES_GUARDADAS = REQUISICOES_MAX;
+/** Of all their bodies and answers together. */
+export const GUARDADO_BYTES = REQUISICOES_BYTES;
 
 /** What is kept of a body and of an answer. */
 export const KEPT_BYTES = 64 * 1024;
@@ -25,10 +27,11 @@ export type RequisicaoPublica = {
 
 export type RequisicaoInteira = RequisicaoPublica & {
   readonly tipo: string | null;
-  /** As text; null: there was none, or it is no text. */
+  /** As text; null: there was none, it is no text, or it is not kept. */
   readonly corpo: string | null;
-  readonly corpo_bytes: number;
-  /** As it was answered; null: it is no text, or too long. */
+  /** Of what is kept of it; null: it is not kept. */
+  readonly corpo_bytes: number | null;
+  /** As it was answered; null: it is no text, too long, or not kept any more. */
   readonly resposta: string | null;
 };
 
@@ -38,6 +41,7 @@ export type Atendida = {
   readonly metodo: string;
   readonly caminho: string;
   readonly tipo: string | undefined;
+  /** Empty: none was sent; undefined: it was not read. */
   readonly corpo: Buffer | undefined;
   readonly status: number;
   readonly ms: number;
@@ -62,7 +66,7 @@ export function keepRequisicao({ store, log }: World, municipio: Municipio, aten
     metodo,
     caminho: caminho.slice(0, CAMINHO_MAX),
     tipo: tipo?.slice(0, 100) ?? null,
-    corpo: corpo === undefined || corpo.length === 0 ? null : corpo.subarray(0, KEPT_BYTES),
+    corpo: corpo?.subarray(0, KEPT_BYTES) ?? null,
     status,
     ms: Math.round(ms),
     resposta: text === undefined || text.length > KEPT_BYTES ? null : withoutSecrets(text).replaceAll('\0', ''),
@@ -90,8 +94,8 @@ export async function findRequisicao(
   return {
     ...requisicaoPublica(municipio, one),
     tipo,
-    corpo: corpo === null || !isUtf8(corpo) ? null : corpo.toString('utf8'),
-    corpo_bytes: corpo?.length ?? 0,
+    corpo: corpo === null || corpo.length === 0 || !isUtf8(corpo) ? null : corpo.toString('utf8'),
+    corpo_bytes: corpo?.length ?? null,
     resposta,
   };
 }

@@ -38,7 +38,7 @@ export type EnsaioRow = {
   readonly reiniciado_em: Date | null;
 };
 
-/** A request and what it was answered. `corpo`, `resposta`: as far as they are kept. */
+/** A request and what it was answered, as far as it is kept. `corpo`: empty where none was sent, null where it is not kept. */
 export type Requisicao = {
   readonly id: string;
   readonly em: Date;
@@ -91,7 +91,7 @@ const INSERT_REQUISICAO = insertRows<Requisicao>('insert_requisicao', 'ensaio_re
 const FORGET_REQUISICOES = `delete from ensaio_requisicoes where tenant = $1 and em < (
     select em from ensaio_requisicoes where tenant = $1 order by em desc, id desc offset ${REQUISICOES_MAX - 1} limit 1)`;
 /** Bytes of their bodies and answers that are kept of a sandbox, of the newest: the others are still told, without them. */
-const REQUISICOES_BYTES = 4 * 1024 * 1024;
+export const REQUISICOES_BYTES = 4 * 1024 * 1024;
 const FORGET_BODIES = `update ensaio_requisicoes r set corpo = null, resposta = null from (
     select em, id, sum(coalesce(octet_length(corpo), 0) + coalesce(octet_length(resposta), 0)) over (order by em desc, id desc) as bytes
     from ensaio_requisicoes where tenant = $1) s

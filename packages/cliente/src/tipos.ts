@@ -2185,10 +2185,10 @@ export type RequisicaoInteira = {
   readonly ms: number;
   /** Content-Type do corpo. */
   readonly tipo: string | null;
-  /** O corpo, como texto; null quando não veio, não é texto, ou já não se guarda. */
+  /** O corpo, como texto; null quando não veio, não é texto, ou não se guarda. */
   readonly corpo: string | null;
-  /** Tamanho do que se guardou do corpo. */
-  readonly corpo_bytes: number;
+  /** Tamanho do que se guarda do corpo: 0 quando não veio, null quando não se guarda. */
+  readonly corpo_bytes: number | null;
   /** A resposta, sem os segredos que mostrou; null quando não é texto, ou já não se guarda. */
   readonly resposta: string | null;
 };

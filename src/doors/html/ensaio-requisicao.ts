@@ -27,13 +27,15 @@ type Answered = {
 type Erro = {
   readonly codigo?: string;
   readonly mensagem?: string;
+  readonly encontrado?: string;
+  readonly esperado?: string;
   readonly correcao?: string;
   readonly xpath?: string;
   readonly campo?: string;
 };
 
 export function requisicaoPage({ requisicao, municipio, back, errosAt, depois }: Answered): Html {
-  const { metodo, caminho, status, em, ms, id, tipo, corpo, corpo_bytes, resposta } = requisicao;
+  const { metodo, caminho, status, em, ms, id, resposta } = requisicao;
   const answer = parsed(resposta);
   const chave = status === 201 && typeof answer?.chave_acesso === 'string' ? answer.chave_acesso : undefined;
   return html`
@@ -41,10 +43,25 @@ export function requisicaoPage({ requisicao, municipio, back, errosAt, depois }:
 <h1><code>${metodo}</code> ${allowBreaks(caminho)}</h1>
 <p class="recado ${status < 400 ? 'bom' : 'erro'}" role="status">${statusMark(status)} em ${String(ms)} ms, ${spoken(em, true)}. Requisição <code>${allowBreaks(id)}</code>.</p>
 ${toMend(errosIn(answer), errosAt)}${chave === undefined || depois === undefined ? undefined : after(depois, chave, back)}<h2>O que se enviou</h2>
-${corpo === null ? html`<p>${corpo_bytes === 0 ? 'Nenhum corpo.' : `Um corpo de ${corpo_bytes} bytes que não é texto.`}</p>` : html`<p class="quiet">${tipo ?? ''}</p>${source(corpo, 'O que se enviou')}`}
+${sent(requisicao)}
 <h2>O que se respondeu</h2>
-${resposta === null ? html`<p>A resposta não é texto, ou é longa demais para se guardar.</p>` : source(answer === undefined ? resposta : JSON.stringify(answer, null, 2), 'O que se respondeu')}
+${resposta === null ? html`<p>${isForgotten(requisicao) ? FORGOTTEN : 'A resposta não é texto, ou é longa demais para se guardar.'}</p>` : source(answer === undefined ? resposta : JSON.stringify(answer, null, 2), 'O que se respondeu')}
 `;
+}
+
+const FORGOTTEN = 'Já não se guarda: o ambiente guarda o das requisições mais novas.';
+
+/** Neither its body nor its answer is kept any more. */
+function isForgotten({ corpo_bytes, resposta }: RequisicaoInteira): boolean {
+  return corpo_bytes === null && resposta === null;
+}
+
+function sent(requisicao: RequisicaoInteira): Html {
+  const { tipo, corpo, corpo_bytes } = requisicao;
+  if (corpo !== null) return html`<p class="quiet">${tipo ?? ''}</p>${source(corpo, 'O que se enviou')}`;
+  if (isForgotten(requisicao)) return html`<p>${FORGOTTEN}</p>`;
+  if (corpo_bytes === null) return html`<p>Nenhum corpo se guardou: não veio, ou a recusa veio antes que se lesse.</p>`;
+  return html`<p>${corpo_bytes === 0 ? 'Nenhum corpo.' : `Um corpo de ${corpo_bytes} bytes que não é texto.`}</p>`;
 }
 
 /** `back`: to the sandbox. */
@@ -68,12 +85,16 @@ ${erros.map(
   ({
     codigo = '',
     mensagem = '',
+    encontrado,
+    esperado,
     correcao,
     xpath,
     campo,
   }) => html`<li><a href="${errosAt(codigo)}">${codigo}</a> ${mensagem}${
     campo || xpath ? html` <code class="quiet">${allowBreaks((campo || xpath)!)}</code>` : undefined
-  }${correcao === undefined ? undefined : html`<pre class="quebra"><code>${correcao}</code></pre>`}</li>
+  }${
+    encontrado ? html`<br>Veio <code>${allowBreaks(encontrado)}</code>` : undefined
+  }${esperado ? html`<br>Esperava-se: ${esperado}` : undefined}${correcao === undefined ? undefined : html`<pre class="quebra"><code>${correcao}</code></pre>`}</li>
 `,
 )}</ol>
 `;

@@ -73,8 +73,10 @@ export const AMBIENTE_SHAPES = {
   RequisicaoInteira: {
     ...REQUISICAO_FIELDS,
     tipo: orNull(field.text('Content-Type do corpo.')),
-    corpo: orNull(field.text('O corpo, como texto; null quando não veio, não é texto, ou já não se guarda.')),
-    corpo_bytes: field.integer('Tamanho do que se guardou do corpo.'),
+    corpo: orNull(field.text('O corpo, como texto; null quando não veio, não é texto, ou não se guarda.')),
+    corpo_bytes: orNull(
+      field.integer('Tamanho do que se guarda do corpo: 0 quando não veio, null quando não se guarda.'),
+    ),
     resposta: orNull(
       field.text('A resposta, sem os segredos que mostrou; null quando não é texto, ou já não se guarda.'),
     ),

@@ -13,7 +13,7 @@ import {
 } from '../../flows/aviso-tempos.ts';
 import { SEGREDO_ANTERIOR_HORAS, WEBHOOKS_MAX } from '../../flows/avisos.ts';
 import { listPersonas } from '../../flows/ensaio-personas.ts';
-import { KEPT_BYTES, REQUISICOES_GUARDADAS } from '../../flows/ensaio-requisicoes.ts';
+import { GUARDADO_BYTES, KEPT_BYTES, REQUISICOES_GUARDADAS } from '../../flows/ensaio-requisicoes.ts';
 import { CONTADAS_MAX } from '../../flows/notas-da-parte.ts';
 import { REGISTROS } from '../../flows/registros.ts';
 import {
@@ -28,12 +28,15 @@ import { code, joinItems, nameTable, table } from '../../published/markdown.ts';
 import type { Facts } from '../../published/site/facts.ts';
 import { ESPERA_MAX_S } from './espera.ts';
 import { LIMITE_MAX, LIMITE_USUAL, LISTA_PARAMS, MUDANCAS_MAX } from './listas.ts';
+import { EXCESS_KEPT } from './quotas.ts';
 
 export const PARTE_FACTS: Facts = {
   'ensaio-dias': () => String(ENSAIO_DIAS),
   'ensaios-por-dia': () => String(ENSAIOS_POR_DIA),
   'requisicoes-guardadas': () => String(REQUISICOES_GUARDADAS),
   'requisicao-guardada': () => `${KEPT_BYTES / 2 ** 10} KiB`,
+  'requisicoes-guardado': () => `${GUARDADO_BYTES / 2 ** 20} MiB`,
+  'excessos-guardados': () => String(EXCESS_KEPT),
   'cadastros-do-ambiente': () => joinItems(Object.keys(REGISTROS).map(code)),
   'tabela-personas': () =>
     table(

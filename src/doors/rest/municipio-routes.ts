@@ -1,7 +1,6 @@
 /** The routes of the municipalities as HTTP. A request finds its municipality, passes the limits and brings a fit body; then its flow answers. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { AMBIENTES } from '../../fiscal/ambiente.ts';
-import { keepRequisicao } from '../../flows/ensaio-requisicoes.ts';
 import type { Municipio } from '../../flows/queries.ts';
 import { worldOf } from '../../flows/relogio.ts';
 import { BODY_MAX_BYTES } from '../../published/http-limits.ts';
@@ -10,6 +9,7 @@ import { type AsideTrouble, CROWDED_ASIDE, TOO_DEAR } from './aside.ts';
 import { attend, refuse, writeOutcome } from './attend.ts';
 import { clientOf } from './caller.ts';
 import { bodyMisfit, headersMisfit } from './content.ts';
+import { keepForOwner } from './keep-for-owner.ts';
 import type { HttpAnswer, HttpRequest } from './message.ts';
 import { addHeaders, headersOfRoute, PREFLIGHT } from './path-headers.ts';
 import { addLimits, type RequestQuota } from './quotas.ts';
@@ -73,24 +73,30 @@ type Admitted = {
 };
 
 async function answerRoute(door: Door, visit: Visit, route: Route): Promise<HttpAnswer> {
-  const { request } = visit;
-  const slug = request.params.municipio!;
+  const slug = visit.request.params.municipio!;
   const municipio = await findMunicipio(door, visit, slug);
   if (municipio === undefined) return refuse(door, visit, refuseUnknownMunicipio(slug));
+  const { answer, corpo } = await answerKnown(door, visit, route, municipio);
+  // Those that keep the sandbox itself are none of its last requests.
+  if (!route.path.startsWith(AMBIENTE_PATH)) keepForOwner(door, visit, corpo, answer);
+  return answer;
+}
+
+/** `corpo`: undefined where the body was not read. */
+type Answered = { readonly answer: HttpAnswer; readonly corpo?: Buffer };
+
+async function answerKnown(door: Door, visit: Visit, route: Route, municipio: Municipio): Promise<Answered> {
+  const { request } = visit;
   const client = clientOf(request, door.options.trustProxy);
   const turn = route.missCost === undefined ? 0 : door.misses.turnOf(client);
-  if (turn === undefined) return refuse(door, visit, refuseUnavailable(CROWDED_QUESTIONS, CROWD_WAIT_S));
+  if (turn === undefined) return { answer: refuse(door, visit, refuseUnavailable(CROWDED_QUESTIONS, CROWD_WAIT_S)) };
   if (turn > 0) await pause(turn);
   const quota = route.quotaCost === undefined ? undefined : door.quotas.of(municipio, client, route.quotaCost);
   const spent = quota?.isSpent();
-  if (spent !== undefined) return addLimits(quota, refuse(door, visit, refuseAsFlow(spent)));
+  if (spent !== undefined) return { answer: addLimits(quota, refuse(door, visit, refuseAsFlow(spent))) };
   const body = route.method === 'POST' || route.method === 'PATCH' ? await readFitBody(request, route) : NO_BODY;
-  const answer =
-    'refusal' in body
-      ? refuse(door, visit, body)
-      : await answerFit(door, visit, route, { municipio, client, quota, body });
-  if (municipio.ensaioAte !== undefined) keepForOwner(door, visit, route, 'refusal' in body ? NO_BODY : body, answer);
-  return answer;
+  if ('refusal' in body) return { answer: refuse(door, visit, body) };
+  return { answer: await answerFit(door, visit, route, { municipio, client, quota, body }), corpo: body };
 }
 
 async function answerFit(door: Door, visit: Visit, route: Route, admitted: Admitted): Promise<HttpAnswer> {
@@ -100,17 +106,6 @@ async function answerFit(door: Door, visit: Visit, route: Route, admitted: Admit
   if (tooMuch !== undefined) return addLimits(quota, refuse(door, visit, refuseAsFlow(tooMuch)));
   const answer = await workInPlace(door, () => answerAdmitted(door, visit, route, admitted));
   return answer ?? refuse(door, visit, refuseUnavailable(CROWDED_SERVICE, CROWD_WAIT_S));
-}
-
-/** In a sandbox of one's own the last requests are kept, but for those that keep the sandbox itself. */
-function keepForOwner(door: Door, visit: Visit, { path }: Route, corpo: Buffer, answer: HttpAnswer): void {
-  const { request, municipio } = visit;
-  if (municipio === undefined || path.startsWith(AMBIENTE_PATH)) return;
-  const { id, method, url, headers, began } = request;
-  const resposta = Buffer.isBuffer(answer.body) || typeof answer.body === 'string' ? answer.body : undefined;
-  const ms = performance.now() - began;
-  const about = { id, metodo: method, caminho: url, tipo: headers['content-type'], status: answer.status, ms };
-  keepRequisicao(door.world, municipio, { ...about, corpo, resposta });
 }
 
 const NO_BODY = Buffer.alloc(0);

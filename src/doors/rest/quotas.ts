@@ -27,6 +27,8 @@ export type RequestQuota = Omit<Quota, 'enter'> & {
   isSpent(): RefusedByFlow | undefined;
   /** The limit that refused, and the seconds until it would not; undefined: none refused. */
   refused: { readonly escopo: Escopo; readonly waitS: number } | undefined;
+  /** In a sandbox of one's own: whether this refusal of too much is kept for its owner. */
+  keepsExcess(): Promise<boolean>;
   headers(): Readonly<Record<string, string>>;
 };
 
@@ -45,6 +47,9 @@ export type Quotas = { of(municipio: Municipio, address: string, weight?: number
 export function openQuotas(buckets: Buckets): Quotas {
   return { of: (municipio, address, weight = 1) => quotaOf(buckets, municipio, address, weight) };
 }
+
+/** Refusals of too much that are kept of a network address, in all sandboxes of one's own, a window of its limits. */
+export const EXCESS_KEPT = 100;
 
 /** Sandboxes of one's own together, as no municipality is called. */
 const OWN_SANDBOXES = 'ensaio-*';
@@ -88,6 +93,14 @@ function quotaOf(buckets: Buckets, municipio: Municipio, address: string, weight
     // A request that comes again is counted from its first document.
     return refuse(one, short.waitMs + (Math.min(before, size) * refillMs) / size);
   };
+  const takeOne = async (what: string, size: number): Promise<boolean> => {
+    const wanted = networks.map(({ name, times }) => ({
+      key: `${place} ${what} ${name}`,
+      measure: { size: size * times, refillMs },
+      cost: 1,
+    }));
+    return (await buckets.take(wanted)) === undefined;
+  };
 
   for (const { name, times } of networks) {
     const size = times * (municipio.limiteEndereco ?? limites.endereco);
@@ -118,14 +131,9 @@ function quotaOf(buckets: Buckets, municipio: Municipio, address: string, weight
     },
     keepsRefusal: async () => {
       if (signatureRefuses || limites.recusas === undefined || municipio.limiteEndereco === 0) return true;
-      const size = limites.recusas;
-      const wanted = networks.map(({ name, times }) => ({
-        key: `${place} recusas ${name}`,
-        measure: { size: size * times, refillMs },
-        cost: 1,
-      }));
-      return (await buckets.take(wanted)) === undefined;
+      return takeOne('recusas', limites.recusas);
     },
+    keepsExcess: () => takeOne('excessos', EXCESS_KEPT),
     headers: () => headersOf(buckets, [...ofAddress, ...ofPrestador]),
   };
   return quota;

@@ -8,6 +8,7 @@ import { BODY_MAX_BYTES } from '../../published/http-limits.ts';
 import { ASIDE_BYTES, CROWDED_ASIDE, TOO_DEAR } from '../rest/aside.ts';
 import { attend, logFailure, redirect, refuse } from '../rest/attend.ts';
 import { clientOf } from '../rest/caller.ts';
+import { keepForOwner } from '../rest/keep-for-owner.ts';
 import type { HttpAnswer, HttpRequest } from '../rest/message.ts';
 import { addLimits, type RequestQuota } from '../rest/quotas.ts';
 import { refuseTrouble, refuseUnknownMunicipio, SOAP_HINT, sayUnavailable } from '../rest/refusals.ts';
@@ -58,12 +59,16 @@ function refuseOtherService(door: Door, visit: Visit): HttpAnswer {
   return writeFault(headers, 404, `Não há serviço neste endereço. ${SOAP_HINT}`);
 }
 
+const NO_BODY = Buffer.alloc(0);
+
 async function answerDescription(door: Door, visit: Visit): Promise<HttpAnswer> {
   const { request } = visit;
   const slug = request.params.municipio!;
   const municipio = await findMunicipio(door, visit, slug);
   if (municipio === undefined) return refuse(door, visit, refuseUnknownMunicipio(slug));
-  return describePort(municipio, siteOf(door, request), searchOf(request)) ?? redirect(307, '?wsdl');
+  const answer = describePort(municipio, siteOf(door, request), searchOf(request)) ?? redirect(307, '?wsdl');
+  keepForOwner(door, visit, NO_BODY, answer);
+  return answer;
 }
 
 async function answerEnvelope(door: Door, visit: Visit): Promise<HttpAnswer> {
@@ -73,16 +78,28 @@ async function answerEnvelope(door: Door, visit: Visit): Promise<HttpAnswer> {
     const municipio = await findMunicipio(door, visit, request.params.municipio!);
     if (municipio === undefined) return writeFault(headers, 404, 'Não há município neste endereço.');
     const body = await request.readBody(BODY_MAX_BYTES);
-    if (body === 'body_too_large') return writeFault(headers, 413, 'O corpo passa do limite: divida o lote.');
-    if (body === 'crowded') return writeFault(headers, 503, CROWDED_BODIES, CROWD_WAIT_S);
-    if (typeof body === 'string') return writeFault(headers, 400, 'O corpo não chegou inteiro.');
-    const answer = await workInPlace(door, () => answerWithinLimits(door, request, municipio, body));
-    return answer ?? writeFault(headers, 503, CROWDED_SERVICE, CROWD_WAIT_S);
+    const answer = await answerRead(door, request, municipio, body);
+    keepForOwner(door, visit, typeof body === 'string' ? undefined : body, answer);
+    return answer;
   } catch (error) {
     const trouble = await logFailure(door, visit, error);
     if (trouble === undefined) return refuseAfterBug(headers, request.id);
     return writeFault(headers, 503, sayUnavailable(trouble.mensagem, trouble.esperaS), trouble.esperaS);
   }
+}
+
+async function answerRead(
+  door: Door,
+  request: HttpRequest,
+  municipio: Municipio,
+  body: Awaited<ReturnType<HttpRequest['readBody']>>,
+): Promise<HttpAnswer> {
+  const { headers } = request;
+  if (body === 'body_too_large') return writeFault(headers, 413, 'O corpo passa do limite: divida o lote.');
+  if (body === 'crowded') return writeFault(headers, 503, CROWDED_BODIES, CROWD_WAIT_S);
+  if (typeof body === 'string') return writeFault(headers, 400, 'O corpo não chegou inteiro.');
+  const answer = await workInPlace(door, () => answerWithinLimits(door, request, municipio, body));
+  return answer ?? writeFault(headers, 503, CROWDED_SERVICE, CROWD_WAIT_S);
 }
 
 async function answerWithinLimits(
