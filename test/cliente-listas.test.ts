@@ -225,6 +225,8 @@ test('lists are read page by page to their end', async () => {
   const cliente = clienteAt(address, { token: await tokenOf(documento) });
   const chaves: string[] = [];
   for (let count = 0; count < 3; count += 1) chaves.push(await issue());
+  // Until it rests two lists of it may differ.
+  for (const chave of chaves) await cliente.esperarDecisao(chave);
   const page = await cliente.listarNotas({ limite: '2', contar: 'sim' });
   assert.equal(page.notas.length, 2);
   const first = page.notas[1]!.chave_acesso;
@@ -237,7 +239,6 @@ test('lists are read page by page to their end', async () => {
   const rest = await Array.fromAsync(cliente.todasAsNotas({ cursor: page.cursor! }));
   assert.deepEqual(rest, all.slice(2));
   assert.equal(first, all[1]!.chave_acesso);
-  await cliente.esperarDecisao(chaves[0]!);
   await cliente.registrarEvento(chaves[0]!, { tipo_evento: 'confirmacao_prestador' });
   const eventos = await until(async () => {
     const found = await Array.fromAsync(cliente.todosOsEventos());
@@ -248,6 +249,42 @@ test('lists are read page by page to their end', async () => {
     [[chaves[0], 'confirmacao_prestador']],
   );
   assert.deepEqual((await cliente.listarEventosDaParte()).eventos, eventos);
+});
+
+describe('a file of notes', () => {
+  test('is asked for, looked at until it is ready, and fetched', async () => {
+    const chave = await issue();
+    const cliente = clienteAt(address, { token: await tokenOf(CNPJ) });
+    await cliente.esperarDecisao(chave);
+    const asked = await cliente.pedirExportacao({ formato: 'xml', texto: chave });
+    assert.deepEqual([asked.formato, asked.filtros], ['xml', { texto: chave }]);
+    const ready = await until(async () => {
+      const seen = await cliente.consultarExportacao(asked.id);
+      return seen.estado === 'em_andamento' ? undefined : seen;
+    }, 'the file is made');
+    assert.deepEqual([ready.estado, ready.notas], ['pronta', 1]);
+    const zip = await cliente.baixarExportacao(asked.id, { documento: CNPJ });
+    assert.deepEqual([zip.length, Buffer.from(zip).toString('latin1', 0, 4)], [ready.bytes, 'PK\x03\x04']);
+    assert.ok(Buffer.from(zip).includes(`${chave}.xml`));
+  });
+
+  test('is waited for while it is made, and one that is not there is refused', async () => {
+    const cliente = clienteAt(address, { token: await tokenOf(OUTRO) });
+    const { id } = await cliente.pedirExportacao({ formato: 'csv' });
+    const csv = await cliente.baixarExportacao(id);
+    assert.match(Buffer.from(csv).toString(), /chave_acesso/);
+    const other = clienteAt(address, { token: await tokenOf(CNPJ) });
+    assert.equal(await refusalOf(other.baixarExportacao(id)), '404 E601');
+    assert.equal(await refusalOf(other.consultarExportacao('exp_nada')), '404 E601');
+    assert.equal(await refusalOf(other.pedirExportacao({ formato: 'xml', de: 'ontem' })), '400 E0002 de');
+  });
+
+  test('may be longer than any other answer', async () => {
+    const bytes = new Uint8Array(33 * 1024 * 1024);
+    const long = clienteAt(address, { token: 'nfse_x', fetch: async () => new Response(bytes) });
+    assert.equal((await long.baixarExportacao('exp_longa')).length, bytes.length);
+    await assert.rejects(long.baixarDanfse('1'.repeat(50)), /passa de 32 MiB/);
+  });
 });
 
 describe('what changes', () => {

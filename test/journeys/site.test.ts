@@ -61,7 +61,8 @@ before(async () => {
 
 /** What has been claimed, or will be within five seconds; what is asked to come late is not waited for. */
 const UNDER_WAY = `select 1 from fila
-  where tipo <> 'lote' and (claims is not null or due_at < clock_timestamp() + interval '5 seconds')`;
+  where tipo <> 'lote' and (claims is not null or due_at < clock_timestamp() + interval '5 seconds')
+  union all select 1 from exportacoes where estado = 'em_andamento'`;
 
 /** The address of a server of the test's own. */
 async function settledAt(pool: Awaited<ReturnType<typeof poolOn>>): Promise<string> {
@@ -123,7 +124,7 @@ const STATUSES: Readonly<Record<string, readonly number[]>> = {
   'desfechos.md': [200, 422, 201, 201, 422, 200, 200],
   'estados.md': [200, 201, 200, 200],
   'identidade.md': [201, 200, 401, 200, 200, 401],
-  'listas.md': [200, 201, 201, 200, 200, 200, 200, 200],
+  'listas.md': [200, 201, 201, 200, 200, 200, 200, 201, 200, 200, 200],
   'seguir.md': [201, 200, 200, 201, 200, 200],
   'webhooks.md': [201, 201, 200, 200],
   'danfse.md': [200, 201, 200],
@@ -193,6 +194,13 @@ describe('the commands of a page, in their order', async () => {
   test('the PDF is one', { skip }, async () => {
     const pdf = await readFile(path.join(results.get('danfse.md')!.folder, 'nota.pdf'), 'latin1');
     assert.match(pdf, /^%PDF-/);
+  });
+
+  test('the file of the month is a ZIP, with the note that was issued', { skip }, async () => {
+    const { exportacao } = await json('listas.md', 'exportacao.json');
+    assert.ok(exportacao.pronta && exportacao.notas > 0, JSON.stringify(exportacao));
+    const zip = await readFile(path.join(results.get('listas.md')!.folder, 'notas.zip'), 'latin1');
+    assert.match(zip, /^PK.*\d{50}\.xml/s);
   });
 
   test('the cancellation is processed', { skip }, async () => {

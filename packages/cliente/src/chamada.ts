@@ -56,6 +56,8 @@ export type Chamada = {
   readonly isJson: boolean;
   /** Um campo de texto sem o qual a resposta não é deste serviço. */
   readonly exige?: string;
+  /** Octets of the longest answer, where it is not the usual. */
+  readonly respostaMax?: number;
   readonly signal: AbortSignal | undefined;
 };
 
@@ -114,7 +116,7 @@ export async function chamar(
 }
 
 async function tentar(transporte: Transporte, chamada: Chamada, limitMs: number): Promise<Respondida | Falha> {
-  const { operacao, url, cabecalhos, corpo, signal } = chamada;
+  const { operacao, url, cabecalhos, corpo, respostaMax, signal } = chamada;
   const timeout = AbortSignal.timeout(Math.min(Math.max(1, Math.floor(limitMs)), TIMER_MAX_MS));
   let resposta: Resposta;
   try {
@@ -123,6 +125,7 @@ async function tentar(transporte: Transporte, chamada: Chamada, limitMs: number)
       url,
       cabecalhos,
       corpo,
+      respostaMax,
       signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
     });
   } catch (error) {

@@ -8,7 +8,7 @@ import { type Corpo, corpoJson } from './corpo.ts';
 import { Recusado } from './erros.ts';
 import { ESPERA_S, perguntar } from './longas.ts';
 import type { Interrompivel, Pedidos } from './pedidos.ts';
-import type { Consultas, Envios, Evento, Mudanca, NotaListada, Respostas } from './tipos.ts';
+import type { Consultas, Envios, Evento, Exportacao, Mudanca, NotaListada, Respostas } from './tipos.ts';
 
 /** Em nome de quem: sem `documento`, o do token ou do certificado. */
 export type DaParte = Interrompivel & { readonly documento?: string };
@@ -70,6 +70,15 @@ export type ClienteDaParte = {
     filtros?: Omit<Consultas['listarEventosDaParte'], PorPagina>,
     opcoes?: Interrompivel,
   ): AsyncIterableIterator<Evento>;
+  /**
+   * Pede as notas num arquivo: `xml` e `pdf` são um ZIP, `csv` uma tabela, com os filtros da lista. Faz-se uma de cada vez por documento.
+   * Se a resposta se perde, o cliente pede outra.
+   */
+  pedirExportacao(pedido: Envios['pedirExportacao'], opcoes?: DaParte): Promise<Exportacao>;
+  /** Em que estado está: `em_andamento`, `pronta` ou `falhou`, com o `motivo`. */
+  consultarExportacao(id: string, opcoes?: DaParte): Promise<Exportacao>;
+  /** O arquivo, inteiro na memória. Se ainda não está pronto, o cliente insiste como em toda chamada. */
+  baixarExportacao(id: string, opcoes?: DaParte): Promise<Uint8Array>;
   /** Uma resposta de `mudancas`, com o cursor depois dela. */
   seguirMudancas(consulta?: Consultas['seguirMudancas'], opcoes?: Interrompivel): Promise<Respostas['seguirMudancas']>;
   /**
@@ -104,10 +113,11 @@ export type ClienteDaParte = {
 };
 
 export function daParteBy(pedidos: Pedidos): ClienteDaParte {
-  return { ...tokensBy(pedidos), ...listasBy(pedidos), ...webhooksBy(pedidos) };
+  return { ...tokensBy(pedidos), ...listasBy(pedidos), ...exportacoesBy(pedidos), ...webhooksBy(pedidos) };
 }
 
 type DeTokens = Extract<keyof ClienteDaParte, `${string}Token${string}`>;
+type DeExportacoes = Extract<keyof ClienteDaParte, `${string}Exportacao`>;
 type DeListas =
   | 'listarNotas'
   | 'todasAsNotas'
@@ -202,7 +212,33 @@ async function* mudancas(
   }
 }
 
-function webhooksBy({ ler }: Pedidos): Omit<ClienteDaParte, DeTokens | DeListas> {
+/** Of a file the service lets be 2 GiB, and its directory comes on top. */
+const ARQUIVO_BYTES_MAX = 3 * 1024 ** 3;
+/** A file takes as long as its way, which is longer than that of an answer. */
+const ARQUIVO_MS = 600_000;
+
+function exportacoesBy({ pedir, ler, insistencia }: Pedidos): Pick<ClienteDaParte, DeExportacoes> {
+  const more = {
+    tempoLimiteMs: Math.max(insistencia.tempoLimiteMs, ARQUIVO_MS),
+    prazoMs: Math.max(insistencia.prazoMs, ARQUIVO_MS),
+  };
+  const one = (id_exportacao: string, { documento, signal }: DaParte = {}) => ({
+    params: { id_exportacao },
+    query: { documento },
+    signal,
+  });
+  return {
+    pedirExportacao: async (pedido, { documento, signal } = {}) =>
+      (await ler('pedirExportacao', { corpo: corpoJson(pedido), query: { documento }, signal })).exportacao,
+    consultarExportacao: async (id, own) => (await ler('consultarExportacao', one(id, own))).exportacao,
+    baixarExportacao: async (id, own) => {
+      const gives = 'application/zip, text/csv';
+      return (await pedir('baixarExportacao', { ...one(id, own), gives, respostaMax: ARQUIVO_BYTES_MAX, more })).corpo;
+    },
+  };
+}
+
+function webhooksBy({ ler }: Pedidos): Omit<ClienteDaParte, DeTokens | DeListas | DeExportacoes> {
   const one = (id_webhook: string, { documento, signal }: DaParte = {}) => ({
     params: { id_webhook },
     query: { documento },

@@ -76,6 +76,8 @@ type Pedido = Interrompivel & {
   readonly gives?: string;
   /** A member without which the answer is not the one of the service. */
   readonly exige?: string;
+  /** Octets of the longest answer, where it is not the usual. */
+  readonly respostaMax?: number;
   readonly more?: Partial<Insistencia>;
 };
 
@@ -128,6 +130,7 @@ export function createPedidos(opcoes: OpcoesDoCliente): Pedidos {
 
 function chamadaOf(operacao: Operacao, base: string, pedido: Pedido): Chamada {
   const { params = {}, query = {}, montar, envio = {}, aceita, gives, exige, isOnce = false, token, signal } = pedido;
+  const { respostaMax } = pedido;
   const corpo = montar?.() ?? pedido.corpo;
   const { caminho, ...facts } = OPERACOES[operacao];
   const path = caminho.replace(/\{(\w+)\}/g, (_, name: string) => segment(name, params[name]));
@@ -154,6 +157,7 @@ function chamadaOf(operacao: Operacao, base: string, pedido: Pedido): Chamada {
     isOnce,
     ...(aceita && { aceita }),
     ...(exige !== undefined && { exige }),
+    ...(respostaMax !== undefined && { respostaMax }),
     isJson: gives === undefined && facts.metodo !== 'HEAD',
     signal,
   };

@@ -11,6 +11,8 @@ type Pedido = {
   readonly url: string;
   readonly cabecalhos: Readonly<Record<string, string>>;
   readonly corpo: Uint8Array | undefined;
+  /** Octets of the longest answer, where it is not the usual. */
+  readonly respostaMax?: number | undefined;
   readonly signal: AbortSignal;
 };
 
@@ -20,7 +22,7 @@ export type Resposta = { readonly status: number; readonly cabecalhos: Headers; 
 /** Uma ida e volta; rejeita quando não há resposta inteira. */
 export type Transporte = (pedido: Pedido) => Promise<Resposta>;
 
-/** A note has some ten KiB, a page of a catalog some hundred; the list of all codes is the longest answer. */
+/** A note has some ten KiB, a page of a catalog some hundred; the list of all codes is the longest answer but a file. */
 const ANSWER_BYTES_MAX = 32 * 1024 * 1024;
 
 /** Uma resposta que passa do limite: não é deste serviço. */
@@ -37,7 +39,7 @@ subscribe('undici:client:connectError', (message) => {
 
 /** Por `fetch`, a da plataforma ou a que se der. */
 export function porFetch(fetcher: typeof fetch): Transporte {
-  return async ({ metodo, url, cabecalhos, corpo, signal }) => {
+  return async ({ metodo, url, cabecalhos, corpo, respostaMax, signal }) => {
     const response = await fetcher(url, {
       method: metodo,
       headers: cabecalhos,
@@ -46,7 +48,7 @@ export function porFetch(fetcher: typeof fetch): Transporte {
       signal,
       ...(corpo === undefined ? {} : { body: corpo as Uint8Array<ArrayBuffer> }),
     });
-    const take = collectAnswer();
+    const take = collectAnswer(respostaMax);
     for await (const chunk of response.body ?? []) take(chunk);
     return { status: response.status, cabecalhos: response.headers, corpo: take() };
   };
@@ -62,7 +64,7 @@ export type Tls = {
 /** Por TLS mostrando um certificado, ou confiando só em `ca`. */
 export function porTls({ ca, cert, key }: Tls): Transporte {
   const agent = new Agent({ keepAlive: true, ca, cert, key });
-  return ({ metodo, url, cabecalhos, corpo, signal }) =>
+  return ({ metodo, url, cabecalhos, corpo, respostaMax, signal }) =>
     new Promise((resolve, reject) => {
       let isConnected = false;
       const length = corpo === undefined ? {} : { 'Content-Length': String(corpo.length) };
@@ -70,7 +72,7 @@ export function porTls({ ca, cert, key }: Tls): Transporte {
         url,
         { agent, method: metodo, headers: { ...cabecalhos, ...length }, signal },
         (answer) => {
-          const take = collectAnswer();
+          const take = collectAnswer(respostaMax);
           answer.on('error', reject);
           answer.on('data', (chunk: Uint8Array) => {
             try {
@@ -101,13 +103,13 @@ export function porTls({ ca, cert, key }: Tls): Transporte {
 }
 
 /** Takes an answer piece by piece, and gives the whole of it. */
-function collectAnswer(): (chunk?: Uint8Array) => Uint8Array {
+function collectAnswer(max = ANSWER_BYTES_MAX): (chunk?: Uint8Array) => Uint8Array {
   const chunks: Uint8Array[] = [];
   let size = 0;
   return (chunk) => {
     if (chunk === undefined) return Buffer.concat(chunks);
     size += chunk.length;
-    if (size > ANSWER_BYTES_MAX) throw new RespostaLonga(`a resposta passa de ${ANSWER_BYTES_MAX / 1024 / 1024} MiB`);
+    if (size > max) throw new RespostaLonga(`a resposta passa de ${max / 1024 / 1024} MiB`);
     chunks.push(chunk);
     return chunk;
   };

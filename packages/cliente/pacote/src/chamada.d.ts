@@ -42,6 +42,8 @@ export type Chamada = {
     readonly isJson: boolean;
     /** Um campo de texto sem o qual a resposta não é deste serviço. */
     readonly exige?: string;
+    /** Octets of the longest answer, where it is not the usual. */
+    readonly respostaMax?: number;
     readonly signal: AbortSignal | undefined;
 };
 export type Respondida = Resposta & {

@@ -44,7 +44,7 @@ export async function chamar(transporte, chamada, insistencia, aoRepetir) {
     }
 }
 async function tentar(transporte, chamada, limitMs) {
-    const { operacao, url, cabecalhos, corpo, signal } = chamada;
+    const { operacao, url, cabecalhos, corpo, respostaMax, signal } = chamada;
     const timeout = AbortSignal.timeout(Math.min(Math.max(1, Math.floor(limitMs)), TIMER_MAX_MS));
     let resposta;
     try {
@@ -53,6 +53,7 @@ async function tentar(transporte, chamada, limitMs) {
             url,
             cabecalhos,
             corpo,
+            respostaMax,
             signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
         });
     }

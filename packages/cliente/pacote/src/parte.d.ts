@@ -1,5 +1,5 @@
 import type { Interrompivel, Pedidos } from './pedidos.ts';
-import type { Consultas, Envios, Evento, Mudanca, NotaListada, Respostas } from './tipos.ts';
+import type { Consultas, Envios, Evento, Exportacao, Mudanca, NotaListada, Respostas } from './tipos.ts';
 /** Em nome de quem: sem `documento`, o do token ou do certificado. */
 export type DaParte = Interrompivel & {
     readonly documento?: string;
@@ -48,6 +48,15 @@ export type ClienteDaParte = {
     listarEventosDaParte(filtros?: Consultas['listarEventosDaParte'], opcoes?: Interrompivel): Promise<Respostas['listarEventosDaParte']>;
     /** Todos eles, página por página. */
     todosOsEventos(filtros?: Omit<Consultas['listarEventosDaParte'], PorPagina>, opcoes?: Interrompivel): AsyncIterableIterator<Evento>;
+    /**
+     * Pede as notas num arquivo: `xml` e `pdf` são um ZIP, `csv` uma tabela, com os filtros da lista. Faz-se uma de cada vez por documento.
+     * Se a resposta se perde, o cliente pede outra.
+     */
+    pedirExportacao(pedido: Envios['pedirExportacao'], opcoes?: DaParte): Promise<Exportacao>;
+    /** Em que estado está: `em_andamento`, `pronta` ou `falhou`, com o `motivo`. */
+    consultarExportacao(id: string, opcoes?: DaParte): Promise<Exportacao>;
+    /** O arquivo, inteiro na memória. Se ainda não está pronto, o cliente insiste como em toda chamada. */
+    baixarExportacao(id: string, opcoes?: DaParte): Promise<Uint8Array>;
     /** Uma resposta de `mudancas`, com o cursor depois dela. */
     seguirMudancas(consulta?: Consultas['seguirMudancas'], opcoes?: Interrompivel): Promise<Respostas['seguirMudancas']>;
     /**

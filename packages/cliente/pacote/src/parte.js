@@ -8,7 +8,7 @@ import { corpoJson } from './corpo.js';
 import { Recusado } from './erros.js';
 import { ESPERA_S, perguntar } from './longas.js';
 export function daParteBy(pedidos) {
-    return { ...tokensBy(pedidos), ...listasBy(pedidos), ...webhooksBy(pedidos) };
+    return { ...tokensBy(pedidos), ...listasBy(pedidos), ...exportacoesBy(pedidos), ...webhooksBy(pedidos) };
 }
 function tokensBy({ municipio, assinante, ler }) {
     const usual = /^(?:integracao|ensaio-[a-z0-9]{6})$/.test(municipio) ? 'homologacao' : 'producao';
@@ -79,6 +79,29 @@ async function* mudancas(pedidos, { desde, documento, esperaS = ESPERA_S.usual, 
         cursor = leitura.cursor;
         await aoAvancar?.(cursor);
     }
+}
+/** Of a file the service lets be 2 GiB, and its directory comes on top. */
+const ARQUIVO_BYTES_MAX = 3 * 1024 ** 3;
+/** A file takes as long as its way, which is longer than that of an answer. */
+const ARQUIVO_MS = 600_000;
+function exportacoesBy({ pedir, ler, insistencia }) {
+    const more = {
+        tempoLimiteMs: Math.max(insistencia.tempoLimiteMs, ARQUIVO_MS),
+        prazoMs: Math.max(insistencia.prazoMs, ARQUIVO_MS),
+    };
+    const one = (id_exportacao, { documento, signal } = {}) => ({
+        params: { id_exportacao },
+        query: { documento },
+        signal,
+    });
+    return {
+        pedirExportacao: async (pedido, { documento, signal } = {}) => (await ler('pedirExportacao', { corpo: corpoJson(pedido), query: { documento }, signal })).exportacao,
+        consultarExportacao: async (id, own) => (await ler('consultarExportacao', one(id, own))).exportacao,
+        baixarExportacao: async (id, own) => {
+            const gives = 'application/zip, text/csv';
+            return (await pedir('baixarExportacao', { ...one(id, own), gives, respostaMax: ARQUIVO_BYTES_MAX, more })).corpo;
+        },
+    };
 }
 function webhooksBy({ ler }) {
     const one = (id_webhook, { documento, signal } = {}) => ({

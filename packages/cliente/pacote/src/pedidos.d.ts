@@ -56,6 +56,8 @@ type Pedido = Interrompivel & {
     readonly gives?: string;
     /** A member without which the answer is not the one of the service. */
     readonly exige?: string;
+    /** Octets of the longest answer, where it is not the usual. */
+    readonly respostaMax?: number;
     readonly more?: Partial<Insistencia>;
 };
 export type Pedidos = {

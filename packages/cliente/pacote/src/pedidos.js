@@ -50,6 +50,7 @@ export function createPedidos(opcoes) {
 }
 function chamadaOf(operacao, base, pedido) {
     const { params = {}, query = {}, montar, envio = {}, aceita, gives, exige, isOnce = false, token, signal } = pedido;
+    const { respostaMax } = pedido;
     const corpo = montar?.() ?? pedido.corpo;
     const { caminho, ...facts } = OPERACOES[operacao];
     const path = caminho.replace(/\{(\w+)\}/g, (_, name) => segment(name, params[name]));
@@ -76,6 +77,7 @@ function chamadaOf(operacao, base, pedido) {
         isOnce,
         ...(aceita && { aceita }),
         ...(exige !== undefined && { exige }),
+        ...(respostaMax !== undefined && { respostaMax }),
         isJson: gives === undefined && facts.metodo !== 'HEAD',
         signal,
     };

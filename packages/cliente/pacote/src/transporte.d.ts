@@ -4,6 +4,8 @@ type Pedido = {
     readonly url: string;
     readonly cabecalhos: Readonly<Record<string, string>>;
     readonly corpo: Uint8Array | undefined;
+    /** Octets of the longest answer, where it is not the usual. */
+    readonly respostaMax?: number | undefined;
     readonly signal: AbortSignal;
 };
 /** O que voltou. */

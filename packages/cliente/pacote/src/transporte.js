@@ -4,7 +4,7 @@
  */
 import { subscribe } from 'node:diagnostics_channel';
 import { Agent, request } from 'node:https';
-/** A note has some ten KiB, a page of a catalog some hundred; the list of all codes is the longest answer. */
+/** A note has some ten KiB, a page of a catalog some hundred; the list of all codes is the longest answer but a file. */
 const ANSWER_BYTES_MAX = 32 * 1024 * 1024;
 /** Uma resposta que passa do limite: não é deste serviço. */
 export class RespostaLonga extends Error {
@@ -19,7 +19,7 @@ subscribe('undici:client:connectError', (message) => {
 });
 /** Por `fetch`, a da plataforma ou a que se der. */
 export function porFetch(fetcher) {
-    return async ({ metodo, url, cabecalhos, corpo, signal }) => {
+    return async ({ metodo, url, cabecalhos, corpo, respostaMax, signal }) => {
         const response = await fetcher(url, {
             method: metodo,
             headers: cabecalhos,
@@ -28,7 +28,7 @@ export function porFetch(fetcher) {
             signal,
             ...(corpo === undefined ? {} : { body: corpo }),
         });
-        const take = collectAnswer();
+        const take = collectAnswer(respostaMax);
         for await (const chunk of response.body ?? [])
             take(chunk);
         return { status: response.status, cabecalhos: response.headers, corpo: take() };
@@ -37,11 +37,11 @@ export function porFetch(fetcher) {
 /** Por TLS mostrando um certificado, ou confiando só em `ca`. */
 export function porTls({ ca, cert, key }) {
     const agent = new Agent({ keepAlive: true, ca, cert, key });
-    return ({ metodo, url, cabecalhos, corpo, signal }) => new Promise((resolve, reject) => {
+    return ({ metodo, url, cabecalhos, corpo, respostaMax, signal }) => new Promise((resolve, reject) => {
         let isConnected = false;
         const length = corpo === undefined ? {} : { 'Content-Length': String(corpo.length) };
         const sending = request(url, { agent, method: metodo, headers: { ...cabecalhos, ...length }, signal }, (answer) => {
-            const take = collectAnswer();
+            const take = collectAnswer(respostaMax);
             answer.on('error', reject);
             answer.on('data', (chunk) => {
                 try {
@@ -72,15 +72,15 @@ export function porTls({ ca, cert, key }) {
     });
 }
 /** Takes an answer piece by piece, and gives the whole of it. */
-function collectAnswer() {
+function collectAnswer(max = ANSWER_BYTES_MAX) {
     const chunks = [];
     let size = 0;
     return (chunk) => {
         if (chunk === undefined)
             return Buffer.concat(chunks);
         size += chunk.length;
-        if (size > ANSWER_BYTES_MAX)
-            throw new RespostaLonga(`a resposta passa de ${ANSWER_BYTES_MAX / 1024 / 1024} MiB`);
+        if (size > max)
+            throw new RespostaLonga(`a resposta passa de ${max / 1024 / 1024} MiB`);
         chunks.push(chunk);
         return chunk;
     };
