@@ -1,7 +1,8 @@
 /**
  * A day of an integrator: several programs of his issue a thousand notes, one follows what changes by its cursor, and one is told it, while
- * the service and its database are killed and the one that is told is away. Nothing is issued twice; who follows misses nothing and is told
- * nothing twice; who is told gets all of it in order; and what he had not got while he was away could be read by who followed.
+ * the service and its database are killed and the one that is told is away; meanwhile a note is cancelled. Nothing is issued twice; who
+ * follows misses nothing and is told nothing twice; who is told gets all of it in order; and what he had not got while he was away could be
+ * read by who followed.
  */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
@@ -13,6 +14,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Webhook } from 'standardwebhooks';
 import { exampleXml } from '../src/fiscal/rules/example.ts';
 import { onEnd } from './support/cleanup.ts';
+import { CANCELAMENTO } from './support/eventos.ts';
 import { ownPort } from './support/ports.ts';
 import { readyDataDir, type ServiceProcess, startServiceProcess } from './support/process.ts';
 import { killPostgres } from './support/quedas-processos.ts';
@@ -30,6 +32,8 @@ const ANSWER_MAX_MS = 60_000;
 const ANSWERS_AFTER_MS = 15;
 const STARTS_MAX = 10;
 const LIFE = ['nota.emitida', 'nota.transmitida', 'nota.autorizada'];
+/** What is told beside, of the note that is cancelled; the last two are of one moment, and either comes first. */
+const CANCELLED = ['evento.pendente', 'evento.enviado', 'evento.processado', 'nota.cancelada'];
 
 type Mudanca = { readonly id: string; readonly tipo: string; readonly chave_acesso: string };
 // biome-ignore lint/suspicious/noExplicitAny: looked at field by field
@@ -178,6 +182,14 @@ function follow(api: string, token: string) {
   return { told, problems, unanswered: () => unanswered, stop };
 }
 
+/** Cancels a note, once, however often it is asked. */
+async function cancel(api: string, chave: string): Promise<void> {
+  const headers = { 'Content-Type': 'application/json', 'Idempotency-Key': randomUUID() };
+  const init = { method: 'POST', headers, body: JSON.stringify(CANCELAMENTO) };
+  const { status, body } = await insist(`${api}/nfse/${chave}/eventos`, init);
+  assert.equal(status, 201, JSON.stringify(body));
+}
+
 const idsOf = (all: readonly { readonly data: Mudanca }[]): ReadonlySet<string> =>
   new Set(all.map(({ data }) => data.id));
 
@@ -206,6 +218,10 @@ test('a thousand notes while everything dies: once each, and each change told', 
   await untilTrue(() => issued.size >= 0.5 * NOTAS, 'notes are issued while nobody is told');
   await service.killDatabase();
   await untilTrue(() => issued.size >= 0.8 * NOTAS, 'notes are issued after the database was killed');
+  const cancelled = follower.told.find(({ tipo }) => tipo === 'nota.autorizada')!.chave_acesso;
+  await cancel(api, cancelled);
+  const ofCancelled = () => follower.told.filter(({ chave_acesso }) => chave_acesso === cancelled);
+  await untilTrue(() => ofCancelled().length === LIFE.length + CANCELLED.length, 'who follows is told the event');
   assert.equal(receiver.received.length, before, 'who is away was told something');
   // All that he misses is there for who asks.
   const known = idsOf(receiver.received);
@@ -218,7 +234,7 @@ test('a thousand notes while everything dies: once each, and each change told', 
   assert.equal((await insist(one, { method: 'PATCH', headers: withToken(token), body: again })).status, 200);
   await issuing.ended;
 
-  const whole = NOTAS * LIFE.length;
+  const whole = NOTAS * LIFE.length + CANCELLED.length;
   await untilTrue(() => follower.told.length >= whole, 'who follows was told all');
   await until(async () => idsOf(receiver.received).size >= whole || undefined, 'who is told was told all');
   await follower.stop();
@@ -239,13 +255,18 @@ test('a thousand notes while everything dies: once each, and each change told', 
     names.set(data.id, (names.get(data.id) ?? new Set()).add(id));
   }
   const received = Map.groupBy(first.values(), ({ chave_acesso }) => chave_acesso);
+  const idsOfCancelled = (of: typeof received) => of.get(cancelled)!.map(({ id }) => id);
+  assert.deepEqual(idsOfCancelled(received), idsOfCancelled(inOrder));
   for (const chave of issued.values()) {
     for (const each of [inOrder, received]) {
       const tipos = each.get(chave)!.map(({ tipo }) => tipo);
-      assert.deepEqual(tipos, LIFE, chave);
+      if (chave === cancelled) tipos.push(...tipos.splice(-2).toSorted());
+      assert.deepEqual(tipos, chave === cancelled ? [...LIFE, ...CANCELLED] : LIFE, chave);
     }
   }
   for (const [id, of] of names) assert.deepEqual([...of], [`${municipio}.${id}`]);
+  for (const { id, tipo } of ofCancelled())
+    assert.ok(LIFE.includes(tipo) || missed.includes(id), `${id} was not missed`);
   for (const id of missed) assert.ok(first.has(id), `${id} never came`);
   // From the beginning it is the same, in the same order.
   const all: Mudanca[] = [];

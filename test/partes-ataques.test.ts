@@ -10,6 +10,7 @@ import path from 'node:path';
 import { describe, test } from 'node:test';
 import { assinarCms, lerCertificado } from '../packages/cliente/src/index.ts';
 import { companyCertificate, pemOf, rootAuthority } from '../src/documents/pki.ts';
+import { dpsIdOf } from '../src/fiscal/chave.ts';
 import { exampleXml } from '../src/fiscal/rules/example.ts';
 import { WAITING_MAX, Waits } from '../src/flows/esperar.ts';
 import { eachOfPages, listNotasOf, type PaginaDaParte } from '../src/flows/notas-da-parte.ts';
@@ -18,9 +19,10 @@ import { freshDatabase } from './support/database.ts';
 import { heldBytes } from './support/heap.ts';
 import { emit, request } from './support/http.ts';
 import { readyKeys } from './support/keys.ts';
+import { addPrestador } from './support/municipio.ts';
 import { freshFolder } from './support/openssl.ts';
 import { startTestService } from './support/service.ts';
-import { companyOf, DECADES, type Party, partyOf } from './support/signatures.ts';
+import { companyOf, DECADES, type Party, partyOf, signedBy } from './support/signatures.ts';
 import { until } from './support/until.ts';
 
 const [A, B] = ['11222333000181', '88888888000191'];
@@ -97,6 +99,12 @@ async function productionToken(documento: string, who: Party, more: object = {})
   return body.token;
 }
 
+/** A DPS of A for production, nobody's signature in it. */
+function productionXml(nDPS: string): string {
+  const id = dpsIdOf({ cLocEmi: '3550308', documento: A, serie: '1', nDPS });
+  return exampleXml({ tpAmb: '1', '@Id': id, serie: '1', nDPS, 'prest/CNPJ': A });
+}
+
 let numero = 0;
 async function issue(): Promise<string> {
   numero += 1;
@@ -170,13 +178,35 @@ describe('a token', () => {
   });
 
   test('issues nothing and registers nothing in production', async () => {
+    await addPrestador(here.pool, PRODUCAO, A);
     const token = await productionToken(A, a, { escopos: ['consultar', 'webhooks'] });
-    const xml = exampleXml({ nDPS: '1' });
-    const headers = { 'Content-Type': 'application/xml' };
-    const issued = await call('POST', api(PRODUCAO, 'nfse/v101'), token, { body: xml, headers });
-    assert.ok([401, 422, 400].includes(issued.status), String(issued.status));
-    const bare = await call('POST', api(PRODUCAO, 'nfse/v101'), undefined, { body: xml, headers });
-    assert.deepEqual([issued.status, issued.body.codigo_erro], [bare.status, bare.body.codigo_erro]);
+    const xml = { 'Content-Type': 'application/xml' };
+    const post = (where: string, body: string, headers: object, by?: string) =>
+      call('POST', api(PRODUCAO, where), by, { body, headers });
+    const listed = async (what: 'notas' | 'eventos') => (await call('GET', api(PRODUCAO, what), token)).body[what];
+    const own = await post('nfse/v101', signedBy(productionXml('1'), a), xml);
+    assert.equal(own.status, 201, JSON.stringify(own.body));
+    const { chave_acesso: chave, numero_protocolo: protocolo } = own.body;
+    const evento = JSON.stringify({ tipo_evento: 'confirmacao_prestador' });
+    for (const [where, body, headers, codigo] of [
+      ['nfse/v101', productionXml('2'), xml, 'E901'],
+      [`nfse/${chave}/eventos`, evento, {}, 'E9002'],
+      [`nfse/protocolo/${protocolo}/eventos`, evento, {}, 'E9002'],
+    ] as const) {
+      const refused = await post(where, body, headers, token);
+      const bare = await post(where, body, headers);
+      assert.equal(refused.body.codigo_erro, codigo, `${where}: ${JSON.stringify(refused.body)}`);
+      assert.deepEqual([refused.status, refused.body.codigo_erro], [bare.status, bare.body.codigo_erro], where);
+    }
+    assert.deepEqual(
+      (await listed('notas')).map(({ chave_acesso }: { chave_acesso: string }) => chave_acesso),
+      [chave],
+    );
+    assert.deepEqual(await listed('eventos'), []);
+    // The same event of who signs it is registered, and then is in the list.
+    const signed = await post(`nfse/${chave}/eventos`, evento, { 'X-Evento-Assinatura': cms(evento, a) });
+    assert.equal(signed.status, 201, JSON.stringify(signed.body));
+    assert.equal((await listed('eventos')).length, 1);
   });
 
   test('that is revoked in one process is none in the other at once, nor for who waited', async () => {

@@ -1,0 +1,229 @@
+/**
+ * What a token opens: over every row of the route table that asks for one, nothing of another document, and nothing that its scope does
+ * not name. And a token that an operator revokes by the command is refused by all processes of the service from then on.
+ */
+import assert from 'node:assert/strict';
+import { before, describe, test } from 'node:test';
+import type { Route } from '../src/doors/rest/route.ts';
+import { ROUTES } from '../src/doors/rest/routes.ts';
+import { dpsIdOf } from '../src/fiscal/chave.ts';
+import { exampleXml } from '../src/fiscal/rules/example.ts';
+import { ESCOPOS, type Escopo } from '../src/identity/token.ts';
+import { databaseUrlOf, freshDatabase } from './support/database.ts';
+import { CANCELAMENTO } from './support/eventos.ts';
+import { type Answer, authorised, emit, request } from './support/http.ts';
+import { nfse, startServiceProcess } from './support/process.ts';
+import { startTestService } from './support/service.ts';
+import { until } from './support/until.ts';
+
+const [A, B] = ['11222333000181', '88888888000191'];
+const B_COM_MASCARA = '88.888.888/0001-91';
+const TENANT = 'integracao';
+const API = `/${TENANT}/api/v1`;
+const ASKING = ROUTES.filter(({ asksToken }) => asksToken);
+/** What is posted, by what the row is called; a row that takes a body is here. */
+const BODIES: Readonly<Record<string, object>> = {
+  cadastrarWebhook: { url: 'https://erp.exemplo.com.br/novo' },
+  alterarWebhook: { descricao: 'mudado', ativo: false },
+  pedirExportacao: { formato: 'csv' },
+};
+/** The scope that a row asks for, by the first word of its path. */
+const ESCOPO_OF: Readonly<Record<string, Escopo>> = {
+  ...{ notas: 'consultar', eventos: 'consultar', mudancas: 'consultar', exportacoes: 'consultar' },
+  webhooks: 'webhooks',
+};
+const REFUSED = [401, 403];
+
+/** Messages told, by their address. */
+const told: string[] = [];
+const service = await startTestService({
+  postAviso: async (url) => {
+    told.push(url);
+    return { status: 204 };
+  },
+});
+const { address } = service;
+
+function call(method: string, where: string, token?: string, body?: object): Promise<Answer> {
+  const headers = {
+    ...(token === undefined ? {} : { Authorization: `Bearer ${token}` }),
+    ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
+  };
+  return request(address, `${API}/${where}`, {
+    method,
+    headers,
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+}
+
+async function tokenOf(documento: string, escopos = Object.keys(ESCOPOS)): Promise<string> {
+  const { status, body } = await call('POST', 'token', undefined, { documento, escopos });
+  assert.equal(status, 201, JSON.stringify(body));
+  return body.token;
+}
+
+/** What one document has, by the parameter of a path that names it, and words that nobody else's answer has. */
+type Owned = {
+  readonly token: string;
+  readonly params: Readonly<Record<string, string>>;
+  readonly words: readonly string[];
+};
+
+async function own(documento: string): Promise<Owned> {
+  const token = await tokenOf(documento);
+  const url = `https://erp.exemplo.com.br/avisos-${documento.slice(0, 8)}`;
+  const webhook = await call('POST', 'webhooks', token, { url });
+  assert.equal(webhook.status, 201, JSON.stringify(webhook.body));
+  const id = dpsIdOf({ cLocEmi: '3550308', documento, serie: '1', nDPS: '1' });
+  const xml = exampleXml({ '@Id': id, serie: '1', nDPS: '1', 'prest/CNPJ': documento });
+  const { status, body } = await emit(address, xml);
+  assert.equal(status, 201, JSON.stringify(body));
+  const { chave_acesso: chave } = body;
+  await authorised(address, chave);
+  const evento = await call('POST', `nfse/${chave}/eventos`, undefined, CANCELAMENTO);
+  assert.equal(evento.status, 201, JSON.stringify(evento.body));
+  const file = await call('POST', 'exportacoes', token, { formato: 'csv' });
+  assert.equal(file.status, 201, JSON.stringify(file.body));
+  const [id_webhook, id_exportacao] = [webhook.body.webhook.id, file.body.exportacao.id];
+  await until(async () => {
+    const { exportacao } = (await call('GET', `exportacoes/${id_exportacao}`, token)).body;
+    return exportacao.pronta || undefined;
+  }, 'the file is made');
+  return { token, params: { id_webhook, id_exportacao }, words: [chave, url, id_webhook, id_exportacao] };
+}
+
+/** The path of a row, with what is named in it. */
+function pathOf({ id, path }: Route, { params }: Pick<Owned, 'params'>): string {
+  return path
+    .slice('/api/v1/'.length)
+    .replace(/:(\w+)/g, (_all, name: string) => params[name] ?? assert.fail(`${id}: nobody has ${name} here`));
+}
+
+function bodyOf({ id, takes }: Route): object | undefined {
+  return takes === undefined ? undefined : (BODIES[id] ?? assert.fail(`${id} takes a body, and none is here`));
+}
+
+function escopoOf({ id, path }: Route): Escopo {
+  return ESCOPO_OF[path.split('/')[3]!] ?? assert.fail(`${id}: which scope it asks for is not here`);
+}
+
+function saysNothingOf({ words }: Owned, { body, headers }: Answer, what: string): void {
+  const text = JSON.stringify([body, [...headers]]);
+  for (const word of words) assert.ok(!text.includes(word), `${what}: ${word} is in ${text.slice(0, 500)}`);
+}
+
+/** What B has, as B sees it; the messages to it are told. */
+async function seenBy({ token, params }: Owned): Promise<object> {
+  const look = async (where: string): Promise<unknown> => (await call('GET', where, token)).body;
+  const entregas = await until(async () => {
+    const { body } = await call('GET', `webhooks/${params.id_webhook}/entregas?limite=100`, token);
+    const all = body.entregas as { readonly estado: string }[];
+    return all.length > 0 && all.every(({ estado }) => estado === 'entregue') ? all : undefined;
+  }, 'all is told');
+  return { entregas, webhooks: await look('webhooks'), exportacoes: await look('exportacoes') };
+}
+
+describe('the token of one document', () => {
+  let [a, b]: [Owned, Owned] = [] as never;
+  before(async () => {
+    [a, b] = await Promise.all([own(A), own(B)]);
+    await until(async () => {
+      const { mudancas } = (await call('GET', 'mudancas?limite=100', b.token)).body;
+      return mudancas.some(({ tipo }: { tipo: string }) => tipo === 'evento.processado') || undefined;
+    }, 'the event is decided');
+  });
+
+  test('is asked for at the addresses that are for one document', () => {
+    const of = new Set(ASKING.map(({ path }) => path.split('/')[3]!));
+    assert.deepEqual(of, new Set(Object.keys(ESCOPO_OF)));
+    const others = ROUTES.filter(({ asksToken, query }) => !asksToken && query !== undefined && 'documento' in query);
+    assert.deepEqual(
+      others.map(({ id }) => id),
+      [],
+    );
+  });
+
+  test('opens nothing of another, and changes nothing', async () => {
+    const [seen, messages] = [await seenBy(b), told.length];
+    for (const route of ASKING) {
+      const [where, body] = [pathOf(route, b), bodyOf(route)];
+      const ask = (query: string) => call(route.method, `${where}${query}`, a.token, body);
+      const what = `${route.method} ${where}`;
+      for (const documento of [B, encodeURIComponent(B_COM_MASCARA)]) {
+        const named = await ask(`?documento=${documento}`);
+        assert.ok(REFUSED.includes(named.status), `${what} of B: ${named.status}`);
+        assert.equal(named.body.codigo_erro, 'E9007', what);
+        saysNothingOf(b, named, what);
+      }
+      const both = await ask(`?documento=${A}&documento=${B}`);
+      assert.equal(both.status, 400, what);
+      saysNothingOf(b, both, what);
+      const isOne = route.path.includes('/:');
+      for (const query of isOne ? ['', `?documento=${A}`] : ['']) {
+        const plain = await ask(query);
+        assert.equal(plain.status, isOne ? 404 : route.status, `${what}${query}: ${JSON.stringify(plain.body)}`);
+        saysNothingOf(b, plain, `${what}${query}`);
+      }
+    }
+    assert.deepEqual(await seenBy(b), seen);
+    const toB = told.slice(messages).filter((url) => b.words.includes(url));
+    assert.deepEqual(toB, [], 'nothing was tried at the address of B');
+  });
+
+  test('of one scope opens nothing of another scope', async () => {
+    for (const escopo of Object.keys(ESCOPOS) as Escopo[]) {
+      const token = await tokenOf(B, [escopo]);
+      for (const route of ASKING.filter((one) => escopoOf(one) !== escopo)) {
+        const where = pathOf(route, b);
+        const { status, body } = await call(route.method, where, token, bodyOf(route));
+        assert.ok(REFUSED.includes(status), `${escopo}: ${route.method} ${where}: ${status}`);
+        assert.match(body.mensagem, new RegExp(`não tem o escopo ${escopoOf(route)}`));
+      }
+    }
+  });
+
+  test('opens to its owner all that it kept from the other', async () => {
+    // What takes an address away comes last.
+    const last = ({ method }: Route): number => (method === 'DELETE' ? 1 : 0);
+    for (const route of ASKING.toSorted((one, other) => last(one) - last(other))) {
+      const where = pathOf(route, b);
+      const token = await tokenOf(B, [escopoOf(route)]);
+      const answer = await call(route.method, where, token, bodyOf(route));
+      assert.equal(answer.status, route.status, `${route.method} ${where}: ${JSON.stringify(answer.body)}`);
+      if (route.method !== 'GET' || route.id === 'listarEntregas') continue;
+      const text = JSON.stringify(answer.body);
+      assert.ok(
+        b.words.some((word) => text.includes(word)),
+        `${where}: ${text}`,
+      );
+    }
+  });
+});
+
+test('a token that the command revokes is refused by each process from its end on', { timeout: 600_000 }, async () => {
+  const env = { DATABASE_URL: databaseUrlOf(await freshDatabase()) };
+  const first = await startServiceProcess(env);
+  const services = [first, await startServiceProcess(env)];
+  const headers = { 'Content-Type': 'application/json' };
+  const body = JSON.stringify({ documento: A, escopos: Object.keys(ESCOPOS) });
+  const given = await request(first.address, `${API}/token`, { method: 'POST', headers, body });
+  assert.equal(given.status, 201, JSON.stringify(given.body));
+  const { id, token } = given.body;
+  const ask = (what: string) =>
+    Promise.all(
+      services.map((one) => request(one.address, `${API}/${what}`, { headers: { Authorization: `Bearer ${token}` } })),
+    );
+  const lists = ['notas', 'eventos', 'mudancas', 'exportacoes', 'webhooks'];
+  for (const what of lists) assert.deepEqual(statusesOf(await ask(what)), [200, 200], what);
+  const revoked = await nfse(['token', 'revogar', TENANT, id, '--motivo', 'perdido'], env);
+  assert.deepEqual([revoked.code, revoked.err], [0, ''], revoked.out);
+  // It holds within two seconds; here from the first question on, which no clock of a slow machine can spoil.
+  for (const what of lists) {
+    const answers = await ask(what);
+    assert.deepEqual(statusesOf(answers), [401, 401], what);
+    for (const answer of answers) assert.match(answer.body.mensagem, /foi revogado/);
+  }
+  for (const { end } of services) assert.equal(await end('SIGTERM'), 0);
+});
+
+const statusesOf = (answers: readonly Answer[]): readonly number[] => answers.map(({ status }) => status);
