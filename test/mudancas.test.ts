@@ -162,6 +162,24 @@ test('moves of one note keep their order whatever the clocks say, and those of o
   );
 });
 
+test('of one moment a note lets its event go before it moves, and is cancelled after it', () => {
+  const at = (item: Mudou['item'], id: string, movimento: number, para: string, em = 10): Mudou => ({
+    ...{ item, id, mes: 202611, movimento, em, para },
+  });
+  const right = [
+    at('nota', '1', 2, 'autorizada'),
+    at('evento', '7', 2, 'processado'),
+    at('nota', '1', 3, 'cancelada'),
+    at('nota', '2', 1, 'emitida', 11),
+  ];
+  for (const mixed of [right, right.toReversed(), [right[2]!, right[0]!, right[3]!, right[1]!]]) {
+    assert.deepEqual(inOrder(mixed), right);
+  }
+  // A clock that went back makes moments one: the moves of a note stay in their order all the same.
+  const back = [at('nota', '1', 1, 'cancelada', 20), at('nota', '1', 2, 'emitida', 5)];
+  assert.deepEqual(inOrder(back.toReversed()), back);
+});
+
 /** As much as shows a gap between two commits, with the database answering within milliseconds. */
 const [WRITERS, ROUNDS] = [8, 25];
 

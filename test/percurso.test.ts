@@ -129,9 +129,9 @@ const LINGUAGENS: readonly Linguagem[] = [
   },
 ];
 
-/** The block of the page that makes a sandbox and issues in it. */
+/** What the page has one do: it makes a sandbox, issues in it, and moves its clock. */
 const PAGE = readFileSync(path.join(ROOT, 'docs/site/primeira-nota.md'), 'utf8');
-const [, CURL] = /```sh\n(curl -s -X POST \{\{site\}\}\/\{\{integracao\}\}\/api\/v1\/ambientes[\s\S]*?)```/.exec(PAGE)!;
+const CURL = [...PAGE.matchAll(/^```sh\n([\s\S]*?)^```$/gm)].map(([, commands]) => commands).join('');
 
 const hasShell = toolOr('bash', 'bash') !== undefined && toolOr('curl', 'curl') !== undefined;
 
@@ -141,7 +141,7 @@ const sandbox = (): ReturnType<typeof make> => (made ??= make());
 
 async function make(): Promise<{ readonly municipio: string; readonly folder: string }> {
   const folder = await folderWith('dps.xml', 'dps.json');
-  const script = CURL!.replaceAll('{{site}}', address).replaceAll('{{integracao}}', 'integracao');
+  const script = CURL.replaceAll('{{site}}', address).replaceAll('{{integracao}}', 'integracao');
   await run(['bash', '-euo', 'pipefail', '-c', script], folder);
   const { ambiente } = JSON.parse(readFileSync(path.join(folder, 'ambiente.json'), 'utf8'));
   return { municipio: ambiente.municipio, folder };
@@ -152,7 +152,7 @@ test('the commands of the page make a sandbox, issue in it and move its clock', 
 }, async () => {
   const { municipio, folder } = await sandbox();
   assert.match(municipio, /^ensaio-[a-z0-9]{6}$/);
-  const { chave_acesso } = JSON.parse(readFileSync(path.join(folder, 'minha.json'), 'utf8'));
+  const { chave_acesso } = JSON.parse(readFileSync(path.join(folder, 'resposta.json'), 'utf8'));
   assert.match(chave_acesso, /^\d{50}$/);
   const { relogioMs } = (await store.municipios.findBySlug(municipio))!;
   assert.equal(Math.round(relogioMs! / 86_400_000), 40);

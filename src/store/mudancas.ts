@@ -3,7 +3,9 @@
  * so none gives a place to what it changes: it leaves the changes beside (`mudancas-novas.ts`), and who finds them committed gives them
  * places, a block at a time, each under the lock of the tenant's row. Whoever has read to a place has read all that will ever be before it.
  */
+
 import { PARTES_DA_NOTA, type ParteDaNota } from '../fiscal/mudanca.ts';
+import type { NotaEstado } from '../fiscal/nota.ts';
 import { type Contada, insertEntregas } from './entregas.ts';
 import { groupByMes, type Ref } from './fila.ts';
 import { type Mudou, readMudou, writeMudou } from './mudancas-novas.ts';
@@ -283,25 +285,35 @@ export function inOrder(all: readonly Mudou[]): readonly Mudou[] {
   if (isInOrder(all)) return all;
   const byItem = Map.groupBy(all, ({ item, id }) => `${item}${id}`);
   const moved = [...byItem.values()].flatMap((own) => {
-    let latest = Number.NEGATIVE_INFINITY;
+    let [latest, rank] = [Number.NEGATIVE_INFINITY, 0];
     return own
       .toSorted((one, other) => one.movimento - other.movimento)
       .map((mudou) => {
+        rank = mudou.em > latest ? rankOf(mudou) : Math.max(rank, rankOf(mudou));
         latest = Math.max(latest, mudou.em);
-        return { mudou, latest };
+        return { mudou, latest, rank };
       });
   });
-  return moved.toSorted((one, other) => one.latest - other.latest).map(({ mudou }) => mudou);
+  return moved.toSorted((one, other) => one.latest - other.latest || one.rank - other.rank).map(({ mudou }) => mudou);
+}
+
+/** Of one moment: a nota that is decided lets its eventos go, and an evento that is registered ends its nota. */
+function rankOf({ item, para }: Mudou): number {
+  if (item === 'evento') return 1;
+  return para === ('cancelada' satisfies NotaEstado) ? 2 : 0;
 }
 
 /** As it nearly always is. */
 function isInOrder(all: readonly Mudou[]): boolean {
   const moved = new Map<string, number>();
-  let latest = Number.NEGATIVE_INFINITY;
-  for (const { item, id, movimento, em } of all) {
+  let [latest, rank] = [Number.NEGATIVE_INFINITY, 0];
+  for (const mudou of all) {
+    const { item, id, movimento, em } = mudou;
     const key = item === 'nota' ? id : `e${id}`;
-    if (em < latest || movimento < (moved.get(key) ?? 0)) return false;
+    const own = rankOf(mudou);
+    if (em < latest || (em === latest && own < rank) || movimento < (moved.get(key) ?? 0)) return false;
     latest = em;
+    rank = own;
     moved.set(key, movimento);
   }
   return true;

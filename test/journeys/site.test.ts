@@ -116,7 +116,7 @@ async function commandsOf(file: string, municipio = 'integracao'): Promise<reado
 const STATUSES: Readonly<Record<string, readonly number[]>> = {
   'inicio.md': [200, 201, 200],
   'clientes.md': [200, 200, 200, 200, 200],
-  'primeira-nota.md': [201, 200, 200, 200, 201, 200, 422, 201, 201, 200, ...Array(7).fill(200)],
+  'primeira-nota.md': [201, 200, 200, 200, 201, 200, 422, 200, ...Array(7).fill(200)],
   'surpresas.md': [200, 422, 201, 200],
   'assinatura.md': [200, 200, 200, 200, 200, 200, 200, 201],
   'ensaios.md': [200, 201, 200, 201, 200, 201],
