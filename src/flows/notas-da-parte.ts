@@ -77,15 +77,6 @@ export const COLUNAS_DA_LISTA = [
   ...['id_dps', 'mensagem_retorno', 'papeis'],
 ] as readonly (keyof NotaListada)[];
 
-/** A note as a row of that table. */
-export function cellsOfNota(nota: NotaListada): readonly string[] {
-  return COLUNAS_DA_LISTA.map((coluna) => {
-    const value = nota[coluna];
-    if (value === null) return '';
-    return Array.isArray(value) ? value.join(' ') : String(value);
-  });
-}
-
 /** Who a document is to a note. */
 export function papeisOf(
   nota: Readonly<Record<`${ParteDaNota}_cpf_cnpj`, string | null>>,

@@ -16,6 +16,7 @@ import {
 import {
   CAMPOS_DA_LISTA,
   type CampoDaLista,
+  COLUNAS_DA_LISTA,
   CONTADAS_MAX,
   documentoOf,
   ESTADOS_DA_LISTA,
@@ -182,7 +183,7 @@ export async function listNotas(call: Call) {
   const pedida: ListaPedida = pick(query, CAMPOS_DA_LISTA);
   return answerLista<PaginaDaParte>(call, asked, {
     nome: 'notas',
-    columns: Object.keys(NOTA_LISTADA),
+    columns: COLUNAS_DA_LISTA,
     itemsOf: ({ notas }) => notas,
     read: (at) => listNotasOf(call.world, call.municipio, documento, pedida, { ...at, max }),
   });
