@@ -112,9 +112,7 @@ async function readAsked(
   const faults = findStrangeParams(query, names, 'Este endereço');
   const limite = numberIn(query.get('limite'), max) ?? usual;
   if (limite === 'outside') {
-    const esperado = `um número inteiro de 1 a ${max}`;
-    const mensagem = `O parâmetro limite tem de ser ${esperado}.`;
-    faults.push({ codigo: 'E0002', xpath: '', mensagem, campo: 'limite', esperado });
+    faults.push(...refuseValue('limite', query.get('limite')!, `um número inteiro de 1 a ${max}`).faults);
   }
   if (faults.length > 0) return refuseParams(faults);
   const documento = await documentoOf(world, municipio, shown(), query.get('documento') ?? undefined);
