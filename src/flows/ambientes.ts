@@ -19,7 +19,8 @@ import { type Campo, type Lidos, oneOf, readCampos, textOf } from './campos.ts';
 import { changeInTurn } from './ensaio-vagas.ts';
 import { municipalMoment } from './gather-facts.ts';
 import type { Refused } from './idempotency.ts';
-import { importRegistro, isRegistro, type RegistroNome } from './registros.ts';
+import { importAliquotasDeEnsaio } from './import-aliquotas.ts';
+import { type Conta, importRegistro, REGISTROS, type RegistroNome } from './registros.ts';
 import type { World } from './world.ts';
 
 /** How its address begins. */
@@ -328,13 +329,16 @@ export type CadastroImportado = {
   readonly registro: string;
   readonly linhas: number;
   readonly recusadas: readonly { readonly linha: number; readonly motivo: string }[];
-  readonly contas: readonly {
-    readonly de: string;
-    readonly novos: number;
-    readonly alterados: number;
-    readonly iguais: number;
-  }[];
+  readonly contas: readonly Conta[];
 };
+
+/** What a sandbox has of its own and a municipality has not: these are national. */
+const ALIQUOTAS = 'aliquotas_ibs_cbs';
+type CadastroDoAmbiente = RegistroNome | typeof ALIQUOTAS;
+export const CADASTROS_DO_AMBIENTE: readonly CadastroDoAmbiente[] = [
+  ...(Object.keys(REGISTROS) as RegistroNome[]),
+  ALIQUOTAS,
+];
 
 /** Imports a file into a register of a sandbox; undefined: there is no such register. Bad lines are told, and nothing is written then. */
 export async function importCadastro(
@@ -343,24 +347,32 @@ export async function importCadastro(
   registro: string,
   csv: Uint8Array,
 ): Promise<CadastroImportado | undefined | Refused> {
-  if (!isRegistro(registro)) return undefined;
+  if (!isCadastro(registro)) return undefined;
   return changeInTurn(tenant, () => fillCadastro(world, tenant, registro, csv));
+}
+
+function isCadastro(name: string): name is CadastroDoAmbiente {
+  return (CADASTROS_DO_AMBIENTE as readonly string[]).includes(name);
 }
 
 async function fillCadastro(
   world: World,
   tenant: string,
-  registro: RegistroNome,
+  registro: CadastroDoAmbiente,
   csv: Uint8Array,
 ): Promise<CadastroImportado | Refused> {
   try {
     const { counts, primeiras, linhas } = await importText(world, tenant, registro, csv);
     await untilSeen();
+    if (registro === ALIQUOTAS && counts !== undefined) {
+      await world.store.ensaios.retryRetidas(tenant);
+      world.wake(tenant);
+    }
     return {
       registro,
       linhas,
       recusadas: primeiras.map(({ linha, motivo }) => ({ linha, motivo })),
-      contas: (counts ?? []).map(({ de, novos, alterados, iguais }) => ({ de, novos, alterados, iguais })),
+      contas: counts ?? [],
     };
   } catch (error) {
     // Why the file as a whole is not taken is told as such an error, in Portuguese.
@@ -369,18 +381,15 @@ async function fillCadastro(
   }
 }
 
-async function importText(world: World, municipio: string, registro: RegistroNome, csv: string | Uint8Array) {
+async function importText(world: World, municipio: string, registro: CadastroDoAmbiente, csv: string | Uint8Array) {
   const folder = await mkdtemp(path.join(tmpdir(), 'nfse-ensaio-'));
   const arquivo = path.join(folder, `${registro}.csv`);
   try {
     await writeFile(arquivo, csv, { mode: 0o600 });
-    return await importRegistro(world, registro, {
-      municipio,
-      arquivo,
-      nome: `${registro}.csv`,
-      erros: undefined,
-      onProgress: () => undefined,
-    });
+    const request = { municipio, arquivo, nome: `${registro}.csv`, erros: undefined, onProgress: () => undefined };
+    if (registro !== ALIQUOTAS) return await importRegistro(world, registro, request);
+    const { counts, ...outcome } = await importAliquotasDeEnsaio(world, municipio, request);
+    return { ...outcome, counts: counts && [{ de: 'Alíquotas do IBS e da CBS', ...counts }] };
   } catch (error) {
     if (error instanceof Error && error.constructor === Error)
       throw new Error(error.message.replaceAll(arquivo, `${registro}.csv`));

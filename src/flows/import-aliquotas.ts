@@ -21,6 +21,7 @@ import {
   entradaOf,
   type ImportacaoDeAliquotas,
 } from '../store/aliquotas.ts';
+import type { ContagemInteira } from '../store/ensaios.ts';
 import { avisosDeAliquotas } from './avisos-aliquotas.ts';
 import {
   type Columns,
@@ -30,6 +31,7 @@ import {
   type Line,
   openTable,
   periodOf,
+  type Stage,
 } from './import-csv.ts';
 import type { RegistryWorld } from './municipios.ts';
 
@@ -47,13 +49,26 @@ export async function importAliquotas(
   request: FileRequest,
   quem: string,
 ): Promise<ImportOutcome<ContagemAliquotas>> {
-  const csv = await openTable(request.arquivo, COLUNAS_ALIQUOTA);
   const em = world.now();
   const by = { em, hoje: momentIn(BRASILIA, em).date, arquivo: path.basename(request.arquivo), quem };
-  const reading = { read: aliquotaOfLine, keyOf: () => undefined };
-  return importTable<EntradaAliquota, ContagemAliquotas>(request, csv, reading, (work) =>
-    world.store.aliquotas.import(by, work),
-  );
+  return readAliquotas<ContagemAliquotas>(request, (work) => world.store.aliquotas.import(by, work));
+}
+
+/** Makes a file the rates that a sandbox of one's own has beside the national ones: all of them. Throws as {@link importAliquotas} does. */
+export function importAliquotasDeEnsaio(
+  { store }: Pick<RegistryWorld, 'store'>,
+  tenant: string,
+  request: FileRequest,
+): Promise<ImportOutcome<ContagemInteira>> {
+  return readAliquotas<ContagemInteira>(request, (work) => store.ensaios.importAliquotas(tenant, work));
+}
+
+async function readAliquotas<Counts>(
+  request: FileRequest,
+  stage: Stage<EntradaAliquota, Counts>,
+): Promise<ImportOutcome<Counts>> {
+  const csv = await openTable(request.arquivo, COLUNAS_ALIQUOTA);
+  return importTable<EntradaAliquota, Counts>(request, csv, { read: aliquotaOfLine, keyOf: () => undefined }, stage);
 }
 
 function aliquotaOfLine(line: Line): EntradaAliquota {
