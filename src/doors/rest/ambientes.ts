@@ -201,6 +201,9 @@ const showLast = byOwner(async ({ world, municipio, params }) => {
 /** What is sent to these is no rehearsal of anything, and is not kept among the last requests. */
 export const AMBIENTE_PATH = '/api/v1/ambiente';
 
+/** The address that takes the file of a register. */
+export const CADASTRO_PATH = `${AMBIENTE_PATH}/cadastros/:cadastro`;
+
 /** In documents: what a file brings stays, where each document is one row. */
 const IMPORT_QUOTA_COST = 20;
 
@@ -286,7 +289,7 @@ export const ROTAS_DE_AMBIENTES: readonly Route[] = [
     ...OWN,
     id: 'importarCadastro',
     method: 'POST',
-    path: `${AMBIENTE_PATH}/cadastros/:cadastro`,
+    path: CADASTRO_PATH,
     summary: `Importa um arquivo CSV num cadastro de um ambiente próprio: ${CADASTROS_DO_AMBIENTE.join(', ')}. Com linhas recusadas nada é gravado.`,
     takes: ['text/csv'],
     quotaCost: IMPORT_QUOTA_COST,
