@@ -108,6 +108,12 @@ async function entregasOf(path: string, token: string) {
     all.push(...page.entregas);
     cursor = page.cursor;
   }
+  const ids = all.map(({ id }) => Number(id));
+  assert.deepEqual(
+    ids,
+    [...new Set(ids)].toSorted((one, other) => other - one),
+    'each once, the newest first',
+  );
   return all;
 }
 
