@@ -123,22 +123,22 @@ describe('the registers of a sandbox on their pages', () => {
     const made = await make();
     const pasted = await send(made, 'prestadores', { csv: GOOD.replaceAll('\n', '\r\n') });
     assert.equal(pasted.status, 200);
-    assert.match(pasted.text, /role="status"[\s\S]*Gravou-se 1 linha[\s\S]*Estabelecimentos: 1 novos, 0 alterados/);
+    assert.match(pasted.text, /role="status"[\s\S]*Gravou-se 1 linha[\s\S]*Estabelecimentos: novos 1, alterados 0/);
     assert.equal(textIn(pasted.text), '');
     assert.match(pasted.text, /<td>Padaria São João Ltda<\/td>/);
     // The same in the encoding of Windows, as a file; what stands in the text does not count.
     const windows = Buffer.from(GOOD.replace('Padaria', 'Confeitaria'), 'latin1');
     const filed = await send(made, 'prestadores', { csv: 'x', arquivo: new Uint8Array(windows) });
-    assert.match(filed.text, /0 novos, 1 alterados/);
+    assert.match(filed.text, /novos 0, alterados 1/);
     const file = await pageAt(made, '/cadastros/prestadores/csv');
     assert.equal(file.headers.get('content-type'), 'text/csv; charset=utf-8');
     assert.equal(file.headers.get('content-disposition'), 'attachment; filename="prestadores.csv"');
     const csv = await file.text();
     assert.match(csv, /88888888000191;Confeitaria São João Ltda;123;/);
     // What was taken away can be sent as it is, to another one as well.
-    assert.match((await send(made, 'prestadores', { csv })).text, /Estabelecimentos: 0 novos, 0 alterados, \d+ iguais/);
+    assert.match((await send(made, 'prestadores', { csv })).text, /Estabelecimentos: novos 0, alterados 0, iguais \d+/);
     const other = await make();
-    assert.match((await send(other, 'prestadores', { csv })).text, /Estabelecimentos: 1 novos, 0 alterados/);
+    assert.match((await send(other, 'prestadores', { csv })).text, /Estabelecimentos: novos 1, alterados 0/);
     const listed = 'codigo;descricao;codigo_tributacao_nacional;aliquota;inicio\n777;Aulas;080201;5,00;2026-01-01\n';
     assert.match((await send(made, 'servicos', { csv: listed })).text, /<td>Aulas<\/td>/);
     assert.match(await (await pageAt(made, '/cadastros/servicos/csv')).text(), /^codigo;.*\r\n777;Aulas;/);

@@ -99,7 +99,7 @@ ${contas.map(
       ['alterados', alterados],
       ['iguais', iguais],
     ]
-      .map(([said, count]) => `${groupDigits(count as number)} ${said}`)
+      .map(([said, count]) => `${said} ${groupDigits(count as number)}`)
       .join(', ')}.</li>\n`,
 )}</ul></div>
 `;

@@ -37,12 +37,10 @@ function ofRegistro(nome: RegistroNome): Cadastro {
   return {
     ...{ nome, titulo, sobre: SOBRE[nome], isWhole },
     colunas: order.map((column) => {
-      const { label, help } = wordsFor(nome, column);
-      return {
-        nome: column,
-        diz: help === undefined ? label : `${label}. ${help}`,
-        isNeeded: columns.required.includes(column),
-      };
+      const { label, help, choices } = wordsFor(nome, column);
+      const one = choices && `Um de: ${choices.map(([value]) => value).join(', ')}.`;
+      const diz = [label, help, one].filter((said) => said !== undefined).join('. ');
+      return { nome: column, diz, isNeeded: columns.required.includes(column) };
     }),
     first: ({ world, municipio }, max) => firstLinesOf(world, nome, municipio.tenant, max),
     csv: ({ world, municipio }) => exportRegistro(world, nome, municipio.tenant),

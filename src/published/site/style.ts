@@ -120,6 +120,7 @@ ol.anotado code { white-space: pre; background: none; padding: 0; }
 .recusadas li { overflow-wrap: anywhere; }
 .conferir input#chave { width: 30rem; }
 .linha { display: flex; flex-wrap: wrap; align-items: center; gap: .5rem; }
+.recado + p { margin-top: .75rem; }
 .recado.bom { border-color: var(--good); }
 .recado.erro { border-color: var(--bad); }
 .quebra { white-space: pre-wrap; overflow-wrap: anywhere; }
