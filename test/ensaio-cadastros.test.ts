@@ -111,7 +111,7 @@ describe('the registers of a sandbox on their pages', () => {
     const [, route] = Object.entries<{ post?: { summary?: string } }>(paths).find(([path]) =>
       path.includes('/cadastros/'),
     )!;
-    assert.ok(listed.length >= 7);
+    assert.equal(listed.length, 8);
     for (const nome of listed) assert.ok(JSON.stringify(route).includes(nome), `${nome} ${JSON.stringify(route)}`);
     for (const nome of listed) assert.equal((await pageAt(made, `/cadastros/${nome}`)).status, 200, nome);
     for (const nome of ['clientes', 'constructor', '__proto__'])
@@ -142,6 +142,21 @@ describe('the registers of a sandbox on their pages', () => {
     const listed = 'codigo;descricao;codigo_tributacao_nacional;aliquota;inicio\n777;Aulas;080201;5,00;2026-01-01\n';
     assert.match((await send(made, 'servicos', { csv: listed })).text, /<td>Aulas<\/td>/);
     assert.match(await (await pageAt(made, '/cadastros/servicos/csv')).text(), /^codigo;.*\r\n777;Aulas;/);
+  });
+
+  test('are the rates of its own as well, of which the file is all', async () => {
+    const made = await make();
+    const row = (tributo: string) => `${tributo},2027-01-01,2027-12-31,8.8,ensaio,ensaio\n`;
+    const head = 'tributo,inicio,fim,aliquota,fonte,ato\n';
+    const both = await send(made, 'aliquotas_ibs_cbs', { csv: head + row('CBS') + row('IBS-UF') });
+    assert.match(both.text, /Alíquotas do IBS e da CBS: novos 2, alterados 0, iguais 0\./);
+    assert.match(both.text, /<td>IBS-UF<\/td><td>2027-01-01<\/td><td>8\.8<\/td>/);
+    const csv = await (await pageAt(made, '/cadastros/aliquotas_ibs_cbs/csv')).text();
+    assert.match((await send(made, 'aliquotas_ibs_cbs', { csv })).text, /novos 0, alterados 0, iguais 2\./);
+    const one = await send(made, 'aliquotas_ibs_cbs', { csv: head + row('CBS') });
+    assert.match(one.text, /novos 0, alterados 0, iguais 1, retirados 1\./);
+    const bad = await send(made, 'aliquotas_ibs_cbs', { csv: head + row('ICMS') });
+    assert.deepEqual([bad.status, textIn(bad.text)], [422, head + row('ICMS')]);
   });
 
   test('tell each refused line with its reason, write nothing then, and keep the text', async () => {

@@ -333,7 +333,8 @@ export type CadastroImportado = {
 };
 
 /** What a sandbox has of its own and a municipality has not: these are national. */
-const ALIQUOTAS = 'aliquotas_ibs_cbs';
+export const ALIQUOTAS = 'aliquotas_ibs_cbs';
+export const ALIQUOTAS_TITULO = 'Alíquotas do IBS e da CBS';
 type CadastroDoAmbiente = RegistroNome | typeof ALIQUOTAS;
 export const CADASTROS_DO_AMBIENTE: readonly CadastroDoAmbiente[] = [
   ...(Object.keys(REGISTROS) as RegistroNome[]),
@@ -389,7 +390,7 @@ async function importText(world: World, municipio: string, registro: CadastroDoA
     const request = { municipio, arquivo, nome: `${registro}.csv`, erros: undefined, onProgress: () => undefined };
     if (registro !== ALIQUOTAS) return await importRegistro(world, registro, request);
     const { counts, ...outcome } = await importAliquotasDeEnsaio(world, municipio, request);
-    return { ...outcome, counts: counts && [{ de: 'Alíquotas do IBS e da CBS', ...counts }] };
+    return { ...outcome, counts: counts && [{ de: ALIQUOTAS_TITULO, ...counts }] };
   } catch (error) {
     if (error instanceof Error && error.constructor === Error)
       throw new Error(error.message.replaceAll(arquivo, `${registro}.csv`));

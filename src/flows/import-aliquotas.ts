@@ -3,6 +3,7 @@
  * everybody's who is served here.
  */
 import path from 'node:path';
+import { writeCsv } from '../documents/write-csv.ts';
 import type { Aliquota } from '../fiscal/aliquotas-ibs-cbs.ts';
 import {
   classificacaoOf,
@@ -40,6 +41,9 @@ export const COLUNAS_ALIQUOTA: Columns = {
   optional: ['fim', 'uf', 'municipio', 'cclasstrib'],
 };
 
+/** The same in the order of a file. */
+export const ORDEM_ALIQUOTA: readonly string[] = [...COLUNAS_ALIQUOTA.required, ...COLUNAS_ALIQUOTA.optional];
+
 /** Of `fonte` and `ato`, which a screen shows. */
 const TEXT_MAX = 255;
 
@@ -61,6 +65,26 @@ export function importAliquotasDeEnsaio(
   request: FileRequest,
 ): Promise<ImportOutcome<ContagemInteira>> {
   return readAliquotas<ContagemInteira>(request, (work) => store.ensaios.importAliquotas(tenant, work));
+}
+
+/** The rates that a sandbox has of its own at this moment, as cells of {@link ORDEM_ALIQUOTA}. */
+export async function aliquotasDeEnsaioAsRows(
+  { store }: Pick<RegistryWorld, 'store'>,
+  tenant: string,
+): Promise<readonly (readonly string[])[]> {
+  const { aliquotasIbsCbs = [] } = (await store.municipios.readFresh(tenant)) ?? {};
+  return aliquotasIbsCbs.map(({ cClassTrib: cclasstrib, fim = '', ...one }) => {
+    const cells: Readonly<Record<string, string>> = { ...one, fim, cclasstrib };
+    return ORDEM_ALIQUOTA.map((column) => cells[column]!);
+  });
+}
+
+/** The same as a file that could be sent again, a line at a time. */
+export async function* exportAliquotasDeEnsaio(
+  world: Pick<RegistryWorld, 'store'>,
+  tenant: string,
+): AsyncGenerator<string> {
+  yield* writeCsv(ORDEM_ALIQUOTA, await aliquotasDeEnsaioAsRows(world, tenant));
 }
 
 async function readAliquotas<Counts>(

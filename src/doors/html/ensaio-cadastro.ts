@@ -93,11 +93,12 @@ ${refused(recusadas)}`;
   return html`<div class="recado bom" role="status"><p>${linhas === 1 ? 'Gravou-se 1 linha' : `Gravaram-se ${groupDigits(linhas)} linhas`} do arquivo.</p>
 <ul>
 ${contas.map(
-  ({ de, novos, alterados, iguais }) =>
+  ({ de, novos, alterados, iguais, retirados }) =>
     html`<li>${de}: ${[
       ['novos', novos],
       ['alterados', alterados],
       ['iguais', iguais],
+      ...(retirados > 0 ? [['retirados', retirados]] : []),
     ]
       .map(([said, count]) => `${said} ${groupDigits(count as number)}`)
       .join(', ')}.</li>\n`,

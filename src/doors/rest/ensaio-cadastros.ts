@@ -2,7 +2,13 @@
  * The registers on the pages of a sandbox of one's own: seen, taken away as a file, and sent, by the address that integrators send them to.
  * A register is a row of a table.
  */
-import type { CadastroImportado } from '../../flows/ambientes.ts';
+import { ALIQUOTAS, ALIQUOTAS_TITULO, type CadastroImportado } from '../../flows/ambientes.ts';
+import {
+  aliquotasDeEnsaioAsRows,
+  COLUNAS_ALIQUOTA,
+  exportAliquotasDeEnsaio,
+  ORDEM_ALIQUOTA,
+} from '../../flows/import-aliquotas.ts';
 import { exportRegistro, firstLinesOf, REGISTROS, type RegistroNome } from '../../flows/registros.ts';
 import { BODY_MAX_BYTES, BODY_MAX_TEXT } from '../../published/http-limits.ts';
 import { framePage, relativePath } from '../../published/site/frame.ts';
@@ -48,8 +54,38 @@ function ofRegistro(nome: RegistroNome): Cadastro {
   };
 }
 
+/** What each column of the rates says; those that the file needs come first. */
+const COLUNAS_ALIQUOTA_DIZEM: Readonly<Record<string, string>> = {
+  tributo: 'IBS-UF, IBS-MUN ou CBS',
+  inicio: 'O primeiro dia em que vale, de 2026 em diante',
+  aliquota: 'Em percentual, com até quatro casas, sem o sinal %',
+  fonte: 'Onde foi lida; no ensaio, o que quiser',
+  ato: 'A norma que a fixa; no ensaio, o que quiser',
+  fim: 'O último dia em que vale; vazio: sem fim',
+  uf: 'Só com IBS-UF: de que estado; vazio: todos',
+  municipio: 'Só com IBS-MUN: o código IBGE; vazio: todos',
+  cclasstrib: 'A classificação que tem alíquota própria; vazio: todas',
+};
+
+const DE_ALIQUOTAS: Cadastro = {
+  ...{ nome: ALIQUOTAS, titulo: ALIQUOTAS_TITULO, isWhole: true },
+  sobre:
+    'As que só este ambiente tem. Nos dias delas valem antes das nacionais, e a nota retida por falta de alíquota segue.',
+  colunas: ORDEM_ALIQUOTA.map((nome) => ({
+    nome,
+    diz: COLUNAS_ALIQUOTA_DIZEM[nome]!,
+    isNeeded: COLUNAS_ALIQUOTA.required.includes(nome),
+  })),
+  first: async ({ world, municipio }, max) => (await aliquotasDeEnsaioAsRows(world, municipio.tenant)).slice(0, max),
+  csv: ({ world, municipio }) => exportAliquotasDeEnsaio(world, municipio.tenant),
+  to: { path: CADASTRO_PATH, params: { cadastro: ALIQUOTAS } },
+};
+
 /** The registers, in the order in which the page has them. */
-export const CADASTROS_DO_ENSAIO: readonly Cadastro[] = (Object.keys(REGISTROS) as RegistroNome[]).map(ofRegistro);
+export const CADASTROS_DO_ENSAIO: readonly Cadastro[] = [
+  ...(Object.keys(REGISTROS) as RegistroNome[]).map(ofRegistro),
+  DE_ALIQUOTAS,
+];
 
 /** The owner, and the register that the address names; an answer where one of the two is missing. */
 async function cadastroOf(door: Door, visit: Visit): Promise<{ own: Own; cadastro: Cadastro } | HttpAnswer> {
