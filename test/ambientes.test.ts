@@ -208,6 +208,12 @@ describe('a sandbox of one’s own', () => {
     const strange = await send('tributo,valor\nCBS,1\n');
     assert.deepEqual([strange.status, strange.body.codigo_erro], [400, 'E003']);
 
+    const days = Array.from({ length: 501 }, (_, place) => new Date(Date.UTC(2027, 0, 1 + place)).toISOString());
+    const each = days.map((day) => `CBS,${day.slice(0, 10)},${day.slice(0, 10)},8.80,ensaio,ensaio\n`);
+    const many = await send(`${HEADER}\n${each.join('')}`);
+    assert.deepEqual([many.body.contas, many.body.recusadas.length], [[], 1]);
+    assert.match(many.body.recusadas[0].motivo, /até 500 alíquotas/);
+
     const filled = await send(`${HEADER}\n${row('CBS', '8.80')}\n`);
     const conta = { de: 'Alíquotas do IBS e da CBS', novos: 1, alterados: 0, iguais: 0, retirados: 0 };
     assert.deepEqual(filled.body.contas, [conta]);

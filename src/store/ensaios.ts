@@ -231,6 +231,7 @@ function ownRates(tenant: string): Kind<EntradaAliquota, ContagemInteira> {
     about: ({ chave }) => chave,
     known: ({ inicio }) => inicio,
     said: saidOf,
+    misfits: async (rows) => rows.slice(PROPRIAS_MAX).map(({ linha, chave }) => ({ linha, motivo: TOO_MANY, chave })),
     lock: (client) => lockRegistry(client, tenant),
     merge: async (client, blocks) => {
       const read = await client.query<{ own: readonly Aliquota[] | null }>(OWN_RATES, [tenant]);
@@ -251,6 +252,10 @@ function ownRates(tenant: string): Kind<EntradaAliquota, ContagemInteira> {
     },
   };
 }
+
+/** They are read with the settings of the tenant, again and again. */
+const PROPRIAS_MAX = 500;
+const TOO_MANY = `um ambiente tem até ${PROPRIAS_MAX} alíquotas suas, e o arquivo traz mais; tire linhas`;
 
 const OWN_RATES = 'select aliquotas_ibs_cbs as own from municipios where tenant = $1';
 const WRITE_RATES = 'update municipios set aliquotas_ibs_cbs = $2::jsonb where tenant = $1 and ensaio_ate is not null';
