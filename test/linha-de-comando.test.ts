@@ -247,7 +247,10 @@ test('a folder without data is told so, and no database is made in it', async ()
     const { code, out, err } = await nfse(typed.split(' '), { NFSE_DATA_DIR: mistyped, DATABASE_URL: '' }, folder);
     assert.deepEqual([code, out], [1, ''], typed);
     assert.ok(err.startsWith(`Não foi possível continuar: não há dados deste serviço em ${mistyped}. `), err);
-    assert.match(err, /NFSE_DATA_DIR .*comece por npm start ou nfse municipio criar\.$/m);
+    assert.match(
+      err,
+      /NFSE_DATA_DIR .*comece por nfse serve \(na pasta do projeto, npm start\) ou nfse municipio criar\.$/m,
+    );
     assert.ok(!existsSync(mistyped));
   }
 });

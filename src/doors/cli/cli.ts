@@ -228,7 +228,7 @@ async function tellAddress(
       '',
       'Ou, acompanhando até a autorização:',
       '',
-      `  npm run -s nfse -- emitir ${sampleFile()} --url ${address}`,
+      `  ${world.calledAs} emitir ${sampleFile()} --url ${address}`,
       '',
       'Ctrl-C encerra.',
       '',
