@@ -230,6 +230,7 @@ describe('what the pages say', () => {
       ...Object.keys(VARIABLES),
       ...['pg_dump', 'pg_restore', 'pg_promote', 'pg_dropcluster', 'target_session_attrs'],
       'default_transaction_read_only',
+      'NODE_COMPILE_CACHE',
       ...['synchronous_commit', 'full_page_writes', 'recovery_target_time'],
       ...['citus_add_node', 'isolate_tenant_to_new_shard'],
       ...['pool_mode', 'default_pool_size', 'max_client_conn', 'max_prepared_statements'],

@@ -58,6 +58,8 @@ try {
     out: (text) => process.stdout.write(text),
     err: (text) => process.stderr.write(text),
     isTerminal,
+    // npm says so to what it starts.
+    calledAs: process.env.npm_command === undefined ? 'nfse' : 'npm run -s nfse --',
     columns: isTerminal ? process.stdout.columns : undefined,
     serviceUrl: () => serviceUrlOf(readConfig(process.env, isTerminal)),
     painelUrl: () => painelUrlOf(readConfig(process.env, isTerminal)),
@@ -178,7 +180,7 @@ async function needData({ databaseUrl, dataDir }: Config): Promise<void> {
   // Any other problem of the folder is reported when it is opened.
   if (found !== 'ENOENT') return;
   throw new Error(
-    `não há dados deste serviço em ${folder}. Se estão em outra pasta, indique-a em NFSE_DATA_DIR (sem ela vale ./data, da pasta em que se dá o comando). Se ainda não há dados, comece por npm start ou nfse municipio criar.`,
+    `não há dados deste serviço em ${folder}. Se estão em outra pasta, indique-a em NFSE_DATA_DIR (sem ela vale ./data, da pasta em que se dá o comando). Se ainda não há dados, comece por nfse serve (na pasta do projeto, npm start) ou nfse municipio criar.`,
   );
 }
 

@@ -2,10 +2,10 @@
  * The command line, in Portuguese. Each command is a row of one table, from which the help is made. Exit codes: 0 done, 1 refused or
  * failed, 2 asked wrongly; `wiring/program.ts` adds 75, the database cannot be used just now.
  */
-import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { DPS_VERSAO } from '../../fiscal/layout/dps.ts';
+import { versionText } from '../../published/versao.ts';
 import { VARIABLES_HELP } from '../variables.ts';
 import { adnSimulador } from './adn-simulador.ts';
 import { ALIQUOTAS_COMMANDS } from './aliquotas.ts';
@@ -96,7 +96,7 @@ export async function runCli(argv: readonly string[], world: CliWorld): Promise<
     return name === undefined ? 2 : 0;
   }
   if (VERSION.includes(name)) {
-    world.out(version());
+    world.out(`${versionText()}, leiaute ${DPS_VERSAO} da NFS-e nacional\n`);
     return 0;
   }
   const command = commandOf(argv);
@@ -117,11 +117,6 @@ export async function runCli(argv: readonly string[], world: CliWorld): Promise<
 const HELP = ['ajuda', 'help', '--help', '-h'];
 
 const VERSION = ['--version', '--versao', '-v', 'versao'];
-
-function version(): string {
-  const { name, version } = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8'));
-  return `${name} ${version}, leiaute ${DPS_VERSAO} da NFS-e nacional\n`;
-}
 
 function asksHelp(args: readonly string[]): boolean {
   return args.includes('--help') || args.includes('-h');
@@ -233,7 +228,7 @@ async function tellAddress(
       '',
       'Ou, acompanhando até a autorização:',
       '',
-      `  npm run -s nfse -- emitir ${sampleFile()} --url ${address}`,
+      `  ${world.calledAs} emitir ${sampleFile()} --url ${address}`,
       '',
       'Ctrl-C encerra.',
       '',

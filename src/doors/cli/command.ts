@@ -58,6 +58,8 @@ type SimuladorRunning = {
 };
 
 export type CliWorld = Terminal & {
+  /** How this program is called where it was started, for lines that are copied into another terminal. */
+  readonly calledAs: string;
   /**
    * Starts the service, calls back, and takes it down in the way of the signal with which the callback ends. `asked` ends an update of the
    * database that comes before, which may take an hour; its reason is thrown.

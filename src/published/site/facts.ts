@@ -61,6 +61,7 @@ import { capitalise, code, fenceCode, joinItems, nameTable, table } from '../mar
 import { projectText } from '../project-text.ts';
 import { soapMarkdown } from '../soap.ts';
 import { ACOES } from '../states.ts';
+import { versionOf } from '../versao.ts';
 import { ATAQUES } from './files.ts';
 
 /** Facts by their name in the pages. `tabela`: the rates in force. */
@@ -69,6 +70,7 @@ export type Facts = Readonly<Record<string, (tabela?: TabelaIbsCbs) => string>>;
 export const LAW_FACTS: Facts = {
   integracao: () => SANDBOX_SLUG,
   'versoes-da-dps': () => VERSOES,
+  versao: () => versionOf().version,
 
   // Headers
   'cabecalho-assinatura-dps': () => code(DPS_SIGNATURE_HEADER),
