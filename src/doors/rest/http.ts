@@ -100,7 +100,8 @@ function answerHttp({ tls, routes, onTrouble, connectionsMax }: HttpOptions) {
 
   const serve = async (incoming: IncomingMessage, response: ServerResponse, found: Found): Promise<void> => {
     const isHeldBack = incoming.headers.expect !== undefined;
-    const exchange: Exchange = { incoming, response, broken: undefined, isHeldBack, endReading: undefined };
+    const own = { broken: undefined, endReading: undefined, answerNow: undefined };
+    const exchange: Exchange = { incoming, response, isHeldBack, ...own };
     const { socket } = incoming;
     const before = lastOf.get(socket)?.response;
     lastOf.set(socket, exchange);
