@@ -53,10 +53,10 @@ export type HttpServer = {
 };
 
 /** A server of its own connections. */
-export async function listenHttp({ host, port, ...options }: HttpOptions & Place): Promise<HttpServer> {
+export async function listenHttp({ host, port, socket, ...options }: HttpOptions & Place): Promise<HttpServer> {
   const { server, ending } = answerHttp(options);
   return {
-    address: await listen(server, { host, port }, options.tls !== undefined),
+    address: await listen(server, { host, port, socket }, options.tls !== undefined),
     close: async (drainMs = 0) => {
       ending.begin();
       if (drainMs > 0) await pause(drainMs);
