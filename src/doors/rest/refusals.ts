@@ -2,9 +2,10 @@
  * What the door itself refuses, in words for the sender. A status that is not the usual one of its code is given here.
  */
 
+import { ENSAIO_PREFIX } from '../../fiscal/ambiente.ts';
 import { parseDpsId, whyNoChave } from '../../fiscal/chave.ts';
 import type { Fault } from '../../fiscal/fault.ts';
-import { ENSAIO_DIAS, ENSAIO_PREFIX } from '../../flows/ambientes.ts';
+import { ENSAIO_DIAS } from '../../flows/ambientes.ts';
 import type { Municipio } from '../../flows/queries.ts';
 import { REGISTROS } from '../../flows/registros.ts';
 import type { StoreTrouble } from '../../flows/store-trouble.ts';
