@@ -39,7 +39,7 @@ export type Source = {
   readonly isOftenBusy?: true;
 };
 
-/** How long a thread is waited for; a process, which asks its threads, longer; and who is often busy, not as long. */
+/** How long a thread is waited for; a process, which asks its threads, longer; not as long who is often busy, or owes an answer already. */
 const THREAD_WAIT_MS = 1_500;
 const PROCESS_WAIT_MS = 2_000;
 const BUSY_WAIT_MS = 300;
@@ -48,6 +48,8 @@ export class Collector {
   /** Of which process this thread is the first. */
   readonly processo: string;
   private readonly last = new Map<Source, Snapshot>();
+  /** Who has not answered yet is not asked again meanwhile. */
+  private readonly asking = new Map<Source, Promise<Snapshot>>();
   private retired: Promise<Snapshot> = Promise.resolve([]);
 
   /** `parte`: as which this thread counts. */
@@ -67,6 +69,7 @@ export class Collector {
     return () => {
       const counted = countedIn(this.last.get(source) ?? []);
       this.last.delete(source);
+      this.asking.delete(source);
       this.retired = this.retired.then((before) => addUp([before, counted]));
     };
   }
@@ -76,12 +79,23 @@ export class Collector {
     return addUp([await this.retired, ...each]);
   };
 
+  private ask(source: Source): Promise<Snapshot> {
+    const asked =
+      this.asking.get(source) ??
+      source.ask().finally(() => {
+        this.asking.delete(source);
+      });
+    this.asking.set(source, asked);
+    return asked;
+  }
+
   private async askOne(source: Source): Promise<Snapshot> {
     const { processo, parte, tellsParts, isOftenBusy } = source;
     const late = Promise.withResolvers<undefined>();
-    const waitMs = isOftenBusy ? BUSY_WAIT_MS : tellsParts ? PROCESS_WAIT_MS : THREAD_WAIT_MS;
+    const isSilent = this.asking.has(source);
+    const waitMs = isSilent || isOftenBusy ? BUSY_WAIT_MS : tellsParts ? PROCESS_WAIT_MS : THREAD_WAIT_MS;
     const timer = setTimeout(late.resolve, waitMs);
-    const snapshot = await Promise.race([source.ask(), late.promise]).catch(() => undefined);
+    const snapshot = await Promise.race([this.ask(source), late.promise]).catch(() => undefined);
     clearTimeout(timer);
     const answers = (value: number): Snapshot =>
       gauges([{ name: 'nfse_parte_responde', labels: { processo, parte }, value }]);
