@@ -249,12 +249,15 @@ describe('the alerts, on a service under fault', { skip }, () => {
   test('the database keeps the worker and who watches waiting', async () => {
     const client = await connect();
     await client.query('begin; lock table fila in access exclusive mode');
+    const stop = keepIssuing();
     try {
+      await fires('NfseEmissaoLenta/warning');
       await fires('NfseTransmissaoParada/critical');
       await fires('NfseBancoNaoLido/warning');
     } finally {
       await client.query('rollback');
       await client.end();
+      await stop();
     }
     await allQuiet();
   });
@@ -303,6 +306,8 @@ describe('the alerts, on a service under fault', { skip }, () => {
     rmSync(files.chave);
     await fires('NfseArquivosEmFalta/critical');
     // What is issued now cannot be signed.
+    assert.equal(await issue(), 201);
+    await fires('NfseMunicipioImpedido/critical');
     await alter({ certificado: municipio.certificado, chave: municipio.chave }, [trusted, lists]);
     await allQuiet();
   });

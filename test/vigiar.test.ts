@@ -1,6 +1,7 @@
 /** Who watches the service, and who may not: one scrape of all that answers, one judgement in three forms, and nothing for a stranger. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
+import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import http from 'node:http';
 import { networkInterfaces } from 'node:os';
@@ -22,6 +23,7 @@ import {
   serverProcesses,
   startServiceProcess,
 } from './support/process.ts';
+import { createAuthority, SERVER_EXTENSIONS } from './support/tls.ts';
 import { toolOr } from './support/tools.ts';
 import { until } from './support/until.ts';
 
@@ -246,6 +248,27 @@ describe('a service of two processes, watched', () => {
       await one.end('SIGINT');
     }
   });
+});
+
+test('with a TLS of its own the service is asked by the certificate of its settings, and no other one is believed', async () => {
+  const { certFile, keyFile } = createAuthority('servidores').issue('nfse.exemplo.gov.br', SERVER_EXTENSIONS);
+  const other = createAuthority('outros').issue('nfse.exemplo.gov.br', SERVER_EXTENSIONS);
+  const env = { NFSE_DATA_DIR: await readyDataDir(), NFSE_PAINEL_PORTA: String(await ownPort()) };
+  const own = { ...env, NFSE_TLS_CERTIFICADO: certFile, NFSE_TLS_CHAVE: keyFile };
+  const service = await startServiceProcess(own);
+  const told = await nfse(['saude', '--json'], own);
+  const { verificacoes }: Saude = JSON.parse(told.out);
+  const certificate = verificacoes.find(({ nome }) => nome === 'NfseCertificadoVence');
+  const end = Date.parse(new X509Certificate(readFileSync(certFile)).validTo);
+  assert.ok(Math.abs(certificate!.valor! - (end - Date.now()) / 1_000) < 600, `${certificate!.valor}`);
+  const deceived = await nfse(['saude'], {
+    ...env,
+    NFSE_TLS_CERTIFICADO: other.certFile,
+    NFSE_TLS_CHAVE: other.keyFile,
+  });
+  assert.equal(deceived.code, 2);
+  assert.match(deceived.out, /outro certificado/);
+  await service.end('SIGINT');
 });
 
 test('the board and the alerts ask for nothing that is not measured', () => {

@@ -20,7 +20,7 @@ export type { VigiaWorld } from './vigiar-rotulos.ts';
 /** What was read so long ago is read anew. */
 const FRESH_MS = 10_000;
 /** Files and sizes change seldom, and there may be thousands. */
-const SLOW_MS = 60_000;
+const SLOW_MS = 30_000;
 /** What was read longer ago is told no more. */
 const KEPT_MS = 120_000;
 /** How long somebody waits for a look. */

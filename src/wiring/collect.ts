@@ -3,7 +3,7 @@
  * be silent, and what it had counted by then stays in the sum, as does what those have counted that are gone: a sum that fell would look to
  * Prometheus like a restart of the whole service.
  */
-import { addUp, countedIn, gauges, type Snapshot, takeSnapshot, watchLoop } from '../measures/counters.ts';
+import { addUp, count, countedIn, gauges, type Snapshot, takeSnapshot, watchLoop } from '../measures/counters.ts';
 
 /** Questions to a thread or a process, by their number. */
 export class Questions {
@@ -44,6 +44,14 @@ const THREAD_WAIT_MS = 1_500;
 const PROCESS_WAIT_MS = 2_000;
 const BUSY_WAIT_MS = 300;
 
+/** What may die and is started again. */
+const DYING = ['processo', 'transmissao', 'painel'] as const;
+
+/** Counts a death after which something is started again. */
+export function countRestart(parte: (typeof DYING)[number]): void {
+  count('nfse_reinicios_total', { parte });
+}
+
 export class Collector {
   /** Of which process this thread is the first. */
   readonly processo: string;
@@ -61,6 +69,8 @@ export class Collector {
       ...gauges([{ name: 'nfse_memoria_residente_bytes', labels: { processo }, value: process.memoryUsage.rss() }]),
     ];
     this.add({ processo, parte, ask });
+    // What is first seen with one death behind it would show one too few.
+    for (const one of DYING) count('nfse_reinicios_total', { parte: one }, 0);
   }
 
   /** Has somebody asked from now on; the result is to be called when it is gone. */

@@ -1,8 +1,7 @@
 /** Keeps the thread of the console beside the doors, and takes it down in order. Without it the service goes on. */
 import { Worker as Thread } from 'node:worker_threads';
-import { count } from '../measures/counters.ts';
 import type { Connection } from '../store/servers.ts';
-import type { Collector } from './collect.ts';
+import { type Collector, countRestart } from './collect.ts';
 import type { Config } from './config.ts';
 import type { Logger } from './log.ts';
 import type { FromPainel, PainelOpen, PainelSettings, ToPainel } from './painel-thread.ts';
@@ -71,7 +70,7 @@ export async function startPainel(
       thread.once('exit', () => {
         resolve();
         if (isEnding) return;
-        count('nfse_reinicios_total', { parte: 'painel' });
+        countRestart('painel');
         setTimeout(start, RESTART_MS).unref();
       });
     });

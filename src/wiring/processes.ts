@@ -8,11 +8,10 @@ import { KEYS_MAX, openBuckets, type Wanted } from '../doors/rest/buckets.ts';
 import { HOLD_MAX_MS, untilNobodyComes } from '../doors/rest/end-in-order.ts';
 import { listen } from '../doors/rest/listen.ts';
 import { takeCounted } from '../doors/rest/shared-buckets.ts';
-import { count } from '../measures/counters.ts';
 import type { Connection } from '../store/servers.ts';
 import { AnsweringProcess, Died } from './answering-process.ts';
 import { beginOnce } from './begin.ts';
-import { Collector, Questions } from './collect.ts';
+import { Collector, countRestart, Questions } from './collect.ts';
 import type { Config } from './config.ts';
 import type { Logger } from './log.ts';
 import { openStore } from './open-store.ts';
@@ -172,6 +171,7 @@ class Processes {
         return;
       } catch (error) {
         this.deaths += 1;
+        countRestart('processo');
         const isNobodyThere = this.ready.length === 0;
         if (isNobodyThere && (!(error instanceof Died) || this.deaths >= DEATHS_MAX)) throw error;
         this.log.error({ err: error }, 'um processo que atende não pôde iniciar; tenta-se de novo');
@@ -210,7 +210,7 @@ class Processes {
     if (this.places[place] !== one) return;
     this.places[place] = undefined;
     if (this.isEnding) return;
-    count('nfse_reinicios_total', { parte: 'processo' });
+    countRestart('processo');
     const isSoon = performance.now() - one.readySince! < STABLE_MS;
     this.deaths = isSoon ? this.deaths + 1 : 0;
     this.log.error(

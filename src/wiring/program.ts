@@ -64,7 +64,9 @@ try {
     vigia: () => {
       const config = readConfig(process.env, isTerminal);
       const url = vigiaUrlOf(config);
-      return url === undefined ? undefined : { url, ca: config.tls && readFileSync(config.tls.certificado, 'latin1') };
+      return url === undefined
+        ? undefined
+        : { url, certificado: config.tls && readFileSync(config.tls.certificado, 'latin1') };
     },
     painelUrl: () => painelUrlOf(readConfig(process.env, isTerminal)),
     serve: (waitForEnd, asked) =>

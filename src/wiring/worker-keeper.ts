@@ -2,10 +2,9 @@
 import { Worker as Thread } from 'node:worker_threads';
 import { Leaves } from '../delivery/announced.ts';
 import { ringOnce } from '../delivery/wake.ts';
-import { count } from '../measures/counters.ts';
 import type { Announce } from '../store/claim-notas.ts';
 import type { OnStored } from '../store/recent.ts';
-import { type Collector, Questions } from './collect.ts';
+import { type Collector, countRestart, Questions } from './collect.ts';
 import type { Logger } from './log.ts';
 import type { FromWorker, WorkerMessage, WorkerSettings } from './worker-thread.ts';
 
@@ -52,7 +51,7 @@ export function startTransmitterThread(settings: WorkerSettings, log: Logger, co
         leaves.clear();
         leave?.();
         if (stopping) return;
-        count('nfse_reinicios_total', { parte: 'transmissao' });
+        countRestart('transmissao');
         setTimeout(start, RESTART_MS).unref();
       });
     });

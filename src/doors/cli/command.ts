@@ -20,8 +20,8 @@ export type Terminal = {
   painelUrl(): string;
 };
 
-/** Where the service says how it is to who watches it; `ca`: the certificate that it shows, where it speaks TLS itself. */
-export type Vigia = { readonly url: string; readonly ca: string | undefined };
+/** Where the service says how it is to who watches it; `certificado`: the one that it shows, in PEM, where it speaks TLS itself. */
+export type Vigia = { readonly url: string; readonly certificado: string | undefined };
 
 /** What asks a program to end in order. */
 export type EndSignal = 'SIGINT' | 'SIGTERM';

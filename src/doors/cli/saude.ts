@@ -2,8 +2,10 @@
  * `nfse saude`: how the service of this machine is, in the words of a monitor. Exit codes are those of Nagios: 0 well, 1 something to look at, 2
  * something is down, the service itself included.
  */
+import { X509Certificate } from 'node:crypto';
 import { request as plainRequest } from 'node:http';
 import { request as tlsRequest } from 'node:https';
+import type { TLSSocket } from 'node:tls';
 import type { Problema, Saude, Verificacao } from '../../flows/saude.ts';
 import { type CliWorld, type Command, JSON_OPTION, type Values, type Vigia } from './command.ts';
 import { jsonText } from './text.ts';
@@ -63,13 +65,17 @@ function outage(oQue: string, fazer: string): Told {
   };
 }
 
-/** The certificate of the service is for its public name, and is believed here because it is the very one of the settings. */
-function ask({ url, ca }: Vigia): Promise<{ readonly status: number; readonly text: string }> {
+/** The certificate of the service is for its public name, and may have ended: it is believed because it is the very one of the settings. */
+function ask({ url, certificado }: Vigia): Promise<{ readonly status: number; readonly text: string }> {
   const target = new URL('/health/detalhe', url);
   return new Promise((resolve, reject) => {
-    const options = { signal: AbortSignal.timeout(WAIT_MS), ca, checkServerIdentity: () => undefined, agent: false };
+    const options = { signal: AbortSignal.timeout(WAIT_MS), rejectUnauthorized: false, agent: false };
     const send = target.protocol === 'https:' ? tlsRequest : plainRequest;
     const asked = send(target, options, (answer) => {
+      if (certificado !== undefined && !isShownBy(answer.socket as TLSSocket, certificado)) {
+        asked.destroy(new Error('quem responde mostra outro certificado'));
+        return;
+      }
       let text = '';
       answer.setEncoding('utf8').on('data', (chunk: string) => {
         text += chunk;
@@ -81,6 +87,10 @@ function ask({ url, ca }: Vigia): Promise<{ readonly status: number; readonly te
     );
     asked.end();
   });
+}
+
+function isShownBy(socket: TLSSocket, certificado: string): boolean {
+  return socket.getPeerX509Certificate()?.raw.equals(new X509Certificate(certificado).raw) === true;
 }
 
 /** The line of a plugin, with what can be drawn, and beneath it what is wrong. */
