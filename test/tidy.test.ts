@@ -37,16 +37,18 @@ function roomOf({ from, to }: Import): string {
 
 const BELOW: Readonly<Record<string, readonly string[]>> = {
   fiscal: ['fiscal'],
+  // Whoever counts something counts it here.
+  measures: ['measures', 'fiscal'],
   // The client opens a PKCS#12 with what the platform has; the service opens it with the same reader.
   documents: ['documents', 'fiscal', 'packages/cliente'],
-  store: ['store', 'fiscal', 'packages/postgres-embutido'],
-  adn: ['adn', 'fiscal'],
+  store: ['store', 'measures', 'fiscal', 'packages/postgres-embutido'],
+  adn: ['adn', 'measures', 'fiscal'],
   identity: ['identity', 'fiscal'],
-  flows: ['flows', 'documents', 'store', 'adn', 'identity', 'fiscal'],
-  delivery: ['delivery', 'flows', 'documents', 'store', 'adn', 'identity', 'fiscal'],
+  flows: ['flows', 'documents', 'store', 'adn', 'identity', 'measures', 'fiscal'],
+  delivery: ['delivery', 'flows', 'documents', 'store', 'adn', 'identity', 'measures', 'fiscal'],
   // What the doors say of themselves is handed to it.
-  published: ['published', 'flows', 'fiscal'],
-  doors: ['doors', 'published', 'flows', 'identity', 'fiscal', 'packages/cliente'],
+  published: ['published', 'flows', 'measures', 'fiscal'],
+  doors: ['doors', 'published', 'flows', 'identity', 'measures', 'fiscal', 'packages/cliente'],
   // Beside the doors, and apart from the service: it plays the other side.
   simulador: ['simulador', 'published', 'documents', 'adn', 'fiscal'],
   // Puts all of them together; nobody but the entry knows it.
@@ -61,6 +63,7 @@ const BELOW: Readonly<Record<string, readonly string[]>> = {
     'store',
     'adn',
     'identity',
+    'measures',
     'fiscal',
   ],
   root: ['wiring'],

@@ -2,6 +2,7 @@
  * Whether a request of one municipality to the ADN is worth sending. Three circuits learn from every outcome: whether the certificate is
  * accepted, whether the municipality is served, and whether anybody answers at the address.
  */
+import { observe } from '../measures/counters.ts';
 import type { Log } from './adn.ts';
 import { type Breaker, openBreaker, type Pass } from './breaker.ts';
 import type { Limits } from './limits.ts';
@@ -108,7 +109,9 @@ async function ask<T>(circuits: Circuits, { deadline, read, ...asked }: Ways<T>)
   try {
     const left = deadline - performance.now();
     if (left < limits.requestMinMs) return refrain('unsent', 'não houve tempo para o envio nesta rodada');
+    const began = performance.now();
     const outcome = await line.request({ ...asked, totalMs: Math.min(left, limits.requestMs) });
+    observeOutcome(asked.method, outcome, performance.now() - began);
     const meaning = read(outcome);
     logTrouble(circuits, asked.method, meaning, outcome);
     learn(last, { allowed, hopeful, open }, meaning);
@@ -117,6 +120,14 @@ async function ask<T>(circuits: Circuits, { deadline, read, ...asked }: Ways<T>)
     // A pass that has ended ignores this call.
     for (const pass of [allowed, hopeful, open]) pass.withdrawn();
   }
+}
+
+const CLASSES = { unsent: 'nao_enviada', lost: 'sem_resposta', barred: 'certificado_recusado' } as const;
+
+function observeOutcome(method: Ask['method'], outcome: Outcome, ms: number): void {
+  const classe = outcome.kind === 'answered' ? `${Math.floor(outcome.status / 100)}xx` : CLASSES[outcome.kind];
+  const operacao = method === 'POST' ? 'envio' : 'consulta';
+  observe('nfse_adn_chamada_duracao_seconds', { operacao, classe }, ms / 1_000);
 }
 
 /** Says once why nothing came of a request. Of an address that nobody reaches the circuit tells, once for all. */

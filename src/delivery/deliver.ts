@@ -13,6 +13,7 @@ import type { Ref } from '../store/fila.ts';
 import type { Municipio } from '../store/municipios.ts';
 import type { Recebida } from '../store/recepcoes.ts';
 import { backoff, MISCONFIGURED_PAUSE_MS } from './backoff.ts';
+import { countAnswers } from './count-answers.ts';
 import { type Document, recover, type Signable, signDocuments } from './documents.ts';
 
 /** Before looking again whether the files of a municipality are in order. */
@@ -260,6 +261,11 @@ async function settleBatch<Row extends Claimed, More extends Kind, One extends S
     return settlement as One;
   });
   const written = await kind.settle(on, tokens, now, settlements);
+  countAnswers(
+    kind.item,
+    tenant,
+    rows.map((row) => answers.get(kind.keyOf(row))?.kind),
+  );
   if (written < settlements.length) {
     world.log.warn({ tenant, lost: settlements.length - written }, kind.messages.lost);
   }

@@ -93,6 +93,10 @@ export const VARIABLES = {
     help: 'endereço pelo qual o console é aberto, em https, quando atrás de um proxy; sem ele, http://localhost e a porta',
     parse: painelUrlOf,
   },
+  NFSE_VIGIA_REDES: {
+    help: 'redes de onde o serviço é vigiado (/metrics, na porta do console), além desta máquina, como 10.0.0.5,10.1.0.0/16',
+    parse: proxiesOf,
+  },
   NFSE_OIDC_EMISSOR: {
     help: 'provedor de identidade (OpenID Connect) pelo qual também se entra no console',
     parse: urlIn(['http:', 'https:'], 'https://sso.exemplo.gov.br/realms/prefeitura'),

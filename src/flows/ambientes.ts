@@ -7,7 +7,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { CADASTRO_LIDO_MS, SANDBOX_SLUG } from '../fiscal/ambiente.ts';
+import { CADASTRO_LIDO_MS, ENSAIO_PREFIX, SANDBOX_SLUG } from '../fiscal/ambiente.ts';
 import { type Decimal, formatDecimal, readDecimal } from '../fiscal/decimal.ts';
 import type { Fault, Refusal } from '../fiscal/fault.ts';
 import { isoMoment, parseMoment } from '../fiscal/moment.ts';
@@ -23,8 +23,6 @@ import { importAliquotasDeEnsaio } from './import-aliquotas.ts';
 import { type Conta, importRegistro, REGISTROS, type RegistroNome } from './registros.ts';
 import type { World } from './world.ts';
 
-/** How its address begins. */
-export const ENSAIO_PREFIX = 'ensaio-';
 export const ENSAIO_DIAS = 30;
 /** Of one network in a day, and of everybody at once. */
 export const ENSAIOS_POR_DIA = 20;

@@ -5,7 +5,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { Prestador } from '../fiscal/facts.ts';
 import type { Announce, AnnouncedClaim, Announcement } from './claim-notas.ts';
 import { isDistributed } from './distributed.ts';
-import { groupCommit } from './group-commit.ts';
+import { groupCommit, measureGroups } from './group-commit.ts';
 import { giveKeysBack, type KeyedSuccess, takeKeys } from './idempotencia.ts';
 import { type DpsHolder, freeDps, insertIdentidades, type TakenDps, takeDps } from './identidades.ts';
 import { insertNotas } from './insert-notas.ts';
@@ -56,12 +56,12 @@ type On = { readonly pool: Db; readonly tenant: string; readonly onStored: OnSto
 export function notaIssuing(pool: Db, onStored: OnStored, announce: Announce = () => undefined) {
   const lanes = lanesOfIssuing();
   const issue = groupCommit<Issuance, IssueResult>(
-    (lane, jobs) => {
+    measureGroups('nota', (lane, jobs) => {
       const on: On = { pool, tenant: lane.split('/', 1)[0]!, onStored, announce };
       // A provider that goes apart is expected to be held still: its lock is waited for only briefly.
       const options = isApart(lane) ? { lockMs: SHORT_LOCK_MS } : {};
       return lanes.watch(lane, jobs, () => issueEach(on, jobs, options));
-    },
+    }),
     GROUP_MAX,
     (error, lane) => isLocked(error) && isApart(lane),
     () => (isDistributed(pool) ? wait(CITUS_GATHER_MS) : undefined),

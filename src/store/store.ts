@@ -13,6 +13,7 @@ import { documentoStore } from './documentos.ts';
 import { dueLister } from './due.ts';
 import { ensaioStore } from './ensaios.ts';
 import { entregaStore } from './entregas.ts';
+import { esperaDeTodosStore } from './espera-de-todos.ts';
 import { esperaStore } from './esperas.ts';
 import { eventoStore } from './eventos.ts';
 import { exportacaoStore } from './exportacoes.ts';
@@ -65,6 +66,7 @@ export function createStore(pool: Db, onStored?: OnStored, announce?: Announce) 
     retidas: notaRetidaStore(pool),
     eventos: eventoStore(pool),
     esperas: esperaStore(pool),
+    lookAtEsperas: esperaDeTodosStore(pool),
     idempotencia: idempotenciaStore(pool),
     guarda: guardaStore(pool),
     linhas: linhasStore(pool),

@@ -36,6 +36,8 @@ export type Config = {
     readonly url: string | undefined;
     readonly provider: ProviderSettings | undefined;
   };
+  /** Networks from which the service is watched, besides this machine. */
+  readonly vigias: BlockList | undefined;
   /** Whether changes are told to addresses of one's own network as well, and without TLS. */
   readonly privateAvisos: boolean;
   /** How long after a SIGTERM new connections are still served, in milliseconds. */
@@ -92,6 +94,7 @@ export function readConfig(env: NodeJS.ProcessEnv, isTerminal: boolean): Config 
       url: read('NFSE_PAINEL_URL'),
       provider: providerOf(read('NFSE_OIDC_EMISSOR'), read('NFSE_OIDC_CLIENTE'), read('NFSE_OIDC_SEGREDO')),
     },
+    vigias: read('NFSE_VIGIA_REDES'),
     privateAvisos: read('NFSE_AVISOS_PRIVADOS') ?? false,
     processes: read('NFSE_PROCESSOS') ?? processesFor(availableParallelism()),
     drainMs: 1_000 * read('NFSE_ESPERA_AO_ENCERRAR'),
@@ -122,14 +125,22 @@ export function processesFor(cores: number): number {
 export function serviceUrlOf({ host, port, baseUrl, tls }: Config): string {
   // A certificate is for the public name.
   if (tls !== undefined && baseUrl !== undefined) return baseUrl;
-  const own = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
-  const name = isIP(own) === 6 ? `[${own}]` : own;
-  return `${tls === undefined ? 'http' : 'https'}://${name}:${port === 0 ? PORT_DEFAULT : port}`;
+  return localUrlOf(host, port === 0 ? PORT_DEFAULT : port, tls !== undefined);
 }
 
 /** Where people open the console. A passkey is for a name, and a number is none. */
 export function painelUrlOf({ painel: { port, url }, tls }: Config): string {
   return url ?? `${tls === undefined ? 'http' : 'https'}://localhost:${port === 0 ? PAINEL_PORT_DEFAULT : port}`;
+}
+
+/** Where the service is watched from this machine; undefined: the listener is off. */
+export function vigiaUrlOf({ painel: { host, port }, tls }: Config): string | undefined {
+  return port === 0 ? undefined : localUrlOf(host, port, tls !== undefined);
+}
+
+function localUrlOf(host: string, port: number, isTls: boolean): string {
+  const own = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
+  return `${isTls ? 'https' : 'http'}://${isIP(own) === 6 ? `[${own}]` : own}:${port}`;
 }
 
 type Access = Pick<Bucket, 'regiao' | 'sessao'> &

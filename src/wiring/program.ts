@@ -2,6 +2,7 @@
  * The one program: reads the command, and wires what it needs. Files that a command does not use are not loaded: a service takes longer to
  * load than all commands together.
  */
+import { readFileSync } from 'node:fs';
 import { lstat } from 'node:fs/promises';
 import path from 'node:path';
 import { type CliWorld, runCli } from '../doors/cli/cli.ts';
@@ -9,7 +10,7 @@ import { ownOf } from '../fiscal/own.ts';
 import { storeTroubleOf } from '../flows/store-trouble.ts';
 import { NoServer } from '../store/servers.ts';
 import { isWithoutPassword, unavailabilityOf } from '../store/unavailable.ts';
-import { type Config, ConfigError, painelUrlOf, readConfig, serviceUrlOf } from './config.ts';
+import { type Config, ConfigError, painelUrlOf, readConfig, serviceUrlOf, vigiaUrlOf } from './config.ts';
 import { createLog, type Logger } from './log.ts';
 import type { Service } from './service.ts';
 import { exposedSettings, readSettingsFile, takeSettings } from './settings.ts';
@@ -71,6 +72,13 @@ try {
     settings: describeSettings,
     serviceUrl: () => serviceUrlOf(readWithFile()),
     painelUrl: () => painelUrlOf(readWithFile()),
+    vigia: () => {
+      const config = readWithFile();
+      const url = vigiaUrlOf(config);
+      return url === undefined
+        ? undefined
+        : { url, certificado: config.tls && readFileSync(config.tls.certificado, 'latin1') };
+    },
     serve: (waitForEnd, asked) =>
       withConfig(async (config, log) => {
         const service = await startServing(config, log, asked);

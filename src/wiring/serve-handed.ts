@@ -6,6 +6,7 @@ import { KEEP_ALIVE_MS } from '../doors/rest/http.ts';
 import { type Count, copyBuckets, type Taken } from '../doors/rest/shared-buckets.ts';
 import { migrate } from '../store/migrate.ts';
 import { createStore } from '../store/store.ts';
+import { Collector } from './collect.ts';
 import { readOwnConfig } from './config.ts';
 import { shareConnections } from './connections.ts';
 import { failureOf } from './failure.ts';
@@ -28,6 +29,7 @@ const tell = (message: FromServing): void => void process.send!(message, undefin
 
 type Answering = { readonly door: HandedDoor; readonly serving: Serving; closeStore(): Promise<void> };
 let answering: Answering;
+let collector: Collector;
 const quotas = openBuckets(() => performance.now(), KEYS_MAX.quotas);
 let handed = 0;
 /** Questions to the count that are not answered, by their number. */
@@ -53,6 +55,7 @@ process.on('message', (message: ToServing, socket?: Socket) => {
   else if (message.kind === 'taken') answerAsked(message.asked, message.taken);
   else if (message.kind === 'start') void start(message.settings);
   else if (message.kind === 'address') answering.door.setAddress(message.address);
+  else if (message.kind === 'measure') void measure(message.asked);
   else if (message.kind === 'drain') answering.door.drain();
   else if (message.kind === 'hold') {
     answering.door.hold();
@@ -72,18 +75,19 @@ async function start(settings: ServingSettings): Promise<void> {
   }
 }
 
-async function open({ connection, processes, isFirst }: ServingSettings): Promise<Answering> {
+async function open({ connection, processes, place }: ServingSettings): Promise<Answering> {
+  collector = new Collector(String(place + 1), 'requisicoes');
   const tls = await readTls(config);
   const connections = shareConnections(config, processes);
   const pool = openLoggedPool({ ...connection, max: connections.serving }, log);
   // Nothing to do, unless this is a program that came after the one that watches.
   await migrate(pool, (text) => log.info(`atualização do banco: ${text}`));
-  const { told, begin } = createServing(log);
+  const { told, begin } = createServing(log, collector);
   const serving = begin(createStore(pool, told.onStored, told.announce), {
     connection,
     connections,
     logLevel: config.logLevel,
-    isSecond: !isFirst,
+    isSecond: place > 0,
   });
   const door = createHandedDoor(serving.world, {
     ...doorOptionsOf(config, log, tls, serving.aside),
@@ -91,6 +95,10 @@ async function open({ connection, processes, isFirst }: ServingSettings): Promis
     buckets: { quotas: copyBuckets(quotas, count) },
   });
   return { door, serving, closeStore: () => pool.end() };
+}
+
+async function measure(asked: number): Promise<void> {
+  tell({ kind: 'measured', asked, snapshot: await collector.collect() });
 }
 
 /** Undefined: the connection was lost on its way. */

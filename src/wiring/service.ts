@@ -6,6 +6,7 @@ import { ASIDE_CPU_MAX_MS } from '../doors/rest/aside.ts';
 import { createRestDoor } from '../doors/rest/door.ts';
 import { CLOSE_MAX_MS } from '../doors/rest/end-in-order.ts';
 import { beginOnce } from './begin.ts';
+import { Collector } from './collect.ts';
 import type { Config } from './config.ts';
 import { shareConnections } from './connections.ts';
 import type { Logger } from './log.ts';
@@ -33,7 +34,8 @@ export type Service = {
 /** Starts everything; resolves when the door answers. `signal` ends an update of the database that is under way, and is thrown. */
 export async function startService(config: Config, log: Logger, signal?: AbortSignal): Promise<Service> {
   const tls = await readTls(config);
-  const { told, begin } = createServing(log);
+  const collector = new Collector('1', 'requisicoes');
+  const { told, begin } = createServing(log, collector);
   const opened = await openStore(config, log, { ...told, signal });
   const { store, connection, location } = opened;
   const closers = [opened.close];
@@ -48,7 +50,7 @@ export async function startService(config: Config, log: Logger, signal?: AbortSi
     const { world, aside } = serving;
     const { host, port, socket } = config;
     const door = await createRestDoor(world, { ...doorOptionsOf(config, log, tls, aside), host, port, socket });
-    const painel = await startPainel(config, connection, log, world.wake);
+    const painel = await startPainel(config, connection, log, { wake: world.wake, collector });
     return {
       address: door.address,
       location,

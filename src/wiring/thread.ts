@@ -1,18 +1,24 @@
 /** What every thread of the service begins and ends with: its port, its settings, its log and its connections to the database. */
 import { parentPort, workerData } from 'node:worker_threads';
+import { type Snapshot, takeSnapshot, watchLoop } from '../measures/counters.ts';
 import type { Connection } from '../store/servers.ts';
 import { createLog } from './log.ts';
 import { openLoggedPool } from './logged-pool.ts';
 
 export type ThreadSettings = { readonly connection: Connection; readonly logLevel: string };
 
-/** `end`: closes what the thread has opened besides, its connections and its log, and lets the thread end. */
-export function enterThread<Settings extends ThreadSettings>() {
+/** To a thread: what have you counted? And its answer. */
+export type MeasureAsked = { readonly kind: 'measure'; readonly asked: number; readonly processo: string };
+export type Measured = { readonly kind: 'measured'; readonly asked: number; readonly snapshot: Snapshot };
+
+/** `parte`: as it is called among those that count. `end`: closes what the thread has opened besides, its connections and its log, and lets the thread end. */
+export function enterThread<Settings extends ThreadSettings>(parte: string) {
   const port = parentPort;
   if (port === null) throw new Error('this file is started as a thread');
   const settings = workerData as Settings;
   const { log, flush } = createLog(settings.logLevel);
   const pool = openLoggedPool(settings.connection, log);
+  watchLoop();
   const end = async (close: () => Promise<void>): Promise<void> => {
     try {
       await close();
@@ -22,5 +28,9 @@ export function enterThread<Settings extends ThreadSettings>() {
       port.close();
     }
   };
-  return { port, settings, log, pool, end };
+  const measure = async ({ asked, processo }: MeasureAsked): Promise<void> => {
+    const snapshot = await takeSnapshot(processo, parte);
+    port.postMessage({ kind: 'measured', asked, snapshot } satisfies Measured);
+  };
+  return { port, settings, log, pool, end, measure };
 }

@@ -37,6 +37,7 @@ import { NOTA_COMMANDS } from './nota.ts';
 import { BUSCA_COMMANDS } from './nota-buscar.ts';
 import { PKI } from './pki.ts';
 import { PRESTADOR_COMMANDS } from './prestador.ts';
+import { SAUDE } from './saude.ts';
 import { columns, quoteArgument } from './text.ts';
 import { TOKEN_COMMANDS } from './token.ts';
 import { USUARIO_COMMANDS } from './usuario.ts';
@@ -56,6 +57,7 @@ const COMMANDS: readonly Command[] = [
     summary: 'Mais um processo que transmite ao ADN, ao lado do serviço e no mesmo banco; não recebe requisições.',
     run: transmit,
   },
+  SAUDE,
   EMITIR,
   VALIDAR,
   MIGRAR_DPS,

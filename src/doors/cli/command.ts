@@ -15,9 +15,14 @@ export type Terminal = {
   readonly columns?: number | undefined;
   /** Where the service of this machine listens, by the environment of the command. */
   serviceUrl(): string;
+  /** Where the service of this machine says how it is, likewise; undefined: nowhere. */
+  vigia(): Vigia | undefined;
   /** Where the console of this machine is opened, likewise. */
   painelUrl(): string;
 };
+
+/** Where the service says how it is to who watches it; `certificado`: the one that it shows, in PEM, where it speaks TLS itself. */
+export type Vigia = { readonly url: string; readonly certificado: string | undefined };
 
 /** What asks a program to end in order. */
 export type EndSignal = 'SIGINT' | 'SIGTERM';

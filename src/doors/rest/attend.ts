@@ -5,6 +5,7 @@ import { wasDiscarded } from '../../flows/ambientes.ts';
 import { municipalMoment } from '../../flows/gather-facts.ts';
 import { worldOf } from '../../flows/relogio.ts';
 import { type StoreTrouble, storeTroubleOf, tellSeldom, tellTrouble } from '../../flows/store-trouble.ts';
+import { countRequest } from '../../measures/counters.ts';
 import { answerCacheable, tagOf } from './caching.ts';
 import { clientOf } from './caller.ts';
 import { envelopeOf, statusOfRefusal } from './envelope.ts';
@@ -27,7 +28,9 @@ export async function attend(
   } catch (error) {
     answer = await answerFailure(door, visit, error);
   }
-  if (door.options.accessLog) logVisit(door, visit, answer);
+  const ms = performance.now() - request.began;
+  countRequest('publica', { method: request.method, route, status: answer.status, ms });
+  if (door.options.accessLog) logVisit(door, visit, answer, ms);
   const { municipio } = visit;
   if (municipio === undefined) return answer;
   return { ...answer, headers: { 'X-NFSe-Ambiente': municipio.ambiente, ...answer.headers } };
@@ -42,8 +45,13 @@ async function answerFailure(door: Door, visit: Visit, error: unknown): Promise<
   return refuse(door, visit, trouble === undefined ? refuseAfterBug(request.id) : refuseForStore(trouble));
 }
 
-function logVisit({ world, options }: Door, { request, route, municipio }: Visit, { status }: HttpAnswer): void {
-  const ms = Math.round((performance.now() - request.began) * 10) / 10;
+function logVisit(
+  { world, options }: Door,
+  { request, route, municipio }: Visit,
+  { status }: HttpAnswer,
+  took: number,
+): void {
+  const ms = Math.round(took * 10) / 10;
   const { id, sentId, method } = request;
   const client = clientOf(request, options.trustProxy);
   const about = { request: id, client, client_request: sentId, method, route, status, ms, tenant: municipio?.tenant };

@@ -2,9 +2,10 @@
  * What the door itself refuses, in words for the sender. A status that is not the usual one of its code is given here.
  */
 
+import { ENSAIO_PREFIX } from '../../fiscal/ambiente.ts';
 import { parseDpsId, whyNoChave } from '../../fiscal/chave.ts';
 import type { Fault } from '../../fiscal/fault.ts';
-import { CADASTROS_DO_AMBIENTE, ENSAIO_DIAS, ENSAIO_PREFIX } from '../../flows/ambientes.ts';
+import { CADASTROS_DO_AMBIENTE, ENSAIO_DIAS } from '../../flows/ambientes.ts';
 import type { Municipio } from '../../flows/queries.ts';
 import type { StoreTrouble } from '../../flows/store-trouble.ts';
 import { BODY_MAX_BYTES, BODY_MAX_TEXT, HEADERS_MAX_TEXT } from '../../published/http-limits.ts';

@@ -54,6 +54,8 @@ import { RPS_SIGNATURES_MAX } from '../../flows/porto-assinaturas.ts';
 import { NOTAS_MAX } from '../../flows/porto-consultas.ts';
 import { PROXIMA_MAX_MS } from '../../flows/proxima-consulta.ts';
 import { DPS_SIGNATURE_HEADER, EVENTO_SIGNATURE_HEADER } from '../../flows/sent-documents.ts';
+import { ALERTS } from '../../measures/alerts.ts';
+import { METRICS, type Metric, MUNICIPIOS_MAX } from '../../measures/metrics.ts';
 import { DIFERENCAS } from '../api-nacional.ts';
 import { elementAt } from '../layout/elements.ts';
 import { layoutMarkdown } from '../layout/markdown.ts';
@@ -102,6 +104,28 @@ export const LAW_FACTS: Facts = {
     table(
       ['Campo da DPS', 'O que se espera'],
       COMPRIMENTOS.map((path) => [code(path), (elementAt(path) as Leaf).type.expected]),
+    ),
+
+  // For who watches
+  'municipios-com-nome': () => String(MUNICIPIOS_MAX),
+  'tabela-metricas': () =>
+    table(
+      ['Métrica', 'Rótulos', 'O que diz'],
+      Object.entries<Metric>(METRICS).map(([name, { labels, help }]) => [
+        code(name),
+        labels.map(code).join(', '),
+        help,
+      ]),
+    ),
+  'tabela-alertas': () =>
+    table(
+      ['Alerta', 'Quando', 'O que há', 'O que fazer'],
+      [...Map.groupBy(ALERTS, ({ nome }) => nome)].map(([nome, some]) => [
+        code(nome),
+        some.map(({ gravidade, expr, durante }) => `${gravidade}: ${code(expr)} por ${durante}`).join('<br>'),
+        some[0]!.oQue.replaceAll(/\{(\w+)\}/g, '*$1*'),
+        some[0]!.fazer,
+      ]),
     ),
 
   'tabela-ataques': () =>

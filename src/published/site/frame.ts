@@ -60,6 +60,7 @@ export const PAGES: readonly Page[] = [
   { slug: 'mudancas', file: 'mudancas.md', group: 'Consultar', short: 'Mudanças' },
   { slug: 'instalar', file: 'instalar.md', group: 'Município', short: 'Instalar num servidor' },
   { slug: 'operacao', file: 'operacao.md', group: 'Município', short: 'Operação' },
+  { slug: 'vigiar', file: 'vigiar.md', group: 'Município', short: 'Vigiar' },
   { slug: 'painel', file: 'painel.md', group: 'Município', short: 'O console' },
   { slug: 'disponibilidade', file: 'disponibilidade.md', group: 'Município', short: 'Alta disponibilidade' },
   { slug: 'crescer', file: 'crescer.md', group: 'Município', short: 'Crescer' },
