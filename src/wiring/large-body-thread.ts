@@ -31,7 +31,7 @@ export type AsideReport =
   | { readonly kind: 'quota'; readonly asked: QuotaAsked }
   | { readonly kind: 'wake'; readonly tenant: string };
 
-const { port, log, pool, end } = enterThread();
+const { port, log, pool, end } = await enterThread('corpos grandes');
 const report = (message: AsideReport): void => port.postMessage(message);
 const store = createStore(pool, (tenant, documents) => report({ kind: 'stored', tenant, documents }));
 const { world: own, close } = openWorld(enterFirst(store), log);

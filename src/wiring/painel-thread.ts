@@ -25,7 +25,7 @@ export type ToPainel = { readonly kind: 'stop' };
 
 const FORGET_EVERY_MS = 3_600_000;
 
-const { port, log, pool, end } = enterThread<ThreadSettings>();
+const { port, log, pool, end } = await enterThread<ThreadSettings>();
 const tell = (message: FromPainel): void => port.postMessage(message);
 const config = readOwnConfig();
 const { painel, tls, trustProxy, baseUrl } = config;

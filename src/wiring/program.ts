@@ -17,6 +17,8 @@ import type { Service } from './service.ts';
 const TRY_AGAIN = 75;
 
 const isTerminal = process.stdout.isTTY === true;
+/** Requests to a collector that does not answer would keep the process for some seconds more. */
+let endsAtOnce = false;
 
 const tell = (text: string): boolean => process.stderr.write(`${text}\n`);
 
@@ -63,6 +65,7 @@ try {
     painelUrl: () => painelUrlOf(readConfig(process.env, isTerminal)),
     serve: (waitForEnd, asked) =>
       withConfig(async (config, log) => {
+        endsAtOnce = config.traces !== undefined;
         const service = await startServing(config, log, asked);
         const { failed, restart, address, location, painel } = service;
         const ended = waitForEnd({ address, location, painel, restart, drainMs: config.drainMs });
@@ -77,6 +80,7 @@ try {
       }),
     transmit: (waitForEnd, asked) =>
       withConfig(async (config, log) => {
+        endsAtOnce = config.traces !== undefined;
         await needData(config);
         const { startTransmitter } = await import('./service.ts');
         const transmitter = await startTransmitter(config, log, asked);
@@ -149,6 +153,7 @@ try {
   const isDenied = unavailabilityOf(error) === 'denied';
   process.exitCode = storeTroubleOf(error) === undefined || isDenied ? 1 : TRY_AGAIN;
 }
+if (endsAtOnce) process.exit();
 
 /** What answers in one process, or in several, is loaded only there. */
 async function startServing(config: Config, log: Logger, asked: AbortSignal): Promise<Service> {

@@ -14,6 +14,7 @@ import { openWorld } from './open-world.ts';
 import { readTls } from './own-tls.ts';
 import { type PainelTold, startPainel } from './painel-keeper.ts';
 import { createServing, doorOptionsOf } from './serving.ts';
+import { startTraces } from './traces.ts';
 
 /** Requests with large bodies are turned away so long after the drain that one under way still has its answer before the cut. */
 export const TURN_AWAY_MS = CLOSE_MAX_MS - 3 * ASIDE_CPU_MAX_MS;
@@ -33,12 +34,14 @@ export type Service = {
 /** Starts everything; resolves when the door answers. `signal` ends an update of the database that is under way, and is thrown. */
 export async function startService(config: Config, log: Logger, signal?: AbortSignal): Promise<Service> {
   const tls = await readTls(config);
+  const traces = await startTraces(config, log, 'serviço');
   const { told, begin } = createServing(log);
   const opened = await openStore(config, log, { ...told, signal });
   const { store, connection, location } = opened;
   const closers = [opened.close];
   const close = async (): Promise<void> => {
     for (const one of closers) await one();
+    await traces.end();
   };
   try {
     await beginOnce(opened, config, log);
@@ -77,6 +80,7 @@ export async function startTransmitter(
   log: Logger,
   signal?: AbortSignal,
 ): Promise<Pick<Service, 'location' | 'close'>> {
+  const traces = await startTraces(config, log, 'transmissão');
   const opened = await openStore(config, log, { signal, connections: config.connections.transmitting });
   for (const warning of await opened.durabilityWarnings()) log.warn(warning);
   const { startWorker, close } = openWorld(opened.store, log);
@@ -86,6 +90,7 @@ export async function startTransmitter(
     close: async () => {
       await close();
       await opened.close();
+      await traces.end();
     },
   };
 }

@@ -24,7 +24,7 @@ export type WorkerMessage =
 /** From the thread: how many notas of a tenant may be announced as they are stored. */
 export type Leave = { readonly tenant: string; readonly notas: number };
 
-const { port, settings, log, pool, end } = enterThread<WorkerSettings>();
+const { port, settings, log, pool, end } = await enterThread<WorkerSettings>('transmissão');
 const { world, startWorker, close } = openWorld(createStore(pool), log);
 const worker = startWorker({
   pollMs: settings.pollMs,
