@@ -26,6 +26,10 @@ export type Variable<Value> = {
 const asIs = (text: string): string => text;
 const hide = (): string => '(oculto)';
 
+const SAMPLERS = [
+  ...['parentbased_always_on', 'parentbased_traceidratio', 'parentbased_always_off'],
+  ...['always_on', 'traceidratio', 'always_off'],
+];
 const LOG_LEVELS = ['silent', 'error', 'warn', 'info', 'debug'];
 
 export const PORT_DEFAULT = 8080;
@@ -116,11 +120,36 @@ export const VARIABLES = {
     help: 'processos que atendem requisições; sem ele, um para cada dois núcleos, de 1 a 4',
     parse: processesOf,
   },
+  OTEL_EXPORTER_OTLP_ENDPOINT: {
+    help: 'endereço do coletor a que se enviam rastros (OpenTelemetry, OTLP por HTTP); sem ele não há rastros',
+    parse: urlIn(['http:', 'https:'], 'http://127.0.0.1:4318'),
+  },
+  OTEL_EXPORTER_OTLP_HEADERS: { help: 'cabeçalhos que o coletor pede, como nome=valor, com vírgula', parse: asIs },
+  OTEL_EXPORTER_OTLP_PROTOCOL: {
+    help: 'como se fala com o coletor: http/json ou http/protobuf, que aqui é o mesmo endereço, em JSON',
+    usual: 'http/json',
+    parse: oneOf(['http/json', 'http/protobuf']),
+  },
+  OTEL_SERVICE_NAME: { help: 'nome do serviço nos rastros', usual: 'emissor-nfse', parse: asIs },
+  OTEL_RESOURCE_ATTRIBUTES: {
+    help: 'o que mais se diz do serviço nos rastros, como nome=valor, com vírgula',
+    parse: asIs,
+  },
+  OTEL_TRACES_SAMPLER: {
+    help: `quais requisições deixam rastro: ${SAMPLERS.slice(0, -1).join(', ')} ou ${SAMPLERS.at(-1)}`,
+    usual: 'parentbased_always_on',
+    parse: oneOf(SAMPLERS),
+  },
+  OTEL_TRACES_SAMPLER_ARG: {
+    help: 'com traceidratio, a parte delas: 0.01 é uma em cem',
+    usual: '1',
+    parse: ratioOf,
+  },
   NFSE_LOG_LEVEL: {
     help: `quanto se registra: ${LOG_LEVELS.slice(0, -1).join(', ')} ou ${LOG_LEVELS.at(-1)}`,
     usual: 'info',
     more: 'warn num terminal',
-    parse: levelOf,
+    parse: oneOf(LOG_LEVELS),
   },
 } as const satisfies Readonly<Record<string, Variable<unknown>>>;
 
@@ -231,7 +260,15 @@ function addProxy(addresses: BlockList, text: string, name: string): void {
   addresses.addSubnet(address, prefix, family === 6 ? 'ipv6' : 'ipv4');
 }
 
-function levelOf(text: string, name: string): string {
-  if (LOG_LEVELS.includes(text)) return text;
-  throw new ConfigError(`${name}=${text} não existe. Use um de: ${LOG_LEVELS.join(', ')}.`);
+function oneOf(words: readonly string[]) {
+  return (text: string, name: string): string => {
+    if (words.includes(text)) return text;
+    throw new ConfigError(`${name}=${text} não existe. Use um de: ${words.join(', ')}.`);
+  };
+}
+
+function ratioOf(text: string, name: string): number {
+  const ratio = Number(text);
+  if (/^[\d.]+$/.test(text) && ratio <= 1) return ratio;
+  throw new ConfigError(`${name}=${text} não serve. Use um número de 0 a 1, como 0.01.`);
 }

@@ -3,6 +3,7 @@ import type { Mensagem } from '../fiscal/abrasf/mensagens.ts';
 import type { Guardado, IdentificacaoRps } from '../fiscal/abrasf/rps.ts';
 import { mesOfProtocolo } from '../fiscal/chave.ts';
 import { LOTE_SITUACAO, type LoteSituacao } from '../fiscal/lote.ts';
+import { traceparentNow } from '../traces/traces.ts';
 import { loteClaims } from './claim-lotes.ts';
 import { correlacaoStore } from './correlacoes.ts';
 import { enqueue, type Ref } from './fila.ts';
@@ -132,7 +133,7 @@ async function insertLote(
         rps.map((one) => ({ ...one, lote: id, prestador })),
       ),
     ),
-    enqueue(client, tenant, 'lote', [{ id, mes, dueAt: recebido_em }]),
+    enqueue(client, tenant, 'lote', [{ id, mes, dueAt: recebido_em, traceparent: traceparentNow() }]),
   ];
   return { result: rows[0], writes };
 }

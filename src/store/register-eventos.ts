@@ -5,6 +5,7 @@
 import { mesOfChave } from '../fiscal/chave.ts';
 import { NUMERO_SEQUENCIAL_MAX } from '../fiscal/layout/evento.ts';
 import type { NotaEstado } from '../fiscal/nota.ts';
+import { traceparentNow } from '../traces/traces.ts';
 import { insertAtos, type NovoAto } from './atos.ts';
 import { insertTrail } from './claims.ts';
 import { constraintOf } from './constraint.ts';
@@ -194,7 +195,7 @@ async function insertUnderLock(
     writes: [
       client.query(INSERT_DOCUMENTO(document)),
       insertTrail(client, tenant, 'evento', [move]),
-      enqueue(client, tenant, 'evento', [{ id: row.id, mes, dueAt: em }]),
+      enqueue(client, tenant, 'evento', [{ id: row.id, mes, dueAt: em, traceparent: traceparentNow() }]),
       insertAtos(client, tenant, atos),
     ],
   };

@@ -45,6 +45,8 @@ export type Config = {
   /** How many processes answer requests; 1: this one. */
   readonly processes: number;
   readonly logLevel: string;
+  /** Where traces go, which the SDK reads the rest of for itself; undefined: there are none. */
+  readonly traces: { readonly collector: string; readonly serviceName: string } | undefined;
 };
 
 type Name = keyof typeof VARIABLES;
@@ -98,6 +100,10 @@ export function readConfig(env: NodeJS.ProcessEnv, isTerminal: boolean): Config 
     privateAvisos: read('NFSE_AVISOS_PRIVADOS') ?? false,
     processes: read('NFSE_PROCESSOS') ?? processesFor(availableParallelism()),
     drainMs: 1_000 * read('NFSE_ESPERA_AO_ENCERRAR'),
+    traces: tracesOf(read('OTEL_EXPORTER_OTLP_ENDPOINT'), () => {
+      for (const name of READ_BY_THE_SDK) read(name);
+      return read('OTEL_SERVICE_NAME');
+    }),
     logLevel: isTerminal && !env.NFSE_LOG_LEVEL ? 'warn' : read('NFSE_LOG_LEVEL'),
   };
 }
@@ -112,6 +118,13 @@ function inheritedSocket({ LISTEN_PID, LISTEN_FDS }: NodeJS.ProcessEnv): number 
   throw new ConfigError(
     `o systemd entregou ${LISTEN_FDS} sockets (LISTEN_FDS), e o serviço escuta num só: deixe um ListenStream= na unidade .socket.`,
   );
+}
+
+/** Wrong ones are told; without a collector nobody reads them. */
+const READ_BY_THE_SDK = ['OTEL_EXPORTER_OTLP_PROTOCOL', 'OTEL_TRACES_SAMPLER', 'OTEL_TRACES_SAMPLER_ARG'] as const;
+
+function tracesOf(collector: string | undefined, readRest: () => string): Config['traces'] {
+  return collector === undefined ? undefined : { collector, serviceName: readRest() };
 }
 
 const PROCESSES_MAX = 4;

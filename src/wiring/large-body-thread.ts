@@ -33,7 +33,7 @@ export type AsideReport =
   | { readonly kind: 'wake'; readonly tenant: string }
   | Measured;
 
-const { port, log, pool, end, measure } = enterThread('corpos_grandes');
+const { port, log, pool, end, measure } = await enterThread('corpos_grandes');
 const report = (message: AsideReport): void => port.postMessage(message);
 const store = createStore(pool, (tenant, documents) => report({ kind: 'stored', tenant, documents }));
 const { world: own, close } = openWorld(enterFirst(store), log);

@@ -35,7 +35,7 @@ const FORGET_EVERY_MS = 3_600_000;
 /** `processo`: of which the thread is a part. */
 export type PainelSettings = ThreadSettings & { readonly processo: string };
 
-const { port, settings, log, pool, end } = enterThread<PainelSettings>('painel');
+const { port, settings, log, pool, end } = await enterThread<PainelSettings>('painel');
 const tell = (message: FromPainel): void => port.postMessage(message);
 const config = readOwnConfig();
 const { painel, tls, trustProxy, baseUrl } = config;

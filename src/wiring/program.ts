@@ -19,6 +19,8 @@ import { exposedSettings, readSettingsFile, takeSettings } from './settings.ts';
 const TRY_AGAIN = 75;
 
 const isTerminal = process.stdout.isTTY === true;
+/** Requests to a collector that does not answer would keep the process for some seconds more. */
+let endsAtOnce = false;
 
 /** The settings file that the command names. */
 let settingsFile: string | undefined;
@@ -81,6 +83,7 @@ try {
     },
     serve: (waitForEnd, asked) =>
       withConfig(async (config, log) => {
+        endsAtOnce = config.traces !== undefined;
         const service = await startServing(config, log, asked);
         const { failed, restart, address, location, painel } = service;
         const ended = waitForEnd({ address, location, painel, restart, drainMs: config.drainMs });
@@ -95,6 +98,7 @@ try {
       }),
     transmit: (waitForEnd, asked) =>
       withConfig(async (config, log) => {
+        endsAtOnce = config.traces !== undefined;
         await needData(config);
         const { startTransmitter } = await import('./service.ts');
         const transmitter = await startTransmitter(config, log, asked);
@@ -167,6 +171,7 @@ try {
   const isDenied = unavailabilityOf(error) === 'denied';
   process.exitCode = storeTroubleOf(error) === undefined || isDenied ? 1 : TRY_AGAIN;
 }
+if (endsAtOnce) process.exit();
 
 /** What answers in one process, or in several, is loaded only there. */
 async function startServing(config: Config, log: Logger, asked: AbortSignal): Promise<Service> {

@@ -16,6 +16,7 @@ import { readTls } from './own-tls.ts';
 import type { FromServing, ServingSettings, ToServing } from './process-messages.ts';
 import { TURN_AWAY_MS } from './service.ts';
 import { createServing, doorOptionsOf, type Serving } from './serving.ts';
+import { startTraces } from './traces.ts';
 
 /** How long an idle connection may still bring a request to a process that was replaced: Node ends it before. */
 const LINGER_MS = KEEP_ALIVE_MS + 5_000;
@@ -24,6 +25,7 @@ const TELL_EVERY_MS = 100;
 
 const config = readOwnConfig();
 const { log, flush } = createLog(config.logLevel);
+const traces = await startTraces(config, log, 'serviço');
 /** Who watches may be gone; this process then ends by itself. */
 const tell = (message: FromServing): void => void process.send!(message, undefined, undefined, () => undefined);
 
@@ -133,6 +135,7 @@ async function end(isReplaced: boolean): Promise<void> {
   clearTimeout(hurry);
   await serving.close();
   await closeStore();
+  await traces.end();
   flush();
   process.exit(0);
 }

@@ -15,6 +15,7 @@ import { openWorld } from './open-world.ts';
 import { readTls } from './own-tls.ts';
 import { type PainelTold, startPainel } from './painel-keeper.ts';
 import { createServing, doorOptionsOf } from './serving.ts';
+import { startTraces } from './traces.ts';
 
 /** Requests with large bodies are turned away so long after the drain that one under way still has its answer before the cut. */
 export const TURN_AWAY_MS = CLOSE_MAX_MS - 3 * ASIDE_CPU_MAX_MS;
@@ -34,6 +35,7 @@ export type Service = {
 /** Starts everything; resolves when the door answers. `signal` ends an update of the database that is under way, and is thrown. */
 export async function startService(config: Config, log: Logger, signal?: AbortSignal): Promise<Service> {
   const tls = await readTls(config);
+  const traces = await startTraces(config, log, 'serviço');
   const collector = new Collector('1', 'requisicoes');
   const { told, begin } = createServing(log, collector);
   const opened = await openStore(config, log, { ...told, signal });
@@ -41,6 +43,7 @@ export async function startService(config: Config, log: Logger, signal?: AbortSi
   const closers = [opened.close];
   const close = async (): Promise<void> => {
     for (const one of closers) await one();
+    await traces.end();
   };
   try {
     await beginOnce(opened, config, log);
@@ -79,6 +82,7 @@ export async function startTransmitter(
   log: Logger,
   signal?: AbortSignal,
 ): Promise<Pick<Service, 'location' | 'close'>> {
+  const traces = await startTraces(config, log, 'transmissão');
   const opened = await openStore(config, log, { signal, connections: config.connections.transmitting });
   for (const warning of await opened.durabilityWarnings()) log.warn(warning);
   const { startWorker, close } = openWorld(opened.store, log);
@@ -88,6 +92,7 @@ export async function startTransmitter(
     close: async () => {
       await close();
       await opened.close();
+      await traces.end();
     },
   };
 }

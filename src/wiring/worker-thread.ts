@@ -26,7 +26,7 @@ export type WorkerMessage =
 type Leave = { readonly kind: 'leave'; readonly tenant: string; readonly notas: number };
 export type FromWorker = Leave | Measured;
 
-const { port, settings, log, pool, end, measure } = enterThread<WorkerSettings>('transmissao');
+const { port, settings, log, pool, end, measure } = await enterThread<WorkerSettings>('transmissao');
 const { world, startWorker, close } = openWorld(createStore(pool), log);
 const worker = startWorker({
   pollMs: settings.pollMs,
