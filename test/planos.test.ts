@@ -352,7 +352,7 @@ const READS_ALL = /^(lease_anunciadas|claim_eventos|servicos_listados)$/;
 const READS_ALL_OF_MANY = /^(lease_anunciadas|claim_eventos|servicos_listados|tenants_due|tenants_busy)$/;
 
 /** Pages that a statement reads which is asked for two rows: a few an index, and those of what hangs on them. */
-const PAGES_MAX = 100;
+const PAGES_MAX = 120;
 
 /** More executions than those for which the server looks at the values. */
 const EXECUTIONS = 7;

@@ -9,7 +9,7 @@ import { readPagina } from './auditoria-linhas.ts';
 import { VISTAS, type Vista } from './auditoria-tabelas.ts';
 import { readSnapshot } from './linhas.ts';
 import type { Db } from './open.ts';
-import type { PoolClient } from './pg.ts';
+import type { ClientBase } from './pg.ts';
 
 /** What is wrong. `lugar`: of the entry, or of the one that last told the row; `em`: its moment, as the chain writes it. */
 export type Achado = {
@@ -27,6 +27,8 @@ export type Achado = {
   readonly lugar?: number | undefined;
   readonly em?: string | undefined;
 };
+
+type Client = Pick<ClientBase, 'query'>;
 
 /** An end of the chain that somebody has kept: the hash of a place. */
 export type Fim = { readonly lugar: number; readonly elo: string };
@@ -100,7 +102,7 @@ class Achados {
 
 /** One verification: what is looked at, and what was found. */
 class Conferencia {
-  private readonly client: PoolClient;
+  private readonly client: Client;
   private readonly tenant: string;
   private readonly baldes: Baldes;
   private readonly andamento: Andamento;
@@ -111,7 +113,7 @@ class Conferencia {
   noArquivo = 0;
   fim: Fim | undefined;
 
-  constructor(client: PoolClient, tenant: string, baldes: Baldes, andamento: Andamento) {
+  constructor(client: Client, tenant: string, baldes: Baldes, andamento: Andamento) {
     this.client = client;
     this.tenant = tenant;
     this.baldes = baldes;
@@ -266,22 +268,30 @@ export function conferirCorrente(
   kept: readonly Fim[],
   andamento: Andamento,
 ): Promise<Conferida> {
-  return Baldes.use((baldes) =>
-    readSnapshot(pool, async (client) => {
-      const conferencia = new Conferencia(client, tenant, baldes, andamento);
-      const [ate] = (await client.query<Ate>(ATE, [tenant])).rows;
-      const { rows: stored } = await client.query<Omit<Selo, 'elo'>>(SELOS, [tenant]);
-      const selos = stored.map((selo) => ({ ...selo, elo: eloOfTexto(selo.texto) }));
-      const ends = selos.map(({ lugar, elo }) => ({ lugar, elo: elo.toString('hex') }));
-      await conferencia.readChain(ate, [...ends, ...kept]);
-      await conferencia.readRows();
-      const abertaEm = ate?.aberta_em ?? null;
-      await conferencia.compare(abertaEm);
-      const achados = await conferencia.tell();
-      const { entradas, semLugar, linhas, noArquivo, fim } = conferencia;
-      return { entradas, semLugar, linhas, noArquivo, abertaEm, fim, achados, total: conferencia.achados.total, selos };
-    }),
-  );
+  return readSnapshot(pool, (client) => conferirEm(client, tenant, kept, andamento));
+}
+
+/** The same, in a transaction that sees one moment. */
+export function conferirEm(
+  client: Client,
+  tenant: string,
+  kept: readonly Fim[] = [],
+  andamento: Andamento = () => undefined,
+): Promise<Conferida> {
+  return Baldes.use(async (baldes) => {
+    const conferencia = new Conferencia(client, tenant, baldes, andamento);
+    const [ate] = (await client.query<Ate>(ATE, [tenant])).rows;
+    const { rows: stored } = await client.query<Omit<Selo, 'elo'>>(SELOS, [tenant]);
+    const selos = stored.map((selo) => ({ ...selo, elo: eloOfTexto(selo.texto) }));
+    const ends = selos.map(({ lugar, elo }) => ({ lugar, elo: elo.toString('hex') }));
+    await conferencia.readChain(ate, [...ends, ...kept]);
+    await conferencia.readRows();
+    const abertaEm = ate?.aberta_em ?? null;
+    await conferencia.compare(abertaEm);
+    const achados = await conferencia.tell();
+    const { entradas, semLugar, linhas, noArquivo, fim } = conferencia;
+    return { entradas, semLugar, linhas, noArquivo, abertaEm, fim, achados, total: conferencia.achados.total, selos };
+  });
 }
 
 /** The hash that a seal names; empty where the text is none of ours. */

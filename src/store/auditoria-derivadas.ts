@@ -1,4 +1,5 @@
 /** Rows that no entry of the audit chain tells, because they follow from others that are told: what of them does not follow (D-666). */
+import type { ClientBase } from './pg.ts';
 import { quoteWords } from './sql.ts';
 
 /** A row that does not follow, or is missing, by its table and key. */
@@ -89,10 +90,7 @@ const CHECKS: readonly (readonly [tabela: string, text: string])[] = [
 ];
 
 /** What of a tenant does not follow, some of each kind at most. */
-export async function findNaoSegue(
-  client: { query<Row>(text: string, values: unknown[]): Promise<{ readonly rows: Row[] }> },
-  tenant: string,
-): Promise<readonly NaoSegue[]> {
+export async function findNaoSegue(client: Pick<ClientBase, 'query'>, tenant: string): Promise<readonly NaoSegue[]> {
   const found: NaoSegue[] = [];
   for (const [tabela, text] of CHECKS) {
     const { rows } = await client.query<{ chave: string }>(`${text} limit ${EACH_MAX}`, [tenant]);

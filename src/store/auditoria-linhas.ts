@@ -3,7 +3,7 @@ import { digestOf, type Folha } from './auditoria-hash.ts';
 import { AUDITADAS, type Auditada, folhaOf, rowInSql, textoOf, type Vista } from './auditoria-tabelas.ts';
 import { partesOf } from './documentos.ts';
 import { openPacote } from './pacote.ts';
-import { escapeLiteral, type PoolClient } from './pg.ts';
+import { type ClientBase, escapeLiteral } from './pg.ts';
 
 /** `depois`: after which the next page begins; undefined: there is none. `danificadas`: documents that do not come out of their pack. */
 export type Pagina = {
@@ -29,7 +29,7 @@ const COMPRESSED = `, t.recebido_assinatura, t.partes, t.pacote, t.dicionario, n
 
 /** `lock`: as `for share`, so that no row is told as it was before somebody tells how it is. */
 export async function readPagina(
-  client: Pick<PoolClient, 'query'>,
+  client: Pick<ClientBase, 'query'>,
   tenant: string,
   vista: Vista,
   {
@@ -76,7 +76,7 @@ function folhaOfCompressed(row: DocumentoRow): Folha | undefined {
 
 /** What one row says, as it was digested; undefined: it is not there. `chave`: as text, in the order of the key. */
 export async function readTexto(
-  client: Pick<PoolClient, 'query'>,
+  client: Pick<ClientBase, 'query'>,
   tenant: string,
   vista: Vista,
   chave: readonly string[],
