@@ -20,6 +20,8 @@ const FORGET_EVERY_MS = 3_600_000;
 /** How often the log says that a tribute has no rate for a competence that is near, and months ahead are looked for. */
 const RECENT_MS = 31 * 24 * 3_600_000;
 const WARN_EVERY_MS = 24 * 3_600_000;
+/** How long audit chains are begun at a time. */
+const OPENING_MS = 250;
 /** How often days that are over are looked for, to be sealed. */
 const SEAL_EVERY_MS = 10 * 60_000;
 /** Sandboxes of one's own that are taken away in one turn. */
@@ -130,7 +132,12 @@ export class Upkeep {
     try {
       let isMore = false;
       for (const tenant of await store.auditoria.listSemAbertura()) {
-        isMore = (await store.auditoria.openEtapa(tenant, this.world.now())) || isMore;
+        let isOpening = true;
+        // What is due need not wait for it.
+        while (isOpening && performance.now() - began < OPENING_MS) {
+          isOpening = await store.auditoria.openEtapa(tenant, this.world.now());
+        }
+        isMore ||= isOpening;
       }
       this.auditAt = isMore ? 2 * performance.now() - began : began + SHORTEN_EVERY_MS;
       if (isMore || began < this.sealAt) return;

@@ -100,11 +100,11 @@ const ABERTURA = 'abertura';
 /** Where the beginning of a chain has come to: a place in {@link VISTAS}, and the last key. */
 type Abrindo = { readonly vista: Vista; readonly depois: readonly string[] | undefined };
 
-/** Tells a part of the rows that were there before the chain; whether there may be more. `now`: milliseconds. */
+/** Tells a part of the rows that were there before the chain; whether there may be more, as where somebody else holds its end. `now`: milliseconds. */
 export function openEtapa(pool: Db, tenant: string, now: number): Promise<boolean> {
   return runTransaction(pool, async (client) => {
     const ate = await takeAte(client, tenant);
-    if (ate === undefined || ate.aberta_em !== null) return false;
+    if (ate === undefined || ate.aberta_em !== null) return ate === undefined;
     const { vista, depois } = ate.abrindo === null ? FIRST : (JSON.parse(ate.abrindo) as Abrindo);
     const place = VISTAS.indexOf(vista);
     const pagina = await readPagina(client, tenant, VISTAS[place]!, { depois, max: OPENED_AT_ONCE, lock: 'for share' });
