@@ -3,6 +3,7 @@ import { Buffer } from 'node:buffer';
 import type { Aliquota } from '../fiscal/aliquotas-ibs-cbs.ts';
 import { type EntradaAliquota, saidOf } from './aliquotas.ts';
 import type { Contagem } from './merge-rows.ts';
+import { tellMunicipio } from './municipios.ts';
 import { type Db, runTransaction, writeAlone } from './open.ts';
 import type { PoolClient } from './pg.ts';
 import { planOnce } from './planned.ts';
@@ -124,7 +125,11 @@ export function ensaioStore(pool: Db) {
       const { relogio, exigeCadastro, regrasNacionais, exigeNumero, exigeNotaNoEvento, aliquotaPadrao } = mudanca;
       const rigor = [exigeCadastro, regrasNacionais, exigeNumero, exigeNotaNoEvento, aliquotaPadrao];
       const values = [tenant, relogio?.de, relogio?.para, ...rigor].map((one) => one ?? null);
-      return (await pool.query(CHANGE, values)).rowCount === 1;
+      return runTransaction(pool, async (client) => {
+        if ((await client.query(CHANGE, values)).rowCount !== 1) return false;
+        await tellMunicipio(client, tenant);
+        return true;
+      });
     },
     /** Replaces the rates of the IBS and the CBS that a sandbox has of its own by those of a file. */
     importAliquotas: <Result>(
@@ -147,6 +152,7 @@ export function ensaioStore(pool: Db) {
           await deleteRows(client, tenant, (tabela) => !ITS_OWN.has(tabela));
           await client.query('update ensaios set reiniciado_em = $2 where tenant = $1', [tenant, new Date(now)]);
           await client.query(BEGIN_ANEW, [tenant, relogioMs]);
+          await tellMunicipio(client, tenant);
           return true;
         },
         PATIENT,
@@ -206,6 +212,7 @@ async function createEnsaio(
   const { rowCount } = await client.query(OPEN, [tenant, new Date(criadoEm), new Date(ate)]);
   if (rowCount !== 1) return 'taken';
   await client.query(OWN, [tenant, chave, nome ?? null, rede, new Date(criadoEm)]);
+  await tellMunicipio(client, tenant);
   return 'made';
 }
 
@@ -242,6 +249,7 @@ function ownRates(tenant: string): Kind<EntradaAliquota, ContagemInteira> {
         return stood === undefined ? [] : [saidOf(stood) === saidOf(one)];
       });
       await client.query(WRITE_RATES, [tenant, JSON.stringify([...after.values()])]);
+      await tellMunicipio(client, tenant);
       const iguais = known.filter((isSame) => isSame).length;
       return {
         novos: after.size - known.length,

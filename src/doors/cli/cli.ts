@@ -13,6 +13,7 @@ import { readArguments } from './arguments.ts';
 import { ARQUIVO_COMMANDS } from './arquivo.ts';
 import { ASSINAR } from './assinar.ts';
 import { ASSINATURA } from './assinatura.ts';
+import { AUDITORIA_COMMANDS } from './auditoria.ts';
 import { BANCO_COMMANDS } from './banco.ts';
 import {
   type CliWorld,
@@ -84,6 +85,7 @@ const COMMANDS: readonly Command[] = [
   PKI,
   adnSimulador(waitForSignal),
   ...ARQUIVO_COMMANDS,
+  ...AUDITORIA_COMMANDS,
   ...BANCO_COMMANDS,
   {
     name: 'migrar',
