@@ -65,6 +65,7 @@ export const PAGES: readonly Page[] = [
   { slug: 'disponibilidade', file: 'disponibilidade.md', group: 'Município', short: 'Alta disponibilidade' },
   { slug: 'crescer', file: 'crescer.md', group: 'Município', short: 'Crescer' },
   { slug: 'arquivo', file: 'arquivo.md', group: 'Município', short: 'Arquivo dos meses' },
+  { slug: 'auditoria', file: 'auditoria.md', group: 'Município', short: 'Auditoria' },
 ];
 
 /** Pages that are not made of a file of `docs/site`. */
