@@ -2,10 +2,12 @@
 import { readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { until } from './maquina.ts';
-import { commandsOf } from './pagina.ts';
+import { commandsOf, hasPage } from './pagina.ts';
 import { isInArchive, type Life, type Step } from './vida.ts';
 
 const PAGE = 'instalar.md';
+/** The page that goes on to the proxy, where the documentation has it. */
+export const PRODUCTION = 'producao.md';
 /** Where the rehearsal keeps its authorities, keys and the simulated ADN: of the account of the service, which reads them. */
 export const REHEARSAL = '/srv/ensaio';
 
@@ -37,6 +39,14 @@ export async function followPage(life: Life, section: string, folder?: string): 
   return life.machine.do(into + commandsOf(PAGE, section));
 }
 
+/** What Debian brings is there already, and the machine has no network. */
+async function followProduction(life: Life): Promise<void> {
+  await carryArchive(life, life.archives.first);
+  const program = commandsOf(PRODUCTION, 'O programa e a conta').replace(/^apt-get .*$/m, '');
+  await life.machine.do(`cd /root/entrega\n${program}`);
+  await life.machine.do(commandsOf(PRODUCTION, 'Os ajustes'));
+}
+
 export async function isReady({ machine }: Life): Promise<boolean> {
   return (await machine.try('curl -sf http://127.0.0.1:8080/health/ready')).code === 0;
 }
@@ -44,8 +54,10 @@ export async function isReady({ machine }: Life): Promise<boolean> {
 export const INSTALL: Step = {
   name: 'instalar do arquivo, pela página',
   run: async (life) => {
-    await followPage(life, 'Conferir e desempacotar', life.archives.first);
-    if (!(await isInArchive(life, 'deploy/nfse.service'))) {
+    if (hasPage(PRODUCTION)) await followProduction(life);
+    else await followPage(life, 'Conferir e desempacotar', life.archives.first);
+    if (hasPage(PRODUCTION)) await life.machine.do(commandsOf(PRODUCTION, 'O serviço'));
+    else if (!(await isInArchive(life, 'deploy/nfse.service'))) {
       await life.machine.do(`cat > /etc/systemd/system/nfse.service <<'FIM'\n${LEAST_UNIT}\nFIM
         systemctl daemon-reload; systemctl enable --now nfse`);
     } else await followPage(life, 'Pôr no ar');
