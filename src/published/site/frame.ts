@@ -58,6 +58,7 @@ export const PAGES: readonly Page[] = [
   { slug: 'confiabilidade', file: 'confiabilidade.md', group: 'Consultar', short: 'Confiabilidade' },
   { slug: 'suites', file: 'suites.md', group: 'Consultar', short: 'Suítes públicas' },
   { slug: 'mudancas', file: 'mudancas.md', group: 'Consultar', short: 'Mudanças' },
+  { slug: 'producao', file: 'producao.md', group: 'Município', short: 'Pôr em produção' },
   { slug: 'operacao', file: 'operacao.md', group: 'Município', short: 'Operação' },
   { slug: 'painel', file: 'painel.md', group: 'Município', short: 'O console' },
   { slug: 'disponibilidade', file: 'disponibilidade.md', group: 'Município', short: 'Alta disponibilidade' },
