@@ -19,9 +19,12 @@ export type Variable<Value> = {
   readonly more?: string;
   /** Throws a {@link ConfigError}. `name`: of the variable. */
   readonly parse: (text: string, name: string) => Value;
+  /** It holds a secret, and this is what may be shown of it. */
+  show?(value: Value): string;
 };
 
 const asIs = (text: string): string => text;
+const hide = (): string => '(oculto)';
 
 const LOG_LEVELS = ['silent', 'error', 'warn', 'info', 'debug'];
 
@@ -45,11 +48,12 @@ export const VARIABLES = {
   },
   AWS_REGION: { help: 'região do S3', usual: 'us-east-1', parse: asIs },
   AWS_ACCESS_KEY_ID: { help: 'identificador da chave de acesso ao S3', parse: asIs },
-  AWS_SECRET_ACCESS_KEY: { help: 'a chave secreta de acesso ao S3', parse: asIs },
-  AWS_SESSION_TOKEN: { help: 'o que acompanha uma chave temporária do S3', parse: asIs },
+  AWS_SECRET_ACCESS_KEY: { help: 'a chave secreta de acesso ao S3', parse: asIs, show: hide },
+  AWS_SESSION_TOKEN: { help: 'o que acompanha uma chave temporária do S3', parse: asIs, show: hide },
   DATABASE_URL: {
     help: 'um PostgreSQL seu, 15 ou mais novo, no lugar do embutido; vários servidores, com vírgula: vale o que aceita gravações',
     parse: databaseUrlOf,
+    show: ({ location }: DatabaseUrl) => `postgres://${location}`,
   },
   NFSE_PGBOUNCER: { help: '1 quando DATABASE_URL é o endereço de um PgBouncer', parse: flagOf },
   NFSE_CONEXOES: {
@@ -94,7 +98,7 @@ export const VARIABLES = {
     parse: urlIn(['http:', 'https:'], 'https://sso.exemplo.gov.br/realms/prefeitura'),
   },
   NFSE_OIDC_CLIENTE: { help: 'nome do console nesse provedor (client_id)', parse: asIs },
-  NFSE_OIDC_SEGREDO: { help: 'o segredo desse nome (client_secret)', parse: asIs },
+  NFSE_OIDC_SEGREDO: { help: 'o segredo desse nome (client_secret)', parse: asIs, show: hide },
   NFSE_AVISOS_PRIVADOS: {
     help: '1 para também avisar (webhooks) endereços da rede interna, e sem https: para desenvolver, e para um ERP na mesma rede',
     parse: flagOf,

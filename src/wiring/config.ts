@@ -11,6 +11,8 @@ export { ConfigError } from '../doors/variables.ts';
 export type Config = {
   readonly host: string;
   readonly port: number;
+  /** A socket that listens already, from who started the service (systemd), in place of host and port. */
+  readonly socket: number | undefined;
   readonly dataDir: string;
   /** Where months are archived: a folder, by its absolute path, or a bucket with what opens it. */
   readonly arquivo: string | Bucket | undefined;
@@ -66,6 +68,7 @@ export function readConfig(env: NodeJS.ProcessEnv, isTerminal: boolean): Config 
   return {
     host: read('NFSE_HOST'),
     port: read('PORT'),
+    socket: inheritedSocket(env),
     dataDir: read('NFSE_DATA_DIR'),
     arquivo: bucketOf(read('NFSE_ARQUIVO'), {
       endpoint: read('AWS_ENDPOINT_URL_S3'),
@@ -94,6 +97,18 @@ export function readConfig(env: NodeJS.ProcessEnv, isTerminal: boolean): Config 
     drainMs: 1_000 * read('NFSE_ESPERA_AO_ENCERRAR'),
     logLevel: isTerminal && !env.NFSE_LOG_LEVEL ? 'warn' : read('NFSE_LOG_LEVEL'),
   };
+}
+
+/** The first one that is handed over (sd_listen_fds(3)). */
+const FIRST_SOCKET = 3;
+
+/** Handed to this process, or to `bin/nfse`, which started it and passes the socket on. */
+function inheritedSocket({ LISTEN_PID, LISTEN_FDS }: NodeJS.ProcessEnv): number | undefined {
+  if (!LISTEN_FDS || ![process.pid, process.ppid].includes(Number(LISTEN_PID))) return undefined;
+  if (LISTEN_FDS === '1') return FIRST_SOCKET;
+  throw new ConfigError(
+    `o systemd entregou ${LISTEN_FDS} sockets (LISTEN_FDS), e o serviço escuta num só: deixe um ListenStream= na unidade .socket.`,
+  );
 }
 
 const PROCESSES_MAX = 4;

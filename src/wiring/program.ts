@@ -4,19 +4,23 @@
  */
 import { lstat } from 'node:fs/promises';
 import path from 'node:path';
-import { runCli } from '../doors/cli/cli.ts';
+import { type CliWorld, runCli } from '../doors/cli/cli.ts';
 import { ownOf } from '../fiscal/own.ts';
 import { storeTroubleOf } from '../flows/store-trouble.ts';
 import { NoServer } from '../store/servers.ts';
 import { isWithoutPassword, unavailabilityOf } from '../store/unavailable.ts';
-import { type Config, painelUrlOf, readConfig, serviceUrlOf } from './config.ts';
+import { type Config, ConfigError, painelUrlOf, readConfig, serviceUrlOf } from './config.ts';
 import { createLog, type Logger } from './log.ts';
 import type { Service } from './service.ts';
+import { exposedSettings, readSettingsFile, takeSettings } from './settings.ts';
 
 /** The exit code for a failure that passes (EX_TEMPFAIL of sysexits.h). */
 const TRY_AGAIN = 75;
 
 const isTerminal = process.stdout.isTTY === true;
+
+/** The settings file that the command names. */
+let settingsFile: string | undefined;
 
 const tell = (text: string): boolean => process.stderr.write(`${text}\n`);
 
@@ -61,8 +65,12 @@ try {
     // npm says so to what it starts.
     calledAs: process.env.npm_command === undefined ? 'nfse' : 'npm run -s nfse --',
     columns: isTerminal ? process.stdout.columns : undefined,
-    serviceUrl: () => serviceUrlOf(readConfig(process.env, isTerminal)),
-    painelUrl: () => painelUrlOf(readConfig(process.env, isTerminal)),
+    useSettings: (file) => {
+      settingsFile = file;
+    },
+    settings: describeSettings,
+    serviceUrl: () => serviceUrlOf(readWithFile()),
+    painelUrl: () => painelUrlOf(readWithFile()),
     serve: (waitForEnd, asked) =>
       withConfig(async (config, log) => {
         const service = await startServing(config, log, asked);
@@ -154,8 +162,32 @@ try {
 
 /** What answers in one process, or in several, is loaded only there. */
 async function startServing(config: Config, log: Logger, asked: AbortSignal): Promise<Service> {
+  for (const warning of await exposedSettings(readSettingsFile(settingsFile))) log.warn(warning);
   if (config.processes === 1) return (await import('./service.ts')).startService(config, log, asked);
   return (await import('./processes.ts')).startProcesses(config, log, asked);
+}
+
+/** What the environment says, with the settings file beneath it: read when a command first needs a setting. */
+function readWithFile(): Config {
+  takeSettings(readSettingsFile(settingsFile), process.env);
+  return readConfig(process.env, isTerminal);
+}
+
+async function describeSettings(): ReturnType<CliWorld['settings']> {
+  const read = readSettingsFile(settingsFile);
+  const env = { ...process.env };
+  return { ...read, env: process.env, problem: problemOf(), warnings: await exposedSettings(read) };
+
+  function problemOf(): string | undefined {
+    try {
+      takeSettings(read, env);
+      readConfig(env, isTerminal);
+      return undefined;
+    } catch (error) {
+      if (error instanceof ConfigError) return error.message;
+      throw error;
+    }
+  }
 }
 
 /** Runs with the settings of the environment and a log, which is written out at the end. `usual`: the level where none is set. */
@@ -163,7 +195,7 @@ async function withConfig<Result>(
   run: (config: Config, log: Logger) => Promise<Result>,
   usual?: string,
 ): Promise<Result> {
-  const config = readConfig(process.env, isTerminal);
+  const config = readWithFile();
   const { log, flush } = createLog(process.env.NFSE_LOG_LEVEL ? config.logLevel : (usual ?? config.logLevel));
   try {
     return await run(config, log);

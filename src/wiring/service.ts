@@ -46,8 +46,8 @@ export async function startService(config: Config, log: Logger, signal?: AbortSi
     const serving = begin(store, { connection, connections, logLevel: config.logLevel });
     closers.unshift(serving.close);
     const { world, aside } = serving;
-    const { host, port } = config;
-    const door = await createRestDoor(world, { ...doorOptionsOf(config, log, tls, aside), host, port });
+    const { host, port, socket } = config;
+    const door = await createRestDoor(world, { ...doorOptionsOf(config, log, tls, aside), host, port, socket });
     const painel = await startPainel(config, connection, log, world.wake);
     return {
       address: door.address,

@@ -1,12 +1,7 @@
 /** What a page of the documentation tells an operator to type: the script types that, and nothing of its own where a page has it. */
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { ROOT, VERSION } from '../support/pacote-servico.ts';
-
-/** Whether the documentation has the page. */
-export function hasPage(page: string): boolean {
-  return existsSync(path.join(ROOT, 'docs/site', page));
-}
 
 /** The blocks of commands of a section, each as one script. */
 export function blocksOf(page: string, section: string): readonly string[] {

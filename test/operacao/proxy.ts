@@ -2,16 +2,14 @@
 import { way } from './emitir.ts';
 import { isReady, PRODUCTION, REHEARSAL } from './instalar.ts';
 import { until } from './maquina.ts';
-import { blocksOf, hasPage } from './pagina.ts';
-import { isInArchive, type Step } from './vida.ts';
+import { blocksOf } from './pagina.ts';
+import type { Step } from './vida.ts';
 
 const SITE = 'nfse.exemplo.gov.br';
 const TLS = '/etc/nfse/tls';
 const SITUACAO = `https://${SITE}/exemplo/api/v1/prestadores/11222333000181/situacao`;
 export const PROXY: Step = {
   name: 'nginx na frente, com TLS mútuo',
-  needs: async (life) =>
-    hasPage(PRODUCTION) && (await isInArchive(life, 'deploy/nginx.conf')) ? undefined : 'deploy/nginx.conf',
   run: async (life) => {
     const { machine } = life;
     await machine.do(`echo 127.0.0.1 ${SITE} painel.exemplo.gov.br >> /etc/hosts`);

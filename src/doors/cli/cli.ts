@@ -9,12 +9,21 @@ import { versionText } from '../../published/versao.ts';
 import { VARIABLES_HELP } from '../variables.ts';
 import { adnSimulador } from './adn-simulador.ts';
 import { ALIQUOTAS_COMMANDS } from './aliquotas.ts';
-import { findNearest, readArguments } from './arguments.ts';
+import { readArguments } from './arguments.ts';
 import { ARQUIVO_COMMANDS } from './arquivo.ts';
 import { ASSINAR } from './assinar.ts';
 import { ASSINATURA } from './assinatura.ts';
 import { BANCO_COMMANDS } from './banco.ts';
-import type { CliWorld, Command, EndSignal, Option, Running } from './command.ts';
+import {
+  type CliWorld,
+  type Command,
+  type EndSignal,
+  type Option,
+  type Options,
+  type Running,
+  textOf,
+} from './command.ts';
+import { CONFIG } from './config.ts';
 import { CORRELACAO_COMMANDS } from './correlacao.ts';
 import { EMITIR } from './emitir.ts';
 import { EVENTO_COMMANDS } from './evento.ts';
@@ -23,6 +32,7 @@ import { LISTA_COMMANDS } from './listas.ts';
 import { MIGRAR_DPS } from './migrar-dps.ts';
 import { bancoMudar, MUDANCA_COMMANDS } from './mudanca.ts';
 import { MUNICIPIO_COMMANDS } from './municipio.ts';
+import { findNearest } from './nearest.ts';
 import { NOTA_COMMANDS } from './nota.ts';
 import { BUSCA_COMMANDS } from './nota-buscar.ts';
 import { PKI } from './pki.ts';
@@ -86,7 +96,13 @@ const COMMANDS: readonly Command[] = [
     },
   },
   bancoMudar(waitForSignal),
+  CONFIG,
 ];
+
+/** What every command takes. */
+const ALWAYS: Options = {
+  config: { takes: 'ARQUIVO', help: 'lê os ajustes deste arquivo, e não de /etc/nfse.env' },
+};
 
 /** Runs one command; resolves with the exit code. Failures of the machine are thrown, with a message for a person. */
 export async function runCli(argv: readonly string[], world: CliWorld): Promise<number> {
@@ -106,11 +122,13 @@ export async function runCli(argv: readonly string[], world: CliWorld): Promise<
     world.out(await commandHelp(command, world));
     return 0;
   }
-  const asked = readArguments(command, rest);
+  const asked = readArguments({ ...command, options: { ...command.options, ...ALWAYS } }, rest);
   if ('problems' in asked) {
     world.err(`${asked.problems.join('\n')}\n\n${await commandHelp(command, world)}`);
     return 2;
   }
+  const file = textOf(asked.values, 'config');
+  if (file !== undefined) world.useSettings(file);
   return command.run(world, asked.values, asked.args);
 }
 
@@ -129,6 +147,10 @@ function commandOf([first, second]: readonly string[]): Command | undefined {
 /** A family (`municipio`) named alone or with `--help` shows its commands; anything else does not exist. */
 function refuseCommand(argv: readonly string[], world: CliWorld): number {
   const [name, second] = argv as readonly [string, string?];
+  if (/^--config(?:=|$)/.test(name)) {
+    world.err('--config vem depois do comando: nfse COMANDO --config ARQUIVO.\n');
+    return 2;
+  }
   const family = COMMANDS.filter((one) => one.name.startsWith(`${name} `));
   if (family.length > 0 && (second === undefined || HELP.includes(second) || asksHelp(argv))) {
     const isHelp = second !== undefined;
@@ -155,7 +177,7 @@ function help(): string {
     '',
     'nfse COMANDO --help mostra as opções de um comando; nfse --version, a versão do programa e do leiaute.',
     '',
-    'Ambiente:',
+    'Ajustes, no ambiente ou em /etc/nfse.env (nfse COMANDO --config ARQUIVO lê outro); o ambiente vale mais. nfse config mostra o que vale:',
     ...columns(VARIABLES_HELP),
     '',
   ].join('\n');

@@ -4,6 +4,7 @@ import { userInfo } from 'node:os';
 import type { RegistryWorld } from '../../flows/municipios.ts';
 import type { PorMao } from '../../flows/operator.ts';
 import type { DatabaseUrl } from '../database-url.ts';
+import type { SettingsText } from '../settings-file.ts';
 
 export type Terminal = {
   out(text: string): void;
@@ -57,9 +58,24 @@ type SimuladorRunning = {
   readonly descartado: number;
 };
 
+/** What there is to know of the settings of this command. */
+export type SettingsKnown = {
+  readonly file: string;
+  /** Undefined: there is no such file. */
+  readonly text: SettingsText | undefined;
+  /** The environment as the command was given it. */
+  readonly env: NodeJS.ProcessEnv;
+  /** What is wrong with the settings together, where each of them is right. */
+  readonly problem: string | undefined;
+  readonly warnings: readonly string[];
+};
+
 export type CliWorld = Terminal & {
   /** How this program is called where it was started, for lines that are copied into another terminal. */
   readonly calledAs: string;
+  /** Names the settings file of this command in place of the usual one; before anything else is asked for. */
+  useSettings(file: string): void;
+  settings(): Promise<SettingsKnown>;
   /**
    * Starts the service, calls back, and takes it down in the way of the signal with which the callback ends. `asked` ends an update of the
    * database that comes before, which may take an hour; its reason is thrown.
