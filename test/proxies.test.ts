@@ -202,6 +202,30 @@ for (const kind of KINDS) {
           assert.match(head, /^x-request-id: /im);
         }
       }
+      // What `Connection` names is for the proxy alone, and it must not be talked into leaving out what it says itself.
+      const dropped = withHeaders('Connection: X-Forwarded-For, X-Forwarded-Proto, X-Forwarded-Host, X-Client-Cert');
+      const marked = withHeaders(`X-Request-Id: ${own}`);
+      const { head } = await ask(
+        EMISSAO,
+        '--http1.1',
+        '--interface',
+        own,
+        ...dropped,
+        ...marked,
+        ...XML,
+        '--data-binary',
+        `@${DPS}`,
+      );
+      assert.match(head, new RegExp(`^location: https://${SITE}/`, 'im'));
+      const line = await until(
+        async () =>
+          service
+            .output()
+            .split('\n')
+            .find((one) => one.includes(`"${own}"`) && one.includes('POST')),
+        'it is logged',
+      );
+      assert.equal(JSON.parse(line).client, own);
       await until(async () => service.output().split(`"client":"${own}"`).length > 2 || undefined, 'it is in the log');
       assert.doesNotMatch(service.output(), /203\.0\.113\.66/);
     });

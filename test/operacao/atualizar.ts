@@ -28,7 +28,9 @@ export const GO_BACK: Step = {
   name: 'de volta à versão anterior, pela página',
   run: async (life) => {
     const { machine } = life;
-    await machine.do(`systemctl stop nfse; ln -sfn nfse-servico-${VERSION}-linux-${process.arch} /opt/nfse`);
+    await machine.do(
+      `systemctl stop nfse.socket nfse.service; ln -sfn nfse-servico-${VERSION}-linux-${process.arch} /opt/nfse`,
+    );
     const refused = await machine.try('nfse migrar');
     if (refused.code !== 1 || !/mais nova do que este programa[\s\S]*restaure a cópia/.test(refused.err))
       throw new Error(`the version before does not say what to do: ${refused.code} ${refused.err}`);

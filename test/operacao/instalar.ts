@@ -3,23 +3,13 @@ import { readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { until } from './maquina.ts';
 import { commandsOf } from './pagina.ts';
-import { isInArchive, type Life, type Step } from './vida.ts';
+import type { Life, Step } from './vida.ts';
 
-const PAGE = 'instalar.md';
+/** From nothing to a service behind nginx; and what comes after: a new version, and the one before. */
+export const PRODUCTION = 'producao.md';
+const ARCHIVE = 'instalar.md';
 /** Where the rehearsal keeps its authorities, keys and the simulated ADN: of the account of the service, which reads them. */
 export const REHEARSAL = '/srv/ensaio';
-
-/** As little as a unit may be; only where the archive brings none. */
-const LEAST_UNIT = `[Service]
-User=nfse
-Environment=NFSE_DATA_DIR=/var/lib/nfse NODE_COMPILE_CACHE=/var/cache/nfse
-EnvironmentFile=-/etc/nfse.env
-StateDirectory=nfse
-CacheDirectory=nfse
-ProtectSystem=strict
-ExecStart=/opt/nfse/bin/nfse serve
-[Install]
-WantedBy=multi-user.target`;
 
 async function carryArchive({ machine }: Life, folder: string): Promise<void> {
   const names = await readdir(folder);
@@ -34,7 +24,7 @@ async function carryArchive({ machine }: Life, folder: string): Promise<void> {
 export async function followPage(life: Life, section: string, folder?: string): Promise<string> {
   if (folder !== undefined) await carryArchive(life, folder);
   const into = folder === undefined ? '' : 'cd /root/entrega\n';
-  return life.machine.do(into + commandsOf(PAGE, section));
+  return life.machine.do(into + commandsOf(ARCHIVE, section));
 }
 
 export async function isReady({ machine }: Life): Promise<boolean> {
@@ -44,11 +34,11 @@ export async function isReady({ machine }: Life): Promise<boolean> {
 export const INSTALL: Step = {
   name: 'instalar do arquivo, pela página',
   run: async (life) => {
-    await followPage(life, 'Conferir e desempacotar', life.archives.first);
-    if (!(await isInArchive(life, 'deploy/nfse.service'))) {
-      await life.machine.do(`cat > /etc/systemd/system/nfse.service <<'FIM'\n${LEAST_UNIT}\nFIM
-        systemctl daemon-reload; systemctl enable --now nfse`);
-    } else await followPage(life, 'Pôr no ar');
+    await carryArchive(life, life.archives.first);
+    // What Debian brings is there already, and the machine has no network.
+    const program = commandsOf(PRODUCTION, 'O programa e a conta').replace(/^apt-get .*$/m, '');
+    await life.machine.do(`cd /root/entrega\n${program}`);
+    for (const section of ['Os ajustes', 'O serviço']) await life.machine.do(commandsOf(PRODUCTION, section));
     await until('o serviço parte', () => isReady(life));
     const owner = await life.machine.do('stat -c %U /proc/$(systemctl show -P MainPID nfse)');
     if (owner.trim() !== 'nfse') throw new Error(`the service is ${owner.trim()}`);

@@ -66,7 +66,7 @@ function enter(root: string, container: ChildProcess): Machine {
       'PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin',
       'HOME=/root',
     ];
-    const shell = [...env, 'NFSE_DATA_DIR=/var/lib/nfse', '/bin/sh', '-ec', `cd /root; ${lines}`];
+    const shell = [...env, '/bin/sh', '-ec', `cd /root; ${lines}`];
     return runToEnd('nsenter', ['--target', leader, '--all', '--root', '--wd', ...shell]);
   };
   return {

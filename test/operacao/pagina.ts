@@ -3,14 +3,17 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { ROOT, VERSION } from '../support/pacote-servico.ts';
 
-/** The lines of a section, as one script. */
-export function commandsOf(page: string, section: string): string {
+/** The blocks of commands of a section, each as one script. */
+export function blocksOf(page: string, section: string): readonly string[] {
   const text = readFileSync(path.join(ROOT, 'docs/site', page), 'utf8').replaceAll('{{versao}}', VERSION);
   const from = new RegExp(`^#+ ${section}$`, 'm').exec(text);
   if (from === null) throw new Error(`${page} has no section «${section}»`);
-  const rest = text.slice(from.index + 1);
-  const [own] = rest.split(/^##/m);
+  const [own] = text.slice(from.index + 1).split(/^##/m);
   const blocks = [...own!.matchAll(/^```console\n([\s\S]*?)^```$/gm)].map(([, lines]) => lines!);
   if (blocks.length === 0) throw new Error(`«${section}» of ${page} has no commands`);
-  return blocks.join('');
+  return blocks;
+}
+
+export function commandsOf(page: string, section: string): string {
+  return blocksOf(page, section).join('');
 }

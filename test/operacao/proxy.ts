@@ -1,31 +1,22 @@
 /** Behind the nginx of Debian as its file in `deploy` says, with mutual TLS: the certificate of a client is seen, and nobody can claim one. */
 import { way } from './emitir.ts';
-import { isReady, REHEARSAL } from './instalar.ts';
+import { isReady, PRODUCTION, REHEARSAL } from './instalar.ts';
 import { until } from './maquina.ts';
-import { isInArchive, type Step } from './vida.ts';
+import { blocksOf } from './pagina.ts';
+import type { Step } from './vida.ts';
 
 const SITE = 'nfse.exemplo.gov.br';
 const TLS = '/etc/nfse/tls';
 const SITUACAO = `https://${SITE}/exemplo/api/v1/prestadores/11222333000181/situacao`;
-const SETTINGS = `NFSE_BASE_URL=https://${SITE}
-NFSE_TRUST_PROXY=1
-NFSE_CLIENT_CERT_HEADER=X-Client-Cert
-`;
-
 export const PROXY: Step = {
   name: 'nginx na frente, com TLS mútuo',
-  needs: async (life) => ((await isInArchive(life, 'deploy/nginx.conf')) ? undefined : 'deploy/nginx.conf'),
   run: async (life) => {
     const { machine } = life;
-    await machine.do(`mkdir -p ${TLS}; cd ${TLS}
-      openssl req -x509 -newkey rsa:2048 -nodes -days 30 -subj /CN=${SITE} -addext subjectAltName=DNS:${SITE},DNS:painel.exemplo.gov.br \\
-        -keyout chave.pem -out certificado.pem 2>/dev/null
-      echo 127.0.0.1 ${SITE} painel.exemplo.gov.br >> /etc/hosts
-      printf '${SETTINGS}' >> /etc/nfse.env
-      cp /opt/nfse/deploy/nginx.conf /etc/nginx/sites-available/nfse
-      ln -sf ../sites-available/nfse /etc/nginx/sites-enabled/nfse && rm -f /etc/nginx/sites-enabled/default
-      nginx -t -q && systemctl reload-or-restart nginx
-      systemctl restart nfse`);
+    await machine.do(`echo 127.0.0.1 ${SITE} painel.exemplo.gov.br >> /etc/hosts`);
+    // The certificate for a rehearsal comes second in the page, for most have one.
+    const [site, certificate] = blocksOf(PRODUCTION, 'O nginx');
+    await machine.do(certificate! + site!);
+    await machine.do('systemctl restart nfse');
     await until('o serviço parte', () => isReady(life));
     way.address = `https://${SITE}`;
     way.options = `--cacert ${TLS}/certificado.pem`;

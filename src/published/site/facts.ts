@@ -244,6 +244,13 @@ export const LAW_FACTS: Facts = {
   suites: () => projectText('docs/suites.md'),
   'soap-tabelas': () => soapMarkdown().replace(/\(erros\/[a-z-]+\.md#(E\d+)\)/g, '(/docs/erros/$1)'),
   leiaute: layoutMarkdown,
+  // What an operator copies, from where it is tried
+  'deploy-nginx': () => fenceCode('nginx', projectText('deploy/nginx.conf')),
+  'deploy-haproxy': () => fenceCode('haproxy', projectText('deploy/haproxy.cfg')),
+  'deploy-caddy': () => fenceCode('caddy', projectText('deploy/Caddyfile')),
+  'deploy-servico': () => fenceCode('ini', projectText('deploy/nfse.service')),
+  'deploy-socket': () => fenceCode('ini', projectText('deploy/nfse.socket')),
+  'deploy-compose': () => fenceCode('yaml', projectText('deploy/compose.yaml')),
   mudancas: () => projectText('CHANGELOG.md').replaceAll('(docs/', '('),
 };
 
