@@ -118,6 +118,13 @@ export const PANELS: readonly Panel[] = [
     ['nfse_aliquotas_em_falta', 'alíquota {{tributo}}'],
     ['sum(nfse_arquivos_em_falta)', 'municípios sem arquivos'],
   ),
+  lines(
+    'Corrente de auditoria',
+    'short',
+    ['sum(nfse_auditoria_achados)', 'entradas alteradas'],
+    ['max(nfse_auditoria_espera_seconds)', 'espera por um lugar (s)'],
+    ['max(time() - nfse_auditoria_selo_timestamp_seconds) / 3600', 'horas desde o selo'],
+  ),
   lines('Partes reiniciadas', 'short', ['sum by (parte) (increase(nfse_reinicios_total[1h]))', '{{parte}}']),
   lines('Municípios', 'short', ['nfse_municipios', '{{ambiente}}']),
 ];

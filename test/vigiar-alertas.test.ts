@@ -303,6 +303,7 @@ describe('the alerts, on a service under fault', { skip }, () => {
     await fires('NfseCertificadoVence/critical');
     await fires('NfseCertificadoVence/warning');
     await fires('NfseListaRevogadosVence/warning');
+    await alter(files, [trusted, lists]);
     rmSync(files.chave);
     await fires('NfseArquivosEmFalta/critical');
     // What is issued now cannot be signed.
@@ -328,8 +329,11 @@ describe('the alerts, on a service under fault', { skip }, () => {
   });
 });
 
-/** Of no service in this test: it registers no event. */
-const NEVER_HERE: ReadonlySet<string> = new Set(['nfse_eventos_total']);
+/** Of no service in this test: it registers no event, and nobody verifies its audit chain. */
+const NEVER_HERE: ReadonlySet<string> = new Set([
+  'nfse_eventos_total',
+  ...Object.keys(METRICS).filter((name) => name.startsWith('nfse_auditoria_')),
+]);
 
 describe('the rules, by promtool', { skip }, () => {
   test('are rules', () => {
@@ -353,7 +357,7 @@ describe('the rules, by promtool', { skip }, () => {
 
 /** Series that are well, and that are wrong, by the alert and its severity, as an operator would describe them; a value a minute. */
 type Series = Readonly<Record<string, string>>;
-const steady = (value: number): string => `${value}x900`;
+const steady = (value: number, minutes = 900): string => `${value}x${minutes}`;
 const NOW_DAYS = 86_400;
 const CASES: Readonly<Record<string, readonly [well: Series, wrong: Series]>> = {
   'NfseBancoIndisponivel/critico': [{ nfse_banco_disponivel: steady(1) }, { nfse_banco_disponivel: steady(0) }],
@@ -417,6 +421,18 @@ const CASES: Readonly<Record<string, readonly [well: Series, wrong: Series]>> = 
     { 'nfse_notas_retidas{municipio="a"}': steady(0) },
     { 'nfse_notas_retidas{municipio="a"}': steady(3) },
   ],
+  'NfseAuditoriaQuebrada/critico': [
+    { 'nfse_auditoria_achados{municipio="a"}': steady(0) },
+    { 'nfse_auditoria_achados{municipio="a"}': steady(1) },
+  ],
+  'NfseAuditoriaParada/aviso': [
+    { 'nfse_auditoria_espera_seconds{municipio="a"}': steady(3_600) },
+    { 'nfse_auditoria_espera_seconds{municipio="a"}': steady(3_601) },
+  ],
+  'NfseAuditoriaSemSelo/aviso': [
+    { 'nfse_auditoria_selo_timestamp_seconds{municipio="a"}': '0+60x9000' },
+    { 'nfse_auditoria_selo_timestamp_seconds{municipio="a"}': steady(0, 9_000) },
+  ],
   'NfseConexoesEsgotadas/aviso': [
     { 'nfse_banco_conexoes_esperando{processo="1",parte="requisicoes"}': steady(50) },
     { 'nfse_banco_conexoes_esperando{processo="1",parte="requisicoes"}': steady(51) },
@@ -477,7 +493,7 @@ function answers(taken: number, refused: number): Series {
 function testsOf({ nome, gravidade, durante, expr }: Alert): readonly object[] {
   const [well, wrong] = CASES[`${nome}/${gravidade}`] ?? assert.fail(`${nome}/${gravidade} has no case`);
   const window = Math.max(0, ...[...expr.matchAll(/\[(\d+[smh])\]/g)].map(([, text]) => secondsOf(text!)));
-  const late = /time\(\) - /.test(expr) ? 6 * 60 : 0;
+  const late = Math.max(0, ...[...expr.matchAll(/time\(\) - \w+ > (\d+)/g)].map(([, limit]) => Number(limit) + 60));
   const lasts = secondsOf(durante);
   const count = (at: number, isFiring: boolean): object => ({
     eval_time: `${at}s`,

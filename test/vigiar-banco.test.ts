@@ -11,6 +11,42 @@ const MUNICIPIOS = 3_000;
 /** Of the municipality with the backlog; a hundred and fifty thousand wait, and as many are at their end. */
 const NOTAS = 300_000;
 
+/** As the audit chain keeps them, where the schema has none yet. */
+const AUDITORIA = [
+  'create table if not exists auditoria (tenant text not null, id uuid not null, em timestamptz not null default statement_timestamp(), itens text not null, resumos bytea not null, lugar bigint, primary key (tenant, id))',
+  'create table if not exists auditoria_ate (tenant text primary key, lugar bigint not null default 0, conferida_em timestamptz, achados integer)',
+  'create table if not exists auditoria_selos (tenant text not null, dia date not null, lugar bigint not null, texto text not null, assinatura bytea not null, em timestamptz not null, primary key (tenant, dia))',
+];
+
+test('the audit chain is looked at where there is one', async () => {
+  const pool = await freshPool();
+  const store = createStore(pool);
+  await pool.query(
+    `insert into municipios (tenant, ambiente, codigo_ibge, criado_em) values ('alfa', 'producao', '3550308', now()), ('beta', 'producao', '3509502', now())`,
+  );
+  for (const text of AUDITORIA) await pool.query(text);
+  await pool.query(
+    `insert into auditoria_ate (tenant, lugar, conferida_em, achados) values ('alfa', 7, now(), 2) on conflict (tenant) do update set achados = 2`,
+  );
+  await pool.query(`delete from auditoria`);
+  await pool.query(
+    `insert into auditoria (tenant, id, em, itens, resumos) values ('alfa', gen_random_uuid(), '2026-11-20 12:00-03', 'x', ''), ('alfa', gen_random_uuid(), '2026-11-20 13:00-03', 'y', '')`,
+  );
+  await pool.query(
+    `insert into auditoria_selos (tenant, dia, lugar, texto, assinatura, em) values ('alfa', '2026-11-18', 1, 'x', '', '2026-11-19 00:10-03'), ('alfa', '2026-11-19', 5, 'x', '', '2026-11-20 00:10-03')`,
+  );
+  const none = { achados: undefined, semLugarDesde: undefined, seladaEm: undefined };
+  assert.deepEqual(await store.vigia.lookAtAuditoria(), [
+    {
+      tenant: 'alfa',
+      achados: 2,
+      semLugarDesde: Date.parse('2026-11-20T12:00:00-03:00'),
+      seladaEm: Date.parse('2026-11-20T00:10:00-03:00'),
+    },
+    { tenant: 'beta', ...none },
+  ]);
+});
+
 test('counts end, the oldest is found in an index, and who has nothing costs nothing', async () => {
   const pool = await freshPool();
   await ensureMeses(pool, [MES]);
@@ -38,7 +74,7 @@ test('counts end, the oldest is found in an index, and who has nothing costs not
   );
   await pool.query('analyze');
 
-  const all = await store.lookAtEsperas();
+  const all = await store.vigia.lookAtEsperas();
   assert.equal(all.length, MUNICIPIOS);
   const [first, second, third] = all;
   assert.deepEqual(first, {
@@ -58,7 +94,7 @@ test('counts end, the oldest is found in an index, and who has nothing costs not
   const took: number[] = [];
   for (let tries = 0; tries < 5; tries += 1) {
     const began = performance.now();
-    await store.lookAtEsperas();
+    await store.vigia.lookAtEsperas();
     took.push(performance.now() - began);
   }
   console.log(`a look: ${Math.min(...took).toFixed(0)} ms`);
@@ -66,5 +102,5 @@ test('counts end, the oldest is found in an index, and who has nothing costs not
 
   // On a Citus each municipality is asked by itself; what it finds is the same.
   noteCoordinator(pool);
-  assert.deepEqual(await store.lookAtEsperas(), all);
+  assert.deepEqual(await store.vigia.lookAtEsperas(), all);
 });

@@ -9,8 +9,8 @@ import { AMBIENTES } from '../fiscal/ambiente.ts';
 import { TRIBUTOS_IBS_CBS } from '../fiscal/catalogs/catalogs.ts';
 import { BRASILIA, momentIn } from '../fiscal/moment.ts';
 import type { Labels, Sample } from '../measures/metrics.ts';
-import type { EsperaDeUm } from '../store/espera-de-todos.ts';
 import type { Municipio } from '../store/municipios.ts';
+import type { AuditoriaDeUm, EsperaDeUm } from '../store/vigia.ts';
 import { storeTroubleOf, tellTrouble } from './store-trouble.ts';
 import { lookAtFiles } from './vigiar-arquivos.ts';
 import { joinSamples, nameMunicipios, transmits, type VigiaWorld } from './vigiar-rotulos.ts';
@@ -84,11 +84,13 @@ async function askDatabase({ store }: VigiaWorld): Promise<readonly Sample[]> {
 async function lookAtDatabase(world: VigiaWorld): Promise<readonly Sample[]> {
   const { store, now } = world;
   const municipios = await store.municipios.list();
-  const esperas = await store.lookAtEsperas();
+  const esperas = await store.vigia.lookAtEsperas();
+  const auditoria = await store.vigia.lookAtAuditoria();
   const aliquotas = await lookAtRates(world);
   return [
     ...countMunicipios(municipios),
     ...gatherEsperas(municipios, esperas, now()),
+    ...gatherAuditoria(municipios, auditoria, now()),
     ...aliquotas,
     { name: 'nfse_banco_lido_timestamp_seconds', labels: {}, value: now() / SECOND_MS },
   ];
@@ -158,6 +160,32 @@ function gatherEsperas(
       flagsOf(({ impedido, circuitoAberto }) => impedido && !circuitoAberto),
       Math.max,
     ),
+  ];
+}
+
+function gatherAuditoria(
+  municipios: readonly Municipio[],
+  auditoria: readonly AuditoriaDeUm[],
+  now: number,
+): readonly Sample[] {
+  const names = nameMunicipios(municipios);
+  const known = auditoria.filter(({ tenant }) => names.has(tenant));
+  const of = (how: (one: AuditoriaDeUm) => number | undefined) =>
+    known.flatMap((one): readonly (readonly [Labels, number])[] => {
+      const value = how(one);
+      return value === undefined ? [] : [[{ municipio: names.get(one.tenant)! }, value]];
+    });
+  const waits = ({ semLugarDesde }: AuditoriaDeUm): number =>
+    semLugarDesde === undefined ? 0 : Math.max(0, (now - semLugarDesde) / SECOND_MS);
+  const selada = ({ seladaEm }: AuditoriaDeUm): number | undefined => seladaEm && seladaEm / SECOND_MS;
+  return [
+    ...joinSamples(
+      'nfse_auditoria_achados',
+      of(({ achados }) => achados),
+      add,
+    ),
+    ...joinSamples('nfse_auditoria_espera_seconds', of(waits), Math.max),
+    ...joinSamples('nfse_auditoria_selo_timestamp_seconds', of(selada), Math.min),
   ];
 }
 

@@ -175,6 +175,21 @@ const OF_ALL = {
     labels: ['municipio'],
     help: 'Quando vence a primeira das listas de revogados do município.',
   },
+  nfse_auditoria_achados: {
+    kind: 'gauge',
+    labels: ['municipio'],
+    help: 'Entradas alteradas, faltando ou fora de ordem que a última verificação da corrente de auditoria encontrou.',
+  },
+  nfse_auditoria_espera_seconds: {
+    kind: 'gauge',
+    labels: ['municipio'],
+    help: 'Há quanto tempo a mais antiga entrada de auditoria espera pelo seu lugar na corrente; 0 sem nenhuma.',
+  },
+  nfse_auditoria_selo_timestamp_seconds: {
+    kind: 'gauge',
+    labels: ['municipio'],
+    help: 'Quando a corrente de auditoria foi selada pela última vez.',
+  },
   nfse_aliquotas_em_falta: {
     kind: 'gauge',
     labels: ['tributo'],

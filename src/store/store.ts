@@ -14,7 +14,6 @@ import { documentoStore } from './documentos.ts';
 import { dueLister } from './due.ts';
 import { ensaioStore } from './ensaios.ts';
 import { entregaStore } from './entregas.ts';
-import { esperaDeTodosStore } from './espera-de-todos.ts';
 import { esperaStore } from './esperas.ts';
 import { eventoStore } from './eventos.ts';
 import { exportacaoStore } from './exportacoes.ts';
@@ -43,6 +42,7 @@ import { servicoStore } from './servicos.ts';
 import { sessaoStore } from './sessoes.ts';
 import { tokenStore } from './tokens.ts';
 import { StoreUnavailable } from './unavailable.ts';
+import { vigiaStore } from './vigia.ts';
 import { webhookStore } from './webhooks.ts';
 
 /** What is remembered, by subject. */
@@ -67,7 +67,7 @@ export function createStore(pool: Db, onStored?: OnStored, announce?: Announce) 
     retidas: notaRetidaStore(pool),
     eventos: eventoStore(pool),
     esperas: esperaStore(pool),
-    lookAtEsperas: esperaDeTodosStore(pool),
+    vigia: vigiaStore(pool),
     idempotencia: idempotenciaStore(pool),
     guarda: guardaStore(pool),
     linhas: linhasStore(pool),

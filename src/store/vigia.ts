@@ -1,5 +1,5 @@
 /**
- * What waits and stands still, of all municipalities in one look: for who watches the service. Counts end somewhere, and the oldest is found
+ * What waits and stands still of all municipalities, and how their audit chains stand: for who watches the service. Counts end somewhere, and the oldest is found
  * in an index, so that a look costs the same beside millions of notes.
  */
 import { isDistributed } from './distributed.ts';
@@ -47,36 +47,76 @@ function looksAt(tenant: string): string {
 
 /** Sandboxes of one's own are left out. */
 const TENANTS = 'select m.tenant from municipios m where m.ensaio_ate is null order by m.tenant';
-const OF_ALL = TENANTS.replace('m.tenant from', `m.tenant, ${looksAt('m.tenant')} from`);
-/** Of a distributed schema each is asked of its own server: parts that end somewhere are no part of a question to all. */
-const OF_ONE = `select m.tenant, ${looksAt('$1')} from municipios m where m.tenant = $1`;
 /** Tenants that are asked at once by themselves. */
 const AT_ONCE = 4;
 
 type Row = Omit<EsperaDeUm, `${string}Desde`> &
   Readonly<Record<'notaDesde' | 'eventoDesde' | 'loteDesde', Date | null>>;
 
-/** The same of everybody. Throws when it takes too long; of a distributed schema, without those whose server does not answer. */
-export function esperaDeTodosStore(pool: Db) {
+/** How the audit chain of a municipality stands. Moments in milliseconds. */
+export type AuditoriaDeUm = {
+  readonly tenant: string;
+  /** What the last verification found; undefined: there was none. */
+  readonly achados: number | undefined;
+  /** Since when the oldest entry waits for its place. */
+  readonly semLugarDesde: number | undefined;
+  readonly seladaEm: number | undefined;
+};
+
+/** SQL: the same of the chain. */
+function auditoriaOf(tenant: string): string {
+  return `(select a.achados from auditoria_ate a where a.tenant = ${tenant}) as achados,
+    (select w.em from auditoria w where w.tenant = ${tenant} and w.lugar is null order by w.em limit 1) as "semLugarDesde",
+    (select s.em from auditoria_selos s where s.tenant = ${tenant} order by s.dia desc limit 1) as "seladaEm"`;
+}
+
+type AuditoriaRow = { readonly tenant: string; readonly achados: number | null } & Readonly<
+  Record<'semLugarDesde' | 'seladaEm', Date | null>
+>;
+
+/** A database of before the chain has none. */
+const HAS_AUDITORIA = `select to_regclass('auditoria_ate') is not null as ha`;
+
+/** Looks at what there is of everybody. Throws when it takes too long; of a distributed schema, without those whose server does not answer. */
+export function vigiaStore(pool: Db) {
   const read = async <One extends object>(text: string, values: readonly string[] = []): Promise<readonly One[]> =>
     (await pool.query<One>({ text, values: [...values], query_timeout: LOOK_MAX_MS } as QueryConfig)).rows;
-  const readEach = async (): Promise<readonly Row[]> => {
-    const tenants = await read<Pick<Row, 'tenant'>>(TENANTS);
-    const found: Row[] = [];
+  /** Of a distributed schema each is asked of its own server: parts that end somewhere are no part of a question to all. */
+  const lookAtAll = async <One extends { readonly tenant: string }>(
+    columnsOf: (tenant: string) => string,
+  ): Promise<readonly One[]> => {
+    if (!isDistributed(pool))
+      return read<One>(TENANTS.replace('m.tenant from', `m.tenant, ${columnsOf('m.tenant')} from`));
+    const tenants = await read<{ readonly tenant: string }>(TENANTS);
+    const ofOne = `select m.tenant, ${columnsOf('$1')} from municipios m where m.tenant = $1`;
+    const found: One[] = [];
     for (let from = 0; from < tenants.length; from += AT_ONCE) {
-      const some = tenants.slice(from, from + AT_ONCE).map(({ tenant }) => read<Row>(OF_ONE, [tenant]));
+      const some = tenants.slice(from, from + AT_ONCE).map(({ tenant }) => read<One>(ofOne, [tenant]));
       for (const answer of await Promise.allSettled(some))
         if (answer.status === 'fulfilled') found.push(...answer.value);
     }
     return found;
   };
-  return async (): Promise<readonly EsperaDeUm[]> => {
-    const rows = isDistributed(pool) ? await readEach() : await read<Row>(OF_ALL);
-    return rows.map((row) => ({
-      ...row,
-      notaDesde: row.notaDesde?.getTime(),
-      eventoDesde: row.eventoDesde?.getTime(),
-      loteDesde: row.loteDesde?.getTime(),
-    }));
+  return {
+    lookAtEsperas: async (): Promise<readonly EsperaDeUm[]> => {
+      const rows = await lookAtAll<Row>(looksAt);
+      return rows.map((row) => ({
+        ...row,
+        notaDesde: row.notaDesde?.getTime(),
+        eventoDesde: row.eventoDesde?.getTime(),
+        loteDesde: row.loteDesde?.getTime(),
+      }));
+    },
+    lookAtAuditoria: async (): Promise<readonly AuditoriaDeUm[]> => {
+      const [known] = await read<{ readonly ha: boolean }>(HAS_AUDITORIA);
+      if (!known!.ha) return [];
+      const rows = await lookAtAll<AuditoriaRow>(auditoriaOf);
+      return rows.map(({ tenant, achados, semLugarDesde, seladaEm }) => ({
+        tenant,
+        achados: achados ?? undefined,
+        semLugarDesde: semLugarDesde?.getTime(),
+        seladaEm: seladaEm?.getTime(),
+      }));
+    },
   };
 }
