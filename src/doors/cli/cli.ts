@@ -16,6 +16,7 @@ import { ASSINATURA } from './assinatura.ts';
 import { BANCO_COMMANDS } from './banco.ts';
 import type { CliWorld, Command, EndSignal, Option, Running } from './command.ts';
 import { CORRELACAO_COMMANDS } from './correlacao.ts';
+import { DIAGNOSTICO } from './diagnostico.ts';
 import { EMITIR } from './emitir.ts';
 import { EVENTO_COMMANDS } from './evento.ts';
 import { explicar } from './explicar.ts';
@@ -86,6 +87,7 @@ const COMMANDS: readonly Command[] = [
     },
   },
   bancoMudar(waitForSignal),
+  DIAGNOSTICO,
 ];
 
 /** Runs one command; resolves with the exit code. Failures of the machine are thrown, with a message for a person. */
