@@ -13,9 +13,11 @@ import type { Db } from '../src/store/open.ts';
 import { Client, escapeIdentifier } from '../src/store/pg.ts';
 import { onEnd } from './support/cleanup.ts';
 import { databaseUrlOf, freshDatabase, poolOn } from './support/database.ts';
+import { CANCELAMENTO } from './support/eventos.ts';
 import { request } from './support/http.ts';
 import { ownPort } from './support/ports.ts';
 import { freshDataDir, nfse, readyDataDir } from './support/process.ts';
+import { loteXml, sendLote } from './support/rps.ts';
 import { SERVING, said, start } from './support/started.ts';
 
 /** What somebody may have written anywhere, in one text: a name, documents with and without points, an address, a token, a password. */
@@ -51,6 +53,14 @@ async function openTown() {
     assert.equal((await request(address, '/integracao/api/v1/nfse/v101', { ...XML, body })).status, 201);
   }
   await request(address, '/integracao/api/v1/nfse/v101', { ...XML, body: '<DPS/>' });
+  const { rows } = await pool.query<{ chave_acesso: string }>('select chave_acesso from notas limit 1');
+  const evento = await request(address, `/integracao/api/v1/nfse/${rows[0]!.chave_acesso}/eventos`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify({ chave_acesso: rows[0]!.chave_acesso, ...CANCELAMENTO }),
+  });
+  assert.equal(evento.status, 201);
+  await sendLote(address, loteXml([{ numero: 1 }]));
   service.child.kill('SIGTERM');
   await service.ended;
   return { connection, pool };
