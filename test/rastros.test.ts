@@ -14,6 +14,7 @@ import { exampleXml } from '../src/fiscal/rules/example.ts';
 import { onEnd } from './support/cleanup.ts';
 import { runBeside } from './support/cli.ts';
 import { type Coletor, type Rastro, startColetor } from './support/coletor.ts';
+import { CANCELAMENTO } from './support/eventos.ts';
 import { ask, request } from './support/http.ts';
 import { freshDataDir, ROOT, readyDataDir } from './support/process.ts';
 import { call, first, loteXml, porProtocolo } from './support/rps.ts';
@@ -237,6 +238,28 @@ describe('the sandbox with a collector', async () => {
     const spans = await spansOf(coletor, trace.traceId, ['POST /:municipio/soap/nfes', 'lote', 'julgar', 'transmitir']);
     const paths = spans.map((one) => pathTo(spans, one, trace.spanId).join(' > '));
     assert.ok(paths.includes('POST /:municipio/soap/nfes > lote > transmitir > enviar ao ADN'), paths.join('\n'));
+  });
+
+  test('an event is one trace as well, from its registration to the authority', async () => {
+    const { body: nota } = await post(beginTrace('00').traceparent, exampleXml({ serie: '4', nDPS: '1' }));
+    const { chave_acesso } = nota;
+    await until(async () => {
+      const asked = await request(service.address, `/integracao/api/v1/nfse/${chave_acesso}`);
+      return asked.body.nota?.status === 'autorizada' || undefined;
+    }, 'the authorisation');
+    const trace = beginTrace();
+    const { status, body } = await request(service.address, `/integracao/api/v1/nfse/${chave_acesso}/eventos`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json', traceparent: trace.traceparent },
+      body: JSON.stringify({ chave_acesso, ...CANCELAMENTO }),
+    });
+    assert.equal(status, 201, JSON.stringify(body));
+    const door = 'POST /:municipio/api/v1/nfse/:chave_acesso/eventos';
+    const spans = await spansOf(coletor, trace.traceId, [door, 'verificar', 'gravar', 'transmitir', 'enviar ao ADN']);
+    const paths = spans.map((one) => pathTo(spans, one, trace.spanId).join(' > '));
+    assert.ok(paths.includes(`${door} > gravar > transmitir > enviar ao ADN`), paths.join('\n'));
+    assert.equal(spans.find(({ name }) => name === 'transmitir')!.about['nfse.gatilho'], 'conclusao');
+    assert.ok(!coletor.bodies.join('\n').includes(chave_acesso));
   });
 
   test('a large body is answered in another thread, in the same trace', async () => {

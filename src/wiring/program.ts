@@ -19,7 +19,7 @@ import { exposedSettings, readSettingsFile, takeSettings } from './settings.ts';
 const TRY_AGAIN = 75;
 
 const isTerminal = process.stdout.isTTY === true;
-/** Requests to a collector that does not answer would keep the process for some seconds more. */
+/** What is still under way then, as requests to a collector that does not answer, is waited for by nobody. */
 let endsAtOnce = false;
 
 /** The settings file that the command names. */
@@ -151,6 +151,11 @@ try {
         // Connections of the command itself are ended with all others, and that is no news.
         'error',
       ),
+    diagnose: async (arquivo) => {
+      // A database that was given up is not waited for.
+      endsAtOnce = true;
+      return (await import('./diagnose.ts')).diagnose(process.env, arquivo);
+    },
     simulador: {
       ajuda: async () => {
         const { AJUDA_DE_CONTROLE, AJUDA_DE_FALTAS } = await import('../simulador/simulador.ts');

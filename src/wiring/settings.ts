@@ -54,7 +54,7 @@ function describeFaults(file: string, faults: readonly string[]): string {
 
 /** A warning where others of this machine can read a file that holds a secret. */
 export async function exposedSettings({ file, text }: SettingsFile): Promise<readonly string[]> {
-  const secrets = Object.entries<Variable<unknown>>(VARIABLES).flatMap(([name, { show }]) => (show ? [name] : []));
+  const secrets = Object.entries<Variable<unknown>>(VARIABLES).flatMap(([name, { mask }]) => (mask ? [name] : []));
   const held = text?.assignments.find(({ name, value }) => secrets.includes(name) && value !== '');
   if (held === undefined || !(await isExposed(file))) return [];
   return [

@@ -26,6 +26,7 @@ import {
 } from './command.ts';
 import { CONFIG } from './config.ts';
 import { CORRELACAO_COMMANDS } from './correlacao.ts';
+import { DIAGNOSTICO } from './diagnostico.ts';
 import { EMITIR } from './emitir.ts';
 import { EVENTO_COMMANDS } from './evento.ts';
 import { explicar } from './explicar.ts';
@@ -101,6 +102,7 @@ const COMMANDS: readonly Command[] = [
   },
   bancoMudar(waitForSignal),
   CONFIG,
+  DIAGNOSTICO,
 ];
 
 /** What every command takes. */

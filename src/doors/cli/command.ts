@@ -100,6 +100,11 @@ export type CliWorld = Terminal & {
     para: DatabaseUrl,
     work: (source: RegistryWorld, target: RegistryWorld) => Promise<Result>,
   ): Promise<Result>;
+  /**
+   * Writes what helps whoever helps; the file must not be there. Throws what the system says of it. `falhou`: the code with which the database
+   * was not reached.
+   */
+  diagnose(arquivo: string): Promise<{ readonly bytes: number; readonly falhou: string | undefined }>;
   readonly simulador: {
     ajuda(): Promise<{
       /** Every fault that it knows, with its meaning. */

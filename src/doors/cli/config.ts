@@ -94,14 +94,14 @@ function showSetting(nome: string, row: Variable<unknown>, { env, text }: Settin
 /** A text that is wrong is not repeated: it may hold a password where none belongs. */
 function shownValue(
   name: string,
-  { parse, show }: Variable<unknown>,
+  { parse, mask }: Variable<unknown>,
   value: string,
   line: number | null,
   problems: string[],
 ): string {
   try {
     const parsed = parse(value, name);
-    return show === undefined ? hidePassword(value) : show(parsed);
+    return mask === undefined ? hidePassword(value) : mask(parsed);
   } catch (error) {
     problems.push(`${line === null ? '' : `linha ${line}: `}${(error as Error).message}`);
     return '(não serve)';

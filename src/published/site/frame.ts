@@ -65,6 +65,7 @@ export const PAGES: readonly Page[] = [
   { slug: 'painel', file: 'painel.md', group: 'Município', short: 'O console' },
   { slug: 'disponibilidade', file: 'disponibilidade.md', group: 'Município', short: 'Alta disponibilidade' },
   { slug: 'crescer', file: 'crescer.md', group: 'Município', short: 'Crescer' },
+  { slug: 'rastros', file: 'rastros.md', group: 'Município', short: 'Rastros' },
   { slug: 'arquivo', file: 'arquivo.md', group: 'Município', short: 'Arquivo dos meses' },
   { slug: 'auditoria', file: 'auditoria.md', group: 'Município', short: 'Auditoria' },
 ];
