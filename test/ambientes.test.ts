@@ -183,7 +183,13 @@ describe('a sandbox of one’s own', () => {
       csv.replace('88888888000191', '1'),
       'text/csv',
     );
-    assert.deepEqual([bad.status, bad.body.recusadas.length, bad.body.contas], [200, 1, []], JSON.stringify(bad.body));
+    assert.deepEqual([bad.status, bad.body.codigo_erro], [422, 'E003'], JSON.stringify(bad.body));
+    assert.deepEqual([bad.body.erros.length, bad.body.erros[0].linha], [1, 2]);
+    assert.deepEqual(bad.body.detalhes, { linhas: 1, recusadas: 1, gravadas: 0 });
+    for (const [aliquota_padrao, shown] of [['3.50', '3.50'] as const, [null, null] as const]) {
+      const { body } = await call('PATCH', `/${slug}/api/v1/ambiente`, chave, { aliquota_padrao });
+      assert.equal(body.ambiente.aliquota_padrao, shown);
+    }
   });
 
   test('has rates of its own, with which what waited for one goes on, and nobody else’s', async () => {
@@ -203,16 +209,16 @@ describe('a sandbox of one’s own', () => {
     const row = (tributo: string, aliquota: string) => `${tributo},2027-01-01,2027-12-31,${aliquota},ensaio,ensaio`;
 
     const bad = await send(`${HEADER}\n${row('CBS', '8.80')}\n${row('ICMS', '18')}\n`);
-    assert.deepEqual([bad.status, bad.body.contas], [200, []]);
-    assert.match(bad.body.recusadas[0].motivo, /^tributo ICMS não existe: use IBS-UF, IBS-MUN ou CBS/);
+    assert.equal(bad.status, 422);
+    assert.match(bad.body.mensagem, /^Linha 3: tributo ICMS não existe: use IBS-UF, IBS-MUN ou CBS/);
     const strange = await send('tributo,valor\nCBS,1\n');
     assert.deepEqual([strange.status, strange.body.codigo_erro], [400, 'E003']);
 
     const days = Array.from({ length: 501 }, (_, place) => new Date(Date.UTC(2027, 0, 1 + place)).toISOString());
     const each = days.map((day) => `CBS,${day.slice(0, 10)},${day.slice(0, 10)},8.80,ensaio,ensaio\n`);
     const many = await send(`${HEADER}\n${each.join('')}`);
-    assert.deepEqual([many.body.contas, many.body.recusadas.length], [[], 1]);
-    assert.match(many.body.recusadas[0].motivo, /até 500 alíquotas/);
+    assert.deepEqual([many.status, many.body.erros.length], [422, 1]);
+    assert.match(many.body.mensagem, /até 500 alíquotas/);
 
     const filled = await send(`${HEADER}\n${row('CBS', '8.80')}\n`);
     const conta = { de: 'Alíquotas do IBS e da CBS', novos: 1, alterados: 0, iguais: 0, retirados: 0 };
@@ -233,12 +239,26 @@ describe('a sandbox of one’s own', () => {
     const less = await send(`${HEADER}\n${row('IBS-UF', '0.10')}\n`);
     assert.deepEqual(less.body.contas, [{ ...conta, novos: 0, iguais: 1, retirados: 1 }]);
     await issueHeld(slug, '3');
+    const none = await send(`${HEADER}\n`);
+    assert.deepEqual(none.body.contas, [{ ...conta, novos: 0, retirados: 1 }]);
 
     assert.match((await look(other.slug, elsewhere)).protocolo.mensagem_retorno, /^Retida: nenhuma alíquota de CBS/);
     assert.equal((await call('POST', `/${slug}/api/v1/ambiente/reinicio`, chave, there)).status, 200);
     await issueHeld(slug, '1');
     const { rows } = await pool.query('select 1 from municipios where aliquotas_ibs_cbs is not null');
     assert.equal(rows.length, 0);
+  });
+
+  test('that is thrown away while a file comes in takes nothing of it, and says so', async () => {
+    const { slug, chave } = await make();
+    const csv = 'tributo,inicio,fim,aliquota,fonte,ato\nCBS,2027-01-01,2027-12-31,8.80,ensaio,ensaio\n';
+    const path = `/${slug}/api/v1/ambiente/cadastros/aliquotas_ibs_cbs`;
+    const filling = call('POST', path, chave, csv, 'text/csv');
+    const own = 'select 1 from municipios where tenant = $1 and aliquotas_ibs_cbs is not null';
+    await until(async () => (await pool.query(own, [slug])).rowCount === 1 || undefined, 'the file is written');
+    assert.equal((await call('DELETE', `/${slug}/api/v1/ambiente`, chave)).status, 200);
+    const { status, body } = await filling;
+    assert.deepEqual([status, body.codigo_erro], [404, 'E601']);
   });
 
   test('keeps the last requests with their verdicts, by the id of each answer', async () => {

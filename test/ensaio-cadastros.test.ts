@@ -80,7 +80,7 @@ describe('the rigour of a sandbox on its page', () => {
     await switchBy(made, { acao: 'rigor', regras_nacionais: 'avisa', aliquota_padrao: '' });
     const after = await shown(made);
     assert.deepEqual([after.exige_numero, after.exige_cadastro, after.exige_nota_no_evento], [false, false, false]);
-    assert.deepEqual([after.regras_nacionais, after.aliquota_padrao], ['avisa', '2.50']);
+    assert.deepEqual([after.regras_nacionais, after.aliquota_padrao], ['avisa', null]);
   });
 
   test('that cannot be is refused with the reason, and the form keeps what was asked', async () => {
@@ -165,9 +165,9 @@ describe('the registers of a sandbox on their pages', () => {
     for (const sent of [{ csv: bad }, { arquivo: new Uint8Array(Buffer.from(bad, 'latin1')) }]) {
       const { status, text } = await send(made, 'prestadores', sent);
       assert.equal(status, 422);
-      assert.match(text, /role="alert">2 linhas recusadas estão abaixo\. Nada foi gravado\./);
-      assert.match(text, /<b>Linha 3:<\/b> documento [^<]*; autorizado /);
-      assert.match(text, /<b>Linha 4:<\/b> [^<]*razao_social/);
+      assert.match(text, /role="alert">2 linhas foram recusadas; abaixo, quais\. Nada foi gravado\./);
+      assert.match(text, /<li>Linha 3: documento [^<]*; autorizado /);
+      assert.match(text, /<li>Linha 4: [^<]*razao_social/);
       assert.doesNotMatch(text, /<b>Outra<\/b>/);
       assert.equal(textIn(text).replaceAll('&lt;', '<').replaceAll('&gt;', '>').trim(), bad.trim());
     }

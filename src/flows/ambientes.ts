@@ -9,7 +9,7 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CADASTRO_LIDO_MS, ENSAIO_PREFIX, SANDBOX_SLUG } from '../fiscal/ambiente.ts';
 import { type Decimal, formatDecimal, readDecimal } from '../fiscal/decimal.ts';
-import type { Fault, Refusal } from '../fiscal/fault.ts';
+import { type Fault, type Refusal, refusalOf } from '../fiscal/fault.ts';
 import { isoMoment, parseMoment } from '../fiscal/moment.ts';
 import { csvDe, REGISTROS_DAS_PERSONAS } from '../fiscal/personas.ts';
 import type { MudancaDeEnsaio, NovoEnsaio } from '../store/ensaios.ts';
@@ -20,6 +20,7 @@ import { changeInTurn } from './ensaio-vagas.ts';
 import { municipalMoment } from './gather-facts.ts';
 import type { Refused } from './idempotency.ts';
 import { importAliquotasDeEnsaio } from './import-aliquotas.ts';
+import type { LinhaRecusada } from './import-csv.ts';
 import { type Conta, importRegistro, REGISTROS, type RegistroNome } from './registros.ts';
 import type { World } from './world.ts';
 
@@ -93,9 +94,11 @@ const flag: Campo<boolean> = {
   read: (value) => (value.kind === 'boolean' ? value.text === 'true' : undefined),
 };
 
-const percent: Campo<Decimal> = {
-  esperado: 'uma alíquota em percentual, de 0 a 100, como "2.00"',
+/** Null: there is none. */
+const percent: Campo<Decimal | null> = {
+  esperado: 'uma alíquota em percentual, de 0 a 100, como "2.00", ou null, que a tira',
   read: (value) => {
+    if (value.kind === 'null') return null;
     const text = value.kind === 'string' || value.kind === 'number' ? value.text : '';
     const read = /^\d{1,3}(\.\d{1,2})?$/.test(text) ? readDecimal(text) : undefined;
     return read !== undefined && Number(text) <= 100 ? read : undefined;
@@ -326,7 +329,6 @@ export async function wasDiscarded(
 export type CadastroImportado = {
   readonly registro: string;
   readonly linhas: number;
-  readonly recusadas: readonly { readonly linha: number; readonly motivo: string }[];
   readonly contas: readonly Conta[];
 };
 
@@ -339,15 +341,15 @@ export const CADASTROS_DO_AMBIENTE: readonly CadastroDoAmbiente[] = [
   ALIQUOTAS,
 ];
 
-/** Imports a file into a register of a sandbox; undefined: there is no such register. Bad lines are told, and nothing is written then. */
+/** Imports a file into a register of a sandbox; undefined: there is no such register. Of bad lines each is told, and nothing is written then. */
 export async function importCadastro(
   world: World,
-  { tenant }: Municipio,
+  municipio: Municipio,
   registro: string,
   csv: Uint8Array,
-): Promise<CadastroImportado | undefined | Refused> {
+): Promise<CadastroImportado | undefined | 'gone' | Refused> {
   if (!isCadastro(registro)) return undefined;
-  return changeInTurn(tenant, () => fillCadastro(world, tenant, registro, csv));
+  return changeInTurn(municipio.tenant, () => fillCadastro(world, municipio, registro, csv));
 }
 
 function isCadastro(name: string): name is CadastroDoAmbiente {
@@ -356,13 +358,16 @@ function isCadastro(name: string): name is CadastroDoAmbiente {
 
 async function fillCadastro(
   world: World,
-  tenant: string,
+  municipio: Municipio,
   registro: CadastroDoAmbiente,
   csv: Uint8Array,
-): Promise<CadastroImportado | Refused> {
+): Promise<CadastroImportado | 'gone' | Refused> {
+  const { tenant } = municipio;
   try {
-    const { counts, primeiras, linhas } = await importText(world, tenant, registro, csv);
+    const { counts, recusadas, primeiras, linhas } = await importText(world, tenant, registro, csv);
+    if (recusadas > 0) return refuseLines(recusadas, linhas, primeiras);
     await untilSeen();
+    if (await wasDiscarded(world, municipio)) return 'gone';
     if (registro === ALIQUOTAS && counts !== undefined) {
       await world.store.ensaios.retryRetidas(tenant);
       world.wake(tenant);
@@ -370,7 +375,6 @@ async function fillCadastro(
     return {
       registro,
       linhas,
-      recusadas: primeiras.map(({ linha, motivo }) => ({ linha, motivo })),
       contas: counts ?? [],
     };
   } catch (error) {
@@ -378,6 +382,16 @@ async function fillCadastro(
     if (!(error instanceof Error) || error.constructor !== Error) throw error;
     return { faults: [{ codigo: 'E003', xpath: '', mensagem: error.message }] };
   }
+}
+
+/** Each line with its reason, as far as they are told; with one of them nothing is written. */
+function refuseLines(recusadas: number, linhas: number, primeiras: readonly LinhaRecusada[]): Refused {
+  const detalhes = { linhas, recusadas, gravadas: 0 };
+  const faults = primeiras.map(({ linha, motivo }, place) => {
+    const fault = { codigo: 'E003', xpath: '', mensagem: `Linha ${linha}: ${motivo}.`, linha };
+    return place === 0 ? { ...fault, detalhes } : fault;
+  });
+  return { ...refusalOf(faults)!, status: 422 };
 }
 
 async function importText(world: World, municipio: string, registro: CadastroDoAmbiente, csv: string | Uint8Array) {

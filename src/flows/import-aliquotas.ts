@@ -59,12 +59,15 @@ export async function importAliquotas(
 }
 
 /** Makes a file the rates that a sandbox of one's own has beside the national ones: all of them. Throws as {@link importAliquotas} does. */
-export function importAliquotasDeEnsaio(
+export async function importAliquotasDeEnsaio(
   { store }: Pick<RegistryWorld, 'store'>,
   tenant: string,
   request: FileRequest,
 ): Promise<ImportOutcome<ContagemInteira>> {
-  return readAliquotas<ContagemInteira>(request, (work) => store.ensaios.importAliquotas(tenant, work));
+  const stage: Stage<EntradaAliquota, ContagemInteira> = (work) => store.ensaios.importAliquotas(tenant, work);
+  const outcome = await readAliquotas<ContagemInteira>(request, stage);
+  // A header alone is a register without lines.
+  return outcome.linhas > 0 ? outcome : { ...outcome, counts: await stage((staging) => staging.merge()) };
 }
 
 /** The rates that a sandbox has of its own at this moment, as cells of {@link ORDEM_ALIQUOTA}. */

@@ -31,8 +31,8 @@ export type MudancaDeEnsaio = {
   readonly regrasNacionais?: string | undefined;
   readonly exigeNumero?: boolean | undefined;
   readonly exigeNotaNoEvento?: boolean | undefined;
-  /** In percent, with two places. */
-  readonly aliquotaPadrao?: string | undefined;
+  /** In percent, with two places; null: there is none. */
+  readonly aliquotaPadrao?: string | null | undefined;
 };
 
 export type EnsaioRow = {
@@ -78,7 +78,7 @@ const CHANGE = `update municipios set relogio_ms = coalesce($3::bigint, relogio_
     exige_cadastro = coalesce($4::boolean, exige_cadastro), regras_nacionais = coalesce($5::text, regras_nacionais),
     exige_numero = coalesce($6::boolean, exige_numero),
     exige_nota_no_evento = coalesce($7::boolean, exige_nota_no_evento),
-    aliquota_padrao = coalesce($8::numeric, aliquota_padrao)
+    aliquota_padrao = case when $8::text = '' then null else coalesce($8::text::numeric, aliquota_padrao) end
   where tenant = $1 and ensaio_ate is not null and relogio_ms = coalesce($2::bigint, relogio_ms)`;
 const RETRY_RETIDAS = 'update retidas set tabela_aliquotas = 0 where tenant = $1';
 const BEGIN_ANEW = 'update municipios set relogio_ms = $2, aliquotas_ibs_cbs = null where tenant = $1';
@@ -123,7 +123,8 @@ export function ensaioStore(pool: Db) {
     /** False: it is gone, or somebody else has moved its clock meanwhile. */
     change: async (tenant: string, mudanca: MudancaDeEnsaio): Promise<boolean> => {
       const { relogio, exigeCadastro, regrasNacionais, exigeNumero, exigeNotaNoEvento, aliquotaPadrao } = mudanca;
-      const rigor = [exigeCadastro, regrasNacionais, exigeNumero, exigeNotaNoEvento, aliquotaPadrao];
+      const rate = aliquotaPadrao === null ? '' : aliquotaPadrao;
+      const rigor = [exigeCadastro, regrasNacionais, exigeNumero, exigeNotaNoEvento, rate];
       const values = [tenant, relogio?.de, relogio?.para, ...rigor].map((one) => one ?? null);
       return runTransaction(pool, async (client) => {
         if ((await client.query(CHANGE, values)).rowCount !== 1) return false;

@@ -168,6 +168,16 @@ const DO_AMBIENTE: readonly Passo[] = [
   },
   {
     id: 'importarCadastro',
+    nome: 'linha_recusada',
+    titulo: 'Uma linha que não se aceita',
+    municipio: ownOf,
+    status: 422,
+    parametros: () => NO_REQUEST,
+    cabecalhos: (done) => ({ 'Content-Type': 'text/csv', ...byOwner(done) }),
+    corpo: PRESTADORES_CSV.replace('sim', 'talvez'),
+  },
+  {
+    id: 'importarCadastro',
     nome: 'nao_ha',
     titulo: 'Um cadastro que não há',
     municipio: ownOf,

@@ -2223,13 +2223,6 @@ export type Cenario = {
   readonly substituta: boolean;
 };
 
-export type LinhaDeCadastro = {
-  /** Linha do arquivo. */
-  readonly linha: number;
-  /** Por que não se aceita. */
-  readonly motivo: string;
-};
-
 export type ContaDeCadastro = {
   /** De que. */
   readonly de: string;
@@ -3293,8 +3286,6 @@ export type Respostas = {
     readonly registro: string;
     /** Linhas do arquivo, sem o cabeçalho. */
     readonly linhas: number;
-    /** As primeiras linhas recusadas; com elas nada é gravado. */
-    readonly recusadas: readonly LinhaDeCadastro[];
     /** O que se gravou. */
     readonly contas: readonly ContaDeCadastro[];
   };

@@ -25,7 +25,7 @@ ${all.map(({ nome, titulo, sobre }) => html`<li><a href="${municipio}/cadastros/
 /** What came of a file, or why none of it was taken. */
 export type Envio =
   | { readonly feito: CadastroImportado }
-  | { readonly problema: string; readonly recusadas?: CadastroImportado['recusadas'] };
+  | { readonly problema: string; readonly recusadas?: readonly string[] };
 
 type Shown = {
   readonly cadastro: CadastroDaPagina;
@@ -106,11 +106,11 @@ ${contas.map(
 `;
 }
 
-function refused(recusadas: CadastroImportado['recusadas']): Inserted {
+function refused(recusadas: readonly string[]): Inserted {
   if (recusadas.length === 0) return undefined;
   return html`<h2>Linhas recusadas</h2>
 <p>O texto continua no formulário: corrija e envie de novo. O cabeçalho é a linha 1.</p>
 <ul class="recusadas">
-${recusadas.map(({ linha, motivo }) => html`<li><b>Linha ${groupDigits(linha)}:</b> ${motivo}</li>\n`)}</ul>
+${recusadas.map((said) => html`<li>${said}</li>\n`)}</ul>
 `;
 }

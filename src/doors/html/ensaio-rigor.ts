@@ -19,15 +19,15 @@ const REGRAS = [
 type Nome = (typeof BOXES)[number][0] | 'regras_nacionais' | 'aliquota_padrao';
 
 /** As the form was sent, whether it can be or not. */
-export type RigorPedido = Readonly<Partial<Record<Nome, string | boolean>>>;
+export type RigorPedido = Readonly<Partial<Record<Nome, string | boolean | null>>>;
 
-/** In the words of the API. What is left empty stays as it is. */
+/** In the words of the API. A rate that is left empty is none. */
 export function readRigor(form: Form): RigorPedido {
   const [regras_nacionais, aliquota] = [form.text('regras_nacionais'), form.text('aliquota_padrao').trim()];
   return {
     ...Object.fromEntries(BOXES.map(([nome]) => [nome, form.text(nome) === 'sim'])),
     ...(regras_nacionais !== '' && { regras_nacionais }),
-    ...(aliquota !== '' && { aliquota_padrao: aliquota.replace(',', '.') }),
+    aliquota_padrao: aliquota === '' ? null : aliquota.replace(',', '.'),
   };
 }
 
@@ -50,7 +50,7 @@ ${BOXES.map(
   )}</select></p>
 <p><label for="aliquota_padrao">Alíquota do ISSQN onde não há lista de serviços, em %</label><br>
 <input id="aliquota_padrao" name="aliquota_padrao" value="${String(aliquota)}" inputmode="decimal" autocomplete="off" size="8" aria-describedby="aliquota-ajuda"><br>
-<small id="aliquota-ajuda">Como 2,00. Vazia, fica a que há.</small></p>
+<small id="aliquota-ajuda">Como 2,00. Vazia: nenhuma.</small></p>
 <p><button>Gravar o rigor</button></p></form>
 `;
 }

@@ -97,10 +97,6 @@ export const AMBIENTE_SHAPES = {
     evento: orNull(field.text('O tipo do evento que se registra depois; null quando não há.')),
     substituta: field.flag('Se outra nota a substitui antes do evento.'),
   } satisfies FieldsOf<CenarioPublico>,
-  LinhaDeCadastro: {
-    linha: field.integer('Linha do arquivo.'),
-    motivo: field.text('Por que não se aceita.'),
-  } satisfies FieldsOf<CadastroImportado['recusadas'][number]>,
   ContaDeCadastro: {
     de: field.text('De que.'),
     novos: field.integer('Linhas novas.'),
@@ -163,6 +159,7 @@ const discard = byOwner(async ({ world, municipio }) => {
 const fill = byOwner(async ({ world, municipio, params, body }) => {
   const imported = await importCadastro(world, municipio, params.cadastro!, body);
   if (imported === undefined) return refuseMissingCadastro();
+  if (imported === 'gone') return refuseUnknownMunicipio(municipio.tenant);
   return 'faults' in imported ? refuseAsFlow(imported) : imported;
 });
 
@@ -205,7 +202,7 @@ export const AMBIENTE_PATH = '/api/v1/ambiente';
 export const CADASTRO_PATH = `${AMBIENTE_PATH}/cadastros/:cadastro`;
 
 /** In documents: what a file brings stays, where each document is one row. */
-const IMPORT_QUOTA_COST = 20;
+export const IMPORT_QUOTA_COST = 20;
 
 const OWN = { headers: [], missCost: 1, asksOwner: true } as const;
 const OWN_CODES = ['E9003', 'E9007', 'E601'] as const;
@@ -290,7 +287,7 @@ export const ROTAS_DE_AMBIENTES: readonly Route[] = [
     id: 'importarCadastro',
     method: 'POST',
     path: CADASTRO_PATH,
-    summary: `Importa um arquivo CSV num cadastro de um ambiente próprio: ${CADASTROS_DO_AMBIENTE.join(', ')}. Com linhas recusadas nada é gravado.`,
+    summary: `Importa um arquivo CSV num cadastro de um ambiente próprio: ${CADASTROS_DO_AMBIENTE.join(', ')}. Com uma linha recusada nada é gravado: a resposta é 422, com um erro para cada uma das primeiras cem.`,
     takes: ['text/csv'],
     quotaCost: IMPORT_QUOTA_COST,
     status: 200,
@@ -298,12 +295,11 @@ export const ROTAS_DE_AMBIENTES: readonly Route[] = [
       status: STATUS,
       registro: field.text('O cadastro.'),
       linhas: field.integer('Linhas do arquivo, sem o cabeçalho.'),
-      recusadas: field.shape('LinhaDeCadastro[]', 'As primeiras linhas recusadas; com elas nada é gravado.'),
       contas: field.shape('ContaDeCadastro[]', 'O que se gravou.'),
     },
     headers: ['RateLimit-Policy', 'RateLimit'],
     codes: ['E003', ...OWN_CODES, 'E703'],
-    statuses: { E703: [429] },
+    statuses: { E003: [400, 422], E703: [429] },
     handle: fill,
   }),
   defineRoute({

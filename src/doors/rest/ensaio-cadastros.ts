@@ -2,6 +2,8 @@
  * The registers on the pages of a sandbox of one's own: seen, taken away as a file, and sent, by the address that integrators send them to.
  * A register is a row of a table.
  */
+
+import { groupDigits } from '../../fiscal/group-digits.ts';
 import { ALIQUOTAS, ALIQUOTAS_TITULO, type CadastroImportado } from '../../flows/ambientes.ts';
 import {
   aliquotasDeEnsaioAsRows,
@@ -25,8 +27,6 @@ import type { Door, Visit } from './visit.ts';
 
 /** Lines that a page shows; the file has all of them. */
 const SHOWN_MAX = 50;
-/** Refused lines that the answer has. */
-const REFUSED_MAX = 100;
 /** A text and a file, each as long as may be sent. */
 const FORM_MAX_BYTES = 2 * BODY_MAX_BYTES + 16 * 1024;
 
@@ -131,7 +131,8 @@ export async function downloadCadastro(door: Door, visit: Visit): Promise<HttpAn
   return { status: 200, headers: { ...API_HEADERS, 'Content-Type': type, ...headers }, body };
 }
 
-const TOO_LONG = `O arquivo passa de ${BODY_MAX_TEXT}, que é o máximo. Envie-o em partes, cada uma com o cabeçalho.`;
+const describeTooLong = ({ isWhole }: Cadastro): string =>
+  `O arquivo passa de ${BODY_MAX_TEXT}, que é o máximo. ${isWhole ? 'Este cadastro é um arquivo só: tire linhas.' : 'Envie-o em partes, cada uma com o cabeçalho.'}`;
 
 export async function fillCadastro(door: Door, visit: Visit): Promise<HttpAnswer> {
   const found = await cadastroOf(door, visit);
@@ -140,11 +141,11 @@ export async function fillCadastro(door: Door, visit: Visit): Promise<HttpAnswer
   const refuse = (problema: string, status = 400, texto = ''): Promise<HttpAnswer> =>
     shown(own, cadastro, { envio: { problema }, texto, status });
   const form = await readFormUpTo(visit.request, FORM_MAX_BYTES);
-  if (form === 'too_long') return refuse(TOO_LONG, 413);
+  if (form === 'too_long') return refuse(describeTooLong(cadastro), 413);
   const content = form.file('arquivo')?.content ?? Buffer.from(form.text('csv'));
   const texto = textOf(content);
   if (texto.trim() === '') return refuse('Não veio nada: cole as linhas, com o cabeçalho, ou escolha um arquivo.');
-  if (content.length > BODY_MAX_BYTES) return refuse(TOO_LONG, 413, texto);
+  if (content.length > BODY_MAX_BYTES) return refuse(describeTooLong(cadastro), 413, texto);
   return answered(own, cadastro, texto, await send(door, visit, own, cadastro, content));
 }
 
@@ -155,23 +156,32 @@ async function send(door: Door, visit: Visit, own: Own, { to }: Cadastro, conten
 }
 
 /** What the address of the API answers. */
-type Answered = CadastroImportado & { readonly mensagem?: string };
+type Answered = CadastroImportado & {
+  readonly mensagem: string;
+  readonly detalhes: { readonly recusadas?: number };
+  readonly erros: readonly { readonly mensagem: string }[];
+};
 
 function answered(own: Own, cadastro: Cadastro, texto: string, { status, body }: HttpAnswer): Promise<HttpAnswer> {
   const said = JSON.parse(String(body)) as Answered;
-  if (status !== 200) return shown(own, cadastro, { envio: { problema: said.mensagem! }, texto, status });
-  const { linhas, recusadas, contas } = said;
-  if (recusadas.length === 0 && contas.length > 0) {
+  if (status === 200 && said.contas.length > 0) {
     return shown(own, cadastro, { envio: { feito: said }, texto: '', status });
   }
+  if (status === 200) return shown(own, cadastro, { envio: { problema: NO_LINES }, texto, status: 422 });
+  const { recusadas } = said.detalhes;
+  if (recusadas === undefined) return shown(own, cadastro, { envio: { problema: said.mensagem }, texto, status });
   const problema =
-    linhas === 0
-      ? 'O arquivo não tem linha nenhuma depois do cabeçalho.'
-      : recusadas.length === 1
-        ? '1 linha foi recusada.'
-        : `${recusadas.length === REFUSED_MAX ? 'As primeiras ' : ''}${recusadas.length} linhas recusadas estão abaixo.`;
-  return shown(own, cadastro, { envio: { problema, recusadas }, texto, status: 422 });
+    recusadas === 1
+      ? '1 linha foi recusada.'
+      : `${groupDigits(recusadas)} linhas foram recusadas; abaixo, ${recusadas > said.erros.length ? 'as primeiras' : 'quais'}.`;
+  return shown(own, cadastro, {
+    envio: { problema, recusadas: said.erros.map(({ mensagem }) => mensagem) },
+    texto,
+    status,
+  });
 }
+
+const NO_LINES = 'O arquivo não tem linha nenhuma depois do cabeçalho.';
 
 /** As a person sees a file; `content` may be in the encoding of Windows. */
 function textOf(content: Buffer): string {

@@ -25,6 +25,7 @@ import {
 import { ESCOPOS } from '../../identity/token.ts';
 import { code, joinItems, nameTable, table } from '../../published/markdown.ts';
 import type { Facts } from '../../published/site/facts.ts';
+import { IMPORT_QUOTA_COST } from './ambientes.ts';
 import { ESPERA_MAX_S } from './espera.ts';
 import { LIMITE_MAX, LIMITE_USUAL, LISTA_PARAMS, MUDANCAS_MAX } from './listas.ts';
 import { EXCESS_KEPT } from './quotas.ts';
@@ -36,6 +37,7 @@ export const PARTE_FACTS: Facts = {
   'requisicao-guardada': () => `${KEPT_BYTES / 2 ** 10} KiB`,
   'requisicoes-guardado': () => `${GUARDADO_BYTES / 2 ** 20} MiB`,
   'excessos-guardados': () => String(EXCESS_KEPT),
+  'documentos-por-arquivo': () => String(IMPORT_QUOTA_COST),
   'cadastros-do-ambiente': () => joinItems(CADASTROS_DO_AMBIENTE.map(code)),
   'tabela-personas': () =>
     table(

@@ -1742,12 +1742,6 @@ export type Cenario = {
     /** Se outra nota a substitui antes do evento. */
     readonly substituta: boolean;
 };
-export type LinhaDeCadastro = {
-    /** Linha do arquivo. */
-    readonly linha: number;
-    /** Por que não se aceita. */
-    readonly motivo: string;
-};
 export type ContaDeCadastro = {
     /** De que. */
     readonly de: string;
@@ -2833,8 +2827,6 @@ export type Respostas = {
         readonly registro: string;
         /** Linhas do arquivo, sem o cabeçalho. */
         readonly linhas: number;
-        /** As primeiras linhas recusadas; com elas nada é gravado. */
-        readonly recusadas: readonly LinhaDeCadastro[];
         /** O que se gravou. */
         readonly contas: readonly ContaDeCadastro[];
     };
