@@ -12,7 +12,7 @@ import { postmasterOf } from './cpu.ts';
 import { describeConditions, printTables } from './report.ts';
 import { openScene, type Place, preparePlace, TENANTS_MAX } from './scene.ts';
 
-export type DatabasesOptions = Omit<ComparisonOptions, 'ref' | 'saves'> & {
+export type DatabasesOptions = Omit<ComparisonOptions, 'ref' | 'saves' | 'traced'> & {
   readonly connections: number;
   readonly url: string;
   /** Undefined: the embedded database. */

@@ -66,7 +66,12 @@ async function benchIssuing(dataDir: string, options: Options): Promise<void> {
     connections: countOf(options, 'conexoes'),
   };
   if (options.comparar !== undefined)
-    await benchComparison(dataDir, { ...common, ref: options.comparar, saves: options.graficos });
+    await benchComparison(dataDir, {
+      ...common,
+      ref: options.comparar,
+      saves: options.graficos,
+      traced: options.rastros,
+    });
   else if (options.banco !== undefined) {
     const tenants = countOf(options, 'emissores');
     await benchDatabases(dataDir, { ...common, url: options.banco, besides: options['ao-lado'], tenants });

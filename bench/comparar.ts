@@ -5,6 +5,7 @@
  */
 import path from 'node:path';
 import { ROOT, type Tree } from '../scripts/stage.ts';
+import { startCollector } from './coletor.ts';
 import { checkOut, git, nameOfCommit } from './commit.ts';
 import { type CpuTimes, cpuTimesOf, foreignShare, HAS_THREADS, machineTimes } from './cpu.ts';
 import { compareWindows, costOf, rowsHere, titleOf, type Window } from './ratios.ts';
@@ -37,7 +38,13 @@ export type WindowOptions = {
   readonly providers: number;
 };
 
-export type ComparisonOptions = WindowOptions & { readonly ref: string; readonly path: Path; readonly saves: boolean };
+export type ComparisonOptions = WindowOptions & {
+  readonly ref: string;
+  readonly path: Path;
+  readonly saves: boolean;
+  /** The part of its requests of which this one leaves traces; undefined: it has no collector. */
+  readonly traced: string | undefined;
+};
 
 /** Longer than it takes V8 to have compiled what runs often. */
 export const WARMUP_NOTES = 2_500;
@@ -51,7 +58,9 @@ export async function benchComparison(dataDir: string, options: ComparisonOption
   try {
     const places = placesOf(dataDir, scene, [OWN, other], providers);
     for (const place of places) await preparePlace(place, scene);
-    const { windows, foreign } = await comparePlaces(scene, places, options);
+    const collector = options.traced === undefined ? undefined : await startCollector();
+    const own = collector?.envFor(options.traced!) ?? {};
+    const { windows, foreign } = await comparePlaces(scene, places, options, undefined, own).finally(collector?.end);
     const conditions = describeConditions(options, foreign);
     const compared = compareRows(windows);
     const table = tableOf(compared, `CPU por nota, ao lado de ${ref === name ? ref : `${ref} (${name})`}`, [
@@ -59,6 +68,10 @@ export async function benchComparison(dataDir: string, options: ComparisonOption
       'outro',
     ]);
     printTables([table], conditions);
+    if (collector !== undefined)
+      console.log(
+        `\nEste deixou rastros de ${options.traced} das notas: ${collector.spans()} passos chegaram ao coletor.`,
+      );
     console.log(
       '\nMedianas das janelas; a razão é a de cada janela, com a menor, a maior e o erro padrão da média; ao todo, a das janelas juntas. Abaixo de 1, este custa menos.',
     );
@@ -83,17 +96,21 @@ export function placesOf(dataDir: string, { stage }: Scene, trees: Pair<Tree>, p
 /** What is measured of two services while both are up. */
 export type Further = (sides: Pair<Side>) => Promise<void>;
 
-/** Windows of issuing on both, over several starts, each of which ends with what is measured `further`; and the share of other programs. */
+/**
+ * Windows of issuing on both, over several starts, each of which ends with what is measured `further`; and the share of other programs.
+ * `own`: what the first has in its environment besides.
+ */
 export async function comparePlaces(
   scene: Scene,
   places: Pair<Place>,
   options: WindowOptions & { readonly path: Path },
   further: Further = () => Promise.resolve(),
+  own: NodeJS.ProcessEnv = {},
 ): Promise<{ readonly windows: readonly Window[]; readonly foreign: number }> {
   const windows: Window[] = [];
   const before = machineTimes(process.pid);
   for (let start = 0; start < options.starts; start += 1) {
-    windows.push(...(await measureStart(scene, places, start, options, further)));
+    windows.push(...(await measureStart(scene, places, start, options, { further, own })));
     console.error(`partida ${start + 1} de ${options.starts}`);
   }
   return { windows, foreign: foreignShare(before, machineTimes(process.pid)) };
@@ -108,12 +125,13 @@ async function measureStart(
   places: Pair<Place>,
   start: number,
   { path: sent, windows, notes, rate, burst, closed }: WindowOptions & { readonly path: Path },
-  further: Further,
+  { further, own }: { readonly further: Further; readonly own: NodeJS.ProcessEnv },
 ): Promise<Window[]> {
   const opened = new Map<Place, Side>();
   try {
     for (const place of start % 2 === 0 ? places : places.toReversed()) {
-      opened.set(place, await openSide(place, sent, 1 + (start + 1) * NUMBERS_A_START));
+      const env = place === places[0] ? own : {};
+      opened.set(place, await openSide(place, sent, 1 + (start + 1) * NUMBERS_A_START, env));
     }
     const sides: Pair<Side> = [opened.get(places[0])!, opened.get(places[1])!];
     const runWindow = (count: number) => {

@@ -10,6 +10,10 @@ type Option = {
 
 const OPTIONS = {
   comparar: { value: 'REF', help: 'põe ao lado deste o serviço de outro commit, nos mesmos segundos, e diz as razões' },
+  rastros: {
+    value: 'PARTE',
+    help: 'com --comparar: este serviço deixa rastros dessa parte das notas (0.01 é uma em cem), o outro não',
+  },
   cheio: { value: 'N', help: 'põe um banco com N notas já encerradas ao lado de um quase vazio, nos mesmos segundos' },
   municipios: { value: 'N', usual: '1', help: 'com --cheio: municípios que têm as notas; um deles emite' },
   banco: {

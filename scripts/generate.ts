@@ -12,6 +12,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync
 import { dirname, join, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { DESCRIBED_DOOR, GUARDED_DOOR } from '../src/doors/rest/described-door.ts';
+import { alertRules } from '../src/measures/alerts.ts';
 import { errorsMarkdown } from '../src/published/errors/markdown.ts';
 import { layoutMarkdown } from '../src/published/layout/markdown.ts';
 import { XSDS } from '../src/published/layout/xsd.ts';
@@ -23,6 +24,7 @@ import { clientePacote } from './cliente-pacote.ts';
 import { clienteTipos } from './cliente-tipos.ts';
 import { CLIENTES } from './clientes-modelos.ts';
 import { conformidadeMarkdown } from './conformidade.ts';
+import { grafanaBoard } from './grafana.ts';
 
 type Generated = {
   /** From the root of the project. */
@@ -38,6 +40,8 @@ const FILES: readonly Generated[] = [
   { path: 'docs/seguranca.md', make: () => securityMarkdown(GUARDED_DOOR) },
   ...Object.entries(XSDS).map(([name, make]) => ({ path: `docs/${name}`, make })),
   { path: 'docs/openapi.json', make: () => `${JSON.stringify(describeApi(DESCRIBED_DOOR), null, 1)}\n` },
+  { path: 'deploy/alertas.yml', make: alertRules },
+  { path: 'deploy/grafana/nfse.json', make: grafanaBoard },
   { path: 'packages/cliente/src/tipos.ts', make: clienteTipos },
   // Parts of files that are otherwise written by hand.
   ...CLIENTES,

@@ -186,6 +186,61 @@ describe('a sandbox of one’s own', () => {
     assert.deepEqual([bad.status, bad.body.recusadas.length, bad.body.contas], [200, 1, []], JSON.stringify(bad.body));
   });
 
+  test('has rates of its own, with which what waited for one goes on, and nobody else’s', async () => {
+    const there = { relogio: '2027-01-04T12:00:00-03:00' };
+    const [{ slug, chave }, other] = [await make(there), await make(there)];
+    const send = (csv: string) =>
+      call('POST', `/${slug}/api/v1/ambiente/cadastros/aliquotas_ibs_cbs`, chave, csv, 'text/csv');
+    const issueHeld = async (of: string, nDPS: string): Promise<string> => {
+      const { status, body } = await issue(of, exampleXml({ nDPS, dCompet: '2027-01-01' }));
+      assert.equal(status, 201, JSON.stringify(body));
+      assert.match(body.avisos[0].mensagem, /^Retida: nenhuma alíquota de CBS/);
+      return body.chave_acesso;
+    };
+    const look = async (of: string, nota: string) => (await call('GET', `/${of}/api/v1/nfse/${nota}`)).body;
+    const [held, elsewhere] = [await issueHeld(slug, '1'), await issueHeld(other.slug, '1')];
+    const HEADER = 'tributo,inicio,fim,aliquota,fonte,ato';
+    const row = (tributo: string, aliquota: string) => `${tributo},2027-01-01,2027-12-31,${aliquota},ensaio,ensaio`;
+
+    const bad = await send(`${HEADER}\n${row('CBS', '8.80')}\n${row('ICMS', '18')}\n`);
+    assert.deepEqual([bad.status, bad.body.contas], [200, []]);
+    assert.match(bad.body.recusadas[0].motivo, /^tributo ICMS não existe: use IBS-UF, IBS-MUN ou CBS/);
+    const strange = await send('tributo,valor\nCBS,1\n');
+    assert.deepEqual([strange.status, strange.body.codigo_erro], [400, 'E003']);
+
+    const days = Array.from({ length: 501 }, (_, place) => new Date(Date.UTC(2027, 0, 1 + place)).toISOString());
+    const each = days.map((day) => `CBS,${day.slice(0, 10)},${day.slice(0, 10)},8.80,ensaio,ensaio\n`);
+    const many = await send(`${HEADER}\n${each.join('')}`);
+    assert.deepEqual([many.body.contas, many.body.recusadas.length], [[], 1]);
+    assert.match(many.body.recusadas[0].motivo, /até 500 alíquotas/);
+
+    const filled = await send(`${HEADER}\n${row('CBS', '8.80')}\n`);
+    const conta = { de: 'Alíquotas do IBS e da CBS', novos: 1, alterados: 0, iguais: 0, retirados: 0 };
+    assert.deepEqual(filled.body.contas, [conta]);
+    const released = await until(async () => {
+      const { nota } = await look(slug, held);
+      return nota.status === 'autorizada' ? (nota.xml_nota as string) : undefined;
+    }, 'the note that was held is authorised');
+    // 980.00 × 8.80 % = 86.24; IBS 0.05 + 0.05 % of 980.00 = 0.49 each; 1000.00 + 86.24 + 0.98
+    assert.match(released, /<pIBSUF>0\.05<.*<pCBS>8\.80<.*<vTotNF>1087\.22<.*<vIBSUF>0\.49<.*<vCBS>86\.24</);
+
+    // The file is all that is its own; a rate of its own counts before the national one.
+    const again = await send(`${HEADER}\n${row('CBS', '10.00')}\n${row('IBS-UF', '0.10')}\n`);
+    assert.deepEqual(again.body.contas, [{ ...conta, novos: 1, alterados: 1 }]);
+    const { body } = await issue(slug, exampleXml({ nDPS: '2', dCompet: '2027-01-01' }));
+    // 980.00 × 10 % = 98.00, × 0.10 % = 0.98, × 0.05 % = 0.49; 1000.00 + 98.00 + 0.98 + 0.49
+    assert.match(body.xml_nfse, /<pIBSUF>0\.10<.*<pCBS>10\.00<.*<vTotNF>1099\.47<.*<vIBSUF>0\.98<.*<vCBS>98\.00</);
+    const less = await send(`${HEADER}\n${row('IBS-UF', '0.10')}\n`);
+    assert.deepEqual(less.body.contas, [{ ...conta, novos: 0, iguais: 1, retirados: 1 }]);
+    await issueHeld(slug, '3');
+
+    assert.match((await look(other.slug, elsewhere)).protocolo.mensagem_retorno, /^Retida: nenhuma alíquota de CBS/);
+    assert.equal((await call('POST', `/${slug}/api/v1/ambiente/reinicio`, chave, there)).status, 200);
+    await issueHeld(slug, '1');
+    const { rows } = await pool.query('select 1 from municipios where aliquotas_ibs_cbs is not null');
+    assert.equal(rows.length, 0);
+  });
+
   test('keeps the last requests with their verdicts, by the id of each answer', async () => {
     const { slug, chave } = await make();
     const refused = await issue(slug, exampleXml({ 'valores/vServPrest/vServ': '0' }));

@@ -227,7 +227,11 @@ describe('an address', () => {
     const other = await issue();
     await until(async () => here.received[0], 'the other came');
     assert.deepEqual(typesOf(here.received, other), ['nota.autorizada']);
-    const [entrega] = (await call('GET', `webhooks/${id}/entregas?estado=pendente`, token)).body.entregas;
+    // What the other was answered is written after it came.
+    const entrega = await until(async () => {
+      const { entregas } = (await call('GET', `webhooks/${id}/entregas?estado=pendente`, token)).body;
+      return entregas.length === 1 && entregas[0].tentativas > 0 ? entregas[0] : undefined;
+    }, 'the one waits alone');
     assert.equal(entrega.tentativas, 1);
     assert.equal(Date.parse(entrega.proxima_tentativa) - clock.now, AVISO_TENTATIVAS_S[0]! * 1000);
     assert.deepEqual([entrega.registro[0].status, entrega.registro[0].problema], [500, null]);

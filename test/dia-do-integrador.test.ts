@@ -2,7 +2,8 @@
  * A day of an integrator: several programs of his issue a thousand notes, one follows what changes by its cursor, and one is told it, while
  * the service and its database are killed and the one that is told is away; meanwhile a note is cancelled. Nothing is issued twice; who
  * follows misses nothing and is told nothing twice; who is told gets all of it in order; and what he had not got while he was away could be
- * read by who followed.
+ * read by who followed. He switches his address on again when he is back, as the retries may take five minutes; an hour away, and back by
+ * them alone, is `avisos-hora.test.ts`.
  */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';

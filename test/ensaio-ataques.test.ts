@@ -154,6 +154,17 @@ describe('a sandbox of one’s own', () => {
     const unread = await call('POST', `/${slug}/api/v1/nfse/v101`, undefined, 'x', 'image/png');
     const seen = await pageOf(slug, chave, unread.headers.get('x-request-id')!);
     assert.match(seen, /antes que se lesse/);
+    // Two bytes a letter, and one before them: what is kept of it ends between the two.
+    const long = await call(
+      'POST',
+      `/${slug}/api/v1/nfse/v101`,
+      undefined,
+      `x${'é'.repeat(40_000)}`,
+      'application/xml',
+    );
+    const path = `/${slug}/api/v1/ambiente/requisicoes/${long.headers.get('x-request-id')}`;
+    const cut = await until(async () => (await call('GET', path, chave)).body.requisicao, 'it is kept');
+    assert.deepEqual([cut.corpo, cut.corpo_bytes], [`x${'é'.repeat(32_767)}`, 65_535]);
   });
 
   test('goes through time within months that can be counted', async () => {

@@ -3,7 +3,7 @@
  * without scripts. Skipped, with the reason printed, where there is no Chromium. NFSE_TEST_IMAGENS names a folder for pictures.
  */
 import assert from 'node:assert/strict';
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, test } from 'node:test';
 import { exampleXml } from '../src/fiscal/rules/example.ts';
@@ -11,6 +11,7 @@ import { ENSAIO_PATH } from '../src/published/paths.ts';
 import { assertAccessible, assertFits } from './support/axe.ts';
 import { openBrowser, type Page } from './support/browser.ts';
 import { request } from './support/http.ts';
+import { freshFolder } from './support/openssl.ts';
 import { startTestService } from './support/service.ts';
 import { until } from './support/until.ts';
 
@@ -196,6 +197,54 @@ describe('a sandbox of one’s own in a browser', { skip }, async () => {
     for (const url of [...page.requests, ...stranger.requests]) assert.doesNotMatch(url, /ensaio_/);
   });
 
+  for (const areOn of [true, false]) {
+    test(`its rigour is switched, and its registers seen, taken away and filled, scripts ${areOn ? 'on' : 'off'}`, async () => {
+      await page.scripts(areOn);
+      try {
+        const made = await makeByButton(page, 'Cadastros');
+        assert.match(await mainText(page), /O rigor[\s\S]*Os cadastros/);
+        await page.click('label[for=exige_numero]');
+        await page.fill('#aliquota_padrao', '3,00');
+        await page.click('form:has(#aliquota_padrao) button');
+        await page.until(`document.querySelector('#exige_numero').checked`);
+        assert.equal(await page.evaluate(`document.querySelector('#aliquota_padrao').value`), '3.00');
+
+        await page.click('a[href$="/cadastros/servicos"]');
+        assert.match(await mainText(page), /Nenhuma linha/);
+        const head = 'codigo;descricao;codigo_tributacao_nacional;aliquota;inicio';
+        await page.fill('#csv', `${head}\n777;Aulas;080201;cinco;2026-01-01`);
+        await page.click('main form button');
+        await page.until(`document.querySelector('[role=alert]') !== null`);
+        assert.match(await mainText(page), /Linha 2: aliquota/);
+        if (areOn) await look(page, 'cadastro-recusado');
+        const kept = await page.evaluate<string>(`document.querySelector('#csv').value`);
+        assert.match(kept, /777;Aulas;080201;cinco/);
+        await page.fill('#csv', kept.replace('cinco', '5,00'));
+        await page.click('main form button');
+        await page.until(`document.querySelector('.recado[role=status]') !== null`);
+        assert.match(await mainText(page), /Serviços: novos 1[\s\S]*777[\s\S]*Aulas/);
+        if (areOn) await look(page, 'cadastro-gravado');
+
+        // Another sandbox gets the file of this one, as it was taken away.
+        const cookie = { Cookie: `ensaio-${made.slug}=${made.chave}` };
+        const href = await page.evaluate<string>(`document.querySelector('a[download]').href`);
+        const file = path.join(freshFolder(), 'servicos.csv');
+        writeFileSync(file, new Uint8Array(await (await fetch(href, { headers: cookie })).arrayBuffer()));
+        const other = await makeByButton(page, 'Outro');
+        await page.open(`${address}${ENSAIO_PATH}/${other.slug}/cadastros/servicos`);
+        await page.choose('#arquivo', file);
+        await page.click('main form button');
+        await page.until(`document.querySelector('.recado[role=status]') !== null`);
+        assert.match(await mainText(page), /Serviços: novos 1/);
+        await page.open(`${address}${ENSAIO_PATH}/${other.slug}/cadastros/prestadores`);
+        await page.evaluate(`document.querySelector('main details').open = true`);
+        if (areOn) await look(page, 'cadastro-prestadores');
+      } finally {
+        await page.scripts(true);
+      }
+    });
+  }
+
   test(`nothing is wider than ${PHONE} or ${DESK} px, and nothing keeps anybody from using it`, async () => {
     await page.open(address + ENSAIO_PATH);
     await look(page, 'novo');
@@ -220,8 +269,8 @@ describe('a sandbox of one’s own in a browser', { skip }, async () => {
     assert.equal(await heading(page), 'Esta requisição já não se guarda');
     await page.click('main a');
     assert.match(await heading(page), /Padaria/);
-    // A wrong clock and a page that is no more are answered with errors, of which a browser tells.
-    const isExpected = (one: string): boolean => /status of (?:400|401|404)/.test(one);
+    // A wrong clock, a wrong line and a page that is no more are answered with errors, of which a browser tells.
+    const isExpected = (one: string): boolean => /status of (?:400|401|404|422)/.test(one);
     assert.deepEqual(
       page.complaints.filter((one) => !isExpected(one)),
       [],

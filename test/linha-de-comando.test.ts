@@ -1,6 +1,6 @@
 /** What is typed after `nfse`: every slip is told with what was probably meant, and the help says what there is. */
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -163,9 +163,14 @@ test('who reads a part of the output, as head does, leaves no trace of the progr
   assert.deepEqual([code, err], [0, '']);
 });
 
-test('nfse --version is that of the package, with the layout', async () => {
+test('nfse --version is that of the package, with the commit and the layout', async () => {
   const { name, version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
-  assert.equal(await help('--version'), `${name} ${version}, leiaute 1.01 da NFS-e nacional\n`);
+  const [, commit] = new RegExp(`^${name} ${version}(?: \\(commit (.+)\\))?, leiaute 1.01 da NFS-e nacional\n$`).exec(
+    await help('--version'),
+  )!;
+  // Without git, or outside of a repository, nobody knows it.
+  const head = spawnSync('git', ['-C', ROOT, 'log', '-1', '--format=%H'], { encoding: 'utf8' });
+  if (head.status === 0 && existsSync(path.join(ROOT, '.git'))) assert.equal(commit, head.stdout.slice(0, 12));
 });
 
 test('nfse emitir shows a refusal by the ADN as one', async () => {
@@ -242,7 +247,10 @@ test('a folder without data is told so, and no database is made in it', async ()
     const { code, out, err } = await nfse(typed.split(' '), { NFSE_DATA_DIR: mistyped, DATABASE_URL: '' }, folder);
     assert.deepEqual([code, out], [1, ''], typed);
     assert.ok(err.startsWith(`Não foi possível continuar: não há dados deste serviço em ${mistyped}. `), err);
-    assert.match(err, /NFSE_DATA_DIR .*comece por npm start ou nfse municipio criar\.$/m);
+    assert.match(
+      err,
+      /NFSE_DATA_DIR .*comece por nfse serve \(na pasta do projeto, npm start\) ou nfse municipio criar\.$/m,
+    );
     assert.ok(!existsSync(mistyped));
   }
 });

@@ -210,7 +210,6 @@ test('nothing is missed and nothing told twice, though transactions overlap, rol
       let lost: Error | undefined;
       const key = `nota-${id}-${movimento + 1}`;
       try {
-        client.on('error', () => undefined);
         await client.query('begin');
         await client.query('select 1 from notas where tenant = $1 and mes = $2 and id = $3 for update', [
           tenant,

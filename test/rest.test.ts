@@ -793,6 +793,22 @@ describe('the body and its type', () => {
     assert.match(await raw(twice, address, 2), /HTTP\/1\.1 413 .*HTTP\/1\.1 200 /s);
   });
 
+  test('413 without the whole body says that the connection ends', async () => {
+    const head = (more = '') =>
+      `POST ${API}/nfse/v101 HTTP/1.1\r\nHost: x\r\nContent-Type: text/xml\r\nContent-Length: 2000000\r\n${more}\r\n`;
+    for (const [what, sent] of [
+      ['is silent', `${head()}xxx`],
+      ['waits to be asked', head('Expect: 100-continue\r\n')],
+    ] as const) {
+      const socket = await dial(address);
+      const told = collect(socket);
+      socket.write(sent);
+      await untilTrue(() => /^HTTP\/1\.1 413 /.test(told.text), `who ${what} is refused`);
+      assert.match(told.text, /^Connection: close/im, what);
+      socket.destroy();
+    }
+  });
+
   test("413 reaches Python's standard clients, which read nothing before all is sent", async (t) => {
     const python = toolOr('python3', 'python3');
     if (python === undefined) return t.skip('python3 is not here');

@@ -423,6 +423,10 @@ const lastRequest = await until(async () => {
   return JSON.parse((await ask(asked)).text).requisicoes[0]?.id as string | undefined;
 }, 'the request is kept');
 
+/** A line of a list of services, as a form sends it. */
+const SERVICO = encodeURIComponent(
+  'codigo;descricao;codigo_tributacao_nacional;aliquota;inicio\n777;Aulas;080201;5,00;2026-01-01\n',
+);
 const FORM = { 'Content-Type': 'application/x-www-form-urlencoded' };
 /** At the pages of a sandbox: the key is in a cookie that has the sandbox in its name. */
 function atPage({ slug, chave }: typeof meu, below = '', { headers, ...more }: Partial<Pergunta> = {}): Pergunta {
@@ -464,6 +468,9 @@ const PROVAS: Readonly<Record<string, Prova>> = {
   mostrarAmbiente: daPagina('A chave do dono'),
   agirNoAmbiente: daPagina('O botão não é nenhum', '', { method: 'POST', body: 'acao=voar' }),
   mostrarRequisicao: daPagina('O que se respondeu', `/requisicoes/${lastRequest}`),
+  mostrarCadastro: daPagina('O que há nele', '/cadastros/servicos'),
+  encherCadastro: daPagina('Não veio nada', '/cadastros/servicos', { method: 'POST', body: 'csv=' }),
+  baixarCadastro: daPagina('inscricao_municipal', '/cadastros/prestadores/csv'),
   seguirMudancas: ofDono('mudancas', '"mudancas":['),
   pedirExportacao: ofDono('exportacoes', '"exportacao":{', ASKED_FILE),
   listarExportacoes: ofDono('exportacoes', file),
@@ -1089,10 +1096,14 @@ describe('the pages of a sandbox of one’s own', () => {
         ['', {}],
         [`/requisicoes/${lastRequest}`, {}],
         ['', { method: 'POST', body: 'acao=descartar' }],
+        ['', { method: 'POST', body: 'acao=rigor&exige_numero=sim' }],
+        ['/cadastros/prestadores', {}],
+        ['/cadastros/prestadores/csv', {}],
+        ['/cadastros/servicos', { method: 'POST', body: 'csv=codigo' }],
       ] as const) {
         const { status, text } = await ask(atPage(meu, below, { ...more, headers: { Cookie } }));
         assert.equal(status, 401);
-        assert.doesNotMatch(text, /Personas|O que se respondeu/);
+        assert.doesNotMatch(text, /Personas|O que se respondeu|O que há nele|inscricao_municipal/);
       }
     }
     assert.match(await shown(), new RegExp(meu.slug));
@@ -1111,7 +1122,10 @@ describe('the pages of a sandbox of one’s own', () => {
       assert.deepEqual([status, /outro site/.test(text)], [403, true], JSON.stringify(headers));
       const made = await ask({ path: ENSAIO_PATH, method: 'POST', headers: { ...FORM, ...headers }, body: '' });
       assert.equal(made.status, 403);
+      const filled = await ask(atPage(meu, '/cadastros/servicos', { method: 'POST', headers, body: `csv=${SERVICO}` }));
+      assert.equal(filled.status, 403);
     }
+    assert.doesNotMatch((await ask(atPage(meu, '/cadastros/servicos/csv'))).text, /777;Aulas/);
     assert.equal(JSON.parse(await shown()).ambiente.adiantado_s, before);
     const own = await ask(act({ Origin: door.address, 'Sec-Fetch-Site': 'same-origin' }));
     assert.equal(own.status, 303, own.text);

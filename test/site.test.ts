@@ -14,6 +14,7 @@ import { VARIABLES } from '../src/doors/variables.ts';
 import { moedaOf } from '../src/fiscal/catalogs/catalogs.ts';
 import { ERRORS, errorOf } from '../src/fiscal/errors.ts';
 import { T } from '../src/fiscal/layout/simple-types.ts';
+import { METRICS } from '../src/measures/metrics.ts';
 import { ERROS_PATH, REFERENCE_PATH } from '../src/published/paths.ts';
 import { LAW_FACTS } from '../src/published/site/facts.ts';
 import { ARQUIVOS, ATAQUES } from '../src/published/site/files.ts';
@@ -221,7 +222,9 @@ describe('what the pages say', () => {
     ].map((name) => readFileSync(path.join(ROOT, `packages/cliente/src/${name}.ts`), 'utf8'));
     const meanings = ERRORS.map(({ significado }) => significado);
     const listas = LISTA_COMMANDS.flatMap(({ notes = [] }) => notes.flat());
-    const known = [described, LAW_FACTS.leiaute!(), ...meanings, ...cliente, ...listas].join(' ');
+    const known = [described, LAW_FACTS.leiaute!(), ...Object.keys(METRICS), ...meanings, ...cliente, ...listas].join(
+      ' ',
+    );
     // Of the operating system, of XML signatures, of certificates, and of the national interface.
     const foreign = new Set([
       ...['X509Certificate', 'SignedInfo', 'CanonicalizationMethod', 'SignatureMethod', 'DigestMethod', 'KeyInfo'],
@@ -230,6 +233,7 @@ describe('what the pages say', () => {
       ...Object.keys(VARIABLES),
       ...['pg_dump', 'pg_restore', 'pg_promote', 'pg_dropcluster', 'target_session_attrs'],
       'default_transaction_read_only',
+      'NODE_COMPILE_CACHE',
       ...['synchronous_commit', 'full_page_writes', 'recovery_target_time'],
       ...['citus_add_node', 'isolate_tenant_to_new_shard'],
       ...['pool_mode', 'default_pool_size', 'max_client_conn', 'max_prepared_statements'],

@@ -2,6 +2,8 @@
  * Whether a request of one municipality to the ADN is worth sending. Three circuits learn from every outcome: whether the certificate is
  * accepted, whether the municipality is served, and whether anybody answers at the address.
  */
+import { observe } from '../measures/counters.ts';
+import { inSpan, noteFailure, noteInSpan, traceparentNow } from '../traces/traces.ts';
 import type { Log } from './adn.ts';
 import { type Breaker, openBreaker, type Pass } from './breaker.ts';
 import type { Limits } from './limits.ts';
@@ -19,7 +21,11 @@ export type AskingSettings = {
 };
 
 /** A request, until when it is worth sending, on the clock of `performance.now`, and what its outcome means. */
-type Ways<T> = Omit<Ask, 'totalMs'> & {
+type Ways<T> = Omit<Ask, 'totalMs' | 'traceparent'> & {
+  /** What is asked for, in Portuguese; the path may name a note. */
+  readonly what: string;
+  /** The `id`s of the documents that it is about; absent: of all that are under way. */
+  readonly of?: ReadonlySet<string>;
   readonly deadline: number;
   readonly read: (outcome: Outcome) => Read<T>;
 };
@@ -88,7 +94,7 @@ export function openAsking(settings: AskingSettings): Asking {
   };
 }
 
-async function ask<T>(circuits: Circuits, { deadline, read, ...asked }: Ways<T>): Promise<T> {
+async function ask<T>(circuits: Circuits, { deadline, read, what, of, ...asked }: Ways<T>): Promise<T> {
   const { breaker, permission, progress, party, last, limits, line } = circuits;
   /** Not even tried: the certificate was refused a while ago (`barred`), nobody answers there, or time is over. */
   const refrain = (kind: 'barred' | 'unsent', why: string): T => read({ kind, code: 'NOT_TRIED', why }).value;
@@ -108,7 +114,12 @@ async function ask<T>(circuits: Circuits, { deadline, read, ...asked }: Ways<T>)
   try {
     const left = deadline - performance.now();
     if (left < limits.requestMinMs) return refrain('unsent', 'não houve tempo para o envio nesta rodada');
-    const outcome = await line.request({ ...asked, totalMs: Math.min(left, limits.requestMs) });
+    const totalMs = Math.min(left, limits.requestMs);
+    const about = { 'http.request.method': asked.method, 'server.address': circuits.host };
+    const request = () => requestTraced(line, { ...asked, totalMs });
+    const began = performance.now();
+    const outcome = await inSpan(`${asked.method} ${what}`, about, request, { isCall: true, only: of });
+    observeOutcome(asked.method, outcome, performance.now() - began);
     const meaning = read(outcome);
     logTrouble(circuits, asked.method, meaning, outcome);
     learn(last, { allowed, hopeful, open }, meaning);
@@ -117,6 +128,24 @@ async function ask<T>(circuits: Circuits, { deadline, read, ...asked }: Ways<T>)
     // A pass that has ended ignores this call.
     for (const pass of [allowed, hopeful, open]) pass.withdrawn();
   }
+}
+
+const CLASSES = { unsent: 'nao_enviada', lost: 'sem_resposta', barred: 'certificado_recusado' } as const;
+
+function observeOutcome(method: Ask['method'], outcome: Outcome, ms: number): void {
+  const classe = outcome.kind === 'answered' ? `${Math.floor(outcome.status / 100)}xx` : CLASSES[outcome.kind];
+  const operacao = method === 'POST' ? 'envio' : 'consulta';
+  observe('nfse_adn_chamada_duracao_seconds', { operacao, classe }, ms / 1_000);
+}
+
+async function requestTraced(line: Line, asked: Ask): Promise<Outcome> {
+  const outcome = await line.request({ ...asked, traceparent: traceparentNow() });
+  if (outcome.kind === 'answered') noteInSpan({ 'http.response.status_code': outcome.status });
+  else {
+    noteInSpan({ 'error.type': outcome.code });
+    noteFailure();
+  }
+  return outcome;
 }
 
 /** Says once why nothing came of a request. Of an address that nobody reaches the circuit tells, once for all. */

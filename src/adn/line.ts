@@ -27,6 +27,8 @@ export type Ask = {
   /** Below the address of the line. */
   readonly path: string;
   readonly body: Buffer | undefined;
+  /** The trace that the other side may join. */
+  readonly traceparent?: string | undefined;
   /** For everything, waiting for a connection included. */
   readonly totalMs: number;
   /** Of the answer, as it travels and as it is. */
@@ -183,6 +185,7 @@ function exchange(pool: Pool, base: string, ask: Ask): Promise<Outcome> {
       accept: JSON_TYPE,
       'accept-encoding': 'identity',
       ...(ask.body === undefined ? {} : { 'content-type': JSON_TYPE }),
+      ...(ask.traceparent === undefined ? {} : { traceparent: ask.traceparent }),
     };
     try {
       pool.dispatch({ method: ask.method, path: base + ask.path, headers, body: ask.body ?? null }, handler);

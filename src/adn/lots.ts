@@ -105,6 +105,8 @@ async function sendLot<A>(round: Round<A>, lot: readonly Parcel[]): Promise<void
     method: 'POST',
     path: RECEPTION_PATH,
     body: bodyOf(lot),
+    what: 'lote',
+    of: new Set(lot.map(({ id }) => id)),
     bytesMax: round.limits.answerMaxBytes,
     deadline,
     read: (outcome) => lotVerdict(outcome, chaves, matter),

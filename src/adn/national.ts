@@ -178,8 +178,13 @@ async function find(national: National, notas: readonly NotaAsked[]): Promise<Re
 
 /** What is asked for: documents after a number, or the events of a note. `nothing`: codes that say that there are none. */
 const PAGES = {
-  received: { pathOf: (nsu: string) => distributionPath(nsu, 'RECEPCAO'), tipo: NOTA.tipo, nothing: NOTHING_AFTER },
-  events: { pathOf: eventosPath, tipo: EVENTO.tipo, nothing: NO_EVENTO },
+  received: {
+    what: 'documentos recebidos',
+    pathOf: (nsu: string) => distributionPath(nsu, 'RECEPCAO'),
+    tipo: NOTA.tipo,
+    nothing: NOTHING_AFTER,
+  },
+  events: { what: 'eventos de uma nota', pathOf: eventosPath, tipo: EVENTO.tipo, nothing: NO_EVENTO },
 } as const;
 
 function askPage(
@@ -188,10 +193,11 @@ function askPage(
   of: string,
   deadline: number,
 ): Promise<PageVerdict> {
-  const { pathOf, tipo, nothing } = PAGES[page];
+  const { what, pathOf, tipo, nothing } = PAGES[page];
   return asking.ask<PageVerdict>({
     method: 'GET',
     path: pathOf(of),
+    what,
     body: undefined,
     bytesMax: limits.pageMaxBytes,
     deadline,

@@ -12,7 +12,9 @@ import type { Settlement } from '../store/claims.ts';
 import type { Ref } from '../store/fila.ts';
 import type { Municipio } from '../store/municipios.ts';
 import type { Recebida } from '../store/recepcoes.ts';
+import { inSpan, inTraces, noteInSpan, type Traced } from '../traces/traces.ts';
 import { backoff, MISCONFIGURED_PAUSE_MS } from './backoff.ts';
+import { countAnswers } from './count-answers.ts';
 import { type Document, recover, type Signable, signDocuments } from './documents.ts';
 
 /** Before looking again whether the files of a municipality are in order. */
@@ -50,7 +52,7 @@ export type Taken<Row> = {
 };
 
 /** A row that is claimed. */
-type Claimed = Ref & { readonly found: string; readonly tentativas: number };
+type Claimed = Ref & Traced & { readonly found: string; readonly tentativas: number };
 
 /** An answer that a document may get: one of the contract, or one that only its kind has. */
 type Answer<More> = AdnAnswer | More;
@@ -140,7 +142,20 @@ export async function deliver<Row extends Claimed, More extends Kind, One extend
   }
   const { tokens, rows, isFull } = await kind.claim(on, adn, taking);
   if (rows.length === 0) return { ...NOTHING, isFull };
-  const exchange = await kind.open(on, adn, rows);
+  const about = { 'nfse.municipio': tenant, 'nfse.documentos': rows.length };
+  const done = () => deliverClaimed(kind, on, transmission, tokens, rows);
+  return { isFull, ...(await inTraces('transmitir', rows, about, done, kind.keyOf)) };
+}
+
+async function deliverClaimed<Row extends Claimed, More extends Kind, One extends Settlement>(
+  kind: DeliveryKind<Row, More, One>,
+  on: On,
+  transmission: Transmission,
+  tokens: readonly string[],
+  rows: readonly Row[],
+): Promise<Omit<Delivered, 'isFull'>> {
+  const { world, tenant } = on;
+  const exchange = await kind.open(on, transmission.adn, rows);
   const answers = new Map(exchange.foregone);
   const fresh = { places: new Map(), held: new Map(), documents: new Map() };
   const batch = { kind, on, transmission, exchange, rows, answers, ...fresh };
@@ -156,7 +171,6 @@ export async function deliver<Row extends Claimed, More extends Kind, One extend
   const isDoubtful = wasAsked || [...answers.values()].some((answer) => answer.kind === 'unknown');
   return {
     delivered: rows.length,
-    isFull,
     pauseMs: misconfigured === undefined ? 0 : MISCONFIGURED_PAUSE_MS,
     ...(isDoubtful ? { isDoubtful } : {}),
   };
@@ -169,20 +183,36 @@ async function exchangeBatch<Row extends Claimed, More extends Kind, One extends
   const { kind, on, exchange, rows, answers, transmission } = batch;
   const unanswered = (): readonly Row[] => rows.filter((row) => !answers.has(kind.keyOf(row)));
   const announced = unanswered().filter(({ found }) => !kind.unsent.includes(found));
-  const known = announced.length === 0 ? new Map<string, AdnKnowledge>() : await exchange.find(announced);
+  const known = announced.length === 0 ? new Map<string, AdnKnowledge>() : await find(batch, announced);
   for (const row of announced) noteUndecided(batch, row, known.get(kind.keyOf(row)));
   // A row whose question got no answer is not signed.
   if (transmission.adn.wantsDocuments) {
-    batch.documents = await signDocuments(await kind.read(on, unanswered()), transmission.signer, kind);
+    const signing = async () => signDocuments(await kind.read(on, unanswered()), transmission.signer, kind);
+    batch.documents = await inSpan('assinar', {}, signing, { only: keysOf(batch, unanswered()) });
   }
   for (const row of announced) noteKnown(batch, row, known.get(kind.keyOf(row)));
   const toSend = unanswered();
   if (toSend.length > 0) {
-    const shared = await exchange.share(toSend, ({ id }) => batch.documents.get(id)?.xml);
+    const sending = () => exchange.share(toSend, ({ id }) => batch.documents.get(id)?.xml);
+    const shared = await inSpan('enviar ao ADN', {}, sending, { only: keysOf(batch, toSend) });
     for (const [key, answer] of shared) answers.set(key, answer);
     await askAboutTaken(batch, toSend);
   }
   return { wasAsked: announced.length > 0, wasSent: toSend.length > 0 };
+}
+
+function find<Row extends Claimed, More extends Kind, One extends Settlement>(
+  batch: Batch<Row, More, One>,
+  rows: readonly Row[],
+): Promise<ReadonlyMap<string, AdnKnowledge>> {
+  return inSpan('perguntar ao ADN', {}, () => batch.exchange.find(rows), { only: keysOf(batch, rows) });
+}
+
+function keysOf<Row extends Claimed, More extends Kind, One extends Settlement>(
+  { kind }: Batch<Row, More, One>,
+  rows: readonly Row[],
+): ReadonlySet<string> {
+  return new Set(rows.map(kind.keyOf));
 }
 
 /** Asks which document the environment has, where it answered that it has one under the key of what was sent. */
@@ -190,10 +220,10 @@ async function askAboutTaken<Row extends Claimed, More extends Kind, One extends
   batch: Batch<Row, More, One>,
   sent: readonly Row[],
 ): Promise<void> {
-  const { kind, on, exchange, answers } = batch;
+  const { kind, on, answers } = batch;
   const taken = sent.filter((row) => answers.get(kind.keyOf(row))?.kind === 'already_there');
   if (taken.length === 0) return;
-  const known = await exchange.find(taken);
+  const known = await find(batch, taken);
   for (const row of taken) {
     const knowledge = known.get(kind.keyOf(row));
     // A question without an answer is no failure of the row, which may have arrived: it is asked again.
@@ -249,6 +279,7 @@ async function settleBatch<Row extends Claimed, More extends Kind, One extends S
     const answer = answers.get(key);
     const { on: trigger, waitMs, dueAt, ...columns } = kind.outcomeOf(on, row, answer, { now, isAway });
     const move = requireMove(kind.moves, kind.announced, trigger);
+    noteInSpan({ [`nfse.${kind.item}`]: row.id, 'nfse.gatilho': trigger }, key);
     const due = move.due === 'never' ? undefined : (dueAt ?? now + (waitMs ?? backoff(world, row.tentativas)));
     const assinatura = documents.get(row.id)?.assinatura;
     const more =
@@ -259,7 +290,12 @@ async function settleBatch<Row extends Claimed, More extends Kind, One extends S
     // Columns that only a kind has are in `columns`.
     return settlement as One;
   });
-  const written = await kind.settle(on, tokens, now, settlements);
+  const written = await inSpan('gravar', {}, () => kind.settle(on, tokens, now, settlements));
+  countAnswers(
+    kind.item,
+    tenant,
+    rows.map((row) => answers.get(kind.keyOf(row))?.kind),
+  );
   if (written < settlements.length) {
     world.log.warn({ tenant, lost: settlements.length - written }, kind.messages.lost);
   }

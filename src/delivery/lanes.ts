@@ -7,6 +7,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { worldOf } from '../flows/relogio.ts';
 import { isPassing, tellTrouble } from '../flows/store-trouble.ts';
 import type { World } from '../flows/world.ts';
+import { lookAt } from '../measures/counters.ts';
+import type { Sample } from '../measures/metrics.ts';
 import type { Municipio } from '../store/municipios.ts';
 import type { AnnouncedClaims } from './announced.ts';
 import { LEASE_MS } from './backoff.ts';
@@ -76,6 +78,7 @@ export class Lanes {
   /** When a key had its last turn, by the number of that turn. */
   private readonly served = new Map<string, number>();
   private turnsTaken = 0;
+  private readonly endLooking: () => void;
   /** Due and without a lane, in the order of their turns. */
   private readonly waiting = new Map<Room, Turn[]>();
 
@@ -83,6 +86,7 @@ export class Lanes {
     this.world = world;
     this.announced = announced;
     this.onBatch = onBatch;
+    this.endLooking = lookAt(() => this.look());
   }
 
   /** Takes note of what is due now, and opens what there is a place for. `isAll`: nothing else is due. */
@@ -115,7 +119,15 @@ export class Lanes {
   /** When those under way have ended; what nobody has begun is given back. */
   async end(): Promise<void> {
     await Promise.all(this.running);
+    this.endLooking();
     for (const [tenant, tokens] of this.announced.takeAll()) await this.endClaims(tenant, tokens);
+  }
+
+  private look(): readonly Sample[] {
+    return (Object.keys(PLACES) as Room[]).flatMap((fila): readonly Sample[] => [
+      { name: 'nfse_faixas_ocupadas', labels: { fila }, value: this.count(fila) },
+      { name: 'nfse_faixas_lugares', labels: { fila }, value: PLACES[fila] },
+    ]);
   }
 
   private count(name: string): number {

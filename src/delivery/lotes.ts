@@ -30,6 +30,7 @@ import type { ClaimedLote } from '../store/claim-lotes.ts';
 import type { Issuance, IssueResult } from '../store/issue-notas.ts';
 import type { Municipio } from '../store/municipios.ts';
 import { isLocked } from '../store/unavailable.ts';
+import { inTraces } from '../traces/traces.ts';
 import { type Delivered, NOTHING, type Taking } from './deliver.ts';
 
 /** Time that a claim lasts; five hundred RPS take a few seconds. */
@@ -47,6 +48,13 @@ export async function processLotes(world: World, municipio: Municipio, { token }
   const now = world.now();
   const lote = await world.store.lotes.claim(tenant, now, now + LOTE_LEASE_MS, token);
   if (lote === undefined) return NOTHING;
+  return inTraces('lote', [lote], { 'nfse.municipio': tenant, 'nfse.lote': lote.id }, () =>
+    process(world, municipio, lote),
+  );
+}
+
+async function process(world: World, municipio: Municipio, lote: ClaimedLote): Promise<Delivered> {
+  const { tenant } = municipio;
   if (lote.situacao === LOTE_SITUACAO.processado) {
     await cancelReplaced(world, municipio, lote);
     return { delivered: 1, isFull: true, pauseMs: 0 };

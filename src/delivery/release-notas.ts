@@ -25,7 +25,7 @@ const PER_TURN = 25;
 /** Lets go one batch of a tenant, as far as the table in force does. */
 export async function releaseNotas(world: World, municipio: Municipio): Promise<Delivered> {
   const { tenant, ambiente } = municipio;
-  const tabelaIbsCbs = await world.store.aliquotas.readTabela();
+  const tabelaIbsCbs = await world.store.aliquotas.readTabela(municipio.aliquotasIbsCbs);
   const notas = await world.store.retidas.list(tenant, tabelaIbsCbs.versao, BATCH_MAX);
   if (notas.length === 0) return NOTHING;
   const regrasNacionais = municipio.regrasNacionais ?? AMBIENTES[ambiente].regrasNacionais;

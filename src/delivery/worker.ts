@@ -6,6 +6,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { AMBIENTES } from '../fiscal/ambiente.ts';
 import { tellTrouble } from '../flows/store-trouble.ts';
 import type { World } from '../flows/world.ts';
+import { lookAt } from '../measures/counters.ts';
 import type { AnnouncedClaim } from '../store/claim-notas.ts';
 import { AnnouncedClaims } from './announced.ts';
 import { placeAuditoria } from './auditoria.ts';
@@ -72,6 +73,10 @@ export function startWorker(
   const lanes = new Lanes(world, announced, alarm.ring);
   const upkeep = isSecond ? undefined : new Upkeep(world);
   let isStopped = false;
+  let lookedAt = Date.now();
+  const endLooking = lookAt(() => [
+    { name: 'nfse_transmissor_volta_timestamp_seconds', labels: {}, value: lookedAt / 1_000 },
+  ]);
   const run = async (): Promise<void> => {
     let wholeAt = Number.NEGATIVE_INFINITY;
     while (!isStopped) {
@@ -82,6 +87,7 @@ export function startWorker(
         await upkeep?.shorten();
         const turns = await listTurns(world, announced.tenants(), rung ?? [], isAll);
         if (!isStopped) lanes.offer(turns, isAll);
+        lookedAt = Date.now();
         if (isAll) wholeAt = began + pollMs;
         await upkeep?.forget();
         await upkeep?.compress();
@@ -100,6 +106,7 @@ export function startWorker(
       }
     }
     await lanes.end();
+    endLooking();
   };
   const running = run();
   return {

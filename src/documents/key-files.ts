@@ -63,7 +63,8 @@ export async function exposedFiles(files: readonly string[]): Promise<readonly s
 const OTHERS_FILE = 0o006;
 const OTHERS_ENTER = 0o001;
 
-async function isExposed(file: string): Promise<boolean> {
+/** Whether other users of this machine may read or write a file; nobody may what is not there. */
+export async function isExposed(file: string): Promise<boolean> {
   try {
     const real = await realpath(file);
     if (((await stat(real)).mode & OTHERS_FILE) === 0) return false;

@@ -17,12 +17,21 @@ export type Variable<Value> = {
   readonly usual?: string;
   /** What else there is to know of its values. */
   readonly more?: string;
+  /** What whoever helps is shown of it: the value, or the origin of an address; otherwise whether it is set. */
+  readonly shows?: 'valor' | 'origem';
   /** Throws a {@link ConfigError}. `name`: of the variable. */
   readonly parse: (text: string, name: string) => Value;
+  /** It holds a secret, and this is what may be shown of it. */
+  mask?(value: Value): string;
 };
 
 const asIs = (text: string): string => text;
+const hide = (): string => '(oculto)';
 
+const SAMPLERS = [
+  ...['parentbased_always_on', 'parentbased_traceidratio', 'parentbased_always_off'],
+  ...['always_on', 'traceidratio', 'always_off'],
+];
 const LOG_LEVELS = ['silent', 'error', 'warn', 'info', 'debug'];
 
 export const PORT_DEFAULT = 8080;
@@ -32,7 +41,13 @@ export const PAINEL_PORT_DEFAULT = 8081;
 const CONNECTIONS_DEFAULT = 12;
 
 export const VARIABLES = {
-  PORT: { help: 'porta do serviço', usual: String(PORT_DEFAULT), more: '0 escolhe uma livre', parse: portOf },
+  PORT: {
+    help: 'porta do serviço',
+    usual: String(PORT_DEFAULT),
+    more: '0 escolhe uma livre',
+    shows: 'valor',
+    parse: portOf,
+  },
   NFSE_HOST: { help: 'endereço em que escuta', usual: '127.0.0.1', parse: asIs },
   NFSE_DATA_DIR: { help: 'pasta dos dados do PostgreSQL embutido', usual: './data', parse: asIs },
   NFSE_ARQUIVO: {
@@ -41,32 +56,37 @@ export const VARIABLES = {
   },
   AWS_ENDPOINT_URL_S3: {
     help: 'endereço do S3 desse arquivo; sem ele, o da Amazon na região',
+    shows: 'origem',
     parse: urlIn(['http:', 'https:'], 'https://minio.exemplo.gov.br:9000'),
   },
   AWS_REGION: { help: 'região do S3', usual: 'us-east-1', parse: asIs },
   AWS_ACCESS_KEY_ID: { help: 'identificador da chave de acesso ao S3', parse: asIs },
-  AWS_SECRET_ACCESS_KEY: { help: 'a chave secreta de acesso ao S3', parse: asIs },
-  AWS_SESSION_TOKEN: { help: 'o que acompanha uma chave temporária do S3', parse: asIs },
+  AWS_SECRET_ACCESS_KEY: { help: 'a chave secreta de acesso ao S3', parse: asIs, mask: hide },
+  AWS_SESSION_TOKEN: { help: 'o que acompanha uma chave temporária do S3', parse: asIs, mask: hide },
   DATABASE_URL: {
     help: 'um PostgreSQL seu, 15 ou mais novo, no lugar do embutido; vários servidores, com vírgula: vale o que aceita gravações',
     parse: databaseUrlOf,
+    mask: ({ location }: DatabaseUrl) => `postgres://${location}`,
   },
-  NFSE_PGBOUNCER: { help: '1 quando DATABASE_URL é o endereço de um PgBouncer', parse: flagOf },
+  NFSE_PGBOUNCER: { help: '1 quando DATABASE_URL é o endereço de um PgBouncer', shows: 'valor', parse: flagOf },
   NFSE_CONEXOES: {
     help: 'conexões com o banco para atender requisições, divididas entre os processos, ao menos 2 em cada um',
     usual: String(CONNECTIONS_DEFAULT),
+    shows: 'valor',
     parse: connectionsOf,
   },
   NFSE_CONEXOES_TRANSMISSAO: {
     help: 'o mesmo, para transmitir ao ADN',
     usual: String(CONNECTIONS_DEFAULT),
+    shows: 'valor',
     parse: connectionsOf,
   },
   NFSE_BASE_URL: {
     help: 'endereço público, quando atrás de um proxy; sem ele as respostas trazem o do Host de cada requisição',
+    shows: 'origem',
     parse: urlIn(['http:', 'https:'], 'https://nfse.exemplo.gov.br'),
   },
-  NFSE_TRUST_PROXY: { help: '1 para confiar nos cabeçalhos X-Forwarded-* do proxy', parse: flagOf },
+  NFSE_TRUST_PROXY: { help: '1 para confiar nos cabeçalhos X-Forwarded-* do proxy', shows: 'valor', parse: flagOf },
   NFSE_TLS_CERTIFICADO: { help: 'certificado, em PEM, com que o próprio serviço atende em https', parse: asIs },
   NFSE_TLS_CHAVE: { help: 'a chave privada desse certificado, em PEM', parse: asIs },
   NFSE_CLIENT_CERT_HEADER: {
@@ -82,37 +102,77 @@ export const VARIABLES = {
   NFSE_PAINEL_PORTA: {
     help: 'porta do console do município; 0 o desliga',
     usual: String(PAINEL_PORT_DEFAULT),
+    shows: 'valor',
     parse: portOf,
   },
   NFSE_PAINEL_HOST: { help: 'endereço em que o console escuta', usual: '127.0.0.1', parse: asIs },
   NFSE_PAINEL_URL: {
     help: 'endereço pelo qual o console é aberto, em https, quando atrás de um proxy; sem ele, http://localhost e a porta',
+    shows: 'origem',
     parse: painelUrlOf,
+  },
+  NFSE_VIGIA_REDES: {
+    help: 'redes de onde o serviço é vigiado (/metrics, na porta do console), além desta máquina, como 10.0.0.5,10.1.0.0/16',
+    parse: proxiesOf,
   },
   NFSE_OIDC_EMISSOR: {
     help: 'provedor de identidade (OpenID Connect) pelo qual também se entra no console',
+    shows: 'origem',
     parse: urlIn(['http:', 'https:'], 'https://sso.exemplo.gov.br/realms/prefeitura'),
   },
   NFSE_OIDC_CLIENTE: { help: 'nome do console nesse provedor (client_id)', parse: asIs },
-  NFSE_OIDC_SEGREDO: { help: 'o segredo desse nome (client_secret)', parse: asIs },
+  NFSE_OIDC_SEGREDO: { help: 'o segredo desse nome (client_secret)', parse: asIs, mask: hide },
   NFSE_AVISOS_PRIVADOS: {
     help: '1 para também avisar (webhooks) endereços da rede interna, e sem https: para desenvolver, e para um ERP na mesma rede',
+    shows: 'valor',
     parse: flagOf,
   },
   NFSE_ESPERA_AO_ENCERRAR: {
     help: 'segundos em que ainda se atende depois de um SIGTERM',
     usual: String(DRAIN_DEFAULT_S),
+    shows: 'valor',
     parse: secondsOf,
   },
   NFSE_PROCESSOS: {
     help: 'processos que atendem requisições; sem ele, um para cada dois núcleos, de 1 a 4',
+    shows: 'valor',
     parse: processesOf,
+  },
+  OTEL_EXPORTER_OTLP_ENDPOINT: {
+    help: 'endereço do coletor a que se enviam rastros (OpenTelemetry, OTLP por HTTP); sem ele não há rastros',
+    shows: 'origem',
+    parse: urlIn(['http:', 'https:'], 'http://127.0.0.1:4318'),
+  },
+  OTEL_EXPORTER_OTLP_HEADERS: { help: 'cabeçalhos que o coletor pede, como nome=valor, com vírgula', parse: asIs, mask: hide },
+  OTEL_EXPORTER_OTLP_PROTOCOL: {
+    help: 'como se fala com o coletor: http/json ou http/protobuf, que aqui é o mesmo endereço, em JSON',
+    usual: 'http/json',
+    shows: 'valor',
+    parse: oneOf(['http/json', 'http/protobuf']),
+  },
+  OTEL_SERVICE_NAME: { help: 'nome do serviço nos rastros', usual: 'emissor-nfse', parse: asIs },
+  OTEL_RESOURCE_ATTRIBUTES: {
+    help: 'o que mais se diz do serviço nos rastros, como nome=valor, com vírgula',
+    parse: asIs,
+  },
+  OTEL_TRACES_SAMPLER: {
+    help: `quais requisições deixam rastro: ${SAMPLERS.slice(0, -1).join(', ')} ou ${SAMPLERS.at(-1)}`,
+    usual: 'parentbased_always_on',
+    shows: 'valor',
+    parse: oneOf(SAMPLERS),
+  },
+  OTEL_TRACES_SAMPLER_ARG: {
+    help: 'com traceidratio, a parte delas: 0.01 é uma em cem',
+    usual: '1',
+    shows: 'valor',
+    parse: ratioOf,
   },
   NFSE_LOG_LEVEL: {
     help: `quanto se registra: ${LOG_LEVELS.slice(0, -1).join(', ')} ou ${LOG_LEVELS.at(-1)}`,
     usual: 'info',
     more: 'warn num terminal',
-    parse: levelOf,
+    shows: 'valor',
+    parse: oneOf(LOG_LEVELS),
   },
 } as const satisfies Readonly<Record<string, Variable<unknown>>>;
 
@@ -123,6 +183,24 @@ export const VARIABLES_HELP: readonly (readonly [name: string, help: string])[] 
   name,
   usual === undefined ? help : `${help} (padrão ${usual}${more === undefined ? '' : `; ${more}`})`,
 ]);
+
+/** Each variable as whoever helps may see it: no secret, no path, and of an address no more than its origin. */
+export function describeSettings(env: NodeJS.ProcessEnv): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    Object.entries<Variable<unknown>>(VARIABLES).map(([name, row]) => [name, describeSetting(row, name, env[name])]),
+  );
+}
+
+function describeSetting({ usual, parse, shows }: Variable<unknown>, name: string, text: string | undefined): string {
+  if (!text) return usual === undefined ? '(não definida)' : `(não definida; vale ${usual})`;
+  try {
+    parse(text, name);
+  } catch {
+    return '(definida, e não serve)';
+  }
+  if (shows === undefined) return '(definida)';
+  return shows === 'valor' ? text : new URL(text).origin;
+}
 
 const DRAIN_MAX_S = 600;
 
@@ -223,7 +301,15 @@ function addProxy(addresses: BlockList, text: string, name: string): void {
   addresses.addSubnet(address, prefix, family === 6 ? 'ipv6' : 'ipv4');
 }
 
-function levelOf(text: string, name: string): string {
-  if (LOG_LEVELS.includes(text)) return text;
-  throw new ConfigError(`${name}=${text} não existe. Use um de: ${LOG_LEVELS.join(', ')}.`);
+function oneOf(words: readonly string[]) {
+  return (text: string, name: string): string => {
+    if (words.includes(text)) return text;
+    throw new ConfigError(`${name}=${text} não existe. Use um de: ${words.join(', ')}.`);
+  };
+}
+
+function ratioOf(text: string, name: string): number {
+  const ratio = Number(text);
+  if (/^[\d.]+$/.test(text) && ratio <= 1) return ratio;
+  throw new ConfigError(`${name}=${text} não serve. Use um número de 0 a 1, como 0.01.`);
 }

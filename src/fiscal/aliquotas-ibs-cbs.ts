@@ -38,7 +38,7 @@ export type TabelaIbsCbs = {
 
 export type AliquotaLida = Aliquota & { readonly rate: Rate };
 
-/** Prepares rows for looking rates up; of one key the periods do not overlap. */
+/** Prepares rows for looking rates up. Of one key whose periods overlap the first row that is in force counts. */
 export function tabelaIbsCbs(versao: number, linhas: readonly Aliquota[]): TabelaIbsCbs {
   const lidas = linhas.map((linha): AliquotaLida => {
     const rate = parseRate(linha.aliquota);
@@ -51,6 +51,11 @@ export function tabelaIbsCbs(versao: number, linhas: readonly Aliquota[]): Tabel
   const proprias = new Set(linhas.map(({ cClassTrib }) => cClassTrib));
   const lugares = new Set(linhas.flatMap(({ uf, municipio }) => municipio || uf || []));
   return { versao, linhas, porChave, proprias, lugares };
+}
+
+/** A table whose rows count on their days before those of another. */
+export function withProprias({ versao, linhas }: TabelaIbsCbs, proprias: readonly Aliquota[]): TabelaIbsCbs {
+  return tabelaIbsCbs(versao, [...proprias, ...linhas]);
 }
 
 function keyOf(tributo: TributoIbsCbs, cClassTrib: string, lugar: string): string {

@@ -85,6 +85,8 @@ export const AMBIENTES: Readonly<Record<Ambiente, Settings>> = {
 
 /** Slug of the shared sandbox tenant (specification, "What the service does" 7). */
 export const SANDBOX_SLUG = 'integracao';
+/** How the slug of a sandbox of one's own begins. */
+export const ENSAIO_PREFIX = 'ensaio-';
 
 /** How long an answer stands under its idempotency key, at least (D-19). */
 export const ANSWERS_KEPT_MIN_HOURS = 72;

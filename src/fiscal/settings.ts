@@ -3,6 +3,7 @@
  * option is read, how the value is shown, and what the help says. The store, the commands and the type of a municipality are made of
  * these rows. What a setting does stands where it is read.
  */
+import type { Aliquota } from './aliquotas-ibs-cbs.ts';
 import { AMBIENTES, type Ambiente } from './ambiente.ts';
 import { municipioOf as ibgeOf } from './catalogs/catalogs.ts';
 import { type Decimal, formatDecimal, parseDecimal } from './decimal.ts';
@@ -383,6 +384,8 @@ export type Municipio = {
   readonly exigeCadastro?: true;
   /** Of a sandbox of one's own: until when it is there, in milliseconds. */
   readonly ensaioAte?: number;
+  /** Rates of its own, which count before the national ones. Only a sandbox of one's own has them. */
+  readonly aliquotasIbsCbs?: readonly Aliquota[];
 };
 
 /** Directories, absolute; without `ancoras` the national roots that come with the program. */
@@ -405,6 +408,7 @@ export function settingsOf({
   relogioMs: _r,
   exigeCadastro: _c,
   ensaioAte: _e,
+  aliquotasIbsCbs: _a,
   confianca,
   adn,
   ...plain

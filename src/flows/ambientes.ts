@@ -7,7 +7,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { CADASTRO_LIDO_MS, SANDBOX_SLUG } from '../fiscal/ambiente.ts';
+import { CADASTRO_LIDO_MS, ENSAIO_PREFIX, SANDBOX_SLUG } from '../fiscal/ambiente.ts';
 import { type Decimal, formatDecimal, readDecimal } from '../fiscal/decimal.ts';
 import type { Fault, Refusal } from '../fiscal/fault.ts';
 import { isoMoment, parseMoment } from '../fiscal/moment.ts';
@@ -19,11 +19,10 @@ import { type Campo, type Lidos, oneOf, readCampos, textOf } from './campos.ts';
 import { changeInTurn } from './ensaio-vagas.ts';
 import { municipalMoment } from './gather-facts.ts';
 import type { Refused } from './idempotency.ts';
-import { importRegistro, isRegistro, type RegistroNome } from './registros.ts';
+import { importAliquotasDeEnsaio } from './import-aliquotas.ts';
+import { type Conta, importRegistro, REGISTROS, type RegistroNome } from './registros.ts';
 import type { World } from './world.ts';
 
-/** How its address begins. */
-export const ENSAIO_PREFIX = 'ensaio-';
 export const ENSAIO_DIAS = 30;
 /** Of one network in a day, and of everybody at once. */
 export const ENSAIOS_POR_DIA = 20;
@@ -328,13 +327,17 @@ export type CadastroImportado = {
   readonly registro: string;
   readonly linhas: number;
   readonly recusadas: readonly { readonly linha: number; readonly motivo: string }[];
-  readonly contas: readonly {
-    readonly de: string;
-    readonly novos: number;
-    readonly alterados: number;
-    readonly iguais: number;
-  }[];
+  readonly contas: readonly Conta[];
 };
+
+/** What a sandbox has of its own and a municipality has not: these are national. */
+export const ALIQUOTAS = 'aliquotas_ibs_cbs';
+export const ALIQUOTAS_TITULO = 'Alíquotas do IBS e da CBS';
+type CadastroDoAmbiente = RegistroNome | typeof ALIQUOTAS;
+export const CADASTROS_DO_AMBIENTE: readonly CadastroDoAmbiente[] = [
+  ...(Object.keys(REGISTROS) as RegistroNome[]),
+  ALIQUOTAS,
+];
 
 /** Imports a file into a register of a sandbox; undefined: there is no such register. Bad lines are told, and nothing is written then. */
 export async function importCadastro(
@@ -343,24 +346,32 @@ export async function importCadastro(
   registro: string,
   csv: Uint8Array,
 ): Promise<CadastroImportado | undefined | Refused> {
-  if (!isRegistro(registro)) return undefined;
+  if (!isCadastro(registro)) return undefined;
   return changeInTurn(tenant, () => fillCadastro(world, tenant, registro, csv));
+}
+
+function isCadastro(name: string): name is CadastroDoAmbiente {
+  return (CADASTROS_DO_AMBIENTE as readonly string[]).includes(name);
 }
 
 async function fillCadastro(
   world: World,
   tenant: string,
-  registro: RegistroNome,
+  registro: CadastroDoAmbiente,
   csv: Uint8Array,
 ): Promise<CadastroImportado | Refused> {
   try {
     const { counts, primeiras, linhas } = await importText(world, tenant, registro, csv);
     await untilSeen();
+    if (registro === ALIQUOTAS && counts !== undefined) {
+      await world.store.ensaios.retryRetidas(tenant);
+      world.wake(tenant);
+    }
     return {
       registro,
       linhas,
       recusadas: primeiras.map(({ linha, motivo }) => ({ linha, motivo })),
-      contas: (counts ?? []).map(({ de, novos, alterados, iguais }) => ({ de, novos, alterados, iguais })),
+      contas: counts ?? [],
     };
   } catch (error) {
     // Why the file as a whole is not taken is told as such an error, in Portuguese.
@@ -369,18 +380,15 @@ async function fillCadastro(
   }
 }
 
-async function importText(world: World, municipio: string, registro: RegistroNome, csv: string | Uint8Array) {
+async function importText(world: World, municipio: string, registro: CadastroDoAmbiente, csv: string | Uint8Array) {
   const folder = await mkdtemp(path.join(tmpdir(), 'nfse-ensaio-'));
   const arquivo = path.join(folder, `${registro}.csv`);
   try {
     await writeFile(arquivo, csv, { mode: 0o600 });
-    return await importRegistro(world, registro, {
-      municipio,
-      arquivo,
-      nome: `${registro}.csv`,
-      erros: undefined,
-      onProgress: () => undefined,
-    });
+    const request = { municipio, arquivo, nome: `${registro}.csv`, erros: undefined, onProgress: () => undefined };
+    if (registro !== ALIQUOTAS) return await importRegistro(world, registro, request);
+    const { counts, ...outcome } = await importAliquotasDeEnsaio(world, municipio, request);
+    return { ...outcome, counts: counts && [{ de: ALIQUOTAS_TITULO, ...counts }] };
   } catch (error) {
     if (error instanceof Error && error.constructor === Error)
       throw new Error(error.message.replaceAll(arquivo, `${registro}.csv`));

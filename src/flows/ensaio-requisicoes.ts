@@ -53,6 +53,14 @@ function withoutSecrets(text: string): string {
   return text.replace(/\b(nfse_|whsec_)[A-Za-z0-9+/=_-]{20,}/g, '$1…');
 }
 
+/** The beginning of a text, at most so many bytes, without half a character at its end. */
+function cutText(bytes: Buffer, max: number): Buffer {
+  if (bytes.length <= max) return bytes;
+  const isWithin = (at: number): boolean => (bytes[at]! & 0xc0) === 0x80;
+  const end = [max, max - 1, max - 2, max - 3].find((at) => !isWithin(at));
+  return bytes.subarray(0, end ?? max);
+}
+
 /** Keeps a request to a sandbox of one's own for its owner. Nobody waits for it, and nothing fails by it. */
 export function keepRequisicao({ store, log }: World, municipio: Municipio, atendida: Atendida): void {
   const { tenant, ensaioAte } = municipio;
@@ -66,7 +74,7 @@ export function keepRequisicao({ store, log }: World, municipio: Municipio, aten
     metodo,
     caminho: caminho.slice(0, CAMINHO_MAX),
     tipo: tipo?.slice(0, 100) ?? null,
-    corpo: corpo?.subarray(0, KEPT_BYTES) ?? null,
+    corpo: corpo === undefined ? null : cutText(corpo, KEPT_BYTES),
     status,
     ms: Math.round(ms),
     resposta: text === undefined || text.length > KEPT_BYTES ? null : withoutSecrets(text).replaceAll('\0', ''),

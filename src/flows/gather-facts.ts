@@ -87,7 +87,7 @@ async function openFacts(
   const { cTribNac: national, cTribMun: municipal } = dps.serv.cServ;
   const [{ hasList, lines }, tabelaIbsCbs] = await Promise.all([
     world.store.servicos.findByCodes(municipio.tenant, national, municipal),
-    world.store.aliquotas.readTabela(),
+    world.store.aliquotas.readTabela(municipio.aliquotasIbsCbs),
   ]);
   return {
     ambiente: municipio.ambiente,

@@ -3,6 +3,7 @@
  * everybody's who is served here.
  */
 import path from 'node:path';
+import { writeCsv } from '../documents/write-csv.ts';
 import type { Aliquota } from '../fiscal/aliquotas-ibs-cbs.ts';
 import {
   classificacaoOf,
@@ -21,6 +22,7 @@ import {
   entradaOf,
   type ImportacaoDeAliquotas,
 } from '../store/aliquotas.ts';
+import type { ContagemInteira } from '../store/ensaios.ts';
 import { avisosDeAliquotas } from './avisos-aliquotas.ts';
 import {
   type Columns,
@@ -30,6 +32,7 @@ import {
   type Line,
   openTable,
   periodOf,
+  type Stage,
 } from './import-csv.ts';
 import type { RegistryWorld } from './municipios.ts';
 
@@ -37,6 +40,9 @@ export const COLUNAS_ALIQUOTA: Columns = {
   required: ['tributo', 'inicio', 'aliquota', 'fonte', 'ato'],
   optional: ['fim', 'uf', 'municipio', 'cclasstrib'],
 };
+
+/** The same in the order of a file. */
+export const ORDEM_ALIQUOTA: readonly string[] = [...COLUNAS_ALIQUOTA.required, ...COLUNAS_ALIQUOTA.optional];
 
 /** Of `fonte` and `ato`, which a screen shows. */
 const TEXT_MAX = 255;
@@ -47,13 +53,46 @@ export async function importAliquotas(
   request: FileRequest,
   quem: string,
 ): Promise<ImportOutcome<ContagemAliquotas>> {
-  const csv = await openTable(request.arquivo, COLUNAS_ALIQUOTA);
   const em = world.now();
   const by = { em, hoje: momentIn(BRASILIA, em).date, arquivo: path.basename(request.arquivo), quem };
-  const reading = { read: aliquotaOfLine, keyOf: () => undefined };
-  return importTable<EntradaAliquota, ContagemAliquotas>(request, csv, reading, (work) =>
-    world.store.aliquotas.import(by, work),
-  );
+  return readAliquotas<ContagemAliquotas>(request, (work) => world.store.aliquotas.import(by, work));
+}
+
+/** Makes a file the rates that a sandbox of one's own has beside the national ones: all of them. Throws as {@link importAliquotas} does. */
+export function importAliquotasDeEnsaio(
+  { store }: Pick<RegistryWorld, 'store'>,
+  tenant: string,
+  request: FileRequest,
+): Promise<ImportOutcome<ContagemInteira>> {
+  return readAliquotas<ContagemInteira>(request, (work) => store.ensaios.importAliquotas(tenant, work));
+}
+
+/** The rates that a sandbox has of its own at this moment, as cells of {@link ORDEM_ALIQUOTA}. */
+export async function aliquotasDeEnsaioAsRows(
+  { store }: Pick<RegistryWorld, 'store'>,
+  tenant: string,
+): Promise<readonly (readonly string[])[]> {
+  const { aliquotasIbsCbs = [] } = (await store.municipios.readFresh(tenant)) ?? {};
+  return aliquotasIbsCbs.map(({ cClassTrib: cclasstrib, fim = '', ...one }) => {
+    const cells: Readonly<Record<string, string>> = { ...one, fim, cclasstrib };
+    return ORDEM_ALIQUOTA.map((column) => cells[column]!);
+  });
+}
+
+/** The same as a file that could be sent again, a line at a time. */
+export async function* exportAliquotasDeEnsaio(
+  world: Pick<RegistryWorld, 'store'>,
+  tenant: string,
+): AsyncGenerator<string> {
+  yield* writeCsv(ORDEM_ALIQUOTA, await aliquotasDeEnsaioAsRows(world, tenant));
+}
+
+async function readAliquotas<Counts>(
+  request: FileRequest,
+  stage: Stage<EntradaAliquota, Counts>,
+): Promise<ImportOutcome<Counts>> {
+  const csv = await openTable(request.arquivo, COLUNAS_ALIQUOTA);
+  return importTable<EntradaAliquota, Counts>(request, csv, { read: aliquotaOfLine, keyOf: () => undefined }, stage);
 }
 
 function aliquotaOfLine(line: Line): EntradaAliquota {

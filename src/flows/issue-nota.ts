@@ -21,6 +21,7 @@ import type { Issuance } from '../store/issue-notas.ts';
 import type { Municipio } from '../store/municipios.ts';
 import type { NotaNova } from '../store/nota-columns.ts';
 import type { NextNumbers } from '../store/numeracao.ts';
+import { inSpan } from '../traces/traces.ts';
 import { needOpen } from './fechado.ts';
 import { gatherFacts, municipalMoment } from './gather-facts.ts';
 import { type Before, type Ended, inTurn, type Refused, type SentKey, type Turn } from './idempotency.ts';
@@ -96,7 +97,7 @@ async function issue(
     ...avisos,
     ...identifierRemark(idSent, idDps, dps.nDPS !== undefined),
   ];
-  const stored = await world.store.notas.issue(municipio.tenant, {
+  const issuance: Issuance = {
     prestador,
     mes: accepted.mes,
     dps: numberedAs(dps),
@@ -104,7 +105,8 @@ async function issue(
     complete: accepted.complete,
     // Only the identifier of a DPS that brings its number is remarked on, and that one is known.
     key: turn?.success(dps.nDPS === undefined ? avisos : avisosFor(identifierOf(dps, dps.nDPS))),
-  });
+  };
+  const stored = await inSpan('gravar', {}, () => world.store.notas.issue(municipio.tenant, issuance));
   if ('error' in stored) throw stored.error;
   if ('isRepeated' in stored) return { before: await turn!.before() };
   if ('duplicateOf' in stored) {
@@ -140,23 +142,23 @@ async function accept(
   turn: Turn | undefined,
 ): Promise<Accepted | Refusal | Ended> {
   const received = world.now();
-  const opened = openDps(sent, municipio);
+  const opened = inSpan('abrir', {}, () => openDps(sent, municipio));
   if ('faults' in opened) return opened;
   const { place, prestador } = opened;
-  const signature = opened.verify(world, municipio, received);
+  const signature = inSpan('verificar', {}, () => opened.verify(world, municipio, received));
   if (signature.faults.length > 0) return refusalOf(place(signature.faults))!;
   const before = await turn?.begin(prestador, sent.body);
   if (before !== undefined) return { before };
   const spent = await sent.quota?.take(prestador);
   if (spent !== undefined) return spent;
-  const read = opened.read();
+  const read = inSpan('ler', {}, () => opened.read());
   if ('faults' in read) return refusalOf(place(read.faults))!;
   const { dps, declarado } = read;
 
   const instant = wholeSecond(received);
-  const { facts, faults, novoPrestador } = await gatherFacts(world, municipio, dps, instant);
+  const { facts, faults, novoPrestador } = await inSpan('fatos', {}, () => gatherFacts(world, municipio, dps, instant));
   if (faults.length > 0) return refusalOf(place(faults))!;
-  const judged = judge(dps, facts, declarado);
+  const judged = inSpan('julgar', {}, () => judge(dps, facts, declarado));
   if ('faults' in judged) return refusalOf(place(limitFaults(judged.faults)))!;
   const asked = [sent.simular, dps.serv.infoCompl?.xInfComp];
   const rehearsal = findRehearsal(municipio.ambiente, asked, { xpath: X_INF_COMP });

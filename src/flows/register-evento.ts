@@ -34,6 +34,7 @@ import { type TipoEvento, tipoByCodigo } from '../fiscal/tipos-evento.ts';
 import type { Municipio } from '../store/municipios.ts';
 import type { EventoOnNota, NotaForEvento } from '../store/on-notas.ts';
 import type { EventoNovo, RegisterResult } from '../store/register-eventos.ts';
+import { inSpan } from '../traces/traces.ts';
 import { type EventoPublico, registeredEvento } from './evento-queries.ts';
 import { needOpen } from './fechado.ts';
 import { momentOfNota, toEventoNaNota } from './gather-facts.ts';
@@ -99,7 +100,7 @@ async function registerSent(
   const received = world.now();
   const json = readJson(sent.body);
   if ('fault' in json) return { faults: [json.fault] };
-  const signature = verifyEvento(world, municipio, sent, received);
+  const signature = inSpan('verificar', {}, () => verifyEvento(world, municipio, sent, received));
   if (isSome(signature.faults)) return { faults: signature.faults };
   const nota = canName(named) ? await world.store.eventos.findNota(municipio.tenant, named) : undefined;
   if (nota === undefined) return 'not_found';
@@ -222,7 +223,7 @@ async function register(
   const criado_em = wholeSecond(received);
   const dh = isoMoment(momentOfNota(nota.chave_acesso, criado_em));
   const { codigo, cancela } = tipo;
-  const result = await world.store.eventos.register(municipio.tenant, {
+  const novo: EventoNovo = {
     ...origin,
     key: keyed?.(avisos),
     nota: nota.id,
@@ -244,7 +245,8 @@ async function register(
         autor: origin.autor,
         campos,
       }),
-  });
+  };
+  const result = await inSpan('gravar', {}, () => world.store.eventos.register(municipio.tenant, novo));
   if ('conflict' in result) {
     const { conflict } = result;
     return conflict === 'repetida' ? 'repeated' : refusalOf(result, tipo);

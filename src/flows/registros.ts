@@ -173,6 +173,21 @@ export async function* exportRegistro(world: RegistryWorld, nome: RegistroNome, 
   yield* writeCsv(order, await rows(world, slug));
 }
 
+/** The first lines of a register, as cells of its columns in their order. */
+export async function firstLinesOf(
+  world: RegistryWorld,
+  nome: RegistroNome,
+  slug: string,
+  max: number,
+): Promise<readonly (readonly string[])[]> {
+  const lines: (readonly string[])[] = [];
+  for await (const row of await REGISTROS[nome].rows(world, slug)) {
+    lines.push(row);
+    if (lines.length === max) break;
+  }
+  return lines;
+}
+
 /** The last import of a register that can be undone. */
 export async function lastImport(
   world: RegistryWorld,

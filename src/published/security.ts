@@ -272,6 +272,18 @@ const PAGINAS: Readonly<
     endereco: `GET ${ENSAIO_PATH}/:ambiente/requisicoes/:requisicao`,
     acesso: { ...DO_ENSAIO, parte: 'uma das últimas requisições' },
   },
+  mostrarCadastro: {
+    endereco: `GET ${ENSAIO_PATH}/:ambiente/cadastros/:cadastro`,
+    acesso: { ...DO_ENSAIO, parte: 'as linhas de um cadastro' },
+  },
+  encherCadastro: {
+    endereco: `POST ${ENSAIO_PATH}/:ambiente/cadastros/:cadastro`,
+    acesso: { ...DO_ENSAIO, parte: 'o que se gravou' },
+  },
+  baixarCadastro: {
+    endereco: `GET ${ENSAIO_PATH}/:ambiente/cadastros/:cadastro/csv`,
+    acesso: { ...DO_ENSAIO, parte: 'o cadastro em CSV' },
+  },
   mostrarNotaAoTomador: {
     endereco: `GET ${CONSULTA_PATH}`,
     acesso: { ...POR_CHAVE, parte: 'se a nota vale, de quem é e a quem, com o CPF mascarado, e os valores' },

@@ -137,6 +137,7 @@ async function handle(face: Face, req: IncomingMessage, res: ServerResponse): Pr
   const em = isReception ? 'envio' : 'consulta';
   estado.numero += 1;
   estado.contagens[`${em}s`] += 1;
+  rememberRastro(estado, req);
   const sorte = drawSorte(estado.configuracao, estado.numero, em);
   for (const nome of sorte.estragos) count(estado.contagens.faltas, nome);
   if (sorte.desvio !== undefined) count(estado.contagens.faltas, sorte.desvio);
@@ -155,6 +156,13 @@ async function handle(face: Face, req: IncomingMessage, res: ServerResponse): Pr
   }
   const { status, body } = await consultar(estado, cliente.cnpj, consulta);
   return answer(exchange, status, body, 'LoteDFe');
+}
+
+const RASTROS_MAX = 100;
+
+/** Of a trace that reaches it the real one would keep no more than this. */
+function rememberRastro({ rastros }: Estado, { headers: { traceparent } }: IncomingMessage): void {
+  if (typeof traceparent === 'string' && rastros.push(traceparent) > RASTROS_MAX) rastros.shift();
 }
 
 function consultaOf({ pathname, searchParams }: URL): Consulta | undefined {

@@ -168,6 +168,7 @@ function describeEstado({ estado, adn }: World): object {
     eventos_repetidos_diferentes: registro.repeticoesDeEventos.outro_documento,
     ultimas_repeticoes: registro.ultimasRepeticoes().map((one) => ({ ...one, em: new Date(one.em).toISOString() })),
     dps_com_mais_de_uma_chave: registro.dpsRepetidas(),
+    ultimos_rastros: estado.rastros,
     desde_o_inicio: {
       ...contagens,
       erros: Object.fromEntries(contagens.erros),

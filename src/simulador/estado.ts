@@ -19,6 +19,8 @@ export type Estado = {
   /** Requests since the seed was set. */
   numero: number;
   contagens: Contagens;
+  /** `traceparent` of the last requests that brought one. */
+  readonly rastros: string[];
   /** How often each event was answered with E1831, by its `Id`. */
   readonly desconhecidas: Map<string, number>;
 };

@@ -63,6 +63,7 @@ export async function startSimulador(options: SimuladorOptions, log: Log) {
     numero: 0,
     contagens: newContagens(),
     desconhecidas: new Map(),
+    rastros: [],
   };
   const opened: { close(): Promise<void> }[] = [registro];
   const close = async (): Promise<void> => {

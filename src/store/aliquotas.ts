@@ -2,7 +2,13 @@
  * The rates of the IBS and the CBS: the table in force, its versions, and how a file is merged into it. They are national law: no statement
  * here names a tenant. Replaced rows stay with the version that replaced them, so that the rates of every note can be told.
  */
-import { type Aliquota, aliquotasEmbarcadas, type TabelaIbsCbs, tabelaIbsCbs } from '../fiscal/aliquotas-ibs-cbs.ts';
+import {
+  type Aliquota,
+  aliquotasEmbarcadas,
+  type TabelaIbsCbs,
+  tabelaIbsCbs,
+  withProprias,
+} from '../fiscal/aliquotas-ibs-cbs.ts';
 import { parseRate } from '../fiscal/decimal.ts';
 import { brazilianDate } from '../fiscal/moment.ts';
 import { cacheReads } from './cache-reads.ts';
@@ -64,9 +70,18 @@ export function aliquotaStore(pool: Db) {
     if (known?.versao !== versao) known = tabelaIbsCbs(versao, await linhasDa(pool, versao));
     return known;
   });
+  const withOwn = new WeakMap<readonly Aliquota[], TabelaIbsCbs>();
   return {
-    /** The table in force, remembered for a moment. */
-    readTabela: (): Promise<TabelaIbsCbs> => tabela(),
+    /** The table in force, remembered for a moment. `proprias`: rows that count before its own. */
+    readTabela: async (proprias?: readonly Aliquota[]): Promise<TabelaIbsCbs> => {
+      const nacional = await tabela();
+      if (proprias === undefined) return nacional;
+      const before = withOwn.get(proprias);
+      if (before?.versao === nacional.versao) return before;
+      const made = withProprias(nacional, proprias);
+      withOwn.set(proprias, made);
+      return made;
+    },
     /** Every row that ever was, by tribute, classification, place and beginning. */
     list: async (): Promise<readonly AliquotaGuardada[]> => {
       const text = `select ${COLUMNS}, a.versao, a.substituida from aliquotas_ibs_cbs a
@@ -152,7 +167,7 @@ function kindOf(pool: Db, by: By): Kind<EntradaAliquota, ContagemAliquotas> {
 }
 
 /** What a row says, in one spelling. */
-function saidOf({ fim, aliquota, fonte, ato }: Pick<Aliquota, 'fim' | 'aliquota' | 'fonte' | 'ato'>): string {
+export function saidOf({ fim, aliquota, fonte, ato }: Pick<Aliquota, 'fim' | 'aliquota' | 'fonte' | 'ato'>): string {
   return JSON.stringify([fim, String(parseRate(aliquota)), fonte, ato]);
 }
 

@@ -89,7 +89,7 @@ export const AUDITADAS = {
   municipios: auditada(
     'municipios',
     'tenant',
-    `criado_em:t ensaio_ate:t relogio_ms:0 exige_cadastro:l ${SETTING_NAMES}`,
+    `criado_em:t ensaio_ate:t relogio_ms:0 exige_cadastro:l aliquotas_ibs_cbs ${SETTING_NAMES}`,
   ),
   prestadores: auditada(
     'prestadores',

@@ -11,6 +11,7 @@ import {
 } from '../fiscal/evento.ts';
 import { movesTo } from '../fiscal/machine.ts';
 import { NOTA_MOVES, type NotaMove, RASCUNHOS } from '../fiscal/nota.ts';
+import type { Traced } from '../traces/traces.ts';
 import { createSettle, insertTrail, type Settlement } from './claims.ts';
 import { type EventoRow, JOIN_NOTA } from './evento-rows.ts';
 import { groupByMes, isOfTipo, type Ref } from './fila.ts';
@@ -34,14 +35,15 @@ const CLAIMED = [
 ] as const satisfies readonly (keyof EventoRow)[];
 
 /** An event that the worker holds for a while; its announcement is counted among its retries, when it is one. */
-export type ClaimedEvento = Pick<EventoRow, 'id' | 'mes' | 'chave_acesso' | (typeof CLAIMED)[number]> & {
-  /** Where it was found: one that was announced before (`enviado`, `erro`) is asked about before it is sent again. */
-  readonly found: EventoEstado;
-  readonly tentativas: number;
-  readonly simular: string | null;
-  /** The highest reception number known when it was first announced. */
-  readonly nsu_antes: string;
-};
+export type ClaimedEvento = Pick<EventoRow, 'id' | 'mes' | 'chave_acesso' | (typeof CLAIMED)[number]> &
+  Traced & {
+    /** Where it was found: one that was announced before (`enviado`, `erro`) is asked about before it is sent again. */
+    readonly found: EventoEstado;
+    readonly tentativas: number;
+    readonly simular: string | null;
+    /** The highest reception number known when it was first announced. */
+    readonly nsu_antes: string;
+  };
 
 export type EventoClaim = {
   readonly token: string;
@@ -102,7 +104,7 @@ const IS_PENDENTE = "e.estado || '' = 'pendente'";
 const EACH_DUE = ONE_BY_ONE.replaceAll('x.', 'd.');
 
 /** Of a due event. */
-const DUE_EVENTO = 'e.id, e.nota, e.ordem, e.estado as found, f.tentativas';
+const DUE_EVENTO = 'e.id, e.nota, e.ordem, e.estado as found, f.tentativas, f.traceparent';
 /** Events that are due with their nota; row and queue are locked together, as whoever moves an event writes both. */
 const FROM_DUE = `from fila f join eventos e on e.tenant = $1 and e.id = f.id ${JOIN_NOTA}
     where f.tenant = $1 and f.tipo = 'evento' and f.due_at <= $2`;
@@ -171,9 +173,9 @@ const CLAIM = planOnce(
         when 'anuncio' then t.aguardando_desde end
     from due d, known ${EACH_DUE} and t.tenant = $1 and t.id = d.id
     returning t.id, t.mes, t.movimentos, d.found, d.gatilho, d.para, d.tentativas + 1 as tentativas, d.chave_acesso,
-      ${listColumns('t', CLAIMED)}, t.simular, t.nsu_antes, d.due_at, d.ordem
+      ${listColumns('t', CLAIMED)}, t.simular, t.nsu_antes, d.traceparent, d.due_at, d.ordem
   )
-  select id, mes, movimentos, found, gatilho, para, tentativas, chave_acesso, ${CLAIMED.join(', ')}, simular, nsu_antes
+  select id, mes, movimentos, found, gatilho, para, tentativas, chave_acesso, ${CLAIMED.join(', ')}, simular, nsu_antes, traceparent
   from moved order by due_at, nota, ordem`,
 );
 

@@ -5,6 +5,7 @@ import { mesOfChave } from '../fiscal/chave.ts';
 import { LOTE_MOVES, LOTE_SITUACAO, type LoteMove, type LoteSituacao, type LoteTrigger } from '../fiscal/lote.ts';
 import { movesTo } from '../fiscal/machine.ts';
 import { NOTA_FINAIS } from '../fiscal/nota.ts';
+import type { Traced } from '../traces/traces.ts';
 import { insertRegistradas } from './auditoria-entradas.ts';
 import type { Folha } from './auditoria-hash.ts';
 import { isOfTipo, leaseDue, type Ref } from './fila.ts';
@@ -15,16 +16,17 @@ import { planMonthly } from './planned.ts';
 import type { OnStored } from './recent.ts';
 import { quoteWords } from './sql.ts';
 
-export type ClaimedLote = Ref & {
-  readonly token: string;
-  readonly protocolo: string;
-  /** `processado`: its notes are issued, and those that they replace are to be cancelled. */
-  readonly situacao: LoteSituacao;
-  readonly tentativas: number;
-  readonly recebido_em: Date;
-  readonly simular: string | null;
-  readonly recebido: Buffer;
-};
+export type ClaimedLote = Ref &
+  Traced & {
+    readonly token: string;
+    readonly protocolo: string;
+    /** `processado`: its notes are issued, and those that they replace are to be cancelled. */
+    readonly situacao: LoteSituacao;
+    readonly tentativas: number;
+    readonly recebido_em: Date;
+    readonly simular: string | null;
+    readonly recebido: Buffer;
+  };
 
 /** Notes that a lot would replace and that somebody replaced, or cancelled, before it, by their keys. */
 type Substituidas = { readonly substituidas: readonly string[] };
@@ -48,10 +50,10 @@ export function loteClaims(pool: Db, onStored: OnStored) {
     ): Promise<ClaimedLote | undefined> => {
       const [leased] = await leaseDue(pool, tenant, 'lote', { now, token, until: leaseUntil, max: 1 });
       if (leased === undefined) return undefined;
-      const { id, mes, tentativas } = leased;
+      const { id, mes, tentativas, traceparent } = leased;
       type Row = Pick<ClaimedLote, 'protocolo' | 'situacao' | 'recebido_em' | 'simular' | 'recebido'>;
       const { rows } = await pool.query<Row>(CLAIMED([tenant, mes, id]));
-      return rows[0] && { ...rows[0], id, mes, tentativas, token };
+      return rows[0] && { ...rows[0], id, mes, tentativas, token, traceparent };
     },
     /**
      * Issues all notes of a claimed lot, in its order, or none: then each has its result. `lost`: the claim had ended. `replaces`: some

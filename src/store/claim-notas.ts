@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { movesTo } from '../fiscal/machine.ts';
 import { NOTA_MOVES, type NotaEstado, type NotaMove } from '../fiscal/nota.ts';
+import type { Traced } from '../traces/traces.ts';
 import { createSettle, insertTrail, type Settlement } from './claims.ts';
 import { groupByMes, isOfTipo, type Leased, leaseDue } from './fila.ts';
 import { followRefusal, moveWaitingEventos } from './follow-nota.ts';
@@ -13,17 +14,18 @@ import { quoteWords } from './sql.ts';
 import { isSameParty } from './substituicao.ts';
 
 /** A nota that the worker holds for a while. */
-export type ClaimedNota = Pick<NotaRow, 'id' | 'mes' | 'chave_acesso' | 'id_dps' | 'simular' | 'data_emissao'> & {
-  /** Where it was found: a nota that was already announced is asked about before it is sent again. */
-  readonly found: NotaEstado;
-  readonly tentativas: number;
-  /** A reception number above which its own is: the highest known when it was first announced, or what was looked through since. */
-  readonly nsu_antes: string;
-  /** The highest that is known now. */
-  readonly nsu_agora: string;
-  /** Key of the nota that it replaces; null also where that is another party's. */
-  readonly substitui: string | null;
-};
+export type ClaimedNota = Pick<NotaRow, 'id' | 'mes' | 'chave_acesso' | 'id_dps' | 'simular' | 'data_emissao'> &
+  Traced & {
+    /** Where it was found: a nota that was already announced is asked about before it is sent again. */
+    readonly found: NotaEstado;
+    readonly tentativas: number;
+    /** A reception number above which its own is: the highest known when it was first announced, or what was looked through since. */
+    readonly nsu_antes: string;
+    /** The highest that is known now. */
+    readonly nsu_agora: string;
+    /** Key of the nota that it replaces; null also where that is another party's. */
+    readonly substitui: string | null;
+  };
 
 export type Claim = { readonly token: string; readonly notas: readonly ClaimedNota[] };
 
@@ -36,7 +38,10 @@ export type Announce = (tenant: string, notas: number) => Announcement | undefin
 /** A claim that began as its notas were stored. `nsu`: the highest reception number known then. */
 export type AnnouncedClaim = Pick<Announcement, 'token' | 'at'> & {
   readonly nsu: string;
-  readonly notas: readonly Pick<ClaimedNota, 'id' | 'mes' | 'chave_acesso' | 'id_dps' | 'data_emissao'>[];
+  readonly notas: readonly Pick<
+    ClaimedNota,
+    'id' | 'mes' | 'chave_acesso' | 'id_dps' | 'data_emissao' | 'traceparent'
+  >[];
 };
 
 /** The same notas as if they had been claimed when they were due. */
@@ -96,10 +101,10 @@ const LEASE_ANUNCIADAS = planOnce(
     order by n.nsu_antes limit $5 for update of f skip locked
   )
   update fila f set claims = $3, due_at = $4, tentativas = f.tentativas + 1
-  from due where f.tenant = $1 and ${isOfTipo('nota')} and f.id = due.id returning f.id, f.mes, f.tentativas`,
+  from due where f.tenant = $1 and ${isOfTipo('nota')} and f.id = due.id returning f.id, f.mes, f.tentativas, f.traceparent`,
 );
 
-type Announced = Omit<ClaimedNota, 'tentativas'> & { readonly movimentos: number };
+type Announced = Omit<ClaimedNota, 'tentativas' | 'traceparent'> & { readonly movimentos: number };
 
 /** Takes notas from the queue and announces their sending, in one commit. One that somebody holds delays no other, and stays due. */
 function claimNotas(
@@ -110,7 +115,7 @@ function claimNotas(
 ): Promise<readonly ClaimedNota[]> {
   return runPipeline(pool, async (client) => {
     const leased = await lease(client);
-    const tentativas = new Map(leased.map((row) => [row.id, row.tentativas]));
+    const queued = new Map(leased.map((row) => [row.id, row]));
     const announced = await Promise.all(
       [...groupByMes(leased)].map(async ([mes, ofMes]) => {
         const ids = ofMes.map(({ id }) => id);
@@ -124,7 +129,8 @@ function claimNotas(
     }));
     const result = rows.map(({ movimentos: _moved, substitui, ...nota }) => ({
       ...nota,
-      tentativas: tentativas.get(nota.id)!,
+      tentativas: queued.get(nota.id)!.tentativas,
+      traceparent: queued.get(nota.id)!.traceparent,
       substitui: substitui !== null && isSameParty(nota.chave_acesso, substitui) ? substitui : null,
     }));
     const announcedIds = new Set(rows.map(({ id }) => id));

@@ -1,5 +1,6 @@
 /** What notas and eventos that move have alike: their trail, and how what came of a claim is written. What differs stands in their files. */
 import type { Move } from '../fiscal/machine.ts';
+import { count, nameMunicipio } from '../measures/counters.ts';
 import { readTrailArquivada } from './arquivo.ts';
 import { insertMovidos } from './auditoria-entradas.ts';
 import type { Folha } from './auditoria-hash.ts';
@@ -69,6 +70,14 @@ export async function insertTrail(
       ...some.map((move) => folhaOfMove(item, move)),
     ]),
   ]);
+  countMoves(tenant, item, moves);
+}
+
+/** What a transaction has moved that is undone afterwards, which is rare, was counted all the same. */
+function countMoves(tenant: string, item: Item, moves: readonly Trailed[]): void {
+  const municipio = nameMunicipio(tenant);
+  for (const [estado, some] of Map.groupBy(moves, ({ para }) => para))
+    count(item === 'nota' ? 'nfse_notas_total' : 'nfse_eventos_total', { municipio, estado }, some.length);
 }
 
 /** A move that was made, as the trail has it. */

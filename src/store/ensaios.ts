@@ -1,10 +1,14 @@
 /** Sandboxes of one's own: who owns each, until when it is there, its clock, and the last requests to it. */
 import { Buffer } from 'node:buffer';
+import type { Aliquota } from '../fiscal/aliquotas-ibs-cbs.ts';
+import { type EntradaAliquota, saidOf } from './aliquotas.ts';
+import type { Contagem } from './merge-rows.ts';
 import { tellMunicipio } from './municipios.ts';
-import { type Db, runTransaction } from './open.ts';
+import { type Db, runTransaction, writeAlone } from './open.ts';
 import type { PoolClient } from './pg.ts';
 import { planOnce } from './planned.ts';
 import { insertRows } from './sql.ts';
+import { type Kind, lockRegistry, type Staging, stageImport } from './staging.ts';
 import { readTabelas } from './tabelas.ts';
 
 /** Moments in milliseconds. `chave`, `rede`: digests. */
@@ -76,6 +80,8 @@ const CHANGE = `update municipios set relogio_ms = coalesce($3::bigint, relogio_
     exige_nota_no_evento = coalesce($7::boolean, exige_nota_no_evento),
     aliquota_padrao = coalesce($8::numeric, aliquota_padrao)
   where tenant = $1 and ensaio_ate is not null and relogio_ms = coalesce($2::bigint, relogio_ms)`;
+const RETRY_RETIDAS = 'update retidas set tabela_aliquotas = 0 where tenant = $1';
+const BEGIN_ANEW = 'update municipios set relogio_ms = $2, aliquotas_ibs_cbs = null where tenant = $1';
 const EXPIRED = 'select tenant from municipios where ensaio_ate < $1 order by ensaio_ate limit $2';
 
 const INSERT_REQUISICAO = insertRows<Requisicao>('insert_requisicao', 'ensaio_requisicoes', [
@@ -125,6 +131,15 @@ export function ensaioStore(pool: Db) {
         return true;
       });
     },
+    /** Replaces the rates of the IBS and the CBS that a sandbox has of its own by those of a file. */
+    importAliquotas: <Result>(
+      tenant: string,
+      work: (staging: Staging<EntradaAliquota, ContagemInteira>) => Promise<Result>,
+    ): Promise<Result> => stageImport(pool, ownRates(tenant), work),
+    /** Has what waits for a rate looked at again, though no national table is newer. */
+    retryRetidas: async (tenant: string): Promise<void> => {
+      await writeAlone(pool, { text: RETRY_RETIDAS, values: [tenant] });
+    },
     /** Those past their time, some at a time. */
     listExpired: async (now: number, max: number): Promise<readonly string[]> =>
       (await pool.query<{ tenant: string }>(EXPIRED, [new Date(now), max])).rows.map(({ tenant }) => tenant),
@@ -136,7 +151,7 @@ export function ensaioStore(pool: Db) {
           if (!(await takeEnsaio(client, tenant))) return false;
           await deleteRows(client, tenant, (tabela) => !ITS_OWN.has(tabela));
           await client.query('update ensaios set reiniciado_em = $2 where tenant = $1', [tenant, new Date(now)]);
-          await client.query('update municipios set relogio_ms = $2 where tenant = $1', [tenant, relogioMs]);
+          await client.query(BEGIN_ANEW, [tenant, relogioMs]);
           await tellMunicipio(client, tenant);
           return true;
         },
@@ -214,3 +229,48 @@ async function deleteRows(client: PoolClient, tenant: string, isMeant: (tabela: 
     if (isOfTenant && isMeant(nome)) await client.query(`delete from ${nome} where tenant = $1`, [tenant]);
   }
 }
+
+/** What a file did that is all of a register. */
+export type ContagemInteira = Contagem & { readonly retirados: number };
+
+function ownRates(tenant: string): Kind<EntradaAliquota, ContagemInteira> {
+  return {
+    about: ({ chave }) => chave,
+    known: ({ inicio }) => inicio,
+    said: saidOf,
+    misfits: async (rows) => rows.slice(PROPRIAS_MAX).map(({ linha, chave }) => ({ linha, motivo: TOO_MANY, chave })),
+    lock: (client) => lockRegistry(client, tenant),
+    merge: async (client, blocks) => {
+      const read = await client.query<{ own: readonly Aliquota[] | null }>(OWN_RATES, [tenant]);
+      const before = new Map((read.rows[0]?.own ?? []).map((one) => [placeOf(one), one]));
+      const after = new Map([...blocks].flatMap(({ rows }) => rows.map(aliquotaOf)).map((one) => [placeOf(one), one]));
+      const known = [...after].flatMap(([place, one]) => {
+        const stood = before.get(place);
+        return stood === undefined ? [] : [saidOf(stood) === saidOf(one)];
+      });
+      await client.query(WRITE_RATES, [tenant, JSON.stringify([...after.values()])]);
+      await tellMunicipio(client, tenant);
+      const iguais = known.filter((isSame) => isSame).length;
+      return {
+        novos: after.size - known.length,
+        alterados: known.length - iguais,
+        iguais,
+        retirados: before.size - known.length,
+      };
+    },
+  };
+}
+
+/** They are read with the settings of the tenant, again and again. */
+const PROPRIAS_MAX = 500;
+const TOO_MANY = `um ambiente tem até ${PROPRIAS_MAX} alíquotas suas, e o arquivo traz mais; tire linhas`;
+
+const OWN_RATES = 'select aliquotas_ibs_cbs as own from municipios where tenant = $1';
+const WRITE_RATES = 'update municipios set aliquotas_ibs_cbs = $2::jsonb where tenant = $1 and ensaio_ate is not null';
+
+function aliquotaOf({ linha: _l, chave: _c, c_class_trib: cClassTrib, ...row }: EntradaAliquota): Aliquota {
+  return { ...row, cClassTrib };
+}
+
+const placeOf = ({ tributo, cClassTrib, uf, municipio, inicio }: Aliquota): string =>
+  [tributo, cClassTrib, uf, municipio, inicio].join(' ');

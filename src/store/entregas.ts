@@ -178,11 +178,21 @@ export function entregaStore(pool: Db) {
       },
     ): Promise<readonly Taken[]> =>
       (await pool.query<Taken>(TAKE, [tenant, new Date(now), token, new Date(until), max, pace === 'quick'])).rows,
-    /** What is due for an address, in order; of one that fails the oldest alone, whenever it is due. */
-    listDue: async (tenant: string, { id, falhas }: Taken, now: number, max: number): Promise<readonly EntregaRow[]> =>
-      falhas >= FALHAS_PARA_PARAR
-        ? (await pool.query<EntregaRow>(OLDEST, [tenant, id])).rows
-        : (await pool.query<EntregaRow>(DUE, [tenant, id, new Date(now), max])).rows,
+    /**
+     * What is due for an address, in order. Of one that fails one message alone: the first that is due, so that one that is never taken holds up
+     * no other, or else the oldest.
+     */
+    listDue: async (
+      tenant: string,
+      { id, falhas }: Taken,
+      now: number,
+      max: number,
+    ): Promise<readonly EntregaRow[]> => {
+      const isStopped = falhas >= FALHAS_PARA_PARAR;
+      const { rows } = await pool.query<EntregaRow>(DUE, [tenant, id, new Date(now), isStopped ? 1 : max]);
+      if (rows.length > 0 || !isStopped) return rows;
+      return (await pool.query<EntregaRow>(OLDEST, [tenant, id])).rows;
+    },
     /** Writes what came of it, and leaves the address to whoever comes next. False: somebody else has it by now. */
     settle: (
       tenant: string,

@@ -5,7 +5,7 @@ import { eventoClaims } from './claim-eventos.ts';
 import { type Step, trailReader } from './claims.ts';
 import { readEvento, readEventosOf } from './evento-rows.ts';
 import { groupByMes, type Ref } from './fila.ts';
-import { groupCommit } from './group-commit.ts';
+import { groupCommit, measureGroups } from './group-commit.ts';
 import type { NotaRow } from './nota-columns.ts';
 import { readNotaForEvento, readOnNotas } from './on-notas.ts';
 import { type Db, ONE_BY_ONE, rowReader } from './open.ts';
@@ -41,7 +41,7 @@ const XML_OF = planMonthly(
 export function eventoStore(pool: Db) {
   // Those of one nota go one after the other, instead of holding connections while they wait for each other.
   const inTurn = groupCommit<EventoNovo, RegisterResult>(
-    async (key, [novo]) => [await registerEvento(pool, key.slice(0, key.indexOf('/')), novo!)],
+    measureGroups('evento', async (key, [novo]) => [await registerEvento(pool, key.slice(0, key.indexOf('/')), novo!)]),
     1,
     isLocked,
   );

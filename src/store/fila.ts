@@ -2,6 +2,7 @@
  * The queue: what the worker has to do, a row each, which is gone when nothing more is. `due_at` says when it wants attention, `claims` who
  * has it and alone writes its outcome.
  */
+import type { Traced } from '../traces/traces.ts';
 import { ONE_BY_ONE } from './open.ts';
 import type { PoolClient } from './pg.ts';
 import { type Planned, planOnce } from './planned.ts';
@@ -15,11 +16,12 @@ export type Tipo = (typeof TIPOS)[number];
 export type Ref = { readonly id: string; readonly mes: number };
 
 /** Something to be done. Moments in milliseconds. */
-export type ToDo = Ref & {
-  readonly dueAt: number;
-  /** The token of a claim that begins with it, which is an attempt. */
-  readonly claims?: string | undefined;
-};
+export type ToDo = Ref &
+  Traced & {
+    readonly dueAt: number;
+    /** The token of a claim that begins with it, which is an attempt. */
+    readonly claims?: string | undefined;
+  };
 
 /** Columns of `fila f` that are read with what it speaks of: null at rest. */
 export const QUEUED = 'f.due_at, f.claims';
@@ -50,6 +52,7 @@ const ENQUEUE = insertRows<ToDo & { readonly tipo: Tipo }>(
     ['due_at timestamptz', ({ dueAt }) => new Date(dueAt).toISOString()],
     ['claims uuid', ({ claims }) => claims ?? null],
     ['tentativas int', ({ claims }) => (claims === undefined ? 0 : 1)],
+    ['traceparent text', ({ traceparent }) => traceparent ?? null],
   ],
   'on conflict (tenant, id, tipo) do update set due_at = excluded.due_at, claims = excluded.claims',
 );
@@ -85,11 +88,11 @@ const LEASE = eachTipo((tipo) =>
       order by f.due_at limit $5 for update skip locked
     )
     update fila f set claims = $3, due_at = $4, tentativas = f.tentativas + 1
-    from due where f.tenant = $1 and ${isOfTipo(tipo)} and f.id = due.id returning f.id, f.mes, f.tentativas`,
+    from due where f.tenant = $1 and ${isOfTipo(tipo)} and f.id = due.id returning f.id, f.mes, f.tentativas, f.traceparent`,
   ),
 );
 
-export type Leased = Ref & { readonly tentativas: number };
+export type Leased = Ref & Traced & { readonly tentativas: number };
 
 /** Takes what has been due the longest under a token, until a moment (milliseconds); every taking is an attempt. Of a closed municipality nothing. */
 export async function leaseDue(

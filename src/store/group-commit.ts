@@ -3,6 +3,8 @@
  * under way at a time: two of one tenant would only wait for each other's locks.
  */
 
+import { observe } from '../measures/counters.ts';
+
 export type Commits<Job, Result> = {
   (key: string, job: Job): Promise<Result>;
   /** How long the batch has been under way that began first, in milliseconds. */
@@ -65,4 +67,20 @@ export function groupCommit<Job, Result>(
     return oldest === undefined ? 0 : performance.now() - oldest;
   };
   return Object.assign(commit, { longest });
+}
+
+/** A way to run a batch, with how many there are in each and how long it takes counted. */
+export function measureGroups<Job, Result>(
+  documento: 'nota' | 'evento',
+  run: (key: string, jobs: readonly Job[]) => Promise<readonly Result[]>,
+): typeof run {
+  return async (key, jobs) => {
+    const began = performance.now();
+    try {
+      return await run(key, jobs);
+    } finally {
+      observe('nfse_gravacao_grupo_documentos', { documento }, jobs.length);
+      observe('nfse_gravacao_duracao_seconds', { documento }, (performance.now() - began) / 1_000);
+    }
+  };
 }

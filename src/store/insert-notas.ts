@@ -94,11 +94,12 @@ export function insertNotas(
   const held = notas.filter(isHeld);
   const waiting = notas.filter((row) => !isHeld(row));
   const moves = notas.flatMap((row) => movesOf(row, announcement?.at ?? 0));
-  const queued = waiting.map(({ id, mes, nota, claims }) => ({
+  const queued = waiting.map(({ id, mes, nota, claims, job }) => ({
     id: String(id),
     mes,
     dueAt: claims === undefined ? nota.data_emissao : announcement!.until,
     claims,
+    traceparent: job.traceparent,
   }));
   const known = inserted.then(({ rows }) => {
     // None is stored of a municipality that is not there.

@@ -3,9 +3,10 @@
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Prestador } from '../fiscal/facts.ts';
+import { inTraces, type Traced, traceparentNow } from '../traces/traces.ts';
 import type { Announce, AnnouncedClaim, Announcement } from './claim-notas.ts';
 import { isDistributed } from './distributed.ts';
-import { groupCommit } from './group-commit.ts';
+import { groupCommit, measureGroups } from './group-commit.ts';
 import { giveKeysBack, type KeyedSuccess, takeKeys } from './idempotencia.ts';
 import { type DpsHolder, freeDps, insertIdentidades, type TakenDps, takeDps } from './identidades.ts';
 import { insertNotas } from './insert-notas.ts';
@@ -24,7 +25,7 @@ const GROUP_MAX = 256;
 /** A group waits for more notes on a Citus, which plans each statement twice, for one note as for many (D-495). */
 const CITUS_GATHER_MS = 10;
 
-export type Issuance = {
+export type Issuance = Traced & {
   /** CNPJ or CPF whose sequence numbers the note. */
   readonly prestador: string;
   /** Of its key, as 202611. */
@@ -56,12 +57,14 @@ type On = { readonly pool: Db; readonly tenant: string; readonly onStored: OnSto
 export function notaIssuing(pool: Db, onStored: OnStored, announce: Announce = () => undefined) {
   const lanes = lanesOfIssuing();
   const issue = groupCommit<Issuance, IssueResult>(
-    (lane, jobs) => {
+    measureGroups('nota', (lane, jobs) => {
       const on: On = { pool, tenant: lane.split('/', 1)[0]!, onStored, announce };
       // A provider that goes apart is expected to be held still: its lock is waited for only briefly.
       const options = isApart(lane) ? { lockMs: SHORT_LOCK_MS } : {};
-      return lanes.watch(lane, jobs, () => issueEach(on, jobs, options));
-    },
+      return inTraces('commit', jobs, { 'nfse.notas': jobs.length }, () =>
+        lanes.watch(lane, jobs, () => issueEach(on, jobs, options)),
+      );
+    }),
     GROUP_MAX,
     (error, lane) => isLocked(error) && isApart(lane),
     () => (isDistributed(pool) ? wait(CITUS_GATHER_MS) : undefined),
@@ -69,7 +72,7 @@ export function notaIssuing(pool: Db, onStored: OnStored, announce: Announce = (
   return {
     /** Numbers and stores a nota; answers after the commit. A DPS identifier in use is answered, not thrown. */
     issue: (tenant: string, issuance: Issuance): Promise<IssueResult> =>
-      issue(lanes.laneOf(tenant, issuance.prestador), issuance),
+      issue(lanes.laneOf(tenant, issuance.prestador), traced(issuance)),
     /** How long the group has been on its way that began first, in milliseconds. */
     issuingFor: issue.longest,
   };
@@ -101,6 +104,12 @@ function lanesOfIssuing() {
       }
     },
   };
+}
+
+/** With the trace of whoever asks for it: a group has those of all its notes. */
+function traced(issuance: Issuance): Issuance {
+  const traceparent = traceparentNow();
+  return traceparent === undefined ? issuance : { ...issuance, traceparent };
 }
 
 function isApart(lane: string): boolean {
@@ -189,12 +198,13 @@ async function issueGroup(
 }
 
 function claimOf({ token, at }: Announcement, rows: readonly MadeRow[], nsu: string): AnnouncedClaim {
-  const notas = rows.map(({ id, mes, nota: { chave_acesso, id_dps, data_emissao } }) => ({
+  const notas = rows.map(({ id, mes, job: { traceparent }, nota: { chave_acesso, id_dps, data_emissao } }) => ({
     id: String(id),
     mes,
     chave_acesso,
     id_dps,
     data_emissao: new Date(data_emissao),
+    traceparent,
   }));
   return { token, at, nsu, notas };
 }
@@ -218,7 +228,7 @@ export async function issueTogether<Obstacle>(
 ): Promise<IssuedTogether | Obstacle> {
   await ensureMesesOf(pool, jobs);
   const firstId = await reserveSequence(pool, tenant, 'nDFSe', jobs.length);
-  const group = { tenant, jobs, firstId, announcement: undefined };
+  const group = { tenant, jobs: jobs.map(traced), firstId, announcement: undefined };
   let instead: IssuedTogether | Obstacle | undefined;
   const write = async (client: PoolClient): Promise<Pipelined<IssuedTogether>> => {
     const { result, writes } = await writeGroup(client, group);

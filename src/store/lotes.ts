@@ -3,6 +3,7 @@ import type { Mensagem } from '../fiscal/abrasf/mensagens.ts';
 import type { Guardado, IdentificacaoRps } from '../fiscal/abrasf/rps.ts';
 import { mesOfProtocolo } from '../fiscal/chave.ts';
 import { LOTE_SITUACAO, type LoteSituacao } from '../fiscal/lote.ts';
+import { traceparentNow } from '../traces/traces.ts';
 import { insertRegistradas } from './auditoria-entradas.ts';
 import { digestOf } from './auditoria-hash.ts';
 import { folhaOf } from './auditoria-tabelas.ts';
@@ -138,7 +139,7 @@ async function insertLote(
         rps.map((one) => ({ ...one, lote: id, prestador })),
       ),
     ),
-    enqueue(client, tenant, 'lote', [{ id, mes, dueAt: recebido_em }]),
+    enqueue(client, tenant, 'lote', [{ id, mes, dueAt: recebido_em, traceparent: traceparentNow() }]),
     insertRegistradas(client, tenant, 'lotes_rps', { which: 't.lote = $6::bigint', values: [id] }),
     tellLote(client, tenant, id, [
       folhaOf('documentos_lotes', [id, String(mes)], { lote: id, mes: String(mes), recebido: digestOf(recebido) }),

@@ -1,4 +1,5 @@
 /** The tenants, and what each has set: its ambiente, whom it trusts, how it reaches the ADN. Files by their paths alone. */
+import type { Aliquota } from '../fiscal/aliquotas-ibs-cbs.ts';
 import { type Municipio, type NovoMunicipio, SETTINGS, settingsOf, withSettings } from '../fiscal/settings.ts';
 import { insertAtos, type NovoAto } from './atos.ts';
 import { insertRegistradas } from './auditoria-entradas.ts';
@@ -21,7 +22,7 @@ const COLUMNS = SETTINGS.map(([, { column }]) => column).join(', ');
 /** After the tenant, in the order of {@link SETTINGS}: the ambiente is $2, the code $3. */
 const PARAMETERS = SETTINGS.map(([, { sql }], place) => `$${place + 2}::${sql}`).join(', ');
 const AFTER = SETTINGS.length + 2;
-const READ = `${COLUMNS}, relogio_ms, exige_cadastro, ensaio_ate`;
+const READ = `${COLUMNS}, relogio_ms, exige_cadastro, ensaio_ate, aliquotas_ibs_cbs`;
 
 type Row = { readonly tenant: string } & Readonly<Record<string, unknown>>;
 
@@ -239,16 +240,18 @@ function municipioOf({ tenant, ...row }: Row): Municipio {
     const stored = row[column] ?? undefined;
     return [name, stored === undefined || read === undefined ? stored : read(stored as string)];
   });
-  const { relogio_ms, exige_cadastro, ensaio_ate } = row as {
+  const { relogio_ms, exige_cadastro, ensaio_ate, aliquotas_ibs_cbs } = row as {
     readonly relogio_ms: string;
     readonly exige_cadastro: boolean;
     readonly ensaio_ate: Date | null;
+    readonly aliquotas_ibs_cbs: readonly Aliquota[] | null;
   };
   return {
     ...withSettings(tenant, Object.fromEntries(values)),
     ...(Number(relogio_ms) === 0 ? {} : { relogioMs: Number(relogio_ms) }),
     ...(exige_cadastro ? { exigeCadastro: true as const } : {}),
     ...(ensaio_ate === null ? {} : { ensaioAte: +ensaio_ate }),
+    ...(aliquotas_ibs_cbs === null ? {} : { aliquotasIbsCbs: aliquotas_ibs_cbs }),
   };
 }
 

@@ -3,6 +3,7 @@
  * rows the types, the insert and the reading are made. State, due date and claim are set by the statements that move a note.
  */
 import type { NotaEstado } from '../fiscal/nota.ts';
+import type { Traced } from '../traces/traces.ts';
 import { SHOWN, type ShownColumns } from './documentos.ts';
 import { joinQueue, QUEUED } from './fila.ts';
 import type { ArrayColumn } from './sql.ts';
@@ -155,7 +156,7 @@ export type NumberedNota = {
   readonly numero: bigint;
   readonly id: bigint;
   readonly mes: number;
-  readonly job: { readonly prestador: string };
+  readonly job: Traced & { readonly prestador: string };
   readonly claims: string | undefined;
 };
 

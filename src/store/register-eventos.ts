@@ -5,6 +5,7 @@
 import { mesOfChave } from '../fiscal/chave.ts';
 import { NUMERO_SEQUENCIAL_MAX } from '../fiscal/layout/evento.ts';
 import type { NotaEstado } from '../fiscal/nota.ts';
+import { traceparentNow } from '../traces/traces.ts';
 import { insertAtos, type NovoAto } from './atos.ts';
 import { digestOf, type Folha } from './auditoria-hash.ts';
 import { folhaOf } from './auditoria-tabelas.ts';
@@ -196,7 +197,7 @@ async function insertUnderLock(
     writes: [
       client.query(INSERT_DOCUMENTO(document)),
       insertTrail(client, tenant, 'evento', [move], [folhaOfDocument(row.id, mes, novo, xml)]),
-      enqueue(client, tenant, 'evento', [{ id: row.id, mes, dueAt: em }]),
+      enqueue(client, tenant, 'evento', [{ id: row.id, mes, dueAt: em, traceparent: traceparentNow() }]),
       insertAtos(client, tenant, atos),
     ],
   };

@@ -42,6 +42,7 @@ import { servicoStore } from './servicos.ts';
 import { sessaoStore } from './sessoes.ts';
 import { tokenStore } from './tokens.ts';
 import { StoreUnavailable } from './unavailable.ts';
+import { vigiaStore } from './vigia.ts';
 import { webhookStore } from './webhooks.ts';
 
 /** What is remembered, by subject. */
@@ -66,6 +67,7 @@ export function createStore(pool: Db, onStored?: OnStored, announce?: Announce) 
     retidas: notaRetidaStore(pool),
     eventos: eventoStore(pool),
     esperas: esperaStore(pool),
+    vigia: vigiaStore(pool),
     idempotencia: idempotenciaStore(pool),
     guarda: guardaStore(pool),
     linhas: linhasStore(pool),

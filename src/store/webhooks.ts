@@ -57,7 +57,7 @@ const ROTATE = `update webhooks set segredo_anterior = segredo, anterior_ate = $
 
 const ENTREGA_COLUMNS = `ordem::text, nota::text, mudanca, cursor, estado, tentativas, due_at, criada_em, entregue_em, registro`;
 const ENTREGAS = `select ${ENTREGA_COLUMNS} from entregas where tenant = $1 and webhook = $2 and ($3::text is null or estado = $3)
-  and ($4::bigint is null or ordem < $4) order by ordem desc limit $5`;
+  and ($4::bigint is null or ordem < $4) order by entregas.ordem desc limit $5`;
 const PENDENTES = `select count(*)::int as total from (select 1 from entregas
   where tenant = $1 and webhook = $2 and estado = $3 limit $4) e`;
 const AGAIN = `update entregas set estado = 'pendente', due_at = $4, criada_em = $4 where tenant = $1 and webhook = $2

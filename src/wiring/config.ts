@@ -11,6 +11,8 @@ export { ConfigError } from '../doors/variables.ts';
 export type Config = {
   readonly host: string;
   readonly port: number;
+  /** A socket that listens already, from who started the service (systemd), in place of host and port. */
+  readonly socket: number | undefined;
   readonly dataDir: string;
   /** Where months are archived: a folder, by its absolute path, or a bucket with what opens it. */
   readonly arquivo: string | Bucket | undefined;
@@ -34,6 +36,8 @@ export type Config = {
     readonly url: string | undefined;
     readonly provider: ProviderSettings | undefined;
   };
+  /** Networks from which the service is watched, besides this machine. */
+  readonly vigias: BlockList | undefined;
   /** Whether changes are told to addresses of one's own network as well, and without TLS. */
   readonly privateAvisos: boolean;
   /** How long after a SIGTERM new connections are still served, in milliseconds. */
@@ -41,6 +45,8 @@ export type Config = {
   /** How many processes answer requests; 1: this one. */
   readonly processes: number;
   readonly logLevel: string;
+  /** Where traces go, which the SDK reads the rest of for itself; undefined: there are none. */
+  readonly traces: { readonly collector: string; readonly serviceName: string } | undefined;
 };
 
 type Name = keyof typeof VARIABLES;
@@ -66,6 +72,7 @@ export function readConfig(env: NodeJS.ProcessEnv, isTerminal: boolean): Config 
   return {
     host: read('NFSE_HOST'),
     port: read('PORT'),
+    socket: inheritedSocket(env),
     dataDir: read('NFSE_DATA_DIR'),
     arquivo: bucketOf(read('NFSE_ARQUIVO'), {
       endpoint: read('AWS_ENDPOINT_URL_S3'),
@@ -89,11 +96,35 @@ export function readConfig(env: NodeJS.ProcessEnv, isTerminal: boolean): Config 
       url: read('NFSE_PAINEL_URL'),
       provider: providerOf(read('NFSE_OIDC_EMISSOR'), read('NFSE_OIDC_CLIENTE'), read('NFSE_OIDC_SEGREDO')),
     },
+    vigias: read('NFSE_VIGIA_REDES'),
     privateAvisos: read('NFSE_AVISOS_PRIVADOS') ?? false,
     processes: read('NFSE_PROCESSOS') ?? processesFor(availableParallelism()),
     drainMs: 1_000 * read('NFSE_ESPERA_AO_ENCERRAR'),
+    traces: tracesOf(read('OTEL_EXPORTER_OTLP_ENDPOINT'), () => {
+      for (const name of READ_BY_THE_SDK) read(name);
+      return read('OTEL_SERVICE_NAME');
+    }),
     logLevel: isTerminal && !env.NFSE_LOG_LEVEL ? 'warn' : read('NFSE_LOG_LEVEL'),
   };
+}
+
+/** The first one that is handed over (sd_listen_fds(3)). */
+const FIRST_SOCKET = 3;
+
+/** Handed to this process, or to `bin/nfse`, which started it and passes the socket on. */
+function inheritedSocket({ LISTEN_PID, LISTEN_FDS }: NodeJS.ProcessEnv): number | undefined {
+  if (!LISTEN_FDS || ![process.pid, process.ppid].includes(Number(LISTEN_PID))) return undefined;
+  if (LISTEN_FDS === '1') return FIRST_SOCKET;
+  throw new ConfigError(
+    `o systemd entregou ${LISTEN_FDS} sockets (LISTEN_FDS), e o serviço escuta num só: deixe um ListenStream= na unidade .socket.`,
+  );
+}
+
+/** Wrong ones are told; without a collector nobody reads them. */
+const READ_BY_THE_SDK = ['OTEL_EXPORTER_OTLP_PROTOCOL', 'OTEL_TRACES_SAMPLER', 'OTEL_TRACES_SAMPLER_ARG'] as const;
+
+function tracesOf(collector: string | undefined, readRest: () => string): Config['traces'] {
+  return collector === undefined ? undefined : { collector, serviceName: readRest() };
 }
 
 const PROCESSES_MAX = 4;
@@ -107,14 +138,22 @@ export function processesFor(cores: number): number {
 export function serviceUrlOf({ host, port, baseUrl, tls }: Config): string {
   // A certificate is for the public name.
   if (tls !== undefined && baseUrl !== undefined) return baseUrl;
-  const own = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
-  const name = isIP(own) === 6 ? `[${own}]` : own;
-  return `${tls === undefined ? 'http' : 'https'}://${name}:${port === 0 ? PORT_DEFAULT : port}`;
+  return localUrlOf(host, port === 0 ? PORT_DEFAULT : port, tls !== undefined);
 }
 
 /** Where people open the console. A passkey is for a name, and a number is none. */
 export function painelUrlOf({ painel: { port, url }, tls }: Config): string {
   return url ?? `${tls === undefined ? 'http' : 'https'}://localhost:${port === 0 ? PAINEL_PORT_DEFAULT : port}`;
+}
+
+/** Where the service is watched from this machine; undefined: the listener is off. */
+export function vigiaUrlOf({ painel: { host, port }, tls }: Config): string | undefined {
+  return port === 0 ? undefined : localUrlOf(host, port, tls !== undefined);
+}
+
+function localUrlOf(host: string, port: number, isTls: boolean): string {
+  const own = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
+  return `${isTls ? 'https' : 'http'}://${isIP(own) === 6 ? `[${own}]` : own}:${port}`;
 }
 
 type Access = Pick<Bucket, 'regiao' | 'sessao'> &

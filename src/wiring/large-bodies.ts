@@ -13,6 +13,7 @@ import {
 } from '../doors/rest/aside.ts';
 import { networksOf } from '../doors/rest/buckets.ts';
 import type { OnStored } from '../store/recent.ts';
+import { type Collector, Questions } from './collect.ts';
 import { errorOf } from './failure.ts';
 import { openFairLine } from './fair-line.ts';
 import type { AsideMessage, AsideReport, QuotaAnswer, QuotaAsked } from './large-body-thread.ts';
@@ -36,6 +37,8 @@ type Waiting = {
 export type AsideOptions = {
   readonly onStored: OnStored;
   readonly wake: (tenant: string) => void;
+  /** Asks it what it counts. */
+  readonly collector?: Collector;
   /** Asked at each look. */
   readonly cpuMaxMs?: () => number;
 };
@@ -109,12 +112,27 @@ export class AsideThread implements Aside {
     started.on('error', (error) =>
       this.log.error({ err: error }, 'a parte do serviço que atende os corpos grandes falhou'),
     );
+    const leave = this.measure(started);
     started.on('exit', () => {
+      leave();
       if (this.thread !== started) return;
       this.thread = undefined;
       this.settle(({ reject }) => reject(new Error('the thread of large bodies ended')));
     });
     return started;
+  }
+
+  /** Has a thread asked what it counts, until it is gone; one that works on a dear request answers after that. */
+  private measure(thread: Thread): () => void {
+    const { collector } = this.options;
+    if (collector === undefined) return () => undefined;
+    const { processo } = collector;
+    const questions = new Questions();
+    thread.on('message', (report: AsideReport) => {
+      if (report.kind === 'measured') questions.answer(report.asked, report.snapshot);
+    });
+    const ask = () => questions.ask((asked) => post(thread, { kind: 'measure', asked, processo }));
+    return collector.add({ processo, parte: 'corpos_grandes', ask, isOftenBusy: true });
   }
 
   private receive(report: AsideReport): void {
@@ -123,7 +141,7 @@ export class AsideThread implements Aside {
     else if (report.kind === 'quota') this.askQuota(report.asked);
     else if (report.kind === 'answer') this.settle(({ resolve }) => resolve(report.answer));
     else if (report.kind === 'failure') this.settle(({ reject }) => reject(errorOf(report.error)));
-    else {
+    else if (report.kind === 'ready') {
       this.isReady = true;
       this.beginNext();
     }

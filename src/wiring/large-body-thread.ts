@@ -6,7 +6,7 @@ import { createStore, type Store } from '../store/store.ts';
 import { type Failure, failureOf } from './failure.ts';
 import { openWorld } from './open-world.ts';
 import { enterStore } from './request-stage.ts';
-import { enterThread } from './thread.ts';
+import { enterThread, type MeasureAsked, type Measured } from './thread.ts';
 
 /** A question to the quota of the request. */
 export type QuotaAsked = {
@@ -20,6 +20,7 @@ export type QuotaAnswer = Awaited<ReturnType<Quota[keyof Quota]>>;
 export type AsideMessage =
   | { readonly kind: 'call'; readonly call: AsideCall; readonly stage: Int32Array; readonly isCounted: boolean }
   | { readonly kind: 'quota'; readonly answer: QuotaAnswer }
+  | MeasureAsked
   | { readonly kind: 'stop' };
 
 /** From the thread: it is ready; the answer or failure of a request; what a commit has stored; a question to the quota; something is due. */
@@ -29,9 +30,10 @@ export type AsideReport =
   | { readonly kind: 'failure'; readonly error: Failure }
   | { readonly kind: 'stored'; readonly tenant: string; readonly documents: Parameters<OnStored>[1] }
   | { readonly kind: 'quota'; readonly asked: QuotaAsked }
-  | { readonly kind: 'wake'; readonly tenant: string };
+  | { readonly kind: 'wake'; readonly tenant: string }
+  | Measured;
 
-const { port, log, pool, end } = enterThread();
+const { port, log, pool, end, measure } = await enterThread('corpos_grandes');
 const report = (message: AsideReport): void => port.postMessage(message);
 const store = createStore(pool, (tenant, documents) => report({ kind: 'stored', tenant, documents }));
 const { world: own, close } = openWorld(enterFirst(store), log);
@@ -53,6 +55,7 @@ const quota: Quota = { enter: ask('enter'), take: ask('take'), keepsRefusal: ask
 
 port.on('message', (message: AsideMessage) => {
   if (message.kind === 'stop') void end(close);
+  else if (message.kind === 'measure') void measure(message);
   else if (message.kind === 'quota') takeAnswer(message.answer);
   else {
     stage = message.stage;

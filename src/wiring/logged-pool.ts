@@ -1,5 +1,6 @@
 /** Connections to the database, with the archive of its past months, of which the log says when an idle one is lost. */
 import { tellTrouble } from '../flows/store-trouble.ts';
+import { lookAt } from '../measures/counters.ts';
 import { useArquivo } from '../store/arquivo.ts';
 import { type Db, openPool } from '../store/open.ts';
 import type { Connection } from '../store/servers.ts';
@@ -11,6 +12,15 @@ export function openLoggedPool(connection: Connection, log: Logger, isPatient?: 
   const onError = (error: Error): void =>
     tellTrouble(log, error, {}, 'uma conexão ociosa com o banco se perdeu; outra é aberta');
   const pool = openPool(connection, onError, isPatient);
+  lookAt(() => [
+    {
+      name: 'nfse_banco_conexoes',
+      labels: { estado: 'em_uso' },
+      value: pool.totalCount - pool.idleCount,
+    },
+    { name: 'nfse_banco_conexoes', labels: { estado: 'ociosa' }, value: pool.idleCount },
+    { name: 'nfse_banco_conexoes_esperando', labels: {}, value: pool.waitingCount },
+  ]);
   const { arquivo } = readOwnConfig();
   if (arquivo !== undefined) useArquivo(pool, arquivo);
   return pool;

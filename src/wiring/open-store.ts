@@ -49,19 +49,12 @@ export type OpenStoreOptions = {
 /** The embedded server or the one of DATABASE_URL, its schema brought up to date. */
 export async function openStore(config: Config, log: Logger, options: OpenStoreOptions = {}): Promise<OpenStore> {
   const { onStored, announce, isPatient, signal, tell = (text) => log.info(`atualização do banco: ${text}`) } = options;
-  const server =
-    config.databaseUrl === undefined ? await openEmbedded({ dataDir: path.resolve(config.dataDir), log }) : undefined;
-  const connection = server?.connection ?? connectionTo(config.databaseUrl!, config.isPooled);
-  const pool = openLoggedPool(
-    { ...connection, max: options.connections ?? config.connections.serving },
-    log,
-    isPatient,
-  );
+  const reached = await reachDatabase(config, log, options.connections, isPatient);
+  const { server, connection, pool } = reached;
   const watch = watchForNewer(pool, log);
-  const close = async (): Promise<void> => {
+  const close = (): Promise<void> => {
     clearInterval(watch);
-    await pool.end();
-    await server?.stop();
+    return reached.close();
   };
   const explain = async (error: unknown): Promise<unknown> => {
     if (unavailabilityOf(error) !== 'read_only') return error;
@@ -88,6 +81,23 @@ export async function openStore(config: Config, log: Logger, options: OpenStoreO
     if (explained !== error) throw explained;
     throw server !== undefined && error instanceof UnreleasedSchemaError ? unreleasedIn(config.dataDir) : error;
   }
+}
+
+/** The same without a look at its schema. */
+export async function reachDatabase(
+  { databaseUrl, dataDir, isPooled, connections }: Config,
+  log: Logger,
+  max = connections.serving,
+  isPatient?: true,
+) {
+  const server = databaseUrl === undefined ? await openEmbedded({ dataDir: path.resolve(dataDir), log }) : undefined;
+  const connection = server?.connection ?? connectionTo(databaseUrl!, isPooled);
+  const pool = openLoggedPool({ ...connection, max }, log, isPatient);
+  const close = async (): Promise<void> => {
+    await pool.end();
+    await server?.stop();
+  };
+  return { server, connection, pool, close };
 }
 
 const CLOSED =

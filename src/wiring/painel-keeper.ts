@@ -1,10 +1,10 @@
 /** Keeps the thread of the console beside the doors, and takes it down in order. Without it the service goes on. */
 import { Worker as Thread } from 'node:worker_threads';
 import type { Connection } from '../store/servers.ts';
+import { type Collector, countRestart } from './collect.ts';
 import type { Config } from './config.ts';
 import type { Logger } from './log.ts';
-import type { FromPainel, PainelOpen, ToPainel } from './painel-thread.ts';
-import type { ThreadSettings } from './thread.ts';
+import type { FromPainel, PainelOpen, PainelSettings, ToPainel } from './painel-thread.ts';
 
 const RESTART_MS = 5_000;
 /** Downloads under way end within this time. */
@@ -21,21 +21,29 @@ export type Painel = {
   stop(): Promise<void>;
 };
 
-/** Resolves once the console is open, or is known not to open. `wake`: something of a tenant was made due. */
+/** What the console needs of who started the service. `wake`: something of a tenant was made due. `collector`: knows what its parts have counted. */
+export type PainelNeeds = {
+  readonly wake: (tenant: string) => void;
+  readonly collector: Collector;
+};
+
+/** Resolves once the console is open, or is known not to open. */
 export async function startPainel(
   { painel, logLevel }: Pick<Config, 'painel' | 'logLevel'>,
   connection: Connection,
   log: Logger,
-  wake: (tenant: string) => void,
+  { wake, collector }: PainelNeeds,
 ): Promise<Painel> {
   if (painel.port === 0) return { told: undefined, stop: async () => undefined };
-  const settings: ThreadSettings = { connection: { ...connection, max: CONNECTIONS }, logLevel };
+  const { processo } = collector;
+  const settings: PainelSettings = { connection: { ...connection, max: CONNECTIONS }, logLevel, processo };
   const first = Promise.withResolvers<PainelTold>();
   let isEnding = false;
   let thread: Thread;
   let ended: Promise<void>;
   const hear = (message: FromPainel): void => {
     if (message.kind === 'wake') wake(message.tenant);
+    else if (message.kind === 'collect') void answer(message.asked);
     else if (message.kind === 'open') first.resolve(message.painel);
     else {
       log.warn(`o console do município não abriu: ${message.problem}. O serviço segue sem ele`);
@@ -43,6 +51,9 @@ export async function startPainel(
       first.resolve({ problem: message.problem });
       thread.postMessage({ kind: 'stop' } satisfies ToPainel);
     }
+  };
+  const answer = async (asked: number): Promise<void> => {
+    thread.postMessage({ kind: 'collected', asked, snapshot: await collector.collect() } satisfies ToPainel);
   };
   const start = (): void => {
     thread = new Thread(new URL('./painel-thread.ts', import.meta.url), {
@@ -58,7 +69,9 @@ export async function startPainel(
     ended = new Promise((resolve) => {
       thread.once('exit', () => {
         resolve();
-        if (!isEnding) setTimeout(start, RESTART_MS).unref();
+        if (isEnding) return;
+        countRestart('painel');
+        setTimeout(start, RESTART_MS).unref();
       });
     });
   };

@@ -3,29 +3,39 @@ import { openPainel } from '../doors/painel/painel.ts';
 import type { PainelSetup } from '../doors/painel/visit.ts';
 import { inviteFirst } from '../flows/convites.ts';
 import { forgetSessoes } from '../flows/entrada.ts';
+import { openSaude } from '../flows/saude.ts';
 import { tellTrouble } from '../flows/store-trouble.ts';
 import { openProvider } from '../identity/provider.ts';
+import { addUp, gauges, type Snapshot, takeSnapshot } from '../measures/counters.ts';
+import { projectText } from '../published/project-text.ts';
 import { createStore } from '../store/store.ts';
+import { Questions } from './collect.ts';
 import { painelUrlOf, readOwnConfig } from './config.ts';
 import { openWorld } from './open-world.ts';
 import { readTls } from './own-tls.ts';
 import { enterThread, type ThreadSettings } from './thread.ts';
 
-/** From the thread: where the console is, or why it is not; then that something of a tenant is due. */
+/** From the thread: where the console is, or why it is not; then a question what all parts have counted, and that something of a tenant is due. */
 export type FromPainel =
   | { readonly kind: 'open'; readonly painel: PainelOpen }
   | { readonly kind: 'closed'; readonly problem: string }
+  | { readonly kind: 'collect'; readonly asked: number }
   | { readonly kind: 'wake'; readonly tenant: string };
 
 /** `convite`: the address at which the first administrator makes an account, while nobody has one. */
 export type PainelOpen = { readonly address: string; readonly convite: string | undefined };
 
-/** To the thread: that it is time to end. */
-export type ToPainel = { readonly kind: 'stop' };
+/** To the thread: what all parts have counted; that it is time to end. */
+export type ToPainel =
+  | { readonly kind: 'collected'; readonly asked: number; readonly snapshot: Snapshot }
+  | { readonly kind: 'stop' };
 
 const FORGET_EVERY_MS = 3_600_000;
 
-const { port, log, pool, end } = enterThread<ThreadSettings>();
+/** `processo`: of which the thread is a part. */
+export type PainelSettings = ThreadSettings & { readonly processo: string };
+
+const { port, settings, log, pool, end } = await enterThread<PainelSettings>('painel');
 const tell = (message: FromPainel): void => port.postMessage(message);
 const config = readOwnConfig();
 const { painel, tls, trustProxy, baseUrl } = config;
@@ -38,6 +48,27 @@ const painelWorld: PainelSetup = {
   provider: painel.provider && openProvider(painel.provider),
 };
 
+const questions = new Questions();
+
+/** What all parts have counted, this thread among them. */
+async function collect(): Promise<Snapshot> {
+  const { processo } = settings;
+  const here = [{ name: 'nfse_parte_responde', labels: { processo, parte: 'painel' }, value: 1 }] as const;
+  const [others, own] = await Promise.all([
+    questions.ask((asked) => tell({ kind: 'collect', asked })),
+    takeSnapshot(processo, 'painel'),
+  ]);
+  return addUp([others, own, gauges(here)]);
+}
+
+const { version: versao } = JSON.parse(projectText('package.json'));
+const inicio = Date.now() - 1_000 * process.uptime();
+const vigia = {
+  versao,
+  redes: config.vigias,
+  saude: openSaude({ ...painelWorld, certificado: tls?.certificado }, { versao, inicio, collect }),
+};
+
 const forget = setInterval(
   () =>
     void forgetSessoes(painelWorld).catch((error: unknown) =>
@@ -48,7 +79,7 @@ const forget = setInterval(
 forget.unref();
 
 async function open(): Promise<() => Promise<void>> {
-  const options = { ...painel, tls: await readTls({ tls }), trustProxy, accessLog: log.isLevelEnabled('info') };
+  const options = { ...painel, vigia, tls: await readTls({ tls }), trustProxy, accessLog: log.isLevelEnabled('info') };
   const server = await openPainel(painelWorld, options);
   const { origin } = painelWorld.place;
   const convite = await inviteFirst(painelWorld);
@@ -61,7 +92,8 @@ const opened = open().catch((error: NodeJS.ErrnoException) => {
   return async () => undefined;
 });
 
-port.on('message', (_message: ToPainel) => {
+port.on('message', (message: ToPainel) => {
+  if (message.kind === 'collected') return questions.answer(message.asked, message.snapshot);
   clearInterval(forget);
   void end(async () => {
     await (await opened)();

@@ -1,6 +1,7 @@
 /** What the process that watches and those that answer say to each other. */
 import type { Wanted } from '../doors/rest/buckets.ts';
 import type { Taken } from '../doors/rest/shared-buckets.ts';
+import type { Snapshot } from '../measures/counters.ts';
 import type { Connection } from '../store/servers.ts';
 import type { Failure } from './failure.ts';
 
@@ -9,15 +10,15 @@ export type ServingSettings = {
   readonly connection: Connection;
   /** How many answer. */
   readonly processes: number;
-  /** Whether it does what one of them does for all. */
-  readonly isFirst: boolean;
+  /** Which of them it is, from 0; the first does what one of them does for all. */
+  readonly place: number;
   /** What was spent so far of what they count together. */
   readonly spent: readonly Wanted[];
 };
 
 /**
  * To a process that answers: how to start; where the service listens; a connection, which comes along; what the others took; the answer
- * of the count; that the service is about to end; that requests are to wait, since the service stops listening; that no connection comes any
+ * of the count; what it has counted; that the service is about to end; that requests are to wait, since the service stops listening; that no connection comes any
  * more, and whether another process has taken its place.
  */
 export type ToServing =
@@ -26,13 +27,14 @@ export type ToServing =
   | { readonly kind: 'connection' }
   | { readonly kind: 'spent'; readonly spent: readonly Wanted[] }
   | { readonly kind: 'taken'; readonly asked: number; readonly taken: Taken }
+  | { readonly kind: 'measure'; readonly asked: number }
   | { readonly kind: 'drain' }
   | { readonly kind: 'hold' }
   | { readonly kind: 'end'; readonly isReplaced: boolean };
 
 /**
  * From a process that answers: it is ready, or cannot start; how many connections it was handed and has open; what it took; what it would
- * take; that its requests wait.
+ * take; what it has counted; that its requests wait.
  */
 export type FromServing =
   | { readonly kind: 'ready' }
@@ -40,4 +42,5 @@ export type FromServing =
   | { readonly kind: 'connections'; readonly handed: number; readonly open: number }
   | { readonly kind: 'spent'; readonly spent: readonly Wanted[] }
   | { readonly kind: 'take'; readonly asked: number; readonly wanted: readonly Wanted[] }
+  | { readonly kind: 'measured'; readonly asked: number; readonly snapshot: Snapshot }
   | { readonly kind: 'held' };

@@ -11,6 +11,7 @@ import { takeCounted } from '../doors/rest/shared-buckets.ts';
 import type { Connection } from '../store/servers.ts';
 import { AnsweringProcess, Died } from './answering-process.ts';
 import { beginOnce } from './begin.ts';
+import { Collector, countRestart, Questions } from './collect.ts';
 import type { Config } from './config.ts';
 import type { Logger } from './log.ts';
 import { openStore } from './open-store.ts';
@@ -39,7 +40,10 @@ export async function startProcesses(config: Config, log: Logger, signal?: Abort
     const address = await processes.listen(config);
     log.info({ pid: process.pid, processos: config.processes }, 'processos que atendem iniciados');
     // What it makes due is seen by the worker at its next look.
-    const painel = await startPainel(config, opened.connection, log, () => undefined);
+    const painel = await startPainel(config, opened.connection, log, {
+      wake: () => undefined,
+      collector: processes.collector,
+    });
     return {
       address,
       location: opened.location,
@@ -66,11 +70,13 @@ class Processes {
   private readonly all = new Set<AnsweringProcess>();
   private readonly connection: Connection;
   private readonly log: Logger;
+  readonly collector = new Collector('principal', 'conexoes');
   private readonly quotas = openBuckets(() => performance.now(), KEYS_MAX.quotas);
   // Nothing is read here.
   private readonly server: Server = createServer({ pauseOnConnect: true, noDelay: true });
   private readonly fail: (reason: unknown) => void;
   private address: string | undefined;
+  private readonly questions = new WeakMap<AnsweringProcess, Questions>();
   private waiting: Socket[] = [];
   private deaths = 0;
   private isEnding = false;
@@ -165,6 +171,7 @@ class Processes {
         return;
       } catch (error) {
         this.deaths += 1;
+        countRestart('processo');
         const isNobodyThere = this.ready.length === 0;
         if (isNobodyThere && (!(error instanceof Died) || this.deaths >= DEATHS_MAX)) throw error;
         this.log.error({ err: error }, 'um processo que atende não pôde iniciar; tenta-se de novo');
@@ -177,15 +184,25 @@ class Processes {
     const settings = () => ({
       connection: this.connection,
       processes: this.places.length,
-      isFirst: place === 0,
+      place,
       spent: this.quotas.used(),
     });
     const one: AnsweringProcess = new AnsweringProcess(settings, (message) => this.receive(one, message));
     this.all.add(one);
     void one.exited.then((how) => this.bury(place, one, how));
     await one.ready;
+    this.measure(place, one);
     if (this.address !== undefined) one.tell({ kind: 'address', address: this.address });
     return one;
+  }
+
+  /** Has a process asked what it counts, until it is gone. */
+  private measure(place: number, one: AnsweringProcess): void {
+    const questions = new Questions();
+    this.questions.set(one, questions);
+    const ask = () => questions.ask((asked) => one.tell({ kind: 'measure', asked }));
+    const own = { processo: String(place + 1), parte: 'requisicoes', ask, tellsParts: true } as const;
+    void one.exited.then(this.collector.add(own));
   }
 
   private bury(place: number, one: AnsweringProcess, how: string): void {
@@ -193,6 +210,7 @@ class Processes {
     if (this.places[place] !== one) return;
     this.places[place] = undefined;
     if (this.isEnding) return;
+    countRestart('processo');
     const isSoon = performance.now() - one.readySince! < STABLE_MS;
     this.deaths = isSoon ? this.deaths + 1 : 0;
     this.log.error(
@@ -227,7 +245,8 @@ class Processes {
     if (message.kind === 'spent') {
       for (const one of message.spent) this.quotas.spend(one);
       this.tellOthers(from, message.spent);
-    } else if (message.kind === 'take') {
+    } else if (message.kind === 'measured') this.questions.get(from)?.answer(message.asked, message.snapshot);
+    else if (message.kind === 'take') {
       const { wanted, asked } = message;
       const taken = takeCounted(this.quotas, wanted);
       from.tell({ kind: 'taken', asked, taken });

@@ -2,21 +2,28 @@
  * The one program: reads the command, and wires what it needs. Files that a command does not use are not loaded: a service takes longer to
  * load than all commands together.
  */
+import { readFileSync } from 'node:fs';
 import { lstat } from 'node:fs/promises';
 import path from 'node:path';
-import { runCli } from '../doors/cli/cli.ts';
+import { type CliWorld, runCli } from '../doors/cli/cli.ts';
 import { ownOf } from '../fiscal/own.ts';
 import { storeTroubleOf } from '../flows/store-trouble.ts';
 import { NoServer } from '../store/servers.ts';
 import { isWithoutPassword, unavailabilityOf } from '../store/unavailable.ts';
-import { type Config, painelUrlOf, readConfig, serviceUrlOf } from './config.ts';
+import { type Config, ConfigError, painelUrlOf, readConfig, serviceUrlOf, vigiaUrlOf } from './config.ts';
 import { createLog, type Logger } from './log.ts';
 import type { Service } from './service.ts';
+import { exposedSettings, readSettingsFile, takeSettings } from './settings.ts';
 
 /** The exit code for a failure that passes (EX_TEMPFAIL of sysexits.h). */
 const TRY_AGAIN = 75;
 
 const isTerminal = process.stdout.isTTY === true;
+/** What is still under way then, as requests to a collector that does not answer, is waited for by nobody. */
+let endsAtOnce = false;
+
+/** The settings file that the command names. */
+let settingsFile: string | undefined;
 
 const tell = (text: string): boolean => process.stderr.write(`${text}\n`);
 
@@ -58,11 +65,25 @@ try {
     out: (text) => process.stdout.write(text),
     err: (text) => process.stderr.write(text),
     isTerminal,
+    // npm says so to what it starts.
+    calledAs: process.env.npm_command === undefined ? 'nfse' : 'npm run -s nfse --',
     columns: isTerminal ? process.stdout.columns : undefined,
-    serviceUrl: () => serviceUrlOf(readConfig(process.env, isTerminal)),
-    painelUrl: () => painelUrlOf(readConfig(process.env, isTerminal)),
+    useSettings: (file) => {
+      settingsFile = file;
+    },
+    settings: describeSettings,
+    serviceUrl: () => serviceUrlOf(readWithFile()),
+    painelUrl: () => painelUrlOf(readWithFile()),
+    vigia: () => {
+      const config = readWithFile();
+      const url = vigiaUrlOf(config);
+      return url === undefined
+        ? undefined
+        : { url, certificado: config.tls && readFileSync(config.tls.certificado, 'latin1') };
+    },
     serve: (waitForEnd, asked) =>
       withConfig(async (config, log) => {
+        endsAtOnce = config.traces !== undefined;
         const service = await startServing(config, log, asked);
         const { failed, restart, address, location, painel } = service;
         const ended = waitForEnd({ address, location, painel, restart, drainMs: config.drainMs });
@@ -77,6 +98,7 @@ try {
       }),
     transmit: (waitForEnd, asked) =>
       withConfig(async (config, log) => {
+        endsAtOnce = config.traces !== undefined;
         await needData(config);
         const { startTransmitter } = await import('./service.ts');
         const transmitter = await startTransmitter(config, log, asked);
@@ -129,6 +151,11 @@ try {
         // Connections of the command itself are ended with all others, and that is no news.
         'error',
       ),
+    diagnose: async (arquivo) => {
+      // A database that was given up is not waited for.
+      endsAtOnce = true;
+      return (await import('./diagnose.ts')).diagnose(process.env, arquivo);
+    },
     simulador: {
       ajuda: async () => {
         const { AJUDA_DE_CONTROLE, AJUDA_DE_FALTAS } = await import('../simulador/simulador.ts');
@@ -149,11 +176,36 @@ try {
   const isDenied = unavailabilityOf(error) === 'denied';
   process.exitCode = storeTroubleOf(error) === undefined || isDenied ? 1 : TRY_AGAIN;
 }
+if (endsAtOnce) process.exit();
 
 /** What answers in one process, or in several, is loaded only there. */
 async function startServing(config: Config, log: Logger, asked: AbortSignal): Promise<Service> {
+  for (const warning of await exposedSettings(readSettingsFile(settingsFile))) log.warn(warning);
   if (config.processes === 1) return (await import('./service.ts')).startService(config, log, asked);
   return (await import('./processes.ts')).startProcesses(config, log, asked);
+}
+
+/** What the environment says, with the settings file beneath it: read when a command first needs a setting. */
+function readWithFile(): Config {
+  takeSettings(readSettingsFile(settingsFile), process.env);
+  return readConfig(process.env, isTerminal);
+}
+
+async function describeSettings(): ReturnType<CliWorld['settings']> {
+  const read = readSettingsFile(settingsFile);
+  const env = { ...process.env };
+  return { ...read, env: process.env, problem: problemOf(), warnings: await exposedSettings(read) };
+
+  function problemOf(): string | undefined {
+    try {
+      takeSettings(read, env);
+      readConfig(env, isTerminal);
+      return undefined;
+    } catch (error) {
+      if (error instanceof ConfigError) return error.message;
+      throw error;
+    }
+  }
 }
 
 /** Runs with the settings of the environment and a log, which is written out at the end. `usual`: the level where none is set. */
@@ -161,7 +213,7 @@ async function withConfig<Result>(
   run: (config: Config, log: Logger) => Promise<Result>,
   usual?: string,
 ): Promise<Result> {
-  const config = readConfig(process.env, isTerminal);
+  const config = readWithFile();
   const { log, flush } = createLog(process.env.NFSE_LOG_LEVEL ? config.logLevel : (usual ?? config.logLevel));
   try {
     return await run(config, log);
@@ -178,7 +230,7 @@ async function needData({ databaseUrl, dataDir }: Config): Promise<void> {
   // Any other problem of the folder is reported when it is opened.
   if (found !== 'ENOENT') return;
   throw new Error(
-    `não há dados deste serviço em ${folder}. Se estão em outra pasta, indique-a em NFSE_DATA_DIR (sem ela vale ./data, da pasta em que se dá o comando). Se ainda não há dados, comece por npm start ou nfse municipio criar.`,
+    `não há dados deste serviço em ${folder}. Se estão em outra pasta, indique-a em NFSE_DATA_DIR (sem ela vale ./data, da pasta em que se dá o comando). Se ainda não há dados, comece por nfse serve (na pasta do projeto, npm start) ou nfse municipio criar.`,
   );
 }
 

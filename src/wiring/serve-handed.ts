@@ -6,6 +6,7 @@ import { KEEP_ALIVE_MS } from '../doors/rest/http.ts';
 import { type Count, copyBuckets, type Taken } from '../doors/rest/shared-buckets.ts';
 import { migrate } from '../store/migrate.ts';
 import { createStore } from '../store/store.ts';
+import { Collector } from './collect.ts';
 import { readOwnConfig } from './config.ts';
 import { shareConnections } from './connections.ts';
 import { failureOf } from './failure.ts';
@@ -15,6 +16,7 @@ import { readTls } from './own-tls.ts';
 import type { FromServing, ServingSettings, ToServing } from './process-messages.ts';
 import { TURN_AWAY_MS } from './service.ts';
 import { createServing, doorOptionsOf, type Serving } from './serving.ts';
+import { startTraces } from './traces.ts';
 
 /** How long an idle connection may still bring a request to a process that was replaced: Node ends it before. */
 const LINGER_MS = KEEP_ALIVE_MS + 5_000;
@@ -23,11 +25,13 @@ const TELL_EVERY_MS = 100;
 
 const config = readOwnConfig();
 const { log, flush } = createLog(config.logLevel);
+const traces = await startTraces(config, log, 'serviço');
 /** Who watches may be gone; this process then ends by itself. */
 const tell = (message: FromServing): void => void process.send!(message, undefined, undefined, () => undefined);
 
 type Answering = { readonly door: HandedDoor; readonly serving: Serving; closeStore(): Promise<void> };
 let answering: Answering;
+let collector: Collector;
 const quotas = openBuckets(() => performance.now(), KEYS_MAX.quotas);
 let handed = 0;
 /** Questions to the count that are not answered, by their number. */
@@ -53,6 +57,7 @@ process.on('message', (message: ToServing, socket?: Socket) => {
   else if (message.kind === 'taken') answerAsked(message.asked, message.taken);
   else if (message.kind === 'start') void start(message.settings);
   else if (message.kind === 'address') answering.door.setAddress(message.address);
+  else if (message.kind === 'measure') void measure(message.asked);
   else if (message.kind === 'drain') answering.door.drain();
   else if (message.kind === 'hold') {
     answering.door.hold();
@@ -72,18 +77,19 @@ async function start(settings: ServingSettings): Promise<void> {
   }
 }
 
-async function open({ connection, processes, isFirst }: ServingSettings): Promise<Answering> {
+async function open({ connection, processes, place }: ServingSettings): Promise<Answering> {
+  collector = new Collector(String(place + 1), 'requisicoes');
   const tls = await readTls(config);
   const connections = shareConnections(config, processes);
   const pool = openLoggedPool({ ...connection, max: connections.serving }, log);
   // Nothing to do, unless this is a program that came after the one that watches.
   await migrate(pool, (text) => log.info(`atualização do banco: ${text}`));
-  const { told, begin } = createServing(log);
+  const { told, begin } = createServing(log, collector);
   const serving = begin(createStore(pool, told.onStored, told.announce), {
     connection,
     connections,
     logLevel: config.logLevel,
-    isSecond: !isFirst,
+    isSecond: place > 0,
   });
   const door = createHandedDoor(serving.world, {
     ...doorOptionsOf(config, log, tls, serving.aside),
@@ -91,6 +97,10 @@ async function open({ connection, processes, isFirst }: ServingSettings): Promis
     buckets: { quotas: copyBuckets(quotas, count) },
   });
   return { door, serving, closeStore: () => pool.end() };
+}
+
+async function measure(asked: number): Promise<void> {
+  tell({ kind: 'measured', asked, snapshot: await collector.collect() });
 }
 
 /** Undefined: the connection was lost on its way. */
@@ -125,6 +135,7 @@ async function end(isReplaced: boolean): Promise<void> {
   clearTimeout(hurry);
   await serving.close();
   await closeStore();
+  await traces.end();
   flush();
   process.exit(0);
 }

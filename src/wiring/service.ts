@@ -6,6 +6,7 @@ import { ASIDE_CPU_MAX_MS } from '../doors/rest/aside.ts';
 import { createRestDoor } from '../doors/rest/door.ts';
 import { CLOSE_MAX_MS } from '../doors/rest/end-in-order.ts';
 import { beginOnce } from './begin.ts';
+import { Collector } from './collect.ts';
 import type { Config } from './config.ts';
 import { shareConnections } from './connections.ts';
 import type { Logger } from './log.ts';
@@ -14,6 +15,7 @@ import { openWorld } from './open-world.ts';
 import { readTls } from './own-tls.ts';
 import { type PainelTold, startPainel } from './painel-keeper.ts';
 import { createServing, doorOptionsOf } from './serving.ts';
+import { startTraces } from './traces.ts';
 
 /** Requests with large bodies are turned away so long after the drain that one under way still has its answer before the cut. */
 export const TURN_AWAY_MS = CLOSE_MAX_MS - 3 * ASIDE_CPU_MAX_MS;
@@ -33,12 +35,15 @@ export type Service = {
 /** Starts everything; resolves when the door answers. `signal` ends an update of the database that is under way, and is thrown. */
 export async function startService(config: Config, log: Logger, signal?: AbortSignal): Promise<Service> {
   const tls = await readTls(config);
-  const { told, begin } = createServing(log);
+  const traces = await startTraces(config, log, 'serviço');
+  const collector = new Collector('1', 'requisicoes');
+  const { told, begin } = createServing(log, collector);
   const opened = await openStore(config, log, { ...told, signal });
   const { store, connection, location } = opened;
   const closers = [opened.close];
   const close = async (): Promise<void> => {
     for (const one of closers) await one();
+    await traces.end();
   };
   try {
     await beginOnce(opened, config, log);
@@ -46,9 +51,9 @@ export async function startService(config: Config, log: Logger, signal?: AbortSi
     const serving = begin(store, { connection, connections, logLevel: config.logLevel });
     closers.unshift(serving.close);
     const { world, aside } = serving;
-    const { host, port } = config;
-    const door = await createRestDoor(world, { ...doorOptionsOf(config, log, tls, aside), host, port });
-    const painel = await startPainel(config, connection, log, world.wake);
+    const { host, port, socket } = config;
+    const door = await createRestDoor(world, { ...doorOptionsOf(config, log, tls, aside), host, port, socket });
+    const painel = await startPainel(config, connection, log, { wake: world.wake, collector });
     return {
       address: door.address,
       location,
@@ -77,6 +82,7 @@ export async function startTransmitter(
   log: Logger,
   signal?: AbortSignal,
 ): Promise<Pick<Service, 'location' | 'close'>> {
+  const traces = await startTraces(config, log, 'transmissão');
   const opened = await openStore(config, log, { signal, connections: config.connections.transmitting });
   for (const warning of await opened.durabilityWarnings()) log.warn(warning);
   const { startWorker, close } = openWorld(opened.store, log);
@@ -86,6 +92,7 @@ export async function startTransmitter(
     close: async () => {
       await close();
       await opened.close();
+      await traces.end();
     },
   };
 }

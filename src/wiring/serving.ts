@@ -5,6 +5,7 @@ import type { Announce } from '../store/claim-notas.ts';
 import type { OnStored } from '../store/recent.ts';
 import type { Connection } from '../store/servers.ts';
 import type { Store } from '../store/store.ts';
+import type { Collector } from './collect.ts';
 import type { Config } from './config.ts';
 import type { Connections } from './connections.ts';
 import { AsideThread } from './large-bodies.ts';
@@ -20,8 +21,11 @@ export type Serving = {
   close(): Promise<void>;
 };
 
-/** `told`: for the store, which is opened first. */
-export function createServing(log: Logger): {
+/** `told`: for the store, which is opened first. `collector`: asks its threads what they count. */
+export function createServing(
+  log: Logger,
+  collector: Collector,
+): {
   readonly told: { readonly onStored: OnStored; readonly announce: Announce };
   begin(store: Store, settings: WorkerSettings & { readonly connections: Connections }): Serving;
 } {
@@ -35,9 +39,9 @@ export function createServing(log: Logger): {
       const { logLevel } = settings;
       const connectionFor = (max: number): Connection => ({ ...settings.connection, max });
       const asideSettings = { connection: connectionFor(connections.aside), logLevel };
-      const aside = new AsideThread(asideSettings, log, { onStored, wake: world.wake });
+      const aside = new AsideThread(asideSettings, log, { onStored, wake: world.wake, collector });
       const workerSettings = { ...settings, connection: connectionFor(connections.transmitting) };
-      const started = startTransmitterThread(workerSettings, log);
+      const started = startTransmitterThread(workerSettings, log, collector);
       transmitter = started;
       return {
         world,

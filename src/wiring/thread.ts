@@ -1,26 +1,41 @@
 /** What every thread of the service begins and ends with: its port, its settings, its log and its connections to the database. */
 import { parentPort, workerData } from 'node:worker_threads';
+import { type Snapshot, takeSnapshot, watchLoop } from '../measures/counters.ts';
 import type { Connection } from '../store/servers.ts';
+import { readOwnConfig } from './config.ts';
 import { createLog } from './log.ts';
 import { openLoggedPool } from './logged-pool.ts';
+import { startTraces } from './traces.ts';
 
 export type ThreadSettings = { readonly connection: Connection; readonly logLevel: string };
 
-/** `end`: closes what the thread has opened besides, its connections and its log, and lets the thread end. */
-export function enterThread<Settings extends ThreadSettings>() {
+/** To a thread: what have you counted? And its answer. */
+export type MeasureAsked = { readonly kind: 'measure'; readonly asked: number; readonly processo: string };
+export type Measured = { readonly kind: 'measured'; readonly asked: number; readonly snapshot: Snapshot };
+
+/** `parte`: as it is called among those that count, and in traces. `end`: closes what the thread has opened besides, its connections and its log, and lets the thread end. */
+export async function enterThread<Settings extends ThreadSettings>(parte: string) {
   const port = parentPort;
   if (port === null) throw new Error('this file is started as a thread');
   const settings = workerData as Settings;
   const { log, flush } = createLog(settings.logLevel);
+  const traces = await startTraces(readOwnConfig(), log, parte);
   const pool = openLoggedPool(settings.connection, log);
+  watchLoop();
   const end = async (close: () => Promise<void>): Promise<void> => {
     try {
       await close();
       await pool.end();
+      await traces.end();
     } finally {
       flush();
       port.close();
+      if (traces.areSent) process.exit();
     }
   };
-  return { port, settings, log, pool, end };
+  const measure = async ({ asked, processo }: MeasureAsked): Promise<void> => {
+    const snapshot = await takeSnapshot(processo, parte);
+    port.postMessage({ kind: 'measured', asked, snapshot } satisfies Measured);
+  };
+  return { port, settings, log, pool, end, measure };
 }

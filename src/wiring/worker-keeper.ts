@@ -4,8 +4,9 @@ import { Leaves } from '../delivery/announced.ts';
 import { ringOnce } from '../delivery/wake.ts';
 import type { Announce } from '../store/claim-notas.ts';
 import type { OnStored } from '../store/recent.ts';
+import { type Collector, countRestart, Questions } from './collect.ts';
 import type { Logger } from './log.ts';
-import type { Leave, WorkerMessage, WorkerSettings } from './worker-thread.ts';
+import type { FromWorker, WorkerMessage, WorkerSettings } from './worker-thread.ts';
 
 const RESTART_MS = 1_000;
 /** A batch under way ends within this time; what it leaves is delivered when its claim has expired. */
@@ -22,7 +23,8 @@ export type Transmitter = {
   stop(): Promise<void>;
 };
 
-export function startTransmitterThread(settings: WorkerSettings, log: Logger): Transmitter {
+/** `collector`: asks it what it counts. */
+export function startTransmitterThread(settings: WorkerSettings, log: Logger, collector?: Collector): Transmitter {
   let stopping = false;
   let thread: Thread;
   let ended: Promise<void>;
@@ -32,7 +34,14 @@ export function startTransmitterThread(settings: WorkerSettings, log: Logger): T
       workerData: settings,
       resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MB },
     });
-    thread.on('message', ({ tenant, notas }: Leave) => leaves.give(tenant, notas));
+    const questions = new Questions();
+    const processo = collector?.processo ?? '';
+    const ask = () => questions.ask((asked) => post({ kind: 'measure', asked, processo }));
+    const leave = collector?.add({ processo, parte: 'transmissao', ask });
+    thread.on('message', (message: FromWorker) => {
+      if (message.kind === 'leave') leaves.give(message.tenant, message.notas);
+      else questions.answer(message.asked, message.snapshot);
+    });
     thread.on('error', (error) =>
       log.error({ err: error }, 'a parte do serviço que transmite ao ADN falhou; é iniciada de novo'),
     );
@@ -40,7 +49,10 @@ export function startTransmitterThread(settings: WorkerSettings, log: Logger): T
       thread.once('exit', () => {
         resolve();
         leaves.clear();
-        if (!stopping) setTimeout(start, RESTART_MS).unref();
+        leave?.();
+        if (stopping) return;
+        countRestart('transmissao');
+        setTimeout(start, RESTART_MS).unref();
       });
     });
   };

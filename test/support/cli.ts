@@ -66,6 +66,7 @@ async function runHere(
     isTerminal,
     columns: isTerminal ? 80 : undefined,
     serviceUrl: () => serviceUrl,
+    vigia: () => undefined,
     painelUrl: () => 'http://localhost:8081',
     registry,
   };

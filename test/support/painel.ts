@@ -5,6 +5,7 @@ import { openPainel } from '../../src/doors/painel/painel.ts';
 import type { PainelSetup } from '../../src/doors/painel/visit.ts';
 import { acceptConvite } from '../../src/flows/convites.ts';
 import type { Papel } from '../../src/flows/papeis.ts';
+import { openSaude } from '../../src/flows/saude.ts';
 import { criarUsuario } from '../../src/flows/usuarios.ts';
 import type { Provider } from '../../src/identity/provider.ts';
 import { onEnd } from './cleanup.ts';
@@ -25,7 +26,13 @@ export async function startTestPainel(
   const port = asked ?? (await ownPort());
   const origin = `http://localhost:${port}`;
   const painelWorld: PainelSetup = { ...world, baseUrl: address, place: { origin, issuer: 'NFS-e' }, provider };
-  const options = { host: '127.0.0.1', port, tls: undefined, trustProxy: false, accessLog: true };
+  const collect = async () => [];
+  const vigia = {
+    versao: '0.1.0',
+    redes: undefined,
+    saude: openSaude(painelWorld, { versao: '0.1.0', inicio: 0, collect }),
+  };
+  const options = { host: '127.0.0.1', port, vigia, tls: undefined, trustProxy: false, accessLog: true };
   const server = await openPainel(painelWorld, options);
   onEnd(() => server.close());
   return { origin, world: painelWorld };

@@ -56,8 +56,12 @@ export function serverProcesses(dataDir: string): readonly number[] {
 }
 
 /** Starts the service with this environment on a free port and waits until it says where it is. `root`: of another version. */
-export async function startServiceProcess(env: NodeJS.ProcessEnv, root = ROOT): Promise<ServiceProcess> {
-  const child = spawn(process.execPath, [path.join(root, 'src/main.ts'), 'serve'], {
+export async function startServiceProcess(
+  env: NodeJS.ProcessEnv,
+  root = ROOT,
+  options: readonly string[] = [],
+): Promise<ServiceProcess> {
+  const child = spawn(process.execPath, [path.join(root, 'src/main.ts'), 'serve', ...options], {
     cwd: root,
     env: {
       ...process.env,

@@ -115,7 +115,7 @@ export type RespostaDoPorto = {
 export async function post(
   address: string,
   body: string | Uint8Array,
-  { tenant = 'integracao', versao = '1.1' as '1.1' | '1.2', simular = '' } = {},
+  { tenant = 'integracao', versao = '1.1' as '1.1' | '1.2', simular = '', traceparent = '' } = {},
 ): Promise<RespostaDoPorto> {
   const { status, headers, text } = await ask(`${address}/${tenant}/soap/nfes`, {
     method: 'POST',
@@ -123,6 +123,7 @@ export async function post(
       'Content-Type': ENVELOPES[versao].type,
       SOAPAction: '""',
       ...(simular === '' ? {} : { 'X-NFSe-Simular': simular }),
+      ...(traceparent === '' ? {} : { traceparent }),
     },
     body: body as string,
   });
@@ -148,6 +149,7 @@ export function call(
   documento: string,
   tenant = 'integracao',
   simular = '',
+  traceparent = '',
 ): Promise<RespostaDoPorto> {
   const header =
     '<c:cabecalho xmlns:c="http://ws.speedgov.com.br/cabecalho_v1.xsd" versao="1"><versaoDados>1</versaoDados></c:cabecalho>';
@@ -156,7 +158,7 @@ export function call(
     envelope(
       `<n:${operacao} xmlns:n="${ABRASF}"><header>${escaped(header)}</header><parameters><![CDATA[${documento}]]></parameters></n:${operacao}>`,
     ),
-    { tenant, simular },
+    { tenant, simular, traceparent },
   );
 }
 

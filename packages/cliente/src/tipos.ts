@@ -2239,6 +2239,8 @@ export type ContaDeCadastro = {
   readonly alterados: number;
   /** Linhas iguais ao que havia. */
   readonly iguais: number;
+  /** Linhas que saíram, onde o arquivo é o cadastro inteiro. */
+  readonly retirados: number;
 };
 
 export type Exportacao = {
@@ -3283,7 +3285,7 @@ export type Respostas = {
     /** O ambiente. */
     readonly ambiente: Ambiente;
   };
-  /** Importa um arquivo CSV num cadastro de um ambiente próprio, como o município faz */
+  /** Importa um arquivo CSV num cadastro de um ambiente próprio */
   readonly importarCadastro: {
     /** OK em toda resposta de sucesso. */
     readonly status: string;

@@ -2,21 +2,31 @@
  * The command line, in Portuguese. Each command is a row of one table, from which the help is made. Exit codes: 0 done, 1 refused or
  * failed, 2 asked wrongly; `wiring/program.ts` adds 75, the database cannot be used just now.
  */
-import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { DPS_VERSAO } from '../../fiscal/layout/dps.ts';
+import { versionText } from '../../published/versao.ts';
 import { VARIABLES_HELP } from '../variables.ts';
 import { adnSimulador } from './adn-simulador.ts';
 import { ALIQUOTAS_COMMANDS } from './aliquotas.ts';
-import { findNearest, readArguments } from './arguments.ts';
+import { readArguments } from './arguments.ts';
 import { ARQUIVO_COMMANDS } from './arquivo.ts';
 import { ASSINAR } from './assinar.ts';
 import { ASSINATURA } from './assinatura.ts';
 import { AUDITORIA_COMMANDS } from './auditoria.ts';
 import { BANCO_COMMANDS } from './banco.ts';
-import type { CliWorld, Command, EndSignal, Option, Running } from './command.ts';
+import {
+  type CliWorld,
+  type Command,
+  type EndSignal,
+  type Option,
+  type Options,
+  type Running,
+  textOf,
+} from './command.ts';
+import { CONFIG } from './config.ts';
 import { CORRELACAO_COMMANDS } from './correlacao.ts';
+import { DIAGNOSTICO } from './diagnostico.ts';
 import { EMITIR } from './emitir.ts';
 import { EVENTO_COMMANDS } from './evento.ts';
 import { explicar } from './explicar.ts';
@@ -24,10 +34,12 @@ import { LISTA_COMMANDS } from './listas.ts';
 import { MIGRAR_DPS } from './migrar-dps.ts';
 import { bancoMudar, MUDANCA_COMMANDS } from './mudanca.ts';
 import { MUNICIPIO_COMMANDS } from './municipio.ts';
+import { findNearest } from './nearest.ts';
 import { NOTA_COMMANDS } from './nota.ts';
 import { BUSCA_COMMANDS } from './nota-buscar.ts';
 import { PKI } from './pki.ts';
 import { PRESTADOR_COMMANDS } from './prestador.ts';
+import { SAUDE } from './saude.ts';
 import { columns, quoteArgument } from './text.ts';
 import { TOKEN_COMMANDS } from './token.ts';
 import { USUARIO_COMMANDS } from './usuario.ts';
@@ -47,6 +59,7 @@ const COMMANDS: readonly Command[] = [
     summary: 'Mais um processo que transmite ao ADN, ao lado do serviço e no mesmo banco; não recebe requisições.',
     run: transmit,
   },
+  SAUDE,
   EMITIR,
   VALIDAR,
   MIGRAR_DPS,
@@ -88,7 +101,14 @@ const COMMANDS: readonly Command[] = [
     },
   },
   bancoMudar(waitForSignal),
+  CONFIG,
+  DIAGNOSTICO,
 ];
+
+/** What every command takes. */
+const ALWAYS: Options = {
+  config: { takes: 'ARQUIVO', help: 'lê os ajustes deste arquivo, e não de /etc/nfse.env' },
+};
 
 /** Runs one command; resolves with the exit code. Failures of the machine are thrown, with a message for a person. */
 export async function runCli(argv: readonly string[], world: CliWorld): Promise<number> {
@@ -98,7 +118,7 @@ export async function runCli(argv: readonly string[], world: CliWorld): Promise<
     return name === undefined ? 2 : 0;
   }
   if (VERSION.includes(name)) {
-    world.out(version());
+    world.out(`${versionText()}, leiaute ${DPS_VERSAO} da NFS-e nacional\n`);
     return 0;
   }
   const command = commandOf(argv);
@@ -108,22 +128,19 @@ export async function runCli(argv: readonly string[], world: CliWorld): Promise<
     world.out(await commandHelp(command, world));
     return 0;
   }
-  const asked = readArguments(command, rest);
+  const asked = readArguments({ ...command, options: { ...command.options, ...ALWAYS } }, rest);
   if ('problems' in asked) {
     world.err(`${asked.problems.join('\n')}\n\n${await commandHelp(command, world)}`);
     return 2;
   }
+  const file = textOf(asked.values, 'config');
+  if (file !== undefined) world.useSettings(file);
   return command.run(world, asked.values, asked.args);
 }
 
 const HELP = ['ajuda', 'help', '--help', '-h'];
 
 const VERSION = ['--version', '--versao', '-v', 'versao'];
-
-function version(): string {
-  const { name, version } = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8'));
-  return `${name} ${version}, leiaute ${DPS_VERSAO} da NFS-e nacional\n`;
-}
 
 function asksHelp(args: readonly string[]): boolean {
   return args.includes('--help') || args.includes('-h');
@@ -136,6 +153,10 @@ function commandOf([first, second]: readonly string[]): Command | undefined {
 /** A family (`municipio`) named alone or with `--help` shows its commands; anything else does not exist. */
 function refuseCommand(argv: readonly string[], world: CliWorld): number {
   const [name, second] = argv as readonly [string, string?];
+  if (/^--config(?:=|$)/.test(name)) {
+    world.err('--config vem depois do comando: nfse COMANDO --config ARQUIVO.\n');
+    return 2;
+  }
   const family = COMMANDS.filter((one) => one.name.startsWith(`${name} `));
   if (family.length > 0 && (second === undefined || HELP.includes(second) || asksHelp(argv))) {
     const isHelp = second !== undefined;
@@ -162,7 +183,7 @@ function help(): string {
     '',
     'nfse COMANDO --help mostra as opções de um comando; nfse --version, a versão do programa e do leiaute.',
     '',
-    'Ambiente:',
+    'Ajustes, no ambiente ou em /etc/nfse.env (nfse COMANDO --config ARQUIVO lê outro); o ambiente vale mais. nfse config mostra o que vale:',
     ...columns(VARIABLES_HELP),
     '',
   ].join('\n');
@@ -235,7 +256,7 @@ async function tellAddress(
       '',
       'Ou, acompanhando até a autorização:',
       '',
-      `  npm run -s nfse -- emitir ${sampleFile()} --url ${address}`,
+      `  ${world.calledAs} emitir ${sampleFile()} --url ${address}`,
       '',
       'Ctrl-C encerra.',
       '',

@@ -4,6 +4,7 @@ import { userInfo } from 'node:os';
 import type { RegistryWorld } from '../../flows/municipios.ts';
 import type { PorMao } from '../../flows/operator.ts';
 import type { DatabaseUrl } from '../database-url.ts';
+import type { SettingsText } from '../settings-file.ts';
 
 export type Terminal = {
   out(text: string): void;
@@ -14,9 +15,14 @@ export type Terminal = {
   readonly columns?: number | undefined;
   /** Where the service of this machine listens, by the environment of the command. */
   serviceUrl(): string;
+  /** Where the service of this machine says how it is, likewise; undefined: nowhere. */
+  vigia(): Vigia | undefined;
   /** Where the console of this machine is opened, likewise. */
   painelUrl(): string;
 };
+
+/** Where the service says how it is to who watches it; `certificado`: the one that it shows, in PEM, where it speaks TLS itself. */
+export type Vigia = { readonly url: string; readonly certificado: string | undefined };
 
 /** What asks a program to end in order. */
 export type EndSignal = 'SIGINT' | 'SIGTERM';
@@ -57,7 +63,24 @@ type SimuladorRunning = {
   readonly descartado: number;
 };
 
+/** What there is to know of the settings of this command. */
+export type SettingsKnown = {
+  readonly file: string;
+  /** Undefined: there is no such file. */
+  readonly text: SettingsText | undefined;
+  /** The environment as the command was given it. */
+  readonly env: NodeJS.ProcessEnv;
+  /** What is wrong with the settings together, where each of them is right. */
+  readonly problem: string | undefined;
+  readonly warnings: readonly string[];
+};
+
 export type CliWorld = Terminal & {
+  /** How this program is called where it was started, for lines that are copied into another terminal. */
+  readonly calledAs: string;
+  /** Names the settings file of this command in place of the usual one; before anything else is asked for. */
+  useSettings(file: string): void;
+  settings(): Promise<SettingsKnown>;
   /**
    * Starts the service, calls back, and takes it down in the way of the signal with which the callback ends. `asked` ends an update of the
    * database that comes before, which may take an hour; its reason is thrown.
@@ -77,6 +100,11 @@ export type CliWorld = Terminal & {
     para: DatabaseUrl,
     work: (source: RegistryWorld, target: RegistryWorld) => Promise<Result>,
   ): Promise<Result>;
+  /**
+   * Writes what helps whoever helps; the file must not be there. Throws what the system says of it. `falhou`: the code with which the database
+   * was not reached.
+   */
+  diagnose(arquivo: string): Promise<{ readonly bytes: number; readonly falhou: string | undefined }>;
   readonly simulador: {
     ajuda(): Promise<{
       /** Every fault that it knows, with its meaning. */

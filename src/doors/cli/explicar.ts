@@ -2,8 +2,8 @@
 
 import { ERRORS, errorOf } from '../../fiscal/errors.ts';
 import { httpOf, reachOf } from '../../published/errors/page.ts';
-import { countSlips } from './arguments.ts';
 import type { Terminal } from './command.ts';
+import { countSlips } from './nearest.ts';
 import { columns } from './text.ts';
 
 export function explicar(terminal: Terminal, asked: string): number {

@@ -134,7 +134,7 @@ export function explainSilence(error: unknown, base: string): unknown {
   const { status, codigo, message } = error;
   if (status === undefined)
     return new Error(
-      `não houve resposta de ${base}. O serviço está no ar? Suba-o com: npm start. Se ele atende em outro endereço ou porta, diga-o com --url.`,
+      `não houve resposta de ${base}. O serviço está no ar? Suba-o com nfse serve (na pasta do projeto, npm start). Se ele atende em outro endereço ou porta, diga-o com --url.`,
     );
   if (codigo === undefined) return new Error(`${base} respondeu algo que não é deste serviço (HTTP ${status}).`);
   return new Error(`${base}: ${message}`);

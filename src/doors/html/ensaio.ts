@@ -3,9 +3,11 @@ import type { AmbientePublico } from '../../flows/ambientes.ts';
 import type { CenarioPublico, PersonaPublica } from '../../flows/ensaio-personas.ts';
 import type { RequisicaoPublica } from '../../flows/ensaio-requisicoes.ts';
 import { allowBreaks, type Html, html, type Inserted } from '../../published/site/page-shell.ts';
+import { type CadastroDaPagina, cadastros } from './ensaio-cadastro.ts';
+import { type RigorPedido, rigor } from './ensaio-rigor.ts';
 
-/** What the last button came to. */
-export type Feito = { readonly problema?: string | undefined };
+/** What the last button came to. `rigor`: as it was asked for, and could not be. */
+export type Feito = { readonly problema?: string | undefined; readonly rigor?: RigorPedido };
 
 const problem = (problema: string | undefined): Inserted =>
   problema === undefined ? undefined : html`<div class="recado erro" role="alert">${problema}</div>\n`;
@@ -38,12 +40,13 @@ type Shown = {
   readonly ambiente: AmbientePublico;
   readonly chave: string;
   readonly site: string;
+  readonly cadastros: readonly CadastroDaPagina[];
   readonly personas: readonly PersonaPublica[];
   readonly requisicoes: readonly RequisicaoPublica[];
   readonly feito: Feito;
 };
 
-export function ambientePage({ ambiente, chave, site, personas, requisicoes, feito }: Shown): Html {
+export function ambientePage({ ambiente, chave, site, personas, cadastros: all, requisicoes, feito }: Shown): Html {
   const { municipio, nome, expira_em } = ambiente;
   return html`
 <h1>${nome ?? municipio}</h1>
@@ -52,7 +55,7 @@ ${problem(feito.problema)}<p class="lead">Os endereços começam por <code>${all
 <p>Quem a tem é o dono. Guarde-a: com ela se abre esta página em outro navegador, e nos endereços do ambiente ela vai em <code>Authorization: Bearer</code>. Os comandos
 desta página a leem de uma variável:</p>
 <pre class="quebra"><code>CHAVE=${chave}</code></pre></details>
-${clock(ambiente)}${personasOf(personas, `${site}/${municipio}/api/v1`)}${last(requisicoes, municipio)}<h2 id="fim">Começar de novo</h2>
+${clock(ambiente)}${personasOf(personas, `${site}/${municipio}/api/v1`)}${rigor(ambiente, feito.rigor)}${cadastros(all, municipio)}${last(requisicoes, municipio)}<h2 id="fim">Começar de novo</h2>
 <form method="post" class="conferir"><p><button name="acao" value="reiniciar">Reiniciar</button> tira tudo o que se emitiu e cadastrou, e deixa o ambiente como novo.</p></form>
 <form method="post" class="conferir"><p><button name="acao" value="descartar">Jogar fora</button> tira o ambiente inteiro, agora.</p></form>
 `;

@@ -7,6 +7,7 @@ import { mustEnroll } from '../../flows/conta-propria.ts';
 import { formTokenOf, readVisitor, tellOnce, type Visitor } from '../../flows/entrada.ts';
 import { isPapel, mayAs, type Papel } from '../../flows/papeis.ts';
 import { storeTroubleOf, tellTrouble } from '../../flows/store-trouble.ts';
+import { countRequest } from '../../measures/counters.ts';
 import { html } from '../../published/site/page-shell.ts';
 import { cleanText, type Form, noForm, readForm } from '../html/forms.ts';
 import { clientOf, siteIn } from '../rest/caller.ts';
@@ -38,8 +39,10 @@ async function attend(world: PainelWorld, options: PainelOptions, row: Row, requ
   } catch (error) {
     answer = answerFailure(world, row, request, error);
   }
+  const took = performance.now() - request.began;
+  countRequest('painel', { method: request.method, route: row.path, status: answer.status, ms: took });
   if (options.accessLog) {
-    const ms = Math.round((performance.now() - request.began) * 10) / 10;
+    const ms = Math.round(took * 10) / 10;
     const about = {
       request: request.id,
       client: rede,

@@ -2,6 +2,7 @@
 import {
   type AmbientePublico,
   admitOwner,
+  CADASTROS_DO_AMBIENTE,
   type CadastroImportado,
   changeAmbiente,
   createAmbiente,
@@ -24,7 +25,6 @@ import {
   type RequisicaoInteira,
   type RequisicaoPublica,
 } from '../../flows/ensaio-requisicoes.ts';
-import { REGISTROS } from '../../flows/registros.ts';
 import { type FieldsOf, field, orAbsent, orNull } from '../../published/openapi/field.ts';
 import { networksOf } from './buckets.ts';
 import { findStrangeParams, refuseParams } from './params.ts';
@@ -106,6 +106,7 @@ export const AMBIENTE_SHAPES = {
     novos: field.integer('Linhas novas.'),
     alterados: field.integer('Linhas que mudaram o que havia.'),
     iguais: field.integer('Linhas iguais ao que havia.'),
+    retirados: field.integer('Linhas que saíram, onde o arquivo é o cadastro inteiro.'),
   } satisfies FieldsOf<CadastroImportado['contas'][number]>,
 } as const;
 
@@ -200,6 +201,9 @@ const showLast = byOwner(async ({ world, municipio, params }) => {
 /** What is sent to these is no rehearsal of anything, and is not kept among the last requests. */
 export const AMBIENTE_PATH = '/api/v1/ambiente';
 
+/** The address that takes the file of a register. */
+export const CADASTRO_PATH = `${AMBIENTE_PATH}/cadastros/:cadastro`;
+
 /** In documents: what a file brings stays, where each document is one row. */
 const IMPORT_QUOTA_COST = 20;
 
@@ -285,8 +289,8 @@ export const ROTAS_DE_AMBIENTES: readonly Route[] = [
     ...OWN,
     id: 'importarCadastro',
     method: 'POST',
-    path: `${AMBIENTE_PATH}/cadastros/:cadastro`,
-    summary: `Importa um arquivo CSV num cadastro de um ambiente próprio, como o município faz: ${Object.keys(REGISTROS).join(', ')}. Com linhas recusadas nada é gravado.`,
+    path: CADASTRO_PATH,
+    summary: `Importa um arquivo CSV num cadastro de um ambiente próprio: ${CADASTROS_DO_AMBIENTE.join(', ')}. Com linhas recusadas nada é gravado.`,
     takes: ['text/csv'],
     quotaCost: IMPORT_QUOTA_COST,
     status: 200,

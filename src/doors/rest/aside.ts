@@ -9,6 +9,7 @@ import type { Municipio } from '../../flows/queries.ts';
 import type { Quota } from '../../flows/quota.ts';
 import { worldOf } from '../../flows/relogio.ts';
 import type { World } from '../../flows/world.ts';
+import { inTraces, type Traced } from '../../traces/traces.ts';
 import { performSoap, type SoapAnswer, writeFault } from '../soap/nfes.ts';
 import type { Outcome, Route } from './route.ts';
 import { ROUTES } from './routes.ts';
@@ -29,7 +30,7 @@ export const TOO_DEAR = `O pedido tomou mais de ${ASIDE_CPU_MAX_MS / 1_000} s de
 export const CROWDED_ASIDE = `Há requisições demais com corpo acima de ${ASIDE_BYTES / 1024} KiB em andamento, e os lugares se repartem entre os endereços de rede: envie-as uma de cada vez.`;
 
 /** All that the thread needs to answer a request. Every part of it can be copied to another thread. */
-export type AsideCall = {
+export type AsideCall = Traced & {
   /** Name of the operation; the legacy port has one address. */
   readonly route: Route['id'] | 'soap';
   readonly municipio: Municipio;
@@ -54,11 +55,11 @@ export type Aside = {
 };
 
 /** Answers one request, in the thread of the large bodies. */
-export async function performAside(
-  world: World,
-  quota: Quota | undefined,
-  call: AsideCall,
-): Promise<Outcome | SoapAnswer> {
+export function performAside(world: World, quota: Quota | undefined, call: AsideCall): Promise<Outcome | SoapAnswer> {
+  return inTraces('corpo grande', [call], {}, () => perform(world, quota, call));
+}
+
+async function perform(world: World, quota: Quota | undefined, call: AsideCall): Promise<Outcome | SoapAnswer> {
   const { route: id, municipio, headers, shown } = call;
   const own = worldOf(world, municipio);
   const body = Buffer.from(call.body.buffer, call.body.byteOffset, call.body.byteLength);

@@ -5,6 +5,8 @@ import { wasDiscarded } from '../../flows/ambientes.ts';
 import { municipalMoment } from '../../flows/gather-facts.ts';
 import { worldOf } from '../../flows/relogio.ts';
 import { type StoreTrouble, storeTroubleOf, tellSeldom, tellTrouble } from '../../flows/store-trouble.ts';
+import { countRequest } from '../../measures/counters.ts';
+import { inRequest, noteFailure, noteInSpan } from '../../traces/traces.ts';
 import { answerCacheable, tagOf } from './caching.ts';
 import { clientOf } from './caller.ts';
 import { envelopeOf, statusOfRefusal } from './envelope.ts';
@@ -14,7 +16,19 @@ import type { Outcome, Refused, Route } from './route.ts';
 import { type Door, siteOf, type Visit, type Work } from './visit.ts';
 
 /** Every answer leaves through here. `route`: the pattern of the path, where the request has one. */
-export async function attend(
+export function attend(door: Door, request: HttpRequest, route: string | undefined, work: Work): Promise<HttpAnswer> {
+  // Pages and health checks belong to no trace.
+  if (route?.startsWith(OF_A_MUNICIPIO) !== true) return answerVisit(door, request, route, work);
+  const { id, method, headers } = request;
+  const about = { 'nfse.requisicao': id, 'http.request.method': method, 'http.route': route };
+  const answering = () => answerVisit(door, request, route, work);
+  return inRequest(`${method} ${route}`, headers.traceparent, about, answering);
+}
+
+/** What the patterns of the routes below a municipality begin with. */
+const OF_A_MUNICIPIO = '/:municipio';
+
+async function answerVisit(
   door: Door,
   request: HttpRequest,
   route: string | undefined,
@@ -27,8 +41,12 @@ export async function attend(
   } catch (error) {
     answer = await answerFailure(door, visit, error);
   }
-  if (door.options.accessLog) logVisit(door, visit, answer);
+  const ms = performance.now() - request.began;
+  countRequest('publica', { method: request.method, route, status: answer.status, ms });
+  if (door.options.accessLog) logVisit(door, visit, answer, ms);
   const { municipio } = visit;
+  noteInSpan({ 'http.response.status_code': answer.status, 'nfse.municipio': municipio?.tenant });
+  if (answer.status >= 500) noteFailure();
   if (municipio === undefined) return answer;
   return { ...answer, headers: { 'X-NFSe-Ambiente': municipio.ambiente, ...answer.headers } };
 }
@@ -42,8 +60,13 @@ async function answerFailure(door: Door, visit: Visit, error: unknown): Promise<
   return refuse(door, visit, trouble === undefined ? refuseAfterBug(request.id) : refuseForStore(trouble));
 }
 
-function logVisit({ world, options }: Door, { request, route, municipio }: Visit, { status }: HttpAnswer): void {
-  const ms = Math.round((performance.now() - request.began) * 10) / 10;
+function logVisit(
+  { world, options }: Door,
+  { request, route, municipio }: Visit,
+  { status }: HttpAnswer,
+  took: number,
+): void {
+  const ms = Math.round(took * 10) / 10;
   const { id, sentId, method } = request;
   const client = clientOf(request, options.trustProxy);
   const about = { request: id, client, client_request: sentId, method, route, status, ms, tenant: municipio?.tenant };

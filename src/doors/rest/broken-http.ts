@@ -127,5 +127,6 @@ function breakBody(exchange: Exchange, trouble: Trouble, socket: Socket): void {
   if (response.writableFinished) socket.destroySoon();
   else response.once('finish', () => socket.destroySoon());
   // An answer that was waiting for the rest of the body waits no longer.
-  if (response.headersSent) response.end();
+  if (exchange.answerNow !== undefined) exchange.answerNow();
+  else if (response.headersSent) response.end();
 }

@@ -34,8 +34,8 @@ export type RestDoor = {
 /** A door that listens. */
 export async function createRestDoor(world: World, options: RestDoorOptions & Place): Promise<RestDoor> {
   const { door, http } = openDoor(world, options);
-  const { host, port } = options;
-  const server = await listenHttp({ ...http, host, port });
+  const { host, port, socket } = options;
+  const server = await listenHttp({ ...http, host, port, socket });
   door.address = server.address;
   return {
     address: server.address,

@@ -14,7 +14,7 @@ import type { BodyTrouble, HttpAnswer, HttpRequest, Trouble } from './message.ts
  * connection closed earlier looks like a broken network to them.
  */
 export const DISCARD_MAX_BYTES = 256 * 1024 * 1024;
-/** A sender that was answered before its body had come whole, and then is silent for this long, is cut off. */
+/** A sender that still owes a body and is silent for this long has its answer; one that was answered, and has announced its body, is cut off. */
 export const LINGER_MS = 1_000;
 
 /** The raw pair, and what must be known about it when the connection fails. */
@@ -27,6 +27,8 @@ export type Exchange = {
   isHeldBack: boolean;
   /** Set while the body is being read: ends the reading. */
   endReading: (() => void) | undefined;
+  /** Set while an answer waits for the rest of a body that is dropped: writes it, and ends it. */
+  answerNow: (() => void) | undefined;
 };
 
 /** Whether the request has come whole and its answer is written. */
@@ -94,33 +96,57 @@ export function send(exchange: Exchange, request: HttpRequest, answer: HttpAnswe
   if (response.destroyed) return;
   const headers = ownHeaders(request, answer);
   if (closing || exchange.broken !== undefined) headers.Connection = 'close';
-  response.writeHead(answer.status, headers);
-  if (isMade(answer.body)) {
-    // An answer that fails half-way is cut off; its reader sees that the last chunk is missing.
-    pipeline(Readable.from(answer.body, { highWaterMark: 1 }), response, () => undefined);
+  const isWhole = incoming.complete || !hasBody(incoming) || exchange.broken !== undefined;
+  if (!isWhole && !isMade(answer.body)) {
+    answerAfterBody(exchange, { ...answer, headers, body: answer.body });
     return;
   }
-  const isWhole = incoming.complete || !hasBody(incoming) || exchange.broken !== undefined;
-  if (isWhole) response.end(answer.body);
-  else answerBeforeBody(exchange, answer.body);
+  response.writeHead(answer.status, headers);
+  // An answer that fails half-way is cut off; its reader sees that the last chunk is missing.
+  if (isMade(answer.body)) pipeline(Readable.from(answer.body, { highWaterMark: 1 }), response, () => undefined);
+  else response.end(answer.body);
 }
 
 /**
- * The answer is written at once, whole by its length, and ended only when its sender has sent everything. Ended earlier,
- * the connection might be closed with unread bytes in it, and the answer would be lost.
+ * The answer is written when its sender has sent everything. Behind a proxy an earlier one is lost where the proxy fails at sending on, or
+ * leaves a connection with half a body in it to the next request (D-644). Who sends nothing for a while, or waits for `100 Continue`, is
+ * answered at once, on a connection that ends: it is read on, because closed with unread bytes in it the answer would be lost.
  */
-function answerBeforeBody({ incoming, response, isHeldBack }: Exchange, body: string | Buffer): void {
+function answerAfterBody(
+  exchange: Exchange,
+  { status, headers, body }: HttpAnswer & { readonly body: string | Buffer },
+): void {
+  const { incoming, response, isHeldBack } = exchange;
   let size = 0;
-  response.write(body);
+  const write = (isWhole: boolean): void => {
+    if (response.headersSent) return;
+    response.writeHead(status, isWhole ? headers : { ...headers, Connection: 'close' });
+    response.write(body);
+  };
+  exchange.answerNow = () => {
+    write(false);
+    response.end();
+  };
+  // What came while the machine stood still is read before its sender counts as silent.
+  const silence = setTimeout(() => {
+    const before = size;
+    setImmediate(() => (size === before ? onSilence() : silence.refresh()));
+  }, LINGER_MS);
   // A client that waits for `100 Continue` need not send its body now, and many send it all the same.
-  const silence = isHeldBack ? setTimeout(() => response.end(), LINGER_MS) : undefined;
+  const onSilence = isHeldBack ? exchange.answerNow : () => write(false);
+  if (isHeldBack) write(false);
   incoming.on('data', (chunk: Buffer) => {
     size += chunk.length;
-    silence?.refresh();
+    silence.refresh();
+    // Who is cut off has had the answer long before.
+    if (size > DISCARD_MAX_BYTES / 2) write(false);
     if (size > DISCARD_MAX_BYTES) incoming.socket.destroy();
   });
   incoming.once('close', () => clearTimeout(silence));
-  incoming.once('end', () => response.end());
+  incoming.once('end', () => {
+    write(true);
+    response.end();
+  });
 }
 
 /** Whether a body is made while it is sent. */

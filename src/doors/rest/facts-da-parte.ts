@@ -4,7 +4,7 @@ import { EVENTO_ESTADOS, type EventoEstado } from '../../fiscal/evento.ts';
 import { groupDigits } from '../../fiscal/group-digits.ts';
 import { MUDANCAS_GUARDA_DIAS, TIPOS_MUDANCA } from '../../fiscal/mudanca.ts';
 import { NOTA_ESTADOS, type NotaEstado } from '../../fiscal/nota.ts';
-import { ENSAIO_DIAS, ENSAIOS_POR_DIA } from '../../flows/ambientes.ts';
+import { CADASTROS_DO_AMBIENTE, ENSAIO_DIAS, ENSAIOS_POR_DIA } from '../../flows/ambientes.ts';
 import {
   AVISO_GUARDA_DIAS,
   AVISO_PARADO_MAX_S,
@@ -15,7 +15,6 @@ import { SEGREDO_ANTERIOR_HORAS, WEBHOOKS_MAX } from '../../flows/avisos.ts';
 import { listPersonas } from '../../flows/ensaio-personas.ts';
 import { GUARDADO_BYTES, KEPT_BYTES, REQUISICOES_GUARDADAS } from '../../flows/ensaio-requisicoes.ts';
 import { CONTADAS_MAX } from '../../flows/notas-da-parte.ts';
-import { REGISTROS } from '../../flows/registros.ts';
 import {
   PEDIDO_MAX_MINUTES,
   TOKEN_SIGNATURE_HEADER,
@@ -37,7 +36,7 @@ export const PARTE_FACTS: Facts = {
   'requisicao-guardada': () => `${KEPT_BYTES / 2 ** 10} KiB`,
   'requisicoes-guardado': () => `${GUARDADO_BYTES / 2 ** 20} MiB`,
   'excessos-guardados': () => String(EXCESS_KEPT),
-  'cadastros-do-ambiente': () => joinItems(Object.keys(REGISTROS).map(code)),
+  'cadastros-do-ambiente': () => joinItems(CADASTROS_DO_AMBIENTE.map(code)),
   'tabela-personas': () =>
     table(
       ['Persona', 'Cenários'],

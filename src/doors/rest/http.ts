@@ -53,10 +53,10 @@ export type HttpServer = {
 };
 
 /** A server of its own connections. */
-export async function listenHttp({ host, port, ...options }: HttpOptions & Place): Promise<HttpServer> {
+export async function listenHttp({ host, port, socket, ...options }: HttpOptions & Place): Promise<HttpServer> {
   const { server, ending } = answerHttp(options);
   return {
-    address: await listen(server, { host, port }, options.tls !== undefined),
+    address: await listen(server, { host, port, socket }, options.tls !== undefined),
     close: async (drainMs = 0) => {
       ending.begin();
       if (drainMs > 0) await pause(drainMs);
@@ -100,7 +100,8 @@ function answerHttp({ tls, routes, onTrouble, connectionsMax }: HttpOptions) {
 
   const serve = async (incoming: IncomingMessage, response: ServerResponse, found: Found): Promise<void> => {
     const isHeldBack = incoming.headers.expect !== undefined;
-    const exchange: Exchange = { incoming, response, broken: undefined, isHeldBack, endReading: undefined };
+    const own = { broken: undefined, endReading: undefined, answerNow: undefined };
+    const exchange: Exchange = { incoming, response, isHeldBack, ...own };
     const { socket } = incoming;
     const before = lastOf.get(socket)?.response;
     lastOf.set(socket, exchange);

@@ -2,12 +2,17 @@
 import { once } from 'node:events';
 import type { AddressInfo, Server } from 'node:net';
 
-export type Place = { readonly host: string; readonly port: number };
+export type Place = {
+  readonly host: string;
+  readonly port: number;
+  /** A socket that listens already, by its number, in place of host and port. */
+  readonly socket?: number | undefined;
+};
 
 /** Listens, and resolves with the address as a client on this host would write it: `http://127.0.0.1:8080`, with `https` where there is TLS. */
-export async function listen(server: Server, { host, port }: Place, isTls: boolean): Promise<string> {
+export async function listen(server: Server, { host, port, socket }: Place, isTls: boolean): Promise<string> {
   // 'localhost' would be one of two addresses, by the order in which this machine names them.
-  server.listen({ host: host === 'localhost' ? '127.0.0.1' : host, port });
+  server.listen(socket === undefined ? { host: host === 'localhost' ? '127.0.0.1' : host, port } : { fd: socket });
   await once(server, 'listening');
   return addressOf(server.address() as AddressInfo, isTls ? 'https' : 'http');
 }

@@ -4,6 +4,7 @@ import { AMBIENTES } from '../../fiscal/ambiente.ts';
 import type { Municipio } from '../../flows/queries.ts';
 import { worldOf } from '../../flows/relogio.ts';
 import { BODY_MAX_BYTES } from '../../published/http-limits.ts';
+import { traceparentNow } from '../../traces/traces.ts';
 import { AMBIENTE_PATH } from './ambientes.ts';
 import { type AsideTrouble, CROWDED_ASIDE, TOO_DEAR } from './aside.ts';
 import { attend, refuse, writeOutcome } from './attend.ts';
@@ -155,7 +156,8 @@ async function performRoute(
   const aside = asideOf(door, body);
   if (aside !== undefined) {
     const shown = presentedIn(door, request);
-    return aside.answer({ ...call, route: route.id, shown }, { client, quota });
+    const traceparent = traceparentNow();
+    return aside.answer({ ...call, route: route.id, shown, traceparent }, { client, quota });
   }
   const { waits } = door;
   const world = worldOf(door.world, municipio);

@@ -2,11 +2,11 @@
  * What the door itself refuses, in words for the sender. A status that is not the usual one of its code is given here.
  */
 
+import { ENSAIO_PREFIX } from '../../fiscal/ambiente.ts';
 import { parseDpsId, whyNoChave } from '../../fiscal/chave.ts';
 import type { Fault } from '../../fiscal/fault.ts';
-import { ENSAIO_DIAS, ENSAIO_PREFIX } from '../../flows/ambientes.ts';
+import { CADASTROS_DO_AMBIENTE, ENSAIO_DIAS } from '../../flows/ambientes.ts';
 import type { Municipio } from '../../flows/queries.ts';
-import { REGISTROS } from '../../flows/registros.ts';
 import type { StoreTrouble } from '../../flows/store-trouble.ts';
 import { BODY_MAX_BYTES, BODY_MAX_TEXT, HEADERS_MAX_TEXT } from '../../published/http-limits.ts';
 import type { Misfit } from './content.ts';
@@ -187,7 +187,7 @@ export function refuseMissingCenario(): Refused {
 }
 
 export function refuseMissingCadastro(): Refused {
-  const mensagem = `Não há cadastro com este nome. Os que há: ${Object.keys(REGISTROS).join(', ')}.`;
+  const mensagem = `Não há cadastro com este nome. Os que há: ${CADASTROS_DO_AMBIENTE.join(', ')}.`;
   return refuseWith('E601', mensagem, { campo: 'cadastro' });
 }
 

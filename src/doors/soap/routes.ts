@@ -5,6 +5,7 @@
 import type { Municipio } from '../../flows/queries.ts';
 import { worldOf } from '../../flows/relogio.ts';
 import { BODY_MAX_BYTES } from '../../published/http-limits.ts';
+import { traceparentNow } from '../../traces/traces.ts';
 import { ASIDE_BYTES, CROWDED_ASIDE, TOO_DEAR } from '../rest/aside.ts';
 import { attend, logFailure, redirect, refuse } from '../rest/attend.ts';
 import { clientOf } from '../rest/caller.ts';
@@ -138,7 +139,8 @@ async function perform(
   }
   const shown = presentedIn(door, request);
   const [search, site] = [searchOf(request), siteOf(door, request)];
-  const call = { route: 'soap', municipio, params, search, headers, body, site, shown } as const;
+  const traceparent = traceparentNow();
+  const call = { route: 'soap', municipio, params, search, headers, body, site, shown, traceparent } as const;
   const answer = await aside.answer(call, { client: clientOf(request, door.options.trustProxy), quota });
   if (answer === 'crowded') return writeFault(headers, 503, CROWDED_ASIDE, CROWD_WAIT_S);
   return answer === 'too_dear' ? writeFault(headers, 413, TOO_DEAR) : answer;

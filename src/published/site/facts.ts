@@ -54,6 +54,8 @@ import { RPS_SIGNATURES_MAX } from '../../flows/porto-assinaturas.ts';
 import { NOTAS_MAX } from '../../flows/porto-consultas.ts';
 import { PROXIMA_MAX_MS } from '../../flows/proxima-consulta.ts';
 import { DPS_SIGNATURE_HEADER, EVENTO_SIGNATURE_HEADER } from '../../flows/sent-documents.ts';
+import { ALERTS } from '../../measures/alerts.ts';
+import { METRICS, type Metric, MUNICIPIOS_MAX } from '../../measures/metrics.ts';
 import { DIFERENCAS } from '../api-nacional.ts';
 import { elementAt } from '../layout/elements.ts';
 import { layoutMarkdown } from '../layout/markdown.ts';
@@ -61,6 +63,7 @@ import { capitalise, code, fenceCode, joinItems, nameTable, table } from '../mar
 import { projectText } from '../project-text.ts';
 import { soapMarkdown } from '../soap.ts';
 import { ACOES } from '../states.ts';
+import { versionOf } from '../versao.ts';
 import { ATAQUES } from './files.ts';
 
 /** Facts by their name in the pages. `tabela`: the rates in force. */
@@ -69,6 +72,7 @@ export type Facts = Readonly<Record<string, (tabela?: TabelaIbsCbs) => string>>;
 export const LAW_FACTS: Facts = {
   integracao: () => SANDBOX_SLUG,
   'versoes-da-dps': () => VERSOES,
+  versao: () => versionOf().version,
 
   // Headers
   'cabecalho-assinatura-dps': () => code(DPS_SIGNATURE_HEADER),
@@ -100,6 +104,28 @@ export const LAW_FACTS: Facts = {
     table(
       ['Campo da DPS', 'O que se espera'],
       COMPRIMENTOS.map((path) => [code(path), (elementAt(path) as Leaf).type.expected]),
+    ),
+
+  // For who watches
+  'municipios-com-nome': () => String(MUNICIPIOS_MAX),
+  'tabela-metricas': () =>
+    table(
+      ['Métrica', 'Rótulos', 'O que diz'],
+      Object.entries<Metric>(METRICS).map(([name, { labels, help }]) => [
+        code(name),
+        labels.map(code).join(', '),
+        help,
+      ]),
+    ),
+  'tabela-alertas': () =>
+    table(
+      ['Alerta', 'Quando', 'O que há', 'O que fazer'],
+      [...Map.groupBy(ALERTS, ({ nome }) => nome)].map(([nome, some]) => [
+        code(nome),
+        some.map(({ gravidade, expr, durante }) => `${gravidade}: ${code(expr)} por ${durante}`).join('<br>'),
+        some[0]!.oQue.replaceAll(/\{(\w+)\}/g, '*$1*'),
+        some[0]!.fazer,
+      ]),
     ),
 
   'tabela-ataques': () =>
@@ -218,6 +244,13 @@ export const LAW_FACTS: Facts = {
   suites: () => projectText('docs/suites.md'),
   'soap-tabelas': () => soapMarkdown().replace(/\(erros\/[a-z-]+\.md#(E\d+)\)/g, '(/docs/erros/$1)'),
   leiaute: layoutMarkdown,
+  // What an operator copies, from where it is tried
+  'deploy-nginx': () => fenceCode('nginx', projectText('deploy/nginx.conf')),
+  'deploy-haproxy': () => fenceCode('haproxy', projectText('deploy/haproxy.cfg')),
+  'deploy-caddy': () => fenceCode('caddy', projectText('deploy/Caddyfile')),
+  'deploy-servico': () => fenceCode('ini', projectText('deploy/nfse.service')),
+  'deploy-socket': () => fenceCode('ini', projectText('deploy/nfse.socket')),
+  'deploy-compose': () => fenceCode('yaml', projectText('deploy/compose.yaml')),
   mudancas: () => projectText('CHANGELOG.md').replaceAll('(docs/', '('),
 };
 

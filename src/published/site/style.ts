@@ -114,8 +114,13 @@ ol.anotado code { white-space: pre; background: none; padding: 0; }
   border: 1px solid var(--edge); border-radius: .375rem; }
 .conferir input:not([type=hidden]):not([type=file]) { font: inherit; color: inherit; background: var(--paper); max-width: 100%;
   padding: .35rem .6rem; border: 1px solid var(--edge); border-radius: .375rem; }
+.conferir select { font: inherit; color: inherit; background: var(--paper); max-width: 100%; padding: .35rem .6rem; border: 1px solid var(--edge); border-radius: .375rem; }
+.caixa { display: flex; gap: .6rem; align-items: baseline; }
+.cadastro td, .cadastro th { white-space: nowrap; }
+.recusadas li { overflow-wrap: anywhere; }
 .conferir input#chave { width: 30rem; }
 .linha { display: flex; flex-wrap: wrap; align-items: center; gap: .5rem; }
+.recado + p { margin-top: .75rem; }
 .recado.bom { border-color: var(--good); }
 .recado.erro { border-color: var(--bad); }
 .quebra { white-space: pre-wrap; overflow-wrap: anywhere; }

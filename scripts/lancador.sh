@@ -1,0 +1,25 @@
+#!/bin/sh
+# Runs the service on the Node that came with it, from any folder, and by a link as well. It becomes that Node, which then gets the signals itself.
+self=$0
+[ ! -h "$self" ] || self=$(readlink -f "$self")
+case $self in */*) ;; *) self=./$self ;; esac
+root=$(unset CDPATH; cd "${self%/*}/.." && pwd -P) || exit 1
+node=$root/@NODE@
+
+# Node wants three libraries of GCC, which a small system may lack: a first try with its own, then with ours, the most portable one first.
+own=${LD_LIBRARY_PATH-}
+for libraries in '' "$root/lib/atomic" "$root/lib/atomic:$root/lib/gcc"; do
+  if [ -n "$libraries" ]; then
+    LD_LIBRARY_PATH=$libraries${own:+:$own}
+    export LD_LIBRARY_PATH
+  fi
+  if trouble=$("$node" --version 2>&1); then
+    # What Node compiled is kept only where the operator says: this folder is nobody's to write.
+    [ -n "${NODE_COMPILE_CACHE-}" ] || export NODE_DISABLE_COMPILE_CACHE=1
+    [ "${1-}" != serve ] || exec "$node" @OPTIONS@ "$root/src/main.ts" "$@"
+    exec "$node" "$root/src/main.ts" "$@"
+  fi
+done
+printf '%s\n' "O Node que vem com o programa não roda nesta máquina: $trouble" \
+  "Ele pede um Linux @ARCH@ com glibc 2.28 ou mais nova. Se falta uma biblioteca, instale libstdc++6 e libatomic1." >&2
+exit 1

@@ -1,0 +1,143 @@
+/** `nfse config`: every setting, what counts of it and whence, and a file to start from. Secrets are shown to nobody. */
+import { nearestText } from '../settings-file.ts';
+import { VARIABLES, type Variable } from '../variables.ts';
+import { type CliWorld, type Command, JSON_OPTION, type SettingsKnown } from './command.ts';
+import { jsonText } from './text.ts';
+
+type Shown = {
+  readonly nome: string;
+  /** Null: nothing counts. */
+  readonly valor: string | null;
+  readonly origem: 'ambiente' | 'arquivo' | 'padrao' | null;
+  readonly linha: number | null;
+  readonly para_que: string;
+};
+
+const ROWS = Object.entries<Variable<unknown>>(VARIABLES);
+
+export const CONFIG: Command = {
+  name: 'config',
+  summary: 'Mostra cada ajuste, o que vale, de onde veio (ambiente, linha do arquivo, padrão) e para que serve.',
+  options: {
+    exemplo: { help: 'escreve um arquivo de ajustes comentado, para começar: nfse config --exemplo > nfse.env' },
+    ...JSON_OPTION,
+  },
+  run: async (world, values) => {
+    if (values.exemplo !== true) return showSettings(world, values.json === true);
+    world.out(exampleFile());
+    return 0;
+  },
+};
+
+async function showSettings(world: CliWorld, asJson: boolean): Promise<number> {
+  const known = await world.settings();
+  const problems: string[] = [...(known.text?.faults ?? [])];
+  const shown = ROWS.map(([name, row]) => showSetting(name, row, known, problems));
+  // Of settings that are wrong one by one, nothing is said together.
+  if (problems.length === 0 && known.problem !== undefined) problems.push(known.problem);
+  const others = known.text?.assignments.filter(({ name }) => !Object.hasOwn(VARIABLES, name)) ?? [];
+  problems.sort((one, other) => lineOf(one) - lineOf(other));
+  const warnings = [...known.warnings, ...unknownOf(known.env)];
+  world.out(asJson ? settingsJson() : [...settingsLines(), ''].join('\n'));
+  return problems.length === 0 ? 0 : 1;
+
+  function settingsJson(): string {
+    return jsonText({
+      arquivo: { caminho: known.file, existe: known.text !== undefined },
+      ajustes: shown,
+      outras: others.map(({ name, line }) => ({ nome: name, linha: line })),
+      avisos: warnings,
+      problemas: problems,
+    });
+  }
+
+  function settingsLines(): readonly string[] {
+    return [
+      `Arquivo de ajustes: ${known.file}${known.text === undefined ? ', que não existe (nfse config --exemplo escreve um)' : ''}`,
+      'O ambiente vale mais que o arquivo, e o arquivo mais que o padrão.',
+      '',
+      ...shown.flatMap(settingLines),
+      ...section(
+        'Outras variáveis do arquivo, que não são deste serviço e passam adiante como estão:',
+        others.map(({ name, line }) => `${name} (linha ${line})${nearestText(name)}`),
+      ),
+      ...section('Avisos:', warnings),
+      ...section('O que corrigir:', problems),
+    ];
+  }
+}
+
+/** A problem without a line is of the environment, or of several settings. */
+function lineOf(problem: string): number {
+  return Number(/^linha (\d+):/.exec(problem)?.[1] ?? 0);
+}
+
+function section(title: string, lines: readonly string[]): readonly string[] {
+  return lines.length === 0 ? [] : ['', title, ...lines.map((line) => `  ${line}`)];
+}
+
+/** What counts of a setting, and whence. What is wrong with it is added to the problems. */
+function showSetting(nome: string, row: Variable<unknown>, { env, text }: SettingsKnown, problems: string[]): Shown {
+  const given = text?.assignments.find(({ name }) => name === nome);
+  const [origem, value] = env[nome]
+    ? (['ambiente', env[nome]] as const)
+    : given?.value
+      ? (['arquivo', given.value] as const)
+      : row.usual === undefined
+        ? ([null, undefined] as const)
+        : (['padrao', row.usual] as const);
+  const linha = origem === 'arquivo' ? given!.line : null;
+  const valor = value === undefined ? null : shownValue(nome, row, value, linha, problems);
+  return { nome, valor, origem, linha, para_que: row.help };
+}
+
+/** A text that is wrong is not repeated: it may hold a password where none belongs. */
+function shownValue(
+  name: string,
+  { parse, mask }: Variable<unknown>,
+  value: string,
+  line: number | null,
+  problems: string[],
+): string {
+  try {
+    const parsed = parse(value, name);
+    return mask === undefined ? hidePassword(value) : mask(parsed);
+  } catch (error) {
+    problems.push(`${line === null ? '' : `linha ${line}: `}${(error as Error).message}`);
+    return '(não serve)';
+  }
+}
+
+/** Any address may bring a user and a password. */
+function hidePassword(value: string): string {
+  return value.replace(/^([a-z][a-z0-9+.-]*:\/\/)[^/]*@/i, '$1(oculto)@');
+}
+
+function settingLines({ nome, valor, origem, linha, para_que }: Shown): readonly string[] {
+  const from = { ambiente: 'do ambiente', arquivo: `linha ${linha} do arquivo`, padrao: 'padrão' };
+  const value = valor === null || origem === null ? 'sem valor' : `${valor}  (${from[origem]})`;
+  return [`${nome}: ${value}`, `    ${para_que}`];
+}
+
+/** Names of the environment that look like ours and are none. */
+function unknownOf(env: NodeJS.ProcessEnv): readonly string[] {
+  return Object.keys(env)
+    .filter((name) => name.startsWith('NFSE_') && !Object.hasOwn(VARIABLES, name))
+    .map((name) => `o ambiente tem ${name}, que não é um ajuste e não vale nada.${nearestText(name)}`);
+}
+
+/** Every setting as a comment, with what counts without it. */
+function exampleFile(): string {
+  return [
+    '# Ajustes do serviço de NFS-e. O lugar deste arquivo é /etc/nfse.env; outro se diz com --config ARQUIVO.',
+    '# Cada linha é NOME=valor, como no EnvironmentFile= do systemd. Um comentário fica numa linha só dele. Um valor com espaço, # ou \\ vai entre',
+    "# aspas simples ('…'); nada se expande. Uma variável do ambiente vale mais que a deste arquivo.",
+    '# Tem segredos? Então: chown root:nfse, chmod 640. nfse config mostra o que vale e o que corrigir.',
+    '',
+    ...ROWS.flatMap(([name, { help, usual = '', more }]) => [
+      `# ${help}${more === undefined ? '' : ` (${more})`}`,
+      `#${name}=${usual}`,
+      '',
+    ]),
+  ].join('\n');
+}

@@ -1,0 +1,68 @@
+/**
+ * What the operator's listener says to who watches: `/metrics`, `/health/live`, `/health/detalhe`. Programs ask, so there is no session; who may
+ * is told by where the request comes from. Everybody else gets what an address gets that there is not.
+ */
+import { type BlockList, isIP } from 'node:net';
+import type { SaudeReader } from '../../flows/saude.ts';
+import { METRICS_TYPE, writeSnapshot } from '../../measures/counters.ts';
+import { bareAddress } from '../rest/buckets.ts';
+import type { HttpAnswer, HttpRequest } from '../rest/message.ts';
+import type { HttpRoute } from '../rest/router.ts';
+
+export type VigiaOptions = {
+  readonly versao: string;
+  readonly saude: SaudeReader;
+  /** Networks from which the service is watched, besides this machine. */
+  readonly redes: BlockList | undefined;
+  /** By which name people open the console; a request for that name came through the proxy of the console. */
+  readonly origin: string;
+};
+
+const NO_STORE = { 'Cache-Control': 'no-store' };
+const JSON_TYPE = 'application/json; charset=utf-8';
+
+type Told = { readonly type: string; readonly body: string };
+
+const ADDRESSES: Readonly<Record<string, (options: VigiaOptions) => Promise<Told>>> = {
+  '/metrics': async ({ saude }) => ({ type: METRICS_TYPE, body: await writeSnapshot(await saude.read()) }),
+  '/health/live': async ({ versao }) => ({ type: JSON_TYPE, body: JSON.stringify({ status: 'OK', versao }) }),
+  '/health/detalhe': async ({ saude }) => ({ type: JSON_TYPE, body: JSON.stringify(await saude.judge()) }),
+};
+
+const VIGIA_PATHS: readonly string[] = Object.keys(ADDRESSES);
+
+/** `refuse`: answers as an address is answered that there is not. */
+export function vigiaRoutes(options: VigiaOptions, refuse: () => HttpAnswer): readonly HttpRoute[] {
+  return Object.entries(ADDRESSES).map(([path, tell]) => ({
+    method: 'GET',
+    path,
+    handle: async (request) => {
+      if (!mayWatch(request, options)) return refuse();
+      const { type, body } = await tell(options);
+      return { status: 200, headers: { ...NO_STORE, 'Content-Type': type }, body };
+    },
+  }));
+}
+
+/** Whether an address is one of these, whatever the method. */
+export function isVigiaPath({ url }: HttpRequest): boolean {
+  return VIGIA_PATHS.includes(url.replace(/[?#].*$/s, ''));
+}
+
+/** Headers by which a proxy says for whom it asks. */
+const FORWARDED = ['x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto', 'x-real-ip', 'forwarded', 'via'];
+
+/**
+ * A program of this machine, by a name of this machine, or one of the networks named; never somebody for whom a proxy asks. The name keeps out a
+ * page in a browser here that has its own name lead to this machine.
+ */
+function mayWatch({ remoteAddress, headers }: HttpRequest, { redes, origin }: VigiaOptions): boolean {
+  if (FORWARDED.some((name) => headers[name] !== undefined)) return false;
+  const host = headers.host ?? '';
+  const address = bareAddress(remoteAddress.replace(/%.*$/s, ''));
+  const family = isIP(address);
+  const isHere = address === '::1' || /^127\./.test(address);
+  if (isHere && /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])(?::\d+)?$/i.test(host)) return true;
+  if (redes === undefined || family === 0 || !redes.check(address, family === 6 ? 'ipv6' : 'ipv4')) return false;
+  return host.toLowerCase() !== new URL(origin).host;
+}

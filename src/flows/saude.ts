@@ -1,0 +1,102 @@
+/**
+ * How the service is: all that its parts have counted and all that was looked at, as one reading; and what is wrong by it, with what mends it.
+ * `/metrics`, `/health/detalhe` and `nfse saude` are this reading, told in three ways.
+ */
+
+import { CHECKS, type Check, fillLabels, type Gravidade, judge, judgedValue } from '../measures/checks.ts';
+import { addUp, gauges, type Snapshot, samplesIn } from '../measures/counters.ts';
+import type { Labels, Sample } from '../measures/metrics.ts';
+import { openVigia, type VigiaWorld } from './vigiar.ts';
+
+/** `inicio`: when the service began, in milliseconds. `collect`: what all its parts have counted. */
+export type SaudeSetup = {
+  readonly versao: string;
+  readonly inicio: number;
+  readonly collect: () => Promise<Snapshot>;
+};
+
+export type Problema = {
+  readonly nome: string;
+  readonly gravidade: Gravidade;
+  readonly rotulos: Labels;
+  readonly o_que: string;
+  readonly fazer: string;
+  readonly valor: number;
+  readonly limite: number;
+  readonly unidade: string;
+};
+
+/** The worst value of a check; `valor` null: it is not known, or is nothing here. */
+export type Verificacao = {
+  readonly nome: string;
+  readonly status: 'ok' | 'desconhecido' | Gravidade;
+  readonly valor: number | null;
+  readonly lado: Check['lado'];
+  readonly aviso: number | null;
+  readonly critico: number | null;
+  readonly unidade: string;
+};
+
+export type Saude = {
+  readonly status: 'ok' | Gravidade;
+  readonly versao: string;
+  /** ISO 8601, in UTC. */
+  readonly em: string;
+  readonly problemas: readonly Problema[];
+  readonly verificacoes: readonly Verificacao[];
+};
+
+/** Reads and judges for whoever asks. */
+export type SaudeReader = {
+  read(): Promise<Snapshot>;
+  judge(): Promise<Saude>;
+};
+
+export function openSaude(world: VigiaWorld, { versao, inicio, collect }: SaudeSetup): SaudeReader {
+  const look = openVigia(world);
+  const own: readonly Sample[] = [
+    { name: 'nfse_versao_info', labels: { versao }, value: 1 },
+    { name: 'nfse_inicio_timestamp_seconds', labels: {}, value: inicio / 1_000 },
+  ];
+  const read = async (): Promise<Snapshot> => {
+    const [counted, looked] = await Promise.all([collect(), look()]);
+    return addUp([counted, gauges([...looked, ...own])]);
+  };
+  return {
+    read,
+    judge: async () => judgeSaude(samplesIn(await read()), versao, world.now()),
+  };
+}
+
+function judgeSaude(samples: readonly Sample[], versao: string, now: number): Saude {
+  const found = judge(samples, now);
+  const problemas = found.map(({ check, gravidade, labels, valor }): Problema => {
+    const { nome, oQue, fazer, unidade } = check;
+    const told = { o_que: fillLabels(oQue, labels), fazer, valor, limite: check[gravidade]!, unidade };
+    return { nome, gravidade, rotulos: labels, ...told };
+  });
+  const verificacoes = CHECKS.map((check): Verificacao => {
+    const values = samples
+      .filter(({ name }) => name === check.medida)
+      .flatMap((sample) => judgedValue(check, sample, samples, now) ?? []);
+    const valor = values.length === 0 ? null : check.lado === 'acima' ? Math.max(...values) : Math.min(...values);
+    const gravidade = found.find((one) => one.check === check)?.gravidade;
+    const { nome, lado, aviso = null, critico = null, unidade } = check;
+    return {
+      nome,
+      status: gravidade ?? (valor === null ? 'desconhecido' : 'ok'),
+      valor,
+      lado,
+      aviso,
+      critico,
+      unidade,
+    };
+  });
+  return {
+    status: problemas[0]?.gravidade ?? 'ok',
+    versao,
+    em: new Date(now).toISOString(),
+    problemas,
+    verificacoes,
+  };
+}

@@ -1,0 +1,203 @@
+/**
+ * What is looked at for who watches the service, beyond what its parts have counted: the database, what waits in it, the disk, the files of the
+ * municipalities. Each look is shared by all who ask within seconds, and nobody waits for one longer than a moment: what is not known in time is
+ * left out, and that the database is away is told at once.
+ */
+import { statfs } from 'node:fs/promises';
+import { semAliquota } from '../fiscal/aliquotas-ibs-cbs.ts';
+import { AMBIENTES } from '../fiscal/ambiente.ts';
+import { TRIBUTOS_IBS_CBS } from '../fiscal/catalogs/catalogs.ts';
+import { BRASILIA, momentIn } from '../fiscal/moment.ts';
+import type { Labels, Sample } from '../measures/metrics.ts';
+import type { Municipio } from '../store/municipios.ts';
+import type { AuditoriaDeUm, EsperaDeUm } from '../store/vigia.ts';
+import { storeTroubleOf, tellTrouble } from './store-trouble.ts';
+import { lookAtFiles } from './vigiar-arquivos.ts';
+import { joinSamples, nameMunicipios, transmits, type VigiaWorld } from './vigiar-rotulos.ts';
+
+export type { VigiaWorld } from './vigiar-rotulos.ts';
+
+/** What was read so long ago is read anew. */
+const FRESH_MS = 10_000;
+/** Files and sizes change seldom, and there may be thousands. */
+const SLOW_MS = 30_000;
+/** What was read longer ago is told no more. */
+const KEPT_MS = 120_000;
+/** How long somebody waits for a look. */
+const WAIT_MS = 800;
+
+const SECOND_MS = 1_000;
+
+/** Looks for whoever asks; the result never rejects, and comes within a second. */
+export function openVigia(world: VigiaWorld): () => Promise<readonly Sample[]> {
+  const database = remember(world, FRESH_MS, () => lookAtDatabase(world));
+  const sizes = remember(world, SLOW_MS, () => lookAtSizes(world));
+  const files = remember(world, SLOW_MS, () => lookAtFiles(world));
+  const disk = remember(world, FRESH_MS, () => lookAtDisk(world));
+  return async () => {
+    const found = await Promise.all([askDatabase(world), database(), sizes(), files(), disk()]);
+    return found.flat();
+  };
+}
+
+/** Runs a look for all who ask, and keeps what it found. Who asks gets what there is, or waits a moment for it. */
+function remember(
+  { log }: VigiaWorld,
+  freshMs: number,
+  look: () => Promise<readonly Sample[]>,
+): () => Promise<readonly Sample[]> {
+  let known: readonly Sample[] = [];
+  let at = Number.NEGATIVE_INFINITY;
+  let looking: Promise<void> | undefined;
+  const begin = async (): Promise<void> => {
+    try {
+      known = await look();
+      at = performance.now();
+    } catch (error) {
+      // That the database is away is told by a gauge of its own.
+      if (storeTroubleOf(error) === undefined) tellTrouble(log, error, {}, 'a vigia não pôde ler o que mede');
+    } finally {
+      looking = undefined;
+    }
+  };
+  return async () => {
+    if (performance.now() - at < freshMs) return known;
+    looking ??= begin();
+    await Promise.race([looking, sleep(WAIT_MS)]);
+    return performance.now() - at < KEPT_MS ? known : [];
+  };
+}
+
+function sleep(ms: number): Promise<void> {
+  return new Promise((resolve) => void setTimeout(resolve, ms).unref());
+}
+
+async function askDatabase({ store }: VigiaWorld): Promise<readonly Sample[]> {
+  const answers = store.ping().then(
+    () => 1,
+    () => 0,
+  );
+  const value = await Promise.race([answers, sleep(WAIT_MS).then(() => 0)]);
+  return [{ name: 'nfse_banco_disponivel', labels: {}, value }];
+}
+
+async function lookAtDatabase(world: VigiaWorld): Promise<readonly Sample[]> {
+  const { store, now } = world;
+  const municipios = await store.municipios.list();
+  const esperas = await store.vigia.lookAtEsperas();
+  const auditoria = await store.vigia.lookAtAuditoria();
+  const aliquotas = await lookAtRates(world);
+  return [
+    ...countMunicipios(municipios),
+    ...gatherEsperas(municipios, esperas, now()),
+    ...gatherAuditoria(municipios, auditoria, now()),
+    ...aliquotas,
+    { name: 'nfse_banco_lido_timestamp_seconds', labels: {}, value: now() / SECOND_MS },
+  ];
+}
+
+function countMunicipios(municipios: readonly Municipio[]): readonly Sample[] {
+  return Object.keys(AMBIENTES).map((ambiente) => ({
+    name: 'nfse_municipios',
+    labels: { ambiente },
+    value: municipios.filter((one) => one.ambiente === ambiente).length,
+  }));
+}
+
+async function lookAtRates({ store, now }: VigiaWorld): Promise<readonly Sample[]> {
+  const hoje = momentIn(BRASILIA, now()).date;
+  const missing = new Set<string>(semAliquota(await store.aliquotas.readTabela(), hoje).map(({ tributo }) => tributo));
+  return TRIBUTOS_IBS_CBS.map((tributo) => ({
+    name: 'nfse_aliquotas_em_falta',
+    labels: { tributo },
+    value: missing.has(tributo) ? 1 : 0,
+  }));
+}
+
+const add = (one: number, other: number): number => one + other;
+
+function gatherEsperas(
+  municipios: readonly Municipio[],
+  esperas: readonly EsperaDeUm[],
+  now: number,
+): readonly Sample[] {
+  const names = nameMunicipios(municipios);
+  const producao = new Set(municipios.filter(transmits).map(({ tenant }) => tenant));
+  const known = esperas.filter(({ tenant }) => names.has(tenant));
+  const transmitting = known.filter(({ tenant }) => producao.has(tenant));
+  const labelsOf = ({ tenant }: EsperaDeUm): { municipio: string } => ({ municipio: names.get(tenant)! });
+  const agesOf = (documento: string, since: (one: EsperaDeUm) => number | undefined) =>
+    transmitting.map((one): readonly [Labels, number] => {
+      const desde = since(one);
+      return [{ ...labelsOf(one), documento }, desde === undefined ? 0 : Math.max(0, (now - desde) / SECOND_MS)];
+    });
+  const countsOf = (documento: string, how: (one: EsperaDeUm) => number) =>
+    known.map((one): readonly [Labels, number] => [{ ...labelsOf(one), documento }, how(one)]);
+  const flagsOf = (how: (one: EsperaDeUm) => boolean) =>
+    transmitting.map((one): readonly [Labels, number] => [labelsOf(one), how(one) ? 1 : 0]);
+  const counts = [
+    ...countsOf('nota', ({ notas }) => notas),
+    ...countsOf('evento', ({ eventos }) => eventos),
+    ...countsOf('lote', ({ lotes }) => lotes),
+  ];
+  const ages = [
+    ...agesOf('nota', ({ notaDesde }) => notaDesde),
+    ...agesOf('evento', ({ eventoDesde }) => eventoDesde),
+    ...agesOf('lote', ({ loteDesde }) => loteDesde),
+  ];
+  const retidas = known.map((one): readonly [Labels, number] => [labelsOf(one), one.retidas]);
+  return [
+    ...joinSamples('nfse_em_espera', counts, add),
+    ...joinSamples('nfse_espera_mais_antiga_seconds', ages, Math.max),
+    ...joinSamples('nfse_notas_retidas', retidas, add),
+    ...joinSamples(
+      'nfse_adn_circuito_aberto',
+      flagsOf(({ circuitoAberto }) => circuitoAberto),
+      Math.max,
+    ),
+    ...joinSamples(
+      'nfse_municipio_impedido',
+      flagsOf(({ impedido, circuitoAberto }) => impedido && !circuitoAberto),
+      Math.max,
+    ),
+  ];
+}
+
+function gatherAuditoria(
+  municipios: readonly Municipio[],
+  auditoria: readonly AuditoriaDeUm[],
+  now: number,
+): readonly Sample[] {
+  const names = nameMunicipios(municipios);
+  const known = auditoria.filter(({ tenant }) => names.has(tenant));
+  const of = (how: (one: AuditoriaDeUm) => number | undefined) =>
+    known.flatMap((one): readonly (readonly [Labels, number])[] => {
+      const value = how(one);
+      return value === undefined ? [] : [[{ municipio: names.get(one.tenant)! }, value]];
+    });
+  const waits = ({ semLugarDesde }: AuditoriaDeUm): number =>
+    semLugarDesde === undefined ? 0 : Math.max(0, (now - semLugarDesde) / SECOND_MS);
+  const selada = ({ seladaEm }: AuditoriaDeUm): number | undefined => seladaEm && seladaEm / SECOND_MS;
+  return [
+    ...joinSamples(
+      'nfse_auditoria_achados',
+      of(({ achados }) => achados),
+      add,
+    ),
+    ...joinSamples('nfse_auditoria_espera_seconds', of(waits), Math.max),
+    ...joinSamples('nfse_auditoria_selo_timestamp_seconds', of(selada), Math.min),
+  ];
+}
+
+async function lookAtSizes({ store }: VigiaWorld): Promise<readonly Sample[]> {
+  return [{ name: 'nfse_banco_tamanho_bytes', labels: {}, value: await store.banco.readBytes() }];
+}
+
+async function lookAtDisk({ dados }: VigiaWorld): Promise<readonly Sample[]> {
+  if (dados === undefined) return [];
+  const { bavail, blocks, bsize } = await statfs(dados);
+  return [
+    { name: 'nfse_disco_livre_bytes', labels: {}, value: bavail * bsize },
+    { name: 'nfse_disco_total_bytes', labels: {}, value: blocks * bsize },
+  ];
+}

@@ -1,0 +1,213 @@
+/**
+ * What the service measures, one row a metric: its name by the conventions of Prometheus, its kind, its labels, and what it says. `/metrics`,
+ * the page for operators and the checks of a board are made of it. Every label is bounded: a route is its pattern, never an address.
+ */
+
+type Kind = 'counter' | 'gauge' | 'histogram';
+
+export type Metric = {
+  readonly kind: Kind;
+  readonly labels: readonly string[];
+  /** For the operator: Portuguese, and also the HELP of the metric. */
+  readonly help: string;
+  /** Upper bounds, of a histogram. */
+  readonly buckets?: readonly number[];
+};
+
+/** Seconds, from a look into memory to the longest wait that a question may ask for. */
+const REQUEST_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
+const ADN_BUCKETS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
+const COMMIT_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5];
+const GROUP_BUCKETS = [1, 2, 5, 10, 20, 50, 100, 200];
+
+/** Counted in memory, by the part that does it. */
+const COUNTED = {
+  nfse_requisicoes_total: {
+    kind: 'counter',
+    labels: ['porta', 'metodo', 'rota', 'status'],
+    help: 'Requisições respondidas. porta: publica ou painel; rota: o padrão do caminho.',
+  },
+  nfse_requisicao_duracao_seconds: {
+    kind: 'histogram',
+    labels: ['porta', 'metodo', 'rota'],
+    buckets: REQUEST_BUCKETS,
+    help: 'Da chegada de uma requisição até a resposta estar pronta. Quem pede para esperar (espera) conta com a espera.',
+  },
+  nfse_notas_total: {
+    kind: 'counter',
+    labels: ['municipio', 'estado'],
+    help: 'Vezes em que uma nota entrou num estado. emitida conta as emissões.',
+  },
+  nfse_eventos_total: {
+    kind: 'counter',
+    labels: ['municipio', 'estado'],
+    help: 'Vezes em que um evento entrou num estado.',
+  },
+  nfse_gravacao_grupo_documentos: {
+    kind: 'histogram',
+    labels: ['documento'],
+    buckets: GROUP_BUCKETS,
+    help: 'Documentos gravados juntos, numa só transação.',
+  },
+  nfse_gravacao_duracao_seconds: {
+    kind: 'histogram',
+    labels: ['documento'],
+    buckets: COMMIT_BUCKETS,
+    help: 'Duração de cada uma dessas transações.',
+  },
+  nfse_adn_chamada_duracao_seconds: {
+    kind: 'histogram',
+    labels: ['operacao', 'classe'],
+    buckets: ADN_BUCKETS,
+    help: 'Chamadas ao ADN. operacao: envio ou consulta; classe: a do status HTTP, ou nao_enviada, sem_resposta, certificado_recusado.',
+  },
+  nfse_adn_respostas_total: {
+    kind: 'counter',
+    labels: ['municipio', 'documento', 'resposta'],
+    help: 'O que foi feito de cada nota e evento levados ao ADN, ou à autoridade dos ensaios.',
+  },
+  nfse_reinicios_total: {
+    kind: 'counter',
+    labels: ['parte'],
+    help: 'Partes do serviço que morreram e foram iniciadas de novo.',
+  },
+} as const satisfies Readonly<Record<string, Metric>>;
+
+/** Looked at when somebody asks, in the part that knows it; every part says which it is. */
+const OF_PARTS = {
+  nfse_parte_responde: {
+    kind: 'gauge',
+    labels: ['processo', 'parte'],
+    help: '1 quando a parte respondeu a esta leitura, 0 quando não.',
+  },
+  nfse_memoria_residente_bytes: {
+    kind: 'gauge',
+    labels: ['processo'],
+    help: 'Memória (RSS) de cada processo do serviço; a do PostgreSQL não entra.',
+  },
+  nfse_laco_atraso_seconds: {
+    kind: 'gauge',
+    labels: ['processo', 'parte'],
+    help: 'Atraso do laço de eventos (percentil 99 desde a leitura anterior): quanto uma parte demora a dar atenção a quem chega.',
+  },
+  nfse_banco_conexoes: {
+    kind: 'gauge',
+    labels: ['processo', 'parte', 'estado'],
+    help: 'Conexões com o banco, em_uso ou ociosa.',
+  },
+  nfse_banco_conexoes_esperando: {
+    kind: 'gauge',
+    labels: ['processo', 'parte'],
+    help: 'Quem espera por uma conexão com o banco neste momento.',
+  },
+  nfse_faixas_ocupadas: {
+    kind: 'gauge',
+    labels: ['processo', 'fila'],
+    help: 'Lotes de trabalho a caminho, por fila da transmissão.',
+  },
+  nfse_faixas_lugares: {
+    kind: 'gauge',
+    labels: ['processo', 'fila'],
+    help: 'Quantos lotes cabem ao mesmo tempo em cada fila.',
+  },
+  nfse_transmissor_volta_timestamp_seconds: {
+    kind: 'gauge',
+    labels: ['processo'],
+    help: 'Quando a transmissão olhou pela última vez o que há a fazer.',
+  },
+} as const satisfies Readonly<Record<string, Metric>>;
+
+/** Of the whole service, looked at in the database, the files and the disk. */
+const OF_ALL = {
+  nfse_versao_info: { kind: 'gauge', labels: ['versao'], help: 'Sempre 1; a versão está no rótulo.' },
+  nfse_inicio_timestamp_seconds: { kind: 'gauge', labels: [], help: 'Quando o serviço foi iniciado.' },
+  nfse_banco_disponivel: { kind: 'gauge', labels: [], help: '1 quando o banco aceita gravações, 0 quando não.' },
+  nfse_banco_lido_timestamp_seconds: {
+    kind: 'gauge',
+    labels: [],
+    help: 'Quando foi lido do banco o que está abaixo; falta enquanto nada foi lido.',
+  },
+  nfse_banco_tamanho_bytes: { kind: 'gauge', labels: [], help: 'Tamanho do banco de dados.' },
+  nfse_disco_livre_bytes: {
+    kind: 'gauge',
+    labels: [],
+    help: 'Espaço livre no disco do PostgreSQL embutido; de um banco em outra máquina falta.',
+  },
+  nfse_disco_total_bytes: { kind: 'gauge', labels: [], help: 'Tamanho desse disco.' },
+  nfse_municipios: { kind: 'gauge', labels: ['ambiente'], help: 'Municípios, sem os ambientes próprios de ensaio.' },
+  nfse_em_espera: {
+    kind: 'gauge',
+    labels: ['municipio', 'documento'],
+    help: 'Notas, eventos e lotes que esperam na fila; conta até 100 mil de cada.',
+  },
+  nfse_espera_mais_antiga_seconds: {
+    kind: 'gauge',
+    labels: ['municipio', 'documento'],
+    help: 'Há quanto tempo espera o mais antigo, em municípios que transmitem; 0 sem nenhum.',
+  },
+  nfse_notas_retidas: {
+    kind: 'gauge',
+    labels: ['municipio'],
+    help: 'Notas à espera de uma alíquota que ninguém publicou; conta até 100 mil.',
+  },
+  nfse_adn_circuito_aberto: {
+    kind: 'gauge',
+    labels: ['municipio'],
+    help: '1 enquanto o ADN não responde a quem transmite pelo município.',
+  },
+  nfse_municipio_impedido: {
+    kind: 'gauge',
+    labels: ['municipio'],
+    help: '1 enquanto há um motivo pelo qual as notas do município não seguem.',
+  },
+  nfse_arquivos_em_falta: {
+    kind: 'gauge',
+    labels: ['municipio'],
+    help: '1 quando um certificado ou uma pasta que o município indica não pode ser lido nesta máquina.',
+  },
+  nfse_certificado_vence_timestamp_seconds: {
+    kind: 'gauge',
+    labels: ['municipio', 'uso'],
+    help: 'Quando vence o certificado. uso: adn, o do município; tls, o do próprio serviço.',
+  },
+  nfse_lista_revogados_vence_timestamp_seconds: {
+    kind: 'gauge',
+    labels: ['municipio'],
+    help: 'Quando vence a primeira das listas de revogados do município.',
+  },
+  nfse_auditoria_achados: {
+    kind: 'gauge',
+    labels: ['municipio'],
+    help: 'Entradas alteradas, faltando ou fora de ordem que a última verificação da corrente de auditoria encontrou.',
+  },
+  nfse_auditoria_espera_seconds: {
+    kind: 'gauge',
+    labels: ['municipio'],
+    help: 'Há quanto tempo a mais antiga entrada de auditoria espera pelo seu lugar na corrente; 0 sem nenhuma.',
+  },
+  nfse_auditoria_selo_timestamp_seconds: {
+    kind: 'gauge',
+    labels: ['municipio'],
+    help: 'Quando a corrente de auditoria foi selada pela última vez.',
+  },
+  nfse_aliquotas_em_falta: {
+    kind: 'gauge',
+    labels: ['tributo'],
+    help: '1 quando falta na tabela uma alíquota de uma competência que chegou, ou chega em 60 dias.',
+  },
+} as const satisfies Readonly<Record<string, Metric>>;
+
+export const METRICS = { ...COUNTED, ...OF_PARTS, ...OF_ALL } as const;
+
+export type CountedName = keyof typeof COUNTED;
+export type GaugeName = keyof typeof OF_PARTS | keyof typeof OF_ALL;
+export type Labels = Readonly<Record<string, string>>;
+
+/** A gauge as it was found. */
+export type Sample = { readonly name: GaugeName; readonly labels: Labels; readonly value: number };
+
+/** Municipalities that are told by their names; all others are one, so that no scrape grows with their number. */
+export const MUNICIPIOS_MAX = 200;
+/** What all further municipalities are called, and all sandboxes of one's own. */
+export const OUTROS = 'outros';
+export const ENSAIOS = 'ensaios';

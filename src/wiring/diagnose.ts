@@ -1,0 +1,125 @@
+/** Puts together what `nfse diagnostico` writes. What cannot be reached is said in the file: that is when it is needed most. */
+import { once } from 'node:events';
+import { lstat } from 'node:fs/promises';
+import http from 'node:http';
+import https from 'node:https';
+import path from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { describeSettings } from '../doors/variables.ts';
+import {
+  codeOf,
+  type Diagnostico,
+  readDiagnostico,
+  seeMunicipios,
+  seeTls,
+  writeDiagnostico,
+} from '../flows/diagnosticar.ts';
+import { createStore } from '../store/store.ts';
+import { type Config, readConfig, serviceUrlOf } from './config.ts';
+import { createLog, type Logger } from './log.ts';
+import { describeMachine, describeProgram } from './machine.ts';
+import { reachDatabase } from './open-store.ts';
+
+/** A database that says nothing for so long is away. Each question to it has a limit of its own. */
+const DATABASE_MAX_MS = 300_000;
+const HEALTH_MAX_MS = 5_000;
+
+/** `falhou`: the code with which the database was not reached. */
+export type Diagnosed = { readonly bytes: number; readonly falhou: string | undefined };
+
+/** Writes the file of this name, which must not be there yet. */
+export async function diagnose(env: NodeJS.ProcessEnv, arquivo: string): Promise<Diagnosed> {
+  if (await isThere(arquivo)) throw Object.assign(new Error('there is a file of this name'), { code: 'EEXIST' });
+  const { log } = createLog('silent');
+  const config = configIn(env);
+  const now = Date.now();
+  const found = config === undefined ? away('CONFIG') : await askDatabase(config, log, now);
+  const partes = {
+    programa: await describeProgram(),
+    maquina: await describeMachine(path.resolve(config?.dataDir ?? '.')),
+    ajustes: describeSettings(env),
+    servico: config === undefined ? undefined : await askService(config, now),
+    banco: found.banco,
+    municipios: found.municipios,
+  };
+  const { banco } = found;
+  return { bytes: await writeDiagnostico(arquivo, partes, now), falhou: 'falhou' in banco ? banco.falhou : undefined };
+}
+
+/** Undefined where a setting is wrong, which `ajustes` says. */
+function configIn(env: NodeJS.ProcessEnv): Config | undefined {
+  try {
+    return readConfig(env, false);
+  } catch {
+    return undefined;
+  }
+}
+
+type Found = {
+  readonly banco: { readonly falhou: string } | Diagnostico;
+  readonly municipios: unknown;
+};
+
+function away(falhou: string): Found {
+  return { banco: { falhou }, municipios: { falhou } };
+}
+
+async function askDatabase(config: Config, log: Logger, now: number): Promise<Found> {
+  if (config.databaseUrl === undefined && !(await isThere(path.join(path.resolve(config.dataDir), 'pg'))))
+    return away('SEM_DADOS');
+  const late = new AbortController();
+  const inTime = pause(DATABASE_MAX_MS, away('TEMPO'), { signal: late.signal }).catch(() => away('TEMPO'));
+  try {
+    return await Promise.race([readAll(config, log, now), inTime]);
+  } catch (error) {
+    return away(codeOf(error));
+  } finally {
+    late.abort();
+  }
+}
+
+async function readAll(config: Config, log: Logger, now: number): Promise<Found> {
+  const { pool, close } = await reachDatabase(config, log);
+  try {
+    // Who does not answer this answers nothing else.
+    await pool.query('select 1');
+    const banco = await readDiagnostico(pool);
+    const municipios = await createStore(pool)
+      .municipios.list()
+      .then((all) => seeMunicipios(all, now))
+      .catch((error: unknown) => ({ falhou: codeOf(error) }));
+    return { banco, municipios };
+  } finally {
+    await close().catch(() => undefined);
+  }
+}
+
+async function isThere(file: string): Promise<boolean> {
+  return lstat(file).then(
+    () => true,
+    (error: NodeJS.ErrnoException) => error.code !== 'ENOENT',
+  );
+}
+
+/** Of the service on this machine, by its own address: statuses and times alone, for an answer may name anybody. */
+async function askService(config: Config, now: number) {
+  const url = serviceUrlOf({ ...config, baseUrl: undefined });
+  const tls = config.tls === undefined ? undefined : await seeTls(config.tls.certificado, now);
+  return { live: await askHealth(`${url}/health/live`), ready: await askHealth(`${url}/health/ready`), tls };
+}
+
+/** The certificate is for the public name, and nothing is told to whoever answers. */
+async function askHealth(url: string): Promise<object> {
+  const began = performance.now();
+  const signal = AbortSignal.timeout(HEALTH_MAX_MS);
+  const asked = url.startsWith('https:')
+    ? https.get(url, { signal, rejectUnauthorized: false, agent: false })
+    : http.get(url, { signal, agent: false });
+  try {
+    const [answer] = (await once(asked, 'response')) as [http.IncomingMessage];
+    answer.destroy();
+    return { status: answer.statusCode, ms: Math.round(performance.now() - began) };
+  } catch (error) {
+    return { falhou: codeOf(error) };
+  }
+}

@@ -1,0 +1,63 @@
+/**
+ * The settings file, put beneath the environment of this process before anything is opened, so that threads and child processes have it as well.
+ * What the environment says already stays: it is nearer to the command, and who writes a variable in front of one means that command.
+ */
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { isExposed } from '../documents/key-files.ts';
+import { readSettingsText, type SettingsText } from '../doors/settings-file.ts';
+import { ConfigError, VARIABLES, type Variable } from '../doors/variables.ts';
+
+/** Read where no other is named. */
+const SETTINGS_FILE = '/etc/nfse.env';
+
+/** No file of settings is larger. Reading another file by mistake stays cheap. */
+const BYTES_MAX = 1024 * 1024;
+
+/** `text`: undefined of the usual file where there is none. */
+export type SettingsFile = { readonly file: string; readonly text: SettingsText | undefined };
+
+/** Reads the file of `--config`, which must be there, or the usual one. Throws a {@link ConfigError} where it cannot be read. */
+export function readSettingsFile(asked: string | undefined): SettingsFile {
+  const file = asked === undefined ? SETTINGS_FILE : path.resolve(asked);
+  try {
+    const bytes = readFileSync(file);
+    if (bytes.length > BYTES_MAX)
+      throw new ConfigError(`${file} tem ${bytes.length} bytes; não é um arquivo de ajustes.`);
+    return { file, text: readSettingsText(bytes) };
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === undefined) throw error;
+    if (code === 'ENOENT' && asked === undefined) return { file, text: undefined };
+    throw new ConfigError(`${file}: ${REASONS[code] ?? `não pôde ser lido (${code}).`}`);
+  }
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  ENOENT: 'o arquivo de ajustes não existe. Confira o caminho; nfse config --exemplo escreve um para começar.',
+  ENOTDIR: 'o arquivo de ajustes não existe. Confira o caminho.',
+  EISDIR: 'é uma pasta, e não um arquivo de ajustes.',
+  EACCES: 'esta conta não pode ler os ajustes. Dê o comando como a conta do serviço: sudo -u nfse nfse …',
+};
+
+/** Puts what the file says beneath the environment. Throws a {@link ConfigError} with every fault of the file. */
+export function takeSettings({ file, text }: SettingsFile, env: NodeJS.ProcessEnv): void {
+  if (text === undefined) return;
+  if (text.faults.length > 0) throw new ConfigError(describeFaults(file, text.faults));
+  // An empty variable is as good as none.
+  for (const { name, value } of text.assignments) if (!env[name]) env[name] = value;
+}
+
+function describeFaults(file: string, faults: readonly string[]): string {
+  return [`${file} tem o que corrigir:`, ...faults.map((fault) => `  ${fault}`)].join('\n');
+}
+
+/** A warning where others of this machine can read a file that holds a secret. */
+export async function exposedSettings({ file, text }: SettingsFile): Promise<readonly string[]> {
+  const secrets = Object.entries<Variable<unknown>>(VARIABLES).flatMap(([name, { mask }]) => (mask ? [name] : []));
+  const held = text?.assignments.find(({ name, value }) => secrets.includes(name) && value !== '');
+  if (held === undefined || !(await isExposed(file))) return [];
+  return [
+    `Outros usuários desta máquina podem ler ou mudar ${file}, que tem um segredo (${held.name}). Deixe-o só a root e à conta do serviço: chmod o= ${file}`,
+  ];
+}

@@ -1,0 +1,68 @@
+/** Prometheus itself, from Debian, that watches a service of a test: its alerts by their names, its answers to queries. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { onEnd } from './cleanup.ts';
+import { ownPort } from './ports.ts';
+import { until } from './until.ts';
+
+export type Watching = {
+  /** Alerts that fire now, each as `name/severity`, without those of the same name and severity. */
+  firing(): Promise<readonly string[]>;
+  /** What a query gives; throws what is wrong with it. */
+  query(
+    expr: string,
+  ): Promise<readonly { readonly metric: Readonly<Record<string, string>>; readonly value: number }[]>;
+};
+
+/** Watches the service at `target` by these rules, a look a second. */
+export async function watchWithPrometheus(program: string, target: string, rules: string): Promise<Watching> {
+  const folder = await mkdtemp(path.join(tmpdir(), 'nfse-prometheus-'));
+  onEnd(() => rm(folder, { recursive: true, force: true }));
+  await writeFile(path.join(folder, 'alertas.yml'), rules);
+  await writeFile(
+    path.join(folder, 'prometheus.yml'),
+    `global: { scrape_interval: 1s, scrape_timeout: 1s, evaluation_interval: 1s }
+scrape_configs:
+  - job_name: nfse
+    static_configs: [{ targets: ['${target}'] }]
+rule_files: ['alertas.yml']
+`,
+  );
+  const address = `127.0.0.1:${await ownPort()}`;
+  const files = [`--config.file=${folder}/prometheus.yml`, `--storage.tsdb.path=${folder}/dados`];
+  const child = spawn(program, [...files, `--web.listen-address=${address}`, '--log.level=error'], {
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  let said = '';
+  child.stderr.on('data', (chunk) => (said += chunk));
+  onEnd(async () => {
+    if (child.exitCode !== null) return;
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+  });
+  const ask = async (what: string): Promise<{ status: string; error?: string; data: never }> => {
+    const response = await fetch(`http://${address}/api/v1/${what}`);
+    return (await response.json()) as never;
+  };
+  await until(async () => {
+    if (child.exitCode !== null) throw new Error(said);
+    return (await fetch(`http://${address}/-/ready`).catch(() => undefined))?.ok || undefined;
+  }, 'Prometheus');
+  return {
+    firing: async () => {
+      const { data } = await ask('alerts');
+      const { alerts } = data as { alerts: { state: string; labels: Record<string, string> }[] };
+      const names = alerts.filter(({ state }) => state === 'firing').map(({ labels }) => labels);
+      return [...new Set(names.map(({ alertname, severity }) => `${alertname}/${severity}`))].sort();
+    },
+    query: async (expr) => {
+      const { status, error, data } = await ask(`query?${new URLSearchParams({ query: expr })}`);
+      if (status !== 'success') throw new Error(`${expr}: ${error}`);
+      const { result } = data as { result: { metric: Record<string, string>; value: [number, string] }[] };
+      return result.map(({ metric, value }) => ({ metric, value: Number(value[1]) }));
+    },
+  };
+}

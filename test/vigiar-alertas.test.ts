@@ -1,0 +1,514 @@
+/**
+ * The alerts of `deploy/alertas.yml` on a real Prometheus that watches a real service: each fires for the fault that it names, and is quiet
+ * otherwise. Waits and thresholds of an operator are shortened, nothing else of the rules. What takes hours is tried by promtool.
+ */
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { createPrivateKey } from 'node:crypto';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { before, describe, test } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
+import { PANELS } from '../scripts/grafana.ts';
+import {
+  openStage,
+  registerTenant,
+  type Simulator,
+  type Stage,
+  startService,
+  startSimulator,
+} from '../scripts/stage.ts';
+import { certificatesOfPem } from '../src/documents/certificate.ts';
+import { companyCertificate, pemOf, revocationList, rootAuthority } from '../src/documents/pki.ts';
+import { signXml } from '../src/documents/signing.ts';
+import { momentIn } from '../src/fiscal/moment.ts';
+import { exampleXml } from '../src/fiscal/rules/example.ts';
+import { zoneOf } from '../src/flows/gather-facts.ts';
+import { ALERTS, type Alert } from '../src/measures/alerts.ts';
+import { METRICS } from '../src/measures/metrics.ts';
+import { NAME } from '../src/store/embedded.ts';
+import { Client } from '../src/store/pg.ts';
+import { onEnd } from './support/cleanup.ts';
+import { runBeside } from './support/cli.ts';
+import { readyKeys } from './support/keys.ts';
+import { ownPort } from './support/ports.ts';
+import { ifThere, ROOT, readyDataDir, serverProcesses } from './support/process.ts';
+import { type Watching, watchWithPrometheus } from './support/prometheus.ts';
+import { toolOr } from './support/tools.ts';
+import { until } from './support/until.ts';
+
+const prometheus = toolOr('prometheus', 'prometheus');
+const promtool = toolOr('promtool', 'prometheus');
+const skip = prometheus === undefined || promtool === undefined ? 'prometheus is not here' : false;
+
+const FILE = path.join(ROOT, 'deploy/alertas.yml');
+const [SLUG, IBGE, CNPJ] = ['exemplo', '3550308', '11222333000181'];
+const DAY_MS = 86_400_000;
+
+const SECONDS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600 };
+const secondsOf = (text: string): number => Number.parseInt(text, 10) * SECONDS[text.at(-1)!]!;
+
+/** Limits of minutes as seconds, and a disk that is never free enough: the alert of its name stands beside the true one. */
+const SHORTENED: readonly (readonly [RegExp, string])[] = [
+  [/for: \w+/g, 'for: 1s'],
+  [/\[\d+[mh]\]/g, '[20s]'],
+  [/(nfse_espera_mais_antiga_seconds > )600/, '$15'],
+  [/(time\(\) - nfse_banco_lido_timestamp_seconds > )300/, '$120'],
+  [/(time\(\) - nfse_transmissor_volta_timestamp_seconds > )120/, '$15'],
+  [/alert: NfseDiscoCheio\n(\s+expr: "[^"]*< )0\.1"/, 'alert: NfseDiscoCheioEnsaio\n$12"'],
+];
+
+/** What is foretold of a day is foretold of hours: promtool has them. */
+const rules = (): string => {
+  const [shown, foretold] = readFileSync(FILE, 'utf8').split(/(?= {6}- alert: NfseDiscoEnche\n)/);
+  const short = SHORTENED.reduce((text, [from, to]) => {
+    assert.match(text, from);
+    return text.replace(from, to);
+  }, shown!);
+  return `${short}${foretold}`;
+};
+
+/** Fires always by the disk that is never free enough. */
+const ALWAYS = ['NfseDiscoCheioEnsaio/warning'];
+
+describe('the alerts, on a service under fault', { skip }, () => {
+  let stage: Stage;
+  let simulator: Simulator;
+  let ports: readonly [number, number];
+  let dataDir: string;
+  let env: NodeJS.ProcessEnv;
+  let service: Awaited<ReturnType<typeof startService>>;
+  let watching: Watching;
+  let next = 0;
+
+  const fires = (name: string): Promise<true> =>
+    until(async () => (await watching.firing()).includes(name) || undefined, `${name} fires`);
+  const isQuiet = (name: string): Promise<true> =>
+    until(async () => !(await watching.firing()).includes(name) || undefined, `${name} is quiet again`);
+  /** All that was quiet stays so. */
+  const allQuiet = (): Promise<true> =>
+    until(async () => {
+      const firing = await watching.firing();
+      return JSON.stringify(firing) === JSON.stringify(ALWAYS) || undefined;
+    }, 'all alerts are quiet');
+
+  const issue = async (): Promise<number> => {
+    const [provider] = stage.pki.prestadores;
+    const certificate = certificatesOfPem(readFileSync(provider!.certificado, 'utf8'))[0]!;
+    const signer = { key: createPrivateKey(readFileSync(provider!.chave)), certificate };
+    next += 1;
+    const xml = exampleXml({
+      tpAmb: '1',
+      serie: '2',
+      nDPS: String(next),
+      dCompet: momentIn(zoneOf(IBGE), Date.now()).date,
+      'prest/CNPJ': CNPJ,
+      'valores/trib/tribMun/pAliq': '5.00',
+    });
+    const body = signXml(Buffer.from(xml), signer) as Uint8Array<ArrayBuffer>;
+    const headers = { 'Content-Type': 'application/xml' };
+    const answer = await fetch(`${service.address}/${SLUG}/api/v1/nfse/v101`, { method: 'POST', headers, body });
+    await answer.arrayBuffer();
+    return answer.status;
+  };
+
+  /** Issues until it is told to end. */
+  const keepIssuing = (): (() => Promise<void>) => {
+    let isOver = false;
+    const run = (async () => {
+      while (!isOver) {
+        await issue().catch(() => undefined);
+        await pause(100);
+      }
+    })();
+    return async () => {
+      isOver = true;
+      await run;
+    };
+  };
+
+  const serve = async (): Promise<void> => {
+    service = await startService(env);
+  };
+
+  const connect = async (): Promise<Client> => {
+    const [, , , port, socket] = readFileSync(path.join(dataDir, 'pg/postmaster.pid'), 'utf8').split('\n');
+    const client = new Client({
+      host: socket || path.join(dataDir, 'pg'),
+      port: Number(port),
+      user: NAME,
+      database: NAME,
+    });
+    await client.connect();
+    return client;
+  };
+
+  /** The processes that answer, by their place. */
+  const answering = (): readonly number[] =>
+    readFileSync(`/proc/${service.pid}/task/${service.pid}/children`, 'utf8')
+      .trim()
+      .split(' ')
+      .map(Number)
+      .filter((pid) => readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('serving-process'));
+
+  before(async () => {
+    dataDir = await readyDataDir();
+    ports = [await ownPort(), await ownPort()];
+    stage = await openStage(path.join(dataDir, 'palco'), [CNPJ], Date.now());
+    simulator = await startSimulator(stage, [], ports);
+    onEnd(() => simulator.end('SIGKILL'));
+    const painel = await ownPort();
+    env = {
+      NFSE_DATA_DIR: dataDir,
+      PORT: String(await ownPort()),
+      NFSE_PAINEL_PORTA: String(painel),
+      NFSE_PROCESSOS: '2',
+      NFSE_ESPERA_AO_ENCERRAR: '0',
+      NFSE_LOG_LEVEL: 'error',
+    };
+    await serve();
+    onEnd(() => service.end('SIGINT'));
+    const providers = [{ documento: CNPJ, razaoSocial: 'Prestador de Teste Ltda' }];
+    await registerTenant(stage, { slug: SLUG, ibge: IBGE, adn: simulator.address, providers }, env, runBeside);
+    watching = await watchWithPrometheus(prometheus!, `127.0.0.1:${painel}`, rules());
+  });
+
+  test('a rate that is missing, until it is imported', async () => {
+    await fires('NfseAliquotaEmFalta/warning');
+    const file = path.join(dataDir, 'aliquotas.csv');
+    writeFileSync(file, 'tributo,inicio,aliquota,fonte,ato\nCBS,2027-01-01,8.80,ensaio,ensaio\n');
+    await runBeside(['aliquotas', 'importar', file], env);
+    await isQuiet('NfseAliquotaEmFalta/warning');
+  });
+
+  test('none while all is well and notes are issued', async () => {
+    const stop = keepIssuing();
+    try {
+      await allQuiet();
+      for (let looks = 0; looks < 20; looks += 1) {
+        await pause(1_000);
+        assert.deepEqual(await watching.firing(), ALWAYS);
+      }
+    } finally {
+      await stop();
+    }
+    const [issued] = await watching.query('sum(nfse_notas_total{estado="emitida",municipio="exemplo"})');
+    assert.ok(issued!.value > 0 && issued!.value <= next, `${issued!.value} of ${next}`);
+  });
+
+  test('the ADN is away', async () => {
+    await simulator.end('SIGKILL');
+    const stop = keepIssuing();
+    try {
+      await fires('NfseAdnNaoResponde/warning');
+      await fires('NfseNotasEsperando/warning');
+      await fires('NfseAdnFalha/warning');
+    } finally {
+      await stop();
+    }
+    simulator = await startSimulator(stage, [], ports);
+    await allQuiet();
+  });
+
+  test('the ADN refuses', async () => {
+    const recusas = [{ codigo: 'E1289', descricao: 'vISSQN não confere', parte: 1 }];
+    await simulator.ask('/recusas', { method: 'PUT', body: JSON.stringify(recusas) });
+    const stop = keepIssuing();
+    try {
+      await fires('NfseAdnRecusa/warning');
+      await simulator.ask('/recusas', { method: 'PUT', body: '[]' });
+      await isQuiet('NfseAdnRecusa/warning');
+    } finally {
+      await stop();
+    }
+  });
+
+  test('a process stands still, and others die again and again', async () => {
+    const [, second] = answering();
+    process.kill(second!, 'SIGSTOP');
+    await fires('NfseParteNaoResponde/critical');
+    process.kill(second!, 'SIGCONT');
+    await isQuiet('NfseParteNaoResponde/critical');
+    const [total] = await watching.query('sum(nfse_notas_total{estado="emitida"})');
+    for (let deaths = 0; deaths < 3; deaths += 1) {
+      const dead = answering().at(-1)!;
+      process.kill(dead, 'SIGKILL');
+      await until(
+        async () => (answering().length === 2 && !answering().includes(dead)) || undefined,
+        'another process',
+      );
+    }
+    await fires('NfseReinicios/warning');
+    // What those that died had counted is not forgotten, or the next rate would be of all that was ever counted.
+    const [after] = await watching.query('sum(nfse_notas_total{estado="emitida"})');
+    assert.ok(after!.value >= total!.value, `${after!.value} after ${total!.value}`);
+    await allQuiet();
+  });
+
+  test('the database keeps the worker and who watches waiting', async () => {
+    const client = await connect();
+    await client.query('begin; lock table fila in access exclusive mode');
+    const stop = keepIssuing();
+    try {
+      await fires('NfseEmissaoLenta/warning');
+      await fires('NfseTransmissaoParada/critical');
+      await fires('NfseBancoNaoLido/warning');
+    } finally {
+      await client.query('rollback');
+      await client.end();
+      await stop();
+    }
+    await allQuiet();
+  });
+
+  test('the database is away: requests fail too, and who watches is answered all the same', async () => {
+    const server = serverProcesses(dataDir);
+    for (const pid of server) ifThere(() => process.kill(pid, 'SIGSTOP'));
+    const stop = keepIssuing();
+    try {
+      await fires('NfseBancoIndisponivel/critical');
+      await fires('NfseErros/critical');
+    } finally {
+      for (const pid of server) ifThere(() => process.kill(pid, 'SIGCONT'));
+      await stop();
+    }
+    await allQuiet();
+  });
+
+  test('a certificate and a list that are close to their end, and files that are gone', async () => {
+    const soon = { inicio: Date.now() - DAY_MS, fim: Date.now() + 5 * DAY_MS };
+    const [rootKeys, keys] = await Promise.all([readyKeys(), readyKeys()]);
+    const root = rootAuthority('AC de Ensaio', rootKeys, soon);
+    const responsavel = { nome: 'Pessoa de Teste', cpf: '11144477735', nascimento: '1980-01-31' };
+    const company = { razaoSocial: 'Município de Teste', cnpj: '99999999000191', responsavel };
+    const files = { certificado: path.join(dataDir, 'breve.pem'), chave: path.join(dataDir, 'breve.key') };
+    writeFileSync(files.certificado, pemOf('CERTIFICATE', companyCertificate(root, company, keys.publicKey, soon)));
+    writeFileSync(files.chave, keys.privateKey.export({ type: 'pkcs8', format: 'pem' }), { mode: 0o600 });
+    const [ancoras, revogados] = [path.join(dataDir, 'ancoras'), path.join(dataDir, 'revogados')];
+    for (const folder of [ancoras, revogados]) spawnSync('mkdir', [folder]);
+    writeFileSync(path.join(ancoras, 'raiz.pem'), pemOf('CERTIFICATE', root.certificate));
+    const day = { inicio: Date.now() - DAY_MS, fim: Date.now() + DAY_MS };
+    writeFileSync(path.join(revogados, 'lista.pem'), pemOf('X509 CRL', revocationList(root, [], day)));
+    const { municipio, ancoras: trusted, revogados: lists } = stage.pki;
+    const alter = (keysAt: typeof files, trust: readonly [string, string]): Promise<string> =>
+      runBeside(
+        [
+          ...['municipio', 'alterar', SLUG, '--adn-certificado', keysAt.certificado, '--adn-chave', keysAt.chave],
+          ...['--ancoras', trust[0], '--revogados', trust[1]],
+        ],
+        env,
+      );
+    await alter(files, [ancoras, revogados]);
+    await fires('NfseCertificadoVence/critical');
+    await fires('NfseCertificadoVence/warning');
+    await fires('NfseListaRevogadosVence/warning');
+    await alter(files, [trusted, lists]);
+    rmSync(files.chave);
+    await fires('NfseArquivosEmFalta/critical');
+    // What is issued now cannot be signed.
+    assert.equal(await issue(), 201);
+    await fires('NfseMunicipioImpedido/critical');
+    await alter({ certificado: municipio.certificado, chave: municipio.chave }, [trusted, lists]);
+    await allQuiet();
+  });
+
+  test('every query of the board is one, and every metric that there is was told', async () => {
+    for (const { queries } of PANELS) for (const [expr] of queries) await watching.query(expr);
+    const names = await watching.query('count by (__name__) ({__name__=~"nfse_.+"})');
+    const told = new Set(names.map(({ metric }) => metric.__name__!.replace(/_(?:bucket|sum|count)$/, '')));
+    const missing = Object.keys(METRICS).filter((name) => !told.has(name) && !NEVER_HERE.has(name));
+    assert.deepEqual(missing, []);
+  });
+
+  test('the service itself is away', async () => {
+    await service.end('SIGINT');
+    await fires('NfseForaDoAr/critical');
+    await serve();
+    await isQuiet('NfseForaDoAr/critical');
+  });
+});
+
+/** Of no service in this test: it registers no event, and nobody verifies its audit chain. */
+const NEVER_HERE: ReadonlySet<string> = new Set([
+  'nfse_eventos_total',
+  ...Object.keys(METRICS).filter((name) => name.startsWith('nfse_auditoria_')),
+]);
+
+describe('the rules, by promtool', { skip }, () => {
+  test('are rules', () => {
+    const { status, stdout, stderr } = spawnSync(promtool!, ['check', 'rules', FILE], { encoding: 'utf8' });
+    assert.equal(status, 0, stdout + stderr);
+    assert.match(stdout, new RegExp(`${ALERTS.length} rules found`));
+  });
+
+  test('each fires when what it names has lasted as long as it says, not before, and not where all is well', () => {
+    const folder = mkdtempSync(path.join(tmpdir(), 'nfse-promtool-'));
+    onEnd(() => rmSync(folder, { recursive: true, force: true }));
+    const file = path.join(folder, 'ensaio.yml');
+    writeFileSync(
+      file,
+      JSON.stringify({ rule_files: [FILE], evaluation_interval: '1m', tests: ALERTS.flatMap(testsOf) }),
+    );
+    const { status, stdout, stderr } = spawnSync(promtool!, ['test', 'rules', file], { encoding: 'utf8' });
+    assert.equal(status, 0, stdout + stderr);
+  });
+});
+
+/** Series that are well, and that are wrong, by the alert and its severity, as an operator would describe them; a value a minute. */
+type Series = Readonly<Record<string, string>>;
+const steady = (value: number, minutes = 900): string => `${value}x${minutes}`;
+const NOW_DAYS = 86_400;
+const CASES: Readonly<Record<string, readonly [well: Series, wrong: Series]>> = {
+  'NfseBancoIndisponivel/critico': [{ nfse_banco_disponivel: steady(1) }, { nfse_banco_disponivel: steady(0) }],
+  'NfseBancoNaoLido/aviso': [
+    { nfse_banco_lido_timestamp_seconds: '0+60x900' },
+    { nfse_banco_lido_timestamp_seconds: steady(0) },
+  ],
+  'NfseParteNaoResponde/critico': [
+    { 'nfse_parte_responde{parte="painel",processo="1"}': steady(1) },
+    { 'nfse_parte_responde{parte="painel",processo="1"}': steady(0) },
+  ],
+  'NfseTransmissaoParada/critico': [
+    { 'nfse_transmissor_volta_timestamp_seconds{processo="1"}': '0+60x900' },
+    { 'nfse_transmissor_volta_timestamp_seconds{processo="1"}': steady(0) },
+  ],
+  'NfseAdnNaoResponde/aviso': [
+    { 'nfse_adn_circuito_aberto{municipio="a"}': steady(0) },
+    { 'nfse_adn_circuito_aberto{municipio="a"}': steady(1) },
+  ],
+  'NfseMunicipioImpedido/critico': [
+    { 'nfse_municipio_impedido{municipio="a"}': steady(0) },
+    { 'nfse_municipio_impedido{municipio="a"}': steady(1) },
+  ],
+  'NfseNotasEsperando/critico': [
+    { 'nfse_espera_mais_antiga_seconds{municipio="a",documento="nota"}': steady(3_600) },
+    { 'nfse_espera_mais_antiga_seconds{municipio="a",documento="nota"}': steady(3_601) },
+  ],
+  'NfseNotasEsperando/aviso': [
+    { 'nfse_espera_mais_antiga_seconds{municipio="a",documento="nota"}': steady(600) },
+    { 'nfse_espera_mais_antiga_seconds{municipio="a",documento="nota"}': steady(601) },
+  ],
+  'NfseDiscoCheio/critico': [
+    { nfse_disco_livre_bytes: steady(5), nfse_disco_total_bytes: steady(100) },
+    { nfse_disco_livre_bytes: steady(4), nfse_disco_total_bytes: steady(100) },
+  ],
+  'NfseDiscoCheio/aviso': [
+    { nfse_disco_livre_bytes: steady(10), nfse_disco_total_bytes: steady(100) },
+    { nfse_disco_livre_bytes: steady(9), nfse_disco_total_bytes: steady(100) },
+  ],
+  'NfseCertificadoVence/critico': [
+    { 'nfse_certificado_vence_timestamp_seconds{municipio="a",uso="adn"}': steady(8.5 * NOW_DAYS) },
+    { 'nfse_certificado_vence_timestamp_seconds{municipio="a",uso="adn"}': steady(7 * NOW_DAYS) },
+  ],
+  'NfseCertificadoVence/aviso': [
+    { 'nfse_certificado_vence_timestamp_seconds{municipio="a",uso="adn"}': steady(31.5 * NOW_DAYS) },
+    { 'nfse_certificado_vence_timestamp_seconds{municipio="a",uso="adn"}': steady(30 * NOW_DAYS) },
+  ],
+  'NfseListaRevogadosVence/aviso': [
+    { 'nfse_lista_revogados_vence_timestamp_seconds{municipio="a"}': steady(4.5 * NOW_DAYS) },
+    { 'nfse_lista_revogados_vence_timestamp_seconds{municipio="a"}': steady(3 * NOW_DAYS) },
+  ],
+  'NfseArquivosEmFalta/critico': [
+    { 'nfse_arquivos_em_falta{municipio="a"}': steady(0) },
+    { 'nfse_arquivos_em_falta{municipio="a"}': steady(1) },
+  ],
+  'NfseAliquotaEmFalta/aviso': [
+    { 'nfse_aliquotas_em_falta{tributo="CBS"}': steady(0) },
+    { 'nfse_aliquotas_em_falta{tributo="CBS"}': steady(1) },
+  ],
+  'NfseNotasRetidas/aviso': [
+    { 'nfse_notas_retidas{municipio="a"}': steady(0) },
+    { 'nfse_notas_retidas{municipio="a"}': steady(3) },
+  ],
+  'NfseAuditoriaQuebrada/critico': [
+    { 'nfse_auditoria_achados{municipio="a"}': steady(0) },
+    { 'nfse_auditoria_achados{municipio="a"}': steady(1) },
+  ],
+  'NfseAuditoriaParada/aviso': [
+    { 'nfse_auditoria_espera_seconds{municipio="a"}': steady(3_600) },
+    { 'nfse_auditoria_espera_seconds{municipio="a"}': steady(3_601) },
+  ],
+  'NfseAuditoriaSemSelo/aviso': [
+    { 'nfse_auditoria_selo_timestamp_seconds{municipio="a"}': '0+60x9000' },
+    { 'nfse_auditoria_selo_timestamp_seconds{municipio="a"}': steady(0, 9_000) },
+  ],
+  'NfseConexoesEsgotadas/aviso': [
+    { 'nfse_banco_conexoes_esperando{processo="1",parte="requisicoes"}': steady(50) },
+    { 'nfse_banco_conexoes_esperando{processo="1",parte="requisicoes"}': steady(51) },
+  ],
+  'NfseProcessadorEsgotado/aviso': [
+    { 'nfse_laco_atraso_seconds{processo="1",parte="requisicoes"}': steady(1) },
+    { 'nfse_laco_atraso_seconds{processo="1",parte="requisicoes"}': steady(2) },
+  ],
+  'NfseForaDoAr/critico': [{ 'up{job="nfse"}': steady(1) }, { 'up{job="nfse"}': steady(0) }],
+  'NfseErros/critico': [
+    {
+      'nfse_requisicoes_total{status="201"}': '0+1000x900',
+      'nfse_requisicoes_total{status="503"}': '0+10x900',
+      'nfse_requisicoes_total{status="404"}': '0+500x900',
+    },
+    { 'nfse_requisicoes_total{status="201"}': '0+1000x900', 'nfse_requisicoes_total{status="503"}': '0+20x900' },
+  ],
+  'NfseEmissaoLenta/aviso': [latencies(2), latencies(10)],
+  'NfseAdnFalha/aviso': [calls(50, 50), calls(40, 60)],
+  'NfseAdnRecusa/aviso': [answers(80, 20), answers(70, 30)],
+  'NfseReinicios/aviso': [
+    { 'nfse_reinicios_total{parte="processo"}': `${steady(0)} 1x900` },
+    { 'nfse_reinicios_total{parte="processo"}': '0+1x900' },
+  ],
+  'NfseDiscoEnche/aviso': [
+    { nfse_disco_livre_bytes: '10000000-100x900' },
+    { nfse_disco_livre_bytes: '1000000-1000x900' },
+  ],
+};
+
+/** One in fifty issuances takes longer than two seconds where `slow` is more. */
+function latencies(slow: number): Series {
+  const of = 'metodo="POST",rota="/:municipio/api/v1/nfse/v101"';
+  const beyond = slow > 2 ? 20 : 0;
+  return {
+    [`nfse_requisicao_duracao_seconds_bucket{${of},le="1"}`]: `0+${1_000 - beyond}x900`,
+    [`nfse_requisicao_duracao_seconds_bucket{${of},le="2.5"}`]: `0+${1_000 - beyond}x900`,
+    [`nfse_requisicao_duracao_seconds_bucket{${of},le="10"}`]: '0+1000x900',
+    [`nfse_requisicao_duracao_seconds_bucket{${of},le="+Inf"}`]: '0+1000x900',
+  };
+}
+
+function calls(well: number, lost: number): Series {
+  return {
+    'nfse_adn_chamada_duracao_seconds_count{operacao="envio",classe="2xx"}': `0+${well}x900`,
+    'nfse_adn_chamada_duracao_seconds_count{operacao="envio",classe="sem_resposta"}': `0+${lost}x900`,
+  };
+}
+
+function answers(taken: number, refused: number): Series {
+  return {
+    'nfse_adn_respostas_total{municipio="a",documento="nota",resposta="aceita"}': `0+${taken}x900`,
+    'nfse_adn_respostas_total{municipio="a",documento="nota",resposta="recusada"}': `0+${refused}x900`,
+  };
+}
+
+/** Of a growing wait the wrong series begin with the first minute; what is read over a window begins as well, with less of it. */
+function testsOf({ nome, gravidade, durante, expr }: Alert): readonly object[] {
+  const [well, wrong] = CASES[`${nome}/${gravidade}`] ?? assert.fail(`${nome}/${gravidade} has no case`);
+  const window = Math.max(0, ...[...expr.matchAll(/\[(\d+[smh])\]/g)].map(([, text]) => secondsOf(text!)));
+  const late = Math.max(0, ...[...expr.matchAll(/time\(\) - \w+ > (\d+)/g)].map(([, limit]) => Number(limit) + 60));
+  const lasts = secondsOf(durante);
+  const count = (at: number, isFiring: boolean): object => ({
+    eval_time: `${at}s`,
+    expr: `count(ALERTS{alertname="${nome}",alertstate="firing",severity="${gravidade === 'critico' ? 'critical' : 'warning'}"}) or vector(0)`,
+    exp_samples: [{ labels: '{}', value: isFiring ? 1 : 0 }],
+  });
+  const seriesOf = (series: Series): object[] =>
+    Object.entries(series).map(([name, values]) => ({ series: name, values }));
+  const end = window + late + lasts + 5 * 60;
+  return [
+    { interval: '1m', input_series: seriesOf(well), promql_expr_test: [count(end, false), count(2 * end, false)] },
+    {
+      interval: '1m',
+      input_series: seriesOf(wrong),
+      promql_expr_test: [...(lasts > 60 ? [count(lasts - 60, false)] : []), count(end, true)],
+    },
+  ];
+}
