@@ -125,7 +125,7 @@ const FIRST: Abrindo = { vista: VISTAS[0]!, depois: undefined };
  */
 const SEM_ABERTURA = `select m.tenant from municipios m where m.ensaio_ate is null
     and not exists (select 1 from auditoria_ate a where a.tenant = m.tenant and a.aberta_em is not null)
-    and not exists (select 1 from migracoes g where g.nome = '016-auditoria.sql' and g.aplicada_em > now() - interval '15 minutes'
+    and not exists (select 1 from migracoes g where g.nome like '%-auditoria.sql' and g.aplicada_em > now() - interval '15 minutes'
       and g.aplicada_em > (select min(f.aplicada_em) from migracoes f) + interval '15 minutes') order by m.tenant`;
 
 export async function listSemAbertura(pool: Db): Promise<readonly string[]> {
