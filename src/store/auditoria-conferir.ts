@@ -6,7 +6,7 @@ import { Baldes, type Diferenca } from './auditoria-baldes.ts';
 import { findNaoSegue } from './auditoria-derivadas.ts';
 import { eloOf, momentoOf, RESUMO_BYTES, raizOf, splitFolhas, ZERO } from './auditoria-hash.ts';
 import { readPagina } from './auditoria-linhas.ts';
-import { VISTAS, type Vista } from './auditoria-tabelas.ts';
+import { VISTAS } from './auditoria-tabelas.ts';
 import { readSnapshot } from './linhas.ts';
 import type { Db } from './open.ts';
 import type { ClientBase } from './pg.ts';
@@ -72,6 +72,9 @@ const ATE = 'select lugar::float8 as lugar, elo, aberta_em from auditoria_ate wh
 const SELOS = `select to_char(dia, 'YYYY-MM-DD') as dia, lugar::float8 as lugar, texto, assinatura from auditoria_selos
   where tenant = $1 order by lugar`;
 const MOMENTOS = `select lugar::float8 as lugar, ${momentoOf('em')} as momento from auditoria where tenant = $1 and lugar = any ($2::bigint[])`;
+/** The file that counts of each month that is in the archive; of `documentos`, `trilha_notas` and the others the month is second in the key. */
+const ARQUIVADOS = `select distinct on (a.mes) a.mes, a.linhas from arquivos a join meses m on m.mes = a.mes and m.arquivado_em is not null
+  where a.tenant = $1 and a.pronto_em is not null order by a.mes, a.geracao desc`;
 /** Joins and sorts may be planned as they please again. */
 const PLANNED_FREELY = 'set local enable_sort = on; set local enable_seqscan = on; set local enable_bitmapscan = on';
 
@@ -142,7 +145,7 @@ class Conferencia {
         wanted.delete(lugar);
       }
       this.andamento('entradas', this.entradas, ate?.lugar);
-      if (rows.length < ENTRIES_AT_ONCE) break;
+      if (rows.length < ENTRIES_AT_ONCE || last > Number.MAX_SAFE_INTEGER) break;
     }
     for (const [lugar] of wanted) this.achados.add({ tipo: 'selo_alterado', lugar });
     if ((ate?.lugar ?? 0) !== last || !(ate?.elo ?? ZERO).equals(before)) {
@@ -208,13 +211,26 @@ class Conferencia {
     }
   }
 
+  /** Rows of each table and month that a file of the archive has instead of the database: what is told of these files is verified too. */
+  private async readArquivados(): Promise<ReadonlyMap<string, { left: number }>> {
+    type Row = { readonly mes: number; readonly linhas: Readonly<Record<string, number>> };
+    const { rows } = await this.client.query<Row>(ARQUIVADOS, [this.tenant]);
+    const each = rows.flatMap(({ mes, linhas }) =>
+      Object.entries(linhas).map(([tabela, left]) => [`${tabela} ${mes}`, { left }] as const),
+    );
+    return new Map(each);
+  }
+
   async compare(abertaEm: Date | null): Promise<void> {
-    const { rows } = await this.client.query<{ mes: number }>('select mes from meses where arquivado_em is not null');
-    const archived = new Set(rows.map(({ mes }) => String(mes)));
+    const archived = await this.readArquivados();
     for await (const { tipo, item, lugar } of this.baldes.compare()) {
       const named = nameOf(item);
-      if (tipo === 'linha_apagada' && isArchived(named.chave, named.tabela, archived)) this.noArquivo += 1;
-      else if (tipo !== 'linha_sem_entrada' || abertaEm !== null) this.achados.add({ tipo, ...named, lugar });
+      // No more is missing of a month than its file says that it has.
+      const inFile = tipo === 'linha_apagada' ? archived.get(`${named.tabela} ${named.chave[1]}`) : undefined;
+      if (inFile !== undefined && inFile.left > 0) {
+        inFile.left -= 1;
+        this.noArquivo += 1;
+      } else if (tipo !== 'linha_sem_entrada' || abertaEm !== null) this.achados.add({ tipo, ...named, lugar });
     }
     await this.client.query(PLANNED_FREELY);
     for (const { tabela, chave } of await findNaoSegue(this.client, this.tenant)) {
@@ -224,9 +240,8 @@ class Conferencia {
 
   /** With the moment of each entry that is named. */
   async tell(): Promise<readonly Achado[]> {
-    const lugares = [
-      ...new Set(this.achados.first.flatMap(({ lugar, em }) => (em === undefined ? (lugar ?? []) : []))),
-    ];
+    const all = this.achados.first.flatMap(({ lugar, em }) => (em === undefined ? (lugar ?? []) : []));
+    const lugares = [...new Set(all)].filter(Number.isSafeInteger);
     const { rows } = await this.client.query<{ lugar: number; momento: string }>(MOMENTOS, [this.tenant, lugares]);
     const momentos = new Map(rows.map(({ lugar, momento }) => [lugar, momento]));
     return this.achados.first.map((achado) => ({ ...achado, em: achado.em ?? momentos.get(achado.lugar ?? -1) }));
@@ -237,7 +252,9 @@ class Conferencia {
 function isItem(item: string): boolean {
   try {
     const read: unknown = JSON.parse(item.startsWith('-') ? item.slice(1) : item);
-    return Array.isArray(read) && read.length > 0 && read.every((part) => typeof part === 'string');
+    const isKey = Array.isArray(read) && read.length > 0 && read.every((part) => typeof part === 'string');
+    // As we write it, and in no other way: what is between is of whoever changed it.
+    return isKey && item.replace(/^-/, '') === JSON.stringify(read);
   } catch {
     return false;
   }
@@ -246,19 +263,6 @@ function isItem(item: string): boolean {
 function nameOf(item: string): { readonly tabela: string; readonly chave: readonly string[] } {
   const [tabela, ...chave] = JSON.parse(item) as [string, ...string[]];
   return { tabela, chave };
-}
-
-/** What goes into the archive: of these tables the second column of the key is the month. */
-const ARCHIVED: ReadonlySet<string> = new Set<Vista>([
-  'documentos',
-  'trilha_notas',
-  'documentos_eventos',
-  'trilha_eventos',
-  'documentos_lotes',
-]);
-
-function isArchived(chave: readonly string[], tabela: string, meses: ReadonlySet<string>): boolean {
-  return ARCHIVED.has(tabela) && meses.has(chave[1] ?? '');
 }
 
 /** `kept`: ends of the chain that somebody has kept elsewhere. */

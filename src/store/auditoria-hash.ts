@@ -12,19 +12,9 @@ export const RESUMO_BYTES = 32;
 const SAL_BYTES = 16;
 export const ZERO = Buffer.alloc(RESUMO_BYTES);
 
-const sha256 = (...parts: readonly (Uint8Array | string)[]): Buffer => {
-  const [only] = parts;
-  if (parts.length === 1) return hash('sha256', only!, 'buffer');
-  return hash(
-    'sha256',
-    Buffer.concat(parts.map((part) => (typeof part === 'string' ? Buffer.from(part) : part))),
-    'buffer',
-  );
-};
-
 /** Of what a row says. */
 export function resumoOf(texto: string): Buffer {
-  return sha256(texto);
+  return hash('sha256', texto, 'buffer');
 }
 
 /** Of a document, by which a row names it. */
@@ -39,19 +29,34 @@ function salesOf(sal: Buffer, many: number): Buffer {
     .digest();
 }
 
+/** Where what is hashed next is put together: of an entry with many rows this is most of the work. */
+let together = Buffer.alloc(1024);
+const [LEAF, NODE] = [0, 1] as const;
+
 function folhaOf(sales: Buffer, place: number, { item, resumo }: Folha): Buffer {
-  return sha256(LEAF, sales.subarray(place * SAL_BYTES, (place + 1) * SAL_BYTES), resumo, item);
+  const head = 1 + SAL_BYTES + RESUMO_BYTES;
+  // No letter has more octets in UTF-8.
+  if (together.length < head + 3 * item.length) together = Buffer.alloc(2 * (head + 3 * item.length));
+  together[0] = LEAF;
+  sales.copy(together, 1, place * SAL_BYTES, (place + 1) * SAL_BYTES);
+  together.set(resumo, 1 + SAL_BYTES);
+  const end = head + together.write(item, head);
+  return hash('sha256', together.subarray(0, end), 'buffer');
 }
 
-const LEAF = Buffer.of(0);
-const NODE = Buffer.of(1);
+function noOf(left: Buffer, right: Buffer): Buffer {
+  together[0] = NODE;
+  together.set(left, 1);
+  together.set(right, 1 + RESUMO_BYTES);
+  return hash('sha256', together.subarray(0, 1 + 2 * RESUMO_BYTES), 'buffer');
+}
 
 /** One level up: pairs, and one that has no other as it is. */
 function pairUp(level: readonly Buffer[]): readonly Buffer[] {
   const above: Buffer[] = [];
   for (let place = 0; place < level.length; place += 2) {
     const [left, right] = [level[place]!, level[place + 1]];
-    above.push(right === undefined ? left : sha256(NODE, left, right));
+    above.push(right === undefined ? left : noOf(left, right));
   }
   return above;
 }
@@ -106,7 +111,7 @@ function textOfElo(anterior: string, { lugar, raiz, folhas, em, id, sobre }: Elo
 }
 
 export function eloOf(anterior: Buffer, elo: Elo): Buffer {
-  return sha256(textOfElo(anterior.toString('hex'), elo));
+  return hash('sha256', textOfElo(anterior.toString('hex'), elo), 'buffer');
 }
 
 /** The rows of an entry as they are kept. */

@@ -4,6 +4,7 @@
  */
 import { SETTINGS } from '../fiscal/settings.ts';
 import { resumoOf } from './auditoria-hash.ts';
+import { NOTA_TYPES } from './nota-columns.ts';
 
 /** How a value is written: as PostgreSQL does, a moment in microseconds, a day, a digest of bytes; false and 0 of some as if they were not there. */
 type Forma = 'texto' | 'momento' | 'dia' | 'bytes' | 'logico' | 'zero';
@@ -36,19 +37,16 @@ function auditada(tabela: string, chave: string, names: string, familia?: Audita
 }
 
 const SETTING_NAMES = SETTINGS.map(([, { column, sql }]) => (sql === 'boolean' ? `${column}:l` : column)).join(' ');
+/** What an issuance fills, but for what a move may change. */
+const NOTA_NAMES = NOTA_TYPES.filter(([nome]) => nome !== 'tabela_aliquotas')
+  .map(([nome, sql]) => (sql === 'timestamptz' ? `${nome}:t` : sql === 'date' ? `${nome}:d` : nome))
+  .join(' ');
 const MOVIMENTO = 'mes movimento em:t de gatilho para mensagem quem';
 
 /** By the name that an entry gives them. */
 export const AUDITADAS = {
   /** What of a note stays as it was issued. */
-  notas: auditada(
-    'notas',
-    'id mes',
-    `id mes chave_acesso numero_protocolo id_dps numero_dps serie_dps numero_dps_nacional data_emissao:t data_competencia:d
-    prestador_cpf_cnpj prestador_razao_social prestador_inscricao_municipal tomador_cpf_cnpj tomador_razao_social
-    intermediario_cpf_cnpj valor_servico valor_issqn valor_base_calculo aliquota_issqn substitui simular servico`,
-    'nota',
-  ),
+  notas: auditada('notas', 'id mes', `id mes numero_dps prestador_cpf_cnpj ${NOTA_NAMES}`, 'nota'),
   /** What the moves of a note change. */
   notas_estado: auditada(
     'notas',
@@ -202,7 +200,7 @@ export const SEM_ENTRADA: Readonly<Record<string, string>> = {
 /** The value of a column of `t` as text; null: it is left out. */
 function textInSql({ nome, forma }: Coluna, alias: string): string {
   const column = `${alias}.${nome}`;
-  if (forma === 'momento') return `(extract(epoch from ${column}) * 1000000)::bigint::text`;
+  if (forma === 'momento') return `trunc(extract(epoch from ${column}) * 1000000)::text`;
   if (forma === 'dia') return `to_char(${column}, 'YYYY-MM-DD')`;
   if (forma === 'bytes') return `encode(sha256(${column}), 'hex')`;
   if (forma === 'logico') return `nullif(${column}::text, 'false')`;
