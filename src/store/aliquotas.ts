@@ -67,6 +67,8 @@ export function aliquotaStore(pool: Db) {
   return {
     /** The table in force, remembered for a moment. */
     readTabela: (): Promise<TabelaIbsCbs> => tabela(),
+    /** The rows that were in force in a version. */
+    readVersao: (versao: number): Promise<readonly Aliquota[]> => linhasDa(pool, versao),
     /** Every row that ever was, by tribute, classification, place and beginning. */
     list: async (): Promise<readonly AliquotaGuardada[]> => {
       const text = `select ${COLUMNS}, a.versao, a.substituida from aliquotas_ibs_cbs a

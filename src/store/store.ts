@@ -15,7 +15,9 @@ import { ensaioStore } from './ensaios.ts';
 import { entregaStore } from './entregas.ts';
 import { esperaStore } from './esperas.ts';
 import { eventoStore } from './eventos.ts';
+import { evidenciaStore } from './evidencia.ts';
 import { exportacaoStore } from './exportacoes.ts';
+import { fundamentoStore } from './fundamentos.ts';
 import { gravacaoStore } from './gravacao.ts';
 import { guardaStore } from './guarda.ts';
 import { idempotenciaStore } from './idempotencia.ts';
@@ -66,6 +68,8 @@ export function createStore(pool: Db, onStored?: OnStored, announce?: Announce) 
     eventos: eventoStore(pool),
     esperas: esperaStore(pool),
     idempotencia: idempotenciaStore(pool),
+    evidencia: evidenciaStore(pool),
+    fundamentos: fundamentoStore(pool),
     guarda: guardaStore(pool),
     linhas: linhasStore(pool),
     gravacao: gravacaoStore(pool),
