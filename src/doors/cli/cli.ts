@@ -18,6 +18,7 @@ import type { CliWorld, Command, EndSignal, Option, Running } from './command.ts
 import { CORRELACAO_COMMANDS } from './correlacao.ts';
 import { EMITIR } from './emitir.ts';
 import { EVENTO_COMMANDS } from './evento.ts';
+import { EVIDENCIA } from './evidencia.ts';
 import { explicar } from './explicar.ts';
 import { LISTA_COMMANDS } from './listas.ts';
 import { MIGRAR_DPS } from './migrar-dps.ts';
@@ -64,6 +65,7 @@ const COMMANDS: readonly Command[] = [
   ...CORRELACAO_COMMANDS,
   ...BUSCA_COMMANDS,
   ...NOTA_COMMANDS,
+  EVIDENCIA,
   ...EVENTO_COMMANDS,
   ...TOKEN_COMMANDS,
   ...webhookCommands(waitForSignal),
