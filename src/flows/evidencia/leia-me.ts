@@ -104,7 +104,7 @@ export function leiaMeText(leiaMe: LeiaMe, resumo: Resumo): string {
 const ESCAPED: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
 const escapeHtml = (text: string): string => plain(text).replace(/[&<>"]/g, (one) => ESCAPED[one]!);
 
-const tag = (name: string, inside: string): string => `<${name}>${inside}</${name}>`;
+const tag = (name: string, inside: string, attributes = ''): string => `<${name}${attributes}>${inside}</${name}>`;
 
 const STYLE = `body{font:1rem/1.5 system-ui,sans-serif;max-width:48rem;margin:2rem auto;padding:0 1rem;color:#1b1b1b;background:#fff}
 h1{font-size:1.5rem;overflow-wrap:anywhere}h2{font-size:1.2rem;margin-top:2.5rem;border-top:1px solid #ccc;padding-top:1rem}
@@ -132,11 +132,9 @@ export function leiaMeHtml(leiaMe: LeiaMe, resumo: Resumo): string {
     }
   });
   const title = `Conjunto de provas da NFS-e ${escapeHtml(leiaMe.chave)}`;
-  return `<!doctype html>
-<html lang="pt-BR"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1">
-${tag('title', title)}${tag('style', STYLE)}</head><body>
-${tag('h1', title)}
-${parts.join('\n')}
-</body></html>
-`;
+  const head = [CHARSET, tag('title', title), tag('style', STYLE)].join('\n');
+  const body = [tag('h1', title), ...parts].join('\n');
+  return `<!doctype html>\n${tag('html', tag('head', head) + tag('body', body), ' lang="pt-BR"')}\n`;
 }
+
+const CHARSET = '<meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1">';
