@@ -11,6 +11,7 @@ import { contagemStore } from './contagens.ts';
 import { contaStore, passkeyStore } from './contas.ts';
 import { documentoStore } from './documentos.ts';
 import { dueLister } from './due.ts';
+import { eliminacaoStore } from './eliminar.ts';
 import { ensaioStore } from './ensaios.ts';
 import { entregaStore } from './entregas.ts';
 import { esperaStore } from './esperas.ts';
@@ -68,6 +69,7 @@ export function createStore(pool: Db, onStored?: OnStored, announce?: Announce) 
     eventos: eventoStore(pool),
     esperas: esperaStore(pool),
     idempotencia: idempotenciaStore(pool),
+    eliminacao: eliminacaoStore(pool),
     evidencia: evidenciaStore(pool),
     fundamentos: fundamentoStore(pool),
     guarda: guardaStore(pool),

@@ -20,6 +20,7 @@ import { EMITIR } from './emitir.ts';
 import { EVENTO_COMMANDS } from './evento.ts';
 import { EVIDENCIA } from './evidencia.ts';
 import { explicar } from './explicar.ts';
+import { GUARDA_COMMANDS } from './guarda.ts';
 import { LISTA_COMMANDS } from './listas.ts';
 import { MIGRAR_DPS } from './migrar-dps.ts';
 import { bancoMudar, MUDANCA_COMMANDS } from './mudanca.ts';
@@ -74,6 +75,7 @@ const COMMANDS: readonly Command[] = [
   PKI,
   adnSimulador(waitForSignal),
   ...ARQUIVO_COMMANDS,
+  ...GUARDA_COMMANDS,
   ...BANCO_COMMANDS,
   {
     name: 'migrar',

@@ -1,0 +1,184 @@
+/**
+ * A month that has passed its time is eliminated: its notes with all that hangs on them, of all municipalities, in one transaction, and
+ * then its files in the archive. What months are held, and by whom. Counters stay: no number comes twice.
+ */
+import { arquivoOf } from './arquivo.ts';
+import { insertAtos, type NovoAto } from './atos.ts';
+import { withoutLimits } from './migration-steps.ts';
+import { type Db, runTransaction } from './open.ts';
+import type { PoolClient } from './pg.ts';
+
+/** A month of a municipality that somebody holds. */
+export type Retencao = {
+  readonly tenant: string;
+  readonly mes: number;
+  readonly motivo: string;
+  readonly quem: string;
+  readonly desde: Date;
+};
+
+/** What is to be known of a month before it is eliminated. */
+export type MesAEliminar = {
+  readonly eliminado_em: Date | null;
+  /** The last year of which something of its notes is. */
+  readonly ultimoAno: number;
+  readonly retencoes: readonly Retencao[];
+  /** Months of notes whose events were registered in this one. */
+  readonly antes: readonly { readonly mes: number; readonly quantos: number }[];
+};
+
+/** Rows of a municipality by their tables. */
+export type Eliminado = { readonly tenant: string; readonly linhas: Readonly<Record<string, number>> };
+
+/** Tables of the month whose rows all hang on its notes and lots; emptied at once. */
+const EMPTIED = ['notas', 'documentos', 'trilha_notas', 'documentos_lotes'] as const;
+
+const NOTAS_OF = 'select id from notas where tenant = $1 and mes = $2';
+const EVENTOS_OF = 'select mes, id from eventos where tenant = $1 and mes_nota = $2';
+const LOTES_OF = 'select id from lotes where tenant = $1 and mes = $2';
+const PARTES_OF = ['prestador_cpf_cnpj', 'tomador_cpf_cnpj', 'intermediario_cpf_cnpj'];
+
+/** What else hangs on them, each before what it hangs on: the condition of its rows of a tenant ($1) and a month ($2). */
+const BESIDE: readonly (readonly [table: string, condition: string])[] = [
+  [
+    'nomes',
+    `documento in (${PARTES_OF.map((one) => `select ${one} from notas where tenant = $1 and mes = $2`).join(' union ')})
+    and not exists (select 1 from notas n where n.tenant = $1 and n.mes <> $2 and (${PARTES_OF.map((one) => `n.${one} = nomes.documento`).join(' or ')}))`,
+  ],
+  ['documentos_eventos', `(mes, evento) in (${EVENTOS_OF})`],
+  ['trilha_eventos', `(mes, evento) in (${EVENTOS_OF})`],
+  ['entregas', `nota in (${NOTAS_OF})`],
+  ['idempotencia', 'mes = $2'],
+  ['lotes_rps', `mes_nota = $2 or lote in (${LOTES_OF})`],
+  ['lotes', 'mes = $2'],
+  ['eventos', 'mes_nota = $2'],
+  ['identidades', 'mes = $2'],
+  ['substituicoes', 'mes = $2'],
+  ['documentos_comprimidos', 'mes = $2'],
+  ['nomes_lidos', 'mes = $2'],
+];
+
+/** Questions asked across tenants. */
+const LAST_YEAR = `select greatest(
+    (select max(extract(year from criado_em))::int from eventos where mes_nota = $1),
+    (select max(r.mes_nota) / 100 from lotes l join lotes_rps r on r.tenant = l.tenant and r.lote = l.id where l.mes = $1)) as ano`;
+const EVENTS_OF_EARLIER = `select mes_nota as mes, count(*)::int as quantos from eventos
+  where mes = $1 and mes_nota <> $1 group by 1 order by 1`;
+const HELD = 'select tenant, mes, motivo, quem, desde from retencoes';
+
+export function eliminacaoStore(pool: Db) {
+  return {
+    /** Undefined: there is nothing of the month in this database. */
+    inspect: async (mes: number): Promise<MesAEliminar | undefined> => {
+      type Row = Pick<MesAEliminar, 'eliminado_em'>;
+      const [row] = (await pool.query<Row>('select eliminado_em from meses where mes = $1', [mes])).rows;
+      if (row === undefined) return undefined;
+      const { rows } = await pool.query<{ ano: number | null }>(LAST_YEAR, [mes]);
+      return {
+        ...row,
+        ultimoAno: Math.max(Math.floor(mes / 100), rows[0]?.ano ?? 0),
+        retencoes: (await pool.query<Retencao>(`${HELD} where mes = $1 order by tenant`, [mes])).rows,
+        antes: (await pool.query(EVENTS_OF_EARLIER, [mes])).rows,
+      };
+    },
+    /** What would be eliminated. */
+    count: (mes: number): Promise<readonly Eliminado[]> =>
+      runTransaction(pool, async (client) => {
+        await client.query(withoutLimits('transaction'));
+        return (await eachTenant(client, mes, 'count')).filter(isSome);
+      }),
+    /** `atoOf`: what is written into the trail of each municipality. */
+    eliminate: (mes: number, { now, por, atoOf }: Elimination): Promise<readonly Eliminado[]> =>
+      runTransaction(
+        pool,
+        async (client) => {
+          await client.query(withoutLimits('transaction'));
+          const tables = EMPTIED.map((name) => `${name}_${mes}`).join(', ');
+          await client.query(`lock table ${tables} in share row exclusive mode`);
+          // Who has held the month meanwhile comes first.
+          const held = await client.query(`${HELD} where mes = $1`, [mes]);
+          if (held.rows.length > 0) return [];
+          const all = (await eachTenant(client, mes, 'delete')).filter(isSome);
+          for (const one of all) await insertAtos(client, one.tenant, [atoOf(one)]);
+          await client.query(`truncate table ${tables}`);
+          const done = 'update meses set eliminado_em = $2, eliminado_por = $3, arquivado_em = null where mes = $1';
+          await client.query(done, [mes, new Date(now), por]);
+          return all;
+        },
+        { lockMs: LOCK_MS },
+      ),
+    /** Takes the files of an eliminated month out of the archive; how many. */
+    removeFiles: async (mes: number): Promise<number> => {
+      const { rows } = await pool.query<{ nome: string }>('select nome from arquivos where mes = $1 order by nome', [
+        mes,
+      ]);
+      const lugar = arquivoOf(pool);
+      if (lugar === undefined) return 0;
+      for (const { nome } of rows) await lugar.remove(nome);
+      return rows.length;
+    },
+    countFiles: async (mes: number): Promise<number> =>
+      (await pool.query<{ count: number }>('select count(*)::int as count from arquivos where mes = $1', [mes]))
+        .rows[0]!.count,
+    listRetencoes: async (): Promise<readonly Retencao[]> =>
+      (await pool.query<Retencao>(`${HELD} order by tenant, mes`)).rows,
+    /** False: somebody holds it already. */
+    hold: ({ tenant, mes, motivo, quem, desde }: Retencao, ato: NovoAto): Promise<boolean> =>
+      runTransaction(pool, async (client) => {
+        const text = `insert into retencoes (tenant, mes, motivo, quem, desde) values ($1, $2, $3, $4, $5)
+          on conflict (tenant, mes) do nothing`;
+        const { rowCount } = await client.query(text, [tenant, mes, motivo, quem, desde]);
+        if (rowCount === 1) await insertAtos(client, tenant, [ato]);
+        return rowCount === 1;
+      }),
+    /** False: nobody holds it. */
+    release: (tenant: string, mes: number, ato: NovoAto): Promise<boolean> =>
+      runTransaction(pool, async (client) => {
+        const text = 'delete from retencoes where tenant = $1 and mes = $2';
+        const { rowCount } = await client.query(text, [tenant, mes]);
+        if (rowCount === 1) await insertAtos(client, tenant, [ato]);
+        return rowCount === 1;
+      }),
+  };
+}
+
+/** Who reads the old month just now is waited for. */
+const LOCK_MS = 15_000;
+
+/** `por`: on whose authority; `now`: milliseconds. */
+type Elimination = {
+  readonly now: number;
+  readonly por: string;
+  readonly atoOf: (one: Eliminado) => NovoAto;
+};
+
+const isSome = ({ linhas }: Eliminado): boolean => Object.values(linhas).some((count) => count > 0);
+
+/** Counts or deletes what each tenant has of the month; what is emptied at once is only counted. */
+async function eachTenant(client: PoolClient, mes: number, how: 'count' | 'delete'): Promise<readonly Eliminado[]> {
+  const { rows } = await client.query<{ tenant: string }>('select tenant from municipios order by tenant');
+  const all: Eliminado[] = [];
+  for (const { tenant } of rows) {
+    const linhas: Record<string, number> = {};
+    for (const table of EMPTIED) linhas[table] = await countOf(client, table, 'mes = $2', [tenant, mes]);
+    for (const [table, condition] of BESIDE) {
+      linhas[table] =
+        how === 'count'
+          ? await countOf(client, table, condition, [tenant, mes])
+          : ((await client.query(`delete from ${table} where tenant = $1 and (${condition})`, [tenant, mes]))
+              .rowCount ?? 0);
+    }
+    all.push({ tenant, linhas });
+  }
+  return all;
+}
+
+async function countOf(
+  client: PoolClient,
+  table: string,
+  condition: string,
+  values: readonly unknown[],
+): Promise<number> {
+  const text = `select count(*)::int as count from ${table} where tenant = $1 and (${condition})`;
+  return (await client.query<{ count: number }>(text, [...values])).rows[0]!.count;
+}
