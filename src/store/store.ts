@@ -42,6 +42,7 @@ import { checkWriting } from './readiness.ts';
 import type { OnStored } from './recent.ts';
 import { servicoStore } from './servicos.ts';
 import { sessaoStore } from './sessoes.ts';
+import { titularStore } from './titular.ts';
 import { tokenStore } from './tokens.ts';
 import { StoreUnavailable } from './unavailable.ts';
 import { webhookStore } from './webhooks.ts';
@@ -81,6 +82,7 @@ export function createStore(pool: Db, onStored?: OnStored, announce?: Announce) 
     contas: contaStore(pool),
     passkeys: passkeyStore(pool),
     sessoes: sessaoStore(pool),
+    titular: titularStore(pool),
     tokens: tokenStore(pool),
     listDue: dueLister(pool),
     documentos: documentoStore(pool),

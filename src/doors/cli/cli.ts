@@ -30,6 +30,7 @@ import { BUSCA_COMMANDS } from './nota-buscar.ts';
 import { PKI } from './pki.ts';
 import { PRESTADOR_COMMANDS } from './prestador.ts';
 import { columns, quoteArgument } from './text.ts';
+import { TITULAR_COMMANDS } from './titular.ts';
 import { TOKEN_COMMANDS } from './token.ts';
 import { USUARIO_COMMANDS } from './usuario.ts';
 import { VALIDAR } from './validar.ts';
@@ -76,6 +77,7 @@ const COMMANDS: readonly Command[] = [
   adnSimulador(waitForSignal),
   ...ARQUIVO_COMMANDS,
   ...GUARDA_COMMANDS,
+  ...TITULAR_COMMANDS,
   ...BANCO_COMMANDS,
   {
     name: 'migrar',

@@ -2,7 +2,7 @@
  * Who vouches for the certificate of a signature, as files: the certificate, the authorities above it, and their revocation lists. Where it
  * was kept by what the signature was judged, that; otherwise what the municipality trusts today, which the page says.
  */
-import { type Certificate, readCertificate } from '../../documents/certificate.ts';
+import { type Certificate, isSignedBy, readCertificate } from '../../documents/certificate.ts';
 import { type Crl, readCrl } from '../../documents/crl.ts';
 import { pemOf } from '../../documents/pki.ts';
 import { openTrust, type Trust } from '../../documents/trust.ts';
@@ -47,7 +47,7 @@ export async function gatherCadeia(
     conteudo: Buffer.from(pemOf('CERTIFICATE', certificate.der)),
     oQue: `O certificado de quem assinou: ${certificate.titular}, emitido por ${certificate.emissor}.`,
   };
-  const kept = confianca === null ? undefined : await store.fundamentos.find(municipio.tenant, confianca);
+  const kept = confianca === null ? undefined : await findKept(store, municipio, certificate, confianca);
   const today = kept === undefined ? openTrustOf(municipio).fundamento(certificate, at, extra) : undefined;
   const found = kept ?? (today && { cadeia: today.cadeia.map(derOf), listas: today.listas.map(derOf) });
   if (found === undefined || found.cadeia.length === 0) {
@@ -75,6 +75,13 @@ export async function gatherCadeia(
       },
     ],
   };
+}
+
+/** What was kept, where it is of this certificate: a sandbox that was reset numbers anew. */
+async function findKept(store: World['store'], { tenant }: Municipio, certificate: Certificate, confianca: number) {
+  const kept = await store.fundamentos.find(tenant, confianca);
+  const [issuer] = (kept?.cadeia ?? []).map(readCertificate);
+  return issuer !== undefined && !('problem' in issuer) && isSignedBy(certificate, issuer) ? kept : undefined;
 }
 
 const UNKNOWN =

@@ -62,6 +62,8 @@ export const PAGES: readonly Page[] = [
   { slug: 'painel', file: 'painel.md', group: 'Município', short: 'O console' },
   { slug: 'disponibilidade', file: 'disponibilidade.md', group: 'Município', short: 'Alta disponibilidade' },
   { slug: 'crescer', file: 'crescer.md', group: 'Município', short: 'Crescer' },
+  { slug: 'evidencia', file: 'evidencia.md', group: 'Município', short: 'As provas de uma nota' },
+  { slug: 'titulares', file: 'titulares.md', group: 'Município', short: 'Guarda e dados de pessoas' },
   { slug: 'arquivo', file: 'arquivo.md', group: 'Município', short: 'Arquivo dos meses' },
 ];
 
