@@ -18,6 +18,7 @@ import {
 import { dpsIdOf } from '../src/fiscal/chave.ts';
 import { exampleJson, exampleXml } from '../src/fiscal/rules/example.ts';
 import type { Patch } from '../src/fiscal/rules/rule.ts';
+import { sealDays } from '../src/flows/auditoria.ts';
 import { makeEvidencia } from '../src/flows/evidencia/evidencia.ts';
 import { fecharMes } from '../src/flows/operate-arquivo.ts';
 import { useArquivo } from '../src/store/arquivo.ts';
@@ -86,7 +87,7 @@ function extract(zip: Buffer): { readonly folder: string; readonly comandos: rea
 }
 
 /** Of an anchor or a signer no command but `sha256sum` need look at every byte; of what no other speaks, nobody else does. */
-const ONLY_IN_SUMS = /(?<!\/declaracao|\/pedido)\.json$|^LEIA-ME|(?<!listas|autoridades)\.pem$/;
+const ONLY_IN_SUMS = /(?<!\/declaracao|\/pedido)\.json$|^LEIA-ME|(?<!listas|autoridades)\.pem$|auditoria\//;
 
 /** Changes a byte of each file in turn: the commands that name it no longer answer as they did. */
 function flipEach(folder: string, comandos: readonly Comando[]): void {
@@ -216,6 +217,29 @@ describe('the evidence of a note', { skip }, () => {
     return extract(made.zip);
   }
 
+  /** The next day the municipality seals its chain, and the proofs lead to the seal. */
+  async function sealedLater(chave: string): Promise<void> {
+    const later = { ...service.world, now: () => service.clock.now + DAY_MS };
+    await sealDays(later);
+    const { folder, comandos } = await make(chave);
+    const audit = '6-trilha/auditoria';
+    const seal = filesIn(folder).find((name) => /selo-[\d-]+\/selo\.json$/.test(name))!;
+    has(folder, `${audit}/conferir.sh`, `${audit}/prova-001.txt`, seal.replace('.json', '.p7s'));
+    const script = comandos.find(({ comando }) => comando.startsWith('bash '))!;
+    for (const name of filesIn(folder).filter((one) => /(linha|prova)-00[12]\.txt$/.test(one))) {
+      const file = path.join(folder, name);
+      const bytes = readFileSync(file);
+      const other = Buffer.from(bytes);
+      other[20] = other[20]! ^ 1;
+      writeFileSync(file, other);
+      assert.ok(!run(folder, script).isFine, `the script sees that ${name} has changed`);
+      writeFileSync(file, bytes);
+    }
+    const forged = readFileSync(path.join(folder, seal), 'utf8').replace(/"elo":"../, '"elo":"zz');
+    writeFileSync(path.join(folder, seal), forged);
+    assert.ok(!run(folder, script).isFine, 'the chain does not lead to another seal');
+  }
+
   const has = (folder: string, ...names: readonly string[]): void => {
     const files = filesIn(folder);
     for (const name of names) assert.ok(files.includes(name), `${name} is among ${files.join(', ')}`);
@@ -247,6 +271,7 @@ describe('the evidence of a note', { skip }, () => {
     assert.match(comandos.map(({ comando }) => comando).join('\n'), /-crl_check_all 1-declaracao\/signatario\.pem/);
     assert.match(readFileSync(path.join(folder, 'LEIA-ME.txt'), 'utf8'), /guardadas\s+então/);
     flipEach(folder, comandos);
+    await sealedLater(chave);
     const atos = JSON.parse(readFileSync(path.join((await make(nova)).folder, '6-trilha/atos.json'), 'utf8'));
     assert.deepEqual(atos, [], 'what is done now is in the trail after it is done');
     const [ato] = await service.store.atos.list(SLUG, { objeto: 'nota', chave }, 9);
@@ -309,7 +334,7 @@ describe('the evidence of a note', { skip }, () => {
     });
     assert.equal(sandbox.status, 201, JSON.stringify(sandbox.body));
     const { comandos } = await make(sandbox.body.chave_acesso, 'integracao');
-    assert.equal(comandos.length, 1, 'nothing but the digests to check');
+    assert.ok(comandos.length <= 2, 'nothing but the digests and the audit chain to check');
     const world = { store: service.store, now: () => service.clock.now };
     const by = { quem: 'maria', via: 'comando' } as const;
     assert.ok('problem' in (await makeEvidencia(world, SLUG, '1', by)));

@@ -98,6 +98,9 @@ test('a month of 2026 is kept until the end of 2036, and then goes as a whole', 
     readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => name.includes('2026-11')),
     [],
   );
+  const { achados } = await store.auditoria.verify(SLUG, []);
+  const found = new Set(achados.map(({ tabela }) => tabela));
+  assert.deepEqual([...found], [], 'the audit chain knows that it was lawful');
   const { status } = await request(address, `/${SLUG}/api/v1/nfse/${chave}`);
   assert.equal(status, 404);
   const [ato] = await store.atos.list(SLUG, { objeto: 'guarda' }, 1);

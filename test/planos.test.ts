@@ -105,6 +105,7 @@ const FILL = [
     "lpad((id % 300)::text, 6, '0'), lpad(id::text, 14, '0'), '2026-01-01'",
   ),
   ofNotas('mudancas_novas (tenant, id, mudancas)', "md5(id::text)::uuid, 'x'", 'id % 50 in (0, 7)'),
+  ofNotas('auditoria (tenant, id, itens, resumos)', "md5(id::text)::uuid, 'x', 'x'", 'id % 50 in (0, 7)'),
   ofNotas('mudancas (tenant, documento, bloco, em, mudancas)', "lpad((id % 300)::text, 14, '0'), id, now(), 'x'"),
   ofNotas(
     'tokens (tenant, id, documento, impressao, escopos, criado_em, expira_em, por)',
@@ -209,13 +210,13 @@ const MEANT_TO: Readonly<Record<string, RegExp>> = {
   lease_anunciadas: /^fila_(pkey|due) by tenant, tipo$/,
   // The question across tenants: of each, whether it has anything in the queue.
   tenants_due:
-    /^(municipios_(pkey|relogio) by |(fila_(pkey|due)|mudancas_novas_pkey) by tenant|webhooks_(proxima|rapidos) by tenant(, rapido)?(, proxima)?|exportacoes_due by tenant(, due_at)?)$/,
+    /^(municipios_(pkey|relogio) by |(fila_(pkey|due)|mudancas_novas_pkey|auditoria_sem_lugar) by tenant|webhooks_(proxima|rapidos) by tenant(, rapido)?(, proxima)?|exportacoes_due by tenant(, due_at)?)$/,
   tenants_busy:
-    /^(municipios_(pkey|relogio) by |(fila_(pkey|due)|mudancas_novas_pkey|webhooks_(proxima|rapidos)|exportacoes_due) by tenant)$/,
+    /^(municipios_(pkey|relogio) by |(fila_(pkey|due)|mudancas_novas_pkey|auditoria_sem_lugar|webhooks_(proxima|rapidos)|exportacoes_due) by tenant)$/,
   some_tenants_due:
-    /^((fila_(pkey|due)|mudancas_novas_pkey) by tenant|webhooks_(proxima|rapidos) by tenant(, rapido)?(, proxima)?|exportacoes_due by tenant(, due_at)?)$/,
+    /^((fila_(pkey|due)|mudancas_novas_pkey|auditoria_sem_lugar) by tenant|webhooks_(proxima|rapidos) by tenant(, rapido)?(, proxima)?|exportacoes_due by tenant(, due_at)?)$/,
   tenant_due:
-    /^((fila_(pkey|due)|mudancas_novas_pkey) by tenant|webhooks_(proxima|rapidos) by tenant(, rapido)?(, proxima)?|exportacoes_due by tenant(, due_at)?)$/,
+    /^((fila_(pkey|due)|mudancas_novas_pkey|auditoria_sem_lugar) by tenant|webhooks_(proxima|rapidos) by tenant(, rapido)?(, proxima)?|exportacoes_due by tenant(, due_at)?)$/,
 };
 
 async function openTenants(pool: Db, meses: readonly number[] = [MES]): Promise<void> {
@@ -351,7 +352,7 @@ const READS_ALL = /^(lease_anunciadas|claim_eventos|servicos_listados)$/;
 const READS_ALL_OF_MANY = /^(lease_anunciadas|claim_eventos|servicos_listados|tenants_due|tenants_busy)$/;
 
 /** Pages that a statement reads which is asked for two rows: a few an index, and those of what hangs on them. */
-const PAGES_MAX = 100;
+const PAGES_MAX = 120;
 
 /** More executions than those for which the server looks at the values. */
 const EXECUTIONS = 7;

@@ -1524,7 +1524,7 @@ describe('the plans of the statements', () => {
   let recordedTenant = '';
   /** See the plans of notas; what is due, and what came to nothing, is read in its order. Of empty months nothing is read. */
   const WHOLE = new RegExp(
-    `^(municipios|recepcoes_adn|meses|fila_due|fila_pkey|retidas_tabela|mudancas_novas_pkey|webhooks_proxima|webhooks_rapidos|exportacoes_due|eventos_com_problema|eventos_entre_partes)|_(?!${MES})\\d{6}$`,
+    `^(municipios|recepcoes_adn|meses|fila_due|fila_pkey|retidas_tabela|mudancas_novas_pkey|auditoria_sem_lugar|webhooks_proxima|webhooks_rapidos|exportacoes_due|eventos_com_problema|eventos_entre_partes)|_(?!${MES})\\d{6}$`,
   );
   /** An operator sees all that is open. */
   const WHOLE_OF_OPERATOR = new RegExp(`${WHOLE.source}|^eventos_abertos`);

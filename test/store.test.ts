@@ -982,7 +982,7 @@ describe('the plans of the statements', () => {
 
   /** The one question across tenants asks all of them; of some tables the tenant is the whole key; what is due is read in its order. */
   const WHOLE =
-    /^(municipios|servicos_municipais|recepcoes_adn|meses|fila_due|fila_pkey|retidas_tabela|mudancas_novas|mudancas_ate|webhooks|exportacoes)/;
+    /^(municipios|servicos_municipais|recepcoes_adn|meses|fila_due|fila_pkey|retidas_tabela|mudancas_novas|mudancas_ate|auditoria_sem_lugar|webhooks|exportacoes)/;
 
   test('were all seen', () => assert.ok(statements.size >= 15));
 

@@ -88,6 +88,7 @@ function seedOf(tenant: string, cpf: string, n: number): readonly string[] {
     `insert into ensaio_requisicoes (tenant, em, id, metodo, caminho, corpo, status, ms, resposta)
       values ('${tenant}', now(), gen_random_uuid(), 'POST', '/x', '${cpf}'::bytea, 201, 1, '${chave}')`,
     `insert into retencoes values ('${tenant}', ${MES + n}, 'processo de ${cpf}', 'x', now())`,
+    `insert into auditoria (tenant, id, itens, resumos) values ('${tenant}', gen_random_uuid(), '["prestadores","${cpf}",""]', sha256('x'))`,
     `insert into atos (tenant, em, id, quem, via, objeto, chave, acao) values ('${tenant}', now(), gen_random_uuid(), 'x', 'comando', 'prestador', '${cpf}', 'bloqueado')`,
   ];
 }
@@ -213,7 +214,7 @@ describe('what is held about a person', () => {
     );
     assert.deepEqual(
       after.filter(({ municipio }) => municipio === 'ensaio').map(({ tabela }) => tabela),
-      ['retencoes', 'atos'],
+      ['retencoes', 'auditoria', 'atos'],
       'of a rehearsal the trail alone',
     );
     const kept = counts(after);

@@ -1,5 +1,6 @@
 /** What the worker does beside delivering, each at its own pace. */
 import { SIMULAR_MAX_MS } from '../fiscal/simular.ts';
+import { sealDays } from '../flows/auditoria.ts';
 import { avisosDeAliquotas } from '../flows/avisos-aliquotas.ts';
 import { worldOf } from '../flows/relogio.ts';
 import { tellTrouble } from '../flows/store-trouble.ts';
@@ -19,6 +20,10 @@ const FORGET_EVERY_MS = 3_600_000;
 /** How often the log says that a tribute has no rate for a competence that is near, and months ahead are looked for. */
 const RECENT_MS = 31 * 24 * 3_600_000;
 const WARN_EVERY_MS = 24 * 3_600_000;
+/** How long audit chains are begun at a time. */
+const OPENING_MS = 250;
+/** How often days that are over are looked for, to be sealed. */
+const SEAL_EVERY_MS = 10 * 60_000;
 /** Sandboxes of one's own that are taken away in one turn. */
 const EXPIRED_AT_ONCE = 20;
 
@@ -31,6 +36,8 @@ export class Upkeep {
   private learnAllAt = Number.NEGATIVE_INFINITY;
   private warnAt = Number.NEGATIVE_INFINITY;
   private mesesAt = Number.NEGATIVE_INFINITY;
+  private auditAt = Number.NEGATIVE_INFINITY;
+  private sealAt = Number.NEGATIVE_INFINITY;
   /** The clock of the machine against one that nobody sets. */
   private offset: number;
 
@@ -115,6 +122,31 @@ export class Upkeep {
     if (performance.now() < this.warnAt) return;
     for (const aviso of await avisosDeAliquotas(this.world)) this.world.log.warn({}, aviso);
     this.warnAt = performance.now() + WARN_EVERY_MS;
+  }
+
+  /** Begins the audit chain of who has none, a part at a time, and seals the days that are over. */
+  async audit(): Promise<void> {
+    const began = performance.now();
+    if (began < this.auditAt) return;
+    const { store, log } = this.world;
+    try {
+      let isMore = false;
+      for (const tenant of await store.auditoria.listSemAbertura()) {
+        let isOpening = true;
+        // What is due need not wait for it.
+        while (isOpening && performance.now() - began < OPENING_MS) {
+          isOpening = await store.auditoria.openEtapa(tenant, this.world.now());
+        }
+        isMore ||= isOpening;
+      }
+      this.auditAt = isMore ? 2 * performance.now() - began : began + SHORTEN_EVERY_MS;
+      if (isMore || began < this.sealAt) return;
+      this.sealAt = began + SEAL_EVERY_MS;
+      await sealDays(this.world);
+    } catch (error) {
+      this.auditAt = began + SHORTEN_EVERY_MS;
+      tellTrouble(log, error, {}, 'a corrente de auditoria não pôde ser aberta ou selada; tenta-se mais tarde');
+    }
   }
 
   /** Makes the months ahead, at the start and once a day; where another role has to, it is told as often. */

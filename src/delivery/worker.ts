@@ -8,6 +8,7 @@ import { tellTrouble } from '../flows/store-trouble.ts';
 import type { World } from '../flows/world.ts';
 import type { AnnouncedClaim } from '../store/claim-notas.ts';
 import { AnnouncedClaims } from './announced.ts';
+import { placeAuditoria } from './auditoria.ts';
 import { tellAvisos } from './avisos.ts';
 import { deliverEventos } from './eventos.ts';
 import { makeExportacoes } from './exportacoes.ts';
@@ -36,6 +37,7 @@ const KINDS: readonly Kind[] = [
   { kind: 'lotes', lanes: 1, deliver: processLotes, isSent: false },
   { kind: 'retidas', lanes: 1, deliver: releaseNotas, isSent: false },
   { kind: 'mudancas', lanes: 1, deliver: placeMudancas, isSent: false },
+  { kind: 'auditoria', lanes: 1, deliver: placeAuditoria, isSent: false },
   { kind: 'avisos', lanes: 4, deliver: tellAvisos.bind(null, 'quick'), isSent: false },
   { kind: 'avisos_lentos', lanes: 8, deliver: tellAvisos.bind(null, 'slow'), isSent: false },
   { kind: 'exportacoes', lanes: 1, deliver: makeExportacoes, isSent: false },
@@ -86,6 +88,7 @@ export function startWorker(
         await upkeep?.learn();
         await upkeep?.warn();
         await upkeep?.makeMeses();
+        await upkeep?.audit();
         if (!isStopped) await alarm.sleep(Math.max(0, wholeAt - performance.now()));
         if (!isStopped) await wait(GATHER_MS);
       } catch (error) {

@@ -17,10 +17,12 @@ import {
 import type { ArquivoLugar } from './arquivo-lugar.ts';
 import type { Escrito } from './arquivo-rascunho.ts';
 import { bytesOf, countLinhas, insertRegistros, type Linhas, NAMES, registrosOf, STEP } from './arquivo-registros.ts';
+import { folhasApagadas, insertEntrada, insertRegistradas, returningItem } from './auditoria-entradas.ts';
 import { constraintOf } from './constraint.ts';
 import { ensureMeses } from './meses.ts';
 import { withoutLimits } from './migration-steps.ts';
 import { type Db, runTransaction } from './open.ts';
+import type { PoolClient } from './pg.ts';
 import { isLocked } from './unavailable.ts';
 
 /** A file of the archive, as the database knows it. */
@@ -178,8 +180,12 @@ async function settleBegun(pool: Db, lugar: ArquivoLugar, work: Work): Promise<v
       continue;
     }
     await lugar.remove(nome);
-    const text = 'delete from arquivos where tenant = $1 and mes = $2 and geracao = $3 and pronto_em is null';
-    await pool.query(text, [tenant, mes, geracao]);
+    const text = `delete from arquivos t where tenant = $1 and mes = $2 and geracao = $3 and pronto_em is null
+      ${returningItem('arquivos')}`;
+    await runTransaction(pool, async (client) => {
+      const { rows: gone } = await client.query<{ item: string }>(text, [tenant, mes, geracao]);
+      await insertEntrada(client, tenant, folhasApagadas(gone));
+    });
     work.tell(`${nome}: de um comando interrompido, ${damage}, e não vale`);
   }
 }
@@ -297,7 +303,11 @@ async function announceArquivo(
     values ($1, $2, $3, $4, $5, $6, $7, $8, $9) returning *, bytes::float8 as bytes, null as arquivado_em`;
   const values = [tenant, mes, geracao, nome, bytes, sha256, anterior, JSON.stringify(linhas), criado];
   try {
-    return (await pool.query<Arquivado>(insert, values)).rows[0]!;
+    return await runTransaction(pool, async (client) => {
+      const { rows } = await client.query<Arquivado>(insert, values);
+      await tellArquivo(client, { tenant, mes, geracao });
+      return rows[0]!;
+    });
   } catch (error) {
     throw ['arquivos_pkey', 'arquivos_elo'].includes(constraintOf(error) ?? '') ? new ArquivoRecusado(BUSY) : error;
   }
@@ -319,8 +329,20 @@ async function finishArquivo(
   await lugar.writeBeside(`${nome}.sha256`, sum);
   const text = `update arquivos set pronto_em = $4, certificado = $5
     where tenant = $1 and mes = $2 and geracao = $3 and pronto_em is null`;
-  const done = await pool.query(text, [tenant, mes, geracao, new Date(now()), signed?.impressao ?? null]);
-  if (done.rowCount !== 1) throw new ArquivoRecusado(BUSY);
+  await runTransaction(pool, async (client) => {
+    const done = await client.query(text, [tenant, mes, geracao, new Date(now()), signed?.impressao ?? null]);
+    if (done.rowCount !== 1) throw new ArquivoRecusado(BUSY);
+    await tellArquivo(client, { tenant, mes, geracao });
+  });
+}
+
+/** Tells the audit chain how a file stands that was just written down. */
+function tellArquivo(
+  client: PoolClient,
+  { tenant, mes, geracao }: Pick<Arquivado, 'tenant' | 'mes' | 'geracao'>,
+): Promise<void> {
+  const which = 't.mes = $6::int and t.geracao = $7::int';
+  return insertRegistradas(client, tenant, 'arquivos', { which, values: [mes, geracao] });
 }
 
 /** Records that are brought back in one transaction. */
@@ -365,7 +387,10 @@ async function bringMes(pool: Db, mes: number, { now, tell }: Omit<Work, 'sign'>
   for (const one of waiting) {
     await bringArquivo(pool, lugar, one);
     const done = 'update arquivos set trazido_em = $4 where tenant = $1 and mes = $2 and geracao = $3';
-    await pool.query(done, [one.tenant, mes, one.geracao, new Date(now())]);
+    await runTransaction(pool, async (client) => {
+      await client.query(done, [one.tenant, mes, one.geracao, new Date(now())]);
+      await tellArquivo(client, one);
+    });
     tell(one.nome);
   }
   const open = 'update meses set arquivado_em = null where mes = $1 and arquivado_em is not null';

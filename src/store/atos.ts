@@ -1,6 +1,7 @@
 /** What was done by hand, in the console or by a command: by whom, when, to what and why. Notes and events have trails of their own. */
 import { randomUUID } from 'node:crypto';
-import { type Db, dropNul } from './open.ts';
+import { insertRegistradas } from './auditoria-entradas.ts';
+import { type Db, dropNul, runTransaction } from './open.ts';
 import type { PoolClient } from './pg.ts';
 import { planOnce } from './planned.ts';
 import { insertRows } from './sql.ts';
@@ -62,9 +63,9 @@ export type FiltroDeAtos = {
   readonly before?: { readonly em: number; readonly id: string } | undefined;
 };
 
-const INSERT = insertRows<NovoAto>('insert_atos', 'atos', [
+const INSERT = insertRows<NovoAto & { readonly id: string }>('insert_atos', 'atos', [
   ['em timestamptz', ({ em }) => new Date(em).toISOString()],
-  ['id uuid', () => randomUUID()],
+  ['id uuid', ({ id }) => id],
   ['quem text', ({ quem }) => dropNul(quem)],
   ['via text', ({ via }) => via],
   ['objeto text', ({ objeto }) => objeto],
@@ -76,12 +77,13 @@ const INSERT = insertRows<NovoAto>('insert_atos', 'atos', [
 ]);
 
 /** Writes acts down in the transaction that does them. */
-export async function insertAtos(
-  client: Pick<PoolClient, 'query'>,
-  tenant: string,
-  atos: readonly NovoAto[],
-): Promise<void> {
-  if (atos.length > 0) await client.query(INSERT(tenant, atos));
+export async function insertAtos(client: PoolClient, tenant: string, atos: readonly NovoAto[]): Promise<void> {
+  if (atos.length === 0) return;
+  const rows = atos.map((ato) => ({ ...ato, id: randomUUID() }));
+  const written = client.query(INSERT(tenant, rows));
+  const which = 't.em = any($6::timestamptz[]) and t.id = any($7::uuid[])';
+  const values = [rows.map(({ em }) => new Date(em).toISOString()), rows.map(({ id }) => id)];
+  await Promise.all([written, insertRegistradas(client, tenant, 'atos', { which, values })]);
 }
 
 const iso = (instant: number | undefined): string | null =>
@@ -99,7 +101,8 @@ const LIST = planOnce(
 export function atoStore(pool: Db) {
   return {
     /** Writes down acts that change no other row. */
-    record: (tenant: string, atos: readonly NovoAto[]): Promise<void> => insertAtos(pool, tenant, atos),
+    record: (tenant: string, atos: readonly NovoAto[]): Promise<void> =>
+      runTransaction(pool, (client) => insertAtos(client, tenant, atos)),
     /** Acts of a tenant, the newest first. */
     list: async (tenant: string, filtro: FiltroDeAtos, max: number): Promise<readonly Ato[]> => {
       const { quem, objeto, chave, desde, ate, before } = filtro;

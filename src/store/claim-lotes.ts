@@ -5,9 +5,12 @@ import { mesOfChave } from '../fiscal/chave.ts';
 import { LOTE_MOVES, LOTE_SITUACAO, type LoteMove, type LoteSituacao, type LoteTrigger } from '../fiscal/lote.ts';
 import { movesTo } from '../fiscal/machine.ts';
 import { NOTA_FINAIS } from '../fiscal/nota.ts';
+import { insertRegistradas } from './auditoria-entradas.ts';
+import type { Folha } from './auditoria-hash.ts';
 import { isOfTipo, leaseDue, type Ref } from './fila.ts';
 import { type Issuance, type IssueResult, issueTogether, transmissible } from './issue-notas.ts';
-import { type Db, writeAlone } from './open.ts';
+import { type Db, runPipeline, writeAlone } from './open.ts';
+import type { PoolClient } from './pg.ts';
 import { planMonthly } from './planned.ts';
 import type { OnStored } from './recent.ts';
 import { quoteWords } from './sql.ts';
@@ -29,9 +32,12 @@ type Substituidas = { readonly substituidas: readonly string[] };
 type Held = Pick<ClaimedLote, 'id' | 'token'>;
 
 export function loteClaims(pool: Db, onStored: OnStored) {
-  const move = async (text: string, tenant: string, { id, token }: Held, ...values: unknown[]): Promise<void> => {
-    await writeAlone(pool, { text, values: [tenant, id, token, ...values] });
-  };
+  const move = (text: string, tenant: string, { id, token }: Held, ...values: unknown[]): Promise<void> =>
+    runPipeline(pool, async (client) => {
+      // Of a lot that somebody else has meanwhile nothing is told.
+      const { rowCount } = await client.query(text, [tenant, id, token, ...values]);
+      return { result: undefined, writes: rowCount === 1 ? [tellLote(client, tenant, id)] : [] };
+    });
   return {
     /** Takes the lot that has waited longest under a token of one's own. */
     claim: async (
@@ -55,7 +61,9 @@ export function loteClaims(pool: Db, onStored: OnStored) {
     /** Ends a claimed lot of which nothing is left to do. */
     finish: (tenant: string, lote: Held): Promise<void> => move(FINISH, tenant, lote),
     /** Gives a claimed lot back, with all of its provider that are due: none of them is tried before a moment. */
-    defer: (tenant: string, lote: Held, until: number): Promise<void> => move(DEFER, tenant, lote, new Date(until)),
+    defer: async (tenant: string, { id, token }: Held, until: number): Promise<void> => {
+      await writeAlone(pool, { text: DEFER, values: [tenant, id, token, new Date(until)] });
+    },
     /** Ends a claimed lot with its messages. */
     refuse: (tenant: string, lote: Held, mensagens: readonly Mensagem[], now: number): Promise<void> =>
       move(REFUSE, tenant, lote, new Date(now), JSON.stringify(mensagens)),
@@ -134,12 +142,24 @@ async function issueLote(
       if (before.rows.length > 0) return { substituidas: before.rows.map(({ chave }) => chave) };
     }
     const places = rows.map((_row, place) => place);
-    await client.query(LINK, [tenant, id, places, notas, rows.map(({ mes }) => mes)]);
+    const linked = client.query(LINK, [tenant, id, places, notas, rows.map(({ mes }) => mes)]);
+    const told = insertRegistradas(client, tenant, 'lotes_rps', { which: 't.lote = $6::bigint', values: [id] });
+    await Promise.all([linked, told, tellLote(client, tenant, id)]);
     return undefined;
   });
   if (issued === 'lost' || !('rows' in issued)) return issued;
   onStored(tenant, transmissible(issued.rows));
   return 'issued';
+}
+
+/** Tells the audit chain how a lot stands, with what is told besides. */
+export function tellLote(
+  client: PoolClient,
+  tenant: string,
+  id: string,
+  besides: readonly Folha[] = [],
+): Promise<void> {
+  return insertRegistradas(client, tenant, 'lotes', { which: 't.id = $6::bigint', values: [id] }, besides);
 }
 
 /** The note of each RPS. */

@@ -1,6 +1,9 @@
 /** What notas and eventos that move have alike: their trail, and how what came of a claim is written. What differs stands in their files. */
 import type { Move } from '../fiscal/machine.ts';
 import { readTrailArquivada } from './arquivo.ts';
+import { insertMovidos } from './auditoria-entradas.ts';
+import type { Folha } from './auditoria-hash.ts';
+import { folhaOf, momentText } from './auditoria-tabelas.ts';
 import { groupByMes, isOfTipo, type Ref } from './fila.ts';
 import { insertNovas } from './mudancas-novas.ts';
 import { type Db, dropNul, ONE_BY_ONE, runPipeline, writeUnlocked } from './open.ts';
@@ -39,15 +42,33 @@ function trailInsert(item: Item) {
 
 const TRAIL = { nota: trailInsert('nota'), evento: trailInsert('evento') } as const;
 
-/** Writes moves into the trail of their rows, and for who follows what changes, in the transaction that made them. */
+/** A move as the audit chain tells it. */
+function folhaOfMove(item: Item, { id, mes, movimento, em, de, gatilho, para, mensagem, quem }: Trailed): Folha {
+  const said = { mes: String(mes), movimento: String(movimento), em: momentText(em), de, gatilho, para };
+  const texts = { mensagem: mensagem?.toWellFormed(), quem: quem?.toWellFormed() };
+  return folhaOf(`trilha_${item}s`, [id, String(mes), String(movimento)], { [item]: id, ...said, ...texts });
+}
+
+/**
+ * Writes moves into the trail of their rows, for who follows what changes, and into the audit chain with the rows as they have left them, in
+ * the transaction that made them. `besides`: what that tells of them otherwise.
+ */
 export async function insertTrail(
   client: PoolClient,
   tenant: string,
   item: Item,
   moves: readonly Trailed[],
+  besides: readonly Folha[] = [],
 ): Promise<void> {
   if (moves.length === 0) return;
-  await Promise.all([client.query(TRAIL[item](tenant, moves)), insertNovas(client, tenant, item, moves)]);
+  await Promise.all([
+    client.query(TRAIL[item](tenant, moves)),
+    insertNovas(client, tenant, item, moves),
+    insertMovidos(client, tenant, item, moves, (some, place) => [
+      ...(place === 0 ? besides : []),
+      ...some.map((move) => folhaOfMove(item, move)),
+    ]),
+  ]);
 }
 
 /** A move that was made, as the trail has it. */

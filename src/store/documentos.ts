@@ -231,7 +231,7 @@ export function compressPapers(papers: Papers, pack: typeof packPapers = packPap
 const PARTES = ['<toma>', '<interm>'];
 const FIRST_ELEMENTS = /(?:<[A-Za-z]+>[^<]*<\/[A-Za-z]+>){0,3}/y;
 
-function partesOf(nfse: string): string {
+export function partesOf(nfse: string): string {
   let partes = '';
   for (const start of PARTES) {
     const at = nfse.indexOf(start);

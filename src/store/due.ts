@@ -8,7 +8,7 @@ import type { QueryConfig } from './pg.ts';
 import { planOnce } from './planned.ts';
 import { isQueryTimeout, unavailabilityOf } from './unavailable.ts';
 
-/** By kind, whether a tenant has what the worker is asked for: due, held back by an older table of rates than $2, changed, to be told, or to be made a file of. */
+/** By kind, whether a tenant has what the worker is asked for: due, held back by an older table of rates than $2, changed, to be told, to be made a file of, or without a place in the audit chain. */
 type Looks = {
   readonly notas: string;
   readonly eventos: string;
@@ -18,6 +18,7 @@ type Looks = {
   readonly avisos: string;
   readonly exportacoes: string;
   readonly avisos_lentos: string;
+  readonly auditoria: string;
 };
 type Kind = keyof Looks;
 const KINDS = [
@@ -29,6 +30,7 @@ const KINDS = [
   'avisos',
   'exportacoes',
   'avisos_lentos',
+  'auditoria',
 ] as const satisfies readonly Kind[];
 type Due = { readonly kind: Kind; readonly tenant: string };
 
@@ -52,16 +54,17 @@ function looksAt(tenant: string): Looks {
     mudancas: `(select true from mudancas_novas v where v.tenant = ${tenant} limit 1)`,
     avisos: isToldNow(true),
     avisos_lentos: isToldNow(false),
+    auditoria: `(select true from auditoria a where a.tenant = ${tenant} and a.lugar is null limit 1)`,
     exportacoes: `(select true from exportacoes y where y.tenant = ${tenant} and y.due_at <= ${now} order by y.due_at limit 1)`,
   };
 }
 
 /** SQL: most tenants have nothing at all in the queue, which is found by a look each. */
 function isBusy(tenant: string): string {
-  const { retidas, mudancas } = looksAt(tenant);
+  const { retidas, mudancas, auditoria } = looksAt(tenant);
   const avisos = `(select true from webhooks w where w.tenant = ${tenant} and w.ativo and w.proxima is not null limit 1)`;
   const exportacoes = `(select true from exportacoes z where z.tenant = ${tenant} and z.due_at is not null limit 1)`;
-  const others = [retidas, mudancas, avisos, exportacoes].join(' or ');
+  const others = [retidas, mudancas, auditoria, avisos, exportacoes].join(' or ');
   return `((select true from fila q where q.tenant = ${tenant} limit 1) or ${others})`;
 }
 

@@ -4,6 +4,8 @@
  */
 import { arquivoOf } from './arquivo.ts';
 import { insertAtos, type NovoAto } from './atos.ts';
+import { folhasApagadas, insertEntrada, insertRegistradas, returningItem } from './auditoria-entradas.ts';
+import { apagada } from './auditoria-tabelas.ts';
 import { withoutLimits } from './migration-steps.ts';
 import { type Db, runTransaction } from './open.ts';
 import type { PoolClient } from './pg.ts';
@@ -49,7 +51,7 @@ const BESIDE: readonly (readonly [table: string, condition: string])[] = [
   ['trilha_eventos', `(mes, evento) in (${EVENTOS_OF})`],
   ['entregas', `nota in (${NOTAS_OF})`],
   ['idempotencia', 'mes = $2'],
-  ['lotes_rps', `mes_nota = $2 or lote in (${LOTES_OF})`],
+  ['lotes_rps', `lote in (${LOTES_OF})`],
   ['lotes', 'mes = $2'],
   ['eventos', 'mes_nota = $2'],
   ['identidades', 'mes = $2'],
@@ -128,16 +130,20 @@ export function eliminacaoStore(pool: Db) {
         const text = `insert into retencoes (tenant, mes, motivo, quem, desde) values ($1, $2, $3, $4, $5)
           on conflict (tenant, mes) do nothing`;
         const { rowCount } = await client.query(text, [tenant, mes, motivo, quem, desde]);
-        if (rowCount === 1) await insertAtos(client, tenant, [ato]);
-        return rowCount === 1;
+        if (rowCount !== 1) return false;
+        await insertRegistradas(client, tenant, 'retencoes', { which: 't.mes = $6::int', values: [mes] });
+        await insertAtos(client, tenant, [ato]);
+        return true;
       }),
     /** False: nobody holds it. */
     release: (tenant: string, mes: number, ato: NovoAto): Promise<boolean> =>
       runTransaction(pool, async (client) => {
-        const text = 'delete from retencoes where tenant = $1 and mes = $2';
-        const { rowCount } = await client.query(text, [tenant, mes]);
-        if (rowCount === 1) await insertAtos(client, tenant, [ato]);
-        return rowCount === 1;
+        const text = `delete from retencoes t where t.tenant = $1 and t.mes = $2 ${returningItem('retencoes')}`;
+        const { rows } = await client.query<{ item: string }>(text, [tenant, mes]);
+        if (rows.length === 0) return false;
+        await insertEntrada(client, tenant, folhasApagadas(rows));
+        await insertAtos(client, tenant, [ato]);
+        return true;
       }),
   };
 }
@@ -159,6 +165,7 @@ async function eachTenant(client: PoolClient, mes: number, how: 'count' | 'delet
   const { rows } = await client.query<{ tenant: string }>('select tenant from municipios order by tenant');
   const all: Eliminado[] = [];
   for (const { tenant } of rows) {
+    if (how === 'delete') await tellEliminated(client, tenant, mes);
     const linhas: Record<string, number> = {};
     for (const table of EMPTIED) linhas[table] = await countOf(client, table, 'mes = $2', [tenant, mes]);
     for (const [table, condition] of BESIDE) {
@@ -171,6 +178,24 @@ async function eachTenant(client: PoolClient, mes: number, how: 'count' | 'delet
     all.push({ tenant, linhas });
   }
   return all;
+}
+
+/** Taken away lawfully, with all that belongs to each: what the audit chain is told, some in an entry. */
+const FAMILIAS = [
+  ['nota', NOTAS_OF],
+  ['evento', 'select id from eventos where tenant = $1 and mes_nota = $2'],
+  ['lote', LOTES_OF],
+] as const;
+const TOLD_TOGETHER = 5_000;
+
+async function tellEliminated(client: PoolClient, tenant: string, mes: number): Promise<void> {
+  for (const [familia, text] of FAMILIAS) {
+    const { rows } = await client.query<{ id: string }>(`${text} order by id`, [tenant, mes]);
+    for (let from = 0; from < rows.length; from += TOLD_TOGETHER) {
+      const folhas = rows.slice(from, from + TOLD_TOGETHER).map(({ id }) => apagada(familia, [id]));
+      await insertEntrada(client, tenant, folhas, 'eliminado: passou do prazo da lei');
+    }
+  }
 }
 
 async function countOf(

@@ -1,5 +1,6 @@
 /** Sandboxes of one's own: who owns each, until when it is there, its clock, and the last requests to it. */
 import { Buffer } from 'node:buffer';
+import { tellMunicipio } from './municipios.ts';
 import { type Db, runTransaction } from './open.ts';
 import type { PoolClient } from './pg.ts';
 import { planOnce } from './planned.ts';
@@ -118,7 +119,11 @@ export function ensaioStore(pool: Db) {
       const { relogio, exigeCadastro, regrasNacionais, exigeNumero, exigeNotaNoEvento, aliquotaPadrao } = mudanca;
       const rigor = [exigeCadastro, regrasNacionais, exigeNumero, exigeNotaNoEvento, aliquotaPadrao];
       const values = [tenant, relogio?.de, relogio?.para, ...rigor].map((one) => one ?? null);
-      return (await pool.query(CHANGE, values)).rowCount === 1;
+      return runTransaction(pool, async (client) => {
+        if ((await client.query(CHANGE, values)).rowCount !== 1) return false;
+        await tellMunicipio(client, tenant);
+        return true;
+      });
     },
     /** Those past their time, some at a time. */
     listExpired: async (now: number, max: number): Promise<readonly string[]> =>
@@ -132,6 +137,7 @@ export function ensaioStore(pool: Db) {
           await deleteRows(client, tenant, (tabela) => !ITS_OWN.has(tabela));
           await client.query('update ensaios set reiniciado_em = $2 where tenant = $1', [tenant, new Date(now)]);
           await client.query('update municipios set relogio_ms = $2 where tenant = $1', [tenant, relogioMs]);
+          await tellMunicipio(client, tenant);
           return true;
         },
         PATIENT,
@@ -191,6 +197,7 @@ async function createEnsaio(
   const { rowCount } = await client.query(OPEN, [tenant, new Date(criadoEm), new Date(ate)]);
   if (rowCount !== 1) return 'taken';
   await client.query(OWN, [tenant, chave, nome ?? null, rede, new Date(criadoEm)]);
+  await tellMunicipio(client, tenant);
   return 'made';
 }
 

@@ -5,7 +5,7 @@
 import { type Db, runTransaction } from './open.ts';
 import type { PoolClient } from './pg.ts';
 import { insertRows, unnestRows } from './sql.ts';
-import { ALL_NOW, type EntregaRow, type Tentativa, type WebhookRow } from './webhooks.ts';
+import { ALL_NOW, type EntregaRow, type Tentativa, tellWebhook, type WebhookRow } from './webhooks.ts';
 
 /** After so many failures in a row one message is tried at a time. */
 export const FALHAS_PARA_PARAR = 3;
@@ -205,6 +205,7 @@ export function entregaStore(pool: Db) {
         const proxima = due === null || paradoAte === undefined ? due : new Date(paradoAte);
         const values = [falhas, proxima, !isGone, problema ?? null, new Date(now), isQuick ?? null];
         await client.query(RELEASE, [tenant, id, ...values]);
+        if (isGone) await tellWebhook(client, tenant, id);
         return true;
       }),
   };

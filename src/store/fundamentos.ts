@@ -2,6 +2,7 @@
  * What signatures were judged by: authorities and revocation lists as they were. Each is stored once, when a signature is first judged by
  * it, and documents name it by a number: a note costs four bytes.
  */
+import { insertRegistradas } from './auditoria-entradas.ts';
 import { type Db, runTransaction } from './open.ts';
 import type { PoolClient } from './pg.ts';
 import { keepCertificados } from './recepcoes.ts';
@@ -78,7 +79,9 @@ async function insertFundamento(
     if (!there.some((one) => one.impressao.equals(print))) await client.query(INSERT_LIST, [tenant, print, der]);
   }
   const values = [tenant, impressao, new Date(now), certificados, lists];
-  return (await client.query<Row>(INSERT, values)).rows[0]!.id;
+  const { id } = (await client.query<Row>(INSERT, values)).rows[0]!;
+  await insertRegistradas(client, tenant, 'fundamentos', { which: 't.id = $6::int', values: [id] });
+  return id;
 }
 
 const FIND = `select f.em,

@@ -4,6 +4,8 @@
  * The oldest go first, a few at a time. Every statement looks itself that it is no production. Counters stay: no number comes twice.
  */
 import { AMBIENTES, GUARDA_MIN_DIAS } from '../fiscal/ambiente.ts';
+import { folhasApagadas, insertEntrada, returningItem } from './auditoria-entradas.ts';
+import { apagada } from './auditoria-tabelas.ts';
 import { dequeue, groupByMes, type Ref } from './fila.ts';
 import { mesOf } from './meses.ts';
 import { type Db, runTransaction } from './open.ts';
@@ -55,17 +57,20 @@ const OLD_LOTES = `select l.id, l.mes from lotes l where l.tenant = $1 and ${OF_
   order by l.id for update skip locked`;
 
 /** A provider whose notes are still there is registered again with its next note. */
-const OLD_PRESTADORES = `delete from prestadores where tenant = $1 and (documento, inscricao_comparavel) in (
+const OLD_PRESTADORES = `delete from prestadores t where tenant = $1 and (documento, inscricao_comparavel) in (
     select p.documento, p.inscricao_comparavel from prestadores p
-    where p.tenant = $1 and ${OF_A_REHEARSAL} and p.origem = 'dps' and p.criado_em < $2 limit ${STEP_MAX} for update skip locked)`;
+    where p.tenant = $1 and ${OF_A_REHEARSAL} and p.origem = 'dps' and p.criado_em < $2 limit ${STEP_MAX} for update skip locked)
+  ${returningItem('prestadores')}`;
 
-const OLD_TOKENS = `delete from tokens where tenant = $1 and ${OF_A_REHEARSAL} and id = any (array(
-    select t.id from tokens t where t.tenant = $1 and t.expira_em < $2 order by t.expira_em limit ${STEP_MAX}))`;
+const OLD_TOKENS = `delete from tokens t where t.tenant = $1 and ${OF_A_REHEARSAL} and id = any (array(
+    select o.id from tokens o where o.tenant = $1 and o.expira_em < $2 order by o.expira_em limit ${STEP_MAX}))
+  ${returningItem('tokens')}`;
 
 /** Those of the municipality itself stay. */
-const OLD_WEBHOOKS = `delete from webhooks where tenant = $1 and ${OF_A_REHEARSAL} and id = any (array(
+const OLD_WEBHOOKS = `delete from webhooks t where t.tenant = $1 and ${OF_A_REHEARSAL} and id = any (array(
     select w.id from webhooks w where w.tenant = $1 and w.documento <> '' and w.criado_em < $2
-      and not exists (select 1 from tokens t where t.tenant = $1 and t.documento = w.documento) limit ${STEP_MAX})) returning id`;
+      and not exists (select 1 from tokens k where k.tenant = $1 and k.documento = w.documento) limit ${STEP_MAX}))
+  ${returningItem('webhooks')}, t.id`;
 
 async function forgetNotas(client: PoolClient, tenant: string, before: Date): Promise<number> {
   const [oldest] = (await client.query<{ mes: number }>(OLDEST_MES, [tenant, mesOf(before.getTime())])).rows;
@@ -85,6 +90,7 @@ async function forgetNotas(client: PoolClient, tenant: string, before: Date): Pr
   await client.query('delete from retidas where tenant = $1 and nota = any ($2::bigint[])', [tenant, notas]);
   for (const table of ['documentos', 'trilha_notas']) await forgetOfMes(client, table, 'nota', tenant, mes, notas);
   await forgetOfMes(client, 'notas', 'id', tenant, mes, notas);
+  await tellForgotten(client, tenant, 'nota', notas);
   return rows.length;
 }
 
@@ -94,6 +100,7 @@ async function forgetEventos(client: PoolClient, tenant: string, notas: readonly
   const ids = rows.map(({ id }) => id);
   if (ids.length > 0) await dequeue(client, tenant, 'evento', ids);
   await forgetByMes(client, ['documentos_eventos', 'trilha_eventos'], 'evento', tenant, rows);
+  await tellForgotten(client, tenant, 'evento', ids);
 }
 
 async function forgetLotes(client: PoolClient, tenant: string, before: Date): Promise<number> {
@@ -104,19 +111,45 @@ async function forgetLotes(client: PoolClient, tenant: string, before: Date): Pr
   await client.query('delete from lotes_rps where tenant = $1 and lote = any ($2::bigint[])', [tenant, lotes]);
   await client.query('delete from lotes where tenant = $1 and id = any ($2::bigint[])', [tenant, lotes]);
   await forgetByMes(client, ['documentos_lotes'], 'lote', tenant, rows);
+  await tellForgotten(client, tenant, 'lote', lotes);
   return rows.length;
 }
 
 async function forgetPrestadores(client: PoolClient, tenant: string, before: Date): Promise<number> {
-  return (await client.query(OLD_PRESTADORES, [tenant, before])).rowCount ?? 0;
+  return forgetTold(client, OLD_PRESTADORES, tenant, before);
 }
 
 async function forgetTokens(client: PoolClient, tenant: string, before: Date): Promise<number> {
-  return (await client.query(OLD_TOKENS, [tenant, before])).rowCount ?? 0;
+  return forgetTold(client, OLD_TOKENS, tenant, before);
 }
 
+/** How many a statement deletes, which the audit chain is told. */
+async function forgetTold(client: PoolClient, text: string, tenant: string, before: Date): Promise<number> {
+  const { rows } = await client.query<{ item: string }>(text, [tenant, before]);
+  await insertEntrada(client, tenant, folhasApagadas(rows), GUARDA);
+  return rows.length;
+}
+
+function tellForgotten(
+  client: PoolClient,
+  tenant: string,
+  of: 'nota' | 'evento' | 'lote',
+  ids: readonly string[],
+): Promise<void> {
+  return insertEntrada(
+    client,
+    tenant,
+    ids.map((id) => apagada(of, [id])),
+    GUARDA,
+  );
+}
+
+/** What the chain says of what a rehearsal forgets. */
+const GUARDA = 'apagado: passou do prazo de guarda';
+
 async function forgetWebhooks(client: PoolClient, tenant: string, before: Date): Promise<number> {
-  const { rows } = await client.query<{ id: string }>(OLD_WEBHOOKS, [tenant, before]);
+  const { rows } = await client.query<{ id: string; item: string }>(OLD_WEBHOOKS, [tenant, before]);
+  await insertEntrada(client, tenant, folhasApagadas(rows), GUARDA);
   const gone = rows.map(({ id }) => id);
   if (gone.length > 0) {
     await client.query('delete from entregas where tenant = $1 and webhook = any ($2::text[])', [tenant, gone]);

@@ -1,5 +1,7 @@
 /** Imports of registers, and undoing the last one: what each changed is kept, a row as it was and as it was left. */
 import { insertAtos, type NovoAto } from './atos.ts';
+import { folhasApagadas, insertEntrada, insertRegistradas, returningItem } from './auditoria-entradas.ts';
+import type { Vista } from './auditoria-tabelas.ts';
 import { type Db, dropNul, runTransaction } from './open.ts';
 import type { PoolClient } from './pg.ts';
 import { insertRows } from './sql.ts';
@@ -25,7 +27,7 @@ export type ImportacaoFeita = {
 };
 
 /** A table of a register, by what its rows are known; with `inicio` among it, the periods of the rest do not overlap. */
-export type RegisterTable = { readonly table: string; readonly key: readonly string[] };
+export type RegisterTable = { readonly table: Vista; readonly key: readonly string[] };
 
 /** `mudadas`: keys of rows that somebody has changed since, because of which nothing was undone. */
 export type Desfeita = { readonly linhas: number } | { readonly mudadas: readonly string[] } | 'nenhuma';
@@ -58,6 +60,11 @@ const MUDADAS_MAX = 20;
 export async function keepImportacao(client: PoolClient, tenant: string, importacao: Importacao): Promise<void> {
   await client.query(FORGET, [tenant, importacao.registro]);
   await client.query(INSERT(tenant, [importacao]));
+  await tellImportacao(client, tenant, importacao.id);
+}
+
+function tellImportacao(client: PoolClient, tenant: string, id: string): Promise<void> {
+  return insertRegistradas(client, tenant, 'importacoes', { which: 't.id = $6::uuid', values: [id] });
 }
 
 const LAST = `select id, em, arquivo, quem, desfeita_em from importacoes where tenant = $1 and registro = $2
@@ -76,14 +83,15 @@ export function importacaoStore(pool: Db) {
     findLast: (tenant: string, registro: string): Promise<ImportacaoFeita | undefined> =>
       findLast(pool, tenant, registro),
     /** Takes one row out by hand. `key`: its columns and what they say. */
-    removeRow: (tenant: string, table: string, key: Readonly<Record<string, string>>, ato: NovoAto): Promise<void> =>
+    removeRow: (tenant: string, table: Vista, key: Readonly<Record<string, string>>, ato: NovoAto): Promise<void> =>
       runTransaction(pool, async (client) => {
         await client.query(LOCK_REGISTRY, [tenant]);
-        const where = Object.keys(key).map((column, place) => `${column}::text = $${place + 2}`);
-        await client.query(`delete from ${table} where tenant = $1 and ${where.join(' and ')}`, [
-          tenant,
-          ...Object.values(key),
-        ]);
+        const where = Object.keys(key).map((column, place) => `t.${column}::text = $${place + 2}`);
+        const { rows } = await client.query<Removed>(
+          `delete from ${table} t where t.tenant = $1 and ${where.join(' and ')} ${returningItem(table)}`,
+          [tenant, ...Object.values(key)],
+        );
+        await insertEntrada(client, tenant, folhasApagadas(rows));
         await insertAtos(client, tenant, [ato]);
       }),
     /** Brings all rows of the last import back to what they were. */
@@ -109,6 +117,7 @@ export function importacaoStore(pool: Db) {
           const ato = atoOf(last, linhas);
           const done = 'update importacoes set desfeita_em = $3 where tenant = $1 and id = $2';
           await client.query(done, [tenant, last.id, new Date(ato.em)]);
+          await tellImportacao(client, tenant, last.id);
           await client.query(FORGET, [tenant, registro]);
           await insertAtos(client, tenant, [ato]);
           return { linhas };
@@ -147,18 +156,25 @@ async function findChanged(
   return (await client.query<{ chave: string }>(text, [tenant, importacao])).rows.map(({ chave }) => chave);
 }
 
+type Removed = { readonly item: string };
+
 /** How many rows were brought back. */
 async function putBack(client: PoolClient, tenant: string, importacao: string, of: RegisterTable): Promise<number> {
   const { table, key } = of;
   const columns = await listOwnColumns(client, table);
   const remove = `delete from ${table} s using ${changesOf(of, 'l.depois')}
-    where s.tenant = $1 and ${whichChanges(of)} and l.antes is null and ${sameKey(of)}`;
+    where s.tenant = $1 and ${whichChanges(of)} and l.antes is null and ${sameKey(of)}
+    ${returningItem(table, 's')}`;
   const restore = `insert into ${table} (tenant, ${columns.join(', ')})
     select l.tenant, ${columns.map((column) => `r.${column}`).join(', ')} from ${changesOf(of, 'l.antes')}
     where ${whichChanges(of)} and l.antes is not null
     on conflict (tenant, ${key.join(', ')}) do update set ${columns.map((column) => `${column} = excluded.${column}`).join(', ')}`;
-  const removed = await client.query(remove, [tenant, importacao]);
+  const removed = await client.query<Removed>(remove, [tenant, importacao]);
   const restored = await client.query(restore, [tenant, importacao]);
+  const from = `from ${changesOf(of, 'l.antes')} cross join lateral (
+      select * from ${table} s where s.tenant = $1 and ${sameKey(of)} offset 0
+    ) t where ${whichChanges(of).replace('$2', '$6::uuid')} and l.antes is not null`;
+  await insertRegistradas(client, tenant, table, { from, values: [importacao] }, folhasApagadas(removed.rows));
   return (removed.rowCount ?? 0) + (restored.rowCount ?? 0);
 }
 

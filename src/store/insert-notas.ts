@@ -1,7 +1,9 @@
 /** Storing notas: the row, and all that is kept of it beside, in one transaction. */
+import { digestOf, type Folha } from './auditoria-hash.ts';
+import { folhaOf } from './auditoria-tabelas.ts';
 import { insertTrail, type Trailed } from './claims.ts';
 import { enqueue } from './fila.ts';
-import { NOTA_COLUMNS, type NumberedNota } from './nota-columns.ts';
+import { NOTA_COLUMNS, type NumberedNota, textsOf } from './nota-columns.ts';
 import { dropNul } from './open.ts';
 import type { PoolClient } from './pg.ts';
 import { planOnce } from './planned.ts';
@@ -62,6 +64,20 @@ function movesOf({ id, mes, nota, claims }: NumberedNota, at: number): readonly 
   return [issued, { ...ref, movimento: 2, em: at, de: 'emitida', gatilho: 'anuncio', para: 'transmitida' }];
 }
 
+/** What the audit chain tells of a nota as it is stored: what it says, and its documents. */
+function folhasOf({ id, mes, numero, nota, job }: NumberedNota): readonly Folha[] {
+  const chave = [String(id), String(mes)];
+  const numbers = { id: chave[0], mes: chave[1], numero_dps: String(numero) };
+  return [
+    folhaOf('notas', chave, { ...textsOf(nota), ...numbers, prestador_cpf_cnpj: job.prestador }),
+    folhaOf('documentos', chave, {
+      ...{ nota: chave[0], mes: chave[1], recebido_assinatura: nota.recebido_assinatura },
+      confianca: nota.confianca?.toString(),
+      ...{ recebido: digestOf(nota.recebido), nfse: digestOf(nota.nfse) },
+    }),
+  ];
+}
+
 /** What is told of the notas that were stored: the highest reception number known then. */
 export type InsertedNotas = { readonly known: Promise<string>; readonly writes: readonly Promise<unknown>[] };
 
@@ -95,7 +111,7 @@ export function insertNotas(
     writes: [
       known,
       insertDocumentos(client, tenant, notas),
-      insertTrail(client, tenant, 'nota', moves),
+      insertTrail(client, tenant, 'nota', moves, notas.flatMap(folhasOf)),
       ...(queued.length === 0 ? [] : [enqueue(client, tenant, 'nota', queued)]),
       ...(replacing.length === 0 ? [] : [client.query(INSERT_SUBSTITUICOES(tenant, replacing))]),
       ...(held.length === 0 ? [] : [client.query(INSERT_RETIDAS(tenant, held))]),

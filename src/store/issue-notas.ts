@@ -282,7 +282,8 @@ async function writeGroup(
   const news = made.rows.flatMap(({ job, nota }) =>
     job.novoPrestador === undefined ? [] : [{ prestador: job.novoPrestador, em: nota.data_emissao }],
   );
-  if (news.length > 0) writes.push(insertPrestadoresOfDps(client, tenant, news));
+  // Seldom: the first note of a provider in a sandbox. Who is new is told, and known only then.
+  if (news.length > 0) await insertPrestadoresOfDps(client, tenant, news);
   const inserted = insertNotas(client, tenant, made.rows, announcement);
   return { result: { ...made, known: inserted.known }, writes: [...writes, ...inserted.writes] };
 }

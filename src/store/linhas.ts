@@ -164,36 +164,49 @@ const MODES = {
 /** Who comes after a waiting lock waits too. */
 const MES_LOCK_MS = 2_000;
 
+/** One transaction on a connection of its own, which may take as long as it needs. */
+async function inTransaction<Result>(
+  pool: Db,
+  mode: keyof typeof MODES,
+  work: (client: PoolClient) => Promise<Result>,
+  lockMs = 0,
+): Promise<Result> {
+  const own = openMigrationPool(pool);
+  const client = await openMigrationClient(own);
+  mayTakeLong(client);
+  try {
+    await client.query(`begin ${MODES[mode]}; ${SETTINGS}; ${PLANS}; set local lock_timeout = ${lockMs}`);
+    const result = await work(client);
+    const { command } = await client.query('commit');
+    // A transaction that had failed is ended by `commit` too, and says so only here.
+    if (command !== 'COMMIT') throw new Error('the transaction was rolled back');
+    return result;
+  } finally {
+    // Whatever is under way ends with the connection.
+    client.release(true);
+    await own.end();
+  }
+}
+
+/** Everything as it is at one moment, however long it is looked at. */
+export function readSnapshot<Result>(pool: Db, work: (client: PoolClient) => Promise<Result>): Promise<Result> {
+  return inTransaction(pool, 'read', work);
+}
+
 export function linhasStore(pool: Db) {
-  const inTransaction = async <Result>(
+  const inLinhas = <Result>(
     mode: keyof typeof MODES,
     work: (linhas: Linhas) => Promise<Result>,
-    lockMs = 0,
-  ): Promise<Result> => {
-    const own = openMigrationPool(pool);
-    const client = await openMigrationClient(own);
-    mayTakeLong(client);
-    try {
-      await client.query(`begin ${MODES[mode]}; ${SETTINGS}; ${PLANS}; set local lock_timeout = ${lockMs}`);
-      const result = await work(new Linhas(client));
-      const { command } = await client.query('commit');
-      // A transaction that had failed is ended by `commit` too, and says so only here.
-      if (command !== 'COMMIT') throw new Error('the transaction was rolled back');
-      return result;
-    } finally {
-      // Whatever is under way ends with the connection.
-      client.release(true);
-      await own.end();
-    }
-  };
+    lockMs?: number,
+  ): Promise<Result> => inTransaction(pool, mode, (client) => work(new Linhas(client)), lockMs);
   return {
     /** Everything as it is at one moment. */
-    read: <Result>(work: (linhas: Linhas) => Promise<Result>): Promise<Result> => inTransaction('read', work),
+    read: <Result>(work: (linhas: Linhas) => Promise<Result>): Promise<Result> => inLinhas('read', work),
     /** All that `work` writes, or nothing where it throws. */
-    write: <Result>(work: (linhas: Linhas) => Promise<Result>): Promise<Result> => inTransaction('write', work),
+    write: <Result>(work: (linhas: Linhas) => Promise<Result>): Promise<Result> => inLinhas('write', work),
     /** Makes the months that rows of another database need here, each alone. */
     makeMeses: async (meses: readonly number[]): Promise<void> => {
-      for (const mes of meses) await inTransaction('write', (linhas) => linhas.makeMes(mes), MES_LOCK_MS);
+      for (const mes of meses) await inLinhas('write', (linhas) => linhas.makeMes(mes), MES_LOCK_MS);
     },
     /** Statistics of all tables, which a database that was just filled has not. */
     analyze: async (): Promise<void> => {

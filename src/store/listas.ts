@@ -1,6 +1,7 @@
 /** The dated lists that a municipality keeps. One more is a row here, a migration, and the reading of its file in `flows/listas.ts`. */
 import { type Decimal, parseDecimal } from '../fiscal/decimal.ts';
 import type { Vigencia } from '../fiscal/moment.ts';
+import type { Vista } from './auditoria-tabelas.ts';
 import { batchLookups } from './batch-lookups.ts';
 import { cacheReads } from './cache-reads.ts';
 import type { RegisterTable } from './importacoes.ts';
@@ -14,7 +15,7 @@ import { type Block, type Kind, type LinhaDatada, lockRegistry, type Staging, st
 export type ListaNome = 'servicos' | 'beneficios' | 'deducoes' | 'regimes' | 'nao_incidencias';
 
 type Lista = {
-  readonly table: string;
+  readonly table: Vista;
   /** By which a line is known, beside its beginning; an empty text is everybody. */
   readonly key: readonly string[];
   /** What it says, and the type of each column that is no text. */

@@ -3,12 +3,15 @@ import type { Mensagem } from '../fiscal/abrasf/mensagens.ts';
 import type { Guardado, IdentificacaoRps } from '../fiscal/abrasf/rps.ts';
 import { mesOfProtocolo } from '../fiscal/chave.ts';
 import { LOTE_SITUACAO, type LoteSituacao } from '../fiscal/lote.ts';
-import { loteClaims } from './claim-lotes.ts';
+import { insertRegistradas } from './auditoria-entradas.ts';
+import { digestOf } from './auditoria-hash.ts';
+import { folhaOf } from './auditoria-tabelas.ts';
+import { loteClaims, tellLote } from './claim-lotes.ts';
 import { correlacaoStore } from './correlacoes.ts';
 import { enqueue, type Ref } from './fila.ts';
 import { ensureMeses } from './meses.ts';
 import { notasDePrestadorStore } from './notas-de-prestador.ts';
-import { type Db, type Pipelined, runPipeline, writeAlone } from './open.ts';
+import { type Db, type Pipelined, runPipeline, runTransaction } from './open.ts';
 import type { PoolClient } from './pg.ts';
 import { findRps, listNotasOfLote } from './porto-notas.ts';
 import type { OnStored } from './recent.ts';
@@ -102,7 +105,10 @@ async function receive(pool: Db, tenant: string, lote: LoteNovo): Promise<LoteRo
   if (!isSpent) return row;
   // After a crash here the next sender finds no equal lot; of two at once one stores the lot and the other finds it.
   const spend = 'update lotes set refeito = true where tenant = $1 and id = $2';
-  await writeAlone(pool, { text: spend, values: [tenant, same] });
+  await runTransaction(pool, async (client) => {
+    await client.query(spend, [tenant, same]);
+    await tellLote(client, tenant, same);
+  });
   return receive(pool, tenant, lote);
 }
 
@@ -135,6 +141,12 @@ async function insertLote(
       ),
     ),
     enqueue(client, tenant, 'lote', [{ id, mes, dueAt: recebido_em }]),
+    insertRegistradas(client, tenant, 'lotes_rps', { which: 't.lote = $6::bigint', values: [id] }),
+    tellLote(client, tenant, id, [
+      folhaOf('documentos_lotes', [id, String(mes)], {
+        ...{ lote: id, mes: String(mes), recebido: digestOf(recebido), confianca: confianca?.toString() },
+      }),
+    ]),
   ];
   return { result: rows[0], writes };
 }

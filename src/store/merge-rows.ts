@@ -1,4 +1,7 @@
 /** Brings the rows of a tenant to what a file says: those that are there are read, and only what differs is written. */
+import { folhasApagadas, insertRegistradas, returningItem } from './auditoria-entradas.ts';
+import type { Folha } from './auditoria-hash.ts';
+import type { Vista } from './auditoria-tabelas.ts';
 import type { PoolClient } from './pg.ts';
 import { equateColumns, unnestRows } from './sql.ts';
 
@@ -9,7 +12,7 @@ export type Value = string | number | boolean | readonly string[] | null | undef
 export type StoredRow = Readonly<Record<string, Value>>;
 
 export type Table<Row> = {
-  readonly table: string;
+  readonly table: Vista;
   /** What a row is known by beside the tenant. */
   readonly key: readonly string[];
   /** What it says. */
@@ -66,29 +69,15 @@ export function rowMerger<Row>({ table, key, told, generated = [], born = {}, ty
   const rowOf = (row: Row): StoredRow =>
     Object.fromEntries([...key, ...told].map((column) => [column, tell(column)(row) ?? null]));
   const texts = told.map((column) => [column, tell(column)] as const);
-  const remove = `delete from ${table} s using ${gone.relation} where s.tenant = $1 and ${equateColumns('s', 'x', key)}`;
+  const remove = `delete from ${table} s using ${gone.relation} where s.tenant = $1 and ${equateColumns('s', 'x', key)} ${returningItem(table, 's')}`;
+  const tellWritten = tellRows(table, key, typeOf);
   // Not an update, which without statistics may be planned to read all of a tenant for each row.
   const write = `insert into ${table} (${['tenant', ...sent, ...Object.keys(born)].join(', ')})
     select ${['m.tenant', ...sent.map(got), ...Object.values(born)].join(', ')} from municipios m cross join ${whole.relation} where m.tenant = $1
     on conflict (tenant, ${key.join(', ')}) do update set ${told.map((column) => `${column} = excluded.${column}`).join(', ')}`;
   return {
     /** The rows of which `by`, columns of the key, are among `keys`. */
-    read: async (
-      client: PoolClient,
-      tenant: string,
-      by: readonly string[],
-      keys: readonly (readonly string[])[],
-    ): Promise<readonly StoredRow[]> => {
-      const wanted = unnestRows<readonly string[]>(
-        by.map((column, place) => [`${column} text`, (parts) => parts[place]]),
-        2,
-      );
-      // Each key looks its own rows up, as in `lookUpLines` (`listas.ts`).
-      const text = `select s.* from ${wanted.relation} cross join lateral (
-        select ${columnsRead} from ${table} s where s.tenant = $1 and ${equateColumns('s', 'x', by)} offset 0
-        ) s where x.${by[0]} || '' = x.${by[0]}`;
-      return (await client.query<StoredRow>(text, [tenant, ...wanted.valuesOf(keys)])).rows;
-    },
+    read: readByKeys(table, columnsRead),
     readAll: async (client: PoolClient, tenant: string): Promise<readonly StoredRow[]> =>
       (await client.query<StoredRow>(`select ${columnsRead} from ${table} s where s.tenant = $1`, [tenant])).rows,
     keyOf: (row: Row): string => keys.map((read) => read(row)).join(' '),
@@ -115,13 +104,47 @@ export function rowMerger<Row>({ table, key, told, generated = [], born = {}, ty
       if (!isRehearsal) {
         const touched = [...changed.map(rowOf), ...retired];
         if (importacao !== undefined) await keep(client, 'antes', tenant, importacao, touched);
-        if (retired.length > 0) await client.query(remove, [tenant, ...gone.valuesOf(retired)]);
+        const asked = [tenant, ...gone.valuesOf(retired)];
+        const removed = retired.length === 0 ? [] : (await client.query<{ item: string }>(remove, asked)).rows;
         if (changed.length > 0) await client.query(write, [tenant, ...whole.valuesOf(changed)]);
+        if (touched.length > 0) await tellWritten(client, tenant, changed.map(rowOf), folhasApagadas(removed));
         if (importacao !== undefined) await keep(client, 'depois', tenant, importacao, touched);
       }
       return { novos, alterados: changed.length - novos, iguais: wanted.size - changed.length };
     },
   };
+}
+
+function readByKeys(table: Vista, columnsRead: string) {
+  return async (
+    client: PoolClient,
+    tenant: string,
+    by: readonly string[],
+    keys: readonly (readonly string[])[],
+  ): Promise<readonly StoredRow[]> => {
+    const wanted = unnestRows<readonly string[]>(
+      by.map((column, place) => [`${column} text`, (parts) => parts[place]]),
+      2,
+    );
+    // Each key looks its own rows up, as in `lookUpLines` (`listas.ts`).
+    const text = `select s.* from ${wanted.relation} cross join lateral (
+      select ${columnsRead} from ${table} s where s.tenant = $1 and ${equateColumns('s', 'x', by)} offset 0
+      ) s where x.${by[0]} || '' = x.${by[0]}`;
+    return (await client.query<StoredRow>(text, [tenant, ...wanted.valuesOf(keys)])).rows;
+  };
+}
+
+/** Tells the audit chain of rows that were just written, and of others that were taken away. */
+function tellRows(table: Vista, key: readonly string[], typeOf: (column: string) => string) {
+  const keys = unnestRows<StoredRow>(
+    key.map((column) => [`${column} ${typeOf(column)}`, (row) => row[column]]),
+    6,
+  );
+  const from = `from ${keys.relation} cross join lateral (
+      select * from ${table} s where s.tenant = $1 and ${equateColumns('s', 'x', key)} offset 0
+    ) t`;
+  return (client: PoolClient, tenant: string, rows: readonly StoredRow[], removed: readonly Folha[]): Promise<void> =>
+    insertRegistradas(client, tenant, table, { from, values: keys.valuesOf(rows) }, removed);
 }
 
 /** Keeps rows as they stand, whole and in the types of the database; of one that is not there nothing. */

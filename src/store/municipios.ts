@@ -1,6 +1,7 @@
 /** The tenants, and what each has set: its ambiente, whom it trusts, how it reaches the ADN. Files by their paths alone. */
 import { type Municipio, type NovoMunicipio, SETTINGS, settingsOf, withSettings } from '../fiscal/settings.ts';
 import { insertAtos, type NovoAto } from './atos.ts';
+import { insertRegistradas } from './auditoria-entradas.ts';
 import { cacheReads } from './cache-reads.ts';
 import { LISTA_TABLES } from './listas.ts';
 import { type Db, runTransaction, SHORT_LOCK_MS, writeAlone } from './open.ts';
@@ -51,6 +52,7 @@ export function municipioStore(pool: Db) {
         const { rowCount } = await client.query(text, [...valuesOf(municipio), new Date(now)]);
         if (rowCount !== 1) return false;
         if (!(await takeCode(client, municipio))) throw new CodeTaken();
+        await tellMunicipio(client, municipio.tenant);
         await insertAtos(client, municipio.tenant, atos);
         return true;
       }),
@@ -67,6 +69,7 @@ export function municipioStore(pool: Db) {
         if (!(await takeCode(client, municipio)) && !rows[0].same) throw new CodeTaken();
         const text = `update municipios set (${COLUMNS}) = (${PARAMETERS}) where tenant = $1`;
         await client.query(text, valuesOf(municipio));
+        await tellMunicipio(client, municipio.tenant);
         await insertAtos(client, municipio.tenant, atos);
         return true;
       }),
@@ -145,7 +148,13 @@ async function findInProducao(db: Pick<Db, 'query'>, codigoIbge: string, except:
 export async function closeWritten(client: PoolClient, tenant: string): Promise<string | undefined> {
   const text = `update municipios set fechado = true where tenant = $1 returning tenant, ${READ}`;
   const municipio = municipioOf((await client.query<Row>(text, [tenant])).rows[0]!);
+  await tellMunicipio(client, tenant);
   return (await takeCode(client, municipio)) ? undefined : findInProducao(client, municipio.codigoIbge!, tenant);
+}
+
+/** Tells the audit chain what a municipality has set, in the transaction that writes it. */
+export function tellMunicipio(client: PoolClient, tenant: string): Promise<void> {
+  return insertRegistradas(client, tenant, 'municipios', { which: 'true' });
 }
 
 /** Another is in production under the code: nothing is written. */
@@ -208,6 +217,9 @@ const OWNED = [
   'mudancas',
   'mudancas_importadas',
   'importacoes',
+  'auditoria',
+  'auditoria_ate',
+  'auditoria_selos',
   'nomes',
   'nomes_lidos',
   'codigos_em_producao',

@@ -82,6 +82,28 @@ export type NotaNova = { readonly [Each in Exclude<Name, Optional>]: WrittenOf<C
   readonly retencao?: string | undefined;
 };
 
+/** What an issuance fills, as the database will give it as text; null is left out. A moment is in microseconds. */
+export function textsOf(nota: NotaNova): Readonly<Record<string, string>> {
+  const texts: Record<string, string> = {};
+  for (const [name, { sql }] of ROWS) {
+    const value = nota[name];
+    if (value === undefined) continue;
+    texts[name] =
+      sql === 'numeric'
+        ? withCents(String(value))
+        : sql === 'timestamptz'
+          ? `${value}000`
+          : String(value).toWellFormed();
+  }
+  return texts;
+}
+
+/** All amounts and rates of a nota have two places. */
+function withCents(decimal: string): string {
+  const [whole, places = ''] = decimal.split('.');
+  return `${whole}.${places.padEnd(2, '0')}`;
+}
+
 /** Names of what an issuance fills. */
 export type NotaColumn = Name;
 

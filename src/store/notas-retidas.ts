@@ -6,6 +6,7 @@
  */
 import { movesTo } from '../fiscal/machine.ts';
 import { NOTA_MOVES, type NotaMove } from '../fiscal/nota.ts';
+import { insertMovidos, insertRegistradas } from './auditoria-entradas.ts';
 import { insertTrail, type Trailed } from './claims.ts';
 import { enqueue, groupByMes, type Ref } from './fila.ts';
 import { followRefusal, moveWaitingEventos } from './follow-nota.ts';
@@ -132,7 +133,7 @@ function release(
     async (client) => {
       const made = await Promise.all(OUTCOMES.map((outcome) => writeOutcome(client, outcome)));
       const moves = OUTCOMES.flatMap(({ on }, place) => (on === undefined ? [] : trailed(made[place]!, on, now)));
-      const [released, refused] = [made[0]!, made[1]!];
+      const [released, refused, kept] = [made[0]!, made[1]!, made[2]!];
       const decided = refused.map(({ id, mes }) => ({ id, mes, estado: 'recusada' as const satisfies NotaMove['to'] }));
       await moveWaitingEventos(client, tenant, now, decided);
       const due = released.map(({ id, mes }) => ({ id, mes, dueAt: now }));
@@ -142,11 +143,26 @@ function release(
           insertTrail(client, tenant, 'nota', moves),
           ...(due.length === 0 ? [] : [enqueue(client, tenant, 'nota', due)]),
           ...followRefusal(client, tenant, now, refused),
+          ...tellWritten(client, tenant, released, kept),
         ],
       };
     },
     options,
   );
+}
+
+/** What the audit chain is told besides the moves: the documents that were written anew, and the notas that go on waiting. */
+function tellWritten(
+  client: PoolClient,
+  tenant: string,
+  released: readonly Ref[],
+  kept: readonly Ref[],
+): readonly Promise<unknown>[] {
+  const documents = [...groupByMes(released)].map(([mes, some]) => {
+    const which = `t.mes = ${mes} and t.nota = any ($6::bigint[])`;
+    return insertRegistradas(client, tenant, 'documentos', { which, values: [some.map(({ id }) => id)] });
+  });
+  return [...documents, ...(kept.length === 0 ? [] : [insertMovidos(client, tenant, 'nota', kept, () => [])])];
 }
 
 function trailed(moved: readonly Moved[], on: NotaMove['on'], now: number): readonly Trailed[] {

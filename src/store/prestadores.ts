@@ -1,5 +1,6 @@
 /** The municipal registry: establishments and what a provider's first DPS adds in the sandbox. */
 import type { Prestador } from '../fiscal/facts.ts';
+import { insertRegistradas } from './auditoria-entradas.ts';
 import { batchLookups } from './batch-lookups.ts';
 import { cacheReads } from './cache-reads.ts';
 import type { Db } from './open.ts';
@@ -92,8 +93,13 @@ const INSERT = planOnce(
   `insert into prestadores (tenant, autorizado, origem, ${BROUGHT.names.join(', ')})
   select m.tenant, true, 'dps', ${listColumns('x', BROUGHT.names)} from municipios m cross join ${BROUGHT.relation}
   where m.tenant = $1 ${UNLESS_IMPORTING}
-  on conflict (tenant, documento, inscricao_comparavel) do nothing`,
+  on conflict (tenant, documento, inscricao_comparavel) do nothing returning documento, inscricao_comparavel as inscricao`,
 );
+
+/** Each by its whole key, as in `lookUpLines` (`listas.ts`). */
+const THESE = `from unnest($6::text[], $7::text[]) as x (documento, inscricao) cross join lateral (
+    select * from prestadores p where p.tenant = $1 and p.documento = x.documento and p.inscricao_comparavel = x.inscricao offset 0
+  ) t`;
 
 /**
  * Inserts the providers that the notes of this transaction bring; a known one stays as it is. While an import is being merged a later note
@@ -106,5 +112,9 @@ export async function insertPrestadoresOfDps(
 ): Promise<void> {
   const first = new Map(brought.toReversed().map((one) => [one.prestador.documento, one]));
   const inOrder = [...first.values()].sort((a, b) => (a.prestador.documento < b.prestador.documento ? -1 : 1));
-  await client.query(INSERT([tenant, ...BROUGHT.valuesOf(inOrder)]));
+  type Key = { readonly documento: string; readonly inscricao: string };
+  const { rows } = await client.query<Key>(INSERT([tenant, ...BROUGHT.valuesOf(inOrder)]));
+  if (rows.length === 0) return;
+  const values = [rows.map(({ documento }) => documento), rows.map(({ inscricao }) => inscricao)];
+  await insertRegistradas(client, tenant, 'prestadores', { from: THESE, values });
 }

@@ -1,5 +1,6 @@
 /** The registry of providers as whoever looks after it sees it: page by page, and one changed by hand. */
 import { insertAtos, type NovoAto } from './atos.ts';
+import { folhasApagadas, insertEntrada, insertRegistradas, returningItem } from './auditoria-entradas.ts';
 import { type Db, runTransaction } from './open.ts';
 import type { PoolClient } from './pg.ts';
 import { lockRegistry } from './staging.ts';
@@ -74,20 +75,23 @@ export function procuraPrestadorStore(pool: Db) {
     authorize: (tenant: string, of: EstabelecimentosDe, autorizado: boolean, ato: NovoAto): Promise<number> =>
       act(tenant, ato, async (client) => {
         const text = `update prestadores set autorizado = $4 where ${WHICH} and autorizado <> $4`;
-        return (await client.query(text, [tenant, of.documento, of.inscricao, autorizado])).rowCount ?? 0;
+        const { rowCount } = await client.query(text, [tenant, of.documento, of.inscricao, autorizado]);
+        const which = 't.documento = $6 and ($7::text is null or t.inscricao_comparavel = $7)';
+        const values = [of.documento, of.inscricao];
+        if (rowCount !== 0) await insertRegistradas(client, tenant, 'prestadores', { which, values });
+        return rowCount ?? 0;
       }),
     /** Takes them out of the register; with the last one of a document go its periods of the Simples. */
     remove: (tenant: string, of: EstabelecimentosDe, ato: NovoAto): Promise<number> =>
       act(tenant, ato, async (client) => {
-        const { rowCount } = await client.query(`delete from prestadores where ${WHICH}`, [
-          tenant,
-          of.documento,
-          of.inscricao,
-        ]);
-        const periods = `delete from simples_nacional where tenant = $1 and documento = $2
-          and not exists (select 1 from prestadores p where p.tenant = $1 and p.documento = $2)`;
-        await client.query(periods, [tenant, of.documento]);
-        return rowCount ?? 0;
+        type Removed = { readonly item: string };
+        const taken = `delete from prestadores t where ${WHICH} ${returningItem('prestadores')}`;
+        const { rows } = await client.query<Removed>(taken, [tenant, of.documento, of.inscricao]);
+        const periods = `delete from simples_nacional t where tenant = $1 and documento = $2
+          and not exists (select 1 from prestadores p where p.tenant = $1 and p.documento = $2) ${returningItem('simples_nacional')}`;
+        const { rows: ended } = await client.query<Removed>(periods, [tenant, of.documento]);
+        await insertEntrada(client, tenant, folhasApagadas([...rows, ...ended]));
+        return rows.length;
       }),
   };
 }

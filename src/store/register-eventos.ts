@@ -6,6 +6,8 @@ import { mesOfChave } from '../fiscal/chave.ts';
 import { NUMERO_SEQUENCIAL_MAX } from '../fiscal/layout/evento.ts';
 import type { NotaEstado } from '../fiscal/nota.ts';
 import { insertAtos, type NovoAto } from './atos.ts';
+import { digestOf, type Folha } from './auditoria-hash.ts';
+import { folhaOf } from './auditoria-tabelas.ts';
 import { insertTrail } from './claims.ts';
 import { constraintOf } from './constraint.ts';
 import { EVENTO_COLUMNS, type EventoRow, openCancelamento } from './evento-rows.ts';
@@ -196,11 +198,21 @@ async function insertUnderLock(
     result: { evento },
     writes: [
       client.query(INSERT_DOCUMENTO(document)),
-      insertTrail(client, tenant, 'evento', [move]),
+      insertTrail(client, tenant, 'evento', [move], [folhaOfDocument(row.id, mes, novo, xml)]),
       enqueue(client, tenant, 'evento', [{ id: row.id, mes, dueAt: em }]),
       insertAtos(client, tenant, atos),
     ],
   };
+}
+
+/** What the audit chain tells of the documents of an event. */
+function folhaOfDocument(id: string, mes: number, novo: EventoNovo, xml: string): Folha {
+  const { recebido, recebido_assinatura, confianca } = novo;
+  return folhaOf('documentos_eventos', [id, String(mes)], {
+    ...{ evento: id, mes: String(mes), recebido_assinatura, xml: digestOf(xml) },
+    recebido: recebido && digestOf(recebido),
+    confianca: confianca?.toString(),
+  });
 }
 
 function actOf(

@@ -2,6 +2,7 @@
 import { aliquotaStore } from './aliquotas.ts';
 import { arquivoStore } from './arquivar.ts';
 import { atoStore } from './atos.ts';
+import { auditoriaStore } from './auditoria.ts';
 import { bancoStore } from './banco.ts';
 import { buscaStore } from './buscar-notas.ts';
 import { cadastroStore } from './cadastros.ts';
@@ -90,6 +91,7 @@ export function createStore(pool: Db, onStored?: OnStored, announce?: Announce) 
     banco: bancoStore(pool),
     arquivo: arquivoStore(pool),
     atos: atoStore(pool),
+    auditoria: auditoriaStore(pool),
     movimento: movimentoStore(pool),
     circuitos: circuitoStore(pool),
     mudancas: mudancaStore(pool),

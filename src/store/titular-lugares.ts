@@ -195,6 +195,13 @@ export const LUGARES: readonly Lugar[] = [
     isTrail: true,
   },
   {
+    tabela: 'auditoria',
+    oQue: 'corrente de auditoria, pelas chaves do que se gravou',
+    onde: has('itens', 'sobre'),
+    base: 'trilha',
+    isTrail: true,
+  },
+  {
     tabela: 'atos',
     oQue: 'atos feitos à mão, por ela ou sobre ela',
     onde: has('quem', 'chave', 'motivo', 'antes', 'depois'),
@@ -238,6 +245,8 @@ export const SEM_PESSOAS: Readonly<Record<string, string>> = {
   aliquotas_ibs_cbs: 'lei',
   tabelas_aliquotas: 'lei',
   arquivos: 'nomes e resumos de arquivos',
+  auditoria_ate: 'o fim da corrente de auditoria',
+  auditoria_selos: 'selos do município sobre a corrente',
   circuitos: 'estado da conexão ao ADN',
   codigos_em_producao: 'códigos de municípios',
   contagens: 'endereços de rede, por um minuto',

@@ -1,5 +1,7 @@
 /** What is held about a person, by CPF: counted, read for the person, and erased as far as it may be. The places stand in `titular-lugares.ts`. */
 import { insertAtos, type NovoAto } from './atos.ts';
+import { folhasApagadas, insertEntrada, returningItem } from './auditoria-entradas.ts';
+import { AUDITADAS, apagada, VISTAS, type Vista } from './auditoria-tabelas.ts';
 import { withoutLimits } from './migration-steps.ts';
 import { type Db, runTransaction } from './open.ts';
 import type { PoolClient } from './pg.ts';
@@ -82,7 +84,9 @@ export function titularStore(pool: Db) {
       }),
     /** Writes down in each tenant that has something what was done there. */
     record: async (tenants: readonly string[], atoOf: (tenant: string) => NovoAto): Promise<void> => {
-      for (const tenant of tenants) await insertAtos(pool, tenant, [atoOf(tenant)]);
+      for (const tenant of tenants) {
+        await runTransaction(pool, (client) => insertAtos(client, tenant, [atoOf(tenant)]));
+      }
     },
     /** Erases what may be; how many rows of each place. Each tenant is one transaction, with what is written into its trail. */
     erase: async (
@@ -157,14 +161,43 @@ async function eraseOf(
   for (const lugar of LUGARES) {
     const apaga = erasableOf(lugar, isRehearsal);
     if (apaga === undefined) continue;
-    const text = `delete from ${lugar.tabela} t where t.tenant = $1 and (${lugar.onde}) and ${AT(3)} and (${apaga})`;
-    const linhas = (await client.query(text, [tenant, cpf, new Date(now)])).rowCount ?? 0;
+    const linhas = await eraseIn(client, lugar, apaga, { tenant, cpf, now });
     done.push({ ...toldOf(lugar, tenant), linhas, apagaveis: 0 });
   }
   const some = done.filter(({ linhas }) => linhas > 0);
   const counts = Object.fromEntries(some.map(({ tabela, linhas }) => [tabela, linhas]));
   if (some.length > 0) await insertAtos(client, tenant, [atoOf(counts)]);
   return done;
+}
+
+/** Rows that belong together are told by the first of them. */
+const FAMILIAS = { notas: 'nota', eventos: 'evento', lotes: 'lote' } as const;
+
+function familiaOfTable(tabela: string): 'nota' | 'evento' | 'lote' | undefined {
+  return Object.entries(FAMILIAS).find(([name]) => name === tabela)?.[1];
+}
+
+/** The view of a table that the audit chain tells row by row. */
+function vistaOf(tabela: string): Vista | undefined {
+  return VISTAS.find((one) => one === tabela && AUDITADAS[one].familia === undefined);
+}
+
+/** How many rows are erased of a place; the audit chain is told that they were taken away. */
+async function eraseIn(
+  client: PoolClient,
+  { tabela, onde }: Lugar,
+  apaga: string,
+  { tenant, cpf, now }: Asked,
+): Promise<number> {
+  const familia = familiaOfTable(tabela);
+  const vista = vistaOf(tabela);
+  const told = familia !== undefined ? 'returning t.id::text as id' : vista === undefined ? '' : returningItem(vista);
+  const text = `delete from ${tabela} t where t.tenant = $1 and (${onde}) and ${AT(3)} and (${apaga}) ${told}`;
+  type Row = { readonly id: string; readonly item: string };
+  const { rows, rowCount } = await client.query<Row>(text, [tenant, cpf, new Date(now)]);
+  const folhas = familia === undefined ? folhasApagadas(rows) : rows.map(({ id }) => apagada(familia, [id]));
+  await insertEntrada(client, tenant, folhas, 'apagado a pedido do titular');
+  return rowCount ?? 0;
 }
 
 async function eraseOfInstallation(client: PoolClient, cpf: string, now: number): Promise<readonly Achado[]> {

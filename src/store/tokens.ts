@@ -1,5 +1,7 @@
 /** Tokens of those who ask without their certificate. */
-import type { Db } from './open.ts';
+import { folhasApagadas, insertEntrada, insertRegistradas, returningItem } from './auditoria-entradas.ts';
+import { type Db, runTransaction } from './open.ts';
+import type { PoolClient } from './pg.ts';
 import { planOnce } from './planned.ts';
 import { insertRows } from './sql.ts';
 
@@ -53,16 +55,31 @@ const FIND_BY_ID = `select ${COLUMNS} from tokens where tenant = $1 and id = $2 
 const REVOKE = `update tokens set revogado_em = coalesce(revogado_em, $3) where tenant = $1 and id = $2
   and ($4::text is null or documento = $4) returning ${COLUMNS}`;
 /** Long past, so that a request that is repeated is still known as one. */
-const FORGET = 'delete from tokens where tenant = $1 and documento = $2 and expira_em < $3';
+const FORGET = `delete from tokens t where tenant = $1 and documento = $2 and expira_em < $3 ${returningItem('tokens')}`;
+const REMOVE = `delete from tokens t where tenant = $1 and id = $2 ${returningItem('tokens')}`;
 
 /** Tokens shown in one list. */
 export const TOKENS_MAX = 1_000;
 
+/** Tells the audit chain of a token that was just written. */
+function tellToken(client: PoolClient, tenant: string, id: string): Promise<void> {
+  return insertRegistradas(client, tenant, 'tokens', { which: 't.id = $6', values: [id] });
+}
+
 export function tokenStore(pool: Db) {
+  const remove = (text: string, values: readonly unknown[]): Promise<void> =>
+    runTransaction(pool, async (client) => {
+      const { rows } = await client.query<{ item: string }>(text, [...values]);
+      await insertEntrada(client, String(values[0]), folhasApagadas(rows));
+    });
   return {
     /** Whether it was written; false: the signed request has served before. */
-    insert: async (tenant: string, token: NovoToken): Promise<boolean> =>
-      (await pool.query(INSERT(tenant, [token]))).rowCount === 1,
+    insert: (tenant: string, token: NovoToken): Promise<boolean> =>
+      runTransaction(pool, async (client) => {
+        if ((await client.query(INSERT(tenant, [token]))).rowCount !== 1) return false;
+        await tellToken(client, tenant, token.id);
+        return true;
+      }),
     /** Whatever its state. */
     find: async (tenant: string, impressao: Buffer): Promise<TokenRow | undefined> =>
       (await pool.query<TokenRow>(FIND([tenant, impressao]))).rows[0],
@@ -79,17 +96,15 @@ export function tokenStore(pool: Db) {
     findById: async (tenant: string, id: string, now: number): Promise<TokenRow | undefined> =>
       (await pool.query<TokenRow>(FIND_BY_ID, [tenant, id, new Date(now)])).rows[0],
     /** The token, which is revoked then; undefined where there is none of the document, or, without one, of the tenant. */
-    revoke: async (
-      tenant: string,
-      id: string,
-      documento: string | undefined,
-      now: number,
-    ): Promise<TokenRow | undefined> =>
-      (await pool.query<TokenRow>(REVOKE, [tenant, id, new Date(now), documento ?? null])).rows[0],
+    revoke: (tenant: string, id: string, documento: string | undefined, now: number): Promise<TokenRow | undefined> =>
+      runTransaction(pool, async (client) => {
+        const { rows } = await client.query<TokenRow>(REVOKE, [tenant, id, new Date(now), documento ?? null]);
+        if (rows[0] !== undefined) await tellToken(client, tenant, id);
+        return rows[0];
+      }),
     /** Takes one away that was not answered to anybody. */
-    remove: async (tenant: string, id: string): Promise<void> =>
-      void (await pool.query('delete from tokens where tenant = $1 and id = $2', [tenant, id])),
-    forget: async (tenant: string, documento: string, before: number): Promise<void> =>
-      void (await pool.query(FORGET, [tenant, documento, new Date(before)])),
+    remove: (tenant: string, id: string): Promise<void> => remove(REMOVE, [tenant, id]),
+    forget: (tenant: string, documento: string, before: number): Promise<void> =>
+      remove(FORGET, [tenant, documento, new Date(before)]),
   };
 }

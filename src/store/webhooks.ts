@@ -1,6 +1,8 @@
 /** Addresses that changes are told to, as whoever has them sees and changes them. */
 import type { TipoMudanca } from '../fiscal/mudanca.ts';
+import { folhasApagadas, insertEntrada, insertRegistradas, returningItem } from './auditoria-entradas.ts';
 import { type Db, runTransaction } from './open.ts';
+import type { PoolClient } from './pg.ts';
 import { insertRows } from './sql.ts';
 
 /** `documento`: empty where it is the municipality's own. Moments in milliseconds. */
@@ -102,10 +104,18 @@ type Change = {
   readonly ativo?: boolean | undefined;
 };
 
+/** Tells the audit chain how an address stands that was just written. */
+export function tellWebhook(client: PoolClient, tenant: string, id: string): Promise<void> {
+  return insertRegistradas(client, tenant, 'webhooks', { which: 't.id = $6', values: [id] });
+}
+
 export function webhookStore(pool: Db) {
   return {
-    insert: async (tenant: string, webhook: NovoWebhook): Promise<void> =>
-      void (await pool.query(INSERT(tenant, [webhook]))),
+    insert: (tenant: string, webhook: NovoWebhook): Promise<void> =>
+      runTransaction(pool, async (client) => {
+        await client.query(INSERT(tenant, [webhook]));
+        await tellWebhook(client, tenant, webhook.id);
+      }),
     /** Those of a document, the oldest first; empty: those of the municipality; undefined: all. */
     list: async (tenant: string, documento: string | undefined): Promise<readonly WebhookRow[]> =>
       (await pool.query<WebhookRow>(LIST, [tenant, documento ?? null])).rows,
@@ -119,21 +129,31 @@ export function webhookStore(pool: Db) {
       runTransaction(pool, async (client) => {
         const values = [url ?? null, tipos ?? null, descricao ?? null, ativo ?? null, new Date(now)];
         const [row] = (await client.query<WebhookRow>(CHANGE, [tenant, id, documento, ...values])).rows;
+        if (row !== undefined) await tellWebhook(client, tenant, id);
         if (row !== undefined && ativo === true) await client.query(ALL_NOW, [tenant, id, new Date(now)]);
         return row;
       }),
     /** Another secret; the one before signs as well until a moment (milliseconds). */
-    rotate: async (
+    rotate: (
       tenant: string,
       { id, documento }: Pick<WebhookRow, 'id' | 'documento'>,
       segredo: Buffer,
       until: number,
     ): Promise<WebhookRow | undefined> =>
-      (await pool.query<WebhookRow>(ROTATE, [tenant, id, documento, segredo, new Date(until)])).rows[0],
+      runTransaction(pool, async (client) => {
+        const { rows } = await client.query<WebhookRow>(ROTATE, [tenant, id, documento, segredo, new Date(until)]);
+        if (rows[0] !== undefined) await tellWebhook(client, tenant, id);
+        return rows[0];
+      }),
     /** Takes an address away with all that was to be told to it. */
     remove: async (tenant: string, { id, documento }: Pick<WebhookRow, 'id' | 'documento'>): Promise<boolean> => {
-      const taken = 'delete from webhooks where tenant = $1 and id = $2 and documento = $3';
-      if ((await pool.query(taken, [tenant, id, documento])).rowCount === 0) return false;
+      const taken = `delete from webhooks t where tenant = $1 and id = $2 and documento = $3 ${returningItem('webhooks')}`;
+      const isTaken = await runTransaction(pool, async (client) => {
+        const { rows } = await client.query<{ item: string }>(taken, [tenant, id, documento]);
+        await insertEntrada(client, tenant, folhasApagadas(rows));
+        return rows.length > 0;
+      });
+      if (!isTaken) return false;
       await pool.query('delete from entregas where tenant = $1 and webhook = $2', [tenant, id]);
       return true;
     },

@@ -6,6 +6,8 @@ import { hash } from 'node:crypto';
 import { EVENTO_MOVES } from '../../src/fiscal/evento.ts';
 import { eventoId } from '../../src/fiscal/layout/evento.ts';
 import { NOTA_MOVES } from '../../src/fiscal/nota.ts';
+import { describeAchado } from '../../src/flows/auditoria.ts';
+import { conferirEm } from '../../src/store/auditoria-conferir.ts';
 import type { Client } from '../../src/store/pg.ts';
 import {
   type Carga,
@@ -98,6 +100,11 @@ export function leisOf(palco: Pick<Palco, 'simulator' | 'connect'>, carga: Carga
       readSoFar = answered.notas.length;
       await sameBytes(client, asked, tell);
       await lotted(client, rows, answered.lotes, isAtRest, tell);
+      for (const tenant of TENANTS) {
+        const { achados, entradas } = await conferirEm(client, tenant);
+        if (entradas === 0) tell(`${tenant} has no entry in the audit chain`);
+        for (const achado of achados.slice(0, 5)) tell(`${tenant}: ${describeAchado(achado)}`);
+      }
       await client.query('commit');
       await eachOf(asked, (nota) => asAnswered(carga, nota, tell));
     } finally {

@@ -8,6 +8,7 @@ import { EVENTO_MOVES, type EventoMove, eventoRests } from '../../src/fiscal/eve
 import { eventoId, signedPartOfEvento, withEventoSignature } from '../../src/fiscal/layout/evento.ts';
 import { NOTA_ESTADOS, NOTA_MOVES, type NotaEstado, type NotaMove } from '../../src/fiscal/nota.ts';
 import { tipoByCodigo } from '../../src/fiscal/tipos-evento.ts';
+import { describeAchado } from '../../src/flows/auditoria.ts';
 import { notaByChave } from '../../src/flows/queries.ts';
 import type { World } from '../../src/flows/world.ts';
 import type { EventoRow } from '../../src/store/evento-rows.ts';
@@ -125,7 +126,21 @@ export async function brokenInvariants(simulacao: Simulacao): Promise<readonly s
   }
   heldElsewhere(simulacao, notas, eventos, tell);
   wholeTrails({ notas, eventos, trailOfNotas, trailOfEventos }, tell);
+  await verifiedChains(simulacao, tell);
   return broken;
+}
+
+/** Each row is as the audit chain tells it, and nothing else is told. */
+async function verifiedChains({ pool, municipios }: Simulacao, tell: Tell): Promise<void> {
+  const { auditoria } = createStore(pool);
+  for (const { tenant } of municipios) {
+    while ((await auditoria.place(tenant)) > 0);
+    // From the first row on there was a chain: nothing of it was told afterwards.
+    await pool.query('update auditoria_ate set aberta_em = now() where tenant = $1', [tenant]);
+    const { achados, entradas } = await auditoria.verify(tenant, []);
+    if (entradas === 0) tell(`${tenant}: no entry in the audit chain`);
+    for (const achado of achados.slice(0, 5)) tell(`${tenant}: ${describeAchado(achado)}`);
+  }
 }
 
 export type Tell = (what: string) => void;

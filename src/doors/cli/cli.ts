@@ -13,6 +13,7 @@ import { findNearest, readArguments } from './arguments.ts';
 import { ARQUIVO_COMMANDS } from './arquivo.ts';
 import { ASSINAR } from './assinar.ts';
 import { ASSINATURA } from './assinatura.ts';
+import { AUDITORIA_COMMANDS } from './auditoria.ts';
 import { BANCO_COMMANDS } from './banco.ts';
 import type { CliWorld, Command, EndSignal, Option, Running } from './command.ts';
 import { CORRELACAO_COMMANDS } from './correlacao.ts';
@@ -78,6 +79,7 @@ const COMMANDS: readonly Command[] = [
   ...ARQUIVO_COMMANDS,
   ...GUARDA_COMMANDS,
   ...TITULAR_COMMANDS,
+  ...AUDITORIA_COMMANDS,
   ...BANCO_COMMANDS,
   {
     name: 'migrar',

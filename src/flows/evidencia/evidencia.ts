@@ -10,11 +10,14 @@ import { makeZipEnd, makeZipPiece } from '../../documents/zip-pieces.ts';
 import { whyNoChave } from '../../fiscal/chave.ts';
 import { isoMoment } from '../../fiscal/moment.ts';
 import { NOTA_ESTADOS } from '../../fiscal/nota.ts';
+import { PLACED_MAX } from '../../store/auditoria-elos.ts';
+import type { EventoRow } from '../../store/evento-rows.ts';
 import type { Municipio } from '../../store/municipios.ts';
 import type { NotaRow } from '../../store/nota-columns.ts';
 import { momentOfNota, municipalMoment, tellMoment } from '../gather-facts.ts';
 import { municipioNamed, type RegistryWorld } from '../municipios.ts';
 import { noNota, type PorMao, type Problem, readMotivo } from '../operator.ts';
+import { gatherAuditoria, type LinhaProvada } from './auditoria.ts';
 import { gatherEventos } from './eventos.ts';
 import { type LeiaMe, leiaMeHtml, leiaMeText, type Resumo } from './leia-me.ts';
 import { gatherCalculo, gatherDeclaracao, gatherNfse, gatherTroca } from './nota.ts';
@@ -38,6 +41,8 @@ export async function makeEvidencia(
   if (problem !== undefined) return { problem };
   const row = await world.store.notas.findByChave(municipio.tenant, chave);
   if (row === undefined) return { problem: noNota(slug) };
+  // What was written a moment ago waits for its place in the audit chain.
+  while ((await world.store.auditoria.place(municipio.tenant)) === PLACED_MAX);
   const partes = await gatherPartes(world, municipio, row);
   const feito = { em: isoMoment(municipalMoment(municipio.codigoIbge, world.now())), por: by.quem };
   const signer = await signerOf(world, municipio);
@@ -69,6 +74,33 @@ async function gatherPartes(world: RegistryWorld, municipio: Municipio, row: Not
     ...(await gatherEventos(world, municipio, inOrder)),
     ...substituicaoOf(row, substitutas),
     await gatherTrilha(world, municipio, row, { trilha, eventos: inOrder.map(({ id }) => id) }),
+    await gatherAuditoria(world, municipio, linhasOf(row, trilha.length, inOrder)),
+  ];
+}
+
+/** What of the audit chain is proved: what was issued, its documents, each move, and the documents of its events. */
+function linhasOf({ id, mes }: NotaRow, moves: number, eventos: readonly EventoRow[]): readonly LinhaProvada[] {
+  const chave = [id, String(mes)];
+  return [
+    { tabela: 'notas', chave, oQue: 'A nota, como foi emitida' },
+    { tabela: 'notas_estado', chave, oQue: 'A situação da nota' },
+    { tabela: 'documentos', chave, oQue: 'Os documentos da nota, pelos seus resumos' },
+    ...Array.from(
+      { length: moves },
+      (_, place): LinhaProvada => ({
+        tabela: 'trilha_notas',
+        chave: [...chave, String(place + 1)],
+        oQue: `O movimento ${place + 1} da nota`,
+      }),
+    ),
+    ...eventos.flatMap((evento): readonly LinhaProvada[] => [
+      { tabela: 'eventos', chave: [evento.id], oQue: `O evento ${evento.id}` },
+      {
+        tabela: 'documentos_eventos',
+        chave: [evento.id, String(evento.mes)],
+        oQue: `Os documentos do evento ${evento.id}`,
+      },
+    ]),
   ];
 }
 

@@ -1,0 +1,87 @@
+/** `nfse auditoria …`: the audit chain of a municipality verified, and its seals taken out. */
+import { groupDigits } from '../../fiscal/group-digits.ts';
+import { type ContaDaCorrente, conferirAuditoria, describeAchado, exportarSelos } from '../../flows/auditoria.ts';
+import { type CliWorld, type Command, JSON_OPTION, refuseAsked, textsOf, type Values } from './command.ts';
+import { jsonText, printable } from './text.ts';
+
+export const AUDITORIA_COMMANDS: readonly Command[] = [
+  {
+    name: 'auditoria verificar',
+    arguments: 'SLUG',
+    summary:
+      'Confere a corrente de auditoria de um município com tudo o que está no banco, e diz o que foi mudado por fora.',
+    options: {
+      selo: {
+        takes: 'ARQUIVO',
+        help: 'um selo guardado fora do banco, por que a corrente tem de passar (o .json; o .p7s fica ao lado)',
+        isRepeated: true,
+      },
+      ...JSON_OPTION,
+    },
+    run: (world, values, [slug]) => verificar(world, values, slug!),
+  },
+  {
+    name: 'auditoria selos',
+    arguments: 'SLUG PASTA',
+    summary: 'Escreve numa pasta os selos diários de um município, cada um com o seu texto e a sua assinatura.',
+    run: (world, _values, [slug, pasta]) => selos(world, slug!, pasta!),
+  },
+];
+
+/** How often a terminal is written over. */
+const TELL_EVERY_MS = 250;
+
+function verificar(world: CliWorld, values: Values, slug: string): Promise<number> {
+  return world.registry(async (registry) => {
+    let toldAt = 0;
+    const tell = (what: 'entradas' | 'linhas', done: number, all: number | undefined): void => {
+      if (!world.isTerminal || performance.now() - toldAt < TELL_EVERY_MS) return;
+      toldAt = performance.now();
+      world.err(`\r\x1b[K${groupDigits(done)}${all === undefined ? '' : ` de ${groupDigits(all)}`} ${what}`);
+    };
+    const done = await conferirAuditoria(registry, slug, textsOf(values, 'selo'), tell);
+    if (toldAt > 0) world.err('\r\x1b[K');
+    if ('problem' in done) return refuseAsked(world, done.problem);
+    world.out(values.json === true ? jsonText(done) : describeConta(done));
+    return done.confere ? 0 : 1;
+  });
+}
+
+function describeConta(conta: ContaDaCorrente): string {
+  const { entradas, semLugar, linhas, noArquivo, achados, total, selos, guardados, aberta_em, fim } = conta;
+  const lines = achados.map(describeAchado);
+  if (total > achados.length) lines.push(`… e mais ${groupDigits(total - achados.length)}`);
+  for (const { dia, lugar, problema } of selos)
+    if (problema !== null) lines.push(`selo de ${dia} (entrada ${lugar}): ${problema}`);
+  for (const { selo, problema } of guardados) lines.push(`${selo}: ${problema ?? 'a corrente passa por ele'}`);
+  if (aberta_em === null) {
+    lines.push('a corrente ainda conta o que já estava no banco; rode de novo quando o serviço tiver acabado');
+  }
+  const last = selos.at(-1);
+  lines.push(
+    last === undefined
+      ? 'nenhum dia foi selado: o município não tem certificado, ou o primeiro dia não acabou'
+      : `último selo: ${last.dia}`,
+    `${groupDigits(entradas)} entradas (${groupDigits(semLugar)} ainda sem lugar), ${groupDigits(linhas)} linhas do banco${noArquivo === 0 ? '' : `, ${groupDigits(noArquivo)} no arquivo (nfse arquivo conferir)`}`,
+  );
+  if (fim !== undefined) lines.push(`fim da corrente: entrada ${fim.lugar}, ${fim.elo}`);
+  lines.push(
+    conta.confere
+      ? 'Confere: nada foi mudado, apagado ou acrescentado por fora.'
+      : 'Não confere. Guarde o banco como está, compare com uma cópia de antes do momento que a entrada diz, e procure quem tinha acesso.',
+  );
+  return lines.map((line) => `${printable(line)}\n`).join('');
+}
+
+function selos(world: CliWorld, slug: string, pasta: string): Promise<number> {
+  return world.registry(async (registry) => {
+    const done = await exportarSelos(registry, slug, pasta);
+    if ('problem' in done) return refuseAsked(world, done.problem);
+    world.out(
+      done.selos === 0
+        ? `${slug} não tem selos: nenhum dia foi selado ainda.\n`
+        : `${groupDigits(done.selos)} selos em ${printable(pasta)}. Confere-se um sem este programa: openssl cms -verify -binary -inform DER -in SELO.p7s -content SELO.json -CAfile CADEIA.pem\n`,
+    );
+    return 0;
+  });
+}

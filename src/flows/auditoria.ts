@@ -1,0 +1,195 @@
+/**
+ * The audit chain as the operator has it: sealed each day with the municipality's certificate, verified from end to end, and its seals taken
+ * out, so that whoever keeps them elsewhere can show that the chain was not written anew (D-668, D-669).
+ */
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { verifyCms } from '../documents/cms.ts';
+import { signCms } from '../documents/cms-sign.ts';
+import { type ChainedSigner, loadSigner } from '../documents/key-files.ts';
+import { makeFolder, writeFileFor } from '../documents/new-files.ts';
+import { addDays } from '../fiscal/moment.ts';
+import { type Achado, type Andamento, type Conferida, eloOfTexto, type Selo } from '../store/auditoria-conferir.ts';
+import { PLACED_MAX } from '../store/auditoria-elos.ts';
+import type { Municipio } from '../store/municipios.ts';
+import { municipalMoment } from './gather-facts.ts';
+import type { RegistryWorld } from './municipios.ts';
+import type { Problem } from './operator.ts';
+import type { World } from './world.ts';
+
+const noMunicipio = (slug: string): Problem => ({
+  problem: `Não há município ${slug}: nfse municipio listar diz quais há.`,
+});
+
+/** Seals the day before today of each municipality that has a certificate, where that was not done. One's trouble is not another's. */
+export async function sealDays(world: Pick<World, 'store' | 'now' | 'log'>): Promise<void> {
+  for (const municipio of await world.store.municipios.list()) {
+    if (municipio.adn === undefined) continue;
+    const { tenant } = municipio;
+    try {
+      await sealDay(world, municipio);
+    } catch (error) {
+      const about = { tenant, err: (error as Error).message };
+      world.log.warn(about, 'o dia que passou não foi selado na corrente de auditoria; tenta-se mais tarde');
+    }
+  }
+}
+
+async function sealDay({ store, now }: Pick<World, 'store' | 'now'>, municipio: Municipio): Promise<void> {
+  const { tenant, codigoIbge, adn } = municipio;
+  const dia = addDays(municipalMoment(codigoIbge, now()).date, -1);
+  const last = (await store.auditoria.readState(tenant))?.ultimoSelo;
+  if (last != null && last.dia >= dia) return;
+  while ((await store.auditoria.place(tenant)) === PLACED_MAX);
+  const fim = await store.auditoria.readFim(tenant);
+  if (fim === undefined) return;
+  const signer = await loadSigner(adn!.chaves);
+  const em = now();
+  const texto = textOfSelo(municipio, dia, fim, em);
+  const assinatura = signSelo(texto, signer, em);
+  await store.auditoria.keepSelo(tenant, { dia, lugar: fim.lugar, texto, assinatura, em });
+}
+
+function textOfSelo(
+  { tenant, codigoIbge }: Municipio,
+  dia: string,
+  { lugar, elo }: { readonly lugar: number; readonly elo: string },
+  em: number,
+): string {
+  const said = { auditoria: 1, municipio: tenant, codigo_ibge: codigoIbge ?? null, dia, lugar, elo };
+  return `${JSON.stringify({ ...said, em: new Date(em).toISOString() })}\n`;
+}
+
+/** Throws where the certificate is not valid then. */
+function signSelo(texto: string, signer: ChainedSigner, em: number): Buffer {
+  const { inicio, fim } = signer.certificate;
+  if (em < inicio || em > fim) throw new Error('o certificado do município não vale agora');
+  return signCms(Buffer.from(texto), signer);
+}
+
+/** A file with a seal that somebody has kept, and what came of it. */
+type SeloConferido = { readonly selo: string; readonly problema: string | undefined };
+
+export type ContaDaCorrente = Omit<Conferida, 'selos' | 'abertaEm'> & {
+  readonly aberta_em: string | null;
+  readonly selos: readonly { readonly dia: string; readonly lugar: number; readonly problema: string | null }[];
+  readonly guardados: readonly SeloConferido[];
+  /** Whether nothing was found. */
+  readonly confere: boolean;
+};
+
+/** Verifies the chain of a municipality, and seals that were kept elsewhere, by their files. */
+export async function conferirAuditoria(
+  { store, now }: RegistryWorld,
+  slug: string,
+  files: readonly string[],
+  andamento: Andamento,
+): Promise<ContaDaCorrente | Problem> {
+  const municipio = await store.municipios.readFresh(slug);
+  if (municipio === undefined) return noMunicipio(slug);
+  const kept = await Promise.all(files.map((file) => readSelo(file, municipio)));
+  const ends = kept.flatMap(({ fim }) => fim ?? []);
+  const { selos: stored, abertaEm, ...conferida } = await store.auditoria.verify(slug, ends, andamento);
+  const broken = new Set(conferida.achados.flatMap(({ tipo, lugar }) => (tipo === 'selo_alterado' ? [lugar] : [])));
+  const selos = stored.map((selo) => {
+    const problema = faultOfSelo(selo, municipio) ?? (broken.has(selo.lugar) ? NOT_THROUGH : undefined);
+    return { dia: selo.dia, lugar: selo.lugar, problema: problema ?? null };
+  });
+  const guardados = kept.map(({ selo, problema, fim }) => ({
+    selo,
+    problema: problema ?? (fim !== undefined && broken.has(fim.lugar) ? NOT_THROUGH : undefined),
+  }));
+  const faults = [...selos, ...guardados].filter(({ problema }) => problema !== undefined && problema !== null).length;
+  const confere = conferida.total === 0 && faults === 0 && abertaEm !== null;
+  await store.auditoria.noteVerified(slug, now(), conferida.fim?.lugar ?? 0, conferida.total + faults);
+  return { ...conferida, aberta_em: abertaEm?.toISOString() ?? null, selos, guardados, confere };
+}
+
+const NOT_THROUGH = 'a corrente não passa por ele: foi reescrita, ou encurtada';
+
+/** What is wrong with a seal by itself. */
+function faultOfSelo(
+  { texto, assinatura, lugar, dia }: Pick<Selo, 'texto' | 'assinatura' | 'lugar' | 'dia'>,
+  { tenant }: Municipio,
+): string | undefined {
+  const { faults } = verifyCms(assinatura.toString('base64'), Buffer.from(texto), 'selo');
+  if (faults.length > 0) return 'a assinatura não é deste texto';
+  const said = readTexto(texto);
+  if (said?.municipio !== tenant || said.lugar !== lugar || said.dia !== dia) return 'o texto não é o deste selo';
+  return undefined;
+}
+
+type Dito = { readonly municipio: string; readonly dia: string; readonly lugar: number; readonly elo: string };
+
+function readTexto(texto: string): Dito | undefined {
+  try {
+    return JSON.parse(texto) as Dito;
+  } catch {
+    return undefined;
+  }
+}
+
+type SeloLido = SeloConferido & { readonly fim?: { readonly lugar: number; readonly elo: string } };
+
+/** The text of a seal in a file, with its signature beside. */
+async function readSelo(file: string, municipio: Municipio): Promise<SeloLido> {
+  const beside = file.replace(/\.json$/, '.p7s');
+  const fault = (problema: string): SeloLido => ({ selo: file, problema });
+  try {
+    const [texto, assinatura] = await Promise.all([readFile(file, 'utf8'), readFile(beside)]);
+    const said = readTexto(texto);
+    if (said === undefined || typeof said.lugar !== 'number' || typeof said.elo !== 'string') {
+      return fault('não é um selo de nfse auditoria selos');
+    }
+    const problema = faultOfSelo({ texto, assinatura, lugar: said.lugar, dia: said.dia }, municipio);
+    return { selo: file, problema, fim: { lugar: said.lugar, elo: eloOfTexto(texto).toString('hex') } };
+  } catch (error) {
+    const { code, path: missing } = error as NodeJS.ErrnoException;
+    if (code === undefined) throw error;
+    return fault(
+      code === 'ENOENT' ? `não há ${missing}: o texto e a assinatura (.p7s) ficam lado a lado` : `não se lê (${code})`,
+    );
+  }
+}
+
+/** Writes the seals of a municipality into a folder, a text and a signature each; how many there are. */
+export async function exportarSelos(
+  { store }: RegistryWorld,
+  slug: string,
+  folder: string,
+): Promise<{ readonly selos: number } | Problem> {
+  if ((await store.municipios.readFresh(slug)) === undefined) return noMunicipio(slug);
+  const selos = await store.auditoria.listSelos(slug);
+  if (selos.length > 0) await makeFolder(folder);
+  for (const { dia, texto, assinatura } of selos) {
+    const name = path.join(folder, `selo-${slug}-${dia}`);
+    await writeFileFor(`${name}.json`, texto);
+    await writeFileFor(`${name}.p7s`, assinatura);
+  }
+  return { selos: selos.length };
+}
+
+const TITLES: Readonly<Record<Achado['tipo'], string>> = {
+  entrada_alterada: 'o que a entrada diz não é o que o seu hash diz',
+  elo_quebrado: 'a entrada não segue a anterior: uma das duas foi mudada, trocada de lugar ou refeita',
+  entrada_ausente: 'a entrada não está na corrente',
+  fim_alterado: 'a corrente não termina onde devia: faltam as últimas entradas, ou o fim foi mudado',
+  selo_alterado: 'a corrente não passa pelo selo deste lugar',
+  linha_alterada: 'a linha não é a que a última entrada sobre ela diz',
+  linha_apagada: 'a linha não está no banco, e nenhuma entrada diz que foi apagada',
+  linha_sem_entrada: 'a linha está no banco, e nenhuma entrada fala dela',
+  linha_nao_segue: 'a linha não segue das notas e dos eventos, ou falta',
+  documento_danificado: 'os documentos não se abrem, ou não são os da nota',
+};
+
+/** A finding as a person reads it. */
+export function describeAchado({ tipo, tabela, chave, lugar, em }: Achado): string {
+  const row = tabela === undefined ? '' : `${tabela} ${(chave ?? []).join(' ')}: `;
+  const entry =
+    lugar === undefined
+      ? ''
+      : lugar === 0
+        ? ' (entrada ainda sem lugar)'
+        : ` (entrada ${lugar}${em === undefined ? '' : `, de ${em}`})`;
+  return `${row}${TITLES[tipo]}${entry}`;
+}

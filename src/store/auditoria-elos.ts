@@ -1,0 +1,128 @@
+/**
+ * Gives entries their place in the audit chain, and with it the hash that ties each to the one before: some seconds after they were written
+ * at most, by whoever holds the row of the tenant. Begins a chain by telling the rows that were there before it.
+ */
+import { randomBytes } from 'node:crypto';
+import { insertEntrada } from './auditoria-entradas.ts';
+import { eloOf, momentoOf, RESUMO_BYTES, raizOf, splitFolhas, ZERO } from './auditoria-hash.ts';
+import { readPagina } from './auditoria-linhas.ts';
+import { VISTAS, type Vista } from './auditoria-tabelas.ts';
+import { type Db, runTransaction } from './open.ts';
+import type { PoolClient } from './pg.ts';
+import { unnestRows } from './sql.ts';
+
+/** Placed in one transaction. */
+export const PLACED_MAX = 50;
+const SAL_BYTES = 32;
+
+const BEGIN = `insert into auditoria_ate (tenant) select tenant from municipios where tenant = $1 on conflict (tenant) do nothing`;
+/** Who gives places just now is left to it. */
+const TAKE =
+  'select lugar::float8 as lugar, elo, abrindo, aberta_em from auditoria_ate where tenant = $1 for update skip locked';
+const SEM_LUGAR = `select id, ${momentoOf('em')} as momento, coalesce(sobre, '') as sobre, itens, resumos from auditoria
+  where tenant = $1 and lugar is null order by em, id limit ${PLACED_MAX}`;
+const ADVANCE = 'update auditoria_ate set lugar = $2, elo = $3 where tenant = $1';
+
+type Placed = {
+  readonly id: string;
+  readonly lugar: number;
+  readonly sal: Buffer;
+  readonly raiz: Buffer;
+  readonly elo: Buffer;
+};
+
+const PLACED = unnestRows<Placed>(
+  [
+    ['id uuid', ({ id }) => id],
+    ['lugar bigint', ({ lugar }) => lugar],
+    ['sal bytea', ({ sal }) => sal],
+    ['raiz bytea', ({ raiz }) => raiz],
+    ['elo bytea', ({ elo }) => elo],
+  ],
+  2,
+);
+const PLACE = `update auditoria a set lugar = x.lugar, sal = x.sal, raiz = x.raiz, elo = x.elo from ${PLACED.relation}
+  where x.lugar + 0 = x.lugar and a.tenant = $1 and a.id = x.id`;
+
+type Ate = {
+  readonly lugar: number;
+  readonly elo: Buffer | null;
+  readonly abrindo: string | null;
+  readonly aberta_em: Date | null;
+};
+
+/** Holds the end of the chain of a tenant; undefined: somebody else does. Its first entries make the row. */
+async function takeAte(client: PoolClient, tenant: string): Promise<Ate | undefined> {
+  const take = async (): Promise<Ate | undefined> => (await client.query<Ate>(TAKE, [tenant])).rows[0];
+  const taken = await take();
+  if (taken !== undefined) return taken;
+  return (await client.query(BEGIN, [tenant])).rowCount === 0 ? undefined : take();
+}
+
+type SemLugar = {
+  readonly id: string;
+  readonly momento: string;
+  readonly sobre: string;
+  readonly itens: string;
+  readonly resumos: Buffer;
+};
+
+/** Gives places to entries that were committed, the oldest first; how many, {@link PLACED_MAX} at most. */
+export function placeEntradas(pool: Db, tenant: string): Promise<number> {
+  return runTransaction(pool, async (client) => {
+    const ate = await takeAte(client, tenant);
+    if (ate === undefined) return 0;
+    const { rows } = await client.query<SemLugar>(SEM_LUGAR, [tenant]);
+    let { lugar } = ate;
+    let elo = ate.elo ?? ZERO;
+    const placed: Placed[] = [];
+    for (const { id, momento, sobre, itens, resumos } of rows) {
+      lugar += 1;
+      const sal = randomBytes(SAL_BYTES);
+      const raiz = raizOf(sal, splitFolhas(itens, resumos) ?? []);
+      const folhas = resumos.length / RESUMO_BYTES;
+      elo = eloOf(elo, { lugar, raiz: raiz.toString('hex'), folhas, em: momento, id, sobre });
+      placed.push({ id, lugar, sal, raiz, elo });
+    }
+    if (placed.length > 0) {
+      await client.query(PLACE, [tenant, ...PLACED.valuesOf(placed)]);
+      await client.query(ADVANCE, [tenant, lugar, elo]);
+    }
+    return placed.length;
+  });
+}
+
+/** Rows told in one transaction as a chain begins. Who wants to change one of them waits for its end: some milliseconds. */
+const OPENED_AT_ONCE = 500;
+/** What the chain says of rows that were there before it. */
+const ABERTURA = 'abertura';
+
+/** Where the beginning of a chain has come to: a place in {@link VISTAS}, and the last key. */
+type Abrindo = { readonly vista: Vista; readonly depois: readonly string[] | undefined };
+
+/** Tells a part of the rows that were there before the chain; whether there may be more, as where somebody else holds its end. `now`: milliseconds. */
+export function openEtapa(pool: Db, tenant: string, now: number): Promise<boolean> {
+  return runTransaction(pool, async (client) => {
+    const ate = await takeAte(client, tenant);
+    if (ate === undefined || ate.aberta_em !== null) return ate === undefined;
+    const { vista, depois } = ate.abrindo === null ? FIRST : (JSON.parse(ate.abrindo) as Abrindo);
+    const place = VISTAS.indexOf(vista);
+    const pagina = await readPagina(client, tenant, VISTAS[place]!, { depois, max: OPENED_AT_ONCE, lock: 'for share' });
+    await insertEntrada(client, tenant, pagina.folhas, ABERTURA);
+    const next = pagina.depois === undefined ? VISTAS[place + 1] : VISTAS[place];
+    const abrindo = next && JSON.stringify({ vista: next, depois: pagina.depois } satisfies Abrindo);
+    const text = 'update auditoria_ate set abrindo = $2, aberta_em = $3 where tenant = $1';
+    await client.query(text, [tenant, abrindo ?? null, next === undefined ? new Date(now) : null]);
+    return next !== undefined;
+  });
+}
+
+const FIRST: Abrindo = { vista: VISTAS[0]!, depois: undefined };
+
+/** A question asked across tenants: whose chain has not told all rows that were there before it. Of sandboxes of one's own none is asked for. */
+const SEM_ABERTURA = `select m.tenant from municipios m where m.ensaio_ate is null
+    and not exists (select 1 from auditoria_ate a where a.tenant = m.tenant and a.aberta_em is not null) order by m.tenant`;
+
+export async function listSemAbertura(pool: Db): Promise<readonly string[]> {
+  return (await pool.query<{ tenant: string }>(SEM_ABERTURA)).rows.map(({ tenant }) => tenant);
+}

@@ -1,0 +1,115 @@
+/**
+ * Entries of the audit chain, written in the transaction that writes what they tell: one row a transaction, without a place and without
+ * looking at any other (D-664). What is in hand is digested here; the rest by the statement itself, so that no entry costs a wait.
+ */
+import { randomUUID } from 'node:crypto';
+import { type Folha, joinFolhas } from './auditoria-hash.ts';
+import { AUDITADAS, type Auditada, apagada, rowInSql, type Vista } from './auditoria-tabelas.ts';
+import { groupByMes, type Ref } from './fila.ts';
+import { ONE_BY_ONE } from './open.ts';
+import type { PoolClient, QueryConfig } from './pg.ts';
+import { planMonthly, planOnce } from './planned.ts';
+
+type Client = Pick<PoolClient, 'query'>;
+
+const INSERT = planOnce(
+  'insert_auditoria',
+  `insert into auditoria (tenant, id, sobre, itens, resumos)
+    select m.tenant, $2::uuid, $3::text, $4::text, $5::bytea from municipios m where m.tenant = $1`,
+);
+
+/** Writes what is told of rows that are in hand. */
+export async function insertEntrada(
+  client: Client,
+  tenant: string,
+  folhas: readonly Folha[],
+  sobre: string | null = null,
+): Promise<void> {
+  if (folhas.length === 0) return;
+  const { itens, resumos } = joinFolhas(folhas);
+  await client.query(INSERT([tenant, randomUUID(), sobre, itens, resumos]));
+}
+
+/** SQL: an entry with what is in hand ($4, $5), and rows of a table as they stand; `from`: which, as `t`, with parameters from $6 on. */
+function withRows(vista: Vista, from: string): string {
+  const { item, resumo } = rowInSql(vista);
+  return `insert into auditoria (tenant, id, sobre, itens, resumos)
+    select m.tenant, $2::uuid, $3::text, concat_ws(chr(10), nullif($4::text, ''), e.itens), $5::bytea || coalesce(e.resumos, ''::bytea)
+    from municipios m cross join lateral (
+      select string_agg(r.item, chr(10) order by r.item) as itens, string_agg(r.resumo, ''::bytea order by r.item) as resumos
+      from (select ${item} as item, ${resumo} as resumo ${from}) r
+    ) e where m.tenant = $1 and (e.itens is not null or $4::text <> '')`;
+}
+
+const OF_IDS = `from unnest($6::bigint[]) as x (id) join`;
+
+/** With the notas of a month ($7), or eventos, as a move has left them. */
+const WITH_ESTADO = {
+  nota: planMonthly(
+    'auditoria_de_notas',
+    withRows('notas_estado', `${OF_IDS} notas t on t.tenant = $1 and t.mes = $7 and t.id = x.id ${ONE_BY_ONE}`),
+    7,
+  ),
+  evento: planOnce(
+    'auditoria_de_eventos',
+    withRows('eventos', `${OF_IDS} eventos t on t.tenant = $1 and t.id = x.id ${ONE_BY_ONE}`),
+  ),
+} as const;
+
+/**
+ * Writes what is in hand, and how the notas or eventos stand that were moved, which are written already: an entry, or one a month. `folhasOf`:
+ * of those of a month, and which month it is of them.
+ */
+export async function insertMovidos<One extends Ref>(
+  client: Client,
+  tenant: string,
+  item: 'nota' | 'evento',
+  refs: readonly One[],
+  folhasOf: (some: readonly One[], place: number) => readonly Folha[],
+): Promise<void> {
+  const groups = item === 'evento' ? [[0, refs] as const] : [...groupByMes(refs)];
+  const written = groups.map(([mes, some], place) => {
+    const { itens, resumos } = joinFolhas(folhasOf(some, place));
+    const values = [tenant, randomUUID(), null, itens, resumos, [...new Set(some.map(({ id }) => id))]];
+    return client.query(WITH_ESTADO[item](item === 'evento' ? values : [...values, mes]));
+  });
+  await Promise.all(written);
+}
+
+const ANY = new Map<string, string>();
+
+/** Which rows: a condition on `t`, or where `t` is taken from; with parameters from $6 on. */
+export type Quais = ({ readonly which: string } | { readonly from: string }) & { readonly values?: readonly unknown[] };
+
+/**
+ * Writes how rows of a table stand now. This transaction has written them, or holds them: another one may not be about to. `others`: what is
+ * told besides.
+ */
+export async function insertRegistradas(
+  client: Client,
+  tenant: string,
+  vista: Vista,
+  quais: Quais,
+  others: readonly Folha[] = [],
+  sobre: string | null = null,
+): Promise<void> {
+  const { tabela } = AUDITADAS[vista] as Auditada;
+  const from = 'from' in quais ? quais.from : `from ${tabela} t where t.tenant = $1 and (${quais.which})`;
+  const text = ANY.getOrInsertComputed(`${vista} ${from}`, () => withRows(vista, from));
+  const { itens, resumos } = joinFolhas(others);
+  const asked: QueryConfig = { text, values: [tenant, randomUUID(), sobre, itens, resumos, ...(quais.values ?? [])] };
+  await client.query(asked);
+}
+
+/** SQL: the key of a row that is taken away, for {@link folhasApagadas}, as a column `item` of `returning`. */
+export function returningItem(vista: Vista, alias = 't'): string {
+  return `returning ${rowInSql(vista, alias).item} as item`;
+}
+
+/** Of rows that a statement has just taken away ({@link returningItem}). */
+export function folhasApagadas(rows: readonly { readonly item: string }[]): readonly Folha[] {
+  return rows.map(({ item }) => {
+    const [vista, ...chave] = JSON.parse(item) as [Vista, ...string[]];
+    return apagada(vista, chave);
+  });
+}

@@ -1,0 +1,145 @@
+/** The audit chain of a municipality: what was written, told in an order that nobody changes unseen (D-664 to D-671). */
+import { type Andamento, type Conferida, conferirCorrente, type Fim, type Selo } from './auditoria-conferir.ts';
+import { listSemAbertura, openEtapa, placeEntradas } from './auditoria-elos.ts';
+import { insertRegistradas } from './auditoria-entradas.ts';
+import { caminhoOf, type Elo, type Irmao, momentoOf, RESUMO_BYTES, resumoOf, splitFolhas } from './auditoria-hash.ts';
+import { readTexto } from './auditoria-linhas.ts';
+import { itemOf, type Vista } from './auditoria-tabelas.ts';
+import { type Db, runTransaction } from './open.ts';
+
+/** A seal that is to be kept. Moments in milliseconds. */
+export type NovoSelo = {
+  /** `YYYY-MM-DD`, in the municipality. */
+  readonly dia: string;
+  readonly lugar: number;
+  readonly texto: string;
+  readonly assinatura: Buffer;
+  readonly em: number;
+};
+
+/** What can be said of a chain at once. Moments are of the clock of the database, but for those of seals and verifications. */
+export type EstadoDaCorrente = {
+  readonly lugar: number;
+  /** Since when the oldest entry waits for its place; null: none does. */
+  readonly semLugarDesde: Date | null;
+  readonly abertaEm: Date | null;
+  readonly ultimoSelo: { readonly dia: string; readonly em: Date } | null;
+  readonly conferida: { readonly em: Date; readonly ate: number; readonly achados: number } | null;
+};
+
+/** That a row was in an entry, and the entry in the chain up to a seal: what whoever has only this reckons again. */
+export type Prova = {
+  readonly tabela: Vista;
+  readonly chave: readonly string[];
+  /** SHA-256 of it is what the entry says of the row. */
+  readonly texto: string;
+  /** Hexadecimal. */
+  readonly sal: string;
+  readonly item: string;
+  readonly caminho: readonly Irmao[];
+  readonly entrada: Elo;
+  /** The hash before the entry. */
+  readonly anterior: string;
+  /** The entries after it, up to the one that is sealed. */
+  readonly elos: readonly Elo[];
+  /** Undefined: none was made since. */
+  readonly selo: Selo | undefined;
+};
+
+const STATE = `select coalesce(a.lugar, 0)::float8 as lugar, a.aberta_em, a.conferida_em, a.conferida_ate::float8 as conferida_ate, a.achados,
+    (select em from auditoria w where w.tenant = $1 and w.lugar is null order by w.em limit 1) as sem_lugar,
+    (select json_build_object('dia', s.dia, 'em', s.em) from auditoria_selos s where s.tenant = $1 order by s.dia desc limit 1) as selo
+  from municipios m left join auditoria_ate a on a.tenant = $1 where m.tenant = $1`;
+
+type State = {
+  readonly lugar: number;
+  readonly aberta_em: Date | null;
+  readonly conferida_em: Date | null;
+  readonly conferida_ate: number | null;
+  readonly achados: number | null;
+  readonly sem_lugar: Date | null;
+  readonly selo: { readonly dia: string; readonly em: string } | null;
+};
+
+const ELO = `lugar::float8 as lugar, id, ${momentoOf('em')} as em, coalesce(sobre, '') as sobre, encode(raiz, 'hex') as raiz,
+  octet_length(resumos) / ${RESUMO_BYTES} as folhas`;
+const SELO = `select to_char(dia, 'YYYY-MM-DD') as dia, lugar::float8 as lugar, texto, assinatura from auditoria_selos where tenant = $1`;
+
+export function auditoriaStore(pool: Db) {
+  return {
+    /** See {@link placeEntradas}. */
+    place: (tenant: string): Promise<number> => placeEntradas(pool, tenant),
+    /** Those whose chain has not told yet what was there before it. */
+    listSemAbertura: (): Promise<readonly string[]> => listSemAbertura(pool),
+    /** See {@link openEtapa}. */
+    openEtapa: (tenant: string, now: number): Promise<boolean> => openEtapa(pool, tenant, now),
+    readState: async (tenant: string): Promise<EstadoDaCorrente | undefined> => {
+      const [row] = (await pool.query<State>(STATE, [tenant])).rows;
+      if (row === undefined) return undefined;
+      const { lugar, aberta_em, conferida_em, conferida_ate, achados, sem_lugar, selo } = row;
+      return {
+        ...{ lugar, abertaEm: aberta_em, semLugarDesde: sem_lugar },
+        ultimoSelo: selo && { dia: selo.dia, em: new Date(selo.em) },
+        conferida: conferida_em === null ? null : { em: conferida_em, ate: conferida_ate ?? 0, achados: achados ?? 0 },
+      };
+    },
+    /** The end of the chain; undefined: it has no entry with a place. */
+    readFim: async (tenant: string): Promise<Fim | undefined> => {
+      const text = `select lugar::float8 as lugar, encode(elo, 'hex') as elo from auditoria_ate where tenant = $1 and lugar > 0`;
+      return (await pool.query<Fim>(text, [tenant])).rows[0];
+    },
+    /** Keeps a seal; of a day that has one it stays. */
+    keepSelo: (tenant: string, { dia, lugar, texto, assinatura, em }: NovoSelo): Promise<void> =>
+      runTransaction(pool, async (client) => {
+        const text = `insert into auditoria_selos (tenant, dia, lugar, texto, assinatura, em) values ($1, $2, $3, $4, $5, $6)
+          on conflict (tenant, dia) do nothing`;
+        const { rowCount } = await client.query(text, [tenant, dia, lugar, texto, assinatura, new Date(em)]);
+        const quais = { which: 't.dia = $6::date', values: [dia] };
+        if (rowCount === 1) await insertRegistradas(client, tenant, 'auditoria_selos', quais);
+      }),
+    /** The oldest first. */
+    listSelos: async (tenant: string): Promise<readonly Omit<Selo, 'elo'>[]> =>
+      (await pool.query<Omit<Selo, 'elo'>>(`${SELO} order by dia`, [tenant])).rows,
+    /** See {@link conferirCorrente}. */
+    verify: (tenant: string, kept: readonly Fim[], andamento: Andamento = () => undefined): Promise<Conferida> =>
+      conferirCorrente(pool, tenant, kept, andamento),
+    /** Keeps when a chain was verified, and how much was found. `now`: milliseconds. */
+    noteVerified: async (tenant: string, now: number, ate: number, achados: number): Promise<void> => {
+      const text = `update auditoria_ate set conferida_em = $2, conferida_ate = $3, achados = $4 where tenant = $1`;
+      await pool.query(text, [tenant, new Date(now), ate, achados]);
+    },
+    proofOf: (tenant: string, tabela: Vista, chave: readonly string[]): Promise<Prova | undefined> =>
+      proofOf(pool, tenant, tabela, chave),
+  };
+}
+
+/**
+ * What shows that a row is as an entry tells it; undefined: it is not there, or no entry with a place tells it so. The entry is looked for
+ * from a moment on, where that is known: otherwise all are read, the newest first.
+ */
+async function proofOf(pool: Db, tenant: string, tabela: Vista, chave: readonly string[]): Promise<Prova | undefined> {
+  const texto = await readTexto(pool, tenant, tabela, chave);
+  if (texto === undefined) return undefined;
+  const [item, resumo] = [itemOf(tabela, chave), resumoOf(texto)];
+  const find = `select itens, resumos, sal, ${ELO} from auditoria where tenant = $1 and lugar is not null
+    and position($2::bytea in resumos) > 0 order by lugar desc limit 1`;
+  type Row = Elo & { readonly itens: string; readonly resumos: Buffer; readonly sal: Buffer };
+  const [found] = (await pool.query<Row>(find, [tenant, resumo])).rows;
+  const folhas = found && splitFolhas(found.itens, found.resumos);
+  const place = folhas?.findIndex((folha) => folha.item === item && folha.resumo.equals(resumo)) ?? -1;
+  if (found === undefined || folhas === undefined || place < 0) return undefined;
+  const { itens: _itens, resumos: _resumos, sal: seed, ...entrada } = found;
+  const before = `select encode(elo, 'hex') as elo from auditoria where tenant = $1 and lugar = $2`;
+  const [previous] = (await pool.query<{ elo: string }>(before, [tenant, entrada.lugar - 1])).rows;
+  const sealed = `${SELO} and lugar >= $2 order by lugar limit 1`;
+  const [selo] = (await pool.query<Omit<Selo, 'elo'>>(sealed, [tenant, entrada.lugar])).rows;
+  const between = `select ${ELO} from auditoria where tenant = $1 and lugar > $2 and lugar <= $3 order by lugar`;
+  const until = selo?.lugar ?? entrada.lugar;
+  const elos = (await pool.query<Elo>(between, [tenant, entrada.lugar, until])).rows;
+  return {
+    ...{ tabela, chave, texto, item, entrada, elos },
+    ...caminhoOf(seed, folhas, place),
+    anterior: previous?.elo ?? '0'.repeat(2 * RESUMO_BYTES),
+    selo: selo && { ...selo, elo: Buffer.from(JSON.parse(selo.texto).elo, 'hex') },
+  };
+}

@@ -1,0 +1,205 @@
+/** The audit chain as the operator has it: verified by command, sealed with the certificate, and a row shown to have been told in it. */
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { before, describe, test } from 'node:test';
+import { pemOf } from '../src/documents/pki.ts';
+import { sealDays } from '../src/flows/auditoria.ts';
+import type { Prova } from '../src/store/auditoria.ts';
+import { createStore } from '../src/store/store.ts';
+import { onEnd } from './support/cleanup.ts';
+import { nfseBeside } from './support/cli.ts';
+import { databaseUrlOf, freshDatabase, poolOn } from './support/database.ts';
+import { balcao } from './support/eventos.ts';
+import { MES } from './support/nota-keys.ts';
+import { startTestService, type TestService } from './support/service.ts';
+import { DECADES, testParties } from './support/signatures.ts';
+import { until } from './support/until.ts';
+
+const SLUG = 'integracao';
+const DAY_MS = 86_400_000;
+
+function freshFolder(): string {
+  const folder = mkdtempSync(path.join(tmpdir(), 'nfse-auditoria-'));
+  onEnd(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+const sha256 = (...parts: readonly (string | Buffer)[]): Buffer => {
+  const sum = createHash('sha256');
+  for (const part of parts) sum.update(part);
+  return sum.digest();
+};
+
+/** As somebody reckons it who has the page and no program of ours: from the text of the row to the hash that the seal names. */
+function reckon({ texto, sal, item, caminho, entrada, anterior, elos }: Prova): string {
+  let hash = sha256(Buffer.of(0), Buffer.from(sal, 'hex'), sha256(texto), item);
+  for (const { lado, hash: other } of caminho) {
+    const beside = Buffer.from(other, 'hex');
+    hash = lado === 'direita' ? sha256(Buffer.of(1), hash, beside) : sha256(Buffer.of(1), beside, hash);
+  }
+  assert.equal(hash.toString('hex'), entrada.raiz);
+  return [entrada, ...elos].reduce((before, { lugar, raiz, folhas, em, id, sobre }) => {
+    return sha256(`nfse-auditoria-1\n${lugar}\n${before}\n${raiz}\n${folhas}\n${em}\n${id}\n${sobre}\n`).toString(
+      'hex',
+    );
+  }, anterior);
+}
+
+describe('the audit chain of a municipality', () => {
+  let service: TestService;
+  let env: NodeJS.ProcessEnv;
+  let chave = '';
+  const folder = freshFolder();
+  const verificar = (...more: readonly string[]) => nfseBeside(['auditoria', 'verificar', SLUG, ...more], env);
+  const placed = (): Promise<true> =>
+    until(
+      async () => (await service.store.auditoria.readState(SLUG))?.semLugarDesde === null || undefined,
+      'every entry has a place',
+    );
+
+  before(async () => {
+    const connection = await freshDatabase();
+    env = { DATABASE_URL: databaseUrlOf(connection) };
+    service = await startTestService({ connection });
+    const here = balcao(service.address, SLUG);
+    const notas = [];
+    for (const number of [1, 2, 3]) notas.push(await here.issue({ serie: '1', nDPS: String(number) }));
+    chave = notas[1]!.chave_acesso;
+    for (const nota of notas) {
+      await until(async () => (await here.nota(nota)).body.nota?.status === 'autorizada' || undefined, 'autorizada');
+    }
+    await until(async () => (await service.store.auditoria.readState(SLUG))?.abertaEm ?? undefined, 'it was begun');
+    await placed();
+  });
+
+  test('is placed and begun by the worker, and verified by command', async () => {
+    const { code, out } = await verificar();
+    assert.equal(code, 0, out);
+    assert.match(out, /nenhum dia foi selado/);
+    assert.match(out, /Confere: nada foi mudado/);
+    const json = JSON.parse((await verificar('--json')).out);
+    assert.deepEqual([json.confere, json.total, json.semLugar], [true, 0, 0]);
+    const state = (await service.store.auditoria.readState(SLUG))!;
+    assert.deepEqual([state.conferida?.achados, state.conferida?.ate], [0, state.lugar]);
+    const unknown = await nfseBeside(['auditoria', 'verificar', 'nenhum'], env);
+    assert.deepEqual(
+      [unknown.code, unknown.err],
+      [1, 'Não há município nenhum: nfse municipio listar diz quais há.\n'],
+    );
+  });
+
+  test('is sealed once a day with the certificate, which openssl verifies', async () => {
+    const { root, provider } = await testParties(Date.now(), DECADES);
+    const [certificado, key, ca] = ['municipio.pem', 'municipio.key', 'ca.pem'].map((name) => path.join(folder, name));
+    writeFileSync(certificado!, provider.pem);
+    writeFileSync(key!, provider.keyPem, { mode: 0o600 });
+    writeFileSync(ca!, pemOf('CERTIFICATE', root.certificate));
+    const municipio = (await service.store.municipios.readFresh(SLUG))!;
+    const adn = {
+      url: 'https://adn.exemplo.gov.br',
+      ca: undefined,
+      chaves: { certificado: certificado!, chave: key! },
+    };
+    await service.store.municipios.update({ ...municipio, adn });
+    for (const days of [0, 0, 1]) await sealDays({ ...service.world, now: () => service.clock.now + days * DAY_MS });
+    await placed();
+    const kept = path.join(folder, 'selos');
+    assert.equal((await nfseBeside(['auditoria', 'selos', SLUG, kept], env)).code, 0);
+    assert.deepEqual(readdirSync(kept).sort(), [
+      'selo-integracao-2026-11-20.json',
+      'selo-integracao-2026-11-20.p7s',
+      'selo-integracao-2026-11-21.json',
+      'selo-integracao-2026-11-21.p7s',
+    ]);
+    const [texto, assinatura] = ['json', 'p7s'].map((end) => path.join(kept, `selo-integracao-2026-11-20.${end}`));
+    const asked = ['cms', '-verify', '-binary', '-inform', 'DER', '-purpose', 'any', '-CAfile', ca!];
+    const said = execFileSync('openssl', [...asked, '-in', assinatura!, '-content', texto!], { stdio: 'pipe' });
+    assert.equal(said.toString(), readFileSync(texto!, 'utf8'));
+    const { code, out } = await verificar('--selo', texto!);
+    assert.equal(code, 0, out);
+    assert.match(out, /20\.json: a corrente passa por ele/);
+    assert.match(out, /último selo: 2026-11-21/);
+  });
+
+  test('shows of one row that it was told, and nothing of others, up to a seal', async () => {
+    const { pool, store } = service;
+    const { rows } = await pool.query<{ id: string }>('select id from notas where chave_acesso = $1', [chave]);
+    const { id } = rows[0]!;
+    const documentos = (await store.auditoria.proofOf(SLUG, 'documentos', [id, String(MES)]))!;
+    const stored = await pool.query<{ recebido: Buffer }>('select recebido from documentos where nota = $1', [id]);
+    assert.match(documentos.texto, new RegExp(`"recebido":"${sha256(stored.rows[0]!.recebido).toString('hex')}"`));
+    for (const [tabela, key] of [
+      ['documentos', [id, String(MES)]],
+      ['notas', [id, String(MES)]],
+      ['notas_estado', [id, String(MES)]],
+      ['trilha_notas', [id, String(MES), '2']],
+    ] as const) {
+      const prova = (await store.auditoria.proofOf(SLUG, tabela, key))!;
+      assert.equal(reckon(prova), JSON.parse(prova.selo!.texto).elo, tabela);
+    }
+    assert.equal(await store.auditoria.proofOf(SLUG, 'notas', ['99', String(MES)]), undefined);
+  });
+
+  test('that was written anew as a whole does not go through a seal that was kept', async () => {
+    const { pool, store, clock } = service;
+    await service.stopWorker();
+    const texto = path.join(folder, 'selos', 'selo-integracao-2026-11-20.json');
+    await pool.query(`update notas set valor_servico = 1 where chave_acesso = $1`, [chave]);
+    const found = await verificar();
+    assert.equal(found.code, 1);
+    assert.match(found.out, /notas \d+ \d+: a linha não é a que a última entrada sobre ela diz \(entrada \d+, de 20/);
+    assert.match(found.out, /Não confere\. Guarde o banco como está/);
+    for (const table of ['auditoria', 'auditoria_ate', 'auditoria_selos'])
+      await pool.query(`delete from ${table} where tenant = $1`, [SLUG]);
+    while (await store.auditoria.openEtapa(SLUG, clock.now));
+    while ((await store.auditoria.place(SLUG)) > 0);
+    assert.equal((await verificar()).code, 0, 'by itself it is a chain like any other');
+    const { code, out } = await verificar('--selo', texto);
+    assert.equal(code, 1);
+    assert.match(out, /20\.json: a corrente não passa por ele/);
+  });
+});
+
+test('entries of processes that write at once, and of those who place them, come to one chain', async () => {
+  const connection = await freshDatabase();
+  const pools = await Promise.all([1, 2, 3].map(() => poolOn(connection)));
+  const stores = pools.map((pool) => createStore(pool));
+  await stores[0]!.municipios.create({ tenant: SLUG, ambiente: 'homologacao', codigoIbge: undefined }, 0);
+  await pools[0]!.query('insert into auditoria_ate (tenant, aberta_em) values ($1, now())', [SLUG]);
+  let isDone = false;
+  const placing = stores.map(async ({ auditoria }) => {
+    while (!isDone) await auditoria.place(SLUG);
+  });
+  // Each act is of its own; the rate is one row that all of them write.
+  const ato = { quem: 'fulano', via: 'comando', objeto: 'municipio', chave: SLUG, acao: 'alterado' } as const;
+  const writing = stores.flatMap((store, of) =>
+    Array.from({ length: 4 }, async (_, hand) => {
+      for (let turn = 0; turn < 25; turn += 1) {
+        const municipio = (await store.municipios.readFresh(SLUG))!;
+        const limiteEndereco = of * 1_000 + hand * 100 + turn;
+        const done = store.municipios.update({ ...municipio, limiteEndereco }, [{ ...ato, em: Date.now() }]);
+        // Some of them die in the middle of it.
+        if (turn % 10 === 9) {
+          await pools[of]!.query(`select pg_terminate_backend(pid) from pg_stat_activity
+            where datname = current_database() and pid <> pg_backend_pid() and query like 'update municipios%' limit 1`).catch(
+            () => undefined,
+          );
+        }
+        await done.catch(() => undefined);
+      }
+    }),
+  );
+  await Promise.all(writing);
+  isDone = true;
+  await Promise.allSettled(placing);
+  const { auditoria } = stores[0]!;
+  while ((await auditoria.place(SLUG)) > 0);
+  const { achados, entradas, fim } = await auditoria.verify(SLUG, []);
+  assert.deepEqual(achados, []);
+  assert.ok(entradas > 300, `${entradas}`);
+  assert.equal(fim!.lugar, entradas);
+});
