@@ -6,7 +6,7 @@ import type { NovoAto } from '../store/atos.ts';
 import type { Eliminado, Retencao } from '../store/eliminar.ts';
 import { municipalMoment } from './gather-facts.ts';
 import { municipioNamed, type RegistryWorld } from './municipios.ts';
-import { readMes } from './operate-arquivo.ts';
+import { orProblem, readMes } from './operate-arquivo.ts';
 import { type PorMao, type Problem, readMotivo } from './operator.ts';
 
 /** `arquivos`: how many files of the archive. */
@@ -42,7 +42,13 @@ export async function eliminateMes(world: RegistryWorld, text: string, by: PorMa
     ...{ em: now, quem: by.quem, via: by.via, objeto: 'guarda', chave: text, acao: 'mês eliminado' },
     ...{ motivo: by.motivo, depois: linhas },
   });
-  const municipios = await eliminacao.eliminate(mes, { now, por: by.motivo ?? '', atoOf });
+  const { ultimoAno } = known!;
+  const work = { now, por: by.motivo ?? '', ultimoAno, atoOf };
+  const done = await orProblem(async () => ({ municipios: await eliminacao.eliminate(mes, work) }));
+  if ('problem' in done) return done;
+  const { municipios } = done;
+  if (municipios === undefined)
+    return { problem: `Algo de ${text} mudou neste instante, e nada foi eliminado. Dê o comando outra vez.` };
   return { municipios, arquivos: await eliminacao.removeFiles(mes) };
 }
 

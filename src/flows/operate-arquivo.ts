@@ -25,7 +25,7 @@ export function readMes(text: string): number | undefined {
 const wrongMes = (text: string): Problem => ({ problem: `${text} não é um mês: escreva-o como 2026-01.` });
 
 /** What the store refuses is told as a problem. */
-async function orProblem<Result>(work: () => Promise<Result>): Promise<Result | Problem> {
+export async function orProblem<Result>(work: () => Promise<Result>): Promise<Result | Problem> {
   try {
     return await work();
   } catch (error) {

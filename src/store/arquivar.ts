@@ -94,14 +94,14 @@ function lugarOf(pool: Db): ArquivoLugar {
 /** Longer than the server takes to give up what makes statistics, for who waits. */
 const TURN_MAX_MS = 3_000;
 const BUSY =
-  'Outro nfse arquivo fechar ou trazer está em andamento neste banco: dê o comando de novo quando ele terminar.';
+  'Outro nfse arquivo fechar, arquivo trazer ou guarda eliminar está em andamento neste banco: dê o comando de novo quando ele terminar.';
 
 /**
  * One command at a time, by a lock that an open transaction holds, as in `migrate.ts`: no crash outlives it. Nobody who issues or asks
  * waits for it. Should it be lost, the keys of `arquivos` still let one file follow another. It is waited for, since the server sees the end
  * of a command a moment late, and makes the statistics of the table under the same lock.
  */
-async function inTurn<Result>(pool: Db, work: () => Promise<Result>): Promise<Result> {
+export async function inTurn<Result>(pool: Db, work: () => Promise<Result>): Promise<Result> {
   const turn = await pool.connect();
   try {
     await turn.query(`begin; ${withoutLimits('transaction')}; set local lock_timeout = ${TURN_MAX_MS}`);

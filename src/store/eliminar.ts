@@ -2,6 +2,7 @@
  * A month that has passed its time is eliminated: its notes with all that hangs on them, of all municipalities, in one transaction, and
  * then its files in the archive. What months are held, and by whom. Counters stay: no number comes twice.
  */
+import { inTurn } from './arquivar.ts';
 import { arquivoOf } from './arquivo.ts';
 import { insertAtos, type NovoAto } from './atos.ts';
 import { folhasApagadas, insertEntrada, insertRegistradas, returningItem } from './auditoria-entradas.ts';
@@ -75,10 +76,9 @@ export function eliminacaoStore(pool: Db) {
       type Row = Pick<MesAEliminar, 'eliminado_em'>;
       const [row] = (await pool.query<Row>('select eliminado_em from meses where mes = $1', [mes])).rows;
       if (row === undefined) return undefined;
-      const { rows } = await pool.query<{ ano: number | null }>(LAST_YEAR, [mes]);
       return {
         ...row,
-        ultimoAno: Math.max(Math.floor(mes / 100), rows[0]?.ano ?? 0),
+        ultimoAno: await lastYearOf(pool, mes),
         retencoes: (await pool.query<Retencao>(`${HELD} where mes = $1 order by tenant`, [mes])).rows,
         antes: (await pool.query(EVENTS_OF_EARLIER, [mes])).rows,
       };
@@ -89,26 +89,10 @@ export function eliminacaoStore(pool: Db) {
         await client.query(withoutLimits('transaction'));
         return (await eachTenant(client, mes, 'count')).filter(isSome);
       }),
-    /** `atoOf`: what is written into the trail of each municipality. */
-    eliminate: (mes: number, { now, por, atoOf }: Elimination): Promise<readonly Eliminado[]> =>
-      runTransaction(
-        pool,
-        async (client) => {
-          await client.query(withoutLimits('transaction'));
-          const tables = EMPTIED.map((name) => `${name}_${mes}`).join(', ');
-          await client.query(`lock table ${tables} in share row exclusive mode`);
-          // Who has held the month meanwhile comes first.
-          const held = await client.query(`${HELD} where mes = $1`, [mes]);
-          if (held.rows.length > 0) return [];
-          const all = (await eachTenant(client, mes, 'delete')).filter(isSome);
-          for (const one of all) await insertAtos(client, one.tenant, [atoOf(one)]);
-          await client.query(`truncate table ${tables}`);
-          const done = 'update meses set eliminado_em = $2, eliminado_por = $3, arquivado_em = null where mes = $1';
-          await client.query(done, [mes, new Date(now), por]);
-          return all;
-        },
-        { lockMs: LOCK_MS },
-      ),
+    /** What was eliminated; undefined: something of the month has changed since it was looked at. */
+    eliminate: (mes: number, work: Elimination): Promise<readonly Eliminado[] | undefined> =>
+      // A month is not brought back, or closed, meanwhile.
+      inTurn(pool, () => runTransaction(pool, (client) => eliminateMes(client, mes, work), { lockMs: LOCK_MS })),
     /** Takes the files of an eliminated month out of the archive; how many. */
     removeFiles: async (mes: number): Promise<number> => {
       const { rows } = await pool.query<{ nome: string }>('select nome from arquivos where mes = $1 order by nome', [
@@ -151,12 +135,42 @@ export function eliminacaoStore(pool: Db) {
 /** Who reads the old month just now is waited for. */
 const LOCK_MS = 15_000;
 
-/** `por`: on whose authority; `now`: milliseconds. */
+/** `por`: on whose authority; `ultimoAno`: as it was looked at; `now`: milliseconds. */
 type Elimination = {
   readonly now: number;
   readonly por: string;
+  readonly ultimoAno: number;
+  /** What is written into the trail of each municipality. */
   readonly atoOf: (one: Eliminado) => NovoAto;
 };
+
+/** What is held, under way, or newer than it was. */
+const CHANGED = `select exists (select 1 from retencoes where mes = $1) or exists (select 1 from fila where mes = $1)
+  or exists (select 1 from retidas where mes = $1) as changed`;
+
+async function eliminateMes(
+  client: PoolClient,
+  mes: number,
+  { now, por, ultimoAno, atoOf }: Elimination,
+): Promise<readonly Eliminado[] | undefined> {
+  await client.query(withoutLimits('transaction'));
+  const tables = EMPTIED.map((name) => `${name}_${mes}`).join(', ');
+  // Who registers an event locks its note: none is registered from here on. Readings go on.
+  await client.query(`lock table ${tables} in exclusive mode`);
+  const { rows } = await client.query<{ changed: boolean }>(CHANGED, [mes]);
+  if (rows[0]!.changed || (await lastYearOf(client, mes)) !== ultimoAno) return undefined;
+  const all = (await eachTenant(client, mes, 'delete')).filter(isSome);
+  for (const one of all) await insertAtos(client, one.tenant, [atoOf(one)]);
+  await client.query(`truncate table ${tables}`);
+  const done = 'update meses set eliminado_em = $2, eliminado_por = $3, arquivado_em = null where mes = $1';
+  await client.query(done, [mes, new Date(now), por]);
+  return all;
+}
+
+async function lastYearOf(client: Pick<PoolClient, 'query'>, mes: number): Promise<number> {
+  const { rows } = await client.query<{ ano: number | null }>(LAST_YEAR, [mes]);
+  return Math.max(Math.floor(mes / 100), rows[0]?.ano ?? 0);
+}
 
 const isSome = ({ linhas }: Eliminado): boolean => Object.values(linhas).some((count) => count > 0);
 
