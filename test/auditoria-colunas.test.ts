@@ -33,6 +33,9 @@ const FILL = [
     select $1, 1, ${MES}, 'L1', '${CNPJ}', '1', sha256('1'), 4, false, now()`,
   `insert into documentos_lotes select $1, ${MES}, 1, 'x'`,
   `insert into lotes_rps (tenant, lote, ordem, prestador, serie, numero, tipo, guardado) select $1, 1, 0, '${CNPJ}', '1', '1', '1', '{"a" : 1}'`,
+  `insert into listas_revogados select $1, sha256('lista'), 'lista'`,
+  `insert into fundamentos select $1, 1, sha256('f'), now(), '{}', array[sha256('lista')]`,
+  `insert into retencoes select $1, 202611, 'processo', 'fulano', now()`,
   `insert into simples_nacional select $1, '${CNPJ}', '2026-01-01', '2026-12-31'`,
   `insert into servicos_municipais select $1, '01', '2026-01-01', null, 'Serviço', '010101', null, 2.5`,
   `insert into beneficios_municipais select $1, '35503080000001', '2026-01-01', null, 'Isenção', 'isencao', null, null, '{010101}', '{}'`,
@@ -53,7 +56,7 @@ const FREE = `select 'alter table ' || conrelid::regclass || ' drop constraint '
 
 /** Tables without entries of which the verification reckons what must be there. */
 const RECKONED: ReadonlySet<string> = new Set(
-  'auditoria auditoria_ate identidades substituicoes retidas certificados numeracao fila'.split(' '),
+  'auditoria auditoria_ate identidades substituicoes retidas certificados listas_revogados numeracao fila'.split(' '),
 );
 
 /** Another value of a column than the one that is there. */
@@ -65,6 +68,7 @@ function otherThan(nome: string, tipo: string): string {
   if (tipo.startsWith('timestamp')) return `coalesce(${nome}, now()) + interval '1 microsecond'`;
   if (tipo === 'date') return `coalesce(${nome}, '2026-01-01') + 1`;
   if (tipo === 'bytea') return `coalesce(${nome}, '') || '\\x00'::bytea`;
+  if (tipo === 'bytea[]') return `array_append(${nome}, 'x'::bytea)`;
   if (tipo === 'text[]') return `array_append(${nome}, 'x')`;
   if (tipo === 'json' || tipo === 'jsonb') return `'{"outra": 1}'::${tipo}`;
   if (tipo === 'uuid') return 'gen_random_uuid()';

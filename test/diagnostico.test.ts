@@ -329,7 +329,7 @@ test(
     const { municipios, migracoes, fila } = jsonOf(membersOf(older), 'banco');
     // undefined_table, as PostgreSQL numbers it.
     assert.deepEqual(municipios, { falhou: '42P01' });
-    assert.equal(migracoes.find(({ nome }: Record<string, unknown>) => nome === '017-rastros.sql').aplicada_em, null);
+    assert.equal(migracoes.find(({ nome }: Record<string, unknown>) => nome === '018-rastros.sql').aplicada_em, null);
     assert.ok(Array.isArray(fila));
     const { rowCount } = await pool.query(`select 1 from migracoes where nome like '017%'`);
     assert.equal(rowCount, 0);

@@ -56,6 +56,7 @@ export type Revocation = {
 };
 
 export type Crl = {
+  readonly der: Buffer;
   /** Of the authority whose certificates it lists: in a form that can be compared, and for people. */
   readonly issuerName: string;
   readonly emissor: string;
@@ -132,6 +133,7 @@ function* parse(der: Buffer): Generator<void, Crl | CrlProblem, void> {
   const { emitida, proxima, places, extensions } = fields;
   const issuerName = normalizeName(fields.issuer);
   return {
+    der,
     issuerName,
     emissor,
     emitida,

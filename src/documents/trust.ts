@@ -9,6 +9,7 @@
  * and whose it is: those refusals have codes of their own.
  */
 import path from 'node:path';
+import { once } from '../fiscal/catalogs/table.ts';
 import { type Certificate, isSignedBy, pemBlocks, readCertificate } from './certificate.ts';
 import {
   type Authorities,
@@ -21,6 +22,7 @@ import {
 } from './chain.ts';
 import { type Crl, readCrl } from './crl.ts';
 import { type Contents, type FileOf, type Folder, type FolderLog, openFolder } from './folder.ts';
+import { type Fundamento, makeFundamento } from './fundamento.ts';
 import { nationalAuthorities } from './icp-brasil/national.ts';
 import {
   authoritiesWithoutList,
@@ -53,6 +55,8 @@ export type Trust = {
    * `mensagem` is Portuguese, for whoever signed: it names authorities and dates, no path of this machine.
    */
   judge(certificate: Certificate, at: number, extra?: readonly Certificate[]): Verdict;
+  /** What the verdict on a certificate that is trusted rests on, asked right after {@link judge}; undefined of any other. */
+  fundamento(certificate: Certificate, at: number, extra?: readonly Certificate[]): Fundamento | undefined;
   /** Warns of authorities without a list and of lists that have run out (D-131), before anybody signs. */
   warnOfLists(at: number): void;
   /** The revocation lists that are there, the newest of each authority, and until when each is whole; undefined: no folder is named. */
@@ -72,6 +76,8 @@ type State = Authorities & {
 /** A remembered verdict: it holds from one moment until another. `needs`: fingerprints that must come along again. */
 type Found = {
   readonly verdict: Verdict;
+  /** Made when somebody asks. */
+  readonly fundamento: () => Fundamento;
   readonly from: number;
   readonly until: number;
   readonly needs: readonly string[];
@@ -114,6 +120,21 @@ export function openTrust(settings: TrustSettings, log: TrustLog): Trust {
     return state;
   }
 
+  function find(certificate: Certificate, at: number, extra?: readonly Certificate[]): Found | Refused {
+    const misuse = misuseOf(certificate);
+    if (misuse !== undefined) return { kind: 'misused', ...misuse };
+    const now = current();
+    const known = now.found.get(certificate);
+    if (known !== undefined && isStillSo(known, at, extra)) return known;
+    const sent = extra?.slice(0, EXTRA_MAX);
+    const chain = findChain(now, certificate, at, sent);
+    if ('kind' in chain) return chain;
+    if (settings.revogados !== undefined) remarkOnLists(now, chain, at, settings.revogados, sayOnce);
+    const found = rememberVerdict(now, chain, at, sent);
+    now.found.set(certificate, found);
+    return found;
+  }
+
   current();
   return {
     warnOfLists(at) {
@@ -125,25 +146,12 @@ export function openTrust(settings: TrustSettings, log: TrustLog): Trust {
       return newest.map(({ emissor, proxima }) => ({ emissor, proxima }));
     },
     judge(certificate, at, extra) {
-      const misuse = misuseOf(certificate);
-      if (misuse !== undefined) return { kind: 'misused', ...misuse };
-      const now = current();
-      const known = now.found.get(certificate);
-      if (
-        known !== undefined &&
-        at >= known.from &&
-        at <= known.until &&
-        known.needs.every((one) => hasCertificate(extra, one))
-      ) {
-        return known.verdict;
-      }
-      const sent = extra?.slice(0, EXTRA_MAX);
-      const chain = findChain(now, certificate, at, sent);
-      if ('kind' in chain) return chain;
-      if (settings.revogados !== undefined) remarkOnLists(now, chain, at, settings.revogados, sayOnce);
-      const found = rememberedVerdict(now, chain, at, sent);
-      now.found.set(certificate, found);
-      return found.verdict;
+      const found = find(certificate, at, extra);
+      return 'kind' in found ? found : found.verdict;
+    },
+    fundamento(certificate, at, extra) {
+      const found = find(certificate, at, extra);
+      return 'kind' in found ? undefined : found.fundamento();
     },
   };
 }
@@ -273,8 +281,13 @@ function anchorsOf(
   return { anchors, others };
 }
 
+/** Whether a remembered verdict holds at a moment, with the certificates that came along. */
+function isStillSo({ from, until, needs }: Found, at: number, extra: readonly Certificate[] | undefined): boolean {
+  return at >= from && at <= until && needs.every((one) => hasCertificate(extra, one));
+}
+
 /** The verdict on a chain that was found, and between which moments it holds without another search. */
-function rememberedVerdict(state: State, chain: Chain, at: number, extra?: readonly Certificate[]): Found {
+function rememberVerdict(state: State, chain: Chain, at: number, extra?: readonly Certificate[]): Found {
   const above = chain.slice(1);
   const isKnown = (one: Certificate): boolean =>
     hasCertificate(state.authorities.get(one.subjectName), one.fingerprint);
@@ -292,6 +305,7 @@ function rememberedVerdict(state: State, chain: Chain, at: number, extra?: reado
       cadeia: chain.map(({ titular }) => titular),
       semLista: authoritiesWithoutList(state, chain, at, extra).map(({ titular }) => titular),
     },
+    fundamento: once(() => makeFundamento(above, lists)),
     from: Math.max(...above.map(({ inicio }) => inicio)),
     until: Math.min(...above.map(({ fim }) => fim), ...turns),
     needs: above.filter((one) => !isKnown(one)).map(({ fingerprint }) => fingerprint),

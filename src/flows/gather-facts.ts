@@ -53,7 +53,12 @@ export type Gathered = {
 };
 
 /** The facts about one DPS of a tenant. `instant` in milliseconds. */
-export async function gatherFacts(world: World, municipio: Municipio, dps: Dps, instant: number): Promise<Gathered> {
+export async function gatherFacts(
+  world: Pick<World, 'store'>,
+  municipio: Municipio,
+  dps: Dps,
+  instant: number,
+): Promise<Gathered> {
   const [found, cadastros, substituida, open] = await Promise.all([
     findPrestador(world, municipio, dps),
     world.store.cadastros.find(municipio.tenant, nomeadoBy(dps)),
@@ -66,7 +71,7 @@ export async function gatherFacts(world: World, municipio: Municipio, dps: Dps, 
 
 /** The facts that anybody may know; of the provider what the document itself says. `instant` in milliseconds. */
 export async function factsForStranger(
-  world: World,
+  world: Pick<World, 'store'>,
   municipio: Municipio,
   dps: Dps,
   instant: number,
@@ -79,7 +84,7 @@ export async function factsForStranger(
 
 /** The law, the settings and the list of services, which is a public catalog. */
 async function openFacts(
-  world: World,
+  world: Pick<World, 'store'>,
   municipio: Municipio,
   dps: Dps,
   instant: number,
@@ -128,7 +133,7 @@ function nomeadoBy({ prest, serv, valores }: Dps): NomeadoPelaDps {
 
 /** The note that a DPS replaces. Only the provider's own notes are looked for. */
 async function replacedNota(
-  world: World,
+  world: Pick<World, 'store'>,
   { tenant }: Municipio,
   { prest }: Dps,
   chave: string,
@@ -147,7 +152,7 @@ export type Found = {
   readonly faults: readonly Fault[];
 };
 
-async function findPrestador(world: World, municipio: Municipio, dps: Dps): Promise<Found> {
+async function findPrestador(world: Pick<World, 'store'>, municipio: Municipio, dps: Dps): Promise<Found> {
   const documento = dps.prest.CNPJ ?? dps.prest.CPF;
   // Without CNPJ or CPF there is nobody to look for; the rule of `prest` says so (E002).
   if (documento === undefined) return acceptPrestador(describePrestador('', '', dps));

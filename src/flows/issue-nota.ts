@@ -23,6 +23,7 @@ import type { NotaNova } from '../store/nota-columns.ts';
 import type { NextNumbers } from '../store/numeracao.ts';
 import { inSpan } from '../traces/traces.ts';
 import { needOpen } from './fechado.ts';
+import { keepFundamento } from './fundamento.ts';
 import { gatherFacts, municipalMoment } from './gather-facts.ts';
 import { type Before, type Ended, inTurn, type Refused, type SentKey, type Turn } from './idempotency.ts';
 import { isJson, openDps, reopenToPlace, type SentDps } from './sent-documents.ts';
@@ -165,6 +166,7 @@ async function accept(
   // A lot has no place for remarks, and what a DPS without number takes is decided where it is stored.
   const isAsked = dps.nDPS !== undefined && sent.kind !== 'rps';
   const next = isAsked ? await nextNumbersFor(world, municipio, dps) : undefined;
+  const confianca = await keepFundamento(world, municipio, signature.fundamento);
   const ofNumber = numberRemarks(municipio, dps, next);
   const remarks = [...rehearsal.avisos, ...signature.avisos, ...ofNumber, ...judged.avisos];
   return {
@@ -172,7 +174,7 @@ async function accept(
     idSent: sent.kind === 'xml' ? read.id : undefined,
     prestador: facts.prestador.documento,
     novoPrestador,
-    ...completion(world, municipio, { dps, facts, judged, instant, sent, simular: rehearsal.simular }),
+    ...completion(world, municipio, { dps, facts, judged, instant, sent, confianca, simular: rehearsal.simular }),
     avisos: remarks.length === 0 ? remarks : place(limitAvisos(remarks)),
   };
 }
@@ -202,12 +204,13 @@ type Material = {
   readonly judged: Judged;
   readonly instant: number;
   readonly sent: SentDps;
+  readonly confianca: number | undefined;
   readonly simular: string | undefined;
 };
 
 /** What turns numbers into the row and the document, inside the storing transaction; and the month of the key. */
 function completion(world: World, municipio: Municipio, material: Material): Pick<Issuance, 'complete' | 'mes'> {
-  const { dps, facts, judged, instant, sent, simular } = material;
+  const { dps, facts, judged, instant, sent, confianca, simular } = material;
   const moment = municipalMoment(municipio.codigoIbge ?? dps.cLocEmi, instant);
   const { amounts } = judged;
   const random = world.randomDigits(9);
@@ -251,6 +254,7 @@ function completion(world: World, municipio: Municipio, material: Material): Pic
       aliquota_issqn: decimalText(amounts.pAliqAplic),
       recebido: sent.body,
       recebido_assinatura: sent.kind === 'json' ? sent.assinatura : undefined,
+      confianca,
       nfse: composeNfse(dps, facts, judged, numbered),
       simular,
       servico: dps.serv.cServ.cTribNac,

@@ -17,7 +17,7 @@ const NOWHERE =
   'NFSE_ARQUIVO não está definida. Dê a ela o caminho absoluto da pasta do arquivo, ou s3://balde/prefixo, o mesmo para este comando e para o serviço.';
 
 /** `2026-01` as 202601. */
-function readMes(text: string): number | undefined {
+export function readMes(text: string): number | undefined {
   const [, year, month] = /^(20\d\d)-(0[1-9]|1[0-2])$/.exec(text) ?? [];
   return year === undefined ? undefined : Number(year) * 100 + Number(month);
 }
@@ -25,7 +25,7 @@ function readMes(text: string): number | undefined {
 const wrongMes = (text: string): Problem => ({ problem: `${text} não é um mês: escreva-o como 2026-01.` });
 
 /** What the store refuses is told as a problem. */
-async function orProblem<Result>(work: () => Promise<Result>): Promise<Result | Problem> {
+export async function orProblem<Result>(work: () => Promise<Result>): Promise<Result | Problem> {
   try {
     return await work();
   } catch (error) {
@@ -109,7 +109,11 @@ export async function conferirArquivo(
   if (arquivo.lugar() === undefined) return { problem: NOWHERE };
   const meses = texts.map(readMes);
   const known = await arquivo.listArquivos();
-  const all = known.filter(({ mes, pronto_em }) => pronto_em !== null && (meses.length === 0 || meses.includes(mes)));
+  // Of a month that was eliminated no file is left to check.
+  const all = known.filter(
+    ({ mes, pronto_em, eliminado_em }) =>
+      pronto_em !== null && eliminado_em === null && (meses.length === 0 || meses.includes(mes)),
+  );
   const forgets = (await municipios.list()).filter(({ ambiente }) => AMBIENTES[ambiente].guardaDias !== undefined);
   // Of a bucket it may be many requests.
   const names = meses.length === 0 || forgets.length > 0 ? new Set(await arquivo.listNames()) : undefined;

@@ -92,12 +92,22 @@ export async function eventoXml(
 ): Promise<{ readonly xml: string } | Problem> {
   const found = await eventoNamed(world, slug, id);
   if ('problem' in found) return found;
-  const { xml, assinatura, certificado_der } = (await world.store.eventos.readDocuments(found.tenant, found.row.id))!;
+  return { xml: signedEvento((await world.store.eventos.readDocuments(found.tenant, found.row.id))!) };
+}
+
+type SignedEvento = {
+  readonly xml: Buffer;
+  readonly assinatura: Buffer | null;
+  readonly certificado_der: Buffer | null;
+};
+
+/** The document of an event with the municipality's signature, where it has one. */
+export function signedEvento({ xml, assinatura, certificado_der }: SignedEvento): string {
   const text = xml.toString('utf8');
-  if (assinatura === null || certificado_der === null) return { xml: text };
+  if (assinatura === null || certificado_der === null) return text;
   const signed = signedPartOfEvento(text);
   const value = { value: assinatura, certificate: certificado_der };
-  return { xml: withEventoSignature(text, signatureElement(signed.canonical, signed.id, value)) };
+  return withEventoSignature(text, signatureElement(signed.canonical, signed.id, value));
 }
 
 async function eventoNamed(

@@ -6,7 +6,7 @@ export { PAPEIS, type Papel } from '../store/contas.ts';
 /** What each role is for, as its giver reads it. */
 export const PAPEIS_HELP: Readonly<Record<Papel, string>> = {
   leitura: 'vê notas, eventos, cadastros, avisos e tokens',
-  atendimento: 'também exporta buscas e pede que um evento seja reprocessado',
+  atendimento: 'também exporta buscas, reúne as provas de uma nota e pede que um evento seja reprocessado',
   operacao: 'também age sobre notas e eventos e muda os cadastros',
   administracao: 'também muda o município, os endereços de aviso e os usuários, e revoga tokens',
 };

@@ -19,9 +19,10 @@ import { findRehearsal } from '../fiscal/simular.ts';
 import { tipoBySlug } from '../fiscal/tipos-evento.ts';
 import type { Municipio } from '../store/municipios.ts';
 import { needOpen } from './fechado.ts';
+import { keepFundamento } from './fundamento.ts';
 import { municipalMoment } from './gather-facts.ts';
 import { protocolNumber, wholeSecond } from './issue-nota.ts';
-import { loteSignatureMensagens, pedidoSignatureMensagens } from './porto-assinaturas.ts';
+import { judgeLoteSignature, judgePedidoSignature } from './porto-assinaturas.ts';
 import { lote, notas, porRps, situacao } from './porto-consultas.ts';
 import {
   formatMoment,
@@ -116,8 +117,8 @@ async function receber({ world, municipio, documento, simular, quota }: Pedido):
   // The quota is charged before the signatures are judged: a bad signature costs as much.
   const crowded = await quota?.enter(read.rps.length);
   if (crowded !== undefined) return refuseFaults(crowded);
-  const unsigned = loteSignatureMensagens(world, municipio, documento, read);
-  if (unsigned.length > 0) return { mensagens: unsigned };
+  const signed = judgeLoteSignature(world, municipio, documento, read);
+  if (signed.mensagens.length > 0) return signed;
   const spent = await quota?.take(read.cnpj, read.rps.length);
   if (spent !== undefined) return refuseFaults(spent);
   const strange = await registrationMensagens(world, municipio, read);
@@ -133,6 +134,7 @@ async function receber({ world, municipio, documento, simular, quota }: Pedido):
     impressao: createHash('sha256').update(reading.canonicalOf(read.loteRps)).digest(),
     recebido_em: now,
     recebido: bytesOf(documento),
+    confianca: await keepFundamento(world, municipio, signed.fundamento),
     rps: read.rps.map(({ identificacao, rps }) => ({ ...identificacao, guardado: guardadoOf(rps) })),
     simular: rehearsal.simular,
   });
@@ -169,8 +171,8 @@ async function cancelar(pedido: Pedido): Promise<Resposta> {
   const read = readPedido(documento.root);
   if ('mensagens' in read) return read;
   const { inf, dito } = read;
-  const unsigned = pedidoSignatureMensagens(world, municipio, documento, read);
-  if (unsigned.length > 0) return { mensagens: unsigned };
+  const signed = judgePedidoSignature(world, municipio, documento, read);
+  if (signed.mensagens.length > 0) return signed;
   const spent = await quota?.take(dito.cnpj);
   if (spent !== undefined) return refuseFaults(spent);
   const strange = await registrationMensagens(world, municipio, dito);
@@ -188,6 +190,7 @@ async function cancelar(pedido: Pedido): Promise<Resposta> {
       campos: { codigo_motivo_cancelamento: motivo, descricao_motivo_cancelamento: descricao },
     },
     recebido: bytesOf(documento),
+    fundamento: signed.fundamento,
     simular: rehearsal.simular,
   });
   if (registered === 'not_found') return refuseWith('E78');

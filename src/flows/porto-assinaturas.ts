@@ -1,5 +1,6 @@
 /** Judges the signatures of the legacy port (D-70): of a lot, of each RPS, of the request of a cancellation. */
 import { type AbrasfSignature, abrasfSignatures } from '../documents/abrasf-signature.ts';
+import type { Fundamento } from '../documents/fundamento.ts';
 import { signerFaults, XML_CODES } from '../documents/signer-faults.ts';
 import type { SoapDocumento } from '../documents/soap.ts';
 import type { PedidoLido } from '../fiscal/abrasf/cancelamento.ts';
@@ -13,85 +14,97 @@ import type { World } from './world.ts';
 /** RPS that may be signed one by one; a lot with more of them is signed as a whole. */
 export const RPS_SIGNATURES_MAX = 100;
 
-/** What is wrong with the signatures of a lot. In production the provider signs the lot or every RPS of it (D-70). */
-export function loteSignatureMensagens(
+/** What is wrong with signatures, and what the verdict on the signer rests on where nothing is. */
+export type Julgada = { readonly mensagens: readonly Mensagem[]; readonly fundamento?: Fundamento | undefined };
+
+const UNJUDGED: Julgada = { mensagens: [] };
+
+/** Judges the signatures of a lot. In production the provider signs the lot or every RPS of it (D-70). */
+export function judgeLoteSignature(
   world: World,
   municipio: Municipio,
   { reading, root }: SoapDocumento,
   { loteRps, rps, cnpj }: Lote,
-): readonly Mensagem[] {
-  if (!AMBIENTES[municipio.ambiente].signatureRefuses) return [];
-  const mensagensOf = (faults: readonly Fault[], sobre = '') => faults.map((fault) => mensagemOfFault(fault, sobre));
+): Julgada {
+  if (!AMBIENTES[municipio.ambiente].signatureRefuses) return UNJUDGED;
+  const refusal = (faults: readonly Fault[], sobre = ''): Julgada => ({
+    mensagens: faults.map((fault) => mensagemOfFault(fault, sobre)),
+  });
   const signatures = abrasfSignatures(reading, { allowsSha1: municipio.soapSha1 === true });
-  const judge = judgeOf(world, municipio, cnpj);
+  const { judge, fundamento } = judgeOf(world, municipio, cnpj);
   const ofLote = signatures.beside(root, loteRps);
-  if (ofLote !== undefined) return mensagensOf(judge(ofLote) ?? digestFaults(ofLote));
+  if (ofLote !== undefined) {
+    const faults = judge(ofLote) ?? digestFaults(ofLote);
+    return faults.length > 0 ? refusal(faults) : { mensagens: [], fundamento: fundamento(ofLote) };
+  }
   const ofRps: { readonly one: AbrasfSignature; readonly sobre: string }[] = [];
   for (const { elemento, infRps, identificacao } of rps) {
     if (ofRps.length >= RPS_SIGNATURES_MAX) {
-      return mensagensOf([
-        unsignedFault(`Um lote com mais de ${RPS_SIGNATURES_MAX} RPS se assina inteiro, em LoteRps.`),
-      ]);
+      return refusal([unsignedFault(`Um lote com mais de ${RPS_SIGNATURES_MAX} RPS se assina inteiro, em LoteRps.`)]);
     }
     const one = signatures.beside(elemento, infRps);
     if (one === undefined) {
       // Where no RPS is signed, the message is about the lot.
-      return mensagensOf(
-        [unsignedFault('Assine LoteRps, ou cada InfRps.')],
-        isAnySigned(rps) ? rpsNamed(identificacao) : '',
-      );
+      const sobre = isAnySigned(rps) ? rpsNamed(identificacao) : '';
+      return refusal([unsignedFault('Assine LoteRps, ou cada InfRps.')], sobre);
     }
     const sobre = rpsNamed(identificacao);
     const faults = judge(one);
-    if (faults !== undefined) return mensagensOf(faults, 'fault' in one ? sobre : '');
+    if (faults !== undefined) return refusal(faults, 'fault' in one ? sobre : '');
     ofRps.push({ one, sobre });
   }
   // Every signer has been judged before the first digest is computed.
   for (const { one, sobre } of ofRps) {
     const faults = digestFaults(one);
-    if (faults.length > 0) return mensagensOf(faults, sobre);
+    if (faults.length > 0) return refusal(faults, sobre);
   }
-  return [];
+  return { mensagens: [], fundamento: ofRps[0] && fundamento(ofRps[0].one) };
 }
 
 function isAnySigned(rps: Lote['rps']): boolean {
   return rps.some(({ elemento }) => childrenOf(elemento, 'Signature').length > 0);
 }
 
-/** What is wrong with the signature of a cancellation. In production the provider signs the request (D-70). */
-export function pedidoSignatureMensagens(
+/** Judges the signature of a cancellation. In production the provider signs the request (D-70). */
+export function judgePedidoSignature(
   world: World,
   municipio: Municipio,
   { reading, root }: SoapDocumento,
   { pedido, inf, dito }: PedidoLido,
-): readonly Mensagem[] {
-  if (!AMBIENTES[municipio.ambiente].signatureRefuses) return [];
+): Julgada {
+  if (!AMBIENTES[municipio.ambiente].signatureRefuses) return UNJUDGED;
   const signatures = abrasfSignatures(reading, { allowsSha1: municipio.soapSha1 === true });
   const signature = signatures.beside(pedido, inf) ?? signatures.beside(root, inf);
+  const { judge, fundamento } = judgeOf(world, municipio, dito.cnpj);
   const faults =
     signature === undefined
       ? [unsignedFault('Assine InfPedidoCancelamento.')]
-      : (judgeOf(world, municipio, dito.cnpj)(signature) ?? digestFaults(signature));
-  return faults.map((fault) => mensagemOfFault(fault));
+      : (judge(signature) ?? digestFaults(signature));
+  if (faults.length > 0) return { mensagens: faults.map((fault) => mensagemOfFault(fault)) };
+  return { mensagens: [], fundamento: signature && fundamento(signature) };
 }
 
-/**
- * Gives a function that judges the arrangement and the signer of a signature, before anything is digested. Undefined: nothing is
- * wrong. Each certificate is judged once.
- */
-function judgeOf(
-  world: World,
-  municipio: Municipio,
-  documento: string,
-): (one: AbrasfSignature) => readonly Fault[] | undefined {
-  const question = { documento, parte: 'prestador', trust: world.trust(municipio), at: world.now(), xpath: '' };
+type Judge = {
+  /** What is wrong with the arrangement and the signer, before anything is digested. Undefined: nothing. */
+  readonly judge: (one: AbrasfSignature) => readonly Fault[] | undefined;
+  /** Of a signature that was judged. */
+  readonly fundamento: (one: AbrasfSignature) => Fundamento | undefined;
+};
+
+/** Judges signers; each certificate once. */
+function judgeOf(world: World, municipio: Municipio, documento: string): Judge {
+  const [trust, at] = [world.trust(municipio), world.now()];
+  const question = { documento, parte: 'prestador', trust, at, xpath: '' };
   const judged = new Map<string, readonly Fault[]>();
-  return (one) => {
-    if ('fault' in one) return [one.fault];
-    const { certificate } = one;
-    const faults = judged.get(certificate.fingerprint) ?? signerFaults(certificate, question, XML_CODES);
-    judged.set(certificate.fingerprint, faults);
-    return faults.length > 0 ? faults : undefined;
+  return {
+    judge: (one) => {
+      if ('fault' in one) return [one.fault];
+      const { certificate } = one;
+      const faults = judged.get(certificate.fingerprint) ?? signerFaults(certificate, question, XML_CODES);
+      judged.set(certificate.fingerprint, faults);
+      return faults.length > 0 ? faults : undefined;
+    },
+    fundamento: (one) => ('fault' in one ? undefined : trust.fundamento(one.certificate, at)),
   };
 }
 

@@ -7,6 +7,7 @@
  * (`delivery/eventos.ts`). The issuance rules of the note are not asked again (specification, Events).
  */
 
+import type { Fundamento } from '../documents/fundamento.ts';
 import { readJson } from '../documents/json.ts';
 import { readOwnNote } from '../documents/own-note.ts';
 import { AMBIENTES } from '../fiscal/ambiente.ts';
@@ -37,6 +38,7 @@ import type { EventoNovo, RegisterResult } from '../store/register-eventos.ts';
 import { inSpan } from '../traces/traces.ts';
 import { type EventoPublico, registeredEvento } from './evento-queries.ts';
 import { needOpen } from './fechado.ts';
+import { keepFundamento } from './fundamento.ts';
 import { momentOfNota, toEventoNaNota } from './gather-facts.ts';
 import { type Before, type Ended, inTurn, type Refused, type SentKey, type Turn } from './idempotency.ts';
 import { countRefusal, wholeSecond } from './issue-nota.ts';
@@ -129,6 +131,7 @@ async function registerSent(
     received,
     recebido: sent.body,
     recebido_assinatura: sent.assinatura,
+    confianca: await keepFundamento(world, municipio, signature.fundamento),
     simular: rehearsal.simular,
     avisos,
     keyed: (all) => turn?.success(all),
@@ -166,6 +169,8 @@ export type PedidoJulgado = {
   readonly municipio?: string;
   /** The document, whose signature was verified where it was read; the municipality's own request has none. */
   readonly recebido?: Uint8Array;
+  /** What its signature was judged by. */
+  readonly fundamento?: Fundamento | undefined;
   /** What the local authority is asked to play. */
   readonly simular?: string | undefined;
   /** Who asks by hand, of what the municipality registers itself. */
@@ -177,7 +182,7 @@ export async function registerPedido(
   world: RegisterWorld,
   municipio: Municipio,
   named: NotaNamed,
-  { pedido, municipio: cnpj, recebido, simular, porMao }: PedidoJulgado,
+  { pedido, municipio: cnpj, recebido, fundamento, simular, porMao }: PedidoJulgado,
 ): Promise<EventoRegistrado | EventoRefused> {
   needOpen(municipio);
   const nota = await world.store.eventos.findNota(municipio.tenant, named);
@@ -191,6 +196,7 @@ export async function registerPedido(
     received: world.now(),
     recebido,
     recebido_assinatura: undefined,
+    confianca: await keepFundamento(world, municipio, fundamento),
     simular,
     porMao,
   };
@@ -199,7 +205,7 @@ export async function registerPedido(
   return registered;
 }
 
-type Origin = Pick<EventoNovo, 'recebido' | 'recebido_assinatura' | 'autor' | 'porMao'> & {
+type Origin = Pick<EventoNovo, 'recebido' | 'recebido_assinatura' | 'confianca' | 'autor' | 'porMao'> & {
   readonly received: number;
   readonly simular: string | undefined;
   /** What was remarked on so far. */

@@ -5,6 +5,7 @@
  * sandbox one that was sent is checked too, and the remarks say what production would have answered (D-32).
  */
 import { type CmsReading, verifyCms } from '../documents/cms.ts';
+import type { Fundamento } from '../documents/fundamento.ts';
 import { readJson } from '../documents/json.ts';
 import { DPS_PROFILE, isSignature } from '../documents/signature-shape.ts';
 import { checkSignature, type SignatureReading } from '../documents/signed.ts';
@@ -51,7 +52,12 @@ export type SentDps = {
 );
 
 /** Either the faults of production, or the remarks that the sandbox makes of them. */
-type SignatureVerdict = { readonly faults: readonly Fault[]; readonly avisos: readonly Aviso[] };
+type SignatureVerdict = {
+  readonly faults: readonly Fault[];
+  readonly avisos: readonly Aviso[];
+  /** What the verdict rests on; undefined where nobody signed, or is not trusted. */
+  readonly fundamento?: Fundamento | undefined;
+};
 
 const WITHOUT_REMARK: SignatureVerdict = { faults: [], avisos: [] };
 
@@ -138,7 +144,10 @@ export function reopenToPlace(sent: SentDps, destination: Destination, faults: r
 /** Faults E901 to E906. `at`: when it was received, in milliseconds. */
 function verifyDps(world: World, municipio: Municipio, reading: XmlDocumentReading, at: number): SignatureVerdict {
   if (isLetPass(municipio, reading.root.children.some(isSignature))) return WITHOUT_REMARK;
-  return verdictOf(municipio, readDpsSignature(reading, world.trust(municipio), at).faults);
+  const trust = world.trust(municipio);
+  const { faults, certificate } = readDpsSignature(reading, trust, at);
+  const fundamento = faults.length === 0 ? certificate && trust.fundamento(certificate, at) : undefined;
+  return { ...verdictOf(municipio, faults), fundamento };
 }
 
 /** A signature that comes in a header is a CMS over the exact bytes of the body (D-24). */
@@ -154,7 +163,16 @@ function verifyCorpo(
 ): SignatureVerdict {
   if (isLetPass(municipio, assinatura !== undefined)) return WITHOUT_REMARK;
   const question = { campo: DPS_SIGNATURE_HEADER, documento: prestador, trust: world.trust(municipio), at };
-  return verdictOf(municipio, readCorpoSignature(body, assinatura, question).faults);
+  return verdictOnCorpo(municipio, readCorpoSignature(body, assinatura, question), question);
+}
+
+function verdictOnCorpo(
+  municipio: Municipio,
+  { faults, certificate, extra }: CmsReading,
+  { trust, at }: { readonly trust: Trust; readonly at: number },
+): SignatureVerdict {
+  const fundamento = faults.length === 0 ? certificate && trust.fundamento(certificate, at, extra) : undefined;
+  return { ...verdictOf(municipio, faults), fundamento };
 }
 
 /** What the signature of a request is worth before it is known who has to have made it: E9002, E9003 and E9006. */
@@ -172,9 +190,10 @@ export function verifyEvento(
 ): EventoSignature {
   if (isLetPass(municipio, assinatura !== undefined)) return { ...WITHOUT_REMARK, ofParty: () => WITHOUT_REMARK };
   const question = { campo: EVENTO_SIGNATURE_HEADER, documento: undefined, trust: world.trust(municipio), at };
-  const { faults, certificate } = readCorpoSignature(body, assinatura, question);
+  const reading = readCorpoSignature(body, assinatura, question);
+  const { certificate } = reading;
   return {
-    ...verdictOf(municipio, faults),
+    ...verdictOnCorpo(municipio, reading, question),
     ofParty: (documento, parte) =>
       certificate === undefined
         ? WITHOUT_REMARK

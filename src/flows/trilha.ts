@@ -20,6 +20,8 @@ export const OBJETOS: Readonly<Record<Objeto, string>> = {
   evento: 'Evento',
   token: 'Token',
   aviso: 'Endereço de aviso',
+  guarda: 'Guarda de um mês',
+  titular: 'Titular de dados',
   acesso: 'Acesso ao console',
 };
 

@@ -127,17 +127,28 @@ const COM_ASSINATURA = 'Com a assinatura válida do prestador tudo isso se confe
  * they say something else by now, or its document is read no more.
  */
 export async function explainEmitida(
-  world: World,
+  world: Pick<World, 'store'>,
   municipio: Municipio,
   sent: SentDps,
   emitidaEm: number,
 ): Promise<readonly Passo[] | undefined> {
+  const judged = await judgeAgain(world, municipio, sent, emitidaEm);
+  return 'faults' in judged ? undefined : judged.calculo;
+}
+
+/** A DPS that was issued, judged again with what the registers say now of the day on which it was. */
+export async function judgeAgain(
+  world: Pick<World, 'store'>,
+  municipio: Municipio,
+  sent: SentDps,
+  emitidaEm: number,
+): Promise<Pick<Validated, 'calculo' | 'avisos'> | Refusal> {
   const opened = openDps(sent, municipio);
-  const read = 'faults' in opened ? opened : opened.read();
-  if ('faults' in opened || 'faults' in read) return undefined;
+  if ('faults' in opened) return opened;
+  const read = opened.read();
+  if ('faults' in read) return refuseOpened(opened, read.faults)!;
   const { facts } = await gatherFacts(world, municipio, read.dps, emitidaEm);
-  const explained = judgeOpened(opened, read, facts, { before: [], after: [], avisos: [] });
-  return 'faults' in explained ? undefined : explained.calculo;
+  return judgeOpened(opened, read, facts, { before: [], after: [], avisos: [] });
 }
 
 const NAO_LIDA =

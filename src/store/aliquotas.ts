@@ -82,6 +82,8 @@ export function aliquotaStore(pool: Db) {
       withOwn.set(proprias, made);
       return made;
     },
+    /** The rows that were in force in a version. */
+    readVersao: (versao: number): Promise<readonly Aliquota[]> => linhasDa(pool, versao),
     /** Every row that ever was, by tribute, classification, place and beginning. */
     list: async (): Promise<readonly AliquotaGuardada[]> => {
       const text = `select ${COLUMNS}, a.versao, a.substituida from aliquotas_ibs_cbs a

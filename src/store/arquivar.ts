@@ -43,6 +43,8 @@ export type Arquivado = {
   readonly trazido_em: Date | null;
   /** Since when the month stands in its files; null where it is in the database. */
   readonly arquivado_em: Date | null;
+  /** Since when the month is eliminated, and the file gone. */
+  readonly eliminado_em: Date | null;
 };
 
 /** `certificado`: in PEM; `impressao`: its SHA-256. */
@@ -56,7 +58,7 @@ export class ArquivoRecusado extends Error {}
 /** What is under way in a month, and keeps it from being closed. */
 export type EmAndamento = { readonly tenant: string; readonly tipo: string; readonly quantos: number };
 
-const SELECT = `select a.*, a.bytes::float8 as bytes, m.arquivado_em from arquivos a join meses m on m.mes = a.mes`;
+const SELECT = `select a.*, a.bytes::float8 as bytes, m.arquivado_em, m.eliminado_em from arquivos a join meses m on m.mes = a.mes`;
 
 export function arquivoStore(pool: Db) {
   return {
@@ -92,14 +94,14 @@ function lugarOf(pool: Db): ArquivoLugar {
 /** Longer than the server takes to give up what makes statistics, for who waits. */
 const TURN_MAX_MS = 3_000;
 const BUSY =
-  'Outro nfse arquivo fechar ou trazer está em andamento neste banco: dê o comando de novo quando ele terminar.';
+  'Outro nfse arquivo fechar, arquivo trazer ou guarda eliminar está em andamento neste banco: dê o comando de novo quando ele terminar.';
 
 /**
  * One command at a time, by a lock that an open transaction holds, as in `migrate.ts`: no crash outlives it. Nobody who issues or asks
  * waits for it. Should it be lost, the keys of `arquivos` still let one file follow another. It is waited for, since the server sees the end
  * of a command a moment late, and makes the statistics of the table under the same lock.
  */
-async function inTurn<Result>(pool: Db, work: () => Promise<Result>): Promise<Result> {
+export async function inTurn<Result>(pool: Db, work: () => Promise<Result>): Promise<Result> {
   const turn = await pool.connect();
   try {
     await turn.query(`begin; ${withoutLimits('transaction')}; set local lock_timeout = ${TURN_MAX_MS}`);
@@ -144,7 +146,8 @@ async function closeMes(pool: Db, mes: number, work: Work): Promise<number | und
   const drafts = await lugar.removeDrafts(Date.now() - DRAFT_KEPT_MS);
   if (drafts > 0) tell(`${drafts} rascunhos de comandos interrompidos foram apagados`);
   for (let attempt = 0; attempt < WRITTEN_MEANWHILE_MAX; attempt += 1) {
-    const [row] = (await pool.query('select arquivado_em from meses where mes = $1', [mes])).rows;
+    const [row] = (await pool.query('select arquivado_em, eliminado_em from meses where mes = $1', [mes])).rows;
+    if (row !== undefined && row.eliminado_em !== null) throw new ArquivoRecusado(ELIMINATED(mes));
     if (row === undefined) throw new ArquivoRecusado(`O mês ${nameOfMes(mes)} não tem tabelas neste banco.`);
     if (row.arquivado_em !== null) return undefined;
     for (const [tenant, linhas] of await countLinhas(pool, mes)) {
@@ -195,6 +198,8 @@ function isSame(one: Linhas, other: Linhas): boolean {
 function isMissing({ trazido_em, linhas }: Arquivado, here: Linhas): boolean {
   return trazido_em === null && NAMES.some((name) => (here[name] ?? 0) < (linhas[name] ?? 0));
 }
+
+const ELIMINATED = (mes: number): string => `${nameOfMes(mes)} foi eliminado: dele não há mais nada.`;
 
 const ONLY_IN_FILE = ({ nome, mes }: Arquivado): string =>
   `O que está em ${nome} não está no banco: traga-o antes de fechar o mês outra vez, com nfse arquivo trazer ${nameOfMes(mes)}.`;
@@ -370,6 +375,8 @@ async function findDamage(
 async function bringMes(pool: Db, mes: number, { now, tell }: Omit<Work, 'sign'>): Promise<true | undefined> {
   const lugar = lugarOf(pool);
   await lugar.ensure();
+  const gone = await pool.query('select 1 from meses where mes = $1 and eliminado_em is not null', [mes]);
+  if (gone.rowCount === 1) throw new ArquivoRecusado(ELIMINATED(mes));
   const tenants = 'select distinct tenant from arquivos where mes = $1 order by tenant';
   const { rows } = await pool.query<{ tenant: string }>(tenants, [mes]);
   if (rows.length === 0) return undefined;

@@ -21,7 +21,9 @@ export type Objeto =
   | 'evento'
   | 'acesso'
   | 'token'
-  | 'aviso';
+  | 'aviso'
+  | 'guarda'
+  | 'titular';
 
 /** An act to be written down. `em`: milliseconds. `antes`, `depois`: what it changed, in the terms of the thing. */
 export type NovoAto = {

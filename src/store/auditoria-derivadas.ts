@@ -65,6 +65,15 @@ const CHECKS: readonly (readonly [tabela: string, text: string])[] = [
       ) x where not exists (select 1 from certificados c where c.tenant = $1 and c.impressao = x.certificado)`,
   ],
   [
+    'listas_revogados',
+    `select encode(l.impressao, 'hex') as chave from listas_revogados l where l.tenant = $1 and sha256(l.der) <> l.impressao`,
+  ],
+  [
+    'listas_revogados',
+    `select distinct encode(x.lista, 'hex') as chave from fundamentos f cross join unnest(f.listas) as x (lista)
+      where f.tenant = $1 and not exists (select 1 from listas_revogados l where l.tenant = $1 and l.impressao = x.lista)`,
+  ],
+  [
     'numeracao',
     `select coalesce(x.prestador, n.prestador) as chave
       from (select prestador, ultimo from numeracao where tenant = $1) x
@@ -72,7 +81,8 @@ const CHECKS: readonly (readonly [tabela: string, text: string])[] = [
           on n.prestador = x.prestador
       where coalesce(x.ultimo, -1) < coalesce(n.ultimo, 0)
         or (x.ultimo is distinct from coalesce(n.ultimo, 0)
-          and exists (select 1 from municipios m where m.tenant = $1 and m.ambiente = 'producao'))`,
+          and exists (select 1 from municipios m where m.tenant = $1 and m.ambiente = 'producao')
+          and not exists (select 1 from meses where eliminado_em is not null))`,
   ],
   [
     'fila',

@@ -16,6 +16,7 @@ type Row = { readonly item: string; readonly resumo: Buffer | null; readonly cha
 
 type DocumentoRow = Row & {
   readonly recebido_assinatura: string | null;
+  readonly confianca: string | null;
   readonly pacote: Buffer | null;
   readonly dicionario: number | null;
   readonly partes: string | null;
@@ -24,7 +25,7 @@ type DocumentoRow = Row & {
 };
 
 /** What a row of documents brings that stand compressed. */
-const COMPRESSED = `, t.recebido_assinatura, t.partes, t.pacote, t.dicionario, num_nonnulls(t.recebido, t.nfse) as inteiros,
+const COMPRESSED = `, t.recebido_assinatura, t.confianca::text as confianca, t.partes, t.pacote, t.dicionario, num_nonnulls(t.recebido, t.nfse) as inteiros,
       (select c.der from certificados c where c.tenant = $1 and c.impressao = t.certificado) as certificado_recebido`;
 
 /** `lock`: as `for share`, so that no row is told as it was before somebody tells how it is. */
@@ -67,7 +68,8 @@ function folhaOfCompressed(row: DocumentoRow): Folha | undefined {
     if (partesOf(nfse.toString()) !== row.partes || row.inteiros > 0) return undefined;
     const recebido = digestOf(received(row.certificado_recebido));
     return folhaOf('documentos', [nota, mes], {
-      ...{ nota, mes, recebido, nfse: digestOf(nfse), recebido_assinatura: row.recebido_assinatura },
+      ...{ nota, mes, recebido, nfse: digestOf(nfse) },
+      ...{ recebido_assinatura: row.recebido_assinatura, confianca: row.confianca },
     });
   } catch {
     return undefined;
@@ -93,7 +95,7 @@ export async function readTexto(
   if (row === undefined || row.texto !== null) return row?.texto ?? undefined;
   const { received, nfse } = openPacote(row.pacote!, row.dicionario!);
   const [nota, mes] = chave;
-  const said = { nota, mes, recebido_assinatura: row.recebido_assinatura };
+  const said = { nota, mes, recebido_assinatura: row.recebido_assinatura, confianca: row.confianca };
   return textoOf(vista, {
     ...said,
     recebido: digestOf(received(row.certificado_recebido)),

@@ -56,7 +56,7 @@ export const AUDITADAS = {
     'nota',
   ),
   /** By their content, in whatever form they stand. */
-  documentos: auditada('documentos', 'nota mes', 'nota mes recebido:b nfse:b recebido_assinatura', 'nota'),
+  documentos: auditada('documentos', 'nota mes', 'nota mes recebido:b nfse:b recebido_assinatura confianca', 'nota'),
   trilha_notas: auditada('trilha_notas', 'nota mes movimento', `nota ${MOVIMENTO}`, 'nota'),
   eventos: auditada(
     'eventos',
@@ -69,7 +69,7 @@ export const AUDITADAS = {
   documentos_eventos: auditada(
     'documentos_eventos',
     'evento mes',
-    'evento mes recebido:b recebido_assinatura xml:b',
+    'evento mes recebido:b recebido_assinatura confianca xml:b',
     'evento',
   ),
   trilha_eventos: auditada('trilha_eventos', 'evento mes movimento', `evento ${MOVIMENTO}`, 'evento'),
@@ -79,7 +79,7 @@ export const AUDITADAS = {
     `id mes protocolo prestador numero_lote impressao:b situacao aberto recebido_em:t processado_em:t mensagens simular refeito`,
     'lote',
   ),
-  documentos_lotes: auditada('documentos_lotes', 'lote mes', 'lote mes recebido:b', 'lote'),
+  documentos_lotes: auditada('documentos_lotes', 'lote mes', 'lote mes recebido:b confianca', 'lote'),
   lotes_rps: auditada(
     'lotes_rps',
     'lote ordem',
@@ -141,6 +141,8 @@ export const AUDITADAS = {
     'mes geracao',
     'mes geracao nome bytes sha256:b anterior:b certificado:b linhas criado_em:t pronto_em:t trazido_em:t',
   ),
+  fundamentos: auditada('fundamentos', 'id', 'id impressao:b em:t cadeia listas'),
+  retencoes: auditada('retencoes', 'mes', 'mes motivo quem desde:t'),
   auditoria_selos: auditada('auditoria_selos', 'dia', 'dia:d lugar texto assinatura:b em:t'),
 } as const satisfies Readonly<Record<string, Auditada>>;
 
@@ -156,6 +158,8 @@ export const SEM_ENTRADA: Readonly<Record<string, string>> = {
   retidas: 'segue das notas retidas: a verificação compara linha por linha',
   certificados:
     'a chave é o SHA-256 do conteúdo, e a verificação o recalcula; o que notas e eventos nomeiam tem de estar lá',
+  listas_revogados:
+    'a chave é o SHA-256 do conteúdo, e a verificação o recalcula; o que fundamentos nomeiam tem de estar lá',
   numeracao: 'segue das notas: o último número é o da última nota do prestador',
   auditoria: 'é a própria corrente',
   'documentos.pacote': 'o mesmo conteúdo comprimido: a verificação o abre e compara',

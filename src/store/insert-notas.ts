@@ -72,6 +72,7 @@ function folhasOf({ id, mes, numero, nota, job }: NumberedNota): readonly Folha[
     folhaOf('notas', chave, { ...textsOf(nota), ...numbers, prestador_cpf_cnpj: job.prestador }),
     folhaOf('documentos', chave, {
       ...{ nota: chave[0], mes: chave[1], recebido_assinatura: nota.recebido_assinatura },
+      confianca: nota.confianca?.toString(),
       ...{ recebido: digestOf(nota.recebido), nfse: digestOf(nota.nfse) },
     }),
   ];
@@ -125,18 +126,19 @@ export function insertNotas(
  */
 const INSERT_DOCUMENTOS = planOnce(
   'insert_documentos',
-  `insert into documentos (tenant, mes, nota, recebido, nfse, recebido_assinatura)
-  select m.tenant, x.mes, x.id, substring($8::bytea from x.inicio for x.recebido),
-    substring($8::bytea from x.inicio + x.recebido for x.nfse), x.assinatura
-  from municipios m cross join unnest($2::text[], $3::int[], $4::bigint[], $5::int[], $6::int[], $7::int[])
-    as x (assinatura, mes, id, inicio, recebido, nfse)
+  `insert into documentos (tenant, mes, nota, recebido, nfse, recebido_assinatura, confianca)
+  select m.tenant, x.mes, x.id, substring($9::bytea from x.inicio for x.recebido),
+    substring($9::bytea from x.inicio + x.recebido for x.nfse), x.assinatura, x.confianca
+  from municipios m cross join unnest($2::text[], $3::int[], $4::int[], $5::bigint[], $6::int[], $7::int[], $8::int[])
+    as x (assinatura, confianca, mes, id, inicio, recebido, nfse)
   where m.tenant = $1`,
 );
 
 function insertDocumentos(client: PoolClient, tenant: string, notas: readonly NumberedNota[]): Promise<unknown> {
   const signatures = notas.map(({ nota }) => nota.recebido_assinatura);
   const meses = notas.map(({ mes }) => mes);
-  return client.query(INSERT_DOCUMENTOS([tenant, signatures, meses, ...packDocuments(notas)]));
+  const judged = notas.map(({ nota }) => nota.confianca);
+  return client.query(INSERT_DOCUMENTOS([tenant, signatures, judged, meses, ...packDocuments(notas)]));
 }
 
 /** The ids of a group, where each one's documents begin (from 1, as SQL counts), how long they are, and all of them one after the other. */

@@ -26,6 +26,8 @@ type LoteNovo = Pick<LoteRow, 'protocolo' | 'prestador' | 'numero_lote'> & {
   /** Milliseconds. */
   readonly recebido_em: number;
   readonly recebido: Uint8Array;
+  /** By what its signature was judged, see `fundamentos.ts`. */
+  readonly confianca?: number | undefined;
   readonly rps: readonly (IdentificacaoRps & { readonly guardado: Guardado })[];
   /** What the local authority is asked to play with its notes, in the sandbox (D-60). */
   readonly simular: string | undefined;
@@ -115,7 +117,7 @@ async function insertLote(
   client: PoolClient,
   tenant: string,
   { id, mes }: Ref,
-  { protocolo, prestador, numero_lote, impressao, recebido_em, recebido, rps, simular }: LoteNovo,
+  { protocolo, prestador, numero_lote, impressao, recebido_em, recebido, confianca, rps, simular }: LoteNovo,
 ): Promise<Pipelined<LoteRow | undefined>> {
   const values = [
     tenant,
@@ -130,9 +132,9 @@ async function insertLote(
   ];
   const { rows } = await client.query<LoteRow>(INSERT, values);
   if (rows[0] === undefined) return { result: undefined, writes: [] };
-  const document = 'insert into documentos_lotes (tenant, mes, lote, recebido) values ($1, $2, $3, $4)';
+  const document = 'insert into documentos_lotes (tenant, mes, lote, recebido, confianca) values ($1, $2, $3, $4, $5)';
   const writes = [
-    client.query(document, [tenant, mes, id, recebido]),
+    client.query(document, [tenant, mes, id, recebido, confianca ?? null]),
     client.query(
       INSERT_RPS(
         tenant,
@@ -142,7 +144,9 @@ async function insertLote(
     enqueue(client, tenant, 'lote', [{ id, mes, dueAt: recebido_em, traceparent: traceparentNow() }]),
     insertRegistradas(client, tenant, 'lotes_rps', { which: 't.lote = $6::bigint', values: [id] }),
     tellLote(client, tenant, id, [
-      folhaOf('documentos_lotes', [id, String(mes)], { lote: id, mes: String(mes), recebido: digestOf(recebido) }),
+      folhaOf('documentos_lotes', [id, String(mes)], {
+        ...{ lote: id, mes: String(mes), recebido: digestOf(recebido), confianca: confianca?.toString() },
+      }),
     ]),
   ];
   return { result: rows[0], writes };

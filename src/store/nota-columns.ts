@@ -76,6 +76,8 @@ export type NotaNova = { readonly [Each in Exclude<Name, Optional>]: WrittenOf<C
   readonly recebido: Uint8Array;
   /** Of a JSON body: the value of its signature header. */
   readonly recebido_assinatura?: string | undefined;
+  /** By what its signature was judged, see `fundamentos.ts`. */
+  readonly confianca?: number | undefined;
   readonly nfse: string;
   /** Why it is held back: no rate is published for what it has. It has a `tabela_aliquotas` then. */
   readonly retencao?: string | undefined;

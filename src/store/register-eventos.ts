@@ -30,6 +30,8 @@ export type EventoNovo = Pick<
   /** The exact bytes that came and the value of their signature header; none of what is registered by office. */
   readonly recebido: Uint8Array | undefined;
   readonly recebido_assinatura: string | undefined;
+  /** By what its signature was judged, see `fundamentos.ts`. */
+  readonly confianca?: number | undefined;
   /** What the local authority is asked to play, in the sandbox (D-60). */
   readonly simular?: string | undefined;
   /** Of a request that came with one: taken with this event, or nothing is stored (D-19). */
@@ -124,8 +126,8 @@ const INSERT_EVENTO = planOnce(
 
 const INSERT_DOCUMENTO = planOnce(
   'insert_documento_evento',
-  `insert into documentos_eventos (tenant, mes, evento, recebido, recebido_assinatura, xml)
-  values ($1, $2, $3, $4, $5, $6)`,
+  `insert into documentos_eventos (tenant, mes, evento, recebido, recebido_assinatura, confianca, xml)
+  values ($1, $2, $3, $4, $5, $6, $7)`,
 );
 
 type Registration = { readonly result: RegisterResult; readonly writes: readonly Promise<unknown>[] };
@@ -146,7 +148,7 @@ async function insertUnderLock(
   id: bigint,
   novo: EventoNovo,
 ): Promise<Registration> {
-  const { nota, mes_nota, codigo_tipo_evento, cancela, autor, campos, recebido, recebido_assinatura, simular } = novo;
+  const { nota, mes_nota, codigo_tipo_evento, cancela, autor, campos, recebido, simular } = novo;
   type Locked = Pick<EventoRow, 'chave_acesso' | 'numero_protocolo'> & { estado: NotaEstado };
   type Last = Pick<EventoRow, 'nota_due_at' | 'nota_claims'> & { ordem: number; sequencial: number };
   const substituta = campos.chave_acesso_substituta;
@@ -188,7 +190,8 @@ async function insertUnderLock(
   );
   const [row] = rows;
   if (row === undefined) throw new MunicipioClosed(tenant);
-  const document = [tenant, mes, id, recebido && Buffer.from(recebido), recebido_assinatura, Buffer.from(xml, 'utf8')];
+  const received = [recebido && Buffer.from(recebido), novo.recebido_assinatura, novo.confianca];
+  const document = [tenant, mes, id, ...received, Buffer.from(xml, 'utf8')];
   const move = { id: row.id, mes, movimento: 1, em, de: null, gatilho: 'registro', para: 'pendente' };
   const atos = novo.porMao === undefined ? [] : [actOf(row.id, named.chave_acesso, novo, novo.porMao)];
   const evento = { ...row, ...named, ...queued, nota_estado: estado, due_at: new Date(em), claims: null };
@@ -204,10 +207,12 @@ async function insertUnderLock(
 }
 
 /** What the audit chain tells of the documents of an event. */
-function folhaOfDocument(id: string, mes: number, { recebido, recebido_assinatura }: EventoNovo, xml: string): Folha {
+function folhaOfDocument(id: string, mes: number, novo: EventoNovo, xml: string): Folha {
+  const { recebido, recebido_assinatura, confianca } = novo;
   return folhaOf('documentos_eventos', [id, String(mes)], {
     ...{ evento: id, mes: String(mes), recebido_assinatura, xml: digestOf(xml) },
     recebido: recebido && digestOf(recebido),
+    confianca: confianca?.toString(),
   });
 }
 

@@ -12,11 +12,14 @@ import { contagemStore } from './contagens.ts';
 import { contaStore, passkeyStore } from './contas.ts';
 import { documentoStore } from './documentos.ts';
 import { dueLister } from './due.ts';
+import { eliminacaoStore } from './eliminar.ts';
 import { ensaioStore } from './ensaios.ts';
 import { entregaStore } from './entregas.ts';
 import { esperaStore } from './esperas.ts';
 import { eventoStore } from './eventos.ts';
+import { evidenciaStore } from './evidencia.ts';
 import { exportacaoStore } from './exportacoes.ts';
+import { fundamentoStore } from './fundamentos.ts';
 import { gravacaoStore } from './gravacao.ts';
 import { guardaStore } from './guarda.ts';
 import { idempotenciaStore } from './idempotencia.ts';
@@ -40,6 +43,7 @@ import { checkWriting } from './readiness.ts';
 import type { OnStored } from './recent.ts';
 import { servicoStore } from './servicos.ts';
 import { sessaoStore } from './sessoes.ts';
+import { titularStore } from './titular.ts';
 import { tokenStore } from './tokens.ts';
 import { StoreUnavailable } from './unavailable.ts';
 import { vigiaStore } from './vigia.ts';
@@ -69,6 +73,9 @@ export function createStore(pool: Db, onStored?: OnStored, announce?: Announce) 
     esperas: esperaStore(pool),
     vigia: vigiaStore(pool),
     idempotencia: idempotenciaStore(pool),
+    eliminacao: eliminacaoStore(pool),
+    evidencia: evidenciaStore(pool),
+    fundamentos: fundamentoStore(pool),
     guarda: guardaStore(pool),
     linhas: linhasStore(pool),
     gravacao: gravacaoStore(pool),
@@ -78,6 +85,7 @@ export function createStore(pool: Db, onStored?: OnStored, announce?: Announce) 
     contas: contaStore(pool),
     passkeys: passkeyStore(pool),
     sessoes: sessaoStore(pool),
+    titular: titularStore(pool),
     tokens: tokenStore(pool),
     listDue: dueLister(pool),
     documentos: documentoStore(pool),

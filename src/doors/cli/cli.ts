@@ -29,7 +29,9 @@ import { CORRELACAO_COMMANDS } from './correlacao.ts';
 import { DIAGNOSTICO } from './diagnostico.ts';
 import { EMITIR } from './emitir.ts';
 import { EVENTO_COMMANDS } from './evento.ts';
+import { EVIDENCIA } from './evidencia.ts';
 import { explicar } from './explicar.ts';
+import { GUARDA_COMMANDS } from './guarda.ts';
 import { LISTA_COMMANDS } from './listas.ts';
 import { MIGRAR_DPS } from './migrar-dps.ts';
 import { bancoMudar, MUDANCA_COMMANDS } from './mudanca.ts';
@@ -41,6 +43,7 @@ import { PKI } from './pki.ts';
 import { PRESTADOR_COMMANDS } from './prestador.ts';
 import { SAUDE } from './saude.ts';
 import { columns, quoteArgument } from './text.ts';
+import { TITULAR_COMMANDS } from './titular.ts';
 import { TOKEN_COMMANDS } from './token.ts';
 import { USUARIO_COMMANDS } from './usuario.ts';
 import { VALIDAR } from './validar.ts';
@@ -78,6 +81,7 @@ const COMMANDS: readonly Command[] = [
   ...CORRELACAO_COMMANDS,
   ...BUSCA_COMMANDS,
   ...NOTA_COMMANDS,
+  EVIDENCIA,
   ...EVENTO_COMMANDS,
   ...TOKEN_COMMANDS,
   ...webhookCommands(waitForSignal),
@@ -86,6 +90,8 @@ const COMMANDS: readonly Command[] = [
   PKI,
   adnSimulador(waitForSignal),
   ...ARQUIVO_COMMANDS,
+  ...GUARDA_COMMANDS,
+  ...TITULAR_COMMANDS,
   ...AUDITORIA_COMMANDS,
   ...BANCO_COMMANDS,
   {

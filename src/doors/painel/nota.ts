@@ -2,6 +2,7 @@
 import { groupDecimal } from '../../fiscal/group-digits.ts';
 import type { NotaTrigger } from '../../fiscal/nota.ts';
 import { formTokenOf } from '../../flows/entrada.ts';
+import { makeEvidencia } from '../../flows/evidencia/evidencia.ts';
 import { type DocumentoDaNota, documentoDaNota, type NotaInteira, showNotaInteira } from '../../flows/nota-inteira.ts';
 import { retirarNota } from '../../flows/operate-notas.ts';
 import { mayAs } from '../../flows/papeis.ts';
@@ -45,7 +46,7 @@ async function notaPage(call: InMunicipio, refused?: string): Promise<PageShown>
           : link(pathIn(slug, `/notas/${operador.substitui}`), operador.substitui),
       ],
       ['Serviço', nota.servico],
-    ])}${parties(nota)}${amounts(nota)}${signature(nota)}${events(slug, nota)}${trail(nota)}${actions(call, nota)}`,
+    ])}${parties(nota)}${amounts(nota)}${signature(nota)}${events(slug, nota)}${trail(nota)}${evidence(call)}${actions(call, nota)}`,
   };
 }
 
@@ -149,6 +150,27 @@ const GATILHOS: Readonly<Record<NotaTrigger, string>> = {
   retirada: 'a prefeitura a retirou',
 };
 
+function evidence({ slug, papel, params, visitor }: InMunicipio): Inserted {
+  if (!mayAs(papel, 'atendimento')) return undefined;
+  return folded(
+    'Reunir as provas desta nota',
+    html`<p>Um ZIP com tudo o que se guarda dela, e uma página que diz a um perito como conferir cada documento sem este serviço. Tem dados pessoais das partes: entregue-o só a quem deve tê-lo.</p>
+${form({
+  action: pathIn(slug, `/notas/${params.chave}/evidencia`),
+  token: formTokenOf(visitor),
+  fields: field({ name: 'motivo', label: 'Para quê', help: 'O processo ou o ofício, por exemplo. Fica na trilha.' }),
+  button: 'Baixar o conjunto de provas',
+})}`,
+  );
+}
+
+async function download(call: InMunicipio): Promise<Answer> {
+  const { world, slug, params } = call;
+  const made = await makeEvidencia(world, slug, params.chave!, byHand(call));
+  if ('problem' in made) return notaPage(call, made.problem);
+  return { file: made.zip, type: 'application/zip', name: made.nome };
+}
+
 function actions({ slug, papel, params, visitor }: InMunicipio, { operador }: NotaInteira): Inserted {
   if (!operador.podeRetirar || !mayAs(papel, 'operacao')) return undefined;
   return folded(
@@ -183,5 +205,6 @@ export const NOTA_ROUTES: readonly Row[] = [
   document('recebido'),
   document('nfse'),
   document('danfse'),
+  forRole('atendimento', 'POST', '/notas/:chave/evidencia', download),
   forRole('operacao', 'POST', '/notas/:chave/retirar', withdraw),
 ];

@@ -66,6 +66,8 @@ export const PAGES: readonly Page[] = [
   { slug: 'disponibilidade', file: 'disponibilidade.md', group: 'Município', short: 'Alta disponibilidade' },
   { slug: 'crescer', file: 'crescer.md', group: 'Município', short: 'Crescer' },
   { slug: 'rastros', file: 'rastros.md', group: 'Município', short: 'Rastros' },
+  { slug: 'evidencia', file: 'evidencia.md', group: 'Município', short: 'As provas de uma nota' },
+  { slug: 'titulares', file: 'titulares.md', group: 'Município', short: 'Guarda e dados de pessoas' },
   { slug: 'arquivo', file: 'arquivo.md', group: 'Município', short: 'Arquivo dos meses' },
   { slug: 'auditoria', file: 'auditoria.md', group: 'Município', short: 'Auditoria' },
 ];

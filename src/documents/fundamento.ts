@@ -1,0 +1,33 @@
+/**
+ * What a verdict on a signature rests on, so that it can be shown years later: the authorities above the signer's certificate, and their
+ * revocation lists as they were.
+ */
+import { hash } from 'node:crypto';
+import type { Certificate } from './certificate.ts';
+import type { Crl } from './crl.ts';
+
+/** A document in DER, under its SHA-256. */
+type Guardado = { readonly impressao: Buffer; readonly der: Buffer };
+
+export type Fundamento = {
+  /** SHA-256 of what it has. */
+  readonly impressao: Buffer;
+  /** Authorities, from the one that issued the signer's certificate to the anchor. */
+  readonly cadeia: readonly Guardado[];
+  /** Lists of theirs that counted. */
+  readonly listas: readonly Guardado[];
+};
+
+/** A list has megabytes: it is digested once. */
+const prints = new WeakMap<Buffer, Buffer>();
+
+/** `authorities`: a chain without the signer. */
+export function makeFundamento(authorities: readonly Certificate[], lists: readonly Crl[]): Fundamento {
+  const cadeia = authorities.map(({ der, fingerprint }) => ({ der, impressao: Buffer.from(fingerprint, 'hex') }));
+  const listas = lists.map(({ der }) => ({
+    der,
+    impressao: prints.getOrInsertComputed(der, () => hash('sha256', der, 'buffer')),
+  }));
+  const text = [cadeia, listas].map((some) => some.map(({ impressao }) => impressao.toString('hex')).join(' '));
+  return { impressao: hash('sha256', text.join('\n'), 'buffer'), cadeia, listas };
+}

@@ -1,0 +1,186 @@
+/**
+ * The evidence bundle of a note: all that is kept of it, with a page that says how an expert checks it with `openssl` and `xmlsec1` alone,
+ * and the digest of every file, signed by the municipality where it has a certificate. Who makes one is written down.
+ */
+import { hash, sign as signBytes } from 'node:crypto';
+import { loadSigner } from '../../documents/key-files.ts';
+import { pemOf } from '../../documents/pki.ts';
+import type { Signer } from '../../documents/signing.ts';
+import { makeZipEnd, makeZipPiece } from '../../documents/zip-pieces.ts';
+import { whyNoChave } from '../../fiscal/chave.ts';
+import { isoMoment } from '../../fiscal/moment.ts';
+import { NOTA_ESTADOS } from '../../fiscal/nota.ts';
+import { PLACED_MAX } from '../../store/auditoria-elos.ts';
+import type { EventoRow } from '../../store/evento-rows.ts';
+import type { Municipio } from '../../store/municipios.ts';
+import type { NotaRow } from '../../store/nota-columns.ts';
+import { momentOfNota, municipalMoment, tellMoment } from '../gather-facts.ts';
+import { municipioNamed, type RegistryWorld } from '../municipios.ts';
+import { noNota, type PorMao, type Problem, readMotivo } from '../operator.ts';
+import { gatherAuditoria, type LinhaProvada } from './auditoria.ts';
+import { gatherEventos } from './eventos.ts';
+import { type LeiaMe, leiaMeHtml, leiaMeText, type Resumo } from './leia-me.ts';
+import { gatherCalculo, gatherDeclaracao, gatherNfse, gatherTroca } from './nota.ts';
+import { type ArquivoDoConjunto, jsonFile, type Parte } from './partes.ts';
+import { gatherTrilha } from './trilha.ts';
+
+/** `arquivos`: how many files it has. */
+export type Evidencia = { readonly nome: string; readonly zip: Buffer; readonly arquivos: number };
+
+/** Throws an Error in Portuguese when there is no such municipality. */
+export async function makeEvidencia(
+  world: RegistryWorld,
+  slug: string,
+  chave: string,
+  by: PorMao,
+): Promise<Evidencia | Problem> {
+  const read = readMotivo(by);
+  if ('problem' in read) return read;
+  const municipio = await municipioNamed(world, slug);
+  const problem = whyNoChave(chave);
+  if (problem !== undefined) return { problem };
+  const row = await world.store.notas.findByChave(municipio.tenant, chave);
+  if (row === undefined) return { problem: noNota(slug) };
+  // What was written a moment ago waits for its place in the audit chain.
+  while ((await world.store.auditoria.place(municipio.tenant)) === PLACED_MAX);
+  const partes = await gatherPartes(world, municipio, row);
+  const feito = { em: isoMoment(municipalMoment(municipio.codigoIbge, world.now())), por: by.quem };
+  const signer = await signerOf(world, municipio);
+  const entries = assemble({ chave, dados: dadosOf(municipio, row, feito), partes }, signer);
+  const ato = { objeto: 'nota', chave, acao: 'evidência extraída', depois: { arquivos: entries.length } } as const;
+  const { quem, via } = by;
+  await world.store.atos.record(municipio.tenant, [{ em: world.now(), quem, via, motivo: read.motivo, ...ato }]);
+  const piece = makeZipPiece(entries, 0, momentOfNota(chave, world.now()));
+  const totals = { entradas: piece.entradas, bytes: piece.conteudo.length, diretorio: piece.diretorio.length };
+  const zip = Buffer.concat([piece.conteudo, piece.diretorio, makeZipEnd(totals)]);
+  return { nome: `evidencia-${chave}.zip`, zip, arquivos: entries.length };
+}
+
+async function gatherPartes(world: RegistryWorld, municipio: Municipio, row: NotaRow): Promise<readonly Parte[]> {
+  const { store } = world;
+  const { tenant } = municipio;
+  const on = { world, municipio, row };
+  const [trilha, eventos, substitutas] = await Promise.all([
+    store.notas.listTrail(tenant, row),
+    store.eventos.listOf(tenant, row.chave_acesso, {}),
+    store.evidencia.listSubstitutas(tenant, row.chave_acesso),
+  ]);
+  const inOrder = (eventos ?? []).toSorted((one, other) => Number(one.id) - Number(other.id));
+  return [
+    await gatherDeclaracao(on),
+    await gatherNfse(on),
+    await gatherCalculo(on),
+    await gatherTroca(on, trilha),
+    ...(await gatherEventos(world, municipio, inOrder)),
+    ...substituicaoOf(row, substitutas),
+    await gatherTrilha(world, municipio, row, { trilha, eventos: inOrder.map(({ id }) => id) }),
+    await gatherAuditoria(world, municipio, linhasOf(row, trilha.length, inOrder)),
+  ];
+}
+
+/** What of the audit chain is proved: what was issued, its documents, each move, and the documents of its events. */
+function linhasOf({ id, mes }: NotaRow, moves: number, eventos: readonly EventoRow[]): readonly LinhaProvada[] {
+  const chave = [id, String(mes)];
+  return [
+    { tabela: 'notas', chave, oQue: 'A nota, como foi emitida' },
+    { tabela: 'notas_estado', chave, oQue: 'A situação da nota' },
+    { tabela: 'documentos', chave, oQue: 'Os documentos da nota, pelos seus resumos' },
+    ...Array.from(
+      { length: moves },
+      (_, place): LinhaProvada => ({
+        tabela: 'trilha_notas',
+        chave: [...chave, String(place + 1)],
+        oQue: `O movimento ${place + 1} da nota`,
+      }),
+    ),
+    ...eventos.flatMap((evento): readonly LinhaProvada[] => [
+      { tabela: 'eventos', chave: [evento.id], oQue: `O evento ${evento.id}` },
+      {
+        tabela: 'documentos_eventos',
+        chave: [evento.id, String(evento.mes)],
+        oQue: `Os documentos do evento ${evento.id}`,
+      },
+    ]),
+  ];
+}
+
+/** The notes before and after this one, which have bundles of their own. */
+function substituicaoOf({ substitui }: NotaRow, substitutas: readonly string[]): readonly Parte[] {
+  if (substitui === null && substitutas.length === 0) return [];
+  const arquivo = jsonFile(
+    '5-eventos/substituicao.json',
+    { substitui, substituida_por: substitutas },
+    'As chaves das notas que esta substitui ou que a substituem. Cada uma tem o seu próprio conjunto, que se pede ao município.',
+  );
+  return [{ titulo: 'Substituição', paragrafos: [], arquivos: [arquivo], conferencias: [] }];
+}
+
+function dadosOf(
+  { tenant, codigoIbge, ambiente }: Municipio,
+  row: NotaRow,
+  feito: { readonly em: string; readonly por: string },
+): LeiaMe['dados'] {
+  return [
+    ['Município', `${tenant}${codigoIbge === undefined ? '' : ` (código IBGE ${codigoIbge})`}`],
+    ['Ambiente', ambiente === 'producao' ? 'produção' : 'ensaio: não é documento fiscal'],
+    ['Protocolo', row.numero_protocolo],
+    ['Emitida em', tellMoment(row.chave_acesso, row.data_emissao)],
+    ['Prestador', `${row.prestador_razao_social} (${row.prestador_cpf_cnpj})`],
+    ['Tomador', [row.tomador_razao_social, row.tomador_cpf_cnpj].filter(Boolean).join(', ') || 'não informado'],
+    ['Valor do serviço', `R$ ${row.valor_servico}`],
+    ['Situação', `${row.estado}: ${NOTA_ESTADOS[row.estado].significado}`],
+    ['Conjunto feito em', `${feito.em}, por ${feito.por}`],
+  ];
+}
+
+/** Who signs for a municipality; undefined where it has no certificate, or none that is valid now. Throws where it cannot be read. */
+async function signerOf({ now }: RegistryWorld, { adn }: Municipio): Promise<Signer | undefined> {
+  if (adn === undefined) return undefined;
+  const signer = await loadSigner(adn.chaves);
+  const { inicio, fim } = signer.certificate;
+  return inicio <= now() && now() <= fim ? signer : undefined;
+}
+
+type Entry = Pick<ArquivoDoConjunto, 'nome' | 'conteudo'>;
+
+const SUMS = 'SHA256SUMS';
+
+function assemble(leiaMe: LeiaMe, signer: Signer | undefined): readonly Entry[] {
+  const resumo = resumoOf(signer !== undefined);
+  const pages = [
+    { nome: 'LEIA-ME.html', conteudo: Buffer.from(leiaMeHtml(leiaMe, resumo)) },
+    { nome: 'LEIA-ME.txt', conteudo: Buffer.from(leiaMeText(leiaMe, resumo)) },
+  ];
+  const certificate =
+    signer === undefined
+      ? []
+      : [{ nome: 'municipio.pem', conteudo: Buffer.from(pemOf('CERTIFICATE', signer.certificate.der)) }];
+  const files: readonly Entry[] = [...pages, ...leiaMe.partes.flatMap(({ arquivos }) => arquivos), ...certificate];
+  const sums = Buffer.from(files.map(({ nome, conteudo }) => `${hash('sha256', conteudo)}  ${nome}\n`).join(''));
+  const signature =
+    signer === undefined ? [] : [{ nome: `${SUMS}.assinatura`, conteudo: signBytes('sha256', sums, signer.key) }];
+  return [...files, { nome: SUMS, conteudo: sums }, ...signature].map(({ nome, conteudo }) => ({ nome, conteudo }));
+}
+
+function resumoOf(isSigned: boolean): Resumo {
+  const whole = {
+    oQue: 'Nenhum arquivo falta nem mudou',
+    comando: `sha256sum --strict -c ${SUMS}`,
+    resposta: 'OK',
+  };
+  const signed = {
+    oQue: 'A lista dos resumos é a que o município assinou',
+    comando: `openssl x509 -in municipio.pem -pubkey -noout > publica.pem && openssl dgst -sha256 -verify publica.pem -signature ${SUMS}.assinatura ${SUMS}`,
+    resposta: 'Verified OK',
+  };
+  return {
+    titulo: 'Primeiro: o conjunto está inteiro',
+    paragrafos: [
+      `${SUMS} traz o SHA-256 de cada arquivo deste conjunto, também desta página. Uma linha para cada arquivo, e todas terminam com OK (ou SUCESSO).`,
+      isSigned
+        ? `${SUMS}.assinatura é a assinatura do município sobre essa lista, feita quando o conjunto foi feito; municipio.pem é o certificado dele.`
+        : 'Este município não tem certificado com que assinar o conjunto: quem o entrega responde por ele. Anote o SHA-256 do ZIP quando o receber.',
+    ],
+    conferencias: isSigned ? [whole, signed] : [whole],
+  };
+}

@@ -1,0 +1,212 @@
+/** The parts of a bundle that are the note itself: as it came, as it was authorised, how it was reckoned, and what the ADN was sent. */
+import { readOwnNote } from '../../documents/own-note.ts';
+import { readOwnXml, readXml } from '../../documents/xml.ts';
+import { readLote } from '../../fiscal/abrasf/lote.ts';
+import { attributeOf } from '../../fiscal/layout/tree.ts';
+import { isoMoment } from '../../fiscal/moment.ts';
+import { NOTA_ESTADOS } from '../../fiscal/nota.ts';
+import type { Municipio } from '../../store/municipios.ts';
+import type { NotaRow } from '../../store/nota-columns.ts';
+import type { NotaStep } from '../../store/notas.ts';
+import { momentOfNota } from '../gather-facts.ts';
+import { notaByChave } from '../queries.ts';
+import { isJson } from '../sent-documents.ts';
+import { judgeAgain } from '../validate-dps.ts';
+import type { World } from '../world.ts';
+import { findAssinado } from './assinado-xml.ts';
+import { gatherCadeia } from './cadeia.ts';
+import { jsonFile, type Parte } from './partes.ts';
+import { gatherRecebido } from './recebido.ts';
+
+type On = { readonly world: Pick<World, 'store' | 'now'>; readonly municipio: Municipio; readonly row: NotaRow };
+
+const refOf = ({ id, mes }: NotaRow) => ({ id, mes });
+
+/** What the provider sent, and who signed it. */
+export async function gatherDeclaracao({ world, municipio, row }: On): Promise<Parte> {
+  const { tenant } = municipio;
+  const at = row.data_emissao.getTime();
+  const [recebida, lote] = await Promise.all([
+    world.store.evidencia.readRecebida(tenant, refOf(row)),
+    world.store.evidencia.findLote(tenant, row.id),
+  ]);
+  const { recebido, recebido_assinatura, confianca } = recebida!;
+  const titulo = 'O que o prestador declarou, como chegou';
+  if (lote === undefined) {
+    const oQue = 'A declaração (DPS), byte a byte como foi recebida.';
+    const declaracao = { pasta: '1-declaracao', nome: 'declaracao', oQue, bytes: recebido };
+    const made = await gatherRecebido(world, municipio, {
+      ...declaracao,
+      assinatura: recebido_assinatura,
+      confianca,
+      at,
+    });
+    return { titulo, ...made };
+  }
+  const { ordem, protocolo, numero_lote } = lote;
+  const made = await gatherRecebido(world, municipio, {
+    pasta: '1-declaracao',
+    nome: 'lote',
+    oQue: `O lote de RPS número ${numero_lote}, protocolo ${protocolo}, como foi recebido no porto legado: esta nota é a do RPS de número de ordem ${ordem + 1} nele.`,
+    bytes: lote.recebido,
+    assinatura: null,
+    confianca: lote.confianca,
+    at: lote.recebido_em.getTime(),
+    choose: (parents) => {
+      const root = readLoteRoot(lote.recebido);
+      const rps = root?.[ordem];
+      return (
+        parents.find(({ name }) => name === 'EnviarLoteRpsEnvio') ??
+        parents.find(({ index }) => index === rps) ??
+        parents[0]
+      );
+    },
+  });
+  const declaracao = {
+    nome: '1-declaracao/declaracao.xml',
+    conteudo: recebido,
+    oQue: 'A declaração (DPS) que o serviço fez desse RPS. Não é assinada: a assinatura do prestador está no lote.',
+  };
+  return { titulo, ...made, arquivos: [...made.arquivos, declaracao] };
+}
+
+/** Places of the elements of the RPS of a lot, in their order. */
+function readLoteRoot(recebido: Buffer): readonly number[] | undefined {
+  const reading = readXml(recebido);
+  const lote = 'fault' in reading ? undefined : readLote(reading.root);
+  return lote === undefined || 'mensagens' in lote ? undefined : lote.rps.map(({ elemento }) => elemento.index);
+}
+
+/** The NFS-e, with the signature of the municipality where it has been sent. */
+export async function gatherNfse({ world, municipio, row }: On): Promise<Parte> {
+  const titulo = 'A nota (NFS-e)';
+  const { nota } = (await notaByChave(world, municipio, row.chave_acesso))!;
+  const isAuthorised = !NOTA_ESTADOS[row.estado].chave_acesso_provisoria;
+  const conteudo = Buffer.from(isAuthorised ? nota.xml_nota : row.nfse);
+  const arquivo = {
+    nome: '2-nota/nfse.xml',
+    conteudo,
+    oQue: isAuthorised
+      ? 'A NFS-e, como o ambiente nacional (ADN) a guarda.'
+      : 'A NFS-e, como o serviço a fez. O ADN não a autorizou, ou ainda não respondeu.',
+  };
+  const found = findAssinado(conteudo, (parents) => parents.find(({ name }) => name === 'NFSe'));
+  if (found === undefined) {
+    const paragrafos = [
+      isAuthorised
+        ? 'Esta nota não traz assinatura do município: foi emitida num ambiente de ensaio, de que nada sai.'
+        : 'Só a nota autorizada traz a assinatura do município.',
+    ];
+    return { titulo, paragrafos, arquivos: [arquivo], conferencias: [] };
+  }
+  const pasta = '2-nota';
+  const at = (row.data_autorizacao ?? row.data_emissao).getTime();
+  const cadeia = await gatherCadeia(world, municipio, { pasta, certificate: found.certificate, at, confianca: null });
+  return {
+    titulo,
+    paragrafos: ['A assinatura é a do município que emitiu a nota.', ...cadeia.paragrafos],
+    arquivos: [arquivo, ...cadeia.arquivos],
+    conferencias: [found.conferencia(arquivo.nome, `${pasta}/signatario.pem`), ...cadeia.conferencias],
+  };
+}
+
+/** How the amounts came about, by which versions of rules and rates, and what was found wrong. */
+export async function gatherCalculo({ world, municipio, row }: On): Promise<Parte> {
+  const { store } = world;
+  const { recebido } = (await store.evidencia.readRecebida(municipio.tenant, refOf(row)))!;
+  const kind = isJson(recebido) ? ('json' as const) : ('rps' as const);
+  const [judged, imports] = await Promise.all([
+    judgeAgain(world, municipio, { kind, body: recebido, assinatura: undefined }, row.data_emissao.getTime()),
+    store.aliquotas.listImports(),
+  ]);
+  const versao = row.tabela_aliquotas;
+  const tabela = imports.find((one) => one.versao === versao);
+  const rows = versao === null ? [] : await store.aliquotas.readVersao(versao);
+  const { valor_servico, valor_base_calculo, aliquota_issqn, valor_issqn, mensagem_retorno } = row;
+  const isRefused = 'faults' in judged;
+  const nfse = Buffer.from(row.nfse);
+  const calculo = {
+    valores_gravados_na_emissao: { valor_servico, valor_base_calculo, aliquota_issqn, valor_issqn },
+    versoes: {
+      programa_que_emitiu: readOwnNote(nfse)('verAplic') ?? null,
+      leiaute: attributeOf(readOwnXml(nfse), 'versao') ?? null,
+      tabela_de_aliquotas_ibs_cbs: versao,
+      tabela_importada_em: tabela?.em.toISOString() ?? null,
+      arquivo_da_tabela: tabela?.arquivo ?? null,
+    },
+    erros_na_emissao: [],
+    recusa_do_adn: row.estado === 'recusada' ? mensagem_retorno : null,
+    refeito_hoje: isRefused ? { erros: judged.faults } : { avisos: judged.avisos, passos: judged.calculo },
+  };
+  return {
+    titulo: 'Como se chegou aos valores',
+    paragrafos: [
+      'Os valores são os que estão na nota, e foram calculados quando ela foi emitida. Nada se emite com erro: se há nota, nenhuma regra a recusou naquele momento.',
+      isRefused
+        ? 'O cálculo não se refaz hoje: o cadastro ou as regras do programa mudaram desde então, e o que hoje se diria está no arquivo. Vale o que está na nota.'
+        : 'Os passos foram refeitos para este conjunto, com o que o cadastro e as tabelas dizem hoje do dia da emissão.',
+    ],
+    arquivos: [
+      jsonFile(
+        '3-calculo/calculo.json',
+        calculo,
+        'Valores, versões de regras e tabelas, avisos, e cada passo do cálculo.',
+      ),
+      ...(versao === null
+        ? []
+        : [
+            jsonFile(
+              '3-calculo/aliquotas.json',
+              rows,
+              `As alíquotas do IBS e da CBS da versão ${versao} da tabela, por que a nota foi julgada, com a fonte e o ato de cada uma.`,
+            ),
+          ]),
+    ],
+    conferencias: [],
+  };
+}
+
+/** What is kept of the exchange with the national environment. */
+export async function gatherTroca({ world, municipio, row }: On, trilha: readonly NotaStep[]): Promise<Parte> {
+  const troca = (await world.store.evidencia.readTroca(municipio.tenant, refOf(row)))!;
+  const moment = (instant: Date | null): string | null =>
+    instant && isoMoment(momentOfNota(row.chave_acesso, instant.getTime()));
+  const passos = trilha.filter(({ gatilho }) => EXCHANGE.has(gatilho));
+  const isLocal = row.assinatura === null && row.data_autorizacao !== null;
+  return {
+    titulo: 'O que se trocou com o ambiente nacional (ADN)',
+    paragrafos: [
+      isLocal
+        ? 'Neste ambiente de ensaio quem autoriza é o próprio serviço: nada foi enviado ao ADN.'
+        : passos.length === 0
+          ? 'Nada foi enviado ao ADN ainda.'
+          : 'O que se envia ao ADN é o documento 2-nota/nfse.xml, comprimido. Da resposta o serviço guarda a decisão, o número de recepção, o momento e, na recusa, os códigos e os textos; o texto inteiro da resposta não se guarda. O ADN tem o seu próprio registro, que se pede a ele pela chave de acesso e pelo número de recepção.',
+    ],
+    arquivos: [
+      jsonFile(
+        '4-adn/troca.json',
+        {
+          numero_de_recepcao: troca.nsu_recepcao,
+          maior_numero_conhecido_antes_do_envio: troca.nsu_antes,
+          autorizada_em: moment(troca.data_autorizacao),
+          cancelada_em: moment(troca.data_cancelamento),
+          mensagem_de_retorno: row.mensagem_retorno,
+          assinatura_enviada: row.assinatura?.toString('base64') ?? null,
+          passos: passos.map(({ em, ...passo }) => ({ em: moment(em), ...passo })),
+        },
+        'Os envios e as respostas, com os seus momentos e números.',
+      ),
+    ],
+    conferencias: [],
+  };
+}
+
+/** Moves of a note by what was sent to the ADN, or answered. */
+const EXCHANGE: ReadonlySet<string> = new Set([
+  'anuncio',
+  'autorizacao',
+  'recusa',
+  'adiamento',
+  'espera',
+  'cancelamento',
+]);

@@ -1,0 +1,112 @@
+/** A month is eliminated once the law lets it, on somebody's authority, and not while it is held; then nothing anywhere speaks of it. */
+import assert from 'node:assert/strict';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { test } from 'node:test';
+import { exampleXml } from '../src/fiscal/rules/example.ts';
+import { eliminateMes, holdMes, rehearseElimination, releaseMes } from '../src/flows/eliminar.ts';
+import { conferirArquivo, fecharMes, trazerMes } from '../src/flows/operate-arquivo.ts';
+import { useArquivo } from '../src/store/arquivo.ts';
+import { onEnd } from './support/cleanup.ts';
+import { CANCELAMENTO } from './support/eventos.ts';
+import { emit, request } from './support/http.ts';
+import { mentionsOf } from './support/mencoes.ts';
+import { loteXml, sendLote } from './support/rps.ts';
+import { startTestService } from './support/service.ts';
+import { until } from './support/until.ts';
+
+const SLUG = 'integracao';
+const BY = { quem: 'maria', via: 'comando', motivo: 'Termo de eliminação 1/2037' } as const;
+
+test('a month of 2026 is kept until the end of 2036, and then goes as a whole', async () => {
+  const folder = mkdtempSync(path.join(tmpdir(), 'nfse-guarda-'));
+  onEnd(() => rmSync(folder, { recursive: true, force: true }));
+  const { address, pool, store, clock } = await startTestService();
+  useArquivo(pool, folder);
+  await pool.query('update municipios set guarda_dias = 0');
+  const becomes = (chave: string, status: string) =>
+    until(async () => {
+      clock.now += 1_000;
+      const { body } = await request(address, `/${SLUG}/api/v1/nfse/${chave}`);
+      return body.nota.status === status ? true : undefined;
+    }, `${chave} is ${status}`);
+  const issue = async (nDPS: string): Promise<string> => {
+    const { status, body } = await emit(address, exampleXml({ serie: '1', nDPS }));
+    assert.equal(status, 201, JSON.stringify(body));
+    await becomes(body.chave_acesso, 'autorizada');
+    return body.chave_acesso;
+  };
+  const cancel = async (chave: string): Promise<void> => {
+    const body = JSON.stringify({ ...CANCELAMENTO, cnpj_autor: '11222333000181' });
+    const headers = { 'Content-Type': 'application/json' };
+    const answer = await request(address, `/${SLUG}/api/v1/nfse/${chave}/eventos`, { method: 'POST', headers, body });
+    assert.equal(answer.status, 201, JSON.stringify(answer.body));
+    await becomes(chave, 'cancelada');
+  };
+  const chave = await issue('1');
+  await cancel(chave);
+  const { documento } = await sendLote(address, loteXml([{ numero: '1', serie: '2' }]));
+  const doLote = /Id="NFS(\d{50})"/.exec(documento)![1]!;
+  await becomes(doLote, 'autorizada');
+
+  const at = (day: string) => ({ store, now: () => Date.parse(`${day}T12:00:00-03:00`) });
+  const refused = async (day: string): Promise<string> => {
+    const [rehearsed, done] = [
+      await rehearseElimination(at(day), '2026-11'),
+      await eliminateMes(at(day), '2026-11', BY),
+    ];
+    assert.ok('problem' in rehearsed && 'problem' in done);
+    assert.equal(rehearsed.problem, done.problem, 'the rehearsal refuses what is refused');
+    return done.problem;
+  };
+  // CTN, art. 173, I: five years from the first day of 2027; art. 174: five more.
+  assert.match(await refused('2036-12-31'), /se guarda até 01\/01\/2037/);
+  const closed = await fecharMes(at('2027-03-01'), '2026-11', () => undefined);
+  assert.ok(!('problem' in closed), JSON.stringify(closed));
+  assert.ok(readdirSync(folder, { recursive: true }).length > 1);
+
+  assert.equal(await holdMes(at('2037-01-01'), SLUG, '2026-11', { ...BY, motivo: 'processo 7' }), undefined);
+  assert.match(await refused('2037-01-01'), /integracao: processo 7 \(maria\)/);
+  assert.ok('problem' in (await holdMes(at('2037-01-01'), SLUG, '2026-11', BY))!, 'held once');
+  assert.equal(await releaseMes(at('2037-01-01'), SLUG, '2026-11', BY), undefined);
+
+  await pool.query(
+    `insert into fila (tenant, tipo, id, mes, due_at) values ('${SLUG}', 'nota', 999, 202611, now() + interval '99 years')`,
+  );
+  assert.match(await refused('2037-01-01'), /em andamento/);
+  await pool.query('delete from fila where id = 999');
+
+  // An event of the next year makes the note one of that year.
+  await pool.query(`update eventos set criado_em = '2027-02-01'`);
+  assert.match(await refused('2037-01-01'), /se guarda até 01\/01\/2038/);
+  await pool.query(`update eventos set criado_em = '2026-11-21'`);
+
+  const before = await mentionsOf(pool, chave);
+  assert.ok(before.includes('notas') && before.includes('eventos') === false, before.join());
+  const rehearsed = await rehearseElimination(at('2037-01-01'), '2026-11');
+  assert.ok(!('problem' in rehearsed), JSON.stringify(rehearsed));
+  const [counted] = rehearsed.municipios;
+  assert.deepEqual([counted!.linhas.notas, counted!.linhas.eventos, counted!.linhas.lotes], [2, 1, 1]);
+  assert.deepEqual(await mentionsOf(pool, chave), before, 'the rehearsal changes nothing');
+
+  const done = await eliminateMes(at('2037-01-02'), '2026-11', BY);
+  assert.ok(!('problem' in done), JSON.stringify(done));
+  assert.deepEqual(done, rehearsed, 'what was rehearsed is what was done');
+  for (const one of [chave, doLote]) assert.deepEqual(await mentionsOf(pool, one), [], 'nobody speaks of it');
+  assert.deepEqual(
+    readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => name.includes('2026-11')),
+    [],
+  );
+  const { achados } = await store.auditoria.verify(SLUG, []);
+  const found = new Set(achados.map(({ tabela }) => tabela));
+  assert.deepEqual([...found], [], 'the audit chain knows that it was lawful');
+  const { status } = await request(address, `/${SLUG}/api/v1/nfse/${chave}`);
+  assert.equal(status, 404);
+  const [ato] = await store.atos.list(SLUG, { objeto: 'guarda' }, 1);
+  assert.deepEqual([ato?.acao, ato?.motivo, ato?.chave], ['mês eliminado', BY.motivo, '2026-11']);
+  assert.match(await refused('2037-01-02').catch(() => 'eliminado'), /eliminado/);
+  assert.ok('problem' in (await trazerMes(at('2037-01-03'), '2026-11', () => undefined)));
+  const checked = await conferirArquivo(at('2037-01-02'), [], () => undefined);
+  assert.deepEqual('problemas' in checked && checked.problemas, [], 'the chain of files is whole');
+});
