@@ -21,6 +21,8 @@ export type OpenStore = {
   readonly connection: Connection;
   /** Where the data lies, for the operator; no password. */
   readonly location: string;
+  /** Where an embedded server leaves the log that is complete. */
+  readonly logFolder: string | undefined;
   /** Migrations applied just now. */
   readonly applied: readonly string[];
   /** What the server was told not to keep in a crash, in Portuguese; asked of it. */
@@ -50,7 +52,9 @@ export type OpenStoreOptions = {
 export async function openStore(config: Config, log: Logger, options: OpenStoreOptions = {}): Promise<OpenStore> {
   const { onStored, announce, isPatient, signal, tell = (text) => log.info(`atualização do banco: ${text}`) } = options;
   const server =
-    config.databaseUrl === undefined ? await openEmbedded({ dataDir: path.resolve(config.dataDir), log }) : undefined;
+    config.databaseUrl === undefined
+      ? await openEmbedded({ dataDir: path.resolve(config.dataDir), log, archives: archivesOf(config, isPatient) })
+      : undefined;
   const connection = server?.connection ?? connectionTo(config.databaseUrl!, config.isPooled);
   const pool = openLoggedPool(
     { ...connection, max: options.connections ?? config.connections.serving },
@@ -77,6 +81,7 @@ export async function openStore(config: Config, log: Logger, options: OpenStoreO
       store,
       connection,
       location: server?.location ?? config.databaseUrl!.location,
+      logFolder: server?.logFolder,
       applied,
       durabilityWarnings: () => durabilityWarnings(pool),
       explain,
@@ -88,6 +93,11 @@ export async function openStore(config: Config, log: Logger, options: OpenStoreO
     if (explained !== error) throw explained;
     throw server !== undefined && error instanceof UnreleasedSchemaError ? unreleasedIn(config.dataDir) : error;
   }
+}
+
+/** The service decides; a command may have been given without its settings, and changes nothing. */
+function archivesOf({ copias }: Config, isCommand: boolean | undefined): boolean | undefined {
+  return copias !== undefined || (isCommand === true ? undefined : false);
 }
 
 const CLOSED =

@@ -8,6 +8,7 @@ import { CLOSE_MAX_MS } from '../doors/rest/end-in-order.ts';
 import { beginOnce } from './begin.ts';
 import type { Config } from './config.ts';
 import { shareConnections } from './connections.ts';
+import { startCopias } from './copias-keeper.ts';
 import type { Logger } from './log.ts';
 import { openStore } from './open-store.ts';
 import { openWorld } from './open-world.ts';
@@ -42,6 +43,8 @@ export async function startService(config: Config, log: Logger, signal?: AbortSi
   };
   try {
     await beginOnce(opened, config, log);
+    const copias = startCopias(config, opened, log);
+    closers.push(copias.stop);
     const connections = shareConnections(config, 1);
     const serving = begin(store, { connection, connections, logLevel: config.logLevel });
     closers.unshift(serving.close);

@@ -89,7 +89,7 @@ const TRANSPORT_SETTINGS: Readonly<Record<Transport, readonly Setting[]>> = {
 };
 
 /** A segment that is not full is complete after so long: what the loss of the disk costs at most. */
-export const SEGMENT_MAX_S = 30;
+const SEGMENT_MAX_S = 30;
 
 /** `basic_archive` writes a file whole and synced, or not at all, in a process of the server's own. */
 function archivingOf(folder: string): readonly Setting[] {
@@ -137,7 +137,7 @@ export async function ensureCluster(
         `Dê a ele passagem (chmod o+x) em todas as pastas desse caminho.`,
     );
   }
-  await writeSettings(place);
+  await writeSettings(place, log);
 }
 
 /** The password is what makes a cluster one that is reached by TCP. */
@@ -319,12 +319,19 @@ async function openLogFolder({ location, runAs }: Place): Promise<string> {
 }
 
 /** Written anew at each start, so that a new version of the service brings its settings to old clusters. */
-async function writeSettings(place: Place): Promise<void> {
+async function writeSettings(place: Place, log: Logger): Promise<void> {
   const transport: Transport = (await passwordOf(place)) === undefined ? 'socket' : 'tcp';
   const identity: Setting = ['cluster_name', place.name, 'identifica os processos em ps'];
   const path = namedFileOf(place, 'conf');
   const before = await readFile(path, 'utf8').catch(absent);
-  const archives = place.archives ?? before?.includes("archive_library = 'basic_archive'") === true;
+  const archived = before?.includes("archive_library = 'basic_archive'") === true;
+  const archives = place.archives ?? archived;
+  if (archived && !archives) {
+    log.warn(
+      { location: place.location },
+      'o WAL deste banco era arquivado, e deixa de ser: a cópia contínua para aqui',
+    );
+  }
   const archiving = archives ? archivingOf(await openLogFolder(place)) : [];
   const lines = [...TRANSPORT_SETTINGS[transport], identity, ...SETTINGS, ...archiving].map(
     ([name, value, why]) => `${`${name} = '${value}'`.padEnd(44)} # ${why}`,

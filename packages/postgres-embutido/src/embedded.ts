@@ -23,6 +23,8 @@ import {
   signalServer,
 } from './start.ts';
 
+export { systemIdOf } from './cluster.ts';
+export { takeTurn } from './lock.ts';
 export type { Logger } from './place.ts';
 export type { Client, Connection, CreateClient } from './start.ts';
 

@@ -15,6 +15,7 @@ import { ASSINAR } from './assinar.ts';
 import { ASSINATURA } from './assinatura.ts';
 import { BANCO_COMMANDS } from './banco.ts';
 import type { CliWorld, Command, EndSignal, Option, Running } from './command.ts';
+import { COPIA_COMMANDS } from './copia.ts';
 import { CORRELACAO_COMMANDS } from './correlacao.ts';
 import { EMITIR } from './emitir.ts';
 import { EVENTO_COMMANDS } from './evento.ts';
@@ -72,6 +73,7 @@ const COMMANDS: readonly Command[] = [
   PKI,
   adnSimulador(waitForSignal),
   ...ARQUIVO_COMMANDS,
+  ...COPIA_COMMANDS,
   ...BANCO_COMMANDS,
   {
     name: 'migrar',
