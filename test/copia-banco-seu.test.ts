@@ -11,9 +11,9 @@ import { onEnd } from './support/cleanup.ts';
 import { casaOf, digestTables, emissionAt, folderFor, freshCopias, untilSettled } from './support/copia.ts';
 import { databaseUrlOf } from './support/database.ts';
 import { readyDataDir, startServiceProcess } from './support/process.ts';
-import { toolOr } from './support/tools.ts';
+import { installed } from './support/tools.ts';
 
-const quiet = { info() {}, warn() {}, error: console.error };
+const quiet = { info() {}, warn: console.error, error: console.error };
 const noServer = process.platform === 'win32' ? 'a copy is recovered where there is a shell' : false;
 
 /** Debian's own, of a version that is not the embedded one. */
@@ -23,7 +23,7 @@ const noDebian =
   noServer ||
   (!isRoot
     ? 'only root runs a server as another account'
-    : toolOr(`${BIN}/postgres`, 'postgresql-15') === undefined
+    : !(existsSync(`${BIN}/postgres`) || (installed('postgresql-15') && existsSync(`${BIN}/postgres`)))
       ? 'PostgreSQL 15 of Debian is not here'
       : false);
 

@@ -158,7 +158,7 @@ function explain(error: unknown): unknown {
   }
   if (code === '53300')
     return new CopiaRecusada(`o banco não tem conexão livre para copiar (${message}): aumente max_wal_senders.`);
-  if (code === 'XX001' || /checksum verification failure/.test(message)) {
+  if (code === 'XX001') {
     return new CopiaRecusada(
       `o banco tem páginas danificadas, e a cópia delas não serviria: ${message}. O log do PostgreSQL diz quais; a última cópia boa é a anterior.`,
     );

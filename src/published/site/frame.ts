@@ -60,6 +60,7 @@ export const PAGES: readonly Page[] = [
   { slug: 'mudancas', file: 'mudancas.md', group: 'Consultar', short: 'Mudanças' },
   { slug: 'operacao', file: 'operacao.md', group: 'Município', short: 'Operação' },
   { slug: 'painel', file: 'painel.md', group: 'Município', short: 'O console' },
+  { slug: 'copias', file: 'copias.md', group: 'Município', short: 'Cópias e restauração' },
   { slug: 'disponibilidade', file: 'disponibilidade.md', group: 'Município', short: 'Alta disponibilidade' },
   { slug: 'crescer', file: 'crescer.md', group: 'Município', short: 'Crescer' },
   { slug: 'arquivo', file: 'arquivo.md', group: 'Município', short: 'Arquivo dos meses' },
