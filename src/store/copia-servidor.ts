@@ -32,6 +32,9 @@ export type Progresso = (part: number, what: string) => void;
 
 type Listed = { readonly Path: string; readonly Size: number; readonly Checksum?: string };
 
+/** The lock of a socket that the embedded server has among its data: it would keep the restored one from starting. */
+const SOCKET = /^\.s\.PGSQL\.\d+\.lock$/;
+
 /** Unpacks a copy; every file must be as the server wrote it down, and none may be missing. */
 export async function unpackCopia(
   { pasta, manifesto }: Copia,
@@ -56,6 +59,10 @@ export async function unpackCopia(
   const unpack = async (plain: AsyncIterable<Buffer>): Promise<void> =>
     readTar(plain, async ({ nome, isFolder, bytes }, content) => {
       const place = path.join(target, nome);
+      if (SOCKET.test(nome)) {
+        expected.delete(nome);
+        return;
+      }
       if (isFolder) {
         await mkdir(place, { recursive: true, mode: 0o700 });
         await give(place);

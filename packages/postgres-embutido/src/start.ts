@@ -118,6 +118,7 @@ export async function reach(site: Site, creating: Transport | undefined, signal:
   let answer: string | undefined;
   let replayed: string | undefined;
   let progress: string | undefined;
+  let isThere = false;
   const notice = setInterval(() => {
     const segundos = Math.round((performance.now() - began) / 1000);
     const far = replayed === undefined ? 'partida, ou recuperação após uma queda' : `em recuperação: até ${replayed}`;
@@ -135,7 +136,8 @@ export async function reach(site: Site, creating: Transport | undefined, signal:
       signal.throwIfAborted();
       if (performance.now() >= deadline) {
         const now = `${replayed} ${await lastSaid(place)}`;
-        if (now === progress) break;
+        // One that is started again and again says something each time.
+        if (now === progress || !isThere) break;
         progress = now;
         deadline = performance.now() + READY_TIMEOUT_MS;
       }
@@ -146,6 +148,7 @@ export async function reach(site: Site, creating: Transport | undefined, signal:
         return { ...seen, started };
       }
       ({ answer, replayed } = seen);
+      isThere = seen.state === 'busy';
       if (seen.state === 'absent' && launched?.running() !== true) {
         if (!turn) {
           turn = await takeTurn(place);
