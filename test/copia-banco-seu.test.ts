@@ -155,6 +155,8 @@ describe('copies of a PostgreSQL of one’s own', { timeout: 900_000 }, () => {
     await client.connect();
     const found = await digestTables(client);
     await client.end();
+    end(pg);
+    running = undefined;
     assert.deepEqual(Object.fromEntries(found), Object.fromEntries(tables));
   });
 });

@@ -22,7 +22,6 @@ import {
 } from '../store/copia-servidor.ts';
 import { type Caminho, findWay, shipWal } from '../store/copia-wal.ts';
 import { readSistema } from '../store/embedded.ts';
-import { Client } from '../store/pg.ts';
 import { type AlemDoBanco, findAlem } from './copia-alem.ts';
 import type { Conta, CopiasWorld, Lugar } from './copia-world.ts';
 import { needPasta } from './operate-copia.ts';
@@ -70,7 +69,7 @@ export async function conferirCopia(world: CopiasWorld, asked: Asked, conta: Con
       conta,
     );
     try {
-      const juizo = await judge(recovered, true, conta);
+      const juizo = await judgeCopia(recovered.connection, true, conta.show);
       return { copia, caminho, juizo, ultima: recovered.ultima, ms: performance.now() - began };
     } finally {
       await recovered.stop();
@@ -125,7 +124,7 @@ export async function restaurarCopia(world: CopiasWorld, asked: Restaurar, conta
     let juizo: Juizo;
     let passed: Pick<Restaurada, 'alem' | 'fechados' | 'prestadores' | 'folga'>;
     try {
-      juizo = await judge(recovered, false, conta);
+      juizo = await judgeCopia(recovered.connection, false, conta.show);
       passed = await passOver(world, asked, recovered, copia, conta);
     } finally {
       await recovered.stop();
@@ -279,17 +278,6 @@ async function needRoom(folder: string, bytes: number): Promise<void> {
   throw new CopiaRecusada(
     `o disco de ${folder} tem ${Math.round((bavail * bsize) / 2 ** 20)} MB livres, e são precisos ${Math.round(needed / 2 ** 20)} MB. Para conferir em outro disco, diga-o em TMPDIR.`,
   );
-}
-
-async function judge({ connection }: Recuperado, isThorough: boolean, { show }: Conta): Promise<Juizo> {
-  const client = new Client(connection);
-  client.on('error', () => undefined);
-  await client.connect();
-  try {
-    return await judgeCopia(client, isThorough, show);
-  } finally {
-    await client.end();
-  }
 }
 
 async function passOver(

@@ -4,7 +4,7 @@
  */
 import { AMBIENTES } from '../fiscal/ambiente.ts';
 import { ADVANCED } from './copia-numeros.ts';
-import type { Client } from './pg.ts';
+import { Client, type ClientConfig } from './pg.ts';
 
 export type Juizo = {
   readonly problemas: readonly string[];
@@ -78,12 +78,34 @@ const INDEXES = `select c.oid::regclass::text as nome, c.oid from pg_class c joi
 type Relation = { readonly nome: string; readonly oid: number };
 
 /** `isThorough`: reads every page of every table and index as well, which takes as long as the disk. */
-export async function judgeCopia(
-  client: Client,
-  isThorough: boolean,
-  show: (part: number, what: string) => void,
-): Promise<Juizo> {
-  const problemas = isThorough ? [...(await verifyPages(client, show))] : [];
+export async function judgeCopia(connection: ClientConfig, isThorough: boolean, show: Show): Promise<Juizo> {
+  return connected(connection, async (client) => {
+    const problemas = isThorough ? await verifyAs(connection, client, show) : [];
+    return judgeRows(client, problemas, show);
+  });
+}
+
+type Show = (part: number, what: string) => void;
+
+async function connected<Result>(connection: ClientConfig, work: (client: Client) => Promise<Result>): Promise<Result> {
+  const client = new Client(connection);
+  client.on('error', () => undefined);
+  await client.connect();
+  try {
+    return await work(client);
+  } finally {
+    await client.end();
+  }
+}
+
+/** Pages are looked at by the superuser that initdb made: on this server everybody may be anybody. */
+async function verifyAs(connection: ClientConfig, client: Client, show: Show): Promise<readonly string[]> {
+  const { rows } = await client.query<{ user: string }>('select rolname as user from pg_roles where oid = 10');
+  return connected({ ...connection, ...rows[0]! }, (admin) => verifyPages(admin, show));
+}
+
+async function judgeRows(client: Client, before: readonly string[], show: Show): Promise<Juizo> {
+  const problemas = [...before];
   const producao = Object.entries(AMBIENTES).flatMap(([nome, { transmits }]) => (transmits ? [nome] : []));
   const { rows } = await client.query<{ tenant: string }>('select tenant from municipios where ambiente = any ($1)', [
     producao,
@@ -115,7 +137,7 @@ function tellSome(found: readonly string[]): readonly string[] {
   ];
 }
 
-async function verifyPages(client: Client, show: (part: number, what: string) => void): Promise<readonly string[]> {
+async function verifyPages(client: Client, show: Show): Promise<readonly string[]> {
   const problemas: string[] = [];
   // The copy stays as it is: what is added for the look is taken back.
   await client.query('begin');
