@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { chmod, mkdir, open, readdir, readFile, rename, rm, stat, truncate, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { before, describe, test } from 'node:test';
@@ -296,6 +296,31 @@ describe('copies of the embedded database', { skip: noServer, timeout: 1_200_000
     );
     assert.equal(copiesIn(casa.copias).length, known.length + 1);
     await service.end('SIGINT');
+  });
+
+  test('restaurar that is killed changes nothing, and the next one takes away its server too', async () => {
+    const dataDir = await folderFor('volta');
+    await chmod(dataDir, 0o755);
+    const para = path.join(dataDir, 'pg');
+    const args = [path.join(ROOT, 'src/main.ts'), 'copia', 'restaurar', '--chave', chave, '--para', para];
+    const child = spawn(process.execPath, args, { env: { ...process.env, ...casa.env }, stdio: 'ignore' });
+    const ended = new Promise((resolve) => child.once('exit', resolve));
+    const lockIn = (): string | undefined =>
+      readdirSync(dataDir)
+        .map((name) => path.join(dataDir, name, 'pg/postmaster.pid'))
+        .find((file) => existsSync(file) && readFileSync(file, 'utf8').includes('\n'));
+    await untilTrue(() => lockIn() !== undefined, 'the copy has a server');
+    const pid = Number(readFileSync(lockIn()!, 'utf8').split('\n')[0]);
+    child.kill('SIGKILL');
+    await ended;
+    assert.equal(existsSync(para), false);
+    await casa.done('restaurar', '--chave', chave, '--para', para);
+    assert.deepEqual(
+      readdirSync(dataDir).filter((name) => name.startsWith('restauracao-')),
+      [],
+    );
+    assert.equal(existsSync(path.join(para, 'PG_VERSION')), true);
+    assert.equal(existsSync(`/proc/${pid}`), false);
   });
 
   test('of two at a time one is refused', async () => {

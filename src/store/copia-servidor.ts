@@ -5,7 +5,22 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { access, chmod, chown, mkdir, mkdtemp, open, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import {
+  access,
+  chmod,
+  chown,
+  lstat,
+  mkdir,
+  mkdtemp,
+  open,
+  readdir,
+  readFile,
+  readlink,
+  realpath,
+  rename,
+  rm,
+  writeFile,
+} from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -129,6 +144,7 @@ export type Recuperado = {
 /** A restore command waits for so long for this process to lay down what it asks for. */
 const ASKED_MAX_S = 600;
 const POLL_MS = 25;
+const SOCKET_PREFIX = 'nfse-volta-';
 const STOP_MAX_MS = 120_000;
 
 /** Asks for a segment by a file, and takes the answer. A number above 125 ends the recovery, where 1 says that there is no such segment. */
@@ -156,7 +172,10 @@ export async function recoverCluster(programa: Programa, asked: Recuperar, show:
   await rm(folder, { recursive: true, force: true });
   await mkdir(folder, { mode: 0o700 });
   await giveTo(folder, account);
-  const socket = await mkdtemp(path.join(existsSync('/tmp') ? '/tmp' : tmpdir(), 'nfse-volta-'));
+  // A socket has room for a short path only.
+  const short = existsSync('/tmp') ? '/tmp' : tmpdir();
+  await sweepLeftovers(short, SOCKET_PREFIX);
+  const socket = await mkdtemp(path.join(short, `${SOCKET_PREFIX}${process.pid}-`));
   await chmod(socket, 0o700);
   await giveTo(socket, account);
   const lay = async (name: string, text: string): Promise<string> => {
@@ -402,10 +421,16 @@ export async function needEntry(folder: string, { spawnOptions, account }: Progr
   );
 }
 
-/** Takes away what a command that was killed has left in a folder, the server with it, where nobody works on it any more. */
+/**
+ * Takes away what a command that was killed has left in a folder, the server with it, where nobody works on it any more. In a folder that
+ * everybody may write to only what is our own: a name laid there by somebody else could lead to any server.
+ */
 export async function sweepLeftovers(parent: string, prefix: string): Promise<void> {
+  const isOpen = ((await lstat(parent).catch(() => undefined))?.mode ?? 0) & 0o002;
   for (const name of await readdir(parent).catch(() => [])) {
     if (!name.startsWith(prefix)) continue;
+    const found = await lstat(path.join(parent, name)).catch(() => undefined);
+    if (found?.isDirectory() !== true || (isOpen && found.uid !== process.getuid?.())) continue;
     const owner = Number(name.slice(prefix.length).split('-')[0]);
     if (isAlive(owner)) continue;
     const cluster = path.join(parent, name, 'pg');
@@ -430,7 +455,6 @@ function isAlive(pid: number): boolean {
 async function worksIn(pid: number, folder: string): Promise<boolean> {
   if (!isAlive(pid)) return false;
   if (process.platform !== 'linux') return true;
-  const { realpath, readlink } = await import('node:fs/promises');
   return (await readlink(`/proc/${pid}/cwd`).catch(() => '')) === (await realpath(folder).catch(() => folder));
 }
 
