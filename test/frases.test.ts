@@ -122,9 +122,10 @@ const REWORDING: ReadonlySet<string> = new Set([
   'src/published/errors/page.ts',
   // What the documentation of a field says already is not said twice.
   'src/published/openapi/json-schema.ts',
-  // Messages of OpenSSL, of PostgreSQL, of PgBouncer and of Citus, which give no code.
+  // Messages of OpenSSL, of PostgreSQL, of PgBouncer, of Citus and of age, which give no code.
   'packages/cliente/src/transporte.ts',
   'src/store/constraint.ts',
+  'src/store/copia-cifra.ts',
   'src/store/pooled.ts',
   'src/store/unavailable.ts',
 ]);

@@ -120,6 +120,9 @@ export function answerToTheNext(answer: EventoAnswer): EventoAnswer | undefined 
   return { kind: 'unavailable', why: 'um evento anterior da mesma nota ainda não foi decidido' };
 }
 
+/** What was received of a municipality: keys of notes, and how many documents that are no notes; or why that is not known. */
+export type Recebidos = { readonly chaves: readonly string[]; readonly outros: number } | { readonly problem: string };
+
 export type Adn = {
   /** Whether {@link share} and {@link shareEventos} want the documents themselves. */
   readonly wantsDocuments: boolean;
@@ -138,6 +141,8 @@ export type Adn = {
   shareEventos(tenant: string, eventos: readonly EventoToShare[]): Promise<ReadonlyMap<string, EventoAnswer>>;
   /** Asks whether events are there already; one answer for each `Id`. Never throws for what the other side does. */
   findEventos(tenant: string, eventos: readonly EventoAsked[]): Promise<ReadonlyMap<string, AdnKnowledge>>;
+  /** All that it has received of the municipality after a reception number; absent where there is no such list. Never throws likewise. */
+  received?(after: string): Promise<Recebidos>;
   /** Milliseconds until it is worth trying again; 0 when it is open for business. */
   pauseMs(): number;
 };

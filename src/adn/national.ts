@@ -14,6 +14,7 @@ import {
   type Log,
   type NotaAnswer,
   type NotaAsked,
+  type Recebidos,
 } from './adn.ts';
 import { openAsking } from './asking.ts';
 import type { Breaker } from './breaker.ts';
@@ -22,7 +23,7 @@ import { type LineSettings, openLine } from './line.ts';
 import { type Piece, remember, runAtOnce, type Sending, sendLots } from './lots.ts';
 import { openPacker } from './packing.ts';
 import { type Distributed, EVENTO, eventoIdIn, keyOf, type Matter, NOTA, readArquivo } from './reading.ts';
-import { searchReceived } from './received.ts';
+import { listReceived, searchReceived } from './received.ts';
 import { type PageVerdict, pageVerdict } from './verdict.ts';
 import { distributionPath, eventosPath, NO_EVENTO, NOTHING_AFTER } from './wire.ts';
 
@@ -69,6 +70,7 @@ export function nationalAdn(settings: NationalSettings): Adn & { close(): Promis
     find: (_tenant, notas) => find(national, notas),
     shareEventos: (_tenant, eventos) => shareEventos(national, eventos),
     findEventos: (_tenant, eventos) => findEventos(national, eventos),
+    received: (after) => received(national, after),
     pauseMs: () => asking.pauseMs(),
     close: () => line.close(),
   };
@@ -174,6 +176,11 @@ async function find(national: National, notas: readonly NotaAsked[]): Promise<Re
         'a consulta ao ADN foi interrompida por uma falha deste serviço; as notas seguem na fila',
       ),
   });
+}
+
+/** Each page has the time that a search has. */
+function received(national: National, after: string): Promise<Recebidos> {
+  return listReceived((from) => askPage(national, 'received', from, performance.now() + national.limits.findMs), after);
 }
 
 /** What is asked for: documents after a number, or the events of a note. `nothing`: codes that say that there are none. */

@@ -5,7 +5,7 @@
  * In a list that has grown long a question by key costs less: E2060 says that the ADN has no note of the key. Any other answer decides
  * nothing, and the list is read on.
  */
-import type { AdnKnowledge, NotaAsked } from './adn.ts';
+import type { AdnKnowledge, NotaAsked, Recebidos } from './adn.ts';
 import { type Distributed, keyOf, readArquivo } from './reading.ts';
 import type { PageVerdict } from './verdict.ts';
 import { NO_SUCH_KEY } from './wire.ts';
@@ -79,7 +79,7 @@ export async function searchReceived(
 
 type Undecided = Exclude<AdnKnowledge, { readonly kind: 'known' }>;
 
-const NOT_OVER: Undecided = {
+const NOT_OVER: Extract<Undecided, { readonly kind: 'unavailable' }> = {
   kind: 'unavailable',
   why: 'a consulta ao ADN não chegou ao fim nesta rodada',
   goesOn: true,
@@ -148,4 +148,23 @@ function larger(one: bigint, other: bigint): bigint {
 
 function smallest(numbers: readonly bigint[]): bigint {
   return numbers.reduce((least, one) => (one < least ? one : least));
+}
+
+/** Reads the list to its end. */
+export async function listReceived(page: Search['page'], after: string): Promise<Recebidos> {
+  const chaves: string[] = [];
+  let outros = 0;
+  for (let from = numberOf(after); ; ) {
+    const reading = await page(String(from));
+    if ('late' in reading) return { problem: NOT_OVER.why };
+    if ('stop' in reading) return { problem: reading.stop.why };
+    if (!('entries' in reading)) return { chaves, outros };
+    for (const { chave } of reading.entries) {
+      if (chave === undefined) outros += 1;
+      else chaves.push(chave);
+    }
+    const next = afterPage(from, reading.entries);
+    if (next === undefined) return { problem: 'os documentos da consulta ao ADN vieram sem número' };
+    from = next;
+  }
 }

@@ -63,6 +63,14 @@ export const VARIABLES = {
   AWS_ACCESS_KEY_ID: { help: 'identificador da chave de acesso ao S3', parse: asIs },
   AWS_SECRET_ACCESS_KEY: { help: 'a chave secreta de acesso ao S3', parse: asIs, mask: hide },
   AWS_SESSION_TOKEN: { help: 'o que acompanha uma chave temporária do S3', parse: asIs, mask: hide },
+  NFSE_COPIAS: {
+    help: 'pasta das cópias do banco (nfse copia), pelo caminho absoluto; com ela o banco embutido também arquiva o WAL, para a cópia contínua',
+    parse: folderOf,
+  },
+  NFSE_COPIAS_CHAVE: {
+    help: 'arquivo com as chaves públicas do age (age1…, uma por linha) para as quais as cópias são cifradas; sem ele não são',
+    parse: asIs,
+  },
   DATABASE_URL: {
     help: 'um PostgreSQL seu, 15 ou mais novo, no lugar do embutido; vários servidores, com vírgula: vale o que aceita gravações',
     parse: databaseUrlOf,
@@ -212,6 +220,11 @@ function arquivoOf(text: string, name: string): string | { readonly nome: string
   throw new ConfigError(
     `${name}=${text} não é um caminho absoluto, nem um balde. Exemplos: /srv/nfse-arquivo, s3://nfse-arquivo/producao`,
   );
+}
+
+function folderOf(text: string, name: string): string {
+  if (path.isAbsolute(text)) return path.normalize(text);
+  throw new ConfigError(`${name}=${text} não é um caminho absoluto. Exemplo: /srv/nfse-copias`);
 }
 
 function secondsOf(text: string, name: string): number {

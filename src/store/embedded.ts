@@ -2,7 +2,11 @@
 import {
   type EmbeddedOptions,
   type EmbeddedServer,
+  findServer,
+  type Logger,
   openEmbedded as open,
+  systemIdOf,
+  takeTurn,
 } from '../../packages/postgres-embutido/src/embedded.ts';
 import { Client } from './pg.ts';
 
@@ -11,7 +15,18 @@ export type { EmbeddedServer };
 /** The database, its user and the files beside its data are called so. */
 export const NAME = 'nfse';
 
-export function openEmbedded(options: Pick<EmbeddedOptions, 'dataDir' | 'log' | 'transport'>): Promise<EmbeddedServer> {
+type Options = Pick<EmbeddedOptions, 'dataDir' | 'log' | 'transport' | 'archives'>;
+
+export function openEmbedded(options: Options): Promise<EmbeddedServer> {
   const wayOut = 'Para usar um PostgreSQL já instalado, defina DATABASE_URL.';
   return open({ ...options, name: NAME, wayOut, createClient: (config) => new Client(config) });
 }
+
+/** Where the cluster of a data folder lies, and the program that serves it, without starting it. */
+export const findEmbedded = (dataDir: string, log: Logger) => findServer(NAME, dataDir, log);
+
+/** The turn to make copies into a folder: of the processes of this machine one has it; undefined for the others. */
+export const takeCopyTurn = (folder: string) => takeTurn({ name: `${NAME}-copia`, location: folder });
+
+/** The number that initdb drew for a cluster, read off its files. */
+export const readSistema = (location: string): Promise<string> => systemIdOf(location);

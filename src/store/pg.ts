@@ -17,4 +17,4 @@ export type {
   QueryResult,
   QueryResultRow,
 } from 'pg';
-export { Client, escapeIdentifier, escapeLiteral, Pool } from 'pg';
+export { Client, escapeIdentifier, escapeLiteral, Pool, Query } from 'pg';

@@ -1,6 +1,7 @@
 /** What the environment says, read once at start by the rows of `doors/variables.ts`, before anything is opened. Nobody else reads `process.env`. */
 import { type BlockList, isIP } from 'node:net';
 import { availableParallelism } from 'node:os';
+import path from 'node:path';
 import type { DatabaseUrl } from '../doors/database-url.ts';
 import { ConfigError, PAINEL_PORT_DEFAULT, PORT_DEFAULT, VARIABLES, type Variable } from '../doors/variables.ts';
 import type { ProviderSettings } from '../identity/provider.ts';
@@ -16,6 +17,8 @@ export type Config = {
   readonly dataDir: string;
   /** Where months are archived: a folder, by its absolute path, or a bucket with what opens it. */
   readonly arquivo: string | Bucket | undefined;
+  /** Where copies of the database are kept, with the file of the keys that they are encrypted to. */
+  readonly copias: { readonly pasta: string; readonly chave: string | undefined } | undefined;
   /** A PostgreSQL of the municipality's own; absent: the embedded one under {@link dataDir}. */
   readonly databaseUrl: DatabaseUrl | undefined;
   /** Whether that is a PgBouncer. */
@@ -81,6 +84,7 @@ export function readConfig(env: NodeJS.ProcessEnv, isTerminal: boolean): Config 
       segredo: read('AWS_SECRET_ACCESS_KEY'),
       sessao: read('AWS_SESSION_TOKEN'),
     }),
+    copias: copiasOf(read('NFSE_COPIAS'), read('NFSE_COPIAS_CHAVE'), read('NFSE_DATA_DIR')),
     databaseUrl: read('DATABASE_URL'),
     isPooled: read('NFSE_PGBOUNCER') ?? false,
     connections: { serving: read('NFSE_CONEXOES'), transmitting: read('NFSE_CONEXOES_TRANSMISSAO') },
@@ -166,6 +170,22 @@ function bucketOf(lugar: Read<'NFSE_ARQUIVO'>, { endpoint, chave, segredo, ...ac
   }
   const usual = `https://s3.${access.regiao}.amazonaws.com`;
   return { ...lugar, ...access, chave, segredo, endpoint: (endpoint ?? usual).replace(/\/+$/, '') };
+}
+
+/** With the data the copies would be lost as well. */
+function copiasOf(pasta: string | undefined, chave: string | undefined, dataDir: string): Config['copias'] {
+  if (pasta === undefined) {
+    if (chave === undefined) return undefined;
+    throw new ConfigError('NFSE_COPIAS_CHAVE veio sem NFSE_COPIAS, a pasta das cópias.');
+  }
+  const data = path.resolve(dataDir);
+  const isWithin = (inner: string, outer: string): boolean => !path.relative(outer, inner).startsWith('..');
+  if (isWithin(pasta, data) || isWithin(data, pasta)) {
+    throw new ConfigError(
+      `NFSE_COPIAS=${pasta} e a pasta dos dados, ${data}, estão uma na outra: perder-se-iam juntas. Escolha uma pasta em outro disco.`,
+    );
+  }
+  return { pasta, chave };
 }
 
 function tlsOf(certificado: string | undefined, chave: string | undefined): Config['tls'] {

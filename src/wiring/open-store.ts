@@ -21,6 +21,8 @@ export type OpenStore = {
   readonly connection: Connection;
   /** Where the data lies, for the operator; no password. */
   readonly location: string;
+  /** Where an embedded server leaves the log that is complete. */
+  readonly logFolder: string | undefined;
   /** Migrations applied just now. */
   readonly applied: readonly string[];
   /** What the server was told not to keep in a crash, in Portuguese; asked of it. */
@@ -70,6 +72,7 @@ export async function openStore(config: Config, log: Logger, options: OpenStoreO
       store,
       connection,
       location: server?.location ?? config.databaseUrl!.location,
+      logFolder: server?.logFolder,
       applied,
       durabilityWarnings: () => durabilityWarnings(pool),
       explain,
@@ -85,12 +88,14 @@ export async function openStore(config: Config, log: Logger, options: OpenStoreO
 
 /** The same without a look at its schema. */
 export async function reachDatabase(
-  { databaseUrl, dataDir, isPooled, connections }: Config,
+  { databaseUrl, dataDir, isPooled, connections, copias }: Config,
   log: Logger,
   max = connections.serving,
   isPatient?: true,
 ) {
-  const server = databaseUrl === undefined ? await openEmbedded({ dataDir: path.resolve(dataDir), log }) : undefined;
+  const archives = archivesOf(copias, isPatient);
+  const server =
+    databaseUrl === undefined ? await openEmbedded({ dataDir: path.resolve(dataDir), log, archives }) : undefined;
   const connection = server?.connection ?? connectionTo(databaseUrl!, isPooled);
   const pool = openLoggedPool({ ...connection, max }, log, isPatient);
   const close = async (): Promise<void> => {
@@ -98,6 +103,11 @@ export async function reachDatabase(
     await server?.stop();
   };
   return { server, connection, pool, close };
+}
+
+/** The service decides; a command may have been given without its settings, and changes nothing. */
+function archivesOf(copias: Config['copias'], isCommand: boolean | undefined): boolean | undefined {
+  return copias !== undefined || (isCommand === true ? undefined : false);
 }
 
 const CLOSED =

@@ -13,6 +13,7 @@ import { AnsweringProcess, Died } from './answering-process.ts';
 import { beginOnce } from './begin.ts';
 import { Collector, countRestart, Questions } from './collect.ts';
 import type { Config } from './config.ts';
+import { type Copias, startCopias } from './copias-keeper.ts';
 import type { Logger } from './log.ts';
 import { openStore } from './open-store.ts';
 import { readTls } from './own-tls.ts';
@@ -33,9 +34,11 @@ export async function startProcesses(config: Config, log: Logger, signal?: Abort
   // A wrong certificate is told before anything is opened.
   await readTls(config);
   const opened = await openStore(config, log, { signal });
+  let copias: Copias | undefined;
   const processes = new Processes(config.processes, opened.connection, log);
   try {
     await beginOnce(opened, config, log);
+    copias = startCopias(config, opened, log);
     await processes.start();
     const address = await processes.listen(config);
     log.info({ pid: process.pid, processos: config.processes }, 'processos que atendem iniciados');
@@ -53,11 +56,13 @@ export async function startProcesses(config: Config, log: Logger, signal?: Abort
       close: async (drainMs = 0) => {
         await Promise.all([painel.stop(), processes.end(drainMs)]);
         await opened.close();
+        await copias?.stop();
       },
     };
   } catch (error) {
     await processes.end(0);
     await opened.close();
+    await copias?.stop();
     throw error;
   }
 }

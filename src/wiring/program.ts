@@ -130,6 +130,11 @@ try {
         // The terminal shows what the command did; how the database was reached is logged when that fails.
         'warn',
       ),
+    copias: (work) =>
+      withConfig(async (config, log) => {
+        const { openCopias } = await import('./copias.ts');
+        return work(openCopias(config, log, tell, () => needData(config)));
+      }, 'warn'),
     databases: (de, para, work) =>
       withConfig(
         async (config, log) => {

@@ -9,6 +9,7 @@ import { beginOnce } from './begin.ts';
 import { Collector } from './collect.ts';
 import type { Config } from './config.ts';
 import { shareConnections } from './connections.ts';
+import { startCopias } from './copias-keeper.ts';
 import type { Logger } from './log.ts';
 import { openStore } from './open-store.ts';
 import { openWorld } from './open-world.ts';
@@ -47,6 +48,8 @@ export async function startService(config: Config, log: Logger, signal?: AbortSi
   };
   try {
     await beginOnce(opened, config, log);
+    const copias = startCopias(config, opened, log);
+    closers.push(copias.stop);
     const connections = shareConnections(config, 1);
     const serving = begin(store, { connection, connections, logLevel: config.logLevel });
     closers.unshift(serving.close);

@@ -7,6 +7,7 @@ import { randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
 import {
   type FileHandle,
+  mkdir,
   mkdtemp,
   open,
   readdir,
@@ -27,6 +28,7 @@ import {
   giveAllTo,
   giveTo,
   type Logger,
+  logFolderOf,
   namedFileOf,
   type Place,
   run,
@@ -86,6 +88,19 @@ const TRANSPORT_SETTINGS: Readonly<Record<Transport, readonly Setting[]>> = {
   ],
 };
 
+/** A segment that is not full is complete after so long: what the loss of the disk costs at most. */
+const SEGMENT_MAX_S = 30;
+
+/** `basic_archive` writes a file whole and synced, or not at all, in a process of the server's own. */
+function archivingOf(folder: string): readonly Setting[] {
+  return [
+    ['archive_mode', 'on', 'cada segmento do WAL, quando completo, é deixado para a cópia contínua'],
+    ['archive_library', 'basic_archive', 'inteiro e gravado no disco, ou nada'],
+    ['basic_archive.archive_directory', folder.replaceAll("'", "''"), 'de onde o serviço o leva'],
+    ['archive_timeout', `${SEGMENT_MAX_S}s`, 'também o que não encheu'],
+  ];
+}
+
 /**
  * Leaves at the place a cluster that its account can serve, creating it when there is none and a transport is given. Once
  * a process has had its cluster it gives none: a disk that was unmounted must not turn into an empty database.
@@ -122,7 +137,7 @@ export async function ensureCluster(
         `Dê a ele passagem (chmod o+x) em todas as pastas desse caminho.`,
     );
   }
-  await writeSettings(place);
+  await writeSettings(place, log);
 }
 
 /** The password is what makes a cluster one that is reached by TCP. */
@@ -173,10 +188,10 @@ export async function boundLog(place: Place): Promise<void> {
 }
 
 /** The end of what the log has gained since a position. */
-export async function logSince(place: Place, position: number): Promise<string> {
+export async function logSince(place: Place, position: number, maxBytes = TAIL_MAX_BYTES): Promise<string> {
   const file = await openLog(place);
   try {
-    return (await readEnd(file, position, TAIL_MAX_BYTES)).toString().trim();
+    return (await readEnd(file, position, maxBytes)).toString().trim();
   } finally {
     await file.close();
   }
@@ -297,11 +312,28 @@ async function handOver(place: Place, log: Logger): Promise<void> {
   await giveAllTo(location, runAs);
 }
 
+async function openLogFolder({ location, runAs }: Place): Promise<string> {
+  const folder = logFolderOf(location);
+  if ((await mkdir(folder, { recursive: true, mode: 0o700 })) !== undefined) await giveTo(folder, runAs);
+  return folder;
+}
+
 /** Written anew at each start, so that a new version of the service brings its settings to old clusters. */
-async function writeSettings(place: Place): Promise<void> {
+async function writeSettings(place: Place, log: Logger): Promise<void> {
   const transport: Transport = (await passwordOf(place)) === undefined ? 'socket' : 'tcp';
   const identity: Setting = ['cluster_name', place.name, 'identifica os processos em ps'];
-  const lines = [...TRANSPORT_SETTINGS[transport], identity, ...SETTINGS].map(
+  const path = namedFileOf(place, 'conf');
+  const before = await readFile(path, 'utf8').catch(absent);
+  const archived = before?.includes("archive_library = 'basic_archive'") === true;
+  const archives = place.archives ?? archived;
+  if (archived && !archives) {
+    log.warn(
+      { location: place.location },
+      'o WAL deste banco era arquivado, e deixa de ser: a cópia contínua para aqui',
+    );
+  }
+  const archiving = archives ? archivingOf(await openLogFolder(place)) : [];
+  const lines = [...TRANSPORT_SETTINGS[transport], identity, ...SETTINGS, ...archiving].map(
     ([name, value, why]) => `${`${name} = '${value}'`.padEnd(44)} # ${why}`,
   );
   const text = [
@@ -311,8 +343,7 @@ async function writeSettings(place: Place): Promise<void> {
     ...lines,
     '',
   ].join('\n');
-  const path = namedFileOf(place, 'conf');
-  if ((await readFile(path, 'utf8').catch(absent)) === text) return;
+  if (before === text) return;
   // As root we write where another account may: a new file by an unguessed name follows no link laid there.
   const fresh = `${path}.${randomBytes(6).toString('hex')}`;
   const file = await open(fresh, 'wx', 0o600);

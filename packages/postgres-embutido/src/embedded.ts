@@ -9,7 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { findBinaries } from './binaries.ts';
 import { boundLog, type Transport } from './cluster.ts';
 import { readLock, serves } from './lock.ts';
-import { childOptions, closeSocketDir, findPlace, type Logger, type Place, Unusable } from './place.ts';
+import { childOptions, closeSocketDir, findPlace, type Logger, logFolderOf, type Place, Unusable } from './place.ts';
 import {
   type Client,
   type Connection,
@@ -23,6 +23,8 @@ import {
   signalServer,
 } from './start.ts';
 
+export { systemIdOf } from './cluster.ts';
+export { takeTurn } from './lock.ts';
 export type { Logger } from './place.ts';
 export type { Client, Connection, CreateClient } from './start.ts';
 
@@ -37,6 +39,11 @@ export type EmbeddedOptions = {
   readonly wayOut?: string;
   /** How a new cluster is reached. TCP is for Windows; elsewhere only a test asks for it. */
   readonly transport?: Transport;
+  /**
+   * Whether the server leaves each complete segment of its log in {@link EmbeddedServer.logFolder}, for who keeps copies; it counts from its
+   * next start. Undefined: as at the last one, so that a program that does not know of it interrupts nothing.
+   */
+  readonly archives?: boolean | undefined;
 };
 
 export type EmbeddedServer = {
@@ -44,6 +51,8 @@ export type EmbeddedServer = {
   readonly connection: Connection;
   /** Where the cluster really lies. */
   readonly location: string;
+  /** Where segments are left that are complete. */
+  readonly logFolder: string;
   /** False when the server was already running and was adopted. */
   readonly started: boolean;
   /** To be called after the pools are closed. Stops the server unless somebody else still uses it. Never rejects. */
@@ -77,7 +86,7 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<EmbeddedSe
   const transport = options.transport ?? (process.platform === 'win32' ? 'tcp' : 'socket');
   const closing = new AbortController();
   try {
-    const place = await findPlace(name, dataDir, log);
+    const place: Place = { ...(await findPlace(name, dataDir, log)), archives: options.archives };
     const site: Site = { place, createClient, log };
     const began = performance.now();
     const first = await reach(site, transport, closing.signal);
@@ -94,11 +103,26 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<EmbeddedSe
   }
 }
 
-/** The program that serves a data folder, the cluster, and how to spawn it: for who starts a server of their own, as one that follows. */
+/**
+ * The program that serves a data folder, the cluster, and how to spawn it: for who starts a server of their own, as one that follows.
+ * `isRunning`: whether somebody serves the cluster just now.
+ */
 export async function findServer(name: string, dataDir: string, log: Logger) {
   const place = await findPlace(name, dataDir, log);
-  const { postgres } = await findBinaries(place, log);
-  return { program: postgres, location: place.location, spawnOptions: childOptions(place.runAs) };
+  const { postgres, major } = await findBinaries(place, log);
+  const { location, runAs } = place;
+  return {
+    program: postgres,
+    major,
+    location,
+    logFolder: logFolderOf(location),
+    spawnOptions: childOptions(runAs),
+    account: runAs,
+    isRunning: async () => {
+      const lock = await readLock(location);
+      return lock !== undefined && (await serves(lock.pid, location));
+    },
+  };
 }
 
 function withWayOut(error: unknown, wayOut: string | undefined): unknown {
@@ -173,6 +197,7 @@ function supervise(site: Site, first: Started, closing: AbortController, wayOut:
       return held.connection;
     },
     location: place.location,
+    logFolder: logFolderOf(place.location),
     started: first.started,
     stop() {
       stopping ??= stop();

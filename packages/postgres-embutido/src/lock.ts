@@ -68,7 +68,10 @@ export async function removeForeignLock(location: string, socketDir: string | un
  * Takes the turn to create and start the server of a cluster; undefined when another process has it. The kernel ends the turn with its
  * process. Only Linux has such sockets; elsewhere the rename of a new cluster and PostgreSQL's lock decide.
  */
-export async function takeTurn({ name, location }: Place): Promise<(() => void) | undefined> {
+export async function takeTurn({
+  name,
+  location,
+}: Pick<Place, 'name' | 'location'>): Promise<(() => void) | undefined> {
   if (process.platform !== 'linux') return () => {};
   const digest = createHash('sha256').update(location).digest('hex').slice(0, 32);
   const server = createServer((socket) => socket.destroy());

@@ -46,6 +46,8 @@ export type Place = {
   readonly location: string;
   /** The account of the server when we are root; otherwise the server runs as ourselves. */
   readonly runAs: RunAs | undefined;
+  /** Whether the server leaves its log, segment by segment, in {@link logFolderOf}; undefined: as at its last start. */
+  readonly archives?: boolean | undefined;
 };
 
 /** A trouble that a PostgreSQL of the user's own would spare; `openEmbedded` adds how to use one. */
@@ -210,6 +212,11 @@ export function fitsSocket(folder: string): boolean {
 /** A file of ours in the cluster: its settings, its password, or the link that remembers a short folder. */
 export function namedFileOf({ location, name }: Place, kind: 'conf' | 'password' | 'socket'): string {
   return join(location, `${name}.${kind}`);
+}
+
+/** Beside the cluster: where its server leaves each segment of the log that is complete. Whoever keeps copies takes them from there. */
+export function logFolderOf(location: string): string {
+  return join(dirname(location), 'wal-pronto');
 }
 
 export function socketLockOf(folder: string): string {

@@ -6,7 +6,7 @@
  */
 
 import { spawn } from 'node:child_process';
-import { realpath } from 'node:fs/promises';
+import { realpath, stat } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { basename, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -14,6 +14,7 @@ import { type Binaries, findBinaries, forgetOtherCopies } from './binaries.ts';
 import { ensureCluster, logPathOf, logSince, openLog, passwordOf, systemIdOf, type Transport } from './cluster.ts';
 import { type Lock, readLock, removeForeignLock, serves, takeTurn } from './lock.ts';
 import {
+  absent,
   childOptions,
   codeOf,
   fitsSocket,
@@ -75,6 +76,8 @@ export type Silent = {
   readonly state: 'busy' | 'absent';
   /** What it answered, if anything. */
   readonly answer?: string;
+  /** How far it has replayed the log, where it says so. */
+  readonly replayed?: string;
 };
 
 /** What the connections that processes hold are called in pg_stat_activity, which keeps only ASCII. */
@@ -82,9 +85,13 @@ export function presenceOf({ name }: Place): string {
   return `${name}-presente`;
 }
 
+/** For as long nothing may happen: a server that recovers is waited for while it gets on, however long it takes. */
 const READY_TIMEOUT_MS = 60_000;
 const NOTICE_EVERY_MS = 3_000;
 const POLL_MS = 15;
+/** Each look at a server that recovers is a line in its log. */
+const RECOVERING_POLL_MS = 200;
+const EAGER_MS = 2_000;
 const CONNECT_TIMEOUT_MS = 5_000;
 const QUERY_TIMEOUT_MS = 5_000;
 const START_FAILURES_MAX = 3;
@@ -109,11 +116,15 @@ export async function reach(site: Site, creating: Transport | undefined, signal:
   const began = performance.now();
   let deadline = began + READY_TIMEOUT_MS;
   let answer: string | undefined;
+  let replayed: string | undefined;
+  let progress: string | undefined;
+  let isThere = false;
   const notice = setInterval(() => {
     const segundos = Math.round((performance.now() - began) / 1000);
+    const far = replayed === undefined ? 'partida, ou recuperação após uma queda' : `em recuperação: até ${replayed}`;
     log.info(
       { location: place.location, segundos, resposta: answer },
-      `aguardando o PostgreSQL embutido ficar pronto (partida, ou recuperação após uma queda): ${segundos} s`,
+      `aguardando o PostgreSQL embutido ficar pronto (${far}): ${segundos} s`,
     );
   }, NOTICE_EVERY_MS);
   let turn: (() => void) | undefined;
@@ -121,15 +132,23 @@ export async function reach(site: Site, creating: Transport | undefined, signal:
   let launched: Launched | undefined;
   let failures = 0;
   try {
-    while (performance.now() < deadline) {
+    for (;;) {
       signal.throwIfAborted();
+      if (performance.now() >= deadline) {
+        const now = `${replayed} ${await lastSaid(place)}`;
+        // One that is started again and again says something each time.
+        if (now === progress || !isThere) break;
+        progress = now;
+        deadline = performance.now() + READY_TIMEOUT_MS;
+      }
       const seen = await look(site);
       if (seen.client) {
         const started = launched !== undefined && (launched.pid ?? seen.pid) === seen.pid;
         if (started && binaries) await forgetOtherCopies(place, binaries);
         return { ...seen, started };
       }
-      answer = seen.answer;
+      ({ answer, replayed } = seen);
+      isThere = seen.state === 'busy';
       if (seen.state === 'absent' && launched?.running() !== true) {
         if (!turn) {
           turn = await takeTurn(place);
@@ -146,7 +165,8 @@ export async function reach(site: Site, creating: Transport | undefined, signal:
           launched = await launch(place, binaries, log);
         }
       }
-      await sleep(POLL_MS, undefined, { signal });
+      const isEager = seen.state === 'absent' || performance.now() - began < EAGER_MS;
+      await sleep(isEager ? POLL_MS : RECOVERING_POLL_MS, undefined, { signal });
     }
     throw await notReady(place, launched, answer);
   } finally {
@@ -177,11 +197,17 @@ export async function look({ place, createClient }: Site): Promise<Reached | Sil
     // Being present is no reason for a process to stay alive. (The types of pg do not list this method.)
     (client as Client & { unref?(): void }).unref?.();
     if (await isThisCluster(client, place, lock)) {
+      const recovering = await recoveryOf(client, place);
+      if (recovering !== undefined) {
+        await client.end().catch(() => {});
+        return recovering;
+      }
       const pid = (await serves(lock.pid, place.location)) ? lock.pid : undefined;
       return { client, connection, pid, lost };
     }
   } catch (error) {
     void client.end().catch(() => {});
+    if (error instanceof Unusable) throw error;
     return meaningOf(error, place, lock, connection);
   }
   await client.end().catch(() => {});
@@ -226,6 +252,32 @@ async function isThisCluster(client: Client, place: Place, lock: Lock): Promise<
   if ((await passwordOf(place)) === undefined && fitsSocket(place.location)) return true;
   const [theirs, ours] = await Promise.all([folder, place.location].map((path) => realpath(path).catch(() => path)));
   return theirs === ours || (process.platform !== 'win32' && (await serves(lock.pid, place.location)));
+}
+
+/**
+ * A server that replays the log answers questions long before it has reached its end, and takes no writes. Undefined when it has done so,
+ * and of one that is to follow another for ever. Throws of one that has reached its target and waits for a word.
+ */
+async function recoveryOf(client: Client, place: Place): Promise<Silent | undefined> {
+  const { rows } = await client.query(`
+    SELECT pg_last_wal_replay_lsn()::text AS replayed, pg_get_wal_replay_pause_state() AS pause WHERE pg_is_in_recovery()`);
+  const [row] = rows as { replayed: string; pause: string }[];
+  if (row === undefined || (await stat(join(place.location, 'standby.signal')).catch(absent))) return undefined;
+  if (row.pause !== 'paused') return { state: 'busy', answer: 'recovering', replayed: row.replayed };
+  throw new Unusable(
+    `O PostgreSQL embutido em ${place.location} chegou ao momento pedido da recuperação (${row.replayed}) e espera: só aceita leituras. ` +
+      `Confira-o e conclua com select pg_wal_replay_resume(); ` +
+      `com recovery_target_action = 'promote' a recuperação se conclui sozinha.`,
+  );
+}
+
+const COMPLAINT = /\b(FATAL|DETAIL|HINT): /;
+/** Between two words of a server that recovers, which are ten seconds apart, it refuses some dozens. */
+const REFUSALS_MAX_BYTES = 16_000;
+
+/** The last line of the log that is no refusal of somebody who asked too soon. */
+async function lastSaid(place: Place): Promise<string | undefined> {
+  return (await logSince(place, 0, REFUSALS_MAX_BYTES)).split('\n').findLast((line) => !COMPLAINT.test(line));
 }
 
 /** Without an answer it is the process that tells a server that is starting or ending from none. */

@@ -25,6 +25,7 @@ import {
   textOf,
 } from './command.ts';
 import { CONFIG } from './config.ts';
+import { COPIA_COMMANDS } from './copia.ts';
 import { CORRELACAO_COMMANDS } from './correlacao.ts';
 import { DIAGNOSTICO } from './diagnostico.ts';
 import { EMITIR } from './emitir.ts';
@@ -93,6 +94,7 @@ const COMMANDS: readonly Command[] = [
   ...GUARDA_COMMANDS,
   ...TITULAR_COMMANDS,
   ...AUDITORIA_COMMANDS,
+  ...COPIA_COMMANDS,
   ...BANCO_COMMANDS,
   {
     name: 'migrar',

@@ -1,6 +1,7 @@
 /** What a command of the terminal is, and the little that several of them need. */
 import { readFile } from 'node:fs/promises';
 import { userInfo } from 'node:os';
+import type { CopiasWorld } from '../../flows/copia-world.ts';
 import type { RegistryWorld } from '../../flows/municipios.ts';
 import type { PorMao } from '../../flows/operator.ts';
 import type { DatabaseUrl } from '../database-url.ts';
@@ -94,6 +95,8 @@ export type CliWorld = Terminal & {
    * that is not there; otherwise that is an error.
    */
   registry<Result>(work: (registry: RegistryWorld) => Promise<Result>, isBeginning?: boolean): Promise<Result>;
+  /** What the commands of copies work on; opens no database by itself. */
+  copias<Result>(work: (copias: CopiasWorld) => Promise<Result>): Promise<Result>;
   /** Opens two databases by their addresses, the second one new; without the first, that of the environment. */
   databases<Result>(
     de: DatabaseUrl | undefined,

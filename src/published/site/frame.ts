@@ -63,6 +63,7 @@ export const PAGES: readonly Page[] = [
   { slug: 'operacao', file: 'operacao.md', group: 'Município', short: 'Operação' },
   { slug: 'vigiar', file: 'vigiar.md', group: 'Município', short: 'Vigiar' },
   { slug: 'painel', file: 'painel.md', group: 'Município', short: 'O console' },
+  { slug: 'copias', file: 'copias.md', group: 'Município', short: 'Cópias e restauração' },
   { slug: 'disponibilidade', file: 'disponibilidade.md', group: 'Município', short: 'Alta disponibilidade' },
   { slug: 'crescer', file: 'crescer.md', group: 'Município', short: 'Crescer' },
   { slug: 'rastros', file: 'rastros.md', group: 'Município', short: 'Rastros' },

@@ -1,0 +1,176 @@
+/** The operator's copies of the database: made while it serves, listed, and forgotten in their turn. The way back is `voltar-copia.ts`. */
+import { Readable } from 'node:stream';
+import { takeBase } from '../store/copia-base.ts';
+import { CopiaRecusada, type Escrito, endingOf, readRecipients, seal } from '../store/copia-cifra.ts';
+import {
+  beginCopia,
+  type Copia,
+  ensurePasta,
+  listCopias,
+  type Manifesto,
+  nameCopia,
+  publishCopia,
+  removeCopia,
+  walOf,
+} from '../store/copia-lugar.ts';
+import { BASE, SERVER_MANIFEST } from '../store/copia-servidor.ts';
+import { pruneWal, readAte, shipWal } from '../store/copia-wal.ts';
+import type { Conta, CopiasWorld } from './copia-world.ts';
+
+const NOWHERE =
+  'NFSE_COPIAS não está definida. Dê a ela o caminho absoluto da pasta das cópias, a mesma para este comando e para o serviço, num disco que não é o dos dados.';
+
+export type Fazer = { readonly rotulo: string | undefined; readonly manter: number | undefined };
+
+export type Feita = {
+  readonly copia: Copia;
+  readonly ms: number;
+  /** Copies that were deleted, and archived segments. */
+  readonly apagadas: readonly string[];
+  readonly segmentos: number;
+  readonly avisos: readonly string[];
+};
+
+export function needPasta({ pasta }: Pick<CopiasWorld, 'pasta'>): string {
+  if (pasta === undefined) throw new CopiaRecusada(NOWHERE);
+  return pasta;
+}
+
+/** Makes a copy. Nobody else makes one into this folder meanwhile. */
+export async function fazerCopia(world: CopiasWorld, asked: Fazer, conta: Conta): Promise<Feita> {
+  const pasta = needPasta(world);
+  await ensurePasta(pasta);
+  const turn = await world.takeTurn(pasta);
+  if (turn === undefined)
+    throw new CopiaRecusada(`outro nfse copia fazer está em andamento em ${pasta}: espere que termine.`);
+  try {
+    return await world.live((live) => makeCopia(world, pasta, live, asked, conta));
+  } catch (error) {
+    throw explainDisk(error, pasta);
+  } finally {
+    turn();
+  }
+}
+
+type Live = Parameters<Parameters<CopiasWorld['live']>[0]>[0];
+
+async function makeCopia(
+  world: CopiasWorld,
+  pasta: string,
+  live: Live,
+  { rotulo, manter }: Fazer,
+  { show, tell }: Conta,
+): Promise<Feita> {
+  const recipients = world.chave === undefined ? [] : await readRecipients(world.chave);
+  const began = performance.now();
+  let fresh: string | undefined;
+  const { base, kept } = await takeBase(
+    live.connection,
+    rotulo ?? 'nfse',
+    async ({ sistema, tar, manifesto, bytes }) => {
+      fresh = await beginCopia(pasta, sistema);
+      const folder = fresh;
+      const write = async (
+        name: string,
+        plain: AsyncIterable<Uint8Array>,
+      ): Promise<Escrito & { readonly nome: string }> => {
+        const nome = `${name}${endingOf(recipients)}`;
+        return { nome, ...(await seal(`${folder}/${nome}`, plain, recipients)) };
+      };
+      let passed = 0;
+      const counted = async function* () {
+        for await (const piece of tar as AsyncIterable<Buffer>) {
+          passed += piece.length;
+          show(Math.min(1, passed / bytes), 'copiando o banco');
+          yield piece;
+        }
+      };
+      const tarFile = await write(BASE, counted());
+      return [tarFile, await write(SERVER_MANIFEST, Readable.from([manifesto()]))];
+    },
+  );
+  const arquivos = kept.map(({ nome, bytes, sha256 }) => ({ nome, bytes, sha256 }));
+  const whole: Manifesto = {
+    formato: 1,
+    id: nameCopia(base.iniciada),
+    ...base,
+    iniciada: base.iniciada.toISOString(),
+    concluida: base.concluida.toISOString(),
+    programa: world.programa,
+    embutido: world.isEmbedded,
+    cifrada: recipients.length > 0,
+    rotulo: rotulo ?? null,
+    bytes: kept[0]!.claros,
+    arquivos,
+  };
+  const copia = await publishCopia(fresh!, whole);
+  const ms = Math.round(performance.now() - began);
+  const avisos: string[] = [];
+  if (!base.arquiva) avisos.push(world.isEmbedded ? NOT_ARCHIVING : NOT_ARCHIVING_OWN);
+  if (live.logFolder !== undefined) {
+    await shipWal(live.logFolder, pasta, base.sistema, recipients).catch((error: Error) => {
+      avisos.push(`a cópia está feita, mas o WAL arquivado não pôde ser levado: ${error.message}`);
+    });
+  }
+  const { apagadas, segmentos } = manter === undefined ? NOTHING : await forget(pasta, base.sistema, manter);
+  for (const id of apagadas) tell(`Apagada a cópia ${id}.`);
+  return { copia, ms, apagadas, segmentos, avisos };
+}
+
+const NOTHING = { apagadas: [], segmentos: 0 } as const;
+
+const NOT_ARCHIVING =
+  'o PostgreSQL embutido não está arquivando o WAL: só se volta ao momento de uma cópia. Pare o serviço e inicie-o com NFSE_COPIAS definida.';
+
+const NOT_ARCHIVING_OWN =
+  'o seu PostgreSQL não arquiva o WAL (archive_mode): só se volta ao momento de uma cópia, e o que se emite entre duas se perde com o disco.';
+
+/** Keeps the newest ones of a cluster; the log that only the others needed goes with them. */
+async function forget(pasta: string, sistema: string, manter: number) {
+  const { copias } = await listCopias(pasta);
+  const own = copias.filter(({ manifesto }) => manifesto.sistema === sistema);
+  const old = own.slice(0, Math.max(0, own.length - manter));
+  for (const copia of old) await removeCopia(copia);
+  const segmentos = await pruneWal(pasta, sistema, own.slice(old.length));
+  return { apagadas: old.map(({ manifesto: { id } }) => id), segmentos };
+}
+
+function explainDisk(error: unknown, pasta: string): unknown {
+  const { code, message } = error as NodeJS.ErrnoException;
+  if (code === 'ENOSPC' || code === 'EDQUOT') {
+    return new CopiaRecusada(
+      `o disco de ${pasta} está cheio: nada do que estava lá se perdeu, e a cópia pela metade não conta. Libere espaço, ou guarde menos (--manter).`,
+    );
+  }
+  if (code === 'EACCES' || code === 'EPERM' || code === 'EROFS') {
+    return new CopiaRecusada(
+      `esta conta não pode gravar em ${pasta} (${code}): dê-lhe a pasta (chown), ou rode com a conta do serviço. ${message}`,
+    );
+  }
+  return error;
+}
+
+/** How far the continuous copy is; told to the operator, and to whoever watches the service. */
+type Arquivamento = {
+  readonly sistema: string;
+  readonly segmento: string;
+  /** When the last one was complete. */
+  readonly em: string;
+};
+
+export type Listadas = {
+  readonly copias: readonly Manifesto[];
+  readonly problemas: readonly string[];
+  readonly arquivamentos: readonly Arquivamento[];
+};
+
+export async function listarCopias(world: Pick<CopiasWorld, 'pasta'>): Promise<Listadas> {
+  const pasta = needPasta(world);
+  const { copias, problemas } = await listCopias(pasta);
+  const arquivamentos: Arquivamento[] = [];
+  for (const sistema of new Set(copias.map(({ manifesto }) => manifesto.sistema))) {
+    const ate = await readAte(walOf(pasta, sistema));
+    if (ate !== undefined) arquivamentos.push({ sistema, segmento: ate.segmento, em: ate.em });
+  }
+  return { copias: copias.map(({ manifesto }) => manifesto), problemas, arquivamentos };
+}

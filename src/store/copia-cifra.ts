@@ -1,0 +1,160 @@
+/**
+ * How a copy lies in its folder: compressed by gzip and, where there is a key, encrypted by age to whoever has its other half. Both are read
+ * by other programs too: `age -d -i CHAVE ARQUIVO | gunzip`. The one door to `age-encryption`.
+ */
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { open, readFile } from 'node:fs/promises';
+import { PassThrough, Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import type { ReadableStream } from 'node:stream/web';
+import { constants, createGunzip, createGzip } from 'node:zlib';
+import { Decrypter, Encrypter, identityToRecipient } from 'age-encryption';
+
+/** What cannot be done with a copy as it is, or as it was asked; the message is for the operator. */
+export class CopiaRecusada extends Error {}
+
+/** Of a file that was written. */
+export type Escrito = { readonly bytes: number; readonly sha256: string; readonly claros: number };
+
+/** Texts of age: `age1…` of whoever may open a copy, `AGE-SECRET-KEY-…` of who opens one. */
+type Keys = readonly string[];
+
+const MODE = 0o600;
+const AGE_ENDING = '.age';
+
+/** What the name of a sealed file ends in. */
+export function endingOf(recipients: Keys): string {
+  return recipients.length === 0 ? '.gz' : `.gz${AGE_ENDING}`;
+}
+
+/** The recipients of a file with one a line; a secret key is refused, for the machine that makes copies need not open them. */
+export async function readRecipients(file: string): Promise<Keys> {
+  const lines = await readKeyFile(file, 'NFSE_COPIAS_CHAVE');
+  if (lines.some((line) => line.startsWith('AGE-SECRET-KEY-'))) {
+    throw new CopiaRecusada(
+      `${file} tem a chave secreta, que só abre cópias: guarde-a longe desta máquina, e ponha aqui a pública (age1…), que age-keygen -y ${file} mostra.`,
+    );
+  }
+  try {
+    for (const line of lines) new Encrypter().addRecipient(line);
+  } catch {
+    throw new CopiaRecusada(`${file} não tem uma chave pública do age (age1…) em cada linha. age-keygen faz uma.`);
+  }
+  return lines;
+}
+
+/** The secret keys of a file as `age-keygen` writes it. */
+export async function readIdentities(file: string): Promise<Keys> {
+  const lines = await readKeyFile(file, '--chave');
+  try {
+    await Promise.all(lines.map((line) => identityToRecipient(line)));
+  } catch {
+    throw new CopiaRecusada(`${file} não tem uma chave secreta do age (AGE-SECRET-KEY-…) em cada linha.`);
+  }
+  return lines;
+}
+
+async function readKeyFile(file: string, given: string): Promise<Keys> {
+  const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    throw new CopiaRecusada(`o arquivo de ${given}, ${file}, não pôde ser lido (${error.code}).`);
+  });
+  const lines = text.split(/\r?\n/).map((line) => line.trim());
+  const keys = lines.filter((line) => line !== '' && !line.startsWith('#'));
+  if (keys.length === 0) throw new CopiaRecusada(`o arquivo de ${given}, ${file}, não tem chave nenhuma.`);
+  return keys;
+}
+
+/** Writes a new file, on the disk before this resolves. */
+export async function seal(file: string, plain: AsyncIterable<Uint8Array>, recipients: Keys): Promise<Escrito> {
+  const encrypter = new Encrypter();
+  for (const one of recipients) encrypter.addRecipient(one);
+  const hash = createHash('sha256');
+  let [bytes, claros] = [0, 0];
+  const handle = await open(file, 'wx', MODE);
+  try {
+    await pipeline(
+      async function* () {
+        for await (const piece of plain) {
+          claros += piece.length;
+          yield piece;
+        }
+      },
+      createGzip({ level: constants.Z_BEST_SPEED }),
+      async function* (packed: Readable) {
+        if (recipients.length === 0) yield* packed;
+        else yield* await encrypter.encrypt(Readable.toWeb(packed) as globalThis.ReadableStream<Uint8Array>);
+      },
+      async (sealed: AsyncIterable<Uint8Array>) => {
+        for await (const piece of sealed) {
+          hash.update(piece);
+          bytes += piece.length;
+          await writeAll(handle, piece);
+        }
+      },
+    );
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+  return { bytes, sha256: hash.digest('hex'), claros };
+}
+
+async function writeAll(handle: Awaited<ReturnType<typeof open>>, piece: Uint8Array): Promise<void> {
+  for (let at = 0; at < piece.length; ) at += (await handle.write(piece, at)).bytesWritten;
+}
+
+/** What was sealed, handed on as it is opened; fails where a byte is another than was written. `sha256`: of the file, where it is known. */
+export async function unseal<Result>(
+  file: string,
+  identities: Keys,
+  read: (plain: AsyncIterable<Buffer>) => Promise<Result>,
+  sha256?: string,
+): Promise<Result> {
+  const isSealed = file.endsWith(AGE_ENDING);
+  if (isSealed && identities.length === 0) {
+    throw new CopiaRecusada(`${file} está cifrado: dê --chave ARQUIVO, com a chave secreta que o abre.`);
+  }
+  const decrypter = new Decrypter();
+  for (const one of identities) decrypter.addIdentity(one);
+  const hash = createHash('sha256');
+  let result: Result | undefined;
+  try {
+    await pipeline(
+      createReadStream(file),
+      async function* (stored: AsyncIterable<Buffer>) {
+        for await (const piece of stored) {
+          hash.update(piece);
+          yield piece;
+        }
+      },
+      async function* (stored: AsyncIterable<Buffer>) {
+        if (!isSealed) yield* stored;
+        else yield* (await decrypter.decrypt(webOf(stored))) as unknown as ReadableStream<Uint8Array>;
+      },
+      isPacked(file) ? createGunzip() : new PassThrough(),
+      async (plain: AsyncIterable<Buffer>) => {
+        result = await read(plain);
+      },
+    );
+  } catch (error) {
+    throw error instanceof CopiaRecusada ? error : new CopiaRecusada(whyUnread(file, error as Error));
+  }
+  if (sha256 !== undefined && hash.digest('hex') !== sha256) {
+    throw new CopiaRecusada(`${file} está danificado: não é o que foi escrito (SHA-256).`);
+  }
+  return result as Result;
+}
+
+/** What an administrator archives with a command of their own may lie there as it is. */
+const isPacked = (file: string): boolean => /\.gz(?:\.age)?$/.test(file);
+
+function webOf(stored: AsyncIterable<Buffer>): globalThis.ReadableStream<Uint8Array> {
+  return Readable.toWeb(Readable.from(stored, { objectMode: false })) as globalThis.ReadableStream<Uint8Array>;
+}
+
+function whyUnread(file: string, error: NodeJS.ErrnoException): string {
+  if (error.code === 'ENOENT') return `falta ${file}.`;
+  if (/no identity matched/.test(error.message)) return `${file} não foi cifrado para a chave que veio em --chave.`;
+  return `${file} está danificado, ou não pôde ser lido: ${error.message}.`;
+}

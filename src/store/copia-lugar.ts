@@ -1,0 +1,159 @@
+/**
+ * The folder of copies: one folder for each cluster (by the number that initdb drew), in it `copias`, a folder for each copy, and `wal`, the
+ * archived log. A copy appears under its name whole and synced, by a rename, or not at all; its manifest says what it is made of.
+ */
+import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import path from 'node:path';
+import type { Base } from './copia-base.ts';
+import { CopiaRecusada } from './copia-cifra.ts';
+
+type Arquivo = { readonly nome: string; readonly bytes: number; readonly sha256: string };
+
+/** What a copy says of itself. Moments are ISO texts, in UTC. */
+export type Manifesto = Omit<Base, 'iniciada' | 'concluida'> & {
+  readonly formato: 1;
+  readonly id: string;
+  readonly iniciada: string;
+  /** From this moment on one can go back with it. */
+  readonly concluida: string;
+  readonly programa: string;
+  readonly embutido: boolean;
+  readonly cifrada: boolean;
+  readonly rotulo: string | null;
+  /** Of the cluster, with the log that came along. */
+  readonly bytes: number;
+  readonly arquivos: readonly Arquivo[];
+};
+
+export type Copia = { readonly pasta: string; readonly manifesto: Manifesto };
+export type Lista = {
+  readonly copias: readonly Copia[];
+  /** What lies there and is no copy, with why, for the operator. */
+  readonly problemas: readonly string[];
+};
+
+const MANIFEST = 'manifesto.json';
+const MODE = 0o700;
+const UNFINISHED = '.fazendo-';
+const DOOMED = '.apagando-';
+const SISTEMA = /^\d{10,20}$/;
+const ID = /^\d{8}T\d{6}Z$/;
+
+const copiasOf = (pasta: string, sistema: string): string => path.join(pasta, sistema, 'copias');
+export const walOf = (pasta: string, sistema: string): string => path.join(pasta, sistema, 'wal');
+
+/** The folder itself must be there: one that is made in place of a disk that is not mounted would fill the wrong disk. */
+export async function ensurePasta(pasta: string): Promise<void> {
+  try {
+    if ((await stat(pasta)).isDirectory()) return;
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    const why = code === 'ENOENT' ? 'não existe: monte o disco, ou crie a pasta' : `não pode ser aberta (${code})`;
+    throw new CopiaRecusada(`a pasta das cópias, ${pasta}, ${why}.`);
+  }
+  throw new CopiaRecusada(`NFSE_COPIAS=${pasta} não é uma pasta.`);
+}
+
+/** All copies, the oldest first. */
+export async function listCopias(pasta: string): Promise<Lista> {
+  await ensurePasta(pasta);
+  const problemas: string[] = [];
+  const copias: Copia[] = [];
+  for (const sistema of (await readdir(pasta)).filter((name) => SISTEMA.test(name))) {
+    const folder = copiasOf(pasta, sistema);
+    for (const id of (await readdir(folder).catch(() => [])).filter((name) => ID.test(name))) {
+      const one = await readManifesto(path.join(folder, id));
+      if (typeof one === 'string') problemas.push(one);
+      else copias.push({ pasta: path.join(folder, id), manifesto: one });
+    }
+  }
+  copias.sort((a, b) => (a.manifesto.concluida < b.manifesto.concluida ? -1 : 1));
+  return { copias, problemas };
+}
+
+async function readManifesto(folder: string): Promise<Manifesto | string> {
+  const file = path.join(folder, MANIFEST);
+  let manifesto: Manifesto;
+  try {
+    manifesto = JSON.parse(await readFile(file, 'utf8'));
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    return `${folder}: ${code === 'ENOENT' ? `falta ${MANIFEST}` : `${MANIFEST} está danificado, ou não pôde ser lido`}.`;
+  }
+  if (manifesto?.formato !== 1) return `${folder}: é de um formato que esta versão não conhece.`;
+  if (!Array.isArray(manifesto.arquivos) || manifesto.id !== path.basename(folder)) {
+    return `${folder}: ${MANIFEST} está danificado.`;
+  }
+  for (const { nome, bytes } of manifesto.arquivos) {
+    const found = await stat(path.join(folder, nome)).catch(() => undefined);
+    if (found === undefined) return `${folder}: falta ${nome}.`;
+    if (found.size !== bytes) return `${folder}: ${nome} tem ${found.size} bytes, e foi escrito com ${bytes}.`;
+  }
+  return manifesto;
+}
+
+/** A folder for a copy in the making. What others left half made is swept: `takeTurn` is had by whoever calls this. */
+export async function beginCopia(pasta: string, sistema: string): Promise<string> {
+  const folder = copiasOf(pasta, sistema);
+  await makeBelow(pasta, folder);
+  await sweep(folder);
+  const fresh = path.join(folder, `${UNFINISHED}${process.pid}`);
+  await mkdir(fresh, { mode: MODE });
+  return fresh;
+}
+
+/** Makes the folders below the folder of copies, and never that one: its disk may have gone a moment ago. */
+export async function makeBelow(pasta: string, folder: string): Promise<void> {
+  if (folder === pasta) return;
+  await makeBelow(pasta, path.dirname(folder));
+  await mkdir(folder, { mode: MODE }).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EEXIST') throw error;
+  });
+}
+
+async function sweep(folder: string): Promise<void> {
+  for (const name of await readdir(folder)) {
+    if (name.startsWith(UNFINISHED) || name.startsWith(DOOMED)) await rm(path.join(folder, name), { recursive: true });
+  }
+}
+
+/** Writes the manifest and gives the copy its name. */
+export async function publishCopia(fresh: string, manifesto: Manifesto): Promise<Copia> {
+  await writeSynced(path.join(fresh, MANIFEST), `${JSON.stringify(manifesto, null, 2)}\n`);
+  await syncFolder(fresh);
+  const pasta = path.join(path.dirname(fresh), manifesto.id);
+  await rename(fresh, pasta);
+  await syncFolder(path.dirname(pasta));
+  return { pasta, manifesto };
+}
+
+/** By the moment at which it began. */
+export function nameCopia(iniciada: Date): string {
+  return `${iniciada.toISOString().slice(0, 19).replaceAll(/[-:]/g, '')}Z`;
+}
+
+/** Under another name first: a copy that is deleted by halves is none. */
+export async function removeCopia({ pasta }: Copia): Promise<void> {
+  const doomed = path.join(path.dirname(pasta), `${DOOMED}${path.basename(pasta)}`);
+  await rename(pasta, doomed);
+  await syncFolder(path.dirname(pasta));
+  await rm(doomed, { recursive: true });
+}
+
+export async function writeSynced(file: string, text: string): Promise<void> {
+  const partial = `${file}.${process.pid}.parcial`;
+  const handle = await open(partial, 'w', 0o600);
+  try {
+    await handle.writeFile(text);
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+  await rename(partial, file);
+}
+
+/** A name lasts when its folder was synced. */
+export async function syncFolder(folder: string): Promise<void> {
+  const handle = await open(folder, 'r');
+  await handle.sync().finally(() => handle.close());
+}

@@ -1,0 +1,467 @@
+/**
+ * A copy brought to life in a folder of its own: unpacked and compared with the manifest of the server that wrote it, recovered by a server
+ * that nobody else reaches, and handed to whoever judges it. The archived log is opened piece by piece as that server asks for it.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import {
+  access,
+  chmod,
+  chown,
+  lstat,
+  mkdir,
+  mkdtemp,
+  open,
+  readdir,
+  readFile,
+  readlink,
+  realpath,
+  rename,
+  rm,
+  writeFile,
+} from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { CopiaRecusada, unseal } from './copia-cifra.ts';
+import type { Copia } from './copia-lugar.ts';
+import type { Caminho } from './copia-wal.ts';
+import { Client, type ClientConfig } from './pg.ts';
+import { readTar } from './tar.ts';
+
+export const BASE = 'base.tar';
+export const SERVER_MANIFEST = 'backup_manifest';
+
+/** Who runs the server, where not the account of the command. */
+type Account = { readonly uid: number; readonly gid: number; readonly name: string } | undefined;
+
+export type Programa = {
+  readonly program: string;
+  readonly spawnOptions: object;
+  readonly account: Account;
+};
+
+/** Told as it goes on: of how much, in Portuguese what. */
+export type Progresso = (part: number, what: string) => void;
+
+type Listed = { readonly Path: string; readonly Size: number; readonly Checksum?: string };
+
+/** The lock of a socket that the embedded server has among its data: it would keep the restored one from starting. */
+const SOCKET = /^\.s\.PGSQL\.\d+\.lock$/;
+
+/** Unpacks a copy; every file must be as the server wrote it down, and none may be missing. */
+export async function unpackCopia(
+  { pasta, manifesto }: Copia,
+  target: string,
+  identities: readonly string[],
+  account: Account,
+  show: Progresso,
+): Promise<void> {
+  const fileOf = (name: string) => manifesto.arquivos.find(({ nome }) => nome.startsWith(name));
+  const [tar, listing] = [fileOf(BASE), fileOf(SERVER_MANIFEST)];
+  if (tar === undefined || listing === undefined)
+    throw new CopiaRecusada(`${pasta}: o manifesto não nomeia os arquivos da cópia.`);
+  const text = await unseal(path.join(pasta, listing.nome), identities, collect, listing.sha256);
+  const expected = new Map(
+    (JSON.parse(text.toString()) as { Files: readonly Listed[] }).Files.map((file) => [file.Path, file]),
+  );
+  const give = (name: string): Promise<void> => giveTo(name, account);
+  await mkdir(target, { mode: 0o700 });
+  await give(target);
+  const problems: string[] = [];
+  let written = 0;
+  const unpack = async (plain: AsyncIterable<Buffer>): Promise<void> =>
+    readTar(plain, async ({ nome, isFolder, bytes }, content) => {
+      const place = path.join(target, nome);
+      if (SOCKET.test(nome)) {
+        expected.delete(nome);
+        return;
+      }
+      if (isFolder) {
+        await mkdir(place, { recursive: true, mode: 0o700 });
+        await give(place);
+        return;
+      }
+      const hash = createHash('sha256');
+      const handle = await open(place, 'wx', 0o600);
+      try {
+        for await (const piece of content) {
+          hash.update(piece);
+          await handle.writeFile(piece);
+        }
+      } finally {
+        await handle.close();
+      }
+      await give(place);
+      written += bytes;
+      show(Math.min(1, written / manifesto.bytes), 'abrindo a cópia');
+      const listed = expected.get(nome);
+      expected.delete(nome);
+      // The log of the copy is checked by its own checksums, as it is replayed.
+      if (listed !== undefined && (listed.Size !== bytes || (listed.Checksum ?? '') !== hash.digest('hex'))) {
+        problems.push(nome);
+      }
+    });
+  await unseal(path.join(pasta, tar.nome), identities, unpack, tar.sha256);
+  for (const [name] of expected) problems.push(`${name} (falta)`);
+  if (problems.length > 0) {
+    throw new CopiaRecusada(
+      `${pasta}: ${problems.length} arquivos não são os do servidor: ${problems.slice(0, 5).join(', ')}.`,
+    );
+  }
+}
+
+async function collect(plain: AsyncIterable<Buffer>): Promise<Buffer> {
+  const pieces: Buffer[] = [];
+  for await (const piece of plain) pieces.push(piece);
+  return Buffer.concat(pieces);
+}
+
+async function giveTo(place: string, account: Account): Promise<void> {
+  if (account !== undefined) await chown(place, account.uid, account.gid);
+}
+
+/** What is asked of a recovery. `archives`: the log that the server writes from now on belongs to the archive. */
+export type Recuperar = {
+  readonly cluster: string;
+  readonly caminho: Caminho;
+  readonly identities: readonly string[];
+  readonly momento: Date | undefined;
+  readonly archives: boolean;
+  readonly usuario: string;
+  readonly banco: string;
+};
+
+export type Recuperado = {
+  readonly connection: ClientConfig;
+  /** Of the last transaction that was replayed, as PostgreSQL says it. */
+  readonly ultima: string | undefined;
+  /** Ends the server in order; its data is on the disk then. */
+  stop(): Promise<void>;
+};
+
+/** A restore command waits for so long for this process to lay down what it asks for. */
+const ASKED_MAX_S = 600;
+const POLL_MS = 25;
+const SOCKET_PREFIX = 'nfse-volta-';
+const STOP_MAX_MS = 120_000;
+
+/** Asks for a segment by a file, and takes the answer. A number above 125 ends the recovery, where 1 says that there is no such segment. */
+const FETCH = `asked="$1/$2"
+: > "$asked.quer"
+tries=0
+until [ -e "$asked.pronto" ] || [ -e "$asked.falta" ] || [ -e "$asked.erro" ]; do
+  tries=$((tries + 1))
+  if [ "$tries" -gt ${ASKED_MAX_S * 40} ]; then exit 255; fi
+  sleep 0.025
+done
+rm -f "$asked.quer"
+if [ -e "$asked.erro" ]; then exit 255; fi
+if [ -e "$asked.falta" ]; then rm -f "$asked.falta"; exit 1; fi
+mv "$asked.pronto" "$3"
+`;
+
+/** Recovers a cluster and hands out its server when it takes writes. Throws {@link CopiaRecusada} with what stood in the way. */
+export async function recoverCluster(programa: Programa, asked: Recuperar, show: Progresso): Promise<Recuperado> {
+  if (process.platform === 'win32')
+    throw new CopiaRecusada('copiar se pode no Windows; conferir e restaurar, só em Linux e macOS.');
+  const { account } = programa;
+  const { cluster, caminho, momento } = asked;
+  const folder = `${cluster}.trazer`;
+  await rm(folder, { recursive: true, force: true });
+  await mkdir(folder, { mode: 0o700 });
+  await giveTo(folder, account);
+  // A socket has room for a short path only.
+  const short = existsSync('/tmp') ? '/tmp' : tmpdir();
+  await sweepLeftovers(short, SOCKET_PREFIX);
+  const socket = await mkdtemp(path.join(short, `${SOCKET_PREFIX}${process.pid}-`));
+  await chmod(socket, 0o700);
+  await giveTo(socket, account);
+  const lay = async (name: string, text: string): Promise<string> => {
+    const file = path.join(folder, name);
+    await writeFile(file, text);
+    await giveTo(file, account);
+    return file;
+  };
+  await lay('conf', '');
+  await writeFile(path.join(cluster, 'recovery.signal'), '');
+  await giveTo(path.join(cluster, 'recovery.signal'), account);
+  const script = await lay('trazer.sh', FETCH);
+  const settings = {
+    ...PRIVATE,
+    config_file: path.join(folder, 'conf'),
+    hba_file: await lay('hba', 'local all all trust\n'),
+    ident_file: await lay('ident', ''),
+    unix_socket_directories: `"${socket}"`,
+    archive_mode: asked.archives ? 'on' : 'off',
+    restore_command: `sh "${script}" "${folder}" "%f" "%p"`,
+    recovery_target_timeline: String(caminho.linha),
+    recovery_target_time: momento?.toISOString().replace('Z', '+00') ?? '',
+    recovery_target_action: 'promote',
+  };
+  const args = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+  const child = spawn(programa.program, ['-D', cluster, ...args], {
+    ...programa.spawnOptions,
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  const feeder = new Feeder(folder, asked, account, show);
+  const run = new Run(child, feeder);
+  const clear = async (): Promise<void> => {
+    for (const one of [folder, socket]) await rm(one, { recursive: true, force: true });
+  };
+  const connection = { host: socket, port: 5432, user: asked.usuario, database: asked.banco };
+  try {
+    await run.untilWritable(connection);
+  } catch (error) {
+    await run.stop();
+    await clear();
+    throw error;
+  }
+  return {
+    connection,
+    ultima: run.lastMoment(),
+    stop: async () => {
+      await run.stop();
+      await clear();
+    },
+  };
+}
+
+/** Over whatever the copied cluster was set to: nobody else reaches it, nothing of the machine it came from is needed, nothing leaves it. */
+const PRIVATE: Readonly<Record<string, string>> = {
+  listen_addresses: '',
+  port: '5432',
+  ssl: 'off',
+  shared_preload_libraries: '',
+  archive_library: '',
+  archive_command: '',
+  primary_conninfo: '',
+  synchronous_standby_names: '',
+  hot_standby: 'off',
+  log_destination: 'stderr',
+  logging_collector: 'off',
+  lc_messages: 'C',
+  log_timezone: 'UTC',
+  log_line_prefix: '',
+  log_min_messages: 'log',
+  log_statement: 'none',
+  max_connections: '40',
+  shared_buffers: '128MB',
+  huge_pages: 'off',
+  max_wal_senders: '0',
+  max_worker_processes: '8',
+  fsync: 'on',
+};
+
+/** Lays down the segments that the server asks for, and the one after each. */
+class Feeder {
+  /** Why the log cannot be gone on with. */
+  problem: Error | undefined;
+  private readonly folder: string;
+  private readonly asked: Recuperar;
+  private readonly account: Account;
+  private readonly show: Progresso;
+  private isOver = false;
+  private readonly work: Promise<void>;
+
+  constructor(folder: string, asked: Recuperar, account: Account, show: Progresso) {
+    this.folder = folder;
+    this.asked = asked;
+    this.account = account;
+    this.show = show;
+    this.work = this.serve();
+  }
+
+  async end(): Promise<void> {
+    this.isOver = true;
+    await this.work;
+  }
+
+  private async serve(): Promise<void> {
+    while (!this.isOver) {
+      const names = await readdir(this.folder).catch(() => []);
+      for (const name of names.filter((one) => one.endsWith('.quer')))
+        await this.answer(name.slice(0, -'.quer'.length));
+      await pause(POLL_MS);
+    }
+  }
+
+  private async answer(name: string): Promise<void> {
+    const place = path.join(this.folder, name);
+    if (['pronto', 'falta', 'erro'].some((ending) => existsSync(`${place}.${ending}`))) return;
+    const { segmentos, arquivos } = this.asked.caminho;
+    // Beyond the way nothing is handed out: a segment after a gap would be of another story.
+    const file = /^[0-9A-F]{24}$/.test(name) && !segmentos.includes(name) ? undefined : arquivos.get(name);
+    try {
+      if (file === undefined) await this.lay(`${place}.falta`);
+      else await this.open(file, `${place}.pronto`);
+      const at = segmentos.indexOf(name);
+      if (at >= 0) this.show((at + 1) / segmentos.length, `aplicando o WAL, segmento ${at + 1} de ${segmentos.length}`);
+    } catch (error) {
+      this.problem = error as Error;
+      await this.lay(`${place}.erro`).catch(() => undefined);
+    }
+  }
+
+  private async lay(file: string): Promise<void> {
+    await writeFile(file, '');
+    await giveTo(file, this.account);
+  }
+
+  private async open(file: string, target: string): Promise<void> {
+    const partial = `${target}.parcial`;
+    const content = await unseal(file, this.asked.identities, collect);
+    await writeFile(partial, content, { mode: 0o600 });
+    await giveTo(partial, this.account);
+    await rename(partial, target);
+  }
+}
+
+const SAID_MAX = 200;
+
+/** The server's process, and what it says. */
+class Run {
+  private readonly child: ChildProcess;
+  private readonly feeder: Feeder;
+  private readonly said: string[] = [];
+  private readonly ended: Promise<void>;
+  private isEnded = false;
+
+  constructor(child: ChildProcess, feeder: Feeder) {
+    this.child = child;
+    this.feeder = feeder;
+    this.ended = new Promise((resolve) => {
+      const end = (): void => {
+        this.isEnded = true;
+        resolve();
+      };
+      child.once('exit', end);
+      child.once('error', (error) => {
+        this.said.push(error.message);
+        end();
+      });
+    });
+    let rest = '';
+    child.stderr!.setEncoding('utf8').on('data', (text: string) => {
+      const lines = (rest + text).split('\n');
+      rest = lines.pop()!;
+      // Who asks too soon is told so many times a second.
+      this.said.push(
+        ...lines.filter((line) => !/FATAL: {2}the database system is|^DETAIL: {2}(Hot standby|Consistent)/.test(line)),
+      );
+      this.said.splice(0, this.said.length - SAID_MAX);
+    });
+  }
+
+  async untilWritable(connection: ClientConfig): Promise<void> {
+    for (;;) {
+      if (this.isEnded) throw this.whyEnded();
+      const client = new Client({ ...connection, connectionTimeoutMillis: 5_000 });
+      client.on('error', () => undefined);
+      try {
+        await client.connect();
+        const { rows } = await client.query<{ done: boolean }>('select not pg_is_in_recovery() as done');
+        if (rows[0]!.done) return;
+      } catch {
+        // It is not there yet; as long as the process is, it gets on.
+      } finally {
+        await client.end().catch(() => undefined);
+      }
+      await pause(4 * POLL_MS);
+    }
+  }
+
+  lastMoment(): string | undefined {
+    const all = this.said.join('\n');
+    const [, stopped] = /recovery stopping (?:before|after) (?:commit|abort) .*, time (.+)/.exec(all) ?? [];
+    const [, last] = /last completed transaction was at log time (.+)/.exec(all) ?? [];
+    return last ?? stopped;
+  }
+
+  async stop(): Promise<void> {
+    if (!this.isEnded) this.child.kill('SIGINT');
+    const timer = setTimeout(() => this.child.kill('SIGQUIT'), STOP_MAX_MS);
+    await this.ended;
+    clearTimeout(timer);
+    await this.feeder.end();
+  }
+
+  private whyEnded(): Error {
+    const all = this.said.join('\n');
+    if (this.feeder.problem !== undefined) return this.feeder.problem;
+    if (/recovery ended before configured recovery target was reached/.test(all)) {
+      const last = this.lastMoment();
+      return new CopiaRecusada(
+        `o WAL arquivado acaba antes do momento pedido${last === undefined ? '' : `; a última transação que ele tem é de ${last}`}. Sem --ate volta-se até ela.`,
+      );
+    }
+    if (/requested recovery stop point is before consistent recovery point/.test(all)) {
+      return new CopiaRecusada(
+        'o momento pedido é de antes do fim desta cópia: use uma mais antiga, ou um momento posterior.',
+      );
+    }
+    if (/WAL ends before end of online backup/.test(all)) {
+      return new CopiaRecusada('a cópia não tem o WAL até o seu fim, e o arquivado também não: ela não serve.');
+    }
+    return new CopiaRecusada(
+      `o PostgreSQL não recuperou a cópia. O que ele disse:\n${this.said.slice(-15).join('\n')}`,
+    );
+  }
+}
+
+/** The account that runs the server has to pass every folder on the way. */
+export async function needEntry(folder: string, { spawnOptions, account }: Programa): Promise<void> {
+  if (account === undefined) return;
+  const child = spawn('/bin/sh', ['-c', 'cd "$0"', folder], { ...spawnOptions, stdio: 'ignore' });
+  const code = await new Promise((resolve) => child.once('exit', resolve).once('error', resolve));
+  if (code === 0) return;
+  throw new CopiaRecusada(
+    `o usuário ${account.name}, que roda o PostgreSQL no lugar do root, não entra em ${folder}: dê-lhe passagem (chmod o+x) em todas as pastas desse caminho.`,
+  );
+}
+
+/**
+ * Takes away what a command that was killed has left in a folder, the server with it, where nobody works on it any more. In a folder that
+ * everybody may write to only what is our own: a name laid there by somebody else could lead to any server.
+ */
+export async function sweepLeftovers(parent: string, prefix: string): Promise<void> {
+  const isOpen = ((await lstat(parent).catch(() => undefined))?.mode ?? 0) & 0o002;
+  for (const name of await readdir(parent).catch(() => [])) {
+    if (!name.startsWith(prefix)) continue;
+    const found = await lstat(path.join(parent, name)).catch(() => undefined);
+    if (found?.isDirectory() !== true || (isOpen && found.uid !== process.getuid?.())) continue;
+    const owner = Number(name.slice(prefix.length).split('-')[0]);
+    if (isAlive(owner)) continue;
+    const cluster = path.join(parent, name, 'pg');
+    const [pid] = (await readFile(path.join(cluster, 'postmaster.pid'), 'utf8').catch(() => '')).split('\n');
+    if (Number(pid) > 0 && (await worksIn(Number(pid), cluster))) {
+      process.kill(Number(pid), 'SIGQUIT');
+      while (await worksIn(Number(pid), cluster)) await pause(POLL_MS);
+    }
+    await rm(path.join(parent, name), { recursive: true, force: true });
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}
+
+async function worksIn(pid: number, folder: string): Promise<boolean> {
+  if (!isAlive(pid)) return false;
+  if (process.platform !== 'linux') return true;
+  return (await readlink(`/proc/${pid}/cwd`).catch(() => '')) === (await realpath(folder).catch(() => folder));
+}
+
+/** Whether a program can be run here. */
+export function isThere(program: string): Promise<boolean> {
+  return access(program).then(
+    () => true,
+    () => false,
+  );
+}

@@ -1,0 +1,244 @@
+/**
+ * The archived log: taken from where the embedded server leaves it, kept beside the copies, and what of it a way back needs. A segment is a
+ * file of a fixed size whose name says its place; every restoration begins a timeline of its own, and a history file says where.
+ */
+import { createReadStream } from 'node:fs';
+import { readdir, readFile, rename, rm, stat, utimes } from 'node:fs/promises';
+import path from 'node:path';
+import { CopiaRecusada, endingOf, seal, unseal } from './copia-cifra.ts';
+import { type Copia, type Manifesto, makeBelow, syncFolder, walOf, writeSynced } from './copia-lugar.ts';
+
+const SEGMENT = /^[0-9A-F]{24}$/;
+const HISTORY = /^[0-9A-F]{8}\.history$/;
+/** As we write them, or as an administrator's own command has put them there. */
+const SEALED = /^([0-9A-F]{24}|[0-9A-F]{8}\.history)(?:\.gz(?:\.age)?)?$/;
+/** What the folder holds up to, written with each segment: a last one that is lost is missed by it. */
+const UP_TO = 'ultimo.json';
+const PARTIAL = '.parcial';
+const PER_LOG = 0x1_0000_0000n;
+
+/** `linhas`: since when each timeline is. Moments are ISO texts of this machine. */
+export type Ate = { readonly segmento: string; readonly em: string; readonly linhas: Readonly<Record<string, string>> };
+
+/** Segments that wait to be taken to the copies. */
+export type Espera = { readonly segmentos: number; readonly bytes: number; readonly desde: Date | undefined };
+
+export async function readEspera(logFolder: string): Promise<Espera> {
+  let [segmentos, bytes] = [0, 0];
+  let desde: Date | undefined;
+  for (const name of await listReady(logFolder)) {
+    const found = await stat(path.join(logFolder, name)).catch(() => undefined);
+    if (found === undefined) continue;
+    segmentos += 1;
+    bytes += found.size;
+    if (desde === undefined || found.mtime < desde) desde = found.mtime;
+  }
+  return { segmentos, bytes, desde };
+}
+
+/** Whole files only: the one that is being written has another name. The history of a timeline comes before its segments. */
+async function listReady(logFolder: string): Promise<readonly string[]> {
+  const names = await readdir(logFolder).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return [];
+    throw error;
+  });
+  // What the server notes of each base backup serves only who looks for one by hand.
+  for (const name of names.filter((one) => one.endsWith('.backup')))
+    await rm(path.join(logFolder, name), { force: true });
+  const files = names.filter((name) => SEGMENT.test(name) || HISTORY.test(name));
+  return files.sort((a, b) => Number(HISTORY.test(b)) - Number(HISTORY.test(a)) || (a < b ? -1 : 1));
+}
+
+/** Takes what is ready to the copies; how many. What fails stays where it is, and is tried again by whoever comes next. */
+export async function shipWal(
+  logFolder: string,
+  pasta: string,
+  sistema: string,
+  recipients: readonly string[],
+): Promise<number> {
+  const names = await listReady(logFolder);
+  if (names.length === 0) return 0;
+  const folder = walOf(pasta, sistema);
+  await makeBelow(pasta, folder);
+  const before = await readAte(folder);
+  let ultimo = before?.segmento ?? '';
+  const linhas = { ...before?.linhas };
+  for (const name of names) {
+    const ready = path.join(logFolder, name);
+    const { mtime } = await stat(ready);
+    const target = path.join(folder, `${name}${endingOf(recipients)}`);
+    const partial = `${target}.${process.pid}-${Math.random().toString(36).slice(2)}${PARTIAL}`;
+    try {
+      await seal(partial, createReadStream(ready), recipients);
+      await utimes(partial, mtime, mtime);
+      await rename(partial, target);
+    } catch (error) {
+      await rm(partial, { force: true });
+      throw error;
+    }
+    await syncFolder(folder);
+    if (HISTORY.test(name)) linhas[name.slice(0, 8)] ??= mtime.toISOString();
+    else if (name > ultimo) ultimo = name;
+    const ate: Ate = { segmento: ultimo, em: mtime.toISOString(), linhas };
+    await writeSynced(path.join(folder, UP_TO), `${JSON.stringify(ate)}\n`);
+    await rm(ready, { force: true });
+  }
+  return names.length;
+}
+
+export async function readAte(folder: string): Promise<Ate | undefined> {
+  try {
+    return JSON.parse(await readFile(path.join(folder, UP_TO), 'utf8'));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw new CopiaRecusada(`${path.join(folder, UP_TO)} está danificado, ou não pôde ser lido.`);
+  }
+}
+
+/** Where a place in the log lies, counted in segments. */
+function segmentOf(lsn: string, bytes: number): bigint {
+  const [high, low] = lsn.split('/') as [string, string];
+  return (BigInt(`0x${high}`) * PER_LOG + BigInt(`0x${low}`)) / BigInt(bytes);
+}
+
+function nameSegment(linha: number, number: bigint, bytes: number): string {
+  const perLog = PER_LOG / BigInt(bytes);
+  const hex = (value: bigint | number): string => value.toString(16).toUpperCase().padStart(8, '0');
+  return `${hex(linha)}${hex(number / perLog)}${hex(number % perLog)}`;
+}
+
+const numberOf = (name: string, bytes: number): bigint =>
+  BigInt(`0x${name.slice(8, 16)}`) * (PER_LOG / BigInt(bytes)) + BigInt(`0x${name.slice(16)}`);
+
+/** The archived log that a copy goes on with, as far as it is unbroken. */
+export type Caminho = {
+  readonly folder: string;
+  readonly linha: number;
+  /** Names as PostgreSQL asks for them → files. */
+  readonly arquivos: ReadonlyMap<string, string>;
+  readonly segmentos: readonly string[];
+  /** When the last of them was complete: there is no later moment to go back to. Undefined: the copy stands alone. */
+  readonly ate: Date | undefined;
+  /** What is missing, in Portuguese; the way ends before it. */
+  readonly faltas: readonly string[];
+};
+
+/** `momento`: leads along the timeline that was in use then. */
+export async function findWay(
+  pasta: string,
+  { manifesto }: Copia,
+  identities: readonly string[],
+  momento: Date | undefined,
+): Promise<Caminho> {
+  const folder = walOf(pasta, manifesto.sistema);
+  const names = await readdir(folder).catch(() => []);
+  const arquivos = new Map(
+    names.flatMap((name) => {
+      const [, own] = SEALED.exec(name) ?? [];
+      return own === undefined ? [] : [[own, path.join(folder, name)] as const];
+    }),
+  );
+  const ate = await readAte(folder);
+  const branches = await readBranches(arquivos, manifesto, identities);
+  const chosen = chooseLinha(branches, manifesto, ate, momento);
+  const own = { folder, linha: chosen.linha, arquivos };
+  const at = (segment: bigint): string => {
+    const linha = chosen.since.findLast(({ from }) => from <= segment)!.linha;
+    return nameSegment(linha, segment, manifesto.segmento);
+  };
+  const first = segmentOf(manifesto.inicio, manifesto.segmento);
+  const last = [...arquivos.keys()]
+    .filter((name) => SEGMENT.test(name) && Number.parseInt(name.slice(0, 8), 16) === chosen.linha)
+    .map((name) => numberOf(name, manifesto.segmento));
+  const known =
+    ate !== undefined && Number.parseInt(ate.segmento.slice(0, 8), 16) === chosen.linha
+      ? [numberOf(ate.segmento, manifesto.segmento)]
+      : [];
+  const end = [...last, ...known].reduce((most, one) => (one > most ? one : most), -1n);
+  const segmentos: string[] = [];
+  // The copy itself has the log up to its end.
+  const own_end = segmentOf(manifesto.fim, manifesto.segmento);
+  for (let segment = first; segment <= end; segment += 1n) {
+    const name = at(segment);
+    if (arquivos.has(name)) segmentos.push(name);
+    else if (segment > own_end) {
+      const faltas = [`falta o segmento ${name} do WAL em ${folder}: o que veio depois dele não se alcança`];
+      return { ...own, segmentos, ate: await whenComplete(arquivos, segmentos), faltas };
+    }
+  }
+  return { ...own, segmentos, ate: await whenComplete(arquivos, segmentos), faltas: [] };
+}
+
+async function whenComplete(
+  arquivos: ReadonlyMap<string, string>,
+  segmentos: readonly string[],
+): Promise<Date | undefined> {
+  const last = segmentos.at(-1);
+  return last === undefined ? undefined : (await stat(arquivos.get(last)!)).mtime;
+}
+
+type Branch = { readonly linha: number; readonly since: readonly { readonly linha: number; readonly from: bigint }[] };
+
+/** The timelines that begin on the way of a copy, by their history files. */
+async function readBranches(
+  arquivos: ReadonlyMap<string, string>,
+  { linha, segmento, fim }: Manifesto,
+  identities: readonly string[],
+): Promise<readonly Branch[]> {
+  const branches: Branch[] = [{ linha, since: [{ linha, from: 0n }] }];
+  for (const [name, file] of arquivos) {
+    const other = Number.parseInt(name.slice(0, 8), 16);
+    if (!HISTORY.test(name) || other <= linha) continue;
+    const text = await unseal(file, identities, async (plain) => {
+      const pieces: Buffer[] = [];
+      for await (const piece of plain) pieces.push(piece);
+      return Buffer.concat(pieces).toString();
+    });
+    const parents = [...text.matchAll(/^(\d+)\t([0-9A-F]+\/[0-9A-F]+)/gm)].map(([, parent, lsn]) => ({
+      parent: Number(parent),
+      from: segmentOf(lsn!, segmento),
+    }));
+    const at = parents.findIndex(({ parent }) => parent === linha);
+    if (at < 0 || parents[at]!.from < segmentOf(fim, segmento)) continue;
+    const later = parents.slice(at);
+    const since = later.map(({ from }, place) => ({ linha: later[place + 1]?.parent ?? other, from }));
+    branches.push({ linha: other, since: [{ linha, from: 0n }, ...since] });
+  }
+  return branches.sort((a, b) => a.linha - b.linha);
+}
+
+/** The newest, or the newest of those that were there at the moment. */
+function chooseLinha(
+  branches: readonly Branch[],
+  { linha }: Manifesto,
+  ate: Ate | undefined,
+  momento: Date | undefined,
+): Branch {
+  const bornBefore = ({ linha: own }: Branch): boolean => {
+    const born = ate?.linhas[own.toString(16).toUpperCase().padStart(8, '0')];
+    return own === linha || momento === undefined || born === undefined || new Date(born) <= momento;
+  };
+  return branches.findLast(bornBefore)!;
+}
+
+/** Deletes what no kept copy needs; how many files. Histories stay: they are small, and tell timelines apart. */
+export async function pruneWal(pasta: string, sistema: string, kept: readonly Copia[]): Promise<number> {
+  const own = kept.filter(({ manifesto }) => manifesto.sistema === sistema);
+  if (own.length === 0) return 0;
+  const first = own
+    .map(({ manifesto: { linha, inicio, segmento } }) =>
+      nameSegment(linha, segmentOf(inicio, segmento), segmento).slice(8),
+    )
+    .reduce((least, one) => (one < least ? one : least));
+  const folder = walOf(pasta, sistema);
+  let removed = 0;
+  for (const name of await readdir(folder).catch(() => [])) {
+    const isLeft = name.endsWith(PARTIAL) && Date.now() - (await stat(path.join(folder, name))).mtimeMs > 3_600_000;
+    const [, segment] = SEALED.exec(name) ?? [];
+    const isOld = segment !== undefined && SEGMENT.test(segment) && segment.slice(8) < first;
+    if (!isLeft && !isOld) continue;
+    await rm(path.join(folder, name), { force: true });
+    removed += isOld ? 1 : 0;
+  }
+  return removed;
+}

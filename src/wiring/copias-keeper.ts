@@ -1,0 +1,83 @@
+/** The continuous copy beside a running service: takes the log that the embedded server has left to the folder of copies, and says when it cannot. */
+import { setTimeout as pause } from 'node:timers/promises';
+import { atrasoWarnings, readAtraso } from '../store/copia-atraso.ts';
+import { readRecipients } from '../store/copia-cifra.ts';
+import { ensurePasta } from '../store/copia-lugar.ts';
+import { readEspera, shipWal } from '../store/copia-wal.ts';
+import { readSistema } from '../store/embedded.ts';
+import { Client } from '../store/pg.ts';
+import type { Config } from './config.ts';
+import type { Logger } from './log.ts';
+import type { OpenStore } from './open-store.ts';
+
+const EVERY_MS = 5_000;
+/** A trouble that lasts is told again after this. */
+const TELL_EVERY_MS = 60_000;
+
+export type Copias = {
+  /** To be called when the server has stopped: what it left last is taken as well. */
+  stop(): Promise<void>;
+};
+
+export function startCopias(
+  { copias }: Pick<Config, 'copias'>,
+  { location, logFolder, connection }: Pick<OpenStore, 'location' | 'logFolder' | 'connection'>,
+  log: Logger,
+): Copias {
+  if (copias === undefined || logFolder === undefined) return { stop: async () => undefined };
+  const { pasta, chave } = copias;
+  const ending = new AbortController();
+  let toldAt = Number.NEGATIVE_INFINITY;
+  let isFailing = false;
+
+  const ship = async (): Promise<void> => {
+    try {
+      await ensurePasta(pasta);
+      const recipients = chave === undefined ? [] : await readRecipients(chave);
+      await shipWal(logFolder, pasta, await readSistema(location), recipients);
+      if (isFailing) log.info({ pasta }, 'a cópia contínua voltou a levar o WAL');
+      isFailing = false;
+    } catch (error) {
+      isFailing = true;
+      if (performance.now() - toldAt < TELL_EVERY_MS) return;
+      toldAt = performance.now();
+      const { segmentos, bytes } = await readEspera(logFolder).catch(() => ({
+        segmentos: undefined,
+        bytes: undefined,
+      }));
+      log.error(
+        { err: error, segmentos, bytes },
+        'a cópia contínua não pôde levar o WAL; ele espera no disco dos dados, e tenta-se de novo em seguida',
+      );
+    }
+  };
+  const warn = async (): Promise<void> => {
+    const client = new Client({ ...connection, application_name: 'nfse-copia' });
+    client.on('error', () => undefined);
+    try {
+      await client.connect();
+      for (const warning of atrasoWarnings(await readAtraso(client, logFolder), Date.now())) log.warn(warning);
+    } finally {
+      await client.end().catch(() => undefined);
+    }
+  };
+  const run = async (): Promise<void> => {
+    for (let warnAt = 0; !ending.signal.aborted; ) {
+      await ship();
+      if (performance.now() >= warnAt) {
+        warnAt = performance.now() + TELL_EVERY_MS;
+        // A database that does not answer is told by whoever needs it.
+        await warn().catch(() => undefined);
+      }
+      await pause(EVERY_MS, undefined, { signal: ending.signal, ref: false }).catch(() => undefined);
+    }
+  };
+  const running = run();
+  return {
+    stop: async () => {
+      ending.abort();
+      await running;
+      await ship();
+    },
+  };
+}
