@@ -8,7 +8,7 @@ import { chmodSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from '
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { describe, test } from 'node:test';
-import { readSettingsText } from '../src/doors/settings-file.ts';
+import { faultText, readSettingsText } from '../src/doors/settings-file.ts';
 import { VARIABLES } from '../src/doors/variables.ts';
 import { databaseUrlOf, freshDatabase } from './support/database.ts';
 import { request } from './support/http.ts';
@@ -19,7 +19,10 @@ import { until } from './support/until.ts';
 
 const TMPFILES = toolOr('systemd-tmpfiles', 'systemd');
 
-const read = (text: string) => readSettingsText(Buffer.from(text));
+const read = (text: string) => {
+  const { assignments, faults } = readSettingsText(Buffer.from(text));
+  return { assignments, faults: faults.map(faultText) };
+};
 const valuesOf = (text: string) => {
   const { assignments, faults } = read(text);
   assert.deepEqual(faults, []);

@@ -8,25 +8,33 @@ import { VARIABLES } from './variables.ts';
 /** A name that the file sets. Its value is shown to nobody here. */
 type Assignment = { readonly name: string; readonly value: string; readonly line: number };
 
-export type SettingsText = {
-  readonly assignments: readonly Assignment[];
-  /** `linha 3: …`, in Portuguese, without any value. */
-  readonly faults: readonly string[];
-};
+/** What is wrong, in Portuguese and without any value. `line`: undefined of the whole file, or of what is no line of it. */
+export type SettingsFault = { readonly line: number | undefined; readonly what: string };
+
+export type SettingsText = { readonly assignments: readonly Assignment[]; readonly faults: readonly SettingsFault[] };
+
+/** `linha 3: …` */
+export function faultText({ line, what }: SettingsFault): string {
+  return line === undefined ? what : `linha ${line}: ${what}`;
+}
 
 export function readSettingsText(bytes: Uint8Array): SettingsText {
   const text = decodeText(bytes);
-  if (text === undefined) return { assignments: [], faults: ['não está em UTF-8. Grave-o de novo em UTF-8, sem BOM.'] };
+  if (text === undefined)
+    return {
+      assignments: [],
+      faults: [{ line: undefined, what: 'não está em UTF-8. Grave-o de novo em UTF-8, sem BOM.' }],
+    };
   const assignments = new Map<string, Assignment>();
-  const faults: string[] = [];
+  const faults: SettingsFault[] = [];
   for (const [place, whole] of text.split('\n').entries()) {
     const line = place + 1;
     const read = readLine(whole.replace(/\r$/, ''));
     if (read === undefined) continue;
     const before = 'name' in read ? assignments.get(read.name) : undefined;
-    if ('fault' in read) faults.push(`linha ${line}: ${read.fault}`);
+    if ('fault' in read) faults.push({ line, what: read.fault });
     else if (before !== undefined)
-      faults.push(`linha ${line}: ${read.name} já está na linha ${before.line}. Deixe um só.`);
+      faults.push({ line, what: `${read.name} já está na linha ${before.line}. Deixe um só.` });
     else assignments.set(read.name, { ...read, line });
   }
   return { assignments: [...assignments.values()], faults };

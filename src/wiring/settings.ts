@@ -5,7 +5,7 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { isExposed } from '../documents/key-files.ts';
-import { readSettingsText, type SettingsText } from '../doors/settings-file.ts';
+import { faultText, readSettingsText, type SettingsText } from '../doors/settings-file.ts';
 import { ConfigError, VARIABLES, type Variable } from '../doors/variables.ts';
 
 /** Read where no other is named. */
@@ -48,8 +48,8 @@ export function takeSettings({ file, text }: SettingsFile, env: NodeJS.ProcessEn
   for (const { name, value } of text.assignments) if (!env[name]) env[name] = value;
 }
 
-function describeFaults(file: string, faults: readonly string[]): string {
-  return [`${file} tem o que corrigir:`, ...faults.map((fault) => `  ${fault}`)].join('\n');
+function describeFaults(file: string, faults: SettingsText['faults']): string {
+  return [`${file} tem o que corrigir:`, ...faults.map((fault) => `  ${faultText(fault)}`)].join('\n');
 }
 
 /** A warning where others of this machine can read a file that holds a secret. */

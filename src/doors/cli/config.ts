@@ -1,5 +1,5 @@
 /** `nfse config`: every setting, what counts of it and whence, and a file to start from. Secrets are shown to nobody. */
-import { nearestText } from '../settings-file.ts';
+import { faultText, nearestText, type SettingsFault } from '../settings-file.ts';
 import { VARIABLES, type Variable } from '../variables.ts';
 import { type CliWorld, type Command, JSON_OPTION, type SettingsKnown } from './command.ts';
 import { jsonText } from './text.ts';
@@ -31,12 +31,12 @@ export const CONFIG: Command = {
 
 async function showSettings(world: CliWorld, asJson: boolean): Promise<number> {
   const known = await world.settings();
-  const problems: string[] = [...(known.text?.faults ?? [])];
+  const problems: SettingsFault[] = [...(known.text?.faults ?? [])];
   const shown = ROWS.map(([name, row]) => showSetting(name, row, known, problems));
   // Of settings that are wrong one by one, nothing is said together.
-  if (problems.length === 0 && known.problem !== undefined) problems.push(known.problem);
+  if (problems.length === 0 && known.problem !== undefined) problems.push({ line: undefined, what: known.problem });
   const others = known.text?.assignments.filter(({ name }) => !Object.hasOwn(VARIABLES, name)) ?? [];
-  problems.sort((one, other) => lineOf(one) - lineOf(other));
+  problems.sort((one, other) => (one.line ?? 0) - (other.line ?? 0));
   const warnings = [...known.warnings, ...unknownOf(known.env)];
   world.out(asJson ? settingsJson() : [...settingsLines(), ''].join('\n'));
   return problems.length === 0 ? 0 : 1;
@@ -47,7 +47,7 @@ async function showSettings(world: CliWorld, asJson: boolean): Promise<number> {
       ajustes: shown,
       outras: others.map(({ name, line }) => ({ nome: name, linha: line })),
       avisos: warnings,
-      problemas: problems,
+      problemas: problems.map(faultText),
     });
   }
 
@@ -62,14 +62,9 @@ async function showSettings(world: CliWorld, asJson: boolean): Promise<number> {
         others.map(({ name, line }) => `${name} (linha ${line})${nearestText(name)}`),
       ),
       ...section('Avisos:', warnings),
-      ...section('O que corrigir:', problems),
+      ...section('O que corrigir:', problems.map(faultText)),
     ];
   }
-}
-
-/** A problem without a line is of the environment, or of several settings. */
-function lineOf(problem: string): number {
-  return Number(/^linha (\d+):/.exec(problem)?.[1] ?? 0);
 }
 
 function section(title: string, lines: readonly string[]): readonly string[] {
@@ -77,7 +72,12 @@ function section(title: string, lines: readonly string[]): readonly string[] {
 }
 
 /** What counts of a setting, and whence. What is wrong with it is added to the problems. */
-function showSetting(nome: string, row: Variable<unknown>, { env, text }: SettingsKnown, problems: string[]): Shown {
+function showSetting(
+  nome: string,
+  row: Variable<unknown>,
+  { env, text }: SettingsKnown,
+  problems: SettingsFault[],
+): Shown {
   const given = text?.assignments.find(({ name }) => name === nome);
   const [origem, value] = env[nome]
     ? (['ambiente', env[nome]] as const)
@@ -97,13 +97,13 @@ function shownValue(
   { parse, mask }: Variable<unknown>,
   value: string,
   line: number | null,
-  problems: string[],
+  problems: SettingsFault[],
 ): string {
   try {
     const parsed = parse(value, name);
     return mask === undefined ? hidePassword(value) : mask(parsed);
   } catch (error) {
-    problems.push(`${line === null ? '' : `linha ${line}: `}${(error as Error).message}`);
+    problems.push({ line: line ?? undefined, what: (error as Error).message });
     return '(não serve)';
   }
 }
