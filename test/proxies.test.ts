@@ -34,6 +34,8 @@ const SITUACAO = `https://${SITE}/cidade/api/v1/prestadores/${CNPJ}/situacao`;
 const EMISSAO = `https://${SITE}/integracao/api/v1/nfse/v101`;
 const DPS = path.join(ROOT, 'examples/dps.xml');
 const XML = ['-H', 'Content-Type: application/xml'];
+/** How long HAProxy and Caddy try to reach the service. */
+const PATIENCE_S = 30;
 const TIMEOUT = { timeout: 900_000 };
 
 const CURL = toolOr('curl', 'curl');
@@ -63,7 +65,7 @@ before(async () => {
     NFSE_TRUST_PROXY: '1',
     NFSE_CLIENT_CERT_HEADER: 'X-Client-Cert',
     NFSE_LOG_LEVEL: 'info',
-    NFSE_ESPERA_AO_ENCERRAR: '1',
+    NFSE_ESPERA_AO_ENCERRAR: '5',
   };
   service = await startServiceProcess(env);
   const made = await nfse(
@@ -291,6 +293,42 @@ for (const kind of KINDS) {
   });
 }
 
+test('the proxies try as long as is said', () => {
+  assert.match(
+    readFileSync(path.join(ROOT, 'deploy/haproxy.cfg'), 'utf8'),
+    new RegExp(`^ +retries ${PATIENCE_S}$`, 'm'),
+  );
+  assert.match(
+    readFileSync(path.join(ROOT, 'deploy/Caddyfile'), 'utf8'),
+    new RegExp(`lb_try_duration ${PATIENCE_S}s$`, 'm'),
+  );
+});
+
+test('a service that is gone is told in JSON, and when to come again', TIMEOUT, async (t) => {
+  const there = KINDS.filter((kind) => skipOf(kind) === false);
+  if (there.length === 0) return t.skip('there is no proxy here');
+  // Nobody listens there. HAProxy and Caddy are impatient here alone.
+  const nowhere = { ...behind, port: await ownPort() };
+  for (const kind of there) {
+    const hasty: typeof kind = {
+      ...kind,
+      prepare: (text, ...rest) =>
+        kind.prepare(
+          text.replace('retries 30', 'retries 1').replace('lb_try_duration 30s', 'lb_try_duration 1s'),
+          ...rest,
+        ),
+    };
+    const proxy = await startProxy(hasty, nowhere);
+    for (const http of ['--http1.1', '--http2']) {
+      const { status, head, body } = await proxy.ask(EMISSAO, http, ...XML, '--data-binary', `@${DPS}`);
+      assert.deepEqual([status, body.codigo_erro], [503, 'E999'], `${kind.name}: ${head}`);
+      assert.match(body.mensagem, /fora do ar por instantes\. Antes de enviar de novo/);
+      assert.match(head, /^retry-after: 5\r$/im);
+      assert.match(head, /^content-type: application\/json; ?charset=utf-8\r$/im);
+    }
+  }
+});
+
 describe('while the service restarts', { skip: CURL === undefined ? 'curl is not here' : false }, () => {
   test('HAProxy and Caddy wait; nginx says 503, and when to come again', TIMEOUT, async (t) => {
     const there = KINDS.filter(({ name }) => through.has(name));
@@ -306,17 +344,21 @@ describe('while the service restarts', { skip: CURL === undefined ? 'curl is not
     });
     await pause(500);
     assert.equal(await service.end('SIGTERM'), 0);
+    const gone = Date.now();
     await pause(500);
     service = await startServiceProcess(env);
+    // On a machine that stands still nobody waits so long.
+    const isSoon = Date.now() - gone < PATIENCE_S * 500;
     await pause(1_500);
     isOver = true;
     for (const { name, answers } of await Promise.all(asked)) {
       const failed = answers.filter(({ status }) => status !== 200 && status !== 201);
       const told = `${name}: ${failed.map(({ status, body }) => `${status} ${JSON.stringify(body)}`).join('\n')}`;
       assert.ok(answers.at(-1)!.status < 300, `${name} finds the service again`);
-      if (name !== 'nginx') assert.equal(failed.length, 0, told);
+      if (name !== 'nginx' && isSoon) assert.equal(failed.length, 0, told);
       for (const { status, head, body } of failed) {
-        assert.deepEqual([status, body.codigo_erro], [503, 'E999'], told);
+        assert.ok([502, 503].includes(status), told);
+        assert.equal(body.codigo_erro, 'E999', told);
         assert.match(head, /^retry-after: \d+\r$/im);
         assert.match(head, /^content-type: application\/json/im);
       }
