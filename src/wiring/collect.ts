@@ -39,10 +39,11 @@ export type Source = {
   readonly isOftenBusy?: true;
 };
 
-/** How long a thread is waited for; a process, which asks its threads, longer; not as long who is often busy, or owes an answer already. */
+/** How long a thread is waited for; a process, which asks its threads, longer; not as long who is often busy, or has owed an answer for so long. */
 const THREAD_WAIT_MS = 1_500;
 const PROCESS_WAIT_MS = 2_000;
 const BUSY_WAIT_MS = 300;
+const OWED_WAIT_MS = 100;
 
 /** What may die and is started again. */
 const DYING = ['processo', 'transmissao', 'painel'] as const;
@@ -57,7 +58,7 @@ export class Collector {
   readonly processo: string;
   private readonly last = new Map<Source, Snapshot>();
   /** Who has not answered yet is not asked again meanwhile. */
-  private readonly asking = new Map<Source, Promise<Snapshot>>();
+  private readonly asking = new Map<Source, { readonly answer: Promise<Snapshot>; readonly since: number }>();
   private retired: Promise<Snapshot> = Promise.resolve([]);
 
   /** `parte`: as which this thread counts. */
@@ -89,12 +90,12 @@ export class Collector {
     return addUp([await this.retired, ...each]);
   };
 
-  private ask(source: Source): Promise<Snapshot> {
-    const asked =
-      this.asking.get(source) ??
-      source.ask().finally(() => {
-        this.asking.delete(source);
-      });
+  /** The answer to come, and since when. */
+  private ask(source: Source): { readonly answer: Promise<Snapshot>; readonly since: number } {
+    const before = this.asking.get(source);
+    if (before !== undefined) return before;
+    const answer = source.ask().finally(() => this.asking.delete(source));
+    const asked = { answer, since: performance.now() };
     this.asking.set(source, asked);
     return asked;
   }
@@ -102,10 +103,10 @@ export class Collector {
   private async askOne(source: Source): Promise<Snapshot> {
     const { processo, parte, tellsParts, isOftenBusy } = source;
     const late = Promise.withResolvers<undefined>();
-    const isSilent = this.asking.has(source);
-    const waitMs = isSilent || isOftenBusy ? BUSY_WAIT_MS : tellsParts ? PROCESS_WAIT_MS : THREAD_WAIT_MS;
-    const timer = setTimeout(late.resolve, waitMs);
-    const snapshot = await Promise.race([this.ask(source), late.promise]).catch(() => undefined);
+    const waitMs = isOftenBusy ? BUSY_WAIT_MS : tellsParts ? PROCESS_WAIT_MS : THREAD_WAIT_MS;
+    const { answer, since } = this.ask(source);
+    const timer = setTimeout(late.resolve, Math.max(OWED_WAIT_MS, since + waitMs - performance.now()));
+    const snapshot = await Promise.race([answer, late.promise]).catch(() => undefined);
     clearTimeout(timer);
     const answers = (value: number): Snapshot =>
       gauges([{ name: 'nfse_parte_responde', labels: { processo, parte }, value }]);

@@ -22,7 +22,7 @@ export type Traces = {
   end(): Promise<void>;
 };
 
-export const NO_TRACES: Traces = { areSent: false, end: async () => undefined };
+const NO_TRACES: Traces = { areSent: false, end: async () => undefined };
 
 /** To be called in each process and thread that works, before it begins. `thread`: what it is, in Portuguese. */
 export async function startTraces({ traces }: Config, log: Logger, thread: string): Promise<Traces> {
