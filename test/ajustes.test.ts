@@ -178,7 +178,7 @@ describe('nfse config', () => {
 
   test('no declared name that sounds of a secret is shown', () => {
     for (const [name, row] of Object.entries(VARIABLES)) {
-      if (/SECRET|SEGREDO|SENHA|PASSWORD|TOKEN|DATABASE_URL/.test(name)) assert.ok('show' in row, name);
+      if (/SECRET|SEGREDO|SENHA|PASSWORD|TOKEN|DATABASE_URL/.test(name)) assert.ok('mask' in row, name);
     }
   });
 

@@ -87,7 +87,8 @@ export function avisoPoster({
     const url = new URL(text);
     const host = url.hostname.replace(/^\[|\]$/g, '');
     if (!isPrivateAllowed) {
-      if (url.protocol !== 'https:') return problem('o endereço não é https, e este serviço só avisa assim (NFSE_AVISOS_PRIVADOS=1 permite http)');
+      if (url.protocol !== 'https:')
+        return problem('o endereço não é https, e este serviço só avisa assim (NFSE_AVISOS_PRIVADOS=1 permite http)');
       if (isIP(host) !== 0 && !isPublicAddress(host)) return problem('o endereço não é público');
     }
     const asked = new Promise<RespostaDeAviso>((resolve) => {

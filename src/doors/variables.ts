@@ -151,7 +151,11 @@ export const VARIABLES = {
     shows: 'origem',
     parse: urlIn(['http:', 'https:'], 'http://127.0.0.1:4318'),
   },
-  OTEL_EXPORTER_OTLP_HEADERS: { help: 'cabeçalhos que o coletor pede, como nome=valor, com vírgula', parse: asIs, mask: hide },
+  OTEL_EXPORTER_OTLP_HEADERS: {
+    help: 'cabeçalhos que o coletor pede, como nome=valor, com vírgula',
+    parse: asIs,
+    mask: hide,
+  },
   OTEL_EXPORTER_OTLP_PROTOCOL: {
     help: 'como se fala com o coletor: http/json ou http/protobuf, que aqui é o mesmo endereço, em JSON',
     usual: 'http/json',
