@@ -225,6 +225,13 @@ describe('the evidence of a note', { skip }, () => {
     const audit = '6-trilha/auditoria';
     const seal = filesIn(folder).find((name) => /selo-[\d-]+\/selo\.json$/.test(name))!;
     has(folder, `${audit}/conferir.sh`, `${audit}/prova-001.txt`, seal.replace('.json', '.p7s'));
+    const moves = JSON.parse(readFileSync(path.join(folder, '6-trilha/movimentos.json'), 'utf8')).length;
+    const proofs = filesIn(folder).filter((name) => /prova-\d+\.txt$/.test(name)).length;
+    assert.equal(
+      proofs,
+      3 + moves + 2,
+      'the note, its state, its documents, each move, its event and the documents of that',
+    );
     const script = comandos.find(({ comando }) => comando.startsWith('bash '))!;
     for (const name of filesIn(folder).filter((one) => /(linha|prova)-00[12]\.txt$/.test(one))) {
       const file = path.join(folder, name);

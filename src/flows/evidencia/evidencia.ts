@@ -3,18 +3,19 @@
  * and the digest of every file, signed by the municipality where it has a certificate. Who makes one is written down.
  */
 import { hash, sign as signBytes } from 'node:crypto';
+import { setTimeout as wait } from 'node:timers/promises';
 import { loadSigner } from '../../documents/key-files.ts';
 import { pemOf } from '../../documents/pki.ts';
 import type { Signer } from '../../documents/signing.ts';
 import { makeZipEnd, makeZipPiece } from '../../documents/zip-pieces.ts';
 import { whyNoChave } from '../../fiscal/chave.ts';
-import { isoMoment } from '../../fiscal/moment.ts';
+import { groupDecimal } from '../../fiscal/group-digits.ts';
 import { NOTA_ESTADOS } from '../../fiscal/nota.ts';
 import { PLACED_MAX } from '../../store/auditoria-elos.ts';
 import type { EventoRow } from '../../store/evento-rows.ts';
 import type { Municipio } from '../../store/municipios.ts';
 import type { NotaRow } from '../../store/nota-columns.ts';
-import { momentOfNota, municipalMoment, tellMoment } from '../gather-facts.ts';
+import { momentOfNota, tellMoment } from '../gather-facts.ts';
 import { municipioNamed, type RegistryWorld } from '../municipios.ts';
 import { noNota, type PorMao, type Problem, readMotivo } from '../operator.ts';
 import { gatherAuditoria, type LinhaProvada } from './auditoria.ts';
@@ -41,10 +42,9 @@ export async function makeEvidencia(
   if (problem !== undefined) return { problem };
   const row = await world.store.notas.findByChave(municipio.tenant, chave);
   if (row === undefined) return { problem: noNota(slug) };
-  // What was written a moment ago waits for its place in the audit chain.
-  while ((await world.store.auditoria.place(municipio.tenant)) === PLACED_MAX);
+  await placeAll(world, municipio.tenant);
   const partes = await gatherPartes(world, municipio, row);
-  const feito = { em: isoMoment(municipalMoment(municipio.codigoIbge, world.now())), por: by.quem };
+  const feito = { em: tellMoment(chave, new Date(world.now())), por: by.quem };
   const signer = await signerOf(world, municipio);
   const entries = assemble({ chave, dados: dadosOf(municipio, row, feito), partes }, signer);
   const ato = { objeto: 'nota', chave, acao: 'evidência extraída', depois: { arquivos: entries.length } } as const;
@@ -54,6 +54,20 @@ export async function makeEvidencia(
   const totals = { entradas: piece.entradas, bytes: piece.conteudo.length, diretorio: piece.diretorio.length };
   const zip = Buffer.concat([piece.conteudo, piece.diretorio, makeZipEnd(totals)]);
   return { nome: `evidencia-${chave}.zip`, zip, arquivos: entries.length };
+}
+
+/** Looks at the audit chain, where the service may hold its end just now. */
+const PLACED_TRIES = 20;
+const PLACED_AGAIN_MS = 100;
+
+/** What was written a moment ago waits for its place in the audit chain. */
+async function placeAll({ store }: RegistryWorld, tenant: string): Promise<void> {
+  for (let tries = 0; tries < PLACED_TRIES; tries += 1) {
+    while ((await store.auditoria.place(tenant)) === PLACED_MAX);
+    const state = await store.auditoria.readState(tenant);
+    if (state === undefined || state.semLugarDesde === null) return;
+    await wait(PLACED_AGAIN_MS);
+  }
 }
 
 async function gatherPartes(world: RegistryWorld, municipio: Municipio, row: NotaRow): Promise<readonly Parte[]> {
@@ -127,7 +141,7 @@ function dadosOf(
     ['Emitida em', tellMoment(row.chave_acesso, row.data_emissao)],
     ['Prestador', `${row.prestador_razao_social} (${row.prestador_cpf_cnpj})`],
     ['Tomador', [row.tomador_razao_social, row.tomador_cpf_cnpj].filter(Boolean).join(', ') || 'não informado'],
-    ['Valor do serviço', `R$ ${row.valor_servico}`],
+    ['Valor do serviço', `R$ ${groupDecimal(row.valor_servico)}`],
     ['Situação', `${row.estado}: ${NOTA_ESTADOS[row.estado].significado}`],
     ['Conjunto feito em', `${feito.em}, por ${feito.por}`],
   ];

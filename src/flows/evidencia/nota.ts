@@ -87,7 +87,9 @@ export async function gatherNfse({ world, municipio, row }: On): Promise<Parte> 
     nome: '2-nota/nfse.xml',
     conteudo,
     oQue: isAuthorised
-      ? 'A NFS-e, como o ambiente nacional (ADN) a guarda.'
+      ? row.assinatura === null
+        ? 'A NFS-e, como foi autorizada no ensaio.'
+        : 'A NFS-e, como o ambiente nacional (ADN) a guarda.'
       : 'A NFS-e, como o serviço a fez. O ADN não a autorizou, ou ainda não respondeu.',
   };
   const found = findAssinado(conteudo, (parents) => parents.find(({ name }) => name === 'NFSe'));
