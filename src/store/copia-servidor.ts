@@ -178,9 +178,9 @@ export async function recoverCluster(programa: Programa, asked: Recuperar, show:
   const socket = await mkdtemp(path.join(short, `${SOCKET_PREFIX}${process.pid}-`));
   await chmod(socket, 0o700);
   await giveTo(socket, account);
-  const lay = async (name: string, text: string): Promise<string> => {
+  const lay = async (name: string, content: string): Promise<string> => {
     const file = path.join(folder, name);
-    await writeFile(file, text);
+    await writeFile(file, content);
     await giveTo(file, account);
     return file;
   };
