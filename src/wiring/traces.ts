@@ -99,7 +99,7 @@ class TellingExporter implements SpanExporter {
     this.toldAt = performance.now();
     this.isTold = true;
     // A status of HTTP, or a code of the network; a text may be anything that the collector answered.
-    const { code } = error as NodeJS.ErrnoException;
+    const { code } = (error ?? {}) as NodeJS.ErrnoException;
     this.log.warn(
       { coletor: this.host, code, spans },
       'o coletor não recebe os rastros, que se perdem; o serviço segue',
