@@ -35,7 +35,8 @@ export async function startTraces({ traces }: Config, log: Logger, thread: strin
     resource: resources.defaultResource().merge(resources.resourceFromAttributes(own)).merge(said),
     spanProcessors: [new sdk.BatchSpanProcessor(exporter)],
   });
-  provider.register();
+  // Which spans work is in, `traces/traces.ts` keeps itself.
+  provider.register({ contextManager: null });
   await beginTracing();
   return {
     areSent: true,
