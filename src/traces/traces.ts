@@ -5,6 +5,7 @@
  * Work may serve several traces at once, as a commit or a lot serves many notes: each trace has a span of its own for it. What is said in a
  * span is never personal: no document, no name, no key of a note, no text of an error.
  */
+import { AsyncLocalStorage } from 'node:async_hooks';
 import type * as Api from '@opentelemetry/api';
 
 type Span = Api.Span;
@@ -23,20 +24,22 @@ type Spans = ReadonlyMap<string, Span>;
 const ALONE = '';
 
 let api: typeof Api | undefined;
-let spansKey: symbol | undefined;
+let tracer: Api.Tracer | undefined;
+/** A context of our own: the one of the API is looked up anew at each step, also of what is not sampled. */
+const current = new AsyncLocalStorage<Spans | undefined>();
 
-/** To be called before the first work; what takes the spans is registered beside. */
+/** To be called before the first work, when what takes the spans is registered. */
 export async function beginTracing(): Promise<void> {
   const loaded = await import('@opentelemetry/api');
-  spansKey = loaded.createContextKey('nfse.spans');
+  tracer = loaded.trace.getTracer('emissor-nfse');
   api = loaded;
 }
 
 /** Work that somebody else asked for; `traceparent`: as it came, which may be anything. */
 export function inRequest<Result>(name: string, traceparent: unknown, about: About, work: () => Result): Result {
   if (api === undefined) return work();
-  const span = startSpan(api, name, contextOf(api, traceparent), about, api.SpanKind.SERVER);
-  return span.isRecording() ? runIn(api, new Map([[ALONE, span]]), work) : runOutside(api, work);
+  const span = startSpan(name, contextOf(api, traceparent), about, api.SpanKind.SERVER);
+  return span.isRecording() ? runIn(api, new Map([[ALONE, span]]), work) : runOutside(work);
 }
 
 /**
@@ -53,7 +56,7 @@ export function inTraces<Row extends Traced, Result>(
   if (api === undefined) return work();
   const parents = new Map<string, Context>();
   for (const row of rows) if (row.traceparent != null) parents.set(keyOf(row), contextOf(api, row.traceparent));
-  return runIn(api, startSpans(api, name, parents, about, api.SpanKind.INTERNAL), work);
+  return runIn(api, startSpans(name, parents, about, api.SpanKind.INTERNAL), work);
 }
 
 type StepOptions = {
@@ -71,37 +74,34 @@ export function inSpan<Result>(
   { isCall = false, only }: StepOptions = {},
 ): Result {
   if (api === undefined) return work();
-  const around = currentSpans(api);
+  const around = current.getStore();
   if (around === undefined) return work();
   const { ROOT_CONTEXT, trace, SpanKind } = api;
   const some = only === undefined ? [...around] : [...around].filter(([key]) => key === ALONE || only.has(key));
   const parents = new Map(some.map(([key, span]) => [key, trace.setSpan(ROOT_CONTEXT, span)]));
-  return runIn(api, startSpans(api, name, parents, about, isCall ? SpanKind.CLIENT : SpanKind.INTERNAL), work);
+  return runIn(api, startSpans(name, parents, about, isCall ? SpanKind.CLIENT : SpanKind.INTERNAL), work);
 }
 
 /** Adds to the spans of the work under way, or to that of one of the things that it is for. */
 export function noteInSpan(about: About, key?: string): void {
-  const spans = api === undefined ? undefined : currentSpans(api);
+  const spans = api === undefined ? undefined : current.getStore();
   if (spans === undefined) return;
   for (const [own, span] of spans) if (key === undefined || key === own) span.setAttributes(about);
 }
 
 /** The work under way came to a failure that is answered rather than thrown. */
 export function noteFailure(): void {
-  const spans = api === undefined ? undefined : currentSpans(api);
+  const spans = api === undefined ? undefined : current.getStore();
   for (const span of spans?.values() ?? []) span.setStatus({ code: api!.SpanStatusCode.ERROR });
 }
 
 /** What is passed on, so that others join the trace of the work under way; of several, the first. */
 export function traceparentNow(): string | undefined {
-  if (api === undefined || currentSpans(api) === undefined) return undefined;
+  const [first] = (api === undefined ? undefined : current.getStore())?.values() ?? [];
+  if (api === undefined || first === undefined) return undefined;
   const carrier: { traceparent?: string } = {};
-  api.propagation.inject(api.context.active(), carrier);
+  api.propagation.inject(api.trace.setSpan(api.ROOT_CONTEXT, first), carrier);
   return carrier.traceparent;
-}
-
-function currentSpans({ context }: typeof Api): Spans | undefined {
-  return context.active().getValue(spansKey!) as Spans | undefined;
 }
 
 /** Malformed, it says nothing. */
@@ -109,22 +109,16 @@ function contextOf({ propagation, ROOT_CONTEXT }: typeof Api, traceparent: unkno
   return typeof traceparent === 'string' ? propagation.extract(ROOT_CONTEXT, { traceparent }) : ROOT_CONTEXT;
 }
 
-function startSpan({ trace }: typeof Api, name: string, parent: Context, attributes: About, kind: Api.SpanKind): Span {
-  return trace.getTracer('emissor-nfse').startSpan(name, { attributes, kind }, parent);
+function startSpan(name: string, parent: Context, attributes: About, kind: Api.SpanKind): Span {
+  return tracer!.startSpan(name, { attributes, kind }, parent);
 }
 
 /** A span in each trace that is sampled. Those after the first are linked to it, which is the one that is passed on. */
-function startSpans(
-  loaded: typeof Api,
-  name: string,
-  parents: ReadonlyMap<string, Context>,
-  about: About,
-  kind: Api.SpanKind,
-): Spans {
+function startSpans(name: string, parents: ReadonlyMap<string, Context>, about: About, kind: Api.SpanKind): Spans {
   const spans = new Map<string, Span>();
   let first: Span | undefined;
   for (const [key, parent] of parents) {
-    const span = startSpan(loaded, name, parent, about, kind);
+    const span = startSpan(name, parent, about, kind);
     if (!span.isRecording()) continue;
     if (first === undefined) first = span;
     else span.addLink({ context: first.spanContext() });
@@ -134,17 +128,13 @@ function startSpans(
 }
 
 /** Outside of any trace. */
-function runOutside<Result>(loaded: typeof Api, work: () => Result): Result {
-  const { context, ROOT_CONTEXT } = loaded;
-  return currentSpans(loaded) === undefined ? work() : context.with(ROOT_CONTEXT, work);
+function runOutside<Result>(work: () => Result): Result {
+  return current.getStore() === undefined ? work() : current.run(undefined, work);
 }
 
 /** Runs the work in its spans, which end with it. */
-function runIn<Result>(loaded: typeof Api, spans: Spans, work: () => Result): Result {
-  const { context, trace, ROOT_CONTEXT, SpanStatusCode } = loaded;
-  const [first] = spans.values();
-  if (first === undefined) return runOutside(loaded, work);
-  const within = trace.setSpan(ROOT_CONTEXT, first).setValue(spansKey!, spans);
+function runIn<Result>({ SpanStatusCode }: typeof Api, spans: Spans, work: () => Result): Result {
+  if (spans.size === 0) return runOutside(work);
   const end = (): void => {
     for (const span of spans.values()) span.end();
   };
@@ -158,7 +148,7 @@ function runIn<Result>(loaded: typeof Api, spans: Spans, work: () => Result): Re
   };
   let result: Result;
   try {
-    result = context.with(within, work);
+    result = current.run(spans, work);
   } catch (error) {
     return fail(error);
   }

@@ -35,7 +35,8 @@ export async function startTraces({ traces }: Config, log: Logger, thread: strin
     resource: resources.defaultResource().merge(resources.resourceFromAttributes(own)).merge(said),
     spanProcessors: [new sdk.BatchSpanProcessor(exporter)],
   });
-  provider.register();
+  // Which spans work is in, `traces/traces.ts` keeps itself.
+  provider.register({ contextManager: null });
   await beginTracing();
   return {
     areSent: true,
@@ -99,7 +100,7 @@ class TellingExporter implements SpanExporter {
     this.toldAt = performance.now();
     this.isTold = true;
     // A status of HTTP, or a code of the network; a text may be anything that the collector answered.
-    const { code } = error as NodeJS.ErrnoException;
+    const { code } = (error ?? {}) as NodeJS.ErrnoException;
     this.log.warn(
       { coletor: this.host, code, spans },
       'o coletor não recebe os rastros, que se perdem; o serviço segue',
