@@ -121,17 +121,7 @@ export function ensaioStore(pool: Db) {
     find: async (tenant: string): Promise<EnsaioRow | undefined> =>
       (await pool.query<EnsaioRow>(FIND([tenant]))).rows[0],
     /** False: it is gone, or somebody else has moved its clock meanwhile. */
-    change: async (tenant: string, mudanca: MudancaDeEnsaio): Promise<boolean> => {
-      const { relogio, exigeCadastro, regrasNacionais, exigeNumero, exigeNotaNoEvento, aliquotaPadrao } = mudanca;
-      const rate = aliquotaPadrao === null ? '' : aliquotaPadrao;
-      const rigor = [exigeCadastro, regrasNacionais, exigeNumero, exigeNotaNoEvento, rate];
-      const values = [tenant, relogio?.de, relogio?.para, ...rigor].map((one) => one ?? null);
-      return runTransaction(pool, async (client) => {
-        if ((await client.query(CHANGE, values)).rowCount !== 1) return false;
-        await tellMunicipio(client, tenant);
-        return true;
-      });
-    },
+    change: (tenant: string, mudanca: MudancaDeEnsaio): Promise<boolean> => changeEnsaio(pool, tenant, mudanca),
     /** Replaces the rates of the IBS and the CBS that a sandbox has of its own by those of a file. */
     importAliquotas: <Result>(
       tenant: string,
@@ -191,6 +181,18 @@ export function ensaioStore(pool: Db) {
     findRequisicao: async (tenant: string, id: string): Promise<Requisicao | undefined> =>
       (await pool.query<Requisicao>(REQUISICAO, [tenant, id])).rows[0],
   };
+}
+
+function changeEnsaio(pool: Db, tenant: string, mudanca: MudancaDeEnsaio): Promise<boolean> {
+  const { relogio, exigeCadastro, regrasNacionais, exigeNumero, exigeNotaNoEvento, aliquotaPadrao } = mudanca;
+  const rate = aliquotaPadrao === null ? '' : aliquotaPadrao;
+  const rigor = [exigeCadastro, regrasNacionais, exigeNumero, exigeNotaNoEvento, rate];
+  const values = [tenant, relogio?.de, relogio?.para, ...rigor].map((one) => one ?? null);
+  return runTransaction(pool, async (client) => {
+    if ((await client.query(CHANGE, values)).rowCount !== 1) return false;
+    await tellMunicipio(client, tenant);
+    return true;
+  });
 }
 
 /** More than are kept may stand there for a while. */
