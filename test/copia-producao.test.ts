@@ -7,8 +7,10 @@ import { readdirSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, test } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
 import { cnpjsOf, signedDps } from '../bench/documents.ts';
 import { openStage, registerTenant, startSimulator } from '../scripts/stage.ts';
+import { CADASTRO_LIDO_MS } from '../src/fiscal/ambiente.ts';
 import { parseChave } from '../src/fiscal/chave.ts';
 import { exampleXml } from '../src/fiscal/rules/example.ts';
 import { onEnd } from './support/cleanup.ts';
@@ -90,6 +92,8 @@ describe('a production that goes back in time', { skip: noServer, timeout: 600_0
     assert.equal(known.status, 200);
     const opened = await nfse(['municipio', 'alterar', SLUG, '--sem-fechar'], casa.env);
     assert.equal(opened.code, 0, opened.err);
+    // What the service remembers of a municipality is as old as that at most.
+    await pause(CADASTRO_LIDO_MS);
     const fresh: string[] = [];
     for (const document of signedDps(template, keys, 2_001, 12)) {
       const { status, body } = await issueAt(again.address, document);

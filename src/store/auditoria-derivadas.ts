@@ -1,4 +1,5 @@
 /** Rows that no entry of the audit chain tells, because they follow from others that are told: what of them does not follow (D-666). */
+import { ADVANCED } from './copia-numeros.ts';
 import type { ClientBase } from './pg.ts';
 import { quoteWords } from './sql.ts';
 
@@ -16,6 +17,10 @@ const partyOf = (chave: string): string =>
 
 const inQueue = (tipo: string): string =>
   `exists (select 1 from fila f where f.tenant = $1 and f.id = t.id and f.tipo = '${tipo}' and f.mes = t.mes)`;
+
+/** Up to where the numbers of a provider, by `x` or `n`, were moved ahead after a restoration: an act says so, which is told. */
+const ADIANTADO = `select max((a.depois->>'ultimo')::bigint) from atos a where a.tenant = $1 and a.objeto = 'prestador'
+  and a.chave = coalesce(x.prestador, n.prestador) and a.acao = '${ADVANCED}'`;
 
 /** By the table, rows `chave` that are not as they must be. $1 is the tenant. */
 const CHECKS: readonly (readonly [tabela: string, text: string])[] = [
@@ -45,7 +50,7 @@ const CHECKS: readonly (readonly [tabela: string, text: string])[] = [
   [
     'retidas',
     `select r.nota::text as chave from retidas r left join notas n on n.tenant = $1 and n.mes = r.mes and n.id = r.nota
-      where r.tenant = $1 and (n.estado is distinct from 'retida' or n.tabela_aliquotas <> r.tabela_aliquotas)`,
+      where r.tenant = $1 and (n.estado is distinct from 'retida' or (n.tabela_aliquotas <> r.tabela_aliquotas and r.tabela_aliquotas <> 0))`,
   ],
   [
     'retidas',
@@ -80,7 +85,7 @@ const CHECKS: readonly (readonly [tabela: string, text: string])[] = [
         full join (select prestador_cpf_cnpj as prestador, max(numero_dps) as ultimo from notas where tenant = $1 group by 1) n
           on n.prestador = x.prestador
       where coalesce(x.ultimo, -1) < coalesce(n.ultimo, 0)
-        or (x.ultimo is distinct from coalesce(n.ultimo, 0)
+        or (x.ultimo is distinct from greatest(coalesce(n.ultimo, 0), (${ADIANTADO}))
           and exists (select 1 from municipios m where m.tenant = $1 and m.ambiente = 'producao')
           and not exists (select 1 from meses where eliminado_em is not null))`,
   ],

@@ -3,6 +3,7 @@
  * finding is a sentence for the operator; nothing of a document is in it.
  */
 import { AMBIENTES } from '../fiscal/ambiente.ts';
+import { conferirEm } from './auditoria-conferir.ts';
 import { ADVANCED } from './copia-numeros.ts';
 import { Client, type ClientConfig } from './pg.ts';
 
@@ -117,6 +118,7 @@ async function judgeRows(client: Client, before: readonly string[], show: Show):
     const found = await client.query<Finding>(`${text} limit 1000`, [tenants]);
     problemas.push(...tellSome(found.rows.map(({ achado }) => achado!)));
   }
+  problemas.push(...(await judgeChains(client, show)));
   const contado: (readonly [string, number])[] = [];
   for (const tabela of ['municipios', 'prestadores', 'notas', 'eventos']) {
     const count = await client.query<{ n: string }>(`select count(*) as n from ${tabela}`);
@@ -127,6 +129,27 @@ async function judgeRows(client: Client, before: readonly string[], show: Show):
     [tenants],
   );
   return { problemas, contado, fila: Object.fromEntries(fila.rows.map(({ tipo, n }) => [tipo, Number(n)])) };
+}
+
+/** Whether somebody had changed the rows by other means before they were copied. Entries that had no place yet are none of it. */
+async function judgeChains(client: Client, show: Show): Promise<readonly string[]> {
+  const { rows } = await client.query<{ tenant: string }>('select tenant from auditoria_ate order by tenant');
+  const problemas: string[] = [];
+  for (const [at, { tenant }] of rows.entries()) {
+    show(at / rows.length, `conferindo a corrente de auditoria de ${tenant}`);
+    await client.query('begin isolation level repeatable read, read only');
+    try {
+      const { total } = await conferirEm(client, tenant);
+      if (total > 0) {
+        problemas.push(
+          `${tenant}: a corrente de auditoria tem ${total} ${total === 1 ? 'achado' : 'achados'}; restaurada a cópia, nfse auditoria verificar ${tenant} diz quais`,
+        );
+      }
+    } finally {
+      await client.query('rollback');
+    }
+  }
+  return problemas;
 }
 
 function tellSome(found: readonly string[]): readonly string[] {

@@ -3,6 +3,7 @@
  * environment. They are passed over before anybody is served, and the municipalities in production stay closed until an operator opens them.
  */
 import { insertAtos, type NovoAto } from './atos.ts';
+import { tellMunicipio } from './municipios.ts';
 import { type Db, runTransaction } from './open.ts';
 
 /** Far above what is ever given between a copy and a disaster; these numbers may have gaps, and nobody counts them. */
@@ -65,6 +66,7 @@ async function passOver(client: Client, asked: Adiantar): Promise<Adiantado> {
     changes.map(({ depois }) => String(depois)),
   ]);
   const closed = await client.query('update municipios set fechado = true where tenant = $1 and not fechado', [tenant]);
+  if (closed.rowCount === 1) await tellMunicipio(client, tenant);
   const by = { ...ato, via: 'comando' } as const;
   await insertAtos(client, tenant, [
     ...changes.map(
