@@ -159,9 +159,11 @@ describe('a service of two processes, watched', () => {
     for (const url of ['/metrics', '/health/detalhe']) assert.equal((await fetch(service.address + url)).status, 404);
   });
 
-  test('the version is told to who watches, and to nobody else', async () => {
+  test('the version and the commit are told to who watches, and to nobody else', async () => {
     const { version } = JSON.parse(readFileSync(path.join(ROOT, 'package.json'), 'utf8'));
-    assert.deepEqual(JSON.parse((await ask(port, '/health/live')).text), { status: 'OK', versao: version });
+    const { stdout } = spawnSync('git', ['-C', ROOT, 'rev-parse', '--short=12', 'HEAD'], { encoding: 'utf8' });
+    const commit = stdout?.trim() ? { commit: stdout.trim() } : {};
+    assert.deepEqual(JSON.parse((await ask(port, '/health/live')).text), { status: 'OK', versao: version, ...commit });
     assert.equal(await (await fetch(`${service.address}/health/live`)).text(), '{"status":"OK"}');
   });
 

@@ -35,7 +35,7 @@ export async function diagnose(env: NodeJS.ProcessEnv, arquivo: string): Promise
   const now = Date.now();
   const found = config === undefined ? away('CONFIG') : await askDatabase(config, log, now);
   const partes = {
-    programa: await describeProgram(),
+    programa: describeProgram(),
     maquina: await describeMachine(path.resolve(config?.dataDir ?? '.')),
     ajustes: describeSettings(env),
     servico: config === undefined ? undefined : await askService(config, now),

@@ -1,36 +1,20 @@
 /** The program and the machine that it runs on, for whoever helps: nothing that a person has named. */
-import { execFile } from 'node:child_process';
 import { readFile, statfs } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import { promisify } from 'node:util';
+import { versionOf } from '../published/versao.ts';
 
-const ROOT = path.join(import.meta.dirname, '../..');
-const GIT_MAX_MS = 5_000;
-
-export async function describeProgram() {
-  const { version } = JSON.parse(await readFile(path.join(ROOT, 'package.json'), 'utf8')) as {
-    readonly version: string;
-  };
+export function describeProgram() {
+  const { version: versao, commit } = versionOf();
   return {
-    versao: version,
-    commit: await commitOf(),
+    versao,
+    commit,
     node: process.versions.node,
     v8: process.versions.v8,
     openssl: process.versions.openssl,
     // Of Node alone: those of the program may be anything.
     opcoes: process.execArgv.filter((one) => /^--[a-z-]+(=\d+)?$/.test(one)),
   };
-}
-
-/** Undefined where the program was not taken from git, or git is not there. */
-async function commitOf(): Promise<string | undefined> {
-  try {
-    const { stdout } = await promisify(execFile)('git', ['-C', ROOT, 'rev-parse', 'HEAD'], { timeout: GIT_MAX_MS });
-    return /^[0-9a-f]{40,64}$/.exec(stdout.trim())?.[0];
-  } catch {
-    return undefined;
-  }
 }
 
 /** `folder`: where the data lies, whose disk is of interest. */

@@ -7,7 +7,7 @@ import { openSaude } from '../flows/saude.ts';
 import { tellTrouble } from '../flows/store-trouble.ts';
 import { openProvider } from '../identity/provider.ts';
 import { addUp, gauges, type Snapshot, takeSnapshot } from '../measures/counters.ts';
-import { projectText } from '../published/project-text.ts';
+import { versionOf } from '../published/versao.ts';
 import { createStore } from '../store/store.ts';
 import { Questions } from './collect.ts';
 import { painelUrlOf, readOwnConfig } from './config.ts';
@@ -61,10 +61,10 @@ async function collect(): Promise<Snapshot> {
   return addUp([others, own, gauges(here)]);
 }
 
-const { version: versao } = JSON.parse(projectText('package.json'));
+const { version: versao, commit } = versionOf();
 const inicio = Date.now() - 1_000 * process.uptime();
 const vigia = {
-  versao,
+  programa: { versao, commit },
   redes: config.vigias,
   saude: openSaude({ ...painelWorld, certificado: tls?.certificado }, { versao, inicio, collect }),
 };

@@ -28,7 +28,7 @@ export async function startTestPainel(
   const painelWorld: PainelSetup = { ...world, baseUrl: address, place: { origin, issuer: 'NFS-e' }, provider };
   const collect = async () => [];
   const vigia = {
-    versao: '0.1.0',
+    programa: { versao: '0.1.0', commit: undefined },
     redes: undefined,
     saude: openSaude(painelWorld, { versao: '0.1.0', inicio: 0, collect }),
   };

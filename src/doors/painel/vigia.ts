@@ -10,7 +10,8 @@ import type { HttpAnswer, HttpRequest } from '../rest/message.ts';
 import type { HttpRoute } from '../rest/router.ts';
 
 export type VigiaOptions = {
-  readonly versao: string;
+  /** Which program this is; without a commit where nobody knows it. */
+  readonly programa: { readonly versao: string; readonly commit: string | undefined };
   readonly saude: SaudeReader;
   /** Networks from which the service is watched, besides this machine. */
   readonly redes: BlockList | undefined;
@@ -25,7 +26,7 @@ type Told = { readonly type: string; readonly body: string };
 
 const ADDRESSES: Readonly<Record<string, (options: VigiaOptions) => Promise<Told>>> = {
   '/metrics': async ({ saude }) => ({ type: METRICS_TYPE, body: await writeSnapshot(await saude.read()) }),
-  '/health/live': async ({ versao }) => ({ type: JSON_TYPE, body: JSON.stringify({ status: 'OK', versao }) }),
+  '/health/live': async ({ programa }) => ({ type: JSON_TYPE, body: JSON.stringify({ status: 'OK', ...programa }) }),
   '/health/detalhe': async ({ saude }) => ({ type: JSON_TYPE, body: JSON.stringify(await saude.judge()) }),
 };
 
