@@ -177,6 +177,7 @@ describe('nfse municipio criar', () => {
       exige_nota_no_evento: true,
       fechado: false,
       ensaio_ate: null,
+      aliquotas_ibs_cbs: null,
       exige_cadastro: false,
       relogio_ms: '0',
       limite_endereco: null,

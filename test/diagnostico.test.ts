@@ -321,7 +321,7 @@ test(
 
     const connection = await freshDatabase();
     const pool = await poolOn(connection);
-    await pool.query(`delete from migracoes where nome like '017%'`);
+    await pool.query(`delete from migracoes where nome like '018%'`);
     await pool.query('alter table fila drop column traceparent');
     await pool.query('drop table circuitos');
     const older = path.join(dataDir, 'older.zip');
@@ -331,7 +331,7 @@ test(
     assert.deepEqual(municipios, { falhou: '42P01' });
     assert.equal(migracoes.find(({ nome }: Record<string, unknown>) => nome === '018-rastros.sql').aplicada_em, null);
     assert.ok(Array.isArray(fila));
-    const { rowCount } = await pool.query(`select 1 from migracoes where nome like '017%'`);
+    const { rowCount } = await pool.query(`select 1 from migracoes where nome like '018%'`);
     assert.equal(rowCount, 0);
   },
 );
