@@ -76,8 +76,8 @@ export async function readDiagnostico(db: Db): Promise<Diagnostico> {
   );
   const known = shipped.map(({ nome }) => nome);
   const answers: Record<string, Respondido> = {};
-  for (const [name, text] of Object.entries(QUESTIONS)) {
-    answers[name] = await answerTo(async () => (await db.query(text, text.includes('$1') ? [names] : [])).rows);
+  for (const [pergunta, text] of Object.entries(QUESTIONS)) {
+    answers[pergunta] = await answerTo(async () => (await db.query(text, text.includes('$1') ? [names] : [])).rows);
   }
   answers.migracoes = await answerTo(() => migracoesOf(db, known));
   answers.planos = await answerTo(() => plansOf(db));

@@ -25,7 +25,7 @@ const TELL_EVERY_MS = 100;
 
 const config = readOwnConfig();
 const { log, flush } = createLog(config.logLevel);
-const traces = await startTraces(config, log, 'serviço');
+const traces = await startTraces(config, log, 'requisicoes');
 /** Who watches may be gone; this process then ends by itself. */
 const tell = (message: FromServing): void => void process.send!(message, undefined, undefined, () => undefined);
 

@@ -36,7 +36,7 @@ export type Service = {
 /** Starts everything; resolves when the door answers. `signal` ends an update of the database that is under way, and is thrown. */
 export async function startService(config: Config, log: Logger, signal?: AbortSignal): Promise<Service> {
   const tls = await readTls(config);
-  const traces = await startTraces(config, log, 'serviço');
+  const traces = await startTraces(config, log, 'requisicoes');
   const collector = new Collector('1', 'requisicoes');
   const { told, begin } = createServing(log, collector);
   const opened = await openStore(config, log, { ...told, signal });
@@ -85,7 +85,7 @@ export async function startTransmitter(
   log: Logger,
   signal?: AbortSignal,
 ): Promise<Pick<Service, 'location' | 'close'>> {
-  const traces = await startTraces(config, log, 'transmissão');
+  const traces = await startTraces(config, log, 'transmissao');
   const opened = await openStore(config, log, { signal, connections: config.connections.transmitting });
   for (const warning of await opened.durabilityWarnings()) log.warn(warning);
   const { startWorker, close } = openWorld(opened.store, log);
