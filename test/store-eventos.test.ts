@@ -675,6 +675,7 @@ describe('a claim', () => {
         criado_em: new Date(NOW),
         simular: 'adn:atraso=1s',
         nsu_antes: '0',
+        traceparent: null,
       },
     ]);
     const row = await store.eventos.findById(alfa, id);

@@ -204,7 +204,7 @@ function claimOf({ token, at }: Announcement, rows: readonly MadeRow[], nsu: str
     chave_acesso,
     id_dps,
     data_emissao: new Date(data_emissao),
-    traceparent,
+    traceparent: traceparent ?? null,
   }));
   return { token, at, nsu, notas };
 }
