@@ -852,7 +852,11 @@ describe('whatever the ADN does', () => {
           }
           assert.deepEqual(town.adn.sentTwice, []);
           const due = await town.world.store.listDue(town.clock.now, 1);
-          assert.ok(due.every(({ kind, tenant }) => ['mudancas', 'auditoria'].includes(kind) || tenant !== town.municipio.tenant));
+          assert.ok(
+            due.every(
+              ({ kind, tenant }) => ['mudancas', 'auditoria'].includes(kind) || tenant !== town.municipio.tenant,
+            ),
+          );
         },
       ),
       { numRuns: 15 },
