@@ -122,8 +122,8 @@ const PLAN_SETTINGS = [
 
 /** As a session of the service has them. */
 async function plansOf(db: Db): Promise<readonly Readonly<Record<string, unknown>>[]> {
-  const text = `select name as nome, setting as valor, source as origem from pg_settings where name = any ($1) and vartype <> 'string' order by name`;
-  return (await db.query(text, [PLAN_SETTINGS])).rows;
+  const asked = `select name as nome, setting as valor, source as origem from pg_settings where name = any ($1) and vartype <> 'string' order by name`;
+  return (await db.query(asked, [PLAN_SETTINGS])).rows;
 }
 
 /** The code of a failure: its text may quote a row, or an address with a password. */
