@@ -11,19 +11,22 @@ const ARCHIVE = 'instalar.md';
 /** Where the rehearsal keeps its authorities, keys and the simulated ADN: of the account of the service, which reads them. */
 export const REHEARSAL = '/srv/ensaio';
 
+/** Where an archive is carried to, in the machine that the rehearsal makes. */
+const DELIVERED = '/srv/entrega';
+
 async function carryArchive({ machine }: Life, folder: string): Promise<void> {
   const names = await readdir(folder);
-  await machine.do('rm -rf /root/entrega');
+  await machine.do(`rm -rf ${DELIVERED}`);
   await machine.carry(
     names.map((name) => path.join(folder, name)),
-    '/root/entrega',
+    DELIVERED,
   );
 }
 
 /** The commands of a section, in the folder into which the archive was carried. */
 export async function followPage(life: Life, section: string, folder?: string): Promise<string> {
   if (folder !== undefined) await carryArchive(life, folder);
-  const into = folder === undefined ? '' : 'cd /root/entrega\n';
+  const into = folder === undefined ? '' : `cd ${DELIVERED}\n`;
   return life.machine.do(into + commandsOf(ARCHIVE, section));
 }
 
@@ -37,13 +40,13 @@ export const INSTALL: Step = {
     await carryArchive(life, life.archives.first);
     // What Debian brings is there already, and the machine has no network.
     const program = commandsOf(PRODUCTION, 'O programa e a conta').replace(/^apt-get .*$/m, '');
-    await life.machine.do(`cd /root/entrega\n${program}`);
+    await life.machine.do(`cd ${DELIVERED}\n${program}`);
     for (const section of ['Os ajustes', 'O serviço']) await life.machine.do(commandsOf(PRODUCTION, section));
     await until('o serviço parte', () => isReady(life));
     const owner = await life.machine.do('stat -c %U /proc/$(systemctl show -P MainPID nfse)');
     if (owner.trim() !== 'nfse') throw new Error(`the service is ${owner.trim()}`);
     // Neither the service nor root, who has just asked for the version, leaves anything there.
-    const touched = await life.machine.do('find /opt/ -newer /root/entrega -not -name nfse | head');
+    const touched = await life.machine.do(`find /opt/ -newer ${DELIVERED} -not -name nfse | head`);
     if (touched !== '/opt/\n') throw new Error(`written in /opt: ${touched}`);
   },
 };
