@@ -19,7 +19,7 @@ import { makeSbom, packagesOf } from './sbom-servico.ts';
 const ROOT = path.resolve(import.meta.dirname, '..');
 
 /** What the program reads as it runs, and what an operator reads before it does. */
-const OWN = [
+export const OWN = [
   'src',
   'packages',
   'deploy',

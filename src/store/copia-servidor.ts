@@ -24,6 +24,7 @@ import {
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { isAlive } from '../../packages/postgres-embutido/src/lock.ts';
 import { CopiaRecusada, unseal } from './copia-cifra.ts';
 import type { Copia } from './copia-lugar.ts';
 import type { Caminho } from './copia-wal.ts';
@@ -440,15 +441,6 @@ export async function sweepLeftovers(parent: string, prefix: string): Promise<vo
       while (await worksIn(Number(pid), cluster)) await pause(POLL_MS);
     }
     await rm(path.join(parent, name), { recursive: true, force: true });
-  }
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
 }
 

@@ -1,24 +1,15 @@
 /** Two archives: that of this tree, and that of the next version, whose tree is this one with a migration more. */
 import { cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { OWN } from '../../scripts/pacote-servico.ts';
 import { ROOT } from '../support/pacote-servico.ts';
 import { runToEnd } from './maquina.ts';
 
 export const NEXT = '0.1.1';
 export const MIGRATION = '999-da-proxima.sql';
 
-const OWN = [
-  'src',
-  'packages',
-  'deploy',
-  'docs',
-  'examples',
-  'scripts',
-  'test/ataques',
-  'LICENSE',
-  'CHANGELOG.md',
-  'SECURITY.md',
-];
+/** What an archive is made of, and what makes it. */
+const TREE = [...OWN, 'scripts'];
 
 export async function makeArchives(folder: string): Promise<{ readonly first: string; readonly next: string }> {
   const [first, next, tree] = ['primeira', 'seguinte', 'arvore'].map((name) => path.join(folder, name)) as [
@@ -28,7 +19,7 @@ export async function makeArchives(folder: string): Promise<{ readonly first: st
   ];
   await build(ROOT, first);
   await mkdir(tree);
-  for (const name of OWN)
+  for (const name of TREE)
     await cp(path.join(ROOT, name), path.join(tree, name), { recursive: true, force: true }).catch(ignoreAbsent);
   for (const name of ['package-lock.json', 'tsconfig.json']) await cp(path.join(ROOT, name), path.join(tree, name));
   const manifest = JSON.parse(await readFile(path.join(ROOT, 'package.json'), 'utf8'));

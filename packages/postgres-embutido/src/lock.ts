@@ -89,7 +89,7 @@ function lockPath(location: string): string {
   return join(location, 'postmaster.pid');
 }
 
-function isAlive(pid: number): boolean {
+export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);
     return true;
