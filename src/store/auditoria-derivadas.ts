@@ -22,6 +22,10 @@ const inQueue = (tipo: string): string =>
 const ADIANTADO = `select max((a.depois->>'ultimo')::bigint) from atos a where a.tenant = $1 and a.objeto = 'prestador'
   and a.chave = coalesce(x.prestador, n.prestador) and a.acao = '${ADVANCED}'`;
 
+/** Only a sandbox of one's own has what is held looked at again though no table is newer. */
+const IS_RETRIED = `(r.tabela_aliquotas = 0
+  and exists (select 1 from municipios m where m.tenant = $1 and m.ensaio_ate is not null))`;
+
 /** By the table, rows `chave` that are not as they must be. $1 is the tenant. */
 const CHECKS: readonly (readonly [tabela: string, text: string])[] = [
   [
@@ -50,7 +54,7 @@ const CHECKS: readonly (readonly [tabela: string, text: string])[] = [
   [
     'retidas',
     `select r.nota::text as chave from retidas r left join notas n on n.tenant = $1 and n.mes = r.mes and n.id = r.nota
-      where r.tenant = $1 and (n.estado is distinct from 'retida' or (n.tabela_aliquotas <> r.tabela_aliquotas and r.tabela_aliquotas <> 0))`,
+      where r.tenant = $1 and (n.estado is distinct from 'retida' or (n.tabela_aliquotas <> r.tabela_aliquotas and not ${IS_RETRIED}))`,
   ],
   [
     'retidas',
