@@ -226,6 +226,7 @@ test('nothing is missed and nothing told twice, though transactions overlap, rol
           de: `e${movimento}`,
           gatilho: 'x',
           para: `e${movimento + 1}`,
+          resumo: undefined,
         };
         await insertTrail(client, tenant, 'nota', [move]);
         await sleep(randomInt(0, 40));

@@ -5,10 +5,8 @@
 import { randomUUID } from 'node:crypto';
 import { type Folha, joinFolhas } from './auditoria-hash.ts';
 import { AUDITADAS, type Auditada, apagada, rowInSql, type Vista } from './auditoria-tabelas.ts';
-import { groupByMes, type Ref } from './fila.ts';
-import { ONE_BY_ONE } from './open.ts';
 import type { PoolClient, QueryConfig } from './pg.ts';
-import { planMonthly, planOnce } from './planned.ts';
+import { planOnce } from './planned.ts';
 
 type Client = Pick<PoolClient, 'query'>;
 
@@ -39,41 +37,6 @@ function withRows(vista: Vista, from: string): string {
       select string_agg(r.item, chr(10) order by r.item) as itens, string_agg(r.resumo, ''::bytea order by r.item) as resumos
       from (select ${item} as item, ${resumo} as resumo ${from}) r
     ) e where m.tenant = $1 and (e.itens is not null or $4::text <> '')`;
-}
-
-const OF_IDS = `from unnest($6::bigint[]) as x (id) join`;
-
-/** With the notas of a month ($7), or eventos, as a move has left them. */
-const WITH_ESTADO = {
-  nota: planMonthly(
-    'auditoria_de_notas',
-    withRows('notas_estado', `${OF_IDS} notas t on t.tenant = $1 and t.mes = $7 and t.id = x.id ${ONE_BY_ONE}`),
-    7,
-  ),
-  evento: planOnce(
-    'auditoria_de_eventos',
-    withRows('eventos', `${OF_IDS} eventos t on t.tenant = $1 and t.id = x.id ${ONE_BY_ONE}`),
-  ),
-} as const;
-
-/**
- * Writes what is in hand, and how the notas or eventos stand that were moved, which are written already: an entry, or one a month. `folhasOf`:
- * of those of a month, and which month it is of them.
- */
-export async function insertMovidos<One extends Ref>(
-  client: Client,
-  tenant: string,
-  item: 'nota' | 'evento',
-  refs: readonly One[],
-  folhasOf: (some: readonly One[], place: number) => readonly Folha[],
-): Promise<void> {
-  const groups = item === 'evento' ? [[0, refs] as const] : [...groupByMes(refs)];
-  const written = groups.map(([mes, some], place) => {
-    const { itens, resumos } = joinFolhas(folhasOf(some, place));
-    const values = [tenant, randomUUID(), null, itens, resumos, [...new Set(some.map(({ id }) => id))]];
-    return client.query(WITH_ESTADO[item](item === 'evento' ? values : [...values, mes]));
-  });
-  await Promise.all(written);
 }
 
 const ANY = new Map<string, string>();

@@ -51,7 +51,7 @@ export const AUDITADAS = {
   notas_estado: auditada(
     'notas',
     'id mes',
-    `id mes estado movimentos data_autorizacao:t data_cancelamento:t mensagem_retorno tabela_aliquotas nsu_antes nsu_recepcao
+    `id mes estado movimentos data_autorizacao:t data_cancelamento:t mensagem_retorno tabela_aliquotas nsu_recepcao
     assinatura:b certificado:b`,
     'nota',
   ),
@@ -173,6 +173,7 @@ export const SEM_ENTRADA: Readonly<Record<string, string>> = {
   sequencias: 'números que podem ter falhas; repetido, o banco o recusa pela chave',
   numeracao_dps: 'de onde se procura o próximo número livre; o que está em uso o banco recusa',
   recepcoes_adn: 'de onde se procura no ADN uma resposta perdida',
+  'notas.nsu_antes': 'de onde se procura no ADN uma resposta perdida',
   documentos_comprimidos: 'até onde se comprimiu',
   transmissoes: 'o que o operador vê de um problema que passa',
   circuitos: 'se o ADN responde, visto há pouco',

@@ -12,7 +12,7 @@ import {
 import { movesTo } from '../fiscal/machine.ts';
 import { NOTA_MOVES, type NotaMove, RASCUNHOS } from '../fiscal/nota.ts';
 import type { Traced } from '../traces/traces.ts';
-import { createSettle, insertTrail, type Settlement } from './claims.ts';
+import { createSettle, insertTrail, returningEstado, type Settlement, type Standing } from './claims.ts';
 import { type EventoRow, JOIN_NOTA } from './evento-rows.ts';
 import { groupByMes, isOfTipo, type Ref } from './fila.ts';
 import { wakeSubstitutas } from './follow-nota.ts';
@@ -173,9 +173,10 @@ const CLAIM = planOnce(
         when 'anuncio' then t.aguardando_desde end
     from due d, known ${EACH_DUE} and t.tenant = $1 and t.id = d.id
     returning t.id, t.mes, t.movimentos, d.found, d.gatilho, d.para, d.tentativas + 1 as tentativas, d.chave_acesso,
-      ${listColumns('t', CLAIMED)}, t.simular, t.nsu_antes, d.traceparent, d.due_at, d.ordem
+      ${listColumns('t', CLAIMED)}, t.simular, t.nsu_antes, d.traceparent, d.due_at, d.ordem,
+      ${returningEstado('evento', 't')}
   )
-  select id, mes, movimentos, found, gatilho, para, tentativas, chave_acesso, ${CLAIMED.join(', ')}, simular, nsu_antes, traceparent
+  select id, mes, movimentos, found, gatilho, para, tentativas, chave_acesso, ${CLAIMED.join(', ')}, simular, nsu_antes, traceparent, resumo
   from moved order by due_at, nota, ordem`,
 );
 
@@ -195,7 +196,7 @@ const CANCEL_NOTAS = planMonthly(
   `update notas n set estado = '${CANCELAMENTO.to}', data_cancelamento = $4, movimentos = n.movimentos + 1
   from unnest($3::bigint[]) as x (id) ${ONE_BY_ONE} and n.tenant = $1 and n.mes = $2 and n.id = x.id
     and n.estado in (${quoteWords(CANCELAMENTO.from)})
-  returning n.id, n.mes, n.movimentos, n.chave_acesso`,
+  returning n.id, n.mes, n.movimentos, n.chave_acesso, ${returningEstado('nota', 'n')}`,
 );
 
 /** What is told of an event that was settled. */
@@ -208,15 +209,15 @@ async function cancelNotas(
   now: number,
   notas: readonly Ref[],
 ): Promise<readonly Promise<unknown>[]> {
-  type Row = Ref & { readonly movimentos: number; readonly chave_acesso: string };
+  type Row = Standing & { readonly movimentos: number; readonly chave_acesso: string };
   const cancelled = [...groupByMes(notas)].map(async ([mes, some]) => {
     const values = [tenant, mes, some.map(({ id }) => id), new Date(now)];
     return (await client.query<Row>(CANCEL_NOTAS(values))).rows;
   });
   const rows = (await Promise.all(cancelled)).flat();
   const { on: gatilho, from, to: para } = CANCELAMENTO;
-  const moves = rows.map(({ id, mes, movimentos }) => {
-    return { id, mes, movimento: movimentos, em: now, de: from[0]!, gatilho, para };
+  const moves = rows.map(({ id, mes, movimentos, resumo }) => {
+    return { id, mes, movimento: movimentos, em: now, de: from[0]!, gatilho, para, resumo };
   });
   const chaves = rows.map(({ chave_acesso }) => chave_acesso);
   return [insertTrail(client, tenant, 'nota', moves), ...wakeSubstitutas(client, tenant, now, chaves)];
@@ -240,17 +241,18 @@ export function eventoClaims(pool: Db) {
     ): Promise<EventoClaim> => {
       const waits = [pollAt, pollAt + FOLLOWS_MS].map((at) => new Date(at));
       const values = [tenant, new Date(now), token, new Date(leaseUntil), waits[0], max, mayAnnounce, waits[1]];
-      type Row = ClaimedEvento & {
-        readonly movimentos: number;
-        readonly gatilho: EventoTrigger;
-        readonly para: EventoEstado;
-      };
+      type Row = ClaimedEvento &
+        Standing & {
+          readonly movimentos: number;
+          readonly gatilho: EventoTrigger;
+          readonly para: EventoEstado;
+        };
       return runPipeline(pool, async (client) => {
         const { rows } = await client.query<Row>(CLAIM(values));
-        const moves = rows.map(({ id, mes, movimentos, found, gatilho, para }) => {
-          return { id, mes, movimento: movimentos, em: now, de: found, gatilho, para };
+        const moves = rows.map(({ id, mes, movimentos, found, gatilho, para, resumo }) => {
+          return { id, mes, movimento: movimentos, em: now, de: found, gatilho, para, resumo };
         });
-        const eventos = rows.flatMap(({ movimentos: _, gatilho, para: _to, ...evento }) =>
+        const eventos = rows.flatMap(({ movimentos: _, resumo: _told, gatilho, para: _to, ...evento }) =>
           gatilho === 'anuncio' ? [evento] : [],
         );
         const result = { token, eventos, moved: rows.length };

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { movesTo } from '../fiscal/machine.ts';
 import { NOTA_MOVES, type NotaEstado, type NotaMove } from '../fiscal/nota.ts';
 import type { Traced } from '../traces/traces.ts';
-import { createSettle, insertTrail, type Settlement } from './claims.ts';
+import { createSettle, insertTrail, returningEstado, type Settlement, type Standing } from './claims.ts';
 import { groupByMes, isOfTipo, type Leased, leaseDue } from './fila.ts';
 import { followRefusal, moveWaitingEventos } from './follow-nota.ts';
 import type { NotaRow } from './nota-columns.ts';
@@ -77,7 +77,7 @@ const ANNOUNCE = planMonthly(
   update notas t set estado = '${ANNOUNCED}', nsu_antes = coalesce(t.nsu_antes, known.nsu), movimentos = t.movimentos + 1
   from found, known where t.tenant = $1 and t.mes = $2 and t.id = found.id
   returning t.id, t.mes, t.movimentos, found.estado as found, t.chave_acesso, t.id_dps, t.nsu_antes, known.nsu as nsu_agora,
-    t.simular, t.substitui, t.data_emissao`,
+    t.simular, t.substitui, t.data_emissao, ${returningEstado('nota', 't')}`,
 );
 
 /** Puts back into the queue what was taken and not announced; that was no attempt. */
@@ -104,7 +104,7 @@ const LEASE_ANUNCIADAS = planOnce(
   from due where f.tenant = $1 and ${isOfTipo('nota')} and f.id = due.id returning f.id, f.mes, f.tentativas, f.traceparent`,
 );
 
-type Announced = Omit<ClaimedNota, 'tentativas' | 'traceparent'> & { readonly movimentos: number };
+type Announced = Omit<ClaimedNota, 'tentativas' | 'traceparent'> & Standing & { readonly movimentos: number };
 
 /** Takes notas from the queue and announces their sending, in one commit. One that somebody holds delays no other, and stays due. */
 function claimNotas(
@@ -123,11 +123,11 @@ function claimNotas(
       }),
     );
     const rows = announced.flat().sort((one, other) => Number(BigInt(one.id) - BigInt(other.id)));
-    const moves = rows.map(({ id, mes, movimentos, found }) => ({
-      ...{ id, mes, movimento: movimentos, em: now },
+    const moves = rows.map(({ id, mes, movimentos, found, resumo }) => ({
+      ...{ id, mes, movimento: movimentos, em: now, resumo },
       ...{ de: found, gatilho: 'anuncio', para: ANNOUNCED },
     }));
-    const result = rows.map(({ movimentos: _moved, substitui, ...nota }) => ({
+    const result = rows.map(({ movimentos: _moved, resumo: _told, substitui, ...nota }) => ({
       ...nota,
       tentativas: queued.get(nota.id)!.tentativas,
       traceparent: queued.get(nota.id)!.traceparent,
@@ -171,7 +171,7 @@ export function notaClaims(pool: Db) {
       );
     },
     /** Writes the outcome of the notas that still carry the token; returns how many did. */
-    settle: createSettle<NotaSettlement, { readonly id_dps: string; readonly chave_acesso: string }>(pool, 'nota', {
+    settle: createSettle<NotaSettlement, Pick<NotaRow, 'id_dps' | 'chave_acesso'>>(pool, 'nota', {
       columns: [['lugar bigint', ({ lugar }) => lugar ?? null]],
       set: [
         "data_autorizacao = case when x.gatilho = 'autorizacao' then $3 else t.data_autorizacao end",

@@ -2,9 +2,9 @@
 import type { Move } from '../fiscal/machine.ts';
 import { count, nameMunicipio } from '../measures/counters.ts';
 import { readTrailArquivada } from './arquivo.ts';
-import { insertMovidos } from './auditoria-entradas.ts';
+import { insertEntrada } from './auditoria-entradas.ts';
 import type { Folha } from './auditoria-hash.ts';
-import { folhaOf, momentText } from './auditoria-tabelas.ts';
+import { folhaOf, itemOf, momentText, rowInSql, type Vista } from './auditoria-tabelas.ts';
 import { groupByMes, isOfTipo, type Ref } from './fila.ts';
 import { insertNovas } from './mudancas-novas.ts';
 import { type Db, dropNul, ONE_BY_ONE, runPipeline, writeUnlocked } from './open.ts';
@@ -25,6 +25,8 @@ export type Trailed = Ref & {
   readonly para: string;
   readonly mensagem?: string | null | undefined;
   readonly quem?: string | null | undefined;
+  /** How the row stands after it; undefined: what else is told says so. */
+  readonly resumo: Buffer | undefined;
 };
 
 function trailInsert(item: Item) {
@@ -50,6 +52,25 @@ function folhaOfMove(item: Item, { id, mes, movimento, em, de, gatilho, para, me
   return folhaOf(`trilha_${item}s`, [id, String(mes), String(movimento)], { [item]: id, ...said, ...texts });
 }
 
+/** What the audit chain tells of how a nota or an evento stands. */
+const ESTADO = { nota: 'notas_estado', evento: 'eventos' } as const satisfies Readonly<Record<Item, Vista>>;
+
+/** A row as a statement has left it, by {@link returningEstado}. */
+export type Standing = Ref & { readonly resumo: Buffer };
+
+/** SQL, a column that each statement returns that writes a nota or an evento: how it stands then, as the audit chain tells it. */
+export function returningEstado(item: Item, alias: string): string {
+  return `${rowInSql(ESTADO[item], alias).resumo} as resumo`;
+}
+
+/** How rows stand, for an entry of the audit chain. */
+export function folhasOfStanding(item: Item, rows: readonly Standing[]): readonly Folha[] {
+  return rows.map(({ id, mes, resumo }) => ({
+    item: itemOf(ESTADO[item], item === 'nota' ? [id, String(mes)] : [id]),
+    resumo,
+  }));
+}
+
 /**
  * Writes moves into the trail of their rows, for who follows what changes, and into the audit chain with the rows as they have left them, in
  * the transaction that made them. `besides`: what that tells of them otherwise.
@@ -62,13 +83,12 @@ export async function insertTrail(
   besides: readonly Folha[] = [],
 ): Promise<void> {
   if (moves.length === 0) return;
+  const standing = moves.flatMap(({ id, mes, resumo }) => (resumo === undefined ? [] : [{ id, mes, resumo }]));
+  const folhas = [...besides, ...folhasOfStanding(item, standing), ...moves.map((move) => folhaOfMove(item, move))];
   await Promise.all([
     client.query(TRAIL[item](tenant, moves)),
     insertNovas(client, tenant, item, moves),
-    insertMovidos(client, tenant, item, moves, (some, place) => [
-      ...(place === 0 ? besides : []),
-      ...some.map((move) => folhaOfMove(item, move)),
-    ]),
+    insertEntrada(client, tenant, folhas),
   ]);
   countMoves(tenant, item, moves);
 }
@@ -139,7 +159,7 @@ type Writes = readonly Promise<unknown>[];
 
 type Settled<One> = { readonly tenant: string; readonly now: number; readonly settlements: readonly One[] };
 
-type MovedRow<More> = Ref & {
+type MovedRow<More> = Standing & {
   readonly movimentos: number;
   readonly de: string;
   readonly gatilho: string;
@@ -182,7 +202,7 @@ export function createSettle<One extends Settlement, Moved = unknown>(pool: Db, 
         ...set,
       ].join(', ')}
       from left_queue x ${ONE_BY_ONE} and t.tenant = $1 and t.mes = $4 and t.id = x.id and t.estado = x.de and $3::timestamptz is not null
-      returning ${['t.id', 't.mes', 't.movimentos', 'x.de', 'x.gatilho', 'x.para', 'x.mensagem', ...returning].join(', ')}`,
+      returning ${['t.id', 't.mes', 't.movimentos', 'x.de', 'x.gatilho', 'x.para', 'x.mensagem', returningEstado(item, 't'), ...returning].join(', ')}`,
       4,
     );
   const atRest = statementOf('at_rest', `delete from fila f using ${rows.relation}`);

@@ -2,7 +2,7 @@
 import { EVENTO_ANTES_DO_ENVIO, EVENTO_MOVES, type EventoMove, type EventoTrigger } from '../fiscal/evento.ts';
 import { movesTo } from '../fiscal/machine.ts';
 import type { NotaEstado } from '../fiscal/nota.ts';
-import { insertTrail } from './claims.ts';
+import { insertTrail, returningEstado, type Standing } from './claims.ts';
 import { dequeue, enqueue, groupByMes, isOfTipo, type Ref } from './fila.ts';
 import { freeDps } from './identidades.ts';
 import { ONE_BY_ONE } from './open.ts';
@@ -72,7 +72,7 @@ const MOVE_WAITING = planMonthly(
     mensagem_retorno = case when $6 = 'dispensado' then '${OF_REFUSED_NOTA}' || coalesce(': ' || found.motivo, '.') end,
     codigo_retorno = null, erros_adn = null
   from found where e.tenant = $1 and e.id = found.id
-  returning e.id, e.mes, e.movimentos, found.estado as de`,
+  returning e.id, e.mes, e.movimentos, found.estado as de, ${returningEstado('evento', 'e')}`,
   8,
 );
 
@@ -112,7 +112,7 @@ export async function moveWaitingEventos(
   const moving = decisions.map(async ({ estado, mes, notas, from, on, to, due }) => {
     const isDue = due === 'now';
     const values = [tenant, new Date(now), notas, estado, from, to, isDue, mes];
-    type Moved = Ref & { readonly movimentos: number; readonly de: string };
+    type Moved = Standing & { readonly movimentos: number; readonly de: string };
     const { rows } = await client.query<Moved>(MOVE_WAITING(values));
     if (rows.length === 0) return;
     const moves = rows.map(({ movimentos, ...row }) => ({

@@ -1,4 +1,5 @@
 /** Storing notas: the row, and all that is kept of it beside, in one transaction. */
+import type { NotaEstado } from '../fiscal/nota.ts';
 import { digestOf, type Folha } from './auditoria-hash.ts';
 import { folhaOf } from './auditoria-tabelas.ts';
 import { insertTrail, type Trailed } from './claims.ts';
@@ -30,8 +31,8 @@ const INSERT_NOTAS = insertRows<NumberedNota>(
   [
     ['id bigint', ({ id }) => String(id)],
     ['mes int', ({ mes }) => mes],
-    ['estado text', (row) => (row.claims !== undefined ? 'transmitida' : isHeld(row) ? 'retida' : 'emitida')],
-    ['movimentos int', ({ claims }) => (claims === undefined ? 1 : 2)],
+    ['estado text', (row) => estadoOf(row).estado],
+    ['movimentos int', (row) => estadoOf(row).movimentos],
     ['numero_dps bigint', ({ numero }) => String(numero)],
     ['prestador_cpf_cnpj text', ({ job }) => job.prestador],
     ['mensagem_retorno text', ({ nota }) => dropNul(nota.retencao)],
@@ -59,17 +60,33 @@ function movesOf({ id, mes, nota, claims }: NumberedNota, at: number): readonly 
   const first = isHeld({ nota })
     ? ({ gatilho: 'retencao', para: 'retida' } as const)
     : ({ gatilho: 'emissao', para: 'emitida' } as const);
-  const issued = { ...ref, movimento: 1, em: nota.data_emissao, de: null, ...first };
+  const issued = { ...ref, resumo: undefined, movimento: 1, em: nota.data_emissao, de: null, ...first };
   if (claims === undefined) return [issued];
-  return [issued, { ...ref, movimento: 2, em: at, de: 'emitida', gatilho: 'anuncio', para: 'transmitida' }];
+  return [
+    issued,
+    { ...ref, resumo: undefined, movimento: 2, em: at, de: 'emitida', gatilho: 'anuncio', para: 'transmitida' },
+  ];
 }
 
-/** What the audit chain tells of a nota as it is stored: what it says, and its documents. */
-function folhasOf({ id, mes, numero, nota, job }: NumberedNota): readonly Folha[] {
+/** Where a nota is stored: its state, and its moves up to there. */
+function estadoOf(row: NumberedNota): { readonly estado: NotaEstado; readonly movimentos: number } {
+  if (row.claims !== undefined) return { estado: 'transmitida', movimentos: 2 };
+  return { estado: isHeld(row) ? 'retida' : 'emitida', movimentos: 1 };
+}
+
+/** What the audit chain tells of a nota as it is stored: what it says, how it stands, and its documents. */
+function folhasOf(row: NumberedNota): readonly Folha[] {
+  const { id, mes, numero, nota, job } = row;
+  const { estado, movimentos } = estadoOf(row);
   const chave = [String(id), String(mes)];
   const numbers = { id: chave[0], mes: chave[1], numero_dps: String(numero) };
   return [
     folhaOf('notas', chave, { ...textsOf(nota), ...numbers, prestador_cpf_cnpj: job.prestador }),
+    folhaOf('notas_estado', chave, {
+      ...{ id: chave[0], mes: chave[1], estado, movimentos: String(movimentos) },
+      mensagem_retorno: dropNul(nota.retencao)?.toWellFormed(),
+      tabela_aliquotas: nota.tabela_aliquotas?.toString(),
+    }),
     folhaOf('documentos', chave, {
       ...{ nota: chave[0], mes: chave[1], recebido_assinatura: nota.recebido_assinatura },
       confianca: nota.confianca?.toString(),

@@ -6,8 +6,8 @@
  */
 import { movesTo } from '../fiscal/machine.ts';
 import { NOTA_MOVES, type NotaMove } from '../fiscal/nota.ts';
-import { insertMovidos, insertRegistradas } from './auditoria-entradas.ts';
-import { insertTrail, type Trailed } from './claims.ts';
+import { insertEntrada, insertRegistradas } from './auditoria-entradas.ts';
+import { folhasOfStanding, insertTrail, returningEstado, type Standing, type Trailed } from './claims.ts';
 import { enqueue, groupByMes, type Ref } from './fila.ts';
 import { followRefusal, moveWaitingEventos } from './follow-nota.ts';
 import type { NotaRow } from './nota-columns.ts';
@@ -70,7 +70,7 @@ const heldWith = (type: string): string => `held as (
     ${ONE_BY_ONE} for update of r, n skip locked
   )`;
 const OF_HELD = `from held x where n.tenant = $1 and n.mes = $2 and n.id = x.id
-  returning n.id, n.mes, n.movimentos, n.id_dps, n.chave_acesso`;
+  returning n.id, n.mes, n.movimentos, n.id_dps, n.chave_acesso, ${returningEstado('nota', 'n')}`;
 const GONE = 'gone as (delete from retidas r using held x where r.tenant = $1 and r.nota = x.id)';
 
 const RELEASE = `with ${heldWith('bytea')}, ${GONE}, written as (
@@ -86,7 +86,7 @@ const KEEP = `with ${heldWith('text')}, kept as (
   )
   update notas n set mensagem_retorno = x.valor, tabela_aliquotas = $3 ${OF_HELD}`;
 
-type Moved = Ref & { readonly movimentos: number; readonly id_dps: string; readonly chave_acesso: string };
+type Moved = Standing & { readonly movimentos: number; readonly id_dps: string; readonly chave_acesso: string };
 
 /** What each outcome writes, of it the value beside the `id`, and the move that it is. */
 const OUTCOMES = [
@@ -156,18 +156,18 @@ function tellWritten(
   client: PoolClient,
   tenant: string,
   released: readonly Ref[],
-  kept: readonly Ref[],
+  kept: readonly Standing[],
 ): readonly Promise<unknown>[] {
   const documents = [...groupByMes(released)].map(([mes, some]) => {
     const which = `t.mes = ${mes} and t.nota = any ($6::bigint[])`;
     return insertRegistradas(client, tenant, 'documentos', { which, values: [some.map(({ id }) => id)] });
   });
-  return [...documents, ...(kept.length === 0 ? [] : [insertMovidos(client, tenant, 'nota', kept, () => [])])];
+  return [...documents, insertEntrada(client, tenant, folhasOfStanding('nota', kept))];
 }
 
 function trailed(moved: readonly Moved[], on: NotaMove['on'], now: number): readonly Trailed[] {
   const { to } = movesTo<NotaMove>(NOTA_MOVES, on);
-  return moved.map(({ id, mes, movimentos }) => {
-    return { id, mes, movimento: movimentos, em: now, de: 'retida', gatilho: on, para: to };
+  return moved.map(({ id, mes, movimentos, resumo }) => {
+    return { id, mes, movimento: movimentos, em: now, de: 'retida', gatilho: on, para: to, resumo };
   });
 }

@@ -9,10 +9,10 @@ import {
 } from '../fiscal/evento.ts';
 import { movesTo } from '../fiscal/machine.ts';
 import { insertAtos, type NovoAto } from './atos.ts';
-import { insertTrail } from './claims.ts';
+import { insertTrail, returningEstado, type Standing } from './claims.ts';
 import { constraintOf } from './constraint.ts';
 import { EVENTO_READ, type EventoRow, JOIN_NOTA, openCancelamento, QUEUES, readEvento } from './evento-rows.ts';
-import { dequeue, enqueue, isOfTipo, type Ref } from './fila.ts';
+import { dequeue, enqueue, isOfTipo } from './fila.ts';
 import { type Db, dropNul, ONE_BY_ONE, runPipeline } from './open.ts';
 import { quoteWords } from './sql.ts';
 
@@ -185,12 +185,12 @@ const MOVE = `with found as (
       erros_adn = case when $5 in (${ENDED}) then null else e.erros_adn end,
       arquivado_em = case when $4 = 'arquivamento' then $3 end
     from found where e.tenant = $1 and e.id = found.id and found.may
-    returning e.id, e.mes, e.movimentos
+    returning e.id, e.mes, e.movimentos, ${returningEstado('evento', 'e')}
   )
-  select f.estado, m.id, m.mes, m.movimentos from found f left join moved m on true`;
+  select f.estado, m.id, m.mes, m.movimentos, m.resumo from found f left join moved m on true`;
 
 /** A row that was moved; none of it where nothing was. */
-type Moved = (Ref & { readonly movimentos: number }) | { readonly id: null };
+type Moved = (Standing & { readonly movimentos: number }) | { readonly id: null };
 
 /** Who moves an event by hand, and where; of the reason the trail of the event has what it shows, that of the municipality what was written. */
 type Mover = Pick<NovoAto, 'quem' | 'via' | 'motivo'>;
@@ -246,8 +246,8 @@ async function moveEvento(
       const [{ rows }] = await Promise.all([moving, locked]);
       const result = rows[0];
       if (result === undefined || result.id === null) return { result, writes: [] };
-      const { mes, movimentos, estado } = result;
-      const move = { movimento: movimentos, em: now, de: estado, gatilho: trigger, para: to, ...said };
+      const { mes, movimentos, estado, resumo } = result;
+      const move = { movimento: movimentos, em: now, de: estado, gatilho: trigger, para: to, ...said, resumo };
       const queued = isDue
         ? enqueue(client, tenant, 'evento', [{ id, mes, dueAt: now }])
         : dequeue(client, tenant, 'evento', [id]);
@@ -288,16 +288,24 @@ async function archiveEventos(
     ), moved as (
       update eventos e set arquivado_em = ${at(2)}, movimentos = e.movimentos + 1
       from found x, counted ${ONE_BY_ONE} and e.tenant = $1 and e.id = x.id and counted.eventos = ${at(3)}
-      returning e.id, e.mes, e.movimentos, x.estado as de
+      returning e.id, e.mes, e.movimentos, x.estado as de, ${returningEstado('evento', 'e')}
     )
-    select c.eventos, m.id, m.mes, m.movimentos, m.de from counted c left join moved m on true`;
+    select c.eventos, m.id, m.mes, m.movimentos, m.de, m.resumo from counted c left join moved m on true`;
   type Row = { readonly eventos: number; readonly de: EventoEstado } & Moved;
   return runPipeline(pool, async (client) => {
     const { rows } = await client.query<Row>(query, [...values, from, new Date(now), expected]);
     const moves = rows.flatMap((row) =>
       row.id === null
         ? []
-        : [{ id: row.id, mes: row.mes, movimento: row.movimentos, em: now, de: row.de, gatilho: on, para: to }],
+        : [
+            {
+              ...{ id: row.id, mes: row.mes, movimento: row.movimentos, resumo: row.resumo },
+              em: now,
+              de: row.de,
+              gatilho: on,
+              para: to,
+            },
+          ],
     );
     const said = { mensagem: dropNul(by.motivo), quem: dropNul(by.quem) };
     const trail = moves.map((move) => ({ ...move, ...said }));

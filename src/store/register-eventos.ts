@@ -9,7 +9,7 @@ import { traceparentNow } from '../traces/traces.ts';
 import { insertAtos, type NovoAto } from './atos.ts';
 import { digestOf, type Folha } from './auditoria-hash.ts';
 import { folhaOf } from './auditoria-tabelas.ts';
-import { insertTrail } from './claims.ts';
+import { insertTrail, returningEstado, type Standing } from './claims.ts';
 import { constraintOf } from './constraint.ts';
 import { EVENTO_COLUMNS, type EventoRow, openCancelamento } from './evento-rows.ts';
 import { enqueue, isOfTipo } from './fila.ts';
@@ -19,6 +19,7 @@ import { type Db, runPipeline } from './open.ts';
 import type { PoolClient } from './pg.ts';
 import { planMonthly, planOnce } from './planned.ts';
 import { reserveSequence } from './sequencias.ts';
+import { listColumns } from './sql.ts';
 import { MunicipioClosed, NotWritten } from './unavailable.ts';
 
 /** An event as it is registered. Moments in milliseconds. */
@@ -118,10 +119,10 @@ const IS_REFUSED = planMonthly(
 /** Of a municipality that is closed nothing. */
 const INSERT_EVENTO = planOnce(
   'insert_evento',
-  `insert into eventos (tenant, id, mes, nota, mes_nota, ordem, codigo_tipo_evento, numero_sequencial, cancela, estado, aberto,
+  `insert into eventos as e (tenant, id, mes, nota, mes_nota, ordem, codigo_tipo_evento, numero_sequencial, cancela, estado, aberto,
     desde, criado_em, autor, campos, simular)
   select m.tenant, $2, $3, $4, $5, $6, $7, $8, $9, 'pendente', true, $10::timestamptz, $10::timestamptz, $11, $12, $13
-  from municipios m where m.tenant = $1 and not m.fechado returning ${EVENTO_COLUMNS.join(', ')}`,
+  from municipios m where m.tenant = $1 and not m.fechado returning ${listColumns('e', EVENTO_COLUMNS)}, ${returningEstado('evento', 'e')}`,
 );
 
 const INSERT_DOCUMENTO = planOnce(
@@ -171,7 +172,7 @@ async function insertUnderLock(
   const xml = novo.complete({ id, numero_sequencial });
   const em = novo.criado_em;
   const mes = mesOf(em);
-  const { rows } = await client.query<Pick<EventoRow, (typeof EVENTO_COLUMNS)[number]>>(
+  const { rows } = await client.query<Pick<EventoRow, (typeof EVENTO_COLUMNS)[number]> & Standing>(
     INSERT_EVENTO([
       tenant,
       id,
@@ -188,11 +189,11 @@ async function insertUnderLock(
       simular,
     ]),
   );
-  const [row] = rows;
-  if (row === undefined) throw new MunicipioClosed(tenant);
+  if (rows[0] === undefined) throw new MunicipioClosed(tenant);
+  const { resumo, ...row } = rows[0];
   const received = [recebido && Buffer.from(recebido), novo.recebido_assinatura, novo.confianca];
   const document = [tenant, mes, id, ...received, Buffer.from(xml, 'utf8')];
-  const move = { id: row.id, mes, movimento: 1, em, de: null, gatilho: 'registro', para: 'pendente' };
+  const move = { id: row.id, mes, movimento: 1, em, de: null, gatilho: 'registro', para: 'pendente', resumo };
   const atos = novo.porMao === undefined ? [] : [actOf(row.id, named.chave_acesso, novo, novo.porMao)];
   const evento = { ...row, ...named, ...queued, nota_estado: estado, due_at: new Date(em), claims: null };
   return {
