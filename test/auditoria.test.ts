@@ -35,13 +35,10 @@ const sha256 = (...parts: readonly (string | Buffer)[]): Buffer => {
 };
 
 /** As somebody reckons it who has the page and no program of ours: from the text of the row to the hash that the seal names. */
-function reckon({ texto, sal, item, caminho, entrada, anterior, elos }: Prova): string {
-  let hash = sha256(Buffer.of(0), Buffer.from(sal, 'hex'), sha256(texto), item);
-  for (const { lado, hash: other } of caminho) {
-    const beside = Buffer.from(other, 'hex');
-    hash = lado === 'direita' ? sha256(Buffer.of(1), hash, beside) : sha256(Buffer.of(1), beside, hash);
-  }
-  assert.equal(hash.toString('hex'), entrada.raiz);
+function reckon({ texto, sal, item, antes, depois, entrada, anterior, elos }: Prova): string {
+  const folha = sha256(Buffer.of(0), Buffer.from(sal, 'hex'), sha256(texto), item);
+  const raiz = sha256(Buffer.of(1), Buffer.from(antes, 'hex'), folha, Buffer.from(depois, 'hex'));
+  assert.equal(raiz.toString('hex'), entrada.raiz);
   return [entrada, ...elos].reduce((before, { lugar, raiz, folhas, em, id, sobre }) => {
     return sha256(`nfse-auditoria-1\n${lugar}\n${before}\n${raiz}\n${folhas}\n${em}\n${id}\n${sobre}\n`).toString(
       'hex',

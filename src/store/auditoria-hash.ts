@@ -31,7 +31,8 @@ function salesOf(sal: Buffer, many: number): Buffer {
 
 /** Where what is hashed next is put together: of an entry with many rows this is most of the work. */
 let together = Buffer.alloc(1024);
-const [LEAF, NODE] = [0, 1] as const;
+const LEAF = 0;
+const ROOT = Buffer.of(1);
 
 function folhaOf(sales: Buffer, place: number, { item, resumo }: Folha): Buffer {
   const head = 1 + SAL_BYTES + RESUMO_BYTES;
@@ -44,51 +45,29 @@ function folhaOf(sales: Buffer, place: number, { item, resumo }: Folha): Buffer 
   return hash('sha256', together.subarray(0, end), 'buffer');
 }
 
-function noOf(left: Buffer, right: Buffer): Buffer {
-  together[0] = NODE;
-  together.set(left, 1);
-  together.set(right, 1 + RESUMO_BYTES);
-  return hash('sha256', together.subarray(0, 1 + 2 * RESUMO_BYTES), 'buffer');
+/** The leaves of an entry, one after the other. */
+function folhasDe(sal: Buffer, folhas: readonly Folha[]): Buffer {
+  const sales = salesOf(sal, folhas.length);
+  const all = Buffer.allocUnsafe(RESUMO_BYTES * folhas.length);
+  for (const [place, folha] of folhas.entries()) all.set(folhaOf(sales, place, folha), place * RESUMO_BYTES);
+  return all;
 }
 
-/** One level up: pairs, and one that has no other as it is. */
-function pairUp(level: readonly Buffer[]): readonly Buffer[] {
-  const above: Buffer[] = [];
-  for (let place = 0; place < level.length; place += 2) {
-    const [left, right] = [level[place]!, level[place + 1]];
-    above.push(right === undefined ? left : noOf(left, right));
-  }
-  return above;
-}
-
-/** The root over all rows of an entry. */
+/** Over all rows of an entry. */
 export function raizOf(sal: Buffer, folhas: readonly Folha[]): Buffer {
-  const sales = salesOf(sal, folhas.length);
-  let level: readonly Buffer[] = folhas.map((folha, place) => folhaOf(sales, place, folha));
-  while (level.length > 1) level = pairUp(level);
-  return level[0] ?? ZERO;
+  return folhas.length === 0 ? ZERO : createHash('sha256').update(ROOT).update(folhasDe(sal, folhas)).digest();
 }
 
-/** A hash beside the way from a row up to the root, and on which side it stands. */
-export type Irmao = { readonly lado: 'esquerda' | 'direita'; readonly hash: string };
+/** What leads from one row of an entry to its root, in hexadecimal: what stands before its digest, and the leaves around its own. */
+export type Caminho = { readonly sal: string; readonly antes: string; readonly depois: string };
 
-/** The way of one row of an entry to its root. `sal`: what stands before its digest. */
-export function caminhoOf(
-  sal: Buffer,
-  folhas: readonly Folha[],
-  of: number,
-): { sal: string; caminho: readonly Irmao[] } {
-  const sales = salesOf(sal, folhas.length);
-  let level: readonly Buffer[] = folhas.map((folha, place) => folhaOf(sales, place, folha));
-  const caminho: Irmao[] = [];
-  for (let place = of; level.length > 1; place = Math.floor(place / 2)) {
-    const beside = level[place % 2 === 0 ? place + 1 : place - 1];
-    if (beside !== undefined) {
-      caminho.push({ lado: place % 2 === 0 ? 'direita' : 'esquerda', hash: beside.toString('hex') });
-    }
-    level = pairUp(level);
-  }
-  return { sal: sales.toString('hex', of * SAL_BYTES, (of + 1) * SAL_BYTES), caminho };
+export function caminhoOf(sal: Buffer, folhas: readonly Folha[], of: number): Caminho {
+  const all = folhasDe(sal, folhas);
+  return {
+    sal: salesOf(sal, folhas.length).toString('hex', of * SAL_BYTES, (of + 1) * SAL_BYTES),
+    antes: all.toString('hex', 0, of * RESUMO_BYTES),
+    depois: all.toString('hex', (of + 1) * RESUMO_BYTES),
+  };
 }
 
 /** What the hash of the chain says of an entry. `em`: as {@link MOMENTO} writes it. */

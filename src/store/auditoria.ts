@@ -2,7 +2,7 @@
 import { type Andamento, type Conferida, conferirCorrente, type Fim, type Selo } from './auditoria-conferir.ts';
 import { listSemAbertura, openEtapa, placeEntradas } from './auditoria-elos.ts';
 import { insertRegistradas } from './auditoria-entradas.ts';
-import { caminhoOf, type Elo, type Irmao, momentoOf, RESUMO_BYTES, resumoOf, splitFolhas } from './auditoria-hash.ts';
+import { type Caminho, caminhoOf, type Elo, momentoOf, RESUMO_BYTES, resumoOf, splitFolhas } from './auditoria-hash.ts';
 import { readTexto } from './auditoria-linhas.ts';
 import { itemOf, type Vista } from './auditoria-tabelas.ts';
 import { type Db, runTransaction } from './open.ts';
@@ -28,15 +28,12 @@ export type EstadoDaCorrente = {
 };
 
 /** That a row was in an entry, and the entry in the chain up to a seal: what whoever has only this reckons again. */
-export type Prova = {
+export type Prova = Caminho & {
   readonly tabela: Vista;
   readonly chave: readonly string[];
   /** SHA-256 of it is what the entry says of the row. */
   readonly texto: string;
-  /** Hexadecimal. */
-  readonly sal: string;
   readonly item: string;
-  readonly caminho: readonly Irmao[];
   readonly entrada: Elo;
   /** The hash before the entry. */
   readonly anterior: string;

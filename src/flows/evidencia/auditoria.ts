@@ -70,20 +70,21 @@ function gatherSelo(
 const NONE =
   'Nada desta nota está ainda na corrente de auditoria do município: ou é de antes dela, ou acaba de ser gravado. Peça o conjunto outra vez daqui a um minuto.';
 const CHAIN =
-  'O que o serviço grava entra numa corrente: cada elo traz o resumo do anterior, de modo que nada se muda, tira ou põe no meio sem que os seguintes deixem de conferir. Cada prova é uma linha gravada, o caminho dela até o elo em que entrou, e os elos até o selo do dia.';
+  'O que o serviço grava entra numa corrente: cada elo traz o resumo do anterior, de modo que nada se muda, tira ou põe no meio sem que os seguintes deixem de conferir. Cada prova é uma linha gravada, as que entraram com ela, só pelo resumo, o elo em que entraram, e os elos até o selo do dia.';
 const SEALED = 'O selo é assinado pelo município: a corrente até ele não pode ter sido refeita depois desse dia.';
 const UNSEALED =
   'Nenhum selo foi feito desde então, ou o município não tem certificado: as provas mostram que as linhas estão na corrente, e não de quando ela é.';
 
 /** A proof as lines that the script reads, in the order in which they are reckoned. */
 function filesOf({ oQue }: LinhaProvada, prova: Prova, place: number): readonly ArquivoDoConjunto[] {
-  const { texto, sal, item, caminho, anterior, entrada, elos, selo } = prova;
+  const { texto, sal, item, antes, depois, anterior, entrada, elos, selo } = prova;
   const name = String(place).padStart(3, '0');
   const lines = [
     `texto=linha-${name}.txt`,
     `sal=${sal}`,
     `item=${item}`,
-    ...caminho.map(({ lado, hash }) => `${lado}=${hash}`),
+    `antes=${antes}`,
+    `depois=${depois}`,
     `raiz=${entrada.raiz}`,
     `anterior=${anterior}`,
     ...[entrada, ...elos].map((elo) => `elo=${[elo.lugar, elo.folhas, elo.em, elo.id, elo.raiz, elo.sobre].join(' ')}`),
@@ -94,7 +95,7 @@ function filesOf({ oQue }: LinhaProvada, prova: Prova, place: number): readonly 
     {
       nome: `${PASTA}/prova-${name}.txt`,
       conteudo: Buffer.from(`${lines.join('\n')}\n`),
-      oQue: 'O caminho dela até o elo, e os elos.',
+      oQue: 'O que leva dela ao elo em que entrou, e os elos.',
     },
   ];
 }
@@ -115,8 +116,8 @@ for prova in prova-*.txt; do
       texto) dito=$(resumo < "$valor");;
       sal) sal=$valor;;
       item) no=$({ printf '\\0'; octetos "$sal"; octetos "$dito"; printf %s "$valor"; } | resumo);;
-      esquerda) no=$({ printf '\\1'; octetos "$valor"; octetos "$no"; } | resumo);;
-      direita) no=$({ printf '\\1'; octetos "$no"; octetos "$valor"; } | resumo);;
+      antes) antes=$valor;;
+      depois) no=$({ printf '\\1'; octetos "$antes"; octetos "$no"; octetos "$valor"; } | resumo);;
       raiz) [ "$no" = "$valor" ] || falha "$prova"; raiz=$valor;;
       anterior) elo=$valor;;
       elo)
