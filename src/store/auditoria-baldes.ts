@@ -42,13 +42,13 @@ export class Baldes {
   }
 
   /** What an entry says, in the order of their places; those without a place come last, with 0. */
-  say(item: string, resumo: Buffer, lugar: number): Promise<void> | undefined {
-    return this.put(item, `${lugar}\t${resumo.toString('hex')}\t${item}\n`);
+  say(item: string, resumo: string, lugar: number): Promise<void> | undefined {
+    return this.put(item, `${lugar}\t${resumo}\t${item}\n`);
   }
 
   /** A row that is there. To be called after all that is said. */
-  find(item: string, resumo: Buffer): Promise<void> | undefined {
-    return this.put(item, `-\t${resumo.toString('hex')}\t${item}\n`);
+  find(item: string, resumo: string): Promise<void> | undefined {
+    return this.put(item, `-\t${resumo}\t${item}\n`);
   }
 
   private put(item: string, line: string): Promise<void> | undefined {

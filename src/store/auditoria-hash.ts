@@ -4,8 +4,8 @@
  */
 import { createHash, hash } from 'node:crypto';
 
-/** What an entry says of a row: its key as a line, and the digest of what it says. */
-export type Folha = { readonly item: string; readonly resumo: Buffer };
+/** What an entry says of a row: its key as a line, and the digest of what it says, in hexadecimal, of which many are cheaper than of buffers. */
+export type Folha = { readonly item: string; readonly resumo: string };
 
 /** Octets of a digest. */
 export const RESUMO_BYTES = 32;
@@ -13,8 +13,8 @@ const SAL_BYTES = 16;
 export const ZERO = Buffer.alloc(RESUMO_BYTES);
 
 /** Of what a row says. */
-export function resumoOf(texto: string): Buffer {
-  return hash('sha256', texto, 'buffer');
+export function resumoOf(texto: string): string {
+  return hash('sha256', texto);
 }
 
 /** Of a document, by which a row names it. */
@@ -34,22 +34,24 @@ let together = Buffer.alloc(1024);
 const LEAF = 0;
 const ROOT = Buffer.of(1);
 
-function folhaOf(sales: Buffer, place: number, { item, resumo }: Folha): Buffer {
+/** Octet by octet, as latin1. */
+function folhaOf(sales: Buffer, place: number, { item, resumo }: Folha): string {
   const head = 1 + SAL_BYTES + RESUMO_BYTES;
   // No letter has more octets in UTF-8.
   if (together.length < head + 3 * item.length) together = Buffer.alloc(2 * (head + 3 * item.length));
   together[0] = LEAF;
   sales.copy(together, 1, place * SAL_BYTES, (place + 1) * SAL_BYTES);
-  together.set(resumo, 1 + SAL_BYTES);
+  together.write(resumo, 1 + SAL_BYTES, 'hex');
   const end = head + together.write(item, head);
-  return hash('sha256', together.subarray(0, end), 'buffer');
+  return hash('sha256', together.subarray(0, end), 'latin1');
 }
 
 /** The leaves of an entry, one after the other. */
 function folhasDe(sal: Buffer, folhas: readonly Folha[]): Buffer {
   const sales = salesOf(sal, folhas.length);
   const all = Buffer.allocUnsafe(RESUMO_BYTES * folhas.length);
-  for (const [place, folha] of folhas.entries()) all.set(folhaOf(sales, place, folha), place * RESUMO_BYTES);
+  for (const [place, folha] of folhas.entries())
+    all.write(folhaOf(sales, place, folha), place * RESUMO_BYTES, 'latin1');
   return all;
 }
 
@@ -97,7 +99,7 @@ export function eloOf(anterior: Buffer, elo: Elo): Buffer {
 export function joinFolhas(folhas: readonly Folha[]): { readonly itens: string; readonly resumos: Buffer } {
   return {
     itens: folhas.map(({ item }) => item).join('\n'),
-    resumos: Buffer.concat(folhas.map(({ resumo }) => resumo)),
+    resumos: Buffer.from(folhas.map(({ resumo }) => resumo).join(''), 'hex'),
   };
 }
 
@@ -107,6 +109,6 @@ export function splitFolhas(itens: string, resumos: Buffer): readonly Folha[] | 
   if (lines.length * RESUMO_BYTES !== resumos.length) return undefined;
   return lines.map((item, place) => ({
     item,
-    resumo: resumos.subarray(place * RESUMO_BYTES, (place + 1) * RESUMO_BYTES),
+    resumo: resumos.toString('hex', place * RESUMO_BYTES, (place + 1) * RESUMO_BYTES),
   }));
 }

@@ -12,7 +12,7 @@ export type Pagina = {
   readonly danificadas: readonly string[];
 };
 
-type Row = { readonly item: string; readonly resumo: Buffer | null; readonly chave: readonly string[] };
+type Row = { readonly item: string; readonly resumo: string | null; readonly chave: readonly string[] };
 
 type DocumentoRow = Row & {
   readonly recebido_assinatura: string | null;
@@ -40,7 +40,8 @@ export async function readPagina(
   }: { readonly depois: readonly string[] | undefined; readonly max: number; readonly lock?: string },
 ): Promise<Pagina> {
   const { tabela, chave } = AUDITADAS[vista] as Auditada;
-  const { item, resumo } = rowInSql(vista);
+  const { item, resumo: octetos } = rowInSql(vista);
+  const resumo = `encode(${octetos}, 'hex')`;
   const columns = chave.map((column) => `t.${column}`).join(', ');
   const isDocumentos = vista === 'documentos';
   // As literals they have the types of the columns, and lead into the index.
@@ -54,7 +55,7 @@ export async function readPagina(
     if (row.resumo !== null) return { item: row.item, resumo: row.resumo };
     const folha = folhaOfCompressed(row as DocumentoRow);
     if (folha === undefined) danificadas.push(row.item);
-    return folha ?? { item: row.item, resumo: Buffer.alloc(0) };
+    return folha ?? { item: row.item, resumo: '' };
   });
   return { folhas, depois: rows.length < max ? undefined : rows.at(-1)!.chave, danificadas };
 }

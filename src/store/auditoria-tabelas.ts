@@ -253,7 +253,7 @@ export function folhaOf(
   vista: Vista,
   chave: readonly string[],
   valores: Readonly<Record<string, string | null | undefined>>,
-): { readonly item: string; readonly resumo: Buffer } {
+): { readonly item: string; readonly resumo: string } {
   return { item: itemOf(vista, chave), resumo: resumoOf(textoOf(vista, valores)) };
 }
 
@@ -266,7 +266,7 @@ export function momentText(instant: number): string {
 export function apagada(
   of: Vista | 'nota' | 'evento' | 'lote',
   chave: readonly string[],
-): { readonly item: string; readonly resumo: Buffer } {
+): { readonly item: string; readonly resumo: string } {
   const item = `-${JSON.stringify([of, ...chave])}`;
   return { item, resumo: resumoOf(`apagada\n${item}`) };
 }

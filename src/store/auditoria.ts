@@ -121,9 +121,9 @@ async function proofOf(pool: Db, tenant: string, tabela: Vista, chave: readonly 
   const find = `select itens, resumos, sal, ${ELO} from auditoria where tenant = $1 and lugar is not null
     and position($2::bytea in resumos) > 0 order by lugar desc limit 1`;
   type Row = Elo & { readonly itens: string; readonly resumos: Buffer; readonly sal: Buffer };
-  const [found] = (await pool.query<Row>(find, [tenant, resumo])).rows;
+  const [found] = (await pool.query<Row>(find, [tenant, Buffer.from(resumo, 'hex')])).rows;
   const folhas = found && splitFolhas(found.itens, found.resumos);
-  const place = folhas?.findIndex((folha) => folha.item === item && folha.resumo.equals(resumo)) ?? -1;
+  const place = folhas?.findIndex((folha) => folha.item === item && folha.resumo === resumo) ?? -1;
   if (found === undefined || folhas === undefined || place < 0) return undefined;
   const { itens: _itens, resumos: _resumos, sal: seed, ...entrada } = found;
   const before = `select encode(elo, 'hex') as elo from auditoria where tenant = $1 and lugar = $2`;

@@ -26,7 +26,7 @@ export type Trailed = Ref & {
   readonly mensagem?: string | null | undefined;
   readonly quem?: string | null | undefined;
   /** How the row stands after it; undefined: what else is told says so. */
-  readonly resumo: Buffer | undefined;
+  readonly resumo: string | undefined;
 };
 
 function trailInsert(item: Item) {
@@ -56,11 +56,11 @@ function folhaOfMove(item: Item, { id, mes, movimento, em, de, gatilho, para, me
 const ESTADO = { nota: 'notas_estado', evento: 'eventos' } as const satisfies Readonly<Record<Item, Vista>>;
 
 /** A row as a statement has left it, by {@link returningEstado}. */
-export type Standing = Ref & { readonly resumo: Buffer };
+export type Standing = Ref & { readonly resumo: string };
 
 /** SQL, a column that each statement returns that writes a nota or an evento: how it stands then, as the audit chain tells it. */
 export function returningEstado(item: Item, alias: string): string {
-  return `${rowInSql(ESTADO[item], alias).resumo} as resumo`;
+  return `encode(${rowInSql(ESTADO[item], alias).resumo}, 'hex') as resumo`;
 }
 
 /** How rows stand, for an entry of the audit chain. */

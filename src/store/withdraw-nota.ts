@@ -67,7 +67,7 @@ export async function withdrawNota(
     if (antiga !== undefined && NOTA_FINAIS.includes(antiga.estado)) return { substituida: antiga.estado };
     const evento = antiga && (await eventoThatNames(client, tenant, antiga.id, chave));
     if (evento !== undefined) return { evento };
-    const moved = await client.query<{ movimentos: number; resumo: Buffer }>(
+    const moved = await client.query<{ movimentos: number; resumo: string }>(
       `update notas t set estado = $4, mensagem_retorno = $5, movimentos = t.movimentos + 1
         where t.tenant = $1 and t.mes = $2 and t.id = $3 returning t.movimentos, ${returningEstado('nota', 't')}`,
       [tenant, mes, id, move.to, dropNul(mensagem)],
