@@ -564,6 +564,8 @@ describe('a statement that is planned once', () => {
   test('gets another plan soon after its tables have grown, without statistics', async (t) => {
     const clock = monotonicClock(t);
     const pool = await freshPool();
+    // The connection has its plans for as long as it is open: it waits here for tables to be filled.
+    pool.options.idleTimeoutMillis = 0;
     await openTenants(pool);
     const store = createStore(pool);
     const { chave_acesso: chave } = keysOf(1, MES);
