@@ -8,6 +8,7 @@ import { verifyCms } from '../documents/cms.ts';
 import { signCms } from '../documents/cms-sign.ts';
 import { type ChainedSigner, loadSigner } from '../documents/key-files.ts';
 import { makeFolder, writeFileFor } from '../documents/new-files.ts';
+import { AMBIENTES } from '../fiscal/ambiente.ts';
 import { addDays } from '../fiscal/moment.ts';
 import { type Achado, type Andamento, type Conferida, eloOfTexto, type Selo } from '../store/auditoria-conferir.ts';
 import { PLACED_MAX } from '../store/auditoria-elos.ts';
@@ -70,8 +71,10 @@ function signSelo(texto: string, signer: ChainedSigner, em: number): Buffer {
 /** A file with a seal that somebody has kept, and what came of it. */
 type SeloConferido = { readonly selo: string; readonly problema: string | undefined };
 
-export type ContaDaCorrente = Omit<Conferida, 'selos' | 'abertaEm'> & {
+export type ContaDaCorrente = Omit<Conferida, 'selos' | 'abertaEm' | 'arquivos'> & {
   readonly aberta_em: string | null;
+  /** Files of the archive, whose rows were verified too, but where there is a problem. */
+  readonly arquivos: readonly { readonly nome: string; readonly linhas: number; readonly problema: string | null }[];
   readonly selos: readonly { readonly dia: string; readonly lugar: number; readonly problema: string | null }[];
   readonly guardados: readonly SeloConferido[];
   /** Whether nothing was found. */
@@ -89,7 +92,13 @@ export async function conferirAuditoria(
   if (municipio === undefined) return noMunicipio(slug);
   const kept = await Promise.all(files.map((file) => readSelo(file, municipio)));
   const ends = kept.flatMap(({ fim }) => fim ?? []);
-  const { selos: stored, abertaEm, ...conferida } = await store.auditoria.verify(slug, ends, andamento);
+  const verified = await store.auditoria.verify(slug, ends, andamento);
+  const { selos: stored, abertaEm, arquivos: read, ...conferida } = verified;
+  // Files of rehearsals are no fiscal documents: whoever does not want them deletes them.
+  const mayGo = AMBIENTES[municipio.ambiente].guardaDias !== undefined;
+  const arquivos = read.map(({ nome, linhas, problema, isAusente }) => {
+    return { nome, linhas, problema: (isAusente && mayGo ? undefined : problema) ?? null };
+  });
   const broken = new Set(conferida.achados.flatMap(({ tipo, lugar }) => (tipo === 'selo_alterado' ? [lugar] : [])));
   const selos = stored.map((selo) => {
     const problema = faultOfSelo(selo, municipio) ?? (broken.has(selo.lugar) ? NOT_THROUGH : undefined);
@@ -100,9 +109,10 @@ export async function conferirAuditoria(
     problema: problema ?? (fim !== undefined && broken.has(fim.lugar) ? NOT_THROUGH : undefined),
   }));
   const faults = [...selos, ...guardados].filter(({ problema }) => problema !== undefined && problema !== null).length;
-  const confere = conferida.total === 0 && faults === 0 && abertaEm !== null;
+  const isAllRead = arquivos.every(({ problema }) => problema === null);
+  const confere = conferida.total === 0 && faults === 0 && abertaEm !== null && isAllRead;
   await store.auditoria.noteVerified(slug, now(), conferida.fim?.lugar ?? 0, conferida.total + faults);
-  return { ...conferida, aberta_em: abertaEm?.toISOString() ?? null, selos, guardados, confere };
+  return { ...conferida, aberta_em: abertaEm?.toISOString() ?? null, arquivos, selos, guardados, confere };
 }
 
 const NOT_THROUGH = 'a corrente não passa por ele: foi reescrita, ou encurtada';
@@ -180,6 +190,7 @@ const TITLES: Readonly<Record<Achado['tipo'], string>> = {
   linha_sem_entrada: 'a linha está no banco, e nenhuma entrada fala dela',
   linha_nao_segue: 'a linha não segue das notas e dos eventos, ou falta',
   documento_danificado: 'os documentos não se abrem, ou não são os da nota',
+  arquivo_danificado: 'o arquivo do mês não é o que foi escrito, e não se lê até o fim',
 };
 
 /** A finding as a person reads it. */

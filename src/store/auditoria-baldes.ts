@@ -51,6 +51,11 @@ export class Baldes {
     return this.put(item, `-\t${resumo.toString('hex')}\t${item}\n`);
   }
 
+  /** The same, of a row that the chain need not have told: it stands in a file that is older than the chain. */
+  findOlder(item: string, resumo: Buffer): Promise<void> | undefined {
+    return this.put(item, `~\t${resumo.toString('hex')}\t${item}\n`);
+  }
+
   private put(item: string, line: string): Promise<void> | undefined {
     const which = hash('sha256', familiaOf(item), 'buffer')[0]! % FILES;
     this.held[which]!.push(line);
@@ -82,18 +87,23 @@ export class Baldes {
 function* compareLines(text: string): Generator<Diferenca> {
   /** By what they belong to, so that it goes as a whole. */
   const said = new Map<string, Map<string, Dita>>();
+  /** A month that is being brought back from its file is in both. */
+  const found = new Map<string, string>();
   for (let from = 0; from < text.length; ) {
     const end = text.indexOf('\n', from);
     const [place, resumo, item] = text.slice(from, end).split('\t') as [string, string, string];
     from = end + 1;
     const familia = familiaOf(item);
-    if (place !== '-') {
+    if (place !== '-' && place !== '~') {
       if (!item.startsWith('-')) {
         said.getOrInsertComputed(familia, () => new Map()).set(item, { resumo, lugar: Number(place) });
       } else if (!said.get(familia)?.delete(item.slice(1))) said.delete(familia);
       continue;
     }
+    if (found.get(item) === resumo) continue;
+    found.set(item, resumo);
     const dita = said.get(familia)?.get(item);
+    if (dita === undefined && place === '~') continue;
     if (dita === undefined) yield { tipo: 'linha_sem_entrada', item, lugar: undefined };
     else if (dita.resumo !== resumo) yield { tipo: 'linha_alterada', item, lugar: dita.lugar };
     said.get(familia)?.delete(item);

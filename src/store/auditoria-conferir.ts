@@ -2,6 +2,9 @@
  * Verifies the audit chain of a municipality against its rows, all as they stand at one moment: that each entry is what its hash says and
  * follows the one before, and that each row is what the last entry about it says. Memory is bounded, however much there is.
  */
+import { arquivoOf } from './arquivo.ts';
+import type { ArquivoLugar } from './arquivo-lugar.ts';
+import { type ArquivoLido, type NaoLidas, readArquivos } from './auditoria-arquivo.ts';
 import { Baldes, type Diferenca } from './auditoria-baldes.ts';
 import { findNaoSegue } from './auditoria-derivadas.ts';
 import { eloOf, momentoOf, RESUMO_BYTES, raizOf, splitFolhas, ZERO } from './auditoria-hash.ts';
@@ -20,6 +23,7 @@ export type Achado = {
     | 'fim_alterado'
     | 'linha_nao_segue'
     | 'documento_danificado'
+    | 'arquivo_danificado'
     | 'selo_alterado'
     | Diferenca['tipo'];
   readonly tabela?: string | undefined;
@@ -37,8 +41,10 @@ export type Conferida = {
   readonly entradas: number;
   readonly semLugar: number;
   readonly linhas: number;
-  /** Rows that the archive has instead of the database, which `nfse arquivo conferir` reads. */
+  /** Rows of files of the archive that could not be read to their end: nobody knows how they are. */
   readonly noArquivo: number;
+  /** The files of the archive, whose rows are verified as those of the database are. */
+  readonly arquivos: readonly ArquivoLido[];
   /** When all rows from before the chain had been told; null: they are not yet, and those that are not are no finding. */
   readonly abertaEm: Date | null;
   readonly fim: Fim | undefined;
@@ -72,9 +78,6 @@ const ATE = 'select lugar::float8 as lugar, elo, aberta_em from auditoria_ate wh
 const SELOS = `select to_char(dia, 'YYYY-MM-DD') as dia, lugar::float8 as lugar, texto, assinatura from auditoria_selos
   where tenant = $1 order by lugar`;
 const MOMENTOS = `select lugar::float8 as lugar, ${momentoOf('em')} as momento from auditoria where tenant = $1 and lugar = any ($2::bigint[])`;
-/** The file that counts of each month that is in the archive; of `documentos`, `trilha_notas` and the others the month is second in the key. */
-const ARQUIVADOS = `select distinct on (a.mes) a.mes, a.linhas from arquivos a join meses m on m.mes = a.mes and m.arquivado_em is not null
-  where a.tenant = $1 and a.pronto_em is not null order by a.mes, a.geracao desc`;
 /** Joins and sorts may be planned as they please again. */
 const PLANNED_FREELY = 'set local enable_sort = on; set local enable_seqscan = on; set local enable_bitmapscan = on';
 
@@ -114,6 +117,8 @@ class Conferencia {
   semLugar = 0;
   linhas = 0;
   noArquivo = 0;
+  arquivos: readonly ArquivoLido[] = [];
+  private naoLidas: NaoLidas = new Map();
   fim: Fim | undefined;
 
   constructor(client: Client, tenant: string, baldes: Baldes, andamento: Andamento) {
@@ -211,22 +216,26 @@ class Conferencia {
     }
   }
 
-  /** Rows of each table and month that a file of the archive has instead of the database: what is told of these files is verified too. */
-  private async readArquivados(): Promise<ReadonlyMap<string, { left: number }>> {
-    type Row = { readonly mes: number; readonly linhas: Readonly<Record<string, number>> };
-    const { rows } = await this.client.query<Row>(ARQUIVADOS, [this.tenant]);
-    const each = rows.flatMap(({ mes, linhas }) =>
-      Object.entries(linhas).map(([tabela, left]) => [`${tabela} ${mes}`, { left }] as const),
-    );
-    return new Map(each);
+  /** Those that files of the archive have instead of the database. */
+  async readArquivos(lugar: ArquivoLugar | undefined): Promise<void> {
+    const { arquivos, naoLidas } = await readArquivos(this.client, this.tenant, lugar, {
+      found: (item, resumo) => this.baldes.find(item, resumo),
+      older: (item, resumo) => this.baldes.findOlder(item, resumo),
+      damaged: (item) => this.achados.add({ tipo: 'documento_danificado', ...nameOf(item) }),
+      passed: (linhas) => this.andamento('linhas', this.linhas + linhas, undefined),
+    });
+    for (const { nome, isDanificado } of arquivos) {
+      if (isDanificado) this.achados.add({ tipo: 'arquivo_danificado', tabela: 'arquivos', chave: [nome] });
+    }
+    this.arquivos = arquivos;
+    this.naoLidas = naoLidas;
   }
 
   async compare(abertaEm: Date | null): Promise<void> {
-    const archived = await this.readArquivados();
     for await (const { tipo, item, lugar } of this.baldes.compare()) {
       const named = nameOf(item);
-      // No more is missing of a month than its file says that it has.
-      const inFile = tipo === 'linha_apagada' ? archived.get(`${named.tabela} ${named.chave[1]}`) : undefined;
+      // No more is missing of a month than its file says that it has; the month is second in these keys.
+      const inFile = tipo === 'linha_apagada' ? this.naoLidas.get(`${named.tabela} ${named.chave[1]}`) : undefined;
       if (inFile !== undefined && inFile.left > 0) {
         inFile.left -= 1;
         this.noArquivo += 1;
@@ -272,15 +281,20 @@ export function conferirCorrente(
   kept: readonly Fim[],
   andamento: Andamento,
 ): Promise<Conferida> {
-  return readSnapshot(pool, (client) => conferirEm(client, tenant, kept, andamento));
+  return readSnapshot(pool, (client) => conferirEm(client, tenant, { kept, andamento, lugar: arquivoOf(pool) }));
 }
 
-/** The same, in a transaction that sees one moment. */
+type Com = {
+  readonly kept?: readonly Fim[];
+  readonly andamento?: Andamento;
+  readonly lugar?: ArquivoLugar | undefined;
+};
+
+/** The same, in a transaction that sees one moment. `lugar`: of the archive; undefined: its files are not read. */
 export function conferirEm(
   client: Client,
   tenant: string,
-  kept: readonly Fim[] = [],
-  andamento: Andamento = () => undefined,
+  { kept = [], andamento = () => undefined, lugar }: Com = {},
 ): Promise<Conferida> {
   return Baldes.use(async (baldes) => {
     const conferencia = new Conferencia(client, tenant, baldes, andamento);
@@ -290,11 +304,12 @@ export function conferirEm(
     const ends = selos.map(({ lugar, elo }) => ({ lugar, elo: elo.toString('hex') }));
     await conferencia.readChain(ate, [...ends, ...kept]);
     await conferencia.readRows();
+    await conferencia.readArquivos(lugar);
     const abertaEm = ate?.aberta_em ?? null;
     await conferencia.compare(abertaEm);
     const achados = await conferencia.tell();
-    const { entradas, semLugar, linhas, noArquivo, fim } = conferencia;
-    return { entradas, semLugar, linhas, noArquivo, abertaEm, fim, achados, total: conferencia.achados.total, selos };
+    const { entradas, semLugar, linhas, noArquivo, arquivos, fim, achados: found } = conferencia;
+    return { entradas, semLugar, linhas, noArquivo, arquivos, abertaEm, fim, achados, total: found.total, selos };
   });
 }
 

@@ -48,12 +48,15 @@ function verificar(world: CliWorld, values: Values, slug: string): Promise<numbe
 }
 
 function describeConta(conta: ContaDaCorrente): string {
-  const { entradas, semLugar, linhas, noArquivo, achados, total, selos, guardados, aberta_em, fim } = conta;
+  const { achados, total, selos, guardados, aberta_em, fim, arquivos } = conta;
   const lines = achados.map(describeAchado);
   if (total > achados.length) lines.push(`… e mais ${groupDigits(total - achados.length)}`);
   for (const { dia, lugar, problema } of selos)
     if (problema !== null) lines.push(`selo de ${dia} (entrada ${lugar}): ${problema}`);
   for (const { selo, problema } of guardados) lines.push(`${selo}: ${problema ?? 'a corrente passa por ele'}`);
+  for (const { nome, problema } of arquivos) {
+    if (problema !== null) lines.push(`${nome} ${problema}: as linhas dele não foram conferidas`);
+  }
   if (aberta_em === null) {
     lines.push('a corrente ainda conta o que já estava no banco; rode de novo quando o serviço tiver acabado');
   }
@@ -62,15 +65,28 @@ function describeConta(conta: ContaDaCorrente): string {
     last === undefined
       ? 'nenhum dia foi selado: o município não tem certificado, ou o primeiro dia não acabou'
       : `último selo: ${last.dia}`,
-    `${groupDigits(entradas)} entradas (${groupDigits(semLugar)} ainda sem lugar), ${groupDigits(linhas)} linhas do banco${noArquivo === 0 ? '' : `, ${groupDigits(noArquivo)} no arquivo (nfse arquivo conferir)`}`,
+    describeRead(conta),
   );
   if (fim !== undefined) lines.push(`fim da corrente: entrada ${fim.lugar}, ${fim.elo}`);
   lines.push(
     conta.confere
       ? 'Confere: nada foi mudado, apagado ou acrescentado por fora.'
-      : 'Não confere. Guarde o banco como está, compare com uma cópia de antes do momento que a entrada diz, e procure quem tinha acesso.',
+      : total === 0 && arquivos.some(({ problema }) => problema !== null)
+        ? 'O que se leu confere, e falta ler o que está nos arquivos ditos acima: dê NFSE_ARQUIVO a este comando, ponha o lugar no ar, e confira de novo.'
+        : 'Não confere. Guarde o banco como está, compare com uma cópia de antes do momento que a entrada diz, e procure quem tinha acesso.',
   );
   return lines.map((line) => `${printable(line)}\n`).join('');
+}
+
+function describeRead({ entradas, semLugar, linhas, noArquivo, arquivos }: ContaDaCorrente): string {
+  const inFiles = arquivos.reduce((sum, one) => sum + one.linhas, 0);
+  const parts = [
+    `${groupDigits(entradas)} entradas (${groupDigits(semLugar)} ainda sem lugar)`,
+    `${groupDigits(linhas)} linhas do banco`,
+    ...(arquivos.length === 0 ? [] : [`${groupDigits(inFiles)} em ${groupDigits(arquivos.length)} arquivos`]),
+    ...(noArquivo === 0 ? [] : [`${groupDigits(noArquivo)} em arquivos que não se leram`]),
+  ];
+  return parts.join(', ');
 }
 
 function selos(world: CliWorld, slug: string, pasta: string): Promise<number> {
