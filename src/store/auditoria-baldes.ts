@@ -18,6 +18,8 @@ export type Diferenca = {
   readonly tipo: 'linha_alterada' | 'linha_apagada' | 'linha_sem_entrada';
   readonly item: string;
   readonly lugar: number | undefined;
+  /** The digest of what is there. */
+  readonly visto?: string;
 };
 
 type Dita = { readonly resumo: string; readonly lugar: number };
@@ -104,8 +106,8 @@ function* compareLines(text: string): Generator<Diferenca> {
     found.set(item, resumo);
     const dita = said.get(familia)?.get(item);
     if (dita === undefined && place === '~') continue;
-    if (dita === undefined) yield { tipo: 'linha_sem_entrada', item, lugar: undefined };
-    else if (dita.resumo !== resumo) yield { tipo: 'linha_alterada', item, lugar: dita.lugar };
+    if (dita === undefined) yield { tipo: 'linha_sem_entrada', item, lugar: undefined, visto: resumo };
+    else if (dita.resumo !== resumo) yield { tipo: 'linha_alterada', item, lugar: dita.lugar, visto: resumo };
     said.get(familia)?.delete(item);
   }
   for (const rows of said.values()) {
