@@ -18,7 +18,7 @@ import type { ClientBase } from './pg.ts';
 /** `id`: by which an operator names it. */
 export type AchadoDito = Achado & { readonly id: string };
 /** Somebody has answered for it. */
-export type AchadoAceito = AchadoDito & { readonly aceite: Aceite };
+type AchadoAceito = AchadoDito & { readonly aceite: Aceite };
 
 type Client = Pick<ClientBase, 'query'>;
 
