@@ -9,8 +9,11 @@ import { exampleXml } from '../src/fiscal/rules/example.ts';
 import { eliminateMes, holdMes, rehearseElimination, releaseMes } from '../src/flows/eliminar.ts';
 import { conferirArquivo, fecharMes, trazerMes } from '../src/flows/operate-arquivo.ts';
 import { useArquivo } from '../src/store/arquivo.ts';
+import { countTabelas, dropTabelas } from '../src/store/eliminar-tabelas.ts';
+import { createMes } from '../src/store/meses.ts';
+import { runTransaction } from '../src/store/open.ts';
 import { onEnd } from './support/cleanup.ts';
-import { untilAwaited } from './support/database.ts';
+import { freshPool, untilAwaited } from './support/database.ts';
 import { CANCELAMENTO } from './support/eventos.ts';
 import { emit, request } from './support/http.ts';
 import { mentionsOf } from './support/mencoes.ts';
@@ -195,4 +198,26 @@ test('by what signatures were judged goes with the last month that names it', as
   const last = await eliminateMes(at('2037-01-02'), '2026-12', BY);
   assert.ok(!('problem' in last), JSON.stringify(last));
   assert.deepEqual(await wordsOf('listas_revogados'), ['lista nova']);
+});
+
+test('tables of a month that somebody was killed over go when the command is given again; those with rows stay', async () => {
+  const pool = await freshPool();
+  for (const mes of [200001, 200002]) await runTransaction(pool, (client) => createMes(client, mes));
+  const [reader, killed] = [await pool.connect(), await pool.connect()];
+  await reader.query('begin isolation level repeatable read, read only');
+  await reader.query('select count(*) from notas');
+  await killed.query('set lock_timeout = 200');
+  await assert.rejects(killed.query('alter table notas detach partition notas_200001 concurrently'), /lock timeout/);
+  killed.release(true);
+  await reader.query('rollback');
+  reader.release();
+  assert.equal(await countTabelas(pool, 200001), 6);
+  assert.equal(await dropTabelas(pool, 200001), 6);
+  assert.equal(await countTabelas(pool, 200001), 0);
+  assert.equal(await dropTabelas(pool, 200001), 0);
+  await pool.query(
+    `insert into trilha_notas (tenant, mes, nota, movimento, em, gatilho, para) values ('x', 200002, 1, 1, now(), '', '')`,
+  );
+  assert.equal(await dropTabelas(pool, 200002), 5);
+  assert.equal((await pool.query('select 1 from trilha_notas where mes = 200002')).rowCount, 1);
 });
