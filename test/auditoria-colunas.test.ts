@@ -62,6 +62,7 @@ const RECKONED: ReadonlySet<string> = new Set(
 /** Another value of a column than the one that is there. */
 function otherThan(nome: string, tipo: string): string {
   if (tipo === 'boolean') return `not coalesce(${nome}, false)`;
+  if (tipo === 'integer[]') return `array_append(${nome}, 7)`;
   // A month that has partitions.
   if (nome === 't.mes') return `${nome} + 1`;
   if (/^(integer|bigint|smallint|numeric)/.test(tipo)) return `coalesce(${nome}, 0) + 100`;

@@ -60,6 +60,14 @@ describe('a production that goes back in time', { skip: noServer, timeout: 600_0
     await casa.done('fazer');
     const moment = new Date().toISOString();
     const after = await Promise.all(ofThree.map(issue));
+    // Events too: on a note that the copy knows, and on one that it does not.
+    for (const chave of [before[0]!, after[0]!]) {
+      const registered = await nfse(
+        ['evento', 'registrar', chave, '--municipio', SLUG, '--tipo', 'confirmacao_tacita'],
+        casa.env,
+      );
+      assert.equal(registered.code, 0, registered.err);
+    }
     await untilSettled(client);
     // Answered, and never sent: nobody can tell of these.
     await simulator.ask('/faltas', { method: 'PUT', body: JSON.stringify({ fora_do_ar: true }) });
@@ -73,7 +81,27 @@ describe('a production that goes back in time', { skip: noServer, timeout: 600_0
     await untilTrue(() => !isAlive(pids[0]!), 'the server is gone');
     await rm(casa.location, { recursive: true });
 
-    const out = await casa.done('restaurar', '--ate', moment);
+    // The environment is away: a script is told by the exit code, and the operator what to do later.
+    await simulator.ask('/faltas', { method: 'PUT', body: JSON.stringify({ fora_do_ar: true }) });
+    const unasked = await casa.copia('restaurar', '--ate', moment);
+    assert.equal(unasked.code, 3, unasked.out + unasked.err);
+    assert.match(unasked.out, /PROBLEMA +exemplo: o ADN não pôde ser perguntado/);
+    assert.match(unasked.out, /nfse copia perguntar exemplo/);
+    assert.equal((await casa.copia('perguntar')).code, 1);
+    await simulator.ask('/faltas', { method: 'PUT', body: JSON.stringify({ fora_do_ar: false }) });
+    const later = await casa.done('perguntar', SLUG);
+    for (const chave of after) assert.ok(later.includes(chave), `${chave} is told`);
+    assertEventos(later, [before[0]!, after[0]!]);
+    assert.match(later, /adiantada a numeração de \d+ prestadores/);
+    const json = JSON.parse(await casa.done('perguntar', '--json'));
+    assert.deepEqual(json[0].eventos.map(eventoText).toSorted(), [before[0]!, after[0]!].map(TACITA).toSorted());
+    assert.equal(json[0].prestadores, 0, 'moved ahead once');
+    const nobody = await casa.copia('perguntar', 'nenhum');
+    assert.equal(nobody.code, 1, nobody.out);
+    assert.match(nobody.err, /não há município nenhum/);
+
+    const out = await casa.done('restaurar', '--ate', moment, '--guardar-atual');
+    assertEventos(out, [before[0]!, after[0]!]);
     const told = [...out.matchAll(/^ +(\d{50})$/gm)].map(([, chave]) => chave!);
     // What was announced as the environment went away may have come to it.
     for (const chave of after) assert.ok(told.includes(chave), `${chave} is told`);
@@ -121,6 +149,18 @@ describe('a production that goes back in time', { skip: noServer, timeout: 600_0
     await again.end('SIGINT');
   });
 });
+
+/** Anexo II: 205204 is the tacit confirmation; the first one on each note. */
+const TACITA = (chave: string): string => `${chave}  205204  1`;
+
+function eventoText({ chave_acesso, codigo, numero_sequencial }: Record<string, unknown>): string {
+  return `${chave_acesso}  ${codigo}  ${numero_sequencial}`;
+}
+
+function assertEventos(out: string, chaves: readonly string[]): void {
+  assert.match(out, new RegExp(`o ADN tem ${chaves.length} eventos que este banco perdeu`));
+  for (const chave of chaves) assert.match(out, new RegExp(`^ +${TACITA(chave)}  20\\d\\d-\\d\\d-\\d\\dT\\S+$`, 'm'));
+}
 
 function isAlive(pid: number): boolean {
   try {

@@ -331,12 +331,30 @@ describe('copies of the embedded database', { skip: noServer, timeout: 1_200_000
     assert.match(err, /outro nfse copia fazer está em andamento/);
   });
 
-  test('as many are kept as are asked for, with the log that they need and no other', async () => {
-    const out = await casa.done('fazer', '--manter', '1');
-    assert.match(out, /Apagada a cópia/);
-    const [only, ...more] = copiesIn(casa.copias);
-    assert.deepEqual(more, []);
-    const folder = path.join(casa.copias, sistema, 'copias', only!);
+  test('what a way back to the days that are kept needs stays, with its log, and nothing else', async () => {
+    if (copiesIn(casa.copias).length < 2) await casa.done('fazer');
+    const before = copiesIn(casa.copias).toSorted();
+    // The last of them is eight days old, and each before it a day older.
+    for (const [at, id] of before.entries()) {
+      const file = path.join(casa.copias, sistema, 'copias', id, 'manifesto.json');
+      const manifesto = JSON.parse(await readFile(file, 'utf8'));
+      const concluida = new Date(Date.now() - (7 + before.length - at) * 86_400_000).toISOString();
+      await writeFile(file, JSON.stringify({ ...manifesto, concluida }));
+    }
+    const out = await casa.done('fazer', '--manter', '7');
+    const gone = before.slice(0, -1);
+    for (const id of gone) assert.match(out, new RegExp(`Apagada a cópia ${id}\\.`));
+    assert.match(
+      out,
+      new RegExp(`Apagado o que não se guarda mais: ${gone.length} cópias e [\\d.]+ segmentos do WAL, \\d`),
+    );
+    const [oldest, ...newer] = copiesIn(casa.copias).toSorted();
+    assert.deepEqual(
+      [oldest, newer.length],
+      [before.at(-1), 1],
+      'who goes back seven days begins with that of the eighth',
+    );
+    const folder = path.join(casa.copias, sistema, 'copias', oldest!);
     const { inicio, linha } = JSON.parse(await readFile(path.join(folder, 'manifesto.json'), 'utf8'));
     const [high, low] = (inicio as string).split('/').map((part) => Number.parseInt(part, 16));
     const hex = (value: number): string => value.toString(16).toUpperCase().padStart(8, '0');

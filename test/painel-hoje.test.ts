@@ -148,3 +148,22 @@ test('the circuit to the ADN is told while it is open, by whoever transmits, and
   assert.match(await shown(), /ADN<b>responde<\/b>/);
   await transmissions.close();
 });
+
+test('the audit chain: never verified, without findings, and with some, which ask for somebody', async () => {
+  const shown = async (): Promise<string> =>
+    (await leitor.open(HOJE)).html.replaceAll(/<[^>]+>/g, ' ').replaceAll(/\s+/g, ' ');
+  assert.match(await shown(), /Auditoria nunca conferida; nenhum dia selado/);
+  await pool.query(`insert into auditoria_ate (tenant) values ('integracao') on conflict (tenant) do nothing`);
+  await store.auditoria.noteVerified('integracao', clock.now, 1, 0);
+  assert.match(
+    await shown(),
+    /Auditoria conferida em \d\d\/\d\d\/\d{4} \d\d:\d\d:\d\d, sem achados; nenhum dia selado/,
+  );
+  await store.auditoria.noteVerified('integracao', clock.now, 1, 2);
+  await store.auditoria.keepSelo('integracao', {
+    ...{ dia: '2026-11-20', lugar: 1, texto: '{}', assinatura: Buffer.from('x'), em: clock.now },
+  });
+  const red = await shown();
+  assert.match(red, /, 2 achados; último dia selado: 20\/11\/2026/);
+  assert.match(red, /não confere: 2 achados\. .* nfse auditoria verificar integracao/);
+});

@@ -7,42 +7,15 @@ import { test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { exampleXml } from '../src/fiscal/rules/example.ts';
 import { databaseUrlOf } from './support/database.ts';
-import { type Answer, emit, noteByKey, request } from './support/http.ts';
+import { emit, noteByKey, request } from './support/http.ts';
+import { type Sent, startLoad } from './support/load.ts';
 import { startServiceProcess } from './support/process.ts';
 import { startProxy } from './support/proxy.ts';
 import { openReplicated } from './support/replica.ts';
 import { LONG } from './support/seed.ts';
 import { until, untilTrue } from './support/until.ts';
 
-const CLIENTS = 8;
 const skip = !(LONG && process.platform === 'linux') && 'two servers of its own: NFSE_TEST_LONGO=1, on Linux';
-
-type Sent = { readonly number: number; readonly answer: Answer; readonly began: number; readonly ended: number };
-
-/** Clients that issue one note after the other, whatever they are answered. */
-function startLoad(address: string): { readonly sent: Sent[]; stop(): Promise<void> } {
-  const sent: Sent[] = [];
-  let number = 0;
-  let isEnded = false;
-  const client = async (): Promise<void> => {
-    while (!isEnded) {
-      number += 1;
-      const own = number;
-      const began = performance.now();
-      const answer = await emit(address, exampleXml({ serie: '1', nDPS: String(own) }));
-      sent.push({ number: own, answer, began, ended: performance.now() });
-      await pause(answer.status === 201 ? 20 : 500);
-    }
-  };
-  const running = Array.from({ length: CLIENTS }, client);
-  return {
-    sent,
-    stop: async () => {
-      isEnded = true;
-      await Promise.all(running);
-    },
-  };
-}
 
 for (const death of ['killed with -9', 'cut off from the network'] as const) {
   test(`a primary that is ${death}, and a synchronous replica that is promoted`, {

@@ -55,6 +55,10 @@ describe('the unit', () => {
     assert.ok(numberOf('LimitNOFILE') >= 4 * CONNECTIONS_MAX);
     assert.match(unit, /^User=nfse$/m);
     assert.match(unit, /^ExecStart=\/opt\/nfse\/bin\/nfse serve --config \/etc\/nfse\.env$/m);
+    // The folder of copies of the page on them.
+    const page = readFileSync(path.join(ROOT, 'docs/site/copias.md'), 'utf8');
+    const [, copies] = /^export NFSE_COPIAS=(\S+)/m.exec(page)!;
+    assert.match(unit, new RegExp(`^ReadWritePaths=-${copies}$`, 'm'));
     assert.match(socket, new RegExp(`^ListenStream=127\\.0\\.0\\.1:${PORT_DEFAULT}$`, 'm'));
   });
 });

@@ -120,8 +120,13 @@ export function answerToTheNext(answer: EventoAnswer): EventoAnswer | undefined 
   return { kind: 'unavailable', why: 'um evento anterior da mesma nota ainda não foi decidido' };
 }
 
-/** What was received of a municipality: keys of notes, and how many documents that are no notes; or why that is not known. */
-export type Recebidos = { readonly chaves: readonly string[]; readonly outros: number } | { readonly problem: string };
+/** An event that was received: its `Id` has the key of its note, its type and its sequence. `em`: as the ADN writes it. */
+export type EventoRecebido = { readonly id: string; readonly em: string | undefined };
+
+/** What was received of a municipality: keys of notes, events, and how many documents that are neither; or why that is not known. */
+export type Recebidos =
+  | { readonly chaves: readonly string[]; readonly eventos: readonly EventoRecebido[]; readonly outros: number }
+  | { readonly problem: string };
 
 export type Adn = {
   /** Whether {@link share} and {@link shareEventos} want the documents themselves. */

@@ -411,8 +411,8 @@ describe('the answer to a query', () => {
 
   test('documents, each with what there is of it; those of another kind bear no key', () => {
     const LoteDFe = [
-      document(A),
-      document(B, { TipoDocumento: 'EVENTO' }),
+      document(A, { DataHoraGeracao: '2026-10-05T10:15:31.12-03:00' }),
+      document(B, { TipoDocumento: 'EVENTO', DataHoraGeracao: 7 }),
       document(C, { NSU: null, ArquivoXml: null, TipoDocumento: 'nfse' }),
       document(A, { TipoDocumento: 7 }),
       document('ab'),
@@ -421,12 +421,12 @@ describe('the answer to a query', () => {
     assert.deepEqual(read({ StatusProcessamento: 'DOCUMENTOS_LOCALIZADOS', LoteDFe, ...HEAD }), {
       kind: 'page',
       entries: [
-        { nsu: '8', chave: A, arquivo: 'AAAA' },
-        { nsu: '8', chave: undefined, arquivo: 'AAAA' },
-        { nsu: undefined, chave: C, arquivo: undefined },
-        { nsu: '8', chave: undefined, arquivo: 'AAAA' },
-        { nsu: '8', chave: 'AB', arquivo: 'AAAA' },
-        { nsu: '8', chave: '', arquivo: 'AAAA' },
+        { nsu: '8', chave: A, arquivo: 'AAAA', em: '2026-10-05T10:15:31.12-03:00' },
+        { nsu: '8', chave: undefined, arquivo: 'AAAA', em: undefined },
+        { nsu: undefined, chave: C, arquivo: undefined, em: undefined },
+        { nsu: '8', chave: undefined, arquivo: 'AAAA', em: undefined },
+        { nsu: '8', chave: 'AB', arquivo: 'AAAA', em: undefined },
+        { nsu: '8', chave: '', arquivo: 'AAAA', em: undefined },
       ],
     });
   });

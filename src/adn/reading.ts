@@ -12,6 +12,8 @@ const ERROS_MAX = 100;
 /** The specification's limit for a text in `erros_adn`. */
 const TEXT_LENGTH_MAX = 1000;
 const CODE_LENGTH_MAX = 20;
+/** A moment of the contract has 35 characters at most. */
+const MOMENT_LENGTH_MAX = 40;
 /** A reception number is text in one answer and a number in another; more digits than these are none. */
 const NSU = /^\d{1,18}$/;
 /** A note has a few kilobytes; with a thousand deduction documents less than a megabyte. */
@@ -71,6 +73,8 @@ export type Distributed = {
   /** Of the note. Undefined for a document of another kind than was asked for: an event bears the key of its note. */
   readonly chave: string | undefined;
   readonly arquivo: string | undefined;
+  /** When it came to be, as it stands there. */
+  readonly em: string | undefined;
 };
 
 export type PageReading =
@@ -251,10 +255,12 @@ export function readPage(type: string, body: Buffer, wanted: TipoDocumento, noth
     const tipo = entry.get('tipodocumento');
     const isWanted = typeof tipo === 'string' && tipo.toUpperCase() === wanted;
     const arquivo = entry.get('arquivoxml');
+    const em = entry.get('datahorageracao');
     entries.push({
       nsu: nsuOf(entry.get('nsu')),
       chave: isWanted ? keyOf(entry.get('chaveacesso')) : undefined,
       arquivo: typeof arquivo === 'string' ? arquivo : undefined,
+      em: typeof em === 'string' ? em.slice(0, MOMENT_LENGTH_MAX) : undefined,
     });
   }
   return { kind: 'page', entries };

@@ -5,8 +5,8 @@
  * In a list that has grown long a question by key costs less: E2060 says that the ADN has no note of the key. Any other answer decides
  * nothing, and the list is read on.
  */
-import type { AdnKnowledge, NotaAsked, Recebidos } from './adn.ts';
-import { type Distributed, keyOf, readArquivo } from './reading.ts';
+import type { AdnKnowledge, EventoRecebido, NotaAsked, Recebidos } from './adn.ts';
+import { type Distributed, eventoIdIn, keyOf, readArquivo } from './reading.ts';
 import type { PageVerdict } from './verdict.ts';
 import { NO_SUCH_KEY } from './wire.ts';
 
@@ -153,15 +153,22 @@ function smallest(numbers: readonly bigint[]): bigint {
 /** Reads the list to its end. */
 export async function listReceived(page: Search['page'], after: string): Promise<Recebidos> {
   const chaves: string[] = [];
+  const eventos: EventoRecebido[] = [];
   let outros = 0;
   for (let from = numberOf(after); ; ) {
     const reading = await page(String(from));
     if ('late' in reading) return { problem: NOT_OVER.why };
     if ('stop' in reading) return { problem: reading.stop.why };
-    if (!('entries' in reading)) return { chaves, outros };
-    for (const { chave } of reading.entries) {
-      if (chave === undefined) outros += 1;
-      else chaves.push(chave);
+    if (!('entries' in reading)) return { chaves, eventos, outros };
+    for (const { chave, arquivo, em } of reading.entries) {
+      if (chave !== undefined) {
+        chaves.push(chave);
+        continue;
+      }
+      const xml = arquivo === undefined ? undefined : await readArquivo(arquivo);
+      const id = xml && eventoIdIn(xml);
+      if (id === undefined) outros += 1;
+      else eventos.push({ id, em });
     }
     const next = afterPage(from, reading.entries);
     if (next === undefined) return { problem: 'os documentos da consulta ao ADN vieram sem número' };

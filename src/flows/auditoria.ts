@@ -8,14 +8,19 @@ import { verifyCms } from '../documents/cms.ts';
 import { signCms } from '../documents/cms-sign.ts';
 import { type ChainedSigner, loadSigner } from '../documents/key-files.ts';
 import { makeFolder, writeFileFor } from '../documents/new-files.ts';
+import { AMBIENTES } from '../fiscal/ambiente.ts';
 import { addDays } from '../fiscal/moment.ts';
-import { type Achado, type Andamento, type Conferida, eloOfTexto, type Selo } from '../store/auditoria-conferir.ts';
+import type { NovoAto } from '../store/atos.ts';
+import { ACEITO, type Achado } from '../store/auditoria-aceites.ts';
+import { type AchadoDito, type Andamento, type Conferida, eloOfTexto, type Selo } from '../store/auditoria-conferir.ts';
 import { PLACED_MAX } from '../store/auditoria-elos.ts';
 import type { Municipio } from '../store/municipios.ts';
 import { municipalMoment } from './gather-facts.ts';
 import type { RegistryWorld } from './municipios.ts';
-import type { Problem } from './operator.ts';
+import { type PorMao, type Problem, readMotivo } from './operator.ts';
 import type { World } from './world.ts';
+
+export type { Andamento };
 
 const noMunicipio = (slug: string): Problem => ({
   problem: `Não há município ${slug}: nfse municipio listar diz quais há.`,
@@ -70,8 +75,10 @@ function signSelo(texto: string, signer: ChainedSigner, em: number): Buffer {
 /** A file with a seal that somebody has kept, and what came of it. */
 type SeloConferido = { readonly selo: string; readonly problema: string | undefined };
 
-export type ContaDaCorrente = Omit<Conferida, 'selos' | 'abertaEm'> & {
+export type ContaDaCorrente = Omit<Conferida, 'selos' | 'abertaEm' | 'arquivos'> & {
   readonly aberta_em: string | null;
+  /** Files of the archive, whose rows were verified too, but where there is a problem. */
+  readonly arquivos: readonly { readonly nome: string; readonly linhas: number; readonly problema: string | null }[];
   readonly selos: readonly { readonly dia: string; readonly lugar: number; readonly problema: string | null }[];
   readonly guardados: readonly SeloConferido[];
   /** Whether nothing was found. */
@@ -89,20 +96,70 @@ export async function conferirAuditoria(
   if (municipio === undefined) return noMunicipio(slug);
   const kept = await Promise.all(files.map((file) => readSelo(file, municipio)));
   const ends = kept.flatMap(({ fim }) => fim ?? []);
-  const { selos: stored, abertaEm, ...conferida } = await store.auditoria.verify(slug, ends, andamento);
-  const broken = new Set(conferida.achados.flatMap(({ tipo, lugar }) => (tipo === 'selo_alterado' ? [lugar] : [])));
+  const verified = await store.auditoria.verify(slug, ends, andamento);
+  const { selos: stored, abertaEm, arquivos: read, ...conferida } = verified;
+  // Files of rehearsals are no fiscal documents: whoever does not want them deletes them.
+  const mayGo = AMBIENTES[municipio.ambiente].guardaDias !== undefined;
+  const arquivos = read.map(({ nome, linhas, problema, isAusente }) => {
+    return { nome, linhas, problema: (isAusente && mayGo ? undefined : problema) ?? null };
+  });
+  const brokenIn = (some: readonly Achado[]) =>
+    new Set(some.flatMap(({ tipo, lugar }) => (tipo === 'selo_alterado' ? [lugar] : [])));
+  const broken = brokenIn(conferida.achados);
+  // Of a seal that somebody brings it is said whatever was answered for.
+  const brokenAtAll = brokenIn([...conferida.achados, ...conferida.aceitos]);
   const selos = stored.map((selo) => {
     const problema = faultOfSelo(selo, municipio) ?? (broken.has(selo.lugar) ? NOT_THROUGH : undefined);
     return { dia: selo.dia, lugar: selo.lugar, problema: problema ?? null };
   });
   const guardados = kept.map(({ selo, problema, fim }) => ({
     selo,
-    problema: problema ?? (fim !== undefined && broken.has(fim.lugar) ? NOT_THROUGH : undefined),
+    problema: problema ?? (fim !== undefined && brokenAtAll.has(fim.lugar) ? NOT_THROUGH : undefined),
   }));
   const faults = [...selos, ...guardados].filter(({ problema }) => problema !== undefined && problema !== null).length;
-  const confere = conferida.total === 0 && faults === 0 && abertaEm !== null;
+  const isAllRead = arquivos.every(({ problema }) => problema === null);
+  const confere = conferida.total === 0 && faults === 0 && abertaEm !== null && isAllRead;
   await store.auditoria.noteVerified(slug, now(), conferida.fim?.lugar ?? 0, conferida.total + faults);
-  return { ...conferida, aberta_em: abertaEm?.toISOString() ?? null, selos, guardados, confere };
+  return { ...conferida, aberta_em: abertaEm?.toISOString() ?? null, arquivos, selos, guardados, confere };
+}
+
+/** What was found, and that somebody has answered for. */
+export type Aceitos = { readonly aceitos: readonly AchadoDito[] };
+
+/**
+ * Answers for findings, by their `id`: the chain is verified once more, so that nothing is accepted but what is there now. Each becomes an
+ * act, which the chain tells, and every later verification names it.
+ */
+export async function aceitarAchados(
+  { store, now }: RegistryWorld,
+  slug: string,
+  ids: readonly string[],
+  by: PorMao,
+  andamento: Andamento,
+): Promise<Aceitos | Problem> {
+  if ((await store.municipios.readFresh(slug)) === undefined) return noMunicipio(slug);
+  const read = readMotivo({ ...by, motivo: by.motivo ?? '' }, 'Diga o processo ou a razão.');
+  if ('problem' in read) return read;
+  const motivo = read.motivo!;
+  const { achados, total, fim, aceitos: before } = await store.auditoria.verify(slug, [], andamento);
+  const known = new Map(achados.map((achado) => [achado.id, achado]));
+  const missing = ids.filter((id) => !known.has(id));
+  if (missing.length > 0) {
+    const already = missing.filter((id) => before.some((one) => one.id === id));
+    const why =
+      already.length === missing.length
+        ? `Já aceito: ${already.join(', ')}.`
+        : `Não há agora o achado ${missing.join(', ')} em ${slug}: nfse auditoria verificar ${slug} diz o código de cada um.`;
+    return { problem: `${why} Nada foi aceito.` };
+  }
+  const aceitos = [...new Set(ids)].map((id) => known.get(id)!);
+  const atos = aceitos.map(({ id, tipo, tabela, chave, lugar, visto }): NovoAto => {
+    const depois = { tipo, tabela, chave, lugar, visto };
+    return { em: now(), quem: by.quem, via: by.via, motivo, objeto: 'auditoria', chave: id, acao: ACEITO, depois };
+  });
+  await store.atos.record(slug, atos);
+  await store.auditoria.noteVerified(slug, now(), fim?.lugar ?? 0, total - aceitos.length);
+  return { aceitos };
 }
 
 const NOT_THROUGH = 'a corrente não passa por ele: foi reescrita, ou encurtada';
@@ -180,6 +237,7 @@ const TITLES: Readonly<Record<Achado['tipo'], string>> = {
   linha_sem_entrada: 'a linha está no banco, e nenhuma entrada fala dela',
   linha_nao_segue: 'a linha não segue das notas e dos eventos, ou falta',
   documento_danificado: 'os documentos não se abrem, ou não são os da nota',
+  arquivo_danificado: 'o arquivo do mês não é o que foi escrito, e não se lê até o fim',
 };
 
 /** A finding as a person reads it. */

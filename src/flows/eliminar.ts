@@ -9,8 +9,12 @@ import { municipioNamed, type RegistryWorld } from './municipios.ts';
 import { orProblem, readMes } from './operate-arquivo.ts';
 import { type PorMao, type Problem, readMotivo } from './operator.ts';
 
-/** `arquivos`: how many files of the archive. */
-export type Contado = { readonly municipios: readonly Eliminado[]; readonly arquivos: number };
+/** `arquivos`: how many files of the archive; `tabelas`: how many tables, which are empty then. */
+export type Contado = {
+  readonly municipios: readonly Eliminado[];
+  readonly arquivos: number;
+  readonly tabelas: number;
+};
 
 /** What would be eliminated of a month, or why nothing may be. */
 export async function rehearseElimination(world: RegistryWorld, text: string): Promise<Contado | Problem> {
@@ -19,7 +23,11 @@ export async function rehearseElimination(world: RegistryWorld, text: string): P
   const why = await whyKept(world, mes);
   if (why !== undefined) return { problem: why };
   const { eliminacao } = world.store;
-  return { municipios: await eliminacao.count(mes), arquivos: await eliminacao.countFiles(mes) };
+  return {
+    municipios: await eliminacao.count(mes),
+    arquivos: await eliminacao.countFiles(mes),
+    tabelas: await eliminacao.countTabelas(mes),
+  };
 }
 
 /**
@@ -33,7 +41,7 @@ export async function eliminateMes(world: RegistryWorld, text: string, by: PorMa
   if ((await eliminacao.countFiles(mes)) > 0 && arquivo.lugar() === undefined) return { problem: NOWHERE };
   const known = await eliminacao.inspect(mes);
   if (known !== undefined && known.eliminado_em !== null) {
-    return { municipios: [], arquivos: await eliminacao.removeFiles(mes) };
+    return finishElimination(world, mes, []);
   }
   const why = await whyKept(world, mes);
   if (why !== undefined) return { problem: why };
@@ -49,7 +57,19 @@ export async function eliminateMes(world: RegistryWorld, text: string, by: PorMa
   const { municipios } = done;
   if (municipios === undefined)
     return { problem: `Algo de ${text} mudou neste instante, e nada foi eliminado. Dê o comando outra vez.` };
-  return { municipios, arquivos: await eliminacao.removeFiles(mes) };
+  return finishElimination(world, mes, municipios);
+}
+
+/** What no transaction can take back, or holds: the files, and then the tables, for which open transactions are waited for. */
+function finishElimination(
+  { store: { eliminacao } }: RegistryWorld,
+  mes: number,
+  municipios: readonly Eliminado[],
+): Promise<Contado | Problem> {
+  return orProblem(async () => {
+    const arquivos = await eliminacao.removeFiles(mes);
+    return { municipios, arquivos, tabelas: await eliminacao.dropTabelas(mes) };
+  });
 }
 
 const wrongMes = (text: string): Problem => ({ problem: `${text} não é um mês: escreva-o como 2026-01.` });

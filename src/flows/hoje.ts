@@ -5,7 +5,8 @@
 import { statfs } from 'node:fs/promises';
 import { AMBIENTES } from '../fiscal/ambiente.ts';
 import { errorOf } from '../fiscal/errors.ts';
-import { brazilianMoment, momentIn } from '../fiscal/moment.ts';
+import { brazilianDate, brazilianMoment, momentIn } from '../fiscal/moment.ts';
+import type { EstadoDaCorrente } from '../store/auditoria.ts';
 import type { Circuito } from '../store/circuitos.ts';
 import type { Municipio } from '../store/municipios.ts';
 import { avisosDeAliquotas } from './avisos-aliquotas.ts';
@@ -51,7 +52,14 @@ export type Hoje = {
   /** Days until each list is past; undefined: it does not say. */
   readonly listas: readonly { readonly emissor: string; readonly dias: number | undefined }[] | undefined;
   readonly disco: Disco;
+  readonly auditoria: Auditoria;
   readonly apuros: readonly Apuro[];
+};
+
+/** Of the audit chain: when it was verified last and with how many findings, and the day that was sealed last; undefined: never. */
+type Auditoria = {
+  readonly conferida: { readonly em: string; readonly achados: number } | undefined;
+  readonly selo: string | undefined;
 };
 
 /** Bytes. `livre`, `total`: of the disk of the database, where that can be known from here. */
@@ -69,17 +77,19 @@ export async function overviewOf(world: HojeWorld, slug: string): Promise<Hoje> 
   const { store } = world;
   const now = world.now();
   const since = now - (now % QUARTER_MS) - (QUARTERS - 1) * QUARTER_MS;
-  const [emissoes, recusas, waiting, retidas, problem, circuito, eventos, aliquotas, slow] = await Promise.all([
-    store.movimento.listEmissoes(slug, since),
-    store.movimento.listRecusas(slug, now - DAY_MS),
-    store.notas.findWaiting(slug),
-    store.retidas.count(slug),
-    store.municipios.findProblem(slug),
-    store.circuitos.find(slug),
-    countEventos(world, slug),
-    avisosDeAliquotas(world),
-    lookSlowly(world, municipio),
-  ]);
+  const [emissoes, recusas, waiting, retidas, problem, circuito, eventos, aliquotas, corrente, slow] =
+    await Promise.all([
+      store.movimento.listEmissoes(slug, since),
+      store.movimento.listRecusas(slug, now - DAY_MS),
+      store.notas.findWaiting(slug),
+      store.retidas.count(slug),
+      store.municipios.findProblem(slug),
+      store.circuitos.find(slug),
+      countEventos(world, slug),
+      avisosDeAliquotas(world),
+      store.auditoria.readState(slug),
+      lookSlowly(world, municipio),
+    ]);
   const tell = (instant: number): string => brazilianMoment(municipalMoment(municipio.codigoIbge, instant));
   const adn = describeAdn(municipio, circuito, problem, tell);
   const oldest = waiting === undefined ? undefined : now - waiting.desde;
@@ -87,7 +97,9 @@ export async function overviewOf(world: HojeWorld, slug: string): Promise<Hoje> 
     emissor,
     dias: proxima === undefined ? undefined : Math.floor((proxima - now) / DAY_MS),
   }));
-  const seen = { ...slow, listas, adn, eventos, aliquotas, oldest, waiting: waiting?.notas, retidas: retidas?.notas };
+  const auditoria = describeAuditoria(corrente, tell);
+  const notas = { oldest, waiting: waiting?.notas, retidas: retidas?.notas };
+  const seen = { ...slow, ...notas, listas, adn, eventos, aliquotas, auditoria };
   return {
     agora: tell(now),
     notas: countNotas(emissoes, municipio, since, now),
@@ -98,7 +110,16 @@ export async function overviewOf(world: HojeWorld, slug: string): Promise<Hoje> 
     certificado: slow.certificado,
     listas,
     disco: slow.disco,
+    auditoria,
     apuros: listApuros(municipio, seen),
+  };
+}
+
+function describeAuditoria(state: EstadoDaCorrente | undefined, tell: (instant: number) => string): Auditoria {
+  const { conferida, ultimoSelo } = state ?? {};
+  return {
+    conferida: conferida ? { em: tell(conferida.em.getTime()), achados: conferida.achados } : undefined,
+    selo: ultimoSelo ? brazilianDate(ultimoSelo.dia) : undefined,
   };
 }
 
@@ -212,7 +233,7 @@ async function look(world: HojeWorld, municipio: Municipio): Promise<Slow> {
 // What asks for somebody.
 
 type Visto = Omit<Slow, 'listas'> &
-  Pick<Hoje, 'adn' | 'eventos' | 'listas'> & {
+  Pick<Hoje, 'adn' | 'eventos' | 'listas' | 'auditoria'> & {
     readonly aliquotas: readonly string[];
     readonly waiting: number | undefined;
     /** How long the oldest note waits, in milliseconds. */
@@ -242,11 +263,26 @@ function listApuros(municipio: Municipio, seen: Visto): readonly Apuro[] {
           } as const,
         ]
       : []),
+    ...apurosOfAuditoria(tenant, seen),
     ...apurosOfAdn(municipio, seen),
     ...apurosOfEventos(seen),
     ...apurosOfTrust(tenant, seen),
     ...apurosOfRates(seen),
     ...apurosOfDisk(seen),
+  ];
+}
+
+function apurosOfAuditoria(tenant: string, { auditoria: { conferida } }: Visto): readonly Apuro[] {
+  if (conferida === undefined || conferida.achados === 0) return [];
+  const { em, achados } = conferida;
+  return [
+    {
+      gravidade: 'erro',
+      oQue: `A auditoria, conferida em ${em}, não confere: ${achados === 1 ? 'um achado' : `${achados.toLocaleString('pt-BR')} achados`}.`,
+      fazer:
+        'Alguém mudou o banco por fora do serviço. Quem opera o serviço vê o quê, e guarda o banco como está antes de mexer nele; o que se esclarece se aceita, com o motivo.',
+      onde: { comando: `nfse auditoria verificar ${tenant}` },
+    },
   ];
 }
 

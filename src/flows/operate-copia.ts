@@ -20,14 +20,22 @@ import type { Conta, CopiasWorld } from './copia-world.ts';
 const NOWHERE =
   'NFSE_COPIAS não está definida. Dê a ela o caminho absoluto da pasta das cópias, a mesma para este comando e para o serviço, num disco que não é o dos dados.';
 
+/** `manter`: any moment of so many days can be gone back to afterwards; undefined: nothing is deleted. */
 export type Fazer = { readonly rotulo: string | undefined; readonly manter: number | undefined };
+
+/** What no way back of the days that are kept needs. `desde`: the earliest moment that is left. */
+export type Apagadas = {
+  readonly copias: readonly string[];
+  readonly segmentos: number;
+  readonly bytes: number;
+  readonly desde: string;
+};
 
 export type Feita = {
   readonly copia: Copia;
   readonly ms: number;
-  /** Copies that were deleted, and archived segments. */
-  readonly apagadas: readonly string[];
-  readonly segmentos: number;
+  /** Undefined: nothing was to be deleted. */
+  readonly apagadas: Apagadas | undefined;
   readonly avisos: readonly string[];
 };
 
@@ -59,7 +67,7 @@ async function makeCopia(
   pasta: string,
   live: Live,
   { rotulo, manter }: Fazer,
-  { show, tell }: Conta,
+  { show }: Conta,
 ): Promise<Feita> {
   const recipients = world.chave === undefined ? [] : await readRecipients(world.chave);
   const began = performance.now();
@@ -112,12 +120,11 @@ async function makeCopia(
       avisos.push(`a cópia está feita, mas o WAL arquivado não pôde ser levado: ${error.message}`);
     });
   }
-  const { apagadas, segmentos } = manter === undefined ? NOTHING : await forget(pasta, base.sistema, manter);
-  for (const id of apagadas) tell(`Apagada a cópia ${id}.`);
-  return { copia, ms, apagadas, segmentos, avisos };
+  const since = manter === undefined ? undefined : new Date(world.now() - manter * DAY_MS);
+  return { copia, ms, avisos, apagadas: since && (await forget(pasta, base.sistema, since)) };
 }
 
-const NOTHING = { apagadas: [], segmentos: 0 } as const;
+const DAY_MS = 86_400_000;
 
 const NOT_ARCHIVING =
   'o PostgreSQL embutido não está arquivando o WAL: só se volta ao momento de uma cópia. Pare o serviço e inicie-o com NFSE_COPIAS definida.';
@@ -125,21 +132,32 @@ const NOT_ARCHIVING =
 const NOT_ARCHIVING_OWN =
   'o seu PostgreSQL não arquiva o WAL (archive_mode): só se volta ao momento de uma cópia, e o que se emite entre duas se perde com o disco.';
 
-/** Keeps the newest ones of a cluster; the log that only the others needed goes with them. */
-async function forget(pasta: string, sistema: string, manter: number) {
+/**
+ * Deletes what no way back to a moment since `since` needs: copies before the last one that was whole by then, and the log before that one.
+ * The newest copy stays, however old.
+ */
+async function forget(pasta: string, sistema: string, since: Date): Promise<Apagadas> {
   const { copias } = await listCopias(pasta);
   const own = copias.filter(({ manifesto }) => manifesto.sistema === sistema);
-  const old = own.slice(0, Math.max(0, own.length - manter));
+  const first = own.findLastIndex(({ manifesto }) => new Date(manifesto.concluida) <= since);
+  const old = own.slice(0, Math.max(0, first));
   for (const copia of old) await removeCopia(copia);
-  const segmentos = await pruneWal(pasta, sistema, own.slice(old.length));
-  return { apagadas: old.map(({ manifesto: { id } }) => id), segmentos };
+  const kept = own.slice(old.length);
+  const { segmentos, bytes } = await pruneWal(pasta, sistema, kept);
+  const sizes = old.flatMap(({ manifesto: { arquivos } }) => arquivos.map((one) => one.bytes));
+  return {
+    copias: old.map(({ manifesto: { id } }) => id),
+    segmentos,
+    bytes: sizes.reduce((sum, one) => sum + one, bytes),
+    desde: kept[0]!.manifesto.concluida,
+  };
 }
 
 function explainDisk(error: unknown, pasta: string): unknown {
   const { code, message } = error as NodeJS.ErrnoException;
   if (code === 'ENOSPC' || code === 'EDQUOT') {
     return new CopiaRecusada(
-      `o disco de ${pasta} está cheio: nada do que estava lá se perdeu, e a cópia pela metade não conta. Libere espaço, ou guarde menos (--manter).`,
+      `o disco de ${pasta} está cheio: nada do que estava lá se perdeu, e a cópia pela metade não conta. Libere espaço, ou guarde menos dias (--manter).`,
     );
   }
   if (code === 'EACCES' || code === 'EPERM' || code === 'EROFS') {

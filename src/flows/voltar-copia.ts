@@ -42,7 +42,8 @@ export type Conferida = {
 };
 
 const STAGING = 'restauracao-';
-const DEFAULT_FOLGA = 1_000n;
+/** Above what one provider issues between its last sending and a disaster. */
+export const DEFAULT_FOLGA = 1_000n;
 
 /** Recovers a copy in a folder of its own to the end of the archived log, judges all of it, and leaves nothing. */
 export async function conferirCopia(world: CopiasWorld, asked: Asked, conta: Conta): Promise<Conferida> {
@@ -296,13 +297,15 @@ async function passOver(
     for (const [at, municipio] of municipios.entries()) {
       const { tenant, ambiente } = municipio;
       show(at / municipios.length, `perguntando ao ADN por ${tenant}`);
-      const found = await findAlem(opened, passer, municipio);
+      const nsu = await passer.highestNsu(tenant);
+      const found = await findAlem(opened, passer, municipio, nsu);
       if (found !== undefined) alem.push(found);
       const done = await passer.passOver({
         tenant,
         isProducao: AMBIENTES[ambiente].transmits,
         alem: found?.ultimos ?? new Map(),
         adiante: folga,
+        nsu,
         quem,
         em: world.now(),
         motivo,

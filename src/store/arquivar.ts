@@ -16,7 +16,16 @@ import {
 } from './arquivo-formato.ts';
 import type { ArquivoLugar } from './arquivo-lugar.ts';
 import type { Escrito } from './arquivo-rascunho.ts';
-import { bytesOf, countLinhas, insertRegistros, type Linhas, NAMES, registrosOf, STEP } from './arquivo-registros.ts';
+import {
+  bytesOf,
+  countLinhas,
+  fundamentosOf,
+  insertRegistros,
+  type Linhas,
+  NAMES,
+  registrosOf,
+  STEP,
+} from './arquivo-registros.ts';
 import { folhasApagadas, insertEntrada, insertRegistradas, returningItem } from './auditoria-entradas.ts';
 import { constraintOf } from './constraint.ts';
 import { ensureMeses } from './meses.ts';
@@ -270,15 +279,18 @@ async function writeArquivo(pool: Db, lugar: ArquivoLugar, ofMes: OfMes, work: W
   const draft = await lugar.create(tenant);
   try {
     const writer = new ArquivoWriter(head.length);
+    const named = new Set<number>();
     await draft.append(head);
     for await (const registro of registrosOf(pool, tenant, mes)) {
       const { bytes, entry } = writer.add(registro);
+      for (const one of fundamentosOf(registro)) named.add(one);
       await draft.append(bytes);
       await draft.appendIndex(entry);
     }
     const written = await draft.finish(writer.end());
     const { certificados: _certificados, ...linhas } = writer.linhas;
-    const one = await announceArquivo(pool, ofMes, written, { linhas, anterior, criado });
+    const fundamentos = [...named].sort((one, other) => one - other);
+    const one = await announceArquivo(pool, ofMes, written, { linhas, anterior, criado, fundamentos });
     await lugar.publish(written, one.nome);
     const damage = await findDamage(lugar, one);
     if (damage !== undefined) throw new Error(`${one.nome}, acabado de escrever, ${damage}`);
@@ -289,19 +301,26 @@ async function writeArquivo(pool: Db, lugar: ArquivoLugar, ofMes: OfMes, work: W
   }
 }
 
+type Novo = {
+  readonly linhas: Linhas;
+  readonly anterior: Buffer | null;
+  readonly criado: Date;
+  readonly fundamentos: readonly number[];
+};
+
 /** What it follows is told with it: of two commands that write at once only one does. */
 async function announceArquivo(
   pool: Db,
   { tenant, mes }: OfMes,
   { bytes, sha256 }: Escrito,
-  { linhas, anterior, criado }: { readonly linhas: Linhas; readonly anterior: Buffer | null; readonly criado: Date },
+  { linhas, anterior, criado, fundamentos }: Novo,
 ): Promise<Arquivado> {
   const nome = path.posix.join(tenant, `${nameOfMes(mes)}-${sha256.toString('hex', 0, 6)}.nfse`);
   const last = 'select max(geracao) as geracao from arquivos where tenant = $1 and mes = $2';
   const geracao = 1 + ((await pool.query<{ geracao: number | null }>(last, [tenant, mes])).rows[0]?.geracao ?? 0);
-  const insert = `insert into arquivos (tenant, mes, geracao, nome, bytes, sha256, anterior, linhas, criado_em)
-    values ($1, $2, $3, $4, $5, $6, $7, $8, $9) returning *, bytes::float8 as bytes, null as arquivado_em`;
-  const values = [tenant, mes, geracao, nome, bytes, sha256, anterior, JSON.stringify(linhas), criado];
+  const insert = `insert into arquivos (tenant, mes, geracao, nome, bytes, sha256, anterior, linhas, criado_em, fundamentos)
+    values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) returning *, bytes::float8 as bytes, null as arquivado_em`;
+  const values = [tenant, mes, geracao, nome, bytes, sha256, anterior, JSON.stringify(linhas), criado, fundamentos];
   try {
     return await runTransaction(pool, async (client) => {
       const { rows } = await client.query<Arquivado>(insert, values);

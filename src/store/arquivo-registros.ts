@@ -119,6 +119,12 @@ export function bytesOf({ linhas }: Registro): number {
   return parts.reduce((sum, { length }) => sum + length, 0);
 }
 
+/** By what the signatures of its documents were judged. */
+export function fundamentosOf({ linhas }: Registro): readonly number[] {
+  const named = Object.values(linhas).flatMap((rows) => rows.map(({ colunas }) => colunas.confianca));
+  return named.filter((one) => typeof one === 'number');
+}
+
 export async function insertRegistros(
   client: PoolClient,
   tenant: string,

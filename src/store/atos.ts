@@ -23,6 +23,7 @@ export type Objeto =
   | 'token'
   | 'aviso'
   | 'guarda'
+  | 'auditoria'
   | 'titular';
 
 /** An act to be written down. `em`: milliseconds. `antes`, `depois`: what it changed, in the terms of the thing. */

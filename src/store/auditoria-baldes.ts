@@ -18,6 +18,8 @@ export type Diferenca = {
   readonly tipo: 'linha_alterada' | 'linha_apagada' | 'linha_sem_entrada';
   readonly item: string;
   readonly lugar: number | undefined;
+  /** The digest of what is there. */
+  readonly visto?: string;
 };
 
 type Dita = { readonly resumo: string; readonly lugar: number };
@@ -51,6 +53,11 @@ export class Baldes {
     return this.put(item, `-\t${resumo}\t${item}\n`);
   }
 
+  /** The same, of a row that the chain need not have told: it stands in a file that is older than the chain. */
+  findOlder(item: string, resumo: Buffer): Promise<void> | undefined {
+    return this.put(item, `~\t${resumo.toString('hex')}\t${item}\n`);
+  }
+
   private put(item: string, line: string): Promise<void> | undefined {
     const which = hash('sha256', familiaOf(item), 'buffer')[0]! % FILES;
     this.held[which]!.push(line);
@@ -82,20 +89,25 @@ export class Baldes {
 function* compareLines(text: string): Generator<Diferenca> {
   /** By what they belong to, so that it goes as a whole. */
   const said = new Map<string, Map<string, Dita>>();
+  /** A month that is being brought back from its file is in both. */
+  const found = new Map<string, string>();
   for (let from = 0; from < text.length; ) {
     const end = text.indexOf('\n', from);
     const [place, resumo, item] = text.slice(from, end).split('\t') as [string, string, string];
     from = end + 1;
     const familia = familiaOf(item);
-    if (place !== '-') {
+    if (place !== '-' && place !== '~') {
       if (!item.startsWith('-')) {
         said.getOrInsertComputed(familia, () => new Map()).set(item, { resumo, lugar: Number(place) });
       } else if (!said.get(familia)?.delete(item.slice(1))) said.delete(familia);
       continue;
     }
+    if (found.get(item) === resumo) continue;
+    found.set(item, resumo);
     const dita = said.get(familia)?.get(item);
-    if (dita === undefined) yield { tipo: 'linha_sem_entrada', item, lugar: undefined };
-    else if (dita.resumo !== resumo) yield { tipo: 'linha_alterada', item, lugar: dita.lugar };
+    if (dita === undefined && place === '~') continue;
+    if (dita === undefined) yield { tipo: 'linha_sem_entrada', item, lugar: undefined, visto: resumo };
+    else if (dita.resumo !== resumo) yield { tipo: 'linha_alterada', item, lugar: dita.lugar, visto: resumo };
     said.get(familia)?.delete(item);
   }
   for (const rows of said.values()) {

@@ -2,31 +2,23 @@
  * Verifies the audit chain of a municipality against its rows, all as they stand at one moment: that each entry is what its hash says and
  * follows the one before, and that each row is what the last entry about it says. Memory is bounded, however much there is.
  */
-import { Baldes, type Diferenca } from './auditoria-baldes.ts';
+import { arquivoOf } from './arquivo.ts';
+import type { ArquivoLugar } from './arquivo-lugar.ts';
+import { type Aceite, type Achado, idOfAchado, readAceites } from './auditoria-aceites.ts';
+import { type ArquivoLido, type NaoLidas, readArquivos } from './auditoria-arquivo.ts';
+import { Baldes } from './auditoria-baldes.ts';
 import { findNaoSegue } from './auditoria-derivadas.ts';
-import { eloOf, momentoOf, RESUMO_BYTES, raizOf, splitFolhas, ZERO } from './auditoria-hash.ts';
+import { digestOf, eloOf, momentoOf, RESUMO_BYTES, raizOf, splitFolhas, ZERO } from './auditoria-hash.ts';
 import { readPagina } from './auditoria-linhas.ts';
 import { VISTAS } from './auditoria-tabelas.ts';
 import { readSnapshot } from './linhas.ts';
 import type { Db } from './open.ts';
 import type { ClientBase } from './pg.ts';
 
-/** What is wrong. `lugar`: of the entry, or of the one that last told the row; `em`: its moment, as the chain writes it. */
-export type Achado = {
-  readonly tipo:
-    | 'entrada_alterada'
-    | 'elo_quebrado'
-    | 'entrada_ausente'
-    | 'fim_alterado'
-    | 'linha_nao_segue'
-    | 'documento_danificado'
-    | 'selo_alterado'
-    | Diferenca['tipo'];
-  readonly tabela?: string | undefined;
-  readonly chave?: readonly string[] | undefined;
-  readonly lugar?: number | undefined;
-  readonly em?: string | undefined;
-};
+/** `id`: by which an operator names it. */
+export type AchadoDito = Achado & { readonly id: string };
+/** Somebody has answered for it. */
+type AchadoAceito = AchadoDito & { readonly aceite: Aceite };
 
 type Client = Pick<ClientBase, 'query'>;
 
@@ -37,14 +29,18 @@ export type Conferida = {
   readonly entradas: number;
   readonly semLugar: number;
   readonly linhas: number;
-  /** Rows that the archive has instead of the database, which `nfse arquivo conferir` reads. */
+  /** Rows of files of the archive that could not be read to their end: nobody knows how they are. */
   readonly noArquivo: number;
+  /** The files of the archive, whose rows are verified as those of the database are. */
+  readonly arquivos: readonly ArquivoLido[];
   /** When all rows from before the chain had been told; null: they are not yet, and those that are not are no finding. */
   readonly abertaEm: Date | null;
   readonly fim: Fim | undefined;
-  /** The first ones. */
-  readonly achados: readonly Achado[];
+  /** The first ones that nobody has answered for; `total`: how many of them there are. */
+  readonly achados: readonly AchadoDito[];
   readonly total: number;
+  /** Those that somebody has, as long as they are as they were then. */
+  readonly aceitos: readonly AchadoAceito[];
   /** Seals of the database, and whether the chain goes through each. */
   readonly selos: readonly Selo[];
 };
@@ -72,9 +68,6 @@ const ATE = 'select lugar::float8 as lugar, elo, aberta_em from auditoria_ate wh
 const SELOS = `select to_char(dia, 'YYYY-MM-DD') as dia, lugar::float8 as lugar, texto, assinatura from auditoria_selos
   where tenant = $1 order by lugar`;
 const MOMENTOS = `select lugar::float8 as lugar, ${momentoOf('em')} as momento from auditoria where tenant = $1 and lugar = any ($2::bigint[])`;
-/** The file that counts of each month that is in the archive; of `documentos`, `trilha_notas` and the others the month is second in the key. */
-const ARQUIVADOS = `select distinct on (a.mes) a.mes, a.linhas from arquivos a join meses m on m.mes = a.mes and m.arquivado_em is not null
-  where a.tenant = $1 and a.pronto_em is not null order by a.mes, a.geracao desc`;
 /** Joins and sorts may be planned as they please again. */
 const PLANNED_FREELY = 'set local enable_sort = on; set local enable_seqscan = on; set local enable_bitmapscan = on';
 
@@ -95,9 +88,20 @@ type Ate = { readonly lugar: number; readonly elo: Buffer | null; readonly abert
 /** Found so far. */
 class Achados {
   readonly first: Achado[] = [];
+  readonly aceitos: (Achado & { readonly aceite: Aceite })[] = [];
   total = 0;
+  private readonly aceites: ReadonlyMap<string, Aceite>;
+
+  constructor(aceites: ReadonlyMap<string, Aceite>) {
+    this.aceites = aceites;
+  }
 
   add(achado: Achado): void {
+    const aceite = this.aceites.size === 0 ? undefined : this.aceites.get(idOfAchado(achado));
+    if (aceite !== undefined) {
+      this.aceitos.push({ ...achado, aceite });
+      return;
+    }
     this.total += 1;
     if (this.first.length < ACHADOS_MAX) this.first.push(achado);
   }
@@ -109,14 +113,21 @@ class Conferencia {
   private readonly tenant: string;
   private readonly baldes: Baldes;
   private readonly andamento: Andamento;
-  readonly achados = new Achados();
+  readonly achados: Achados;
   entradas = 0;
   semLugar = 0;
   linhas = 0;
   noArquivo = 0;
+  arquivos: readonly ArquivoLido[] = [];
+  private naoLidas: NaoLidas = new Map();
   fim: Fim | undefined;
 
-  constructor(client: Client, tenant: string, baldes: Baldes, andamento: Andamento) {
+  constructor(
+    { client, tenant, andamento }: { client: Client; tenant: string; andamento: Andamento },
+    baldes: Baldes,
+    aceites: ReadonlyMap<string, Aceite>,
+  ) {
+    this.achados = new Achados(aceites);
     this.client = client;
     this.tenant = tenant;
     this.baldes = baldes;
@@ -149,7 +160,8 @@ class Conferencia {
     }
     for (const [lugar] of wanted) this.achados.add({ tipo: 'selo_alterado', lugar });
     if ((ate?.lugar ?? 0) !== last || !(ate?.elo ?? ZERO).equals(before)) {
-      this.achados.add({ tipo: 'fim_alterado', lugar: ate?.lugar });
+      const visto = `${ate?.elo?.toString('hex')} ${last} ${before.toString('hex')}`;
+      this.achados.add({ tipo: 'fim_alterado', lugar: ate?.lugar, visto });
     }
     if (last > 0) this.fim = { lugar: last, elo: before.toString('hex') };
     await this.readUnplaced();
@@ -158,19 +170,22 @@ class Conferencia {
   private checkEntrada(entrada: Entrada, before: Buffer): void {
     const { lugar, id, momento, sobre, itens, resumos, sal, raiz, elo } = entrada;
     const em = momento;
+    // As they stand: changed once more it is another finding.
+    const visto = (): string => digestOf(JSON.stringify([entrada, before]));
     const folhas = splitFolhas(itens, resumos);
     if (folhas === undefined || sal === null || raiz === null || !raizOf(sal, folhas).equals(raiz)) {
-      this.achados.add({ tipo: 'entrada_alterada', lugar, em });
+      this.achados.add({ tipo: 'entrada_alterada', lugar, em, visto: visto() });
     }
     const count = resumos.length / RESUMO_BYTES;
     const hex = raiz?.toString('hex') ?? '';
     const is = elo !== null && eloOf(before, { lugar, raiz: hex, folhas: count, em, id, sobre }).equals(elo);
-    if (!is) this.achados.add({ tipo: 'elo_quebrado', lugar, em });
+    if (!is) this.achados.add({ tipo: 'elo_quebrado', lugar, em, visto: visto() });
   }
 
   private checkKept(kept: readonly Fim[], elo: Buffer): void {
     for (const fim of kept) {
-      if (fim.elo !== elo.toString('hex')) this.achados.add({ tipo: 'selo_alterado', lugar: fim.lugar });
+      const visto = elo.toString('hex');
+      if (fim.elo !== visto) this.achados.add({ tipo: 'selo_alterado', lugar: fim.lugar, visto });
     }
   }
 
@@ -211,26 +226,30 @@ class Conferencia {
     }
   }
 
-  /** Rows of each table and month that a file of the archive has instead of the database: what is told of these files is verified too. */
-  private async readArquivados(): Promise<ReadonlyMap<string, { left: number }>> {
-    type Row = { readonly mes: number; readonly linhas: Readonly<Record<string, number>> };
-    const { rows } = await this.client.query<Row>(ARQUIVADOS, [this.tenant]);
-    const each = rows.flatMap(({ mes, linhas }) =>
-      Object.entries(linhas).map(([tabela, left]) => [`${tabela} ${mes}`, { left }] as const),
-    );
-    return new Map(each);
+  /** Those that files of the archive have instead of the database. */
+  async readArquivos(lugar: ArquivoLugar | undefined): Promise<void> {
+    const { arquivos, naoLidas } = await readArquivos(this.client, this.tenant, lugar, {
+      found: (item, resumo) => this.baldes.find(item, resumo),
+      older: (item, resumo) => this.baldes.findOlder(item, resumo),
+      damaged: (item) => this.achados.add({ tipo: 'documento_danificado', ...nameOf(item) }),
+      passed: (linhas) => this.andamento('linhas', this.linhas + linhas, undefined),
+    });
+    for (const { nome, isDanificado } of arquivos) {
+      if (isDanificado) this.achados.add({ tipo: 'arquivo_danificado', tabela: 'arquivos', chave: [nome] });
+    }
+    this.arquivos = arquivos;
+    this.naoLidas = naoLidas;
   }
 
   async compare(abertaEm: Date | null): Promise<void> {
-    const archived = await this.readArquivados();
-    for await (const { tipo, item, lugar } of this.baldes.compare()) {
+    for await (const { tipo, item, lugar, visto } of this.baldes.compare()) {
       const named = nameOf(item);
-      // No more is missing of a month than its file says that it has.
-      const inFile = tipo === 'linha_apagada' ? archived.get(`${named.tabela} ${named.chave[1]}`) : undefined;
+      // No more is missing of a month than its file says that it has; the month is second in these keys.
+      const inFile = tipo === 'linha_apagada' ? this.naoLidas.get(`${named.tabela} ${named.chave[1]}`) : undefined;
       if (inFile !== undefined && inFile.left > 0) {
         inFile.left -= 1;
         this.noArquivo += 1;
-      } else if (tipo !== 'linha_sem_entrada' || abertaEm !== null) this.achados.add({ tipo, ...named, lugar });
+      } else if (tipo !== 'linha_sem_entrada' || abertaEm !== null) this.achados.add({ tipo, ...named, lugar, visto });
     }
     await this.client.query(PLANNED_FREELY);
     for (const { tabela, chave } of await findNaoSegue(this.client, this.tenant)) {
@@ -239,12 +258,16 @@ class Conferencia {
   }
 
   /** With the moment of each entry that is named. */
-  async tell(): Promise<readonly Achado[]> {
-    const all = this.achados.first.flatMap(({ lugar, em }) => (em === undefined ? (lugar ?? []) : []));
+  async tell(): Promise<Pick<Conferida, 'achados' | 'aceitos'>> {
+    const { first, aceitos } = this.achados;
+    const all = [...first, ...aceitos].flatMap(({ lugar, em }) => (em === undefined ? (lugar ?? []) : []));
     const lugares = [...new Set(all)].filter(Number.isSafeInteger);
     const { rows } = await this.client.query<{ lugar: number; momento: string }>(MOMENTOS, [this.tenant, lugares]);
     const momentos = new Map(rows.map(({ lugar, momento }) => [lugar, momento]));
-    return this.achados.first.map((achado) => ({ ...achado, em: achado.em ?? momentos.get(achado.lugar ?? -1) }));
+    const told = <One extends Achado>(one: One): One & AchadoDito => {
+      return { ...one, id: idOfAchado(one), em: one.em ?? momentos.get(one.lugar ?? -1) };
+    };
+    return { achados: first.map(told), aceitos: aceitos.map(told) };
   }
 }
 
@@ -272,29 +295,35 @@ export function conferirCorrente(
   kept: readonly Fim[],
   andamento: Andamento,
 ): Promise<Conferida> {
-  return readSnapshot(pool, (client) => conferirEm(client, tenant, kept, andamento));
+  return readSnapshot(pool, (client) => conferirEm(client, tenant, { kept, andamento, lugar: arquivoOf(pool) }));
 }
 
-/** The same, in a transaction that sees one moment. */
+type Com = {
+  readonly kept?: readonly Fim[];
+  readonly andamento?: Andamento;
+  readonly lugar?: ArquivoLugar | undefined;
+};
+
+/** The same, in a transaction that sees one moment. `lugar`: of the archive; undefined: its files are not read. */
 export function conferirEm(
   client: Client,
   tenant: string,
-  kept: readonly Fim[] = [],
-  andamento: Andamento = () => undefined,
+  { kept = [], andamento = () => undefined, lugar }: Com = {},
 ): Promise<Conferida> {
   return Baldes.use(async (baldes) => {
-    const conferencia = new Conferencia(client, tenant, baldes, andamento);
+    const conferencia = new Conferencia({ client, tenant, andamento }, baldes, await readAceites(client, tenant));
     const [ate] = (await client.query<Ate>(ATE, [tenant])).rows;
     const { rows: stored } = await client.query<Omit<Selo, 'elo'>>(SELOS, [tenant]);
     const selos = stored.map((selo) => ({ ...selo, elo: eloOfTexto(selo.texto) }));
     const ends = selos.map(({ lugar, elo }) => ({ lugar, elo: elo.toString('hex') }));
     await conferencia.readChain(ate, [...ends, ...kept]);
     await conferencia.readRows();
+    await conferencia.readArquivos(lugar);
     const abertaEm = ate?.aberta_em ?? null;
     await conferencia.compare(abertaEm);
-    const achados = await conferencia.tell();
-    const { entradas, semLugar, linhas, noArquivo, fim } = conferencia;
-    return { entradas, semLugar, linhas, noArquivo, abertaEm, fim, achados, total: conferencia.achados.total, selos };
+    const told = await conferencia.tell();
+    const { entradas, semLugar, linhas, noArquivo, arquivos, fim, achados: found } = conferencia;
+    return { entradas, semLugar, linhas, noArquivo, arquivos, abertaEm, fim, ...told, total: found.total, selos };
   });
 }
 

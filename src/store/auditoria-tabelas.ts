@@ -139,7 +139,7 @@ export const AUDITADAS = {
   arquivos: auditada(
     'arquivos',
     'mes geracao',
-    'mes geracao nome bytes sha256:b anterior:b certificado:b linhas criado_em:t pronto_em:t trazido_em:t',
+    'mes geracao nome bytes sha256:b anterior:b certificado:b linhas criado_em:t pronto_em:t trazido_em:t fundamentos',
   ),
   fundamentos: auditada('fundamentos', 'id', 'id impressao:b em:t cadeia listas'),
   retencoes: auditada('retencoes', 'mes', 'mes motivo quem desde:t'),

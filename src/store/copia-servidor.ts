@@ -305,14 +305,17 @@ class Feeder {
     }
   }
 
-  private async lay(file: string): Promise<void> {
-    await writeFile(file, '');
-    await giveTo(file, this.account);
+  private lay(target: string): Promise<void> {
+    return this.put(target, '');
   }
 
   private async open(file: string, target: string): Promise<void> {
+    return this.put(target, await unseal(file, this.asked.identities, collect));
+  }
+
+  /** It has its name when it is whole and the server's: who waits for it takes it away at once. */
+  private async put(target: string, content: Buffer | string): Promise<void> {
     const partial = `${target}.parcial`;
-    const content = await unseal(file, this.asked.identities, collect);
     await writeFile(partial, content, { mode: 0o600 });
     await giveTo(partial, this.account);
     await rename(partial, target);

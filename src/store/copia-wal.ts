@@ -15,6 +15,8 @@ const SEALED = /^([0-9A-F]{24}|[0-9A-F]{8}\.history)(?:\.gz(?:\.age)?)?$/;
 /** What the folder holds up to, written with each segment: a last one that is lost is missed by it. */
 const UP_TO = 'ultimo.json';
 const PARTIAL = '.parcial';
+/** To a file that is not whole after so long nobody writes any more. */
+const LEFT_MS = 3_600_000;
 const PER_LOG = 0x1_0000_0000n;
 
 /** `linhas`: since when each timeline is. Moments are ISO texts of this machine. */
@@ -221,24 +223,31 @@ function chooseLinha(
   return branches.findLast(bornBefore)!;
 }
 
-/** Deletes what no kept copy needs; how many files. Histories stay: they are small, and tell timelines apart. */
-export async function pruneWal(pasta: string, sistema: string, kept: readonly Copia[]): Promise<number> {
+/** What was deleted, in segments and octets. */
+export type Podado = { readonly segmentos: number; readonly bytes: number };
+
+/** Deletes what no kept copy needs. Histories stay: they are small, and tell timelines apart. */
+export async function pruneWal(pasta: string, sistema: string, kept: readonly Copia[]): Promise<Podado> {
   const own = kept.filter(({ manifesto }) => manifesto.sistema === sistema);
-  if (own.length === 0) return 0;
+  if (own.length === 0) return { segmentos: 0, bytes: 0 };
   const first = own
     .map(({ manifesto: { linha, inicio, segmento } }) =>
       nameSegment(linha, segmentOf(inicio, segmento), segmento).slice(8),
     )
     .reduce((least, one) => (one < least ? one : least));
   const folder = walOf(pasta, sistema);
-  let removed = 0;
+  let [segmentos, bytes] = [0, 0];
   for (const name of await readdir(folder).catch(() => [])) {
-    const isLeft = name.endsWith(PARTIAL) && Date.now() - (await stat(path.join(folder, name))).mtimeMs > 3_600_000;
+    const file = path.join(folder, name);
     const [, segment] = SEALED.exec(name) ?? [];
     const isOld = segment !== undefined && SEGMENT.test(segment) && segment.slice(8) < first;
-    if (!isLeft && !isOld) continue;
-    await rm(path.join(folder, name), { force: true });
-    removed += isOld ? 1 : 0;
+    if (!isOld && !name.endsWith(PARTIAL)) continue;
+    const found = await stat(file).catch(() => undefined);
+    // Somebody may be writing a file that has its last name yet to come.
+    if (found === undefined || (!isOld && Date.now() - found.mtimeMs < LEFT_MS)) continue;
+    await rm(file, { force: true });
+    segmentos += isOld ? 1 : 0;
+    bytes += found.size;
   }
-  return removed;
+  return { segmentos, bytes };
 }

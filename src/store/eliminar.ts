@@ -2,11 +2,13 @@
  * A month that has passed its time is eliminated: its notes with all that hangs on them, of all municipalities, in one transaction, and
  * then its files in the archive. What months are held, and by whom. Counters stay: no number comes twice.
  */
-import { inTurn } from './arquivar.ts';
+import { endOfMes, inTurn } from './arquivar.ts';
 import { arquivoOf } from './arquivo.ts';
 import { insertAtos, type NovoAto } from './atos.ts';
 import { folhasApagadas, insertEntrada, insertRegistradas, returningItem } from './auditoria-entradas.ts';
 import { apagada } from './auditoria-tabelas.ts';
+import { countSobras, deleteSobras, findSobras } from './eliminar-fundamentos.ts';
+import { countTabelas, dropTabelas } from './eliminar-tabelas.ts';
 import { withoutLimits } from './migration-steps.ts';
 import { type Db, runTransaction } from './open.ts';
 import type { PoolClient } from './pg.ts';
@@ -93,6 +95,9 @@ export function eliminacaoStore(pool: Db) {
     eliminate: (mes: number, work: Elimination): Promise<readonly Eliminado[] | undefined> =>
       // A month is not brought back, or closed, meanwhile.
       inTurn(pool, () => runTransaction(pool, (client) => eliminateMes(client, mes, work), { lockMs: LOCK_MS })),
+    /** See {@link dropTabelas}. */
+    dropTabelas: (mes: number): Promise<number> => inTurn(pool, () => dropTabelas(pool, mes)),
+    countTabelas: (mes: number): Promise<number> => countTabelas(pool, mes),
     /** Takes the files of an eliminated month out of the archive; how many. */
     removeFiles: async (mes: number): Promise<number> => {
       const { rows } = await pool.query<{ nome: string }>('select nome from arquivos where mes = $1 order by nome', [
@@ -178,7 +183,9 @@ const isSome = ({ linhas }: Eliminado): boolean => Object.values(linhas).some((c
 async function eachTenant(client: PoolClient, mes: number, how: 'count' | 'delete'): Promise<readonly Eliminado[]> {
   const { rows } = await client.query<{ tenant: string }>('select tenant from municipios order by tenant');
   const all: Eliminado[] = [];
+  await client.query('set local enable_seqscan = on');
   for (const { tenant } of rows) {
+    const sobras = await findSobras(client, tenant, mes, new Date(endOfMes(mes)));
     if (how === 'delete') await tellEliminated(client, tenant, mes);
     const linhas: Record<string, number> = {};
     for (const table of EMPTIED) linhas[table] = await countOf(client, table, 'mes = $2', [tenant, mes]);
@@ -189,7 +196,8 @@ async function eachTenant(client: PoolClient, mes: number, how: 'count' | 'delet
           : ((await client.query(`delete from ${table} where tenant = $1 and (${condition})`, [tenant, mes]))
               .rowCount ?? 0);
     }
-    all.push({ tenant, linhas });
+    if (how === 'delete') await deleteSobras(client, tenant, sobras, ELIMINADO);
+    all.push({ tenant, linhas: { ...linhas, ...countSobras(sobras) } });
   }
   return all;
 }
@@ -201,13 +209,15 @@ const FAMILIAS = [
   ['lote', LOTES_OF],
 ] as const;
 const TOLD_TOGETHER = 5_000;
+/** What the chain says of what is eliminated. */
+const ELIMINADO = 'eliminado: passou do prazo da lei';
 
 async function tellEliminated(client: PoolClient, tenant: string, mes: number): Promise<void> {
   for (const [familia, text] of FAMILIAS) {
     const { rows } = await client.query<{ id: string }>(`${text} order by id`, [tenant, mes]);
     for (let from = 0; from < rows.length; from += TOLD_TOGETHER) {
       const folhas = rows.slice(from, from + TOLD_TOGETHER).map(({ id }) => apagada(familia, [id]));
-      await insertEntrada(client, tenant, folhas, 'eliminado: passou do prazo da lei');
+      await insertEntrada(client, tenant, folhas, ELIMINADO);
     }
   }
 }

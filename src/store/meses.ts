@@ -45,6 +45,8 @@ const MONTHLY: Readonly<Record<string, Monthly>> = {
   documentos_lotes: { keys: { lote: 'i' }, others: { recebido: "''" } },
 };
 
+export const MONTHLY_TABLES: readonly string[] = Object.keys(MONTHLY);
+
 /** Months after the current one that are made ahead. */
 const AHEAD = 2;
 

@@ -5,6 +5,7 @@ import { isReady } from './instalar.ts';
 import { until } from './maquina.ts';
 import { hasCommand, type Life, type Step } from './vida.ts';
 
+/** The one that the unit lets the service write into. */
 const COPIES = '/srv/nfse-copias';
 /** A segment of the WAL is given thirty seconds, and is carried away within five more. */
 const ARCHIVED_WITHIN_MS = 45_000;
@@ -25,9 +26,7 @@ export const COPY: Step = {
     const { machine } = life;
     await machine.do(`install -d -o nfse -g nfse -m 700 ${COPIES}
       echo NFSE_COPIAS=${COPIES} >> /etc/nfse.env
-      mkdir -p /etc/systemd/system/nfse.service.d
-      printf '[Service]\\nReadWritePaths=${COPIES}\\n' > /etc/systemd/system/nfse.service.d/copias.conf
-      systemctl daemon-reload; systemctl restart nfse`);
+      systemctl restart nfse`);
     await until('o serviço parte', () => isReady(life));
     await machine.do(copia('fazer') + copia('conferir'));
     // What comes after the copy is in what is archived.

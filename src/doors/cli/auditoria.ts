@@ -1,7 +1,24 @@
 /** `nfse auditoria …`: the audit chain of a municipality verified, and its seals taken out. */
 import { groupDigits } from '../../fiscal/group-digits.ts';
-import { type ContaDaCorrente, conferirAuditoria, describeAchado, exportarSelos } from '../../flows/auditoria.ts';
-import { type CliWorld, type Command, JSON_OPTION, refuseAsked, textsOf, type Values } from './command.ts';
+import {
+  type Andamento,
+  aceitarAchados,
+  type ContaDaCorrente,
+  conferirAuditoria,
+  describeAchado,
+  exportarSelos,
+} from '../../flows/auditoria.ts';
+import {
+  askedWrongly,
+  byHand,
+  type CliWorld,
+  type Command,
+  JSON_OPTION,
+  refuseAsked,
+  textOf,
+  textsOf,
+  type Values,
+} from './command.ts';
 import { jsonText, printable } from './text.ts';
 
 export const AUDITORIA_COMMANDS: readonly Command[] = [
@@ -21,6 +38,16 @@ export const AUDITORIA_COMMANDS: readonly Command[] = [
     run: (world, values, [slug]) => verificar(world, values, slug!),
   },
   {
+    name: 'auditoria aceitar',
+    arguments: 'SLUG ACHADO [ACHADO …]',
+    summary:
+      'Aceita achados que se esclareceram, pelo código que verificar diz; a corrente o conta, e verificar os diz sempre.',
+    options: {
+      motivo: { takes: 'TEXTO', help: 'por quê (obrigatório): o processo, a ordem, a razão; fica na trilha' },
+    },
+    run: (world, values, [slug, ...ids]) => aceitar(world, values, slug!, ids),
+  },
+  {
     name: 'auditoria selos',
     arguments: 'SLUG PASTA',
     summary: 'Escreve numa pasta os selos diários de um município, cada um com o seu texto e a sua assinatura.',
@@ -31,16 +58,33 @@ export const AUDITORIA_COMMANDS: readonly Command[] = [
 /** How often a terminal is written over. */
 const TELL_EVERY_MS = 250;
 
+/** A line of progress, which is wiped at the end. */
+async function showing<Result>(world: CliWorld, work: (tell: Andamento) => Promise<Result>): Promise<Result> {
+  let toldAt = 0;
+  const done = await work((what, passed, all) => {
+    if (!world.isTerminal || performance.now() - toldAt < TELL_EVERY_MS) return;
+    toldAt = performance.now();
+    world.err(`\r\x1b[K${groupDigits(passed)}${all === undefined ? '' : ` de ${groupDigits(all)}`} ${what}`);
+  });
+  if (toldAt > 0) world.err('\r\x1b[K');
+  return done;
+}
+
+function aceitar(world: CliWorld, values: Values, slug: string, ids: readonly string[]): Promise<number> {
+  if (textOf(values, 'motivo') === undefined) {
+    return Promise.resolve(askedWrongly(world, 'Falta --motivo TEXTO: diga por quê.\n'));
+  }
+  return world.registry(async (registry) => {
+    const done = await showing(world, (tell) => aceitarAchados(registry, slug, ids, byHand(values), tell));
+    if ('problem' in done) return refuseAsked(world, done.problem);
+    for (const achado of done.aceitos) world.out(`aceito: ${printable(describeAchado(achado))}\n`);
+    return 0;
+  });
+}
+
 function verificar(world: CliWorld, values: Values, slug: string): Promise<number> {
   return world.registry(async (registry) => {
-    let toldAt = 0;
-    const tell = (what: 'entradas' | 'linhas', done: number, all: number | undefined): void => {
-      if (!world.isTerminal || performance.now() - toldAt < TELL_EVERY_MS) return;
-      toldAt = performance.now();
-      world.err(`\r\x1b[K${groupDigits(done)}${all === undefined ? '' : ` de ${groupDigits(all)}`} ${what}`);
-    };
-    const done = await conferirAuditoria(registry, slug, textsOf(values, 'selo'), tell);
-    if (toldAt > 0) world.err('\r\x1b[K');
+    const done = await showing(world, (tell) => conferirAuditoria(registry, slug, textsOf(values, 'selo'), tell));
     if ('problem' in done) return refuseAsked(world, done.problem);
     world.out(values.json === true ? jsonText(done) : describeConta(done));
     return done.confere ? 0 : 1;
@@ -48,12 +92,19 @@ function verificar(world: CliWorld, values: Values, slug: string): Promise<numbe
 }
 
 function describeConta(conta: ContaDaCorrente): string {
-  const { entradas, semLugar, linhas, noArquivo, achados, total, selos, guardados, aberta_em, fim } = conta;
-  const lines = achados.map(describeAchado);
+  const { achados, aceitos, total, selos, guardados, aberta_em, fim, arquivos } = conta;
+  const lines = achados.map((achado) => `${describeAchado(achado)} [${achado.id}]`);
   if (total > achados.length) lines.push(`… e mais ${groupDigits(total - achados.length)}`);
+  for (const one of aceitos) {
+    const { em, quem, motivo } = one.aceite;
+    lines.push(`${describeAchado(one)} [${one.id}], aceito por ${quem} em ${em.slice(0, 19)}Z: ${motivo}`);
+  }
   for (const { dia, lugar, problema } of selos)
     if (problema !== null) lines.push(`selo de ${dia} (entrada ${lugar}): ${problema}`);
   for (const { selo, problema } of guardados) lines.push(`${selo}: ${problema ?? 'a corrente passa por ele'}`);
+  for (const { nome, problema } of arquivos) {
+    if (problema !== null) lines.push(`${nome} ${problema}: as linhas dele não foram conferidas`);
+  }
   if (aberta_em === null) {
     lines.push('a corrente ainda conta o que já estava no banco; rode de novo quando o serviço tiver acabado');
   }
@@ -62,15 +113,30 @@ function describeConta(conta: ContaDaCorrente): string {
     last === undefined
       ? 'nenhum dia foi selado: o município não tem certificado, ou o primeiro dia não acabou'
       : `último selo: ${last.dia}`,
-    `${groupDigits(entradas)} entradas (${groupDigits(semLugar)} ainda sem lugar), ${groupDigits(linhas)} linhas do banco${noArquivo === 0 ? '' : `, ${groupDigits(noArquivo)} no arquivo (nfse arquivo conferir)`}`,
+    describeRead(conta),
   );
   if (fim !== undefined) lines.push(`fim da corrente: entrada ${fim.lugar}, ${fim.elo}`);
   lines.push(
     conta.confere
-      ? 'Confere: nada foi mudado, apagado ou acrescentado por fora.'
-      : 'Não confere. Guarde o banco como está, compare com uma cópia de antes do momento que a entrada diz, e procure quem tinha acesso.',
+      ? aceitos.length === 0
+        ? 'Confere: nada foi mudado, apagado ou acrescentado por fora.'
+        : `Confere, fora ${groupDigits(aceitos.length)} ${aceitos.length === 1 ? 'achado aceito, dito' : 'achados aceitos, ditos'} acima.`
+      : total === 0 && arquivos.some(({ problema }) => problema !== null)
+        ? 'O que se leu confere, e falta ler o que está nos arquivos ditos acima: dê NFSE_ARQUIVO a este comando, ponha o lugar no ar, e confira de novo.'
+        : 'Não confere. Guarde o banco como está, compare com uma cópia de antes do momento que a entrada diz, e procure quem tinha acesso. O que se esclareceu se aceita, com o código entre colchetes: nfse auditoria aceitar.',
   );
   return lines.map((line) => `${printable(line)}\n`).join('');
+}
+
+function describeRead({ entradas, semLugar, linhas, noArquivo, arquivos }: ContaDaCorrente): string {
+  const inFiles = arquivos.reduce((sum, one) => sum + one.linhas, 0);
+  const parts = [
+    `${groupDigits(entradas)} entradas (${groupDigits(semLugar)} ainda sem lugar)`,
+    `${groupDigits(linhas)} linhas do banco`,
+    ...(arquivos.length === 0 ? [] : [`${groupDigits(inFiles)} em ${groupDigits(arquivos.length)} arquivos`]),
+    ...(noArquivo === 0 ? [] : [`${groupDigits(noArquivo)} em arquivos que não se leram`]),
+  ];
+  return parts.join(', ');
 }
 
 function selos(world: CliWorld, slug: string, pasta: string): Promise<number> {

@@ -1,10 +1,16 @@
 /** `nfse copia …`: copies of the whole database, made while it serves, listed, tried, and put in its place. */
 import path from 'node:path';
 import { groupDigits, sizeText } from '../../fiscal/group-digits.ts';
-import type { AlemDoBanco } from '../../flows/copia-alem.ts';
+import { type AlemDoBanco, perguntarAlem } from '../../flows/copia-alem.ts';
 import { type Conta, CopiaRecusada, type CopiasWorld } from '../../flows/copia-world.ts';
-import { fazerCopia, listarCopias } from '../../flows/operate-copia.ts';
-import { type Conferida, conferirCopia, type Restaurada, restaurarCopia } from '../../flows/voltar-copia.ts';
+import { type Apagadas, fazerCopia, listarCopias } from '../../flows/operate-copia.ts';
+import {
+  type Conferida,
+  conferirCopia,
+  DEFAULT_FOLGA,
+  type Restaurada,
+  restaurarCopia,
+} from '../../flows/voltar-copia.ts';
 import {
   askedWrongly,
   type CliWorld,
@@ -26,7 +32,10 @@ export const COPIA_COMMANDS: readonly Command[] = [
     summary: 'Copia o banco inteiro para NFSE_COPIAS, com o serviço no ar.',
     options: {
       rotulo: { takes: 'TEXTO', help: 'o que a cópia diz de si' },
-      manter: { takes: 'N', help: 'depois, apaga as mais antigas além de N, e o WAL de que só elas precisavam' },
+      manter: {
+        takes: 'DIAS',
+        help: 'depois, apaga as cópias e o WAL de que não precisa quem volta a um momento dos últimos DIAS',
+      },
     },
     run: fazer,
   },
@@ -56,7 +65,17 @@ export const COPIA_COMMANDS: readonly Command[] = [
     },
     run: (world, values, [nome]) => restaurar(world, values, nome),
   },
+  {
+    name: 'copia perguntar',
+    arguments: '[SLUG]',
+    summary: 'Pergunta ao ADN o que ele tem além deste banco, se ao restaurar ele não pôde ser perguntado.',
+    options: JSON_OPTION,
+    run: (world, values, [slug]) => perguntar(world, values, slug),
+  },
 ];
+
+/** The database is restored, and something of it is not known: whoever gives the command in a script is to look. */
+const NOT_ASKED = 3;
 
 const PERCENT = 100;
 const BAR = 30;
@@ -118,7 +137,7 @@ async function fazer(world: CliWorld, values: Values): Promise<number> {
   const manter = countOf(values, 'manter', 1);
   if (typeof manter === 'object') return askedWrongly(world, manter.problem);
   return run(world, async (copias, conta) => {
-    const { copia, ms, segmentos, avisos } = await fazerCopia(
+    const { copia, ms, apagadas, avisos } = await fazerCopia(
       copias,
       { rotulo: textOf(values, 'rotulo'), manter },
       conta,
@@ -128,10 +147,20 @@ async function fazer(world: CliWorld, values: Values): Promise<number> {
     conta.tell(
       `Cópia ${id}: ${sizeText(bytes)}, em ${sizeText(stored)}${cifrada ? ', cifrada' : ''}, em ${secondsText(ms)}. Está em ${copia.pasta}.`,
     );
-    if (segmentos > 0) conta.tell(`Apagados ${groupDigits(segmentos)} segmentos do WAL, de que nenhuma cópia precisa.`);
+    if (apagadas !== undefined) tellApagadas(apagadas, conta);
     for (const aviso of avisos) conta.tell(`AVISO  ${aviso}`);
     return 0;
   });
+}
+
+function tellApagadas({ copias, segmentos, bytes, desde }: Apagadas, { tell }: Conta): void {
+  for (const id of copias) tell(`Apagada a cópia ${id}.`);
+  if (bytes > 0) {
+    tell(
+      `Apagado o que não se guarda mais: ${groupDigits(copias.length)} cópias e ${groupDigits(segmentos)} segmentos do WAL, ${sizeText(bytes)}.`,
+    );
+  }
+  tell(`Volta-se a ${desde.slice(0, 19)}Z ou depois.`);
 }
 
 function listar(world: CliWorld, values: Values): Promise<number> {
@@ -230,11 +259,33 @@ async function restaurar(world: CliWorld, values: Values, nome: string | undefin
     );
     tellJudged(done, conta);
     tellRestored(done, para !== undefined, conta);
-    return done.juizo.problemas.length === 0 ? 0 : 1;
+    if (done.juizo.problemas.length > 0) return 1;
+    return done.alem.some(({ problem }) => problem !== undefined) ? NOT_ASKED : 0;
   });
 }
 
-/** Keys that are told one by one. */
+function perguntar(world: CliWorld, values: Values, municipio: string | undefined): Promise<number> {
+  return run(world, async (copias, conta) => {
+    const found = await perguntarAlem(copias, { municipio, folga: DEFAULT_FOLGA, quem: nameOperator() });
+    const isAsked = found.every(({ problem }) => problem === undefined);
+    if (values.json === true) {
+      world.out(jsonText(found.map(({ ultimos: _, ...one }) => one)));
+      return isAsked ? 0 : 1;
+    }
+    if (found.length === 0) conta.tell('Nenhum município daqui transmite ao ADN.');
+    for (const one of found) {
+      tellAlem(one, conta.tell);
+      if (one.prestadores > 0) {
+        conta.tell(
+          `${one.tenant}: adiantada a numeração de ${groupDigits(one.prestadores)} prestadores além do que o ADN conhece. Está na trilha.`,
+        );
+      }
+    }
+    return isAsked ? 0 : 1;
+  });
+}
+
+/** Notes and events that are told one by one. */
 const KEYS_TOLD = 20;
 
 function tellRestored(done: Restaurada, isElsewhere: boolean, { tell }: Conta): void {
@@ -263,22 +314,39 @@ function tellRestored(done: Restaurada, isElsewhere: boolean, { tell }: Conta): 
 const ELSEWHERE =
   'Sirva essa pasta com o seu PostgreSQL da mesma versão (no Debian os arquivos de configuração ficam fora dela), ligue nele o arquivamento, aponte DATABASE_URL, e faça logo uma cópia nova: nfse copia fazer';
 
-function tellAlem({ tenant, chaves, outros, problem }: AlemDoBanco, tell: (line: string) => void): void {
+function tellAlem({ tenant, chaves, eventos, outros, problem }: AlemDoBanco, tell: (line: string) => void): void {
   if (problem !== undefined) {
     tell(
-      `PROBLEMA  ${tenant}: o ADN não pôde ser perguntado (${problem}). Não se sabe o que ele tem além deste banco: antes de abrir o município, confira com nfse municipio testar-adn ${tenant}, e restaure de novo.`,
+      `PROBLEMA  ${tenant}: o ADN não pôde ser perguntado (${problem}). Não se sabe o que ele tem além deste banco. Antes de abrir o município, veja com nfse municipio testar-adn ${tenant} o que falta, e pergunte de novo: nfse copia perguntar ${tenant}`,
     );
     return;
   }
-  if (chaves.length === 0 && outros === 0) {
-    tell(`${tenant}: o ADN não tem nota nenhuma além das deste banco.`);
-    return;
+  if (chaves.length === 0 && eventos.length === 0) {
+    tell(`${tenant}: o ADN não tem nota nem evento além dos deste banco.`);
   }
-  tell(
-    `${tenant}: o ADN tem ${groupDigits(chaves.length)} notas que este banco perdeu${outros === 0 ? '' : `, e recebeu depois ${groupDigits(outros)} outros documentos (eventos)`}. Elas valem: peça-as aos prestadores ou baixe-as do ADN, e não as emita de novo.`,
-  );
-  for (const chave of chaves.slice(0, KEYS_TOLD)) tell(`    ${chave}`);
-  if (chaves.length > KEYS_TOLD) tell(`    e outras ${groupDigits(chaves.length - KEYS_TOLD)}`);
+  if (chaves.length > 0) {
+    tell(
+      `${tenant}: o ADN tem ${groupDigits(chaves.length)} notas que este banco perdeu. Elas valem: peça-as aos prestadores ou baixe-as do ADN, e não as emita de novo.`,
+    );
+    tellSome(chaves, tell);
+  }
+  if (eventos.length > 0) {
+    tell(
+      `${tenant}: o ADN tem ${groupDigits(eventos.length)} eventos que este banco perdeu (nota, tipo, número, quando). Eles valem: uma nota que um deles cancela está cancelada, também se aqui ainda não está. Não os registre de novo, que o ADN não os recebe duas vezes; avise as partes, e guarde-os com as notas.`,
+    );
+    const each = eventos.map(({ chave_acesso, codigo, numero_sequencial, em }) =>
+      [chave_acesso, codigo, numero_sequencial, em ?? ''].join('  ').trimEnd(),
+    );
+    tellSome(each, tell);
+  }
+  if (outros > 0)
+    tell(`${tenant}: o ADN recebeu ainda ${groupDigits(outros)} documentos que não são notas nem eventos.`);
+}
+
+function tellSome(lines: readonly string[], tell: (line: string) => void): void {
+  for (const line of lines.slice(0, KEYS_TOLD)) tell(`    ${line}`);
+  if (lines.length > KEYS_TOLD)
+    tell(`    e ${groupDigits(lines.length - KEYS_TOLD)} mais; todos: nfse copia perguntar --json`);
 }
 
 function secondsText(ms: number): string {

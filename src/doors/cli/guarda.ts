@@ -72,11 +72,11 @@ async function eliminar(world: CliWorld, values: Values, [mes]: readonly string[
   return 0;
 }
 
-function describeContado({ municipios, arquivos }: Contado): string {
+function describeContado({ municipios, arquivos, tabelas }: Contado): string {
   const rows = municipios.flatMap(({ tenant, linhas }) =>
     Object.entries(linhas).flatMap(([table, count]) => (count === 0 ? [] : [[tenant, table, groupDigits(count)]])),
   );
-  return `${[...tableLines(rows), `${groupDigits(arquivos)} arquivos`].join('\n')}\n`;
+  return `${[...tableLines(rows), `${groupDigits(arquivos)} arquivos`, `${groupDigits(tabelas)} tabelas`].join('\n')}\n`;
 }
 
 type Move = typeof holdMes;

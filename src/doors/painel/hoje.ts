@@ -29,7 +29,7 @@ ${
     ? notice('bom', 'Nada pede atenção.')
     : html`<h2>O que pede atenção</h2>\n${apuros.map((one) => apuroShown(slug, one))}`
 }${cards(slug, hoje)}<h2>Notas por minuto, nas últimas 24 horas</h2>
-${drawn(slug, hoje, isTable)}${refusals(hoje, world.baseUrl)}<h2>Prazos e espaço</h2>
+${drawn(slug, hoje, isTable)}${refusals(hoje, world.baseUrl)}<h2>Prazos, auditoria e espaço</h2>
 ${limits(hoje)}</div>
 `,
   };
@@ -118,7 +118,17 @@ function refusals({ recusas }: Hoje, baseUrl: string | undefined): Html {
 ${table('Pedidos recusados, por código', ['Código', 'O que é', 'Vezes'], rows, [2])}${rest === 0 ? undefined : html`<p class="quieto">E mais ${String(rest)} códigos, com menos vezes.</p>\n`}`;
 }
 
-function limits({ certificado, listas, disco }: Hoje): Html {
+/** When it was verified last, what came of it, and the last seal. */
+function auditoriaShown({ conferida, selo }: Hoje['auditoria']): string {
+  const seal = selo === undefined ? 'nenhum dia selado' : `último dia selado: ${selo}`;
+  if (conferida === undefined) return `nunca conferida; ${seal}`;
+  const { em, achados } = conferida;
+  const found =
+    achados === 0 ? 'sem achados' : achados === 1 ? '1 achado' : `${achados.toLocaleString('pt-BR')} achados`;
+  return `conferida em ${em}, ${found}; ${seal}`;
+}
+
+function limits({ certificado, listas, disco, auditoria }: Hoje): Html {
   const days = (dias: number): string => (dias < 0 ? 'venceu' : dias === 1 ? 'falta 1 dia' : `faltam ${dias} dias`);
   const { banco, livre, total } = disco;
   const lists = listas?.map(({ emissor, dias }): [string, string] => [
@@ -128,6 +138,7 @@ function limits({ certificado, listas, disco }: Hoje): Html {
   return facts([
     ['Certificado do município', certificado && `até ${certificado.fim} (${days(certificado.dias)})`],
     ...(lists ?? [['Listas de revogados', 'não consultadas: nenhuma pasta foi configurada'] as const]),
+    ['Auditoria', auditoriaShown(auditoria)],
     ['Banco de dados', sizeText(banco)],
     [
       'Disco do banco',

@@ -93,6 +93,18 @@ export function eventoId(chave_acesso: string, codigo: string, numero_sequencial
   return `EVT${chave_acesso}${codigo}${String(numero_sequencial).padStart(3, '0')}`;
 }
 
+const EVENTO_ID = /^EVT(\d[\dA-Z]{49})(\d{6})(\d{3})$/;
+
+/** What the `Id` of an event is made of; undefined where it is none. */
+export function parseEventoId(
+  id: string,
+): { readonly chave_acesso: string; readonly codigo: string; readonly numero_sequencial: number } | undefined {
+  const [, chave_acesso, codigo, sequencial] = EVENTO_ID.exec(id) ?? [];
+  return chave_acesso === undefined
+    ? undefined
+    : { chave_acesso, codigo: codigo!, numero_sequencial: Number(sequencial) };
+}
+
 /** An event as another one names it. */
 export type EventoReferido = {
   readonly chave_acesso: string;

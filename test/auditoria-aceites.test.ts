@@ -1,0 +1,108 @@
+/** A finding that an operator answers for: it is no alarm any more, is named by every verification, and covers nothing that comes later. */
+import assert from 'node:assert/strict';
+import { before, describe, test } from 'node:test';
+import { nfseBeside } from './support/cli.ts';
+import { databaseUrlOf, freshDatabase } from './support/database.ts';
+import { balcao } from './support/eventos.ts';
+import { startTestService, type TestService } from './support/service.ts';
+import { until } from './support/until.ts';
+
+const SLUG = 'integracao';
+const MOTIVO = 'ordem judicial 5001-33.2026';
+
+describe('a finding of the audit chain that is accepted', () => {
+  let service: TestService;
+  let env: NodeJS.ProcessEnv;
+  const verificar = (...more: readonly string[]) => nfseBeside(['auditoria', 'verificar', SLUG, ...more], env);
+  const aceitar = (...more: readonly string[]) => nfseBeside(['auditoria', 'aceitar', SLUG, ...more], env);
+  /** The identifiers of what is found and nobody has answered for. */
+  const found = async (): Promise<readonly string[]> => {
+    const { code, out } = await verificar('--json');
+    const json = JSON.parse(out);
+    assert.equal(code, json.confere ? 0 : 1);
+    assert.equal(json.total, json.achados.length);
+    return json.achados.map(({ id }: { id: string }) => id);
+  };
+
+  before(async () => {
+    const connection = await freshDatabase();
+    env = { DATABASE_URL: databaseUrlOf(connection) };
+    service = await startTestService({ connection });
+    const here = balcao(service.address, SLUG);
+    for (const number of ['1', '2']) {
+      const nota = await here.issue({ serie: '1', nDPS: number });
+      await until(async () => (await here.nota(nota)).body.nota?.status === 'autorizada' || undefined, 'autorizada');
+    }
+    const { auditoria } = service.store;
+    await until(async () => (await auditoria.readState(SLUG))?.abertaEm ?? undefined, 'it was begun');
+    await until(async () => (await auditoria.readState(SLUG))?.semLugarDesde === null || undefined, 'all placed');
+    await service.stopWorker();
+  });
+
+  test('is named with who, when and why, and is no alarm', async () => {
+    await service.pool.query(`update notas set valor_servico = 7 where numero_dps = 1`);
+    const [id, ...others] = await found();
+    assert.deepEqual(others, []);
+    assert.match((await verificar()).out, new RegExp(`^notas \\d+ \\d+: .* \\[${id}\\]$`, 'm'));
+    assert.equal((await aceitar(id!)).code, 2, 'a reason is asked for');
+    assert.equal((await aceitar(id!, '--motivo', ' ')).code, 1);
+    const unknown = await aceitar(id!, '0123456789abcdef', '--motivo', MOTIVO);
+    assert.equal(unknown.code, 1);
+    assert.match(unknown.err, /Não há agora o achado 0123456789abcdef em integracao.*Nada foi aceito/);
+    assert.deepEqual(await found(), [id], 'of some that are named, all or none');
+
+    const done = await aceitar(id!, '--motivo', MOTIVO);
+    assert.equal(done.code, 0, done.err);
+    assert.match(done.out, /^aceito: notas/);
+    assert.equal((await service.store.auditoria.readState(SLUG))?.conferida?.achados, 0);
+    const { code, out } = await verificar();
+    assert.equal(code, 0, out);
+    assert.match(out, new RegExp(`\\[${id}\\], aceito por \\S.* em 20\\d\\d-\\S+Z: ${MOTIVO}`));
+    assert.match(out, /Confere, fora 1 achado aceito, dito acima/);
+    assert.match((await aceitar(id!, '--motivo', MOTIVO)).err, new RegExp(`Já aceito: ${id}`));
+    const [ato] = await service.store.atos.list(SLUG, { objeto: 'auditoria' }, 1);
+    assert.deepEqual([ato?.acao, ato?.chave, ato?.motivo], ['achado aceito', id, MOTIVO]);
+  });
+
+  test('covers nothing that is changed later, be it the same row', async () => {
+    await service.pool.query(`update notas set valor_servico = 8 where numero_dps = 1`);
+    const later = await found();
+    assert.equal(later.length, 1);
+    await service.pool.query(`update notas set valor_servico = 7 where numero_dps = 1`);
+    assert.deepEqual(await found(), []);
+    await service.pool.query(`update notas set valor_servico = 7 where numero_dps = 2`);
+    assert.equal((await found()).length, 1);
+    assert.equal((await aceitar(...(await found()), '--motivo', MOTIVO)).code, 0);
+    assert.deepEqual(await found(), []);
+  });
+
+  test('is an entry of the chain: written or taken away by hand it is found itself', async () => {
+    const { pool } = service;
+    const forged = `insert into atos (em, id, tenant, quem, via, objeto, chave, acao, motivo)
+      select em + interval '1 second', gen_random_uuid(), tenant, quem, via, objeto, $1, acao, motivo from atos where objeto = 'auditoria' limit 1`;
+    await pool.query(`update documentos set recebido_assinatura = 'AA==' where nota = (select min(id) from notas)`);
+    const [change] = await found();
+    await pool.query(forged, [change]);
+    const { achados, aceitos } = JSON.parse((await verificar('--json')).out);
+    assert.deepEqual(
+      achados.map(({ tipo, tabela }: Record<string, string>) => [tipo, tabela]),
+      [['linha_sem_entrada', 'atos']],
+    );
+    assert.equal(aceitos.length, 3);
+    await pool.query(`delete from atos where objeto = 'auditoria'`);
+    const kinds = JSON.parse((await verificar('--json')).out).achados.map((one: Record<string, string>) => one.tipo);
+    assert.deepEqual(kinds.toSorted(), [...Array(3).fill('linha_alterada'), ...Array(2).fill('linha_apagada')]);
+  });
+
+  test('may be of the chain itself', async () => {
+    const { pool } = service;
+    const before = await found();
+    await pool.query(`update auditoria set sobre = 'outra coisa' where lugar = 2`);
+    const [broken, ...more] = (await found()).filter((id) => !before.includes(id));
+    assert.deepEqual(more, []);
+    assert.equal((await aceitar(broken!, '--motivo', MOTIVO)).code, 0);
+    assert.deepEqual((await found()).toSorted(), before.toSorted());
+    await pool.query(`update auditoria set sobre = 'mais uma' where lugar = 2`);
+    assert.equal((await found()).length, before.length + 1);
+  });
+});
