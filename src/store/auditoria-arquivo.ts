@@ -35,9 +35,9 @@ export type ArquivoLido = {
 
 /** What is done with what a file says. `damaged`: documents that do not come out of their pack. */
 export type Leitor = {
-  readonly found: (item: string, resumo: Buffer) => Promise<void> | undefined;
+  readonly found: (item: string, resumo: string) => Promise<void> | undefined;
   /** Of a file from before the chain: only what it says of the file as a whole can be compared. */
-  readonly older: (item: string, resumo: Buffer) => Promise<void> | undefined;
+  readonly older: (item: string, resumo: string) => Promise<void> | undefined;
   readonly damaged: (item: string) => void;
   readonly passed: (linhas: number) => void;
 };
@@ -152,7 +152,7 @@ async function tellLinha(vista: Vista, linha: Linha, certificados: Certificados,
   const documents = linha.bytes.pacote === undefined ? {} : await openDocuments(linha, certificados);
   if (documents === undefined) {
     leitor.damaged(itemOf(vista, key));
-    await leitor.found(itemOf(vista, key), Buffer.alloc(0));
+    await leitor.found(itemOf(vista, key), '');
     return;
   }
   const { item, resumo } = folhaOf(vista, key, { ...plain, ...documents });

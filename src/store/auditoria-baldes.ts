@@ -54,8 +54,8 @@ export class Baldes {
   }
 
   /** The same, of a row that the chain need not have told: it stands in a file that is older than the chain. */
-  findOlder(item: string, resumo: Buffer): Promise<void> | undefined {
-    return this.put(item, `~\t${resumo.toString('hex')}\t${item}\n`);
+  findOlder(item: string, resumo: string): Promise<void> | undefined {
+    return this.put(item, `~\t${resumo}\t${item}\n`);
   }
 
   private put(item: string, line: string): Promise<void> | undefined {
