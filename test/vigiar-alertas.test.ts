@@ -4,46 +4,29 @@
  */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { createPrivateKey } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { before, describe, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { PANELS } from '../scripts/grafana.ts';
-import {
-  openStage,
-  registerTenant,
-  type Simulator,
-  type Stage,
-  startService,
-  startSimulator,
-} from '../scripts/stage.ts';
-import { certificatesOfPem } from '../src/documents/certificate.ts';
 import { companyCertificate, pemOf, revocationList, rootAuthority } from '../src/documents/pki.ts';
-import { signXml } from '../src/documents/signing.ts';
-import { momentIn } from '../src/fiscal/moment.ts';
-import { exampleXml } from '../src/fiscal/rules/example.ts';
-import { zoneOf } from '../src/flows/gather-facts.ts';
 import { ALERTS, type Alert } from '../src/measures/alerts.ts';
 import { METRICS } from '../src/measures/metrics.ts';
-import { NAME } from '../src/store/embedded.ts';
-import { Client } from '../src/store/pg.ts';
 import { onEnd } from './support/cleanup.ts';
 import { runBeside } from './support/cli.ts';
 import { readyKeys } from './support/keys.ts';
-import { ownPort } from './support/ports.ts';
-import { ifThere, ROOT, readyDataDir, serverProcesses } from './support/process.ts';
+import { ifThere, ROOT, serverProcesses } from './support/process.ts';
 import { type Watching, watchWithPrometheus } from './support/prometheus.ts';
 import { toolOr } from './support/tools.ts';
 import { until } from './support/until.ts';
+import { openVigiado, SLUG, type Vigiado } from './support/vigiado.ts';
 
 const prometheus = toolOr('prometheus', 'prometheus');
 const promtool = toolOr('promtool', 'prometheus');
 const skip = prometheus === undefined || promtool === undefined ? 'prometheus is not here' : false;
 
 const FILE = path.join(ROOT, 'deploy/alertas.yml');
-const [SLUG, IBGE, CNPJ] = ['exemplo', '3550308', '11222333000181'];
 const DAY_MS = 86_400_000;
 
 const SECONDS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600 };
@@ -76,14 +59,8 @@ const OF_THE_MACHINE = /^Nfse(?:ForaDoAr|ParteNaoResponde|ProcessadorEsgotado|Em
 const ALWAYS = ['NfseDiscoCheioEnsaio/warning'];
 
 describe('the alerts, on a service under fault', { skip }, () => {
-  let stage: Stage;
-  let simulator: Simulator;
-  let ports: readonly [number, number];
-  let dataDir: string;
-  let env: NodeJS.ProcessEnv;
-  let service: Awaited<ReturnType<typeof startService>>;
+  let vigiado: Vigiado;
   let watching: Watching;
-  let next = 0;
 
   const fires = (name: string): Promise<true> =>
     until(async () => (await watching.firing()).includes(name) || undefined, `${name} fires`);
@@ -96,97 +73,21 @@ describe('the alerts, on a service under fault', { skip }, () => {
       return JSON.stringify(firing) === JSON.stringify(ALWAYS) || undefined;
     }, 'all alerts are quiet');
 
-  const issue = async (): Promise<number> => {
-    const [provider] = stage.pki.prestadores;
-    const certificate = certificatesOfPem(readFileSync(provider!.certificado, 'utf8'))[0]!;
-    const signer = { key: createPrivateKey(readFileSync(provider!.chave)), certificate };
-    next += 1;
-    const xml = exampleXml({
-      tpAmb: '1',
-      serie: '2',
-      nDPS: String(next),
-      dCompet: momentIn(zoneOf(IBGE), Date.now()).date,
-      'prest/CNPJ': CNPJ,
-      'valores/trib/tribMun/pAliq': '5.00',
-    });
-    const body = signXml(Buffer.from(xml), signer) as Uint8Array<ArrayBuffer>;
-    const headers = { 'Content-Type': 'application/xml' };
-    const answer = await fetch(`${service.address}/${SLUG}/api/v1/nfse/v101`, { method: 'POST', headers, body });
-    await answer.arrayBuffer();
-    return answer.status;
-  };
-
-  /** Issues until it is told to end. */
-  const keepIssuing = (): (() => Promise<void>) => {
-    let isOver = false;
-    const run = (async () => {
-      while (!isOver) {
-        await issue().catch(() => undefined);
-        await pause(100);
-      }
-    })();
-    return async () => {
-      isOver = true;
-      await run;
-    };
-  };
-
-  const serve = async (): Promise<void> => {
-    service = await startService(env);
-  };
-
-  const connect = async (): Promise<Client> => {
-    const [, , , port, socket] = readFileSync(path.join(dataDir, 'pg/postmaster.pid'), 'utf8').split('\n');
-    const client = new Client({
-      host: socket || path.join(dataDir, 'pg'),
-      port: Number(port),
-      user: NAME,
-      database: NAME,
-    });
-    await client.connect();
-    return client;
-  };
-
-  /** The processes that answer, by their place. */
-  const answering = (): readonly number[] =>
-    readFileSync(`/proc/${service.pid}/task/${service.pid}/children`, 'utf8')
-      .trim()
-      .split(' ')
-      .map(Number)
-      .filter((pid) => readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('serving-process'));
-
   before(async () => {
-    dataDir = await readyDataDir();
-    ports = [await ownPort(), await ownPort()];
-    stage = await openStage(path.join(dataDir, 'palco'), [CNPJ], Date.now());
-    simulator = await startSimulator(stage, [], ports);
-    onEnd(() => simulator.end('SIGKILL'));
-    const painel = await ownPort();
-    env = {
-      NFSE_DATA_DIR: dataDir,
-      PORT: String(await ownPort()),
-      NFSE_PAINEL_PORTA: String(painel),
-      NFSE_PROCESSOS: '2',
-      NFSE_ESPERA_AO_ENCERRAR: '0',
-      NFSE_LOG_LEVEL: 'error',
-    };
-    await serve();
-    onEnd(() => service.end('SIGINT'));
-    const providers = [{ documento: CNPJ, razaoSocial: 'Prestador de Teste Ltda' }];
-    await registerTenant(stage, { slug: SLUG, ibge: IBGE, adn: simulator.address, providers }, env, runBeside);
-    watching = await watchWithPrometheus(prometheus!, `127.0.0.1:${painel}`, rules());
+    vigiado = await openVigiado();
+    watching = await watchWithPrometheus(prometheus!, [`127.0.0.1:${vigiado.painel}`], rules());
   });
 
   test('a rate that is missing, until it is imported', async () => {
     await fires('NfseAliquotaEmFalta/warning');
-    const file = path.join(dataDir, 'aliquotas.csv');
+    const file = path.join(vigiado.dataDir, 'aliquotas.csv');
     writeFileSync(file, 'tributo,inicio,aliquota,fonte,ato\nCBS,2027-01-01,8.80,ensaio,ensaio\n');
-    await runBeside(['aliquotas', 'importar', file], env);
+    await runBeside(['aliquotas', 'importar', file], vigiado.env);
     await isQuiet('NfseAliquotaEmFalta/warning');
   });
 
   test('none while all is well and notes are issued', async () => {
-    const stop = keepIssuing();
+    const stop = vigiado.keepIssuing();
     try {
       await allQuiet();
       for (let looks = 0; looks < 20; looks += 1) {
@@ -201,12 +102,12 @@ describe('the alerts, on a service under fault', { skip }, () => {
       await stop();
     }
     const [issued] = await watching.query('sum(nfse_notas_total{estado="emitida",municipio="exemplo"})');
-    assert.ok(issued!.value > 0 && issued!.value <= next, `${issued!.value} of ${next}`);
+    assert.ok(issued!.value > 0 && issued!.value <= vigiado.issued(), `${issued!.value} of ${vigiado.issued()}`);
   });
 
   test('the ADN is away', async () => {
-    await simulator.end('SIGKILL');
-    const stop = keepIssuing();
+    await vigiado.adn.kill();
+    const stop = vigiado.keepIssuing();
     try {
       await fires('NfseAdnNaoResponde/warning');
       await fires('NfseNotasEsperando/warning');
@@ -214,17 +115,17 @@ describe('the alerts, on a service under fault', { skip }, () => {
     } finally {
       await stop();
     }
-    simulator = await startSimulator(stage, [], ports);
+    await vigiado.adn.begin();
     await allQuiet();
   });
 
   test('the ADN refuses', async () => {
     const recusas = [{ codigo: 'E1289', descricao: 'vISSQN não confere', parte: 1 }];
-    await simulator.ask('/recusas', { method: 'PUT', body: JSON.stringify(recusas) });
-    const stop = keepIssuing();
+    await vigiado.adn.ask('/recusas', { method: 'PUT', body: JSON.stringify(recusas) });
+    const stop = vigiado.keepIssuing();
     try {
       await fires('NfseAdnRecusa/warning');
-      await simulator.ask('/recusas', { method: 'PUT', body: '[]' });
+      await vigiado.adn.ask('/recusas', { method: 'PUT', body: '[]' });
       await isQuiet('NfseAdnRecusa/warning');
     } finally {
       await stop();
@@ -232,17 +133,17 @@ describe('the alerts, on a service under fault', { skip }, () => {
   });
 
   test('a process stands still, and others die again and again', async () => {
-    const [, second] = answering();
+    const [, second] = vigiado.answering();
     process.kill(second!, 'SIGSTOP');
     await fires('NfseParteNaoResponde/critical');
     process.kill(second!, 'SIGCONT');
     await isQuiet('NfseParteNaoResponde/critical');
     const [total] = await watching.query('sum(nfse_notas_total{estado="emitida"})');
     for (let deaths = 0; deaths < 3; deaths += 1) {
-      const dead = answering().at(-1)!;
+      const dead = vigiado.answering().at(-1)!;
       process.kill(dead, 'SIGKILL');
       await until(
-        async () => (answering().length === 2 && !answering().includes(dead)) || undefined,
+        async () => (vigiado.answering().length === 2 && !vigiado.answering().includes(dead)) || undefined,
         'another process',
       );
     }
@@ -254,9 +155,9 @@ describe('the alerts, on a service under fault', { skip }, () => {
   });
 
   test('the database keeps the worker and who watches waiting', async () => {
-    const client = await connect();
+    const client = await vigiado.connect();
     await client.query('begin; lock table fila in access exclusive mode');
-    const stop = keepIssuing();
+    const stop = vigiado.keepIssuing();
     try {
       await fires('NfseEmissaoLenta/warning');
       await fires('NfseTransmissaoParada/critical');
@@ -270,9 +171,9 @@ describe('the alerts, on a service under fault', { skip }, () => {
   });
 
   test('the database is away: requests fail too, and who watches is answered all the same', async () => {
-    const server = serverProcesses(dataDir);
+    const server = serverProcesses(vigiado.dataDir);
     for (const pid of server) ifThere(() => process.kill(pid, 'SIGSTOP'));
-    const stop = keepIssuing();
+    const stop = vigiado.keepIssuing();
     try {
       await fires('NfseBancoIndisponivel/critical');
       await fires('NfseErros/critical');
@@ -289,22 +190,25 @@ describe('the alerts, on a service under fault', { skip }, () => {
     const root = rootAuthority('AC de Ensaio', rootKeys, soon);
     const responsavel = { nome: 'Pessoa de Teste', cpf: '11144477735', nascimento: '1980-01-31' };
     const company = { razaoSocial: 'Município de Teste', cnpj: '99999999000191', responsavel };
-    const files = { certificado: path.join(dataDir, 'breve.pem'), chave: path.join(dataDir, 'breve.key') };
+    const files = {
+      certificado: path.join(vigiado.dataDir, 'breve.pem'),
+      chave: path.join(vigiado.dataDir, 'breve.key'),
+    };
     writeFileSync(files.certificado, pemOf('CERTIFICATE', companyCertificate(root, company, keys.publicKey, soon)));
     writeFileSync(files.chave, keys.privateKey.export({ type: 'pkcs8', format: 'pem' }), { mode: 0o600 });
-    const [ancoras, revogados] = [path.join(dataDir, 'ancoras'), path.join(dataDir, 'revogados')];
+    const [ancoras, revogados] = [path.join(vigiado.dataDir, 'ancoras'), path.join(vigiado.dataDir, 'revogados')];
     for (const folder of [ancoras, revogados]) spawnSync('mkdir', [folder]);
     writeFileSync(path.join(ancoras, 'raiz.pem'), pemOf('CERTIFICATE', root.certificate));
     const day = { inicio: Date.now() - DAY_MS, fim: Date.now() + DAY_MS };
     writeFileSync(path.join(revogados, 'lista.pem'), pemOf('X509 CRL', revocationList(root, [], day)));
-    const { municipio, ancoras: trusted, revogados: lists } = stage.pki;
+    const { municipio, ancoras: trusted, revogados: lists } = vigiado.stage.pki;
     const alter = (keysAt: typeof files, trust: readonly [string, string]): Promise<string> =>
       runBeside(
         [
           ...['municipio', 'alterar', SLUG, '--adn-certificado', keysAt.certificado, '--adn-chave', keysAt.chave],
           ...['--ancoras', trust[0], '--revogados', trust[1]],
         ],
-        env,
+        vigiado.env,
       );
     await alter(files, [ancoras, revogados]);
     await fires('NfseCertificadoVence/critical');
@@ -314,7 +218,7 @@ describe('the alerts, on a service under fault', { skip }, () => {
     rmSync(files.chave);
     await fires('NfseArquivosEmFalta/critical');
     // What is issued now cannot be signed.
-    assert.equal(await issue(), 201);
+    assert.equal(await vigiado.issue(), 201);
     await fires('NfseMunicipioImpedido/critical');
     await alter({ certificado: municipio.certificado, chave: municipio.chave }, [trusted, lists]);
     await allQuiet();
@@ -329,9 +233,9 @@ describe('the alerts, on a service under fault', { skip }, () => {
   });
 
   test('the service itself is away', async () => {
-    await service.end('SIGINT');
+    await vigiado.end();
     await fires('NfseForaDoAr/critical');
-    await serve();
+    await vigiado.begin();
     await isQuiet('NfseForaDoAr/critical');
   });
 });

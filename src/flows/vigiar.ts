@@ -40,6 +40,12 @@ export function openVigia(world: VigiaWorld): () => Promise<readonly Sample[]> {
   };
 }
 
+/** The same for a process beside the service: what it alone can say. What is in the database the service tells, once for all of them. */
+export function openVigiaBeside(world: VigiaWorld): () => Promise<readonly Sample[]> {
+  const files = remember(world, SLOW_MS, () => lookAtFiles(world));
+  return async () => (await Promise.all([askDatabase(world), files()])).flat();
+}
+
 /** Runs a look for all who ask, and keeps what it found. Who asks gets what there is, or waits a moment for it. */
 function remember(
   { log }: VigiaWorld,

@@ -17,8 +17,12 @@ export type Watching = {
   ): Promise<readonly { readonly metric: Readonly<Record<string, string>>; readonly value: number }[]>;
 };
 
-/** Watches the service at `target` by these rules, a look a second. */
-export async function watchWithPrometheus(program: string, target: string, rules: string): Promise<Watching> {
+/** Watches what is at `targets` by these rules, a look a second. */
+export async function watchWithPrometheus(
+  program: string,
+  targets: readonly string[],
+  rules = 'groups: []',
+): Promise<Watching> {
   const folder = await mkdtemp(path.join(tmpdir(), 'nfse-prometheus-'));
   onEnd(() => rm(folder, { recursive: true, force: true }));
   await writeFile(path.join(folder, 'alertas.yml'), rules);
@@ -27,7 +31,7 @@ export async function watchWithPrometheus(program: string, target: string, rules
     `global: { scrape_interval: 1s, scrape_timeout: 1s, evaluation_interval: 1s }
 scrape_configs:
   - job_name: nfse
-    static_configs: [{ targets: ['${target}'] }]
+    static_configs: [{ targets: ${JSON.stringify(targets)} }]
 rule_files: ['alertas.yml']
 `,
   );
