@@ -109,6 +109,7 @@ export const PANELS: readonly Panel[] = [
     'Em espera',
     'short',
     [`sum by (documento) (${once('nfse_em_espera', 'municipio, documento')})`, '{{documento}}'],
+    [`sum by (documento) (${once('nfse_em_transmissao', 'municipio, documento')})`, '{{documento}} em transmissão'],
     [`sum(${once('nfse_notas_retidas')})`, 'notas retidas'],
   ),
   lines('Há quanto tempo espera o mais antigo', 's', [

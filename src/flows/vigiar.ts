@@ -146,6 +146,11 @@ function gatherEsperas(
     ...countsOf('evento', ({ eventos }) => eventos),
     ...countsOf('lote', ({ lotes }) => lotes),
   ];
+  const taken = [
+    ...countsOf('nota', ({ notasTomadas }) => notasTomadas),
+    ...countsOf('evento', ({ eventosTomados }) => eventosTomados),
+    ...countsOf('lote', ({ lotesTomados }) => lotesTomados),
+  ];
   const ages = [
     ...agesOf('nota', ({ notaDesde }) => notaDesde),
     ...agesOf('evento', ({ eventoDesde }) => eventoDesde),
@@ -154,6 +159,7 @@ function gatherEsperas(
   const retidas = known.map((one): readonly [Labels, number] => [labelsOf(one), one.retidas]);
   return [
     ...joinSamples('nfse_em_espera', counts, add),
+    ...joinSamples('nfse_em_transmissao', taken, add),
     ...joinSamples('nfse_espera_mais_antiga_seconds', ages, Math.max),
     ...joinSamples('nfse_notas_retidas', retidas, add),
     ...joinSamples(
