@@ -1,13 +1,16 @@
 /** `nfse transmitir` as a process of its own, watched: what it alone transmits is seen by a real Prometheus at its own listener, and by nobody else. */
 import assert from 'node:assert/strict';
+import { X509Certificate } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import http from 'node:http';
 import { before, describe, test } from 'node:test';
 import { type Running, start } from '../scripts/stage.ts';
 import type { Saude } from '../src/flows/saude.ts';
 import { onEnd } from './support/cleanup.ts';
 import { ownPort } from './support/ports.ts';
-import { nfse } from './support/process.ts';
+import { nfse, readyDataDir } from './support/process.ts';
 import { watchWithPrometheus } from './support/prometheus.ts';
+import { createAuthority, SERVER_EXTENSIONS } from './support/tls.ts';
 import { toolOr } from './support/tools.ts';
 import { until } from './support/until.ts';
 import { openVigiado, type Vigiado } from './support/vigiado.ts';
@@ -137,4 +140,28 @@ describe('nfse transmitir, watched', () => {
     assert.match(transmitter.output(), /Encerrando/);
     agent.destroy();
   });
+});
+
+test('with a TLS of its own it is asked by the certificate of its settings, and no other one is believed', async () => {
+  const { certFile, keyFile } = createAuthority('servidores').issue('nfse.exemplo.gov.br', SERVER_EXTENSIONS);
+  const port = await ownPort();
+  const env = {
+    NFSE_DATA_DIR: await readyDataDir(),
+    NFSE_TRANSMITIR_PORTA: String(port),
+    NFSE_TLS_CERTIFICADO: certFile,
+    NFSE_TLS_CHAVE: keyFile,
+  };
+  const transmitter = await start(['transmitir'], env, /Transmitindo o que está em (\S+)\. Ctrl-C encerra/);
+  onEnd(() => transmitter.end('SIGKILL'));
+  assert.match(transmitter.output(), new RegExp(`Vigiado em https://127\\.0\\.0\\.1:${port}/metrics`));
+  const { verificacoes }: Saude = JSON.parse((await nfse(['saude', '--transmitir', '--json'], env)).out);
+  const certificate = verificacoes.find(({ nome }) => nome === 'NfseCertificadoVence');
+  const end = Date.parse(new X509Certificate(readFileSync(certFile)).validTo);
+  assert.ok(Math.abs(certificate!.valor! - (end - Date.now()) / 1_000) < 600, `${certificate!.valor}`);
+  const other = createAuthority('outros').issue('nfse.exemplo.gov.br', SERVER_EXTENSIONS);
+  const deceived = { ...env, NFSE_TLS_CERTIFICADO: other.certFile, NFSE_TLS_CHAVE: other.keyFile };
+  const { code, out } = await nfse(['saude', '--transmitir'], deceived);
+  assert.equal(code, 2);
+  assert.match(out, /outro certificado/);
+  await transmitter.end('SIGTERM');
 });
