@@ -140,15 +140,16 @@ export const PANELS: readonly Panel[] = [
     [once('nfse_aliquotas_em_falta', 'tributo'), 'alíquota {{tributo}}'],
     [`sum(${once('nfse_arquivos_em_falta')})`, 'municípios sem arquivos'],
   ),
+  // Beside years to go days would not be seen.
   lines(
-    'Dias até vencer',
+    'Vence em menos de 90 dias',
     'd',
     [
-      `bottomk(10, (min by (municipio, uso) (nfse_certificado_vence_timestamp_seconds) - time()) / ${DAY})`,
+      `bottomk(10, (min by (municipio, uso) (nfse_certificado_vence_timestamp_seconds) - time()) / ${DAY} < 90)`,
       'certificado {{uso}} de {{municipio}}',
     ],
     [
-      `bottomk(10, (min by (municipio) (nfse_lista_revogados_vence_timestamp_seconds) - time()) / ${DAY})`,
+      `bottomk(10, (min by (municipio) (nfse_lista_revogados_vence_timestamp_seconds) - time()) / ${DAY} < 90)`,
       'lista de {{municipio}}',
     ],
   ),

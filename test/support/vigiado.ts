@@ -5,6 +5,7 @@ import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { openStage, type Running, registerTenant, startService, startSimulator } from '../../scripts/stage.ts';
 import { certificatesOfPem } from '../../src/documents/certificate.ts';
+import { intermediateAuthority, type Keys, rootAuthority } from '../../src/documents/pki.ts';
 import { signXml } from '../../src/documents/signing.ts';
 import { momentIn } from '../../src/fiscal/moment.ts';
 import { exampleXml } from '../../src/fiscal/rules/example.ts';
@@ -13,12 +14,14 @@ import { NAME } from '../../src/store/embedded.ts';
 import { Client } from '../../src/store/pg.ts';
 import { onEnd } from './cleanup.ts';
 import { runBeside } from './cli.ts';
+import { readyKeys } from './keys.ts';
 import { ownPort } from './ports.ts';
 import { readyDataDir } from './process.ts';
 
 export const SLUG = 'exemplo';
 const [IBGE, CNPJ] = ['3550308', '11222333000181'];
 const ISSUE_EVERY_MS = 100;
+const YEARS_MS = 3_000 * 86_400_000;
 
 export type Vigiado = Awaited<ReturnType<typeof openVigiado>>;
 
@@ -26,7 +29,11 @@ export type Vigiado = Awaited<ReturnType<typeof openVigiado>>;
 export async function openVigiado() {
   const dataDir = await readyDataDir();
   const ports = [await ownPort(), await ownPort()] as const;
-  const stage = await openStage(path.join(dataDir, 'palco'), [CNPJ], Date.now());
+  const keys: Promise<Keys>[] = [];
+  const stage = await openStage(path.join(dataDir, 'palco'), [CNPJ], Date.now(), () => {
+    keys.push(readyKeys());
+    return keys.at(-1)!;
+  });
   const simulate = () => startSimulator(stage, [], ports);
   let simulator = await simulate();
   onEnd(() => simulator.end('SIGKILL'));
@@ -66,7 +73,14 @@ export async function openVigiado() {
     return answer.status;
   };
 
+  // Of the first two keys are the authorities of the stage, as it names them.
+  const lasting = { inicio: Date.now() - YEARS_MS, fim: Date.now() + YEARS_MS };
+  const raiz = rootAuthority('AC Raiz de Teste', await keys[0]!, lasting);
+  const emissora = intermediateAuthority(raiz, 'AC de Teste', await keys[1]!, lasting);
+
   return {
+    /** Who issues the certificates and one of the lists of the stage. */
+    emissora,
     dataDir,
     stage,
     env,
