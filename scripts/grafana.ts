@@ -1,19 +1,27 @@
 /** The board of Grafana: its panels, a row each, and the JSON that Grafana imports. Every query is tried on a real Prometheus in the tests. */
 
+import { CHECKS } from '../src/measures/checks.ts';
+
+type Kind = 'timeseries' | 'stat' | 'state-timeline';
 type Panel = {
   readonly title: string;
   /** Of Grafana: what the values are. */
   readonly unit: string;
-  readonly kind: 'timeseries' | 'stat';
+  readonly kind: Kind;
   /** PromQL, with how a line is called. */
   readonly queries: readonly (readonly [expr: string, legend: string])[];
+  /** From which value on it is of which colour; of a stat, and of a row of a timeline. */
+  readonly steps?: readonly Step[];
+  /** Lines that are red: what is wrong whenever there is any of it. */
+  readonly red?: RegExp;
+  /** How values are called that are no quantities. */
+  readonly words?: Readonly<Record<string, string>>;
 };
+type Step = { readonly color: 'green' | 'orange' | 'red'; readonly value: number | null };
 
-const stat = (title: string, unit: string, expr: string): Panel => ({
-  title,
-  unit,
-  kind: 'stat',
-  queries: [[expr, '']],
+const stat = (title: string, unit: string, expr: string, steps: readonly Step[], words?: Panel['words']): Panel => ({
+  ...{ title, unit, steps, kind: 'stat', queries: [[expr, '']] },
+  ...(words && { words }),
 });
 const lines = (title: string, unit: string, ...queries: Panel['queries'][number][]): Panel => ({
   title,
@@ -24,22 +32,68 @@ const lines = (title: string, unit: string, ...queries: Panel['queries'][number]
 const quantile = (q: number, metric: string, by: string, where = ''): string =>
   `histogram_quantile(${q}, sum by (${by}) (rate(${metric}_bucket${where}[5m])))`;
 
+/** The limits of a check as colours; `unit`: how many of the check's own are one of the panel. A count is wrong from one on. */
+function stepsOf(name: string, unit = 1): readonly Step[] {
+  const { lado, aviso, critico } = CHECKS.find(({ nome }) => nome === name)!;
+  const at = (limit: number | undefined, color: Step['color']): readonly Step[] =>
+    limit === undefined ? [] : [{ color, value: limit === 0 ? 1 : limit / unit }];
+  return lado === 'acima'
+    ? [{ color: 'green', value: null }, ...at(aviso, 'orange'), ...at(critico, 'red')]
+    : [
+        { color: critico === undefined ? 'orange' : 'red', value: null },
+        ...(aviso === undefined ? [] : at(critico, 'orange')),
+        ...at(aviso ?? critico, 'green'),
+      ];
+}
+
 const EMISSAO = '{metodo="POST",rota=~".*/nfse(/v101)?"}';
 const DAY = 86_400;
+const YES_NO = { 0: 'não', 1: 'sim' };
+const WELL_AT_ONE: readonly Step[] = [
+  { color: 'red', value: null },
+  { color: 'green', value: 1 },
+];
+const firing = (severity: string): string =>
+  `max by (alertname) (ALERTS{alertname=~"Nfse.+",alertstate="firing",severity="${severity}"})`;
+/** What several services on one database tell alike is told once for each municipality. */
+const once = (metric: string, by = 'municipio'): string => `max by (${by}) (${metric})`;
 
 /** In the order in which they are looked at: is it well, what goes in, what goes out, what holds it up. */
 export const PANELS: readonly Panel[] = [
-  stat('Banco disponível', 'bool_yes_no', 'min(nfse_banco_disponivel)'),
-  stat('Partes que respondem', 'percentunit', 'avg(nfse_parte_responde)'),
-  stat('Municípios sem ADN', 'short', 'sum(nfse_adn_circuito_aberto)'),
-  stat('Espera mais antiga', 's', 'max(nfse_espera_mais_antiga_seconds)'),
-  stat('Primeiro certificado a vencer', 'd', `(min(nfse_certificado_vence_timestamp_seconds) - time()) / ${DAY}`),
-  stat('Disco livre', 'percentunit', 'min(nfse_disco_livre_bytes / nfse_disco_total_bytes)'),
-  lines('Requisições por status', 'reqps', ['sum by (status) (rate(nfse_requisicoes_total[5m]))', '{{status}}']),
-  lines('Requisições por rota', 'reqps', [
-    'topk(10, sum by (metodo, rota) (rate(nfse_requisicoes_total[5m])))',
-    '{{metodo}} {{rota}}',
+  stat('No ar', 'percentunit', 'avg(up{job="nfse"}) or vector(0)', WELL_AT_ONE),
+  stat('Alertas', 'short', 'count(ALERTS{alertname=~"Nfse.+",alertstate="firing"}) or vector(0)', [
+    { color: 'green', value: null },
+    { color: 'red', value: 1 },
   ]),
+  stat('Banco disponível', 'short', 'min(nfse_banco_disponivel)', stepsOf('NfseBancoIndisponivel'), YES_NO),
+  stat('Partes no ar', 'percentunit', 'avg(nfse_parte_responde)', stepsOf('NfseParteNaoResponde')),
+  stat('Municípios sem ADN', 'short', `sum(${once('nfse_adn_circuito_aberto')})`, stepsOf('NfseAdnNaoResponde')),
+  stat('Espera mais antiga', 's', 'max(nfse_espera_mais_antiga_seconds)', stepsOf('NfseNotasEsperando')),
+  stat(
+    'Certificado vence',
+    'd',
+    `(min(nfse_certificado_vence_timestamp_seconds) - time()) / ${DAY}`,
+    stepsOf('NfseCertificadoVence', DAY),
+  ),
+  stat('Disco livre', 'percentunit', 'min(nfse_disco_livre_bytes / nfse_disco_total_bytes)', stepsOf('NfseDiscoCheio')),
+  {
+    title: 'Alertas que disparam',
+    unit: 'short',
+    kind: 'state-timeline',
+    queries: [
+      [`2 * ${firing('critical')}`, '{{alertname}} (crítico)'],
+      [firing('warning'), '{{alertname}}'],
+    ],
+    steps: [
+      { color: 'orange', value: null },
+      { color: 'red', value: 2 },
+    ],
+    words: { 1: 'aviso', 2: 'crítico' },
+  },
+  {
+    ...lines('Requisições por status', 'reqps', ['sum by (status) (rate(nfse_requisicoes_total[5m]))', '{{status}}']),
+    red: /^5/,
+  },
   lines(
     'Duração de uma emissão',
     's',
@@ -47,37 +101,81 @@ export const PANELS: readonly Panel[] = [
     [quantile(0.95, 'nfse_requisicao_duracao_seconds', 'le', EMISSAO), '95 %'],
     [quantile(0.99, 'nfse_requisicao_duracao_seconds', 'le', EMISSAO), '99 %'],
   ),
-  lines('Notas por estado em que entram', 'cps', ['sum by (estado) (rate(nfse_notas_total[5m]))', '{{estado}}']),
-  lines('Emissões por município', 'cps', [
-    'topk(10, sum by (municipio) (rate(nfse_notas_total{estado="emitida"}[5m])))',
-    '{{municipio}}',
-  ]),
-  lines('Eventos por estado em que entram', 'cps', ['sum by (estado) (rate(nfse_eventos_total[5m]))', '{{estado}}']),
+  {
+    ...lines('Notas por estado em que entram', 'cps', ['sum by (estado) (rate(nfse_notas_total[5m]))', '{{estado}}']),
+    red: /^recusada$/,
+  },
   lines(
     'Em espera',
     'short',
-    ['sum by (documento) (nfse_em_espera)', '{{documento}}'],
-    ['sum(nfse_notas_retidas)', 'retidas'],
+    [`sum by (documento) (${once('nfse_em_espera', 'municipio, documento')})`, '{{documento}}'],
+    [`sum by (documento) (${once('nfse_em_transmissao', 'municipio, documento')})`, '{{documento}} em transmissão'],
+    [`sum(${once('nfse_notas_retidas')})`, 'notas retidas'],
   ),
   lines('Há quanto tempo espera o mais antigo', 's', [
-    'topk(10, max by (municipio) (nfse_espera_mais_antiga_seconds))',
+    `topk(10, ${once('nfse_espera_mais_antiga_seconds')})`,
     '{{municipio}}',
   ]),
-  lines('Respostas do ADN', 'cps', ['sum by (resposta) (rate(nfse_adn_respostas_total[5m]))', '{{resposta}}']),
+  {
+    ...lines('Respostas do ADN', 'cps', ['sum by (resposta) (rate(nfse_adn_respostas_total[5m]))', '{{resposta}}']),
+    red: /^recusada$/,
+  },
   lines('Chamadas ao ADN por classe', 'cps', [
     'sum by (operacao, classe) (rate(nfse_adn_chamada_duracao_seconds_count[5m]))',
     '{{operacao}} {{classe}}',
   ]),
+  lines(
+    'ADN que não responde, municípios impedidos',
+    'short',
+    [`sum(${once('nfse_adn_circuito_aberto')})`, 'ADN não responde'],
+    [`sum(${once('nfse_municipio_impedido')})`, 'impedidos'],
+  ),
   lines('Duração das chamadas ao ADN (95 %)', 's', [
     quantile(0.95, 'nfse_adn_chamada_duracao_seconds', 'le, operacao'),
     '{{operacao}}',
   ]),
   lines(
-    'ADN que não responde, municípios impedidos',
+    'O que falta',
     'short',
-    ['sum(nfse_adn_circuito_aberto)', 'circuito aberto'],
-    ['sum(nfse_municipio_impedido)', 'impedidos'],
+    [once('nfse_aliquotas_em_falta', 'tributo'), 'alíquota {{tributo}}'],
+    [`sum(${once('nfse_arquivos_em_falta')})`, 'municípios sem arquivos'],
   ),
+  // Beside years to go days would not be seen.
+  lines(
+    'Vence em menos de 90 dias',
+    'd',
+    [
+      `bottomk(10, (min by (municipio, uso) (nfse_certificado_vence_timestamp_seconds) - time()) / ${DAY} < 90)`,
+      'certificado {{uso}} de {{municipio}}',
+    ],
+    [
+      `bottomk(10, (min by (municipio) (nfse_lista_revogados_vence_timestamp_seconds) - time()) / ${DAY} < 90)`,
+      'lista de {{municipio}}',
+    ],
+  ),
+  lines(
+    'Partes sem resposta, e reiniciadas na última hora',
+    'short',
+    ['sum by (parte) (increase(nfse_reinicios_total[1h]))', 'reinícios: {{parte}}'],
+    ['1 - nfse_parte_responde > 0', 'sem resposta: {{instance}} {{processo}} {{parte}}'],
+  ),
+  lines('Transmissão: desde a última volta', 's', [
+    'time() - nfse_transmissor_volta_timestamp_seconds',
+    '{{instance}} processo {{processo}}',
+  ]),
+  lines('Faixas da transmissão ocupadas', 'percentunit', [
+    'sum by (fila) (nfse_faixas_ocupadas) / sum by (fila) (nfse_faixas_lugares)',
+    '{{fila}}',
+  ]),
+  lines('Requisições por rota', 'reqps', [
+    'topk(10, sum by (metodo, rota) (rate(nfse_requisicoes_total[5m])))',
+    '{{metodo}} {{rota}}',
+  ]),
+  lines('Emissões por município', 'cps', [
+    'topk(10, sum by (municipio) (rate(nfse_notas_total{estado="emitida"}[5m])))',
+    '{{municipio}}',
+  ]),
+  lines('Eventos por estado em que entram', 'cps', ['sum by (estado) (rate(nfse_eventos_total[5m]))', '{{estado}}']),
   lines('Documentos por gravação (média)', 'short', [
     'sum by (documento) (rate(nfse_gravacao_grupo_documentos_sum[5m])) / sum by (documento) (rate(nfse_gravacao_grupo_documentos_count[5m]))',
     '{{documento}}',
@@ -92,68 +190,52 @@ export const PANELS: readonly Panel[] = [
     ['sum by (parte, estado) (nfse_banco_conexoes)', '{{parte}} {{estado}}'],
     ['sum by (parte) (nfse_banco_conexoes_esperando)', '{{parte}} à espera de uma'],
   ),
-  lines('Faixas da transmissão ocupadas', 'percentunit', [
-    'sum by (fila) (nfse_faixas_ocupadas) / sum by (fila) (nfse_faixas_lugares)',
-    '{{fila}}',
+  lines('Banco: desde a última leitura da vigia', 's', [
+    'time() - max(nfse_banco_lido_timestamp_seconds)',
+    'segundos desde a leitura',
   ]),
-  lines('Atraso do laço de eventos (99 %)', 's', ['nfse_laco_atraso_seconds', '{{processo}} {{parte}}']),
-  lines('Memória', 'bytes', ['nfse_memoria_residente_bytes', 'processo {{processo}}']),
-  lines('Banco e disco', 'bytes', ['nfse_banco_tamanho_bytes', 'banco'], ['nfse_disco_livre_bytes', 'livre no disco']),
-  lines('Transmissão: desde a última volta', 's', [
-    'time() - nfse_transmissor_volta_timestamp_seconds',
-    'processo {{processo}}',
-  ]),
+  lines('Atraso do laço de eventos (99 %)', 's', ['nfse_laco_atraso_seconds', '{{instance}} {{processo}} {{parte}}']),
+  lines('Memória', 'bytes', ['nfse_memoria_residente_bytes', '{{instance}} processo {{processo}}']),
   lines(
-    'Dias até vencer',
-    'd',
-    [
-      `bottomk(10, (nfse_certificado_vence_timestamp_seconds - time()) / ${DAY})`,
-      'certificado {{uso}} de {{municipio}}',
-    ],
-    [`bottomk(10, (nfse_lista_revogados_vence_timestamp_seconds - time()) / ${DAY})`, 'lista de {{municipio}}'],
-  ),
-  lines(
-    'O que falta',
-    'short',
-    ['nfse_aliquotas_em_falta', 'alíquota {{tributo}}'],
-    ['sum(nfse_arquivos_em_falta)', 'municípios sem arquivos'],
+    'Banco e disco',
+    'bytes',
+    ['max(nfse_banco_tamanho_bytes)', 'banco'],
+    ['min(nfse_disco_livre_bytes)', 'livre no disco'],
   ),
   lines(
     'Corrente de auditoria',
     'short',
-    ['sum(nfse_auditoria_achados)', 'entradas alteradas'],
+    [`sum(${once('nfse_auditoria_achados')})`, 'entradas alteradas'],
     ['max(nfse_auditoria_espera_seconds)', 'espera por um lugar (s)'],
     ['max(time() - nfse_auditoria_selo_timestamp_seconds) / 3600', 'horas desde o selo'],
   ),
-  lines('Partes reiniciadas', 'short', ['sum by (parte) (increase(nfse_reinicios_total[1h]))', '{{parte}}']),
-  lines('Municípios', 'short', ['nfse_municipios', '{{ambiente}}']),
+  lines('Municípios', 'short', [once('nfse_municipios', 'ambiente'), '{{ambiente}}']),
 ];
 
 const COLUMNS = 24;
-const STAT = { w: 4, h: 4 };
-const LINES = { w: 12, h: 8 };
+const STAT = { w: 3, h: 4 };
+/** Nine are on a screen beneath the stats. */
+const LINES = { w: 8, h: 7 };
 
 export function grafanaBoard(): string {
   const source = { type: 'prometheus', uid: '$fonte' };
   let [x, y, height] = [0, 0, 0];
-  const panels = PANELS.map(({ title, unit, kind, queries }, place) => {
-    const { w, h } = kind === 'stat' ? STAT : LINES;
+  const panels = PANELS.map((panel, place) => {
+    const { w, h } = panel.kind === 'stat' ? STAT : LINES;
     if (x + w > COLUMNS) [x, y] = [0, y + height];
     const gridPos = { x, y, w, h };
     [x, height] = [x + w, h];
     return {
-      id: place + 1,
-      title,
-      type: kind,
-      datasource: source,
-      gridPos,
-      fieldConfig: { defaults: { unit, min: 0 }, overrides: [] },
-      options: kind === 'stat' ? { reduceOptions: { calcs: ['lastNotNull'] } } : { legend: { displayMode: 'list' } },
-      targets: queries.map(([expr, legendFormat], one) => ({
+      ...{ id: place + 1, title: panel.title, type: panel.kind, datasource: source, gridPos },
+      fieldConfig: { defaults: fieldOf(panel), overrides: redOf(panel) },
+      options: OPTIONS[panel.kind],
+      targets: panel.queries.map(([expr, legendFormat], one) => ({
         refId: String.fromCharCode(65 + one),
         datasource: source,
         expr,
         legendFormat,
+        // Of a range the last value would stand there for hours after the service has gone.
+        ...(panel.kind === 'stat' && { instant: true, range: false }),
       })),
     };
   });
@@ -169,4 +251,31 @@ export function grafanaBoard(): string {
     panels,
   };
   return `${JSON.stringify(board, null, 1)}\n`;
+}
+
+const OPTIONS: Readonly<Record<Kind, object>> = {
+  stat: { reduceOptions: { calcs: ['lastNotNull'] }, colorMode: 'background', graphMode: 'none' },
+  timeseries: { legend: { displayMode: 'list' }, tooltip: { mode: 'multi' } },
+  'state-timeline': { showValue: 'never', legend: { displayMode: 'hidden', showLegend: false } },
+};
+
+function fieldOf({ unit, kind, steps, words }: Panel): object {
+  return {
+    unit,
+    noValue: kind === 'stat' ? 'sem dados' : '',
+    // What has ended already is below nought.
+    ...(kind === 'timeseries' && unit !== 'd' && { min: 0 }),
+    ...(steps && { color: { mode: 'thresholds' }, thresholds: { mode: 'absolute', steps } }),
+    ...(words && { mappings: [{ type: 'value', options: mapEach(words) }] }),
+  };
+}
+
+function redOf({ red }: Panel): readonly object[] {
+  if (red === undefined) return [];
+  const properties = [{ id: 'color', value: { mode: 'fixed', fixedColor: 'red' } }];
+  return [{ matcher: { id: 'byRegexp', options: String(red) }, properties }];
+}
+
+function mapEach(words: NonNullable<Panel['words']>): object {
+  return Object.fromEntries(Object.entries(words).map(([value, text]) => [value, { text }]));
 }

@@ -178,6 +178,7 @@ describe('in a browser', { skip }, async () => {
       ['primeira-nota', '/docs/primeira-nota'],
       ['estados', '/docs/estados'],
       ['operacao', '/docs/operacao'],
+      ['quadro', '/docs/quadro'],
       ['calendario', '/docs/calendario-ibs-cbs'],
       ['busca', '/docs/busca?q=cTribNac'],
       ['codigos', ERROS_PATH],

@@ -66,6 +66,13 @@ test('counts end, the oldest is found in an index, and who has nothing costs not
     `insert into fila (tenant, tipo, id, mes, due_at) select 'm00001', 'nota', n, ${MES}, now() + make_interval(secs => ${NOTAS} - n)
      from generate_series(2, ${NOTAS}, 2) n`,
   );
+  // Somebody has ten; of five more the claim has run out.
+  await pool.query(
+    `update fila set claims = gen_random_uuid(), due_at = now() + interval '1 minute' where tenant = 'm00001' and id between 1000 and 1019`,
+  );
+  await pool.query(
+    `update fila set claims = gen_random_uuid(), due_at = now() - interval '1 minute' where tenant = 'm00001' and id between 2000 and 2009`,
+  );
   await pool.query(
     `insert into retidas (tenant, nota, mes, tabela_aliquotas) select 'm00001', n, ${MES}, 1 from generate_series(1, 99, 2) n`,
   );
@@ -82,6 +89,9 @@ test('counts end, the oldest is found in an index, and who has nothing costs not
     notas: 100_000,
     eventos: 0,
     lotes: 0,
+    notasTomadas: 10,
+    eventosTomados: 0,
+    lotesTomados: 0,
     retidas: 50,
     notaDesde: Date.parse('2026-11-20T12:00:02-03:00'),
     eventoDesde: undefined,

@@ -23,6 +23,7 @@ import {
   serverProcesses,
   startServiceProcess,
 } from './support/process.ts';
+import { SHOWN } from './support/quadro.ts';
 import { createAuthority, SERVER_EXTENSIONS } from './support/tls.ts';
 import { toolOr } from './support/tools.ts';
 import { until } from './support/until.ts';
@@ -30,6 +31,8 @@ import { until } from './support/until.ts';
 const WATCHED = ['/metrics', '/health/live', '/health/detalhe'];
 const UNKNOWN = '/nao-existe';
 const ISSUE = '/integracao/api/v1/nfse/v101';
+/** Of a page that has all of them. */
+const PICTURE_MAX = 40_000;
 
 type Answer = { readonly status: number; readonly type: string | undefined; readonly text: string };
 
@@ -287,6 +290,18 @@ test('the board and the alerts ask for nothing that is not measured', () => {
   // What is on no board is of no use: the version and what is behind other numbers apart.
   const unasked = Object.keys(METRICS).filter((name) => !asked.has(name));
   assert.deepEqual(unasked, ['nfse_versao_info', 'nfse_inicio_timestamp_seconds']);
+});
+
+test('the page has a picture of each fault, of the panels that the board has now', () => {
+  const read = (file: string): string => readFileSync(path.join(ROOT, 'docs/site', file), 'utf8');
+  const named = [...read('quadro.md').matchAll(/^\{\{quadro-([a-z-]+)\}\}$/gm)].map(([, name]) => name!);
+  assert.deepEqual(named.toSorted(), Object.keys(SHOWN).toSorted());
+  const always = PANELS.filter(({ kind }) => kind !== 'timeseries').map(({ title }) => title);
+  for (const [name, titles] of Object.entries(SHOWN)) {
+    const picture = read(`quadro/${name}.html`);
+    for (const title of [...always, ...titles]) assert.ok(picture.includes(`>${title}</text>`), `${name}: ${title}`);
+    assert.ok(picture.length < PICTURE_MAX, `${name}: ${picture.length}`);
+  }
 });
 
 test('each limit is the first value that is still well', () => {

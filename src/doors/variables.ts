@@ -123,6 +123,12 @@ export const VARIABLES = {
     help: 'redes de onde o serviço é vigiado (/metrics, na porta do console), além desta máquina, como 10.0.0.5,10.1.0.0/16',
     parse: proxiesOf,
   },
+  NFSE_TRANSMITIR_PORTA: {
+    help: 'porta em que nfse transmitir é vigiado, no endereço de NFSE_PAINEL_HOST; 0: em nenhuma',
+    usual: '0',
+    shows: 'valor',
+    parse: portOf,
+  },
   NFSE_OIDC_EMISSOR: {
     help: 'provedor de identidade (OpenID Connect) pelo qual também se entra no console',
     shows: 'origem',

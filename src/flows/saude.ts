@@ -6,10 +6,11 @@
 import { CHECKS, type Check, fillLabels, type Gravidade, judge, judgedValue } from '../measures/checks.ts';
 import { addUp, gauges, type Snapshot, samplesIn } from '../measures/counters.ts';
 import type { Labels, Sample } from '../measures/metrics.ts';
-import { openVigia, type VigiaWorld } from './vigiar.ts';
 
-/** `inicio`: when the service began, in milliseconds. `collect`: what all its parts have counted. */
+/** `inicio`: when the program began, in milliseconds. `collect`: what all its parts have counted. `look`: what else is known when somebody asks. */
 export type SaudeSetup = {
+  readonly now: () => number;
+  readonly look: () => Promise<readonly Sample[]>;
   readonly versao: string;
   readonly inicio: number;
   readonly collect: () => Promise<Snapshot>;
@@ -52,8 +53,7 @@ export type SaudeReader = {
   judge(): Promise<Saude>;
 };
 
-export function openSaude(world: VigiaWorld, { versao, inicio, collect }: SaudeSetup): SaudeReader {
-  const look = openVigia(world);
+export function openSaude({ versao, inicio, now, look, collect }: SaudeSetup): SaudeReader {
   const own: readonly Sample[] = [
     { name: 'nfse_versao_info', labels: { versao }, value: 1 },
     { name: 'nfse_inicio_timestamp_seconds', labels: {}, value: inicio / 1_000 },
@@ -64,7 +64,7 @@ export function openSaude(world: VigiaWorld, { versao, inicio, collect }: SaudeS
   };
   return {
     read,
-    judge: async () => judgeSaude(samplesIn(await read()), versao, world.now()),
+    judge: async () => judgeSaude(samplesIn(await read()), versao, now()),
   };
 }
 

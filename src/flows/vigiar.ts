@@ -40,6 +40,12 @@ export function openVigia(world: VigiaWorld): () => Promise<readonly Sample[]> {
   };
 }
 
+/** The same for a process beside the service: what it alone can say. What is in the database the service tells, once for all of them. */
+export function openVigiaBeside(world: VigiaWorld): () => Promise<readonly Sample[]> {
+  const files = remember(world, SLOW_MS, () => lookAtFiles(world));
+  return async () => (await Promise.all([askDatabase(world), files()])).flat();
+}
+
 /** Runs a look for all who ask, and keeps what it found. Who asks gets what there is, or waits a moment for it. */
 function remember(
   { log }: VigiaWorld,
@@ -140,6 +146,11 @@ function gatherEsperas(
     ...countsOf('evento', ({ eventos }) => eventos),
     ...countsOf('lote', ({ lotes }) => lotes),
   ];
+  const taken = [
+    ...countsOf('nota', ({ notasTomadas }) => notasTomadas),
+    ...countsOf('evento', ({ eventosTomados }) => eventosTomados),
+    ...countsOf('lote', ({ lotesTomados }) => lotesTomados),
+  ];
   const ages = [
     ...agesOf('nota', ({ notaDesde }) => notaDesde),
     ...agesOf('evento', ({ eventoDesde }) => eventoDesde),
@@ -148,6 +159,7 @@ function gatherEsperas(
   const retidas = known.map((one): readonly [Labels, number] => [labelsOf(one), one.retidas]);
   return [
     ...joinSamples('nfse_em_espera', counts, add),
+    ...joinSamples('nfse_em_transmissao', taken, add),
     ...joinSamples('nfse_espera_mais_antiga_seconds', ages, Math.max),
     ...joinSamples('nfse_notas_retidas', retidas, add),
     ...joinSamples(

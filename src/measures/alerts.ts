@@ -21,8 +21,9 @@ const OVER_TIME: readonly Alert[] = [
     gravidade: 'critico',
     expr: 'up{job="nfse"} == 0 or absent(up{job="nfse"})',
     durante: '1m',
-    oQue: 'O serviço não responde a quem o vigia.',
-    fazer: 'Veja se o serviço está no ar (nfse saude, na máquina dele) e se NFSE_VIGIA_REDES admite o Prometheus.',
+    oQue: 'O serviço, ou um nfse transmitir, não responde a quem o vigia ({instance}).',
+    fazer:
+      'Veja se está no ar (nfse saude, ou nfse saude --transmitir, na máquina dele) e se NFSE_VIGIA_REDES admite o Prometheus.',
   },
   {
     nome: 'NfseErros',

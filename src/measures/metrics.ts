@@ -36,7 +36,7 @@ const COUNTED = {
   nfse_notas_total: {
     kind: 'counter',
     labels: ['municipio', 'estado'],
-    help: 'Vezes em que uma nota entrou num estado. emitida conta as emissões.',
+    help: 'Vezes em que uma nota entrou num estado. emitida conta as emissões; de uma retida, quando ela segue.',
   },
   nfse_eventos_total: {
     kind: 'counter',
@@ -139,6 +139,11 @@ const OF_ALL = {
     kind: 'gauge',
     labels: ['municipio', 'documento'],
     help: 'Notas, eventos e lotes que esperam na fila; conta até 100 mil de cada.',
+  },
+  nfse_em_transmissao: {
+    kind: 'gauge',
+    labels: ['municipio', 'documento'],
+    help: 'Desses, os que um transmissor tem em mãos agora; conta até 100 mil de cada.',
   },
   nfse_espera_mais_antiga_seconds: {
     kind: 'gauge',

@@ -19,6 +19,10 @@ export type EsperaDeUm = {
   readonly notas: number;
   readonly eventos: number;
   readonly lotes: number;
+  /** Of those, what somebody has just now. */
+  readonly notasTomadas: number;
+  readonly eventosTomados: number;
+  readonly lotesTomados: number;
   readonly retidas: number;
   readonly notaDesde: number | undefined;
   readonly eventoDesde: number | undefined;
@@ -31,9 +35,13 @@ export type EsperaDeUm = {
 function looksAt(tenant: string): string {
   const waits = (tipo: string): string => `from fila f where f.tenant = ${tenant} and f.tipo = '${tipo}'`;
   const countOf = (from: string): string => `(select count(*)::int from (select 1 ${from} limit ${CONTADOS_MAX}) x)`;
+  // Who has something has it until a moment that is to come; what was never tried is due, and not looked at here.
+  const takenOf = (tipo: string): string =>
+    `(select count(x.claims)::int from (select f.claims ${waits(tipo)} and f.due_at > now() order by f.due_at limit ${CONTADOS_MAX}) x)`;
   const sampleOf = (tipo: string): string =>
     `(select f.id, f.mes ${waits(tipo)} order by f.due_at limit ${SAMPLE_MAX}) x`;
   return `${countOf(waits('nota'))} as notas, ${countOf(waits('evento'))} as eventos, ${countOf(waits('lote'))} as lotes,
+    ${takenOf('nota')} as "notasTomadas", ${takenOf('evento')} as "eventosTomados", ${takenOf('lote')} as "lotesTomados",
     ${countOf(`from retidas r where r.tenant = ${tenant}`)} as retidas,
     (select n.data_emissao from (select f.id, f.mes ${waits('nota')} order by f.id limit 1) x
       join notas n on n.tenant = ${tenant} and n.mes = x.mes and n.id = x.id) as "notaDesde",

@@ -2,6 +2,7 @@
 import { type BlockList, isIP } from 'node:net';
 import { availableParallelism } from 'node:os';
 import path from 'node:path';
+import type { Vigiado } from '../doors/cli/command.ts';
 import type { DatabaseUrl } from '../doors/database-url.ts';
 import { ConfigError, PAINEL_PORT_DEFAULT, PORT_DEFAULT, VARIABLES, type Variable } from '../doors/variables.ts';
 import type { ProviderSettings } from '../identity/provider.ts';
@@ -39,6 +40,8 @@ export type Config = {
     readonly url: string | undefined;
     readonly provider: ProviderSettings | undefined;
   };
+  /** Where `nfse transmitir` is watched, on the host of the console; 0: nowhere. */
+  readonly transmitterPort: number;
   /** Networks from which the service is watched, besides this machine. */
   readonly vigias: BlockList | undefined;
   /** Whether changes are told to addresses of one's own network as well, and without TLS. */
@@ -100,6 +103,7 @@ export function readConfig(env: NodeJS.ProcessEnv, isTerminal: boolean): Config 
       url: read('NFSE_PAINEL_URL'),
       provider: providerOf(read('NFSE_OIDC_EMISSOR'), read('NFSE_OIDC_CLIENTE'), read('NFSE_OIDC_SEGREDO')),
     },
+    transmitterPort: read('NFSE_TRANSMITIR_PORTA'),
     vigias: read('NFSE_VIGIA_REDES'),
     privateAvisos: read('NFSE_AVISOS_PRIVADOS') ?? false,
     processes: read('NFSE_PROCESSOS') ?? processesFor(availableParallelism()),
@@ -150,9 +154,10 @@ export function painelUrlOf({ painel: { port, url }, tls }: Config): string {
   return url ?? `${tls === undefined ? 'http' : 'https'}://localhost:${port === 0 ? PAINEL_PORT_DEFAULT : port}`;
 }
 
-/** Where the service is watched from this machine; undefined: the listener is off. */
-export function vigiaUrlOf({ painel: { host, port }, tls }: Config): string | undefined {
-  return port === 0 ? undefined : localUrlOf(host, port, tls !== undefined);
+/** Where the service, or `nfse transmitir`, is watched from this machine; undefined: the listener is off. */
+export function vigiaUrlOf({ painel, transmitterPort, tls }: Config, quem: Vigiado): string | undefined {
+  const port = quem === 'servico' ? painel.port : transmitterPort;
+  return port === 0 ? undefined : localUrlOf(painel.host, port, tls !== undefined);
 }
 
 function localUrlOf(host: string, port: number, isTls: boolean): string {

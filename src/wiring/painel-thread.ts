@@ -5,12 +5,14 @@ import { inviteFirst } from '../flows/convites.ts';
 import { forgetSessoes } from '../flows/entrada.ts';
 import { openSaude } from '../flows/saude.ts';
 import { tellTrouble } from '../flows/store-trouble.ts';
+import { openVigia } from '../flows/vigiar.ts';
 import { openProvider } from '../identity/provider.ts';
 import { addUp, gauges, type Snapshot, takeSnapshot } from '../measures/counters.ts';
 import { versionOf } from '../published/versao.ts';
 import { createStore } from '../store/store.ts';
 import { Questions } from './collect.ts';
 import { painelUrlOf, readOwnConfig } from './config.ts';
+import { describeListening } from './listening.ts';
 import { openWorld } from './open-world.ts';
 import { readTls } from './own-tls.ts';
 import { enterThread, type ThreadSettings } from './thread.ts';
@@ -66,7 +68,10 @@ const inicio = Date.now() - 1_000 * process.uptime();
 const vigia = {
   programa: { versao, commit },
   redes: config.vigias,
-  saude: openSaude({ ...painelWorld, certificado: tls?.certificado }, { versao, inicio, collect }),
+  saude: openSaude({
+    ...{ versao, inicio, collect, now: world.now },
+    look: openVigia({ ...painelWorld, certificado: tls?.certificado }),
+  }),
 };
 
 const forget = setInterval(
@@ -88,7 +93,7 @@ async function open(): Promise<() => Promise<void>> {
 }
 
 const opened = open().catch((error: NodeJS.ErrnoException) => {
-  tell({ kind: 'closed', problem: describe(error) });
+  tell({ kind: 'closed', problem: describeListening(error, painel, 'NFSE_PAINEL_PORTA') });
   return async () => undefined;
 });
 
@@ -100,10 +105,3 @@ port.on('message', (message: ToPainel) => {
     await close();
   });
 });
-
-function describe({ code, message }: NodeJS.ErrnoException): string {
-  if (code === 'EADDRINUSE') return `a porta ${painel.port} já está em uso. Escolha outra com NFSE_PAINEL_PORTA`;
-  if (code === 'EADDRNOTAVAIL') return `o endereço ${painel.host} não é desta máquina. Confira NFSE_PAINEL_HOST`;
-  if (code === 'EACCES') return `falta permissão para a porta ${painel.port}. Escolha outra com NFSE_PAINEL_PORTA`;
-  return message;
-}

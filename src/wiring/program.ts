@@ -74,9 +74,9 @@ try {
     settings: describeSettings,
     serviceUrl: () => serviceUrlOf(readWithFile()),
     painelUrl: () => painelUrlOf(readWithFile()),
-    vigia: () => {
+    vigia: (quem) => {
       const config = readWithFile();
-      const url = vigiaUrlOf(config);
+      const url = vigiaUrlOf(config, quem);
       return url === undefined
         ? undefined
         : { url, certificado: config.tls && readFileSync(config.tls.certificado, 'latin1') };

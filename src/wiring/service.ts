@@ -2,6 +2,8 @@
  * Puts the service together in one process and takes it apart in order: database, store, worker, doors. Several processes are
  * `processes.ts`. Which command needs what, `program.ts` decides.
  */
+
+import type { Transmitting } from '../doors/cli/command.ts';
 import { ASIDE_CPU_MAX_MS } from '../doors/rest/aside.ts';
 import { createRestDoor } from '../doors/rest/door.ts';
 import { CLOSE_MAX_MS } from '../doors/rest/end-in-order.ts';
@@ -17,6 +19,7 @@ import { readTls } from './own-tls.ts';
 import { type PainelTold, startPainel } from './painel-keeper.ts';
 import { createServing, doorOptionsOf } from './serving.ts';
 import { startTraces } from './traces.ts';
+import { openTransmitterVigia } from './transmitter-vigia.ts';
 
 /** Requests with large bodies are turned away so long after the drain that one under way still has its answer before the cut. */
 export const TURN_AWAY_MS = CLOSE_MAX_MS - 3 * ASIDE_CPU_MAX_MS;
@@ -79,21 +82,25 @@ export async function startService(config: Config, log: Logger, signal?: AbortSi
 const ONE_PROCESS =
   'SIGHUP não faz nada com um só processo: para trocar sem parar os que atendem, suba o serviço com NFSE_PROCESSOS=2';
 
+export type Transmitter = Transmitting & { close(): Promise<void> };
+
 /** A worker without doors: one more process that delivers what is due, beside others on the same database. */
-export async function startTransmitter(
-  config: Config,
-  log: Logger,
-  signal?: AbortSignal,
-): Promise<Pick<Service, 'location' | 'close'>> {
+export async function startTransmitter(config: Config, log: Logger, signal?: AbortSignal): Promise<Transmitter> {
   const traces = await startTraces(config, log, 'transmissao');
   const opened = await openStore(config, log, { signal, connections: config.connections.transmitting });
   for (const warning of await opened.durabilityWarnings()) log.warn(warning);
-  const { startWorker, close } = openWorld(opened.store, log);
+  const collector = new Collector('1', 'transmissao');
+  const { world, startWorker, close } = openWorld(opened.store, log);
   startWorker();
+  const vigia = config.transmitterPort === 0 ? undefined : await openTransmitterVigia(config, world, collector);
+  if (vigia !== undefined && 'problem' in vigia)
+    log.warn(`nfse transmitir não é vigiado: ${vigia.problem}. Transmite sem isso`);
   return {
     location: opened.location,
+    vigia,
     close: async () => {
       await close();
+      if (vigia !== undefined && 'close' in vigia) await vigia.close();
       await opened.close();
       await traces.end();
     },

@@ -7,6 +7,7 @@ import { acceptConvite } from '../../src/flows/convites.ts';
 import type { Papel } from '../../src/flows/papeis.ts';
 import { openSaude } from '../../src/flows/saude.ts';
 import { criarUsuario } from '../../src/flows/usuarios.ts';
+import { openVigia } from '../../src/flows/vigiar.ts';
 import type { Provider } from '../../src/identity/provider.ts';
 import { onEnd } from './cleanup.ts';
 import { ownPort } from './ports.ts';
@@ -30,7 +31,10 @@ export async function startTestPainel(
   const vigia = {
     programa: { versao: '0.1.0', commit: undefined },
     redes: undefined,
-    saude: openSaude(painelWorld, { versao: '0.1.0', inicio: 0, collect }),
+    saude: openSaude({
+      ...{ versao: '0.1.0', inicio: 0, now: world.now, collect },
+      look: openVigia(painelWorld),
+    }),
   };
   const options = { host: '127.0.0.1', port, vigia, tls: undefined, trustProxy: false, accessLog: true };
   const server = await openPainel(painelWorld, options);

@@ -15,10 +15,20 @@ export type Watching = {
   query(
     expr: string,
   ): Promise<readonly { readonly metric: Readonly<Record<string, string>>; readonly value: number }[]>;
+  /** What it gave between two moments, in seconds; what is no number is left out. */
+  range(expr: string, within: Readonly<Record<'from' | 'to' | 'step', number>>): Promise<readonly Series[]>;
+};
+type Series = {
+  readonly metric: Readonly<Record<string, string>>;
+  readonly points: readonly (readonly [at: number, value: number])[];
 };
 
-/** Watches the service at `target` by these rules, a look a second. */
-export async function watchWithPrometheus(program: string, target: string, rules: string): Promise<Watching> {
+/** Watches what is at `targets` by these rules, a look a second. */
+export async function watchWithPrometheus(
+  program: string,
+  targets: readonly string[],
+  rules = 'groups: []',
+): Promise<Watching> {
   const folder = await mkdtemp(path.join(tmpdir(), 'nfse-prometheus-'));
   onEnd(() => rm(folder, { recursive: true, force: true }));
   await writeFile(path.join(folder, 'alertas.yml'), rules);
@@ -27,7 +37,7 @@ export async function watchWithPrometheus(program: string, target: string, rules
     `global: { scrape_interval: 1s, scrape_timeout: 1s, evaluation_interval: 1s }
 scrape_configs:
   - job_name: nfse
-    static_configs: [{ targets: ['${target}'] }]
+    static_configs: [{ targets: ${JSON.stringify(targets)} }]
 rule_files: ['alertas.yml']
 `,
   );
@@ -63,6 +73,18 @@ rule_files: ['alertas.yml']
       if (status !== 'success') throw new Error(`${expr}: ${error}`);
       const { result } = data as { result: { metric: Record<string, string>; value: [number, string] }[] };
       return result.map(({ metric, value }) => ({ metric, value: Number(value[1]) }));
+    },
+    range: async (expr, { from, to, step }) => {
+      const within = { start: String(from), end: String(to), step: String(step) };
+      const { status, error, data } = await ask(`query_range?${new URLSearchParams({ query: expr, ...within })}`);
+      if (status !== 'success') throw new Error(`${expr}: ${error}`);
+      const { result } = data as { result: { metric: Record<string, string>; values: [number, string][] }[] };
+      return result
+        .map(({ metric, values }) => {
+          const points = values.map(([at, value]): readonly [number, number] => [at, Number(value)]);
+          return { metric, points: points.filter(([, value]) => Number.isFinite(value)) };
+        })
+        .filter(({ points }) => points.length > 0);
     },
   };
 }

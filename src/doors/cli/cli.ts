@@ -22,6 +22,7 @@ import {
   type Option,
   type Options,
   type Running,
+  type Transmitting,
   textOf,
 } from './command.ts';
 import { CONFIG } from './config.ts';
@@ -298,7 +299,10 @@ function painelLines(painel: Running['painel']): readonly string[] {
 
 async function transmit(world: CliWorld): Promise<number> {
   const ended = waitForSignal();
-  const waitForEnd = async ({ location }: Pick<Running, 'location'>): Promise<void> => {
+  const waitForEnd = async ({ location, vigia }: Transmitting): Promise<void> => {
+    if (vigia !== undefined) {
+      world.out('address' in vigia ? `Vigiado em ${vigia.address}/metrics\n` : `Não é vigiado: ${vigia.problem}.\n`);
+    }
     world.out(`Transmitindo o que está em ${location}. Ctrl-C encerra.\n`);
     await ended;
     world.out('\nEncerrando…\n');

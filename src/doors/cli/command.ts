@@ -16,14 +16,22 @@ export type Terminal = {
   readonly columns?: number | undefined;
   /** Where the service of this machine listens, by the environment of the command. */
   serviceUrl(): string;
-  /** Where the service of this machine says how it is, likewise; undefined: nowhere. */
-  vigia(): Vigia | undefined;
+  /** Where the service of this machine, or its `nfse transmitir`, says how it is, likewise; undefined: nowhere. */
+  vigia(quem: Vigiado): Vigia | undefined;
   /** Where the console of this machine is opened, likewise. */
   painelUrl(): string;
 };
 
 /** Where the service says how it is to who watches it; `certificado`: the one that it shows, in PEM, where it speaks TLS itself. */
 export type Vigia = { readonly url: string; readonly certificado: string | undefined };
+
+/** What of a machine may be watched. */
+export type Vigiado = 'servico' | 'transmitir';
+
+/** What `transmitir` has running. `vigia`: where it is watched, or why it is not; undefined: nobody wants it. */
+export type Transmitting = Pick<Running, 'location'> & {
+  readonly vigia: { readonly address: string } | { readonly problem: string } | undefined;
+};
 
 /** What asks a program to end in order. */
 export type EndSignal = 'SIGINT' | 'SIGTERM';
@@ -88,7 +96,7 @@ export type CliWorld = Terminal & {
    */
   serve(waitForEnd: (service: Running) => Promise<EndSignal>, asked: AbortSignal): Promise<void>;
   /** The same for a worker without doors. */
-  transmit(waitForEnd: (running: Pick<Running, 'location'>) => Promise<void>, asked: AbortSignal): Promise<void>;
+  transmit(waitForEnd: (running: Transmitting) => Promise<void>, asked: AbortSignal): Promise<void>;
   migrate(): Promise<{ readonly applied: readonly string[]; readonly location: string }>;
   /**
    * Opens the database, beside a running service or without one, and closes it when the callback ends. `isBeginning`: creates a database

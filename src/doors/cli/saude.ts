@@ -7,14 +7,17 @@ import { request as plainRequest } from 'node:http';
 import { request as tlsRequest } from 'node:https';
 import type { TLSSocket } from 'node:tls';
 import type { Problema, Saude, Verificacao } from '../../flows/saude.ts';
-import { type CliWorld, type Command, JSON_OPTION, type Values, type Vigia } from './command.ts';
+import { type CliWorld, type Command, JSON_OPTION, type Values, type Vigia, type Vigiado } from './command.ts';
 import { jsonText } from './text.ts';
 
 export const SAUDE: Command = {
   name: 'saude',
   summary:
     'Diz como está o serviço desta máquina, para um monitor como o Nagios: 0 bem, 1 aviso, 2 crítico ou fora do ar.',
-  options: JSON_OPTION,
+  options: {
+    transmitir: { help: 'do transmissor desta máquina (NFSE_TRANSMITIR_PORTA), em vez do serviço' },
+    ...JSON_OPTION,
+  },
   run: tellSaude,
 };
 
@@ -25,34 +28,41 @@ const EXITS = { ok: 0, aviso: 1, critico: 2 } as const;
 const WORDS = { ok: 'OK', aviso: 'WARNING', critico: 'CRITICAL' } as const;
 
 async function tellSaude(world: CliWorld, values: Values): Promise<number> {
-  const saude = await readSaude(world.vigia());
+  const quem = values.transmitir === true ? 'transmitir' : 'servico';
+  const saude = await readSaude(world.vigia(quem), WATCHED[quem]);
   world.out(values.json === true ? jsonText(saude) : textOfSaude(saude));
   return EXITS[saude.status];
 }
 
 type Told = Pick<Saude, 'status' | 'problemas'> & Partial<Saude>;
 
-async function readSaude(vigia: Vigia | undefined): Promise<Told> {
+/** How who is asked is called, which variable has its port, and which command starts it. */
+const WATCHED = {
+  servico: { nome: 'O serviço', porta: 'NFSE_PAINEL_PORTA', comando: 'nfse serve' },
+  transmitir: { nome: 'O transmissor', porta: 'NFSE_TRANSMITIR_PORTA', comando: 'nfse transmitir' },
+} as const satisfies Readonly<Record<Vigiado, object>>;
+
+async function readSaude(vigia: Vigia | undefined, { nome, porta, comando }: (typeof WATCHED)[Vigiado]): Promise<Told> {
   if (vigia === undefined) {
     return outage(
-      'O ouvinte de quem opera está desligado (NFSE_PAINEL_PORTA=0), e é nele que o serviço diz como está.',
-      'Dê-lhe uma porta em NFSE_PAINEL_PORTA; ele escuta só nesta máquina, se NFSE_PAINEL_HOST não diz outra coisa.',
+      `O ouvinte de quem opera está desligado (${porta}=0), e é nele que ${comando} diz como está.`,
+      `Dê-lhe uma porta em ${porta}; ele escuta só nesta máquina, se NFSE_PAINEL_HOST não diz outra coisa.`,
     );
   }
   const where = `${vigia.url}/health/detalhe`;
   try {
     const { status, text } = await ask(vigia);
     if (status === 200) return JSON.parse(text) as Saude;
-    if (status !== 404) return outage(`O serviço respondeu com HTTP ${status} em ${where}.`, 'Veja o registro dele.');
+    if (status !== 404) return outage(`${nome} respondeu com HTTP ${status} em ${where}.`, 'Veja o registro dele.');
     return outage(
       `Quem responde em ${where} não diz a esta máquina como está.`,
-      'Se é o serviço, ponha o endereço desta máquina em NFSE_VIGIA_REDES; se é outro programa, confira NFSE_PAINEL_PORTA.',
+      `Se é ${comando}, ponha o endereço desta máquina em NFSE_VIGIA_REDES; se é outro programa, confira ${porta}.`,
     );
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     return outage(
-      `O serviço não responde em ${where} (${code ?? message}).`,
-      'Suba-o (nfse serve), ou confira NFSE_PAINEL_HOST e NFSE_PAINEL_PORTA, que este comando lê como o serviço.',
+      `${nome} não responde em ${where} (${code ?? message}).`,
+      `Suba-o (${comando}), ou confira NFSE_PAINEL_HOST e ${porta}, que este comando lê como ele.`,
     );
   }
 }

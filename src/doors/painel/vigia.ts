@@ -6,6 +6,7 @@ import { type BlockList, isIP } from 'node:net';
 import type { SaudeReader } from '../../flows/saude.ts';
 import { METRICS_TYPE, writeSnapshot } from '../../measures/counters.ts';
 import { bareAddress } from '../rest/buckets.ts';
+import { type HttpServer, listenHttp, type TlsKeys } from '../rest/http.ts';
 import type { HttpAnswer, HttpRequest } from '../rest/message.ts';
 import type { HttpRoute } from '../rest/router.ts';
 
@@ -43,6 +44,29 @@ export function vigiaRoutes(options: VigiaOptions, refuse: () => HttpAnswer): re
       return { status: 200, headers: { ...NO_STORE, 'Content-Type': type }, body };
     },
   }));
+}
+
+/** Who watches is a few programs. */
+const CONNECTIONS_MAX = 50;
+const NOTHING: HttpAnswer = {
+  status: 404,
+  headers: { ...NO_STORE, 'Content-Type': 'text/plain; charset=utf-8' },
+  body: 'Não há nada neste endereço.\n',
+};
+
+/** A listener for who watches alone, of a process without a console. Throws the error of the system where it cannot listen. */
+export function openVigiaListener({
+  host,
+  port,
+  tls,
+  ...options
+}: VigiaOptions & {
+  readonly host: string;
+  readonly port: number;
+  readonly tls: TlsKeys | undefined;
+}): Promise<HttpServer> {
+  const routes = vigiaRoutes(options, () => NOTHING);
+  return listenHttp({ host, port, tls, routes, connectionsMax: CONNECTIONS_MAX, onTrouble: async () => NOTHING });
 }
 
 /** Whether an address is one of these, whatever the method. */

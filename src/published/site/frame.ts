@@ -62,6 +62,7 @@ export const PAGES: readonly Page[] = [
   { slug: 'instalar', file: 'instalar.md', group: 'Município', short: 'O arquivo do serviço' },
   { slug: 'operacao', file: 'operacao.md', group: 'Município', short: 'Operação' },
   { slug: 'vigiar', file: 'vigiar.md', group: 'Município', short: 'Vigiar' },
+  { slug: 'quadro', file: 'quadro.md', group: 'Município', short: 'O quadro' },
   { slug: 'painel', file: 'painel.md', group: 'Município', short: 'O console' },
   { slug: 'copias', file: 'copias.md', group: 'Município', short: 'Cópias e restauração' },
   { slug: 'disponibilidade', file: 'disponibilidade.md', group: 'Município', short: 'Alta disponibilidade' },

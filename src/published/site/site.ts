@@ -97,11 +97,13 @@ function makeOnce<Made>(known: Map<string, Made>, { slug }: Page, { versao }: Ta
 /** A page made of its file. `query`: the fields of its form. */
 function renderPage(site: Site, page: Page, query: URLSearchParams, tabela: TabelaIbsCbs): Rendered {
   const here = addressOf(page.slug);
-  return renderMarkdown(insertFacts(site, projectText(`docs/site/${page.file}`), tabela), {
+  const source = projectText(`docs/site/${page.file}`);
+  return renderMarkdown(insertFacts(site, source, tabela), {
     link: (href) => linkFrom(here, href),
     errorPage: (codigo) => (errorOf(codigo) === undefined ? undefined : relativePath(here, `${ERROS_PATH}/${codigo}`)),
     blocks: {
       ...DRAWINGS,
+      ...boardsIn(source),
       ...(page.slug === CALENDARIO ? { calculadora: renderCalculator(query, CALENDARIO, tabela) } : {}),
     },
   });
@@ -114,6 +116,14 @@ const DRAWINGS: Readonly<Record<string, Html>> = {
   'desenho-evento': drawEventoMachine(),
 };
 
+/** The board of Grafana under the faults that a page names; `npm run quadro` draws them. */
+function boardsIn(source: string): Readonly<Record<string, Html>> {
+  const names = [...source.matchAll(/^\{\{(quadro-([a-z-]+))\}\}$/gm)];
+  return Object.fromEntries(
+    names.map(([, block, name]) => [block, { html: projectText(`docs/site/quadro/${name}.html`) }]),
+  );
+}
+
 /** Names in braces that stand for HTML. */
 const BLOCKS: ReadonlySet<string> = new Set(['calculadora', ...Object.keys(DRAWINGS)]);
 
@@ -122,7 +132,7 @@ const PLACEHOLDER = /\{\{([A-Za-z][\w.:-]*)\}\}/g;
 /** A source with its names in braces replaced by the facts. An unknown name is a mistake of the source, and throws. */
 function insertFacts({ facts }: Site, source: string, tabela: TabelaIbsCbs): string {
   return source.replace(PLACEHOLDER, (whole, name: string) => {
-    if (BLOCKS.has(name)) return whole;
+    if (BLOCKS.has(name) || name.startsWith('quadro-')) return whole;
     if (name === 'site') return SITE_MARK;
     if (name.startsWith('arquivo:')) {
       const file = ARQUIVOS[name.slice('arquivo:'.length)];

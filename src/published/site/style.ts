@@ -85,6 +85,9 @@ blockquote p:last-child { margin: 0; }
 .seta.bom, .ponto.bom { fill: var(--good); }
 .seta.erro, .ponto.erro { fill: var(--bad); }
 .seta.fim, .ponto.fim { fill: var(--edge); }
+.quadro { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 20rem), 1fr)); gap: 1rem; align-items: start;
+  max-width: 60rem; margin: .5rem 0 1.5rem; }
+.quadro svg { display: block; width: 100%; height: auto; }
 .site > main > .results { list-style: none; padding: 0; }
 .results > li { border-top: 1px solid var(--line); padding: .6rem 0; }
 .results small { color: var(--quiet); border: 1px solid var(--line); border-radius: 1rem; padding: .05rem .5rem; white-space: nowrap; }

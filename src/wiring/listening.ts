@@ -1,0 +1,11 @@
+/** Why a listener of who operates did not open, and what mends it. `variable`: the one that has its port. */
+export function describeListening(
+  { code, message }: NodeJS.ErrnoException,
+  { host, port }: { readonly host: string; readonly port: number },
+  variable: 'NFSE_PAINEL_PORTA' | 'NFSE_TRANSMITIR_PORTA',
+): string {
+  if (code === 'EADDRINUSE') return `a porta ${port} já está em uso. Escolha outra com ${variable}`;
+  if (code === 'EADDRNOTAVAIL') return `o endereço ${host} não é desta máquina. Confira NFSE_PAINEL_HOST`;
+  if (code === 'EACCES') return `falta permissão para a porta ${port}. Escolha outra com ${variable}`;
+  return message;
+}

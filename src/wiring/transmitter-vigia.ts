@@ -1,0 +1,32 @@
+/** Where `nfse transmitir` is watched: a listener with what this process has counted and what it alone can say, in the thread that transmits. */
+import { openVigiaListener } from '../doors/painel/vigia.ts';
+import type { HttpServer } from '../doors/rest/http.ts';
+import { openSaude } from '../flows/saude.ts';
+import { openVigiaBeside } from '../flows/vigiar.ts';
+import type { World } from '../flows/world.ts';
+import { versionOf } from '../published/versao.ts';
+import type { Collector } from './collect.ts';
+import { type Config, painelUrlOf } from './config.ts';
+import { describeListening } from './listening.ts';
+import { readTls } from './own-tls.ts';
+
+/** Without a listener what is due is transmitted all the same. */
+export async function openTransmitterVigia(
+  config: Config,
+  world: World,
+  collector: Collector,
+): Promise<HttpServer | { readonly problem: string }> {
+  const { transmitterPort: port, tls, vigias: redes } = config;
+  const { host } = config.painel;
+  const { version: versao, commit } = versionOf();
+  const saude = openSaude({
+    ...{ versao, inicio: Date.now() - 1_000 * process.uptime(), now: world.now, collect: collector.collect },
+    look: openVigiaBeside({ ...world, certificado: tls?.certificado }),
+  });
+  try {
+    const own = { host, port, tls: await readTls(config) };
+    return await openVigiaListener({ ...own, redes, saude, programa: { versao, commit }, origin: painelUrlOf(config) });
+  } catch (error) {
+    return { problem: describeListening(error as NodeJS.ErrnoException, { host, port }, 'NFSE_TRANSMITIR_PORTA') };
+  }
+}
