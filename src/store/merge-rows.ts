@@ -1,5 +1,5 @@
 /** Brings the rows of a tenant to what a file says: those that are there are read, and only what differs is written. */
-import { folhasApagadas, insertRegistradas, returningItem } from './auditoria-entradas.ts';
+import { folhasApagadas, insertRegistradas, takeAway } from './auditoria-entradas.ts';
 import type { Folha } from './auditoria-hash.ts';
 import type { Vista } from './auditoria-tabelas.ts';
 import type { PoolClient } from './pg.ts';
@@ -69,7 +69,8 @@ export function rowMerger<Row>({ table, key, told, generated = [], born = {}, ty
   const rowOf = (row: Row): StoredRow =>
     Object.fromEntries([...key, ...told].map((column) => [column, tell(column)(row) ?? null]));
   const texts = told.map((column) => [column, tell(column)] as const);
-  const remove = `delete from ${table} s using ${gone.relation} where s.tenant = $1 and ${equateColumns('s', 'x', key)} ${returningItem(table, 's')}`;
+  const deletion = `delete from ${table} s using ${gone.relation} where s.tenant = $1 and ${equateColumns('s', 'x', key)}`;
+  const remove = takeAway(table, deletion, 's');
   const tellWritten = tellRows(table, key, typeOf);
   // Not an update, which without statistics may be planned to read all of a tenant for each row.
   const write = `insert into ${table} (${['tenant', ...sent, ...Object.keys(born)].join(', ')})
