@@ -158,9 +158,9 @@ function keepRows(table: string, key: readonly string[], typeOf: (column: string
   const textOf = (
     which: 'antes' | 'depois',
   ): string => `insert into mudancas_importadas as l (tenant, importacao, tabela, chave, ${which})
-    select $1, $2::uuid, '${table}', ${chave}, to_jsonb(s) from ${keys.relation} cross join lateral (
+    select m.tenant, $2::uuid, '${table}', ${chave}, to_jsonb(s) from municipios m cross join ${keys.relation} cross join lateral (
       select * from ${table} s where s.tenant = $1 and ${equateColumns('s', 'x', key)} offset 0
-    ) s on conflict (tenant, importacao, tabela, chave) do update set ${which} = excluded.${which}`;
+    ) s where m.tenant = $1 on conflict (tenant, importacao, tabela, chave) do update set ${which} = excluded.${which}`;
   return async (
     client: PoolClient,
     which: 'antes' | 'depois',
