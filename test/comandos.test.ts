@@ -30,6 +30,9 @@ describe('a statement is refused', () => {
     "update notas set due_at = case when a then $2 + interval '1 hour' end where tenant = $1",
     'update notas set due_at = coalesce(due_at, now()) where tenant = $1',
     "insert into notas as n (tenant, em) values ($1, $2) on conflict (tenant) do update set a = 1 where n.em < excluded.em - interval '72 hours'",
+    'insert into notas (tenant, id) values ($1, (select max(id) + 1 from notas where tenant = $1))',
+    'delete from notas t where t.tenant = $1 returning to_json(t.id) as item',
+    'update notas set a = 1 where tenant = $1 returning coalesce(em, now())',
     'select pg_advisory_xact_lock(1)',
     'select true where pg_try_advisory_xact_lock_shared(hashtextextended($1, 0))',
     'create trigger a before insert on notas for each row execute function b()',
@@ -51,6 +54,8 @@ describe('a statement is taken', () => {
   for (const sql of [
     'with moved as (update notas set a = 1 where tenant = $1 returning id) select id from moved',
     'with x as (insert into trilha_notas (tenant, nota) values ($1, $2) returning nota) select nota from x',
+    'with t as (delete from notas n where n.tenant = $1 returning n.id) select to_json(t.id) as item from t',
+    'insert into notas (tenant, id) select m.tenant, coalesce((select max(n.id) from notas n where n.tenant = $1), 0) + 1 from municipios m where m.tenant = $1',
     'update notas set a = 1 where tenant = $1 and id = $2',
     "update notas set a = 1 where tenant = ''",
     'update notas n set a = 1 from eventos e where e.tenant = n.tenant and n.tenant = $1 and e.nota = n.id',

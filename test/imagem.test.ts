@@ -1,13 +1,23 @@
-/** The image and its neighbours, as far as they can be judged without an engine of containers: the compose file is read, and names what there is. */
+/**
+ * The image and its neighbours: the compose file is read, and names what there is. Where an engine of containers has the image
+ * (`NFSE_TEST_IMAGEM=nfse`, built by the command at the head of the Containerfile), it runs as compose runs it.
+ */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, test } from 'node:test';
 import { CLOSE_MAX_MS, DRAIN_DEFAULT_S } from '../src/doors/rest/end-in-order.ts';
+import { exampleXml } from '../src/fiscal/rules/example.ts';
 import { readConfig } from '../src/wiring/config.ts';
+import { onEnd } from './support/cleanup.ts';
+import { databaseUrlOf } from './support/database.ts';
+import { ask, authorised, emit, noteByKey } from './support/http.ts';
 import { freshFolder } from './support/openssl.ts';
+import { ownPort } from './support/ports.ts';
 import { ROOT } from './support/process.ts';
+import { openOverTcp } from './support/replica.ts';
+import { until } from './support/until.ts';
 
 const compose = readFileSync(path.join(ROOT, 'deploy/compose.yaml'), 'utf8');
 const containerfile = readFileSync(path.join(ROOT, 'deploy/Containerfile'), 'utf8');
@@ -51,4 +61,60 @@ test('the Containerfile brings the service alone, and runs it without rights', (
   assert.ok(Number(npm) >= 10, 'npm 9 does not read our lock');
   assert.match(containerfile, /^USER \d+:\d+$/m);
   assert.match(containerfile, /^ENTRYPOINT \["nfse"\]\nCMD \["serve"\]$/m);
+});
+
+const { NFSE_TEST_IMAGEM: IMAGE } = process.env;
+/** The engine of this machine that has the image. */
+const ENGINE = ['docker', 'podman'].find(
+  (one) => IMAGE !== undefined && spawnSync(one, ['image', 'inspect', IMAGE], { stdio: 'ignore' }).status === 0,
+);
+const WITHOUT =
+  'NFSE_TEST_IMAGEM names no image of an engine here: build one, podman build -f deploy/Containerfile -t nfse .';
+
+test('the image issues, ends in order when it is stopped, and has lost nothing', {
+  skip: ENGINE === undefined && WITHOUT,
+}, async () => {
+  const engine = (...args: readonly string[]): string => {
+    const { status, stdout, stderr } = spawnSync(ENGINE!, [...args], { encoding: 'utf8' });
+    assert.equal(status, 0, `${args.join(' ')}: ${stderr}`);
+    return stdout.trim();
+  };
+  const [port, name] = [await ownPort(), `nfse-teste-${process.pid}`];
+  const settings = {
+    DATABASE_URL: databaseUrlOf(await openOverTcp()),
+    PORT: String(port),
+    NFSE_PAINEL_PORTA: String(await ownPort()),
+  };
+  onEnd(() => spawnSync(ENGINE!, ['rm', '--force', name]));
+  const closed = [
+    '--read-only',
+    '--tmpfs',
+    '/tmp',
+    '--cap-drop',
+    'ALL',
+    '--security-opt',
+    'no-new-privileges',
+    '--init',
+  ];
+  const env = Object.entries(settings).flatMap(([key, value]) => ['--env', `${key}=${value}`]);
+  engine('run', '--detach', '--name', name, '--network', 'host', ...closed, ...env, IMAGE!);
+  const address = `http://127.0.0.1:${port}`;
+  const untilReady = () =>
+    until(async () => {
+      const answer = await ask(`${address}/health/ready`).catch(() => undefined);
+      return answer?.status === 200 ? true : undefined;
+    }, 'the service in its container');
+  await untilReady();
+  assert.equal(engine('exec', name, 'id', '-u'), /^USER (\d+):/m.exec(containerfile)![1]);
+  assert.match(engine('exec', name, 'nfse', 'municipio', 'listar'), /^integracao /m);
+
+  const issued = await emit(address, exampleXml());
+  assert.equal(issued.status, 201);
+  const chave = String(issued.body.chave_acesso);
+  const before = await authorised(address, chave);
+  engine('stop', '--time', '120', name);
+  assert.equal(engine('inspect', '--format', '{{.State.ExitCode}}', name), '0');
+  engine('start', name);
+  await untilReady();
+  assert.deepEqual((await noteByKey(address, chave)).body, before.body);
 });

@@ -226,7 +226,7 @@ test('nothing is missed and nothing told twice, though transactions overlap, rol
           de: `e${movimento}`,
           gatilho: 'x',
           para: `e${movimento + 1}`,
-          resumo: undefined,
+          dito: undefined,
         };
         await insertTrail(client, tenant, 'nota', [move]);
         await sleep(randomInt(0, 40));
@@ -234,7 +234,7 @@ test('nothing is missed and nothing told twice, though transactions overlap, rol
         if (fate === 0) await client.query('rollback');
         else if (fate === 1) {
           const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid');
-          await pool.query('select pg_terminate_backend($1)', [rows[0]!.pid]);
+          await pool.query('select pg_terminate_backend($1::int)', [rows[0]!.pid]);
           await client.query('commit');
         } else {
           await client.query('commit');

@@ -26,7 +26,7 @@ import {
   registrosOf,
   STEP,
 } from './arquivo-registros.ts';
-import { folhasApagadas, insertEntrada, insertRegistradas, returningItem } from './auditoria-entradas.ts';
+import { folhasApagadas, insertEntrada, insertRegistradas, takeAway } from './auditoria-entradas.ts';
 import { constraintOf } from './constraint.ts';
 import { ensureMeses } from './meses.ts';
 import { withoutLimits } from './migration-steps.ts';
@@ -189,8 +189,10 @@ async function settleBegun(pool: Db, lugar: ArquivoLugar, work: Work): Promise<v
       continue;
     }
     await lugar.remove(nome);
-    const text = `delete from arquivos t where tenant = $1 and mes = $2 and geracao = $3 and pronto_em is null
-      ${returningItem('arquivos')}`;
+    const text = takeAway(
+      'arquivos',
+      `delete from arquivos t where tenant = $1 and mes = $2 and geracao = $3 and pronto_em is null`,
+    );
     await runTransaction(pool, async (client) => {
       const { rows: gone } = await client.query<{ item: string }>(text, [tenant, mes, geracao]);
       await insertEntrada(client, tenant, folhasApagadas(gone));

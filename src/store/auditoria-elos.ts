@@ -119,15 +119,18 @@ export function openEtapa(pool: Db, tenant: string, now: number): Promise<boolea
 
 const FIRST: Abrindo = { vista: VISTAS[0]!, depois: undefined };
 
-/**
- * A question asked across tenants: whose chain has not told all rows that were there before it. Of sandboxes of one's own none is asked for.
- * In a database from before the chain it begins a while after the migration: processes of the version before still write without entries.
- */
-const SEM_ABERTURA = `select m.tenant from municipios m where m.ensaio_ate is null
-    and not exists (select 1 from auditoria_ate a where a.tenant = m.tenant and a.aberta_em is not null)
-    and not exists (select 1 from migracoes g where g.nome like '%-auditoria.sql' and g.aplicada_em > now() - interval '15 minutes'
-      and g.aplicada_em > (select min(f.aplicada_em) from migracoes f) + interval '15 minutes') order by m.tenant`;
+/** Whose chain has not told all rows that were there before it, asked across tenants. Of sandboxes of one's own none is asked for. */
+const SEM_ABERTURA = `select m.tenant from municipios m left join auditoria_ate a on a.tenant = m.tenant
+  where m.ensaio_ate is null and a.aberta_em is null order by m.tenant`;
 
+/** A table that is whole on each node is asked by itself: Citus joins it with none across tenants in every form. */
+const EM_ESPERA = `select exists (select 1 from migracoes g where g.nome like '%-auditoria.sql' and g.aplicada_em > now() - interval '15 minutes'
+  and g.aplicada_em > (select min(f.aplicada_em) from migracoes f) + interval '15 minutes') as espera`;
+
+/** In a database from before the chain it begins a while after the migration: processes of the version before still write without entries. */
 export async function listSemAbertura(pool: Db): Promise<readonly string[]> {
-  return (await pool.query<{ tenant: string }>(SEM_ABERTURA)).rows.map(({ tenant }) => tenant);
+  const { rows } = await pool.query<{ tenant: string }>(SEM_ABERTURA);
+  if (rows.length === 0) return [];
+  const [wait] = (await pool.query<{ espera: boolean }>(EM_ESPERA)).rows;
+  return wait!.espera ? [] : rows.map(({ tenant }) => tenant);
 }

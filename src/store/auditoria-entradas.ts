@@ -64,12 +64,17 @@ export async function insertRegistradas(
   await client.query(asked);
 }
 
-/** SQL: the key of a row that is taken away, for {@link folhasApagadas}, as a column `item` of `returning`. */
-export function returningItem(vista: Vista, alias = 't'): string {
-  return `returning ${rowInSql(vista, alias).item} as item`;
+/**
+ * SQL: a `delete` of a table, under an alias, that answers the keys of what it took away, and each as `item`, for {@link folhasApagadas}.
+ * Citus lets `returning` itself call nothing that depends on settings (D-682).
+ */
+export function takeAway(vista: Vista, deletion: string, alias = 't'): string {
+  const keys = AUDITADAS[vista].chave.filter((column) => column !== 'tenant').map((column) => `${alias}.${column}`);
+  return `with t as (${deletion} returning ${keys.length === 0 ? `${alias}.tenant` : keys.join(', ')})
+    select t.*, ${rowInSql(vista, 't').item} as item from t`;
 }
 
-/** Of rows that a statement has just taken away ({@link returningItem}). */
+/** Of rows that a statement has just taken away ({@link takeAway}). */
 export function folhasApagadas(rows: readonly { readonly item: string }[]): readonly Folha[] {
   return rows.map(({ item }) => {
     const [vista, ...chave] = JSON.parse(item) as [Vista, ...string[]];

@@ -205,7 +205,7 @@ export const SEM_ENTRADA: Readonly<Record<string, string>> = {
 /** The value of a column of `t` as text; null: it is left out. */
 function textInSql({ nome, forma }: Coluna, alias: string): string {
   const column = `${alias}.${nome}`;
-  if (forma === 'momento') return `trunc(extract(epoch from ${column}) * 1000000)::text`;
+  if (forma === 'momento') return `trunc(extract(epoch from ${column} at time zone 'UTC') * 1000000)::text`;
   if (forma === 'dia') return `to_char(${column}, 'YYYY-MM-DD')`;
   if (forma === 'bytes') return `encode(sha256(${column}), 'hex')`;
   if (forma === 'logico') return `nullif(${column}::text, 'false')`;
@@ -233,6 +233,11 @@ export function rowInSql(
   };
 }
 
+/** SQL: what a row of a table says, its columns in their order, for {@link folhaOfSaid}. Citus lets `returning` call no more (D-682). */
+export function saidInSql(vista: Vista, alias: string): string {
+  return `array[${(AUDITADAS[vista] as Auditada).colunas.map((coluna) => textInSql(coluna, alias)).join(', ')}]`;
+}
+
 /** How a row is named in an entry. `chave`: as text, in the order of its key. */
 export function itemOf(vista: Vista, chave: readonly string[]): string {
   return JSON.stringify([vista, ...chave]);
@@ -255,6 +260,17 @@ export function folhaOf(
   valores: Readonly<Record<string, string | null | undefined>>,
 ): { readonly item: string; readonly resumo: string } {
   return { item: itemOf(vista, chave), resumo: resumoOf(textoOf(vista, valores)) };
+}
+
+/** A row as an entry has it, of which a statement has answered {@link saidInSql}. */
+export function folhaOfSaid(
+  vista: Vista,
+  said: readonly (string | null)[],
+): { readonly item: string; readonly resumo: string } {
+  const { chave, colunas } = AUDITADAS[vista] as Auditada;
+  const valores = Object.fromEntries(colunas.map(({ nome }, place) => [nome, said[place]]));
+  const key = chave.map((column) => String(valores[column]));
+  return folhaOf(vista, key, valores);
 }
 
 /** A moment (milliseconds), as {@link folhaOf} takes it. */

@@ -176,7 +176,7 @@ const CLAIM = planOnce(
       ${listColumns('t', CLAIMED)}, t.simular, t.nsu_antes, d.traceparent, d.due_at, d.ordem,
       ${returningEstado('evento', 't')}
   )
-  select id, mes, movimentos, found, gatilho, para, tentativas, chave_acesso, ${CLAIMED.join(', ')}, simular, nsu_antes, traceparent, resumo
+  select id, mes, movimentos, found, gatilho, para, tentativas, chave_acesso, ${CLAIMED.join(', ')}, simular, nsu_antes, traceparent, dito
   from moved order by due_at, nota, ordem`,
 );
 
@@ -216,8 +216,8 @@ async function cancelNotas(
   });
   const rows = (await Promise.all(cancelled)).flat();
   const { on: gatilho, from, to: para } = CANCELAMENTO;
-  const moves = rows.map(({ id, mes, movimentos, resumo }) => {
-    return { id, mes, movimento: movimentos, em: now, de: from[0]!, gatilho, para, resumo };
+  const moves = rows.map(({ id, mes, movimentos, dito }) => {
+    return { id, mes, movimento: movimentos, em: now, de: from[0]!, gatilho, para, dito };
   });
   const chaves = rows.map(({ chave_acesso }) => chave_acesso);
   return [insertTrail(client, tenant, 'nota', moves), ...wakeSubstitutas(client, tenant, now, chaves)];
@@ -249,10 +249,10 @@ export function eventoClaims(pool: Db) {
         };
       return runPipeline(pool, async (client) => {
         const { rows } = await client.query<Row>(CLAIM(values));
-        const moves = rows.map(({ id, mes, movimentos, found, gatilho, para, resumo }) => {
-          return { id, mes, movimento: movimentos, em: now, de: found, gatilho, para, resumo };
+        const moves = rows.map(({ id, mes, movimentos, found, gatilho, para, dito }) => {
+          return { id, mes, movimento: movimentos, em: now, de: found, gatilho, para, dito };
         });
-        const eventos = rows.flatMap(({ movimentos: _, resumo: _told, gatilho, para: _to, ...evento }) =>
+        const eventos = rows.flatMap(({ movimentos: _, dito: _told, gatilho, para: _to, ...evento }) =>
           gatilho === 'anuncio' ? [evento] : [],
         );
         const result = { token, eventos, moved: rows.length };

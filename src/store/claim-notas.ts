@@ -123,11 +123,11 @@ function claimNotas(
       }),
     );
     const rows = announced.flat().sort((one, other) => Number(BigInt(one.id) - BigInt(other.id)));
-    const moves = rows.map(({ id, mes, movimentos, found, resumo }) => ({
-      ...{ id, mes, movimento: movimentos, em: now, resumo },
+    const moves = rows.map(({ id, mes, movimentos, found, dito }) => ({
+      ...{ id, mes, movimento: movimentos, em: now, dito },
       ...{ de: found, gatilho: 'anuncio', para: ANNOUNCED },
     }));
-    const result = rows.map(({ movimentos: _moved, resumo: _told, substitui, ...nota }) => ({
+    const result = rows.map(({ movimentos: _moved, dito: _told, substitui, ...nota }) => ({
       ...nota,
       tentativas: queued.get(nota.id)!.tentativas,
       traceparent: queued.get(nota.id)!.traceparent,

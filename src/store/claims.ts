@@ -4,7 +4,7 @@ import { count, nameMunicipio } from '../measures/counters.ts';
 import { readTrailArquivada } from './arquivo.ts';
 import { insertEntrada } from './auditoria-entradas.ts';
 import type { Folha } from './auditoria-hash.ts';
-import { folhaOf, itemOf, momentText, rowInSql, type Vista } from './auditoria-tabelas.ts';
+import { folhaOf, folhaOfSaid, momentText, saidInSql, type Vista } from './auditoria-tabelas.ts';
 import { groupByMes, isOfTipo, type Ref } from './fila.ts';
 import { insertNovas } from './mudancas-novas.ts';
 import { type Db, dropNul, ONE_BY_ONE, runPipeline, writeUnlocked } from './open.ts';
@@ -26,7 +26,7 @@ export type Trailed = Ref & {
   readonly mensagem?: string | null | undefined;
   readonly quem?: string | null | undefined;
   /** How the row stands after it; undefined: what else is told says so. */
-  readonly resumo: string | undefined;
+  readonly dito: Standing['dito'] | undefined;
 };
 
 function trailInsert(item: Item) {
@@ -56,19 +56,16 @@ function folhaOfMove(item: Item, { id, mes, movimento, em, de, gatilho, para, me
 const ESTADO = { nota: 'notas_estado', evento: 'eventos' } as const satisfies Readonly<Record<Item, Vista>>;
 
 /** A row as a statement has left it, by {@link returningEstado}. */
-export type Standing = Ref & { readonly resumo: string };
+export type Standing = Ref & { readonly dito: readonly (string | null)[] };
 
 /** SQL, a column that each statement returns that writes a nota or an evento: how it stands then, as the audit chain tells it. */
 export function returningEstado(item: Item, alias: string): string {
-  return `encode(${rowInSql(ESTADO[item], alias).resumo}, 'hex') as resumo`;
+  return `${saidInSql(ESTADO[item], alias)} as dito`;
 }
 
 /** How rows stand, for an entry of the audit chain. */
-export function folhasOfStanding(item: Item, rows: readonly Standing[]): readonly Folha[] {
-  return rows.map(({ id, mes, resumo }) => ({
-    item: itemOf(ESTADO[item], item === 'nota' ? [id, String(mes)] : [id]),
-    resumo,
-  }));
+export function folhasOfStanding(item: Item, rows: readonly Pick<Standing, 'dito'>[]): readonly Folha[] {
+  return rows.map(({ dito }) => folhaOfSaid(ESTADO[item], dito));
 }
 
 /**
@@ -83,7 +80,7 @@ export async function insertTrail(
   besides: readonly Folha[] = [],
 ): Promise<void> {
   if (moves.length === 0) return;
-  const standing = moves.flatMap(({ id, mes, resumo }) => (resumo === undefined ? [] : [{ id, mes, resumo }]));
+  const standing = moves.flatMap(({ dito }) => (dito === undefined ? [] : [{ dito }]));
   const folhas = [...besides, ...folhasOfStanding(item, standing), ...moves.map((move) => folhaOfMove(item, move))];
   await Promise.all([
     client.query(TRAIL[item](tenant, moves)),

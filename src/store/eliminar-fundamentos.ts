@@ -2,7 +2,7 @@
  * By what signatures were judged, once no kept document names it: authorities and revocation lists that go with an eliminated month. What
  * documents in the archive name is known by the rows of their files, which are not read for it.
  */
-import { folhasApagadas, insertEntrada, returningItem } from './auditoria-entradas.ts';
+import { folhasApagadas, insertEntrada, takeAway } from './auditoria-entradas.ts';
 import type { PoolClient } from './pg.ts';
 
 type Client = Pick<PoolClient, 'query'>;
@@ -79,8 +79,8 @@ export function countSobras(sobras: Sobras): Readonly<Record<keyof Sobras, numbe
 /** In the transaction in which the month goes. */
 export async function deleteSobras(client: Client, tenant: string, sobras: Sobras, sobre: string): Promise<void> {
   const { fundamentos, listas_revogados, certificados } = sobras;
-  const text = `delete from fundamentos t where t.tenant = $1 and t.id = any ($2::int[]) ${returningItem('fundamentos')}`;
-  const { rows } = await client.query<{ item: string }>(text, [tenant, fundamentos]);
+  const taken = takeAway('fundamentos', 'delete from fundamentos t where t.tenant = $1 and t.id = any ($2::int[])');
+  const { rows } = await client.query<{ item: string }>(taken, [tenant, fundamentos]);
   await insertEntrada(client, tenant, folhasApagadas(rows), sobre);
   for (const [table, prints] of Object.entries({ listas_revogados, certificados })) {
     await client.query(`delete from ${table} where tenant = $1 and impressao = any ($2::bytea[])`, [tenant, prints]);

@@ -5,7 +5,7 @@
 import { endOfMes, inTurn } from './arquivar.ts';
 import { arquivoOf } from './arquivo.ts';
 import { insertAtos, type NovoAto } from './atos.ts';
-import { folhasApagadas, insertEntrada, insertRegistradas, returningItem } from './auditoria-entradas.ts';
+import { folhasApagadas, insertEntrada, insertRegistradas, takeAway } from './auditoria-entradas.ts';
 import { apagada } from './auditoria-tabelas.ts';
 import { countSobras, deleteSobras, findSobras } from './eliminar-fundamentos.ts';
 import { countTabelas, dropTabelas } from './eliminar-tabelas.ts';
@@ -127,7 +127,7 @@ export function eliminacaoStore(pool: Db) {
     /** False: nobody holds it. */
     release: (tenant: string, mes: number, ato: NovoAto): Promise<boolean> =>
       runTransaction(pool, async (client) => {
-        const text = `delete from retencoes t where t.tenant = $1 and t.mes = $2 ${returningItem('retencoes')}`;
+        const text = takeAway('retencoes', 'delete from retencoes t where t.tenant = $1 and t.mes = $2');
         const { rows } = await client.query<{ item: string }>(text, [tenant, mes]);
         if (rows.length === 0) return false;
         await insertEntrada(client, tenant, folhasApagadas(rows));

@@ -73,12 +73,12 @@ const TAKE_TURN = 'select 1 from municipios where tenant = $1 for no key update'
 const OPEN = `insert into municipios (tenant, ambiente, criado_em, ensaio_ate) values ($1, 'homologacao', $2, $3)
   on conflict (tenant) do nothing`;
 const OWN = 'insert into ensaios (tenant, chave, nome, rede, criado_em) values ($1, $2, $3, $4, $5)';
-/** One statement, so that of two changes at once neither takes the other back. */
+/** One statement, so that of two changes at once neither takes the other back. What is empty is no number, though Citus looks at both branches. */
 const CHANGE = `update municipios set relogio_ms = coalesce($3::bigint, relogio_ms),
     exige_cadastro = coalesce($4::boolean, exige_cadastro), regras_nacionais = coalesce($5::text, regras_nacionais),
     exige_numero = coalesce($6::boolean, exige_numero),
     exige_nota_no_evento = coalesce($7::boolean, exige_nota_no_evento),
-    aliquota_padrao = case when $8::text = '' then null else coalesce($8::text::numeric, aliquota_padrao) end
+    aliquota_padrao = case when $8::text = '' then null else coalesce(nullif($8::text, '')::numeric, aliquota_padrao) end
   where tenant = $1 and ensaio_ate is not null and relogio_ms = coalesce($2::bigint, relogio_ms)`;
 const RETRY_RETIDAS = 'update retidas set tabela_aliquotas = 0 where tenant = $1';
 const BEGIN_ANEW = 'update municipios set relogio_ms = $2, aliquotas_ibs_cbs = null where tenant = $1';

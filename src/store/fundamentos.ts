@@ -58,8 +58,10 @@ const INSERT_LIST = `insert into listas_revogados (tenant, impressao, der)
 /** Who numbers holds the row of the municipality; issuing does not wait for it. */
 const LOCK = 'select 1 from municipios where tenant = $1 for no key update';
 const THERE = 'select id from fundamentos where tenant = $1 and impressao = $2';
+/** Not a value that is a question, which Citus refuses. */
 const INSERT = `insert into fundamentos (tenant, id, impressao, em, cadeia, listas)
-  values ($1, (select coalesce(max(id), 0) + 1 from fundamentos where tenant = $1), $2, $3, $4, $5) returning id`;
+  select m.tenant, coalesce((select max(f.id) from fundamentos f where f.tenant = $1), 0) + 1, $2::bytea, $3::timestamptz, $4::bytea[], $5::bytea[]
+  from municipios m where m.tenant = $1 returning id`;
 
 /** Lists have megabytes: one that is there is not sent. */
 async function insertFundamento(

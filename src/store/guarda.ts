@@ -4,7 +4,7 @@
  * The oldest go first, a few at a time. Every statement looks itself that it is no production. Counters stay: no number comes twice.
  */
 import { AMBIENTES, GUARDA_MIN_DIAS } from '../fiscal/ambiente.ts';
-import { folhasApagadas, insertEntrada, returningItem } from './auditoria-entradas.ts';
+import { folhasApagadas, insertEntrada, takeAway } from './auditoria-entradas.ts';
 import { apagada } from './auditoria-tabelas.ts';
 import { dequeue, groupByMes, type Ref } from './fila.ts';
 import { mesOf } from './meses.ts';
@@ -57,20 +57,26 @@ const OLD_LOTES = `select l.id, l.mes from lotes l where l.tenant = $1 and ${OF_
   order by l.id for update skip locked`;
 
 /** A provider whose notes are still there is registered again with its next note. */
-const OLD_PRESTADORES = `delete from prestadores t where tenant = $1 and (documento, inscricao_comparavel) in (
+const OLD_PRESTADORES = takeAway(
+  'prestadores',
+  `delete from prestadores t where tenant = $1 and (documento, inscricao_comparavel) in (
     select p.documento, p.inscricao_comparavel from prestadores p
-    where p.tenant = $1 and ${OF_A_REHEARSAL} and p.origem = 'dps' and p.criado_em < $2 limit ${STEP_MAX} for update skip locked)
-  ${returningItem('prestadores')}`;
+    where p.tenant = $1 and ${OF_A_REHEARSAL} and p.origem = 'dps' and p.criado_em < $2 limit ${STEP_MAX} for update skip locked)`,
+);
 
-const OLD_TOKENS = `delete from tokens t where t.tenant = $1 and ${OF_A_REHEARSAL} and id = any (array(
-    select o.id from tokens o where o.tenant = $1 and o.expira_em < $2 order by o.expira_em limit ${STEP_MAX}))
-  ${returningItem('tokens')}`;
+const OLD_TOKENS = takeAway(
+  'tokens',
+  `delete from tokens t where t.tenant = $1 and ${OF_A_REHEARSAL} and id = any (array(
+    select o.id from tokens o where o.tenant = $1 and o.expira_em < $2 order by o.expira_em limit ${STEP_MAX}))`,
+);
 
 /** Those of the municipality itself stay. */
-const OLD_WEBHOOKS = `delete from webhooks t where t.tenant = $1 and ${OF_A_REHEARSAL} and id = any (array(
+const OLD_WEBHOOKS = takeAway(
+  'webhooks',
+  `delete from webhooks t where t.tenant = $1 and ${OF_A_REHEARSAL} and id = any (array(
     select w.id from webhooks w where w.tenant = $1 and w.documento <> '' and w.criado_em < $2
-      and not exists (select 1 from tokens k where k.tenant = $1 and k.documento = w.documento) limit ${STEP_MAX}))
-  ${returningItem('webhooks')}, t.id`;
+      and not exists (select 1 from tokens k where k.tenant = $1 and k.documento = w.documento) limit ${STEP_MAX}))`,
+);
 
 async function forgetNotas(client: PoolClient, tenant: string, before: Date): Promise<number> {
   const [oldest] = (await client.query<{ mes: number }>(OLDEST_MES, [tenant, mesOf(before.getTime())])).rows;

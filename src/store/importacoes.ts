@@ -1,6 +1,6 @@
 /** Imports of registers, and undoing the last one: what each changed is kept, a row as it was and as it was left. */
 import { insertAtos, type NovoAto } from './atos.ts';
-import { folhasApagadas, insertEntrada, insertRegistradas, returningItem } from './auditoria-entradas.ts';
+import { folhasApagadas, insertEntrada, insertRegistradas, takeAway } from './auditoria-entradas.ts';
 import type { Vista } from './auditoria-tabelas.ts';
 import { type Db, dropNul, runTransaction } from './open.ts';
 import type { PoolClient } from './pg.ts';
@@ -86,9 +86,9 @@ export function importacaoStore(pool: Db) {
     removeRow: (tenant: string, table: Vista, key: Readonly<Record<string, string>>, ato: NovoAto): Promise<void> =>
       runTransaction(pool, async (client) => {
         await client.query(LOCK_REGISTRY, [tenant]);
-        const where = Object.keys(key).map((column, place) => `t.${column}::text = $${place + 2}`);
+        const where = Object.keys(key).map((column, place) => `t.${column} = $${place + 2}`);
         const { rows } = await client.query<Removed>(
-          `delete from ${table} t where t.tenant = $1 and ${where.join(' and ')} ${returningItem(table)}`,
+          takeAway(table, `delete from ${table} t where t.tenant = $1 and ${where.join(' and ')}`),
           [tenant, ...Object.values(key)],
         );
         await insertEntrada(client, tenant, folhasApagadas(rows));
@@ -162,9 +162,9 @@ type Removed = { readonly item: string };
 async function putBack(client: PoolClient, tenant: string, importacao: string, of: RegisterTable): Promise<number> {
   const { table, key } = of;
   const columns = await listOwnColumns(client, table);
-  const remove = `delete from ${table} s using ${changesOf(of, 'l.depois')}
-    where s.tenant = $1 and ${whichChanges(of)} and l.antes is null and ${sameKey(of)}
-    ${returningItem(table, 's')}`;
+  const deletion = `delete from ${table} s using ${changesOf(of, 'l.depois')}
+    where s.tenant = $1 and ${whichChanges(of)} and l.antes is null and ${sameKey(of)}`;
+  const remove = takeAway(table, deletion, 's');
   const restore = `insert into ${table} (tenant, ${columns.join(', ')})
     select l.tenant, ${columns.map((column) => `r.${column}`).join(', ')} from ${changesOf(of, 'l.antes')}
     where ${whichChanges(of)} and l.antes is not null

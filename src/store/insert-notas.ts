@@ -60,11 +60,11 @@ function movesOf({ id, mes, nota, claims }: NumberedNota, at: number): readonly 
   const first = isHeld({ nota })
     ? ({ gatilho: 'retencao', para: 'retida' } as const)
     : ({ gatilho: 'emissao', para: 'emitida' } as const);
-  const issued = { ...ref, resumo: undefined, movimento: 1, em: nota.data_emissao, de: null, ...first };
+  const issued = { ...ref, dito: undefined, movimento: 1, em: nota.data_emissao, de: null, ...first };
   if (claims === undefined) return [issued];
   return [
     issued,
-    { ...ref, resumo: undefined, movimento: 2, em: at, de: 'emitida', gatilho: 'anuncio', para: 'transmitida' },
+    { ...ref, dito: undefined, movimento: 2, em: at, de: 'emitida', gatilho: 'anuncio', para: 'transmitida' },
   ];
 }
 

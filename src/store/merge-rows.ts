@@ -1,5 +1,5 @@
 /** Brings the rows of a tenant to what a file says: those that are there are read, and only what differs is written. */
-import { folhasApagadas, insertRegistradas, returningItem } from './auditoria-entradas.ts';
+import { folhasApagadas, insertRegistradas, takeAway } from './auditoria-entradas.ts';
 import type { Folha } from './auditoria-hash.ts';
 import type { Vista } from './auditoria-tabelas.ts';
 import type { PoolClient } from './pg.ts';
@@ -69,7 +69,8 @@ export function rowMerger<Row>({ table, key, told, generated = [], born = {}, ty
   const rowOf = (row: Row): StoredRow =>
     Object.fromEntries([...key, ...told].map((column) => [column, tell(column)(row) ?? null]));
   const texts = told.map((column) => [column, tell(column)] as const);
-  const remove = `delete from ${table} s using ${gone.relation} where s.tenant = $1 and ${equateColumns('s', 'x', key)} ${returningItem(table, 's')}`;
+  const deletion = `delete from ${table} s using ${gone.relation} where s.tenant = $1 and ${equateColumns('s', 'x', key)}`;
+  const remove = takeAway(table, deletion, 's');
   const tellWritten = tellRows(table, key, typeOf);
   // Not an update, which without statistics may be planned to read all of a tenant for each row.
   const write = `insert into ${table} (${['tenant', ...sent, ...Object.keys(born)].join(', ')})
@@ -157,9 +158,9 @@ function keepRows(table: string, key: readonly string[], typeOf: (column: string
   const textOf = (
     which: 'antes' | 'depois',
   ): string => `insert into mudancas_importadas as l (tenant, importacao, tabela, chave, ${which})
-    select $1, $2::uuid, '${table}', ${chave}, to_jsonb(s) from ${keys.relation} cross join lateral (
+    select m.tenant, $2::uuid, '${table}', ${chave}, to_jsonb(s) from municipios m cross join ${keys.relation} cross join lateral (
       select * from ${table} s where s.tenant = $1 and ${equateColumns('s', 'x', key)} offset 0
-    ) s on conflict (tenant, importacao, tabela, chave) do update set ${which} = excluded.${which}`;
+    ) s where m.tenant = $1 on conflict (tenant, importacao, tabela, chave) do update set ${which} = excluded.${which}`;
   return async (
     client: PoolClient,
     which: 'antes' | 'depois',

@@ -167,7 +167,7 @@ function tellWritten(
 
 function trailed(moved: readonly Moved[], on: NotaMove['on'], now: number): readonly Trailed[] {
   const { to } = movesTo<NotaMove>(NOTA_MOVES, on);
-  return moved.map(({ id, mes, movimentos, resumo }) => {
-    return { id, mes, movimento: movimentos, em: now, de: 'retida', gatilho: on, para: to, resumo };
+  return moved.map(({ id, mes, movimentos, dito }) => {
+    return { id, mes, movimento: movimentos, em: now, de: 'retida', gatilho: on, para: to, dito };
   });
 }

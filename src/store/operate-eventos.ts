@@ -187,7 +187,7 @@ const MOVE = `with found as (
     from found where e.tenant = $1 and e.id = found.id and found.may
     returning e.id, e.mes, e.movimentos, ${returningEstado('evento', 'e')}
   )
-  select f.estado, m.id, m.mes, m.movimentos, m.resumo from found f left join moved m on true`;
+  select f.estado, m.id, m.mes, m.movimentos, m.dito from found f left join moved m on true`;
 
 /** A row that was moved; none of it where nothing was. */
 type Moved = (Standing & { readonly movimentos: number }) | { readonly id: null };
@@ -246,8 +246,8 @@ async function moveEvento(
       const [{ rows }] = await Promise.all([moving, locked]);
       const result = rows[0];
       if (result === undefined || result.id === null) return { result, writes: [] };
-      const { mes, movimentos, estado, resumo } = result;
-      const move = { movimento: movimentos, em: now, de: estado, gatilho: trigger, para: to, ...said, resumo };
+      const { mes, movimentos, estado, dito } = result;
+      const move = { movimento: movimentos, em: now, de: estado, gatilho: trigger, para: to, ...said, dito };
       const queued = isDue
         ? enqueue(client, tenant, 'evento', [{ id, mes, dueAt: now }])
         : dequeue(client, tenant, 'evento', [id]);
@@ -290,7 +290,7 @@ async function archiveEventos(
       from found x, counted ${ONE_BY_ONE} and e.tenant = $1 and e.id = x.id and counted.eventos = ${at(3)}
       returning e.id, e.mes, e.movimentos, x.estado as de, ${returningEstado('evento', 'e')}
     )
-    select c.eventos, m.id, m.mes, m.movimentos, m.de, m.resumo from counted c left join moved m on true`;
+    select c.eventos, m.id, m.mes, m.movimentos, m.de, m.dito from counted c left join moved m on true`;
   type Row = { readonly eventos: number; readonly de: EventoEstado } & Moved;
   return runPipeline(pool, async (client) => {
     const { rows } = await client.query<Row>(query, [...values, from, new Date(now), expected]);
@@ -299,7 +299,7 @@ async function archiveEventos(
         ? []
         : [
             {
-              ...{ id: row.id, mes: row.mes, movimento: row.movimentos, resumo: row.resumo },
+              ...{ id: row.id, mes: row.mes, movimento: row.movimentos, dito: row.dito },
               em: now,
               de: row.de,
               gatilho: on,

@@ -1,6 +1,6 @@
 /** The registry of providers as whoever looks after it sees it: page by page, and one changed by hand. */
 import { insertAtos, type NovoAto } from './atos.ts';
-import { folhasApagadas, insertEntrada, insertRegistradas, returningItem } from './auditoria-entradas.ts';
+import { folhasApagadas, insertEntrada, insertRegistradas, takeAway } from './auditoria-entradas.ts';
 import { type Db, runTransaction } from './open.ts';
 import type { PoolClient } from './pg.ts';
 import { lockRegistry } from './staging.ts';
@@ -33,8 +33,9 @@ export type PrestadorProcurado = {
   readonly autorizado?: boolean | undefined;
 };
 
-/** Letters as `wordsOf` writes them. */
-const PLAIN = `translate(upper(p.razao_social || ' ' || coalesce(p.nome_fantasia, '')), 'ÁÀÂÃÄÉÈÊËÍÌÎÏÓÒÔÕÖÚÙÛÜÇÑ', 'AAAAAEEEEIIIIOOOOOUUUUCN')`;
+/** Letters as `wordsOf` writes them. Where the database has the locale C, `upper` leaves those with accents as they are. */
+const [ACCENTED, LETTERS] = ['ÁÀÂÃÄÉÈÊËÍÌÎÏÓÒÔÕÖÚÙÛÜÇÑ', 'AAAAAEEEEIIIIOOOOOUUUUCN'] as const;
+const PLAIN = `translate(upper(p.razao_social || ' ' || coalesce(p.nome_fantasia, '')), '${ACCENTED}${ACCENTED.toLowerCase()}', '${LETTERS}${LETTERS}')`;
 
 const SEARCH = `select p.documento, p.inscricao_municipal, p.razao_social, p.nome_fantasia, p.autorizado, p.logradouro, p.numero, p.complemento,
     p.bairro, p.cep, p.fone, p.email, coalesce((select json_agg(json_build_array(s.inicio, s.fim) order by s.inicio)
@@ -85,10 +86,13 @@ export function procuraPrestadorStore(pool: Db) {
     remove: (tenant: string, of: EstabelecimentosDe, ato: NovoAto): Promise<number> =>
       act(tenant, ato, async (client) => {
         type Removed = { readonly item: string };
-        const taken = `delete from prestadores t where ${WHICH} ${returningItem('prestadores')}`;
+        const taken = takeAway('prestadores', `delete from prestadores t where ${WHICH}`);
         const { rows } = await client.query<Removed>(taken, [tenant, of.documento, of.inscricao]);
-        const periods = `delete from simples_nacional t where tenant = $1 and documento = $2
-          and not exists (select 1 from prestadores p where p.tenant = $1 and p.documento = $2) ${returningItem('simples_nacional')}`;
+        const periods = takeAway(
+          'simples_nacional',
+          `delete from simples_nacional t where tenant = $1 and documento = $2
+          and not exists (select 1 from prestadores p where p.tenant = $1 and p.documento = $2)`,
+        );
         const { rows: ended } = await client.query<Removed>(periods, [tenant, of.documento]);
         await insertEntrada(client, tenant, folhasApagadas([...rows, ...ended]));
         return rows.length;

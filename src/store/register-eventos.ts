@@ -190,10 +190,10 @@ async function insertUnderLock(
     ]),
   );
   if (rows[0] === undefined) throw new MunicipioClosed(tenant);
-  const { resumo, ...row } = rows[0];
+  const { dito, ...row } = rows[0];
   const received = [recebido && Buffer.from(recebido), novo.recebido_assinatura, novo.confianca];
   const document = [tenant, mes, id, ...received, Buffer.from(xml, 'utf8')];
-  const move = { id: row.id, mes, movimento: 1, em, de: null, gatilho: 'registro', para: 'pendente', resumo };
+  const move = { id: row.id, mes, movimento: 1, em, de: null, gatilho: 'registro', para: 'pendente', dito };
   const atos = novo.porMao === undefined ? [] : [actOf(row.id, named.chave_acesso, novo, novo.porMao)];
   const evento = { ...row, ...named, ...queued, nota_estado: estado, due_at: new Date(em), claims: null };
   return {

@@ -1,6 +1,6 @@
 /** What is held about a person, by CPF: counted, read for the person, and erased as far as it may be. The places stand in `titular-lugares.ts`. */
 import { insertAtos, type NovoAto } from './atos.ts';
-import { folhasApagadas, insertEntrada, returningItem } from './auditoria-entradas.ts';
+import { folhasApagadas, insertEntrada, takeAway } from './auditoria-entradas.ts';
 import { AUDITADAS, apagada, VISTAS, type Vista } from './auditoria-tabelas.ts';
 import { withoutLimits } from './migration-steps.ts';
 import { type Db, runTransaction } from './open.ts';
@@ -191,8 +191,9 @@ async function eraseIn(
 ): Promise<number> {
   const familia = familiaOfTable(tabela);
   const vista = vistaOf(tabela);
-  const told = familia !== undefined ? 'returning t.id::text as id' : vista === undefined ? '' : returningItem(vista);
-  const text = `delete from ${tabela} t where t.tenant = $1 and (${onde}) and ${AT(3)} and (${apaga}) ${told}`;
+  const deletion = `delete from ${tabela} t where t.tenant = $1 and (${onde}) and ${AT(3)} and (${apaga})`;
+  const ids = familia === undefined ? '' : ' returning t.id::text as id';
+  const text = vista === undefined ? `${deletion}${ids}` : takeAway(vista, deletion);
   type Row = { readonly id: string; readonly item: string };
   const { rows, rowCount } = await client.query<Row>(text, [tenant, cpf, new Date(now)]);
   const folhas = familia === undefined ? folhasApagadas(rows) : rows.map(({ id }) => apagada(familia, [id]));

@@ -1,5 +1,5 @@
 /** Tokens of those who ask without their certificate. */
-import { folhasApagadas, insertEntrada, insertRegistradas, returningItem } from './auditoria-entradas.ts';
+import { folhasApagadas, insertEntrada, insertRegistradas, takeAway } from './auditoria-entradas.ts';
 import { type Db, runTransaction } from './open.ts';
 import type { PoolClient } from './pg.ts';
 import { planOnce } from './planned.ts';
@@ -55,8 +55,8 @@ const FIND_BY_ID = `select ${COLUMNS} from tokens where tenant = $1 and id = $2 
 const REVOKE = `update tokens set revogado_em = coalesce(revogado_em, $3) where tenant = $1 and id = $2
   and ($4::text is null or documento = $4) returning ${COLUMNS}`;
 /** Long past, so that a request that is repeated is still known as one. */
-const FORGET = `delete from tokens t where tenant = $1 and documento = $2 and expira_em < $3 ${returningItem('tokens')}`;
-const REMOVE = `delete from tokens t where tenant = $1 and id = $2 ${returningItem('tokens')}`;
+const FORGET = takeAway('tokens', 'delete from tokens t where tenant = $1 and documento = $2 and expira_em < $3');
+const REMOVE = takeAway('tokens', 'delete from tokens t where tenant = $1 and id = $2');
 
 /** Tokens shown in one list. */
 export const TOKENS_MAX = 1_000;

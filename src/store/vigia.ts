@@ -89,12 +89,14 @@ const HAS_AUDITORIA = `select to_regclass('auditoria_ate') is not null as ha`;
 export function vigiaStore(pool: Db) {
   const read = async <One extends object>(text: string, values: readonly string[] = []): Promise<readonly One[]> =>
     (await pool.query<One>({ text, values: [...values], query_timeout: LOOK_MAX_MS } as QueryConfig)).rows;
-  /** Of a distributed schema each is asked of its own server: parts that end somewhere are no part of a question to all. */
   const lookAtAll = async <One extends { readonly tenant: string }>(
     columnsOf: (tenant: string) => string,
   ): Promise<readonly One[]> => {
-    if (!isDistributed(pool))
-      return read<One>(TENANTS.replace('m.tenant from', `m.tenant, ${columnsOf('m.tenant')} from`));
+    const all = TENANTS.replace('m.tenant from', `m.tenant, ${columnsOf('m.tenant')} from`);
+    if (!isDistributed(pool)) return read<One>(all);
+    const together = await read<One>(all).catch(() => undefined);
+    if (together !== undefined) return together;
+    // A server that does not answer takes the answers of the others with it: each is asked of its own.
     const tenants = await read<{ readonly tenant: string }>(TENANTS);
     const ofOne = `select m.tenant, ${columnsOf('$1')} from municipios m where m.tenant = $1`;
     const found: One[] = [];

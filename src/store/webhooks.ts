@@ -1,6 +1,6 @@
 /** Addresses that changes are told to, as whoever has them sees and changes them. */
 import type { TipoMudanca } from '../fiscal/mudanca.ts';
-import { folhasApagadas, insertEntrada, insertRegistradas, returningItem } from './auditoria-entradas.ts';
+import { folhasApagadas, insertEntrada, insertRegistradas, takeAway } from './auditoria-entradas.ts';
 import { type Db, runTransaction } from './open.ts';
 import type { PoolClient } from './pg.ts';
 import { insertRows } from './sql.ts';
@@ -147,7 +147,7 @@ export function webhookStore(pool: Db) {
       }),
     /** Takes an address away with all that was to be told to it. */
     remove: async (tenant: string, { id, documento }: Pick<WebhookRow, 'id' | 'documento'>): Promise<boolean> => {
-      const taken = `delete from webhooks t where tenant = $1 and id = $2 and documento = $3 ${returningItem('webhooks')}`;
+      const taken = takeAway('webhooks', 'delete from webhooks t where tenant = $1 and id = $2 and documento = $3');
       const isTaken = await runTransaction(pool, async (client) => {
         const { rows } = await client.query<{ item: string }>(taken, [tenant, id, documento]);
         await insertEntrada(client, tenant, folhasApagadas(rows));

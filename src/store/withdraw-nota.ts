@@ -2,7 +2,7 @@
 import { mesOfChave } from '../fiscal/chave.ts';
 import { NOTA_FINAIS, type NotaEstado, notaMove } from '../fiscal/nota.ts';
 import { insertAtos, type NovoAto } from './atos.ts';
-import { insertTrail, returningEstado } from './claims.ts';
+import { insertTrail, returningEstado, type Standing } from './claims.ts';
 import { type EventoRow, eventoThatNames } from './evento-rows.ts';
 import { dequeue, isOfTipo } from './fila.ts';
 import { followRefusal, moveWaitingEventos } from './follow-nota.ts';
@@ -67,15 +67,15 @@ export async function withdrawNota(
     if (antiga !== undefined && NOTA_FINAIS.includes(antiga.estado)) return { substituida: antiga.estado };
     const evento = antiga && (await eventoThatNames(client, tenant, antiga.id, chave));
     if (evento !== undefined) return { evento };
-    const moved = await client.query<{ movimentos: number; resumo: string }>(
+    const moved = await client.query<{ movimentos: number; dito: Standing['dito'] }>(
       `update notas t set estado = $4, mensagem_retorno = $5, movimentos = t.movimentos + 1
         where t.tenant = $1 and t.mes = $2 and t.id = $3 returning t.movimentos, ${returningEstado('nota', 't')}`,
       [tenant, mes, id, move.to, dropNul(mensagem)],
     );
     const made = { de: estado, gatilho: move.on, para: move.to, mensagem: dropNul(by.motivo), quem: dropNul(by.quem) };
-    const { movimentos: movimento, resumo } = moved.rows[0]!;
+    const { movimentos: movimento, dito } = moved.rows[0]!;
     await Promise.all([
-      insertTrail(client, tenant, 'nota', [{ id, mes, movimento, em: now, ...made, resumo }]),
+      insertTrail(client, tenant, 'nota', [{ id, mes, movimento, em: now, ...made, dito }]),
       dequeue(client, tenant, 'nota', [id]),
       insertAtos(client, tenant, [actOn(chave, now, { de: estado, para: move.to }, by)]),
       client.query('delete from retidas where tenant = $1 and nota = $2', [tenant, id]),

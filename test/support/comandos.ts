@@ -65,6 +65,10 @@ export const ROWS_APART = 'rows that a select gives are inserted by a statement 
 export const ONE_MOMENT =
   'no arithmetic with an interval and no now() in CASE, COALESCE or ON CONFLICT: the moment is a parameter';
 
+export const RETURNS_PLAIN =
+  'what RETURNING says depends on no setting: it is made of what was returned, outside of it';
+export const VALUES_PLAIN = 'no value of an INSERT is a question: INSERT … SELECT asks it';
+
 /** Sentences on what a migration says that a distributed table does not take. Tables that it makes itself are not distributed yet. */
 export function migrationFaultsOf(sql: string, tables: ReadonlySet<string>): readonly string[] {
   const own = new Set<string>();
@@ -117,6 +121,22 @@ const RULES: readonly Rule[] = [
       ),
   },
   {
+    says: RETURNS_PLAIN,
+    breaks: (stmt) =>
+      ['InsertStmt', 'UpdateStmt', 'DeleteStmt'].some((kind) =>
+        nodesOf(stmt, kind).some(({ returningClause }) => isSettingBound(returningClause)),
+      ),
+  },
+  {
+    says: VALUES_PLAIN,
+    breaks: (stmt) =>
+      nodesOf(stmt, 'InsertStmt').some(
+        ({ selectStmt }) =>
+          nodesOf((selectStmt as Node | undefined)?.SelectStmt, 'SubLink').length > 0 &&
+          ((selectStmt as Node).SelectStmt as Node).valuesLists !== undefined,
+      ),
+  },
+  {
     says: 'no advisory lock: a row of ours is locked',
     breaks: (stmt) => nodesOf(stmt, 'FuncCall').some((call) => /^pg_(try_)?advisory_/.test(functionOf(call))),
   },
@@ -143,6 +163,12 @@ function isStable(part: unknown): boolean {
   return nodesOf(part, 'A_Expr').some(
     (one) => /^[-+*/]$/.test(stringsOf(one.name).join('')) && nodesOf(one, 'TypeCast').some(isInterval),
   );
+}
+
+/** Functions that PostgreSQL counts among those that depend on settings, of those with which answers are written. */
+function isSettingBound(part: unknown): boolean {
+  const names = /^(to_json|to_jsonb|to_char|json_.*|jsonb_build_.*|row_to_json|concat|concat_ws|format)$/;
+  return isStable(part) || nodesOf(part, 'FuncCall').some((call) => names.test(functionOf(call)));
 }
 
 function isInterval(cast: Node): boolean {

@@ -1,5 +1,6 @@
-/** Two PostgreSQL servers of a test's own, the second of which replays the log of the first; nobody starts them again. */
+/** PostgreSQL servers of a test's own: two, the second of which replays the log of the first, or one; nobody starts them again. */
 import { type ChildProcess, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { chown, rename, rm, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -8,6 +9,7 @@ import { NAME } from '../../src/store/embedded.ts';
 import { Client, type ClientConfig } from '../../src/store/pg.ts';
 import { copyCluster } from '../setup.ts';
 import { onEnd } from './cleanup.ts';
+import { ownPort } from './ports.ts';
 import { freshDataDir, readyDataDir, serverProcesses } from './process.ts';
 import { until } from './until.ts';
 
@@ -40,6 +42,20 @@ export async function openReplicated(): Promise<{ readonly primary: Server; read
   return { primary, standby };
 }
 
+/** One that is reached over TCP, with a password: how to connect. */
+export async function openOverTcp(): Promise<ClientConfig> {
+  const dataDir = await readyDataDir();
+  await write(
+    path.join(dataDir, 'pg'),
+    'pg_hba.conf',
+    'local all all trust\nhost all all 127.0.0.1/32 scram-sha-256\n',
+  );
+  const [port, password] = [await ownPort(), randomBytes(16).toString('hex')];
+  const server = await startServer(dataDir, { listen_addresses: '127.0.0.1', port: String(port) });
+  await server.query(`alter role ${NAME} password '${password}'`);
+  return { ...server.connection, host: '127.0.0.1', password };
+}
+
 async function write(location: string, name: string, text: string): Promise<void> {
   const file = path.join(location, name);
   await rm(file, { force: true });
@@ -55,7 +71,7 @@ async function startServer(dataDir: string, settings: Readonly<Record<string, st
   const options = Object.entries(own).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
   const child: ChildProcess = spawn(program, ['-D', location, ...options], { ...spawnOptions, stdio: 'ignore' });
   const ended = once(child, 'exit');
-  const connection = { host: location, port: 5432, user: NAME, database: NAME };
+  const connection = { host: location, port: Number(own.port), user: NAME, database: NAME };
   const query = async (text: string): Promise<readonly Record<string, unknown>[]> => {
     const client = new Client({ ...connection, connectionTimeoutMillis: 2_000 });
     client.on('error', () => undefined);
