@@ -226,13 +226,15 @@ describe('the evidence of a note', { skip }, () => {
     const seal = filesIn(folder).find((name) => /selo-[\d-]+\/selo\.json$/.test(name))!;
     has(folder, `${audit}/conferir.sh`, `${audit}/prova-001.txt`, seal.replace('.json', '.p7s'));
     const moves = JSON.parse(readFileSync(path.join(folder, '6-trilha/movimentos.json'), 'utf8')).length;
+    const ofEvento = readFileSync(path.join(folder, '5-eventos/1-cancelamento_por_substituicao/trilha.json'), 'utf8');
+    const movesOfEvento = JSON.parse(ofEvento).length;
     const proofs = filesIn(folder).filter((name) => /prova-\d+\.txt$/.test(name)).length;
     assert.equal(
       proofs,
-      3 + moves + 2,
-      'the note, its state, its documents, each move, its event and the documents of that',
+      3 + moves + 2 + movesOfEvento,
+      'the note, its state, its documents, each move, its event, the documents of that, and its moves',
     );
-    const script = comandos.find(({ comando }) => comando.startsWith('bash '))!;
+    const script = comandos.find(({ comando }) => comando.startsWith('sh 6-trilha/auditoria/conferir.sh'))!;
     for (const name of filesIn(folder).filter((one) => /(linha|prova)-00[12]\.txt$/.test(one))) {
       const file = path.join(folder, name);
       const bytes = readFileSync(file);
@@ -341,7 +343,7 @@ describe('the evidence of a note', { skip }, () => {
     });
     assert.equal(sandbox.status, 201, JSON.stringify(sandbox.body));
     const { comandos } = await make(sandbox.body.chave_acesso, 'integracao');
-    assert.ok(comandos.length <= 2, 'nothing but the digests and the audit chain to check');
+    assert.ok(comandos.length <= 3, 'nothing but the digests and the audit chain to check');
     const world = { store: service.store, now: () => service.clock.now };
     const by = { quem: 'maria', via: 'comando' } as const;
     assert.ok('problem' in (await makeEvidencia(world, SLUG, '1', by)));

@@ -169,13 +169,17 @@ async function accept(
   const confianca = await keepFundamento(world, municipio, signature.fundamento);
   const ofNumber = numberRemarks(municipio, dps, next);
   const remarks = [...rehearsal.avisos, ...signature.avisos, ...ofNumber, ...judged.avisos];
+  const avisos = remarks.length === 0 ? remarks : place(limitAvisos(remarks));
   return {
     dps,
     idSent: sent.kind === 'xml' ? read.id : undefined,
     prestador: facts.prestador.documento,
     novoPrestador,
-    ...completion(world, municipio, { dps, facts, judged, instant, sent, confianca, simular: rehearsal.simular }),
-    avisos: remarks.length === 0 ? remarks : place(limitAvisos(remarks)),
+    ...completion(world, municipio, {
+      ...{ dps, facts, judged, instant, sent, confianca, simular: rehearsal.simular },
+      avisos: avisos.length === 0 ? undefined : JSON.stringify(avisos),
+    }),
+    avisos,
   };
 }
 
@@ -206,11 +210,13 @@ type Material = {
   readonly sent: SentDps;
   readonly confianca: number | undefined;
   readonly simular: string | undefined;
+  /** As they are kept. */
+  readonly avisos: string | undefined;
 };
 
 /** What turns numbers into the row and the document, inside the storing transaction; and the month of the key. */
 function completion(world: World, municipio: Municipio, material: Material): Pick<Issuance, 'complete' | 'mes'> {
-  const { dps, facts, judged, instant, sent, confianca, simular } = material;
+  const { dps, facts, judged, instant, sent, confianca, simular, avisos } = material;
   const moment = municipalMoment(municipio.codigoIbge ?? dps.cLocEmi, instant);
   const { amounts } = judged;
   const random = world.randomDigits(9);
@@ -255,6 +261,8 @@ function completion(world: World, municipio: Municipio, material: Material): Pic
       recebido: sent.body,
       recebido_assinatura: sent.kind === 'json' ? sent.assinatura : undefined,
       confianca,
+      programa: world.programa,
+      avisos,
       nfse: composeNfse(dps, facts, judged, numbered),
       simular,
       servico: dps.serv.cServ.cTribNac,

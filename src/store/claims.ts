@@ -25,6 +25,8 @@ export type Trailed = Ref & {
   readonly para: string;
   readonly mensagem?: string | null | undefined;
   readonly quem?: string | null | undefined;
+  /** What the ADN answered, to which the move is due. */
+  readonly resposta?: string | undefined;
 };
 
 function trailInsert(item: Item) {
@@ -38,15 +40,17 @@ function trailInsert(item: Item) {
     ['para text', ({ para }) => para],
     ['mensagem text', ({ mensagem }) => mensagem ?? null],
     ['quem text', ({ quem }) => quem ?? null],
+    ['resposta text', ({ resposta }) => dropNul(resposta)],
   ]);
 }
 
 const TRAIL = { nota: trailInsert('nota'), evento: trailInsert('evento') } as const;
 
 /** A move as the audit chain tells it. */
-function folhaOfMove(item: Item, { id, mes, movimento, em, de, gatilho, para, mensagem, quem }: Trailed): Folha {
+function folhaOfMove(item: Item, move: Trailed): Folha {
+  const { id, mes, movimento, em, de, gatilho, para, mensagem, quem, resposta } = move;
   const said = { mes: String(mes), movimento: String(movimento), em: momentText(em), de, gatilho, para };
-  const texts = { mensagem: mensagem?.toWellFormed(), quem: quem?.toWellFormed() };
+  const texts = { mensagem: mensagem?.toWellFormed(), quem: quem?.toWellFormed(), resposta: dropNul(resposta) };
   return folhaOf(`trilha_${item}s`, [id, String(mes), String(movimento)], { [item]: id, ...said, ...texts });
 }
 
@@ -89,13 +93,15 @@ export type Step<Estado, Trigger> = {
   readonly mensagem: string | null;
   /** Who made it by hand; null where nobody did, or nobody was told. */
   readonly quem: string | null;
+  /** What the ADN answered, as it came. */
+  readonly resposta: string | null;
 };
 
 /** Reads the moves of a nota or an evento, from the first on. */
 export function trailReader<One extends Step<string, string>>(pool: Db, item: Item) {
   const ask = planMonthly(
     `trilha_${item}`,
-    `select movimento, em, de, gatilho, para, mensagem, quem from trilha_${item}s
+    `select movimento, em, de, gatilho, para, mensagem, quem, resposta from trilha_${item}s
     where tenant = $1 and mes = $2 and ${item} = $3 order by movimento`,
   );
   return async (tenant: string, ref: Ref): Promise<readonly One[]> => {
@@ -117,6 +123,8 @@ export type Settlement<Of extends Move = Move> = Ref & {
   readonly mensagem_retorno?: string | undefined;
   /** What the ADN holds now: its reception number, and the signature under which it was sent. */
   readonly recebida?: Recebida | undefined;
+  /** What the ADN answered of it, as it came. */
+  readonly resposta?: string | undefined;
 };
 
 type Settling<One, Moved> = {
@@ -146,6 +154,20 @@ type MovedRow<More> = Ref & {
   readonly para: string;
   readonly mensagem: string | null;
 } & More;
+
+/** The moves that settlements made. `isTold`: with the message. */
+function trailedOf<One extends Settlement>(
+  moved: readonly MovedRow<unknown>[],
+  { now, settlements }: Settled<One>,
+  isTold: boolean,
+): readonly Trailed[] {
+  const respostas = new Map(settlements.map(({ id, resposta }) => [id, resposta]));
+  return moved.map(({ movimentos, mensagem, ...row }) => ({
+    ...{ ...row, movimento: movimentos, em: now },
+    mensagem: isTold ? mensagem : null,
+    resposta: respostas.get(row.id),
+  }));
+}
 
 /** Settles notas or eventos that still carry a token, or one of several, by a statement a month for those at rest then, and one for others; how many. */
 export function createSettle<One extends Settlement, Moved = unknown>(pool: Db, item: Item, of: Settling<One, Moved>) {
@@ -214,12 +236,7 @@ export function createSettle<One extends Settlement, Moved = unknown>(pool: Db, 
           const first = before?.(client, on);
           const settled = settle(client, [tokens].flat(), on);
           const [moved] = await Promise.all([settled, beside?.(client, on), first, ...inserted]);
-          const trail = moved.map(({ movimentos, mensagem, ...row }) => ({
-            ...row,
-            movimento: movimentos,
-            em: now,
-            mensagem: isTold ? mensagem : null,
-          }));
+          const trail = trailedOf(moved, on, isTold);
           const others = (await after?.(client, on, moved)) ?? [];
           return {
             result: moved.length,

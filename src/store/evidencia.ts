@@ -11,6 +11,10 @@ type Recebida = {
   /** Of a JSON body: the value of its signature header. */
   readonly recebido_assinatura: string | null;
   readonly confianca: number | null;
+  /** Version and commit of the program that judged it; null where that was not kept yet. */
+  readonly programa: string | null;
+  /** The remarks of the answer, as JSON; null where there were none. */
+  readonly avisos: string | null;
 };
 
 /** The lot of the legacy port that a note came of. `ordem`: place of its RPS, from 0. */
@@ -33,7 +37,7 @@ type TrocaDaNota = {
 
 const RECEBIDA = planMonthly(
   'evidencia_recebida',
-  `select n.id, n.mes, ${PAPERS}, d.recebido_assinatura, d.confianca
+  `select n.id, n.mes, ${PAPERS}, d.recebido_assinatura, d.confianca, d.programa, d.avisos
     from notas n left join documentos d on d.tenant = $1 and d.mes = $2 and d.nota = n.id
     where n.tenant = $1 and n.mes = $2 and n.id = $3`,
 );
@@ -71,12 +75,13 @@ type DocumentoDoLote = Pick<LoteDaNota, 'recebido' | 'confianca'>;
 export function evidenciaStore(pool: Db) {
   return {
     readRecebida: async (tenant: string, { id, mes }: Ref): Promise<Recebida | undefined> => {
-      type Row = PapersColumns & Ref & Pick<Recebida, 'recebido_assinatura' | 'confianca'>;
+      type Row = PapersColumns & Ref & Omit<Recebida, 'recebido'>;
       const [row] = (await pool.query<Row>(RECEBIDA([tenant, mes, id]))).rows;
       if (row === undefined) return undefined;
       const { recebido } = await withPapers({ pool, tenant }, row, id);
-      const { recebido_assinatura, confianca } = row;
-      if (row.nfse !== null || row.pacote !== null) return { recebido, recebido_assinatura, confianca };
+      const { recebido_assinatura, confianca, programa, avisos } = row;
+      const isHere = row.nfse !== null || row.pacote !== null;
+      if (isHere) return { recebido, recebido_assinatura, confianca, programa, avisos };
       return { recebido, ...(await readArchived(pool, tenant, { id, mes })) };
     },
     readTroca: async (tenant: string, { id, mes }: Ref): Promise<TrocaDaNota | undefined> =>
@@ -108,8 +113,11 @@ const textOf = (value: unknown): string | null => (typeof value === 'string' ? v
 
 async function readArchived(pool: Db, tenant: string, ref: Ref): Promise<Omit<Recebida, 'recebido'>> {
   const [found] = linhasOf(await readArquivado(pool, tenant, 'nota', ref), 'documentos');
-  const { recebido_assinatura, confianca } = found?.colunas ?? {};
-  return { recebido_assinatura: textOf(recebido_assinatura), confianca: numberOf(confianca) };
+  const { recebido_assinatura, confianca, programa, avisos } = found?.colunas ?? {};
+  return {
+    ...{ recebido_assinatura: textOf(recebido_assinatura), confianca: numberOf(confianca) },
+    ...{ programa: textOf(programa), avisos: textOf(avisos) },
+  };
 }
 
 async function readArchivedLote(pool: Db, tenant: string, ref: Ref): Promise<DocumentoDoLote> {

@@ -5,7 +5,7 @@
 import type { Prova } from '../../store/auditoria.ts';
 import type { Municipio } from '../../store/municipios.ts';
 import type { World } from '../world.ts';
-import type { ArquivoDoConjunto, Parte } from './partes.ts';
+import type { ArquivoDoConjunto, Conferencia, Parte } from './partes.ts';
 import { gatherRecebido } from './recebido.ts';
 
 /** A row as the chain knows it, and what it is. */
@@ -13,6 +13,8 @@ export type LinhaProvada = {
   readonly tabela: Prova['tabela'];
   readonly chave: readonly string[];
   readonly oQue: string;
+  /** A file of the bundle that it has inside, as text or by its digest. */
+  readonly traz?: string | undefined;
 };
 
 const PASTA = '6-trilha/auditoria';
@@ -35,7 +37,7 @@ export async function gatherAuditoria(
   for (const selo of selos.values()) sealed.push(await gatherSelo(world, municipio, selo));
   const check = {
     oQue: 'Cada linha provada está na corrente, e a corrente chega ao selo onde há um',
-    comando: `bash ${PASTA}/conferir.sh ${PASTA}`,
+    comando: `sh ${PASTA}/conferir.sh ${PASTA}`,
     resposta: 'TODAS AS PROVAS CONFEREM',
   };
   return {
@@ -47,11 +49,31 @@ export async function gatherAuditoria(
         conteudo: Buffer.from(SCRIPT),
         oQue: 'Refaz as provas com sha256sum: leia-o antes.',
       },
+      ...(provas.some(({ linha }) => linha.traz !== undefined) ? [TRAZ] : []),
       ...provas.flatMap(({ linha, prova }, place) => filesOf(linha, prova, place + 1)),
       ...sealed.flatMap(({ arquivos }) => arquivos),
     ],
-    conferencias: [check, ...sealed.flatMap(({ conferencias }) => conferencias)],
+    conferencias: [
+      check,
+      ...provas.flatMap(({ linha }, place) => tieOf(linha, place + 1)),
+      ...sealed.flatMap(({ conferencias }) => conferencias),
+    ],
   };
+}
+
+const numbered = (place: number): string => String(place).padStart(3, '0');
+
+/** That a file of the bundle is the one that a proved row speaks of. */
+function tieOf({ oQue, traz }: LinhaProvada, place: number): readonly Conferencia[] {
+  if (traz === undefined) return [];
+  const told = `${oQue.charAt(0).toLowerCase()}${oQue.slice(1)}`;
+  return [
+    {
+      oQue: `A linha ${numbered(place)} (${told}) é mesmo a de ${traz}`,
+      comando: `sh ${PASTA}/traz.sh ${PASTA}/linha-${numbered(place)}.txt ${traz}`,
+      resposta: ': CONFERE',
+    },
+  ];
 }
 
 /** A seal is a JSON with its signature beside it, as what is received is. */
@@ -78,7 +100,7 @@ const UNSEALED =
 /** A proof as lines that the script reads, in the order in which they are reckoned. */
 function filesOf({ oQue }: LinhaProvada, prova: Prova, place: number): readonly ArquivoDoConjunto[] {
   const { texto, sal, item, caminho, anterior, entrada, elos, selo } = prova;
-  const name = String(place).padStart(3, '0');
+  const name = numbered(place);
   const lines = [
     `texto=linha-${name}.txt`,
     `sal=${sal}`,
@@ -99,28 +121,34 @@ function filesOf({ oQue }: LinhaProvada, prova: Prova, place: number): readonly 
   ];
 }
 
-/** Nothing but `sha256sum` and the shell. */
-const SCRIPT = `#!/bin/bash
-# Refaz cada prova só com sha256sum. Uso: bash conferir.sh PASTA
-set -eu
+/** Nothing but the shell of POSIX, `sha256sum` and `awk`. */
+const SCRIPT = `#!/bin/sh
+# Refaz cada prova só com sha256sum. Uso: sh conferir.sh PASTA
+set -euf
 cd "$1"
 resumo() { sha256sum | cut -c1-64; }
-octetos() { printf "$(printf %s "$1" | sed 's/../\\\\x&/g')"; }
+# Os octetos de um número em hexadecimal.
+octetos() {
+  printf "$(printf '%s\\n' "$1" | awk '{ h = "0123456789abcdef"; for (i = 1; i < length($0); i += 2)
+    printf "\\\\%03o", (index(h, substr($0, i, 1)) - 1) * 16 + index(h, substr($0, i + 1, 1)) - 1 }')"
+}
 falha() { echo "$1: NÃO CONFERE"; exit 1; }
-for prova in prova-*.txt; do
-  no= elo= raiz=
+for prova in $(ls | grep '^prova-.*[.]txt$'); do
+  no= elo= raiz= sal=
   while IFS= read -r linha; do
     nome=\${linha%%=*} valor=\${linha#*=}
     case $nome in
       texto) dito=$(resumo < "$valor");;
       sal) sal=$valor;;
-      item) no=$({ printf '\\0'; octetos "$sal"; octetos "$dito"; printf %s "$valor"; } | resumo);;
-      esquerda) no=$({ printf '\\1'; octetos "$valor"; octetos "$no"; } | resumo);;
-      direita) no=$({ printf '\\1'; octetos "$no"; octetos "$valor"; } | resumo);;
+      item) no=$({ printf '\\000'; octetos "$sal"; octetos "$dito"; printf %s "$valor"; } | resumo);;
+      esquerda) no=$({ printf '\\001'; octetos "$valor"; octetos "$no"; } | resumo);;
+      direita) no=$({ printf '\\001'; octetos "$no"; octetos "$valor"; } | resumo);;
       raiz) [ "$no" = "$valor" ] || falha "$prova"; raiz=$valor;;
       anterior) elo=$valor;;
       elo)
-        IFS=' ' read -r lugar folhas em id dela sobre <<< "$valor"
+        IFS=' ' read -r lugar folhas em id dela sobre <<FIM
+$valor
+FIM
         [ -z "$raiz" ] || [ "$raiz" = "$dela" ] || falha "$prova"
         raiz=
         elo=$(printf 'nfse-auditoria-1\\n%s\\n%s\\n%s\\n%s\\n%s\\n%s\\n%s\\n' "$lugar" "$elo" "$dela" "$folhas" "$em" "$id" "$sobre" | resumo);;
@@ -133,3 +161,21 @@ for prova in prova-*.txt; do
 done
 echo TODAS AS PROVAS CONFEREM
 `;
+
+const TRAZ: ArquivoDoConjunto = {
+  nome: `${PASTA}/traz.sh`,
+  oQue: 'Diz se uma dessas linhas traz um arquivo deste conjunto, inteiro ou pelo seu resumo: leia-o antes.',
+  conteudo: Buffer.from(`#!/bin/sh
+# Diz se uma linha da corrente traz um arquivo: o SHA-256 dele, ou o texto inteiro, como o JSON o escreve entre aspas.
+# Uso: sh traz.sh LINHA ARQUIVO
+set -eu
+resumo=$(sha256sum < "$2" | cut -c1-64)
+texto=$(sed -e 's/[\\\\"]/\\\\&/g' -e 's/\\t/\\\\t/g' -e 's/\\r/\\\\r/g' "$2" | sed -e ':a' -e 'N' -e '$!ba' -e 's/\\n/\\\\n/g')
+if grep -qF -- "\\"$resumo\\"" "$1" || grep -qF -- "\\"$texto\\"" "$1"; then
+  echo "$2: CONFERE"
+else
+  echo "$2: NÃO CONFERE"
+  exit 1
+fi
+`),
+};
