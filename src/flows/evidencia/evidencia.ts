@@ -101,7 +101,7 @@ async function gatherPartes(world: EvidenciaWorld, municipio: Municipio, row: No
 
 /** What of the audit chain is proved: what was issued, its documents, each move, and the same of its events. `files`: of the bundle. */
 function linhasOf(
-  { id, mes }: NotaRow,
+  { id, mes, data_emissao }: NotaRow,
   trilha: readonly NotaStep[],
   eventos: readonly EventoComTrilha[],
   files: ReadonlySet<string>,
@@ -109,23 +109,25 @@ function linhasOf(
   const chave = [id, String(mes)];
   const received = (nome: string): string | undefined =>
     ['xml', 'json'].map((ending) => `${nome}.${ending}`).find((one) => files.has(one));
+  const moved = trilha.at(-1)?.em ?? data_emissao;
   return [
-    { tabela: 'notas', chave, oQue: 'A nota, como foi emitida' },
-    { tabela: 'notas_estado', chave, oQue: 'A situação da nota' },
+    { tabela: 'notas', chave, oQue: 'A nota, como foi emitida', desde: data_emissao },
+    { tabela: 'notas_estado', chave, oQue: 'A situação da nota', desde: moved },
     {
-      ...{ tabela: 'documentos', chave, oQue: 'Os documentos da nota, pelos seus resumos' },
+      ...{ tabela: 'documentos', chave, oQue: 'Os documentos da nota, pelos seus resumos', desde: data_emissao },
       traz: received('1-declaracao/declaracao'),
     },
     ...movesOf('trilha_notas', chave, trilha, { pasta: '4-adn', of: 'da nota' }),
     ...eventos.flatMap(({ row, trilha: moves }, place): readonly LinhaProvada[] => {
       const [ofEvento, pasta] = [[row.id, String(row.mes)], pastaOfEvento(row, place + 1)];
+      const of = `evento ${place + 1}`;
       return [
-        { tabela: 'eventos', chave: [row.id], oQue: `O evento ${place + 1}` },
+        { tabela: 'eventos', chave: [row.id], oQue: `O ${of}`, desde: moves.at(-1)?.em ?? row.criado_em },
         {
-          ...{ tabela: 'documentos_eventos', chave: ofEvento, oQue: `Os documentos do evento ${place + 1}` },
+          ...{ tabela: 'documentos_eventos', chave: ofEvento, oQue: `Os documentos do ${of}`, desde: row.criado_em },
           traz: received(`${pasta}/pedido/pedido`),
         },
-        ...movesOf('trilha_eventos', ofEvento, moves, { pasta, of: `do evento ${place + 1}` }),
+        ...movesOf('trilha_eventos', ofEvento, moves, { pasta, of: `do ${of}` }),
       ];
     }),
   ];
@@ -138,10 +140,10 @@ function movesOf(
   trilha: EventoComTrilha['trilha'] | readonly NotaStep[],
   { pasta, of }: { readonly pasta: string; readonly of: string },
 ): readonly LinhaProvada[] {
-  return trilha.map((passo, place) => {
-    const oQue = `O movimento ${place + 1} ${of}`;
-    return { tabela, chave: [...chave, String(place + 1)], oQue, traz: respostaNome(pasta, passo, place) };
-  });
+  return trilha.map((passo, place) => ({
+    ...{ tabela, chave: [...chave, String(place + 1)], oQue: `O movimento ${place + 1} ${of}`, desde: passo.em },
+    traz: respostaNome(pasta, passo, place),
+  }));
 }
 
 /** The notes before and after this one, which have bundles of their own. */
