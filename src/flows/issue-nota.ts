@@ -177,7 +177,7 @@ async function accept(
     novoPrestador,
     ...completion(world, municipio, {
       ...{ dps, facts, judged, instant, sent, confianca, simular: rehearsal.simular },
-      avisos: avisos.length === 0 ? undefined : JSON.stringify(avisos),
+      julgamento: describeJulgamento(world, avisos),
     }),
     avisos,
   };
@@ -210,13 +210,17 @@ type Material = {
   readonly sent: SentDps;
   readonly confianca: number | undefined;
   readonly simular: string | undefined;
-  /** As they are kept. */
-  readonly avisos: string | undefined;
+  readonly julgamento: string | undefined;
 };
+
+/** Version and commit of the program, and on a second line the remarks that it made, as they are told. */
+function describeJulgamento({ programa }: World, avisos: readonly Aviso[]): string | undefined {
+  return programa === undefined || avisos.length === 0 ? programa : `${programa}\n${JSON.stringify(avisos)}`;
+}
 
 /** What turns numbers into the row and the document, inside the storing transaction; and the month of the key. */
 function completion(world: World, municipio: Municipio, material: Material): Pick<Issuance, 'complete' | 'mes'> {
-  const { dps, facts, judged, instant, sent, confianca, simular, avisos } = material;
+  const { dps, facts, judged, instant, sent, confianca, simular, julgamento } = material;
   const moment = municipalMoment(municipio.codigoIbge ?? dps.cLocEmi, instant);
   const { amounts } = judged;
   const random = world.randomDigits(9);
@@ -261,8 +265,7 @@ function completion(world: World, municipio: Municipio, material: Material): Pic
       recebido: sent.body,
       recebido_assinatura: sent.kind === 'json' ? sent.assinatura : undefined,
       confianca,
-      programa: world.programa,
-      avisos,
+      julgamento,
       nfse: composeNfse(dps, facts, judged, numbered),
       simular,
       servico: dps.serv.cServ.cTribNac,

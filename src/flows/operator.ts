@@ -38,15 +38,12 @@ export function readMotivo(
 export type PorMao = { readonly quem: string; readonly via: Via; readonly motivo?: string | undefined };
 
 /** A step of a trail, with its moment as it is shown. */
-export type Passo<Step> = Omit<Step, 'em' | 'resposta'> & { readonly em: string };
+export type Passo<Step> = Omit<Step, 'em'> & { readonly em: string };
 
-/** A trail in the time of the municipality that issued the note; what the ADN answered stands in the evidence alone. */
-export function presentTrail<Step extends { readonly em: Date; readonly resposta: string | null }>(
+/** A trail in the time of the municipality that issued the note. */
+export function presentTrail<Step extends { readonly em: Date }>(
   chave: string,
   trail: readonly Step[],
 ): readonly Passo<Step>[] {
-  return trail.map(({ resposta: _resposta, em, ...step }) => ({
-    ...(step as Omit<Step, 'em' | 'resposta'>),
-    em: isoMoment(momentOfNota(chave, em.getTime())),
-  }));
+  return trail.map((step) => ({ ...step, em: isoMoment(momentOfNota(chave, step.em.getTime())) }));
 }

@@ -114,7 +114,7 @@ export async function findEventoArquivado(pool: Db, tenant: string, ref: Ref): P
 }
 
 /** A move as JSON has it, but for its moment. */
-type Archived = Readonly<Record<'de' | 'gatilho' | 'para' | 'mensagem' | 'quem' | 'resposta', unknown>> & {
+type Archived = Readonly<Record<'de' | 'gatilho' | 'para' | 'mensagem' | 'quem', unknown>> & {
   readonly movimento: number;
   readonly em: Date;
 };
@@ -128,8 +128,7 @@ export async function readTrailArquivada(
 ): Promise<readonly Archived[]> {
   const rows = linhasOf(await readArquivado(pool, tenant, item, ref), `trilha_${item}s`);
   return rows.map(({ colunas }) => {
-    // A file from before answers were kept has none.
-    const { movimento, em, de, gatilho, para, mensagem, quem, resposta = null } = colunas;
-    return { movimento: Number(movimento), em: new Date(String(em)), de, gatilho, para, mensagem, quem, resposta };
+    const { movimento, em, de, gatilho, para, mensagem, quem } = colunas;
+    return { movimento: Number(movimento), em: new Date(String(em)), de, gatilho, para, mensagem, quem };
   });
 }

@@ -14,12 +14,9 @@ export type Pagina = {
 
 type Row = { readonly item: string; readonly resumo: Buffer | null; readonly chave: readonly string[] };
 
-/** Columns of documents that stand as they are beside a pack. */
-const BESIDE = ['recebido_assinatura', 'confianca', 'programa', 'avisos'] as const;
-
 type DocumentoRow = Row & {
-  readonly [Each in (typeof BESIDE)[number]]: string | null;
-} & {
+  readonly recebido_assinatura: string | null;
+  readonly confianca: string | null;
   readonly pacote: Buffer | null;
   readonly dicionario: number | null;
   readonly partes: string | null;
@@ -28,7 +25,7 @@ type DocumentoRow = Row & {
 };
 
 /** What a row of documents brings that stand compressed. */
-const COMPRESSED = `, ${BESIDE.map((column) => `t.${column}::text as ${column}`).join(', ')}, t.partes, t.pacote, t.dicionario, num_nonnulls(t.recebido, t.nfse) as inteiros,
+const COMPRESSED = `, t.recebido_assinatura, t.confianca::text as confianca, t.partes, t.pacote, t.dicionario, num_nonnulls(t.recebido, t.nfse) as inteiros,
       (select c.der from certificados c where c.tenant = $1 and c.impressao = t.certificado) as certificado_recebido`;
 
 /** `lock`: as `for share`, so that no row is told as it was before somebody tells how it is. */
@@ -66,21 +63,17 @@ export async function readPagina(
 function folhaOfCompressed(row: DocumentoRow): Folha | undefined {
   const [nota, mes] = row.chave as [string, string];
   try {
-    const { said, nfse } = openRow(row, nota, mes);
+    const { received, nfse } = openPacote(row.pacote!, row.dicionario!);
     // A whole document beside the pack would be read in its place.
     if (partesOf(nfse.toString()) !== row.partes || row.inteiros > 0) return undefined;
-    return folhaOf('documentos', [nota, mes], said);
+    const recebido = digestOf(received(row.certificado_recebido));
+    return folhaOf('documentos', [nota, mes], {
+      ...{ nota, mes, recebido, nfse: digestOf(nfse) },
+      ...{ recebido_assinatura: row.recebido_assinatura, confianca: row.confianca },
+    });
   } catch {
     return undefined;
   }
-}
-
-/** What a row whose documents stand compressed says, and the nota that comes out of the pack. */
-function openRow(row: DocumentoRow, nota: string, mes: string) {
-  const { received, nfse } = openPacote(row.pacote!, row.dicionario!);
-  const beside = Object.fromEntries(BESIDE.map((column) => [column, row[column]]));
-  const recebido = digestOf(received(row.certificado_recebido));
-  return { said: { nota, mes, ...beside, recebido, nfse: digestOf(nfse) }, nfse };
 }
 
 /** What one row says, as it was digested; undefined: it is not there. `chave`: as text, in the order of the key. */
@@ -100,6 +93,12 @@ export async function readTexto(
   );
   const [row] = rows;
   if (row === undefined || row.texto !== null) return row?.texto ?? undefined;
-  const [nota, mes] = chave as [string, string];
-  return textoOf(vista, openRow(row, nota, mes).said);
+  const { received, nfse } = openPacote(row.pacote!, row.dicionario!);
+  const [nota, mes] = chave;
+  const said = { nota, mes, recebido_assinatura: row.recebido_assinatura, confianca: row.confianca };
+  return textoOf(vista, {
+    ...said,
+    recebido: digestOf(received(row.certificado_recebido)),
+    nfse: digestOf(nfse),
+  });
 }

@@ -56,12 +56,7 @@ export const AUDITADAS = {
     'nota',
   ),
   /** By their content, in whatever form they stand. */
-  documentos: auditada(
-    'documentos',
-    'nota mes',
-    'nota mes recebido:b nfse:b recebido_assinatura confianca programa avisos',
-    'nota',
-  ),
+  documentos: auditada('documentos', 'nota mes', 'nota mes recebido:b nfse:b recebido_assinatura confianca', 'nota'),
   trilha_notas: auditada('trilha_notas', 'nota mes movimento', `nota ${MOVIMENTO}`, 'nota'),
   eventos: auditada(
     'eventos',

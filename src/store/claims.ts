@@ -25,7 +25,7 @@ export type Trailed = Ref & {
   readonly para: string;
   readonly mensagem?: string | null | undefined;
   readonly quem?: string | null | undefined;
-  /** What the ADN answered, to which the move is due. */
+  /** What the ADN answered, to which the move is due; of the first move what this service did (`julgamento`). */
   readonly resposta?: string | undefined;
 };
 
@@ -93,15 +93,13 @@ export type Step<Estado, Trigger> = {
   readonly mensagem: string | null;
   /** Who made it by hand; null where nobody did, or nobody was told. */
   readonly quem: string | null;
-  /** What the ADN answered, as it came. */
-  readonly resposta: string | null;
 };
 
 /** Reads the moves of a nota or an evento, from the first on. */
 export function trailReader<One extends Step<string, string>>(pool: Db, item: Item) {
   const ask = planMonthly(
     `trilha_${item}`,
-    `select movimento, em, de, gatilho, para, mensagem, quem, resposta from trilha_${item}s
+    `select movimento, em, de, gatilho, para, mensagem, quem from trilha_${item}s
     where tenant = $1 and mes = $2 and ${item} = $3 order by movimento`,
   );
   return async (tenant: string, ref: Ref): Promise<readonly One[]> => {

@@ -1,5 +1,6 @@
 /** What is kept of a note beside itself, for whoever must prove it: how it came, by what it was judged, and what the ADN was sent. */
 import { linhasOf, readArquivado } from './arquivo.ts';
+import type { Item } from './claims.ts';
 import { PAPERS, type PapersColumns, withPapers } from './documentos.ts';
 import type { Ref } from './fila.ts';
 import type { Db } from './open.ts';
@@ -11,10 +12,6 @@ type Recebida = {
   /** Of a JSON body: the value of its signature header. */
   readonly recebido_assinatura: string | null;
   readonly confianca: number | null;
-  /** Version and commit of the program that judged it; null where that was not kept yet. */
-  readonly programa: string | null;
-  /** The remarks of the answer, as JSON; null where there were none. */
-  readonly avisos: string | null;
 };
 
 /** The lot of the legacy port that a note came of. `ordem`: place of its RPS, from 0. */
@@ -37,7 +34,7 @@ type TrocaDaNota = {
 
 const RECEBIDA = planMonthly(
   'evidencia_recebida',
-  `select n.id, n.mes, ${PAPERS}, d.recebido_assinatura, d.confianca, d.programa, d.avisos
+  `select n.id, n.mes, ${PAPERS}, d.recebido_assinatura, d.confianca
     from notas n left join documentos d on d.tenant = $1 and d.mes = $2 and d.nota = n.id
     where n.tenant = $1 and n.mes = $2 and n.id = $3`,
 );
@@ -47,6 +44,17 @@ const TROCA = planMonthly(
   `select nsu_antes, nsu_recepcao, data_autorizacao, data_cancelamento from notas
     where tenant = $1 and mes = $2 and id = $3`,
 );
+
+const RESPOSTAS = {
+  nota: planMonthly(
+    'evidencia_respostas_nota',
+    `select movimento, resposta from trilha_notas where tenant = $1 and mes = $2 and nota = $3 and resposta is not null`,
+  ),
+  evento: planMonthly(
+    'evidencia_respostas_evento',
+    `select movimento, resposta from trilha_eventos where tenant = $1 and mes = $2 and evento = $3 and resposta is not null`,
+  ),
+};
 
 const LOTE = planOnce(
   'evidencia_lote',
@@ -75,17 +83,31 @@ type DocumentoDoLote = Pick<LoteDaNota, 'recebido' | 'confianca'>;
 export function evidenciaStore(pool: Db) {
   return {
     readRecebida: async (tenant: string, { id, mes }: Ref): Promise<Recebida | undefined> => {
-      type Row = PapersColumns & Ref & Omit<Recebida, 'recebido'>;
+      type Row = PapersColumns & Ref & Pick<Recebida, 'recebido_assinatura' | 'confianca'>;
       const [row] = (await pool.query<Row>(RECEBIDA([tenant, mes, id]))).rows;
       if (row === undefined) return undefined;
       const { recebido } = await withPapers({ pool, tenant }, row, id);
-      const { recebido_assinatura, confianca, programa, avisos } = row;
-      const isHere = row.nfse !== null || row.pacote !== null;
-      if (isHere) return { recebido, recebido_assinatura, confianca, programa, avisos };
+      const { recebido_assinatura, confianca } = row;
+      if (row.nfse !== null || row.pacote !== null) return { recebido, recebido_assinatura, confianca };
       return { recebido, ...(await readArchived(pool, tenant, { id, mes })) };
     },
     readTroca: async (tenant: string, { id, mes }: Ref): Promise<TrocaDaNota | undefined> =>
       (await pool.query<TrocaDaNota>(TROCA([tenant, mes, id]))).rows[0],
+    /**
+     * What was answered, by the number of the move: by the ADN, and to the first move of a note by this service, as the program that judged it
+     * and its remarks. From before it was kept there is none.
+     */
+    readRespostas: async (tenant: string, item: Item, { id, mes }: Ref): Promise<ReadonlyMap<number, string>> => {
+      type Row = { readonly movimento: number; readonly resposta: string };
+      const { rows } = await pool.query<Row>(RESPOSTAS[item]([tenant, mes, id]));
+      const archived = linhasOf(await readArquivado(pool, tenant, item, { id, mes }), `trilha_${item}s`);
+      const found = new Map(rows.map(({ movimento, resposta }) => [movimento, resposta]));
+      for (const { colunas } of archived) {
+        const resposta = textOf(colunas.resposta);
+        if (resposta !== null) found.set(Number(colunas.movimento), resposta);
+      }
+      return found;
+    },
     findLote: async (tenant: string, nota: string): Promise<LoteDaNota | undefined> => {
       type Row = Ref & Omit<LoteDaNota, keyof DocumentoDoLote>;
       const [lote] = (await pool.query<Row>(LOTE([tenant, nota]))).rows;
@@ -113,11 +135,8 @@ const textOf = (value: unknown): string | null => (typeof value === 'string' ? v
 
 async function readArchived(pool: Db, tenant: string, ref: Ref): Promise<Omit<Recebida, 'recebido'>> {
   const [found] = linhasOf(await readArquivado(pool, tenant, 'nota', ref), 'documentos');
-  const { recebido_assinatura, confianca, programa, avisos } = found?.colunas ?? {};
-  return {
-    ...{ recebido_assinatura: textOf(recebido_assinatura), confianca: numberOf(confianca) },
-    ...{ programa: textOf(programa), avisos: textOf(avisos) },
-  };
+  const { recebido_assinatura, confianca } = found?.colunas ?? {};
+  return { recebido_assinatura: textOf(recebido_assinatura), confianca: numberOf(confianca) };
 }
 
 async function readArchivedLote(pool: Db, tenant: string, ref: Ref): Promise<DocumentoDoLote> {

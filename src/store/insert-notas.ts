@@ -60,7 +60,14 @@ function movesOf({ id, mes, nota, claims }: NumberedNota, at: number): readonly 
     ? ({ gatilho: 'retencao', para: 'retida' } as const)
     : ({ gatilho: 'emissao', para: 'emitida' } as const);
   // Which rate was missing is told for good: the note forgets it as it goes on.
-  const issued = { ...ref, movimento: 1, em: nota.data_emissao, de: null, ...first, mensagem: nota.retencao };
+  const issued = {
+    ...ref,
+    movimento: 1,
+    em: nota.data_emissao,
+    de: null,
+    ...first,
+    ...{ mensagem: nota.retencao, resposta: nota.julgamento },
+  };
   if (claims === undefined) return [issued];
   return [issued, { ...ref, movimento: 2, em: at, de: 'emitida', gatilho: 'anuncio', para: 'transmitida' }];
 }
@@ -73,7 +80,7 @@ function folhasOf({ id, mes, numero, nota, job }: NumberedNota): readonly Folha[
     folhaOf('notas', chave, { ...textsOf(nota), ...numbers, prestador_cpf_cnpj: job.prestador }),
     folhaOf('documentos', chave, {
       ...{ nota: chave[0], mes: chave[1], recebido_assinatura: nota.recebido_assinatura },
-      ...{ confianca: nota.confianca?.toString(), programa: nota.programa, avisos: nota.avisos },
+      confianca: nota.confianca?.toString(),
       ...{ recebido: digestOf(nota.recebido), nfse: digestOf(nota.nfse) },
     }),
   ];
@@ -127,12 +134,11 @@ export function insertNotas(
  */
 const INSERT_DOCUMENTOS = planOnce(
   'insert_documentos',
-  `insert into documentos (tenant, mes, nota, recebido, nfse, recebido_assinatura, confianca, programa, avisos)
-  select m.tenant, x.mes, x.id, substring($11::bytea from x.inicio for x.recebido),
-    substring($11::bytea from x.inicio + x.recebido for x.nfse), x.assinatura, x.confianca, x.programa, x.avisos
-  from municipios m cross join unnest(
-      $2::text[], $3::int[], $4::text[], $5::text[], $6::int[], $7::bigint[], $8::int[], $9::int[], $10::int[]
-    ) as x (assinatura, confianca, programa, avisos, mes, id, inicio, recebido, nfse)
+  `insert into documentos (tenant, mes, nota, recebido, nfse, recebido_assinatura, confianca)
+  select m.tenant, x.mes, x.id, substring($9::bytea from x.inicio for x.recebido),
+    substring($9::bytea from x.inicio + x.recebido for x.nfse), x.assinatura, x.confianca
+  from municipios m cross join unnest($2::text[], $3::int[], $4::int[], $5::bigint[], $6::int[], $7::int[], $8::int[])
+    as x (assinatura, confianca, mes, id, inicio, recebido, nfse)
   where m.tenant = $1`,
 );
 
@@ -140,9 +146,7 @@ function insertDocumentos(client: PoolClient, tenant: string, notas: readonly Nu
   const signatures = notas.map(({ nota }) => nota.recebido_assinatura);
   const meses = notas.map(({ mes }) => mes);
   const judged = notas.map(({ nota }) => nota.confianca);
-  const [programas, avisos] = [notas.map(({ nota }) => nota.programa), notas.map(({ nota }) => nota.avisos)];
-  const values = [tenant, signatures, judged, programas, avisos, meses, ...packDocuments(notas)];
-  return client.query(INSERT_DOCUMENTOS(values));
+  return client.query(INSERT_DOCUMENTOS([tenant, signatures, judged, meses, ...packDocuments(notas)]));
 }
 
 /** The ids of a group, where each one's documents begin (from 1, as SQL counts), how long they are, and all of them one after the other. */

@@ -25,9 +25,6 @@ export type NotaRetida = Pick<NotaRow, 'id' | 'mes' | 'chave_acesso'> & {
 export type SaidaDeRetida = Ref &
   ({ readonly nfse: string } | { readonly recusa: string } | { readonly espera: string });
 
-/** By which notas are looked at again: the version of the table, and the program that reckons. */
-type TabelaNova = { readonly versao: number; readonly programa: string | undefined };
-
 /** Notas that wait for rates. `desde`: when the oldest was issued; `motivos`: what they wait for, with how many do. */
 type Retidas = {
   readonly notas: number;
@@ -46,9 +43,9 @@ export function notaRetidaStore(pool: Db) {
         join documentos d on d.tenant = $1 and d.mes = r.mes and d.nota = r.nota order by n.id`;
       return (await pool.query<NotaRetida>(text, [tenant, versao, max])).rows;
     },
-    /** Writes what the table made of notas that were judged by an older one; how many it wrote. */
-    release: (tenant: string, now: number, tabela: TabelaNova, saidas: readonly SaidaDeRetida[]): Promise<number> =>
-      writeUnlocked(saidas, (some, options) => release(pool, tenant, now, tabela, some, options)),
+    /** Writes what the table of this version made of notas that were judged by an older one; how many it wrote. */
+    release: (tenant: string, now: number, versao: number, saidas: readonly SaidaDeRetida[]): Promise<number> =>
+      writeUnlocked(saidas, (some, options) => release(pool, tenant, now, versao, some, options)),
     /** Undefined when none waits. */
     count: async (tenant: string): Promise<Retidas | undefined> => {
       const text = `select n.mensagem_retorno as mensagem, count(*)::int as notas, min(n.data_emissao) as desde
@@ -77,7 +74,7 @@ const OF_HELD = `from held x where n.tenant = $1 and n.mes = $2 and n.id = x.id
 const GONE = 'gone as (delete from retidas r using held x where r.tenant = $1 and r.nota = x.id)';
 
 const RELEASE = `with ${heldWith('bytea')}, ${GONE}, written as (
-    update documentos d set nfse = x.valor, programa = $6::text from held x where d.tenant = $1 and d.mes = $2 and d.nota = x.id
+    update documentos d set nfse = x.valor from held x where d.tenant = $1 and d.mes = $2 and d.nota = x.id
   )
   update notas n set estado = 'emitida', mensagem_retorno = null, tabela_aliquotas = $3, movimentos = n.movimentos + 1 ${OF_HELD}`;
 
@@ -97,26 +94,17 @@ const OUTCOMES = [
     write: planMonthly('release_retidas', RELEASE),
     pick: (one) => 'nfse' in one && Buffer.from(one.nfse, 'utf8'),
     on: 'publicacao',
-    isReckoned: true,
   },
   {
     write: planMonthly('refuse_retidas', REFUSE),
     pick: (one) => 'recusa' in one && dropNul(one.recusa),
     on: 'divergencia',
-    isReckoned: false,
   },
-  {
-    write: planMonthly('keep_retidas', KEEP),
-    pick: (one) => 'espera' in one && dropNul(one.espera),
-    on: undefined,
-    isReckoned: false,
-  },
+  { write: planMonthly('keep_retidas', KEEP), pick: (one) => 'espera' in one && dropNul(one.espera), on: undefined },
 ] as const satisfies readonly {
   readonly write: Planned;
   readonly pick: (one: SaidaDeRetida) => unknown;
   readonly on: NotaMove['on'] | undefined;
-  /** Its document has the program that made it. */
-  readonly isReckoned: boolean;
 }[];
 
 type Outcome = (typeof OUTCOMES)[number];
@@ -125,19 +113,18 @@ function release(
   pool: Db,
   tenant: string,
   now: number,
-  { versao, programa }: TabelaNova,
+  versao: number,
   saidas: readonly SaidaDeRetida[],
   options: TransactionOptions | undefined,
 ): Promise<number> {
-  const writeOutcome = async (client: PoolClient, { write, pick, isReckoned }: Outcome): Promise<readonly Moved[]> => {
+  const writeOutcome = async (client: PoolClient, { write, pick }: Outcome): Promise<readonly Moved[]> => {
     const written = saidas.flatMap((one) => {
       const value = pick(one);
       return value === false ? [] : [{ id: one.id, mes: one.mes, value }];
     });
     const ofMonths = [...groupByMes(written)].map(async ([mes, some]) => {
       const arrays = [some.map(({ id }) => id), some.map(({ value }) => value)];
-      const values = [tenant, mes, versao, ...arrays, ...(isReckoned ? [programa] : [])];
-      return (await client.query<Moved>(write(values))).rows;
+      return (await client.query<Moved>(write([tenant, mes, versao, ...arrays]))).rows;
     });
     return (await Promise.all(ofMonths)).flat();
   };

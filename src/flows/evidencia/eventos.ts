@@ -9,13 +9,17 @@ import { presentTrail } from '../operator.ts';
 import type { World } from '../world.ts';
 import { findAssinado } from './assinado-xml.ts';
 import { gatherCadeia } from './cadeia.ts';
-import { jsonFile, type Parte, respostasOf } from './partes.ts';
+import { jsonFile, type Parte, type Respostas, respostasOf } from './partes.ts';
 import { gatherRecebido } from './recebido.ts';
 
 type EventoWorld = Pick<World, 'store' | 'now'>;
 
 /** An event with the moves that it has made. */
-export type EventoComTrilha = { readonly row: EventoRow; readonly trilha: readonly EventoStep[] };
+export type EventoComTrilha = {
+  readonly row: EventoRow;
+  readonly trilha: readonly EventoStep[];
+  readonly respostas: Respostas;
+};
 
 /** A part for each event, in the order in which they were registered. */
 export async function gatherEventos(
@@ -36,7 +40,7 @@ export function pastaOfEvento({ codigo_tipo_evento }: EventoRow, place: number):
 async function gatherEvento(
   world: EventoWorld,
   municipio: Municipio,
-  { row, trilha }: EventoComTrilha,
+  { row, trilha, respostas }: EventoComTrilha,
   place: number,
 ): Promise<Parte> {
   const { tenant } = municipio;
@@ -77,7 +81,7 @@ async function gatherEvento(
         presentTrail(row.chave_acesso, trilha),
         'Cada movimento do evento: quando, por quê, e quem, se foi alguém.',
       ),
-      ...respostasOf(pasta, trilha),
+      ...respostasOf(pasta, trilha, respostas),
     ],
     conferencias: [...asked.conferencias, ...sent.conferencias],
   };

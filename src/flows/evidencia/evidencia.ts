@@ -22,8 +22,8 @@ import type { World } from '../world.ts';
 import { gatherAuditoria, type LinhaProvada } from './auditoria.ts';
 import { type EventoComTrilha, gatherEventos, pastaOfEvento } from './eventos.ts';
 import { type LeiaMe, leiaMeHtml, leiaMeText, type Resumo } from './leia-me.ts';
-import { gatherCalculo, gatherDeclaracao, gatherNfse, gatherTroca } from './nota.ts';
-import { type ArquivoDoConjunto, jsonFile, type Parte, respostaNome } from './partes.ts';
+import { gatherCalculo, gatherDeclaracao, gatherNfse, gatherTroca, JULGAMENTO } from './nota.ts';
+import { type ArquivoDoConjunto, jsonFile, type Parte, type Respostas, respostaNome } from './partes.ts';
 import { gatherTrilha } from './trilha.ts';
 
 /** `arquivos`: how many files it has. */
@@ -77,32 +77,37 @@ async function gatherPartes(world: EvidenciaWorld, municipio: Municipio, row: No
   const { store } = world;
   const { tenant } = municipio;
   const on = { world, municipio, row };
-  const [trilha, eventos, substitutas] = await Promise.all([
+  const [respostas, trilha, eventos, substitutas] = await Promise.all([
+    store.evidencia.readRespostas(tenant, 'nota', row),
     store.notas.listTrail(tenant, row),
     store.eventos.listOf(tenant, row.chave_acesso, {}),
     store.evidencia.listSubstitutas(tenant, row.chave_acesso),
   ]);
   const inOrder: EventoComTrilha[] = [];
   for (const one of (eventos ?? []).toSorted((one, other) => Number(one.id) - Number(other.id))) {
-    inOrder.push({ row: one, trilha: await store.eventos.listTrail(tenant, one) });
+    const [moves, answers] = await Promise.all([
+      store.eventos.listTrail(tenant, one),
+      store.evidencia.readRespostas(tenant, 'evento', one),
+    ]);
+    inOrder.push({ row: one, trilha: moves, respostas: answers });
   }
   const partes = [
     await gatherDeclaracao(on),
     await gatherNfse(on),
-    await gatherCalculo(on),
-    await gatherTroca(on, trilha),
+    await gatherCalculo(on, respostas),
+    await gatherTroca(on, trilha, respostas),
     ...(await gatherEventos(world, municipio, inOrder)),
     ...substituicaoOf(row, substitutas),
     await gatherTrilha(world, municipio, row, { trilha, eventos: inOrder.map((one) => one.row.id) }),
   ];
   const files = new Set(partes.flatMap(({ arquivos }) => arquivos.map(({ nome }) => nome)));
-  return [...partes, await gatherAuditoria(world, municipio, linhasOf(row, trilha, inOrder, files))];
+  return [...partes, await gatherAuditoria(world, municipio, linhasOf(row, { trilha, respostas }, inOrder, files))];
 }
 
 /** What of the audit chain is proved: what was issued, its documents, each move, and the same of its events. `files`: of the bundle. */
 function linhasOf(
   { id, mes, data_emissao }: NotaRow,
-  trilha: readonly NotaStep[],
+  { trilha, respostas }: Movida,
   eventos: readonly EventoComTrilha[],
   files: ReadonlySet<string>,
 ): readonly LinhaProvada[] {
@@ -117,8 +122,11 @@ function linhasOf(
       ...{ tabela: 'documentos', chave, oQue: 'Os documentos da nota, pelos seus resumos', desde: data_emissao },
       traz: received('1-declaracao/declaracao'),
     },
-    ...movesOf('trilha_notas', chave, trilha, { pasta: '4-adn', of: 'da nota' }),
-    ...eventos.flatMap(({ row, trilha: moves }, place): readonly LinhaProvada[] => {
+    ...movesOf('trilha_notas', chave, { trilha, respostas }, { pasta: '4-adn', of: 'da nota' }).map((one, place) =>
+      // What the first move has is of this service.
+      place > 0 ? one : { ...one, traz: one.traz && JULGAMENTO },
+    ),
+    ...eventos.flatMap(({ row, trilha: moves, respostas: answers }, place): readonly LinhaProvada[] => {
       const [ofEvento, pasta] = [[row.id, String(row.mes)], pastaOfEvento(row, place + 1)];
       const of = `evento ${place + 1}`;
       return [
@@ -127,22 +135,28 @@ function linhasOf(
           ...{ tabela: 'documentos_eventos', chave: ofEvento, oQue: `Os documentos do ${of}`, desde: row.criado_em },
           traz: received(`${pasta}/pedido/pedido`),
         },
-        ...movesOf('trilha_eventos', ofEvento, moves, { pasta, of: `do ${of}` }),
+        ...movesOf('trilha_eventos', ofEvento, { trilha: moves, respostas: answers }, { pasta, of: `do ${of}` }),
       ];
     }),
   ];
 }
 
+/** What has moved, and what was answered. */
+type Movida = {
+  readonly trilha: readonly (NotaStep | EventoComTrilha['trilha'][number])[];
+  readonly respostas: Respostas;
+};
+
 /** `pasta`: where the answers of the ADN are. */
 function movesOf(
   tabela: 'trilha_notas' | 'trilha_eventos',
   chave: readonly string[],
-  trilha: EventoComTrilha['trilha'] | readonly NotaStep[],
+  { trilha, respostas }: Movida,
   { pasta, of }: { readonly pasta: string; readonly of: string },
 ): readonly LinhaProvada[] {
   return trilha.map((passo, place) => ({
     ...{ tabela, chave: [...chave, String(place + 1)], oQue: `O movimento ${place + 1} ${of}`, desde: passo.em },
-    traz: respostaNome(pasta, passo, place),
+    traz: respostas.has(place + 1) ? respostaNome(pasta, place + 1, passo) : undefined,
   }));
 }
 

@@ -15,7 +15,7 @@ import { judgeAgain } from '../validate-dps.ts';
 import type { World } from '../world.ts';
 import { findAssinado } from './assinado-xml.ts';
 import { gatherCadeia } from './cadeia.ts';
-import { jsonFile, type Parte, respostasOf } from './partes.ts';
+import { jsonFile, type Parte, type Respostas, respostasOf } from './partes.ts';
 import { gatherRecebido } from './recebido.ts';
 
 type On = {
@@ -117,9 +117,11 @@ export async function gatherNfse({ world, municipio, row }: On): Promise<Parte> 
 }
 
 /** How the amounts came about, by which versions of rules and rates, and what was remarked. */
-export async function gatherCalculo({ world, municipio, row }: On): Promise<Parte> {
+export async function gatherCalculo({ world, municipio, row }: On, respostas: Respostas): Promise<Parte> {
   const { store } = world;
-  const { recebido, programa, avisos } = (await store.evidencia.readRecebida(municipio.tenant, refOf(row)))!;
+  const { recebido } = (await store.evidencia.readRecebida(municipio.tenant, refOf(row)))!;
+  const julgamento = respostas.get(1);
+  const { programa, avisos } = readJulgamento(julgamento);
   const kind = isJson(recebido) ? ('json' as const) : ('rps' as const);
   const [judged, imports] = await Promise.all([
     judgeAgain(world, municipio, { kind, body: recebido, assinatura: undefined }, row.data_emissao.getTime()),
@@ -142,7 +144,7 @@ export async function gatherCalculo({ world, municipio, row }: On): Promise<Part
       arquivo_da_tabela: tabela?.arquivo ?? null,
     },
     erros_na_emissao: [],
-    avisos_na_emissao: programa === null ? null : JSON.parse(avisos ?? '[]'),
+    avisos_na_emissao: programa === null ? null : avisos,
     recusa_do_adn: row.estado === 'recusada' ? mensagem_retorno : null,
     refeito_hoje: {
       programa: world.programa ?? null,
@@ -164,6 +166,11 @@ export async function gatherCalculo({ world, municipio, row }: On): Promise<Part
         calculo,
         'Valores, versões de regras e tabelas, avisos da emissão, e cada passo do cálculo.',
       ),
+      ...(julgamento === undefined
+        ? []
+        : [
+            { nome: JULGAMENTO, conteudo: Buffer.from(julgamento), oQue: 'O programa e os avisos, como se guardaram.' },
+          ]),
       ...(versao === null
         ? []
         : [
@@ -178,19 +185,31 @@ export async function gatherCalculo({ world, municipio, row }: On): Promise<Part
   };
 }
 
+export const JULGAMENTO = '3-calculo/julgamento.txt';
+
+/** What is kept with the first move of a note, as `describeJulgamento` wrote it. */
+function readJulgamento(text: string | undefined): { readonly programa: string | null; readonly avisos: unknown } {
+  const [programa = null, avisos = '[]'] = text?.split('\n') ?? [];
+  return { programa, avisos: JSON.parse(avisos) };
+}
+
 const KEPT =
   'Com a nota se guardou o programa que a julgou: versão e commit, o código com que se acha, no repositório público, o texto das regras, do leiaute e dos catálogos nacionais daquele dia; e os avisos que a emissão respondeu, como foram ditos (avisos_na_emissao; vazio: não houve nenhum). Estão entre as linhas provadas na trilha de auditoria, no fim desta página.';
 const NOT_KEPT =
   'Esta nota é de antes de se guardar com ela o commit do programa e os avisos da emissão: do programa fica o que está escrito na nota.';
 
 /** What was exchanged with the national environment. */
-export async function gatherTroca({ world, municipio, row }: On, trilha: readonly NotaStep[]): Promise<Parte> {
+export async function gatherTroca(
+  { world, municipio, row }: On,
+  trilha: readonly NotaStep[],
+  answers: Respostas,
+): Promise<Parte> {
   const troca = (await world.store.evidencia.readTroca(municipio.tenant, refOf(row)))!;
   const moment = (instant: Date | null): string | null =>
     instant && isoMoment(momentOfNota(row.chave_acesso, instant.getTime()));
   const passos = trilha.filter(({ gatilho }) => EXCHANGE.has(gatilho));
   const isLocal = row.assinatura === null && row.data_autorizacao !== null;
-  const respostas = respostasOf('4-adn', trilha);
+  const respostas = respostasOf('4-adn', trilha, ofTheAdn(answers));
   return {
     titulo: 'O que se trocou com o ambiente nacional (ADN)',
     paragrafos: isLocal
@@ -208,7 +227,7 @@ export async function gatherTroca({ world, municipio, row }: On, trilha: readonl
           cancelada_em: moment(troca.data_cancelamento),
           mensagem_de_retorno: row.mensagem_retorno,
           assinatura_enviada: row.assinatura?.toString('base64') ?? null,
-          passos: passos.map(({ em, resposta: _resposta, ...passo }) => ({ em: moment(em), ...passo })),
+          passos: passos.map(({ em, ...passo }) => ({ em: moment(em), ...passo })),
         },
         'Os envios e as respostas, com os seus momentos e números.',
       ),
@@ -216,6 +235,11 @@ export async function gatherTroca({ world, municipio, row }: On, trilha: readonl
     ],
     conferencias: [],
   };
+}
+
+/** What the first move has is of this service. */
+function ofTheAdn(respostas: Respostas): Respostas {
+  return new Map([...respostas].filter(([movimento]) => movimento !== 1));
 }
 
 const SENT =
