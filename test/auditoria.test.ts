@@ -9,6 +9,7 @@ import { before, describe, test } from 'node:test';
 import { pemOf } from '../src/documents/pki.ts';
 import { sealDays } from '../src/flows/auditoria.ts';
 import type { Prova } from '../src/store/auditoria.ts';
+import type { Elo } from '../src/store/auditoria-hash.ts';
 import { createStore } from '../src/store/store.ts';
 import { onEnd } from './support/cleanup.ts';
 import { nfseBeside } from './support/cli.ts';
@@ -35,7 +36,16 @@ const sha256 = (...parts: readonly (string | Buffer)[]): Buffer => {
 };
 
 /** As somebody reckons it who has the page and no program of ours: from the text of the row to the hash that the seal names. */
-function reckon({ texto, sal, item, antes, depois, entrada, anterior, elos }: Prova): string {
+function reckon({
+  texto,
+  sal,
+  item,
+  antes,
+  depois,
+  entrada,
+  anterior,
+  elos,
+}: Prova & { readonly elos: readonly Elo[] }): string {
   const folha = sha256(Buffer.of(0), Buffer.from(sal, 'hex'), sha256(texto), item);
   const raiz = sha256(Buffer.of(1), Buffer.from(antes, 'hex'), folha, Buffer.from(depois, 'hex'));
   assert.equal(raiz.toString('hex'), entrada.raiz);
@@ -126,7 +136,7 @@ describe('the audit chain of a municipality', () => {
     const { pool, store } = service;
     const { rows } = await pool.query<{ id: string }>('select id from notas where chave_acesso = $1', [chave]);
     const { id } = rows[0]!;
-    const documentos = (await store.auditoria.proofOf(SLUG, 'documentos', [id, String(MES)]))!;
+    const documentos = (await store.auditoria.proofOf(SLUG, 'documentos', [id, String(MES)], 0))!;
     const stored = await pool.query<{ recebido: Buffer }>('select recebido from documentos where nota = $1', [id]);
     assert.match(documentos.texto, new RegExp(`"recebido":"${sha256(stored.rows[0]!.recebido).toString('hex')}"`));
     for (const [tabela, key] of [
@@ -135,10 +145,15 @@ describe('the audit chain of a municipality', () => {
       ['notas_estado', [id, String(MES)]],
       ['trilha_notas', [id, String(MES), '2']],
     ] as const) {
-      const prova = (await store.auditoria.proofOf(SLUG, tabela, key))!;
-      assert.equal(reckon(prova), JSON.parse(prova.selo!.texto).elo, tabela);
+      // From whatever moment on it is looked for.
+      for (const desde of [0, Date.now() - 3_600_000, Date.now() + 10 * DAY_MS]) {
+        const from = await store.auditoria.findLugar(SLUG, desde);
+        const prova = (await store.auditoria.proofOf(SLUG, tabela, key, from))!;
+        const elos = await store.auditoria.readElos(SLUG, prova.entrada.lugar + 1, prova.selo!.lugar);
+        assert.equal(reckon({ ...prova, elos }), JSON.parse(prova.selo!.texto).elo, tabela);
+      }
     }
-    assert.equal(await store.auditoria.proofOf(SLUG, 'notas', ['99', String(MES)]), undefined);
+    assert.equal(await store.auditoria.proofOf(SLUG, 'notas', ['99', String(MES)], 0), undefined);
   });
 
   test('that was written anew as a whole does not go through a seal that was kept', async () => {

@@ -30,7 +30,7 @@ import { readyKeys } from './support/keys.ts';
 import { addPrestador } from './support/municipio.ts';
 import { freshFolder } from './support/openssl.ts';
 import { all, sendLote } from './support/rps.ts';
-import { NOON, startTestService, type TestService } from './support/service.ts';
+import { NOON, PROGRAMA, startTestService, type TestService } from './support/service.ts';
 import { companyOf, DECADES, PROVIDER_CNPJ, partyOf, signedBy } from './support/signatures.ts';
 import { signedLot } from './support/signed-lots.ts';
 import { montarPalco, type Palco, simuladorAqui } from './support/simulador.ts';
@@ -62,7 +62,7 @@ function comandosOf(folder: string): readonly Comando[] {
 
 function run(folder: string, { comando, resposta }: Comando): { readonly isFine: boolean; readonly out: string } {
   const env = { PATH: process.env.PATH, LC_ALL: 'C' };
-  const { status, stdout, stderr } = spawnSync('bash', ['-c', comando], { cwd: folder, env, encoding: 'utf8' });
+  const { status, stdout, stderr } = spawnSync('sh', ['-c', comando], { cwd: folder, env, encoding: 'utf8' });
   const out = `${stdout}${stderr}`;
   return { isFine: status === 0 && out.includes(resposta), out };
 }
@@ -226,13 +226,15 @@ describe('the evidence of a note', { skip }, () => {
     const seal = filesIn(folder).find((name) => /selo-[\d-]+\/selo\.json$/.test(name))!;
     has(folder, `${audit}/conferir.sh`, `${audit}/prova-001.txt`, seal.replace('.json', '.p7s'));
     const moves = JSON.parse(readFileSync(path.join(folder, '6-trilha/movimentos.json'), 'utf8')).length;
+    const ofEvento = readFileSync(path.join(folder, '5-eventos/1-cancelamento_por_substituicao/trilha.json'), 'utf8');
+    const movesOfEvento = JSON.parse(ofEvento).length;
     const proofs = filesIn(folder).filter((name) => /prova-\d+\.txt$/.test(name)).length;
     assert.equal(
       proofs,
-      3 + moves + 2,
-      'the note, its state, its documents, each move, its event and the documents of that',
+      3 + moves + 2 + movesOfEvento,
+      'the note, its state, its documents, each move, its event, the documents of that, and its moves',
     );
-    const script = comandos.find(({ comando }) => comando.startsWith('bash '))!;
+    const script = comandos.find(({ comando }) => comando.startsWith('sh 6-trilha/auditoria/conferir.sh'))!;
     for (const name of filesIn(folder).filter((one) => /(linha|prova)-00[12]\.txt$/.test(one))) {
       const file = path.join(folder, name);
       const bytes = readFileSync(file);
@@ -275,6 +277,19 @@ describe('the evidence of a note', { skip }, () => {
       ],
     );
     assert.equal(readFileSync(path.join(folder, '2-nota/nfse.xml'), 'utf8'), await hold(chave), 'as the ADN has it');
+    const [resposta, julgado, calculo] = [
+      '4-adn/resposta-3-autorizacao.txt',
+      '3-calculo/julgamento.txt',
+      '3-calculo/calculo.json',
+    ].map((name) => readFileSync(path.join(folder, name), 'utf8')) as [string, string, string];
+    const [line, text] = resposta.split(/\n(.*)/s) as [string, string];
+    assert.match(line, /^20\d \S+$/);
+    const { Lote, ...others } = JSON.parse(text);
+    assert.deepEqual([Lote.length, Lote[0].ChaveAcesso, Lote[0].Erros], [1, chave, []]);
+    assert.ok('DataHoraProcessamento' in others, 'all of the answer, but for other notes');
+    assert.equal(julgado.split('\n')[0], PROGRAMA);
+    assert.equal(JSON.parse(calculo).versoes.programa_que_emitiu, PROGRAMA);
+    assert.ok(!readFileSync(path.join(folder, '6-trilha/movimentos.json'), 'utf8').includes('ChaveAcesso'));
     assert.match(comandos.map(({ comando }) => comando).join('\n'), /-crl_check_all 1-declaracao\/signatario\.pem/);
     assert.match(readFileSync(path.join(folder, 'LEIA-ME.txt'), 'utf8'), /guardadas\s+então/);
     flipEach(folder, comandos);
@@ -341,7 +356,7 @@ describe('the evidence of a note', { skip }, () => {
     });
     assert.equal(sandbox.status, 201, JSON.stringify(sandbox.body));
     const { comandos } = await make(sandbox.body.chave_acesso, 'integracao');
-    assert.ok(comandos.length <= 2, 'nothing but the digests and the audit chain to check');
+    assert.ok(comandos.length <= 4, 'nothing but the digests and the audit chain to check');
     const world = { store: service.store, now: () => service.clock.now };
     const by = { quem: 'maria', via: 'comando' } as const;
     assert.ok('problem' in (await makeEvidencia(world, SLUG, '1', by)));

@@ -58,35 +58,43 @@ export type AdnErro = {
   readonly complemento?: string | undefined;
 };
 
+/** `resposta`: what came about this document, as it came (`respostasTo`), to be kept. It is not shown to who has no right to the document. */
+type Answered = { readonly resposta?: string };
+
 /** Every `why` is a short Portuguese text without personal data: it may be stored and shown to an operator. */
-export type AdnAnswer =
+export type AdnAnswer = Answered &
   /** `nsu`: the reception number that the ADN gave it (`NsuRecepcao`), when the answer told it. */
-  | { readonly kind: 'accepted'; readonly nsu: string | undefined }
-  | { readonly kind: 'refused'; readonly erros: readonly AdnErro[] }
-  /** It may have arrived or not: ask before sending again. `erros`: what was answered, where that could be read. */
-  | { readonly kind: 'unknown'; readonly why: string; readonly erros?: readonly AdnErro[] }
-  /** It certainly was not taken. `at`: when a try will be answered, in milliseconds, where that is known. */
-  | { readonly kind: 'unavailable'; readonly why: string; readonly at?: number }
-  /** The municipality's certificate or its permission: nothing is taken until an operator mends it. */
-  | { readonly kind: 'misconfigured'; readonly why: string };
+  (
+    | { readonly kind: 'accepted'; readonly nsu: string | undefined }
+    | { readonly kind: 'refused'; readonly erros: readonly AdnErro[] }
+    /** It may have arrived or not: ask before sending again. `erros`: what was answered, where that could be read. */
+    | { readonly kind: 'unknown'; readonly why: string; readonly erros?: readonly AdnErro[] }
+    /** It certainly was not taken. `at`: when a try will be answered, in milliseconds, where that is known. */
+    | { readonly kind: 'unavailable'; readonly why: string; readonly at?: number }
+    /** The municipality's certificate or its permission: nothing is taken until an operator mends it. */
+    | { readonly kind: 'misconfigured'; readonly why: string }
+  );
 
 /** What may become of a note besides. */
 export type NotaAnswer =
   | AdnAnswer
   /** E1308: a note that replaces another is not taken before the event that says so is on that one. It goes later as it is. */
-  | { readonly kind: 'too_early'; readonly erros: readonly AdnErro[] };
+  | (Answered & { readonly kind: 'too_early'; readonly erros: readonly AdnErro[] });
 
 /** What may become of an event besides. Each of these is a whole answer about this very event. */
 export type EventoAnswer =
   | AdnAnswer
-  /** E1831: the ADN does not know the note (yet). */
-  | { readonly kind: 'note_unknown'; readonly erros: readonly AdnErro[] }
-  /** E1818: the ADN does not take the type from a municipality. */
-  | { readonly kind: 'not_taken_here'; readonly erros: readonly AdnErro[] }
-  /** E1805: the ADN has an event of this `Id`. Whether it is this one is asked with {@link Adn.findEventos}. */
-  | { readonly kind: 'already_there'; readonly erros: readonly AdnErro[] }
-  /** Reasons that nobody knows, or that exclude each other: sending it again would bring the same. For a person to read. */
-  | { readonly kind: 'not_understood'; readonly why: string; readonly erros: readonly AdnErro[] };
+  | (Answered &
+      /** E1831: the ADN does not know the note (yet). */
+      (
+        | { readonly kind: 'note_unknown'; readonly erros: readonly AdnErro[] }
+        /** E1818: the ADN does not take the type from a municipality. */
+        | { readonly kind: 'not_taken_here'; readonly erros: readonly AdnErro[] }
+        /** E1805: the ADN has an event of this `Id`. Whether it is this one is asked with {@link Adn.findEventos}. */
+        | { readonly kind: 'already_there'; readonly erros: readonly AdnErro[] }
+        /** Reasons that nobody knows, or that exclude each other: sending it again would bring the same. For a person to read. */
+        | { readonly kind: 'not_understood'; readonly why: string; readonly erros: readonly AdnErro[] }
+      ));
 
 export type NotaAsked = NamedNota & {
   /**
@@ -115,7 +123,7 @@ export type Log = Readonly<Record<'info' | 'warn' | 'error', (about: object, mes
  * may go.
  */
 export function answerToTheNext(answer: EventoAnswer): EventoAnswer | undefined {
-  if (answer.kind === 'note_unknown') return answer;
+  if (answer.kind === 'note_unknown') return { kind: answer.kind, erros: answer.erros };
   if (!['unknown', 'unavailable', 'misconfigured'].includes(answer.kind)) return undefined;
   return { kind: 'unavailable', why: 'um evento anterior da mesma nota ainda não foi decidido' };
 }

@@ -5,6 +5,7 @@ import type { Asking } from './asking.ts';
 import type { Limits } from './limits.ts';
 import type { Pack } from './packing.ts';
 import type { Matter } from './reading.ts';
+import { respostasTo } from './resposta.ts';
 import { type LotVerdict, lotVerdict } from './verdict.ts';
 import { RECEPTION_PATH } from './wire.ts';
 
@@ -98,10 +99,13 @@ async function sendNext<A>(round: Round<A>): Promise<boolean> {
   }
 }
 
+/** What became of a lot, and what was answered of each of its documents. */
+type Told<A> = { readonly verdict: LotVerdict<A>; readonly respostaAt: ReturnType<typeof respostasTo> };
+
 async function sendLot<A>(round: Round<A>, lot: readonly Parcel[]): Promise<void> {
-  const { asking, matter, deadline, doubts, troubles } = round;
+  const { asking, matter, deadline, doubts, troubles, host } = round;
   const chaves = lot.map(({ chave }) => chave);
-  const verdict = await asking.ask<LotVerdict<A>>({
+  const { verdict, respostaAt } = await asking.ask<Told<A>>({
     method: 'POST',
     path: RECEPTION_PATH,
     body: bodyOf(lot),
@@ -109,12 +113,15 @@ async function sendLot<A>(round: Round<A>, lot: readonly Parcel[]): Promise<void
     of: new Set(lot.map(({ id }) => id)),
     bytesMax: round.limits.answerMaxBytes,
     deadline,
-    read: (outcome) => lotVerdict(outcome, chaves, matter),
+    read: (outcome) => {
+      const { value, ...others } = lotVerdict(outcome, chaves, matter);
+      return { ...others, value: { verdict: value, respostaAt: respostasTo(outcome, host, chaves) } };
+    },
   });
   if ('each' in verdict) {
-    for (const { id, chave } of lot) settle(round, id, verdict.each.get(chave)!);
+    for (const [place, { id, chave }] of lot.entries()) settle(round, id, verdict.each.get(chave)!, respostaAt(place));
   } else if ('all' in verdict) {
-    for (const { id } of lot) settle(round, id, verdict.all);
+    for (const [place, { id }] of lot.entries()) settle(round, id, verdict.all, respostaAt(place));
     if (lot.every(({ id }) => doubts.has(id))) {
       for (const { id } of lot) remember(troubles, id, (troubles.get(id) ?? 0) + 1);
     }
@@ -126,8 +133,13 @@ async function sendLot<A>(round: Round<A>, lot: readonly Parcel[]): Promise<void
   }
 }
 
-function settle<A>({ answers, doubts }: Round<A>, id: string, answer: A | AdnAnswer): void {
-  answers.set(id, answer);
+function settle<A>(
+  { answers, doubts }: Round<A>,
+  id: string,
+  answer: A | AdnAnswer,
+  resposta: string | undefined,
+): void {
+  answers.set(id, resposta === undefined ? answer : { ...answer, resposta });
   const { kind, why } = answer as Extract<AdnAnswer, { readonly kind: 'unknown' }>;
   if (kind === 'unknown') doubts.set(id, why);
 }

@@ -50,6 +50,11 @@ const askedFor = (chave: string, nsu_antes = '0', nsu_agora = nsu_antes) => ({
   nsu_agora,
 });
 
+/** The text that came, which is kept, is looked at by a test of its own. */
+function withoutText<Answer extends NotaAnswer | EventoAnswer>({ resposta: _resposta, ...answer }: Answer) {
+  return answer as unknown as Answer;
+}
+
 function json(response: ServerResponse, status: number, body: unknown, headers: Record<string, string> = {}): void {
   response.writeHead(status, { 'Content-Type': 'application/json; charset=utf-8', ...headers });
   response.end(typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body));
@@ -130,12 +135,12 @@ async function stage(play: Play, settings: Partial<NationalSettings> = {}, at = 
   const share = async (...chaves: readonly string[]): Promise<Record<string, NotaAnswer>> => {
     const answers = await adn.share('alfa', documentsOf(...chaves));
     assert.deepEqual([...answers.keys()].toSorted(), [...new Set(chaves)].toSorted(), 'one answer for each key');
-    return Object.fromEntries(answers);
+    return Object.fromEntries([...answers].map(([chave, answer]) => [chave, withoutText(answer)]));
   };
   const shareEventos = async (...eventos: readonly EventoToShare[]): Promise<(EventoAnswer | undefined)[]> => {
     const answers = await adn.shareEventos('alfa', eventos);
     assert.equal(answers.size, new Set(eventos.map(({ id }) => id)).size, 'one answer for each Id');
-    return eventos.map(({ id }) => answers.get(id));
+    return eventos.map(({ id }) => answers.get(id) && withoutText(answers.get(id)!));
   };
   const findEventos = async (...eventos: readonly EventoToShare[]): Promise<(AdnKnowledge | undefined)[]> => {
     const answers = await adn.findEventos('alfa', eventos);

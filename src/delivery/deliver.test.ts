@@ -24,7 +24,7 @@ const CERTIFICATE = Buffer.from('the certificate of the municipality');
 const SIGNER = { key: keys.privateKey, certificate: { der: CERTIFICATE } } as unknown as Signer;
 
 type Row = Ref & { readonly found: string; readonly tentativas: number };
-type There = { readonly kind: 'already_there'; readonly erros: readonly AdnErro[] };
+type There = { readonly kind: 'already_there'; readonly erros: readonly AdnErro[]; readonly resposta?: string };
 type Reply = AdnAnswer | There;
 
 const ACCEPTED: Reply = { kind: 'accepted', nsu: '41' };
@@ -336,11 +336,18 @@ describe('what the environment says to have when it is sent', () => {
   test('is asked about, and no other', async () => {
     const { steps, judged, settlements, logged } = await run({
       rows: [row('a'), row('b')],
-      replies: { a: THERE, b: ACCEPTED },
+      replies: { a: { ...THERE, resposta: '201 adn\n{}' }, b: ACCEPTED },
       known: { a: SHOWN },
     });
     assert.deepEqual(steps.slice(3, 5), ['share a b', 'find a']);
-    assert.deepEqual(judged[0], { id: 'a', answer: { kind: 'accepted', nsu: '77' }, now: NOW, isAway: false });
+    const resposta = '201 adn\n{}\nconsulta\nPerguntado, o ADN mostrou o documento, sob o número 77.';
+    const answer = { kind: 'accepted', nsu: '77', resposta };
+    assert.deepEqual(judged[0], { id: 'a', answer, now: NOW, isAway: false });
+    assert.deepEqual(
+      settlements.map((one) => one.resposta),
+      [resposta, undefined],
+      'what was said of each is kept',
+    );
     // No copy was shown: what went out now is what is kept.
     assert.deepEqual(settlements[0]!.recebida!.assinatura!.certificado, CERTIFICATE);
     assert.deepEqual(logged, []);

@@ -33,7 +33,7 @@ export const NOTHING: Delivered = { delivered: 0, isFull: false, pauseMs: 0 };
 /** World and tenant of a delivery. */
 export type On = { readonly world: World; readonly tenant: string };
 
-type Kind = { readonly kind: string };
+type Kind = { readonly kind: string; readonly resposta?: string };
 type Accepted = Extract<AdnAnswer, { kind: 'accepted' }>;
 type Misconfigured = Extract<AdnAnswer, { kind: 'misconfigured' }>;
 
@@ -248,6 +248,13 @@ function noteUndecided<Row extends Claimed, More extends Kind, One extends Settl
   answers.set(kind.keyOf(row), { kind: 'unavailable', why, ...(goesOn ? { at: 0 } : {}) });
 }
 
+/** What is kept of the answer where the environment was asked, and showed the document; `before`: what it had answered to the sending. */
+function describeShown(nsu: string | undefined, before: string | undefined): string {
+  const number = nsu === undefined ? '' : `, sob o número ${nsu}`;
+  const shown = `consulta\nPerguntado, o ADN mostrou o documento${number}.`;
+  return before === undefined ? shown : `${before}\n${shown}`;
+}
+
 /** Takes a document that the environment shows for ours only when it is what we wrote. */
 function noteKnown<Row extends Claimed, More extends Kind, One extends Settlement>(
   { kind, on, answers, documents, held }: Batch<Row, More, One>,
@@ -262,7 +269,8 @@ function noteKnown<Row extends Claimed, More extends Kind, One extends Settlemen
     answers.set(key, kind.another);
     return;
   }
-  answers.set(key, { kind: 'accepted', nsu: knowledge.nsu });
+  const { nsu } = knowledge;
+  answers.set(key, { kind: 'accepted', nsu, resposta: describeShown(nsu, answers.get(key)?.resposta) });
   if (copy !== undefined) held.set(key, copy);
 }
 
@@ -286,7 +294,8 @@ async function settleBatch<Row extends Claimed, More extends Kind, One extends S
       answer?.kind === 'accepted'
         ? { recebida: held.get(key) ?? { nsu: (answer as Accepted).nsu, assinatura } }
         : { lugar: places.get(key) };
-    const settlement: Settlement = { id: row.id, mes: row.mes, move, dueAt: due, ...columns, ...more };
+    const said = answer?.resposta === undefined ? {} : { resposta: answer.resposta };
+    const settlement: Settlement = { id: row.id, mes: row.mes, move, dueAt: due, ...columns, ...more, ...said };
     // Columns that only a kind has are in `columns`.
     return settlement as One;
   });

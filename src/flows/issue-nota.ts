@@ -169,13 +169,17 @@ async function accept(
   const confianca = await keepFundamento(world, municipio, signature.fundamento);
   const ofNumber = numberRemarks(municipio, dps, next);
   const remarks = [...rehearsal.avisos, ...signature.avisos, ...ofNumber, ...judged.avisos];
+  const avisos = remarks.length === 0 ? remarks : place(limitAvisos(remarks));
   return {
     dps,
     idSent: sent.kind === 'xml' ? read.id : undefined,
     prestador: facts.prestador.documento,
     novoPrestador,
-    ...completion(world, municipio, { dps, facts, judged, instant, sent, confianca, simular: rehearsal.simular }),
-    avisos: remarks.length === 0 ? remarks : place(limitAvisos(remarks)),
+    ...completion(world, municipio, {
+      ...{ dps, facts, judged, instant, sent, confianca, simular: rehearsal.simular },
+      julgamento: describeJulgamento(world, avisos),
+    }),
+    avisos,
   };
 }
 
@@ -206,11 +210,17 @@ type Material = {
   readonly sent: SentDps;
   readonly confianca: number | undefined;
   readonly simular: string | undefined;
+  readonly julgamento: string | undefined;
 };
+
+/** Version and commit of the program, and on a second line the remarks that it made, as they are told. */
+function describeJulgamento({ programa }: World, avisos: readonly Aviso[]): string | undefined {
+  return programa === undefined || avisos.length === 0 ? programa : `${programa}\n${JSON.stringify(avisos)}`;
+}
 
 /** What turns numbers into the row and the document, inside the storing transaction; and the month of the key. */
 function completion(world: World, municipio: Municipio, material: Material): Pick<Issuance, 'complete' | 'mes'> {
-  const { dps, facts, judged, instant, sent, confianca, simular } = material;
+  const { dps, facts, judged, instant, sent, confianca, simular, julgamento } = material;
   const moment = municipalMoment(municipio.codigoIbge ?? dps.cLocEmi, instant);
   const { amounts } = judged;
   const random = world.randomDigits(9);
@@ -255,6 +265,7 @@ function completion(world: World, municipio: Municipio, material: Material): Pic
       recebido: sent.body,
       recebido_assinatura: sent.kind === 'json' ? sent.assinatura : undefined,
       confianca,
+      julgamento,
       nfse: composeNfse(dps, facts, judged, numbered),
       simular,
       servico: dps.serv.cServ.cTribNac,

@@ -40,6 +40,8 @@ export type World = {
   /** Decimal digits from a cryptographic source, at most 14 at a time. */
   readonly randomDigits: (count: number) => string;
   readonly log: Log;
+  /** Version and commit of this program, kept with what it judges; where it is undefined, that is not kept. */
+  readonly programa?: string;
   /** Sends one message to an address that somebody has registered. */
   readonly postAviso: PostAviso;
   /** Called after something of a tenant was made due (a note, an event, a lot), so that the worker need not wait for its next look. */

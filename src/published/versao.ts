@@ -10,6 +10,8 @@ import { projectText } from './project-text.ts';
 type Version = { readonly name: string; readonly version: string; readonly commit: string | undefined };
 
 const GIT_TIMEOUT_MS = 2_000;
+/** Enough to tell a commit from all others. */
+const COMMIT_LENGTH = 12;
 
 let found: Version | undefined;
 
@@ -25,6 +27,12 @@ export function versionText(): string {
   return commit === undefined ? `${name} ${version}` : `${name} ${version} (commit ${commit})`;
 }
 
+/** As it is kept with what the program judges: `0.1.0 4f2c9a7b3e1d`. */
+export function programText(): string {
+  const { version, commit } = versionOf();
+  return commit === undefined ? version : `${version} ${commit.slice(0, COMMIT_LENGTH)}`;
+}
+
 function readVersion(): Version {
   const { name, version, gitHead } = JSON.parse(projectText('package.json')) as Record<string, string>;
   return { name: name!, version: version!, commit: gitHead ?? commitOfCheckout() };
@@ -34,7 +42,7 @@ function readVersion(): Version {
 function commitOfCheckout(): string | undefined {
   const repository = fileURLToPath(new URL('../../.git', import.meta.url));
   if (!existsSync(repository)) return undefined;
-  const args = [`--git-dir=${repository}`, 'rev-parse', '--short=12', 'HEAD'];
+  const args = [`--git-dir=${repository}`, 'rev-parse', `--short=${COMMIT_LENGTH}`, 'HEAD'];
   const { status, stdout } = spawnSync('git', args, { encoding: 'utf8', timeout: GIT_TIMEOUT_MS });
   return status === 0 ? stdout.trim() : undefined;
 }

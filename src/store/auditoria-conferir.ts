@@ -60,8 +60,9 @@ const ACHADOS_MAX = 1_000;
 const ENTRIES_AT_ONCE = 100;
 const ROWS_AT_ONCE = 1_000;
 
-const PLACED = `select lugar::float8 as lugar, id, ${momentoOf('em')} as momento, coalesce(sobre, '') as sobre, itens, resumos, sal, raiz, elo
-  from auditoria where tenant = $1 and lugar > $2 order by lugar limit ${ENTRIES_AT_ONCE}`;
+/** Ordered by the column, not by what is shown of it: an index has that order. */
+const PLACED = `select w.lugar::float8 as lugar, id, ${momentoOf('em')} as momento, coalesce(sobre, '') as sobre, itens, resumos, sal, raiz, elo
+  from auditoria w where w.tenant = $1 and w.lugar > $2 order by w.lugar limit ${ENTRIES_AT_ONCE}`;
 const UNPLACED = `select id, ${momentoOf('em')} as momento, itens, resumos from auditoria
   where tenant = $1 and lugar is null and (em, id) > ($2::timestamptz, $3::uuid) order by em, id limit ${ENTRIES_AT_ONCE}`;
 const ATE = 'select lugar::float8 as lugar, elo, aberta_em from auditoria_ate where tenant = $1';

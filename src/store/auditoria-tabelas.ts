@@ -41,7 +41,7 @@ const SETTING_NAMES = SETTINGS.map(([, { column, sql }]) => (sql === 'boolean' ?
 const NOTA_NAMES = NOTA_TYPES.filter(([nome]) => nome !== 'tabela_aliquotas')
   .map(([nome, sql]) => (sql === 'timestamptz' ? `${nome}:t` : sql === 'date' ? `${nome}:d` : nome))
   .join(' ');
-const MOVIMENTO = 'mes movimento em:t de gatilho para mensagem quem';
+const MOVIMENTO = 'mes movimento em:t de gatilho para mensagem quem resposta';
 
 /** By the name that an entry gives them. */
 export const AUDITADAS = {

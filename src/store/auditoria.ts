@@ -37,9 +37,7 @@ export type Prova = Caminho & {
   readonly entrada: Elo;
   /** The hash before the entry. */
   readonly anterior: string;
-  /** The entries after it, up to the one that is sealed. */
-  readonly elos: readonly Elo[];
-  /** Undefined: none was made since. */
+  /** The first that seals it; undefined: none was made since. */
   readonly selo: Selo | undefined;
 };
 
@@ -58,7 +56,8 @@ type State = {
   readonly selo: { readonly dia: string; readonly em: string } | null;
 };
 
-const ELO = `lugar::float8 as lugar, id, ${momentoOf('em')} as em, coalesce(sobre, '') as sobre, encode(raiz, 'hex') as raiz,
+/** Of `auditoria w`: whoever orders by `lugar` alone would sort what is shown, and use no index. */
+const ELO = `w.lugar::float8 as lugar, id, ${momentoOf('em')} as em, coalesce(sobre, '') as sobre, encode(raiz, 'hex') as raiz,
   octet_length(resumos) / ${RESUMO_BYTES} as folhas`;
 const SELO = `select to_char(dia, 'YYYY-MM-DD') as dia, lugar::float8 as lugar, texto, assinatura from auditoria_selos where tenant = $1`;
 
@@ -105,23 +104,58 @@ export function auditoriaStore(pool: Db) {
       const text = `update auditoria_ate set conferida_em = $2, conferida_ate = $3, achados = $4 where tenant = $1`;
       await pool.query(text, [tenant, new Date(now), ate, achados]);
     },
-    proofOf: (tenant: string, tabela: Vista, chave: readonly string[]): Promise<Prova | undefined> =>
-      proofOf(pool, tenant, tabela, chave),
+    /** See {@link proofOf}. */
+    proofOf: (tenant: string, tabela: Vista, chave: readonly string[], from: number): Promise<Prova | undefined> =>
+      proofOf(pool, tenant, { tabela, chave, from }),
+    /** The place of the first entry of a moment (milliseconds), or somewhat before. */
+    findLugar: (tenant: string, desde: number): Promise<number> => firstLugarSince(pool, tenant, desde - CLOCKS_MS),
+    /** Entries by their places, the first and the last with those between. */
+    readElos: async (tenant: string, from: number, to: number): Promise<readonly Elo[]> => {
+      const text = `select ${ELO} from auditoria w where w.tenant = $1 and w.lugar between $2 and $3 order by w.lugar`;
+      return (await pool.query<Elo>(text, [tenant, from, to])).rows;
+    },
   };
 }
 
+/** How far the clocks of the service and of the database may differ, and entries be placed out of the order of their moments. */
+const CLOCKS_MS = 600_000;
+
+/** The first entry of a moment (milliseconds) or a later one, by halves: places follow moments. */
+async function firstLugarSince(pool: Db, tenant: string, since: number): Promise<number> {
+  type Row = { readonly lugar: number; readonly em: Date };
+  const end = 'select coalesce(max(lugar), 0)::float8 as lugar from auditoria where tenant = $1 and lugar is not null';
+  const at = `select w.lugar::float8 as lugar, w.em from auditoria w where w.tenant = $1 and w.lugar >= $2
+    order by w.lugar limit 1`;
+  let [low, high] = [1, (await pool.query<Row>(end, [tenant])).rows[0]!.lugar + 1];
+  while (low < high) {
+    const middle = Math.floor((low + high) / 2);
+    const [found] = (await pool.query<Row>(at, [tenant, middle])).rows;
+    if (found === undefined || found.em.getTime() >= since) high = middle;
+    else low = found.lugar + 1;
+  }
+  return low;
+}
+
+/** From a place on, or before it, the nearest first. */
+const FIND = ['>= $3 order by w.lugar', '< $3 order by w.lugar desc'].map(
+  (where) => `select itens, resumos, sal, ${ELO} from auditoria w
+    where w.tenant = $1 and position($2::bytea in w.resumos) > 0 and w.lugar ${where} limit 1`,
+);
+
+/** `from`: the place from which on it is looked for. */
+type Provada = { readonly tabela: Vista; readonly chave: readonly string[]; readonly from: number };
+
 /**
  * What shows that a row is as an entry tells it; undefined: it is not there, or no entry with a place tells it so. The entry is looked for
- * from a moment on, where that is known: otherwise all are read, the newest first.
+ * from a place on, and then among all before: of a row from before the chain it is later, and of a clock that was wrong it may be anywhere.
  */
-async function proofOf(pool: Db, tenant: string, tabela: Vista, chave: readonly string[]): Promise<Prova | undefined> {
+async function proofOf(pool: Db, tenant: string, { tabela, chave, from }: Provada): Promise<Prova | undefined> {
   const texto = await readTexto(pool, tenant, tabela, chave);
   if (texto === undefined) return undefined;
   const [item, resumo] = [itemOf(tabela, chave), resumoOf(texto)];
-  const find = `select itens, resumos, sal, ${ELO} from auditoria where tenant = $1 and lugar is not null
-    and position($2::bytea in resumos) > 0 order by lugar desc limit 1`;
   type Row = Elo & { readonly itens: string; readonly resumos: Buffer; readonly sal: Buffer };
-  const [found] = (await pool.query<Row>(find, [tenant, Buffer.from(resumo, 'hex')])).rows;
+  let found: Row | undefined;
+  for (const find of FIND) found ??= (await pool.query<Row>(find, [tenant, Buffer.from(resumo, 'hex'), from])).rows[0];
   const folhas = found && splitFolhas(found.itens, found.resumos);
   const place = folhas?.findIndex((folha) => folha.item === item && folha.resumo === resumo) ?? -1;
   if (found === undefined || folhas === undefined || place < 0) return undefined;
@@ -130,11 +164,8 @@ async function proofOf(pool: Db, tenant: string, tabela: Vista, chave: readonly 
   const [previous] = (await pool.query<{ elo: string }>(before, [tenant, entrada.lugar - 1])).rows;
   const sealed = `${SELO} and lugar >= $2 order by lugar limit 1`;
   const [selo] = (await pool.query<Omit<Selo, 'elo'>>(sealed, [tenant, entrada.lugar])).rows;
-  const between = `select ${ELO} from auditoria where tenant = $1 and lugar > $2 and lugar <= $3 order by lugar`;
-  const until = selo?.lugar ?? entrada.lugar;
-  const elos = (await pool.query<Elo>(between, [tenant, entrada.lugar, until])).rows;
   return {
-    ...{ tabela, chave, texto, item, entrada, elos },
+    ...{ tabela, chave, texto, item, entrada },
     ...caminhoOf(seed, folhas, place),
     anterior: previous?.elo ?? '0'.repeat(2 * RESUMO_BYTES),
     selo: selo && { ...selo, elo: Buffer.from(JSON.parse(selo.texto).elo, 'hex') },

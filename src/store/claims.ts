@@ -25,6 +25,8 @@ export type Trailed = Ref & {
   readonly para: string;
   readonly mensagem?: string | null | undefined;
   readonly quem?: string | null | undefined;
+  /** What the ADN answered, to which the move is due; of the first move what this service did (`julgamento`). */
+  readonly resposta?: string | undefined;
   /** How the row stands after it; undefined: what else is told says so. */
   readonly dito: Standing['dito'] | undefined;
 };
@@ -40,15 +42,17 @@ function trailInsert(item: Item) {
     ['para text', ({ para }) => para],
     ['mensagem text', ({ mensagem }) => mensagem ?? null],
     ['quem text', ({ quem }) => quem ?? null],
+    ['resposta text', ({ resposta }) => dropNul(resposta)],
   ]);
 }
 
 const TRAIL = { nota: trailInsert('nota'), evento: trailInsert('evento') } as const;
 
 /** A move as the audit chain tells it. */
-function folhaOfMove(item: Item, { id, mes, movimento, em, de, gatilho, para, mensagem, quem }: Trailed): Folha {
+function folhaOfMove(item: Item, move: Trailed): Folha {
+  const { id, mes, movimento, em, de, gatilho, para, mensagem, quem, resposta } = move;
   const said = { mes: String(mes), movimento: String(movimento), em: momentText(em), de, gatilho, para };
-  const texts = { mensagem: mensagem?.toWellFormed(), quem: quem?.toWellFormed() };
+  const texts = { mensagem: mensagem?.toWellFormed(), quem: quem?.toWellFormed(), resposta: dropNul(resposta) };
   return folhaOf(`trilha_${item}s`, [id, String(mes), String(movimento)], { [item]: id, ...said, ...texts });
 }
 
@@ -134,6 +138,8 @@ export type Settlement<Of extends Move = Move> = Ref & {
   readonly mensagem_retorno?: string | undefined;
   /** What the ADN holds now: its reception number, and the signature under which it was sent. */
   readonly recebida?: Recebida | undefined;
+  /** What the ADN answered of it, as it came. */
+  readonly resposta?: string | undefined;
 };
 
 type Settling<One, Moved> = {
@@ -163,6 +169,20 @@ type MovedRow<More> = Standing & {
   readonly para: string;
   readonly mensagem: string | null;
 } & More;
+
+/** The moves that settlements made. `isTold`: with the message. */
+function trailedOf<One extends Settlement>(
+  moved: readonly MovedRow<unknown>[],
+  { now, settlements }: Settled<One>,
+  isTold: boolean,
+): readonly Trailed[] {
+  const respostas = new Map(settlements.map(({ id, resposta }) => [id, resposta]));
+  return moved.map(({ movimentos, mensagem, ...row }) => ({
+    ...{ ...row, movimento: movimentos, em: now },
+    mensagem: isTold ? mensagem : null,
+    resposta: respostas.get(row.id),
+  }));
+}
 
 /** Settles notas or eventos that still carry a token, or one of several, by a statement a month for those at rest then, and one for others; how many. */
 export function createSettle<One extends Settlement, Moved = unknown>(pool: Db, item: Item, of: Settling<One, Moved>) {
@@ -231,12 +251,7 @@ export function createSettle<One extends Settlement, Moved = unknown>(pool: Db, 
           const first = before?.(client, on);
           const settled = settle(client, [tokens].flat(), on);
           const [moved] = await Promise.all([settled, beside?.(client, on), first, ...inserted]);
-          const trail = moved.map(({ movimentos, mensagem, ...row }) => ({
-            ...row,
-            movimento: movimentos,
-            em: now,
-            mensagem: isTold ? mensagem : null,
-          }));
+          const trail = trailedOf(moved, on, isTold);
           const others = (await after?.(client, on, moved)) ?? [];
           return {
             result: moved.length,

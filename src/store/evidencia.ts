@@ -1,5 +1,6 @@
 /** What is kept of a note beside itself, for whoever must prove it: how it came, by what it was judged, and what the ADN was sent. */
 import { linhasOf, readArquivado } from './arquivo.ts';
+import type { Item } from './claims.ts';
 import { PAPERS, type PapersColumns, withPapers } from './documentos.ts';
 import type { Ref } from './fila.ts';
 import type { Db } from './open.ts';
@@ -44,6 +45,17 @@ const TROCA = planMonthly(
     where tenant = $1 and mes = $2 and id = $3`,
 );
 
+const RESPOSTAS = {
+  nota: planMonthly(
+    'evidencia_respostas_nota',
+    `select movimento, resposta from trilha_notas where tenant = $1 and mes = $2 and nota = $3 and resposta is not null`,
+  ),
+  evento: planMonthly(
+    'evidencia_respostas_evento',
+    `select movimento, resposta from trilha_eventos where tenant = $1 and mes = $2 and evento = $3 and resposta is not null`,
+  ),
+};
+
 const LOTE = planOnce(
   'evidencia_lote',
   `select l.id, l.mes, l.protocolo, l.numero_lote, r.ordem, l.recebido_em from lotes_rps r
@@ -81,6 +93,21 @@ export function evidenciaStore(pool: Db) {
     },
     readTroca: async (tenant: string, { id, mes }: Ref): Promise<TrocaDaNota | undefined> =>
       (await pool.query<TrocaDaNota>(TROCA([tenant, mes, id]))).rows[0],
+    /**
+     * What was answered, by the number of the move: by the ADN, and to the first move of a note by this service, as the program that judged it
+     * and its remarks. From before it was kept there is none.
+     */
+    readRespostas: async (tenant: string, item: Item, { id, mes }: Ref): Promise<ReadonlyMap<number, string>> => {
+      type Row = { readonly movimento: number; readonly resposta: string };
+      const { rows } = await pool.query<Row>(RESPOSTAS[item]([tenant, mes, id]));
+      const archived = linhasOf(await readArquivado(pool, tenant, item, { id, mes }), `trilha_${item}s`);
+      const found = new Map(rows.map(({ movimento, resposta }) => [movimento, resposta]));
+      for (const { colunas } of archived) {
+        const resposta = textOf(colunas.resposta);
+        if (resposta !== null) found.set(Number(colunas.movimento), resposta);
+      }
+      return found;
+    },
     findLote: async (tenant: string, nota: string): Promise<LoteDaNota | undefined> => {
       type Row = Ref & Omit<LoteDaNota, keyof DocumentoDoLote>;
       const [lote] = (await pool.query<Row>(LOTE([tenant, nota]))).rows;

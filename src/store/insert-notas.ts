@@ -60,7 +60,16 @@ function movesOf({ id, mes, nota, claims }: NumberedNota, at: number): readonly 
   const first = isHeld({ nota })
     ? ({ gatilho: 'retencao', para: 'retida' } as const)
     : ({ gatilho: 'emissao', para: 'emitida' } as const);
-  const issued = { ...ref, dito: undefined, movimento: 1, em: nota.data_emissao, de: null, ...first };
+  // Which rate was missing is told for good: the note forgets it as it goes on.
+  const issued = {
+    ...ref,
+    dito: undefined,
+    movimento: 1,
+    em: nota.data_emissao,
+    de: null,
+    ...first,
+    ...{ mensagem: nota.retencao, resposta: nota.julgamento },
+  };
   if (claims === undefined) return [issued];
   return [
     issued,

@@ -78,6 +78,8 @@ export type NotaNova = { readonly [Each in Exclude<Name, Optional>]: WrittenOf<C
   readonly recebido_assinatura?: string | undefined;
   /** By what its signature was judged, see `fundamentos.ts`. */
   readonly confianca?: number | undefined;
+  /** By which program it was judged, and what that remarked; kept with its first move. */
+  readonly julgamento?: string | undefined;
   readonly nfse: string;
   /** Why it is held back: no rate is published for what it has. It has a `tabela_aliquotas` then. */
   readonly retencao?: string | undefined;

@@ -4,6 +4,7 @@ import { avisoPoster } from '../delivery/post-aviso.ts';
 import { startWorker as startDeliveries, type Worker, type WorkerOptions } from '../delivery/worker.ts';
 import { tellTrouble } from '../flows/store-trouble.ts';
 import type { World } from '../flows/world.ts';
+import { programText } from '../published/versao.ts';
 import type { Store } from '../store/store.ts';
 import { Transmissions, trustOf } from './adn-access.ts';
 import { readOwnConfig } from './config.ts';
@@ -33,6 +34,7 @@ export function openWorld(store: Store, log: Logger, wakeElsewhere?: (tenant: st
     now: Date.now,
     randomDigits: (count) => String(randomInt(10 ** count)).padStart(count, '0'),
     log,
+    programa: programText(),
     postAviso: avisoPoster({ isPrivateAllowed: readOwnConfig().privateAvisos }),
     wake: (tenant) => (worker === undefined ? wakeElsewhere?.(tenant) : worker.wake(tenant)),
   };

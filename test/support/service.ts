@@ -32,6 +32,9 @@ export type TestService = {
  * `worker: false` leaves notes as they were issued; `connection`: a database that others have too, as processes do; `transmission`:
  * how notes leave, in place of the local authority.
  */
+/** What is kept of the program with what it judges. */
+export const PROGRAMA = '0.1.0 c0ffee123456';
+
 export async function startTestService(
   options: {
     worker?: boolean;
@@ -57,6 +60,7 @@ export async function startTestService(
     now: () => clock.now,
     randomDigits: (count) => String(randomInt(10 ** count)).padStart(count, '0'),
     log,
+    programa: PROGRAMA,
     postAviso: options.postAviso ?? avisoPoster({ isPrivateAllowed: options.privateAvisos ?? true }),
     wake: (tenant) => wake(tenant),
   };

@@ -1,6 +1,7 @@
 /** `nfse evidencia CHAVE`: all that is kept of a note, as a bundle that an expert checks without this service. */
 import { writeFile } from 'node:fs/promises';
 import { makeEvidencia } from '../../flows/evidencia/evidencia.ts';
+import { programText } from '../../published/versao.ts';
 import { byHand, type CliWorld, type Command, inMunicipio, refuseAsked, textOf, type Values } from './command.ts';
 
 export const EVIDENCIA: Command = {
@@ -20,7 +21,9 @@ export const EVIDENCIA: Command = {
 };
 
 async function escrever(world: CliWorld, values: Values, municipio: string, chave: string): Promise<number> {
-  const made = await world.registry((registry) => makeEvidencia(registry, municipio, chave, byHand(values)));
+  const made = await world.registry((registry) =>
+    makeEvidencia({ ...registry, programa: programText() }, municipio, chave, byHand(values)),
+  );
   if ('problem' in made) return refuseAsked(world, made.problem);
   const { nome, zip, arquivos } = made;
   const file = textOf(values, 'saida') ?? nome;

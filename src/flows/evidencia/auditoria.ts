@@ -3,9 +3,10 @@
  * files, and a short script of `sha256sum` that reckons them again.
  */
 import type { Prova } from '../../store/auditoria.ts';
+import type { Elo } from '../../store/auditoria-hash.ts';
 import type { Municipio } from '../../store/municipios.ts';
 import type { World } from '../world.ts';
-import type { ArquivoDoConjunto, Parte } from './partes.ts';
+import type { ArquivoDoConjunto, Conferencia, Parte } from './partes.ts';
 import { gatherRecebido } from './recebido.ts';
 
 /** A row as the chain knows it, and what it is. */
@@ -13,9 +14,15 @@ export type LinhaProvada = {
   readonly tabela: Prova['tabela'];
   readonly chave: readonly string[];
   readonly oQue: string;
+  /** When it came to be as it is. */
+  readonly desde: Date;
+  /** A file of the bundle that it has inside, as text or by its digest. */
+  readonly traz?: string | undefined;
 };
 
 const PASTA = '6-trilha/auditoria';
+/** Rows of one minute are looked for from one place on. */
+const MINUTE_MS = 60_000;
 
 export async function gatherAuditoria(
   world: Pick<World, 'store'>,
@@ -23,19 +30,31 @@ export async function gatherAuditoria(
   linhas: readonly LinhaProvada[],
 ): Promise<Parte> {
   const { tenant } = municipio;
+  const { auditoria } = world.store;
   const provas: { readonly linha: LinhaProvada; readonly prova: Prova }[] = [];
+  const places = new Map<number, Promise<number>>();
   for (const linha of linhas) {
-    const prova = await world.store.auditoria.proofOf(tenant, linha.tabela, linha.chave);
+    const minute = Math.floor(linha.desde.getTime() / MINUTE_MS) * MINUTE_MS;
+    const from = await places.getOrInsertComputed(minute, () => auditoria.findLugar(tenant, minute));
+    const prova = await auditoria.proofOf(tenant, linha.tabela, linha.chave, from);
     if (prova !== undefined) provas.push({ linha, prova });
   }
   const titulo = 'A prova de que nada disso foi mudado depois';
   if (provas.length === 0) return { titulo, paragrafos: [NONE], arquivos: [], conferencias: [] };
   const selos = new Map(provas.flatMap(({ prova: { selo } }) => (selo === undefined ? [] : [[selo.dia, selo]])));
   const sealed: Omit<Parte, 'titulo'>[] = [];
-  for (const selo of selos.values()) sealed.push(await gatherSelo(world, municipio, selo));
+  for (const selo of selos.values()) {
+    const first = provas.flatMap(({ prova }) => (prova.selo?.dia === selo.dia ? [prova] : []));
+    const { anterior, entrada } = first.reduce((one, two) => (two.entrada.lugar < one.entrada.lugar ? two : one));
+    const elos = await auditoria.readElos(tenant, entrada.lugar, selo.lugar);
+    sealed.push(
+      { ...correnteOf(selo.dia, anterior, elos), conferencias: [] },
+      await gatherSelo(world, municipio, selo),
+    );
+  }
   const check = {
     oQue: 'Cada linha provada está na corrente, e a corrente chega ao selo onde há um',
-    comando: `bash ${PASTA}/conferir.sh ${PASTA}`,
+    comando: `sh ${PASTA}/conferir.sh ${PASTA}`,
     resposta: 'TODAS AS PROVAS CONFEREM',
   };
   return {
@@ -47,11 +66,31 @@ export async function gatherAuditoria(
         conteudo: Buffer.from(SCRIPT),
         oQue: 'Refaz as provas com sha256sum: leia-o antes.',
       },
+      ...(provas.some(({ linha }) => linha.traz !== undefined) ? [TRAZ] : []),
       ...provas.flatMap(({ linha, prova }, place) => filesOf(linha, prova, place + 1)),
       ...sealed.flatMap(({ arquivos }) => arquivos),
     ],
-    conferencias: [check, ...sealed.flatMap(({ conferencias }) => conferencias)],
+    conferencias: [
+      check,
+      ...provas.flatMap(({ linha }, place) => tieOf(linha, place + 1)),
+      ...sealed.flatMap(({ conferencias }) => conferencias),
+    ],
   };
+}
+
+const numbered = (place: number): string => String(place).padStart(3, '0');
+
+/** That a file of the bundle is the one that a proved row speaks of. */
+function tieOf({ oQue, traz }: LinhaProvada, place: number): readonly Conferencia[] {
+  if (traz === undefined) return [];
+  const told = `${oQue.charAt(0).toLowerCase()}${oQue.slice(1)}`;
+  return [
+    {
+      oQue: `A linha ${numbered(place)} (${told}) é mesmo a de ${traz}`,
+      comando: `sh ${PASTA}/traz.sh ${PASTA}/linha-${numbered(place)}.txt ${traz}`,
+      resposta: ': CONFERE',
+    },
+  ];
 }
 
 /** A seal is a JSON with its signature beside it, as what is received is. */
@@ -75,10 +114,35 @@ const SEALED = 'O selo é assinado pelo município: a corrente até ele não pod
 const UNSEALED =
   'Nenhum selo foi feito desde então, ou o município não tem certificado: as provas mostram que as linhas estão na corrente, e não de quando ela é.';
 
+const eloLine = ({ lugar, folhas, em, id, raiz, sobre }: Elo): string =>
+  `elo=${[lugar, folhas, em, id, raiz, sobre].join(' ')}`;
+
+const correnteNome = (dia: string): string => `corrente-${dia}.txt`;
+
+/** Links that a minute is enough for: each takes the script a few milliseconds. */
+const QUICK_ELOS = 5_000;
+const ELOS_A_MINUTE = 20_000;
+
+/** The chain from the first proved entry of a day to its seal, once for all proofs that end there. */
+function correnteOf(dia: string, anterior: string, elos: readonly Elo[]): Pick<Parte, 'paragrafos' | 'arquivos'> {
+  const lines = [`anterior=${anterior}`, ...elos.map(eloLine), `selo=selo-${dia}/selo.json`];
+  const slow = `Até o selo de ${dia} são ${elos.length} elos: a conferência leva uns ${Math.ceil(elos.length / ELOS_A_MINUTE)} minutos.`;
+  return {
+    paragrafos: elos.length > QUICK_ELOS ? [slow] : [],
+    arquivos: [
+      {
+        nome: `${PASTA}/${correnteNome(dia)}`,
+        conteudo: Buffer.from(`${lines.join('\n')}\n`),
+        oQue: `Os elos da corrente, do primeiro que as provas citam até o selo de ${dia}: ${elos.length}.`,
+      },
+    ],
+  };
+}
+
 /** A proof as lines that the script reads, in the order in which they are reckoned. */
 function filesOf({ oQue }: LinhaProvada, prova: Prova, place: number): readonly ArquivoDoConjunto[] {
-  const { texto, sal, item, antes, depois, anterior, entrada, elos, selo } = prova;
-  const name = String(place).padStart(3, '0');
+  const { texto, sal, item, antes, depois, anterior, entrada, selo } = prova;
+  const name = numbered(place);
   const lines = [
     `texto=linha-${name}.txt`,
     `sal=${sal}`,
@@ -87,45 +151,72 @@ function filesOf({ oQue }: LinhaProvada, prova: Prova, place: number): readonly 
     `depois=${depois}`,
     `raiz=${entrada.raiz}`,
     `anterior=${anterior}`,
-    ...[entrada, ...elos].map((elo) => `elo=${[elo.lugar, elo.folhas, elo.em, elo.id, elo.raiz, elo.sobre].join(' ')}`),
-    ...(selo === undefined ? [] : [`selo=selo-${selo.dia}/selo.json`]),
+    eloLine(entrada),
+    ...(selo === undefined ? [] : [`corrente=${correnteNome(selo.dia)}`]),
   ];
   return [
     { nome: `${PASTA}/linha-${name}.txt`, conteudo: Buffer.from(texto), oQue: `${oQue}, como a corrente a conhece.` },
     {
       nome: `${PASTA}/prova-${name}.txt`,
       conteudo: Buffer.from(`${lines.join('\n')}\n`),
-      oQue: 'O que leva dela ao elo em que entrou, e os elos.',
+      oQue: 'O que leva dela ao elo em que entrou.',
     },
   ];
 }
 
-/** Nothing but `sha256sum` and the shell. */
-const SCRIPT = `#!/bin/bash
-# Refaz cada prova só com sha256sum. Uso: bash conferir.sh PASTA
-set -eu
+/** Nothing but the shell of POSIX, `sha256sum` and `awk`. */
+const SCRIPT = `#!/bin/sh
+# Refaz cada prova só com sha256sum. Uso: sh conferir.sh PASTA
+set -euf
 cd "$1"
 resumo() { sha256sum | cut -c1-64; }
-octetos() { printf "$(printf %s "$1" | sed 's/../\\\\x&/g')"; }
+# Os octetos de um número em hexadecimal.
+octetos() {
+  printf "$(printf '%s\\n' "$1" | awk '{ h = "0123456789abcdef"; for (i = 1; i < length($0); i += 2)
+    printf "\\\\%03o", (index(h, substr($0, i, 1)) - 1) * 16 + index(h, substr($0, i + 1, 1)) - 1 }')"
+}
 falha() { echo "$1: NÃO CONFERE"; exit 1; }
-for prova in prova-*.txt; do
-  no= elo= raiz=
+# O elo de uma linha «lugar folhas momento id raiz sobre», em cima do anterior.
+ligar() {
+  IFS=' ' read -r lugar folhas em id dela sobre <<FIM
+$1
+FIM
+  elo=$(printf 'nfse-auditoria-1\\n%s\\n%s\\n%s\\n%s\\n%s\\n%s\\n%s\\n' "$lugar" "$elo" "$dela" "$folhas" "$em" "$id" "$sobre" | sha256sum)
+  elo=\${elo%% *}
+}
+# Os elos de uma corrente, que tem de acabar no selo: o seu lugar e o seu resumo.
+elos() {
+  elo= fim=
+  while IFS= read -r linha; do
+    valor=\${linha#*=}
+    case $linha in
+      anterior=*) elo=$valor;;
+      elo=*) ligar "$valor"; echo "$lugar $elo";;
+      selo=*) grep -qF "\\"elo\\":\\"$elo\\"" "$valor" && fim=sim;;
+    esac
+  done < "$1"
+  [ -n "$fim" ] && echo "chega ao selo"
+}
+passa=
+for corrente in $(ls | grep '^corrente-.*[.]txt$'); do
+  passa="$passa
+$(elos "$corrente" | sed "s/^/$corrente /")"
+  printf '%s\\n' "$passa" | grep -qxF "$corrente chega ao selo" || falha "$corrente"
+done
+for prova in $(ls | grep '^prova-.*[.]txt$'); do
+  no= elo= raiz= sal= antes=
   while IFS= read -r linha; do
     nome=\${linha%%=*} valor=\${linha#*=}
     case $nome in
       texto) dito=$(resumo < "$valor");;
       sal) sal=$valor;;
-      item) no=$({ printf '\\0'; octetos "$sal"; octetos "$dito"; printf %s "$valor"; } | resumo);;
+      item) no=$({ printf '\\000'; octetos "$sal"; octetos "$dito"; printf %s "$valor"; } | resumo);;
       antes) antes=$valor;;
-      depois) no=$({ printf '\\1'; octetos "$antes"; octetos "$no"; octetos "$valor"; } | resumo);;
+      depois) no=$({ printf '\\001'; octetos "$antes"; octetos "$no"; octetos "$valor"; } | resumo);;
       raiz) [ "$no" = "$valor" ] || falha "$prova"; raiz=$valor;;
       anterior) elo=$valor;;
-      elo)
-        IFS=' ' read -r lugar folhas em id dela sobre <<< "$valor"
-        [ -z "$raiz" ] || [ "$raiz" = "$dela" ] || falha "$prova"
-        raiz=
-        elo=$(printf 'nfse-auditoria-1\\n%s\\n%s\\n%s\\n%s\\n%s\\n%s\\n%s\\n' "$lugar" "$elo" "$dela" "$folhas" "$em" "$id" "$sobre" | resumo);;
-      selo) grep -q "$elo" "$valor" || falha "$prova";;
+      elo) ligar "$valor"; [ "$raiz" = "$dela" ] || falha "$prova"; raiz=;;
+      corrente) printf '%s\\n' "$passa" | grep -qxF "$valor $lugar $elo" || falha "$prova";;
       *) falha "$prova";;
     esac
   done < "$prova"
@@ -134,3 +225,21 @@ for prova in prova-*.txt; do
 done
 echo TODAS AS PROVAS CONFEREM
 `;
+
+const TRAZ: ArquivoDoConjunto = {
+  nome: `${PASTA}/traz.sh`,
+  oQue: 'Diz se uma dessas linhas traz um arquivo deste conjunto, inteiro ou pelo seu resumo: leia-o antes.',
+  conteudo: Buffer.from(`#!/bin/sh
+# Diz se uma linha da corrente traz um arquivo: o SHA-256 dele, ou o texto inteiro, como o JSON o escreve entre aspas.
+# Uso: sh traz.sh LINHA ARQUIVO
+set -eu
+resumo=$(sha256sum < "$2" | cut -c1-64)
+texto=$(sed -e 's/[\\\\"]/\\\\&/g' -e 's/\\t/\\\\t/g' -e 's/\\r/\\\\r/g' "$2" | sed -e ':a' -e 'N' -e '$!ba' -e 's/\\n/\\\\n/g')
+if grep -qF -- "\\"$resumo\\"" "$1" || grep -qF -- "\\"$texto\\"" "$1"; then
+  echo "$2: CONFERE"
+else
+  echo "$2: NÃO CONFERE"
+  exit 1
+fi
+`),
+};

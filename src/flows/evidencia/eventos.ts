@@ -1,6 +1,7 @@
 /** The events of a note in its bundle: what was asked, the document that was sent, and what was answered. */
 import { tipoByCodigo } from '../../fiscal/tipos-evento.ts';
 import type { EventoRow } from '../../store/evento-rows.ts';
+import type { EventoStep } from '../../store/eventos.ts';
 import type { Municipio } from '../../store/municipios.ts';
 import { publicEvento } from '../evento-queries.ts';
 import { signedEvento } from '../operate-eventos.ts';
@@ -8,29 +9,45 @@ import { presentTrail } from '../operator.ts';
 import type { World } from '../world.ts';
 import { findAssinado } from './assinado-xml.ts';
 import { gatherCadeia } from './cadeia.ts';
-import { jsonFile, type Parte } from './partes.ts';
+import { jsonFile, type Parte, type Respostas, respostasOf } from './partes.ts';
 import { gatherRecebido } from './recebido.ts';
 
 type EventoWorld = Pick<World, 'store' | 'now'>;
+
+/** An event with the moves that it has made. */
+export type EventoComTrilha = {
+  readonly row: EventoRow;
+  readonly trilha: readonly EventoStep[];
+  readonly respostas: Respostas;
+};
 
 /** A part for each event, in the order in which they were registered. */
 export async function gatherEventos(
   world: EventoWorld,
   municipio: Municipio,
-  rows: readonly EventoRow[],
+  eventos: readonly EventoComTrilha[],
 ): Promise<readonly Parte[]> {
   const partes: Parte[] = [];
-  for (const [place, row] of rows.entries()) partes.push(await gatherEvento(world, municipio, row, place + 1));
+  for (const [place, one] of eventos.entries()) partes.push(await gatherEvento(world, municipio, one, place + 1));
   return partes;
 }
 
-async function gatherEvento(world: EventoWorld, municipio: Municipio, row: EventoRow, place: number): Promise<Parte> {
+/** `place`: among the events of the note, from 1. */
+export function pastaOfEvento({ codigo_tipo_evento }: EventoRow, place: number): string {
+  return `5-eventos/${place}-${tipoByCodigo(codigo_tipo_evento)!.slug}`;
+}
+
+async function gatherEvento(
+  world: EventoWorld,
+  municipio: Municipio,
+  { row, trilha, respostas }: EventoComTrilha,
+  place: number,
+): Promise<Parte> {
   const { tenant } = municipio;
-  const { slug, descricao } = tipoByCodigo(row.codigo_tipo_evento)!;
-  const pasta = `5-eventos/${place}-${slug}`;
-  const [documents, trail, confianca] = await Promise.all([
+  const { descricao } = tipoByCodigo(row.codigo_tipo_evento)!;
+  const pasta = pastaOfEvento(row, place);
+  const [documents, confianca] = await Promise.all([
     world.store.eventos.readDocuments(tenant, row.id),
-    world.store.eventos.listTrail(tenant, row),
     world.store.evidencia.readConfiancaDoEvento(tenant, row),
   ]);
   const { recebido, recebido_assinatura } = documents!;
@@ -61,9 +78,10 @@ async function gatherEvento(world: EventoWorld, municipio: Municipio, row: Event
       jsonFile(`${pasta}/situacao.json`, situacao, 'Em que situação está, e o que o ADN respondeu.'),
       jsonFile(
         `${pasta}/trilha.json`,
-        presentTrail(row.chave_acesso, trail),
+        presentTrail(row.chave_acesso, trilha),
         'Cada movimento do evento: quando, por quê, e quem, se foi alguém.',
       ),
+      ...respostasOf(pasta, trilha, respostas),
     ],
     conferencias: [...asked.conferencias, ...sent.conferencias],
   };

@@ -12,25 +12,28 @@ import { whyNoChave } from '../../fiscal/chave.ts';
 import { groupDecimal } from '../../fiscal/group-digits.ts';
 import { NOTA_ESTADOS } from '../../fiscal/nota.ts';
 import { PLACED_MAX } from '../../store/auditoria-elos.ts';
-import type { EventoRow } from '../../store/evento-rows.ts';
 import type { Municipio } from '../../store/municipios.ts';
 import type { NotaRow } from '../../store/nota-columns.ts';
+import type { NotaStep } from '../../store/notas.ts';
 import { momentOfNota, tellMoment } from '../gather-facts.ts';
 import { municipioNamed, type RegistryWorld } from '../municipios.ts';
 import { noNota, type PorMao, type Problem, readMotivo } from '../operator.ts';
+import type { World } from '../world.ts';
 import { gatherAuditoria, type LinhaProvada } from './auditoria.ts';
-import { gatherEventos } from './eventos.ts';
+import { type EventoComTrilha, gatherEventos, pastaOfEvento } from './eventos.ts';
 import { type LeiaMe, leiaMeHtml, leiaMeText, type Resumo } from './leia-me.ts';
-import { gatherCalculo, gatherDeclaracao, gatherNfse, gatherTroca } from './nota.ts';
-import { type ArquivoDoConjunto, jsonFile, type Parte } from './partes.ts';
+import { gatherCalculo, gatherDeclaracao, gatherNfse, gatherTroca, JULGAMENTO } from './nota.ts';
+import { type ArquivoDoConjunto, jsonFile, type Parte, type Respostas, respostaNome } from './partes.ts';
 import { gatherTrilha } from './trilha.ts';
 
 /** `arquivos`: how many files it has. */
 export type Evidencia = { readonly nome: string; readonly zip: Buffer; readonly arquivos: number };
 
+type EvidenciaWorld = RegistryWorld & Pick<World, 'programa'>;
+
 /** Throws an Error in Portuguese when there is no such municipality. */
 export async function makeEvidencia(
-  world: RegistryWorld,
+  world: EvidenciaWorld,
   slug: string,
   chave: string,
   by: PorMao,
@@ -70,52 +73,91 @@ async function placeAll({ store }: RegistryWorld, tenant: string): Promise<void>
   }
 }
 
-async function gatherPartes(world: RegistryWorld, municipio: Municipio, row: NotaRow): Promise<readonly Parte[]> {
+async function gatherPartes(world: EvidenciaWorld, municipio: Municipio, row: NotaRow): Promise<readonly Parte[]> {
   const { store } = world;
   const { tenant } = municipio;
   const on = { world, municipio, row };
-  const [trilha, eventos, substitutas] = await Promise.all([
+  const [respostas, trilha, eventos, substitutas] = await Promise.all([
+    store.evidencia.readRespostas(tenant, 'nota', row),
     store.notas.listTrail(tenant, row),
     store.eventos.listOf(tenant, row.chave_acesso, {}),
     store.evidencia.listSubstitutas(tenant, row.chave_acesso),
   ]);
-  const inOrder = (eventos ?? []).toSorted((one, other) => Number(one.id) - Number(other.id));
-  return [
+  const inOrder: EventoComTrilha[] = [];
+  for (const one of (eventos ?? []).toSorted((one, other) => Number(one.id) - Number(other.id))) {
+    const [moves, answers] = await Promise.all([
+      store.eventos.listTrail(tenant, one),
+      store.evidencia.readRespostas(tenant, 'evento', one),
+    ]);
+    inOrder.push({ row: one, trilha: moves, respostas: answers });
+  }
+  const partes = [
     await gatherDeclaracao(on),
     await gatherNfse(on),
-    await gatherCalculo(on),
-    await gatherTroca(on, trilha),
+    await gatherCalculo(on, respostas),
+    await gatherTroca(on, trilha, respostas),
     ...(await gatherEventos(world, municipio, inOrder)),
     ...substituicaoOf(row, substitutas),
-    await gatherTrilha(world, municipio, row, { trilha, eventos: inOrder.map(({ id }) => id) }),
-    await gatherAuditoria(world, municipio, linhasOf(row, trilha.length, inOrder)),
+    await gatherTrilha(world, municipio, row, { trilha, eventos: inOrder.map((one) => one.row.id) }),
+  ];
+  const files = new Set(partes.flatMap(({ arquivos }) => arquivos.map(({ nome }) => nome)));
+  return [...partes, await gatherAuditoria(world, municipio, linhasOf(row, { trilha, respostas }, inOrder, files))];
+}
+
+/** What of the audit chain is proved: what was issued, its documents, each move, and the same of its events. `files`: of the bundle. */
+function linhasOf(
+  { id, mes, data_emissao }: NotaRow,
+  { trilha, respostas }: Movida,
+  eventos: readonly EventoComTrilha[],
+  files: ReadonlySet<string>,
+): readonly LinhaProvada[] {
+  const chave = [id, String(mes)];
+  const received = (nome: string): string | undefined =>
+    ['xml', 'json'].map((ending) => `${nome}.${ending}`).find((one) => files.has(one));
+  const moved = trilha.at(-1)?.em ?? data_emissao;
+  return [
+    { tabela: 'notas', chave, oQue: 'A nota, como foi emitida', desde: data_emissao },
+    { tabela: 'notas_estado', chave, oQue: 'A situação da nota', desde: moved },
+    {
+      ...{ tabela: 'documentos', chave, oQue: 'Os documentos da nota, pelos seus resumos', desde: data_emissao },
+      traz: received('1-declaracao/declaracao'),
+    },
+    ...movesOf('trilha_notas', chave, { trilha, respostas }, { pasta: '4-adn', of: 'da nota' }).map((one, place) =>
+      // What the first move has is of this service.
+      place > 0 ? one : { ...one, traz: one.traz && JULGAMENTO },
+    ),
+    ...eventos.flatMap(({ row, trilha: moves, respostas: answers }, place): readonly LinhaProvada[] => {
+      const [ofEvento, pasta] = [[row.id, String(row.mes)], pastaOfEvento(row, place + 1)];
+      const of = `evento ${place + 1}`;
+      return [
+        { tabela: 'eventos', chave: [row.id], oQue: `O ${of}`, desde: moves.at(-1)?.em ?? row.criado_em },
+        {
+          ...{ tabela: 'documentos_eventos', chave: ofEvento, oQue: `Os documentos do ${of}`, desde: row.criado_em },
+          traz: received(`${pasta}/pedido/pedido`),
+        },
+        ...movesOf('trilha_eventos', ofEvento, { trilha: moves, respostas: answers }, { pasta, of: `do ${of}` }),
+      ];
+    }),
   ];
 }
 
-/** What of the audit chain is proved: what was issued, its documents, each move, and the documents of its events. */
-function linhasOf({ id, mes }: NotaRow, moves: number, eventos: readonly EventoRow[]): readonly LinhaProvada[] {
-  const chave = [id, String(mes)];
-  return [
-    { tabela: 'notas', chave, oQue: 'A nota, como foi emitida' },
-    { tabela: 'notas_estado', chave, oQue: 'A situação da nota' },
-    { tabela: 'documentos', chave, oQue: 'Os documentos da nota, pelos seus resumos' },
-    ...Array.from(
-      { length: moves },
-      (_, place): LinhaProvada => ({
-        tabela: 'trilha_notas',
-        chave: [...chave, String(place + 1)],
-        oQue: `O movimento ${place + 1} da nota`,
-      }),
-    ),
-    ...eventos.flatMap((evento): readonly LinhaProvada[] => [
-      { tabela: 'eventos', chave: [evento.id], oQue: `O evento ${evento.id}` },
-      {
-        tabela: 'documentos_eventos',
-        chave: [evento.id, String(evento.mes)],
-        oQue: `Os documentos do evento ${evento.id}`,
-      },
-    ]),
-  ];
+/** What has moved, and what was answered. */
+type Movida = {
+  readonly trilha: readonly (NotaStep | EventoComTrilha['trilha'][number])[];
+  readonly respostas: Respostas;
+};
+
+/** `pasta`: where the answers of the ADN are. */
+function movesOf(
+  tabela: 'trilha_notas' | 'trilha_eventos',
+  chave: readonly string[],
+  { trilha, respostas }: Movida,
+  { pasta, of }: { readonly pasta: string; readonly of: string },
+): readonly LinhaProvada[] {
+  return trilha.map((passo, place) => ({
+    ...{ tabela, chave: [...chave, String(place + 1)], oQue: `O movimento ${place + 1} ${of}`, desde: passo.em },
+    traz: respostas.has(place + 1) ? respostaNome(pasta, place + 1, passo) : undefined,
+  }));
 }
 
 /** The notes before and after this one, which have bundles of their own. */

@@ -15,10 +15,14 @@ import { judgeAgain } from '../validate-dps.ts';
 import type { World } from '../world.ts';
 import { findAssinado } from './assinado-xml.ts';
 import { gatherCadeia } from './cadeia.ts';
-import { jsonFile, type Parte } from './partes.ts';
+import { jsonFile, type Parte, type Respostas, respostasOf } from './partes.ts';
 import { gatherRecebido } from './recebido.ts';
 
-type On = { readonly world: Pick<World, 'store' | 'now'>; readonly municipio: Municipio; readonly row: NotaRow };
+type On = {
+  readonly world: Pick<World, 'store' | 'now' | 'programa'>;
+  readonly municipio: Municipio;
+  readonly row: NotaRow;
+};
 
 const refOf = ({ id, mes }: NotaRow) => ({ id, mes });
 
@@ -112,10 +116,12 @@ export async function gatherNfse({ world, municipio, row }: On): Promise<Parte> 
   };
 }
 
-/** How the amounts came about, by which versions of rules and rates, and what was found wrong. */
-export async function gatherCalculo({ world, municipio, row }: On): Promise<Parte> {
+/** How the amounts came about, by which versions of rules and rates, and what was remarked. */
+export async function gatherCalculo({ world, municipio, row }: On, respostas: Respostas): Promise<Parte> {
   const { store } = world;
   const { recebido } = (await store.evidencia.readRecebida(municipio.tenant, refOf(row)))!;
+  const julgamento = respostas.get(1);
+  const { programa, avisos } = readJulgamento(julgamento);
   const kind = isJson(recebido) ? ('json' as const) : ('rps' as const);
   const [judged, imports] = await Promise.all([
     judgeAgain(world, municipio, { kind, body: recebido, assinatura: undefined }, row.data_emissao.getTime()),
@@ -130,30 +136,41 @@ export async function gatherCalculo({ world, municipio, row }: On): Promise<Part
   const calculo = {
     valores_gravados_na_emissao: { valor_servico, valor_base_calculo, aliquota_issqn, valor_issqn },
     versoes: {
-      programa_que_emitiu: readOwnNote(nfse)('verAplic') ?? null,
+      programa_que_emitiu: programa,
+      programa_escrito_na_nota: readOwnNote(nfse)('verAplic') ?? null,
       leiaute: attributeOf(readOwnXml(nfse), 'versao') ?? null,
       tabela_de_aliquotas_ibs_cbs: versao,
       tabela_importada_em: tabela?.em.toISOString() ?? null,
       arquivo_da_tabela: tabela?.arquivo ?? null,
     },
     erros_na_emissao: [],
+    avisos_na_emissao: programa === null ? null : avisos,
     recusa_do_adn: row.estado === 'recusada' ? mensagem_retorno : null,
-    refeito_hoje: isRefused ? { erros: judged.faults } : { avisos: judged.avisos, passos: judged.calculo },
+    refeito_hoje: {
+      programa: world.programa ?? null,
+      ...(isRefused ? { erros: judged.faults } : { avisos: judged.avisos, passos: judged.calculo }),
+    },
   };
   return {
     titulo: 'Como se chegou aos valores',
     paragrafos: [
-      'Os valores são os que estão na nota, e foram calculados quando ela foi emitida. Nada se emite com erro: se há nota, nenhuma regra a recusou naquele momento.',
+      'Os valores são os que estão na nota, e foram calculados quando ela foi emitida. Nada se emite com erro: se há nota, nenhuma regra a recusou naquele momento. Uma declaração recusada não vira nota, e dela não se guarda documento.',
+      programa === null ? NOT_KEPT : KEPT,
       isRefused
-        ? 'O cálculo não se refaz hoje: o cadastro ou as regras do programa mudaram desde então, e o que hoje se diria está no arquivo. Vale o que está na nota.'
-        : 'Os passos foram refeitos para este conjunto, com o que o cadastro e as tabelas dizem hoje do dia da emissão.',
+        ? 'O cálculo não se refaz hoje: o cadastro ou as regras do programa mudaram desde então, e o que hoje se diria está no arquivo, em refeito_hoje. Vale o que está na nota.'
+        : 'Os passos, em refeito_hoje, foram refeitos para este conjunto, com o que o cadastro e as tabelas dizem hoje do dia da emissão.',
     ],
     arquivos: [
       jsonFile(
         '3-calculo/calculo.json',
         calculo,
-        'Valores, versões de regras e tabelas, avisos, e cada passo do cálculo.',
+        'Valores, versões de regras e tabelas, avisos da emissão, e cada passo do cálculo.',
       ),
+      ...(julgamento === undefined
+        ? []
+        : [
+            { nome: JULGAMENTO, conteudo: Buffer.from(julgamento), oQue: 'O programa e os avisos, como se guardaram.' },
+          ]),
       ...(versao === null
         ? []
         : [
@@ -168,22 +185,38 @@ export async function gatherCalculo({ world, municipio, row }: On): Promise<Part
   };
 }
 
-/** What is kept of the exchange with the national environment. */
-export async function gatherTroca({ world, municipio, row }: On, trilha: readonly NotaStep[]): Promise<Parte> {
+export const JULGAMENTO = '3-calculo/julgamento.txt';
+
+/** What is kept with the first move of a note, as `describeJulgamento` wrote it. */
+function readJulgamento(text: string | undefined): { readonly programa: string | null; readonly avisos: unknown } {
+  const [programa = null, avisos = '[]'] = text?.split('\n') ?? [];
+  return { programa, avisos: JSON.parse(avisos) };
+}
+
+const KEPT =
+  'Com a nota se guardou o programa que a julgou: versão e commit, o código com que se acha, no repositório público, o texto das regras, do leiaute e dos catálogos nacionais daquele dia; e os avisos que a emissão respondeu, como foram ditos (avisos_na_emissao; vazio: não houve nenhum). Estão entre as linhas provadas na trilha de auditoria, no fim desta página.';
+const NOT_KEPT =
+  'Esta nota é de antes de se guardar com ela o commit do programa e os avisos da emissão: do programa fica o que está escrito na nota.';
+
+/** What was exchanged with the national environment. */
+export async function gatherTroca(
+  { world, municipio, row }: On,
+  trilha: readonly NotaStep[],
+  answers: Respostas,
+): Promise<Parte> {
   const troca = (await world.store.evidencia.readTroca(municipio.tenant, refOf(row)))!;
   const moment = (instant: Date | null): string | null =>
     instant && isoMoment(momentOfNota(row.chave_acesso, instant.getTime()));
   const passos = trilha.filter(({ gatilho }) => EXCHANGE.has(gatilho));
   const isLocal = row.assinatura === null && row.data_autorizacao !== null;
+  const respostas = respostasOf('4-adn', trilha, ofTheAdn(answers));
   return {
     titulo: 'O que se trocou com o ambiente nacional (ADN)',
-    paragrafos: [
-      isLocal
-        ? 'Neste ambiente de ensaio quem autoriza é o próprio serviço: nada foi enviado ao ADN.'
-        : passos.length === 0
-          ? 'Nada foi enviado ao ADN ainda.'
-          : 'O que se envia ao ADN é o documento 2-nota/nfse.xml, comprimido. Da resposta o serviço guarda a decisão, o número de recepção, o momento e, na recusa, os códigos e os textos; o texto inteiro da resposta não se guarda. O ADN tem o seu próprio registro, que se pede a ele pela chave de acesso e pelo número de recepção.',
-    ],
+    paragrafos: isLocal
+      ? ['Neste ambiente de ensaio quem autoriza é o próprio serviço: nada foi enviado ao ADN.']
+      : passos.length === 0
+        ? ['Nada foi enviado ao ADN ainda.']
+        : [SENT, respostas.length > 0 ? ANSWERED : UNANSWERED],
     arquivos: [
       jsonFile(
         '4-adn/troca.json',
@@ -198,10 +231,23 @@ export async function gatherTroca({ world, municipio, row }: On, trilha: readonl
         },
         'Os envios e as respostas, com os seus momentos e números.',
       ),
+      ...respostas,
     ],
     conferencias: [],
   };
 }
+
+/** What the first move has is of this service. */
+function ofTheAdn(respostas: Respostas): Respostas {
+  return new Map([...respostas].filter(([movimento]) => movimento !== 1));
+}
+
+const SENT =
+  'O que se envia ao ADN é o documento 2-nota/nfse.xml, byte a byte, comprimido (gzip) e em Base64, num lote com outras notas (POST /adn/DFe), numa conexão TLS em que o município mostra o certificado com que também assina.';
+const ANSWERED =
+  'De cada resposta está aqui o texto, como veio, com o que ele dizia das outras notas do lote retirado da lista Lote. A primeira linha de cada arquivo é do serviço: o status HTTP e o endereço que respondeu; um traço onde não veio resposta, e abaixo o porquê; ou «consulta», onde o ADN, perguntado, mostrou o documento. Cada texto está na linha do seu movimento, provada na trilha de auditoria, no fim desta página. O ADN tem o seu próprio registro, que se pede a ele pela chave de acesso e pelo número de recepção.';
+const UNANSWERED =
+  'O texto de uma resposta não está guardado: ou não veio ainda nenhuma, ou a nota é de antes de se guardarem. Ficam a decisão, o número de recepção, o momento e, na recusa, os códigos e os textos. O ADN tem o seu próprio registro, que se pede a ele pela chave de acesso e pelo número de recepção.';
 
 /** Moves of a note by what was sent to the ADN, or answered. */
 const EXCHANGE: ReadonlySet<string> = new Set([
