@@ -149,7 +149,7 @@ describe('copies of the embedded database', { skip: noServer, timeout: 1_200_000
     // The timeline that the restoration began is part of the way, from the copy that was made before it.
     const judged = await casa.done('conferir', '--chave', chave);
     assert.match(judged, /volta inteira/);
-    assert.match(judged, new RegExp(`notas\\s+${rows[0]!.n}$`, 'm'));
+    assert.match(judged, new RegExp(`notas\\s+${rows[0]!.n.toLocaleString('pt-BR').replaceAll('.', '\\.')}$`, 'm'));
     assert.ok(existsSync(path.join(casa.copias, sistema, 'wal/00000002.history.gz.age')));
   });
 

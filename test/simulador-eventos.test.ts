@@ -680,7 +680,9 @@ describe('the client of the ADN over the simulator', () => {
     const campos = { codigo_motivo_cancelamento: '01', chave_acesso_substituta: nova.chave_acesso };
     const event = toShare({ numero: 1, codigo: '105102', campos });
     assert.equal((await adn.shareEventos('alfa', [event])).get(event.id)?.kind, 'accepted');
-    assert.deepEqual(await answer(), { kind: 'accepted', nsu: '3' });
+    const late = await answer();
+    assert.ok(late?.kind === 'accepted');
+    assert.equal(late.nsu, '3');
   });
 
   for (const semente of [20261121, 20261122, 20261123]) {

@@ -194,7 +194,7 @@ describe('the turn of the year without a CBS', () => {
     assert.match(shown.out, /tabela_aliquotas +2\n/);
     assert.match(
       shown.out,
-      /retida \(retencao\)\n.*retida → emitida \(publicacao\)\n.*emitida → transmitida \(anuncio\)/,
+      /retida \(retencao\): Retida: nenhuma alíquota de CBS.*\n.*retida → emitida \(publicacao\)\n.*emitida → transmitida \(anuncio\)/,
     );
     // Nothing is left for a third look.
     assert.deepEqual(await tenantsDue(second.store, 'retidas', clock.now, 2), []);
