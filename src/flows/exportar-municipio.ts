@@ -46,10 +46,12 @@ export async function exportMunicipio(
   if (isClosed) await untilSettled(world, slug, tell);
   const unfinished = `${file}.parte`;
   await rm(unfinished, { force: true });
+  const fechados = await world.store.linhas.readFechados();
   try {
     const tabelas = await writeRows(world, municipio, unfinished, rows);
     tell('o arquivo está escrito, e é lido de volta');
     await checkArquivo(unfinished, rows);
+    if ((await world.store.linhas.readFechados()) !== fechados) throw new Error(MES_FECHADO);
     if (isClosed) await checkUnchanged(world, slug, tabelas);
     await rename(unfinished, file);
     return { municipio, tabelas, ...(await digestFile(file)) };
@@ -58,6 +60,10 @@ export async function exportMunicipio(
     throw error;
   }
 }
+
+/** Tables that are emptied at once are empty for those too who see a moment before. */
+const MES_FECHADO =
+  'um mês foi fechado, trazido de volta ou eliminado enquanto se exportava, e o arquivo não teria todas as linhas dele. Nada foi escrito; rode de novo.';
 
 async function isThere(file: string): Promise<boolean> {
   return access(file).then(

@@ -2,6 +2,7 @@
  * The file of a municipality becomes a municipality of this database: all of it in one transaction, checked before it is committed, or
  * nothing. It comes closed, so that two services never issue and transmit at once: the operator opens it (D-436).
  */
+import { nameOfMes } from '../store/arquivar.ts';
 import { type Linhas, readResumo } from '../store/linhas.ts';
 import { describeDifference } from '../store/tabelas.ts';
 import type { Andamento } from './exportar-municipio.ts';
@@ -58,17 +59,29 @@ async function writeTables(linhas: Linhas, tenant: string, arquivo: Arquivo): Pr
     try {
       await linhas.write(tabela, tenant, arquivo.rows(tabela));
     } catch (error) {
-      if ((error as { code?: string }).code !== TAKEN) throw error;
-      throw new Error(
-        `a tabela ${tabela.nome} já tem uma linha igual: este município já está aqui, ou outro comando o importa neste momento.`,
-        { cause: error },
-      );
+      const why = whyNot(error as DatabaseError);
+      if (why === undefined) throw error;
+      throw new Error(`a tabela ${tabela.nome} ${why}`, { cause: error });
     }
   }
   return arquivo.check();
 }
 
+type DatabaseError = { readonly code?: string; readonly detail?: string };
+
+function whyNot({ code, detail = '' }: DatabaseError): string | undefined {
+  if (code === TAKEN)
+    return 'já tem uma linha igual: este município já está aqui, ou outro comando o importa neste momento.';
+  const mes = code === REFUSED ? NO_PARTITION.exec(detail)?.[1] : undefined;
+  if (mes === undefined) return undefined;
+  const name = nameOfMes(Number(mes));
+  return `tem, no arquivo, linhas de ${name}, mês que este banco já eliminou. Elimine-o também na origem (nfse guarda eliminar ${name}) e exporte de novo, ou importe num banco que não o eliminou. Nada foi importado.`;
+}
+
 const TAKEN = '23505';
+/** A check of a table, or no partition for a row. */
+const REFUSED = '23514';
+const NO_PARTITION = /\(mes\) = \((\d{6})\)/;
 
 /** Whether this database takes the file. Throws an Error in Portuguese. */
 async function checkFit(linhas: Linhas, tenant: string, { esquema, tabelas }: Manifesto): Promise<void> {

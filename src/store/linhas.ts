@@ -188,9 +188,23 @@ async function inTransaction<Result>(
   }
 }
 
-/** Everything as it is at one moment, however long it is looked at. */
-export function readSnapshot<Result>(pool: Db, work: (client: PoolClient) => Promise<Result>): Promise<Result> {
-  return inTransaction(pool, 'read', work);
+/**
+ * Everything as it is at one moment, however long it is looked at; once more from the beginning where a month was closed, brought back or
+ * eliminated meanwhile: a table that is emptied at once (`truncate`) is empty for those too who see a moment before.
+ */
+export async function readSnapshot<Result>(pool: Db, work: (client: PoolClient) => Promise<Result>): Promise<Result> {
+  for (;;) {
+    const before = await readFechados(pool);
+    const result = await inTransaction(pool, 'read', work);
+    if ((await readFechados(pool)) === before) return result;
+  }
+}
+
+/** Of which months the database has not all. */
+async function readFechados(pool: Db): Promise<string> {
+  const text = `select coalesce(string_agg(concat_ws(' ', mes, arquivado_em, eliminado_em), ', ' order by mes), '') as fechados
+    from meses where arquivado_em is not null or eliminado_em is not null`;
+  return (await pool.query<{ fechados: string }>(text)).rows[0]!.fechados;
 }
 
 export function linhasStore(pool: Db) {
@@ -202,6 +216,8 @@ export function linhasStore(pool: Db) {
   return {
     /** Everything as it is at one moment. */
     read: <Result>(work: (linhas: Linhas) => Promise<Result>): Promise<Result> => inLinhas('read', work),
+    /** What changes where a month is closed, brought back or eliminated. */
+    readFechados: (): Promise<string> => readFechados(pool),
     /** All that `work` writes, or nothing where it throws. */
     write: <Result>(work: (linhas: Linhas) => Promise<Result>): Promise<Result> => inLinhas('write', work),
     /** Makes the months that rows of another database need here, each alone. */
