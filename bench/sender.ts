@@ -179,6 +179,8 @@ function openConnection(): Promise<Connection> {
         send: (request) =>
           new Promise((done, no) => {
             [answered, failed] = [done, no];
+            // Nothing else would ever be heard of what is written then.
+            if (socket.destroyed) return no(new Error('the service had closed the connection'));
             socket.write(request);
           }),
         end: () => {
@@ -204,8 +206,9 @@ async function sendOpen({ count, rate, burst }: Extract<Command, { kind: 'open' 
   const waiting: number[] = [];
   let answers = 0;
   await new Promise<void>((resolve, reject) => {
+    // In turn, so that none is idle until the service closes it.
     const sendWaiting = (): void => {
-      while (waiting.length > 0 && free.length > 0) void sendOne(waiting.shift()!, free.pop()!).catch(reject);
+      while (waiting.length > 0 && free.length > 0) void sendOne(waiting.shift()!, free.shift()!).catch(reject);
     };
     const sendOne = async (at: number, connection: Connection): Promise<void> => {
       const answer = await connection.send(nextRequest());
