@@ -208,7 +208,7 @@ export const CHECKS: readonly Check[] = [
     unidade: '',
     oQue: 'Na corrente de auditoria de {municipio} há entradas alteradas, faltando ou fora de ordem.',
     fazer:
-      'Alguém mudou o banco por fora do serviço. nfse auditoria verificar diz o que e onde; guarde o banco como está antes de mexer nele.',
+      'Alguém mudou o banco por fora do serviço. nfse auditoria verificar diz o que e onde; guarde o banco como está antes de mexer nele. Achado que se esclarece aceita-se com nfse auditoria aceitar.',
   },
   {
     nome: 'NfseAuditoriaParada',
