@@ -323,26 +323,67 @@ describe('the evidence of a note', { skip }, () => {
     await becomes(chave, 'autorizada');
     const { folder, comandos } = await make(chave);
     has(folder, '1-declaracao/lote.xml', '1-declaracao/declaracao.xml');
+    assert.doesNotMatch(readFileSync(path.join(folder, 'LEIA-ME.txt'), 'utf8'), /Sem prova ficou/);
     assert.ok(comandos.some(({ comando }) => comando.includes('[1]') && comando.endsWith('1-declaracao/lote.xml')));
   });
 
   test('once the lists are others, by those of then; and out of the archive', async () => {
     const chave = await issued(sign(dps()));
+    const later = await issued(sign(dps()));
     await becomes(chave, 'autorizada');
+    await becomes(later, 'autorizada');
+    await register(chave, CANCELAMENTO);
+    await becomes(chave, 'cancelada');
     const before = await make(chave);
     const stored = await service.pool.query('select 1 from fundamentos where tenant = $1', [SLUG]);
     assert.equal(stored.rowCount, 1, 'one for all notes');
     const lists = await service.pool.query('select 1 from listas_revogados where tenant = $1', [SLUG]);
     assert.equal(lists.rowCount, 2);
-    const later = { store: service.store, now: () => NOON + 100 * DAY_MS };
-    const closed = await fecharMes(later, '2026-11', () => undefined);
+    const closing = { store: service.store, now: () => NOON + 100 * DAY_MS };
+    const closed = await fecharMes(closing, '2026-11', () => undefined);
     assert.ok(!('problem' in closed), JSON.stringify(closed));
     assert.equal((await service.pool.query('select 1 from documentos')).rowCount, 0);
+    damageFirst();
     const after = await make(chave);
-    for (const name of ['1-declaracao/declaracao.xml', '1-declaracao/listas.pem', '2-nota/nfse.xml']) {
+    const linhas = filesIn(before.folder).filter((name) => /linha-\d+\.txt$/.test(name));
+    const told = new Set(linhas.map((name) => readFileSync(path.join(before.folder, name), 'utf8').split('\n')[0]));
+    const tables = ['documentos', 'documentos_eventos', 'eventos', 'notas', 'notas_estado', 'trilha_eventos'];
+    assert.deepEqual([...told].toSorted(), [...tables, 'trilha_notas']);
+    const same = ['1-declaracao/declaracao.xml', '1-declaracao/listas.pem', '2-nota/nfse.xml', ...linhas];
+    has(after.folder, ...same);
+    for (const name of same) {
       assert.deepEqual(readFileSync(path.join(after.folder, name)), readFileSync(path.join(before.folder, name)), name);
     }
+    const ties = ({ comandos }: typeof after) => comandos.filter(({ comando }) => comando.includes('traz.sh'));
+    assert.deepEqual(ties(after), ties(before));
+    await register(later, CANCELAMENTO);
+    await becomes(later, 'cancelada');
+    const moved = await make(later);
+    const where = filesIn(moved.folder).filter((name) => /linha-\d+\.txt$/.test(name));
+    assert.equal(where.length, linhas.length, 'moves of the archive and those that came later');
   });
+
+  test('changed by other means, says which row has no proof', async () => {
+    const chave = await issued(sign(dps()));
+    await becomes(chave, 'autorizada');
+    const text = `update trilha_notas t set quem = 'outro' from notas n
+      where n.tenant = $1 and n.chave_acesso = $2 and t.tenant = $1 and t.nota = n.id and t.movimento = 2`;
+    assert.equal((await service.pool.query(text, [SLUG, chave])).rowCount, 1);
+    const { folder } = await make(chave);
+    const page = readFileSync(path.join(folder, 'LEIA-ME.txt'), 'utf8').replace(/\s+/g, ' ');
+    assert.match(page, /Sem prova ficou, embora esteja neste conjunto: O movimento 2 da nota\. A corrente/);
+    assert.equal(filesIn(folder).filter((name) => /linha-\d+\.txt$/.test(name)).length, 5);
+  });
+
+  /** In the one file of the archive, of which the others read only what is theirs: the first record is of the first note of all. */
+  function damageFirst(): void {
+    const name = filesIn(archive).find((one) => one.endsWith('.nfse'))!;
+    const file = path.join(archive, name);
+    const bytes = readFileSync(file);
+    const first = bytes.indexOf('\n', bytes.indexOf('\n') + 1) + 1;
+    bytes[first + 20] = bytes[first + 20]! ^ 1;
+    writeFileSync(file, bytes);
+  }
 
   test('without an answer of the ADN yet; of the sandbox, unsigned; and of nothing', async () => {
     await service.stopWorker();

@@ -39,6 +39,7 @@ export async function gatherAuditoria(
     const prova = await auditoria.proofOf(tenant, linha.tabela, linha.chave, from);
     if (prova !== undefined) provas.push({ linha, prova });
   }
+  const unproved = linhas.filter((linha) => provas.every((one) => one.linha !== linha));
   const titulo = 'A prova de que nada disso foi mudado depois';
   if (provas.length === 0) return { titulo, paragrafos: [NONE], arquivos: [], conferencias: [] };
   const selos = new Map(provas.flatMap(({ prova: { selo } }) => (selo === undefined ? [] : [[selo.dia, selo]])));
@@ -59,7 +60,12 @@ export async function gatherAuditoria(
   };
   return {
     titulo,
-    paragrafos: [CHAIN, selos.size === 0 ? UNSEALED : SEALED, ...sealed.flatMap(({ paragrafos }) => paragrafos)],
+    paragrafos: [
+      CHAIN,
+      selos.size === 0 ? UNSEALED : SEALED,
+      ...describeUnproved(unproved),
+      ...sealed.flatMap(({ paragrafos }) => paragrafos),
+    ],
     arquivos: [
       {
         nome: `${PASTA}/conferir.sh`,
@@ -76,6 +82,14 @@ export async function gatherAuditoria(
       ...sealed.flatMap(({ conferencias }) => conferencias),
     ],
   };
+}
+
+function describeUnproved(linhas: readonly LinhaProvada[]): readonly string[] {
+  if (linhas.length === 0) return [];
+  const named = linhas.map(({ oQue }) => oQue).join('; ');
+  return [
+    `Sem prova ficou, embora esteja neste conjunto: ${named}. A corrente não conhece essas linhas como estão: ou são de antes dela, ou foram mudadas por fora do serviço. O município diz qual dos dois, com a conferência da corrente inteira (nfse auditoria verificar).`,
+  ];
 }
 
 const numbered = (place: number): string => String(place).padStart(3, '0');
