@@ -8,6 +8,7 @@ import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { before, describe, test } from 'node:test';
 import { assinarCms, lerCertificado } from '../packages/cliente/src/index.ts';
+import { releaseNotas } from '../src/delivery/release-notas.ts';
 import {
   companyCertificate,
   intermediateAuthority,
@@ -24,8 +25,9 @@ import { fecharMes } from '../src/flows/operate-arquivo.ts';
 import { useArquivo } from '../src/store/arquivo.ts';
 import { Transmissions } from '../src/wiring/adn-access.ts';
 import { onEnd } from './support/cleanup.ts';
+import { nfseHere } from './support/cli.ts';
 import { CANCELAMENTO } from './support/eventos.ts';
-import { request } from './support/http.ts';
+import { emit, request } from './support/http.ts';
 import { readyKeys } from './support/keys.ts';
 import { addPrestador } from './support/municipio.ts';
 import { freshFolder } from './support/openssl.ts';
@@ -405,5 +407,74 @@ describe('the evidence of a note', { skip }, () => {
       'problem' in (await makeEvidencia(world, SLUG, sandbox.body.chave_acesso, by)),
       'of another municipality',
     );
+  });
+});
+
+describe('the evidence of a note that was held for a rate', { skip }, () => {
+  const LATER = '0.1.1 0badcafe5678';
+  const HEAD = 'tributo,inicio,fim,aliquota,fonte,ato';
+  const CBS_2027 = 'CBS,2027-01-01,2027-12-31,"8,80",DOU de 05/01/2027,Resolução do Senado 1/2027';
+  const SANDBOX = 'integracao';
+
+  test('names both programs: the one that issued it, and the one that reckoned what was missing, or refused it', async () => {
+    const clock = { now: Date.parse('2027-01-01T00:00:05-03:00') };
+    const { address, pool, store, world } = await startTestService({ clock, worker: false });
+    const issue = async (patch: Patch): Promise<string> => {
+      const { status, body } = await emit(address, exampleXml({ dCompet: '2027-01-01', ...patch }));
+      assert.equal(status, 201, JSON.stringify(body));
+      return body.chave_acesso;
+    };
+    const chave = await issue({ serie: '1', nDPS: '1' });
+    const wrong = exampleJson({
+      ...{ dCompet: '2027-01-01', '=ibscbs.total_cbs': '84.00', '=ibscbs.valores_aliquota_cbs': '8.57' },
+      nDPS: '2',
+    })!;
+    const declared = await request(address, `/${SANDBOX}/api/v1/nfse/v101`, {
+      ...{ method: 'POST', headers: { 'Content-Type': 'application/json' }, body: wrong },
+    });
+    assert.equal(declared.status, 201, JSON.stringify(declared.body));
+    const bundle = async (one: string) => {
+      const made = await makeEvidencia({ store, now: () => clock.now }, SANDBOX, one, {
+        quem: 'maria',
+        via: 'comando',
+      });
+      if ('problem' in made) assert.fail(made.problem);
+      const { folder, comandos } = extract(made.zip);
+      const read = (name: string) => readFileSync(path.join(folder, name), 'utf8');
+      const page = read('LEIA-ME.txt').replace(/\s+/g, ' ');
+      return { read, comandos, page, calculo: JSON.parse(read('3-calculo/calculo.json')) };
+    };
+    const waiting = await bundle(chave);
+    assert.equal(waiting.calculo.versoes.programa_que_emitiu, PROGRAMA);
+    assert.ok(!('programa_que_a_completou' in waiting.calculo.versoes));
+    assert.match(waiting.page, /A nota foi retida: .* não chegou a ser julgada outra vez/);
+
+    const file = path.join(freshFolder(), 'cbs.csv');
+    writeFileSync(file, `${HEAD}\n${CBS_2027}\n`);
+    const said = await nfseHere(['aliquotas', 'importar', file], pool, false, undefined, () => clock.now);
+    assert.equal(said.code, 0, said.err);
+    const municipio = (await store.municipios.readFresh(SANDBOX))!;
+    const released = await until(async () => {
+      return (await releaseNotas({ ...world, programa: LATER }, municipio)).delivered || undefined;
+    }, 'the new table is seen');
+    assert.equal(released, 2);
+
+    const complete = await bundle(chave);
+    const { versoes, recusa_pelo_calculo } = complete.calculo;
+    assert.deepEqual(
+      [versoes.programa_que_emitiu, versoes.programa_que_a_completou, versoes.tabela_de_aliquotas_ibs_cbs],
+      [PROGRAMA, LATER, 2],
+    );
+    assert.equal(recusa_pelo_calculo, null);
+    assert.equal(complete.read('3-calculo/julgamento-2.txt'), LATER);
+    const tie = 'traz.sh 6-trilha/auditoria/linha-005.txt 3-calculo/julgamento-2.txt';
+    assert.ok(complete.comandos.some(({ comando }) => comando.endsWith(tie)));
+    assert.match(complete.page, /A nota foi retida, .* e julgada duas vezes/);
+    assert.match(complete.page, /Nada foi enviado ao ADN ainda/);
+
+    const refused = await bundle(declared.body.chave_acesso);
+    assert.equal(refused.calculo.versoes.programa_que_a_completou, LATER);
+    assert.match(refused.calculo.recusa_pelo_calculo, /E1582: .*declara 84\.00, e o calculado é 86\.24/);
+    assert.equal(refused.calculo.recusa_do_adn, null, 'it was never asked');
   });
 });

@@ -22,7 +22,7 @@ import type { World } from '../world.ts';
 import { gatherAuditoria, type LinhaProvada } from './auditoria.ts';
 import { type EventoComTrilha, gatherEventos, pastaOfEvento } from './eventos.ts';
 import { type LeiaMe, leiaMeHtml, leiaMeText, type Resumo } from './leia-me.ts';
-import { gatherCalculo, gatherDeclaracao, gatherNfse, gatherTroca, JULGAMENTO } from './nota.ts';
+import { gatherCalculo, gatherDeclaracao, gatherNfse, gatherTroca, guardadoNome } from './nota.ts';
 import { type ArquivoDoConjunto, jsonFile, type Parte, type Respostas, respostaNome } from './partes.ts';
 import { gatherTrilha } from './trilha.ts';
 
@@ -94,7 +94,7 @@ async function gatherPartes(world: EvidenciaWorld, municipio: Municipio, row: No
   const partes = [
     await gatherDeclaracao(on),
     await gatherNfse(on),
-    await gatherCalculo(on, respostas),
+    await gatherCalculo(on, trilha, respostas),
     await gatherTroca(on, trilha, respostas),
     ...(await gatherEventos(world, municipio, inOrder)),
     ...substituicaoOf(row, substitutas),
@@ -122,20 +122,18 @@ function linhasOf(
       ...{ tabela: 'documentos', chave, oQue: 'Os documentos da nota, pelos seus resumos', desde: data_emissao },
       traz: received('1-declaracao/declaracao'),
     },
-    ...movesOf('trilha_notas', chave, { trilha, respostas }, { pasta: '4-adn', of: 'da nota' }).map((one, place) =>
-      // What the first move has is of this service.
-      place > 0 ? one : { ...one, traz: one.traz && JULGAMENTO },
-    ),
+    ...movesOf('trilha_notas', chave, { trilha, respostas }, { nomeOf: guardadoNome, of: 'da nota' }),
     ...eventos.flatMap(({ row, trilha: moves, respostas: answers }, place): readonly LinhaProvada[] => {
       const [ofEvento, pasta] = [[row.id, String(row.mes)], pastaOfEvento(row, place + 1)];
       const of = `evento ${place + 1}`;
+      const nomeOf: NomeOf = (movimento, passo) => respostaNome(pasta, movimento, passo);
       return [
         { tabela: 'eventos', chave: [row.id], oQue: `O ${of}`, desde: moves.at(-1)?.em ?? row.criado_em },
         {
           ...{ tabela: 'documentos_eventos', chave: ofEvento, oQue: `Os documentos do ${of}`, desde: row.criado_em },
           traz: received(`${pasta}/pedido/pedido`),
         },
-        ...movesOf('trilha_eventos', ofEvento, { trilha: moves, respostas: answers }, { pasta, of: `do ${of}` }),
+        ...movesOf('trilha_eventos', ofEvento, { trilha: moves, respostas: answers }, { nomeOf, of: `do ${of}` }),
       ];
     }),
   ];
@@ -147,16 +145,18 @@ type Movida = {
   readonly respostas: Respostas;
 };
 
-/** `pasta`: where the answers of the ADN are. */
+/** Where that is which is kept with a move. */
+type NomeOf = (movimento: number, passo: { readonly gatilho: string }) => string;
+
 function movesOf(
   tabela: 'trilha_notas' | 'trilha_eventos',
   chave: readonly string[],
   { trilha, respostas }: Movida,
-  { pasta, of }: { readonly pasta: string; readonly of: string },
+  { nomeOf, of }: { readonly nomeOf: NomeOf; readonly of: string },
 ): readonly LinhaProvada[] {
   return trilha.map((passo, place) => ({
     ...{ tabela, chave: [...chave, String(place + 1)], oQue: `O movimento ${place + 1} ${of}`, desde: passo.em },
-    traz: respostas.has(place + 1) ? respostaNome(pasta, place + 1, passo) : undefined,
+    traz: respostas.has(place + 1) ? nomeOf(place + 1, passo) : undefined,
   }));
 }
 
