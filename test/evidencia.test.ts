@@ -117,7 +117,7 @@ function flipEach(folder: string, comandos: readonly Comando[]): void {
 }
 
 /** Files that the commands themselves write. */
-const MADE = ['publica.pem', 'assinante.pem'];
+const MADE = ['publica.pem', 'assinante.pem', 'nota-sem-assinatura.xml'];
 
 describe('the evidence of a note', { skip }, () => {
   let service: TestService;
@@ -279,6 +279,8 @@ describe('the evidence of a note', { skip }, () => {
       ],
     );
     assert.equal(readFileSync(path.join(folder, '2-nota/nfse.xml'), 'utf8'), await hold(chave), 'as the ADN has it');
+    const ties = comandos.flatMap(({ comando }) => /traz\.sh \S+ (\S+)$/.exec(comando)?.[1] ?? []);
+    assert.deepEqual(ties.slice(0, 2), ['1-declaracao/declaracao.xml', 'nota-sem-assinatura.xml']);
     const [resposta, julgado, calculo] = [
       '4-adn/resposta-3-autorizacao.txt',
       '3-calculo/julgamento.txt',
@@ -390,16 +392,17 @@ describe('the evidence of a note', { skip }, () => {
   test('without an answer of the ADN yet; of the sandbox, unsigned; and of nothing', async () => {
     await service.stopWorker();
     const chave = await issued(sign(dps()));
-    const { folder } = await make(chave);
+    const { folder, comandos } = await make(chave);
     assert.match(readFileSync(path.join(folder, 'LEIA-ME.txt'), 'utf8'), /Nada foi enviado ao ADN ainda/);
+    assert.ok(comandos.some(({ comando }) => /traz\.sh \S+ 2-nota\/nfse\.xml$/.test(comando)));
     const sandbox = await request(service.address, '/integracao/api/v1/nfse/v101', {
       method: 'POST',
       headers: XML,
       body: exampleXml({ serie: '1', nDPS: '1' }),
     });
     assert.equal(sandbox.status, 201, JSON.stringify(sandbox.body));
-    const { comandos } = await make(sandbox.body.chave_acesso, 'integracao');
-    assert.ok(comandos.length <= 4, 'nothing but the digests and the audit chain to check');
+    const ofSandbox = await make(sandbox.body.chave_acesso, 'integracao');
+    assert.ok(ofSandbox.comandos.length <= 5, 'nothing but the digests and the audit chain to check');
     const world = { store: service.store, now: () => service.clock.now };
     const by = { quem: 'maria', via: 'comando' } as const;
     assert.ok('problem' in (await makeEvidencia(world, SLUG, '1', by)));

@@ -107,7 +107,12 @@ export async function gatherNfse({ world, municipio, row }: On): Promise<Parte> 
   }
   const pasta = '2-nota';
   const at = (row.data_autorizacao ?? row.data_emissao).getTime();
-  const cadeia = await gatherCadeia(world, municipio, { pasta, certificate: found.certificate, at, confianca: null });
+  const cadeia = await gatherCadeia(world, municipio, {
+    pasta,
+    certificate: found.certificate,
+    at,
+    confianca: 'própria',
+  });
   return {
     titulo,
     paragrafos: ['A assinatura é a do município que emitiu a nota.', ...cadeia.paragrafos],
