@@ -1,10 +1,15 @@
 /** A finding that an operator answers for: it is no alarm any more, is named by every verification, and covers nothing that comes later. */
 import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
 import { before, describe, test } from 'node:test';
+import { sealDays } from '../src/flows/auditoria.ts';
 import { nfseBeside } from './support/cli.ts';
 import { databaseUrlOf, freshDatabase } from './support/database.ts';
 import { balcao } from './support/eventos.ts';
+import { freshFolder } from './support/openssl.ts';
 import { startTestService, type TestService } from './support/service.ts';
+import { DECADES, testParties } from './support/signatures.ts';
 import { until } from './support/until.ts';
 
 const SLUG = 'integracao';
@@ -13,6 +18,7 @@ const MOTIVO = 'ordem judicial 5001-33.2026';
 describe('a finding of the audit chain that is accepted', () => {
   let service: TestService;
   let env: NodeJS.ProcessEnv;
+  const folder = freshFolder();
   const verificar = (...more: readonly string[]) => nfseBeside(['auditoria', 'verificar', SLUG, ...more], env);
   const aceitar = (...more: readonly string[]) => nfseBeside(['auditoria', 'aceitar', SLUG, ...more], env);
   /** The identifiers of what is found and nobody has answered for. */
@@ -104,5 +110,49 @@ describe('a finding of the audit chain that is accepted', () => {
     assert.deepEqual((await found()).toSorted(), before.toSorted());
     await pool.query(`update auditoria set sobre = 'mais uma' where lugar = 2`);
     assert.equal((await found()).length, before.length + 1);
+  });
+
+  test('may be of a seal: of its signature, or of its text', async () => {
+    const { pool, store, clock, world } = service;
+    const { provider } = await testParties(Date.now(), DECADES);
+    const [certificado, chave] = ['municipio.pem', 'municipio.key'].map((name) => path.join(folder, name));
+    writeFileSync(certificado!, provider.pem);
+    writeFileSync(chave!, provider.keyPem, { mode: 0o600 });
+    const municipio = (await store.municipios.readFresh(SLUG))!;
+    const chaves = { certificado: certificado!, chave: chave! };
+    await store.municipios.update({
+      ...municipio,
+      adn: { url: 'https://adn.exemplo.gov.br', ca: undefined, chaves },
+    });
+    await sealDays({ ...world, now: () => clock.now });
+    while ((await store.auditoria.place(SLUG)) > 0);
+    const before = await found();
+    if (before.length > 0) assert.equal((await aceitar(...before, '--motivo', MOTIVO)).code, 0);
+    assert.deepEqual(await found(), []);
+
+    await pool.query(
+      `update auditoria_selos set assinatura = set_byte(assinatura, length(assinatura) - 1, get_byte(assinatura, length(assinatura) - 1) # 1)`,
+    );
+    const wrong = JSON.parse((await verificar('--json')).out);
+    assert.deepEqual(wrong.achados.map(({ tipo, tabela }: Record<string, string>) => [tipo, tabela]).toSorted(), [
+      ['linha_alterada', 'auditoria_selos'],
+      ['selo_invalido', 'auditoria_selos'],
+    ]);
+    assert.match(
+      (await verificar()).out,
+      /^auditoria_selos 20\d\d-\d\d-\d\d: a assinatura do selo .* \[[0-9a-f]{16}\]$/m,
+    );
+    assert.equal((await store.auditoria.readState(SLUG))?.conferida?.achados, 2);
+    const done = await aceitar(...(await found()), '--motivo', MOTIVO);
+    assert.equal(done.code, 0, done.err);
+    assert.equal((await store.auditoria.readState(SLUG))?.conferida?.achados, 0, 'the alarm is off');
+    const { code, out } = await verificar();
+    assert.equal(code, 0, out);
+    assert.match(out, /auditoria_selos .*aceito por/);
+
+    // Another fault of the same seal is another finding.
+    await pool.query(`update auditoria_selos set texto = replace(texto, '"municipio":"', '"municipio":"x')`);
+    const kinds = JSON.parse((await verificar('--json')).out).achados.map((one: Record<string, string>) => one.tipo);
+    assert.deepEqual(kinds.toSorted(), ['linha_alterada', 'selo_invalido']);
   });
 });

@@ -8,6 +8,7 @@ import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { before, describe, test } from 'node:test';
 import { assinarCms, lerCertificado } from '../packages/cliente/src/index.ts';
+import { releaseNotas } from '../src/delivery/release-notas.ts';
 import {
   companyCertificate,
   intermediateAuthority,
@@ -24,8 +25,9 @@ import { fecharMes } from '../src/flows/operate-arquivo.ts';
 import { useArquivo } from '../src/store/arquivo.ts';
 import { Transmissions } from '../src/wiring/adn-access.ts';
 import { onEnd } from './support/cleanup.ts';
+import { nfseHere } from './support/cli.ts';
 import { CANCELAMENTO } from './support/eventos.ts';
-import { request } from './support/http.ts';
+import { emit, request } from './support/http.ts';
 import { readyKeys } from './support/keys.ts';
 import { addPrestador } from './support/municipio.ts';
 import { freshFolder } from './support/openssl.ts';
@@ -115,7 +117,7 @@ function flipEach(folder: string, comandos: readonly Comando[]): void {
 }
 
 /** Files that the commands themselves write. */
-const MADE = ['publica.pem', 'assinante.pem'];
+const MADE = ['publica.pem', 'assinante.pem', 'nota-sem-assinatura.xml'];
 
 describe('the evidence of a note', { skip }, () => {
   let service: TestService;
@@ -277,6 +279,8 @@ describe('the evidence of a note', { skip }, () => {
       ],
     );
     assert.equal(readFileSync(path.join(folder, '2-nota/nfse.xml'), 'utf8'), await hold(chave), 'as the ADN has it');
+    const ties = comandos.flatMap(({ comando }) => /traz\.sh \S+ (\S+)$/.exec(comando)?.[1] ?? []);
+    assert.deepEqual(ties.slice(0, 2), ['1-declaracao/declaracao.xml', 'nota-sem-assinatura.xml']);
     const [resposta, julgado, calculo] = [
       '4-adn/resposta-3-autorizacao.txt',
       '3-calculo/julgamento.txt',
@@ -323,40 +327,82 @@ describe('the evidence of a note', { skip }, () => {
     await becomes(chave, 'autorizada');
     const { folder, comandos } = await make(chave);
     has(folder, '1-declaracao/lote.xml', '1-declaracao/declaracao.xml');
+    assert.doesNotMatch(readFileSync(path.join(folder, 'LEIA-ME.txt'), 'utf8'), /Sem prova ficou/);
     assert.ok(comandos.some(({ comando }) => comando.includes('[1]') && comando.endsWith('1-declaracao/lote.xml')));
   });
 
   test('once the lists are others, by those of then; and out of the archive', async () => {
     const chave = await issued(sign(dps()));
+    const later = await issued(sign(dps()));
     await becomes(chave, 'autorizada');
+    await becomes(later, 'autorizada');
+    await register(chave, CANCELAMENTO);
+    await becomes(chave, 'cancelada');
     const before = await make(chave);
     const stored = await service.pool.query('select 1 from fundamentos where tenant = $1', [SLUG]);
     assert.equal(stored.rowCount, 1, 'one for all notes');
     const lists = await service.pool.query('select 1 from listas_revogados where tenant = $1', [SLUG]);
     assert.equal(lists.rowCount, 2);
-    const later = { store: service.store, now: () => NOON + 100 * DAY_MS };
-    const closed = await fecharMes(later, '2026-11', () => undefined);
+    const closing = { store: service.store, now: () => NOON + 100 * DAY_MS };
+    const closed = await fecharMes(closing, '2026-11', () => undefined);
     assert.ok(!('problem' in closed), JSON.stringify(closed));
     assert.equal((await service.pool.query('select 1 from documentos')).rowCount, 0);
+    damageFirst();
     const after = await make(chave);
-    for (const name of ['1-declaracao/declaracao.xml', '1-declaracao/listas.pem', '2-nota/nfse.xml']) {
+    const linhas = filesIn(before.folder).filter((name) => /linha-\d+\.txt$/.test(name));
+    const told = new Set(linhas.map((name) => readFileSync(path.join(before.folder, name), 'utf8').split('\n')[0]));
+    const tables = ['documentos', 'documentos_eventos', 'eventos', 'notas', 'notas_estado', 'trilha_eventos'];
+    assert.deepEqual([...told].toSorted(), [...tables, 'trilha_notas']);
+    const same = ['1-declaracao/declaracao.xml', '1-declaracao/listas.pem', '2-nota/nfse.xml', ...linhas];
+    has(after.folder, ...same);
+    for (const name of same) {
       assert.deepEqual(readFileSync(path.join(after.folder, name)), readFileSync(path.join(before.folder, name)), name);
     }
+    const ties = ({ comandos }: typeof after) => comandos.filter(({ comando }) => comando.includes('traz.sh'));
+    assert.deepEqual(ties(after), ties(before));
+    await register(later, CANCELAMENTO);
+    await becomes(later, 'cancelada');
+    const moved = await make(later);
+    const where = filesIn(moved.folder).filter((name) => /linha-\d+\.txt$/.test(name));
+    assert.equal(where.length, linhas.length, 'moves of the archive and those that came later');
   });
+
+  test('changed by other means, says which row has no proof', async () => {
+    const chave = await issued(sign(dps()));
+    await becomes(chave, 'autorizada');
+    const text = `update trilha_notas t set quem = 'outro' from notas n
+      where n.tenant = $1 and n.chave_acesso = $2 and t.tenant = $1 and t.nota = n.id and t.movimento = 2`;
+    assert.equal((await service.pool.query(text, [SLUG, chave])).rowCount, 1);
+    const { folder } = await make(chave);
+    const page = readFileSync(path.join(folder, 'LEIA-ME.txt'), 'utf8').replace(/\s+/g, ' ');
+    assert.match(page, /Sem prova ficou, embora esteja neste conjunto: O movimento 2 da nota\. A corrente/);
+    assert.equal(filesIn(folder).filter((name) => /linha-\d+\.txt$/.test(name)).length, 5);
+  });
+
+  /** In the one file of the archive, of which the others read only what is theirs: the first record is of the first note of all. */
+  function damageFirst(): void {
+    const name = filesIn(archive).find((one) => one.endsWith('.nfse'))!;
+    const file = path.join(archive, name);
+    const bytes = readFileSync(file);
+    const first = bytes.indexOf('\n', bytes.indexOf('\n') + 1) + 1;
+    bytes[first + 20] = bytes[first + 20]! ^ 1;
+    writeFileSync(file, bytes);
+  }
 
   test('without an answer of the ADN yet; of the sandbox, unsigned; and of nothing', async () => {
     await service.stopWorker();
     const chave = await issued(sign(dps()));
-    const { folder } = await make(chave);
+    const { folder, comandos } = await make(chave);
     assert.match(readFileSync(path.join(folder, 'LEIA-ME.txt'), 'utf8'), /Nada foi enviado ao ADN ainda/);
+    assert.ok(comandos.some(({ comando }) => /traz\.sh \S+ 2-nota\/nfse\.xml$/.test(comando)));
     const sandbox = await request(service.address, '/integracao/api/v1/nfse/v101', {
       method: 'POST',
       headers: XML,
       body: exampleXml({ serie: '1', nDPS: '1' }),
     });
     assert.equal(sandbox.status, 201, JSON.stringify(sandbox.body));
-    const { comandos } = await make(sandbox.body.chave_acesso, 'integracao');
-    assert.ok(comandos.length <= 4, 'nothing but the digests and the audit chain to check');
+    const ofSandbox = await make(sandbox.body.chave_acesso, 'integracao');
+    assert.ok(ofSandbox.comandos.length <= 5, 'nothing but the digests and the audit chain to check');
     const world = { store: service.store, now: () => service.clock.now };
     const by = { quem: 'maria', via: 'comando' } as const;
     assert.ok('problem' in (await makeEvidencia(world, SLUG, '1', by)));
@@ -364,5 +410,74 @@ describe('the evidence of a note', { skip }, () => {
       'problem' in (await makeEvidencia(world, SLUG, sandbox.body.chave_acesso, by)),
       'of another municipality',
     );
+  });
+});
+
+describe('the evidence of a note that was held for a rate', { skip }, () => {
+  const LATER = '0.1.1 0badcafe5678';
+  const HEAD = 'tributo,inicio,fim,aliquota,fonte,ato';
+  const CBS_2027 = 'CBS,2027-01-01,2027-12-31,"8,80",DOU de 05/01/2027,Resolução do Senado 1/2027';
+  const SANDBOX = 'integracao';
+
+  test('names both programs: the one that issued it, and the one that reckoned what was missing, or refused it', async () => {
+    const clock = { now: Date.parse('2027-01-01T00:00:05-03:00') };
+    const { address, pool, store, world } = await startTestService({ clock, worker: false });
+    const issue = async (patch: Patch): Promise<string> => {
+      const { status, body } = await emit(address, exampleXml({ dCompet: '2027-01-01', ...patch }));
+      assert.equal(status, 201, JSON.stringify(body));
+      return body.chave_acesso;
+    };
+    const chave = await issue({ serie: '1', nDPS: '1' });
+    const wrong = exampleJson({
+      ...{ dCompet: '2027-01-01', '=ibscbs.total_cbs': '84.00', '=ibscbs.valores_aliquota_cbs': '8.57' },
+      nDPS: '2',
+    })!;
+    const declared = await request(address, `/${SANDBOX}/api/v1/nfse/v101`, {
+      ...{ method: 'POST', headers: { 'Content-Type': 'application/json' }, body: wrong },
+    });
+    assert.equal(declared.status, 201, JSON.stringify(declared.body));
+    const bundle = async (one: string) => {
+      const made = await makeEvidencia({ store, now: () => clock.now }, SANDBOX, one, {
+        quem: 'maria',
+        via: 'comando',
+      });
+      if ('problem' in made) assert.fail(made.problem);
+      const { folder, comandos } = extract(made.zip);
+      const read = (name: string) => readFileSync(path.join(folder, name), 'utf8');
+      const page = read('LEIA-ME.txt').replace(/\s+/g, ' ');
+      return { read, comandos, page, calculo: JSON.parse(read('3-calculo/calculo.json')) };
+    };
+    const waiting = await bundle(chave);
+    assert.equal(waiting.calculo.versoes.programa_que_emitiu, PROGRAMA);
+    assert.ok(!('programa_que_a_completou' in waiting.calculo.versoes));
+    assert.match(waiting.page, /A nota foi retida: .* não chegou a ser julgada outra vez/);
+
+    const file = path.join(freshFolder(), 'cbs.csv');
+    writeFileSync(file, `${HEAD}\n${CBS_2027}\n`);
+    const said = await nfseHere(['aliquotas', 'importar', file], pool, false, undefined, () => clock.now);
+    assert.equal(said.code, 0, said.err);
+    const municipio = (await store.municipios.readFresh(SANDBOX))!;
+    const released = await until(async () => {
+      return (await releaseNotas({ ...world, programa: LATER }, municipio)).delivered || undefined;
+    }, 'the new table is seen');
+    assert.equal(released, 2);
+
+    const complete = await bundle(chave);
+    const { versoes, recusa_pelo_calculo } = complete.calculo;
+    assert.deepEqual(
+      [versoes.programa_que_emitiu, versoes.programa_que_a_completou, versoes.tabela_de_aliquotas_ibs_cbs],
+      [PROGRAMA, LATER, 2],
+    );
+    assert.equal(recusa_pelo_calculo, null);
+    assert.equal(complete.read('3-calculo/julgamento-2.txt'), LATER);
+    const tie = 'traz.sh 6-trilha/auditoria/linha-005.txt 3-calculo/julgamento-2.txt';
+    assert.ok(complete.comandos.some(({ comando }) => comando.endsWith(tie)));
+    assert.match(complete.page, /A nota foi retida, .* e julgada duas vezes/);
+    assert.match(complete.page, /Nada foi enviado ao ADN ainda/);
+
+    const refused = await bundle(declared.body.chave_acesso);
+    assert.equal(refused.calculo.versoes.programa_que_a_completou, LATER);
+    assert.match(refused.calculo.recusa_pelo_calculo, /E1582: .*declara 84\.00, e o calculado é 86\.24/);
+    assert.equal(refused.calculo.recusa_do_adn, null, 'it was never asked');
   });
 });

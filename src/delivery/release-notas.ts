@@ -35,7 +35,8 @@ export async function releaseNotas(world: World, municipio: Municipio): Promise<
     saidas.push(saidaOf(world, municipio, nota, facts));
     if (saidas.length % PER_TURN === 0) await new Promise((resolve) => setImmediate(resolve));
   }
-  const written = await world.store.retidas.release(tenant, world.now(), tabelaIbsCbs.versao, saidas);
+  const julgadas = { tabela: tabelaIbsCbs.versao, programa: world.programa };
+  const written = await world.store.retidas.release(tenant, world.now(), julgadas, saidas);
   const released = saidas.filter((saida) => 'nfse' in saida).length;
   world.log.info(
     { tenant, tabela: tabelaIbsCbs.versao, notas: notas.length, seguem: released, gravadas: written },

@@ -18,3 +18,6 @@ export function readOwnNote(nfse: Uint8Array): (path: string) => string | undefi
     return place?.text;
   };
 }
+
+/** What `sed` is told to make of a note with our signature the one from before it, octet by octet. */
+export const UNSIGN_BY_SED = 's|</infNFSe><Signature .*</Signature></NFSe>$|</infNFSe></NFSe>|';

@@ -12,7 +12,14 @@ import { AMBIENTES } from '../fiscal/ambiente.ts';
 import { addDays } from '../fiscal/moment.ts';
 import type { NovoAto } from '../store/atos.ts';
 import { ACEITO, type Achado } from '../store/auditoria-aceites.ts';
-import { type AchadoDito, type Andamento, type Conferida, eloOfTexto, type Selo } from '../store/auditoria-conferir.ts';
+import {
+  type AchadoDito,
+  type Andamento,
+  type Conferida,
+  eloOfTexto,
+  type JulgarSelo,
+  type Selo,
+} from '../store/auditoria-conferir.ts';
 import { PLACED_MAX } from '../store/auditoria-elos.ts';
 import type { Municipio } from '../store/municipios.ts';
 import { municipalMoment } from './gather-facts.ts';
@@ -96,7 +103,7 @@ export async function conferirAuditoria(
   if (municipio === undefined) return noMunicipio(slug);
   const kept = await Promise.all(files.map((file) => readSelo(file, municipio)));
   const ends = kept.flatMap(({ fim }) => fim ?? []);
-  const verified = await store.auditoria.verify(slug, ends, andamento);
+  const verified = await store.auditoria.verify(slug, ends, andamento, isSeloOf(municipio));
   const { selos: stored, abertaEm, arquivos: read, ...conferida } = verified;
   // Files of rehearsals are no fiscal documents: whoever does not want them deletes them.
   const mayGo = AMBIENTES[municipio.ambiente].guardaDias !== undefined;
@@ -106,17 +113,20 @@ export async function conferirAuditoria(
   const brokenIn = (some: readonly Achado[]) =>
     new Set(some.flatMap(({ tipo, lugar }) => (tipo === 'selo_alterado' ? [lugar] : [])));
   const broken = brokenIn(conferida.achados);
+  const invalid = new Set(conferida.achados.flatMap(({ tipo, chave }) => (tipo === 'selo_invalido' ? chave : [])));
   // Of a seal that somebody brings it is said whatever was answered for.
   const brokenAtAll = brokenIn([...conferida.achados, ...conferida.aceitos]);
   const selos = stored.map((selo) => {
-    const problema = faultOfSelo(selo, municipio) ?? (broken.has(selo.lugar) ? NOT_THROUGH : undefined);
+    const own = invalid.has(selo.dia) ? faultOfSelo(selo, municipio) : undefined;
+    const problema = own ?? (broken.has(selo.lugar) ? NOT_THROUGH : undefined);
     return { dia: selo.dia, lugar: selo.lugar, problema: problema ?? null };
   });
   const guardados = kept.map(({ selo, problema, fim }) => ({
     selo,
     problema: problema ?? (fim !== undefined && brokenAtAll.has(fim.lugar) ? NOT_THROUGH : undefined),
   }));
-  const faults = [...selos, ...guardados].filter(({ problema }) => problema !== undefined && problema !== null).length;
+  // Those of the database are findings themselves.
+  const faults = guardados.filter(({ problema }) => problema !== undefined).length;
   const isAllRead = arquivos.every(({ problema }) => problema === null);
   const confere = conferida.total === 0 && faults === 0 && abertaEm !== null && isAllRead;
   await store.auditoria.noteVerified(slug, now(), conferida.fim?.lugar ?? 0, conferida.total + faults);
@@ -137,11 +147,13 @@ export async function aceitarAchados(
   by: PorMao,
   andamento: Andamento,
 ): Promise<Aceitos | Problem> {
-  if ((await store.municipios.readFresh(slug)) === undefined) return noMunicipio(slug);
+  const municipio = await store.municipios.readFresh(slug);
+  if (municipio === undefined) return noMunicipio(slug);
   const read = readMotivo({ ...by, motivo: by.motivo ?? '' }, 'Diga o processo ou a razão.');
   if ('problem' in read) return read;
   const motivo = read.motivo!;
-  const { achados, total, fim, aceitos: before } = await store.auditoria.verify(slug, [], andamento);
+  const verified = await store.auditoria.verify(slug, [], andamento, isSeloOf(municipio));
+  const { achados, total, fim, aceitos: before } = verified;
   const known = new Map(achados.map((achado) => [achado.id, achado]));
   const missing = ids.filter((id) => !known.has(id));
   if (missing.length > 0) {
@@ -163,6 +175,11 @@ export async function aceitarAchados(
 }
 
 const NOT_THROUGH = 'a corrente não passa por ele: foi reescrita, ou encurtada';
+
+const isSeloOf =
+  (municipio: Municipio): JulgarSelo =>
+  (selo) =>
+    faultOfSelo(selo, municipio) === undefined;
 
 /** What is wrong with a seal by itself. */
 function faultOfSelo(
@@ -232,6 +249,7 @@ const TITLES: Readonly<Record<Achado['tipo'], string>> = {
   entrada_ausente: 'a entrada não está na corrente',
   fim_alterado: 'a corrente não termina onde devia: faltam as últimas entradas, ou o fim foi mudado',
   selo_alterado: 'a corrente não passa pelo selo deste lugar',
+  selo_invalido: 'a assinatura do selo não é do seu texto, ou o texto é de outro selo',
   linha_alterada: 'a linha não é a que a última entrada sobre ela diz',
   linha_apagada: 'a linha não está no banco, e nenhuma entrada diz que foi apagada',
   linha_sem_entrada: 'a linha está no banco, e nenhuma entrada fala dela',

@@ -17,6 +17,7 @@ export type Achado = {
     | 'documento_danificado'
     | 'arquivo_danificado'
     | 'selo_alterado'
+    | 'selo_invalido'
     | Diferenca['tipo'];
   readonly tabela?: string | undefined;
   readonly chave?: readonly string[] | undefined;

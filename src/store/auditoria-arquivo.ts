@@ -3,7 +3,8 @@
  * records at a time, and its rows are digested as the database would digest them (D-687).
  */
 import { hash } from 'node:crypto';
-import { certificateId, linhasOf } from './arquivo.ts';
+import { isDeepStrictEqual } from 'node:util';
+import { certificateId, linhasOf, readArquivado, readCertificado } from './arquivo.ts';
 import {
   type Aberto,
   ArquivoDanificado,
@@ -15,9 +16,11 @@ import {
   type ReadRange,
 } from './arquivo-formato.ts';
 import type { ArquivoLugar } from './arquivo-lugar.ts';
+import { NAMES } from './arquivo-registros.ts';
 import { digestOf } from './auditoria-hash.ts';
-import { AUDITADAS, type Auditada, folhaOf, itemOf, type Vista } from './auditoria-tabelas.ts';
+import { AUDITADAS, type Auditada, folhaOf, itemOf, textoOf, type Vista } from './auditoria-tabelas.ts';
 import { partesOf } from './documentos.ts';
+import type { Db } from './open.ts';
 import { openPacote } from './pacote.ts';
 import type { ClientBase } from './pg.ts';
 
@@ -146,20 +149,47 @@ function certificatesOf(read: ReadRange, aberto: Aberto): Certificados {
 }
 
 async function tellLinha(vista: Vista, linha: Linha, certificados: Certificados, leitor: Contador): Promise<void> {
-  const { chave } = AUDITADAS[vista] as Auditada;
-  const plain = valoresOf(vista, linha);
-  const key = chave.map((column) => plain[column] ?? '');
-  const documents = linha.bytes.pacote === undefined ? {} : await openDocuments(linha, certificados);
-  if (documents === undefined) {
-    leitor.damaged(itemOf(vista, key));
-    await leitor.found(itemOf(vista, key), '');
-    return;
-  }
-  const { item, resumo } = folhaOf(vista, key, { ...plain, ...documents });
+  const chave = chaveOf(vista, linha);
+  const valores = await readValores(vista, linha, certificados);
+  if (valores === undefined) leitor.damaged(itemOf(vista, chave));
+  const { item, resumo } =
+    valores === undefined ? { item: itemOf(vista, chave), resumo: '' } : folhaOf(vista, chave, valores);
   await leitor.found(item, resumo);
 }
 
+/** As `readTexto` (auditoria-linhas.ts) answers, of a row of a month in the archive: of its file one record is read, and no other. */
+export async function readTextoArquivado(
+  pool: Db,
+  tenant: string,
+  vista: Vista,
+  chave: readonly string[],
+): Promise<string | undefined> {
+  const { familia } = AUDITADAS[vista] as Auditada;
+  if (familia === undefined || !NAMES.includes(vista)) return undefined;
+  // Their keys begin with what they are of, and its month.
+  const [id, mes] = [chave[0]!, Number(chave[1])];
+  const registro = await readArquivado(pool, tenant, familia, { id, mes });
+  const linha = linhasOf(registro, vista).find((one) => isDeepStrictEqual(chaveOf(vista, one), chave));
+  if (linha === undefined) return undefined;
+  const certificado: Certificados = (hex) => readCertificado(pool, tenant, mes, `\\x${hex}`);
+  const valores = await readValores(vista, linha, certificado);
+  return valores && textoOf(vista, valores);
+}
+
 type Valores = Readonly<Record<string, string | undefined>>;
+
+/** As text, in the order of the key. */
+function chaveOf(vista: Vista, { colunas }: Linha): readonly string[] {
+  return (AUDITADAS[vista] as Auditada).chave.map((column) => String(colunas[column] ?? ''));
+}
+
+/** What the chain tells of a row; undefined: its documents do not come out of their pack. */
+async function readValores(vista: Vista, linha: Linha, certificados: Certificados): Promise<Valores | undefined> {
+  const plain = valoresOf(vista, linha);
+  if (linha.bytes.pacote === undefined) return plain;
+  const documents = await openDocuments(linha, certificados);
+  return documents && { ...plain, ...documents };
+}
 
 /** The columns that the chain tells, as it writes them. */
 function valoresOf(vista: Vista, { colunas, bytes }: Linha): Valores {

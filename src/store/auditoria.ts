@@ -1,5 +1,13 @@
 /** The audit chain of a municipality: what was written, told in an order that nobody changes unseen (D-664 to D-671). */
-import { type Andamento, type Conferida, conferirCorrente, type Fim, type Selo } from './auditoria-conferir.ts';
+import { readTextoArquivado } from './auditoria-arquivo.ts';
+import {
+  type Andamento,
+  type Conferida,
+  conferirCorrente,
+  type Fim,
+  type JulgarSelo,
+  type Selo,
+} from './auditoria-conferir.ts';
 import { listSemAbertura, openEtapa, placeEntradas } from './auditoria-elos.ts';
 import { insertRegistradas } from './auditoria-entradas.ts';
 import { type Caminho, caminhoOf, type Elo, momentoOf, RESUMO_BYTES, resumoOf, splitFolhas } from './auditoria-hash.ts';
@@ -97,8 +105,8 @@ export function auditoriaStore(pool: Db) {
     listSelos: async (tenant: string): Promise<readonly Omit<Selo, 'elo'>[]> =>
       (await pool.query<Omit<Selo, 'elo'>>(`${SELO} order by dia`, [tenant])).rows,
     /** See {@link conferirCorrente}. */
-    verify: (tenant: string, kept: readonly Fim[], andamento: Andamento = () => undefined): Promise<Conferida> =>
-      conferirCorrente(pool, tenant, kept, andamento),
+    verify: (tenant: string, kept: readonly Fim[], andamento?: Andamento, isSelo?: JulgarSelo): Promise<Conferida> =>
+      conferirCorrente(pool, tenant, { kept, andamento, isSelo }),
     /** Keeps when a chain was verified, and how much was found. `now`: milliseconds. */
     noteVerified: async (tenant: string, now: number, ate: number, achados: number): Promise<void> => {
       const text = `update auditoria_ate set conferida_em = $2, conferida_ate = $3, achados = $4 where tenant = $1`;
@@ -146,11 +154,13 @@ const FIND = ['>= $3 order by w.lugar', '< $3 order by w.lugar desc'].map(
 type Provada = { readonly tabela: Vista; readonly chave: readonly string[]; readonly from: number };
 
 /**
- * What shows that a row is as an entry tells it; undefined: it is not there, or no entry with a place tells it so. The entry is looked for
- * from a place on, and then among all before: of a row from before the chain it is later, and of a clock that was wrong it may be anywhere.
+ * What shows that a row is as an entry tells it; undefined: it is neither in the database nor in the archive, or no entry with a place tells
+ * it so. The entry is looked for from a place on, and then among all before: of a row from before the chain it is later, and of a clock that
+ * was wrong it may be anywhere.
  */
 async function proofOf(pool: Db, tenant: string, { tabela, chave, from }: Provada): Promise<Prova | undefined> {
-  const texto = await readTexto(pool, tenant, tabela, chave);
+  const texto =
+    (await readTexto(pool, tenant, tabela, chave)) ?? (await readTextoArquivado(pool, tenant, tabela, chave));
   if (texto === undefined) return undefined;
   const [item, resumo] = [itemOf(tabela, chave), resumoOf(texto)];
   type Row = Elo & { readonly itens: string; readonly resumos: Buffer; readonly sal: Buffer };

@@ -25,6 +25,9 @@ export type NotaRetida = Pick<NotaRow, 'id' | 'mes' | 'chave_acesso'> & {
 export type SaidaDeRetida = Ref &
   ({ readonly nfse: string } | { readonly recusa: string } | { readonly espera: string });
 
+/** By what they were judged: the version of the table, and the program, which is kept with the move. */
+type JulgadasPor = { readonly tabela: number; readonly programa: string | undefined };
+
 /** Notas that wait for rates. `desde`: when the oldest was issued; `motivos`: what they wait for, with how many do. */
 type Retidas = {
   readonly notas: number;
@@ -43,9 +46,9 @@ export function notaRetidaStore(pool: Db) {
         join documentos d on d.tenant = $1 and d.mes = r.mes and d.nota = r.nota order by n.id`;
       return (await pool.query<NotaRetida>(text, [tenant, versao, max])).rows;
     },
-    /** Writes what the table of this version made of notas that were judged by an older one; how many it wrote. */
-    release: (tenant: string, now: number, versao: number, saidas: readonly SaidaDeRetida[]): Promise<number> =>
-      writeUnlocked(saidas, (some, options) => release(pool, tenant, now, versao, some, options)),
+    /** Writes what a table made of notas that were judged by an older one; how many it wrote. */
+    release: (tenant: string, now: number, por: JulgadasPor, saidas: readonly SaidaDeRetida[]): Promise<number> =>
+      writeUnlocked(saidas, (some, options) => release(pool, tenant, now, por, some, options)),
     /** Undefined when none waits. */
     count: async (tenant: string): Promise<Retidas | undefined> => {
       const text = `select n.mensagem_retorno as mensagem, count(*)::int as notas, min(n.data_emissao) as desde
@@ -113,7 +116,7 @@ function release(
   pool: Db,
   tenant: string,
   now: number,
-  versao: number,
+  { tabela, programa }: JulgadasPor,
   saidas: readonly SaidaDeRetida[],
   options: TransactionOptions | undefined,
 ): Promise<number> {
@@ -124,7 +127,7 @@ function release(
     });
     const ofMonths = [...groupByMes(written)].map(async ([mes, some]) => {
       const arrays = [some.map(({ id }) => id), some.map(({ value }) => value)];
-      return (await client.query<Moved>(write([tenant, mes, versao, ...arrays]))).rows;
+      return (await client.query<Moved>(write([tenant, mes, tabela, ...arrays]))).rows;
     });
     return (await Promise.all(ofMonths)).flat();
   };
@@ -132,7 +135,9 @@ function release(
     pool,
     async (client) => {
       const made = await Promise.all(OUTCOMES.map((outcome) => writeOutcome(client, outcome)));
-      const moves = OUTCOMES.flatMap(({ on }, place) => (on === undefined ? [] : trailed(made[place]!, on, now)));
+      const moves = OUTCOMES.flatMap(({ on }, place) =>
+        on === undefined ? [] : trailed(made[place]!, on, now, programa),
+      );
       const [released, refused, kept] = [made[0]!, made[1]!, made[2]!];
       const decided = refused.map(({ id, mes }) => ({ id, mes, estado: 'recusada' as const satisfies NotaMove['to'] }));
       await moveWaitingEventos(client, tenant, now, decided);
@@ -165,9 +170,14 @@ function tellWritten(
   return [...documents, insertEntrada(client, tenant, folhasOfStanding('nota', kept))];
 }
 
-function trailed(moved: readonly Moved[], on: NotaMove['on'], now: number): readonly Trailed[] {
+function trailed(
+  moved: readonly Moved[],
+  on: NotaMove['on'],
+  now: number,
+  resposta: string | undefined,
+): readonly Trailed[] {
   const { to } = movesTo<NotaMove>(NOTA_MOVES, on);
   return moved.map(({ id, mes, movimentos, dito }) => {
-    return { id, mes, movimento: movimentos, em: now, de: 'retida', gatilho: on, para: to, dito };
+    return { id, mes, movimento: movimentos, em: now, de: 'retida', gatilho: on, para: to, resposta, dito };
   });
 }

@@ -28,16 +28,21 @@ export function findAssinado(
   if (found === undefined || !text) return undefined;
   const certificate = readCertificate(Buffer.from(text, 'base64'));
   if ('problem' in certificate) return undefined;
-  const options = [...idOptions(reading.root, found), ...placeOptions(found, all.length)];
+  const signed = findSigned(reading.root, found);
+  const options = [...idOptions(signed), ...placeOptions(found, all.length)];
+  const what = signed === undefined ? 'O documento inteiro' : `O elemento ${signed.element.name}, com tudo o que traz,`;
   return {
     certificate,
     conferencia: (arquivo, signatario) => ({
-      oQue: 'O documento é o que foi assinado, sem um caractere mudado, e quem assinou foi a chave deste certificado',
-      comando: `xmlsec1 --verify --enabled-key-data rsa --pubkey-cert-pem ${signatario} ${options.join(' ')} ${arquivo}`,
+      oQue: `${what} é o que foi assinado, sem um caractere mudado, e quem assinou foi a chave deste certificado`,
+      comando: `xmlsec1 --verify ${LAX} --enabled-key-data rsa --pubkey-cert-pem ${signatario} ${options.join(' ')} ${arquivo}`,
       resposta: 'OK',
     }),
   };
 }
+
+/** From 1.3 on it takes no key that the document does not name, unless it is told to; before, it knows no such option. */
+const LAX = '$(xmlsec1 --help-verify | grep -om1 -e --lax-key-search)';
 
 function* signaturesIn(element: Elemento): Generator<Omit<Found, 'place'>> {
   for (const child of element.children) {
@@ -54,14 +59,19 @@ function descendant(element: Elemento, name: string): Elemento | undefined {
   return undefined;
 }
 
-/** Which attribute is the identifier that the signature names: `xmlsec1` has to be told. */
-function idOptions(root: Elemento, { signature }: Found): readonly string[] {
+/** The element that a signature names by an attribute; undefined: it is over the whole document. */
+type Signed = { readonly element: Elemento; readonly attribute: string };
+
+function findSigned(root: Elemento, { signature }: Found): Signed | undefined {
   const reference = descendant(signature, 'Reference');
   const id = reference?.attributes.find(({ name }) => name === 'URI')?.value.replace(/^#/, '');
-  if (!id) return [];
-  const signed = withAttribute(root, id);
+  return id ? withAttribute(root, id) : undefined;
+}
+
+/** Which attribute is the identifier: `xmlsec1` has to be told. */
+function idOptions(signed: Signed | undefined): readonly string[] {
   if (signed === undefined) return [];
-  const [element, attribute] = signed;
+  const { element, attribute } = signed;
   const named = element.namespace === '' ? element.name : `${element.namespace}:${element.name}`;
   return [`--id-attr:${attribute} ${quoteShell(named)}`];
 }
@@ -71,9 +81,9 @@ function quoteShell(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
-function withAttribute(element: Elemento, value: string): readonly [Elemento, string] | undefined {
+function withAttribute(element: Elemento, value: string): Signed | undefined {
   const own = element.attributes.find((one) => /^id$/i.test(one.name) && one.value === value);
-  if (own !== undefined) return [element, own.name];
+  if (own !== undefined) return { element, attribute: own.name };
   for (const child of element.children) {
     const found = withAttribute(child, value);
     if (found !== undefined) return found;

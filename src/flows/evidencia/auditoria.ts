@@ -16,9 +16,12 @@ export type LinhaProvada = {
   readonly oQue: string;
   /** When it came to be as it is. */
   readonly desde: Date;
-  /** A file of the bundle that it has inside, as text or by its digest. */
-  readonly traz?: string | undefined;
+  /** Files of the bundle that it has inside, as text or by their digest. */
+  readonly traz?: readonly Trazido[] | undefined;
 };
+
+/** `feitoPor`: a command that makes the file out of another one. */
+export type Trazido = { readonly nome: string; readonly oQue?: string; readonly feitoPor?: string };
 
 const PASTA = '6-trilha/auditoria';
 /** Rows of one minute are looked for from one place on. */
@@ -39,6 +42,7 @@ export async function gatherAuditoria(
     const prova = await auditoria.proofOf(tenant, linha.tabela, linha.chave, from);
     if (prova !== undefined) provas.push({ linha, prova });
   }
+  const unproved = linhas.filter((linha) => provas.every((one) => one.linha !== linha));
   const titulo = 'A prova de que nada disso foi mudado depois';
   if (provas.length === 0) return { titulo, paragrafos: [NONE], arquivos: [], conferencias: [] };
   const selos = new Map(provas.flatMap(({ prova: { selo } }) => (selo === undefined ? [] : [[selo.dia, selo]])));
@@ -52,6 +56,7 @@ export async function gatherAuditoria(
       await gatherSelo(world, municipio, selo),
     );
   }
+  const unsealed = provas.flatMap(({ prova: { selo } }, place) => (selo === undefined ? [numbered(place + 1)] : []));
   const check = {
     oQue: 'Cada linha provada está na corrente, e a corrente chega ao selo onde há um',
     comando: `sh ${PASTA}/conferir.sh ${PASTA}`,
@@ -59,7 +64,13 @@ export async function gatherAuditoria(
   };
   return {
     titulo,
-    paragrafos: [CHAIN, selos.size === 0 ? UNSEALED : SEALED, ...sealed.flatMap(({ paragrafos }) => paragrafos)],
+    paragrafos: [
+      CHAIN,
+      ROWS,
+      ...describeSeals(selos.size, unsealed),
+      ...describeUnproved(unproved),
+      ...sealed.flatMap(({ paragrafos }) => paragrafos),
+    ],
     arquivos: [
       {
         nome: `${PASTA}/conferir.sh`,
@@ -78,19 +89,27 @@ export async function gatherAuditoria(
   };
 }
 
+function describeUnproved(linhas: readonly LinhaProvada[]): readonly string[] {
+  if (linhas.length === 0) return [];
+  const named = linhas.map(({ oQue }) => oQue).join('; ');
+  return [
+    `Sem prova ficou, embora esteja neste conjunto: ${named}. A corrente não conhece essas linhas como estão: ou são de antes dela, ou foram mudadas por fora do serviço. O município diz qual dos dois, com a conferência da corrente inteira (nfse auditoria verificar).`,
+  ];
+}
+
 const numbered = (place: number): string => String(place).padStart(3, '0');
 
 /** That a file of the bundle is the one that a proved row speaks of. */
 function tieOf({ oQue, traz }: LinhaProvada, place: number): readonly Conferencia[] {
-  if (traz === undefined) return [];
   const told = `${oQue.charAt(0).toLowerCase()}${oQue.slice(1)}`;
-  return [
-    {
-      oQue: `A linha ${numbered(place)} (${told}) é mesmo a de ${traz}`,
-      comando: `sh ${PASTA}/traz.sh ${PASTA}/linha-${numbered(place)}.txt ${traz}`,
-      resposta: ': CONFERE',
-    },
-  ];
+  return (traz ?? []).map(({ nome, oQue: what = nome, feitoPor }) => {
+    const tie = `sh ${PASTA}/traz.sh ${PASTA}/linha-${numbered(place)}.txt ${nome}`;
+    return {
+      oQue: `A linha ${numbered(place)} (${told}) é mesmo a de ${what}`,
+      comando: feitoPor === undefined ? tie : `${feitoPor} && ${tie}`,
+      resposta: `${nome}: CONFERE`,
+    };
+  });
 }
 
 /** A seal is a JSON with its signature beside it, as what is received is. */
@@ -101,7 +120,8 @@ function gatherSelo(
 ): Promise<Omit<Parte, 'titulo'>> {
   return gatherRecebido(world, municipio, {
     ...{ pasta: `${PASTA}/selo-${dia}`, nome: 'selo', oQue: `O selo de ${dia}: até onde ia a corrente.` },
-    ...{ bytes: Buffer.from(texto), assinatura: assinatura.toString('base64'), confianca: null },
+    ...{ bytes: Buffer.from(texto), assinatura: assinatura.toString('base64'), confianca: 'própria' },
+    oQueAssinatura: 'A assinatura do município sobre o selo (CMS destacado, em DER).',
     at: Date.parse((JSON.parse(texto) as { readonly em: string }).em),
   });
 }
@@ -110,9 +130,20 @@ const NONE =
   'Nada desta nota está ainda na corrente de auditoria do município: ou é de antes dela, ou acaba de ser gravado. Peça o conjunto outra vez daqui a um minuto.';
 const CHAIN =
   'O que o serviço grava entra numa corrente: cada elo traz o resumo do anterior, de modo que nada se muda, tira ou põe no meio sem que os seguintes deixem de conferir. Cada prova é uma linha gravada, as que entraram com ela, só pelo resumo, o elo em que entraram, e os elos até o selo do dia.';
+const ROWS =
+  'Uma linha é o nome da tabela e, abaixo, os valores dela num JSON, todos como texto: um momento é o número de microssegundos desde 1970 (date -u -d @SEGUNDOS o escreve), e um documento ou uma assinatura é o seu SHA-256. A linha 001 traz a chave de acesso e o número (id) por que as outras citam a nota. O que uma linha diz se compara, à vista, com 6-trilha/movimentos.json e com os documentos; para os arquivos há um comando abaixo.';
 const SEALED = 'O selo é assinado pelo município: a corrente até ele não pode ter sido refeita depois desse dia.';
 const UNSEALED =
   'Nenhum selo foi feito desde então, ou o município não tem certificado: as provas mostram que as linhas estão na corrente, e não de quando ela é.';
+
+function describeSeals(selos: number, unsealed: readonly string[]): readonly string[] {
+  if (selos === 0) return [UNSEALED];
+  if (unsealed.length === 0) return [SEALED];
+  return [
+    SEALED,
+    `De depois do último selo são as linhas ${unsealed.join(', ')}: a prova mostra que estão na corrente, e ainda não de quando ela é. Faz-se um selo a cada dia que acaba.`,
+  ];
+}
 
 const eloLine = ({ lugar, folhas, em, id, raiz, sobre }: Elo): string =>
   `elo=${[lugar, folhas, em, id, raiz, sobre].join(' ')}`;
@@ -155,7 +186,11 @@ function filesOf({ oQue }: LinhaProvada, prova: Prova, place: number): readonly 
     ...(selo === undefined ? [] : [`corrente=${correnteNome(selo.dia)}`]),
   ];
   return [
-    { nome: `${PASTA}/linha-${name}.txt`, conteudo: Buffer.from(texto), oQue: `${oQue}, como a corrente a conhece.` },
+    {
+      nome: `${PASTA}/linha-${name}.txt`,
+      conteudo: Buffer.from(texto),
+      oQue: `${oQue}: o texto que está na corrente.`,
+    },
     {
       nome: `${PASTA}/prova-${name}.txt`,
       conteudo: Buffer.from(`${lines.join('\n')}\n`),
@@ -204,7 +239,7 @@ $(elos "$corrente" | sed "s/^/$corrente /")"
   printf '%s\\n' "$passa" | grep -qxF "$corrente chega ao selo" || falha "$corrente"
 done
 for prova in $(ls | grep '^prova-.*[.]txt$'); do
-  no= elo= raiz= sal= antes=
+  no= elo= raiz= sal= antes= selada=', ainda sem selo'
   while IFS= read -r linha; do
     nome=\${linha%%=*} valor=\${linha#*=}
     case $nome in
@@ -216,12 +251,12 @@ for prova in $(ls | grep '^prova-.*[.]txt$'); do
       raiz) [ "$no" = "$valor" ] || falha "$prova"; raiz=$valor;;
       anterior) elo=$valor;;
       elo) ligar "$valor"; [ "$raiz" = "$dela" ] || falha "$prova"; raiz=;;
-      corrente) printf '%s\\n' "$passa" | grep -qxF "$valor $lugar $elo" || falha "$prova";;
+      corrente) printf '%s\\n' "$passa" | grep -qxF "$valor $lugar $elo" || falha "$prova"; selada=;;
       *) falha "$prova";;
     esac
   done < "$prova"
   [ -n "$elo" ] && [ -z "$raiz" ] || falha "$prova"
-  echo "$prova: confere"
+  echo "$prova: confere$selada"
 done
 echo TODAS AS PROVAS CONFEREM
 `;

@@ -12,6 +12,9 @@ import { municipalMoment } from '../gather-facts.ts';
 import type { World } from '../world.ts';
 import type { ArquivoDoConjunto, Conferencia } from './partes.ts';
 
+/** By what a signature was judged, as documents name it; null: that was not kept. Nobody judges the municipality's own. */
+export type Confianca = number | null | 'própria';
+
 /** Whose signature, and when it was judged: `at` in milliseconds. `pasta`: where the files go. */
 export type Signatario = {
   readonly pasta: string;
@@ -19,8 +22,7 @@ export type Signatario = {
   readonly at: number;
   /** Certificates that came along. */
   readonly extra?: readonly Certificate[];
-  /** By what it was judged, as documents name it. */
-  readonly confianca: number | null;
+  readonly confianca: Confianca;
 };
 
 export type Cadeia = {
@@ -47,7 +49,7 @@ export async function gatherCadeia(
     conteudo: Buffer.from(pemOf('CERTIFICATE', certificate.der)),
     oQue: `O certificado de quem assinou: ${certificate.titular}, emitido por ${certificate.emissor}.`,
   };
-  const kept = confianca === null ? undefined : await findKept(store, municipio, certificate, confianca);
+  const kept = typeof confianca !== 'number' ? undefined : await findKept(store, municipio, certificate, confianca);
   const today = kept === undefined ? openTrustOf(municipio).fundamento(certificate, at, extra) : undefined;
   const found = kept ?? (today && { cadeia: today.cadeia.map(derOf), listas: today.listas.map(derOf) });
   if (found === undefined || found.cadeia.length === 0) {
@@ -61,9 +63,11 @@ export async function gatherCadeia(
   const moment = isoMoment(municipalMoment(municipio.codigoIbge, at));
   const chain = [certificate, ...authorities].map(({ titular }) => titular).join(' › ');
   const source =
-    kept === undefined
-      ? `Por que autoridades a assinatura foi aceita não ficou guardado: as que estão aqui são aquelas em que o município confia hoje.`
-      : 'São as autoridades e as listas por que a assinatura foi aceita ao chegar, guardadas então.';
+    confianca === 'própria'
+      ? 'A assinatura é do próprio município: as autoridades que estão aqui são aquelas em que ele confia hoje.'
+      : kept === undefined
+        ? 'Por que autoridades a assinatura foi aceita não ficou guardado: as que estão aqui são aquelas em que o município confia hoje.'
+        : 'São as autoridades e as listas por que a assinatura foi aceita ao chegar, guardadas então.';
   return {
     paragrafos: [`A cadeia, do certificado à raiz: ${chain}. ${source}`, ...describeLists(lists, authorities, at)],
     arquivos: [own, ...filesOf(pasta, authorities, found.listas)],

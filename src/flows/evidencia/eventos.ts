@@ -99,7 +99,12 @@ async function gatherSent(
     return { paragrafos, arquivos: [arquivo], conferencias: [] };
   }
   const at = (row.processado_em ?? row.criado_em).getTime();
-  const cadeia = await gatherCadeia(world, municipio, { pasta, certificate: found.certificate, at, confianca: null });
+  const cadeia = await gatherCadeia(world, municipio, {
+    pasta,
+    certificate: found.certificate,
+    at,
+    confianca: 'própria',
+  });
   return {
     paragrafos: ['O evento é assinado pelo município.', ...cadeia.paragrafos],
     arquivos: [arquivo, ...cadeia.arquivos],

@@ -5,7 +5,7 @@
 import { hash, sign as signBytes } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import { loadSigner } from '../../documents/key-files.ts';
-import { pemOf } from '../../documents/pki.ts';
+import { UNSIGN_BY_SED } from '../../documents/own-note.ts';
 import type { Signer } from '../../documents/signing.ts';
 import { makeZipEnd, makeZipPiece } from '../../documents/zip-pieces.ts';
 import { whyNoChave } from '../../fiscal/chave.ts';
@@ -19,10 +19,11 @@ import { momentOfNota, tellMoment } from '../gather-facts.ts';
 import { municipioNamed, type RegistryWorld } from '../municipios.ts';
 import { noNota, type PorMao, type Problem, readMotivo } from '../operator.ts';
 import type { World } from '../world.ts';
-import { gatherAuditoria, type LinhaProvada } from './auditoria.ts';
+import { gatherAuditoria, type LinhaProvada, type Trazido } from './auditoria.ts';
+import { type Cadeia, gatherCadeia } from './cadeia.ts';
 import { type EventoComTrilha, gatherEventos, pastaOfEvento } from './eventos.ts';
 import { type LeiaMe, leiaMeHtml, leiaMeText, type Resumo } from './leia-me.ts';
-import { gatherCalculo, gatherDeclaracao, gatherNfse, gatherTroca, JULGAMENTO } from './nota.ts';
+import { gatherCalculo, gatherDeclaracao, gatherNfse, gatherTroca, guardadoNome } from './nota.ts';
 import { type ArquivoDoConjunto, jsonFile, type Parte, type Respostas, respostaNome } from './partes.ts';
 import { gatherTrilha } from './trilha.ts';
 
@@ -49,7 +50,10 @@ export async function makeEvidencia(
   const partes = await gatherPartes(world, municipio, row);
   const feito = { em: tellMoment(chave, new Date(world.now())), por: by.quem };
   const signer = await signerOf(world, municipio);
-  const entries = assemble({ chave, dados: dadosOf(municipio, row, feito), partes }, signer);
+  const entries = assemble(
+    { chave, dados: dadosOf(municipio, row, feito), partes },
+    signer && { signer, cadeia: await cadeiaOf(world, municipio, signer) },
+  );
   const ato = { objeto: 'nota', chave, acao: 'evidência extraída', depois: { arquivos: entries.length } } as const;
   const { quem, via } = by;
   await world.store.atos.record(municipio.tenant, [{ em: world.now(), quem, via, motivo: read.motivo, ...ato }]);
@@ -94,51 +98,62 @@ async function gatherPartes(world: EvidenciaWorld, municipio: Municipio, row: No
   const partes = [
     await gatherDeclaracao(on),
     await gatherNfse(on),
-    await gatherCalculo(on, respostas),
+    await gatherCalculo(on, trilha, respostas),
     await gatherTroca(on, trilha, respostas),
     ...(await gatherEventos(world, municipio, inOrder)),
     ...substituicaoOf(row, substitutas),
     await gatherTrilha(world, municipio, row, { trilha, eventos: inOrder.map((one) => one.row.id) }),
   ];
-  const files = new Set(partes.flatMap(({ arquivos }) => arquivos.map(({ nome }) => nome)));
+  const files = new Map(partes.flatMap(({ arquivos }) => arquivos.map(({ nome, conteudo }) => [nome, conteudo])));
   return [...partes, await gatherAuditoria(world, municipio, linhasOf(row, { trilha, respostas }, inOrder, files))];
 }
 
 /** What of the audit chain is proved: what was issued, its documents, each move, and the same of its events. `files`: of the bundle. */
 function linhasOf(
-  { id, mes, data_emissao }: NotaRow,
+  { id, mes, data_emissao, nfse }: NotaRow,
   { trilha, respostas }: Movida,
   eventos: readonly EventoComTrilha[],
-  files: ReadonlySet<string>,
+  files: ReadonlyMap<string, Buffer>,
 ): readonly LinhaProvada[] {
   const chave = [id, String(mes)];
-  const received = (nome: string): string | undefined =>
-    ['xml', 'json'].map((ending) => `${nome}.${ending}`).find((one) => files.has(one));
+  const received = (nome: string): readonly Trazido[] =>
+    ['xml', 'json'].flatMap((ending) => (files.has(`${nome}.${ending}`) ? [{ nome: `${nome}.${ending}` }] : []));
   const moved = trilha.at(-1)?.em ?? data_emissao;
   return [
     { tabela: 'notas', chave, oQue: 'A nota, como foi emitida', desde: data_emissao },
     { tabela: 'notas_estado', chave, oQue: 'A situação da nota', desde: moved },
     {
       ...{ tabela: 'documentos', chave, oQue: 'Os documentos da nota, pelos seus resumos', desde: data_emissao },
-      traz: received('1-declaracao/declaracao'),
+      traz: [...received('1-declaracao/declaracao'), ...notaOf(files, Buffer.from(nfse))],
     },
-    ...movesOf('trilha_notas', chave, { trilha, respostas }, { pasta: '4-adn', of: 'da nota' }).map((one, place) =>
-      // What the first move has is of this service.
-      place > 0 ? one : { ...one, traz: one.traz && JULGAMENTO },
-    ),
+    ...movesOf('trilha_notas', chave, { trilha, respostas }, { nomeOf: guardadoNome, of: 'da nota' }),
     ...eventos.flatMap(({ row, trilha: moves, respostas: answers }, place): readonly LinhaProvada[] => {
       const [ofEvento, pasta] = [[row.id, String(row.mes)], pastaOfEvento(row, place + 1)];
       const of = `evento ${place + 1}`;
+      const nomeOf: NomeOf = (movimento, passo) => respostaNome(pasta, movimento, passo);
       return [
         { tabela: 'eventos', chave: [row.id], oQue: `O ${of}`, desde: moves.at(-1)?.em ?? row.criado_em },
         {
           ...{ tabela: 'documentos_eventos', chave: ofEvento, oQue: `Os documentos do ${of}`, desde: row.criado_em },
           traz: received(`${pasta}/pedido/pedido`),
         },
-        ...movesOf('trilha_eventos', ofEvento, { trilha: moves, respostas: answers }, { pasta, of: `do ${of}` }),
+        ...movesOf('trilha_eventos', ofEvento, { trilha: moves, respostas: answers }, { nomeOf, of: `do ${of}` }),
       ];
     }),
   ];
+}
+
+const NOTA = '2-nota/nfse.xml';
+const UNSIGNED = 'nota-sem-assinatura.xml';
+
+/** The note as its row has it: without the signature of the municipality, which comes later. */
+function notaOf(files: ReadonlyMap<string, Buffer>, nfse: Buffer): readonly Trazido[] {
+  const nota = files.get(NOTA)!;
+  if (nota.equals(nfse)) return [{ nome: NOTA }];
+  const end = '</NFSe>';
+  if (!nota.toString().startsWith(`${nfse.toString().slice(0, -end.length)}<Signature `)) return [];
+  const feitoPor = `sed '${UNSIGN_BY_SED}' ${NOTA} > ${UNSIGNED}`;
+  return [{ nome: UNSIGNED, oQue: `${NOTA}, sem a assinatura do município, que veio depois`, feitoPor }];
 }
 
 /** What has moved, and what was answered. */
@@ -147,16 +162,18 @@ type Movida = {
   readonly respostas: Respostas;
 };
 
-/** `pasta`: where the answers of the ADN are. */
+/** Where that is which is kept with a move. */
+type NomeOf = (movimento: number, passo: { readonly gatilho: string }) => string;
+
 function movesOf(
   tabela: 'trilha_notas' | 'trilha_eventos',
   chave: readonly string[],
   { trilha, respostas }: Movida,
-  { pasta, of }: { readonly pasta: string; readonly of: string },
+  { nomeOf, of }: { readonly nomeOf: NomeOf; readonly of: string },
 ): readonly LinhaProvada[] {
   return trilha.map((passo, place) => ({
     ...{ tabela, chave: [...chave, String(place + 1)], oQue: `O movimento ${place + 1} ${of}`, desde: passo.em },
-    traz: respostas.has(place + 1) ? respostaNome(pasta, place + 1, passo) : undefined,
+    traz: respostas.has(place + 1) ? [{ nome: nomeOf(place + 1, passo) }] : undefined,
   }));
 }
 
@@ -197,28 +214,32 @@ async function signerOf({ now }: RegistryWorld, { adn }: Municipio): Promise<Sig
   return inicio <= now() && now() <= fim ? signer : undefined;
 }
 
+/** Who vouches for the signature over the bundle. */
+function cadeiaOf(world: EvidenciaWorld, municipio: Municipio, { certificate }: Signer): Promise<Cadeia> {
+  return gatherCadeia(world, municipio, { pasta: 'municipio', certificate, at: world.now(), confianca: 'própria' });
+}
+
+type Assinante = { readonly signer: Signer; readonly cadeia: Cadeia };
+
 type Entry = Pick<ArquivoDoConjunto, 'nome' | 'conteudo'>;
 
 const SUMS = 'SHA256SUMS';
 
-function assemble(leiaMe: LeiaMe, signer: Signer | undefined): readonly Entry[] {
-  const resumo = resumoOf(signer !== undefined);
+function assemble(leiaMe: LeiaMe, by: Assinante | undefined): readonly Entry[] {
+  const resumo = resumoOf(by?.cadeia);
   const pages = [
     { nome: 'LEIA-ME.html', conteudo: Buffer.from(leiaMeHtml(leiaMe, resumo)) },
     { nome: 'LEIA-ME.txt', conteudo: Buffer.from(leiaMeText(leiaMe, resumo)) },
   ];
-  const certificate =
-    signer === undefined
-      ? []
-      : [{ nome: 'municipio.pem', conteudo: Buffer.from(pemOf('CERTIFICATE', signer.certificate.der)) }];
-  const files: readonly Entry[] = [...pages, ...leiaMe.partes.flatMap(({ arquivos }) => arquivos), ...certificate];
+  const inside = [...(by === undefined ? [] : [by.cadeia]), ...leiaMe.partes].flatMap(({ arquivos }) => arquivos);
+  const files: readonly Entry[] = [...pages, ...inside];
   const sums = Buffer.from(files.map(({ nome, conteudo }) => `${hash('sha256', conteudo)}  ${nome}\n`).join(''));
   const signature =
-    signer === undefined ? [] : [{ nome: `${SUMS}.assinatura`, conteudo: signBytes('sha256', sums, signer.key) }];
+    by === undefined ? [] : [{ nome: `${SUMS}.assinatura`, conteudo: signBytes('sha256', sums, by.signer.key) }];
   return [...files, { nome: SUMS, conteudo: sums }, ...signature].map(({ nome, conteudo }) => ({ nome, conteudo }));
 }
 
-function resumoOf(isSigned: boolean): Resumo {
+function resumoOf(cadeia: Cadeia | undefined): Resumo {
   const whole = {
     oQue: 'Nenhum arquivo falta nem mudou',
     comando: `sha256sum --strict -c ${SUMS}`,
@@ -226,17 +247,22 @@ function resumoOf(isSigned: boolean): Resumo {
   };
   const signed = {
     oQue: 'A lista dos resumos é a que o município assinou',
-    comando: `openssl x509 -in municipio.pem -pubkey -noout > publica.pem && openssl dgst -sha256 -verify publica.pem -signature ${SUMS}.assinatura ${SUMS}`,
+    comando: `openssl x509 -in municipio/signatario.pem -pubkey -noout > publica.pem && openssl dgst -sha256 -verify publica.pem -signature ${SUMS}.assinatura ${SUMS}`,
     resposta: 'Verified OK',
   };
   return {
     titulo: 'Primeiro: o conjunto está inteiro',
     paragrafos: [
       `${SUMS} traz o SHA-256 de cada arquivo deste conjunto, também desta página. Uma linha para cada arquivo, e todas terminam com OK (ou SUCESSO).`,
-      isSigned
-        ? `${SUMS}.assinatura é a assinatura do município sobre essa lista, feita quando o conjunto foi feito; municipio.pem é o certificado dele.`
-        : 'Este município não tem certificado com que assinar o conjunto: quem o entrega responde por ele. Anote o SHA-256 do ZIP quando o receber.',
+      ...(cadeia === undefined
+        ? [
+            'Este município não tem certificado com que assinar o conjunto: quem o entrega responde por ele. Anote o SHA-256 do ZIP quando o receber.',
+          ]
+        : [
+            `${SUMS}.assinatura é a assinatura do município sobre essa lista, feita quando o conjunto foi feito; o certificado dele e quem responde por ele estão em municipio.`,
+            ...cadeia.paragrafos,
+          ]),
     ],
-    conferencias: isSigned ? [whole, signed] : [whole],
+    conferencias: cadeia === undefined ? [whole] : [whole, signed, ...cadeia.conferencias],
   };
 }

@@ -11,12 +11,13 @@ export type LeiaMe = {
 const PREFACIO = [
   'Este conjunto reúne o que o emissor de notas do município guarda de uma nota fiscal de serviço eletrônica (NFS-e), para que um perito a confira sem o emissor e sem confiar em quem o opera.',
   'Cada documento assinado está aqui byte a byte como foi recebido ou enviado. Uma assinatura digital que confere prova duas coisas: que o documento não mudou desde que foi assinado, e que quem o assinou tinha a chave do certificado que vai ao lado. A cadeia de certificados prova que uma autoridade responde por esse certificado.',
-  'O que não tem assinatura de uma parte (os movimentos, os atos, os passos do cálculo) é o registro do próprio serviço: vale pelo resumo do conjunto e, onde houver, pela assinatura do município sobre ele. Os momentos são os do relógio do serviço.',
+  'O que não tem assinatura de uma parte (os movimentos, os atos, os passos do cálculo) é o registro do próprio serviço: vale pelo resumo do conjunto e, onde houver, pela assinatura do município sobre ele. Os momentos são os do relógio do serviço, na hora do município onde não se diz outra.',
   'O conjunto contém dados pessoais das partes da nota. Foi feito para uma finalidade; quem o recebe responde por guardá-lo.',
 ];
 
 const COMO = [
-  'Para conferir é preciso um computador com Linux e os programas openssl (3 ou mais novo) e xmlsec1; no Debian e no Ubuntu: apt install openssl xmlsec1. Extraia o conjunto numa pasta vazia, abra um terminal nela, e dê os comandos abaixo, um de cada vez. Depois de cada um está o que ele deve mostrar; se mostra outra coisa, o que ele confere não se sustenta.',
+  'Para conferir é preciso um computador com Linux e os programas openssl (3 ou mais novo) e xmlsec1; no Debian e no Ubuntu: apt install openssl xmlsec1. Extraia o conjunto numa pasta vazia, abra um terminal nela, e dê os comandos abaixo, um de cada vez. Depois de cada um está o que ele deve mostrar; se mostra outra coisa, o que ele confere não se sustenta. Alguns comandos deixam na pasta um arquivo seu (publica.pem, assinante.pem), que não é do conjunto. Nos do xmlsec1, o que está em $( ) acrescenta uma opção que só as versões desde a 1.3 têm, e pedem.',
+  'De quem é um certificado, quem o emitiu e até quando vale se lê com openssl x509 -in ARQUIVO -noout -subject -issuer -dates: o nome de um certificado da ICP-Brasil termina pelo CNPJ ou CPF do titular, que se compara com o do documento.',
 ];
 
 /** Files that are named before what they hold is known to be whole. */

@@ -15,7 +15,7 @@ import { judgeAgain } from '../validate-dps.ts';
 import type { World } from '../world.ts';
 import { findAssinado } from './assinado-xml.ts';
 import { gatherCadeia } from './cadeia.ts';
-import { jsonFile, type Parte, type Respostas, respostasOf } from './partes.ts';
+import { type ArquivoDoConjunto, jsonFile, type Parte, type Respostas, respostaNome, respostasOf } from './partes.ts';
 import { gatherRecebido } from './recebido.ts';
 
 type On = {
@@ -107,7 +107,12 @@ export async function gatherNfse({ world, municipio, row }: On): Promise<Parte> 
   }
   const pasta = '2-nota';
   const at = (row.data_autorizacao ?? row.data_emissao).getTime();
-  const cadeia = await gatherCadeia(world, municipio, { pasta, certificate: found.certificate, at, confianca: null });
+  const cadeia = await gatherCadeia(world, municipio, {
+    pasta,
+    certificate: found.certificate,
+    at,
+    confianca: 'própria',
+  });
   return {
     titulo,
     paragrafos: ['A assinatura é a do município que emitiu a nota.', ...cadeia.paragrafos],
@@ -117,11 +122,16 @@ export async function gatherNfse({ world, municipio, row }: On): Promise<Parte> 
 }
 
 /** How the amounts came about, by which versions of rules and rates, and what was remarked. */
-export async function gatherCalculo({ world, municipio, row }: On, respostas: Respostas): Promise<Parte> {
+export async function gatherCalculo(
+  { world, municipio, row }: On,
+  trilha: readonly NotaStep[],
+  respostas: Respostas,
+): Promise<Parte> {
   const { store } = world;
   const { recebido } = (await store.evidencia.readRecebida(municipio.tenant, refOf(row)))!;
-  const julgamento = respostas.get(1);
-  const { programa, avisos } = readJulgamento(julgamento);
+  const { programa, avisos } = readJulgamento(respostas.get(1));
+  const segundo = findSegundoJulgamento(trilha, respostas);
+  const ended = row.estado === 'recusada' ? trilha.at(-1)?.gatilho : undefined;
   const kind = isJson(recebido) ? ('json' as const) : ('rps' as const);
   const [judged, imports] = await Promise.all([
     judgeAgain(world, municipio, { kind, body: recebido, assinatura: undefined }, row.data_emissao.getTime()),
@@ -137,6 +147,7 @@ export async function gatherCalculo({ world, municipio, row }: On, respostas: Re
     valores_gravados_na_emissao: { valor_servico, valor_base_calculo, aliquota_issqn, valor_issqn },
     versoes: {
       programa_que_emitiu: programa,
+      ...(segundo && { programa_que_a_completou: segundo.programa }),
       programa_escrito_na_nota: readOwnNote(nfse)('verAplic') ?? null,
       leiaute: attributeOf(readOwnXml(nfse), 'versao') ?? null,
       tabela_de_aliquotas_ibs_cbs: versao,
@@ -145,7 +156,8 @@ export async function gatherCalculo({ world, municipio, row }: On, respostas: Re
     },
     erros_na_emissao: [],
     avisos_na_emissao: programa === null ? null : avisos,
-    recusa_do_adn: row.estado === 'recusada' ? mensagem_retorno : null,
+    recusa_do_adn: ended === 'recusa' ? mensagem_retorno : null,
+    recusa_pelo_calculo: ended === 'divergencia' ? mensagem_retorno : null,
     refeito_hoje: {
       programa: world.programa ?? null,
       ...(isRefused ? { erros: judged.faults } : { avisos: judged.avisos, passos: judged.calculo }),
@@ -156,6 +168,7 @@ export async function gatherCalculo({ world, municipio, row }: On, respostas: Re
     paragrafos: [
       'Os valores são os que estão na nota, e foram calculados quando ela foi emitida. Nada se emite com erro: se há nota, nenhuma regra a recusou naquele momento. Uma declaração recusada não vira nota, e dela não se guarda documento.',
       programa === null ? NOT_KEPT : KEPT,
+      ...(trilha[0]?.gatilho === 'retencao' ? [describeRetida(segundo)] : []),
       isRefused
         ? 'O cálculo não se refaz hoje: o cadastro ou as regras do programa mudaram desde então, e o que hoje se diria está no arquivo, em refeito_hoje. Vale o que está na nota.'
         : 'Os passos, em refeito_hoje, foram refeitos para este conjunto, com o que o cadastro e as tabelas dizem hoje do dia da emissão.',
@@ -166,11 +179,7 @@ export async function gatherCalculo({ world, municipio, row }: On, respostas: Re
         calculo,
         'Valores, versões de regras e tabelas, avisos da emissão, e cada passo do cálculo.',
       ),
-      ...(julgamento === undefined
-        ? []
-        : [
-            { nome: JULGAMENTO, conteudo: Buffer.from(julgamento), oQue: 'O programa e os avisos, como se guardaram.' },
-          ]),
+      ...julgamentosOf(trilha, respostas),
       ...(versao === null
         ? []
         : [
@@ -185,7 +194,54 @@ export async function gatherCalculo({ world, municipio, row }: On, respostas: Re
   };
 }
 
-export const JULGAMENTO = '3-calculo/julgamento.txt';
+/** Moves that follow from a judgement of this service, beside the first: the rates that a held note waited for were published. */
+const JULGADA_OUTRA_VEZ: ReadonlySet<string> = new Set(['publicacao', 'divergencia']);
+
+type Passo = { readonly gatilho: string };
+
+/** Whether what is kept with a move is of this service, and not what the ADN answered. */
+function isJulgamento(movimento: number, { gatilho }: Passo): boolean {
+  return movimento === 1 || JULGADA_OUTRA_VEZ.has(gatilho);
+}
+
+/** Where that is which is kept with a move of a note. */
+export function guardadoNome(movimento: number, passo: Passo): string {
+  if (!isJulgamento(movimento, passo)) return respostaNome('4-adn', movimento, passo);
+  return `3-calculo/julgamento${movimento === 1 ? '' : `-${movimento}`}.txt`;
+}
+
+function julgamentosOf(trilha: readonly NotaStep[], respostas: Respostas): readonly ArquivoDoConjunto[] {
+  return trilha.flatMap((passo, place) => {
+    const movimento = place + 1;
+    const text = respostas.get(movimento);
+    if (text === undefined || !isJulgamento(movimento, passo)) return [];
+    const oQue =
+      movimento === 1
+        ? 'O programa que a emitiu e os avisos, como se guardaram.'
+        : `O programa que a julgou outra vez, como se guardou com o movimento ${movimento}.`;
+    return [{ nome: guardadoNome(movimento, passo), conteudo: Buffer.from(text), oQue }];
+  });
+}
+
+type SegundoJulgamento = { readonly movimento: number; readonly programa: string | null };
+
+/** Undefined: the note was not held, or still is, or was withdrawn. */
+function findSegundoJulgamento(trilha: readonly NotaStep[], respostas: Respostas): SegundoJulgamento | undefined {
+  const place = trilha.findIndex(({ gatilho }) => JULGADA_OUTRA_VEZ.has(gatilho));
+  return place < 0 ? undefined : { movimento: place + 1, programa: respostas.get(place + 1) ?? null };
+}
+
+function describeRetida(segundo: SegundoJulgamento | undefined): string {
+  if (segundo === undefined) {
+    return 'A nota foi retida: faltava uma alíquota, que ninguém tinha publicado, e não chegou a ser julgada outra vez. O que está em julgamento.txt é de quando foi emitida; do IBS e da CBS, o documento não traz o que dependia dessa alíquota.';
+  }
+  const { movimento, programa } = segundo;
+  const second =
+    programa === null
+      ? 'De que programa fez esse segundo julgamento não há registro: a nota é de antes de se guardar.'
+      : `O programa que fez esse segundo julgamento está em julgamento-${movimento}.txt, e em programa_que_a_completou.`;
+  return `A nota foi retida, porque faltava uma alíquota que ninguém tinha publicado, e julgada duas vezes. Quando foi emitida (movimento 1), em tudo o que não dependia dessa alíquota: disso falam julgamento.txt, programa_que_emitiu e os avisos. E quando a alíquota foi importada (movimento ${movimento}), só no IBS e na CBS, pela versão da tabela dita em calculo.json. ${second}`;
+}
 
 /** What is kept with the first move of a note, as `describeJulgamento` wrote it. */
 function readJulgamento(text: string | undefined): { readonly programa: string | null; readonly avisos: unknown } {
@@ -209,7 +265,7 @@ export async function gatherTroca(
     instant && isoMoment(momentOfNota(row.chave_acesso, instant.getTime()));
   const passos = trilha.filter(({ gatilho }) => EXCHANGE.has(gatilho));
   const isLocal = row.assinatura === null && row.data_autorizacao !== null;
-  const respostas = respostasOf('4-adn', trilha, ofTheAdn(answers));
+  const respostas = respostasOf('4-adn', trilha, ofTheAdn(trilha, answers));
   return {
     titulo: 'O que se trocou com o ambiente nacional (ADN)',
     paragrafos: isLocal
@@ -237,9 +293,8 @@ export async function gatherTroca(
   };
 }
 
-/** What the first move has is of this service. */
-function ofTheAdn(respostas: Respostas): Respostas {
-  return new Map([...respostas].filter(([movimento]) => movimento !== 1));
+function ofTheAdn(trilha: readonly NotaStep[], respostas: Respostas): Respostas {
+  return new Map([...respostas].filter(([movimento]) => !isJulgamento(movimento, trilha[movimento - 1]!)));
 }
 
 const SENT =

@@ -5,7 +5,7 @@ import type { Municipio } from '../../store/municipios.ts';
 import { isJson } from '../sent-documents.ts';
 import type { World } from '../world.ts';
 import { findAssinado } from './assinado-xml.ts';
-import { gatherCadeia } from './cadeia.ts';
+import { type Confianca, gatherCadeia } from './cadeia.ts';
 import type { Conferencia, Parte } from './partes.ts';
 
 /** `nome`: of its file, without an ending; `at`: when it was received, in milliseconds. */
@@ -16,7 +16,9 @@ export type Recebido = {
   readonly bytes: Buffer;
   /** Of a JSON: the value of the header, as it came. */
   readonly assinatura: string | null;
-  readonly confianca: number | null;
+  /** What is said of it, where it did not come in a header. */
+  readonly oQueAssinatura?: string;
+  readonly confianca: Confianca;
   readonly at: number;
   /** Which signature of several is meant, by the element that it stands in. */
   readonly choose?: (parents: readonly Elemento[]) => Elemento | undefined;
@@ -56,7 +58,7 @@ async function gatherXml(
 async function gatherJson(
   world: Pick<World, 'store'>,
   municipio: Municipio,
-  { pasta, nome, oQue, bytes, assinatura, confianca, at }: Recebido,
+  { pasta, nome, oQue, bytes, assinatura, oQueAssinatura = IN_A_HEADER, confianca, at }: Recebido,
 ): Promise<Assinado> {
   const arquivo = { nome: `${pasta}/${nome}.json`, conteudo: bytes, oQue };
   if (assinatura === null) return { paragrafos: [UNSIGNED], arquivos: [arquivo], conferencias: [] };
@@ -64,7 +66,7 @@ async function gatherJson(
   const cms = {
     nome: `${pasta}/${nome}.p7s`,
     conteudo: der,
-    oQue: 'A assinatura que veio num cabeçalho ao lado (CMS destacado, em DER), como veio.',
+    oQue: oQueAssinatura,
   };
   const { certificate, extra } = verifyCms(assinatura, bytes, '');
   if (certificate === undefined) {
@@ -72,7 +74,7 @@ async function gatherJson(
   }
   const cadeia = await gatherCadeia(world, municipio, { pasta, certificate, at, extra, confianca });
   const conferencia: Conferencia = {
-    oQue: 'O corpo é o que foi assinado, sem um byte mudado, e quem assinou foi a chave deste certificado',
+    oQue: 'O conteúdo é o que foi assinado, sem um byte mudado, e quem assinou foi a chave deste certificado',
     comando: `openssl cms -verify -binary -inform DER -in ${cms.nome} -content ${arquivo.nome} -noverify -signer assinante.pem -out /dev/null && cmp assinante.pem ${pasta}/signatario.pem`,
     resposta: 'CMS Verification successful',
   };
@@ -83,4 +85,5 @@ async function gatherJson(
   };
 }
 
+const IN_A_HEADER = 'A assinatura que veio num cabeçalho ao lado (CMS destacado, em DER), como veio.';
 const UNREAD = 'O que veio como assinatura não se lê como uma, o que só se aceita num ambiente de ensaio.';
