@@ -130,6 +130,13 @@ describe('the audit chain of a municipality', () => {
     assert.equal(code, 0, out);
     assert.match(out, /20\.json: a corrente passa por ele/);
     assert.match(out, /último selo: 2026-11-21/);
+    const bySignature = await verificar('--selo', assinatura!);
+    assert.equal(bySignature.code, 0, bySignature.out);
+    assert.match(bySignature.out, /20\.json: a corrente passa por ele/);
+    const mistyped = await verificar('--selo', path.join(kept, 'nenhum.json'));
+    assert.equal(mistyped.code, 1);
+    assert.match(mistyped.err, /^Não há \S+nenhum\.\w+: .+ Nada foi conferido\.\n$/);
+    assert.doesNotMatch(mistyped.out, /Não confere/);
   });
 
   test('shows of one row that it was told, and nothing of others, up to a seal', async () => {

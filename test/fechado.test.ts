@@ -85,14 +85,14 @@ describe('a municipality that is closed while a process stands still', () => {
       }
       const { status, text, retryAfter } = await answer;
       assert.equal(status, 503, text);
-      assert.match(text, /fechado enquanto muda de servidor/);
+      assert.match(text, /fechado por quem o opera/);
       assert.ok(Number(retryAfter) > 0);
       assert.deepEqual(await rows(), stored);
       await runBeside(['municipio', 'alterar', tenant, '--sem-fechar'], env);
       // A process may remember for a moment that it was closed.
       const again = await until(async () => {
         const { status, text } = await send(other.address);
-        return text.includes('fechado enquanto muda de servidor') ? undefined : { status, text };
+        return text.includes('fechado por quem o opera') ? undefined : { status, text };
       }, 'the opening');
       assert.ok([200, 201].includes(again.status), again.text);
       assert.notDeepEqual(await rows(), stored);

@@ -254,3 +254,17 @@ test('a folder without data is told so, and no database is made in it', async ()
     assert.ok(!existsSync(mistyped));
   }
 });
+
+test('every command that lists or shows gives the same in JSON', async () => {
+  const { out } = await nfseHere(['--help']);
+  const shown = [...out.matchAll(/^ {2}([a-z-]+ (?:listar|mostrar))\b/gm)].map(([, name]) => name!.split(' '));
+  assert.ok(shown.length > 10, out);
+  const asked = await Promise.all(
+    shown.map(async (name) => [name, (await nfseHere([...name, '--help'])).out] as const),
+  );
+  const without = asked.filter(([, help]) => !/^ {2}--json /m.test(help));
+  assert.deepEqual(
+    without.map(([name]) => name.join(' ')),
+    [],
+  );
+});

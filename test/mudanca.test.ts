@@ -158,7 +158,7 @@ describe('a municipality moves to another service', () => {
       const answer = await request(from.address, '/origem/api/v1/nfse/v101', { method: 'POST', ...dps('3') });
       return answer.status === 503 ? answer : undefined;
     }, 'the refusal');
-    assert.match(refused.body.erros[0].mensagem, /fechado enquanto muda de servidor/);
+    assert.match(refused.body.erros[0].mensagem, /fechado por quem o opera/);
     assert.ok(Number(refused.headers.get('retry-after')) > 0);
     const evento = { ...CANCELAMENTO, chave_acesso: notas[1]!.chave_acesso };
     assert.equal((await here.register(notas[1]!, evento)).status, 503);

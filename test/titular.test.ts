@@ -160,6 +160,10 @@ describe('what is held about a person', () => {
         ['sao-paulo', 1, 0],
       ],
     );
+    assert.match(notas[1]!.por_que, /^documento fiscal/);
+    // A rehearsal is no fiscal document, and may go whole but for the trail.
+    const rehearsed = found.filter(({ municipio, apagaveis }) => municipio === 'ensaio' && apagaveis > 0);
+    assert.ok(rehearsed.length > 0 && !rehearsed.some(({ por_que }) => /obrigação legal/.test(por_que)));
     const only = await showTitular(world, CPF, 'sao-paulo');
     assert.ok(!('problem' in only) && only.every(({ municipio }) => municipio === 'sao-paulo'));
   });

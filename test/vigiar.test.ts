@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { X509Certificate } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import http from 'node:http';
 import { networkInterfaces } from 'node:os';
 import path from 'node:path';
@@ -13,6 +13,7 @@ import type { Saude } from '../src/flows/saude.ts';
 import { ALERTS } from '../src/measures/alerts.ts';
 import { judge } from '../src/measures/checks.ts';
 import { METRICS, type Sample } from '../src/measures/metrics.ts';
+import { freshFolder } from './support/openssl.ts';
 import { ownPort } from './support/ports.ts';
 import {
   ifThere,
@@ -187,6 +188,30 @@ describe('a service of two processes, watched', () => {
     assert.equal(json.code, { ok: 0, aviso: 1, critico: 2 }[saude.status]);
   });
 
+  test('what is told in hundredths is hundredths, as its limits are', async () => {
+    const detail: Saude = JSON.parse((await ask(port, '/health/detalhe')).text);
+    const text = await metrics();
+    const [free, total] = ['livre', 'total'].map((what) => sumOf(text, `nfse_disco_${what}_bytes`));
+    const disco = detail.verificacoes.find(({ nome }) => nome === 'NfseDiscoCheio')!;
+    assert.deepEqual([disco.unidade, disco.aviso, disco.critico], ['%', 10, 5]);
+    assert.ok(Math.abs(disco.valor! - (100 * free!) / total!) < 1, `${disco.valor} % of ${free} in ${total}`);
+  });
+
+  test('nfse saude says on standard output, and as critical, that the settings cannot be read', async () => {
+    const file = path.join(freshFolder(), 'nfse.env');
+    writeFileSync(file, 'NFSE_NAO_EXISTE=1\n');
+    for (const [given, said] of [
+      [file, /não existe o ajuste NFSE_NAO_EXISTE/],
+      [`${file}.outro`, /o arquivo de ajustes não existe/],
+    ] as const) {
+      const { code, out } = await nfse(['saude', '--config', given], env);
+      assert.equal(code, 2, out);
+      const [line] = out.split('\n');
+      assert.match(line!, /^NFSE CRITICAL - Os ajustes não servem/);
+      assert.match(line!, said);
+    }
+  });
+
   test('without the database it answers in a moment, and says that the database is away', async () => {
     const server = serverProcesses(dataDir);
     for (const pid of server) ifThere(() => process.kill(pid, 'SIGSTOP'));
@@ -227,6 +252,11 @@ describe('a service of two processes, watched', () => {
     other.close();
     assert.equal(strange.code, 2);
     assert.match(strange.out, /NFSE_VIGIA_REDES/);
+    const silent = http.createServer(() => undefined).listen(port, '127.0.0.1');
+    const stopped = await nfse(['saude'], env);
+    silent.close().closeAllConnections();
+    assert.equal(stopped.code, 2);
+    assert.match(stopped.out, /^NFSE CRITICAL - O serviço aceita a conexão em \S+, e não responde em 8 s\.\n/);
     const off = await nfse(['saude', '--json'], { ...env, NFSE_PAINEL_PORTA: '0' });
     assert.equal(off.code, 2);
     assert.match(JSON.parse(off.out).problemas[0].o_que, /NFSE_PAINEL_PORTA=0/);

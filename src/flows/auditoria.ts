@@ -101,13 +101,16 @@ export async function conferirAuditoria(
 ): Promise<ContaDaCorrente | Problem> {
   const municipio = await store.municipios.readFresh(slug);
   if (municipio === undefined) return noMunicipio(slug);
-  const kept = await Promise.all(files.map((file) => readSelo(file, municipio)));
+  const read = await Promise.all(files.map((file) => readSelo(file, municipio)));
+  const unread = read.find((one): one is Problem => 'problem' in one);
+  if (unread !== undefined) return unread;
+  const kept = read.filter((one): one is SeloLido => !('problem' in one));
   const ends = kept.flatMap(({ fim }) => fim ?? []);
   const verified = await store.auditoria.verify(slug, ends, andamento, isSeloOf(municipio));
-  const { selos: stored, abertaEm, arquivos: read, ...conferida } = verified;
+  const { selos: stored, abertaEm, arquivos: doArquivo, ...conferida } = verified;
   // Files of rehearsals are no fiscal documents: whoever does not want them deletes them.
   const mayGo = AMBIENTES[municipio.ambiente].guardaDias !== undefined;
-  const arquivos = read.map(({ nome, linhas, problema, isAusente }) => {
+  const arquivos = doArquivo.map(({ nome, linhas, problema, isAusente }) => {
     return { nome, linhas, problema: (isAusente && mayGo ? undefined : problema) ?? null };
   });
   const brokenIn = (some: readonly Achado[]) =>
@@ -205,8 +208,9 @@ function readTexto(texto: string): Dito | undefined {
 
 type SeloLido = SeloConferido & { readonly fim?: { readonly lugar: number; readonly elo: string } };
 
-/** The text of a seal in a file, with its signature beside. */
-async function readSelo(file: string, municipio: Municipio): Promise<SeloLido> {
+/** The text of a seal in a file, with its signature beside; either may be named. A file that is not there says nothing of the chain. */
+async function readSelo(named: string, municipio: Municipio): Promise<SeloLido | Problem> {
+  const file = named.replace(/\.p7s$/, '.json');
   const beside = file.replace(/\.json$/, '.p7s');
   const fault = (problema: string): SeloLido => ({ selo: file, problema });
   try {
@@ -220,9 +224,11 @@ async function readSelo(file: string, municipio: Municipio): Promise<SeloLido> {
   } catch (error) {
     const { code, path: missing } = error as NodeJS.ErrnoException;
     if (code === undefined) throw error;
-    return fault(
-      code === 'ENOENT' ? `não há ${missing}: o texto e a assinatura (.p7s) ficam lado a lado` : `não se lê (${code})`,
-    );
+    const problem =
+      code === 'ENOENT'
+        ? `Não há ${missing}: o texto do selo (.json) e a assinatura (.p7s) ficam lado a lado.`
+        : `${missing ?? file} não pode ser lido (${code}).`;
+    return { problem: `${problem} Nada foi conferido.` };
   }
 }
 

@@ -68,12 +68,18 @@ export function openSaude({ versao, inicio, now, look, collect }: SaudeSetup): S
   };
 }
 
+/** A check counts a part of a whole from 0 to 1; who reads `%` reads hundredths. */
+function inUnit({ unidade }: Check, value: number): number {
+  return unidade === '%' ? Math.round(value * 100_000) / 1_000 : value;
+}
+
 function judgeSaude(samples: readonly Sample[], versao: string, now: number): Saude {
   const found = judge(samples, now);
   const problemas = found.map(({ check, gravidade, labels, valor }): Problema => {
     const { nome, oQue, fazer, unidade } = check;
-    const told = { o_que: fillLabels(oQue, labels), fazer, valor, limite: check[gravidade]!, unidade };
-    return { nome, gravidade, rotulos: labels, ...told };
+    const told = { o_que: fillLabels(oQue, labels), fazer, unidade };
+    const [seen, limite] = [inUnit(check, valor), inUnit(check, check[gravidade]!)];
+    return { nome, gravidade, rotulos: labels, ...told, valor: seen, limite };
   });
   const verificacoes = CHECKS.map((check): Verificacao => {
     const values = samples
@@ -82,15 +88,9 @@ function judgeSaude(samples: readonly Sample[], versao: string, now: number): Sa
     const valor = values.length === 0 ? null : check.lado === 'acima' ? Math.max(...values) : Math.min(...values);
     const gravidade = found.find((one) => one.check === check)?.gravidade;
     const { nome, lado, aviso = null, critico = null, unidade } = check;
-    return {
-      nome,
-      status: gravidade ?? (valor === null ? 'desconhecido' : 'ok'),
-      valor,
-      lado,
-      aviso,
-      critico,
-      unidade,
-    };
+    const status = gravidade ?? (valor === null ? 'desconhecido' : 'ok');
+    const told = (value: number | null) => (value === null ? null : inUnit(check, value));
+    return { nome, status, valor: told(valor), lado, aviso: told(aviso), critico: told(critico), unidade };
   });
   return {
     status: problemas[0]?.gravidade ?? 'ok',

@@ -26,7 +26,7 @@ const TROUBLES: Readonly<Record<Unavailability, StoreTrouble>> = {
   exhausted: { mensagem: 'O banco de dados está sem recursos livres.', esperaS: STORE_WAIT_S },
   read_only: { mensagem: 'O banco de dados só aceita leituras agora.', esperaS: STORE_WAIT_S },
   closed: {
-    mensagem: 'O município está fechado enquanto muda de servidor: por ora só responde consultas.',
+    mensagem: 'O município está fechado por quem o opera: por ora só responde consultas.',
     esperaS: CLOSED_WAIT_S,
   },
   denied: { mensagem: 'O banco de dados não deixa este serviço entrar.', esperaS: STORE_WAIT_S },

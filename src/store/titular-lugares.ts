@@ -12,6 +12,7 @@ export const BASES = {
   trilha: 'registro de quem fez o quê, de que o município presta contas (art. 16, I; art. 37)',
   acesso: 'acesso que a própria pessoa pediu: o que já não vale se apaga; o que vale, encerra-se antes (art. 16)',
   auxiliar: 'índice ou cópia que o serviço fez dos documentos: pode ser apagado (art. 16; art. 18, VI)',
+  ensaio: 'de um ambiente de ensaio, e não documento fiscal: pode ser apagado (art. 16; art. 18, VI)',
   passageiro: 'passagem: o serviço o apaga sozinho em horas ou dias (art. 16)',
 } as const;
 type Base = keyof typeof BASES;

@@ -53,10 +53,13 @@ export function titularStore(pool: Db) {
         for (const { tenant, isRehearsal } of await listTenants(client, only)) {
           for (const lugar of LUGARES) {
             const apaga = erasableOf(lugar, isRehearsal);
-            found.push({ ...toldOf(lugar, tenant), ...(await countIn(client, lugar, apaga, { tenant, cpf, now })) });
+            found.push({
+              ...toldOf(lugar, tenant, isRehearsal),
+              ...(await countIn(client, lugar, apaga, { tenant, cpf, now })),
+            });
           }
           const { rows } = await client.query<{ linhas: number }>(ARCHIVED, [tenant, cpf]);
-          found.push({ ...toldOf(IN_FILES, tenant), linhas: rows[0]!.linhas, apagaveis: 0 });
+          found.push({ ...toldOf(IN_FILES, tenant, isRehearsal), linhas: rows[0]!.linhas, apagaveis: 0 });
         }
         for (const lugar of only === undefined ? LUGARES_DA_INSTALACAO : []) {
           found.push({ ...toldOf(lugar, undefined), ...(await countInInstallation(client, lugar, cpf, now)) });
@@ -115,11 +118,14 @@ const IN_FILES = {
 const ARCHIVED = `select count(*)::int as linhas from notas t join meses m on m.mes = t.mes and m.arquivado_em is not null
   where t.tenant = $1 and (${LUGARES.find(({ tabela }) => tabela === 'notas')!.onde})`;
 
-const toldOf = ({ tabela, oQue, base }: Pick<Lugar, 'tabela' | 'oQue' | 'base'>, tenant: string | undefined) => ({
+type Told = Pick<Lugar, 'tabela' | 'oQue' | 'base' | 'isTrail'>;
+
+/** No law asks that rows of a rehearsal be kept, whatever their place is in production. */
+const toldOf = ({ tabela, oQue, base, isTrail }: Told, tenant: string | undefined, isRehearsal = false) => ({
   tenant,
   tabela,
   oQue,
-  base,
+  base: isRehearsal && isTrail !== true && base !== 'passageiro' ? ('ensaio' as const) : base,
 });
 
 type Asked = { readonly tenant: string; readonly cpf: string; readonly now: number };
@@ -162,7 +168,7 @@ async function eraseOf(
     const apaga = erasableOf(lugar, isRehearsal);
     if (apaga === undefined) continue;
     const linhas = await eraseIn(client, lugar, apaga, { tenant, cpf, now });
-    done.push({ ...toldOf(lugar, tenant), linhas, apagaveis: 0 });
+    done.push({ ...toldOf(lugar, tenant, isRehearsal), linhas, apagaveis: 0 });
   }
   const some = done.filter(({ linhas }) => linhas > 0);
   const counts = Object.fromEntries(some.map(({ tabela, linhas }) => [tabela, linhas]));

@@ -146,7 +146,7 @@ function selos(world: CliWorld, slug: string, pasta: string): Promise<number> {
     world.out(
       done.selos === 0
         ? `${slug} não tem selos: nenhum dia foi selado ainda.\n`
-        : `${groupDigits(done.selos)} selos em ${printable(pasta)}. Confere-se um sem este programa: openssl cms -verify -binary -inform DER -in SELO.p7s -content SELO.json -CAfile CADEIA.pem\n`,
+        : `${groupDigits(done.selos)} ${done.selos === 1 ? 'selo' : 'selos'} em ${printable(pasta)}. Confere-se um sem este programa: openssl cms -verify -binary -inform DER -purpose any -in SELO.p7s -content SELO.json -CAfile CADEIA.pem\n`,
     );
     return 0;
   });

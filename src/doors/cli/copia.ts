@@ -153,11 +153,15 @@ async function fazer(world: CliWorld, values: Values): Promise<number> {
   });
 }
 
+const counted = (count: number, name: string): string => `${groupDigits(count)} ${name}${count === 1 ? '' : 's'}`;
+
+const segmentosText = (count: number): string => `${counted(count, 'segmento')} do WAL`;
+
 function tellApagadas({ copias, segmentos, bytes, desde }: Apagadas, { tell }: Conta): void {
   for (const id of copias) tell(`Apagada a cópia ${id}.`);
   if (bytes > 0) {
     tell(
-      `Apagado o que não se guarda mais: ${groupDigits(copias.length)} cópias e ${groupDigits(segmentos)} segmentos do WAL, ${sizeText(bytes)}.`,
+      `Apagado o que não se guarda mais: ${counted(copias.length, 'cópia')} e ${segmentosText(segmentos)}, ${sizeText(bytes)}.`,
     );
   }
   tell(`Volta-se a ${desde.slice(0, 19)}Z ou depois.`);
@@ -209,7 +213,7 @@ function tellJudged(
   { tell }: Conta,
 ): void {
   const { segmentos } = caminho;
-  const log = segmentos.length === 0 ? 'sem WAL arquivado' : `${groupDigits(segmentos.length)} segmentos do WAL`;
+  const log = segmentos.length === 0 ? 'sem WAL arquivado' : segmentosText(segmentos.length);
   tell(`Recuperada, ${log}${ultima === undefined ? '' : `; última transação: ${ultima}`}.`);
   for (const line of columns(juizo.contado.map(([name, count]) => [name, groupDigits(count)]))) tell(line);
   for (const problema of juizo.problemas) tell(`PROBLEMA  ${problema}`);
@@ -292,7 +296,7 @@ function tellRestored(done: Restaurada, isElsewhere: boolean, { tell }: Conta): 
   const { copia, location, guardado, alem, fechados, prestadores, folga, juizo, ms } = done;
   for (const one of alem) tellAlem(one, tell);
   tell(
-    `Adiantada a numeração de ${groupDigits(prestadores)} prestadores em ${folga} números, além do que o ADN conhece: o que se emitiu depois do momento não se repete. Está na trilha.`,
+    `Adiantada a numeração de ${groupDigits(prestadores)} ${prestadores === 1 ? 'prestador' : 'prestadores'} em ${folga} números, além do que o ADN conhece: o que se emitiu depois do momento não se repete. Está na trilha.`,
   );
   const waiting = Object.entries(juizo.fila).map(([tipo, quantos]) => `${groupDigits(quantos)} (${tipo})`);
   if (waiting.length > 0) {

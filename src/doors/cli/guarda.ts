@@ -14,12 +14,13 @@ import {
   type CliWorld,
   type Command,
   inMunicipio,
+  JSON_OPTION,
   nameOperator,
   refuseAsked,
   textOf,
   type Values,
 } from './command.ts';
-import { printable, tableLines } from './text.ts';
+import { jsonText, printable, tableLines } from './text.ts';
 
 const HOLD_OPTIONS = {
   municipio: { takes: 'SLUG', help: 'município do mês' },
@@ -32,7 +33,7 @@ export const GUARDA_COMMANDS: readonly Command[] = [
     arguments: 'AAAA-MM',
     summary: 'Elimina um mês de que passou o prazo da lei, do banco e do arquivo, de todos os municípios.',
     options: {
-      ensaio: { help: 'só conta o que seria eliminado, e diz o que impede' },
+      ensaio: { help: 'só conta o que seria eliminado, ou diz o que impede' },
       autorizacao: { takes: 'TEXTO', help: 'o ato que autoriza a eliminação; sem ele nada é eliminado' },
     },
     run: eliminar,
@@ -51,7 +52,12 @@ export const GUARDA_COMMANDS: readonly Command[] = [
     options: HOLD_OPTIONS,
     run: (world, values, [mes]) => mover(world, values, mes!, releaseMes, 'liberado'),
   },
-  { name: 'guarda listar', summary: 'Lista os meses retidos, com o motivo e quem os reteve.', run: listar },
+  {
+    name: 'guarda listar',
+    summary: 'Lista os meses retidos, com o motivo e quem os reteve.',
+    options: JSON_OPTION,
+    run: listar,
+  },
 ];
 
 async function eliminar(world: CliWorld, values: Values, [mes]: readonly string[]): Promise<number> {
@@ -91,14 +97,21 @@ function mover(world: CliWorld, values: Values, mes: string, move: Move, done: s
   });
 }
 
-async function listar(world: CliWorld): Promise<number> {
-  const held = await world.registry(listHolds);
-  const rows = held.map(({ tenant, mes, motivo, quem, desde }) => [
-    `${Math.floor(mes / 100)}-${String(mes % 100).padStart(2, '0')}`,
-    tenant,
-    desde.toISOString().slice(0, 10),
-    printable(quem),
-    printable(motivo),
+async function listar(world: CliWorld, values: Values): Promise<number> {
+  const held = (await world.registry(listHolds)).map(({ tenant, mes, motivo, quem, desde }) => ({
+    mes: `${Math.floor(mes / 100)}-${String(mes % 100).padStart(2, '0')}`,
+    municipio: tenant,
+    desde: desde.toISOString(),
+    quem,
+    motivo,
+  }));
+  if (values.json === true) {
+    world.out(jsonText(held));
+    return 0;
+  }
+  const rows = held.map(({ mes, municipio, desde, quem, motivo }) => [
+    ...[mes, municipio, desde.slice(0, 10)],
+    ...[printable(quem), printable(motivo)],
   ]);
   world.out(rows.length === 0 ? 'Nenhum mês está retido.\n' : `${tableLines(rows).join('\n')}\n`);
   return 0;

@@ -10,6 +10,8 @@ type ListaCommands = {
   readonly nome: ListaNome;
   /** First word of its commands. */
   readonly comando: string;
+  /** What it lists, as a sentence says it: `serviços`. */
+  readonly palavra: string;
   /** What it is, as the help says it. */
   readonly resumo: string;
   /** By what its lines are known, in the plural: `códigos`. */
@@ -22,6 +24,7 @@ const LISTAS: readonly ListaCommands[] = [
   {
     nome: 'servicos',
     comando: 'servicos',
+    palavra: 'serviços',
     resumo: 'a lista municipal de serviços, em CSV. Com ela, o município só administra os códigos que estão na lista.',
     chaves: 'códigos',
     colunas: [],
@@ -29,6 +32,7 @@ const LISTAS: readonly ListaCommands[] = [
   {
     nome: 'beneficios',
     comando: 'beneficios',
+    palavra: 'benefícios',
     resumo: 'os benefícios municipais (nBM), em CSV. Com eles, uma nota só leva um benefício que está no cadastro.',
     chaves: 'números',
     colunas: [
@@ -42,6 +46,7 @@ const LISTAS: readonly ListaCommands[] = [
   {
     nome: 'deducoes',
     comando: 'deducoes',
+    palavra: 'deduções',
     resumo: 'os serviços que admitem dedução, em CSV. Com eles, os demais não admitem nenhuma.',
     chaves: 'códigos',
     colunas: [['formas', `${Object.keys(FORMAS_DEDUCAO).join(', ')}; várias, separadas por espaço`]],
@@ -49,6 +54,7 @@ const LISTAS: readonly ListaCommands[] = [
   {
     nome: 'regimes',
     comando: 'regimes',
+    palavra: 'regimes',
     resumo:
       'os regimes especiais de tributação dos prestadores, em CSV. Com eles, uma nota só leva o que o município atribuiu.',
     chaves: 'pares de regime e documento',
@@ -61,24 +67,27 @@ const LISTAS: readonly ListaCommands[] = [
   {
     nome: 'nao_incidencias',
     comando: 'nao-incidencias',
+    palavra: 'não incidências',
     resumo: 'os serviços em que o ISSQN não incide, em CSV. Com eles, nos demais ele incide.',
     chaves: 'pares de código e documento',
     colunas: [['documento', 'CNPJ ou CPF do prestador; vazio: qualquer um']],
   },
 ];
 
-export const LISTA_COMMANDS: readonly Command[] = LISTAS.flatMap(({ nome, comando, resumo, chaves, colunas }) => [
-  ...registroCommands({
-    nome,
-    comando,
-    oQue: `a lista de ${comando}`,
-    resumo: `Importa ${resumo}`,
-    notes: [
-      ['Colunas', columnsText(nome)],
-      ...colunas,
-      ['Vigência', `de cada um dos ${chaves} do arquivo valem as linhas do arquivo; os ausentes ficam como estão`],
-    ],
-    depois: `Os ${chaves} que não estão no arquivo ficaram como estavam; para encerrar um, importe-o com a data em fim.`,
-  }),
-  listCommand(nome, `${comando} listar`),
-]);
+export const LISTA_COMMANDS: readonly Command[] = LISTAS.flatMap(
+  ({ nome, comando, palavra, resumo, chaves, colunas }) => [
+    ...registroCommands({
+      nome,
+      comando,
+      oQue: `a lista de ${palavra}`,
+      resumo: `Importa ${resumo}`,
+      notes: [
+        ['Colunas', columnsText(nome)],
+        ...colunas,
+        ['Vigência', `de cada um dos ${chaves} do arquivo valem as linhas do arquivo; os ausentes ficam como estão`],
+      ],
+      depois: `Os ${chaves} que não estão no arquivo ficaram como estavam; para encerrar um, importe-o com a data em fim.`,
+    }),
+    listCommand(nome, `${comando} listar`),
+  ],
+);

@@ -28,8 +28,7 @@ const EXITS = { ok: 0, aviso: 1, critico: 2 } as const;
 const WORDS = { ok: 'OK', aviso: 'WARNING', critico: 'CRITICAL' } as const;
 
 async function tellSaude(world: CliWorld, values: Values): Promise<number> {
-  const quem = values.transmitir === true ? 'transmitir' : 'servico';
-  const saude = await readSaude(world.vigia(quem), WATCHED[quem]);
+  const saude = await readAsMonitored(world, values.transmitir === true ? 'transmitir' : 'servico');
   world.out(values.json === true ? jsonText(saude) : textOfSaude(saude));
   return EXITS[saude.status];
 }
@@ -41,6 +40,20 @@ const WATCHED = {
   servico: { nome: 'O serviço', porta: 'NFSE_PAINEL_PORTA', comando: 'nfse serve' },
   transmitir: { nome: 'O transmissor', porta: 'NFSE_TRANSMITIR_PORTA', comando: 'nfse transmitir' },
 } as const satisfies Readonly<Record<Vigiado, object>>;
+
+/** Settings that cannot be read are no warning: nothing is known of the service, and a monitor reads what is on standard output. */
+function readAsMonitored(world: CliWorld, quem: Vigiado): Promise<Told> | Told {
+  let vigia: Vigia | undefined;
+  try {
+    vigia = world.vigia(quem);
+  } catch (error) {
+    return outage(
+      `Os ajustes não servem, e sem eles não se sabe como está o que vigiar: ${(error as Error).message}`,
+      'Corrija-os: nfse config, como a conta do serviço, diz o que vale e o que não.',
+    );
+  }
+  return readSaude(vigia, WATCHED[quem]);
+}
 
 async function readSaude(vigia: Vigia | undefined, { nome, porta, comando }: (typeof WATCHED)[Vigiado]): Promise<Told> {
   if (vigia === undefined) {
@@ -59,7 +72,13 @@ async function readSaude(vigia: Vigia | undefined, { nome, porta, comando }: (ty
       `Se é ${comando}, ponha o endereço desta máquina em NFSE_VIGIA_REDES; se é outro programa, confira ${porta}.`,
     );
   } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
+    const { code, message, name } = error as NodeJS.ErrnoException;
+    if (name === 'AbortError') {
+      return outage(
+        `${nome} aceita a conexão em ${where}, e não responde em ${WAIT_MS / 1_000} s.`,
+        `Veja se o processo (${comando}) está parado, ou a máquina sem processador ou memória; se dura, reinicie-o.`,
+      );
+    }
     return outage(
       `${nome} não responde em ${where} (${code ?? message}).`,
       `Suba-o (${comando}), ou confira NFSE_PAINEL_HOST e ${porta}, que este comando lê como ele.`,
@@ -92,9 +111,7 @@ function ask({ url, certificado }: Vigia): Promise<{ readonly status: number; re
       });
       answer.on('error', reject).on('end', () => resolve({ status: answer.statusCode!, text }));
     });
-    asked.on('error', (error) =>
-      reject(error.name === 'TimeoutError' ? new Error(`sem resposta em ${WAIT_MS / 1_000} s`) : error),
-    );
+    asked.on('error', reject);
     asked.end();
   });
 }
@@ -127,11 +144,10 @@ function linesOf({ gravidade, o_que, fazer }: Problema): string {
 /** As the guidelines of the plugins have it: name=value and unit; limits, which a colon makes lower ones. */
 function perfdataOf({ nome, valor, lado, aviso, critico, unidade }: Verificacao): readonly string[] {
   if (valor === null) return [];
-  const scale = unidade === '%' ? 100 : 1;
   const limit = (one: number | null): string =>
-    one === null ? '' : `${Math.round(one * scale)}${lado === 'abaixo' ? ':' : ''}`;
+    one === null ? '' : `${Math.round(one)}${lado === 'abaixo' ? ':' : ''}`;
   const name = nome
     .replace(/^Nfse/, '')
     .replaceAll(/[A-Z]/g, (one, at) => `${at === 0 ? '' : '_'}${one.toLowerCase()}`);
-  return [`${name}=${Math.round(valor * scale * 1_000) / 1_000}${unidade};${limit(aviso)};${limit(critico)}`];
+  return [`${name}=${Math.round(valor * 1_000) / 1_000}${unidade};${limit(aviso)};${limit(critico)}`];
 }

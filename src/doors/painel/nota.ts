@@ -97,7 +97,7 @@ function signature({ assinatura }: NotaInteira): Html {
   return html`<h2>Assinatura da declaração</h2>
 ${facts([
   ['De quem', documento === null ? titular : `${titular} (${documento})`],
-  ['Certificado válido', `de ${inicio} a ${fim}`],
+  ['Certificado válido', `de ${writtenMoment(inicio)} a ${writtenMoment(fim)}`],
   ['Emitido por', emissor],
   ['Cadeia', cadeia.join(' › ') || undefined],
   ['Conferida agora', veredito],

@@ -68,6 +68,7 @@ th, td { text-align: left; vertical-align: top; padding: .4rem .9rem .4rem 0; bo
 .filtros .campo { margin: 0; flex: 1 1 11rem; max-width: 22rem; }
 .marcas span { display: inline-block; border: 1px solid var(--line); border-radius: 1rem; padding: 0 .6rem; margin: 0 .25rem .25rem 0; }
 td code { overflow-wrap: normal; }
+ins, del { overflow-wrap: anywhere; }
 fieldset { border: 1px solid var(--line); border-radius: .5rem; padding: .6rem 1rem; margin: 0 0 1rem; max-width: 46rem; }
 legend { font-weight: 600; padding: 0 .35rem; }
 .marcar { display: flex; gap: .6rem; align-items: baseline; margin: 0 0 .5rem; }

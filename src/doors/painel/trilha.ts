@@ -44,7 +44,7 @@ ${field({ name: 'quem', label: 'Quem', value: busca.quem })}${field({
   const rows = found.atos.map((ato) => [
     ato.em,
     ato.quem,
-    html`${ato.objeto} ${ato.chave}`,
+    html`${ato.objeto} <code class="largo">${ato.chave}</code>`,
     actOf(ato),
     ato.objeto === OBJETOS.acesso && !isWhole ? '' : changesOf(ato),
     VIAS[ato.via],
