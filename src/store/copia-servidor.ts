@@ -188,6 +188,7 @@ export async function recoverCluster(programa: Programa, asked: Recuperar, show:
   await lay('conf', '');
   await writeFile(path.join(cluster, 'recovery.signal'), '');
   await giveTo(path.join(cluster, 'recovery.signal'), account);
+  const giveBack = await setAside(cluster, folder);
   const script = await lay('trazer.sh', FETCH);
   const settings = {
     ...PRIVATE,
@@ -211,7 +212,7 @@ export async function recoverCluster(programa: Programa, asked: Recuperar, show:
   const clear = async (): Promise<void> => {
     for (const one of [folder, socket]) await rm(one, { recursive: true, force: true });
   };
-  const connection = { host: socket, port: 5432, user: asked.usuario, database: asked.banco };
+  const connection = { host: socket, port: 5432, user: asked.usuario, database: asked.banco, options: OWN_OPTIONS };
   try {
     await run.untilWritable(connection);
   } catch (error) {
@@ -224,8 +225,32 @@ export async function recoverCluster(programa: Programa, asked: Recuperar, show:
     ultima: run.lastMoment(),
     stop: async () => {
       await run.stop();
+      await giveBack();
       await clear();
     },
+  };
+}
+
+/** What `alter system` has written. */
+const SYSTEM_SETTINGS = 'postgresql.auto.conf';
+/** Over what roles and databases were set to. */
+const OWN_OPTIONS = '-c statement_timeout=0 -c lock_timeout=0 -c default_transaction_read_only=off';
+
+/**
+ * Takes the settings of the copied server out of the cluster while it is recovered, and gives back what puts them there again: a replica that
+ * was promoted still has the command that empties its archive, and another target than ours.
+ */
+async function setAside(cluster: string, folder: string): Promise<() => Promise<void>> {
+  const [there, aside] = [cluster, folder].map((one) => path.join(one, SYSTEM_SETTINGS)) as [string, string];
+  const isHeld = await rename(there, aside).then(
+    () => true,
+    (error: NodeJS.ErrnoException) => {
+      if (error.code !== 'ENOENT') throw error;
+      return false;
+    },
+  );
+  return async () => {
+    if (isHeld) await rename(aside, there);
   };
 }
 
