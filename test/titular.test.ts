@@ -168,6 +168,32 @@ describe('what is held about a person', () => {
     assert.ok(!('problem' in only) && only.every(({ municipio }) => municipio === 'sao-paulo'));
   });
 
+  test('is found as people write it, with points and a dash', async () => {
+    const before = counts(await show(CPF));
+    const written = '111.444.777-35';
+    for (const text of [
+      `insert into atos (tenant, em, id, quem, via, objeto, chave, acao, motivo)
+        values ('sao-paulo', now(), gen_random_uuid(), 'x', 'comando', 'nota', 'z', 'anotado', 'a pedido de ${written}')`,
+      `insert into retencoes values ('sao-paulo', ${MES + 7}, 'execução contra ${written}', 'x', now())`,
+      `insert into webhooks (tenant, id, documento, url, tipos, segredo, ativo, criado_em, descricao)
+        values ('sao-paulo', 'pontos', '00000000000', 'https://exemplo.com.br/', '{}', 'x', true, now(), 'ERP de ${written}')`,
+      `insert into contas (id, login, nome, criada_em) values ('00000000-0000-0000-0000-000000000009', 'z@x.br', 'Z (${written})', now())`,
+    ])
+      await pool.query(text);
+    const found = counts(await show(CPF));
+    for (const place of ['sao-paulo/atos', 'sao-paulo/retencoes', 'sao-paulo/webhooks', 'null/contas']) {
+      assert.equal(found[place], before[place]! + 1, place);
+    }
+    await pool.query(`delete from contas where id = '00000000-0000-0000-0000-000000000009'`);
+    for (const [tabela, where] of [
+      ['atos', `chave = 'z'`],
+      ['retencoes', `mes = ${MES + 7}`],
+      ['webhooks', `id = 'pontos'`],
+    ])
+      await pool.query(`delete from ${tabela} where tenant = 'sao-paulo' and ${where}`);
+    assert.deepEqual(counts(await show(CPF)), before);
+  });
+
   test('what is no CPF is refused, and a reason that has it', async () => {
     for (const text of ['', '1', '11144477734', '11222333000181', "1' or '1"]) {
       assert.ok('problem' in (await showTitular(world, text, undefined)), text);

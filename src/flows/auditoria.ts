@@ -253,6 +253,8 @@ const TITLES: Readonly<Record<Achado['tipo'], string>> = {
   entrada_alterada: 'o que a entrada diz não é o que o seu hash diz',
   elo_quebrado: 'a entrada não segue a anterior: uma das duas foi mudada, trocada de lugar ou refeita',
   entrada_ausente: 'a entrada não está na corrente',
+  abertura_repetida:
+    'a entrada conta de novo o que havia antes da corrente, que já estava contado: alguém mudou auditoria_ate, e ela não vale',
   fim_alterado: 'a corrente não termina onde devia: faltam as últimas entradas, ou o fim foi mudado',
   selo_alterado: 'a corrente não passa pelo selo deste lugar',
   selo_invalido: 'a assinatura do selo não é do seu texto, ou o texto é de outro selo',

@@ -3,7 +3,7 @@ import { eliminavelDesde } from '../fiscal/guarda.ts';
 import { brazilianDate } from '../fiscal/moment.ts';
 import { nameOfMes } from '../store/arquivar.ts';
 import type { NovoAto } from '../store/atos.ts';
-import type { Eliminado, Retencao } from '../store/eliminar.ts';
+import type { Eliminado, Retencao, Retida } from '../store/eliminar.ts';
 import { municipalMoment } from './gather-facts.ts';
 import { municipioNamed, type RegistryWorld } from './municipios.ts';
 import { orProblem, readMes } from './operate-arquivo.ts';
@@ -101,6 +101,13 @@ async function whyKept(world: RegistryWorld, mes: number): Promise<string | unde
   return `Em ${name} foram registrados eventos de notas de outros meses, que se eliminam antes: ${each}.`;
 }
 
+const NOT_HELD: Readonly<Record<Exclude<Retida, 'retida'>, (mes: string, slug: string) => string>> = {
+  ja_retida: (mes, slug) => `${mes} de ${slug} já está retido; nfse guarda listar diz por quê.`,
+  eliminada: (mes) => `${mes} já foi eliminado: não há o que reter.`,
+  ocupada: (mes) =>
+    `${mes} está sendo eliminado ou arquivado neste instante, e não foi retido. Dê o comando de novo quando isso terminar; se a eliminação é um engano, interrompa-a antes (Ctrl-C).`,
+};
+
 /** Holds a month of a municipality: nothing of it is eliminated until it is released. Undefined when it is done. */
 export async function holdMes(
   world: RegistryWorld,
@@ -112,8 +119,8 @@ export async function holdMes(
   if ('problem' in asked) return asked;
   const { mes, motivo, ato } = asked;
   const retencao = { tenant: slug, mes, motivo, quem: by.quem, desde: new Date(world.now()) };
-  const isNew = await world.store.eliminacao.hold(retencao, ato('mês retido'));
-  return isNew ? undefined : { problem: `${text} de ${slug} já está retido; nfse guarda listar diz por quê.` };
+  const done = await world.store.eliminacao.hold(retencao, ato('mês retido'));
+  return done === 'retida' ? undefined : { problem: NOT_HELD[done](text, slug) };
 }
 
 /** Undefined when it is done. */

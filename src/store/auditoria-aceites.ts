@@ -12,6 +12,7 @@ export type Achado = {
     | 'entrada_alterada'
     | 'elo_quebrado'
     | 'entrada_ausente'
+    | 'abertura_repetida'
     | 'fim_alterado'
     | 'linha_nao_segue'
     | 'documento_danificado'

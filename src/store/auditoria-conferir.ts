@@ -8,6 +8,7 @@ import { type Aceite, type Achado, idOfAchado, readAceites } from './auditoria-a
 import { type ArquivoLido, type NaoLidas, readArquivos } from './auditoria-arquivo.ts';
 import { Baldes } from './auditoria-baldes.ts';
 import { findNaoSegue } from './auditoria-derivadas.ts';
+import { ABERTA, ABERTURA } from './auditoria-elos.ts';
 import { digestOf, eloOf, momentoOf, RESUMO_BYTES, raizOf, splitFolhas, ZERO } from './auditoria-hash.ts';
 import { readPagina } from './auditoria-linhas.ts';
 import { VISTAS } from './auditoria-tabelas.ts';
@@ -66,7 +67,7 @@ const ROWS_AT_ONCE = 1_000;
 /** Ordered by the column, not by what is shown of it: an index has that order. */
 const PLACED = `select w.lugar::float8 as lugar, id, ${momentoOf('em')} as momento, coalesce(sobre, '') as sobre, itens, resumos, sal, raiz, elo
   from auditoria w where w.tenant = $1 and w.lugar > $2 order by w.lugar limit ${ENTRIES_AT_ONCE}`;
-const UNPLACED = `select id, ${momentoOf('em')} as momento, itens, resumos from auditoria
+const UNPLACED = `select id, ${momentoOf('em')} as momento, coalesce(sobre, '') as sobre, itens, resumos from auditoria
   where tenant = $1 and lugar is null and (em, id) > ($2::timestamptz, $3::uuid) order by em, id limit ${ENTRIES_AT_ONCE}`;
 const ATE = 'select lugar::float8 as lugar, elo, aberta_em from auditoria_ate where tenant = $1';
 const SELOS = `select to_char(dia, 'YYYY-MM-DD') as dia, lugar::float8 as lugar, texto, assinatura from auditoria_selos
@@ -125,6 +126,7 @@ class Conferencia {
   arquivos: readonly ArquivoLido[] = [];
   private naoLidas: NaoLidas = new Map();
   fim: Fim | undefined;
+  private isAberta = false;
 
   constructor(
     { client, tenant, andamento }: { client: Client; tenant: string; andamento: Andamento },
@@ -207,8 +209,15 @@ class Conferencia {
     }
   }
 
-  private async sayAll({ lugar, itens, resumos }: Pick<Entrada, 'lugar' | 'itens' | 'resumos'>): Promise<void> {
+  private async sayAll(entrada: Pick<Entrada, 'lugar' | 'momento' | 'sobre' | 'itens' | 'resumos'>): Promise<void> {
+    const { lugar, momento, sobre, itens, resumos } = entrada;
     this.entradas += 1;
+    if (this.isAberta && (sobre === ABERTURA || sobre === ABERTA)) {
+      // It would tell rows as somebody has left them: what was told before counts.
+      this.achados.add({ tipo: 'abertura_repetida', lugar, em: momento, visto: digestOf(JSON.stringify(entrada)) });
+      return;
+    }
+    if (sobre === ABERTA) this.isAberta = true;
     for (const { item, resumo } of splitFolhas(itens, resumos) ?? []) {
       if (isItem(item)) await this.baldes.say(item, resumo, lugar);
       else this.achados.add({ tipo: 'entrada_alterada', lugar });

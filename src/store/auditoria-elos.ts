@@ -94,8 +94,13 @@ export function placeEntradas(pool: Db, tenant: string): Promise<number> {
 
 /** Rows told in one transaction as a chain begins. Who wants to change one of them waits for its end: some milliseconds. */
 const OPENED_AT_ONCE = 500;
-/** What the chain says of rows that were there before it. */
-const ABERTURA = 'abertura';
+/** What the chain says of rows that were there before it, and of the first row once more when all of them are told: nothing is told so after that. */
+export const ABERTURA = 'abertura';
+export const ABERTA = 'aberta';
+
+/** After whatever waits for a place, be the clock put back meanwhile. */
+const COMES_LAST = `update auditoria set em = (select max(w.em) + interval '1 microsecond' from auditoria w where w.tenant = $1 and w.lugar is null)
+  where tenant = $1 and lugar is null and sobre = '${ABERTA}'`;
 
 /** Where the beginning of a chain has come to: a place in {@link VISTAS}, and the last key. */
 type Abrindo = { readonly vista: Vista; readonly depois: readonly string[] | undefined };
@@ -110,6 +115,11 @@ export function openEtapa(pool: Db, tenant: string, now: number): Promise<boolea
     const pagina = await readPagina(client, tenant, VISTAS[place]!, { depois, max: OPENED_AT_ONCE, lock: 'for share' });
     await insertEntrada(client, tenant, pagina.folhas, ABERTURA);
     const next = pagina.depois === undefined ? VISTAS[place + 1] : VISTAS[place];
+    if (next === undefined) {
+      const first = await readPagina(client, tenant, VISTAS[0]!, { depois: undefined, max: 1, lock: 'for share' });
+      await insertEntrada(client, tenant, first.folhas, ABERTA);
+      await client.query(COMES_LAST, [tenant]);
+    }
     const abrindo = next && JSON.stringify({ vista: next, depois: pagina.depois } satisfies Abrindo);
     const text = 'update auditoria_ate set abrindo = $2, aberta_em = $3 where tenant = $1';
     await client.query(text, [tenant, abrindo ?? null, next === undefined ? new Date(now) : null]);

@@ -2,7 +2,7 @@
  * A copy brought to life in a folder of its own: unpacked and compared with the manifest of the server that wrote it, recovered by a server
  * that nobody else reaches, and handed to whoever judges it. The archived log is opened piece by piece as that server asks for it.
  */
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import {
@@ -39,7 +39,7 @@ type Account = { readonly uid: number; readonly gid: number; readonly name: stri
 
 export type Programa = {
   readonly program: string;
-  readonly spawnOptions: object;
+  readonly spawnOptions: SpawnOptions;
   readonly account: Account;
 };
 
@@ -148,8 +148,10 @@ const POLL_MS = 25;
 const SOCKET_PREFIX = 'nfse-volta-';
 const STOP_MAX_MS = 120_000;
 
+/** Where the script finds its folder: in a command its name would be read by a shell, and by PostgreSQL (`%f`), and may have anything in it. */
+const FOLDER = 'NFSE_VOLTA';
 /** Asks for a segment by a file, and takes the answer. A number above 125 ends the recovery, where 1 says that there is no such segment. */
-const FETCH = `asked="$1/$2"
+const FETCH = `asked="$${FOLDER}/$1"
 : > "$asked.quer"
 tries=0
 until [ -e "$asked.pronto" ] || [ -e "$asked.falta" ] || [ -e "$asked.erro" ]; do
@@ -160,7 +162,7 @@ done
 rm -f "$asked.quer"
 if [ -e "$asked.erro" ]; then exit 255; fi
 if [ -e "$asked.falta" ]; then rm -f "$asked.falta"; exit 1; fi
-mv "$asked.pronto" "$3"
+mv "$asked.pronto" "$2"
 `;
 
 /** Recovers a cluster and hands out its server when it takes writes. Throws {@link CopiaRecusada} with what stood in the way. */
@@ -188,7 +190,8 @@ export async function recoverCluster(programa: Programa, asked: Recuperar, show:
   await lay('conf', '');
   await writeFile(path.join(cluster, 'recovery.signal'), '');
   await giveTo(path.join(cluster, 'recovery.signal'), account);
-  const script = await lay('trazer.sh', FETCH);
+  const giveBack = await setAside(cluster, folder);
+  await lay('trazer.sh', FETCH);
   const settings = {
     ...PRIVATE,
     config_file: path.join(folder, 'conf'),
@@ -196,7 +199,7 @@ export async function recoverCluster(programa: Programa, asked: Recuperar, show:
     ident_file: await lay('ident', ''),
     unix_socket_directories: `"${socket}"`,
     archive_mode: asked.archives ? 'on' : 'off',
-    restore_command: `sh "${script}" "${folder}" "%f" "%p"`,
+    restore_command: `sh "$${FOLDER}/trazer.sh" "%f" "%p"`,
     recovery_target_timeline: String(caminho.linha),
     recovery_target_time: momento?.toISOString().replace('Z', '+00') ?? '',
     recovery_target_action: 'promote',
@@ -204,6 +207,7 @@ export async function recoverCluster(programa: Programa, asked: Recuperar, show:
   const args = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
   const child = spawn(programa.program, ['-D', cluster, ...args], {
     ...programa.spawnOptions,
+    env: { ...programa.spawnOptions.env, [FOLDER]: folder },
     stdio: ['ignore', 'ignore', 'pipe'],
   });
   const feeder = new Feeder(folder, asked, account, show);
@@ -211,9 +215,10 @@ export async function recoverCluster(programa: Programa, asked: Recuperar, show:
   const clear = async (): Promise<void> => {
     for (const one of [folder, socket]) await rm(one, { recursive: true, force: true });
   };
-  const connection = { host: socket, port: 5432, user: asked.usuario, database: asked.banco };
+  const connection = { host: socket, port: 5432, user: asked.usuario, database: asked.banco, options: OWN_OPTIONS };
   try {
     await run.untilWritable(connection);
+    if (momento === undefined) feeder.needLast();
   } catch (error) {
     await run.stop();
     await clear();
@@ -224,8 +229,32 @@ export async function recoverCluster(programa: Programa, asked: Recuperar, show:
     ultima: run.lastMoment(),
     stop: async () => {
       await run.stop();
+      await giveBack();
       await clear();
     },
+  };
+}
+
+/** What `alter system` has written. */
+const SYSTEM_SETTINGS = 'postgresql.auto.conf';
+/** Over what roles and databases were set to. */
+const OWN_OPTIONS = '-c statement_timeout=0 -c lock_timeout=0 -c default_transaction_read_only=off';
+
+/**
+ * Takes the settings of the copied server out of the cluster while it is recovered, and gives back what puts them there again: a replica that
+ * was promoted still has the command that empties its archive, and another target than ours.
+ */
+async function setAside(cluster: string, folder: string): Promise<() => Promise<void>> {
+  const [there, aside] = [cluster, folder].map((one) => path.join(one, SYSTEM_SETTINGS)) as [string, string];
+  const isHeld = await rename(there, aside).then(
+    () => true,
+    (error: NodeJS.ErrnoException) => {
+      if (error.code !== 'ENOENT') throw error;
+      return false;
+    },
+  );
+  return async () => {
+    if (isHeld) await rename(aside, there);
   };
 }
 
@@ -263,6 +292,7 @@ class Feeder {
   private readonly asked: Recuperar;
   private readonly account: Account;
   private readonly show: Progresso;
+  private readonly handed = new Set<string>();
   private isOver = false;
   private readonly work: Promise<void>;
 
@@ -272,6 +302,13 @@ class Feeder {
     this.account = account;
     this.show = show;
     this.work = this.serve();
+  }
+
+  /** Without a moment the way is gone to its end: a server that asked for less would have lost what follows, and said nothing. */
+  needLast(): void {
+    const last = this.asked.caminho.segmentos.at(-1);
+    if (last === undefined || this.handed.has(last)) return;
+    throw new CopiaRecusada(`o PostgreSQL não aplicou o WAL até o fim, o segmento ${last}: a cópia não está inteira.`);
   }
 
   async end(): Promise<void> {
@@ -297,6 +334,7 @@ class Feeder {
     try {
       if (file === undefined) await this.lay(`${place}.falta`);
       else await this.open(file, `${place}.pronto`);
+      if (file !== undefined) this.handed.add(name);
       const at = segmentos.indexOf(name);
       if (at >= 0) this.show((at + 1) / segmentos.length, `aplicando o WAL, segmento ${at + 1} de ${segmentos.length}`);
     } catch (error) {

@@ -5,8 +5,10 @@
 import { createReadStream } from 'node:fs';
 import { readdir, readFile, rename, rm, stat, utimes } from 'node:fs/promises';
 import path from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { CopiaRecusada, endingOf, seal, unseal } from './copia-cifra.ts';
 import { type Copia, type Manifesto, makeBelow, syncFolder, walOf, writeSynced } from './copia-lugar.ts';
+import { takeLogTurn } from './embedded.ts';
 
 const SEGMENT = /^[0-9A-F]{24}$/;
 const HISTORY = /^[0-9A-F]{8}\.history$/;
@@ -51,41 +53,65 @@ async function listReady(logFolder: string): Promise<readonly string[]> {
   return files.sort((a, b) => Number(HISTORY.test(b)) - Number(HISTORY.test(a)) || (a < b ? -1 : 1));
 }
 
-/** Takes what is ready to the copies; how many. What fails stays where it is, and is tried again by whoever comes next. */
+const TURN_MS = 50;
+
+/**
+ * Takes what is ready to the copies; how many. What fails stays where it is, and is tried again by whoever comes next. A service and its
+ * commands do it one after the other.
+ */
 export async function shipWal(
   logFolder: string,
   pasta: string,
   sistema: string,
   recipients: readonly string[],
 ): Promise<number> {
-  const names = await listReady(logFolder);
-  if (names.length === 0) return 0;
-  const folder = walOf(pasta, sistema);
-  await makeBelow(pasta, folder);
-  const before = await readAte(folder);
-  let ultimo = before?.segmento ?? '';
-  const linhas = { ...before?.linhas };
-  for (const name of names) {
-    const ready = path.join(logFolder, name);
-    const { mtime } = await stat(ready);
-    const target = path.join(folder, `${name}${endingOf(recipients)}`);
-    const partial = `${target}.${process.pid}-${Math.random().toString(36).slice(2)}${PARTIAL}`;
-    try {
-      await seal(partial, createReadStream(ready), recipients);
-      await utimes(partial, mtime, mtime);
-      await rename(partial, target);
-    } catch (error) {
-      await rm(partial, { force: true });
-      throw error;
+  let turn = await takeLogTurn(logFolder);
+  for (; turn === undefined; turn = await takeLogTurn(logFolder)) await pause(TURN_MS);
+  try {
+    const names = await listReady(logFolder);
+    if (names.length === 0) return 0;
+    const folder = walOf(pasta, sistema);
+    await makeBelow(pasta, folder);
+    let shipped = 0;
+    for (const name of names) {
+      if (await shipOne(name, path.join(logFolder, name), folder, recipients)) shipped += 1;
     }
-    await syncFolder(folder);
-    if (HISTORY.test(name)) linhas[name.slice(0, 8)] ??= mtime.toISOString();
-    else if (name > ultimo) ultimo = name;
-    const ate: Ate = { segmento: ultimo, em: mtime.toISOString(), linhas };
-    await writeSynced(path.join(folder, UP_TO), `${JSON.stringify(ate)}\n`);
-    await rm(ready, { force: true });
+    return shipped;
+  } finally {
+    turn();
   }
-  return names.length;
+}
+
+/** Whether it was taken: where there are no turns, somebody else may have been there first. */
+async function shipOne(name: string, ready: string, folder: string, recipients: readonly string[]): Promise<boolean> {
+  const target = path.join(folder, `${name}${endingOf(recipients)}`);
+  const partial = `${target}.${process.pid}-${Math.random().toString(36).slice(2)}${PARTIAL}`;
+  let mtime: Date;
+  try {
+    ({ mtime } = await stat(ready));
+    await seal(partial, createReadStream(ready), recipients);
+    await utimes(partial, mtime, mtime);
+    await rename(partial, target);
+  } catch (error) {
+    await rm(partial, { force: true });
+    const { code, path: missing } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT' && missing === ready) return false;
+    throw error;
+  }
+  await syncFolder(folder);
+  await noteShipped(folder, name, mtime);
+  await rm(ready, { force: true });
+  return true;
+}
+
+/** What somebody else has taken meanwhile stays noted. */
+async function noteShipped(folder: string, name: string, mtime: Date): Promise<void> {
+  const before = await readAte(folder);
+  const linhas = { ...before?.linhas };
+  if (HISTORY.test(name)) linhas[name.slice(0, 8)] ??= mtime.toISOString();
+  const isLast = !HISTORY.test(name) && name > (before?.segmento ?? '');
+  const ate: Ate = { segmento: isLast ? name : (before?.segmento ?? ''), em: mtime.toISOString(), linhas };
+  await writeSynced(path.join(folder, UP_TO), `${JSON.stringify(ate)}\n`);
 }
 
 export async function readAte(folder: string): Promise<Ate | undefined> {

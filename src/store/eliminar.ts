@@ -12,6 +12,7 @@ import { countTabelas, dropTabelas } from './eliminar-tabelas.ts';
 import { withoutLimits } from './migration-steps.ts';
 import { type Db, runTransaction } from './open.ts';
 import type { PoolClient } from './pg.ts';
+import { isLocked } from './unavailable.ts';
 
 /** A month of a municipality that somebody holds. */
 export type Retencao = {
@@ -21,6 +22,9 @@ export type Retencao = {
   readonly quem: string;
   readonly desde: Date;
 };
+
+/** What came of holding a month. `ocupada`: it is being eliminated, or moved to or from the archive, at this moment. */
+export type Retida = 'retida' | 'ja_retida' | 'eliminada' | 'ocupada';
 
 /** What is to be known of a month before it is eliminated. */
 export type MesAEliminar = {
@@ -69,6 +73,7 @@ const LAST_YEAR = `select greatest(
     (select max(r.mes_nota) / 100 from lotes l join lotes_rps r on r.tenant = l.tenant and r.lote = l.id where l.mes = $1)) as ano`;
 const EVENTS_OF_EARLIER = `select mes_nota as mes, count(*)::int as quantos from eventos
   where mes = $1 and mes_nota <> $1 group by 1 order by 1`;
+const MES = 'select eliminado_em from meses where mes = $1';
 const HELD = 'select tenant, mes, motivo, quem, desde from retencoes';
 
 export function eliminacaoStore(pool: Db) {
@@ -76,7 +81,7 @@ export function eliminacaoStore(pool: Db) {
     /** Undefined: there is nothing of the month in this database. */
     inspect: async (mes: number): Promise<MesAEliminar | undefined> => {
       type Row = Pick<MesAEliminar, 'eliminado_em'>;
-      const [row] = (await pool.query<Row>('select eliminado_em from meses where mes = $1', [mes])).rows;
+      const [row] = (await pool.query<Row>(MES, [mes])).rows;
       if (row === undefined) return undefined;
       return {
         ...row,
@@ -113,16 +118,22 @@ export function eliminacaoStore(pool: Db) {
         .rows[0]!.count,
     listRetencoes: async (): Promise<readonly Retencao[]> =>
       (await pool.query<Retencao>(`${HELD} order by tenant, mes`)).rows,
-    /** False: somebody holds it already. */
-    hold: ({ tenant, mes, motivo, quem, desde }: Retencao, ato: NovoAto): Promise<boolean> =>
-      runTransaction(pool, async (client) => {
+    /** What came of it; a month is not held while it goes, nor after. */
+    hold: ({ tenant, mes, motivo, quem, desde }: Retencao, ato: NovoAto): Promise<Retida> =>
+      runTransaction(pool, async (client): Promise<Retida> => {
+        // Who eliminates the month holds this row until the end.
+        const seen = await client.query<Pick<MesAEliminar, 'eliminado_em'>>(`${MES} for share`, [mes]);
+        if ((seen.rows[0]?.eliminado_em ?? null) !== null) return 'eliminada';
         const text = `insert into retencoes (tenant, mes, motivo, quem, desde) values ($1, $2, $3, $4, $5)
           on conflict (tenant, mes) do nothing`;
         const { rowCount } = await client.query(text, [tenant, mes, motivo, quem, desde]);
-        if (rowCount !== 1) return false;
+        if (rowCount !== 1) return 'ja_retida';
         await insertRegistradas(client, tenant, 'retencoes', { which: 't.mes = $6::int', values: [mes] });
         await insertAtos(client, tenant, [ato]);
-        return true;
+        return 'retida';
+      }).catch((error: unknown) => {
+        if (isLocked(error)) return 'ocupada';
+        throw error;
       }),
     /** False: nobody holds it. */
     release: (tenant: string, mes: number, ato: NovoAto): Promise<boolean> =>
@@ -162,6 +173,8 @@ async function eliminateMes(
   const tables = EMPTIED.map((name) => `${name}_${mes}`).join(', ');
   // Who registers an event locks its note: none is registered from here on. Readings go on.
   await client.query(`lock table ${tables} in exclusive mode`);
+  // Nor does anybody hold the month from here on.
+  await client.query(`${MES} for update`, [mes]);
   const { rows } = await client.query<{ changed: boolean }>(CHANGED, [mes]);
   if (rows[0]!.changed || (await lastYearOf(client, mes)) !== ultimoAno) return undefined;
   const all = (await eachTenant(client, mes, 'delete')).filter(isSome);

@@ -28,5 +28,8 @@ export const findEmbedded = (dataDir: string, log: Logger) => findServer(NAME, d
 /** The turn to make copies into a folder: of the processes of this machine one has it; undefined for the others. */
 export const takeCopyTurn = (folder: string) => takeTurn({ name: `${NAME}-copia`, location: folder });
 
+/** The turn to take the log that its server has left to the copies. */
+export const takeLogTurn = (logFolder: string) => takeTurn({ name: `${NAME}-wal`, location: logFolder });
+
 /** The number that initdb drew for a cluster, read off its files. */
 export const readSistema = (location: string): Promise<string> => systemIdOf(location);

@@ -29,22 +29,27 @@ export type Lugar = {
   readonly isTrail?: true;
 };
 
+/** SQL: whether a text has a CPF, in digits alone or as people write it, with points and a dash. */
+const standsIn = (text: string, cpf = '$2'): string => {
+  const digits = (from: number, many: number): string => `substr(${cpf}::text, ${from}, ${many})`;
+  const written = `${digits(1, 3)} || '.' || ${digits(4, 3)} || '.' || ${digits(7, 3)} || '-' || ${digits(10, 2)}`;
+  return `strpos(${text}, ${cpf}) > 0 or strpos(${text}, ${written}) > 0`;
+};
 /** A CPF as keys and identifiers have it. */
 const PADDED = "lpad($2, 14, '0')";
 const OF_NOTA = 'n.prestador_cpf_cnpj = $2 or n.tomador_cpf_cnpj = $2 or n.intermediario_cpf_cnpj = $2';
 const NOTAS = `select n.mes, n.id from notas n where n.tenant = $1 and (${OF_NOTA})`;
 const IDS = `select n.id from notas n where n.tenant = $1 and (${OF_NOTA})`;
-const OF_EVENTO = `t.autor = $2 or (t.mes_nota, t.nota) in (${NOTAS}) or strpos(t.campos::text, $2) > 0`;
+const OF_EVENTO = `t.autor = $2 or (t.mes_nota, t.nota) in (${NOTAS}) or ${standsIn('t.campos::text')}`;
 const EVENTOS = `select t.mes, t.id from eventos t where t.tenant = $1 and (${OF_EVENTO})`;
-const OF_LOTE = `t.prestador = $2 or strpos(t.mensagens::text, $2) > 0 or t.id in (select r.lote from lotes_rps r
-  where r.tenant = $1 and (r.prestador = $2 or r.nota in (${IDS}) or strpos(r.guardado::text, $2) > 0))`;
+const OF_LOTE = `t.prestador = $2 or ${standsIn('t.mensagens::text')} or t.id in (select r.lote from lotes_rps r
+  where r.tenant = $1 and (r.prestador = $2 or r.nota in (${IDS}) or ${standsIn('r.guardado::text')}))`;
 const LOTES = `select t.id from lotes t where t.tenant = $1 and (${OF_LOTE})`;
-const OF_WEBHOOK = "t.documento = $2 or strpos(t.url, $2) > 0 or strpos(coalesce(t.descricao, ''), $2) > 0";
+const OF_WEBHOOK = `t.documento = $2 or ${standsIn('t.url')} or ${standsIn("coalesce(t.descricao, '')")}`;
 const WEBHOOKS = `select t.id from webhooks t where t.tenant = $1 and (${OF_WEBHOOK})`;
-const EXPORTACOES =
-  'select e.id from exportacoes e where e.tenant = $1 and (e.documento = $2 or strpos(e.pedida::text, $2) > 0)';
+const EXPORTACOES = `select e.id from exportacoes e where e.tenant = $1 and (e.documento = $2 or ${standsIn('e.pedida::text')})`;
 const has = (...columns: readonly string[]): string =>
-  columns.map((column) => `strpos(coalesce(t.${column}::text, ''), $2) > 0`).join(' or ');
+  columns.map((column) => standsIn(`coalesce(t.${column}::text, '')`)).join(' or ');
 
 /** What hangs on another row stands before it. */
 export const LUGARES: readonly Lugar[] = [
@@ -211,8 +216,7 @@ export const LUGARES: readonly Lugar[] = [
   },
 ];
 
-const CONTAS =
-  "select c.id from contas c where c.login = $1 or strpos(coalesce(c.oidc_sujeito, ''), $1) > 0 or strpos(c.nome, $1) > 0";
+const CONTAS = `select c.id from contas c where c.login = $1 or ${standsIn("coalesce(c.oidc_sujeito, '')", '$1')} or ${standsIn('c.nome', '$1')}`;
 /** Accounts that are blocked, or whose invitation nobody took in time. */
 const CLOSED =
   'select c.id from contas c where c.bloqueada_em is not null or (c.senha is null and c.convite_expira_em < $2)';
