@@ -14,6 +14,7 @@ import { AVISO_RESPOSTA_S } from '../src/flows/aviso-tempos.ts';
 import { onEnd } from './support/cleanup.ts';
 import { emit, request } from './support/http.ts';
 import { startTestService } from './support/service.ts';
+import { unlessStoodStill } from './support/standstill.ts';
 import { until } from './support/until.ts';
 
 const PRESTADOR = '11222333000181';
@@ -83,13 +84,15 @@ describe('a receiver', () => {
       concurrency: true,
     }, async () => {
       const port = await listen(behave);
-      const began = performance.now();
-      const before = process.memoryUsage().rss;
-      const answer = await post(`http://127.0.0.1:${port}/`, { 'X-Id': 'a' }, '{}');
-      assert.ok(performance.now() - began < (AVISO_RESPOSTA_S + 2) * 1_000);
-      assert.ok(process.memoryUsage().rss - before < 200 * 1024 * 1024);
-      if (typeof expected === 'number') assert.deepEqual(answer, { status: expected });
-      else assert.match('problema' in answer ? answer.problema : JSON.stringify(answer), expected);
+      await unlessStoodStill(async () => {
+        const began = performance.now();
+        const before = process.memoryUsage().rss;
+        const answer = await post(`http://127.0.0.1:${port}/`, { 'X-Id': 'a' }, '{}');
+        assert.ok(performance.now() - began < (AVISO_RESPOSTA_S + 2) * 1_000);
+        assert.ok(process.memoryUsage().rss - before < 200 * 1024 * 1024);
+        if (typeof expected === 'number') assert.deepEqual(answer, { status: expected });
+        else assert.match('problema' in answer ? answer.problema : JSON.stringify(answer), expected);
+      });
     });
   }
 
@@ -166,10 +169,13 @@ describe('a name', () => {
     });
     const post = avisoPoster({ isPrivateAllowed: false, servers: [dns.at] });
     for (const name of ['um', 'varios', 'seis', 'misto']) {
-      dns.asked.length = 0;
-      const answer = await post(`https://${name}.exemplo/`, {}, '{}');
-      assert.match('problema' in answer ? answer.problema : '', /não é público/, name);
-      assert.deepEqual(dns.asked.toSorted(), [`${name}.exemplo 1`, `${name}.exemplo 28`]);
+      // A question whose answer is late is asked again.
+      await unlessStoodStill(async () => {
+        dns.asked.length = 0;
+        const answer = await post(`https://${name}.exemplo/`, {}, '{}');
+        assert.match('problema' in answer ? answer.problema : '', /não é público/, name);
+        assert.deepEqual(dns.asked.toSorted(), [`${name}.exemplo 1`, `${name}.exemplo 28`]);
+      });
     }
     for (const name of ['nenhum.exemplo', 'alheio.invalid']) {
       const answer = await post(`https://${name}/`, {}, '{}');
@@ -180,18 +186,24 @@ describe('a name', () => {
   test('whose server never answers keeps nobody else from resolving his', async () => {
     const dns = await nameServer({ 'mudo.exemplo': 'mute' });
     const post = avisoPoster({ isPrivateAllowed: false, servers: [dns.at] });
-    const all = Promise.all(Array.from({ length: 300 }, (_, at) => post(`https://x${at}.mudo.exemplo/`, {}, '{}')));
-    await until(async () => dns.asked.length >= 300 || undefined, 'all ask');
-    const began = performance.now();
-    await lookup('localhost');
-    assert.ok(performance.now() - began < 1_000);
-    for (const answer of await all) assert.ok('problema' in answer);
-    assert.ok(performance.now() - began < (AVISO_RESPOSTA_S + 2) * 1_000);
+    await unlessStoodStill(async () => {
+      dns.asked.length = 0;
+      const all = Promise.all(Array.from({ length: 300 }, (_, at) => post(`https://x${at}.mudo.exemplo/`, {}, '{}')));
+      await until(async () => dns.asked.length >= 300 || undefined, 'all ask');
+      const began = performance.now();
+      await lookup('localhost');
+      assert.ok(performance.now() - began < 1_000);
+      for (const answer of await all) assert.ok('problema' in answer);
+      assert.ok(performance.now() - began < (AVISO_RESPOSTA_S + 2) * 1_000);
+    });
   });
 });
 
 describe('addresses that hang', () => {
-  test('by the hundred, of many documents, keep one that is well waiting for no more than seconds', async () => {
+  test('by the hundred, of many documents, keep one that is well waiting for no more than seconds', () =>
+    unlessStoodStill(keepNobodyWaiting));
+
+  async function keepNobodyWaiting(): Promise<void> {
     const { address, pool } = await startTestService();
     const call = (method: string, path: string, token?: string, body?: object) =>
       request(address, `${API}/${path}`, {
@@ -234,5 +246,5 @@ describe('addresses that hang', () => {
     assert.equal((await emit(address, exampleXml({ nDPS: '7' }))).status, 201);
     await until(async () => told === 4 || undefined, 'who is well has all of it');
     assert.ok(performance.now() - began < 5_000, `${Math.round(performance.now() - began)} ms`);
-  });
+  }
 });

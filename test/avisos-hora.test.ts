@@ -4,7 +4,6 @@
  */
 import assert from 'node:assert/strict';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { mock, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Webhook } from 'standardwebhooks';
@@ -12,6 +11,7 @@ import { exampleXml } from '../src/fiscal/rules/example.ts';
 import { onEnd } from './support/cleanup.ts';
 import { CANCELAMENTO } from './support/eventos.ts';
 import { ask, emit } from './support/http.ts';
+import { ownPort } from './support/ports.ts';
 import { startTestService } from './support/service.ts';
 import { until } from './support/until.ts';
 
@@ -59,8 +59,9 @@ async function openReceiver(answer: (data: Mudanca) => number = () => 204) {
     });
     return new Promise<typeof server>((resolve) => server.listen(port, '127.0.0.1', () => resolve(server)));
   };
-  let server = await listen(0, answer);
-  const { port } = server.address() as AddressInfo;
+  // It comes back at its port.
+  const port = await ownPort();
+  let server = await listen(port, answer);
   const leave = (): Promise<void> =>
     new Promise((resolve) => {
       server.close(() => resolve());

@@ -210,9 +210,12 @@ describe('a body above 32 KiB', () => {
       const { status, body } = await emit(address, LONGEST);
       assert.equal(status, 500);
       assert.equal(body.erros[0].codigo, 'E999');
-      const about = service.logged[0]!.about as { err: Error & { code?: string } };
-      assert.equal(about.err.code, '42P01');
-      assert.match(about.err.stack ?? '', /aside|store/);
+      // The worker that takes up lots of other tests may tell of the same.
+      const errors = service.logged.flatMap(({ about }) =>
+        'err' in about ? [about.err as Error & { code?: string }] : [],
+      );
+      const [err] = errors.filter(({ code }) => code === '42P01');
+      assert.match(err?.stack ?? '', /aside|store/);
     } finally {
       await service.pool.query('alter table numeracao_fora rename to numeracao');
     }

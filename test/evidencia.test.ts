@@ -343,6 +343,11 @@ describe('the evidence of a note', { skip }, () => {
     assert.equal(stored.rowCount, 1, 'one for all notes');
     const lists = await service.pool.query('select 1 from listas_revogados where tenant = $1', [SLUG]);
     assert.equal(lists.rowCount, 2);
+    // The lot had a second note.
+    await until(async () => {
+      service.clock.now += 1_000;
+      return (await service.pool.query('select 1 from fila where tenant = $1', [SLUG])).rowCount === 0 || undefined;
+    }, 'nothing is under way');
     const closing = { store: service.store, now: () => NOON + 100 * DAY_MS };
     const closed = await fecharMes(closing, '2026-11', () => undefined);
     assert.ok(!('problem' in closed), JSON.stringify(closed));

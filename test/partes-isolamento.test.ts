@@ -129,8 +129,9 @@ describe('the token of one document', () => {
     [a, b] = await Promise.all([own(A), own(B)]);
     await until(async () => {
       const { mudancas } = (await call('GET', 'mudancas?limite=100', b.token)).body;
-      return mudancas.some(({ tipo }: { tipo: string }) => tipo === 'evento.processado') || undefined;
-    }, 'the event is decided');
+      const told = new Set(mudancas.map(({ tipo }: { tipo: string }) => tipo));
+      return (told.has('evento.processado') && told.has('nota.cancelada')) || undefined;
+    }, 'all that becomes of the note is told');
   });
 
   test('is asked for at the addresses that are for one document', () => {

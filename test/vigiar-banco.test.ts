@@ -68,7 +68,7 @@ test('counts end, the oldest is found in an index, and who has nothing costs not
   );
   // Somebody has ten; of five more the claim has run out.
   await pool.query(
-    `update fila set claims = gen_random_uuid(), due_at = now() + interval '1 minute' where tenant = 'm00001' and id between 1000 and 1019`,
+    `update fila set claims = gen_random_uuid(), due_at = now() + interval '1 day' where tenant = 'm00001' and id between 1000 and 1019`,
   );
   await pool.query(
     `update fila set claims = gen_random_uuid(), due_at = now() - interval '1 minute' where tenant = 'm00001' and id between 2000 and 2009`,

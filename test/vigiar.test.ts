@@ -25,6 +25,7 @@ import {
   startServiceProcess,
 } from './support/process.ts';
 import { SHOWN } from './support/quadro.ts';
+import { unlessStoodStill } from './support/standstill.ts';
 import { createAuthority, SERVER_EXTENSIONS } from './support/tls.ts';
 import { toolOr } from './support/tools.ts';
 import { until } from './support/until.ts';
@@ -87,7 +88,12 @@ describe('a service of two processes, watched', () => {
 
   test('one scrape adds up all processes, and what a process had counted outlives it', async () => {
     for (let number = 1; number <= 40; number += 1) assert.equal(await issue(service.address, number), 201);
-    const text = await metrics();
+    // A part that a slow machine keeps from answering in time is missing in one look.
+    const text = await until(async () => {
+      const all = await metrics();
+      const parts = valuesOf(all, 'nfse_parte_responde');
+      return parts.length >= 6 && parts.every((one) => one === 1) ? all : undefined;
+    }, 'every part answers');
     assert.equal(sumOf(text, 'nfse_notas_total', { municipio: 'integracao', estado: 'emitida' }), 40);
     const posted = { porta: 'publica', metodo: 'POST', status: '201' };
     assert.equal(sumOf(text, 'nfse_requisicoes_total', posted), 40);
@@ -99,8 +105,6 @@ describe('a service of two processes, watched', () => {
         undefined,
       'all are authorised',
     );
-    const parts = valuesOf(text, 'nfse_parte_responde');
-    assert.ok(parts.length >= 6 && parts.every((one) => one === 1), `${parts}`);
     const [dead] = answering();
     process.kill(dead!, 'SIGKILL');
     await until(
@@ -172,20 +176,25 @@ describe('a service of two processes, watched', () => {
   });
 
   test('nfse saude says the same in the line of a plugin, and in JSON', async () => {
-    const { code, out, err } = await nfse(['saude'], env);
+    // A part that a slow machine keeps from answering in time is said; it answers a while later.
+    const { code, out, err } = await until(async () => {
+      const told = await nfse(['saude'], env);
+      return /A parte \S+ do processo \d+ não responde/.test(told.out) ? undefined : told;
+    }, 'every part answers');
     // The table that comes with the program lacks a rate; the day decides.
     assert.ok(code === 0 || code === 1, out + err);
     const [line, ...rest] = out.trimEnd().split('\n');
     assert.match(line!, /^NFSE (?:OK|WARNING) - [^|]+ \| (?:[a-z_]+=-?[\d.]+[s%]?;[\d.]*:?;[\d.]*:? ?)+$/);
     assert.equal(rest.length, code === 0 ? 0 : 2 * rest.filter((one) => /^WARNING: /.test(one)).length);
-    const json = await nfse(['saude', '--json'], env);
-    const saude: Saude = JSON.parse(json.out);
-    const detail: Saude = JSON.parse((await ask(port, '/health/detalhe')).text);
-    assert.deepEqual(
-      saude.problemas.map(({ nome }) => nome),
-      detail.problemas.map(({ nome }) => nome),
-    );
-    assert.equal(json.code, { ok: 0, aviso: 1, critico: 2 }[saude.status]);
+    // Of two looks one may fall into such a moment.
+    await until(async () => {
+      const json = await nfse(['saude', '--json'], env);
+      const saude: Saude = JSON.parse(json.out);
+      const detail: Saude = JSON.parse((await ask(port, '/health/detalhe')).text);
+      assert.equal(json.code, { ok: 0, aviso: 1, critico: 2 }[saude.status]);
+      const [said, shown] = [saude, detail].map(({ problemas }) => problemas.map(({ nome }) => nome).join());
+      return said === shown || undefined;
+    }, 'the same problems in both');
   });
 
   test('what is told in hundredths is hundredths, as its limits are', async () => {
@@ -277,8 +286,10 @@ describe('a service of two processes, watched', () => {
       assert.equal((await ask(port, '/metrics', { host: own, headers: { 'X-Forwarded-For': own } })).status, 404);
       // In one process the parts are as they are in two.
       if (expected === 200) {
-        const parts = valuesOf((await ask(port, '/metrics', { host: own })).text, 'nfse_parte_responde');
-        assert.deepEqual(parts, [1, 1, 1]);
+        await unlessStoodStill(async () => {
+          const parts = valuesOf((await ask(port, '/metrics', { host: own })).text, 'nfse_parte_responde');
+          assert.deepEqual(parts, [1, 1, 1]);
+        });
       }
       await one.end('SIGINT');
     }
