@@ -159,7 +159,7 @@ try {
     diagnose: async (arquivo) => {
       // A database that was given up is not waited for.
       endsAtOnce = true;
-      return (await import('./diagnose.ts')).diagnose(process.env, arquivo);
+      return (await import('./diagnose.ts')).diagnose(process.env, arquivo, () => readSettingsFile(settingsFile));
     },
     simulador: {
       ajuda: async () => {
