@@ -301,6 +301,28 @@ test(
   },
 );
 
+test('the settings file counts as for every command, and one that is refused is told of', SKIPPED, async () => {
+  const folder = await freshDataDir();
+  const settings = path.join(folder, 'nfse.env');
+  const dataDir = await readyDataDir();
+  writeFileSync(settings, `NFSE_DATA_DIR=${dataDir}\nNFSE_CONEXOES=7\n`);
+  const file = path.join(folder, 'lido.zip');
+  const { code, out } = await nfse(['diagnostico', file, '--config', settings], {});
+  assert.equal(code, 0);
+  assert.doesNotMatch(out, /não foi alcançado/);
+  const members = membersOf(file);
+  assert.ok(jsonOf(members, 'banco').migracoes.length > 10);
+  const { arquivo_de_ajustes, NFSE_CONEXOES } = jsonOf(members, 'ajustes');
+  assert.deepEqual([arquivo_de_ajustes, NFSE_CONEXOES], ['lido', '7']);
+
+  writeFileSync(settings, `NFSE_OIDC_SEGRED=${SEEDED}\n`);
+  const refused = path.join(folder, 'recusado.zip');
+  const told = await nfse(['diagnostico', refused, '--config', settings], {});
+  assert.match(told.out, /O banco não foi alcançado \(CONFIG\)/);
+  assert.equal(jsonOf(membersOf(refused), 'ajustes').arquivo_de_ajustes, 'recusado');
+  assertClean(refused, membersOf(refused), SEEDS);
+});
+
 test(
   'the embedded database is read beside a running service, and a schema of another version is left as it is',
   SKIPPED,

@@ -9,7 +9,7 @@ import path from 'node:path';
 import { describe, test } from 'node:test';
 import { nfseHere } from './support/cli.ts';
 import { freshFolder } from './support/openssl.ts';
-import { nfse, ROOT } from './support/process.ts';
+import { nfse, ROOT, readyDataDir } from './support/process.ts';
 
 async function wrongly(typed: string, ...says: readonly RegExp[]): Promise<string> {
   const { code, out, err } = await nfseHere(typed.split(' '));
@@ -267,4 +267,19 @@ test('every command that lists or shows gives the same in JSON', async () => {
     without.map(([name]) => name.join(' ')),
     [],
   );
+});
+
+test('a file that cannot be read or written is told by its name, with what mends it', async () => {
+  const folder = freshFolder();
+  const env = { NFSE_DATA_DIR: await readyDataDir() };
+  for (const [typed, file, said] of [
+    ['prestador exportar NOME --municipio integracao', path.join(folder, 'nenhuma', 'p.csv'), /a pasta em que ficaria/],
+    ['nota exportar NOME --municipio integracao', path.join(folder, 'nenhuma', 'n.zip'), /a pasta em que ficaria/],
+    ['prestador exportar NOME --municipio integracao', folder, /é uma pasta/],
+  ] as const) {
+    const { code, err } = await nfse(typed.replace('NOME', file).split(' '), env);
+    assert.equal(code, 1, typed);
+    assert.ok(err.startsWith(`Não foi possível continuar: ${file} `), err);
+    assert.match(err, said, typed);
+  }
 });

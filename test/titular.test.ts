@@ -221,6 +221,16 @@ describe('what is held about a person', () => {
     for (const name of files.filter((one) => one.endsWith('.json'))) assert.ok(!read(name).includes(OTHER), name);
     const [ato] = await world.store.atos.list('sao-paulo', { objeto: 'titular' }, 1);
     assert.deepEqual([ato?.acao, ato?.chave, ato?.motivo], ['dados exportados', done.protocolo, BY.motivo]);
+    const before = readFileSync(arquivo);
+    for (const [there, said] of [
+      [arquivo, /já existe, e fica como está/],
+      [path.join(folder, 'nenhuma', 'p.zip'), /não pôde ser escrito \(ENOENT\)/],
+    ] as const) {
+      const refused = await exportTitular(world, CPF, undefined, { arquivo: there, by: BY });
+      assert.match('problem' in refused ? refused.problem : '', said);
+    }
+    assert.deepEqual(readFileSync(arquivo), before);
+    assert.equal((await world.store.atos.list('sao-paulo', { objeto: 'titular' }, 9)).length, 1);
   });
 
   test('is erased as far as it may be: fiscal documents stay, and nobody else loses anything', async () => {

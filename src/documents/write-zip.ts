@@ -10,10 +10,10 @@ export type ZipEntry = { readonly nome: string; readonly conteudo: Buffer };
 /** Files that are handed to the writer before it has taken the first. */
 const AHEAD = 50;
 
-/** Writes a file that nobody else may read, and resolves when it lies on the disk. */
-export async function writeZip(file: string, entries: AsyncIterable<ZipEntry>): Promise<void> {
+/** Writes a file that nobody else may read, and resolves when it lies on the disk. `flags`: `wx` where one that is there must stay. */
+export async function writeZip(file: string, entries: AsyncIterable<ZipEntry>, flags: 'w' | 'wx' = 'w'): Promise<void> {
   const zip = new ZipFile();
-  const out = createWriteStream(file, { mode: 0o600 });
+  const out = createWriteStream(file, { mode: 0o600, flags });
   const failed = once(zip as unknown as NodeJS.EventEmitter, 'error').then(([error]) => Promise.reject(error));
   failed.catch(() => undefined);
   zip.outputStream.pipe(out);

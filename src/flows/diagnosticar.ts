@@ -100,13 +100,13 @@ pelo nome com que o serviço os conhece. Leia antes de enviar: são arquivos de 
 
 programa.json    versão e commit, Node, opções
 maquina.json     sistema, memória, disco, limites
-ajustes.json     cada variável de ambiente: o valor, se nunca é segredo; senão só se foi definida
+ajustes.json     cada ajuste, do ambiente ou do arquivo: o valor, se nunca é segredo; senão só se foi definido; e se o arquivo foi lido
 servico.json     o que o serviço desta máquina responde sobre a sua saúde
 banco.json       versão, ajustes, migrações, tamanhos, linhas mortas, filas, contagens por estado e por código, idades (em segundos)
 municipios.json  validade e emissor dos certificados
 
 Onde algo não pôde ser lido está «falhou», com o código: do sistema (ECONNREFUSED, ENOENT), do PostgreSQL (42P01), ou SEM_DADOS (não há dados na
-pasta), CONFIG (uma variável não serve: veja ajustes.json), TEMPO (o banco não respondeu em cinco minutos).
+pasta), CONFIG (um ajuste não serve, ou o arquivo deles: veja ajustes.json), TEMPO (o banco não respondeu em cinco minutos).
 
 O registro (log) não está aqui: o serviço o escreve em stderr e não o guarda. Quem ajuda pode pedir linhas dele; ele traz o endereço de rede
 de quem pediu.

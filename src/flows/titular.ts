@@ -51,13 +51,29 @@ export async function exportTitular(
   if ('problem' in asked) return asked;
   const found = await world.store.titular.find(asked.cpf, world.now(), asked.slug);
   const protocolo = randomUUID();
-  await writeZip(arquivo, entriesOf(world, asked.cpf, found));
+  // One that is there may be read by others, and is somebody's.
+  const problem = await writeZip(arquivo, entriesOf(world, asked.cpf, found), 'wx').then(
+    () => undefined,
+    problemOfFile,
+  );
+  if (problem !== undefined) return problem;
   const counts = (tenant: string) =>
     Object.fromEntries(found.filter((one) => one.tenant === tenant).map(({ tabela, linhas }) => [tabela, linhas]));
   const tenants = [...new Set(found.flatMap(({ tenant }) => tenant ?? []))];
   const write = (tenant: string): NovoAto => atoOf(world, by, protocolo, 'dados exportados', counts(tenant));
   await world.store.titular.record(tenants, write);
   return { protocolo, lugares: found.map(lugarOf) };
+}
+
+function problemOfFile(error: NodeJS.ErrnoException): Problem {
+  const { code, path: file } = error;
+  if (code === undefined || file === undefined) throw error;
+  return {
+    problem:
+      code === 'EEXIST'
+        ? `${file} já existe, e fica como está: dê outro nome com --saida.`
+        : `${file} não pôde ser escrito (${code}): veja se a pasta de --saida existe e é desta conta.`,
+  };
 }
 
 async function* entriesOf(world: RegistryWorld, cpf: string, found: readonly Achado[]): AsyncGenerator<ZipEntry> {

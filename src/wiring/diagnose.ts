@@ -5,7 +5,7 @@ import http from 'node:http';
 import https from 'node:https';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { describeSettings } from '../doors/variables.ts';
+import { ConfigError, describeSettings } from '../doors/variables.ts';
 import {
   codeOf,
   type Diagnostico,
@@ -19,6 +19,7 @@ import { type Config, readConfig, serviceUrlOf } from './config.ts';
 import { createLog, type Logger } from './log.ts';
 import { describeMachine, describeProgram } from './machine.ts';
 import { reachDatabase } from './open-store.ts';
+import { type SettingsFile, takeSettings } from './settings.ts';
 
 /** A database that says nothing for so long is away. Each question to it has a limit of its own. */
 const DATABASE_MAX_MS = 300_000;
@@ -27,23 +28,36 @@ const HEALTH_MAX_MS = 5_000;
 /** `falhou`: the code with which the database was not reached. */
 export type Diagnosed = { readonly bytes: number; readonly falhou: string | undefined };
 
-/** Writes the file of this name, which must not be there yet. */
-export async function diagnose(env: NodeJS.ProcessEnv, arquivo: string): Promise<Diagnosed> {
+/** Writes the file of this name, which must not be there yet. `read`: the settings file, put beneath `env` as for every command. */
+export async function diagnose(env: NodeJS.ProcessEnv, arquivo: string, read: () => SettingsFile): Promise<Diagnosed> {
   if (await isThere(arquivo)) throw Object.assign(new Error('there is a file of this name'), { code: 'EEXIST' });
   const { log } = createLog('silent');
-  const config = configIn(env);
+  const settings = putBeneath(env, read);
+  const config = settings === 'recusado' ? undefined : configIn(env);
   const now = Date.now();
   const found = config === undefined ? away('CONFIG') : await askDatabase(config, log, now);
   const partes = {
     programa: describeProgram(),
     maquina: await describeMachine(path.resolve(config?.dataDir ?? '.')),
-    ajustes: describeSettings(env),
+    ajustes: { arquivo_de_ajustes: settings, ...describeSettings(env) },
     servico: config === undefined ? undefined : await askService(config, now),
     banco: found.banco,
     municipios: found.municipios,
   };
   const { banco } = found;
   return { bytes: await writeDiagnostico(arquivo, partes, now), falhou: 'falhou' in banco ? banco.falhou : undefined };
+}
+
+/** What became of the settings file. What is wrong in it may quote anything, and `nfse config` says it. */
+function putBeneath(env: NodeJS.ProcessEnv, read: () => SettingsFile): 'lido' | 'ausente' | 'recusado' {
+  try {
+    const file = read();
+    takeSettings(file, env);
+    return file.text === undefined ? 'ausente' : 'lido';
+  } catch (error) {
+    if (error instanceof ConfigError) return 'recusado';
+    throw error;
+  }
 }
 
 /** Undefined where a setting is wrong, which `ajustes` says. */

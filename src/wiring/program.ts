@@ -50,6 +50,17 @@ const REMEDIES: Readonly<Record<string, (told: Told) => string>> = {
   '3D000': ({ given }) => `o banco de dados de ${given} não existe. Crie-o antes.`,
 };
 
+/** What the system says of a file that a command reads or writes, after its name. */
+const OF_FILES: Readonly<Record<string, string>> = {
+  ENOENT: 'não existe, ou não existe a pasta em que ficaria. Confira o caminho.',
+  ENOTDIR: 'não existe, ou não existe a pasta em que ficaria. Confira o caminho.',
+  EISDIR: 'é uma pasta. Dê o nome de um arquivo.',
+  EACCES: 'não pode ser lido ou escrito por esta conta. Dê outro caminho, ou o comando como outra conta.',
+  EPERM: 'não pode ser mudado por esta conta. Dê outro caminho, ou o comando como outra conta.',
+  EROFS: 'fica num disco que só se lê. Dê outro caminho.',
+  ENOSPC: 'não coube: o disco está cheio. Libere espaço, ou dê outro caminho.',
+};
+
 const NO_PASSWORD = ({ given }: Told): string =>
   `o banco de dados pede senha, e ${given} não traz nenhuma. Ponha-a no arquivo de PGPASSFILE (host:porta:banco:usuário:senha, 0600) ou no endereço.`;
 
@@ -159,7 +170,7 @@ try {
     diagnose: async (arquivo) => {
       // A database that was given up is not waited for.
       endsAtOnce = true;
-      return (await import('./diagnose.ts')).diagnose(process.env, arquivo);
+      return (await import('./diagnose.ts')).diagnose(process.env, arquivo, () => readSettingsFile(settingsFile));
     },
     simulador: {
       ajuda: async () => {
@@ -248,7 +259,9 @@ type DescribedError = NodeJS.ErrnoException & {
 /** In Portuguese, with the remedy, where the operator has one; any other error as it is. */
 function describeError(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  const { code, address, port, message, given = 'DATABASE_URL' } = error as DescribedError;
+  const { code, address, port, message, given = 'DATABASE_URL', path: file, syscall = '' } = error as DescribedError;
+  const ofFile = file === undefined || syscall.startsWith('spawn') ? undefined : ownOf(OF_FILES, code ?? '');
+  if (ofFile !== undefined) return `${file} ${ofFile}`;
   const remedy = isWithoutPassword(error) ? NO_PASSWORD : ownOf(REMEDIES, code ?? '');
   if (remedy !== undefined) {
     return remedy({ where: `${address ?? ''}${port === undefined ? '' : `:${port}`}`, message, given });
