@@ -9,6 +9,7 @@ import { readTabelas } from '../src/store/tabelas.ts';
 import { onEnd } from './support/cleanup.ts';
 import { request } from './support/http.ts';
 import { startTestService } from './support/service.ts';
+import { unlessStoodStill } from './support/standstill.ts';
 import { until } from './support/until.ts';
 
 const DAY_MS = 86_400_000;
@@ -72,8 +73,10 @@ describe('a sandbox of one’s own', () => {
     assert.equal(Date.parse(ambiente.expira_em) - Date.parse(ambiente.criado_em), ENSAIO_DIAS * DAY_MS);
     const issued = await issue(slug);
     assert.equal(issued.status, 201, JSON.stringify(issued.body));
-    const { body } = await call('GET', `/${slug}/api/v1/nfse/${issued.body.chave_acesso}?espera=50`);
-    assert.equal(body.nota.status, 'autorizada');
+    await unlessStoodStill(async () => {
+      const { body } = await call('GET', `/${slug}/api/v1/nfse/${issued.body.chave_acesso}?espera=50`);
+      assert.equal(body.nota.status, 'autorizada');
+    });
     assert.equal((await call('GET', `/integracao/api/v1/nfse/${issued.body.chave_acesso}`)).status, 404);
   });
 

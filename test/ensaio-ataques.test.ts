@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { describe, test } from 'node:test';
 import { openBuckets } from '../src/doors/rest/buckets.ts';
 import { EXCESS_KEPT, openQuotas } from '../src/doors/rest/quotas.ts';
-import { AMBIENTES } from '../src/fiscal/ambiente.ts';
+import { AMBIENTES, CADASTRO_LIDO_MS } from '../src/fiscal/ambiente.ts';
 import { exampleXml } from '../src/fiscal/rules/example.ts';
 import { ENSAIOS_POR_MINUTO } from '../src/flows/avisos.ts';
 import { ask, request } from './support/http.ts';
@@ -210,7 +210,14 @@ describe('a sandbox of one’s own', () => {
 
   test('holds no more than two places for its changes, and whoever issues has his', async () => {
     const { slug, chave } = await make();
-    const changes = Array.from({ length: 300 }, () => call('PATCH', `/${slug}/api/v1/ambiente`, chave, {}));
+    const began = performance.now();
+    const change = async () => {
+      const { status } = await call('PATCH', `/${slug}/api/v1/ambiente`, chave, {});
+      const answeredMs = performance.now() - began;
+      // Who is given a place keeps it for so long before he is answered.
+      return { status, decidedMs: status === 200 ? answeredMs - CADASTRO_LIDO_MS : answeredMs };
+    };
+    const changes = Array.from({ length: 300 }, change);
     const issued = await call(
       'POST',
       '/integracao/api/v1/nfse/v101',
@@ -219,11 +226,13 @@ describe('a sandbox of one’s own', () => {
       'application/xml',
     );
     assert.equal(issued.status, 201, JSON.stringify(issued.body));
-    const answers = (await Promise.all(changes)).map(({ status }) => status);
-    assert.deepEqual(
-      [answers.filter((one) => one === 200).length, answers.filter((one) => one === 429).length],
-      [2, 298],
-    );
+    const answers = await Promise.all(changes);
+    const counted = [200, 429].map((one) => answers.filter(({ status }) => status === one).length);
+    assert.equal(counted[0]! + counted[1]!, 300, counted.join());
+    // Two, where all come while those are there; on a slow machine the places are given anew meanwhile.
+    const lastMs = Math.max(...answers.map(({ decidedMs }) => decidedMs));
+    const turns = 1 + Math.floor(lastMs / (CADASTRO_LIDO_MS - 10));
+    assert.ok(counted[0]! >= 2 && counted[0]! <= 2 * turns, `${counted} within ${lastMs} ms`);
     assert.equal((await call('PATCH', `/${slug}/api/v1/ambiente`, chave, {})).status, 200);
   });
 

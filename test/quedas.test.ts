@@ -14,6 +14,7 @@ import { leisOf } from './support/quedas-leis.ts';
 import { openPalco, type Queda } from './support/quedas-processos.ts';
 import { areReady, beginRodada, none, type Rodada, random, tellFigures, turnsOf } from './support/quedas-rodadas.ts';
 import { ASKED_SEED, LONG, SEED } from './support/seed.ts';
+import { onPatienceEnd } from './support/until.ts';
 
 const ASKED_ROUNDS = Number(process.env.NFSE_TEST_QUEDAS ?? 0);
 const ROUNDS = ASKED_ROUNDS > 0 ? ASKED_ROUNDS : LONG ? 20 : 2;
@@ -38,10 +39,18 @@ const TIMED = {
   atéPronto: 'até pronto (s)',
 } as const satisfies Partial<Record<keyof RodadaDeQuedas, string>>;
 
-async function within(began: number, isSo: () => boolean | Promise<boolean>, what: string): Promise<void> {
-  while (!(await isSo())) {
-    assert.ok(performance.now() - began < BACK_WITHIN_MS, `${what}: not within ${BACK_WITHIN_MS} ms`);
-    await pause(LOOK_EVERY_MS);
+async function within(isSo: () => boolean | Promise<boolean>, what: string): Promise<void> {
+  let isOver = false;
+  const callOff = onPatienceEnd(BACK_WITHIN_MS, () => {
+    isOver = true;
+  });
+  try {
+    while (!(await isSo())) {
+      assert.ok(!isOver, `${what}: not within ${BACK_WITHIN_MS} ms`);
+      await pause(LOOK_EVERY_MS);
+    }
+  } finally {
+    callOff();
   }
 }
 
@@ -50,9 +59,9 @@ async function strikeOnce(queda: Queda, services: readonly string[], carga: Carg
   const struck = performance.now();
   const from = await queda.strike();
   const next = (): Tentativa | undefined => carga.tentativas().find((one) => one.status === 201 && one.began >= struck);
-  await within(performance.now(), () => areReady(services), `after ${queda.nome} both services are ready`);
+  await within(() => areReady(services), `after ${queda.nome} both services are ready`);
   const ready = performance.now();
-  await within(ready, () => next() !== undefined, `after ${queda.nome} a note is issued`);
+  await within(() => next() !== undefined, `after ${queda.nome} a note is issued`);
   const issued = next()!.ended;
   return { ...tell(), atéEmitir: issued - struck, atéPronto: ready - from };
 }

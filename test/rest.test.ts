@@ -1247,9 +1247,11 @@ describe('the request id', () => {
     const before = service.logged.length;
     await request(address, '/nada');
     await raw('NADA\r\n\r\n');
-    const told = service.logged.slice(before).filter(({ message }) => message === 'request');
+    const requests = () => service.logged.slice(before).filter(({ message }) => message === 'request');
+    // A line is written once the answer has gone.
+    await untilTrue(() => requests().length >= 2, 'both are logged');
     assert.deepEqual(
-      told.map(({ about }) => [(about as { client: string }).client, (about as { status: number }).status]),
+      requests().map(({ about }) => [(about as { client: string }).client, (about as { status: number }).status]),
       [
         ['127.0.0.1', 404],
         ['127.0.0.1', 400],
