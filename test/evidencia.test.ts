@@ -251,6 +251,21 @@ describe('the evidence of a note', { skip }, () => {
     assert.ok(!run(folder, script).isFine, 'the chain does not lead to another seal');
   }
 
+  /** What comes after the last seal is proved without one, and both the page and the script say so. */
+  async function afterTheSeal(chave: string): Promise<void> {
+    await register(chave, CANCELAMENTO);
+    await becomes(chave, 'cancelada');
+    const { folder, comandos } = await make(chave);
+    const page = readFileSync(path.join(folder, 'LEIA-ME.txt'), 'utf8').replace(/\s+/g, ' ');
+    const [, told = ''] = /De depois do último selo são as linhas ([\d, ]+):/.exec(page) ?? [];
+    const script = comandos.find(({ comando }) => comando.includes('conferir.sh'))!;
+    const lines = run(folder, script).out.split('\n');
+    const unsealed = lines.flatMap((line) => /^prova-(\d+)\.txt: confere, ainda sem selo$/.exec(line)?.[1] ?? []);
+    assert.deepEqual(told.split(', '), unsealed);
+    assert.ok(unsealed.includes('002') && !unsealed.includes('001'), 'where it stands, and not what it was issued as');
+    assert.ok(lines.includes('prova-001.txt: confere'));
+  }
+
   const has = (folder: string, ...names: readonly string[]): void => {
     const files = filesIn(folder);
     for (const name of names) assert.ok(files.includes(name), `${name} is among ${files.join(', ')}`);
@@ -302,6 +317,7 @@ describe('the evidence of a note', { skip }, () => {
     assert.deepEqual(atos, [], 'what is done now is in the trail after it is done');
     const [ato] = await service.store.atos.list(SLUG, { objeto: 'nota', chave }, 9);
     assert.deepEqual([ato?.acao, ato?.quem, ato?.motivo], ['evidência extraída', 'maria', 'processo 1']);
+    await afterTheSeal(nova);
   });
 
   test('signed as JSON and cancelled', async () => {
@@ -329,6 +345,7 @@ describe('the evidence of a note', { skip }, () => {
     has(folder, '1-declaracao/lote.xml', '1-declaracao/declaracao.xml');
     assert.doesNotMatch(readFileSync(path.join(folder, 'LEIA-ME.txt'), 'utf8'), /Sem prova ficou/);
     assert.ok(comandos.some(({ comando }) => comando.includes('[1]') && comando.endsWith('1-declaracao/lote.xml')));
+    assert.ok(comandos.some(({ comando }) => /traz\.sh \S+ 1-declaracao\/lote\.xml$/.test(comando)));
   });
 
   test('once the lists are others, by those of then; and out of the archive', async () => {

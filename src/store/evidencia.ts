@@ -15,7 +15,7 @@ type Recebida = {
 };
 
 /** The lot of the legacy port that a note came of. `ordem`: place of its RPS, from 0. */
-type LoteDaNota = {
+type LoteDaNota = Ref & {
   readonly protocolo: string;
   readonly numero_lote: string;
   readonly ordem: number;
@@ -109,12 +109,12 @@ export function evidenciaStore(pool: Db) {
       return found;
     },
     findLote: async (tenant: string, nota: string): Promise<LoteDaNota | undefined> => {
-      type Row = Ref & Omit<LoteDaNota, keyof DocumentoDoLote>;
+      type Row = Omit<LoteDaNota, keyof DocumentoDoLote>;
       const [lote] = (await pool.query<Row>(LOTE([tenant, nota]))).rows;
       if (lote === undefined) return undefined;
-      const { id, mes, ...others } = lote;
+      const { id, mes } = lote;
       const [there] = (await pool.query<DocumentoDoLote>(DOCUMENTO_LOTE([tenant, mes, id]))).rows;
-      return { ...others, ...(there ?? (await readArchivedLote(pool, tenant, { id, mes }))) };
+      return { ...lote, ...(there ?? (await readArchivedLote(pool, tenant, { id, mes }))) };
     },
     /** By what the signature of the request of an event was judged. */
     readConfiancaDoEvento: async (tenant: string, { id, mes }: Ref): Promise<number | null> => {

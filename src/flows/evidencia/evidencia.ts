@@ -81,11 +81,12 @@ async function gatherPartes(world: EvidenciaWorld, municipio: Municipio, row: No
   const { store } = world;
   const { tenant } = municipio;
   const on = { world, municipio, row };
-  const [respostas, trilha, eventos, substitutas] = await Promise.all([
+  const [respostas, trilha, eventos, substitutas, lote] = await Promise.all([
     store.evidencia.readRespostas(tenant, 'nota', row),
     store.notas.listTrail(tenant, row),
     store.eventos.listOf(tenant, row.chave_acesso, {}),
     store.evidencia.listSubstitutas(tenant, row.chave_acesso),
+    store.evidencia.findLote(tenant, row.id),
   ]);
   const inOrder: EventoComTrilha[] = [];
   for (const one of (eventos ?? []).toSorted((one, other) => Number(one.id) - Number(other.id))) {
@@ -105,7 +106,18 @@ async function gatherPartes(world: EvidenciaWorld, municipio: Municipio, row: No
     await gatherTrilha(world, municipio, row, { trilha, eventos: inOrder.map((one) => one.row.id) }),
   ];
   const files = new Map(partes.flatMap(({ arquivos }) => arquivos.map(({ nome, conteudo }) => [nome, conteudo])));
-  return [...partes, await gatherAuditoria(world, municipio, linhasOf(row, { trilha, respostas }, inOrder, files))];
+  const linhas = [
+    ...linhasOf(row, { trilha, respostas }, inOrder, files),
+    ...(lote === undefined
+      ? []
+      : [
+          {
+            ...{ tabela: 'documentos_lotes' as const, chave: [lote.id, String(lote.mes)], desde: lote.recebido_em },
+            ...{ oQue: 'O documento do lote, pelo seu resumo', traz: [{ nome: '1-declaracao/lote.xml' }] },
+          },
+        ]),
+  ];
+  return [...partes, await gatherAuditoria(world, municipio, linhas)];
 }
 
 /** What of the audit chain is proved: what was issued, its documents, each move, and the same of its events. `files`: of the bundle. */
