@@ -164,6 +164,9 @@ describe('nfse config', () => {
       'NFSE_OIDC_SEGREDO=xyzzy',
       'AWS_ENDPOINT_URL_S3=https://u:xyzzy@minio.exemplo.gov.br',
       'NFSE_OIDC_EMISSOR=https://xyzzy@sso.exemplo.gov.br/realms/a',
+      'OTEL_EXPORTER_OTLP_ENDPOINT=https://coletor.exemplo.gov.br/?token=xyzzy',
+      'NFSE_ARQUIVO=s3://AKIA:xyzzy@balde/producao',
+      'NFSE_COPIAS=s3://AKIA:xyzzy@balde/copias',
     ].join('\n');
     for (const text of [secrets, secrets.replaceAll(':xyzzy@', ':/xyzzy#/@').replace('_S3=', '_S3=x')]) {
       for (const args of [[], ['--json']]) {

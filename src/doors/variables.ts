@@ -227,14 +227,16 @@ function arquivoOf(text: string, name: string): string | { readonly nome: string
   if (path.isAbsolute(text)) return text;
   const [, nome, prefixo = ''] = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,62})(?:\/([\w./-]*?)\/*)?$/.exec(text) ?? [];
   if (nome !== undefined) return { nome, prefixo };
+  // The text itself is not repeated: who has a key of S3 may have written it there.
   throw new ConfigError(
-    `${name}=${text} não é um caminho absoluto, nem um balde. Exemplos: /srv/nfse-arquivo, s3://nfse-arquivo/producao`,
+    `${name} não é um caminho absoluto, nem um balde. Exemplos: /srv/nfse-arquivo, s3://nfse-arquivo/producao`,
   );
 }
 
 function folderOf(text: string, name: string): string {
   if (path.isAbsolute(text)) return path.normalize(text);
-  throw new ConfigError(`${name}=${text} não é um caminho absoluto. Exemplo: /srv/nfse-copias`);
+  const told = text.includes('@') ? '' : `=${text}`;
+  throw new ConfigError(`${name}${told} não é um caminho absoluto. Exemplo: /srv/nfse-copias`);
 }
 
 function secondsOf(text: string, name: string): number {

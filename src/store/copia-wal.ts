@@ -175,14 +175,12 @@ export async function findWay(
     return nameSegment(linha, segment, manifesto.segmento);
   };
   const first = segmentOf(manifesto.inicio, manifesto.segmento);
-  const last = [...arquivos.keys()]
-    .filter((name) => SEGMENT.test(name) && Number.parseInt(name.slice(0, 8), 16) === chosen.linha)
-    .map((name) => numberOf(name, manifesto.segmento));
-  const known =
-    ate !== undefined && Number.parseInt(ate.segmento.slice(0, 8), 16) === chosen.linha
-      ? [numberOf(ate.segmento, manifesto.segmento)]
-      : [];
-  const end = [...last, ...known].reduce((most, one) => (one > most ? one : most), -1n);
+  // A new timeline has its history archived long before its first segment: those of the ones before it are on the way as well.
+  const isOnTheWay = (name: string): boolean => SEGMENT.test(name) && at(numberOf(name, manifesto.segmento)) === name;
+  const end = [...arquivos.keys(), ate?.segmento ?? '']
+    .filter(isOnTheWay)
+    .map((name) => numberOf(name, manifesto.segmento))
+    .reduce((most, one) => (one > most ? one : most), -1n);
   const segmentos: string[] = [];
   // The copy itself has the log up to its end.
   const own_end = segmentOf(manifesto.fim, manifesto.segmento);

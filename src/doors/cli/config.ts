@@ -108,9 +108,11 @@ function shownValue(
   }
 }
 
-/** Any address may bring a user and a password. */
+/** Any address may bring a user and a password, and a token in what it asks. */
 function hidePassword(value: string): string {
-  return value.replace(/^([a-z][a-z0-9+.-]*:\/\/)[^/]*@/i, '$1(oculto)@');
+  return value
+    .replace(/^([a-z][a-z0-9+.-]*:\/\/)[^/]*@/i, '$1(oculto)@')
+    .replace(/^([a-z][a-z0-9+.-]*:\/\/[^?#]*)[?#].*$/i, '$1?(oculto)');
 }
 
 function settingLines({ nome, valor, origem, linha, para_que }: Shown): readonly string[] {
