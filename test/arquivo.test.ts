@@ -269,6 +269,9 @@ describe('the files', () => {
     }
     assert.equal(await contentOf(pool), before);
     assert.equal(filesIn(folder).length, 4);
+    const unknown = await nfse(['arquivo', 'conferir', '2019-01'], env);
+    assert.equal(unknown.code, 1, unknown.out);
+    assert.match(unknown.err, /De 2019-01 não há arquivo/);
     const checked = await nfse(['arquivo', 'conferir'], env);
     assert.deepEqual([checked.code, checked.out.split('\n').length], [0, 6], checked.out + checked.err);
   });

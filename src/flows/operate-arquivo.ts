@@ -109,6 +109,10 @@ export async function conferirArquivo(
   if (arquivo.lugar() === undefined) return { problem: NOWHERE };
   const meses = texts.map(readMes);
   const known = await arquivo.listArquivos();
+  const never = texts.find(
+    (_, place) => !known.some(({ mes, pronto_em }) => mes === meses[place] && pronto_em !== null),
+  );
+  if (never !== undefined) return { problem: `De ${never} não há arquivo. nfse arquivo listar diz de que meses há.` };
   // Of a month that was eliminated no file is left to check.
   const all = known.filter(
     ({ mes, pronto_em, eliminado_em }) =>

@@ -56,9 +56,11 @@ function conferir(world: CliWorld, meses: readonly string[]): Promise<number> {
     if ('problem' in done) return refuseAsked(world, done.problem);
     const { problemas, conferidos } = done;
     for (const problema of problemas) world.err(`${printable(problema)}\n`);
+    const fine =
+      conferidos === 0 ? 'Não há arquivo a conferir.\n' : `${conferidos} arquivos, todos como foram escritos.\n`;
     world.out(
       problemas.length === 0
-        ? `${conferidos} arquivos, todos como foram escritos.\n`
+        ? fine
         : `${conferidos} arquivos, ${problemas.length} problemas. Restaure de uma cópia o que está danificado, e confira de novo.\n`,
     );
     return problemas.length === 0 ? 0 : 1;
