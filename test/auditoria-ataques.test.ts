@@ -1,8 +1,14 @@
-/** What whoever owns the database tries so that the service itself tells a changed row as if nothing had happened. */
+/** What whoever owns the database tries so that a verification finds nothing. */
 import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
 import { before, describe, test } from 'node:test';
+import { pemOf } from '../src/documents/pki.ts';
+import { conferirAuditoria, sealDays } from '../src/flows/auditoria.ts';
 import { balcao } from './support/eventos.ts';
+import { freshFolder } from './support/openssl.ts';
 import { startTestService, type TestService } from './support/service.ts';
+import { DECADES, type Party, testParties } from './support/signatures.ts';
 import { until } from './support/until.ts';
 
 const SLUG = 'integracao';
@@ -53,4 +59,37 @@ describe('a chain that is made to begin again', () => {
     while (await store.auditoria.openEtapa(SLUG, clock.now));
     assert.ok((await verify()).includes('linha_sem_entrada prestadores'));
   });
+});
+
+test('a seal is of the municipality: by its certificate, or by one of before of the same holder and of an authority that is trusted', async () => {
+  const { store, world, clock } = await startTestService();
+  const folder = freshFolder();
+  const ancoras = freshFolder();
+  // The other authority has the same name, and gives a certificate of the same holder.
+  const [own, others] = [await testParties(Date.now(), DECADES), await testParties(Date.now(), DECADES)];
+  writeFileSync(path.join(ancoras, 'raiz.pem'), pemOf('CERTIFICATE', own.root.certificate));
+  const signsWith = async (party: Party | undefined): Promise<void> => {
+    const [certificado, chave] = [path.join(folder, 'municipio.pem'), path.join(folder, 'municipio.key')];
+    writeFileSync(certificado, party?.pem ?? '');
+    writeFileSync(chave, party?.keyPem ?? '', { mode: 0o600 });
+    const municipio = (await store.municipios.readFresh(SLUG))!;
+    const adn = { url: 'https://adn.exemplo.gov.br', ca: undefined, chaves: { certificado, chave } };
+    await store.municipios.update({ ...municipio, adn, confianca: { ...municipio.confianca, ancoras } });
+  };
+  const seal = (day: number) => sealDays({ ...world, now: () => clock.now + day * 86_400_000 });
+  const problems = async (): Promise<readonly (string | null)[]> => {
+    const done = await conferirAuditoria({ ...world, now: () => clock.now }, SLUG, [], () => undefined);
+    assert.ok('selos' in done, JSON.stringify(done));
+    return done.selos.map(({ problema }) => problema);
+  };
+  await until(async () => (await store.auditoria.readState(SLUG))?.abertaEm ?? undefined, 'the chain was begun');
+  for (const [day, party] of [others.provider, own.provider, own.namesake].entries()) {
+    await signsWith(party);
+    await seal(day);
+  }
+  const [foreign, ...renewed] = await problems();
+  assert.match(foreign!, /quem o assinou não é o município/);
+  assert.deepEqual(renewed, [null, null]);
+  await signsWith(undefined);
+  for (const problem of await problems()) assert.match(problem!, /não se sabe se foi o município que o assinou/);
 });

@@ -8,6 +8,7 @@ import { verifyCms } from '../documents/cms.ts';
 import { signCms } from '../documents/cms-sign.ts';
 import { type ChainedSigner, loadSigner } from '../documents/key-files.ts';
 import { makeFolder, writeFileFor } from '../documents/new-files.ts';
+import { openTrust } from '../documents/trust.ts';
 import { AMBIENTES } from '../fiscal/ambiente.ts';
 import { addDays } from '../fiscal/moment.ts';
 import type { NovoAto } from '../store/atos.ts';
@@ -101,12 +102,13 @@ export async function conferirAuditoria(
 ): Promise<ContaDaCorrente | Problem> {
   const municipio = await store.municipios.readFresh(slug);
   if (municipio === undefined) return noMunicipio(slug);
-  const read = await Promise.all(files.map((file) => readSelo(file, municipio)));
+  const faultOf = await judgeSelos(municipio);
+  const read = await Promise.all(files.map((file) => readSelo(file, faultOf)));
   const unread = read.find((one): one is Problem => 'problem' in one);
   if (unread !== undefined) return unread;
   const kept = read.filter((one): one is SeloLido => !('problem' in one));
   const ends = kept.flatMap(({ fim }) => fim ?? []);
-  const verified = await store.auditoria.verify(slug, ends, andamento, isSeloOf(municipio));
+  const verified = await store.auditoria.verify(slug, ends, andamento, isSelo(faultOf));
   const { selos: stored, abertaEm, arquivos: doArquivo, ...conferida } = verified;
   // Files of rehearsals are no fiscal documents: whoever does not want them deletes them.
   const mayGo = AMBIENTES[municipio.ambiente].guardaDias !== undefined;
@@ -120,7 +122,7 @@ export async function conferirAuditoria(
   // Of a seal that somebody brings it is said whatever was answered for.
   const brokenAtAll = brokenIn([...conferida.achados, ...conferida.aceitos]);
   const selos = stored.map((selo) => {
-    const own = invalid.has(selo.dia) ? faultOfSelo(selo, municipio) : undefined;
+    const own = invalid.has(selo.dia) ? faultOf(selo) : undefined;
     const problema = own ?? (broken.has(selo.lugar) ? NOT_THROUGH : undefined);
     return { dia: selo.dia, lugar: selo.lugar, problema: problema ?? null };
   });
@@ -155,7 +157,7 @@ export async function aceitarAchados(
   const read = readMotivo({ ...by, motivo: by.motivo ?? '' }, 'Diga o processo ou a razão.');
   if ('problem' in read) return read;
   const motivo = read.motivo!;
-  const verified = await store.auditoria.verify(slug, [], andamento, isSeloOf(municipio));
+  const verified = await store.auditoria.verify(slug, [], andamento, isSelo(await judgeSelos(municipio)));
   const { achados, total, fim, aceitos: before } = verified;
   const known = new Map(achados.map((achado) => [achado.id, achado]));
   const missing = ids.filter((id) => !known.has(id));
@@ -179,24 +181,47 @@ export async function aceitarAchados(
 
 const NOT_THROUGH = 'a corrente não passa por ele: foi reescrita, ou encurtada';
 
-const isSeloOf =
-  (municipio: Municipio): JulgarSelo =>
-  (selo) =>
-    faultOfSelo(selo, municipio) === undefined;
+type DeSelo = Pick<Selo, 'texto' | 'assinatura' | 'lugar' | 'dia'>;
 
-/** What is wrong with a seal by itself. */
-function faultOfSelo(
-  { texto, assinatura, lugar, dia }: Pick<Selo, 'texto' | 'assinatura' | 'lugar' | 'dia'>,
-  { tenant }: Municipio,
-): string | undefined {
-  const { faults } = verifyCms(assinatura.toString('base64'), Buffer.from(texto), 'selo');
-  if (faults.length > 0) return 'a assinatura não é deste texto';
-  const said = readTexto(texto);
-  if (said?.municipio !== tenant || said.lugar !== lugar || said.dia !== dia) return 'o texto não é o deste selo';
-  return undefined;
+/** What is wrong with a seal by itself; undefined: nothing. */
+type FaltaDeSelo = (selo: DeSelo) => string | undefined;
+
+/** With the certificate by which the municipality signs now, and its authorities. */
+async function judgeSelos(municipio: Municipio): Promise<FaltaDeSelo> {
+  const { tenant, adn, confianca } = municipio;
+  const own = adn && (await loadSigner(adn.chaves).catch(() => undefined))?.certificate;
+  const silent = { warn: () => undefined };
+  const trusts = [confianca, { ...confianca, ancoras: undefined }].map((settings) => openTrust(settings, silent));
+  return ({ texto, assinatura, lugar, dia }) => {
+    const { faults, certificate, extra } = verifyCms(assinatura.toString('base64'), Buffer.from(texto), 'selo');
+    if (faults.length > 0 || certificate === undefined) return 'a assinatura não é deste texto';
+    const said = readTexto(texto);
+    if (said?.municipio !== tenant || said.lugar !== lugar || said.dia !== dia) return 'o texto não é o deste selo';
+    if (own === undefined) return UNKNOWN_SIGNER;
+    if (certificate.fingerprint === own.fingerprint) return undefined;
+    // One of before: of the same holder, and of an authority that is trusted.
+    const em = Date.parse(said.em);
+    const isHolders = own.holder !== undefined && certificate.holder?.documento === own.holder.documento;
+    const isTrusted = isHolders && trusts.some((trust) => trust.judge(certificate, em, extra).kind === 'trusted');
+    return isTrusted ? undefined : 'quem o assinou não é o município, nem por um certificado anterior dele';
+  };
 }
 
-type Dito = { readonly municipio: string; readonly dia: string; readonly lugar: number; readonly elo: string };
+const UNKNOWN_SIGNER =
+  'não se sabe se foi o município que o assinou: o certificado dele não está configurado, ou não pode ser lido por quem deu o comando';
+
+const isSelo =
+  (faultOf: FaltaDeSelo): JulgarSelo =>
+  (selo) =>
+    faultOf(selo) === undefined;
+
+type Dito = {
+  readonly municipio: string;
+  readonly dia: string;
+  readonly lugar: number;
+  readonly elo: string;
+  readonly em: string;
+};
 
 function readTexto(texto: string): Dito | undefined {
   try {
@@ -209,7 +234,7 @@ function readTexto(texto: string): Dito | undefined {
 type SeloLido = SeloConferido & { readonly fim?: { readonly lugar: number; readonly elo: string } };
 
 /** The text of a seal in a file, with its signature beside; either may be named. A file that is not there says nothing of the chain. */
-async function readSelo(named: string, municipio: Municipio): Promise<SeloLido | Problem> {
+async function readSelo(named: string, faultOf: FaltaDeSelo): Promise<SeloLido | Problem> {
   const file = named.replace(/\.p7s$/, '.json');
   const beside = file.replace(/\.json$/, '.p7s');
   const fault = (problema: string): SeloLido => ({ selo: file, problema });
@@ -219,7 +244,7 @@ async function readSelo(named: string, municipio: Municipio): Promise<SeloLido |
     if (said === undefined || typeof said.lugar !== 'number' || typeof said.elo !== 'string') {
       return fault('não é um selo de nfse auditoria selos');
     }
-    const problema = faultOfSelo({ texto, assinatura, lugar: said.lugar, dia: said.dia }, municipio);
+    const problema = faultOf({ texto, assinatura, lugar: said.lugar, dia: said.dia });
     return { selo: file, problema, fim: { lugar: said.lugar, elo: eloOfTexto(texto).toString('hex') } };
   } catch (error) {
     const { code, path: missing } = error as NodeJS.ErrnoException;
