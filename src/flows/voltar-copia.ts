@@ -21,7 +21,7 @@ import {
   unpackCopia,
 } from '../store/copia-servidor.ts';
 import { type Caminho, findWay, shipWal } from '../store/copia-wal.ts';
-import { readSistema } from '../store/embedded.ts';
+import { readSistema, STAGING } from '../store/embedded.ts';
 import { type AlemDoBanco, findAlem } from './copia-alem.ts';
 import type { Conta, CopiasWorld, Lugar } from './copia-world.ts';
 import { needPasta } from './operate-copia.ts';
@@ -41,7 +41,6 @@ export type Conferida = {
   readonly ms: number;
 };
 
-const STAGING = 'restauracao-';
 /** Above what one provider issues between its last sending and a disaster. */
 export const DEFAULT_FOLGA = 1_000n;
 

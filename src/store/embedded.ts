@@ -15,11 +15,14 @@ export type { EmbeddedServer };
 /** The database, its user and the files beside its data are called so. */
 export const NAME = 'nfse';
 
+/** Folders beside the data begin so in which a copy is brought to life, before it comes to its place. */
+export const STAGING = 'restauracao-';
+
 type Options = Pick<EmbeddedOptions, 'dataDir' | 'log' | 'transport' | 'archives'>;
 
 export function openEmbedded(options: Options): Promise<EmbeddedServer> {
   const wayOut = 'Para usar um PostgreSQL já instalado, defina DATABASE_URL.';
-  return open({ ...options, name: NAME, wayOut, createClient: (config) => new Client(config) });
+  return open({ ...options, name: NAME, wayOut, staging: STAGING, createClient: (config) => new Client(config) });
 }
 
 /** Where the cluster of a data folder lies, and the program that serves it, without starting it. */

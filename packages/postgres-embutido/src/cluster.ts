@@ -218,7 +218,20 @@ async function refuseOtherContents(location: string): Promise<void> {
   );
 }
 
+/** Where a cluster is on its way into the place, a new one would be taken for it. */
+async function refuseUnfinished({ location, staging }: Place): Promise<void> {
+  if (staging === undefined) return;
+  const parent = dirname(location);
+  const unfinished = (await readdir(parent).catch(absent))?.find((name) => name.startsWith(staging));
+  if (unfinished === undefined) return;
+  throw new Error(
+    `Não há banco em ${location}, e em ${join(parent, unfinished)} está um que se restaurava para ali: nenhum novo é criado. ` +
+      'Espere que a restauração termine. Se ela foi interrompida, dê o comando outra vez; se não a quer, apague essa pasta.',
+  );
+}
+
 async function createCluster(place: Place, binaries: Binaries, transport: Transport): Promise<void> {
+  await refuseUnfinished(place);
   let work: string | undefined;
   try {
     await sweepLeftovers(place.home, 'pg.new-');

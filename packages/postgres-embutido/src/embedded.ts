@@ -44,6 +44,8 @@ export type EmbeddedOptions = {
    * next start. Undefined: as at the last one, so that a program that does not know of it interrupts nothing.
    */
   readonly archives?: boolean | undefined;
+  /** How folders begin in which another program prepares a cluster for this place: while one is there, no new cluster is made. */
+  readonly staging?: string | undefined;
 };
 
 export type EmbeddedServer = {
@@ -86,7 +88,8 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<EmbeddedSe
   const transport = options.transport ?? (process.platform === 'win32' ? 'tcp' : 'socket');
   const closing = new AbortController();
   try {
-    const place: Place = { ...(await findPlace(name, dataDir, log)), archives: options.archives };
+    const { archives, staging } = options;
+    const place: Place = { ...(await findPlace(name, dataDir, log)), archives, staging };
     const site: Site = { place, createClient, log };
     const began = performance.now();
     const first = await reach(site, transport, closing.signal);

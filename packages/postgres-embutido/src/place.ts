@@ -48,6 +48,8 @@ export type Place = {
   readonly runAs: RunAs | undefined;
   /** Whether the server leaves its log, segment by segment, in {@link logFolderOf}; undefined: as at its last start. */
   readonly archives?: boolean | undefined;
+  /** See `EmbeddedOptions`. */
+  readonly staging?: string | undefined;
 };
 
 /** A trouble that a PostgreSQL of the user's own would spare; `openEmbedded` adds how to use one. */
