@@ -6,7 +6,8 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import net from 'node:net';
 
-const LOWEST = 10_000;
+/** No browser and no `fetch` asks on 10080, the highest of the ports that the Fetch standard blocks. */
+const LOWEST = 10_081;
 /** Where the ports begin that the system gives, where nothing else is told. */
 const GIVEN_FROM = 32_768;
 /** Of a process, before they become those of the next one. */
