@@ -8,7 +8,6 @@ import { verifyCms } from '../documents/cms.ts';
 import { signCms } from '../documents/cms-sign.ts';
 import { type ChainedSigner, loadSigner } from '../documents/key-files.ts';
 import { makeFolder, writeFileFor } from '../documents/new-files.ts';
-import { openTrust } from '../documents/trust.ts';
 import { AMBIENTES } from '../fiscal/ambiente.ts';
 import { addDays } from '../fiscal/moment.ts';
 import type { NovoAto } from '../store/atos.ts';
@@ -24,6 +23,7 @@ import {
 import { PLACED_MAX } from '../store/auditoria-elos.ts';
 import type { Municipio } from '../store/municipios.ts';
 import { municipalMoment } from './gather-facts.ts';
+import { openOwnTrusts } from './municipio-files.ts';
 import type { RegistryWorld } from './municipios.ts';
 import { type PorMao, type Problem, readMotivo } from './operator.ts';
 import type { World } from './world.ts';
@@ -190,8 +190,7 @@ type FaltaDeSelo = (selo: DeSelo) => string | undefined;
 async function judgeSelos(municipio: Municipio): Promise<FaltaDeSelo> {
   const { tenant, adn, confianca } = municipio;
   const own = adn && (await loadSigner(adn.chaves).catch(() => undefined))?.certificate;
-  const silent = { warn: () => undefined };
-  const trusts = [confianca, { ...confianca, ancoras: undefined }].map((settings) => openTrust(settings, silent));
+  const trusts = openOwnTrusts(confianca);
   return ({ texto, assinatura, lugar, dia }) => {
     const { faults, certificate, extra } = verifyCms(assinatura.toString('base64'), Buffer.from(texto), 'selo');
     if (faults.length > 0 || certificate === undefined) return 'a assinatura não é deste texto';
@@ -282,7 +281,7 @@ const TITLES: Readonly<Record<Achado['tipo'], string>> = {
     'a entrada conta de novo o que havia antes da corrente, que já estava contado: alguém mudou auditoria_ate, e ela não vale',
   fim_alterado: 'a corrente não termina onde devia: faltam as últimas entradas, ou o fim foi mudado',
   selo_alterado: 'a corrente não passa pelo selo deste lugar',
-  selo_invalido: 'a assinatura do selo não é do seu texto, ou o texto é de outro selo',
+  selo_invalido: 'a assinatura do selo não é do seu texto, o texto é de outro selo, ou quem assinou não é o município',
   linha_alterada: 'a linha não é a que a última entrada sobre ela diz',
   linha_apagada: 'a linha não está no banco, e nenhuma entrada diz que foi apagada',
   linha_sem_entrada: 'a linha está no banco, e nenhuma entrada fala dela',

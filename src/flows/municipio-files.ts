@@ -15,7 +15,7 @@ import {
 import { readCrl } from '../documents/crl.ts';
 import { type ChainedSigner, exposedFiles, loadSigner, secretFiles } from '../documents/key-files.ts';
 import { PURPOSE } from '../documents/oids.ts';
-import { openTrust, type Verdict } from '../documents/trust.ts';
+import { openTrust, type Trust, type Verdict } from '../documents/trust.ts';
 import { BRASILIA, brazilianDate, momentIn } from '../fiscal/moment.ts';
 import type { AcessoAdn, Confianca } from '../store/municipios.ts';
 
@@ -166,11 +166,14 @@ function validityOf({ inicio, fim }: Certificate, now: number): Inspection {
 
 const FOR_CLIENTS: readonly string[] = [PURPOSE.clientAuth, PURPOSE.anyExtendedKeyUsage];
 
-/** The verdicts of the municipality's own trust, and of the national one. */
-function judgeOwn({ certificate, chain }: ChainedSigner, confianca: Confianca, now: number): readonly Verdict[] {
+/** The municipality's own trust, and the national one. Neither warns of its files. */
+export function openOwnTrusts(confianca: Confianca): readonly Trust[] {
   const silent = { warn: () => undefined };
-  const trusts = [confianca, { ...confianca, ancoras: undefined }].map((settings) => openTrust(settings, silent));
-  return trusts.map((trust) => trust.judge(certificate, now, chain));
+  return [confianca, { ...confianca, ancoras: undefined }].map((settings) => openTrust(settings, silent));
+}
+
+function judgeOwn({ certificate, chain }: ChainedSigner, confianca: Confianca, now: number): readonly Verdict[] {
+  return openOwnTrusts(confianca).map((trust) => trust.judge(certificate, now, chain));
 }
 
 /** Why the ADN may turn a certificate away. A rehearsal may have reasons of its own, so nothing of it forbids. */
