@@ -9,20 +9,10 @@ const ROOT = path.resolve(import.meta.dirname, '..');
 const FILES = [
   ...['store', 'store-eventos', 'eventos', 'idempotencia', 'numeracao', 'linha-presa', 'meses'],
   ...['deliver', 'send-evento', 'worker', 'soap', 'soap-operacoes', 'cadastro', 'cadastros', 'importacao', 'aliquotas'],
-  ...[
-    'auditoria',
-    'evidencia',
-    'titular',
-    'guarda',
-    'vigiar',
-    'vigiar-banco',
-    'diagnostico',
-    'mudancas',
-    'avisos',
-    'exportacoes',
-  ],
-  ...['ambientes', 'ensaio-cadastros', 'painel-cadastros', 'painel-municipio'],
-  ...['journeys/*', 'simulation', 'banco', 'arquivo', 'mudanca', 'no-perdido', 'quedas-citus'],
+  ...['auditoria', 'evidencia', 'titular', 'guarda', 'mudancas', 'avisos', 'exportacoes'],
+  ...['vigiar.maquina', 'vigiar-banco.maquina', 'diagnostico.maquina', 'banco.maquina', 'arquivo.maquina'],
+  ...['mudanca.maquina', 'no-perdido.maquina', 'quedas-citus.maquina'],
+  ...['ambientes', 'ensaio-cadastros', 'painel-cadastros', 'painel-municipio', 'journeys/*', 'simulation'],
 ].map((name) => `test/${name}.test.ts`);
 /** Of a test, and of a whole file: what is refused is sometimes waited for. */
 const TIMEOUT_MS = 900_000;

@@ -1,4 +1,4 @@
-/** The file of a municipality that is not what it should be: what is said of it. What is in a whole one, `test/mudanca.test.ts` tries. */
+/** The file of a municipality that is not what it should be: what is said of it. What is in a whole one, `test/mudanca.maquina.test.ts` tries. */
 import assert from 'node:assert/strict';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

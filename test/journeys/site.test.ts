@@ -434,7 +434,7 @@ describe('the programs of the page of the PDF', { concurrency: true }, () => {
 
 describe('the programs of the first page', { concurrency: true }, () => {
   test('are all tried here', async () => {
-    // The whole way in one program is walked by test/percurso.test.ts.
+    // The whole way in one program is walked by test/percurso.maquina.test.ts.
     const isTried = (name: string): boolean => !/\.xml$|^percurso\./i.test(name);
     const files = (await readdir(path.join(SITE, 'exemplos'))).filter(isTried);
     assert.deepEqual(files.sort(), [...PROGRAMS, ...PDF_PROGRAMS].map(({ file }) => file).sort());

@@ -1,6 +1,6 @@
 /**
  * Free text as it was sent: what the national schema takes is issued, stored and shown without a changed byte, in XML, in JSON and
- * at the legacy port. In production, signed by both sides: `producao.test.ts`.
+ * at the legacy port. In production, signed by both sides: `producao.maquina.test.ts`.
  */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';

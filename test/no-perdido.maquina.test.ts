@@ -7,10 +7,10 @@ import { test } from 'node:test';
 import { exampleXml } from '../src/fiscal/rules/example.ts';
 import { distribute } from '../src/store/distribuicao.ts';
 import { placesOf } from '../src/store/mover.ts';
-import { startCitus } from './support/citus.ts';
 import { nfseHere } from './support/cli.ts';
 import { type Answer, request } from './support/http.ts';
 import { asSandbox } from './support/municipio.ts';
+import { startCitus } from './support/own-citus.ts';
 import { startTestService } from './support/service.ts';
 import { until } from './support/until.ts';
 

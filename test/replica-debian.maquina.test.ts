@@ -1,6 +1,6 @@
 /**
  * What is lost and how long nothing is issued when a primary dies that has a synchronous replica: Debian's PostgreSQL 15, two servers, the
- * service with both addresses. Who promotes does so at once; how long it takes to notice is of whoever watches (`alta-disponibilidade.test.ts`).
+ * service with both addresses. Who promotes does so at once; how long it takes to notice is of whoever watches (`alta-disponibilidade.maquina.test.ts`).
  * NFSE_TEST_LONGO=1 dies five times.
  */
 import assert from 'node:assert/strict';
