@@ -12,10 +12,9 @@ const FILES = [
   ...['auditoria', 'evidencia', 'titular', 'guarda', 'mudancas', 'avisos', 'exportacoes'],
   ...['vigiar.maquina', 'vigiar-banco.maquina', 'diagnostico.maquina', 'banco.maquina', 'arquivo.maquina'],
   ...['mudanca.maquina', 'no-perdido.maquina', 'quedas-citus.maquina'],
-  ...['ambientes', 'ensaio-cadastros', 'painel-cadastros', 'painel-municipio', 'journeys/*', 'simulation'],
+  ...['ambientes', 'ensaio-cadastros', 'painel-cadastros', 'painel-municipio', 'simulation'],
 ].map((name) => `test/${name}.test.ts`);
-/** Of a test, and of a whole file: what is refused is sometimes waited for. */
-const TIMEOUT_MS = 900_000;
+const FOLDERS = ['test/journeys'];
 
 if (process.env.NFSE_TEST_CITUS === undefined) {
   console.error(`NFSE_TEST_CITUS não diz onde está um Citus, e nada foi testado. Suba um nesta máquina e indique-o:
@@ -27,9 +26,9 @@ O script diz o que instalar onde não há Citus. Para outro, indique o endereço
   process.exit(2);
 }
 const asked = process.argv.slice(2);
-const limits = ['--import', './test/support/end.ts', `--test-timeout=${TIMEOUT_MS}`, '--test-concurrency=2'];
-const args = [...limits, '--test', '--test-global-setup=test/setup.ts'];
-const { status } = spawnSync(process.execPath, [...args, ...(asked.length > 0 ? asked : FILES)], {
+const runner = path.join(ROOT, 'scripts/run-tests.ts');
+const places = asked.length > 0 ? asked : [...FILES, ...FOLDERS];
+const { status } = spawnSync(process.execPath, [runner, '--todos', '--juntos', '2', ...places], {
   cwd: ROOT,
   stdio: 'inherit',
 });
