@@ -59,7 +59,11 @@ export class Report {
   take({ type, data }: TestEvent): void {
     const about = data as { readonly entryFile?: string; readonly file?: string };
     const file = about.entryFile ?? about.file;
-    if (file === undefined) return;
+    if (file === undefined) {
+      // Node's own judgement of the run: a failure that was told in no other way is counted.
+      if (type === 'test:summary' && !data.success && this.#count.failed === 0) this.#count.failed = 1;
+      return;
+    }
     if (type === 'test:enqueue' && about.entryFile !== undefined) {
       const { testId, parentId, name } = data as Named & { readonly testId: number };
       this.#fileRun(file).names.set(testId, { name, parentId });
@@ -71,6 +75,10 @@ export class Report {
     }
     if (type === 'test:diagnostic' && about.entryFile !== undefined && this.#isTalkative) {
       console.log(`  ℹ ${data.message}`);
+    }
+    // A hook of the file itself, as its last `after`, ends after its tests and has no end of its own.
+    if (type === 'test:fail' && about.entryFile === data.name) {
+      this.#fail(this.#fileRun(file), this.#nameOf(file), data.details.error);
     }
     if (type === 'test:complete') {
       if (about.entryFile === undefined) this.#endFile(file, data as Completed);
