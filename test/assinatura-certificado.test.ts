@@ -4,22 +4,12 @@
  */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, test } from 'node:test';
 import { readAsn1 } from '../src/documents/asn1.ts';
 import { readCertificate } from '../src/documents/certificate.ts';
-import {
-  companyCertificate,
-  intermediateAuthority,
-  pemOf,
-  personCertificate,
-  revocationList,
-  rootAuthority,
-  serverCertificate,
-  type Validity,
-} from '../src/documents/pki.ts';
+import { companyCertificate, pemOf, rootAuthority, serverCertificate } from '../src/documents/pki.ts';
 import { CMS_CODES, signerFaults, XML_CODES } from '../src/documents/signer-faults.ts';
 import { openTrust } from '../src/documents/trust.ts';
 import { readXml } from '../src/documents/xml.ts';
@@ -27,9 +17,8 @@ import type { Fault } from '../src/fiscal/fault.ts';
 import { exampleXml } from '../src/fiscal/rules/example.ts';
 import type { Patch } from '../src/fiscal/rules/rule.ts';
 import { readDpsSignature } from '../src/flows/sent-documents.ts';
-import { onEnd } from './support/cleanup.ts';
-import { readyKeys } from './support/keys.ts';
-import { companyOf, type Party, PROVIDER_CNPJ, partyOf, signedBy, yearAround } from './support/signatures.ts';
+import { testAuthorities } from './support/authorities.ts';
+import { companyOf, type Party, PROVIDER_CNPJ, partyOf, signedBy } from './support/signatures.ts';
 import { toolOr } from './support/tools.ts';
 
 const NOW = Date.parse('2026-11-21T12:00:00-03:00');
@@ -41,48 +30,15 @@ const CPF = '52998224725';
 const OTHER_CPF = '11144477735';
 const CERTIFICATE_AT = '/DPS/Signature/KeyInfo/X509Data/X509Certificate';
 
-const folder = mkdtempSync(path.join(tmpdir(), 'nfse-certificado-'));
-onEnd(() => rmSync(folder, { recursive: true, force: true }));
-const [ancoras, revogados] = ['ancoras', 'revogados'].map((name) => path.join(folder, name)) as [string, string];
-for (const place of [ancoras, revogados]) mkdirSync(place);
-
-const keys = await Promise.all(Array.from({ length: 5 }, readyKeys));
-const [rootKeys, issuingKeys, strangeKeys, ownKeys, personKeys] = keys as [
-  (typeof keys)[0],
-  (typeof keys)[0],
-  (typeof keys)[0],
-  (typeof keys)[0],
-  (typeof keys)[0],
-];
-const LASTING: Validity = { inicio: NOW - 3_000 * DAY_MS, fim: NOW + 3_000 * DAY_MS };
-const YEAR = yearAround(NOW);
-const PAST: Validity = { inicio: NOW - 400 * DAY_MS, fim: NOW - 35 * DAY_MS };
-const FUTURE: Validity = { inicio: NOW + 35 * DAY_MS, fim: NOW + 400 * DAY_MS };
-
-const root = rootAuthority('AC Raiz de Teste', rootKeys, LASTING);
-const issuing = intermediateAuthority(root, 'AC de Teste', issuingKeys, LASTING);
+const authorities = await testAuthorities(NOW);
+const { folder, confianca, issuing, issuingKeys, ownKeys, company, person, lasting, year, past, future } = authorities;
 /** Of the same name as ours, with another key. */
-const strangeRoot = rootAuthority('AC Raiz de Teste', strangeKeys, LASTING);
-const strangerRoot = rootAuthority('AC Raiz de Outros', strangeKeys, LASTING);
-
-const company = (cnpj: string, validity = YEAR, by = issuing): Party =>
-  partyOf(ownKeys, companyCertificate(by, companyOf(cnpj), ownKeys.publicKey, validity));
-const person = (cpf: string, validity = YEAR): Party => {
-  const who = { nome: 'Maria Exemplo', cpf, nascimento: '1980-01-31' };
-  return partyOf(personKeys, personCertificate(issuing, who, personKeys.publicKey, validity));
-};
-
+const strangeRoot = rootAuthority('AC Raiz de Teste', authorities.strangeKeys, lasting);
 const own = company(PROVIDER_CNPJ);
 const revoked = company(PROVIDER_CNPJ);
-const revokedAndLate = company(OTHER_CNPJ, PAST);
-writeFileSync(path.join(ancoras, 'raiz.pem'), pemOf('CERTIFICATE', root.certificate));
-writeFileSync(path.join(ancoras, 'emissora.pem'), pemOf('CERTIFICATE', issuing.certificate));
-const list = revocationList(issuing, [revoked.der, revokedAndLate.der], {
-  inicio: NOW - DAY_MS,
-  fim: NOW + 30 * DAY_MS,
-});
-writeFileSync(path.join(revogados, 'emissora.crl'), pemOf('X509 CRL', list));
-const trust = openTrust({ ancoras, revogados }, { warn() {} });
+const revokedAndLate = company(OTHER_CNPJ, past);
+authorities.revoke(revoked, revokedAndLate);
+const trust = openTrust(confianca, { warn() {} });
 
 const BY_CPF: Patch = { 'prest/CNPJ': null, 'prest/CPF': CPF };
 
@@ -103,8 +59,8 @@ const CASES: readonly Case[] = [
   { name: 'of another branch, same root', party: company(BRANCH_CNPJ), codes: [] },
   { name: 'of the head office, the provider a branch', party: own, patch: { 'prest/CNPJ': BRANCH_CNPJ }, codes: [] },
   { name: 'of the person who provides', party: person(CPF), patch: BY_CPF, codes: [] },
-  { name: 'in its first moment', party: own, at: Math.ceil(YEAR.inicio / 1000) * 1000, codes: [] },
-  { name: 'in its last second', party: own, at: Math.floor(YEAR.fim / 1000) * 1000, codes: [] },
+  { name: 'in its first moment', party: own, at: Math.ceil(year.inicio / 1000) * 1000, codes: [] },
+  { name: 'in its last second', party: own, at: Math.floor(year.fim / 1000) * 1000, codes: [] },
   {
     name: 'of another CNPJ',
     party: company(OTHER_CNPJ),
@@ -131,7 +87,7 @@ const CASES: readonly Case[] = [
   { name: 'of a company, the provider a person', party: own, patch: BY_CPF, codes: ['E906'], says: [/é do CNPJ 11\./] },
   {
     name: 'of nobody: a server',
-    party: partyOf(ownKeys, serverCertificate(issuing, { dns: ['localhost'], ips: [] }, ownKeys.publicKey, YEAR)),
+    party: partyOf(ownKeys, serverCertificate(issuing, { dns: ['localhost'], ips: [] }, ownKeys.publicKey, year)),
     codes: ['E904', 'E906'],
     says: [
       /extendedKeyUsage\) admite serverAuth, e precisa admitir emailProtection/,
@@ -140,33 +96,33 @@ const CASES: readonly Case[] = [
   },
   {
     name: 'expired',
-    party: company(PROVIDER_CNPJ, PAST),
+    party: company(PROVIDER_CNPJ, past),
     codes: ['E903'],
     says: [/O certificado de EMPRESA EXEMPLO LTDA venceu em 17\/10\/2026 12:00:00\. Renove/],
   },
   {
     name: 'expired a second ago',
     party: own,
-    at: Math.floor(YEAR.fim / 1000) * 1000 + 1000,
+    at: Math.floor(year.fim / 1000) * 1000 + 1000,
     codes: ['E903'],
     says: [/venceu em/],
   },
   {
     name: 'not yet valid',
-    party: company(PROVIDER_CNPJ, FUTURE),
+    party: company(PROVIDER_CNPJ, future),
     codes: ['E903'],
     says: [/O certificado de EMPRESA EXEMPLO LTDA só vale a partir de 26\/12\/2026 12:00:00/],
   },
   {
     name: 'not yet valid by a second',
     party: own,
-    at: Math.floor(YEAR.inicio / 1000) * 1000 - 1000,
+    at: Math.floor(year.inicio / 1000) * 1000 - 1000,
     codes: ['E903'],
     says: [/só vale a partir de/],
   },
   {
     name: 'of an unknown issuer',
-    party: company(PROVIDER_CNPJ, YEAR, strangerRoot),
+    party: company(PROVIDER_CNPJ, year, authorities.stranger),
     codes: ['E904'],
     says: [
       /Falta o certificado da autoridade "AC Raiz de Outros", que emitiu o certificado usado na assinatura; .* âncoras do município/,
@@ -174,7 +130,7 @@ const CASES: readonly Case[] = [
   },
   {
     name: 'of an issuer that calls itself as ours',
-    party: company(PROVIDER_CNPJ, YEAR, strangeRoot),
+    party: company(PROVIDER_CNPJ, year, strangeRoot),
     codes: ['E904'],
     says: [/diz ter sido emitido por "AC Raiz de Teste", mas a assinatura não confere com a chave dessa autoridade/],
   },
@@ -183,10 +139,10 @@ const CASES: readonly Case[] = [
     party: partyOf(
       ownKeys,
       companyCertificate(
-        { ...rootAuthority('x', ownKeys, LASTING), name: subjectOf(own.der) },
+        { ...rootAuthority('x', ownKeys, lasting), name: subjectOf(own.der) },
         companyOf(PROVIDER_CNPJ),
         ownKeys.publicKey,
-        YEAR,
+        year,
       ),
     ),
     codes: ['E904'],
@@ -206,13 +162,13 @@ const CASES: readonly Case[] = [
   },
   {
     name: 'expired and of another party',
-    party: company(OTHER_CNPJ, PAST),
+    party: company(OTHER_CNPJ, past),
     codes: ['E903', 'E906'],
     says: [/venceu em/, /CNPJ 11\.444\.777\//],
   },
   {
     name: 'not yet valid, of a stranger and of another party',
-    party: company(OTHER_CNPJ, FUTURE, strangerRoot),
+    party: company(OTHER_CNPJ, future, authorities.stranger),
     codes: ['E903', 'E904', 'E906'],
     says: [/só vale a partir de/, /AC Raiz de Outros/, /11\.444\.777/],
   },
@@ -279,7 +235,7 @@ describe('the certificate of a signature', () => {
   });
 
   test('what is wrong with it is told beside what is wrong with the signature', () => {
-    const signed = signedBy(exampleXml(), company(OTHER_CNPJ, PAST)).replace('1000.00', '1.00');
+    const signed = signedBy(exampleXml(), company(OTHER_CNPJ, past)).replace('1000.00', '1.00');
     const codes = faultsOf(signed, NOW).map(({ codigo }) => codigo);
     assert.deepEqual(codes, ['E902', 'E903', 'E906']);
   });
@@ -288,7 +244,7 @@ describe('the certificate of a signature', () => {
     for (const validity of [
       { inicio: Date.parse('1950-01-01T00:00:00Z'), fim: Date.parse('1999-12-31T23:59:59Z') },
       { inicio: Date.parse('2060-01-01T00:00:00Z'), fim: Date.parse('9999-12-31T23:59:59Z') },
-      { inicio: YEAR.fim, fim: YEAR.inicio },
+      { inicio: year.fim, fim: year.inicio },
     ]) {
       const [fault] = faultsOf(signedBy(exampleXml(), company(PROVIDER_CNPJ, validity)), NOW);
       assert.equal(fault?.codigo, 'E903');

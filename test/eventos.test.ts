@@ -15,7 +15,7 @@ import { readPedido } from '../src/fiscal/pedido-evento.ts';
 import type { Patch } from '../src/fiscal/rules/rule.ts';
 import { registerPedido } from '../src/flows/register-evento.ts';
 import type { OperatorTrigger } from '../src/store/operate-eventos.ts';
-import { INTERMEDIARIO } from './casos/caso.ts';
+import { INTERMEDIARIO, TOMADOR_EXTERIOR } from './casos/caso.ts';
 import { SPECIFIED } from './especificacao/eventos.ts';
 import { balcao, bancada, CANCELAMENTO, type NotaEmitida } from './support/eventos.ts';
 import { type Answer, request } from './support/http.ts';
@@ -33,6 +33,11 @@ const MUNICIPIO_CNPJ = '99999999000191';
 const PRESTADOR = '11222333000181';
 const TOMADOR = '52998224725';
 const INTERMEDIADORA = '00000000000191';
+const PARTIES = {
+  [PRESTADOR]: 'document of the note provider',
+  [TOMADOR]: 'document of the taker',
+  [INTERMEDIADORA]: 'document of the intermediary',
+} as const;
 
 const { address, world, store, clock } = await startTestService({ worker: false });
 const { issue, nota: readNota, register, registered, read, evento } = balcao(address);
@@ -92,72 +97,58 @@ function assertRefused({ status, headers, body }: Answer, expected: number, codi
   assert.equal(headers.get('x-nfse-ambiente'), 'homologacao');
 }
 
+/** What the local authority is asked to play: a failure that decides nothing, and a refusal. */
+const [FAILS, REFUSES] = ['adn:rejeita=E1217', 'adn:rejeita=E0840'];
+const WAITING = 'aguardando_autorizacao_nota';
+
+type Passo = number | 'work' | OperatorTrigger;
+/** What is played for a cancellation, whether its note is a draft, and what follows: the worker, milliseconds that go by, the operator. */
+type Historia = { readonly adn?: string; readonly draft?: true; readonly passos: readonly Passo[] };
+
+/** Its three retries have failed. */
+const SPENT: Historia = {
+  adn: FAILS,
+  passos: ['work', ...[1, 2, 3].flatMap((): Passo[] => [10 * MINUTE_MS, 'work'])],
+};
+
+/** The note of a cancellation to which so much has happened. */
+async function cancelling({ adn, draft, passos }: Historia): Promise<NotaEmitida> {
+  const nota = draft ? await issue() : await authorised();
+  const { id_evento } = await registered(nota, CANCELAMENTO, adn === undefined ? {} : plays(adn));
+  for (const passo of passos) {
+    if (passo === 'work') await work.eventos();
+    else if (typeof passo === 'number') clock.now += passo;
+    else await operate(id_evento, passo);
+  }
+  return nota;
+}
+
 const REJEICAO = { codigo_motivo_rejeicao: '3' };
 
+const motivoDe = (codigo_motivo_cancelamento: string, descricao_motivo_cancelamento: string) => ({
+  codigo_motivo_cancelamento,
+  descricao_motivo_cancelamento,
+});
+
+const ANALISE = ['101103', 'solicitacao_analise_fiscal_para_cancelamento'] as const;
+const PEDIDO_DE_ANALISE = motivoDe('2', 'Serviço que não foi prestado');
+
 /** Events: the table of accepted slugs, with what each must say and in whose name it is when nobody says so. */
-const ACEITOS: readonly {
-  readonly codigo: string;
-  readonly slug: string;
-  readonly descricao: string;
-  readonly autor: string;
-  readonly campos: Readonly<Record<string, string>>;
-}[] = [
-  {
-    codigo: '101101',
-    slug: 'cancelamento',
-    descricao: 'Cancelamento de NFS-e',
-    autor: PRESTADOR,
-    campos: { codigo_motivo_cancelamento: '1', descricao_motivo_cancelamento: 'Valor informado com erro' },
-  },
-  {
-    codigo: '101103',
-    slug: 'solicitacao_analise_fiscal_para_cancelamento',
-    descricao: 'Solicitação de Análise Fiscal para Cancelamento de NFS-e',
-    autor: PRESTADOR,
-    campos: { codigo_motivo_cancelamento: '2', descricao_motivo_cancelamento: 'Serviço que não foi prestado' },
-  },
-  {
-    codigo: '202201',
-    slug: 'confirmacao_prestador',
-    descricao: 'Manifestação de NFS-e - Confirmação do Prestador',
-    autor: PRESTADOR,
-    campos: {},
-  },
-  {
-    codigo: '203202',
-    slug: 'confirmacao_tomador',
-    descricao: 'Manifestação de NFS-e - Confirmação do Tomador',
-    autor: TOMADOR,
-    campos: {},
-  },
-  {
-    codigo: '204203',
-    slug: 'confirmacao_intermediario',
-    descricao: 'Manifestação de NFS-e - Confirmação do Intermediário',
-    autor: INTERMEDIADORA,
-    campos: {},
-  },
-  {
-    codigo: '202205',
-    slug: 'rejeicao_prestador',
-    descricao: 'Manifestação de NFS-e - Rejeição do Prestador',
-    autor: PRESTADOR,
-    campos: REJEICAO,
-  },
-  {
-    codigo: '203206',
-    slug: 'rejeicao_tomador',
-    descricao: 'Manifestação de NFS-e - Rejeição do Tomador',
-    autor: TOMADOR,
-    campos: REJEICAO,
-  },
-  {
-    codigo: '204207',
-    slug: 'rejeicao_intermediario',
-    descricao: 'Manifestação de NFS-e - Rejeição do Intermediário',
-    autor: INTERMEDIADORA,
-    campos: REJEICAO,
-  },
+const ACEITOS: readonly (readonly [
+  codigo: string,
+  slug: string,
+  descricao: string,
+  autor: keyof typeof PARTIES,
+  campos?: Readonly<Record<string, string>>,
+])[] = [
+  ['101101', 'cancelamento', 'Cancelamento de NFS-e', PRESTADOR, motivoDe('1', 'Valor informado com erro')],
+  [...ANALISE, 'Solicitação de Análise Fiscal para Cancelamento de NFS-e', PRESTADOR, PEDIDO_DE_ANALISE],
+  ['202201', 'confirmacao_prestador', 'Manifestação de NFS-e - Confirmação do Prestador', PRESTADOR],
+  ['203202', 'confirmacao_tomador', 'Manifestação de NFS-e - Confirmação do Tomador', TOMADOR],
+  ['204203', 'confirmacao_intermediario', 'Manifestação de NFS-e - Confirmação do Intermediário', INTERMEDIADORA],
+  ['202205', 'rejeicao_prestador', 'Manifestação de NFS-e - Rejeição do Prestador', PRESTADOR, REJEICAO],
+  ['203206', 'rejeicao_tomador', 'Manifestação de NFS-e - Rejeição do Tomador', TOMADOR, REJEICAO],
+  ['204207', 'rejeicao_intermediario', 'Manifestação de NFS-e - Rejeição do Intermediário', INTERMEDIADORA, REJEICAO],
 ];
 
 /** The same table: those whose author is not a party of the note. */
@@ -335,9 +326,7 @@ for (const path of ['chave', 'protocolo'] as const) {
     });
 
     test('422 E302: note already cancelled', async () => {
-      const nota = await authorised();
-      await registered(nota, CANCELAMENTO);
-      await work.eventos();
+      const nota = await cancelling({ passos: ['work'] });
       for (const tipo_evento of ['cancelamento', 'confirmacao_tomador']) {
         const answer = await post(nota, { ...(tipo_evento === 'cancelamento' ? CANCELAMENTO : {}), tipo_evento });
         assertRefused(answer, 422, 'E302');
@@ -347,75 +336,24 @@ for (const path of ['chave', 'protocolo'] as const) {
     });
 
     /** A cancellation as far as its state; `open`: another one is not taken. */
-    const situations: readonly {
-      readonly state: string;
-      readonly open: boolean;
-      readonly make: (nota: NotaEmitida) => Promise<unknown>;
-      readonly draft?: true;
-    }[] = [
-      { state: 'pendente', open: true, make: (nota) => registered(nota, CANCELAMENTO) },
-      {
-        state: 'enviado',
-        open: true,
-        make: async (nota) => {
-          await registered(nota, CANCELAMENTO, plays('adn:atraso=30s'));
-          await work.eventos();
-        },
-      },
-      {
-        state: 'aguardando_autorizacao_nota',
-        open: true,
-        draft: true,
-        make: async (nota) => {
-          await registered(nota, CANCELAMENTO);
-          await work.eventos();
-        },
-      },
-      {
-        state: 'erro with retry pending',
-        open: true,
-        make: async (nota) => {
-          await registered(nota, CANCELAMENTO, plays('adn:rejeita=E1217'));
-          await work.eventos();
-        },
-      },
-      { state: 'erro without a retry', open: false, make: spent },
-      {
-        state: 'rejeitado',
-        open: false,
-        make: async (nota) => {
-          await registered(nota, CANCELAMENTO, plays('adn:rejeita=E0840'));
-          await work.eventos();
-        },
-      },
-      {
-        state: 'erro_reprocessamento',
-        open: false,
-        make: async (nota) => {
-          const { id_evento } = await registered(nota, CANCELAMENTO, plays('adn:rejeita=E1217'));
-          await work.eventos();
-          await operate(id_evento, 'separacao');
-        },
-      },
-      {
-        state: 'cancelado',
-        open: false,
-        make: async (nota) => operate((await registered(nota, CANCELAMENTO)).id_evento, 'retirada'),
-      },
-      {
-        state: 'dispensado',
-        open: false,
-        make: async (nota) => operate((await registered(nota, CANCELAMENTO)).id_evento, 'dispensa'),
-      },
+    const situations: readonly (readonly [state: string, open: boolean, Historia])[] = [
+      ['pendente', true, { passos: [] }],
+      ['enviado', true, { adn: 'adn:atraso=30s', passos: ['work'] }],
+      [WAITING, true, { draft: true, passos: ['work'] }],
+      ['erro with retry pending', true, { adn: FAILS, passos: ['work'] }],
+      ['erro without a retry', false, SPENT],
+      ['rejeitado', false, { adn: REFUSES, passos: ['work'] }],
+      ['erro_reprocessamento', false, { adn: FAILS, passos: ['work', 'separacao'] }],
+      ['cancelado', false, { passos: ['retirada'] }],
+      ['dispensado', false, { passos: ['dispensa'] }],
     ];
 
-    for (const { state, open, draft, make } of situations) {
+    for (const [state, open, historia] of situations) {
       const outcome = open
         ? '422 E302: another cancellation of the note is in'
         : '201 although another cancellation was in';
       test(`${outcome} ${state}`, async () => {
-        const nota = draft ? await issue() : await authorised();
-        await make(nota);
+        const nota = await cancelling(historia);
         const { id_evento, status_evento } = await evento(nota, 'cancelamento');
         assert.equal(status_evento, state.split(' ')[0]);
         const answer = await post(nota, CANCELAMENTO);
@@ -440,13 +378,6 @@ for (const path of ['chave', 'protocolo'] as const) {
       });
     }
   });
-}
-
-/** A cancellation whose three retries have failed. */
-async function spent(nota: NotaEmitida): Promise<void> {
-  await registered(nota, CANCELAMENTO, plays('adn:rejeita=E1217'));
-  await work.eventos();
-  for (let retry = 1; retry <= 3; retry += 1) await later(10 * MINUTE_MS);
 }
 
 test('Sandbox tenant | Events | stored locally with tpAmb=2, not sent', async () => {
@@ -608,22 +539,8 @@ describe('Event request body', () => {
 });
 
 describe('the author, when none is sent', () => {
-  for (const { slug, campos, autor } of ACEITOS) {
-    test(`${slug}: ${{ [PRESTADOR]: 'document of the note provider', [TOMADOR]: 'document of the taker', [INTERMEDIADORA]: 'document of the intermediary' }[autor]}`, async () => {
-      const nota = await authorised(INTERMEDIARIO);
-      const { id_evento } = await registered(nota, { tipo_evento: slug, ...campos });
-      assert.equal(await authorOf(id_evento), autor);
-    });
-  }
-
-  test('cancelamento_por_substituicao: document of the note provider', async () => {
-    const { antiga, nova } = await substitution();
-    const { id_evento } = await registered(antiga, substituicaoPor(nova));
-    assert.equal(await authorOf(id_evento), PRESTADOR);
-  });
-
   test('a party that the note does not have: refused, naming the party', async () => {
-    const nota = await authorised({ 'toma/CPF': null, ...TOMADOR_SEM_DOCUMENTO });
+    const nota = await authorised(TOMADOR_EXTERIOR);
     for (const [tipo_evento, party] of [
       ['confirmacao_tomador', 'tomador'],
       ['confirmacao_intermediario', 'intermediário'],
@@ -635,44 +552,29 @@ describe('the author, when none is sent', () => {
   });
 });
 
-/** Abroad, known there by a number of its own. */
-const TOMADOR_SEM_DOCUMENTO: Patch = {
-  'toma/NIF': 'US-123456789',
-  'toma/end/endExt/cPais': 'US',
-  'toma/end/endExt/cEndPost': '10001',
-  'toma/end/endExt/xCidade': 'New York',
-  'toma/end/endExt/xEstProvReg': 'NY',
-  'serv/comExt/mdPrestacao': '1',
-  'serv/comExt/vincPrest': '6',
-  'serv/comExt/tpMoeda': '220',
-  'serv/comExt/vServMoeda': '1000.00',
-  'serv/comExt/mecAFComexP': '1',
-  'serv/comExt/mecAFComexT': '1',
-  'serv/comExt/movTempBens': '1',
-  'serv/comExt/mdic': '0',
-};
-
 describe('Events: accepted tipo_evento slugs with national codes', () => {
-  for (const { codigo, slug, descricao, campos } of ACEITOS) {
-    test(`${codigo} ${slug}`, async () => {
+  for (const [codigo, slug, descricao, autor, campos] of ACEITOS) {
+    test(`${codigo} ${slug}; the author, when none is sent: ${PARTIES[autor]}`, async () => {
       const nota = await authorised(INTERMEDIARIO);
       const event = await registered(nota, { tipo_evento: slug, ...campos });
       assert.deepEqual(
         [event.codigo_tipo_evento, event.tipo_evento, event.descricao_evento, event.numero_sequencial],
         [codigo, slug, descricao, 1],
       );
+      assert.equal(await authorOf(event.id_evento), autor);
       await work.eventos();
       assert.equal(await statusOf(nota, slug), 'processado');
     });
   }
 
-  test('105102 cancelamento_por_substituicao (carries the key of the substitute note)', async () => {
+  test('105102 cancelamento_por_substituicao (carries the key of the substitute note); the author: document of the note provider', async () => {
     const { antiga, nova } = await substitution();
     const event = await registered(antiga, substituicaoPor(nova));
     assert.deepEqual(
       [event.codigo_tipo_evento, event.descricao_evento],
       ['105102', 'Cancelamento de NFS-e por Substituição'],
     );
+    assert.equal(await authorOf(event.id_evento), PRESTADOR);
     await work.eventos();
     await work.notas();
     assert.equal(await statusOf(antiga, 'cancelamento_por_substituicao'), 'processado');
@@ -782,8 +684,7 @@ describe('Events: accepted tipo_evento slugs with national codes', () => {
       const descricao_motivo = 'Decisão tomada no processo';
       const bloqueio = { tipo_evento: 'bloqueio_por_oficio', codigo_evento_bloqueado: 'e101101', descricao_motivo };
       if (slug.includes('analise_fiscal')) {
-        const { slug: tipo_evento, campos } = ACEITOS[1]!;
-        await registered(nota, { tipo_evento, ...campos });
+        await registered(nota, { tipo_evento: ANALISE[1], ...PEDIDO_DE_ANALISE });
       }
       if (slug === 'anulacao_rejeicao') await registered(nota, { tipo_evento: 'rejeicao_tomador', ...REJEICAO });
       if (slug === 'desbloqueio_por_oficio') await registeredDeOficio(nota, { ...agente, ...bloqueio });
@@ -813,7 +714,7 @@ describe('Events: accepted tipo_evento slugs with national codes', () => {
     });
   }
 
-  test('rule 1: each event has its sequence number per note and event type', async () => {
+  test('rule 1, and numero_sequencial: integer, sequence per note and event type', async () => {
     const [one, other] = [await authorised(), await authorised()];
     const sequences = [];
     for (const [nota, tipo_evento] of [
@@ -826,18 +727,6 @@ describe('Events: accepted tipo_evento slugs with national codes', () => {
       sequences.push((await registered(nota, { tipo_evento })).numero_sequencial);
     }
     assert.deepEqual(sequences, [1, 2, 1, 1, 3]);
-  });
-
-  test('rule 3: the event status is status_evento; status is the envelope marker OK', async () => {
-    const nota = await authorised();
-    const posted = await registered(nota, CANCELAMENTO);
-    const all = (await read(nota)).body;
-    const ofType = (await read(nota, '/cancelamento')).body;
-    const one = (await read(nota, '/cancelamento/1')).body;
-    for (const body of [posted, all, all.eventos[0], ofType, ofType.eventos[0], one, one.evento]) {
-      assert.equal(body.status, 'OK');
-    }
-    assert.equal(one.evento.status_evento, 'pendente');
   });
 });
 
@@ -852,35 +741,22 @@ describe('Event object', () => {
     assert.notEqual(ids[0], ids[1]);
   });
 
-  test('numero_sequencial: integer, sequence per note and event type', async () => {
-    const [nota, other] = [await authorised(), await authorised()];
-    const numbers = [];
-    for (const [on, tipo_evento] of [
-      [nota, 'confirmacao_tomador'],
-      [nota, 'confirmacao_tomador'],
-      [nota, 'confirmacao_prestador'],
-      [other, 'confirmacao_tomador'],
-    ] as const) {
-      numbers.push((await registered(on, { tipo_evento })).numero_sequencial);
-    }
-    assert.deepEqual(numbers, [1, 2, 1, 1]);
-  });
-
-  test('status_evento: string, see States; status: string OK, envelope marker in every success response', async () => {
+  test('status_evento: string, see States; status: string OK, envelope marker in every success response (rule 3)', async () => {
     const nota = await authorised();
     const posted = await registered(nota, CANCELAMENTO);
     await work.eventos();
     const listed = (await read(nota)).body;
     const one = (await read(nota, '/cancelamento/1')).body;
     assert.deepEqual([posted.status_evento, one.evento.status_evento], ['pendente', 'processado']);
-    const markers = [posted, listed, ...listed.eventos, (await read(nota, '/cancelamento')).body, one, one.evento];
+    const ofType = (await read(nota, '/cancelamento')).body;
+    const markers = [posted, listed, ...listed.eventos, ofType, ...ofType.eventos, one, one.evento];
     assert.deepEqual([...new Set(markers.map(({ status }) => status))], ['OK']);
   });
 
   test('acao_sugerida: aguardar, retentar, consultar_suporte, cancelado_ok, from the registration on', async () => {
     const [accepted, refused, failing] = [await authorised(), await authorised(), await authorised()];
     const posted = await registered(accepted, CANCELAMENTO);
-    await registered(refused, CANCELAMENTO, plays('adn:rejeita=E0840'));
+    await registered(refused, CANCELAMENTO, plays(REFUSES));
     await registered(failing, CANCELAMENTO, plays('adn:rejeita=E999'));
     await work.eventos();
     const now = await Promise.all([accepted, refused, failing].map((nota) => evento(nota, 'cancelamento')));
@@ -950,16 +826,6 @@ describe('Event object', () => {
       assert.equal(event[name], null);
   });
 
-  test('codigo_retorno, mensagem_retorno, erros_adn: the reason of a refusal', async () => {
-    const nota = await authorised();
-    await registered(nota, CANCELAMENTO, plays('adn:rejeita=E1234'));
-    await work.eventos();
-    const { codigo_retorno, mensagem_retorno, erros_adn } = await evento(nota, 'cancelamento');
-    assert.equal(codigo_retorno, 'E1234');
-    assert.match(mensagem_retorno, /^Recusa simulada/);
-    assert.deepEqual(erros_adn, { erros: [{ codigo: 'E1234', descricao: mensagem_retorno }] });
-  });
-
   for (const codigo of ['E1217', 'E999', 'RNG9999']) {
     test(`codigo_retorno, mensagem_retorno, erros_adn: also of a failure that decides nothing, ${codigo}`, async () => {
       const nota = await authorised();
@@ -1016,7 +882,7 @@ describe('Event object', () => {
 
   test('reprocessamentos_count: integer 0 to 3, cumulative; ultimo_reprocessamento_em: null, then the last', async () => {
     const nota = await authorised();
-    const fresh = await registered(nota, CANCELAMENTO, plays('adn:rejeita=E1217'));
+    const fresh = await registered(nota, CANCELAMENTO, plays(FAILS));
     assert.deepEqual([fresh.reprocessamentos_count, fresh.ultimo_reprocessamento_em], [0, null]);
     await work.eventos();
     for (const count of [1, 2, 3, 3]) {
@@ -1103,7 +969,7 @@ describe('when it is worth asking again', () => {
     await work.eventos();
     assert.equal(await ofEvento(slow), '600');
     const failing = await authorised();
-    await registered(failing, CANCELAMENTO, plays('adn:rejeita=E1217'));
+    await registered(failing, CANCELAMENTO, plays(FAILS));
     await work.eventos();
     const said: number[] = [];
     for (const wait of [1, 30, 300]) {
@@ -1147,106 +1013,33 @@ describe('when it is worth asking again', () => {
 });
 
 describe('acao_sugerida rules', () => {
-  const acaoOf = async (nota: NotaEmitida): Promise<string> => (await evento(nota, 'cancelamento')).acao_sugerida;
-  const retryAfter = async (nota: NotaEmitida): Promise<string | null> =>
-    (await read(nota, '/cancelamento/1')).headers.get('retry-after');
-
-  test('aguardar: recent pending', async () => {
-    const nota = await authorised();
-    assert.equal((await registered(nota, CANCELAMENTO)).acao_sugerida, 'aguardar');
-    assert.equal(await retryAfter(nota), '1');
-    clock.now += 5 * MINUTE_MS;
-    assert.equal(await acaoOf(nota), 'aguardar');
-    assert.equal(await retryAfter(nota), '60', 'nobody sends it');
-  });
-
-  test('aguardar: sent', async () => {
-    const nota = await authorised();
-    await registered(nota, CANCELAMENTO, plays('adn:atraso=10m'));
-    await work.eventos();
-    assert.equal(await statusOf(nota), 'enviado');
-    assert.equal(await acaoOf(nota), 'aguardar');
-    clock.now += 6 * MINUTE_MS;
-    assert.equal(await acaoOf(nota), 'aguardar');
-  });
-
-  test('aguardar: waiting for the ADN within 24 hours', async () => {
-    const nota = await issue();
-    await registered(nota, CANCELAMENTO);
-    await work.eventos();
-    clock.now += 24 * HOUR_MS;
-    assert.equal(await statusOf(nota), 'aguardando_autorizacao_nota');
-    assert.equal(await acaoOf(nota), 'aguardar');
-  });
-
-  test('consultar_suporte: error with no retry left', async () => {
-    const nota = await authorised();
-    await spent(nota);
-    assert.equal(await statusOf(nota), 'erro');
-    assert.equal(await acaoOf(nota), 'consultar_suporte');
-    assert.equal(await retryAfter(nota), null);
-  });
-
-  test('consultar_suporte: pending stuck for more than 5 minutes', async () => {
-    const nota = await authorised();
-    await registered(nota, CANCELAMENTO);
-    clock.now += 5 * MINUTE_MS + SECOND_MS;
-    assert.equal(await acaoOf(nota), 'consultar_suporte');
-  });
-
-  test('consultar_suporte: waiting for the ADN more than 24 hours', async () => {
-    const nota = await issue();
-    await registered(nota, CANCELAMENTO);
-    await work.eventos();
-    await later(12 * HOUR_MS);
-    await later(12 * HOUR_MS + SECOND_MS);
-    assert.equal(await statusOf(nota), 'aguardando_autorizacao_nota');
-    assert.equal(await acaoOf(nota), 'consultar_suporte');
-  });
-
-  test('consultar_suporte: erro_reprocessamento', async () => {
-    const nota = await authorised();
-    const { id_evento } = await registered(nota, CANCELAMENTO, plays('adn:rejeita=E1217'));
-    await work.eventos();
-    await operate(id_evento, 'separacao');
-    assert.equal(await statusOf(nota), 'erro_reprocessamento');
-    assert.equal(await acaoOf(nota), 'consultar_suporte');
-  });
-
-  test('consultar_suporte: rejeitado, of which the rules do not speak', async () => {
-    const nota = await authorised();
-    await registered(nota, CANCELAMENTO, plays('adn:rejeita=E0840'));
-    await work.eventos();
-    assert.equal(await acaoOf(nota), 'consultar_suporte');
-  });
-
-  test('retentar: error with a reprocessable code', async () => {
-    const nota = await authorised();
-    await registered(nota, CANCELAMENTO, plays('adn:rejeita=E1217'));
-    await work.eventos();
-    assert.equal(await statusOf(nota), 'erro');
-    assert.equal(await acaoOf(nota), 'retentar');
-    assert.equal(await retryAfter(nota), '1');
-  });
-
-  test('cancelado_ok: finished successfully, processado', async () => {
-    const nota = await authorised();
-    await registered(nota, CANCELAMENTO);
-    await work.eventos();
-    assert.equal(await statusOf(nota), 'processado');
-    assert.equal(await acaoOf(nota), 'cancelado_ok');
-    assert.equal(await retryAfter(nota), null);
-  });
-
-  for (const [estado, trigger] of [
-    ['cancelado', 'retirada'],
-    ['dispensado', 'dispensa'],
-  ] as const) {
-    test(`cancelado_ok: finished successfully, ${estado}`, async () => {
-      const nota = await authorised();
-      await operate((await registered(nota, CANCELAMENTO)).id_evento, trigger);
-      assert.equal(await statusOf(nota), estado);
-      assert.equal(await acaoOf(nota), 'cancelado_ok');
+  /** `retry`: the header Retry-After, where it is asked for. */
+  const rows: readonly (readonly [name: string, Historia, estado: string, retry?: string | null])[] = [
+    ['aguardar: recent pending, at once', { passos: [] }, 'pendente', '1'],
+    ['aguardar: recent pending, which nobody sends', { passos: [5 * MINUTE_MS] }, 'pendente', '60'],
+    ['aguardar: sent, at once', { adn: 'adn:atraso=10m', passos: ['work'] }, 'enviado'],
+    ['aguardar: sent', { adn: 'adn:atraso=10m', passos: ['work', 6 * MINUTE_MS] }, 'enviado'],
+    ['aguardar: waiting for the ADN within 24 hours', { draft: true, passos: ['work', 24 * HOUR_MS] }, WAITING],
+    ['consultar_suporte: error with no retry left', SPENT, 'erro', null],
+    ['consultar_suporte: pending stuck for more than 5 minutes', { passos: [5 * MINUTE_MS + SECOND_MS] }, 'pendente'],
+    [
+      'consultar_suporte: waiting for the ADN more than 24 hours',
+      { draft: true, passos: ['work', 12 * HOUR_MS, 'work', 12 * HOUR_MS + SECOND_MS, 'work'] },
+      WAITING,
+    ],
+    ['consultar_suporte: erro_reprocessamento', { adn: FAILS, passos: ['work', 'separacao'] }, 'erro_reprocessamento'],
+    ['consultar_suporte: rejeitado, of which the rules do not speak', { adn: REFUSES, passos: ['work'] }, 'rejeitado'],
+    ['retentar: error with a reprocessable code', { adn: FAILS, passos: ['work'] }, 'erro', '1'],
+    ['cancelado_ok: finished successfully, processado', { passos: ['work'] }, 'processado', null],
+    ['cancelado_ok: finished successfully, cancelado', { passos: ['retirada'] }, 'cancelado'],
+    ['cancelado_ok: finished successfully, dispensado', { passos: ['dispensa'] }, 'dispensado'],
+  ];
+  for (const [name, historia, estado, retry] of rows) {
+    test(name, async () => {
+      const nota = await cancelling(historia);
+      const { headers, body } = await read(nota, '/cancelamento/1');
+      assert.deepEqual([body.evento.status_evento, body.evento.acao_sugerida], [estado, name.split(':')[0]]);
+      if (retry !== undefined) assert.equal(headers.get('retry-after'), retry);
     });
   }
 });
@@ -1308,9 +1101,7 @@ describe('States and transitions', () => {
   });
 
   test('event | aguardando_autorizacao_nota | authorization of the note | retried automatically', async () => {
-    const nota = await issue();
-    await registered(nota, CANCELAMENTO);
-    await work.eventos();
+    const nota = await cancelling({ draft: true, passos: ['work'] });
     assert.equal(await statusOf(nota), 'aguardando_autorizacao_nota');
     await work.notas();
     assert.equal(await statusOf(nota), 'pendente', 'awake with the authorization itself');
@@ -1327,19 +1118,17 @@ describe('States and transitions', () => {
     assert.deepEqual([status_evento, Date.parse(data_hora_processamento)], ['processado', clock.now]);
   });
 
-  test('event | enviado | ADN rejects | rejeitado | reason in erros_adn', async () => {
-    const nota = await authorised();
-    await registered(nota, CANCELAMENTO, plays('adn:rejeita=E0840'));
-    await work.eventos();
-    const { status_evento, erros_adn, data_hora_processamento } = await evento(nota, 'cancelamento');
-    assert.deepEqual([status_evento, erros_adn.erros[0].codigo], ['rejeitado', 'E0840']);
-    assert.equal(Date.parse(data_hora_processamento), clock.now);
+  test('event | enviado | ADN rejects | rejeitado | reason in codigo_retorno, mensagem_retorno, erros_adn', async () => {
+    const nota = await cancelling({ adn: REFUSES, passos: ['work'] });
+    const event = await evento(nota, 'cancelamento');
+    assert.deepEqual([event.status_evento, event.codigo_retorno], ['rejeitado', 'E0840']);
+    assert.match(event.mensagem_retorno, /^Recusa simulada/);
+    assert.deepEqual(event.erros_adn, { erros: [{ codigo: 'E0840', descricao: event.mensagem_retorno }] });
+    assert.equal(Date.parse(event.data_hora_processamento), clock.now);
   });
 
   test('event | erro | automatic retry | reprocessamentos_count below 3 | counter increases, ultimo_reprocessamento_em set', async () => {
-    const nota = await authorised();
-    await registered(nota, CANCELAMENTO, plays('adn:rejeita=E1217'));
-    await work.eventos();
+    const nota = await cancelling({ adn: FAILS, passos: ['work'] });
     assert.equal(await statusOf(nota), 'erro');
     await later(10 * MINUTE_MS);
     const { reprocessamentos_count, ultimo_reprocessamento_em } = await evento(nota, 'cancelamento');
@@ -1351,8 +1140,7 @@ describe('States and transitions', () => {
   });
 
   test('event | erro | retries | 3 retries without success | erro (no more retries) | acao_sugerida consultar_suporte', async () => {
-    const nota = await authorised();
-    await spent(nota);
+    const nota = await cancelling(SPENT);
     await later(24 * HOUR_MS);
     const { status_evento, reprocessamentos_count, acao_sugerida } = await evento(nota, 'cancelamento');
     assert.deepEqual([status_evento, reprocessamentos_count, acao_sugerida], ['erro', 3, 'consultar_suporte']);
@@ -1360,7 +1148,7 @@ describe('States and transitions', () => {
 
   test('event | erro_reprocessamento | none automatic | stays, never retried automatically', async () => {
     const nota = await authorised();
-    const { id_evento } = await registered(nota, CANCELAMENTO, plays('adn:rejeita=E1217'));
+    const { id_evento } = await registered(nota, CANCELAMENTO, plays(FAILS));
     await work.eventos();
     await operate(id_evento, 'separacao');
     await later(48 * HOUR_MS);
@@ -1440,15 +1228,8 @@ describe('States and transitions', () => {
     assert.equal(await statusOf(nota, 'confirmacao_tomador'), 'processado');
   });
 
-  const cancelling: readonly (readonly [string, () => Promise<NotaEmitida>])[] = [
-    [
-      'cancelamento',
-      async () => {
-        const nota = await authorised();
-        await registered(nota, CANCELAMENTO);
-        return nota;
-      },
-    ],
+  const cancellations: readonly (readonly [string, () => Promise<NotaEmitida>])[] = [
+    ['cancelamento', () => cancelling({ passos: [] })],
     [
       'cancelamento_por_substituicao',
       async () => {
@@ -1458,7 +1239,7 @@ describe('States and transitions', () => {
       },
     ],
   ];
-  for (const [slug, make] of cancelling) {
+  for (const [slug, make] of cancellations) {
     test(`note | autorizada | ${slug} processado | cancelada, data_cancelamento is that moment, protocolo cancelado (D-21)`, async () => {
       const nota = await make();
       const before = (await readNota(nota)).body;
@@ -1482,16 +1263,14 @@ describe('States and transitions', () => {
   });
 
   for (const [outcome, header] of [
-    ['rejeitado', 'adn:rejeita=E0840'],
-    ['erro', 'adn:rejeita=E1217'],
+    ['rejeitado', REFUSES],
+    ['erro', FAILS],
     ['aguardando_autorizacao_nota', 'adn:rejeita=E1831'],
     ['dispensado', 'adn:rejeita=E1818'],
     ['enviado', 'adn:indisponivel=5m'],
   ] as const) {
     test(`the note query never shows cancelada because of a cancellation that is ${outcome}`, async () => {
-      const nota = await authorised();
-      await registered(nota, CANCELAMENTO, plays(header));
-      await work.eventos();
+      const nota = await cancelling({ adn: header, passos: ['work'] });
       assert.equal(await statusOf(nota), outcome);
       const { nota: shown, protocolo } = (await readNota(nota)).body;
       assert.deepEqual([shown.status, shown.data_cancelamento, protocolo.status], ['autorizada', null, 'autorizado']);
@@ -1516,37 +1295,17 @@ describe('States and transitions', () => {
 });
 
 describe('what the events of the note rule out (D-54), each at the door with the national code', () => {
-  const conflicts: readonly {
-    readonly code: string;
-    readonly before: readonly object[];
-    readonly arriving: object;
-  }[] = [
-    { code: 'E0840', before: [{ tipo_evento: 'confirmacao_tomador' }], arriving: CANCELAMENTO },
-    {
-      code: 'E0848',
-      before: [{ tipo_evento: 'confirmacao_prestador' }],
-      arriving: { tipo_evento: ACEITOS[1]!.slug, ...ACEITOS[1]!.campos },
-    },
-    {
-      code: 'E0860',
-      before: [{ tipo_evento: 'confirmacao_prestador' }],
-      arriving: { tipo_evento: 'confirmacao_prestador' },
-    },
-    {
-      code: 'E0861',
-      before: [{ tipo_evento: 'confirmacao_tomador' }],
-      arriving: { tipo_evento: 'confirmacao_tomador' },
-    },
-    {
-      code: 'E0866',
-      before: [{ tipo_evento: 'rejeicao_tomador', ...REJEICAO }],
-      arriving: { tipo_evento: 'rejeicao_tomador', ...REJEICAO },
-    },
+  const conflicts: readonly (readonly [code: string, before: object, arriving: object])[] = [
+    ['E0840', { tipo_evento: 'confirmacao_tomador' }, CANCELAMENTO],
+    ['E0848', { tipo_evento: 'confirmacao_prestador' }, { tipo_evento: ANALISE[1], ...PEDIDO_DE_ANALISE }],
+    ['E0860', { tipo_evento: 'confirmacao_prestador' }, { tipo_evento: 'confirmacao_prestador' }],
+    ['E0861', { tipo_evento: 'confirmacao_tomador' }, { tipo_evento: 'confirmacao_tomador' }],
+    ['E0866', { tipo_evento: 'rejeicao_tomador', ...REJEICAO }, { tipo_evento: 'rejeicao_tomador', ...REJEICAO }],
   ];
-  for (const { code, before, arriving } of conflicts) {
+  for (const [code, before, arriving] of conflicts) {
     test(code, async () => {
       const nota = await authorised();
-      for (const one of before) await registered(nota, one);
+      await registered(nota, before);
       // What is only pending stands in nobody's way; the authority decides what was registered beside it.
       await work.eventos();
       const answer = await register(nota, arriving);
@@ -1563,8 +1322,7 @@ describe('what the events of the note rule out (D-54), each at the door with the
 
   test('E0845: after a request for a fiscal analysis there is no replacement', async () => {
     const { antiga, nova } = await substitution();
-    const { slug: tipo_evento, campos } = ACEITOS[1]!;
-    await registered(antiga, { tipo_evento, ...campos });
+    await registered(antiga, { tipo_evento: ANALISE[1], ...PEDIDO_DE_ANALISE });
     await work.eventos();
     assertRefused(await register(antiga, substituicaoPor(nova)), 422, 'E0845');
   });
@@ -1605,7 +1363,7 @@ describe('what the events of the note rule out (D-54), each at the door with the
       },
       {
         code: 'E0853',
-        first: { tipo_evento: ACEITOS[1]!.slug, ...ACEITOS[1]!.campos },
+        first: { tipo_evento: ANALISE[1], ...PEDIDO_DE_ANALISE },
         second: () => ({
           tipo_evento: 'cancelamento_deferido_por_analise_fiscal',
           ...agente,
@@ -1676,7 +1434,7 @@ describe('the note that a DPS replaces (Anexo I, rules of subst), as its events 
     [
       'whose fiscal analysis is pending',
       ['E0068'],
-      (nota) => processed(nota, { tipo_evento: ACEITOS[1]!.slug, ...ACEITOS[1]!.campos }),
+      (nota) => processed(nota, { tipo_evento: ANALISE[1], ...PEDIDO_DE_ANALISE }),
     ],
     [
       'confirmed tacitly',

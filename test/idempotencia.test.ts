@@ -22,7 +22,7 @@ import { bancada, CANCELAMENTO, type NotaEmitida, PATHS } from './support/evento
 import { ask } from './support/http.ts';
 import { readyKeys } from './support/keys.ts';
 import { addPrestador } from './support/municipio.ts';
-import { keysOf, MES } from './support/nota-keys.ts';
+import { MES } from './support/nota-keys.ts';
 import { openssl } from './support/openssl.ts';
 import { allLookUp, noneScans, recorded, type Statements } from './support/plans.ts';
 import { readyDataDir, startServiceProcess } from './support/process.ts';
@@ -36,6 +36,7 @@ import {
   testParties,
   yearAround,
 } from './support/signatures.ts';
+import { rowOf } from './support/stores.ts';
 import { until, untilTrue } from './support/until.ts';
 
 const HOUR_MS = 3_600_000;
@@ -625,44 +626,18 @@ test('in production nothing is told under a key to who cannot sign for its provi
 
 // The store alone.
 
-let made = 0;
-
 /** `nome`: of the DPS; `key`: undefined, as nearly all come. */
-function issuance(nome: string | undefined, key: string | undefined, more: object | 'fails' = {}): Issuance {
-  made += 1;
-  const own = made;
-  return {
-    prestador: PROVIDER_CNPJ,
-    mes: MES,
-    dps: nome === undefined ? { serie: 'own ' } : { id: nome },
-    novoPrestador: undefined,
-    key: key === undefined ? undefined : keyed(key),
-    complete: ({ nDPS }) => {
-      if (more === 'fails') throw new Error('this note could not be made');
-      return {
-        ...keysOf(own),
-        id_dps: nome ?? dpsIdInSerie('own ', nDPS!),
-        serie_dps: '1',
-        numero_dps_nacional: '1',
-        data_emissao: NOON,
-        data_competencia: '2026-11-20',
-        prestador_razao_social: 'Empresa Exemplo Ltda',
-        prestador_inscricao_municipal: undefined,
-        tomador_cpf_cnpj: undefined,
-        tomador_razao_social: undefined,
-        valor_servico: '1000.00',
-        valor_issqn: '20.00',
-        valor_base_calculo: '1000.00',
-        aliquota_issqn: '2.00',
-        simular: undefined,
-        recebido: Buffer.from(`<DPS>${own}</DPS>`),
-        recebido_assinatura: undefined,
-        nfse: `<NFSe>${own}</NFSe>`,
-        ...more,
-      };
-    },
-  };
-}
+const issuance = (nome: string | undefined, key: string | undefined, more: object | 'fails' = {}): Issuance => ({
+  prestador: PROVIDER_CNPJ,
+  mes: MES,
+  dps: nome === undefined ? { serie: 'own ' } : { id: nome },
+  novoPrestador: undefined,
+  key: key === undefined ? undefined : keyed(key),
+  complete: ({ nDPS }) => {
+    if (more === 'fails') throw new Error('this note could not be made');
+    return rowOf(nome ?? dpsIdInSerie('own ', nDPS!), more);
+  },
+});
 
 function keyed(key: string): KeyedSuccess {
   const impressao = Buffer.alloc(32, key);

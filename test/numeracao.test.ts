@@ -7,78 +7,45 @@ import { describe, test } from 'node:test';
 import { dpsIdInSerie, dpsSerieOf } from '../src/fiscal/chave.ts';
 import { notaMove } from '../src/fiscal/nota.ts';
 import type { Issuance } from '../src/store/issue-notas.ts';
-import { migrate } from '../src/store/migrate.ts';
-import type { NotaNova } from '../src/store/nota-columns.ts';
 import { advanceNumbers, automaticNumbers, heldSequences } from '../src/store/numeracao.ts';
-import { type Db, openPool, runTransaction } from '../src/store/open.ts';
+import { type Db, runTransaction } from '../src/store/open.ts';
 import { createStore, type Store } from '../src/store/store.ts';
 import { unavailabilityOf } from '../src/store/unavailable.ts';
-import { onEnd } from './support/cleanup.ts';
-import { freshDatabase, pidOf, untilAwaited } from './support/database.ts';
-import { keysOf, MES } from './support/nota-keys.ts';
+import { pidOf, untilAwaited } from './support/database.ts';
+import { MES } from './support/nota-keys.ts';
 import { recorded, type Statements } from './support/plans.ts';
 import fc from './support/seed.ts';
+import { CNPJ, NOW, openTenants, rowOf, sharedProcesses } from './support/stores.ts';
 
-const NOW = Date.parse('2026-11-21T12:00:00-03:00');
-const CNPJ = '11222333000181';
 const CPF = '52998224725';
 const PROVIDERS = [CNPJ, CPF];
 const SERIES = ['70000', '3'];
 
-const connection = await freshDatabase();
-const [pool, other] = [1, 2].map((): Db => {
-  const one = openPool(connection, () => undefined);
-  onEnd(() => one.end());
-  return one;
-}) as [Db, Db];
-await migrate(pool);
-const stores = [createStore(pool), createStore(other)] as const;
-const [store] = stores;
+const [{ pool, store }, { pool: other, store: otherStore }] = await sharedProcesses();
+const stores = [store, otherStore] as const;
 let tenants = 0;
 
 async function newTenant(): Promise<string> {
   tenants += 1;
   const tenant = `numeros${tenants}`;
-  await store.municipios.create({ tenant, ambiente: 'homologacao', codigoIbge: undefined }, NOW);
+  await openTenants(store, [tenant]);
   return tenant;
 }
 
 const serieOf = (documento: string, serie: string): string => dpsSerieOf({ cLocEmi: '3550308', documento, serie });
 
-let made = 0;
-
 /** `nDPS` undefined: the store numbers it. */
 function issuance(prestador: string, serie: string, nDPS: number | undefined, fails = false): Issuance {
-  made += 1;
-  const own = made;
   const begin = serieOf(prestador, serie);
   return {
     prestador,
     mes: MES,
     dps: nDPS === undefined ? { serie: begin } : { id: dpsIdInSerie(begin, nDPS) },
     novoPrestador: undefined,
-    complete: ({ nDPS: given }): NotaNova => {
+    complete: ({ nDPS: given }) => {
       if (fails) throw new Error('this note could not be made');
       const number = nDPS ?? given!;
-      return {
-        ...keysOf(own),
-        id_dps: dpsIdInSerie(begin, number),
-        serie_dps: serie,
-        numero_dps_nacional: String(number),
-        data_emissao: NOW,
-        data_competencia: '2026-11-20',
-        prestador_razao_social: 'Empresa Exemplo Ltda',
-        prestador_inscricao_municipal: undefined,
-        tomador_cpf_cnpj: undefined,
-        tomador_razao_social: undefined,
-        valor_servico: '1000.00',
-        valor_issqn: undefined,
-        valor_base_calculo: undefined,
-        aliquota_issqn: undefined,
-        recebido: Buffer.from('<DPS/>'),
-        recebido_assinatura: undefined,
-        nfse: '<NFSe/>',
-      };
+      return rowOf(dpsIdInSerie(begin, number), { serie_dps: serie, numero_dps_nacional: String(number) });
     },
   };
 }

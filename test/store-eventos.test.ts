@@ -17,25 +17,34 @@ import { NOTA_ESTADOS, type NotaEstado, notaMove } from '../src/fiscal/nota.ts';
 import type { ClaimedEvento, EventoSettlement } from '../src/store/claim-eventos.ts';
 import type { EventoRow } from '../src/store/evento-rows.ts';
 import { ensureMeses } from '../src/store/meses.ts';
-import { migrate } from '../src/store/migrate.ts';
-import { type Db, openPool } from '../src/store/open.ts';
+import type { NotaNova } from '../src/store/nota-columns.ts';
+import type { Db } from '../src/store/open.ts';
 import type { OperatorTrigger } from '../src/store/operate-eventos.ts';
 import type { EventoNovo, RegisterResult } from '../src/store/register-eventos.ts';
 import { createStore, type Store } from '../src/store/store.ts';
 import { NO_PLANS } from './support/citus.ts';
-import { onEnd } from './support/cleanup.ts';
-import { freshDatabase, freshPool, pidOf, untilAwaited } from './support/database.ts';
+import { freshPool, pidOf, untilAwaited } from './support/database.ts';
 import { tenantsDue } from './support/due.ts';
 import { putEvento } from './support/eventos.ts';
 import { keysOf, MES } from './support/nota-keys.ts';
 import { allLookUp, noneScans, recorded, type Statements } from './support/plans.ts';
+import {
+  CNPJ,
+  MINUTE_MS,
+  NOW,
+  oneProcess,
+  openTenants,
+  type Process,
+  rowOf,
+  rows,
+  sharedProcesses,
+  twoProcesses,
+  upTo,
+} from './support/stores.ts';
 
-const NOW = Date.parse('2026-11-21T12:00:00-03:00');
 const SECOND_MS = 1_000;
-const MINUTE_MS = 60_000;
 const LEASE = NOW + MINUTE_MS;
 const POLL = NOW + 5 * MINUTE_MS;
-const CNPJ = '11222333000181';
 
 const CANCELAMENTO = '101101';
 const SUBSTITUICAO = '105102';
@@ -47,45 +56,11 @@ const RIVALS = 900_000;
 
 const ESTADOS = Object.keys(EVENTO_ESTADOS) as EventoEstado[];
 
-type Process = { readonly pool: Db; readonly store: Store };
-
-let shared: Promise<readonly [Process, Process]> | undefined;
-let opened = 0;
-
-async function sharedProcesses(): Promise<readonly [Process, Process]> {
-  const connection = await freshDatabase();
-  const [a, b] = [1, 2].map(() => {
-    const pool = openPool(connection, () => undefined);
-    onEnd(() => pool.end());
-    return { pool, store: createStore(pool) };
-  });
-  await migrate(a!.pool);
-  return [a!, b!];
-}
-
-/** The two processes, and tenants of the test's own. */
-async function twoProcesses(): Promise<{ a: Process; b: Process; alfa: string; beta: string }> {
-  shared ??= sharedProcesses();
-  const [a, b] = await shared;
-  opened += 1;
-  const tenants = { alfa: `alfa${opened}`, beta: `beta${opened}` };
-  for (const tenant of Object.values(tenants)) {
-    await a.store.municipios.create({ tenant, ambiente: 'homologacao', codigoIbge: undefined }, NOW);
-  }
-  return { a, b, ...tenants };
-}
-
-async function oneProcess(): Promise<Process & { alfa: string; beta: string }> {
-  const { a, b: _other, ...tenants } = await twoProcesses();
-  return { ...a, ...tenants };
-}
-
-let made = 0;
-
 /** Keys of the notes that were issued, by tenant and id. */
 const CHAVES = new Map<string, string>();
-/** Their numbers, by key. */
-const NUMBERS = new Map<string, number>();
+/** As they were issued, by key. */
+const ROWS = new Map<string, NotaNova>();
+let made = 0;
 
 async function eventosOf(
   store: Store,
@@ -101,38 +76,20 @@ async function eventosOf(
 /** Issues a note, as the rows of notes are issued, and returns its id. */
 async function issued(store: Store, tenant: string, substitui?: string): Promise<string> {
   made += 1;
-  const number = made;
-  const keys = keysOf(number);
+  const id_dps = `DPS ${made}`;
+  const row = rowOf(id_dps, { tomador_cpf_cnpj: '52998224725', substitui });
+  const { chave_acesso } = row;
   const result = await store.notas.issue(tenant, {
     prestador: CNPJ,
     mes: MES,
-    dps: { id: `DPS ${number}` },
+    dps: { id: id_dps },
     novoPrestador: undefined,
-    complete: () => ({
-      ...keys,
-      id_dps: `DPS ${number}`,
-      serie_dps: '1',
-      numero_dps_nacional: '1',
-      data_emissao: NOW,
-      data_competencia: '2026-11-20',
-      prestador_razao_social: 'Empresa Exemplo Ltda',
-      prestador_inscricao_municipal: undefined,
-      tomador_cpf_cnpj: '52998224725',
-      tomador_razao_social: undefined,
-      valor_servico: '1000.00',
-      valor_issqn: '20.00',
-      valor_base_calculo: '1000.00',
-      aliquota_issqn: '2.00',
-      recebido: Buffer.from(`<DPS>${number}</DPS>`),
-      recebido_assinatura: undefined,
-      nfse: `<NFSe>${number}</NFSe>`,
-      substitui,
-    }),
+    complete: () => row,
   });
   assert.ok('nota' in result);
-  const { id } = (await store.notas.findByChave(tenant, keys.chave_acesso))!;
-  CHAVES.set(`${tenant}/${id}`, keys.chave_acesso);
-  NUMBERS.set(keys.chave_acesso, number);
+  const { id } = (await store.notas.findByChave(tenant, chave_acesso))!;
+  CHAVES.set(`${tenant}/${id}`, chave_acesso);
+  ROWS.set(chave_acesso, row);
   return id;
 }
 
@@ -184,10 +141,6 @@ async function registered(store: Store, tenant: string, evento: EventoNovo): Pro
   return result.evento;
 }
 
-async function rows<Row extends object>(pool: Db, text: string, values: unknown[] = []): Promise<Row[]> {
-  return (await pool.query<Row>(text, values)).rows;
-}
-
 const claimAll = (store: Store, tenant: string, now = NOW, max = 1000) =>
   store.eventos.claim(tenant, now, now + MINUTE_MS, now + 5 * MINUTE_MS, max);
 
@@ -227,8 +180,6 @@ async function place(pool: Db, tenant: string, id: string, estado: EventoEstado,
 
 const refOf = (id: string) => ({ id, mes: MES });
 
-const upTo = (count: number): number[] => Array.from({ length: count }, (_, place) => place + 1);
-
 describe('a registration', () => {
   test('is pendente and due, has the first number, and everything that came is kept with it', async () => {
     const { store, alfa } = await oneProcess();
@@ -256,7 +207,7 @@ describe('a registration', () => {
     const note = (await store.eventos.findById(alfa, evento.id))!;
     assert.deepEqual(note, evento, 'as it is read afterwards');
     assert.equal(note.chave_acesso, CHAVES.get(`${alfa}/${nota}`));
-    assert.equal(note.numero_protocolo, keysOf(NUMBERS.get(note.chave_acesso)!).numero_protocolo);
+    assert.equal(note.numero_protocolo, ROWS.get(note.chave_acesso)!.numero_protocolo);
     assert.deepEqual(await store.eventos.readDocuments(alfa, evento.id), {
       recebido,
       recebido_assinatura: 'MIIC',
@@ -580,7 +531,7 @@ describe('readings', () => {
       estado: 'autorizada',
       prestador_cpf_cnpj: CNPJ,
       tomador_cpf_cnpj: '52998224725',
-      nfse: Buffer.from(`<NFSe>${NUMBERS.get(chave_acesso)}</NFSe>`),
+      nfse: Buffer.from(ROWS.get(chave_acesso)!.nfse),
       eventos: [
         onNota(second, 'dispensado', false, { autor: '52998224725', campos }),
         onNota(first, 'processado', false),
@@ -1569,9 +1520,7 @@ describe('the plans of the statements', () => {
     const pool = await freshPool();
     await noneScans(pool, statements, [recordedTenant, 'alfa']);
     const store = createStore(pool);
-    for (const tenant of ['alfa', 'beta']) {
-      await store.municipios.create({ tenant, ambiente: 'homologacao', codigoIbge: undefined }, NOW);
-    }
+    await openTenants(store, ['alfa', 'beta']);
     await ensureMeses(pool, [MES]);
     await pool.query(`insert into notas (tenant, mes, id, chave_acesso, numero_protocolo, id_dps, estado, numero_dps, serie_dps,
         numero_dps_nacional, data_emissao, data_competencia, prestador_cpf_cnpj, prestador_razao_social, valor_servico)
@@ -1607,7 +1556,7 @@ describe('the plans of the statements', () => {
 /** Over everything that the tests above did. */
 describe('in the end', () => {
   test('no event has made a move that the machine has not, and every move of it was made', async () => {
-    const [{ pool }] = await shared!;
+    const [{ pool }] = await sharedProcesses();
     const moves = await rows<{ de: EventoEstado | null; gatilho: EventoTrigger; para: EventoEstado }>(
       pool,
       'select distinct de, gatilho, para from trilha_eventos',
@@ -1623,7 +1572,7 @@ describe('in the end', () => {
   });
 
   test('every move is in the trail of its event', async () => {
-    const [{ pool }] = await shared!;
+    const [{ pool }] = await sharedProcesses();
     const torn = await rows(
       pool,
       `select e.id from eventos e where e.id < ${RIVALS} and e.movimentos <> (select count(*) from trilha_eventos t
@@ -1633,7 +1582,7 @@ describe('in the end', () => {
   });
 
   test('what is open is in the queue, and nothing else is', async () => {
-    const [{ pool }] = await shared!;
+    const [{ pool }] = await sharedProcesses();
     const torn = await rows(
       pool,
       `select e.id from eventos e full join (select * from fila where tipo = 'evento') f using (tenant, id)

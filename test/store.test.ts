@@ -21,82 +21,27 @@ import { createStore, type Store } from '../src/store/store.ts';
 import { UncertainCommit } from '../src/store/unavailable.ts';
 import { NO_TRIGGERS } from './support/citus.ts';
 import { onEnd } from './support/cleanup.ts';
-import { emptyDatabase, freshDatabase, freshPool } from './support/database.ts';
+import { emptyDatabase, freshPool } from './support/database.ts';
 import { tenantsDue } from './support/due.ts';
 import { addPrestador } from './support/municipio.ts';
 import { keysOf, MES } from './support/nota-keys.ts';
 import { allLookUp, noneScans, recorded, type Statements } from './support/plans.ts';
+import {
+  CNPJ,
+  MINUTE_MS,
+  NOW,
+  oneProcess,
+  openTenants,
+  type Process,
+  rowOf,
+  rows,
+  sharedProcesses,
+  twoProcesses,
+  upTo,
+} from './support/stores.ts';
 
-const NOW = Date.parse('2026-11-21T12:00:00-03:00');
-const MINUTE_MS = 60_000;
-const CNPJ = '11222333000181';
 const OTHER_CNPJ = '12ABC34501DE35';
 const CPF = '52998224725';
-
-type Process = { readonly pool: Db; readonly store: Store };
-
-let shared: Promise<readonly [Process, Process]> | undefined;
-let opened = 0;
-
-/** Two processes on one database, which the tests of this file share: the server has few connections for all of them. */
-async function sharedProcesses(): Promise<readonly [Process, Process]> {
-  const connection = await freshDatabase();
-  const [a, b] = [1, 2].map(() => {
-    const pool = openPool(connection, () => undefined);
-    onEnd(() => pool.end());
-    return { pool, store: createStore(pool) };
-  });
-  await migrate(a!.pool);
-  return [a!, b!];
-}
-
-/** The two processes, and tenants of the test's own. */
-async function twoProcesses(): Promise<{ a: Process; b: Process; alfa: string; beta: string; gama: string }> {
-  shared ??= sharedProcesses();
-  const [a, b] = await shared;
-  opened += 1;
-  const tenants = { alfa: `alfa${opened}`, beta: `beta${opened}`, gama: `gama${opened}` };
-  await openTenants(a.store, Object.values(tenants));
-  return { a, b, ...tenants };
-}
-
-async function oneProcess(): Promise<Process & { alfa: string; beta: string; gama: string }> {
-  const { a, b: _other, ...tenants } = await twoProcesses();
-  return { ...a, ...tenants };
-}
-
-async function openTenants(store: Store, tenants: readonly string[]): Promise<void> {
-  for (const tenant of tenants) {
-    await store.municipios.create({ tenant, ambiente: 'homologacao', codigoIbge: undefined }, NOW);
-  }
-}
-
-let made = 0;
-
-/** The row of a note; what the database keeps unique is new each time, except the identifier of the DPS. */
-function rowOf(idDps: string, more: Partial<NotaNova> = {}): NotaNova {
-  made += 1;
-  return {
-    ...keysOf(made),
-    id_dps: idDps,
-    serie_dps: '1',
-    numero_dps_nacional: '1',
-    data_emissao: NOW,
-    data_competencia: '2026-11-20',
-    prestador_razao_social: 'Empresa Exemplo Ltda',
-    prestador_inscricao_municipal: undefined,
-    tomador_cpf_cnpj: undefined,
-    tomador_razao_social: undefined,
-    valor_servico: '1000.00',
-    valor_issqn: '20.00',
-    valor_base_calculo: '1000.00',
-    aliquota_issqn: '2.00',
-    recebido: Buffer.from(`<DPS>${made}</DPS>`),
-    recebido_assinatura: undefined,
-    nfse: `<NFSe>${made}</NFSe>`,
-    ...more,
-  };
-}
 
 const heldBy = ({ id, mes }: { readonly id: string; readonly mes: number }) => ({ id: BigInt(id), mes });
 
@@ -142,10 +87,6 @@ async function deliver(store: Store, tenant: string, on: 'autorizacao' | 'recusa
   );
 }
 
-async function rows<Row extends object>(pool: Db, text: string, values: unknown[] = []): Promise<Row[]> {
-  return (await pool.query<Row>(text, values)).rows;
-}
-
 /** Numbers that a provider's notes have, in order. */
 async function numbersOf(pool: Db, tenant: string, prestador: string): Promise<number[]> {
   const text = 'select numero_dps from notas where tenant = $1 and prestador_cpf_cnpj = $2 order by numero_dps';
@@ -153,8 +94,6 @@ async function numbersOf(pool: Db, tenant: string, prestador: string): Promise<n
     Number(numero_dps),
   );
 }
-
-const upTo = (count: number): number[] => Array.from({ length: count }, (_, place) => place + 1);
 
 describe('connections', () => {
   test('what is asked in one turn is sent in one piece, and so is what is asked in a later one', async () => {
@@ -676,7 +615,7 @@ describe('a note that is announced as it is stored', () => {
   async function announcing() {
     const { b, ...one } = await twoProcesses();
     const told: Told[] = [];
-    const pool = openPool((await shared)![0].pool.options, () => undefined);
+    const pool = openPool((await sharedProcesses())[0].pool.options, () => undefined);
     onEnd(() => pool.end());
     const onStored: OnStored = (tenant, documents, claim) =>
       void told.push([tenant, documents.map(([id]) => id), claim]);
@@ -891,13 +830,6 @@ describe('a tenant', () => {
     assert.deepEqual([own.length, foreign.length], [1, 0]);
     assert.equal((await store.servicos.findByCodes(alfa, '010101', undefined)).lines.length, 1);
     assert.deepEqual(await store.servicos.findByCodes(beta, '010101', '001'), { hasList: false, lines: [] });
-  });
-
-  test('numbers its notes for itself', async () => {
-    const { pool, store, alfa, beta } = await oneProcess();
-    for (const tenant of [alfa, beta, alfa]) await issued(store, tenant, `DPS ${made}`);
-    assert.deepEqual(await numbersOf(pool, alfa, CNPJ), [1, 2]);
-    assert.deepEqual(await numbersOf(pool, beta, CNPJ), [1]);
   });
 
   test('that is closed numbers nothing and gives nothing out, whoever asks', async () => {

@@ -60,6 +60,14 @@ function json(response: ServerResponse, status: number, body: unknown, headers: 
   response.end(typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body));
 }
 
+/** Gives one answer, whatever is asked. */
+const says =
+  (status: number, body: unknown, headers?: Record<string, string>): Play =>
+  (_asked, response) =>
+    json(response, status, body, headers);
+
+const HTML = { 'Content-Type': 'text/html' };
+
 const accepts = ({ chaves }: Asked, response: ServerResponse): void =>
   json(response, 201, lote(...chaves.map((chave, place) => entry(chave, String(place + 1)))));
 
@@ -322,7 +330,7 @@ describe('a lot that is refused as a whole', () => {
 
   test('for its size (413, E1219) likewise', async () => {
     for (const tooMany of [
-      (response: ServerResponse) => json(response, 413, '<html>Too large</html>', { 'Content-Type': 'text/html' }),
+      (response: ServerResponse) => json(response, 413, '<html>Too large</html>', HTML),
       (response: ServerResponse) => json(response, 400, refusal('E1219')),
     ]) {
       const { share, asked } = await stage((one, response) =>
@@ -332,8 +340,8 @@ describe('a lot that is refused as a whole', () => {
       assert.ok(Object.values(answers).every(({ kind }) => kind === 'accepted'));
       assert.equal(asked.length, 7, 'fifty, twice 25, four of about a dozen');
     }
-    assert.equal((await answerTo((_asked, response) => json(response, 413, ''))).kind, 'unavailable');
-    assert.equal((await answerTo((_asked, response) => json(response, 400, refusal('E1219')))).kind, 'unknown');
+    assert.equal((await answerTo(says(413, ''))).kind, 'unavailable');
+    assert.equal((await answerTo(says(400, refusal('E1219')))).kind, 'unknown');
   });
 
   test('because something of it is there already (E1268) likewise, each told for itself', async () => {
@@ -346,7 +354,7 @@ describe('a lot that is refused as a whole', () => {
   });
 
   test('with the certificate to blame it is not sent again', async () => {
-    const { share, asked } = await stage((_asked, response) => json(response, 400, refusal('E1262')));
+    const { share, asked } = await stage(says(400, refusal('E1262')));
     const answers = await share(...fifty);
     assert.ok(Object.values(answers).every(({ kind }) => kind === 'misconfigured'));
     assert.equal(asked.length, 1);
@@ -354,7 +362,7 @@ describe('a lot that is refused as a whole', () => {
 
   test('for maintenance, or with a code that nobody knows: unknown for all', async () => {
     for (const code of ['E1217', 'E999', 'RNG9999', 'E8001', 'X']) {
-      const { share, asked } = await stage((_asked, response) => json(response, 400, refusal(code)));
+      const { share, asked } = await stage(says(400, refusal(code)));
       const answers = await share(...fifty);
       assert.ok(Object.values(answers).every(({ kind }) => kind === 'unknown'));
       assert.equal(asked.length, 1);
@@ -377,7 +385,7 @@ describe('a lot that is refused as a whole', () => {
 });
 
 test('who answers 404 is told to be another address, perhaps', async () => {
-  const { share } = await stage((_asked, response) => json(response, 404, {}));
+  const { share } = await stage(says(404, {}));
   const answer = (await share(A))[A] as { readonly kind: string; readonly why: string };
   assert.equal(answer.kind, 'unknown');
   assert.match(answer.why, /\(HTTP 404\); se isso persiste, confira o endereço \(--adn\)$/);
@@ -386,15 +394,13 @@ test('who answers 404 is told to be another address, perhaps', async () => {
 describe('an answer that proves nothing', () => {
   const OK = lote(entry(A, '1'));
   const plays: Record<string, Play> = {
-    'an HTML page': (_asked, response) =>
-      json(response, 200, '<html>Acesso bloqueado</html>', { 'Content-Type': 'text/html' }),
-    'half of the JSON': (_asked, response) => json(response, 201, JSON.stringify(OK).slice(0, -30)),
+    'an HTML page': says(200, '<html>Acesso bloqueado</html>', HTML),
+    'half of the JSON': says(201, JSON.stringify(OK).slice(0, -30)),
     '204': (_asked, response) => response.writeHead(204).end(),
     'JSON without a type': (_asked, response) => response.writeHead(201).end(JSON.stringify(OK)),
     'no body': (_asked, response) => response.writeHead(201, { 'Content-Type': 'application/json' }).end(),
-    'a compressed answer that is broken': (_asked, response) =>
-      json(response, 201, 'nada', { 'Content-Encoding': 'gzip' }),
-    'a coding that nobody knows': (_asked, response) => json(response, 201, OK, { 'Content-Encoding': 'toString' }),
+    'a compressed answer that is broken': says(201, 'nada', { 'Content-Encoding': 'gzip' }),
+    'a coding that nobody knows': says(201, OK, { 'Content-Encoding': 'toString' }),
     'a body shorter than it says': (_asked, response, reset) => {
       json(response, 201, OK, { 'Content-Length': '5000' });
       setTimeout(reset, 20);
@@ -424,8 +430,7 @@ describe('an answer that proves nothing', () => {
   };
   for (const status of [300, 302, 307, 308, 402, 407, 408, 418, 500, 501, 502, 503, 504, 599]) {
     // The entry looks well; the status says that something broke.
-    plays[`${status} with a body that looks well`] = (_asked, response) =>
-      json(response, status, OK, { Location: '/adn/DFe' });
+    plays[`${status} with a body that looks well`] = says(status, OK, { Location: '/adn/DFe' });
   }
 
   const SILENT = new Set(['silence', 'a header that does not end', 'a body shorter than it says', 'an upgrade']);
@@ -476,7 +481,7 @@ describe('an answer that proves nothing', () => {
       ['gzip', gzipSync(Buffer.alloc(9_000_000, ' '))],
       ['br', brotliCompressSync(Buffer.alloc(9_000_000, ' '))],
     ] as const) {
-      const answer = await answerTo((_asked, response) => json(response, 201, body, { 'Content-Encoding': coding }));
+      const answer = await answerTo(says(201, body, { 'Content-Encoding': coding }));
       assert.deepEqual(answer, { kind: 'unknown', why: 'a resposta do ADN passa do tamanho aceito' });
     }
   });
@@ -494,24 +499,20 @@ describe('an answer that proves nothing', () => {
   });
 
   test('an answer compressed as it should be is read', async () => {
-    const answer = await answerTo((_asked, response) =>
-      json(response, 201, gzipSync(JSON.stringify(OK)), { 'Content-Encoding': 'gzip' }),
-    );
+    const answer = await answerTo(says(201, gzipSync(JSON.stringify(OK)), { 'Content-Encoding': 'gzip' }));
     assert.deepEqual(answer, { kind: 'accepted', nsu: '1' });
   });
 
   test('a redirection is not followed', async () => {
     const elsewhere = await stage(accepts);
-    const { share } = await stage((_asked, response) =>
-      json(response, 307, '', { Location: `https://localhost:${elsewhere.port}/adn/DFe` }),
-    );
+    const { share } = await stage(says(307, '', { Location: `https://localhost:${elsewhere.port}/adn/DFe` }));
     assert.equal((await share(A))[A]!.kind, 'unknown');
     assert.equal(elsewhere.asked.length, 0);
   });
 
   test('statuses that say that the request was not looked into: unavailable', async () => {
     for (const status of [405, 411, 414, 415, 417, 421, 429, 431]) {
-      const answer = await answerTo((_asked, response) => json(response, status, '<html>'));
+      const answer = await answerTo(says(status, '<html>'));
       assert.equal(answer.kind, 'unavailable', `${status}`);
     }
   });
@@ -729,10 +730,9 @@ describe('a connection that cannot be made', () => {
 describe('the operator', () => {
   test('is told at once what to mend, is not told in a loop, and the ADN is not hammered meanwhile', async (t) => {
     const clock = timeInHand(t);
-    const { share, asked, logged, adn, breaker, scene } = await stage(
-      (_asked, response) => json(response, 400, refusal('E1262')),
-      { limits: { refusedFirstMs: 200, refusedMaxMs: 200 } },
-    );
+    const { share, asked, logged, adn, breaker, scene } = await stage(says(400, refusal('E1262')), {
+      limits: { refusedFirstMs: 200, refusedMaxMs: 200 },
+    });
     for (let turn = 0; turn < 5; turn += 1) assert.equal((await share(A))[A]!.kind, 'misconfigured');
     assert.equal(asked.length, 1);
     assert.equal(logged.filter(({ level }) => level === 'error').length, 1);
@@ -757,12 +757,10 @@ describe('the operator', () => {
     const secret = 'Maria da Silva 12345678909';
     const { share, scene, logged, find } = await stage(accepts);
     const plays: readonly Play[] = [
-      (_asked, response) => json(response, 200, `<html>${secret}</html>`, { 'Content-Type': 'text/html' }),
-      (_asked, response) =>
-        json(response, 400, { Erros: [{ Codigo: secret, Descricao: secret, Complemento: secret, Mensagem: secret }] }),
-      (_asked, response) =>
-        json(response, 201, lote({ ...entry(A, null), Erros: [{ Codigo: 'E1262', Descricao: secret }] })),
-      (_asked, response) => json(response, 500, { detail: secret }),
+      says(200, `<html>${secret}</html>`, HTML),
+      says(400, { Erros: [{ Codigo: secret, Descricao: secret, Complemento: secret, Mensagem: secret }] }),
+      says(201, lote({ ...entry(A, null), Erros: [{ Codigo: 'E1262', Descricao: secret }] })),
+      says(500, { detail: secret }),
     ];
     for (const play of plays) {
       scene.play = play;
@@ -777,10 +775,9 @@ describe('the operator', () => {
 describe('the circuit', () => {
   test('of a municipality opens after five failures in a row, is probed by one lot, and closes by its answer', async (t) => {
     const clock = timeInHand(t);
-    const { share, find, asked, scene, adn, breaker, logged } = await stage(
-      (_asked, response) => json(response, 503, ''),
-      { limits: { troubledFirstMs: 300, troubledMaxMs: 2000 } },
-    );
+    const { share, find, asked, scene, adn, breaker, logged } = await stage(says(503, ''), {
+      limits: { troubledFirstMs: 300, troubledMaxMs: 2000 },
+    });
     const told = () => logged.filter(({ message }) => /não atende este município/.test(message));
     const began = clock.now;
     for (let turn = 0; turn < 5; turn += 1) assert.equal((await share(A))[A]!.kind, 'unknown');
@@ -822,11 +819,11 @@ describe('the circuit', () => {
 
   test('stays closed for refusals, for missing entries, and for what only one municipality has to mend', async () => {
     for (const play of [
-      (({ chaves }, response) => json(response, 400, lote(entry(chaves[0]!, null, 'E1235')))) as Play,
-      ((_asked, response) => json(response, 400, refusal('E1235'))) as Play,
-      ((_asked, response) => json(response, 201, lote(entry(chaveOf(99), '1')))) as Play,
-      ((_asked, response) => json(response, 403, '')) as Play,
-    ]) {
+      ({ chaves }, response) => json(response, 400, lote(entry(chaves[0]!, null, 'E1235'))),
+      says(400, refusal('E1235')),
+      says(201, lote(entry(chaveOf(99), '1'))),
+      says(403, ''),
+    ] satisfies readonly Play[]) {
       const { share, breaker } = await stage(play, { limits: { refusedFirstMs: 0, refusedMaxMs: 0 } });
       for (let turn = 0; turn < 8; turn += 1) await share(A);
       assert.equal(breaker.isClosed(), true);
@@ -836,7 +833,7 @@ describe('the circuit', () => {
   test('of a municipality opens when the ADN says that it is out of order: maintenance, or errors without a name', async (t) => {
     timeInHand(t);
     for (const code of ['E1217', 'E999', 'RNG9999']) {
-      const { share, find, adn, breaker } = await stage((_asked, response) => json(response, 400, refusal(code)));
+      const { share, find, adn, breaker } = await stage(says(400, refusal(code)));
       for (let turn = 0; turn < 3; turn += 1) await share(A);
       assert.equal(adn.pauseMs(), 0);
       for (let turn = 0; turn < 2; turn += 1) await find(askedFor(A));
@@ -848,7 +845,7 @@ describe('the circuit', () => {
   test('of the address opens when as many municipalities fare alike, and one that has not tried may look soon', async (t) => {
     const clock = timeInHand(t);
     const breaker = openBreaker({ pauseFirstMs: 200, pauseMaxMs: 60_000, random: () => 0.999 });
-    const { port, scene } = await stage((_asked, response) => json(response, 400, refusal('E999')));
+    const { port, scene } = await stage(says(400, refusal('E999')));
     const url = `https://localhost:${port}`;
     const several = await Promise.all(Array.from({ length: 6 }, () => stage(accepts, { url, breaker })));
     const fresh = several.pop()!;
@@ -1081,11 +1078,10 @@ describe('asking', () => {
   test('reads the body first and the status second; either spelling; numbers as text', async () => {
     const { find, scene } = await stage(holds(many, { status: 400 }));
     assert.equal((await find(askedFor(A)))[A]!.kind, 'known');
-    scene.play = (_asked, response) =>
-      json(response, 200, {
-        statusProcessamento: 'DOCUMENTOS_LOCALIZADOS',
-        loteDFe: [{ nsu: '8', chaveAcesso: A, tipoDocumento: 'NFSe', arquivoXml: arquivoOf(A) }],
-      });
+    scene.play = says(200, {
+      statusProcessamento: 'DOCUMENTOS_LOCALIZADOS',
+      loteDFe: [{ nsu: '8', chaveAcesso: A, tipoDocumento: 'NFSe', arquivoXml: arquivoOf(A) }],
+    });
     assert.deepEqual(await find(askedFor(A)), { [A]: { kind: 'known', nsu: '8', xml: xmlOf(A) } });
   });
 
@@ -1097,7 +1093,7 @@ describe('asking', () => {
       { ...NOTHING, LoteDFe: null },
       ...['E2070', 'E2020', 'E2220'].map((code) => ({ StatusProcessamento: 'REJEICAO', ...refusal(code) })),
     ]) {
-      const { find } = await stage((_asked, response) => json(response, 404, end));
+      const { find } = await stage(says(404, end));
       assert.deepEqual(await find(askedFor(A)), { [A]: { kind: 'absent', place: '0' } }, JSON.stringify(end));
     }
   });
@@ -1146,26 +1142,25 @@ describe('asking', () => {
         { kind: 'absent', place: '2' },
       ],
     );
-    scene.play = (_asked, response) =>
-      json(response, 200, { LoteDFe: [{ ...shown({ nsu: 1, chave: B }), NSU: null }] });
+    scene.play = says(200, { LoteDFe: [{ ...shown({ nsu: 1, chave: B }), NSU: null }] });
     assert.equal((await find(askedFor(A)))[A]!.kind, 'unavailable', 'nowhere to go on from');
   });
 
   const unclear: Readonly<Record<string, Play>> = {
-    'an HTML page': (_asked, response) => json(response, 200, '<html>', { 'Content-Type': 'text/html' }),
-    'an HTML page with 404': (_asked, response) => json(response, 404, '<html>', { 'Content-Type': 'text/html' }),
-    'an empty object': (_asked, response) => json(response, 200, {}),
-    'a refusal without a reason': (_asked, response) => json(response, 400, { StatusProcessamento: 'REJEICAO' }),
-    'a refusal': (_asked, response) => json(response, 400, { StatusProcessamento: 'REJEICAO', ...refusal('E2003') }),
-    'an error without a name': (_asked, response) => json(response, 404, { ...NOTHING, ...refusal('E999') }),
-    'a list that is none': (_asked, response) => json(response, 200, { LoteDFe: 'x' }),
-    'a list of texts': (_asked, response) => json(response, 200, { LoteDFe: ['x'] }),
-    'an empty list with 500': (_asked, response) => json(response, 500, NOTHING),
-    'a redirection': (_asked, response) => json(response, 302, NOTHING, { Location: '/' }),
-    '403': (_asked, response) => json(response, 403, ''),
+    'an HTML page': says(200, '<html>', HTML),
+    'an HTML page with 404': says(404, '<html>', HTML),
+    'an empty object': says(200, {}),
+    'a refusal without a reason': says(400, { StatusProcessamento: 'REJEICAO' }),
+    'a refusal': says(400, { StatusProcessamento: 'REJEICAO', ...refusal('E2003') }),
+    'an error without a name': says(404, { ...NOTHING, ...refusal('E999') }),
+    'a list that is none': says(200, { LoteDFe: 'x' }),
+    'a list of texts': says(200, { LoteDFe: ['x'] }),
+    'an empty list with 500': says(500, NOTHING),
+    'a redirection': says(302, NOTHING, { Location: '/' }),
+    '403': says(403, ''),
     silence: () => undefined,
     'a reset': (_asked, _response, reset) => reset(),
-    'the same page for ever': (_asked, response) => json(response, 200, page({ nsu: 1, chave: B })),
+    'the same page for ever': says(200, page({ nsu: 1, chave: B })),
   };
   for (const [name, play] of Object.entries(unclear)) {
     test(`${name}: unavailable, never absent`, async () => {
@@ -1225,9 +1220,7 @@ describe('asking', () => {
     const ofKeys = (asked: readonly Asked[]): number => asked.filter(({ url }) => url.includes('/Eventos')).length;
 
     test('a few notes are asked about by key, and E2060 says that one is not there', async () => {
-      const { find, asked } = await stage(
-        plays((_asked, response) => json(response, 404, { ...NOTHING, ...refusal('E2060') })),
-      );
+      const { find, asked } = await stage(plays(says(404, { ...NOTHING, ...refusal('E2060') })));
       assert.deepEqual(await find(...gone.map((chave) => askedFor(chave, '7', '5000'))), {
         [gone[0]!]: { kind: 'absent', place: '5000' },
         [gone[1]!]: { kind: 'absent', place: '5000' },
@@ -1242,7 +1235,7 @@ describe('asking', () => {
         { ...NOTHING, ...refusal('E2061') },
         page({ nsu: 4_000, chave: gone[0]!, tipo: 'EVENTO' }),
       ]) {
-        const { find, asked, close } = await stage(plays((_asked, response) => json(response, 404, byKey)));
+        const { find, asked, close } = await stage(plays(says(404, byKey)));
         const wanted = chaveOf(4_990);
         const answers = await find(askedFor(gone[0]!, '7', '5000'), askedFor(wanted, '7', '5000'));
         assert.equal(answers[wanted]!.kind, 'known');
@@ -1253,7 +1246,7 @@ describe('asking', () => {
     });
 
     test('where that is not answered the list is read, and many notes are not asked about one by one', async () => {
-      const { find, asked } = await stage(plays((_asked, response) => json(response, 500, '')));
+      const { find, asked } = await stage(plays(says(500, '')));
       assert.equal((await find(askedFor(gone[0]!, '7', '5000')))[gone[0]!]!.kind, 'absent');
       const before = ofKeys(asked);
       const crowd = Array.from({ length: 200 }, (_, place) => askedFor(chaveOf(91_000 + place), '7', '5000'));
@@ -1395,18 +1388,14 @@ describe('sharing events', () => {
   });
 
   for (const [what, play] of [
-    ['an answer without it', (_asked: Asked, response: ServerResponse) => json(response, 201, lote(entry(B, '1')))],
-    [
-      'an HTML page',
-      (_asked: Asked, response: ServerResponse) => json(response, 200, '<html>', { 'Content-Type': 'text/html' }),
-    ],
-    ['too many requests', (_asked: Asked, response: ServerResponse) => json(response, 429, {})],
+    ['an answer without it', says(201, lote(entry(B, '1')))],
+    ['an HTML page', says(200, '<html>', HTML)],
+    ['too many requests', says(429, {})],
   ] as const) {
     test(`while one is undecided (${what}), those after it are not sent, and those of other notes are not held up`, async () => {
-      const { asked, shareEventos } = await stage((one, response) => {
-        if (one.chaves.includes(A)) play(one, response);
-        else accepts(one, response);
-      });
+      const { asked, shareEventos } = await stage((one, response, reset) =>
+        one.chaves.includes(A) ? play(one, response, reset) : accepts(one, response),
+      );
       const [, second] = await shareEventos(eventoOf(A), eventoOf(A, '305102'));
       assert.deepEqual(second, {
         kind: 'unavailable',
@@ -1418,9 +1407,7 @@ describe('sharing events', () => {
   }
 
   test('a note that is not known is not known to its later events either, without asking', async () => {
-    const { asked, shareEventos } = await stage((_asked, response) =>
-      json(response, 201, lote(entry(A, null, 'E1831'))),
-    );
+    const { asked, shareEventos } = await stage(says(201, lote(entry(A, null, 'E1831'))));
     const answers = await shareEventos(eventoOf(A), eventoOf(A, '305102'));
     assert.deepEqual(kindsOf(answers), ['note_unknown', 'note_unknown']);
     assert.equal(asked.length, 1);
@@ -1429,24 +1416,20 @@ describe('sharing events', () => {
   const BY_ANSWER: readonly (readonly [EventoAnswer['kind'], string, Play])[] = [
     ['unknown', 'silence', () => undefined],
     ['unknown', 'a reset', (_asked, _response, reset) => reset()],
-    ['unknown', '500', (_asked, response) => json(response, 500, {})],
-    ['unknown', '503 with a body', (_asked, response) => json(response, 503, refusal('E0840'))],
-    ['unknown', 'HTML', (_asked, response) => json(response, 200, '<html>', { 'Content-Type': 'text/html' })],
-    ['unknown', 'half a body', (_asked, response) => json(response, 201, '{"Lote":[{"Chave')],
-    ['unknown', 'no number', (_asked, response) => json(response, 201, lote(entry(A, null)))],
-    [
-      'unknown',
-      'a contradiction',
-      (_asked, response) => json(response, 201, lote(entry(A, '1'), entry(A, null, 'E0840'))),
-    ],
-    ['unknown', 'no entry', (_asked, response) => json(response, 201, lote(entry(B, '1')))],
-    ['unavailable', '429', (_asked, response) => json(response, 429, {})],
-    ['unavailable', '413', (_asked, response) => json(response, 413, {})],
-    ['misconfigured', '403', (_asked, response) => json(response, 403, {})],
-    ['misconfigured', 'E1203 for the lot', (_asked, response) => json(response, 403, refusal('E1203'))],
-    ['refused', 'a refusal of the lot of one', (_asked, response) => json(response, 400, refusal('E1235'))],
-    ['note_unknown', 'E1831 beside the list', (_asked, response) => json(response, 400, refusal('E1831'))],
-    ['accepted', 'an entry without a key', (_asked, response) => json(response, 201, lote(entry(null, '4')))],
+    ['unknown', '500', says(500, {})],
+    ['unknown', '503 with a body', says(503, refusal('E0840'))],
+    ['unknown', 'HTML', says(200, '<html>', HTML)],
+    ['unknown', 'half a body', says(201, '{"Lote":[{"Chave')],
+    ['unknown', 'no number', says(201, lote(entry(A, null)))],
+    ['unknown', 'a contradiction', says(201, lote(entry(A, '1'), entry(A, null, 'E0840')))],
+    ['unknown', 'no entry', says(201, lote(entry(B, '1')))],
+    ['unavailable', '429', says(429, {})],
+    ['unavailable', '413', says(413, {})],
+    ['misconfigured', '403', says(403, {})],
+    ['misconfigured', 'E1203 for the lot', says(403, refusal('E1203'))],
+    ['refused', 'a refusal of the lot of one', says(400, refusal('E1235'))],
+    ['note_unknown', 'E1831 beside the list', says(400, refusal('E1831'))],
+    ['accepted', 'an entry without a key', says(201, lote(entry(null, '4')))],
   ];
   for (const [kind, what, play] of BY_ANSWER) {
     test(`${what}: ${kind}`, async () => {
@@ -1490,7 +1473,7 @@ describe('sharing events', () => {
   });
 
   test('notes and events share one circuit: a certificate refused for the ones is not tried for the others', async () => {
-    const { asked, adn, share, shareEventos, findEventos } = await stage((_asked, response) => json(response, 403, {}));
+    const { asked, adn, share, shareEventos, findEventos } = await stage(says(403, {}));
     assert.equal((await share(A))[A]!.kind, 'misconfigured');
     assert.deepEqual(kindsOf(await shareEventos(eventoOf(A))), ['misconfigured']);
     assert.deepEqual(kindsOf(await findEventos(eventoOf(A))), ['unavailable']);
@@ -1514,7 +1497,7 @@ describe('sharing events', () => {
   });
 
   test('nothing of an event goes to the log', async () => {
-    const { logged, shareEventos } = await stage((_asked, response) => json(response, 500, {}));
+    const { logged, shareEventos } = await stage(says(500, {}));
     await shareEventos(eventoOf(A));
     const text = JSON.stringify(logged);
     assert.match(text, /não se sabe se o ADN recebeu alguns eventos/);
@@ -1562,7 +1545,7 @@ describe('asking about events', () => {
   test('another sequence, another type, a note: none of them is the event', async () => {
     const others = [eventoOf(A, '101101', 2), eventoOf(A, '101103')].map((other) => heldEvento(other));
     const note = { ...heldEvento(eventoOf(A)), TipoDocumento: 'NFSE' };
-    const { findEventos } = await stage((_asked, response) => json(response, 200, held(...others, note)));
+    const { findEventos } = await stage(says(200, held(...others, note)));
     assert.deepEqual(await findEventos(eventoOf(A)), [{ kind: 'absent' }]);
   });
 
@@ -1580,7 +1563,7 @@ describe('asking about events', () => {
       [held(heldEvento(own, { ArquivoXml: 'AAAA' })), 'absent'],
       [held(heldEvento(own, { ArquivoXml: null }), heldEvento(own)), 'known'],
     ] as const) {
-      const { findEventos, close } = await stage((_asked, response) => json(response, 200, body));
+      const { findEventos, close } = await stage(says(200, body));
       assert.deepEqual(kindsOf(await findEventos(own)), [kind], JSON.stringify(body));
       await close();
     }
@@ -1600,8 +1583,8 @@ describe('asking about events', () => {
   ];
   for (const [kind, what, status, body] of NONE) {
     test(`${what}: ${kind}`, async () => {
-      const type = body === '<html>' ? { 'Content-Type': 'text/html' } : undefined;
-      const { findEventos } = await stage((_asked, response) => json(response, status, body, type));
+      const type = body === '<html>' ? HTML : undefined;
+      const { findEventos } = await stage(says(status, body, type));
       assert.deepEqual(kindsOf(await findEventos(eventoOf(A), eventoOf(A, '305102'))), [kind, kind]);
     });
   }

@@ -18,11 +18,27 @@ const FEITIOS: Readonly<Record<string, () => Promise<Corpus>>> = {
   soap: async () => (await import('./feitio/soap.ts')).makeCorpus(),
 };
 
+/** The corpus as JSON, a line for each case, part and authority. */
+function formatCorpus(corpus: Corpus): string {
+  const members = Object.entries(corpus).map(([key, value]) => `"${key}": ${formatMember(value)}`);
+  return `{\n${members.join(',\n')}\n}\n`;
+}
+
+function formatMember(value: unknown): string {
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
+  const isList = Array.isArray(value);
+  const lines = Object.entries(value).map(
+    ([key, one]) => `${isList ? '' : `${JSON.stringify(key)}: `}${JSON.stringify(one)}`,
+  );
+  const [open, close] = isList ? '[]' : '{}';
+  return lines.length === 0 ? `${open}${close}` : `${open}\n${lines.join(',\n')}\n${close}`;
+}
+
 const asked = process.argv.slice(2);
 for (const name of asked.length > 0 ? asked : Object.keys(FEITIOS)) {
   const make = FEITIOS[name];
   if (make === undefined) throw new RangeError(`no such corpus: ${name}; there are ${Object.keys(FEITIOS).join(', ')}`);
   const corpus = await make();
-  writeFileSync(path.join(FOLDER, `${name}.json`), `${JSON.stringify(corpus, null, 1)}\n`);
+  writeFileSync(path.join(FOLDER, `${name}.json`), formatCorpus(corpus));
   console.log(`${name}: ${corpus.casos.length} casos`);
 }

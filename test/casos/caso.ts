@@ -1,6 +1,8 @@
 /**
  * What a worked case is: an operation as a patch on the valid DPS, what must be known besides, and the amounts of its
- * note worked out line by line. The expected amounts are the ends of those lines; there is no second list of them.
+ * note worked out field by field. The expected amounts are the ends of those lines; there is no second list of them.
+ * `x` multiplies, `≈` is the one rounding, half up to the cent. Worked out with Python's decimal from the formulas of the
+ * reference; `test/casos.test.ts` does every line again.
  */
 import type { Ambiente } from '../../src/fiscal/ambiente.ts';
 import type { DpsPath } from '../../src/fiscal/layout/dps.ts';
@@ -15,9 +17,11 @@ export type Caso = {
   /** Further members of a repeated group, by what differs from its first one. */
   readonly mais?: Readonly<Partial<Record<DpsPath, readonly Patch[]>>>;
   readonly fatos?: Fatos;
-  /** One line a field of `valores` and `IBSCBS`, in the order of calculation; the grammar is in `../support/conta.ts`. */
-  readonly conta: string;
+  readonly conta: Conta;
 };
+
+/** How each field of `valores` and `IBSCBS` comes about; the grammar is in `../support/conta.ts`. */
+export type Conta = Readonly<Record<string, string>>;
 
 /** What differs from a sandbox that knows nothing of the provider. */
 export type Fatos = {
@@ -34,6 +38,37 @@ export type Fatos = {
 export const SEM_IBSCBS: Patch = { dCompet: '2026-09-30', IBSCBS: null };
 
 export const SEM_GRUPO: Patch = { IBSCBS: null };
+
+/** A classification of IBS and CBS; its first three digits are the CST. */
+export const classe = (cClassTrib: string): Patch => ({
+  'IBSCBS/valores/trib/gIBSCBS/CST': cClassTrib.slice(0, 3),
+  'IBSCBS/valores/trib/gIBSCBS/cClassTrib': cClassTrib,
+});
+
+/** PIS and COFINS of a base, at 0.65 % and 3 % where nothing else is said. */
+export const pisCofins = (
+  vBCPisCofins: string,
+  tpRetPisCofins: string,
+  [vPis, vCofins]: readonly [string, string],
+  [pAliqPis, pAliqCofins]: readonly [string, string] = ['0.65', '3.00'],
+): Patch => ({
+  'valores/trib/tribFed/piscofins/CST': '01',
+  'valores/trib/tribFed/piscofins/vBCPisCofins': vBCPisCofins,
+  'valores/trib/tribFed/piscofins/pAliqPis': pAliqPis,
+  'valores/trib/tribFed/piscofins/pAliqCofins': pAliqCofins,
+  'valores/trib/tribFed/piscofins/vPis': vPis,
+  'valores/trib/tribFed/piscofins/vCofins': vCofins,
+  'valores/trib/tribFed/piscofins/tpRetPisCofins': tpRetPisCofins,
+});
+
+/** Its ISSQN is suspended by a court. */
+export const SUSPENSA: Patch = {
+  'valores/trib/tribMun/pAliq': null,
+  'valores/trib/tribMun/exigSusp/tpSusp': '1',
+  'valores/trib/tribMun/exigSusp/nProcesso': '000000000012345678920268260100',
+};
+
+export const OPTANTE: readonly Vigencia[] = [{ inicio: '2020-01-01', fim: undefined }];
 
 export const OBRA: Patch = {
   'serv/cServ/cTribNac': '070201',
@@ -98,3 +133,75 @@ export const DOCUMENTO_TERCEIRO: Patch = {
   [`${TERCEIRO}/tpReeRepRes`]: '99',
   [`${TERCEIRO}/xTpReeRepRes`]: 'Despesa paga por conta do tomador',
 };
+
+/** The amount with which a line ends. */
+export const amountOf = (line: string): string => line.split(/ [=≈] /).at(-1)!;
+
+/** The lines of the ISSQN; of `vISSQN` what stands behind the product of base and rate. */
+export const issqn = ({
+  vBC,
+  pAliqAplic = '2.00',
+  vISSQN,
+  vTotalRet = '0.00',
+  vLiq = vBC,
+  ...others
+}: Conta & { readonly vBC: string; readonly vISSQN: string }): Conta => ({
+  ...others,
+  vBC,
+  pAliqAplic,
+  vISSQN: `${amountOf(vBC)} x ${pAliqAplic} % = ${vISSQN}`,
+  vTotalRet,
+  vLiq,
+});
+
+/** Rates of IBS and CBS, and what applies of each. */
+export type Aliquotas = Conta & { readonly pAliqEfetUF: string; readonly pAliqEfetCBS: string };
+
+const BASICAS = { pIBSUF: '0.10', pIBSMun: '0.00', pCBS: '0.90' };
+
+/** Those of the test year. */
+export const PLENAS: Aliquotas = { ...BASICAS, pAliqEfetUF: '0.10', pAliqEfetMun: '0.00', pAliqEfetCBS: '0.90' };
+
+/** Those of what owes nothing. */
+const NULAS: Aliquotas = {
+  ...{ pIBSUF: '0.00', pIBSMun: '0.00', pCBS: '0.00' },
+  ...{ pAliqEfetUF: '0.00', pAliqEfetMun: '0.00', pAliqEfetCBS: '0.00' },
+};
+
+/** Those of the test year with a reduction of the IBS and one of the CBS: what is left of 0.10 % and of 0.90 %. */
+export const reduzidas = (
+  pAliqEfetUF: string,
+  pAliqEfetCBS: string,
+  pRedAliqIBS: string,
+  pRedAliqCBS = pRedAliqIBS,
+): Aliquotas => ({
+  ...BASICAS,
+  pRedAliqUF: pRedAliqIBS,
+  pAliqEfetUF: `0.10 x (1 - ${pRedAliqIBS} %) = ${pAliqEfetUF}`,
+  pRedAliqMun: pRedAliqIBS,
+  pAliqEfetMun: `0.00 x (1 - ${pRedAliqIBS} %) = 0.00`,
+  pRedAliqCBS,
+  pAliqEfetCBS: `0.90 x (1 - ${pRedAliqCBS} %) = ${pAliqEfetCBS}`,
+});
+
+/** The lines of IBS and CBS; of `vIBSUF` and `vCBS` what stands behind the product of base and rate. */
+export function ibscbs(
+  vBC: string,
+  [vIBSUF, vCBS]: readonly [string, string],
+  vTotNF: string,
+  aliquotas: Aliquotas = PLENAS,
+): Conta {
+  const base = amountOf(vBC);
+  return {
+    'IBSCBS/vBC': vBC,
+    ...aliquotas,
+    vIBSUF: `${base} x ${amountOf(aliquotas.pAliqEfetUF)} % = ${vIBSUF}`,
+    vIBSMun: `${base} x 0.00 % = 0.00`,
+    vCBS: `${base} x ${amountOf(aliquotas.pAliqEfetCBS)} % = ${vCBS}`,
+    vIBSTot: `${amountOf(vIBSUF)} + 0.00 = ${amountOf(vIBSUF)}`,
+    vTotNF,
+  };
+}
+
+/** The same where nothing is due. */
+export const semIbscbs = (vBC: string, vTotNF: string): Conta => ibscbs(vBC, ['0.00', '0.00'], vTotNF, NULAS);

@@ -4,44 +4,31 @@
  */
 
 import assert from 'node:assert/strict';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, test } from 'node:test';
 import { SignedXml } from 'xml-crypto';
-import {
-  companyCertificate,
-  intermediateAuthority,
-  pemOf,
-  personCertificate,
-  revocationList,
-  rootAuthority,
-} from '../../src/documents/pki.ts';
+import { pemOf } from '../../src/documents/pki.ts';
 import { dpsIdOf } from '../../src/fiscal/chave.ts';
 import { exampleXml } from '../../src/fiscal/rules/example.ts';
 import type { Patch } from '../../src/fiscal/rules/rule.ts';
-import { onEnd } from '../support/cleanup.ts';
+import { testAuthorities } from '../support/authorities.ts';
 import { type Answer, emit, request } from '../support/http.ts';
-import { readyKeys } from '../support/keys.ts';
 import { addPrestador } from '../support/municipio.ts';
 import { openssl } from '../support/openssl.ts';
 import { NOON, startTestService } from '../support/service.ts';
 import {
-  companyOf,
   ENCODINGS,
   ENVELOPED,
   EXCLUSIVE,
   type Party,
   PROVIDER_CNPJ,
-  partyOf,
   RSA_SHA256,
   SHA256,
   signedBy,
   transform,
-  yearAround,
 } from '../support/signatures.ts';
 
-const DAY_MS = 86_400_000;
 const TENANT = 'sao-paulo';
 const IBGE = '3550308';
 const BRANCH_CNPJ = '11222333000262';
@@ -49,34 +36,10 @@ const OTHER_CNPJ = '11444777000161';
 const CPF = '52998224725';
 const OTHER_CPF = '11144477735';
 
-const folder = mkdtempSync(path.join(tmpdir(), 'nfse-jornada-'));
-onEnd(() => rmSync(folder, { recursive: true, force: true }));
-const confianca = { ancoras: path.join(folder, 'ancoras'), revogados: path.join(folder, 'revogados') };
-for (const place of Object.values(confianca)) mkdirSync(place);
-
-const [rootKeys, issuingKeys, keys, otherKeys] = await Promise.all([
-  readyKeys(),
-  readyKeys(),
-  readyKeys(),
-  readyKeys(),
-]);
-const [year, lasting] = [yearAround(NOON), { inicio: NOON - 3_000 * DAY_MS, fim: NOON + 3_000 * DAY_MS }];
-const root = rootAuthority('AC Raiz de Teste', rootKeys, lasting);
-const issuing = intermediateAuthority(root, 'AC de Teste', issuingKeys, lasting);
-const company = (cnpj: string, validity = year, by = issuing): Party =>
-  partyOf(keys, companyCertificate(by, companyOf(cnpj), keys.publicKey, validity));
-const person = (cpf: string): Party => {
-  const who = { nome: 'Maria Exemplo', cpf, nascimento: '1980-01-31' };
-  return partyOf(otherKeys, personCertificate(issuing, who, otherKeys.publicKey, year));
-};
+const { folder, confianca, company, person, revoke, stranger, year, past, future } = await testAuthorities(NOON);
 const own = company(PROVIDER_CNPJ);
 const revoked = company(PROVIDER_CNPJ);
-const PAST = { inicio: NOON - 400 * DAY_MS, fim: NOON - 35 * DAY_MS };
-const FUTURE = { inicio: NOON + 35 * DAY_MS, fim: NOON + 400 * DAY_MS };
-const stranger = rootAuthority('AC Raiz de Outros', otherKeys, lasting);
-writeFileSync(path.join(confianca.ancoras, 'ancoras.pem'), pemOf('CERTIFICATE', root.certificate, issuing.certificate));
-const list = revocationList(issuing, [revoked.der], { inicio: NOON - DAY_MS, fim: NOON + 30 * DAY_MS });
-writeFileSync(path.join(confianca.revogados, 'emissora.crl'), list);
+revoke(revoked);
 
 const { address, store, pool, clock, logged } = await startTestService({ worker: false });
 await store.municipios.create({ tenant: TENANT, ambiente: 'producao', codigoIbge: IBGE, confianca }, clock.now);
@@ -169,12 +132,12 @@ describe('in production', () => {
     await assertRefused(signedBy(freshDps(BY_CPF), person(OTHER_CPF)), ['E906'], [/\*\*\*\.444\.777-\*\*/]);
     await assertRefused(signedBy(freshDps(BY_CPF), own), ['E906']);
     await assertRefused(signedBy(freshDps(), person(CPF)), ['E906']);
-    await assertRefused(signedBy(freshDps(), company(PROVIDER_CNPJ, PAST)), ['E903'], [/venceu em/]);
-    await assertRefused(signedBy(freshDps(), company(PROVIDER_CNPJ, FUTURE)), ['E903'], [/só vale a partir de/]);
+    await assertRefused(signedBy(freshDps(), company(PROVIDER_CNPJ, past)), ['E903'], [/venceu em/]);
+    await assertRefused(signedBy(freshDps(), company(PROVIDER_CNPJ, future)), ['E903'], [/só vale a partir de/]);
     await assertRefused(signedBy(freshDps(), company(PROVIDER_CNPJ, year, stranger)), ['E904'], [/AC Raiz de Outros/]);
     await assertRefused(signedBy(freshDps(), revoked), ['E904'], [/foi revogado/]);
-    await assertRefused(signedBy(freshDps(), company(OTHER_CNPJ, PAST)), ['E903', 'E906']);
-    await assertRefused(signedBy(freshDps(), company(OTHER_CNPJ, PAST, stranger)), ['E903', 'E904', 'E906']);
+    await assertRefused(signedBy(freshDps(), company(OTHER_CNPJ, past)), ['E903', 'E906']);
+    await assertRefused(signedBy(freshDps(), company(OTHER_CNPJ, past, stranger)), ['E903', 'E904', 'E906']);
   });
 
   test('a certificate is judged at the moment at which the DPS arrives', async () => {
@@ -287,7 +250,7 @@ describe('in the sandbox', () => {
 
   test('one that holds, by a stranger: that alone is said', async () => {
     assert.deepEqual(remarks(await emit(address, signedBy(freshDps(), own))), ['E904']);
-    assert.deepEqual(remarks(await emit(address, signedBy(freshDps(), company(OTHER_CNPJ, PAST)))), [
+    assert.deepEqual(remarks(await emit(address, signedBy(freshDps(), company(OTHER_CNPJ, past)))), [
       'E903',
       'E904',
       'E906',
@@ -410,7 +373,7 @@ describe('a JSON body in production', () => {
 
   test('E9006 expired, E9007 of somebody else, E9003 of an authority that nobody trusts; a branch signs for the other', async () => {
     const body = bodyOf();
-    await refused(body, signedByOpenssl(body, company(PROVIDER_CNPJ, PAST)), ['E9006']);
+    await refused(body, signedByOpenssl(body, company(PROVIDER_CNPJ, past)), ['E9006']);
     await refused(body, signedByOpenssl(body, company(OTHER_CNPJ)), ['E9007']);
     await refused(body, signedByOpenssl(body, company(PROVIDER_CNPJ, year, stranger)), ['E9003']);
     const branch = await sendJson(body, signedByOpenssl(body, company(BRANCH_CNPJ)));

@@ -4,32 +4,21 @@
  */
 
 import assert from 'node:assert/strict';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, test } from 'node:test';
-import {
-  companyCertificate,
-  intermediateAuthority,
-  pemOf,
-  personCertificate,
-  revocationList,
-  rootAuthority,
-} from '../../src/documents/pki.ts';
 import { buildChave, dpsIdOf, parseChave } from '../../src/fiscal/chave.ts';
 import { exampleXml } from '../../src/fiscal/rules/example.ts';
 import type { Patch } from '../../src/fiscal/rules/rule.ts';
 import { INTERMEDIARIO } from '../casos/caso.ts';
-import { onEnd } from '../support/cleanup.ts';
+import { testAuthorities } from '../support/authorities.ts';
 import { balcao, bancada, CANCELAMENTO, type NotaEmitida, type PATHS } from '../support/eventos.ts';
 import { type Answer, request } from '../support/http.ts';
-import { readyKeys } from '../support/keys.ts';
 import { addPrestador } from '../support/municipio.ts';
 import { openssl } from '../support/openssl.ts';
 import { NOON, startTestService } from '../support/service.ts';
-import { companyOf, type Party, PROVIDER_CNPJ, partyOf, signedBy, yearAround } from '../support/signatures.ts';
+import { type Party, PROVIDER_CNPJ, signedBy } from '../support/signatures.ts';
 
-const DAY_MS = 86_400_000;
 const TENANT = 'sao-paulo';
 const IBGE = '3550308';
 const BRANCH_CNPJ = '11222333000262';
@@ -40,38 +29,14 @@ const OTHER_CPF = '11144477735';
 const INTERMEDIARY_CNPJ = '00000000000191';
 const INTERMEDIARY_BRANCH_CNPJ = '00000000000272';
 
-const folder = mkdtempSync(path.join(tmpdir(), 'nfse-eventos-'));
-onEnd(() => rmSync(folder, { recursive: true, force: true }));
-const confianca = { ancoras: path.join(folder, 'ancoras'), revogados: path.join(folder, 'revogados') };
-for (const place of Object.values(confianca)) mkdirSync(place);
-
-const [rootKeys, issuingKeys, keys, personKeys] = await Promise.all([
-  readyKeys(),
-  readyKeys(),
-  readyKeys(),
-  readyKeys(),
-]);
-const [year, lasting] = [yearAround(NOON), { inicio: NOON - 3_000 * DAY_MS, fim: NOON + 3_000 * DAY_MS }];
-const PAST = { inicio: NOON - 400 * DAY_MS, fim: NOON - 35 * DAY_MS };
-const FUTURE = { inicio: NOON + 35 * DAY_MS, fim: NOON + 400 * DAY_MS };
-const root = rootAuthority('AC Raiz de Teste', rootKeys, lasting);
-const issuing = intermediateAuthority(root, 'AC de Teste', issuingKeys, lasting);
-const stranger = rootAuthority('AC Raiz de Outros', personKeys, lasting);
-const company = (cnpj: string, validity = year, by = issuing): Party =>
-  partyOf(keys, companyCertificate(by, companyOf(cnpj), keys.publicKey, validity));
-const person = (cpf: string, validity = year): Party => {
-  const who = { nome: 'Maria Exemplo', cpf, nascimento: '1980-01-31' };
-  return partyOf(personKeys, personCertificate(issuing, who, personKeys.publicKey, validity));
-};
+const { folder, confianca, company, person, revoke, stranger, year, past, future } = await testAuthorities(NOON);
 const provider = company(PROVIDER_CNPJ);
 const branch = company(BRANCH_CNPJ);
 const other = company(OTHER_CNPJ);
 const revoked = company(PROVIDER_CNPJ);
 const intermediary = company(INTERMEDIARY_CNPJ);
 const taker = person(TAKER_CPF);
-writeFileSync(path.join(confianca.ancoras, 'ancoras.pem'), pemOf('CERTIFICATE', root.certificate, issuing.certificate));
-const list = revocationList(issuing, [revoked.der], { inicio: NOON - DAY_MS, fim: NOON + 30 * DAY_MS });
-writeFileSync(path.join(confianca.revogados, 'emissora.crl'), list);
+revoke(revoked);
 
 const { address, world, store, pool, clock, logged } = await startTestService({ worker: false });
 await store.municipios.create({ tenant: TENANT, ambiente: 'producao', codigoIbge: IBGE, confianca }, clock.now);
@@ -196,10 +161,10 @@ for (const path of ['chave', 'protocolo'] as const) {
     test('E9006: certificate outside validity', async () => {
       const nota = await authorised();
       const body = json(CANCELAMENTO);
-      await assertRefused(send(nota, body, company(PROVIDER_CNPJ, PAST), { path }), ['E9006'], /venceu em/);
-      await assertRefused(send(nota, body, company(PROVIDER_CNPJ, FUTURE), { path }), ['E9006'], /só vale a partir/);
+      await assertRefused(send(nota, body, company(PROVIDER_CNPJ, past), { path }), ['E9006'], /venceu em/);
+      await assertRefused(send(nota, body, company(PROVIDER_CNPJ, future), { path }), ['E9006'], /só vale a partir/);
       const confirmacao = json({ tipo_evento: 'confirmacao_tomador' });
-      await assertRefused(send(nota, confirmacao, person(TAKER_CPF, PAST), { path }), ['E9006']);
+      await assertRefused(send(nota, confirmacao, person(TAKER_CPF, past), { path }), ['E9006']);
     });
 
     test('E9007: certificate of another than the expected party', async () => {

@@ -2,7 +2,7 @@
  * The arithmetic of a worked case, done again from its text: fractions of whole numbers, so that nothing of the project's
  * own decimals has a say in it.
  *
- *   line   campo = expression [= value …] [≈ value]
+ *   line   campo: expression [= value …] [≈ value]
  *   `=`    holds exactly; `≈` is half up to two decimals, and may stand once, at the end
  *   terms  1234.56, + - x ( ), and a `%` behind a number or a bracket
  */
@@ -10,12 +10,11 @@ import assert from 'node:assert/strict';
 
 export type Linha = { readonly campo: string; readonly valor: string };
 
-/** The lines of a text, each proved; `valor` is how it ends. */
-export function linhasDa(conta: string): readonly Linha[] {
-  const lines = conta.split('\n').filter((line) => line.trim() !== '');
-  return lines.map((line) => {
-    const [campo, ...steps] = line.split(/ (?==|≈)/);
-    assert.ok(campo && steps.length > 0, `no line of a calculation: ${line}`);
+/** The lines of a calculation, each proved; `valor` is how it ends. */
+export function linhasDa(conta: Readonly<Record<string, string>>): readonly Linha[] {
+  return Object.entries(conta).map(([campo, passos]) => {
+    const line = `${campo} = ${passos}`;
+    const steps = `= ${passos}`.split(/ (?==|≈)/);
     let value: Fraction | undefined;
     let last = '';
     for (const step of steps) {
@@ -30,7 +29,7 @@ export function linhasDa(conta: string): readonly Linha[] {
       value = next;
     }
     assert.match(last, /^\d+\.\d\d$/, `${line}: it ends with an amount`);
-    return { campo: campo.trim(), valor: last };
+    return { campo, valor: last };
   });
 }
 
