@@ -1,6 +1,6 @@
 /**
- * The settings file and `nfse config`: what a line may be, that systemd reads the same of it, which of file and environment counts, that
- * secrets are shown to nobody, and that the file reaches every process.
+ * The settings file and `nfse config`: what a line may be, that systemd reads the same of it, which of file and environment counts, and that
+ * secrets are shown to nobody. `ajustes.maquina.test.ts`: that the file reaches every process.
  */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
@@ -10,12 +10,10 @@ import path from 'node:path';
 import { describe, test } from 'node:test';
 import { faultText, readSettingsText } from '../src/doors/settings-file.ts';
 import { VARIABLES } from '../src/doors/variables.ts';
-import { databaseUrlOf, freshDatabase } from './support/database.ts';
-import { request } from './support/http.ts';
+import { nfseBeside } from './support/cli.ts';
 import { freshFolder } from './support/openssl.ts';
-import { nfse, startServiceProcess } from './support/process.ts';
+import { nfse } from './support/process.ts';
 import { toolOr } from './support/tools.ts';
-import { until } from './support/until.ts';
 
 const TMPFILES = toolOr('systemd-tmpfiles', 'systemd');
 
@@ -151,7 +149,7 @@ describe('nfse config', () => {
       [outras.map(({ nome }: { nome: string }) => nome), problemas],
       [['PGPASSFILE', 'DATABSE_URL'], []],
     );
-    const text = (await nfse(['config', '--config', file], env)).out;
+    const text = (await nfseBeside(['config', '--config', file], env)).out;
     assert.match(text, /^PORT: 9001 {2}\(linha 1 do arquivo\)\n {4}porta do serviço$/m);
     assert.match(text, /^ {2}DATABSE_URL \(linha 4\) Seria DATABASE_URL\?$/m);
   });
@@ -170,11 +168,11 @@ describe('nfse config', () => {
     ].join('\n');
     for (const text of [secrets, secrets.replaceAll(':xyzzy@', ':/xyzzy#/@').replace('_S3=', '_S3=x')]) {
       for (const args of [[], ['--json']]) {
-        const { out, err } = await nfse(['config', '--config', fileOf(text), ...args], BARE);
+        const { out, err } = await nfseBeside(['config', '--config', fileOf(text), ...args], BARE);
         assert.doesNotMatch(out + err, /xyzzy/, out);
       }
     }
-    const { out } = await nfse(['config', '--config', fileOf(secrets)], BARE);
+    const { out } = await nfseBeside(['config', '--config', fileOf(secrets)], BARE);
     assert.match(out, /^DATABASE_URL: postgres:\/\/h1,h2:5433\/nfse {2}\(linha 1/m);
     assert.match(out, /^AWS_ENDPOINT_URL_S3: https:\/\/\(oculto\)@minio\.exemplo\.gov\.br /m);
   });
@@ -187,13 +185,13 @@ describe('nfse config', () => {
 
   test('names all that is wrong, each by its line, and ends with 1', async () => {
     const file = fileOf('PORT=99999\nNFSE_BASEURL=x\nNFSE_TRUST_PROXY=talvez\n');
-    const said = await nfse(['config', '--config', file], BARE);
+    const said = await nfseBeside(['config', '--config', file], BARE);
     assert.equal(said.code, 1);
     assert.match(
       said.out,
       /O que corrigir:\n {2}linha 1: PORT=99999.*\n {2}linha 2: .*NFSE_BASE_URL\?.*\n {2}linha 3: NFSE_TRUST/,
     );
-    const together = await nfse(['config', '--config', fileOf('NFSE_TLS_CHAVE=/x\n')], BARE);
+    const together = await nfseBeside(['config', '--config', fileOf('NFSE_TLS_CHAVE=/x\n')], BARE);
     assert.deepEqual([together.code, /NFSE_TLS_CHAVE veio sem/.test(together.out)], [1, true]);
     const other = await nfse(['municipio', 'listar', '--config', file], BARE);
     assert.equal(other.code, 1);
@@ -206,7 +204,7 @@ describe('nfse config', () => {
     chmodSync(folder, 0o755);
     const file = path.join(folder, 'nfse.env');
     const warned = async (): Promise<boolean> =>
-      /chmod o= \S+nfse\.env$/m.test((await nfse(['config', '--config', file], BARE)).out);
+      /chmod o= \S+nfse\.env$/m.test((await nfseBeside(['config', '--config', file], BARE)).out);
     chmodSync(file, 0o640);
     assert.equal(await warned(), false);
     chmodSync(file, 0o644);
@@ -222,19 +220,19 @@ describe('nfse config', () => {
       [folder, /é uma pasta/],
     ] as const) {
       for (const args of [['config'], ['municipio', 'listar']]) {
-        const { code, err } = await nfse([...args, '--config', file], BARE);
+        const { code, err } = await nfseBeside([...args, '--config', file], BARE);
         assert.equal(code, 1);
         assert.match(err, why);
       }
     }
-    const { code, err } = await nfse(['--config', 'x', 'serve'], BARE);
+    const { code, err } = await nfseBeside(['--config', 'x', 'serve'], BARE);
     assert.deepEqual([code, err], [2, '--config vem depois do comando: nfse COMANDO --config ARQUIVO.\n']);
     // What needs no setting needs no file.
-    assert.equal((await nfse(['explicar', 'E0370', '--config', folder], BARE)).code, 0);
+    assert.equal((await nfseBeside(['explicar', 'E0370', '--config', folder], BARE)).code, 0);
   });
 
   test('writes a file that sets nothing, and sets what it may when it is no comment', async () => {
-    const { out } = await nfse(['config', '--exemplo'], BARE);
+    const { out } = await nfseBeside(['config', '--exemplo'], BARE);
     assert.deepEqual(read(out), { assignments: [], faults: [] });
     const all = read(out.replaceAll(/^#(?=[A-Z])/gm, ''));
     assert.deepEqual([all.faults, all.assignments.map(({ name }) => name)], [[], Object.keys(VARIABLES)]);
@@ -243,34 +241,5 @@ describe('nfse config', () => {
       all.assignments.map(({ value }) => value),
       usual,
     );
-  });
-});
-
-describe('a service with a settings file', () => {
-  test('has it in all its processes, and its commands; the environment comes first', { timeout: 600_000 }, async () => {
-    const database = databaseUrlOf(await freshDatabase());
-    const file = fileOf(
-      [
-        `DATABASE_URL='${database}'`,
-        'NFSE_BASE_URL=https://nfse.exemplo.gov.br',
-        'NFSE_PAINEL_PORTA=0',
-        'NFSE_PROCESSOS=1',
-        'NFSE_TRUST_PROXY=1',
-      ].join('\n'),
-    );
-    const env = { DATABASE_URL: '', NFSE_PROCESSOS: '2', NFSE_LOG_LEVEL: 'info' };
-    const service = await startServiceProcess(env, undefined, ['--config', file]);
-    // By the environment two processes answer, and both have the rest of the file.
-    await until(async () => /"processos":2/.test(service.output()) || undefined, 'two processes answer');
-    for (let count = 0; count < 4; count += 1) {
-      const { body } = await request(service.address, '/integracao/soap/nfes?wsdl', {
-        headers: { Connection: 'close', 'X-Forwarded-For': '203.0.113.7' },
-      });
-      assert.match(body, /https:\/\/nfse\.exemplo\.gov\.br\//);
-    }
-    await until(async () => service.output().split('203.0.113.7').length > 4 || undefined, 'requests are logged');
-    const said = await nfse(['municipio', 'listar', '--config', file], { ...BARE });
-    assert.deepEqual([said.code, /integracao/.test(said.out)], [0, true], said.err);
-    assert.equal(await service.end('SIGTERM'), 0);
   });
 });

@@ -4,7 +4,7 @@
  */
 import { execFile } from 'node:child_process';
 import { readFileSync, statfsSync } from 'node:fs';
-import { appendFile, chmod, mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { appendFile, chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { devNull, freemem, tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
@@ -56,6 +56,8 @@ export async function globalSetup(): Promise<void> {
   await chmod(dataDir, 0o755);
   process.env.SSL_CERT_DIR = path.join(dataDir, 'no-authorities');
   await mkdir(process.env.SSL_CERT_DIR);
+  process.env.NFSE_TEST_SENT = path.join(dataDir, 'sent');
+  await writeFile(process.env.NFSE_TEST_SENT, '');
   const first = await openEmbedded({ dataDir, log: quiet });
   await migrateAt(first.connection);
   await first.stop();

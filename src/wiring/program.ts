@@ -5,15 +5,15 @@
 import { readFileSync } from 'node:fs';
 import { lstat } from 'node:fs/promises';
 import path from 'node:path';
-import { type CliWorld, runCli } from '../doors/cli/cli.ts';
+import { runCli } from '../doors/cli/cli.ts';
 import { ownOf } from '../fiscal/own.ts';
 import { storeTroubleOf } from '../flows/store-trouble.ts';
 import { NoServer } from '../store/servers.ts';
 import { isWithoutPassword, unavailabilityOf } from '../store/unavailable.ts';
-import { type Config, ConfigError, painelUrlOf, readConfig, serviceUrlOf, vigiaUrlOf } from './config.ts';
+import { type Config, painelUrlOf, readConfig, serviceUrlOf, vigiaUrlOf } from './config.ts';
 import { createLog, type Logger } from './log.ts';
 import type { Service } from './service.ts';
-import { exposedSettings, readSettingsFile, takeSettings } from './settings.ts';
+import { describeSettings, exposedSettings, readSettingsFile, takeSettings } from './settings.ts';
 
 /** The exit code for a failure that passes (EX_TEMPFAIL of sysexits.h). */
 const TRY_AGAIN = 75;
@@ -82,7 +82,7 @@ try {
     useSettings: (file) => {
       settingsFile = file;
     },
-    settings: describeSettings,
+    settings: () => describeSettings(readSettingsFile(settingsFile), process.env, isTerminal),
     serviceUrl: () => serviceUrlOf(readWithFile()),
     painelUrl: () => painelUrlOf(readWithFile()),
     vigia: (quem) => {
@@ -205,23 +205,6 @@ async function startServing(config: Config, log: Logger, asked: AbortSignal): Pr
 function readWithFile(): Config {
   takeSettings(readSettingsFile(settingsFile), process.env);
   return readConfig(process.env, isTerminal);
-}
-
-async function describeSettings(): ReturnType<CliWorld['settings']> {
-  const read = readSettingsFile(settingsFile);
-  const env = { ...process.env };
-  return { ...read, env: process.env, problem: problemOf(), warnings: await exposedSettings(read) };
-
-  function problemOf(): string | undefined {
-    try {
-      takeSettings(read, env);
-      readConfig(env, isTerminal);
-      return undefined;
-    } catch (error) {
-      if (error instanceof ConfigError) return error.message;
-      throw error;
-    }
-  }
 }
 
 /** Runs with the settings of the environment and a log, which is written out at the end. `usual`: the level where none is set. */

@@ -5,8 +5,10 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { isExposed } from '../documents/key-files.ts';
+import type { SettingsKnown } from '../doors/cli/command.ts';
 import { faultText, readSettingsText, type SettingsText } from '../doors/settings-file.ts';
 import { ConfigError, VARIABLES, type Variable } from '../doors/variables.ts';
+import { readConfig } from './config.ts';
 
 /** Read where no other is named. */
 const SETTINGS_FILE = '/etc/nfse.env';
@@ -60,4 +62,25 @@ export async function exposedSettings({ file, text }: SettingsFile): Promise<rea
   return [
     `Outros usuários desta máquina podem ler ou mudar ${file}, que tem um segredo (${held.name}). Deixe-o só a root e à conta do serviço: chmod o= ${file}`,
   ];
+}
+
+/** What there is to know of a command's settings, be they right or not. */
+export async function describeSettings(
+  read: SettingsFile,
+  env: NodeJS.ProcessEnv,
+  isTerminal: boolean,
+): Promise<SettingsKnown> {
+  return { ...read, env, problem: problemOf(), warnings: await exposedSettings(read) };
+
+  function problemOf(): string | undefined {
+    const together = { ...env };
+    try {
+      takeSettings(read, together);
+      readConfig(together, isTerminal);
+      return undefined;
+    } catch (error) {
+      if (error instanceof ConfigError) return error.message;
+      throw error;
+    }
+  }
 }

@@ -1,10 +1,11 @@
 /** The commands of an operator without a process of their own: the program's table of commands in this one. */
-import { type CliWorld, runCli, type Terminal } from '../../src/doors/cli/cli.ts';
+import { type CliWorld, runCli } from '../../src/doors/cli/cli.ts';
 import type { Db } from '../../src/store/open.ts';
 import { createStore } from '../../src/store/store.ts';
 import { readConfig, serviceUrlOf } from '../../src/wiring/config.ts';
 import { createLog } from '../../src/wiring/log.ts';
 import { openStore } from '../../src/wiring/open-store.ts';
+import { describeSettings, readSettingsFile, takeSettings } from '../../src/wiring/settings.ts';
 import type { Said } from './process.ts';
 
 type Registry = CliWorld['registry'];
@@ -25,13 +26,22 @@ export async function nfseHere(
     if (pool === undefined) throw new Error('this test has no database');
     return work({ store: createStore(pool), now, baseUrl: 'https://nfse.exemplo.gov.br' });
   };
-  return runHere(args, registry, isTerminal, serviceUrl);
+  return runHere(args, { registry, isTerminal, serviceUrl: () => serviceUrl });
 }
 
-/** The same on the database that this environment names, opened and closed as the program does for each command. */
-export function nfseBeside(args: readonly string[], env: NodeJS.ProcessEnv): Promise<Said> {
-  const config = readConfig(env, false);
+/**
+ * The same with the settings of this environment, and of a file that `--config` names, on the database that they name: opened and closed as
+ * the program does for each command.
+ */
+export function nfseBeside(args: readonly string[], given: NodeJS.ProcessEnv): Promise<Said> {
+  const env = { ...given };
+  let file: string | undefined;
+  const readSettled = (): ReturnType<typeof readConfig> => {
+    takeSettings(readSettingsFile(file), env);
+    return readConfig(env, false);
+  };
   const registry: Registry = async (work) => {
+    const config = readSettled();
     const opened = await openStore(config, createLog('silent').log, { isPatient: true });
     try {
       return await work({ store: opened.store, now: Date.now, baseUrl: config.baseUrl });
@@ -39,7 +49,15 @@ export function nfseBeside(args: readonly string[], env: NodeJS.ProcessEnv): Pro
       await opened.close();
     }
   };
-  return runHere(args, registry, false, serviceUrlOf(config));
+  return runHere(args, {
+    registry,
+    isTerminal: false,
+    serviceUrl: () => serviceUrlOf(readSettled()),
+    useSettings: (named) => {
+      file = named;
+    },
+    settings: async () => describeSettings(readSettingsFile(file), env, false),
+  });
 }
 
 /** The same as `run` of `scripts/stage.ts`: what it said, or an error with it. */
@@ -49,26 +67,19 @@ export async function runBeside(args: readonly string[], env: NodeJS.ProcessEnv)
   return out;
 }
 
-async function runHere(
-  args: readonly string[],
-  registry: Registry,
-  isTerminal: boolean,
-  serviceUrl: string,
-): Promise<Said> {
+async function runHere(args: readonly string[], own: Partial<CliWorld> & Pick<CliWorld, 'isTerminal'>): Promise<Said> {
   let [out, err] = ['', ''];
-  const world: Terminal & Pick<CliWorld, 'registry'> = {
+  const world: Partial<CliWorld> = {
     out: (text) => {
       out += text;
     },
     err: (text) => {
       err += text;
     },
-    isTerminal,
-    columns: isTerminal ? 80 : undefined,
-    serviceUrl: () => serviceUrl,
+    columns: own.isTerminal ? 80 : undefined,
     vigia: () => undefined,
     painelUrl: () => 'http://localhost:8081',
-    registry,
+    ...own,
   };
   // What starts a server or a service has no place here.
   const code = await runCli(args, world as CliWorld).catch((error: Error) => {

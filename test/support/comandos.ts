@@ -291,9 +291,15 @@ function stringsOf(names: unknown): readonly string[] {
 
 /** Every node of a kind below, itself included; `except`: kinds below which nothing is looked for. */
 export function nodesOf(part: unknown, kind: string, except: readonly string[] = []): readonly Node[] {
-  if (typeof part !== 'object' || part === null) return [];
-  return Object.entries(part).flatMap(([key, value]) => [
-    ...(key === kind ? [value as Node] : []),
-    ...(except.includes(key) ? [] : nodesOf(value, kind, except)),
-  ]);
+  const found: Node[] = [];
+  const walk = (one: unknown): void => {
+    if (typeof one !== 'object' || one === null) return;
+    for (const key in one) {
+      const value = (one as Node)[key];
+      if (key === kind) found.push(value as Node);
+      if (!except.includes(key)) walk(value);
+    }
+  };
+  walk(part);
+  return found;
 }
