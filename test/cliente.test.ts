@@ -158,9 +158,10 @@ describe('the operations', () => {
     assert.deepEqual(asked, [`${address}/docs/erros.json`]);
     assert.equal(await counting.explicar(undefined), undefined);
     // Who stops waiting stops for himself alone.
+    const stopping = Promise.withResolvers<void>();
     const slow = clienteAt(address, {
       fetch: async (_, init) => {
-        await new Promise((resolve) => setTimeout(resolve, 20));
+        await stopping.promise;
         init?.signal?.throwIfAborted();
         return Response.json(table);
       },
@@ -169,6 +170,7 @@ describe('the operations', () => {
     const [stopped, other] = [slow.explicar('E0014', { signal: stop.signal }), slow.explicar('E0014')];
     stop.abort();
     await assert.rejects(stopped, { name: 'AbortError' });
+    stopping.resolve();
     assert.equal((await other)?.codigo, 'E0014');
   });
 });

@@ -1061,7 +1061,7 @@ describe('the command', () => {
     spawnSync(process.execPath, ['src/main.ts', 'adn-simulador', ...args], {
       cwd: path.resolve(import.meta.dirname, '..'),
       encoding: 'utf8',
-      timeout: 120_000,
+      timeout: 600_000,
     });
 
   test('the help has every option and every fault', () => {
