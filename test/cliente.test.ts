@@ -169,8 +169,8 @@ describe('the operations', () => {
     const stop = new AbortController();
     const [stopped, other] = [slow.explicar('E0014', { signal: stop.signal }), slow.explicar('E0014')];
     stop.abort();
-    await assert.rejects(stopped, { name: 'AbortError' });
     stopping.resolve();
+    await assert.rejects(stopped, { name: 'AbortError' });
     assert.equal((await other)?.codigo, 'E0014');
   });
 });
