@@ -252,7 +252,7 @@ describe('addresses that hang', () => {
     await until(async () => {
       const before = full;
       full = reached;
-      await looks(5);
+      await looks(2);
       return (full > 0 && full === before && full === reached) || undefined;
     }, 'every place is taken');
     const awake = countTimeAwake();
