@@ -12,9 +12,9 @@ import { writeFileSync } from 'node:fs';
 import { availableParallelism, loadavg } from 'node:os';
 import path from 'node:path';
 import { test } from 'node:test';
-import { setTimeout as pause } from 'node:timers/promises';
 import { etcdConfig, findPrograms, haproxyConfig, patroniConfig } from './support/alta-configuracao.ts';
 import { type Golpe, openAlta } from './support/alta-palco.ts';
+import { pace } from './support/pace.ts';
 import { freshDataDir } from './support/process.ts';
 import { type Carga, startCarga } from './support/quedas-carga.ts';
 import { leisOf } from './support/quedas-leis.ts';
@@ -132,7 +132,7 @@ test(`${ROUNDS} deaths of a primary, ${MODO}, ${VIA}, seed ${DRAWN}`, {
   );
   try {
     for (const [place, next] of rounds.entries()) {
-      await pause(1_000 + 3_000 * chance());
+      await pace(1_000 + 3_000 * chance());
       const golpe = next();
       const rodada = await strikeOnce(golpe, alta, carga);
       rodadas.push(rodada);

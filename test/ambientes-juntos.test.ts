@@ -1,14 +1,14 @@
 /** A sandbox of one's own while many use it at once: issued in, moved, reset, thrown away. Nobody meets a mistake of ours, and nothing stays behind. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { setTimeout as pause } from 'node:timers/promises';
 import { Upkeep } from '../src/delivery/upkeep.ts';
 import { exampleXml } from '../src/fiscal/rules/example.ts';
 import { ENSAIO_DIAS } from '../src/flows/ambientes.ts';
 import { readTabelas } from '../src/store/tabelas.ts';
 import { type Answer, request } from './support/http.ts';
+import { pace } from './support/pace.ts';
 import { startTestService } from './support/service.ts';
-import { until, untilTrue } from './support/until.ts';
+import { assertStays, until, untilTrue } from './support/until.ts';
 
 const DAY_MS = 86_400_000;
 const { address, store, pool, clock, world, logged } = await startTestService();
@@ -115,8 +115,7 @@ describe('a sandbox that many use at once', () => {
     const told = logged.filter(({ message }) => message === 'uma requisição de ensaio não foi guardada');
     assert.deepEqual(told, [], 'of what was thrown away nothing is missed');
     // What is still on its way then finds no place either.
-    await pause(500);
-    assert.deepEqual(await rowsOf(ambiente.slug), []);
+    await assertStays(async () => (await rowsOf(ambiente.slug)).length === 0, 500, 'nothing of it');
   });
 
   test('is reset, and the numbers of its notes stay single', async () => {
@@ -144,7 +143,7 @@ describe('a sandbox that many use at once', () => {
       const ambiente = await make();
       const answers = await Promise.all([
         own('POST', ambiente, '/reinicio'),
-        pause(round * 20).then(() => own('DELETE', ambiente)),
+        pace(round * 20).then(() => own('DELETE', ambiente)),
         own('PATCH', ambiente, '', { avancar: '1d' }),
       ]);
       for (const { status, body } of answers) assert.ok(status === 200 || status === 404, JSON.stringify(body));

@@ -22,7 +22,7 @@ const IBGE = '3550308';
 /** The issue asks for more each; fewer than these means that somebody took some away. */
 const CASOS_MIN = 10;
 /** An answer that comes later than this has hung, also on a machine that is busy. */
-const ANSWER_MAX_MS = 60_000;
+const ANSWER_MAX_MS = 300_000;
 
 type Resposta = { readonly status: readonly number[]; readonly codigos: readonly string[]; readonly texto: string };
 

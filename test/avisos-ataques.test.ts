@@ -12,9 +12,10 @@ import { avisoPoster } from '../src/delivery/post-aviso.ts';
 import { exampleXml } from '../src/fiscal/rules/example.ts';
 import { AVISO_RESPOSTA_S } from '../src/flows/aviso-tempos.ts';
 import { onEnd } from './support/cleanup.ts';
+import { countCalls } from './support/counted-calls.ts';
 import { emit, request } from './support/http.ts';
 import { startTestService } from './support/service.ts';
-import { unlessStoodStill } from './support/standstill.ts';
+import { countTimeAwake, unlessStoodStill } from './support/standstill.ts';
 import { until } from './support/until.ts';
 
 const PRESTADOR = '11222333000181';
@@ -85,10 +86,10 @@ describe('a receiver', () => {
     }, async () => {
       const port = await listen(behave);
       await unlessStoodStill(async () => {
-        const began = performance.now();
+        const awake = countTimeAwake();
         const before = process.memoryUsage().rss;
         const answer = await post(`http://127.0.0.1:${port}/`, { 'X-Id': 'a' }, '{}');
-        assert.ok(performance.now() - began < (AVISO_RESPOSTA_S + 2) * 1_000);
+        assert.ok(awake() < (AVISO_RESPOSTA_S + 2) * 1_000);
         assert.ok(process.memoryUsage().rss - before < 200 * 1024 * 1024);
         if (typeof expected === 'number') assert.deepEqual(answer, { status: expected });
         else assert.match('problema' in answer ? answer.problema : JSON.stringify(answer), expected);
@@ -188,13 +189,19 @@ describe('a name', () => {
     const post = avisoPoster({ isPrivateAllowed: false, servers: [dns.at] });
     await unlessStoodStill(async () => {
       dns.asked.length = 0;
-      const all = Promise.all(Array.from({ length: 300 }, (_, at) => post(`https://x${at}.mudo.exemplo/`, {}, '{}')));
+      let given = 0;
+      const ask = async (_: unknown, at: number) => {
+        const answer = await post(`https://x${at}.mudo.exemplo/`, {}, '{}');
+        given += 1;
+        return answer;
+      };
+      const all = Promise.all(Array.from({ length: 300 }, ask));
       await until(async () => dns.asked.length >= 300 || undefined, 'all ask');
-      const began = performance.now();
+      const awake = countTimeAwake();
       await lookup('localhost');
-      assert.ok(performance.now() - began < 1_000);
+      assert.equal(given, 0, 'it is found before any of them is given up');
       for (const answer of await all) assert.ok('problema' in answer);
-      assert.ok(performance.now() - began < (AVISO_RESPOSTA_S + 2) * 1_000);
+      assert.ok(awake() < (AVISO_RESPOSTA_S + 2) * 1_000);
     });
   });
 });
@@ -204,7 +211,8 @@ describe('addresses that hang', () => {
     unlessStoodStill(keepNobodyWaiting));
 
   async function keepNobodyWaiting(): Promise<void> {
-    const { address, pool } = await startTestService();
+    const { address, pool, store } = await startTestService();
+    const looks = countCalls(store, 'listDue');
     const call = (method: string, path: string, token?: string, body?: object) =>
       request(address, `${API}/${path}`, {
         method,
@@ -230,21 +238,27 @@ describe('addresses that hang', () => {
     const { port } = well.address() as AddressInfo;
     await register(PRESTADOR, `http://127.0.0.1:${port}/`);
     await until(async () => told === 1 || undefined, 'the trial');
-    const hanging = await listen(() => undefined);
+    let reached = 0;
+    const hanging = await listen(() => {
+      reached += 1;
+    });
     // As the addresses of a hundred documents with ten each would be, without asking for each.
     await pool.query(`insert into webhooks (tenant, id, documento, url, tipos, segredo, criado_em, proxima)
       select 'integracao', 'wh_' || i, lpad(i::text, 14, '0'), 'http://127.0.0.1:${hanging}/', '{}', '\\x00', now(), '2026-01-01'
       from generate_series(1, 1000) i`);
     await pool.query(`insert into entregas (tenant, webhook, ordem, nota, estado, due_at, criada_em)
       select 'integracao', 'wh_' || i, -i - j, -i - j, 'pendente', '2026-01-01', '2026-11-21' from generate_series(1, 1000) i, generate_series(1, 4) j`);
+    let full = 0;
     await until(async () => {
-      const { rows } = await pool.query('select 1 from webhooks where reservado_ate is not null limit 1');
-      return rows.length > 0 || undefined;
-    }, 'they are being told');
-    await new Promise((resolve) => setTimeout(resolve, 2_000));
-    const began = performance.now();
+      const before = full;
+      full = reached;
+      await looks(2);
+      return (full > 0 && full === before && full === reached) || undefined;
+    }, 'every place is taken');
+    const awake = countTimeAwake();
     assert.equal((await emit(address, exampleXml({ nDPS: '7' }))).status, 201);
     await until(async () => told === 4 || undefined, 'who is well has all of it');
-    assert.ok(performance.now() - began < 5_000, `${Math.round(performance.now() - began)} ms`);
+    const waitedMs = awake();
+    assert.ok(waitedMs < 5_000, `${waitedMs} ms, ${reached - full} of the others meanwhile`);
   }
 });

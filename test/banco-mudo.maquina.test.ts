@@ -1,10 +1,10 @@
 /** A database that dies in silence: nobody waits for ever, nothing is lost or doubled, and what is answered is true. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { setTimeout as pause } from 'node:timers/promises';
 import { exampleXml } from '../src/fiscal/rules/example.ts';
 import { freshDatabase, poolOn } from './support/database.ts';
 import { type Answer, emit, request } from './support/http.ts';
+import { pace } from './support/pace.ts';
 import { readyDataDir, serverProcesses, startServiceProcess } from './support/process.ts';
 import { startProxy } from './support/proxy.ts';
 import { startTestService, type TestService } from './support/service.ts';
@@ -78,7 +78,7 @@ describe('a database that is not heard', { concurrency: !isLong }, () => {
       for (const answer of answers) assertComeAgain(answer, /não responde/);
       assertComeAgain(await request(service.address, '/health/ready'), /não responde/);
       assert.equal((await request(service.address, '/health/live')).status, 200);
-      if (isLong) await pause(50_000 - waited);
+      if (isLong) await pace(50_000 - waited);
       proxy.way = 'forwarded';
       const back = performance.now();
       await keyOf(service, 2);
@@ -182,7 +182,7 @@ describe('a database that is not heard', { concurrency: !isLong }, () => {
           isTold ||= status === 503;
           longest = Math.max(longest, performance.now() - from);
         });
-        await pause(100);
+        await pace(100);
       }
     } finally {
       // Who was started meanwhile did not stop.

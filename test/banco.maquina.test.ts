@@ -1,5 +1,6 @@
 /** `nfse banco …`: on plain PostgreSQL what it shows and refuses; on a Citus (NFSE_TEST_CITUS) how it distributes, shows and moves. */
 import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
 import { describe, test } from 'node:test';
 import { createMunicipio } from '../src/flows/municipios.ts';
 import { distribute, NODE_SETTINGS, readTabelas, setOnAllNodes } from '../src/store/distribuicao.ts';
@@ -125,7 +126,7 @@ describe('on a Citus', { skip }, () => {
   /** A database of the coordinator with the schema, and what names its nodes. */
   async function openWhole(): Promise<{ pool: Db; connection: ClientConfig; nos: readonly string[] }> {
     const [coordinator, ...nodes] = await testServers();
-    const name = `t_banco_${process.pid}_${Math.trunc(performance.now())}`;
+    const name = `t_banco_${randomBytes(6).toString('hex')}`;
     await onEach([coordinator], `create database ${name}`);
     onEnd(() => onEach([coordinator, ...nodes], `drop database if exists ${name} with (force)`));
     const connection = { ...coordinator, database: name };

@@ -30,7 +30,7 @@ import { ownPort } from './support/ports.ts';
 import { SEED } from './support/seed.ts';
 import { NOON, startTestService } from './support/service.ts';
 import { chanceOf, DECADES, PROVIDER_CNPJ, testParties } from './support/signatures.ts';
-import { until } from './support/until.ts';
+import { until, untilTrue } from './support/until.ts';
 
 const CNPJ = '11222333000181';
 const OUTRO = '88888888000191';
@@ -327,8 +327,9 @@ describe('what changes', () => {
       chaves.push(await issue(), await issue());
       if (round % 2 === 0) line.cut();
       else {
+        const before = told.length;
         await line.close();
-        await new Promise((resolve) => setTimeout(resolve, 50));
+        await untilTrue(() => told.length > before, 'the reader finds nobody');
         await line.open();
       }
     }

@@ -34,7 +34,7 @@ const CLIENTES = path.join(ROOT, 'packages/clientes');
 const SENHA = 'Segredo 1';
 const SENHA_COM_ACENTO = 'Ção 1';
 const MUNICIPIO = 'sao-paulo';
-const PATIENCE_MS = 120_000;
+const PATIENCE_MS = 600_000;
 
 const { root, provider } = await testParties(NOON, DECADES);
 const folder = freshFolder();

@@ -7,10 +7,8 @@ import { readdirSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, test } from 'node:test';
-import { setTimeout as pause } from 'node:timers/promises';
 import { cnpjsOf, signedDps } from '../bench/documents.ts';
 import { openStage, registerTenant, startSimulator } from '../scripts/stage.ts';
-import { CADASTRO_LIDO_MS } from '../src/fiscal/ambiente.ts';
 import { parseChave } from '../src/fiscal/chave.ts';
 import { exampleXml } from '../src/fiscal/rules/example.ts';
 import { onEnd } from './support/cleanup.ts';
@@ -18,7 +16,7 @@ import { runBeside } from './support/cli.ts';
 import { connectTo, openCasa, untilArchived, untilSettled } from './support/copia.ts';
 import { request } from './support/http.ts';
 import { ifThere, nfse, serverProcesses, startServiceProcess } from './support/process.ts';
-import { untilTrue } from './support/until.ts';
+import { until, untilTrue } from './support/until.ts';
 
 const SLUG = 'exemplo';
 const noServer = process.platform === 'win32' ? 'a copy is recovered where there is a shell' : false;
@@ -120,10 +118,18 @@ describe('a production that goes back in time', { skip: noServer, timeout: 600_0
     assert.equal(known.status, 200);
     const opened = await nfse(['municipio', 'alterar', SLUG, '--sem-fechar'], casa.env);
     assert.equal(opened.code, 0, opened.err);
-    // What the service remembers of a municipality is as old as that at most.
-    await pause(CADASTRO_LIDO_MS);
+    const first = signedDps(template, keys, 2_001, 1)[0]!;
     const fresh: string[] = [];
-    for (const document of signedDps(template, keys, 2_001, 12)) {
+    // The service has read the municipality a while ago, and reads it again.
+    fresh.push(
+      await until(async () => {
+        const { status, body } = await issueAt(again.address, first);
+        if (status === 201) return body.chave_acesso as string;
+        assert.equal(status, 503, JSON.stringify(body));
+        return undefined;
+      }, 'the municipality is open'),
+    );
+    for (const document of signedDps(template, keys, 2_002, 11)) {
       const { status, body } = await issueAt(again.address, document);
       assert.equal(status, 201, JSON.stringify(body));
       fresh.push(body.chave_acesso);

@@ -5,6 +5,7 @@
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { isDeepStrictEqual } from 'node:util';
 import type {
   Adn,
   AdnErro,
@@ -36,6 +37,7 @@ import { createStore } from '../src/store/store.ts';
 import { StoreUnavailable } from '../src/store/unavailable.ts';
 import { onEnd } from './support/cleanup.ts';
 import { nfseHere } from './support/cli.ts';
+import { countCalls } from './support/counted-calls.ts';
 import { freshPool } from './support/database.ts';
 import { asSandbox } from './support/municipio.ts';
 import { noAvisos } from './support/no-avisos.ts';
@@ -44,7 +46,7 @@ import { recorded, type Statements } from './support/plans.ts';
 import fc from './support/seed.ts';
 import { NOON } from './support/service.ts';
 import { nobodyTrusted } from './support/trust.ts';
-import { until } from './support/until.ts';
+import { assertStays, until } from './support/until.ts';
 
 /** What the ADN does with a note that is sent to it. `lost`: takes it, and the answer does not arrive. */
 type Mood = 'accepts' | 'refuses' | 'too_early' | 'unknown' | 'lost' | 'away' | 'silent' | 'breaks';
@@ -969,13 +971,15 @@ describe('the worker', () => {
 
   test('finds by itself what nobody woke it for, and stops when it is told', PATIENT, async () => {
     const town = await Town.alone('alfa');
-    const worker = startWorker(town.world);
-    await new Promise((resolve) => setTimeout(resolve, 300));
+    const store = { ...town.world.store };
+    const looks = countCalls(store, 'listDue');
+    const worker = startWorker({ ...town.world, store });
+    await looks(1);
     const note = await town.issue();
     await eventually('the note is delivered', async () => (await town.shown(note))[0] === 'autorizada');
     await worker.stop();
     const late = await town.issue();
-    await new Promise((resolve) => setTimeout(resolve, 1500));
-    assert.deepEqual(await town.shown(late), DRAFT);
+    // It looked each second: a slow machine gives it only more time.
+    await assertStays(async () => isDeepStrictEqual(await town.shown(late), DRAFT), 1_500, 'a draft');
   });
 });

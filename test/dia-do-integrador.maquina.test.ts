@@ -11,11 +11,11 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { test } from 'node:test';
-import { setTimeout as pause } from 'node:timers/promises';
 import { Webhook } from 'standardwebhooks';
 import { exampleXml } from '../src/fiscal/rules/example.ts';
 import { onEnd } from './support/cleanup.ts';
 import { CANCELAMENTO } from './support/eventos.ts';
+import { pace } from './support/pace.ts';
 import { ownPort } from './support/ports.ts';
 import { readyDataDir, type ServiceProcess, startServiceProcess } from './support/process.ts';
 import { killPostgres } from './support/quedas-processos.ts';
@@ -79,11 +79,7 @@ async function ask(url: string, init: RequestInit = {}): Promise<Told | undefine
 }
 
 async function insist(url: string, init: RequestInit = {}): Promise<Told> {
-  for (;;) {
-    const told = await ask(url, init);
-    if (told !== undefined) return told;
-    await pause(RETRY_MS);
-  }
+  return until(() => ask(url, init), `an answer of ${url}`);
 }
 
 const withToken = (token: string) => ({ Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' });
@@ -102,7 +98,7 @@ async function openReceiver() {
           const { data } = verifier!.verify(text, incoming.headers as Record<string, string>) as { data: Mudanca };
           received.push({ id: incoming.headers['webhook-id'] as string, data });
           // As one that is some way off: a kill falls between what it has and what is known of it.
-          setTimeout(() => response.writeHead(204).end(), ANSWERS_AFTER_MS);
+          void pace(ANSWERS_AFTER_MS).then(() => response.writeHead(204).end());
         } catch (error) {
           problems.push(`${error}: ${text}`);
           response.writeHead(400).end();
@@ -151,7 +147,7 @@ function issueAll(api: string) {
     while (next < NOTAS) {
       next += 1;
       await issue(next);
-      await pause(PAUSE_MS);
+      await pace(PAUSE_MS);
     }
   };
   const ended = Promise.all(Array.from({ length: CLIENTS }, client));
@@ -168,7 +164,7 @@ function follow(api: string, token: string) {
       const answer = await ask(`${api}/mudancas?desde=${cursor}&espera=5&limite=100`, { headers: withToken(token) });
       if (answer === undefined) {
         unanswered += 1;
-        await pause(RETRY_MS);
+        await pace(RETRY_MS);
       } else if (answer.status === 200) {
         told.push(...answer.body.mudancas);
         cursor = answer.body.cursor;

@@ -5,12 +5,12 @@ import { existsSync, readFileSync } from 'node:fs';
 import http from 'node:http';
 import path from 'node:path';
 import { describe, test } from 'node:test';
-import { setTimeout as pause } from 'node:timers/promises';
 import { exampleXml } from '../src/fiscal/rules/example.ts';
 import { Client } from '../src/store/pg.ts';
 import { onEnd } from './support/cleanup.ts';
 import { databaseUrlOf, freshDatabase } from './support/database.ts';
 import { emit, request } from './support/http.ts';
+import { pace } from './support/pace.ts';
 import { ownPort } from './support/ports.ts';
 import { freshDataDir, nfse, readyDataDir } from './support/process.ts';
 import { startProxy } from './support/proxy.ts';
@@ -57,7 +57,7 @@ function issueOn(address: string, from: number): Load {
     while (!closed && broken.length === 0) {
       number += 1;
       await one(exampleXml({ serie: '1', nDPS: String(number) }));
-      await pause(LINE_PAUSE_MS);
+      await pace(LINE_PAUSE_MS);
     }
   };
   return { answers, broken, done: Promise.all(Array.from({ length: 12 }, line)).then(() => agent.destroy()) };
@@ -118,7 +118,7 @@ describe('SIGTERM to npm start', () => {
     service.child.kill('SIGTERM');
     await said(service, /por 600 s ainda se atende/);
     // One that comes sooner may be the same, by two ways.
-    await pause(1_100);
+    await pace(1_100);
     service.child.kill('SIGTERM');
     assert.equal(await service.ended, 143);
     await assert.rejects(request(address, '/health/live'));

@@ -62,7 +62,7 @@ describe('a municipality that is closed while a process stands still', () => {
   });
 
   for (const [what, prepare] of Object.entries(SENT)) {
-    test(`stores no ${what} afterwards`, { timeout: 240_000 }, async () => {
+    test(`stores no ${what} afterwards`, { timeout: 600_000 }, async () => {
       const tenant = `cidade-${what}`;
       const criar = ['municipio', 'criar', tenant, '--ibge', '3550308', '--ambiente', 'homologacao'];
       await runBeside(criar, env);

@@ -5,7 +5,6 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { exampleXml } from '../src/fiscal/rules/example.ts';
 import { issueNota } from '../src/flows/issue-nota.ts';
 import type { World } from '../src/flows/world.ts';
@@ -16,6 +15,7 @@ import { startTransmitterThread } from '../src/wiring/worker-keeper.ts';
 import { adnLento } from './support/adn-lento.ts';
 import { onEnd } from './support/cleanup.ts';
 import { freshDatabase, poolOn } from './support/database.ts';
+import { pace } from './support/pace.ts';
 import { LONG } from './support/seed.ts';
 import { montarPalco } from './support/simulador.ts';
 import { nobodyTrusted } from './support/trust.ts';
@@ -110,7 +110,7 @@ async function untilDecided({ pool }: Cena, tenant: string, chave: string): Prom
       [tenant, chave],
     );
     if (rows[0]!.estado === 'autorizada') return performance.now() - began;
-    await sleep(20);
+    await pace(20);
   }
   return PATIENCE_MS;
 }
@@ -139,7 +139,7 @@ test('three municipalities with thousands of notes waiting keep nobody else wait
         const [chave] = await emite(scene, tenant, 1);
         pending.push(untilDecided(scene, tenant, chave!).then((ms) => list.push(ms)));
       }
-      await sleep(EVERY_MS);
+      await pace(EVERY_MS);
     }
     await Promise.all(pending);
     return waits;
@@ -186,13 +186,13 @@ for (const { modo, desde, passos } of DOUBTS) {
     await emite(scene, tenant, 1_111);
     await scene.adn.modo(modo);
     const thread = scene.start();
-    while (((await counts(scene, tenant)).emitida ?? 0) > 0) await sleep(250);
+    while (((await counts(scene, tenant)).emitida ?? 0) > 0) await pace(250);
     await scene.adn.avanca(desde);
     const before = await scene.adn.modo('responde');
     const began = performance.now();
     let estados = await counts(scene, tenant);
     while (estados.transmitida !== undefined && performance.now() - began < 600_000) {
-      await sleep(250);
+      await pace(250);
       estados = await counts(scene, tenant);
     }
     const seconds = ((performance.now() - began) / 1_000).toFixed(1);

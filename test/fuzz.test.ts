@@ -19,13 +19,14 @@ import { jsonOf, operacoes, xmlOf } from './support/operacoes.ts';
 import fc, { LONG, SEED } from './support/seed.ts';
 import { startTestService } from './support/service.ts';
 import { signedBy, testParties } from './support/signatures.ts';
+import { startStopwatch } from './support/until.ts';
 
 const ONLY = process.env.NFSE_TEST_CASO;
 const CASES = LONG ? 100_000 : 3_000;
 const ARBITRARY = LONG ? 3_000 : 300;
 const IN_FLIGHT = 16;
 /** The slowest answer that is not a hang; the largest bodies take part of a second. */
-const ANSWER_MAX_MS = 60_000;
+const ANSWER_MAX_MS = 300_000;
 
 const service = await startTestService({ worker: false });
 await service.store.municipios.create(
@@ -150,7 +151,7 @@ const mebibytes = (bytes: number): number => Math.round(bytes / 1024 / 1024);
 describe('documents bent at random', () => {
   test(`${CASES} of them, seed ${SEED}, are answered as the public table says, and leave nothing behind`, async (context) => {
     const histogram = new Map<number, number>();
-    const began = performance.now();
+    const took = startStopwatch();
     const all = ONLY === undefined ? CASES : Number(ONLY) + 1;
     let next = ONLY === undefined ? 0 : Number(ONLY);
     const senderUntil = async (end: number): Promise<void> => {
@@ -168,9 +169,8 @@ describe('documents bent at random', () => {
     if (ONLY === undefined) await assertHoldsNothing(context, all, send, () => (service.logged.length = 0));
     else await send(all);
 
-    const seconds = ((performance.now() - began) / 1_000).toFixed(1);
     const counts = [...histogram].toSorted(([a], [b]) => a - b).map(([status, count]) => `${status}: ${count}`);
-    context.diagnostic(`seed ${SEED}: ${all} cases in ${seconds} s; ${counts.join(', ')}`);
+    context.diagnostic(`seed ${SEED}: ${all} cases in ${took()}; ${counts.join(', ')}`);
     context.diagnostic(`resident MiB ${mebibytes(process.memoryUsage().rss)}`);
     if (ONLY !== undefined) return;
     for (const wanted of [200, 201, 400, 401, 404, 410, 422])

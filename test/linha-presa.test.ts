@@ -1,7 +1,6 @@
 /** One row that somebody holds: who needs it is told to come again, and nobody else notices. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { setTimeout as pause } from 'node:timers/promises';
 import { shortenWaits } from '../src/delivery/upkeep.ts';
 import { notaMove } from '../src/fiscal/nota.ts';
 import { exampleXml } from '../src/fiscal/rules/example.ts';
@@ -10,6 +9,7 @@ import { onEnd } from './support/cleanup.ts';
 import { freshDatabase } from './support/database.ts';
 import { balcao, CANCELAMENTO } from './support/eventos.ts';
 import { type Answer, emit } from './support/http.ts';
+import { pace } from './support/pace.ts';
 import { call, first, loteXml, PRESTADOR, porProtocolo } from './support/rps.ts';
 import { startTestService } from './support/service.ts';
 import { until } from './support/until.ts';
@@ -73,7 +73,7 @@ test('the sequence of a provider: the others of the municipality go on', { timeo
   };
   do {
     await Promise.all(PROVIDERS.map(send));
-    await pause(100);
+    await pace(100);
   } while (waits.length < 5 * PROVIDERS.length || (isLong && performance.now() - began < 40_000));
   // Who was found to be held is not waited for again.
   const longest = (some: typeof waits): number => Math.round(Math.max(...some.map(({ ms }) => ms)));

@@ -4,7 +4,6 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, test } from 'node:test';
-import { setTimeout as pause } from 'node:timers/promises';
 import { companyCertificate, pemOf, rootAuthority } from '../src/documents/pki.ts';
 import { createRestDoor } from '../src/doors/rest/door.ts';
 import { CADASTRO_LIDO_MS } from '../src/fiscal/ambiente.ts';
@@ -20,6 +19,7 @@ import { type Answer, request } from './support/http.ts';
 import { readyKeys } from './support/keys.ts';
 import { addPrestador } from './support/municipio.ts';
 import { freshFolder } from './support/openssl.ts';
+import { pace } from './support/pace.ts';
 import { startTestService } from './support/service.ts';
 import { companyOf, PROVIDER_CNPJ, partyOf, signedBy, yearAround } from './support/signatures.ts';
 import { unlessStoodStill } from './support/standstill.ts';
@@ -123,7 +123,7 @@ describe('two services on one database', () => {
           return;
         }
         assert.ok(answer.status === 201 || codes[0] === 'E102', JSON.stringify(answer.body));
-        await pause(20);
+        await pace(20);
       }
     });
     await Promise.all(lines);

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
 import { Upkeep } from '../src/delivery/upkeep.ts';
 import type { World } from '../src/flows/world.ts';
 import { ensureMeses, ensureMesesAhead, MesesForbidden } from '../src/store/meses.ts';
@@ -12,7 +13,7 @@ import { createStore } from '../src/store/store.ts';
 import { fillNotas } from './support/cheio.ts';
 import { onEnd } from './support/cleanup.ts';
 import { monotonicClock } from './support/clock.ts';
-import { databaseUrlOf, freshDatabase, poolOn } from './support/database.ts';
+import { databaseUrlOf, emptyDatabase, freshDatabase, poolOn } from './support/database.ts';
 import { nfse } from './support/process.ts';
 
 const NOW = Date.UTC(2030, 11, 5, 12);
@@ -59,7 +60,10 @@ function upkeepOf(pool: Db, now: number): { readonly upkeep: Upkeep; readonly to
 
 describe('the months', () => {
   test('of now and of two more come with the schema, in every table that is kept by month', async () => {
-    const meses = await mesesOf(await poolOn(await freshDatabase()));
+    // The schema is put there by this test: the one that tests copy is as old as the run.
+    const before = comingMeses();
+    const meses = await mesesOf(await poolOn(await emptyDatabase()));
+    const coming = [before, comingMeses()];
     assert.deepEqual(Object.keys(meses).toSorted(), [
       'documentos',
       'documentos_eventos',
@@ -68,7 +72,12 @@ describe('the months', () => {
       'trilha_eventos',
       'trilha_notas',
     ]);
-    for (const [table, has] of Object.entries(meses)) assert.deepEqual(has, comingMeses(), table);
+    for (const [table, has] of Object.entries(meses)) {
+      assert.ok(
+        coming.some((one) => isDeepStrictEqual(has, one)),
+        `${table}: ${has}`,
+      );
+    }
   });
 
   test('that come are made by the worker, over the turn of a year, once a day', async (t) => {

@@ -7,7 +7,6 @@
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { distinctDps } from '../bench/documents.ts';
 import { createCliente } from '../packages/cliente/src/index.ts';
 import { exampleXml } from '../src/fiscal/rules/example.ts';
@@ -16,6 +15,7 @@ import { MESES } from './support/banco-cheio.ts';
 import { fillNotas } from './support/cheio.ts';
 import { onEnd } from './support/cleanup.ts';
 import { databaseUrlOf, emptyDatabase } from './support/database.ts';
+import { pace } from './support/pace.ts';
 import { ownPort } from './support/ports.ts';
 import { ROOT, type ServiceProcess, startServiceProcess } from './support/process.ts';
 import { LONG } from './support/seed.ts';
@@ -61,7 +61,7 @@ function startLoad(addresses: readonly string[]): Load {
         (error: unknown) => failed.push(error),
       );
       slowest = Math.max(slowest, performance.now() - began);
-      await sleep(PAUSE_MS);
+      await pace(PAUSE_MS);
     }
   };
   const running = addresses.flatMap((url) => Array.from({ length: CLIENTS_A_PROCESS }, () => issue(url)));

@@ -16,6 +16,7 @@ import { ROOT } from './support/process.ts';
 import { withProximas } from './support/proximas.ts';
 import { startProxy } from './support/proxy.ts';
 import { LONG } from './support/seed.ts';
+import { until } from './support/until.ts';
 import { nextVersion } from './support/versoes.ts';
 
 const options = { skip: !LONG && 'some hundred processes: NFSE_TEST_LONGO=1', timeout: 3_600_000 };
@@ -76,13 +77,12 @@ function atEachNewWord(): () => Hear {
 /** What is done so far; one that was killed may still be at the last thing that it was told. */
 async function progressOf(client: Client): Promise<string> {
   await client.query('select 1');
-  for (;;) {
+  await until(async () => {
     const { rows } = await client.query<{ busy: number }>(
       `select count(*)::int as busy from pg_stat_activity where datname = current_database() and application_name = 'nfse-migrar'`,
     );
-    if (rows[0]!.busy === 0) break;
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
+    return rows[0]!.busy === 0 || undefined;
+  }, 'the server is done with what it was told');
   const { rows } = await client.query<{ progress: string }>(
     `select concat((select count(*) from migracoes), ' ', (select string_agg(format('%s %s %s %s', nome, passo, mes, ate), ',' order by nome, passo, tenant, mes)
        from migracoes_andamento)) as progress`,

@@ -5,13 +5,14 @@
 import assert from 'node:assert/strict';
 import { randomInt } from 'node:crypto';
 import { describe, test } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { exampleXml } from '../src/fiscal/rules/example.ts';
 import { insertTrail } from '../src/store/claims.ts';
 import { inOrder, type Lugar, mudancaStore } from '../src/store/mudancas.ts';
 import type { Mudou } from '../src/store/mudancas-novas.ts';
 import { openPool } from '../src/store/open.ts';
+import { countCalls } from './support/counted-calls.ts';
 import { emit, request } from './support/http.ts';
+import { pace } from './support/pace.ts';
 import { startTestService } from './support/service.ts';
 import { unlessStoodStill } from './support/standstill.ts';
 import { until } from './support/until.ts';
@@ -97,11 +98,12 @@ describe('what changes', () => {
     const own = await tokenOf(PRESTADOR);
     const { cursor } = (await get('mudancas?desde=agora', own)).body;
     // While the machine stands still the longest waiting may end.
+    const looked = countCalls(store.mudancas, 'listChanged')(2);
     const waiting = until(async () => {
       const { body } = await get(`mudancas?desde=${cursor}&espera=50`, own);
       return body.mudancas.length > 0 ? body : undefined;
     }, 'the note is told');
-    await sleep(600);
+    await looked;
     const issued = await emit(address, exampleXml({ nDPS: '77' }));
     assert.equal(issued.status, 201, JSON.stringify(issued.body));
     const { mudancas } = await waiting;
@@ -237,7 +239,7 @@ test('nothing is missed and nothing told twice, though transactions overlap, rol
           dito: undefined,
         };
         await insertTrail(client, tenant, 'nota', [move]);
-        await sleep(randomInt(0, 40));
+        await pace(randomInt(0, 40));
         const fate = randomInt(0, 10);
         if (fate === 0) await client.query('rollback');
         else if (fate === 1) {
@@ -263,7 +265,7 @@ test('nothing is missed and nothing told twice, though transactions overlap, rol
     const own = mudancaStore(others);
     while (!isOver) {
       await own.append(tenant, clock.now).catch(() => undefined);
-      await sleep(randomInt(0, 10));
+      await pace(randomInt(0, 10));
     }
   };
 
@@ -277,7 +279,7 @@ test('nothing is missed and nothing told twice, though transactions overlap, rol
       // What was placed before it was over is all that there is.
       isLast = ate === undefined && isPlaced;
       from = ate ?? from;
-      await sleep(1);
+      await pace(1);
     }
   };
 

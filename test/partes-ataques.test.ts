@@ -15,6 +15,7 @@ import { exampleXml } from '../src/fiscal/rules/example.ts';
 import { WAITING_MAX, Waits } from '../src/flows/esperar.ts';
 import { eachOfPages, listNotasOf, type PaginaDaParte } from '../src/flows/notas-da-parte.ts';
 import { TOKENS_POR_DOCUMENTO } from '../src/flows/tokens.ts';
+import { countCalls } from './support/counted-calls.ts';
 import { freshDatabase } from './support/database.ts';
 import { heldBytes } from './support/heap.ts';
 import { emit, request } from './support/http.ts';
@@ -218,8 +219,9 @@ describe('a token', () => {
     const { token, id } = await sandboxGiven(A);
     await untilTold(token);
     const { cursor } = (await call('GET', api(INTEGRACAO, 'mudancas?desde=agora'), token)).body;
+    const looked = countCalls(waiting.store.mudancas, 'listChanged')(1);
     const told = call('GET', api(INTEGRACAO, `mudancas?desde=${cursor}&espera=20`), token, { service: waiting });
-    await new Promise((resolve) => setTimeout(resolve, 400));
+    await looked;
     const revoked = await call('POST', api(INTEGRACAO, 'token/revogacao'), undefined, { body: { documento: A, id } });
     assert.equal(revoked.status, 200, JSON.stringify(revoked.body));
     for (const service of [here, there]) {

@@ -4,11 +4,11 @@
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { setTimeout as pause } from 'node:timers/promises';
 import { exampleXml } from '../src/fiscal/rules/example.ts';
 import { databaseUrlOf } from './support/database.ts';
 import { emit, noteByKey, request } from './support/http.ts';
 import { type Sent, startLoad } from './support/load.ts';
+import { pace } from './support/pace.ts';
 import { startServiceProcess } from './support/process.ts';
 import { startProxy } from './support/proxy.ts';
 import { openReplicated } from './support/replica.ts';
@@ -38,7 +38,7 @@ for (const death of ['killed with -9', 'cut off from the network'] as const) {
     assert.ok(Number(unready.headers.get('retry-after')) > 0);
     await untilTrue(() => load.sent.some(({ answer, began }) => began > died && answer.status === 503), 'a 503');
     const told = performance.now();
-    await pause(10_000);
+    await pace(10_000);
 
     // The address is the replica's; who was cut off dies, so that there are never two.
     await primary.kill();

@@ -6,7 +6,6 @@ import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { before, describe, test } from 'node:test';
-import { setTimeout as pause } from 'node:timers/promises';
 import { ESPERA_MAX_S } from '../src/doors/rest/espera.ts';
 import { makePki, type Pki } from '../src/flows/make-pki.ts';
 import { databaseUrlOf, freshDatabase } from './support/database.ts';
@@ -27,7 +26,7 @@ import {
 } from './support/proxies-exemplo.ts';
 import { createAuthority, SERVER_EXTENSIONS } from './support/tls.ts';
 import { toolOr } from './support/tools.ts';
-import { until } from './support/until.ts';
+import { until, untilTrue } from './support/until.ts';
 
 const CNPJ = '11222333000181';
 const SITUACAO = `https://${SITE}/cidade/api/v1/prestadores/${CNPJ}/situacao`;
@@ -334,24 +333,40 @@ describe('while the service restarts', { skip: CURL === undefined ? 'curl is not
     const there = KINDS.filter(({ name }) => through.has(name));
     if (there.length === 0) return t.skip('there is no proxy here');
     let isOver = false;
-    const asked = there.map(async ({ name }) => {
+    const lines = there.map(({ name }) => {
       const [questions, answers]: [Answer[], Answer[]] = [[], []];
-      while (!isOver) {
-        questions.push(await through.get(name)!.ask(`https://${SITE}/health/live`));
-        answers.push(questions.at(-1)!, await through.get(name)!.ask(EMISSAO, ...XML, '--data-binary', `@${DPS}`));
-      }
-      return { name, questions, answers };
+      const line = { name, questions, answers, isAsking: false };
+      const ask = async (url: string, ...how: readonly string[]): Promise<Answer> => {
+        line.isAsking = true;
+        const answer = await through.get(name)!.ask(url, ...how);
+        line.isAsking = false;
+        return answer;
+      };
+      const run = async (): Promise<void> => {
+        while (!isOver) {
+          questions.push(await ask(`https://${SITE}/health/live`));
+          answers.push(questions.at(-1)!, await ask(EMISSAO, ...XML, '--data-binary', `@${DPS}`));
+        }
+      };
+      return { ...line, isAsking: () => line.isAsking, done: run() };
     });
-    await pause(500);
+    const untilAll = (is: (line: (typeof lines)[number]) => boolean, what: string): Promise<void> =>
+      untilTrue(() => lines.every(is), what);
+    await untilAll(({ answers }) => answers.length >= 2, 'each is answered');
     assert.equal(await service.end('SIGTERM'), 0);
     const gone = Date.now();
-    await pause(500);
+    // nginx says so at once; the others hold who asks.
+    await untilAll(
+      ({ name, answers, isAsking }) => (name === 'nginx' ? answers.at(-1)!.status >= 500 : isAsking()),
+      'the service is missed',
+    );
     service = await startServiceProcess(env);
     // On a machine that stands still nobody waits so long.
     const isSoon = Date.now() - gone < PATIENCE_S * 500;
-    await pause(1_500);
+    await untilAll(({ answers }) => answers.slice(-2).every(({ status }) => status < 300), 'it is found again');
     isOver = true;
-    for (const { name, questions, answers } of await Promise.all(asked)) {
+    await Promise.all(lines.map(({ done }) => done));
+    for (const { name, questions, answers } of lines) {
       const failed = answers.filter(({ status }) => status !== 200 && status !== 201);
       const told = `${name}: ${failed.map(({ status, body }) => `${status} ${JSON.stringify(body)}`).join('\n')}`;
       assert.ok(answers.at(-1)!.status < 300, `${name} finds the service again`);

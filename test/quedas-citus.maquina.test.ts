@@ -5,7 +5,6 @@
 import assert from 'node:assert/strict';
 import path from 'node:path';
 import { test } from 'node:test';
-import { setTimeout as pause } from 'node:timers/promises';
 import { distribute } from '../src/store/distribuicao.ts';
 import { migrate } from '../src/store/migrate.ts';
 import { moveMunicipio, placesOf } from '../src/store/mover.ts';
@@ -13,6 +12,7 @@ import { type Db, openPool } from '../src/store/open.ts';
 import { Client, type ClientConfig } from '../src/store/pg.ts';
 import { databaseUrlOf } from './support/database.ts';
 import { type OwnCitus, startCitus } from './support/own-citus.ts';
+import { pace } from './support/pace.ts';
 import { freshDataDir } from './support/process.ts';
 import { type Carga, SANDBOX, startCarga, type Tentativa } from './support/quedas-carga.ts';
 import { leisOf } from './support/quedas-leis.ts';
@@ -138,7 +138,7 @@ test(`${ROUNDS} deaths of nodes, seed ${DRAWN}: nothing is lost, nothing is ther
   const rodadas: RodadaDeNos[] = [];
   try {
     for (let round = 1; round <= ROUNDS; round += 1) {
-      await pause(1_000 + 2_000 * chance());
+      await pace(1_000 + 2_000 * chance());
       const golpe = turns.next().value;
       rodadas.push(await strikeOnce(golpe, citus, casa.services, carga));
       none(await leis.broken(), `round ${round}, ${golpe.nome}`);

@@ -8,7 +8,7 @@
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { setTimeout as pause } from 'node:timers/promises';
+import { pace } from './support/pace.ts';
 import { type Carga, startCarga, type Tentativa } from './support/quedas-carga.ts';
 import { leisOf } from './support/quedas-leis.ts';
 import { openPalco, type Queda } from './support/quedas-processos.ts';
@@ -47,7 +47,7 @@ async function within(isSo: () => boolean | Promise<boolean>, what: string): Pro
   try {
     while (!(await isSo())) {
       assert.ok(!isOver, `${what}: not within ${BACK_WITHIN_MS} ms`);
-      await pause(LOOK_EVERY_MS);
+      await pace(LOOK_EVERY_MS);
     }
   } finally {
     callOff();
@@ -80,7 +80,7 @@ test(`${ROUNDS} rounds of crashes, seed ${DRAWN}: nothing is lost, nothing is th
   const rodadas: RodadaDeQuedas[] = [];
   try {
     for (let round = 1; round <= ROUNDS; round += 1) {
-      await pause(500 + 1_500 * chance());
+      await pace(500 + 1_500 * chance());
       const queda = turns.next().value;
       const rodada = await strikeOnce(queda, palco.services, carga);
       rodadas.push(rodada);

@@ -154,11 +154,13 @@ describe('the reference in a browser', { skip: browser === undefined ? 'there is
         Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, 'value').set.call(input, '${typed}');
         for (const name of ['input', 'change']) input.dispatchEvent(new Event(name, { bubbles: true }));
       })()`);
-      // It takes the value over after a while.
-      await new Promise((resolve) => setTimeout(resolve, 500));
-      await page.evaluate(`document.querySelector('${operation} .execute').click()`);
-      await page.until(`document.querySelector('${operation} .request-url pre')?.textContent.endsWith('${typed}')
-        && document.querySelector('${operation} .live-responses-table tbody .response-col_status')`);
+      // It takes the value over after a while: until then it asks for the one before.
+      await page.until(`(() => {
+        const asked = () => document.querySelector('${operation} .request-url pre')?.textContent.endsWith('${typed}');
+        if (!asked()) document.querySelector('${operation} .execute').click();
+        return asked();
+      })()`);
+      await page.until(`document.querySelector('${operation} .live-responses-table tbody .response-col_status')`);
     };
     await ask(chave);
     await page.until(`document.querySelector('${operation} .pdf a')`);

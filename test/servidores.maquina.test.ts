@@ -14,7 +14,7 @@ import { authorised, emit, noteByKey, request } from './support/http.ts';
 import { nfse, startServiceProcess } from './support/process.ts';
 import { startProxy } from './support/proxy.ts';
 import { openReplicated } from './support/replica.ts';
-import { until } from './support/until.ts';
+import { startStopwatch, until } from './support/until.ts';
 
 const skip = process.platform !== 'linux' && 'two servers of its own, on Linux';
 
@@ -68,9 +68,9 @@ describe('several servers', { skip, timeout: 600_000 }, () => {
     assert.match(none.err, /só aceita leituras: é uma réplica/);
     assert.doesNotMatch(none.err + service.output(), /segredo/);
     await standby.query('select pg_promote()');
-    const promoted = performance.now();
+    const told = startStopwatch();
     keys.push(await issue(service.address));
-    t.diagnostic(`a note ${Math.round(performance.now() - promoted)} ms after the promotion`);
+    t.diagnostic(`a note ${told()} after the promotion`);
     for (const key of keys) assert.equal((await noteByKey(service.address, key)).status, 200);
     await authorised(service.address, keys.at(-1)!);
     assert.equal(await service.end('SIGTERM'), 0);
@@ -89,9 +89,9 @@ describe('several servers', { skip, timeout: 600_000 }, () => {
     }, 'the note is on the standby');
     proxy.way = 'swallowed';
     await standby.query('select pg_promote()');
-    const began = performance.now();
+    const told = startStopwatch();
     await issue(service.address);
-    t.diagnostic(`a note ${Math.round(performance.now() - began)} ms after the silence`);
+    t.diagnostic(`a note ${told()} after the silence`);
     assert.equal((await noteByKey(service.address, first)).status, 200);
     // The other one is there again, and this one takes no more writes.
     proxy.way = 'forwarded';

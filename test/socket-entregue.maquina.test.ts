@@ -4,7 +4,6 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
 import { describe, test } from 'node:test';
-import { setTimeout as pause } from 'node:timers/promises';
 import { readConfig } from '../src/wiring/config.ts';
 import { onEnd } from './support/cleanup.ts';
 import { databaseUrlOf, freshDatabase } from './support/database.ts';
@@ -54,9 +53,9 @@ describe('a socket that is handed over', () => {
   }
 });
 
-/** Keeps a socket as systemd does, starts the service on it, and again at each line that it reads. */
+/** Keeps a socket as systemd does, starts the service on it, and at lines that it reads ends it and starts it again. */
 const KEEPER = `
-import os, signal, socket, sys, time
+import os, signal, socket, sys
 kept = socket.create_server(('127.0.0.1', 0), backlog=128)
 def begin():
     pid = os.fork()
@@ -70,12 +69,15 @@ def end(pid):
     return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
 print('porta', kept.getsockname()[1], flush=True)
 pid = begin()
-for line in sys.stdin:
+while sys.stdin.readline():
     print('terminou com', end(pid), flush=True)
-    time.sleep(0.5)
+    sys.stdin.readline()
     pid = begin()
 print('terminou com', end(pid), flush=True)
 `;
+
+import { pace } from './support/pace.ts';
+
 const PYTHON = toolOr('python3', 'python3');
 
 test('who comes while the service restarts waits, and nobody is refused', {
@@ -98,11 +100,13 @@ test('who comes while the service restarts waits, and nobody is refused', {
   const port = await until(async () => /porta (\d+)/.exec(output)?.[1], 'the socket is open');
   let isOver = false;
   const statuses: number[] = [];
+  let asked = 0;
   const asking = (async () => {
     while (!isOver) {
+      asked += 1;
       const headers = { Connection: 'close' };
       statuses.push((await request(`http://127.0.0.1:${port}`, '/health/live', { headers })).status);
-      await pause(10);
+      await pace(10);
     }
   })();
   const answered = async (count: number): Promise<void> => {
@@ -112,6 +116,8 @@ test('who comes while the service restarts waits, and nobody is refused', {
   await answered(5);
   keeper.stdin.write('\n');
   await untilTrue(() => /terminou com 0\n/.test(output), 'the first has ended');
+  await untilTrue(() => asked > statuses.length, 'a request waits while nobody serves');
+  keeper.stdin.write('\n');
   await answered(5);
   isOver = true;
   await asking;

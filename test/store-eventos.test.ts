@@ -328,7 +328,7 @@ describe('a registration', () => {
     return { pid, commit };
   }
 
-  test('whose number was taken meanwhile silently takes the next', { timeout: 120_000 }, async () => {
+  test('whose number was taken meanwhile silently takes the next', { timeout: 600_000 }, async () => {
     const { a, b, alfa } = await twoProcesses();
     const nota = await issued(a.store, alfa);
     const { pid, commit } = await rival(b.pool, alfa, nota, 1);
@@ -342,7 +342,7 @@ describe('a registration', () => {
     assert.equal(xml, `<evento>${result.evento.id} 2</evento>`, 'its document has the number that it got');
   });
 
-  test('twice is a conflict, and leaves nothing', { timeout: 120_000 }, async () => {
+  test('twice is a conflict, and leaves nothing', { timeout: 600_000 }, async () => {
     const { a, b, alfa } = await twoProcesses();
     const nota = await issued(a.store, alfa);
     const first = await rival(b.pool, alfa, nota, 1);
@@ -393,7 +393,7 @@ describe('a registration', () => {
     ['cancelada', 'nota_cancelada'],
     ['recusada', 'nota_recusada'],
   ] as const) {
-    test(`on a note that is ${estado} is none, also when it became so a moment ago`, { timeout: 120_000 }, async () => {
+    test(`on a note that is ${estado} is none, also when it became so a moment ago`, { timeout: 600_000 }, async () => {
       const { a, b, alfa } = await twoProcesses();
       const nota = await issued(a.store, alfa);
       const client = await b.pool.connect();
@@ -1150,7 +1150,7 @@ describe('the decision about a note', () => {
   });
 
   test('that comes while its events are claimed or registered never leaves one asleep', {
-    timeout: 240_000,
+    timeout: 600_000,
   }, async () => {
     const { a, b, alfa } = await twoProcesses();
     const far = NOW + 1_000_000 * MINUTE_MS;
@@ -1186,7 +1186,7 @@ describe('the decision about a note', () => {
   });
 
   test('leaves cancelled exactly what has a processed cancellation, with registrations and claims beside', {
-    timeout: 240_000,
+    timeout: 600_000,
   }, async () => {
     const { a, b, alfa } = await twoProcesses();
     const notas = await Promise.all(upTo(12).map(() => issued(a.store, alfa)));

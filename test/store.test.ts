@@ -334,7 +334,7 @@ describe('numbers', () => {
 
   test('a connection that is lost in the middle is an error for its callers, and no gap', {
     skip: NO_TRIGGERS,
-    timeout: 240_000,
+    timeout: 600_000,
   }, async () => {
     const { pool, store, alfa } = await oneProcess();
     // The server ends the connection that inserts one of these, as it does when it is stopped.
@@ -499,7 +499,7 @@ describe('a claim', () => {
     ]);
   });
 
-  test('does not wait for what somebody else is taking at the moment', { timeout: 120_000 }, async () => {
+  test('does not wait for what somebody else is taking at the moment', { timeout: 600_000 }, async () => {
     const { a, b, alfa } = await twoProcesses();
     await issued(a.store, alfa, 'DPS 1');
     await issued(a.store, alfa, 'DPS 2');

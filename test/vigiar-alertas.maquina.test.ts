@@ -9,13 +9,13 @@ import { copyFileSync, cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync 
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { before, describe, test } from 'node:test';
-import { setTimeout as pause } from 'node:timers/promises';
 import { PANELS } from '../scripts/grafana.ts';
 import { companyCertificate, pemOf, revocationList } from '../src/documents/pki.ts';
 import { ALERTS, type Alert } from '../src/measures/alerts.ts';
 import { METRICS } from '../src/measures/metrics.ts';
 import { onEnd } from './support/cleanup.ts';
 import { runBeside } from './support/cli.ts';
+import { pace } from './support/pace.ts';
 import { ifThere, ROOT, serverProcesses } from './support/process.ts';
 import { type Watching, watchWithPrometheus } from './support/prometheus.ts';
 import { IS_RECORDED, showFault } from './support/quadro.ts';
@@ -97,7 +97,7 @@ describe('the alerts, on a service under fault', { skip }, () => {
       await allQuiet();
       await showFault(watching, 'bem', async (worst) => {
         for (let looks = 0; looks < 20; looks += 1) {
-          await pause(1_000);
+          await pace(1_000);
           const firing = await watching.firing();
           assert.deepEqual(
             firing.filter((one) => !OF_THE_MACHINE.test(one)),

@@ -25,7 +25,7 @@ import {
   startServiceProcess,
 } from './support/process.ts';
 import { SHOWN } from './support/quadro.ts';
-import { unlessStoodStill } from './support/standstill.ts';
+import { countTimeAwake, unlessStoodStill } from './support/standstill.ts';
 import { createAuthority, SERVER_EXTENSIONS } from './support/tls.ts';
 import { toolOr } from './support/tools.ts';
 import { until } from './support/until.ts';
@@ -231,9 +231,9 @@ describe('a service of two processes, watched', () => {
       );
       let fastest = Number.POSITIVE_INFINITY;
       for (let tries = 0; tries < 5; tries += 1) {
-        const began = performance.now();
+        const awake = countTimeAwake();
         assert.ok(sumOf(await metrics(), 'nfse_requisicoes_total') > 0);
-        fastest = Math.min(fastest, performance.now() - began);
+        fastest = Math.min(fastest, awake());
       }
       assert.ok(fastest < 1_000, `${fastest} ms`);
       const { code, out } = await nfse(['saude'], env);

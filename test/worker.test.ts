@@ -84,8 +84,12 @@ class Looks {
   /** Resolves once it has taken note that something of a tenant is due: a look begins when the one before it is done with. */
   async untilKnown(tenant: string): Promise<void> {
     await untilTrue(() => this.listed.has(tenant), `${tenant} is due`);
-    const { begun } = this;
-    await untilTrue(() => this.begun > begun, 'it looks again');
+    await this.untilMore(1);
+  }
+
+  async untilMore(looks: number): Promise<void> {
+    const wanted = this.begun + looks;
+    await untilTrue(() => this.begun >= wanted, 'it looks again');
   }
 }
 
@@ -179,10 +183,11 @@ describe('the turns of the worker', () => {
     const worker = begin(on);
     let full = 0;
     await until(async () => {
-      const [before] = [full];
+      const before = full;
       full = on.slow.waiting.length;
-      await new Promise((resolve) => setTimeout(resolve, 300));
-      return (full > 0 && full === before) || undefined;
+      // What a look finds has its place by the next look but one.
+      await on.looks.untilMore(3);
+      return (full > 0 && full === before && full === on.slow.waiting.length) || undefined;
     }, 'every place is taken');
     assert.equal(
       new Set(on.slow.waiting.map(({ tenant }) => tenant)).size,

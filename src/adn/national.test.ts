@@ -9,14 +9,14 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import https from 'node:https';
 import net, { type AddressInfo } from 'node:net';
 import { describe, type TestContext, test } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { brotliCompressSync, gunzipSync, gzipSync } from 'node:zlib';
 import { chaveOf, entry, HEAD, lote, refusal } from '../../test/support/adn-answers.ts';
 import { onEnd } from '../../test/support/cleanup.ts';
+import { pace } from '../../test/support/pace.ts';
 import { ownPort } from '../../test/support/ports.ts';
 import fc from '../../test/support/seed.ts';
 import { CLIENT_EXTENSIONS, createAuthority, SERVER_EXTENSIONS } from '../../test/support/tls.ts';
-import { untilTrue } from '../../test/support/until.ts';
+import { until, untilTrue } from '../../test/support/until.ts';
 import type { AdnKnowledge, EventoAnswer, EventoToShare, NotaAnswer } from './adn.ts';
 import { openBreaker, type Pass } from './breaker.ts';
 import { type NationalSettings, nationalAdn } from './national.ts';
@@ -85,14 +85,14 @@ const PATIENT = {
 /** For an ADN that is silent. Both count from the moment at which a request has left: what comes before may take its time. */
 const IMPATIENT = { headersMs: 300, bodyMs: 300 };
 /** Until a test that waits for what must come is given up. */
-const GIVEN_UP = { timeout: 120_000 };
+const GIVEN_UP = { timeout: 600_000 };
 
 // Of several addresses of a name each is tried for a moment only, and a slow machine needs longer to be told that it is connected.
 net.setDefaultAutoSelectFamilyAttemptTimeout(60_000);
 
 /** What the client reads as the time stands still until the test moves it; how long a request may really take is another matter. */
 function timeInHand(context: TestContext): { now: number } {
-  const clock = { now: performance.now() };
+  const clock = { now: 1_000_000 };
   context.mock.method(performance, 'now', () => clock.now);
   return clock;
 }
@@ -257,7 +257,7 @@ describe('what is sent', () => {
       if (now === 4) several.resolve();
       await several.promise;
       // One more than is right would come meanwhile.
-      await sleep(40);
+      await pace(40);
       now -= 1;
       accepts(one, response);
     });
@@ -403,12 +403,12 @@ describe('an answer that proves nothing', () => {
     'a coding that nobody knows': says(201, OK, { 'Content-Encoding': 'toString' }),
     'a body shorter than it says': (_asked, response, reset) => {
       json(response, 201, OK, { 'Content-Length': '5000' });
-      setTimeout(reset, 20);
+      void pace(20).then(reset);
     },
     'a reset in the middle of a chunked body': (_asked, response, reset) => {
       response.writeHead(201, { 'Content-Type': 'application/json' });
       response.write(JSON.stringify(OK).slice(0, 40));
-      setTimeout(() => reset(), 20);
+      void pace(20).then(reset);
     },
     'a reset instead of an answer': (_asked, _response, reset) => reset(),
     'a hang-up instead of an answer': (_asked, response) => response.socket?.end(),
@@ -903,7 +903,7 @@ describe('two municipalities at one address', () => {
         const pauseMs = adn.pauseMs();
         if (pauseMs > 0) pauses.push(pauseMs);
         if (pauseMs === 0) answers.push(...(await adn.share('x', documentsOf(A, B, C))).values());
-        await sleep(Math.max(10, pauseMs));
+        await pace(Math.max(10, pauseMs));
       }
     })();
     const stop = async (): Promise<void> => {
@@ -1313,16 +1313,15 @@ async function opensslServer(...args: readonly string[]): Promise<number> {
   const own = ['-cert', server.certFile, '-key', server.keyFile, '-accept', `127.0.0.1:${port}`, '-Verify', '1'];
   const child = spawn('openssl', ['s_server', ...own, '-quiet', ...args], { stdio: 'ignore' });
   onEnd(() => child.kill());
-  while (child.exitCode === null) {
+  return until(async () => {
+    assert.equal(child.exitCode, null, 'openssl s_server did not start');
     const socket = net.connect(port, '127.0.0.1');
     const isUp = await new Promise<boolean>((resolve) => {
       socket.once('connect', () => resolve(true)).once('error', () => resolve(false));
     });
     socket.destroy();
-    if (isUp) return port;
-    await sleep(20);
-  }
-  throw new Error('openssl s_server did not start');
+    return isUp ? port : undefined;
+  }, 'openssl s_server');
 }
 
 /** The event of a type and a sequence on a note. */

@@ -94,9 +94,11 @@ export function placeEntradas(pool: Db, tenant: string): Promise<number> {
 
 /** Rows told in one transaction as a chain begins. Who wants to change one of them waits for its end: some milliseconds. */
 const OPENED_AT_ONCE = 500;
-/** What the chain says of rows that were there before it, and of the first row once more when all of them are told: nothing is told so after that. */
+/** What the chain says of rows that were there before it, and of one once more when all of them are told: nothing is told so after that. */
 export const ABERTURA = 'abertura';
 export const ABERTA = 'aberta';
+/** The mark tells the row of the municipality, the only one that every chain finds: an entry without rows is not written. */
+const MARKED: Vista = 'municipios';
 
 /** After whatever waits for a place, be the clock put back meanwhile. */
 const COMES_LAST = `update auditoria set em = (select max(w.em) + interval '1 microsecond' from auditoria w where w.tenant = $1 and w.lugar is null)
@@ -116,8 +118,8 @@ export function openEtapa(pool: Db, tenant: string, now: number): Promise<boolea
     await insertEntrada(client, tenant, pagina.folhas, ABERTURA);
     const next = pagina.depois === undefined ? VISTAS[place + 1] : VISTAS[place];
     if (next === undefined) {
-      const first = await readPagina(client, tenant, VISTAS[0]!, { depois: undefined, max: 1, lock: 'for share' });
-      await insertEntrada(client, tenant, first.folhas, ABERTA);
+      const marked = await readPagina(client, tenant, MARKED, { depois: undefined, max: 1, lock: 'for share' });
+      await insertEntrada(client, tenant, marked.folhas, ABERTA);
       await client.query(COMES_LAST, [tenant]);
     }
     const abrindo = next && JSON.stringify({ vista: next, depois: pagina.depois } satisfies Abrindo);

@@ -27,6 +27,7 @@ import { openssl } from '../support/openssl.ts';
 import { NOON, startTestService } from '../support/service.ts';
 import { companyOf, type Party, PROVIDER_CNPJ, partyOf, signedBy, yearAround } from '../support/signatures.ts';
 import { toolOr } from '../support/tools.ts';
+import { until } from '../support/until.ts';
 import { BY_EVENTO, SPECIFIED, SPECIFIED_CODES, WITHOUT_DOCUMENT, WITHOUT_JSON, WITHOUT_XML } from './codigos.ts';
 
 const DAY_MS = 86_400_000;
@@ -569,8 +570,11 @@ const SHOWN: Readonly<Record<string, readonly Shown[]>> = {
       },
       aceito: async () => {
         const chave = await issued();
-        await new Promise((resolve) => setTimeout(resolve, 1_050));
-        return note(chave);
+        // One more question may miss each second.
+        return until(async () => {
+          const answer = await note(chave);
+          return answer.status === 429 ? undefined : answer;
+        }, 'the address may ask again');
       },
     },
   ],

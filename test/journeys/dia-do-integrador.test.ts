@@ -9,7 +9,6 @@ import { writeFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { before, describe, test } from 'node:test';
-import { setTimeout as pause } from 'node:timers/promises';
 import { cnpjsOf, signedDps } from '../../bench/documents.ts';
 import {
   openStage,
@@ -32,6 +31,7 @@ import { type Answer, request } from '../support/http.ts';
 import { readyKeys } from '../support/keys.ts';
 import { NO_SUCH_KEY } from '../support/notas.ts';
 import { openssl } from '../support/openssl.ts';
+import { pace } from '../support/pace.ts';
 import { ROOT, readyDataDir } from '../support/process.ts';
 import { until } from '../support/until.ts';
 
@@ -122,7 +122,7 @@ async function followed(ask: () => Promise<Answer>): Promise<Answer> {
     const answer = await ask();
     assert.equal(answer.status, 200, JSON.stringify(answer.body));
     const wait = answer.headers.get('retry-after');
-    if (wait !== null) await pause(Number(wait) * 1_000);
+    if (wait !== null) await pace(Number(wait) * 1_000);
     return wait === null ? answer : undefined;
   }, 'an answer that does not ask for patience');
 }

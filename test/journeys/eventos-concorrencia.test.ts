@@ -14,6 +14,7 @@ import { onEnd } from '../support/cleanup.ts';
 import { pidOf, untilAwaited } from '../support/database.ts';
 import { balcao, bancada, CANCELAMENTO, type NotaEmitida } from '../support/eventos.ts';
 import type { Answer } from '../support/http.ts';
+import { pace } from '../support/pace.ts';
 import { startTestService } from '../support/service.ts';
 import { until } from '../support/until.ts';
 
@@ -162,7 +163,7 @@ describe(`${AT_ONCE} registrations on one note at once`, () => {
         if ((await eventosOf(nota)).every(({ status_evento }) => eventoRests(status_evento, true))) return true;
         // No faster than the machine: a claim is to last longer than its work.
         clock.now += 50;
-        await new Promise((resolve) => setTimeout(resolve, 50));
+        await pace(50);
         return undefined;
       }, 'every event rests');
     } finally {
@@ -181,7 +182,7 @@ describe(`${AT_ONCE} registrations on one note at once`, () => {
 });
 
 test('409 with Retry-After: the number was taken twice by others; sent again it is registered', {
-  timeout: 120_000,
+  timeout: 600_000,
 }, async () => {
   const nota = await authorised();
   const { rows } = await pool.query<{ id: string; mes: number }>(

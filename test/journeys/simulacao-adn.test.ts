@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { exampleJson, exampleXml } from '../../src/fiscal/rules/example.ts';
+import { countCalls } from '../support/counted-calls.ts';
 import { type Answer, request } from '../support/http.ts';
 import { startTestService } from '../support/service.ts';
 import { until as comes } from '../support/until.ts';
@@ -65,10 +66,11 @@ test('a lost answer is asked about, and the note is authorised once', async () =
 });
 
 test('a delay keeps the note a draft until its time has passed', async () => {
-  const { address, clock } = await startTestService();
+  const { address, clock, store } = await startTestService();
+  const looks = countCalls(store, 'listDue');
   const issued = await issue(address, '3', { 'X-NFSe-Simular': 'adn:atraso=30s' });
   const query = (): Promise<Answer> => request(address, `${API}/nfse/${issued.body.chave_acesso}`);
-  await new Promise((resolve) => setTimeout(resolve, 500));
+  await looks(3);
   assert.equal((await query()).body.nota.status, 'rascunho');
   clock.now += 60_000;
   await until(query, ({ nota }) => nota.status === 'autorizada');

@@ -7,6 +7,7 @@ import { globalSetup, globalTeardown } from '../setup.ts';
 import { onEach, setSettings } from './citus.ts';
 import { onEnd } from './cleanup.ts';
 import { checkSent, recordSent } from './sent.ts';
+import { until } from './until.ts';
 
 // First, so that it is looked at last.
 onEnd(checkSent);
@@ -98,11 +99,11 @@ const AWAITING_ON_NODES = `select mod(waiting_gpid, 10000000000)::int as pid fro
  */
 export async function untilAwaited(pool: Pick<Db, 'query'>, pid: number): Promise<readonly number[]> {
   const texts = (await testServers()).length > 1 ? [AWAITING, AWAITING_ON_NODES] : [AWAITING];
-  for (;;) {
+  return until(async () => {
     for (const text of texts) {
       const { rows } = await pool.query<{ pid: number }>(text, [pid]);
       if (rows.length > 0) return rows.map((row) => row.pid);
     }
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
+    return undefined;
+  }, `somebody who waits for session ${pid}`);
 }

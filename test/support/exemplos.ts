@@ -19,6 +19,7 @@ import { ask, type Head } from './http.ts';
 import { NO_SUCH_KEY } from './notas.ts';
 import { jsonOf } from './operacoes.ts';
 import { startTestService, type TestService } from './service.ts';
+import { until } from './until.ts';
 
 /** A municipality in production, for what only production refuses. */
 export const PRODUCTION_SLUG = 'sao-paulo';
@@ -545,11 +546,8 @@ function withoutChance(exemplo: Exemplo): Exemplo {
   return { ...written, pedido: { ...written.pedido, parametros: { id_requisicao: REQUEST_ID } } };
 }
 
-const PATIENCE_MS = 60_000;
-const LOOK_AGAIN_MS = 20;
-
 async function make(address: string, passo: Passo, done: Done): Promise<Made> {
-  const { id, nome, titulo, status, consulta, until } = passo;
+  const { id, nome, titulo, status, consulta } = passo;
   const { municipio: named = SANDBOX_SLUG } = passo;
   const municipio = typeof named === 'function' ? named(done) : named;
   const cabecalhos = typeof passo.cabecalhos === 'function' ? passo.cabecalhos(done) : passo.cabecalhos;
@@ -562,23 +560,21 @@ async function make(address: string, passo: Passo, done: Done): Promise<Made> {
     ...(cabecalhos && { cabecalhos }),
     ...(corpo === undefined ? {} : { corpo }),
   };
-  const began = performance.now();
-  for (;;) {
+  let last = '';
+  const look = async (): Promise<Made | undefined> => {
     const { response, text } = await send(address, id, pedido);
+    last = text.slice(0, 500);
     const isJson = response.headers.get('content-type')?.startsWith('application/json') && text !== '';
     const resposta = isJson ? JSON.parse(text) : undefined;
     assert.equal(response.status, status, `${id}/${nome}: ${text.slice(0, 1_000)}`);
-    if (until === undefined || until(resposta)) {
-      const seen = passo.unseen || resposta === undefined ? {} : { resposta };
-      const shared = passo.tambem === undefined ? {} : { tambem: passo.tambem };
-      return { exemplo: { id, nome, titulo, pedido, status, ...seen, ...shared }, response, text };
-    }
-    assert.ok(
-      performance.now() - began < PATIENCE_MS,
-      `${id}/${nome} is not what is waited for: ${text.slice(0, 500)}`,
-    );
-    await new Promise((resolve) => setTimeout(resolve, LOOK_AGAIN_MS));
-  }
+    if (passo.until !== undefined && !passo.until(resposta)) return undefined;
+    const seen = passo.unseen || resposta === undefined ? {} : { resposta };
+    const shared = passo.tambem === undefined ? {} : { tambem: passo.tambem };
+    return { exemplo: { id, nome, titulo, pedido, status, ...seen, ...shared }, response, text };
+  };
+  return until(look, `${id}/${nome} as it is waited for`).catch((error: Error) => {
+    throw new Error(`${error.message} ${last}`);
+  });
 }
 
 /** A request as an example has it. */

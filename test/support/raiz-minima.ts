@@ -8,11 +8,10 @@ import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
+import { until } from './until.ts';
 
 const [, , ROOT, UID] = process.argv as [string, string, string, string];
 const ADDRESS = 'http://127.0.0.1:8080';
-const READY_WITHIN_MS = 180_000;
 
 export type Life = {
   readonly version: string;
@@ -36,11 +35,10 @@ async function serve(): Promise<{ readonly child: ChildProcess; readonly readyMs
   const began = performance.now();
   const child = spawn(...inRoot('/opt/nfse/bin/nfse', 'serve'), { env, stdio: ['ignore', 'pipe', 'pipe'] });
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += chunk));
-  while (!(await fetch(`${ADDRESS}/health/ready`).catch(() => undefined))?.ok) {
-    if (child.exitCode !== null || performance.now() - began > READY_WITHIN_MS)
-      throw new Error(`not ready:\n${output}`);
-    await pause(20);
-  }
+  await until(async () => {
+    if (child.exitCode !== null) throw new Error(`not ready:\n${output}`);
+    return (await fetch(`${ADDRESS}/health/ready`).catch(() => undefined))?.ok || undefined;
+  }, 'the service is ready');
   return { child, readyMs: Math.round(performance.now() - began) };
 }
 

@@ -27,7 +27,7 @@ import { type Simulador, type SimuladorOptions, startSimulador } from '../../src
 import { onEnd } from './cleanup.ts';
 import { readyKeys } from './keys.ts';
 import { createAuthority, SERVER_EXTENSIONS } from './tls.ts';
-import { until } from './until.ts';
+import { onPatienceEnd, until } from './until.ts';
 
 const ROOT = path.resolve(import.meta.dirname, '../..');
 const READY_WITHIN_MS = 120_000;
@@ -166,17 +166,17 @@ export async function simuladorProcesso(
   onEnd(() => endOf(child, 'SIGKILL'));
   let output = '';
   await new Promise<void>((resolve, reject) => {
-    const timer = setTimeout(() => reject(new Error(`not ready in time:\n${output}`)), READY_WITHIN_MS);
+    const callOff = onPatienceEnd(READY_WITHIN_MS, () => reject(new Error(`not ready in time:\n${output}`)));
     const collect = (chunk: Buffer): void => {
       output += chunk;
       if (!/ADN simulado no ar em/.test(output) || !/Ctrl-C encerra/.test(output)) return;
-      clearTimeout(timer);
+      callOff();
       resolve();
     };
     child.stdout.on('data', collect);
     child.stderr.on('data', collect);
     child.once('close', (code) => {
-      clearTimeout(timer);
+      callOff();
       reject(new Error(`ended with ${code}: ${output}`));
     });
   });

@@ -26,3 +26,16 @@ export async function unlessStoodStill(trial: () => Promise<void>): Promise<void
     }
   }
 }
+
+/**
+ * Milliseconds in which this process had its turns, until it is asked: of the time between two of them no more than a turn counts. A limit
+ * on it holds on a machine that stands still or gives this process little.
+ */
+export function countTimeAwake(): () => number {
+  let turns = 0;
+  const timer = setInterval(() => (turns += 1), LOOK_EVERY_MS).unref();
+  return () => {
+    clearInterval(timer);
+    return turns * LOOK_EVERY_MS;
+  };
+}

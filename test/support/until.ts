@@ -45,3 +45,22 @@ export function onPatienceEnd(patienceMs: number, giveUp: () => void): () => voi
 export async function untilTrue(isSo: () => boolean, what: string): Promise<void> {
   await until(async () => isSo() || undefined, what);
 }
+
+/** How long it takes until it is asked, as a text: to be told, and compared with nothing. */
+export function startStopwatch(): () => string {
+  const began = Date.now();
+  return () => `${Date.now() - began} ms`;
+}
+
+const STAYS_LOOK_MS = 50;
+
+/**
+ * Looks at what is not to change, for so long as it is looked at often: only time can tell it. A machine that stands still looks less often,
+ * and finds nothing that is no fault.
+ */
+export async function assertStays(isSo: () => boolean | Promise<boolean>, forMs: number, what: string): Promise<void> {
+  for (let looks = Math.ceil(forMs / STAYS_LOOK_MS); looks > 0; looks -= 1) {
+    await pause(STAYS_LOOK_MS);
+    if (!(await isSo())) throw new Error(`${what}: it did not stay so`);
+  }
+}
