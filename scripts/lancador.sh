@@ -16,8 +16,8 @@ for libraries in '' "$root/lib/atomic" "$root/lib/atomic:$root/lib/gcc"; do
   if trouble=$("$node" --version 2>&1); then
     # What Node compiled is kept only where the operator says: this folder is nobody's to write.
     [ -n "${NODE_COMPILE_CACHE-}" ] || export NODE_DISABLE_COMPILE_CACHE=1
-    [ "${1-}" != serve ] || exec "$node" @OPTIONS@ "$root/src/main.ts" "$@"
-    exec "$node" "$root/src/main.ts" "$@"
+    [ "${1-}" != serve ] || exec "$node" @OPTIONS@ "$root/src/main.js" "$@"
+    exec "$node" "$root/src/main.js" "$@"
   fi
 done
 printf '%s\n' "O Node que vem com o programa não roda nesta máquina: $trouble" \

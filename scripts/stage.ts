@@ -15,15 +15,19 @@ const READY_WITHIN_MS = 120_000;
 export type Tree = { readonly root: string; readonly node: string };
 const OWN: Tree = { root: ROOT, node: process.execPath };
 
-function mainOf({ root }: Tree): string {
-  return path.join(root, 'src/main.ts');
-}
-
-/** Those of `npm start`. */
-function startOptions({ root }: Tree): readonly string[] {
+/** The words of `npm start`, of whichever commit the copy is. */
+function startWords({ root }: Tree): readonly string[] {
   const manifest = readFileSync(path.join(root, 'package.json'), 'utf8');
   const { scripts } = JSON.parse(manifest) as { readonly scripts: { readonly start: string } };
-  return scripts.start.split(' ').filter((word) => word.startsWith('--'));
+  return scripts.start.split(' ');
+}
+
+function mainOf(tree: Tree): string {
+  return path.join(tree.root, startWords(tree).find((word) => word.startsWith('src/'))!);
+}
+
+function startOptions(tree: Tree): readonly string[] {
+  return startWords(tree).filter((word) => word.startsWith('--'));
 }
 
 export type Running = {

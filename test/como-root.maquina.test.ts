@@ -57,7 +57,7 @@ function asRootAgain(project: string, ...args: readonly string[]): void {
 }
 
 function runAsRoot(project: string, env: NodeJS.ProcessEnv, args: readonly string[]): void {
-  const command = [path.join(project, 'src/main.ts'), ...args];
+  const command = [path.join(project, 'src/main.js'), ...args];
   const { status, stderr } = spawnSync(process.execPath, command, { cwd: project, env, encoding: 'utf8' });
   assert.equal(status, 0, `${args.join(' ')}: ${stderr}`);
 }

@@ -273,7 +273,7 @@ describe('copies of the embedded database', { skip: noServer, timeout: 1_200_000
     const service = await startServiceProcess(casa.env);
     const folder = path.join(casa.copias, sistema, 'copias');
     const known = copiesIn(casa.copias);
-    const child = spawn(process.execPath, [path.join(ROOT, 'src/main.ts'), 'copia', 'fazer'], {
+    const child = spawn(process.execPath, [path.join(ROOT, 'src/main.js'), 'copia', 'fazer'], {
       env: { ...process.env, ...casa.env },
       stdio: 'ignore',
     });
@@ -302,7 +302,7 @@ describe('copies of the embedded database', { skip: noServer, timeout: 1_200_000
     const dataDir = await folderFor('volta');
     await chmod(dataDir, 0o755);
     const para = path.join(dataDir, 'pg');
-    const args = [path.join(ROOT, 'src/main.ts'), 'copia', 'restaurar', '--chave', chave, '--para', para];
+    const args = [path.join(ROOT, 'src/main.js'), 'copia', 'restaurar', '--chave', chave, '--para', para];
     const child = spawn(process.execPath, args, { env: { ...process.env, ...casa.env }, stdio: 'ignore' });
     const ended = new Promise((resolve) => child.once('exit', resolve));
     const lockIn = (): string | undefined =>

@@ -41,7 +41,7 @@ async function killable(root: string, connection: ClientConfig): Promise<(hear: 
   const env = { ...process.env, DATABASE_URL: databaseUrlOf(proxy.connection) };
   return (hear) =>
     new Promise((resolve, reject) => {
-      const child = spawn(process.execPath, [path.join(root, 'src/main.ts'), 'migrar'], {
+      const child = spawn(process.execPath, [path.join(root, 'src/main.js'), 'migrar'], {
         env,
         stdio: ['ignore', 'pipe', 'pipe'],
       });

@@ -116,7 +116,7 @@ describe('the command', () => {
         steps > 0,
       );
     }
-    const child = spawn(process.execPath, [path.join(ROOT, 'src/main.ts'), 'migrar-dps', '-', '--json'], { cwd: ROOT });
+    const child = spawn(process.execPath, [path.join(ROOT, 'src/main.js'), 'migrar-dps', '-', '--json'], { cwd: ROOT });
     child.stdin.end(envelope(NACIONAL));
     assert.equal(JSON.parse(await textOf(child.stdout)).documentos[0].documento, right);
   });

@@ -12,7 +12,7 @@ import { type EmbeddedServer, openEmbedded } from '../src/store/embedded.ts';
 import { migrate } from '../src/store/migrate.ts';
 import { openPool } from '../src/store/open.ts';
 import { Client, type ClientConfig } from '../src/store/pg.ts';
-import { compileCacheFolder } from '../src/wiring/compile-cache.ts';
+import { compileCacheFolder } from '../src/wiring/compile-cache.js';
 import { citusServers, describeRecusas, makeModelo, markLog, onEach, readRecusas } from './support/citus.ts';
 
 /** A database with the schema applied, of which others are copies: copying it is quicker than applying it again. */

@@ -1060,7 +1060,7 @@ describe('the command', () => {
     ...['--certificado', palco.certificado, '--chave', palco.chave, '--clientes', palco.clientes],
   ];
   const run = (...args: string[]): { status: number | null; stdout: string; stderr: string } =>
-    spawnSync(process.execPath, ['src/main.ts', 'adn-simulador', ...args], {
+    spawnSync(process.execPath, ['src/main.js', 'adn-simulador', ...args], {
       cwd: path.resolve(import.meta.dirname, '..'),
       encoding: 'utf8',
       timeout: 600_000,

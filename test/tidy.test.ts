@@ -214,7 +214,7 @@ test('an object identifier, and the name of an algorithm in XML, stands in its t
 });
 
 test('the environment is read in one place', () => {
-  const readers = ['wiring/config.ts', 'main.ts', 'wiring/program.ts'];
+  const readers = ['wiring/config.ts', 'wiring/program.ts'];
   for (const file of files.filter((one) => !readers.includes(one))) refuses(file, /process\.env/);
 });
 

@@ -157,7 +157,7 @@ describe('the listener', () => {
     const segredo = makeSegredo();
     const args = ['webhook', 'escutar', '--porta', '0', '--segredo', writeSegredo(segredo)];
     const env = { ...process.env, DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none', NFSE_DATA_DIR: '/nowhere' };
-    const child = spawn(process.execPath, [path.join(ROOT, 'src/main.ts'), ...args], { env, stdio: 'pipe' });
+    const child = spawn(process.execPath, [path.join(ROOT, 'src/main.js'), ...args], { env, stdio: 'pipe' });
     onEnd(() => void child.kill('SIGKILL'));
     let said = '';
     child.stdout.setEncoding('utf8').on('data', (text) => (said += text));

@@ -1,10 +1,8 @@
-/** Passkeys (WebAuthn) as a second factor: what the browser is asked, and whether its answer holds. The only importer of @simplewebauthn/server. */
-import {
-  generateAuthenticationOptions,
-  generateRegistrationOptions,
-  verifyAuthenticationResponse,
-  verifyRegistrationResponse,
-} from '@simplewebauthn/server';
+/**
+ * Passkeys (WebAuthn) as a second factor: what the browser is asked, and whether its answer holds. The only importer of
+ * @simplewebauthn/server, whose 300 modules are loaded when somebody first uses a passkey.
+ */
+import type { verifyAuthenticationResponse, verifyRegistrationResponse } from '@simplewebauthn/server';
 
 /** A key as it is kept. `id`: credential identifier in Base64url; `chave`: public key in COSE. */
 export type Passkey = {
@@ -23,6 +21,8 @@ type Registration = Parameters<typeof verifyRegistrationResponse>[0]['response']
 type Authentication = Parameters<typeof verifyAuthenticationResponse>[0]['response'];
 type Transport = NonNullable<Parameters<typeof verifyAuthenticationResponse>[0]['credential']['transports']>[number];
 
+const loadWebauthn = () => import('@simplewebauthn/server');
+
 function nameOf({ origin }: Place): string {
   return new URL(origin).hostname;
 }
@@ -32,6 +32,7 @@ const listed = (known: readonly Known[]) =>
 
 /** What the browser is to make a key of. `challenge`: to be kept until its answer. */
 export async function askNewPasskey(place: Place, login: string, nome: string, known: readonly Known[]) {
+  const { generateRegistrationOptions } = await loadWebauthn();
   const options = await generateRegistrationOptions({
     rpName: place.issuer,
     rpID: nameOf(place),
@@ -45,8 +46,9 @@ export async function askNewPasskey(place: Place, login: string, nome: string, k
 
 /** The key that a browser has made; undefined: its answer does not hold. */
 export async function readNewPasskey(place: Place, challenge: string, answer: unknown): Promise<Passkey | undefined> {
+  const { verifyRegistrationResponse: verify } = await loadWebauthn();
   const verified = await held(() =>
-    verifyRegistrationResponse({
+    verify({
       response: answer as Registration,
       expectedChallenge: challenge,
       expectedOrigin: place.origin,
@@ -61,6 +63,7 @@ export async function readNewPasskey(place: Place, challenge: string, answer: un
 
 /** What the browser is asked to prove. */
 export async function askPasskey(place: Place, known: readonly Known[]) {
+  const { generateAuthenticationOptions } = await loadWebauthn();
   const options = await generateAuthenticationOptions({
     rpID: nameOf(place),
     allowCredentials: listed(known),
@@ -78,8 +81,9 @@ export async function verifyPasskey(
 ): Promise<{ readonly id: string; readonly contador: number } | undefined> {
   const key = known.find(({ id }) => id === (answer as { readonly id?: unknown } | null)?.id);
   if (key === undefined) return undefined;
+  const { verifyAuthenticationResponse: verify } = await loadWebauthn();
   const verified = await held(() =>
-    verifyAuthenticationResponse({
+    verify({
       response: answer as Authentication,
       expectedChallenge: challenge,
       expectedOrigin: place.origin,

@@ -1,5 +1,5 @@
 /** Who somebody is, by an identity provider that speaks OpenID Connect (Keycloak, gov.br). The only importer of openid-client. */
-import * as oidc from 'openid-client';
+import type * as Oidc from 'openid-client';
 
 export type ProviderSettings = {
   /** Address of the issuer, where its metadata is found. */
@@ -34,10 +34,15 @@ const LOOPBACK = /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
 export function openProvider({ emissor, cliente, segredo }: ProviderSettings): Provider {
   const server = new URL(emissor);
   // On this machine a provider is tried without TLS; nowhere else.
-  const execute = server.protocol === 'http:' && LOOPBACK.test(server.hostname) ? [oidc.allowInsecureRequests] : [];
-  let known: Promise<oidc.Configuration> | undefined;
-  const discover = (): Promise<oidc.Configuration> => {
-    known ??= oidc.discovery(server, cliente, segredo, undefined, { execute }).catch((error) => {
+  const isInsecure = server.protocol === 'http:' && LOOPBACK.test(server.hostname);
+  const read = async () => {
+    const oidc = await import('openid-client');
+    const execute = isInsecure ? [oidc.allowInsecureRequests] : [];
+    return { oidc, config: await oidc.discovery(server, cliente, segredo, undefined, { execute }) };
+  };
+  let known: ReturnType<typeof read> | undefined;
+  const discover = (): ReturnType<typeof read> => {
+    known ??= read().catch((error) => {
       known = undefined;
       throw error;
     });
@@ -45,7 +50,7 @@ export function openProvider({ emissor, cliente, segredo }: ProviderSettings): P
   };
   return {
     ask: async (back) => {
-      const config = await discover();
+      const { oidc, config } = await discover();
       const kept: Asked = {
         state: oidc.randomState(),
         nonce: oidc.randomNonce(),
@@ -63,7 +68,7 @@ export function openProvider({ emissor, cliente, segredo }: ProviderSettings): P
     },
     read: async (url, kept) => {
       const { state, nonce, verifier } = JSON.parse(kept) as Asked;
-      const config = await discover();
+      const { oidc, config } = await discover();
       try {
         const tokens = await oidc.authorizationCodeGrant(config, new URL(url), {
           expectedState: state,
@@ -84,7 +89,7 @@ export function openProvider({ emissor, cliente, segredo }: ProviderSettings): P
   };
 }
 
-function personOf(claims: oidc.IDToken, { email, email_verified }: oidc.IDToken | oidc.UserInfoResponse): ProvedPerson {
+function personOf(claims: Oidc.IDToken, { email, email_verified }: Oidc.IDToken | Oidc.UserInfoResponse): ProvedPerson {
   const amr = claims.amr as unknown;
   return {
     emissor: claims.iss,

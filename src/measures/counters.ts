@@ -1,9 +1,10 @@
 /**
- * What a thread has counted since it began, and what it knows when asked; the only importer of prom-client. Counting is an addition in
- * memory. Snapshots of several threads and processes are added up, so that one reading is of the whole service.
+ * What a thread has counted since it began, and what it knows when asked; the only importer of prom-client, and of its parts alone:
+ * the whole brings OpenTelemetry, eighty modules more. Counting is an addition in memory. Snapshots of several threads and processes are added up, so that one reading is of the whole service.
  */
+import { createRequire } from 'node:module';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import prometheus from 'prom-client';
+import type prometheus from 'prom-client';
 import { ENSAIO_PREFIX } from '../fiscal/ambiente.ts';
 import {
   type CountedName,
@@ -24,12 +25,18 @@ export type Snapshot = readonly {
   readonly values: readonly { readonly value: number; readonly labels: object }[];
 }[];
 
-const registry = new prometheus.Registry();
+const load = createRequire(import.meta.url);
+const Registry: typeof prometheus.Registry = load('prom-client/lib/registry');
+const Counter: typeof prometheus.Counter = load('prom-client/lib/counter');
+const Histogram: typeof prometheus.Histogram = load('prom-client/lib/histogram');
+const AggregatorRegistry: typeof prometheus.AggregatorRegistry = load('prom-client/lib/cluster');
+
+const registry = new Registry();
 const counters = new Map<string, prometheus.Counter | prometheus.Histogram>();
 for (const [name, { kind, labels, help, buckets }] of Object.entries<Metric>(METRICS)) {
   const settings = { name, help, labelNames: [...labels], registers: [registry] };
-  if (kind === 'counter') counters.set(name, new prometheus.Counter(settings));
-  if (kind === 'histogram') counters.set(name, new prometheus.Histogram({ ...settings, buckets: [...buckets!] }));
+  if (kind === 'counter') counters.set(name, new Counter(settings));
+  if (kind === 'histogram') counters.set(name, new Histogram({ ...settings, buckets: [...buckets!] }));
 }
 
 /** Adds one event. */
@@ -123,7 +130,7 @@ export function gauges(samples: readonly Sample[]): Snapshot {
 
 /** Counters added, histograms added; of a gauge that several tell under the same labels the highest. */
 export async function addUp(snapshots: readonly Snapshot[]): Promise<Snapshot> {
-  const all = prometheus.AggregatorRegistry.aggregate(snapshots as unknown as object[][] as object[]);
+  const all = AggregatorRegistry.aggregate(snapshots as unknown as object[][] as object[]);
   return (await all.getMetricsAsJSON()) as unknown as Snapshot;
 }
 
@@ -141,9 +148,9 @@ export function samplesIn(snapshot: Snapshot): readonly Sample[] {
   );
 }
 
-export const METRICS_TYPE = prometheus.Registry.PROMETHEUS_CONTENT_TYPE;
+export const METRICS_TYPE = Registry.PROMETHEUS_CONTENT_TYPE;
 
 /** The text that Prometheus reads. */
 export function writeSnapshot(snapshot: Snapshot): Promise<string> {
-  return prometheus.AggregatorRegistry.aggregate([snapshot] as unknown as object[]).metrics();
+  return AggregatorRegistry.aggregate([snapshot] as unknown as object[]).metrics();
 }

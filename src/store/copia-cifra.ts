@@ -1,6 +1,6 @@
 /**
  * How a copy lies in its folder: compressed by gzip and, where there is a key, encrypted by age to whoever has its other half. Both are read
- * by other programs too: `age -d -i CHAVE ARQUIVO | gunzip`. The one door to `age-encryption`.
+ * by other programs too: `age -d -i CHAVE ARQUIVO | gunzip`. The one door to `age-encryption`, which is loaded where there is a key.
  */
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
@@ -9,7 +9,7 @@ import { PassThrough, Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { ReadableStream } from 'node:stream/web';
 import { constants, createGunzip, createGzip } from 'node:zlib';
-import { Decrypter, Encrypter, identityToRecipient } from 'age-encryption';
+import type { Decrypter, Encrypter } from 'age-encryption';
 
 /** What cannot be done with a copy as it is, or as it was asked; the message is for the operator. */
 export class CopiaRecusada extends Error {}
@@ -36,8 +36,9 @@ export async function readRecipients(file: string): Promise<Keys> {
       `${file} tem a chave secreta, que só abre cópias: guarde-a longe desta máquina, e ponha aqui a pública (age1…), que age-keygen -y ${file} mostra.`,
     );
   }
+  const age = await loadAge();
   try {
-    for (const line of lines) new Encrypter().addRecipient(line);
+    for (const line of lines) new age.Encrypter().addRecipient(line);
   } catch {
     throw new CopiaRecusada(`${file} não tem uma chave pública do age (age1…) em cada linha. age-keygen faz uma.`);
   }
@@ -47,12 +48,27 @@ export async function readRecipients(file: string): Promise<Keys> {
 /** The secret keys of a file as `age-keygen` writes it. */
 export async function readIdentities(file: string): Promise<Keys> {
   const lines = await readKeyFile(file, '--chave');
+  const age = await loadAge();
   try {
-    await Promise.all(lines.map((line) => identityToRecipient(line)));
+    await Promise.all(lines.map((line) => age.identityToRecipient(line)));
   } catch {
     throw new CopiaRecusada(`${file} não tem uma chave secreta do age (AGE-SECRET-KEY-…) em cada linha.`);
   }
   return lines;
+}
+
+const loadAge = () => import('age-encryption');
+
+async function makeEncrypter(recipients: Keys): Promise<Encrypter> {
+  const encrypter = new (await loadAge()).Encrypter();
+  for (const one of recipients) encrypter.addRecipient(one);
+  return encrypter;
+}
+
+async function makeDecrypter(identities: Keys): Promise<Decrypter> {
+  const decrypter = new (await loadAge()).Decrypter();
+  for (const one of identities) decrypter.addIdentity(one);
+  return decrypter;
 }
 
 async function readKeyFile(file: string, given: string): Promise<Keys> {
@@ -67,8 +83,7 @@ async function readKeyFile(file: string, given: string): Promise<Keys> {
 
 /** Writes a new file, on the disk before this resolves. */
 export async function seal(file: string, plain: AsyncIterable<Uint8Array>, recipients: Keys): Promise<Escrito> {
-  const encrypter = new Encrypter();
-  for (const one of recipients) encrypter.addRecipient(one);
+  const encrypter = recipients.length === 0 ? undefined : await makeEncrypter(recipients);
   const hash = createHash('sha256');
   let [bytes, claros] = [0, 0];
   const handle = await open(file, 'wx', MODE);
@@ -82,7 +97,7 @@ export async function seal(file: string, plain: AsyncIterable<Uint8Array>, recip
       },
       createGzip({ level: constants.Z_BEST_SPEED }),
       async function* (packed: Readable) {
-        if (recipients.length === 0) yield* packed;
+        if (encrypter === undefined) yield* packed;
         else yield* await encrypter.encrypt(Readable.toWeb(packed) as globalThis.ReadableStream<Uint8Array>);
       },
       async (sealed: AsyncIterable<Uint8Array>) => {
@@ -115,8 +130,7 @@ export async function unseal<Result>(
   if (isSealed && identities.length === 0) {
     throw new CopiaRecusada(`${file} está cifrado: dê --chave ARQUIVO, com a chave secreta que o abre.`);
   }
-  const decrypter = new Decrypter();
-  for (const one of identities) decrypter.addIdentity(one);
+  const decrypter = isSealed ? await makeDecrypter(identities) : undefined;
   const hash = createHash('sha256');
   let result: Result | undefined;
   try {
@@ -129,7 +143,7 @@ export async function unseal<Result>(
         }
       },
       async function* (stored: AsyncIterable<Buffer>) {
-        if (!isSealed) yield* stored;
+        if (decrypter === undefined) yield* stored;
         else yield* (await decrypter.decrypt(webOf(stored))) as unknown as ReadableStream<Uint8Array>;
       },
       isPacked(file) ? createGunzip() : new PassThrough(),

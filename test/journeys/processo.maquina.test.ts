@@ -30,7 +30,7 @@ test('the printed curl line gives a note, the printed query shows it authorised,
   const again = JSON.parse((await run('bash', ['-c', curl], { cwd: ROOT })).stdout);
   assert.notEqual(again.chave_acesso, issued.chave_acesso);
 
-  const cli = await run(process.execPath, ['src/main.ts', 'emitir', 'examples/dps.xml', '--url', service.address], {
+  const cli = await run(process.execPath, ['src/main.js', 'emitir', 'examples/dps.xml', '--url', service.address], {
     cwd: ROOT,
   });
   assert.match(cli.stdout, /chave +[0-9]{50}[\s\S]*autorizada/);
@@ -119,7 +119,7 @@ test('a PostgreSQL of your own by DATABASE_URL: nothing else changes', async () 
 
 test('wrong settings are told before anything is opened', async () => {
   const start = (env: NodeJS.ProcessEnv): Promise<{ stderr: string; code: number }> =>
-    run(process.execPath, ['src/main.ts', 'serve'], { cwd: ROOT, env: { ...process.env, ...env } }).then(
+    run(process.execPath, ['src/main.js', 'serve'], { cwd: ROOT, env: { ...process.env, ...env } }).then(
       () => assert.fail('it should not start'),
       (error) => error,
     );

@@ -10,7 +10,7 @@ export async function nfseKilled(
   env: NodeJS.ProcessEnv,
   when: () => boolean | Promise<boolean>,
 ): Promise<number | null> {
-  const child = spawn(process.execPath, [path.join(ROOT, 'src/main.ts'), ...args], {
+  const child = spawn(process.execPath, [path.join(ROOT, 'src/main.js'), ...args], {
     cwd: ROOT,
     env: { ...process.env, ...env },
     stdio: 'ignore',

@@ -61,7 +61,7 @@ export async function startServiceProcess(
   root = ROOT,
   options: readonly string[] = [],
 ): Promise<ServiceProcess> {
-  const child = spawn(process.execPath, [path.join(root, 'src/main.ts'), 'serve', ...options], {
+  const child = spawn(process.execPath, [path.join(root, 'src/main.js'), 'serve', ...options], {
     cwd: root,
     env: {
       ...process.env,
@@ -109,7 +109,7 @@ export type Said = { readonly code: number | null; readonly out: string; readonl
 /** Runs one command to its end. Nothing of it is a terminal. */
 export function nfse(args: readonly string[], env: NodeJS.ProcessEnv, cwd = ROOT): Promise<Said> {
   return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, [path.join(ROOT, 'src/main.ts'), ...args], {
+    const child = spawn(process.execPath, [path.join(ROOT, 'src/main.js'), ...args], {
       cwd,
       env: { ...process.env, ...env },
       stdio: ['ignore', 'pipe', 'pipe'],

@@ -156,7 +156,7 @@ export async function simuladorProcesso(
   const ports = more.includes('--porta') ? [] : ['--porta', '0', '--controle', '0'];
   const child = spawn(
     process.execPath,
-    [path.join(ROOT, 'src/main.ts'), 'adn-simulador', ...files, ...ports, ...more],
+    [path.join(ROOT, 'src/main.js'), 'adn-simulador', ...files, ...ports, ...more],
     {
       cwd: ROOT,
       env: { ...process.env, ...env },

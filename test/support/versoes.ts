@@ -28,7 +28,7 @@ export function migrarOf(
   isEnough: (line: string) => boolean = () => false,
 ): Promise<Migrated> {
   return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, [path.join(root, 'src/main.ts'), 'migrar'], {
+    const child = spawn(process.execPath, [path.join(root, 'src/main.js'), 'migrar'], {
       cwd: root,
       env: { ...process.env, ...env },
       stdio: ['ignore', 'ignore', 'pipe'],

@@ -1,5 +1,6 @@
 /** `nfse adn-simulador`: a rehearsal of the national environment, in a process of its own, until it is told to end. */
 import { type CliWorld, type Command, type SimuladorAsked, textOf, type Values } from './command.ts';
+import { waitForSignal } from './signals.ts';
 import { columns } from './text.ts';
 
 const DEFAULT_PORT = '9443';
@@ -9,41 +10,38 @@ const PORT_MAX = 65_535;
 
 const NEEDED = ['dados', 'certificado', 'chave', 'clientes'] as const;
 
-/** `waitForSignal`: resolves when the simulator is asked to end. */
-export function adnSimulador(waitForSignal: () => Promise<unknown>): Command {
-  return {
-    name: 'adn-simulador',
-    summary: 'Sobe um ADN de ensaio, com certificados dos dois lados, que falha quando se pede.',
-    options: {
-      porta: { takes: 'N', help: `porta HTTPS do ADN simulado (padrão ${DEFAULT_PORT}; 0 escolhe uma livre)` },
-      controle: {
-        takes: 'N',
-        help: `porta HTTP do controle, só nesta máquina (padrão ${DEFAULT_CONTROL_PORT}; 0 escolhe uma livre)`,
-      },
-      host: { takes: 'ENDEREÇO', help: `endereço em que o ADN simulado escuta (padrão ${DEFAULT_HOST})` },
-      dados: { takes: 'PASTA', help: 'pasta em que guarda o que recebe' },
-      certificado: { takes: 'ARQUIVO', help: 'certificado do servidor, PEM, com a cadeia' },
-      chave: { takes: 'ARQUIVO', help: 'chave privada do servidor, PEM' },
-      clientes: { takes: 'ARQUIVO', help: 'PEM das autoridades que emitem os certificados dos municípios' },
-      semente: { takes: 'N', help: 'de onde se sorteiam as faltas (padrão 1): a mesma semente falha igual' },
-      faltas: { takes: 'LISTA', help: 'nome=fração separados por vírgula, como atraso=0.1,html=0.02' },
+export const ADN_SIMULADOR: Command = {
+  name: 'adn-simulador',
+  summary: 'Sobe um ADN de ensaio, com certificados dos dois lados, que falha quando se pede.',
+  options: {
+    porta: { takes: 'N', help: `porta HTTPS do ADN simulado (padrão ${DEFAULT_PORT}; 0 escolhe uma livre)` },
+    controle: {
+      takes: 'N',
+      help: `porta HTTP do controle, só nesta máquina (padrão ${DEFAULT_CONTROL_PORT}; 0 escolhe uma livre)`,
     },
-    moreHelp: async ({ simulador }) => {
-      const { controle, faltas } = await simulador.ajuda();
-      return [
-        '',
-        'Controle, enquanto ele está no ar:',
-        ...columns(controle),
-        '',
-        'Faltas, e o que delas se ajusta:',
-        ...columns(faltas),
-      ];
-    },
-    run: (world, values) => run(world, values, waitForSignal),
-  };
-}
+    host: { takes: 'ENDEREÇO', help: `endereço em que o ADN simulado escuta (padrão ${DEFAULT_HOST})` },
+    dados: { takes: 'PASTA', help: 'pasta em que guarda o que recebe' },
+    certificado: { takes: 'ARQUIVO', help: 'certificado do servidor, PEM, com a cadeia' },
+    chave: { takes: 'ARQUIVO', help: 'chave privada do servidor, PEM' },
+    clientes: { takes: 'ARQUIVO', help: 'PEM das autoridades que emitem os certificados dos municípios' },
+    semente: { takes: 'N', help: 'de onde se sorteiam as faltas (padrão 1): a mesma semente falha igual' },
+    faltas: { takes: 'LISTA', help: 'nome=fração separados por vírgula, como atraso=0.1,html=0.02' },
+  },
+  moreHelp: async ({ simulador }) => {
+    const { controle, faltas } = await simulador.ajuda();
+    return [
+      '',
+      'Controle, enquanto ele está no ar:',
+      ...columns(controle),
+      '',
+      'Faltas, e o que delas se ajusta:',
+      ...columns(faltas),
+    ];
+  },
+  run,
+};
 
-async function run(world: CliWorld, values: Values, waitForSignal: () => Promise<unknown>): Promise<number> {
+async function run(world: CliWorld, values: Values): Promise<number> {
   const asked = readAsked(values);
   if ('problem' in asked) {
     world.err(`${asked.problem}\nVeja: nfse adn-simulador --help\n`);

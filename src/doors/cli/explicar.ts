@@ -2,11 +2,18 @@
 
 import { ERRORS, errorOf } from '../../fiscal/errors.ts';
 import { httpOf, reachOf } from '../../published/errors/page.ts';
-import type { Terminal } from './command.ts';
+import type { Command, Terminal } from './command.ts';
 import { countSlips } from './nearest.ts';
 import { columns } from './text.ts';
 
-export function explicar(terminal: Terminal, asked: string): number {
+export const EXPLICAR: Command = {
+  name: 'explicar',
+  arguments: 'CÓDIGO',
+  summary: 'Explica um código de erro, como E0370.',
+  run: async (world, _values, [code]) => explicar(world, code!),
+};
+
+function explicar(terminal: Terminal, asked: string): number {
   const codigo = asked.toUpperCase();
   const error = errorOf(codigo);
   if (error === undefined) {

@@ -6,15 +6,8 @@ import { desistirDaMudanca, mudarBanco, planMudanca } from '../../flows/mudar-ba
 import type { ResumoDeTabela } from '../../flows/municipio-arquivo.ts';
 import { showMunicipio } from '../../flows/municipios.ts';
 import { VARIABLES } from '../variables.ts';
-import {
-  askedWrongly,
-  type CliWorld,
-  type Command,
-  type EndSignal,
-  type Terminal,
-  textOf,
-  type Values,
-} from './command.ts';
+import { askedWrongly, type CliWorld, type Command, type Terminal, textOf, type Values } from './command.ts';
+import { waitForSignal } from './signals.ts';
 import { columns, quoteArgument } from './text.ts';
 
 export const MUDANCA_COMMANDS: readonly Command[] = [
@@ -92,23 +85,20 @@ function tellTables(terminal: Terminal, tabelas: readonly ResumoDeTabela[]): voi
   for (const line of columns(rows)) terminal.out(`${line}\n`);
 }
 
-/** `waitForSignal`: what ends the program in order. */
-export function bancoMudar(waitForSignal: () => Promise<EndSignal>): Command {
-  return {
-    name: 'banco mudar',
-    summary: 'Leva tudo para outro PostgreSQL, vazio, conferindo cada linha; enquanto dura só se consulta.',
-    options: {
-      de: { takes: 'URL', help: 'banco de origem (padrão: o deste ambiente, DATABASE_URL ou o embutido)' },
-      para: { takes: 'URL', help: 'banco de destino, vazio: postgres://usuario@host:5432/banco' },
-      ensaio: { help: 'só diz o que faria, e por quanto tempo' },
-      desistir: { help: 'depois de uma mudança morta no meio: a origem volta a aceitar gravações' },
-    },
-    notes: [['', 'Senhas vão melhor no arquivo de PGPASSFILE: a linha de comando outros podem ver.']],
-    run: (world, values) => mudar(world, values, waitForSignal),
-  };
-}
+export const BANCO_MUDAR: Command = {
+  name: 'banco mudar',
+  summary: 'Leva tudo para outro PostgreSQL, vazio, conferindo cada linha; enquanto dura só se consulta.',
+  options: {
+    de: { takes: 'URL', help: 'banco de origem (padrão: o deste ambiente, DATABASE_URL ou o embutido)' },
+    para: { takes: 'URL', help: 'banco de destino, vazio: postgres://usuario@host:5432/banco' },
+    ensaio: { help: 'só diz o que faria, e por quanto tempo' },
+    desistir: { help: 'depois de uma mudança morta no meio: a origem volta a aceitar gravações' },
+  },
+  notes: [['', 'Senhas vão melhor no arquivo de PGPASSFILE: a linha de comando outros podem ver.']],
+  run: mudar,
+};
 
-async function mudar(world: CliWorld, values: Values, waitForSignal: () => Promise<EndSignal>): Promise<number> {
+async function mudar(world: CliWorld, values: Values): Promise<number> {
   const [de, para] = ['de', 'para'].map((name) => {
     const url = textOf(values, name);
     return url === undefined ? undefined : VARIABLES.DATABASE_URL.parse(url, `--${name}`);

@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { AVISO_MOMENTO_MAX_S, type FaltaDeAviso, readSegredo, verifyAviso } from '../../identity/aviso.ts';
 import { askedWrongly, type Command, type Terminal, textOf, type Values } from './command.ts';
+import { waitForSignal } from './signals.ts';
 import { printable } from './text.ts';
 
 const DEFAULT_PORT = '9000';
@@ -26,30 +27,27 @@ type Asked = {
   readonly isJson: boolean;
 };
 
-/** `waitForSignal`: resolves when it is asked to end. */
-export function escutar(waitForSignal: () => Promise<unknown>): Command {
-  return {
-    name: 'webhook escutar',
-    summary: 'Recebe avisos nesta máquina e mostra cada um, para quem desenvolve; não usa o banco.',
-    options: {
-      porta: {
-        takes: 'N',
-        help: `porta em que escuta, só nesta máquina (padrão ${DEFAULT_PORT}; 0 escolhe uma livre)`,
-      },
-      segredo: { takes: 'SEGREDO', help: 'whsec_…, para conferir as assinaturas' },
-      json: { help: 'um objeto JSON por linha, com o aviso inteiro' },
+export const ESCUTAR: Command = {
+  name: 'webhook escutar',
+  summary: 'Recebe avisos nesta máquina e mostra cada um, para quem desenvolve; não usa o banco.',
+  options: {
+    porta: {
+      takes: 'N',
+      help: `porta em que escuta, só nesta máquina (padrão ${DEFAULT_PORT}; 0 escolhe uma livre)`,
     },
-    run: async (world, values) => {
-      const asked = readAsked(values);
-      if (typeof asked === 'string') return askedWrongly(world, `${asked}\n`);
-      const ended = waitForSignal();
-      const { close } = await openReceptor(world, asked);
-      await ended;
-      await close();
-      return 0;
-    },
-  };
-}
+    segredo: { takes: 'SEGREDO', help: 'whsec_…, para conferir as assinaturas' },
+    json: { help: 'um objeto JSON por linha, com o aviso inteiro' },
+  },
+  run: async (world, values) => {
+    const asked = readAsked(values);
+    if (typeof asked === 'string') return askedWrongly(world, `${asked}\n`);
+    const ended = waitForSignal();
+    const { close } = await openReceptor(world, asked);
+    await ended;
+    await close();
+    return 0;
+  },
+};
 
 function readAsked(values: Values): Asked | string {
   const porta = textOf(values, 'porta') ?? DEFAULT_PORT;

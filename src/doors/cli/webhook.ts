@@ -34,81 +34,73 @@ import {
   type Values,
 } from './command.ts';
 import { columns, jsonText, printable, quoteArgument, shortMoment, tableLines } from './text.ts';
-import { escutar } from './webhook-escutar.ts';
+import { ESCUTAR } from './webhook-escutar.ts';
 
 const MOTIVO = { motivo: { takes: 'TEXTO', help: 'por quê; fica na trilha do município' } } as const;
 const ENTREGAS_MAX = 100;
 
-/** `waitForSignal`: resolves when the listener is asked to end. */
-export function webhookCommands(waitForSignal: () => Promise<unknown>): readonly Command[] {
-  return [
-    {
-      name: 'webhook listar',
-      arguments: 'SLUG',
-      summary: 'Lista os endereços avisados do que muda: os do município e os dos prestadores.',
-      options: { documento: { takes: 'DOCUMENTO', help: 'só os deste CNPJ ou CPF' }, ...JSON_OPTION },
-      run: listar,
+export const WEBHOOK_COMMANDS: readonly Command[] = [
+  {
+    name: 'webhook listar',
+    arguments: 'SLUG',
+    summary: 'Lista os endereços avisados do que muda: os do município e os dos prestadores.',
+    options: { documento: { takes: 'DOCUMENTO', help: 'só os deste CNPJ ou CPF' }, ...JSON_OPTION },
+    run: listar,
+  },
+  {
+    name: 'webhook cadastrar',
+    arguments: 'SLUG URL',
+    summary: 'Cadastra um endereço do município, que é avisado das notas e eventos de todos; mostra o segredo uma vez.',
+    options: {
+      tipos: { takes: 'LISTA', help: 'só destas mudanças, separadas por vírgula (padrão: todas)' },
+      descricao: { takes: 'TEXTO', help: 'um nome para ele' },
+      ...MOTIVO,
+      ...JSON_OPTION,
     },
-    {
-      name: 'webhook cadastrar',
-      arguments: 'SLUG URL',
-      summary:
-        'Cadastra um endereço do município, que é avisado das notas e eventos de todos; mostra o segredo uma vez.',
-      options: {
-        tipos: { takes: 'LISTA', help: 'só destas mudanças, separadas por vírgula (padrão: todas)' },
-        descricao: { takes: 'TEXTO', help: 'um nome para ele' },
-        ...MOTIVO,
-        ...JSON_OPTION,
-      },
-      moreHelp: () => ['', 'Mudanças:', ...columns(TIPOS_MUDANCA.map((tipo) => [tipo, TIPOS_MUDANCA_HELP[tipo]]))],
-      run: cadastrar,
+    moreHelp: () => ['', 'Mudanças:', ...columns(TIPOS_MUDANCA.map((tipo) => [tipo, TIPOS_MUDANCA_HELP[tipo]]))],
+    run: cadastrar,
+  },
+  onOne('desligar', 'Deixa de avisar um endereço do município, que fica.', MOTIVO, (by, at) =>
+    sayDone(at, ligarAviso(at.registry, at.slug, at.id, false, by), `O endereço ${at.id} já não é avisado.`),
+  ),
+  onOne('ligar', 'Volta a avisar um endereço do município, e tenta logo.', MOTIVO, (by, at) =>
+    sayDone(at, ligarAviso(at.registry, at.slug, at.id, true, by), `O endereço ${at.id} é avisado outra vez.`),
+  ),
+  onOne('retirar', 'Retira um endereço do município, e o que esperava por ele.', MOTIVO, (by, at) =>
+    sayDone(at, retirarAviso(at.registry, at.slug, at.id, by), `O endereço ${at.id} foi retirado.`),
+  ),
+  onOne(
+    'segredo',
+    `Troca o segredo de um endereço; o anterior assina por mais ${SEGREDO_ANTERIOR_HORAS} h.`,
+    MOTIVO,
+    rotate,
+  ),
+  onOne('ensaiar', 'Envia a um endereço do município um aviso de ensaio, assinado como os outros.', MOTIVO, (by, at) =>
+    sayDone(
+      at,
+      ensaiarAviso(at.registry, at.slug, at.id, by),
+      `O ensaio segue em segundos, se o serviço está no ar. nfse webhook entregas ${at.slug} ${at.id} diz o que houve.`,
+    ),
+  ),
+  {
+    name: 'webhook entregas',
+    arguments: 'SLUG ID',
+    summary: `O que se avisou e se tenta avisar a um endereço, do mais novo ao mais antigo; por ${AVISO_GUARDA_DIAS.mostrar} dias.`,
+    options: {
+      estado: { takes: 'ESTADO', help: `só as deste estado: ${ESTADOS_ENTREGA.join(', ')}` },
+      depois: { takes: 'ID', help: 'continua depois desta entrega' },
+      ...JSON_OPTION,
     },
-    onOne('desligar', 'Deixa de avisar um endereço do município, que fica.', MOTIVO, (by, at) =>
-      sayDone(at, ligarAviso(at.registry, at.slug, at.id, false, by), `O endereço ${at.id} já não é avisado.`),
-    ),
-    onOne('ligar', 'Volta a avisar um endereço do município, e tenta logo.', MOTIVO, (by, at) =>
-      sayDone(at, ligarAviso(at.registry, at.slug, at.id, true, by), `O endereço ${at.id} é avisado outra vez.`),
-    ),
-    onOne('retirar', 'Retira um endereço do município, e o que esperava por ele.', MOTIVO, (by, at) =>
-      sayDone(at, retirarAviso(at.registry, at.slug, at.id, by), `O endereço ${at.id} foi retirado.`),
-    ),
-    onOne(
-      'segredo',
-      `Troca o segredo de um endereço; o anterior assina por mais ${SEGREDO_ANTERIOR_HORAS} h.`,
-      MOTIVO,
-      rotate,
-    ),
-    onOne(
-      'ensaiar',
-      'Envia a um endereço do município um aviso de ensaio, assinado como os outros.',
-      MOTIVO,
-      (by, at) =>
-        sayDone(
-          at,
-          ensaiarAviso(at.registry, at.slug, at.id, by),
-          `O ensaio segue em segundos, se o serviço está no ar. nfse webhook entregas ${at.slug} ${at.id} diz o que houve.`,
-        ),
-    ),
-    {
-      name: 'webhook entregas',
-      arguments: 'SLUG ID',
-      summary: `O que se avisou e se tenta avisar a um endereço, do mais novo ao mais antigo; por ${AVISO_GUARDA_DIAS.mostrar} dias.`,
-      options: {
-        estado: { takes: 'ESTADO', help: `só as deste estado: ${ESTADOS_ENTREGA.join(', ')}` },
-        depois: { takes: 'ID', help: 'continua depois desta entrega' },
-        ...JSON_OPTION,
-      },
-      run: entregas,
-    },
-    onOne(
-      'reenviar',
-      'Volta a tentar o que se deixou de tentar (entregas mortas).',
-      { entrega: { takes: 'ID', help: 'só esta entrega (padrão: todas as mortas)' }, ...MOTIVO },
-      again,
-    ),
-    escutar(waitForSignal),
-  ];
-}
+    run: entregas,
+  },
+  onOne(
+    'reenviar',
+    'Volta a tentar o que se deixou de tentar (entregas mortas).',
+    { entrega: { takes: 'ID', help: 'só esta entrega (padrão: todas as mortas)' }, ...MOTIVO },
+    again,
+  ),
+  ESCUTAR,
+];
 
 /** What a command that acts on one address has at hand. */
 type At = {
