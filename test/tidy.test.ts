@@ -220,24 +220,26 @@ test('the environment is read in one place', () => {
 
 /** Tests that look at the time of the machine, and why no state tells the same. The list may only shrink. */
 const BY_THE_TIME: Readonly<Record<string, string>> = {
-  'test/alta-disponibilidade.test.ts': 'runs for hours: it tells how long issuing was away',
-  'test/banco-mudo.test.ts': 'a server that is silent is given up after a time; only the long run has limits on it',
+  'test/alta-disponibilidade.maquina.test.ts': 'runs for hours: it tells how long issuing was away',
+  'test/banco-mudo.maquina.test.ts':
+    'a server that is silent is given up after a time; only the long run has limits on it',
   'test/cliente-listas.test.ts': 'a question comes no sooner after the one before than it may',
   'test/ensaio-ataques.test.ts': 'as many places are given as the time that it took brings',
-  'test/filas-longo.test.ts': 'runs for hours: a queue that empties in so long',
+  'test/filas-longo.maquina.test.ts': 'runs for hours: a queue that empties in so long',
   'test/idempotencia.test.ts': 'a process that is stopped says no more: what it had said is heard a while later',
   'test/linha-presa.test.ts': 'only the long run has a limit on how long the others wait',
-  'test/maquinas.test.ts': 'what a machine knows is only so old, and limits give more with the time that it took',
-  'test/migracoes-banco.test.ts': 'a database is silent for longer than another one may be busy',
-  'test/migracoes-em-uso.test.ts': 'tells how long the slowest request took; nothing is compared with it',
-  'test/processos.test.ts': 'limits give more with the time that it took',
-  'test/promocao.test.ts': 'runs long: what was sent after a death, and the longest wait',
-  'test/proxies.test.ts': 'a question that waits is not answered sooner, and a proxy waits only so long',
-  'test/quedas-citus.test.ts': 'runs long: what was sent after a death',
-  'test/quedas.test.ts': 'what was sent after a death, and how long it was away',
-  'test/replica-debian.test.ts': 'runs long: what was sent after a death',
+  'test/maquinas.maquina.test.ts':
+    'what a machine knows is only so old, and limits give more with the time that it took',
+  'test/migracoes-banco.maquina.test.ts': 'a database is silent for longer than another one may be busy',
+  'test/migracoes-em-uso.maquina.test.ts': 'tells how long the slowest request took; nothing is compared with it',
+  'test/processos.maquina.test.ts': 'limits give more with the time that it took',
+  'test/promocao.maquina.test.ts': 'runs long: what was sent after a death, and the longest wait',
+  'test/proxies.maquina.test.ts': 'a question that waits is not answered sooner, and a proxy waits only so long',
+  'test/quedas-citus.maquina.test.ts': 'runs long: what was sent after a death',
+  'test/quedas.maquina.test.ts': 'what was sent after a death, and how long it was away',
+  'test/replica-debian.maquina.test.ts': 'runs long: what was sent after a death',
   'test/rest.test.ts': 'hands the clock of the process to a door of its own',
-  'test/vigiar-banco.test.ts': 'the quickest of five looks at a large queue takes less than a second',
+  'test/vigiar-banco.maquina.test.ts': 'the quickest of five looks at a large queue takes less than a second',
 };
 
 test('a test waits for a state and not for a time, and no limit of a test is one of a clock', () => {

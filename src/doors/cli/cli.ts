@@ -12,7 +12,7 @@ import { loadAllCommands, loadCommands } from './commands.ts';
 import { findNearest } from './nearest.ts';
 import { columns } from './text.ts';
 
-export type { CliWorld, Terminal } from './command.ts';
+export type { CliWorld } from './command.ts';
 
 /** What every command takes. */
 const ALWAYS: Options = {
