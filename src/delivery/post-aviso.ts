@@ -4,11 +4,13 @@
  * their own: those whose servers never answer take no thread from anybody (D-610).
  */
 import { Resolver } from 'node:dns/promises';
-import http from 'node:http';
 import https from 'node:https';
 import { BlockList, isIP, type LookupFunction } from 'node:net';
 import { AVISO_RESPOSTA_S } from '../flows/aviso-tempos.ts';
 import type { PostAviso, RespostaDeAviso } from '../flows/world.ts';
+
+/** An `import` of node:http would load the undici inside Node, which its exports name. */
+const http = process.getBuiltinModule('node:http');
 
 /**
  * Networks that are not of the public Internet (IANA special-purpose registries), and those in which others hide. An IPv4 address that is

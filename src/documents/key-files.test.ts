@@ -5,14 +5,8 @@ import { chmodSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from '
 import path from 'node:path';
 import { describe, test } from 'node:test';
 import { CA, freshFolder, openssl, opensslAuthority } from '../../test/support/openssl.ts';
-import {
-  type ChainedSigner,
-  exposedFiles,
-  type KeyFiles,
-  loadSigner,
-  secretFiles,
-  tlsMaterialOf,
-} from './key-files.ts';
+import { exposedFiles } from './exposed-files.ts';
+import { type ChainedSigner, type KeyFiles, loadSigner, secretFiles, tlsMaterialOf } from './key-files.ts';
 
 const folder = freshFolder();
 const pki = opensslAuthority();

@@ -5,8 +5,7 @@
  * The key stays in memory as an opaque object and is written nowhere.
  */
 import { createPrivateKey, type KeyObject } from 'node:crypto';
-import { readFile, realpath, stat } from 'node:fs/promises';
-import path from 'node:path';
+import { readFile } from 'node:fs/promises';
 import { attempt } from './attempt.ts';
 import { type Certificate, pemBlocks, readCertificate } from './certificate.ts';
 import { readPfx } from './pfx.ts';
@@ -42,39 +41,6 @@ export async function loadSigner(files: KeyFiles): Promise<ChainedSigner> {
 export function secretFiles({ senhaArquivo, ...files }: KeyFiles): readonly string[] {
   const key = 'pfx' in files ? files.pfx : files.chave;
   return senhaArquivo === undefined ? [key] : [key, senhaArquivo];
-}
-
-/**
- * A warning for each file that other users of this machine may read or write. The rights of a group are not checked: the group
- * may have been made for the service. A missing file gives no warning.
- */
-export async function exposedFiles(files: readonly string[]): Promise<readonly string[]> {
-  if (process.platform === 'win32') return [];
-  const found = await Promise.all(files.map(async (file) => ({ file, isExposed: await isExposed(file) })));
-  return found
-    .filter(({ isExposed }) => isExposed)
-    .map(
-      ({ file }) =>
-        `Outros usuários desta máquina podem ler ou mudar ${file}, que é segredo. Deixe-o só ao usuário que executa o serviço: chmod 600 ${file}`,
-    );
-}
-
-/** Bits of the others: reading or writing a file, entering a folder. */
-const OTHERS_FILE = 0o006;
-const OTHERS_ENTER = 0o001;
-
-/** Whether other users of this machine may read or write a file; nobody may what is not there. */
-export async function isExposed(file: string): Promise<boolean> {
-  try {
-    const real = await realpath(file);
-    if (((await stat(real)).mode & OTHERS_FILE) === 0) return false;
-    for (let folder = path.dirname(real); ; folder = path.dirname(folder)) {
-      if (((await stat(folder)).mode & OTHERS_ENTER) === 0) return false;
-      if (folder === path.dirname(folder)) return true;
-    }
-  } catch {
-    return false;
-  }
 }
 
 async function signerOfPfx(file: string, senha: string): Promise<ChainedSigner> {

@@ -5,8 +5,9 @@
 import { X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import type { Certificate } from '../documents/certificate.ts';
+import { exposedFiles } from '../documents/exposed-files.ts';
 import { nationalAuthorities } from '../documents/icp-brasil/national.ts';
-import { exposedFiles, loadSigner, secretFiles } from '../documents/key-files.ts';
+import { loadSigner, secretFiles } from '../documents/key-files.ts';
 import { writeFileFor } from '../documents/new-files.ts';
 import { makeZipEnd, makeZipPiece } from '../documents/zip-pieces.ts';
 import { AMBIENTES } from '../fiscal/ambiente.ts';

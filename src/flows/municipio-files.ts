@@ -13,7 +13,8 @@ import {
   readCertificate,
 } from '../documents/certificate.ts';
 import { readCrl } from '../documents/crl.ts';
-import { type ChainedSigner, exposedFiles, loadSigner, secretFiles } from '../documents/key-files.ts';
+import { exposedFiles } from '../documents/exposed-files.ts';
+import { type ChainedSigner, loadSigner, secretFiles } from '../documents/key-files.ts';
 import { PURPOSE } from '../documents/oids.ts';
 import { openTrust, type Trust, type Verdict } from '../documents/trust.ts';
 import { BRASILIA, brazilianDate, momentIn } from '../fiscal/moment.ts';

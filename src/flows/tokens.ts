@@ -15,14 +15,13 @@ import type { NovoToken, TokenRow } from '../store/tokens.ts';
 
 export { TOKENS_MAX } from '../store/tokens.ts';
 
-import { type Audience, callerOf, type Presented, strangerTo } from './caller.ts';
+import type { Audience, Presented } from './caller.ts';
 import { type Campo, oneOf, readCampos, required, someOf, textOf, wholeBetween } from './campos.ts';
 import { municipalMoment } from './gather-facts.ts';
 import type { Refused } from './idempotency.ts';
 import { bareDocumento } from './import-prestadores.ts';
 import { municipioNamed } from './municipios.ts';
 import { type PorMao, type Problem, readMotivo } from './operator.ts';
-import { readCorpoSignature } from './sent-documents.ts';
 import type { World } from './world.ts';
 
 /** Header in which the signature of such a request comes. */
@@ -209,6 +208,7 @@ async function admit(
   if (assinatura === undefined) {
     if (isOpen) return { por: 'ensaio', pedido: undefined };
     if (presented.kind === 'tls' || presented.kind === 'header') {
+      const { callerOf, strangerTo } = await import('./caller.ts');
       const caller = await callerOf(world, municipio, presented, DONO);
       const stranger = 'faults' in caller ? caller : strangerTo([lido.documento], caller, DONO);
       return stranger ?? { por: 'certificado', pedido: undefined };
@@ -220,6 +220,8 @@ async function admit(
     trust: world.trust(municipio),
     at: world.now(),
   };
+  // A command that lists tokens reads no signature.
+  const { readCorpoSignature } = await import('./sent-documents.ts');
   const { faults } = readCorpoSignature(body, assinatura, question);
   const [first, ...rest] = faults;
   if (first !== undefined) return { faults: [first, ...rest] };

@@ -2,7 +2,7 @@
  * The control address: plain HTTP on this machine alone, where a test or a person sets faults and refusals and reads
  * what the simulator holds. It is no part of the ADN.
  */
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { gunzipSync } from 'node:zlib';
 import type { FaceDoAdn } from './adn.ts';
@@ -11,6 +11,9 @@ import { changeConfiguracao, SEM_FALTAS } from './faltas.ts';
 import { bodyOf, closeServer, listen, send } from './http.ts';
 import { recusasOf } from './recusas.ts';
 import type { EventoGuardado, Guardado, Place, Registro } from './registro.ts';
+
+/** An `import` of node:http would load the undici inside Node, which its exports name. */
+const { createServer } = process.getBuiltinModule('node:http');
 
 export const CONTROL_HOST = '127.0.0.1';
 const BODY_MAX_BYTES = 1_000_000;

@@ -1,5 +1,5 @@
 /** What a start of the service does once, before requests are answered, however many processes answer them. */
-import { exposedFiles } from '../documents/key-files.ts';
+import { exposedFiles } from '../documents/exposed-files.ts';
 import { SANDBOX_SLUG } from '../fiscal/ambiente.ts';
 import { SEM_BASE_URL } from '../flows/avisos-municipio.ts';
 import type { Config } from './config.ts';

@@ -1,7 +1,7 @@
 /** Puts together what `nfse diagnostico` writes. What cannot be reached is said in the file: that is when it is needed most. */
 import { once } from 'node:events';
 import { lstat } from 'node:fs/promises';
-import http from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import https from 'node:https';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -20,6 +20,9 @@ import { createLog, type Logger } from './log.ts';
 import { describeMachine, describeProgram } from './machine.ts';
 import { reachDatabase } from './open-store.ts';
 import { type SettingsFile, takeSettings } from './settings.ts';
+
+/** An `import` of node:http would load the undici inside Node, which its exports name. */
+const http = process.getBuiltinModule('node:http');
 
 /** A database that says nothing for so long is away. Each question to it has a limit of its own. */
 const DATABASE_MAX_MS = 300_000;
@@ -130,7 +133,7 @@ async function askHealth(url: string): Promise<object> {
     ? https.get(url, { signal, rejectUnauthorized: false, agent: false })
     : http.get(url, { signal, agent: false });
   try {
-    const [answer] = (await once(asked, 'response')) as [http.IncomingMessage];
+    const [answer] = (await once(asked, 'response')) as [IncomingMessage];
     answer.destroy();
     return { status: answer.statusCode, ms: Math.round(performance.now() - began) };
   } catch (error) {

@@ -11,7 +11,7 @@ import { storeTroubleOf } from '../flows/store-trouble.ts';
 import { NoServer } from '../store/servers.ts';
 import { isWithoutPassword, unavailabilityOf } from '../store/unavailable.ts';
 import { type Config, painelUrlOf, readConfig, serviceUrlOf, vigiaUrlOf } from './config.ts';
-import { createLog, type Logger } from './log.ts';
+import type { Logger } from './log.ts';
 import type { Service } from './service.ts';
 import { describeSettings, exposedSettings, readSettingsFile, takeSettings } from './settings.ts';
 
@@ -213,6 +213,7 @@ async function withConfig<Result>(
   usual?: string,
 ): Promise<Result> {
   const config = readWithFile();
+  const { createLog } = await import('./log.ts');
   const { log, flush } = createLog(process.env.NFSE_LOG_LEVEL ? config.logLevel : (usual ?? config.logLevel));
   try {
     return await run(config, log);

@@ -4,7 +4,7 @@
  */
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { isExposed } from '../documents/key-files.ts';
+import { isExposed } from '../documents/exposed-files.ts';
 import type { SettingsKnown } from '../doors/cli/command.ts';
 import { faultText, readSettingsText, type SettingsText } from '../doors/settings-file.ts';
 import { ConfigError, VARIABLES, type Variable } from '../doors/variables.ts';

@@ -1,10 +1,7 @@
 /** `nfse municipio exportar`, `importar` and `nfse banco mudar`: what is stored goes to another file, service or database. */
 import { groupDigits, sizeText } from '../../fiscal/group-digits.ts';
-import { type Andamento, digestFile, exportMunicipio } from '../../flows/exportar-municipio.ts';
-import { importMunicipio } from '../../flows/importar-municipio.ts';
-import { desistirDaMudanca, mudarBanco, planMudanca } from '../../flows/mudar-banco.ts';
+import type { Andamento } from '../../flows/exportar-municipio.ts';
 import type { ResumoDeTabela } from '../../flows/municipio-arquivo.ts';
-import { showMunicipio } from '../../flows/municipios.ts';
 import { VARIABLES } from '../variables.ts';
 import { askedWrongly, type CliWorld, type Command, type Terminal, textOf, type Values } from './command.ts';
 import { waitForSignal } from './signals.ts';
@@ -34,6 +31,7 @@ export const MUDANCA_COMMANDS: readonly Command[] = [
 
 async function exportar(world: CliWorld, slug: string, file: string | undefined): Promise<number> {
   if (file === undefined) return askedWrongly(world, 'Falta --para ARQUIVO: onde escrever.\n');
+  const { exportMunicipio } = await import('../../flows/exportar-municipio.ts');
   const { municipio, tabelas, bytes, sha256 } = await world.registry((registry) =>
     exportMunicipio(registry, slug, file, andamentoOn(world)),
   );
@@ -57,6 +55,11 @@ async function exportar(world: CliWorld, slug: string, file: string | undefined)
 }
 
 async function importar(world: CliWorld, file: string, como: string | undefined): Promise<number> {
+  const [{ digestFile }, { importMunicipio }, { showMunicipio }] = await Promise.all([
+    import('../../flows/exportar-municipio.ts'),
+    import('../../flows/importar-municipio.ts'),
+    import('../../flows/municipios.ts'),
+  ]);
   return world.registry(async (registry) => {
     const { tenant, manifesto, tabelas } = await importMunicipio(registry, file, como, andamentoOn(world));
     world.out(`Importado ${tenant}, como estava em ${manifesto.em}:\n`);
@@ -104,6 +107,7 @@ async function mudar(world: CliWorld, values: Values): Promise<number> {
     return url === undefined ? undefined : VARIABLES.DATABASE_URL.parse(url, `--${name}`);
   });
   if (para === undefined) return askedWrongly(world, 'Falta --para URL: o banco de destino.\n');
+  const { desistirDaMudanca, mudarBanco, planMudanca } = await import('../../flows/mudar-banco.ts');
   return world.databases(de, para, async (source, target) => {
     const lados = { de: source, para: target };
     if (values.desistir === true) {

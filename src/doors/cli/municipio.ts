@@ -3,7 +3,6 @@
 import { formatDecimal } from '../../fiscal/decimal.ts';
 import { groupDigits } from '../../fiscal/group-digits.ts';
 import { isChoice, SETTINGS, showSetting } from '../../fiscal/settings.ts';
-import { conferirArquivos } from '../../flows/conferir-arquivos.ts';
 import { LISTAS_CSV, type ListaNome } from '../../flows/listas.ts';
 import {
   type Asked,
@@ -19,7 +18,7 @@ import {
   showMunicipio,
 } from '../../flows/municipios.ts';
 import { countEventos, type EventosContados } from '../../flows/problem-eventos.ts';
-import { type TesteDoAdn, testAdn } from '../../flows/testar-adn.ts';
+import type { TesteDoAdn } from '../../flows/testar-adn.ts';
 import {
   byHand,
   type CliWorld,
@@ -124,9 +123,10 @@ export const MUNICIPIO_COMMANDS: readonly Command[] = [
     summary: 'Testa a conexão com o ADN, com o certificado do município, sem enviar nada.',
     options: { ...JSON_OPTION },
     run: (world, values, [slug]) =>
-      world.registry(async (registry) =>
-        tellTeste(world, await testAdn(registry, slug!, byHand(values)), values.json === true),
-      ),
+      world.registry(async (registry) => {
+        const { testAdn } = await import('../../flows/testar-adn.ts');
+        return tellTeste(world, await testAdn(registry, slug!, byHand(values)), values.json === true);
+      }),
   },
   {
     name: 'municipio excluir',
@@ -257,6 +257,7 @@ async function listar(world: CliWorld, values: Values): Promise<number> {
 
 async function conferir(world: CliWorld): Promise<number> {
   return world.registry(async (registry) => {
+    const { conferirArquivos } = await import('../../flows/conferir-arquivos.ts');
     const all = await conferirArquivos(registry);
     if (all.length === 0) world.out('Nenhum município indica arquivos.\n');
     for (const { tenant, problems, avisos } of all) {

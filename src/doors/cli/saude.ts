@@ -3,12 +3,14 @@
  * something is down, the service itself included.
  */
 import { X509Certificate } from 'node:crypto';
-import { request as plainRequest } from 'node:http';
 import { request as tlsRequest } from 'node:https';
 import type { TLSSocket } from 'node:tls';
 import type { Problema, Saude, Verificacao } from '../../flows/saude.ts';
 import { type CliWorld, type Command, JSON_OPTION, type Values, type Vigia, type Vigiado } from './command.ts';
 import { jsonText } from './text.ts';
+
+/** An `import` of node:http would load the undici inside Node, which its exports name. */
+const { request: plainRequest } = process.getBuiltinModule('node:http');
 
 export const SAUDE: Command = {
   name: 'saude',

@@ -1,10 +1,13 @@
 /** `nfse webhook escutar`: a receiver for developing. It prints what arrives and whether its signature holds, and keeps nothing. */
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { AVISO_MOMENTO_MAX_S, type FaltaDeAviso, readSegredo, verifyAviso } from '../../identity/aviso.ts';
 import { askedWrongly, type Command, type Terminal, textOf, type Values } from './command.ts';
 import { waitForSignal } from './signals.ts';
 import { printable } from './text.ts';
+
+/** An `import` of node:http would load the undici inside Node, which its exports name. */
+const { createServer } = process.getBuiltinModule('node:http');
 
 const DEFAULT_PORT = '9000';
 const PORT_MAX = 65_535;

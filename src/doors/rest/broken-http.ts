@@ -3,11 +3,13 @@
  * The parser reports only the packet in which it gave up; the request line may have come in an earlier one.
  */
 import type { Server } from 'node:http';
-import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import { URL_MAX } from '../../published/http-limits.ts';
 import { DISCARD_MAX_BYTES, type Exchange, LINGER_MS, ownHeaders, pathOf, unreadRequest } from './exchange.ts';
 import type { HttpAnswer, HttpRequest, Trouble } from './message.ts';
+
+/** An `import` of node:http would load the undici inside Node, which its exports name. */
+const { STATUS_CODES } = process.getBuiltinModule('node:http');
 
 /** Node's report of unreadable HTTP: the packet, and how far the parser came in it. */
 type BrokenHttp = Error & { readonly code?: string; readonly rawPacket?: Buffer; readonly bytesParsed?: number };

@@ -3,7 +3,7 @@
  * route is a trouble to be answered like any other. Limits and time-outs of the server are decided here.
  */
 import { constants } from 'node:crypto';
-import { createServer, type IncomingMessage, type Server, type ServerOptions, type ServerResponse } from 'node:http';
+import type { IncomingMessage, Server, ServerOptions, ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import { type Socket, Server as TcpServer } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -15,6 +15,9 @@ import { type Exchange, findObstacle, hasBody, isAnswered, requestOf, send } fro
 import { listen, type Place } from './listen.ts';
 import { openTurns } from './pipelined.ts';
 import { type Found, type HttpRoute, openRouter } from './router.ts';
+
+/** An `import` of node:http would load the undici inside Node, which its exports name. */
+const { createServer } = process.getBuiltinModule('node:http');
 
 /** The parser reads more, so that headers beyond the limit are refused with their municipality known. */
 const HEADERS_PARSED_MAX_BYTES = 8 * HEADERS_MAX_BYTES;
