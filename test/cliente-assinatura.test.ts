@@ -27,16 +27,16 @@ import {
 import { decifrarRc2 } from '../packages/cliente/src/rc2.ts';
 import { filhosDe, formaCanonica, lerXml } from '../packages/cliente/src/xml.ts';
 import { verifyCms } from '../src/documents/cms.ts';
-import { pemOf, serverCertificate } from '../src/documents/pki.ts';
+import { pemOf } from '../src/documents/pki.ts';
 import { DPS_PROFILE } from '../src/documents/signature-shape.ts';
 import { checkSignature } from '../src/documents/signed.ts';
 import { readXml } from '../src/documents/xml.ts';
-import { createRestDoor } from '../src/doors/rest/door.ts';
 import type { Fault } from '../src/fiscal/fault.ts';
 import { exampleXml } from '../src/fiscal/rules/example.ts';
 import { onEnd } from './support/cleanup.ts';
 import { addPrestador } from './support/municipio.ts';
 import { freshFolder, openssl } from './support/openssl.ts';
+import { secureDoor } from './support/secure-door.ts';
 import { NOON, startTestService } from './support/service.ts';
 import { canonicalByXmlCrypto, DECADES, DRESSES, PROVIDER_CNPJ, testParties } from './support/signatures.ts';
 import { toolOr } from './support/tools.ts';
@@ -214,15 +214,7 @@ describe('in production', async () => {
   };
   await store.municipios.create({ tenant: TENANT, ambiente: 'producao', codigoIbge: '3550308', confianca }, clock.now);
   await addPrestador(pool, TENANT, PROVIDER_CNPJ);
-  const server = serverCertificate(root, { dns: ['localhost'], ips: ['127.0.0.1'] }, namesake.keys.publicKey, DECADES);
-  const door = await createRestDoor(world, {
-    host: '127.0.0.1',
-    port: 0,
-    trustProxy: false,
-    accessLog: false,
-    tls: { cert: pemOf('CERTIFICATE', server), key: namesake.keyPem },
-  });
-  onEnd(() => door.close());
+  const door = await secureDoor(world, root, namesake);
   const ca = pemOf('CERTIFICATE', root.certificate);
   const cliente = createCliente({ url: door.address, municipio: TENANT, certificado: PEM, ca });
   const example: CorpoDaDps = JSON.parse(
@@ -261,8 +253,7 @@ describe('in production', async () => {
   });
 
   test('a connection that breaks after the certificate was taken leaves a doubt', async () => {
-    const tls = { cert: pemOf('CERTIFICATE', server), key: namesake.keyPem };
-    const breaking = createTlsServer(tls, (socket) => socket.once('data', () => socket.destroy()));
+    const breaking = createTlsServer(door.tls, (socket) => socket.once('data', () => socket.destroy()));
     await new Promise<void>((resolve) => breaking.listen(0, '127.0.0.1', resolve));
     onEnd(() => breaking.close());
     const url = `https://127.0.0.1:${(breaking.address() as AddressInfo).port}`;
@@ -274,7 +265,7 @@ describe('in production', async () => {
     // Nor is there a handshake to wait for on a connection that was used before.
     const answer = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: keep-alive\r\n\r\n{}';
     let connections = 0;
-    const fickle = createTlsServer(tls, (socket) => {
+    const fickle = createTlsServer(door.tls, (socket) => {
       connections += 1;
       let asked = '';
       const first = (chunk: Buffer): void => {

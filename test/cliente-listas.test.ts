@@ -20,13 +20,13 @@ import {
   Recusado,
   SemResposta,
 } from '../packages/cliente/src/index.ts';
-import { pemOf, serverCertificate } from '../src/documents/pki.ts';
-import { createRestDoor } from '../src/doors/rest/door.ts';
+import { pemOf } from '../src/documents/pki.ts';
 import { exampleXml } from '../src/fiscal/rules/example.ts';
 import { onEnd } from './support/cleanup.ts';
 import { addPrestador } from './support/municipio.ts';
 import { freshFolder } from './support/openssl.ts';
 import { ownPort } from './support/ports.ts';
+import { secureDoor } from './support/secure-door.ts';
 import { SEED } from './support/seed.ts';
 import { NOON, startTestService } from './support/service.ts';
 import { chanceOf, DECADES, PROVIDER_CNPJ, testParties } from './support/signatures.ts';
@@ -174,15 +174,7 @@ const production = once(async () => {
     clock.now,
   );
   await addPrestador(pool, PRODUCAO, PROVIDER_CNPJ);
-  const server = serverCertificate(root, { dns: ['localhost'], ips: ['127.0.0.1'] }, namesake.keys.publicKey, DECADES);
-  const door = await createRestDoor(world, {
-    host: '127.0.0.1',
-    port: 0,
-    trustProxy: false,
-    accessLog: false,
-    tls: { cert: pemOf('CERTIFICATE', server), key: namesake.keyPem },
-  });
-  onEnd(() => door.close());
+  const door = await secureDoor(world, root, namesake);
   const certificado = { certificado: provider.pem, chave: provider.keyPem };
   return { url: door.address, ca, certificado, other: { certificado: namesake.pem, chave: namesake.keyPem } };
 });

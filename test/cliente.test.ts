@@ -5,7 +5,6 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
-import { createServer, request as forward } from 'node:http';
 import { type AddressInfo, connect, createServer as createTcpServer, type Socket } from 'node:net';
 import path from 'node:path';
 import { describe, test } from 'node:test';
@@ -23,6 +22,7 @@ import {
 } from '../packages/cliente/src/index.ts';
 import { onEnd } from './support/cleanup.ts';
 import { nfseHere } from './support/cli.ts';
+import { type Bad, type Line, lineBefore as standBefore } from './support/linha.ts';
 import { SEED } from './support/seed.ts';
 import { startTestService } from './support/service.ts';
 import { chanceOf } from './support/signatures.ts';
@@ -175,53 +175,8 @@ describe('the operations', () => {
   });
 });
 
-/** What the line does with one request. `lose`: the service does it, and nobody hears of it. */
-type Bad =
-  | 'hang'
-  | 'pass'
-  | 'lose'
-  | 'cut'
-  | 'truncate'
-  | { readonly status: number; readonly retryAfter?: string; readonly location?: string; readonly body?: string };
-
-/** Stands before the service; each request takes the next of what it was told, then all pass. */
-async function lineBefore(...script: readonly Bad[]): Promise<{ readonly url: string; readonly keys: string[] }> {
-  const left = [...script];
-  const keys: string[] = [];
-  const server = createServer((incoming, outgoing) => {
-    const { method, url, headers } = incoming;
-    const what = left.shift() ?? 'pass';
-    if (headers['idempotency-key'] !== undefined) keys.push(String(headers['idempotency-key']));
-    if (what === 'cut') return void incoming.socket.destroy();
-    if (what === 'hang') return void incoming.resume();
-    if (typeof what === 'object') {
-      const { status, retryAfter, location, body = '<html>de um proxy</html>' } = what;
-      incoming.resume();
-      if (retryAfter !== undefined) outgoing.setHeader('Retry-After', retryAfter);
-      if (location !== undefined) outgoing.setHeader('Location', location);
-      return void outgoing.writeHead(status).end(body);
-    }
-    const onward = forward(address + url, { method, headers }, (answer) => {
-      const chunks: Buffer[] = [];
-      answer.on('data', (chunk) => chunks.push(chunk));
-      answer.on('end', () => {
-        const body = Buffer.concat(chunks);
-        if (what === 'lose') return void incoming.socket.destroy();
-        outgoing.writeHead(answer.statusCode!, answer.headers);
-        if (what === 'pass') return void outgoing.end(body);
-        outgoing.write(body.subarray(0, 10));
-        setImmediate(() => incoming.socket.destroy());
-      });
-    });
-    incoming.pipe(onward);
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onEnd(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, keys };
-}
+const lineBefore = (...script: readonly Bad[]): Promise<Line> => standBefore(address, script);
+const retryAfter = (seconds: string) => ({ headers: { 'Retry-After': seconds } });
 
 /** The port of one that speaks no HTTP. */
 async function tcpServer(onConnection: (socket: Socket) => void): Promise<number> {
@@ -255,9 +210,9 @@ describe('a bad line', () => {
       'lose',
       'cut',
       'truncate',
-      { status: 503, retryAfter: '0' },
+      { status: 503, ...retryAfter('0') },
       { status: 502 },
-      { status: 429, retryAfter: '0' },
+      { status: 429, ...retryAfter('0') },
     ];
     const [notas, eventos] = [await countOf('notas'), await countOf('eventos')];
     const rounds = 12;
@@ -298,8 +253,8 @@ describe('a bad line', () => {
       [503, true, 60_000],
     ] as const) {
       const began = Date.now();
-      const retryAfter = isMoment ? new Date(began + ms).toUTCString() : String(ms / 1_000);
-      const { url } = await lineBefore({ status, retryAfter });
+      const after = isMoment ? new Date(began + ms).toUTCString() : String(ms / 1_000);
+      const { url } = await lineBefore({ status, ...retryAfter(after) });
       const stop = new AbortController();
       let waited = 0;
       const asked = clienteAt(url, {
@@ -315,7 +270,7 @@ describe('a bad line', () => {
     }
     // What is neither seconds nor a date of HTTP asks for nothing; the client waits as it does by itself.
     const waits: number[] = [];
-    const { url } = await lineBefore({ status: 503, retryAfter: '1.5' }, { status: 503, retryAfter: '-1' });
+    const { url } = await lineBefore({ status: 503, ...retryAfter('1.5') }, { status: 503, ...retryAfter('-1') });
     await clienteAt(url, { aoRepetir: ({ esperaMs }) => waits.push(esperaMs) }).catalogo('paises');
     assert.ok(waits.length === 2 && waits.every((ms) => ms > 0 && ms <= 20), `${waits}`);
   });
@@ -363,7 +318,7 @@ describe('the three outcomes', () => {
     assert.equal((await endOf(hasty.emitirNota(DPS), NaoEntregue)).tentativas, 1);
     for (const [bad, says] of [
       [
-        { status: 302, location: 'https://entrada.exemplo/?token=segredo' },
+        { status: 302, headers: { Location: 'https://entrada.exemplo/?token=segredo' } },
         /leva a outro \(HTTP 302, [^?]*exemplo\/\)/,
       ],
       [{ status: 404 }, /não é deste serviço/],
@@ -374,7 +329,7 @@ describe('the three outcomes', () => {
       assert.match(message, says);
       assert.equal(tentativas, 1);
     }
-    const { url } = await lineBefore(...Array<Bad>(6).fill({ status: 429, retryAfter: '0' }));
+    const { url } = await lineBefore(...Array<Bad>(6).fill({ status: 429, ...retryAfter('0') }));
     assert.deepEqual((await endOf(clienteAt(url).emitirNota(DPS), NaoEntregue)).esperaMs, 0);
     // A reading that got no answer leaves nothing in doubt.
     const cut = await lineBefore(...Array<Bad>(6).fill('cut'));
@@ -429,7 +384,7 @@ describe('the three outcomes', () => {
   });
 
   test('in doubt: what is kept of it finds out later, and a doubt outlives what comes after', async () => {
-    const { url } = await lineBefore('lose', ...Array<Bad>(5).fill({ status: 429, retryAfter: '0' }));
+    const { url } = await lineBefore('lose', ...Array<Bad>(5).fill({ status: 429, ...retryAfter('0') }));
     const before = await countOf('notas');
     const error = await endOf(clienteAt(url).emitirNota(DPS), Indeterminado);
     assert.equal(error.tentativas, 6);
@@ -532,7 +487,7 @@ describe('following', () => {
 });
 
 describe('the commands, which use it', () => {
-  const busy: Bad = { status: 503, retryAfter: '0' };
+  const busy: Bad = { status: 503, ...retryAfter('0') };
   const file = path.join(ROOT, 'examples/dps.xml');
 
   test('a note whose answer is lost is issued once, and the repetition is told', async () => {

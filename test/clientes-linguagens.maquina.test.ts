@@ -6,24 +6,23 @@
 import assert from 'node:assert/strict';
 import { type SpawnOptions, spawn, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { createServer, request as forward } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { describe, test } from 'node:test';
-import { pemOf, serverCertificate } from '../src/documents/pki.ts';
+import { pemOf } from '../src/documents/pki.ts';
 import { DPS_PROFILE } from '../src/documents/signature-shape.ts';
 import { checkSignature } from '../src/documents/signed.ts';
 import { readXml } from '../src/documents/xml.ts';
-import { createRestDoor } from '../src/doors/rest/door.ts';
 import { dpsIdOf } from '../src/fiscal/chave.ts';
 import { exampleXml } from '../src/fiscal/rules/example.ts';
 import { makePki } from '../src/flows/make-pki.ts';
 import { Transmissions } from '../src/wiring/adn-access.ts';
 import { onEnd } from './support/cleanup.ts';
 import { readyKeys } from './support/keys.ts';
+import { lineBefore } from './support/linha.ts';
 import { addPrestador } from './support/municipio.ts';
 import { freshFolder, openssl } from './support/openssl.ts';
 import { ROOT } from './support/process.ts';
+import { secureDoor } from './support/secure-door.ts';
 import { NOON, startTestService } from './support/service.ts';
 import { DECADES, DRESSES, PROVIDER_CNPJ, signedBy, testParties } from './support/signatures.ts';
 import { montarPalco, simuladorAqui } from './support/simulador.ts';
@@ -84,15 +83,7 @@ await store.municipios.create(
   clock.now,
 );
 await addPrestador(pool, MUNICIPIO, PROVIDER_CNPJ);
-const server = serverCertificate(root, { dns: ['localhost'], ips: ['127.0.0.1'] }, provider.keys.publicKey, DECADES);
-const door = await createRestDoor(world, {
-  host: '127.0.0.1',
-  port: 0,
-  trustProxy: false,
-  accessLog: false,
-  tls: { cert: pemOf('CERTIFICATE', server), key: provider.keyPem },
-});
-onEnd(() => door.close());
+const door = await secureDoor(world, root, provider);
 
 let last = 0;
 /** A DPS with a number that nobody has, as XML. */
@@ -238,47 +229,6 @@ const LINGUAGENS: readonly Linguagem[] = [
   },
 ];
 
-/** What the line does with one request. `lose`: the service does it, and nobody hears of it; `truncate`: of the answer a part comes. */
-type Bad =
-  | 'pass'
-  | 'lose'
-  | 'truncate'
-  | { readonly status: number; readonly headers?: Readonly<Record<string, string>> };
-
-/** Stands before the service; each request takes the next of what it was told, then all pass. */
-async function lineBefore(...script: readonly Bad[]): Promise<{ readonly url: string; readonly keys: string[] }> {
-  const left = [...script];
-  const keys: string[] = [];
-  const line = createServer((incoming, outgoing) => {
-    const { method, url, headers } = incoming;
-    const what = left.shift() ?? 'pass';
-    keys.push(String(headers['idempotency-key']));
-    if (typeof what === 'object') {
-      incoming.resume();
-      return void outgoing.writeHead(what.status, what.headers).end('<html>de um proxy</html>');
-    }
-    const onward = forward(address + url, { method, headers }, (answer) => {
-      const chunks: Buffer[] = [];
-      answer.on('data', (chunk) => chunks.push(chunk));
-      answer.on('end', () => {
-        const body = Buffer.concat(chunks);
-        if (what === 'lose') return void incoming.socket.destroy();
-        outgoing.writeHead(answer.statusCode!, { ...answer.headers, 'content-length': String(body.length) });
-        if (what === 'pass') return void outgoing.end(body);
-        outgoing.write(body.subarray(0, 10));
-        setImmediate(() => incoming.socket.destroy());
-      });
-    });
-    incoming.pipe(onward);
-  });
-  await new Promise<void>((resolve) => line.listen(0, '127.0.0.1', resolve));
-  onEnd(() => {
-    line.closeAllConnections();
-    line.close();
-  });
-  return { url: `http://127.0.0.1:${(line.address() as AddressInfo).port}`, keys };
-}
-
 async function countNotas(): Promise<number> {
   return (await pool.query('select count(*)::int as count from notas')).rows[0].count;
 }
@@ -388,7 +338,7 @@ for (const linguagem of LINGUAGENS) {
       const before = await countNotas();
       const busy = { status: 429, headers: { 'Retry-After': '1' } };
       for (const script of [['lose'], ['truncate', { status: 409 }], [busy, 'lose'], [{ status: 503 }]] as const) {
-        const { url, keys } = await lineBefore(...script);
+        const { url, keys } = await lineBefore(address, script);
         const [emitida] = await ask('emitir', url, MUNICIPIO, pfx, SENHA, inFolder('dps.xml', xmlOf()));
         const isRepeated = script.some((one) => one === 'lose' || one === 'truncate');
         assert.match(emitida!, new RegExp(`^emitida \\d{50} ${isRepeated}$`), JSON.stringify(script));
@@ -399,7 +349,7 @@ for (const linguagem of LINGUAGENS) {
 
     test('says what it does not know, and takes it up again with what it kept', { skip }, async () => {
       const before = await countNotas();
-      const { url, keys } = await lineBefore('lose', { status: 502 }, { status: 502 });
+      const { url, keys } = await lineBefore(address, ['lose', { status: 502 }, { status: 502 }]);
       const files = [inFolder('duvida.json', jsonOf()), address];
       const [end, later] = await ask('emitir', url, MUNICIPIO, pfx, SENHA, ...files);
       assert.equal(end, 'Indeterminado 3 502 true');
@@ -408,7 +358,7 @@ for (const linguagem of LINGUAGENS) {
     });
 
     test('says what surely was not done, and why it asks no more', { skip }, async () => {
-      const elsewhere = await lineBefore({ status: 302, headers: { Location: 'https://entrada.exemplo/' } });
+      const elsewhere = await lineBefore(address, [{ status: 302, headers: { Location: 'https://entrada.exemplo/' } }]);
       for (const [url, said] of [
         [elsewhere.url, 'NaoEntregue 1 302 false'],
         [`${address}/docs`, 'Recusado 1 404 false'],

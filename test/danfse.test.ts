@@ -7,6 +7,7 @@ import { describe, test } from 'node:test';
 import { renderDanfse, type SituacaoImpressa } from '../src/documents/danfse.ts';
 import type { Facts } from '../src/fiscal/facts.ts';
 import type { Patch } from '../src/fiscal/rules/rule.ts';
+import { TOMADOR_EXTERIOR } from './casos/caso.ts';
 import { CAMPOS_DA_NORMA, CAMPOS_DO_MODELO, TITULOS_DA_NORMA } from './especificacao/danfse.ts';
 import { EXAMPLE_FACTS } from './support/law.ts';
 import { acceptedPatches, EXAMPLE_CHAVE, nfseOf } from './support/notas.ts';
@@ -300,22 +301,9 @@ test('with PIS and COFINS withheld they are told with the social contributions, 
 
 test('a taker abroad is told by its own number, city and postal code', { skip }, () => {
   const pagina = pageOf({
-    'toma/CPF': null,
+    ...TOMADOR_EXTERIOR,
     'toma/NIF': 'US-99-1234567',
     'toma/xNome': 'Example Widgets Inc.',
-    'toma/end/endNac': null,
-    'toma/end/endExt/cPais': 'US',
-    'toma/end/endExt/cEndPost': '10001',
-    'toma/end/endExt/xCidade': 'New York',
-    'toma/end/endExt/xEstProvReg': 'NY',
-    'serv/comExt/mdPrestacao': '1',
-    'serv/comExt/vincPrest': '6',
-    'serv/comExt/tpMoeda': '220',
-    'serv/comExt/vServMoeda': '200.00',
-    'serv/comExt/mecAFComexP': '01',
-    'serv/comExt/mecAFComexT': '01',
-    'serv/comExt/movTempBens': '1',
-    'serv/comExt/mdic': '0',
     'valores/trib/tribMun/tribISSQN': '3',
     'valores/trib/tribMun/cPaisResult': 'US',
     'valores/trib/tribMun/pAliq': null,

@@ -12,15 +12,8 @@ import { before, describe, test } from 'node:test';
 import { SignedXml } from 'xml-crypto';
 import { assinarCms, lerCertificado } from '../packages/cliente/src/index.ts';
 import { makeExportacoes } from '../src/delivery/exportacoes.ts';
-import {
-  companyCertificate,
-  pemOf,
-  personCertificate,
-  rootAuthority,
-  serverCertificate,
-} from '../src/documents/pki.ts';
+import { companyCertificate, pemOf, personCertificate, rootAuthority } from '../src/documents/pki.ts';
 import { GUARDED_DOOR } from '../src/doors/rest/described-door.ts';
-import { createRestDoor } from '../src/doors/rest/door.ts';
 import { SITE_PATHS } from '../src/doors/rest/site-routes.ts';
 import { dpsIdOf } from '../src/fiscal/chave.ts';
 import { decimal } from '../src/fiscal/decimal.ts';
@@ -29,13 +22,13 @@ import type { Patch } from '../src/fiscal/rules/rule.ts';
 import { ENSAIO_PATH } from '../src/published/paths.ts';
 import { listAddresses } from '../src/published/security.ts';
 import { createStore } from '../src/store/store.ts';
-import { onEnd } from './support/cleanup.ts';
 import { nfseHere } from './support/cli.ts';
 import { readyKeys } from './support/keys.ts';
 import { addPrestador } from './support/municipio.ts';
 import { freshFolder } from './support/openssl.ts';
 import { jsonOf } from './support/operacoes.ts';
 import { ABRASF, cancelamentoXml, consultaXml, envelope, loteXml, porProtocolo, porRpsXml } from './support/rps.ts';
+import { secureDoor } from './support/secure-door.ts';
 import { NOON, startTestService } from './support/service.ts';
 import {
   companyOf,
@@ -99,18 +92,7 @@ const watched = new Proxy(store, {
     };
   },
 });
-const server = serverCertificate(root, { dns: ['localhost'], ips: ['127.0.0.1'] }, keys.publicKey, DECADES);
-const door = await createRestDoor(
-  { ...world, store: watched },
-  {
-    host: '127.0.0.1',
-    port: 0,
-    trustProxy: true,
-    accessLog: false,
-    tls: { cert: pemOf('CERTIFICATE', server), key: prestador.keyPem },
-  },
-);
-onEnd(() => door.close());
+const door = await secureDoor({ ...world, store: watched }, root, prestador, { trustProxy: true });
 
 type Pergunta = {
   readonly method?: string;
