@@ -1,11 +1,11 @@
 /** ZIPs that are made in pieces, read by programs of others. */
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
+import { hash, randomBytes } from 'node:crypto';
 import { closeSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { after, describe, test } from 'node:test';
+import { after, before, describe, test } from 'node:test';
 import { makeZipEnd, makeZipPiece, type ZipPiece } from './zip-pieces.ts';
 
 const EM = { date: '2026-11-30', time: '23:59:58', offset: '-03:00' } as const;
@@ -15,15 +15,24 @@ after(() => rmSync(folder, { recursive: true, force: true }));
 const has = (program: string): boolean => spawnSync(program, ['--help']).error === undefined;
 const READERS = { unzip: has('unzip'), python: has('python3') };
 
-/** What Python finds: of each entry its name, its date and the SHA-256 of what is in it, or how many there are and the first and last. */
+/**
+ * What Python finds in each file: whether all entries are whole, how many there are, and of each its name, its date and the SHA-256 of
+ * what is in it. Of many it reads the first and the last alone; `unzip` reads all of any.
+ */
 const LIST = `import zipfile, hashlib, json, sys
-z = zipfile.ZipFile(sys.argv[1])
-names = z.namelist()
-some = names if len(names) < 100 else [names[0], names[-1]]
-print(json.dumps({'bad': z.testzip(), 'count': len(names),
-  'some': [[n, list(z.getinfo(n).date_time), hashlib.sha256(z.read(n)).hexdigest()] for n in some]}))`;
-
-const digest = (bytes: Buffer): string => execFileSync('sha256sum', { input: bytes, encoding: 'utf8' }).split(' ')[0]!;
+def look(file):
+  z = zipfile.ZipFile(file)
+  names = z.namelist()
+  isLong = len(names) >= 100
+  some = [names[0], names[-1]] if isLong else names
+  return {'bad': None if isLong else z.testzip(), 'count': len(names),
+    'some': [[n, list(z.getinfo(n).date_time), hashlib.sha256(z.read(n)).hexdigest()] for n in some]}
+print(json.dumps([look(file) for file in sys.argv[1:]]))`;
+type Found = {
+  readonly bad: string | null;
+  readonly count: number;
+  readonly some: readonly (readonly [nome: string, date: readonly number[], digest: string])[];
+};
 
 /** Writes pieces as the file that they are, each at its own offset; between them there may be nothing. */
 function write(name: string, pieces: readonly (ZipPiece & { readonly at: number })[]): string {
@@ -51,56 +60,68 @@ function piecesOf(all: readonly (readonly { readonly nome: string; readonly cont
   });
 }
 
-const tested = (file: string): string => execFileSync('unzip', ['-tq', file], { encoding: 'utf8' });
-const listed = (file: string) => JSON.parse(execFileSync('python3', ['-c', LIST, file], { encoding: 'utf8' }));
+const SMALL = [
+  { nome: 'nota.xml', conteudo: Buffer.from('<a>ção</a>'.repeat(500)) },
+  { nome: 'ruído.bin', conteudo: randomBytes(3_000) },
+  { nome: 'vazio.txt', conteudo: Buffer.alloc(0) },
+  { nome: 'leia-me – São João.txt', conteudo: Buffer.from('fim') },
+  { nome: 'curto.txt', conteudo: Buffer.from('aaaa') },
+];
+const MANY = Array.from({ length: 66_000 }, (_, place) => ({
+  nome: `${place}.txt`,
+  // Too short to be deflated, which would take most of the time.
+  conteudo: Buffer.from(String(place % 10_000)),
+}));
+const FAR = [0, 0xffffffff - 1, 0xffffffff + 4_000, 5 * 1024 ** 3];
 
 describe('a ZIP in pieces', { skip: !(READERS.unzip && READERS.python) && 'unzip or python3 is not there' }, () => {
-  test('is read by others: what deflates, what does not, what is empty, and names with accents', () => {
-    const entries = [
-      { nome: 'nota.xml', conteudo: Buffer.from('<a>ção</a>'.repeat(500)) },
-      { nome: 'ruído.bin', conteudo: randomBytes(3_000) },
-      { nome: 'vazio.txt', conteudo: Buffer.alloc(0) },
-      { nome: 'leia-me – São João.txt', conteudo: Buffer.from('fim') },
+  let [small, many, long, none]: readonly Found[] = [];
+
+  before(() => {
+    const far = FAR.map((at, place) => {
+      const conteudo = Buffer.from(`entrada ${place}`);
+      return { ...makeZipPiece([{ nome: `${place}.txt`, conteudo }], at, EM), at };
+    });
+    const files = [
+      write('small.zip', piecesOf([SMALL.slice(0, 2), [], SMALL.slice(2, 3), SMALL.slice(3)])),
+      write('many.zip', piecesOf([MANY.slice(0, 40_000), MANY.slice(40_000)])),
+      // Nothing lies between the pieces, and takes no room on the disk.
+      write('long.zip', far),
+      write('none.zip', []),
     ];
-    const file = write('small.zip', piecesOf([entries.slice(0, 2), [], entries.slice(2, 3), entries.slice(3)]));
-    assert.match(tested(file), /No errors/);
-    const { bad, count, some } = listed(file);
-    assert.deepEqual([bad, count], [null, 4]);
+    // Without the packages of others that a Python loads at its start.
+    const found = execFileSync('python3', ['-I', '-S', '-c', LIST, ...files], { encoding: 'utf8' });
+    [small, many, long, none] = JSON.parse(found);
+  });
+
+  const assertWhole = (name: string): void =>
+    assert.match(execFileSync('unzip', ['-tq', path.join(folder, name)], { encoding: 'utf8' }), /No errors/);
+
+  test('is read by others: what deflates, what does not, what is empty, and names with accents', () => {
+    assertWhole('small.zip');
+    assert.deepEqual([small!.bad, small!.count], [null, 5]);
     assert.deepEqual(
-      some,
-      entries.map(({ nome, conteudo }) => [nome, [2026, 11, 30, 23, 59, 58], digest(conteudo)]),
+      small!.some,
+      SMALL.map(({ nome, conteudo }) => [nome, [2026, 11, 30, 23, 59, 58], hash('sha256', conteudo)]),
     );
   });
 
   test('has more entries than 16 bits count', () => {
-    const entries = Array.from({ length: 66_000 }, (_, place) => ({
-      nome: `${place}.txt`,
-      conteudo: Buffer.from(String(place)),
-    }));
-    const file = write('many.zip', piecesOf([entries.slice(0, 40_000), entries.slice(40_000)]));
-    assert.match(tested(file), /No errors/);
-    const { bad, count, some } = listed(file);
-    assert.deepEqual([bad, count], [null, 66_000]);
-    assert.deepEqual(some[1].slice(0, 3), ['65999.txt', [2026, 11, 30, 23, 59, 58], digest(Buffer.from('65999'))]);
+    assertWhole('many.zip');
+    assert.equal(many!.count, 66_000);
+    assert.deepEqual(many!.some[1], ['65999.txt', [2026, 11, 30, 23, 59, 58], hash('sha256', '5999')]);
   });
 
   test('is longer than 32 bits count, also where an entry begins at their end', () => {
-    const far = [0, 0xffffffff - 1, 0xffffffff + 4_000, 5 * 1024 ** 3];
-    const pieces = far.map((at, place) => {
-      const conteudo = Buffer.from(`entrada ${place}`);
-      return { ...makeZipPiece([{ nome: `${place}.txt`, conteudo }], at, EM), at };
-    });
-    // Nothing lies between the pieces, and takes no room on the disk.
-    const { bad, some } = listed(write('long.zip', pieces));
-    assert.equal(bad, null);
+    assert.equal(long!.bad, null);
     assert.deepEqual(
-      some.map(([nome, , sum]: [string, unknown, string]) => [nome, sum]),
-      far.map((_, place) => [`${place}.txt`, digest(Buffer.from(`entrada ${place}`))]),
+      long!.some.map(([nome, , sum]) => [nome, sum]),
+      FAR.map((_, place) => [`${place}.txt`, hash('sha256', `entrada ${place}`)]),
     );
-    assert.match(tested(path.join(folder, 'long.zip')), /No errors/);
+    assertWhole('long.zip');
   });
 
   test('without any entry is one', () => {
-    assert.deepEqual(listed(write('none.zip', [])), { bad: null, count: 0, some: [] });
+    assert.deepEqual(none, { bad: null, count: 0, some: [] });
   });
 });

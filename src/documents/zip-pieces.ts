@@ -30,6 +30,8 @@ const PERMISSIONS = (0o100644 << 16) >>> 0;
 /** Names are UTF-8. */
 const FLAGS = 0x0800;
 const [STORED, DEFLATED] = [0, 8];
+/** Fewer bytes than these are never shorter deflated: its frame and an end take 10 bits, a letter 8, a repetition 12. */
+const DEFLATABLE_BYTES_MIN = 5;
 /** What stands where a number does not fit, and is found in its 64 bits. */
 const [FULL_16, FULL_32] = [0xffff, 0xffffffff];
 
@@ -50,7 +52,7 @@ export function makeZipPiece(entries: readonly Entry[], offset: number, em: Mome
 function makeEntry({ nome, conteudo }: Entry, offset: number, em: Moment) {
   const name = Buffer.from(nome, 'utf8');
   if (name.length > FULL_16) throw new RangeError('the name of an entry is too long');
-  const deflated = deflateRawSync(conteudo);
+  const deflated = conteudo.length < DEFLATABLE_BYTES_MIN ? conteudo : deflateRawSync(conteudo);
   const isDeflated = deflated.length < conteudo.length;
   const data = isDeflated ? deflated : conteudo;
   // What both headers have, from the version that reads it to the length of the name.
