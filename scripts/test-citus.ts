@@ -12,7 +12,8 @@ const FILES = [
   ...['auditoria', 'evidencia', 'titular', 'guarda', 'mudancas', 'avisos', 'exportacoes'],
   ...['vigiar.maquina', 'vigiar-banco.maquina', 'diagnostico.maquina', 'banco.maquina', 'arquivo.maquina'],
   ...['mudanca.maquina', 'no-perdido.maquina', 'quedas-citus.maquina'],
-  ...['ambientes', 'ensaio-cadastros', 'painel-cadastros', 'painel-municipio', 'simulation'],
+  ...['ambientes', 'ensaio-cadastros', 'painel-cadastros', 'painel-municipio'],
+  ...['simulation', 'simulation.maquina'],
 ].map((name) => `test/${name}.test.ts`);
 const FOLDERS = ['test/journeys'];
 

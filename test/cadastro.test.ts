@@ -1,6 +1,6 @@
 /**
- * A municipality as its operator opens, looks at and changes it: the commands in a process of their own, on a database by
- * DATABASE_URL, and once beside a running service with the embedded server. Certificates are made by openssl.
+ * A municipality as its operator opens, looks at and changes it, by commands on a database that DATABASE_URL names. Certificates are made by
+ * openssl. `cadastro-processo.maquina.test.ts`: beside a running service.
  */
 import assert from 'node:assert/strict';
 import { chmodSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
@@ -8,9 +8,7 @@ import path from 'node:path';
 import { before, describe, test } from 'node:test';
 import { exampleJson, exampleXml } from '../src/fiscal/rules/example.ts';
 import type { Patch } from '../src/fiscal/rules/rule.ts';
-import { makePki } from '../src/flows/make-pki.ts';
 import { RESERVED_SLUGS } from '../src/flows/municipios.ts';
-import { signDocument } from '../src/flows/sign-document.ts';
 import { migrate } from '../src/store/migrate.ts';
 import { openPool } from '../src/store/open.ts';
 import { createStore } from '../src/store/store.ts';
@@ -20,11 +18,10 @@ import { nfseBeside, nfseHere } from './support/cli.ts';
 import { monotonicClock } from './support/clock.ts';
 import { databaseUrlOf, freshDatabase, pidOf, untilAwaited } from './support/database.ts';
 import { type Answer, emit, request } from './support/http.ts';
-import { readyKeys } from './support/keys.ts';
 import { CA, freshFolder, openssl, opensslAuthority } from './support/openssl.ts';
-import { nfse, readyDataDir, type Said, startServiceProcess } from './support/process.ts';
+import { nfse, type Said } from './support/process.ts';
 import { startTestService } from './support/service.ts';
-import { until, untilTrue } from './support/until.ts';
+import { until } from './support/until.ts';
 
 /** In production each code is one tenant's: that of `alfa`, and others. */
 const SAO_PAULO = '3550308';
@@ -39,8 +36,9 @@ const file = (name: string): string => path.join(folder, name);
 let env: NodeJS.ProcessEnv = {};
 let pool: ReturnType<typeof openPool>;
 
-/** Most commands run here; each of them once in a process of its own. */
+/** Most commands run here; some open the database themselves, two of them in a process of their own. */
 const run = (...args: readonly string[]): Promise<Said> => nfseHere(args, pool);
+const beside = (...args: readonly string[]): Promise<Said> => nfseBeside(args, env);
 const spawned = (...args: readonly string[]): Promise<Said> => nfse(args, env, folder);
 /** All of the command, in words, when it did not end as it should. */
 const told = ({ code, out, err }: Said): string => `ended with ${code}\n${out}${err}`;
@@ -340,7 +338,7 @@ describe('nfse municipio criar', () => {
   });
 
   test('asks for what is missing', async () => {
-    const said = await spawned('municipio', 'criar');
+    const said = await beside('municipio', 'criar');
     assert.equal(said.code, 2);
     assert.match(said.err, /pede SLUG[\s\S]*--ibge CÓDIGO/);
   });
@@ -362,7 +360,7 @@ describe('nfse municipio mostrar, listar', () => {
     const mostrar = (slug: string, base: NodeJS.ProcessEnv): Promise<string> =>
       outOf(nfseBeside(['municipio', 'mostrar', slug], { ...env, ...base }));
     assert.match(
-      await outOf(nfse(['municipio', 'mostrar', 'alfa'], { ...env, NFSE_BASE_URL: '' }, folder)),
+      await mostrar('alfa', { NFSE_BASE_URL: '' }),
       /aviso +NFSE_BASE_URL não está definida: .*Host.*este comando não a vê/,
     );
     assert.doesNotMatch(await mostrar('alfa', { NFSE_BASE_URL: 'https://nfse.exemplo' }), /NFSE_BASE_URL/);
@@ -381,7 +379,7 @@ describe('nfse municipio mostrar, listar', () => {
   });
 
   test('all of them, in order', async () => {
-    const lines = (await outOf(spawned('municipio', 'listar'))).trimEnd().split('\n');
+    const lines = (await outOf(beside('municipio', 'listar'))).trimEnd().split('\n');
     const slugs = lines.map((line) => line.split(/\s/, 1)[0]!);
     assert.deepEqual(slugs, slugs.toSorted());
     assert.ok(
@@ -450,7 +448,7 @@ describe('nfse municipio alterar', () => {
     assert.deepEqual(await change(...args), withPfx);
     const nothing = { adn_url: null, adn_pfx: null, adn_senha_arquivo: null };
     assert.deepEqual(await change('--sem-adn'), { ...withPfx, ...nothing });
-    await outOf(spawned('municipio', 'alterar', 'beta', '--ibge', OSASCO));
+    await outOf(beside('municipio', 'alterar', 'beta', '--ibge', OSASCO));
     assert.equal((await rowOf('beta'))?.codigo_ibge, OSASCO);
   });
 
@@ -570,7 +568,7 @@ describe('--regras-nacionais, --consulta-dps', () => {
 });
 
 describe('a key that others may read', { skip: process.platform === 'win32' }, () => {
-  test('is told of when it is named, when it is shown, and in the log at the start, and anew when it is changed', async (t) => {
+  test('is told of when it is named, when it is shown, and in the log, and anew when it is changed', async (t) => {
     const clock = monotonicClock(t);
     const warned = (text: string): readonly string[] =>
       [...text.matchAll(/chmod 600 ([^\s"]+)/g)].map(([, name]) => name!);
@@ -593,12 +591,6 @@ describe('a key that others may read', { skip: process.platform === 'win32' }, (
         ...pfx,
       );
       assert.deepEqual(warned(said), [file('municipio.pfx'), file('senha.txt')]);
-      const service = await startServiceProcess({ DATABASE_URL: env.DATABASE_URL });
-      const ofExposto = (): readonly string[] => service.output().match(/^.*"tenant":"exposto".*$/gm) ?? [];
-      const atStart = (): readonly string[] => ofExposto().flatMap(warned);
-      await untilTrue(() => atStart().length > 1, 'the warning of a municipality that sends nothing');
-      assert.deepEqual(atStart(), [file('municipio.pfx'), file('senha.txt')]);
-      await service.end('SIGTERM');
       const logged: string[] = [];
       const quiet = (): void => undefined;
       const warn = (about: object, message: string): void => void logged.push(`${JSON.stringify(about)} ${message}`);
@@ -756,7 +748,7 @@ describe('nfse municipio excluir', () => {
     );
     assert.match(asked.err, /Para excluir: nfse municipio excluir engano --confirmar/);
     assert.ok(await rowOf('engano'));
-    const said = await outOf(spawned('municipio', 'excluir', 'engano', '--confirmar'));
+    const said = await outOf(beside('municipio', 'excluir', 'engano', '--confirmar'));
     assert.match(said, /Município engano excluído/);
     assert.equal(await rowOf('engano'), undefined);
     const left = await pool.query(`select tenant from prestadores where tenant = 'engano'
@@ -801,92 +793,5 @@ describe('--aliquota', () => {
     assert.match(imported, /alíquota acima de 5 % ou abaixo de 2 %.*: 2\. /);
     assert.match(await said('3'), /aviso +Há lista de serviços importada, e é dela que vem a alíquota/);
     assert.doesNotMatch(await done('municipio', 'alterar', 'certo', '--ancoras', 'ancoras'), /lista de serviços/);
-  });
-});
-
-describe('beside a running service with the embedded server', () => {
-  test('a municipality and its registry count at once: E101, E102, E103, E0310, E402, and then a note', async () => {
-    const dataDir = await readyDataDir();
-    const beside = { NFSE_DATA_DIR: dataDir };
-    const inData = (name: string): string => path.join(dataDir, name);
-    const checked = async (running: Promise<Said>): Promise<Said> => {
-      const said = await running;
-      assert.equal(said.code, 0, told(said));
-      return said;
-    };
-    /** The program opens and closes the database of the folder; here it does so in this process, and twice in its own. */
-    const command = (...args: readonly string[]): Promise<Said> => checked(nfseBeside(args, beside));
-    const program = (...args: readonly string[]): Promise<Said> => checked(nfse(args, beside, dataDir));
-    const service = await startServiceProcess(beside);
-    const now = Date.now();
-    const pasta = inData('pki');
-    await makePki({ pasta, cnpjs: [CNPJ], senha: SENHA, recusados: false, agora: now, makeKeys: readyKeys });
-
-    const keys = { pfx: path.join(dataDir, `pki/prestadores/${CNPJ}.pfx`), senha: SENHA };
-    let number = 0;
-    const send = async (patch: Parameters<typeof exampleXml>[0] = {}): Promise<string> => {
-      number += 1;
-      const dps = Buffer.from(exampleXml({ tpAmb: '1', serie: '1', nDPS: String(number), ...patch }));
-      const { text } = await signDocument(dps, keys, Date.now());
-      const headers = { 'Content-Type': 'application/xml' };
-      const { body, status } = await request(service.address, '/prova/api/v1/nfse/v101', {
-        method: 'POST',
-        headers,
-        body: text,
-      });
-      return status === 201 ? 'OK' : `${body.codigo_erro}`;
-    };
-    /** Settings are remembered for two seconds. */
-    const eventually = async (wanted: string, patch?: Parameters<typeof exampleXml>[0]): Promise<void> => {
-      await until(async () => ((await send(patch)) === wanted ? true : undefined), `the answer ${wanted}`);
-    };
-
-    assert.equal(await send(), 'E601', 'no such municipality');
-    await program(
-      'municipio',
-      'criar',
-      'prova',
-      '--ibge',
-      SAO_PAULO,
-      '--ancoras',
-      'pki/ancoras',
-      '--revogados',
-      'pki/revogados',
-    );
-    await eventually('E101');
-
-    const providers = (line: string): void =>
-      writeFileSync(
-        path.join(dataDir, 'prestadores.csv'),
-        `documento,razao_social,inscricao_municipal,autorizado,simples_inicio,simples_fim\n${line}\n`,
-      );
-    const imported = (): Promise<Said> =>
-      command('prestador', 'importar', inData('prestadores.csv'), '--municipio', 'prova');
-    providers(`${CNPJ},Empresa da Prova,00.123-4,nao,,`);
-    await imported();
-    await eventually('E102');
-    providers(`${CNPJ},Empresa da Prova,1234,sim,,`);
-    await imported();
-    await eventually('OK');
-    assert.equal(await send({ 'prest/IM': '9999' }), 'E103');
-    assert.equal(await send({ 'prest/IM': '01234' }), 'OK');
-
-    writeFileSync(
-      path.join(dataDir, 'servicos.csv'),
-      'codigo,descricao,codigo_tributacao_nacional,cnae_codigo,aliquota,inicio,fim\n007,Consultoria,170101,,5,2020-01-01,\n',
-    );
-    await command('servicos', 'importar', inData('servicos.csv'), '--municipio', 'prova');
-    await eventually('E0310');
-    assert.equal(await send({ 'serv/cServ/cTribNac': '170101' }), 'OK');
-    assert.equal(await send({ 'serv/cServ/cTribNac': '170101', 'serv/cServ/cTribMun': '008' }), 'E402');
-    assert.equal(await send({ 'serv/cServ/cTribNac': '170101', 'serv/cServ/cTribMun': '007' }), 'OK');
-
-    // The commands came and went; the service and its database did not.
-    assert.equal((await request(service.address, '/health/ready')).status, 200);
-    assert.equal(await service.end('SIGINT'), 0);
-    const alone = await program('municipio', 'mostrar', 'prova');
-    assert.match(alone.out, /prestadores +1\n/);
-    const shown = await command('prestador', 'mostrar', '11.222.333/0001-81', '--municipio', 'prova');
-    assert.match(shown.out, /inscrição 1234: Empresa da Prova, autorizado/);
   });
 });

@@ -1,6 +1,6 @@
 /**
- * Events from a terminal: what the municipality registers by office, looks at and moves by hand, what an integrator sends, and
- * the chapter of the page on events about all of it. Beside a service that runs, on one database.
+ * Events from a terminal: what the municipality registers by office, looks at and moves by hand, and what an integrator sends. Beside a
+ * service that runs, on one database. `evento-cli.maquina.test.ts`: the chapter of the page on events about all of it.
  */
 
 import assert from 'node:assert/strict';
@@ -8,25 +8,18 @@ import { execFileSync } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { before, describe, test } from 'node:test';
-import { signedDps } from '../bench/documents.ts';
-import { openStage, registerTenant, startSimulator } from '../scripts/stage.ts';
-import { EVENTO_PROFILE } from '../src/documents/signature-shape.ts';
-import { checkSignature } from '../src/documents/signed.ts';
-import { readXml, xsdErrors } from '../src/documents/xml.ts';
+import { xsdErrors } from '../src/documents/xml.ts';
 import { EVENTO_ESTADOS, type EventoEstado, eventoRests } from '../src/fiscal/evento.ts';
-import { exampleXml } from '../src/fiscal/rules/example.ts';
 import { exemploDe, TIPOS_EVENTO, tipoBySlug } from '../src/fiscal/tipos-evento.ts';
 import type { EventoPublico } from '../src/flows/evento-queries.ts';
-import { openPool } from '../src/store/open.ts';
-import { onEnd } from './support/cleanup.ts';
-import { nfseBeside, nfseHere, runBeside } from './support/cli.ts';
+import { nfseHere } from './support/cli.ts';
+import { wordsOf } from './support/console.ts';
 import { databaseUrlOf, freshDatabase } from './support/database.ts';
 import { putEvento } from './support/eventos.ts';
 import { authorised, emit, request } from './support/http.ts';
-import { readyKeys } from './support/keys.ts';
 import { NO_SUCH_KEY } from './support/notas.ts';
-import { nfse, ROOT, readyDataDir, type Said, type ServiceProcess, startServiceProcess } from './support/process.ts';
-import { startTestService } from './support/service.ts';
+import { nfse, ROOT, type Said } from './support/process.ts';
+import { startTestService, type TestService } from './support/service.ts';
 import { until } from './support/until.ts';
 
 const AGENTE = '52998224725';
@@ -34,6 +27,13 @@ const AGENTE = '52998224725';
 const MUNICIPIO_CNPJ = '99999999000191';
 const EXAMPLE = await readFile(path.join(ROOT, 'examples/dps.xml'));
 const EVENTO_XSD = await readFile(path.join(ROOT, 'docs/evento-1.01.xsd'), 'utf8');
+
+/** Of the commands and of the service alike. */
+const PRESENT = {
+  get now(): number {
+    return Date.now();
+  },
+};
 
 const told = ({ code, out, err }: Said): string => `ended with ${code}\n${out}${err}`;
 
@@ -47,16 +47,15 @@ function campo(values: Readonly<Record<string, string>>): string[] {
 }
 
 describe('beside a service of the sandbox', () => {
-  let service: ServiceProcess;
+  let service: TestService;
   let env: NodeJS.ProcessEnv;
-  let pool: ReturnType<typeof openPool>;
+  let pool: TestService['pool'];
 
   before(async () => {
-    const database = await freshDatabase();
-    env = { DATABASE_URL: databaseUrlOf(database) };
-    service = await startServiceProcess(env);
-    pool = openPool(database, () => undefined);
-    onEnd(() => pool.end());
+    const connection = await freshDatabase();
+    env = { DATABASE_URL: databaseUrlOf(connection) };
+    service = await startTestService({ connection, clock: PRESENT });
+    pool = service.pool;
   });
 
   const here = (...args: readonly string[]): Promise<Said> => nfseHere(['evento', ...args], pool);
@@ -144,7 +143,8 @@ describe('beside a service of the sandbox', () => {
     const chave = await nota();
     const at = ['--url', service.address];
     const reject = ['--tipo', 'rejeicao_tomador', '--campo', 'codigo_motivo_rejeicao=3'];
-    const rejected = await nfse(['evento', 'enviar', chave, ...reject, ...at], {});
+    // An integrator has no database.
+    const rejected = await nfseHere(['evento', 'enviar', chave, ...reject, ...at]);
     assert.equal(rejected.code, 0, told(rejected));
     assert.match(
       rejected.out,
@@ -266,11 +266,11 @@ describe('beside a service of the sandbox', () => {
     assert.equal(said.code, 0, told(said));
     assert.equal(row(said.out, 'status_evento'), 'pendente');
     const id = row(said.out, 'id_evento')!;
-    const shown = await nfse(['evento', 'mostrar', id, '--municipio', 'integracao', '--xml'], env);
+    const shown = await here('mostrar', id, '--municipio', 'integracao', '--xml');
     assert.equal(shown.code, 0, told(shown));
     const { documents } = unsigned(shown.out);
     assert.match(documents, /<CNPJAutor>99999999000191<\/CNPJAutor><chNFSe>\d{50}<\/chNFSe><e305101>/);
-    const listed = await nfse(['evento', 'listar', chave, '--municipio', 'integracao'], env);
+    const listed = await here('listar', chave, '--municipio', 'integracao');
     assert.match(listed.out, new RegExp(`^${id} +cancelamento_por_oficio +1 +`, 'm'));
   });
 
@@ -645,168 +645,3 @@ describe('what an operator may do', () => {
     assert.doesNotMatch(quiet, /a conferir/);
   });
 });
-
-describe('the chapter on commands of the page on events', async () => {
-  const chapter = await chapterOf('## Pela linha de comando');
-
-  test('is done line by line, in the sandbox and in production', async () => {
-    const dataDir = await readyDataDir();
-    const env = { NFSE_DATA_DIR: dataDir };
-    const cnpj = '11222333000181';
-    const stage = await openStage(dataDir, [cnpj], Date.now(), readyKeys);
-    const simulator = await startSimulator(stage);
-    onEnd(() => simulator.end('SIGINT'));
-    const service = await startServiceProcess(env);
-    const { address } = service;
-    const providers = [{ documento: cnpj, razaoSocial: 'Prestador de Teste Ltda' }];
-    await registerTenant(
-      stage,
-      { slug: 'exemplo', ibge: '3550308', adn: simulator.address, providers },
-      env,
-      runBeside,
-    );
-
-    // The notes that the chapter names: two in production, one in the sandbox.
-    const template = exampleXml({ tpAmb: '1', serie: '1', nDPS: '1' });
-    const signed = signedDps(template, stage.pki.prestadores.slice(0, 1), 1, 2);
-    const issued = async (tenant: string, document: Buffer): Promise<string> => {
-      const init = { method: 'POST', headers: XML, body: document as Uint8Array<ArrayBuffer> };
-      const { status, body } = await request(address, `/${tenant}/api/v1/nfse/v101`, init);
-      assert.equal(status, 201, JSON.stringify(body));
-      return body.chave_acesso;
-    };
-    const notas: Readonly<Record<string, readonly string[]>> = {
-      exemplo: [await issued('exemplo', signed[0]!), await issued('exemplo', signed[1]!)],
-      integracao: [await issued('integracao', EXAMPLE)],
-    };
-    // Addresses and folders of the page are those of one machine; a test has its own.
-    const lines = linesOf(chapter).map((line) => {
-      const [chave, outra] = notas[/exemplo\b|^sed /.test(line) ? 'exemplo' : 'integracao']!;
-      return line
-        .replaceAll('CHAVE_DE_ACESSO', chave!)
-        .replaceAll('OUTRA_CHAVE', outra ?? '')
-        .replaceAll('http://127.0.0.1:8080', address)
-        .replaceAll(/\bdata\//g, `${dataDir}/`);
-    });
-    assert.ok(lines.length >= 9, lines.join('\n'));
-    for (const line of lines) {
-      if (line.startsWith('sed ')) {
-        execFileSync('sh', ['-c', line]);
-        continue;
-      }
-      const [program, ...args] = await wordsOf(line);
-      if (program === 'curl') {
-        const { status, text } = await curl(args);
-        assert.ok(status === 200 || status === 201, `${line}\n${status} ${text}`);
-        continue;
-      }
-      const [command, ...rest] = args.slice(args.indexOf('--') + 1) as [string, ...string[]];
-      const isSent = rest[0] === 'enviar';
-      const said = await nfseBeside([command, ...rest, ...(isSent ? ['--url', address] : [])], env);
-      assert.equal(said.code, line.includes('adn:rejeita') ? 1 : 0, `${line}\n${told(said)}`);
-    }
-
-    // What the chapter says of them.
-    const eventosOf = async (tenant: string, chave: string): Promise<readonly EventoPublico[]> =>
-      (await request(address, `/${tenant}/api/v1/nfse/${chave}/eventos`)).body.eventos;
-    const [cancelada, bloqueada] = notas.exemplo as readonly [string, string];
-    const cancelamento = await settled(async () => (await eventosOf('exemplo', cancelada))[0]!);
-    assert.equal(cancelamento.status_evento, 'processado');
-    assert.equal((await request(address, `/exemplo/api/v1/nfse/${cancelada}`)).body.nota.status, 'cancelada');
-    assert.deepEqual(
-      (await eventosOf('integracao', notas.integracao![0]!)).map((evento) => [
-        evento.tipo_evento,
-        evento.codigo_retorno,
-      ]),
-      [
-        ['rejeicao_prestador', 'E1833'],
-        ['confirmacao_tomador', null],
-      ],
-    );
-
-    // By office in the name of the certificate's holder, signed by it once it was sent.
-    const bloqueio = await settled(async () => (await eventosOf('exemplo', bloqueada))[0]!);
-    assert.deepEqual([bloqueio.tipo_evento, bloqueio.status_evento], ['bloqueio_por_oficio', 'processado']);
-    const mostrar = ['evento', 'mostrar', `${bloqueio.id_evento}`, '--municipio', 'exemplo', '--xml'];
-    const xml = (await nfseBeside(mostrar, env)).out;
-    assert.match(xml, new RegExp(`<CNPJAutor>${MUNICIPIO_CNPJ}</CNPJAutor>`));
-    assert.deepEqual(xsdErrors(EVENTO_XSD, Buffer.from(xml)), []);
-    const reading = readXml(Buffer.from(xml));
-    assert.ok('root' in reading);
-    const signature = checkSignature(reading, EVENTO_PROFILE);
-    assert.deepEqual(signature.faults, []);
-    assert.equal(signature.certificate?.holder?.documento, MUNICIPIO_CNPJ);
-
-    const asked = ['evento', 'registrar', bloqueada, '--municipio', 'exemplo', '--tipo', 'confirmacao_tacita'];
-    const stranger = await nfseBeside([...asked, '--cnpj', '88888888000191'], env);
-    assert.equal(stranger.code, 1, told(stranger));
-    assert.match(stranger.err, /--cnpj 88888888000191 não é o do certificado com que exemplo assina/);
-
-    // Without a signature, and with somebody else's, nothing is registered.
-    const target = ['evento', 'enviar', bloqueada, '--tipo', 'rejeicao_tomador', '--campo', 'codigo_motivo_rejeicao=3'];
-    const at = ['--municipio', 'exemplo', '--url', address];
-    assert.match((await nfseBeside([...target, ...at], {})).err, /^Recusado \(HTTP 401, E9002\)/);
-    const { pfx, senha } = { pfx: `${dataDir}/pki/prestadores/${cnpj}.pfx`, senha: `${dataDir}/pki/senha.txt` };
-    const other = await nfseBeside([...target, ...at, '--pfx', pfx, '--senha-arquivo', senha], {});
-    assert.match(other.err, /^Recusado \(HTTP 401, E9007\)/);
-  });
-});
-
-const XML = { 'Content-Type': 'application/xml' };
-
-/** An event once it has come to its end. */
-function settled(read: () => Promise<EventoPublico>): Promise<EventoPublico> {
-  return until(async () => {
-    const evento = await read();
-    return eventoRests(evento.status_evento, true) ? evento : undefined;
-  }, 'the event comes to its end');
-}
-
-/** The lines of the blocks of a text, those that go on over several joined. */
-function linesOf(markdown: string): readonly string[] {
-  const blocks = [...markdown.matchAll(/^```console\n([\s\S]*?)^```$/gm)].map(([, block]) => block!);
-  return blocks.flatMap((block) =>
-    block
-      .replace(/\\\n\s*/g, ' ')
-      .trim()
-      .split('\n'),
-  );
-}
-
-/** A line as a shell reads it, as far as the page goes: quotes, and `$(cat FILE)`. */
-async function wordsOf(line: string): Promise<readonly string[]> {
-  let text = line;
-  for (const [whole, file] of line.matchAll(/\$\(cat ([^)]+)\)/g)) {
-    text = text.replace(whole, (await readFile(file!, 'utf8')).trimEnd());
-  }
-  return [...text.matchAll(/(?:'[^']*'|"[^"]*"|[^\s'"])+/g)].map(([word]) =>
-    word.replace(/'([^']*)'|"([^"]*)"/g, '$1$2'),
-  );
-}
-
-/** As much of curl as the page uses. */
-async function curl(args: readonly string[]): Promise<{ readonly status: number; readonly text: string }> {
-  const headers: Record<string, string> = {};
-  let [method, url, body]: [string, string | undefined, string | Uint8Array | undefined] = [
-    'GET',
-    undefined,
-    undefined,
-  ];
-  for (const [place, arg] of args.entries()) {
-    const value = args[place + 1]!;
-    if (arg === '-X') method = value;
-    else if (arg === '-H') headers[value.slice(0, value.indexOf(':'))] = value.slice(value.indexOf(':') + 1).trim();
-    else if (arg === '-d') body = value;
-    else if (arg === '--data-binary') body = await readFile(path.resolve(ROOT, value.slice(1)));
-    else if (/^http/.test(arg)) url = arg;
-  }
-  const response = await fetch(url!, { method, headers, body: (body ?? null) as BodyInit | null });
-  return { status: response.status, text: await response.text() };
-}
-
-/** From its heading to the next one of its rank. */
-async function chapterOf(heading: string): Promise<string> {
-  const page = await readFile(path.join(ROOT, 'docs/site/eventos.md'), 'utf8');
-  const from = page.indexOf(`\n${heading}\n`);
-  return page.slice(from, page.indexOf('\n## ', from + heading.length));
-}

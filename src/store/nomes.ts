@@ -72,14 +72,17 @@ type Named = {
 export const DOCUMENTOS_MAX = 40;
 
 export function nomeStore(pool: Db) {
-  const known = new Float64Array(KNOWN);
+  // Four megabytes, for those processes that learn.
+  let known: Float64Array | undefined;
   return {
     /** Learns the names of a part of the notes of these months that were not looked at; whether there may be more. */
     learn: async (sinceMes: number): Promise<boolean> => {
       const { rows } = await pool.query<{ tenant: string; mes: number }>(UNREAD, [sinceMes]);
       let isMore = rows.length === TENANTS;
+      known ??= new Float64Array(KNOWN);
+      const prints = known;
       for (const { tenant, mes } of rows) {
-        const read = await runTransaction(pool, (client) => learnStep(client, tenant, mes, known));
+        const read = await runTransaction(pool, (client) => learnStep(client, tenant, mes, prints));
         isMore ||= read >= STEP;
       }
       return isMore;

@@ -135,7 +135,7 @@ const STATUSES: Readonly<Record<string, readonly number[]>> = {
 const results = new Map<string, { readonly folder: string; readonly out: string }>();
 
 describe('the commands of a page, in their order', async () => {
-  test('no page has a curl outside of them, but what test/evento-cli.test.ts types', async () => {
+  test('no page has a curl outside of them, but what test/evento-cli.maquina.test.ts types', async () => {
     for (const { file } of PAGES) {
       const text = await readFile(path.join(SITE, file), 'utf8');
       const [before = '', chapter = ''] = text.split('\n## Pela linha de comando\n');

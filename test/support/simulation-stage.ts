@@ -1,0 +1,71 @@
+/** Seeds of notes and events, played on one database and looked through. */
+import assert from 'node:assert/strict';
+import { readCertificate } from '../../src/documents/certificate.ts';
+import { companyCertificate, rootAuthority } from '../../src/documents/pki.ts';
+import type { Db } from '../../src/store/open.ts';
+import { freshPool } from './database.ts';
+import { readyKeys } from './keys.ts';
+import { companyOf, yearAround } from './signatures.ts';
+import { type Signers, Simulacao } from './simulation.ts';
+import { brokenInvariants } from './simulation-invariants.ts';
+
+export const FIRST_SEED = 20261121;
+/** Seeds at once: while one waits for the database another reckons. */
+const AT_ONCE = 6;
+
+type Stage = { readonly pool: Db; readonly signers: Signers };
+
+let stage: Promise<Stage> | undefined;
+
+async function openStage(): Promise<Stage> {
+  const now = Date.parse('2026-11-21T12:00:00-03:00');
+  const [rootKeys, ...own] = await Promise.all([readyKeys(), readyKeys(), readyKeys()]);
+  const root = rootAuthority('AC Raiz de Teste', rootKeys, yearAround(now));
+  const signers = own.map((keys) => {
+    const certificate = readCertificate(
+      companyCertificate(root, companyOf('46395000000139'), keys.publicKey, yearAround(now)),
+    );
+    assert.ok(!('problem' in certificate));
+    return { key: keys.privateKey, certificate };
+  });
+  return { pool: await poolOfOnePlan(), signers: signers as unknown as Signers };
+}
+
+/**
+ * Each connection plans a statement once: two thirds of the time of the server went into plans, and which are taken is tried elsewhere. Citus
+ * makes no plan for no value of what it cannot give to one node.
+ */
+async function poolOfOnePlan(): Promise<Db> {
+  const pool = await freshPool();
+  if (process.env.NFSE_TEST_CITUS !== undefined) return pool;
+  pool.on('connect', (client) => void client.query('set plan_cache_mode = force_generic_plan'));
+  return pool;
+}
+
+let runs = 0;
+
+/** Plays a seed to its end, and says what does not hold. */
+export async function playSeed(seed: number): Promise<{ simulacao: Simulacao; broken: readonly string[] }> {
+  stage ??= openStage();
+  const { pool, signers } = await stage;
+  runs += 1;
+  const simulacao = await Simulacao.run(pool, seed, signers, String(runs));
+  return { simulacao, broken: await brokenInvariants(simulacao) };
+}
+
+/** How a seed that failed is played again, and its story. */
+export function describeFailure(seed: number, broken: readonly string[], { trace }: Simulacao): string {
+  return `NFSE_TEST_SEMENTE=${seed}\n${broken.join('\n')}\n\nA história:\n${trace.join('\n')}`;
+}
+
+/** The same for some seeds, several at once. */
+export async function playSeeds(
+  seeds: readonly number[],
+  see: (seed: number, played: Awaited<ReturnType<typeof playSeed>>) => Promise<void> | void,
+): Promise<void> {
+  const left = seeds.values();
+  const player = async (): Promise<void> => {
+    for (const seed of left) await see(seed, await playSeed(seed));
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, player));
+}
