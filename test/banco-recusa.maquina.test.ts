@@ -177,9 +177,18 @@ describe('what the operator has given the role', () => {
       });
       onEnd(() => administer(database, (client) => client.query(`drop owned by ${user}; drop role ${user}`)));
       const other = await startTestService({ connection: { ...database, user } });
-      const answers = await Promise.all(Array.from({ length: 30 }, () => emit(other.address, fresh())));
-      for (let place = 0; place < 10; place += 1) answers.push(await emit(other.address, fresh()));
-      assert.deepEqual([...new Set(answers.map(({ status }) => status))], [201]);
+      // A server that gets too little of the machine is told of as one that says nothing; all else is a fault.
+      const issue = (): Promise<Answer> =>
+        until(async () => {
+          const answer = await emit(other.address, fresh());
+          return answer.status === 503 && /não responde/.test(answer.body.mensagem) ? undefined : answer;
+        }, 'a server that is heard');
+      const answers = await Promise.all(Array.from({ length: 30 }, issue));
+      for (let place = 0; place < 10; place += 1) answers.push(await issue());
+      assert.deepEqual(
+        answers.filter(({ status }) => status !== 201).map(({ body }) => body),
+        [],
+      );
       assert.equal((await ready(other)).status, 200);
       await authorised(other.address, answers.at(-1)!.body.chave_acesso);
       if (!settings.includes('connection limit 3')) return;
