@@ -72,7 +72,7 @@ function holdCeiling(name: string, now: Partida): void {
   assert.ok(before, `${CEILINGS} knows no ${name}`);
   const [whole, ceiling] = [sumUp(Object.values(now)), sumUp(Object.values(before))];
   for (const [at, what] of ['modules', 'bytes'].entries()) {
-    const told = `${name}: ${whole[at]} ${what}, and ${ceiling[at]} is the ceiling.\n${describeGrowth(now, before)}`;
+    const told: string = `${name}: ${whole[at]} ${what}, and ${ceiling[at]} is the ceiling.\n${describeGrowth(now, before)}`;
     assert.ok(whole[at]! < ceiling[at]! * GROWTH_MAX, told);
   }
 }

@@ -67,7 +67,8 @@ describe('a run', () => {
       'hook.test.ts':
         "import { before } from 'node:test'; before(() => { throw new Error('hook'); }); test('a', () => {});",
       'suite.test.ts': "describe('s', () => { throw new Error('suite'); });",
-      'throws-late.test.ts': "test('a', () => {}); setTimeout(() => { throw new Error('late'); }, 50);",
+      'throws-late.test.ts':
+        "test('a', () => {}); setImmediate(() => setImmediate(() => { throw new Error('late'); }));",
       'last-hook.test.ts':
         "import { after } from 'node:test'; after(() => { throw new Error('end'); }); test('a', () => {});",
     };
