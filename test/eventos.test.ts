@@ -1118,14 +1118,16 @@ describe('States and transitions', () => {
     assert.deepEqual([status_evento, Date.parse(data_hora_processamento)], ['processado', clock.now]);
   });
 
-  test('event | enviado | ADN rejects | rejeitado | reason in codigo_retorno, mensagem_retorno, erros_adn', async () => {
-    const nota = await cancelling({ adn: REFUSES, passos: ['work'] });
-    const event = await evento(nota, 'cancelamento');
-    assert.deepEqual([event.status_evento, event.codigo_retorno], ['rejeitado', 'E0840']);
-    assert.match(event.mensagem_retorno, /^Recusa simulada/);
-    assert.deepEqual(event.erros_adn, { erros: [{ codigo: 'E0840', descricao: event.mensagem_retorno }] });
-    assert.equal(Date.parse(event.data_hora_processamento), clock.now);
-  });
+  for (const codigo of ['E0840', 'E1234']) {
+    test(`event | enviado | ADN rejects | rejeitado | reason in codigo_retorno, mensagem_retorno, erros_adn: ${codigo}`, async () => {
+      const nota = await cancelling({ adn: `adn:rejeita=${codigo}`, passos: ['work'] });
+      const event = await evento(nota, 'cancelamento');
+      assert.deepEqual([event.status_evento, event.codigo_retorno], ['rejeitado', codigo]);
+      assert.match(event.mensagem_retorno, /^Recusa simulada/);
+      assert.deepEqual(event.erros_adn, { erros: [{ codigo, descricao: event.mensagem_retorno }] });
+      assert.equal(Date.parse(event.data_hora_processamento), clock.now);
+    });
+  }
 
   test('event | erro | automatic retry | reprocessamentos_count below 3 | counter increases, ultimo_reprocessamento_em set', async () => {
     const nota = await cancelling({ adn: FAILS, passos: ['work'] });
