@@ -1,6 +1,6 @@
 /** The signature of a JSON body against what openssl makes and takes, byte by byte, and every way in which it fails. */
 import assert from 'node:assert/strict';
-import { constants, createPrivateKey, privateEncrypt, sign, X509Certificate } from 'node:crypto';
+import { constants, createPrivateKey, hash, privateEncrypt, sign, X509Certificate } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, test } from 'node:test';
@@ -34,10 +34,31 @@ function fileOf(content: string | Uint8Array): string {
   return file;
 }
 
-/** A signature by openssl, detached and in DER unless the options say otherwise. */
+const signatures = new Map<string, Buffer>();
+
+/** A signature by openssl, detached and in DER unless the options say otherwise; of the same one openssl is asked once. */
 function opensslCms(body: Uint8Array, options: readonly string[] = [], signer: Issued = provider): Buffer {
+  const question = JSON.stringify([hash('sha256', body), options, signer.file]);
+  const known = signatures.get(question);
+  if (known !== undefined) return known;
   const by = ['-signer', signer.file, '-inkey', signer.keyFile];
-  return openssl('cms', '-sign', '-binary', '-in', fileOf(body), ...by, '-outform', 'DER', ...options);
+  const cms = openssl('cms', '-sign', '-binary', '-in', fileOf(body), ...by, '-outform', 'DER', ...options);
+  signatures.set(question, cms);
+  return cms;
+}
+
+/** What openssl's signature of the usual body is of another one: its digest, and its value by the arithmetic of OpenSSL. */
+function opensslCmsOver(body: Uint8Array, options: readonly ['-noattr'] | readonly [] = []): Buffer {
+  const cms = opensslCms(BODY, options);
+  const info = readAsn1(cms).children[1]!.children[0]!.children.at(-1)!.children[0]!;
+  const key = createPrivateKey(readFileSync(provider.keyFile));
+  const value = info.children.at(-1)!.content;
+  if (options.length > 0) return swapped(cms, value, sign('sha256', body, key));
+  const { raw } = info.children[3]!;
+  const attributes = swapped(raw, hash('sha256', BODY, 'buffer'), hash('sha256', body, 'buffer'));
+  // They are signed as the set that they are, and travel under another tag (RFC 5652, 5.4).
+  const signed = Buffer.concat([Buffer.from([0x31]), attributes.subarray(1)]);
+  return swapped(swapped(cms, raw, attributes), value, sign('sha256', signed, key));
 }
 
 function verified(cms: Uint8Array, body: Uint8Array = BODY): CmsReading {
@@ -435,23 +456,30 @@ describe('a digest that does not fit says what was signed instead', () => {
     ['UTF-8 signed, Latin-1 sent', text, Buffer.from(text, 'latin1'), /UTF-8, e veio em Latin-1/],
     ['UTF-16 signed', Buffer.from(text, 'utf16le'), text, /UTF-16/],
     ['Base64 signed', BODY.toString('base64'), text, /Base64 do corpo/],
-    ['the digest signed', openssl('dgst', '-sha256', '-binary', fileOf(BODY)), text, /resumo SHA-256 do corpo/],
-    ['the digest in hex signed', openssl('dgst', '-sha256', '-r', fileOf(BODY)).subarray(0, 64), text, /hexadecimal/],
+    ['the digest signed', hash('sha256', BODY, 'buffer'), text, /resumo SHA-256 do corpo/],
+    ['the digest in hex signed', hash('sha256', BODY), text, /hexadecimal/],
     ['nothing signed', '', text, /conteúdo vazio/],
     ['something else', '{"outro":1}', text, /mudou depois de assinado/],
   ];
   for (const [what, signed, sent, says] of MISTAKES) {
     test(what, () => {
       const body = Buffer.from(sent);
-      const digest = (of: Uint8Array | string): string =>
-        openssl('dgst', '-sha256', '-r', fileOf(of)).toString('latin1').slice(0, 64);
-      for (const options of [[], ['-noattr']]) {
-        const fault = refusal(verified(opensslCms(Buffer.from(signed), options), body), says);
-        assert.equal(fault.encontrado, digest(signed));
-        assert.equal(fault.esperado, digest(body));
+      for (const options of [[], ['-noattr']] as const) {
+        const fault = refusal(verified(opensslCmsOver(Buffer.from(signed), options), body), says);
+        assert.equal(fault.encontrado, hash('sha256', signed));
+        assert.equal(fault.esperado, hash('sha256', body));
       }
     });
   }
+
+  test('they are signatures that openssl makes, and takes', () => {
+    const body = Buffer.from(`${text}\n`);
+    assert.deepEqual(opensslCmsOver(body, ['-noattr']), opensslCms(body, ['-noattr']));
+    const cms = opensslCmsOver(body);
+    assert.ok(opensslVerifies(cms, body));
+    assert.ok(!opensslVerifies(cms, BODY));
+    accepts(cms, body);
+  });
 
   test('openssl without -binary turns the ends of lines', () => {
     const body = Buffer.from('{\n  "a": 1\n}\n');
@@ -462,7 +490,7 @@ describe('a digest that does not fit says what was signed instead', () => {
 
   test('the keys sorted', () => {
     const body = Buffer.from('{"b":{"d":1,"c":2},"a":[3]}');
-    refusal(verified(opensslCms(Buffer.from('{"a":[3],"b":{"c":2,"d":1}}')), body), /ordem alfabética/);
+    refusal(verified(opensslCmsOver(Buffer.from('{"a":[3],"b":{"c":2,"d":1}}')), body), /ordem alfabética/);
   });
 
   test('the body signed where the attributes should be, and the attributes under their travelling tag', () => {
@@ -496,7 +524,7 @@ describe('a digest that does not fit says what was signed instead', () => {
 
   test('a large body is not searched for mistakes, and still refused', () => {
     const body = Buffer.alloc(2 << 20, 'a');
-    refusal(verified(opensslCms(Buffer.concat([body, Buffer.from('\n')])), body), /mudou depois de assinado/);
+    refusal(verified(opensslCmsOver(Buffer.concat([body, Buffer.from('\n')])), body), /mudou depois de assinado/);
   });
 
   test('a body of brackets without end is no trouble', () => {

@@ -16,7 +16,6 @@ const own = pki.issue({ subject: '/CN=EMPRESA:11222333000181', issuer: inter });
 const other = pki.issue({ subject: '/CN=OUTRA:88888888000191', issuer: inter, key: 'other' });
 const ec = pki.issue({ subject: '/CN=EC:11222333000181', issuer: inter, key: 'ec' });
 const weak = pki.issue({ subject: '/CN=FRACA:11222333000181', issuer: inter, key: 'rsa1024' });
-const expired = pki.issue({ subject: '/CN=EMPRESA:11222333000181', issuer: inter, days: -1 });
 
 const SENHA = 'Senha de açaí';
 
@@ -25,6 +24,10 @@ function fileOf(name: string, content: string | Uint8Array): string {
   writeFileSync(file, content);
   return file;
 }
+
+/** The certificate of that key, which the key itself signed again for a time that is over. */
+const expired = path.join(folder, 'vencido.pem');
+openssl('x509', '-in', own.file, '-signkey', own.keyFile, '-days', '-1', '-out', expired);
 
 const senhaArquivo = fileOf('senha.txt', `${SENHA}\n`);
 
@@ -93,7 +96,7 @@ describe('takes', () => {
   });
 
   test('one that is out of its validity: that is for who uses it', async () => {
-    const signer = await loadSigner({ certificado: expired.file, chave: pkcs8 });
+    const signer = await loadSigner({ certificado: expired, chave: pkcs8 });
     assert.ok(signer.certificate.fim < Date.now());
   });
 

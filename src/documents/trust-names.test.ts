@@ -1,7 +1,7 @@
 /** What an authority answers for: purposes and names, in chains that openssl made, with what openssl says of each. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { motivo, open, opensslTrusts, read } from '../../test/support/chains.ts';
+import { motivo, open, opensslTrustsEach, read } from '../../test/support/chains.ts';
 import { CA, END, type Issued, opensslAuthority } from '../../test/support/openssl.ts';
 import { readCertificate } from './certificate.ts';
 
@@ -10,8 +10,12 @@ const NAMES = 'A autoridade "AC No Meio" só responde pelos nomes das suas restr
 
 const pki = opensslAuthority();
 const root = pki.issue({ subject: '/O=ICP-Brasil/CN=AC Raiz de Teste', key: 'root', extensions: CA });
-const under = (issuer: Issued, extensions: readonly string[], sections: readonly string[] = []): Issued =>
-  pki.issue({ subject: '/O=ICP-Brasil/CN=AC No Meio', issuer, key: 'middle', extensions, sections });
+const under = (
+  issuer: Issued,
+  extensions: readonly string[],
+  sections: readonly string[] = [],
+  subject = '/O=ICP-Brasil/CN=AC No Meio',
+): Issued => pki.issue({ subject, issuer, key: 'middle', extensions, sections });
 
 type Case = {
   readonly what: string;
@@ -272,25 +276,53 @@ const NAMED: readonly Case[] = [
   },
 ];
 
-for (const one of [...PURPOSES, ...NAMED]) {
-  test(`chain: ${one.what}`, () => {
-    const { authority = [], authoritySections, below, end = [], endSections, subject = '/CN=EMPRESA', expected } = one;
-    const middle = under(root, [...CA, ...authority], authoritySections);
-    const lower =
-      below &&
-      pki.issue({ subject: '/O=ICP-Brasil/CN=AC Abaixo', issuer: middle, key: 'lower', extensions: [...CA, ...below] });
-    const signer = pki.issue({
-      subject,
-      issuer: lower ?? middle,
-      extensions: [...END, ...end],
-      sections: endSections ?? [],
+const middles = new Map<string, Issued>();
+
+/** An authority of a name of its own for each constraint, so that openssl takes those of all cases and finds the right ones. */
+function middleOf({ authority = [], authoritySections = [] }: Case): Issued {
+  const constraint = JSON.stringify([authority, authoritySections]);
+  const known = middles.get(constraint);
+  if (known !== undefined) return known;
+  const made = under(root, [...CA, ...authority], authoritySections, `/O=ICP-Brasil/OU=${middles.size}/CN=AC No Meio`);
+  middles.set(constraint, made);
+  return made;
+}
+
+const MADE = [...PURPOSES, ...NAMED].map((one, place) => {
+  const { below, end = [], endSections = [], subject = '/CN=EMPRESA' } = one;
+  const middle = middleOf(one);
+  const lower =
+    below &&
+    pki.issue({
+      subject: `/O=ICP-Brasil/OU=${place}/CN=AC Abaixo`,
+      issuer: middle,
+      key: 'lower',
+      extensions: [...CA, ...below],
     });
-    const extra = lower === undefined ? [middle] : [lower, middle];
+  const signer = pki.issue({
+    subject,
+    issuer: lower ?? middle,
+    extensions: [...END, ...end],
+    sections: endSections,
+  });
+  return { ...one, extra: lower === undefined ? [middle] : [lower, middle], signer };
+});
+const trusted = opensslTrustsEach(
+  MADE.map(({ signer }) => ({
+    anchors: [root],
+    extra: [...new Set(MADE.flatMap(({ extra }) => extra))],
+    end: signer,
+    at: SOON,
+  })),
+);
+
+for (const [place, { what, extra, signer, expected, opensslDiffers }] of MADE.entries()) {
+  test(`chain: ${what}`, () => {
     const verdict = open({ 'raiz.pem': root.pem }).trust.judge(read(signer), SOON, extra.map(read));
     assert.match(motivo(verdict), expected);
     if (verdict.kind !== 'trusted') assert.match(verdict.mensagem, /Assine com .*\.$/);
     const isTrusted = verdict.kind === 'trusted';
-    assert.equal(opensslTrusts([root], extra, signer, SOON), one.opensslDiffers === undefined ? isTrusted : !isTrusted);
+    assert.equal(trusted[place], opensslDiffers === undefined ? isTrusted : !isTrusted);
   });
 }
 

@@ -1,10 +1,11 @@
 /** Chains of certificates that openssl made: how our trust is opened over them, and what openssl says of the same question. */
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { type Certificate, readCertificate } from '../../src/documents/certificate.ts';
 import { openTrust, type Trust, type Verdict } from '../../src/documents/trust.ts';
-import { freshFolder, type Issued, openssl } from './openssl.ts';
+import { freshFolder, type Issued } from './openssl.ts';
 
 export function read(issued: { readonly der: Uint8Array }): Certificate {
   const certificate = readCertificate(issued.der);
@@ -39,19 +40,44 @@ export function motivo(verdict: Verdict): string {
   return verdict.kind === 'trusted' ? `trusted: ${verdict.cadeia.join(' < ')}` : `${verdict.kind}: ${verdict.mensagem}`;
 }
 
-/** Whether openssl trusts a certificate for signing e-mail or for showing oneself to a server, which are what we ask for. */
-export function opensslTrusts(anchors: readonly Issued[], extra: readonly Issued[], one: Issued, at: number): boolean {
-  const bundle = (list: readonly Issued[]): string =>
-    path.join(folderOf({ 'a.pem': list.map(({ pem }) => pem).join('') }), 'a.pem');
-  const untrusted = extra.length === 0 ? [] : ['-untrusted', bundle(extra)];
+/** What openssl is asked: whether a certificate leads to an anchor, over others that came along, at a moment. */
+export type Question = {
+  readonly anchors: readonly Issued[];
+  readonly extra: readonly Issued[];
+  readonly end: Issued;
+  readonly at: number;
+};
+
+/**
+ * For each question whether openssl trusts the certificate for signing e-mail or for showing oneself to a server, which are what we ask
+ * for. It is asked once for all questions with the same anchors, others and moment.
+ */
+export function opensslTrustsEach(questions: readonly Question[]): readonly boolean[] {
+  const alike = Map.groupBy(questions, ({ anchors, extra, at }) =>
+    JSON.stringify([anchors.map(({ file }) => file), extra.map(({ file }) => file), at]),
+  );
+  const trusted = new Set([...alike.values()].flatMap(trustedAlike));
+  return questions.map((question) => trusted.has(question));
+}
+
+/** Those of questions that differ in the certificate alone. */
+function trustedAlike(questions: readonly Question[]): readonly Question[] {
+  const { anchors, extra, at } = questions[0]!;
+  const untrusted = extra.length === 0 ? [] : ['-untrusted', bundleOf(extra)];
   const when = ['-attime', String(Math.floor(at / 1000))];
-  const args = ['-no-CApath', '-no-CAstore', '-CAfile', bundle(anchors), ...untrusted, ...when];
-  return ['smimesign', 'sslclient'].some((purpose) => {
-    try {
-      openssl('verify', '-partial_chain', '-auth_level', '2', '-purpose', purpose, ...args, one.file);
-      return true;
-    } catch {
-      return false;
-    }
-  });
+  const args = ['-no-CApath', '-no-CAstore', '-CAfile', bundleOf(anchors), ...untrusted, ...when];
+  const said = new Set<string>();
+  for (const purpose of ['smimesign', 'sslclient']) {
+    const files = questions.map(({ end }) => end.file).filter((file) => !said.has(`${file}: OK`));
+    if (files.length === 0) break;
+    const strict = ['-partial_chain', '-auth_level', '2', '-purpose', purpose];
+    // It goes on after one that it does not trust, and then ends with a failure.
+    const { stdout } = spawnSync('openssl', ['verify', ...strict, ...args, ...files], { encoding: 'utf8' });
+    for (const line of stdout.split('\n')) said.add(line);
+  }
+  return questions.filter(({ end }) => said.has(`${end.file}: OK`));
+}
+
+function bundleOf(list: readonly Issued[]): string {
+  return path.join(folderOf({ 'a.pem': list.map(({ pem }) => pem).join('') }), 'a.pem');
 }

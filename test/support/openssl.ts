@@ -72,7 +72,7 @@ export function opensslAuthority(): {
 } {
   const folder = freshFolder();
   const keys = new Map<string, string>();
-  const requests = new Map<string, string>();
+  const lists = new Map<string, Buffer>();
   let count = 0;
 
   function keyFile(name: string): string {
@@ -106,26 +106,24 @@ export function opensslAuthority(): {
     const config = ['[req]', 'distinguished_name=dn', 'string_mask=utf8only', '[dn]', '[ext]'];
     writeFileSync(`${base}.cnf`, [...config, ...(wish.extensions ?? END), ...(wish.sections ?? []), ''].join('\n'));
     const digest = `-${wish.digest ?? 'sha256'}`;
-    const named = ['-config', `${base}.cnf`, '-key', key, '-subj', wish.subject, '-utf8'];
+    const named = ['-config', `${base}.cnf`, '-extensions', 'ext', '-key', key, '-subj', wish.subject, '-utf8'];
+    const by = wish.issuer === undefined ? [] : ['-CA', wish.issuer.file, '-CAkey', wish.issuer.keyFile];
     const last = ['-days', String(wish.days ?? 365), '-set_serial', serial, digest, '-out', `${base}.pem`];
-    if (wish.issuer === undefined) openssl('req', '-x509', '-new', ...named, '-extensions', 'ext', ...last);
-    else {
-      // A request says the key and the name; what else the certificate says is the issuer's.
-      const asked = `${key} ${wish.subject}`;
-      const request = requests.get(asked) ?? `${base}.csr`;
-      if (!requests.has(asked)) openssl('req', '-new', ...named, '-out', request);
-      requests.set(asked, request);
-      const by = ['-CA', wish.issuer.file, '-CAkey', wish.issuer.keyFile];
-      const extensions = ['-extfile', `${base}.cnf`, '-extensions', 'ext'];
-      openssl('x509', '-req', '-in', request, ...by, ...extensions, ...last);
-    }
+    openssl('req', '-x509', '-new', ...named, ...by, ...last);
     const pem = readFileSync(`${base}.pem`, 'utf8');
     const der = Buffer.from(pem.replace(/-----[^-]+-----/g, ''), 'base64');
     return { subject: wish.subject, pem, der, file: `${base}.pem`, keyFile: key, serial };
   }
 
-  /** A list in PEM. */
-  function revoke({ issuer, entries, dates = ['-crldays', '30'], extensions = [] }: CrlWish): Buffer {
+  /** A list in PEM; what was asked for before is given again. */
+  function revoke(wish: CrlWish): Buffer {
+    const question = JSON.stringify({ ...wish, issuer: wish.issuer.file });
+    const list = lists.get(question) ?? makeList(wish);
+    lists.set(question, list);
+    return list;
+  }
+
+  function makeList({ issuer, entries, dates = ['-crldays', '30'], extensions = [] }: CrlWish): Buffer {
     count += 1;
     const base = path.join(folder, `crl${count}`);
     const lines = entries.map(({ serial, date, reason }) => {

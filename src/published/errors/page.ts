@@ -31,9 +31,21 @@ export type Answer = Pick<Aviso, 'codigo' | 'xpath' | 'mensagem'> & { readonly c
 /** A place that a code is about: its path in the DPS or in the note, and its name in a JSON body. */
 export type Place = { readonly path: string; readonly campo: string | undefined };
 
-export type ErrorPage = ReturnType<typeof pageOf>;
+export type ErrorPage = ReturnType<typeof makePage>;
 
-export function pageOf(error: PublicError) {
+const pages = new WeakMap<PublicError, ErrorPage>();
+
+/** Made once: the law answers some thousand examples for all pages, and three forms show them. */
+export function pageOf(error: PublicError): ErrorPage {
+  let page = pages.get(error);
+  if (page === undefined) {
+    page = makePage(error);
+    pages.set(error, page);
+  }
+  return page;
+}
+
+function makePage(error: PublicError) {
   return {
     http: httpOf(error),
     retry: retryOf(error),
