@@ -9,7 +9,7 @@ const ROOT = path.resolve(import.meta.dirname, '..');
 const FILES = [
   ...['store', 'store-eventos', 'eventos', 'idempotencia', 'numeracao', 'linha-presa', 'meses'],
   ...['deliver', 'send-evento', 'worker', 'soap', 'soap-operacoes', 'cadastro', 'cadastros', 'importacao', 'aliquotas'],
-  ...['auditoria', 'evidencia', 'titular', 'guarda', 'mudancas', 'avisos', 'exportacoes'],
+  ...['auditoria', 'evidencia.maquina', 'titular', 'guarda', 'mudancas', 'avisos', 'exportacoes'],
   ...['vigiar.maquina', 'vigiar-banco.maquina', 'diagnostico.maquina', 'banco.maquina', 'arquivo.maquina'],
   ...['mudanca.maquina', 'no-perdido.maquina', 'quedas-citus.maquina'],
   ...['ambientes', 'ensaio-cadastros', 'painel-cadastros', 'painel-municipio'],

@@ -1,6 +1,6 @@
 /**
- * `Idempotency-Key` (D-19), as an integrator uses it: over HTTP, many at once, over two processes, and with a process that
- * is killed in between. A DPS without a number is one more note each time it is sent, so that nothing but the key keeps it single.
+ * `Idempotency-Key` (D-19), as an integrator uses it: over HTTP, many at once, over two processes; `idempotencia-queda.maquina.test.ts`: with a
+ * process that is killed in between. A DPS without a number is one more note each time it is sent, so that nothing but the key keeps it single.
  */
 
 import assert from 'node:assert/strict';
@@ -15,17 +15,16 @@ import type { Patch } from '../src/fiscal/rules/rule.ts';
 import type { KeyedSuccess } from '../src/store/idempotencia.ts';
 import type { Issuance, IssueResult } from '../src/store/issue-notas.ts';
 import { createStore } from '../src/store/store.ts';
-import { atOnce } from './support/at-once.ts';
 import { onEnd } from './support/cleanup.ts';
 import { freshDatabase, freshPool, pidOf, untilAwaited } from './support/database.ts';
 import { bancada, CANCELAMENTO, type NotaEmitida, PATHS } from './support/eventos.ts';
 import { ask } from './support/http.ts';
+import { send, type Told } from './support/keyed.ts';
 import { readyKeys } from './support/keys.ts';
 import { addPrestador } from './support/municipio.ts';
 import { MES } from './support/nota-keys.ts';
 import { openssl } from './support/openssl.ts';
 import { allLookUp, noneScans, recorded, type Statements } from './support/plans.ts';
-import { readyDataDir, startServiceProcess } from './support/process.ts';
 import { NOON, startTestService, type TestService } from './support/service.ts';
 import {
   companyOf,
@@ -37,49 +36,13 @@ import {
   yearAround,
 } from './support/signatures.ts';
 import { rowOf } from './support/stores.ts';
-import { until, untilTrue } from './support/until.ts';
+import { until } from './support/until.ts';
 
 const HOUR_MS = 3_600_000;
-/** Of the service that is killed: each waits for one answer at a time. */
-const CLIENTS = 16;
 const OTHER_CNPJ = '11444777000161';
 const CONFIRMACAO = { tipo_evento: 'confirmacao_prestador' };
-const TYPES = { xml: 'application/xml', json: 'application/json' } as const;
 const BODIES = { xml: exampleXml, json: (patch: Patch = {}) => exampleJson(patch)! } as const;
 const KINDS = ['xml', 'json'] as const;
-
-type Told = {
-  readonly status: number;
-  readonly headers: Headers;
-  readonly text: string;
-  // biome-ignore lint/suspicious/noExplicitAny: tests look at the answer field by field
-  readonly body: any;
-  readonly isRepeated: boolean;
-};
-
-type Sending = {
-  readonly key?: string;
-  readonly tenant?: string;
-  readonly type?: string;
-  /** Below `api/v1`. */
-  readonly to?: string;
-  /** Headers besides. */
-  readonly more?: Readonly<Record<string, string>>;
-};
-
-async function send(address: string, body: string, { key, tenant, type, to, more }: Sending = {}): Promise<Told> {
-  const answer = await ask(`${address}/${tenant ?? 'integracao'}/api/v1/${to ?? 'nfse/v101'}`, {
-    method: 'POST',
-    headers: {
-      'Content-Type': type ?? (body.startsWith('{') ? TYPES.json : TYPES.xml),
-      ...(key === undefined ? {} : { 'Idempotency-Key': key }),
-      ...more,
-    },
-    body,
-  });
-  const isRepeated = answer.headers.get('x-nfse-repetida') === 'true';
-  return { ...answer, body: JSON.parse(answer.text), isRepeated };
-}
 
 /** Everything that is said but who asked and when. */
 function saidBy({ status, headers, text }: Told): unknown {
@@ -491,66 +454,6 @@ describe('many at once', () => {
     assert.equal(await count(one, 'notas'), 4);
     assert.equal(await count(one, 'eventos'), 1);
   });
-});
-
-test('killed in the midst of a load: sent again with its key, every note and event is there once', async () => {
-  const dataDir = await readyDataDir();
-  const first = await startServiceProcess({ NFSE_DATA_DIR: dataDir });
-  const told = new Map<string, Told>();
-  const sent = new Map<string, readonly [body: string, to: string | undefined]>();
-  const bodies = [exampleXml(), exampleJson()!];
-  let number = 0;
-  let killed = false;
-  const client = async (): Promise<void> => {
-    const once = async (key: string, body: string, to?: string): Promise<Told | undefined> => {
-      sent.set(key, [body, to]);
-      try {
-        const answer = await send(first.address, body, to === undefined ? { key } : { key, to });
-        assert.equal(answer.status, 201, answer.text);
-        told.set(key, answer);
-        return answer;
-      } catch (error) {
-        if (!killed) throw error;
-        return undefined;
-      }
-    };
-    while (!killed) {
-      number += 1;
-      const mine = number;
-      const nota = await once(`nota-${mine}`, bodies[mine % 2]!);
-      if (nota !== undefined) await once(`evento-${mine}`, JSON.stringify(CONFIRMACAO), PATHS.chave(nota.body));
-    }
-  };
-  const clients = Array.from({ length: CLIENTS }, client);
-  await untilTrue(() => told.size >= 200, 'two hundred are answered');
-  // It stops in the midst of whatever it does, and says no more: what it had said is read, and each client is left waiting.
-  void first.end('SIGSTOP');
-  for (let quiet = 0, last = -1; quiet < 20; last = told.size) {
-    await new Promise((resolve) => setTimeout(resolve, 5));
-    quiet = told.size === last && sent.size - told.size === CLIENTS ? quiet + 1 : 0;
-  }
-  killed = true;
-  await first.end('SIGKILL');
-  await Promise.allSettled(clients);
-  assert.equal(sent.size - told.size, CLIENTS, 'as many were not answered');
-
-  const second = await startServiceProcess({ NFSE_DATA_DIR: dataDir });
-  const numbers = new Set<string>();
-  await atOnce(sent, async ([key, [body, to]]) => {
-    const again = await send(second.address, body, to === undefined ? { key } : { key, to });
-    assert.equal(again.status, 201, again.text);
-    const before = told.get(key);
-    if (before !== undefined) assert.deepEqual([again.isRepeated, again.text], [true, before.text], key);
-    if (to === undefined) {
-      numbers.add(again.body.chave_acesso.slice(23, 36));
-      return;
-    }
-    const listed = JSON.parse((await ask(`${second.address}/integracao/api/v1/${to}`)).text);
-    assert.deepEqual([listed.total, again.body.numero_sequencial], [1, 1], to);
-  });
-  assert.equal(numbers.size, number, 'each key has a note of its own');
-  assert.equal(Number([...numbers].sort().at(-1)), number, 'and there are no others');
-  assert.equal(await second.end('SIGTERM'), 0);
 });
 
 test('in production nothing is told under a key to who cannot sign for its provider', async () => {

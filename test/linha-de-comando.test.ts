@@ -1,4 +1,7 @@
-/** What is typed after `nfse`: every slip is told with what was probably meant, and the help says what there is. */
+/**
+ * What is typed after `nfse`: every slip is told with what was probably meant, and the help says what there is. What the program says of
+ * folders and files is in `linha-de-comando.maquina.test.ts`.
+ */
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -8,8 +11,7 @@ import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { describe, test } from 'node:test';
 import { nfseHere } from './support/cli.ts';
-import { freshFolder } from './support/openssl.ts';
-import { nfse, ROOT, readyDataDir } from './support/process.ts';
+import { nfse, ROOT } from './support/process.ts';
 
 async function wrongly(typed: string, ...says: readonly RegExp[]): Promise<string> {
   const { code, out, err } = await nfseHere(typed.split(' '));
@@ -234,27 +236,6 @@ test('nfse prestador mostrar says when a document is none', async () => {
   await mostrar('52998224726', /^O documento indicado não é um CPF: /m);
 });
 
-test('a folder without data is told so, and no database is made in it', async () => {
-  const folder = freshFolder();
-  const mistyped = path.join(folder, 'dadso');
-  for (const typed of [
-    'municipio listar',
-    'municipio mostrar integracao',
-    'municipio alterar alfa --aliquota 3',
-    'prestador mostrar 11222333000181 --municipio alfa',
-    'transmitir',
-  ]) {
-    const { code, out, err } = await nfse(typed.split(' '), { NFSE_DATA_DIR: mistyped, DATABASE_URL: '' }, folder);
-    assert.deepEqual([code, out], [1, ''], typed);
-    assert.ok(err.startsWith(`Não foi possível continuar: não há dados deste serviço em ${mistyped}. `), err);
-    assert.match(
-      err,
-      /NFSE_DATA_DIR .*comece por nfse serve \(na pasta do projeto, npm start\) ou nfse municipio criar\.$/m,
-    );
-    assert.ok(!existsSync(mistyped));
-  }
-});
-
 test('every command that lists or shows gives the same in JSON', async () => {
   const { out } = await nfseHere(['--help']);
   const shown = [...out.matchAll(/^ {2}([a-z-]+ (?:listar|mostrar))\b/gm)].map(([, name]) => name!.split(' '));
@@ -267,19 +248,4 @@ test('every command that lists or shows gives the same in JSON', async () => {
     without.map(([name]) => name.join(' ')),
     [],
   );
-});
-
-test('a file that cannot be read or written is told by its name, with what mends it', async () => {
-  const folder = freshFolder();
-  const env = { NFSE_DATA_DIR: await readyDataDir() };
-  for (const [typed, file, said] of [
-    ['prestador exportar NOME --municipio integracao', path.join(folder, 'nenhuma', 'p.csv'), /a pasta em que ficaria/],
-    ['nota exportar NOME --municipio integracao', path.join(folder, 'nenhuma', 'n.zip'), /a pasta em que ficaria/],
-    ['prestador exportar NOME --municipio integracao', folder, /é uma pasta/],
-  ] as const) {
-    const { code, err } = await nfse(typed.replace('NOME', file).split(' '), env);
-    assert.equal(code, 1, typed);
-    assert.ok(err.startsWith(`Não foi possível continuar: ${file} `), err);
-    assert.match(err, said, typed);
-  }
 });

@@ -1,6 +1,6 @@
 /**
  * What a token opens: over every row of the route table that asks for one, nothing of another document, and nothing that its scope does
- * not name. And a token that an operator revokes by the command is refused by all processes of the service from then on.
+ * not name. `partes-isolamento.maquina.test.ts`: a token that is revoked, to all processes.
  */
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
@@ -9,10 +9,8 @@ import { ROUTES } from '../src/doors/rest/routes.ts';
 import { dpsIdOf } from '../src/fiscal/chave.ts';
 import { exampleXml } from '../src/fiscal/rules/example.ts';
 import { ESCOPOS, type Escopo } from '../src/identity/token.ts';
-import { databaseUrlOf, freshDatabase } from './support/database.ts';
 import { CANCELAMENTO } from './support/eventos.ts';
 import { type Answer, authorised, emit, request } from './support/http.ts';
-import { nfse, startServiceProcess } from './support/process.ts';
 import { startTestService } from './support/service.ts';
 import { until } from './support/until.ts';
 
@@ -200,31 +198,3 @@ describe('the token of one document', () => {
     }
   });
 });
-
-test('a token that the command revokes is refused by each process from its end on', { timeout: 600_000 }, async () => {
-  const env = { DATABASE_URL: databaseUrlOf(await freshDatabase()) };
-  const first = await startServiceProcess(env);
-  const services = [first, await startServiceProcess(env)];
-  const headers = { 'Content-Type': 'application/json' };
-  const body = JSON.stringify({ documento: A, escopos: Object.keys(ESCOPOS) });
-  const given = await request(first.address, `${API}/token`, { method: 'POST', headers, body });
-  assert.equal(given.status, 201, JSON.stringify(given.body));
-  const { id, token } = given.body;
-  const ask = (what: string) =>
-    Promise.all(
-      services.map((one) => request(one.address, `${API}/${what}`, { headers: { Authorization: `Bearer ${token}` } })),
-    );
-  const lists = ['notas', 'eventos', 'mudancas', 'exportacoes', 'webhooks'];
-  for (const what of lists) assert.deepEqual(statusesOf(await ask(what)), [200, 200], what);
-  const revoked = await nfse(['token', 'revogar', TENANT, id, '--motivo', 'perdido'], env);
-  assert.deepEqual([revoked.code, revoked.err], [0, ''], revoked.out);
-  // It holds within two seconds; here from the first question on, which no clock of a slow machine can spoil.
-  for (const what of lists) {
-    const answers = await ask(what);
-    assert.deepEqual(statusesOf(answers), [401, 401], what);
-    for (const answer of answers) assert.match(answer.body.mensagem, /foi revogado/);
-  }
-  for (const { end } of services) assert.equal(await end('SIGTERM'), 0);
-});
-
-const statusesOf = (answers: readonly Answer[]): readonly number[] => answers.map(({ status }) => status);

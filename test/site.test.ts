@@ -1,7 +1,7 @@
 /**
  * The documentation as a reader gets it: every page and every link of it, what the pages say beside what the code decides, the
  * search, and the calculator against sums made by hand from the specification. Its commands and programs are run in
- * `journeys/site.test.ts`, and a browser looks at it in `site-navegador.test.ts`.
+ * `journeys/site.maquina.test.ts`, and a browser looks at it in `site-navegador.test.ts`.
  */
 
 import assert from 'node:assert/strict';

@@ -1,5 +1,5 @@
 /**
- * The pages on tokens and on webhooks taken at their word, where `journeys/site.test.ts` cannot: a request signed by openssl as the page says
+ * The pages on tokens and on webhooks taken at their word, where `journeys/site.maquina.test.ts` cannot: a request signed by openssl as the page says
  * gets a token in production, once; and the function that verifies a message, in each language of the page, against an implementation of others.
  */
 import assert from 'node:assert/strict';
