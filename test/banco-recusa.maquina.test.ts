@@ -233,7 +233,11 @@ test('a password in the file that PostgreSQL’s own clients read', { timeout: 6
   const { password, ...without } = server.connection;
   const PGPASSFILE = path.join(await freshDataDir(), 'pgpass');
   const write = (line: string) => writeFileSync(PGPASSFILE, `${line}\n`, { mode: 0o600 });
-  const migrar = () => nfse(['migrar'], { DATABASE_URL: databaseUrlOf(without), PGPASSFILE });
+  const migrar = () =>
+    until(async () => {
+      const done = await nfse(['migrar'], { DATABASE_URL: databaseUrlOf(without), PGPASSFILE });
+      return /não responde/.test(done.err) ? undefined : done;
+    }, 'a server that is heard');
   write(`*:*:*:${without.user}:${password}`);
   assert.partialDeepStrictEqual(await migrar(), { code: 0, err: '' });
   write(`*:*:*:${without.user}:outra`);
