@@ -1,10 +1,10 @@
-// Writes down what a process and its threads load of OpenTelemetry: preloaded by `NODE_OPTIONS=--import`. prom-client loads the API.
+// Writes down what a process and its threads load of OpenTelemetry: preloaded by `NODE_OPTIONS=--import`.
 import { appendFileSync } from 'node:fs';
 import { registerHooks } from 'node:module';
 
 registerHooks({
   load: (url, context, next) => {
-    if (/@opentelemetry\/(?!api\/)/.test(url)) appendFileSync(process.env.NFSE_TEST_LOADED, `${url}\n`);
+    if (/@opentelemetry\//.test(url)) appendFileSync(process.env.NFSE_TEST_LOADED, `${url}\n`);
     return next(url, context);
   },
 });
