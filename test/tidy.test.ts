@@ -226,7 +226,8 @@ const BY_THE_TIME: Readonly<Record<string, string>> = {
   'test/cliente-listas.test.ts': 'a question comes no sooner after the one before than it may',
   'test/ensaio-ataques.test.ts': 'as many places are given as the time that it took brings',
   'test/filas-longo.maquina.test.ts': 'runs for hours: a queue that empties in so long',
-  'test/idempotencia.test.ts': 'a process that is stopped says no more: what it had said is heard a while later',
+  'test/idempotencia-queda.maquina.test.ts':
+    'a process that is stopped says no more: what it had said is heard a while later',
   'test/linha-presa.test.ts': 'only the long run has a limit on how long the others wait',
   'test/maquinas.maquina.test.ts':
     'what a machine knows is only so old, and limits give more with the time that it took',
