@@ -51,7 +51,7 @@ import { toolOr } from './support/tools.ts';
 import { CERTIFICATE_PEM, XMLSEC, XMLSEC_VERIFY, xmlsecVerdicts } from './support/xmlsec.ts';
 
 /** Documents that a mutation is tried on in an everyday run; others each time. */
-const SAMPLE = LONG ? DOCUMENTS : 10;
+const SAMPLE = LONG ? DOCUMENTS : 5;
 /** Mutated documents of each kind that xmlsec1 is asked about: a process each. */
 const ASKED = LONG ? 20 : 1;
 const XMLLINT = toolOr('xmllint', 'libxml2-utils');
@@ -301,6 +301,8 @@ const IDENTITIES: Readonly<Record<string, (tag: string, id: string) => string>> 
     tag.replace(/(DPS\d+)\d/, '$19').replace(/>$/, ` id="${id}">`),
 };
 
+/** The one of them by which xmlsec1 is fooled: the signed element is then the only one that its `URI` may mean. */
+const FOOLING = 'another Id';
 /** Shapes by which xmlsec1 must be fooled; it is asked no more once so many were found. */
 const REAL_SHAPES_MIN = 6;
 
@@ -325,7 +327,8 @@ describe(`wrapped (seed ${SEED})`, () => {
             [/infDPS|Signature|fora do que a assinatura cobre|identificador/],
             `${name}, ${identity}, ${doc.name}`,
           );
-          if (XMLSEC === undefined || fooled.has(name) || fooled.size >= REAL_SHAPES_MIN) continue;
+          if (XMLSEC === undefined || identity !== FOOLING) continue;
+          if (fooled.has(name) || fooled.size >= REAL_SHAPES_MIN) continue;
           const file = inFolder('embrulhado.xml', bytes);
           if (spawnSync(XMLSEC, [...XMLSEC_VERIFY, file]).status === 0) fooled.add(name);
         }
@@ -371,7 +374,7 @@ describe('what makes no difference', () => {
 
   /** Whatever one does to the bytes: they are refused, or they still say what was signed. */
   test('a document that is accepted says what was signed', () => {
-    const runs = LONG ? 100_000 : 3_000;
+    const runs = LONG ? 100_000 : 1_000;
     let accepted = 0;
     for (let run = 0; run < runs; run += 1) {
       const doc = documents[run % DOCUMENTS]!;
@@ -390,7 +393,7 @@ describe('what makes no difference', () => {
 });
 
 test('a document whose elements were moved about says what was signed, or is refused', () => {
-  const runs = LONG ? 40_000 : 1_500;
+  const runs = LONG ? 40_000 : 500;
   let accepted = 0;
   for (let run = 0; run < runs; run += 1) {
     const doc = documents[run % DOCUMENTS]!;

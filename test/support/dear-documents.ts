@@ -15,9 +15,13 @@ export function filled(
 ): string {
   const place = text.indexOf(mark) + (where === 'behind' ? mark.length : 0);
   const [head, tail] = [text.slice(0, place), text.slice(place)];
+  if (typeof unit === 'string') {
+    const count = Math.floor((max - Buffer.byteLength(text)) / Buffer.byteLength(unit));
+    return head + unit.repeat(Math.max(0, count)) + tail;
+  }
   const units: string[] = [];
   for (let size = Buffer.byteLength(text); ; ) {
-    const one = typeof unit === 'string' ? unit : unit(units.length);
+    const one = unit(units.length);
     size += Buffer.byteLength(one);
     if (size > max) return head + units.join('') + tail;
     units.push(one);

@@ -14,6 +14,7 @@ import { checkSignature } from '../../src/documents/signed.ts';
 import { signerFaults, XML_CODES } from '../../src/documents/signer-faults.ts';
 import { openTrust } from '../../src/documents/trust.ts';
 import { readXml } from '../../src/documents/xml.ts';
+import { once } from '../../src/fiscal/catalogs/table.ts';
 import type { Fault } from '../../src/fiscal/fault.ts';
 import { exampleXml } from '../../src/fiscal/rules/example.ts';
 import type { Patch } from '../../src/fiscal/rules/rule.ts';
@@ -73,7 +74,7 @@ const NAMES = [
   'Zé',
 ];
 
-/** Distinct ones: examples of the rules in other clothes, with other numbers and names. */
+/** Distinct ones: examples of the rules in other clothes, with other numbers and names. Each is signed when it is asked for. */
 function makeDocuments(): readonly Doc[] {
   const [dresses, encodings] = [Object.entries(DRESSES), Object.entries(ENCODINGS)];
   return Array.from({ length: DOCUMENTS }, (_, place): Doc => {
@@ -94,15 +95,25 @@ function makeDocuments(): readonly Doc[] {
         'valores/vServPrest/vServ': `${1 + chance.below(99_999)}.${10 + chance.below(90)}`,
       }),
     );
-    const canonical = canonicalByXmlCrypto(xml);
-    const bent: Bent = {
-      digested: canonical,
+    const canonical = once(() => canonicalByXmlCrypto(xml));
+    const bent = (): Bent => ({
+      digested: canonical(),
       ...(place % 2 === 0 ? {} : { transforms: transform(EXCLUSIVE) }),
       ...(place % 5 === 0 ? { prefix: 'ds' } : {}),
       ...(place % 7 === 0 ? { space: '\n  ' } : {}),
+    });
+    const signed = once(() => signedBy(xml, provider, bent()));
+    return {
+      name: `document ${place} (${dress}, ${encoding})`,
+      xml,
+      get canonical() {
+        return canonical();
+      },
+      get signed() {
+        return signed();
+      },
+      encode,
     };
-    const name = `document ${place} (${dress}, ${encoding})`;
-    return { name, xml, canonical, signed: signedBy(xml, provider, bent), encode };
   });
 }
 
