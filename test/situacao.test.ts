@@ -1,11 +1,11 @@
 /**
  * Who asks for what is one party's alone: the situation of a provider, and a note by its DPS (D-41). Real HTTP, real mutual
- * TLS, and the header of a proxy; certificates of a private authority.
+ * TLS, and the header of a proxy; certificates of a private authority. `situacao.maquina.test.ts`: the program with TLS of its own.
  */
 
 import assert from 'node:assert/strict';
 import { mkdtempSync, writeFileSync } from 'node:fs';
-import { Agent, request as httpsRequest } from 'node:https';
+import { Agent } from 'node:https';
 import { BlockList } from 'node:net';
 import path from 'node:path';
 import { before, describe, test } from 'node:test';
@@ -21,13 +21,12 @@ import { createRestDoor, type RestDoorOptions } from '../src/doors/rest/door.ts'
 import { exampleXml } from '../src/fiscal/rules/example.ts';
 import type { Patch } from '../src/fiscal/rules/rule.ts';
 import { onEnd } from './support/cleanup.ts';
-import { databaseUrlOf, freshDatabase } from './support/database.ts';
 import { type Answer, emit, request } from './support/http.ts';
 import { readyKeys } from './support/keys.ts';
 import { addPrestador } from './support/municipio.ts';
 import { freshFolder } from './support/openssl.ts';
-import { nfse, startServiceProcess } from './support/process.ts';
 import { NOON, startTestService } from './support/service.ts';
+import { askOverTls } from './support/tls-request.ts';
 
 const DAY_MS = 86_400_000;
 const PRESTADOR = '11222333000181';
@@ -101,30 +100,8 @@ function listOf(...networks: readonly (readonly [string, number])[]): BlockList 
 const secure = await door({ tls });
 const proxied = await door({ certificateHeader: { name: 'x-client-cert', proxies: listOf(['127.0.0.1', 32]) } });
 
-/** A connection of its own, with a certificate or without. */
-async function shownTo(where: string, url: string, client?: Client, agent?: Agent): Promise<Answer> {
-  const own = agent ?? new Agent({ ca, ...client });
-  try {
-    return await new Promise((resolve, reject) => {
-      const sent = httpsRequest(`${where}${url}`, { agent: own }, (response) => {
-        let text = '';
-        response.setEncoding('utf8').on('data', (chunk) => {
-          text += chunk;
-        });
-        response.on('end', () =>
-          resolve({
-            status: response.statusCode!,
-            headers: new Headers(response.headers as Record<string, string>),
-            body: JSON.parse(text),
-          }),
-        );
-      });
-      sent.on('error', reject).end();
-    });
-  } finally {
-    if (agent === undefined) own.destroy();
-  }
-}
+const shownTo = (where: string, url: string, client?: Client, agent?: Agent): Promise<Answer> =>
+  askOverTls(`${where}${url}`, agent ?? { ca, ...client });
 
 async function register(
   tenant: string,
@@ -429,58 +406,6 @@ describe('the certificate in the header of a proxy', () => {
       certificateHeader: { name: 'x-client-cert', proxies: listOf(['127.0.0.1', 32]) },
     });
     assertRefused(await shownTo(both, url, own), 401, 'E9007', /Nenhum certificado veio com a conexão/);
-  });
-});
-
-describe('the service with TLS of its own', () => {
-  const file = (name: string, text: string): string => {
-    writeFileSync(path.join(folder, name), text);
-    return path.join(folder, name);
-  };
-
-  test('answers in https, and knows who shows a certificate', async () => {
-    const database = await freshDatabase();
-    const env = {
-      DATABASE_URL: databaseUrlOf(database),
-      NFSE_TLS_CERTIFICADO: file('servidor.crt', tls.cert),
-      NFSE_TLS_CHAVE: file('servidor.key', tls.key),
-    };
-    const service = await startServiceProcess(env);
-    assert.match(service.address, /^https:\/\/127\.0\.0\.1:\d+$/);
-    const said = await nfse(['municipio', 'criar', 'cidade', '--ibge', '3550308', '--ancoras', folder], env);
-    assert.equal(said.code, 0, said.err);
-    const sandbox = await shownTo(service.address, situacao('integracao', PRESTADOR));
-    assert.equal(sandbox.status, 200);
-    // Now, by the clock of this machine: the certificates of the other tests are of their own time.
-    const now = { inicio: Date.now() - DAY_MS, fim: Date.now() + 30.5 * DAY_MS };
-    const answer = await shownTo(service.address, situacao('cidade', PRESTADOR), company(PRESTADOR, now));
-    assert.equal(answer.status, 200, JSON.stringify(answer.body));
-    assert.equal(answer.body.certificado.dias_restantes, 30);
-    assert.equal(answer.body.pendencias[0].codigo, 'E101');
-    assertRefused(
-      await shownTo(service.address, situacao('cidade', PRESTADOR)),
-      401,
-      'E9007',
-      /Nenhum certificado veio com a conexão/,
-    );
-    // What is no TLS gets no answer, and does no harm.
-    await assert.rejects(fetch(service.address.replace('https', 'http')));
-    assert.equal((await shownTo(service.address, '/health/ready')).status, 200);
-  });
-
-  test('does not start on files that do not fit, and says which', async () => {
-    const whole = { NFSE_TLS_CERTIFICADO: file('s.crt', tls.cert), NFSE_TLS_CHAVE: file('s.key', holderKey) };
-    for (const [env, message] of [
-      [whole, /NFSE_TLS_CERTIFICADO e NFSE_TLS_CHAVE não são um certificado em PEM .* e a chave privada dele/],
-      [
-        { ...whole, NFSE_TLS_CHAVE: path.join(folder, 'nada.key') },
-        /NFSE_TLS_CHAVE: o arquivo \S+nada\.key não existe/,
-      ],
-    ] as const) {
-      const said = await nfse(['serve'], { NFSE_DATA_DIR: path.join(folder, 'never'), ...env });
-      assert.equal(said.code, 1);
-      assert.match(said.err, message);
-    }
   });
 });
 

@@ -1,0 +1,28 @@
+/** A question over TLS with a client's certificate, which `fetch` cannot bring. */
+import { Agent, type AgentOptions, request } from 'node:https';
+import type { Answer } from './http.ts';
+
+/** `by`: an agent that stays open, or what a connection of its own is made with. */
+export async function askOverTls(url: string, by: Agent | AgentOptions): Promise<Answer> {
+  const agent = by instanceof Agent ? by : new Agent(by);
+  try {
+    return await new Promise((resolve, reject) => {
+      const sent = request(url, { agent }, (response) => {
+        let text = '';
+        response.setEncoding('utf8').on('data', (chunk) => {
+          text += chunk;
+        });
+        response.on('end', () =>
+          resolve({
+            status: response.statusCode!,
+            headers: new Headers(response.headers as Record<string, string>),
+            body: JSON.parse(text),
+          }),
+        );
+      });
+      sent.on('error', reject).end();
+    });
+  } finally {
+    if (agent !== by) agent.destroy();
+  }
+}
