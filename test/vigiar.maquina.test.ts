@@ -222,6 +222,11 @@ describe('a service of two processes, watched', () => {
   });
 
   test('without the database it answers in a moment, and says that the database is away', async () => {
+    assert.equal((await fetch(`${service.address}/docs`)).status, 200);
+    await until(
+      async () => sumOf(await metrics(), 'nfse_requisicoes_total') > 0 || undefined,
+      'the request is counted',
+    );
     const server = serverProcesses(dataDir);
     for (const pid of server) ifThere(() => process.kill(pid, 'SIGSTOP'));
     try {
