@@ -54,11 +54,7 @@ function readCount(option: string, text: string): number {
   throw new Error(`--${option}: ${text} não é um número inteiro maior que zero.`);
 }
 
-if (process.argv.includes('--help') || process.argv.includes('--ajuda')) {
-  process.stdout.write(AJUDA);
-} else {
-  const asked = readAsked();
-  const files = chooseFiles(asked);
+async function runAsked(asked: Asked, files: readonly string[]): Promise<void> {
   let report: Report;
   try {
     await globalSetup();
@@ -68,4 +64,22 @@ if (process.argv.includes('--help') || process.argv.includes('--ajuda')) {
   }
   report.tell(asked);
   process.exitCode = report.hasFailed() ? 1 : 0;
+}
+
+/** What was asked, or undefined once it was told what is wrong with it. */
+function readOrRefuse(): { readonly asked: Asked; readonly files: readonly string[] } | undefined {
+  try {
+    const asked = readAsked();
+    return { asked, files: chooseFiles(asked) };
+  } catch (error) {
+    process.stderr.write(`${(error as Error).message}\n\n${AJUDA}`);
+    process.exitCode = 2;
+    return undefined;
+  }
+}
+
+if (process.argv.includes('--help')) process.stdout.write(AJUDA);
+else {
+  const read = readOrRefuse();
+  if (read !== undefined) await runAsked(read.asked, read.files);
 }
