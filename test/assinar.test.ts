@@ -37,6 +37,8 @@ const folder = freshFolder();
 const pasta = path.join(folder, 'pki');
 const at = (...names: readonly string[]): string => path.join(pasta, ...names);
 const pfxOf = (name: string): string[] => ['--pfx', at(`${name}.pfx`), '--senha-arquivo', at('senha.txt')];
+/** The same as PEM, which is opened in no time. */
+const signerOf = (name: string): string[] => ['--certificado', at(`${name}.pem`), '--chave', at(`${name}.key`)];
 
 let count = 0;
 
@@ -102,8 +104,7 @@ describe('nfse assinar, a DPS', () => {
 
   test('with PEM files, into a file', async () => {
     const saida = path.join(folder, 'assinada.xml');
-    const pem = ['--certificado', at(`prestadores/${PROVIDER}.pem`), '--chave', at(`prestadores/${PROVIDER}.key`)];
-    const { code, out, err } = await nfse('assinar', EXAMPLE, ...pem, '--saida', saida);
+    const { code, out, err } = await nfse('assinar', EXAMPLE, ...signerOf(`prestadores/${PROVIDER}`), '--saida', saida);
     assert.deepEqual([code, err], [0, '']);
     assert.match(out, new RegExp(`Documento assinado em ${saida}`));
     if (xmlsec1 !== undefined) assert.ok(xmlsecVerifies(saida));
@@ -111,7 +112,7 @@ describe('nfse assinar, a DPS', () => {
 
   test('warns of a certificate that would be refused, and signs', async () => {
     const warning = async (name: string): Promise<string> => {
-      const { code, out, err } = await nfse('assinar', EXAMPLE, ...pfxOf(name));
+      const { code, out, err } = await nfse('assinar', EXAMPLE, ...signerOf(name));
       assert.equal(code, 0);
       assert.match(out, /<SignatureValue>/);
       return err;
@@ -124,8 +125,8 @@ describe('nfse assinar, a DPS', () => {
   });
 
   test('signs again what was signed', async () => {
-    const first = await nfse('assinar', EXAMPLE, ...pfxOf('recusados/vencido'));
-    const { out, err } = await nfse('assinar', fileOf(first.out), ...pfxOf(`prestadores/${PROVIDER}`));
+    const first = await nfse('assinar', EXAMPLE, ...signerOf('recusados/vencido'));
+    const { out, err } = await nfse('assinar', fileOf(first.out), ...signerOf(`prestadores/${PROVIDER}`));
     assert.equal(err, 'Aviso: a assinatura que havia foi substituída.\n');
     assert.equal(out.match(/<SignatureValue>/g)?.length, 1);
     if (xmlsec1 !== undefined) assert.ok(xmlsecVerifies(fileOf(out)));
@@ -161,21 +162,21 @@ describe('nfse assinar, a document of the legacy port', () => {
   }
 
   test('a lot, and again; the signatures of its RPS stay', async () => {
-    const first = await nfse('assinar', fileOf(lote), ...pfxOf(`prestadores/${PROVIDER}`));
+    const first = await nfse('assinar', fileOf(lote), ...signerOf(`prestadores/${PROVIDER}`));
     assert.deepEqual([first.code, first.err], [0, '']);
     assertGood(first.out, 'EnviarLoteRpsEnvio', 'LoteRps');
     assert.equal(first.out.replace(/<Signature.*<\/Signature>/s, ''), lote);
-    const again = await nfse('assinar', fileOf(first.out), ...pfxOf(`prestadores/${PROVIDER}`));
+    const again = await nfse('assinar', fileOf(first.out), ...signerOf(`prestadores/${PROVIDER}`));
     assert.equal(again.err, 'Aviso: a assinatura que havia foi substituída.\n');
     const ofRps = /<Signature.*<\/Signature>/s.exec(first.out)![0];
     const within = lote.replace('</InfRps>', `</InfRps>${ofRps}`);
-    const both = await nfse('assinar', fileOf(within), ...pfxOf('prestadores/12121212000106'));
+    const both = await nfse('assinar', fileOf(within), ...signerOf('prestadores/12121212000106'));
     assert.match(both.err, /^Aviso: o certificado é do CNPJ 12.*prestador do documento é 11[^\n]*\n$/);
     assert.equal(both.out.match(/<SignatureValue>/g)?.length, 2);
   });
 
   test('the request of a cancellation, beside what is signed', async () => {
-    const { code, out, err } = await nfse('assinar', fileOf(pedido), ...pfxOf(`prestadores/${PROVIDER}`));
+    const { code, out, err } = await nfse('assinar', fileOf(pedido), ...signerOf(`prestadores/${PROVIDER}`));
     assert.deepEqual([code, err], [0, '']);
     assertGood(out, 'Pedido', 'InfPedidoCancelamento');
     assert.match(out, /<\/InfPedidoCancelamento>\s*<Signature.*<\/Signature><\/Pedido>/s);
@@ -203,7 +204,7 @@ describe('nfse assinar, a JSON body', () => {
   const body = `{"prestador_cpf_cnpj": "11.222.333/0001-81",\r\n "nome": "São João"}\n`;
 
   test('prints the header, which openssl takes over the very bytes', async () => {
-    const { code, out, err } = await nfse('assinar', fileOf(body), ...pfxOf(`prestadores/${PROVIDER}`));
+    const { code, out, err } = await nfse('assinar', fileOf(body), ...signerOf(`prestadores/${PROVIDER}`));
     assert.deepEqual([code, err], [0, '']);
     assert.match(out, /^[A-Za-z0-9+/]+=*\n$/);
     assert.deepEqual(verifyCms(out.trim(), Buffer.from(body), 'X-DPS-Assinatura').faults, []);
@@ -217,7 +218,7 @@ describe('nfse assinar, a JSON body', () => {
     const file = path.join(folder, 'corpo.xml');
     writeFileSync(file, body);
     const saida = path.join(folder, 'cabecalho.txt');
-    const { code, out } = await nfse('assinar', file, ...pfxOf(`prestadores/${PROVIDER}`), '--saida', saida);
+    const { code, out } = await nfse('assinar', file, ...signerOf(`prestadores/${PROVIDER}`), '--saida', saida);
     assert.equal(code, 0);
     assert.match(out, /X-DPS-Assinatura/);
     const header = readFileSync(saida, 'utf8');
@@ -225,15 +226,15 @@ describe('nfse assinar, a JSON body', () => {
   });
 
   test('warns of a certificate of somebody else', async () => {
-    const { err } = await nfse('assinar', fileOf(body), ...pfxOf('recusados/outro-documento'));
+    const { err } = await nfse('assinar', fileOf(body), ...signerOf('recusados/outro-documento'));
     assert.match(err, /é do CNPJ 88/);
-    const event = await nfse('assinar', fileOf('{"motivo":"1"}'), ...pfxOf('recusados/outro-documento'));
+    const event = await nfse('assinar', fileOf('{"motivo":"1"}'), ...signerOf('recusados/outro-documento'));
     assert.equal(event.err, '');
   });
 });
 
 describe('nfse assinar, asked wrongly', () => {
-  const good = pfxOf(`prestadores/${PROVIDER}`);
+  const good = signerOf(`prestadores/${PROVIDER}`);
 
   test('options that name no signer, or two', async () => {
     const one = ['--certificado', 'a.pem'];

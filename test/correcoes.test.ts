@@ -15,7 +15,7 @@ import { TIPOS_EVENTO } from '../src/fiscal/tipos-evento.ts';
 import { isJson, openDps, type SentDps } from '../src/flows/sent-documents.ts';
 import { validateDocument } from '../src/flows/validate-dps.ts';
 import { type Answered, assertWellFormed, correct } from './support/correcoes.ts';
-import fc from './support/seed.ts';
+import fc, { LONG } from './support/seed.ts';
 
 type Trial = {
   /** What the service answers to a document; empty when it is accepted. */
@@ -369,11 +369,12 @@ function wrong(bases: readonly string[], mistakes: readonly Mistake[]) {
 }
 
 describe('whatever is wrong, the corrections come to an end', () => {
-  for (const [name, bases, mistakes, trial, runs] of [
-    ['in XML', XMLS, MISTAKES_OF_XML, DPS, 1500],
-    ['in JSON', JSONS, MISTAKES_OF_JSON, DPS, 1500],
-    ['in the request of an event', EVENTOS, MISTAKES_OF_JSON, EVENTO, 1000],
+  for (const [name, bases, mistakes, trial, everyday] of [
+    ['in XML', XMLS, MISTAKES_OF_XML, DPS, 500],
+    ['in JSON', JSONS, MISTAKES_OF_JSON, DPS, 500],
+    ['in the request of an event', EVENTOS, MISTAKES_OF_JSON, EVENTO, 400],
   ] as const) {
+    const runs = LONG ? 20 * everyday : everyday;
     test(name, () => {
       let corrected = 0;
       fc.assert(

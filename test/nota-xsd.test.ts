@@ -29,11 +29,11 @@ import { type Chance, chanceOf } from './support/signatures.ts';
 
 const NFSE_XSD = readFileSync(new URL('../docs/nfse-1.01.xsd', import.meta.url), 'utf8');
 
-const BENT = LONG ? 80_000 : 4_000;
+const BENT = LONG ? 80_000 : 1_000;
 /** Of so many that are bent a part is accepted; fewer would try nothing. */
 const ACCEPTED_MIN = BENT / 4;
 /** Operations that the bent ones are made of. */
-const DRAWN = 400;
+const DRAWN = LONG ? 400 : 100;
 
 /** In production, where the municipality refuses by the national rules or only remarks; its list says anything of the service. */
 function factsOf({ serv, prest }: Dps, regrasNacionais: Facts['regrasNacionais']): Facts {

@@ -230,7 +230,7 @@ describe('a plain document has limits', () => {
 });
 
 describe('each character', () => {
-  /** Each alone up to here and around each border; the others together. In the long run each alone. */
+  /** Each alone up to here, and around the borders of blocks and planes; the others together. In the long run each alone. */
   const ALONE_BELOW = LONG ? 0x110000 : 0x800;
   /** XML 1.0, production 2, without what is markup and the carriage return. */
   const IN_TEXT = /^(?![<>&])[\t\n\x20-\ufffd\u{10000}-\u{10ffff}]$/u;
@@ -257,7 +257,10 @@ describe('each character', () => {
     'in the declaration': [(one) => `<?xml version="1.0"${one}?><a/>`, / /],
     'behind the root': [(one) => `<a></a>${one}`, /[ \t\n]/],
   };
-  const isBorder = (point: number): boolean => (point & 0xff) < 2 || (point & 0xff) > 0xfd;
+  const isBorder = (point: number): boolean => {
+    const [within, last] = point < 0x10000 ? [point & 0xff, 0xff] : [point & 0xffff, 0xffff];
+    return within < 2 || within > last - 2;
+  };
   const isSurrogate = (point: number): boolean => point >= 0xd800 && point <= 0xdfff;
 
   for (const [place, [put, plain]] of Object.entries(PLACES)) {

@@ -15,7 +15,7 @@ import {
   THIRD_PARTIES,
   xmlOf,
 } from '../../test/support/operacoes.ts';
-import fc from '../../test/support/seed.ts';
+import fc, { LONG } from '../../test/support/seed.ts';
 import { readXml } from '../documents/xml.ts';
 import type { Facts } from './facts.ts';
 import { type Judged, judge } from './judge.ts';
@@ -23,7 +23,7 @@ import type { Dps } from './layout/dps.ts';
 import { readDps } from './layout/read.ts';
 import { EXAMPLE_FACTS } from './rules/trial.ts';
 
-const RUNS = { numRuns: 250 };
+const RUNS = { numRuns: LONG ? 2_500 : 120 };
 const FACTS: Facts = { ...EXAMPLE_FACTS, hoje: '2026-11-21' };
 
 /** Tests draw the same operations, by the one seed: each is read and judged once. */
@@ -170,7 +170,7 @@ test('the order of the documents changes no amount and no remark', () => {
       };
       assert.deepEqual(told(turned), told(xml));
     }),
-    { numRuns: 100 },
+    { numRuns: LONG ? 1_000 : 50 },
   );
 });
 

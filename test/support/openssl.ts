@@ -87,7 +87,7 @@ export function opensslAuthority(): {
         '-algorithm',
         'DSA',
         '-pkeyopt',
-        'dsa_paramgen_bits:2048',
+        'dsa_paramgen_bits:1024',
         '-out',
         `${file}.group`,
       );

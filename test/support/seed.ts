@@ -12,4 +12,14 @@ export const SEED = ASKED_SEED ?? (LONG ? Date.now() % 1_000_000 : 20_261_121);
 
 fc.configureGlobal({ seed: SEED });
 
+/** Characters of all Unicode. As a text's `unit: 'binary'` fast-check would first make a table of them all, which takes a second. */
+const character = fc
+  .integer({ min: 0, max: 0x10ffff - 0x800 })
+  .map((number) => String.fromCodePoint(number < 0xd800 ? number : number + 0x800));
+
+/** Any text, by default a short one. */
+export function anyText(maxLength = 10): fc.Arbitrary<string> {
+  return fc.array(character, { maxLength }).map((characters) => characters.join(''));
+}
+
 export default fc;

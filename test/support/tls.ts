@@ -30,10 +30,10 @@ export function createAuthority(name: string): TestAuthority {
     ca: read('ca.pem'),
     caFile: path.join(folder, 'ca.pem'),
     issue: (subject, extensions) => {
-      openssl('req', ...newKey, '-subj', `/CN=${subject}`, '-keyout', `${subject}.key`, '-out', `${subject}.csr`);
-      writeFileSync(path.join(folder, 'extensions'), extensions);
-      const signer = ['-CA', 'ca.pem', '-CAkey', 'ca.key', '-CAcreateserial', '-days', '30', '-extfile', 'extensions'];
-      openssl('x509', '-req', '-in', `${subject}.csr`, ...signer, '-out', `${subject}.pem`);
+      writeFileSync(path.join(folder, 'config'), `[req]\ndistinguished_name=dn\n[dn]\n[ext]\n${extensions}\n`);
+      const named = ['-subj', `/CN=${subject}`, '-config', 'config', '-extensions', 'ext', '-days', '30'];
+      const files = ['-CA', 'ca.pem', '-CAkey', 'ca.key', '-keyout', `${subject}.key`, '-out', `${subject}.pem`];
+      openssl('req', '-x509', ...newKey, ...named, ...files);
       return {
         key: read(`${subject}.key`),
         cert: read(`${subject}.pem`),
