@@ -10,6 +10,14 @@ const END_MAX_MS = 180_000;
 /** It died without a word of why it could not start. */
 export class Died extends Error {}
 
+/** A socket of Node, which gives its handle away as it is sent to another process. */
+type Detachable = Socket & { readonly _handle: { close(): void } | null };
+type Leaving = { readonly socket: Socket; readonly handle: Detachable['_handle'] };
+
+function isHere({ socket }: Leaving): boolean {
+  return (socket as Detachable)._handle !== null;
+}
+
 export class AnsweringProcess {
   /** Resolves when it can be handed connections; rejects with the reason why it cannot start. */
   readonly ready: Promise<void>;
@@ -23,8 +31,8 @@ export class AnsweringProcess {
   private open = 0;
   private handed = 0;
   private taken = 0;
-  /** Handed, and not yet on their way. */
-  private readonly leaving = new Set<Socket>();
+  /** Handed, and not yet told to be taken, in their order. */
+  private leaving: Leaving[] = [];
 
   constructor(settings: () => ServingSettings, onMessage: (message: FromServing) => void) {
     this.child = fork(new URL('./serving-process.ts', import.meta.url), {
@@ -46,8 +54,10 @@ export class AnsweringProcess {
         ready.reject(errorOf(message.failure));
         this.kill();
       } else if (message.kind === 'held') held.resolve();
-      else if (message.kind === 'connections') Object.assign(this, { taken: message.handed, open: message.open });
-      else onMessage(message);
+      else if (message.kind === 'connections') {
+        this.leaving.splice(0, message.handed - this.taken);
+        Object.assign(this, { taken: message.handed, open: message.open });
+      } else onMessage(message);
     });
     // A message that is not delivered is followed by the end.
     this.child.on('error', () => undefined);
@@ -79,14 +89,21 @@ export class AnsweringProcess {
 
   hand(socket: Socket): void {
     this.handed += 1;
-    this.leaving.add(socket);
+    this.leaving.push({ socket, handle: (socket as Detachable)._handle });
     const message: ToServing = { kind: 'connection' };
-    this.child.send(message, socket, {}, () => this.leaving.delete(socket));
+    // What could not be sent is among those taken back at its end.
+    this.child.send(message, socket, {}, () => undefined);
   }
 
-  /** The connections that did not leave before it died. */
+  /**
+   * The connections that did not leave before it died. Node keeps open what was on its way to it, and nobody would ever answer there: such a
+   * connection is closed, so that its client sends again.
+   */
   takeBack(): readonly Socket[] {
-    return [...this.leaving];
+    const [here, sent] = [this.leaving.filter(isHere), this.leaving.filter((one) => !isHere(one))];
+    for (const { handle } of sent) handle?.close();
+    this.leaving = [];
+    return here.map(({ socket }) => socket);
   }
 
   /** Ends in order; resolves when it has ended. */
