@@ -502,7 +502,7 @@ describe('a JSON body', () => {
   test('signed by openssl: attributes, digests and certificate', async () => {
     // OpenSSL writes whole seconds.
     const began = Date.now() - 1_000;
-    const signature = cms(BODY);
+    const signature = signedByOpenssl(BODY, provider, []);
     const ended = Date.now();
     const answer = await report(BODY, signed(signature));
     assert.deepEqual([answer.valida, answer.assinatura, answer.erros], [true, 'CMS', []]);
