@@ -205,7 +205,10 @@ test('entries of processes that write at once, and of those who place them, come
           'the municipality is read',
         );
         const limiteEndereco = of * 1_000 + hand * 100 + turn;
-        const done = store.municipios.update({ ...municipio, limiteEndereco }, [{ ...ato, em: Date.now() }]);
+        const done = store.municipios.update({ ...municipio, limiteEndereco }, [{ ...ato, em: Date.now() }]).then(
+          () => 1,
+          () => 0,
+        );
         // Some of them die in the middle of it.
         if (turn % 10 === 9) {
           await pools[of]!.query(`select pg_terminate_backend(pid) from pg_stat_activity
@@ -213,15 +216,11 @@ test('entries of processes that write at once, and of those who place them, come
             () => undefined,
           );
         }
-        written += await done.then(
-          () => 1,
-          () => 0,
-        );
+        written += await done;
       }
     }),
   );
-  await Promise.all(writing);
-  isDone = true;
+  await Promise.all(writing).finally(() => (isDone = true));
   await Promise.allSettled(placing);
   const { auditoria } = stores[0]!;
   while ((await auditoria.place(SLUG)) > 0);

@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
-import { ASIDE_BYTES } from '../src/doors/rest/aside.ts';
+import { ASIDE_BYTES, ASIDE_WAITING_MAX } from '../src/doors/rest/aside.ts';
 import { createRestDoor } from '../src/doors/rest/door.ts';
 import { BYTES_POR_DOCUMENTO } from '../src/fiscal/ambiente.ts';
 import { exampleXml } from '../src/fiscal/rules/example.ts';
@@ -21,6 +21,8 @@ import { until, untilTrue } from './support/until.ts';
 
 const VALIDACAO = '/integracao/api/v1/nfse/v101/validacao';
 const LONGEST = longestDps('2');
+const numbered = (nDPS: string): string =>
+  LONGEST.replaceAll('000000000000001', nDPS.padStart(15, '0')).replace('<nDPS>1<', `<nDPS>${nDPS}<`);
 const xml = (body: string): RequestInit => ({ method: 'POST', headers: { 'Content-Type': 'application/xml' }, body });
 
 describe('a body above 32 KiB', () => {
@@ -60,28 +62,44 @@ describe('a body above 32 KiB', () => {
     shared = await doorWith();
   });
 
+  /** Has the thread wait in the midst of a note until it is let go. */
+  async function holdThread(address: string, nDPS: string): Promise<() => Promise<void>> {
+    const { pool } = service;
+    const holder = await pool.connect();
+    await holder.query('select pg_advisory_lock(1)');
+    await pool.query(`
+      create function espera() returns trigger language plpgsql as 'begin perform pg_advisory_xact_lock(1); return new; end';
+      create trigger espera before insert on notas for each row execute function espera();`);
+    const held = emit(address, numbered(nDPS));
+    await until(async () => {
+      const waits = "select 1 from pg_stat_activity where wait_event = 'advisory' and datname = current_database()";
+      return (await pool.query(waits)).rowCount === 1 || undefined;
+    }, 'the thread waits');
+    return async () => {
+      await holder.query('select pg_advisory_unlock(1)');
+      holder.release();
+      assert.equal((await held).status, 201);
+      await dropTrigger(pool, 'espera', 'notas');
+    };
+  }
+
   test('who waits for the thread is told so when it is time to end, and who is being answered is answered', async () => {
     const log = createLog('silent').log as Logger;
     const told = { onStored: () => undefined, wake: service.world.wake };
     const aside = new AsideThread({ connection, logLevel: 'silent' }, log, told);
     const options = { host: '127.0.0.1', port: 0, trustProxy: false, accessLog: false, aside } as const;
     const door = await createRestDoor(service.world, options);
-    const ask = () => request(door.address, VALIDACAO, xml(LONGEST));
-    // The thread is there.
-    assert.equal((await ask()).status, 200);
-    let first: number | undefined;
-    const sent = Array.from({ length: 6 }, async () => {
-      const { status } = await ask();
-      first ??= status;
-      return status;
+    const release = await holdThread(door.address, '300');
+    const statuses: number[] = [];
+    const sent = Array.from({ length: ASIDE_WAITING_MAX + 1 }, async () => {
+      statuses.push((await request(door.address, VALIDACAO, xml(LONGEST))).status);
     });
-    await untilTrue(() => first !== undefined, 'one of them is answered');
+    await untilTrue(() => statuses.length === 1, 'all places are taken');
     aside.turnAway();
     const closed = door.close();
-    const statuses = await Promise.all(sent);
-    assert.equal(first, 200);
-    assert.ok(statuses.includes(503), String(statuses));
-    assert.ok(statuses.every((status) => status === 200 || status === 503));
+    await Promise.all(sent);
+    assert.deepEqual(new Set(statuses), new Set([503]));
+    await release();
     await closed;
     await aside.stop();
   });
@@ -127,10 +145,7 @@ describe('a body above 32 KiB', () => {
       create function dorme() returns trigger language plpgsql as 'begin perform pg_sleep(2); return new; end';
       create trigger dorme before insert on notas for each row execute function dorme();`);
     try {
-      const answer = emit(
-        address,
-        LONGEST.replaceAll('000000000000001', '000000000000077').replace('<nDPS>1<', '<nDPS>77<'),
-      );
+      const answer = emit(address, numbered('77'));
       await until(async () => {
         const asleep = "select 1 from pg_stat_activity where wait_event = 'PgSleep' and datname = current_database()";
         return (await service.pool.query(asleep)).rowCount === 1 || undefined;
@@ -147,9 +162,16 @@ describe('a body above 32 KiB', () => {
 
   test('waits with a few others, and is refused with a time to come back beyond', async () => {
     const address = shared;
-    const answers = await Promise.all(Array.from({ length: 45 }, () => request(address, VALIDACAO, xml(LONGEST))));
-    const crowded = answers.filter(({ status }) => status === 503);
-    assert.ok(crowded.length > 0 && answers.some(({ status }) => status === 200));
+    const release = await holdThread(address, '301');
+    const crowded: Awaited<ReturnType<typeof request>>[] = [];
+    const sent = Array.from({ length: ASIDE_WAITING_MAX + 5 }, async () => {
+      const answer = await request(address, VALIDACAO, xml(LONGEST));
+      if (answer.status === 503) crowded.push(answer);
+      return answer.status;
+    });
+    await untilTrue(() => crowded.length === 5, 'those beyond the places are refused');
+    await release();
+    assert.equal((await Promise.all(sent)).filter((status) => status === 200).length, ASIDE_WAITING_MAX);
     for (const { body, headers } of crowded) {
       assert.equal(body.erros[0].codigo, 'E703');
       assert.match(headers.get('retry-after') ?? '', /^\d+$/);
@@ -158,6 +180,7 @@ describe('a body above 32 KiB', () => {
 
   test('waits its turn: who sends one is answered next, however many another has sent, and gets a place of his', async () => {
     const address = shared;
+    const release = await holdThread(address, '302');
     const ended: { from: string; status: number }[] = [];
     const ask = async (from: string): Promise<void> => {
       const init = xml(LONGEST);
@@ -165,9 +188,12 @@ describe('a body above 32 KiB', () => {
       const { status } = await request(address, VALIDACAO, { ...init, headers });
       ended.push({ from, status });
     };
-    const crowd = Array.from({ length: 60 }, (_, place) => ask(`2001:db8:9:${place}::1`));
-    await untilTrue(() => ended.length > 0, 'all places are taken');
-    await Promise.all([ask('192.0.2.1'), ask('192.0.2.2')]);
+    const crowd = Array.from({ length: ASIDE_WAITING_MAX + 20 }, (_, place) => ask(`2001:db8:9:${place}::1`));
+    await untilTrue(() => ended.length === 20, 'all places are taken');
+    const alone = Promise.all([ask('192.0.2.1'), ask('192.0.2.2')]);
+    await untilTrue(() => ended.length === 22, 'two of the crowd make room');
+    await release();
+    await alone;
     const answered = ended.filter(({ status }) => status === 200);
     assert.ok(answered.filter(({ from }) => !from.startsWith('192')).length < 8, JSON.stringify(ended));
     assert.equal(answered.filter(({ from }) => from.startsWith('192')).length, 2);
@@ -179,8 +205,6 @@ describe('a body above 32 KiB', () => {
     const address = shared;
     const count = Math.ceil(Buffer.byteLength(LONGEST) / BYTES_POR_DOCUMENTO);
     const limits = { limiteEndereco: 0, limitePrestador: count + 1 };
-    const numbered = (nDPS: string): string =>
-      LONGEST.replaceAll('000000000000001', nDPS.padStart(15, '0')).replace('<nDPS>1<', `<nDPS>${nDPS}<`);
     const settings = { ambiente: 'homologacao', codigoIbge: undefined } as const;
     await service.store.municipios.create({ tenant: 'contado', ...settings, ...limits }, Date.now());
     const emitted = (body: string) => request(address, '/contado/api/v1/nfse/v101', xml(body));

@@ -34,21 +34,25 @@ function fresh(place: number): string {
   return exampleXml({ serie: '1', nDPS: String(place) });
 }
 
-/** What each of so many sessions at once says, asked in one transaction each. */
-async function askSessions<Row extends object>(pool: Db, count: number, text: string): Promise<readonly Row[]> {
-  const answers = Array.from({ length: count }, () =>
-    runPipeline(pool, async (client) => {
-      await client.query('select pg_sleep(0.2)');
-      return { result: (await client.query<Row>(text)).rows, writes: [] };
-    }),
-  );
-  return (await Promise.all(answers)).flat();
-}
-
 const SETTINGS_OF_SESSION = `select pg_backend_pid() as pid, json_object_agg(name, current_setting(name)) as settings
   from unnest('{${Object.keys(SESSION).join(',')}}'::text[]) as x (name)`;
 /** As the server shows them. */
 const SHOWN = { ...SESSION, DateStyle: 'ISO, MDY', statement_timeout: '30s' };
+
+type SessionSettings = { readonly pid: number; readonly settings: object };
+
+/** Four sessions at once, each with its settings. A late question on a slow machine meets a session that is free again, and all are asked anew. */
+async function askFourSessions(pool: Db): Promise<readonly SessionSettings[]> {
+  const askOne = () =>
+    runPipeline(pool, async (client) => {
+      await client.query('select pg_sleep(0.2)');
+      return { result: (await client.query<SessionSettings>(SETTINGS_OF_SESSION)).rows, writes: [] };
+    });
+  return until(async () => {
+    const all = (await Promise.all([askOne(), askOne(), askOne(), askOne()])).flat();
+    return new Set(all.map(({ pid }) => pid)).size === 4 ? all : undefined;
+  }, 'four sessions at once');
+}
 
 const PRESTADORES = `documento,razao_social,inscricao_municipal,autorizado,simples_inicio,simples_fim
 11222333000181,Nome,,sim,2026-01-01,
@@ -104,11 +108,7 @@ describe('behind a PgBouncer', { skip, timeout: 600_000 }, () => {
       assert.equal((await noteByKey(service.address, answers[0]!.body.chave_acesso)).status, 200);
       assert.equal((await request(service.address, '/health/ready')).status, 200);
       const pool = pooled(connection);
-      // Who comes late to a slow machine meets the session of who has gone.
-      const sessions = await until(async () => {
-        const all = await askSessions<{ pid: number; settings: object }>(pool, 4, SETTINGS_OF_SESSION);
-        return new Set(all.map(({ pid }) => pid)).size === 4 ? all : undefined;
-      }, 'four sessions at once');
+      const sessions = await askFourSessions(pool);
       for (const { settings } of sessions) assert.deepEqual(settings, SHOWN);
       const left = await pool.query(`select relname from pg_class where relpersistence = 't' and relkind = 'r'`);
       assert.deepEqual(left.rows, [], 'no table of a session is left');
@@ -137,11 +137,11 @@ describe('behind a PgBouncer', { skip, timeout: 600_000 }, () => {
     const pool = pooled(connection);
     await Promise.all(Array.from({ length: 4 }, () => pool.query('select pg_sleep(0.2)')));
     await migrate(pool);
-    const sessions = await askSessions<{ pid: number; settings: object }>(pool, 4, SETTINGS_OF_SESSION);
+    const sessions = await askFourSessions(pool);
     for (const { settings } of sessions) assert.deepEqual(settings, SHOWN);
     await migrate(pool);
-    const after = await askSessions<{ pid: number }>(pool, 4, SETTINGS_OF_SESSION);
-    const pidsOf = (all: readonly { pid: number }[]): number[] => all.map(({ pid }) => pid).toSorted();
+    const after = await askFourSessions(pool);
+    const pidsOf = (all: readonly SessionSettings[]): number[] => all.map(({ pid }) => pid).toSorted();
     assert.deepEqual(pidsOf(after), pidsOf(sessions), 'what has the settings is left alone');
     await createStore(pool).municipios.create({ tenant: 'alfa', ambiente: 'homologacao', codigoIbge: undefined }, 0);
   });
