@@ -28,6 +28,11 @@ export function chooseFiles({
   return [...new Set(chosen)].sort();
 }
 
+/** Whether a file is tried in a process of its own; the others of the first circle share some, which have loaded the service. */
+export function hasOwnProcess(file: string): boolean {
+  return file.endsWith(OF_MACHINE);
+}
+
 /**
  * Whether a test file belongs to a folder or to a file of the source: it stands in it or beside it, or its name begins with the name of the
  * folder or of a file in it, as `test/soap-fuzz.test.ts` belongs to `src/doors/soap`.

@@ -24,11 +24,9 @@ function runFiles(files: Readonly<Record<string, string>>, times = 1): { readonl
     report.tell({ times: ${times}, seed: undefined });
     process.exitCode = report.hasFailed() ? 1 : 0;`;
   writeFileSync(path.join(folder, 'run.mjs'), program);
-  // Within a file of tests Node's runner runs nothing.
-  const { NODE_TEST_CONTEXT: _, NFSE_TEST_CUSTOS: __, ...env } = process.env;
   const { status, stdout, stderr } = spawnSync(process.execPath, [path.join(folder, 'run.mjs')], {
     cwd: folder,
-    env: { ...env, NFSE_FLAKY: path.join(folder, 'seen') },
+    env: { ...process.env, NFSE_FLAKY: path.join(folder, 'seen') },
     encoding: 'utf8',
   });
   return { status, out: stdout + stderr };

@@ -5,12 +5,11 @@ import { type Db, openPool } from '../../src/store/open.ts';
 import type { ClientConfig } from '../../src/store/pg.ts';
 import { globalSetup, globalTeardown } from '../setup.ts';
 import { onEach, setSettings } from './citus.ts';
-import { onEnd } from './cleanup.ts';
+import { onEnd, onEveryEnd } from './cleanup.ts';
 import { checkSent, recordSent } from './sent.ts';
 import { until } from './until.ts';
 
-// First, so that it is looked at last.
-onEnd(checkSent);
+onEveryEnd(checkSent);
 recordSent();
 
 let alone: Promise<void> | undefined;

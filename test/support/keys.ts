@@ -3,12 +3,14 @@ import { createPrivateKey, createPublicKey, generateKeyPairSync } from 'node:cry
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import type { Keys } from '../../src/documents/pki.ts';
+import { onEveryEnd } from './cleanup.ts';
 
 const PEM = { type: 'pkcs8', format: 'pem' } as const;
 
 let taken = 0;
+onEveryEnd(() => (taken = 0));
 
-/** Another key of 2048 bits at each call of a process, and the same ones in each process. A file run alone makes its own. */
+/** Another key of 2048 bits at each call of a test file, and the same ones in each file. A file run alone makes its own. */
 export function readyPem(): string {
   const cluster = process.env.NFSE_TEST_CLUSTER;
   if (cluster === undefined) return newPem();

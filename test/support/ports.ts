@@ -5,6 +5,7 @@
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import net from 'node:net';
+import { onEveryEnd } from './cleanup.ts';
 
 /** No browser and no `fetch` asks on 10080, the highest of the ports that the Fetch standard blocks. */
 const LOWEST = 10_081;
@@ -14,6 +15,7 @@ const GIVEN_FROM = 32_768;
 const OF_A_PROCESS = 16;
 
 let tried = 0;
+onEveryEnd(() => (tried = 0));
 
 /** A port of this process alone, on which nobody listens, now and later. */
 export async function ownPort(): Promise<number> {

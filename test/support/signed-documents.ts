@@ -19,7 +19,6 @@ import type { Fault } from '../../src/fiscal/fault.ts';
 import { exampleXml } from '../../src/fiscal/rules/example.ts';
 import type { Patch } from '../../src/fiscal/rules/rule.ts';
 import { AMOUNT_RULES, RULES } from '../../src/fiscal/rules/rules.ts';
-import { onEnd } from './cleanup.ts';
 import { SEED } from './seed.ts';
 import {
   type Bent,
@@ -40,7 +39,8 @@ export const NAMESPACE = 'http://www.sped.fazenda.gov.br/nfse';
 
 export const chance = chanceOf(SEED);
 export const folder = mkdtempSync(path.join(tmpdir(), 'nfse-assinatura-'));
-onEnd(() => rmSync(folder, { recursive: true, force: true }));
+// Several files of a process may have them.
+process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
 export const inFolder = (name: string, content: string | Buffer): string => {
   const file = path.join(folder, name);
   writeFileSync(file, content);

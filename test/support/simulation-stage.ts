@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { readCertificate } from '../../src/documents/certificate.ts';
 import { companyCertificate, rootAuthority } from '../../src/documents/pki.ts';
 import type { Db } from '../../src/store/open.ts';
+import { onEnd } from './cleanup.ts';
 import { freshPool } from './database.ts';
 import { readyKeys } from './keys.ts';
 import { companyOf, yearAround } from './signatures.ts';
@@ -18,6 +19,7 @@ type Stage = { readonly pool: Db; readonly signers: Signers };
 let stage: Promise<Stage> | undefined;
 
 async function openStage(): Promise<Stage> {
+  onEnd(() => (stage = undefined));
   const now = Date.parse('2026-11-21T12:00:00-03:00');
   const [rootKeys, ...own] = await Promise.all([readyKeys(), readyKeys(), readyKeys()]);
   const root = rootAuthority('AC Raiz de Teste', rootKeys, yearAround(now));

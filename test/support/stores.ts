@@ -23,6 +23,7 @@ export function sharedProcesses(): Promise<readonly [Process, Process]> {
 }
 
 async function openProcesses(): Promise<readonly [Process, Process]> {
+  onEnd(() => (shared = undefined));
   const connection = await freshDatabase();
   const [a, b] = [1, 2].map(() => {
     const pool = openPool(connection, () => undefined);
