@@ -264,7 +264,9 @@ describe('the files', () => {
     while (waiting.length > 0) {
       const done = await Promise.all(waiting.map((mes) => nfse(['arquivo', 'fechar', mes], env)));
       assert.ok(done.some(({ code }) => code === 0));
-      for (const { code, err } of done) if (code !== 0) assert.match(err, /^Outro nfse arquivo fechar ou trazer/);
+      for (const { code, err } of done)
+        if (code !== 0)
+          assert.match(err, /^Outro nfse arquivo fechar, arquivo trazer ou guarda eliminar está em andamento/);
       waiting = waiting.filter((_mes, place) => done[place]!.code !== 0);
     }
     assert.equal(await contentOf(pool), before);

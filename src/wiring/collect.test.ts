@@ -5,7 +5,7 @@ import { Collector } from './collect.ts';
 
 /** As a process of this name has counted so many requests, and sees one thing. */
 function snapshotOf(processo: string, requests: number): Snapshot {
-  const labels = { porta: 'publica', metodo: 'GET', rota: '/', status: '200' };
+  const labels = { porta: 'publica', metodo: 'GET', rota: '/x', status: '200' };
   const counted = { name: 'nfse_requisicoes_total', help: 'x', type: 'counter', values: [{ value: requests, labels }] };
   const seen = gauges([{ name: 'nfse_memoria_residente_bytes', labels: { processo }, value: requests }]);
   return [{ ...counted, aggregator: 'sum' } as Snapshot[number], ...seen];
@@ -13,7 +13,7 @@ function snapshotOf(processo: string, requests: number): Snapshot {
 
 function requestsIn(snapshot: Snapshot): number {
   const found = snapshot.find(({ name }) => name === 'nfse_requisicoes_total');
-  return found?.values.find(({ labels }) => (labels as { rota?: string }).rota === '/')?.value ?? 0;
+  return found?.values.find(({ labels }) => (labels as { rota?: string }).rota === '/x')?.value ?? 0;
 }
 
 function answersIn(snapshot: Snapshot, processo: string): number | undefined {

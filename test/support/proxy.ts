@@ -26,7 +26,8 @@ export type Proxy = {
   moveTo(database: ClientConfig): void;
 };
 
-const LATE_MS = 900;
+/** Of the second that a question is waited for, what a busy machine needs to open a session is left. */
+const LATE_MS = 600;
 
 /** `hear` gets what is said to the database before it is passed on. */
 export async function startProxy(
