@@ -26,8 +26,8 @@ export type Proxy = {
   moveTo(database: ClientConfig): void;
 };
 
-/** Of the second that a question is waited for, what a busy machine needs to open a session is left. */
-const LATE_MS = 600;
+/** From a question to its answer, with the time that the server takes itself. */
+const LATE_MS = 900;
 
 /** `hear` gets what is said to the database before it is passed on. */
 export async function startProxy(
@@ -43,8 +43,11 @@ export async function startProxy(
     const pair = { near, far };
     pairs.add(pair);
     let isDeaf = false;
+    let askedAt = 0;
+    const late: (string | Buffer)[] = [];
     near.on('data', (bytes: Buffer) => {
       hear(bytes, near);
+      askedAt = performance.now();
       if (proxy.way === 'swallowed') {
         proxy.swallowed += 1;
         return;
@@ -54,8 +57,10 @@ export async function startProxy(
     });
     far.on('data', (bytes) => {
       if (proxy.way === 'swallowed' || isDeaf) return;
-      if (proxy.way === 'late') setTimeout(() => near.write(bytes), LATE_MS);
-      else near.write(bytes);
+      if (proxy.way === 'late') {
+        late.push(bytes);
+        setTimeout(() => near.write(late.shift()!), askedAt + LATE_MS - performance.now());
+      } else near.write(bytes);
     });
     near.on('end', () => {
       if (proxy.way === 'swallowed') return;
