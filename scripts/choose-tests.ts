@@ -28,7 +28,7 @@ export function chooseFiles({
   return [...new Set(chosen)].sort();
 }
 
-/** Whether a file is tried in a process of its own; the others of the first circle share some, which have loaded the service. */
+/** Whether a test file needs a process of its own. Other files share processes that have already loaded the service. */
 export function hasOwnProcess(file: string): boolean {
   return file.endsWith(OF_MACHINE);
 }

@@ -1,6 +1,6 @@
 /**
- * Runs test files, once or several times, and reports. Some workers (`test-worker.ts`) run at once, each one file after another; a file that
- * tries what is the process's own has a worker to itself (`hasOwnProcess`).
+ * Runs test files, once or several times, and reports. Some workers (`test-worker.ts`) run at once, each one file after another. A file of
+ * the second circle has a worker to itself (`hasOwnProcess`).
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -19,7 +19,7 @@ export type RunOptions = {
   readonly times: number;
   /** Files that run at the same time. */
   readonly atOnce: number;
-  /** Of a drawn order; undefined: the largest files first. */
+  /** A number that fixes a random order; undefined: the largest files run first. */
   readonly seed: number | undefined;
   /** With all that the files print. */
   readonly isTalkative: boolean;

@@ -18,7 +18,7 @@ export class Report {
   readonly #root: string;
   readonly #isTalkative: boolean;
   readonly #begun = performance.now();
-  /** Of each file, all its runs added up. */
+  /** Processor time and duration of each file, summed over its runs. */
   readonly #costs = new Map<string, { cpuMs: number; wallMs: number }>();
   /** How often each test failed. */
   readonly #failures = new Map<string, number>();

@@ -1,8 +1,7 @@
 /**
- * A process that runs test files, one after the other as `run-files.ts` names them, and says how each test and each file ended. What they
- * load is loaded once; what one of them opened is closed before the next (`test/support/cleanup.ts`).
+ * A process that runs the test files that `run-files.ts` names, one after the other. It reports how each test and each file ended. Modules
+ * are loaded once for all files. Resources of a file are closed before the next begins (`test/support/cleanup.ts`).
  */
-
 import { after, run } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
@@ -11,14 +10,14 @@ import { closeAll } from '../test/support/cleanup.ts';
 import { readCpuMs } from '../test/support/cpu.ts';
 import { TEST_MAX_MS, type WorkerMessage, type WorkerOrder } from './worker-messages.ts';
 
-/** For what a file left open, on a machine that may stand still for a minute. */
+/** A file has this long to close its resources, on a machine that may stand still for a minute. */
 const END_MAX_MS = 180_000;
 
 type TestEvent = ReturnType<typeof run> extends AsyncIterable<infer Event> ? Event : never;
 type Completed = Extract<TestEvent, { type: 'test:complete' }>['data'];
 type Named = { readonly testId: number; readonly name: string; readonly parentId: number };
 
-/** As each file finds them, whatever the one before did to them. */
+/** The folder and environment that each file begins with. */
 const FOLDER = process.cwd();
 const ENVIRONMENT = { ...process.env };
 
@@ -29,7 +28,7 @@ function tell(message: WorkerMessage): void {
   process.send!(message);
 }
 
-/** Failures of a file, each told once: a hook that fails is told by each test behind it, and by what it belongs to. */
+/** Failures of a file. Node reports a failed hook for each test and again for its suite; the suite then stays silent. */
 class Failures {
   readonly #file: string;
   readonly #told = new Set<string>();
@@ -43,11 +42,11 @@ class Failures {
   }
 
   tellTest(path: string, error: Error): void {
-    // A test whose parts failed: each of them is told.
+    // Subtests report their own failures.
     if (failureType(error) !== 'subtestsFailed') this.#tell(path, show(error));
   }
 
-  /** Of a suite, or of the file itself where the path is empty. */
+  /** Reports the failure of a suite, or of the file itself where the path is empty. */
   tellAround(path: string, error: Error): void {
     if (!this.#told.has(show(error))) this.tellTest(path, error);
   }
@@ -71,26 +70,26 @@ async function runFile({ file, seed }: WorkerOrder): Promise<void> {
   });
   for await (const { type, data } of events) {
     if (type === 'test:enqueue') names.set((data as unknown as Named).testId, data as unknown as Named);
-    // A file without tests is told as if it were one.
+    // Node reports a file without tests as if it were a test.
     if (type === 'test:complete' && data.name !== file) {
       const path = pathOf(names, (data as unknown as Named).testId);
       const { error, type: kind } = data.details;
       if (kind !== 'suite') tellTest(file, path, data, failures);
       else if (error !== undefined) failures.tellAround(path, error);
     }
-    // A hook of the file itself ends after its tests and has no end of its own.
+    // Node reports a failed hook of the file under the file's name.
     if (type === 'test:fail' && data.name === file) failures.tellAround('', data.details.error);
     if (type === 'test:diagnostic') {
       if (data.file === undefined) notices.push(data.message);
       else tell({ kind: 'notice', file, message: data.message });
     }
-    // Node's own judgement of the run: a failure that was told in no other way is told.
+    // Node's summary also counts errors thrown after a test has ended.
     if (type === 'test:summary' && !data.success && !failures.any)
       failures.tellAround('', new Error(notices.join('\n')));
   }
-  // Of a file that could not be loaded Node says nothing; loading it again throws the same.
+  // Node reports no error of a file that cannot be loaded. A second import throws that error again.
   await import(pathToFileURL(file).href).catch((error) => failures.tellAround('', error));
-  // What the file throws as it goes is still its own.
+  // Errors that the file has scheduled are thrown before it ends.
   await nextTurn();
   await nextTurn();
 }
@@ -118,7 +117,7 @@ function pathOf(names: ReadonlyMap<number, Named>, testId: number): string {
   return around === '' ? named.name : `${around} › ${named.name}`;
 }
 
-/** Closes what the file opened; what it still leaves open keeps it from its end, and is told. */
+/** Closes the resources of the file. Resources that stay open keep the file from ending, and end the process with their names. */
 async function endFile(): Promise<void> {
   giveUp = setTimeout(() => {
     console.error(`The tests have ended, and left open: ${process.getActiveResourcesInfo().join(', ')}`);

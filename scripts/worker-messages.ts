@@ -1,8 +1,8 @@
-/** What the runner of the tests and its workers (`test-worker.ts`) say to each other; files are absolute paths. */
+/** Messages between the test runner and its workers (`test-worker.ts`). Files are absolute paths. */
 
 export type WorkerOrder = { readonly file: string; readonly seed: number | undefined };
 
-/** Of a test its names joined; of the file itself, or of its process, an empty path. */
+/** `path`: the joined names of a test; empty for the file itself or its process. */
 export type WorkerMessage = { readonly file: string } & (
   | { readonly kind: 'passed' }
   | { readonly kind: 'skipped'; readonly path: string; readonly why: string }
@@ -14,6 +14,6 @@ export type WorkerMessage = { readonly file: string } & (
 const { NFSE_TEST_LONGO, NFSE_TEST_QUEDAS, NFSE_TEST_ALTA } = process.env;
 /** A long run takes hours, and its tests give up by themselves. */
 const isLong = (NFSE_TEST_LONGO ?? NFSE_TEST_QUEDAS ?? NFSE_TEST_ALTA) !== undefined;
-/** Ends no test and no file on a machine that only stands still for minutes. */
+/** Limits for one test and one file, beyond any standstill of the machine. */
 export const TEST_MAX_MS = isLong ? undefined : 600_000;
 export const FILE_MAX_MS = isLong ? undefined : 900_000;

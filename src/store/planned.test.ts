@@ -4,7 +4,7 @@ import { after, test } from 'node:test';
 import { PLANNED, planMonthly } from './planned.ts';
 
 const ask = planMonthly('of_a_month', 'select $1, $2, $3 where mes = $2');
-// A connection of another file of this process prepares all that are declared.
+// Other test files of this process prepare every declared statement, and this one names no table.
 after(() => (PLANNED as Map<string, unknown>).delete('of_a_month'));
 
 function mesAfter(months: number): number {

@@ -39,7 +39,7 @@ export const NAMESPACE = 'http://www.sped.fazenda.gov.br/nfse';
 
 export const chance = chanceOf(SEED);
 export const folder = mkdtempSync(path.join(tmpdir(), 'nfse-assinatura-'));
-// Several files of a process may have them.
+// The folder lasts as long as the process: several test files use it.
 process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
 export const inFolder = (name: string, content: string | Buffer): string => {
   const file = path.join(folder, name);
