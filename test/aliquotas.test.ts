@@ -122,59 +122,71 @@ describe('nfse aliquotas importar', () => {
     );
   });
 
-  test('an import makes a version, the same content again makes none, and what it replaced is kept', async () => {
-    const first = await importar([CBS_2027, 'IBS-UF,SP,,,2029-01-01,,"1,5",fonte,Lei paulista']);
-    assert.equal(first.code, 0, first.err);
-    assert.match(first.out, /Tabela de alíquotas 2: novas 2, alteradas 0, iguais 0\./);
-    assert.doesNotMatch(first.out, /já começaram/);
-    const again = await importar([CBS_2027]);
-    assert.match(again.out, /Tabela de alíquotas 2: novas 0, alteradas 0, iguais 1\.\n.*a versão continua a mesma/);
-    assert.equal(await versions(), 2);
+  test('versions of the table follow each other', async (t) => {
+    const own = await freshPool();
+    await t.test(
+      'an import makes a version, the same content again makes none, and what it replaced is kept',
+      async () => {
+        const first = await importar([CBS_2027, 'IBS-UF,SP,,,2029-01-01,,"1,5",fonte,Lei paulista'], own);
+        assert.equal(first.code, 0, first.err);
+        assert.match(first.out, /Tabela de alíquotas 2: novas 2, alteradas 0, iguais 0\./);
+        assert.doesNotMatch(first.out, /já começaram/);
+        const again = await importar([CBS_2027], own);
+        assert.match(again.out, /Tabela de alíquotas 2: novas 0, alteradas 0, iguais 1\.\n.*a versão continua a mesma/);
+        assert.equal(await versions(own), 2);
 
-    const past = await importar(['CBS,,,,2026-01-01,2026-12-31,0.95,fonte,Outro ato']);
-    assert.match(past.out, /Tabela de alíquotas 3: novas 0, alteradas 1, iguais 0\./);
-    assert.match(past.out, /Linhas que mudam competências que já começaram: 1\. As notas já emitidas ficam como estão/);
+        const past = await importar(['CBS,,,,2026-01-01,2026-12-31,0.95,fonte,Outro ato'], own);
+        assert.match(past.out, /Tabela de alíquotas 3: novas 0, alteradas 1, iguais 0\./);
+        assert.match(
+          past.out,
+          /Linhas que mudam competências que já começaram: 1\. As notas já emitidas ficam como estão/,
+        );
 
-    const { out } = await run(['aliquotas', 'listar']);
-    assert.match(out, /versão 3:\n/);
-    assert.match(out, /CBS +todos +01\/01\/2026 a 31\/12\/2026 +0\.95 % +versão 3 +Outro ato \(fonte\)/);
-    assert.match(out, /IBS-UF +SP +01\/01\/2029 em diante +1\.50 % +versão 2 +Lei paulista/);
-    assert.match(out, /CBS +todos +cClassTrib 221001 +01\/01\/2026 a 31\/12\/2026 +3\.285 % +versão 1/);
-    assert.match(out, /Substituídas.*:\n +CBS +todos +01\/01\/2026 a 31\/12\/2026 +0\.90 % +versões 1 a 2/);
-    assert.match(out, / 3 {2}.*aliquotas\.csv, por .*: 0 novas, 1 alteradas; 1 de competências já começadas/);
-    const json = JSON.parse((await run(['aliquotas', 'listar', '--json'])).out);
-    assert.deepEqual(
-      json.importacoes.map(({ versao, arquivo }: { versao: number; arquivo: string | null }) => [versao, arquivo]),
-      [
-        [1, null],
-        [2, 'aliquotas.csv'],
-        [3, 'aliquotas.csv'],
-      ],
+        const { out } = await run(['aliquotas', 'listar'], own);
+        assert.match(out, /versão 3:\n/);
+        assert.match(out, /CBS +todos +01\/01\/2026 a 31\/12\/2026 +0\.95 % +versão 3 +Outro ato \(fonte\)/);
+        assert.match(out, /IBS-UF +SP +01\/01\/2029 em diante +1\.50 % +versão 2 +Lei paulista/);
+        assert.match(out, /CBS +todos +cClassTrib 221001 +01\/01\/2026 a 31\/12\/2026 +3\.285 % +versão 1/);
+        assert.match(out, /Substituídas.*:\n +CBS +todos +01\/01\/2026 a 31\/12\/2026 +0\.90 % +versões 1 a 2/);
+        assert.match(out, / 3 {2}.*aliquotas\.csv, por .*: 0 novas, 1 alteradas; 1 de competências já começadas/);
+        const json = JSON.parse((await run(['aliquotas', 'listar', '--json'], own)).out);
+        assert.deepEqual(
+          json.importacoes.map(({ versao, arquivo }: { versao: number; arquivo: string | null }) => [versao, arquivo]),
+          [
+            [1, null],
+            [2, 'aliquotas.csv'],
+            [3, 'aliquotas.csv'],
+          ],
+        );
+      },
     );
+
+    await t.test('a period is closed and another follows it in one file', async () => {
+      const said = await importar(
+        [
+          'CBS,,,,2027-01-01,2027-06-30,"8,80",DOU de 30/12/2026,Resolução do Senado 1/2026',
+          'CBS,,,,2027-07-01,,9.1,DOU,Resolução do Senado 2/2027',
+        ],
+        own,
+      );
+      assert.match(said.out, /novas 1, alteradas 1, iguais 0/, said.err);
+      const { linhas } = await createStore(own).aliquotas.readTabela();
+      const cbs = linhas.filter(({ tributo, cClassTrib }) => tributo === 'CBS' && cClassTrib === '');
+      assert.deepEqual(
+        cbs.map(({ inicio, fim, aliquota }) => [inicio, fim, Number(aliquota)]),
+        [
+          ['2026-01-01', '2026-12-31', 0.95],
+          ['2027-01-01', '2027-06-30', 8.8],
+          ['2027-07-01', undefined, 9.1],
+        ],
+      );
+    });
   });
 
   test('the example is taken, and says what the shipped table says already', async () => {
     const own = await freshPool();
     const said = await run(['aliquotas', 'importar', path.join(ROOT, 'examples/aliquotas.csv')], own);
     assert.match(said.out, /Tabela de alíquotas 1: novas 0, alteradas 0, iguais 3\./, said.err);
-  });
-
-  test('a period is closed and another follows it in one file', async () => {
-    const said = await importar([
-      'CBS,,,,2027-01-01,2027-06-30,"8,80",DOU de 30/12/2026,Resolução do Senado 1/2026',
-      'CBS,,,,2027-07-01,,9.1,DOU,Resolução do Senado 2/2027',
-    ]);
-    assert.match(said.out, /novas 1, alteradas 1, iguais 0/, said.err);
-    const { linhas } = await createStore(pool).aliquotas.readTabela();
-    const cbs = linhas.filter(({ tributo, cClassTrib }) => tributo === 'CBS' && cClassTrib === '');
-    assert.deepEqual(
-      cbs.map(({ inicio, fim, aliquota }) => [inicio, fim, Number(aliquota)]),
-      [
-        ['2026-01-01', '2026-12-31', 0.95],
-        ['2027-01-01', '2027-06-30', 8.8],
-        ['2027-07-01', undefined, 9.1],
-      ],
-    );
   });
 
   test('two imports at once are two versions, one after the other', async () => {

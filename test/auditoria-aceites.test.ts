@@ -2,22 +2,23 @@
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { before, describe, test } from 'node:test';
+import { test } from 'node:test';
 import { sealDays } from '../src/flows/auditoria.ts';
 import { nfseBeside } from './support/cli.ts';
 import { databaseUrlOf, freshDatabase } from './support/database.ts';
 import { balcao } from './support/eventos.ts';
 import { freshFolder } from './support/openssl.ts';
-import { startTestService, type TestService } from './support/service.ts';
+import { startTestService } from './support/service.ts';
 import { DECADES, testParties } from './support/signatures.ts';
 import { until } from './support/until.ts';
 
 const SLUG = 'integracao';
 const MOTIVO = 'ordem judicial 5001-33.2026';
 
-describe('a finding of the audit chain that is accepted', () => {
-  let service: TestService;
-  let env: NodeJS.ProcessEnv;
+test('a finding of the audit chain that is accepted', async (t) => {
+  const connection = await freshDatabase();
+  const env = { DATABASE_URL: databaseUrlOf(connection) };
+  const service = await startTestService({ connection });
   const folder = freshFolder();
   const verificar = (...more: readonly string[]) => nfseBeside(['auditoria', 'verificar', SLUG, ...more], env);
   const aceitar = (...more: readonly string[]) => nfseBeside(['auditoria', 'aceitar', SLUG, ...more], env);
@@ -30,22 +31,17 @@ describe('a finding of the audit chain that is accepted', () => {
     return json.achados.map(({ id }: { id: string }) => id);
   };
 
-  before(async () => {
-    const connection = await freshDatabase();
-    env = { DATABASE_URL: databaseUrlOf(connection) };
-    service = await startTestService({ connection });
-    const here = balcao(service.address, SLUG);
-    for (const number of ['1', '2']) {
-      const nota = await here.issue({ serie: '1', nDPS: number });
-      await until(async () => (await here.nota(nota)).body.nota?.status === 'autorizada' || undefined, 'autorizada');
-    }
-    const { auditoria } = service.store;
-    await until(async () => (await auditoria.readState(SLUG))?.abertaEm ?? undefined, 'it was begun');
-    await until(async () => (await auditoria.readState(SLUG))?.semLugarDesde === null || undefined, 'all placed');
-    await service.stopWorker();
-  });
+  const here = balcao(service.address, SLUG);
+  for (const number of ['1', '2']) {
+    const nota = await here.issue({ serie: '1', nDPS: number });
+    await until(async () => (await here.nota(nota)).body.nota?.status === 'autorizada' || undefined, 'autorizada');
+  }
+  const { auditoria } = service.store;
+  await until(async () => (await auditoria.readState(SLUG))?.abertaEm ?? undefined, 'it was begun');
+  await until(async () => (await auditoria.readState(SLUG))?.semLugarDesde === null || undefined, 'all placed');
+  await service.stopWorker();
 
-  test('is named with who, when and why, and is no alarm', async () => {
+  await t.test('is named with who, when and why, and is no alarm', async () => {
     await service.pool.query(`update notas set valor_servico = 7 where numero_dps = 1`);
     const [id, ...others] = await found();
     assert.deepEqual(others, []);
@@ -70,7 +66,7 @@ describe('a finding of the audit chain that is accepted', () => {
     assert.deepEqual([ato?.acao, ato?.chave, ato?.motivo], ['achado aceito', id, MOTIVO]);
   });
 
-  test('covers nothing that is changed later, be it the same row', async () => {
+  await t.test('covers nothing that is changed later, be it the same row', async () => {
     await service.pool.query(`update notas set valor_servico = 8 where numero_dps = 1`);
     const later = await found();
     assert.equal(later.length, 1);
@@ -82,7 +78,7 @@ describe('a finding of the audit chain that is accepted', () => {
     assert.deepEqual(await found(), []);
   });
 
-  test('is an entry of the chain: written or taken away by hand it is found itself', async () => {
+  await t.test('is an entry of the chain: written or taken away by hand it is found itself', async () => {
     const { pool } = service;
     const forged = `insert into atos (em, id, tenant, quem, via, objeto, chave, acao, motivo)
       select em + interval '1 second', gen_random_uuid(), tenant, quem, via, objeto, $1, acao, motivo from atos where objeto = 'auditoria' limit 1`;
@@ -100,7 +96,7 @@ describe('a finding of the audit chain that is accepted', () => {
     assert.deepEqual(kinds.toSorted(), [...Array(3).fill('linha_alterada'), ...Array(2).fill('linha_apagada')]);
   });
 
-  test('may be of the chain itself', async () => {
+  await t.test('may be of the chain itself', async () => {
     const { pool } = service;
     const before = await found();
     await pool.query(`update auditoria set sobre = 'outra coisa' where lugar = 2`);
@@ -112,7 +108,7 @@ describe('a finding of the audit chain that is accepted', () => {
     assert.equal((await found()).length, before.length + 1);
   });
 
-  test('may be of a seal: of its signature, or of its text', async () => {
+  await t.test('may be of a seal: of its signature, or of its text', async () => {
     const { pool, store, clock, world } = service;
     const { provider } = await testParties(Date.now(), DECADES);
     const [certificado, chave] = ['municipio.pem', 'municipio.key'].map((name) => path.join(folder, name));

@@ -244,22 +244,27 @@ describe('a month in the archive, before the audit chain', () => {
   test('a file from before the chain is compared as a whole, and its rows are no finding', async () => {
     const { pool, store, clock } = service;
     await service.stopWorker();
-    for (const table of ['auditoria', 'auditoria_ate']) await pool.query(`delete from ${table}`);
-    await pool.query(`update arquivos set criado_em = now() - interval '1 day'`);
-    while (await store.auditoria.openEtapa(SLUG, clock.now));
-    while ((await store.auditoria.place(SLUG)) > 0);
-    await pool.query(`update auditoria_ate set aberta_em = now()`);
-    const { achados, arquivos } = await verify();
-    assert.deepEqual(achados, []);
-    assert.ok(arquivos[0]!.linhas > 0);
-    await written((all) => {
-      rowOf(all, 'trilha_notas').colunas.mensagem = 'outra';
-      return all;
-    });
+    const { rows } = await pool.query('select criado_em::text as em from arquivos');
+    const tables = ['auditoria', 'auditoria_ate'];
+    for (const table of tables) await pool.query(`create table ${table}_antes as table ${table}`);
     try {
+      for (const table of tables) await pool.query(`delete from ${table}`);
+      await pool.query(`update arquivos set criado_em = now() - interval '1 day'`);
+      while (await store.auditoria.openEtapa(SLUG, clock.now));
+      while ((await store.auditoria.place(SLUG)) > 0);
+      await pool.query(`update auditoria_ate set aberta_em = now()`);
+      const { achados, arquivos } = await verify();
+      assert.deepEqual(achados, []);
+      assert.ok(arquivos[0]!.linhas > 0);
+      await written((all) => {
+        rowOf(all, 'trilha_notas').colunas.mensagem = 'outra';
+        return all;
+      });
       assert.deepEqual(await found(), ['arquivo_danificado arquivos']);
     } finally {
       await restored();
+      await pool.query('update arquivos set criado_em = $1', [rows[0].em]);
+      for (const table of tables) await pool.query(`delete from ${table}; insert into ${table} table ${table}_antes`);
     }
   });
 

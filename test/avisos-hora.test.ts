@@ -118,9 +118,9 @@ async function entregasOf(path: string, token: string) {
 }
 
 let numero = 0;
-async function issue(): Promise<string> {
+async function issue(prestador = PRESTADOR): Promise<string> {
   numero += 1;
-  const { status, body } = await emit(address, exampleXml({ nDPS: String(numero) }));
+  const { status, body } = await emit(address, exampleXml({ nDPS: String(numero), 'prest/CNPJ': prestador }));
   assert.equal(status, 201, JSON.stringify(body));
   return body.chave_acesso;
 }
@@ -169,6 +169,8 @@ function follow(token: string) {
 }
 
 const PRESTADOR = '11222333000181';
+/** A provider of one test alone: what is told of it is that test's. */
+const OUTRO = '12121212000106';
 
 test(`an address that is away for an hour gets all of it by the retries alone`, { timeout: 600_000 }, async (t) => {
   const receiver = await openReceiver();
@@ -201,7 +203,7 @@ test(`an address that is away for an hour gets all of it by the retries alone`, 
     const isLate = triedS.at(-1)! > HOUR_S / 2;
     if (isLate && receiver.attempts.length === LIFE.length) await receiver.openDoor();
     const count = Math.min(10, NOTES - chaves.length);
-    const more = await Promise.all(Array.from({ length: Math.max(0, count) }, issue));
+    const more = await Promise.all(Array.from({ length: Math.max(0, count) }, () => issue()));
     chaves.push(...more);
     for (const one of more) await follower.untilTold(one, 'nota.autorizada');
     if (probe === 5) await call('POST', `nfse/${chaves[20]}/eventos`, undefined, CANCELAMENTO);
@@ -268,17 +270,17 @@ test('a message that alone is not taken is tried after the published times, and 
     refused ||= chave_acesso;
     return chave_acesso === refused && !isMended ? 500 : 204;
   });
-  const { token, path, look } = await openParty(PRESTADOR, receiver.url, receiver.know);
+  const { token, path, look } = await openParty(OUTRO, receiver.url, receiver.know);
   const of = (chave: string) => receiver.attempts.filter(({ data }) => data.chave_acesso === chave);
   const untilOf = (chave: string, count: number) =>
     until(async () => of(chave).length === count || undefined, `${count} attempts of ${chave}`);
   const isLogged = (falhas: number) =>
     until(async () => (await look()).falhas === falhas || undefined, `${falhas} failures`);
-  const poison = await issue();
+  const poison = await issue(OUTRO);
   await untilOf(poison, 1);
   for (const [place, seconds] of PUBLISHED_S.entries()) {
     await isLogged(1);
-    const other = await issue();
+    const other = await issue(OUTRO);
     await untilOf(other, LIFE.length);
     await isLogged(0);
     pass(seconds - 1);
@@ -298,7 +300,7 @@ test('a message that alone is not taken is tried after the published times, and 
     pass(7_200 * 5);
   }
   await isLogged(3);
-  const later = await issue();
+  const later = await issue(OUTRO);
   await until(async () => (await look()).pendentes === 2 * LIFE.length || undefined, 'all of both waits');
   pass(STOPPED_MAX_S);
   await untilOf(later, LIFE.length);

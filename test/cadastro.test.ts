@@ -23,9 +23,11 @@ import { nfse, type Said } from './support/process.ts';
 import { startTestService } from './support/service.ts';
 import { until } from './support/until.ts';
 
-/** In production each code is one tenant's: that of `alfa`, and others. */
+/** In production each code is one tenant's: that of `alfa`, which no test changes, and others. */
 const SAO_PAULO = '3550308';
 const [RIO, CAMPINAS, SANTOS, OSASCO] = ['3304557', '3509502', '3548500', '3534401'];
+const [MANAUS, BELEM, RECIFE, SALVADOR, VITORIA] = ['1302603', '1501402', '2611606', '2927408', '3205309'];
+const [PALMAS, NATAL] = ['1721000', '2408102'];
 const CNPJ = '11222333000181';
 const SENHA = 'não-se-conta-123';
 
@@ -124,39 +126,28 @@ before(async () => {
   openssl('rsa', ...hidden, '-passout', `file:${file('senha.txt')}`);
   dated('vencido.pem', '20240101120000Z', '20250101120000Z');
   dated('futuro.pem', '20980101120000Z', '20990101120000Z');
+  await done('municipio', 'criar', 'alfa', '--ibge', SAO_PAULO, ...WHOLE);
 });
 
+/** All that a municipality may have at its beginning. */
+const WHOLE = [
+  ...['--ancoras', 'ancoras', '--revogados', './revogados', '--aliquota', '3,5'],
+  ...['--adn', 'https://adn.exemplo:8443/base/', '--adn-ca', 'ca.pem'],
+  ...['--adn-pfx', 'municipio.pfx', '--adn-senha-arquivo', 'senha.txt'],
+];
 const CRIAR = ['--ibge', CAMPINAS];
 const PEM = ['--adn-certificado', 'municipio.pem', '--adn-chave', 'municipio.key'];
 const ADN = ['--adn', 'https://adn.exemplo:8443', ...PEM];
 
 describe('nfse municipio criar', () => {
   test('opens one with all it has, keeps the paths whole, and neither key nor password', async () => {
-    const said = await outOf(
-      spawned(
-        ...[
-          'municipio',
-          'criar',
-          'alfa',
-          '--ibge',
-          SAO_PAULO,
-          '--ancoras',
-          'ancoras',
-          '--revogados',
-          './revogados',
-          '--aliquota',
-          '3,5',
-        ],
-        ...['--adn', 'https://adn.exemplo:8443/base/', '--adn-ca', 'ca.pem'],
-        ...['--adn-pfx', 'municipio.pfx', '--adn-senha-arquivo', 'senha.txt'],
-      ),
-    );
-    const { criado_em, ...row } = (await rowOf('alfa'))!;
+    const said = await outOf(spawned('municipio', 'criar', 'inteiro', '--ibge', MANAUS, ...WHOLE));
+    const { criado_em, ...row } = (await rowOf('inteiro'))!;
     assert.ok(criado_em instanceof Date);
     assert.deepEqual(row, {
-      tenant: 'alfa',
+      tenant: 'inteiro',
       ambiente: 'producao',
-      codigo_ibge: SAO_PAULO,
+      codigo_ibge: MANAUS,
       aliquota_padrao: '3.50',
       ancoras: file('ancoras'),
       revogados: file('revogados'),
@@ -182,7 +173,7 @@ describe('nfse municipio criar', () => {
       limite_prestador: null,
       guarda_dias: null,
     });
-    const shown = await done('municipio', 'mostrar', 'alfa');
+    const shown = await done('municipio', 'mostrar', 'inteiro');
     for (const text of [said, shown]) {
       assert.ok(!text.includes(SENHA) && !text.includes('PRIVATE KEY') && !text.includes(CNPJ), text);
     }
@@ -469,10 +460,11 @@ describe('nfse municipio alterar', () => {
   });
 
   test('keeps code and ambiente once notes were numbered, and those of the sandbox always', async () => {
-    await pool.query(`insert into numeracao (tenant, prestador, ultimo) values ('alfa', $1, 1)`, [CNPJ]);
-    await refused(['municipio', 'alterar', 'alfa', '--ibge', RIO], /já emitiu notas/);
-    await refused(['municipio', 'alterar', 'alfa', '--ambiente', 'homologacao'], /já emitiu notas/);
-    await done('municipio', 'alterar', 'alfa', '--ibge', SAO_PAULO, '--aliquota', '4');
+    await done('municipio', 'criar', 'numera', '--ibge', BELEM, ...ADN);
+    await pool.query(`insert into numeracao (tenant, prestador, ultimo) values ('numera', $1, 1)`, [CNPJ]);
+    await refused(['municipio', 'alterar', 'numera', '--ibge', RIO], /já emitiu notas/);
+    await refused(['municipio', 'alterar', 'numera', '--ambiente', 'homologacao'], /já emitiu notas/);
+    await done('municipio', 'alterar', 'numera', '--ibge', BELEM, '--aliquota', '4');
     await refused(['municipio', 'alterar', 'integracao', '--ambiente', 'producao'], /ambiente e código IBGE não mudam/);
     assert.match(
       await done('municipio', 'alterar', 'integracao', '--ancoras', 'ancoras'),
@@ -481,7 +473,8 @@ describe('nfse municipio alterar', () => {
   });
 
   test('tells the old and the new value of what changed, and of nothing else', async () => {
-    const told = (...args: readonly string[]): Promise<string> => done('municipio', 'alterar', 'alfa', ...args);
+    await done('municipio', 'criar', 'muda', '--ibge', RECIFE, '--aliquota', '4');
+    const told = (...args: readonly string[]): Promise<string> => done('municipio', 'alterar', 'muda', ...args);
     assert.match(await told('--aliquota', '2,5'), /^Município alterado\.\n {2}alíquota {2}4\.00 % → 2\.50 %\n/);
     assert.match(await told('--aliquota', '2.50'), /^Nada mudou: o município já estava assim\.\n/);
     const back = await told('--sem-aliquota');
@@ -498,8 +491,9 @@ describe('--regras-nacionais, --consulta-dps', () => {
     await done('municipio', 'criar', 'padrao', '--ibge', '3543402');
     assert.match(await shown('padrao'), /^ {2}regras nacionais {2}recusar, como no ambiente$/m);
     assert.match(await shown('padrao'), /^ {2}consulta da DPS {3}parte, como no ambiente$/m);
-    assert.match(await shown('ensaio'), /^ {2}regras nacionais {2}avisar, como no ambiente$/m);
-    assert.match(await shown('ensaio'), /^ {2}consulta da DPS {3}publica, como no ambiente$/m);
+    await done('municipio', 'criar', 'prova', '--ibge', RIO, '--ambiente', 'homologacao');
+    assert.match(await shown('prova'), /^ {2}regras nacionais {2}avisar, como no ambiente$/m);
+    assert.match(await shown('prova'), /^ {2}consulta da DPS {3}publica, como no ambiente$/m);
     const { regras_nacionais, consulta_dps } = (await rowOf('padrao'))!;
     assert.deepEqual([regras_nacionais, consulta_dps], [null, null]);
   });
@@ -521,19 +515,20 @@ describe('--regras-nacionais, --consulta-dps', () => {
   });
 
   test('in production, only remarking is said to leave the refusal to the ADN', async () => {
-    const said = await done('municipio', 'alterar', 'padrao', '--regras-nacionais', 'avisar');
+    await done('municipio', 'criar', 'brando', '--ibge', SALVADOR);
+    const said = await done('municipio', 'alterar', 'brando', '--regras-nacionais', 'avisar');
     assert.match(said, /aviso .*é emitida também a nota que o ADN deve recusar depois/);
-    assert.doesNotMatch(await done('municipio', 'alterar', 'padrao', '--regras-nacionais', 'recusar'), /deve recusar/);
+    assert.doesNotMatch(await done('municipio', 'alterar', 'brando', '--regras-nacionais', 'recusar'), /deve recusar/);
   });
 
   test('refuses another word, and what contradicts itself', async () => {
     await refused(
-      ['municipio', 'alterar', 'padrao', '--regras-nacionais', 'sim', '--consulta-dps', 'todos'],
+      ['municipio', 'alterar', 'alfa', '--regras-nacionais', 'sim', '--consulta-dps', 'todos'],
       /--regras-nacionais sim não existe: use recusar ou avisar\./,
       /--consulta-dps todos não existe: use publica ou parte\./,
     );
     await refused(
-      ['municipio', 'alterar', 'padrao', '--regras-nacionais', 'avisar', '--sem-regras-nacionais'],
+      ['municipio', 'alterar', 'alfa', '--regras-nacionais', 'avisar', '--sem-regras-nacionais'],
       /--regras-nacionais e --sem-regras-nacionais não andam juntos/,
     );
   });
@@ -693,7 +688,8 @@ describe('a code in production', () => {
   test('is that of one tenant alone, whichever way a second one comes to it', async () => {
     await refused(['municipio', 'criar', 'gama', '--ibge', SAO_PAULO], TAKEN);
     assert.equal(await rowOf('gama'), undefined);
-    await refused(['municipio', 'alterar', 'beta', '--ibge', SAO_PAULO], TAKEN);
+    await done('municipio', 'criar', 'delta', '--ibge', VITORIA);
+    await refused(['municipio', 'alterar', 'delta', '--ibge', SAO_PAULO], TAKEN);
     await done('municipio', 'criar', 'gama', '--ibge', SAO_PAULO, '--ambiente', 'homologacao');
     await refused(['municipio', 'alterar', 'gama', '--ambiente', 'producao'], TAKEN);
     await done('municipio', 'alterar', 'gama', '--aliquota', '3');
@@ -758,8 +754,10 @@ describe('nfse municipio excluir', () => {
   });
 
   test('not one that has issued, nor the sandbox, nor one that is not there', async () => {
+    await done('municipio', 'criar', 'emissor', '--ibge', PALMAS, ...ADN);
+    await pool.query(`insert into numeracao (tenant, prestador, ultimo) values ('emissor', $1, 1)`, [CNPJ]);
     for (const [slug, why] of [
-      ['alfa', /Nada foi excluído\. O município já emitiu notas.*nfse municipio alterar alfa --sem-adn$/m],
+      ['emissor', /Nada foi excluído\. O município já emitiu notas.*nfse municipio alterar emissor --sem-adn$/m],
       ['integracao', /Nada foi excluído\. integracao é o ambiente de integração de todos/],
       ['nenhum', /não existe o município nenhum/],
     ] as const) {
@@ -767,12 +765,13 @@ describe('nfse municipio excluir', () => {
       assert.equal(said.code, 1);
       assert.match(said.err, why);
     }
-    assert.ok((await rowOf('alfa')) && (await rowOf('integracao')));
+    assert.ok((await rowOf('emissor')) && (await rowOf('integracao')));
   });
 });
 
 describe('--aliquota', () => {
-  const said = (text: string): Promise<string> => done('municipio', 'alterar', 'certo', '--aliquota', text);
+  before(() => done('municipio', 'criar', 'taxado', '--ibge', NATAL));
+  const said = (text: string): Promise<string> => done('municipio', 'alterar', 'taxado', '--aliquota', text);
 
   test('is warned about outside of what LC 116 allows, and taken', async () => {
     for (const text of ['2', '2,00', '3.5', '5', '5.00']) assert.doesNotMatch(await said(text), /A alíquota/);
@@ -780,7 +779,7 @@ describe('--aliquota', () => {
       assert.match(await said(text), /passa de 5 %, o máximo do ISS .*art\. 8º\)/);
     for (const text of ['1,99', '0.05', '0'])
       assert.match(await said(text), /abaixo de 2 %, o mínimo .*art\. 8º-A\); 5 % se escreve 5\./);
-    assert.equal((await rowOf('certo'))?.aliquota_padrao, '0.00');
+    assert.equal((await rowOf('taxado'))?.aliquota_padrao, '0.00');
     const created = await done('municipio', 'criar', 'caro', '--ibge', '3552205', '--aliquota', '6');
     assert.match(created, /A alíquota de 6\.00 % passa de 5 %/);
   });
@@ -789,9 +788,9 @@ describe('--aliquota', () => {
     const header = 'codigo,descricao,codigo_tributacao_nacional,cnae_codigo,aliquota,inicio,fim';
     const lines = ['001,A,010101,,5,2020-01-01,', '002,B,170101,,5.5,2020-01-01,', '003,C,010201,,1,2020-01-01,'];
     writeFileSync(file('servicos.csv'), `${[header, ...lines].join('\n')}\n`);
-    const imported = await done('servicos', 'importar', 'servicos.csv', '--municipio', 'certo');
+    const imported = await done('servicos', 'importar', 'servicos.csv', '--municipio', 'taxado');
     assert.match(imported, /alíquota acima de 5 % ou abaixo de 2 %.*: 2\. /);
     assert.match(await said('3'), /aviso +Há lista de serviços importada, e é dela que vem a alíquota/);
-    assert.doesNotMatch(await done('municipio', 'alterar', 'certo', '--ancoras', 'ancoras'), /lista de serviços/);
+    assert.doesNotMatch(await done('municipio', 'alterar', 'taxado', '--ancoras', 'ancoras'), /lista de serviços/);
   });
 });

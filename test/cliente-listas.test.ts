@@ -34,6 +34,8 @@ import { until, untilTrue } from './support/until.ts';
 
 const CNPJ = '11222333000181';
 const OUTRO = '88888888000191';
+/** A provider of one test alone. */
+const TERCEIRO = '12121212000106';
 const SLUG = 'integracao';
 
 const service = await startTestService();
@@ -47,9 +49,9 @@ async function tokenOf(documento: string, escopos = ['consultar', 'webhooks']): 
 }
 
 let numero = 500;
-async function issue(cliente = clienteAt(address)): Promise<string> {
+async function issue(cliente = clienteAt(address), prestador = CNPJ): Promise<string> {
   numero += 1;
-  return (await cliente.emitirNota(exampleXml({ nDPS: String(numero) }))).chave_acesso;
+  return (await cliente.emitirNota(exampleXml({ nDPS: String(numero), 'prest/CNPJ': prestador }))).chave_acesso;
 }
 
 /** What an operation is refused with. */
@@ -101,11 +103,11 @@ async function cuttableLine() {
 describe('a token', () => {
   test('in the sandbox is had for the asking, and lists and follows until it is revoked', async () => {
     const cliente = clienteAt(address);
-    const { token, id, escopos } = await cliente.pedirToken({ documento: '11.222.333/0001-81', validade_dias: 2 });
+    const { token, id, escopos } = await cliente.pedirToken({ documento: '12.121.212/0001-06', validade_dias: 2 });
     assert.deepEqual(escopos, ['consultar']);
     const own = clienteAt(address, { token });
     assert.equal((await own.listarNotas()).notas.length, 0);
-    const chave = await issue();
+    const chave = await issue(undefined, TERCEIRO);
     assert.deepEqual(
       (await own.listarNotas({ texto: chave })).notas.map(({ chave_acesso, papeis }) => [chave_acesso, papeis]),
       [[chave, ['prestador']]],
@@ -114,12 +116,12 @@ describe('a token', () => {
     assert.equal(await refusalOf(own.listarNotas({ documento: OUTRO })), '401 E9007');
     assert.equal(await refusalOf(cliente.listarNotas()), '401 E9007');
     assert.deepEqual(
-      (await cliente.listarTokens({ documento: CNPJ })).map((one) => one.id),
+      (await cliente.listarTokens({ documento: TERCEIRO })).map((one) => one.id),
       [id],
     );
-    assert.equal((await cliente.revogarToken({ documento: CNPJ, id })).id, id);
+    assert.equal((await cliente.revogarToken({ documento: TERCEIRO, id })).id, id);
     assert.equal(await refusalOf(own.listarNotas()), '401 E9006');
-    assert.equal(await refusalOf(cliente.revogarToken({ documento: CNPJ, id: 'tok_nada' })), '404 E601');
+    assert.equal(await refusalOf(cliente.revogarToken({ documento: TERCEIRO, id: 'tok_nada' })), '404 E601');
   });
 
   test('as a function is asked for before every call', async () => {

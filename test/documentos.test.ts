@@ -118,13 +118,18 @@ describe('the documents of a note', () => {
 
   test('that are damaged are an error that names the note', async () => {
     const { chave } = issued[0]!;
-    await service.pool.query(
-      `update documentos d set recebido = null, nfse = null, pacote = '\\x0001', dicionario = 1
-        from notas n where n.chave_acesso = $1 and d.nota = n.id`,
-      [chave],
-    );
-    const read = createStore(service.pool).notas.findByChave(SLUG, chave);
-    await assert.rejects(read, new RegExp(`nota ${chave} .*danificados`));
+    const { pool } = service;
+    const papers = `select d.nota, d.recebido, d.nfse, d.pacote, d.dicionario
+      from documentos d join notas n on n.id = d.nota where n.chave_acesso = $1`;
+    const { nota, recebido, nfse, pacote, dicionario } = (await pool.query(papers, [chave])).rows[0];
+    const put = `update documentos set recebido = $2, nfse = $3, pacote = $4, dicionario = $5 where nota = $1`;
+    await pool.query(put, [nota, null, null, Buffer.from([0, 1]), 1]);
+    try {
+      const read = createStore(pool).notas.findByChave(SLUG, chave);
+      await assert.rejects(read, new RegExp(`nota ${chave} .*danificados`));
+    } finally {
+      await pool.query(put, [nota, recebido, nfse, pacote, dicionario]);
+    }
   });
 });
 

@@ -61,11 +61,11 @@ describe('a month that is closed while somebody reads', () => {
     const { achados, arquivos } = await closedMeanwhile('auditoria_selos', () => store.auditoria.verify('alfa', []));
     assert.deepEqual(achados, before);
     assert.equal(arquivos.length, 1, 'the month is verified in its file');
+    const brought = await trazerMes(world(), NAME, () => undefined);
+    assert.deepEqual(brought, { trazido: true });
   });
 
   test('ends the export of a municipality, which would lack its rows', async () => {
-    const brought = await trazerMes(world(), NAME, () => undefined);
-    assert.deepEqual(brought, { trazido: true });
     const file = path.join(folder, 'alfa.nfse');
     const exporting = () => exportMunicipio(world(), 'alfa', file, andamento);
     await assert.rejects(closedMeanwhile('beneficios_municipais', exporting), /um mês foi fechado.*rode de novo/);
@@ -84,7 +84,9 @@ describe('a month that is closed while somebody reads', () => {
     const by = { quem: 'maria', via: 'comando', motivo: 'Termo 1/2026' } as const;
     const gone = await eliminateMes(other, NAME, by);
     assert.ok(!('problem' in gone), JSON.stringify(gone));
-    const importing = importMunicipio(other, path.join(folder, 'alfa.nfse'), undefined, andamento);
+    const file = path.join(folder, 'outro.nfse');
+    await exportMunicipio(world(), 'alfa', file, andamento);
+    const importing = importMunicipio(other, file, undefined, andamento);
     await assert.rejects(importing, /a tabela \w+ tem, no arquivo, linhas de 2015-01, mês que este banco já eliminou/);
     assert.equal((await there.query(`select 1 from municipios where tenant = 'alfa'`)).rowCount, 0);
   });

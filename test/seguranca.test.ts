@@ -334,7 +334,9 @@ const ofToken = (where: string, traz: string, more: object = {}): Prova => ({
   },
   parte: { pergunta: tokenAt(where, PRESTADOR, prestador, TENANT, more), traz },
 });
-const given = JSON.parse((await ask(tokenAt('token', PRESTADOR, prestador, TENANT))).text);
+const token = async (): Promise<string> =>
+  JSON.parse((await ask(tokenAt('token', PRESTADOR, prestador, TENANT))).text).id;
+const [listed, revoked] = [await token(), await token()];
 
 /** As the owner of a document that the address names. */
 const ofDono = (where: string, traz: string, more: Partial<Pergunta> = {}): Prova => ({
@@ -351,7 +353,7 @@ async function webhook(): Promise<string> {
   return JSON.parse(text).webhook.id;
 }
 const NO_WEBHOOK = 'wh_naohaeste000';
-/** As the owner of an address that is told. */
+/** As the owner of an address that is told. Strangers ask about one that no test takes away. */
 const ofWebhook = (id: string, traz: string, method: string, more: Partial<Pergunta> = {}, below = ''): Prova => {
   const of = (one: string, tenant?: string): Pergunta => ({
     ...at(`webhooks/${one}${below}`, tenant),
@@ -359,11 +361,11 @@ const ofWebhook = (id: string, traz: string, method: string, more: Partial<Pergu
     ...more,
   });
   return {
-    pares: (_who, tenant) => [{ ha: of(id, tenant), naoHa: of(NO_WEBHOOK, tenant), dito: [[id, NO_WEBHOOK]] }],
+    pares: (_who, tenant) => [{ ha: of(own, tenant), naoHa: of(NO_WEBHOOK, tenant), dito: [[own, NO_WEBHOOK]] }],
     parte: { pergunta: of(id), who: prestador, traz },
   };
 };
-const [own, another] = [await webhook(), await webhook()];
+const [own, removed, tried] = [await webhook(), await webhook(), await webhook()];
 const ASKED_FILE = { method: 'POST', headers: JSON_TYPE, body: JSON.stringify({ formato: 'csv' }) };
 const file: string = JSON.parse((await ask({ ...at('exportacoes'), ...ASKED_FILE }, prestador)).text).exportacao.id;
 await makeExportacoes(world, (await store.municipios.findBySlug(TENANT))!, {});
@@ -384,9 +386,9 @@ async function ensaio(): Promise<{ readonly slug: string; readonly chave: string
   const { ambiente, chave } = JSON.parse(text);
   return { slug: ambiente.municipio, chave };
 }
-const [meu, descartado] = await Promise.all([ensaio(), ensaio()]);
+const [meu, reiniciado, descartado] = await Promise.all([ensaio(), ensaio(), ensaio()]);
 await ask(at('dps/x', meu.slug));
-/** As the owner of a sandbox: what there is to be known is whether a municipality is one. */
+/** As the owner of a sandbox: what there is to be known is whether a municipality is one. Strangers ask about one that stays. */
 const ofEnsaio = (below: string, traz: string, method = 'GET', more: Partial<Pergunta> = {}, own = meu): Prova => {
   const of = (tenant: string, headers: Readonly<Record<string, string>> = {}): Pergunta => ({
     ...at(`ambiente${below}`, tenant),
@@ -396,7 +398,7 @@ const ofEnsaio = (below: string, traz: string, method = 'GET', more: Partial<Per
   });
   return {
     // At a municipality that is none it is said that it is none, which its name says as well.
-    pares: (_who, tenant = own.slug) => [{ ha: of(tenant), naoHa: of(tenant), dito: [] }],
+    pares: (_who, tenant = meu.slug) => [{ ha: of(tenant), naoHa: of(tenant), dito: [] }],
     parte: { pergunta: of(own.slug, { Authorization: `Bearer ${own.chave}` }), traz },
   };
 };
@@ -429,8 +431,8 @@ const emitir = [xmlTo('nfse/v101'), jsonTo('nfse/v101')];
 const validar = [xmlTo('nfse/v101/validacao'), jsonTo('nfse/v101/validacao')];
 const PROVAS: Readonly<Record<string, Prova>> = {
   pedirToken: ofToken('token', '"token":"nfse_'),
-  listarTokens: ofToken('token/lista', given.id),
-  revogarToken: ofToken('token/revogacao', '"revogado_em"', { id: given.id }),
+  listarTokens: ofToken('token/lista', listed),
+  revogarToken: ofToken('token/revogacao', '"revogado_em"', { id: revoked }),
   listarNotas: ofDono('notas', CHAVE),
   listarEventosDaParte: ofDono('eventos', '"confirmacao_prestador"'),
   criarAmbiente: publico({ ...at('ambientes', ENSAIO), method: 'POST', headers: JSON_TYPE, body: '{"nome":7}' }),
@@ -444,7 +446,7 @@ const PROVAS: Readonly<Record<string, Prova>> = {
   documentoDaPersona: ofEnsaio('/personas/x/y', 'Não há cenário'),
   listarRequisicoes: ofEnsaio('/requisicoes', lastRequest),
   consultarRequisicao: ofEnsaio(`/requisicoes/${lastRequest}`, '"resposta"'),
-  reiniciarAmbiente: ofEnsaio('/reinicio', '"reiniciado_em"', 'POST', {}, descartado),
+  reiniciarAmbiente: ofEnsaio('/reinicio', '"reiniciado_em"', 'POST', {}, reiniciado),
   descartarAmbiente: ofEnsaio('', descartado.slug, 'DELETE', {}, descartado),
   fazerAmbiente: publico({ path: ENSAIO_PATH, method: 'POST', headers: FORM, body: 'ambiente=x&chave=y' }),
   mostrarAmbiente: daPagina('A chave do dono'),
@@ -462,9 +464,9 @@ const PROVAS: Readonly<Record<string, Prova>> = {
   listarWebhooks: ofDono('webhooks', own),
   consultarWebhook: ofWebhook(own, '"pendentes":0', 'GET'),
   alterarWebhook: ofWebhook(own, '"ativo":true', 'PATCH', CHANGE),
-  retirarWebhook: ofWebhook(another, another, 'DELETE'),
+  retirarWebhook: ofWebhook(removed, removed, 'DELETE'),
   trocarSegredoDoWebhook: ofWebhook(own, '"segredo":"whsec_', 'POST', {}, '/segredo'),
-  ensaiarWebhook: ofWebhook(own, own, 'POST', {}, '/ensaio'),
+  ensaiarWebhook: ofWebhook(tried, tried, 'POST', {}, '/ensaio'),
   listarEntregas: ofWebhook(own, '"entregas":[', 'GET', {}, '/entregas'),
   reenviarEntregas: ofWebhook(own, '"reenviadas":0', 'POST', {}, '/reenvio'),
   emitirNota: {
@@ -879,9 +881,12 @@ describe('what is signed says its place', () => {
     return { ...JSON.parse(answer), status };
   }
 
-  for (const where of ['nfse/v101/validacao', 'nfse/v101']) {
+  for (const [where, numero_dps] of [
+    ['nfse/v101/validacao', '8'],
+    ['nfse/v101', '9'],
+  ] as const) {
     test(`${where}: a JSON body without municipality and environment is refused with the lines to add`, async () => {
-      const missing = body({ tipo_ambiente: undefined, municipio_emissor: null });
+      const missing = body({ numero_dps, tipo_ambiente: undefined, municipio_emissor: null });
       const { status, erros } = await sendJson(missing, where);
       assert.equal(status, 422);
       const lines = erros.map(({ codigo, campo, mensagem }) => [
@@ -963,6 +968,7 @@ describe('the key of somebody else’s note, named in what one signs oneself (D-
   const [VITORIA, HERE] = ['3205309', 'vitoria'];
   let chave: string;
   let own: string;
+  let nDPS = 10;
   const send = (who: Party, where: string, header: string, fields: object): Promise<Resposta> => {
     const body = JSON.stringify(fields);
     const headers = { ...JSON_TYPE, [header]: cms(body, who) };
@@ -998,7 +1004,6 @@ describe('the key of somebody else’s note, named in what one signs oneself (D-
 
   for (const where of ['nfse/v101/validacao', 'nfse/v101']) {
     test(`${where}: as the note that is replaced`, async () => {
-      let nDPS = 10;
       await alike(async (chave_substituida) => {
         nDPS += 1;
         const substituicao = { chave_substituida, codigo_motivo: '01' };

@@ -67,9 +67,10 @@ function codes({ body }: { body: { Lote: { Erros: { Codigo: string }[] }[] } }):
 }
 
 describe('the connection', () => {
-  test('openssl with the certificate of a municipality is let in, and told apart from one without', (t) => {
+  test('openssl with the certificate of a municipality is let in, and told apart from one without', async (t) => {
     const openssl = toolOr('openssl', 'openssl');
     if (openssl === undefined) return t.skip('openssl is not on this machine');
+    await limpo();
     const { host } = new URL(simulador.address);
     const asked = (...files: string[]): Promise<string> =>
       new Promise((resolve) => {
@@ -87,13 +88,11 @@ describe('the connection', () => {
         child.stdin.write('GET /municipios/DFe/0?tipoNSU=RECEPCAO HTTP/1.1\r\nHost: localhost\r\n\r\n');
       });
     const { certFile, keyFile } = palco.municipio;
-    return asked('-cert', certFile, '-key', keyFile)
-      .then((output) => assert.match(output, /HTTP\/1\.1 404 [\s\S]*NENHUM_DOCUMENTO_LOCALIZADO/))
-      .then(() => asked())
-      .then((output) => {
-        assert.match(output, /alert certificate required/i);
-        assert.doesNotMatch(output, /HTTP\/1\.1/);
-      });
+    const letIn = await asked('-cert', certFile, '-key', keyFile);
+    assert.match(letIn, /HTTP\/1\.1 404 [\s\S]*NENHUM_DOCUMENTO_LOCALIZADO/);
+    const without = await asked();
+    assert.match(without, /alert certificate required/i);
+    assert.doesNotMatch(without, /HTTP\/1\.1/);
   });
 
   for (const [who, name] of [

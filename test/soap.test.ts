@@ -34,6 +34,8 @@ import {
 import { startTestService, type TestService } from './support/service.ts';
 import { until } from './support/until.ts';
 
+const OTHER_CNPJ = '11444777000161';
+
 /** Waits until a note is. */
 async function cancelled(address: string, chave: string): Promise<void> {
   await until(async () => {
@@ -51,7 +53,10 @@ describe('the six operations', () => {
   });
 
   test('a lot becomes notes that REST finds by their keys', async () => {
-    const { situacao, documento } = await sendLote(address, loteXml([{ numero: 1 }, { numero: '0002' }]));
+    // A provider of its own, whose first notes these are.
+    const cnpj = OTHER_CNPJ;
+    const xml = loteXml([{ numero: 1 }, { numero: '0002' }], { cnpj });
+    const { situacao, documento } = await sendLote(address, xml, undefined, { cnpj });
     assert.equal(situacao, '4', documento);
     assert.match(documento, new RegExp(`^<ConsultarLoteRpsResposta xmlns="${ABRASF}"><ListaNfse>`));
     assert.deepEqual(all(documento, 'Numero').length > 2, true);
@@ -349,14 +354,14 @@ describe('the answers of the six operations', () => {
     const typo = await call(
       address,
       'RecepcionarLoteRps',
-      loteXml([{ numero: 9, serie: '2' }]),
+      loteXml([{ numero: 9, serie: '2' }], { numero: '11' }),
       undefined,
       'adn:rejeta=E1',
     );
     assert.equal(first(typo.documento, 'Codigo'), 'L003', typo.documento);
     assert.match(typo.documento, /adn:rejeita=E1234/);
     assert.doesNotMatch(typo.documento, /ignorado/);
-    assert.equal((await service.pool.query('select 1 from lotes where numero_lote = $1', ['9'])).rowCount, 0);
+    assert.equal((await service.pool.query('select 1 from lotes where numero_lote = $1', ['11'])).rowCount, 0);
 
     const done = await sendLote(address, loteXml([{ numero: 2, serie: '2' }], { numero: '4' }));
     const numero = first(done.documento, 'Numero')!;
@@ -427,6 +432,7 @@ describe('the answers of the six operations', () => {
   });
 
   test('a question that can find nothing because it is wrong says so', async () => {
+    await sendLote(address, loteXml([{ numero: 1, serie: '7' }], { numero: '71' }));
     const tomador = (documento: string): string => `<Tomador><CpfCnpj>${documento}</CpfCnpj></Tomador>`;
     assert.deepEqual(await consulta(tomador('<Cpf>123</Cpf>')), ['E155']);
     assert.deepEqual(await consulta(tomador('<Cnpj>1122233300018</Cnpj>')), ['E155']);
@@ -514,8 +520,11 @@ describe('the answers of the six operations', () => {
 
   test('a day with more notes than one answer is made of at once comes whole, and one with too many says so', async () => {
     const { pool } = service;
+    const cnpj = OTHER_CNPJ;
+    await sendLote(address, loteXml([{ numero: 1 }], { cnpj }), undefined, { cnpj });
     const { rows } = await pool.query<{ id: string; chave: string; numero: string }>(
-      `select id, chave_acesso as chave, numero_dps as numero from notas where estado <> 'recusada' order by numero_dps desc limit 1`,
+      'select id, chave_acesso as chave, numero_dps as numero from notas where prestador_cpf_cnpj = $1',
+      [cnpj],
     );
     const { id, chave, numero } = rows[0]!;
     /** Copies of a note, with the numbers after its own. */
@@ -534,7 +543,7 @@ describe('the answers of the six operations', () => {
     await copied(701);
     const day =
       '<PeriodoEmissao><DataInicial>2026-11-21</DataInicial><DataFinal>2026-11-21</DataFinal></PeriodoEmissao>';
-    const { documento, status } = await call(address, 'ConsultarNfse', consultaXml(day));
+    const { documento, status } = await call(address, 'ConsultarNfse', consultaXml(day, cnpj));
     assert.equal(status, 200);
     const keys = [...documento.matchAll(/<InfNfse Id="NFS(\d{50})">/g)].map(([, one]) => one!);
     assert.equal(new Set(keys).size, keys.length);
@@ -555,14 +564,14 @@ describe('the answers of the six operations', () => {
 
     const { countNotasOfPrestador } = service.store.lotes;
     service.store.lotes.countNotasOfPrestador = async (_tenant, _asked, max) => ({ notas: max, faixas: [] });
-    const many = await call(address, 'ConsultarNfse', consultaXml(day));
+    const many = await call(address, 'ConsultarNfse', consultaXml(day, cnpj));
     service.store.lotes.countNotasOfPrestador = countNotasOfPrestador;
     assert.deepEqual([first(many.documento, 'Codigo'), /50\.000/.test(many.documento)], ['L998', true]);
     // One that cannot be made to its end is cut off, so that nobody takes it for a whole one.
     const { listNotasOfPrestador } = service.store.lotes;
     service.store.lotes.listNotasOfPrestador = async (...asked) =>
       asked[4] === undefined ? listNotasOfPrestador(...asked) : Promise.reject(new Error('segredo'));
-    await assert.rejects(call(address, 'ConsultarNfse', consultaXml(day)));
+    await assert.rejects(call(address, 'ConsultarNfse', consultaXml(day, cnpj)));
     service.store.lotes.listNotasOfPrestador = listNotasOfPrestador;
     assert.ok(service.logged.some(({ message }) => /resposta longa/.test(message)));
   });
