@@ -1,4 +1,5 @@
 /** Messages between the test runner and its workers (`test-worker.ts`). Files are absolute paths. */
+import { IS_LONG_RUN } from '../test/support/long-runs.ts';
 
 export type WorkerOrder = { readonly file: string; readonly seed: number | undefined };
 
@@ -11,9 +12,6 @@ export type WorkerMessage = { readonly file: string } & (
   | { readonly kind: 'end'; readonly cpuMs: number }
 );
 
-const { NFSE_TEST_LONGO, NFSE_TEST_QUEDAS, NFSE_TEST_ALTA } = process.env;
-/** A long run takes hours, and its tests give up by themselves. */
-const isLong = (NFSE_TEST_LONGO ?? NFSE_TEST_QUEDAS ?? NFSE_TEST_ALTA) !== undefined;
-/** Limits for one test and one file, beyond any standstill of the machine. */
-export const TEST_MAX_MS = isLong ? undefined : 600_000;
-export const FILE_MAX_MS = isLong ? undefined : 900_000;
+/** Limits for one test and one file, beyond any standstill of the machine. A long run takes hours, and its tests give up by themselves. */
+export const TEST_MAX_MS = IS_LONG_RUN ? undefined : 600_000;
+export const FILE_MAX_MS = IS_LONG_RUN ? undefined : 900_000;

@@ -14,6 +14,7 @@ import { openPool } from '../src/store/open.ts';
 import { Client, type ClientConfig } from '../src/store/pg.ts';
 import { compileCacheFolder } from '../src/wiring/compile-cache.js';
 import { citusServers, describeRecusas, makeModelo, markLog, onEach, readRecusas } from './support/citus.ts';
+import { IS_LONG_RUN } from './support/long-runs.ts';
 
 /** A database with the schema applied, of which others are copies: copying it is quicker than applying it again. */
 const MODELO = 'modelo';
@@ -98,14 +99,11 @@ export async function globalTeardown(): Promise<void> {
 }
 
 /**
- * Whether temporary files may be in memory: half of the processor time of the tests with servers of their own goes into files. The long
- * runs have too much of them, the figures of `test:quedas` and
- * `test:alta-disponibilidade` are those of a disk, and who names a folder has it.
+ * Whether temporary files may be in memory: half of the processor time of the tests with servers of their own goes into files. Long runs
+ * have too much of them, and their figures are those of a disk. A folder that `TMPDIR` names is kept.
  */
 function isMemoryRoomy(): boolean {
-  const { TMPDIR, NFSE_TEST_LONGO, NFSE_TEST_QUEDAS, NFSE_TEST_ALTA } = process.env;
-  const onDisk = TMPDIR ?? NFSE_TEST_LONGO ?? NFSE_TEST_QUEDAS ?? NFSE_TEST_ALTA;
-  if (process.platform !== 'linux' || onDisk !== undefined) return false;
+  if (process.platform !== 'linux' || process.env.TMPDIR !== undefined || IS_LONG_RUN) return false;
   const mount = readFileSync('/proc/self/mounts', 'utf8')
     .split('\n')
     .find((line) => line.split(' ')[1] === MEMORY);
