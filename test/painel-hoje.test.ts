@@ -1,6 +1,6 @@
 /** The first page of a municipality: what happened in a day, whether the ADN answers, and what asks for somebody. */
 import assert from 'node:assert/strict';
-import { before, describe, test } from 'node:test';
+import { before, test } from 'node:test';
 import { exampleXml } from '../src/fiscal/rules/example.ts';
 import { createStore } from '../src/store/store.ts';
 import { Transmissions } from '../src/wiring/adn-access.ts';
@@ -48,8 +48,8 @@ async function refused(patch: Parameters<typeof exampleXml>[0]): Promise<readonl
   return answer.body.erros.map(({ codigo }: { codigo: string }) => codigo);
 }
 
-describe('a day', () => {
-  test('of which nothing happened says so', async () => {
+test('a day', async (t) => {
+  await t.test('of which nothing happened says so', async () => {
     const { html, status } = await leitor.open(HOJE);
     assert.equal(status, 200);
     assert.match(html, /<h1>Hoje<\/h1>/);
@@ -59,7 +59,7 @@ describe('a day', () => {
     assert.ok(!html.includes('<rect'), 'no bar of nothing');
   });
 
-  test('counts what was issued and what was refused by code, whichever process it came through', async () => {
+  await t.test('counts what was issued and what was refused by code, whichever process it came through', async () => {
     await integracao.issue();
     const [codigo] = await refused({ 'valores/vServPrest/vServ': '-1' });
     await refused({ 'valores/vServPrest/vServ': '-1' });
@@ -76,12 +76,12 @@ describe('a day', () => {
     assert.match(html, /<td>12:00<\/td><td[^>]*>4<\/td>/);
   });
 
-  test('keeps of another municipality nothing', async () => {
+  await t.test('keeps of another municipality nothing', async () => {
     assert.deepEqual(await store.movimento.listEmissoes('vizinha', 0), []);
     assert.deepEqual(await store.movimento.listRecusas('vizinha', 0), []);
   });
 
-  test('what an answer repeats is not counted again', async () => {
+  await t.test('what an answer repeats is not counted again', async () => {
     const key = { 'Idempotency-Key': 'a1b2c3d4-0000-4000-8000-000000000001' };
     const patch = { serie: '9', nDPS: '1' };
     await integracao.issue(patch, key);
@@ -94,7 +94,7 @@ describe('a day', () => {
     );
   });
 
-  test('tells of what waits, and links events that ask for somebody', async () => {
+  await t.test('tells of what waits, and links events that ask for somebody', async () => {
     const nota = await integracao.issue();
     await work.notas();
     const { id_evento } = await integracao.registered(nota, CANCELAMENTO);
@@ -108,7 +108,7 @@ describe('a day', () => {
     assert.ok(waiting.chave_acesso);
   });
 
-  test('that was long ago is not told', async () => {
+  await t.test('that was long ago is not told', async () => {
     await pass(25 * 3_600_000);
     const { html } = await leitor.open(HOJE);
     assert.match(html, /Notas em 24 horas<b>0<\/b>/);

@@ -40,35 +40,26 @@ const says = (page: Page, text: string): Promise<void> =>
   page.until(`document.body.innerText.includes(${JSON.stringify(text)})`);
 
 for (const scripts of [true, false]) {
-  describe(`a day at the desk, ${scripts ? 'with scripts' : 'without'}`, { skip }, () => {
+  test(`a day at the desk, ${scripts ? 'with scripts' : 'without'}`, { skip }, async (t) => {
     if (browser === undefined) return;
-    let service: TestService;
-    let painel: TestPainel;
-    let page: Page;
-    let nota: NotaEmitida;
-    let integracao: ReturnType<typeof balcao>;
-    let work: ReturnType<typeof bancada>;
+    const service = await startTestService({ worker: false, clock });
+    const painel = await startTestPainel(service);
+    const integracao = balcao(service.address);
+    const work = bancada(service.world);
     const at = (where: string): string => `${painel.origin}/m/integracao${where}`;
-
-    before(async () => {
-      service = await startTestService({ worker: false, clock });
-      painel = await startTestPainel(service);
-      integracao = balcao(service.address);
-      work = bancada(service.world);
-      nota = await integracao.issue({
-        'toma/CPF': null,
-        'toma/CNPJ': '11444777000161',
-        'toma/xNome': 'Padaria São João',
-      });
-      await work.notas();
-      while (await service.store.nomes.learn(0));
-      page = await browser.newPage(true);
-      await page.resize(1_280, 900);
-      await page.scripts(scripts);
-      await enterBrowser(page, painel, await makeUsuario(painel, 'olga', { integracao: 'operacao' }));
+    const nota = await integracao.issue({
+      'toma/CPF': null,
+      'toma/CNPJ': '11444777000161',
+      'toma/xNome': 'Padaria São João',
     });
+    await work.notas();
+    while (await service.store.nomes.learn(0));
+    const page = await browser.newPage(true);
+    await page.resize(1_280, 900);
+    await page.scripts(scripts);
+    await enterBrowser(page, painel, await makeUsuario(painel, 'olga', { integracao: 'operacao' }));
 
-    test('finds a refused event, sees why, has it sent again, and sees it done', async () => {
+    await t.test('finds a refused event, sees why, has it sent again, and sees it done', async () => {
       const { id_evento } = await integracao.registered(nota, CANCELAMENTO);
       await putEvento(service.pool, 'integracao', String(id_evento), 'erro', null);
       await page.open(at(''));
@@ -84,7 +75,7 @@ for (const scripts of [true, false]) {
       await says(page, 'Registrado no ADN.');
     });
 
-    test('finds the note of a complaint by part of a name, and reads why it is as it is', async () => {
+    await t.test('finds the note of a complaint by part of a name, and reads why it is as it is', async () => {
       await page.open(at('/notas'));
       await page.fill('#campo-q', 'padaria joão');
       await page.click('.busca button');
@@ -93,7 +84,7 @@ for (const scripts of [true, false]) {
       await says(page, 'cancelada');
     });
 
-    test('blocks a provider with a reason, who is then told apart in the list', async () => {
+    await t.test('blocks a provider with a reason, who is then told apart in the list', async () => {
       await page.open(at('/cadastros/prestadores'));
       await page.fill('#campo-procurar', '11222333000181');
       await page.click('.busca button');
@@ -107,7 +98,7 @@ for (const scripts of [true, false]) {
       assert.equal(prestador?.autorizado, false);
     });
 
-    test('imports five thousand providers, of which twelve are bad, after a look at them', async () => {
+    await t.test('imports five thousand providers, of which twelve are bad, after a look at them', async () => {
       const bad = new Set([7, 99, 500, 501, 777, 1_234, 2_000, 2_001, 3_333, 4_000, 4_444, 4_999]);
       const lines = Array.from({ length: 5_000 }, (_, place) => {
         const documento = cnpjCheckDigits(String(place + 1).padStart(8, '0'));
@@ -130,7 +121,7 @@ for (const scripts of [true, false]) {
       assert.equal(rows[0].n, 4_988 + 1);
     });
 
-    test('registers an event by office by its form', async () => {
+    await t.test('registers an event by office by its form', async () => {
       const other = await integracao.issue();
       await work.notas();
       await page.open(at(`/eventos/oficio?chave=${other.chave_acesso}&tipo=cancelamento_por_oficio`));
@@ -148,7 +139,7 @@ for (const scripts of [true, false]) {
       assert.equal(eventos?.length, 1);
     });
 
-    test('checks a document that was refused, and gets it mended', async () => {
+    await t.test('checks a document that was refused, and gets it mended', async () => {
       await page.open(at('/conferir'));
       await page.fill('#campo-documento', exampleXml({ 'valores/vServPrest/vServ': '1000,00' }));
       await page.click('main form button');

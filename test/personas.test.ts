@@ -186,22 +186,22 @@ async function follow(caso: Caso, chave: string): Promise<void> {
   checkAmounts(caso, (await look(substituta)).body.nota.xml_nota);
 }
 
-describe('every scenario, as XML and as JSON, is accepted, authorised and has its event', () => {
-  test('each has its amounts here', () => {
-    assert.deepEqual([...new Set(CASOS.map(({ nome }) => nome))], Object.keys(ESPERADOS));
-  });
+test('each has its amounts here', () => {
+  assert.deepEqual([...new Set(CASOS.map(({ nome }) => nome))], Object.keys(ESPERADOS));
+});
 
+test('every scenario, as XML and as JSON, is accepted, authorised and has its event', async (t) => {
   for (const [day, at] of [
     ['27/11/2026', NOVEMBER],
     ['31/12/2026', NEW_YEARS_EVE],
   ] as const) {
-    test(`on ${day}`, async () => {
+    await t.test(`on ${day}`, async () => {
       service.clock.now = at;
       await each(CASOS, async (caso) => follow(caso, await issue(caso, caso.cenario)));
     });
   }
 
-  test('on 04/01/2027: what needs the CBS that nobody has published is held, and goes when it is', async () => {
+  await t.test('on 04/01/2027: what needs the CBS that nobody has published is held, and goes when it is', async () => {
     service.clock.now = JANUARY;
     const keys = new Map<Caso, string>();
     await each(CASOS, async (caso) => {
@@ -215,8 +215,37 @@ describe('every scenario, as XML and as JSON, is accepted, authorised and has it
     await each(keys, ([caso, chave]) => follow(caso, chave));
   });
 
-  test('and afterwards without a remark on the rate', async () => {
+  await t.test('and afterwards without a remark on the rate', async () => {
     await each(CASOS, async (caso) => void (await issue(caso, caso.cenario)));
+  });
+
+  const own = (nome: string): readonly string[] => notes.get(nome)!.map((xml) => xml.slice(0, xml.indexOf('<DPS')));
+
+  await t.test('every amount that the text of a scenario names stands on one of its notes', () => {
+    for (const { nome, cenario } of CASOS) {
+      const amounts = cenario.explica.matchAll(/\d[\d.]*,\d\d/g);
+      const on = notes.get(nome)!.join('');
+      for (const [amount] of amounts) {
+        const text = amount.replaceAll('.', '').replace(',', '.');
+        assert.ok(on.includes(`>${text}<`), `${nome}: ${amount}`);
+      }
+    }
+  });
+
+  await t.test('where the ISSQN is due, who is on the note, and the letters of its key', () => {
+    for (const xml of own('regime-geral/outro-municipio')) assert.equal(textOf(xml, 'cLocIncid'), '3304557');
+    for (const xml of own('exportacao/resultado-no-exterior')) assert.equal(textOf(xml, 'cLocIncid'), undefined);
+    for (const xml of own('cnpj-alfanumerico/desenvolvimento')) {
+      assert.match(xml, /Id="NFS.{9}EXMPL026000164.{27}"/);
+    }
+    for (const xml of own('pessoa-fisica/consulta')) assert.match(xml, /Id="NFS.{8}100011144477735.{27}"/);
+    for (const xml of notes.get('mei/sem-tomador')!) assert.doesNotMatch(xml, /<toma>/);
+    for (const xml of notes.get('regime-geral/intermediario')!) assert.match(xml, /<interm>/);
+  });
+
+  await t.test('PIS and COFINS are on notes of 2026 alone', () => {
+    const withDebits = notes.get('regime-geral/tudo-retido')!.map((xml) => xml.includes('<piscofins>'));
+    assert.deepEqual(withDebits, [true, true, true, true, false, false]);
   });
 });
 
@@ -247,37 +276,6 @@ test('in a sandbox that is every municipality’s, as the shared one', async () 
   await shared.store.municipios.create({ tenant: SLUG, ambiente: 'homologacao', codigoIbge: undefined }, NOVEMBER);
   await importAll(shared);
   await each(CASOS, (caso) => issue(caso, caso.cenario, [], shared));
-});
-
-describe('what the texts of a scenario promise', () => {
-  const own = (nome: string): readonly string[] => notes.get(nome)!.map((xml) => xml.slice(0, xml.indexOf('<DPS')));
-
-  test('every amount that they name stands on one of its notes', () => {
-    for (const { nome, cenario } of CASOS) {
-      const amounts = cenario.explica.matchAll(/\d[\d.]*,\d\d/g);
-      const on = notes.get(nome)!.join('');
-      for (const [amount] of amounts) {
-        const text = amount.replaceAll('.', '').replace(',', '.');
-        assert.ok(on.includes(`>${text}<`), `${nome}: ${amount}`);
-      }
-    }
-  });
-
-  test('where the ISSQN is due, who is on the note, and the letters of its key', () => {
-    for (const xml of own('regime-geral/outro-municipio')) assert.equal(textOf(xml, 'cLocIncid'), '3304557');
-    for (const xml of own('exportacao/resultado-no-exterior')) assert.equal(textOf(xml, 'cLocIncid'), undefined);
-    for (const xml of own('cnpj-alfanumerico/desenvolvimento')) {
-      assert.match(xml, /Id="NFS.{9}EXMPL026000164.{27}"/);
-    }
-    for (const xml of own('pessoa-fisica/consulta')) assert.match(xml, /Id="NFS.{8}100011144477735.{27}"/);
-    for (const xml of notes.get('mei/sem-tomador')!) assert.doesNotMatch(xml, /<toma>/);
-    for (const xml of notes.get('regime-geral/intermediario')!) assert.match(xml, /<interm>/);
-  });
-
-  test('PIS and COFINS are on notes of 2026 alone', () => {
-    const withDebits = notes.get('regime-geral/tudo-retido')!.map((xml) => xml.includes('<piscofins>'));
-    assert.deepEqual(withDebits, [true, true, true, true, false, false]);
-  });
 });
 
 describe('the personas', () => {
