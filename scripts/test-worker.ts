@@ -77,8 +77,9 @@ async function runFile({ file, seed }: WorkerOrder): Promise<void> {
       if (kind !== 'suite') tellTest(file, path, data, failures);
       else if (error !== undefined) failures.tellAround(path, error);
     }
-    // Node reports a failed hook of the file under the file's name.
-    if (type === 'test:fail' && data.name === file) failures.tellAround('', data.details.error);
+    // Node reports a failed hook of the file, or `endFile`, under the name of the file or of this one.
+    if (type === 'test:fail' && [file, import.meta.filename].includes(data.name))
+      failures.tellAround('', data.details.error);
     if (type === 'test:diagnostic') {
       if (data.file === undefined) notices.push(data.message);
       else tell({ kind: 'notice', file, message: data.message });
@@ -123,10 +124,13 @@ async function endFile(): Promise<void> {
     console.error(`The tests have ended, and left open: ${process.getActiveResourcesInfo().join(', ')}`);
     process.exit(1);
   }, END_MAX_MS).unref();
-  await closeAll();
-  process.chdir(FOLDER);
-  for (const name of Object.keys(process.env)) if (!(name in ENVIRONMENT)) delete process.env[name];
-  Object.assign(process.env, ENVIRONMENT);
+  try {
+    await closeAll();
+  } finally {
+    process.chdir(FOLDER);
+    for (const name of Object.keys(process.env)) if (!(name in ENVIRONMENT)) delete process.env[name];
+    Object.assign(process.env, ENVIRONMENT);
+  }
 }
 
 process.on('message', async (order: WorkerOrder | 'end') => {

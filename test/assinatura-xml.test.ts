@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { describe, test } from 'node:test';
+import { test } from 'node:test';
 import { SignedXml } from 'xml-crypto';
 import { readCertificate } from '../src/documents/certificate.ts';
 import { signXml } from '../src/documents/signing.ts';
@@ -73,17 +73,17 @@ function assertXmlsecAccepts(files: readonly string[]): void {
   assert.equal(run.stderr.match(/^OK$/gm)?.length, files.length);
 }
 
-describe(`signed by others (seed ${SEED})`, () => {
-  test('the documents are distinct', () => {
+test(`signed by others (seed ${SEED})`, async (t) => {
+  await t.test('the documents are distinct', () => {
     assert.equal(new Set(documents.map(({ xml }) => xml)).size, DOCUMENTS);
     assert.equal(new Set(documents.map(({ canonical }) => canonical)).size, DOCUMENTS);
   });
 
-  test(`${DOCUMENTS} documents verify`, () => {
+  await t.test(`${DOCUMENTS} documents verify`, () => {
     for (const { name, signed, encode } of documents) assertAccepted(encode(signed), name);
   });
 
-  test('what we sign ourselves verifies', async () => {
+  await t.test('what we sign ourselves verifies', async () => {
     const certificate = readCertificate(provider.der);
     assert.ok('der' in certificate);
     for (const { name, xml, encode } of someDocuments(SAMPLE)) {
@@ -93,7 +93,7 @@ describe(`signed by others (seed ${SEED})`, () => {
 
   const TRANSFORM_LISTS = { both: TRANSFORMS, 'exclusive C14N alone': transform(EXCLUSIVE) };
 
-  test('xmlsec1 signs a template', { skip: XMLSEC === undefined }, () => {
+  await t.test('xmlsec1 signs a template', { skip: XMLSEC === undefined }, () => {
     for (const [place, [dress, wear]] of Object.entries(DRESSES).entries()) {
       const [list, transforms] = Object.entries(TRANSFORM_LISTS)[place % 2]!;
       const template = signedBy(wear(exampleXml()), provider, {
@@ -117,7 +117,7 @@ describe(`signed by others (seed ${SEED})`, () => {
     }
   });
 
-  test('xml-crypto signs', () => {
+  await t.test('xml-crypto signs', () => {
     for (const [dress, wear] of Object.entries(DRESSES)) {
       for (const transforms of [[ENVELOPED, EXCLUSIVE], [EXCLUSIVE]]) {
         for (const prefix of ['', 'ds']) {
@@ -137,29 +137,33 @@ describe(`signed by others (seed ${SEED})`, () => {
     }
   });
 
-  test('openssl signs a canonical form of xmllint', { skip: OPENSSL === undefined || XMLLINT === undefined }, () => {
-    const canonicalOf = (text: string): Buffer => spawnSync(XMLLINT!, ['--exc-c14n', '-'], { input: text }).stdout;
-    const openssl = (args: readonly string[], input: Buffer): Buffer => {
-      const run = spawnSync(OPENSSL!, args, { input });
-      assert.equal(run.status, 0, run.stderr.toString());
-      return run.stdout;
-    };
-    for (const transforms of Object.values(TRANSFORM_LISTS)) {
-      const xml = exampleXml({ 'serv/cServ/xDescServ': 'Ação & "aspas" <tag>' });
-      // The element alone, with the namespace that it has from the root.
-      const alone = xml.replace(/[\s\S]*(<infDPS)([\s\S]*<\/infDPS>)[\s\S]*/, `$1 xmlns="${NAMESPACE}"$2`);
-      const signed = signedBy(xml, provider, {
-        transforms,
-        digest: () => openssl(['dgst', '-sha256', '-binary'], canonicalOf(alone)).toString('base64'),
-        value: (signedInfo) => openssl(['dgst', '-sha256', '-sign', KEY_PEM], canonicalOf(signedInfo)),
-        valueText: (base64) => base64.replace(/.{64}/g, '$&\r\n'),
-        keyInfo: x509(provider.pem.replace(/-----[^-]+-----/g, '')),
-      });
-      assertAccepted(Buffer.from(signed), 'signed by openssl');
-    }
-  });
+  await t.test(
+    'openssl signs a canonical form of xmllint',
+    { skip: OPENSSL === undefined || XMLLINT === undefined },
+    () => {
+      const canonicalOf = (text: string): Buffer => spawnSync(XMLLINT!, ['--exc-c14n', '-'], { input: text }).stdout;
+      const openssl = (args: readonly string[], input: Buffer): Buffer => {
+        const run = spawnSync(OPENSSL!, args, { input });
+        assert.equal(run.status, 0, run.stderr.toString());
+        return run.stdout;
+      };
+      for (const transforms of Object.values(TRANSFORM_LISTS)) {
+        const xml = exampleXml({ 'serv/cServ/xDescServ': 'Ação & "aspas" <tag>' });
+        // The element alone, with the namespace that it has from the root.
+        const alone = xml.replace(/[\s\S]*(<infDPS)([\s\S]*<\/infDPS>)[\s\S]*/, `$1 xmlns="${NAMESPACE}"$2`);
+        const signed = signedBy(xml, provider, {
+          transforms,
+          digest: () => openssl(['dgst', '-sha256', '-binary'], canonicalOf(alone)).toString('base64'),
+          value: (signedInfo) => openssl(['dgst', '-sha256', '-sign', KEY_PEM], canonicalOf(signedInfo)),
+          valueText: (base64) => base64.replace(/.{64}/g, '$&\r\n'),
+          keyInfo: x509(provider.pem.replace(/-----[^-]+-----/g, '')),
+        });
+        assertAccepted(Buffer.from(signed), 'signed by openssl');
+      }
+    },
+  );
 
-  test('in every dress and encoding, Base64 in lines or not', () => {
+  await t.test('in every dress and encoding, Base64 in lines or not', () => {
     for (const [dress, wear] of Object.entries(DRESSES)) {
       const xml = wear(exampleXml({ 'toma/xNome': 'Açaí & Cia' }));
       const lines = signedBy(xml, provider, {
@@ -173,7 +177,7 @@ describe(`signed by others (seed ${SEED})`, () => {
     }
   });
 
-  test('but not before what they sign, where the layout has no place for them', () => {
+  await t.test('but not before what they sign, where the layout has no place for them', () => {
     for (const [dress, wear] of Object.entries(DRESSES)) {
       const xml = wear(exampleXml());
       const before = xml.replace(/<(?:\w+:)?infDPS/, (tag) => signatureOver(xml, provider) + tag);
@@ -186,7 +190,7 @@ describe(`signed by others (seed ${SEED})`, () => {
     }
   });
 
-  test('with Ids in the parts of the signature, as some libraries write them', () => {
+  await t.test('with Ids in the parts of the signature, as some libraries write them', () => {
     const xml = exampleXml();
     const signed = signedBy(xml, provider, {
       signedInfo: (text) =>
@@ -197,37 +201,72 @@ describe(`signed by others (seed ${SEED})`, () => {
       .replace('<KeyInfo>', '<KeyInfo Id="k1">');
     assertAccepted(Buffer.from(signed), 'Ids');
   });
-});
 
-const asked: { readonly file: string; readonly what: string }[] = [];
-
-for (const [part, mutations] of Object.entries(MUTATIONS)) {
-  describe(`${part} is changed (seed ${SEED})`, () => {
-    for (const { name, make, codes = ['E902'], says, isForXmlsec = false } of mutations) {
-      test(name, () => {
-        let tried = 0;
-        for (const doc of someDocuments(SAMPLE)) {
-          const text = make(doc, chance);
-          if (text === undefined) continue;
-          tried += 1;
-          const what = `${name}, ${doc.name}, seed ${SEED}`;
-          assert.notEqual(text, doc.signed, what);
-          const bytes = doc.encode(text);
-          assertRefused(bytes, codes, says, what);
-          if (isForXmlsec && tried <= ASKED) {
-            asked.push({ file: inFolder(`recusado-${asked.length}.xml`, bytes), what });
-          }
-        }
-        assert.ok(tried > 0, 'it applies to some document');
-      });
+  await t.test('no difference is made by white space in Base64, and values in CDATA sections', () => {
+    for (const { signed, encode, name } of someDocuments(SAMPLE)) {
+      const spaced = changedText(
+        changedText(signed, 'SignatureValue', (text) => `\t${text.replace(/.{19}/g, '$& \r\n')}`),
+        'X509Certificate',
+        (text) => text.replace(/.{64}/g, '$&\n'),
+      );
+      assertAccepted(encode(spaced), name);
+      const split = changedText(
+        signed,
+        'vServ',
+        (text) => `<![CDATA[${text.slice(0, 2)}]]>${text.slice(2)}<![CDATA[]]>`,
+      );
+      assertAccepted(encode(split), name);
+      const inCdata = changedText(
+        changedText(signed, 'SignatureValue', (text) => `<![CDATA[${text}]]>`),
+        'DigestValue',
+        (text) => `<![CDATA[${text.slice(0, 9)}]]>${text.slice(9)}`,
+      );
+      assertAccepted(encode(inCdata), name);
+      assertAccepted(encode(signed.replace(endOf('infDPS'), '$&\n\n\t ')), `${name}, white space beside`);
+      assertAccepted(
+        encode(signed.replace(/ versao=(["'])1\.01\1/, '\n  versao = "1.01" ')),
+        `${name}, white space in a tag`,
+      );
     }
   });
-}
 
-test('xmlsec1 refuses them as well', { skip: XMLSEC === undefined }, () => {
-  const verdicts = xmlsecVerdicts(asked.map(({ file }) => file));
-  assert.equal(verdicts.size, asked.length);
-  for (const { file, what } of asked) assert.equal(verdicts.get(file), false, `xmlsec1 accepts ${what}`);
+  await t.test('xmlsec1 accepts whatever was accepted', { skip: XMLSEC === undefined }, () => {
+    assert.ok(accepted.length > DOCUMENTS + 100, `${accepted.length} documents`);
+    assertXmlsecAccepts(accepted);
+  });
+});
+
+test('a changed document is refused', async (t) => {
+  const asked: { readonly file: string; readonly what: string }[] = [];
+
+  for (const [part, mutations] of Object.entries(MUTATIONS)) {
+    await t.test(`${part} is changed (seed ${SEED})`, async (t) => {
+      for (const { name, make, codes = ['E902'], says, isForXmlsec = false } of mutations) {
+        await t.test(name, () => {
+          let tried = 0;
+          for (const doc of someDocuments(SAMPLE)) {
+            const text = make(doc, chance);
+            if (text === undefined) continue;
+            tried += 1;
+            const what = `${name}, ${doc.name}, seed ${SEED}`;
+            assert.notEqual(text, doc.signed, what);
+            const bytes = doc.encode(text);
+            assertRefused(bytes, codes, says, what);
+            if (isForXmlsec && tried <= ASKED) {
+              asked.push({ file: inFolder(`recusado-${asked.length}.xml`, bytes), what });
+            }
+          }
+          assert.ok(tried > 0, 'it applies to some document');
+        });
+      }
+    });
+  }
+
+  await t.test('xmlsec1 refuses them as well', { skip: XMLSEC === undefined }, () => {
+    const verdicts = xmlsecVerdicts(asked.map(({ file }) => file));
+    assert.equal(verdicts.size, asked.length);
+    for (const { file, what } of asked) assert.equal(verdicts.get(file), false, `xmlsec1 accepts ${what}`);
+  });
 });
 
 // Wrapping: what was signed stays in the document and verifies, and what would be read is something else.
@@ -306,11 +345,11 @@ const FOOLING = 'another Id';
 /** Shapes by which xmlsec1 must be fooled; it is asked no more once so many were found. */
 const REAL_SHAPES_MIN = 6;
 
-describe(`wrapped (seed ${SEED})`, () => {
+test(`wrapped (seed ${SEED})`, async (t) => {
   const fooled = new Set<string>();
   for (const [name, wrap] of WRAPPINGS) {
     for (const [identity, rename] of Object.entries(IDENTITIES)) {
-      test(`${name}; with ${identity}`, () => {
+      await t.test(`${name}; with ${identity}`, () => {
         for (const doc of someDocuments(LONG ? DOCUMENTS : 4)) {
           const original = elementOf('infDPS').exec(doc.signed)![0];
           const signature = elementOf('Signature').exec(doc.signed)![0];
@@ -336,60 +375,32 @@ describe(`wrapped (seed ${SEED})`, () => {
     }
   }
 
-  test('and the shapes are real: who looks at the signature alone is fooled by most', {
-    skip: XMLSEC === undefined,
-  }, () => {
-    assert.ok(fooled.size >= REAL_SHAPES_MIN, `xmlsec1 verifies ${[...fooled].join('; ')}`);
-  });
+  await t.test(
+    'and the shapes are real: who looks at the signature alone is fooled by most',
+    { skip: XMLSEC === undefined },
+    () => {
+      assert.ok(fooled.size >= REAL_SHAPES_MIN, `xmlsec1 verifies ${[...fooled].join('; ')}`);
+    },
+  );
 });
 
-describe('what makes no difference', () => {
-  test('white space in Base64, and values in CDATA sections', () => {
-    for (const { signed, encode, name } of someDocuments(SAMPLE)) {
-      const spaced = changedText(
-        changedText(signed, 'SignatureValue', (text) => `\t${text.replace(/.{19}/g, '$& \r\n')}`),
-        'X509Certificate',
-        (text) => text.replace(/.{64}/g, '$&\n'),
-      );
-      assertAccepted(encode(spaced), name);
-      const split = changedText(
-        signed,
-        'vServ',
-        (text) => `<![CDATA[${text.slice(0, 2)}]]>${text.slice(2)}<![CDATA[]]>`,
-      );
-      assertAccepted(encode(split), name);
-      const inCdata = changedText(
-        changedText(signed, 'SignatureValue', (text) => `<![CDATA[${text}]]>`),
-        'DigestValue',
-        (text) => `<![CDATA[${text.slice(0, 9)}]]>${text.slice(9)}`,
-      );
-      assertAccepted(encode(inCdata), name);
-      assertAccepted(encode(signed.replace(endOf('infDPS'), '$&\n\n\t ')), `${name}, white space beside`);
-      assertAccepted(
-        encode(signed.replace(/ versao=(["'])1\.01\1/, '\n  versao = "1.01" ')),
-        `${name}, white space in a tag`,
-      );
+/** Whatever one does to the bytes: they are refused, or they still say what was signed. */
+test('a document that is accepted says what was signed', () => {
+  const runs = LONG ? 100_000 : 1_000;
+  let accepted = 0;
+  for (let run = 0; run < runs; run += 1) {
+    const doc = documents[run % DOCUMENTS]!;
+    const bytes = doc.encode(doc.signed);
+    for (let change = chance.below(3); change >= 0; change -= 1) {
+      bytes[chance.below(bytes.length)] =
+        chance.below(2) === 0 ? chance.below(256) : chance.pick([0, 9, 10, 13, 32, 38, 60, 62]);
     }
-  });
-
-  /** Whatever one does to the bytes: they are refused, or they still say what was signed. */
-  test('a document that is accepted says what was signed', () => {
-    const runs = LONG ? 100_000 : 1_000;
-    let accepted = 0;
-    for (let run = 0; run < runs; run += 1) {
-      const doc = documents[run % DOCUMENTS]!;
-      const bytes = doc.encode(doc.signed);
-      for (let change = chance.below(3); change >= 0; change -= 1) {
-        bytes[chance.below(bytes.length)] =
-          chance.below(2) === 0 ? chance.below(256) : chance.pick([0, 9, 10, 13, 32, 38, 60, 62]);
-      }
-      const faults = verdict(bytes);
-      if (faults.length > 0) continue;
-      accepted += 1;
-      assert.equal(canonicalInfDps(bytes), doc.canonical, `${doc.name}, run ${run} of seed ${SEED}`);
-    }
-    assert.ok(accepted > 0 && accepted < runs / 4, `${accepted} of ${runs} are accepted`);
-  });
+    const faults = verdict(bytes);
+    if (faults.length > 0) continue;
+    accepted += 1;
+    assert.equal(canonicalInfDps(bytes), doc.canonical, `${doc.name}, run ${run} of seed ${SEED}`);
+  }
+  assert.ok(accepted > 0 && accepted < runs / 4, `${accepted} of ${runs} are accepted`);
 });
 
 test('a document whose elements were moved about says what was signed, or is refused', () => {
@@ -403,9 +414,4 @@ test('a document whose elements were moved about says what was signed, or is ref
     assert.equal(canonicalInfDps(bytes), doc.canonical, `${doc.name}, run ${run} of seed ${SEED}\n${bytes}`);
   }
   assert.ok(accepted > 0 && accepted < runs / 2, `${accepted} of ${runs} are accepted`);
-});
-
-test('xmlsec1 accepts whatever was accepted', { skip: XMLSEC === undefined }, () => {
-  assert.ok(accepted.length > DOCUMENTS + 100, `${accepted.length} documents`);
-  assertXmlsecAccepts(accepted);
 });

@@ -5,7 +5,7 @@ import { createHash } from 'node:crypto';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { before, describe, test } from 'node:test';
+import { test } from 'node:test';
 import { pemOf } from '../src/documents/pki.ts';
 import { sealDays } from '../src/flows/auditoria.ts';
 import type { Prova } from '../src/store/auditoria.ts';
@@ -16,7 +16,7 @@ import { nfseBeside } from './support/cli.ts';
 import { databaseUrlOf, freshDatabase, poolOn } from './support/database.ts';
 import { balcao } from './support/eventos.ts';
 import { MES } from './support/nota-keys.ts';
-import { startTestService, type TestService } from './support/service.ts';
+import { startTestService } from './support/service.ts';
 import { DECADES, testParties } from './support/signatures.ts';
 import { until } from './support/until.ts';
 
@@ -56,10 +56,7 @@ function reckon({
   }, anterior);
 }
 
-describe('the audit chain of a municipality', () => {
-  let service: TestService;
-  let env: NodeJS.ProcessEnv;
-  let chave = '';
+test('the audit chain of a municipality', async (t) => {
   const folder = freshFolder();
   const verificar = (...more: readonly string[]) => nfseBeside(['auditoria', 'verificar', SLUG, ...more], env);
   const placed = (): Promise<true> =>
@@ -68,22 +65,20 @@ describe('the audit chain of a municipality', () => {
       'every entry has a place',
     );
 
-  before(async () => {
-    const connection = await freshDatabase();
-    env = { DATABASE_URL: databaseUrlOf(connection) };
-    service = await startTestService({ connection });
-    const here = balcao(service.address, SLUG);
-    const notas = [];
-    for (const number of [1, 2, 3]) notas.push(await here.issue({ serie: '1', nDPS: String(number) }));
-    chave = notas[1]!.chave_acesso;
-    for (const nota of notas) {
-      await until(async () => (await here.nota(nota)).body.nota?.status === 'autorizada' || undefined, 'autorizada');
-    }
-    await until(async () => (await service.store.auditoria.readState(SLUG))?.abertaEm ?? undefined, 'it was begun');
-    await placed();
-  });
+  const connection = await freshDatabase();
+  const env = { DATABASE_URL: databaseUrlOf(connection) };
+  const service = await startTestService({ connection });
+  const here = balcao(service.address, SLUG);
+  const notas = [];
+  for (const number of [1, 2, 3]) notas.push(await here.issue({ serie: '1', nDPS: String(number) }));
+  const chave = notas[1]!.chave_acesso;
+  for (const nota of notas) {
+    await until(async () => (await here.nota(nota)).body.nota?.status === 'autorizada' || undefined, 'autorizada');
+  }
+  await until(async () => (await service.store.auditoria.readState(SLUG))?.abertaEm ?? undefined, 'it was begun');
+  await placed();
 
-  test('is placed and begun by the worker, and verified by command', async () => {
+  await t.test('is placed and begun by the worker, and verified by command', async () => {
     const { code, out } = await verificar();
     assert.equal(code, 0, out);
     assert.match(out, /nenhum dia foi selado/);
@@ -99,7 +94,7 @@ describe('the audit chain of a municipality', () => {
     );
   });
 
-  test('is sealed once a day with the certificate, which openssl verifies', async () => {
+  await t.test('is sealed once a day with the certificate, which openssl verifies', async () => {
     const { root, provider } = await testParties(Date.now(), DECADES);
     const [certificado, key, ca] = ['municipio.pem', 'municipio.key', 'ca.pem'].map((name) => path.join(folder, name));
     writeFileSync(certificado!, provider.pem);
@@ -139,7 +134,7 @@ describe('the audit chain of a municipality', () => {
     assert.doesNotMatch(mistyped.out, /Não confere/);
   });
 
-  test('shows of one row that it was told, and nothing of others, up to a seal', async () => {
+  await t.test('shows of one row that it was told, and nothing of others, up to a seal', async () => {
     const { pool, store } = service;
     const { rows } = await pool.query<{ id: string }>('select id from notas where chave_acesso = $1', [chave]);
     const { id } = rows[0]!;
@@ -163,7 +158,7 @@ describe('the audit chain of a municipality', () => {
     assert.equal(await store.auditoria.proofOf(SLUG, 'notas', ['99', String(MES)], 0), undefined);
   });
 
-  test('that was written anew as a whole does not go through a seal that was kept', async () => {
+  await t.test('that was written anew as a whole does not go through a seal that was kept', async () => {
     const { pool, store, clock } = service;
     await service.stopWorker();
     const texto = path.join(folder, 'selos', 'selo-integracao-2026-11-20.json');

@@ -7,12 +7,12 @@ import { avisoPoster, isPublicAddress } from '../src/delivery/post-aviso.ts';
 import { exampleXml } from '../src/fiscal/rules/example.ts';
 import { AVISO_GUARDA_DIAS, AVISO_TENTATIVAS_S } from '../src/flows/aviso-tempos.ts';
 import { onEnd } from './support/cleanup.ts';
+import { cnpjCheckDigits } from './support/cnpj.ts';
 import { emit, request } from './support/http.ts';
 import { ownPort } from './support/ports.ts';
 import { startTestService } from './support/service.ts';
 import { until } from './support/until.ts';
 
-const PRESTADOR = '11222333000181';
 const OUTRO = '88888888000191';
 const TENANT = 'integracao';
 const API = `/${TENANT}/api/v1`;
@@ -77,10 +77,17 @@ function byTheClock(t: TestContext): void {
   t.mock.method(Date, 'now', () => clock.now);
 }
 
+let raiz = 20_000_000;
+/** The provider of one test: the notes of another test may still be told when it ends. */
+function newPrestador(): string {
+  raiz += 1;
+  return cnpjCheckDigits(String(raiz));
+}
+
 let numero = 100;
-async function issue(more: object = {}): Promise<string> {
+async function issue(prestador: string): Promise<string> {
   numero += 1;
-  const { status, body } = await emit(address, exampleXml({ nDPS: String(numero), ...more }));
+  const { status, body } = await emit(address, exampleXml({ nDPS: String(numero), 'prest/CNPJ': prestador }));
   assert.equal(status, 201, JSON.stringify(body));
   return body.chave_acesso;
 }
@@ -95,10 +102,11 @@ const WHOLE_LIFE = ['nota.emitida', 'nota.transmitida', 'nota.autorizada'];
 describe('an address', () => {
   test('is told every change of a note in its order, under a signature that others verify', async (t) => {
     byTheClock(t);
-    const token = await tokenOf(PRESTADOR);
+    const prestador = newPrestador();
+    const token = await tokenOf(prestador);
     const here = await receiver();
     const { segredo, id } = await register(token, here.url);
-    const chave = await issue();
+    const chave = await issue(prestador);
     await until(async () => (typesOf(here.received, chave).length === 3 ? true : undefined), 'three messages');
     assert.deepEqual(typesOf(here.received, chave), WHOLE_LIFE);
     const verifier = new Webhook(segredo);
@@ -123,7 +131,7 @@ describe('an address', () => {
 
   test('has both secrets for a day when one takes the place of the other', async (t) => {
     byTheClock(t);
-    const token = await tokenOf(PRESTADOR);
+    const token = await tokenOf(newPrestador());
     const here = await receiver();
     const { segredo, id } = await register(token, here.url, { tipos: ['nota.cancelada'] });
     const changed = await call('POST', `webhooks/${id}/segredo`, token);
@@ -142,17 +150,18 @@ describe('an address', () => {
   });
 
   test('is told what it asks for, and the note of somebody else is none of its', async () => {
-    const token = await tokenOf(PRESTADOR);
+    const prestador = newPrestador();
+    const token = await tokenOf(prestador);
     const other = await tokenOf(OUTRO);
     const [here, there] = [await receiver(), await receiver()];
     const own = await register(token, here.url, { tipos: ['nota.autorizada'] });
     const alien = await register(other, there.url);
-    const chave = await issue();
+    const chave = await issue(prestador);
     await until(async () => here.received[0], 'the one message');
     assert.deepEqual(typesOf(here.received, chave), ['nota.autorizada']);
     assert.equal(there.received.length, 0);
     // Nothing of the one can be seen or moved by the other, nor by a token that is not for this.
-    const asking = await tokenOf(PRESTADOR, ['consultar']);
+    const asking = await tokenOf(prestador, ['consultar']);
     for (const [method, path, body] of [
       ['GET', `webhooks/${own.id}`],
       ['PATCH', `webhooks/${own.id}`, { ativo: false }],
@@ -166,7 +175,7 @@ describe('an address', () => {
       assert.equal((await call(method, path, asking, body)).status, 401, `${method} ${path}`);
       assert.equal((await call(method, path, undefined, body)).status, 401, `${method} ${path}`);
     }
-    assert.equal((await call('GET', `webhooks?documento=${PRESTADOR}`, other)).status, 401);
+    assert.equal((await call('GET', `webhooks?documento=${prestador}`, other)).status, 401);
     for (const [id, whose] of [
       [own.id, token],
       [alien.id, other],
@@ -175,12 +184,13 @@ describe('an address', () => {
   });
 
   test('that fails gets all of it when it is back, in order, and keeps nobody waiting meanwhile', async () => {
-    const token = await tokenOf(PRESTADOR);
+    const prestador = newPrestador();
+    const token = await tokenOf(prestador);
     const [well, down] = [await receiver(), await receiver()];
     await down.stop();
     const one = await register(token, well.url);
     const two = await register(token, down.url);
-    const chaves = [await issue(), await issue(), await issue()];
+    const chaves = [await issue(prestador), await issue(prestador), await issue(prestador)];
     await until(async () => (well.received.length === 9 ? true : undefined), 'who is well has all');
     const failing = await until(async () => {
       const { webhook } = (await call('GET', `webhooks/${two.id}`, token)).body;
@@ -197,11 +207,12 @@ describe('an address', () => {
   });
 
   test('that is switched on again is told at once what waited for a later attempt', async () => {
-    const token = await tokenOf(PRESTADOR);
+    const prestador = newPrestador();
+    const token = await tokenOf(prestador);
     const down = await receiver();
     await down.stop();
     const { id } = await register(token, down.url);
-    const chave = await issue();
+    const chave = await issue(prestador);
     await until(async () => {
       const { webhook } = (await call('GET', `webhooks/${id}`, token)).body;
       return webhook.falhas > 0 || undefined;
@@ -219,7 +230,8 @@ describe('an address', () => {
   });
 
   test('that refuses one note alone is told the others, and that one after the published times', async () => {
-    const token = await tokenOf(PRESTADOR);
+    const prestador = newPrestador();
+    const token = await tokenOf(prestador);
     let [poison, isMended] = ['', false];
     const here = await receiver((_place, text) => {
       // The first note that comes, be it before who issued it knows its key.
@@ -227,10 +239,10 @@ describe('an address', () => {
       return text.includes(poison) && !isMended ? 500 : 200;
     });
     const { id } = await register(token, here.url, { tipos: ['nota.autorizada'] });
-    const refused = await issue();
+    const refused = await issue(prestador);
     await until(async () => (here.tried() > 0 ? true : undefined), 'it was tried');
     assert.equal(poison, refused);
-    const other = await issue();
+    const other = await issue(prestador);
     await until(async () => here.received[0], 'the other came');
     assert.deepEqual(typesOf(here.received, other), ['nota.autorizada']);
     // What the other was answered is written after it came.
@@ -255,11 +267,12 @@ describe('an address', () => {
   });
 
   test('that is gone is told nothing any more, and one that leads elsewhere is not followed', async () => {
-    const token = await tokenOf(PRESTADOR);
+    const prestador = newPrestador();
+    const token = await tokenOf(prestador);
     const [gone, moved] = [await receiver(() => 410), await receiver(() => 302)];
     const one = await register(token, gone.url, { tipos: ['nota.emitida'] });
     const two = await register(token, moved.url, { tipos: ['nota.emitida'] });
-    await issue();
+    await issue(prestador);
     await until(async () => {
       const { webhook } = (await call('GET', `webhooks/${one.id}`, token)).body;
       return webhook.ativo === false || undefined;
@@ -273,7 +286,7 @@ describe('an address', () => {
   });
 
   test('is refused with the reason where it is none', async () => {
-    const token = await tokenOf(PRESTADOR);
+    const token = await tokenOf(newPrestador());
     for (const [body, campo] of [
       [{}, 'url'],
       [{ url: 'ftp://erp.exemplo.com.br' }, 'url'],

@@ -19,10 +19,12 @@ const { store, clock, pool, world } = service;
 const painel = await startTestPainel(service);
 const integracao = balcao(service.address);
 const vizinha = balcao(service.address, 'vizinha');
-const work = bancada(world);
+const work = bancada(world, 'vizinha');
 
 const PADARIA = { 'toma/CPF': null, 'toma/CNPJ': '11444777000161', 'toma/xNome': 'Padaria São João & Filhos' };
 const NOTAS = '/m/integracao/notas';
+/** Where the notes are that a test changes: no other test searches by these series. */
+const VIZINHAS = '/m/vizinha/notas';
 
 const notas: Record<'outubro' | 'maria' | 'padaria' | 'cara' | 'semTomador', NotaEmitida> = {} as never;
 let atendente: Pessoa;
@@ -39,8 +41,11 @@ before(async () => {
   notas.cara = await integracao.issue({ 'valores/vServPrest/vServ': '98765.43', 'serv/cServ/cTribNac': '010701' });
   notas.semTomador = await integracao.issue({ toma: null, serie: '77', nDPS: '4711' });
   while (await store.nomes.learn(0));
-  atendente = await enter(painel, await makeUsuario(painel, 'tina', { integracao: 'atendimento' }));
-  leitor = await enter(painel, await makeUsuario(painel, 'leo', { integracao: 'leitura' }));
+  atendente = await enter(
+    painel,
+    await makeUsuario(painel, 'tina', { integracao: 'atendimento', vizinha: 'atendimento' }),
+  );
+  leitor = await enter(painel, await makeUsuario(painel, 'leo', { integracao: 'leitura', vizinha: 'leitura' }));
 });
 
 /** Which of the notes a search finds, in its order. */
@@ -142,8 +147,9 @@ describe('a search finds', () => {
   });
 });
 
-const run = (...args: string[]) =>
-  nfseHere([...args, '--municipio', 'integracao'], pool, false, service.address, world.now);
+const runAt = (slug: string, ...args: string[]) =>
+  nfseHere([...args, '--municipio', slug], pool, false, service.address, world.now);
+const run = (...args: string[]) => runAt('integracao', ...args);
 
 describe('at the terminal', () => {
   test('a search is a table, and the same in JSON', async () => {
@@ -209,29 +215,36 @@ describe('in the console', () => {
   });
 
   test('the documents of a note are handed out as they are', async () => {
-    const received = await leitor.open(`${NOTAS}/${notas.maria.chave_acesso}/recebido`);
-    assert.ok(received.html.includes('<infDPS'));
-    assert.ok((await leitor.open(`${NOTAS}/${notas.maria.chave_acesso}/nfse`)).html.includes('<infNFSe'));
-    assert.equal((await leitor.open(`${NOTAS}/${notas.maria.chave_acesso}/danfse`)).status, 404, 'it is provisional');
+    const older = await vizinha.issue({ toma: null, serie: '51', nDPS: '1' });
+    const newer = await vizinha.issue({ toma: null, serie: '51', nDPS: '2' });
+    const at = `${VIZINHAS}/${older.chave_acesso}`;
+    assert.ok((await leitor.open(`${at}/recebido`)).html.includes('<infDPS'));
+    assert.ok((await leitor.open(`${at}/nfse`)).html.includes('<infNFSe'));
+    assert.equal((await leitor.open(`${at}/danfse`)).status, 404, 'it is provisional');
+    assert.deepEqual(await found({ estado: 'autorizada', serie: '51' }, 'vizinha'), []);
     await work.notas();
-    assert.ok((await leitor.open(`${NOTAS}/${notas.maria.chave_acesso}/danfse`)).html.startsWith('%PDF'));
+    assert.ok((await leitor.open(`${at}/danfse`)).html.startsWith('%PDF'));
     const pdf = path.join(freshFolder(), 'nota.pdf');
-    assert.equal((await run('nota', 'mostrar', notas.maria.chave_acesso, '--pdf', pdf)).code, 0);
+    assert.equal((await runAt('vizinha', 'nota', 'mostrar', older.chave_acesso, '--pdf', pdf)).code, 0);
     assert.equal((await readFile(pdf)).subarray(0, 4).toString(), '%PDF');
-    assert.match((await leitor.open(`${NOTAS}/${notas.maria.chave_acesso}`)).html, /<b>autorizada<\/b>/);
-    assert.deepEqual(await found({ estado: 'autorizada' }), NEWEST_FIRST);
+    assert.match((await leitor.open(at)).html, /<b>autorizada<\/b>/);
+    const chaves = [newer, older].map(({ chave_acesso }) => chave_acesso);
+    assert.deepEqual(await found({ estado: 'autorizada', serie: '51' }, 'vizinha'), chaves);
   });
 
   test('a substitute that would wait for ever is withdrawn with a reason, which the trail keeps', async () => {
-    const operadora = await enter(painel, await makeUsuario(painel, 'olga', { integracao: 'operacao' }));
-    const nova = await integracao.issue({ 'subst/chSubstda': notas.semTomador.chave_acesso, 'subst/cMotivo': '01' });
-    const at = `${NOTAS}/${nova.chave_acesso}`;
+    const operadora = await enter(painel, await makeUsuario(painel, 'olga', { vizinha: 'operacao' }));
+    const antiga = await vizinha.issue({ toma: null, serie: '52', nDPS: '1' });
+    await work.notas();
+    const substitution = { 'subst/chSubstda': antiga.chave_acesso, 'subst/cMotivo': '01' };
+    const nova = await vizinha.issue({ toma: null, serie: '52', nDPS: '2', ...substitution });
+    const at = `${VIZINHAS}/${nova.chave_acesso}`;
     assert.ok(!(await atendente.open(at)).html.includes(`${at}/retirar`), 'that takes a higher role');
     assert.ok((await operadora.open(at)).html.includes(`${at}/retirar`));
     assert.equal((await operadora.send(`${at}/retirar`, { motivo: ' ' })).status, 422);
     const done = await operadora.send(`${at}/retirar`, { motivo: 'o evento não virá' });
     assert.match(done.html, /A nota foi retirada/);
-    const [ato, ...others] = await store.atos.list('integracao', { objeto: 'nota' }, 9);
+    const [ato, ...others] = await store.atos.list('vizinha', { objeto: 'nota' }, 9);
     assert.deepEqual(
       [ato?.acao, ato?.quem, ato?.chave, ato?.motivo],
       ['retirada', 'olga', nova.chave_acesso, 'o evento não virá'],
@@ -241,9 +254,11 @@ describe('in the console', () => {
   });
 
   test('events of a note stand on its page', async () => {
-    const { id_evento } = await integracao.registered(notas.cara, CANCELAMENTO);
-    const { html } = await leitor.open(`${NOTAS}/${notas.cara.chave_acesso}`);
-    assert.ok(html.includes(`/m/integracao/evento/${id_evento}"`), 'a link to the event');
+    const nota = await vizinha.issue({ toma: null, serie: '53', nDPS: '1' });
+    await work.notas();
+    const { id_evento } = await vizinha.registered(nota, CANCELAMENTO);
+    const { html } = await leitor.open(`${VIZINHAS}/${nota.chave_acesso}`);
+    assert.ok(html.includes(`/m/vizinha/evento/${id_evento}"`), 'a link to the event');
   });
 
   test('a search is taken away by who attends, and by nobody else', async () => {

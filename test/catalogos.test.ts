@@ -31,6 +31,10 @@ const service = await startTestService();
 const { address, store, pool, clock } = service;
 await store.municipios.create({ tenant: 'exemplo', ambiente: 'producao', codigoIbge: '3550308' }, clock.now);
 await store.municipios.create({ tenant: 'vizinho', ambiente: 'producao', codigoIbge: '3304557' }, clock.now);
+// Each of the lists that change belongs to one test.
+for (const tenant of ['lista-que-cresce', 'lista-com-etiqueta']) {
+  await store.municipios.create({ tenant, ambiente: 'homologacao', codigoIbge: undefined }, clock.now);
+}
 await store.municipios.create(
   { tenant: 'sem-lista', ambiente: 'producao', codigoIbge: '1200401', aliquotaPadrao: parseDecimal('3.50') },
   clock.now,
@@ -92,7 +96,9 @@ await listed('exemplo', [
   { codigo: '107', descricao: 'Depois', aliquota: '4.50', inicio: '2027-01-01' },
   { codigo: '01.07/99-A', descricao: 'Código longo da prefeitura' },
 ]);
-await listed('vizinho', [{ codigo: '900', descricao: 'Do vizinho' }]);
+for (const tenant of ['vizinho', 'lista-que-cresce', 'lista-com-etiqueta']) {
+  await listed(tenant, [{ codigo: '900', descricao: 'Do vizinho' }]);
+}
 
 describe('each row of the specification', () => {
   const rows: Readonly<Record<string, () => Promise<void>>> = {
@@ -416,17 +422,18 @@ describe('the municipal list', () => {
   });
 
   test('a change is seen within seconds, and a kept list is not read again', async (t) => {
+    const tenant = 'lista-que-cresce';
     const clock = monotonicClock(t);
     const statements: Statements = new Map();
     const watched = createStore(recorded(pool, statements));
-    const first = await watched.servicos.listInForce('vizinho', '2026-11-21');
+    const first = await watched.servicos.listInForce(tenant, '2026-11-21');
     statements.clear();
-    assert.equal(await watched.servicos.listInForce('vizinho', '2026-11-21'), first);
+    assert.equal(await watched.servicos.listInForce(tenant, '2026-11-21'), first);
     assert.equal(statements.size, 0);
-    await listed('vizinho', [{ codigo: '901', descricao: 'Acrescentado' }]);
+    await listed(tenant, [{ codigo: '901', descricao: 'Acrescentado' }]);
     clock.passMs(FRESH_MS);
     assert.deepEqual(
-      (await watched.servicos.listInForce('vizinho', '2026-11-21'))!.map(({ codigo }) => codigo),
+      (await watched.servicos.listInForce(tenant, '2026-11-21'))!.map(({ codigo }) => codigo),
       ['900', '901'],
     );
   });
@@ -601,9 +608,10 @@ describe('an hour of cache', () => {
 
   test('the tag of the municipal list changes with it', async (t) => {
     const clock = monotonicClock(t);
-    const where = '/vizinho/api/v1/catalogo/codigos_tributacao_municipal?descricao=novo';
+    const tenant = 'lista-com-etiqueta';
+    const where = `/${tenant}/api/v1/catalogo/codigos_tributacao_municipal?descricao=novo`;
     const before = await request(address, where);
-    await listed('vizinho', [{ codigo: '990', descricao: 'Novo' }]);
+    await listed(tenant, [{ codigo: '990', descricao: 'Novo' }]);
     clock.passMs(FRESH_MS);
     const after = await request(address, where, { headers: { 'If-None-Match': before.headers.get('etag')! } });
     assert.deepEqual([after.status, after.body.paginacao.total], [200, 1]);

@@ -7,7 +7,7 @@
  */
 
 import assert from 'node:assert/strict';
-import { describe, test } from 'node:test';
+import { test } from 'node:test';
 import { readJson } from '../src/documents/json.ts';
 import { DESCRIBED_DOOR } from '../src/doors/rest/described-door.ts';
 import { cnpjIsValid, cpfIsValid, parseChave } from '../src/fiscal/chave.ts';
@@ -215,63 +215,68 @@ function told(body: unknown, faults: readonly Fault[]): string {
   return `${text.join(' | ')} of ${JSON.stringify(body).slice(0, 3_000)}`;
 }
 
-for (const [what, door] of Object.entries({ 'a DPS': DPS, 'an event': EVENTO })) {
-  describe(`the body of ${what}`, () => {
-    const bodies = drawnFrom(description, { $ref: `#/components/schemas/${door.schema}` });
+test('the schemas and the service say the same', async (t) => {
+  for (const [what, door] of Object.entries({ 'a DPS': DPS, 'an event': EVENTO })) {
+    await t.test(`the body of ${what}`, async (t) => {
+      const bodies = drawnFrom(description, { $ref: `#/components/schemas/${door.schema}` });
 
-    test(`${DRAWN} drawn from the schema: no fault of structure but what a schema cannot say`, () => {
-      let whole = 0;
-      fc.assert(
-        fc.property(bodies, (body) => {
-          described.assertBody(door.operation, body);
-          const faults = door.faults(body);
-          const strange = faults.filter(
-            (fault) => explained(SCHEMA_CANNOT, toldValue(body, fault), fault).length === 0,
-          );
-          assert.deepEqual(strange, [], told(body, strange));
-          if (faults.length === 0) whole += 1;
-        }),
-        { numRuns: DRAWN, seed: SEED },
-      );
-      assert.ok(whole > DRAWN / 4, `only ${whole} were without a fault`);
-    });
-
-    test(`${DRAWN * BENT} bent at random: the schema refuses what the service refuses, and nothing else`, () => {
-      const seen = { taken: 0, refused: 0 };
-      const bends = fc.array(fc.tuple(fc.nat(), fc.nat(), fc.nat()), { minLength: BENT, maxLength: BENT });
-      fc.assert(
-        fc.property(bodies, bodies, bends, (body, other, drawn) => {
-          for (const [at, how, which] of drawn) {
-            const bent = bend(body, other, at, how, which) ?? null;
-            const admits = described.admits(door.operation, bent);
-            const faults = door.faults(bent);
-            if (admits === (faults.length === 0)) {
-              seen[admits ? 'taken' : 'refused'] += 1;
-              continue;
-            }
-            for (const fault of admits ? faults : []) {
-              const why = explained(SCHEMA_CANNOT, toldValue(bent, fault), fault);
-              assert.ok(why.length > 0, `the schema admits ${told(bent, [fault])}`);
-              for (const one of why) used.add(one);
-            }
-            if (admits) continue;
-            const why = explained(SERVICE_TAKES, bent);
-            assert.ok(
-              why.length > 0,
-              `the service takes what ${described.refusal(door.operation, bent)}: ${JSON.stringify(bent)}`,
+      await t.test(`${DRAWN} drawn from the schema: no fault of structure but what a schema cannot say`, () => {
+        let whole = 0;
+        fc.assert(
+          fc.property(bodies, (body) => {
+            described.assertBody(door.operation, body);
+            const faults = door.faults(body);
+            const strange = faults.filter(
+              (fault) => explained(SCHEMA_CANNOT, toldValue(body, fault), fault).length === 0,
             );
-            for (const one of why) used.add(one);
-          }
-        }),
-        { numRuns: DRAWN, seed: SEED },
-      );
-      assert.ok(seen.taken > DRAWN && seen.refused > DRAWN, JSON.stringify(seen));
-    });
-  });
-}
+            assert.deepEqual(strange, [], told(body, strange));
+            if (faults.length === 0) whole += 1;
+          }),
+          { numRuns: DRAWN, seed: SEED },
+        );
+        assert.ok(whole > DRAWN / 4, `only ${whole} were without a fault`);
+      });
 
-test('every reason is still one', () => {
-  for (const exception of [...SCHEMA_CANNOT, ...SERVICE_TAKES]) assert.ok(used.has(exception), exception.because);
+      await t.test(
+        `${DRAWN * BENT} bent at random: the schema refuses what the service refuses, and nothing else`,
+        () => {
+          const seen = { taken: 0, refused: 0 };
+          const bends = fc.array(fc.tuple(fc.nat(), fc.nat(), fc.nat()), { minLength: BENT, maxLength: BENT });
+          fc.assert(
+            fc.property(bodies, bodies, bends, (body, other, drawn) => {
+              for (const [at, how, which] of drawn) {
+                const bent = bend(body, other, at, how, which) ?? null;
+                const admits = described.admits(door.operation, bent);
+                const faults = door.faults(bent);
+                if (admits === (faults.length === 0)) {
+                  seen[admits ? 'taken' : 'refused'] += 1;
+                  continue;
+                }
+                for (const fault of admits ? faults : []) {
+                  const why = explained(SCHEMA_CANNOT, toldValue(bent, fault), fault);
+                  assert.ok(why.length > 0, `the schema admits ${told(bent, [fault])}`);
+                  for (const one of why) used.add(one);
+                }
+                if (admits) continue;
+                const why = explained(SERVICE_TAKES, bent);
+                assert.ok(
+                  why.length > 0,
+                  `the service takes what ${described.refusal(door.operation, bent)}: ${JSON.stringify(bent)}`,
+                );
+                for (const one of why) used.add(one);
+              }
+            }),
+            { numRuns: DRAWN, seed: SEED },
+          );
+          assert.ok(seen.taken > DRAWN && seen.refused > DRAWN, JSON.stringify(seen));
+        },
+      );
+    });
+  }
+
+  await t.test('every reason is still one', () => {
+    for (const exception of [...SCHEMA_CANNOT, ...SERVICE_TAKES]) assert.ok(used.has(exception), exception.because);
+  });
 });
 
 test('an example of each type of event is what its schema admits', () => {

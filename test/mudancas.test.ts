@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { randomInt } from 'node:crypto';
-import { describe, test } from 'node:test';
+import { test } from 'node:test';
 import { exampleXml } from '../src/fiscal/rules/example.ts';
 import { insertTrail } from '../src/store/claims.ts';
 import { inOrder, type Lugar, mudancaStore } from '../src/store/mudancas.ts';
@@ -41,8 +41,8 @@ function get(path: string, token: string | undefined, headers: Readonly<Record<s
   return request(address, `${API}/${path}`, { headers: own });
 }
 
-describe('what changes', () => {
-  test('is told to the parties of a note, each change once, and to nobody else', async () => {
+test('what changes', async (t) => {
+  await t.test('is told to the parties of a note, each change once, and to nobody else', async () => {
     const issued = await emit(address, exampleXml());
     assert.equal(issued.status, 201, JSON.stringify(issued.body));
     const own = await tokenOf(PRESTADOR);
@@ -79,7 +79,7 @@ describe('what changes', () => {
     }
   });
 
-  test('is a line each where lines are asked for, with the place behind them', async () => {
+  await t.test('is a line each where lines are asked for, with the place behind them', async () => {
     const own = await tokenOf(PRESTADOR);
     const whole = (await get('mudancas', own)).body;
     const answer = await get('mudancas', own, { Accept: 'application/x-ndjson' });
@@ -94,7 +94,7 @@ describe('what changes', () => {
     );
   });
 
-  test('wakes who waits for it, and ends his waiting without it', async () => {
+  await t.test('wakes who waits for it, and ends his waiting without it', async () => {
     const own = await tokenOf(PRESTADOR);
     const { cursor } = (await get('mudancas?desde=agora', own)).body;
     // While the machine stands still the longest waiting may end.
@@ -112,7 +112,7 @@ describe('what changes', () => {
     assert.deepEqual(none.body.mudancas, []);
   });
 
-  test('is refused with the reason where the place is none', async () => {
+  await t.test('is refused with the reason where the place is none', async () => {
     const own = await tokenOf(PRESTADOR);
     for (const [query, campo] of [
       ['desde=ontem', 'desde'],
@@ -127,7 +127,7 @@ describe('what changes', () => {
     }
   });
 
-  test('a note that is not decided is answered when it is', async () => {
+  await t.test('a note that is not decided is answered when it is', async () => {
     const issued = await emit(address, exampleXml({ nDPS: '78' }));
     const asked = `nfse/${issued.body.chave_acesso}`;
     await unlessStoodStill(async () => {
@@ -141,7 +141,7 @@ describe('what changes', () => {
     assert.equal((await get(`${asked}?espera=x`, undefined)).status, 400);
   });
 
-  test('long ago is forgotten, and who comes from there is told so', async () => {
+  await t.test('long ago is forgotten, and who comes from there is told so', async () => {
     const own = await tokenOf(PRESTADOR);
     await until(async () => {
       const { rows } = await pool.query('select 1 from fila union all select 1 from mudancas_novas limit 1');
@@ -288,7 +288,12 @@ test('nothing is missed and nothing told twice, though transactions overlap, rol
   await Promise.all(ids.map(write));
   isOver = true;
   await Promise.all(placing);
-  await store.mudancas.append(tenant, clock.now);
+  // The worker of the service may be placing the last ones.
+  await until(async () => {
+    await store.mudancas.append(tenant, clock.now);
+    const { rows } = await pool.query('select 1 from mudancas_novas where tenant = $1 limit 1', [tenant]);
+    return rows.length === 0 || undefined;
+  }, 'every change has its place');
   isPlaced = true;
   await reading;
   const rest = await store.mudancas.list(tenant, PRESTADOR, { bloco: 1, lidas: 0 }, 10_000);

@@ -36,6 +36,13 @@ const document = describeApi(DESCRIBED_DOOR) as any;
 const described: Described = describedBy(document);
 const service = await exampleService();
 const made = await makeExemplos(service.address);
+/** Answers of other operations to the requests of examples, asked before the tests use up the misses of this network. */
+const alike: (Awaited<ReturnType<typeof send>> & { readonly id: string; readonly of: object })[] = [];
+for (const { exemplo } of made) {
+  for (const id of exemplo.tambem ?? []) {
+    alike.push({ ...(await send(service.address, id, exemplo.pedido)), id, of: exemplo });
+  }
+}
 
 if (process.env.NFSE_GRAVAR_EXEMPLOS === '1') {
   const lines = made.map(({ exemplo }) => JSON.stringify(exemplo));
@@ -140,10 +147,9 @@ describe('the examples', () => {
   });
 
   for (const { exemplo } of made.filter(({ exemplo: { tambem } }) => tambem !== undefined)) {
-    const { id: owner, nome, pedido, tambem = [], resposta } = exemplo;
-    test(`${owner}: ${nome} is what ${tambem.join(', ')} answer too`, async () => {
-      for (const id of tambem) {
-        const { response, text } = await send(service.address, id, pedido);
+    const { id: owner, nome, tambem = [], resposta } = exemplo;
+    test(`${owner}: ${nome} is what ${tambem.join(', ')} answer too`, () => {
+      for (const { id, response, text } of alike.filter(({ of }) => of === exemplo)) {
         assert.deepEqual([response.status, JSON.parse(text)], [exemplo.status, resposta], id);
         described.assertAnswer(id, response, text);
       }

@@ -308,49 +308,6 @@ describe('in the console', () => {
 
   const FILLED = { documento: A, razao_social: 'Oficina <b>Jorge</b>', inscricao_municipal: '9', autorizado: 'sim' };
 
-  test('a provider is registered, with each problem at its field, and found', async () => {
-    await operadora.open(at('/prestadores/novo'));
-    const wrong = await operadora.send(at('/prestadores/novo'), {
-      ...FILLED,
-      documento: '123',
-      simples_inicio: ['2024-01-01'],
-      simples_fim: ['2023-01-01'],
-    });
-    assert.equal(wrong.status, 422);
-    assert.match(wrong.html, /id="campo-documento-erro">Não é CNPJ nem CPF/);
-    assert.match(wrong.html, /É anterior a simples_inicio/);
-    assert.match(wrong.html, /value="2024-01-01"/, 'what was written stays');
-    const made = await operadora.send(at('/prestadores/novo'), {
-      ...FILLED,
-      simples_inicio: ['2024-01-01', ''],
-      simples_fim: ['', ''],
-    });
-    assert.equal(made.path, at(`/prestador/${A}`));
-    assert.match(made.html, /O cadastro foi gravado/);
-    assert.match(made.html, /Oficina &lt;b&gt;Jorge/);
-    assert.match(made.html, /de 2024-01-01 em diante/);
-    const list = await leitor.open(at('/prestadores?procurar=jorge'));
-    assert.ok(list.html.includes(at(`/prestador/${A}"`)));
-    assert.ok(!list.html.includes('/novo"'), 'who reads adds nobody');
-  });
-
-  test('it is changed, blocked with a reason, and the page tells who did it', async () => {
-    await operadora.open(at(`/prestador/${A}/alterar?inscricao=9`));
-    await operadora.send(at(`/prestador/${A}/alterar`), {
-      ...FILLED,
-      razao_social: 'Jorge',
-      simples_inicio: [''],
-      simples_fim: [''],
-      motivo: 'mudou',
-    });
-    assert.equal((await operadora.send(at(`/prestador/${A}/bloquear`))).status, 409, 'without a reason');
-    const blocked = await operadora.send(at(`/prestador/${A}/bloquear`), { motivo: 'processo 12' });
-    assert.match(blocked.html, /O prestador foi bloqueado/);
-    assert.match(blocked.html, /bloqueado<br><small>processo 12/);
-    assert.match(blocked.html, /nenhum período/);
-    assert.match((await leitor.open(at('/prestadores?situacao=bloqueados'))).html, /Jorge/);
-  });
-
   test('a line of a list is written, moved in time and taken out', async () => {
     const list = at('/lista/servicos');
     await operadora.open(at('/linha/servicos'));
@@ -413,42 +370,87 @@ describe('in the console', () => {
       return page.html.includes('se renova sozinha') ? undefined : page;
     }, 'the import');
 
-  test('a file is looked at, confirmed and undone', async () => {
-    const page = await upload('prestadores', HEAD, `${A},Novo nome,9,,`, `${B},Padaria,1,,`, `${C},,2,,`);
-    assert.match(page.html, /<b>Nada foi gravado ainda\.<\/b>/);
-    assert.match(page.html, /razao_social está vazio/);
-    assert.match(page.html, /<del>Jorge<\/del> → <ins>Novo nome<\/ins>/);
-    const before = await registerOf(slug);
-    const written = await settled(
-      (await operadora.send(`${page.path}/gravar`, { parcial: 'sim', motivo: 'carga' })).path,
-    );
-    assert.match(written.html, /carga\.csv foi importado/);
-    assert.notDeepEqual(await registerOf(slug), before);
-    const list = await operadora.open(at('/prestadores'));
-    assert.match(list.html, /Desfazer a última importação/);
-    assert.match(
-      (await operadora.send(at('/desfazer/prestadores'), { motivo: 'errado' })).html,
-      /A importação foi desfeita/,
-    );
-    assert.deepEqual(await registerOf(slug), before);
-  });
+  test('a provider of the register, from the first page to the file', async (t) => {
+    await t.test('a provider is registered, with each problem at its field, and found', async () => {
+      await operadora.open(at('/prestadores/novo'));
+      const wrong = await operadora.send(at('/prestadores/novo'), {
+        ...FILLED,
+        documento: '123',
+        simples_inicio: ['2024-01-01'],
+        simples_fim: ['2023-01-01'],
+      });
+      assert.equal(wrong.status, 422);
+      assert.match(wrong.html, /id="campo-documento-erro">Não é CNPJ nem CPF/);
+      assert.match(wrong.html, /É anterior a simples_inicio/);
+      assert.match(wrong.html, /value="2024-01-01"/, 'what was written stays');
+      const made = await operadora.send(at('/prestadores/novo'), {
+        ...FILLED,
+        simples_inicio: ['2024-01-01', ''],
+        simples_fim: ['', ''],
+      });
+      assert.equal(made.path, at(`/prestador/${A}`));
+      assert.match(made.html, /O cadastro foi gravado/);
+      assert.match(made.html, /Oficina &lt;b&gt;Jorge/);
+      assert.match(made.html, /de 2024-01-01 em diante/);
+      const list = await leitor.open(at('/prestadores?procurar=jorge'));
+      assert.ok(list.html.includes(at(`/prestador/${A}"`)));
+      assert.ok(!list.html.includes('/novo"'), 'who reads adds nobody');
+    });
 
-  test('what changed since it was looked at is not written over', async () => {
-    const page = await upload('prestadores', HEAD, `${A},Outro,9,,`);
-    await done(slug, 'prestador', 'alterar', A, '--inscricao', '9', '--razao-social', 'Mudado entretanto');
-    const refused = await settled((await operadora.send(`${page.path}/gravar`)).path);
-    assert.match(refused.html, /alguém mudou o cadastro/);
-    assert.match(await done(slug, 'prestador', 'mostrar', A), /Mudado entretanto/);
-  });
+    await t.test('it is changed, blocked with a reason, and the page tells who did it', async () => {
+      await operadora.open(at(`/prestador/${A}/alterar?inscricao=9`));
+      await operadora.send(at(`/prestador/${A}/alterar`), {
+        ...FILLED,
+        razao_social: 'Jorge',
+        simples_inicio: [''],
+        simples_fim: [''],
+        motivo: 'mudou',
+      });
+      assert.equal((await operadora.send(at(`/prestador/${A}/bloquear`))).status, 409, 'without a reason');
+      const blocked = await operadora.send(at(`/prestador/${A}/bloquear`), { motivo: 'processo 12' });
+      assert.match(blocked.html, /O prestador foi bloqueado/);
+      assert.match(blocked.html, /bloqueado<br><small>processo 12/);
+      assert.match(blocked.html, /nenhum período/);
+      assert.match((await leitor.open(at('/prestadores?situacao=bloqueados'))).html, /Jorge/);
+    });
 
-  test('a file that is none is told so, and a register is handed out', async () => {
-    const bad = await upload('prestadores', 'nome,idade', 'x,1');
-    assert.match(bad.html, /cabeçalho de carga\.csv: faltam as colunas documento/);
-    assert.equal((await leitor.open(at('/exportar/prestadores'))).status, 403);
-    const csv = await operadora.open(at('/exportar/prestadores'));
-    assert.match(csv.html, new RegExp(`^\\ufeff?documento;.*\\r\\n${A};`));
-    assert.equal((await operadora.open(at('/lista/nada'))).status, 404);
-    assert.match((await leitor.open(at('/aliquotas'))).html, /IBS-UF/);
-    assert.match((await leitor.open(at(''))).html, /Regimes especiais/);
+    await t.test('a file is looked at, confirmed and undone', async () => {
+      const page = await upload('prestadores', HEAD, `${A},Novo nome,9,,`, `${B},Padaria,1,,`, `${C},,2,,`);
+      assert.match(page.html, /<b>Nada foi gravado ainda\.<\/b>/);
+      assert.match(page.html, /razao_social está vazio/);
+      assert.match(page.html, /<del>Jorge<\/del> → <ins>Novo nome<\/ins>/);
+      const before = await registerOf(slug);
+      const written = await settled(
+        (await operadora.send(`${page.path}/gravar`, { parcial: 'sim', motivo: 'carga' })).path,
+      );
+      assert.match(written.html, /carga\.csv foi importado/);
+      assert.notDeepEqual(await registerOf(slug), before);
+      const list = await operadora.open(at('/prestadores'));
+      assert.match(list.html, /Desfazer a última importação/);
+      assert.match(
+        (await operadora.send(at('/desfazer/prestadores'), { motivo: 'errado' })).html,
+        /A importação foi desfeita/,
+      );
+      assert.deepEqual(await registerOf(slug), before);
+    });
+
+    await t.test('what changed since it was looked at is not written over', async () => {
+      const page = await upload('prestadores', HEAD, `${A},Outro,9,,`);
+      await done(slug, 'prestador', 'alterar', A, '--inscricao', '9', '--razao-social', 'Mudado entretanto');
+      const refused = await settled((await operadora.send(`${page.path}/gravar`)).path);
+      assert.match(refused.html, /alguém mudou o cadastro/);
+      assert.match(await done(slug, 'prestador', 'mostrar', A), /Mudado entretanto/);
+    });
+
+    await t.test('a file that is none is told so, and a register is handed out', async () => {
+      const bad = await upload('prestadores', 'nome,idade', 'x,1');
+      assert.match(bad.html, /cabeçalho de carga\.csv: faltam as colunas documento/);
+      assert.equal((await leitor.open(at('/exportar/prestadores'))).status, 403);
+      const csv = await operadora.open(at('/exportar/prestadores'));
+      assert.match(csv.html, new RegExp(`^\\ufeff?documento;.*\\r\\n${A};`));
+      assert.equal((await operadora.open(at('/lista/nada'))).status, 404);
+      assert.match((await leitor.open(at('/aliquotas'))).html, /IBS-UF/);
+      assert.match((await leitor.open(at(''))).html, /Regimes especiais/);
+    });
   });
 });

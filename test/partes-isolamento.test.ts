@@ -3,7 +3,7 @@
  * not name. `partes-isolamento.maquina.test.ts`: a token that is revoked, to all processes.
  */
 import assert from 'node:assert/strict';
-import { before, describe, test } from 'node:test';
+import { test } from 'node:test';
 import type { Route } from '../src/doors/rest/route.ts';
 import { ROUTES } from '../src/doors/rest/routes.ts';
 import { dpsIdOf } from '../src/fiscal/chave.ts';
@@ -121,18 +121,15 @@ async function seenBy({ token, params }: Owned): Promise<object> {
   return { entregas, webhooks: await look('webhooks'), exportacoes: await look('exportacoes') };
 }
 
-describe('the token of one document', () => {
-  let [a, b]: [Owned, Owned] = [] as never;
-  before(async () => {
-    [a, b] = await Promise.all([own(A), own(B)]);
-    await until(async () => {
-      const { mudancas } = (await call('GET', 'mudancas?limite=100', b.token)).body;
-      const told = new Set(mudancas.map(({ tipo }: { tipo: string }) => tipo));
-      return (told.has('evento.processado') && told.has('nota.cancelada')) || undefined;
-    }, 'all that becomes of the note is told');
-  });
+test('the token of one document', async (t) => {
+  const [a, b] = await Promise.all([own(A), own(B)]);
+  await until(async () => {
+    const { mudancas } = (await call('GET', 'mudancas?limite=100', b.token)).body;
+    const told = new Set(mudancas.map(({ tipo }: { tipo: string }) => tipo));
+    return (told.has('evento.processado') && told.has('nota.cancelada')) || undefined;
+  }, 'all that becomes of the note is told');
 
-  test('is asked for at the addresses that are for one document', () => {
+  await t.test('is asked for at the addresses that are for one document', () => {
     const of = new Set(ASKING.map(({ path }) => path.split('/')[3]!));
     assert.deepEqual(of, new Set(Object.keys(ESCOPO_OF)));
     const others = ROUTES.filter(({ asksToken, query }) => !asksToken && query !== undefined && 'documento' in query);
@@ -142,7 +139,7 @@ describe('the token of one document', () => {
     );
   });
 
-  test('opens nothing of another, and changes nothing', async () => {
+  await t.test('opens nothing of another, and changes nothing', async () => {
     const [seen, messages] = [await seenBy(b), told.length];
     for (const route of ASKING) {
       const [where, body] = [pathOf(route, b), bodyOf(route)];
@@ -169,7 +166,7 @@ describe('the token of one document', () => {
     assert.deepEqual(toB, [], 'nothing was tried at the address of B');
   });
 
-  test('of one scope opens nothing of another scope', async () => {
+  await t.test('of one scope opens nothing of another scope', async () => {
     for (const escopo of Object.keys(ESCOPOS) as Escopo[]) {
       const token = await tokenOf(B, [escopo]);
       for (const route of ASKING.filter((one) => escopoOf(one) !== escopo)) {
@@ -181,7 +178,7 @@ describe('the token of one document', () => {
     }
   });
 
-  test('opens to its owner all that it kept from the other', async () => {
+  await t.test('opens to its owner all that it kept from the other', async () => {
     // What takes an address away comes last.
     const last = ({ method }: Route): number => (method === 'DELETE' ? 1 : 0);
     for (const route of ASKING.toSorted((one, other) => last(one) - last(other))) {

@@ -125,6 +125,7 @@ describe('the reference in a browser', { skip: browser === undefined ? 'there is
   });
 
   test('what the search finds of an operation opens it there', async () => {
+    const page = await browser!.newPage();
     for (const [asked, id] of [
       ['emitirNota', 'emitirNota'],
       ['/api/v1/catalogo/moedas', 'catalogo_moedas'],
@@ -136,6 +137,9 @@ describe('the reference in a browser', { skip: browser === undefined ? 'there is
   });
 
   test('a PDF that one tries is linked, to be opened or kept; what is no PDF afterwards is shown as before', async () => {
+    // A browser complains of an answer 404; the other tests want no complaint.
+    const page = await browser!.newPage();
+    await page.resize(1200, 1000);
     const { body } = await emit(address, exampleXml({}));
     const chave: string = body.chave_acesso;
     await until(

@@ -69,6 +69,8 @@ describe('a run', () => {
         "test('a', () => {}); setImmediate(() => setImmediate(() => { throw new Error('late'); }));",
       'last-hook.test.ts':
         "import { after } from 'node:test'; after(() => { throw new Error('end'); }); test('a', () => {});",
+      'last-closer.test.ts': `import { onEnd } from ${JSON.stringify(path.join(ROOT, 'test/support/cleanup.ts'))};
+        onEnd(() => { throw new Error('closer'); }); test('a', () => {});`,
     };
     const { status, out } = runFiles({ ...bad, 'good.test.ts': "test('good', () => {});" });
     assert.equal(status, 1, out);

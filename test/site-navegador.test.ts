@@ -51,40 +51,56 @@ function arrived(page: Page, expression: string): Promise<void> {
 describe('in a browser', { skip }, async () => {
   if (browser === undefined) return;
   const page: Page = await browser.newPage();
-  /** What each page is like on a phone; it is opened once for all who ask. */
-  const onPhone = new Map<string, { readonly cut: readonly string[]; readonly scripts: number }>();
+  // An empty page has no storage that a test could clear.
+  await page.open(`${address}/docs`);
   const paths = [
     ...PAGES.map(({ slug }) => addressOf(slug)),
     ...['/docs/busca', '/docs/busca?q=certificado', '/docs/busca?q=toma/end/endExt', '/docs/conferir', ERROS_PATH],
     ...LONG_CODES.map((codigo) => `${ERROS_PATH}/${codigo}`),
   ];
 
-  test(`${PHONE} px, ${DESK} px: nothing complains, nothing is wider than the window, and nothing else is asked for`, async () => {
-    for (const path of paths) {
-      // No script looks at the width: a page is laid out anew as it would be if it had come so.
-      await page.resize(PHONE, 844);
-      await page.open(address + path);
-      const [cut, scripts] = await page.evaluate<[string[], number]>(`[
-        [...document.querySelectorAll('.table')].filter((one) => one.scrollWidth > one.clientWidth).map((one) => one.innerText.slice(0, 60)),
-        document.scripts.length]`);
-      onPhone.set(path, { cut, scripts });
-      for (const width of [PHONE, DESK]) {
-        await page.resize(width, 844);
-        const [inner, scroll] = await page.evaluate<number[]>('[innerWidth, document.documentElement.scrollWidth]');
-        assert.ok(scroll! <= inner! && inner === width, `${path} is ${scroll} px wide in ${inner} of ${width}`);
-        // What scrolls by itself is a table or a source, and can be reached by the keyboard.
-        const cut = await page.evaluate<string[]>(`
-          [...document.querySelectorAll('main *')]
-            .filter((one) => one.scrollWidth > one.clientWidth + 1 && getComputedStyle(one).overflowX === 'auto')
-            .filter((one) => one.tabIndex !== 0 && one.closest('[tabindex]') === null)
-            .map((one) => one.outerHTML.slice(0, 80))`);
-        if (!path.startsWith(`${ERROS_PATH}?`)) assert.deepEqual(cut, [], `${path} at ${width}`);
-      }
-    }
-    assert.deepEqual(page.complaints, []);
-    // A browser's own pictures, as that of a calendar, are data.
-    const asked = page.requests.filter((url) => !url.startsWith('data:') && url !== 'about:blank');
-    assert.deepEqual(new Set(asked.map((url) => new URL(url).origin)), new Set([address]));
+  test('every page, on a phone and on a desk', async (t) => {
+    /** What each page is like on a phone; it is opened once for all steps. */
+    const onPhone = new Map<string, { readonly cut: readonly string[]; readonly scripts: number }>();
+
+    await t.test(
+      `${PHONE} px, ${DESK} px: nothing complains, nothing is wider than the window, and nothing else is asked for`,
+      async () => {
+        for (const path of paths) {
+          // No script looks at the width: a page is laid out anew as it would be if it had come so.
+          await page.resize(PHONE, 844);
+          await page.open(address + path);
+          const [cut, scripts] = await page.evaluate<[string[], number]>(`[
+          [...document.querySelectorAll('.table')].filter((one) => one.scrollWidth > one.clientWidth).map((one) => one.innerText.slice(0, 60)),
+          document.scripts.length]`);
+          onPhone.set(path, { cut, scripts });
+          for (const width of [PHONE, DESK]) {
+            await page.resize(width, 844);
+            const [inner, scroll] = await page.evaluate<number[]>('[innerWidth, document.documentElement.scrollWidth]');
+            assert.ok(scroll! <= inner! && inner === width, `${path} is ${scroll} px wide in ${inner} of ${width}`);
+            // What scrolls by itself is a table or a source, and can be reached by the keyboard.
+            const cut = await page.evaluate<string[]>(`
+            [...document.querySelectorAll('main *')]
+              .filter((one) => one.scrollWidth > one.clientWidth + 1 && getComputedStyle(one).overflowX === 'auto')
+              .filter((one) => one.tabIndex !== 0 && one.closest('[tabindex]') === null)
+              .map((one) => one.outerHTML.slice(0, 80))`);
+            if (!path.startsWith(`${ERROS_PATH}?`)) assert.deepEqual(cut, [], `${path} at ${width}`);
+          }
+        }
+        assert.deepEqual(page.complaints, []);
+        // A browser's own pictures, as that of a calendar, are data.
+        const asked = page.requests.filter((url) => !url.startsWith('data:') && url !== 'about:blank');
+        assert.deepEqual(new Set(asked.map((url) => new URL(url).origin)), new Set([address]));
+      },
+    );
+
+    await t.test('no table is cut by the edge of a phone', () => {
+      for (const { slug } of PAGES) assert.deepEqual(onPhone.get(addressOf(slug))?.cut, [], slug);
+    });
+
+    await t.test('a page has one script', () => {
+      for (const { slug } of PAGES) assert.equal(onPhone.get(addressOf(slug))?.scripts, 1, slug);
+    });
   });
 
   test('in the dark the paper is dark and the text is light, and the other way round', async () => {
@@ -135,10 +151,6 @@ describe('in a browser', { skip }, async () => {
     }
   });
 
-  test('no table is cut by the edge of a phone', () => {
-    for (const { slug } of PAGES) assert.deepEqual(onPhone.get(addressOf(slug))?.cut, [], slug);
-  });
-
   test('the calculator is filled in and answered', async () => {
     await page.open(`${address}/docs/calendario-ibs-cbs`);
     await page.evaluate(`(() => {
@@ -166,10 +178,6 @@ describe('in a browser', { skip }, async () => {
     await page.evaluate(`document.querySelector('.results a').click()`);
     await arrived(page, `location.pathname === '/docs/assinatura'`);
     assert.deepEqual(page.complaints, []);
-  });
-
-  test('a page has one script', () => {
-    for (const { slug } of PAGES) assert.equal(onPhone.get(addressOf(slug))?.scripts, 1, slug);
   });
 
   test('each kind of page has the same bar, search and menu, and nothing keeps anybody from using it', async () => {

@@ -23,6 +23,7 @@ import type { OperatorTrigger } from '../src/store/operate-eventos.ts';
 import type { EventoNovo, RegisterResult } from '../src/store/register-eventos.ts';
 import { createStore, type Store } from '../src/store/store.ts';
 import { NO_PLANS } from './support/citus.ts';
+import { onEnd } from './support/cleanup.ts';
 import { freshPool, pidOf, untilAwaited } from './support/database.ts';
 import { tenantsDue } from './support/due.ts';
 import { putEvento } from './support/eventos.ts';
@@ -1553,41 +1554,33 @@ describe('the plans of the statements', () => {
   });
 });
 
-/** Over everything that the tests above did. */
-describe('in the end', () => {
-  test('no event has made a move that the machine has not, and every move of it was made', async () => {
-    const [{ pool }] = await sharedProcesses();
-    const moves = await rows<{ de: EventoEstado | null; gatilho: EventoTrigger; para: EventoEstado }>(
-      pool,
-      'select distinct de, gatilho, para from trilha_eventos',
-    );
-    for (const { de, gatilho, para } of moves) {
-      assert.equal(eventoMove(de ?? undefined, gatilho)?.to, para, `${de} ${gatilho} ${para}`);
-    }
-    const seen = new Set(moves.map(({ de, gatilho }) => `${de ?? undefined} ${gatilho}`));
-    assert.deepEqual(
-      EVENTO_MOVES.filter(({ from, on }) => !seen.has(`${from} ${on}`)),
-      [],
-    );
-  });
-
-  test('every move is in the trail of its event', async () => {
-    const [{ pool }] = await sharedProcesses();
-    const torn = await rows(
-      pool,
-      `select e.id from eventos e where e.id < ${RIVALS} and e.movimentos <> (select count(*) from trilha_eventos t
-        where t.tenant = e.tenant and t.evento = e.id)`,
-    );
-    assert.deepEqual(torn, []);
-  });
-
-  test('what is open is in the queue, and nothing else is', async () => {
-    const [{ pool }] = await sharedProcesses();
-    const torn = await rows(
-      pool,
-      `select e.id from eventos e full join (select * from fila where tipo = 'evento') f using (tenant, id)
-       where e.id < ${RIVALS} and e.aberto <> (f.id is not null) or e.id is null or f.mes <> e.mes`,
-    );
-    assert.deepEqual(torn, []);
-  });
+await sharedProcesses();
+/** Checks of all that the tests did, in any order. The processes, opened before, are still open here. */
+onEnd(async () => {
+  const [{ pool }] = await sharedProcesses();
+  const moves = await rows<{ de: EventoEstado | null; gatilho: EventoTrigger; para: EventoEstado }>(
+    pool,
+    'select distinct de, gatilho, para from trilha_eventos',
+  );
+  for (const { de, gatilho, para } of moves) {
+    assert.equal(eventoMove(de ?? undefined, gatilho)?.to, para, `${de} ${gatilho} ${para}`);
+  }
+  const seen = new Set(moves.map(({ de, gatilho }) => `${de ?? undefined} ${gatilho}`));
+  assert.deepEqual(
+    EVENTO_MOVES.filter(({ from, on }) => !seen.has(`${from} ${on}`)),
+    [],
+    'every move of the machine was made',
+  );
+  const untold = await rows(
+    pool,
+    `select e.id from eventos e where e.id < ${RIVALS} and e.movimentos <> (select count(*) from trilha_eventos t
+      where t.tenant = e.tenant and t.evento = e.id)`,
+  );
+  assert.deepEqual(untold, [], 'every move is in the trail of its event');
+  const torn = await rows(
+    pool,
+    `select e.id from eventos e full join (select * from fila where tipo = 'evento') f using (tenant, id)
+     where e.id < ${RIVALS} and e.aberto <> (f.id is not null) or e.id is null or f.mes <> e.mes`,
+  );
+  assert.deepEqual(torn, [], 'what is open is in the queue, and nothing else is');
 });

@@ -290,8 +290,11 @@ export function eventoIdIn(xml: Uint8Array): string | undefined {
 
 function fromBase64(text: string): Buffer | undefined {
   const trimmed = text.trim();
-  // Node reads past what is no Base64; the form is checked by hand. Twice the limit: gzip may not shrink.
-  if (trimmed.length > XML_MAX_BYTES * 2 || !/^[A-Za-z0-9+/]+={0,2}$/.test(trimmed)) return undefined;
+  // Twice the limit: gzip may not shrink.
+  if (trimmed.length > XML_MAX_BYTES * 2) return undefined;
+  // Node reads past what is no Base64; the form is checked by hand. A `+` over millions of characters can overflow the engine's stack.
+  const end = trimmed.search(/[^A-Za-z0-9+/]|$/);
+  if (end === 0 || !/^={0,2}$/.test(trimmed.slice(end))) return undefined;
   return Buffer.from(trimmed, 'base64');
 }
 

@@ -56,6 +56,11 @@ export async function openBrowser(): Promise<Browser | undefined> {
     program,
     [
       ...['--headless=new', '--no-sandbox', '--disable-gpu', '--no-first-run', '--disable-dev-shm-usage'],
+      ...[
+        '--disable-background-timer-throttling',
+        '--disable-renderer-backgrounding',
+        '--disable-backgrounding-occluded-windows',
+      ],
       // Whatever is not this machine does not exist.
       '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost',
       ...['--disable-background-networking', '--disable-component-update', '--disable-sync', '--hide-scrollbars'],
@@ -154,6 +159,8 @@ async function pageOf(ask: Ask, listen: (hear: (message: Message) => void) => vo
     }
   });
   for (const domain of ['Page', 'Network', 'Runtime', 'Log', 'Audits']) await ask(`${domain}.enable`);
+  // A page behind another one draws as the one in front does.
+  await ask('Emulation.setFocusEmulationEnabled', { enabled: true });
   const evaluate = async <Value>(expression: string): Promise<Value> => {
     const { result, exceptionDetails } = await ask('Runtime.evaluate', {
       expression,
