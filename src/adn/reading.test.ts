@@ -1,5 +1,6 @@
 /** What the bodies of the ADN mean, without a server: the contract's own bodies, and what integrators report of bad ones. */
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import { describe, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { chaveOf, entry, HEAD, lote, refusal } from '../../test/support/adn-answers.ts';
@@ -485,6 +486,15 @@ describe('the document in an answer', () => {
     };
     assert.deepEqual(await readArquivo(named(12_000_000)), xml);
     assert.equal(await readArquivo(named(12_000_003)), undefined);
+  });
+
+  test('of millions of characters is read by an engine that compiles no pattern for speed, too', () => {
+    const program = `import { eventoIdIn, readArquivo } from ${JSON.stringify(new URL('reading.ts', import.meta.url).href)};
+      if (await readArquivo('A'.repeat(15_000_000)) !== undefined) throw new Error('a document');
+      if (eventoIdIn(Buffer.alloc(8_000_000, 'a').fill('<', 0, 1)) !== undefined) throw new Error('an event');`;
+    const flags = ['--no-regexp-optimization', '--input-type=module', '--eval'];
+    const { status, stderr } = spawnSync(process.execPath, [...flags, program], { encoding: 'utf8' });
+    assert.equal(status, 0, stderr);
   });
 
   test('is none when it is anything else, or grows beyond eight million bytes', async () => {

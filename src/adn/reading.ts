@@ -281,7 +281,8 @@ export async function readArquivo(arquivo: string): Promise<Buffer | undefined> 
   }
 }
 
-const EVENTO_ID = /<(?:[\w.-]+:)?infEvento\s[^>]*?\bId\s*=\s*["'](EVT[0-9A-Z]{59})["']/;
+/** Repetitions have an end: one over millions of characters can overflow the engine's stack. */
+const EVENTO_ID = /<(?:[\w.-]{1,64}:)?infEvento\s[^>]{0,1000}?\bId\s{0,64}=\s{0,64}["'](EVT[0-9A-Z]{59})["']/;
 
 /** The `Id` of an event, by the text of its document. */
 export function eventoIdIn(xml: Uint8Array): string | undefined {
