@@ -12,6 +12,6 @@ export type WorkerMessage = { readonly file: string } & (
   | { readonly kind: 'end'; readonly cpuMs: number }
 );
 
-/** Limits for one test and one file, beyond any standstill of the machine. A long run takes hours, and its tests give up by themselves. */
+/** Longest time of one test and of one file, in milliseconds. Long runs take hours and have no such limit. */
 export const TEST_MAX_MS = IS_LONG_RUN ? undefined : 600_000;
 export const FILE_MAX_MS = IS_LONG_RUN ? undefined : 900_000;

@@ -373,7 +373,7 @@ describe('a sandbox of one’s own', () => {
     );
     assert.equal(opened[0]!.n, rows[0]!.n);
     for (const { status, body } of refused) assert.deepEqual([status, body.codigo_erro], [429, 'E703']);
-    // The network of the other tests has its day back.
+    // Sandboxes are counted per day and network: the other tests may make theirs again.
     await pool.query(`update ensaios set criado_em = criado_em - interval '1 day'`);
   });
 });

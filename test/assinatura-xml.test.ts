@@ -384,7 +384,7 @@ test(`wrapped (seed ${SEED})`, async (t) => {
   );
 });
 
-/** Whatever one does to the bytes: they are refused, or they still say what was signed. */
+/** Changed bytes are refused, or the document still says what was signed. */
 test('a document that is accepted says what was signed', () => {
   const runs = LONG ? 100_000 : 1_000;
   let accepted = 0;

@@ -169,7 +169,7 @@ function follow(token: string) {
 }
 
 const PRESTADOR = '11222333000181';
-/** A provider of one test alone: what is told of it is that test's. */
+/** Provider of the second test alone: its changes are mixed with no others. */
 const OUTRO = '12121212000106';
 
 test(`an address that is away for an hour gets all of it by the retries alone`, { timeout: 600_000 }, async (t) => {

@@ -23,7 +23,7 @@ const work = bancada(world, 'vizinha');
 
 const PADARIA = { 'toma/CPF': null, 'toma/CNPJ': '11444777000161', 'toma/xNome': 'Padaria São João & Filhos' };
 const NOTAS = '/m/integracao/notas';
-/** Where the notes are that a test changes: no other test searches by these series. */
+/** Tests change notes of this municipality only, each in a series of its own. */
 const VIZINHAS = '/m/vizinha/notas';
 
 const notas: Record<'outubro' | 'maria' | 'padaria' | 'cara' | 'semTomador', NotaEmitida> = {} as never;

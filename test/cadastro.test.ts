@@ -23,7 +23,7 @@ import { nfse, type Said } from './support/process.ts';
 import { startTestService } from './support/service.ts';
 import { until } from './support/until.ts';
 
-/** In production each code is one tenant's: that of `alfa`, which no test changes, and others. */
+/** IBGE codes. A code in production belongs to one municipality: São Paulo to `alfa`, which no test changes. */
 const SAO_PAULO = '3550308';
 const [RIO, CAMPINAS, SANTOS, OSASCO] = ['3304557', '3509502', '3548500', '3534401'];
 const [MANAUS, BELEM, RECIFE, SALVADOR, VITORIA] = ['1302603', '1501402', '2611606', '2927408', '3205309'];
@@ -129,7 +129,7 @@ before(async () => {
   await done('municipio', 'criar', 'alfa', '--ibge', SAO_PAULO, ...WHOLE);
 });
 
-/** All that a municipality may have at its beginning. */
+/** Every option of `municipio criar`. */
 const WHOLE = [
   ...['--ancoras', 'ancoras', '--revogados', './revogados', '--aliquota', '3,5'],
   ...['--adn', 'https://adn.exemplo:8443/base/', '--adn-ca', 'ca.pem'],

@@ -31,7 +31,7 @@ const service = await startTestService();
 const { address, store, pool, clock } = service;
 await store.municipios.create({ tenant: 'exemplo', ambiente: 'producao', codigoIbge: '3550308' }, clock.now);
 await store.municipios.create({ tenant: 'vizinho', ambiente: 'producao', codigoIbge: '3304557' }, clock.now);
-// Each of the lists that change belongs to one test.
+// Each list that a test changes belongs to that test alone.
 for (const tenant of ['lista-que-cresce', 'lista-com-etiqueta']) {
   await store.municipios.create({ tenant, ambiente: 'homologacao', codigoIbge: undefined }, clock.now);
 }

@@ -94,7 +94,7 @@ describe('a body above 32 KiB', () => {
     const options = { host: '127.0.0.1', port: 0, trustProxy: false, accessLog: false, aside: gate } as const;
     const door = await createRestDoor(service.world, options);
     const ask = async (): Promise<number> => (await request(door.address, VALIDACAO, xml(LONGEST))).status;
-    // The thread is there.
+    // One request starts the thread.
     assert.equal(await ask(), 200);
     gate.gather(6);
     const statuses: number[] = [];
@@ -224,7 +224,7 @@ describe('a body above 32 KiB', () => {
     const tookS = Math.ceil((Date.now() - began) / 1_000);
     assert.equal(long.status, 201, JSON.stringify(long.body).slice(0, 300));
     const [, seconds] = /^"prestador";r=1;t=(\d+)$/.exec(long.headers.get('ratelimit') ?? '') ?? [];
-    // The time goes on during the request, and no longer.
+    // Meanwhile the remaining time grew shorter, at most by the duration of the request.
     const whole = Math.ceil((86_400 * count) / (count + 1));
     assert.ok(Number(seconds) <= whole && Number(seconds) >= whole - tookS, `${seconds} of ${whole} s`);
     assert.equal((await emitted(exampleXml({ nDPS: '202' }))).status, 201);

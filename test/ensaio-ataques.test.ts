@@ -56,7 +56,7 @@ test('the page of a refused request says what came and what was expected', async
 test('some refusals of too much are kept, and a flood of them is not', async () => {
   const { slug, chave } = await make();
   await pool.query('update municipios set limite_endereco = 1 where tenant = $1', [slug]);
-  // A door counts by itself, and the other tests are refused too much as well.
+  // Each door counts its own refusals: the other tests cause refusals too.
   const door = await createRestDoor(world, { host: '127.0.0.1', port: 0, trustProxy: false, accessLog: false });
   onEnd(() => door.close());
   const init = { method: 'POST', headers: { 'Content-Type': 'application/xml' }, body: exampleXml() };

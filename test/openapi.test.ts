@@ -36,7 +36,7 @@ const document = describeApi(DESCRIBED_DOOR) as any;
 const described: Described = describedBy(document);
 const service = await exampleService();
 const made = await makeExemplos(service.address);
-/** Answers of other operations to the requests of examples, asked before the tests use up the misses of this network. */
+/** Answers of other operations to the requests of examples. They come first: the tests use up the failed requests that an address may send. */
 const alike: (Awaited<ReturnType<typeof send>> & { readonly id: string; readonly of: object })[] = [];
 for (const { exemplo } of made) {
   for (const id of exemplo.tambem ?? []) {

@@ -19,7 +19,7 @@ describe('the console in a browser', { skip }, () => {
   before(async () => {
     const service = await startTestService({ worker: false, clock });
     painel = await startTestPainel(service);
-    // Beside an account of another nobody is the first.
+    // The first administrator is invited while there is no other account.
     convite = await inviteFirst(painel.world);
     page = await browser.newPage(true);
     await page.resize(1_280, 900);
@@ -83,7 +83,7 @@ describe('the console in a browser', { skip }, () => {
       assert.equal(await focused(), 'campo-senha');
       await keys.press('Tab');
       assert.equal(await focused(), 'Entrar');
-      // Of a new page the first step leads past the menu.
+      // The first Tab on a page reaches the link that skips the menu.
       await page.open(`${painel.origin}/m/integracao/usuarios`);
       await page.press('Tab');
       assert.equal(await page.evaluate(`document.activeElement.className`), 'salto');

@@ -123,7 +123,7 @@ describe('entering', () => {
     let last: Shown;
     do {
       last = await pessoa.send('/entrar', { login: 'bia', senha: 'errada' });
-      // A bucket of the future does not fill, however slow this machine is.
+      // Attempts come back with time. Counters dated an hour ahead get none back on a slow machine.
       if (tries === 0) await service.pool.query('update contagens set em = em + 3600');
       tries += 1;
     } while (!last.html.includes('tentativas demais') && tries < 50);

@@ -353,7 +353,7 @@ async function webhook(): Promise<string> {
   return JSON.parse(text).webhook.id;
 }
 const NO_WEBHOOK = 'wh_naohaeste000';
-/** As the owner of an address that is told. Strangers ask about one that no test takes away. */
+/** Requests of a webhook's owner. Strangers ask about the webhook that no test removes. */
 const ofWebhook = (id: string, traz: string, method: string, more: Partial<Pergunta> = {}, below = ''): Prova => {
   const of = (one: string, tenant?: string): Pergunta => ({
     ...at(`webhooks/${one}${below}`, tenant),
@@ -388,7 +388,7 @@ async function ensaio(): Promise<{ readonly slug: string; readonly chave: string
 }
 const [meu, reiniciado, descartado] = await Promise.all([ensaio(), ensaio(), ensaio()]);
 await ask(at('dps/x', meu.slug));
-/** As the owner of a sandbox: what there is to be known is whether a municipality is one. Strangers ask about one that stays. */
+/** Requests of a sandbox's owner. Strangers ask about the sandbox that stays: an answer may not tell that it exists. */
 const ofEnsaio = (below: string, traz: string, method = 'GET', more: Partial<Pergunta> = {}, own = meu): Prova => {
   const of = (tenant: string, headers: Readonly<Record<string, string>> = {}): Pergunta => ({
     ...at(`ambiente${below}`, tenant),

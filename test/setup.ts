@@ -99,8 +99,8 @@ export async function globalTeardown(): Promise<void> {
 }
 
 /**
- * Whether temporary files may be in memory: half of the processor time of the tests with servers of their own goes into files. Long runs
- * have too much of them, and their figures are those of a disk. A folder that `TMPDIR` names is kept.
+ * Whether temporary files go into memory. On a disk, tests with servers of their own spend half of their processor time on files. Long runs
+ * write too much for memory, and their figures are those of a disk. A folder that `TMPDIR` names is used as it is.
  */
 function isMemoryRoomy(): boolean {
   if (process.platform !== 'linux' || process.env.TMPDIR !== undefined || IS_LONG_RUN) return false;

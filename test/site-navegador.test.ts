@@ -60,7 +60,7 @@ describe('in a browser', { skip }, async () => {
   ];
 
   test('every page, on a phone and on a desk', async (t) => {
-    /** What each page is like on a phone; it is opened once for all steps. */
+    /** Cut tables and number of scripts of each page on a phone. Each page is opened once for all steps. */
     const onPhone = new Map<string, { readonly cut: readonly string[]; readonly scripts: number }>();
 
     await t.test(
@@ -78,7 +78,7 @@ describe('in a browser', { skip }, async () => {
             await page.resize(width, 844);
             const [inner, scroll] = await page.evaluate<number[]>('[innerWidth, document.documentElement.scrollWidth]');
             assert.ok(scroll! <= inner! && inner === width, `${path} is ${scroll} px wide in ${inner} of ${width}`);
-            // What scrolls by itself is a table or a source, and can be reached by the keyboard.
+            // A part that scrolls by itself is a table or a source text, and the keyboard reaches it.
             const cut = await page.evaluate<string[]>(`
             [...document.querySelectorAll('main *')]
               .filter((one) => one.scrollWidth > one.clientWidth + 1 && getComputedStyle(one).overflowX === 'auto')

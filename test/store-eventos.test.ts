@@ -1555,7 +1555,7 @@ describe('the plans of the statements', () => {
 });
 
 await sharedProcesses();
-/** Checks of all that the tests did, in any order. The processes, opened before, are still open here. */
+/** The last check, on the rows of all tests. It runs before the processes above are closed. */
 onEnd(async () => {
   const [{ pool }] = await sharedProcesses();
   const moves = await rows<{ de: EventoEstado | null; gatilho: EventoTrigger; para: EventoEstado }>(

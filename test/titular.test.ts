@@ -19,9 +19,9 @@ import { freshFolder } from './support/openssl.ts';
 import { toolOr } from './support/tools.ts';
 
 const CPF = '11144477735';
-/** Of somebody else, of whom nothing is ever erased here. */
+/** CPF of another person, of whom no test erases anything. */
 const OTHER = '52998224725';
-/** Of somebody whose data one test erases. */
+/** CPF of the person whose data one test erases. */
 const ERASED = '12345678909';
 const MES = 202611;
 const NOW = Date.parse('2026-11-28T12:00:00-03:00');

@@ -281,7 +281,7 @@ export async function readArquivo(arquivo: string): Promise<Buffer | undefined> 
   }
 }
 
-/** Repetitions have an end: one over millions of characters can overflow the engine's stack. */
+/** Each repetition is bounded: an unbounded one can overflow the stack of V8 on millions of characters. */
 const EVENTO_ID = /<(?:[\w.-]{1,64}:)?infEvento\s[^>]{0,1000}?\bId\s{0,64}=\s{0,64}["'](EVT[0-9A-Z]{59})["']/;
 
 /** The `Id` of an event, by the text of its document. */
@@ -293,7 +293,7 @@ function fromBase64(text: string): Buffer | undefined {
   const trimmed = text.trim();
   // Twice the limit: gzip may not shrink.
   if (trimmed.length > XML_MAX_BYTES * 2) return undefined;
-  // Node reads past what is no Base64; the form is checked by hand. A `+` over millions of characters can overflow the engine's stack.
+  // Node skips characters that are no Base64. A pattern with `+` can overflow the stack of V8 on millions of characters.
   const end = trimmed.search(/[^A-Za-z0-9+/]|$/);
   if (end === 0 || !/^={0,2}$/.test(trimmed.slice(end))) return undefined;
   return Buffer.from(trimmed, 'base64');

@@ -183,7 +183,7 @@ describe('what every answer about the PDF carries', () => {
   });
 
   test('guessing keys here is slowed down as at the query by key', async (t) => {
-    // The other tests come from the same network address, and keep what they may ask for in vain.
+    // Failed requests are counted by network address: a service of its own leaves the other tests theirs.
     const own = await startTestService({ worker: false });
     // The monotonic clock, by which misses are forgotten, stands still: who has been told to wait is told so again.
     monotonicClock(t);

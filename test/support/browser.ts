@@ -159,7 +159,7 @@ async function pageOf(ask: Ask, listen: (hear: (message: Message) => void) => vo
     }
   });
   for (const domain of ['Page', 'Network', 'Runtime', 'Log', 'Audits']) await ask(`${domain}.enable`);
-  // A page behind another one draws as the one in front does.
+  // Pages in the background draw like the page in front.
   await ask('Emulation.setFocusEmulationEnabled', { enabled: true });
   const evaluate = async <Value>(expression: string): Promise<Value> => {
     const { result, exceptionDetails } = await ask('Runtime.evaluate', {
