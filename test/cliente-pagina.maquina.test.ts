@@ -21,6 +21,7 @@ import type {
   OpcoesDoCliente,
   PedidoDeEvento,
 } from '../packages/cliente/src/index.ts';
+import { clientePacote } from '../scripts/cliente-pacote.ts';
 import { readTar } from '../src/documents/tar.ts';
 import { RULES } from '../src/fiscal/rules/rules.ts';
 import { freshFolder } from './support/openssl.ts';
@@ -53,6 +54,12 @@ execFileSync(process.execPath, [
   path.join(modules, '@emissor-nfse/cliente'),
 ]);
 await writeFile(program, first);
+
+test('the package is made again as it was made', () => {
+  const once = clientePacote();
+  assert.ok(once.has('src/index.js'), [...once.keys()].join(' '));
+  assert.deepEqual(clientePacote(), once);
+});
 
 test('what the page shows is what the compiler takes, and so is the package that is installed', async () => {
   assert.ok(blocks.length >= 6 && production.includes('certificado:'));
