@@ -14,6 +14,7 @@ import { readCertificate } from '../src/documents/certificate.ts';
 import { signXml } from '../src/documents/signing.ts';
 import { openBudget } from '../src/doors/rest/verificacao.ts';
 import { exampleXml } from '../src/fiscal/rules/example.ts';
+import { onEnd } from './support/cleanup.ts';
 import { nfseHere } from './support/cli.ts';
 import { type Answer, request } from './support/http.ts';
 import { CA, END, freshFolder, type Issued, openssl, opensslAuthority } from './support/openssl.ts';
@@ -740,7 +741,8 @@ test('the questions together have a share of the processor, and no more', () => 
   assert.equal(budget.waitOf(), 1);
 });
 
-test('nothing of a document or of a certificate is logged', () => {
+// Of all that the tests before asked, in whatever order they ran.
+onEnd(() => {
   const text = JSON.stringify(logged);
   assert.ok(text.includes(PATH));
   for (const word of [BRANCH, '11222333000181', '11144477735', 'EMPRESA', 'JOANA', 'Maria']) {

@@ -86,8 +86,8 @@ const chaves: string[] = [];
 const own = await tokenOf(PRESTADOR);
 const TESTED = { skip: !READERS && 'unzip or python3 is not there' };
 
-describe('a file of notes', TESTED, () => {
-  test('has the XML of each note of the month, though who made it died between its parts', async () => {
+test('a file of notes', TESTED, async (context) => {
+  await context.test('has the XML of each note of the month, though who made it died between its parts', async () => {
     let next = 0;
     const issue = async (): Promise<void> => {
       while (next < NOTAS) {
@@ -151,7 +151,7 @@ describe('a file of notes', TESTED, () => {
     chaves.push(late);
   });
 
-  test('has the PDF of the authorised ones, and says which are not', async () => {
+  await context.test('has the PDF of the authorised ones, and says which are not', async () => {
     // Refused by the environment of the rehearsal.
     const headers = { 'Content-Type': 'application/xml', 'X-NFSe-Simular': 'adn:rejeita=E1289' };
     const body = exampleXml({ nDPS: String(NOTAS + 2) });
@@ -173,7 +173,7 @@ describe('a file of notes', TESTED, () => {
     assert.match(inside.get('leia-me.txt')!.toString(), new RegExp(`${refused.body.chave_acesso}, série`));
   });
 
-  test('is the list as a table, as the list itself gives it', async () => {
+  await context.test('is the list as a table, as the list itself gives it', async () => {
     const id = await ask(own, { formato: 'csv', estado: 'autorizada', ordem: 'antigas' });
     await ready(own, id);
     const { bytes, headers } = await fetchFile(own, id);

@@ -7,7 +7,7 @@
  */
 import assert from 'node:assert/strict';
 import { Agent, request as httpRequest } from 'node:http';
-import { before, describe, test } from 'node:test';
+import { test } from 'node:test';
 import { processLotes } from '../src/delivery/lotes.ts';
 import { readXml } from '../src/documents/xml.ts';
 import { createRestDoor } from '../src/doors/rest/door.ts';
@@ -247,72 +247,73 @@ function problemOf({ status, type, id, text }: Reply): string | undefined {
   return undefined;
 }
 
-describe('envelopes bent at random', () => {
-  let address: string;
-  let service: Awaited<ReturnType<typeof startTestService>>;
-  before(async () => {
-    service = await startTestService({ worker: false });
-    const { store, clock, world } = service;
-    await store.municipios.create({ tenant: 'sao-paulo', ambiente: 'producao', codigoIbge: '3550308' }, clock.now);
-    const door = await createRestDoor(world, { host: '127.0.0.1', port: 0, trustProxy: true, accessLog: false });
-    onEnd(() => door.close());
-    ({ address } = door);
-  });
+test('envelopes bent at random', async (whole) => {
+  const service = await startTestService({ worker: false });
+  const { store, clock, world, pool } = service;
+  await store.municipios.create({ tenant: 'sao-paulo', ambiente: 'producao', codigoIbge: '3550308' }, clock.now);
+  const door = await createRestDoor(world, { host: '127.0.0.1', port: 0, trustProxy: true, accessLog: false });
+  onEnd(() => door.close());
+  const { address } = door;
 
-  test(`${CASES} of them, seed ${SEED}, are answered in the words of SOAP and of the model`, async (context) => {
-    const kinds = new Map<string, number>();
-    const all = ONLY === undefined ? CASES : Number(ONLY) + 1;
-    let next = ONLY === undefined ? 0 : Number(ONLY);
-    const senderUntil = async (end: number): Promise<void> => {
-      while (next < end) {
-        const one = caseOf(SEED, next);
-        next += 1;
-        const about = `seed ${SEED}, case ${one.index} (${one.done.join(', ')}), ${one.path}`;
-        const reply = await post(address, one).catch((error) => assert.fail(`${about}: no answer: ${error}`));
-        const problem = problemOf(reply);
-        if (problem !== undefined) {
-          const body = one.body.length > 6_000 ? `${one.body.length} bytes` : one.body.toString('base64');
-          assert.fail(`${about}: ${problem}\n${body}\nanswer ${reply.status} ${reply.text.slice(0, 2_000)}`);
+  await whole.test(
+    `${CASES} of them, seed ${SEED}, are answered in the words of SOAP and of the model`,
+    async (context) => {
+      const kinds = new Map<string, number>();
+      const all = ONLY === undefined ? CASES : Number(ONLY) + 1;
+      let next = ONLY === undefined ? 0 : Number(ONLY);
+      const senderUntil = async (end: number): Promise<void> => {
+        while (next < end) {
+          const one = caseOf(SEED, next);
+          next += 1;
+          const about = `seed ${SEED}, case ${one.index} (${one.done.join(', ')}), ${one.path}`;
+          const reply = await post(address, one).catch((error) => assert.fail(`${about}: no answer: ${error}`));
+          const problem = problemOf(reply);
+          if (problem !== undefined) {
+            const body = one.body.length > 6_000 ? `${one.body.length} bytes` : one.body.toString('base64');
+            assert.fail(`${about}: ${problem}\n${body}\nanswer ${reply.status} ${reply.text.slice(0, 2_000)}`);
+          }
+          const kind = /<faultcode>|<soap:Fault>/.test(reply.text) ? `fault ${reply.status}` : 'answer';
+          kinds.set(kind, (kinds.get(kind) ?? 0) + 1);
         }
-        const kind = /<faultcode>|<soap:Fault>/.test(reply.text) ? `fault ${reply.status}` : 'answer';
-        kinds.set(kind, (kinds.get(kind) ?? 0) + 1);
-      }
-    };
-    const send = (end: number): Promise<unknown> =>
-      Promise.all(Array.from({ length: IN_FLIGHT }, () => senderUntil(end)));
-    // The log of the test service keeps a line a request.
-    if (ONLY === undefined) await assertHoldsNothing(context, all, send, () => (service.logged.length = 0));
-    else await send(all);
-    context.diagnostic(`seed ${SEED}: ${[...kinds].map(([kind, count]) => `${kind}: ${count}`).join(', ')}`);
-    if (ONLY !== undefined) return;
-    for (const kind of ['answer', 'fault 400', 'fault 404', 'fault 500']) assert.ok(kinds.has(kind), `no ${kind}`);
-  });
+      };
+      const send = (end: number): Promise<unknown> =>
+        Promise.all(Array.from({ length: IN_FLIGHT }, () => senderUntil(end)));
+      // The log of the test service keeps a line a request.
+      if (ONLY === undefined) await assertHoldsNothing(context, all, send, () => (service.logged.length = 0));
+      else await send(all);
+      context.diagnostic(`seed ${SEED}: ${[...kinds].map(([kind, count]) => `${kind}: ${count}`).join(', ')}`);
+      if (ONLY !== undefined) return;
+      for (const kind of ['answer', 'fault 400', 'fault 404', 'fault 500']) assert.ok(kinds.has(kind), `no ${kind}`);
+    },
+  );
 
-  test('words that every object has, in the place of each name and value, are answered so too', async () => {
-    const cases = DOCUMENTS.flatMap(([operacao, documento], index) =>
-      withWordsOfObjects(
-        `<e:Envelope xmlns:e="${NAMESPACES['1.1']}"><e:Body><n:${operacao} xmlns:n="${ABRASF}">${documento}</n:${operacao}></e:Body></e:Envelope>`,
-        'xml',
-      ).map(({ body, done }, place) => ({
-        index,
-        path: `/${place % 2 === 0 ? 'integracao' : 'sao-paulo'}/soap/nfes`,
-        headers: {
-          'Content-Type': 'text/xml; charset=utf-8',
-          SOAPAction: '""',
-          'X-Forwarded-For': `10.9.${index}.${place % 256}`,
-        },
-        body,
-        done,
-      })),
-    );
-    await atOnce(cases, async (one) => {
-      const problem = problemOf(await post(address, one));
-      assert.equal(problem, undefined, `${one.path}, ${one.done}: ${problem}`);
-    });
-  });
+  await whole.test(
+    'words that every object has, in the place of each name and value, are answered so too',
+    async () => {
+      const cases = DOCUMENTS.flatMap(([operacao, documento], index) =>
+        withWordsOfObjects(
+          `<e:Envelope xmlns:e="${NAMESPACES['1.1']}"><e:Body><n:${operacao} xmlns:n="${ABRASF}">${documento}</n:${operacao}></e:Body></e:Envelope>`,
+          'xml',
+        ).map(({ body, done }, place) => ({
+          index,
+          path: `/${place % 2 === 0 ? 'integracao' : 'sao-paulo'}/soap/nfes`,
+          headers: {
+            'Content-Type': 'text/xml; charset=utf-8',
+            SOAPAction: '""',
+            'X-Forwarded-For': `10.9.${index}.${place % 256}`,
+          },
+          body,
+          done,
+        })),
+      );
+      await atOnce(cases, async (one) => {
+        const problem = problemOf(await post(address, one));
+        assert.equal(problem, undefined, `${one.path}, ${one.done}: ${problem}`);
+      });
+    },
+  );
 
-  test('every lot that was taken comes to its end', async () => {
-    const { store, world, pool } = service;
+  await whole.test('every lot that was taken comes to its end', async () => {
     const municipio = (await store.municipios.findBySlug('integracao'))!;
     const count = async (situacao: string): Promise<number> =>
       (await pool.query(`select 1 from lotes where ${situacao}`)).rowCount!;

@@ -25,6 +25,7 @@ import type { Patch } from '../../src/fiscal/rules/rule.ts';
 import { EXAMPLE_FACTS } from '../../src/fiscal/rules/trial.ts';
 import { type Simulador, type SimuladorOptions, startSimulador } from '../../src/simulador/simulador.ts';
 import { onEnd } from './cleanup.ts';
+import { ask } from './http.ts';
 import { readyKeys } from './keys.ts';
 import { createAuthority, SERVER_EXTENSIONS } from './tls.ts';
 import { onPatienceEnd, until } from './until.ts';
@@ -283,11 +284,10 @@ export async function shareUnder(
 
 /** Asks the control. */
 export async function controle(simulador: { readonly controle: string }, target: string, init?: RequestInit) {
-  const response = await fetch(`${simulador.controle}${target}`, init);
-  const text = await response.text();
-  const isJson = response.headers.get('content-type')?.startsWith('application/json') === true;
+  const { status, headers, text } = await ask(`${simulador.controle}${target}`, init);
+  const isJson = headers.get('content-type')?.startsWith('application/json') === true;
   // biome-ignore lint/suspicious/noExplicitAny: tests look at the answer field by field
-  return { status: response.status, text, body: (isJson ? JSON.parse(text) : undefined) as any };
+  return { status, text, body: (isJson ? JSON.parse(text) : undefined) as any };
 }
 
 export function ajustar(simulador: { readonly controle: string }, target: string, body: unknown) {
