@@ -41,6 +41,9 @@ export const EQUIVALENT: Readonly<Record<string, readonly (readonly [changed: st
     ],
     ['CHAVE_LENGTH + (1 + 1)', 'one character too many or two: it is no key'],
   ],
+  'src/store/group-commit.ts': [
+    ['if (true) await gathering', 'nothing is awaited before the turn ends: the batch begins in the same one'],
+  ],
   'src/store/numeracao.ts': [
     ['WINDOW_GROWTH = (8n + 1n)', 'how much is read at once, and not what is given'],
     ['(2n + 1n) * needed', 'how much is read at once, and not what is given'],

@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from '../../test/support/seed.ts';
-import { groupCommit } from './group-commit.ts';
+import { takeSnapshot } from '../measures/counters.ts';
+import { groupCommit, measureGroups } from './group-commit.ts';
 
 type Batch = { readonly key: string; readonly jobs: readonly number[]; finish(): void; fail(error: Error): void };
 
@@ -262,4 +263,24 @@ test('whenever jobs come, each is done once, in order, in batches that do not ov
       }
     }),
   );
+});
+
+test('how many are in a batch, and its seconds, are counted, also of one that fails', async (context) => {
+  const summed = async (name: string): Promise<number> => {
+    const values = (await takeSnapshot('p', 'p')).find((one) => one.name === name)?.values ?? [];
+    return values
+      .filter((one) => 'metricName' in one && one.metricName === `${name}_sum`)
+      .reduce((sum, { value }) => sum + value, 0);
+  };
+  let now = 5_000;
+  context.mock.method(performance, 'now', () => now);
+  const run = measureGroups<number, number>('nota', async (_, jobs) => {
+    now += jobs.length * 500;
+    if (jobs.length === 1) throw new Error('the disk is full');
+    return jobs;
+  });
+  assert.deepEqual(await run('a', [1, 2, 3]), [1, 2, 3]);
+  await assert.rejects(run('a', [1]), /the disk is full/);
+  assert.equal(await summed('nfse_gravacao_grupo_documentos'), 4);
+  assert.equal(await summed('nfse_gravacao_duracao_seconds'), 2);
 });
