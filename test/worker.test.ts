@@ -418,6 +418,22 @@ describe('notes that are announced as they are stored', () => {
   });
 });
 
+test('what met trouble is tried again when the pause ends, however seldom the worker looks', PATIENT, async () => {
+  const on = await stage([]);
+  let hasFailed = false;
+  const claim: World['store']['lotes']['claim'] = (...asked) => {
+    if (hasFailed) return on.store.lotes.claim(...asked);
+    hasFailed = true;
+    return Promise.reject(new StoreUnavailable('gone', 'the database is away'));
+  };
+  const store = { ...on.world.store, lotes: { ...on.world.store.lotes, claim } };
+  const worker = startWorker({ ...on.world, store }, { pollMs: 3_600_000 });
+  onEnd(() => worker.stop());
+  const isDone = await sendLote({ ...on.world, wake: worker.wake });
+  await until(isDone, 'the lot and its note');
+  assert.ok(hasFailed);
+});
+
 describe('the worker in its thread', () => {
   test('gives leave, and sends what was announced as it was stored', PATIENT, async () => {
     const connection = await freshDatabase();

@@ -61,7 +61,7 @@ const NONE_ANNOUNCED = { fresh: [], stale: [] };
 
 /**
  * Places for batches, and who has them. `onBatch`: called for its tenant when a batch begins, because there may be more than it takes, and when
- * it has ended, because it may have made something else due.
+ * it has ended, because it may have made something else due; after trouble also when its pause ends.
  */
 export class Lanes {
   private readonly world: World;
@@ -221,6 +221,7 @@ export class Lanes {
       const about = { tenant, kind: of.kind };
       tellTrouble(this.world.log, error, about, 'a transmissão de um município falhou; o que esperava segue na fila');
       this.pause(key, TROUBLE_MS);
+      setTimeout(this.onBatch, TROUBLE_MS, tenant).unref();
       if (of.kind === 'notas') this.announced.giveLeave(tenant, false);
       if (isPassing(error)) await this.endClaims(tenant, tokens);
     }
