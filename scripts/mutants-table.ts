@@ -48,7 +48,7 @@ export const EQUIVALENT: Readonly<Record<string, readonly (readonly [changed: st
     ['WINDOW_GROWTH = (8n + 1n)', 'how much is read at once, and not what is given'],
     ['(2n + 1n) * needed', 'how much is read at once, and not what is given'],
     ['desde && null', 'the next window begins where the first one did: dearer, and gives the same'],
-    ["name: '', text", 'a statement is prepared each time'],
+    ["'',", 'a statement without a name is planned each time'],
     ['proximo >= nextOf', 'a row that says what the number of the note says'],
     ['state.proximo >= numero', 'both are the same number'],
   ],

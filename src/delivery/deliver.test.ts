@@ -261,6 +261,19 @@ describe('what was announced before', () => {
     assert.equal(settlements[0]!.recebida!.nsu, '77');
   });
 
+  test('keeps what was shown as the answer, with its number where the environment gives one', async () => {
+    for (const [nsu, shown] of [
+      [undefined, 'Perguntado, o ADN mostrou o documento.'],
+      ['77', 'Perguntado, o ADN mostrou o documento, sob o número 77.'],
+    ] as const) {
+      const { settlements } = await run({
+        rows: [row('a', 'enviado')],
+        known: { a: { kind: 'known', nsu, xml: undefined } },
+      });
+      assert.equal(settlements[0]!.resposta, `consulta\n${shown}`);
+    }
+  });
+
   test('is sent again where it is not there; up to where it was looked for is kept', async () => {
     const { steps, settlements, logged } = await run({
       rows: [row('a', 'enviado'), row('b')],

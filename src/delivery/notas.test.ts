@@ -10,6 +10,7 @@ import type { ClaimedNota, NotaSettlement } from '../store/claim-notas.ts';
 import type { Ref } from '../store/fila.ts';
 import type { Municipio } from '../store/municipios.ts';
 import { StoreUnavailable } from '../store/unavailable.ts';
+import type { Taking } from './deliver.ts';
 import { deliverNotas } from './notas.ts';
 
 const NOW = Date.parse('2026-11-21T15:00:00Z');
@@ -61,7 +62,7 @@ function nota(id: string, more: Partial<ClaimedNota> = {}): ClaimedNota {
   };
 }
 
-async function run(changes: Partial<Scene>) {
+async function run(changes: Partial<Scene>, taking: Taking = {}) {
   const scene = { ...SCENE, ...changes };
   const steps: string[] = [];
   const problems: (readonly unknown[])[] = [];
@@ -124,7 +125,7 @@ async function run(changes: Partial<Scene>) {
       error: (about: object, message: string) => void logged.push(`error ${JSON.stringify(about)} ${message}`),
     },
   } as unknown as World;
-  const delivered = await deliverNotas(world, { tenant: 'alfa' } as Municipio, { token: 'minha' });
+  const delivered = await deliverNotas(world, { tenant: 'alfa' } as Municipio, { token: 'minha', ...taking });
   const outcomes = settled.map(({ id, move, dueAt, mensagem_retorno }) => ({
     id,
     on: move.on,
@@ -142,6 +143,23 @@ describe('what is claimed', () => {
     const two = await run({ notas: [nota('1'), nota('2')] });
     assert.deepEqual(two.delivered, { delivered: 2, isFull: true, pauseMs: 0 });
     assert.deepEqual(two.steps.slice(1), ['read alfa 1 2', 'share alfa', 'settle alfa ficha 0']);
+  });
+
+  test('is beside what was announced as it was stored no more than the rest of what the ADN takes', async () => {
+    const announced = (...ids: readonly string[]) => [
+      { token: 'anunciada', at: NOW, nsu: '9', notas: ids.map((id) => nota(id)) },
+    ];
+    const rest = await run({ notas: [nota('2')] }, { announced: announced('1') });
+    assert.equal(rest.steps[0], 'claim alfa 0 60000 1 minha');
+    assert.deepEqual(rest.steps.slice(1), ['read alfa 1 2', 'share alfa', 'settle alfa ficha,anunciada 0']);
+    assert.deepEqual(rest.delivered, { delivered: 2, isFull: true, pauseMs: 0 });
+    // Whether more is due is not known.
+    const none = await run({ notas: [nota('3')] }, { announced: announced('1', '2') });
+    assert.deepEqual(none.steps, ['read alfa 1 2', 'share alfa', 'settle alfa anunciada 0']);
+    assert.deepEqual(none.delivered, { delivered: 2, isFull: true, pauseMs: 0 });
+    const alone = await run({}, { announced: announced('1'), isDue: false });
+    assert.deepEqual(alone.steps, ['read alfa 1', 'share alfa', 'settle alfa anunciada 0']);
+    assert.deepEqual(alone.delivered, { delivered: 1, isFull: false, pauseMs: 0 });
   });
 
   test('with one in doubt are the others in doubt too, as many as are looked for at once, for a minute', async () => {
