@@ -741,7 +741,7 @@ test('the questions together have a share of the processor, and no more', () => 
   assert.equal(budget.waitOf(), 1);
 });
 
-// Of all that the tests before asked, in whatever order they ran.
+// The log is looked at once all tests of this file have ended, in any order.
 onEnd(() => {
   const text = JSON.stringify(logged);
   assert.ok(text.includes(PATH));

@@ -153,7 +153,7 @@ describe('what is claimed', () => {
     assert.equal(rest.steps[0], 'claim alfa 0 60000 1 minha');
     assert.deepEqual(rest.steps.slice(1), ['read alfa 1 2', 'share alfa', 'settle alfa ficha,anunciada 0']);
     assert.deepEqual(rest.delivered, { delivered: 2, isFull: true, pauseMs: 0 });
-    // Whether more is due is not known.
+    // The announced notas fill the batch: none is claimed, and more may be due.
     const none = await run({ notas: [nota('3')] }, { announced: announced('1', '2') });
     assert.deepEqual(none.steps, ['read alfa 1 2', 'share alfa', 'settle alfa anunciada 0']);
     assert.deepEqual(none.delivered, { delivered: 2, isFull: true, pauseMs: 0 });

@@ -272,7 +272,7 @@ test('how many are in a batch, and its seconds, are counted, also of one that fa
       .filter((one) => 'metricName' in one && one.metricName === `${name}_sum`)
       .reduce((sum, { value }) => sum + value, 0);
   };
-  // Other files of this process count as well.
+  // Other test files of this process count as well.
   const documents = await summed('nfse_gravacao_grupo_documentos');
   const seconds = await summed('nfse_gravacao_duracao_seconds');
   let now = 5_000;
@@ -285,6 +285,6 @@ test('how many are in a batch, and its seconds, are counted, also of one that fa
   assert.deepEqual(await run('a', [1, 2, 3]), [1, 2, 3]);
   await assert.rejects(run('a', [1]), /the disk is full/);
   assert.equal((await summed('nfse_gravacao_grupo_documentos')) - documents, 4);
-  // A sum of many measures, in floating point.
+  // The sum holds measures of other files, and loses digits to them.
   assert.ok(Math.abs((await summed('nfse_gravacao_duracao_seconds')) - seconds - 2) < 1e-9);
 });
