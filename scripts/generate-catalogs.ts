@@ -67,6 +67,24 @@ ${[
   .join('\n')}
 `;
 
+/** Percentages of government purchases in the calculator (decided in D-730), open-ended where it has no end. */
+const COMPRAS_GOV = `tributo,cclasstrib,inicio,fim,aliquota_percentual,fonte,base_legal,situacao
+REDUTOR-COMPRA-GOV,,2026-01-01,,0.00,"Calculadora da Receita Federal, V0053 (28/08/2026)","LC 214/2025, arts. 370 e 472",confirmada
+${[
+  ['2026-01-01,2028-12-31', '0.00', 'V0023'],
+  ['2029-01-01,2029-12-31', '10.00', 'V0019'],
+  ['2030-01-01,2030-12-31', '20.00', 'V0019'],
+  ['2031-01-01,2031-12-31', '30.00', 'V0019'],
+  ['2032-01-01,2032-12-31', '40.00', 'V0019'],
+  ['2033-01-01,', '100.00', 'V0019'],
+]
+  .map(
+    ([periodo, percentual, versao]) =>
+      `TRANSFERENCIA-CBS-GOV,,${periodo},${percentual},"Calculadora da Receita Federal, ${versao} (08/01/2026)","LC 214/2025, art. 473",confirmada`,
+  )
+  .join('\n')}
+`;
+
 /** A rate for all classifications. */
 const general =
   (row: Row): Row =>
@@ -287,15 +305,19 @@ const CATALOGS: readonly Catalog[] = [
   catalog<catalogs.AliquotaIbsCbs>({
     file: 'aliquotas-ibs-cbs.json',
     fonte:
-      'Lei Complementar 214/2025, arts. 14, 343, 344, 346 e 347; calculadora da Receita Federal, V0056 (02/09/2026)',
-    rows: (read) => [...read('aliquotas_ibs_cbs.csv').map(general), ...parseCsv(PROPRIAS, 'own rates')],
+      'Lei Complementar 214/2025, arts. 14, 343, 344, 346 e 347; calculadora da Receita Federal, V0053 (28/08/2026) e V0056 (02/09/2026)',
+    rows: (read) => [
+      ...read('aliquotas_ibs_cbs.csv').map(general),
+      ...parseCsv(PROPRIAS, 'own rates'),
+      ...parseCsv(COMPRAS_GOV, 'government purchases'),
+    ],
     key: ['tributo', 'cClassTrib', 'inicio'],
     columns: {
-      tributo: cell('tributo', oneOf(catalogs.TRIBUTOS_IBS_CBS)),
+      tributo: cell('tributo', oneOf(catalogs.LINHAS_IBS_CBS)),
       cClassTrib: maybe('cclasstrib', match(/^\d{6}$/)),
       inicio: cell('inicio', DATE),
-      fim: cell('fim', DATE),
-      aliquota: maybe('aliquota_percentual', match(/^\d{1,2}\.\d{2,4}$/)),
+      fim: maybe('fim', DATE),
+      aliquota: maybe('aliquota_percentual', match(/^\d{1,3}\.\d{2,4}$/)),
       fonte: cell('fonte', text),
       baseLegal: cell('base_legal', text),
       situacao: cell('situacao', oneOf(catalogs.SITUACOES_ALIQUOTA)),

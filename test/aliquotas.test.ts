@@ -4,6 +4,7 @@ import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { before, describe, test } from 'node:test';
 import { tabelaEmbarcada } from '../src/fiscal/aliquotas-ibs-cbs.ts';
+import { LINHAS_IBS_CBS } from '../src/fiscal/catalogs/catalogs.ts';
 import { exampleXml } from '../src/fiscal/rules/example.ts';
 import { avisosDeAliquotas } from '../src/flows/avisos-aliquotas.ts';
 import { migrate } from '../src/store/migrate.ts';
@@ -19,6 +20,9 @@ import { untilTrue } from './support/until.ts';
 const folder = freshFolder();
 const HEAD = 'tributo,uf,municipio,cclasstrib,inicio,fim,aliquota,fonte,ato';
 const CBS_2027 = 'CBS,,,,2027-01-01,2027-12-31,"8,80",DOU de 30/12/2026,Resolução do Senado 1/2026';
+
+const LINHAS =
+  'IBS-UF, IBS-MUN, CBS, REDUTOR-COMPRA-GOV, TRANSFERENCIA-CBS-GOV, CRED-PRES-01-IBS, CRED-PRES-01-CBS, CRED-PRES-02-IBS ou CRED-PRES-02-CBS';
 
 let pool: Awaited<ReturnType<typeof freshPool>>;
 
@@ -87,9 +91,15 @@ describe('nfse aliquotas importar', () => {
         'CBS,,,,2029-01-01,,,fonte,ato',
         'CBS,,,,2029-01-01,,8.80001,,',
         CBS_2027,
+        'REDUTOR-COMPRA-GOV,SP,,,2027-01-01,,1,fonte,ato',
+        'TRANSFERENCIA-CBS-GOV,,3550308,,2027-01-01,,1,fonte,ato',
+        'CRED-PRES-01-CBS,,,410014,2027-01-01,,1,fonte,ato',
+        'REDUTOR-COMPRA-GOV,,,,2027-01-01,,100,fonte,ato',
+        'CRED-PRES-02-IBS,,,,2027-01-01,,"1,125",fonte,ato',
+        'CRED-PRES-03-CBS,,,,2027-01-01,,1,fonte,ato',
       ),
       [
-        '2: tributo PIS não existe: use IBS-UF, IBS-MUN ou CBS',
+        `2: tributo PIS não existe: use ${LINHAS}`,
         '3: uf só se usa com IBS-UF; deixe-a vazia em CBS',
         '4: uf XX não é a sigla de um estado, como SP',
         '5: municipio 3550309 não é o código IBGE, de 7 algarismos, de nenhum município',
@@ -101,6 +111,12 @@ describe('nfse aliquotas importar', () => {
         '11: aliquota 8,80 % não é um percentual de 0 a 100 com até quatro casas decimais, sem o sinal %',
         '12: aliquota está vazia: uma alíquota que ainda não foi publicada fica fora do arquivo',
         '13: aliquota 8.80001 não é um percentual de 0 a 100 com até quatro casas decimais, sem o sinal %; fonte está vazio: onde a alíquota foi lida; ato está vazio: a norma que a fixa',
+        '15: uf só se usa com IBS-UF; deixe-a vazia em REDUTOR-COMPRA-GOV',
+        '16: municipio só se usa com IBS-MUN; deixe-o vazio em TRANSFERENCIA-CBS-GOV',
+        '17: cclasstrib só se usa com IBS-UF, IBS-MUN, CBS; deixe-o vazio em CRED-PRES-01-CBS',
+        '18: aliquota 100 não é um percentual que caiba na nota, onde REDUTOR-COMPRA-GOV vai de 0 a 99.99 com até duas casas decimais',
+        '19: aliquota 1,125 não é um percentual que caiba na nota, onde CRED-PRES-02-IBS vai de 0 a 99.99 com até duas casas decimais',
+        `20: tributo CRED-PRES-03-CBS não existe: use ${LINHAS}`,
       ],
     );
   });
@@ -183,10 +199,47 @@ describe('nfse aliquotas importar', () => {
     });
   });
 
+  test('all that a note may wait for can be brought in: a line of each is taken, and what stands on no note may be whole', async () => {
+    const own = await freshPool();
+    const lines = LINHAS_IBS_CBS.map((one) => {
+      const whole = one === 'TRANSFERENCIA-CBS-GOV' ? '100' : '99.990';
+      return `${one.toLowerCase().replaceAll('-', '_')},,,,2040-01-01,,${whole},fonte,ato`;
+    });
+    // What is open-ended in the table ends first.
+    const ended = [
+      'REDUTOR-COMPRA-GOV,,,,2026-01-01,2039-12-31,0,fonte,ato',
+      'TRANSFERENCIA-CBS-GOV,,,,2033-01-01,2039-12-31,100,fonte,ato',
+    ];
+    const said = await importar([...ended, ...lines], own);
+    assert.match(said.out, /Tabela de alíquotas 2: novas 9, alteradas 2, iguais 0\./, said.err);
+    const { linhas } = await createStore(own).aliquotas.readTabela();
+    const brought = linhas.filter(({ inicio }) => inicio === '2040-01-01').map(({ tributo }) => tributo);
+    assert.deepEqual(brought.toSorted(), LINHAS_IBS_CBS.toSorted());
+  });
+
+  test('what a newer program ships besides is a version of its own, once, by whichever process starts first', async () => {
+    const own = await freshPool();
+    const before = tabelaEmbarcada().linhas.filter(({ tributo }) => tributo.endsWith('-GOV')).length;
+    assert.equal(before, 7);
+    await own.query("delete from aliquotas_ibs_cbs where tributo like '%-GOV'");
+    assert.equal((await importar([CBS_2027], own)).code, 0);
+    await Promise.all([migrate(own), migrate(own), migrate(own)]);
+    assert.equal(await versions(own), 3);
+    const { linhas, versao } = await createStore(own).aliquotas.readTabela();
+    assert.deepEqual([versao, linhas.length], [3, tabelaEmbarcada().linhas.length + 1]);
+    const { out } = await run(['aliquotas', 'listar'], own);
+    assert.match(out, /REDUTOR-COMPRA-GOV +todos +01\/01\/2026 em diante +0\.00 % +versão 3 /);
+    assert.match(out, / 3 {2}.*a que acompanha o programa: 7 novas, 0 alteradas\n/);
+    // One that was replaced or ended is not brought back.
+    await importar(['REDUTOR-COMPRA-GOV,,,,2026-01-01,2026-12-31,0,fonte,ato'], own);
+    await migrate(own);
+    assert.equal(await versions(own), 4);
+  });
+
   test('the example is taken, and says what the shipped table says already', async () => {
     const own = await freshPool();
     const said = await run(['aliquotas', 'importar', path.join(ROOT, 'examples/aliquotas.csv')], own);
-    assert.match(said.out, /Tabela de alíquotas 1: novas 0, alteradas 0, iguais 3\./, said.err);
+    assert.match(said.out, /Tabela de alíquotas 1: novas 0, alteradas 0, iguais 4\./, said.err);
   });
 
   test('two imports at once are two versions, one after the other', async () => {
@@ -247,6 +300,11 @@ describe('before a competence without a rate', () => {
     assert.equal((await importar([CBS_2027], own)).code, 0);
     assert.deepEqual(await at('2026-12-31'), []);
     assert.match((await at('2027-11-05')).join(), /^CBS sem alíquota na tabela desde a competência 01\/01\/2028/);
+
+    assert.equal((await importar(['REDUTOR-COMPRA-GOV,,,,2026-01-01,2027-06-30,0,fonte,ato'], own)).code, 0);
+    assert.deepEqual(await at('2027-07-01'), [
+      'REDUTOR-COMPRA-GOV sem percentual na tabela desde a competência 01/07/2027: as notas de compras governamentais (tpEnteGov) são emitidas e ficam retidas, sem ir ao ADN, até o percentual ser importado (nfse aliquotas importar ARQUIVO).',
+    ]);
 
     const service = await startTestService({ clock: { now: NOW } });
     const isTold = (): boolean => service.logged.some(({ message }) => message.startsWith('CBS sem alíquota'));

@@ -213,7 +213,7 @@ describe('a sandbox of one’s own', () => {
 
     const bad = await send(`${HEADER}\n${row('CBS', '8.80')}\n${row('ICMS', '18')}\n`);
     assert.equal(bad.status, 422);
-    assert.match(bad.body.mensagem, /^Linha 3: tributo ICMS não existe: use IBS-UF, IBS-MUN ou CBS/);
+    assert.match(bad.body.mensagem, /^Linha 3: tributo ICMS não existe: use IBS-UF, IBS-MUN, CBS, REDUTOR-COMPRA-GOV/);
     const strange = await send('tributo,valor\nCBS,1\n');
     assert.deepEqual([strange.status, strange.body.codigo_erro], [400, 'E003']);
 

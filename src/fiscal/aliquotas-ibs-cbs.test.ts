@@ -1,6 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type Aliquota, aliquotasEmbarcadas, semAliquota, tabelaEmbarcada, tabelaIbsCbs } from './aliquotas-ibs-cbs.ts';
+import {
+  type Aliquota,
+  aliquotasEmbarcadas,
+  LINHAS_ESPERADAS,
+  semAliquota,
+  tabelaEmbarcada,
+  tabelaIbsCbs,
+} from './aliquotas-ibs-cbs.ts';
 import { TRIBUTOS_IBS_CBS } from './catalogs/catalogs.ts';
 
 test('from sixty days before a competence without a rate it is told, tribute by tribute', () => {
@@ -46,6 +53,15 @@ test('a rate that was imported ends the warning, as far as it goes', () => {
   assert.deepEqual(told(undefined, '2028-06-01'), []);
 });
 
+test('a reducer that ends is told as a rate is', () => {
+  const until = (fim: string) =>
+    aliquotasEmbarcadas().map((one) => (one.tributo === 'REDUTOR-COMPRA-GOV' ? { ...one, fim } : one));
+  assert.deepEqual(semAliquota(tabelaIbsCbs(2, until('2026-11-30')), '2026-10-02'), [
+    { tributo: 'REDUTOR-COMPRA-GOV', desde: '2026-12-01' },
+  ]);
+  assert.deepEqual(semAliquota(tabelaIbsCbs(2, until('2026-11-30')), '2026-10-01'), []);
+});
+
 test('a rate of a state or of a classification is nobody else’s, and warns all the same', () => {
   const own: Aliquota[] = TRIBUTOS_IBS_CBS.map((tributo) => ({
     tributo,
@@ -59,5 +75,5 @@ test('a rate of a state or of a classification is nobody else’s, and warns all
     ato: 'a',
   }));
   const tributos = semAliquota(tabelaIbsCbs(1, own), '2026-05-01').map(({ tributo }) => tributo);
-  assert.deepEqual(tributos, [...TRIBUTOS_IBS_CBS]);
+  assert.deepEqual(tributos, [...LINHAS_ESPERADAS]);
 });

@@ -4,14 +4,14 @@
  *
  * A table is one state of those rows and has a number, so that a note can say by which one it was judged.
  */
-import type { AliquotaIbsCbs, TributoIbsCbs } from './catalogs/catalogs.ts';
+import type { AliquotaIbsCbs, LinhaIbsCbs, PercentualIbsCbs, TributoIbsCbs } from './catalogs/catalogs.ts';
 import { aliquotasIbsCbs, municipioOf, TRIBUTOS_IBS_CBS } from './catalogs/catalogs.ts';
 import { parseRate, type Rate } from './decimal.ts';
 import { addDays, isInForce, type Vigencia } from './moment.ts';
 
 /** A row. Of `uf`, `municipio` and `cClassTrib` empty text means all. */
 export type Aliquota = Vigencia & {
-  readonly tributo: TributoIbsCbs;
+  readonly tributo: LinhaIbsCbs;
   /** Two letters. */
   readonly uf: string;
   /** IBGE code of seven digits. */
@@ -58,7 +58,7 @@ export function withProprias({ versao, linhas }: TabelaIbsCbs, proprias: readonl
   return tabelaIbsCbs(versao, [...proprias, ...linhas]);
 }
 
-function keyOf(tributo: TributoIbsCbs, cClassTrib: string, lugar: string): string {
+function keyOf(tributo: LinhaIbsCbs, cClassTrib: string, lugar: string): string {
   return `${tributo}/${cClassTrib}/${lugar}`;
 }
 
@@ -88,7 +88,7 @@ export type Asked = { readonly data: string; readonly local?: string | undefined
 /** The rate of a tribute for all classifications: the municipality's before the state's before everybody's. */
 export function aliquotaGeral(
   tabela: TabelaIbsCbs,
-  tributo: TributoIbsCbs,
+  tributo: LinhaIbsCbs,
   { data, local }: Omit<Asked, 'cClassTrib'>,
 ): AliquotaLida | undefined {
   return findAliquota(tabela, tributo, '', data, local);
@@ -112,7 +112,7 @@ const EVERYWHERE = [''];
 
 function findAliquota(
   { porChave, proprias, lugares }: TabelaIbsCbs,
-  tributo: TributoIbsCbs,
+  tributo: LinhaIbsCbs,
   cClassTrib: string,
   data: string,
   local: string | undefined,
@@ -128,18 +128,39 @@ function findAliquota(
   return undefined;
 }
 
+const PERCENTUAIS_EM_PALAVRAS: Readonly<Record<PercentualIbsCbs, string>> = {
+  'REDUTOR-COMPRA-GOV': 'o redutor das compras governamentais',
+  'TRANSFERENCIA-CBS-GOV': 'o percentual da CBS que passa ao ente que compra',
+  'CRED-PRES-01-IBS': 'o percentual do crédito presumido 01 no IBS',
+  'CRED-PRES-01-CBS': 'o percentual do crédito presumido 01 na CBS',
+  'CRED-PRES-02-IBS': 'o percentual do crédito presumido 02 no IBS',
+  'CRED-PRES-02-CBS': 'o percentual do crédito presumido 02 na CBS',
+};
+
+/** With its article, of what is a percentage and no rate of a tribute. */
+export function percentualEmPalavras(linha: LinhaIbsCbs): string | undefined {
+  return linha in PERCENTUAIS_EM_PALAVRAS ? PERCENTUAIS_EM_PALAVRAS[linha as PercentualIbsCbs] : undefined;
+}
+
+/** What notes may need at any time: rates, and what government purchases take. A presumed credit is asked for where a DPS names it. */
+export const LINHAS_ESPERADAS = [
+  ...TRIBUTOS_IBS_CBS,
+  'REDUTOR-COMPRA-GOV',
+  'TRANSFERENCIA-CBS-GOV',
+] as const satisfies readonly LinhaIbsCbs[];
+
 /** How long before a competence without rates the municipality is told. */
 export const AVISO_DIAS = 60;
 
-/** A tribute that lacks a rate from a day on. */
-export type SemAliquota = { readonly tributo: TributoIbsCbs; readonly desde: string };
+/** What lacks a row from a day on. */
+export type SemAliquota = { readonly tributo: (typeof LINHAS_ESPERADAS)[number]; readonly desde: string };
 
 /**
- * Tributes without a national rate today, or within {@link AVISO_DIAS} days, each with the first such day. `hoje`: `YYYY-MM-DD`.
+ * What has no national row today, or within {@link AVISO_DIAS} days, each with the first such day. `hoje`: `YYYY-MM-DD`.
  */
 export function semAliquota(tabela: TabelaIbsCbs, hoje: string): readonly SemAliquota[] {
   const limite = addDays(hoje, AVISO_DIAS);
-  return TRIBUTOS_IBS_CBS.flatMap((tributo) => {
+  return LINHAS_ESPERADAS.flatMap((tributo): readonly SemAliquota[] => {
     let desde = hoje;
     for (;;) {
       const found = aliquotaGeral(tabela, tributo, { data: desde });

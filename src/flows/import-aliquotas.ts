@@ -7,10 +7,11 @@ import { writeCsv } from '../documents/write-csv.ts';
 import type { Aliquota } from '../fiscal/aliquotas-ibs-cbs.ts';
 import {
   classificacaoOf,
+  LINHAS_IBS_CBS,
+  type LinhaIbsCbs,
   municipioOf,
   municipios,
   TRIBUTOS_IBS_CBS,
-  type TributoIbsCbs,
 } from '../fiscal/catalogs/catalogs.ts';
 import { INICIO_IBSCBS } from '../fiscal/cronograma.ts';
 import { formatRate, parseRate } from '../fiscal/decimal.ts';
@@ -109,29 +110,32 @@ function aliquotaOfLine(line: Line): EntradaAliquota {
     tributo,
     uf: ufOf(line, tributo),
     municipio: placeOf(line, tributo),
-    cClassTrib: classOf(line),
+    cClassTrib: classOf(line, tributo),
     inicio,
     fim,
-    aliquota: rateOf(line),
+    aliquota: rateOf(line, tributo),
     fonte: textOf(line, 'fonte'),
     ato: textOf(line, 'ato'),
   };
   return entradaOf(aliquota, line.linha);
 }
 
-function tributoOf(line: Line): TributoIbsCbs {
+function tributoOf(line: Line): LinhaIbsCbs {
   const text = line
     .text('tributo')
     .toUpperCase()
     .replace(/[\s_]+/g, '-');
-  const tributo = TRIBUTOS_IBS_CBS.find((one) => one === text);
-  if (text === '') line.refuse('tributo', 'está vazio: IBS-UF, IBS-MUN ou CBS');
+  const tributo = LINHAS_IBS_CBS.find((one) => one === text);
+  if (text === '') line.refuse('tributo', `está vazio: ${TRIBUTO_EM_PALAVRAS}`);
   else if (tributo === undefined)
-    line.refuse('tributo', `${line.text('tributo')} não existe: use IBS-UF, IBS-MUN ou CBS`);
+    line.refuse('tributo', `${line.text('tributo')} não existe: use ${TRIBUTO_EM_PALAVRAS}`);
   return tributo ?? 'CBS';
 }
 
-function ufOf(line: Line, tributo: TributoIbsCbs): string {
+/** What the column may say. */
+export const TRIBUTO_EM_PALAVRAS = `${LINHAS_IBS_CBS.slice(0, -1).join(', ')} ou ${LINHAS_IBS_CBS.at(-1)!}`;
+
+function ufOf(line: Line, tributo: LinhaIbsCbs): string {
   const uf = line.text('uf').toUpperCase();
   if (uf === '') return '';
   if (!municipios().some((one) => one.uf === uf))
@@ -140,7 +144,7 @@ function ufOf(line: Line, tributo: TributoIbsCbs): string {
   return uf;
 }
 
-function placeOf(line: Line, tributo: TributoIbsCbs): string {
+function placeOf(line: Line, tributo: LinhaIbsCbs): string {
   const codigo = line.text('municipio');
   if (codigo === '') return '';
   if (municipioOf(codigo) === undefined)
@@ -149,27 +153,40 @@ function placeOf(line: Line, tributo: TributoIbsCbs): string {
   return codigo;
 }
 
-function classOf(line: Line): string {
+function classOf(line: Line, tributo: LinhaIbsCbs): string {
   const codigo = line.text('cclasstrib');
   if (codigo === '') return '';
   const classificacao = classificacaoOf(codigo);
   if (classificacao === undefined)
     line.refuse('cclasstrib', `${codigo} não existe na tabela de classificação tributária`);
   else if (!classificacao.indNFSe) line.refuse('cclasstrib', `${codigo} existe, mas não se usa em NFS-e`);
+  else if (!TRIBUTOS_IBS_CBS.some((one) => one === tributo))
+    line.refuse('cclasstrib', `só se usa com ${TRIBUTOS_IBS_CBS.join(', ')}; deixe-o vazio em ${tributo}`);
   return codigo;
 }
 
-function rateOf(line: Line): string {
+function rateOf(line: Line, tributo: LinhaIbsCbs): string {
   const text = line.text('aliquota').replace(',', '.');
+  const places = `${line.text('aliquota')} não é um percentual`;
   if (text === '') line.refuse('aliquota', 'está vazia: uma alíquota que ainda não foi publicada fica fora do arquivo');
   else if (parseRate(text) === undefined) {
+    line.refuse('aliquota', `${places} de 0 a 100 com até quatro casas decimais, sem o sinal %`);
+  } else if (isWritten(tributo) && !WRITABLE.test(text)) {
     line.refuse(
       'aliquota',
-      `${line.text('aliquota')} não é um percentual de 0 a 100 com até quatro casas decimais, sem o sinal %`,
+      `${places} que caiba na nota, onde ${tributo} vai de 0 a 99.99 com até duas casas decimais`,
     );
   } else return text;
   return '0';
 }
+
+/** Percentages that stand on the note as they are. A rate stands there rounded, and the share of the CBS does not stand there. */
+function isWritten(tributo: LinhaIbsCbs): boolean {
+  return tributo === 'REDUTOR-COMPRA-GOV' || tributo.startsWith('CRED-PRES-');
+}
+
+/** TSDec2V2, with zeros behind. */
+const WRITABLE = /^\d{1,2}(?:\.\d{1,2}0*)?$/;
 
 function textOf(line: Line, column: 'fonte' | 'ato'): string {
   const text = line.text(column);

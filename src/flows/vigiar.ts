@@ -4,9 +4,8 @@
  * left out, and that the database is away is told at once.
  */
 import { statfs } from 'node:fs/promises';
-import { semAliquota } from '../fiscal/aliquotas-ibs-cbs.ts';
+import { LINHAS_ESPERADAS, semAliquota } from '../fiscal/aliquotas-ibs-cbs.ts';
 import { AMBIENTES } from '../fiscal/ambiente.ts';
-import { TRIBUTOS_IBS_CBS } from '../fiscal/catalogs/catalogs.ts';
 import { BRASILIA, momentIn } from '../fiscal/moment.ts';
 import type { Labels, Sample } from '../measures/metrics.ts';
 import type { Municipio } from '../store/municipios.ts';
@@ -113,7 +112,7 @@ function countMunicipios(municipios: readonly Municipio[]): readonly Sample[] {
 async function lookAtRates({ store, now }: VigiaWorld): Promise<readonly Sample[]> {
   const hoje = momentIn(BRASILIA, now()).date;
   const missing = new Set<string>(semAliquota(await store.aliquotas.readTabela(), hoje).map(({ tributo }) => tributo));
-  return TRIBUTOS_IBS_CBS.map((tributo) => ({
+  return LINHAS_ESPERADAS.map((tributo) => ({
     name: 'nfse_aliquotas_em_falta',
     labels: { tributo },
     value: missing.has(tributo) ? 1 : 0,

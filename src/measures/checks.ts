@@ -183,7 +183,7 @@ export const CHECKS: readonly Check[] = [
     aviso: 0,
     durante: '10m',
     unidade: '',
-    oQue: 'Falta na tabela a alíquota de {tributo} de uma competência que chegou, ou chega em 60 dias.',
+    oQue: 'Falta na tabela de alíquotas a linha {tributo} de uma competência que chegou, ou chega em 60 dias.',
     fazer:
       'Importe a tabela assim que o ato que fixa as alíquotas é publicado: nfse aliquotas importar ARQUIVO. Até lá as notas são emitidas e ficam retidas.',
   },

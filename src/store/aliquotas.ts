@@ -124,22 +124,37 @@ export function entradaOf({ cClassTrib, ...row }: Aliquota, linha: number): Entr
   return { ...row, c_class_trib: cClassTrib, linha, chave };
 }
 
-/** Imports the table that the program ships where there was no import yet; of two processes that start at once one does it. */
+/**
+ * Imports what the program ships of which the table never had a row: all of it where there was no import yet, and what a newer
+ * program ships besides as a version of its own. Of two processes that start at once one does it.
+ */
 export async function importShipped(pool: Db, em: number): Promise<void> {
-  const { rows } = await pool.query<{ versao: number }>(VERSAO([]));
-  if (rows[0]!.versao > 0) return;
-  const lines = aliquotasEmbarcadas().map((one, place) => entradaOf(one, place + 1));
-  const hoje = lines.map(({ inicio }) => inicio).toSorted()[0]!;
-  const retroativas = lines.filter(({ inicio }) => inicio <= hoje).length;
+  if ((await missingLines(pool)).length === 0) return;
   await runTransaction(pool, async (client) => {
+    await client.query(LOCK);
+    const lines = await missingLines(client);
+    if (lines.length === 0) return;
+    const { rows } = await client.query<{ versao: number }>(VERSAO([]));
+    const versao = rows[0]!.versao + 1;
     const { rowCount } = await client.query(
-      `insert into tabelas_aliquotas (versao, em, novas, alteradas, retroativas) values (1, $1, $2, 0, $3)
+      `insert into tabelas_aliquotas (versao, em, novas, alteradas, retroativas) values ($1, $2, $3, 0, 0)
        on conflict (versao) do nothing`,
-      [new Date(em), lines.length, retroativas],
+      [versao, new Date(em), lines.length],
     );
-    if (rowCount === 1) await insertLines(client, 1, lines);
+    if (rowCount === 1) await insertLines(client, versao, lines);
   });
 }
+
+async function missingLines(db: Pick<Db, 'query'>): Promise<readonly EntradaAliquota[]> {
+  const { rows } = await db.query<Pick<Aliquota, 'tributo'>>('select distinct tributo from aliquotas_ibs_cbs');
+  const known = new Set(rows.map(({ tributo }) => tributo));
+  return aliquotasEmbarcadas()
+    .filter(({ tributo }) => !known.has(tributo))
+    .map((one, place) => entradaOf(one, place + 1));
+}
+
+/** One merge at a time: the first version is there from the first start on. */
+const LOCK = 'select 1 from tabelas_aliquotas where versao = 1 for update';
 
 const LINES = unnestRows<EntradaAliquota>(
   [...KEY, ...TOLD].map((column) => [
@@ -162,8 +177,7 @@ function kindOf(pool: Db, by: By): Kind<EntradaAliquota, ContagemAliquotas> {
     known: ({ inicio }) => inicio,
     said: saidOf,
     misfits: async (rows) => misfitsOf(rows, await linhasEmVigor(pool)),
-    // The first version is there from the first start on.
-    lock: (client) => client.query('select 1 from tabelas_aliquotas where versao = 1 for update'),
+    lock: (client) => client.query(LOCK),
     merge: (client, blocks, writing) => mergeAliquotas(client, by, blocks, writing),
   };
 }

@@ -6,6 +6,7 @@ import {
   importAliquotas,
   showAliquotas,
   type TabelaShown,
+  TRIBUTO_EM_PALAVRAS,
 } from '../../flows/import-aliquotas.ts';
 import { type CliWorld, type Command, JSON_OPTION, nameOperator, textOf, type Values } from './command.ts';
 import { IMPORT_OPTIONS, runFileImport } from './importar.ts';
@@ -22,7 +23,8 @@ export const ALIQUOTAS_COMMANDS: readonly Command[] = [
       ['', ''],
       ['Colunas', COLUNAS_ALIQUOTA.required.join(', ')],
       ['e podem vir', `${COLUNAS_ALIQUOTA.optional.join(', ')} (vazia: vale para todos)`],
-      ['tributo', 'IBS-UF, IBS-MUN ou CBS; uf só com IBS-UF, municipio (código IBGE) só com IBS-MUN'],
+      ['tributo', TRIBUTO_EM_PALAVRAS],
+      ['uf', 'só com IBS-UF; municipio (código IBGE) só com IBS-MUN; cclasstrib só com estes dois e CBS'],
       ['Vigência', 'uma linha toma o lugar da que começa no mesmo dia; as demais ficam, e períodos não se sobrepõem'],
     ],
     run: importar,

@@ -10,6 +10,7 @@ import {
   COLUNAS_ALIQUOTA,
   exportAliquotasDeEnsaio,
   ORDEM_ALIQUOTA,
+  TRIBUTO_EM_PALAVRAS,
 } from '../../flows/import-aliquotas.ts';
 import { exportRegistro, firstLinesOf, REGISTROS, type RegistroNome } from '../../flows/registros.ts';
 import { BODY_MAX_BYTES, BODY_MAX_TEXT } from '../../published/http-limits.ts';
@@ -56,7 +57,7 @@ function ofRegistro(nome: RegistroNome): Cadastro {
 
 /** What each column of the rates says; those that the file needs come first. */
 const COLUNAS_ALIQUOTA_DIZEM: Readonly<Record<string, string>> = {
-  tributo: 'IBS-UF, IBS-MUN ou CBS',
+  tributo: TRIBUTO_EM_PALAVRAS,
   inicio: 'O primeiro dia em que vale, de 2026 em diante',
   aliquota: 'Em percentual, com até quatro casas, sem o sinal %',
   fonte: 'Onde foi lida; no ensaio, o que quiser',
@@ -64,7 +65,7 @@ const COLUNAS_ALIQUOTA_DIZEM: Readonly<Record<string, string>> = {
   fim: 'O último dia em que vale; vazio: sem fim',
   uf: 'Só com IBS-UF: de que estado; vazio: todos',
   municipio: 'Só com IBS-MUN: o código IBGE; vazio: todos',
-  cclasstrib: 'A classificação que tem alíquota própria; vazio: todas',
+  cclasstrib: 'Só com IBS-UF, IBS-MUN e CBS: a classificação que tem alíquota própria; vazio: todas',
 };
 
 const DE_ALIQUOTAS: Cadastro = {

@@ -345,7 +345,7 @@ describe('IBS and CBS', () => {
   it('ships the rates of the test year (LC 214 arts. 343 and 346) and none where none is fixed', () => {
     const rateOn = (tributo: string, day: string) =>
       aliquotasIbsCbs().find(
-        (row) => row.tributo === tributo && row.cClassTrib === undefined && row.inicio <= day && day <= row.fim,
+        (row) => row.tributo === tributo && row.cClassTrib === undefined && row.inicio <= day && day <= row.fim!,
       );
     for (const day of ['2026-01-01', '2026-08-15', '2026-12-31']) {
       assert.equal(rateOn('IBS-UF', day)?.aliquota, '0.10');

@@ -280,17 +280,35 @@ export interface Correlacao {
 export const TRIBUTOS_IBS_CBS = ['IBS-UF', 'IBS-MUN', 'CBS'] as const;
 export type TributoIbsCbs = (typeof TRIBUTOS_IBS_CBS)[number];
 
+/**
+ * Percentages that the calculation takes beside the rates, everybody's alike: of government purchases the reducer, and how much of the CBS
+ * goes to a state or a municipality that buys; and each presumed credit of an NFS-e, by its `cCredPres`.
+ */
+const PERCENTUAIS_IBS_CBS = [
+  'REDUTOR-COMPRA-GOV',
+  'TRANSFERENCIA-CBS-GOV',
+  'CRED-PRES-01-IBS',
+  'CRED-PRES-01-CBS',
+  'CRED-PRES-02-IBS',
+  'CRED-PRES-02-CBS',
+] as const;
+export type PercentualIbsCbs = (typeof PERCENTUAIS_IBS_CBS)[number];
+
+/** All that a row of the table of rates may be about, and all that a note may wait for. */
+export const LINHAS_IBS_CBS = [...TRIBUTOS_IBS_CBS, ...PERCENTUAIS_IBS_CBS] as const;
+export type LinhaIbsCbs = (typeof LINHAS_IBS_CBS)[number];
+
 /** `pendente`: the law says who shall fix the rate, and nobody has. */
 export const SITUACOES_ALIQUOTA = ['confirmada', 'texto_legal', 'pendente'] as const;
 
 /** A rate of the table that the program ships, and the days it is in force, both included. */
 export interface AliquotaIbsCbs {
-  readonly tributo: TributoIbsCbs;
+  readonly tributo: LinhaIbsCbs;
   /** The classification whose own rate it is; absent: everybody's. */
   readonly cClassTrib?: string;
-  /** `YYYY-MM-DD`. */
+  /** `YYYY-MM-DD`; without an end it holds until another row does. */
   readonly inicio: string;
-  readonly fim: string;
+  readonly fim?: string;
   /** Percent, decimal text of up to four decimals; absent while `pendente`. */
   readonly aliquota?: string;
   /** Where it was read. */

@@ -368,7 +368,7 @@ function unpublishedRows(tabela: TabelaIbsCbs): readonly (readonly string[])[] {
       tributo,
       'todos',
       brazilianDate(inicio),
-      brazilianDate(fim),
+      fim === undefined ? '' : brazilianDate(fim),
       'não publicada',
       baseLegal,
     ]);
