@@ -340,4 +340,78 @@ describe('in the sandbox', () => {
     await untilCount(pool, 'autorizada', 1);
     assert.equal(looks(), 2);
   });
+
+  test('whatever a note waits for is imported, and it goes: a purchase of a government, and presumed credits', async () => {
+    const clock = { now: NEW_YEAR };
+    const { address, pool, store } = await startTestService({ clock });
+    const importar = async (...lines: readonly string[]): Promise<void> => {
+      const said = await nfseHere(
+        ['aliquotas', 'importar', csv('percentuais.csv', ...lines)],
+        pool,
+        false,
+        undefined,
+        () => clock.now,
+      );
+      assert.equal(said.code, 0, said.err);
+    };
+    await importar(
+      CBS_2027,
+      'REDUTOR-COMPRA-GOV,2026-01-01,2026-12-31,0,fonte,ato',
+      'TRANSFERENCIA-CBS-GOV,2026-01-01,2026-12-31,0,fonte,ato',
+    );
+    const emitted = async (patch: Patch): Promise<string> => {
+      const { status, body } = await emit(address, exampleXml({ dCompet: '2027-01-01', ...patch }));
+      assert.equal(status, 201, JSON.stringify(body));
+      return body.chave_acesso;
+    };
+    const credit = (cClassTrib: string, cCredPres: string): Patch => ({
+      'IBSCBS/valores/trib/gIBSCBS/CST': '410',
+      'IBSCBS/valores/trib/gIBSCBS/cClassTrib': cClassTrib,
+      'IBSCBS/valores/trib/gIBSCBS/cCredPres': cCredPres,
+    });
+    const town = await emitted({ 'IBSCBS/tpEnteGov': '4', 'IBSCBS/tpOper': '5' });
+    const rural = await emitted(credit('410014', '01'));
+    const carrier = await emitted(credit('410015', '02'));
+    const saidOf = async (chave: string): Promise<string> =>
+      (await look(address, chave, 'integracao')).body.protocolo.mensagem_retorno;
+    const waitsFor = (chave: string, what: RegExp): Promise<unknown> =>
+      until(async () => what.test(await saidOf(chave)) || undefined, `the note waits for ${what.source}`);
+    await waitsFor(
+      town,
+      /^Retida: o redutor das compras governamentais \(REDUTOR-COMPRA-GOV\) não está na tabela de alíquotas para a competência 01\/01\/2027, .* Ela segue sozinha, .* quando o percentual for publicado e importado aqui\./,
+    );
+    await waitsFor(rural, /crédito presumido 01 no IBS \(CRED-PRES-01-IBS\)/);
+    await waitsFor(carrier, /crédito presumido 02 no IBS \(CRED-PRES-02-IBS\)/);
+    await importar(
+      'REDUTOR-COMPRA-GOV,2027-01-01,,50,fonte,ato',
+      'CRED-PRES-01-IBS,2027-01-01,2027-12-31,"0,12",fonte,ato',
+      'CRED-PRES-02-IBS,2027-01-01,2027-12-31,3,fonte,ato',
+    );
+    await waitsFor(town, /o percentual da CBS que passa ao ente que compra \(TRANSFERENCIA-CBS-GOV\)/);
+    await waitsFor(rural, /crédito presumido 01 na CBS \(CRED-PRES-01-CBS\)/);
+    await waitsFor(carrier, /crédito presumido 02 na CBS \(CRED-PRES-02-CBS\)/);
+    await importar(
+      'TRANSFERENCIA-CBS-GOV,2027-01-01,2028-12-31,0,fonte,ato',
+      'CRED-PRES-01-CBS,2027-01-01,2027-12-31,"7,5",fonte,ato',
+      'CRED-PRES-02-CBS,2027-01-01,2027-12-31,4,fonte,ato',
+    );
+    await untilCount(pool, 'autorizada', 3);
+    const groupOf = async (chave: string): Promise<string> =>
+      /<IBSCBS>.*?<\/IBSCBS>/s.exec((await store.notas.findByChave('integracao', chave))!.nfse)![0];
+    // Base 980.00; half of 0.05, 0.05 and 8.80 %: 0.245, 0.245 and 43.12. All of the IBS is of the municipality that buys.
+    const bought = await groupOf(town);
+    assert.match(bought, /<pRedutor>50\.00<\/pRedutor>/);
+    assert.match(bought, /<gIBSMunTot><vIBSMun>0\.49<\/vIBSMun><\/gIBSMunTot>/);
+    assert.match(bought, /<vIBSUF>0\.00<\/vIBSUF>.*<vCBS>43\.12<\/vCBS>/s);
+    assert.match(bought, /<gTribCompraGov>.*<vIBSUF>0\.24<\/vIBSUF>.*<vCBS>43\.12<\/vCBS><\/gTribCompraGov>/s);
+    // 0.12 % and 7.50 % of the base of 980.00; 3 % and 4 %
+    const credits = (ibs: string, vIbs: string, cbs: string, vCbs: string): RegExp =>
+      new RegExp(
+        `<gIBSCredPres><pCredPresIBS>${ibs}</pCredPresIBS><vCredPresIBS>${vIbs}</vCredPresIBS></gIBSCredPres>.*` +
+          `<gCBSCredPres><pCredPresCBS>${cbs}</pCredPresCBS><vCredPresCBS>${vCbs}</vCredPresCBS></gCBSCredPres>`,
+        's',
+      );
+    assert.match(await groupOf(rural), credits('0.12', '1.18', '7.50', '73.50'));
+    assert.match(await groupOf(carrier), credits('3.00', '29.40', '4.00', '39.20'));
+  });
 });

@@ -10,12 +10,17 @@ import {
   effectiveRate,
   formatDecimal,
   formatRate,
+  formatTax,
+  keepRate,
+  keepTax,
   parseDecimal,
   parseRate,
   percentOf,
   type Rate,
   readDecimal,
   roundRate,
+  roundTax,
+  shareOf,
   sub,
   sum,
   taxOf,
@@ -302,14 +307,17 @@ test('a rate is published with up to four decimals, from 0 to 100', () => {
   }
 });
 
-test('a rate is printed with two decimals, half-up', () => {
-  for (const [text, printed] of [
-    ['0.365', '0.37'],
-    ['3.285', '3.29'],
-    ['3.2849', '3.28'],
-    ['0.90', '0.90'],
+test('a rate is written with two decimals', () => {
+  for (const [text, up, even] of [
+    ['0.365', '0.37', '0.36'],
+    ['0.375', '0.38', '0.38'],
+    ['3.285', '3.29', '3.28'],
+    ['3.2849', '3.28', '3.28'],
+    ['3.2851', '3.29', '3.29'],
+    ['0.90', '0.90', '0.90'],
   ] as const) {
-    assert.equal(formatDecimal(roundRate(rate(text))), printed, text);
+    assert.equal(formatDecimal(roundRate(rate(text), 'half-up')), up, text);
+    assert.equal(formatDecimal(roundRate(rate(text), 'half-even')), even, text);
   }
 });
 
@@ -334,7 +342,7 @@ test('effectiveRate is exact, and rounds once where it is printed', () => {
   ] as const) {
     const actual = effectiveRate(rate(text), decimal(reduction), decimal(redutor));
     assert.equal(formatRate(actual), exact, `${text} − ${reduction} % − ${redutor} %`);
-    assert.equal(formatDecimal(roundRate(actual)), printed, `${text} − ${reduction} % − ${redutor} %`);
+    assert.equal(formatDecimal(roundRate(actual, 'half-up')), printed, `${text} − ${reduction} % − ${redutor} %`);
   }
   assert.equal(effectiveRate(rate('8.40')), rate('8.40'));
 });
@@ -348,21 +356,51 @@ test('effectiveRate agrees with long division and never exceeds the rate', () =>
       const left = (10_000n - reduction) * (10_000n - redutor);
       assert.equal(effectiveRate(whole, reduction, redutor), tenThousandths * left);
       const expected = roundByLongDivision(tenThousandths * left, 10n ** 10n, 'half-up');
-      assert.equal(roundRate(effectiveRate(whole, reduction, redutor)), expected);
+      assert.equal(roundRate(effectiveRate(whole, reduction, redutor), 'half-up'), expected);
       assert.ok(effectiveRate(whole, reduction, redutor) <= whole);
     }),
   );
 });
 
-test('taxOf takes the exact rate and rounds to the cent once', () => {
-  for (const [base, text, expected] of [
-    ['1000.00', '3.285', '32.85'], // with 3.29 it would be 32.90
-    ['1000.00', '0.365', '3.65'],
-    ['980.00', '0.10', '0.98'],
-    ['123.45', '3.285', '4.06'], // 4.0553325
-    ['-100.00', '0.365', '-0.37'], // −0.365, a tie away from zero
+test('a tribute is exact until it is written, and written to the cent once', () => {
+  for (const [base, text, whole, up, even] of [
+    ['1000.00', '3.285', '32.85', '32.85', '32.85'], // with 3.29 it would be 32.90
+    ['1000.00', '0.365', '3.65', '3.65', '3.65'],
+    ['980.00', '0.10', '0.98', '0.98', '0.98'],
+    ['123.45', '3.285', '4.0553325', '4.06', '4.06'],
+    ['100.00', '0.365', '0.365', '0.37', '0.36'],
+    ['-100.00', '0.365', '-0.365', '-0.37', '-0.36'],
+    ['10.00', '0.05', '0.005', '0.01', '0.00'],
+    ['30.00', '0.05', '0.015', '0.02', '0.02'],
+    ['0.00', '0.05', '0.00', '0.00', '0.00'],
   ] as const) {
-    assert.equal(formatDecimal(taxOf(decimal(base), rate(text), 'half-up')), expected, `${text} % of ${base}`);
+    const tax = taxOf(decimal(base), rate(text));
+    assert.equal(formatTax(tax), whole, `${text} % of ${base}`);
+    assert.equal(formatDecimal(roundTax(tax, 'half-up')), up, `${text} % of ${base}`);
+    assert.equal(formatDecimal(roundTax(tax, 'half-even')), even, `${text} % of ${base}`);
   }
-  assert.equal(formatDecimal(taxOf(decimal('100.00'), rate('0.365'), 'half-even')), '0.36');
+});
+
+test('what is kept on the way has so many places: of a rate in its fraction, of a tribute in the currency', () => {
+  // 3.285 × 0.6667 × 0.8766 % = 0.019198499877
+  const effective = effectiveRate(rate('3.285'), decimal('33.33'), decimal('12.34'));
+  assert.equal(formatRate(keepRate(effective, 14, 'half-even')), '1.9198499877');
+  assert.equal(formatRate(keepRate(effective, 8, 'half-even')), '1.91985');
+  assert.equal(formatRate(keepRate(effective, 7, 'half-even')), '1.91985');
+  assert.equal(formatRate(keepRate(effective, 4, 'half-even')), '1.92');
+  assert.equal(formatTax(taxOf(decimal('0.01'), rate('0.0001'))), '0.00000001');
+  // 0.01 × 0.00125 % = 0.000000125: a tie at the eighth place
+  const tie = taxOf(decimal('0.01'), effectiveRate(rate('0.0025'), decimal('50.00')));
+  assert.equal(formatTax(tie), '0.000000125');
+  assert.equal(formatTax(keepTax(tie, 8, 'half-even')), '0.00000012');
+  assert.equal(formatTax(keepTax(tie, 8, 'half-up')), '0.00000013');
+  assert.equal(formatTax(keepTax(tie, 2, 'half-up')), '0.00');
+});
+
+test('a share of a rate and of a tribute is exact', () => {
+  assert.equal(formatRate(shareOf(rate('8.40'), rate('10'))), '0.84');
+  assert.equal(formatRate(shareOf(rate('8.4001'), rate('12.5'))), '1.0500125');
+  assert.equal(formatTax(shareOf(taxOf(decimal('3.33'), rate('8.40')), rate('10'))), '0.027972');
+  assert.equal(shareOf(rate('8.40'), rate('100')), rate('8.40'));
+  assert.equal(shareOf(rate('8.40'), rate('0')), 0n);
 });

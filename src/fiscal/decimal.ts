@@ -125,30 +125,70 @@ export function parseRate(text: string): Rate | undefined {
   return BigInt(integer + fraction.padEnd(RATE_PLACES, '0')) as Rate;
 }
 
-/** As a note prints it: two decimals, half-up. */
-export function roundRate(rate: Rate): Decimal {
-  return divRound(rate, RATE_HUNDREDTH, 'half-up') as Decimal;
+/** As a note writes it: two decimals. */
+export function roundRate(rate: Rate, rounding: Rounding): Decimal {
+  return divRound(rate, RATE_HUNDREDTH, rounding) as Decimal;
 }
 
 /** Two decimals at least, and as many as it has. */
 export function formatRate(rate: Rate): string {
-  const digits = rate.toString().padStart(RATE_PLACES + 1, '0');
-  const fraction = digits.slice(-RATE_PLACES).replace(/0+$/, '').padEnd(2, '0');
-  return `${digits.slice(0, -RATE_PLACES)}.${fraction}`;
+  return formatPlaces(rate, RATE_PLACES);
 }
 
-/**
- * p × (1 − r/100) × (1 − g/100), exact: the effective rate of IBS and CBS. The calculator of the Receita Federal rounds
- * what it prints and nothing before (edition of August 2026).
- */
+function formatPlaces(value: bigint, places: number): string {
+  const digits = (value < 0n ? -value : value).toString().padStart(places + 1, '0');
+  const fraction = digits.slice(-places).replace(/0+$/, '').padEnd(2, '0');
+  return `${value < 0n ? '-' : ''}${digits.slice(0, -places)}.${fraction}`;
+}
+
+/** p × (1 − r/100) × (1 − g/100), exact: the effective rate of IBS and CBS. */
 export function effectiveRate(rate: Rate, reduction: Decimal = ZERO, redutor: Decimal = ZERO): Rate {
   if (reduction === ZERO && redutor === ZERO) return rate;
   return ((rate * (WHOLE - reduction) * (WHOLE - redutor)) / (WHOLE * WHOLE)) as Rate;
 }
 
-/** `rate` percent of `base`, rounded to the cent once. */
-export function taxOf(base: Decimal, rate: Rate, rounding: Rounding): Decimal {
-  return divRound(base * rate, RATE_WHOLE, rounding) as Decimal;
+/** A tribute before it is written, exact: a bigint that counts 10⁻¹⁶ of the currency, which holds any {@link Rate} of any amount. */
+export type Tax = bigint & { readonly [sixteenPlaces]: true };
+
+declare const sixteenPlaces: unique symbol;
+
+/** Of a {@link Tax}. */
+const TAX_PLACES = 16;
+const POWERS = Array.from({ length: TAX_PLACES + 1 }, (_, exponent) => 10n ** BigInt(exponent));
+
+/** `rate` percent of `base`. */
+export function taxOf(base: Decimal, rate: Rate): Tax {
+  return (base * rate) as Tax;
+}
+
+/** As a note writes it: to the cent. */
+export function roundTax(tax: Tax, rounding: Rounding): Decimal {
+  return divRound(tax, POWERS[TAX_PLACES - 2]!, rounding) as Decimal;
+}
+
+/** Two decimals at least, and as many as it has. */
+export function formatTax(tax: Tax): string {
+  return formatPlaces(tax, TAX_PLACES);
+}
+
+/** A rate with as many decimals as are given, counted in the fraction that it is: percent are two more. */
+export function keepRate(rate: Rate, places: number, rounding: Rounding): Rate {
+  return keep(rate, RATE_PLACES + 2 - places, rounding) as Rate;
+}
+
+/** A tribute with as many decimals as are given. */
+export function keepTax(tax: Tax, places: number, rounding: Rounding): Tax {
+  return keep(tax, TAX_PLACES - places, rounding) as Tax;
+}
+
+function keep(value: bigint, dropped: number, rounding: Rounding): bigint {
+  const unit = POWERS[dropped]!;
+  return divRound(value, unit, rounding) * unit;
+}
+
+/** `share` percent of a rate or of a tribute, exact where both have few decimals. */
+export function shareOf<Value extends Rate | Tax>(value: Value, share: Rate): Value {
+  return ((value * share) / RATE_WHOLE) as Value;
 }
 
 /** The quotient rounded to an integer, with the same result on both sides of zero. */

@@ -2,18 +2,30 @@
  * The IBS and the CBS of a note in words: every amount of the group, and the formula that made it. The companion of
  * `explainIssqn`; made on demand, so that issuing does not pay for it.
  */
-import { type TabelaIbsCbs, tabelaEmbarcada } from './aliquotas-ibs-cbs.ts';
+import { type AliquotaLida, type TabelaIbsCbs, tabelaEmbarcada } from './aliquotas-ibs-cbs.ts';
 import type { TributoIbsCbs } from './catalogs/catalogs.ts';
-import { type Decimal, effectiveRate, formatDecimal, formatRate, type Rate, roundRate, ZERO } from './decimal.ts';
+import {
+  type Decimal,
+  formatDecimal,
+  formatRate,
+  formatTax,
+  type Rate,
+  roundRate,
+  roundTax,
+  type Tax,
+  ZERO,
+} from './decimal.ts';
 import { nameAmount } from './explain-issqn.ts';
 import {
+  type Credito,
   type IbsCbsAmounts,
   type IbsCbsInput,
-  NO_RATE,
+  type Part,
   type Rates,
+  type Reckoned,
   rateOf,
+  reckonIbsCbs,
   reducersOf,
-  regularRatesOf,
   TEST_YEAR_END,
   treatmentOf,
 } from './ibscbs.ts';
@@ -28,24 +40,56 @@ export function explainIbsCbs(
   amounts: IbsCbsAmounts,
   tabela: TabelaIbsCbs = tabelaEmbarcada(),
 ): readonly IbsCbsStep[] {
-  const { dCompet } = input;
+  const reckoned = reckonIbsCbs(input, tabela);
+  // Amounts are of rows that there are.
+  if ('unavailable' in reckoned) return [];
+  const told: Told = { input, amounts, tabela, reckoned };
+  const { due, compra } = reckoned;
   const terms = (...paths: NfsePath[]): string => paths.map((path) => termOf(amounts, path)).join(' + ');
-  const onTop = dCompet <= TEST_YEAR_END ? '' : ` + ${terms(CBS.v, 'IBSCBS/totCIBS/gIBS/vIBSTot')}`;
+  const onTop = input.dCompet <= TEST_YEAR_END ? '' : ` + ${terms(CBS.v, 'IBSCBS/totCIBS/gIBS/vIBSTot')}`;
+  const vIBSTot = [taxInFull(amounts, IBS_UF.v, due.uf.tax), taxInFull(amounts, IBS_MUN.v, due.mun.tax)].join(' + ');
   const formulas: readonly Formula[] = [
     ['IBSCBS/valores/vCalcReeRepRes', 'soma de vlrReeRepRes dos documentos'],
     ['IBSCBS/valores/vBC', baseInWords(input)],
-    ['IBSCBS/pRedutor', `redutor das compras governamentais em ${dCompet}`],
-    ...TRIBUTES.flatMap((tribute) => formulasOfTribute(tribute, input, amounts, tabela)),
-    ['IBSCBS/totCIBS/gIBS/vIBSTot', terms(IBS_UF.v, IBS_MUN.v)],
+    ...(compra === undefined
+      ? []
+      : [
+          [
+            'IBSCBS/pRedutor',
+            `redutor das compras governamentais em ${rowInWords(compra.redutor, input, tabela)}`,
+          ] as const,
+        ]),
+    ...(isBought(reckoned)
+      ? [formulasOfRate, formulasOfOwn, formulasOfBought].flatMap((of) => TRIBUTES.flatMap((one) => of(one, told)))
+      : TRIBUTES.flatMap((one) => [...formulasOfRate(one, told), ...formulasOfOwn(one, told)])),
+    ['IBSCBS/totCIBS/gIBS/vIBSTot', vIBSTot],
+    ...formulasOfCredito('IBS', reckoned.creditoIbs, told),
+    ...formulasOfCredito('CBS', reckoned.creditoCbs, told),
     ['IBSCBS/totCIBS/vTotNF', `${nameAmount('vLiq', input.vLiq)}${onTop}`],
-    ...formulasOfRegular(input, amounts, tabela),
-    ...formulasOfCompraGov(amounts),
+    ...formulasOfRegular(told),
+    ...(isBought(reckoned)
+      ? []
+      : TRIBUTES.flatMap(
+          ({ gov, pEfet, v }) =>
+            [
+              [gov.p, terms(pEfet)],
+              [gov.v, terms(v)],
+            ] as const,
+        )),
   ];
   return formulas.flatMap(([campo, formula]) => {
     const value = amountAt(amounts, campo);
     return value === undefined ? [] : [{ campo, formula, valor: formatDecimal(value) }];
   });
 }
+
+/** What the steps are told of. */
+type Told = {
+  readonly input: IbsCbsInput;
+  readonly amounts: IbsCbsAmounts;
+  readonly tabela: TabelaIbsCbs;
+  readonly reckoned: Reckoned;
+};
 
 /** How an amount is made; of one that does not stand on the note nothing is told. */
 type Formula = readonly [campo: NfsePath, formula: string];
@@ -74,6 +118,8 @@ type TributeFields = {
   readonly vDif: NfsePath;
   /** In the declared `gDif`. */
   readonly pDif: keyof NonNullable<IbsCbsInput['gDif']>;
+  /** What the rates give each entity, where a government buys. */
+  readonly gov: Readonly<Record<'p' | 'v', NfsePath>>;
 };
 
 const IBS_UF: TributeFields = {
@@ -86,6 +132,7 @@ const IBS_UF: TributeFields = {
   v: 'IBSCBS/totCIBS/gIBS/gIBSUFTot/vIBSUF',
   vDif: 'IBSCBS/totCIBS/gIBS/gIBSUFTot/vDifUF',
   pDif: 'pDifUF',
+  gov: { p: 'IBSCBS/totCIBS/gTribCompraGov/pIBSUF', v: 'IBSCBS/totCIBS/gTribCompraGov/vIBSUF' },
 };
 const IBS_MUN: TributeFields = {
   tributo: 'IBS-MUN',
@@ -97,6 +144,7 @@ const IBS_MUN: TributeFields = {
   v: 'IBSCBS/totCIBS/gIBS/gIBSMunTot/vIBSMun',
   vDif: 'IBSCBS/totCIBS/gIBS/gIBSMunTot/vDifMun',
   pDif: 'pDifMun',
+  gov: { p: 'IBSCBS/totCIBS/gTribCompraGov/pIBSMun', v: 'IBSCBS/totCIBS/gTribCompraGov/vIBSMun' },
 };
 const CBS: TributeFields = {
   tributo: 'CBS',
@@ -108,52 +156,92 @@ const CBS: TributeFields = {
   v: 'IBSCBS/totCIBS/gCBS/vCBS',
   vDif: 'IBSCBS/totCIBS/gCBS/vDifCBS',
   pDif: 'pDifCBS',
+  gov: { p: 'IBSCBS/totCIBS/gTribCompraGov/pCBS', v: 'IBSCBS/totCIBS/gTribCompraGov/vCBS' },
 };
 const TRIBUTES = [IBS_UF, IBS_MUN, CBS];
 
-function formulasOfTribute(
-  fields: TributeFields,
-  input: IbsCbsInput,
-  amounts: IbsCbsAmounts,
-  tabela: TabelaIbsCbs,
-): readonly Formula[] {
-  const treatment = treatmentOf(input.CST, input.cClassTrib);
-  const row = treatment.levied ? rateOf(treatment, fields.tributo, input, tabela) : undefined;
-  const rate = row === undefined || 'unavailable' in row ? NO_RATE : row.rate;
-  const exact = effectiveRate(rate, amountAt(amounts, fields.pRed), amounts.pRedutor);
-  const factors = [
-    rateInFull(amounts, fields.p, rate),
-    ...([fields.pRed, 'IBSCBS/pRedutor'] as const).flatMap((path) =>
-      amountAt(amounts, path) === undefined ? [] : [`(1 − ${termOf(amounts, path)} %)`],
-    ),
-  ];
-  const product = `${termOf(amounts, 'IBSCBS/valores/vBC')} × ${rateInFull(amounts, fields.pEfet, exact)} %`;
-  const isDeferred = amountAt(amounts, fields.vDif) !== undefined;
+function formulasOfRate(fields: TributeFields, told: Told): readonly Formula[] {
   return [
-    [fields.p, rateInWords(fields.tributo, input, row, tabela)],
-    [fields.pRed, `redução do cClassTrib ${input.cClassTrib}`],
-    [fields.pEfet, factors.join(' × ')],
-    [fields.vDif, `${product}, diferido por inteiro${declaredDeferral(fields, input)}`],
-    [fields.v, isDeferred ? `nada devido: tudo está em ${nameOf(fields.vDif)}` : product],
+    [fields.p, rateInWords(fields.tributo, told)],
+    [fields.pRed, `redução do cClassTrib ${told.input.cClassTrib}`],
   ];
 }
 
-function declaredDeferral({ pDif }: TributeFields, { gDif }: IbsCbsInput): string {
+/** The effective rate and the tribute that a rate gives, where the note has them: of a purchase of a government apart from who gets it. */
+function formulasOfOwn({ key, p, pRed, vDif, ...fields }: TributeFields, told: Told): readonly Formula[] {
+  const { input, amounts, reckoned } = told;
+  const own = reckoned.own[key];
+  const places = isBought(reckoned) ? fields.gov : { p: fields.pEfet, v: fields.v };
+  const factors = [
+    rateInFull(amounts, p, reckoned.rates[key]),
+    ...([pRed, 'IBSCBS/pRedutor'] as const).flatMap((path) =>
+      amountAt(amounts, path) === undefined ? [] : [`(1 − ${termOf(amounts, path)} %)`],
+    ),
+  ];
+  const product = productOf(told, rateInFull(amounts, places.p, own.rate), own);
+  const isDeferred = amountAt(amounts, vDif) !== undefined;
+  return [
+    [places.p, factors.join(' × ')],
+    [vDif, `${product}, diferido por inteiro${declaredDeferral(fields, input)}`],
+    [places.v, isDeferred ? `nada devido: tudo está em ${nameOf(vDif)}` : product],
+  ];
+}
+
+function formulasOfBought(fields: TributeFields, told: Told): readonly Formula[] {
+  const { amounts } = told;
+  return [
+    [fields.pEfet, boughtInWords(fields, told, ({ gov }, { rate }) => rateInFull(amounts, gov.p, rate))],
+    [fields.v, boughtInWords(fields, told, ({ gov }, { tax }) => taxInFull(amounts, gov.v, tax))],
+  ];
+}
+
+/** A base times a rate; of half a cent, that it goes to the even one. */
+function productOf({ amounts, reckoned }: Told, rate: string, { tax }: Part): string {
+  const isTie = reckoned.arithmetic.rounding === 'half-even' && roundTax(tax, 'half-up') !== roundTax(tax, 'half-even');
+  const tie = isTie ? ` = ${formatTax(tax)}, e o meio centavo vai ao centavo par` : '';
+  return `${termOf(amounts, 'IBSCBS/valores/vBC')} × ${rate} %${tie}`;
+}
+
+function isBought({ compra }: Reckoned): boolean {
+  return compra?.destino !== undefined;
+}
+
+/** What an entity gets of a purchase of a government, made of what the rates would give each. */
+function boughtInWords(
+  fields: TributeFields,
+  { reckoned: { own, compra }, tabela }: Told,
+  nameOwn: (fields: TributeFields, own: Part) => string,
+): string {
+  const { destino, transferencia } = compra!;
+  const others = [IBS_UF, IBS_MUN].map((one) => nameOwn(one, own[one.key])).join(' + ');
+  const ofCbs = nameOwn(CBS, own.cbs);
+  if (transferencia === undefined) return fields.key === 'cbs' ? `do ente que compra: ${others} + ${ofCbs}` : PASSES;
+  const percent = formatRate(transferencia.rate);
+  const ato = `(${transferencia.ato}; tabela de alíquotas ${tabela.versao})`;
+  if (fields.key === destino) return `do ente que compra: ${others} + ${ofCbs} × ${percent} % ${ato}`;
+  return fields.key === 'cbs' ? `${ofCbs} × (1 − ${percent} %), o que não passa ao ente que compra ${ato}` : PASSES;
+}
+
+const PASSES = 'nada: passa ao ente que compra (LC 214/2025, art. 473)';
+
+function declaredDeferral({ pDif }: Pick<TributeFields, 'pDif'>, { gDif }: IbsCbsInput): string {
   const declared = gDif && formatDecimal(gDif[pDif]);
   return declared === undefined || declared === '100.00' ? '' : ` (gDif declara ${declared} %)`;
 }
 
-function rateInWords(
-  tributo: TributoIbsCbs,
-  { CST, dCompet }: IbsCbsInput,
-  row: ReturnType<typeof rateOf> | undefined,
-  { versao }: TabelaIbsCbs,
-): string {
+function rateInWords(tributo: TributoIbsCbs, { input, tabela }: Told): string {
+  const { CST, cClassTrib } = input;
+  const treatment = treatmentOf(CST, cClassTrib);
+  const row = treatment.levied ? rateOf(treatment, tributo, input, tabela) : undefined;
   if (row === undefined || 'unavailable' in row) return `CST ${CST}: sem alíquota a aplicar`;
-  const { cClassTrib, rate, ato } = row;
-  const own = cClassTrib === '' ? '' : ` própria do cClassTrib ${cClassTrib}`;
-  const printed = formatDecimal(roundRate(rate)) === formatRate(rate) ? '' : `${formatRate(rate)}, `;
-  return `alíquota de ${tributo}${own} em ${dCompet} (${printed}${ato}; tabela de alíquotas ${versao})`;
+  const own = row.cClassTrib === '' ? '' : ` própria do cClassTrib ${row.cClassTrib}`;
+  return `alíquota de ${tributo}${own} em ${rowInWords(row, input, tabela)}`;
+}
+
+/** The day that was asked for, and which row of which table answered; the rate too where the note rounds it. */
+function rowInWords({ rate, ato }: AliquotaLida, { dCompet }: IbsCbsInput, { versao }: TabelaIbsCbs): string {
+  const printed = formatDecimal(roundRate(rate, 'half-up')) === formatRate(rate) ? '' : `${formatRate(rate)}, `;
+  return `${dCompet} (${printed}${ato}; tabela de alíquotas ${versao})`;
 }
 
 /** A rate with its name as the note prints it and, where that is rounded, as it is reckoned with. */
@@ -163,31 +251,48 @@ function rateInFull(amounts: IbsCbsAmounts, path: NfsePath, exact: Rate): string
   return `${nameOf(path)} ${printed}${printed === whole ? '' : ` (${whole} sem arredondar)`}`;
 }
 
+/** The same of a tribute. */
+function taxInFull(amounts: IbsCbsAmounts, path: NfsePath, tax: Tax): string {
+  const whole = formatTax(tax);
+  const printed = formatDecimal(amountAt(amounts, path)!);
+  return `${nameOf(path)} ${printed}${printed === whole ? '' : ` (${whole} sem arredondar)`}`;
+}
+
 function baseInWords(input: IbsCbsInput): string {
   const reducers = reducersOf(input).filter(([, value]) => value !== ZERO);
   return [nameAmount('vServ', input.vServ), ...reducers.map(([campo, value]) => nameAmount(campo, value))].join(' − ');
 }
 
-function formulasOfRegular(input: IbsCbsInput, amounts: IbsCbsAmounts, tabela: TabelaIbsCbs): readonly Formula[] {
-  const exact = regularRatesOf(input, tabela);
-  if (amounts.totCIBS.gTribRegular === undefined || exact === undefined || 'unavailable' in exact) return [];
-  const rate = `alíquota efetiva sem a suspensão, cClassTribReg ${input.gTribRegular!.cClassTribReg}`;
+function formulasOfRegular({ input, amounts, reckoned }: Told): readonly Formula[] {
+  const { regular } = reckoned;
+  if (regular === undefined) return [];
+  const whose = isBought(reckoned) ? ', já do ente que compra' : '';
+  const rate = `alíquota efetiva sem a suspensão, cClassTribReg ${input.gTribRegular!.cClassTribReg}${whose}`;
   const vBC = termOf(amounts, 'IBSCBS/valores/vBC');
   return TRIBUTES.flatMap(({ sigla, key }): readonly Formula[] => {
     const p = `IBSCBS/totCIBS/gTribRegular/pAliqEfeReg${sigla}` as const;
-    const tax = `${vBC} × ${rateInFull(amounts, p, exact[key])} %`;
     return [
       [p, rate],
-      [`IBSCBS/totCIBS/gTribRegular/vTribReg${sigla}`, tax],
+      [`IBSCBS/totCIBS/gTribRegular/vTribReg${sigla}`, `${vBC} × ${rateInFull(amounts, p, regular[key].rate)} %`],
     ];
   });
 }
 
-function formulasOfCompraGov(amounts: IbsCbsAmounts): readonly Formula[] {
-  return TRIBUTES.flatMap(({ sigla, pEfet, v }): readonly Formula[] => [
-    [`IBSCBS/totCIBS/gTribCompraGov/p${sigla}`, termOf(amounts, pEfet)],
-    [`IBSCBS/totCIBS/gTribCompraGov/v${sigla}`, termOf(amounts, v)],
-  ]);
+function formulasOfCredito(tributo: 'IBS' | 'CBS', credito: Credito | undefined, told: Told): readonly Formula[] {
+  if (credito === undefined) return [];
+  const { input, amounts, tabela } = told;
+  const p: NfsePath =
+    tributo === 'IBS'
+      ? 'IBSCBS/totCIBS/gIBS/gIBSCredPres/pCredPresIBS'
+      : 'IBSCBS/totCIBS/gCBS/gCBSCredPres/pCredPresCBS';
+  const v: NfsePath =
+    tributo === 'IBS'
+      ? 'IBSCBS/totCIBS/gIBS/gIBSCredPres/vCredPresIBS'
+      : 'IBSCBS/totCIBS/gCBS/gCBSCredPres/vCredPresCBS';
+  return [
+    [p, `crédito presumido ${input.cCredPres} em ${rowInWords(credito.row, input, tabela)}`],
+    [v, productOf(told, termOf(amounts, p), credito.part)],
+  ];
 }
 
 function nameOf(path: NfsePath): string {

@@ -2,8 +2,7 @@
  * IBS and CBS of one note, as the calculator of the Receita Federal assesses them: the group that the note adds, field by field.
  *
  * Only amounts. Rules elsewhere say when the group is due, how far a declared value may lie off, and with which code it is refused.
- * Deliberately absent: presumed credit, of which none is in force in the only year with published rates; the halved base of CST 222
- * and the rates per quantity of 620, which no service has.
+ * Deliberately absent: the halved base of CST 222 and the rates per quantity of 620, which no service has.
  */
 import {
   type AliquotaLida,
@@ -13,16 +12,29 @@ import {
   tabelaEmbarcada,
   temPropria,
 } from './aliquotas-ibs-cbs.ts';
-import { type Classificacao, classificacaoOf, cstOf, type TributoIbsCbs } from './catalogs/catalogs.ts';
+import {
+  type Classificacao,
+  classificacaoOf,
+  creditoPresumidoOf,
+  cstOf,
+  type LinhaIbsCbs,
+  type PercentualIbsCbs,
+  type TributoIbsCbs,
+} from './catalogs/catalogs.ts';
 import {
   add,
   type Decimal,
   decimal,
   effectiveRate,
+  keepRate,
+  keepTax,
   type Rate,
   type Rounding,
   roundRate,
+  roundTax,
+  shareOf,
   sub,
+  type Tax,
   taxOf,
   ZERO,
 } from './decimal.ts';
@@ -50,6 +62,7 @@ export type IbsCbsInput = {
   /** For `explainIbsCbs` alone: what is deferred is deferred whole. */
   readonly gDif?: Declared['gDif'] | undefined;
   readonly tpEnteGov?: string | undefined;
+  readonly cCredPres?: string | undefined;
   /** IBGE code of the place of the operation, whose state and municipality may have rates; abroad it is none. */
   readonly local?: string | undefined;
 };
@@ -58,11 +71,11 @@ export type IbsCbsInput = {
 export type IbsCbsAmounts = Omit<NonNullable<InfNfse['IBSCBS']>, 'cLocalidadeIncid' | 'xLocalidadeIncid'>;
 
 /**
- * Somebody still has to publish this for that competence, and nobody else can say it. `cClassTrib`: the classification whose
- * own rate it is, which the general one does not stand in for.
+ * Somebody still has to publish this for that competence: a row of the table of rates that an import brings. `cClassTrib`: the
+ * classification whose own rate it is, which the general one does not stand in for.
  */
 export type IbsCbsUnavailable = {
-  readonly unavailable: TributoIbsCbs | 'pRedutor';
+  readonly unavailable: LinhaIbsCbs;
   readonly data: string;
   readonly cClassTrib?: string;
 };
@@ -73,86 +86,205 @@ export type IbsCbsUnavailable = {
  */
 export const TEST_YEAR_END = '2026-12-31';
 
-/**
- * Reduction for government purchases in the test year, in percent: what the calculator holds (V0023 of its data). For later
- * years the law asks for a percentage that nobody has published.
- */
-const TEST_YEAR_REDUTOR = ZERO;
-
 /** Last day of the ISSQN. The annex stops here, and the calculator refuses an ISSQN later on. */
 const ISSQN_END = '2032-12-31';
 
 /** After the test year these have rates of their own, and until somebody publishes them they have none. */
 const OWN_RATES: ReadonlySet<Classificacao['tipoAliquota']> = new Set(['Uniforme setorial', 'Fixa']);
 
-/**
- * Half a cent goes up, as in the calculator of March 2026; its later editions take the even cent. The two differ at ties
- * alone and by the one cent that the ADN allows, so it takes either.
- */
-const ROUNDING: Rounding = 'half-up';
+/** How a competence rounds, and how many decimals it keeps on the way: of a rate as a fraction, and of a tribute. */
+type Arithmetic = { readonly rounding: Rounding; readonly ratePlaces: number; readonly taxPlaces: number };
+
+/** The calculator of March 2026: rates are exact, and a tribute is cents before it is summed. */
+const OF_TEST_YEAR: Arithmetic = { rounding: 'half-up', ratePlaces: 14, taxPlaces: 2 };
+
+/** The calculator of 14/08/2026, which names LC 214/2025, art. 349, § 14: only what is written is rounded to the cent (D-732). */
+const SINCE_2027: Arithmetic = { rounding: 'half-even', ratePlaces: 8, taxPlaces: 8 };
+
+/** A tribute as it is reckoned with: its effective rate and its amount. */
+export type Part = { readonly rate: Rate; readonly tax: Tax };
+type Parts = Readonly<Record<keyof Rates, Part>>;
+
+/** All that a note writes, before it is rounded. */
+export type Reckoned = {
+  readonly arithmetic: Arithmetic;
+  /** Before reductions. */
+  readonly rates: Rates;
+  /** What the rates give each entity. */
+  readonly own: Parts;
+  /** What each entity gets: other than its own where a government buys. */
+  readonly due: Parts;
+  /** Without the suspension. */
+  readonly regular: Parts | undefined;
+  readonly compra: Compra | undefined;
+  readonly creditoIbs: Credito | undefined;
+  readonly creditoCbs: Credito | undefined;
+};
 
 /**
- * Each tribute is rounded to the cent once, from rates as exact as they are published, then summed; the rates that stand on the note
- * have two decimals. A base below zero is given as the formula left it, with the negative tributes that follow, so that a rule can
- * say it. `tabela`: the published rates, which are data; a row more is all that a new year needs.
+ * Each tribute is assessed from rates as exact as they are published; the rates that stand on the note have two decimals. A base
+ * below zero is given as the formula left it, with the negative tributes that follow, so that a rule can say it. `tabela`: the
+ * published rates, which are data; a row more is all that a new year needs.
  */
 export function assessIbsCbs(
   input: IbsCbsInput,
   tabela: TabelaIbsCbs = tabelaEmbarcada(),
 ): IbsCbsAmounts | IbsCbsUnavailable {
+  const reckoned = reckonIbsCbs(input, tabela);
+  return 'unavailable' in reckoned ? reckoned : amountsOf(input, reckoned);
+}
+
+/** The same before anything is written, for telling how it came about. */
+export function reckonIbsCbs(input: IbsCbsInput, tabela: TabelaIbsCbs): Reckoned | IbsCbsUnavailable {
   const treatment = treatmentOf(input.CST, input.cClassTrib);
   const rates = ratesOf(treatment, input, tabela);
   if ('unavailable' in rates) return rates;
-
-  const gTribRegular = regularOf(input, tabela);
-  if (gTribRegular !== undefined && 'unavailable' in gTribRegular) return gTribRegular;
-
-  const { dCompet, tpEnteGov } = input;
-  if (tpEnteGov !== undefined && dCompet > TEST_YEAR_END) return { unavailable: 'pRedutor', data: dCompet };
-  return amountsAt(input, treatment, rates, gTribRegular);
+  const regular = regularOf(input, tabela);
+  if (regular !== undefined && 'unavailable' in regular) return regular;
+  const compra = compraOf(input, tabela);
+  if (compra !== undefined && 'unavailable' in compra) return compra;
+  const creditos = creditosOf(input, tabela);
+  if ('unavailable' in creditos) return creditos;
+  return reckonAt(input, treatment, rates, regular, compra, creditos);
 }
 
 /** As far as the amounts do not hang on rates: the base is that of the note, and nothing is assessed on it. */
 export function assessWithoutRates(input: IbsCbsInput): IbsCbsAmounts {
-  return amountsAt(input, treatmentOf(input.CST, input.cClassTrib), NO_RATES, undefined);
+  const treatment = treatmentOf(input.CST, input.cClassTrib);
+  return amountsOf(input, reckonAt(input, treatment, NO_RATES, undefined, undefined, NO_CREDITOS));
 }
 
-function amountsAt(
+function reckonAt(
   input: IbsCbsInput,
   treatment: Treatment,
   rates: Rates,
-  gTribRegular: TribRegular | undefined,
-): IbsCbsAmounts {
-  const { dCompet, vCalcReeRepRes, tpEnteGov, vLiq } = input;
+  regular: Levied | undefined,
+  compra: Compra | undefined,
+  creditos: Creditos,
+): Reckoned {
+  const arithmetic = arithmeticOf(input.dCompet);
   const vBC = baseOf(input);
-  const pRedutor = tpEnteGov === undefined ? undefined : TEST_YEAR_REDUTOR;
+  const own = partsOf(vBC, rates, treatment, compra, arithmetic);
+  return {
+    arithmetic,
+    rates,
+    own,
+    due: redirect(treatment.deferred ? withoutTax(own) : own, compra),
+    regular: regular && redirect(partsOf(vBC, regular.rates, regular.treatment, compra, arithmetic), compra),
+    compra,
+    creditoIbs: creditos.ibs && { row: creditos.ibs, part: partOf(vBC, creditos.ibs.rate, arithmetic) },
+    creditoCbs: creditos.cbs && { row: creditos.cbs, part: partOf(vBC, creditos.cbs.rate, arithmetic) },
+  };
+}
 
-  const uf = assessTribute(vBC, rates.uf, treatment.pRedIBS, pRedutor, treatment);
-  const mun = assessTribute(vBC, rates.mun, treatment.pRedIBS, pRedutor, treatment);
-  const cbs = assessTribute(vBC, rates.cbs, treatment.pRedCBS, pRedutor, treatment);
-  const vIBSTot = add(uf.v, mun.v);
+/** How the amounts of a competence are rounded. */
+function arithmeticOf(dCompet: string): Arithmetic {
+  return dCompet <= TEST_YEAR_END ? OF_TEST_YEAR : SINCE_2027;
+}
+
+function partsOf(
+  vBC: Decimal,
+  { uf, mun, cbs }: Rates,
+  { pRedIBS, pRedCBS }: Treatment,
+  compra: Compra | undefined,
+  arithmetic: Arithmetic,
+): Parts {
+  const pRedutor = compra?.pRedutor;
+  return {
+    uf: partOf(vBC, effectiveRate(uf, pRedIBS, pRedutor), arithmetic),
+    mun: partOf(vBC, effectiveRate(mun, pRedIBS, pRedutor), arithmetic),
+    cbs: partOf(vBC, effectiveRate(cbs, pRedCBS, pRedutor), arithmetic),
+  };
+}
+
+function partOf(vBC: Decimal, exact: Rate, { rounding, ratePlaces, taxPlaces }: Arithmetic): Part {
+  const rate = keepRate(exact, ratePlaces, rounding);
+  return { rate, tax: keepTax(taxOf(vBC, rate), taxPlaces, rounding) };
+}
+
+function amountsOf(input: IbsCbsInput, reckoned: Reckoned): IbsCbsAmounts {
+  const { dCompet, vCalcReeRepRes, vLiq } = input;
+  const { arithmetic, rates, own, due, regular, compra, creditoIbs, creditoCbs } = reckoned;
+  const { rounding } = arithmetic;
+  const { deferred, pRedIBS, pRedCBS } = treatmentOf(input.CST, input.cClassTrib);
+  const vBC = baseOf(input);
+  const vCBS = roundTax(due.cbs.tax, rounding);
+  const vIBSTot = roundTax(sumOf(due.uf.tax, due.mun.tax), rounding);
+  // E1540 and E1541: the reduction stands on the note exactly when the classification has one.
+  const pRedAliq = pRedIBS === ZERO ? undefined : pRedIBS;
+  const deferredOf = ({ tax }: Part): Decimal | undefined => (deferred ? roundTax(tax, rounding) : undefined);
 
   return {
-    pRedutor,
+    pRedutor: compra?.pRedutor,
     valores: {
       vBC,
       vCalcReeRepRes,
-      uf: { pIBSUF: uf.p, pRedAliqUF: uf.pRed, pAliqEfetUF: uf.pEfet },
-      mun: { pIBSMun: mun.p, pRedAliqMun: mun.pRed, pAliqEfetMun: mun.pEfet },
-      fed: { pCBS: cbs.p, pRedAliqCBS: cbs.pRed, pAliqEfetCBS: cbs.pEfet },
+      uf: {
+        pIBSUF: roundRate(rates.uf, rounding),
+        pRedAliqUF: pRedAliq,
+        pAliqEfetUF: roundRate(due.uf.rate, rounding),
+      },
+      mun: {
+        pIBSMun: roundRate(rates.mun, rounding),
+        pRedAliqMun: pRedAliq,
+        pAliqEfetMun: roundRate(due.mun.rate, rounding),
+      },
+      fed: {
+        pCBS: roundRate(rates.cbs, rounding),
+        pRedAliqCBS: pRedCBS === ZERO ? undefined : pRedCBS,
+        pAliqEfetCBS: roundRate(due.cbs.rate, rounding),
+      },
     },
     totCIBS: {
       // E1555
-      vTotNF: dCompet <= TEST_YEAR_END ? vLiq : add(add(vLiq, cbs.v), vIBSTot),
+      vTotNF: dCompet <= TEST_YEAR_END ? vLiq : add(add(vLiq, vCBS), vIBSTot),
       gIBS: {
         vIBSTot,
-        gIBSUFTot: { vDifUF: uf.vDif, vIBSUF: uf.v },
-        gIBSMunTot: { vDifMun: mun.vDif, vIBSMun: mun.v },
+        gIBSCredPres: creditoIbs && ibsCredPresOf(creditoIbs.part, rounding),
+        gIBSUFTot: { vDifUF: deferredOf(own.uf), vIBSUF: roundTax(due.uf.tax, rounding) },
+        gIBSMunTot: { vDifMun: deferredOf(own.mun), vIBSMun: roundTax(due.mun.tax, rounding) },
       },
-      gCBS: { vDifCBS: cbs.vDif, vCBS: cbs.v },
-      gTribRegular,
-      gTribCompraGov: pRedutor === undefined ? undefined : compraGovOf(uf, mun, cbs),
+      gCBS: {
+        gCBSCredPres: creditoCbs && cbsCredPresOf(creditoCbs.part, rounding),
+        vDifCBS: deferredOf(own.cbs),
+        vCBS,
+      },
+      gTribRegular: regular && tribRegularOf(regular, rounding),
+      gTribCompraGov: compra && compraGovOf(deferred ? withoutTax(own) : own, rounding),
     },
+  };
+}
+
+type Totals = IbsCbsAmounts['totCIBS'];
+
+function ibsCredPresOf({ rate, tax }: Part, rounding: Rounding): NonNullable<Totals['gIBS']['gIBSCredPres']> {
+  return { pCredPresIBS: roundRate(rate, rounding), vCredPresIBS: roundTax(tax, rounding) };
+}
+
+function cbsCredPresOf({ rate, tax }: Part, rounding: Rounding): NonNullable<Totals['gCBS']['gCBSCredPres']> {
+  return { pCredPresCBS: roundRate(rate, rounding), vCredPresCBS: roundTax(tax, rounding) };
+}
+
+function tribRegularOf({ uf, mun, cbs }: Parts, rounding: Rounding): NonNullable<Totals['gTribRegular']> {
+  return {
+    pAliqEfeRegIBSUF: roundRate(uf.rate, rounding),
+    vTribRegIBSUF: roundTax(uf.tax, rounding),
+    pAliqEfeRegIBSMun: roundRate(mun.rate, rounding),
+    vTribRegIBSMun: roundTax(mun.tax, rounding),
+    pAliqEfeRegCBS: roundRate(cbs.rate, rounding),
+    vTribRegCBS: roundTax(cbs.tax, rounding),
+  };
+}
+
+/** What the rates give each entity, before the one that buys gets it (E1602 to E1607). */
+function compraGovOf({ uf, mun, cbs }: Parts, rounding: Rounding): NonNullable<Totals['gTribCompraGov']> {
+  return {
+    pIBSUF: roundRate(uf.rate, rounding),
+    vIBSUF: roundTax(uf.tax, rounding),
+    pIBSMun: roundRate(mun.rate, rounding),
+    vIBSMun: roundTax(mun.tax, rounding),
+    pCBS: roundRate(cbs.rate, rounding),
+    vCBS: roundTax(cbs.tax, rounding),
   };
 }
 
@@ -203,7 +335,7 @@ function reductionOf(text: string): Decimal {
 
 export type Rates = { readonly uf: Rate; readonly mun: Rate; readonly cbs: Rate };
 
-export const NO_RATE = 0n as Rate;
+const NO_RATE = 0n as Rate;
 const NO_RATES: Rates = { uf: NO_RATE, mun: NO_RATE, cbs: NO_RATE };
 
 /** When and where, of an operation. */
@@ -252,73 +384,114 @@ export function reducersOf(input: IbsCbsInput): readonly (readonly [campo: strin
   ];
 }
 
-type Tribute = {
-  readonly p: Decimal;
-  readonly pRed: Decimal | undefined;
-  readonly pEfet: Decimal;
-  readonly v: Decimal;
-  readonly vDif: Decimal | undefined;
-};
-
 /**
  * Deferral: nothing due and the whole tribute deferred, whatever percentages `gDif` declares. The annex would keep the
  * tribute and multiply by them, but E1567 and E1568 compare with the calculator, which defers 100 % by its own table and
  * has no way to be told another percentage.
  */
-function assessTribute(
-  vBC: Decimal,
-  p: Rate,
-  pRed: Decimal,
-  pRedutor: Decimal | undefined,
-  { deferred }: Treatment,
-): Tribute {
-  const exact = effectiveRate(p, pRed, pRedutor);
-  const pEfet = roundRate(exact);
-  const v = taxOf(vBC, exact, ROUNDING);
-  return {
-    p: roundRate(p),
-    // E1540 and E1541: the reduction stands on the note exactly when the classification has one.
-    pRed: pRed === ZERO ? undefined : pRed,
-    pEfet,
-    v: deferred ? ZERO : v,
-    vDif: deferred ? v : undefined,
+function withoutTax({ uf, mun, cbs }: Parts): Parts {
+  return { uf: { ...uf, tax: NO_TAX }, mun: { ...mun, tax: NO_TAX }, cbs: { ...cbs, tax: NO_TAX } };
+}
+
+/** A purchase of a government: what the price is reduced by, and to which tribute all of them go. */
+type Compra = {
+  readonly redutor: AliquotaLida;
+  readonly pRedutor: Decimal;
+  /** Absent in the test year, in which each entity keeps its own. */
+  readonly destino: keyof Rates | undefined;
+  /** How much of the CBS goes to a state or a municipality; absent where none does. */
+  readonly transferencia: AliquotaLida | undefined;
+};
+
+/** The tribute of each buyer, by `tpEnteGov`: the Federal District has that of a state. */
+const DESTINOS: Readonly<Record<string, keyof Rates>> = { '1': 'cbs', '2': 'uf', '3': 'uf', '4': 'mun' };
+
+function compraOf({ tpEnteGov, dCompet }: IbsCbsInput, tabela: TabelaIbsCbs): Compra | IbsCbsUnavailable | undefined {
+  if (tpEnteGov === undefined) return undefined;
+  const redutor = percentualOf('REDUTOR-COMPRA-GOV', dCompet, tabela);
+  if ('unavailable' in redutor) return redutor;
+  const pRedutor = roundRate(redutor.rate, 'half-up');
+  const destino = dCompet <= TEST_YEAR_END ? undefined : DESTINOS[tpEnteGov];
+  if (destino === undefined || destino === 'cbs') return { redutor, pRedutor, destino, transferencia: undefined };
+  const transferencia = percentualOf('TRANSFERENCIA-CBS-GOV', dCompet, tabela);
+  if ('unavailable' in transferencia) return transferencia;
+  return { redutor, pRedutor, destino, transferencia };
+}
+
+/** The tributes of the others become the buyer's (LC 214/2025, art. 473), but for the CBS that the Union still keeps. */
+function redirect(parts: Parts, compra: Compra | undefined): Parts {
+  if (compra?.destino === undefined) return parts;
+  const { destino, transferencia } = compra;
+  const { uf, mun, cbs } = parts;
+  const share = transferencia?.rate ?? NO_RATE;
+  const moved: Part = { rate: shareOf(cbs.rate, share), tax: shareOf(cbs.tax, share) };
+  const kept: Part = { rate: (cbs.rate - moved.rate) as Rate, tax: (cbs.tax - moved.tax) as Tax };
+  const toBuyer = destino === 'cbs' ? kept : moved;
+  const bought: Part = {
+    rate: (uf.rate + mun.rate + toBuyer.rate) as Rate,
+    tax: sumOf(uf.tax, mun.tax, toBuyer.tax),
   };
+  return { uf: NOTHING, mun: NOTHING, cbs: kept, [destino]: bought };
 }
 
-/** Who gets what is shifted to the buyer from 2027 on (LC 214/2025, art. 473); in the test year it stays as assessed. */
-function compraGovOf(uf: Tribute, mun: Tribute, cbs: Tribute): NonNullable<IbsCbsAmounts['totCIBS']['gTribCompraGov']> {
-  return { pIBSUF: uf.pEfet, vIBSUF: uf.v, pIBSMun: mun.pEfet, vIBSMun: mun.v, pCBS: cbs.pEfet, vCBS: cbs.v };
+const NO_TAX = 0n as Tax;
+const NOTHING: Part = { rate: NO_RATE, tax: NO_TAX };
+
+function sumOf(...taxes: readonly Tax[]): Tax {
+  return taxes.reduce((total, tax) => (total + tax) as Tax, NO_TAX);
 }
 
-type TribRegular = NonNullable<IbsCbsAmounts['totCIBS']['gTribRegular']>;
+/** A presumed credit, by which row of the table. */
+export type Credito = { readonly row: AliquotaLida; readonly part: Part };
 
-/** What would be paid without the suspension. Absent, too, when the sender did not say how; E0965 has to tell. */
-function regularOf(input: IbsCbsInput, tabela: TabelaIbsCbs): TribRegular | IbsCbsUnavailable | undefined {
-  const rates = regularRatesOf(input, tabela);
-  if (rates === undefined || 'unavailable' in rates) return rates;
-  const vBC = baseOf(input);
-  return {
-    pAliqEfeRegIBSUF: roundRate(rates.uf),
-    vTribRegIBSUF: taxOf(vBC, rates.uf, ROUNDING),
-    pAliqEfeRegIBSMun: roundRate(rates.mun),
-    vTribRegIBSMun: taxOf(vBC, rates.mun, ROUNDING),
-    pAliqEfeRegCBS: roundRate(rates.cbs),
-    vTribRegCBS: taxOf(vBC, rates.cbs, ROUNDING),
-  };
+type Creditos = { readonly ibs: AliquotaLida | undefined; readonly cbs: AliquotaLida | undefined };
+
+const NO_CREDITOS: Creditos = { ibs: undefined, cbs: undefined };
+
+function creditosOf({ cCredPres, dCompet }: IbsCbsInput, tabela: TabelaIbsCbs): Creditos | IbsCbsUnavailable {
+  const devidos = creditosDevidos(cCredPres, dCompet);
+  if (devidos === undefined) return NO_CREDITOS;
+  const ibs = percentualOf(devidos.ibs, dCompet, tabela);
+  if ('unavailable' in ibs) return ibs;
+  const cbs = percentualOf(devidos.cbs, dCompet, tabela);
+  return 'unavailable' in cbs ? cbs : { ibs, cbs };
 }
 
-/** The effective rates without the suspension; undefined where regular taxation is not demanded, or not known. */
-export function regularRatesOf(input: IbsCbsInput, tabela: TabelaIbsCbs): Rates | IbsCbsUnavailable | undefined {
+type CreditosDevidos = Readonly<Record<'ibs' | 'cbs', PercentualIbsCbs>>;
+
+/** The credits of services, by `cCredPres`. */
+const CREDITOS: Readonly<Record<string, CreditosDevidos>> = {
+  '01': { ibs: 'CRED-PRES-01-IBS', cbs: 'CRED-PRES-01-CBS' },
+  '02': { ibs: 'CRED-PRES-02-IBS', cbs: 'CRED-PRES-02-CBS' },
+};
+
+/** Which rows give the presumed credit that a note carries; undefined where the code is of no service, or not in force yet. */
+export function creditosDevidos(cCredPres: string | undefined, dCompet: string): CreditosDevidos | undefined {
+  const devidos = cCredPres === undefined ? undefined : CREDITOS[cCredPres];
+  return devidos !== undefined && creditoPresumidoOf(cCredPres!)!.inicioCBS! <= dCompet ? devidos : undefined;
+}
+
+/** A percentage that is everybody's. */
+function percentualOf(
+  percentual: PercentualIbsCbs,
+  data: string,
+  tabela: TabelaIbsCbs,
+): AliquotaLida | IbsCbsUnavailable {
+  return aliquotaGeral(tabela, percentual, { data }) ?? { unavailable: percentual, data };
+}
+
+type Levied = { readonly treatment: Treatment; readonly rates: Rates };
+
+/**
+ * How it would be taxed without the suspension. Absent where regular taxation is not demanded, and when the sender did not say
+ * how; E0965 has to tell.
+ */
+function regularOf(input: IbsCbsInput, tabela: TabelaIbsCbs): Levied | IbsCbsUnavailable | undefined {
   const { CST, cClassTrib, gTribRegular } = input;
   if (gTribRegular === undefined || !treatmentOf(CST, cClassTrib).demandsRegular) return undefined;
   const classificacao = classificacaoOf(gTribRegular.cClassTribReg);
   if (classificacao === undefined) return undefined;
   const treatment = treatmentBy(gTribRegular.CSTReg, classificacao);
   const rates = ratesOf(treatment, input, tabela);
-  if ('unavailable' in rates) return rates;
-  return {
-    uf: effectiveRate(rates.uf, treatment.pRedIBS),
-    mun: effectiveRate(rates.mun, treatment.pRedIBS),
-    cbs: effectiveRate(rates.cbs, treatment.pRedCBS),
-  };
+  return 'unavailable' in rates ? rates : { treatment, rates };
 }

@@ -4,6 +4,7 @@
  */
 
 import { registeredAliquotaOf } from './aliquota.ts';
+import { percentualEmPalavras } from './aliquotas-ibs-cbs.ts';
 import { AMBIENTES } from './ambiente.ts';
 import { assessIssqn, type Benefit, chooseAliquota, type Deduction, type IssqnAmounts } from './assess.ts';
 import { isIsenta } from './cadastros.ts';
@@ -130,11 +131,12 @@ const OF_BASE = IBSCBS_RULES.filter(({ isOfBase }) => isOfBase === true);
 /** Why a note is held back, as the integrator and the operator read it. */
 function retencaoOf({ unavailable, data, cClassTrib }: IbsCbsUnavailable): string {
   const own = cClassTrib === undefined ? '' : `, própria do cClassTrib ${cClassTrib},`;
+  const percentual = percentualEmPalavras(unavailable);
   const what =
-    unavailable === 'pRedutor'
-      ? 'o redutor das compras governamentais não está publicado'
-      : `nenhuma alíquota de ${unavailable}${own} está publicada`;
-  return `Retida: ${what} para a competência ${brazilianDate(data)}, e o ambiente nacional recusaria a nota sem IBS e CBS calculados (E1515). Ela segue sozinha, com a mesma chave e o mesmo número, quando a alíquota for publicada e importada aqui. Aguarde; não emita de novo.`;
+    percentual === undefined
+      ? `nenhuma alíquota de ${unavailable}${own} está publicada`
+      : `${percentual} (${unavailable}) não está na tabela de alíquotas`;
+  return `Retida: ${what} para a competência ${brazilianDate(data)}, e o ambiente nacional recusaria a nota sem IBS e CBS calculados (E1515). Ela segue sozinha, com a mesma chave e o mesmo número, quando ${percentual === undefined ? 'a alíquota for publicada e importada' : 'o percentual for publicado e importado'} aqui. Aguarde; não emita de novo.`;
 }
 
 /**
@@ -315,7 +317,7 @@ export function ibsCbsInput(
 ): IbsCbsInput | undefined {
   const { dCompet, IBSCBS, valores } = dps;
   if (IBSCBS === undefined) return undefined;
-  const { CST, cClassTrib, gTribRegular, gDif } = IBSCBS.valores.trib.gIBSCBS;
+  const { CST, cClassTrib, cCredPres, gTribRegular, gDif } = IBSCBS.valores.trib.gIBSCBS;
   return {
     dCompet,
     vServ: valores.vServPrest.vServ,
@@ -330,6 +332,7 @@ export function ibsCbsInput(
     gTribRegular,
     gDif,
     tpEnteGov: IBSCBS.tpEnteGov,
+    cCredPres,
     local,
   };
 }

@@ -122,12 +122,12 @@ describe('E0901, the indicator of the NFS-e Via', () => {
   });
 });
 
-test('E1561 says what there is with a presumed credit: not in the table, not of the NFS-e, without a rate yet', () => {
+test('E1561 says what there is with a presumed credit: not in the table, not of the NFS-e, not in force yet', () => {
   const said = (cCredPres: string) => lawOverExample({ 'IBSCBS/valores/trib/gIBSCBS/cCredPres': cCredPres });
   for (const [cCredPres, wanted] of [
     ['99', /99 não existe na tabela/],
     ['03', /03 existe, mas não se usa em NFS-e/],
-    ['02', /02 pede na nota o grupo .* não há percentual publicado/],
+    ['02', /^cCredPres 02 só vale desde a competência 01\/01\/2027\. Retire cCredPres, ou confira dCompet\.$/],
   ] as const) {
     const [fault, ...more] = said(cCredPres);
     assert.deepEqual([fault?.codigo, more], ['E1561', []]);

@@ -18,6 +18,7 @@ import { parseChave } from '../chave.ts';
 import { INICIO_IBSCBS, linhaDe, motivoDe, obrigacoes } from '../cronograma.ts';
 import { type Decimal, decimal, formatDecimal } from '../decimal.ts';
 import { type Facts, isOptante } from '../facts.ts';
+import { creditosDevidos } from '../ibscbs.ts';
 import type { Dps } from '../layout/dps.ts';
 import { brazilianDate } from '../moment.ts';
 import { addressInLisboa, checkEmail, municipioHead, paisHead } from './address.ts';
@@ -381,14 +382,12 @@ export const IBSCBS: readonly Rule[] = [
     at: `${TRIB}/cCredPres`,
     scope: 'nacional',
     title: 'Crédito presumido que a nota não pode levar',
-    message: (dps) =>
-      whyWithoutUse(declaredIn(dps)!.cCredPres!) ??
-      `cCredPres ${declaredIn(dps)?.cCredPres} pede na nota o grupo do crédito presumido, e para a competência ${brazilianDate(dps.dCompet)} não há percentual publicado. Retire cCredPres.`,
-    mend: 'Retire cCredPres: os créditos presumidos de serviços começam em 2027, e o percentual ainda não foi publicado.',
+    message: (dps) => whyWithoutUse(declaredIn(dps)!.cCredPres!),
+    mend: 'Retire cCredPres, ou use, numa competência em que ele vale, um que se use em NFS-e: 01 ou 02, desde 01/01/2027.',
     origin: 'Anexo I, E1561 e E1576; tabela de créditos presumidos',
-    why: 'A DPS com cCredPres obriga a nota a trazer o valor do crédito, que ninguém pode calcular sem o percentual, e o ambiente nacional recusa a nota sem ele.',
+    why: 'A DPS com cCredPres obriga a nota a trazer o valor do crédito, que só um código em vigor e de serviços tem, e o ambiente nacional recusa a nota sem ele.',
     when: (dps) => declaredIn(dps)?.cCredPres !== undefined,
-    must: () => false,
+    must: (dps) => creditosDevidos(declaredIn(dps)!.cCredPres, dps.dCompet) !== undefined,
     found: (dps) => declaredIn(dps)?.cCredPres,
     rejects: [{ [`${TRIB}/cCredPres`]: '02' }, { [`${TRIB}/cCredPres`]: '99' }],
     accepts: [{ [`${TRIB}/cCredPres`]: null }],
@@ -548,13 +547,14 @@ function whyUnusable(classificacao: Classificacao | undefined, dCompet: string):
   return `não está em vigor na competência ${brazilianDate(dCompet)}: vale ${vigencia} ${limite}`;
 }
 
-/** Why a presumed credit is of no note of services, and of none at all where it is not in the table. */
-function whyWithoutUse(cCredPres: string): string | undefined {
+/** Why a presumed credit is of no note of services of today, and of none at all where it is not in the table. */
+function whyWithoutUse(cCredPres: string): string {
   const credito = creditoPresumidoOf(cCredPres);
   if (credito === undefined) {
     return `cCredPres ${cCredPres} não existe na tabela de créditos presumidos do IBS e da CBS. Retire cCredPres.`;
   }
-  return credito.indNFSe ? undefined : `cCredPres ${cCredPres} existe, mas não se usa em NFS-e. Retire cCredPres.`;
+  if (!credito.indNFSe) return `cCredPres ${cCredPres} existe, mas não se usa em NFS-e. Retire cCredPres.`;
+  return `cCredPres ${cCredPres} só vale desde a competência ${brazilianDate(credito.inicioCBS!)}. Retire cCredPres, ou confira dCompet.`;
 }
 
 function indicadoresDoAnexoC(): string {
