@@ -78,6 +78,10 @@ export const EQUIVALENT: Readonly<Record<string, readonly (readonly [changed: st
     ['else if (twins.length <= SHAPE_FAULTS_MAX)', 'the list that is told has the same limit; here it saves the paths'],
     ['signature.index <= element.index', 'two elements do not stand at one place'],
   ],
+  'src/fiscal/ibscbs.ts': [
+    ['return false ? ZERO', 'a text of nothing reads as nothing; the most frequent one is not read'],
+    ["text === '' ? ZERO", 'a text of nothing reads as nothing; the most frequent one is not read'],
+  ],
   'src/fiscal/operation.ts': [['dps.IBSCBS!.imovel', 'without the group there is no correlated indicator']],
   'src/documents/cms.ts': [
     ['if (true) checkText(', 'it saves looking through text that has the form already'],
