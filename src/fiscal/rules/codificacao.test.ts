@@ -1,4 +1,4 @@
-/** What the remark on broken text sees and what it lets pass: bytes written as UTF-8 and read as Latin-1 or Windows-1252. */
+/** What the remark on broken text sees and what it lets pass: bytes of UTF-8 read as Latin-1 or Windows-1252, escapes, markup. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { dpsOf, EXAMPLE_FACTS } from '../../../test/support/law.ts';
@@ -60,6 +60,65 @@ describe('text whose letters were read in another encoding', () => {
   });
 });
 
+describe('text that was escaped once too often', () => {
+  // The text as a parser gives it back, and what was meant.
+  const escaped: readonly (readonly [text: string, word: string, meant: string])[] = [
+    ['Tomador &amp; Filhos', '&amp;', '&'],
+    ['Tomador &amp;amp; Filhos', '&amp;amp;', '&'],
+    ['Servi&ccedil;o', 'Servi&ccedil;o', 'Serviço'],
+    ['SERVI&CCEDIL;O', 'SERVI&CCEDIL;O', 'SERVIÇO'],
+    ['Servi&#231;o de manuten&#xE7;&#xe3;o', 'Servi&#231;o', 'Serviço'],
+    ['Servi\\u00e7o', 'Servi\\u00e7o', 'Serviço'],
+    ['SERVI\\u00C7O', 'SERVI\\u00C7O', 'SERVIÇO'],
+    ['Lote&nbsp;3', 'Lote&nbsp;3', 'Lote\u00a03'],
+    ['Sala &ldquo;A&rdquo;', '&ldquo;A&rdquo;', '“A”'],
+    ['Peças &lt; 10 kg', '&lt;', '<'],
+  ];
+  for (const [text, word, meant] of escaped) {
+    test(`"${text}" is told, with what was meant`, () => {
+      const [first, ...others] = told(described(text));
+      assert.deepEqual(others, []);
+      assert.ok(first!.includes(`O texto traz "${word}", que parece escapado duas vezes: é "${meant}"?`), first!);
+    });
+  }
+
+  for (const [text, tag] of [
+    ['Linha um<br>linha dois', '<br>'],
+    ['Linha um<BR/>linha dois', '<BR/>'],
+    ['Linha um&lt;br /&gt;linha dois', '<br />'],
+    ['<p class="x">Serviço</p>', '<p class="x">'],
+    ['<![CDATA[Serviço]]>', '<![CDATA['],
+  ] as const) {
+    test(`"${text}" has markup, which is told`, () => {
+      const [first, ...others] = told(described(text));
+      assert.deepEqual(others, []);
+      assert.ok(first!.includes(`"${tag}", e uma nota não lê marcação`), first!);
+    });
+  }
+
+  test('a text with two of them is told of both, once', () => {
+    const [first, ...others] = told(described('Servi&ccedil;o<br>um'));
+    assert.deepEqual(others, []);
+    assert.match(first!, /escapado duas vezes.*marcação.*Ele segue como veio/);
+    assert.equal(first!.match(/segue como veio/g)!.length, 1);
+  });
+
+  test('each text of a document is looked at', () => {
+    let texts = 0;
+    const spoil = (part: unknown): unknown => {
+      if (typeof part === 'string') texts += 1;
+      if (typeof part === 'string') return 'A &amp; B';
+      if (Array.isArray(part)) return part.map(spoil);
+      if (typeof part !== 'object' || part === null) return part;
+      return Object.fromEntries(Object.entries(part).map(([name, value]) => [name, spoil(value)]));
+    };
+    const dps = spoil(
+      dpsOf({ 'serv/infoCompl/xInfComp': 'x', 'toma/email': 'a@b.com.br', 'toma/end/xCpl': 'x' }),
+    ) as Dps;
+    assert.equal(told(dps).length, texts);
+  });
+});
+
 describe('text that is as it was written', () => {
   const whole = [
     'MANUTENÇÃO NA CÂMARA DE SÃO PAULO',
@@ -68,6 +127,11 @@ describe('text that is as it was written', () => {
     'Łódź, Ærø, naïve façade',
     'ÂMBAR ÂNGULO ÃO',
     'preço: € 10 • 5 % ™',
+    'P&D; Silva&Souza; AT&T; R&D & Cia',
+    'https://exemplo.com.br/x?a=1&copy=2&ccedil',
+    'valor <valor> de <a> a <c>, se x < y e y > z',
+    'C:\\usuarios\\notas',
+    'a; b & c;',
     '',
   ];
   for (const text of whole) test(`nothing is told of "${text}"`, () => assert.deepEqual(told(described(text)), []));

@@ -1,4 +1,7 @@
-/** Text that was broken before it came here: UTF-8 that somebody read as Latin-1, and letters that were lost. */
+/**
+ * Text that was broken before it came here: UTF-8 that somebody read as Latin-1, letters that were lost, an escape of XML, HTML
+ * or JSON that is left over, and markup of HTML.
+ */
 import { quoted } from '../fault.ts';
 import type { Dps } from '../layout/dps.ts';
 import type { Breach, Rule } from './rule.ts';
@@ -10,7 +13,43 @@ const WINDOWS_1252 = '€ ‚ƒ„…†‡ˆ‰Š‹Œ Ž  ‘’“”•–�
 const REST = `\\u0080-\\u00BF${WINDOWS_1252.replaceAll(' ', '')}`;
 
 /** The beginnings of UTF-8 that Portuguese needs (letters and signs C2, C3; dashes and quotes E2), each with what follows it. */
-const BROKEN = new RegExp(`[\\u00C2\\u00C3][${REST}]|\\u00E2[${REST}]{2}|\\uFFFD`);
+const MISREAD = `[\\u00C2\\u00C3][${REST}]|\\u00E2[${REST}]{2}|\\uFFFD`;
+
+/** A reference of XML or HTML, and a character as JSON writes it. */
+const ESCAPE = String.raw`&(?:#\d{1,7}|#[xX][\dA-Fa-f]{1,6}|[A-Za-z]{2,8}\d{0,2});|\\u[\dA-Fa-f]{4}`;
+
+const TAG = String.raw`</?([A-Za-z][A-Za-z\d]{0,9})(?:[ /][^<>]{0,200})?>|<!\[CDATA\[|\]\]>`;
+
+/** Looked for in every text of a document, and so in one step. */
+const SUSPECT = new RegExp(`${MISREAD}|${ESCAPE}|${TAG}`);
+
+const BROKEN = new RegExp(MISREAD);
+const ESCAPES = new RegExp(ESCAPE, 'g');
+const TAGS = new RegExp(TAG, 'g');
+
+/** Tags that programs put into texts. Any other word between angle brackets is a word. */
+const HTML_TAGS: ReadonlySet<string> = new Set(
+  'br p b i u em strong div span ul ol li table tbody tr td th font center small h1 h2 h3 h4 h5 h6 hr'.split(' '),
+);
+
+/** References of HTML 4: those of Latin-1 in the order of their numbers, from U+00A0 on. */
+const LATIN_1 =
+  `nbsp iexcl cent pound curren yen brvbar sect uml copy ordf laquo not shy reg macr deg plusmn sup2 sup3 acute micro para middot
+  cedil sup1 ordm raquo frac14 frac12 frac34 iquest Agrave Aacute Acirc Atilde Auml Aring AElig Ccedil Egrave Eacute Ecirc Euml
+  Igrave Iacute Icirc Iuml ETH Ntilde Ograve Oacute Ocirc Otilde Ouml times Oslash Ugrave Uacute Ucirc Uuml Yacute THORN szlig
+  agrave aacute acirc atilde auml aring aelig ccedil egrave eacute ecirc euml igrave iacute icirc iuml eth ntilde ograve oacute
+  ocirc otilde ouml divide oslash ugrave uacute ucirc uuml yacute thorn yuml`.split(/\s+/);
+
+/** Those that texts have besides, each with its character. */
+const OTHERS =
+  `amp & lt < gt > quot " apos ' ndash – mdash — lsquo ‘ rsquo ’ ldquo “ rdquo ” bull • hellip … euro € trade ™`.split(
+    ' ',
+  );
+
+const REFERENCES: ReadonlyMap<string, string> = new Map([
+  ...LATIN_1.map((name, place) => [name, String.fromCharCode(0xa0 + place)] as const),
+  ...OTHERS.flatMap((name, place) => (place % 2 === 0 ? [[name, OTHERS[place + 1]!] as const] : [])),
+]);
 
 const OUTSIDE_ASCII = /[^\0-\x7F]+/g;
 
@@ -39,20 +78,70 @@ function findBroken(part: Part, at: string): readonly Breach[] {
   return Object.entries(part).flatMap(([name, value]) => findBroken(value, `${base}${name}`));
 }
 
-/** What to tell of a text, a sentence in Portuguese; undefined of one that is not suspect, or only looks so. */
+/** What to tell of a text, in Portuguese; undefined of one that is not suspect, or only looks so. */
 export function describeBroken(text: string): string | undefined {
+  if (!SUSPECT.test(text)) return undefined;
+  const said = [describeMisread(text), describeEscape(text), describeMarkup(text)].filter((one) => one !== undefined);
+  return said.length === 0 ? undefined : `${said.join(' ')} Ele segue como veio, e sai impresso assim.`;
+}
+
+function describeMisread(text: string): string | undefined {
   if (!BROKEN.test(text)) return undefined;
   for (const word of text.split(/[ \t\n\r]/)) {
     if (!BROKEN.test(word)) continue;
     if (word.includes('\uFFFD')) {
-      return `O texto traz "${quoted(word)}", e � está no lugar de uma letra que se perdeu antes de chegar aqui. Ele segue assim. Escreva-o de novo, e envie o documento em UTF-8.`;
+      return `O texto traz "${quoted(word)}", e � está no lugar de uma letra que se perdeu antes de chegar aqui. Escreva-o de novo, e envie o documento em UTF-8.`;
     }
     const meant = word.replace(OUTSIDE_ASCII, (letters) => utf8Of(letters) ?? letters);
     if (meant !== word) {
-      return `O texto traz "${quoted(word)}", que parece UTF-8 lido como Latin-1: é "${quoted(meant)}"? Ele segue como veio. Leia-o como UTF-8 antes de montar o documento.`;
+      return `O texto traz "${quoted(word)}", que parece UTF-8 lido como Latin-1: é "${quoted(meant)}"? Leia-o como UTF-8 antes de montar o documento.`;
     }
   }
   return undefined;
+}
+
+function describeEscape(text: string): string | undefined {
+  for (const word of text.split(/[ \t\n\r]/)) {
+    const meant = unescapeWhole(word);
+    if (meant === word) continue;
+    return `O texto traz "${quoted(word)}", que parece escapado duas vezes: é "${quoted(meant)}"? Ponha no documento o texto puro, e deixe que a biblioteca o escape uma vez só.`;
+  }
+  return undefined;
+}
+
+function describeMarkup(text: string): string | undefined {
+  for (const [tag, name] of unescapeWhole(text).matchAll(TAGS)) {
+    if (name !== undefined && !HTML_TAGS.has(name.toLowerCase())) continue;
+    return `O texto traz "${quoted(tag)}", e uma nota não lê marcação de HTML ou XML. Retire-a do texto.`;
+  }
+  return undefined;
+}
+
+/** What is left when nothing is escaped any more: each step takes one level away. */
+function unescapeWhole(text: string): string {
+  for (let whole = text, level = 0; level < LEVELS_MAX; level += 1) {
+    const less = whole.replace(ESCAPES, unescapeOne);
+    if (less === whole) return whole;
+    whole = less;
+  }
+  return text;
+}
+
+/** No sender escapes a text so often. */
+const LEVELS_MAX = 5;
+
+/** The character of one escape; the escape itself where it is none. */
+function unescapeOne(escaped: string): string {
+  if (escaped.startsWith('\\')) return String.fromCharCode(Number.parseInt(escaped.slice(2), 16));
+  const name = escaped.slice(1, -1);
+  if (!name.startsWith('#')) return REFERENCES.get(name) ?? capitalsOf(name) ?? escaped;
+  const code = /^#[xX]/.test(name) ? Number.parseInt(name.slice(2), 16) : Number(name.slice(1));
+  return code > 0x1f && code <= 0x10ffff ? String.fromCodePoint(code) : escaped;
+}
+
+/** A reference in a text that was put into capitals. */
+function capitalsOf(name: string): string | undefined {
+  return name === name.toUpperCase() ? REFERENCES.get(name.toLowerCase())?.toUpperCase() : undefined;
 }
 
 /** The letters whose bytes in UTF-8 these are in Latin-1; undefined where they are the bytes of nothing. */
@@ -77,12 +166,15 @@ export const CODIFICACAO: readonly Rule[] = [
     // Any text of the document; the breaches say which.
     at: 'serv/cServ/xDescServ',
     scope: 'aviso',
-    message: 'O texto parece ter sido lido na codificação errada antes de chegar aqui.',
-    origin: 'Decisão D-195',
-    why: 'Um texto em UTF-8 que um programa lê como Latin-1 chega com dois sinais em lugar de cada letra acentuada. A nota o leva como veio, e ele sai impresso assim.',
+    message: 'O texto parece ter sido lido na codificação errada, ou escapado duas vezes, antes de chegar aqui.',
+    origin: 'Decisões D-195 e D-745',
+    why: 'Um texto em UTF-8 que um programa lê como Latin-1 chega com dois sinais em lugar de cada letra acentuada, e um que foi escapado duas vezes traz o escape no lugar do sinal. A nota o leva como veio, e ele sai impresso assim.',
     must: (dps: Dps) => !isBroken(dps),
     breaches: (dps) => findBroken(dps, ''),
-    rejects: [{ 'serv/cServ/xDescServ': 'ManutenÃ§Ã£o de elevadores' }],
+    rejects: [
+      { 'serv/cServ/xDescServ': 'ManutenÃ§Ã£o de elevadores' },
+      { 'toma/xNome': 'Silva &amp; Filhos', 'serv/cServ/xDescServ': 'Servi&ccedil;o<br>em duas linhas' },
+    ],
     accepts: [{ 'serv/cServ/xDescServ': 'MANUTENÇÃO NA CÂMARA DE SÃO PAULO; câmara fria, 2º andar' }],
   },
 ];
