@@ -100,6 +100,14 @@ export function percentOf(base: Decimal, rate: Decimal, rounding: Rounding = 'ha
   return divRound(base * rate, WHOLE, rounding) as Decimal;
 }
 
+/** `rate` percent of `base`, not rounded, as text: two decimals at least, and as many as it has. */
+export function formatExactPercent(base: Decimal, rate: Decimal): string {
+  return formatPlaces(base * rate, PRODUCT_PLACES);
+}
+
+/** Decimals of a base, of a rate, and of a hundredth. */
+const PRODUCT_PLACES = 6;
+
 /**
  * A rate of IBS or CBS, in percent and exact: some are published with three decimals, and what a reduction leaves of one may
  * have more. A bigint that counts 10⁻¹² of a percentage point, which holds four decimals after two reductions of two.

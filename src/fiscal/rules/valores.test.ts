@@ -1,6 +1,6 @@
 /** What the rules of the values say: the amounts of which a refused one is made. */
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { describe, test } from 'node:test';
 import { lawOverExample } from '../../../test/support/law.ts';
 import type { Patch } from './rule.ts';
 
@@ -44,4 +44,49 @@ test('E404 of the base says the amounts of third parties', () => {
   const [fault] = lawOverExample({ ...NEGATIVA, 'valores/vDedRed/vDR': null, '=valor_base_calculo': '1000.00' });
   assert.deepEqual([fault?.codigo, fault?.esperado], ['E404', '400.00']);
   assert.match(fault!.mensagem, /valores de terceiros 600\.00/);
+});
+
+describe('E0429 and the minimum of 2 %', () => {
+  const SERVICO = '010101';
+  const reduced = (vServ: string, pAliq: string, more: Patch): Patch => ({
+    'serv/cServ/cTribNac': SERVICO,
+    'valores/vServPrest/vServ': vServ,
+    'valores/trib/tribMun/pAliq': pAliq,
+    ...more,
+  });
+
+  // Price, rate, deduction; the tax and the minimum, each reckoned by hand.
+  for (const [vServ, pAliq, vDR, tax, minimum] of [
+    ['1000.00', '5.00', '600.01', '19.9995', '20.00'],
+    ['1000.01', '5.00', '600.01', '20.00', '20.0002'],
+    ['33.33', '4.99', '20.00', '0.665167', '0.6666'],
+    ['1000.00', '5.00', '700.00', '15.00', '20.00'],
+  ] as const) {
+    test(`the figures of ${vServ} less ${vDR} at ${pAliq} % are not rounded, so that one is below the other`, () => {
+      const [fault, ...others] = lawOverExample(reduced(vServ, pAliq, { 'valores/vDedRed/vDR': vDR }));
+      assert.deepEqual([fault?.codigo, others], ['E0429', []]);
+      assert.ok(fault!.mensagem.includes(`o ISSQN é ${tax}: `), fault!.mensagem);
+      assert.ok(fault!.mensagem.includes(`2% de ${vServ}, ${minimum}, o mínimo`), fault!.mensagem);
+      assert.ok(Number(tax) < Number(minimum));
+    });
+  }
+
+  // What percent leaves of the rate is exactly 2 %; rounding the reduction to the cent takes nothing from the sender.
+  for (const [p, pAliq] of [
+    ['60.00', '5.00'],
+    ['50.00', '4.00'],
+    ['20.00', '2.50'],
+  ] as const) {
+    test(`${p} % off at ${pAliq} % is the minimum at every price, and a hundredth more is below it`, () => {
+      for (const vServ of ['33.25', '33.33', '0.01', '7.77', '1234567.89']) {
+        for (const form of ['valores/vDedRed/pDR', 'valores/trib/tribMun/BM/pRedBCBM'] as const) {
+          const nBM: Patch = form.includes('BM') ? { 'valores/trib/tribMun/BM/nBM': '35503080400001' } : {};
+          assert.deepEqual(lawOverExample(reduced(vServ, pAliq, { ...nBM, [form]: p })), [], `${vServ} ${form}`);
+        }
+      }
+      const more = (Number(p) + 0.01).toFixed(2);
+      const [fault] = lawOverExample(reduced('1000.00', pAliq, { 'valores/vDedRed/pDR': more }));
+      assert.equal(fault?.codigo, 'E0429');
+    });
+  }
 });

@@ -1,6 +1,6 @@
 /** Rules of the values, `valores`: those of the amounts as sent, and those of what is computed from them. */
 import { isIsenta } from '../cadastros.ts';
-import { type Decimal, decimal, distance, formatDecimal, percentOf, ZERO } from '../decimal.ts';
+import { type Decimal, decimal, distance, formatDecimal, formatExactPercent, percentOf, ZERO } from '../decimal.ts';
 import { ISS_MIN } from '../iss.ts';
 import type { Dps } from '../layout/dps.ts';
 import { INPUTS } from './inputs.ts';
@@ -8,6 +8,8 @@ import { type AmountRule, annexHead, type Patch, type Rule } from './rule.ts';
 
 /** Beyond which a declared amount of the ISSQN is another one than the computed (specification, E404: no tolerance is stated). */
 const ISSQN_TOLERANCE = decimal('0.01');
+
+const CENT = decimal('0.01');
 
 /** Codes that the minimum does not bind. Anexo I v1.01, E0429. */
 export const WITHOUT_MINIMUM: ReadonlySet<string> = new Set(
@@ -166,7 +168,7 @@ export const VALORES_CALCULADOS: readonly AmountRule[] = [
     message: ({ deduction, benefit, pAliqAplic }, { serv, valores }) => {
       const { vServ } = valores.vServPrest;
       const reduced = (vServ - deduction - benefit) as Decimal;
-      return `Com a dedução e o benefício o ISSQN é ${formatDecimal(percentOf(reduced, pAliqAplic!))}: ${formatDecimal(reduced)} a ${formatDecimal(pAliqAplic!)}%. É menos que 2% de ${formatDecimal(vServ)}, ${formatDecimal(percentOf(vServ, ISS_MIN))}, o mínimo para o serviço ${serv.cServ.cTribNac}. Reduza a dedução ou o benefício.`;
+      return `Com a dedução e o benefício o ISSQN é ${formatExactPercent(reduced, pAliqAplic!)}: ${formatDecimal(reduced)} a ${formatDecimal(pAliqAplic!)}%. É menos que 2% de ${formatDecimal(vServ)}, ${formatExactPercent(vServ, ISS_MIN)}, o mínimo para o serviço ${serv.cServ.cTribNac}. Reduza a dedução ou o benefício.`;
     },
     mend: 'Reduza a dedução ou o benefício até que o ISSQN não fique abaixo de 2% do valor do serviço. Se o serviço é um dos que a lei dispensa do mínimo, confira o cTribNac.',
     why: 'A alíquota mínima do ISSQN é de 2%, e uma redução da base não pode ter o mesmo efeito que uma alíquota menor. O desconto incondicionado não entra nessa conta, e alguns serviços, como os de construção, são dispensados dela.',
@@ -180,8 +182,10 @@ export const VALORES_CALCULADOS: readonly AmountRule[] = [
       negative !== 'vBC' &&
       !WITHOUT_MINIMUM.has(dps.serv.cServ.cTribNac),
     // Not rounded, so that the limit is exact: 2 % of the price, and not of its cents.
-    must: ({ deduction, benefit, pAliqAplic }, { valores }) =>
-      (valores.vServPrest.vServ - deduction - benefit) * pAliqAplic! >= valores.vServPrest.vServ * ISS_MIN,
+    must: ({ deduction, benefit, pAliqAplic }, dps) => {
+      const { vServ } = dps.valores.vServPrest;
+      return (vServ - deduction - benefit + roundingOf(dps)) * pAliqAplic! >= vServ * ISS_MIN;
+    },
     from: INPUTS.issqn,
     rejects: [
       // (1000.00 - 600.01) x 5 % = 19.9995, and 2 % of 1000.00 is 20.00
@@ -192,6 +196,12 @@ export const VALORES_CALCULADOS: readonly AmountRule[] = [
     accepts: [
       { 'valores/trib/tribMun/pAliq': '5.00', 'valores/vDedRed/vDR': '600.00' },
       { 'serv/cServ/cTribNac': '170601', 'valores/vDedRed/pDR': '80.00' },
+      // Half of 33.25 is 16.625, and 4 % of it exactly 2 % of the price; the deduction is 16.63
+      {
+        'valores/vServPrest/vServ': '33.25',
+        'valores/vDedRed/pDR': '50.00',
+        'valores/trib/tribMun/pAliq': '4.00',
+      },
       { 'valores/vDescCondIncond/vDescIncond': '100.00' },
     ],
   },
@@ -230,6 +240,12 @@ export const VALORES_CALCULADOS: readonly AmountRule[] = [
     accepts: [{ '=valor_issqn': '20.00' }, { '=valor_issqn': '19.99' }],
   },
 ];
+
+/** The most that rounding to the cent may have added to a reduction in percent. */
+function roundingOf({ valores }: Dps): Decimal {
+  const isInPercent = valores.vDedRed?.pDR !== undefined || valores.trib.tribMun.BM?.pRedBCBM !== undefined;
+  return isInPercent ? CENT : ZERO;
+}
 
 function isWithinTolerance(declared: Decimal, computed: Decimal): boolean {
   return distance(declared, computed) <= ISSQN_TOLERANCE;
