@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { lawOverExample } from '../../../test/support/law.ts';
+import { errorOf } from '../errors.ts';
 import type { Vigencia } from '../moment.ts';
 import type { Patch } from './rule.ts';
 import { avisosOn, EXAMPLE_FACTS } from './trial.ts';
@@ -206,9 +207,10 @@ describe('what a JSON body declares', () => {
     };
     const said = (dCompet: string) =>
       avisosOn({ ...com, dCompet })
-        .filter(({ codigo }) => codigo === 'E0677')
+        .filter(({ codigo }) => codigo === 'E803')
         .map(({ mensagem }) => mensagem);
     assert.deepEqual(said('2026-12-31'), []);
+    assert.equal(errorOf('E803')?.mensagem, 'PIS e COFINS numa competência em que já não existem');
     assert.match(said('2027-01-01').join(), /O PIS e a COFINS acabaram em 31\/12\/2026/);
     assert.deepEqual(lawOverExample({ ...com, dCompet: '2027-01-01' }), []);
   });
@@ -220,5 +222,26 @@ describe('what a JSON body declares', () => {
     const said = avisosOn(patch, facts).filter(({ codigo }) => codigo === 'E1515');
     assert.equal(said.length, 2);
     assert.match(said[1]!.mensagem, /total_cbs.* não foram comparados/);
+  });
+});
+
+describe('tpRetPisCofins', () => {
+  const said = (tpRetPisCofins: string): readonly string[] =>
+    avisosOn({
+      'valores/trib/tribFed/piscofins/CST': '01',
+      'valores/trib/tribFed/piscofins/tpRetPisCofins': tpRetPisCofins,
+      ...(tpRetPisCofins === '0' ? {} : { 'valores/trib/tribFed/vRetCSLL': '36.50' }),
+    })
+      .filter(({ xpath }) => xpath.endsWith('/tpRetPisCofins'))
+      .map(({ mensagem }) => mensagem);
+
+  test('1 and 2 are accepted with a remark that names NT 007 and the new codes; the others have none', () => {
+    const told = Array.from({ length: 10 }, (_, code) => said(String(code)));
+    assert.deepEqual(
+      told.map(({ length }) => length),
+      [0, 1, 1, 0, 0, 0, 0, 0, 0, 0],
+    );
+    assert.match(told[1]![0]!, /Nota Técnica 007.*PIS e COFINS, e não CSLL, use 4/);
+    assert.match(told[2]![0]!, /Nota Técnica 007.*nada foi retido, use 0.*só a CSLL foi retida, 8/);
   });
 });

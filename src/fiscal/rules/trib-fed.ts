@@ -17,6 +17,9 @@ const PISCOFINS = 'valores/trib/tribFed/piscofins';
 /** First competence without PIS and COFINS. */
 const FIM_PISCOFINS = '2027-01-01';
 
+/** Values of `tpRetPisCofins` that NT 007 lets end. */
+const CODIGOS_ANTIGOS: ReadonlySet<string> = new Set(['1', '2']);
+
 const COM_BASE: Patch = { [`${PISCOFINS}/CST`]: '01', [`${PISCOFINS}/vBCPisCofins`]: '1000.00' };
 
 type PisCofins = NonNullable<NonNullable<Dps['valores']['trib']['tribFed']>['piscofins']>;
@@ -141,9 +144,10 @@ export const TRIB_FED: readonly Rule[] = ofPart(
       accepts: [COM_BASE],
     },
     {
-      code: 'E0677',
+      code: 'E803',
       at: PISCOFINS,
       scope: 'aviso',
+      title: 'PIS e COFINS numa competência em que já não existem',
       message: ({ dCompet }) =>
         `O PIS e a COFINS acabaram em 31/12/2026 (ADCT, art. 126, II, incluído pela EC 132/2023): da competência ${brazilianDate(dCompet)} deve-se a CBS, e eles já não reduzem a base do IBS e da CBS. Confira a competência; se é a certa, retire piscofins.`,
       mend: 'Confira dCompet; da competência 01/01/2027 em diante, retire piscofins.',
@@ -153,6 +157,31 @@ export const TRIB_FED: readonly Rule[] = ofPart(
       must: ({ dCompet }) => dCompet < FIM_PISCOFINS,
       rejects: [{ ...COM_BASE, dCompet: '2027-01-05' }],
       accepts: [{ ...COM_BASE, dCompet: '2026-12-31' }],
+    },
+    {
+      code: 'E0002',
+      at: `${PISCOFINS}/tpRetPisCofins`,
+      scope: 'aviso',
+      message: (dps) => {
+        const { tpRetPisCofins } = piscofinsOf(dps)!;
+        const instead =
+          tpRetPisCofins === '1'
+            ? 'se foram retidos PIS e COFINS, e não CSLL, use 4; se também a CSLL, 3'
+            : 'se nada foi retido, use 0, sem vRetCSLL; se só a CSLL foi retida, 8';
+        return `tpRetPisCofins ${tpRetPisCofins} é um código antigo, que a Nota Técnica 007 mantém só até o grupo IBSCBS ser obrigatório no padrão nacional; há municípios que já o recusam. Ele segue como veio. Troque-o pelo novo: ${instead}.`;
+      },
+      origin: 'Nota Técnica SE/CGNFS-e 007, de 07/02/2026; especificação, DPS: tribFed',
+      why: 'Os códigos 1 e 2 não dizem se a CSLL foi retida; os de 3 a 9 dizem quais das três contribuições foram. A especificação aceita de 0 a 9: a nota é emitida, com um aviso.',
+      when: (dps) => piscofinsOf(dps)?.tpRetPisCofins !== undefined,
+      must: (dps) => !CODIGOS_ANTIGOS.has(piscofinsOf(dps)!.tpRetPisCofins!),
+      rejects: [
+        { [`${PISCOFINS}/CST`]: '01', [`${PISCOFINS}/tpRetPisCofins`]: '1', 'valores/trib/tribFed/vRetCSLL': '36.50' },
+        { [`${PISCOFINS}/CST`]: '01', [`${PISCOFINS}/tpRetPisCofins`]: '2' },
+      ],
+      accepts: [
+        { [`${PISCOFINS}/CST`]: '01', [`${PISCOFINS}/tpRetPisCofins`]: '0' },
+        { [`${PISCOFINS}/CST`]: '01', [`${PISCOFINS}/tpRetPisCofins`]: '4', 'valores/trib/tribFed/vRetCSLL': '36.50' },
+      ],
     },
     limitRate('E0686', 'pAliqPis', 'do PIS'),
     limitRate('E0692', 'pAliqCofins', 'da COFINS'),
