@@ -148,6 +148,30 @@ export const COM_EXT: readonly Rule[] = [
     ({ serv }) => serv.comExt !== undefined,
     [
       {
+        code: 'E405',
+        at: 'serv/comExt',
+        scope: 'aviso',
+        title: 'Comércio exterior numa operação toda no Brasil',
+        message:
+          'O grupo serv/comExt veio, e nada na DPS é do exterior: nem o tomador, nem o intermediário, nem o local da prestação, nem tribISSQN 3. O padrão nacional não admite o grupo numa operação assim. Ele segue como veio. Retire-o; se a operação passa pelo exterior, diga-o no endereço de quem está lá (endExt), em cPaisPrestacao ou em tribISSQN.',
+        mend: 'Retire serv/comExt; se a operação passa pelo exterior, corrija toma/end/endExt, interm/end/endExt, serv/locPrest/cPaisPrestacao ou tribISSQN.',
+        origin: 'Anexo I, planilha de exportação, cenários 1, 4, 5, 8, 9 e 12 a 14',
+        why: 'O grupo descreve uma exportação ou importação de serviço. Nenhuma regra do ADN o recusa numa operação interna, e a especificação o aceita: a nota é emitida, com um aviso.',
+        must: ({ prest, toma, interm, serv, valores }) =>
+          isAbroad(toma) ||
+          isAbroad(interm) ||
+          prest.end?.endExt !== undefined ||
+          serv.locPrest.cPaisPrestacao !== undefined ||
+          valores.trib.tribMun.tribISSQN === '3',
+        rejects: [COMERCIO_EXTERIOR],
+        accepts: [
+          TOMADOR_NO_EXTERIOR,
+          { ...PRESTADO_NO_EXTERIOR, ...COMERCIO_EXTERIOR },
+          { ...INTERMEDIARIO_NO_EXTERIOR, ...COMERCIO_EXTERIOR },
+          { ...EXPORTACAO, ...COMERCIO_EXTERIOR },
+        ],
+      },
+      {
         code: 'E0002',
         at: 'serv/comExt/tpMoeda',
         message: ({ serv }) => {
@@ -273,9 +297,10 @@ export const COM_EXT: readonly Rule[] = [
 ];
 
 /** By the address; without one, who has a foreign tax number or none at all is abroad. */
-function isAbroad(toma: Dps['toma']): boolean {
-  if (toma === undefined) return false;
-  return toma.end === undefined ? toma.NIF !== undefined || toma.cNaoNIF !== undefined : toma.end.endExt !== undefined;
+function isAbroad(party: Dps['toma'] | Dps['interm']): boolean {
+  if (party === undefined) return false;
+  const { end, NIF, cNaoNIF } = party;
+  return end === undefined ? NIF !== undefined || cNaoNIF !== undefined : end.endExt !== undefined;
 }
 
 function signOf({ NIF, end }: NonNullable<Dps['toma']>): string {

@@ -9,6 +9,7 @@ import { servicoOf } from '../catalogs/catalogs.ts';
 import { incidenceOf } from '../incidence.ts';
 import type { Patch } from './rule.ts';
 import { COMERCIO_EXTERIOR, TOMADOR_NO_EXTERIOR } from './toma.ts';
+import { avisosOn } from './trial.ts';
 import { WITHOUT_MINIMUM } from './valores.ts';
 
 const SAO_PAULO = '3550308';
@@ -90,9 +91,9 @@ function operation([, tomador, prestacao, regra, tributacao]: Scenario, more: Pa
 
 const codesOf = (patch: Patch): readonly string[] => lawOverExample(patch).map(({ codigo }) => codigo);
 
-describe('the export sheet', () => {
-  const PAIS: Patch = { 'valores/trib/tribMun/cPaisResult': 'PT' };
+const PAIS: Patch = { 'valores/trib/tribMun/cPaisResult': 'PT' };
 
+describe('the export sheet', () => {
   for (const scenario of SHEET) {
     const [numbers, tomador, prestacao, regra, tributacao, says] = scenario;
     test(`${numbers}: taker ${tomador}, provision ${prestacao}, ${regra}, ${tributacao}`, () => {
@@ -106,6 +107,32 @@ describe('the export sheet', () => {
       assert.equal(incidenceOf(dpsOf(operation(scenario))), says.incidencia);
     });
   }
+});
+
+describe('foreign trade that the sheet does not admit', () => {
+  const remarked = (patch: Patch): boolean => avisosOn(patch).some(({ codigo }) => codigo === 'E405');
+
+  test('is remarked in the six domestic scenarios, and in no other; the note is issued', () => {
+    const found: string[] = [];
+    for (const scenario of SHEET) {
+      const [numbers, , , , , says] = scenario;
+      const patch = operation(scenario, { ...COMERCIO_EXTERIOR, ...('pais' in says ? PAIS : {}) });
+      if (remarked(patch)) found.push(numbers.split(',')[0]!);
+      assert.deepEqual(codesOf(patch), 'refused' in says ? [says.refused] : []);
+    }
+    assert.deepEqual(found, ['1', '4', '5', '8', '9', '12']);
+  });
+
+  test('is remarked beside the non-incidence of 990101 as well (13), and not beside an intermediary abroad (32)', () => {
+    const naoIncidencia: Patch = {
+      'serv/cServ/cTribNac': '990101',
+      'valores/trib/tribMun/tribISSQN': '4',
+      'valores/trib/tribMun/pAliq': null,
+    };
+    assert.equal(remarked({ ...COMERCIO_EXTERIOR, ...naoIncidencia }), true);
+    assert.equal(remarked(naoIncidencia), false);
+    assert.equal(remarked({ ...COMERCIO_EXTERIOR, 'interm/NIF': 'PT508123456', 'interm/xNome': 'Agência' }), false);
+  });
 });
 
 describe('one mistake is one fault', () => {
