@@ -82,7 +82,7 @@ export const SEM_CADASTROS: Cadastros = {
 };
 
 /** Whether the tax is due in the municipality itself; the shared sandbox is every municipality's. */
-function isOwn(place: string | undefined, cMun: string | undefined): boolean {
+export function isTaxOwn(place: string | undefined, cMun: string | undefined): boolean {
   return place !== undefined && (cMun === undefined || place === cMun);
 }
 
@@ -103,7 +103,7 @@ export type BeneficioRegistrado =
  */
 export function beneficioRegistrado(dps: Dps, { cMun, cadastros }: CadastrosFacts): BeneficioRegistrado | undefined {
   const nBM = dps.valores.trib.tribMun.BM?.nBM;
-  if (nBM === undefined || cadastros.beneficios === undefined || !isOwn(incidenceOf(dps), cMun)) return undefined;
+  if (nBM === undefined || cadastros.beneficios === undefined || !isTaxOwn(incidenceOf(dps), cMun)) return undefined;
   const linhas = cadastros.beneficios.filter(({ numero }) => numero === nBM);
   if (linhas.length === 0) return { kind: 'inexistente' };
   const beneficio = linhas.find((linha) => isInForce(linha, dps.dCompet));
@@ -131,7 +131,7 @@ export function deducaoRegistrada(
   { cMun, cadastros }: CadastrosFacts,
 ): DeducaoAdmitida | 'nenhuma' | undefined {
   if (dps.valores.vDedRed === undefined || cadastros.deducoes === undefined) return undefined;
-  if (!isOwn(incidenceOf(dps), cMun)) return undefined;
+  if (!isTaxOwn(incidenceOf(dps), cMun)) return undefined;
   const { cTribNac } = dps.serv.cServ;
   const admitida = cadastros.deducoes.find((one) => one.cTribNac === cTribNac && isInForce(one, dps.dCompet));
   return admitida ?? 'nenhuma';
@@ -143,7 +143,7 @@ export function regimeRegistrado(
   { cMun, cadastros }: CadastrosFacts,
 ): 'nao_admitido' | 'de_outro' | 'atribuido' | undefined {
   const { regEspTrib } = dps.prest.regTrib;
-  if (regEspTrib === '0' || cadastros.regimes === undefined || !isOwn(incidenceOf(dps), cMun)) return undefined;
+  if (regEspTrib === '0' || cadastros.regimes === undefined || !isTaxOwn(incidenceOf(dps), cMun)) return undefined;
   const { admitidos, linhas } = cadastros.regimes;
   if (!admitidos.has(regEspTrib)) return 'nao_admitido';
   const isOfDps = (linha: RegimeDoPrestador): boolean =>
@@ -156,7 +156,7 @@ export function regimeRegistrado(
 
 /** Whether the municipality does not tax the service of the provider; undefined: it says nothing. */
 export function isNaoIncidente(dps: Dps, { cMun, cadastros }: CadastrosFacts): boolean | undefined {
-  if (cadastros.naoIncidencias === undefined || !isOwn(placeOfIssqn(dps), cMun)) return undefined;
+  if (cadastros.naoIncidencias === undefined || !isTaxOwn(placeOfIssqn(dps), cMun)) return undefined;
   const { cTribNac } = dps.serv.cServ;
   return cadastros.naoIncidencias.some(
     (one) =>

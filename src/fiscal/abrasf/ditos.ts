@@ -13,6 +13,12 @@ const ENDERECO_DO_TOMADOR = 'Informe logradouro, número, bairro, CodigoMunicipi
 const IBS_CBS =
   'Informe ControleIBSCBS com CST, cClassTrib e cIndOp, ou peça à prefeitura que os ponha na correlação do item.';
 
+const DEDUCAO_NO_SIMPLES: Dito = [
+  'A2',
+  'O prestador apura o ISS pelo Simples Nacional, e este serviço não admite deduções.',
+  'Retire ValorDeducoes.',
+];
+
 /** What to change, of a fault whose own sentences say rightly what is wrong. */
 export const CORRECOES: Readonly<Record<string, string>> = { E802: IBS_CBS };
 
@@ -109,11 +115,8 @@ export const DITOS: Readonly<Record<string, Dito>> = {
   E0435: ['A2', 'Uma operação imune não admite deduções.', 'Retire ValorDeducoes.'],
   E0436: ['A2', 'A nota de um MEI não admite deduções.', 'Retire ValorDeducoes.'],
   E0438: ['A2', 'Neste regime especial a nota não admite deduções.', 'Retire ValorDeducoes.'],
-  E0442: [
-    'A2',
-    'O prestador apura o ISS pelo Simples Nacional, e este serviço não admite deduções.',
-    'Retire ValorDeducoes.',
-  ],
+  E0441: DEDUCAO_NO_SIMPLES,
+  E0442: DEDUCAO_NO_SIMPLES,
   E0592: ['E144', 'Falta o tipo da imunidade.', 'A prefeitura o põe na correlação, na linha do item.'],
   'E002 valores/trib/tribMun/exigSusp/nProcesso': [
     'E144',

@@ -6,7 +6,7 @@
  * between fields in `../rules/`.
  */
 import { T } from './simple-types.ts';
-import { atMostOneOf, may, mayGroup, need, needGroup, oneOf, type Path, type Shape } from './vocabulary.ts';
+import { atMostOneOf, type Codes, may, mayGroup, need, needGroup, oneOf, type Path, type Shape } from './vocabulary.ts';
 
 /** The end of every address. */
 export const ruaFields = [
@@ -60,7 +60,13 @@ const cNaoNIF = need('cNaoNIF', T.cNaoNIF, 'Motivo de não haver NIF: 0 sem NIF,
   codes: { empty: 'E0193' },
 });
 
-const identificacao = [need('CNPJ', T.cnpj, 'CNPJ'), need('CPF', T.cpf, 'CPF'), nif, cNaoNIF] as const;
+/** The one identifier of a person. */
+const identificacao = (codes?: Codes) =>
+  oneOf(
+    [need('CNPJ', T.cnpj, 'CNPJ'), need('CPF', T.cpf, 'CPF'), nif, cNaoNIF],
+    codes,
+    'Com endereço no exterior ficam o NIF ou o motivo de não o ter, e saem CNPJ e CPF; com endereço no Brasil, o contrário.',
+  );
 
 /** What the person block holds after its identifier. */
 const pessoaFields = [
@@ -110,8 +116,8 @@ export const INF_DPS = [
       need('regEspTrib', T.regEspTrib, 'Regime especial municipal; 0 nenhum'),
     ]),
   ]),
-  mayGroup('toma', 'Tomador', [oneOf(identificacao, { missing: 'E0188', many: 'E0188' }), ...pessoaFields]),
-  mayGroup('interm', 'Intermediário', [oneOf(identificacao), ...pessoaFields]),
+  mayGroup('toma', 'Tomador', [identificacao({ missing: 'E0188', many: 'E0188' }), ...pessoaFields]),
+  mayGroup('interm', 'Intermediário', [identificacao(), ...pessoaFields]),
   needGroup('serv', 'Serviço', [
     needGroup('locPrest', 'Local da prestação', [
       oneOf([
@@ -211,7 +217,7 @@ export const INF_DPS = [
                 need('dtEmiDoc', T.data, 'Data do documento'),
                 need('vDedutivelRedutivel', T.valor, 'Valor que poderia ser deduzido'),
                 need('vDeducaoReducao', T.valor, 'Valor deduzido aqui'),
-                mayGroup('fornec', 'Fornecedor', [oneOf(identificacao), ...pessoaFields]),
+                mayGroup('fornec', 'Fornecedor', [identificacao(), ...pessoaFields]),
               ],
               { max: 1000 },
             ),
@@ -288,7 +294,7 @@ export const INF_DPS = [
       may('tpEnteGov', T.tpEnteGov, 'Ente governamental comprador'),
       need('indDest', T.indDest, 'Destinatário: 0 é o tomador, 1 é outro', { sent: 'optional' }),
       mayGroup('dest', 'Destinatário', [
-        oneOf(identificacao),
+        identificacao(),
         need('xNome', T.desc150, 'Nome ou razão social'),
         ...contatoFields,
       ]),
@@ -324,10 +330,7 @@ export const INF_DPS = [
                     need('xDoc', T.desc255, 'Descrição'),
                   ]),
                 ]),
-                mayGroup('fornec', 'Fornecedor', [
-                  oneOf(identificacao),
-                  need('xNome', T.desc150, 'Nome ou razão social'),
-                ]),
+                mayGroup('fornec', 'Fornecedor', [identificacao(), need('xNome', T.desc150, 'Nome ou razão social')]),
                 need('dtEmiDoc', T.data, 'Emissão'),
                 need('dtCompDoc', T.data, 'Competência'),
                 need('tpReeRepRes', T.tpReeRepRes, 'Tipo'),

@@ -325,7 +325,7 @@ function checkChoice(
     faults.push({
       codigo: choice.codes?.many ?? 'E203',
       xpath: `${base}/${present[1]}`,
-      mensagem: `${group ?? 'O corpo'} traz ${found.join(' e ')}; aceita ${rule} de: ${list}.`,
+      mensagem: `${group ?? 'O corpo'} traz ${found.join(' e ')}; aceita ${rule} de: ${list}.${choice.advice === undefined ? '' : ` ${choice.advice}`}`,
       encontrado: found.join(', '),
       esperado: `${rule} de: ${list}`,
     });

@@ -69,6 +69,8 @@ export type Choice = {
   /** 1: exactly one of them; 0: at most one. */
   readonly min: 0 | 1;
   readonly codes?: Codes;
+  /** Which of them stays where several came, a sentence in Portuguese that names no element. */
+  readonly advice?: string | undefined;
 };
 
 export type Item = Leaf | Group | Choice;
@@ -115,9 +117,16 @@ export const mayGroup = groupOf(0);
 /** Exactly one of the members. */
 export function oneOf<const I extends readonly (Leaf | Group)[]>(
   items: I,
-  codes?: Codes,
-): { readonly kind: 'choice'; readonly items: I; readonly min: 1; readonly codes?: Codes } {
-  return codes === undefined ? { kind: 'choice', items, min: 1 } : { kind: 'choice', items, min: 1, codes };
+  codes: Codes = {},
+  advice?: string,
+): {
+  readonly kind: 'choice';
+  readonly items: I;
+  readonly min: 1;
+  readonly codes: Codes;
+  readonly advice: string | undefined;
+} {
+  return { kind: 'choice', items, min: 1, codes, advice };
 }
 
 /** At most one of the members. */

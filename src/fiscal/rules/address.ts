@@ -69,3 +69,15 @@ export function checkEmail(
     ...examples,
   };
 }
+
+/** A party of the DPS, by what identifies it. */
+type Identified = { readonly CNPJ?: string | undefined; readonly CPF?: string | undefined };
+
+/** Of a party with an address abroad and no NIF: a Brazilian document beside it goes, since there is room for one identifier alone. */
+export function askForNif(called: string, group: string, { CNPJ, CPF }: Identified): string {
+  const motivo = `${group}/cNaoNIF com o motivo (0 sem NIF, 1 dispensado, 2 não exigido)`;
+  const sent = CNPJ === undefined ? 'CPF' : 'CNPJ';
+  return (CNPJ ?? CPF) === undefined
+    ? `O ${called} tem endereço no exterior e não traz NIF. Informe ${group}/NIF ou, se não há NIF, ${motivo}.`
+    : `O ${called} tem endereço no exterior e é identificado por ${sent}; só cabe um identificador, e ali é o NIF. Retire ${group}/${sent} e ponha no lugar ${group}/NIF ou, se não há NIF, ${motivo}. Se o ${called} está no Brasil, fica o ${sent}, e o endereço vai em endNac.`;
+}

@@ -1,9 +1,11 @@
 /** Rules of deduction and reduction of the base, `valores/vDedRed`. */
 import { assessesInSimples } from '../aliquota.ts';
+import { isTaxOwn } from '../cadastros.ts';
 import { chaveNFeIsValid, parseChave } from '../chave.ts';
 import { formatDecimal, ZERO } from '../decimal.ts';
+import { incidenceOf } from '../incidence.ts';
 import type { Dps } from '../layout/dps.ts';
-import { addressInLisboa, municipioHead, paisHead } from './address.ts';
+import { addressInLisboa, askForNif, municipioHead, paisHead } from './address.ts';
 import { DEDUCAO_NA_ISENCAO } from './beneficio.ts';
 import { cepHead, cepInWords, isOfState } from './cep.ts';
 import { annexHead, forEach, type ItemRule, ofPart, type Patch, type Rule } from './rule.ts';
@@ -86,6 +88,37 @@ function forbidWithoutBase({
   };
 }
 
+const DEDUCAO_NO_SIMPLES: Patch = {
+  'prest/regTrib/opSimpNac': '3',
+  'prest/regTrib/regApTribSN': '1',
+  'valores/trib/tribMun/pAliq': null,
+  'valores/vDedRed/vDR': '100.00',
+};
+
+/** Few services deduct inside the Simples Nacional; the code says whose the tax is. */
+function forbidInSimples({
+  isOwn,
+  ...rule
+}: Pick<Rule, 'code' | 'title' | 'rejects'> & { readonly isOwn: boolean }): Rule {
+  return {
+    ...rule,
+    ...annexHead(rule.code),
+    at: 'valores/vDedRed',
+    message: ({ serv }) =>
+      `O prestador apura o ISSQN pelo Simples Nacional (opSimpNac 3, regApTribSN 1), e o serviço ${serv.cServ.cTribNac} não é dos que então admitem dedução. Retire vDedRed, ou corrija o regime.`,
+    mend: 'Retire o grupo vDedRed; se o ISSQN é apurado por fora do Simples, informe regApTribSN 2 ou 3.',
+    why: 'No Simples Nacional o ISSQN incide sobre a receita bruta; só alguns serviços, como os de construção, deduzem dela.',
+    national:
+      'O padrão nacional responde E0441 quando o município de incidência é conveniado, como este, e E0442 quando não é; do convênio dos outros municípios não há aqui cadastro.',
+    when: (dps, facts) =>
+      assessesInSimples(dps) &&
+      dps.valores.trib.tribMun.tribISSQN === '1' &&
+      isTaxOwn(incidenceOf(dps), facts.cMun) === isOwn,
+    must: ({ serv }) => DEDUCIBLE_IN_SIMPLES.has(serv.cServ.cTribNac),
+    accepts: [{ ...DEDUCAO_NO_SIMPLES, 'serv/cServ/cTribNac': '060101' }],
+  };
+}
+
 export const DED_RED: readonly Rule[] = ofPart(
   ({ valores }) => valores.vDedRed !== undefined,
   [
@@ -133,37 +166,19 @@ export const DED_RED: readonly Rule[] = ofPart(
       accepts: [{ 'prest/regTrib/regEspTrib': '6', 'valores/trib/tribMun/pAliq': null }],
     }),
     DEDUCAO_NA_ISENCAO,
-    {
-      code: 'E0442',
-      at: 'valores/vDedRed',
-      scope: 'nacional',
+    forbidInSimples({
+      code: 'E0441',
       title: 'Dedução de quem apura o ISSQN pelo Simples Nacional',
-      message: ({ serv }) =>
-        `O prestador apura o ISSQN pelo Simples Nacional (opSimpNac 3, regApTribSN 1), e o serviço ${serv.cServ.cTribNac} não é dos que então admitem dedução. Retire vDedRed, ou corrija o regime.`,
-      mend: 'Retire o grupo vDedRed; se o ISSQN é apurado por fora do Simples, informe regApTribSN 2 ou 3.',
-      origin: 'Anexo I, E0442 e E0441',
-      why: 'No Simples Nacional o ISSQN incide sobre a receita bruta; só alguns serviços, como os de construção, deduzem dela.',
-      national: 'O padrão nacional responde E0441 quando o município de incidência é conveniado, e E0442 quando não é.',
-      when: (dps) => assessesInSimples(dps) && dps.valores.trib.tribMun.tribISSQN === '1',
-      must: ({ serv }) => DEDUCIBLE_IN_SIMPLES.has(serv.cServ.cTribNac),
-      rejects: [
-        {
-          'prest/regTrib/opSimpNac': '3',
-          'prest/regTrib/regApTribSN': '1',
-          'valores/trib/tribMun/pAliq': null,
-          'valores/vDedRed/vDR': '100.00',
-        },
-      ],
-      accepts: [
-        {
-          'prest/regTrib/opSimpNac': '3',
-          'prest/regTrib/regApTribSN': '1',
-          'serv/cServ/cTribNac': '060101',
-          'valores/trib/tribMun/pAliq': null,
-          'valores/vDedRed/vDR': '100.00',
-        },
-      ],
-    },
+      isOwn: true,
+      rejects: [DEDUCAO_NO_SIMPLES],
+    }),
+    forbidInSimples({
+      code: 'E0442',
+      title: 'Dedução de quem apura pelo Simples Nacional o ISSQN de outro município',
+      isOwn: false,
+      // The shared sandbox is every municipality's, and an example is of it.
+      rejects: [],
+    }),
     {
       ...annexHead('E0453'),
       at: 'valores/vDedRed/pDR',
@@ -282,8 +297,7 @@ export const DED_RED: readonly Rule[] = ofPart(
       ...annexHead('E1538'),
       at: `${LIST}/fornec/NIF`,
       title: 'Fornecedor com endereço no exterior e documento brasileiro',
-      message:
-        'O fornecedor tem endereço no exterior e é identificado por CNPJ ou CPF. Identifique-o por NIF ou cNaoNIF, ou informe o endereço no Brasil.',
+      message: ({ fornec }) => askForNif('fornecedor', 'fornec', fornec!),
       mend: 'Troque CNPJ ou CPF do fornecedor por NIF ou cNaoNIF; se ele está no Brasil, use endNac.',
       why: 'Quem está no exterior se identifica pelo seu número fiscal de lá, ou diz por que não o tem.',
       when: ({ fornec }) => fornec?.end?.endExt !== undefined,

@@ -4,7 +4,7 @@
  * whole (E9996).
  */
 import type { Dps } from '../layout/dps.ts';
-import { addressInLisboa, checkEmail, municipioHead, paisHead } from './address.ts';
+import { addressInLisboa, askForNif, checkEmail, municipioHead, paisHead } from './address.ts';
 import { cepOfParty } from './cep.ts';
 import { annexHead, ofPart, type Patch, type Rule } from './rule.ts';
 import { COMERCIO_EXTERIOR } from './toma.ts';
@@ -44,8 +44,7 @@ export const INTERM: readonly Rule[] = [
       ...annexHead('E0281'),
       at: 'interm/NIF',
       title: 'Intermediário no exterior sem NIF e sem o motivo de não o ter',
-      message:
-        'O intermediário tem endereço no exterior e não traz NIF. Informe interm/NIF ou, se não há NIF, interm/cNaoNIF com o motivo (0 sem NIF, 1 dispensado, 2 não exigido).',
+      message: ({ interm }) => askForNif('intermediário', 'interm', interm!),
       mend: 'Informe interm/NIF; quando não existe, interm/cNaoNIF com 0 (sem NIF), 1 (dispensado) ou 2 (não exigido).',
       why: 'Quem está no exterior se identifica pelo seu número fiscal de lá, ou diz por que não o tem.',
       when: ({ interm }) => interm?.end?.endExt !== undefined,

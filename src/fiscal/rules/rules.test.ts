@@ -101,6 +101,26 @@ const BY_FACTS: readonly { readonly rule: string; readonly facts: Partial<Facts>
     facts: { aliquotaRegistrada: () => DOIS_SERVICOS },
     rejects: { 'valores/trib/tribMun/pAliq': null },
   },
+  {
+    rule: 'E0442 at valores/vDedRed',
+    facts: { cMun: '3304557' },
+    rejects: {
+      'prest/regTrib/opSimpNac': '3',
+      'prest/regTrib/regApTribSN': '1',
+      'valores/trib/tribMun/pAliq': null,
+      'valores/vDedRed/vDR': '100.00',
+    },
+  },
+  {
+    rule: 'E0441 at valores/vDedRed',
+    facts: { cMun: '3550308' },
+    rejects: {
+      'prest/regTrib/opSimpNac': '3',
+      'prest/regTrib/regApTribSN': '1',
+      'valores/trib/tribMun/pAliq': null,
+      'valores/vDedRed/vDR': '100.00',
+    },
+  },
   // Without a rate as well, in production, and whatever the discount.
   {
     rule: 'E0429 at valores/vServPrest/vServ',

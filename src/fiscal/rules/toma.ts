@@ -6,7 +6,7 @@
 import { servicoOf } from '../catalogs/catalogs.ts';
 import type { Dps } from '../layout/dps.ts';
 import { indOpOf } from '../operation.ts';
-import { addressInLisboa, checkEmail, municipioHead, paisHead } from './address.ts';
+import { addressInLisboa, askForNif, checkEmail, municipioHead, paisHead } from './address.ts';
 import { cepOfParty } from './cep.ts';
 import { annexHead, type Patch, type Rule } from './rule.ts';
 
@@ -71,8 +71,7 @@ export const TOMA: readonly Rule[] = [
   {
     code: 'E0193',
     at: 'toma/cNaoNIF',
-    message:
-      'O tomador tem endereço no exterior e não traz NIF. Informe toma/NIF ou, se não há NIF, toma/cNaoNIF com o motivo (0 sem NIF, 1 dispensado, 2 não exigido).',
+    message: ({ toma }) => askForNif('tomador', 'toma', toma!),
     origin: 'Especificação, DPS: toma/cNaoNIF; Errors: E0193',
     why: 'Quem está no exterior se identifica pelo seu número fiscal de lá, ou diz por que não o tem.',
     national: 'O padrão nacional responde E0223 ao tomador que tem endereço no exterior e nem NIF nem cNaoNIF.',
