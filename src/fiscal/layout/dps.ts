@@ -5,6 +5,7 @@
  * D-17, D-34). Elements that only the NFS-e has stand in `nfse.ts`; what one value may be in `simple-types.ts`; rules
  * between fields in `../rules/`.
  */
+import { DO_LEIAUTE_FUTURO, ELEMENTOS_FUTUROS } from './leiaute-futuro.ts';
 import { T } from './simple-types.ts';
 import { atMostOneOf, type Codes, may, mayGroup, need, needGroup, oneOf, type Path, type Shape } from './vocabulary.ts';
 
@@ -402,6 +403,8 @@ export type ForeignTag = {
   readonly replaces?: DpsPath;
   /** What it should have been called; it stands where the layout has that, which may be elsewhere. */
   readonly rename?: string;
+  /** It says something that would be lost without it: taking it out is the sender's to decide. */
+  readonly carries?: true;
 };
 
 export const FOREIGN_TAGS: readonly ForeignTag[] = [
@@ -434,6 +437,28 @@ export const FOREIGN_TAGS: readonly ForeignTag[] = [
   { name: 'opConsumServ', within: 'locPrest', say: 'retire-o; existia só no leiaute 1.00' },
   { name: 'lsadppu', within: 'serv', say: 'retire-o; o grupo de locação e sublocação existia só no leiaute 1.00' },
   { name: 'explRod', within: 'serv', say: 'retire-o; exploração de rodovia é documento próprio, a NFS-e Via' },
+  ...ELEMENTOS_FUTUROS.map(
+    ([name, instead]): ForeignTag => ({
+      name,
+      say: `${DO_LEIAUTE_FUTURO}; ${instead === undefined ? `no ${DPS_VERSAO} não há onde dizê-lo, retire-o` : `no ${DPS_VERSAO} ${instead}`}`,
+      carries: true,
+    }),
+  ),
+  ...(['CST', 'cClassTrib'] as const).map(
+    (name): ForeignTag => ({
+      name,
+      within: 'IBSCBS/valores/trib',
+      say: `ponha dentro de gIBSCBS; fora dele ${DO_LEIAUTE_FUTURO}`,
+      replaces: `IBSCBS/valores/trib/gIBSCBS/${name}`,
+    }),
+  ),
+  ...(['finNFSe', 'indDest', 'dest'] as const).map(
+    (name): ForeignTag => ({
+      name,
+      say: `ponha dentro de IBSCBS; em infDPS ${DO_LEIAUTE_FUTURO}`,
+      replaces: `IBSCBS/${name}`,
+    }),
+  ),
   { name: 'tpBM', within: 'BM', say: 'retire-o; o tipo do benefício é calculado a partir de nBM' },
   { name: 'desc', within: 'atvEvento', say: 'use xNome', replaces: 'serv/atvEvento/xNome' },
   { name: 'id', within: 'atvEvento', say: 'use idAtvEvt', replaces: 'serv/atvEvento/idAtvEvt' },

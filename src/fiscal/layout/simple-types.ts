@@ -5,9 +5,11 @@
  * line in `docs/layout.md`. Lengths, patterns and values: XSD bundle 1.01 (editions of 09/02/2026 and 27/07/2026),
  * widened where our specification is wider. This file decides nothing about where an element may stand.
  */
+
 import { cnpjIsValid, cpfIsValid } from '../chave.ts';
 import { type Decimal, parseDecimal } from '../decimal.ts';
 import { daysIn } from '../moment.ts';
+import { DO_LEIAUTE_FUTURO } from './leiaute-futuro.ts';
 
 export type SimpleType = {
   readonly name: string;
@@ -243,7 +245,11 @@ export const T = {
   xEstProvReg: anyText('TSEstadoProvRegiao', 60),
   fone: digits('TSTelefone', 6, 20, 'telefone de 6 a 20 algarismos, com DDD e sem pontuação'),
   email: text('TSEmail', 80),
-  opSimpNac: values('TSOpSimpNac', ['1', '2', '3']),
+  opSimpNac: values('TSOpSimpNac', ['1', '2', '3'], {
+    refusedValues: {
+      '4': `o valor 4 (optante pendente) ${DO_LEIAUTE_FUTURO}; envie 1, 2 ou 3, o que o prestador é na competência`,
+    },
+  }),
   regApTribSN: values('TSRegimeApuracaoSimpNac', ['1', '2', '3']),
   regEspTrib: values('TSRegEspTrib', ['0', '1', '2', '3', '4', '5', '6', '9']),
   cTribNac: { ...digits('TSCodTribNac', 6, 6, 'código de tributação nacional, 6 algarismos'), mend: withLostZero(6) },
@@ -354,7 +360,12 @@ export const T = {
   ),
   tpRetPisCofins: values('TSTipoRetPISCofins', range(0, 9)),
   indTotTrib: values('TSTipoIndTotTrib', ['0']),
-  finNFSe: values('TSRTCFinNFSe', ['0']),
+  finNFSe: values('TSRTCFinNFSe', ['0'], {
+    refusedValues: {
+      '1': `o valor 1 (NFS-e de crédito) ${DO_LEIAUTE_FUTURO}; no 1.01 só há 0 (NFS-e regular)`,
+      '2': `o valor 2 (NFS-e de débito) ${DO_LEIAUTE_FUTURO}; no 1.01 só há 0 (NFS-e regular)`,
+    },
+  }),
   indFinal: values('TSRTCIndFinal', ['0', '1']),
   cIndOp: { ...digits('TSRTCCodIndOp', 6, 6, 'indicador de operação, 6 algarismos'), mend: withLostZero(6) },
   tpOper: values('TSRTCTpOper', range(1, 5)),

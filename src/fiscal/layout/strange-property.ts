@@ -97,7 +97,7 @@ export function strangeProperty(
   if (needless !== undefined) return { fault: fault(needless, undefined, REMOVAL) };
   const foreign = foreignTag(name, host);
   if (foreign?.replaces === undefined && foreign?.rename === undefined && foreign !== undefined) {
-    return { fault: fault(inNamesOfTheBody(foreign.say), undefined, REMOVAL) };
+    return { fault: fault(inNamesOfTheBody(foreign.say), undefined, foreign.carries ? undefined : REMOVAL) };
   }
   const elsewhere = placesOf(foreign?.rename ?? name, snake, foreign, host).slice(0, ELSEWHERE_MAX);
   if (elsewhere.length > 0) {

@@ -163,7 +163,7 @@ function foreignFault(
   const { name, say } = foreign;
   const right = foreign.rename ?? foreign.replaces?.split('/').at(-1);
   const mensagem = `${name} não é um elemento do leiaute ${layout.versao} em ${parent}: ${say}.`;
-  if (right === undefined) return { fault: { ...found, mensagem }, isRefused: true };
+  if (right === undefined) return { fault: { ...found, mensagem }, isRefused: foreign.carries !== true };
   const group = base.slice(BASE.length + 1).replace(/\[\d+\]/g, '');
   const places = foreign.replaces === undefined ? placesNear(right, base, layout) : [foreign.replaces];
   const isBody = base === BASE;

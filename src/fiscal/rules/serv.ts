@@ -10,6 +10,7 @@ import {
 import { once } from '../catalogs/table.ts';
 import { MARITIME } from '../incidence.ts';
 import type { Dps } from '../layout/dps.ts';
+import { DO_LEIAUTE_FUTURO } from '../layout/leiaute-futuro.ts';
 import { municipioHead, paisHead } from './address.ts';
 import { annexHead, type Rule } from './rule.ts';
 import { COMERCIO_EXTERIOR } from './toma.ts';
@@ -102,7 +103,7 @@ export const SERV: readonly Rule[] = [
         return `cTribNac ${cTribNac} não existe na lista nacional de serviços. Consulte o catálogo em /catalogo/codigos_tributacao_nacional.`;
       }
       return servico.situacao === 'futuro'
-        ? `cTribNac ${cTribNac} ainda não está em vigor na lista nacional de serviços.`
+        ? `cTribNac ${cTribNac} (${servico.descricao}) ${DO_LEIAUTE_FUTURO}. Use um código em vigor da lista nacional.`
         : `cTribNac ${cTribNac} é um título da lista nacional ("${servico.descricao}"), não um serviço que se emite; use um dos códigos dentro dele.`;
     },
     origin: 'Especificação, Issuance: regra 4; decisão D-13',
