@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { gzipSync } from 'node:zlib';
 import { exampleJson } from '../src/fiscal/rules/example.ts';
 import { COMERCIO_EXTERIOR } from '../src/fiscal/rules/toma.ts';
 import { type Answer, request } from './support/http.ts';
@@ -102,6 +103,54 @@ describe('the envelope of the national API', () => {
     const evento = await post(`/nfse/${body.chave_acesso}/eventos`, { pedidoRegistroEventoXmlGZipB64: 'H4sIAAAA' });
     assert.equal(evento.body.erros.length, 1);
     assert.match(evento.body.mensagem, /registra pelos campos dele em JSON: tipo_evento/);
+  });
+});
+
+describe('an event as the national API takes it', () => {
+  const xml = `<pedRegEvento xmlns="http://www.sped.fazenda.gov.br/nfse" versao="1.01"><infPedReg Id="PRE"><chNFSe>1</chNFSe></infPedReg></pedRegEvento>`;
+  const packed = gzipSync(xml);
+  const base64 = packed.toString('base64');
+  const MIGRAR = /\/docs\/migrar/;
+  type Row = readonly [what: string, type: string, body: string | Buffer, status: number, codigo: string];
+  const rows: readonly Row[] = [
+    ['XML', 'application/xml', xml, 400, 'E003'],
+    ['XML as text', 'text/xml; charset=utf-8', `<?xml version="1.0" encoding="UTF-8"?>${xml}`, 400, 'E003'],
+    ['XML announced as JSON', 'application/json', xml, 400, 'E003'],
+    ['XML after a byte order mark', 'application/json', `\ufeff${xml}`, 400, 'E003'],
+    ['gzip', 'application/gzip', packed, 400, 'E003'],
+    ['gzip announced as JSON', 'application/json', packed, 400, 'E003'],
+    ['Base64 as text', 'text/plain', base64, 400, 'E003'],
+    ['Base64 announced as JSON', 'application/json', base64, 400, 'E003'],
+    ['Base64 as a JSON text', 'application/json', JSON.stringify(base64), 400, 'E003'],
+    ['a form', 'application/x-www-form-urlencoded', `xml=${encodeURIComponent(xml)}`, 400, 'E003'],
+    ['the envelope', 'application/json', JSON.stringify({ pedidoRegistroEventoXmlGZipB64: base64 }), 422, 'E0010'],
+    ['the groups as JSON', 'application/json', '{"pedRegEvento":{"infPedReg":{"chNFSe":"1"}}}', 422, 'E0010'],
+    ['the inner group as JSON', 'application/json', '{"infPedReg":{"chNFSe":"1"}}', 422, 'E0010'],
+  ];
+  const send = (path: string, type: string, body: string | Buffer): Promise<Answer> =>
+    request(address, API + path, { method: 'POST', headers: { 'Content-Type': type }, body: body as BodyInit });
+
+  test('is told the one way, whatever it is packed in, and is led to the page that turns it into JSON', async () => {
+    const { body: nota } = await emit(BODY);
+    for (const path of [`/nfse/${nota.chave_acesso}/eventos`, `/nfse/protocolo/${nota.numero_protocolo}/eventos`]) {
+      for (const [what, type, body, status, codigo] of rows) {
+        const answer = await send(path, type, body);
+        assert.deepEqual([answer.status, answer.body.codigo_erro], [status, codigo], what);
+        assert.equal(answer.body.erros.length, 1, what);
+        assert.match(answer.body.mensagem, MIGRAR, what);
+      }
+    }
+  });
+
+  test('at the address of the notes is told where events are registered', async () => {
+    const answer = await send('/nfse/v101', 'application/xml', xml);
+    assert.deepEqual([answer.status, answer.body.codigo_erro], [422, 'E203']);
+    assert.match(answer.body.mensagem, /\/nfse\/\{chave_acesso\}\/eventos; \/docs\/migrar/);
+    for (const body of [packed, base64]) {
+      const wrapped = await send('/nfse/v101', 'application/json', body);
+      assert.deepEqual([wrapped.status, wrapped.body.codigo_erro], [400, 'E003']);
+      assert.match(wrapped.body.mensagem, /um gzip.*\/docs\/migrar/);
+    }
   });
 });
 

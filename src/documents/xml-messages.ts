@@ -24,7 +24,11 @@ export function translateMessage(message: string): XmlSentence {
 
 const MESSAGES: readonly (readonly [pattern: RegExp, say: string, ofDps?: string])[] = [
   [/^Document is empty/, 'o corpo está vazio.'],
-  [/^Start tag expected/, 'o corpo não começa com um elemento XML.', 'envie o documento DPS'],
+  [
+    /^Start tag expected/,
+    'o corpo não começa com um elemento XML.',
+    'envie o documento DPS, sem gzip nem Base64 em volta',
+  ],
   [/^Premature end of data in tag (\S+) line (\d+)/, 'o documento acaba antes de fechar <$1>, aberto na linha $2.'],
   [/^Opening and ending tag mismatch: (\S+) line (\d+) and (\S+)/, '<$1>, aberto na linha $2, é fechado por </$3>.'],
   [/^xmlParseEntityRef: no name/, 'há um & solto; dentro de texto escreva &amp;.'],

@@ -61,7 +61,7 @@ export function readPedido(document: JsonDocument, canal: CanalEvento = 'integra
     const fault = { codigo: 'E003', xpath: '', mensagem, encontrado: kindOf(value), esperado: 'um objeto' };
     return refuse([faultAt(400, fault, value.offset)], document);
   }
-  const envelope = value.members.find(({ name }) => isNationalEnvelope(name));
+  const envelope = value.members.find(({ name }) => isNationalEnvelope(name) || NATIONAL_ROOTS.has(name));
   if (envelope !== undefined) {
     return refuse([faultAt(422, nationalEnvelope(envelope.name, EVENTO_IN_FIELDS), envelope.offset)], document);
   }
@@ -90,6 +90,9 @@ export function readPedido(document: JsonDocument, canal: CanalEvento = 'integra
   if (all.length > 0) return refuse(all, document);
   return { pedido: { tipo, autor: autor.documento, nota: nota.nomeada, campos: read.campos } };
 }
+
+/** Groups of the national document, of which a program made properties. */
+const NATIONAL_ROOTS: ReadonlySet<string> = new Set(['evento', 'infEvento', 'pedRegEvento', 'infPedReg']);
 
 const EVENTO_IN_FIELDS =
   'o evento se registra pelos campos dele em JSON: tipo_evento e os do tipo, que /catalogo/motivos_evento lista';

@@ -11,20 +11,31 @@ import type { Call, MediaType } from './route.ts';
 /** A refusal of the request itself: the fault, and the header that it is about. */
 export type Misfit = { readonly fault: Fault; readonly campo: string };
 
+/** What a route takes, and where who sends what the national API takes is helped on. */
+type Taking = { readonly takes: readonly MediaType[]; readonly nacional?: string | undefined };
+
 /** The fault of the headers of a body, found before the body is read. */
-export function headersMisfit(headers: IncomingHttpHeaders, takes: readonly MediaType[]): Misfit | undefined {
+export function headersMisfit(headers: IncomingHttpHeaders, { takes, nacional }: Taking): Misfit | undefined {
   const coding = headers['content-encoding'];
   if (coding !== undefined && coding.toLowerCase() !== 'identity') {
-    return misfitOf('Content-Encoding', 'Este serviço não lê corpos comprimidos. Envie sem Content-Encoding.', coding);
+    return misfitOf(
+      'Content-Encoding',
+      `Este serviço não lê corpos comprimidos. Envie sem Content-Encoding.${after(nacional)}`,
+      coding,
+    );
   }
   const sent = headers['content-type'];
   if (sent === undefined || sent.trim() === '') {
-    return misfitOf('Content-Type', `Falta o cabeçalho Content-Type. ${adviseTypes(takes)}`);
+    return misfitOf('Content-Type', `Falta o cabeçalho Content-Type. ${adviseTypes(takes)}${after(nacional)}`);
   }
   const type = mediaTypeOf(headers) ?? '';
   if (takes.some((one) => one === type)) return undefined;
   const problem = `Este endereço não recebe ${quoteType(type)}.`;
-  return misfitOf('Content-Type', `${problem} ${adviseTypes(takes)}`, quoteType(type));
+  return misfitOf('Content-Type', `${problem} ${adviseTypes(takes)}${after(nacional)}`, quoteType(type));
+}
+
+function after(sentence: string | undefined): string {
+  return sentence === undefined ? '' : ` ${sentence}`;
 }
 
 /** All that a route takes; of two names for XML the first will do. */
@@ -47,12 +58,17 @@ export function mediaTypeOf(headers: IncomingHttpHeaders): string | undefined {
 export function bodyMisfit(
   headers: IncomingHttpHeaders,
   body: Buffer,
-  takes: readonly MediaType[],
+  { takes, nacional }: Taking,
 ): Misfit | undefined {
   if (mediaTypeOf(headers) === 'text/csv') return undefined;
   const first = firstCharacter(body);
   const isJson = first === '{' || first === '[';
   const kind = mediaTypeOf(headers) === 'application/json' ? 'json' : 'xml';
+  const packed = kind === 'json' ? packedAs(body) : undefined;
+  if (packed !== undefined) {
+    const mensagem = `O Content-Type anuncia JSON, mas o corpo é ${packed}, que este serviço não abre. ${adviseTypes(takes)}${after(nacional)}`;
+    return misfitOf('Content-Type', mensagem, first);
+  }
   if (kind === 'json' ? first !== '<' : !isJson) {
     const contrary = charsetContradiction(headers['content-type'] ?? '', body, kind);
     return contrary === undefined ? undefined : misfitOf('Content-Type', contrary);
@@ -62,7 +78,13 @@ export function bodyMisfit(
     : takes.includes('application/xml')
       ? 'O Content-Type anuncia JSON, mas o corpo é XML. Envie-o com Content-Type: application/xml.'
       : `O Content-Type anuncia JSON, mas o corpo é XML. ${adviseTypes(takes)}`;
-  return misfitOf('Content-Type', mensagem, first);
+  return misfitOf('Content-Type', `${mensagem}${after(nacional)}`, first);
+}
+
+/** What the national environment packs its documents in, where nothing else is around it; in Portuguese. */
+function packedAs(body: Buffer): string | undefined {
+  if (body[0] === 0x1f && body[1] === 0x8b) return 'um gzip';
+  return /^"?H4sI/.test(body.toString('latin1', 0, 5)) ? 'um gzip em Base64' : undefined;
 }
 
 /** How far to look for the first character that is not white space. */

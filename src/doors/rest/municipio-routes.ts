@@ -114,19 +114,19 @@ const NO_BODY = Buffer.alloc(0);
 /** A body that its headers refuse is not read. */
 async function readFitBody(
   request: HttpRequest,
-  { takes, takesKey, isBodyOptional }: Route,
+  { takes, nacional, takesKey, isBodyOptional }: Route,
 ): Promise<Buffer | Refused> {
   const { headers } = request;
   if (isBodyOptional && headers['content-type'] === undefined && Number(headers['content-length'] ?? 0) === 0)
     return NO_BODY;
-  const misfit = (takes && headersMisfit(headers, takes)) ?? (takesKey && keyMisfit(headers));
+  const misfit = (takes && headersMisfit(headers, { takes, nacional })) ?? (takesKey && keyMisfit(headers));
   if (misfit !== undefined) return refuseMisfit(misfit);
   const body = await request.readBody(BODY_MAX_BYTES);
   // D-14: an address that takes anything has one answer, which no body changes.
   if (body === 'body_too_large' && takes === undefined) return NO_BODY;
   if (body === 'crowded') return refuseUnavailable(CROWDED_BODIES, CROWD_WAIT_S);
   if (typeof body === 'string') return refuseTrouble(body, undefined);
-  const contrary = takes && bodyMisfit(headers, body, takes);
+  const contrary = takes && bodyMisfit(headers, body, { takes, nacional });
   return contrary === undefined ? body : refuseMisfit(contrary);
 }
 

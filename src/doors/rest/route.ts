@@ -14,6 +14,8 @@ export type MediaType = 'application/xml' | 'text/xml' | 'application/json' | 't
 
 export type Route = DescribedRoute & {
   readonly takes?: readonly MediaType[];
+  /** Said to who sends what the national API takes, with every refusal of the kind of body: a sentence in Portuguese. */
+  readonly nacional?: string;
   readonly handle: (call: Call) => Promise<Outcome>;
 };
 

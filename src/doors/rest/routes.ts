@@ -86,6 +86,11 @@ const SITUACAO_MISS_COST = 0.1;
 /** A dry run is read and judged as an issuance is, but writes nothing. */
 const VALIDACAO_QUOTA_COST = 0.1;
 /** Of a DPS, in XML and in JSON. */
+/** To who sends what the national API takes. */
+const DPS_NACIONAL = 'O envelope da API nacional se abre em /docs/migrar, que diz o que muda no documento.';
+const EVENTO_NACIONAL =
+  'O pedRegEvento da API nacional, em XML ou no envelope com gzip e Base64, se passa para JSON em /docs/migrar.';
+
 const SIGNATURE_CODES = ['E901', 'E902', 'E903', 'E904', 'E905', 'E906', 'E9002', 'E9003', 'E9006', 'E9007'] as const;
 
 export const ROUTES: readonly Route[] = [
@@ -96,6 +101,7 @@ export const ROUTES: readonly Route[] = [
     summary: `Emite a NFS-e de uma DPS do leiaute ${VERSOES}, em XML ou em JSON. A assinatura vai no XML, ou em X-DPS-Assinatura.`,
     reads: [DPS_SIGNATURE_HEADER, SIMULAR_HEADER],
     takes: ['application/xml', 'text/xml', 'application/json'],
+    nacional: DPS_NACIONAL,
     takesKey: true,
     quotaCost: 1,
     status: 201,
@@ -120,6 +126,7 @@ export const ROUTES: readonly Route[] = [
       'Confere uma DPS sem emitir: responde os valores com cada passo do cálculo, ou todos os erros de uma vez. Nenhum número é usado e nada é gravado. Em produção o cadastro e as outras notas só se olham com a assinatura válida do prestador; sem ela a recusa traz também os valores do que a DPS diz, e nao_conferido, o que não se olhou.',
     reads: [DPS_SIGNATURE_HEADER],
     takes: ['application/xml', 'text/xml', 'application/json'],
+    nacional: DPS_NACIONAL,
     quotaCost: VALIDACAO_QUOTA_COST,
     status: 200,
     fields: { status: STATUS, ...VALIDACAO_FIELDS },
@@ -137,6 +144,7 @@ export const ROUTES: readonly Route[] = [
       'Confere a assinatura de uma DPS em XML, ou de um corpo JSON com X-DPS-Assinatura, como a produção conferiria: forma canônica, resumos, algoritmos, certificado e o que mudar. Com Accept: text/plain, só a forma canônica. Nada é gravado.',
     reads: [DPS_SIGNATURE_HEADER, EVENTO_SIGNATURE_HEADER],
     takes: ['application/xml', 'text/xml', 'application/json'],
+    nacional: DPS_NACIONAL,
     status: 200,
     givesToo: ['text/plain'],
     fields: { status: STATUS, ...VERIFICACAO_FIELDS },
@@ -206,6 +214,7 @@ export const ROUTES: readonly Route[] = [
           : 'Registra um evento na nota, pelo número de protocolo dela.',
       reads: [EVENTO_SIGNATURE_HEADER, SIMULAR_HEADER],
       takes: ['application/json'],
+      nacional: EVENTO_NACIONAL,
       takesKey: true,
       quotaCost: 1,
       status: 201,

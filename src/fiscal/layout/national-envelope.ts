@@ -10,6 +10,6 @@ const ENVELOPE = /^[A-Za-z]{0,40}XmlGZipB64$/i;
 
 /** The one thing to say of such a body; `instead`: how the document is sent here. */
 export function nationalEnvelope(name: string, instead: string): Fault {
-  const mensagem = `${name} é o envelope da API do ambiente nacional, que este serviço não recebe. Aqui ${instead}; /docs/migrar abre o envelope e diz o que muda.`;
+  const mensagem = `${name} é ${isNationalEnvelope(name) ? 'o envelope' : 'do documento'} da API do ambiente nacional, que este serviço não recebe assim. Aqui ${instead}; /docs/migrar o abre e diz o que muda.`;
   return { codigo: 'E0010', xpath: '', campo: name, mensagem, encontrado: `"${name}"` };
 }

@@ -63,7 +63,7 @@ export function explainDps(layout: Layout, root: Elemento, { source, words = tag
   const { faults } = found;
   if (root.name !== 'DPS') {
     const expected = `<DPS xmlns="${DPS_NAMESPACE}" versao="${DPS_VERSAO}">`;
-    const message = `O elemento raiz é ${root.name}; o documento de emissão começa com DPS.`;
+    const message = `O elemento raiz é ${root.name}; o documento de emissão começa com DPS.${EVENT_ROOTS.has(root.name) ? ' Um evento se registra em JSON, em /nfse/{chave_acesso}/eventos; /docs/migrar recebe este XML e o passa para JSON.' : ''}`;
     return {
       faults: [
         { codigo: 'E203', xpath: `/${root.name}`, mensagem: message, encontrado: root.name, esperado: expected },
@@ -120,6 +120,9 @@ function listInOrder({ faults, unlisted, places, withheld, missing, meant }: Fou
 function withoutCorrection({ correcao: _withheld, ...fault }: Fault): Fault {
   return fault;
 }
+
+/** Roots of the national documents of an event. */
+const EVENT_ROOTS: ReadonlySet<string> = new Set(['pedRegEvento', 'evento']);
 
 const COMPILED_ROOT = compile([{ kind: 'group', name: 'infDPS', items: [], min: 1, max: 1, doc: 'DPS' }]);
 
