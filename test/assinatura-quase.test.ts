@@ -14,6 +14,7 @@ import {
   canonicalByXmlCrypto,
   companyOf,
   DSIG,
+  ENCODINGS,
   ENVELOPED,
   INCLUSIVE,
   PROVIDER_CNPJ,
@@ -376,6 +377,72 @@ describe('what nearly fits is told as such', () => {
         algorithm,
       );
     }
+  });
+
+  for (const encoding of ['ISO-8859-1', 'iso-8859-1', 'windows-1252', 'latin1', 'ISO-8859-15']) {
+    test(`bytes of UTF-8 that ${encoding} is declared of: the declaration is wrong, and without it the signature holds`, () => {
+      const xml = exampleXml({ 'serv/cServ/xDescServ': 'AÇÃO – manutenção “geral” à distância, 2º nº €' });
+      for (const one of [xml, tight(xml)]) {
+        const signed = signedBy(one, provider);
+        const wrong = signed.replace('encoding="UTF-8"', `encoding="${encoding}"`);
+        assert.notEqual(wrong, signed);
+        const says = new RegExp(
+          `A declaração do XML diz encoding="${encoding}", e os bytes são UTF-8.*Corrija a declaração`,
+        );
+        const [fault, ...others] = assertRefused(Buffer.from(wrong), ['E902'], [says], encoding);
+        assert.deepEqual([fault!.xpath, others], ['/DPS/Signature/SignedInfo/Reference/DigestValue', []]);
+        assert.doesNotMatch(fault!.mensagem, /em Latin-1 e não em UTF-8/);
+        assertAccepted(Buffer.from(wrong.replace(`encoding="${encoding}"`, 'encoding="UTF-8"')), 'as it says');
+        assertAccepted(Buffer.from(wrong.replace(/^<\?xml[^>]*\?>/, '')), 'without it');
+      }
+    });
+  }
+
+  test('a wrong declaration beside another habit is told first, and then the habit', () => {
+    const signed = signedBy(withXsi(PLAIN), provider, { digested: inclusive(canonicalOf(withXsi(PLAIN))) });
+    const wrong = signed.replace('encoding="UTF-8"', 'encoding="ISO-8859-1"');
+    assertRefused(Buffer.from(wrong), ['E902'], [/os bytes são UTF-8.*o que mais falta ao resumo/], 'declared');
+    assertRefused(Buffer.from(signed), ['E902'], [/C14N inclusiva/], 'mended');
+  });
+
+  test('a right declaration of another encoding is not called wrong', () => {
+    for (const encoding of ['ISO-8859-1', 'windows-1252'] as const) {
+      const signed = signedBy(PLAIN, provider, { digest: latin1 });
+      const [fault] = assertRefused(ENCODINGS[encoding]!(signed), ['E902'], [/em Latin-1 e não em UTF-8/], encoding);
+      assert.doesNotMatch(fault!.mensagem, /a declaração do XML/i);
+    }
+  });
+
+  for (const [encoding, says] of [
+    [
+      'UTF-16',
+      /a declaração diz encoding="UTF-16", e os bytes são de uma codificação de oito bits; declare encoding="UTF-8"/,
+    ],
+    ['utf-16', /declare encoding="UTF-8" \(em \.NET/],
+  ] as const) {
+    test(`bytes of UTF-8 that ${encoding} is declared of are no XML`, () => {
+      const wrong = signedBy(PLAIN, provider).replace('encoding="UTF-8"', `encoding="${encoding}"`);
+      assertRefused(Buffer.from(wrong), ['E201'], [says], encoding);
+    });
+  }
+
+  test('bytes that the declared encoding does not have are no XML', () => {
+    const signed = signedBy(exampleXml({ 'serv/cServ/xDescServ': 'Índice de IRMÃ' }), provider);
+    for (const encoding of ['windows-1250', 'windows-1252']) {
+      const wrong = signed.replace('encoding="UTF-8"', `encoding="${encoding}"`);
+      assertRefused(
+        Buffer.from(wrong),
+        ['E201'],
+        [/não são da codificação declarada.*declare a codificação certa/],
+        encoding,
+      );
+    }
+  });
+
+  test('bytes of another encoding that UTF-8 is declared of are no XML', () => {
+    const signed = signedBy(PLAIN, provider);
+    assertRefused(Buffer.from(signed, 'latin1'), ['E201'], [/UTF-8/], 'Latin-1');
+    assertRefused(Buffer.from(`\ufeff${signed}`, 'utf16le'), ['E201'], [/os bytes são UTF-16/], 'UTF-16');
   });
 
   test('nothing is told of what fits nothing', () => {

@@ -2,6 +2,7 @@
  * Decodes the bytes of an XML document by its byte order mark and its declaration. A document in which the two contradict each
  * other is refused: two programs would read it differently.
  */
+import { isAscii, isUtf8 } from 'node:buffer';
 import { quoted } from '../fiscal/fault.ts';
 import { attempt } from './attempt.ts';
 
@@ -125,6 +126,36 @@ function decoderOf(encoding: string): TextDecoder | undefined {
   return decoder !== undefined && PLAIN_ENCODINGS.test(decoder.encoding) ? decoder : undefined;
 }
 
+/** An encoding that a document declares although its bytes are UTF-8, and how the text read by it becomes the right one. */
+export type WrongDeclaration = {
+  readonly declared: string;
+  /** Undefined for a text that these bytes cannot have given. */
+  readonly mend: (text: string) => string | undefined;
+};
+
+/** Undefined where the declaration agrees with the bytes, or nothing tells them apart. */
+export function wrongDeclarationOf(bytes: Uint8Array): WrongDeclaration | undefined {
+  if (familyOf(bytes) !== 'octets') return undefined;
+  const declared = ENCODING.exec(decodeLatin(bytes.subarray(0, DECLARATION_MAX)))?.[2];
+  const decoder = declared === undefined ? undefined : decoderOf(declared);
+  if (decoder === undefined || decoder.encoding === 'utf-8' || isAscii(bytes) || !isUtf8(bytes)) return undefined;
+  const octets = new Map<string, number>();
+  for (let octet = 0; octet < 0x100; octet += 1) octets.set(String.fromCharCode(octet), octet);
+  // A browser and a parser disagree on 80 to 9F of ISO-8859-1, so both readings count.
+  for (let octet = 0x80; octet < 0x100; octet += 1) octets.set(decoder.decode(Uint8Array.of(octet)), octet);
+  return { declared: declared!, mend: (text) => utf8Of(text, octets) };
+}
+
+function utf8Of(text: string, octets: ReadonlyMap<string, number>): string | undefined {
+  const bytes = new Uint8Array(text.length);
+  for (let place = 0; place < text.length; place += 1) {
+    const octet = octets.get(text[place]!);
+    if (octet === undefined) return undefined;
+    bytes[place] = octet;
+  }
+  return isUtf8(bytes) ? new TextDecoder().decode(bytes) : undefined;
+}
+
 /** The text of a document, by its byte order mark, else its declaration, else UTF-8. The mark itself is dropped. */
 export function decodeXml(bytes: Uint8Array): string {
   return decoderOfBytes(bytes).decode(bytes);
@@ -150,7 +181,6 @@ export function charsetContradiction(contentType: string, bytes: Uint8Array, kin
   const actual = kind === 'json' ? 'utf-8' : decoderOfBytes(bytes).encoding;
   const said = decoderOf(charset)?.encoding;
   if (said === actual || (/^utf-16$/i.test(charset) && actual.startsWith('utf-16'))) return undefined;
-  const isAscii = said !== undefined && !said.startsWith('utf-16') && bytes.every((octet) => octet < 0x80);
-  if (isAscii && !isWide(bytes)) return undefined;
+  if (said !== undefined && !said.startsWith('utf-16') && isAscii(bytes) && !isWide(bytes)) return undefined;
   return `O Content-Type diz charset=${quoted(charset)}, e o corpo é ${actual.toUpperCase()}. Envie charset=${actual}, ou Content-Type sem charset.`;
 }

@@ -6,11 +6,12 @@
  * documents are compared with few texts, because anybody can send one.
  */
 import { constants, hash, publicEncrypt, verify } from 'node:crypto';
-import { describeFault, type FaultText } from '../fiscal/fault.ts';
+import { describeFault, type FaultText, quoted } from '../fiscal/fault.ts';
 import type { Elemento } from '../fiscal/layout/tree.ts';
 import { DIGESTS_BY_BYTES, DIGESTS_BY_DER, type Digest } from './algorithms.ts';
 import { attempt } from './attempt.ts';
 import type { Certificate } from './certificate.ts';
+import { wrongDeclarationOf } from './encoding.ts';
 import type { XmlDocumentReading } from './xml.ts';
 
 /** Above this size only the right text is compared, under every digest. A DPS has five thousand bytes. */
@@ -22,25 +23,41 @@ type Candidate = { readonly text: string; readonly habit: string };
 /** A digest as it was found, and how it was written when it was not in Base64. */
 type Declared = { readonly digest: Digest; readonly hex: string; readonly spelling: string | undefined };
 
+/** What was digested in place of the canonical text. `esperado`: what mends it, where that is not the digest. */
+type NearDigest = FaultText & { readonly esperado?: string };
+
 /** Which other text, or which other digest, gives the declared one. In Portuguese; undefined when none does. */
 export function nearMissOfDigest(
   reading: XmlDocumentReading,
   element: Elemento,
   signature: Elemento,
   declared: string,
-): string | undefined {
+): NearDigest | undefined {
   const readings = digestsIn(declared);
   if (readings.length === 0) return undefined;
+  const wrong = isLarge(reading) ? undefined : wrongDeclarationOf(reading.bytes);
   for (const { text, habit } of textsOfDigest(reading, element, signature)) {
+    const meant = wrong?.mend(text);
     for (const { digest, hex, spelling } of readings) {
+      if (meant !== undefined && hash(digest.name, meant, 'hex') === hex) {
+        return describeDeclaration(wrong!.declared, habit === '' && spelling === undefined && digest.name === 'sha256');
+      }
       const latin = latinOf(text);
-      if (hash(digest.name, text, 'hex') === hex) return describeDigest(habit, digest, spelling);
+      if (hash(digest.name, text, 'hex') === hex) return { mensagem: describeDigest(habit, digest, spelling) };
       if (latin === undefined || hash(digest.name, latin, 'hex') !== hex) continue;
       const encoded = `${habit || 'sobre o texto certo'}, codificado em Latin-1 e não em UTF-8`;
-      return describeDigest(encoded, digest, spelling);
+      return { mensagem: describeDigest(encoded, digest, spelling) };
     }
   }
   return undefined;
+}
+
+/** The text was digested as it was meant, and the document says that it is another. `isAll`: nothing else is wrong with the digest. */
+function describeDeclaration(declared: string, isAll: boolean): NearDigest {
+  const found = `A declaração do XML diz encoding="${quoted(declared)}", e os bytes são UTF-8: lido como ela diz, cada letra acentuada vira duas, e o resumo declarado é o do texto em UTF-8.`;
+  const rest = isAll ? 'o resumo confere, e a assinatura pode ficar' : 'a resposta dirá o que mais falta ao resumo';
+  const change = `Corrija a declaração para encoding="UTF-8", ou retire-a: ${rest}.`;
+  return { ...describeFault(found, change), esperado: '<?xml version="1.0" encoding="UTF-8"?>' };
 }
 
 function describeDigest(habit: string, { shown: name }: Digest, spelling: string | undefined): string {

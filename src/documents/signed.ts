@@ -69,11 +69,11 @@ export function checkSignature(
     faults.push({
       codigo: 'E902',
       xpath: `${base}/SignedInfo/Reference/DigestValue`,
-      mensagem: `O resumo de ${profile.signed} não confere: o conteúdo não é o que foi assinado. ${near ?? NO_NEAR_DIGEST}`,
+      mensagem: `O resumo de ${profile.signed} não confere: o conteúdo não é o que foi assinado. ${near?.mensagem ?? NO_NEAR_DIGEST}`,
       // The message explains a recognised habit whole.
-      change: adviseDigest(calculado, near !== undefined),
+      change: near?.change ?? adviseDigest(calculado, near !== undefined),
       encontrado: quoted(declarado),
-      esperado: calculado,
+      esperado: near?.esperado ?? calculado,
     });
   }
 

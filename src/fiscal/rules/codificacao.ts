@@ -94,7 +94,7 @@ function describeMisread(text: string): string | undefined {
     }
     const meant = word.replace(OUTSIDE_ASCII, (letters) => utf8Of(letters) ?? letters);
     if (meant !== word) {
-      return `O texto traz "${quoted(word)}", que parece UTF-8 lido como Latin-1: é "${quoted(meant)}"? Leia-o como UTF-8 antes de montar o documento.`;
+      return `O texto traz "${quoted(word)}", que parece UTF-8 lido como Latin-1: é "${quoted(meant)}"? Leia-o como UTF-8 antes de montar o documento; num XML em UTF-8, declare encoding="UTF-8".`;
     }
   }
   return undefined;
