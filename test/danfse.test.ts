@@ -385,6 +385,89 @@ function slantOf(dots: readonly (readonly [x: number, y: number])[]): number {
   return mean(dots.map((dot) => (dot[0] - x) * (dot[1] - y))) / Math.sqrt(across * down);
 }
 
+describe('letters beyond those of Portuguese', { skip }, () => {
+  const NAMES = [
+    'Łódź Żółw Nguyễn Ğül Őry',
+    'Компания «Ромашка» и Σωκράτης ἄνθρωπος',
+    '北京中文科技有限公司',
+    '株式会社ソニー・さくら',
+    '삼성전자 주식회사',
+  ];
+  for (const name of NAMES) {
+    test(`${name} is read as it was written`, () => {
+      const pdf = renderDanfse(nfseOf({ 'toma/xNome': name }));
+      assert.equal(contentOf(ler.paginas(pdf)[0]!, 'Nome / Nome Empresarial', 1), name);
+      const fontes = ler.fontes(pdf);
+      assert.equal(fontes.length, 3);
+      for (const line of fontes) assert.match(line, /CID TrueType\s+Identity-H\s+yes yes yes/);
+    });
+  }
+
+  test('a note takes of a font what it needs, a few kilobytes', () => {
+    const plain = renderDanfse(nfseOf({})).length;
+    for (const name of NAMES) assert.ok(renderDanfse(nfseOf({ 'toma/xNome': name })).length - plain < 6000, name);
+  });
+
+  /** The box that the ink of a name fills, in pixels. */
+  const inkOf = (name: string): { readonly w: number; readonly h: number } => {
+    const pdf = renderDanfse(nfseOf({ 'toma/xNome': name }));
+    const { palavras } = ler.paginas(pdf)[0]!;
+    const at = palavras.find(({ text }) => text === name)!;
+    const dpi = 300;
+    const { w, rgb } = ler.figura(pdf, dpi);
+    const dots = (cm: number): number => Math.round((cm * dpi) / 2.54);
+    const xs: number[] = [];
+    const ys: number[] = [];
+    // Below the line over the cell and above the one under it, and the labels are left out.
+    for (let y = dots(at.y) - 3; y < dots(at.bottom); y += 1) {
+      for (let x = dots(at.x) - 2; x < dots(at.right) + 2; x += 1) {
+        if (rgb[3 * (y * w + x)]! < 128) {
+          xs.push(x);
+          ys.push(y);
+        }
+      }
+    }
+    return { w: Math.max(...xs) - Math.min(...xs), h: Math.max(...ys) - Math.min(...ys) };
+  };
+
+  test('and looks as it is: one, a stroke down, an accent over a letter', () => {
+    const [one, down] = [inkOf('一'), inkOf('丨')];
+    assert.ok(one.w > 6 * one.h, JSON.stringify(one));
+    assert.ok(down.h > 6 * down.w, JSON.stringify(down));
+    const [bare, accented] = [inkOf('S'), inkOf('Ś')];
+    assert.ok(accented.h > 1.15 * bare.h, JSON.stringify([bare, accented]));
+    assert.ok(Math.abs(accented.w - bare.w) <= 1, JSON.stringify([bare, accented]));
+  });
+
+  test('a long Chinese description fills its lines, loses nothing, and no line begins with what closes', () => {
+    const sentence =
+      '本公司为客户提供软件开发与技术咨询服务，包括需求分析、系统设计、编码实现、测试。（合同编号：2026/17）';
+    const description = sentence.repeat(30).slice(0, 1280);
+    const pagina = pageOf({ 'serv/cServ/xDescServ': `Consultoria: ${description}` });
+    assert.deepEqual(overlaps(pagina), []);
+    const words = pagina.palavras.filter(({ text }) => /[\u3000-\u9fff\uff00-\uffef]/.test(text));
+    assert.equal(words.map(({ text }) => text).join(''), description);
+    const starts = words.filter(({ x }) => x < 0.5).map(({ text }) => text[0]!);
+    assert.ok(starts.length > 10, `${starts.length} lines`);
+    assert.deepEqual(
+      starts.filter((char) => /[，。、）：；]/.test(char)),
+      [],
+    );
+    assert.equal(
+      words.filter(({ x, right }) => x < 0.5 && right > 20).length,
+      starts.length - 1,
+      'all but the last are full',
+    );
+  });
+
+  test('what is in no font is a question mark, and what is invisible is nothing', () => {
+    assert.equal(
+      contentOf(pageOf({ 'toma/xNome': 'A\u200bB ✅\ufe0f مر ㎡' }), 'Nome / Nome Empresarial', 1),
+      'AB ? ?? m2',
+    );
+  });
+});
+
 describe('long texts', { skip }, () => {
   test('a name longer than 80 keeps 77 characters and three points', () => {
     const name = `${'Sociedade '.repeat(8)}Anônima Brasileira`;

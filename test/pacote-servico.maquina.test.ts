@@ -183,7 +183,17 @@ describe('the archive', { skip }, () => {
     );
     const cpe = all.find(({ name }) => name === 'node')?.cpe;
     assert.equal(cpe, `cpe:2.3:a:nodejs:node.js:${node.slice(1)}:*:*:*:*:*:*:*`);
-    for (const name of ['v8', 'openssl', 'libcrypto', 'libicuuc', 'libatomic.so.1', 'libstdc++.so.6', 'libgcc_s.so.1'])
+    for (const name of [
+      'v8',
+      'openssl',
+      'libcrypto',
+      'libicuuc',
+      'libatomic.so.1',
+      'libstdc++.so.6',
+      'libgcc_s.so.1',
+      'Liberation Sans',
+      'Droid Sans Fallback',
+    ])
       assert.equal(named(name).length, 1, name);
   });
 });

@@ -26,6 +26,7 @@ import {
   type Cor,
   type Folha,
   fill,
+  fitting,
   frame,
   type Letra,
   measure,
@@ -401,8 +402,7 @@ function setLine(folha: Folha, letra: Letra, x: number, y: number, text: string,
     setText(folha, letra, x, y, clean, Math.min(1, width / natural));
     return;
   }
-  let kept = clean.length;
-  while (kept > 0 && measure(letra, clean.slice(0, kept) + CUT) * MIN_STRETCH > width) kept -= 1;
+  const kept = fitting(letra, clean, width / MIN_STRETCH - measure(letra, CUT));
   setText(folha, letra, x, y, `${clean.slice(0, kept).trimEnd()}${CUT}`, MIN_STRETCH);
 }
 
@@ -417,22 +417,35 @@ function wrapParagraph(letra: Letra, paragraph: string, width: number): readonly
   let line = '';
   let lineWidth = 0;
   for (const word of paragraph.split(/\s+/).filter((one) => one !== '')) {
-    const wordWidth = measure(letra, word);
-    if (line !== '' && lineWidth + space + wordWidth <= width) {
-      line += ` ${word}`;
-      lineWidth += space + wordWidth;
-      continue;
-    }
-    if (line !== '') lines.push(line);
-    line = word;
-    lineWidth = wordWidth;
-    while (lineWidth > width) {
-      let kept = line.length - 1;
-      while (kept > 1 && measure(letra, line.slice(0, kept)) > width) kept -= 1;
-      lines.push(line.slice(0, kept));
-      line = line.slice(kept);
-      lineWidth = measure(letra, line);
+    for (const [place, piece] of piecesOf(word).entries()) {
+      const pieceWidth = measure(letra, piece);
+      const [gap, gapWidth] = place === 0 ? [' ', space] : ['', 0];
+      if (line !== '' && lineWidth + gapWidth + pieceWidth <= width) {
+        line += gap + piece;
+        lineWidth += gapWidth + pieceWidth;
+        continue;
+      }
+      if (line !== '') lines.push(line);
+      line = piece;
+      lineWidth = pieceWidth;
+      while (lineWidth > width) {
+        const kept = fitting(letra, line, width) || [...line][0]!.length;
+        lines.push(line.slice(0, kept));
+        line = line.slice(kept);
+        lineWidth = measure(letra, line);
+      }
     }
   }
   return [...lines, line];
 }
+
+/** Between which parts of a word a line may end: at any ideograph or kana, but never before what closes or after what opens. */
+function piecesOf(word: string): readonly string[] {
+  return IDEOGRAPHS.test(word) ? (word.match(PIECES) ?? [word]) : [word];
+}
+
+const IDEOGRAPHS = /[\u3040-\u30ff\u4e00-\u9fff\uf900-\ufaff]/;
+const OPENING = '[\\p{Ps}\\p{Pi}]*';
+const CLOSING = '[\\p{Pe}\\p{Pf}\\p{M}\u3001\u3002\u3005\u30fb\u30fc\uff01\uff0c\uff0e\uff1a\uff1b\uff1f]*';
+const ONE = '[\\u3040-\\u30ff\\u4e00-\\u9fff\\uf900-\\ufaff]';
+const PIECES = new RegExp(`${OPENING}(?:${ONE}|(?:(?!${ONE})[^\\p{Ps}\\p{Pi}])+)${CLOSING}|.`, 'gu');

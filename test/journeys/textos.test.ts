@@ -106,7 +106,7 @@ describe('text with spaces at its ends, breaks of lines and letters beyond Latin
     assert.ok(cut.documento.includes(`<RazaoSocial>${'😀'.repeat(115)}</RazaoSocial>`), cut.documento);
   });
 
-  test('on the printed note, with the nearest letters of its font', async (t) => {
+  test('on the printed note', async (t) => {
     const { body } = await emit(address, exampleXml({ serie: '1', nDPS: '6', ...TEXTS }));
     await authorised(address, body.chave_acesso);
     const response = await fetch(`${api}/danfse/${body.chave_acesso}`);
@@ -114,7 +114,7 @@ describe('text with spaces at its ends, breaks of lines and letters beyond Latin
     const bytes = Buffer.from(await response.arrayBuffer());
     if (ler === undefined) return t.diagnostic('poppler is not here: what the PDF says is not read');
     const words = ler.paginas(bytes).flatMap(({ palavras }) => palavras.map(({ text }) => text));
-    assert.ok(words.includes('Lódz'), words.join(' '));
+    assert.ok(words.includes('Łódź'), words.join(' '));
     assert.ok(words.includes('“plano'), words.join(' '));
   });
 });

@@ -1,17 +1,22 @@
 /**
- * A TrueType font as a PDF needs it: widths to measure text with, glyph numbers to write it with, and the objects that
- * embed it. The files are small cuts made for this (`../fontes/README.md`), so they are embedded whole.
+ * The TrueType fonts of the printed note: widths to measure text with, glyph numbers to write it with, and the objects that
+ * embed them. Two small cuts made for this (`../fontes/README.md`) are embedded whole in each file. Of the fonts for the other
+ * letters only the glyphs that a note needs are (`recorte.ts`), and they are read when the first note needs one.
  */
+import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { deflateSync } from 'node:zlib';
-import { latinOf } from '../../fiscal/layout/check-text.ts';
+import { brotliDecompressSync, deflateSync } from 'node:zlib';
+import { cutGlyphs } from './recorte.ts';
 
 export type Fonte = {
-  /** PostScript name; of a cut, so it begins with a tag of six letters. */
+  /** PostScript name. */
   readonly name: string;
-  readonly glyphs: ReadonlyMap<number, Glyph>;
+  /** Glyph numbers by code point. */
+  readonly glyphs: ReadonlyMap<number, number>;
   readonly file: Buffer;
+  /** The tables of the file by their tags. */
+  readonly table: (tag: string) => Buffer;
   /** In thousandths of the size, by glyph number. */
   readonly widths: readonly number[];
   readonly ascent: number;
@@ -21,49 +26,129 @@ export type Fonte = {
   readonly isBold: boolean;
 };
 
-/** What a character is set with: a glyph, or the few that stand for it. */
-type Glyph = {
-  /** The number of the glyph as four hexadecimal digits. */
-  readonly hex: string;
-  /** In thousandths of the size. */
-  readonly width: number;
-};
-
 const FONTES = path.resolve(import.meta.dirname, '../fontes');
 
 /** Contents and the small print. */
 export const SANS = makeOnce(() => readFonte('sans.ttf', 'NFSEAA+DanfseSans', false));
 /** Titles and labels. */
 export const NEGRITO = makeOnce(() => readFonte('sans-negrito.ttf', 'NFSEAB+DanfseSans-Bold', true));
+/** The letters that these two have not, in the order in which they are asked. */
+const OUTRAS: readonly (() => Fonte)[] = [
+  makeOnce(() => readFonte('letras.ttf.br', 'DanfseLetras', false)),
+  makeOnce(() => readFonte('cjk.ttf.br', 'DroidSansFallback', false)),
+];
 
-/** Printed for what is not to be written with the letters of the font. */
+/** A glyph that a page takes of another font: its number in the cut that is embedded, and the character that it stands for. */
+type Emprestada = { readonly number: number; readonly is: string };
+
+/** The glyphs that a page takes of other fonts, by their numbers in these, in the order of their first use. */
+export type Emprestadas = Map<Fonte, Map<number, Emprestada>>;
+
+/** Printed for what is in no font. */
 const REPLACEMENT = '?'.charCodeAt(0);
 
-/** The text as glyph numbers in hexadecimal, four digits each. */
-export function glyphsOf(fonte: Fonte, text: string): string {
+/** What a text is set with: runs of one font each, as glyph numbers in hexadecimal, four digits each. Undefined: the font of the text. */
+export type Corrida = { readonly outra: Fonte | undefined; readonly hex: string };
+
+/** The text in runs; what it takes of other fonts is entered in `emprestadas`. */
+export function runsOf(fonte: Fonte, text: string, emprestadas: Emprestadas): readonly Corrida[] {
   let hex = '';
-  for (const char of text.normalize('NFC')) hex += glyphOf(fonte, char).hex;
-  return hex;
+  for (const char of text) {
+    const own = fonte.glyphs.get(char.codePointAt(0)!);
+    if (own === undefined) return mixedRuns(fonte, text, emprestadas);
+    hex += hexOf(own);
+  }
+  return [{ outra: undefined, hex }];
+}
+
+function mixedRuns(fonte: Fonte, text: string, emprestadas: Emprestadas): readonly Corrida[] {
+  const runs: { outra: Fonte | undefined; hex: string }[] = [];
+  for (const char of text) {
+    for (const { of, glyph, is } of glyphsOf(fonte, char)) {
+      const outra = of === fonte ? undefined : of;
+      const hex = hexOf(outra === undefined ? glyph : borrow(emprestadas, outra, glyph, is));
+      const last = runs.at(-1);
+      if (last !== undefined && last.outra === outra) last.hex += hex;
+      else runs.push({ outra, hex });
+    }
+  }
+  return runs;
+}
+
+/** The number of a glyph in the cut that is embedded: 0 is what stands for a missing one. */
+function borrow(emprestadas: Emprestadas, outra: Fonte, glyph: number, is: string): number {
+  const taken = emprestadas.get(outra) ?? new Map<number, Emprestada>([[0, { number: 0, is: '' }]]);
+  emprestadas.set(outra, taken);
+  const { number } = taken.get(glyph) ?? { number: taken.size };
+  taken.set(glyph, { number, is });
+  return number;
 }
 
 /** How far the text goes, in thousandths of the size. */
 export function widthOf(fonte: Fonte, text: string): number {
   let width = 0;
-  for (const char of text.normalize('NFC')) width += glyphOf(fonte, char).width;
+  for (const char of text) width += advanceOf(fonte, char);
   return width;
 }
 
-/** A name or a description may have any letter; one that the font has not is set as the nearest that it has. */
-function glyphOf({ glyphs }: Fonte, char: string): Glyph {
-  const own = glyphs.get(char.codePointAt(0)!);
-  if (own !== undefined) return own;
-  const near = [...latinOf(char)].flatMap((one) => glyphs.get(one.charCodeAt(0)) ?? []);
-  if (near.length === 0) return glyphs.get(REPLACEMENT)!;
-  return { hex: near.map(({ hex }) => hex).join(''), width: near.reduce((sum, { width }) => sum + width, 0) };
+/** How many UTF-16 units of the text go at most so far, in thousandths of the size; a character is not cut in two. */
+export function fittingOf(fonte: Fonte, text: string, reach: (width: number) => boolean): number {
+  let width = 0;
+  let fitting = 0;
+  for (const char of text) {
+    width += advanceOf(fonte, char);
+    if (!reach(width)) break;
+    fitting += char.length;
+  }
+  return fitting;
+}
+
+function advanceOf(fonte: Fonte, char: string): number {
+  const own = fonte.glyphs.get(char.codePointAt(0)!);
+  if (own !== undefined) return fonte.widths[own]!;
+  return glyphsOf(fonte, char).reduce((sum, { of, glyph }) => sum + of.widths[glyph]!, 0);
+}
+
+/** A glyph, the font that has it, and the character that it stands for. */
+type Glyph = { readonly of: Fonte; readonly glyph: number; readonly is: string };
+
+/** What a character is set with: its own glyph, those of its plain forms (`㎡` is m and 2), or a question mark. */
+function glyphsOf(fonte: Fonte, char: string): readonly Glyph[] {
+  const own = glyphOf(fonte, char);
+  if (own !== undefined) return [own];
+  if (INVISIBLE.test(char)) return [];
+  const plain = [...char.normalize('NFKC')].map((one) => glyphOf(fonte, one));
+  if (plain.every((one) => one !== undefined)) return plain;
+  return [{ of: fonte, glyph: fonte.glyphs.get(REPLACEMENT)!, is: '?' }];
+}
+
+/** Joiners, marks of direction and their like. */
+const INVISIBLE = /\p{Default_Ignorable_Code_Point}/u;
+
+function glyphOf(fonte: Fonte, char: string): Glyph | undefined {
+  const codePoint = char.codePointAt(0)!;
+  const own = fonte.glyphs.get(codePoint);
+  if (own !== undefined) return { of: fonte, glyph: own, is: char };
+  for (const open of OUTRAS) {
+    const of = open();
+    const glyph = of.glyphs.get(codePoint);
+    if (glyph !== undefined) return { of, glyph, is: char };
+  }
+  return undefined;
+}
+
+const HEX: string[] = [];
+
+/** A number in four digits, made once: each letter of a page needs one. */
+function hexOf(number: number): string {
+  const made = HEX[number] ?? number.toString(16).padStart(4, '0');
+  HEX[number] = made;
+  return made;
 }
 
 function readFonte(fileName: string, name: string, isBold: boolean): Fonte {
-  const file = readFileSync(path.join(FONTES, fileName));
+  const stored = readFileSync(path.join(FONTES, fileName));
+  const file = fileName.endsWith('.br') ? brotliDecompressSync(stored) : stored;
   const tables = new Map<string, Buffer>();
   for (let count = file.readUInt16BE(4), entry = 12; count > 0; count -= 1, entry += 16) {
     const start = file.readUInt32BE(entry + 8);
@@ -80,14 +165,11 @@ function readFonte(fileName: string, name: string, isBold: boolean): Fonte {
   const widths = Array.from({ length: glyphCount }, (_, glyph) =>
     thousandths(hmtx.readUInt16BE(4 * Math.min(glyph, lastMetric))),
   );
-  const glyphs = new Map<number, Glyph>();
-  for (const [codePoint, glyph] of characterMap(table('cmap'), fileName)) {
-    glyphs.set(codePoint, { hex: glyph.toString(16).padStart(4, '0'), width: widths[glyph]! });
-  }
   return {
     name,
-    glyphs,
+    glyphs: new Map(characterMap(table('cmap'), fileName)),
     file,
+    table,
     widths,
     ascent: thousandths(hhea.readInt16BE(4)),
     descent: thousandths(hhea.readInt16BE(6)),
@@ -123,8 +205,32 @@ function refuseFont(fileName: string, tag: string): never {
   throw new Error(`${fileName} is no font that can be read: ${tag}`);
 }
 
-/** The five objects of an embedded font, numbered from `first` on; a page uses the first of them. */
+/** An embedded font: what is in the file of it, and what each glyph stands for. */
+type Embutida = Pick<Fonte, 'name' | 'file' | 'widths' | 'ascent' | 'descent' | 'capHeight' | 'box' | 'isBold'> & {
+  readonly stands: Iterable<readonly [glyph: number, char: string]>;
+};
+
+/** The five objects of a font that is embedded whole, numbered from `first` on; a page uses the first of them. */
 export function fontObjects(fonte: Fonte, first: number): readonly (string | Stream)[] {
+  const stands = [...fonte.glyphs].map(([codePoint, glyph]) => [glyph, String.fromCodePoint(codePoint)] as const);
+  return objectsOf({ ...fonte, stands }, first);
+}
+
+/** The five objects of a font of which a page takes some glyphs. */
+export function cutObjects(fonte: Fonte, taken: ReadonlyMap<number, Emprestada>, first: number) {
+  const glyphs = [...taken.keys()];
+  const file = cutGlyphs(fonte.table, glyphs);
+  const stands = [...taken.values()].map(({ number, is }) => [number, is] as const).slice(1);
+  const widths = glyphs.map((glyph) => fonte.widths[glyph]!);
+  // Two cuts of one font have two names: a program that joins files may take those of one name for one.
+  const tag = [...createHash('sha256').update(file).digest().subarray(0, 6)];
+  const name = `${String.fromCharCode(...tag.map((byte) => 0x41 + (byte % 26)))}+${fonte.name}`;
+  // It stands in the lines of the other fonts; of its own measures a reader of the page would make higher ones.
+  const { ascent, descent } = SANS();
+  return objectsOf({ ...fonte, name, file, widths, stands, ascent, descent }, first);
+}
+
+function objectsOf(fonte: Embutida, first: number): readonly (string | Stream)[] {
   const [, descendant, descriptor, file, toUnicode] = [0, 1, 2, 3, 4].map((at) => `${first + at} 0 R`);
   const { name, box, ascent, descent, capHeight } = fonte;
   const system = '<< /Registry (Adobe) /Ordering (Identity) /Supplement 0 >>';
@@ -145,11 +251,11 @@ export type Stream = { readonly data: Buffer; readonly entries?: string };
 const MAPPINGS_MAX = 100;
 
 /** Which character each glyph stands for, so that the text can be copied and read aloud. */
-function toUnicodeMap({ glyphs }: Fonte): string {
-  const lines = new Map<string, string>();
+function toUnicodeMap({ stands }: Embutida): string {
+  const lines = new Map<number, string>();
   // Two characters may share a glyph (a space and the one that does not break); the first is the plain one.
-  for (const [codePoint, { hex }] of glyphs) {
-    if (!lines.has(hex)) lines.set(hex, `<${hex}> <${codePoint.toString(16).padStart(4, '0')}>`);
+  for (const [glyph, char] of stands) {
+    if (!lines.has(glyph)) lines.set(glyph, `<${hexOf(glyph)}> <${utf16Of(char)}>`);
   }
   const all = [...lines.values()];
   const blocks: string[] = [];
@@ -174,6 +280,11 @@ function toUnicodeMap({ glyphs }: Fonte): string {
     'end',
     '',
   ].join('\n');
+}
+
+/** The character in UTF-16, as the format has it. */
+function utf16Of(char: string): string {
+  return Buffer.from(char, 'utf16le').swap16().toString('hex');
 }
 
 /** Measured: a fourth of the time of the usual level, and a page of 1 kB more. */

@@ -2,7 +2,19 @@
  * One A4 page as the bytes of a PDF: text, filled areas and lines, in centimetres from the upper left corner, as the standard
  * measures. No library: a page of text in two fonts needs a dozen objects, and the fonts are the same in every file.
  */
-import { type Fonte, fontObjects, glyphsOf, NEGRITO, SANS, type Stream, streamObject, widthOf } from './fonte.ts';
+import {
+  cutObjects,
+  type Emprestadas,
+  type Fonte,
+  fittingOf,
+  fontObjects,
+  NEGRITO,
+  runsOf,
+  SANS,
+  type Stream,
+  streamObject,
+  widthOf,
+} from './fonte.ts';
 
 export const PAGE_WIDTH = 21;
 export const PAGE_HEIGHT = 29.7;
@@ -22,15 +34,25 @@ export type Folha = {
   readonly shades: string[];
   readonly marks: string[];
   readonly ink: string[];
+  readonly emprestadas: Emprestadas;
 };
 
 export function blankFolha(): Folha {
-  return { shades: [], marks: [], ink: [] };
+  return { shades: [], marks: [], ink: [], emprestadas: new Map() };
 }
 
 /** Width of a text in centimetres, set at its natural width. */
 export function measure({ fonte, size }: Letra, text: string): number {
-  return (widthOf(fonte(), text) * size) / 1000 / POINTS_PER_CM;
+  return centimetres(widthOf(fonte(), text), size);
+}
+
+/** How many UTF-16 units of a text are no wider than so many centimetres. */
+export function fitting({ fonte, size }: Letra, text: string, width: number): number {
+  return fittingOf(fonte(), text, (reached) => centimetres(reached, size) <= width);
+}
+
+function centimetres(thousandths: number, size: number): number {
+  return (thousandths * size) / 1000 / POINTS_PER_CM;
 }
 
 /** Points as centimetres. */
@@ -40,7 +62,7 @@ export function points(count: number): number {
 
 /** Sets a text with its baseline at `y`. `stretch`: 1 for the natural width of the letters, less to set them narrower. */
 export function setText(
-  { ink }: Folha,
+  { ink, emprestadas }: Folha,
   letra: Letra,
   x: number,
   y: number,
@@ -49,14 +71,13 @@ export function setText(
   cor: Cor = PRETO,
 ): void {
   const place = `${writeLength(x)} ${writeHeight(y)} Td`;
-  ink.push(
-    `${beginText(letra, cor)} ${writeNumber(stretch * 100)} Tz ${place} <${glyphsOf(letra.fonte(), text)}> Tj ET`,
-  );
+  const shown = showText(letra, text, emprestadas);
+  ink.push(`${beginText(letra, cor)} ${writeNumber(stretch * 100)} Tz ${place} ${shown} ET`);
 }
 
 /** Sets a text below all others, turned by `degrees` around the middle of the page and moved by `offset` at right angles. */
 export function setMark(
-  { marks }: Folha,
+  { marks, emprestadas }: Folha,
   letra: Letra,
   text: string,
   { cor, degrees, offset }: { readonly cor: Cor; readonly degrees: number; readonly offset: number },
@@ -66,13 +87,33 @@ export function setMark(
   const x = PAGE_WIDTH / 2 - half * cos + offset * sin;
   const y = PAGE_HEIGHT / 2 + half * sin + offset * cos;
   const matrix = [cos, sin, -sin, cos].map((value) => value.toFixed(5)).join(' ');
-  marks.push(
-    `${beginText(letra, cor)} ${matrix} ${writeLength(x)} ${writeHeight(y)} Tm <${glyphsOf(letra.fonte(), text)}> Tj ET`,
-  );
+  const place = `${matrix} ${writeLength(x)} ${writeHeight(y)} Tm`;
+  marks.push(`${beginText(letra, cor)} ${place} ${showText(letra, text, emprestadas)} ET`);
 }
 
-function beginText({ fonte, size }: Letra, cor: Cor): string {
-  return `BT /${fonte().isBold ? 'N' : 'S'} ${size} Tf ${cor} rg`;
+function beginText(letra: Letra, cor: Cor): string {
+  return `BT ${chooseFont(letra)} ${cor} rg`;
+}
+
+function chooseFont({ fonte, size }: Letra): string {
+  return `/${fonte().isBold ? 'N' : 'S'} ${size} Tf`;
+}
+
+/** The operators that show a text: one, unless other fonts lend it letters. */
+function showText(letra: Letra, text: string, emprestadas: Emprestadas): string {
+  const runs = runsOf(letra.fonte(), text, emprestadas);
+  return runs
+    .map(({ outra, hex }) => {
+      if (outra === undefined) return `<${hex}> Tj`;
+      const name = nameOfLent([...emprestadas.keys()].indexOf(outra));
+      return `/${name} ${letra.size} Tf <${hex}> Tj ${chooseFont(letra)}`;
+    })
+    .join(' ');
+}
+
+/** The name of a font that lends letters, in the resources of the page. */
+function nameOfLent(place: number): string {
+  return `E${place}`;
 }
 
 export function shade({ shades }: Folha, area: Area, cor: Cor): void {
@@ -122,11 +163,17 @@ const OBJECTS_OF_A_FONT = 5;
 let fonts: readonly Buffer[] | undefined;
 
 /** The file. `title` in plain ASCII; it is what a viewer shows as the name of the document. */
-export function pdfOf({ shades, marks, ink }: Folha, title: string): Buffer {
+export function pdfOf({ shades, marks, ink, emprestadas }: Folha, title: string): Buffer {
   fonts ??= [SANS(), NEGRITO()]
     .flatMap((fonte, place) => fontObjects(fonte, FIRST_FONT + place * OBJECTS_OF_A_FONT))
     .map(objectOf);
   const [sans, negrito] = [FIRST_FONT, FIRST_FONT + OBJECTS_OF_A_FONT];
+  const firstLent = FIRST_FONT + 2 * OBJECTS_OF_A_FONT;
+  const lent = [...emprestadas].map(([fonte, taken], place) => {
+    const first = firstLent + place * OBJECTS_OF_A_FONT;
+    return { objects: cutObjects(fonte, taken, first).map(objectOf), resource: `/${nameOfLent(place)} ${first} 0 R ` };
+  });
+  const resources = `/S ${sans} 0 R /N ${negrito} 0 R ${lent.map(({ resource }) => resource).join('')}`;
   const box = `[0 0 ${writeLength(PAGE_WIDTH)} ${writeLength(PAGE_HEIGHT)}]`;
   const objects: Buffer[] = [];
   objects[CATALOG] = objectOf(
@@ -134,11 +181,11 @@ export function pdfOf({ shades, marks, ink }: Folha, title: string): Buffer {
   );
   objects[PAGES] = objectOf(`<< /Type /Pages /Kids [${PAGE} 0 R] /Count 1 >>`);
   objects[PAGE] = objectOf(
-    `<< /Type /Page /Parent ${PAGES} 0 R /MediaBox ${box} /Contents ${CONTENT} 0 R /Resources << /Font << /S ${sans} 0 R /N ${negrito} 0 R >> >> >>`,
+    `<< /Type /Page /Parent ${PAGES} 0 R /MediaBox ${box} /Contents ${CONTENT} 0 R /Resources << /Font << ${resources}>> >> >>`,
   );
   objects[CONTENT] = objectOf({ data: Buffer.from([...shades, ...marks, ...ink].join('\n'), 'latin1') });
   objects[INFO] = objectOf(`<< /Title (${title}) /Creator (emissor-nfse) >>`);
-  objects.push(...fonts);
+  objects.push(...fonts, ...lent.flatMap((one) => one.objects));
   return fileOf(objects);
 }
 

@@ -10,6 +10,7 @@ import { DED_RED } from './ded-red.ts';
 import { IBSCBS } from './ibscbs.ts';
 import { IBSCBS_DECLARADO } from './ibscbs-declarado.ts';
 import { IMOVEL } from './imovel.ts';
+import { IMPRESSAO } from './impressao.ts';
 import { INCIDENCIA } from './incidencia.ts';
 import { INFO_COMPL } from './info-compl.ts';
 import { INTERM } from './interm.ts';
@@ -52,6 +53,7 @@ export const RULES: readonly Rule[] = [
   ...REE_REP_RES,
   // Of the texts of the whole document.
   ...CODIFICACAO,
+  ...IMPRESSAO,
 ];
 
 /** Judged after all of these hold, over the amounts of the ISSQN. */
