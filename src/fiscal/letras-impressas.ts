@@ -25,12 +25,12 @@ const PRINTED = new RegExp(
   'u',
 );
 
-/** Most texts end here. */
-const PLAIN = /^[\t\n\r -~\u00a0-\u024f]*$/;
+/** Most texts have nothing of this. */
+const BEYOND = /[\u007f-\u009f\u0250-\uffff]/;
 
 /** Whether the printed note has all letters of a text: as they are, or in their plain forms (`㎡` is m and 2). */
 export function isPrinted(text: string): boolean {
-  return PLAIN.test(text) || [...text.normalize('NFC')].every((letter) => hasForm(letter));
+  return !BEYOND.test(text) || [...text.normalize('NFC')].every((letter) => hasForm(letter));
 }
 
 function hasForm(letter: string): boolean {

@@ -29,6 +29,15 @@ const IMPRESSOS: readonly (readonly [at: DpsPath, of: (dps: Dps) => string | und
   ['IBSCBS/imovel/inscImobFisc', ({ IBSCBS }) => IBSCBS?.imovel?.inscImobFisc],
 ];
 
+/** Looked at of every note; nothing is kept while nothing is found. */
+function hasUnprinted(dps: Dps): boolean {
+  for (const [, of] of IMPRESSOS) {
+    const text = of(dps);
+    if (text !== undefined && !isPrinted(text)) return true;
+  }
+  return false;
+}
+
 function findAll(dps: Dps): readonly Breach[] {
   return IMPRESSOS.flatMap(([at, of]) => {
     const text = of(dps);
@@ -50,7 +59,7 @@ export const IMPRESSAO: readonly Rule[] = [
     message: 'O texto traz letras que o DANFSe (PDF) não imprime.',
     origin: 'Decisão D-751',
     why: 'Nomes e descrições levam qualquer caractere. O DANFSe imprime as letras latinas, gregas, cirílicas, chinesas, japonesas e coreanas; das outras sai "?".',
-    must: (dps) => IMPRESSOS.every(([, of]) => isPrinted(of(dps) ?? '')) || findAll(dps).length === 0,
+    must: (dps) => !hasUnprinted(dps) || findAll(dps).length === 0,
     breaches: findAll,
     rejects: [{ 'toma/xNome': 'شركة النور Ltda' }, { 'toma/xNome': 'Clínica ✅ Ltda' }],
     accepts: [{ 'toma/xNome': 'Łódź 北京中文科技有限公司' }],
