@@ -180,7 +180,7 @@ describe('at the terminal', () => {
     assert.equal((await run('nota', 'exportar', csv, '--texto', 'padaria')).code, 0);
     const [head = '', row = '', ...rest] = (await readFile(csv, 'utf8')).replace('\ufeff', '').trim().split(/\r?\n/);
     assert.deepEqual(head.split(';').slice(0, 3), ['chave_acesso', 'estado', 'data_emissao']);
-    assert.ok(row.startsWith(notas.padaria.chave_acesso) && row.endsWith(';250,00'), row);
+    assert.ok(row.startsWith(`'${notas.padaria.chave_acesso};`) && row.endsWith(';250,00'), row);
     assert.deepEqual(rest, []);
     const zip = path.join(folder, 'notas.zip');
     assert.equal((await run('nota', 'exportar', zip)).code, 0);

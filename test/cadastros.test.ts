@@ -26,6 +26,12 @@ const example = (name: string): string => path.resolve(import.meta.dirname, '../
 const XSD = readFileSync(path.resolve(import.meta.dirname, '../docs/nfse-1.01.xsd'), 'utf8');
 
 /** Each register by the first word of its commands, and its example. */
+/** The header of a model, with the commas of the lines that stand here. */
+function headerOf(name: string): string {
+  const [header] = readFileSync(example(name), 'utf8').split('\r\n');
+  return header!.replaceAll(';', ',').replace('\ufeff', '');
+}
+
 const FILES = {
   beneficios: 'beneficios.csv',
   deducoes: 'deducoes.csv',
@@ -217,7 +223,7 @@ describe('a registered benefit on the note', () => {
 
   test('of a service that LC 116 does not let be exempt is refused, as any base below the minimum', async () => {
     const slug = await town();
-    const [header] = readFileSync(example('beneficios.csv'), 'utf8').split('\n');
+    const header = headerOf('beneficios.csv');
     const row = '35503080400002,Isenção,isencao,,,,,2026-01-01,';
     const said = await done(['beneficios', 'importar', file(`${header}\n${row}\n`), '--municipio', slug]);
     assert.match(said, /isenção de serviços que a LC 116\/2003 .* não deixa isentar.*: 1\. Confira-as/);
@@ -273,7 +279,7 @@ describe('a file of a register', () => {
   test('says of each line what is wrong, and then nothing is written', async () => {
     const slug = await town();
     for (const [what, rows] of Object.entries(WRONG) as [What, (typeof WRONG)[What]][]) {
-      const [header] = readFileSync(example(FILES[what]), 'utf8').split('\n');
+      const header = headerOf(FILES[what]);
       const content = `${[header, ...rows.map(([row]) => row)].join('\n')}\n`;
       const { code, err } = await run([what, 'importar', file(content), '--municipio', slug]);
       assert.equal(code, 1);
@@ -301,7 +307,7 @@ describe('a file of a register', () => {
   test('takes the place of the lines of its own keys, and leaves the others', async () => {
     const slug = await town();
     await done(['beneficios', 'importar', example('beneficios.csv'), '--municipio', slug]);
-    const [header] = readFileSync(example('beneficios.csv'), 'utf8').split('\n');
+    const header = headerOf('beneficios.csv');
     const other = '35503080400001,Incentivo,reducao_percentual,30.00,,,,2026-07-01,';
     const said = await done(['beneficios', 'importar', file(`${header}\n${other}\n`), '--municipio', slug]);
     assert.match(said, /Benefícios de .*: novos 1, alterados 0, iguais 0, retirados 1\./);

@@ -134,14 +134,14 @@ describe('the registers of a sandbox on their pages', () => {
     assert.equal(file.headers.get('content-type'), 'text/csv; charset=utf-8');
     assert.equal(file.headers.get('content-disposition'), 'attachment; filename="prestadores.csv"');
     const csv = await file.text();
-    assert.match(csv, /88888888000191;Confeitaria São João Ltda;123;/);
+    assert.match(csv, /'88888888000191;Confeitaria São João Ltda;'123;/);
     // What was taken away can be sent as it is, to another one as well.
     assert.match((await send(made, 'prestadores', { csv })).text, /Estabelecimentos: novos 0, alterados 0, iguais \d+/);
     const other = await make();
     assert.match((await send(other, 'prestadores', { csv })).text, /Estabelecimentos: novos 1, alterados 0/);
     const listed = 'codigo;descricao;codigo_tributacao_nacional;aliquota;inicio\n777;Aulas;080201;5,00;2026-01-01\n';
     assert.match((await send(made, 'servicos', { csv: listed })).text, /<td>Aulas<\/td>/);
-    assert.match(await (await pageAt(made, '/cadastros/servicos/csv')).text(), /^codigo;.*\r\n777;Aulas;/);
+    assert.match(await (await pageAt(made, '/cadastros/servicos/csv')).text(), /^codigo;.*\r\n'777;Aulas;/);
   });
 
   test('are the rates of its own as well, of which the file is all', async () => {

@@ -373,14 +373,14 @@ describe('nfse prestador importar', () => {
       said.err,
       /Há 250 linhas recusadas[\s\S]*mais 150; aqui só as 100 primeiras, todas estão em erros\.csv/,
     );
-    const report = readFileSync(path.join(folder, 'erros.csv'), 'utf8').trimEnd().split('\n');
+    const report = readFileSync(path.join(folder, 'erros.csv'), 'utf8').trimEnd().split('\r\n');
     assert.equal(report.length, 251);
-    assert.equal(report[0], 'linha,motivo');
-    assert.match(report[250]!, /^251,"simples_fim veio sem simples_inicio"$/);
+    assert.equal(report[0], '\ufefflinha;motivo');
+    assert.equal(report[250], '251;simples_fim veio sem simples_inicio');
     await taken('prestador', slug, lines(PRESTADOR, `${A},A,1,sim,,`), '--erros', 'erros.csv');
     assert.equal(
       readFileSync(path.join(folder, 'erros.csv'), 'utf8'),
-      'linha,motivo\n',
+      '\ufefflinha;motivo\r\n',
       'no report of another day stays',
     );
     const own = await importar('prestador', slug, lines(PRESTADOR, `${A},A,1,sim,,`), '--erros', './entrada.csv');
@@ -648,7 +648,7 @@ describe('nfse servicos importar', () => {
   test('is listed as the file that it could be imported from again', async () => {
     const slug = await town();
     const rows = [
-      '001,"Análise, projeto e ""outros""",010101,6201501,2.00,2024-01-01,2024-12-31',
+      '001,"Análise, projeto e ""outros""",010101,6201501,"2,00",2024-01-01,2024-12-31',
       '001,Análise,010101,,,2025-01-01,',
     ];
     const content = lines(SERVICO, ...rows);

@@ -133,6 +133,31 @@ describe('what a list cannot read', () => {
   }
 });
 
+test('the list as a table has the numbers and the texts of the list as a spreadsheet of Brazil keeps them', async () => {
+  const { notas: listed } = (await ask('notas', { ordem: 'antigas' })).body;
+  const { body } = await ask('notas', { ordem: 'antigas' }, PRESTADOR, 'text/csv');
+  const [head, ...rows] = body.replace('\ufeff', '').trimEnd().split('\r\n');
+  assert.ok(rows.length > 0);
+  assert.equal(rows.length, listed.length);
+  for (const [at, nota] of listed.entries()) {
+    const cells: readonly string[] = rows[at]!.split(';');
+    const cell = (column: string): string => cells[head!.split(';').indexOf(column)]!;
+    assert.equal(cell('chave_acesso'), `'${nota.chave_acesso}`);
+    assert.equal(cell('prestador_cpf_cnpj'), `'${nota.prestador_cpf_cnpj}`);
+    assert.equal(cell('codigo_tributacao_nacional'), `'${nota.codigo_tributacao_nacional}`);
+    assert.equal(cell('valor_servico'), nota.valor_servico.replace('.', ','));
+    assert.equal(cell('numero_dps'), String(nota.numero_dps));
+    assert.equal(cell('data_competencia'), `'${nota.data_competencia.split('/').toReversed().join('-')}`);
+    assert.equal(
+      cell('data_emissao'),
+      nota.data_emissao.replace(
+        /^(\S+) (\S+) (...)(..)$/,
+        (_: string, day: string, time: string, h: string, m: string) => `${day}T${time}${h}:${m}`,
+      ),
+    );
+  }
+});
+
 describe('the events of the notes of a document', () => {
   let ids: readonly string[] = [];
 

@@ -447,7 +447,7 @@ describe('in the console', () => {
       assert.match(bad.html, /cabeçalho de carga\.csv: faltam as colunas documento/);
       assert.equal((await leitor.open(at('/exportar/prestadores'))).status, 403);
       const csv = await operadora.open(at('/exportar/prestadores'));
-      assert.match(csv.html, new RegExp(`^\\ufeff?documento;.*\\r\\n${A};`));
+      assert.match(csv.html, new RegExp(`^\\ufeff?documento;.*\\r\\n'${A};`));
       assert.equal((await operadora.open(at('/lista/nada'))).status, 404);
       assert.match((await leitor.open(at('/aliquotas'))).html, /IBS-UF/);
       assert.match((await leitor.open(at(''))).html, /Regimes especiais/);

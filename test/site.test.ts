@@ -164,7 +164,7 @@ describe('the files that pages offer', () => {
       const answer = await fetch(`${address}/docs/arquivos/${name}`);
       assert.equal(answer.status, 200, name);
       const text = readFileSync(local[name]!, 'utf8').replaceAll('http://127.0.0.1:8080', address);
-      assert.equal(await answer.text(), text, name);
+      assert.equal(Buffer.from(await answer.arrayBuffer()).toString(), text, name);
     }
   });
 

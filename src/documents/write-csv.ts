@@ -1,25 +1,55 @@
-/** A table as CSV, as the imports read it and spreadsheets of this country open it: semicolons, CRLF, a mark of UTF-8 in front. */
+/**
+ * A table as CSV, the one dialect of all that people open: semicolons, decimal commas, CRLF, a mark of UTF-8 in front. The imports
+ * read it back as it was.
+ */
 
 /** Byte order mark, by which a spreadsheet knows UTF-8. */
 const BOM = '\uFEFF';
 const NEEDS_QUOTES = /[;"\r\n]/;
-/** A spreadsheet would run such a text as a formula (CWE-1236); numbers stay. */
-const FORMULA = /^[=@\t\r]|^[+-](?!\d+(?:,\d+)?$)/;
+/** A spreadsheet would run such a text as a formula (CWE-1236). */
+const FORMULA = /^[=@\t\r+-]/;
+/** A spreadsheet would make a number, a date or an hour of it, and lose zeros and digits: a key, a CNPJ, 01.01, 2026-10-05. */
+const MISREAD = new RegExp(
+  [
+    '^\\d[\\d.,]*(?:e[+-]?\\d*|%)?$',
+    '^\\d{1,4}[-/.:]\\d{1,2}(?:[-/.:]\\d{1,4})?(?: \\d[\\d: +-]*)?$',
+    // 15 de novembro, 2/jul, jan/26
+    '^(?:\\d{1,2}[-/. ](?:de )?)?(?:jan|fev|feb|mar|abr|apr|mai|may|jun|jul|ago|aug|set|sep|out|oct|nov|dez|dec)[a-zç]*(?:[-/. ](?:de )?\\d{1,4})?$',
+  ].join('|'),
+  'i',
+);
+const NUMBER = /^-?\d+(?:\.\d+)?$/;
 
-/** The lines of a table, made while they are read. */
+/** The lines of a table, made while they are read. `numeros`: the columns whose cells are numbers; all others are text. */
 export async function* writeCsv(
   head: readonly string[],
   rows: AsyncIterable<readonly string[]> | Iterable<readonly string[]>,
+  numeros: ReadonlySet<string>,
 ): AsyncGenerator<string> {
+  const areNumbers = head.map((column) => numeros.has(column));
   yield `${BOM}${lineOf(head)}`;
-  for await (const row of rows) yield lineOf(row);
+  for await (const row of rows) {
+    yield lineOf(
+      row.map((cell, at) => (areNumbers[at] && NUMBER.test(cell) ? cell.replace('.', ',') : markText(cell))),
+    );
+  }
+}
+
+/** An apostrophe in front tells a spreadsheet that a text is one; a text that begins with one gets another. */
+function markText(text: string): string {
+  return FORMULA.test(text) || MISREAD.test(text) || text.startsWith("'") ? `'${text}` : text;
+}
+
+/** The text without the apostrophe that {@link writeCsv} put in front. */
+export function unmarkText(text: string): string {
+  const bare = text.slice(1);
+  return text.startsWith("'") && markText(bare) === text ? bare : text;
 }
 
 function lineOf(cells: readonly string[]): string {
-  return `${cells.map(cellOf).join(';')}\r\n`;
+  return `${cells.map(quote).join(';')}\r\n`;
 }
 
-function cellOf(text: string): string {
-  const safe = FORMULA.test(text) ? `'${text}` : text;
-  return NEEDS_QUOTES.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+function quote(text: string): string {
+  return NEEDS_QUOTES.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }

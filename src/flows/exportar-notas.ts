@@ -1,13 +1,14 @@
 /** What a search finds, as a file: a table, or all NFS-e in a ZIP. It takes as long as it takes, and says how far it is. */
+
 import { createReadStream, createWriteStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import path from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { writeCsv } from '../documents/write-csv.ts';
 import { writeZip, type ZipEntry } from '../documents/write-zip.ts';
 import { isoMoment } from '../fiscal/moment.ts';
 import { type BuscaEscrita, type NotaAchada, type ProblemasDaBusca, searchNotas } from './buscar-notas.ts';
+import { writeTabela } from './escrever-tabela.ts';
 import { momentOfNota } from './gather-facts.ts';
 import { documentoDaNota } from './nota-inteira.ts';
 import { openTrabalhos, type Trabalho, type Trabalhos } from './trabalhos.ts';
@@ -67,7 +68,7 @@ export async function exportNotas(
     }
   };
   if (formato === 'csv') {
-    await pipeline(Readable.from(writeCsv(COLUNAS, rowsOf(found()))), createWriteStream(arquivo, { mode: 0o600 }));
+    await pipeline(Readable.from(writeTabela(COLUNAS, rowsOf(found()))), createWriteStream(arquivo, { mode: 0o600 }));
   } else await writeZip(arquivo, documentsOf(world, slug, found()));
   return { notas };
 }
@@ -77,7 +78,7 @@ async function* rowsOf(notas: AsyncIterable<NotaAchada>): AsyncGenerator<readonl
     yield COLUNAS.map((coluna) => {
       const value = nota[coluna];
       if (value instanceof Date) return isoMoment(momentOfNota(nota.chave_acesso, value.getTime()));
-      return coluna === 'valor_servico' ? value!.replace('.', ',') : (value ?? '');
+      return value ?? '';
     });
   }
 }

@@ -2,8 +2,8 @@
  * The file of rates of the IBS and the CBS, what each column may be, and the table as it stands. National law: the rates are
  * everybody's who is served here.
  */
+
 import path from 'node:path';
-import { writeCsv } from '../documents/write-csv.ts';
 import type { Aliquota } from '../fiscal/aliquotas-ibs-cbs.ts';
 import {
   classificacaoOf,
@@ -25,6 +25,7 @@ import {
 } from '../store/aliquotas.ts';
 import type { ContagemInteira } from '../store/ensaios.ts';
 import { avisosDeAliquotas } from './avisos-aliquotas.ts';
+import { writeTabela } from './escrever-tabela.ts';
 import {
   type Columns,
   type FileRequest,
@@ -88,7 +89,7 @@ export async function* exportAliquotasDeEnsaio(
   world: Pick<RegistryWorld, 'store'>,
   tenant: string,
 ): AsyncGenerator<string> {
-  yield* writeCsv(ORDEM_ALIQUOTA, await aliquotasDeEnsaioAsRows(world, tenant));
+  yield* writeTabela(ORDEM_ALIQUOTA, await aliquotasDeEnsaioAsRows(world, tenant));
 }
 
 async function readAliquotas<Counts>(

@@ -9,12 +9,16 @@ import { randomUUID } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
 import { realpath } from 'node:fs/promises';
 import path from 'node:path';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import { type CsvFault, type CsvFile, type CsvRecord, openCsv } from '../documents/csv.ts';
 import { writeFileFor } from '../documents/new-files.ts';
+import { unmarkText } from '../documents/write-csv.ts';
 import { checkText } from '../fiscal/layout/check-text.ts';
 import type { SimpleType } from '../fiscal/layout/simple-types.ts';
 import { isDay } from '../fiscal/moment.ts';
 import type { Ensaio, Escrita, NovaRecusa, Recusada, Staging } from '../store/staging.ts';
+import { writeTabela } from './escrever-tabela.ts';
 import type { PorMao } from './operator.ts';
 
 /** A file of a municipality. */
@@ -193,12 +197,7 @@ export function lineOf(
 ): Line {
   return {
     linha,
-    // What an export wrote before a text that a spreadsheet would run as a formula is none of it.
-    text: (column) =>
-      (cellOf(column) ?? '')
-        .normalize('NFC')
-        .trim()
-        .replace(/^'(?=[=@+-])/, ''),
+    text: (column) => unmarkText((cellOf(column) ?? '').normalize('NFC').trim()),
     refuse: (column, problem) => void onProblem(column, problem),
   };
 }
@@ -308,19 +307,10 @@ async function* refusedIn(
 }
 
 async function writeReport(erros: string, staging: Pick<Staging<never, unknown>, 'refusedAfter'>): Promise<void> {
-  const stream = createWriteStream(erros);
-  const write = (text: string): Promise<void> =>
-    new Promise((resolve, reject) => stream.write(text, (error) => (error ? reject(error) : resolve())));
-  await write('linha,motivo\n');
-  for await (const page of refusedIn(staging)) {
-    await write(
-      page
-        .map(describeRecusada)
-        .map(({ linha, motivo }) => `${linha},"${motivo.replaceAll('"', '""')}"\n`)
-        .join(''),
-    );
-  }
-  await new Promise<void>((resolve, reject) =>
-    stream.end((error?: Error | null) => (error ? reject(error) : resolve())),
-  );
+  const rows = async function* (): AsyncGenerator<readonly string[]> {
+    for await (const page of refusedIn(staging)) {
+      yield* page.map(describeRecusada).map(({ linha, motivo }) => [String(linha), motivo]);
+    }
+  };
+  await pipeline(Readable.from(writeTabela(['linha', 'motivo'], rows())), createWriteStream(erros));
 }

@@ -2,7 +2,7 @@
  * The registers that a municipality keeps, one row each: what a person calls it, its columns, and how its lines are read, stored and told.
  * Importing, changing by hand, exporting and undoing are the same for all of them.
  */
-import { writeCsv } from '../documents/write-csv.ts';
+
 import { groupDigits } from '../fiscal/group-digits.ts';
 import { CORRELACAO_TABLE } from '../store/correlacoes.ts';
 import { PRESTADOR_TABLES } from '../store/import-prestadores.ts';
@@ -10,6 +10,7 @@ import type { ImportacaoFeita, RegisterTable } from '../store/importacoes.ts';
 import { type ListaNome, tableOfLista } from '../store/listas.ts';
 import type { Mudanca } from '../store/merge-rows.ts';
 import type { Municipio } from '../store/municipios.ts';
+import { writeTabela } from './escrever-tabela.ts';
 import { needOpen } from './fechado.ts';
 import { COLUNAS_CORRELACAO, correlacaoAsRows, prepareCorrelacao } from './import-correlacao.ts';
 import {
@@ -170,7 +171,7 @@ function contasOf(nome: RegistroNome, { novos, alterados, iguais, retirados = 0,
 /** A register as a file that could be imported again, a line at a time. */
 export async function* exportRegistro(world: RegistryWorld, nome: RegistroNome, slug: string): AsyncGenerator<string> {
   const { order, rows } = REGISTROS[nome];
-  yield* writeCsv(order, await rows(world, slug));
+  yield* writeTabela(order, await rows(world, slug));
 }
 
 /** The first lines of a register, as cells of its columns in their order. */

@@ -1,7 +1,8 @@
 /** The trail of a municipality as it is read: what was done by hand, by whom, when and why. */
-import { writeCsv } from '../documents/write-csv.ts';
-import { addDays, brazilianMoment, isDay, startOfDay } from '../fiscal/moment.ts';
+
+import { addDays, brazilianMoment, isDay, isoMoment, startOfDay } from '../fiscal/moment.ts';
 import type { Ato, FiltroDeAtos, Objeto } from '../store/atos.ts';
+import { writeTabela } from './escrever-tabela.ts';
 import { municipalMoment, zoneOf } from './gather-facts.ts';
 import { municipioNamed } from './municipios.ts';
 import type { World } from './world.ts';
@@ -38,6 +39,8 @@ export type BuscaNaTrilha = {
 export type AtoLido = Omit<Ato, 'em' | 'objeto'> & {
   /** `DD/MM/YYYY HH:MM:SS` of the municipality. */
   readonly em: string;
+  /** The same as ISO 8601. */
+  readonly instante: string;
   readonly objeto: string;
   /** Name and value, before and after, of what it changed. */
   readonly mudancas: readonly (readonly [nome: string, antes: string, depois: string])[];
@@ -77,7 +80,7 @@ export async function exportTrilha(
   busca: BuscaNaTrilha,
 ): Promise<AsyncIterable<string> | undefined> {
   const first = await listTrilha(world, slug, busca);
-  return 'problems' in first ? undefined : writeCsv(COLUNAS, readRows(world, slug, busca, first));
+  return 'problems' in first ? undefined : writeTabela(COLUNAS, readRows(world, slug, busca, first));
 }
 
 const COLUNAS = ['em', 'quem', 'via', 'objeto', 'chave', 'acao', 'motivo', 'mudancas'];
@@ -90,9 +93,9 @@ async function* readRows(
 ): AsyncGenerator<readonly string[]> {
   let page = first;
   for (;;) {
-    for (const { em, quem, via, objeto, chave, acao, motivo, mudancas } of page.atos) {
+    for (const { instante, quem, via, objeto, chave, acao, motivo, mudancas } of page.atos) {
       const changed = mudancas.map(([nome, antes, depois]) => `${nome}: ${antes} → ${depois}`);
-      yield [em, quem, via, objeto, chave, acao, motivo ?? '', changed.join('; ')];
+      yield [instante, quem, via, objeto, chave, acao, motivo ?? '', changed.join('; ')];
     }
     const next = page.seguinte === undefined ? undefined : await listTrilha(world, slug, busca, page.seguinte);
     if (next === undefined || 'problems' in next) return;
@@ -130,9 +133,11 @@ function readCursor(text: string | undefined): FiltroDeAtos['before'] {
 }
 
 function readAto({ em, objeto, ...ato }: Ato, codigoIbge: string | undefined): AtoLido {
+  const moment = municipalMoment(codigoIbge, +em);
   return {
     ...ato,
-    em: brazilianMoment(municipalMoment(codigoIbge, +em)),
+    em: brazilianMoment(moment),
+    instante: isoMoment(moment),
     objeto: OBJETOS[objeto],
     mudancas: listChanges(ato.antes, ato.depois),
   };

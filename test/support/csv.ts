@@ -1,11 +1,12 @@
-/** What a table says, whatever its separator and its ends of lines. */
+/** What a table says, whatever its separator and its ends of lines, as the imports read its cells. */
 import { openCsv } from '../../src/documents/csv.ts';
+import { unmarkText } from '../../src/documents/write-csv.ts';
 
 export async function cellsOf(file: string): Promise<readonly (readonly string[])[]> {
   const { header, records } = await openCsv(file);
   const rows: (readonly string[])[] = [header];
   for await (const block of records()) {
-    for (const record of block.records) if ('cells' in record) rows.push(record.cells);
+    for (const record of block.records) if ('cells' in record) rows.push(record.cells.map(unmarkText));
   }
   return rows;
 }
