@@ -257,7 +257,7 @@ function toLatin(value: string): string | undefined {
 }
 
 /** The nearest thing in Latin-1 to a character outside it; empty when there is none. */
-export function latinOf(character: string): string {
+function latinOf(character: string): string {
   const bare = character.normalize('NFKD').replace(/\p{M}/gu, '');
   return REPLACEMENTS.get(character) ?? (/^[ -ÿ]+$/.test(bare) ? bare : '');
 }
