@@ -3,10 +3,11 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { OperatorTrigger } from '../src/store/operate-eventos.ts';
 import { balcao, bancada, CANCELAMENTO, type NotaEmitida } from './support/eventos.ts';
+import { request } from './support/http.ts';
 import { startTestService } from './support/service.ts';
 
 const { address, world, store, clock } = await startTestService({ worker: false });
-const { issue, nota: readNota, register, registered, read, evento } = balcao(address);
+const { api, issue, nota: readNota, register, registered, read, evento } = balcao(address);
 const work = bancada(world);
 
 const CONFIRMACAO = { tipo_evento: 'confirmacao_tomador' };
@@ -87,6 +88,34 @@ test('a refused note stays rascunho, and the protocol says so', async () => {
   await work.eventos();
   assert.deepEqual(await statusOf(nota), ['rascunho', 'rejeitado', null]);
   assert.deepEqual(await endOf(nota, 'confirmacao_tomador'), ['dispensado', 'cancelado_ok', 'dispensado']);
+});
+
+test('codigo_situacao_nfse of a MEI is 107, as the document says, in each answer and list, and once it is cancelled', async () => {
+  const mei = { 'prest/regTrib/opSimpNac': '2', 'valores/trib/tribMun/pAliq': null, IBSCBS: null };
+  const nota = await issue({ ...mei, dCompet: '2026-09-30' });
+  const other = await issue();
+  const codesOf = async (): Promise<readonly unknown[]> => {
+    const { body } = await readNota(nota);
+    const byProtocolo = await request(api, `/nfse/protocolo/${nota.numero_protocolo}`);
+    const list = await request(api, '/notas?ordem=novas', { headers });
+    const one = list.body.notas.find(({ chave_acesso }: NotaEmitida) => chave_acesso === nota.chave_acesso);
+    const table = await request(api, '/notas', { headers: { ...headers, Accept: 'text/csv' } });
+    const [names, ...lines] = String(table.body).trim().split('\r\n');
+    const place = names!.split(';').indexOf('codigo_situacao_nfse');
+    const line = lines.find((text) => text.includes(nota.chave_acesso))!.split(';');
+    const shown = [body.nota, byProtocolo.body.nota, one].map(({ codigo_situacao_nfse }) => codigo_situacao_nfse);
+    return [...shown, line[place], /<cStat>(\d+)/.exec(body.nota.xml_nota)?.[1]];
+  };
+  const asked = { method: 'POST', headers: { 'Content-Type': 'application/json' } };
+  const token = await request(api, '/token', { ...asked, body: JSON.stringify({ documento: '11222333000181' }) });
+  const headers = { Authorization: `Bearer ${token.body.token}` };
+  assert.deepEqual(await codesOf(), [null, null, null, '', undefined]);
+  await work.notas();
+  assert.deepEqual(await codesOf(), [107, 107, 107, '107', '107']);
+  assert.deepEqual(await statusOf(other), ['autorizada', 'autorizado', 100]);
+  await registered(nota, CANCELAMENTO);
+  await work.eventos();
+  assert.deepEqual(await codesOf(), [107, 107, 107, '107', '107']);
 });
 
 describe('cancelado_ok is said of', () => {

@@ -11,6 +11,7 @@ import type { Dps } from './layout/dps.ts';
 import type { InfNfse } from './layout/nfse.ts';
 import { normaliseDps } from './layout/normalise.ts';
 import { writeNfse } from './layout/write.ts';
+import { codigoSituacaoOf } from './nota.ts';
 
 /** Version of this program on the note, at most 20 characters (`verAplic`). */
 export const VER_APLIC = 'emissor-nfse-0.1';
@@ -58,7 +59,7 @@ function infNfseOf(dps: Dps, facts: Facts, judged: Judged, { nNFSe, nDFSe, dhEmi
     verAplic: VER_APLIC,
     ambGer: '1',
     tpEmis: '1',
-    cStat: dps.prest.regTrib.opSimpNac === '2' ? '107' : '100',
+    cStat: String(codigoSituacaoOf(dps.prest.regTrib.opSimpNac)),
     dhProc: dhEmi,
     nDFSe,
     emit: emitOf(dps, facts),

@@ -17,8 +17,6 @@ type PublicState = {
   /** `protocolo.status`. */
   readonly protocolo: 'processando' | 'autorizado' | 'rejeitado' | 'cancelado';
   readonly chave_acesso_provisoria: boolean;
-  /** `codigo_situacao_nfse`: `cStat` 100 of the note, from authorisation on. */
-  readonly codigo_situacao_nfse: 100 | null;
   /** `protocolo.acao_sugerida`: what the integrator does about it; null: nothing more comes of waiting. */
   readonly acao_sugerida: 'aguardar' | null;
   /** Nothing more happens by itself. */
@@ -32,7 +30,6 @@ const EM_PROCESSAMENTO = {
   status: 'rascunho',
   protocolo: 'processando',
   chave_acesso_provisoria: true,
-  codigo_situacao_nfse: null,
   acao_sugerida: 'aguardar',
   rests: false,
   holdsDps: true,
@@ -57,7 +54,6 @@ export const NOTA_ESTADOS: Readonly<Record<NotaEstado, PublicState>> = {
     status: 'autorizada',
     protocolo: 'autorizado',
     chave_acesso_provisoria: false,
-    codigo_situacao_nfse: 100,
     acao_sugerida: null,
     rests: true,
     holdsDps: true,
@@ -68,7 +64,6 @@ export const NOTA_ESTADOS: Readonly<Record<NotaEstado, PublicState>> = {
     status: 'rascunho',
     protocolo: 'rejeitado',
     chave_acesso_provisoria: true,
-    codigo_situacao_nfse: null,
     acao_sugerida: null,
     rests: true,
     holdsDps: false,
@@ -78,12 +73,19 @@ export const NOTA_ESTADOS: Readonly<Record<NotaEstado, PublicState>> = {
     status: 'cancelada',
     protocolo: 'cancelado',
     chave_acesso_provisoria: false,
-    codigo_situacao_nfse: 100,
     acao_sugerida: null,
     rests: true,
     holdsDps: true,
   },
 };
+
+/** `cStat` of the notes that are issued here: of anybody, and of a MEI. It never changes, and is told from the authorisation on. */
+export const CODIGOS_SITUACAO = { gerada: 100, mei: 107 } as const;
+
+/** `cStat` of the note of a provider, by its `opSimpNac`. */
+export function codigoSituacaoOf(opSimpNac: string): number {
+  return opSimpNac === '2' ? CODIGOS_SITUACAO.mei : CODIGOS_SITUACAO.gerada;
+}
 
 export type NotaTrigger =
   | 'emissao'

@@ -15,6 +15,7 @@ import { type Aviso, type Fault, limitAvisos, limitFaults, type Refusal, refusal
 import { type Judged, judge } from '../fiscal/judge.ts';
 import { DEFAULT_SERIE, type Dps } from '../fiscal/layout/dps.ts';
 import { isoMoment } from '../fiscal/moment.ts';
+import { codigoSituacaoOf } from '../fiscal/nota.ts';
 import { findRehearsal } from '../fiscal/simular.ts';
 import type { DpsHolder } from '../store/identidades.ts';
 import type { Issuance } from '../store/issue-notas.ts';
@@ -219,7 +220,11 @@ function describeJulgamento({ programa }: World, avisos: readonly Aviso[]): stri
 }
 
 /** What turns numbers into the row and the document, inside the storing transaction; and the month of the key. */
-function completion(world: World, municipio: Municipio, material: Material): Pick<Issuance, 'complete' | 'mes'> {
+export function completion(
+  world: Pick<World, 'randomDigits'>,
+  municipio: Pick<Municipio, 'codigoIbge'>,
+  material: Material,
+): Pick<Issuance, 'complete' | 'mes'> {
   const { dps, facts, judged, instant, sent, confianca, simular, julgamento } = material;
   const moment = municipalMoment(municipio.codigoIbge ?? dps.cLocEmi, instant);
   const { amounts } = judged;
@@ -271,6 +276,7 @@ function completion(world: World, municipio: Municipio, material: Material): Pic
       servico: dps.serv.cServ.cTribNac,
       substitui: dps.subst?.chSubstda,
       tabela_aliquotas: facts.tabelaIbsCbs.versao,
+      codigo_situacao_nfse: codigoSituacaoOf(dps.prest.regTrib.opSimpNac),
       retencao: judged.retencao,
     } satisfies Readonly<Record<keyof NotaNova, unknown>>;
     return nota;

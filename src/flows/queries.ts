@@ -9,7 +9,7 @@ import { DPS_VERSAO } from '../fiscal/layout/dps.ts';
 import type { Elemento } from '../fiscal/layout/tree.ts';
 import { declarationIn, signedPartOf, withSignature } from '../fiscal/layout/write.ts';
 import { brazilianDate, spacedMoment } from '../fiscal/moment.ts';
-import { NOTA_ESTADOS } from '../fiscal/nota.ts';
+import { CODIGOS_SITUACAO, NOTA_ESTADOS } from '../fiscal/nota.ts';
 import type { NotaAchada } from '../store/buscar-notas.ts';
 import type { Municipio } from '../store/municipios.ts';
 import type { NotaRow } from '../store/nota-columns.ts';
@@ -143,8 +143,11 @@ function notaOf(row: NotaRow, at: (instant: Date) => string) {
   return { ...notaSemXml(row, at), xml_nota: authorized ? authorizedNfse(row) : sentDps(row) };
 }
 
+/** A note as a list has it, or with its document. */
+type Listed = Omit<NotaAchada, 'mes'> & { readonly nfse?: string };
+
 /** What is told of a note without its document. */
-export function notaSemXml(row: Omit<NotaAchada, 'mes'>, at: (instant: Date) => string) {
+export function notaSemXml(row: Listed, at: (instant: Date) => string) {
   const estado = NOTA_ESTADOS[row.estado];
   const authorized = !estado.chave_acesso_provisoria;
   const transmitted = row.estado !== 'emitida' && row.estado !== 'retida';
@@ -161,7 +164,7 @@ export function notaSemXml(row: Omit<NotaAchada, 'mes'>, at: (instant: Date) => 
     versao: DPS_VERSAO,
     data_emissao: at(row.data_emissao),
     data_competencia: brazilianDate(row.data_competencia),
-    codigo_situacao_nfse: estado.codigo_situacao_nfse,
+    codigo_situacao_nfse: authorized ? codigoSituacaoOf(row) : null,
     prestador_cpf_cnpj: row.prestador_cpf_cnpj,
     prestador_razao_social: row.prestador_razao_social,
     prestador_inscricao_municipal: row.prestador_inscricao_municipal,
@@ -172,6 +175,13 @@ export function notaSemXml(row: Omit<NotaAchada, 'mes'>, at: (instant: Date) => 
     valor_base_calculo: row.valor_base_calculo ?? NOT_SHOWN,
     aliquota_issqn: row.aliquota_issqn ?? NOT_SHOWN,
   };
+}
+
+/** `cStat` of a note. Of one from before the column was kept only the document says it, unless its base does: a MEI has none. */
+function codigoSituacaoOf({ codigo_situacao_nfse, valor_base_calculo, nfse }: Listed): number | null {
+  if (codigo_situacao_nfse !== null) return codigo_situacao_nfse;
+  if (nfse !== undefined) return Number(/<cStat>(\d+)<\/cStat>/.exec(nfse)![1]);
+  return valor_base_calculo === null ? null : CODIGOS_SITUACAO.gerada;
 }
 
 /** The DPS that was sent; of a JSON body, the DPS that it became (D-43). */

@@ -10,7 +10,7 @@ import {
   eventoRests,
 } from '../fiscal/evento.ts';
 import type { Due, Move } from '../fiscal/machine.ts';
-import { NOTA_ESTADOS, NOTA_MOVES, type NotaEstado, type NotaTrigger } from '../fiscal/nota.ts';
+import { CODIGOS_SITUACAO, NOTA_ESTADOS, NOTA_MOVES, type NotaEstado, type NotaTrigger } from '../fiscal/nota.ts';
 import { TIPOS_EVENTO } from '../fiscal/tipos-evento.ts';
 import { code, nameTable, table } from './markdown.ts';
 
@@ -72,6 +72,9 @@ export const ACOES: Readonly<Record<AcaoSugerida, string>> = {
   cancelado_ok: '`processado`, `cancelado` ou `dispensado`: não há mais o que fazer',
 };
 
+/** What `codigo_situacao_nfse` is from the authorisation on. */
+const SITUACAO = `\`${CODIGOS_SITUACAO.gerada}\`; de um MEI, \`${CODIGOS_SITUACAO.mei}\``;
+
 const EVENTO_ORDER = Object.keys(EVENTO_ESTADOS) as EventoEstado[];
 
 export function statesMarkdown(): string {
@@ -100,12 +103,15 @@ ${table(
     '`protocolo.acao_sugerida`',
   ],
   ESTADOS.map((estado) => {
-    const { significado, status, protocolo, chave_acesso_provisoria, codigo_situacao_nfse, acao_sugerida } =
-      NOTA_ESTADOS[estado];
-    const shown = [status, protocolo, chave_acesso_provisoria, codigo_situacao_nfse, acao_sugerida].map((value) =>
-      code(String(value)),
-    );
-    return [code(estado), significado, ...shown];
+    const { significado, status, protocolo, chave_acesso_provisoria, acao_sugerida } = NOTA_ESTADOS[estado];
+    const [shownStatus, shownProtocolo, provisoria, acao] = [
+      status,
+      protocolo,
+      chave_acesso_provisoria,
+      acao_sugerida,
+    ].map((value) => code(String(value)));
+    const situacao = chave_acesso_provisoria ? code('null') : SITUACAO;
+    return [code(estado), significado, shownStatus!, shownProtocolo!, provisoria!, situacao, acao!];
   }),
 )}
 

@@ -61,6 +61,8 @@ const COLUMNS = {
   substitui: orNull(TEXT),
   /** Version of the table of rates by which it was judged; null of those that came before there were any. */
   tabela_aliquotas: orNull(WHOLE),
+  /** `cStat` of the NFS-e; null of notes from before it was kept. */
+  codigo_situacao_nfse: orNull(WHOLE),
 } as const;
 
 type Columns = typeof COLUMNS;

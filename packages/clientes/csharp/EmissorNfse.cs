@@ -1516,7 +1516,7 @@ namespace EmissorNfse
         public string data_emissao { get; }
         /// <summary>Competência.</summary>
         public string data_competencia { get; }
-        /// <summary>cStat; null até a autorização. Pode ser nulo.</summary>
+        /// <summary>cStat da NFS-e: 100, ou 107 a de um MEI; null até a autorização. Pode ser nulo.</summary>
         public long? codigo_situacao_nfse { get; }
         /// <summary>CNPJ ou CPF do prestador, sem pontuação.</summary>
         public string prestador_cpf_cnpj { get; }
@@ -1597,7 +1597,7 @@ namespace EmissorNfse
         public string data_emissao { get; }
         /// <summary>Competência.</summary>
         public string data_competencia { get; }
-        /// <summary>cStat; null até a autorização. Pode ser nulo.</summary>
+        /// <summary>cStat da NFS-e: 100, ou 107 a de um MEI; null até a autorização. Pode ser nulo.</summary>
         public long? codigo_situacao_nfse { get; }
         /// <summary>CNPJ ou CPF do prestador, sem pontuação.</summary>
         public string prestador_cpf_cnpj { get; }
@@ -1999,7 +1999,7 @@ namespace EmissorNfse
         public string data_emissao { get; }
         /// <summary>Competência.</summary>
         public string data_competencia { get; }
-        /// <summary>cStat; null até a autorização. Pode ser nulo.</summary>
+        /// <summary>cStat da NFS-e: 100, ou 107 a de um MEI; null até a autorização. Pode ser nulo.</summary>
         public long? codigo_situacao_nfse { get; }
         /// <summary>CNPJ ou CPF do prestador, sem pontuação.</summary>
         public string prestador_cpf_cnpj { get; }

@@ -1872,7 +1872,7 @@ public final class EmissorNfse {
         public final String data_emissao;
         /** Competência. */
         public final String data_competencia;
-        /** cStat; null até a autorização. Pode ser nulo. */
+        /** cStat da NFS-e: 100, ou 107 a de um MEI; null até a autorização. Pode ser nulo. */
         public final Long codigo_situacao_nfse;
         /** CNPJ ou CPF do prestador, sem pontuação. */
         public final String prestador_cpf_cnpj;
@@ -1958,7 +1958,7 @@ public final class EmissorNfse {
         public final String data_emissao;
         /** Competência. */
         public final String data_competencia;
-        /** cStat; null até a autorização. Pode ser nulo. */
+        /** cStat da NFS-e: 100, ou 107 a de um MEI; null até a autorização. Pode ser nulo. */
         public final Long codigo_situacao_nfse;
         /** CNPJ ou CPF do prestador, sem pontuação. */
         public final String prestador_cpf_cnpj;
@@ -2366,7 +2366,7 @@ public final class EmissorNfse {
         public final String data_emissao;
         /** Competência. */
         public final String data_competencia;
-        /** cStat; null até a autorização. Pode ser nulo. */
+        /** cStat da NFS-e: 100, ou 107 a de um MEI; null até a autorização. Pode ser nulo. */
         public final Long codigo_situacao_nfse;
         /** CNPJ ou CPF do prestador, sem pontuação. */
         public final String prestador_cpf_cnpj;

@@ -1370,7 +1370,7 @@ final class Nota
     public readonly string $data_emissao;
     /** Competência. */
     public readonly string $data_competencia;
-    /** cStat; null até a autorização. */
+    /** cStat da NFS-e: 100, ou 107 a de um MEI; null até a autorização. */
     public readonly ?int $codigo_situacao_nfse;
     /** CNPJ ou CPF do prestador, sem pontuação. */
     public readonly string $prestador_cpf_cnpj;
@@ -1430,7 +1430,7 @@ final class NotaComCancelamento
     public readonly string $data_emissao;
     /** Competência. */
     public readonly string $data_competencia;
-    /** cStat; null até a autorização. */
+    /** cStat da NFS-e: 100, ou 107 a de um MEI; null até a autorização. */
     public readonly ?int $codigo_situacao_nfse;
     /** CNPJ ou CPF do prestador, sem pontuação. */
     public readonly string $prestador_cpf_cnpj;
@@ -1744,7 +1744,7 @@ final class NotaListada
     public readonly string $data_emissao;
     /** Competência. */
     public readonly string $data_competencia;
-    /** cStat; null até a autorização. */
+    /** cStat da NFS-e: 100, ou 107 a de um MEI; null até a autorização. */
     public readonly ?int $codigo_situacao_nfse;
     /** CNPJ ou CPF do prestador, sem pontuação. */
     public readonly string $prestador_cpf_cnpj;

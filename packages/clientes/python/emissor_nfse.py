@@ -1053,7 +1053,7 @@ class Nota(_Modelo):
     data_emissao: str
     #: Competência.
     data_competencia: str
-    #: cStat; null até a autorização.
+    #: cStat da NFS-e: 100, ou 107 a de um MEI; null até a autorização.
     codigo_situacao_nfse: Optional[int]
     #: CNPJ ou CPF do prestador, sem pontuação.
     prestador_cpf_cnpj: str
@@ -1105,7 +1105,7 @@ class NotaComCancelamento(_Modelo):
     data_emissao: str
     #: Competência.
     data_competencia: str
-    #: cStat; null até a autorização.
+    #: cStat da NFS-e: 100, ou 107 a de um MEI; null até a autorização.
     codigo_situacao_nfse: Optional[int]
     #: CNPJ ou CPF do prestador, sem pontuação.
     prestador_cpf_cnpj: str
@@ -1361,7 +1361,7 @@ class NotaListada(_Modelo):
     data_emissao: str
     #: Competência.
     data_competencia: str
-    #: cStat; null até a autorização.
+    #: cStat da NFS-e: 100, ou 107 a de um MEI; null até a autorização.
     codigo_situacao_nfse: Optional[int]
     #: CNPJ ou CPF do prestador, sem pontuação.
     prestador_cpf_cnpj: str

@@ -1,6 +1,6 @@
 /** The fields of a nota and of its protocolo in the answers; `../../flows/queries.ts` fills them. */
 import { DEFAULT_SERIE, DPS_VERSAO } from '../../fiscal/layout/dps.ts';
-import { NOTA_ESTADOS } from '../../fiscal/nota.ts';
+import { CODIGOS_SITUACAO, NOTA_ESTADOS } from '../../fiscal/nota.ts';
 import type { Nota, Protocolo } from '../../flows/queries.ts';
 import { type FieldsOf, field, orNull } from '../../published/openapi/field.ts';
 
@@ -36,7 +36,12 @@ export const NOTA_SEM_XML = {
   versao: field.text(`Versão do leiaute: ${DPS_VERSAO}.`),
   data_emissao: field.spacedMoment('Quando foi emitida, no fuso do município.'),
   data_competencia: { type: 'string', formato: 'dia_brasileiro', about: 'Competência.' },
-  codigo_situacao_nfse: { type: 'number', nullable: true, values: [100], about: 'cStat; null até a autorização.' },
+  codigo_situacao_nfse: {
+    type: 'number',
+    nullable: true,
+    values: Object.values(CODIGOS_SITUACAO),
+    about: `cStat da NFS-e: ${CODIGOS_SITUACAO.gerada}, ou ${CODIGOS_SITUACAO.mei} a de um MEI; null até a autorização.`,
+  },
   prestador_cpf_cnpj: field.text('CNPJ ou CPF do prestador, sem pontuação.'),
   prestador_razao_social: field.text('Nome do prestador.'),
   prestador_inscricao_municipal: orNull(field.text('Inscrição municipal do prestador.')),

@@ -1089,8 +1089,8 @@ export type Nota = {
     readonly data_emissao: string;
     /** Competência. */
     readonly data_competencia: string;
-    /** cStat; null até a autorização. */
-    readonly codigo_situacao_nfse: 100 | null;
+    /** cStat da NFS-e: 100, ou 107 a de um MEI; null até a autorização. */
+    readonly codigo_situacao_nfse: 100 | 107 | null;
     /** CNPJ ou CPF do prestador, sem pontuação. */
     readonly prestador_cpf_cnpj: string;
     /** Nome do prestador. */
@@ -1140,8 +1140,8 @@ export type NotaComCancelamento = {
     readonly data_emissao: string;
     /** Competência. */
     readonly data_competencia: string;
-    /** cStat; null até a autorização. */
-    readonly codigo_situacao_nfse: 100 | null;
+    /** cStat da NFS-e: 100, ou 107 a de um MEI; null até a autorização. */
+    readonly codigo_situacao_nfse: 100 | 107 | null;
     /** CNPJ ou CPF do prestador, sem pontuação. */
     readonly prestador_cpf_cnpj: string;
     /** Nome do prestador. */
@@ -1506,8 +1506,8 @@ export type NotaListada = {
     readonly data_emissao: string;
     /** Competência. */
     readonly data_competencia: string;
-    /** cStat; null até a autorização. */
-    readonly codigo_situacao_nfse: 100 | null;
+    /** cStat da NFS-e: 100, ou 107 a de um MEI; null até a autorização. */
+    readonly codigo_situacao_nfse: 100 | 107 | null;
     /** CNPJ ou CPF do prestador, sem pontuação. */
     readonly prestador_cpf_cnpj: string;
     /** Nome do prestador. */
