@@ -7,7 +7,7 @@ import { type TabelaIbsCbs, tabelaEmbarcada } from '../fiscal/aliquotas-ibs-cbs.
 import type { Refusal } from '../fiscal/fault.ts';
 import { DPS_VERSAO } from '../fiscal/layout/dps.ts';
 import type { Elemento } from '../fiscal/layout/tree.ts';
-import { declarationIn, signedPartOf, withSignature } from '../fiscal/layout/write.ts';
+import { codigoSituacaoIn, declarationIn, signedPartOf, withSignature } from '../fiscal/layout/write.ts';
 import { brazilianDate, spacedMoment } from '../fiscal/moment.ts';
 import { CODIGOS_SITUACAO, NOTA_ESTADOS } from '../fiscal/nota.ts';
 import type { NotaAchada } from '../store/buscar-notas.ts';
@@ -180,7 +180,7 @@ export function notaSemXml(row: Listed, at: (instant: Date) => string) {
 /** `cStat` of a note. Of one from before the column was kept only the document says it, unless its base does: a MEI has none. */
 function codigoSituacaoOf({ codigo_situacao_nfse, valor_base_calculo, nfse }: Listed): number | null {
   if (codigo_situacao_nfse !== null) return codigo_situacao_nfse;
-  if (nfse !== undefined) return Number(/<cStat>(\d+)<\/cStat>/.exec(nfse)![1]);
+  if (nfse !== undefined) return codigoSituacaoIn(nfse);
   return valor_base_calculo === null ? null : CODIGOS_SITUACAO.gerada;
 }
 

@@ -62,6 +62,12 @@ export const {
   documentIn: declarationIn,
 } = ownDocument('NFSe', 'infNFSe', 'DPS');
 
+/** `cStat` of a note that was written here. */
+export function codigoSituacaoIn(nfse: string): number {
+  const start = nfse.indexOf('<cStat>') + '<cStat>'.length;
+  return Number(nfse.slice(start, nfse.indexOf('<', start)));
+}
+
 /** The declaration as a document of its own, without the XML head. */
 export function writeDps(dps: DpsNacional, id: string): string {
   return `<DPS xmlns="${DPS_NAMESPACE}" versao="${DPS_VERSAO}"><infDPS Id="${id}">${writeInfDps(dps)}</infDPS></DPS>`;
