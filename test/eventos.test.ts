@@ -471,10 +471,13 @@ describe('Event request body', () => {
     assert.match(stranger.body.mensagem, /em nome do prestador, que nesta nota é 11222333000181/);
   });
 
-  test('cnpj_autor: a branch of the party registers in its own name', async () => {
+  test('cnpj_autor: another establishment is not on the note, and without the field the event is of the party', async () => {
     const nota = await authorised();
-    const { id_evento } = await registered(nota, { ...CANCELAMENTO, cnpj_autor: '11222333000262' });
-    assert.equal(await authorOf(id_evento), '11222333000262');
+    const branch = await register(nota, { ...CANCELAMENTO, cnpj_autor: '11222333000262' });
+    assertRefused(branch, 422, 'E0813', 'cnpj_autor');
+    assert.match(branch.body.mensagem, /não é parte da nota\. Retire cnpj_autor/);
+    const { id_evento } = await registered(nota, CANCELAMENTO);
+    assert.equal(await authorOf(id_evento), PRESTADOR);
   });
 
   test('cpf_autor: string, 11 digits, optional', async () => {

@@ -44,9 +44,8 @@ export function judgeAutor(
   partes: PartesDaNota,
 ): { readonly autor: string } | { readonly fault: Fault } {
   const expected = inferAutor(tipo, partes);
-  if (expected !== undefined && (autor === undefined || isSameParty(autor, expected))) {
-    return { autor: autor ?? expected };
-  }
+  // Another establishment of the party is no party of the note (Anexo II, E0813); its certificate may sign (E0812, by root).
+  if (expected !== undefined && (autor ?? expected) === expected) return { autor: expected };
   const isCpf = autor !== undefined && documentoKind(autor) === 'CPF';
   const place = isCpf
     ? { codigo: 'E0816', xpath: `${BASE}/CPFAutor`, campo: 'cpf_autor' }
@@ -62,6 +61,9 @@ export function judgeAutor(
   }
   // The document of a party is shown to whoever knows the key of the note.
   const esperado = maskDocumento(expected);
-  const mensagem = `${tipo.slug} se registra em nome do ${called}, que nesta nota é ${esperado}, e ${place.campo} traz outro documento. Retire ${place.campo}, ou registre o evento da parte certa.`;
+  const found = isSameParty(autor!, expected)
+    ? 'o de outro estabelecimento da mesma empresa, cujo certificado pode assinar, mas que não é parte da nota'
+    : 'outro documento';
+  const mensagem = `${tipo.slug} se registra em nome do ${called}, que nesta nota é ${esperado}, e ${place.campo} traz ${found}. Retire ${place.campo}, ou registre o evento da parte certa.`;
   return { fault: { ...place, mensagem, encontrado: maskDocumento(autor!), esperado } };
 }

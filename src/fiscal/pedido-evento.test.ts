@@ -288,10 +288,16 @@ describe('the author', () => {
     });
   }
 
-  test('a branch may act under another CNPJ of the same root (D-31)', () => {
-    const tipo = tipoBySlug('cancelamento')!;
-    const branch = '11222333000262';
-    assert.deepEqual(judgeAutor({ tipo, autor: branch, campos: {} }, PARTES), { autor: branch });
+  test('another establishment of the party is not on the note: E0813, saying that its certificate may sign (D-747)', () => {
+    for (const slug of ['cancelamento', 'confirmacao_prestador']) {
+      const judged = judgeAutor({ tipo: tipoBySlug(slug)!, autor: '11222333000262', campos: {} }, PARTES);
+      assert.ok('fault' in judged);
+      assert.deepEqual([judged.fault.codigo, judged.fault.campo], ['E0813', 'cnpj_autor']);
+      assert.match(
+        judged.fault.mensagem,
+        /outro estabelecimento da mesma empresa, cujo certificado pode assinar.*Retire cnpj_autor/,
+      );
+    }
   });
 
   test('a party that the note does not have, or that has no CNPJ or CPF, registers nothing', () => {

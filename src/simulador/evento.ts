@@ -79,8 +79,10 @@ export function objectionTo(
   const { chave, codigo, autor } = evento;
   const tipo = tipoByCodigo(codigo)!;
   const emitente = parseChave(chave)?.documento ?? '';
-  const wanted = OF_THE_EMITTER.has(codigo) ? emitente : tipo.porOficio ? municipio : undefined;
-  if (wanted !== undefined && rootOf(autor) !== rootOf(wanted)) {
+  const isOther = OF_THE_EMITTER.has(codigo)
+    ? autor !== emitente
+    : tipo.porOficio && rootOf(autor) !== rootOf(municipio);
+  if (isOther) {
     return mensagemDeEvento(autor.length === 11 ? 'E0816' : 'E0813');
   }
   const conflict = conflictOf(onNote, { codigo, autor, campos: evento.campos, chave_acesso: chave });
@@ -96,7 +98,7 @@ export function objectionToSubstitute(chave: string, onReplaced: readonly Evento
   return substituta === chave ? undefined : mensagem('E1310', `O evento traz ${substituta}.`);
 }
 
-/** Branches of a company are the same author. */
+/** The municipality shares by any of its certificates. */
 function rootOf(documento: string): string {
   return documento.length === 11 ? documento : documento.slice(0, 8);
 }

@@ -205,7 +205,9 @@ for (const path of ['chave', 'protocolo'] as const) {
         assert.equal(answer.status, 201, JSON.stringify(answer.body));
       }
       const named = json({ ...CANCELAMENTO, cnpj_autor: BRANCH_CNPJ });
-      assert.equal((await send(nota, named, provider, { path })).status, 201);
+      const refused = await send(nota, named, branch, { path });
+      assert.deepEqual([refused.status, refused.body.codigo_erro], [422, 'E0813']);
+      assert.equal((await send(nota, json(CANCELAMENTO), branch, { path })).status, 201);
     });
 
     test('each party signs its own manifestation', async () => {

@@ -95,7 +95,7 @@ const ROWS: readonly EventoRow[] = [
     codigo: 'E0813',
     mensagem: 'O CNPJ do autor não é o da parte que registra este evento',
     significado:
-      'Cada tipo de evento tem o seu autor: o prestador cancela, confirma ou rejeita a própria nota; o tomador e o intermediário confirmam ou rejeitam a que receberam. O CNPJ de cnpj_autor não é o dessa parte, ou a nota não tem essa parte identificada por CNPJ. Compara-se a raiz, de 8 posições.',
+      'Cada tipo de evento tem o seu autor: o prestador cancela, confirma ou rejeita a própria nota; o tomador e o intermediário confirmam ou rejeitam a que receberam. O CNPJ de cnpj_autor não é o dessa parte, ou a nota não tem essa parte identificada por CNPJ. Compara-se o CNPJ inteiro: outro estabelecimento da mesma empresa não é parte da nota, embora o certificado dele possa assinar.',
     comoResolver:
       'Retire cnpj_autor, e o serviço usa o documento da parte; ou registre o evento da parte certa: confirmacao_tomador do tomador, confirmacao_prestador do prestador.',
     origem: 'Anexo II, E0813; especificação, Events: autor inferido',
