@@ -151,7 +151,7 @@ export const TRIB_FED: readonly Rule[] = ofPart(
       message: ({ dCompet }) =>
         `O PIS e a COFINS acabaram em 31/12/2026 (ADCT, art. 126, II, incluído pela EC 132/2023): da competência ${brazilianDate(dCompet)} deve-se a CBS, e eles já não reduzem a base do IBS e da CBS. Confira a competência; se é a certa, retire piscofins.`,
       mend: 'Confira dCompet; da competência 01/01/2027 em diante, retire piscofins.',
-      origin: 'ADCT, art. 126, II (EC 132/2023); LC 214/2025',
+      origin: 'ADCT, art. 126, II (EC 132/2023); LC 214/2025; decisão D-745',
       why: 'A partir de 01/01/2027 o PIS e a COFINS estão extintos, e a CBS é devida no lugar deles.',
       when: (dps) => piscofinsOf(dps) !== undefined,
       must: ({ dCompet }) => dCompet < FIM_PISCOFINS,
