@@ -455,14 +455,14 @@ describe('a document that is not signed, or not as it should be arranged', () =>
     for (const sent of ['text/plain', '']) {
       const { body } = await ask(SIGNED, { 'Content-Type': sent });
       assert.deepEqual([body.codigo_erro, body.campo], ['E003', 'Content-Type']);
-      assert.match(body.mensagem, /application\/xml; ou .+ application\/json\.$/);
+      assert.match(body.mensagem, /application\/xml; ou .+ application\/json\. .*\/docs\/migrar/);
     }
     const reverse = await ask(SIGNED, { 'Content-Type': 'application/json' });
     assert.deepEqual([reverse.status, reverse.body.codigo_erro], [400, 'E003']);
     assert.match(reverse.body.mensagem, /anuncia JSON, mas o corpo é XML/);
     const issuing = { method: 'POST', headers: { 'Content-Type': 'text/plain' }, body: UNSIGNED };
     const xmlOnly = await request(address, '/recife/api/v1/nfse/v101', issuing);
-    assert.match(xmlOnly.body.mensagem, /application\/xml; ou .+ application\/json\.$/);
+    assert.match(xmlOnly.body.mensagem, /application\/xml; ou .+ application\/json\. .*\/docs\/migrar/);
   });
 });
 

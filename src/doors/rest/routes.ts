@@ -144,6 +144,7 @@ export const ROUTES: readonly Route[] = [
       'Confere a assinatura de uma DPS em XML, ou de um corpo JSON com X-DPS-Assinatura, como a produção conferiria: forma canônica, resumos, algoritmos, certificado e o que mudar. Com Accept: text/plain, só a forma canônica. Nada é gravado.',
     reads: [DPS_SIGNATURE_HEADER, EVENTO_SIGNATURE_HEADER],
     takes: ['application/xml', 'text/xml', 'application/json'],
+    nacional: DPS_NACIONAL,
     status: 200,
     givesToo: ['text/plain'],
     fields: { status: STATUS, ...VERIFICACAO_FIELDS },
