@@ -427,16 +427,14 @@ describe('what nearly fits is told as such', () => {
   }
 
   test('bytes that the declared encoding does not have are no XML', () => {
-    const signed = signedBy(exampleXml({ 'serv/cServ/xDescServ': 'Índice de IRMÃ' }), provider);
-    for (const encoding of ['windows-1250', 'windows-1252']) {
-      const wrong = signed.replace('encoding="UTF-8"', `encoding="${encoding}"`);
-      assertRefused(
-        Buffer.from(wrong),
-        ['E201'],
-        [/não são da codificação declarada.*declare a codificação certa/],
-        encoding,
-      );
-    }
+    const signed = signedBy(exampleXml({ 'serv/cServ/xDescServ': 'IRMÃ' }), provider);
+    const wrong = signed.replace('encoding="UTF-8"', 'encoding="windows-1250"');
+    assertRefused(
+      Buffer.from(wrong),
+      ['E201'],
+      [/não são da codificação declarada.*declare a codificação certa/],
+      'windows-1250',
+    );
   });
 
   test('bytes of another encoding that UTF-8 is declared of are no XML', () => {
