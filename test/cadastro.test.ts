@@ -776,7 +776,10 @@ describe('--aliquota', () => {
   test('is warned about outside of what LC 116 allows, and taken', async () => {
     for (const text of ['2', '2,00', '3.5', '5', '5.00']) assert.doesNotMatch(await said(text), /A alíquota/);
     for (const text of ['5.01', '7', '9.99'])
-      assert.match(await said(text), /passa de 5 %, o máximo do ISS .*art\. 8º\)/);
+      assert.match(
+        await said(text),
+        /passa de 5 %, o máximo do ISS .*art\. 8º\), e as notas com ela são recusadas \(E1300\)/,
+      );
     for (const text of ['1,99', '0.05', '0'])
       assert.match(await said(text), /abaixo de 2 %, o mínimo .*art\. 8º-A\); 5 % se escreve 5\./);
     assert.equal((await rowOf('taxado'))?.aliquota_padrao, '0.00');

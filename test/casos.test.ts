@@ -214,7 +214,7 @@ describe('so does the note that comes out of the front door', () => {
     });
   }
 
-  test('production takes neither number nor key of what its schema cannot write (D-192)', async () => {
+  test('production takes neither number nor key of what the ADN surely refuses (D-192, D-741)', async () => {
     // One municipality of a code is in production: that of the cases.
     const { fatos } = CASOS.find((caso) => caso.fatos?.ambiente === 'producao')!;
     const tenant = await tenantOf(fatos);
@@ -232,6 +232,11 @@ describe('so does the note that comes out of the front door', () => {
     };
     const refused = await send(half);
     assert.deepEqual([refused.status, refused.body.codigo_erro], [422, 'E0541'], JSON.stringify(refused.body));
+    const dear = await send({ 'valores/trib/tribMun/pAliq': '5.01' });
+    assert.deepEqual([dear.status, dear.body.codigo_erro], [422, 'E0595'], JSON.stringify(dear.body));
+    const [{ encontrado, esperado, mensagem }] = dear.body.erros;
+    assert.deepEqual([encontrado, esperado], ['5.01', 'percentual até 5.00']);
+    assert.match(mensagem, /a máxima da lei é 5%: o ADN recusa a nota/);
     const issued = await send({ ...half, 'valores/trib/tribMun/BM/nBM': '35503080400001' });
     assert.equal(issued.status, 201, JSON.stringify(issued.body));
   });

@@ -374,6 +374,14 @@ describe('what is refused', () => {
     ],
     ['E1263', 'the key of another number', () => bent(1, (xml) => xml.replaceAll(chaveDe(1), chaveDe(2)))],
     ['E1276', 'procEmi', () => bent(1, (xml) => swap(xml, '<cStat>', '<procEmi>1</procEmi><cStat>'))],
+    ['E0595', 'a rate of the DPS above 5 %', () => bent(1, (xml) => swap(xml, '<pAliq>2.00<', '<pAliq>5.01<'))],
+    [
+      'E1300',
+      'a rate that is applied above 5 %',
+      () =>
+        bent(1, (xml) => swap(swap(xml, '<pAliqAplic>2.00<', '<pAliqAplic>5.01<'), '<vISSQN>20.00<', '<vISSQN>50.10<')),
+    ],
+    ['E1289', 'another tax', () => bent(1, (xml) => swap(xml, '<vISSQN>20.00<', '<vISSQN>20.02<'))],
     ['E1636', 'no signature', async () => packed(notaSemAssinatura(1))],
     [
       'E1630',

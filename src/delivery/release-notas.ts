@@ -71,7 +71,7 @@ function saidaOf(world: World, municipio: Municipio, nota: NotaRetida, facts: Ib
 }
 
 const DIVERGES =
-  'As alíquotas desta competência foram publicadas, e o que a DPS declara diverge do cálculo oficial; a nota não foi ao ADN, e a série e o número estão livres.';
+  'As alíquotas desta competência foram publicadas, e com o cálculo oficial esta nota não se emite; ela não foi ao ADN, e a série e o número estão livres.';
 const NOT_RECKONED =
   'Retida: as alíquotas foram importadas, mas o IBS e a CBS desta nota não puderam ser calculados. Fale com o município.';
 

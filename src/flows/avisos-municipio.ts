@@ -36,7 +36,7 @@ export async function remarksOnAliquota(
   if (isNamed && aliquotaPadrao !== undefined && isUnusualIss(aliquotaPadrao)) {
     const which =
       aliquotaPadrao > ISS_MAX
-        ? 'passa de 5 %, o máximo do ISS (LC 116/2003, art. 8º)'
+        ? 'passa de 5 %, o máximo do ISS (LC 116/2003, art. 8º), e as notas com ela são recusadas (E1300)'
         : 'fica abaixo de 2 %, o mínimo do ISS salvo nos subitens 7.02, 7.05 e 16.01 (LC 116/2003, art. 8º-A); 5 % se escreve 5';
     avisos.push(`A alíquota de ${formatDecimal(aliquotaPadrao)} % ${which}.`);
   }

@@ -32,10 +32,14 @@ export const PLACES = {
   dhEmi: 'NFSe/infNFSe/DPS/infDPS/dhEmi',
   cLocEmi: 'NFSe/infNFSe/DPS/infDPS/cLocEmi',
   chSubstda: 'NFSe/infNFSe/DPS/infDPS/subst/chSubstda',
+  vBC: 'NFSe/infNFSe/valores/vBC',
+  pAliqAplic: 'NFSe/infNFSe/valores/pAliqAplic',
+  vISSQN: 'NFSe/infNFSe/valores/vISSQN',
+  pAliq: 'NFSe/infNFSe/DPS/infDPS/valores/trib/tribMun/pAliq',
 } as const;
 
 /** The fields that a note may lack. */
-type Optional = 'procEmi' | 'CNPJ' | 'CPF' | 'chSubstda';
+type Optional = 'procEmi' | 'CNPJ' | 'CPF' | 'chSubstda' | 'vBC' | 'pAliqAplic' | 'vISSQN' | 'pAliq';
 
 /** The fields of a note. */
 export type Campos = {

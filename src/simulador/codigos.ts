@@ -7,6 +7,7 @@ import { tipoByCodigo } from '../fiscal/tipos-evento.ts';
 const DESCRICOES = {
   E0044: 'A NFS-e a ser substituída não existe.',
   E0046: 'Uma NFS-e cancelada não pode ser substituída.',
+  E0595: 'A alíquota da DPS passa de 5%.',
   E999: 'Erro não catalogado.',
   E1200: 'O certificado da conexão está ausente ou não serve para autenticar um cliente.',
   E1203: 'O certificado da conexão está fora da validade.',
@@ -31,6 +32,8 @@ const DESCRICOES = {
   E1280: 'O CNPJ do emitente é inválido.',
   E1284: 'O CPF do emitente é inválido.',
   E1286: 'O município do emitente difere do município emissor da DPS.',
+  E1289: 'O ISSQN não é a base vezes a alíquota.',
+  E1300: 'A alíquota aplicada passa de 5%.',
   E1308: 'A NFS-e substituta não se compartilha antes do evento de cancelamento por substituição da substituída.',
   E1310: 'O evento de cancelamento por substituição da NFS-e substituída não traz a chave desta.',
   E1515: 'A DPS traz o grupo IBSCBS, e a NFS-e não traz o calculado.',

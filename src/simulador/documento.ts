@@ -12,7 +12,9 @@ import { EVENTO_PROFILE, NFSE_PROFILE } from '../documents/signature-shape.ts';
 import { checkSignature } from '../documents/signed.ts';
 import { readXml, type XmlDocumentReading, xsdErrors } from '../documents/xml.ts';
 import { cnpjIsValid, cpfIsValid, parseChave } from '../fiscal/chave.ts';
+import { decimal, distance, percentOf } from '../fiscal/decimal.ts';
 import type { Fault } from '../fiscal/fault.ts';
+import { ISS_MAX } from '../fiscal/iss.ts';
 import { DPS_NAMESPACE } from '../fiscal/layout/dps.ts';
 import { attributeOf, type Elemento } from '../fiscal/layout/tree.ts';
 import { eventoXsd, nfseXsd } from '../published/layout/xsd.ts';
@@ -110,7 +112,12 @@ export function leitorDeDocumentos(authorities: readonly Certificate[]): LerDocu
       text: () => string,
     ): DocumentoLido | DocumentoRecusado {
       const chave = campos.id.slice(3);
-      const erros = [...chaveErros(campos), ...headErros(campos), ...seloErros(faults, certificate, SELO_DA_NOTA)];
+      const erros = [
+        ...chaveErros(campos),
+        ...headErros(campos),
+        ...issqnErros(campos),
+        ...seloErros(faults, certificate, SELO_DA_NOTA),
+      ];
       if (erros.length > 0) return { chave, erros };
       return { chave, idDps: campos.idDps, substitui: campos.chSubstda, ...whole(text) };
     }
@@ -218,6 +225,20 @@ function headErros({ ambGer, procEmi, CNPJ, CPF, cMun, cLocEmi }: Campos): reado
   if (cMun !== cLocEmi) erros.push(mensagem('E1286'));
   return erros;
 }
+
+/** What is wrong with the ISSQN of a note. A cent of rounding is forgiven. */
+function issqnErros({ vBC, pAliqAplic, vISSQN, pAliq }: Campos): readonly MensagemAdn[] {
+  const erros: MensagemAdn[] = [];
+  if (pAliq !== undefined && decimal(pAliq) > ISS_MAX) erros.push(mensagem('E0595'));
+  if (pAliqAplic === undefined) return erros;
+  const rate = decimal(pAliqAplic);
+  if (rate > ISS_MAX) erros.push(mensagem('E1300'));
+  const right = percentOf(decimal(vBC ?? '0'), rate);
+  if (distance(decimal(vISSQN ?? '0'), right) > ONE_CENT) erros.push(mensagem('E1289'));
+  return erros;
+}
+
+const ONE_CENT = decimal('0.01');
 
 /** What may be wrong with a signature, or with its certificate. */
 type Defeito = 'ausente' | 'nao_confere' | 'perfil' | 'invalido' | 'alheio';

@@ -19,6 +19,9 @@ export const TOLERANCIA = {
   valor: { limite: decimal('0.02'), texto: 'R$ 0,02' },
 } as const;
 
+/** The largest amount of the layout, TSDec15V2. */
+const VALOR_MAX = decimal('999999999999999.99');
+
 /** A declared value alone, or in a DPS that is patched besides. */
 type Declaration = string | readonly [besides: Patch, value: string];
 
@@ -249,6 +252,20 @@ export const IBSCBS_DECLARADO: readonly IbsCbsRule[] = [
         'valores/trib/tribFed/piscofins/tpRetPisCofins': '0',
       },
     ],
+  },
+  {
+    code: 'E0002',
+    at: 'valores/vServPrest/vServ',
+    message: ({ totCIBS }) =>
+      `O total da nota, o valor líquido com a CBS e o IBS somados, é ${formatDecimal(totCIBS.vTotNF)}, e o leiaute só tem valores de até 15 algarismos inteiros. Confira vServ; se está certo, divida o serviço em mais de uma nota.`,
+    origin: 'Esquema nacional da NFS-e 1.01, TSDec15V2; decisão D-741',
+    why: 'A partir de 2027 a CBS e o IBS se somam ao valor líquido no total da nota, que num valor junto do maior passa do que o leiaute tem.',
+    must: ({ totCIBS }) => totCIBS.vTotNF <= VALOR_MAX,
+    found: ({ totCIBS }) => formatDecimal(totCIBS.vTotNF),
+    expected: `total da nota de até ${formatDecimal(VALOR_MAX)}`,
+    from: INPUTS.total,
+    rejects: [],
+    accepts: [{ 'valores/vServPrest/vServ': formatDecimal(VALOR_MAX) }],
   },
 ];
 

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { assertAccepted, assertRejected, dpsOf, EXAMPLE_FACTS } from '../../../test/support/law.ts';
 import { readXml } from '../../documents/xml.ts';
+import { tabelaIbsCbs } from '../aliquotas-ibs-cbs.ts';
 import { type Cadastros, SEM_CADASTROS } from '../cadastros.ts';
 import { decimal } from '../decimal.ts';
 import type { Facts } from '../facts.ts';
@@ -29,6 +30,11 @@ const DOIS_SERVICOS = ['3.00', '4.00'].map((aliquota, place) => ({
   descricao: 'Serviço',
   cTribNac: '010101',
   aliquota: decimal(aliquota),
+}));
+
+const EM_2027 = (['IBS-UF', 'IBS-MUN', 'CBS'] as const).map((tributo) => ({
+  ...{ tributo, uf: '', municipio: '', cClassTrib: '', inicio: '2027-01-01', fim: '2027-12-31' },
+  ...{ aliquota: tributo === 'CBS' ? '8.40' : '0.05', fonte: 'exemplo', ato: 'exemplo' },
 }));
 
 /** An exemption of every service, which the law lets no municipality grant. */
@@ -93,6 +99,22 @@ const BY_FACTS: readonly { readonly rule: string; readonly facts: Partial<Facts>
     rule: 'E0619 at valores/trib/tribMun/pAliq',
     facts: { ambiente: 'producao', cMun: '3550308' },
     rejects: { tpAmb: '1', 'valores/trib/tribMun/pAliq': null },
+  },
+  {
+    rule: 'E1300 at valores/trib/tribMun/pAliq',
+    facts: { cMun: '3550308', aliquotaRegistrada: () => decimal('5.01') },
+    rejects: { 'valores/trib/tribMun/pAliq': null },
+  },
+  {
+    rule: 'E1300 at valores/trib/tribMun/pAliq',
+    facts: { ambiente: 'producao', cMun: '3550308', aliquotaRegistrada: () => decimal('9.99') },
+    rejects: { tpAmb: '1', 'valores/trib/tribMun/pAliq': '5.00' },
+  },
+  // 999999999999999.99 and its CBS of 8.40 % have sixteen digits.
+  {
+    rule: 'E0002 at valores/vServPrest/vServ',
+    facts: { tabelaIbsCbs: tabelaIbsCbs(2, EM_2027), hoje: '2027-03-10' },
+    rejects: { dCompet: '2027-03-10', 'valores/vServPrest/vServ': '999999999999999.99' },
   },
   // Two municipal services under the national code: the example declares 2.00, which neither has, or nothing.
   { rule: 'E0617 at valores/trib/tribMun/pAliq', facts: { aliquotaRegistrada: () => DOIS_SERVICOS }, rejects: {} },

@@ -515,16 +515,18 @@ export const TRIB_MUN: readonly Rule[] = [
   {
     code: 'E0595',
     at: 'valores/trib/tribMun/pAliq',
-    scope: 'aviso',
+    scope: 'nacional',
     title: 'Alíquota do ISSQN acima de 5%',
     message: ({ valores }) =>
-      `A alíquota é ${formatDecimal(valores.trib.tribMun.pAliq!)}%, e a máxima da lei é 5%: o ADN recusa a nota. Confira pAliq.`,
+      `A alíquota é ${formatDecimal(valores.trib.tribMun.pAliq!)}%, e a máxima da lei é 5%: o ADN recusa a nota. Corrija pAliq, que vai em percentual: 2.00 é 2%.`,
     mend: 'Informe em pAliq a alíquota do município, em percentual: 2.00 é 2%.',
     origin: 'Anexo I, E0595 e E1300; LC 116/2003, art. 8º',
-    why: 'A alíquota máxima do ISSQN é de 5%. A especificação aceita pAliq de 0 a 100, e por isso a nota é emitida; o ADN a recusa.',
+    why: 'A alíquota máxima do ISSQN é de 5%. A especificação aceita pAliq de 0 a 100, e o ADN recusa a nota que passa de 5: em produção ela não se emite.',
     when: ({ valores: { trib } }) => trib.tribMun.pAliq !== undefined && trib.tribMun.pAliq <= ALIQUOTA_DA_NOTA_MAX,
     must: ({ valores }) => valores.trib.tribMun.pAliq! <= ISS_MAX,
-    rejects: [{ 'valores/trib/tribMun/pAliq': '5.01' }],
+    found: ({ valores }) => formatDecimal(valores.trib.tribMun.pAliq!),
+    expected: 'percentual até 5.00',
+    rejects: [{ 'valores/trib/tribMun/pAliq': '5.01' }, { 'valores/trib/tribMun/pAliq': '9.99' }],
     accepts: [{ 'valores/trib/tribMun/pAliq': '5.00' }],
   },
   {
@@ -541,7 +543,7 @@ export const TRIB_MUN: readonly Rule[] = [
     found: ({ valores }) => formatDecimal(valores.trib.tribMun.pAliq!),
     expected: 'percentual até 5.00',
     rejects: [{ 'valores/trib/tribMun/pAliq': '10.00' }],
-    accepts: [{ 'valores/trib/tribMun/pAliq': '9.99' }],
+    accepts: [{ 'valores/trib/tribMun/pAliq': '5.00' }],
   },
   {
     code: 'E0429',
@@ -636,8 +638,25 @@ function describeRegistered(registro: Registro): string {
   return `o município tem ${aliquota}% para este serviço: aplicou-se a do município. Retire pAliq, ou confira o código do serviço.`;
 }
 
-/** Judged over the amounts: whether there is a rate at all. */
+/** Judged over the amounts: whether there is a rate at all, and one that the law has. */
 export const TRIB_MUN_CALCULADO: readonly AmountRule[] = [
+  {
+    ...annexHead('E1300', 'LC 116/2003, art. 8º'),
+    at: 'valores/trib/tribMun/pAliq',
+    title: 'A alíquota do cadastro do município passa de 5%',
+    message: ({ pAliqAplic }) =>
+      `A alíquota que se aplica é ${formatDecimal(pAliqAplic!)}%, a que o município cadastrou, e a máxima da lei é 5%: o ADN recusa a nota. Peça à prefeitura que corrija a alíquota do cadastro.`,
+    mend: 'Peça à prefeitura que corrija a alíquota que cadastrou para o serviço ou para o benefício.',
+    why: 'A alíquota que se aplica vem do cadastro do município, antes da de pAliq, e o ADN confere a da nota.',
+    // A declared rate above it is told of already (E0595).
+    when: ({ issqnShown, pAliqAplic }, { valores }) =>
+      issqnShown && pAliqAplic !== undefined && pAliqAplic !== valores.trib.tribMun.pAliq,
+    must: ({ pAliqAplic }) => pAliqAplic! <= ISS_MAX,
+    found: ({ pAliqAplic }) => formatDecimal(pAliqAplic!),
+    expected: 'percentual até 5.00',
+    rejects: [],
+    accepts: [{}],
+  },
   {
     code: 'E0619',
     at: 'valores/trib/tribMun/pAliq',
