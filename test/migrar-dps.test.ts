@@ -190,6 +190,50 @@ describe('the command', () => {
     assert.equal(readFileSync(saida, 'utf8'), one.documento);
   });
 
+  test('a tribISSQN that meant something else in layout 1.00 stops it, with both meanings', async () => {
+    // Official schemas: in 1.00 2 is export, 3 non-incidence, 4 immunity; in 1.01 2 immunity, 3 export, 4 non-incidence.
+    const cases: readonly (readonly [number: string, said: RegExp])[] = [
+      [
+        '2',
+        /era exportação no leiaute 1\.00, e no 1\.01 é imunidade: .*exportação, envie 3; se é de imunidade, 2 com tpImunidade\./,
+      ],
+      [
+        '3',
+        /era não incidência no leiaute 1\.00, e no 1\.01 é exportação: .*não incidência, envie 4; se é de exportação, 3\./,
+      ],
+      [
+        '4',
+        /era imunidade no leiaute 1\.00, e no 1\.01 é não incidência: .*imunidade, envie 2 com tpImunidade; se é de não incidência, 4\./,
+      ],
+    ];
+    for (const [number, said] of cases) {
+      const sent = national(
+        exampleXml({
+          'valores/trib/tribMun/tribISSQN': number,
+          'valores/trib/tribMun/pAliq': null,
+          serie: '900',
+          nDPS: '77',
+        }),
+      );
+      const one = await migrated(envelope(sent), 1);
+      assert.match(says(one, 'tributacao'), said);
+      assert.deepEqual(
+        one.restam.map(({ codigo, xpath }) => [codigo, xpath]),
+        [['E110', '/DPS/@versao']],
+      );
+      assert.ok(one.documento.includes(`<tribISSQN>${number}<`) && one.documento.includes('versao="1.00"'));
+      const answer = await post(sent, 'application/xml');
+      assert.equal(answer.status, 422);
+      const [fault, ...others] = ((await answer.json()) as { erros: Record<string, string>[] }).erros;
+      assert.deepEqual([fault!.codigo, fault!.correcao, others.length], ['E110', undefined, 0]);
+      assert.match(fault!.mensagem!, said);
+      // Once the number is of 1.01, the rest is mended as ever.
+      const decided = await migrated(sent.replace('versao="1.00"', 'versao="1.01"'), number === '2' ? 1 : 0);
+      assert.ok(!subjects(decided).includes('tributacao') && !decided.documento.includes('dhEmi'));
+    }
+    assert.ok(!subjects(await migrated(NACIONAL)).includes('tributacao'), 'what is taxable means the same');
+  });
+
   test('a file that is there is not written over, and of a lot none is', async () => {
     const sent = file('outra.json', envelope(NACIONAL));
     const saida = file('existe.xml', 'de alguém');

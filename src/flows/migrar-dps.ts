@@ -16,6 +16,7 @@ import { isoMoment } from '../fiscal/moment.ts';
 import { corpoOfPedido } from '../fiscal/pedido-nacional.ts';
 import { type Conferido, conferirDocumento, type JudgeDps, roundsFor } from './conferir.ts';
 import { municipalMoment } from './gather-facts.ts';
+import { tributacaoRenumerada } from './sent-documents.ts';
 import { bytesOf, type Desembrulhado, type Embrulho, unwrap } from './unwrap.ts';
 
 /** A thing in which this service differs from the national API. */
@@ -25,6 +26,7 @@ export type Assunto =
   | 'envelope'
   | 'tipo'
   | 'versao'
+  | 'tributacao'
   | 'dhEmi'
   | 'id'
   | 'numero'
@@ -179,6 +181,8 @@ function dpsMudancas(root: Elemento, agora: number): readonly Mudanca[] {
       assunto: 'versao',
       diz: `Veio ${versao === undefined ? 'sem versao' : `versao="${quoted(versao)}"`}; aqui é versao="${DPS_VERSAO}", e vale o leiaute ${DPS_VERSAO} inteiro.`,
     });
+    const renumbered = tributacaoRenumerada(root);
+    if (renumbered !== undefined) mudancas.push({ assunto: 'tributacao', diz: `Veio ${renumbered}` });
   }
   const dhEmi = textOf('dhEmi');
   if (dhEmi !== undefined) {

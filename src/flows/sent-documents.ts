@@ -23,6 +23,7 @@ import { type DpsReading, isSpellingOf, readDps } from '../fiscal/layout/read.ts
 import { readCorpo } from '../fiscal/layout/read-corpo.ts';
 import { attributeOf, type Elemento, locate, withText } from '../fiscal/layout/tree.ts';
 import { stepInNamesOfBody } from '../fiscal/layout/words-corpo.ts';
+import { describeTribIssqn100 } from '../fiscal/tributacao.ts';
 import type { Municipio } from '../store/municipios.ts';
 import type { Quota } from './quota.ts';
 import type { World } from './world.ts';
@@ -279,14 +280,26 @@ function versionFault(root: Elemento): Fault | undefined {
     versao === undefined
       ? 'A DPS não traz o atributo versao.'
       : `A DPS é do leiaute ${versao}; este endereço emite só o ${VERSOES}.`;
+  const renumbered = tributacaoRenumerada(root);
+  const advice = renumbered === undefined ? '' : ` Antes de mudar versao, decida: ${renumbered}`;
   return {
     codigo: 'E110',
     xpath: '/DPS/@versao',
-    mensagem: `${problem} Envie o leiaute ${DPS_VERSAO} completo, com versao="${DPS_VERSAO}".`,
+    mensagem: `${problem} Envie o leiaute ${DPS_VERSAO} completo, com versao="${DPS_VERSAO}".${advice}`,
     ...(versao === undefined ? {} : { encontrado: versao }),
     esperado: DPS_VERSAO,
-    correcao: `versao="${DPS_VERSAO}"`,
+    // With another version alone the same number would say another operation.
+    ...(renumbered === undefined ? { correcao: `versao="${DPS_VERSAO}"` } : {}),
   };
+}
+
+/** Of a DPS of another layout: both meanings of its `tribISSQN`, where it has two. */
+export function tributacaoRenumerada(root: Elemento): string | undefined {
+  let at: Elemento | undefined = root;
+  for (const name of ['infDPS', 'valores', 'trib', 'tribMun', 'tribISSQN']) {
+    at = at?.children.find((child) => child.name === name);
+  }
+  return at && describeTribIssqn100(at.text.trim());
 }
 
 /** The same faults with line and column of the element they are about, or of the one that misses it. */

@@ -33,6 +33,11 @@ export const DIFERENCAS: Readonly<Record<Assunto, Diferenca>> = {
     nacional: '`versao` 1.00 ou 1.01',
     aqui: `só ${DPS_VERSAO}; o endereço da 1.00 responde 410`,
   },
+  tributacao: {
+    titulo: 'Tributação do ISSQN',
+    nacional: '`tribISSQN` no leiaute 1.00: 2 exportação, 3 não incidência, 4 imunidade',
+    aqui: `como no ${DPS_VERSAO}: 2 imunidade (com \`tpImunidade\`), 3 exportação, 4 não incidência`,
+  },
   dhEmi: {
     titulo: 'Data e hora da emissão',
     nacional: '`dhEmi` vai em toda DPS, com o relógio de quem envia',

@@ -105,7 +105,7 @@ export const SERVICO: readonly Row[] = [
     mensagem: 'A versão do leiaute não é a deste endereço',
     significado: `A DPS enviada a /nfse/v101 traz em versao outro valor que não ${VERSOES}, ou não traz o atributo. Também acompanha o E111 quando uma DPS ${VERSOES} chega ao endereço antigo.`,
     comoResolver:
-      'Envie a DPS completa do leiaute 1.01, com versao="1.01" no elemento DPS, para /api/v1/nfse/v101. Mudar só o atributo não basta: o 1.01 exige cNBS.',
+      'Envie a DPS completa do leiaute 1.01, com versao="1.01" no elemento DPS, para /api/v1/nfse/v101. Mudar só o atributo não basta: o 1.01 exige cNBS, e tribISSQN mudou de números: 2 é imunidade (era exportação), 3 é exportação (era não incidência) e 4 é não incidência (era imunidade).',
     transitorio: false,
     origem: 'Especificação, Errors: E110; decisão D-14',
     pedidos: [

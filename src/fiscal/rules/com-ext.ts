@@ -312,7 +312,7 @@ function exportSignOf({ serv, interm }: Dps): string {
   const { cPaisPrestacao } = serv.locPrest;
   if (cPaisPrestacao !== undefined) return `O serviço foi prestado no exterior (cPaisPrestacao ${cPaisPrestacao})`;
   return interm?.end?.endExt === undefined
-    ? 'tribISSQN 3 é exportação de serviço'
+    ? 'tribISSQN 3 é exportação de serviço (não incidência é 4, e imunidade, 2)'
     : 'O intermediário está no exterior (interm/end/endExt)';
 }
 

@@ -177,3 +177,41 @@ test('the services without the minimum are 51, and exist', () => {
   assert.equal(WITHOUT_MINIMUM.size, 51);
   for (const code of WITHOUT_MINIMUM) assert.equal(servicoOf(code)?.emissivel, true, code);
 });
+
+describe('a tribISSQN as layout 1.00 numbered it', () => {
+  const said = (patch: Patch, code: string): string =>
+    lawOverExample(patch).find(({ codigo }) => codigo === code)?.mensagem ?? assert.fail(`no ${code}`);
+  const COMO_EXPORTACAO: Patch = {
+    'valores/trib/tribMun/tribISSQN': '2',
+    'valores/trib/tribMun/pAliq': null,
+  };
+
+  test('2 with any sign of an export says that export is 3, and alone asks for the immunity', () => {
+    const signs: readonly (readonly [sign: string, Patch])[] = [
+      ['comExt', COMERCIO_EXTERIOR],
+      ['cPaisResult', { 'valores/trib/tribMun/cPaisResult': 'DE' }],
+      ['toma/end/endExt', TOMADOR_NO_EXTERIOR],
+      ['cPaisPrestacao', { 'serv/locPrest/cLocPrestacao': null, 'serv/locPrest/cPaisPrestacao': 'DE' }],
+    ];
+    for (const [sign, patch] of signs) {
+      const mensagem = said({ ...COMO_EXPORTACAO, ...patch }, 'E0592');
+      assert.ok(mensagem.includes(sign), mensagem);
+      assert.match(
+        mensagem,
+        /exportação é tribISSQN 3 \(era 2 no leiaute 1\.00\).*envie tribISSQN 3; se a operação é imune/,
+      );
+    }
+    assert.doesNotMatch(said(COMO_EXPORTACAO, 'E0592'), /exporta/);
+  });
+
+  test('4 with the type of an immunity says that immunity is 2; 3 without an export, which number non-incidence has', () => {
+    const immune = {
+      ...COMO_EXPORTACAO,
+      'valores/trib/tribMun/tribISSQN': '4',
+      'valores/trib/tribMun/tpImunidade': '1',
+    };
+    assert.match(said(immune, 'E0592'), /se a operação é imune, envie tribISSQN 2 \(era 4 no leiaute 1\.00\)/);
+    const none = { ...COMO_EXPORTACAO, 'valores/trib/tribMun/tribISSQN': '3' };
+    for (const code of ['E0330', 'E0590']) assert.match(said(none, code), /não incidência é 4, e imunidade, 2/);
+  });
+});

@@ -114,6 +114,17 @@ function exportacaoOf({ serv, toma, valores }: Dps): Exportacao | undefined {
   }
 }
 
+/** What of a DPS speaks of an export. */
+function signsOfExport({ serv, toma, interm, valores }: Dps): readonly string[] {
+  return [
+    ...(serv.comExt === undefined ? [] : ['comExt']),
+    ...(valores.trib.tribMun.cPaisResult === undefined ? [] : ['cPaisResult']),
+    ...(serv.locPrest.cPaisPrestacao === undefined ? [] : ['cPaisPrestacao']),
+    ...(toma?.end?.endExt === undefined ? [] : ['toma/end/endExt']),
+    ...(interm?.end?.endExt === undefined ? [] : ['interm/end/endExt']),
+  ];
+}
+
 /** Why something of the ISSQN has no place in a DPS, and a DPS where it is so. */
 type Ground = Pick<Rule, 'code' | 'title' | 'mend' | 'origin' | 'why' | 'scope' | 'national'> & {
   readonly when: (dps: Dps) => boolean;
@@ -297,7 +308,7 @@ export const TRIB_MUN: readonly Rule[] = [
     scope: 'nacional',
     title: 'Exportação sem o país do resultado',
     message:
-      'O serviço foi prestado no Brasil e a operação é de exportação: falta o país onde está o resultado. Informe cPaisResult; se não houve exportação, corrija tribISSQN.',
+      'O serviço foi prestado no Brasil e a operação é de exportação: falta o país onde está o resultado. Informe cPaisResult; se não houve exportação, corrija tribISSQN: não incidência é 4, e imunidade, 2.',
     mend: 'Informe em cPaisResult o código ISO 3166-1 do país em que o resultado se verifica, ou corrija tribISSQN.',
     origin: 'Anexo I, E0590 e planilha de exportação, cenários 2, 30, 58, 62, 72 e 76',
     why: 'Um serviço desenvolvido no Brasil só é exportado quando o seu resultado se verifica no exterior (LC 116/2003, art. 2º).',
@@ -355,11 +366,19 @@ export const TRIB_MUN: readonly Rule[] = [
     code: 'E0592',
     at: 'valores/trib/tribMun/tpImunidade',
     title: 'Tipo de imunidade ausente ou fora de lugar',
-    message: ({ valores }) =>
-      valores.trib.tribMun.tribISSQN === '2'
-        ? 'A operação é imune (tribISSQN 2), e falta o tipo da imunidade. Informe tpImunidade, de 1 a 5.'
-        : `tpImunidade só cabe com tribISSQN 2 (imunidade), e veio tribISSQN ${valores.trib.tribMun.tribISSQN}. Retire tpImunidade, ou corrija tribISSQN.`,
-    mend: 'Com tribISSQN 2 informe tpImunidade de 1 a 5; nos demais casos retire-o.',
+    message: (dps) => {
+      const { tribISSQN } = dps.valores.trib.tribMun;
+      if (tribISSQN === '2') {
+        const abroad = signsOfExport(dps);
+        return abroad.length === 0
+          ? 'A operação é imune (tribISSQN 2), e falta o tipo da imunidade. Informe tpImunidade, de 1 a 5.'
+          : `tribISSQN 2 é imunidade, e falta o tipo dela; mas a DPS traz ${abroad.join(', ')}, e exportação é tribISSQN 3 (era 2 no leiaute 1.00). Se o serviço é exportado, envie tribISSQN 3; se a operação é imune, informe tpImunidade, de 1 a 5.`;
+      }
+      const immune =
+        tribISSQN === '4' ? 'se a operação é imune, envie tribISSQN 2 (era 4 no leiaute 1.00)' : 'corrija tribISSQN';
+      return `tpImunidade só cabe com tribISSQN 2 (imunidade), e veio tribISSQN ${tribISSQN}. Retire tpImunidade, ou ${immune}.`;
+    },
+    mend: 'Com tribISSQN 2 (imunidade) informe tpImunidade de 1 a 5; nos demais casos retire-o. Exportação é tribISSQN 3, e não incidência é 4.',
     origin: 'Especificação, Errors: E0592; Anexo I, E0592',
     why: 'tpImunidade acompanha tribISSQN 2, que é a imunidade, e nenhum outro.',
     must: ({ valores: { trib } }) => (trib.tribMun.tribISSQN === '2') === (trib.tribMun.tpImunidade !== undefined),
