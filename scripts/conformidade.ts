@@ -15,6 +15,7 @@ import { groupsOf } from '../src/published/errors/groups.ts';
 import { errorLink } from '../src/published/errors/markdown.ts';
 import { fieldsOf, xpathOf } from '../src/published/errors/page.ts';
 import { escapeTags, table } from '../src/published/markdown.ts';
+import { ADN_EXECUTA, ADN_NOMEADAS, type ExecutadaPeloAdn } from '../test/especificacao/adn.ts';
 import {
   BY_EVENTO,
   SPECIFIED,
@@ -59,6 +60,13 @@ cadastros de \`examples/\`.
 
 ${plainTable(['Código', 'Sobre', 'Aqui'], PARAMETROS.map(parametroRow))}
 
+## Regras que o ADN executa
+
+Das ${ADN_EXECUTA.length} regras que o ADN executa sobre a nota que um município compartilha, ${ADN_EXECUTA.length - ADN_NOMEADAS.flatMap(codesOf).length} são aqui, com o mesmo código, regras que recusam em
+produção. As demais:
+
+${plainTable(['Códigos', 'Sobre', 'Aqui'], ADN_NOMEADAS.map(executadaRow))}
+
 ## Regras e exemplos
 
 Por exemplo recusado está o que muda na DPS de exemplo e, depois da seta, o que a lei responde; \`−\` diz o que foi
@@ -94,6 +102,17 @@ function parametroRow({ code, sobre, responde, fora }: Parametro): readonly stri
   const rules = ALL_RULES.filter((rule) => rule.code === code);
   const given = rules.some((rule) => rule.given !== undefined) ? ', onde há o cadastro' : '';
   return [rules.length === 0 ? `**${FAILURE}** ${code}` : errorLink(code), sobre, `regra${given}`];
+}
+
+/** The codes of one reason. */
+export function codesOf({ codes }: ExecutadaPeloAdn): readonly string[] {
+  return codes.split(/\s+/);
+}
+
+function executadaRow(row: ExecutadaPeloAdn): readonly string[] {
+  const { sobre, responde, fora } = row;
+  const here = responde === undefined ? fora! : `responde ${responde.map(errorLink).join(', ')}`;
+  return [codesOf(row).join(', '), sobre, here];
 }
 
 function groupSection({ titulo, errors }: { titulo: string; errors: readonly PublicError[] }): string[] {

@@ -1,15 +1,18 @@
 /** The report of conformity: whole, without a failure, and with links that lead somewhere. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { conformidadeMarkdown, FAILURE } from '../../scripts/conformidade.ts';
+import { codesOf, conformidadeMarkdown, FAILURE } from '../../scripts/conformidade.ts';
 import { ERRORS, errorOf } from '../../src/fiscal/errors.ts';
+import type { Patch } from '../../src/fiscal/rules/rule.ts';
 import { ALL_RULES } from '../../src/fiscal/rules/rules.ts';
+import { faultsOf } from '../../src/fiscal/rules/trial.ts';
+import { ADN_EXECUTA, ADN_NOMEADAS } from './adn.ts';
 import { SPECIFIED_CODES, WITHOUT_DOCUMENT } from './codigos.ts';
 import { PARAMETROS } from './parametros.ts';
 
 const text = conformidadeMarkdown();
-const [specified, , rules] = text
-  .split(/\n## (?:Parâmetros do município|Regras e exemplos)\n/)
+const [specified, , , rules] = text
+  .split(/\n## (?:Parâmetros do município|Regras que o ADN executa|Regras e exemplos)\n/)
   .map((part) => part.split('\n').filter((line) => line.startsWith('| [E')));
 
 /** Of a register as well, and nationally of every municipality: the retention of who is exempt, and the minimum of 2 %. */
@@ -55,6 +58,42 @@ describe('docs/conformidade.md', () => {
     const listed = new Set(PARAMETROS.map(({ code }) => code));
     for (const { code, given } of ALL_RULES)
       if (given !== undefined) assert.ok(listed.has(code) || OUTRAS.has(code), code);
+  });
+
+  test('has each rule that the ADN runs: one of ours refuses what breaks it, or its row says what answers, or why nothing does', () => {
+    assert.equal(new Set(ADN_EXECUTA).size, 309);
+    const refusing = new Set(ALL_RULES.filter(({ scope }) => scope !== 'aviso').map(({ code }) => code));
+    const named = ADN_NOMEADAS.flatMap(codesOf);
+    const wanted = ADN_EXECUTA.filter((code) => !refusing.has(code));
+    assert.deepEqual(named.toSorted(), wanted.toSorted());
+    for (const row of ADN_NOMEADAS) {
+      assert.notEqual(row.responde === undefined, row.fora === undefined, row.codes);
+      for (const code of row.responde ?? []) assert.ok(errorOf(code), code);
+      assert.ok(text.includes(`| ${codesOf(row).join(', ')} | ${row.sobre} |`), row.codes);
+    }
+  });
+
+  test('what answers in the place of a rule that the ADN runs does', () => {
+    const cases: readonly (readonly [code: string, answers: string, Patch])[] = [
+      ['E0188', 'E0003', { 'toma/CPF': null, 'toma/CNPJ': '11222333000182' }],
+      ['E0206', 'E0003', { 'toma/CPF': '52998224726' }],
+      ['E0238', 'E403', { 'toma/end/endNac/cMun': '9999999' }],
+      ['E0302', 'E403', { 'serv/locPrest/cLocPrestacao': '9999999' }],
+      ['E0322', 'E002', { 'serv/cServ/cNBS': null }],
+      ['E0112', 'E002', { 'prest/CNPJ': null, 'prest/NIF': '123' }],
+      ['E0122', 'E9996', { tpEmit: '2' }],
+      ['E0602', 'E1303', { 'valores/trib/tribMun/tribISSQN': '4' }],
+    ];
+    for (const [code, answers, patch] of cases) {
+      assert.ok(
+        ADN_NOMEADAS.some((row) => codesOf(row).includes(code) && row.responde?.includes(answers)),
+        code,
+      );
+      assert.ok(
+        faultsOf(patch).some(({ codigo }) => codigo === answers),
+        code,
+      );
+    }
   });
 
   test('tells of no failure', () => {
