@@ -5,9 +5,10 @@ import { aliquotaAmong, registeredAliquotaOf } from './aliquota.ts';
 import { decimal, formatDecimal } from './decimal.ts';
 import { explainIssqn } from './explain-issqn.ts';
 import type { Facts, ServicoMunicipal } from './facts.ts';
-import { judge } from './judge.ts';
+import { judge, judgeWhole } from './judge.ts';
 import type { Patch } from './rules/rule.ts';
-import { avisosOn } from './rules/trial.ts';
+import { TOMADOR_NO_EXTERIOR } from './rules/toma.ts';
+import { avisosOn, faultsOf } from './rules/trial.ts';
 
 /** São Paulo in production, which registered 5 % for whatever service. */
 const SAO_PAULO: Facts = {
@@ -40,12 +41,45 @@ function amountsOf(patch: Patch, facts: Facts) {
   };
 }
 
+/** What is not known without the rate, at the end of each refusal. */
+const WITHOUT_IT = 'Sem ela não se calculam o ISSQN, o que dele se retém, o valor líquido nem a base do IBS e da CBS.';
+
+/** Of the Simples Nacional, with the ISSQN outside it. */
+const FORA: Patch = { 'prest/regTrib/opSimpNac': '3', 'prest/regTrib/regApTribSN': '3' };
+
+const INTERMEDIARIO: Patch = {
+  'interm/CNPJ': '11444777000161',
+  'interm/xNome': 'Intermediária Exemplo Ltda',
+  'interm/end/endNac/cMun': '3550308',
+  'interm/end/endNac/CEP': '01310100',
+  'interm/end/xLgr': 'Avenida Paulista',
+  'interm/end/nro': '1000',
+  'interm/end/xBairro': 'Bela Vista',
+};
+
+const EXPORTACAO: Patch = {
+  ...TOMADOR_NO_EXTERIOR,
+  'valores/trib/tribMun/tribISSQN': '3',
+  'valores/trib/tribMun/cPaisResult': 'PT',
+};
+
+const SUSPENSA: Patch = {
+  'valores/trib/tribMun/exigSusp/tpSusp': '1',
+  'valores/trib/tribMun/exigSusp/nProcesso': '000000000012345678920268260100',
+};
+
 const P_ALIQ = 'valores/trib/tribMun/pAliq';
 
-/** What the sender is told of the rate, as one line each. */
+/** Of what the sender is refused, as one line each. */
+function refusedFor(patch: Patch, facts: Facts): readonly string[] {
+  return faultsOf(patch, facts).map(({ codigo, mensagem }) => `${codigo}: ${mensagem}`);
+}
+
+/** What the sender of an accepted DPS is told of the rate, as one line each. */
 function aboutRate(patch: Patch, facts: Facts): readonly string[] {
+  assert.deepEqual(refusedFor(patch, facts), []);
   return avisosOn(patch, facts)
-    .filter(({ codigo }) => codigo === 'E0617' || codigo === 'E0619')
+    .filter(({ codigo }) => /^E06(17|19|40|21)$/.test(codigo))
     .map(({ codigo, mensagem }) => `${codigo}: ${mensagem}`);
 }
 
@@ -72,15 +106,11 @@ describe('the registered rate', () => {
     assert.deepEqual(amountsOf(NO_RIO, SAO_PAULO), { cLocIncid: '3304557', pAliqAplic: '2.00', vISSQN: '20.00' });
   });
 
-  test('and without a declared one there is none', () => {
-    const undeclared: Patch = { ...NO_RIO, 'valores/trib/tribMun/pAliq': null };
-    assert.deepEqual(amountsOf(undeclared, SAO_PAULO), {
-      cLocIncid: '3304557',
-      pAliqAplic: undefined,
-      vISSQN: undefined,
-    });
-    const codes = avisosOn(undeclared, SAO_PAULO).map(({ codigo }) => codigo);
-    assert.ok(codes.includes('E0619'), 'the sender is told');
+  test('and without a declared one there is none, and the DPS is refused', () => {
+    const undeclared: Patch = { ...NO_RIO, [P_ALIQ]: null };
+    assert.match(refusedFor(undeclared, SAO_PAULO).join(), /^E0619: /);
+    // The rule is of no choice of the municipality: without a rate there is nothing to print.
+    assert.match(refusedFor(undeclared, { ...SAO_PAULO, regrasNacionais: 'avisa' }).join(), /^E0619: /);
   });
 
   test('is every municipality’s in the shared sandbox', () => {
@@ -114,13 +144,19 @@ describe('the registered rate', () => {
     const undeclared: Patch = { ...declared, 'valores/trib/tribMun/pAliq': null };
     const remarked: Facts = { ...SAO_PAULO, regrasNacionais: 'avisa' };
     assert.equal(amountsOf(undeclared, remarked).pAliqAplic, '5.00');
-    // One mistake is one remark: the rate is asked for by E0621.
-    assert.deepEqual(aboutRate(undeclared, remarked), []);
+    // One mistake is one remark.
+    assert.deepEqual(
+      avisosOn(undeclared, remarked).flatMap(({ codigo }) => (/^E06/.test(codigo) ? [codigo] : [])),
+      ['E0621'],
+    );
+    // Without a registered one, what the taker withholds is not known.
+    const none: Facts = { ...remarked, aliquotaRegistrada: () => undefined };
+    assert.match(refusedFor(undeclared, none).join(), /^E0621: Falta a alíquota do ISSQN: a DPS não traz pAliq, e /);
   });
 });
 
 describe('a rehearsal of a municipality’s own', () => {
-  const ENSAIO: Facts = { ...SAO_PAULO, ambiente: 'homologacao' };
+  const ENSAIO: Facts = { ...SAO_PAULO, ambiente: 'homologacao', regrasNacionais: 'avisa' };
 
   test('has the rate that production has', () => {
     assert.deepEqual(amountsOf({}, ENSAIO), { cLocIncid: '3550308', pAliqAplic: '5.00', vISSQN: '50.00' });
@@ -137,10 +173,14 @@ describe('a rehearsal of a municipality’s own', () => {
       vISSQN: '50.00',
     });
     assert.deepEqual(aboutRate(undeclared, ENSAIO), [
-      'E0619: A alíquota aplicada, 5.00%, é a do ambiente de integração: a DPS não traz pAliq, e o ISSQN é devido em 3304557 (Rio de Janeiro/RJ), a que não se aplicam as alíquotas de 3550308 (São Paulo/SP). Em produção a nota sai com a base, 1000.00, e sem o ISSQN. Informe em pAliq a alíquota de 3304557 (Rio de Janeiro/RJ).',
+      'E0619: A alíquota aplicada, 5.00%, foi posta pelo ambiente de integração: a DPS não traz pAliq, e o ISSQN é devido em 3304557 (Rio de Janeiro/RJ), a que não se aplicam as alíquotas de 3550308 (São Paulo/SP). Informe em pAliq a alíquota de 3304557 (Rio de Janeiro/RJ). Em produção esta DPS é recusada.',
     ]);
-    const nothingKnown: Facts = { ...EXAMPLE_FACTS, ambiente: 'homologacao' };
-    assert.deepEqual(aboutRate(undeclared, nothingKnown), [], 'the shared sandbox has no rates of its own');
+  });
+
+  test('as strict as production has none of its own either, and refuses in its words', () => {
+    const strict: Facts = { ...ENSAIO, regrasNacionais: 'recusa' };
+    const undeclared: Patch = { ...NO_RIO, [P_ALIQ]: null };
+    assert.deepEqual(refusedFor(undeclared, strict), refusedFor(undeclared, SAO_PAULO));
   });
 
   test('takes a DPS of any municipality all the same (D-87)', () => {
@@ -156,13 +196,9 @@ describe('a rehearsal of a municipality’s own', () => {
 describe('a rate that is another municipality’s', () => {
   test('is asked for by the name of that municipality', () => {
     const undeclared: Patch = { ...NO_RIO, [P_ALIQ]: null };
-    assert.deepEqual(aboutRate(undeclared, SAO_PAULO), [
-      'E0619: Não há alíquota: a DPS não traz pAliq, e o ISSQN é devido em 3304557 (Rio de Janeiro/RJ), a que não se aplicam as alíquotas de 3550308 (São Paulo/SP). A nota sai com a base, 1000.00, e sem o ISSQN. Informe em pAliq a alíquota de 3304557 (Rio de Janeiro/RJ).',
+    assert.deepEqual(refusedFor(undeclared, SAO_PAULO), [
+      `E0619: Falta a alíquota do ISSQN: a DPS não traz pAliq, e o ISSQN é devido em 3304557 (Rio de Janeiro/RJ), a que não se aplicam as alíquotas de 3550308 (São Paulo/SP). Informe em pAliq a alíquota de 3304557 (Rio de Janeiro/RJ). ${WITHOUT_IT}`,
     ]);
-    assert.equal(
-      formulaOf(undeclared, SAO_PAULO),
-      'não há alíquota a aplicar: a DPS não traz pAliq, e o ISSQN é devido em 3304557 (Rio de Janeiro/RJ), a que não se aplicam as alíquotas de 3550308 (São Paulo/SP)',
-    );
     assert.equal(
       formulaOf(NO_RIO, SAO_PAULO),
       'pAliq da DPS: o ISSQN é devido em 3304557 (Rio de Janeiro/RJ), a que não se aplicam as alíquotas de 3550308 (São Paulo/SP)',
@@ -171,9 +207,122 @@ describe('a rate that is another municipality’s', () => {
 
   test('and not where it is the own one that registered none', () => {
     const none: Facts = { ...SAO_PAULO, aliquotaRegistrada: () => undefined };
-    assert.deepEqual(aboutRate({ tpAmb: '1', [P_ALIQ]: null }, none), [
-      'E0619: Não há alíquota: a DPS não traz pAliq, e o município não tem uma cadastrada para o serviço. A nota sai com a base, 1000.00, e sem o ISSQN. Informe em pAliq a alíquota do município.',
+    assert.deepEqual(refusedFor({ tpAmb: '1', [P_ALIQ]: null }, none), [
+      `E0619: Falta a alíquota do ISSQN: a DPS não traz pAliq, e 3550308 (São Paulo/SP) não tem lista de serviços nem alíquota padrão. Informe em pAliq a alíquota do município. ${WITHOUT_IT}`,
     ]);
+  });
+});
+
+describe('a rate that nobody knows', () => {
+  const PRODUCTION: Facts = { ...SAO_PAULO, aliquotaRegistrada: () => undefined };
+  const REMARKED: Facts = { ...PRODUCTION, ambiente: 'homologacao', regrasNacionais: 'avisa' };
+  const SHARED: Facts = { ...EXAMPLE_FACTS, regrasNacionais: 'avisa' };
+  const OPTANTE: Partial<Facts> = {
+    prestador: { ...EXAMPLE_FACTS.prestador, simples: [{ inicio: '2020-01-01', fim: undefined }] },
+  };
+  const TRIB_MUN = 'valores/trib/tribMun';
+  const taxable: Patch = { tpAmb: '1', [P_ALIQ]: null };
+  /** Of each regime the code under which the rate is asked for; undefined where the note needs none. */
+  const regimes: readonly (readonly [name: string, patch: Patch, facts: Partial<Facts>, codigo: string | undefined])[] =
+    [
+      ['taxable', {}, {}, 'E0619'],
+      ['withheld by the taker', { [`${TRIB_MUN}/tpRetISSQN`]: '2' }, {}, 'E0619'],
+      ['withheld by the intermediary', { [`${TRIB_MUN}/tpRetISSQN`]: '3', ...INTERMEDIARIO }, {}, 'E0619'],
+      ['with a deduction', { 'serv/cServ/cTribNac': '170601', 'valores/vDedRed/vDR': '100.00' }, {}, 'E0619'],
+      ['of the Simples, outside it', { ...FORA, 'prest/regTrib/regApTribSN': '2' }, OPTANTE, 'E0640'],
+      ['of the Simples, outside it and withheld', { ...FORA, [`${TRIB_MUN}/tpRetISSQN`]: '2' }, OPTANTE, 'E0640'],
+      ['of the Simples, inside it and withheld', SIMPLES, OPTANTE, 'E0621'],
+      ['of the Simples, inside it', { ...SIMPLES, [`${TRIB_MUN}/tpRetISSQN`]: '1' }, OPTANTE, undefined],
+      ['of a MEI', { 'prest/regTrib/opSimpNac': '2' }, OPTANTE, undefined],
+      ['immune', { [`${TRIB_MUN}/tribISSQN`]: '2', [`${TRIB_MUN}/tpImunidade`]: '1' }, {}, undefined],
+      ['export', EXPORTACAO, {}, undefined],
+      ['without incidence', { [`${TRIB_MUN}/tribISSQN`]: '4' }, {}, undefined],
+      ['suspended', SUSPENSA, {}, undefined],
+      ['in a special regime', { 'prest/regTrib/regEspTrib': '6' }, {}, undefined],
+    ];
+  for (const [name, patch, facts, codigo] of regimes) {
+    test(`${name}: ${codigo ?? 'accepted'}`, () => {
+      const all: Patch = { ...taxable, ...patch };
+      const strict = refusedFor(all, { ...PRODUCTION, ...facts });
+      assert.deepEqual(
+        strict.map((line) => line.slice(0, 5)),
+        codigo === undefined ? [] : [codigo],
+      );
+      // Where the national rules only remark: production refuses all the same, the sandbox says each time what it put in.
+      const lax = refusedFor(all, { ...PRODUCTION, ...facts, regrasNacionais: 'avisa' });
+      assert.deepEqual(
+        lax.map((line) => line.slice(0, 5)),
+        codigo === undefined ? [] : [codigo],
+      );
+      for (const sandbox of [REMARKED, SHARED]) {
+        const told = aboutRate(all, { ...sandbox, ...facts });
+        if (codigo === undefined) assert.deepEqual(told, []);
+        else
+          assert.match(
+            told.join('\n'),
+            new RegExp(`^${codigo}: .*A alíquota aplicada, 5\\.00%, foi posta pelo ambiente de integração[^\n]*$`),
+          );
+      }
+    });
+  }
+
+  test('of a service that is in the list without one', () => {
+    const listed: Facts = {
+      ...PRODUCTION,
+      servicoMunicipal: () => ({ codigo: '001', descricao: 'Serviço', cTribNac: '010101' }),
+    };
+    assert.match(
+      refusedFor({ ...taxable, 'serv/cServ/cTribMun': '001' }, listed).join(),
+      /, e o serviço \(cTribMun 001\) não tem alíquota na lista do município\. Informe em pAliq a alíquota do município\. /,
+    );
+    assert.match(refusedFor(taxable, listed).join(), /, e o serviço \(cTribNac 010101\) não tem alíquota na lista/);
+  });
+
+  test('in the shared sandbox, which is no municipality', () => {
+    assert.deepEqual(aboutRate(taxable, SHARED), [
+      'E0619: A alíquota aplicada, 5.00%, foi posta pelo ambiente de integração: a DPS não traz pAliq, e este ambiente não tem alíquotas cadastradas. Informe em pAliq a alíquota do município. Em produção vale a que o município cadastrou para o serviço, e sem ela a DPS é recusada.',
+    ]);
+    assert.equal(
+      formulaOf(taxable, SHARED),
+      'alíquota posta pelo ambiente de integração: a DPS não traz pAliq, e este ambiente não tem alíquotas cadastradas',
+    );
+  });
+
+  test('is said where a declared amount differs by it', () => {
+    // 1000.00 × 5 % is 50.00, of the sandbox; the sender means 2 %: 20.00, and a base of 980.00.
+    const [tax, base] = [
+      { ...taxable, '=valor_issqn': '20.00' },
+      { ...taxable, '=ibscbs.valores_base_calculo': '980.00' },
+    ];
+    const assumed =
+      ' O ISSQN foi calculado a 5.00%, que o ambiente de integração pôs porque a DPS não traz pAliq: informe-a.';
+    for (const [patch, codigo] of [
+      [tax, 'E404'],
+      [base, 'E1530'],
+    ] as const) {
+      const [told = '', ...more] = refusedFor(patch, SHARED);
+      assert.deepEqual(more, []);
+      assert.ok(told.startsWith(codigo) && told.endsWith(assumed), told);
+      // In production the rate itself is what is wrong, and it is said alone.
+      assert.match(refusedFor(patch, PRODUCTION).join('\n'), /^E0619: [^\n]*$/);
+    }
+  });
+
+  test('is told beside the other mistakes of a document that is tried', () => {
+    const two = judgeWhole(dpsOf({ ...taxable, 'valores/vDescCondIncond/vDescCond': '0.00' }), PRODUCTION);
+    assert.ok('faults' in two);
+    assert.deepEqual(
+      two.faults.map(({ codigo }) => codigo),
+      ['E0432', 'E0619'],
+    );
+    // A code that the list does not have is the one mistake: with the right one there may be a rate.
+    const unknown = { ...PRODUCTION, servicoMunicipal: () => undefined };
+    const other = judgeWhole(dpsOf({ ...taxable, 'serv/cServ/cTribMun': '009' }), unknown);
+    assert.ok('faults' in other);
+    assert.deepEqual(
+      other.faults.map(({ codigo }) => codigo),
+      ['E402'],
+    );
   });
 });
 
@@ -193,7 +342,7 @@ describe('a national code with several municipal ones (D-188)', () => {
   });
   const THREE_AND_FOUR = servicos(['001', '3.00'], ['003', '4.00']);
   const production = withList(SAO_PAULO, THREE_AND_FOUR);
-  const rehearsal = withList({ ...SAO_PAULO, ambiente: 'homologacao' }, THREE_AND_FOUR);
+  const rehearsal = withList({ ...SAO_PAULO, ambiente: 'homologacao', regrasNacionais: 'avisa' }, THREE_AND_FOUR);
   const declaring = (pAliq: string | null): Patch => ({ tpAmb: '1', [P_ALIQ]: pAliq });
   const rateOf = (patch: Patch, facts: Facts) => {
     const { pAliqAplic, vISSQN } = amountsOf(patch, facts);
@@ -246,25 +395,22 @@ describe('a national code with several municipal ones (D-188)', () => {
   });
 
   test('has none where none is declared; the sandbox has its own, and says what production would say', () => {
-    assert.deepEqual(rateOf(declaring(null), production), [undefined, undefined]);
-    assert.deepEqual(aboutRate(declaring(null), production), [
-      'E0619: Não há alíquota: a DPS não traz pAliq, e a alíquota cadastrada depende do código municipal do serviço, que a DPS não traz: 3.00% (001) e 4.00% (003). A nota sai com a base, 1000.00, e sem o ISSQN. Informe em cTribMun o código municipal do serviço.',
+    assert.deepEqual(refusedFor(declaring(null), production), [
+      `E0619: Falta a alíquota do ISSQN: a DPS não traz pAliq, e a alíquota cadastrada depende do código municipal do serviço, que a DPS não traz: 3.00% (001) e 4.00% (003). Informe em cTribMun o código municipal do serviço. ${WITHOUT_IT}`,
     ]);
-    assert.equal(
-      formulaOf(declaring(null), production),
-      'não há alíquota a aplicar: a DPS não traz pAliq, e a alíquota cadastrada depende do código municipal do serviço, que a DPS não traz: 3.00% (001) e 4.00% (003)',
-    );
     assert.deepEqual(rateOf(declaring(null), rehearsal), ['5.00', '50.00']);
     assert.deepEqual(aboutRate(declaring(null), rehearsal), [
-      'E0619: A alíquota aplicada, 5.00%, é a do ambiente de integração: a DPS não traz pAliq, e a alíquota cadastrada depende do código municipal do serviço, que a DPS não traz: 3.00% (001) e 4.00% (003). Em produção a nota sai com a base, 1000.00, e sem o ISSQN. Informe em cTribMun o código municipal do serviço.',
+      'E0619: A alíquota aplicada, 5.00%, foi posta pelo ambiente de integração: a DPS não traz pAliq, e a alíquota cadastrada depende do código municipal do serviço, que a DPS não traz: 3.00% (001) e 4.00% (003). Informe em cTribMun o código municipal do serviço. Em produção esta DPS é recusada.',
     ]);
-    assert.match(formulaOf(declaring(null), rehearsal), /^alíquota do ambiente de integração: .* 3\.00% \(001\)/);
+    assert.match(
+      formulaOf(declaring(null), rehearsal),
+      /^alíquota posta pelo ambiente de integração: .* 3\.00% \(001\)/,
+    );
   });
 
   test('one of which has no rate leaves the rate open', () => {
     const facts = withList(SAO_PAULO, servicos(['001'], ['003', '3.00']));
-    assert.deepEqual(rateOf(declaring(null), facts), [undefined, undefined]);
-    assert.match(aboutRate(declaring(null), facts).join(), /^E0619: .*: nenhuma \(001\) e 3\.00% \(003\)\. /);
+    assert.match(refusedFor(declaring(null), facts).join(), /^E0619: .*: nenhuma \(001\) e 3\.00% \(003\)\. /);
     assert.deepEqual(rateOf(declaring('3.00'), facts), ['3.00', '30.00']);
     assert.deepEqual(aboutRate(declaring('3.00'), facts), []);
     assert.deepEqual(rateOf(declaring('2.00'), facts), ['2.00', '20.00']);
@@ -273,11 +419,11 @@ describe('a national code with several municipal ones (D-188)', () => {
 
   test('is asked for by its rate where the municipal codes are too long for cTribMun', () => {
     const long = withList(SAO_PAULO, servicos(['1.01/10', '3.00'], ['1.01/20', '4.00']));
-    assert.match(aboutRate(declaring(null), long).join(), / Informe em pAliq a alíquota do serviço\.$/);
+    assert.match(refusedFor(declaring(null), long).join(), / Informe em pAliq a alíquota do serviço\. Sem ela /);
     const mixed = withList(SAO_PAULO, servicos(['1.01/10', '3.00'], ['003', '4.00']));
     assert.match(
-      aboutRate(declaring(null), mixed).join(),
-      / Informe em cTribMun o código municipal do serviço, ou em pAliq a alíquota do serviço\.$/,
+      refusedFor(declaring(null), mixed).join(),
+      / Informe em cTribMun o código municipal do serviço, ou em pAliq a alíquota do serviço\. Sem ela /,
     );
   });
 
@@ -287,12 +433,12 @@ describe('a national code with several municipal ones (D-188)', () => {
       `${2 + (place % 3)}.00`,
     ]);
     assert.match(
-      aboutRate(declaring(null), withList(SAO_PAULO, servicos(...lines))).join(),
+      refusedFor(declaring(null), withList(SAO_PAULO, servicos(...lines))).join(),
       / não traz: 2\.00% \(001, 004, 007, 010, mais 296\), 3\.00% \(002, 005, 008, 011, mais 296\) e 4\.00% \(003, 006, 009, 012, mais 296\)\. /,
     );
     const rates = Array.from({ length: 20 }, (_, place): [string, string] => [`0${place + 10}`, `2.${place + 10}`]);
     assert.match(
-      aboutRate(declaring(null), withList(SAO_PAULO, servicos(...rates))).join(),
+      refusedFor(declaring(null), withList(SAO_PAULO, servicos(...rates))).join(),
       / 2\.16% \(016\), 2\.17% \(017\) e mais 12\. /,
     );
   });

@@ -1,4 +1,6 @@
 /** The rate of the ISSQN that the registry knows for a DPS. Which rate applies in the end is `chooseAliquota`'s to say. */
+import { AMBIENTES } from './ambiente.ts';
+import type { chooseAliquota } from './assess.ts';
 import { beneficioOf } from './cadastros.ts';
 import { municipioInWords } from './catalogs/catalogs.ts';
 import { type Decimal, formatDecimal } from './decimal.ts';
@@ -18,7 +20,12 @@ export type Registro =
   | { readonly kind: 'de_outro'; readonly cMun: string; readonly cLocIncid: string }
   /** A company that assesses inside the Simples Nacional has a rate of its own, and sent it. */
   | { readonly kind: 'do_simples' }
-  | { readonly kind: 'nenhuma' };
+  /** Neither a list of services nor a rate for all of them; `cMun` undefined: the shared sandbox, which is no municipality. */
+  | { readonly kind: 'sem_cadastro'; readonly cMun: string | undefined }
+  /** The municipality has a list, and the service no rate in it. */
+  | { readonly kind: 'sem_aliquota'; readonly servico: string }
+  /** The operation has no incidence, or the DPS does not say where it is (E1305). */
+  | { readonly kind: 'sem_incidencia' };
 
 /**
  * The rate that the tenant registered for the service, where it applies: the tax must be the tenant's own, since another
@@ -29,7 +36,7 @@ export function registroOf(dps: Dps, facts: Facts): Registro {
   const { cMun, aliquotaRegistrada } = facts;
   if (cMun !== undefined) {
     const cLocIncid = incidenceOf(dps);
-    if (cLocIncid === undefined) return { kind: 'nenhuma' };
+    if (cLocIncid === undefined) return { kind: 'sem_incidencia' };
     if (cLocIncid !== cMun) return { kind: 'de_outro', cMun, cLocIncid };
   }
   const beneficio = beneficioOf(dps, facts);
@@ -39,7 +46,10 @@ export function registroOf(dps: Dps, facts: Facts): Registro {
   if (assessesInSimples(dps) && dps.valores.trib.tribMun.pAliq !== undefined) return { kind: 'do_simples' };
   const { cTribNac, cTribMun } = dps.serv.cServ;
   const registrada = aliquotaRegistrada(cTribNac, cTribMun, dps.dCompet);
-  if (registrada === undefined) return { kind: 'nenhuma' };
+  if (registrada === undefined) {
+    if (facts.servicoMunicipal(cTribMun ?? '', dps.dCompet) === 'sem_lista') return { kind: 'sem_cadastro', cMun };
+    return { kind: 'sem_aliquota', servico: cTribMun === undefined ? `cTribNac ${cTribNac}` : `cTribMun ${cTribMun}` };
+  }
   return typeof registrada === 'bigint'
     ? { kind: 'uma', aliquota: registrada }
     : { kind: 'varias', servicos: registrada };
@@ -49,6 +59,24 @@ export function registroOf(dps: Dps, facts: Facts): Registro {
 export function registeredAliquotaOf(dps: Dps, facts: Facts): Decimal | undefined {
   const registro = registroOf(dps, facts);
   return registro.kind === 'uma' || registro.kind === 'do_beneficio' ? registro.aliquota : undefined;
+}
+
+/**
+ * Every rate of the ISSQN that may apply to a DPS; which of them applies is `chooseAliquota`'s to say. Where the national rules refuse,
+ * the sandbox puts in none of its own (D-725).
+ */
+export function aliquotasOf(dps: Dps, facts: Facts): Parameters<typeof chooseAliquota>[0] {
+  return {
+    registered: registeredAliquotaOf(dps, facts),
+    declared: dps.valores.trib.tribMun.pAliq,
+    fallback: facts.regrasNacionais === 'recusa' ? undefined : AMBIENTES[facts.ambiente].fallbackAliquota,
+  };
+}
+
+/** The rate that the sandbox puts in by itself, where it applies. */
+export function sandboxAliquotaOf(dps: Dps, facts: Facts): Decimal | undefined {
+  const { registered, declared, fallback } = aliquotasOf(dps, facts);
+  return registered === undefined && declared === undefined ? fallback : undefined;
 }
 
 /** The rate of municipal services that a DPS may be of: there is one only where all of them agree. */
@@ -105,13 +133,21 @@ function whichInWords(servicos: readonly ServicoMunicipal[]): string {
   return `Informe ${ways.join(', ou ')}`;
 }
 
-/** Why no registered rate applies, where there may be some: several, or another municipality's tax. */
+/** Why no registered rate applies; undefined where one does, or the provider's own goes before it. */
 export function whyNoneApplies(registro: Registro): string | undefined {
   switch (registro.kind) {
     case 'varias':
       return `a alíquota cadastrada depende do código municipal do serviço, que a DPS não traz: ${aliquotasInWords(registro.servicos)}`;
     case 'de_outro':
       return `o ISSQN é devido em ${municipioInWords(registro.cLocIncid)}, a que não se aplicam as alíquotas de ${municipioInWords(registro.cMun)}`;
+    case 'sem_cadastro':
+      return registro.cMun === undefined
+        ? 'este ambiente não tem alíquotas cadastradas'
+        : `${municipioInWords(registro.cMun)} não tem lista de serviços nem alíquota padrão`;
+    case 'sem_aliquota':
+      return `o serviço (${registro.servico}) não tem alíquota na lista do município`;
+    case 'sem_incidencia':
+      return 'a DPS não permite saber em que município o ISSQN é devido';
     default:
       return undefined;
   }

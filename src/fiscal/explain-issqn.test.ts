@@ -28,7 +28,7 @@ function lineOf(campo: string, patch: Patch, facts: Partial<Facts> = {}): string
   return lines[0]!.slice(campo.length + 2);
 }
 
-const declaredRate = 'pAliq da DPS: o município não tem registrada uma alíquota que se aplique à operação';
+const declaredRate = 'pAliq da DPS: este ambiente não tem alíquotas cadastradas';
 
 describe('the trace of the ISSQN', () => {
   test('of a plain note: 1000.00 × 2 % = 20.00, nothing withheld', () => {
@@ -134,16 +134,18 @@ describe('where the rate comes from', () => {
     );
   });
 
-  test('the sandbox has one for who names none; production has not, and there is no tax', () => {
+  test('the sandbox puts one in where none is named; production has not, and there is no tax', () => {
     const none = { [`${TRIB_MUN}/pAliq`]: null };
     assert.equal(
-      rate(none),
-      'alíquota do ambiente de integração para quem não informa pAliq nem a tem registrada = 5.00',
+      rate(none, { regrasNacionais: 'avisa' }),
+      'alíquota posta pelo ambiente de integração: a DPS não traz pAliq, e este ambiente não tem alíquotas cadastradas = 5.00',
     );
-    const production: Partial<Facts> = { ambiente: 'producao' };
-    assert.match(rate(none, production), /nem o município registrou .* nem a DPS traz pAliq: .* = null$/);
+    const production: Partial<Facts> = { ambiente: 'producao', cMun: '3550308' };
+    assert.equal(
+      rate(none, production),
+      'não há alíquota a aplicar: a DPS não traz pAliq, e 3550308 (São Paulo/SP) não tem lista de serviços nem alíquota padrão = null',
+    );
     assert.equal(lineOf('valores/vISSQN', none, production), 'sem alíquota não há ISSQN a calcular = null');
-    assert.equal(lineOf('valores/vTotalRet', none, production), 'nada retido = 0.00');
   });
 });
 

@@ -4,12 +4,20 @@
  *
  * Nothing is computed here: the amounts are those of `assess.ts`, and what they were assessed from is asked of `judge.ts`.
  */
-import { aliquotasInWords, assessesInSimples, isAmong, type Registro, registroOf, whyNoneApplies } from './aliquota.ts';
+import {
+  aliquotasInWords,
+  aliquotasOf,
+  assessesInSimples,
+  isAmong,
+  type Registro,
+  registroOf,
+  whyNoneApplies,
+} from './aliquota.ts';
 import type { Benefit, Deduction, IssqnAmounts, IssqnInput } from './assess.ts';
 import { enumeracaoOf } from './catalogs/catalogs.ts';
 import { type Decimal, formatDecimal, ZERO } from './decimal.ts';
 import type { Facts } from './facts.ts';
-import { aliquotasOf, issqnInput } from './judge.ts';
+import { issqnInput } from './judge.ts';
 import type { Dps } from './layout/dps.ts';
 import type { NfsePath } from './layout/nfse.ts';
 
@@ -156,14 +164,8 @@ function rateInWords(dps: Dps, facts: Facts): string {
   }
   const registro = registroOf(dps, facts);
   if (declared !== undefined) return `pAliq da DPS${declaredInWords(registro, declared)}`;
-  const why = whyNoneApplies(registro);
-  if (why !== undefined) {
-    const what = fallback !== undefined ? 'alíquota do ambiente de integração' : 'não há alíquota a aplicar';
-    return `${what}: a DPS não traz pAliq, e ${why}`;
-  }
-  return fallback !== undefined
-    ? 'alíquota do ambiente de integração para quem não informa pAliq nem a tem registrada'
-    : 'nem o município registrou alíquota para o serviço na competência, nem a DPS traz pAliq: não há alíquota a aplicar';
+  const what = fallback !== undefined ? 'alíquota posta pelo ambiente de integração' : 'não há alíquota a aplicar';
+  return `${what}: a DPS não traz pAliq, e ${whyNoneApplies(registro)}`;
 }
 
 /** Why the declared rate applies. */
@@ -172,7 +174,7 @@ function declaredInWords(registro: Registro, declared: Decimal): string {
   if (registro.kind === 'varias' && isAmong(registro.servicos, declared)) {
     return `, uma das alíquotas que o município tem para o serviço, conforme o código municipal: ${aliquotasInWords(registro.servicos)}`;
   }
-  return `: ${whyNoneApplies(registro) ?? 'o município não tem registrada uma alíquota que se aplique à operação'}`;
+  return `: ${whyNoneApplies(registro)}`;
 }
 
 function registeredInWords(dps: Dps, facts: Facts): string {

@@ -3,12 +3,11 @@
  * and the faults of an answer exactly so. The reader has judged the structure, the facts the registry; the database judges duplicates.
  */
 
-import { registeredAliquotaOf } from './aliquota.ts';
+import { aliquotasOf, sandboxAliquotaOf } from './aliquota.ts';
 import { percentualEmPalavras } from './aliquotas-ibs-cbs.ts';
-import { AMBIENTES } from './ambiente.ts';
 import { assessIssqn, type Benefit, chooseAliquota, type Deduction, type IssqnAmounts } from './assess.ts';
 import { isIsenta } from './cadastros.ts';
-import { ZERO } from './decimal.ts';
+import { formatDecimal, ZERO } from './decimal.ts';
 import { type Declarado, NADA_DECLARADO } from './declarado.ts';
 import type { Facts } from './facts.ts';
 import type { Aviso, Fault } from './fault.ts';
@@ -53,15 +52,24 @@ export function judge(dps: Dps, facts: Facts, declarado: Declarado = NADA_DECLAR
   if (found.faults.length > 0) return refuse(found);
 
   const amounts = assessIssqn(issqnInput(dps, facts));
-  judgeComputed(AMOUNT_RULES, amounts, found, dps, facts, declarado);
+  const assumed = describeAssumed(dps, facts);
+  judgeComputed(AMOUNT_RULES, amounts, found, assumed, dps, facts, declarado);
   if (found.faults.length > 0) return refuse(found);
 
-  const group = judgeIbsCbs(dps, amounts, facts, declarado);
+  const group = judgeIbsCbs(dps, amounts, facts, declarado, assumed);
   found.faults.push(...group.faults);
   found.avisos.push(...group.avisos);
   if (found.faults.length > 0) return refuse(found);
   const { ibscbs, cIndOp, retencao } = group;
   return { amounts, cLocIncid: incidenceOf(dps), ibscbs, cIndOp, retencao, avisos: found.avisos };
+}
+
+/** Of which rate an amount is told that hangs on it, where the sender declared another and the sandbox put the rate in; empty elsewhere. */
+function describeAssumed(dps: Dps, facts: Facts): string {
+  const aliquota = sandboxAliquotaOf(dps, facts);
+  return aliquota === undefined
+    ? ''
+    : ` O ISSQN foi calculado a ${formatDecimal(aliquota)}%, que o ambiente de integração pôs porque a DPS não traz pAliq: informe-a.`;
 }
 
 /** Rules in a row that speak of one part. What is asked stands in objects of one shape, of which the rules as written have dozens (D-388). */
@@ -101,6 +109,7 @@ export function judgeIbsCbs(
   amounts: IssqnForIbsCbs,
   facts: IbsCbsFacts,
   declarado: Declarado = NADA_DECLARADO,
+  assumed = '',
 ): JudgedIbsCbs {
   const found: Breaches = { faults: [], avisos: [] };
   const { IBSCBS } = dps;
@@ -115,12 +124,12 @@ export function judgeIbsCbs(
   const assessed = assessIbsCbs(input, facts.tabelaIbsCbs);
   if ('unavailable' in assessed) {
     const retencao = retencaoOf(assessed);
-    judgeComputed(OF_BASE, assessWithoutRates(input), found, dps, facts, declarado);
+    judgeComputed(OF_BASE, assessWithoutRates(input), found, assumed, dps, facts, declarado);
     found.avisos.push({ codigo: 'E1515', xpath: '/DPS/infDPS/IBSCBS', mensagem: retencao });
     if (declarado.ibscbs !== undefined) found.avisos.push(remarkNotCompared(declarado.ibscbs, NOT_YET));
     return { ...found, ibscbs: undefined, cIndOp, retencao };
   }
-  judgeComputed(IBSCBS_RULES, assessed, found, dps, facts, declarado);
+  judgeComputed(IBSCBS_RULES, assessed, found, assumed, dps, facts, declarado);
   const ibscbs = { cLocalidadeIncid: place.codigo, xLocalidadeIncid: place.nome, ...assessed };
   return { ...found, ibscbs, cIndOp, retencao: undefined };
 }
@@ -148,12 +157,13 @@ export function judgeWhole(dps: Dps, facts: Facts, declarado: Declarado = NADA_D
   if (!('faults' in judged)) return judged;
   const found: Breaches = { faults: [...judged.faults], avisos: [] };
   const amounts = assessIssqn(issqnInput(dps, facts));
-  judgeComputed(judgeableRules(AMOUNT_RULES, found), amounts, found, dps, facts, declarado);
+  const assumed = describeAssumed(dps, facts);
+  judgeComputed(judgeableRules(AMOUNT_RULES, found), amounts, found, assumed, dps, facts, declarado);
   const ofIbsCbs = judgeableRules(IBSCBS_RULES, found);
   const input = ofIbsCbs.length === 0 ? undefined : ibsCbsInput(dps, amounts);
   const ibscbs = input && assessIbsCbs(input, facts.tabelaIbsCbs);
   if (ibscbs !== undefined && !('unavailable' in ibscbs)) {
-    judgeComputed(ofIbsCbs, ibscbs, found, dps, facts, declarado);
+    judgeComputed(ofIbsCbs, ibscbs, found, assumed, dps, facts, declarado);
   }
   return refuse(found);
 }
@@ -181,7 +191,7 @@ function placeOf(xpath: string): string {
 type Breaches = { readonly faults: Fault[]; readonly avisos: Aviso[] };
 
 /** The rules about amounts are two tables of one shape. */
-type Computed<Amounts, Known> = Pick<AnyRule, 'code' | 'at' | 'scope' | 'esquema' | 'expected'> & {
+type Computed<Amounts, Known> = Pick<AmountRule, 'code' | 'at' | 'scope' | 'esquema' | 'expected' | 'from'> & {
   readonly message: string | ((amounts: Amounts, dps: Dps, facts: Known, declarado: Declarado) => string);
   readonly when?: (amounts: Amounts, dps: Dps, facts: Known, declarado: Declarado) => boolean;
   readonly must: (amounts: Amounts, dps: Dps, facts: Known, declarado: Declarado) => boolean;
@@ -194,15 +204,18 @@ function judgeComputed<Amounts, Known extends IbsCbsFacts>(
   rules: readonly Computed<Amounts, Known>[],
   amounts: Amounts,
   into: Breaches,
+  assumed: string,
   ...[dps, facts, declarado]: [Dps, Known, Declarado]
 ): void {
   for (const rule of rules) {
     if (rule.when !== undefined && !rule.when(amounts, dps, facts, declarado)) continue;
     if (rule.must(amounts, dps, facts, declarado)) continue;
     const { message } = rule;
+    const mensagem = typeof message === 'string' ? message : message(amounts, dps, facts, declarado);
+    const hangsOnRate = rule.at !== ALIQUOTA && rule.from?.has(ALIQUOTA) === true;
     const breach = {
       at: rule.at,
-      mensagem: typeof message === 'string' ? message : message(amounts, dps, facts, declarado),
+      mensagem: hangsOnRate ? `${mensagem}${assumed}` : mensagem,
       encontrado: rule.found?.(amounts, dps, facts, declarado),
       esperado: rule.calculated?.(amounts),
       detalhes: rule.details?.(amounts, declarado),
@@ -210,6 +223,8 @@ function judgeComputed<Amounts, Known extends IbsCbsFacts>(
     report(rule, breach, facts, into);
   }
 }
+
+const ALIQUOTA = 'valores/trib/tribMun/pAliq';
 
 type FullBreach = Breach & {
   readonly esperado?: string | undefined;
@@ -252,15 +267,6 @@ const ONLY_REMARKED: Readonly<Record<Facts['ambiente'], string>> = {
   homologacao: 'Aqui é só um aviso; em produção esta DPS é recusada.',
   producao: 'Neste município é só um aviso; o ambiente nacional pode recusar a nota.',
 };
-
-/** Every rate of the ISSQN that may apply to a DPS; which of them applies is `chooseAliquota`'s to say. */
-export function aliquotasOf(dps: Dps, facts: Facts): Parameters<typeof chooseAliquota>[0] {
-  return {
-    registered: registeredAliquotaOf(dps, facts),
-    declared: dps.valores.trib.tribMun.pAliq,
-    fallback: AMBIENTES[facts.ambiente].fallbackAliquota,
-  };
-}
 
 /** What the ISSQN of a DPS is assessed from. */
 export function issqnInput(dps: Dps, facts: Facts): Parameters<typeof assessIssqn>[0] {

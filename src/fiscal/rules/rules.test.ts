@@ -116,6 +116,28 @@ const BY_FACTS: readonly { readonly rule: string; readonly facts: Partial<Facts>
     facts: { tabelaIbsCbs: tabelaIbsCbs(2, EM_2027), hoje: '2027-03-10' },
     rejects: { dCompet: '2027-03-10', 'valores/vServPrest/vServ': '999999999999999.99' },
   },
+  {
+    rule: 'E0640 at valores/trib/tribMun/pAliq',
+    facts: { ambiente: 'producao', cMun: '3550308', regrasNacionais: 'avisa' },
+    rejects: {
+      tpAmb: '1',
+      'prest/regTrib/opSimpNac': '3',
+      'prest/regTrib/regApTribSN': '3',
+      'valores/trib/tribMun/pAliq': null,
+    },
+  },
+  // Where the national rules only remark, what is withheld is not known all the same.
+  {
+    rule: 'E0621 at valores/trib/tribMun/pAliq',
+    facts: { ambiente: 'producao', cMun: '3550308', regrasNacionais: 'avisa' },
+    rejects: {
+      tpAmb: '1',
+      'prest/regTrib/opSimpNac': '3',
+      'prest/regTrib/regApTribSN': '1',
+      'valores/trib/tribMun/tpRetISSQN': '2',
+      'valores/trib/tribMun/pAliq': null,
+    },
+  },
   // Two municipal services under the national code: the example declares 2.00, which neither has, or nothing.
   { rule: 'E0617 at valores/trib/tribMun/pAliq', facts: { aliquotaRegistrada: () => DOIS_SERVICOS }, rejects: {} },
   {

@@ -12,11 +12,14 @@ import {
   isAmong,
   type Registro,
   registroOf,
+  sandboxAliquotaOf,
   whyNoneApplies,
 } from '../aliquota.ts';
+import type { IssqnAmounts } from '../assess.ts';
 import { isIsenta } from '../cadastros.ts';
 import { paisOf, servicoOf } from '../catalogs/catalogs.ts';
 import { type Decimal, decimal, formatDecimal, ZERO } from '../decimal.ts';
+import type { Facts } from '../facts.ts';
 import { ALIQUOTA_DA_NOTA_MAX, ISS_MAX, ISS_MIN } from '../iss.ts';
 import type { Dps } from '../layout/dps.ts';
 import {
@@ -26,6 +29,7 @@ import {
   hasBeneficio,
   RETENCAO_NA_ISENCAO,
 } from './beneficio.ts';
+import { INPUTS } from './inputs.ts';
 import { type AmountRule, annexHead, ofPart, type Patch, type Rule } from './rule.ts';
 import { COMERCIO_EXTERIOR, TOMADOR_NO_EXTERIOR } from './toma.ts';
 
@@ -71,6 +75,12 @@ const MEI: Patch = { 'prest/regTrib/opSimpNac': '2', 'valores/trib/tribMun/pAliq
 const SIMPLES: Patch = { 'prest/regTrib/opSimpNac': '3', 'prest/regTrib/regApTribSN': '1' };
 
 const NO_DAS: Patch = { ...SIMPLES, 'valores/trib/tribMun/pAliq': null };
+
+const FORA_DO_SIMPLES_SEM_ALIQUOTA: Patch = {
+  'prest/regTrib/opSimpNac': '3',
+  'prest/regTrib/regApTribSN': '2',
+  'valores/trib/tribMun/pAliq': null,
+};
 
 const SIMPLES_RETIDO: Patch = { ...SIMPLES, 'valores/trib/tribMun/tpRetISSQN': '2' };
 
@@ -506,10 +516,12 @@ export const TRIB_MUN: readonly Rule[] = [
     at: 'valores/trib/tribMun/pAliq',
     scope: 'nacional',
     title: 'Retenção do ISSQN de quem é do Simples Nacional sem a alíquota dele, ou com uma que não há',
-    message: ({ valores: { trib } }) =>
-      trib.tribMun.pAliq === undefined
-        ? `O ISSQN é retido (tpRetISSQN ${trib.tribMun.tpRetISSQN}) de quem o apura pelo Simples Nacional (opSimpNac 3, regApTribSN 1), e falta a alíquota. Informe em pAliq a alíquota efetiva do ISSQN na faixa do prestador.`
-        : `pAliq é ${formatDecimal(trib.tribMun.pAliq)}%, e nenhuma faixa do Simples Nacional tem alíquota de ISSQN abaixo de ${formatDecimal(SIMPLES_MINIMUM)}%. Informe em pAliq a alíquota efetiva do ISSQN na faixa do prestador, em percentual: 2.01 é 2,01%.`,
+    message: (dps, facts) => {
+      const { tribMun } = dps.valores.trib;
+      return tribMun.pAliq === undefined
+        ? `O ISSQN é retido (tpRetISSQN ${tribMun.tpRetISSQN}) de quem o apura pelo Simples Nacional (opSimpNac 3, regApTribSN 1), e falta a alíquota. Informe em pAliq a alíquota efetiva do ISSQN na faixa do prestador.${describeSandboxAliquota(dps, facts)}`
+        : `pAliq é ${formatDecimal(tribMun.pAliq)}%, e nenhuma faixa do Simples Nacional tem alíquota de ISSQN abaixo de ${formatDecimal(SIMPLES_MINIMUM)}%. Informe em pAliq a alíquota efetiva do ISSQN na faixa do prestador, em percentual: 2.01 é 2,01%.`;
+    },
     mend: 'Informe em pAliq a alíquota efetiva do ISSQN na faixa do prestador no mês anterior (no primeiro mês, 2.00), em percentual; ou envie tpRetISSQN 1, sem pAliq.',
     origin: 'Anexo I, E0621 e E0628; LC 123/2006, art. 21, § 4º; decisão D-191',
     why: 'Quem retém desconta à alíquota do prestador, que só ele conhece: a da sua faixa de receita. A menor dos Anexos da LC 123 é 1,80%, no começo da segunda faixa do Anexo IV.',
@@ -642,6 +654,14 @@ export const TRIB_MUN: readonly Rule[] = [
   ]),
 ];
 
+/** Which rate the sandbox puts in where the rate is missing; empty where it does not. */
+function describeSandboxAliquota(dps: Dps, facts: Facts): string {
+  const aliquota = sandboxAliquotaOf(dps, facts);
+  return aliquota === undefined
+    ? ''
+    : ` A alíquota aplicada, ${formatDecimal(aliquota)}%, foi posta pelo ambiente de integração.`;
+}
+
 /** Whether a declared rate is the registered one; of several, one of them. */
 function isRegistered(registro: Registro, pAliq: Decimal): boolean {
   if (registro.kind === 'uma') return registro.aliquota === pAliq;
@@ -657,7 +677,63 @@ function describeRegistered(registro: Registro): string {
   return `o município tem ${aliquota}% para este serviço: aplicou-se a do município. Retire pAliq, ou confira o código do serviço.`;
 }
 
-/** Judged over the amounts: whether there is a rate at all, and one that the law has. */
+type SemAliquota = Pick<
+  AmountRule,
+  'code' | 'title' | 'mend' | 'origin' | 'why' | 'national' | 'rejects' | 'accepts'
+> & {
+  readonly of: (dps: Dps) => boolean;
+};
+
+const PEDIR_ALIQUOTA =
+  'Informe em pAliq a alíquota do município de incidência. Se o imposto é deste município, informe em cTribMun o código do serviço, onde a alíquota depende dele, ou peça à prefeitura que a cadastre.';
+
+/** Of whose tax the rate is not known, the code by which it is asked for. */
+const SEM_ALIQUOTA: readonly SemAliquota[] = [
+  {
+    code: 'E0619',
+    title: 'Falta a alíquota do ISSQN',
+    mend: PEDIR_ALIQUOTA,
+    origin: 'Anexo I, E0619; decisão D-188',
+    why: 'O ISSQN é a base vezes a alíquota (E1289), e o ISSQN retido, o valor líquido e a base do IBS e da CBS vêm dele. Onde o município não tem alíquota cadastrada que se aplique, só a DPS pode dizê-la. No ambiente de integração, e no ensaio em que as regras nacionais só avisam, entra 5.00 no lugar dela, e o aviso diz isso.',
+    national:
+      'O padrão nacional pede a alíquota a quem não é do Simples Nacional quando o município de incidência não tem convênio ativo, e com isso parâmetros de que ela venha. Aqui o que conta é se há alíquota cadastrada.',
+    of: ({ prest }) => prest.regTrib.opSimpNac !== '3',
+    rejects: [{ 'valores/trib/tribMun/pAliq': null }],
+    accepts: [{}, IMUNE, EXPORTACAO, NAO_INCIDENCIA, SUSPENSA, MEI, REGIME_ESPECIAL],
+  },
+  {
+    code: 'E0640',
+    title: 'Falta a alíquota do ISSQN que a empresa do Simples Nacional apura por fora dele',
+    mend: PEDIR_ALIQUOTA,
+    origin: 'Anexo I, E0640; decisão D-188',
+    why: 'Com regApTribSN 2 ou 3 o ISSQN de uma ME ou EPP é apurado fora do Simples Nacional, à alíquota do município para o serviço. Sem ela não há imposto, retenção nem base do IBS e da CBS que se calculem.',
+    national:
+      'O padrão nacional pede a alíquota quando o município de incidência não tem convênio ativo. Aqui o que conta é se há alíquota cadastrada.',
+    of: (dps) => dps.prest.regTrib.opSimpNac === '3' && !assessesInSimples(dps),
+    rejects: [FORA_DO_SIMPLES_SEM_ALIQUOTA],
+    accepts: [{ ...FORA_DO_SIMPLES_SEM_ALIQUOTA, 'valores/trib/tribMun/pAliq': '2.00' }, NO_DAS],
+  },
+  {
+    // Where the rule above refuses, nothing comes as far as here; where it only remarks, a tax withheld of an unknown amount is refused.
+    code: 'E0621',
+    origin: 'Anexo I, E0621 e E0628; decisão D-188',
+    why: 'Sem a alíquota do prestador, e sem uma do município, não se sabe quanto o tomador retém.',
+    of: assessesInSimples,
+    rejects: [],
+    accepts: [{ ...SIMPLES_RETIDO, 'valores/trib/tribMun/pAliq': '2.79' }],
+  },
+];
+
+/** Why there is no rate, and how the sender names one. */
+function askForAliquota(dps: Dps, facts: Facts): string {
+  const registro = registroOf(dps, facts);
+  return `a DPS não traz pAliq, e ${whyNoneApplies(registro)}. ${howToNameOne(registro)}`;
+}
+
+/** An exemption needs no rate, and has a tax of zero. */
+const lacksAliquota = ({ issqnShown, vISSQN }: IssqnAmounts): boolean => issqnShown && vISSQN === undefined;
+
+/** Judged over the amounts: whether there is a rate at all, and whether it is one that the sandbox put in. */
 export const TRIB_MUN_CALCULADO: readonly AmountRule[] = [
   {
     ...annexHead('E1300', 'LC 116/2003, art. 8º'),
@@ -676,33 +752,40 @@ export const TRIB_MUN_CALCULADO: readonly AmountRule[] = [
     rejects: [],
     accepts: [{}],
   },
-  {
-    code: 'E0619',
-    at: 'valores/trib/tribMun/pAliq',
-    scope: 'aviso',
-    title: 'Falta a alíquota, e sem ela a nota sai sem o valor do ISSQN',
-    message: ({ vBC, pAliqAplic }, dps, facts) => {
-      const registro = registroOf(dps, facts);
-      const why = whyNoneApplies(registro) ?? 'o município não tem uma cadastrada para o serviço';
-      const [what, follows] =
-        pAliqAplic === undefined
-          ? ['Não há alíquota', 'A nota sai']
-          : [
-              `A alíquota aplicada, ${formatDecimal(pAliqAplic)}%, é a do ambiente de integração`,
-              'Em produção a nota sai',
-            ];
-      return `${what}: a DPS não traz pAliq, e ${why}. ${follows} com a base, ${formatDecimal(vBC!)}, e sem o ISSQN. ${howToNameOne(registro)}`;
-    },
-    mend: 'Informe em pAliq a alíquota do município de incidência. Se o imposto é deste município, informe em cTribMun o código do serviço, onde a alíquota depende dele, ou peça à prefeitura que a cadastre.',
-    origin: 'Anexo I, E0619 e E0640; decisão D-188',
-    why: 'Sem alíquota não há imposto que se calcule: a nota é emitida sem ele, e sem retenção. No ambiente de integração há sempre uma alíquota, 5.00 na falta de outra; o aviso vem ali quando o município tem várias para o serviço, ou o imposto é de outro município, e em produção não haveria nenhuma.',
-    // Who assesses inside the Simples names its own rate, for a withholding alone (E0621). An exemption needs none.
-    when: ({ issqnShown }, dps, facts) => issqnShown && !assessesInSimples(dps) && !isIsenta(dps, facts),
-    // The rate of the sandbox is not one that the municipality has.
-    must: ({ pAliqAplic }, dps, facts) =>
-      pAliqAplic !== undefined &&
-      (dps.valores.trib.tribMun.pAliq !== undefined || whyNoneApplies(registroOf(dps, facts)) === undefined),
-    rejects: [],
-    accepts: [{}],
-  },
+  ...SEM_ALIQUOTA.map(
+    ({ of, ...head }): AmountRule => ({
+      ...head,
+      at: 'valores/trib/tribMun/pAliq',
+      message: (_amounts, dps, facts) =>
+        `Falta a alíquota do ISSQN: ${askForAliquota(dps, facts)} Sem ela não se calculam o ISSQN, o que dele se retém, o valor líquido nem a base do IBS e da CBS.`,
+      when: (amounts, dps) => lacksAliquota(amounts) && of(dps),
+      must: () => false,
+      expected: 'a alíquota do município de incidência, em percentual; ou cTribMun, onde ela depende dele',
+      from: INPUTS.issqn,
+    }),
+  ),
+  // Inside the Simples E0621 says it.
+  ...SEM_ALIQUOTA.filter(({ code }) => code !== 'E0621').map(
+    ({ of, code, origin, why }): AmountRule => ({
+      code,
+      at: 'valores/trib/tribMun/pAliq',
+      scope: 'aviso',
+      origin,
+      why,
+      message: ({ pAliqAplic }, dps, facts) =>
+        `A alíquota aplicada, ${formatDecimal(pAliqAplic!)}%, foi posta pelo ambiente de integração: ${askForAliquota(dps, facts)} ${inProduction(dps, facts)}`,
+      when: ({ issqnShown, pAliqAplic }, dps) =>
+        issqnShown && pAliqAplic !== undefined && dps.valores.trib.tribMun.pAliq === undefined && of(dps),
+      must: (_amounts, dps, facts) => isIsenta(dps, facts) || sandboxAliquotaOf(dps, facts) === undefined,
+      rejects: [],
+      accepts: [{}],
+    }),
+  ),
 ];
+
+/** The shared sandbox does not know what the municipality registered. */
+function inProduction(dps: Dps, facts: Facts): string {
+  return facts.cMun === undefined && registroOf(dps, facts).kind === 'sem_cadastro'
+    ? 'Em produção vale a que o município cadastrou para o serviço, e sem ela a DPS é recusada.'
+    : 'Em produção esta DPS é recusada.';
+}
