@@ -182,11 +182,11 @@ describe('a registered benefit on the note', () => {
         'tpBM 3 vBC 750.00 pAliqAplic 5.00 vISSQN 37.50 vTotalRet 0.00 vLiq 1000.00',
       ],
       [DIFERENCIADA, 'tpBM 4 vBC 1000.00 pAliqAplic 2.00 vISSQN 20.00 vTotalRet 0.00 vLiq 1000.00'],
-      // Nothing is left of the base, by the formula of E1295; 5.00 is the rate of the sandbox.
-      [ISENTA, 'tpBM 1 vCalcBM 1000.00 vBC 0.00 pAliqAplic 5.00 vISSQN 0.00 vTotalRet 0.00 vLiq 1000.00'],
+      // Nothing is left of the base, by the formula of E1295, and nobody puts in a rate.
+      [ISENTA, 'tpBM 1 vCalcBM 1000.00 vBC 0.00 vISSQN 0.00 vTotalRet 0.00 vLiq 1000.00'],
       [
         { ...ISENTA, 'valores/vDescCondIncond/vDescIncond': '100.00' },
-        'tpBM 1 vCalcBM 900.00 vBC 0.00 pAliqAplic 5.00 vISSQN 0.00 vTotalRet 0.00 vLiq 900.00',
+        'tpBM 1 vCalcBM 900.00 vBC 0.00 vISSQN 0.00 vTotalRet 0.00 vLiq 900.00',
       ],
     ] as const) {
       assert.equal(await valuesOn('cadastrado', patch), values);

@@ -518,7 +518,7 @@ describe('the service list of the municipality', () => {
       );
       assert.equal(await aliquotaOf(place, { 'serv/cServ/cTribNac': '170101' }), decimal('2.50'));
     }
-    assert.equal(await aliquotaOf(own, { [pAliq]: null }), undefined);
+    assert.deepEqual(await codesOf(own, { [pAliq]: null }), [`E0619 /DPS/infDPS/${pAliq}`]);
     assert.equal(await aliquotaOf(integration, { [pAliq]: null }), decimal('5.00'), 'the one of the sandbox');
     for (const place of await places(
       { codigo: '001', cTribNac: '010101', aliquota: '3.00' },
@@ -543,7 +543,7 @@ describe('the service list of the municipality', () => {
     const [integration, own] = (await places()) as [Place, Place];
     for (const place of [integration, own]) assert.equal(await aliquotaOf(place, {}), decimal('2.00'));
     assert.equal(await aliquotaOf(integration, { [pAliq]: null }), decimal('5.00'));
-    assert.equal(await aliquotaOf(own, { [pAliq]: null }), undefined);
+    assert.deepEqual(await codesOf(own, { [pAliq]: null }), [`E0619 /DPS/infDPS/${pAliq}`]);
     const withoutRate = await sandbox();
     await administer(withoutRate, { codigo: '001', cTribNac: '010101' });
     assert.equal(await aliquotaOf(withoutRate, {}), decimal('2.00'));

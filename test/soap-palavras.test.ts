@@ -146,6 +146,45 @@ describe('what is wrong in an RPS', () => {
   });
 });
 
+describe('a rate that nobody knows', () => {
+  const semAliquota = (retido: '1' | '2'): string =>
+    `<ValorServicos>1000.00</ValorServicos><IssRetido>${retido}</IssRetido>`;
+  const strict = { ambiente: 'homologacao', codigoIbge: '3550308', regrasNacionais: 'recusa' } as const;
+
+  test('is asked for by the element of the RPS that says it', async () => {
+    const { store, pool, clock } = service;
+    await store.municipios.create({ tenant: 'sem-aliquota', ...strict }, clock.now);
+    await store.municipios.create({ tenant: 'duas-aliquotas', ...strict }, clock.now);
+    const line = `insert into servicos_municipais (tenant, codigo, descricao, codigo_tributacao_nacional, aliquota, inicio)
+      values ('duas-aliquotas', $1, 'Sistemas', '010101', $2, '2026-01-01')`;
+    for (const row of [
+      ['001', '3.00'],
+      ['003', '4.00'],
+    ]) {
+      await pool.query(line, row);
+    }
+    const { rows } = await pool.query('select count(*)::int as notas from notas');
+    for (const [tenant, wanted] of [
+      [
+        'sem-aliquota',
+        /^E123 .*Falta a alíquota do ISSQN: o RPS não traz Aliquota, e 3550308 .* não tem lista de serviços nem alíquota padrão\. \| Informe em Aliquota \(como 0\.02\) a alíquota do município\. /,
+      ],
+      ['duas-aliquotas', /^E123 .* 3\.00% \(001\) e 4\.00% \(003\)\. \| Informe em CodigoTributacaoMunicipio /],
+    ] as const) {
+      for (const retido of ['1', '2'] as const) {
+        const { situacao, documento } = await sendLote(address, lotOf({ valores: semAliquota(retido) }), tenant);
+        const [told, ...others] = messages(documento);
+        assert.equal(situacao, '3', documento);
+        assert.match(told!, wanted);
+        assert.deepEqual(others, []);
+        assert.doesNotMatch(told!, /pAliq|\bDPS\b|cTribMun/);
+      }
+    }
+    const after = await pool.query('select count(*)::int as notas from notas');
+    assert.deepEqual(after.rows, rows, 'nothing was issued');
+  });
+});
+
 describe('a note', () => {
   test('gives back what its RPS had: each withholding, the net value without them, and the name of a taker without document', async () => {
     const valores =

@@ -1,7 +1,7 @@
 /** The rate of the ISSQN that the registry knows for a DPS. Which rate applies in the end is `chooseAliquota`'s to say. */
 import { AMBIENTES } from './ambiente.ts';
 import type { chooseAliquota } from './assess.ts';
-import { beneficioOf } from './cadastros.ts';
+import { beneficioOf, isIsenta } from './cadastros.ts';
 import { municipioInWords } from './catalogs/catalogs.ts';
 import { type Decimal, formatDecimal } from './decimal.ts';
 import type { AliquotaRegistrada, Facts, ServicoMunicipal } from './facts.ts';
@@ -66,10 +66,12 @@ export function registeredAliquotaOf(dps: Dps, facts: Facts): Decimal | undefine
  * the sandbox puts in none of its own (D-725).
  */
 export function aliquotasOf(dps: Dps, facts: Facts): Parameters<typeof chooseAliquota>[0] {
+  // An exemption needs no rate.
+  const isStrict = facts.regrasNacionais === 'recusa' || isIsenta(dps, facts);
   return {
     registered: registeredAliquotaOf(dps, facts),
     declared: dps.valores.trib.tribMun.pAliq,
-    fallback: facts.regrasNacionais === 'recusa' ? undefined : AMBIENTES[facts.ambiente].fallbackAliquota,
+    fallback: isStrict ? undefined : AMBIENTES[facts.ambiente].fallbackAliquota,
   };
 }
 

@@ -41,7 +41,9 @@ export function nfseOf(patch: Patch = {}, facts: Partial<Facts> = {}, tpAmb: '1'
   return Buffer.from(nfse);
 }
 
-/** Every accepted example of the rules that can be sent as XML. */
+/** Every accepted example of the rules that can be sent as XML, without those whose rate is a benefit's in the register. */
 export function acceptedPatches(): readonly Patch[] {
-  return ALL_RULES.flatMap(({ accepts }) => accepts).filter((patch) => !isJsonOnly(patch));
+  return ALL_RULES.flatMap(({ accepts, given }) =>
+    accepts.filter((patch) => given === undefined || patch['valores/trib/tribMun/pAliq'] !== null),
+  ).filter((patch) => !isJsonOnly(patch));
 }

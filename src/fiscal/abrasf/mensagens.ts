@@ -228,6 +228,7 @@ export function mensagemOfFault(fault: Fault, sobre = '', rps?: Rps): Mensagem {
   const isThere = linha?.dps === below && !MISSING.has(codigo);
   const path = (isThere ? linha?.rps.find((one) => rps?.has(one)) : undefined) ?? linha?.rps[0];
   if (ASSINATURA.has(codigo)) return ofSignature(fault, sobre);
+  if (SEM_ALIQUOTA.has(codigo)) return ofAliquota(fault, sobre);
   const dito = unknownService(fault, rps) ?? DITOS[`${codigo} ${below}`] ?? DITOS[codigo] ?? withoutBase(codigo, rps);
   const place = dito?.[3] ?? path;
   const where = place === undefined ? '' : `(${place}${showFound(place, encontrado, rps)})`;
@@ -282,6 +283,15 @@ function ofSignature({ codigo, mensagem }: Fault, sobre: string): Mensagem {
   const said = frasesDoModelo(mensagem).join(' ') || CODIGOS[ofModel]![0];
   const { first, rest } = splitSentence(`${prefixOf(sobre)}${said}`);
   return { codigo: ofModel, mensagem: first, correcao: cutText(rest || CODIGOS[ofModel]![1]) };
+}
+
+/** No rate is known: which there are, and by what they are told apart, only the law says. */
+const SEM_ALIQUOTA: ReadonlySet<string> = new Set(['E0619', 'E0640']);
+
+function ofAliquota({ mensagem }: Fault, sobre: string): Mensagem {
+  const inElements = mensagem.replaceAll('em pAliq', 'em Aliquota (como 0.02)').replaceAll('pAliq', 'Aliquota');
+  const { first, rest } = splitSentence(`${prefixOf(sobre)}${frasesDoModelo(inElements).join(' ')}`);
+  return { codigo: 'E123', mensagem: first, correcao: cutText(rest) };
 }
 
 /** Deductions and discounts that together leave nothing: told of those that were sent. */

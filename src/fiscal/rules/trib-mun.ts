@@ -16,7 +16,6 @@ import {
   whyNoneApplies,
 } from '../aliquota.ts';
 import type { IssqnAmounts } from '../assess.ts';
-import { isIsenta } from '../cadastros.ts';
 import { paisOf, servicoOf } from '../catalogs/catalogs.ts';
 import { type Decimal, decimal, formatDecimal, ZERO } from '../decimal.ts';
 import type { Facts } from '../facts.ts';
@@ -776,7 +775,7 @@ export const TRIB_MUN_CALCULADO: readonly AmountRule[] = [
         `A alíquota aplicada, ${formatDecimal(pAliqAplic!)}%, foi posta pelo ambiente de integração: ${askForAliquota(dps, facts)} ${inProduction(dps, facts)}`,
       when: ({ issqnShown, pAliqAplic }, dps) =>
         issqnShown && pAliqAplic !== undefined && dps.valores.trib.tribMun.pAliq === undefined && of(dps),
-      must: (_amounts, dps, facts) => isIsenta(dps, facts) || sandboxAliquotaOf(dps, facts) === undefined,
+      must: (_amounts, dps, facts) => sandboxAliquotaOf(dps, facts) === undefined,
       rejects: [],
       accepts: [{}],
     }),
