@@ -180,12 +180,15 @@ describe('nfse municipio criar', () => {
   });
 
   test('needs the slug and the code alone: the national roots, and no transmission yet', async () => {
-    assert.match(await done('municipio', 'criar', 'rio', '--ibge', RIO), /Sem --adn as notas .* ficam à espera/);
+    const made = await done('municipio', 'criar', 'rio', '--ibge', RIO);
+    assert.match(made, /Sem --adn as notas .* ficam à espera/);
+    assert.match(made, /Não há lista de serviços nem alíquota padrão/);
     const shown = await done('municipio', 'mostrar', 'rio');
     assert.match(shown, /3304557 Rio de Janeiro\/RJ/);
     assert.match(shown, /raízes da ICP-Brasil/);
     assert.equal((await rowOf('rio'))?.ambiente, 'producao');
-    await done('municipio', 'criar', 'ensaio', '--ibge', RIO, '--ambiente', 'homologacao');
+    const rehearsal = await done('municipio', 'criar', 'ensaio', '--ibge', RIO, '--ambiente', 'homologacao');
+    assert.doesNotMatch(rehearsal, /alíquota padrão/);
     assert.equal((await rowOf('ensaio'))?.ambiente, 'homologacao');
   });
 
@@ -304,7 +307,8 @@ describe('nfse municipio criar', () => {
     for (const [certificate, anchors, ...avisos] of certificates) {
       const trust = anchors === undefined ? [] : ['--ancoras', anchors];
       const keys = ['--adn', 'https://adn.exemplo', '--adn-certificado', certificate, '--adn-chave', 'municipio.key'];
-      const said = await done('municipio', 'criar', 'vitrine', '--ibge', '3525904', ...trust, ...keys);
+      const ibge = ['--ibge', '3525904', '--aliquota', '5'];
+      const said = await done('municipio', 'criar', 'vitrine', ...ibge, ...trust, ...keys);
       assert.match(said, /titular +MUNICIPIO DE PROVA/);
       assert.match(said, /validade +\d{2}\/\d{2}\/\d{4} a \d{2}\/\d{2}\/\d{4}\n/);
       assert.ok(!said.includes(CNPJ), said);
@@ -774,7 +778,13 @@ describe('--aliquota', () => {
   const said = (text: string): Promise<string> => done('municipio', 'alterar', 'taxado', '--aliquota', text);
 
   test('is warned about outside of what LC 116 allows, and taken', async () => {
-    for (const text of ['2', '2,00', '3.5', '5', '5.00']) assert.doesNotMatch(await said(text), /A alíquota/);
+    const missing =
+      /aviso +Não há lista de serviços nem alíquota padrão: a DPS de operação tributada que não trouxer pAliq será recusada \(E0619, E0640\)\. .*nfse municipio alterar taxado --aliquota 5\.00; .*nfse servicos importar ARQUIVO --municipio taxado/;
+    assert.match(await done('municipio', 'mostrar', 'taxado'), missing);
+    assert.match(await done('municipio', 'alterar', 'taxado', '--ancoras', 'ancoras'), missing);
+    for (const text of ['2', '2,00', '3.5', '5', '5.00'])
+      assert.doesNotMatch(await said(text), /A alíquota|alíquota padrão/);
+    assert.match(await done('municipio', 'alterar', 'taxado', '--sem-aliquota'), missing);
     for (const text of ['5.01', '7', '9.99'])
       assert.match(
         await said(text),

@@ -4,7 +4,6 @@ import { formatDecimal } from '../fiscal/decimal.ts';
 import { ISS_MAX, isUnusualIss } from '../fiscal/iss.ts';
 import { type Municipio, SETTINGS, type SettingName } from '../fiscal/settings.ts';
 import type { Via } from '../store/atos.ts';
-import type { World } from './world.ts';
 
 /** In production the addresses of the answers should not be whatever the request says in `Host`. */
 export function remarksOnAddress(baseUrl: string | undefined, { ambiente }: Municipio, via: Via): readonly string[] {
@@ -25,13 +24,13 @@ const HERE_TOO = 'Se o serviço já a tem, este comando não a vê: defina-a tam
 export const SEM_BASE_URL =
   'NFSE_BASE_URL não está definida: os endereços nas respostas (Location, doc_url, a descrição do porto SOAP) seguem o cabeçalho Host de cada requisição. Defina-a com o endereço público, como NFSE_BASE_URL=https://nfse.exemplo.gov.br.';
 
-/** `isNamed`: a rate was told now; otherwise the one that there was is taken away. */
-export async function remarksOnAliquota(
-  { store }: Pick<World, 'store'>,
-  { tenant, aliquotaPadrao }: Municipio,
+/** `isNamed`: a rate was told now; otherwise the one that there was is taken away. `servicos`: lines of the list of services. */
+export function remarksOnAliquota(
+  { aliquotaPadrao }: Municipio,
+  servicos: number,
   isNamed: boolean,
   via: Via,
-): Promise<readonly string[]> {
+): readonly string[] {
   const avisos: string[] = [];
   if (isNamed && aliquotaPadrao !== undefined && isUnusualIss(aliquotaPadrao)) {
     const which =
@@ -40,12 +39,28 @@ export async function remarksOnAliquota(
         : 'fica abaixo de 2 %, o mínimo do ISS salvo nos subitens 7.02, 7.05 e 16.01 (LC 116/2003, art. 8º-A); 5 % se escreve 5';
     avisos.push(`A alíquota de ${formatDecimal(aliquotaPadrao)} % ${which}.`);
   }
-  const { servicos } = await store.listas.count(tenant);
   if (servicos > 0) {
     const which = via === 'painel' ? '«alíquota» não tem' : '--aliquota e --sem-aliquota não têm';
     avisos.push(`Há lista de serviços importada, e é dela que vem a alíquota: ${which} efeito enquanto ela existir.`);
   }
   return avisos;
+}
+
+/** Without any rate registered, a taxable DPS must bring its own where the law is applied as in production. */
+export function remarksOnMissingAliquota(
+  { tenant, ambiente, aliquotaPadrao, regrasNacionais }: Municipio,
+  servicos: number,
+  via: Via,
+): readonly string[] {
+  const isStrict = ambiente === 'producao' || regrasNacionais === 'recusa';
+  if (!isStrict || aliquotaPadrao !== undefined || servicos > 0) return [];
+  const mend =
+    via === 'painel'
+      ? `Para que uma valha para todos os serviços, preencha ${calledSetting('aliquotaPadrao', via)}; para a de cada um, importe a lista de serviços.`
+      : `Para que uma valha para todos os serviços: nfse municipio alterar ${tenant} --aliquota 5.00; para a de cada um: nfse servicos importar ARQUIVO --municipio ${tenant}`;
+  return [
+    `Não há lista de serviços nem alíquota padrão: a DPS de operação tributada que não trouxer pAliq será recusada (E0619, E0640). ${mend}`,
+  ];
 }
 
 /** What works, though perhaps not as it was meant. */

@@ -22,7 +22,12 @@ import type { Problem } from '../fiscal/settings-text.ts';
 import type { NovoAto, Via } from '../store/atos.ts';
 import type { ListaNome } from '../store/listas.ts';
 import { avisosDeAliquotas } from './avisos-aliquotas.ts';
-import { remarksOnAddress, remarksOnAliquota, remarksOnSettings } from './avisos-municipio.ts';
+import {
+  remarksOnAddress,
+  remarksOnAliquota,
+  remarksOnMissingAliquota,
+  remarksOnSettings,
+} from './avisos-municipio.ts';
 import { municipalMoment } from './gather-facts.ts';
 import { type CertificadoShown, type Inspection, inspectAdn, inspectConfianca } from './municipio-files.ts';
 import type { PorMao } from './operator.ts';
@@ -248,7 +253,8 @@ async function applyAsked(world: RegistryWorld, current: Municipio, asked: Asked
   const municipio = withAsked(current, asked, (texto, campo) => void problems.push({ texto, ...(campo && { campo }) }));
   const { confianca } = municipio;
   const speaksOfRate = written.aliquotaPadrao !== undefined || asked.without.includes('aliquotaPadrao');
-  const [trust, adn] = await Promise.all([
+  const [{ servicos }, trust, adn] = await Promise.all([
+    world.store.listas.count(municipio.tenant),
     // A folder that is away must not stop another change; but lists are of use or not by the anchors that the municipality has.
     inspectConfianca(confianca, {
       named: (['ancoras', 'revogados'] as const).filter((name) => written[name] !== undefined),
@@ -265,7 +271,8 @@ async function applyAsked(world: RegistryWorld, current: Municipio, asked: Asked
     avisos: [
       ...trust.avisos,
       ...adn.avisos,
-      ...(speaksOfRate ? await remarksOnAliquota(world, municipio, written.aliquotaPadrao !== undefined, via) : []),
+      ...(speaksOfRate ? remarksOnAliquota(municipio, servicos, written.aliquotaPadrao !== undefined, via) : []),
+      ...remarksOnMissingAliquota(municipio, servicos, via),
       ...remarksOnSettings(municipio, via),
       ...remarksOnAddress(world.baseUrl, municipio, via),
     ],
@@ -440,6 +447,7 @@ export async function showMunicipio(world: RegistryWorld, slug: string, via: Via
     avisos: [
       ...trust.avisos,
       ...(adn?.avisos ?? []),
+      ...remarksOnMissingAliquota(municipio, counts.listas.servicos, via),
       ...remarksOnSettings(municipio, via),
       ...remarksOnAddress(world.baseUrl, municipio, via),
       ...aliquotas,

@@ -72,7 +72,7 @@ export const PARAMETROS: readonly Parametro[] = [
   { code: 'E0628', sobre: 'alíquota da retenção, no Simples, sem convênio', responde: 'E0621' },
   { code: 'E0631', sobre: 'alíquota sem retenção, no Simples, sem convênio', responde: 'E0625' },
   { code: 'E0635', sobre: 'alíquota enviada de quem apura fora do Simples, onde há a do cadastro', responde: 'E0617' },
-  { code: 'E0640', sobre: 'falta a alíquota de quem apura fora do Simples', responde: 'E0619' },
+  { code: 'E0640', sobre: 'falta a alíquota de quem apura fora do Simples' },
   {
     code: 'E0667',
     sobre: 'retenção por tomador com CPF',

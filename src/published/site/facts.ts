@@ -315,7 +315,8 @@ const AMBIENTES_ROWS: readonly AmbienteRow[] = [
   ['O que se emitiu é guardado', ({ guardaDias }) => (guardaDias === undefined ? 'sempre' : `${guardaDias} dias`)],
   [
     'Alíquota do ISSQN que ninguém informou',
-    ({ fallbackAliquota }) => (fallbackAliquota === undefined ? 'recusa' : `${writeComma(fallbackAliquota)} %`),
+    ({ fallbackAliquota }) =>
+      fallbackAliquota === undefined ? 'recusa (`E0619`, `E0640`)' : `${writeComma(fallbackAliquota)} %, com um aviso`,
   ],
   [
     'Regra nacional que a especificação não nomeia',
