@@ -10,7 +10,13 @@ import { danfseOfNota } from '../flows/danfse.ts';
 import { writeTable } from '../flows/escrever-tabela.ts';
 import { DAY_MS, EXPORTACAO_DIAS, EXPORTACAO_NOTAS_MAX } from '../flows/exportacoes.ts';
 import { municipalMoment } from '../flows/gather-facts.ts';
-import { COLUNAS_DA_LISTA, listNotasOf, type NotaListada, type PaginaDaParte } from '../flows/notas-da-parte.ts';
+import {
+  COLUNAS_DA_LISTA,
+  listNotasOf,
+  type NotaListada,
+  type PaginaDaParte,
+  toLinhaDaLista,
+} from '../flows/notas-da-parte.ts';
 import { notaByChave } from '../flows/queries.ts';
 import type { World } from '../flows/world.ts';
 import type { ExportacaoRow, FormatoExportacao, Parte } from '../store/exportacoes.ts';
@@ -84,7 +90,7 @@ async function makePart(world: World, municipio: Municipio, row: ExportacaoRow):
 
 async function makeTable({ notas, cursor }: PaginaDaParte, { partes }: ExportacaoRow): Promise<Parte> {
   const lines: string[] = [];
-  for await (const line of writeTable('text/csv', COLUNAS_DA_LISTA, notas)) lines.push(line);
+  for await (const line of writeTable('text/csv', COLUNAS_DA_LISTA, notas.map(toLinhaDaLista))) lines.push(line);
   // The head is that of the whole table.
   const conteudo = Buffer.from(lines.slice(partes === 0 ? 0 : 1).join(''));
   const none = { diretorio: Buffer.alloc(0), entradas: 0, fora: [] };

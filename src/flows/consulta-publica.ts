@@ -8,7 +8,7 @@ import type { NotaRow } from '../store/nota-columns.ts';
 import { consultaPublica } from './danfse.ts';
 import { tipoNamed } from './evento-queries.ts';
 import { tellMoment } from './gather-facts.ts';
-import type { Municipio } from './queries.ts';
+import { type Municipio, motivoSemIssqn } from './queries.ts';
 import type { World } from './world.ts';
 
 export type NotaPublica = {
@@ -100,7 +100,7 @@ function factsOf(row: NotaRow, isAuthorised: boolean): NotaPublica['fatos'] {
     ['Valor do serviço', amount(row.valor_servico)],
     ['Base de cálculo do ISSQN', amount(row.valor_base_calculo)],
     ['Alíquota do ISSQN', row.aliquota_issqn === null ? undefined : `${groupDecimal(row.aliquota_issqn)} %`],
-    ['ISSQN', amount(row.valor_issqn)],
+    ['ISSQN', motivoSemIssqn(row) ?? amount(row.valor_issqn)],
   ];
   return facts.flatMap(([nome, valor]): [string, string][] => (valor === undefined ? [] : [[nome, valor]]));
 }

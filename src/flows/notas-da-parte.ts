@@ -17,7 +17,7 @@ import {
 } from './buscar-notas.ts';
 import { type Audience, callerOf, type Presented, strangerTo } from './caller.ts';
 import { momentOfNota } from './gather-facts.ts';
-import { notaSemXml } from './queries.ts';
+import { motivoSemIssqn, notaSemXml } from './queries.ts';
 import type { World } from './world.ts';
 
 const DONO: Audience = {
@@ -64,6 +64,7 @@ function notaListada(row: NotaAchada, documento: string) {
     id_dps: row.id_dps,
     mensagem_retorno: row.mensagem_retorno,
     papeis: papeisOf(row, documento),
+    motivo_sem_issqn: motivoSemIssqn(row),
   };
 }
 
@@ -74,8 +75,13 @@ export const COLUNAS_DA_LISTA = [
   ...['prestador_cpf_cnpj', 'prestador_razao_social', 'prestador_inscricao_municipal', 'tomador_cpf_cnpj'],
   ...['tomador_razao_social', 'valor_servico', 'valor_issqn', 'valor_base_calculo', 'aliquota_issqn'],
   ...['intermediario_cpf_cnpj', 'codigo_tributacao_nacional', 'data_cancelamento', 'estado', 'numero_protocolo'],
-  ...['id_dps', 'mensagem_retorno', 'papeis'],
+  ...['id_dps', 'mensagem_retorno', 'papeis', 'motivo_sem_issqn'],
 ] as readonly (keyof NotaListada)[];
+
+/** A note as a line of the table. What is not known has no type to hold there, and is left out. */
+export function toLinhaDaLista(nota: NotaListada) {
+  return nota.motivo_sem_issqn === null ? nota : { ...nota, valor_issqn: null, aliquota_issqn: null };
+}
 
 /** Who a document is to a note. */
 export function papeisOf(

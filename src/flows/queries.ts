@@ -111,6 +111,20 @@ export async function hasDps(world: World, { tenant }: Municipio, idDps: string)
   return world.store.notas.hasDps(tenant, idDps);
 }
 
+/**
+ * Why a note has a base and no tax: it was issued without a rate, as the service did once (D-188). An exemption has a tax of 0.00, and
+ * where there is nothing to reckon there is no base. Null: it has what it should have.
+ */
+export function motivoSemIssqn({
+  valor_base_calculo,
+  valor_issqn,
+}: Pick<NotaAchada, 'valor_base_calculo' | 'valor_issqn'>): string | null {
+  return valor_base_calculo !== null && valor_issqn === null ? SEM_ALIQUOTA : null;
+}
+
+const SEM_ALIQUOTA =
+  'A nota foi emitida sem que se conhecesse a alíquota: o ISSQN, e o que dele se retém, não constam dela. Emitida hoje, a DPS seria recusada (E0619).';
+
 /** Amounts that do not stand on the note are answered as this: the published type is a decimal text. */
 const NOT_SHOWN = '0.00';
 

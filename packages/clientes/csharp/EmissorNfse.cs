@@ -2037,6 +2037,9 @@ namespace EmissorNfse
         public string mensagem_retorno { get; }
         /// <summary>O que o documento é nesta nota.</summary>
         public IReadOnlyList<string> papeis { get; }
+        /// <summary>Por que a nota tem base e não tem ISSQN, se é assim: foi emitida sem alíquota; valor_issqn e
+        /// aliquota_issqn são aí 0.00, e vazios no CSV. Null nas demais. Pode ser nulo.</summary>
+        public string motivo_sem_issqn { get; }
 
         internal NotaListada(JsonElement dados)
         {
@@ -2070,6 +2073,7 @@ namespace EmissorNfse
             id_dps = Leitura.Texto(dados, "id_dps");
             mensagem_retorno = Leitura.Texto(dados, "mensagem_retorno");
             papeis = Leitura.Textos(dados, "papeis");
+            motivo_sem_issqn = Leitura.Texto(dados, "motivo_sem_issqn");
         }
     }
 

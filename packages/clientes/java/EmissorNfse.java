@@ -2404,6 +2404,11 @@ public final class EmissorNfse {
         public final String mensagem_retorno;
         /** O que o documento é nesta nota. */
         public final List<String> papeis;
+        /**
+         * Por que a nota tem base e não tem ISSQN, se é assim: foi emitida sem alíquota; valor_issqn e aliquota_issqn
+         * são aí 0.00, e vazios no CSV. Null nas demais. Pode ser nulo.
+         */
+        public final String motivo_sem_issqn;
 
         NotaListada(Map<String, Object> dados) {
             id = inteiro(dados, "id");
@@ -2436,6 +2441,7 @@ public final class EmissorNfse {
             id_dps = texto(dados, "id_dps");
             mensagem_retorno = texto(dados, "mensagem_retorno");
             papeis = textos(dados, "papeis");
+            motivo_sem_issqn = texto(dados, "motivo_sem_issqn");
         }
     }
 

@@ -1780,6 +1780,11 @@ final class NotaListada
     public readonly ?string $mensagem_retorno;
     /** O que o documento é nesta nota. @var list<string> */
     public readonly array $papeis;
+    /**
+     * Por que a nota tem base e não tem ISSQN, se é assim: foi emitida sem alíquota; valor_issqn e aliquota_issqn são
+     * aí 0.00, e vazios no CSV. Null nas demais.
+     */
+    public readonly ?string $motivo_sem_issqn;
 }
 
 final class Contagem

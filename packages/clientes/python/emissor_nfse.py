@@ -1397,6 +1397,9 @@ class NotaListada(_Modelo):
     mensagem_retorno: Optional[str]
     #: O que o documento é nesta nota.
     papeis: List[str]
+    #: Por que a nota tem base e não tem ISSQN, se é assim: foi emitida sem alíquota; valor_issqn e aliquota_issqn são
+    #: aí 0.00, e vazios no CSV. Null nas demais.
+    motivo_sem_issqn: Optional[str]
 
 
 @dataclass(frozen=True)

@@ -263,6 +263,24 @@ const ISSQN: Bloco = {
   ],
 };
 
+/** A note that was issued without a rate: it has a base, and neither rate nor tax. An exemption has a tax of zero. */
+const lacksAliquota = ({ has }: Impressa): boolean =>
+  has('valores/vBC') && !has('valores/pAliqAplic') && !has('valores/vISSQN');
+const isIssqnWithheld = ({ at }: Impressa): boolean => ['2', '3'].includes(at(`${TRIB_MUN}/tpRetISSQN`) ?? '');
+
+/** Of what is withheld at a rate that is not known, neither the sum nor what is left of the price is. */
+const unlessUnknown =
+  (read: Reader): Reader =>
+  (nota) =>
+    lacksAliquota(nota) && isIssqnWithheld(nota) ? undefined : read(nota);
+const semAliquota: Reader = (nota) => {
+  if (!lacksAliquota(nota)) return undefined;
+  const missing = isIssqnWithheld(nota)
+    ? 'o imposto, o que dele se retém e o valor líquido não constam'
+    : 'o imposto não consta';
+  return `a nota foi emitida sem que se conhecesse a alíquota; ${missing}`;
+};
+
 const TRIB_FED = 'DPS/infDPS/valores/trib/tribFed';
 const [PIS, COFINS] = [`${TRIB_FED}/piscofins/vPis`, `${TRIB_FED}/piscofins/vCofins`] as const;
 
@@ -352,10 +370,10 @@ const TOTAL: Bloco = {
     campo(C2, 20.9, 'VALOR DA OPERAÇÃO / SERVIÇO', amountOf('DPS/infDPS/valores/vServPrest/vServ'), HIGH),
     campo(C3, 20.9, 'Desconto Incondicionado', amountOf(DESC_INCOND), HIGH),
     campo(C4, 20.9, 'Desconto Condicionado', amountOf('DPS/infDPS/valores/vDescCondIncond/vDescCond'), HIGH),
-    campo(C1, 21.59, 'Total das Retenções (ISSQN / Federais)', amountOf('valores/vTotalRet'), HIGH),
-    campo(C2, 21.59, 'VALOR LÍQUIDO DA NFS-e', amountOf('valores/vLiq'), HIGH),
+    campo(C1, 21.59, 'Total das Retenções (ISSQN / Federais)', unlessUnknown(amountOf('valores/vTotalRet')), HIGH),
+    campo(C2, 21.59, 'VALOR LÍQUIDO DA NFS-e', unlessUnknown(amountOf('valores/vLiq')), HIGH),
     campo(C3, 21.59, 'Total do IBS/CBS', amountOf(IBS_TOTAL, CBS_TOTAL), HIGH),
-    campo(C4, 21.59, 'VALOR LÍQUIDO DA NFS-e + IBS/CBS', amountOf(`${TOTAIS}/vTotNF`), { ...HIGH, shaded: true }),
+    campo(C4, 21.59, 'VALOR LÍQUIDO DA NFS-e + IBS/CBS', unlessUnknown(amountOf(`${TOTAIS}/vTotNF`)), { ...HIGH, shaded: true }),
   ],
 };
 
@@ -386,6 +404,7 @@ const PARTES: readonly (readonly [prefix: string, of: Reader])[] = [
   ['Cod. Evt.', textAt(`${SERV}/atvEvento/idAtvEvt`)],
   ['Doc. Tec.', textAt(`${SERV}/infoCompl/idDocTec`)],
   ['Inf. A. T. Mun.', textAt('xOutInf')],
+  ['ISSQN', semAliquota],
 ];
 
 /** What the note says besides, joined; it may be cut. Empty when it says nothing. */

@@ -27,6 +27,7 @@ import {
   type PaginaDaParte,
   refuseValue,
   STREAM_PAGE,
+  toLinhaDaLista,
 } from '../../flows/notas-da-parte.ts';
 import { type FieldsOf, field, orNull } from '../../published/openapi/field.ts';
 import { askerOf, ESPERA_MAX_S, readEspera } from './espera.ts';
@@ -182,7 +183,7 @@ export async function listNotas(call: Call) {
   return answerLista<PaginaDaParte>(call, asked, {
     nome: 'notas',
     columns: COLUNAS_DA_LISTA,
-    itemsOf: ({ notas }) => notas,
+    itemsOf: ({ notas }) => (asked.type === 'text/csv' ? notas.map(toLinhaDaLista) : notas),
     read: (at) => listNotasOf(call.world, call.municipio, documento, pedida, { ...at, max }),
   });
 }
@@ -239,6 +240,11 @@ const NOTA_LISTADA = {
   id_dps: field.text('Identificador da DPS.'),
   mensagem_retorno: orNull(field.text('O que o ADN disse, ou por que a nota espera; null quando não há o que dizer.')),
   papeis: field.texts('O que o documento é nesta nota.'),
+  motivo_sem_issqn: orNull(
+    field.text(
+      'Por que a nota tem base e não tem ISSQN, se é assim: foi emitida sem alíquota; valor_issqn e aliquota_issqn são aí 0.00, e vazios no CSV. Null nas demais.',
+    ),
+  ),
 } as const satisfies FieldsOf<NotaListada>;
 
 export const LISTA_SHAPES = {

@@ -1542,6 +1542,11 @@ export type NotaListada = {
     readonly mensagem_retorno: string | null;
     /** O que o documento é nesta nota. */
     readonly papeis: readonly string[];
+    /**
+     * Por que a nota tem base e não tem ISSQN, se é assim: foi emitida sem alíquota; valor_issqn e aliquota_issqn são
+     * aí 0.00, e vazios no CSV. Null nas demais.
+     */
+    readonly motivo_sem_issqn: string | null;
 };
 export type Contagem = {
     /** Quantos itens há, contados até 10000. */
