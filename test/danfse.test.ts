@@ -289,6 +289,26 @@ test('of a company that pays the ISSQN inside the Simples the page has no base, 
   );
 });
 
+test('a note that was once issued without a rate says so, and prints nothing that hangs on it', { skip }, () => {
+  const withheld = { 'valores/trib/tribMun/tpRetISSQN': '2' } as const;
+  for (const patch of [{}, withheld]) {
+    // As it was written then: the base, no rate, no tax, nothing withheld, and the whole price as its net value.
+    const nfse = Buffer.from(
+      nfseOf(patch)
+        .toString()
+        .replace(/<pAliqAplic>.*?<\/vISSQN>/, '')
+        .replace(/<vTotalRet>[^<]*/, '<vTotalRet>0.00')
+        .replace(/<vLiq>[^<]*/, '<vLiq>1000.00'),
+    );
+    const text = textOf(ler.paginas(renderDanfse(nfse))[0]!);
+    const [retencao, retido, liquido] =
+      patch === withheld ? ['Retido pelo Tomador', '-', '-'] : ['Não Retido', 'R\\$ 0,00', 'R\\$ 1\\.000,00'];
+    assert.match(text, new RegExp(`ISSQN Apurado R\\$ 1\\.000,00 - ${retencao} -`));
+    assert.match(text, new RegExp(`VALOR LÍQUIDO DA NFS-e \\+ IBS/CBS ${retido} ${liquido} R\\$ `));
+    assert.match(text, /ISSQN: a nota foi emitida sem que se conhecesse a alíquota/);
+  }
+});
+
 test('with PIS and COFINS withheld they are told with the social contributions, and not as own debits', {
   skip,
 }, () => {

@@ -174,6 +174,12 @@ test('a file of notes', TESTED, async (context) => {
   });
 
   await context.test('is the list as a table, as the list itself gives it', async () => {
+    // One of them as it was issued once, without a rate: it has a base and no tax.
+    const chave = chaves[0]!;
+    await pool.query(
+      'update notas set valor_issqn = null, aliquota_issqn = null where tenant = $1 and chave_acesso = $2',
+      [TENANT, chave],
+    );
     const id = await ask(own, { formato: 'csv', estado: 'autorizada', ordem: 'antigas' });
     await ready(own, id);
     const { bytes, headers } = await fetchFile(own, id);
@@ -181,6 +187,23 @@ test('a file of notes', TESTED, async (context) => {
     const url = `${address}${API}/notas?estado=autorizada&ordem=antigas`;
     const whole = await fetch(url, { headers: { Authorization: `Bearer ${own}`, Accept: 'text/csv' } });
     assert.ok(bytes.equals(Buffer.from(await whole.arrayBuffer())), 'the tables differ');
+    const lines = bytes.toString().split('\r\n');
+    const without = lines.filter((line) => line.includes('foi emitida sem que se conhecesse a alíquota'));
+    assert.deepEqual(
+      without.map((line) => [line.includes(chave), /1000\.00[,;]+1000\.00[,;]{2}/.test(line)]),
+      [[true, true]],
+      without.join('\n'),
+    );
+    // The four fields of a note stay decimal texts, and the reason is beside them.
+    const { notas } = (await call('GET', 'notas?ordem=antigas', own)).body;
+    const { valor_issqn, valor_base_calculo, aliquota_issqn, motivo_sem_issqn } = notas.find(
+      ({ chave_acesso }: { chave_acesso: string }) => chave_acesso === chave,
+    );
+    assert.deepEqual([valor_issqn, valor_base_calculo, aliquota_issqn], ['0.00', '1000.00', '0.00']);
+    assert.match(motivo_sem_issqn, /^A nota foi emitida sem que se conhecesse a alíquota/);
+    assert.ok(notas.some(({ motivo_sem_issqn: why }: { motivo_sem_issqn: string | null }) => why === null));
+    const page = await (await fetch(`${address}/${TENANT}/nota/${chave}`)).text();
+    assert.match(page, /foi emitida sem que se conhecesse a alíquota: o ISSQN, e o que dele se retém, não constam/);
   });
 });
 

@@ -9,6 +9,7 @@ import path from 'node:path';
 import { describe, test } from 'node:test';
 import { SignedXml } from 'xml-crypto';
 import { pemOf } from '../../src/documents/pki.ts';
+import { CADASTRO_LIDO_MS } from '../../src/fiscal/ambiente.ts';
 import { dpsIdOf } from '../../src/fiscal/chave.ts';
 import { exampleXml } from '../../src/fiscal/rules/example.ts';
 import type { Patch } from '../../src/fiscal/rules/rule.ts';
@@ -102,6 +103,17 @@ describe('in production', () => {
       const { rows } = await pool.query(kept, [TENANT]);
       assert.deepEqual(Buffer.from(rows[0].recebido), bytes, encoding);
     }
+  });
+
+  test('a DPS whose rate nobody knows is refused, also where the national rules only remark', async () => {
+    const withheld: Patch = { 'valores/trib/tribMun/tpRetISSQN': '2', 'valores/trib/tribMun/pAliq': null };
+    const told = /não tem lista de serviços nem alíquota padrão\. Informe em pAliq a alíquota do município\./;
+    await assertRefused(signedBy(freshDps(withheld), own), ['E0619'], [told]);
+    await pool.query("update municipios set regras_nacionais = 'avisa' where tenant = $1", [TENANT]);
+    clock.now += CADASTRO_LIDO_MS + 1;
+    await assertRefused(signedBy(freshDps(withheld), own), ['E0619'], [told]);
+    await pool.query('update municipios set regras_nacionais = null where tenant = $1', [TENANT]);
+    clock.now += CADASTRO_LIDO_MS + 1;
   });
 
   test('by a library of somebody else', async () => {

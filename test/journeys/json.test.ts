@@ -206,3 +206,52 @@ test('the example that ships with the project is issued as it stands', async () 
   const { status, body } = await sendJson(address, readFileSync('examples/dps.json', 'utf8'));
   assert.equal(status, 201, JSON.stringify(body));
 });
+
+test('a body whose rate nobody knows is refused in the names of the body, whatever it declares', async () => {
+  const { address, store, pool, clock } = await startTestService({ worker: false });
+  const strict = { ambiente: 'homologacao', codigoIbge: '3550308', regrasNacionais: 'recusa' } as const;
+  await store.municipios.create({ tenant: 'estrito', ...strict }, clock.now);
+  await pool.query(
+    `insert into servicos_municipais (tenant, codigo, inicio, descricao, codigo_tributacao_nacional, aliquota)
+      values ('estrito', '001', '2026-01-01', 'Sistemas', '010101', 3), ('estrito', '003', '2026-01-01', 'Sistemas', '010101', 4)`,
+  );
+  const { aliquota_issqn: _none, ...without } = { ...BODY, valor_servico: 1000.0 };
+  const declared = [
+    {},
+    { retencao_issqn: '2' },
+    { valor_issqn: '50.00' },
+    { valor_base_calculo: '1000.00', valor_issqn: '50.00' },
+    // 1000.00 less 50.00
+    { ibscbs: { ...BODY.ibscbs, valores_base_calculo: '950.00' } },
+  ];
+  for (const more of declared) {
+    for (const path of ['', '/validacao']) {
+      const { status, body } = await sendJson(address, { ...without, ...more }, `/estrito/api/v1/nfse/v101${path}`);
+      assert.equal(status, 422, JSON.stringify(body));
+      assert.deepEqual(
+        body.erros.map(({ codigo, campo }: { codigo: string; campo: string }) => [codigo, campo]),
+        [['E0619', 'aliquota_issqn']],
+        JSON.stringify(body),
+      );
+      assert.match(
+        body.mensagem,
+        /não traz aliquota_issqn, e .*: 3\.00% \(001\) e 4\.00% \(003\)\. Informe em codigo_tributacao_municipal o código municipal/,
+      );
+    }
+    // The shared sandbox puts 5.00 in, and says so each time.
+    const { status, body } = await sendJson(address, {
+      ...without,
+      numero_dps: String(declared.indexOf(more) + 1),
+      ...more,
+    });
+    assert.equal(status, 201, JSON.stringify(body));
+    const about = body.avisos.filter(({ codigo }: { codigo: string }) => codigo === 'E0619');
+    assert.equal(about.length, 1, JSON.stringify(body.avisos));
+    assert.match(about[0].mensagem, /^A alíquota aplicada, 5\.00%, foi posta pelo ambiente de integração: /);
+  }
+  const named = { ...without, codigo_tributacao_municipal: '003', valor_issqn: '40.00' };
+  const { status, body } = await sendJson(address, named, '/estrito/api/v1/nfse/v101');
+  assert.equal(status, 201, JSON.stringify(body));
+  // 1000.00 × 4 %
+  assert.match(body.xml_nfse, /<pAliqAplic>4\.00<\/pAliqAplic><vISSQN>40\.00<\/vISSQN>/);
+});
