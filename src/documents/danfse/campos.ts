@@ -373,7 +373,10 @@ const TOTAL: Bloco = {
     campo(C1, 21.59, 'Total das Retenções (ISSQN / Federais)', unlessUnknown(amountOf('valores/vTotalRet')), HIGH),
     campo(C2, 21.59, 'VALOR LÍQUIDO DA NFS-e', unlessUnknown(amountOf('valores/vLiq')), HIGH),
     campo(C3, 21.59, 'Total do IBS/CBS', amountOf(IBS_TOTAL, CBS_TOTAL), HIGH),
-    campo(C4, 21.59, 'VALOR LÍQUIDO DA NFS-e + IBS/CBS', unlessUnknown(amountOf(`${TOTAIS}/vTotNF`)), { ...HIGH, shaded: true }),
+    campo(C4, 21.59, 'VALOR LÍQUIDO DA NFS-e + IBS/CBS', unlessUnknown(amountOf(`${TOTAIS}/vTotNF`)), {
+      ...HIGH,
+      shaded: true,
+    }),
   ],
 };
 
