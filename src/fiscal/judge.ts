@@ -20,6 +20,8 @@ import { brazilianDate } from './moment.ts';
 import { indOpOf, localOf, placeOfIbsCbs } from './operation.ts';
 import type { AmountRule, AnyRule, Breach, IbsCbsRule, Rule } from './rules/rule.ts';
 import { AMOUNT_RULES, IBSCBS_RULES, RULES } from './rules/rules.ts';
+import { answerOf, watch } from './unknown.ts';
+import { lowerFirst } from './words.ts';
 
 export type Judged = {
   readonly amounts: IssqnAmounts;
@@ -148,14 +150,20 @@ function retencaoOf({ unavailable, data, cClassTrib }: IbsCbsUnavailable): strin
   return `Retida: ${what} para a competência ${brazilianDate(data)}, e o ambiente nacional recusaria a nota sem IBS e CBS calculados (E1515). Ela segue sozinha, com a mesma chave e o mesmo número, quando ${percentual === undefined ? 'a alíquota for publicada e importada' : 'o percentual for publicado e importado'} aqui. Aguarde; não emita de novo.`;
 }
 
-/**
- * Every fault of a document at once, where issuance stops at the first step that refuses. An amount is judged as well when nothing
- * that it is made of is at fault, and a place that has a fault gets no second one.
- */
+/** Every fault of a document at once. An amount is judged when nothing that it is made of is at fault; a place that has a fault gets no second one. */
 export function judgeWhole(dps: Dps, facts: Facts, declarado: Declarado = NADA_DECLARADO): Judgement {
   const judged = judge(dps, facts, declarado);
-  if (!('faults' in judged)) return judged;
-  const found: Breaches = { faults: [...judged.faults], avisos: [] };
+  return 'faults' in judged ? judgeFurther(judged.faults, dps, facts, declarado) : judged;
+}
+
+/** The faults of a document whose first ones `judge` has told, with those of the amounts that these leave to be said. */
+export function judgeFurther(
+  before: readonly Fault[],
+  dps: Dps,
+  facts: Facts,
+  declarado: Declarado = NADA_DECLARADO,
+): { readonly faults: readonly Fault[] } {
+  const found: Breaches = { faults: [...before], avisos: [] };
   const amounts = assessIssqn(issqnInput(dps, facts));
   const assumed = describeAssumed(dps, facts);
   judgeComputed(judgeableRules(AMOUNT_RULES, found), amounts, found, assumed, dps, facts, declarado);
@@ -166,6 +174,55 @@ export function judgeWhole(dps: Dps, facts: Facts, declarado: Declarado = NADA_D
     judgeComputed(ofIbsCbs, ibscbs, found, assumed, dps, facts, declarado);
   }
   return refuse(found);
+}
+
+/**
+ * What can be said of a document, or by facts, of which something is not known (D-720): each rule that reads nothing of that, and so the
+ * amounts. What is judged by a corrected text says so. `before`: the faults that leave it open.
+ */
+export function judgeKnown(
+  marked: Dps,
+  facts: Facts,
+  declarado: Declarado = NADA_DECLARADO,
+  before: readonly Fault[] = [],
+): readonly Fault[] {
+  const { value: dps, readCorrected } = watch(marked);
+  const found: Breaches = { faults: [], avisos: [] };
+  const told: Fault[] = [];
+  const tell = (judged: () => void): void => {
+    answerOf(judged);
+    const wasCorrected = readCorrected();
+    told.push(...found.faults.splice(0).map((fault) => (wasCorrected ? afterCorrection(fault) : fault)));
+  };
+  for (const rule of RULES) {
+    if (rule.scope === 'aviso') continue;
+    tell(() => {
+      for (const breach of breachesIn(rule, dps, facts, declarado)) report(rule, breach, facts, found);
+    });
+  }
+  const broken = { faults: [...before, ...told], avisos: [] };
+  tell(() => {
+    const amounts = assessIssqn(issqnInput(dps, facts));
+    judgeComputed(judgeableRules(AMOUNT_RULES, broken), amounts, found, dps, facts, declarado);
+    const ofIbsCbs = judgeableRules(IBSCBS_RULES, broken);
+    const input = ofIbsCbs.length === 0 ? undefined : ibsCbsInput(dps, amounts);
+    const ibscbs = input && assessIbsCbs(input, facts.tabelaIbsCbs);
+    if (ibscbs !== undefined && !('unavailable' in ibscbs)) {
+      judgeComputed(ofIbsCbs, ibscbs, found, dps, facts, declarado);
+    }
+  });
+  return inLayoutOrder(told);
+}
+
+function breachesIn(rule: Rule, ...seen: [Dps, Facts, Declarado]): readonly FullBreach[] {
+  const { part, when, must, breaches } = rule;
+  if (part?.(...seen) === false || when?.(...seen) === false) return [];
+  if (breaches !== undefined) return breaches(...seen);
+  return must(...seen) ? [] : breachesOf(rule, ...seen);
+}
+
+function afterCorrection(fault: Fault): Fault {
+  return { ...fault, mensagem: `Com a correção acima, ${lowerFirst(fault.mensagem)}` };
 }
 
 function refuse({ faults }: Breaches): { readonly faults: readonly Fault[] } {

@@ -1,4 +1,4 @@
-/** Words of a name, as they are compared: in capitals, without accents, each once. */
+/** Words of a name, as they are compared: in capitals, without accents, each once; and sentences that go on. */
 
 /** What many names have, and nobody is looked up by. */
 const EVERYWHERE = new Set(['LTDA', 'EIRELI', 'EPP', 'MEI', 'CIA', 'DAS', 'DOS', 'DEL', 'SLU']);
@@ -12,4 +12,9 @@ export function wordsOf(name: string): readonly string[] {
     .toUpperCase();
   const words = plain.split(/[^0-9A-Z]+/).filter((word) => word.length >= WORD_MIN && !EVERYWHERE.has(word));
   return [...new Set(words.map((word) => word.slice(0, WORD_MAX)))];
+}
+
+/** A name of two words keeps its letters: `Simples Nacional`. */
+export function lowerFirst(text: string): string {
+  return /^[A-ZÀ-Ý](?:[A-ZÀ-Ý]|\S* [A-ZÀ-Ý][a-zà-ÿ])/.test(text) ? text : text.charAt(0).toLowerCase() + text.slice(1);
 }

@@ -48,6 +48,11 @@ export class BodyPlaces {
     this.#explained.add(xpath);
   }
 
+  /** The paths of the elements that have their fault already. */
+  explained(): readonly string[] {
+    return [...this.#explained].filter((xpath) => !xpath.endsWith('/'));
+  }
+
   isExplained(xpath: string): boolean {
     if (this.#explained.size === 0) return false;
     // A list that is wrong as a whole has no members to count.

@@ -10,6 +10,7 @@ import { dpsIdOf } from '../chave.ts';
 import { type Decimal, parseDecimal } from '../decimal.ts';
 import { type Declarado, NADA_DECLARADO } from '../declarado.ts';
 import { type Fault, quoted, unlistedOf } from '../fault.ts';
+import { forget, forgetWhole } from '../unknown.ts';
 import { checkText, sayFault } from './check-text.ts';
 import type { Campo, Declaracao } from './corpo.ts';
 import { BodyPlaces } from './corpo-places.ts';
@@ -73,10 +74,16 @@ export type CorpoReading =
       /** Identifier of the DPS; of one that leaves its number to us, a stand-in. */
       readonly id: string;
       readonly declarado: Declarado;
-      /** The same faults or remarks, each with its property, line and column, and told in the names of the body. */
-      place<T extends Told>(found: readonly T[]): readonly (T & Placed)[];
+      readonly place: PlaceInBody;
     }
-  | { readonly faults: readonly Fault[] };
+  | {
+      readonly faults: readonly Fault[];
+      /** What could be read all the same, as in `DpsReading`, and where further faults of it stand; undefined where too little could. */
+      readonly rest?: { readonly marked: Dps; readonly declarado: Declarado; readonly place: PlaceInBody };
+    };
+
+/** The same faults or remarks, each with its property, line and column, and told in the names of the body. */
+type PlaceInBody = <T extends Told>(found: readonly T[]) => readonly (T & Placed)[];
 
 /** The DPS of a body with what it declares besides, or every fault of its structure, each with property, line and column. */
 export function readCorpo(document: JsonDocument, context: CorpoContext): CorpoReading {
@@ -113,7 +120,14 @@ export function readCorpo(document: JsonDocument, context: CorpoContext): CorpoR
     ({ xpath }) => !body.places.isExplained(xpath),
   );
   const faults = inLayoutOrder([...own, ...place(structural.map((fault) => body.asWritten(fault)))]);
-  if (faults.length > 0) return { faults: listFaults(faults, body.unlisted + unlisted, 'E0010') };
+  if (faults.length > 0) {
+    const left = body.unlisted + unlisted;
+    const marked = left > 0 || body.lost.has('') ? undefined : 'faults' in read ? read.marked : read.dps;
+    if (marked === undefined) return { faults: listFaults(faults, left, 'E0010') };
+    for (const path of body.places.explained()) forget(marked, path.slice(DPS_BASE.length + 1));
+    for (const path of body.lost) forgetWhole(marked, path);
+    return { faults, rest: { marked, declarado: body.declarado(), place } };
+  }
   // Whatever explains a fault of the structure is a fault itself.
   if ('faults' in read) return { faults: place(read.faults) };
   return { root, dps: read.dps, id: read.id, declarado: body.declarado(), place };
@@ -170,6 +184,8 @@ class Body {
   unlisted = 0;
   readonly #context: CorpoContext;
   readonly places = new BodyPlaces();
+  /** Paths below `infDPS` of which something stands under a name that does not exist. */
+  readonly lost = new Set<string>();
   /** What was written for an element whose text is another spelling of it. */
   readonly #written = new Map<string, string>();
   readonly #declared = new Map<Declaracao, string>();
@@ -218,11 +234,12 @@ class Body {
       this.unlisted += 1;
       return;
     }
-    const { fault, meant, explains } = strangeProperty(name, value, host, { taken, abroad });
+    const { fault, meant, explains, perhaps } = strangeProperty(name, value, host, { taken, abroad });
     if (meant !== undefined) taken.add(meant.name);
     const place = campoAt(xpath, host.campo);
     const campo = place === undefined || place === '' ? quoted(name) : `${place}.${quoted(name)}`;
     for (const path of explains ?? []) this.places.explain(path === '' ? DPS_BASE : `${DPS_BASE}/${path}`);
+    for (const path of [...(explains ?? []), ...(perhaps ?? [])]) this.lost.add(path);
     let at = xpath;
     if (meant?.kind === 'declaracao') {
       at = `${NOTE_BASE}/${meant.note}`;
@@ -236,7 +253,10 @@ class Body {
           const right = campoAt(xpath, joinCampo(host.campo, meant.name))!;
           this.places.misname(right, campo);
         }
-        for (const path of paths) this.places.explain(`${xpath}/${path}`);
+        for (const path of paths) {
+          if (meant.kind === 'grupo') this.places.explainEmptiness(`${xpath}/${path}`);
+          else this.places.explain(`${xpath}/${path}`);
+        }
       }
     }
     // Removing the last property would leave an empty object, which is a fault as well.

@@ -6,6 +6,8 @@
  * beside other values is the rules' affair, and line and column are filled in by who knows the text.
  */
 import { type Fault, quoted } from '../fault.ts';
+import { correctedTo, forget, UNKNOWN } from '../unknown.ts';
+import { lowerFirst } from '../words.ts';
 import { checkText, isBlank, readValue, sayFault, type TypeFault } from './check-text.ts';
 import { elementWith, nationalNamespace, REMOVAL, type Source } from './correct-xml.ts';
 import { type Ordered, orderFault } from './disorder.ts';
@@ -24,7 +26,7 @@ import {
   type Words,
 } from './reading.ts';
 import { expectedInSentence } from './simple-types.ts';
-import { NOTHING_STRANGE, type Strange, tellStrange } from './strange-tag.ts';
+import { type Meant, NOTHING_STRANGE, type Strange, tellStrange } from './strange-tag.ts';
 import { attributeOf, type Elemento } from './tree.ts';
 import { type Choice, elementsOf, type Leaf } from './vocabulary.ts';
 
@@ -45,7 +47,13 @@ function tagsOf(source: Source | undefined): Words {
 
 type How = { readonly source?: Source; readonly words?: Words };
 
-export type DpsReading = { readonly dps: Dps; readonly id: string } | { readonly faults: readonly Fault[] };
+export type DpsReading =
+  | { readonly dps: Dps; readonly id: string }
+  | {
+      readonly faults: readonly Fault[];
+      /** What could be read all the same, with marks where something is not known; undefined where too little could. */
+      readonly marked?: Dps;
+    };
 
 /**
  * The DPS in a tree whose root should be `DPS`, or every structural fault of it (E0001, E0002, E0003, E0010, E002,
@@ -98,10 +106,17 @@ export function explainDps(layout: Layout, root: Elemento, { source, words = tag
   attributeFaults(infDps, '/DPS/infDPS', found, 'Id');
   const id = attributeOf(infDps, 'Id') ?? '';
   checkId(id, faults);
-  const read = readGroup(layout.compiled, infDps, '/DPS/infDPS', 'infDPS', found);
-  if (faults.length > 0) return { faults: listInOrder(found) };
-  return { dps: layout.toDps(read), id };
+  const read = readGroup(layout.compiled, infDps, INF_DPS_XPATH, 'infDPS', found);
+  if (faults.length === 0) return { dps: layout.toDps(read), id };
+  // Of two bodies nobody knows which was meant, nor of a thousand unknown tags what they meant.
+  if (bodies > 1 || found.unlisted > 0) return { faults: listInOrder(found) };
+  for (const path of [...found.meant, ...found.perhaps]) {
+    if (path.startsWith(`${INF_DPS_XPATH}/`)) forget(read, path.slice(INF_DPS_XPATH.length + 1));
+  }
+  return { faults: listInOrder(found), marked: layout.toDps(read) };
 }
+
+const INF_DPS_XPATH = '/DPS/infDPS';
 
 /**
  * What is answered, in the order of the layout. A mistake already named by its wrong tag is not named again as a missing
@@ -176,11 +191,11 @@ function readGroup(
         }
         continue;
       }
-      value[name] = readItem(slot, child, `${base}/${name}`, found);
+      value[name] = readItem(slot, child, `${base}/${name}`, found) ?? UNKNOWN;
     } else {
       const list = (value[name] ?? []) as unknown[];
       value[name] = list;
-      list.push(readItem(slot, child, `${base}/${name}[${list.length + 1}]`, found));
+      list.push(readItem(slot, child, `${base}/${name}[${list.length + 1}]`, found) ?? UNKNOWN);
       if (list.length === slot.item.max + 1) {
         const xpath = `${base}/${name}[${list.length}]`;
         faults.push(repeatedFault(xpath, found.words.name(xpath, slot.item), slot.item.max));
@@ -188,7 +203,9 @@ function readGroup(
     }
   }
   looseText(element, base, faults);
-  const { explained, meant } = strange === undefined ? NOTHING_STRANGE : tellStrange(strange, level, found);
+  const stranger = strange === undefined ? NOTHING_STRANGE : tellStrange(strange, level, found);
+  const { explained, meant } = stranger;
+  if (meant.size > 0) readMeant(stranger, level, value, found);
   if (disordered) {
     const siblings = element.children.map((child) =>
       orderedAs(child, compiled.slots.get(child.name) ?? meant.get(child)),
@@ -203,8 +220,56 @@ function readGroup(
     faults.push(fault);
   }
   for (const choice of compiled.choices) checkChoice(choice, value, explained, base, parent, found);
-  if (faults.length > first) keepOne(level, first, found);
+  if (faults.length > first) {
+    markUnknown(level, value, twins);
+    keepOne(level, first, found);
+  }
   return value;
+}
+
+/** Marks what a group with faults leaves open: which of two is right, what is missing, what was meant by a text between elements. */
+function markUnknown({ compiled, element }: Level, value: Record<string, unknown>, twins: ReadonlySet<string>): void {
+  for (const name of twins) value[name] = UNKNOWN;
+  for (const { item } of compiled.slots.values()) {
+    const list = value[item.name];
+    if (!Array.isArray(list)) continue;
+    if (list.length > item.max || list.every((one) => one === UNKNOWN)) value[item.name] = UNKNOWN;
+  }
+  const isLoose = !isBlank(element.text);
+  for (const { item, required } of compiled.slots.values()) if (required || isLoose) value[item.name] ??= UNKNOWN;
+  for (const { items, min } of compiled.choices) {
+    const present = items.filter(({ name }) => value[name] !== undefined).length;
+    if (present > 1 || (present === 0 && min === 1)) for (const { name } of items) value[name] = UNKNOWN;
+  }
+}
+
+/** Reads what stands under a misspelt name; what else was meant by a strange one is not known. */
+function readMeant({ meant, misspelt }: Meant, { base }: Level, value: Record<string, unknown>, found: Found): void {
+  const free = new Set([...meant.values()].map(({ item }) => item.name).filter((name) => !(name in value)));
+  for (const [child, slot] of meant) {
+    const { item, choice } = slot;
+    const { name, max } = item;
+    const isAlone = choice === undefined || choice.items.every((other) => !(other.name in value));
+    const isRead = free.has(name) && !(name in value) && max === 1 && isAlone && misspelt.has(child);
+    value[name] = isRead ? readMisspelt(slot, child, base, found) : UNKNOWN;
+  }
+}
+
+/** The content of a misspelt group is told under the name that it has; the text of a leaf is mended with its name. */
+function readMisspelt(slot: Slot, child: Elemento, base: string, found: Found): unknown {
+  const { faults, places } = found;
+  const { item } = slot;
+  if (item.kind === 'leaf') {
+    const isRight = child.children.length === 0 && checkText(item.type, child.text) === undefined;
+    return isRight ? correctedTo(readValue(item.type, child.text)) : UNKNOWN;
+  }
+  const [first, sent, right] = [faults.length, `${base}/${child.name}`, `${base}/${item.name}`];
+  const value = readItem(slot, child, sent, found);
+  for (const fault of faults.slice(first)) {
+    const place = places.get(fault) ?? fault.xpath;
+    places.set(fault, place.startsWith(sent) ? right + place.slice(sent.length) : place);
+  }
+  return value ?? UNKNOWN;
 }
 
 function orderedAs({ name }: Elemento, slot: Slot | undefined): Ordered {
@@ -220,6 +285,7 @@ function keepOne({ element, base }: Level, first: number, { faults, withheld }: 
   if (removals.length >= element.children.length) for (const fault of removals) withheld.add(fault);
 }
 
+/** The value of an element; undefined where its text or its content leaves that open. */
 function readItem(slot: Slot, element: Elemento, xpath: string, found: Found): unknown {
   const { faults } = found;
   attributeFaults(element, xpath, found);
@@ -228,7 +294,7 @@ function readItem(slot: Slot, element: Elemento, xpath: string, found: Found): u
     const value = readGroup(slot.inside, element, xpath, slot.item.name, found);
     // A group with required fields has a fault for each of them already.
     if (element.children.length === 0 && faults.length === before) faults.push(emptyGroup(slot, xpath, found.words));
-    return value;
+    return Object.keys(value).length === 0 ? undefined : value;
   }
   const leaf = slot.item as Leaf;
   if (element.children.length > 0) {
@@ -241,7 +307,10 @@ function readItem(slot: Slot, element: Elemento, xpath: string, found: Found): u
   if (problem === undefined) return readValue(leaf.type, element.text);
   if (problem.kind === 'vazio' && leaf.emptyIsRead) return '';
   faults.push(valueFault(slot, leaf, element, problem, xpath, found.words));
-  return undefined;
+  const { fix } = problem;
+  return fix === undefined || checkText(leaf.type, fix) !== undefined
+    ? undefined
+    : correctedTo(readValue(leaf.type, fix));
 }
 
 function valueFault(
@@ -388,9 +457,4 @@ function looseText(element: Elemento, xpath: string, faults: Fault[]): void {
   if (isBlank(element.text)) return;
   const mensagem = `${element.name} é um grupo e traz texto solto entre os seus elementos.`;
   faults.push({ codigo: 'E203', xpath, mensagem, encontrado: quoted(element.text.trim()) });
-}
-
-/** A name of two words keeps its letters: `Simples Nacional`. */
-function lowerFirst(text: string): string {
-  return /^[A-ZÀ-Ý](?:[A-ZÀ-Ý]|\S* [A-ZÀ-Ý][a-zà-ÿ])/.test(text) ? text : text.charAt(0).toLowerCase() + text.slice(1);
 }

@@ -58,10 +58,17 @@ export type Found = {
   readonly missing: Set<Fault>;
   /** Absolute paths that a misplaced or misspelt element evidently meant. */
   readonly meant: Set<string>;
+  /** Absolute paths one of which a misplaced element may have meant. */
+  readonly perhaps: Set<string>;
 };
 
 export function nothingFound(layout: Layout, words: Words, source: Source | undefined): Found {
-  const sets = { withheld: new Set<Fault>(), missing: new Set<Fault>(), meant: new Set<string>() };
+  const sets = {
+    withheld: new Set<Fault>(),
+    missing: new Set<Fault>(),
+    meant: new Set<string>(),
+    perhaps: new Set<string>(),
+  };
   return { layout, words, source, faults: [], unlisted: 0, places: new Map(), ...sets };
 }
 

@@ -24,6 +24,8 @@ export type Strange = {
   readonly meant?: Item | undefined;
   /** Paths of the DPS, below `infDPS`, that are not missing either: what was meant stands elsewhere. */
   readonly explains?: readonly string[];
+  /** Paths one of which may have been meant. */
+  readonly perhaps?: readonly string[];
 };
 
 /** A longer name is not compared with anything. */
@@ -99,11 +101,15 @@ export function strangeProperty(
   if (foreign?.replaces === undefined && foreign?.rename === undefined && foreign !== undefined) {
     return { fault: fault(inNamesOfTheBody(foreign.say), undefined, foreign.carries ? undefined : REMOVAL) };
   }
-  const elsewhere = placesOf(foreign?.rename ?? name, snake, foreign, host).slice(0, ELSEWHERE_MAX);
+  const elsewhere = placesOf(foreign?.rename ?? name, snake, foreign, host);
   if (elsewhere.length > 0) {
-    const places = elsewhere.map(({ campo }) => dropBrackets(campo)).join(' ou ');
-    const explains = elsewhere.length === 1 ? elsewhere[0]!.paths : [];
-    return { fault: fault(`o que existe é ${places}`, places), explains };
+    const places = elsewhere
+      .slice(0, ELSEWHERE_MAX)
+      .map(({ campo }) => dropBrackets(campo))
+      .join(' ou ');
+    const paths = elsewhere.flatMap(({ paths }) => paths);
+    const meaning = elsewhere.length === 1 ? { explains: paths } : { perhaps: paths };
+    return { fault: fault(`o que existe é ${places}`, places), ...meaning };
   }
   const names = [...host.items.keys()];
   const begun = names.filter((one) => one.startsWith(`${snake}_`) && host.items.get(one)!.kind === 'declaracao');
@@ -122,7 +128,8 @@ export function strangeProperty(
     names.length <= NAMES_TOLD_MAX
       ? `: ${allowed}`
       : ', listados no campo esperado (uma lista longa vem só no primeiro dos erros iguais)';
-  return { fault: fault(`retire-o, ou use um dos nomes que existem ali${which}`, allowed) };
+  const perhaps = others.length === 0 ? [] : [afar!, ...others].flatMap(({ paths }) => paths);
+  return { fault: fault(`retire-o, ou use um dos nomes que existem ali${which}`, allowed), perhaps };
 }
 
 /** A sentence holds so many names. */

@@ -14,20 +14,23 @@ import type { Choice } from './vocabulary.ts';
 export type Strange = { readonly child: Elemento; readonly before: string };
 
 /** What was evidently meant by the strange children of a group. */
-type Meant = {
+export type Meant = {
   /** Names that are not missing. */
   readonly explained: ReadonlySet<string>;
   /** The element of the group that a strange child stands for. */
   readonly meant: ReadonlyMap<Elemento, Slot>;
+  /** Those of these whose name alone is wrong. */
+  readonly misspelt: ReadonlySet<Elemento>;
 };
 
-export const NOTHING_STRANGE: Meant = { explained: new Set(), meant: new Map() };
+export const NOTHING_STRANGE: Meant = { explained: new Set(), meant: new Map(), misspelt: new Set() };
 
 /** One fault for each child that the layout does not have in a group. */
 export function tellStrange(strange: readonly Strange[], level: Level, found: Found): Meant {
   const { compiled, base } = level;
   const unknowns: { readonly unknown: Unknown; readonly child: Elemento; readonly before: string }[] = [];
   const meant = new Map<Elemento, Slot>();
+  const misspelt = new Set<Elemento>();
   const copies = new Map<string, number>();
   for (const { child, before } of strange) {
     if (found.faults.length + unknowns.length > FAULTS_MAX) {
@@ -39,6 +42,8 @@ export function tellStrange(strange: readonly Strange[], level: Level, found: Fo
     const unknown = unknownTag(child, `${base}/${child.name}${copy === 1 ? '' : `[${copy}]`}`, level, found.layout);
     const slot = unknown.right && compiled.slots.get(unknown.right[0]!);
     if (slot !== undefined) meant.set(child, slot);
+    if (unknown.isMisspelt === true) misspelt.add(child);
+    for (const place of unknown.perhaps ?? []) found.perhaps.add(`${BASE}/${place}`);
     unknowns.push({ unknown, child, before });
   }
   const hasRoom = roomIn(level, meant);
@@ -60,7 +65,7 @@ export function tellStrange(strange: readonly Strange[], level: Level, found: Fo
     found.places.set(fault, right === undefined ? before : [base, ...right].join('/'));
     found.faults.push(fault);
   }
-  return { explained, meant };
+  return { explained, meant, misspelt };
 }
 
 function correctName(
@@ -112,6 +117,10 @@ type Unknown = {
   readonly right?: readonly string[];
   /** An absolute path, where what was meant stands in another group. */
   readonly elsewhere?: string | undefined;
+  /** Paths below `infDPS`, one of which may have been meant. */
+  readonly perhaps?: readonly string[];
+  /** The name alone is wrong, by a letter or two. */
+  readonly isMisspelt?: true;
   /** There is nothing to put in its place. */
   readonly isRefused?: boolean;
 };
@@ -123,7 +132,7 @@ function unknownTag({ name }: Elemento, xpath: string, { compiled, base, parent 
   const near = nearestName(name, [...compiled.slots.keys()]);
   if (near !== undefined) {
     const mensagem = `${name} não é um elemento de ${parent}; o nome parecido que existe ali é ${near}.`;
-    return { fault: { ...found, mensagem, esperado: near }, right: [near] };
+    return { fault: { ...found, mensagem, esperado: near }, right: [near], isMisspelt: true };
   }
   const places = placesNear(name, base, layout);
   const listed = places.slice(0, PLACES_MAX).join(' ou ');
@@ -136,6 +145,7 @@ function unknownTag({ name }: Elemento, xpath: string, { compiled, base, parent 
     fault: { ...found, mensagem, esperado: places.length > 0 ? listed : `em ${parent}: ${allowed.join(', ')}` },
     // One place in the whole layout: evidently that one was meant.
     elsewhere: layout.paths.get(name)?.length === 1 ? `${BASE}/${places[0]}` : undefined,
+    perhaps: layout.paths.get(name) ?? [],
   };
 }
 
@@ -178,6 +188,7 @@ function foreignFault(
     return {
       fault: { ...found, mensagem, esperado: listed },
       elsewhere: places.length === 1 ? `${BASE}/${places[0]}` : undefined,
+      perhaps: places,
     };
   }
   const steps = here.slice(group === '' ? 0 : group.length + 1).split('/');

@@ -7,6 +7,7 @@ import type { Facts } from '../facts.ts';
 import type { IbsCbsAmounts } from '../ibscbs.ts';
 import type { Dps, DpsPath } from '../layout/dps.ts';
 import type { NfsePath } from '../layout/nfse.ts';
+import { answerOf } from '../unknown.ts';
 import type { Inputs } from './inputs.ts';
 
 /**
@@ -106,22 +107,25 @@ export function forEach<Item>(
   const below = rule.at.slice(list.length);
   const breaks = (item: Item, seen: Seen): boolean =>
     (when === undefined || when(item, ...seen)) && !must(item, ...seen);
+  const breachAt = (item: Item, place: number, seen: Seen): readonly Breach[] =>
+    breaks(item, seen)
+      ? [
+          {
+            at: `${list}[${place + 1}]${below}`,
+            mensagem: typeof message === 'string' ? message : message(item, ...seen),
+            encontrado: found?.(item, ...seen),
+          },
+        ]
+      : [];
   return {
     ...head,
     message: typeof message === 'string' ? message : rule.why,
     must: (...seen) => !(items(seen[0])?.some((item) => breaks(item, seen)) ?? false),
-    breaches: (...seen) =>
-      (items(seen[0]) ?? []).flatMap((item, place) =>
-        breaks(item, seen)
-          ? [
-              {
-                at: `${list}[${place + 1}]${below}`,
-                mensagem: typeof message === 'string' ? message : message(item, ...seen),
-                encontrado: found?.(item, ...seen),
-              },
-            ]
-          : [],
-      ),
+    // A member of which something is not known leaves the others to be judged.
+    breaches: (...seen) => {
+      const all = items(seen[0]) ?? [];
+      return [...all.keys()].flatMap((place) => answerOf(() => breachAt(all[place]!, place, seen))?.answer ?? []);
+    },
   };
 }
 

@@ -1,0 +1,132 @@
+/**
+ * A document of which something is not known, because its text is wrong or it is missing. A question that reads nothing of that is
+ * answered as ever; one that reads it has no answer (D-720). A document that was read whole never comes here.
+ */
+
+/** Stands in the place of a field or a group that is not known. */
+export const UNKNOWN = Symbol('unknown');
+
+/** Stands in the place of a field whose wrong text has one correction. */
+class Corrected {
+  readonly value: unknown;
+
+  constructor(value: unknown) {
+    this.value = value;
+  }
+}
+
+/** The value that a wrong text is corrected to. */
+export function correctedTo(value: unknown): unknown {
+  return new Corrected(value);
+}
+
+/** Thrown where something is read that is not known. One for all, so that it costs no trace of the stack. */
+const NOT_KNOWN = new Error('Something was read that is not known.');
+
+/** The answer to a question; undefined where it reads what is not known. */
+export function answerOf<Answer>(question: () => Answer): { readonly answer: Answer } | undefined {
+  try {
+    return { answer: question() };
+  } catch (error) {
+    if (error === NOT_KNOWN) return undefined;
+    throw error;
+  }
+}
+
+/** The same of a question whose answer takes time. */
+export async function answerInTime<Answer>(
+  question: () => Promise<Answer>,
+): Promise<{ readonly answer: Answer } | undefined> {
+  try {
+    return { answer: await question() };
+  } catch (error) {
+    if (error === NOT_KNOWN) return undefined;
+    throw error;
+  }
+}
+
+export type Watched<Value> = {
+  readonly value: Value;
+  /** Whether a corrected text was read since this was asked last. */
+  readonly readCorrected: () => boolean;
+};
+
+/** A document with marks in it, in which nothing that is not known can be read. */
+export function watch<Value extends object>(marked: Value): Watched<Value> {
+  let wasCorrected = false;
+  const seen = new WeakMap<object, object>();
+  const look = (value: unknown): unknown => {
+    if (value === UNKNOWN) throw NOT_KNOWN;
+    if (value instanceof Corrected) {
+      wasCorrected = true;
+      return value.value;
+    }
+    return typeof value === 'object' && value !== null ? seen.getOrInsertComputed(value, guard) : value;
+  };
+  const guard = (group: object): object =>
+    new Proxy(group, {
+      get: (target, name) =>
+        Object.hasOwn(target, name) ? look(Reflect.get(target, name)) : Reflect.get(target, name),
+      has: (target, name) => {
+        if (Reflect.get(target, name) === UNKNOWN) throw NOT_KNOWN;
+        return Reflect.has(target, name);
+      },
+      ownKeys: (target) => {
+        if (Object.values(target).includes(UNKNOWN)) throw NOT_KNOWN;
+        return Reflect.ownKeys(target);
+      },
+    });
+  return {
+    value: guard(marked) as Value,
+    readCorrected: () => {
+      const was = wasCorrected;
+      wasCorrected = false;
+      return was;
+    },
+  };
+}
+
+/** What is known of something; whatever else is read of it is not known. */
+export function knownPart<Value extends object>(known: Partial<Value>): Value {
+  return new Proxy(known, {
+    get: (target, name) => {
+      if (!Object.hasOwn(target, name)) throw NOT_KNOWN;
+      return Reflect.get(target, name);
+    },
+  }) as Value;
+}
+
+type Group = Record<string, unknown>;
+
+/** Marks a place below `root` in which nothing stands as not known. `path`: steps below it, `toma/end`, `docDedRed[2]/nDR`. */
+export function forget(root: object, path: string): void {
+  let group = root as Group;
+  for (const step of path.split('/')) {
+    const [, name = '', place] = /^([^[]*)(?:\[(\d+)\])?$/.exec(step) ?? [];
+    group[name] ??= UNKNOWN;
+    const value = group[name];
+    const next = place !== undefined && Array.isArray(value) ? value[Number(place) - 1] : value;
+    // Of a list nobody knows which member was meant.
+    if (Array.isArray(next)) group[name] = UNKNOWN;
+    if (!isGroup(next)) return;
+    group = next;
+  }
+}
+
+/** The same of a place of which something may stand elsewhere: a group there is not known either. */
+export function forgetWhole(root: object, path: string): void {
+  forget(root, path);
+  const steps = path.split('/');
+  const last = steps.pop()!;
+  let group = root as Group;
+  for (const step of steps) {
+    const next = group[step];
+    if (!isGroup(next)) return;
+    group = next;
+  }
+  if (isGroup(group[last])) group[last] = UNKNOWN;
+}
+
+function isGroup(value: unknown): value is Group {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Corrected);
+}
