@@ -14,6 +14,7 @@ import { bareIm, ENDERECO_NAO_INFORMADO, type Facts, type NotaSubstituida, type 
 import type { Fault } from '../fiscal/fault.ts';
 import type { Dps } from '../fiscal/layout/dps.ts';
 import { BRASILIA, brazilianMoment, isInForce, type Moment, momentIn } from '../fiscal/moment.ts';
+import { answerInTime, answerOf, knownPart, watch } from '../fiscal/unknown.ts';
 import type { NomeadoPelaDps } from '../store/cadastros.ts';
 import type { Municipio } from '../store/municipios.ts';
 import type { EventoOnNota } from '../store/on-notas.ts';
@@ -63,7 +64,7 @@ export async function gatherFacts(
     findPrestador(world, municipio, dps),
     world.store.cadastros.find(municipio.tenant, nomeadoBy(dps)),
     dps.subst && replacedNota(world, municipio, dps, dps.subst.chSubstda),
-    openFacts(world, municipio, dps, instant),
+    openFacts(world, municipio, askedOf(dps), instant),
   ]);
   const facts = { ...open, prestador: found.prestador, cadastros, substituida };
   return { facts, novoPrestador: found.novo ? found.prestador : undefined, faults: found.faults };
@@ -76,30 +77,120 @@ export async function factsForStranger(
   dps: Dps,
   instant: number,
 ): Promise<Gathered> {
-  const open = await openFacts(world, municipio, dps, instant);
+  const open = await openFacts(world, municipio, askedOf(dps), instant);
   const prestador = prestadorAsSaid(dps);
   const facts = { ...open, prestador, cadastros: SEM_CADASTROS, substituida: undefined };
   return { facts, novoPrestador: undefined, faults: [] };
+}
+
+/** Known facts, the others not known, and what the registry has against the provider. */
+type GatheredKnown = Pick<Gathered, 'facts' | 'faults'>;
+
+/** The facts about a document of which something is not known, as far as they can be asked for (D-720). */
+export async function gatherKnown(
+  world: Pick<World, 'store'>,
+  municipio: Municipio,
+  marked: Dps,
+  instant: number,
+): Promise<GatheredKnown> {
+  const { value: dps } = watch(marked);
+  const [found, cadastros, substituida, open] = await Promise.all([
+    answerInTime(async () => findPrestador(world, municipio, dps)),
+    answerInTime(async () => world.store.cadastros.find(municipio.tenant, nomeadoBy(dps))),
+    answerInTime(async () => dps.subst && replacedNota(world, municipio, dps, dps.subst.chSubstda)),
+    openKnown(world, municipio, dps, instant),
+  ]);
+  const facts: Partial<Facts> = {
+    ...open,
+    ...(found && { prestador: found.answer.prestador }),
+    ...(cadastros && { cadastros: cadastros.answer }),
+    ...(substituida && { substituida: substituida.answer }),
+  };
+  return { facts: knownPart<Facts>(facts), faults: found?.answer.faults ?? [] };
+}
+
+/** The same as anybody may know them. */
+export async function knownForStranger(
+  world: Pick<World, 'store'>,
+  municipio: Municipio,
+  marked: Dps,
+  instant: number,
+): Promise<Facts> {
+  const { value: dps } = watch(marked);
+  return knownPart<Facts>({ ...(await openKnown(world, municipio, dps, instant)), ...asSaidKnown(dps) });
+}
+
+/** The facts about a document of a stranger for which nothing is asked of the database. */
+export function knownUnasked(municipio: Municipio, marked: Dps, instant: number): Facts {
+  const { value: dps } = watch(marked);
+  return knownPart<Facts>({ ...settledFacts(municipio), ...todayKnown(municipio, dps, instant), ...asSaidKnown(dps) });
+}
+
+function asSaidKnown(dps: Dps): Partial<Facts> {
+  const prestador = answerOf(() => prestadorAsSaid(dps));
+  return {
+    cadastros: SEM_CADASTROS,
+    substituida: undefined,
+    ...(prestador && { prestador: prestador.answer }),
+  };
+}
+
+async function openKnown(
+  world: Pick<World, 'store'>,
+  municipio: Municipio,
+  dps: Dps,
+  instant: number,
+): Promise<Partial<Facts>> {
+  const { cTribNac = '', cTribMun } = {
+    cTribNac: answerOf(() => dps.serv.cServ.cTribNac)?.answer,
+    cTribMun: answerOf(() => dps.serv.cServ.cTribMun)?.answer,
+  };
+  const { hoje: _inWhichZone, ...open } = await openFacts(
+    world,
+    municipio,
+    { cTribNac, cTribMun, cLocEmi: '' },
+    instant,
+  );
+  return { ...open, ...todayKnown(municipio, dps, instant) };
+}
+
+function todayKnown({ codigoIbge }: Municipio, dps: Dps, instant: number): Partial<Facts> {
+  const place = answerOf(() => codigoIbge ?? dps.cLocEmi);
+  return place === undefined ? {} : { hoje: municipalMoment(place.answer, instant).date };
+}
+
+/** The parts of a DPS by which the list of services is asked, and the time. */
+type Asked = { readonly cTribNac: string; readonly cTribMun: string | undefined; readonly cLocEmi: string };
+
+function askedOf({ cLocEmi, serv }: Dps): Asked {
+  const { cTribNac, cTribMun } = serv.cServ;
+  return { cTribNac, cTribMun, cLocEmi };
+}
+
+/** The facts that are settings of the municipality. */
+function settledFacts(municipio: Municipio): Pick<Facts, 'ambiente' | 'cMun' | 'regrasNacionais' | 'exigeNumero'> {
+  return {
+    ambiente: municipio.ambiente,
+    cMun: municipio.codigoIbge,
+    regrasNacionais: municipio.regrasNacionais ?? AMBIENTES[municipio.ambiente].regrasNacionais,
+    exigeNumero: municipio.exigeNumero ?? false,
+  };
 }
 
 /** The law, the settings and the list of services, which is a public catalog. */
 async function openFacts(
   world: Pick<World, 'store'>,
   municipio: Municipio,
-  dps: Dps,
+  { cTribNac: national, cTribMun: municipal, cLocEmi }: Asked,
   instant: number,
 ): Promise<Omit<Facts, 'prestador' | 'cadastros' | 'substituida'>> {
-  const { cTribNac: national, cTribMun: municipal } = dps.serv.cServ;
   const [{ hasList, lines }, tabelaIbsCbs] = await Promise.all([
     world.store.servicos.findByCodes(municipio.tenant, national, municipal),
     world.store.aliquotas.readTabela(municipio.aliquotasIbsCbs),
   ]);
   return {
-    ambiente: municipio.ambiente,
-    cMun: municipio.codigoIbge,
-    hoje: municipalMoment(municipio.codigoIbge ?? dps.cLocEmi, instant).date,
-    regrasNacionais: municipio.regrasNacionais ?? AMBIENTES[municipio.ambiente].regrasNacionais,
-    exigeNumero: municipio.exigeNumero ?? false,
+    ...settledFacts(municipio),
+    hoje: municipalMoment(municipio.codigoIbge ?? cLocEmi, instant).date,
     administers: (cTribNac, data) =>
       !hasList || lines.some((line) => line.cTribNac === cTribNac && isInForce(line, data)),
     servicoMunicipal: (cTribMun, data) =>
@@ -269,6 +360,5 @@ function acceptPrestador(prestador: Prestador): Found {
 }
 
 function refusePrestador(dps: Dps, fault: Fault): Found {
-  const documento = dps.prest.CNPJ ?? dps.prest.CPF ?? '';
-  return { prestador: describePrestador(documento, dps.prest.xNome ?? '', dps), novo: false, faults: [fault] };
+  return { prestador: prestadorAsSaid(dps), novo: false, faults: [fault] };
 }

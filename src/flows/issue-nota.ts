@@ -5,29 +5,36 @@
  *
  * Nothing is numbered before all rules hold, and nothing is answered before the commit.
  */
-import { canonicalInfDps } from '../documents/xml.ts';
 import { AMBIENTES } from '../fiscal/ambiente.ts';
-import { buildChave, dpsIdInSerie, dpsSerieOf } from '../fiscal/chave.ts';
+import { buildChave } from '../fiscal/chave.ts';
 import { composeNfse, type Numbered } from '../fiscal/compose-nfse.ts';
 import { type Decimal, formatDecimal } from '../fiscal/decimal.ts';
 import type { Facts } from '../fiscal/facts.ts';
 import { type Aviso, type Fault, limitAvisos, limitFaults, type Refusal, refusalOf } from '../fiscal/fault.ts';
-import { type Judged, judge } from '../fiscal/judge.ts';
+import { type Judged, judge, judgeFurther } from '../fiscal/judge.ts';
 import { DEFAULT_SERIE, type Dps } from '../fiscal/layout/dps.ts';
 import { isoMoment } from '../fiscal/moment.ts';
 import { codigoSituacaoOf } from '../fiscal/nota.ts';
 import { findRehearsal } from '../fiscal/simular.ts';
-import type { DpsHolder } from '../store/identidades.ts';
 import type { Issuance } from '../store/issue-notas.ts';
 import type { Municipio } from '../store/municipios.ts';
 import type { NotaNova } from '../store/nota-columns.ts';
-import type { NextNumbers } from '../store/numeracao.ts';
 import { inSpan } from '../traces/traces.ts';
 import { needOpen } from './fechado.ts';
 import { keepFundamento } from './fundamento.ts';
 import { gatherFacts, municipalMoment } from './gather-facts.ts';
 import { type Before, type Ended, inTurn, type Refused, type SentKey, type Turn } from './idempotency.ts';
-import { isJson, openDps, reopenToPlace, type SentDps } from './sent-documents.ts';
+import {
+  duplicateFault,
+  findDuplicate,
+  identifierOf,
+  identifierRemark,
+  nextNumbersFor,
+  numberedAs,
+  numberRemarks,
+} from './numero-dps.ts';
+import { refuseUnread, refuseUnverified } from './refuse-dps.ts';
+import { openDps, reopenToPlace, type SentDps } from './sent-documents.ts';
 import type { World } from './world.ts';
 
 /** Where a DPS has its free text. */
@@ -148,20 +155,23 @@ async function accept(
   if ('faults' in opened) return opened;
   const { place, prestador } = opened;
   const signature = inSpan('verificar', {}, () => opened.verify(world, municipio, received));
-  if (signature.faults.length > 0) return refusalOf(place(signature.faults))!;
+  const instant = wholeSecond(received);
+  if (signature.faults.length > 0) return refuseUnverified(municipio, opened, signature.faults, instant);
   const before = await turn?.begin(prestador, sent.body);
   if (before !== undefined) return { before };
   const spent = await sent.quota?.take(prestador);
   if (spent !== undefined) return spent;
   const read = inSpan('ler', {}, () => opened.read());
-  if ('faults' in read) return refusalOf(place(read.faults))!;
+  if ('faults' in read) return refuseUnread(world, municipio, sent, { opened, read, instant });
   const { dps, declarado } = read;
 
-  const instant = wholeSecond(received);
   const { facts, faults, novoPrestador } = await inSpan('fatos', {}, () => gatherFacts(world, municipio, dps, instant));
-  if (faults.length > 0) return refusalOf(place(faults))!;
   const judged = inSpan('julgar', {}, () => judge(dps, facts, declarado));
-  if ('faults' in judged) return refusalOf(place(limitFaults(judged.faults)))!;
+  if (faults.length > 0 || 'faults' in judged) {
+    const ofRules = 'faults' in judged ? judgeFurther(judged.faults, dps, facts, declarado).faults : [];
+    const duplicate = await findDuplicate(world, municipio, dps, sent);
+    return refusalOf(place(limitFaults([...faults, ...ofRules, ...duplicate])))!;
+  }
   const asked = [sent.simular, dps.serv.infoCompl?.xInfComp];
   const rehearsal = findRehearsal(municipio.ambiente, asked, { xpath: X_INF_COMP });
   // A lot has no place for remarks, and what a DPS without number takes is decided where it is stored.
@@ -187,20 +197,6 @@ async function accept(
 /** Whole seconds (D-04). */
 export function wholeSecond(instant: number): number {
   return Math.floor(instant / 1000) * 1000;
-}
-
-/** The canonical identifier of a DPS, with the number that it has or would take. */
-export function identifierOf(dps: Dps, nDPS: string | bigint): string {
-  return dpsIdInSerie(serieOf(dps), nDPS);
-}
-
-/** What the identifiers of its series begin with. */
-function serieOf({ cLocEmi, prest, serie = DEFAULT_SERIE }: Dps): string {
-  return dpsSerieOf({ cLocEmi, documento: (prest.CNPJ ?? prest.CPF)!, serie });
-}
-
-function numberedAs(dps: Dps): Issuance['dps'] {
-  return dps.nDPS === undefined ? { serie: serieOf(dps) } : { id: identifierOf(dps, dps.nDPS) };
 }
 
 type Material = {
@@ -291,71 +287,4 @@ function decimalText(value: Decimal | undefined): string | undefined {
 /** Moment and 20 random digits (66 bits, D-40); beginning with time keeps the index of the database compact. */
 export function protocolNumber(world: Pick<World, 'randomDigits'>, moment: string): string {
   return moment.replace(/\D/g, '') + world.randomDigits(10) + world.randomDigits(10);
-}
-
-/** D-19: always E0014, with the existing key, and whether it is the same document. */
-export async function duplicateFault(
-  world: World,
-  municipio: Municipio,
-  dps: Dps,
-  holder: DpsHolder,
-  { body }: SentDps,
-): Promise<Fault> {
-  const before = await world.store.notas.readReceived(municipio.tenant, holder);
-  const same = before !== undefined && isSameContent(before, body);
-  const { chave_acesso, numero_protocolo } = holder;
-  const base = { codigo: 'E0014', chave_acesso, numero_protocolo, mesmo_conteudo: same };
-  const documento = dps.prest.CNPJ === undefined ? 'CPF' : 'CNPJ';
-  const advice = same
-    ? 'O conteúdo é o mesmo: a nota já existe, consulte-a pela chave.'
-    : 'O conteúdo é outro: para emitir mais uma nota use um número novo.';
-  return {
-    ...base,
-    xpath: '/DPS/infDPS/nDPS',
-    mensagem: `A série ${dps.serie ?? DEFAULT_SERIE} e o número ${dps.nDPS} já foram usados por este ${documento}, na nota de chave ${chave_acesso}. ${advice}`,
-    encontrado: `${dps.serie ?? DEFAULT_SERIE}/${dps.nDPS}`,
-  };
-}
-
-function isSameContent(before: Uint8Array, now: Uint8Array): boolean {
-  if (Buffer.compare(before, now) === 0) return true;
-  if (isJson(before) || isJson(now)) return false;
-  const canonical = canonicalInfDps(before);
-  return canonical !== undefined && canonical === canonicalInfDps(now);
-}
-
-/**
- * What automatic numbering has to do with this DPS: the numbers of its series, if it brings no number, or brings one of the series
- * that is numbered automatically; undefined otherwise.
- */
-export async function nextNumbersFor(world: World, { tenant }: Municipio, dps: Dps): Promise<NextNumbers | undefined> {
-  const documento = dps.prest.CNPJ ?? dps.prest.CPF;
-  const isOther = dps.nDPS !== undefined && (dps.serie ?? DEFAULT_SERIE) !== DEFAULT_SERIE;
-  return documento === undefined || isOther
-    ? undefined
-    : world.store.notas.previewNumbers(tenant, documento, serieOf(dps));
-}
-
-/**
- * D-17 lets a sender leave the number out; then nothing tells a repetition from one more note, and it is signed. And who takes a
- * number by hand that the automatic ones have yet to reach parts them from the numbers of the notes (D-214).
- */
-export function numberRemarks({ ambiente }: Municipio, dps: Dps, next: NextNumbers | undefined): readonly Aviso[] {
-  const remark = { codigo: 'E0014', xpath: '/DPS/infDPS/nDPS' };
-  if (dps.nDPS === undefined) {
-    if (!AMBIENTES[ambiente].signatureRefuses) return [];
-    const mensagem =
-      'A DPS não traz nDPS: cada envio dela emite uma nota nova, também um reenvio. Numere as suas DPS para que uma repetida seja reconhecida.';
-    return [{ ...remark, mensagem }];
-  }
-  if (next === undefined || BigInt(dps.nDPS) <= next.alcancado) return [];
-  const mensagem = `A série ${DEFAULT_SERIE} é a da numeração automática, em que uma DPS sem nDPS recebe o número da NFS-e, e que ainda não chegou a ${dps.nDPS}: com esta nota chega a ${next.alcancado}. Quando chegar lá, o número usado à mão será pulado. Para numerar você mesmo use outra série, de 1 a 49999.`;
-  return [{ ...remark, mensagem }];
-}
-
-/** D-16: the canonical identifier is what is stored and answered. Who left the number to us could not know it. */
-function identifierRemark(sent: string | undefined, canonical: string, isNumbered: boolean): readonly Aviso[] {
-  if (sent === undefined || sent === canonical || !isNumbered) return [];
-  const mensagem = `O atributo Id enviado não é o identificador desta DPS; o que vale, e por que ela se consulta, é ${canonical}.`;
-  return [{ codigo: 'E0004', xpath: '/DPS/infDPS/@Id', mensagem }];
 }

@@ -16,7 +16,7 @@ import { AMBIENTES, type Ambiente } from '../fiscal/ambiente.ts';
 import { once } from '../fiscal/catalogs/table.ts';
 import type { Declarado } from '../fiscal/declarado.ts';
 import { type Aviso, type Fault, type Refusal, refusalOf } from '../fiscal/fault.ts';
-import { DPS_VERSAO } from '../fiscal/layout/dps.ts';
+import { DPS_VERSAO, type Dps } from '../fiscal/layout/dps.ts';
 import type { JsonValue } from '../fiscal/layout/json-value.ts';
 import { layoutOf, VERSOES } from '../fiscal/layout/layouts.ts';
 import { type DpsReading, isSpellingOf, readDps } from '../fiscal/layout/read.ts';
@@ -63,15 +63,20 @@ type SignatureVerdict = {
 const WITHOUT_REMARK: SignatureVerdict = { faults: [], avisos: [] };
 
 /** A DPS that was read. `declarado`: what its JSON body declares of what is reckoned here. */
-export type ReadDps = Exclude<DpsReading, Refused> & { readonly declarado?: Declarado };
+export type ReadDps = Exclude<DpsReading, { faults: unknown }> & { readonly declarado?: Declarado };
 
-type Refused = Extract<DpsReading, { faults: unknown }>;
+/** A DPS that has faults of structure, each in its place. */
+export type UnreadDps = {
+  readonly faults: readonly Fault[];
+  /** What could be read all the same, with marks where something is not known. */
+  readonly rest?: { readonly marked: Dps; readonly declarado?: Declarado };
+};
 
 export type OpenedDps = {
   /** Who signed it, and whether that holds. `at`: when it was received, in milliseconds. */
   readonly verify: (world: World, municipio: Municipio, at: number) => SignatureVerdict;
   /** The typed document, or all its structural faults. */
-  readonly read: () => ReadDps | Refused;
+  readonly read: () => ReadDps | UnreadDps;
   /** CNPJ or CPF of the provider as it stands, before anything is judged. */
   readonly prestador: string | undefined;
   /** The same faults with line and column and, for JSON, the name of the field. */
@@ -100,7 +105,10 @@ function openXml({ kind, body }: SentDps & { kind: 'xml' | 'rps' }, { ambiente }
     verify: (world, municipio, at) => (kind === 'rps' ? WITHOUT_REMARK : verifyDps(world, municipio, reading, at)),
     read: () => {
       const root = forcesTpAmb ? withText(reading.root, 'infDPS', 'tpAmb', tpAmb) : reading.root;
-      return readDps(root, { source: reading });
+      const read = readDps(root, { source: reading });
+      if (!('faults' in read)) return read;
+      const faults = placeFaults(read.faults, reading);
+      return read.marked === undefined ? { faults } : { faults, rest: { marked: read.marked } };
     },
     prestador: documentOfPrest(reading.root),
     place: (told) => placeFaults(told, reading),
@@ -120,8 +128,8 @@ function openJson(sent: SentDps & { kind: 'json' }, { ambiente, codigoIbge }: De
     prestador,
     place: (told) => {
       const corpo = read();
-      // The faults of a body that could not be read come with their places.
-      return 'faults' in corpo ? told : corpo.place(told);
+      const place = 'faults' in corpo ? corpo.rest?.place : corpo.place;
+      return place === undefined ? told : place(told);
     },
     nameSteps: (steps) => steps.map(stepInNamesOfBody),
   };

@@ -14,9 +14,12 @@ import { type Aviso, type Fault, limitAvisos, type Refusal, refusalOf } from '..
 import { ibsCbsInput, type Judged, judgeWhole } from '../fiscal/judge.ts';
 import type { Dps } from '../fiscal/layout/dps.ts';
 import { EXAMPLE_FACTS } from '../fiscal/rules/trial.ts';
+import { answerOf, knownPart, watch } from '../fiscal/unknown.ts';
 import type { Municipio } from '../store/municipios.ts';
-import { factsForStranger, gatherFacts, prestadorOfFirstDps } from './gather-facts.ts';
-import { duplicateFault, identifierOf, nextNumbersFor, numberRemarks, wholeSecond } from './issue-nota.ts';
+import { type Found, factsForStranger, gatherFacts, knownForStranger, prestadorOfFirstDps } from './gather-facts.ts';
+import { wholeSecond } from './issue-nota.ts';
+import { findDuplicate, identifierOf, nextNumbersFor, numberRemarks } from './numero-dps.ts';
+import { knownOf, refuseUnread, tellKnown } from './refuse-dps.ts';
 import { type OpenedDps, openDps, type ReadDps, type SentDps } from './sent-documents.ts';
 import type { World } from './world.ts';
 
@@ -62,24 +65,29 @@ export async function validateNota(
 ): Promise<Validated | Invalidated> {
   const received = world.now();
   const { signatureRefuses } = AMBIENTES[municipio.ambiente];
-  const refuseUnread = (refusal: Refusal, isUnsigned: boolean): Invalidated =>
+  const asUnread = (refusal: Refusal, isUnsigned: boolean): Invalidated =>
     signatureRefuses ? { ...refusal, unlooked: { isUnsigned, nao_conferido: unreadInWords(isUnsigned) } } : refusal;
   const opened = openDps(sent, municipio);
-  if ('faults' in opened) return refuseUnread(opened, false);
+  if ('faults' in opened) return asUnread(opened, false);
   const signature = opened.verify(world, municipio, received);
   const { faults: signatureFaults } = signature;
   const isUnsigned = signatureFaults.length > 0;
   const read = opened.read();
-  if ('faults' in read) return refuseUnread(refuseOpened(opened, [...signatureFaults, ...read.faults])!, isUnsigned);
-  const { dps } = read;
   const instant = wholeSecond(received);
+  if ('faults' in read) {
+    if (!isUnsigned) return asUnread(await refuseUnread(world, municipio, sent, { opened, read, instant }), false);
+    const known = knownOf(read);
+    const facts = known && (await knownForStranger(world, municipio, known.marked, instant));
+    return asUnread(refusalOf([...opened.place(signatureFaults), ...tellKnown(opened, read, facts)])!, true);
+  }
+  const { dps } = read;
   if (isUnsigned) {
     const { facts } = await factsForStranger(world, municipio, dps, instant);
     return asStranger(municipio, opened, read, { facts, signatureFaults });
   }
   const gathered = await gatherFacts(world, municipio, dps, instant);
   const [duplicate, next] = await Promise.all([
-    duplicateOf(world, municipio, dps, sent),
+    findDuplicate(world, municipio, dps, sent),
     nextNumbersFor(world, municipio, dps),
   ]);
   return judgeOpened(opened, read, gathered.facts, {
@@ -146,7 +154,7 @@ export async function judgeAgain(
   const opened = openDps(sent, municipio);
   if ('faults' in opened) return opened;
   const read = opened.read();
-  if ('faults' in read) return refuseOpened(opened, read.faults)!;
+  if ('faults' in read) return refusalOf(read.faults)!;
   const { facts } = await gatherFacts(world, municipio, read.dps, emitidaEm);
   return judgeOpened(opened, read, facts, { before: [], after: [], avisos: [] });
 }
@@ -163,17 +171,27 @@ export function validateDocument(sent: SentDps, hoje: string): Validated | Refus
   const opened = openDps(sent, { ambiente: 'homologacao', codigoIbge: undefined });
   if ('faults' in opened) return opened;
   const read = opened.read();
-  if ('faults' in read) return refuseOpened(opened, read.faults)!;
-  const { dps } = read;
-  const documento = dps.prest.CNPJ ?? dps.prest.CPF;
-  const found = documento === undefined ? undefined : prestadorOfFirstDps(dps, documento);
-  const facts: Facts = {
-    ...EXAMPLE_FACTS,
-    hoje,
+  const { regrasNacionais } = AMBIENTES.homologacao;
+  const factsOf = (found: Found | undefined): Facts => ({
+    ...{ ...EXAMPLE_FACTS, hoje, regrasNacionais },
     prestador: found?.prestador ?? EXAMPLE_FACTS.prestador,
-    regrasNacionais: AMBIENTES.homologacao.regrasNacionais,
-  };
+  });
+  if ('faults' in read) {
+    const known = knownOf(read);
+    const found = known && answerOf(() => findInFile(watch(known.marked).value));
+    const { prestador: _ofNobody, ...others } = factsOf(undefined);
+    const facts = found === undefined ? knownPart<Facts>(others) : factsOf(found.answer);
+    return refusalOf(tellKnown(opened, read, facts, found?.answer?.faults))!;
+  }
+  const found = findInFile(read.dps);
+  const facts = factsOf(found);
   return judgeOpened(opened, read, facts, { before: found?.faults ?? [], after: [], avisos: [] });
+}
+
+/** The provider of a file, which is nobody's customer yet; undefined without CNPJ or CPF. */
+function findInFile(dps: Dps): Found | undefined {
+  const documento = dps.prest.CNPJ ?? dps.prest.CPF;
+  return documento === undefined ? undefined : prestadorOfFirstDps(dps, documento);
 }
 
 /** What other steps found: before the rules in the order of the answer, and after them. */
@@ -232,13 +250,4 @@ function notYetHeld(aviso: Aviso, retencao: string | undefined): Aviso {
   return aviso.mensagem === retencao
     ? { ...aviso, mensagem: `Nada foi emitido; emitida agora, a nota ficaria assim: "${retencao}"` }
     : aviso;
-}
-
-/** E0014, were it sent for good. One without number takes a number that is free. */
-async function duplicateOf(world: World, municipio: Municipio, dps: Dps, sent: SentDps): Promise<readonly Fault[]> {
-  if ((dps.prest.CNPJ ?? dps.prest.CPF) === undefined || dps.nDPS === undefined) return [];
-  const row = await world.store.notas.findByDps(municipio.tenant, identifierOf(dps, dps.nDPS));
-  if (row === undefined) return [];
-  const { chave_acesso, numero_protocolo, id, mes } = row;
-  return [await duplicateFault(world, municipio, dps, { chave_acesso, numero_protocolo, id: BigInt(id), mes }, sent)];
 }
