@@ -28,21 +28,14 @@ export function answerOf<Answer>(question: () => Answer): { readonly answer: Ans
   try {
     return { answer: question() };
   } catch (error) {
-    if (error === NOT_KNOWN) return undefined;
+    if (isNotKnown(error)) return undefined;
     throw error;
   }
 }
 
-/** The same of a question whose answer takes time. */
-export async function answerInTime<Answer>(
-  question: () => Promise<Answer>,
-): Promise<{ readonly answer: Answer } | undefined> {
-  try {
-    return { answer: await question() };
-  } catch (error) {
-    if (error === NOT_KNOWN) return undefined;
-    throw error;
-  }
+/** Whether what was thrown says that something is not known. */
+export function isNotKnown(error: unknown): boolean {
+  return error === NOT_KNOWN;
 }
 
 export type Watched<Value> = {

@@ -14,7 +14,7 @@ import { bareIm, ENDERECO_NAO_INFORMADO, type Facts, type NotaSubstituida, type 
 import type { Fault } from '../fiscal/fault.ts';
 import type { Dps } from '../fiscal/layout/dps.ts';
 import { BRASILIA, brazilianMoment, isInForce, type Moment, momentIn } from '../fiscal/moment.ts';
-import { answerInTime, answerOf, knownPart, watch } from '../fiscal/unknown.ts';
+import { answerOf, isNotKnown, knownPart, watch } from '../fiscal/unknown.ts';
 import type { NomeadoPelaDps } from '../store/cadastros.ts';
 import type { Municipio } from '../store/municipios.ts';
 import type { EventoOnNota } from '../store/on-notas.ts';
@@ -85,6 +85,18 @@ export async function factsForStranger(
 
 /** Known facts, the others not known, and what the registry has against the provider. */
 type GatheredKnown = Pick<Gathered, 'facts' | 'faults'>;
+
+/** The answer to a question that takes time; undefined where it reads what is not known. */
+export async function answerInTime<Answer>(
+  question: () => Promise<Answer>,
+): Promise<{ readonly answer: Answer } | undefined> {
+  try {
+    return { answer: await question() };
+  } catch (error) {
+    if (isNotKnown(error)) return undefined;
+    throw error;
+  }
+}
 
 /** The facts about a document of which something is not known, as far as they can be asked for (D-720). */
 export async function gatherKnown(

@@ -65,20 +65,23 @@ export async function validateNota(
 ): Promise<Validated | Invalidated> {
   const received = world.now();
   const { signatureRefuses } = AMBIENTES[municipio.ambiente];
-  const asUnread = (refusal: Refusal, isUnsigned: boolean): Invalidated =>
-    signatureRefuses ? { ...refusal, unlooked: { isUnsigned, nao_conferido: unreadInWords(isUnsigned) } } : refusal;
+  const asUnread = (refusal: Refusal, unread: Unread): Invalidated => {
+    const { isUnsigned } = unread;
+    return signatureRefuses ? { ...refusal, unlooked: { isUnsigned, nao_conferido: unreadInWords(unread) } } : refusal;
+  };
   const opened = openDps(sent, municipio);
-  if ('faults' in opened) return asUnread(opened, false);
+  if ('faults' in opened) return asUnread(opened, { isUnsigned: false });
   const signature = opened.verify(world, municipio, received);
   const { faults: signatureFaults } = signature;
   const isUnsigned = signatureFaults.length > 0;
   const read = opened.read();
   const instant = wholeSecond(received);
   if ('faults' in read) {
-    if (!isUnsigned) return asUnread(await refuseUnread(world, municipio, sent, { opened, read, instant }), false);
     const known = knownOf(read);
+    const unread = { isUnsigned, known };
+    if (!isUnsigned) return asUnread(await refuseUnread(world, municipio, sent, { opened, read, instant }), unread);
     const facts = known && (await knownForStranger(world, municipio, known.marked, instant));
-    return asUnread(refusalOf([...opened.place(signatureFaults), ...tellKnown(opened, read, facts)])!, true);
+    return asUnread(refusalOf([...opened.place(signatureFaults), ...tellKnown(opened, read, facts)])!, unread);
   }
   const { dps } = read;
   if (isUnsigned) {
@@ -160,11 +163,18 @@ export async function judgeAgain(
 }
 
 const NAO_LIDA =
-  'A DPS não pôde ser lida inteira: não se olharam as regras que comparam campos, os valores, o cadastro nem as notas já emitidas. Corrija os erros e envie de novo.';
+  'A DPS não pôde ser lida: não se olharam as regras que comparam campos, os valores, o cadastro nem as notas já emitidas. Corrija os erros e envie de novo.';
 
-function unreadInWords(isUnsigned: boolean): readonly string[] {
-  return isUnsigned ? [NAO_LIDA, ...SEM_ASSINATURA, COM_ASSINATURA] : [NAO_LIDA];
+const LIDA_EM_PARTE =
+  'A DPS não pôde ser lida inteira: das regras, dos valores, do cadastro e das notas já emitidas só se olhou o que não depende dos campos errados. Corrija os erros e envie de novo.';
+
+function unreadInWords({ isUnsigned, known }: Unread): readonly string[] {
+  const what = known === undefined ? NAO_LIDA : LIDA_EM_PARTE;
+  return isUnsigned ? [what, ...SEM_ASSINATURA, COM_ASSINATURA] : [what];
 }
+
+/** A document that could not be read, or not whole. `known`: what could be read. */
+type Unread = { readonly isUnsigned: boolean; readonly known?: object | undefined };
 
 /** The same of a file, offline, with the facts of the sandbox: there is no registry to ask. `hoje`: `YYYY-MM-DD`. */
 export function validateDocument(sent: SentDps, hoje: string): Validated | Refusal {
