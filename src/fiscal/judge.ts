@@ -178,14 +178,9 @@ export function judgeFurther(
 
 /**
  * What can be said of a document, or by facts, of which something is not known (D-720): each rule that reads nothing of that, and so the
- * amounts. What is judged by a corrected text says so. `before`: the faults that leave it open.
+ * amounts. What is judged by a corrected text says so.
  */
-export function judgeKnown(
-  marked: Dps,
-  facts: Facts,
-  declarado: Declarado = NADA_DECLARADO,
-  before: readonly Fault[] = [],
-): readonly Fault[] {
+export function judgeKnown(marked: Dps, facts: Facts, declarado: Declarado = NADA_DECLARADO): readonly Fault[] {
   const { value: dps, readCorrected } = watch(marked);
   const found: Breaches = { faults: [], avisos: [] };
   const told: Fault[] = [];
@@ -200,7 +195,7 @@ export function judgeKnown(
       for (const breach of breachesIn(rule, dps, facts, declarado)) report(rule, breach, facts, found);
     });
   }
-  const broken = { faults: [...before, ...told], avisos: [] };
+  const broken = { faults: [...told], avisos: [] };
   tell(() => {
     const amounts = assessIssqn(issqnInput(dps, facts));
     judgeComputed(judgeableRules(AMOUNT_RULES, broken), amounts, found, dps, facts, declarado);

@@ -53,7 +53,7 @@ export function tellKnown(
   const structure = 'faults' in read ? read.faults : [];
   const known = knownOf(read);
   if (known === undefined || facts === undefined) return structure;
-  const ofRules = judgeKnown(known.marked, facts, known.declarado, structure);
+  const ofRules = judgeKnown(known.marked, facts, known.declarado);
   return [...structure, ...place(limitFaults([...ofRegistry, ...ofRules]))];
 }
 
