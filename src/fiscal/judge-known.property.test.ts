@@ -201,7 +201,6 @@ const BREAKS: Readonly<Record<string, (parent: Elemento, child: Elemento) => rea
   'no text': (_parent, child) => [{ ...child, text: '', children: [] }],
   'an element inside': (_parent, child) => [{ ...child, children: [...child.children, { ...child, name: 'outro' }] }],
   'a misspelt name': (_parent, child) => [{ ...child, name: `${child.name}s` }],
-  'another name': (_parent, child) => [{ ...child, name: `${child.name.toUpperCase()}_DO_SISTEMA` }],
   'its place twice': (_parent, child) => [child, child],
   'no place': () => [],
 };

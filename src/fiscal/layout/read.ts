@@ -294,7 +294,7 @@ function readItem(slot: Slot, element: Elemento, xpath: string, found: Found): u
     const value = readGroup(slot.inside, element, xpath, slot.item.name, found);
     // A group with required fields has a fault for each of them already.
     if (element.children.length === 0 && faults.length === before) faults.push(emptyGroup(slot, xpath, found.words));
-    return Object.keys(value).length === 0 ? undefined : value;
+    return element.children.length === 0 || Object.keys(value).length === 0 ? undefined : value;
   }
   const leaf = slot.item as Leaf;
   if (element.children.length > 0) {
