@@ -28,6 +28,7 @@ import {
   snakeOf,
 } from './pedido-names.ts';
 import { type CampoEvento, TIPOS_EVENTO, type TipoEvento, tipoByCodigo, tipoBySlug } from './tipos-evento.ts';
+import { UNKNOWN } from './unknown.ts';
 
 /** Through which door a request comes: that of the integrators takes no type by office (E9016), that of the municipality no other. */
 export type CanalEvento = 'integrador' | 'municipio';
@@ -47,7 +48,12 @@ export type NotaNomeada = Readonly<Partial<Record<(typeof DA_NOTA)[number], stri
 export type PedidoReading =
   | { readonly pedido: PedidoEvento }
   /** `status` is that of the first fault. */
-  | { readonly status: 400 | 401 | 422; readonly faults: readonly [Fault, ...Fault[]] };
+  | {
+      readonly status: 400 | 401 | 422;
+      readonly faults: readonly [Fault, ...Fault[]];
+      /** The request with marks where something of it is not known (D-720); undefined where its type is not. */
+      readonly marked?: PedidoEvento;
+    };
 
 type Found = { readonly fault: Fault; readonly status: 400 | 401 | 422; readonly offset: number };
 
@@ -87,7 +93,19 @@ export function readPedido(document: JsonDocument, canal: CanalEvento = 'integra
   }
   const read = readCampos(tipo, named, value.offset);
   const all = [...strange, ...autor.found, ...nota.found, ...read.found];
-  if (all.length > 0) return refuse(all, document);
+  if (all.length > 0) {
+    const wrong = read.found.map(
+      ({ fault }) => tipo.campos.find((campo) => elementOf(campo, tipo) === fault.xpath)!.nome,
+    );
+    const marks = Object.fromEntries(wrong.map((nome) => [nome, UNKNOWN]));
+    const marked = {
+      tipo,
+      autor: autor.found.length > 0 ? UNKNOWN : autor.documento,
+      nota: nota.found.length > 0 ? UNKNOWN : nota.nomeada,
+      campos: { ...read.campos, ...marks },
+    };
+    return { ...refuse(all, document), marked: marked as PedidoEvento };
+  }
   return { pedido: { tipo, autor: autor.documento, nota: nota.nomeada, campos: read.campos } };
 }
 
@@ -99,7 +117,7 @@ const EVENTO_IN_FIELDS =
 
 const inLayoutOrder = orderOf([PED_REG_EVENTO]);
 
-function refuse(all: readonly Found[], document: JsonDocument): PedidoReading {
+function refuse(all: readonly Found[], document: JsonDocument): Exclude<PedidoReading, { pedido: unknown }> {
   const inOrder = inLayoutOrder(all, ({ fault }) => fault.xpath);
   const [first, ...rest] = inOrder.slice(0, FAULTS_MAX);
   if (first === undefined) throw new RangeError('A refusal has a fault');

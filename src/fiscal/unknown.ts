@@ -54,7 +54,7 @@ export function watch<Value extends object>(marked: Value): Watched<Value> {
       wasCorrected = true;
       return value.value;
     }
-    return typeof value === 'object' && value !== null ? seen.getOrInsertComputed(value, guard) : value;
+    return isPlain(value) ? seen.getOrInsertComputed(value, guard) : value;
   };
   const guard = (group: object): object =>
     new Proxy(group, {
@@ -77,6 +77,12 @@ export function watch<Value extends object>(marked: Value): Watched<Value> {
       return was;
     },
   };
+}
+
+/** What a document is made of. */
+function isPlain(value: unknown): value is object {
+  if (typeof value !== 'object' || value === null) return false;
+  return Array.isArray(value) || Object.getPrototypeOf(value) === Object.prototype;
 }
 
 /** What is known of something; whatever else is read of it is not known. */

@@ -136,8 +136,8 @@ function isRefused(done: unknown): done is Refused {
 const OF_THE_REGISTRY: ReadonlySet<string> = new Set(['E101', 'E102', 'E103']);
 
 /** Whether the same document would be refused again, so that the refusal may be repeated. */
-function isOfTheDocument(status: number, [head]: Refusal['faults']): boolean {
-  return (status === 400 || status === 422) && !OF_THE_REGISTRY.has(head.codigo);
+function isOfTheDocument(status: number, faults: Refusal['faults']): boolean {
+  return (status === 400 || status === 422) && !faults.some(({ codigo }) => OF_THE_REGISTRY.has(codigo));
 }
 
 async function answerUnder(world: World, tenant: string, request: KeyedRequest): Promise<Before | undefined> {

@@ -27,11 +27,12 @@ import type { Aviso, Fault } from '../fiscal/fault.ts';
 import { judgeAutor, judgeNomeada, judgeNota, type PartesDaNota } from '../fiscal/judge-pedido.ts';
 import { writeEvento } from '../fiscal/layout/evento.ts';
 import { isoMoment } from '../fiscal/moment.ts';
-import { type NotaNomeada, type PedidoEvento, readPedido } from '../fiscal/pedido-evento.ts';
+import { type NotaNomeada, type PedidoEvento, type PedidoReading, readPedido } from '../fiscal/pedido-evento.ts';
 import { BASE, CALLED_AUTOR } from '../fiscal/pedido-names.ts';
 import { describeBroken } from '../fiscal/rules/codificacao.ts';
 import { findRehearsal } from '../fiscal/simular.ts';
 import { type TipoEvento, tipoByCodigo } from '../fiscal/tipos-evento.ts';
+import { answerOf, watch } from '../fiscal/unknown.ts';
 import type { Municipio } from '../store/municipios.ts';
 import type { EventoOnNota, NotaForEvento } from '../store/on-notas.ts';
 import type { EventoNovo, RegisterResult } from '../store/register-eventos.ts';
@@ -39,12 +40,12 @@ import { inSpan } from '../traces/traces.ts';
 import { type EventoPublico, registeredEvento } from './evento-queries.ts';
 import { needOpen } from './fechado.ts';
 import { keepFundamento } from './fundamento.ts';
-import { momentOfNota, toEventoNaNota } from './gather-facts.ts';
+import { answerInTime, momentOfNota, toEventoNaNota } from './gather-facts.ts';
 import { type Before, type Ended, inTurn, type Refused, type SentKey, type Turn } from './idempotency.ts';
 import { countRefusal, wholeSecond } from './issue-nota.ts';
 import type { PorMao } from './operator.ts';
 import type { Quota } from './quota.ts';
-import { verifyEvento } from './sent-documents.ts';
+import { type EventoSignature, type SignatureVerdict, verifyEvento } from './sent-documents.ts';
 import type { World } from './world.ts';
 
 /** The note as the address names it. */
@@ -103,31 +104,31 @@ async function registerSent(
   const json = readJson(sent.body);
   if ('fault' in json) return { faults: [json.fault] };
   const signature = inSpan('verificar', {}, () => verifyEvento(world, municipio, sent, received));
-  if (isSome(signature.faults)) return { faults: signature.faults };
+  if (isSome(signature.faults)) {
+    // Nothing of the note is told to who did not sign.
+    const read = readPedido(json);
+    const ofBody = 'faults' in read ? read.faults : [];
+    return { faults: [...signature.faults, ...ofBody] };
+  }
   const nota = canName(named) ? await world.store.eventos.findNota(municipio.tenant, named) : undefined;
   if (nota === undefined) return 'not_found';
   const read = readPedido(json);
-  if ('faults' in read) return read;
+  if ('faults' in read) return refuseUnread(world, municipio, read, { nota, named, signature });
   const { pedido } = read;
-  const unnamed = municipio.exigeNotaNoEvento === true ? judgeNomeada(pedido, toNotaNomeada(named)) : undefined;
-  if (unnamed !== undefined) return { faults: [unnamed], status: 400 };
-  const another = judgeNota(pedido, nota);
-  if (another !== undefined) return { faults: [another], status: 422 };
-  const judged = judgeAutor(pedido, new Partes(nota));
-  if ('fault' in judged) return { faults: [{ ...judged.fault }] };
-  const party = signature.ofParty(judged.autor, CALLED_AUTOR[pedido.tipo.autor ?? 'prestador']);
-  if (isSome(party.faults)) return { faults: party.faults };
+  const judged = judgeOnNota(municipio, pedido, { nota, named, signature });
+  if (!('autor' in judged)) return { ...judged, faults: [judged.faults[0]!, ...judged.faults.slice(1)] };
+  const { autor, party } = judged;
   // Of who registers: keys that a party takes are no keys of the provider's.
-  const before = await turn?.begin(judged.autor, sent.body);
+  const before = await turn?.begin(autor, sent.body);
   if (before !== undefined) return { before };
   // The quota is the party's own: none uses up what is another's.
-  const spent = await sent.quota?.take(judged.autor);
+  const spent = await sent.quota?.take(autor);
   if (spent !== undefined) return spent;
 
   const rehearsal = findRehearsal(municipio.ambiente, [sent.simular, ...Object.values(pedido.campos)]);
   const avisos = [...signature.avisos, ...party.avisos, ...rehearsal.avisos, ...findBrokenTexts(pedido)];
   const registered = await register(world, municipio, nota, pedido, {
-    autor: judged.autor,
+    autor,
     received,
     recebido: sent.body,
     recebido_assinatura: sent.assinatura,
@@ -137,6 +138,48 @@ async function registerSent(
     keyed: (all) => turn?.success(all),
   });
   return registered === 'repeated' ? { before: await turn!.before() } : registered;
+}
+
+/** A note as its address names it, and the signature of a request for it. */
+type OnNota = { readonly nota: NotaForEvento; readonly named: NotaNamed; readonly signature: EventoSignature };
+
+/** Whether a request is of this note, of the party that its type demands, and signed by it. Of what is not known nothing is said. */
+function judgeOnNota(
+  municipio: Municipio,
+  pedido: PedidoEvento,
+  { nota, named, signature }: OnNota,
+): OfAutor | { readonly faults: readonly Fault[]; readonly status?: number } {
+  const isDue = municipio.exigeNotaNoEvento === true;
+  const unnamed = isDue ? answerOf(() => judgeNomeada(pedido, toNotaNomeada(named)))?.answer : undefined;
+  const another = answerOf(() => judgeNota(pedido, nota))?.answer;
+  const judged = answerOf(() => judgeAutor(pedido, new Partes(nota)))?.answer ?? NOBODY_KNOWN;
+  const party =
+    'autor' in judged ? signature.ofParty(judged.autor, CALLED_AUTOR[pedido.tipo.autor ?? 'prestador']) : undefined;
+  const ofAutor = 'fault' in judged ? judged.fault : undefined;
+  const faults = [unnamed, another, ofAutor, ...(party?.faults ?? [])].filter((fault) => fault !== undefined);
+  if (!isSome(faults) && 'autor' in judged) return { autor: judged.autor, party: party! };
+  const status = unnamed !== undefined ? { status: 400 } : another !== undefined ? { status: 422 } : {};
+  return { faults, ...status };
+}
+
+/** The author of a request, and whether the signature is the author's. */
+type OfAutor = { readonly autor: string; readonly party: SignatureVerdict };
+
+const NOBODY_KNOWN = {} as { readonly autor?: never };
+
+/** A body with faults: beside them what its note has against what of it is known, where its author has signed (D-720). */
+async function refuseUnread(
+  world: World,
+  municipio: Municipio,
+  { status, faults, marked }: Extract<PedidoReading, { faults: unknown }>,
+  on: OnNota,
+): Promise<Refused> {
+  if (marked === undefined) return { status, faults };
+  const { value: pedido } = watch(marked);
+  const judged = judgeOnNota(municipio, pedido, on);
+  const beside =
+    'autor' in judged ? await reasonsAgainst(world, municipio, on.nota, pedido, judged.autor) : judged.faults;
+  return { status, faults: [...faults, ...beside] };
 }
 
 /** The note of an address, as a body would name it. */
@@ -222,10 +265,13 @@ async function register(
   { received, avisos: before = [], keyed, ...origin }: Origin,
 ): Promise<EventoRegistrado | Refused | 'repeated'> {
   const conflict = await findConflict(world, municipio, nota, { codigo: tipo.codigo, autor: origin.autor, campos });
-  if (conflict !== undefined) return { faults: [conflict] };
   const substitution = await judgeSubstituta(world, municipio, nota, tipo, campos);
-  if ('fault' in substitution) return { faults: [substitution.fault] };
-  const avisos = [...before, ...substitution.avisos, ...warnOfSubstitutas(nota, tipo, campos)];
+  const against = [conflict, 'fault' in substitution ? substitution.fault : undefined].filter(
+    (one) => one !== undefined,
+  );
+  if (isSome(against)) return { faults: against };
+  const ofSubstituta = 'avisos' in substitution ? substitution.avisos : [];
+  const avisos = [...before, ...ofSubstituta, ...warnOfSubstitutas(nota, tipo, campos)];
   const criado_em = wholeSecond(received);
   const dh = isoMoment(momentOfNota(nota.chave_acesso, criado_em));
   const { codigo, cancela } = tipo;
@@ -262,6 +308,24 @@ async function register(
 }
 
 // Reasons against an event.
+
+/** What stands on the note, and a replacement that does not fit, as far as the request is known. */
+async function reasonsAgainst(
+  world: Pick<World, 'store'>,
+  municipio: Municipio,
+  nota: NotaForEvento,
+  { tipo, campos }: PedidoEvento,
+  autor: string,
+): Promise<readonly Fault[]> {
+  const { codigo } = tipo;
+  const conflict = await answerInTime(async () => findConflict(world, municipio, nota, { codigo, autor, campos }));
+  const substitution = await answerInTime(async () => judgeSubstituta(world, municipio, nota, tipo, campos));
+  const answers = [
+    conflict?.answer,
+    substitution && 'fault' in substitution.answer ? substitution.answer.fault : undefined,
+  ];
+  return answers.filter((fault) => fault !== undefined);
+}
 
 const AT_TIPO = { xpath: BASE, campo: 'tipo_evento' } as const;
 

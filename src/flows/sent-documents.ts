@@ -53,7 +53,7 @@ export type SentDps = {
 );
 
 /** Either the faults of production, or the remarks that the sandbox makes of them. */
-type SignatureVerdict = {
+export type SignatureVerdict = {
   readonly faults: readonly Fault[];
   readonly avisos: readonly Aviso[];
   /** What the verdict rests on; undefined where nobody signed, or is not trusted. */
