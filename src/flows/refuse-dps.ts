@@ -12,6 +12,7 @@ import type { Municipio } from '../store/municipios.ts';
 import { answerInTime, gatherKnown, knownUnasked } from './gather-facts.ts';
 import { findDuplicate } from './numero-dps.ts';
 import type { OpenedDps, ReadDps, SentDps, UnreadDps } from './sent-documents.ts';
+import { storeTroubleOf } from './store-trouble.ts';
 import type { World } from './world.ts';
 
 /** A DPS whose signature does not hold: beside that its structure, and the rules for which no register is asked. */
@@ -36,11 +37,17 @@ export async function refuseUnread(
 ): Promise<Refusal> {
   const marked = read.rest?.marked;
   if (marked === undefined) return refusalOf(read.faults)!;
-  const [{ facts, faults }, duplicate] = await Promise.all([
-    gatherKnown(world, municipio, marked, instant),
-    answerInTime(async () => findDuplicate(world, municipio, watch(marked).value, sent)),
-  ]);
-  return refusalOf([...tellKnown(opened, read, facts, faults), ...opened.place(duplicate?.answer ?? [])])!;
+  try {
+    const [{ facts, faults }, duplicate] = await Promise.all([
+      gatherKnown(world, municipio, marked, instant),
+      answerInTime(async () => findDuplicate(world, municipio, watch(marked).value, sent)),
+    ]);
+    return refusalOf([...tellKnown(opened, read, facts, faults), ...opened.place(duplicate?.answer ?? [])])!;
+  } catch (error) {
+    // The structure can be told without the database.
+    if (storeTroubleOf(error) === undefined) throw error;
+    return refusalOf(read.faults)!;
+  }
 }
 
 /** The faults of the structure, of the registry, and of the rules by facts of which some are not known. */

@@ -76,7 +76,8 @@ const DAS_NOTAS: Readonly<Record<string, Acesso>> = {
   emitirNota: {
     quem: `${PRESTADOR_ASSINA} da DPS`,
     revela: 'nada',
-    estranho: 'só o que está errado na assinatura que enviou (E9xx)',
+    estranho:
+      'o que está errado na assinatura (E9xx) e no documento que enviou, só pelo que ele diz: o banco de dados não se consulta',
     parte: 'a chave e o protocolo da nota; com série e número já usados, os da que existe (E0014)',
     custo: 'uma assinatura',
   },

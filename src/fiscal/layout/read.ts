@@ -16,6 +16,7 @@ import { type Compiled, compile, LAYOUTS, type Layout, layoutOf, type Slot } fro
 import { inLayoutOrder } from './order.ts';
 import { readRight } from './read-right.ts';
 import {
+  FAULTS_MAX,
   type Found,
   ID_FORM,
   type Level,
@@ -109,7 +110,7 @@ export function explainDps(layout: Layout, root: Elemento, { source, words = tag
   const read = readGroup(layout.compiled, infDps, INF_DPS_XPATH, 'infDPS', found);
   if (faults.length === 0) return { dps: layout.toDps(read), id };
   // Of two bodies nobody knows which was meant, nor of a thousand unknown tags what they meant.
-  if (bodies > 1 || found.unlisted > 0) return { faults: listInOrder(found) };
+  if (bodies > 1 || found.unlisted > 0 || faults.length > FAULTS_MAX) return { faults: listInOrder(found) };
   for (const path of [...found.meant, ...found.perhaps]) {
     if (path.startsWith(`${INF_DPS_XPATH}/`)) forget(read, path.slice(INF_DPS_XPATH.length + 1));
   }

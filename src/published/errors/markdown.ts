@@ -24,7 +24,7 @@ respostas citadas aqui são as que o serviço dá a esses exemplos. A mesma tabe
 \`/docs/erros.json\`; com busca, em \`/docs/erros\`.
 
 Decida pelo status HTTP e pelo código: o texto das mensagens pode mudar, o sentido de um código não. Uma resposta traz
-todos os erros da etapa que recusou; o primeiro deles está no cabeçalho do envelope. **Repetir** diz se a mesma
+todos os erros que se acharam; o primeiro deles está no cabeçalho do envelope. **Repetir** diz se a mesma
 requisição, sem mudança, pode dar certo depois. Um código **nacional** é de uma regra do padrão nacional que a
 especificação deste serviço não nomeia: em produção recusa, no ambiente de integração é um aviso.`;
 

@@ -97,7 +97,7 @@ ${errors.map((error) => renderEntry(error, shown.has(error)))}</ul>
 )}<section class="reading">
 <h2>Como ler</h2>
 <p>Decida pelo status HTTP e pelo código: o texto das mensagens pode mudar, o sentido de um código não. Uma resposta traz
-todos os erros da etapa que recusou; o primeiro está no cabeçalho do envelope.</p>
+todos os erros que se acharam; o primeiro está no cabeçalho do envelope.</p>
 <p>Sem marca, o código vem com HTTP 422. <b>Nacional</b>: regra do padrão nacional que a especificação deste serviço não
 nomeia; em produção recusa, no ambiente de integração é um aviso. <b>Aviso</b>: acompanha a nota emitida e nada recusa.
 <b>Reservado</b>: o sentido está fixado e nenhuma resposta o traz ainda. <b>Antigo</b>: outro código tomou o seu lugar.</p>
