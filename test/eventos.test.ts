@@ -325,6 +325,17 @@ for (const path of ['chave', 'protocolo'] as const) {
       assert.equal((await read(nota)).body.total, 0);
     });
 
+    test('a body with faults is told with what its note has against it, as far as the body is known', async () => {
+      const nota = await cancelling({ passos: ['work'] });
+      const { descricao_motivo_cancelamento: _left, ...without } = CANCELAMENTO;
+      const codesOf = ({ body }: Awaited<ReturnType<typeof post>>): unknown[] =>
+        body.erros.map(({ codigo }: { codigo: string }) => codigo);
+      assert.deepEqual(codesOf(await post(nota, without)), ['E002', 'E302']);
+      assert.deepEqual(codesOf(await post(nota, { ...without, cnpj_autor: '11444777000161' })), ['E002', 'E0813']);
+      assert.deepEqual(codesOf(await post(nota, { ...without, cnpj_autor: '1' })), ['E0003', 'E002']);
+      assert.deepEqual(codesOf(await post(nota, { ...without, tipo_evento: 'outro' })), ['E0002']);
+    });
+
     test('422 E302: note already cancelled', async () => {
       const nota = await cancelling({ passos: ['work'] });
       for (const tipo_evento of ['cancelamento', 'confirmacao_tomador']) {

@@ -688,12 +688,13 @@ describe('a dry run without its provider’s signature (D-226, D-303)', () => {
   ];
   const LOOKED = /prestador|nota|cadastros|nextNumbers|received|Dps/;
   const COM_ASSINATURA = 'Com a assinatura válida do prestador tudo isso se confere.';
-  const NAO_LIDA = /^A DPS não pôde ser lida inteira: não se olharam/;
+  const LIDA_EM_PARTE =
+    /^A DPS não pôde ser lida inteira: das regras, dos valores, do cadastro e das notas já emitidas só se olhou/;
   const STATUS = { XML: 422, JSON: 401 } as const;
 
-  for (const [form, to] of [
-    ['XML', validar[0]!],
-    ['JSON', validar[1]!],
+  for (const [form, to, emitir] of [
+    ['XML', validar[0]!, xmlTo('nfse/v101')],
+    ['JSON', validar[1]!, jsonTo('nfse/v101')],
   ] as const) {
     test(`${form}: the rest is told, by what the document says, and that nothing else was looked at`, async () => {
       const wrong: Dps = { more: { 'serv/cServ/cTribNac': '999999', IBSCBS: null, 'prest/regTrib/opSimpNac': '1' } };
@@ -711,6 +712,19 @@ describe('a dry run without its provider’s signature (D-226, D-303)', () => {
           looked.filter((name) => LOOKED.test(name)),
           [],
         );
+      }
+    });
+
+    test(`${form}: an issuance is told structure and rules beside the signature, and asks nothing of the database`, async () => {
+      const wrong: Dps = { more: { verAplic: 'x'.repeat(21), IBSCBS: null } };
+      const ofEverybody = (await ask(emitir({}, alheio))).asked;
+      for (const who of [undefined, alheio]) {
+        const { text, asked } = await ask(emitir(wrong, who));
+        const codes = JSON.parse(text).erros.map(({ codigo }: { codigo: string }) => codigo);
+        assert.match(codes[0], /^E9/);
+        assert.deepEqual(codes.slice(-2), ['E0003', 'E802'], text);
+        assert.deepEqual(asked, ofEverybody);
+        assert.ok(!asked.some((name) => LOOKED.test(name) || /servicos|aliquotas/.test(name)), asked.join());
       }
     });
 
@@ -746,13 +760,13 @@ describe('a dry run without its provider’s signature (D-226, D-303)', () => {
           erros.some(({ codigo }: { codigo: string }) => !codigo.startsWith('E9')),
           text,
         );
-        assert.match(nao_conferido[0], NAO_LIDA);
+        assert.match(nao_conferido[0], LIDA_EM_PARTE);
         assert.equal(nao_conferido.at(-1) === COM_ASSINATURA, who !== prestador, text);
         assert.equal(valores, undefined);
       }
       const malformed = { ...to({}, prestador), body: form === 'XML' ? '<DPS' : '{"a":' };
       const { nao_conferido } = JSON.parse((await ask(malformed)).text);
-      assert.match(nao_conferido[0], NAO_LIDA);
+      assert.match(nao_conferido[0], /^A DPS não pôde ser lida: não se olharam/);
       // A rehearsal looks, signed or not, and has nothing of this kind to say.
       for (const sent of [to(broken, undefined, ENSAIO), { ...to({}, undefined, ENSAIO), body: malformed.body }]) {
         const { status, text } = await ask(sent);

@@ -38,6 +38,32 @@ function valuesOf(out: string, name: string): string[] {
   );
 }
 
+describe('faults of structure and of rules', () => {
+  const codesIn = (out: string): string[] => [...out.matchAll(/^ +\d+:\d+ +(E\d+) /gm)].map(([, code]) => code!);
+
+  const said = async (name: string): Promise<string> => {
+    const { out, err } = await validar(name);
+    return out + err;
+  };
+
+  for (const [form, write] of [
+    ['XML', xml],
+    ['JSON', json],
+  ] as const) {
+    test(`are told together, by the corrected text where there is one: ${form}`, async () => {
+      const surplus = { '+dhEmi': '2026-10-05T10:00:00-03:00', IBSCBS: null };
+      assert.deepEqual(codesIn(await said(write(surplus))), ['E0010', 'E802']);
+      // 07.02 wants the building site; the NBS is of no rule that speaks of it.
+      const masked = { 'serv/cServ/cTribNac': '070201', 'serv/cServ/cNBS': '1.0101.12.00' };
+      assert.deepEqual(codesIn(await said(write(masked))), ['E0003', 'E0370']);
+      // 1.2345.67.89 becomes nine digits, of which there is no code.
+      const out = await said(write({ 'serv/cServ/cNBS': '1.2345.67.89' }));
+      assert.deepEqual(codesIn(out), ['E0003', 'E0316']);
+      assert.match(out, /E0316 {2}Com a correção acima, /);
+    });
+  }
+});
+
 describe('a DPS that would be issued', () => {
   // 1000.00 × 2 % = 20.00 of ISSQN; (1000.00 − 20.00) × 0.10 % = 0.98 of IBS, × 0.90 % = 8.82 of CBS
   test('is shown with its amounts and every step, whether XML or JSON', async () => {

@@ -85,7 +85,7 @@ function isPlain(value: unknown): value is object {
   return Array.isArray(value) || Object.getPrototypeOf(value) === Object.prototype;
 }
 
-/** What is known of something; whatever else is read of it is not known. */
+/** What is known of something; whatever else is read of it is not known. No promise may be of it, since that reads its `then`. */
 export function knownPart<Value extends object>(known: Partial<Value>): Value {
   return new Proxy(known, {
     get: (target, name) => {

@@ -127,9 +127,9 @@ export async function knownForStranger(
   municipio: Municipio,
   marked: Dps,
   instant: number,
-): Promise<Facts> {
+): Promise<Pick<GatheredKnown, 'facts'>> {
   const { value: dps } = watch(marked);
-  return knownPart<Facts>({ ...(await openKnown(world, municipio, dps, instant)), ...asSaidKnown(dps) });
+  return { facts: knownPart<Facts>({ ...(await openKnown(world, municipio, dps, instant)), ...asSaidKnown(dps) }) };
 }
 
 /** The facts about a document of a stranger for which nothing is asked of the database. */

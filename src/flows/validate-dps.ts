@@ -80,8 +80,9 @@ export async function validateNota(
     const known = knownOf(read);
     const unread = { isUnsigned, known };
     if (!isUnsigned) return asUnread(await refuseUnread(world, municipio, sent, { opened, read, instant }), unread);
-    const facts = known && (await knownForStranger(world, municipio, known.marked, instant));
-    return asUnread(refusalOf([...opened.place(signatureFaults), ...tellKnown(opened, read, facts)])!, unread);
+    const gathered = known && (await knownForStranger(world, municipio, known.marked, instant));
+    const besides = tellKnown(opened, read, gathered?.facts);
+    return asUnread(refusalOf([...opened.place(signatureFaults), ...besides])!, unread);
   }
   const { dps } = read;
   if (isUnsigned) {

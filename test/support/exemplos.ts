@@ -291,7 +291,7 @@ export const PASSOS: readonly Passo[] = [
     titulo: 'Falta um campo que o tipo exige',
     status: 400,
     cabecalhos: JSON_TYPE,
-    parametros: bothOf('emitirNota/json'),
+    parametros: bothOf('emitirNota/numerada'),
     tambem: ['registrarEventoPorProtocolo'],
     corpo: { tipo_evento: 'cancelamento', codigo_motivo_cancelamento: '1' },
   },
