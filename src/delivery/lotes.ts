@@ -221,7 +221,15 @@ async function prepare(
   if ('faults' in prepared) {
     // A fault that an impediment has named already is not named again.
     const faults = prepared.faults.map((fault) => mensagemOfFault(fault, sobre, rps));
-    told.push(...faults.filter(({ codigo }) => !told.some((one) => one.codigo === codigo)));
+    const named = new Set(told.map(({ codigo }) => codigo));
+    const others = faults.filter(({ codigo }) => !named.has(codigo));
+    // Of one field of the RPS several elements of the DPS are made: the message that says most stands for all.
+    const isMost = ({ codigo, mensagem }: Mensagem, place: number): boolean =>
+      !others.some((one, at) => {
+        const says = one.codigo === codigo && one.mensagem.startsWith(mensagem);
+        return says && (one.mensagem.length > mensagem.length || at < place);
+      });
+    told.push(...others.filter(isMost));
   }
   if ('faults' in prepared || told.length > 0) return { mensagens: told };
   return { issuance: prepared.issuance, replaces: chSubstda };

@@ -33,7 +33,7 @@ import {
   numberedAs,
   numberRemarks,
 } from './numero-dps.ts';
-import { refuseUnread, refuseUnverified } from './refuse-dps.ts';
+import { atOnePlace, refuseUnread, refuseUnverified } from './refuse-dps.ts';
 import { openDps, reopenToPlace, type SentDps } from './sent-documents.ts';
 import type { World } from './world.ts';
 
@@ -170,7 +170,7 @@ async function accept(
   if (faults.length > 0 || 'faults' in judged) {
     const ofRules = 'faults' in judged ? judgeFurther(judged.faults, dps, facts, declarado).faults : [];
     const duplicate = await findDuplicate(world, municipio, dps, sent);
-    return refusalOf(place(limitFaults([...faults, ...ofRules, ...duplicate])))!;
+    return refusalOf(place(limitFaults([...atOnePlace(faults, ofRules), ...duplicate])))!;
   }
   const asked = [sent.simular, dps.serv.infoCompl?.xInfComp];
   const rehearsal = findRehearsal(municipio.ambiente, asked, { xpath: X_INF_COMP });

@@ -61,7 +61,13 @@ export function tellKnown(
   const known = knownOf(read);
   if (known === undefined || facts === undefined) return structure;
   const ofRules = judgeKnown(known.marked, facts, known.declarado);
-  return [...structure, ...place(limitFaults([...ofRegistry, ...ofRules]))];
+  return [...structure, ...place(limitFaults(atOnePlace(ofRegistry, ofRules)))];
+}
+
+/** The faults of the registry and of the rules. A place that has one of the registry gets no second one: it is the same mistake. */
+export function atOnePlace(ofRegistry: readonly Fault[], ofRules: readonly Fault[]): readonly Fault[] {
+  const taken = new Set(ofRegistry.map(({ xpath }) => xpath));
+  return [...ofRegistry, ...ofRules.filter(({ xpath }) => !taken.has(xpath))];
 }
 
 /** A DPS with marks where something is not known. */

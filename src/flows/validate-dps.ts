@@ -19,7 +19,7 @@ import type { Municipio } from '../store/municipios.ts';
 import { type Found, factsForStranger, gatherFacts, knownForStranger, prestadorOfFirstDps } from './gather-facts.ts';
 import { wholeSecond } from './issue-nota.ts';
 import { findDuplicate, identifierOf, nextNumbersFor, numberRemarks } from './numero-dps.ts';
-import { knownOf, refuseUnread, tellKnown } from './refuse-dps.ts';
+import { atOnePlace, knownOf, refuseUnread, tellKnown } from './refuse-dps.ts';
 import { type OpenedDps, openDps, type ReadDps, type SentDps } from './sent-documents.ts';
 import type { World } from './world.ts';
 
@@ -222,7 +222,7 @@ function judgeOpened(
 ): Validated | Refusal {
   const judgement = judgeWhole(dps, facts, declarado);
   const broken = 'faults' in judgement ? judgement.faults : [];
-  const refusal = refuseOpened(opened, [...besides.before, ...broken, ...besides.after]);
+  const refusal = refuseOpened(opened, [...atOnePlace(besides.before, broken), ...besides.after]);
   return refusal ?? explainJudged(opened, dps, facts, judgement as Judged, besides);
 }
 
