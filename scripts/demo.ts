@@ -10,9 +10,9 @@ import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { certificatesOfPem } from '../src/documents/certificate.ts';
 import { type Signer, signXml } from '../src/documents/signing.ts';
+import { zoneOf } from '../src/fiscal/catalogs/catalogs.ts';
 import { momentIn } from '../src/fiscal/moment.ts';
 import { exampleXml } from '../src/fiscal/rules/example.ts';
-import { zoneOf } from '../src/flows/gather-facts.ts';
 import type { CertificateFiles } from '../src/flows/make-pki.ts';
 import { lockFolder } from '../src/simulador/lock.ts';
 import {

@@ -198,12 +198,13 @@ export function judgeKnown(marked: Dps, facts: Facts, declarado: Declarado = NAD
   const broken = { faults: [...told], avisos: [] };
   tell(() => {
     const amounts = assessIssqn(issqnInput(dps, facts));
-    judgeComputed(judgeableRules(AMOUNT_RULES, broken), amounts, found, dps, facts, declarado);
+    const assumed = describeAssumed(dps, facts);
+    judgeComputed(judgeableRules(AMOUNT_RULES, broken), amounts, found, assumed, dps, facts, declarado);
     const ofIbsCbs = judgeableRules(IBSCBS_RULES, broken);
     const input = ofIbsCbs.length === 0 ? undefined : ibsCbsInput(dps, amounts);
     const ibscbs = input && assessIbsCbs(input, facts.tabelaIbsCbs);
     if (ibscbs !== undefined && !('unavailable' in ibscbs)) {
-      judgeComputed(ofIbsCbs, ibscbs, found, dps, facts, declarado);
+      judgeComputed(ofIbsCbs, ibscbs, found, assumed, dps, facts, declarado);
     }
   });
   return inLayoutOrder(told);

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from '../../test/support/seed.ts';
 import { municipioOf } from './catalogs/catalogs.ts';
-import { brazilianDate, isoMoment, momentIn, spacedMoment } from './moment.ts';
+import { brazilianDate, isoMoment, momentIn, readDay, spacedMoment } from './moment.ts';
 
 /** Decreto 2.784/1913, Lei 11.662/2008 and Lei 12.876/2013; there is no daylight saving since Decreto 9.772/2019. */
 const ZONES = {
@@ -117,4 +117,33 @@ test('what is told is the instant, to the second, in every zone and whatever was
     // More than the offsets that are remembered.
     { numRuns: 5000 },
   );
+});
+
+test('the day that a text names is the one of the zone where it is an instant, and its own where it is none', () => {
+  const zone = 'America/Sao_Paulo';
+  for (const [text, wanted] of [
+    ['2026-11-01', '2026-11-01'],
+    ['2026-11-01Z', '2026-11-01'],
+    ['2026-11-01-03:00', '2026-11-01'],
+    ['2026-11-01T01:30:00', '2026-11-01'],
+    ['2026-11-01T01:30', '2026-11-01'],
+    ['2026-11-01T01:30:00Z', '2026-10-31'],
+    ['2026-11-01T02:59:59.9999999Z', '2026-10-31'],
+    ['2026-11-01T03:00:00Z', '2026-11-01'],
+    ['2026-11-01T00:00:00+00:00', '2026-10-31'],
+    ['2027-01-01T00:30:00Z', '2026-12-31'],
+    ['2026-11-01T00:00:00-03:00', '2026-11-01'],
+    ['2026-02-30', undefined],
+    ['2026-02-30T10:00:00Z', undefined],
+    ['2026-11-01T25:00:00Z', undefined],
+    ['2026-11-01T', undefined],
+    ['2026-11-01 hoje', undefined],
+    ['01/11/2026', undefined],
+    ['', undefined],
+  ] as const) {
+    assert.equal(readDay(zone, text), wanted, text);
+  }
+  assert.equal(readDay('America/Noronha', '2026-11-01T02:30:00Z'), '2026-11-01');
+  assert.equal(readDay(undefined, '2026-11-01T01:30:00Z'), undefined);
+  assert.equal(readDay(undefined, '2026-11-01T01:30:00'), '2026-11-01');
 });

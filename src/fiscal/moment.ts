@@ -119,3 +119,17 @@ export function parseMoment(text: string): number | undefined {
   const [, day] = MOMENT.exec(text) ?? [];
   return day === undefined || !isDay(day) ? undefined : Date.parse(text);
 }
+
+/** A day as XML and databases write it, with an offset of the whole day or a time of the day's own place behind it, or neither. */
+const DAY = /^(\d{4}-\d{2}-\d{2})(?:Z|[+-]\d{2}:\d{2}|T(?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:\.\d{1,9})?)?)?$/;
+
+/**
+ * The day that a text from outside names in a zone (D-738). A date and time with an offset is an instant, whose day is the one on the wall of
+ * the zone; an offset behind a day alone moves nothing. Undefined of any other text, of a day that is none, and of an instant without a zone.
+ */
+export function readDay(zone: string | undefined, text: string): string | undefined {
+  const instant = parseMoment(text);
+  if (instant !== undefined) return zone === undefined ? undefined : momentIn(zone, instant).date;
+  const [, day] = DAY.exec(text) ?? [];
+  return day !== undefined && isDay(day) ? day : undefined;
+}

@@ -1,14 +1,14 @@
 /** Notes looked up by what a person has of them: a key, a document, a name, a period, a value. */
+import { zoneOf } from '../fiscal/catalogs/catalogs.ts';
 import { documentoKind, parseDpsId, whyNoChave } from '../fiscal/chave.ts';
 import { formatDecimal, readDecimal } from '../fiscal/decimal.ts';
-import { addDays, isDay, startOfDay } from '../fiscal/moment.ts';
+import { addDays, isDay, momentIn, startOfDay } from '../fiscal/moment.ts';
 import type { ParteDaNota } from '../fiscal/mudanca.ts';
 import { NOTA_ESTADOS, type NotaEstado } from '../fiscal/nota.ts';
 import { wordsOf } from '../fiscal/words.ts';
 import type { Lugar, NotaAchada, NotasProcuradas } from '../store/buscar-notas.ts';
 import type { Municipio } from '../store/municipios.ts';
 import { DOCUMENTOS_MAX } from '../store/nomes.ts';
-import { zoneOf } from './gather-facts.ts';
 import { municipioNamed } from './municipios.ts';
 import type { World } from './world.ts';
 
@@ -59,8 +59,8 @@ export type PaginaDeNotas = {
   readonly notas: readonly NotaAchada[];
   /** Where the next page begins; undefined: the search came to its end. */
   readonly seguinte: string | undefined;
-  /** Up to which moment notes were looked at, where a page is not full and the search may go on; milliseconds. */
-  readonly procuradoAte: number | undefined;
+  /** Up to which day of the municipality notes were looked at, where a page is not full and the search may go on. */
+  readonly procuradoAte: string | undefined;
   /** Sentences. */
   readonly avisos: readonly string[];
 };
@@ -99,7 +99,8 @@ export async function searchNotasOf(
   if (own === undefined) return { ...NOTHING, avisos };
   const { notas, seguinte } = await world.store.busca.buscar(tenant, own, max, readLugar(depois));
   const isCut = seguinte !== undefined && notas.length < max;
-  return { notas, seguinte: seguinte && writeLugar(seguinte), procuradoAte: isCut ? seguinte.em : undefined, avisos };
+  const procuradoAte = isCut ? momentIn(zoneOf(codigoIbge), seguinte.em).date : undefined;
+  return { notas, seguinte: seguinte && writeLugar(seguinte), procuradoAte, avisos };
 }
 
 const NOTHING: PaginaDeNotas = { notas: [], seguinte: undefined, procuradoAte: undefined, avisos: [] };

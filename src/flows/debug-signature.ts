@@ -6,6 +6,7 @@
  * It judges nothing by itself: the verdict is the one of `sent-documents.ts` and of `cms.ts`. Nothing is stored. Of a
  * certificate no full CPF or CNPJ is shown; the canonical form is the sender's own text.
  */
+
 import { hash } from 'node:crypto';
 import { ENVELOPED, REQUIRED } from '../documents/algorithms.ts';
 import { type Certificate, isHeldBy, maskedDocument } from '../documents/certificate.ts';
@@ -15,11 +16,11 @@ import { DPS_PROFILE, DSIG, isSignature } from '../documents/signature-shape.ts'
 import type { SignatureReading } from '../documents/signed.ts';
 import { openTrust, type Trust, type TrustLog, type TrustSettings } from '../documents/trust.ts';
 import { readXml, type XmlDocumentReading } from '../documents/xml.ts';
+import { zoneOf } from '../fiscal/catalogs/catalogs.ts';
 import type { Fault, Refusal } from '../fiscal/fault.ts';
 import type { Elemento } from '../fiscal/layout/tree.ts';
 import { isoMoment, momentIn } from '../fiscal/moment.ts';
 import type { Municipio } from '../store/municipios.ts';
-import { zoneOf } from './gather-facts.ts';
 import { type DpsSignature, placeFaults, prestadorIn, readCorpoSignature, readDpsSignature } from './sent-documents.ts';
 import { stepsFor, verdictOf } from './signature-advice.ts';
 import type { World } from './world.ts';

@@ -82,7 +82,7 @@ async function whyKept(world: RegistryWorld, mes: number): Promise<string | unde
   if (found === undefined) return `Não há nada de ${name} neste banco.`;
   const { eliminado_em, ultimoAno, retencoes, antes } = found;
   if (eliminado_em !== null)
-    return `${name} foi eliminado em ${brazilianDate(eliminado_em.toISOString().slice(0, 10))}.`;
+    return `${name} foi eliminado em ${brazilianDate(municipalMoment(undefined, eliminado_em.getTime()).date)}.`;
   const desde = eliminavelDesde(ultimoAno);
   if (municipalMoment(undefined, world.now()).date < desde) {
     return `${name} se guarda até ${brazilianDate(desde)}: o que é de ${ultimoAno} pode ser lançado até cinco anos depois do fim desse ano (CTN, art. 173, I), e cobrado até cinco anos depois de lançado (art. 174). Nada foi eliminado.`;

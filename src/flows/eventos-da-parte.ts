@@ -1,4 +1,5 @@
 /** The events of the notes of one CNPJ or CPF, for whoever holds it. */
+import { zoneOf } from '../fiscal/catalogs/catalogs.ts';
 import { EVENTO_ESTADOS } from '../fiscal/evento.ts';
 import type { Refusal } from '../fiscal/fault.ts';
 import { addDays, isDay, startOfDay } from '../fiscal/moment.ts';
@@ -6,7 +7,6 @@ import type { EventosProcurados } from '../store/buscar-notas.ts';
 import type { Municipio } from '../store/municipios.ts';
 import { ORDENS, readOrdem } from './buscar-notas.ts';
 import { type EventoPublico, publicEvento, tipoNamed } from './evento-queries.ts';
-import { zoneOf } from './gather-facts.ts';
 import { CONTADAS_MAX, type Contagem, readPapel, refuseCursor, refuseValue } from './notas-da-parte.ts';
 import type { World } from './world.ts';
 

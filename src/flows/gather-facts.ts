@@ -7,23 +7,18 @@
 import { aliquotaAmong } from '../fiscal/aliquota.ts';
 import { AMBIENTES } from '../fiscal/ambiente.ts';
 import { SEM_CADASTROS } from '../fiscal/cadastros.ts';
-import { municipioOf } from '../fiscal/catalogs/catalogs.ts';
+import { municipioOf, zoneOf } from '../fiscal/catalogs/catalogs.ts';
 import { cnpjIsValid, cpfIsValid, isKeyOfOther } from '../fiscal/chave.ts';
 import { type EventoComEstado, listStanding } from '../fiscal/conflitos-evento.ts';
 import { bareIm, ENDERECO_NAO_INFORMADO, type Facts, type NotaSubstituida, type Prestador } from '../fiscal/facts.ts';
 import type { Fault } from '../fiscal/fault.ts';
 import type { Dps } from '../fiscal/layout/dps.ts';
-import { BRASILIA, brazilianMoment, isInForce, type Moment, momentIn } from '../fiscal/moment.ts';
+import { brazilianMoment, isInForce, type Moment, momentIn } from '../fiscal/moment.ts';
 import { answerOf, isNotKnown, knownPart, watch } from '../fiscal/unknown.ts';
 import type { NomeadoPelaDps } from '../store/cadastros.ts';
 import type { Municipio } from '../store/municipios.ts';
 import type { EventoOnNota } from '../store/on-notas.ts';
 import type { World } from './world.ts';
-
-/** IANA zone of a municipality by its IBGE code; of no municipality of the catalogue, that of Brasília. */
-export function zoneOf(codigoIbge: string | undefined): string {
-  return (codigoIbge && municipioOf(codigoIbge)?.fusoHorario) || BRASILIA;
-}
 
 /** An instant in milliseconds as a municipality tells it. */
 export function municipalMoment(codigoIbge: string | undefined, instant: number): Moment {

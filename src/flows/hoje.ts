@@ -2,15 +2,17 @@
  * A municipality at a glance: what it issues, what waits for the ADN, and each thing that asks for somebody, with what to do about it and
  * where. It is asked for every few seconds by whoever has the page open, so nothing here grows with the notes of a day.
  */
+
 import { statfs } from 'node:fs/promises';
 import { AMBIENTES } from '../fiscal/ambiente.ts';
+import { zoneOf } from '../fiscal/catalogs/catalogs.ts';
 import { errorOf } from '../fiscal/errors.ts';
 import { brazilianDate, brazilianMoment, momentIn } from '../fiscal/moment.ts';
 import type { EstadoDaCorrente } from '../store/auditoria.ts';
 import type { Circuito } from '../store/circuitos.ts';
 import type { Municipio } from '../store/municipios.ts';
 import { avisosDeAliquotas } from './avisos-aliquotas.ts';
-import { municipalMoment, zoneOf } from './gather-facts.ts';
+import { municipalMoment } from './gather-facts.ts';
 import { type CertificadoShown, inspectAdn, inspectConfianca } from './municipio-files.ts';
 import { municipioNamed } from './municipios.ts';
 import { countEventos, type EventosContados } from './problem-eventos.ts';

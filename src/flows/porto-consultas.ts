@@ -8,15 +8,16 @@ import type { Modelo } from '../fiscal/abrasf/modelo.ts';
 import { compNfse, nestLeaves } from '../fiscal/abrasf/nota.ts';
 import { mensagemPropria, mensagemRecusada, type Recusa } from '../fiscal/abrasf/proprias.ts';
 import { bare, type IdentificacaoRps } from '../fiscal/abrasf/rps.ts';
+import { zoneOf } from '../fiscal/catalogs/catalogs.ts';
 import { parseChave } from '../fiscal/chave.ts';
 import type { Elemento } from '../fiscal/layout/tree.ts';
-import { isDay } from '../fiscal/moment.ts';
+import { momentIn, readDay, startOfDay } from '../fiscal/moment.ts';
 import { tipoBySlug } from '../fiscal/tipos-evento.ts';
 import type { Municipio } from '../store/municipios.ts';
 import { type Faixas, isSearched, type NotasAsked } from '../store/notas-de-prestador.ts';
 import type { NotaDoPorto } from '../store/porto-notas.ts';
 import { type Audience, callerOf, isDpsQueryOpen, strangerTo } from './caller.ts';
-import { momentOfNota, municipalMoment } from './gather-facts.ts';
+import { momentOfNota } from './gather-facts.ts';
 import {
   formatMoment,
   isOfYear,
@@ -223,25 +224,20 @@ function periodOf(
   municipio: Municipio,
   now: number,
 ): { readonly de: number; readonly ate: number } | { readonly mensagens: readonly Mensagem[] } {
-  const [inicial, final] = [textOf(periodo, 'DataInicial')?.slice(0, 10), textOf(periodo, 'DataFinal')?.slice(0, 10)];
+  const [inicial, final] = [textOf(periodo, 'DataInicial'), textOf(periodo, 'DataFinal')];
   const missing = inicial === undefined ? 'DataInicial' : final === undefined ? 'DataFinal' : undefined;
   if (missing !== undefined)
     return refuseWith('E160', `PeriodoEmissao leva DataInicial e DataFinal; falta ${missing}.`);
-  const [de, ate] = [inicial, final].map((day) => (day === undefined ? undefined : startOfDay(municipio, day)));
-  if (de === undefined) return refuseWith('E131');
-  if (ate === undefined) return refuseWith('E132');
-  if (final! > municipalMoment(municipio.codigoIbge, now).date) return refuseWith('E133');
+  const zone = zoneOf(municipio.codigoIbge);
+  const [first, last] = [inicial, final].map((text) => readDay(zone, text ?? ''));
+  if (first === undefined) return refuseWith('E131');
+  if (last === undefined) return refuseWith('E132');
+  if (last > momentIn(zone, now).date) return refuseWith('E133');
+  const [de, ate] = [startOfDay(zone, first), startOfDay(zone, last)];
   if (ate < de) return refuseWith('E134');
   // A leap year has a day more.
   if (ate - de > 366 * DAY_MS) return refuseWith('E135');
   return { de, ate: ate + DAY_MS - 1 };
-}
-
-/** Midnight of a day in the municipality; undefined of what is no day. */
-function startOfDay(municipio: Municipio, day: string): number | undefined {
-  if (!isDay(day)) return undefined;
-  const utc = Date.parse(`${day}T00:00:00Z`);
-  return Date.parse(`${day}T00:00:00${municipalMoment(municipio.codigoIbge, utc).offset}`);
 }
 
 // A note as it is shown.

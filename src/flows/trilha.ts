@@ -1,9 +1,10 @@
 /** The trail of a municipality as it is read: what was done by hand, by whom, when and why. */
 
+import { zoneOf } from '../fiscal/catalogs/catalogs.ts';
 import { addDays, brazilianMoment, isDay, isoMoment, startOfDay } from '../fiscal/moment.ts';
 import type { Ato, FiltroDeAtos, Objeto } from '../store/atos.ts';
 import { writeTabela } from './escrever-tabela.ts';
-import { municipalMoment, zoneOf } from './gather-facts.ts';
+import { municipalMoment } from './gather-facts.ts';
 import { municipioNamed } from './municipios.ts';
 import type { World } from './world.ts';
 

@@ -7,9 +7,9 @@ import { openStage, type Running, registerTenant, startService, startSimulator }
 import { certificatesOfPem } from '../../src/documents/certificate.ts';
 import { intermediateAuthority, type Keys, rootAuthority } from '../../src/documents/pki.ts';
 import { signXml } from '../../src/documents/signing.ts';
+import { zoneOf } from '../../src/fiscal/catalogs/catalogs.ts';
 import { momentIn } from '../../src/fiscal/moment.ts';
 import { exampleXml } from '../../src/fiscal/rules/example.ts';
-import { zoneOf } from '../../src/flows/gather-facts.ts';
 import { NAME } from '../../src/store/embedded.ts';
 import { Client } from '../../src/store/pg.ts';
 import { onEnd } from './cleanup.ts';

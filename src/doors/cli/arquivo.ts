@@ -1,5 +1,6 @@
 /** `nfse arquivo …`: months that are over, out of the database into signed files, and back. */
 import { groupDigits } from '../../fiscal/group-digits.ts';
+import { BRASILIA, momentIn } from '../../fiscal/moment.ts';
 import { conferirArquivo, fecharMes, listArquivo, type MesArquivado, trazerMes } from '../../flows/operate-arquivo.ts';
 import { type CliWorld, type Command, JSON_OPTION, refuseAsked, type Values } from './command.ts';
 import { jsonText, printable, tableLines } from './text.ts';
@@ -85,7 +86,8 @@ async function listar(world: CliWorld, values: Values): Promise<number> {
 }
 
 function describeMes({ mes, arquivado_em, arquivos }: MesArquivado): readonly string[] {
-  const place = arquivado_em === null ? 'no banco' : `no arquivo desde ${arquivado_em.slice(0, 10)}`;
+  const place =
+    arquivado_em === null ? 'no banco' : `no arquivo desde ${momentIn(BRASILIA, Date.parse(arquivado_em)).date}`;
   const rows = arquivos.map(({ nome, bytes, assinado, linhas }) => [
     nome,
     `${groupDigits(linhas.documentos ?? 0)} notas`,

@@ -1,5 +1,6 @@
 /** `nfse guarda …`: months that have passed the time of the law, and those that are held. */
 import { groupDigits } from '../../fiscal/group-digits.ts';
+import { BRASILIA, momentIn } from '../../fiscal/moment.ts';
 import {
   type Contado,
   eliminateMes,
@@ -110,7 +111,7 @@ async function listar(world: CliWorld, values: Values): Promise<number> {
     return 0;
   }
   const rows = held.map(({ mes, municipio, desde, quem, motivo }) => [
-    ...[mes, municipio, desde.slice(0, 10)],
+    ...[mes, municipio, momentIn(BRASILIA, Date.parse(desde)).date],
     ...[printable(quem), printable(motivo)],
   ]);
   world.out(rows.length === 0 ? 'Nenhum mês está retido.\n' : `${tableLines(rows).join('\n')}\n`);

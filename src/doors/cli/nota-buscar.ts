@@ -88,7 +88,7 @@ function buscar(world: CliWorld, values: Values, words: readonly string[]): Prom
       if (notas.length > 0) world.out(tableOf(notas, world.columns));
       else if (seguinte === undefined) world.out('Nenhuma nota assim.\n');
       if (procuradoAte !== undefined) {
-        world.out(`Procurado até ${new Date(procuradoAte).toISOString().slice(0, 10)}; pode haver mais antes.\n`);
+        world.out(`Procurado até ${procuradoAte}; pode haver mais antes.\n`);
       }
       if (seguinte !== undefined) world.out(`Mais: ${again(municipio, values, words, seguinte)}\n`);
       return 0;

@@ -127,8 +127,7 @@ function party(documento: string | null, nome: string | null): Inserted {
 function moreOf(slug: string, busca: BuscaEscrita, { seguinte, procuradoAte, notas }: PaginaDeNotas): Inserted {
   const label = busca.ordem === 'antigas' ? 'Mais novas' : 'Mais antigas';
   if (procuradoAte === undefined) return nextPage(slug, PATH, busca, seguinte, label);
-  const day = brazilianDate(new Date(procuradoAte).toISOString().slice(0, 10));
-  const said = `Procurado até ${day}; ${notas.length === 0 ? 'nada foi achado' : 'há mais para procurar'}. Um período, ou um CNPJ, acha depressa.`;
+  const said = `Procurado até ${brazilianDate(procuradoAte)}; ${notas.length === 0 ? 'nada foi achado' : 'há mais para procurar'}. Um período, ou um CNPJ, acha depressa.`;
   return html`${notice('aviso', said)}${nextPage(slug, PATH, busca, seguinte, 'Continuar a procura')}`;
 }
 

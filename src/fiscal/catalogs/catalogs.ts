@@ -8,6 +8,7 @@
  * `../tipos-evento.ts` declares.
  */
 
+import { BRASILIA } from '../moment.ts';
 import aliquotasData from './aliquotas-ibs-cbs.json' with { type: 'json' };
 import classificacaoData from './classificacao-tributaria.json' with { type: 'json' };
 import correlacaoData from './correlacao.json' with { type: 'json' };
@@ -66,6 +67,11 @@ export const enumeracaoOf = groupsOf<ValorEnumerado, CampoEnumerado>(
 
 /** The 5571 municipalities, by IBGE code of seven digits. */
 export const [municipioOf, municipios] = catalogOf<Municipio>(municipiosData, ({ codigoIbge }) => codigoIbge);
+
+/** IANA zone of a municipality by its IBGE code; of no municipality of the catalogue, that of Brasília. */
+export function zoneOf(codigoIbge: string | undefined): string {
+  return (codigoIbge && municipioOf(codigoIbge)?.fusoHorario) || BRASILIA;
+}
 
 /** A municipality as a sentence names it: by its code, and by its name where it has one. */
 export function municipioInWords(codigoIbge: string): string {

@@ -56,17 +56,17 @@ const FAR_BEYOND = 100;
 
 /**
  * Checks one text against its type. Returns undefined when it is right; the text in the national spelling is what
- * {@link readValue} gives. The first problem that explains the most is reported, one a value.
+ * {@link readValue} gives. The first problem that explains the most is reported, one a value. `zone`: in which an instant has its day.
  */
-export function checkText(type: SimpleType, value: string): TypeFault | undefined {
-  const fault = faultOf(type, value);
+export function checkText(type: SimpleType, value: string, zone?: string): TypeFault | undefined {
+  const fault = faultOf(type, value, zone);
   if (fault?.fix === undefined || faultOf(type, fault.fix) === undefined) return fault;
   // A correction that would be refused again is not offered.
   const { fix: _fix, ...unmended } = fault;
   return unmended;
 }
 
-function faultOf(type: SimpleType, value: string): TypeFault | undefined {
+function faultOf(type: SimpleType, value: string, zone?: string): TypeFault | undefined {
   if (isBlank(value)) return { kind: 'vazio', problem: 'está vazio' };
   // A text far beyond its field is not searched for anything else: normalising or mending it could take minutes.
   if (value.length > type.max * 2 + FAR_BEYOND) return wrongSize(type, value);
@@ -77,7 +77,7 @@ function faultOf(type: SimpleType, value: string): TypeFault | undefined {
     case 'decimal':
       return checkDecimal(type, value);
     default:
-      return checkPattern(type, value);
+      return checkPattern(type, value, zone);
   }
 }
 
@@ -152,7 +152,7 @@ function decimalFix(type: SimpleType, value: string): string | undefined {
   return checkDecimal(type, mended) === undefined ? mended : undefined;
 }
 
-function checkPattern(type: SimpleType, value: string): TypeFault | undefined {
+function checkPattern(type: SimpleType, value: string, zone?: string): TypeFault | undefined {
   if (type.latin) {
     const fault = checkLatin(value);
     if (fault) return fault;
@@ -164,7 +164,7 @@ function checkPattern(type: SimpleType, value: string): TypeFault | undefined {
   if (length > type.max || length < type.min || (pattern !== undefined && !pattern.test(value))) {
     // Only of a text that has a form of its own are spaces at the ends the mistake.
     if (pattern !== undefined && value.trim() !== value) return spaces(value.trim());
-    const mended = type.mend?.(value);
+    const mended = type.mend?.(value, zone);
     const isMended = mended !== undefined && mended !== value && checkPattern(type, mended) === undefined;
     const fix = isMended ? { fix: mended } : {};
     if (type.kind === 'date' || type.kind === 'datetime') {

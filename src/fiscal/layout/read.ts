@@ -5,6 +5,7 @@
  * corrected text (D-12). One mistake is one fault: a misspelt tag is not also a missing element. What a value means
  * beside other values is the rules' affair, and line and column are filled in by who knows the text.
  */
+import { municipioOf } from '../catalogs/catalogs.ts';
 import { type Fault, quoted } from '../fault.ts';
 import { correctedTo, forget, UNKNOWN } from '../unknown.ts';
 import { lowerFirst } from '../words.ts';
@@ -68,7 +69,7 @@ export function readDps(root: Elemento, how: How = {}): DpsReading {
 
 /** The same with every fault told, whether or not there is any. */
 export function explainDps(layout: Layout, root: Elemento, { source, words = tagsOf(source) }: How = {}): DpsReading {
-  const found = nothingFound(layout, words, source);
+  const found = nothingFound({ layout, words, source, zone: zoneNamedIn(root) });
   const { faults } = found;
   if (root.name !== 'DPS') {
     const expected = `<DPS xmlns="${DPS_NAMESPACE}" versao="${DPS_VERSAO}">`;
@@ -118,6 +119,12 @@ export function explainDps(layout: Layout, root: Elemento, { source, words = tag
 }
 
 const INF_DPS_XPATH = '/DPS/infDPS';
+
+/** The zone of the municipality that issues: a day that was sent as an instant is one there. */
+function zoneNamedIn({ children }: Elemento): string | undefined {
+  const cLocEmi = children.find(({ name }) => name === 'infDPS')?.children.find(({ name }) => name === 'cLocEmi');
+  return cLocEmi && municipioOf(cLocEmi.text.trim())?.fusoHorario;
+}
 
 /**
  * What is answered, in the order of the layout. A mistake already named by its wrong tag is not named again as a missing
@@ -304,7 +311,7 @@ function readItem(slot: Slot, element: Elemento, xpath: string, found: Found): u
     faults.push({ codigo: 'E203', xpath, mensagem, encontrado: `<${inner}>`, esperado: leaf.type.expected });
     return undefined;
   }
-  const problem = checkText(leaf.type, element.text);
+  const problem = checkText(leaf.type, element.text, found.zone);
   if (problem === undefined) return readValue(leaf.type, element.text);
   if (problem.kind === 'vazio' && leaf.emptyIsRead) return '';
   faults.push(valueFault(slot, leaf, element, problem, xpath, found.words));

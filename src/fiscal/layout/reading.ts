@@ -47,6 +47,8 @@ export type Found = {
   readonly layout: Layout;
   readonly words: Words;
   readonly source: Source | undefined;
+  /** IANA zone of the municipality that the document names; undefined where it names none. */
+  readonly zone: string | undefined;
   readonly faults: Fault[];
   /** Faults that are counted and not described: a thousand unknown tags are not each compared. */
   unlisted: number;
@@ -62,14 +64,19 @@ export type Found = {
   readonly perhaps: Set<string>;
 };
 
-export function nothingFound(layout: Layout, words: Words, source: Source | undefined): Found {
+export function nothingFound({
+  layout,
+  words,
+  source,
+  zone,
+}: Pick<Found, 'layout' | 'words' | 'source' | 'zone'>): Found {
   const sets = {
     withheld: new Set<Fault>(),
     missing: new Set<Fault>(),
     meant: new Set<string>(),
     perhaps: new Set<string>(),
   };
-  return { layout, words, source, faults: [], unlisted: 0, places: new Map(), ...sets };
+  return { layout, words, source, zone, faults: [], unlisted: 0, places: new Map(), ...sets };
 }
 
 /** A group while it is read. */

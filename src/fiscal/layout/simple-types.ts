@@ -8,7 +8,7 @@
 
 import { cnpjIsValid, cpfIsValid } from '../chave.ts';
 import { type Decimal, parseDecimal } from '../decimal.ts';
-import { daysIn } from '../moment.ts';
+import { daysIn, readDay } from '../moment.ts';
 import { DO_LEIAUTE_FUTURO } from './leiaute-futuro.ts';
 
 export type SimpleType = {
@@ -37,8 +37,8 @@ export type SimpleType = {
   readonly highest?: Decimal;
   /** Check digits or calendar, when the pattern alone cannot tell. Returns the problem. */
   readonly also?: (value: string) => string | undefined;
-  /** A right value made from a wrong one by a mechanical step, or undefined. */
-  readonly mend?: (value: string) => string | undefined;
+  /** A right value made from a wrong one by a mechanical step, or undefined. `zone`: the municipality's, where it is known. */
+  readonly mend?: (value: string, zone: string | undefined) => string | undefined;
   /** What we write, where it is narrower than what we read (D-12, D-16). */
   readonly national?: SimpleType;
 };
@@ -131,13 +131,13 @@ function calendarProblem(value: string): string | undefined {
     : `tem um dia que não existe: o mês ${value.slice(5, 7)}/${year} tem ${last} dias`;
 }
 
-/** `05/10/2026`, `20261005` and `2026-10-5` are unambiguous in Brazil; anything else is left to the sender. */
-function isoDate(value: string): string | undefined {
+/** `05/10/2026`, `20261005`, `2026-10-5` and an instant in a known zone are unambiguous in Brazil; anything else is left to the sender. */
+function isoDate(value: string, zone: string | undefined): string | undefined {
   const [, day, month, year] = /^(\d{1,2})[/.-](\d{1,2})[/.-](\d{4})$/.exec(value) ?? [];
   if (year !== undefined) return `${year}-${month!.padStart(2, '0')}-${day!.padStart(2, '0')}`;
   const [, y, m, d] =
-    /^(\d{4})(\d{2})(\d{2})$/.exec(value) ?? /^(\d{4})[/.-](\d{1,2})[/.-](\d{1,2})(?:T.*)?$/.exec(value) ?? [];
-  return y === undefined ? undefined : `${y}-${m!.padStart(2, '0')}-${d!.padStart(2, '0')}`;
+    /^(\d{4})(\d{2})(\d{2})$/.exec(value) ?? /^(\d{4})[/.-](\d{1,2})[/.-](\d{1,2})$/.exec(value) ?? [];
+  return y === undefined ? readDay(zone, value) : `${y}-${m!.padStart(2, '0')}-${d!.padStart(2, '0')}`;
 }
 
 /** A code whose first zero was taken for nothing, as a spreadsheet or a number does: `00` for `000`, `10101` for `010101`. */
