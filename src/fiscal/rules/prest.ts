@@ -10,6 +10,7 @@ import { cnpjIsValid, cpfIsValid } from '../chave.ts';
 import { isOptante } from '../facts.ts';
 import { quoted } from '../fault.ts';
 import type { Dps } from '../layout/dps.ts';
+import { brazilianDate } from '../moment.ts';
 import { addressInLisboa, checkEmail, municipioHead, paisHead } from './address.ts';
 import { annexHead, type Patch, type Rule } from './rule.ts';
 
@@ -21,11 +22,12 @@ const SEM_REGIME_ESPECIAL = '0';
 /** `regApTribSN`: federal taxes and ISSQN both inside the Simples Nacional. */
 const TUDO_PELO_SIMPLES = '1';
 
-/** First competence whose notes ME and EPP issue by the national emitter alone (Resolução CGSN 191 of 04/08/2026). */
-const ME_EPP_COMPETENCIA_MIN = '2026-11-01';
+/** By which ME and EPP issue by the national emitter alone, and the first competence of which they do. */
+export const ME_EPP_FONTE = 'Resolução CGSN 191, de 04/08/2026';
+export const ME_EPP_COMPETENCIA_MIN = '2026-11-01';
 
 /** Last competence of a MEI's note that the ADN takes from a municipality (E0161). */
-const MEI_COMPETENCIA_MAX = '2023-08-31';
+export const MEI_COMPETENCIA_MAX = '2023-08-31';
 
 const ENDERECO: Patch = {
   'prest/end/endNac/cMun': '3550308',
@@ -208,7 +210,7 @@ export const PREST: readonly Rule[] = [
     title: 'O ambiente nacional pode recusar a nota de um optante do Simples Nacional',
     message: ({ dCompet }) =>
       `O prestador é MEI, e a competência é ${dCompet}. Para competências depois de 31/08/2023 o ambiente nacional recusa a nota de MEI que vem do município: o MEI a emite no portal nacional da NFS-e. Se a nota for recusada, o protocolo dirá.`,
-    mend: 'O MEI emite as suas notas no emissor público nacional e, desde a competência de 01/11/2026, também a ME e a EPP. Se o prestador já não o é, corrija opSimpNac.',
+    mend: `O MEI emite as suas notas no emissor público nacional e, desde a competência de ${brazilianDate(ME_EPP_COMPETENCIA_MIN)}, também a ME e a EPP (${ME_EPP_FONTE}). Se o prestador já não o é, corrija opSimpNac.`,
     origin: 'Anexo I, E0161; decisão D-20',
     why: 'A especificação prevê a emissão pelo MEI, e o ambiente nacional só a aceita por si mesmo: a nota é emitida e pode voltar rejeitada.',
     when: ({ prest }) => prest.regTrib.opSimpNac === MEI,
@@ -222,8 +224,8 @@ export const PREST: readonly Rule[] = [
     at: 'prest/regTrib/opSimpNac',
     scope: 'aviso',
     message: ({ dCompet }) =>
-      `O prestador é ME ou EPP do Simples Nacional, e a competência é ${dCompet}. Desde a de 01/11/2026 ME e EPP emitem só pelo emissor nacional, na web ou por API (Resolução CGSN 191, de 04/08/2026). A nota é emitida; se o ambiente nacional a recusar, o protocolo dirá. Se o prestador não é optante, envie opSimpNac 1.`,
-    origin: 'Resolução CGSN 191, de 04/08/2026; decisão D-195',
+      `O prestador é ME ou EPP do Simples Nacional, e a competência é ${dCompet}. Desde a de ${brazilianDate(ME_EPP_COMPETENCIA_MIN)} ME e EPP emitem só pelo emissor nacional, na web ou por API (${ME_EPP_FONTE}). A nota é emitida; se o ambiente nacional a recusar, o protocolo dirá. Se o prestador não é optante, envie opSimpNac 1.`,
+    origin: `${ME_EPP_FONTE}; decisão D-195`,
     why: 'A resolução manda a ME e a EPP ao emissor nacional, e a especificação prevê a emissão por elas aqui: a nota é emitida. Se o ADN recusa a nota que o município compartilha não se sabe.',
     when: ({ prest }) => prest.regTrib.opSimpNac === ME_EPP,
     must: ({ dCompet }) => dCompet < ME_EPP_COMPETENCIA_MIN,

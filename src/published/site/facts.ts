@@ -43,6 +43,7 @@ import type { Leaf } from '../../fiscal/layout/vocabulary.ts';
 import { brazilianDate } from '../../fiscal/moment.ts';
 import { NOTA_ESTADOS } from '../../fiscal/nota.ts';
 import { TOLERANCIA } from '../../fiscal/rules/ibscbs-declarado.ts';
+import { ME_EPP_COMPETENCIA_MIN, ME_EPP_FONTE, MEI_COMPETENCIA_MAX } from '../../fiscal/rules/prest.ts';
 import { PISCOFINS_TOLERANCE } from '../../fiscal/rules/trib-fed.ts';
 import { SIMULAR_HEADER, VALORES_MAGICOS } from '../../fiscal/simular.ts';
 import { type AutorEvento, exemploDe, TIPOS_EVENTO, type TipoEvento } from '../../fiscal/tipos-evento.ts';
@@ -72,6 +73,9 @@ export type Facts = Readonly<Record<string, (tabela?: TabelaIbsCbs) => string>>;
 export const LAW_FACTS: Facts = {
   integracao: () => SANDBOX_SLUG,
   'versoes-da-dps': () => VERSOES,
+  'me-epp-desde': () => brazilianDate(ME_EPP_COMPETENCIA_MIN),
+  'me-epp-fonte': () => ME_EPP_FONTE,
+  'mei-ate': () => brazilianDate(MEI_COMPETENCIA_MAX),
   versao: () => versionOf().version,
 
   // Headers
