@@ -27,6 +27,7 @@ import {
   consultaXml,
   envelope,
   first,
+  IBSCBS,
   loteXml,
   PRESTADOR,
   porRpsXml,
@@ -422,6 +423,50 @@ describe('in production', () => {
         assert.equal(messages.length, wanted.length, messages.join('\n'));
         for (const [place, pattern] of wanted.entries()) assert.match(messages[place]!, pattern);
       }
+    });
+
+    test('that declares and signs other amounts, or another place of the tax, than its note would have is refused with both', async () => {
+      const valores = (more: string, retido = '2') =>
+        `<ValorServicos>1000.00</ValorServicos><IssRetido>${retido}</IssRetido><Aliquota>0.05</Aliquota>${more}`;
+      for (const [rps, ...wanted] of [
+        [{ valores: valores('<ValorIss>25.00</ValorIss>') }, /^E153 .*ValorIss é 25\.00, e o ISS calculado é 50\.00\./],
+        [{ valores: valores('<BaseCalculo>900.00</BaseCalculo>') }, /^E100 .*BaseCalculo é 900\.00, .* é 1000\.00\./],
+        [
+          { valores: valores('<ValorIssRetido>20.00</ValorIssRetido>', '1') },
+          /^E153 .* é 20\.00, .* retido é 50\.00\./,
+        ],
+        [
+          { valores: valores('<ValorIssRetido>50.00</ValorIssRetido><ValorLiquidoNfse>950.00</ValorLiquidoNfse>') },
+          /^E153 .*ValorIssRetido traz um valor, e IssRetido 2/,
+          /^E100 .*ValorLiquidoNfse é 950\.00, e o líquido calculado é 1000\.00\./,
+        ],
+        [
+          { natureza: '2', cMun: '3304557' },
+          /^E144 .*no estabelecimento do prestador, em 3550308 \(São Paulo\/SP\), e NaturezaOperacao é 2/,
+        ],
+      ] as const) {
+        const [situacao, messages] = await told(rps);
+        assert.equal(situacao, '3', JSON.stringify(rps));
+        assert.equal(messages.length, wanted.length, messages.join('\n'));
+        for (const [place, pattern] of wanted.entries()) assert.match(messages[place]!, pattern);
+      }
+      const right =
+        '<ValorIss>50.00</ValorIss><BaseCalculo>1000.00</BaseCalculo><ValorLiquidoNfse>1000.01</ValorLiquidoNfse>';
+      const done = await send({ valores: valores(right) });
+      assert.equal(done.situacao, '4', done.documento);
+    });
+
+    test('whose date has an offset is of its day in the municipality, and answered so', async () => {
+      const done = await send({ emissao: '2026-11-01T01:30:00Z', extensao: IBSCBS });
+      assert.equal(done.situacao, '4', done.documento);
+      assert.deepEqual(
+        ['Competencia', 'DataEmissaoRps'].map((name) => first(done.documento, name)),
+        ['2026-10-31T00:00:00', '2026-10-31'],
+      );
+      const chave = /Id="NFS(\d{50})"/.exec(done.documento)![1]!;
+      const { body } = await request(address, `/${TENANT}/api/v1/nfse/${chave}`);
+      assert.match(body.nota.xml_nota, /<dCompet>2026-10-31<\/dCompet>/);
+      assert.equal(body.nota.data_competencia, '31/10/2026');
     });
 
     test('of a taker or a provision abroad is refused, for the model has no country', async () => {

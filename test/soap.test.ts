@@ -24,6 +24,7 @@ import {
   envelope,
   escaped,
   first,
+  IBSCBS,
   loteXml,
   PRESTADOR,
   porProtocolo,
@@ -168,18 +169,21 @@ describe('the six operations', () => {
   });
 
   test('a note that came by REST is found and cancelled here as well', async () => {
-    const issued = await emit(address, exampleXml({ 'prest/CNPJ': PRESTADOR, cLocEmi: '3304557' }));
+    // A provider of its own, whose last note says where it is.
+    const cnpj = '11222333000262';
+    const issued = await emit(address, exampleXml({ 'prest/CNPJ': cnpj, cLocEmi: '3304557' }));
     assert.equal(issued.status, 201, JSON.stringify(issued.body));
     const chave: string = issued.body.chave_acesso;
     const numero = String(Number(chave.slice(23, 36)));
-    await sendLote(address, loteXml([{ numero: 71, serie: '71' }], { numero: '71' }));
-    const found = await call(address, 'ConsultarNfse', consultaXml(`<NumeroNfse>${numero}</NumeroNfse>`));
+    assert.equal((await emit(address, exampleXml({ 'prest/CNPJ': cnpj, nDPS: '72' }))).status, 201);
+    await sendLote(address, loteXml([{ numero: 71, serie: '71' }], { numero: '71', cnpj }), undefined, { cnpj });
+    const found = await call(address, 'ConsultarNfse', consultaXml(`<NumeroNfse>${numero}</NumeroNfse>`, cnpj));
     assert.deepEqual(
       [...found.documento.matchAll(/Id="NFS(\d{50})"/g)].map(([, one]) => one),
       [chave],
     );
     assert.doesNotMatch(found.documento, /IdentificacaoRps/);
-    const all = await call(address, 'ConsultarNfse', consultaXml(''));
+    const all = await call(address, 'ConsultarNfse', consultaXml('', cnpj));
     const numbers = [...all.documento.matchAll(/<InfNfse [^>]*><Numero>(\d+)</g)].map(([, one]) => Number(one));
     assert.ok(numbers.includes(Number(numero)));
     assert.deepEqual(
@@ -187,9 +191,60 @@ describe('the six operations', () => {
       numbers.toSorted((a, b) => a - b),
       'in the order of their numbers, wherever they were issued',
     );
-    const answer = await call(address, 'CancelarNfse', cancelamentoXml(numero, '1', PRESTADOR, '3304557'));
+    const answer = await call(address, 'CancelarNfse', cancelamentoXml(numero, '1', cnpj, '3304557'));
     assert.equal(first(answer.documento, 'Sucesso'), 'true', answer.documento);
     await cancelled(address, chave);
+  });
+
+  test('a note is of the municipality of its provider, which the last note tells, wherever the service is provided', async () => {
+    const cnpj = '11222333000343';
+    const numbered = (rps: Omit<Parameters<typeof loteXml>[0][number], 'numero'>, numero: string) =>
+      sendLote(address, loteXml([{ ...rps, numero: 1, serie: numero }], { numero, cnpj }), undefined, { cnpj });
+    const outside = {
+      natureza: '2',
+      cMun: '3304557',
+      item: '17.10',
+      extensao: `<DadosDPS><cTribNac>171001</cTribNac></DadosDPS>${IBSCBS}`,
+    } as const;
+    const unknown = await numbered(outside, '81');
+    assert.equal(unknown.situacao, '3');
+    assert.match(
+      unknown.documento,
+      /<Codigo>E144<.*ainda não sabe qual é o município deste prestador.*<Correcao>Emita antes/,
+    );
+    assert.equal((await emit(address, exampleXml({ 'prest/CNPJ': cnpj }))).status, 201);
+    const done = await numbered(outside, '82');
+    assert.equal(done.situacao, '4', done.documento);
+    assert.match(done.documento, /<InfNfse Id="NFS3550308/);
+    assert.match(done.documento, /<OrgaoGerador><CodigoMunicipio>3550308<\/CodigoMunicipio>/);
+    assert.equal(first(done.documento, 'NaturezaOperacao'), '2');
+    // As in production: natured as due outside, due at the provider's.
+    const inside = await numbered({ natureza: '2', cMun: '3304557' }, '83');
+    assert.equal(inside.situacao, '3');
+    assert.match(inside.documento, /<Codigo>E144<.*em 3550308 \(São Paulo\/SP\), e NaturezaOperacao é 2/);
+    const provided = await numbered({ cMun: '3304557' }, '84');
+    assert.equal(provided.situacao, '4', provided.documento);
+    assert.match(provided.documento, /<InfNfse Id="NFS3550308/);
+  });
+
+  test('a period is asked for by days, of the municipality where they are told as instants', async () => {
+    const cnpj = '11222333000424';
+    // The day of the test, 21/11/2026 at noon.
+    await sendLote(address, loteXml([{ numero: 1, serie: '85' }], { numero: '85', cnpj }), undefined, { cnpj });
+    const period = (de: string, ate: string): string =>
+      `<PeriodoEmissao><DataInicial>${de}</DataInicial><DataFinal>${ate}</DataFinal></PeriodoEmissao>`;
+    for (const [de, ate, notas] of [
+      ['2026-11-21T00:00:00-03:00', '2026-11-21T23:59:59-03:00', 1],
+      ['2026-11-21T03:00:00Z', '2026-11-22T02:59:59Z', 1],
+      // 20/11 and 20/11.
+      ['2026-11-21T02:00:00Z', '2026-11-21T02:30:00Z', 0],
+      ['2026-11-21-03:00', '2026-11-21-03:00', 1],
+    ] as const) {
+      const { documento } = await call(address, 'ConsultarNfse', consultaXml(period(de, ate), cnpj));
+      assert.equal(all(documento, 'OrgaoGerador').length, notas, `${de} ${ate} ${documento}`);
+    }
+    const wrong = await call(address, 'ConsultarNfse', consultaXml(period('2026-11-21 e algo', '2026-11-21'), cnpj));
+    assert.equal(first(wrong.documento, 'Codigo'), 'E131');
   });
 
   test('what is not there is said in the codes of the model', async () => {

@@ -5,6 +5,7 @@
 import { readOwnNote } from '../documents/own-note.ts';
 import { readXml } from '../documents/xml.ts';
 import { correlacaoDaIntegracao } from '../fiscal/abrasf/correlacao.ts';
+import { divergenciasOf } from '../fiscal/abrasf/divergencias.ts';
 import { IMPEDIMENTOS } from '../fiscal/abrasf/impedimentos.ts';
 import { type Lote, plainRegistration, type RpsDoLote, readLote } from '../fiscal/abrasf/lote.ts';
 import { dpsOfRps } from '../fiscal/abrasf/mapa.ts';
@@ -12,13 +13,14 @@ import {
   MENSAGENS_MAX,
   type Mensagem,
   mensagemOf,
+  mensagemOfDivergencia,
   mensagemOfFault,
   mensagemOfImpedimento,
   rpsNamed,
 } from '../fiscal/abrasf/mensagens.ts';
 import { mensagemPropria } from '../fiscal/abrasf/proprias.ts';
 import { identificacaoOf } from '../fiscal/abrasf/rps.ts';
-import { subitemOf } from '../fiscal/abrasf/rps-values.ts';
+import { type Contexto, subitemOf } from '../fiscal/abrasf/rps-values.ts';
 import { AMBIENTES } from '../fiscal/ambiente.ts';
 import { LOTE_SITUACAO } from '../fiscal/lote.ts';
 import { tipoByCodigo, tipoBySlug } from '../fiscal/tipos-evento.ts';
@@ -92,8 +94,13 @@ async function issueAll(world: World, municipio: Municipio, lote: ClaimedLote): 
   if ('fault' in reading) throw new Error('a lot that was read does not read');
   const read = readLote(reading.root);
   if ('mensagens' in read) return read.mensagens;
+  const [inscricaoMunicipal, cLocEmi] = await Promise.all([
+    registrationOf(world, municipio, read),
+    placeOf(world, municipio, read),
+  ]);
   const doLote = {
-    inscricaoMunicipal: await registrationOf(world, municipio, read),
+    inscricaoMunicipal,
+    cLocEmi,
     simular: lote.simular ?? undefined,
   };
   const issuances: Issuance[] = [];
@@ -174,7 +181,7 @@ type Prepared =
   | { readonly mensagens: readonly Mensagem[] };
 
 /** What a lot says of all its RPS. */
-type DoLote = { readonly inscricaoMunicipal: string | undefined; readonly simular: string | undefined };
+type DoLote = Pick<Contexto, 'inscricaoMunicipal' | 'cLocEmi'> & { readonly simular: string | undefined };
 
 /** The lot names the establishment where the RPS do not; as it is registered, and not at all where nobody has it. */
 async function registrationOf(
@@ -187,11 +194,16 @@ async function registrationOf(
   return registered.find((im) => im !== '' && plainRegistration(im) === plainRegistration(inscricaoMunicipal));
 }
 
+/** The municipality whose notes they are. In the shared sandbox it is the provider's own as far as its notes tell, as in production (D-737). */
+async function placeOf(world: World, { tenant, codigoIbge }: Municipio, { cnpj }: Lote): Promise<string | undefined> {
+  return codigoIbge ?? (await world.store.lotes.findMunicipioOfPrestador(tenant, cnpj));
+}
+
 async function prepare(
   world: World,
   municipio: Municipio,
   { rps, identificacao }: RpsDoLote,
-  { inscricaoMunicipal, simular }: DoLote,
+  { inscricaoMunicipal, cLocEmi, simular }: DoLote,
 ): Promise<Prepared> {
   const { tenant, ambiente, codigoIbge } = municipio;
   const sobre = rpsNamed(identificacao);
@@ -211,7 +223,7 @@ async function prepare(
   const escolhida = imported === 'nenhuma' && ambiente === 'homologacao' && codigoIbge === undefined;
   const correlacao = escolhida ? correlacaoDaIntegracao(rps) : imported === 'nenhuma' ? undefined : imported;
   const isIsencao = rps.get('NaturezaOperacao') === ISENTA && (await isExemption(world, tenant, correlacao?.nBM));
-  const contexto = { tpAmb, cLocEmi: codigoIbge, correlacao, escolhida, isIsencao, chSubstda, inscricaoMunicipal };
+  const contexto = { tpAmb, cLocEmi, correlacao, escolhida, isIsencao, chSubstda, inscricaoMunicipal };
   const refuses = (municipio.regrasNacionais ?? AMBIENTES[ambiente].regrasNacionais) === 'recusa';
   const impedimentos = IMPEDIMENTOS.filter(({ nacional, has }) => (refuses || !nacional) && has(rps, contexto));
   const told = impedimentos.map((one) => mensagemOfImpedimento(one, sobre));
@@ -230,6 +242,8 @@ async function prepare(
         return says && (one.mensagem.length > mensagem.length || at < place);
       });
     told.push(...others.filter(isMost));
+  } else {
+    told.push(...divergenciasOf(rps, prepared.julgada).map((one) => mensagemOfDivergencia(one, sobre)));
   }
   if ('faults' in prepared || told.length > 0) return { mensagens: told };
   return { issuance: prepared.issuance, replaces: chSubstda };

@@ -77,12 +77,12 @@ export async function prepareIssuance(
   world: World,
   municipio: Municipio,
   sent: SentDps,
-): Promise<{ readonly issuance: Issuance; readonly dps: Dps } | Refusal> {
+): Promise<{ readonly issuance: Issuance; readonly julgada: Judged & { readonly dps: Dps } } | Refusal> {
   const accepted = await accept(world, municipio, sent, undefined);
   if ('before' in accepted) throw new Error('an issuance without a key was not done before');
   if ('faults' in accepted) return accepted;
-  const { dps, prestador, mes, novoPrestador, complete } = accepted;
-  return { dps, issuance: { prestador, mes, dps: numberedAs(dps), novoPrestador, complete } };
+  const { dps, judged, prestador, mes, novoPrestador, complete } = accepted;
+  return { julgada: { dps, ...judged }, issuance: { prestador, mes, dps: numberedAs(dps), novoPrestador, complete } };
 }
 
 function issuedBefore(before: Before): IssuedNota | Refused {
@@ -139,6 +139,7 @@ async function issue(
  */
 type Accepted = Pick<Issuance, 'novoPrestador' | 'complete' | 'mes' | 'prestador'> & {
   readonly dps: Dps;
+  readonly judged: Judged;
   /** Undefined where the sender gave none: a JSON body has no identifier. */
   readonly idSent: string | undefined;
   readonly avisos: readonly Aviso[];
@@ -183,6 +184,7 @@ async function accept(
   const avisos = remarks.length === 0 ? remarks : place(limitAvisos(remarks));
   return {
     dps,
+    judged,
     idSent: sent.kind === 'xml' ? read.id : undefined,
     prestador: facts.prestador.documento,
     novoPrestador,

@@ -54,10 +54,16 @@ export function notasDePrestadorStore(pool: Db) {
      * looked for yet.
      */
     countNotasOfPrestador: countNotas.bind(null, pool),
+    /** IBGE code of the municipality of a provider's last note; undefined: it has none. */
+    findMunicipioOfPrestador: async (tenant: string, prestador: string): Promise<string | undefined> =>
+      (await pool.query<{ codigo: string }>(LAST_PLACE, [tenant, prestador])).rows[0]?.codigo,
     /** Those that were counted, in the order of their numbers, after one of them. */
     listNotasOfPrestador: listNotas.bind(null, pool),
   };
 }
+
+const LAST_PLACE = `select left(chave_acesso, ${CODIGO_IBGE_LENGTH}) as codigo from notas
+  where tenant = $1 and prestador_cpf_cnpj = $2 order by data_emissao desc, id desc limit 1`;
 
 /** Whether parties are asked for that stand in the documents alone. */
 export function isSearched({ partes = [] }: NotasAsked): boolean {

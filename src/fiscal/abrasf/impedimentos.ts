@@ -93,6 +93,25 @@ export const IMPEDIMENTOS: readonly Impedimento[] = [
     has: (rps) => isExempt(rps) && rps.get(`${V}/IssRetido`) === '1',
   },
   {
+    codigo: 'E153',
+    rps: `${V}/ValorIssRetido`,
+    quando: 'ISS retido, e IssRetido 2, segundo o qual não foi',
+    detalhe: 'ValorIssRetido traz um valor, e IssRetido 2 diz que o ISS não foi retido.',
+    correcao: 'Use IssRetido 1, ou retire ValorIssRetido.',
+    julga: true,
+    has: (rps) => rps.get(`${V}/IssRetido`) === '2' && amount(rps, 'ValorIssRetido') > ZERO,
+  },
+  {
+    codigo: 'E144',
+    rps: 'NaturezaOperacao',
+    quando: 'Na integração, natureza 2 (devido fora) de um prestador sem nota ali, de quem não se sabe o município',
+    detalhe:
+      'A integração ainda não sabe qual é o município deste prestador, de que a natureza 2 diz que o ISS é devido fora.',
+    correcao:
+      'Emita antes ali uma nota com a natureza 1, prestada no município do prestador: as seguintes são desse município.',
+    has: (rps, { cLocEmi }) => cLocEmi === undefined && rps.get('NaturezaOperacao') === '2',
+  },
+  {
     codigo: 'E144',
     rps: 'NaturezaOperacao',
     quando:

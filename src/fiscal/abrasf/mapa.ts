@@ -3,12 +3,14 @@ import { add, formatDecimal, ZERO } from '../decimal.ts';
 import { DPS_NAMESPACE, DPS_VERSAO, INF_DPS } from '../layout/dps.ts';
 import { escapeText } from '../layout/escape.ts';
 import { elementsOf, type Group, type Item, type Leaf } from '../layout/vocabulary.ts';
+import { DECLARADOS } from './divergencias.ts';
 import { bare, type Rps } from './rps.ts';
 import {
   aliquotaOf,
   amount,
   CONTRIBUTIONS,
   type Contexto,
+  cLocEmiOf,
   competenciaOf,
   cTribNacOf,
   documentOrNone,
@@ -66,7 +68,7 @@ export const MAPA: readonly Linha[] = [
   {
     dps: 'dCompet',
     rps: ['DataCompetencia', 'DataEmissao'],
-    como: 'O dia da emissão do RPS; DataCompetencia, onde vier, vale em lugar dele.',
+    como: 'O dia da emissão do RPS; DataCompetencia, onde vier, vale em lugar dele. Uma data e hora com fuso é um instante: vale o dia dele no município da nota.',
     valor: competenciaOf,
     falta: 'E14',
     errado: 'E15',
@@ -75,8 +77,8 @@ export const MAPA: readonly Linha[] = [
   {
     ...fixo(
       'cLocEmi',
-      'O município deste endereço; no ambiente de integração, que é de todos, o da prestação.',
-      (rps, { cLocEmi }) => cLocEmi ?? rps.get('Servico/CodigoMunicipio'),
+      'O município deste endereço; no ambiente de integração, que é de todos, o da última nota do prestador, e, se não há nenhuma, o da prestação.',
+      cLocEmiOf,
     ),
     errado: 'E42',
   },
@@ -222,7 +224,7 @@ export const MAPA: readonly Linha[] = [
   dinheiro('valores/vDedRed/vDR', `${V}/ValorDeducoes`, 'E19'),
   ofNatureza(
     'valores/trib/tribMun/tribISSQN',
-    '4 imune → 2; as demais → 1: onde o imposto é devido resulta do serviço e do local.',
+    '4 imune → 2; as demais → 1: onde o imposto é devido resulta do serviço e do local, e a natureza 1 ou 2 que diga outra coisa recusa o lote.',
     (rps) => (rps.get('NaturezaOperacao') === '4' ? '2' : '1'),
   ),
   ofNatureza('valores/trib/tribMun/tpImunidade', 'Da correlação do município, na natureza 4.', (rps, { correlacao }) =>
@@ -316,9 +318,9 @@ export const NAO_LEVADOS: readonly { readonly rps: string; readonly porque: stri
   { rps: 'Servico/xDescServ', porque: 'A descrição é a de Discriminacao.' },
   { rps: 'Servico/CodigoCnae', porque: 'A DPS não tem CNAE; volta na nota deste porto como veio.' },
   { rps: `${ENDERECO}/Uf`, porque: 'Resulta do município.' },
-  ...['ValorIss', 'ValorIssRetido', 'BaseCalculo', 'ValorLiquidoNfse'].map((name) => ({
+  ...DECLARADOS.map((name) => ({
     rps: `${V}/${name}`,
-    porque: 'É calculado pelo serviço, como na API REST.',
+    porque: 'É calculado pelo serviço; o que vem acima de zero é comparado, e outro valor recusa o lote.',
   })),
   ...['AliqPis', 'AliqCofins'].map((name) => ({
     rps: `${V}/${name}`,
@@ -409,9 +411,9 @@ function ibscbs(dps: string, rps: string, name: 'CST' | 'cClassTrib' | 'cIndOp')
     dps: `IBSCBS/${dps}`,
     rps: [rps, 'Servico/ItemListaServico'],
     como: 'O da extensão, ou, desde a competência 01/01/2026, o da correlação do município; só com CST e classificação há o grupo.',
-    valor: (from, { correlacao }) => {
+    valor: (from, contexto) => {
       // Before, the group is refused (E0850), and who sent no group could take none away.
-      const added = (competenciaOf(from) ?? '') < INICIO_IBSCBS ? undefined : correlacao;
+      const added = (competenciaOf(from, contexto) ?? '') < INICIO_IBSCBS ? undefined : contexto.correlacao;
       const of = (one: 'CST' | 'cClassTrib' | 'cIndOp'): string | undefined =>
         from.get(`ControleIBSCBS/${one}`) ?? added?.[one];
       return of('CST') === undefined && of('cClassTrib') === undefined ? undefined : of(name);

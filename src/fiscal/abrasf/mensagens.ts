@@ -10,6 +10,7 @@ import type { Fault } from '../fault.ts';
 import { INF_DPS } from '../layout/dps.ts';
 import { elementsOf, type Item } from '../layout/vocabulary.ts';
 import { CORRECOES, DITOS, type Dito } from './ditos.ts';
+import type { Divergencia } from './divergencias.ts';
 import type { Impedimento } from './impedimentos.ts';
 import { linhaOf } from './mapa.ts';
 import { frasesDoModelo } from './palavras.ts';
@@ -147,7 +148,7 @@ export const CODIGOS: Readonly<Record<string, readonly [mensagem: string, correc
   E150: ['Falta a série do RPS.', 'Informe a série; 00000 quando não há.'],
   E151: ['Falta o número de RPS do lote.', 'Informe QuantidadeRps.'],
   E152: ['Falta dizer se o ISS é retido.', 'Informe IssRetido, 1 (sim) ou 2 (não).'],
-  E153: ['O ISS declarado está malformado.', 'Informe até 15 algarismos e duas casas, como 1000.00.'],
+  E153: ['O ISS declarado não é aceito.', 'Informe até 15 algarismos e duas casas, como 1000.00.'],
   E154: ['O CPF ou CNPJ do intermediário está malformado.', 'Informe 11 ou 14 posições, sem pontuação.'],
   E155: ['O CPF ou CNPJ do tomador está malformado.', 'Informe 11 ou 14 posições, sem pontuação.'],
   E156: ['O prestador não está autorizado a emitir.', 'Procure a prefeitura.'],
@@ -207,6 +208,11 @@ export function mensagemOf(codigo: string, sobre = '', detalhe = ''): Mensagem {
 export function mensagemOfImpedimento({ codigo, detalhe, correcao }: Impedimento, sobre: string): Mensagem {
   const told = mensagemOf(codigo, sobre, detalhe);
   return correcao === undefined ? told : { ...told, correcao };
+}
+
+/** Of what an RPS declares and the note has otherwise. */
+export function mensagemOfDivergencia({ codigo, mensagem, correcao }: Divergencia, sobre: string): Mensagem {
+  return mensagemCut(codigo, `${prefixOf(sobre)}${mensagem}`, correcao);
 }
 
 /** What the table of the RPS found. */

@@ -2,11 +2,13 @@
  * The one table of how a note is shown in the model: each element of `InfNfse`, in schema order, with the element of the
  * NFS-e that it is read from. The answers are written from it, and its page is generated from it.
  */
-import { municipioOf } from '../catalogs/catalogs.ts';
-import { formatDecimal, parseDecimal, readDecimal, sub, ZERO } from '../decimal.ts';
+import { municipioOf, zoneOf } from '../catalogs/catalogs.ts';
+import { formatDecimal, parseDecimal, readDecimal, ZERO } from '../decimal.ts';
 import { escapeText } from '../layout/escape.ts';
 import type { Elemento } from '../layout/tree.ts';
+import { readDay } from '../moment.ts';
 import { ownOf } from '../own.ts';
+import { netOf } from './divergencias.ts';
 import { ESCOLHIDO } from './mapa.ts';
 import { isSeparado, type Modelo, versaoOf, xmlnsTipos } from './modelo.ts';
 import type { Guardado, IdentificacaoRps } from './rps.ts';
@@ -77,8 +79,10 @@ export const NOTA: readonly LinhaNota[] = [
   computedLine('IdentificacaoRps/Numero', 'RPS', 'Da nota que veio por este porto.', ({ rps }) => rps?.numero),
   computedLine('IdentificacaoRps/Serie', 'RPS', 'Idem.', ({ rps }) => rps?.serie),
   computedLine('IdentificacaoRps/Tipo', 'RPS', 'Idem.', ({ rps }) => rps?.tipo),
-  computedLine('DataEmissaoRps', 'RPS', 'Idem: o dia da emissão do RPS.', (n) =>
-    n.rps === undefined ? undefined : (n.guardado?.DataEmissao?.slice(0, 10) ?? text(n, `${DPS}/dCompet`)),
+  computedLine('DataEmissaoRps', 'RPS', 'Idem: o dia da emissão do RPS no município da nota.', (n) =>
+    n.rps === undefined
+      ? undefined
+      : (readDay(zoneOf(text(n, `${DPS}/cLocEmi`)), n.guardado?.DataEmissao ?? '') ?? text(n, `${DPS}/dCompet`)),
   ),
   computedLine(
     'NaturezaOperacao',
@@ -379,12 +383,10 @@ function keptAmount({ guardado }: NotaVista, name: 'ValorPis' | 'ValorCofins' | 
   return value === undefined || value === ZERO ? undefined : formatDecimal(value);
 }
 
-/** The model takes off what is withheld otherwise, of which the NFS-e knows nothing. */
 function liquidoOf(nota: NotaVista): string | undefined {
   const liquido = mapText(text(nota, 'valores/vLiq'), parseDecimal);
   if (liquido === undefined) return undefined;
-  const left = sub(liquido, mapText(keptAmount(nota, 'OutrasRetencoes'), parseDecimal) ?? ZERO);
-  return formatDecimal(left > ZERO ? left : ZERO);
+  return formatDecimal(netOf(liquido, mapText(keptAmount(nota, 'OutrasRetencoes'), parseDecimal) ?? ZERO));
 }
 
 function isWithheld(nota: NotaVista): boolean {

@@ -1,6 +1,7 @@
 /** What an RPS says, in the terms of the DPS: the values that `mapa.ts` writes and `impedimentos.ts` judges. */
-import { servicos } from '../catalogs/catalogs.ts';
+import { servicos, zoneOf } from '../catalogs/catalogs.ts';
 import { type Decimal, formatDecimal, readDecimal, ZERO } from '../decimal.ts';
+import { readDay } from '../moment.ts';
 import { ownOf } from '../own.ts';
 import { WITHOUT_MINIMUM } from '../rules/valores.ts';
 import { bare, type Rps } from './rps.ts';
@@ -21,7 +22,7 @@ export type Correlacao = {
 /** What an RPS is read with. */
 export type Contexto = {
   readonly tpAmb: '1' | '2';
-  /** The municipality's own IBGE code; undefined in the sandbox, where it is the one of the provision. */
+  /** IBGE code of the municipality whose note it is; undefined in the sandbox for a provider without a note, where it is the one of the provision. */
   readonly cLocEmi: string | undefined;
   readonly correlacao: Correlacao | undefined;
   /** The correlation is the sandbox's own choice, which the note says (D-219). */
@@ -39,8 +40,15 @@ export const TOMADOR = 'Tomador/IdentificacaoTomador';
 export const ENDERECO = 'Tomador/Endereco';
 export const FORA_DO_PAIS = /^9+$/;
 
-export function competenciaOf(rps: Rps): string | undefined {
-  return (rps.get('DataCompetencia') ?? rps.get('DataEmissao'))?.slice(0, 10);
+/** The municipality whose note it becomes. */
+export function cLocEmiOf(rps: Rps, { cLocEmi }: Pick<Contexto, 'cLocEmi'>): string | undefined {
+  return cLocEmi ?? rps.get('Servico/CodigoMunicipio');
+}
+
+/** The day of the municipality; a text that names none stays, for the reader to tell. */
+export function competenciaOf(rps: Rps, contexto: Pick<Contexto, 'cLocEmi'>): string | undefined {
+  const text = rps.get('DataCompetencia') ?? rps.get('DataEmissao');
+  return text === undefined ? undefined : (readDay(zoneOf(cLocEmiOf(rps, contexto)), text) ?? text);
 }
 
 export function mapText<Value>(text: string | undefined, map: (text: string) => Value): Value | undefined {

@@ -59,7 +59,8 @@ export const CAMPOS_RPS: readonly CampoRps[] = [
   },
   {
     path: 'DataEmissao',
-    about: 'Data e hora da emissão do RPS, sem fuso',
+    about:
+      'Data e hora da emissão do RPS, do município; com fuso (Z, -03:00) é um instante, e vale o dia dele no município',
     falta: 'E14',
     forma: ['E15', /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}:\d{2}(\.\d+)?(Z|[+-]\d{2}:\d{2})?)?$/],
   },

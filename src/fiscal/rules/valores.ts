@@ -247,6 +247,7 @@ function roundingOf({ valores }: Dps): Decimal {
   return isInPercent ? CENT : ZERO;
 }
 
-function isWithinTolerance(declared: Decimal, computed: Decimal): boolean {
+/** Whether a declared amount of the ISSQN is the computed one, to a cent. */
+export function isWithinTolerance(declared: Decimal, computed: Decimal): boolean {
   return distance(declared, computed) <= ISSQN_TOLERANCE;
 }

@@ -1,0 +1,178 @@
+/**
+ * What a judged RPS declares and the note has otherwise: amounts, as a JSON body's (D-735), and where its tax is due (D-736). Nothing that was
+ * signed is replaced in silence.
+ */
+import { municipioInWords, servicoOf } from '../catalogs/catalogs.ts';
+import { add, type Decimal, formatDecimal, sub, ZERO } from '../decimal.ts';
+import type { Judged } from '../judge.ts';
+import type { Dps } from '../layout/dps.ts';
+import { isWithinTolerance } from '../rules/valores.ts';
+import type { Rps } from './rps.ts';
+import { aliquotaOf, amount, isSuspended, opSimpNacOf, regEspTribOf, V } from './rps-values.ts';
+
+/** In the words of the model: what was found, what is right, and what to change. */
+export type Divergencia = { readonly codigo: string; readonly mensagem: string; readonly correcao: string };
+
+/** The note that an RPS becomes. */
+export type Julgada = Pick<Judged, 'amounts' | 'cLocIncid'> & { readonly dps: Dps };
+
+type Valor = {
+  readonly nome: 'BaseCalculo' | 'ValorIss' | 'ValorIssRetido' | 'ValorLiquidoNfse';
+  readonly codigo: string;
+  /** As a message names the right one. */
+  readonly certo: string;
+  /** Undefined where the note has none. */
+  readonly calculado: (julgada: Julgada, rps: Rps) => Decimal | undefined;
+  /** What it is made of, in a sentence. */
+  readonly conta: (julgada: Julgada, rps: Rps) => string;
+  readonly correcao: (julgada: Julgada, rps: Rps) => string;
+};
+
+const VALORES: readonly Valor[] = [
+  {
+    nome: 'BaseCalculo',
+    codigo: 'E100',
+    certo: 'a base calculada',
+    // Declared by every client, also for a note on which no base stands: the sum is the same.
+    calculado: (julgada) => baseOf(julgada),
+    conta: ({ dps, amounts: { deduction, benefit } }) =>
+      `Serviço ${told(vServOf(dps))}, deduções ${told(deduction)}, desconto incondicionado ${told(vDescIncondOf(dps))}${
+        benefit > ZERO ? `, isenção ${told(benefit)}` : ''
+      }.`,
+    correcao: () => 'Corrija BaseCalculo, as deduções ou o desconto; ou retire BaseCalculo, que o serviço a calcula.',
+  },
+  {
+    nome: 'ValorIss',
+    codigo: 'E153',
+    certo: 'o ISS calculado',
+    calculado: ({ amounts }) => amounts.vISSQN,
+    conta: contaOfIss,
+    correcao: (julgada, rps) => correcaoOfIss('ValorIss', julgada, rps),
+  },
+  {
+    nome: 'ValorIssRetido',
+    codigo: 'E153',
+    certo: 'o ISS retido',
+    calculado: ({ amounts }) => (amounts.vISSQN === undefined ? undefined : amounts.vISSQNRet),
+    conta: contaOfIss,
+    correcao: (julgada, rps) => correcaoOfIss('ValorIssRetido', julgada, rps),
+  },
+  {
+    nome: 'ValorLiquidoNfse',
+    codigo: 'E100',
+    certo: 'o líquido calculado',
+    calculado: ({ amounts }, rps) => netOf(amounts.vLiq, amount(rps, 'OutrasRetencoes')),
+    conta: ({ dps, amounts: { vLiq } }, rps) => {
+      const descontos = add(vDescIncondOf(dps), dps.valores.vDescCondIncond?.vDescCond ?? ZERO);
+      const retencoes = add(sub(sub(vServOf(dps), descontos), vLiq), amount(rps, 'OutrasRetencoes'));
+      return `Serviço ${told(vServOf(dps))}, descontos ${told(descontos)}, retenções ${told(retencoes)}.`;
+    },
+    correcao: () =>
+      'Corrija ValorLiquidoNfse, os descontos ou as retenções; ou retire ValorLiquidoNfse, que o serviço o calcula.',
+  },
+];
+
+/** Names of the amounts that an RPS may declare. */
+export const DECLARADOS = VALORES.map(({ nome }) => nome);
+
+/** The model takes off what is withheld otherwise, of which the NFS-e knows nothing. */
+export function netOf(vLiq: Decimal, outrasRetencoes: Decimal): Decimal {
+  const left = sub(vLiq, outrasRetencoes);
+  return left > ZERO ? left : ZERO;
+}
+
+/** Everything in which an RPS and the note that it becomes differ. Nought declares nothing. */
+export function divergenciasOf(rps: Rps, julgada: Julgada): readonly Divergencia[] {
+  const natureza = naturezaDivergente(rps, julgada);
+  const valores = VALORES.flatMap((valor) => valorDivergente(valor, rps, julgada) ?? []);
+  return natureza === undefined ? valores : [natureza, ...valores];
+}
+
+function valorDivergente(valor: Valor, rps: Rps, julgada: Julgada): Divergencia | undefined {
+  const { nome, codigo, certo, calculado, conta, correcao } = valor;
+  const declarado = amount(rps, nome);
+  // Withheld, where nothing is withheld: that is an impediment of its own.
+  if (declarado === ZERO || (nome === 'ValorIssRetido' && rps.get(`${V}/IssRetido`) === '2')) return undefined;
+  const right = calculado(julgada, rps);
+  if (right === undefined) {
+    const mensagem = `${nome} é ${told(declarado)}, e a nota não leva ISS. ${semIss(rps)}`;
+    return {
+      codigo,
+      mensagem,
+      correcao: `Retire ${nome}, ou envie 0.00${isWithoutRate(rps) ? '; ou informe Aliquota' : ''}.`,
+    };
+  }
+  if (isWithinTolerance(declarado, right)) return undefined;
+  const mensagem = `${nome} é ${told(declarado)}, e ${certo} é ${told(right)}. ${conta(julgada, rps)}`;
+  return { codigo, mensagem, correcao: correcao(julgada, rps) };
+}
+
+/** The natures that say where the tax is due: in the municipality of the note, or outside. */
+const DENTRO = '1';
+const FORA = '2';
+
+function naturezaDivergente(rps: Rps, { dps, cLocIncid }: Julgada): Divergencia | undefined {
+  const natureza = rps.get('NaturezaOperacao');
+  if (cLocIncid === undefined || (natureza !== DENTRO && natureza !== FORA)) return undefined;
+  const right = cLocIncid === dps.cLocEmi ? DENTRO : FORA;
+  if (natureza === right) return undefined;
+  const [onde, corrigir] = LUGARES[servicoOf(dps.serv.cServ.cTribNac)?.regra ?? ''] ?? NO_ESTABELECIMENTO;
+  const said =
+    natureza === FORA ? 'é 2, fora do município do prestador' : `é 1, no município do prestador (${dps.cLocEmi})`;
+  return {
+    codigo: 'E144',
+    mensagem: `O ISS deste serviço é devido ${onde}, em ${municipioInWords(cLocIncid)}, e NaturezaOperacao ${said}.`,
+    correcao: `Use NaturezaOperacao ${right}; se o ISS é devido em outro município, corrija ${corrigir}.`,
+  };
+}
+
+const NO_ESTABELECIMENTO = ['no estabelecimento do prestador', 'ItemListaServico'] as const;
+
+/** By the rule of the service: where its tax is due, and the element of the RPS that says it. */
+const LUGARES: Readonly<Record<string, readonly [onde: string, corrigir: string]>> = {
+  LP: ['onde ele é prestado', 'CodigoMunicipio do serviço'],
+  ET: ['no município do tomador', 'CodigoMunicipio do tomador'],
+};
+
+function vServOf({ valores }: Dps): Decimal {
+  return valores.vServPrest.vServ;
+}
+
+function vDescIncondOf({ valores }: Dps): Decimal {
+  return valores.vDescCondIncond?.vDescIncond ?? ZERO;
+}
+
+/** E1295, whether or not the base stands on the note. */
+function baseOf({ dps, amounts: { deduction, benefit } }: Julgada): Decimal {
+  return sub(sub(sub(vServOf(dps), vDescIncondOf(dps)), deduction), benefit);
+}
+
+function contaOfIss({ amounts: { vBC, pAliqAplic } }: Julgada): string {
+  return pAliqAplic === undefined ? 'A operação é isenta.' : `Base ${told(vBC!)}, alíquota ${told(pAliqAplic)}%.`;
+}
+
+function correcaoOfIss(nome: string, { amounts: { pAliqAplic } }: Julgada, rps: Rps): string {
+  const applied = pAliqAplic === undefined ? undefined : told(pAliqAplic);
+  return applied === undefined || applied === aliquotaOf(rps)
+    ? `Corrija ${nome}, Aliquota ou a base; ou retire ${nome}, que o serviço o calcula.`
+    : `A alíquota que se aplica é ${applied}%, e não a do RPS: corrija Aliquota e ${nome}; ou retire ${nome}, que o serviço o calcula.`;
+}
+
+/** Why a note has no ISS. */
+function semIss(rps: Rps): string {
+  if (rps.get('NaturezaOperacao') === '4') return 'A operação é imune.';
+  if (isSuspended(rps)) return 'A exigibilidade está suspensa.';
+  if (opSimpNacOf(rps) === '2') return 'O de um MEI é recolhido no DAS.';
+  if (regEspTribOf(rps) !== '0') return 'Em regime especial ele não se calcula em cada nota.';
+  if (opSimpNacOf(rps) === '3') return 'Sem retenção, o do Simples Nacional é recolhido no DAS.';
+  return 'Falta a alíquota.';
+}
+
+/** A company whose note would have the tax, if the rate were known. */
+function isWithoutRate(rps: Rps): boolean {
+  return semIss(rps) === 'Falta a alíquota.';
+}
+
+function told(value: Decimal): string {
+  return formatDecimal(value);
+}
