@@ -108,6 +108,11 @@ function dpsOf(one: Sorteada): string {
 function rpsOf(one: Sorteada): RpsDeTeste {
   const it = amountsOf(one);
   const fraction = `0.${String(one.aliquota).padStart(4, '0')}`;
+  // By the formulas of the manual; half up to the cent.
+  const base = Math.max(0, it.servico - it.deducao - it.incondicionado);
+  const iss = it.hasRate ? Math.floor((base * one.aliquota + 5_000) / 10_000) : 0;
+  const withheld = it.inss + it.ir + it.pis + it.cofins + it.csll + (one.retido ? iss : 0);
+  const net = Math.max(0, it.servico - it.incondicionado - it.condicionado - withheld);
   return {
     numero: one.place + 1,
     serie: '8',
@@ -115,7 +120,7 @@ function rpsOf(one: Sorteada): RpsDeTeste {
     natureza: '1',
     simples: one.simples,
     ...(one.regime === '' ? {} : { regime: one.regime }),
-    valores: `<ValorServicos>${cents(it.servico)}</ValorServicos><ValorDeducoes>${cents(it.deducao)}</ValorDeducoes><ValorPis>${cents(it.pis)}</ValorPis><ValorCofins>${cents(it.cofins)}</ValorCofins><ValorInss>${cents(it.inss)}</ValorInss><ValorIr>${cents(it.ir)}</ValorIr><ValorCsll>${cents(it.csll)}</ValorCsll><IssRetido>${one.retido ? '1' : '2'}</IssRetido><ValorIss>0</ValorIss><BaseCalculo>0</BaseCalculo><Aliquota>${one.place % 2 === 0 ? fraction : cents(one.aliquota)}</Aliquota><DescontoIncondicionado>${cents(it.incondicionado)}</DescontoIncondicionado><DescontoCondicionado>${cents(it.condicionado)}</DescontoCondicionado>`,
+    valores: `<ValorServicos>${cents(it.servico)}</ValorServicos><ValorDeducoes>${cents(it.deducao)}</ValorDeducoes><ValorPis>${cents(it.pis)}</ValorPis><ValorCofins>${cents(it.cofins)}</ValorCofins><ValorInss>${cents(it.inss)}</ValorInss><ValorIr>${cents(it.ir)}</ValorIr><ValorCsll>${cents(it.csll)}</ValorCsll><IssRetido>${one.retido ? '1' : '2'}</IssRetido><ValorIss>${cents(iss)}</ValorIss><BaseCalculo>${cents(base)}</BaseCalculo><Aliquota>${one.place % 2 === 0 ? fraction : cents(one.aliquota)}</Aliquota><ValorLiquidoNfse>${cents(net)}</ValorLiquidoNfse><DescontoIncondicionado>${cents(it.incondicionado)}</DescontoIncondicionado><DescontoCondicionado>${cents(it.condicionado)}</DescontoCondicionado>`,
     item: `${it.codigo.slice(0, 2)}.${it.codigo.slice(2, 4)}`,
     cMun: it.cMun,
     discriminacao: escaped(it.texto),
