@@ -284,6 +284,17 @@ describe('values', () => {
     assert.equal(fault!.correcao, '"valor_servico": "1000.00"');
   });
 
+  test('a day sent as an instant is corrected to the day of the municipality that the body names', () => {
+    for (const [municipio, wanted] of [
+      ['3550308', '2026-11-01'],
+      ['1302603', '2026-10-31'],
+    ] as const) {
+      const changes = { data_competencia: '2026-11-01T03:30:00Z', municipio_emissor: municipio };
+      const fault = only(changes, 'E0001', 'data_competencia', '/DPS/infDPS/dCompet');
+      assert.equal(fault.correcao, `"data_competencia": "${wanted}"`, municipio);
+    }
+  });
+
   test('a number for a code says what to send', () => {
     const at = '/DPS/infDPS/serv/cServ/cTribNac';
     const fault = only({ codigo_tributacao_nacional: 10101 }, 'E0001', 'codigo_tributacao_nacional', at);
