@@ -1,6 +1,6 @@
 /**
- * What the notes of the personas must show, worked out by hand from the national layout of the NFS-e: each tax of its own, half up to the
- * cent, once. The CBS of 2027 is the 8.80 % that the test invents.
+ * What the notes of the personas must show, worked out by hand from the national layout of the NFS-e: each tax of its own, to the cent,
+ * once; half up in 2026, half to even from 2027 (D-732). The CBS of 2027 is the 8.80 % that the test invents.
  */
 
 /** IBS of the state, IBS of the municipality, CBS. */
@@ -52,7 +52,7 @@ export const ESPERADOS: Readonly<Record<string, Esperado>> = {
   'simples-por-fora/retido': {
     valores: apurado('3000.00', '5.00', '150.00', '150.00', '2850.00'),
     em2026: undefined,
-    em2027: ['1.43', '1.43', '250.80'],
+    em2027: ['1.42', '1.42', '250.80'],
   },
   'simples-por-fora/rejeitada': {
     valores: apurado('1000.00', '5.00', '50.00', '0.00', '1000.00'),
@@ -140,7 +140,7 @@ export const ESPERADOS: Readonly<Record<string, Esperado>> = {
   'obra/materiais': {
     valores: `vCalcDR 20000.00 ${apurado('30000.00', '5.00', '1500.00', '0.00', '50000.00')}`,
     em2026: ['24.25', '0.00', '218.25'],
-    em2027: ['12.13', '12.13', '2134.00'],
+    em2027: ['12.12', '12.12', '2134.00'],
   },
   'obra/pessoa-fisica': {
     valores: apurado('12000.00', '5.00', '600.00', '0.00', '12000.00'),

@@ -154,6 +154,7 @@ ol.anotado code { white-space: pre; background: none; padding: 0; }
   .site > main > ul, .site > main > ol { padding-left: 1.25rem; }
   .bar, .menu { padding-left: 1rem; padding-right: 1rem; }
   td { padding-right: .5rem; }
+  td:last-child { overflow-wrap: anywhere; }
   .wide table, .wide tbody, .wide tr, .wide td { display: block; }
   .wide thead { position: absolute; left: -99rem; }
   .wide tr { border-bottom: 1px solid var(--line); padding: .5rem 0; }
