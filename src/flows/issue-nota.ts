@@ -1,5 +1,5 @@
 /**
- * The main job: a DPS goes in, a stored nota comes out, or every fault of the step that refuses it (D-11).
+ * The main job: a DPS goes in, a stored nota comes out, or every fault that it has (D-11, D-720).
  *
  *   open → verify → whose turn it is → read → facts → judge → store
  *

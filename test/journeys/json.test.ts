@@ -175,7 +175,7 @@ test('the dry run of a DPS without number tells the number that it would take (D
   assert.equal(await dry(), `${SERIE}000000000000004`);
 });
 
-test('the dry run tells what is wrong of the declared amounts beside a fault that they are not made of', async () => {
+test('dry run and issuance tell what is wrong of the declared amounts beside a fault that they are not made of', async () => {
   const { address } = await startTestService({ worker: false });
   const wrong = {
     ...BODY,
@@ -185,7 +185,7 @@ test('the dry run tells what is wrong of the declared amounts beside a fault tha
   const codes = async (path: string): Promise<readonly string[]> =>
     (await sendJson(address, wrong, path)).body.erros.map((erro: { codigo: string }) => erro.codigo);
   assert.deepEqual(await codes(`${PATH}/validacao`), ['E0372', 'E1582']);
-  assert.deepEqual(await codes(PATH), ['E0372'], 'issuance goes step by step (D-11)');
+  assert.deepEqual(await codes(PATH), ['E0372', 'E1582']);
 });
 
 test('the dry run tells registry, rules and duplicate in one answer, as XML too', async () => {

@@ -46,6 +46,9 @@ const ISSQN = [
   'valores/trib/tribMun/pAliq',
 ] as const;
 
+/** The rate may also be that of the benefit which the DPS names. */
+const ALIQUOTA = [...ISSQN, 'valores/trib/tribMun/BM/nBM'] as const;
+
 const NET = [
   ...ISSQN,
   'valores/vDescCondIncond/vDescCond',
@@ -78,6 +81,7 @@ export type Inputs = ReadonlySet<DpsPath>;
 export const INPUTS = {
   issqnBase: new Set<DpsPath>(ISSQN_BASE),
   issqn: new Set<DpsPath>(ISSQN),
+  aliquota: new Set<DpsPath>(ALIQUOTA),
   net: new Set<DpsPath>(NET),
   ibsCbsRates: new Set<DpsPath>(IBSCBS_RATES),
   ibsCbs: new Set<DpsPath>(IBSCBS_BASE),

@@ -760,7 +760,7 @@ export const TRIB_MUN_CALCULADO: readonly AmountRule[] = [
       when: (amounts, dps) => lacksAliquota(amounts) && of(dps),
       must: () => false,
       expected: 'a alíquota do município de incidência, em percentual; ou cTribMun, onde ela depende dele',
-      from: INPUTS.issqn,
+      from: INPUTS.aliquota,
     }),
   ),
   // Inside the Simples E0621 says it.
