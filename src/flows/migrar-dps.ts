@@ -182,7 +182,7 @@ function dpsMudancas(root: Elemento, agora: number): readonly Mudanca[] {
       diz: `Veio ${versao === undefined ? 'sem versao' : `versao="${quoted(versao)}"`}; aqui é versao="${DPS_VERSAO}", e vale o leiaute ${DPS_VERSAO} inteiro.`,
     });
     const renumbered = tributacaoRenumerada(root);
-    if (renumbered !== undefined) mudancas.push({ assunto: 'tributacao', diz: `Veio ${renumbered}` });
+    if (renumbered !== undefined) mudancas.push({ assunto: 'tributacao', diz: renumbered });
   }
   const dhEmi = textOf('dhEmi');
   if (dhEmi !== undefined) {
