@@ -205,7 +205,7 @@ describe('nfse aliquotas importar', () => {
       const whole = one === 'TRANSFERENCIA-CBS-GOV' ? '100' : '99.990';
       return `${one.toLowerCase().replaceAll('-', '_')},,,,2040-01-01,,${whole},fonte,ato`;
     });
-    // What is open-ended in the table ends first.
+    // An open-ended row of the table ends first.
     const ended = [
       'REDUTOR-COMPRA-GOV,,,,2026-01-01,2039-12-31,0,fonte,ato',
       'TRANSFERENCIA-CBS-GOV,,,,2033-01-01,2039-12-31,100,fonte,ato',

@@ -25,7 +25,7 @@ const OF_EACH = 1_150;
 const CPF = '11144477735';
 const INSTANT = Date.parse('2026-11-21T23:59:30-03:00');
 
-/** What an operation is varied by, each in its turn. */
+/** Variations of an operation, each in its turn. */
 const OF_PROVIDER: readonly Patch[] = [{}, { 'prest/CNPJ': null, 'prest/CPF': CPF }, { 'prest/IM': '00012-3' }];
 const OF_TAKER: readonly Patch[] = [{}, { 'toma/CPF': null, 'toma/CNPJ': '12ABC34501DE35' }, { toma: null }];
 const OF_NUMBER: readonly Patch[] = [
@@ -108,7 +108,7 @@ const spaced = (moment: string): string => moment.replace('T', ' ').replace(/([+
 const atSaoPaulo = (instant: Date): string =>
   spaced(`${new Date(+instant - 3 * 3_600_000).toISOString().slice(0, 19)}-03:00`);
 
-/** What is told of a note that was authorised with this document; and what a list has besides. */
+/** The fields of a note that was authorised with this document, and those that a list has besides. */
 function saidBy(nfse: string) {
   const root = rootOf(nfse);
   const inf = root.children.find(({ name }) => name === 'infNFSe')!;

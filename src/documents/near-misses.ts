@@ -23,7 +23,7 @@ type Candidate = { readonly text: string; readonly habit: string };
 /** A digest as it was found, and how it was written when it was not in Base64. */
 type Declared = { readonly digest: Digest; readonly hex: string; readonly spelling: string | undefined };
 
-/** What was digested in place of the canonical text. `esperado`: what mends it, where that is not the digest. */
+/** A text that was digested in place of the canonical one. `esperado`: the mend, where that is not the digest. */
 type NearDigest = FaultText & { readonly esperado?: string };
 
 /** Which other text, or which other digest, gives the declared one. In Portuguese; undefined when none does. */

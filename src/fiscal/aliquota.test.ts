@@ -41,7 +41,7 @@ function amountsOf(patch: Patch, facts: Facts) {
   };
 }
 
-/** What is not known without the rate, at the end of each refusal. */
+/** The amounts that hang on the rate, at the end of each refusal. */
 const WITHOUT_IT = 'Sem ela não se calculam o ISSQN, o que dele se retém, o valor líquido nem a base do IBS e da CBS.';
 
 /** Of the Simples Nacional, with the ISSQN outside it. */
@@ -75,7 +75,7 @@ function refusedFor(patch: Patch, facts: Facts): readonly string[] {
   return faultsOf(patch, facts).map(({ codigo, mensagem }) => `${codigo}: ${mensagem}`);
 }
 
-/** What the sender of an accepted DPS is told of the rate, as one line each. */
+/** The remarks on the rate of an accepted DPS, a line each. */
 function aboutRate(patch: Patch, facts: Facts): readonly string[] {
   assert.deepEqual(refusedFor(patch, facts), []);
   return avisosOn(patch, facts)

@@ -142,7 +142,7 @@ export function percentualEmPalavras(linha: LinhaIbsCbs): string | undefined {
   return linha in PERCENTUAIS_EM_PALAVRAS ? PERCENTUAIS_EM_PALAVRAS[linha as PercentualIbsCbs] : undefined;
 }
 
-/** What notes may need at any time: rates, and what government purchases take. A presumed credit is asked for where a DPS names it. */
+/** Rows that any note may need: rates, and those of government purchases. A presumed credit is asked for by the DPS that names it. */
 export const LINHAS_ESPERADAS = [
   ...TRIBUTOS_IBS_CBS,
   'REDUTOR-COMPRA-GOV',
@@ -152,11 +152,11 @@ export const LINHAS_ESPERADAS = [
 /** How long before a competence without rates the municipality is told. */
 export const AVISO_DIAS = 60;
 
-/** What lacks a row from a day on. */
+/** A tribute that lacks a row from a day on. */
 export type SemAliquota = { readonly tributo: (typeof LINHAS_ESPERADAS)[number]; readonly desde: string };
 
 /**
- * What has no national row today, or within {@link AVISO_DIAS} days, each with the first such day. `hoje`: `YYYY-MM-DD`.
+ * Tributes without a national row today, or within {@link AVISO_DIAS} days, each with the first such day. `hoje`: `YYYY-MM-DD`.
  */
 export function semAliquota(tabela: TabelaIbsCbs, hoje: string): readonly SemAliquota[] {
   const limite = addDays(hoje, AVISO_DIAS);

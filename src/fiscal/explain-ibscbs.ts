@@ -83,7 +83,7 @@ export function explainIbsCbs(
   });
 }
 
-/** What the steps are told of. */
+/** The operation that the steps explain. */
 type Told = {
   readonly input: IbsCbsInput;
   readonly amounts: IbsCbsAmounts;
@@ -118,7 +118,7 @@ type TributeFields = {
   readonly vDif: NfsePath;
   /** In the declared `gDif`. */
   readonly pDif: keyof NonNullable<IbsCbsInput['gDif']>;
-  /** What the rates give each entity, where a government buys. */
+  /** The tribute of each entity by the rates, where a government buys. */
   readonly gov: Readonly<Record<'p' | 'v', NfsePath>>;
 };
 
@@ -206,7 +206,7 @@ function isBought({ compra }: Reckoned): boolean {
   return compra?.destino !== undefined;
 }
 
-/** What an entity gets of a purchase of a government, made of what the rates would give each. */
+/** The share of an entity in a purchase of a government, made of the tributes by the rates. */
 function boughtInWords(
   fields: TributeFields,
   { reckoned: { own, compra }, tabela }: Told,

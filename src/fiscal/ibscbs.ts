@@ -110,9 +110,9 @@ export type Reckoned = {
   readonly arithmetic: Arithmetic;
   /** Before reductions. */
   readonly rates: Rates;
-  /** What the rates give each entity. */
+  /** The tribute of each entity by the rates. */
   readonly own: Parts;
-  /** What each entity gets: other than its own where a government buys. */
+  /** The share of each entity: other than its own tribute where a government buys. */
   readonly due: Parts;
   /** Without the suspension. */
   readonly regular: Parts | undefined;
@@ -276,7 +276,7 @@ function tribRegularOf({ uf, mun, cbs }: Parts, rounding: Rounding): NonNullable
   };
 }
 
-/** What the rates give each entity, before the one that buys gets it (E1602 to E1607). */
+/** The tribute of each entity by the rates, before the buying one gets all (E1602 to E1607). */
 function compraGovOf({ uf, mun, cbs }: Parts, rounding: Rounding): NonNullable<Totals['gTribCompraGov']> {
   return {
     pIBSUF: roundRate(uf.rate, rounding),

@@ -195,7 +195,7 @@ test('of a document that is read whole both judges tell the same', () => {
   }
 });
 
-/** What may happen to one element of a document that is right; each is a fault of structure, or nothing. */
+/** Changes to one element of a right document; each is a fault of structure, or nothing. */
 const BREAKS: Readonly<Record<string, (parent: Elemento, child: Elemento) => readonly Elemento[]>> = {
   'a wrong text': (_parent, child) => (child.children.length > 0 ? [child] : [{ ...child, text: '¿' }]),
   'no text': (_parent, child) => [{ ...child, text: '', children: [] }],

@@ -177,8 +177,8 @@ export function judgeFurther(
 }
 
 /**
- * What can be said of a document, or by facts, of which something is not known (D-720): each rule that reads nothing of that, and so the
- * amounts. What is judged by a corrected text says so.
+ * The faults of a document, or by facts, of which something is not known (D-720): of each rule that reads nothing of that, and so of the
+ * amounts. A fault that was judged by a corrected text says so.
  */
 export function judgeKnown(marked: Dps, facts: Facts, declarado: Declarado = NADA_DECLARADO): readonly Fault[] {
   const { value: dps, readCorrected } = watch(marked);

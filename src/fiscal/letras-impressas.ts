@@ -16,7 +16,7 @@ const IDEOGRAMAS =
   '\u3000-\u3003\u3005-\u3007\u300a-\u3019\u301c-\u301f\u3021-\u3029\u3041-\u3094\u3099-\u309e\u30a0-\u30f6\u30fb-\u30fe\u3105-\u3129' +
   '\u3131-\u318e\u4e00-\u9fa5\uac00-\ud7a3\uf900-\ufa2d\uff01-\uff5e\uff61-\uff9f\uffe0-\uffe6';
 
-/** What Windows-1252 has beyond Latin-1. */
+/** The letters of Windows-1252 beyond Latin-1. */
 const WINDOWS_1252 = '€‚ƒ„…†‡ˆ‰Š‹ŒŽ‘’“”•–—˜™š›œžŸ';
 
 /** Joiners, marks of direction and their like print as nothing. */
@@ -50,7 +50,7 @@ function codeOf(letter: string): string {
   return `U+${letter.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')}`;
 }
 
-/** What is written in letters that the note does not print, by the name of its writing. */
+/** Letters that the note does not print, by the name of their writing. */
 const ESCRITAS: readonly (readonly [pattern: RegExp, nome: string])[] = [
   [/\p{Script=Arabic}/u, 'a escrita árabe'],
   [/\p{Script=Hebrew}/u, 'a escrita hebraica'],

@@ -1,5 +1,5 @@
 /**
- * What the numbers of `tribISSQN` mean, and what they meant: layout 1.00 gave 2, 3 and 4 other meanings (official schemas of both,
+ * Meanings of the numbers of `tribISSQN`, today and before: layout 1.00 gave 2, 3 and 4 other meanings (official schemas of both,
  * TSTribISSQN). A document that goes from one to the other with its number unchanged says another operation.
  */
 const AGORA: Readonly<Record<string, string>> = { '2': 'imunidade', '3': 'exportação', '4': 'não incidência' };

@@ -79,13 +79,13 @@ export function watch<Value extends object>(marked: Value): Watched<Value> {
   };
 }
 
-/** What a document is made of. */
+/** Groups and lists, the parts of a document. */
 function isPlain(value: unknown): value is object {
   if (typeof value !== 'object' || value === null) return false;
   return Array.isArray(value) || Object.getPrototypeOf(value) === Object.prototype;
 }
 
-/** What is known of something; whatever else is read of it is not known. No promise may be of it, since that reads its `then`. */
+/** The known part of something; the rest of it is not known. No promise may be of it, since that reads its `then`. */
 export function knownPart<Value extends object>(known: Partial<Value>): Value {
   return new Proxy(known, {
     get: (target, name) => {

@@ -4,7 +4,7 @@ import { BRASILIA, brazilianDate, momentIn } from '../fiscal/moment.ts';
 import type { World } from './world.ts';
 
 /**
- * What an operator should know of the rates: which row is not there for a competence that has come, or comes within sixty days.
+ * Rows of the table of rates that are not there for a competence that has come, or comes within sixty days.
  * The day is the one in Brasília.
  */
 export async function avisosDeAliquotas({ store, now }: Pick<World, 'store' | 'now'>): Promise<readonly string[]> {

@@ -21,7 +21,7 @@ import type { EventoNovo } from '../store/register-eventos.ts';
 import { answerInTime, toEventoNaNota } from './gather-facts.ts';
 import type { World } from './world.ts';
 
-/** What stands on the note, and a replacement that does not fit, as far as the request is known. */
+/** Events on the note against it, and a replacement that does not fit, as far as the request is known. */
 export async function reasonsAgainst(
   world: Pick<World, 'store'>,
   municipio: Municipio,

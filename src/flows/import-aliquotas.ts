@@ -133,7 +133,7 @@ function tributoOf(line: Line): LinhaIbsCbs {
   return tributo ?? 'CBS';
 }
 
-/** What the column may say. */
+/** Words that the column may have. */
 export const TRIBUTO_EM_PALAVRAS = `${LINHAS_IBS_CBS.slice(0, -1).join(', ')} ou ${LINHAS_IBS_CBS.at(-1)!}`;
 
 function ufOf(line: Line, tributo: LinhaIbsCbs): string {

@@ -16,7 +16,7 @@ export function identifierOf(dps: Dps, nDPS: string | bigint): string {
   return dpsIdInSerie(serieOf(dps), nDPS);
 }
 
-/** What the identifiers of its series begin with. */
+/** The first part of the identifiers of its series. */
 function serieOf({ cLocEmi, prest, serie = DEFAULT_SERIE }: Dps): string {
   return dpsSerieOf({ cLocEmi, documento: (prest.CNPJ ?? prest.CPF)!, serie });
 }
@@ -71,7 +71,7 @@ function isSameContent(before: Uint8Array, now: Uint8Array): boolean {
 }
 
 /**
- * What automatic numbering has to do with this DPS: the numbers of its series, if it brings no number, or brings one of the series
+ * Automatic numbering beside this DPS: the numbers of its series, if it brings no number, or brings one of the series
  * that is numbered automatically; undefined otherwise.
  */
 export async function nextNumbersFor(world: World, { tenant }: Municipio, dps: Dps): Promise<NextNumbers | undefined> {

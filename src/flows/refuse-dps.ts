@@ -73,7 +73,7 @@ export function atOnePlace(ofRegistry: readonly Fault[], ofRules: readonly Fault
 /** A DPS with marks where something is not known. */
 type KnownDps = { readonly marked: Dps; readonly declarado?: Declarado };
 
-/** What could be read of a DPS; undefined where too little could. */
+/** The part of a DPS that could be read; undefined where too little could. */
 export function knownOf(read: ReadDps | UnreadDps): KnownDps | undefined {
   return 'faults' in read ? read.rest : { ...read, marked: read.dps };
 }

@@ -68,7 +68,7 @@ export type ReadDps = Exclude<DpsReading, { faults: unknown }> & { readonly decl
 /** A DPS that has faults of structure, each in its place. */
 export type UnreadDps = {
   readonly faults: readonly Fault[];
-  /** What could be read all the same, with marks where something is not known. */
+  /** The part that could be read, with marks where something is not known. */
   readonly rest?: { readonly marked: Dps; readonly declarado?: Declarado };
 };
 

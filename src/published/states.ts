@@ -72,7 +72,7 @@ export const ACOES: Readonly<Record<AcaoSugerida, string>> = {
   cancelado_ok: '`processado`, `cancelado` ou `dispensado`: não há mais o que fazer',
 };
 
-/** What `codigo_situacao_nfse` is from the authorisation on. */
+/** `codigo_situacao_nfse` from the authorisation on. */
 const SITUACAO = `\`${CODIGOS_SITUACAO.gerada}\`; de um MEI, \`${CODIGOS_SITUACAO.mei}\``;
 
 const EVENTO_ORDER = Object.keys(EVENTO_ESTADOS) as EventoEstado[];

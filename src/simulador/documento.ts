@@ -226,7 +226,7 @@ function headErros({ ambGer, procEmi, CNPJ, CPF, cMun, cLocEmi }: Campos): reado
   return erros;
 }
 
-/** What is wrong with the ISSQN of a note. A cent of rounding is forgiven. */
+/** Faults of the ISSQN of a note. A cent of rounding is forgiven. */
 function issqnErros({ vBC, pAliqAplic, vISSQN, pAliq }: Campos): readonly MensagemAdn[] {
   const erros: MensagemAdn[] = [];
   if (pAliq !== undefined && decimal(pAliq) > ISS_MAX) erros.push(mensagem('E0595'));

@@ -22,7 +22,7 @@ export const ADN_EXECUTA: readonly string[] =
 export type ExecutadaPeloAdn = {
   /** Codes of one reason, between spaces. */
   readonly codes: string;
-  /** What they are about, in Portuguese. */
+  /** Their subject, in Portuguese. */
   readonly sobre: string;
   /** The codes that answer in their place. */
   readonly responde?: readonly string[];

@@ -1,4 +1,4 @@
-/** What a table says, whatever its separator and its ends of lines, as the imports read its cells. */
+/** The cells of a table, whatever its separator and its ends of lines, as the imports read them. */
 import { openCsv } from '../../src/documents/csv.ts';
 import { unmarkText } from '../../src/documents/write-csv.ts';
 

@@ -1,5 +1,5 @@
 /**
- * What the notes of the personas must show, worked out by hand from the national layout of the NFS-e: each tax of its own, to the cent,
+ * The amounts that notes of the personas must show, worked out by hand from the national layout of the NFS-e: each tax of its own, to the cent,
  * once; half up in 2026, half to even from 2027 (D-732). The CBS of 2027 is the 8.80 % that the test invents.
  */
 

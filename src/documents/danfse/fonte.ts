@@ -47,7 +47,7 @@ export type Emprestadas = Map<Fonte, Map<number, Emprestada>>;
 /** Printed for what is in no font. */
 const REPLACEMENT = '?'.charCodeAt(0);
 
-/** What a text is set with: runs of one font each, as glyph numbers in hexadecimal, four digits each. Undefined: the font of the text. */
+/** The glyphs of a text: runs of one font each, four hexadecimal digits a glyph. Undefined: all are of the font of the text. */
 export type Corrida = { readonly outra: Fonte | undefined; readonly hex: string };
 
 /** The text in runs; what it takes of other fonts is entered in `emprestadas`. */
@@ -112,7 +112,7 @@ function advanceOf(fonte: Fonte, char: string): number {
 /** A glyph, the font that has it, and the character that it stands for. */
 type Glyph = { readonly of: Fonte; readonly glyph: number; readonly is: string };
 
-/** What a character is set with: its own glyph, those of its plain forms (`㎡` is m and 2), or a question mark. */
+/** The glyphs of a character: its own, those of its plain forms (`㎡` is m and 2), or a question mark. */
 function glyphsOf(fonte: Fonte, char: string): readonly Glyph[] {
   const own = glyphOf(fonte, char);
   if (own !== undefined) return [own];

@@ -64,7 +64,7 @@ function partsOf(outline: Buffer): readonly number[] {
 }
 
 const CHECKSUM_ADJUSTMENT = 8;
-/** What the sum of a file and its adjustment are together. */
+/** The sum of a file and its adjustment. */
 const CHECKSUM = 0xb1b0afba;
 
 /** `tables` in the order of their tags. */

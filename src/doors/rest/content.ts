@@ -11,7 +11,7 @@ import type { Call, MediaType } from './route.ts';
 /** A refusal of the request itself: the fault, and the header that it is about. */
 export type Misfit = { readonly fault: Fault; readonly campo: string };
 
-/** What a route takes, and where who sends what the national API takes is helped on. */
+/** The content that a route takes, and the page that helps a sender of national content. */
 type Taking = { readonly takes: readonly MediaType[]; readonly nacional?: string | undefined };
 
 /** The fault of the headers of a body, found before the body is read. */
@@ -81,7 +81,7 @@ export function bodyMisfit(
   return misfitOf('Content-Type', `${mensagem}${after(nacional)}`, first);
 }
 
-/** What the national environment packs its documents in, where nothing else is around it; in Portuguese. */
+/** The packing of the national environment that stands alone in a body; in Portuguese. */
 function packedAs(body: Buffer): string | undefined {
   if (body[0] === 0x1f && body[1] === 0x8b) return 'um gzip';
   return /^"?H4sI/.test(body.toString('latin1', 0, 5)) ? 'um gzip em Base64' : undefined;

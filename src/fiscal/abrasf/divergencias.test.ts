@@ -1,4 +1,4 @@
-/** What an RPS declares beside the note that it becomes. The wanted amounts are of the formulas of the manual, reckoned by hand. */
+/** Declared amounts of an RPS beside its note. The wanted ones are reckoned by hand by the formulas of the manual. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { EXAMPLE_FACTS } from '../../../test/support/law.ts';

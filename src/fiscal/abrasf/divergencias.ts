@@ -1,6 +1,6 @@
 /**
- * What a judged RPS declares and the note has otherwise: amounts, as a JSON body's (D-735), and where its tax is due (D-736). Nothing that was
- * signed is replaced in silence.
+ * Differences between a judged RPS and its note: declared amounts, as of a JSON body (D-735), and where the tax is due (D-736). Nothing
+ * that was signed is replaced in silence.
  */
 import { municipioInWords, servicoOf } from '../catalogs/catalogs.ts';
 import { add, type Decimal, formatDecimal, sub, ZERO } from '../decimal.ts';
@@ -23,7 +23,7 @@ type Valor = {
   readonly certo: string;
   /** Undefined where the note has none. */
   readonly calculado: (julgada: Julgada, rps: Rps) => Decimal | undefined;
-  /** What it is made of, in a sentence. */
+  /** Its parts, in a sentence. */
   readonly conta: (julgada: Julgada, rps: Rps) => string;
   readonly correcao: (julgada: Julgada, rps: Rps) => string;
 };

@@ -1,5 +1,5 @@
 /**
- * What technical notes announce for the next national layout, and no schema in production has: who programs by them is told so. An
+ * Elements of the next national layout, announced by technical notes and in no schema in production: their senders are told so. An
  * element moves to a layout of its own here once that is published.
  */
 

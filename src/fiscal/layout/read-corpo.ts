@@ -78,7 +78,7 @@ export type CorpoReading =
     }
   | {
       readonly faults: readonly Fault[];
-      /** What could be read all the same, as in `DpsReading`, and where further faults of it stand; undefined where too little could. */
+      /** The part that could be read, as in `DpsReading`, and the places of further faults; undefined where too little could. */
       readonly rest?: { readonly marked: Dps; readonly declarado: Declarado; readonly place: PlaceInBody };
     };
 

@@ -53,7 +53,7 @@ export type DpsReading =
   | { readonly dps: Dps; readonly id: string }
   | {
       readonly faults: readonly Fault[];
-      /** What could be read all the same, with marks where something is not known; undefined where too little could. */
+      /** The part that could be read, with marks where something is not known; undefined where too little could. */
       readonly marked?: Dps;
     };
 

@@ -1,4 +1,4 @@
-/** What the remark on broken text sees and what it lets pass: bytes of UTF-8 read as Latin-1 or Windows-1252, escapes, markup. */
+/** Texts that get the remark on broken text, and texts that do not: bytes of UTF-8 read as Latin-1 or Windows-1252, escapes, markup. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { dpsOf, EXAMPLE_FACTS } from '../../../test/support/law.ts';

@@ -78,7 +78,7 @@ function findBroken(part: Part, at: string): readonly Breach[] {
   return Object.entries(part).flatMap(([name, value]) => findBroken(value, `${base}${name}`));
 }
 
-/** What to tell of a text, in Portuguese; undefined of one that is not suspect, or only looks so. */
+/** The remark on a text, in Portuguese; undefined of one that is not suspect, or only looks so. */
 export function describeBroken(text: string): string | undefined {
   if (!SUSPECT.test(text)) return undefined;
   const said = [describeMisread(text), describeEscape(text), describeMarkup(text)].filter((one) => one !== undefined);
@@ -117,7 +117,7 @@ function describeMarkup(text: string): string | undefined {
   return undefined;
 }
 
-/** What is left when nothing is escaped any more: each step takes one level away. */
+/** The text when nothing is escaped any more: each step takes one level away. */
 function unescapeWhole(text: string): string {
   for (let whole = text, level = 0; level < LEVELS_MAX; level += 1) {
     const less = whole.replace(ESCAPES, unescapeOne);

@@ -123,7 +123,7 @@ function exportacaoOf({ serv, toma, valores }: Dps): Exportacao | undefined {
   }
 }
 
-/** What of a DPS speaks of an export. */
+/** The elements of a DPS that speak of an export. */
 function signsOfExport({ serv, toma, interm, valores }: Dps): readonly string[] {
   return [
     ...(serv.comExt === undefined ? [] : ['comExt']),

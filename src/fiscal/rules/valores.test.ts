@@ -71,7 +71,7 @@ describe('E0429 and the minimum of 2 %', () => {
     });
   }
 
-  // What percent leaves of the rate is exactly 2 %; rounding the reduction to the cent takes nothing from the sender.
+  // The percentage leaves exactly 2 % of the rate; rounding the reduction to the cent takes nothing from the sender.
   for (const [p, pAliq] of [
     ['60.00', '5.00'],
     ['50.00', '4.00'],
