@@ -171,16 +171,19 @@ export async function openLog(place: Place): Promise<FileHandle> {
   }
 }
 
-/** Keeps one log and one older one. The server appends, so truncating the file under it is safe. */
+/**
+ * Keeps one log and one older one. The server appends, so truncating the file under it is safe. Turns may meet, of this process and of
+ * others: the older log appears whole before the log is cut.
+ */
 export async function boundLog(place: Place): Promise<void> {
   const path = logPathOf(place);
   if (((await stat(path).catch(absent))?.size ?? 0) <= LOG_MAX_BYTES) return;
   const file = await openLog(place);
   try {
-    const older = `${path}.1`;
-    await rm(older, { force: true });
-    await writeFile(older, await readEnd(file, 0, LOG_MAX_BYTES), { mode: 0o640, flag: 'wx' });
-    await giveTo(older, place.runAs);
+    const end = await readEnd(file, 0, LOG_MAX_BYTES);
+    // Another turn has cut the log since it was measured.
+    if (end.length < LOG_MAX_BYTES) return;
+    await replaceFile(`${path}.1`, end, 0o640, place);
     await file.truncate();
   } finally {
     await file.close();
@@ -201,8 +204,33 @@ async function readEnd(file: FileHandle, from: number, maxBytes: number): Promis
   const { size } = await file.stat();
   const start = Math.max(from, size - maxBytes);
   const end = Buffer.alloc(Math.max(0, size - start));
-  const { bytesRead } = await file.read(end, 0, end.length, start);
-  return end.subarray(0, bytesRead);
+  let filled = 0;
+  while (filled < end.length) {
+    const { bytesRead } = await file.read(end, filled, end.length - filled, start + filled);
+    if (bytesRead === 0) break;
+    filled += bytesRead;
+  }
+  return end.subarray(0, filled);
+}
+
+/** A file is the old one or the new one, whole. As root we write where another account may: an unguessed name follows no link laid there. */
+async function replaceFile(path: string, content: string | Buffer, mode: number, { runAs }: Place): Promise<void> {
+  const unfinished = `${path}.new-`;
+  await sweepLeftovers(dirname(path), basename(unfinished));
+  const fresh = `${unfinished}${randomBytes(6).toString('hex')}`;
+  try {
+    const file = await open(fresh, 'wx', mode);
+    try {
+      await file.writeFile(content);
+      if (runAs) await file.chown(runAs.uid, runAs.gid);
+    } finally {
+      await file.close();
+    }
+    await rename(fresh, path);
+  } catch (error) {
+    await rm(fresh, { force: true }).catch(() => {});
+    throw error;
+  }
 }
 
 async function versionOf(location: string): Promise<string | undefined> {
@@ -357,14 +385,5 @@ async function writeSettings(place: Place, log: Logger): Promise<void> {
     '',
   ].join('\n');
   if (before === text) return;
-  // As root we write where another account may: a new file by an unguessed name follows no link laid there.
-  const fresh = `${path}.${randomBytes(6).toString('hex')}`;
-  const file = await open(fresh, 'wx', 0o600);
-  try {
-    await file.writeFile(text);
-    if (place.runAs) await file.chown(place.runAs.uid, place.runAs.gid);
-  } finally {
-    await file.close();
-  }
-  await rename(fresh, path);
+  await replaceFile(path, text, 0o600, place);
 }

@@ -21,13 +21,16 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, test } from 'node:test';
+import { boundLog } from '../src/cluster.ts';
 import { serves } from '../src/lock.ts';
+import { findPlace } from '../src/place.ts';
 import {
   copyPackage,
   ended,
   isLinux,
   isRoot,
   kill,
+  NAME,
   NOBODY,
   needsLinux,
   needsRoot,
@@ -145,6 +148,22 @@ describe('o lugar do PostgreSQL embutido', { concurrency: 4 }, () => {
     assert.equal(statSync(`${log}.1`).size, 10 * 1024 * 1024);
     await server.stop();
     assert.match(readFileSync(log, 'utf8'), /database system is shut down/, 'o servidor continua a escrever no fim');
+  });
+
+  test('rondas ao mesmo tempo deixam o log anterior inteiro', async (t) => {
+    const place = await findPlace(NAME, scratch(t).dataDir, recorder().log);
+    const log = join(place.dataDir, 'postgres.log');
+    const older = 'b'.repeat(10 * 1024 * 1024);
+    const makeRound = async (): Promise<void> => {
+      await boundLog(place);
+      assert.equal(readFileSync(`${log}.1`, 'utf8') === older, true, 'quem termina a ronda acha o anterior inteiro');
+    };
+    for (let round = 0; round < 3; round += 1) {
+      writeFileSync(log, `${'a'.repeat(1024 * 1024)}${older}`);
+      await Promise.all(Array.from({ length: 4 }, makeRound));
+      assert.equal(statSync(log).size, 0);
+    }
+    assert.deepEqual(readdirSync(place.dataDir).sort(), ['postgres.log', 'postgres.log.1']);
   });
 
   test('root sem permissão de trocar de conta: diz por quê', {
