@@ -56,7 +56,7 @@ describe('a month in the archive, before the audit chain', () => {
     service = await startTestService({ connection });
     const { address, pool, store } = service;
     useArquivo(pool, folder);
-    await pool.query('update municipios set guarda_dias = 0');
+    await store.municipios.update({ ...(await store.municipios.readFresh(SLUG))!, guardaDias: 0 });
     const { provider } = await testParties(NOON);
     const here = balcao(address, SLUG);
     // Compressed without its certificate, and two of which one is cancelled; and a note of a lot.

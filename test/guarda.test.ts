@@ -138,7 +138,9 @@ test('by what signatures were judged goes with the last month that names it', as
   onEnd(() => rmSync(folder, { recursive: true, force: true }));
   const { address, pool, store, clock } = await startTestService();
   useArquivo(pool, folder);
-  await pool.query('update municipios set guarda_dias = 0');
+  await store.municipios.update({ ...(await store.municipios.readFresh(SLUG))!, guardaDias: 0 });
+  // As it begins, the chain tells rows as they stand: what is changed before is no finding.
+  await until(async () => (await store.auditoria.readState(SLUG))?.abertaEm ?? undefined, 'the chain was begun');
   const kept = (word: string) => ({ impressao: hash('sha256', word, 'buffer'), der: Buffer.from(word) });
   const keep = (word: string, cadeia: readonly string[], listas: readonly string[], at = clock.now) =>
     store.fundamentos.keep(
