@@ -250,7 +250,12 @@ function toLatin(value: string): string | undefined {
     const point = character.codePointAt(0)!;
     if (point === 10 || point === 13 || point === 9) mended += ' ';
     else if (point >= 0x20 && point <= 0xff) mended += character;
-    else mended += latinOf(character);
+    else {
+      const latin = latinOf(character);
+      // A text without some of its letters would say something else.
+      if (latin === '' && /[\p{L}\p{N}]/u.test(character)) return undefined;
+      mended += latin;
+    }
   }
   mended = mended.replace(/ {2,}/g, ' ').trim();
   return mended === '' ? undefined : mended;

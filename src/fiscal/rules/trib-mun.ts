@@ -567,7 +567,7 @@ export const TRIB_MUN: readonly Rule[] = [
     message: ({ valores }) =>
       `A alíquota é ${formatDecimal(valores.trib.tribMun.pAliq!)}%, e o esquema nacional só tem alíquotas até 9.99: o ADN não recebe a nota. Corrija pAliq; a máxima da lei é 5%.`,
     origin: 'Especificação, DPS: tribMun; esquema nacional da DPS 1.01, TSDec1V2; decisão D-192',
-    why: 'A especificação aceita pAliq de 0 a 100, e o esquema nacional tem um só algarismo inteiro: em produção a nota não se transmitiria.',
+    why: 'O esquema nacional tem um só algarismo inteiro na alíquota: de 10.00 em diante a nota não se transmitiria em produção.',
     when: ({ valores }) => valores.trib.tribMun.pAliq !== undefined,
     must: ({ valores }) => valores.trib.tribMun.pAliq! <= ALIQUOTA_DA_NOTA_MAX,
     found: ({ valores }) => formatDecimal(valores.trib.tribMun.pAliq!),
