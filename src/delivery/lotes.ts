@@ -17,6 +17,7 @@ import {
   mensagemOfFault,
   mensagemOfImpedimento,
   rpsNamed,
+  rpsPathOf,
 } from '../fiscal/abrasf/mensagens.ts';
 import { mensagemPropria } from '../fiscal/abrasf/proprias.ts';
 import { identificacaoOf } from '../fiscal/abrasf/rps.ts';
@@ -232,11 +233,17 @@ async function prepare(
   const prepared = await prepareIssuance(world, municipio, { kind: 'rps', body: Buffer.from(xml, 'utf8'), simular });
   if ('faults' in prepared) {
     // A fault that an impediment has named already is not named again.
-    const faults = prepared.faults.map((fault) => mensagemOfFault(fault, sobre, rps));
     const named = new Set(told.map(({ codigo }) => codigo));
-    const others = faults.filter(({ codigo }) => !named.has(codigo));
-    // Of one field of the RPS several elements of the DPS are made, and they say the same.
-    const byText = new Map(others.map((one) => [`${one.codigo} ${one.mensagem}`, one]));
+    const found = prepared.faults
+      .map((fault) => ({ mensagem: mensagemOfFault(fault, sobre, rps), campo: rpsPathOf(fault, rps) }))
+      .filter(({ mensagem }) => !named.has(mensagem.codigo));
+    const placed = new Set(found.flatMap(({ mensagem, campo }) => (campo === undefined ? [] : [mensagem.codigo])));
+    // Of one field of the RPS several elements of the DPS are made; one message tells it, and its place.
+    const byText = new Map<string, Mensagem>();
+    for (const { mensagem, campo } of found) {
+      if (campo === undefined && placed.has(mensagem.codigo)) continue;
+      byText.set(`${mensagem.codigo} ${mensagem.mensagem}`, mensagem);
+    }
     told.push(...byText.values());
   } else {
     told.push(...divergenciasOf(rps, prepared.julgada).map((one) => mensagemOfDivergencia(one, sobre)));

@@ -46,6 +46,9 @@ export type IssqnInput = {
   readonly vRetCSLL?: Decimal | undefined;
 };
 
+/** The inputs of the base. */
+export type IssqnBaseInput = Pick<IssqnInput, 'vServ' | 'vDescIncond' | 'deduction' | 'benefit' | 'vlrReeRepRes'>;
+
 /** Every property is always there. One of the note's `valores` that is undefined does not stand on the note. */
 export type IssqnAmounts = {
   readonly vCalcDR: Decimal | undefined;
@@ -86,14 +89,7 @@ export function chooseAliquota(rates: {
  * calculator of the Receita Federal does for IBS and CBS. Sums are exact.
  */
 export function assessIssqn(input: IssqnInput): IssqnAmounts {
-  const afterDiscount = sub(input.vServ, input.vDescIncond ?? ZERO);
-  const deduction = deductionOf(input.deduction, afterDiscount);
-  const afterDeduction = sub(afterDiscount, deduction);
-  const reimbursed = sum(input.vlrReeRepRes ?? []);
-  const benefit = benefitOf(input.benefit, afterDeduction, reimbursed);
-
-  // E1295
-  const vBC = sub(sub(afterDeduction, benefit), reimbursed);
+  const { afterDiscount, deduction, benefit, reimbursed, vBC } = assessBase(input);
   const issqnShown = showsIssqn(input);
 
   // E1289
@@ -126,6 +122,18 @@ export function assessIssqn(input: IssqnInput): IssqnAmounts {
     // has to say so.
     negative: vBC < 0n ? 'vBC' : vLiq < 0n ? 'vLiq' : undefined,
   };
+}
+
+/** The base of the ISSQN, and the parts of the price that it leaves out; whether the note shows it is not asked. */
+export function assessBase(input: IssqnBaseInput) {
+  const afterDiscount = sub(input.vServ, input.vDescIncond ?? ZERO);
+  const deduction = deductionOf(input.deduction, afterDiscount);
+  const afterDeduction = sub(afterDiscount, deduction);
+  const reimbursed = sum(input.vlrReeRepRes ?? []);
+  const benefit = benefitOf(input.benefit, afterDeduction, reimbursed);
+  // E1295
+  const vBC = sub(sub(afterDeduction, benefit), reimbursed);
+  return { afterDiscount, deduction, benefit, reimbursed, vBC };
 }
 
 /** In five cases only vLiq may stand among the values: E1302, E1303, E1307, E1311, and the ISSQN that is in the DAS. */

@@ -5,7 +5,15 @@
 
 import { aliquotasOf, sandboxAliquotaOf } from './aliquota.ts';
 import { percentualEmPalavras } from './aliquotas-ibs-cbs.ts';
-import { assessIssqn, type Benefit, chooseAliquota, type Deduction, type IssqnAmounts } from './assess.ts';
+import {
+  assessBase,
+  assessIssqn,
+  type Benefit,
+  chooseAliquota,
+  type Deduction,
+  type IssqnAmounts,
+  type IssqnBaseInput,
+} from './assess.ts';
 import { isIsenta } from './cadastros.ts';
 import { formatDecimal, ZERO } from './decimal.ts';
 import { type Declarado, NADA_DECLARADO } from './declarado.ts';
@@ -20,7 +28,7 @@ import { brazilianDate } from './moment.ts';
 import { indOpOf, localOf, placeOfIbsCbs } from './operation.ts';
 import type { AmountRule, AnyRule, Breach, IbsCbsRule, Rule } from './rules/rule.ts';
 import { AMOUNT_RULES, IBSCBS_RULES, RULES } from './rules/rules.ts';
-import { answerOf, watch } from './unknown.ts';
+import { answerOf, knownPart, watch } from './unknown.ts';
 import { lowerFirst } from './words.ts';
 
 export type Judged = {
@@ -184,10 +192,11 @@ export function judgeKnown(marked: Dps, facts: Facts, declarado: Declarado = NAD
   const { value: dps, readCorrected } = watch(marked);
   const found: Breaches = { faults: [], avisos: [] };
   const told: Fault[] = [];
-  const tell = (judged: () => void): void => {
-    answerOf(judged);
+  const tell = (judged: () => void): boolean => {
+    const isAnswered = answerOf(judged) !== undefined;
     const wasCorrected = readCorrected();
     told.push(...found.faults.splice(0).map((fault) => (wasCorrected ? afterCorrection(fault) : fault)));
+    return isAnswered;
   };
   for (const rule of RULES) {
     if (rule.scope === 'aviso') continue;
@@ -196,10 +205,17 @@ export function judgeKnown(marked: Dps, facts: Facts, declarado: Declarado = NAD
     });
   }
   const broken = { faults: [...told], avisos: [] };
+  for (const rule of judgeableRules(AMOUNT_RULES, broken)) {
+    // The base may be known where the rate is not.
+    tell(() => judgeComputed([rule], amountsOfBase(dps, facts), found, '', dps, facts, declarado)) ||
+      tell(() => {
+        const amounts = assessIssqn(issqnInput(dps, facts));
+        judgeComputed([rule], amounts, found, describeAssumed(dps, facts), dps, facts, declarado);
+      });
+  }
   tell(() => {
     const amounts = assessIssqn(issqnInput(dps, facts));
     const assumed = describeAssumed(dps, facts);
-    judgeComputed(judgeableRules(AMOUNT_RULES, broken), amounts, found, assumed, dps, facts, declarado);
     const ofIbsCbs = judgeableRules(IBSCBS_RULES, broken);
     const input = ofIbsCbs.length === 0 ? undefined : ibsCbsInput(dps, amounts);
     const ibscbs = input && assessIbsCbs(input, facts.tabelaIbsCbs);
@@ -326,12 +342,8 @@ export function issqnInput(dps: Dps, facts: Facts): Parameters<typeof assessIssq
   const { valores, prest } = dps;
   const { tribMun, tribFed } = valores.trib;
   return {
-    vServ: valores.vServPrest.vServ,
-    vDescIncond: valores.vDescCondIncond?.vDescIncond,
+    ...issqnBaseInput(dps, facts),
     vDescCond: valores.vDescCondIncond?.vDescCond,
-    deduction: deductionOf(valores.vDedRed),
-    benefit: isIsenta(dps, facts) ? { kind: 'isencao' } : benefitOf(tribMun.BM),
-    vlrReeRepRes: dps.IBSCBS?.valores.gReeRepRes?.documentos.map((documento) => documento.vlrReeRepRes),
     tribISSQN: tribMun.tribISSQN as '1' | '2' | '3' | '4',
     exigSusp: tribMun.exigSusp !== undefined,
     opSimpNac: prest.regTrib.opSimpNac as '1' | '2' | '3',
@@ -343,6 +355,25 @@ export function issqnInput(dps: Dps, facts: Facts): Parameters<typeof assessIssq
     vRetIRRF: tribFed?.vRetIRRF,
     vRetCSLL: tribFed?.vRetCSLL,
   };
+}
+
+/** The parts of a DPS that the base of its ISSQN is assessed from. */
+function issqnBaseInput(dps: Dps, facts: Facts): IssqnBaseInput {
+  const { vServPrest, vDescCondIncond, vDedRed, trib } = dps.valores;
+  return {
+    vServ: vServPrest.vServ,
+    vDescIncond: vDescCondIncond?.vDescIncond,
+    deduction: deductionOf(vDedRed),
+    benefit: isIsenta(dps, facts) ? { kind: 'isencao' } : benefitOf(trib.tribMun.BM),
+    vlrReeRepRes: dps.IBSCBS?.valores.gReeRepRes?.documentos.map((documento) => documento.vlrReeRepRes),
+  };
+}
+
+/** The amounts that hang on the base alone, where it is below zero: then no rate is asked for. */
+function amountsOfBase(dps: Dps, facts: Facts): IssqnAmounts {
+  const { deduction, benefit, reimbursed, vBC } = assessBase(issqnBaseInput(dps, facts));
+  const known: Partial<IssqnAmounts> = { deduction, benefit, vCalcReeRepRes: reimbursed };
+  return knownPart<IssqnAmounts>(vBC < 0n ? { ...known, negative: 'vBC' } : known);
 }
 
 function deductionOf(vDedRed: Dps['valores']['vDedRed']): Deduction | undefined {

@@ -139,6 +139,9 @@ test('the day that a text names is the one of the zone where it is an instant, a
     ['2026-11-01T', undefined],
     ['2026-11-01 hoje', undefined],
     ['01/11/2026', undefined],
+    // XML Schema has offsets up to 14 hours.
+    ['2026-11-01+99:99', undefined],
+    ['2026-11-01+14:00', '2026-11-01'],
     ['', undefined],
   ] as const) {
     assert.equal(readDay(zone, text), wanted, text);

@@ -121,7 +121,8 @@ export function parseMoment(text: string): number | undefined {
 }
 
 /** A day as XML and databases write it, with an offset of the whole day or a time of the day's own place behind it, or neither. */
-const DAY = /^(\d{4}-\d{2}-\d{2})(?:Z|[+-]\d{2}:\d{2}|T(?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:\.\d{1,9})?)?)?$/;
+const DAY =
+  /^(\d{4}-\d{2}-\d{2})(?:Z|[+-](?:0\d|1[0-4]):[0-5]\d|T(?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:\.\d{1,9})?)?)?$/;
 
 /**
  * The day that a text from outside names in a zone (D-738). A date and time with an offset is an instant, whose day is the one on the wall of

@@ -102,6 +102,8 @@ export function forget(root: object, path: string): void {
   let group = root as Group;
   for (const step of path.split('/')) {
     const [, name = '', place] = /^([^[]*)(?:\[(\d+)\])?$/.exec(step) ?? [];
+    // An empty text is what stands for a value of another kind.
+    if (group[name] === '') group[name] = UNKNOWN;
     group[name] ??= UNKNOWN;
     const value = group[name];
     const next = place !== undefined && Array.isArray(value) ? value[Number(place) - 1] : value;

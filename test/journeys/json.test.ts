@@ -188,6 +188,17 @@ test('dry run and issuance tell what is wrong of the declared amounts beside a f
   assert.deepEqual(await codes(PATH), ['E0372', 'E1582']);
 });
 
+test('a value of another kind is not also an empty one', async () => {
+  const { address } = await startTestService({ worker: false });
+  for (const prestador_razao_social of [123, ['X'], { a: 1 }]) {
+    const { body } = await sendJson(address, { ...BODY, prestador_razao_social });
+    assert.deepEqual(
+      body.erros.map(({ codigo, campo }: { codigo: string; campo: string }) => [codigo, campo]),
+      [['E0001', 'prestador_razao_social']],
+    );
+  }
+});
+
 test('the dry run tells registry, rules and duplicate in one answer, as XML too', async () => {
   const { address } = await startTestService({ worker: false });
   const wrong = { 'prest/CNPJ': '11222333000180', 'serv/cServ/cTribNac': '999999' };

@@ -228,11 +228,9 @@ export function mensagemOfFalta({ codigo, path, encontrado, detalhe, ajuda }: Fa
  */
 export function mensagemOfFault(fault: Fault, sobre = '', rps?: Rps): Mensagem {
   const { codigo, xpath, encontrado, chave_acesso } = fault;
-  const below = xpath.replace(/^\/DPS\/infDPS\/?/, '').replace(/\[\d+\]/g, '');
-  const linha = xpath.startsWith('/DPS') ? linhaOf(xpath) : undefined;
-  // What is wrong stands in what was sent; what is missing, in what was not.
-  const isThere = linha?.dps === below && !MISSING.has(codigo);
-  const path = (isThere ? linha?.rps.find((one) => rps?.has(one)) : undefined) ?? linha?.rps[0];
+  const below = pathInDps(xpath);
+  const linha = linhaAt(xpath);
+  const path = rpsPathOf(fault, rps);
   if (ASSINATURA.has(codigo)) return ofSignature(fault, sobre);
   if (SEM_ALIQUOTA.has(codigo)) return ofAliquota(fault, sobre);
   const dito = unknownService(fault, rps) ?? DITOS[`${codigo} ${below}`] ?? DITOS[codigo] ?? withoutBase(codigo, rps);
@@ -249,6 +247,18 @@ export function mensagemOfFault(fault: Fault, sobre = '', rps?: Rps): Mensagem {
   if (foreign !== undefined) return { ...mensagemOf(ofModel, sobre, `(${place}) ${foreign}`), correcao: LATINO };
   return mensagemOf(ofModel, sobre, chave_acesso === undefined ? where : `A nota é a de chave ${chave_acesso}.`);
 }
+
+/** The element of an RPS that a fault of its DPS is about; undefined where the DPS has it from none. */
+export function rpsPathOf({ codigo, xpath }: Fault, rps?: Rps): string | undefined {
+  const linha = linhaAt(xpath);
+  // A wrong value stands in the RPS; a missing one does not.
+  const isThere = linha?.dps === pathInDps(xpath) && !MISSING.has(codigo);
+  return (isThere ? linha?.rps.find((one) => rps?.has(one)) : undefined) ?? linha?.rps[0];
+}
+
+const linhaAt = (xpath: string): ReturnType<typeof linhaOf> => (xpath.startsWith('/DPS') ? linhaOf(xpath) : undefined);
+
+const pathInDps = (xpath: string): string => xpath.replace(/^\/DPS\/infDPS\/?/, '').replace(/\[\d+\]/g, '');
 
 /** Elements of the DPS that take nothing beyond Latin-1. */
 const LATINOS: ReadonlySet<string> = new Set(latinPaths(INF_DPS));

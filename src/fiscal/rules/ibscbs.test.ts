@@ -123,6 +123,14 @@ describe('E0901, the indicator of the NFS-e Via', () => {
   });
 });
 
+test('a classification that does not exist is not also of another situation', () => {
+  const faults = lawOverExample({ 'IBSCBS/valores/trib/gIBSCBS/cClassTrib': '999999' });
+  assert.deepEqual(
+    faults.map(({ codigo }) => codigo),
+    ['E0958'],
+  );
+});
+
 test('E1561 says what there is with a presumed credit: not in the table, not of the NFS-e, not in force yet', () => {
   const said = (cCredPres: string) => lawOverExample({ 'IBSCBS/valores/trib/gIBSCBS/cCredPres': cCredPres });
   for (const [cCredPres, wanted] of [

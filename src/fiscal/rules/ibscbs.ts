@@ -371,7 +371,11 @@ export const IBSCBS: readonly Rule[] = [
     mend: 'Corrija o CST pelos três primeiros algarismos de cClassTrib, ou escolha uma classificação do CST informado.',
     origin: 'Anexo I, E0959',
     why: 'Cada classificação pertence a um só CST; com dois que discordam não há o que calcular.',
-    when: (dps) => dps.IBSCBS !== undefined && cstOf(declaredIn(dps)!.CST) !== undefined,
+    // A classification that is in no table is told alone (E0958).
+    when: (dps) =>
+      dps.IBSCBS !== undefined &&
+      cstOf(declaredIn(dps)!.CST) !== undefined &&
+      classificacaoOf(declaredIn(dps)!.cClassTrib) !== undefined,
     must: (dps) => declaredIn(dps)!.cClassTrib.startsWith(declaredIn(dps)!.CST),
     found: (dps) => `CST ${declaredIn(dps)?.CST}, cClassTrib ${declaredIn(dps)?.cClassTrib}`,
     rejects: [{ [`${TRIB}/CST`]: '200' }],

@@ -18,10 +18,10 @@ const SHOWN = [
   'valores/trib/tribMun/exigSusp',
 ] as const;
 
-const ISSQN_BASE = [
+/** The base as it is reckoned, on the note or not. */
+const RECKONED_BASE = [
   ...PRICE,
   ...REIMBURSED,
-  ...SHOWN,
   'valores/vDedRed',
   'valores/vDedRed/pDR',
   'valores/vDedRed/vDR',
@@ -30,6 +30,8 @@ const ISSQN_BASE = [
   'valores/trib/tribMun/BM/pRedBCBM',
   'valores/trib/tribMun/BM/vRedBCBM',
 ] as const;
+
+const ISSQN_BASE = [...RECKONED_BASE, ...SHOWN] as const;
 
 /** The rate is sent, or registered for the service at the competence where the tax is the municipality's own. */
 const ISSQN = [
@@ -79,6 +81,7 @@ const IBSCBS_BASE = [
 export type Inputs = ReadonlySet<DpsPath>;
 
 export const INPUTS = {
+  reckonedBase: new Set<DpsPath>(RECKONED_BASE),
   issqnBase: new Set<DpsPath>(ISSQN_BASE),
   issqn: new Set<DpsPath>(ISSQN),
   aliquota: new Set<DpsPath>(ALIQUOTA),

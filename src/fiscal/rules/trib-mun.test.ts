@@ -215,3 +215,12 @@ describe('a tribISSQN as layout 1.00 numbered it', () => {
     for (const code of ['E0330', 'E0590']) assert.match(said(none, code), /não incidência é 4, e imunidade, 2/);
   });
 });
+
+test('a rate that must go is not also told to be corrected', () => {
+  const TRIB = 'valores/trib/tribMun';
+  const codesOf = (patch: Patch): string[] => lawOverExample(patch).map(({ codigo }) => codigo);
+  const high = { [`${TRIB}/pAliq`]: '9.99' };
+  assert.deepEqual(codesOf(high), ['E0595']);
+  assert.deepEqual(codesOf({ ...TRIBUTACOES.imune, ...high }), ['E1303']);
+  assert.deepEqual(codesOf({ 'prest/regTrib/regEspTrib': '5', ...high }), ['E0604']);
+});

@@ -258,6 +258,12 @@ const DENTRO_DO_SIMPLES: Ground = {
   example: NO_DAS,
 };
 
+/** Grounds on which a note has neither rate nor base nor ISSQN. */
+const SEM_VALORES: readonly Ground[] = [SEM_ISSQN, COM_SUSPENSAO, DE_MEI, EM_REGIME_ESPECIAL, DENTRO_DO_SIMPLES];
+
+/** A rate that must go is told so by its ground, and by no other rule. */
+const mayHaveNoAliquota = (dps: Dps): boolean => SEM_VALORES.some(({ when }) => when(dps));
+
 /** Whether nothing but the Simples itself decides what of the ISSQN stands on the note. */
 function reckonsInSimples(dps: Dps): boolean {
   return assessesInSimples(dps) && isTaxable(dps) && !isSuspended(dps) && !hasSpecialRegime(dps);
@@ -508,7 +514,7 @@ export const TRIB_MUN: readonly Rule[] = [
   forbidAliquota(DENTRO_DO_SIMPLES),
   ...ofPart(
     (_dps, _facts, declarado) => DECLARADOS.some(({ name }) => declarado[name] !== undefined),
-    [SEM_ISSQN, COM_SUSPENSAO, DE_MEI, EM_REGIME_ESPECIAL, DENTRO_DO_SIMPLES].flatMap(forbidDeclared),
+    SEM_VALORES.flatMap(forbidDeclared),
   ),
   {
     code: 'E0621',
@@ -553,7 +559,7 @@ export const TRIB_MUN: readonly Rule[] = [
     origin: 'Anexo I, E0595 e E1300; LC 116/2003, art. 8º',
     why: 'A alíquota máxima do ISSQN é de 5%. A especificação aceita pAliq de 0 a 100, e o ADN recusa a nota que passa de 5: em produção ela não se emite.',
     when: ({ valores: { trib } }) => trib.tribMun.pAliq !== undefined && trib.tribMun.pAliq <= ALIQUOTA_DA_NOTA_MAX,
-    must: ({ valores }) => valores.trib.tribMun.pAliq! <= ISS_MAX,
+    must: (dps) => dps.valores.trib.tribMun.pAliq! <= ISS_MAX || mayHaveNoAliquota(dps),
     found: ({ valores }) => formatDecimal(valores.trib.tribMun.pAliq!),
     expected: 'percentual até 5.00',
     rejects: [{ 'valores/trib/tribMun/pAliq': '5.01' }, { 'valores/trib/tribMun/pAliq': '9.99' }],
@@ -569,7 +575,7 @@ export const TRIB_MUN: readonly Rule[] = [
     origin: 'Especificação, DPS: tribMun; esquema nacional da DPS 1.01, TSDec1V2; decisão D-192',
     why: 'O esquema nacional tem um só algarismo inteiro na alíquota: de 10.00 em diante a nota não se transmitiria em produção.',
     when: ({ valores }) => valores.trib.tribMun.pAliq !== undefined,
-    must: ({ valores }) => valores.trib.tribMun.pAliq! <= ALIQUOTA_DA_NOTA_MAX,
+    must: (dps) => dps.valores.trib.tribMun.pAliq! <= ALIQUOTA_DA_NOTA_MAX || mayHaveNoAliquota(dps),
     found: ({ valores }) => formatDecimal(valores.trib.tribMun.pAliq!),
     expected: 'percentual até 5.00',
     rejects: [{ 'valores/trib/tribMun/pAliq': '10.00' }],

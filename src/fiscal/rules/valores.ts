@@ -145,7 +145,7 @@ export const VALORES_CALCULADOS: readonly AmountRule[] = [
     must: ({ negative }) => negative !== 'vBC',
     found: (_amounts, { valores }) => formatDecimal(valores.vServPrest.vServ),
     expected: 'valor que cubra o desconto incondicionado, a dedução, o benefício e os valores de terceiros',
-    from: INPUTS.issqnBase,
+    from: INPUTS.reckonedBase,
     rejects: [{ 'valores/vDedRed/vDR': '1000.01' }],
     // A service without the minimum of 2 %, which the tax would otherwise fall below.
     accepts: [{ 'serv/cServ/cTribNac': '170601', 'valores/vDedRed/vDR': '1000.00' }],
