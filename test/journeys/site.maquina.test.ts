@@ -117,7 +117,7 @@ const STATUSES: Readonly<Record<string, readonly number[]>> = {
   'inicio.md': [200, 201, 200],
   'clientes.md': [200, 200, 200, 200, 200],
   'primeira-nota.md': [201, 200, 200, 200, 201, 200, 422, 200, ...Array(7).fill(200)],
-  'surpresas.md': [200, 422, 201, 200],
+  'surpresas.md': [200, 422, 200, 201, 200],
   'assinatura.md': [200, 200, 200, 200, 200, 200, 200, 201],
   'ensaios.md': [200, 201, 200, 201, 200, 201],
   'ambientes.md': [201, 200, 201, 200, 201, 200, 200, 200, 200, 200, 200, 200, 200],
