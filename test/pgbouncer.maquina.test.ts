@@ -75,6 +75,9 @@ describe('behind a PgBouncer', { skip, timeout: 600_000 }, () => {
         return out;
       };
       assert.match(await done('migrar'), /001-municipios\.sql/);
+      // The first session that the pooler has left, if any, is set as all are.
+      const [{ settings: ofFirst }] = (await pooled(connection).query(SETTINGS_OF_SESSION)).rows;
+      assert.deepEqual(ofFirst, SHOWN);
       assert.match(await done('migrar'), /já está em dia/);
       await done('municipio', 'criar', 'alfa', '--ibge', '3550308');
       const csv = path.join(freshFolder(), 'prestadores.csv');

@@ -99,15 +99,21 @@ const MISSING = `select name, value, quote_ident(current_database()) as database
 
 type Missing = { readonly name: string; readonly value: string; readonly database: string };
 
-/** Sessions that began before the role had its settings, and wait for the next transaction: it answers when they are gone. */
-const END_OLDER = `select pg_terminate_backend(pid, 1000) from pg_stat_activity where datname = current_database()
-  and usename = current_user and application_name like 'nfse%' and state = 'idle' and pid <> pg_backend_pid()`;
+/**
+ * Ends the sessions that began before the role had its settings, and wait for the next transaction; the own one as the last. A pooler of
+ * sessions sets each back to how it began (DISCARD ALL), so that none may stay.
+ */
+const END_OLDER = `select pg_terminate_backend(pid, case when pid = pg_backend_pid() then 0 else 1000 end)
+  from (select pid from pg_stat_activity where datname = current_database() and usename = current_user
+    and application_name like 'nfse%' and (state = 'idle' or pid = pg_backend_pid()) order by pid = pg_backend_pid()) older`;
+/** The own session is gone: the last one that was to end. */
+const ENDED = '57P01';
 /** Two processes at once change the same row. */
 const ATTEMPTS_MAX = 5;
 
 /**
- * Gives the role, in this database alone, what a session of ours is set to. A session asks but once: those that the pooler has by then are
- * ended, and the one that the role is changed by is set to the same.
+ * Gives the role, in this database alone, the settings of a session of ours. A session asks but once: those that the pooler has by then are
+ * ended.
  */
 export async function settleRole(pool: Pool): Promise<void> {
   for (let attempt = 1; ; attempt += 1) {
@@ -118,6 +124,7 @@ export async function settleRole(pool: Pool): Promise<void> {
       await pool.query(END_OLDER);
       return;
     } catch (error) {
+      if ((error as { code?: string }).code === ENDED) return;
       if (attempt === ATTEMPTS_MAX) throw error;
     }
   }
@@ -130,7 +137,6 @@ async function giveRole(pool: Pool, missing: readonly Missing[]): Promise<void> 
     await client.query('begin');
     for (const { name, value, database } of missing) {
       await client.query(`alter role current_user in database ${database} set ${name} to '${value}'`);
-      await client.query(`set ${name} to '${value}'`);
     }
     await client.query('commit');
   } catch (error) {
