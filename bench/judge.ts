@@ -27,7 +27,10 @@ export type JudgeFigures = {
 
 export function judgeFigures(): JudgeFigures {
   const facts: Facts = { ...EXAMPLE_FACTS, hoje: '2026-12-31' };
-  const patches: readonly Patch[] = ALL_RULES.flatMap(({ accepts }) => accepts).filter((patch) => !isJsonOnly(patch));
+  // An example of a register takes its rate from there.
+  const patches: readonly Patch[] = ALL_RULES.filter(({ given }) => given === undefined)
+    .flatMap(({ accepts }) => accepts)
+    .filter((patch) => !isJsonOnly(patch));
   const documents = patches.map(dpsOf);
   const ordinary = [dpsOf({})];
   timed(documents, facts);
