@@ -195,7 +195,7 @@ async function registrationOf(
   return registered.find((im) => im !== '' && plainRegistration(im) === plainRegistration(inscricaoMunicipal));
 }
 
-/** The municipality whose notes they are. In the shared sandbox it is the provider's own as far as its notes tell, as in production (D-737). */
+/** IBGE code of the municipality that issues the notes. In the shared sandbox it is that of the provider's last note (D-737). */
 async function placeOf(world: World, { tenant, codigoIbge }: Municipio, { cnpj }: Lote): Promise<string | undefined> {
   return codigoIbge ?? (await world.store.lotes.findMunicipioOfPrestador(tenant, cnpj));
 }
@@ -238,7 +238,7 @@ async function prepare(
       .map((fault) => ({ mensagem: mensagemOfFault(fault, sobre, rps), campo: rpsPathOf(fault, rps) }))
       .filter(({ mensagem }) => !named.has(mensagem.codigo));
     const placed = new Set(found.flatMap(({ mensagem, campo }) => (campo === undefined ? [] : [mensagem.codigo])));
-    // Of one field of the RPS several elements of the DPS are made; one message tells it, and its place.
+    // One field of the RPS may become several elements of the DPS: one message tells its fault, with the field.
     const byText = new Map<string, Mensagem>();
     for (const { mensagem, campo } of found) {
       if (campo === undefined && placed.has(mensagem.codigo)) continue;

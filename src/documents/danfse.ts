@@ -439,7 +439,7 @@ function wrapParagraph(letra: Letra, paragraph: string, width: number): readonly
   return [...lines, line];
 }
 
-/** Between which parts of a word a line may end: at any ideograph or kana, but never before what closes or after what opens. */
+/** The parts of a word between which a line may end: each ideograph or kana, with the brackets and marks that belong to it. */
 function piecesOf(word: string): readonly string[] {
   return IDEOGRAPHS.test(word) ? (word.match(PIECES) ?? [word]) : [word];
 }

@@ -67,8 +67,8 @@ export type IssqnAmounts = {
   readonly benefit: Decimal;
   /** False when of the `valores` only `vLiq` may stand on the note. */
   readonly issqnShown: boolean;
-  /** The result that is below zero; the base when both are. It is given as the formula left it. */
-  readonly negative: 'vBC' | 'vLiq' | undefined;
+  /** The base as the formula leaves it, below zero too, on the note or not (E1295). */
+  readonly base: Decimal;
 };
 
 /**
@@ -89,13 +89,13 @@ export function chooseAliquota(rates: {
  * calculator of the Receita Federal does for IBS and CBS. Sums are exact.
  */
 export function assessIssqn(input: IssqnInput): IssqnAmounts {
-  const { afterDiscount, deduction, benefit, reimbursed, vBC } = assessBase(input);
+  const { afterDiscount, deduction, benefit, reimbursed, base } = assessBase(input);
   const issqnShown = showsIssqn(input);
 
   // E1289
   const rate = issqnShown ? input.pAliqAplic : undefined;
   const isExempt = issqnShown && input.benefit?.kind === 'isencao';
-  const vISSQN = rate === undefined ? (isExempt ? ZERO : undefined) : percentOf(vBC, rate);
+  const vISSQN = rate === undefined ? (isExempt ? ZERO : undefined) : percentOf(base, rate);
   const vISSQNRet = input.tpRetISSQN === '1' || vISSQN === undefined ? ZERO : vISSQN;
 
   // E1506: vPis and vCofins are the provider's own debits and never part of it.
@@ -108,7 +108,7 @@ export function assessIssqn(input: IssqnInput): IssqnAmounts {
   return {
     vCalcDR: issqnShown && input.deduction !== undefined && input.deduction.kind !== 'vDR' ? deduction : undefined,
     vCalcBM: isExempt || (issqnShown && input.benefit?.kind === 'pRedBCBM') ? benefit : undefined,
-    vBC: issqnShown ? vBC : undefined,
+    vBC: issqnShown ? base : undefined,
     pAliqAplic: rate,
     vISSQN,
     vTotalRet: issqnShown ? vTotalRet : undefined,
@@ -118,9 +118,8 @@ export function assessIssqn(input: IssqnInput): IssqnAmounts {
     deduction,
     benefit,
     issqnShown,
-    // Not raised to zero: the reducers exceed the price, and E0427 (the base, shown or not) or E0428 (the net value)
-    // has to say so.
-    negative: vBC < 0n ? 'vBC' : vLiq < 0n ? 'vLiq' : undefined,
+    // Not raised to zero, no more than the net value: E0427 and E0428 say that the reducers exceed the price.
+    base,
   };
 }
 
@@ -132,8 +131,8 @@ export function assessBase(input: IssqnBaseInput) {
   const reimbursed = sum(input.vlrReeRepRes ?? []);
   const benefit = benefitOf(input.benefit, afterDeduction, reimbursed);
   // E1295
-  const vBC = sub(sub(afterDeduction, benefit), reimbursed);
-  return { afterDiscount, deduction, benefit, reimbursed, vBC };
+  const base = sub(sub(afterDeduction, benefit), reimbursed);
+  return { afterDiscount, deduction, benefit, reimbursed, base };
 }
 
 /** In five cases only vLiq may stand among the values: E1302, E1303, E1307, E1311, and the ISSQN that is in the DAS. */

@@ -108,6 +108,8 @@ type Parts = Readonly<Record<keyof Rates, Part>>;
 /** All that a note writes, before it is rounded. */
 export type Reckoned = {
   readonly arithmetic: Arithmetic;
+  readonly treatment: Treatment;
+  readonly vBC: Decimal;
   /** Before reductions. */
   readonly rates: Rates;
   /** The tribute of each entity by the rates. */
@@ -167,6 +169,8 @@ function reckonAt(
   const own = partsOf(vBC, rates, treatment, compra, arithmetic);
   return {
     arithmetic,
+    treatment,
+    vBC,
     rates,
     own,
     due: redirect(treatment.deferred ? withoutTax(own) : own, compra),
@@ -204,10 +208,9 @@ function partOf(vBC: Decimal, exact: Rate, { rounding, ratePlaces, taxPlaces }: 
 
 function amountsOf(input: IbsCbsInput, reckoned: Reckoned): IbsCbsAmounts {
   const { dCompet, vCalcReeRepRes, vLiq } = input;
-  const { arithmetic, rates, own, due, regular, compra, creditoIbs, creditoCbs } = reckoned;
+  const { arithmetic, treatment, vBC, rates, own, due, regular, compra, creditoIbs, creditoCbs } = reckoned;
   const { rounding } = arithmetic;
-  const { deferred, pRedIBS, pRedCBS } = treatmentOf(input.CST, input.cClassTrib);
-  const vBC = baseOf(input);
+  const { deferred, pRedIBS, pRedCBS } = treatment;
   const vCBS = roundTax(due.cbs.tax, rounding);
   const vIBSTot = roundTax(sumOf(due.uf.tax, due.mun.tax), rounding);
   // E1540 and E1541: the reduction stands on the note exactly when the classification has one.

@@ -62,7 +62,7 @@ export function judge(dps: Dps, facts: Facts, declarado: Declarado = NADA_DECLAR
   if (found.faults.length > 0) return refuse(found);
 
   const amounts = assessIssqn(issqnInput(dps, facts));
-  const assumed = describeAssumed(dps, facts);
+  const assumed = (): string => describeAssumed(dps, facts);
   judgeComputed(AMOUNT_RULES, amounts, found, assumed, dps, facts, declarado);
   if (found.faults.length > 0) return refuse(found);
 
@@ -74,7 +74,7 @@ export function judge(dps: Dps, facts: Facts, declarado: Declarado = NADA_DECLAR
   return { amounts, cLocIncid: incidenceOf(dps), ibscbs, cIndOp, retencao, avisos: found.avisos };
 }
 
-/** Of which rate an amount is told that hangs on it, where the sender declared another and the sandbox put the rate in; empty elsewhere. */
+/** The end of a fault whose amount hangs on a rate that the sandbox put in; empty where it put in none. */
 function describeAssumed(dps: Dps, facts: Facts): string {
   const aliquota = sandboxAliquotaOf(dps, facts);
   return aliquota === undefined
@@ -119,7 +119,7 @@ export function judgeIbsCbs(
   amounts: IssqnForIbsCbs,
   facts: IbsCbsFacts,
   declarado: Declarado = NADA_DECLARADO,
-  assumed = '',
+  assumed: () => string = () => '',
 ): JudgedIbsCbs {
   const found: Breaches = { faults: [], avisos: [] };
   const { IBSCBS } = dps;
@@ -173,15 +173,25 @@ export function judgeFurther(
 ): { readonly faults: readonly Fault[] } {
   const found: Breaches = { faults: [...before], avisos: [] };
   const amounts = assessIssqn(issqnInput(dps, facts));
-  const assumed = describeAssumed(dps, facts);
+  const assumed = (): string => describeAssumed(dps, facts);
   judgeComputed(judgeableRules(AMOUNT_RULES, found), amounts, found, assumed, dps, facts, declarado);
-  const ofIbsCbs = judgeableRules(IBSCBS_RULES, found);
-  const input = ofIbsCbs.length === 0 ? undefined : ibsCbsInput(dps, amounts);
-  const ibscbs = input && assessIbsCbs(input, facts.tabelaIbsCbs);
-  if (ibscbs !== undefined && !('unavailable' in ibscbs)) {
-    judgeComputed(ofIbsCbs, ibscbs, found, assumed, dps, facts, declarado);
-  }
+  judgeIbsCbsBeside(found, amounts, found, assumed, dps, facts, declarado);
   return refuse(found);
+}
+
+/** The rules of the group that the faults of `beside` leave to be judged. */
+function judgeIbsCbsBeside(
+  beside: Breaches,
+  amounts: IssqnAmounts,
+  into: Breaches,
+  assumed: () => string,
+  ...[dps, facts, declarado]: [Dps, Facts, Declarado]
+): void {
+  const rules = judgeableRules(IBSCBS_RULES, beside);
+  const input = rules.length === 0 ? undefined : ibsCbsInput(dps, amounts);
+  const ibscbs = input && assessIbsCbs(input, facts.tabelaIbsCbs);
+  if (ibscbs === undefined || 'unavailable' in ibscbs) return;
+  judgeComputed(rules, ibscbs, into, assumed, dps, facts, declarado);
 }
 
 /**
@@ -205,24 +215,14 @@ export function judgeKnown(marked: Dps, facts: Facts, declarado: Declarado = NAD
     });
   }
   const broken = { faults: [...told], avisos: [] };
+  const assumed = (): string => describeAssumed(dps, facts);
+  const whole = (): IssqnAmounts => assessIssqn(issqnInput(dps, facts));
   for (const rule of judgeableRules(AMOUNT_RULES, broken)) {
     // The base may be known where the rate is not.
-    tell(() => judgeComputed([rule], amountsOfBase(dps, facts), found, '', dps, facts, declarado)) ||
-      tell(() => {
-        const amounts = assessIssqn(issqnInput(dps, facts));
-        judgeComputed([rule], amounts, found, describeAssumed(dps, facts), dps, facts, declarado);
-      });
+    tell(() => judgeComputed([rule], amountsOfBase(dps, facts), found, assumed, dps, facts, declarado)) ||
+      tell(() => judgeComputed([rule], whole(), found, assumed, dps, facts, declarado));
   }
-  tell(() => {
-    const amounts = assessIssqn(issqnInput(dps, facts));
-    const assumed = describeAssumed(dps, facts);
-    const ofIbsCbs = judgeableRules(IBSCBS_RULES, broken);
-    const input = ofIbsCbs.length === 0 ? undefined : ibsCbsInput(dps, amounts);
-    const ibscbs = input && assessIbsCbs(input, facts.tabelaIbsCbs);
-    if (ibscbs !== undefined && !('unavailable' in ibscbs)) {
-      judgeComputed(ofIbsCbs, ibscbs, found, assumed, dps, facts, declarado);
-    }
-  });
+  tell(() => judgeIbsCbsBeside(broken, whole(), found, assumed, dps, facts, declarado));
   return inLayoutOrder(told);
 }
 
@@ -273,7 +273,7 @@ function judgeComputed<Amounts, Known extends IbsCbsFacts>(
   rules: readonly Computed<Amounts, Known>[],
   amounts: Amounts,
   into: Breaches,
-  assumed: string,
+  assumed: () => string,
   ...[dps, facts, declarado]: [Dps, Known, Declarado]
 ): void {
   for (const rule of rules) {
@@ -284,7 +284,7 @@ function judgeComputed<Amounts, Known extends IbsCbsFacts>(
     const hangsOnRate = rule.at !== ALIQUOTA && rule.from?.has(ALIQUOTA) === true;
     const breach = {
       at: rule.at,
-      mensagem: hangsOnRate ? `${mensagem}${assumed}` : mensagem,
+      mensagem: hangsOnRate ? mensagem + assumed() : mensagem,
       encontrado: rule.found?.(amounts, dps, facts, declarado),
       esperado: rule.calculated?.(amounts),
       detalhes: rule.details?.(amounts, declarado),
@@ -369,11 +369,10 @@ function issqnBaseInput(dps: Dps, facts: Facts): IssqnBaseInput {
   };
 }
 
-/** The amounts that hang on the base alone, where it is below zero: then no rate is asked for. */
+/** The amounts that hang on the base alone: no rate is asked for. */
 function amountsOfBase(dps: Dps, facts: Facts): IssqnAmounts {
-  const { deduction, benefit, reimbursed, vBC } = assessBase(issqnBaseInput(dps, facts));
-  const known: Partial<IssqnAmounts> = { deduction, benefit, vCalcReeRepRes: reimbursed };
-  return knownPart<IssqnAmounts>(vBC < 0n ? { ...known, negative: 'vBC' } : known);
+  const { base, deduction, benefit, reimbursed } = assessBase(issqnBaseInput(dps, facts));
+  return knownPart<IssqnAmounts>({ base, deduction, benefit, vCalcReeRepRes: reimbursed });
 }
 
 function deductionOf(vDedRed: Dps['valores']['vDedRed']): Deduction | undefined {

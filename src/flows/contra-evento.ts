@@ -30,8 +30,10 @@ export async function reasonsAgainst(
   autor: string,
 ): Promise<readonly Fault[]> {
   const { codigo } = tipo;
-  const conflict = await answerInTime(async () => findConflict(world, municipio, nota, { codigo, autor, campos }));
-  const substitution = await answerInTime(async () => judgeSubstituta(world, municipio, nota, tipo, campos));
+  const [conflict, substitution] = await Promise.all([
+    answerInTime(async () => findConflict(world, municipio, nota, { codigo, autor, campos })),
+    answerInTime(async () => judgeSubstituta(world, municipio, nota, tipo, campos)),
+  ]);
   const answers = [
     conflict?.answer,
     substitution && 'fault' in substitution.answer ? substitution.answer.fault : undefined,

@@ -184,7 +184,9 @@ export function validateDocument(sent: SentDps, hoje: string): Validated | Refus
   const read = opened.read();
   const { regrasNacionais } = AMBIENTES.homologacao;
   const factsOf = (found: Found | undefined): Facts => ({
-    ...{ ...EXAMPLE_FACTS, hoje, regrasNacionais },
+    ...EXAMPLE_FACTS,
+    hoje,
+    regrasNacionais,
     prestador: found?.prestador ?? EXAMPLE_FACTS.prestador,
   });
   if ('faults' in read) {

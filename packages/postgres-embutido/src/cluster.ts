@@ -172,8 +172,8 @@ export async function openLog(place: Place): Promise<FileHandle> {
 }
 
 /**
- * Keeps one log and one older one. The server appends, so truncating the file under it is safe. Turns may meet, of this process and of
- * others: the older log appears whole before the log is cut.
+ * Keeps the log below its limit, and one older log beside it. The server appends, so cutting the file under it is safe. Several processes
+ * may do this at once: the older log is whole before the log is cut.
  */
 export async function boundLog(place: Place): Promise<void> {
   const path = logPathOf(place);
@@ -213,7 +213,7 @@ async function readEnd(file: FileHandle, from: number, maxBytes: number): Promis
   return end.subarray(0, filled);
 }
 
-/** A file is the old one or the new one, whole. As root we write where another account may: an unguessed name follows no link laid there. */
+/** Replaces a file by a whole new one. Root writes where another account may: an unguessed name follows no link laid there. */
 async function replaceFile(path: string, content: string | Buffer, mode: number, { runAs }: Place): Promise<void> {
   const unfinished = `${path}.new-`;
   await sweepLeftovers(dirname(path), basename(unfinished));

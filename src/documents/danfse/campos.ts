@@ -268,7 +268,7 @@ const lacksAliquota = ({ has }: Impressa): boolean =>
   has('valores/vBC') && !has('valores/pAliqAplic') && !has('valores/vISSQN');
 const isIssqnWithheld = ({ at }: Impressa): boolean => ['2', '3'].includes(at(`${TRIB_MUN}/tpRetISSQN`) ?? '');
 
-/** Of what is withheld at a rate that is not known, neither the sum nor what is left of the price is. */
+/** A withheld tax of unknown rate leaves the sum of the withholdings and the net value unknown as well. */
 const unlessUnknown =
   (read: Reader): Reader =>
   (nota) =>

@@ -38,7 +38,7 @@ const OUTRAS: readonly (() => Fonte)[] = [
   makeOnce(() => readFonte('cjk.ttf.br', 'DroidSansFallback', false)),
 ];
 
-/** A glyph that a page takes of another font: its number in the cut that is embedded, and the character that it stands for. */
+/** A glyph of another font on a page: its number in the embedded small font, and its character. */
 type Emprestada = { readonly number: number; readonly is: string };
 
 /** The glyphs that a page takes of other fonts, by their numbers in these, in the order of their first use. */
@@ -91,7 +91,7 @@ export function widthOf(fonte: Fonte, text: string): number {
   return width;
 }
 
-/** How many UTF-16 units of the text go at most so far, in thousandths of the size; a character is not cut in two. */
+/** The number of UTF-16 units of a text that are within reach. `reach`: asked with a width in thousandths of the size. */
 export function fittingOf(fonte: Fonte, text: string, reach: (width: number) => boolean): number {
   let width = 0;
   let fitting = 0;

@@ -1,8 +1,8 @@
 /**
- * Cuts some glyphs out of a TrueType font: a file that a PDF can embed, in which they have the numbers from 0 on. Glyphs made
- * of others bring these with them, behind. The font brings no instructions.
+ * Makes a small TrueType font of some glyphs of another, for a PDF to embed. The glyphs are numbered anew from 0. A glyph composed
+ * of others brings these along, at the end. Instructions for the drawing on a screen are left out.
  */
-/** The file. `table`: the tables of the font by their tags. `glyphs`: numbers in it, in the order of their new ones; the first is 0. */
+/** The bytes of the small font. `table`: a table of the large font by its tag. `glyphs`: numbers in the large font, 0 first. */
 export function cutGlyphs(table: (tag: string) => Buffer, glyphs: readonly number[]): Buffer {
   const [head, hhea, maxp] = [Buffer.from(table('head')), Buffer.from(table('hhea')), Buffer.from(table('maxp'))];
   const [loca, glyf, hmtx] = [table('loca'), table('glyf'), table('hmtx')];

@@ -10,7 +10,7 @@ import { isWithinTolerance } from '../rules/valores.ts';
 import type { Rps } from './rps.ts';
 import { aliquotaOf, amount, isSuspended, opSimpNacOf, regEspTribOf, V } from './rps-values.ts';
 
-/** In the words of the model: what was found, what is right, and what to change. */
+/** A code, a message and a correction of the model. */
 export type Divergencia = { readonly codigo: string; readonly mensagem: string; readonly correcao: string };
 
 /** The note that an RPS becomes. */
@@ -34,10 +34,10 @@ const VALORES: readonly Valor[] = [
     codigo: 'E100',
     certo: 'a base calculada',
     // Declared by every client, also for a note on which no base stands: the sum is the same.
-    calculado: (julgada) => baseOf(julgada),
+    calculado: ({ amounts }) => amounts.base,
     conta: ({ dps, amounts: { deduction, benefit } }) =>
-      `Serviço ${told(vServOf(dps))}, deduções ${told(deduction)}, desconto incondicionado ${told(vDescIncondOf(dps))}${
-        benefit > ZERO ? `, isenção ${told(benefit)}` : ''
+      `Serviço ${formatDecimal(vServOf(dps))}, deduções ${formatDecimal(deduction)}, desconto incondicionado ${formatDecimal(vDescIncondOf(dps))}${
+        benefit > ZERO ? `, isenção ${formatDecimal(benefit)}` : ''
       }.`,
     correcao: () => 'Corrija BaseCalculo, as deduções ou o desconto; ou retire BaseCalculo, que o serviço a calcula.',
   },
@@ -65,7 +65,7 @@ const VALORES: readonly Valor[] = [
     conta: ({ dps, amounts: { vLiq } }, rps) => {
       const descontos = add(vDescIncondOf(dps), dps.valores.vDescCondIncond?.vDescCond ?? ZERO);
       const retencoes = add(sub(sub(vServOf(dps), descontos), vLiq), amount(rps, 'OutrasRetencoes'));
-      return `Serviço ${told(vServOf(dps))}, descontos ${told(descontos)}, retenções ${told(retencoes)}.`;
+      return `Serviço ${formatDecimal(vServOf(dps))}, descontos ${formatDecimal(descontos)}, retenções ${formatDecimal(retencoes)}.`;
     },
     correcao: () =>
       'Corrija ValorLiquidoNfse, os descontos ou as retenções; ou retire ValorLiquidoNfse, que o serviço o calcula.',
@@ -81,7 +81,7 @@ export function netOf(vLiq: Decimal, outrasRetencoes: Decimal): Decimal {
   return left > ZERO ? left : ZERO;
 }
 
-/** Everything in which an RPS and the note that it becomes differ. Nought declares nothing. */
+/** All differences between an RPS and the note that it becomes. A declared zero is no declaration. */
 export function divergenciasOf(rps: Rps, julgada: Julgada): readonly Divergencia[] {
   const natureza = naturezaDivergente(rps, julgada);
   const valores = VALORES.flatMap((valor) => valorDivergente(valor, rps, julgada) ?? []);
@@ -95,15 +95,11 @@ function valorDivergente(valor: Valor, rps: Rps, julgada: Julgada): Divergencia 
   if (declarado === ZERO || (nome === 'ValorIssRetido' && rps.get(`${V}/IssRetido`) === '2')) return undefined;
   const right = calculado(julgada, rps);
   if (right === undefined) {
-    const mensagem = `${nome} é ${told(declarado)}, e a nota não leva ISS. ${semIss(rps)}`;
-    return {
-      codigo,
-      mensagem,
-      correcao: `Retire ${nome}, ou envie 0.00${isWithoutRate(rps) ? '; ou informe Aliquota' : ''}.`,
-    };
+    const mensagem = `${nome} é ${formatDecimal(declarado)}, e a nota não leva ISS. ${semIss(rps)}`;
+    return { codigo, mensagem, correcao: `Retire ${nome}, ou envie 0.00.` };
   }
   if (isWithinTolerance(declarado, right)) return undefined;
-  const mensagem = `${nome} é ${told(declarado)}, e ${certo} é ${told(right)}. ${conta(julgada, rps)}`;
+  const mensagem = `${nome} é ${formatDecimal(declarado)}, e ${certo} é ${formatDecimal(right)}. ${conta(julgada, rps)}`;
   return { codigo, mensagem, correcao: correcao(julgada, rps) };
 }
 
@@ -128,7 +124,7 @@ function naturezaDivergente(rps: Rps, { dps, cLocIncid }: Julgada): Divergencia 
 
 const NO_ESTABELECIMENTO = ['no estabelecimento do prestador', 'ItemListaServico'] as const;
 
-/** By the rule of the service: where its tax is due, and the element of the RPS that says it. */
+/** The place of the tax by the rule of the service, and the element of the RPS that names it. */
 const LUGARES: Readonly<Record<string, readonly [onde: string, corrigir: string]>> = {
   LP: ['onde ele é prestado', 'CodigoMunicipio do serviço'],
   ET: ['no município do tomador', 'CodigoMunicipio do tomador'],
@@ -142,37 +138,24 @@ function vDescIncondOf({ valores }: Dps): Decimal {
   return valores.vDescCondIncond?.vDescIncond ?? ZERO;
 }
 
-/** E1295, whether or not the base stands on the note. */
-function baseOf({ dps, amounts: { deduction, benefit } }: Julgada): Decimal {
-  return sub(sub(sub(vServOf(dps), vDescIncondOf(dps)), deduction), benefit);
-}
-
 function contaOfIss({ amounts: { vBC, pAliqAplic } }: Julgada): string {
-  return pAliqAplic === undefined ? 'A operação é isenta.' : `Base ${told(vBC!)}, alíquota ${told(pAliqAplic)}%.`;
+  return pAliqAplic === undefined
+    ? 'A operação é isenta.'
+    : `Base ${formatDecimal(vBC!)}, alíquota ${formatDecimal(pAliqAplic)}%.`;
 }
 
 function correcaoOfIss(nome: string, { amounts: { pAliqAplic } }: Julgada, rps: Rps): string {
-  const applied = pAliqAplic === undefined ? undefined : told(pAliqAplic);
+  const applied = pAliqAplic === undefined ? undefined : formatDecimal(pAliqAplic);
   return applied === undefined || applied === aliquotaOf(rps)
     ? `Corrija ${nome}, Aliquota ou a base; ou retire ${nome}, que o serviço o calcula.`
     : `A alíquota que se aplica é ${applied}%, e não a do RPS: corrija Aliquota e ${nome}; ou retire ${nome}, que o serviço o calcula.`;
 }
 
-/** Why a note has no ISS. */
+/** Why a note has no ISS; a rate that nobody knows was refused before (E0619, E0640). */
 function semIss(rps: Rps): string {
   if (rps.get('NaturezaOperacao') === '4') return 'A operação é imune.';
   if (isSuspended(rps)) return 'A exigibilidade está suspensa.';
   if (opSimpNacOf(rps) === '2') return 'O de um MEI é recolhido no DAS.';
   if (regEspTribOf(rps) !== '0') return 'Em regime especial ele não se calcula em cada nota.';
-  if (opSimpNacOf(rps) === '3') return 'Sem retenção, o do Simples Nacional é recolhido no DAS.';
-  return 'Falta a alíquota.';
-}
-
-/** A company whose note would have the tax, if the rate were known. */
-function isWithoutRate(rps: Rps): boolean {
-  return semIss(rps) === 'Falta a alíquota.';
-}
-
-function told(value: Decimal): string {
-  return formatDecimal(value);
+  return 'Sem retenção, o do Simples Nacional é recolhido no DAS.';
 }

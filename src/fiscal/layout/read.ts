@@ -315,10 +315,7 @@ function readItem(slot: Slot, element: Elemento, xpath: string, found: Found): u
   if (problem === undefined) return readValue(leaf.type, element.text);
   if (problem.kind === 'vazio' && leaf.emptyIsRead) return '';
   faults.push(valueFault(slot, leaf, element, problem, xpath, found.words));
-  const { fix } = problem;
-  return fix === undefined || checkText(leaf.type, fix) !== undefined
-    ? undefined
-    : correctedTo(readValue(leaf.type, fix));
+  return problem.fix === undefined ? undefined : correctedTo(readValue(leaf.type, problem.fix));
 }
 
 function valueFault(

@@ -5,7 +5,6 @@
  * line in `docs/layout.md`. Lengths, patterns and values: XSD bundle 1.01 (editions of 09/02/2026 and 27/07/2026),
  * widened where our specification is wider. This file decides nothing about where an element may stand.
  */
-
 import { cnpjIsValid, cpfIsValid } from '../chave.ts';
 import { type Decimal, parseDecimal } from '../decimal.ts';
 import { daysIn, readDay } from '../moment.ts';

@@ -73,7 +73,7 @@ export function checkEmail(
 /** A party of the DPS, by what identifies it. */
 type Identified = { readonly CNPJ?: string | undefined; readonly CPF?: string | undefined };
 
-/** Of a party with an address abroad and no NIF: a Brazilian document beside it goes, since there is room for one identifier alone. */
+/** The message on a party with an address abroad and no NIF. Only one identifier fits: a CNPJ or CPF has to go. */
 export function askForNif(called: string, group: string, { CNPJ, CPF }: Identified): string {
   const motivo = `${group}/cNaoNIF com o motivo (0 sem NIF, 1 dispensado, 2 não exigido)`;
   const sent = CNPJ === undefined ? 'CPF' : 'CNPJ';

@@ -40,6 +40,19 @@ test('E0427 counts a discount and percentages in reais', () => {
   assert.deepEqual(said, ['-550.00', '1000.00', '500.00', '250.00', '200.00', '600.00']);
 });
 
+test('a base and a net value below zero are told by the base', () => {
+  // 1000.00 - 1000.01, and 1000.00 - 990.00 - 15.00
+  const faults = lawOverExample({
+    'valores/vDedRed/vDR': '1000.01',
+    'valores/vDescCondIncond/vDescCond': '990.00',
+    'valores/trib/tribFed/vRetIRRF': '15.00',
+  });
+  assert.deepEqual(
+    faults.map(({ codigo }) => codigo),
+    ['E0427'],
+  );
+});
+
 test('E404 of the base says the amounts of third parties', () => {
   const [fault] = lawOverExample({ ...NEGATIVA, 'valores/vDedRed/vDR': null, '=valor_base_calculo': '1000.00' });
   assert.deepEqual([fault?.codigo, fault?.esperado], ['E404', '400.00']);

@@ -133,16 +133,15 @@ export const VALORES_CALCULADOS: readonly AmountRule[] = [
   {
     code: 'E0427',
     at: 'valores/vServPrest/vServ',
-    message: ({ deduction, benefit, vCalcReeRepRes = ZERO }, { valores }) => {
+    message: ({ base, deduction, benefit, vCalcReeRepRes = ZERO }, { valores }) => {
       const { vServ } = valores.vServPrest;
       const discount = valores.vDescCondIncond?.vDescIncond ?? ZERO;
-      const base = (vServ - discount - deduction - benefit - vCalcReeRepRes) as Decimal;
       return `A base de cálculo ficaria negativa, ${formatDecimal(base)}: o valor do serviço ${formatDecimal(vServ)} não cobre o desconto incondicionado ${formatDecimal(discount)}, a dedução ou redução ${formatDecimal(deduction)}, o benefício ${formatDecimal(benefit)} e os valores de terceiros (gReeRepRes) ${formatDecimal(vCalcReeRepRes)}. Corrija o que for.`;
     },
     origin: 'Anexo I, E0427',
     why: 'A base de cálculo não pode ser negativa, e o esquema nacional não tem como escrevê-la.',
     national: 'No padrão nacional um só documento de dedução maior que o valor do serviço é E0476.',
-    must: ({ negative }) => negative !== 'vBC',
+    must: ({ base }) => base >= ZERO,
     found: (_amounts, { valores }) => formatDecimal(valores.vServPrest.vServ),
     expected: 'valor que cubra o desconto incondicionado, a dedução, o benefício e os valores de terceiros',
     from: INPUTS.reckonedBase,
@@ -156,7 +155,8 @@ export const VALORES_CALCULADOS: readonly AmountRule[] = [
     message: 'O valor do serviço não cobre os descontos e as retenções: o valor líquido ficaria negativo.',
     origin: 'Anexo I, E0428',
     why: 'O valor líquido não pode ser negativo, e o esquema nacional não tem como escrevê-lo.',
-    must: ({ negative }) => negative !== 'vLiq',
+    // A base below zero is told by itself.
+    must: ({ base, vLiq }) => base < ZERO || vLiq >= ZERO,
     from: INPUTS.net,
     rejects: [{ 'valores/vDescCondIncond/vDescCond': '990.00', 'valores/trib/tribFed/vRetIRRF': '15.00' }],
     accepts: [{ 'valores/vDescCondIncond/vDescCond': '985.00', 'valores/trib/tribFed/vRetIRRF': '15.00' }],
@@ -174,12 +174,12 @@ export const VALORES_CALCULADOS: readonly AmountRule[] = [
     why: 'A alíquota mínima do ISSQN é de 2%, e uma redução da base não pode ter o mesmo efeito que uma alíquota menor. O desconto incondicionado não entra nessa conta, e alguns serviços, como os de construção, são dispensados dela.',
     national: 'O ADN confere o mesmo mínimo na nota, com o E1297.',
     // An exemption is told by its own rule, without a rate.
-    when: ({ deduction, benefit, issqnShown, pAliqAplic, negative }, dps, facts) =>
+    when: ({ base, deduction, benefit, issqnShown, pAliqAplic }, dps, facts) =>
       !isIsenta(dps, facts) &&
       (deduction > ZERO || benefit > ZERO) &&
       issqnShown &&
       pAliqAplic !== undefined &&
-      negative !== 'vBC' &&
+      base >= ZERO &&
       !WITHOUT_MINIMUM.has(dps.serv.cServ.cTribNac),
     // Not rounded, so that the limit is exact: 2 % of the price, and not of its cents.
     must: ({ deduction, benefit, pAliqAplic }, dps) => {
