@@ -11,8 +11,9 @@ import path from 'node:path';
 import { before, describe, test } from 'node:test';
 import { PANELS } from '../scripts/grafana.ts';
 import { companyCertificate, pemOf, revocationList } from '../src/documents/pki.ts';
-import { ALERTS, type Alert } from '../src/measures/alerts.ts';
+import { ALERTS, type Alert, severityOf } from '../src/measures/alerts.ts';
 import { METRICS } from '../src/measures/metrics.ts';
+import { PRESENCE } from '../src/measures/presence.ts';
 import { onEnd } from './support/cleanup.ts';
 import { runBeside } from './support/cli.ts';
 import { pace } from './support/pace.ts';
@@ -333,15 +334,86 @@ describe('the rules, by promtool', { skip }, () => {
     const file = path.join(folder, 'ensaio.yml');
     // What lasts for days is looked at less often: each look costs the same.
     for (const [evaluation_interval, alerts] of [
-      ['1m', ALERTS.filter((one) => delayOf(one) <= DAY_S)],
-      ['10m', ALERTS.filter((one) => delayOf(one) > DAY_S)],
+      ['1m', ALERTS.filter((one) => !isOfAbsence(one) && delayOf(one) <= DAY_S)],
+      ['10m', ALERTS.filter((one) => !isOfAbsence(one) && delayOf(one) > DAY_S)],
     ] as const) {
       writeFileSync(file, JSON.stringify({ rule_files: [FILE], evaluation_interval, tests: alerts.flatMap(testsOf) }));
       const { status, stdout, stderr } = spawnSync(promtool!, ['test', 'rules', file], { encoding: 'utf8' });
       assert.equal(status, 0, stdout + stderr);
     }
   });
+
+  test('each series that is taken away has its alert, and what may be missing has its reason', () => {
+    const gauges = new Set(ALERTS.filter((one) => !isOfAbsence(one)).flatMap(({ expr }) => metricsIn(expr)));
+    assert.deepEqual(
+      [...gauges].filter((name) => !(name in PRESENCE)),
+      [],
+    );
+    const must = Object.entries(PRESENCE).flatMap(([name, one]) => ('quando' in one ? [name] : []));
+    assert.deepEqual(
+      must.filter((name) => !(name in THERE)),
+      [],
+    );
+    // Two processes are watched: what one lacks the other does not hide.
+    const seriesOf = (without: string | undefined): object[] =>
+      ['a:8081', 'b:8081'].flatMap((instance) =>
+        Object.entries({ up: '', ...THERE })
+          .filter(([name]) => name !== without || instance === 'a:8081')
+          .flatMap(([name, each]) => [each].flat().map((labels) => ({ name, labels })))
+          .map(({ name, labels }) => {
+            const all = [`job="nfse"`, `instance="${instance}"`, ...(labels === '' ? [] : [labels])];
+            return {
+              series: `${name}{${all.join(',')}}`,
+              values: name.endsWith('_timestamp_seconds') ? '0+60x60' : '1x60',
+            };
+          }),
+      );
+    const absent = (expected: readonly string[]): object => ({
+      eval_time: '30m',
+      expr: 'count by (medida, instance) (ALERTS{alertname="NfseMedidaAusente",alertstate="firing"})',
+      exp_samples: expected.map((medida) => ({ labels: `{medida="${medida}",instance="b:8081"}`, value: 1 })),
+    });
+    const folder = mkdtempSync(path.join(tmpdir(), 'nfse-promtool-'));
+    onEnd(() => rmSync(folder, { recursive: true, force: true }));
+    const file = path.join(folder, 'ausencias.yml');
+    const tests = [undefined, ...must].map((without) => ({
+      interval: '1m',
+      input_series: seriesOf(without),
+      promql_expr_test: [absent(without === undefined ? [] : [without])],
+    }));
+    writeFileSync(file, JSON.stringify({ rule_files: [FILE], evaluation_interval: '1m', tests }));
+    const { status, stdout, stderr } = spawnSync(promtool!, ['test', 'rules', file], { encoding: 'utf8' });
+    assert.equal(status, 0, stdout + stderr);
+  });
 });
+
+/** Of rules that judge what is not there; tried by themselves. */
+const isOfAbsence = ({ nome }: Alert): boolean => nome === 'NfseMedidaAusente';
+const metricsIn = (expr: string): readonly string[] =>
+  (expr.match(/nfse_\w+/g) ?? []).map((name) => name.replace(/_(?:bucket|sum|count)$/, ''));
+
+/** A service of a municipality in production, of which nothing is missing: the labels of each measure that has to be there. */
+const THERE: Readonly<Record<string, string | readonly string[]>> = {
+  nfse_banco_disponivel: '',
+  nfse_leitura_em_dia: ['leitura="banco"', 'leitura="arquivos"', 'leitura="disco"'],
+  nfse_parte_responde: 'parte="transmissao",processo="1"',
+  nfse_laco_atraso_seconds: 'parte="transmissao",processo="1"',
+  nfse_banco_conexoes_esperando: 'parte="transmissao",processo="1"',
+  nfse_reinicios_total: 'parte="painel"',
+  nfse_transmissor_volta_timestamp_seconds: 'processo="1"',
+  nfse_banco_lido_timestamp_seconds: '',
+  nfse_municipios: 'ambiente="producao"',
+  nfse_municipios_nao_lidos: '',
+  nfse_aliquotas_em_falta: 'tributo="CBS"',
+  nfse_espera_mais_antiga_seconds: 'municipio="a",documento="nota"',
+  nfse_adn_circuito_aberto: 'municipio="a"',
+  nfse_municipio_impedido: 'municipio="a"',
+  nfse_notas_retidas: 'municipio="a"',
+  nfse_arquivos_em_falta: 'municipio="a"',
+  nfse_disco_livre_bytes: '',
+  nfse_disco_total_bytes: '',
+  nfse_auditoria_espera_seconds: 'municipio="a"',
+};
 
 /** Series that are well, and that are wrong, by the alert and its severity, as an operator would describe them; a value a minute. */
 type Series = Readonly<Record<string, string>>;
@@ -353,6 +425,11 @@ const CASES: Readonly<Record<string, readonly [well: Series, wrong: Series]>> = 
     { nfse_banco_lido_timestamp_seconds: '0+60x900' },
     { nfse_banco_lido_timestamp_seconds: steady(0) },
   ],
+  'NfseLeituraEmFalta/desconhecido': [
+    { 'nfse_leitura_em_dia{leitura="banco"}': steady(1) },
+    { 'nfse_leitura_em_dia{leitura="banco"}': steady(0) },
+  ],
+  'NfseMunicipiosNaoLidos/aviso': [{ nfse_municipios_nao_lidos: steady(0) }, { nfse_municipios_nao_lidos: steady(1) }],
   'NfseParteNaoResponde/critico': [
     { 'nfse_parte_responde{parte="painel",processo="1"}': steady(1) },
     { 'nfse_parte_responde{parte="painel",processo="1"}': steady(0) },
@@ -490,7 +567,7 @@ function testsOf({ nome, gravidade, durante, expr }: Alert): readonly object[] {
   const lasts = secondsOf(durante);
   const count = (at: number, isFiring: boolean): object => ({
     eval_time: `${at}s`,
-    expr: `count(ALERTS{alertname="${nome}",alertstate="firing",severity="${gravidade === 'critico' ? 'critical' : 'warning'}"}) or vector(0)`,
+    expr: `count(ALERTS{alertname="${nome}",alertstate="firing",severity="${severityOf(gravidade)}"}) or vector(0)`,
     exp_samples: [{ labels: '{}', value: isFiring ? 1 : 0 }],
   });
   const seriesOf = (series: Series): object[] =>

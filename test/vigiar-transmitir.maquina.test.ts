@@ -93,7 +93,7 @@ describe('nfse transmitir, watched', () => {
     const statusOf = (nome: string) => saude.verificacoes.find((one) => one.nome === nome)!.status;
     assert.equal(statusOf('NfseTransmissaoParada'), 'ok');
     assert.equal(statusOf('NfseArquivosEmFalta'), 'ok');
-    assert.equal(statusOf('NfseNotasEsperando'), 'desconhecido');
+    assert.equal(statusOf('NfseNotasEsperando'), 'inaplicavel');
     const service = await nfse(['saude'], env);
     assert.equal(service.code, 2);
     assert.match(service.out, /O serviço não responde/);

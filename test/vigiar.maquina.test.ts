@@ -191,7 +191,7 @@ describe('a service of two processes, watched', () => {
       const json = await nfse(['saude', '--json'], env);
       const saude: Saude = JSON.parse(json.out);
       const detail: Saude = JSON.parse((await ask(port, '/health/detalhe')).text);
-      assert.equal(json.code, { ok: 0, aviso: 1, critico: 2 }[saude.status]);
+      assert.equal(json.code, { ok: 0, aviso: 1, critico: 2, desconhecido: 3 }[saude.status]);
       const [said, shown] = [saude, detail].map(({ problemas }) => problemas.map(({ nome }) => nome).join());
       return said === shown || undefined;
     }, 'the same problems in both');

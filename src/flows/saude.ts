@@ -6,6 +6,7 @@
 import { CHECKS, type Check, fillLabels, type Gravidade, judge, judgedValue } from '../measures/checks.ts';
 import { addUp, gauges, type Snapshot, samplesIn } from '../measures/counters.ts';
 import type { Labels, Sample } from '../measures/metrics.ts';
+import { AUSENTE, absentOf, isUnseen } from '../measures/presence.ts';
 
 /** `inicio`: when the program began, in milliseconds. `collect`: what all its parts have counted. `look`: what else is known when somebody asks. */
 export type SaudeSetup = {
@@ -27,10 +28,10 @@ export type Problema = {
   readonly unidade: string;
 };
 
-/** The worst value of a check; `valor` null: it is not known, or is nothing here. */
+/** The worst value of a check; `valor` null: it is not known (`desconhecido`), or there is nothing here that it would be of. */
 export type Verificacao = {
   readonly nome: string;
-  readonly status: 'ok' | 'desconhecido' | Gravidade;
+  readonly status: 'ok' | 'inaplicavel' | Gravidade;
   readonly valor: number | null;
   readonly lado: Check['lado'];
   readonly aviso: number | null;
@@ -81,6 +82,12 @@ function judgeSaude(samples: readonly Sample[], versao: string, now: number): Sa
     const [seen, limite] = [inUnit(check, valor), inUnit(check, check[gravidade]!)];
     return { nome, gravidade, rotulos: labels, ...told, valor: seen, limite };
   });
+  const unseen = CHECKS.filter((check) => isUnseen(check, samples));
+  // Of what was not read the look that lacks is the problem, and told as one.
+  const ausentes = [...new Set(CHECKS.flatMap((check) => absentOf(check, samples) ?? []))].map((medida): Problema => {
+    const told = { o_que: fillLabels(AUSENTE.oQue, { medida }), fazer: AUSENTE.fazer, unidade: '' };
+    return { nome: AUSENTE.nome, gravidade: 'desconhecido', rotulos: { medida }, ...told, valor: 0, limite: 1 };
+  });
   const verificacoes = CHECKS.map((check): Verificacao => {
     const values = samples
       .filter(({ name }) => name === check.medida)
@@ -88,15 +95,15 @@ function judgeSaude(samples: readonly Sample[], versao: string, now: number): Sa
     const valor = values.length === 0 ? null : check.lado === 'acima' ? Math.max(...values) : Math.min(...values);
     const gravidade = found.find((one) => one.check === check)?.gravidade;
     const { nome, lado, aviso = null, critico = null, unidade } = check;
-    const status = gravidade ?? (valor === null ? 'desconhecido' : 'ok');
+    const status = gravidade ?? (valor !== null ? 'ok' : unseen.includes(check) ? 'desconhecido' : 'inaplicavel');
     const told = (value: number | null) => (value === null ? null : inUnit(check, value));
     return { nome, status, valor: told(valor), lado, aviso: told(aviso), critico: told(critico), unidade };
   });
   return {
-    status: problemas[0]?.gravidade ?? 'ok',
+    status: [...problemas, ...ausentes][0]?.gravidade ?? 'ok',
     versao,
     em: new Date(now).toISOString(),
-    problemas,
+    problemas: [...problemas, ...ausentes],
     verificacoes,
   };
 }

@@ -1,13 +1,13 @@
 /**
  * What is looked at for who watches the service, beyond what its parts have counted: the database, what waits in it, the disk, the files of the
- * municipalities. Each look is shared by all who ask within seconds, and nobody waits for one longer than a moment: what is not known in time is
- * left out, and that the database is away is told at once.
+ * municipalities. Each look is shared by all who ask within seconds, and nobody waits for one longer than a moment: a value that is not known in
+ * time is left out, and that it is, is told; that the database is away is told at once.
  */
 import { statfs } from 'node:fs/promises';
 import { LINHAS_ESPERADAS, semAliquota } from '../fiscal/aliquotas-ibs-cbs.ts';
 import { AMBIENTES } from '../fiscal/ambiente.ts';
 import { BRASILIA, momentIn } from '../fiscal/moment.ts';
-import type { Labels, Sample } from '../measures/metrics.ts';
+import { isMoment, type Labels, type Leitura, type Sample } from '../measures/metrics.ts';
 import type { Municipio } from '../store/municipios.ts';
 import type { AuditoriaDeUm, EsperaDeUm } from '../store/vigia.ts';
 import { storeTroubleOf, tellTrouble } from './store-trouble.ts';
@@ -20,7 +20,7 @@ export type { VigiaWorld } from './vigiar-rotulos.ts';
 const FRESH_MS = 10_000;
 /** Files and sizes change seldom, and there may be thousands. */
 const SLOW_MS = 30_000;
-/** What was read longer ago is told no more. */
+/** Values that were read longer ago are told no more; moments are, for ever: how long ago they were grows by itself. */
 const KEPT_MS = 120_000;
 /** How long somebody waits for a look. */
 const WAIT_MS = 800;
@@ -29,25 +29,28 @@ const SECOND_MS = 1_000;
 
 /** Looks for whoever asks; the result never rejects, and comes within a second. */
 export function openVigia(world: VigiaWorld): () => Promise<readonly Sample[]> {
-  const database = remember(world, FRESH_MS, () => lookAtDatabase(world));
-  const sizes = remember(world, SLOW_MS, () => lookAtSizes(world));
-  const files = remember(world, SLOW_MS, () => lookAtFiles(world));
-  const disk = remember(world, FRESH_MS, () => lookAtDisk(world));
-  return async () => {
-    const found = await Promise.all([askDatabase(world), database(), sizes(), files(), disk()]);
-    return found.flat();
-  };
+  const { dados } = world;
+  const looks = [
+    () => askDatabase(world),
+    remember(world, 'banco', FRESH_MS, () => lookAtDatabase(world)),
+    remember(world, 'tamanho', SLOW_MS, () => lookAtSizes(world)),
+    remember(world, 'arquivos', SLOW_MS, () => lookAtFiles(world)),
+    // Of a database on another machine there is no disk to look at.
+    ...(dados === undefined ? [] : [remember(world, 'disco', FRESH_MS, () => lookAtDisk(dados))]),
+  ];
+  return async () => (await Promise.all(looks.map((look) => look()))).flat();
 }
 
 /** The same for a process beside the service: what it alone can say. What is in the database the service tells, once for all of them. */
 export function openVigiaBeside(world: VigiaWorld): () => Promise<readonly Sample[]> {
-  const files = remember(world, SLOW_MS, () => lookAtFiles(world));
+  const files = remember(world, 'arquivos', SLOW_MS, () => lookAtFiles(world));
   return async () => (await Promise.all([askDatabase(world), files()])).flat();
 }
 
 /** Runs a look for all who ask, and keeps what it found. Who asks gets what there is, or waits a moment for it. */
 function remember(
-  { log }: VigiaWorld,
+  { log }: Pick<VigiaWorld, 'log'>,
+  leitura: Leitura,
   freshMs: number,
   look: () => Promise<readonly Sample[]>,
 ): () => Promise<readonly Sample[]> {
@@ -66,10 +69,15 @@ function remember(
     }
   };
   return async () => {
-    if (performance.now() - at < freshMs) return known;
-    looking ??= begin();
-    await Promise.race([looking, sleep(WAIT_MS)]);
-    return performance.now() - at < KEPT_MS ? known : [];
+    if (performance.now() - at >= freshMs) {
+      looking ??= begin();
+      await Promise.race([looking, sleep(WAIT_MS)]);
+    }
+    const isKnown = performance.now() - at < KEPT_MS;
+    return [
+      ...(isKnown ? known : known.filter(({ name }) => isMoment(name))),
+      { name: 'nfse_leitura_em_dia', labels: { leitura }, value: isKnown ? 1 : 0 },
+    ];
   };
 }
 
@@ -94,6 +102,7 @@ async function lookAtDatabase(world: VigiaWorld): Promise<readonly Sample[]> {
   const aliquotas = await lookAtRates(world);
   return [
     ...countMunicipios(municipios),
+    { name: 'nfse_municipios_nao_lidos', labels: {}, value: countUnread(municipios, esperas) },
     ...gatherEsperas(municipios, esperas, now()),
     ...gatherAuditoria(municipios, auditoria, now()),
     ...aliquotas,
@@ -107,6 +116,12 @@ function countMunicipios(municipios: readonly Municipio[]): readonly Sample[] {
     labels: { ambiente },
     value: municipios.filter((one) => one.ambiente === ambiente).length,
   }));
+}
+
+/** On a distributed schema a node that does not answer takes its municipalities out of what is read. */
+function countUnread(municipios: readonly Municipio[], esperas: readonly EsperaDeUm[]): number {
+  const found = new Set(esperas.map(({ tenant }) => tenant));
+  return municipios.filter(({ tenant }) => !found.has(tenant)).length;
 }
 
 async function lookAtRates({ store, now }: VigiaWorld): Promise<readonly Sample[]> {
@@ -204,8 +219,7 @@ async function lookAtSizes({ store }: VigiaWorld): Promise<readonly Sample[]> {
   return [{ name: 'nfse_banco_tamanho_bytes', labels: {}, value: await store.banco.readBytes() }];
 }
 
-async function lookAtDisk({ dados }: VigiaWorld): Promise<readonly Sample[]> {
-  if (dados === undefined) return [];
+async function lookAtDisk(dados: string): Promise<readonly Sample[]> {
   const { bavail, blocks, bsize } = await statfs(dados);
   return [
     { name: 'nfse_disco_livre_bytes', labels: {}, value: bavail * bsize },

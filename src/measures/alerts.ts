@@ -1,5 +1,7 @@
 /** The alerts of Prometheus: those made of the checks, and those of what only a series over time shows. */
 import { CHECKS, type Check, GRAVIDADES, type Gravidade } from './checks.ts';
+import type { Labels } from './metrics.ts';
+import { AUSENTE, absences } from './presence.ts';
 
 export type Alert = {
   readonly nome: string;
@@ -9,6 +11,8 @@ export type Alert = {
   readonly durante: string;
   readonly oQue: string;
   readonly fazer: string;
+  /** Of the rule itself, beside its severity. */
+  readonly rotulos?: Labels;
 };
 
 /** Only what was asked of the service counts: questions of a stranger that find nothing are none of these. */
@@ -77,7 +81,13 @@ const OVER_TIME: readonly Alert[] = [
   },
 ];
 
-export const ALERTS: readonly Alert[] = [...CHECKS.flatMap(alertsOf), ...OVER_TIME];
+/** One rule a measure: what is missing is not judged by the alert of its name. */
+const ABSENT: readonly Alert[] = absences().map(({ medida, expr }) => ({
+  ...AUSENTE,
+  ...{ gravidade: 'desconhecido', expr, durante: '5m', rotulos: { medida } },
+}));
+
+export const ALERTS: readonly Alert[] = [...CHECKS.flatMap(alertsOf), ...OVER_TIME, ...ABSENT];
 
 function alertsOf(check: Check): readonly Alert[] {
   const { nome, durante, oQue, fazer, lado, ...limits } = check;
@@ -99,12 +109,14 @@ function exprOf(check: Check): string {
 /** The rules of Prometheus, as a file. */
 export function alertRules(): string {
   const rules = ALERTS.map(
-    ({ nome, gravidade, expr, durante, oQue, fazer }) => `      - alert: ${nome}
+    ({ nome, gravidade, expr, durante, oQue, fazer, rotulos = {} }) => `      - alert: ${nome}
         expr: ${JSON.stringify(expr)}
         for: ${durante}
         labels:
-          severity: ${gravidade === 'critico' ? 'critical' : 'warning'}
-        annotations:
+          severity: ${severityOf(gravidade)}
+${Object.entries(rotulos)
+  .map(([label, value]) => `          ${label}: ${value}\n`)
+  .join('')}        annotations:
           summary: ${JSON.stringify(templateOf(oQue))}
           description: ${JSON.stringify(fazer)}
 `,
@@ -114,6 +126,11 @@ groups:
   - name: nfse
     rules:
 ${rules.join('')}`;
+}
+
+/** As Alertmanager's users route it: what cannot be seen is looked at, and calls nobody at night. */
+export function severityOf(gravidade: Gravidade): 'critical' | 'warning' {
+  return gravidade === 'critico' ? 'critical' : 'warning';
 }
 
 /** Labels as Prometheus fills them in. */

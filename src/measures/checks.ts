@@ -4,9 +4,10 @@
  */
 import type { GaugeName, Labels, Sample } from './metrics.ts';
 
-export type Gravidade = 'aviso' | 'critico';
+/** `desconhecido`: it cannot be said whether something is wrong. */
+export type Gravidade = 'aviso' | 'critico' | 'desconhecido';
 /** In the order of what they are worth. */
-export const GRAVIDADES: readonly Gravidade[] = ['critico', 'aviso'];
+export const GRAVIDADES: readonly Gravidade[] = ['critico', 'aviso', 'desconhecido'];
 
 const MINUTE_S = 60;
 const HOUR_S = 60 * MINUTE_S;
@@ -66,6 +67,30 @@ export const CHECKS: readonly Check[] = [
     unidade: 's',
     oQue: 'O banco não responde a tempo às perguntas da vigia: filas, circuitos e tamanhos não são conhecidos.',
     fazer: 'Se o banco também atende devagar às emissões, procure o que o ocupa (pg_stat_activity, disco).',
+  },
+  {
+    nome: 'NfseLeituraEmFalta',
+    medida: 'nfse_leitura_em_dia',
+    como: 'valor',
+    lado: 'abaixo',
+    desconhecido: 1,
+    durante: '1m',
+    unidade: '',
+    oQue: 'Há mais de dois minutos, ou desde o início, a leitura «{leitura}» não se faz: do que se vigia por ela nada se sabe, nem que está bem.',
+    fazer:
+      'Veja o registro do serviço. Se é a do banco, ele responde devagar ou está preso: procure o que o ocupa (pg_stat_activity, disco); se é a dos arquivos ou do disco, a pasta não se pode ler. O que falta volta com a leitura.',
+  },
+  {
+    nome: 'NfseMunicipiosNaoLidos',
+    medida: 'nfse_municipios_nao_lidos',
+    como: 'valor',
+    lado: 'acima',
+    aviso: 0,
+    durante: '5m',
+    unidade: '',
+    oQue: 'De algum município a vigia nada lê: a fila, as notas retidas e o circuito dele não são conhecidos.',
+    fazer:
+      'Num banco distribuído, um nó não responde: veja qual (select * from citus_check_cluster_node_health()) e ponha-o no ar.',
   },
   {
     nome: 'NfseParteNaoResponde',

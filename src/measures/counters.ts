@@ -97,12 +97,15 @@ export function watchLoop(): void {
 
 const NS = 1e9;
 
+/** As it was last seen: two readings at one moment see the same. */
+let late = 0;
+
 function lookAtLoop(processo: string, parte: string): readonly Sample[] {
-  if (delay === undefined || delay.count === 0) return [];
+  if (delay === undefined) return [];
   // What is measured is the time between two looks.
-  const value = Math.max(0, delay.percentile(99) / NS - DELAY_LOOK_MS / 1_000);
+  if (delay.count > 0) late = Math.max(0, delay.percentile(99) / NS - DELAY_LOOK_MS / 1_000);
   delay.reset();
-  return [{ name: 'nfse_laco_atraso_seconds', labels: { processo, parte }, value }];
+  return [{ name: 'nfse_laco_atraso_seconds', labels: { processo, parte }, value: late }];
 }
 
 /** What this thread has counted, and what it sees now. `processo`, `parte`: which it is, for gauges that say so. */

@@ -122,10 +122,15 @@ const OF_ALL = {
   nfse_versao_info: { kind: 'gauge', labels: ['versao'], help: 'Sempre 1; a versão está no rótulo.' },
   nfse_inicio_timestamp_seconds: { kind: 'gauge', labels: [], help: 'Quando o serviço foi iniciado.' },
   nfse_banco_disponivel: { kind: 'gauge', labels: [], help: '1 quando o banco aceita gravações, 0 quando não.' },
+  nfse_leitura_em_dia: {
+    kind: 'gauge',
+    labels: ['leitura'],
+    help: '1 enquanto o que se lê do banco, dos arquivos, do disco e do tamanho do banco (leitura) foi lido há no máximo dois minutos. Com 0 os valores dessa leitura faltam, e só os momentos (…_timestamp_seconds) continuam ditos.',
+  },
   nfse_banco_lido_timestamp_seconds: {
     kind: 'gauge',
     labels: [],
-    help: 'Quando foi lido do banco o que está abaixo; falta enquanto nada foi lido.',
+    help: 'Quando foi lido do banco o que está abaixo; dito também enquanto o banco não responde. Falta só enquanto nada foi lido.',
   },
   nfse_banco_tamanho_bytes: { kind: 'gauge', labels: [], help: 'Tamanho do banco de dados.' },
   nfse_disco_livre_bytes: {
@@ -135,6 +140,11 @@ const OF_ALL = {
   },
   nfse_disco_total_bytes: { kind: 'gauge', labels: [], help: 'Tamanho desse disco.' },
   nfse_municipios: { kind: 'gauge', labels: ['ambiente'], help: 'Municípios, sem os ambientes próprios de ensaio.' },
+  nfse_municipios_nao_lidos: {
+    kind: 'gauge',
+    labels: [],
+    help: 'Municípios dos quais a última leitura do banco nada trouxe, como os de um nó que não responde.',
+  },
   nfse_em_espera: {
     kind: 'gauge',
     labels: ['municipio', 'documento'],
@@ -204,9 +214,18 @@ const OF_ALL = {
 
 export const METRICS = { ...COUNTED, ...OF_PARTS, ...OF_ALL } as const;
 
+export type MetricName = keyof typeof METRICS;
 export type CountedName = keyof typeof COUNTED;
 export type GaugeName = keyof typeof OF_PARTS | keyof typeof OF_ALL;
 export type Labels = Readonly<Record<string, string>>;
+
+/** What is looked at together, and known together. */
+export type Leitura = 'banco' | 'tamanho' | 'arquivos' | 'disco';
+
+/** Whether a gauge is a moment: one that was read long ago is as true as it was. */
+export function isMoment(name: GaugeName): boolean {
+  return name.endsWith('_timestamp_seconds');
+}
 
 /** A gauge as it was found. */
 export type Sample = { readonly name: GaugeName; readonly labels: Labels; readonly value: number };

@@ -1,6 +1,6 @@
 /**
  * `nfse saude`: how the service of this machine is, in the words of a monitor. Exit codes are those of Nagios: 0 well, 1 something to look at, 2
- * something is down, the service itself included.
+ * something is down, the service itself included; 3 the service is up and cannot see whether all is well.
  */
 import { X509Certificate } from 'node:crypto';
 import { request as tlsRequest } from 'node:https';
@@ -15,7 +15,7 @@ const { request: plainRequest } = process.getBuiltinModule('node:http');
 export const SAUDE: Command = {
   name: 'saude',
   summary:
-    'Diz como está o serviço desta máquina, para um monitor como o Nagios: 0 bem, 1 aviso, 2 crítico ou fora do ar.',
+    'Diz como está o serviço desta máquina, para um monitor como o Nagios: 0 bem, 1 aviso, 2 crítico ou fora do ar, 3 não se sabe.',
   options: {
     transmitir: { help: 'do transmissor desta máquina (NFSE_TRANSMITIR_PORTA), em vez do serviço' },
     ...JSON_OPTION,
@@ -26,8 +26,8 @@ export const SAUDE: Command = {
 /** Less than a monitor waits for its plugin. */
 const WAIT_MS = 8_000;
 
-const EXITS = { ok: 0, aviso: 1, critico: 2 } as const;
-const WORDS = { ok: 'OK', aviso: 'WARNING', critico: 'CRITICAL' } as const;
+const EXITS = { ok: 0, aviso: 1, critico: 2, desconhecido: 3 } as const;
+const WORDS = { ok: 'OK', aviso: 'WARNING', critico: 'CRITICAL', desconhecido: 'UNKNOWN' } as const;
 
 async function tellSaude(world: CliWorld, values: Values): Promise<number> {
   const saude = await readAsMonitored(world, values.transmitir === true ? 'transmitir' : 'servico');
