@@ -1,7 +1,7 @@
 /** The end of a process as who runs it asks for it: a signal to npm, to the first process of a container, to npx, under load or at rest. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import http from 'node:http';
 import path from 'node:path';
 import { describe, test } from 'node:test';
@@ -226,5 +226,63 @@ describe('SIGTERM to another command', () => {
     await service.ended;
     await until(async () => !existsSync(path.join(dataDir, 'pg/postmaster.pid')) || undefined, 'the database stops');
     await assert.rejects(request(address, '/health/live'));
+  });
+});
+
+describe('kill -9 of what was started', () => {
+  /** Of the session of a command, without the server of the database, which stops by itself when the program does. */
+  const left = (session: number): readonly string[] =>
+    readdirSync('/proc').flatMap((pid) => {
+      try {
+        const [, , state, , , sid] = readFileSync(`/proc/${pid}/stat`, 'latin1')
+          .replace(/\(.*\)/s, 'x')
+          .split(' ');
+        return state !== 'Z' && Number(sid) === session
+          ? [readFileSync(`/proc/${pid}/cmdline`, 'latin1').replaceAll('\0', ' ')]
+          : [];
+      } catch {
+        return [];
+      }
+    });
+
+  const leavesNothing = async (command: readonly string[], env: NodeJS.ProcessEnv, isUp: RegExp): Promise<void> => {
+    const started = start(command, env);
+    await said(started, isUp);
+    started.child.kill('SIGKILL');
+    await until(async () => left(started.child.pid!).length === 0 || undefined, `${command.join(' ')} leaves nothing`);
+  };
+
+  for (const command of [
+    ['bin/nfse', 'serve'],
+    ['npx', 'nfse', 'serve'],
+    ['npm', 'start'],
+  ]) {
+    for (const processes of ['1', '2']) {
+      test(`${command.join(' ')}, of ${processes}, frees its port, and the next one begins there`, async () => {
+        const port = String(await ownPort());
+        const env = {
+          NFSE_DATA_DIR: await readyDataDir(),
+          PORT: port,
+          NFSE_PROCESSOS: processes,
+          NFSE_PAINEL_PORTA: '0',
+        };
+        await leavesNothing(command, env, SERVING);
+        await leavesNothing(['bin/nfse', 'serve'], env, SERVING);
+      });
+    }
+  }
+
+  test('nfse transmitir and nfse adn-simulador, by each name', async () => {
+    const { certificado, chave, clientes } = await montarPalco();
+    for (const name of [['bin/nfse'], ['npm', 'run', 'nfse', '--']]) {
+      await leavesNothing(
+        [...name, 'transmitir'],
+        { NFSE_DATA_DIR: await readyDataDir() },
+        /Transmitindo o que está em/,
+      );
+      const files = ['--certificado', certificado, '--chave', chave, '--clientes', clientes];
+      const where = ['--dados', await freshDataDir(), '--porta', '0', '--controle', '0'];
+      await leavesNothing([...name, 'adn-simulador', ...files, ...where], {}, /Ctrl-C encerra/);
+    }
   });
 });

@@ -14,6 +14,7 @@ import { type Config, painelUrlOf, readConfig, serviceUrlOf, vigiaUrlOf } from '
 import type { Logger } from './log.ts';
 import type { Service } from './service.ts';
 import { describeSettings, exposedSettings, readSettingsFile, takeSettings } from './settings.ts';
+import { endWithStarters } from './starters.ts';
 
 /** The exit code for a failure that passes (EX_TEMPFAIL of sysexits.h). */
 const TRY_AGAIN = 75;
@@ -70,6 +71,8 @@ for (const stream of [process.stdout, process.stderr]) {
     if (error.code !== 'EPIPE') throw error;
   });
 }
+
+endWithStarters(process.env.npm_command !== undefined);
 
 try {
   process.exitCode = await runCli(process.argv.slice(2), {
