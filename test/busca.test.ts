@@ -4,9 +4,11 @@ import { execFileSync } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { before, describe, test } from 'node:test';
-import { type BuscaEscrita, searchNotas } from '../src/flows/buscar-notas.ts';
+import { exampleXml } from '../src/fiscal/rules/example.ts';
+import { type BuscaEscrita, searchNotas, searchNotasOf } from '../src/flows/buscar-notas.ts';
 import { nfseHere } from './support/cli.ts';
 import { balcao, bancada, CANCELAMENTO, type NotaEmitida } from './support/eventos.ts';
+import { request } from './support/http.ts';
 import { NO_SUCH_KEY } from './support/notas.ts';
 import { freshFolder } from './support/openssl.ts';
 import { enter, makeUsuario, type Pessoa, startTestPainel } from './support/painel.ts';
@@ -277,5 +279,65 @@ describe('in the console', () => {
       const other = await enter(painel, await makeUsuario(painel, `outra-${formato}`, { integracao: 'administracao' }));
       assert.equal((await other.open(`${begun.path}/arquivo`)).status, 404, 'it is of who asked for it');
     }
+  });
+});
+
+describe('the id of the request that brought a note', () => {
+  const usual = Date.parse('2026-11-21T12:00:00-03:00');
+  /** Issued at the moment of this machine, which the id begins with. */
+  const issueNow = async (slug: string, aheadMs = 0): Promise<readonly [id: string, chave: string]> => {
+    clock.now = Date.now() + aheadMs;
+    issued += 1;
+    const answer = await request(service.address, `/${slug}/api/v1/nfse/v101`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/xml' },
+      body: exampleXml({ serie: '4717', nDPS: String(issued) }),
+    });
+    assert.equal(answer.status, 201, JSON.stringify(answer.body));
+    return [answer.headers.get('x-request-id')!, answer.body.chave_acesso];
+  };
+  let issued = 0;
+
+  before(async () => {
+    await store.municipios.create({ tenant: 'pedidos', ambiente: 'homologacao', codigoIbge: undefined }, clock.now);
+  });
+
+  test('leads to the note, at the terminal and in the console, and in no other municipality', async () => {
+    const [[id, chave], [other, otherChave]] = [await issueNow('pedidos'), await issueNow('pedidos')];
+    for (const [asked, expected] of [
+      [id, [chave]],
+      [other.toUpperCase(), [otherChave]],
+      [`${id.slice(0, -1)}${id.endsWith('0') ? '1' : '0'}`, []],
+    ] as const) {
+      assert.deepEqual(await found({ q: asked }, 'pedidos'), expected, asked);
+    }
+    assert.deepEqual(await found({ q: id }, 'vizinha'), []);
+    const operadora = await enter(painel, await makeUsuario(painel, 'paula', { pedidos: 'leitura' }));
+    const { html } = await operadora.open(`/m/pedidos/notas?q=${id}`);
+    assert.ok(html.includes(chave) && !html.includes(otherChave));
+    clock.now = usual;
+  });
+
+  test('of a municipality with a clock of its own leads there too', async () => {
+    const aheadMs = 3 * DAY_MS;
+    const [id, chave] = await issueNow('pedidos', aheadMs);
+    clock.now = usual;
+    const of = async (relogioMs: number) => {
+      const page = await searchNotasOf(
+        world,
+        { tenant: 'pedidos', codigoIbge: undefined, relogioMs },
+        { q: id },
+        { max: 9 },
+      );
+      return 'notas' in page ? page.notas.map(({ chave_acesso }) => chave_acesso) : page;
+    };
+    assert.deepEqual(await of(aheadMs), [chave]);
+    assert.deepEqual(await of(0), []);
+  });
+
+  test('that this service did not make is said to be another', async () => {
+    const page = await searchNotas(world, 'pedidos', { q: '7c9e6679-7425-40de-944b-e07fc1f90ae7' });
+    assert.ok('problems' in page);
+    assert.match(page.problems.q!, /client_request/);
   });
 });

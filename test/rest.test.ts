@@ -27,7 +27,7 @@ import { type Answer, authorised, emit } from './support/http.ts';
 import { pace } from './support/pace.ts';
 import { startTestService } from './support/service.ts';
 import { toolOr } from './support/tools.ts';
-import { untilTrue } from './support/until.ts';
+import { until, untilTrue } from './support/until.ts';
 
 const API = '/integracao/api/v1';
 /** How long what must come is waited for, however slow the machine; a test that fails takes so long, and no other does. */
@@ -1209,7 +1209,7 @@ describe('production', () => {
 describe('the request id', () => {
   /** What was logged of a request, by the id that its answer has. */
   async function logOf(where: string, headers: Record<string, string>): Promise<Record<string, unknown>> {
-    const answer = await request(where, '/health/live', { headers });
+    const answer = await request(where, '/docs/erros?q=1', { headers });
     const id = answer.headers.get('x-request-id')!;
     assert.match(id, /^[0-9a-f-]{36}$/);
     const found = service.logged.find(({ about }) => (about as { request?: string }).request === id);
@@ -1224,6 +1224,46 @@ describe('the request id', () => {
     for (const sent of ['', 'a b', 'x'.repeat(65), '<script>', 'a,b', '{"tenant":"outro"}']) {
       assert.equal((await logOf(address, { 'X-Request-Id': sent })).client_request, undefined);
     }
+  });
+
+  test('stands in the log with what came of the request, and with nothing that is of anybody', async () => {
+    const told = async (init: RequestInit, path = '/integracao/api/v1/nfse/v101'): Promise<unknown> => {
+      const answer = await request(address, path, { method: 'POST', headers: XML, ...init });
+      const id = answer.headers.get('x-request-id');
+      const line = await until(
+        async () => service.logged.find(({ about }) => (about as { request?: string }).request === id),
+        'the line is written',
+      );
+      const { status, erro, nota, evento, ...rest } = line.about as Record<string, unknown>;
+      assert.deepEqual(Object.keys(rest).sort(), [
+        ...['client', 'client_request', 'method', 'ms', 'request', 'route', 'tenant'],
+      ]);
+      if (answer.status === 201 && !path.includes('eventos')) chave = answer.body.chave_acesso;
+      return [status, erro, nota, evento];
+    };
+    let chave = '';
+    const serie = '4716';
+    const issued = (await told({ body: exampleXml({ serie, nDPS: '1' }) })) as readonly unknown[];
+    // The access key has the number of the note after the provider's document.
+    assert.deepEqual(issued, [201, undefined, String(Number(chave.slice(23, 36))), undefined]);
+    assert.deepEqual(await told({ body: exampleXml({ serie, nDPS: '1' }) }), [422, 'E0014', undefined, undefined]);
+    assert.deepEqual(await told({ body: '<' }), [422, 'E201', undefined, undefined]);
+    assert.deepEqual(await told({ method: 'GET' }, '/integracao/api/v1/nfse/1'), [404, 'E301', undefined, undefined]);
+  });
+
+  test('of a probe no line is written but for who debugs', async () => {
+    const lines: [string, string][] = [];
+    const at = (level: string) => (about: object, message: string) =>
+      void (message === 'request' && lines.push([level, (about as { route: string }).route]));
+    const log = { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') };
+    const where = await door({}, { log });
+    for (const path of ['/health/ready', '/health/live', '/docs/erros']) await request(where, path);
+    await untilTrue(() => lines.length >= 3, 'all are written');
+    assert.deepEqual(lines, [
+      ['debug', '/health/ready'],
+      ['debug', '/health/live'],
+      ['info', '/docs/erros'],
+    ]);
   });
 
   test('and the address of the client are told of every request, by the word of the trusted proxy alone', async () => {

@@ -15,6 +15,7 @@ import type { World } from './world.ts';
 export type { NotaAchada } from '../store/buscar-notas.ts';
 
 type BuscaWorld = Pick<World, 'store' | 'now'>;
+type DoMunicipio = Pick<Municipio, 'tenant' | 'codigoIbge' | 'relogioMs'>;
 
 /** A search as it is written; an empty text asks for nothing. Days in the time of the municipality, both inside. */
 export type BuscaEscrita = {
@@ -66,7 +67,7 @@ export type PaginaDeNotas = {
 };
 
 /** What names one note by itself. */
-type Unica = { readonly por: 'chave' | 'protocolo' | 'dps'; readonly valor: string };
+type Unica = { readonly por: 'chave' | 'protocolo' | 'dps' | 'requisicao'; readonly valor: string };
 
 type Lida = { readonly unica?: Unica; readonly palavras: readonly string[]; readonly asked: NotasProcuradas };
 
@@ -89,13 +90,14 @@ export type De = { readonly documento: string; readonly papel: ParteDaNota | und
 /** `de`: undefined: of everybody. */
 export async function searchNotasOf(
   world: BuscaWorld,
-  { tenant, codigoIbge }: Pick<Municipio, 'tenant' | 'codigoIbge'>,
+  municipio: DoMunicipio,
   busca: Partial<BuscaEscrita>,
   { de, depois, max }: { readonly de?: De; readonly depois?: string | undefined; readonly max: number },
 ): Promise<PaginaDeNotas | { readonly problems: ProblemasDaBusca }> {
+  const { tenant, codigoIbge } = municipio;
   const read = readBusca(busca, codigoIbge);
   if ('problems' in read) return read;
-  const { own, avisos } = await resolveBusca(world, tenant, read, de);
+  const { own, avisos } = await resolveBusca(world, municipio, read, de);
   if (own === undefined) return { ...NOTHING, avisos };
   const { notas, seguinte } = await world.store.busca.buscar(tenant, own, max, readLugar(depois));
   const isCut = seguinte !== undefined && notas.length < max;
@@ -115,17 +117,17 @@ type Resolvida = {
 /** A search whose key, protocol, DPS or name has been looked up. */
 async function resolveBusca(
   world: BuscaWorld,
-  tenant: string,
+  municipio: DoMunicipio,
   { unica, palavras, asked }: Lida,
   de: De | undefined,
 ): Promise<Resolvida> {
   const of = (own: NotasProcuradas | undefined) => (own === undefined || de === undefined ? own : ofOne(own, de));
   if (unica !== undefined) {
-    const nota = await findOne(world, tenant, unica);
+    const nota = await findOne(world, municipio, unica);
     return { own: of(nota && onlyThis(asked, nota)), isPart: false, avisos: [] };
   }
   if (palavras.length === 0) return { own: of(asked), isPart: false, avisos: [] };
-  const found = await world.store.nomes.find(tenant, palavras);
+  const found = await world.store.nomes.find(municipio.tenant, palavras);
   if (found.length === 0) return { own: undefined, isPart: false, avisos: [NOBODY] };
   const isPart = found.length > DOCUMENTOS_MAX;
   return { own: of({ ...asked, partes: found.slice(0, DOCUMENTOS_MAX) }), isPart, avisos: isPart ? [TOO_MANY] : [] };
@@ -134,6 +136,12 @@ async function resolveBusca(
 const TOO_MANY = `Mais de ${DOCUMENTOS_MAX} pessoas têm este nome, e só as notas de ${DOCUMENTOS_MAX} delas foram procuradas. Escreva mais do nome, ou o CNPJ ou CPF.`;
 const NOBODY =
   'Ninguém com este nome é prestador ou tomador de uma nota daqui. O nome de uma nota nova é conhecido em cerca de um minuto; quem não tem CNPJ nem CPF na nota não é achado pelo nome.';
+
+/** The protocol of a note begins with its second; a body may take minutes to come. */
+const REQUISICAO_BEFORE_MS = 2_000;
+const REQUISICAO_AFTER_MS = 600_000;
+/** Between the zones of the country, the furthest from that of its capital. */
+const ZONES_MS = 2 * 3_600_000;
 
 /** What is asked, of one note alone: its provider, its number and its moment name it. Undefined: it is another that is asked for. */
 function onlyThis(asked: NotasProcuradas, nota: NotaAchada): NotasProcuradas | undefined {
@@ -158,20 +166,36 @@ function ofOne(asked: NotasProcuradas, { documento, papel }: De): NotasProcurada
 /** How many notes of a document a search has, counted no further than to `max`. `isWhole`: there are no others. Or what is wrong with it. */
 export async function countNotasOf(
   world: BuscaWorld,
-  { tenant, codigoIbge }: Pick<Municipio, 'tenant' | 'codigoIbge'>,
+  municipio: DoMunicipio,
   busca: Partial<BuscaEscrita>,
   { de, max }: { readonly de: De; readonly max: number },
 ): Promise<{ readonly notas: number; readonly isWhole: boolean } | { readonly problems: ProblemasDaBusca }> {
+  const { tenant, codigoIbge } = municipio;
   const read = readBusca(busca, codigoIbge);
   if ('problems' in read) return read;
-  const { own, isPart } = await resolveBusca(world, tenant, read, de);
+  const { own, isPart } = await resolveBusca(world, municipio, read, de);
   if (own === undefined) return { notas: 0, isWhole: true };
   const counted = await world.store.busca.contar(tenant, own, max);
   return { ...counted, isWhole: counted.isWhole && !isPart };
 }
 
-async function findOne({ store }: BuscaWorld, tenant: string, { por, valor }: Unica): Promise<NotaAchada | undefined> {
+async function findOne(
+  { store }: BuscaWorld,
+  { tenant, codigoIbge, relogioMs = 0 }: DoMunicipio,
+  { por, valor }: Unica,
+): Promise<NotaAchada | undefined> {
   const { notas } = store;
+  if (por === 'requisicao') {
+    // Its first 48 bits are milliseconds (RFC 9562); the note is judged when its body has come.
+    const asked = Number.parseInt(valor.replaceAll('-', '').slice(0, 12), 16) + relogioMs;
+    // Without a municipality's own place the protocol has the time of the place that the DPS names.
+    const other = codigoIbge === undefined ? ZONES_MS : 0;
+    const [de, ate] = [asked - REQUISICAO_BEFORE_MS - other, asked + REQUISICAO_AFTER_MS + other].map((ms) => {
+      const { date, time } = momentIn(zoneOf(codigoIbge), ms);
+      return `${date}${time}`.replace(/\D/g, '');
+    });
+    return notas.findByRequisicao(tenant, valor, { de: de!, ate: ate! });
+  }
   if (por === 'chave') return notas.findByChave(tenant, valor);
   return por === 'protocolo' ? notas.findByProtocolo(tenant, valor) : notas.findByDps(tenant, valor);
 }
@@ -251,6 +275,11 @@ type Livre = {
   readonly problem?: string;
 };
 
+const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+const UUID_V7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab]/;
+const NO_REQUISICAO =
+  'Não é um X-Request-Id deste serviço de agora: os dele têm um 7 no começo do terceiro grupo. O que o cliente mandou fica no registro, em client_request, ao lado do nosso, em request.';
+
 /** Recognises what was put into the one field for anything. */
 function readFree(text: string): Livre {
   if (text === '') return {};
@@ -260,6 +289,8 @@ function readFree(text: string): Livre {
     const why = whyNoChave(chave);
     return why === undefined ? { unica: { por: 'chave', valor: chave } } : { problem: why };
   }
+  const id = text.trim().toLowerCase();
+  if (UUID.test(id)) return UUID_V7.test(id) ? { unica: { por: 'requisicao', valor: id } } : { problem: NO_REQUISICAO };
   if (bare.startsWith('DPS') && parseDpsId(bare) !== undefined) return { unica: { por: 'dps', valor: bare } };
   const documento = readDocumento(text);
   if (documento !== undefined) return { documento };

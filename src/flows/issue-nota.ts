@@ -275,6 +275,7 @@ export function completion(
       substitui: dps.subst?.chSubstda,
       tabela_aliquotas: facts.tabelaIbsCbs.versao,
       codigo_situacao_nfse: codigoSituacaoOf(dps.prest.regTrib.opSimpNac),
+      requisicao: sent.requisicao,
       retencao: judged.retencao,
     } satisfies Readonly<Record<keyof NotaNova, unknown>>;
     return nota;

@@ -40,6 +40,8 @@ export type SentDps = {
   /** Value of `X-NFSe-Simular`, which the sandbox alone reads (D-60). */
   readonly simular?: string | undefined;
   readonly quota?: Quota | undefined;
+  /** The `X-Request-Id` of the answer, where one request brings one document. */
+  readonly requisicao?: string | undefined;
 } & (
   | { readonly kind: 'xml'; readonly body: Uint8Array }
   /** What an RPS became: signed as an RPS, and verified when its lot was received. */

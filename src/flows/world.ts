@@ -15,6 +15,8 @@ export type PostAviso = (
 ) => Promise<RespostaDeAviso>;
 
 export type Log = {
+  /** What is of use to nobody but a developer; absent: it is not kept. */
+  debug?(about: object, message: string): void;
   info(about: object, message: string): void;
   warn(about: object, message: string): void;
   error(about: object, message: string): void;

@@ -421,7 +421,7 @@ dentro recebe 404 do município em que não tem papel, exista ele ou não, e 403
 ## O que fica no registro
 
 Uma linha por requisição: o número dela, que é o \`X-Request-Id\` da resposta; o endereço de rede de quem pediu, em \`client\` (com \`NFSE_TRUST_PROXY\`, o que o proxy diz); o método; a rota, sem os
-valores; o status, o tempo e o município. Um \`X-Request-Id\` que venha na requisição não toma o lugar do nosso: fica ao lado, em \`client_request\`, se tem até 64 letras,
+valores; o status, o tempo e o município; os códigos do que foi recusado, em \`erro\`; o número da nota emitida, em \`nota\`, e do evento registrado, em \`evento\`. Uma sonda (\`/health/live\`, \`/health/ready\`) só é registrada no nível \`debug\`. Um \`X-Request-Id\` que venha na requisição não toma o lugar do nosso: fica ao lado, em \`client_request\`, se tem até 64 letras,
 algarismos, \`.\`, \`_\` e \`-\`; não ponha nele dados pessoais. Corpo, documento, nome, chave de acesso e protocolo não são registrados.
 
 ## Os arquivos de chave do município

@@ -10,7 +10,7 @@ import type { ArrayColumn } from './sql.ts';
 
 /** `Written`: what an issuance brings; `Read`: what a reading gives. */
 type Column<Written, Read> = {
-  readonly sql: 'text' | 'numeric' | 'int' | 'date' | 'timestamptz';
+  readonly sql: 'text' | 'numeric' | 'int' | 'date' | 'timestamptz' | 'uuid';
   /** What the database is handed. */
   readonly write: (value: Written) => string | number | null | undefined;
   /** Read as text, where the driver would make something else of it. */
@@ -24,6 +24,7 @@ const asIs = <Value>(value: Value): Value => value;
 const TEXT: Column<string, string> = { sql: 'text', write: asIs };
 const DECIMAL: Column<string, string> = { sql: 'numeric', write: asIs };
 const WHOLE: Column<number, number> = { sql: 'int', write: asIs };
+const UUID: Column<string, string> = { sql: 'uuid', write: asIs };
 /** `YYYY-MM-DD`. */
 const DAY: Column<string, string> = { sql: 'date', write: asIs, readsText: true };
 /** Written as milliseconds. */
@@ -63,6 +64,8 @@ const COLUMNS = {
   tabela_aliquotas: orNull(WHOLE),
   /** `cStat` of the NFS-e; null of notes from before it was kept. */
   codigo_situacao_nfse: orNull(WHOLE),
+  /** Of the request that brought it; null of notes from before it was kept, and of those that no request alone brought. */
+  requisicao: orNull(UUID),
 } as const;
 
 type Columns = typeof COLUMNS;

@@ -100,6 +100,22 @@ export function notaStore(pool: Db, onStored?: OnStored, announce?: Announce) {
     },
     findByProtocolo: (tenant: string, protocolo: string): Promise<NotaRow | undefined> =>
       byProtocolo(tenant, protocolo, mesOfProtocolo(protocolo)),
+    /** `de`, `ate`: with what a protocol of these moments begins; the end is not included. */
+    findByRequisicao: async (
+      tenant: string,
+      requisicao: string,
+      { de, ate }: Readonly<Record<'de' | 'ate', string>>,
+    ): Promise<NotaRow | undefined> => {
+      for (const mes of new Set([de, ate].map(mesOfProtocolo))) {
+        const { rows } = await pool.query<{ numero_protocolo: string }>(
+          `select n.numero_protocolo from notas n where n.tenant = $1 and n.mes = ${mes}
+            and n.numero_protocolo >= $2 and n.numero_protocolo < $3 and n.requisicao = $4::uuid limit 1`,
+          [tenant, de, ate, requisicao],
+        );
+        if (rows[0] !== undefined) return byProtocolo(tenant, rows[0].numero_protocolo, mes);
+      }
+      return undefined;
+    },
     findByDps: async (tenant: string, idDps: string): Promise<NotaRow | undefined> => {
       const ref = await refOfDps(tenant, idDps);
       return ref && byId(tenant, ref.id, ref.mes);

@@ -33,7 +33,7 @@ const BUSCA = {
 } as const satisfies Options;
 
 const FREE =
-  'TEXTO é uma chave de acesso, um protocolo, o Id de uma DPS, um CNPJ, um CPF, um número, ou parte do nome do prestador ou do tomador.';
+  'TEXTO é uma chave de acesso, um protocolo, o X-Request-Id da resposta que a emitiu, o Id de uma DPS, um CNPJ, um CPF, um número, ou parte do nome do prestador ou do tomador.';
 
 export const BUSCA_COMMANDS: readonly Command[] = [
   {

@@ -69,7 +69,7 @@ function searchForm(busca: BuscaEscrita, problems: ProblemasDaBusca): Html {
     type: 'search',
     value: busca.q,
     problem: problems.q,
-    help: 'Chave de acesso, protocolo, CNPJ, CPF, número da nota, ou parte do nome do prestador ou do tomador.',
+    help: 'Chave de acesso, protocolo, X-Request-Id, CNPJ, CPF, número da nota, ou parte do nome do prestador ou do tomador.',
   });
   const more = FIELDS.map((one) =>
     field({ ...one, value: busca[one.name as keyof BuscaEscrita], problem: problems[one.name as keyof BuscaEscrita] }),

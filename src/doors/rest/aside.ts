@@ -34,6 +34,7 @@ export type AsideCall = Traced & {
   /** Name of the operation; the legacy port has one address. */
   readonly route: Route['id'] | 'soap';
   readonly municipio: Municipio;
+  readonly requisicao: string;
   readonly params: Readonly<Record<string, string>>;
   readonly search: string;
   readonly headers: IncomingHttpHeaders;

@@ -62,7 +62,7 @@ async function answerFailure(door: Door, visit: Visit, error: unknown): Promise<
 
 function logVisit(
   { world, options }: Door,
-  { request, route, municipio }: Visit,
+  { request, route, municipio, registro }: Visit,
   { status }: HttpAnswer,
   took: number,
 ): void {
@@ -70,8 +70,14 @@ function logVisit(
   const { id, sentId, method } = request;
   const client = clientOf(request, options.trustProxy);
   const about = { request: id, client, client_request: sentId, method, route, status, ms, tenant: municipio?.tenant };
-  world.log.info(about, 'request');
+  const line = { ...about, ...registro };
+  // A balancer asks every few seconds.
+  if (PROBES.has(route ?? '')) world.log.debug?.(line, 'request');
+  else world.log.info(line, 'request');
 }
+
+/** What asks whether the service is there. */
+const PROBES: ReadonlySet<string> = new Set(['/health/live', '/health/ready']);
 
 const FAILED = 'uma requisição falhou';
 
@@ -110,7 +116,8 @@ export function writeOutcome(
     const { streamed, type, headers } = outcome;
     return { status, headers: { ...API_HEADERS, 'Content-Type': type, ...headers }, body: streamed };
   }
-  const { body, headers } = outcome;
+  const { body, headers, registro } = outcome;
+  if (registro !== undefined) visit.registro = registro;
   if (body === undefined) return { status, headers: { ...API_HEADERS, ...headers }, body: '' };
   if (typeof body === 'string') return { status, headers: { ...API_HEADERS, ...TEXT_TYPE, ...headers }, body };
   const text = JSON.stringify(body);
@@ -126,6 +133,7 @@ const REVALIDATED = 'private, no-cache';
 /** A refusal in its envelope, with the time of the municipality. */
 export function refuse(door: Door, visit: Visit, { refusal, campo, status, em, headers, beside }: Refused): HttpAnswer {
   const { municipio } = visit;
+  visit.registro = { erro: [...new Set(refusal.faults.map(({ codigo }) => codigo))].join(' ') };
   const now = municipio === undefined ? door.world.now() : worldOf(door.world, municipio).now();
   const timestamp = isoMoment(municipalMoment(municipio?.codigoIbge, em ?? now));
   return {

@@ -110,10 +110,15 @@ function misfitOf(campo: string, mensagem: string, encontrado?: string): Misfit 
   return { fault: { codigo: 'E003', xpath: '', mensagem, ...(encontrado === undefined ? {} : { encontrado }) }, campo };
 }
 
-export function readSentDps({ headers, body, quota }: Pick<Call, 'headers' | 'body' | 'quota'>): SentDps {
+export function readSentDps({
+  headers,
+  body,
+  quota,
+  requisicao,
+}: Pick<Call, 'headers' | 'body' | 'quota'> & Partial<Pick<Call, 'requisicao'>>): SentDps {
   const simular = headerOf({ headers }, SIMULAR_HEADER);
-  if (mediaTypeOf(headers) !== 'application/json') return { kind: 'xml', body, simular, quota };
-  return { kind: 'json', body, simular, quota, assinatura: headerOf({ headers }, DPS_SIGNATURE_HEADER) };
+  if (mediaTypeOf(headers) !== 'application/json') return { kind: 'xml', body, simular, quota, requisicao };
+  return { kind: 'json', body, simular, quota, requisicao, assinatura: headerOf({ headers }, DPS_SIGNATURE_HEADER) };
 }
 
 /** A header that should come once, however often it came. */

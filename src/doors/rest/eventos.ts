@@ -94,6 +94,7 @@ async function post(call: Call, named: NotaNamed, rota: string) {
   const { evento, avisos } = registered;
   const { chave_acesso, tipo_evento, numero_sequencial } = evento;
   return {
+    registro: { nota: parseChave(chave_acesso)!.nNFSe, evento: String(evento.id_evento) },
     headers: {
       Location: `${site}/${municipio.tenant}/api/v1/nfse/${chave_acesso}/eventos/${tipo_evento}/${numero_sequencial}`,
       ...headersOfRepetition(registered),

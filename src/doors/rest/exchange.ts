@@ -1,6 +1,6 @@
 /** One request and its answer on the wire: the body is read and the answer written, whichever comes first. */
 
-import { randomUUID } from 'node:crypto';
+import { randomUUIDv7 } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { pipeline, Readable } from 'node:stream';
@@ -207,7 +207,7 @@ export function requestOf(exchange: Exchange, params: Readonly<Record<string, st
   const { headers, socket } = incoming;
   const sent = headers['x-request-id'];
   return {
-    id: randomUUID(),
+    id: randomUUIDv7(),
     sentId: typeof sent === 'string' && REQUEST_ID.test(sent) ? sent : undefined,
     began: performance.now(),
     method: incoming.method ?? '',
@@ -224,7 +224,7 @@ export function requestOf(exchange: Exchange, params: Readonly<Record<string, st
 /** Stands in for a request that could not be read. `url`: as far as it is known, or empty. */
 export function unreadRequest(socket: Socket, url: string): HttpRequest {
   return {
-    id: randomUUID(),
+    id: randomUUIDv7(),
     sentId: undefined,
     began: performance.now(),
     method: '',

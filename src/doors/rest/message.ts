@@ -15,7 +15,7 @@ export type Trouble =
   | 'headers_too_large';
 
 export type HttpRequest = {
-  /** Made by the service, so that no caller chooses under which one the log has the request. */
+  /** Made by the service, so that no caller chooses under which one the log has the request. It begins with its moment, by which it is found. */
   readonly id: string;
   /** The `X-Request-Id` that the request came with, where it is fit for the log. */
   readonly sentId: string | undefined;

@@ -152,7 +152,9 @@ async function performRoute(
   { municipio, client, quota, body }: Admitted,
 ): Promise<Outcome | AsideTrouble> {
   const { params, headers } = request;
-  const call = { municipio, params, search: searchOf(request), headers, body, site: siteOf(door, request) };
+  const { id: requisicao } = request;
+  const site = siteOf(door, request);
+  const call = { municipio, requisicao, params, search: searchOf(request), headers, body, site };
   const aside = asideOf(door, body);
   if (aside !== undefined) {
     const shown = presentedIn(door, request);

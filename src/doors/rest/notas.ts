@@ -17,12 +17,13 @@ import { retryAfter } from './route.ts';
 /** Below the municipality. */
 export const ISSUE_PATH = '/api/v1/nfse/v101';
 
-export async function issue({ world, municipio, headers, body, site, quota }: Call) {
+export async function issue({ world, municipio, headers, body, site, quota, requisicao }: Call) {
   const key = readKey({ headers, quota }, ISSUE_PATH);
-  const issued = await issueNota(world, municipio, readSentDps({ headers, body, quota }), key);
+  const issued = await issueNota(world, municipio, readSentDps({ headers, body, quota, requisicao }), key);
   if ('faults' in issued) return refuseAsFlow(issued);
   const { numero_protocolo, chave_acesso, xml_nfse, avisos } = issued;
   return {
+    registro: { nota: parseChave(chave_acesso)!.nNFSe },
     headers: {
       Location: `${site}/${municipio.tenant}/api/v1/nfse/${chave_acesso}`,
       ...headersOfRepetition(issued),

@@ -42,6 +42,8 @@ export function defineRoute<const Own extends Fields>(
 export type Call = {
   readonly world: World;
   readonly municipio: Municipio;
+  /** The id of the request, as `X-Request-Id` tells it. */
+  readonly requisicao: string;
   /** The parameters of the path. */
   readonly params: Readonly<Record<string, string>>;
   /** As sent, with its question mark; empty where the address has none. */
@@ -78,10 +80,15 @@ export type Refused = {
   readonly beside?: Readonly<Record<string, unknown>>;
 };
 
+/** Numbers by which the municipality knows what was made: of the note (`nNFSe`), of the event. */
+export type Registro = { readonly nota?: string; readonly evento?: string };
+
 /** `body` undefined: an answer without one; a text is answered as `text/plain`. */
 export type Accepted<Body> = {
   readonly body: Body;
   readonly headers?: Readonly<Record<string, string>>;
+  /** What the line of the request in the log has besides: numbers that are nobody's datum, and that open nothing. */
+  readonly registro?: Registro;
   /** The answer counts as a miss (D-40). A refusal with 404 always does. */
   readonly isMiss?: boolean;
 };

@@ -11,7 +11,7 @@ import type { TlsKeys } from './http.ts';
 import type { HttpAnswer, HttpRequest } from './message.ts';
 import type { Misses } from './misses.ts';
 import type { Quotas } from './quotas.ts';
-import type { CallWaits } from './route.ts';
+import type { CallWaits, Registro } from './route.ts';
 
 export type RestDoorOptions = {
   /** Public address of the service; without it the caller's Host header says it. */
@@ -55,6 +55,8 @@ export type Visit = {
   /** Pattern of the path, never the path: keys and protocol numbers open what they name. */
   readonly route: string | undefined;
   municipio: Municipio | undefined;
+  /** What came of it, for the line in the log: codes of errors, numbers of what was made. */
+  registro?: Registro & { readonly erro?: string };
 };
 
 /** What answers a visit. */

@@ -140,7 +140,18 @@ async function perform(
   const shown = presentedIn(door, request);
   const [search, site] = [searchOf(request), siteOf(door, request)];
   const traceparent = traceparentNow();
-  const call = { route: 'soap', municipio, params, search, headers, body, site, shown, traceparent } as const;
+  const call = {
+    route: 'soap',
+    municipio,
+    requisicao: request.id,
+    params,
+    search,
+    headers,
+    body,
+    site,
+    shown,
+    traceparent,
+  } as const;
   const answer = await aside.answer(call, { client: clientOf(request, door.options.trustProxy), quota });
   if (answer === 'crowded') return writeFault(headers, 503, CROWDED_ASIDE, CROWD_WAIT_S);
   return answer === 'too_dear' ? writeFault(headers, 413, TOO_DEAR) : answer;
