@@ -195,6 +195,18 @@ export const PANELS: readonly Panel[] = [
     'segundos desde a leitura',
   ]),
   lines('Atraso do laço de eventos (99 %)', 's', ['nfse_laco_atraso_seconds', '{{instance}} {{processo}} {{parte}}']),
+  lines('Processador', 'none', ['rate(nfse_processador_seconds[5m])', '{{instance}} processo {{processo}}']),
+  lines('Avisos a webhooks', 'short', [
+    `sum by (estado) (${once('nfse_entregas', 'municipio, estado')})`,
+    '{{estado}}',
+  ]),
+  lines(
+    'Cópias: horas desde a última, e desde o último segmento',
+    'h',
+    ['(time() - max(nfse_copia_base_timestamp_seconds)) / 3600', 'última cópia'],
+    ['(time() - max(nfse_copia_continua_timestamp_seconds)) / 3600', 'último segmento'],
+  ),
+  lines('Cópias: WAL que espera', 'bytes', ['max(nfse_copia_espera_bytes)', 'por levar']),
   lines('Memória', 'bytes', ['nfse_memoria_residente_bytes', '{{instance}} processo {{processo}}']),
   lines(
     'Banco e disco',

@@ -318,6 +318,7 @@ describe('the alerts, on a service under fault', { skip }, () => {
 /** Of no service in this test: it registers no event, and nobody verifies its audit chain. */
 const NEVER_HERE: ReadonlySet<string> = new Set([
   'nfse_eventos_total',
+  ...Object.keys(METRICS).filter((name) => name.startsWith('nfse_copia_')),
   ...Object.keys(METRICS).filter((name) => name.startsWith('nfse_auditoria_')),
 ]);
 
@@ -413,6 +414,12 @@ const THERE: Readonly<Record<string, string | readonly string[]>> = {
   nfse_disco_livre_bytes: '',
   nfse_disco_total_bytes: '',
   nfse_auditoria_espera_seconds: 'municipio="a"',
+  nfse_meses_adiante: '',
+  nfse_municipio_fechado: 'municipio="a"',
+  nfse_mudancas_sem_lugar: 'municipio="a"',
+  nfse_entregas: 'municipio="a",estado="pendente"',
+  nfse_trabalho_espera_seconds: 'municipio="a",trabalho="avisos"',
+  nfse_trabalho_atraso_seconds: 'trabalho="meses"',
 };
 
 /** Series that are well, and that are wrong, by the alert and its severity, as an operator would describe them; a value a minute. */
@@ -497,6 +504,33 @@ const CASES: Readonly<Record<string, readonly [well: Series, wrong: Series]>> = 
   'NfseAuditoriaSemSelo/aviso': [
     { 'nfse_auditoria_selo_timestamp_seconds{municipio="a"}': '0+60x9000' },
     { 'nfse_auditoria_selo_timestamp_seconds{municipio="a"}': steady(0, 9_000) },
+  ],
+  'NfseTrabalhoAtrasado/aviso': [
+    { 'nfse_trabalho_atraso_seconds{trabalho="meses"}': steady(3_600) },
+    { 'nfse_trabalho_atraso_seconds{trabalho="meses"}': steady(3_601) },
+  ],
+  'NfseTrabalhoEsperando/aviso': [
+    { 'nfse_trabalho_espera_seconds{municipio="a",trabalho="avisos"}': steady(3_600) },
+    { 'nfse_trabalho_espera_seconds{municipio="a",trabalho="avisos"}': steady(3_601) },
+  ],
+  'NfseMudancasSemLugar/aviso': [
+    { 'nfse_mudancas_sem_lugar{municipio="a"}': steady(1_000) },
+    { 'nfse_mudancas_sem_lugar{municipio="a"}': steady(1_001) },
+  ],
+  'NfseMesesPorCriar/aviso': [{ nfse_meses_adiante: steady(1) }, { nfse_meses_adiante: steady(0) }],
+  'NfseMunicipioFechado/aviso': [
+    { 'nfse_municipio_fechado{municipio="a"}': steady(0) },
+    { 'nfse_municipio_fechado{municipio="a"}': steady(1) },
+  ],
+  'NfseCopiaVelha/aviso': [
+    { nfse_copia_base_timestamp_seconds: '0+60x14000' },
+    { nfse_copia_base_timestamp_seconds: steady(0, 14_000) },
+  ],
+  'NfseCopiaParada/critico': [{ nfse_copia_espera_seconds: steady(900) }, { nfse_copia_espera_seconds: steady(901) }],
+  'NfseCopiaComBuraco/critico': [{ nfse_copia_faltas: steady(0) }, { nfse_copia_faltas: steady(1) }],
+  'NfseAvisosDesistidos/aviso': [
+    { 'nfse_entregas{municipio="a",estado="morta"}': '0+1x900' },
+    { 'nfse_entregas{municipio="a",estado="morta"}': '0+3x900' },
   ],
   'NfseConexoesEsgotadas/aviso': [
     { 'nfse_banco_conexoes_esperando{processo="1",parte="requisicoes"}': steady(50) },

@@ -28,6 +28,7 @@ test('the audit chain is looked at where there is one', async () => {
   await pool.query(
     `insert into auditoria_ate (tenant, lugar, conferida_em, achados) values ('alfa', 7, now(), 2) on conflict (tenant) do update set achados = 2`,
   );
+  await pool.query(`update auditoria_ate set aberta_em = '2026-11-01 12:00-03' where tenant = 'alfa'`);
   await pool.query(`delete from auditoria`);
   await pool.query(
     `insert into auditoria (tenant, id, em, itens, resumos) values ('alfa', gen_random_uuid(), '2026-11-20 12:00-03', 'x', ''), ('alfa', gen_random_uuid(), '2026-11-20 13:00-03', 'y', '')`,
@@ -35,13 +36,17 @@ test('the audit chain is looked at where there is one', async () => {
   await pool.query(
     `insert into auditoria_selos (tenant, dia, lugar, texto, assinatura, em) values ('alfa', '2026-11-18', 1, 'x', '', '2026-11-19 00:10-03'), ('alfa', '2026-11-19', 5, 'x', '', '2026-11-20 00:10-03')`,
   );
-  const none = { achados: undefined, semLugarDesde: undefined, seladaEm: undefined };
+  const none = {
+    ...{ achados: undefined, semLugarDesde: undefined, seladaEm: undefined },
+    ...{ abertaEm: undefined },
+  };
   assert.deepEqual(await store.vigia.lookAtAuditoria(), [
     {
       tenant: 'alfa',
       achados: 2,
       semLugarDesde: Date.parse('2026-11-20T12:00:00-03:00'),
       seladaEm: Date.parse('2026-11-20T00:10:00-03:00'),
+      abertaEm: Date.parse('2026-11-01T12:00:00-03:00'),
     },
     { tenant: 'beta', ...none },
   ]);
@@ -98,6 +103,7 @@ test('counts end, the oldest is found in an index, and who has nothing costs not
     loteDesde: undefined,
     circuitoAberto: false,
     impedido: false,
+    ...{ avisos: 0, avisosMortos: 0, avisoDesde: undefined, exportacaoDesde: undefined, mudancasNovas: 0 },
   });
   assert.deepEqual([second!.circuitoAberto, third!.circuitoAberto, third!.notas], [true, false, 0]);
 

@@ -40,6 +40,7 @@ function openBlind(t: { mock: { method: typeof test.mock.method } }) {
     ping: async () => undefined,
     municipios: { list: () => answer([MUNICIPIO]) },
     vigia: {
+      countMesesAfter: () => answer(2),
       lookAtEsperas: () => answer(isLost ? [] : [ESPERA]),
       lookAtAuditoria: () => answer(isLost ? [] : [{ tenant: 'a' }]),
     },
@@ -162,6 +163,8 @@ test('a measure that has to be there and is not is told by its name; a municipal
       'NfseMedidaAusente desconhecido nfse_espera_mais_antiga_seconds',
       'NfseMedidaAusente desconhecido nfse_notas_retidas',
       'NfseMedidaAusente desconhecido nfse_auditoria_espera_seconds',
+      'NfseMedidaAusente desconhecido nfse_trabalho_espera_seconds',
+      'NfseMedidaAusente desconhecido nfse_mudancas_sem_lugar',
     ],
   );
   assert.equal(statusOf(lost, 'NfseNotasEsperando'), 'desconhecido');

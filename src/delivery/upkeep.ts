@@ -5,6 +5,7 @@ import { avisosDeAliquotas } from '../flows/avisos-aliquotas.ts';
 import { worldOf } from '../flows/relogio.ts';
 import { tellTrouble } from '../flows/store-trouble.ts';
 import type { World } from '../flows/world.ts';
+import type { Sample } from '../measures/metrics.ts';
 import { MesesForbidden, mesOf } from '../store/meses.ts';
 import { LEASE_MS, WAIT_MAX_MS } from './backoff.ts';
 import { EVENTO_DE_RASCUNHO_WAIT_MAX_MS, EVENTO_WAIT_MAX_MS } from './eventos.ts';
@@ -27,8 +28,22 @@ const SEAL_EVERY_MS = 10 * 60_000;
 /** Sandboxes of one's own that are taken away in one turn. */
 const EXPIRED_AT_ONCE = 20;
 
+/** What is repeated, by the name that its measure has, and how often. */
+export const REPETIDOS = {
+  esperas: SHORTEN_EVERY_MS,
+  guarda: FORGET_EVERY_MS,
+  compressao: FORGET_EVERY_MS,
+  nomes: SHORTEN_EVERY_MS,
+  aliquotas: WARN_EVERY_MS,
+  meses: WARN_EVERY_MS,
+  auditoria: SHORTEN_EVERY_MS,
+} as const;
+type Repetido = keyof typeof REPETIDOS;
+
 export class Upkeep {
   private readonly world: World;
+  /** When each was last done, or done in part; of what was not yet, when this began. */
+  private readonly done: Map<Repetido, number>;
   private shortenAt = Number.NEGATIVE_INFINITY;
   private forgetAt = Number.NEGATIVE_INFINITY;
   private compressAt = Number.NEGATIVE_INFINITY;
@@ -44,6 +59,19 @@ export class Upkeep {
   constructor(world: World) {
     this.world = world;
     this.offset = world.now() - performance.now();
+    this.done = new Map(Object.keys(REPETIDOS).map((one) => [one as Repetido, performance.now()]));
+  }
+
+  /** How late each is. */
+  readonly look = (): readonly Sample[] =>
+    [...this.done].map(([trabalho, at]) => ({
+      name: 'nfse_trabalho_atraso_seconds',
+      labels: { trabalho },
+      value: Math.max(0, performance.now() - at - REPETIDOS[trabalho]) / 1_000,
+    }));
+
+  private did(trabalho: Repetido): void {
+    this.done.set(trabalho, performance.now());
   }
 
   /** What waits for a clock that was set back, as soon as that is seen; what an earlier process left, within a minute. */
@@ -58,6 +86,7 @@ export class Upkeep {
     try {
       await this.world.store.contagens.forget();
       const rows = await shortenWaits(this.world);
+      this.did('esperas');
       if (rows > 0)
         this.world.log.warn({ rows }, 'o relógio foi atrasado; o que esperava por uma hora que ficou longe segue já');
     } catch (error) {
@@ -76,8 +105,9 @@ export class Upkeep {
     if (performance.now() < this.forgetAt) return;
     const { store, log, now } = this.world;
     try {
-      if (await store.idempotencia.forget(now())) return;
-      if (await store.guarda.forgetRehearsals(now())) return;
+      const isPart = (await store.idempotencia.forget(now())) || (await store.guarda.forgetRehearsals(now()));
+      this.did('guarda');
+      if (isPart) return;
       const expired = await store.ensaios.listExpired(now(), EXPIRED_AT_ONCE);
       for (const tenant of expired) await store.ensaios.delete(tenant);
       if (expired.length === EXPIRED_AT_ONCE) return;
@@ -94,6 +124,7 @@ export class Upkeep {
     const { store, log, now } = this.world;
     try {
       const more = await store.documentos.compress(now());
+      this.did('compressao');
       this.compressAt = more ? 2 * performance.now() - began : began + FORGET_EVERY_MS;
     } catch (error) {
       this.compressAt = began + FORGET_EVERY_MS;
@@ -109,6 +140,7 @@ export class Upkeep {
     const isAll = began >= this.learnAllAt;
     try {
       const isMore = await store.nomes.learn(isAll ? 0 : mesOf(now() - RECENT_MS));
+      this.did('nomes');
       if (isAll && !isMore) this.learnAllAt = began + FORGET_EVERY_MS;
       this.learnAt = isMore ? 2 * performance.now() - began : began + SHORTEN_EVERY_MS;
     } catch (error) {
@@ -122,6 +154,7 @@ export class Upkeep {
     if (performance.now() < this.warnAt) return;
     for (const aviso of await avisosDeAliquotas(this.world)) this.world.log.warn({}, aviso);
     this.warnAt = performance.now() + WARN_EVERY_MS;
+    this.did('aliquotas');
   }
 
   /** Begins the audit chain of who has none, a part at a time, and seals the days that are over. */
@@ -139,6 +172,7 @@ export class Upkeep {
         }
         isMore ||= isOpening;
       }
+      this.did('auditoria');
       this.auditAt = isMore ? 2 * performance.now() - began : began + SHORTEN_EVERY_MS;
       if (isMore || began < this.sealAt) return;
       this.sealAt = began + SEAL_EVERY_MS;
@@ -156,8 +190,13 @@ export class Upkeep {
     this.mesesAt = performance.now() + WARN_EVERY_MS;
     try {
       await store.ensureMesesAhead(now());
+      this.did('meses');
     } catch (error) {
-      if (error instanceof MesesForbidden) return log.warn({}, error.message);
+      if (error instanceof MesesForbidden) {
+        // How many there are is told by a measure of its own.
+        this.did('meses');
+        return log.warn({}, error.message);
+      }
       this.mesesAt = performance.now() + FORGET_EVERY_MS;
       tellTrouble(log, error, {}, 'as tabelas dos próximos meses não foram criadas; tenta-se mais tarde');
     }

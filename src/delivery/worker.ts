@@ -32,7 +32,7 @@ const GATHER_MS = 200;
 const TROUBLE_MS = 1_000;
 
 /** What is delivered. */
-const KINDS: readonly Kind[] = [
+export const KINDS: readonly Kind[] = [
   { kind: 'notas', lanes: 2, deliver: deliverNotas, isSent: true },
   { kind: 'eventos', lanes: 1, deliver: deliverEventos, isSent: true },
   { kind: 'lotes', lanes: 1, deliver: processLotes, isSent: false },
@@ -76,6 +76,7 @@ export function startWorker(
   let lookedAt = Date.now();
   const endLooking = lookAt(() => [
     { name: 'nfse_transmissor_volta_timestamp_seconds', labels: {}, value: lookedAt / 1_000 },
+    ...(upkeep?.look() ?? []),
   ]);
   const run = async (): Promise<void> => {
     let wholeAt = Number.NEGATIVE_INFINITY;

@@ -2,6 +2,7 @@
 import { Readable } from 'node:stream';
 import { takeBase } from '../store/copia-base.ts';
 import { CopiaRecusada, type Escrito, endingOf, readRecipients, seal } from '../store/copia-cifra.ts';
+import { readEstado } from '../store/copia-estado.ts';
 import {
   beginCopia,
   type Copia,
@@ -11,10 +12,9 @@ import {
   nameCopia,
   publishCopia,
   removeCopia,
-  walOf,
 } from '../store/copia-lugar.ts';
 import { BASE, SERVER_MANIFEST } from '../store/copia-servidor.ts';
-import { pruneWal, readAte, shipWal } from '../store/copia-wal.ts';
+import { pruneWal, shipWal } from '../store/copia-wal.ts';
 import type { Conta, CopiasWorld } from './copia-world.ts';
 
 const NOWHERE =
@@ -186,9 +186,11 @@ export async function listarCopias(world: Pick<CopiasWorld, 'pasta'>): Promise<L
   const pasta = needPasta(world);
   const { copias, problemas } = await listCopias(pasta);
   const arquivamentos: Arquivamento[] = [];
+  const faltando: string[] = [];
   for (const sistema of new Set(copias.map(({ manifesto }) => manifesto.sistema))) {
-    const ate = await readAte(walOf(pasta, sistema));
-    if (ate !== undefined) arquivamentos.push({ sistema, segmento: ate.segmento, em: ate.em });
+    const { ate, segmento, faltas = [] } = await readEstado(pasta, sistema);
+    if (ate !== undefined) arquivamentos.push({ sistema, segmento: segmento ?? '', em: ate });
+    faltando.push(...faltas.map((falta) => `${falta}. Faça outra cópia: nfse copia fazer.`));
   }
-  return { copias: copias.map(({ manifesto }) => manifesto), problemas, arquivamentos };
+  return { copias: copias.map(({ manifesto }) => manifesto), problemas: [...problemas, ...faltando], arquivamentos };
 }

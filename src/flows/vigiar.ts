@@ -8,6 +8,7 @@ import { LINHAS_ESPERADAS, semAliquota } from '../fiscal/aliquotas-ibs-cbs.ts';
 import { AMBIENTES } from '../fiscal/ambiente.ts';
 import { BRASILIA, momentIn } from '../fiscal/moment.ts';
 import { isMoment, type Labels, type Leitura, type Sample } from '../measures/metrics.ts';
+import { mesOf } from '../store/meses.ts';
 import type { Municipio } from '../store/municipios.ts';
 import type { AuditoriaDeUm, EsperaDeUm } from '../store/vigia.ts';
 import { storeTroubleOf, tellTrouble } from './store-trouble.ts';
@@ -100,8 +101,17 @@ async function lookAtDatabase(world: VigiaWorld): Promise<readonly Sample[]> {
   const esperas = await store.vigia.lookAtEsperas();
   const auditoria = await store.vigia.lookAtAuditoria();
   const aliquotas = await lookAtRates(world);
+  const meses = await store.vigia.countMesesAfter(mesOf(now()));
   return [
     ...countMunicipios(municipios),
+    { name: 'nfse_meses_adiante', labels: {}, value: meses },
+    ...joinSamples(
+      'nfse_municipio_fechado',
+      municipios.map(
+        ({ tenant, fechado }) => [{ municipio: nameMunicipios(municipios).get(tenant)! }, fechado ? 1 : 0] as const,
+      ),
+      Math.max,
+    ),
     { name: 'nfse_municipios_nao_lidos', labels: {}, value: countUnread(municipios, esperas) },
     ...gatherEsperas(municipios, esperas, now()),
     ...gatherAuditoria(municipios, auditoria, now()),
@@ -170,12 +180,29 @@ function gatherEsperas(
     ...agesOf('evento', ({ eventoDesde }) => eventoDesde),
     ...agesOf('lote', ({ loteDesde }) => loteDesde),
   ];
+  const lateOf = (trabalho: string, since: (one: EsperaDeUm) => number | undefined) =>
+    known.map((one): readonly [Labels, number] => {
+      const desde = since(one);
+      return [{ ...labelsOf(one), trabalho }, desde === undefined ? 0 : Math.max(0, (now - desde) / SECOND_MS)];
+    });
+  const entregas = known.flatMap((one): readonly (readonly [Labels, number])[] => [
+    [{ ...labelsOf(one), estado: 'pendente' }, one.avisos],
+    [{ ...labelsOf(one), estado: 'morta' }, one.avisosMortos],
+  ]);
+  const late = [
+    ...lateOf('avisos', ({ avisoDesde }) => avisoDesde),
+    ...lateOf('exportacoes', ({ exportacaoDesde }) => exportacaoDesde),
+  ];
+  const mudancas = known.map((one): readonly [Labels, number] => [labelsOf(one), one.mudancasNovas]);
   const retidas = known.map((one): readonly [Labels, number] => [labelsOf(one), one.retidas]);
   return [
     ...joinSamples('nfse_em_espera', counts, add),
     ...joinSamples('nfse_em_transmissao', taken, add),
     ...joinSamples('nfse_espera_mais_antiga_seconds', ages, Math.max),
     ...joinSamples('nfse_notas_retidas', retidas, add),
+    ...joinSamples('nfse_entregas', entregas, add),
+    ...joinSamples('nfse_trabalho_espera_seconds', late, Math.max),
+    ...joinSamples('nfse_mudancas_sem_lugar', mudancas, add),
     ...joinSamples(
       'nfse_adn_circuito_aberto',
       flagsOf(({ circuitoAberto }) => circuitoAberto),
@@ -203,7 +230,12 @@ function gatherAuditoria(
     });
   const waits = ({ semLugarDesde }: AuditoriaDeUm): number =>
     semLugarDesde === undefined ? 0 : Math.max(0, (now - semLugarDesde) / SECOND_MS);
-  const selada = ({ seladaEm }: AuditoriaDeUm): number | undefined => seladaEm && seladaEm / SECOND_MS;
+  const signs = new Set(municipios.filter(({ adn }) => adn !== undefined).map(({ tenant }) => tenant));
+  // What was never sealed is as old as the chain.
+  const selada = ({ tenant, seladaEm, abertaEm }: AuditoriaDeUm): number | undefined => {
+    const since = seladaEm ?? (signs.has(tenant) ? abertaEm : undefined);
+    return since && since / SECOND_MS;
+  };
   return [
     ...joinSamples(
       'nfse_auditoria_achados',

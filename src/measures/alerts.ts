@@ -72,6 +72,15 @@ const OVER_TIME: readonly Alert[] = [
     fazer: 'O registro traz de que ela morreu. Cada vez ela é iniciada de novo, e nada se perde.',
   },
   {
+    nome: 'NfseAvisosDesistidos',
+    gravidade: 'aviso',
+    expr: 'delta(nfse_entregas{estado="morta"}[1h]) > 100',
+    durante: '0s',
+    oQue: 'Em {municipio} o serviço desistiu na última hora de mais de cem avisos a webhooks.',
+    fazer:
+      'Os endereços não aceitam o que se lhes envia: nfse webhook listar diz quais, e por quê. Quem os recebe acha tudo na lista de mudanças.',
+  },
+  {
     nome: 'NfseDiscoEnche',
     gravidade: 'aviso',
     expr: 'predict_linear(nfse_disco_livre_bytes[6h], 86400) < 0',

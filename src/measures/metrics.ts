@@ -85,6 +85,37 @@ const OF_PARTS = {
     labels: ['processo'],
     help: 'Memória (RSS) de cada processo do serviço; a do PostgreSQL não entra.',
   },
+  nfse_processador_seconds: {
+    kind: 'gauge',
+    labels: ['processo'],
+    help: 'Tempo de processador que cada processo do serviço já tomou; cresce até ele acabar. O do PostgreSQL não entra.',
+  },
+  nfse_trabalho_atraso_seconds: {
+    kind: 'gauge',
+    labels: ['trabalho'],
+    help: 'Há quanto tempo devia ter sido feito, e não foi, um trabalho que a transmissão repete por si; 0 em dia.',
+  },
+  nfse_copia_base_timestamp_seconds: {
+    kind: 'gauge',
+    labels: [],
+    help: 'Quando terminou a última cópia (nfse copia fazer) em NFSE_COPIAS; falta sem NFSE_COPIAS ou sem cópia nenhuma.',
+  },
+  nfse_copia_continua_timestamp_seconds: {
+    kind: 'gauge',
+    labels: [],
+    help: 'De quando é o último segmento do WAL que a cópia contínua levou.',
+  },
+  nfse_copia_espera_bytes: { kind: 'gauge', labels: [], help: 'WAL arquivado que ainda não foi levado às cópias.' },
+  nfse_copia_espera_seconds: {
+    kind: 'gauge',
+    labels: [],
+    help: 'Há quanto tempo espera o mais antigo desses segmentos; 0 sem nenhum.',
+  },
+  nfse_copia_faltas: {
+    kind: 'gauge',
+    labels: [],
+    help: 'Buracos da cópia contínua depois da última cópia: o que veio depois deles não se alcança.',
+  },
   nfse_laco_atraso_seconds: {
     kind: 'gauge',
     labels: ['processo', 'parte'],
@@ -203,7 +234,28 @@ const OF_ALL = {
   nfse_auditoria_selo_timestamp_seconds: {
     kind: 'gauge',
     labels: ['municipio'],
-    help: 'Quando a corrente de auditoria foi selada pela última vez.',
+    help: 'Quando a corrente de auditoria foi selada pela última vez; de uma nunca selada cujo município tem certificado, quando começou.',
+  },
+  nfse_entregas: {
+    kind: 'gauge',
+    labels: ['municipio', 'estado'],
+    help: 'Avisos a webhooks. estado: pendente, à espera; morta, desistidos. Conta até 100 mil de cada.',
+  },
+  nfse_trabalho_espera_seconds: {
+    kind: 'gauge',
+    labels: ['municipio', 'trabalho'],
+    help: 'Há quanto tempo espera o mais antigo. trabalho: avisos, desde que devia ser levado; exportacoes, desde que foi pedida.',
+  },
+  nfse_mudancas_sem_lugar: {
+    kind: 'gauge',
+    labels: ['municipio'],
+    help: 'Gravações cujas mudanças ainda não têm lugar na ordem em que se leem; conta até 100 mil.',
+  },
+  nfse_meses_adiante: { kind: 'gauge', labels: [], help: 'Meses depois deste que já têm as suas tabelas.' },
+  nfse_municipio_fechado: {
+    kind: 'gauge',
+    labels: ['municipio'],
+    help: '1 enquanto o município está fechado a gravações (nfse municipio fechar, ou uma restauração).',
   },
   nfse_aliquotas_em_falta: {
     kind: 'gauge',

@@ -3,7 +3,7 @@
  * `nfse saude` and `/health/detalhe` as unknown, by Prometheus as an alert.
  */
 import type { Check } from './checks.ts';
-import type { GaugeName, Labels, MetricName, Sample } from './metrics.ts';
+import { type GaugeName, type Labels, METRICS, type MetricName, type Sample } from './metrics.ts';
 
 /** A gauge that is above zero, under labels. */
 type Condition = readonly [medida: GaugeName, rotulos: Labels];
@@ -36,6 +36,15 @@ export const PRESENCE: Readonly<Partial<Record<MetricName, Presence>>> = {
   nfse_disco_livre_bytes: { quando: [read('disco')] },
   nfse_disco_total_bytes: { quando: [read('disco')] },
   nfse_auditoria_espera_seconds: { quando: [read('banco'), ofAnybody] },
+  nfse_meses_adiante: { quando: [read('banco')] },
+  nfse_municipio_fechado: { quando: [read('banco'), ofAnybody] },
+  nfse_mudancas_sem_lugar: { quando: [read('banco'), ofAnybody] },
+  nfse_entregas: { quando: [read('banco'), ofAnybody] },
+  nfse_trabalho_espera_seconds: { quando: [read('banco'), ofAnybody] },
+  nfse_trabalho_atraso_seconds: { quando: [['nfse_parte_responde', { parte: 'transmissao' }]] },
+  nfse_copia_base_timestamp_seconds: { pode: 'falta sem NFSE_COPIAS, e até a primeira cópia' },
+  nfse_copia_espera_seconds: { pode: 'falta sem NFSE_COPIAS, ou com um PostgreSQL que não é o embutido' },
+  nfse_copia_faltas: { pode: 'falta sem NFSE_COPIAS, e até a primeira cópia' },
   nfse_auditoria_achados: { leitura: read('banco'), pode: 'falta enquanto ninguém verificou a corrente' },
   nfse_auditoria_selo_timestamp_seconds: {
     leitura: read('banco'),
@@ -117,7 +126,9 @@ export function absences(): readonly { readonly medida: MetricName; readonly exp
     );
     const needed = [first, ...others.map((one) => `and on (instance) ${one}`)].join(' ');
     // Each process that transmits has a worker of its own.
-    const isOfProcess = presence.quando.some(([gauge]) => gauge === 'nfse_parte_responde');
+    const labels: readonly string[] = METRICS[medida].labels;
+    const isOfProcess =
+      presence.quando.some(([gauge]) => gauge === 'nfse_parte_responde') && labels.includes('processo');
     return [{ medida, expr: `${needed} unless on (instance${isOfProcess ? ', processo' : ''}) ${medida}` }];
   });
 }

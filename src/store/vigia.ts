@@ -29,6 +29,13 @@ export type EsperaDeUm = {
   readonly loteDesde: number | undefined;
   readonly circuitoAberto: boolean;
   readonly impedido: boolean;
+  /** What is to be told to addresses, and what was given up; since when the oldest is due, and the oldest file is being made. */
+  readonly avisos: number;
+  readonly avisosMortos: number;
+  readonly avisoDesde: number | undefined;
+  readonly exportacaoDesde: number | undefined;
+  /** Changes without a place in the order. */
+  readonly mudancasNovas: number;
 };
 
 /** SQL: what there is of the tenant that an expression names. A note that waits the longest has the smallest number of those that wait. */
@@ -49,6 +56,12 @@ function looksAt(tenant: string): string {
       join eventos e on e.tenant = ${tenant} and e.mes = x.mes and e.id = x.id) as "eventoDesde",
     (select min(l.recebido_em) from ${sampleOf('lote')}
       join lotes l on l.tenant = ${tenant} and l.mes = x.mes and l.id = x.id) as "loteDesde",
+    ${countOf(`from entregas e where e.tenant = ${tenant} and e.estado = 'pendente'`)} as avisos,
+    ${countOf(`from entregas e where e.tenant = ${tenant} and e.estado = 'morta'`)} as "avisosMortos",
+    (select w.proxima from webhooks w where w.tenant = ${tenant} and w.ativo and w.proxima is not null
+      order by w.proxima limit 1) as "avisoDesde",
+    (select min(x.criada_em) from exportacoes x where x.tenant = ${tenant} and x.estado = 'em_andamento') as "exportacaoDesde",
+    ${countOf(`from mudancas_novas v where v.tenant = ${tenant}`)} as "mudancasNovas",
     coalesce((select c.aberto_em is not null from circuitos c where c.tenant = ${tenant}), false) as "circuitoAberto",
     coalesce((select t.problema is not null from transmissoes t where t.tenant = ${tenant}), false) as impedido`;
 }
@@ -59,7 +72,7 @@ const TENANTS = 'select m.tenant from municipios m where m.ensaio_ate is null or
 const AT_ONCE = 4;
 
 type Row = Omit<EsperaDeUm, `${string}Desde`> &
-  Readonly<Record<'notaDesde' | 'eventoDesde' | 'loteDesde', Date | null>>;
+  Readonly<Record<'notaDesde' | 'eventoDesde' | 'loteDesde' | 'avisoDesde' | 'exportacaoDesde', Date | null>>;
 
 /** How the audit chain of a municipality stands. Moments in milliseconds. */
 export type AuditoriaDeUm = {
@@ -69,17 +82,20 @@ export type AuditoriaDeUm = {
   /** Since when the oldest entry waits for its place. */
   readonly semLugarDesde: number | undefined;
   readonly seladaEm: number | undefined;
+  /** When it began. */
+  readonly abertaEm: number | undefined;
 };
 
 /** SQL: the same of the chain. */
 function auditoriaOf(tenant: string): string {
   return `(select a.achados from auditoria_ate a where a.tenant = ${tenant}) as achados,
+    (select a.aberta_em from auditoria_ate a where a.tenant = ${tenant}) as "abertaEm",
     (select w.em from auditoria w where w.tenant = ${tenant} and w.lugar is null order by w.em limit 1) as "semLugarDesde",
     (select s.em from auditoria_selos s where s.tenant = ${tenant} order by s.dia desc limit 1) as "seladaEm"`;
 }
 
 type AuditoriaRow = { readonly tenant: string; readonly achados: number | null } & Readonly<
-  Record<'semLugarDesde' | 'seladaEm', Date | null>
+  Record<'semLugarDesde' | 'seladaEm' | 'abertaEm', Date | null>
 >;
 
 /** A database of before the chain has none. */
@@ -108,6 +124,11 @@ export function vigiaStore(pool: Db) {
     return found;
   };
   return {
+    /** Months that have their tables, after `mes`. */
+    countMesesAfter: async (mes: number): Promise<number> =>
+      (
+        await read<{ readonly meses: number }>('select count(*)::int as meses from meses where mes > $1', [String(mes)])
+      )[0]!.meses,
     lookAtEsperas: async (): Promise<readonly EsperaDeUm[]> => {
       const rows = await lookAtAll<Row>(looksAt);
       return rows.map((row) => ({
@@ -115,17 +136,20 @@ export function vigiaStore(pool: Db) {
         notaDesde: row.notaDesde?.getTime(),
         eventoDesde: row.eventoDesde?.getTime(),
         loteDesde: row.loteDesde?.getTime(),
+        avisoDesde: row.avisoDesde?.getTime(),
+        exportacaoDesde: row.exportacaoDesde?.getTime(),
       }));
     },
     lookAtAuditoria: async (): Promise<readonly AuditoriaDeUm[]> => {
       const [known] = await read<{ readonly ha: boolean }>(HAS_AUDITORIA);
       if (!known!.ha) return [];
       const rows = await lookAtAll<AuditoriaRow>(auditoriaOf);
-      return rows.map(({ tenant, achados, semLugarDesde, seladaEm }) => ({
+      return rows.map(({ tenant, achados, semLugarDesde, seladaEm, abertaEm }) => ({
         tenant,
         achados: achados ?? undefined,
         semLugarDesde: semLugarDesde?.getTime(),
         seladaEm: seladaEm?.getTime(),
+        abertaEm: abertaEm?.getTime(),
       }));
     },
   };

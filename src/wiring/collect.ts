@@ -53,6 +53,12 @@ export function countRestart(parte: (typeof DYING)[number]): void {
   count('nfse_reinicios_total', { parte });
 }
 
+/** Of all threads of this process. */
+function processorSeconds(): number {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1e6;
+}
+
 export class Collector {
   /** Of which process this thread is the first. */
   readonly processo: string;
@@ -67,7 +73,10 @@ export class Collector {
     watchLoop();
     const ask = async (): Promise<Snapshot> => [
       ...(await takeSnapshot(processo, parte)),
-      ...gauges([{ name: 'nfse_memoria_residente_bytes', labels: { processo }, value: process.memoryUsage.rss() }]),
+      ...gauges([
+        { name: 'nfse_memoria_residente_bytes', labels: { processo }, value: process.memoryUsage.rss() },
+        { name: 'nfse_processador_seconds', labels: { processo }, value: processorSeconds() },
+      ]),
     ];
     this.add({ processo, parte, ask });
     // What is first seen with one death behind it would show one too few.

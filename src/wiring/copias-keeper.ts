@@ -1,7 +1,10 @@
 /** The continuous copy beside a running service: takes the log that the embedded server has left to the folder of copies, and says when it cannot. */
 import { setTimeout as pause } from 'node:timers/promises';
+import { lookAt } from '../measures/counters.ts';
+import type { GaugeName, Sample } from '../measures/metrics.ts';
 import { atrasoWarnings, readAtraso } from '../store/copia-atraso.ts';
 import { readRecipients } from '../store/copia-cifra.ts';
+import { readEstado } from '../store/copia-estado.ts';
 import { ensurePasta } from '../store/copia-lugar.ts';
 import { readEspera, shipWal } from '../store/copia-wal.ts';
 import { readSistema } from '../store/embedded.ts';
@@ -26,6 +29,8 @@ export function startCopias(
 ): Copias {
   if (copias === undefined || logFolder === undefined) return { stop: async () => undefined };
   const { pasta, chave } = copias;
+  let seen: readonly Sample[] = [];
+  const endLooking = lookAt(() => seen);
   const ending = new AbortController();
   let toldAt = Number.NEGATIVE_INFINITY;
   let isFailing = false;
@@ -51,6 +56,29 @@ export function startCopias(
       );
     }
   };
+  /** What is told of the copies; where they cannot be read, nothing but what waits. */
+  const look = async (): Promise<void> => {
+    const { bytes, desde } = await readEspera(logFolder);
+    const gauge = (name: GaugeName, value: number | undefined): readonly Sample[] =>
+      value === undefined ? [] : [{ name, labels: {}, value }];
+    const estado = await readEstado(pasta, await readSistema(location)).catch(() => undefined);
+    seen = [
+      ...gauge('nfse_copia_espera_bytes', bytes),
+      ...gauge(
+        'nfse_copia_espera_seconds',
+        desde === undefined ? 0 : Math.max(0, Date.now() - desde.getTime()) / 1_000,
+      ),
+      ...gauge(
+        'nfse_copia_base_timestamp_seconds',
+        estado?.base === undefined ? undefined : Date.parse(estado.base) / 1_000,
+      ),
+      ...gauge(
+        'nfse_copia_continua_timestamp_seconds',
+        estado?.ate === undefined ? undefined : Date.parse(estado.ate) / 1_000,
+      ),
+      ...gauge('nfse_copia_faltas', estado?.faltas?.length),
+    ];
+  };
   const warn = async (): Promise<void> => {
     const client = new Client({ ...connection, application_name: 'nfse-copia' });
     client.on('error', () => undefined);
@@ -68,6 +96,7 @@ export function startCopias(
         warnAt = performance.now() + TELL_EVERY_MS;
         // A database that does not answer is told by whoever needs it.
         await warn().catch(() => undefined);
+        await look().catch(() => undefined);
       }
       await pause(EVERY_MS, undefined, { signal: ending.signal, ref: false }).catch(() => undefined);
     }
@@ -76,6 +105,7 @@ export function startCopias(
   return {
     stop: async () => {
       ending.abort();
+      endLooking();
       await running;
       await ship();
     },

@@ -57,6 +57,7 @@ import { PROXIMA_MAX_MS } from '../../flows/proxima-consulta.ts';
 import { DPS_SIGNATURE_HEADER, EVENTO_SIGNATURE_HEADER } from '../../flows/sent-documents.ts';
 import { ALERTS } from '../../measures/alerts.ts';
 import { METRICS, type Metric, MUNICIPIOS_MAX } from '../../measures/metrics.ts';
+import { SOZINHOS } from '../../measures/sozinhos.ts';
 import { DIFERENCAS } from '../api-nacional.ts';
 import { elementAt } from '../layout/elements.ts';
 import { layoutMarkdown } from '../layout/markdown.ts';
@@ -129,6 +130,17 @@ export const LAW_FACTS: Facts = {
         some.map(({ gravidade, expr, durante }) => `${gravidade}: ${code(expr)} por ${durante}`).join('<br>'),
         some[0]!.oQue.replaceAll(/\{(\w+)\}/g, '*$1*'),
         some[0]!.fazer,
+      ]),
+    ),
+
+  'tabela-sozinhos': () =>
+    table(
+      ['O que', 'Como se vê', 'O alerta', 'Onde se lê'],
+      SOZINHOS.map(({ oQue, medida, alerta, pagina }) => [
+        oQue,
+        code(medida),
+        code(alerta),
+        `[${pagina.replace(/\.md.*/, '')}](${pagina})`,
       ]),
     ),
 

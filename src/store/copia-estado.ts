@@ -1,0 +1,28 @@
+/** How the copies of a database stand: the last one, up to when the continuous one goes, and what is missing in it. */
+import { listCopias, walOf } from './copia-lugar.ts';
+import { findWay, readAte } from './copia-wal.ts';
+
+export type Estado = {
+  /** When the last copy was done; ISO texts. */
+  readonly base: string | undefined;
+  readonly ate: string | undefined;
+  readonly segmento: string | undefined;
+  /** Portuguese; undefined: there is no copy, or its timelines are told by files that only the secret key opens. */
+  readonly faltas: readonly string[] | undefined;
+};
+
+export async function readEstado(pasta: string, sistema: string): Promise<Estado> {
+  const { copias } = await listCopias(pasta);
+  const last = copias.findLast(({ manifesto }) => manifesto.sistema === sistema);
+  const ate = await readAte(walOf(pasta, sistema));
+  const way = last && (await findWay(pasta, last, [], undefined).catch(() => undefined));
+  // What ends before a hole is reached up to there.
+  const isBroken = way !== undefined && way.faltas.length > 0;
+  const reached = isBroken ? (way.ate?.toISOString() ?? last!.manifesto.concluida) : ate?.em;
+  return {
+    base: last?.manifesto.concluida,
+    ate: reached,
+    segmento: isBroken ? way.segmentos.at(-1) : ate?.segmento,
+    faltas: way?.faltas,
+  };
+}
