@@ -25,7 +25,7 @@ export type MudancaPublica = {
   readonly numero: string;
   readonly status: string;
   readonly evento: EventoMudado | null;
-  /** What is said of the state that it came to; null where it went on since, or there is nothing to say. */
+  /** What was said of the state as the note came to it; null where there was nothing to say. */
   readonly mensagem: string | null;
 };
 
@@ -39,8 +39,7 @@ export type EventoMudado = {
 
 /** A change as everybody is told it. `cursor`: where it is told in an order. */
 export function mudancaPublica(mudou: Omit<Mudanca, 'ate'>, documento: string, cursor: string | null): MudancaPublica {
-  const { item, id, movimento, em, para, nota, evento } = mudou;
-  const estado = item === 'nota' ? (para as NotaEstado) : (nota.estado as NotaEstado);
+  const { item, id, movimento, em, para, nota, evento, estado, mensagem } = mudou;
   const tipo = evento && tipoByCodigo(evento.codigo_tipo_evento)!;
   return {
     id: `${item}-${id}-${movimento}`,
@@ -52,7 +51,7 @@ export function mudancaPublica(mudou: Omit<Mudanca, 'ate'>, documento: string, c
     numero_protocolo: nota.numero_protocolo,
     id_dps: nota.id_dps,
     numero: nota.numero_dps,
-    status: NOTA_ESTADOS[estado].status,
+    status: NOTA_ESTADOS[estado as NotaEstado].status,
     evento:
       evento === undefined || tipo === undefined
         ? null
@@ -63,7 +62,7 @@ export function mudancaPublica(mudou: Omit<Mudanca, 'ate'>, documento: string, c
             numero_sequencial: evento.numero_sequencial,
             status_evento: para,
           },
-    mensagem: item === 'nota' && nota.estado === para ? nota.mensagem_retorno : null,
+    mensagem,
   };
 }
 

@@ -280,7 +280,6 @@ export function eventoClaims(pool: Db) {
         'entre_partes = x.entre_partes',
       ],
       returning: ['t.nota', 't.mes_nota', 't.cancela'],
-      isTold: true,
       before: (client, { tenant, settlements }) => {
         const meses = groupByMes(settlements.flatMap(({ cancelada }) => cancelada ?? []));
         const inOrder = [...meses].sort(([one], [other]) => one - other);

@@ -178,7 +178,6 @@ export function notaClaims(pool: Db) {
         'nsu_antes = greatest(t.nsu_antes, x.lugar)',
       ],
       returning: ['t.id_dps', 't.chave_acesso'],
-      isTold: false,
       beside: (client, { tenant, now, settlements }) =>
         moveWaitingEventos(
           client,

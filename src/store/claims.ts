@@ -149,8 +149,6 @@ type Settling<One, Moved> = {
   readonly set: readonly string[];
   /** Columns of `t` that `after` is told. */
   readonly returning?: readonly string[];
-  /** The message stands in the trail too. */
-  readonly isTold: boolean;
   /** Sent before the settlements, so that locks are taken in order, and right after them; both travel with them. */
   readonly before?: (client: PoolClient, on: Settled<One>) => Promise<unknown>;
   readonly beside?: (client: PoolClient, on: Settled<One>) => Promise<void>;
@@ -170,23 +168,21 @@ type MovedRow<More> = Standing & {
   readonly mensagem: string | null;
 } & More;
 
-/** The moves that settlements made. `isTold`: with the message. */
+/** The moves that settlements made. */
 function trailedOf<One extends Settlement>(
   moved: readonly MovedRow<unknown>[],
   { now, settlements }: Settled<One>,
-  isTold: boolean,
 ): readonly Trailed[] {
   const respostas = new Map(settlements.map(({ id, resposta }) => [id, resposta]));
-  return moved.map(({ movimentos, mensagem, ...row }) => ({
+  return moved.map(({ movimentos, ...row }) => ({
     ...{ ...row, movimento: movimentos, em: now },
-    mensagem: isTold ? mensagem : null,
     resposta: respostas.get(row.id),
   }));
 }
 
 /** Settles notas or eventos that still carry a token, or one of several, by a statement a month for those at rest then, and one for others; how many. */
 export function createSettle<One extends Settlement, Moved = unknown>(pool: Db, item: Item, of: Settling<One, Moved>) {
-  const { columns, set, returning = [], isTold, before, beside, after } = of;
+  const { columns, set, returning = [], before, beside, after } = of;
   const rows = unnestRows<One>(
     [
       ['id bigint', ({ id }) => id],
@@ -251,7 +247,7 @@ export function createSettle<One extends Settlement, Moved = unknown>(pool: Db, 
           const first = before?.(client, on);
           const settled = settle(client, [tokens].flat(), on);
           const [moved] = await Promise.all([settled, beside?.(client, on), first, ...inserted]);
-          const trail = trailedOf(moved, on, isTold);
+          const trail = trailedOf(moved, on);
           const others = (await after?.(client, on, moved)) ?? [];
           return {
             result: moved.length,

@@ -7,22 +7,28 @@ import { insertRows } from './sql.ts';
 /** What has changed: a nota, or an evento. */
 type Item = 'nota' | 'evento';
 
-/** A change of state. `movimento`: its number among the moves of its row; `em`: milliseconds; `para`: the state that it led to. */
+/**
+ * A change of state. `movimento`: its number among the moves of its row; `em`: milliseconds; `para`: the state that it led to;
+ * `estadoDaNota`: of an evento that has its place, the state of its nota as it changed.
+ */
 export type Mudou = Ref & {
   readonly item: Item;
   readonly movimento: number;
   readonly em: number;
   readonly para: string;
+  readonly estadoDaNota?: string | undefined;
 };
 
 const LETTERS = { nota: 'n', evento: 'e' } as const;
 
-export function writeMudou({ item, id, mes, movimento, em, para }: Mudou): string {
-  return `${LETTERS[item]} ${id} ${mes} ${movimento} ${em} ${para}`;
+export function writeMudou({ item, id, mes, movimento, em, para, estadoDaNota }: Mudou): string {
+  const line = `${LETTERS[item]} ${id} ${mes} ${movimento} ${em} ${para}`;
+  return estadoDaNota === undefined ? line : `${line} ${estadoDaNota}`;
 }
 
 export function readMudou(line: string): Mudou {
-  const [letter, id, mes, movimento, em, para] = line.split(' ') as [string, string, string, string, string, string];
+  type Fields = [string, string, string, string, string, string, string?];
+  const [letter, id, mes, movimento, em, para, estadoDaNota] = line.split(' ') as Fields;
   return {
     item: letter === 'n' ? 'nota' : 'evento',
     id,
@@ -30,6 +36,7 @@ export function readMudou(line: string): Mudou {
     movimento: Number(movimento),
     em: Number(em),
     para,
+    ...(estadoDaNota === undefined ? {} : { estadoDaNota }),
   };
 }
 

@@ -4,6 +4,7 @@
  * places, a block at a time, each under the lock of the tenant's row. Whoever has read to a place has read all that will ever be before it.
  */
 
+import type { EventoEstado } from '../fiscal/evento.ts';
 import { PARTES_DA_NOTA, type ParteDaNota } from '../fiscal/mudanca.ts';
 import type { NotaEstado } from '../fiscal/nota.ts';
 import { type Contada, insertEntregas } from './entregas.ts';
@@ -11,7 +12,7 @@ import { groupByMes, type Ref } from './fila.ts';
 import { type Mudou, readMudou, writeMudou } from './mudancas-novas.ts';
 import { type Db, ONE_BY_ONE, runTransaction } from './open.ts';
 import type { PoolClient } from './pg.ts';
-import { planMonthly, planOnce } from './planned.ts';
+import { type Planned, planMonthly, planOnce } from './planned.ts';
 import { insertRows } from './sql.ts';
 
 /** How far somebody has read: all of the blocks before `bloco`, and so many of his changes of that one. */
@@ -22,12 +23,19 @@ export function writeLugar({ bloco, lidas }: Lugar): string {
   return `m${bloco}-${lidas}`;
 }
 
-/** A change as its reader is told it. `ate`: his place once he has it. Columns of the nota and the evento are those of now. */
+/**
+ * A change as its reader is told it, in the same words whenever he asks. `ate`: his place once he has it; `estado`: of the nota, as the change
+ * was made; `mensagem`: what was said with it. Of nota and evento it has what never changes.
+ */
 export type Mudanca = Mudou & {
   readonly ate: Lugar;
-  readonly nota: NotaDaMudanca;
+  readonly nota: Omit<NotaDaMudanca, 'estado' | 'mensagem_retorno'>;
   readonly evento: EventoDaMudanca | undefined;
+  readonly estado: string;
+  readonly mensagem: string | null;
 };
+
+type Contavel = Pick<Mudanca, 'nota' | 'evento' | 'estado' | 'mensagem'>;
 
 type NotaDaMudanca = Ref &
   Readonly<Record<`${ParteDaNota}_cpf_cnpj`, string | null>> & {
@@ -47,7 +55,6 @@ type EventoDaMudanca = {
   readonly mes_nota: number;
   readonly codigo_tipo_evento: string;
   readonly numero_sequencial: number;
-  readonly estado: string;
 };
 
 type Lidas = {
@@ -58,6 +65,14 @@ type Lidas = {
 
 /** The blocks that are there: places before `maisAntigo` were forgotten, and none after `ultimo` was given. */
 export type Blocos = { readonly ultimo: number; readonly maisAntigo: number };
+
+const [EMITIDA, RETIDA, RECUSADA, CANCELADA] = [
+  'emitida',
+  'retida',
+  'recusada',
+  'cancelada',
+] as const satisfies readonly NotaEstado[];
+const PROCESSADO = 'processado' satisfies EventoEstado;
 
 /** Changes in a block. */
 const BLOCK_MAX = 2_000;
@@ -89,8 +104,30 @@ const PARTES = planMonthly(
 
 const EVENTOS = planOnce(
   'eventos_das_mudancas',
-  `select e.id, e.nota, e.mes_nota, e.codigo_tipo_evento, e.numero_sequencial, e.estado
+  `select e.id, e.nota, e.mes_nota, e.codigo_tipo_evento, e.numero_sequencial
   from unnest($2::bigint[]) as x (id) join eventos e on e.tenant = $1 and e.id = x.id ${ONE_BY_ONE}`,
+);
+
+/**
+ * The states of notas at moments: by their trails, of which the moves of an archived month may be away. Of what happened at the moment itself
+ * a cancellation is taken by the evento alone that makes it.
+ */
+const ESTADOS = planMonthly(
+  'estados_das_mudancas',
+  `select x.place::int, coalesce(
+      (select t.para from trilha_notas t where t.tenant = $1 and t.mes = $2 and t.nota = x.id
+        and (t.em < x.em or (t.em = x.em and (t.para <> '${CANCELADA}' or x.para = '${PROCESSADO}'))) order by t.movimento desc limit 1),
+      (select coalesce(t.de, t.para) from trilha_notas t where t.tenant = $1 and t.mes = $2 and t.nota = x.id order by t.movimento limit 1),
+      n.estado) as estado
+  from unnest($3::bigint[], $4::timestamptz[], $5::text[]) with ordinality as x (id, em, para, place)
+    join notas n on n.tenant = $1 and n.mes = $2 and n.id = x.id ${ONE_BY_ONE}`,
+);
+
+const MENSAGENS = planMonthly(
+  'mensagens_das_mudancas',
+  `select x.place::int, (select t.mensagem from trilha_notas t
+      where t.tenant = $1 and t.mes = $2 and t.nota = x.id and t.movimento = x.movimento) as mensagem
+  from unnest($3::bigint[], $4::int[]) with ordinality as x (id, movimento, place) ${ONE_BY_ONE}`,
 );
 
 type Linhas = { readonly documento: string; readonly bloco: number; readonly em: number; readonly mudancas: string };
@@ -123,8 +160,13 @@ const FORGOTTEN = 'update mudancas_ate set mais_antigo = $2 where tenant = $1 an
 
 type Known = {
   readonly notas: ReadonlyMap<string, NotaDaMudanca>;
-  readonly eventos: ReadonlyMap<string, EventoDaMudanca>;
+  readonly eventos: Eventos;
+  /** Of eventos whose lines do not have it. */
+  readonly estados: ReadonlyMap<Mudou, string>;
+  readonly mensagens: ReadonlyMap<Mudou, string | null>;
 };
+
+type Eventos = ReadonlyMap<string, EventoDaMudanca>;
 
 export function mudancaStore(pool: Db) {
   return {
@@ -162,7 +204,7 @@ export function mudancaStore(pool: Db) {
       });
       return { mudancas, ate: found.at(-1)?.ate, isAll: !more };
     },
-    /** What there is to know now of changes, by their lines; one that is forgotten is left out. */
+    /** What there is to know of changes, by their lines; one that is forgotten is left out. */
     resolve: async (tenant: string, lines: readonly string[]): Promise<ReadonlyMap<string, Omit<Mudanca, 'ate'>>> => {
       const mudadas = lines.map(readMudou);
       const known = await readKnown(pool, tenant, mudadas);
@@ -213,7 +255,9 @@ async function appendNovas(client: PoolClient, tenant: string, now: number): Pro
   const { rows } = await client.query<{ mudancas: string }>(TAKE_NOVAS, [tenant]);
   const mudadas = inOrder(rows.flatMap(({ mudancas }) => mudancas.split('\n').map(readMudou)));
   if (mudadas.length === 0) return 0;
-  const partes = await readPartes(client, tenant, mudadas);
+  const eventos = await readEventos(client, tenant, mudadas);
+  const partes = await readPartes(client, tenant, mudadas, eventos);
+  const estados = await readEstados(client, tenant, mudadas, eventos);
   let bloco = Number(taken.bloco);
   for (let first = 0; first < mudadas.length; first += BLOCK_MAX) {
     bloco += 1;
@@ -222,7 +266,7 @@ async function appendNovas(client: PoolClient, tenant: string, now: number): Pro
     for (const [place, mudou] of mudadas.slice(first, first + BLOCK_MAX).entries()) {
       const nota = partes(mudou);
       if (nota === undefined) continue;
-      const line = writeMudou(mudou);
+      const line = writeMudou({ ...mudou, estadoDaNota: estados.get(mudou) });
       for (const documento of documentosOf(nota)) {
         const own = lines.getOrInsertComputed(documento, () => []);
         own.push(line);
@@ -256,21 +300,90 @@ async function readPartes(
   client: PoolClient,
   tenant: string,
   mudadas: readonly Mudou[],
+  eventos: Eventos,
 ): Promise<(mudou: Mudou) => PartesDaMudanca | undefined> {
-  const deEventos = idsOf(mudadas.filter(({ item }) => item === 'evento'));
-  type DoEvento = { readonly id: string; readonly nota: string; readonly mes_nota: number };
-  const eventos = deEventos.length === 0 ? [] : (await client.query<DoEvento>(EVENTOS([tenant, deEventos]))).rows;
-  const notaOf = new Map(eventos.map(({ id, nota }) => [id, nota]));
-  const refs: readonly Ref[] = [
-    ...mudadas.filter(({ item }) => item === 'nota'),
-    ...eventos.map(({ nota, mes_nota }) => ({ id: nota, mes: mes_nota })),
-  ];
   const partes = new Map<string, PartesDaMudanca>();
-  for (const [mes, ofMes] of groupByMes(refs)) {
+  for (const [mes, ofMes] of groupByMes(mudadas.flatMap((mudou) => notaOf(eventos, mudou) ?? []))) {
     const { rows } = await client.query<PartesDaMudanca>(PARTES([tenant, mes, idsOf(ofMes)]));
     for (const row of rows) partes.set(row.id, row);
   }
-  return ({ item, id }) => partes.get(item === 'nota' ? id : (notaOf.get(id) ?? ''));
+  return (mudou) => partes.get(notaOf(eventos, mudou)?.id ?? '');
+}
+
+async function readEventos(db: Pick<Db, 'query'>, tenant: string, all: readonly Mudou[]): Promise<Eventos> {
+  const ids = idsOf(all.filter(({ item }) => item === 'evento'));
+  const rows = ids.length === 0 ? [] : (await db.query<EventoDaMudanca>(EVENTOS([tenant, ids]))).rows;
+  return new Map(rows.map((evento) => [evento.id, evento]));
+}
+
+/** The nota of a change; undefined: its evento was forgotten. */
+function notaOf(eventos: Eventos, { item, id, mes }: Mudou): Ref | undefined {
+  if (item === 'nota') return { id, mes };
+  const evento = eventos.get(id);
+  return evento && { id: evento.nota, mes: evento.mes_nota };
+}
+
+/** Of changes of eventos without it, the state of the nota as each was made: the trail has it, whatever became of the nota since. */
+function readEstados(
+  db: Pick<Db, 'query'>,
+  tenant: string,
+  all: readonly Mudou[],
+  eventos: Eventos,
+): Promise<ReadonlyMap<Mudou, string>> {
+  const asked = all.filter(({ item, estadoDaNota }) => item === 'evento' && estadoDaNota === undefined);
+  type Row = Placed & { readonly estado: string };
+  const keys = [({ em }: Mudou) => new Date(em).toISOString(), ({ para }: Mudou) => para];
+  return readEach(db, { tenant, asked, eventos, planned: ESTADOS, keys }, ({ estado }: Row) => estado);
+}
+
+/** What was said with changes of notas: a refused one keeps it, and of others it stands in the trail. */
+function readMensagens(
+  db: Pick<Db, 'query'>,
+  tenant: string,
+  all: readonly Mudou[],
+): Promise<ReadonlyMap<Mudou, string | null>> {
+  const asked = all.filter(
+    ({ item, para, movimento }) => item === 'nota' && (para === RETIDA || (para === EMITIDA && movimento > 1)),
+  );
+  type Row = Placed & { readonly mensagem: string | null };
+  const keys = [({ movimento }: Mudou) => movimento];
+  return readEach(db, { tenant, asked, eventos: NONE, planned: MENSAGENS, keys }, ({ mensagem }: Row) => mensagem);
+}
+
+const NONE: Eventos = new Map();
+
+/** A row for the change at a place, from 1 on. */
+type Placed = { readonly place: number };
+
+/** Of each of these changes one value, by its nota and what else it is asked with. */
+async function readEach<Row extends Placed, Value>(
+  db: Pick<Db, 'query'>,
+  {
+    tenant,
+    asked,
+    eventos,
+    planned,
+    keys,
+  }: {
+    readonly tenant: string;
+    readonly asked: readonly Mudou[];
+    readonly eventos: Eventos;
+    readonly planned: Planned;
+    readonly keys: readonly ((mudou: Mudou) => unknown)[];
+  },
+  read: (row: Row) => Value,
+): Promise<ReadonlyMap<Mudou, Value>> {
+  const found = new Map<Mudou, Value>();
+  const ofNotas = asked.flatMap((mudou) => {
+    const nota = notaOf(eventos, mudou);
+    return nota === undefined ? [] : [{ ...nota, mudou }];
+  });
+  for (const [mes, ofMes] of groupByMes(ofNotas)) {
+    const asking = keys.map((key) => ofMes.map(({ mudou }) => key(mudou)));
+    const { rows } = await db.query<Row>(planned([tenant, mes, ofMes.map(({ id }) => id), ...asking]));
+    for (const row of rows) found.set(ofMes[row.place - 1]!.mudou, read(row));
+  }
+  return found;
 }
 
 function idsOf(of: readonly { readonly id: string }[]): readonly string[] {
@@ -300,7 +413,7 @@ export function inOrder(all: readonly Mudou[]): readonly Mudou[] {
 /** Of one moment: a nota that is decided lets its eventos go, and an evento that is registered ends its nota. */
 function rankOf({ item, para }: Mudou): number {
   if (item === 'evento') return 1;
-  return para === ('cancelada' satisfies NotaEstado) ? 2 : 0;
+  return para === CANCELADA ? 2 : 0;
 }
 
 /** As it nearly always is. */
@@ -325,25 +438,28 @@ function documentosOf(nota: PartesDaMudanca): ReadonlySet<string> {
 }
 
 async function readKnown(db: Pick<Db, 'query'>, tenant: string, all: readonly Mudou[]): Promise<Known> {
-  const deEventos = idsOf(all.filter(({ item }) => item === 'evento'));
-  const eventos = deEventos.length === 0 ? [] : (await db.query<EventoDaMudanca>(EVENTOS([tenant, deEventos]))).rows;
-  const refs: readonly Ref[] = [
-    ...all.filter(({ item }) => item === 'nota'),
-    ...eventos.map(({ nota, mes_nota }) => ({ id: nota, mes: mes_nota })),
-  ];
+  const eventos = await readEventos(db, tenant, all);
   const notas: NotaDaMudanca[] = [];
-  for (const [mes, ofMes] of groupByMes(refs)) {
+  for (const [mes, ofMes] of groupByMes(all.flatMap((mudou) => notaOf(eventos, mudou) ?? []))) {
     notas.push(...(await db.query<NotaDaMudanca>(NOTAS([tenant, mes, idsOf(ofMes)]))).rows);
   }
   return {
     notas: new Map(notas.map((nota) => [nota.id, nota])),
-    eventos: new Map(eventos.map((evento) => [evento.id, evento])),
+    eventos,
+    estados: await readEstados(db, tenant, all, eventos),
+    mensagens: await readMensagens(db, tenant, all),
   };
 }
 
-function tellOf({ notas, eventos }: Known, { item, id }: Mudou): Pick<Mudanca, 'nota' | 'evento'> | undefined {
+function tellOf({ notas, eventos, estados, mensagens }: Known, mudou: Mudou): Contavel | undefined {
+  const { item, id, para, estadoDaNota } = mudou;
   const evento = item === 'evento' ? eventos.get(id) : undefined;
   if (item === 'evento' && evento === undefined) return undefined;
   const nota = notas.get(evento?.nota ?? id);
-  return nota && { nota, evento };
+  if (nota === undefined) return undefined;
+  if (item === 'evento')
+    return { nota, evento, estado: estadoDaNota ?? estados.get(mudou) ?? nota.estado, mensagem: null };
+  // A refused nota goes nowhere any more.
+  const mensagem = para === RECUSADA ? nota.mensagem_retorno : (mensagens.get(mudou) ?? null);
+  return { nota, evento, estado: para, mensagem };
 }

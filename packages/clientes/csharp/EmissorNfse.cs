@@ -2116,11 +2116,12 @@ namespace EmissorNfse
         public string id_dps { get; }
         /// <summary>Número sequencial da NFS-e.</summary>
         public string numero { get; }
-        /// <summary>O status da nota neste estado; numa mudança de evento, o de agora.</summary>
+        /// <summary>O status da nota nesta mudança: o mesmo sempre que ela é contada.</summary>
         public string status { get; }
         /// <summary>O evento que mudou; null quando quem mudou foi a nota. Pode ser nulo.</summary>
         public EventoMudado evento { get; }
-        /// <summary>O que o ADN disse da nota neste estado; null quando não há o que dizer. Pode ser nulo.</summary>
+        /// <summary>O que se disse da nota quando chegou a este estado; null quando não houve o que dizer. Pode ser
+        /// nulo.</summary>
         public string mensagem { get; }
 
         internal Mudanca(JsonElement dados)

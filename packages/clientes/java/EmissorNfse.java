@@ -2484,11 +2484,11 @@ public final class EmissorNfse {
         public final String id_dps;
         /** Número sequencial da NFS-e. */
         public final String numero;
-        /** O status da nota neste estado; numa mudança de evento, o de agora. */
+        /** O status da nota nesta mudança: o mesmo sempre que ela é contada. */
         public final String status;
         /** O evento que mudou; null quando quem mudou foi a nota. Pode ser nulo. */
         public final EventoMudado evento;
-        /** O que o ADN disse da nota neste estado; null quando não há o que dizer. Pode ser nulo. */
+        /** O que se disse da nota quando chegou a este estado; null quando não houve o que dizer. Pode ser nulo. */
         public final String mensagem;
 
         Mudanca(Map<String, Object> dados) {

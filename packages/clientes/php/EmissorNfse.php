@@ -1833,11 +1833,11 @@ final class Mudanca
     public readonly string $id_dps;
     /** Número sequencial da NFS-e. */
     public readonly string $numero;
-    /** O status da nota neste estado; numa mudança de evento, o de agora. */
+    /** O status da nota nesta mudança: o mesmo sempre que ela é contada. */
     public readonly string $status;
     /** O evento que mudou; null quando quem mudou foi a nota. */
     public readonly ?EventoMudado $evento;
-    /** O que o ADN disse da nota neste estado; null quando não há o que dizer. */
+    /** O que se disse da nota quando chegou a este estado; null quando não houve o que dizer. */
     public readonly ?string $mensagem;
 }
 

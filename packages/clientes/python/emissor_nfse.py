@@ -1435,11 +1435,11 @@ class Mudanca(_Modelo):
     id_dps: str
     #: Número sequencial da NFS-e.
     numero: str
-    #: O status da nota neste estado; numa mudança de evento, o de agora.
+    #: O status da nota nesta mudança: o mesmo sempre que ela é contada.
     status: str
     #: O evento que mudou; null quando quem mudou foi a nota.
     evento: Optional[EventoMudado]
-    #: O que o ADN disse da nota neste estado; null quando não há o que dizer.
+    #: O que se disse da nota quando chegou a este estado; null quando não houve o que dizer.
     mensagem: Optional[str]
 
 

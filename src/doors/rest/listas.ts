@@ -265,9 +265,11 @@ export const LISTA_SHAPES = {
     numero_protocolo: field.text('Número de protocolo da nota.'),
     id_dps: field.text('Identificador da DPS.'),
     numero: field.text('Número sequencial da NFS-e.'),
-    status: field.text('O status da nota neste estado; numa mudança de evento, o de agora.'),
+    status: field.text('O status da nota nesta mudança: o mesmo sempre que ela é contada.'),
     evento: orNull(field.shape('EventoMudado', 'O evento que mudou; null quando quem mudou foi a nota.')),
-    mensagem: orNull(field.text('O que o ADN disse da nota neste estado; null quando não há o que dizer.')),
+    mensagem: orNull(
+      field.text('O que se disse da nota quando chegou a este estado; null quando não houve o que dizer.'),
+    ),
   } satisfies FieldsOf<MudancaPublica>,
   EventoMudado: {
     id_evento: field.integer('Identificador do evento neste serviço.'),

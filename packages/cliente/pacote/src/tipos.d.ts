@@ -1576,11 +1576,11 @@ export type Mudanca = {
     readonly id_dps: string;
     /** Número sequencial da NFS-e. */
     readonly numero: string;
-    /** O status da nota neste estado; numa mudança de evento, o de agora. */
+    /** O status da nota nesta mudança: o mesmo sempre que ela é contada. */
     readonly status: string;
     /** O evento que mudou; null quando quem mudou foi a nota. */
     readonly evento: EventoMudado | null;
-    /** O que o ADN disse da nota neste estado; null quando não há o que dizer. */
+    /** O que se disse da nota quando chegou a este estado; null quando não houve o que dizer. */
     readonly mensagem: string | null;
 };
 export type EventoMudado = {
