@@ -2,7 +2,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { tellAvisos } from '../src/delivery/avisos.ts';
+import { placeMudancas } from '../src/delivery/mudancas.ts';
 import type { RespostaDeAviso } from '../src/flows/world.ts';
+import { readNovas } from '../src/store/mudancas-novas.ts';
 import { cnpjCheckDigits } from './support/cnpj.ts';
 import { balcao, bancada, CANCELAMENTO } from './support/eventos.ts';
 import { request } from './support/http.ts';
@@ -25,7 +27,7 @@ const { address, store, pool, world, clock } = service;
 const one = balcao(address);
 const work = bancada(world);
 
-const place = (): Promise<number> => store.mudancas.append(TENANT, clock.now);
+const place = (): Promise<unknown> => store.mudancas.append(TENANT, clock.now);
 
 /** Tells all that is due, however long its attempts were put off. */
 async function tell(): Promise<readonly Aviso[]> {
@@ -142,4 +144,119 @@ describe('what a change tells', () => {
     ]);
     assert.deepEqual(await lines(), before);
   });
+});
+
+/** Changes as a version that is still to come may write them, of a note and its event. */
+const FUTURE: readonly (readonly [name: string, line: (id: string, movimento: number) => string])[] = [
+  ['a kind of its own', (id, movimento) => `p ${id} 202611 ${movimento} 1764000000000 pago`],
+  ['a field more', (id, movimento) => `n ${id} 202611 ${movimento} 1764000000000 cancelada autorizada motivo=1`],
+  ['a form of its own', (id, movimento) => `{"v":2,"item":"nota","id":"${id}","movimento":${movimento}}`],
+];
+
+async function idOf({ chave_acesso }: { readonly chave_acesso: string }): Promise<string> {
+  const { rows } = await pool.query('select id from notas where tenant = $1 and chave_acesso = $2', [
+    TENANT,
+    chave_acesso,
+  ]);
+  return rows[0].id;
+}
+
+/** Writes a change as another process does. */
+async function write(line: string): Promise<void> {
+  await pool.query('insert into mudancas_novas (tenant, id, mudancas) values ($1, gen_random_uuid(), $2)', [
+    TENANT,
+    line,
+  ]);
+}
+
+/** Gives a change its place as a newer process does. */
+async function placeLine(line: string, id: string, cnpj: string): Promise<void> {
+  const known = `n ${id} 202611 9 ${clock.now} autorizada`;
+  await write(known);
+  await place();
+  const values = [TENANT, known, line];
+  const changed = await pool.query(
+    `update mudancas set mudancas = replace(mudancas, $2, $3) where tenant = $1 and documento = $4`,
+    [...values, cnpj],
+  );
+  assert.equal(changed.rowCount, 1);
+  await pool.query('update entregas set mudanca = $3 where tenant = $1 and mudanca = $2', values);
+}
+
+const typesOf = (lines: readonly string[]) => told(lines).map(([tipo]) => tipo);
+const ISSUED = ['nota.emitida', 'nota.transmitida', 'nota.autorizada'];
+
+describe('a process that is older than the one beside it', () => {
+  for (const [place, [name, line]] of FUTURE.entries()) {
+    test(`leaves a change without a place to the newer one: ${name}`, async () => {
+      const { cnpj, lines } = await newPrestador();
+      const nota = await one.issue({ nDPS: String(10 + place), 'prest/CNPJ': cnpj });
+      const id = await idOf(nota);
+      await write(line(id, 9));
+      const kept = 'select id, mudancas from mudancas_novas where tenant = $1 and mudancas = $2';
+      const { rows: before } = await pool.query(kept, [TENANT, line(id, 9)]);
+      await work.notas();
+      const municipio = (await store.municipios.findBySlug(TENANT))!;
+      service.logged.length = 0;
+      for (let turn = 0; turn < 3; turn += 1) await placeMudancas(world, municipio);
+      assert.deepEqual(typesOf(await lines()), ISSUED);
+      assert.deepEqual((await pool.query(kept, [TENANT, line(id, 9)])).rows, before);
+      if (place === 0) assert.match(service.logged.map(({ message }) => message).join(), /versão mais nova/);
+      await pool.query('delete from mudancas_novas where tenant = $1', [TENANT]);
+    });
+  }
+
+  test('places nothing of a note before a change of it that it cannot read', () => {
+    const rows = [
+      ['n 1 202611 1 5 emitida', 'n 2 202611 1 5 emitida'],
+      ['n 1 202611 2 6 suspensa por=2'],
+      ['n 1 202611 3 7 autorizada', 'e 8 202611 2 7 processado'],
+      ['e 8 202611 3 8 erro'],
+      ['n 3 202611 1 9 emitida'],
+    ].map((lines, place) => ({ id: String(place), mudancas: lines.join('\n') }));
+    const { mudadas, left } = readNovas(rows.toReversed());
+    assert.deepEqual(left.map(({ id }) => id).toSorted(), ['1', '2', '3']);
+    assert.deepEqual(mudadas.map(({ id }) => id).toSorted(), ['1', '2', '3']);
+    assert.deepEqual(readNovas(rows.filter((_, place) => place !== 1)).left, []);
+  });
+
+  const PLACED: typeof FUTURE = [
+    ...FUTURE,
+    ['a state of its own', (id, movimento) => `n ${id} 202611 ${movimento} 1764000000000 suspensa`],
+  ];
+  for (const [place, [name, line]] of PLACED.entries()) {
+    test(`tells up to a change that the newer one has placed, and loses none: ${name}`, async () => {
+      const { cnpj, lines, follow, register } = await newPrestador();
+      await register(`https://dois.exemplo.com.br/${cnpj}`);
+      const nota = await one.issue({ nDPS: String(20 + place), 'prest/CNPJ': cnpj });
+      const id = await idOf(nota);
+      await placeLine(line(id, 2), id, cnpj);
+      const first = (await follow('limite=50')).body;
+      assert.deepEqual(
+        [first.mudancas.map(({ tipo }: { tipo: string }) => tipo), first.mais],
+        [['nota.emitida'], true],
+      );
+      for (const query of [`desde=${first.cursor}`, `desde=${first.cursor}&espera=5`]) {
+        const { status, headers, body } = await follow(query);
+        assert.deepEqual(
+          [status, body.codigo_erro, headers.get('retry-after')],
+          [503, 'E703', '5'],
+          JSON.stringify(body),
+        );
+        assert.match(body.mensagem, /versão mais nova/);
+      }
+      // Of the note nothing is sent that comes later, and what is not sent stays to be sent.
+      const mine = (all: readonly Aviso[]) =>
+        all.filter(({ url }) => url.includes(cnpj)).map(({ corpo }) => JSON.parse(corpo).type);
+      assert.deepEqual(mine(await tell()), ['nota.emitida']);
+      assert.deepEqual(mine(await tell()), []);
+      // A process that knows it goes on from there.
+      const known = `n ${id} 202611 2 ${clock.now} transmitida`;
+      const values = [TENANT, line(id, 2), known];
+      await pool.query('update mudancas set mudancas = replace(mudancas, $2, $3) where tenant = $1', values);
+      await pool.query('update entregas set mudanca = $3 where tenant = $1 and mudanca = $2', values);
+      assert.deepEqual(typesOf(await lines()), ['nota.emitida', 'nota.transmitida']);
+      assert.deepEqual(mine(await tell()), ['nota.transmitida']);
+    });
+  }
 });

@@ -54,6 +54,7 @@ async function tellAddress(
   const resultados: Resultado[] = [];
   let { falhas } = webhook;
   let isGone = false;
+  let isNewer = false;
   let slowestMs = 0;
   let problema: string | undefined;
   const began = performance.now();
@@ -67,6 +68,12 @@ async function tellAddress(
       if (!mayGoOn()) return;
       const aviso = avisoOf(tenant, entrega, known, webhook.documento);
       const at = now();
+      if (aviso === 'newer') {
+        // It stays for a process that knows it, and what comes later of the same note waits for it.
+        resultados.push({ ...resultOf(entrega, NEWER, at, at), isDead: false, dueAt: at + NEWER_WAIT_MS });
+        isNewer = true;
+        return;
+      }
       // What a rehearsal has forgotten is told to nobody.
       const sentAt = performance.now();
       const resposta = aviso === undefined ? FORGOTTEN : await send(world, webhook, aviso, { at, relogioMs });
@@ -88,6 +95,7 @@ async function tellAddress(
     for (let own = waiting.shift(); own !== undefined && mayGoOn(); own = waiting.shift()) await tellNota(own);
   };
   await Promise.all(Array.from({ length: MESSAGES_AT_ONCE }, next));
+  if (isNewer) world.log.warn({ tenant, webhook: webhook.id }, NEWER.problema);
   const isQuick = resultados.length === 0 ? undefined : falhas === 0 && slowestMs < QUICK_MS;
   const deixado = leave(now(), webhook.falhas, falhas, { isGone, problema, isQuick });
   await store.entregas.settle(tenant, webhook.id, token, now(), resultados, deixado);
@@ -96,25 +104,31 @@ async function tellAddress(
 
 const GONE = 410;
 const FORGOTTEN: RespostaDeAviso = { status: 200 };
+const NEWER = {
+  problema:
+    'uma versão mais nova do serviço gravou esta mudança: este processo a deixa para ela; o serviço está em atualização',
+};
+const NEWER_WAIT_MS = 5_000;
 
 /** A message. `id`: the same in every attempt. */
 type Aviso = { readonly id: string; readonly corpo: string };
 
-/** What an address is told: kind, moment and what it is about. Undefined: it is there no more. */
+/** What an address is told: kind, moment and what it is about. Undefined: it is there no more; 'newer': a newer version alone knows what it is. */
 function avisoOf(
   tenant: string,
   { ordem, mudanca, cursor, criada_em }: EntregaRow,
   known: Awaited<ReturnType<World['store']['mudancas']['resolve']>>,
   documento: string,
-): Aviso | undefined {
+): Aviso | 'newer' | undefined {
   if (mudanca === null) {
     const data = { mensagem: 'Este aviso é um ensaio: nada mudou. A assinatura é a de todos.' };
     const corpo = JSON.stringify({ type: 'ensaio', timestamp: criada_em.toISOString(), data });
     return { id: `${tenant}.ensaio${ordem}`, corpo };
   }
+  if (!known.has(mudanca)) return undefined;
   const mudou = known.get(mudanca);
-  if (mudou === undefined) return undefined;
-  const data = mudancaPublica(mudou, documento, cursor);
+  const data = mudou && mudancaPublica(mudou, documento, cursor);
+  if (data === undefined) return 'newer';
   return { id: `${tenant}.${data.id}`, corpo: JSON.stringify({ type: data.tipo, timestamp: data.em, data }) };
 }
 

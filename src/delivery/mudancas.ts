@@ -12,16 +12,35 @@ const FORGET_EVERY_MS = 3_600_000;
 /** So long changes gather for one block: whoever waits for them hardly sees it, and a block costs what ten small ones do. */
 const GATHER_MS = 400;
 
+/** What is left to a newer version is looked at again after this. */
+const LEFT_MS = 2_000;
+const TELL_LEFT_EVERY_MS = 60_000;
+
 /** When a municipality's turn to forget comes, by the clock of `performance.now`. */
 const forgetAt = new Map<string, number>();
 
 export async function placeMudancas(world: World, { tenant, ambiente, guardaDias }: Municipio): Promise<Delivered> {
   const { store, now } = world;
-  const placed = await store.mudancas.append(tenant, now());
+  const { postas, deixadas } = await store.mudancas.append(tenant, now());
+  if (deixadas > 0) tellLeft(world, tenant, deixadas);
   if (performance.now() >= (forgetAt.get(tenant) ?? Number.NEGATIVE_INFINITY)) {
     const dias = guardaDias ?? AMBIENTES[ambiente].guardaDias ?? MUDANCAS_GUARDA_DIAS;
     const isMore = await store.mudancas.forget(tenant, now() - (dias || MUDANCAS_GUARDA_DIAS) * DAY_MS);
     if (!isMore) forgetAt.set(tenant, performance.now() + FORGET_EVERY_MS);
   }
-  return { delivered: placed, isFull: false, pauseMs: placed === 0 ? 0 : GATHER_MS };
+  const pauseMs = postas > 0 ? GATHER_MS : deixadas > 0 ? LEFT_MS : 0;
+  return { delivered: postas, isFull: false, pauseMs };
+}
+
+/** When it is told again that changes of a municipality are left, by the clock of `performance.now`. */
+const tellAt = new Map<string, number>();
+
+/** While the service is updated a newer process places them; where none is left that could, somebody has to know. */
+function tellLeft({ log }: World, tenant: string, deixadas: number): void {
+  if (performance.now() < (tellAt.get(tenant) ?? Number.NEGATIVE_INFINITY)) return;
+  tellAt.set(tenant, performance.now() + TELL_LEFT_EVERY_MS);
+  log.warn(
+    { tenant, deixadas },
+    'há mudanças gravadas por uma versão mais nova do serviço: este processo não as conta, e as deixa para ela; termine a atualização',
+  );
 }

@@ -1,7 +1,7 @@
 /** What has changed of the notes and events of one CNPJ or CPF, in the order in which it is told once and for good. */
 import { quoted, type Refusal } from '../fiscal/fault.ts';
 import { isoMoment } from '../fiscal/moment.ts';
-import type { ParteDaNota, TipoMudanca } from '../fiscal/mudanca.ts';
+import { type ParteDaNota, TIPOS_MUDANCA, type TipoMudanca } from '../fiscal/mudanca.ts';
 import { NOTA_ESTADOS, type NotaEstado } from '../fiscal/nota.ts';
 import { tipoByCodigo } from '../fiscal/tipos-evento.ts';
 import { type Lugar, type Mudanca, writeLugar } from '../store/mudancas.ts';
@@ -37,13 +37,23 @@ export type EventoMudado = {
   readonly status_evento: string;
 };
 
-/** A change as everybody is told it. `cursor`: where it is told in an order. */
-export function mudancaPublica(mudou: Omit<Mudanca, 'ate'>, documento: string, cursor: string | null): MudancaPublica {
+const TIPOS: ReadonlySet<string> = new Set(TIPOS_MUDANCA);
+
+/** A change as everybody is told it; undefined: a newer version alone knows what it is. `cursor`: where it is told in an order. */
+export function mudancaPublica(
+  mudou: Omit<Mudanca, 'ate'>,
+  documento: string,
+  cursor: string | null,
+): MudancaPublica | undefined {
   const { item, id, movimento, em, para, nota, evento, estado, mensagem } = mudou;
-  const tipo = evento && tipoByCodigo(evento.codigo_tipo_evento)!;
+  const tipo = evento && tipoByCodigo(evento.codigo_tipo_evento);
+  const kind = `${item}.${para}`;
+  const isKnown =
+    TIPOS.has(kind) && Object.hasOwn(NOTA_ESTADOS, estado) && (evento === undefined || tipo !== undefined);
+  if (!isKnown) return undefined;
   return {
     id: `${item}-${id}-${movimento}`,
-    tipo: `${item}.${para}` as TipoMudanca,
+    tipo: kind as TipoMudanca,
     em: isoMoment(momentOfNota(nota.chave_acesso, em)),
     cursor,
     papeis: papeisOf(nota, documento),
@@ -111,6 +121,9 @@ function refuseDesde(mensagem: string, sent: string): Refusal {
   return { faults: [{ codigo: 'E0002', xpath: '', mensagem, campo: 'desde', encontrado: quoted(sent) }] };
 }
 
+/** A page, which ends before a change that a newer version alone tells; the place after it; 'newer': it would begin with one. */
+type PaginaLida = (PaginaDeMudancas & { readonly lugar: Lugar }) | 'newer';
+
 /** The changes of a document from a place on, at most so many. */
 export async function listMudancas(
   { store }: Pick<World, 'store'>,
@@ -118,14 +131,20 @@ export async function listMudancas(
   documento: string,
   from: Lugar,
   max: number,
-): Promise<PaginaDeMudancas & { readonly lugar: Lugar }> {
+): Promise<PaginaLida> {
   // Looked at first: what is told up to here is all in the list that is read then.
   const { ultimo } = await store.mudancas.readBlocos(tenant);
-  const { mudancas, ate, isAll } = await store.mudancas.list(tenant, documento, from, max);
+  const { mudancas, ate, isAll, isNewer } = await store.mudancas.list(tenant, documento, from, max);
+  const told = mudancas.map((mudou) => mudancaPublica(mudou, documento, writeLugar(mudou.ate)));
+  const unknown = told.indexOf(undefined);
+  if (unknown === 0 || (isNewer && told.length === 0)) return 'newer';
+  if (unknown > 0) {
+    const lugar = mudancas[unknown - 1]!.ate;
+    return { mudancas: told.slice(0, unknown) as MudancaPublica[], cursor: writeLugar(lugar), mais: true, lugar };
+  }
   const isBehind = ate === undefined || ate.bloco <= ultimo;
   const lugar = isAll && isBehind ? { bloco: Math.max(ultimo + 1, from.bloco), lidas: 0 } : (ate ?? from);
-  const told = mudancas.map((mudou) => mudancaPublica(mudou, documento, writeLugar(mudou.ate)));
-  return { mudancas: told, cursor: writeLugar(lugar), mais: !isAll, lugar };
+  return { mudancas: told as MudancaPublica[], cursor: writeLugar(lugar), mais: !isAll, lugar };
 }
 
 /** What who waits for changes of a document from a place on waits for, as a key. */

@@ -26,18 +26,56 @@ export function writeMudou({ item, id, mes, movimento, em, para, estadoDaNota }:
   return estadoDaNota === undefined ? line : `${line} ${estadoDaNota}`;
 }
 
-export function readMudou(line: string): Mudou {
-  type Fields = [string, string, string, string, string, string, string?];
-  const [letter, id, mes, movimento, em, para, estadoDaNota] = line.split(' ') as Fields;
+const LINE =
+  /^(?<letter>[ne]) (?<id>\d+) (?<mes>\d{6}) (?<movimento>\d+) (?<em>-?\d+) (?<para>\w+)(?: (?<estadoDaNota>\w+))?$/;
+const ITEMS: Readonly<Record<string, Item>> = { n: 'nota', e: 'evento' };
+
+/** Undefined: a newer version wrote the line. Read by halves it would be told wrong, or lost. */
+export function readMudou(line: string): Mudou | undefined {
+  const found = LINE.exec(line)?.groups;
+  if (found === undefined) return undefined;
+  const { letter, id, mes, movimento, em, para, estadoDaNota } = found as Record<string, string>;
   return {
-    item: letter === 'n' ? 'nota' : 'evento',
-    id,
-    mes: Number(mes),
-    movimento: Number(movimento),
-    em: Number(em),
-    para,
+    ...{ item: ITEMS[letter!]!, id: id!, mes: Number(mes), movimento: Number(movimento), em: Number(em), para: para! },
     ...(estadoDaNota === undefined ? {} : { estadoDaNota }),
   };
+}
+
+/** A row as a transaction wrote it. */
+export type Nova = { readonly id: string; readonly mudancas: string };
+
+/** The changes of rows, and the rows that are left to a newer version: what it alone reads, and what would overtake that of the same item. */
+export function readNovas(rows: readonly Nova[]): {
+  readonly mudadas: readonly Mudou[];
+  readonly left: readonly Nova[];
+} {
+  const read = rows.map((row) => ({ row, lines: row.mudancas.split('\n'), mudadas: [] as Mudou[] }));
+  let left = read.filter(({ lines, mudadas }) => {
+    mudadas.push(...lines.flatMap((line) => readMudou(line) ?? []));
+    return mudadas.length < lines.length;
+  });
+  for (let before = 0; left.length > before; ) {
+    before = left.length;
+    const places = left.flatMap(({ lines }) => lines.map(placeOf));
+    const held = new Map([...Map.groupBy(places, ({ key }) => key)].map(([key, of]) => [key, firstOf(of)]));
+    left = read.filter(
+      (one) => left.includes(one) || one.lines.map(placeOf).some(({ key, at }) => at > (held.get(key) ?? at)),
+    );
+  }
+  return {
+    mudadas: read.flatMap((one) => (left.includes(one) ? [] : one.mudadas)),
+    left: left.map(({ row }) => row),
+  };
+}
+
+/** What a line is of, and its place among the moves of that, as far as it can be read. */
+function placeOf(line: string): { readonly key: string; readonly at: number } {
+  const [letter, id, , movimento] = line.split(' ');
+  return { key: `${letter} ${id}`, at: Number(movimento) || 0 };
+}
+
+function firstOf(places: readonly { readonly at: number }[]): number {
+  return Math.min(...places.map(({ at }) => at));
 }
 
 const INSERT = insertRows<string>('insert_mudancas_novas', 'mudancas_novas', [

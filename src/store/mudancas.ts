@@ -9,7 +9,7 @@ import { PARTES_DA_NOTA, type ParteDaNota } from '../fiscal/mudanca.ts';
 import type { NotaEstado } from '../fiscal/nota.ts';
 import { type Contada, insertEntregas } from './entregas.ts';
 import { groupByMes, type Ref } from './fila.ts';
-import { type Mudou, readMudou, writeMudou } from './mudancas-novas.ts';
+import { type Mudou, type Nova, readMudou, readNovas, writeMudou } from './mudancas-novas.ts';
 import { type Db, ONE_BY_ONE, runTransaction } from './open.ts';
 import type { PoolClient } from './pg.ts';
 import { type Planned, planMonthly, planOnce } from './planned.ts';
@@ -57,11 +57,16 @@ type EventoDaMudanca = {
   readonly numero_sequencial: number;
 };
 
+/** `isNewer`: the next change is told by a newer version alone. */
 type Lidas = {
   readonly mudancas: readonly Mudanca[];
   readonly ate: Lugar | undefined;
   readonly isAll: boolean;
+  readonly isNewer: boolean;
 };
+
+/** How many changes were given their places, and how many rows were left to a newer version. */
+type Postas = { readonly postas: number; readonly deixadas: number };
 
 /** The blocks that are there: places before `maisAntigo` were forgotten, and none after `ultimo` was given. */
 export type Blocos = { readonly ultimo: number; readonly maisAntigo: number };
@@ -86,7 +91,11 @@ const BEGIN = `insert into mudancas_ate (tenant, bloco) select tenant, 0 from mu
 /** Who gives places just now is left to it. `conta`: somebody is told what changes. */
 const TAKE = `select bloco, exists (select 1 from webhooks w where w.tenant = $1 and w.ativo) as conta from mudancas_ate where tenant = $1
   and exists (select 1 from municipios m where m.tenant = $1 and not m.fechado) for update skip locked`;
-const TAKE_NOVAS = 'delete from mudancas_novas where tenant = $1 returning mudancas';
+const TAKE_NOVAS = 'delete from mudancas_novas where tenant = $1 returning id, mudancas';
+const LEAVE_NOVAS = insertRows<Nova>('leave_mudancas_novas', 'mudancas_novas', [
+  ['id uuid', ({ id }) => id],
+  ['mudancas text', ({ mudancas }) => mudancas],
+]);
 const ADVANCE = 'update mudancas_ate set bloco = $2 where tenant = $1';
 
 const NOTAS = planMonthly(
@@ -170,8 +179,8 @@ type Eventos = ReadonlyMap<string, EventoDaMudanca>;
 
 export function mudancaStore(pool: Db) {
   return {
-    /** Gives places to all changes of a tenant that were committed; how many. None where somebody else is about to. `now`: milliseconds. */
-    append: (tenant: string, now: number): Promise<number> =>
+    /** Gives places to all changes of a tenant that were committed. None where somebody else is about to. `now`: milliseconds. */
+    append: (tenant: string, now: number): Promise<Postas> =>
       runTransaction(pool, (client) => appendNovas(client, tenant, now)),
     /** The changes of a document from a place on, `max` at most. `ate`: place after what was read; `isAll`: there was no more. */
     list: async (tenant: string, documento: string, { bloco, lidas }: Lugar, max: number): Promise<Lidas> => {
@@ -179,7 +188,8 @@ export function mudancaStore(pool: Db) {
       let from = bloco;
       let rowsMax = ROWS_FIRST;
       let more = true;
-      for (; more && found.length < max; rowsMax = Math.min(4 * rowsMax, ROWS_MAX)) {
+      let isNewer = false;
+      for (; more && !isNewer && found.length < max; rowsMax = Math.min(4 * rowsMax, ROWS_MAX)) {
         const asked = LIST([tenant, documento, from, rowsMax]);
         const { rows } = await pool.query<{ bloco: string; mudancas: string }>(asked);
         more = rows.length === rowsMax;
@@ -187,10 +197,13 @@ export function mudancaStore(pool: Db) {
           const at = Number(row.bloco);
           const lines = row.mudancas.split('\n');
           for (let place = at === bloco ? lidas : 0; place < lines.length && found.length < max; place += 1) {
-            found.push({ ...readMudou(lines[place]!), ate: { bloco: at, lidas: place + 1 } });
+            const mudou = readMudou(lines[place]!);
+            isNewer = mudou === undefined;
+            if (mudou === undefined) break;
+            found.push({ ...mudou, ate: { bloco: at, lidas: place + 1 } });
           }
           from = at + 1;
-          if (found.length === max) {
+          if (isNewer || found.length === max) {
             more = true;
             break;
           }
@@ -202,16 +215,24 @@ export function mudancaStore(pool: Db) {
         const told = tellOf(known, mudou);
         return told === undefined ? [] : [{ ...mudou, ...told }];
       });
-      return { mudancas, ate: found.at(-1)?.ate, isAll: !more };
+      return { mudancas, ate: found.at(-1)?.ate, isAll: !more, isNewer };
     },
-    /** What there is to know of changes, by their lines; one that is forgotten is left out. */
-    resolve: async (tenant: string, lines: readonly string[]): Promise<ReadonlyMap<string, Omit<Mudanca, 'ate'>>> => {
-      const mudadas = lines.map(readMudou);
-      const known = await readKnown(pool, tenant, mudadas);
+    /** What there is to know of changes, by their lines; undefined of one that a newer version alone tells. One that is forgotten is left out. */
+    resolve: async (
+      tenant: string,
+      lines: readonly string[],
+    ): Promise<ReadonlyMap<string, Omit<Mudanca, 'ate'> | undefined>> => {
+      const read = lines.map((line) => ({ line, mudou: readMudou(line) }));
+      const known = await readKnown(
+        pool,
+        tenant,
+        read.flatMap(({ mudou }) => mudou ?? []),
+      );
       return new Map(
-        mudadas.flatMap((mudou, place) => {
+        read.flatMap(({ line, mudou }): [string, Omit<Mudanca, 'ate'> | undefined][] => {
+          if (mudou === undefined) return [[line, undefined]];
           const told = tellOf(known, mudou);
-          return told === undefined ? [] : [[lines[place]!, { ...mudou, ...told }]];
+          return told === undefined ? [] : [[line, { ...mudou, ...told }]];
         }),
       );
     },
@@ -249,12 +270,13 @@ async function forgetOldest(client: PoolClient, tenant: string, before: number):
   return old.length === FORGET_STEP;
 }
 
-async function appendNovas(client: PoolClient, tenant: string, now: number): Promise<number> {
+async function appendNovas(client: PoolClient, tenant: string, now: number): Promise<Postas> {
   const taken = await takeTenant(client, tenant);
-  if (taken === undefined) return 0;
-  const { rows } = await client.query<{ mudancas: string }>(TAKE_NOVAS, [tenant]);
-  const mudadas = inOrder(rows.flatMap(({ mudancas }) => mudancas.split('\n').map(readMudou)));
-  if (mudadas.length === 0) return 0;
+  if (taken === undefined) return { postas: 0, deixadas: 0 };
+  const { mudadas: found, left } = readNovas((await client.query<Nova>(TAKE_NOVAS, [tenant])).rows);
+  if (left.length > 0) await client.query(LEAVE_NOVAS(tenant, left));
+  const mudadas = inOrder(found);
+  if (mudadas.length === 0) return { postas: 0, deixadas: left.length };
   const eventos = await readEventos(client, tenant, mudadas);
   const partes = await readPartes(client, tenant, mudadas, eventos);
   const estados = await readEstados(client, tenant, mudadas, eventos);
@@ -282,7 +304,7 @@ async function appendNovas(client: PoolClient, tenant: string, now: number): Pro
     if (linhas.length > 0) await client.query(INSERT(tenant, linhas));
   }
   await client.query(ADVANCE, [tenant, bloco]);
-  return mudadas.length;
+  return { postas: mudadas.length, deixadas: left.length };
 }
 
 type Held = { readonly bloco: string; readonly conta: boolean };

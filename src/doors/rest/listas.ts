@@ -34,6 +34,7 @@ import { askerOf, ESPERA_MAX_S, readEspera } from './espera.ts';
 import { EVENTO_FIELDS } from './eventos.ts';
 import { NOTA_SEM_XML } from './nota-fields.ts';
 import { findStrangeParams, numberIn, refuseParams } from './params.ts';
+import { refuseUnavailable } from './refusals.ts';
 import type { Call, Refused } from './route.ts';
 import { preferredType, streamed } from './streams.ts';
 
@@ -205,6 +206,11 @@ export async function listEventosDaParte(call: Call) {
   });
 }
 
+/** While the service is updated, an older process beside a newer one. */
+const NEWER =
+  'A próxima mudança foi gravada por uma versão mais nova do serviço, que este processo ainda não é: ele está em atualização, e o seu cursor continua bom.';
+const NEWER_WAIT_S = 5;
+
 export async function followMudancas(call: Call) {
   const asked = await readAsked(call, Object.keys(MUDANCAS_PARAMS), { max: MUDANCAS_MAX, usual: 100 });
   if ('refusal' in asked) return asked;
@@ -215,6 +221,7 @@ export async function followMudancas(call: Call) {
   const place = await readDesde(world, municipio, query.get('desde') ?? undefined);
   if ('faults' in place) return { refusal: place, status: 400 };
   let page = await listMudancas(world, municipio, documento, place, limite);
+  if (page === 'newer') return refuseUnavailable(NEWER, NEWER_WAIT_S);
   if (page.mudancas.length === 0 && ms > 0) {
     const key = keyOfEspera(documento, page.lugar);
     const hasChanged = await waits.mudancas.wait(municipio, key, { ms, ...askerOf(call, documento) });
@@ -222,6 +229,7 @@ export async function followMudancas(call: Call) {
       const still = await documentoOf(world, municipio, call.shown(), documento);
       if (typeof still === 'object') return { refusal: still, isMiss: true };
       page = await listMudancas(world, municipio, documento, page.lugar, limite);
+      if (page === 'newer') return refuseUnavailable(NEWER, NEWER_WAIT_S);
     }
   }
   const { mudancas, cursor, mais } = page;
