@@ -9,6 +9,7 @@ import { mudancaPublica } from '../flows/mudancas.ts';
 import type { RespostaDeAviso, World } from '../flows/world.ts';
 import { signAviso } from '../identity/aviso.ts';
 import { type Deixado, FALHAS_PARA_PARAR, type Pace, type Resultado, type Taken } from '../store/entregas.ts';
+import { blocoOfOrdem } from '../store/mudancas.ts';
 import type { Municipio } from '../store/municipios.ts';
 import type { EntregaRow } from '../store/webhooks.ts';
 import type { Delivered, Taking } from './deliver.ts';
@@ -127,7 +128,7 @@ function avisoOf(
   }
   if (!known.has(mudanca)) return undefined;
   const mudou = known.get(mudanca);
-  const data = mudou && mudancaPublica(mudou, documento, cursor);
+  const data = mudou && mudancaPublica(mudou, documento, { cursor, bloco: blocoOfOrdem(ordem) });
   if (data === undefined) return 'newer';
   return { id: `${tenant}.${data.id}`, corpo: JSON.stringify({ type: data.tipo, timestamp: data.em, data }) };
 }

@@ -6,6 +6,7 @@ import { NOTA_ESTADOS, type NotaEstado } from '../fiscal/nota.ts';
 import { tipoByCodigo } from '../fiscal/tipos-evento.ts';
 import { type Lugar, type Mudanca, writeLugar } from '../store/mudancas.ts';
 import type { Municipio } from '../store/municipios.ts';
+import { voltaOfBloco } from '../store/voltas.ts';
 import { momentOfNota } from './gather-facts.ts';
 import { papeisOf } from './notas-da-parte.ts';
 import type { World } from './world.ts';
@@ -39,11 +40,14 @@ export type EventoMudado = {
 
 const TIPOS: ReadonlySet<string> = new Set(TIPOS_MUDANCA);
 
-/** A change as everybody is told it; undefined: a newer version alone knows what it is. `cursor`: where it is told in an order. */
+/**
+ * A change as everybody is told it; undefined: a newer version alone knows what it is. `cursor`: where it is told in an order; `bloco`: of its
+ * place, which tells it from a move of the same number that a database made before it went back to a copy.
+ */
 export function mudancaPublica(
   mudou: Omit<Mudanca, 'ate'>,
   documento: string,
-  cursor: string | null,
+  { cursor, bloco }: { readonly cursor: string | null; readonly bloco: number },
 ): MudancaPublica | undefined {
   const { item, id, movimento, em, para, nota, evento, estado, mensagem } = mudou;
   const tipo = evento && tipoByCodigo(evento.codigo_tipo_evento);
@@ -52,7 +56,7 @@ export function mudancaPublica(
     TIPOS.has(kind) && Object.hasOwn(NOTA_ESTADOS, estado) && (evento === undefined || tipo !== undefined);
   if (!isKnown) return undefined;
   return {
-    id: `${item}-${id}-${movimento}`,
+    id: [item, id, movimento, voltaOfBloco(bloco) ?? []].flat().join('-'),
     tipo: kind as TipoMudanca,
     em: isoMoment(momentOfNota(nota.chave_acesso, em)),
     cursor,
@@ -121,6 +125,10 @@ function refuseDesde(mensagem: string, sent: string): Refusal {
   return { faults: [{ codigo: 'E0002', xpath: '', mensagem, campo: 'desde', encontrado: quoted(sent) }] };
 }
 
+function tellAt(mudou: Mudanca, documento: string): MudancaPublica | undefined {
+  return mudancaPublica(mudou, documento, { cursor: writeLugar(mudou.ate), bloco: mudou.ate.bloco });
+}
+
 /** A page, which ends before a change that a newer version alone tells; the place after it; 'newer': it would begin with one. */
 type PaginaLida = (PaginaDeMudancas & { readonly lugar: Lugar }) | 'newer';
 
@@ -135,7 +143,7 @@ export async function listMudancas(
   // Looked at first: what is told up to here is all in the list that is read then.
   const { ultimo } = await store.mudancas.readBlocos(tenant);
   const { mudancas, ate, isAll, isNewer } = await store.mudancas.list(tenant, documento, from, max);
-  const told = mudancas.map((mudou) => mudancaPublica(mudou, documento, writeLugar(mudou.ate)));
+  const told = mudancas.map((mudou) => tellAt(mudou, documento));
   const unknown = told.indexOf(undefined);
   if (unknown === 0 || (isNewer && told.length === 0)) return 'newer';
   if (unknown > 0) {

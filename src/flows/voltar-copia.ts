@@ -10,7 +10,8 @@ import path from 'node:path';
 import { AMBIENTES } from '../fiscal/ambiente.ts';
 import { CopiaRecusada, readIdentities, readRecipients } from '../store/copia-cifra.ts';
 import { type Juizo, judgeCopia } from '../store/copia-julgar.ts';
-import { type Copia, listCopias, syncFolder } from '../store/copia-lugar.ts';
+import { type Copia, listCopias, syncFolder, walOf } from '../store/copia-lugar.ts';
+import type { Volta } from '../store/copia-numeros.ts';
 import {
   isThere,
   needEntry,
@@ -20,7 +21,7 @@ import {
   sweepLeftovers,
   unpackCopia,
 } from '../store/copia-servidor.ts';
-import { type Caminho, findWay, shipWal } from '../store/copia-wal.ts';
+import { type Caminho, findWay, readAte, shipWal } from '../store/copia-wal.ts';
 import { readSistema, STAGING } from '../store/embedded.ts';
 import { type AlemDoBanco, findAlem } from './copia-alem.ts';
 import type { Conta, CopiasWorld, Lugar } from './copia-world.ts';
@@ -287,8 +288,12 @@ async function passOver(
   { manifesto }: Copia,
   { show }: Conta,
 ): Promise<Pick<Restaurada, 'alem' | 'fechados' | 'prestadores' | 'folga'>> {
+  const em = await latestMoment(world, manifesto.sistema);
   const motivo = `banco restaurado da cópia ${manifesto.id}${momento === undefined ? '' : `, até ${momento.toISOString()}`}`;
   return world.on(connection, async (opened, passer) => {
+    const volta: Volta = { em, linha: await passer.readLinha() };
+    // What an earlier restoration gave beyond its copy, the environment need not have: each one goes further.
+    const adiante = folga * BigInt(Math.max(1, volta.linha - 1));
     const municipios = await opened.store.municipios.list();
     const alem: AlemDoBanco[] = [];
     const fechados: string[] = [];
@@ -303,7 +308,8 @@ async function passOver(
         tenant,
         isProducao: AMBIENTES[ambiente].transmits,
         alem: found?.ultimos ?? new Map(),
-        adiante: folga,
+        adiante,
+        volta,
         nsu,
         quem,
         em: world.now(),
@@ -312,8 +318,17 @@ async function passOver(
       if (done.isFechado) fechados.push(tenant);
       prestadores += done.prestadores;
     }
-    return { alem, fechados, prestadores, folga };
+    return { alem, fechados, prestadores, folga: adiante };
   });
+}
+
+/** The clock, and what the folder of copies knows to be past: a clock that was set back leads to no number that was given. */
+async function latestMoment(world: CopiasWorld, sistema: string): Promise<number> {
+  const pasta = needPasta(world);
+  const { copias } = await listCopias(pasta);
+  const ate = await readAte(walOf(pasta, sistema));
+  const known = [...copias.map(({ manifesto }) => manifesto.concluida), ...(ate === undefined ? [] : [ate.em])];
+  return Math.max(world.now(), ...known.map((one) => Date.parse(one)));
 }
 
 /** By renames: at every moment the old one is whole in one of two places, and the new one comes whole. */

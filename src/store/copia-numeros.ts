@@ -5,9 +5,26 @@
 import { insertAtos, type NovoAto } from './atos.ts';
 import { tellMunicipio } from './municipios.ts';
 import { type Db, runTransaction } from './open.ts';
+import { SEQUENCIAS } from './sequencias.ts';
+import { POR_LINHA } from './voltas.ts';
 
-/** Far above what is ever given between a copy and a disaster; these numbers may have gaps, and nobody counts them. */
-const PASSED = 1_000_000;
+/**
+ * A restoration as what lies outside of the database knows it. `em`: the latest moment known, in milliseconds; `linha`: timeline of the
+ * server, higher with each restoration over the same archive.
+ */
+export type Volta = { readonly em: number; readonly linha: number };
+
+/**
+ * Numbers that may have gaps go on from where the clock has them: a restoration before this one began at an earlier moment, and gave fewer
+ * than these for each millisecond since. The timeline keeps two apart that the clock does not. `max`: what the clock leads to at most.
+ */
+const DESDE = Date.UTC(2026, 0, 1);
+const NUMEROS = { porMs: 2, max: 5_000_000_000_000 };
+const BLOCOS = { porMs: 0.1, max: 500_000_000_000 };
+
+function startOf({ em, linha }: Volta, { porMs, max }: typeof NUMEROS): number {
+  return Math.min(max, Math.max(0, Math.floor((em - DESDE) * porMs))) + linha * POR_LINHA;
+}
 
 /** What a numbering that was moved ahead is called in the trail; who judges numbers finds it there. */
 export const ADVANCED = 'numeração adiantada';
@@ -19,6 +36,7 @@ export type Adiantar = Pick<NovoAto, 'quem' | 'em' | 'motivo'> & {
   readonly alem: ReadonlyMap<string, bigint>;
   /** By how much each provider's numbers are moved ahead beyond that. */
   readonly adiante: bigint;
+  readonly volta: Volta;
   /** The reception number after which the environment is asked what it has: it is kept, so that it can be asked later. */
   readonly nsu: string;
 };
@@ -44,12 +62,21 @@ const UNKNOWN_EVENTOS = `select x.place::int as place
   where not exists (select 1 from notas n join eventos e on e.tenant = $1 and e.nota = n.id and e.codigo_tipo_evento = x.codigo
       and e.numero_sequencial = x.sequencial
     where n.tenant = $1 and n.chave_acesso = x.chave and n.mes = 200000 + substr(x.chave, 37, 4)::integer) order by x.place`;
+/** $3: the start by clock and timeline; $4: what is passed over in any case. A sequence of which the copy has no number has given some since. */
+const PASS_SEQUENCIAS = `insert into sequencias as s (tenant, nome, proximo) select $1, x.nome, $3::bigint from unnest($2::text[]) as x (nome)
+  on conflict (tenant, nome) do update set proximo = greatest(s.proximo + $4::bigint, excluded.proximo)`;
+/** Whoever follows what changes has read on: a place is never given twice. */
+const PASS_BLOCOS = `insert into mudancas_ate as a (tenant, bloco) values ($1, $2::bigint)
+  on conflict (tenant) do update set bloco = greatest(a.bloco + $3::bigint, excluded.bloco)`;
+const LINHA = `select ('x' || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8))::bit(32)::int as linha`;
 const READ = 'select prestador, ultimo::text from numeracao where tenant = $1 for update';
 const ADVANCE = `insert into numeracao as n (tenant, prestador, ultimo) select $1, x.prestador, x.ultimo from unnest($2::text[], $3::bigint[]) as x (prestador, ultimo)
   on conflict (tenant, prestador) do update set ultimo = greatest(n.ultimo, excluded.ultimo)`;
 
 export function copiaNumeros(pool: Db) {
   return {
+    /** The timeline of a server that takes writes. */
+    readLinha: async (): Promise<number> => (await pool.query<{ linha: number }>(LINHA)).rows[0]!.linha,
     /** Up to where the environment's reception numbers are surely known here: a note is stored before it is sent. */
     highestNsu: async (tenant: string): Promise<string> =>
       (await pool.query<{ nsu: string }>(HIGHEST_NSU, [tenant])).rows[0]!.nsu,
@@ -77,7 +104,7 @@ export function copiaNumeros(pool: Db) {
     /** Passes over what may have been given, and closes a municipality that is in production. */
     passOver: (asked: Adiantar): Promise<Adiantado> => runTransaction(pool, (client) => passOver(client, asked)),
     /** Of each provider of which the environment has more than was given here, moves the numbers ahead; of how many. */
-    passBeyond: (asked: Omit<Adiantar, 'isProducao' | 'nsu'>): Promise<number> =>
+    passBeyond: (asked: Omit<Adiantar, 'isProducao' | 'nsu' | 'volta'>): Promise<number> =>
       runTransaction(pool, (client) => advance(client, asked, true)),
   };
 }
@@ -85,10 +112,10 @@ export function copiaNumeros(pool: Db) {
 type Client = Parameters<Parameters<typeof runTransaction>[1]>[0];
 
 async function passOver(client: Client, asked: Adiantar): Promise<Adiantado> {
-  const { tenant, isProducao, nsu, quem, em, motivo } = asked;
-  await client.query(`update sequencias set proximo = proximo + ${PASSED} where tenant = $1`, [tenant]);
-  // Whoever follows what changes has read on: a place is never given twice.
-  await client.query(`update mudancas_ate set bloco = bloco + ${PASSED} where tenant = $1`, [tenant]);
+  const { tenant, isProducao, nsu, quem, em, motivo, volta } = asked;
+  const passed = volta.linha * POR_LINHA;
+  await client.query(PASS_SEQUENCIAS, [tenant, SEQUENCIAS, startOf(volta, NUMEROS), passed]);
+  await client.query(PASS_BLOCOS, [tenant, startOf(volta, BLOCOS), passed]);
   if (!isProducao) return { isFechado: false, prestadores: 0 };
   const prestadores = await advance(client, asked, false);
   const closed = await client.query('update municipios set fechado = true where tenant = $1 and not fechado', [tenant]);
@@ -101,7 +128,7 @@ async function passOver(client: Client, asked: Adiantar): Promise<Adiantado> {
 /** `isOnlyBeyond`: only of those of whom the environment has more. */
 async function advance(
   client: Client,
-  { tenant, alem, adiante, quem, em, motivo }: Omit<Adiantar, 'isProducao' | 'nsu'>,
+  { tenant, alem, adiante, quem, em, motivo }: Omit<Adiantar, 'isProducao' | 'nsu' | 'volta'>,
   isOnlyBeyond: boolean,
 ): Promise<number> {
   const { rows } = await client.query<{ prestador: string; ultimo: string }>(READ, [tenant]);

@@ -83,6 +83,12 @@ const PROCESSADO = 'processado' satisfies EventoEstado;
 const BLOCK_MAX = 2_000;
 /** Places that the changes of a block may have among all that is told to an address: more than there are. */
 const ORDENS_POR_BLOCO = 10_000;
+
+/** The block of a change by its place among all that is told to an address. */
+export function blocoOfOrdem(ordem: string): number {
+  return Math.floor(Number(ordem) / ORDENS_POR_BLOCO);
+}
+
 /** Rows read at a time: of who issues much a row has a block of changes, and of others one. */
 const [ROWS_FIRST, ROWS_MAX] = [8, 512];
 

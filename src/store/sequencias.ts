@@ -5,6 +5,9 @@
 import { type Db, type TransactionOptions, writeAlone } from './open.ts';
 import { NotWritten } from './unavailable.ts';
 
+/** The sequences that there are: of notas and eventos together, and of lots. */
+export const SEQUENCIAS = ['nDFSe', 'lotes'] as const;
+
 /** Numbers taken at a time. What is left of a block when a process ends is a gap. */
 const BLOCK = 1024n;
 
