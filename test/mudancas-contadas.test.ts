@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { tellAvisos } from '../src/delivery/avisos.ts';
 import { placeMudancas } from '../src/delivery/mudancas.ts';
+import { createWebhook, DO_MUNICIPIO, removeWebhook } from '../src/flows/avisos.ts';
 import type { RespostaDeAviso } from '../src/flows/world.ts';
 import { readNovas } from '../src/store/mudancas-novas.ts';
 import { cnpjCheckDigits } from './support/cnpj.ts';
@@ -185,6 +186,31 @@ async function placeLine(line: string, id: string, cnpj: string): Promise<void> 
 
 const typesOf = (lines: readonly string[]) => told(lines).map(([tipo]) => tipo);
 const ISSUED = ['nota.emitida', 'nota.transmitida', 'nota.autorizada'];
+
+test('a message to the municipality has the place of the provider, who goes on from there', async () => {
+  const { cnpj, lines, follow } = await newPrestador();
+  const municipio = (await store.municipios.findBySlug(TENANT))!;
+  const url = `https://tres.exemplo.com.br/${cnpj}`;
+  const registered = await createWebhook(world, municipio, DO_MUNICIPIO, Buffer.from(JSON.stringify({ url })));
+  assert.ok('webhook' in registered, JSON.stringify(registered));
+  // The taker has other changes in the same block, and one of the two comes first.
+  const taker = await newPrestador();
+  for (const nDPS of ['30', '31'])
+    await one.issue({ nDPS, 'prest/CNPJ': cnpj, 'toma/CNPJ': taker.cnpj, 'toma/CPF': null });
+  await one.issue({ nDPS: '32', 'prest/CNPJ': taker.cnpj });
+  await place();
+  const sent = (await tell()).filter((aviso) => aviso.url === url).map(({ corpo }) => JSON.parse(corpo).data);
+  const own = sent.filter(({ chave_acesso }) => chave_acesso.includes(cnpj));
+  const whole = (await lines()).map((line) => JSON.parse(line));
+  assert.deepEqual(
+    own.map(({ id, cursor }) => [id, cursor]),
+    whole.map(({ id, cursor }) => [id, cursor]),
+  );
+  assert.equal(own.length, 2);
+  const { body } = await follow(`desde=${own[0].cursor}`);
+  assert.deepEqual(body.mudancas, [whole[1]]);
+  await removeWebhook(world, municipio, { id: registered.webhook.id, dono: DO_MUNICIPIO });
+});
 
 describe('a process that is older than the one beside it', () => {
   for (const [place, [name, line]] of FUTURE.entries()) {

@@ -20,9 +20,8 @@ export type Contada = {
   readonly cursor: string;
 };
 
-type NovaEntrega = Pick<Contada, 'nota' | 'ordem' | 'mudanca'> & {
+type NovaEntrega = Pick<Contada, 'nota' | 'ordem' | 'mudanca' | 'cursor'> & {
   readonly webhook: string;
-  readonly cursor: string | null;
   readonly em: string;
 };
 
@@ -64,12 +63,12 @@ export async function insertEntregas(
       (one) =>
         (documento === '' || one.documento === documento) && (tipos.length === 0 || tipos.includes(one.tipo as never)),
     );
-    // To the municipality a change is told once, whoever its parties are.
-    const once = documento === '' ? [...new Map(wanted.map((one) => [one.ordem, one])).values()] : wanted;
-    return once.map(({ nota, ordem, mudanca, cursor }) => ({
-      ...{ webhook: id, nota, ordem, mudanca, em },
-      cursor: documento === '' ? null : cursor,
-    }));
+    // To the municipality a change is told once, with the place of its first party, which is the provider.
+    const once =
+      documento === ''
+        ? [...Map.groupBy(wanted, ({ ordem }) => ordem).values()].map(([first]) => first as Contada)
+        : wanted;
+    return once.map(({ nota, ordem, mudanca, cursor }) => ({ webhook: id, nota, ordem, mudanca, cursor, em }));
   });
   if (novas.length === 0) return;
   await client.query(INSERT(tenant, novas));

@@ -2037,7 +2037,10 @@ export type Mudanca = {
     | 'evento.dispensado';
   /** Quando mudou. */
   readonly em: string;
-  /** O lugar de quem já tem esta mudança, para desde; null num aviso ao próprio município. */
+  /**
+   * O lugar de quem já tem esta mudança, para desde; num aviso ao próprio município, o do prestador da nota. Null
+   * num aviso a ele de antes desta versão.
+   */
   readonly cursor: string | null;
   /** O que o documento é na nota. */
   readonly papeis: readonly string[];

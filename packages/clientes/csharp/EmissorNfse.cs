@@ -2103,8 +2103,8 @@ namespace EmissorNfse
         public string tipo { get; }
         /// <summary>Quando mudou.</summary>
         public string em { get; }
-        /// <summary>O lugar de quem já tem esta mudança, para desde; null num aviso ao próprio município. Pode ser
-        /// nulo.</summary>
+        /// <summary>O lugar de quem já tem esta mudança, para desde; num aviso ao próprio município, o do prestador da
+        /// nota. Null num aviso a ele de antes desta versão. Pode ser nulo.</summary>
         public string cursor { get; }
         /// <summary>O que o documento é na nota.</summary>
         public IReadOnlyList<string> papeis { get; }

@@ -2472,7 +2472,10 @@ public final class EmissorNfse {
         public final String tipo;
         /** Quando mudou. */
         public final String em;
-        /** O lugar de quem já tem esta mudança, para desde; null num aviso ao próprio município. Pode ser nulo. */
+        /**
+         * O lugar de quem já tem esta mudança, para desde; num aviso ao próprio município, o do prestador da nota. Null
+         * num aviso a ele de antes desta versão. Pode ser nulo.
+         */
         public final String cursor;
         /** O que o documento é na nota. */
         public final List<String> papeis;

@@ -1821,7 +1821,10 @@ final class Mudanca
     public readonly string $tipo;
     /** Quando mudou. */
     public readonly string $em;
-    /** O lugar de quem já tem esta mudança, para desde; null num aviso ao próprio município. */
+    /**
+     * O lugar de quem já tem esta mudança, para desde; num aviso ao próprio município, o do prestador da nota. Null num
+     * aviso a ele de antes desta versão.
+     */
     public readonly ?string $cursor;
     /** O que o documento é na nota. @var list<string> */
     public readonly array $papeis;

@@ -1423,7 +1423,8 @@ class Mudanca(_Modelo):
     tipo: str
     #: Quando mudou.
     em: str
-    #: O lugar de quem já tem esta mudança, para desde; null num aviso ao próprio município.
+    #: O lugar de quem já tem esta mudança, para desde; num aviso ao próprio município, o do prestador da nota. Null num
+    #: aviso a ele de antes desta versão.
     cursor: Optional[str]
     #: O que o documento é na nota.
     papeis: List[str]

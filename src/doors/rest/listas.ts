@@ -267,7 +267,11 @@ export const LISTA_SHAPES = {
     ),
     tipo: field.choice(TIPOS_MUDANCA, 'De que é, e a que estado chegou.'),
     em: field.moment('Quando mudou.'),
-    cursor: orNull(field.text('O lugar de quem já tem esta mudança, para desde; null num aviso ao próprio município.')),
+    cursor: orNull(
+      field.text(
+        'O lugar de quem já tem esta mudança, para desde; num aviso ao próprio município, o do prestador da nota. Null num aviso a ele de antes desta versão.',
+      ),
+    ),
     papeis: field.texts('O que o documento é na nota.'),
     chave_acesso: field.accessKey('Chave de acesso da NFS-e.'),
     numero_protocolo: field.text('Número de protocolo da nota.'),

@@ -1564,7 +1564,10 @@ export type Mudanca = {
     readonly tipo: 'nota.emitida' | 'nota.retida' | 'nota.transmitida' | 'nota.autorizada' | 'nota.recusada' | 'nota.cancelada' | 'evento.pendente' | 'evento.enviado' | 'evento.aguardando_autorizacao_nota' | 'evento.processado' | 'evento.rejeitado' | 'evento.erro' | 'evento.erro_reprocessamento' | 'evento.cancelado' | 'evento.dispensado';
     /** Quando mudou. */
     readonly em: string;
-    /** O lugar de quem já tem esta mudança, para desde; null num aviso ao próprio município. */
+    /**
+     * O lugar de quem já tem esta mudança, para desde; num aviso ao próprio município, o do prestador da nota. Null
+     * num aviso a ele de antes desta versão.
+     */
     readonly cursor: string | null;
     /** O que o documento é na nota. */
     readonly papeis: readonly string[];
