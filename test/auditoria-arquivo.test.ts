@@ -270,20 +270,27 @@ describe('a month in the archive, before the audit chain', () => {
 
   test('a file that cannot be reached is told, and nothing of it is called good', async () => {
     const verify = (settings: NodeJS.ProcessEnv) => nfse(['auditoria', 'verificar', SLUG], settings);
+    const { pool, store } = service;
+    const changeTo = async (ambiente: string): Promise<void> => {
+      await pool.query('update municipios set ambiente = $1', [ambiente]);
+      // Told by the chain, as if the service had changed it.
+      await store.municipios.update((await store.municipios.readFresh(SLUG))!);
+    };
     renameSync(file, `${file}.fora`);
     try {
       // A rehearsal's file may be deleted; a production's may not.
       assert.equal((await verify(env)).code, 0);
-      await service.pool.query(`update municipios set ambiente = 'producao'`);
+      await changeTo('producao');
       const { code, out } = await verify(env);
-      assert.equal(code, 1, out);
+      assert.equal(code, 75, out);
       assert.match(out, /\.nfse não está em .*: as linhas dele não foram conferidas/);
+      assert.match(out, /ainda não: falta ler .* dê NFSE_ARQUIVO .*\n(.*\n)*Ainda não se pode dizer/);
       const nowhere = await verify({ DATABASE_URL: env.DATABASE_URL });
-      assert.equal(nowhere.code, 1, nowhere.out);
+      assert.equal(nowhere.code, 75, nowhere.out);
       assert.match(nowhere.out, /NFSE_ARQUIVO não diz onde está o arquivo/);
     } finally {
       renameSync(`${file}.fora`, file);
-      await service.pool.query(`update municipios set ambiente = 'homologacao'`);
+      await changeTo('homologacao');
     }
   });
 });

@@ -178,6 +178,33 @@ test('the audit chain of a municipality', async (t) => {
   });
 });
 
+test('what cannot be said yet is no finding, and has an exit code of its own', async () => {
+  const connection = await freshDatabase();
+  const { pool, store, clock } = await startTestService({ connection, worker: false });
+  const verificar = (...more: readonly string[]) =>
+    nfseBeside(['auditoria', 'verificar', SLUG, ...more], { DATABASE_URL: databaseUrlOf(connection) });
+  const said = async (code: number, ...words: readonly RegExp[]): Promise<void> => {
+    const done = await verificar();
+    assert.equal(done.code, code, done.out);
+    for (const word of words) assert.match(done.out, word);
+  };
+  const NOT_YET = /\nAinda não se pode dizer: .* Dê o mesmo comando de novo depois\.\n$/;
+  await said(75, /^ainda não: a corrente ainda conta o que já estava no banco/m, NOT_YET);
+  assert.equal((await store.auditoria.readState(SLUG))!.conferida, null);
+  while (await store.auditoria.openEtapa(SLUG, clock.now));
+  // What was written just now has a place in a moment.
+  await said(0, /[1-9]\d* ainda sem lugar/);
+  await pool.query(`update auditoria set em = em - interval '2 minutes' where lugar is null`);
+  await said(75, /^ainda não: \d+ entradas esperam há mais de um minuto por um lugar .*nfse serve/m, NOT_YET);
+  const { situacao, confere, total, ainda_nao } = JSON.parse((await verificar('--json')).out);
+  assert.deepEqual([situacao, confere, total, ainda_nao.length], ['ainda_nao', false, 0, 1]);
+  await pool.query(`update municipios set limite_endereco = 7`);
+  await said(1, /^municipios : a linha não é/m, /^ainda não: \d+ entradas esperam/m, /\nNão confere\./);
+  await pool.query(`update municipios set limite_endereco = null`);
+  while ((await store.auditoria.place(SLUG)) > 0);
+  await said(0, /\nConfere: nada foi mudado/);
+});
+
 test('entries of processes that write at once, and of those who place them, come to one chain', async () => {
   const connection = await freshDatabase();
   const pools = await Promise.all([1, 2, 3].map(() => poolOn(connection)));

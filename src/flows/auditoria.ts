@@ -83,15 +83,21 @@ function signSelo(texto: string, signer: ChainedSigner, em: number): Buffer {
 /** A file with a seal that somebody has kept, and what came of it. */
 type SeloConferido = { readonly selo: string; readonly problema: string | undefined };
 
-export type ContaDaCorrente = Omit<Conferida, 'selos' | 'abertaEm' | 'arquivos'> & {
+export type ContaDaCorrente = Omit<Conferida, 'selos' | 'abertaEm' | 'esperando' | 'arquivos'> & {
   readonly aberta_em: string | null;
   /** Files of the archive, whose rows were verified too, but where there is a problem. */
   readonly arquivos: readonly { readonly nome: string; readonly linhas: number; readonly problema: string | null }[];
   readonly selos: readonly { readonly dia: string; readonly lugar: number; readonly problema: string | null }[];
   readonly guardados: readonly SeloConferido[];
-  /** Whether nothing was found. */
+  readonly situacao: Situacao;
+  /** What cannot be said yet, and what to do about it, in Portuguese. */
+  readonly ainda_nao: readonly string[];
+  /** Whether everything was looked at, and nothing was found. */
   readonly confere: boolean;
 };
+
+/** What is found comes before what cannot be said yet. */
+type Situacao = 'confere' | 'nao_confere' | 'ainda_nao';
 
 /** Verifies the chain of a municipality, and seals that were kept elsewhere, by their files. */
 export async function conferirAuditoria(
@@ -104,12 +110,12 @@ export async function conferirAuditoria(
   if (municipio === undefined) return noMunicipio(slug);
   const faultOf = await judgeSelos(municipio);
   const read = await Promise.all(files.map((file) => readSelo(file, faultOf)));
-  const unread = read.find((one): one is Problem => 'problem' in one);
-  if (unread !== undefined) return unread;
+  const missing = read.find((one): one is Problem => 'problem' in one);
+  if (missing !== undefined) return missing;
   const kept = read.filter((one): one is SeloLido => !('problem' in one));
   const ends = kept.flatMap(({ fim }) => fim ?? []);
   const verified = await store.auditoria.verify(slug, ends, andamento, isSelo(faultOf));
-  const { selos: stored, abertaEm, arquivos: doArquivo, ...conferida } = verified;
+  const { selos: stored, abertaEm, esperando, arquivos: doArquivo, ...conferida } = verified;
   // Files of rehearsals are no fiscal documents: whoever does not want them deletes them.
   const mayGo = AMBIENTES[municipio.ambiente].guardaDias !== undefined;
   const arquivos = doArquivo.map(({ nome, linhas, problema, isAusente }) => {
@@ -122,7 +128,7 @@ export async function conferirAuditoria(
   // Of a seal that somebody brings it is said whatever was answered for.
   const brokenAtAll = brokenIn([...conferida.achados, ...conferida.aceitos]);
   const selos = stored.map((selo) => {
-    const own = invalid.has(selo.dia) ? faultOf(selo) : undefined;
+    const own = invalid.has(selo.dia) || faultOf(selo) === UNKNOWN_SIGNER ? faultOf(selo) : undefined;
     const problema = own ?? (broken.has(selo.lugar) ? NOT_THROUGH : undefined);
     return { dia: selo.dia, lugar: selo.lugar, problema: problema ?? null };
   });
@@ -131,12 +137,31 @@ export async function conferirAuditoria(
     problema: problema ?? (fim !== undefined && brokenAtAll.has(fim.lugar) ? NOT_THROUGH : undefined),
   }));
   // Those of the database are findings themselves.
-  const faults = guardados.filter(({ problema }) => problema !== undefined).length;
-  const isAllRead = arquivos.every(({ problema }) => problema === null);
-  const confere = conferida.total === 0 && faults === 0 && abertaEm !== null && isAllRead;
-  await store.auditoria.noteVerified(slug, now(), conferida.fim?.lugar ?? 0, conferida.total + faults);
-  return { ...conferida, aberta_em: abertaEm?.toISOString() ?? null, arquivos, selos, guardados, confere };
+  const faults = guardados.filter(({ problema }) => problema !== undefined && problema !== UNKNOWN_SIGNER).length;
+  const unread = doArquivo.filter(({ isDanificado }, place) => !isDanificado && arquivos[place]!.problema !== null);
+  const ainda_nao = [
+    ...(abertaEm === null ? [NOT_OPEN] : []),
+    ...(esperando > 0 ? [notPlaced(esperando)] : []),
+    ...(unread.length > 0 ? [NOT_READ] : []),
+    ...([...selos, ...guardados].some(({ problema }) => problema === UNKNOWN_SIGNER) ? [NOT_KNOWN] : []),
+  ];
+  const found = conferida.total + faults;
+  const situacao = found > 0 ? 'nao_confere' : ainda_nao.length > 0 ? 'ainda_nao' : 'confere';
+  // What nobody could look at was not verified: what was known before stays.
+  if (situacao !== 'ainda_nao') await store.auditoria.noteVerified(slug, now(), conferida.fim?.lugar ?? 0, found);
+  return {
+    ...{ ...conferida, aberta_em: abertaEm?.toISOString() ?? null, arquivos, selos, guardados },
+    ...{ situacao, ainda_nao, confere: situacao === 'confere' },
+  };
 }
+
+const NOT_OPEN =
+  'a corrente ainda conta o que já estava no banco: nfse serve o faz em segundos; depois de uma atualização, começa um quarto de hora após a migração';
+const notPlaced = (esperando: number): string =>
+  `${esperando === 1 ? 'uma entrada espera' : `${esperando} entradas esperam`} há mais de um minuto por um lugar na corrente: quem o dá é nfse serve (ou nfse transmitir), que não está no ar ou não alcança o banco`;
+const NOT_READ = 'falta ler o que está nos arquivos ditos acima: dê NFSE_ARQUIVO a este comando e ponha o lugar no ar';
+const NOT_KNOWN =
+  'não se sabe quem assinou os selos: configure o certificado do município, ou dê o comando como o usuário do serviço, que o lê';
 
 /** What was found, and that somebody has answered for. */
 export type Aceitos = { readonly aceitos: readonly AchadoDito[] };
@@ -212,7 +237,7 @@ const UNKNOWN_SIGNER =
 const isSelo =
   (faultOf: FaltaDeSelo): JulgarSelo =>
   (selo) =>
-    faultOf(selo) === undefined;
+    [undefined, UNKNOWN_SIGNER].includes(faultOf(selo));
 
 type Dito = {
   readonly municipio: string;

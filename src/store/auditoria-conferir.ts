@@ -29,6 +29,8 @@ export type Fim = { readonly lugar: number; readonly elo: string };
 export type Conferida = {
   readonly entradas: number;
   readonly semLugar: number;
+  /** Those among them that have waited for longer than it takes to place one. */
+  readonly esperando: number;
   readonly linhas: number;
   /** Rows of files of the archive that could not be read to their end: nobody knows how they are. */
   readonly noArquivo: number;
@@ -67,7 +69,10 @@ const ROWS_AT_ONCE = 1_000;
 /** Ordered by the column, not by what is shown of it: an index has that order. */
 const PLACED = `select w.lugar::float8 as lugar, id, ${momentoOf('em')} as momento, coalesce(sobre, '') as sobre, itens, resumos, sal, raiz, elo
   from auditoria w where w.tenant = $1 and w.lugar > $2 order by w.lugar limit ${ENTRIES_AT_ONCE}`;
-const UNPLACED = `select id, ${momentoOf('em')} as momento, coalesce(sobre, '') as sobre, itens, resumos from auditoria
+/** Longer than a service takes that is at work, whatever else it has to do. */
+const PLACED_WITHIN = "interval '1 minute'";
+const UNPLACED = `select id, ${momentoOf('em')} as momento, coalesce(sobre, '') as sobre, itens, resumos,
+    em < now() - ${PLACED_WITHIN} as "isWaiting" from auditoria
   where tenant = $1 and lugar is null and (em, id) > ($2::timestamptz, $3::uuid) order by em, id limit ${ENTRIES_AT_ONCE}`;
 const ATE = 'select lugar::float8 as lugar, elo, aberta_em from auditoria_ate where tenant = $1';
 const SELOS = `select to_char(dia, 'YYYY-MM-DD') as dia, lugar::float8 as lugar, texto, assinatura from auditoria_selos
@@ -87,6 +92,8 @@ type Entrada = {
   readonly raiz: Buffer | null;
   readonly elo: Buffer | null;
 };
+
+type SemLugar = Omit<Entrada, 'lugar'> & { readonly isWaiting: boolean };
 
 type Ate = { readonly lugar: number; readonly elo: Buffer | null; readonly aberta_em: Date | null };
 
@@ -121,6 +128,7 @@ class Conferencia {
   readonly achados: Achados;
   entradas = 0;
   semLugar = 0;
+  esperando = 0;
   linhas = 0;
   noArquivo = 0;
   arquivos: readonly ArquivoLido[] = [];
@@ -198,9 +206,10 @@ class Conferencia {
   private async readUnplaced(): Promise<void> {
     let after: readonly [string, string] = ['-infinity', '00000000-0000-0000-0000-000000000000'];
     for (;;) {
-      const { rows } = await this.client.query<Omit<Entrada, 'lugar'>>(UNPLACED, [this.tenant, ...after]);
+      const { rows } = await this.client.query<SemLugar>(UNPLACED, [this.tenant, ...after]);
       for (const row of rows) {
         this.semLugar += 1;
+        if (row.isWaiting) this.esperando += 1;
         await this.sayAll({ ...row, lugar: 0 });
       }
       const end = rows.at(-1);
@@ -341,8 +350,9 @@ export function conferirEm(
     const abertaEm = ate?.aberta_em ?? null;
     await conferencia.compare(abertaEm);
     const told = await conferencia.tell();
-    const { entradas, semLugar, linhas, noArquivo, arquivos, fim, achados: found } = conferencia;
-    return { entradas, semLugar, linhas, noArquivo, arquivos, abertaEm, fim, ...told, total: found.total, selos };
+    const { entradas, semLugar, esperando, linhas, noArquivo, arquivos, fim, achados: found } = conferencia;
+    const counts = { entradas, semLugar, esperando, linhas, noArquivo };
+    return { ...counts, arquivos, abertaEm, fim, ...told, total: found.total, selos };
   });
 }
 

@@ -82,17 +82,22 @@ function aceitar(world: CliWorld, values: Values, slug: string, ids: readonly st
   });
 }
 
+/** As `EX_TEMPFAIL`: the same command says more later, or where what is missing is given. */
+const EXITS = { confere: 0, nao_confere: 1, ainda_nao: 75 } as const satisfies Readonly<
+  Record<ContaDaCorrente['situacao'], number>
+>;
+
 function verificar(world: CliWorld, values: Values, slug: string): Promise<number> {
   return world.registry(async (registry) => {
     const done = await showing(world, (tell) => conferirAuditoria(registry, slug, textsOf(values, 'selo'), tell));
     if ('problem' in done) return refuseAsked(world, done.problem);
     world.out(values.json === true ? jsonText(done) : describeConta(done));
-    return done.confere ? 0 : 1;
+    return EXITS[done.situacao];
   });
 }
 
 function describeConta(conta: ContaDaCorrente): string {
-  const { achados, aceitos, total, selos, guardados, aberta_em, fim, arquivos } = conta;
+  const { achados, aceitos, total, selos, guardados, ainda_nao, fim, arquivos, situacao } = conta;
   const lines = achados.map((achado) => `${describeAchado(achado)} [${achado.id}]`);
   if (total > achados.length) lines.push(`… e mais ${groupDigits(total - achados.length)}`);
   for (const one of aceitos) {
@@ -105,9 +110,7 @@ function describeConta(conta: ContaDaCorrente): string {
   for (const { nome, problema } of arquivos) {
     if (problema !== null) lines.push(`${nome} ${problema}: as linhas dele não foram conferidas`);
   }
-  if (aberta_em === null) {
-    lines.push('a corrente ainda conta o que já estava no banco; rode de novo quando o serviço tiver acabado');
-  }
+  lines.push(...ainda_nao.map((one) => `ainda não: ${one}`));
   const last = selos.at(-1);
   lines.push(
     last === undefined
@@ -117,12 +120,12 @@ function describeConta(conta: ContaDaCorrente): string {
   );
   if (fim !== undefined) lines.push(`fim da corrente: entrada ${fim.lugar}, ${fim.elo}`);
   lines.push(
-    conta.confere
+    situacao === 'confere'
       ? aceitos.length === 0
         ? 'Confere: nada foi mudado, apagado ou acrescentado por fora.'
         : `Confere, fora ${groupDigits(aceitos.length)} ${aceitos.length === 1 ? 'achado aceito, dito' : 'achados aceitos, ditos'} acima.`
-      : total === 0 && arquivos.some(({ problema }) => problema !== null)
-        ? 'O que se leu confere, e falta ler o que está nos arquivos ditos acima: dê NFSE_ARQUIVO a este comando, ponha o lugar no ar, e confira de novo.'
+      : situacao === 'ainda_nao'
+        ? 'Ainda não se pode dizer: o que se leu confere, e o que falta está dito acima. Dê o mesmo comando de novo depois.'
         : 'Não confere. Guarde o banco como está, compare com uma cópia de antes do momento que a entrada diz, e procure quem tinha acesso. O que se esclareceu se aceita, com o código entre colchetes: nfse auditoria aceitar.',
   );
   return lines.map((line) => `${printable(line)}\n`).join('');

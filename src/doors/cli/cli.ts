@@ -1,6 +1,6 @@
 /**
  * The command line, in Portuguese. The help is made of the commands' own rows, and only what was asked for is loaded. Exit codes: 0 done, 1 refused or
- * failed, 2 asked wrongly; `wiring/program.ts` adds 75, the database cannot be used just now.
+ * failed, 2 asked wrongly, 75 cannot be said or done yet; so ends `wiring/program.ts` where the database cannot be used just now.
  */
 
 import { DPS_VERSAO } from '../../fiscal/layout/dps.ts';
