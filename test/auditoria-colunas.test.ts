@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
 import { before, describe, test } from 'node:test';
 import { conferirEm } from '../src/store/auditoria-conferir.ts';
-import { AUDITADAS, SEM_ENTRADA } from '../src/store/auditoria-tabelas.ts';
+import { AUDITADAS, type Auditada, rowInSql, SEM_ENTRADA, VISTAS, type Vista } from '../src/store/auditoria-tabelas.ts';
 import type { PoolClient } from '../src/store/pg.ts';
 import { readTabelas, type Tabela } from '../src/store/tabelas.ts';
 import { balcao, CANCELAMENTO } from './support/eventos.ts';
@@ -67,6 +67,20 @@ const AUDITED: ReadonlyMap<string, readonly string[]> = new Map(
     tabela,
     vistas.map(([vista]) => vista),
   ]),
+);
+
+/** What entries tell of rows that nothing changes once they are written. */
+const UNCHANGING: ReadonlySet<string> = new Set(
+  'notas documentos trilha_notas documentos_eventos trilha_eventos documentos_lotes atos fundamentos auditoria_selos'.split(
+    ' ',
+  ),
+);
+/** What goes without an act: what runs out, and what its owner takes back. */
+const GOING_FREELY: ReadonlySet<string> = new Set('tokens webhooks arquivos importacoes'.split(' '));
+/** What goes by an act: registers, and the hold of a month. */
+const GOING_BY_ACT: ReadonlySet<string> = new Set(
+  `prestadores simples_nacional servicos_municipais beneficios_municipais deducoes_admitidas regimes_especiais nao_incidencias
+  correlacoes_legadas retencoes`.split(/\s+/),
 );
 
 /** One column of the first row of a table. */
@@ -213,6 +227,78 @@ describe('a database that is changed by hand', () => {
     }
     for (const { nome } of reckoned) {
       assert.ok((await trying(`delete from ${nome} where tenant = $1`)).length > 0, nome);
+    }
+  });
+
+  /** An entry of one's own, of all rows of a table: as they stand now, or as gone. */
+  const tellByHand = (client: PoolClient, vista: Vista, isGone: boolean): Promise<unknown> => {
+    const { item, resumo } = rowInSql(vista);
+    const gone = {
+      item: `'-' || ${item}`,
+      resumo: `sha256(convert_to('apagada' || chr(10) || '-' || ${item}, 'UTF8'))`,
+    };
+    const said = isGone ? gone : { item, resumo };
+    return client.query(
+      `insert into auditoria (tenant, id, em, itens, resumos)
+        select $1, gen_random_uuid(), now() + interval '1 hour', string_agg(r.item, chr(10) order by r.item), string_agg(r.resumo, ''::bytea order by r.item)
+        from (select ${said.item} as item, ${said.resumo} as resumo from ${AUDITADAS[vista].tabela} t where t.tenant = $1) r having count(*) > 0`,
+      [SLUG],
+    );
+  };
+  const foundOf = (said: readonly string[], ...tipos: readonly string[]): readonly string[] =>
+    VISTAS.filter((vista) => tipos.some((tipo) => said.includes(`${tipo} ${vista}`)));
+
+  test('a row that is changed and told anew by an entry of their own: found where nothing changes once it is written', async () => {
+    const said = await tryChange(async (client) => {
+      for (const vista of VISTAS) {
+        const { tabela: nome, colunas, chave } = AUDITADAS[vista] as Auditada;
+        const tabela = tabelas.find((one) => one.nome === nome)!;
+        const coluna = colunas.findLast((one) => one.nome !== 'tenant' && !chave.includes(one.nome))!;
+        await alter(client, { tabela, ...tabela.colunas.find((one) => one.nome === coluna.nome)! });
+        await tellByHand(client, vista, false);
+      }
+    });
+    const unchanging = VISTAS.filter((vista) => UNCHANGING.has(vista));
+    assert.deepEqual(foundOf(said, 'linha_recontada'), unchanging);
+    assert.deepEqual(foundOf(said, 'linha_alterada', 'documento_danificado'), unchanging);
+  });
+
+  test('a row that is taken away and told as gone by an entry of their own: found where it goes by an act, with its month, or never', async () => {
+    const takeAll = async (client: PoolClient): Promise<void> => {
+      for (const vista of VISTAS) await tellByHand(client, vista, true);
+      for (const { tabela } of Object.values(AUDITADAS).filter((one) => one.tabela !== 'atos')) {
+        await client.query(`delete from ${tabela} where tenant = $1`, [SLUG]);
+      }
+    };
+    const said = await tryChange(takeAll);
+    const going = VISTAS.filter((vista) => !GOING_FREELY.has(vista));
+    assert.deepEqual(foundOf(said, 'apagada_sem_ato'), going);
+    // An act beside it says so in the trail, for everybody to read.
+    const told = await tryChange(async (client) => {
+      await takeAll(client);
+      await client.query(
+        `insert into atos (tenant, em, id, quem, via, objeto, chave, acao) values ($1, now(), gen_random_uuid(), 'x', 'comando', 'x', 'x', 'x')`,
+        [SLUG],
+      );
+      await client.query(
+        `insert into auditoria (tenant, id, em, itens, resumos) values ($1, gen_random_uuid(), now() + interval '1 hour', '["atos","1","x"]', sha256('x'))`,
+        [SLUG],
+      );
+    });
+    const registers = going.filter((vista) => GOING_BY_ACT.has(vista));
+    assert.ok(registers.length > 5);
+    assert.deepEqual(
+      foundOf(told, 'apagada_sem_ato'),
+      going.filter((vista) => !GOING_BY_ACT.has(vista)),
+    );
+    for (const familia of ['nota', 'evento', 'lote']) {
+      const whole = await tryChange((client) =>
+        client.query(
+          `insert into auditoria (tenant, id, itens, resumos) values ($1, gen_random_uuid(), $2, sha256('x'))`,
+          [SLUG, `-["${familia}","1"]`],
+        ),
+      );
+      assert.ok(whole.includes(`apagada_sem_ato ${familia}`), `${familia}: ${whole}`);
     }
   });
 

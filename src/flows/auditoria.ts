@@ -304,6 +304,10 @@ const TITLES: Readonly<Record<Achado['tipo'], string>> = {
   entrada_ausente: 'a entrada não está na corrente',
   abertura_repetida:
     'a entrada conta de novo o que havia antes da corrente, que já estava contado: alguém mudou auditoria_ate, e ela não vale',
+  linha_recontada:
+    'a entrada conta de novo uma linha que nunca muda, e que já estava contada: alguém a escreveu para encobrir uma mudança, e vale a primeira',
+  apagada_sem_ato:
+    'a entrada diz que foi apagado o que não se apaga, ou que só se apaga por um ato, e nenhum ato da trilha o diz',
   fim_alterado: 'a corrente não termina onde devia: faltam as últimas entradas, ou o fim foi mudado',
   selo_alterado: 'a corrente não passa pelo selo deste lugar',
   selo_invalido: 'a assinatura do selo não é do seu texto, o texto é de outro selo, ou quem assinou não é o município',

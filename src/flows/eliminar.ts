@@ -2,7 +2,7 @@
 import { eliminavelDesde } from '../fiscal/guarda.ts';
 import { brazilianDate } from '../fiscal/moment.ts';
 import { nameOfMes } from '../store/arquivar.ts';
-import type { NovoAto } from '../store/atos.ts';
+import { MES_ELIMINADO, type NovoAto } from '../store/atos.ts';
 import type { Eliminado, Retencao, Retida } from '../store/eliminar.ts';
 import { municipalMoment } from './gather-facts.ts';
 import { municipioNamed, type RegistryWorld } from './municipios.ts';
@@ -47,7 +47,7 @@ export async function eliminateMes(world: RegistryWorld, text: string, by: PorMa
   if (why !== undefined) return { problem: why };
   const now = world.now();
   const atoOf = ({ linhas }: Eliminado): NovoAto => ({
-    ...{ em: now, quem: by.quem, via: by.via, objeto: 'guarda', chave: text, acao: 'mês eliminado' },
+    ...{ em: now, quem: by.quem, via: by.via, objeto: 'guarda', chave: text, acao: MES_ELIMINADO },
     ...{ motivo: by.motivo, depois: linhas },
   });
   const { ultimoAno } = known!;

@@ -77,6 +77,9 @@ const INSERT = insertRows<NovoAto & { readonly id: string }>('insert_atos', 'ato
   ['depois jsonb', ({ depois }) => depois ?? null],
 ]);
 
+/** What the act is called by which a month goes for good, which the verification of the audit chain asks for. Its key is the month. */
+export const MES_ELIMINADO = 'mês eliminado';
+
 /** Writes acts down in the transaction that does them. */
 export async function insertAtos(client: PoolClient, tenant: string, atos: readonly NovoAto[]): Promise<void> {
   if (atos.length === 0) return;

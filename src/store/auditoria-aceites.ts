@@ -13,6 +13,7 @@ export type Achado = {
     | 'elo_quebrado'
     | 'entrada_ausente'
     | 'abertura_repetida'
+    | 'apagada_sem_ato'
     | 'fim_alterado'
     | 'linha_nao_segue'
     | 'documento_danificado'

@@ -41,6 +41,8 @@ export type Leitor = {
   readonly found: (item: string, resumo: string) => Promise<void> | undefined;
   /** Of a file from before the chain: only what it says of the file as a whole can be compared. */
   readonly older: (item: string, resumo: string) => Promise<void> | undefined;
+  /** A note that was held as it was issued. */
+  readonly held: (nota: string, mes: string) => Promise<void> | undefined;
   readonly damaged: (item: string) => void;
   readonly passed: (linhas: number) => void;
 };
@@ -87,9 +89,9 @@ export async function readArquivos(
 async function readOne(
   { nome, bytes, sha256, isOlder }: Conhecido,
   lugar: ArquivoLugar | undefined,
-  { found, older, damaged, passed }: Leitor,
+  { found, older, held, damaged, passed }: Leitor,
 ): Promise<ArquivoLido> {
-  const tell = { found: isOlder ? older : found, damaged };
+  const tell = { found: isOlder ? older : found, held, damaged };
   let linhas = 0;
   const ended = (problema?: string, more: Partial<ArquivoLido> = {}): ArquivoLido => {
     return { nome, linhas, problema, isDanificado: false, isAusente: false, ...more };
@@ -126,7 +128,7 @@ function isVista(table: string): table is Vista {
 
 const ANOTHER = 'não tem o SHA-256 que foi registrado';
 
-type Contador = Pick<Leitor, 'found' | 'damaged'>;
+type Contador = Pick<Leitor, 'found' | 'held' | 'damaged'>;
 type Certificados = (impressao: string) => Promise<Buffer | null>;
 
 /** Held at a time: some megabytes. */
@@ -155,6 +157,8 @@ async function tellLinha(vista: Vista, linha: Linha, certificados: Certificados,
   const { item, resumo } =
     valores === undefined ? { item: itemOf(vista, chave), resumo: '' } : folhaOf(vista, chave, valores);
   await leitor.found(item, resumo);
+  const isHeld = vista === 'trilha_notas' && valores?.movimento === '1' && valores.para === 'retida';
+  if (isHeld) await leitor.held(chave[0]!, chave[1]!);
 }
 
 /** As `readTexto` (auditoria-linhas.ts) answers, of a row of a month in the archive: of its file one record is read, and no other. */

@@ -4,6 +4,7 @@
  */
 import { arquivoOf } from './arquivo.ts';
 import type { ArquivoLugar } from './arquivo-lugar.ts';
+import { MES_ELIMINADO } from './atos.ts';
 import { type Aceite, type Achado, idOfAchado, readAceites } from './auditoria-aceites.ts';
 import { type ArquivoLido, type NaoLidas, readArquivos } from './auditoria-arquivo.ts';
 import { Baldes } from './auditoria-baldes.ts';
@@ -11,7 +12,7 @@ import { findNaoSegue } from './auditoria-derivadas.ts';
 import { ABERTA, ABERTURA } from './auditoria-elos.ts';
 import { digestOf, eloOf, momentoOf, RESUMO_BYTES, raizOf, splitFolhas, ZERO } from './auditoria-hash.ts';
 import { readPagina } from './auditoria-linhas.ts';
-import { VISTAS } from './auditoria-tabelas.ts';
+import { apagavelOf, VISTAS } from './auditoria-tabelas.ts';
 import { readSnapshot } from './linhas.ts';
 import type { Db } from './open.ts';
 import type { ClientBase } from './pg.ts';
@@ -65,6 +66,7 @@ export type JulgarSelo = (selo: Omit<Selo, 'elo'>) => boolean;
 const ACHADOS_MAX = 1_000;
 const ENTRIES_AT_ONCE = 100;
 const ROWS_AT_ONCE = 1_000;
+const HELD_AT_ONCE = 50_000;
 
 /** Ordered by the column, not by what is shown of it: an index has that order. */
 const PLACED = `select w.lugar::float8 as lugar, id, ${momentoOf('em')} as momento, coalesce(sobre, '') as sobre, itens, resumos, sal, raiz, elo
@@ -96,6 +98,42 @@ type Entrada = {
 type SemLugar = Omit<Entrada, 'lugar'> & { readonly isWaiting: boolean };
 
 type Ate = { readonly lugar: number; readonly elo: Buffer | null; readonly aberta_em: Date | null };
+
+type Regras = { readonly isRehearsal: boolean; readonly eliminados: readonly number[] };
+
+const REGRAS = `select m.ambiente = 'homologacao' as "isRehearsal", array(select replace(a.chave, '-', '')::int from atos a
+    where a.tenant = $1 and a.objeto = 'guarda' and a.acao = '${MES_ELIMINADO}' and a.chave ~ '^\\d{4}-\\d\\d$') as eliminados
+  from municipios m where m.tenant = $1`;
+/** Notes that were held as they were issued. */
+const RETIDAS = `select t.nota, t.mes from trilha_notas t where t.tenant = $1 and t.movimento = 1 and t.para = 'retida' and t.nota > $2::bigint
+  order by t.nota limit ${HELD_AT_ONCE}`;
+
+type Apagada = { readonly item: string; readonly lugar: number; readonly em: number };
+
+/** How far an act and what it takes away may be apart, in one transaction. */
+const BESIDE_MS = 900_000;
+
+/** Deletions without an act beside them, as the chain is gone through. */
+class SemAto {
+  private ato = Number.NEGATIVE_INFINITY;
+  private waiting: Apagada[] = [];
+  private readonly found: Apagada[] = [];
+
+  see(item: string, { lugar, momento }: { readonly lugar: number; readonly momento: string }): void {
+    const isAto = item.startsWith('["atos",');
+    if (!isAto && !(item.startsWith('-') && apagavelOf(item) === 'ato')) return;
+    const em = Date.parse(momento);
+    if (isAto) {
+      this.ato = em;
+      this.found.push(...this.waiting.filter((one) => em - one.em > BESIDE_MS));
+      this.waiting = [];
+    } else if (em - this.ato > BESIDE_MS) this.waiting.push({ item, lugar, em });
+  }
+
+  left(): readonly Apagada[] {
+    return [...this.found, ...this.waiting];
+  }
+}
 
 /** Found so far. */
 class Achados {
@@ -135,6 +173,8 @@ class Conferencia {
   private naoLidas: NaoLidas = new Map();
   fim: Fim | undefined;
   private isAberta = false;
+  private readonly semAto = new SemAto();
+  private regras: Regras | undefined;
 
   constructor(
     { client, tenant, andamento }: { client: Client; tenant: string; andamento: Andamento },
@@ -227,10 +267,37 @@ class Conferencia {
       return;
     }
     if (sobre === ABERTA) this.isAberta = true;
+    const isAbertura = sobre === ABERTURA || sobre === ABERTA;
     for (const { item, resumo } of splitFolhas(itens, resumos) ?? []) {
-      if (isItem(item)) await this.baldes.say(item, resumo, lugar);
-      else this.achados.add({ tipo: 'entrada_alterada', lugar });
+      if (isItem(item)) {
+        if (!isAbertura) this.semAto.see(item, { lugar, momento });
+        await this.baldes.say(item, resumo, lugar, isAbertura);
+      } else this.achados.add({ tipo: 'entrada_alterada', lugar });
     }
+  }
+
+  /** Deletions that need an act beside them, and notes of which the documents were written twice. */
+  async readRegras(): Promise<void> {
+    const { rows } = await this.client.query<Regras>(REGRAS, [this.tenant]);
+    this.regras = rows[0];
+    if (this.regras?.isRehearsal !== true) {
+      for (const { item, lugar } of this.semAto.left()) {
+        this.achados.add({ tipo: 'apagada_sem_ato', ...nameOf(item.slice(1)), lugar });
+      }
+    }
+    let after = '0';
+    for (let more = true; more; ) {
+      const { rows: held } = await this.client.query<{ nota: string; mes: number }>(RETIDAS, [this.tenant, after]);
+      for (const { nota, mes } of held) await this.baldes.hold(nota, String(mes));
+      more = held.length === HELD_AT_ONCE;
+      after = held.at(-1)?.nota ?? after;
+    }
+  }
+
+  /** A rehearsal forgets; of the others what belongs to a month goes with one that was eliminated, in its own or a later one. */
+  private mayGo(meses: readonly number[]): boolean {
+    const { isRehearsal, eliminados } = this.regras ?? { isRehearsal: false, eliminados: [] };
+    return isRehearsal || (eliminados.length > 0 && meses.every((mes) => eliminados.some((one) => one <= mes)));
   }
 
   /** All rows that are there. */
@@ -253,6 +320,7 @@ class Conferencia {
     const { arquivos, naoLidas } = await readArquivos(this.client, this.tenant, lugar, {
       found: (item, resumo) => this.baldes.find(item, resumo),
       older: (item, resumo) => this.baldes.findOlder(item, resumo),
+      held: (nota, mes) => this.baldes.hold(nota, mes),
       damaged: (item) => this.achados.add({ tipo: 'documento_danificado', ...nameOf(item) }),
       passed: (linhas) => this.andamento('linhas', this.linhas + linhas, undefined),
     });
@@ -273,7 +341,7 @@ class Conferencia {
   }
 
   async compare(abertaEm: Date | null): Promise<void> {
-    for await (const { tipo, item, lugar, visto } of this.baldes.compare()) {
+    for await (const { tipo, item, lugar, visto } of this.baldes.compare((meses) => this.mayGo(meses))) {
       const named = nameOf(item);
       // No more is missing of a month than its file says that it has; the month is second in these keys.
       const inFile = tipo === 'linha_apagada' ? this.naoLidas.get(`${named.tabela} ${named.chave[1]}`) : undefined;
@@ -345,6 +413,7 @@ export function conferirEm(
     const ends = selos.map(({ lugar, elo }) => ({ lugar, elo: elo.toString('hex') }));
     await conferencia.readChain(ate, [...ends, ...kept]);
     conferencia.checkSelos(stored, isSelo);
+    await conferencia.readRegras();
     await conferencia.readRows();
     await conferencia.readArquivos(lugar);
     const abertaEm = ate?.aberta_em ?? null;

@@ -150,6 +150,40 @@ export type Vista = keyof typeof AUDITADAS;
 export const VISTAS = Object.keys(AUDITADAS) as readonly Vista[];
 
 /**
+ * Rows that nothing changes once they are written: one that is told again was changed by other means, and what was told first counts. The
+ * documents of a note that was held are written once more as it is released.
+ */
+const UMA_VEZ: ReadonlySet<Vista> = new Set([
+  ...(['notas', 'documentos', 'trilha_notas', 'documentos_eventos', 'trilha_eventos', 'documentos_lotes'] as const),
+  ...(['atos', 'fundamentos', 'auditoria_selos'] as const),
+]);
+
+export function isUmaVez(item: string): boolean {
+  return UMA_VEZ.has((JSON.parse(item) as [Vista])[0]);
+}
+
+/**
+ * By which act a row goes: of none; with its month; or, of a register, by one that stands beside it in the chain. Of the others none is asked:
+ * tokens run out, addresses are taken back by their owners, a draft of a file is deleted by whoever comes next.
+ */
+export type Apagavel = 'nunca' | 'mes' | 'ato' | 'livre';
+
+const LIVRES: ReadonlySet<string> = new Set<Vista>(['tokens', 'webhooks', 'arquivos', 'importacoes']);
+const COM_O_MES: ReadonlySet<string> = new Set(['nota', 'evento', 'lote', 'fundamentos' satisfies Vista]);
+const POR_ATO: ReadonlySet<string> = new Set<Vista>([
+  ...(['prestadores', 'simples_nacional', 'servicos_municipais', 'beneficios_municipais'] as const),
+  ...(['deducoes_admitidas', 'regimes_especiais', 'nao_incidencias', 'correlacoes_legadas', 'retencoes'] as const),
+]);
+
+/** Of a line that says that something was taken away ({@link apagada}). */
+export function apagavelOf(item: string): Apagavel {
+  const [name] = JSON.parse(item.slice(1)) as [string];
+  if (LIVRES.has(name)) return 'livre';
+  if (COM_O_MES.has(name)) return 'mes';
+  return POR_ATO.has(name) ? 'ato' : 'nunca';
+}
+
+/**
  * What no entry tells, by `table` or `table.column`, and why. Of those in the first part the verification reckons itself what must be there.
  */
 export const SEM_ENTRADA: Readonly<Record<string, string>> = {
