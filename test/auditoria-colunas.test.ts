@@ -5,7 +5,11 @@
 import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
 import { before, describe, test } from 'node:test';
-import { conferirEm } from '../src/store/auditoria-conferir.ts';
+import { achadoPor, COM_O_BANCO, type ComOBanco } from '../src/published/com-o-banco.ts';
+import { ACEITO, idOfAchado } from '../src/store/auditoria-aceites.ts';
+import { CHAVE_BYTES, holdChaves } from '../src/store/auditoria-chave.ts';
+import { conferirEm, type Fim } from '../src/store/auditoria-conferir.ts';
+import { eloOf, momentoOf } from '../src/store/auditoria-hash.ts';
 import { AUDITADAS, type Auditada, rowInSql, SEM_ENTRADA, VISTAS, type Vista } from '../src/store/auditoria-tabelas.ts';
 import type { PoolClient } from '../src/store/pg.ts';
 import { readTabelas, type Tabela } from '../src/store/tabelas.ts';
@@ -20,6 +24,9 @@ const UUID = '00000000-0000-4000-8000-000000000001';
 const DER = Buffer.from('um certificado');
 const PRINT = hash('sha256', DER);
 const DAY_MS = 86_400_000;
+const CHAVE = Buffer.alloc(CHAVE_BYTES, 7);
+/** Another municipality of the same service. */
+const OUTRA = 'outra';
 
 /** Rows of tables that no request of this test fills, from before the chain. $1 is the municipality. */
 const FILL = [
@@ -108,22 +115,47 @@ describe('a database that is changed by hand', () => {
   let tabelas: readonly Tabela[];
 
   /** What is found once `change` was made, in a transaction that is rolled back: each test finds the database as it was. */
-  const tryChange = async (change: (client: PoolClient) => Promise<unknown>): Promise<readonly string[]> => {
+  const tryChange = (change: (client: PoolClient) => Promise<unknown>): Promise<readonly string[]> =>
+    changing(change, (client) => foundIn(client, []));
+
+  const changing = async <Result>(
+    change: (client: PoolClient) => Promise<unknown>,
+    judge: (client: PoolClient) => Promise<Result>,
+  ): Promise<Result> => {
     const client = await service.pool.connect();
     try {
       await client.query(`begin; set local timezone = 'UTC'`);
       await change(client);
-      const { achados } = await conferirEm(client, SLUG);
-      return achados.map(({ tipo, tabela, lugar }) => `${tipo} ${tabela ?? lugar}`);
+      return await judge(client);
     } finally {
       await client.query('rollback');
       client.release();
     }
   };
+
+  /** By whoever has these keys, and seals. */
+  const foundIn = async (
+    client: PoolClient,
+    chaves: readonly Buffer[],
+    fins: readonly Fim[] = [],
+  ): Promise<readonly string[]> => {
+    holdChaves(chaves);
+    try {
+      const { achados } = await conferirEm(client, SLUG, { kept: fins });
+      return achados.map(({ tipo, tabela, lugar }) => `${tipo} ${tabela ?? lugar}`);
+    } finally {
+      holdChaves([CHAVE]);
+    }
+  };
   const trying = (text: string, values: readonly unknown[] = []): Promise<readonly string[]> =>
     tryChange((client) => client.query(text, [SLUG, ...values]));
 
+  /** An end that the chain once had, and the last one, of which somebody keeps a seal elsewhere. */
+  let antes: Record<string, unknown>;
+  let kept: Fim;
+
   before(async () => {
+    holdChaves([CHAVE]);
     service = await startTestService();
     const { pool, store, address, clock } = service;
     const here = balcao(address, SLUG);
@@ -165,6 +197,13 @@ describe('a database that is changed by hand', () => {
     };
     await store.auditoria.keepSelo(SLUG, selo);
     while ((await store.auditoria.place(SLUG)) > 0);
+    antes = (await pool.query('select lugar, elo, autenticador from auditoria_ate where tenant = $1', [SLUG])).rows[0];
+    for (const acao of ['primeiro', 'segundo']) await store.atos.record(SLUG, [{ ...ato, acao }]);
+    const municipio = (await store.municipios.readFresh(SLUG))!;
+    for (const limiteEndereco of [7, 8]) await store.municipios.update({ ...municipio, limiteEndereco });
+    await store.municipios.create({ tenant: OUTRA, ambiente: 'homologacao', codigoIbge: undefined }, clock.now);
+    while ((await store.auditoria.place(SLUG)) > 0);
+    kept = (await store.auditoria.readFim(SLUG))!;
     assert.deepEqual((await store.auditoria.verify(SLUG, [])).achados, []);
     tabelas = (await readTabelas(pool)).filter(({ isOfTenant }) => isOfTenant);
   });
@@ -231,7 +270,7 @@ describe('a database that is changed by hand', () => {
   });
 
   /** An entry of one's own, of all rows of a table: as they stand now, or as gone. */
-  const tellByHand = (client: PoolClient, vista: Vista, isGone: boolean): Promise<unknown> => {
+  const tellByHand = (client: PoolClient, vista: Vista, isGone: boolean, which = 'true'): Promise<unknown> => {
     const { item, resumo } = rowInSql(vista);
     const gone = {
       item: `'-' || ${item}`,
@@ -241,7 +280,7 @@ describe('a database that is changed by hand', () => {
     return client.query(
       `insert into auditoria (tenant, id, em, itens, resumos)
         select $1, gen_random_uuid(), now() + interval '1 hour', string_agg(r.item, chr(10) order by r.item), string_agg(r.resumo, ''::bytea order by r.item)
-        from (select ${said.item} as item, ${said.resumo} as resumo from ${AUDITADAS[vista].tabela} t where t.tenant = $1) r having count(*) > 0`,
+        from (select ${said.item} as item, ${said.resumo} as resumo from ${AUDITADAS[vista].tabela} t where t.tenant = $1 and (${which})) r having count(*) > 0`,
       [SLUG],
     );
   };
@@ -346,5 +385,196 @@ describe('a database that is changed by hand', () => {
       assert.ok(said.includes(`linha_apagada ${tabela}`), String(said));
     }
     assert.ok(said.includes('linha_nao_segue numeracao'), String(said));
+  });
+
+  /** A row once more, with some of its columns otherwise. */
+  const copyRow = (client: PoolClient, tabela: string, which: string, others: string): Promise<unknown> =>
+    client.query(
+      `insert into ${tabela} select (jsonb_populate_record(t, jsonb_build_object(${others}))).* from ${tabela} t where t.tenant = $1 and ${which}`,
+      [SLUG],
+    );
+  const FOURTH = '(select n.id from notas n where n.tenant = $1 and n.numero_dps = 4)';
+  const FORGED = `t.id = 1000 + ${FOURTH}`;
+  const UNUSED = "'9' || substr";
+
+  /** Every act that somebody may answer for a finding with, written by hand. */
+  const acceptAll = async (client: PoolClient, isTold: boolean): Promise<void> => {
+    await client.query('update notas set valor_servico = 7 where tenant = $1 and numero_dps = 4', [SLUG]);
+    const { achados } = await conferirEm(client, SLUG);
+    for (const achado of achados) {
+      await client.query(
+        `insert into atos (tenant, em, id, quem, via, objeto, chave, acao, motivo) values ($1, now(), gen_random_uuid(), 'x', 'comando', 'auditoria', $2, '${ACEITO}', 'x')`,
+        [SLUG, idOfAchado(achado)],
+      );
+    }
+    if (isTold) await tellByHand(client, 'atos', false, `t.objeto = 'auditoria'`);
+  };
+
+  /** The act is taken away with its entry, and what comes after it is tied anew. */
+  const relink = async (client: PoolClient): Promise<void> => {
+    await client.query(`delete from atos where tenant = $1 and acao = 'primeiro'`, [SLUG]);
+    const gone = 1 + Number(antes.lugar);
+    await client.query(`delete from auditoria where tenant = $1 and lugar = $2`, [SLUG, gone]);
+    const { rows } = await client.query(
+      `select lugar::float8 as lugar, id, ${momentoOf('em')} as em, coalesce(sobre, '') as sobre, encode(raiz, 'hex') as raiz,
+        octet_length(resumos) / 32 as folhas from auditoria where tenant = $1 and lugar > $2 order by lugar`,
+      [SLUG, gone],
+    );
+    let elo = antes.elo as Buffer;
+    for (const row of rows) {
+      const entrada = { ...row, lugar: row.lugar - 1 };
+      elo = eloOf(elo, entrada);
+      const text = 'update auditoria set lugar = $3, elo = $4 where tenant = $1 and id = $2';
+      await client.query(text, [SLUG, row.id, entrada.lugar, elo]);
+    }
+    await client.query('update auditoria_ate set lugar = lugar - 1, elo = $2 where tenant = $1', [SLUG, elo]);
+  };
+
+  const ofMunicipio = `a.tenant = $1 and a.itens = '["municipios"]' and a.sobre is null`;
+  /** What a row of the municipality is, as the row of another or as before. */
+  const TRIED: Readonly<
+    Record<Exclude<ComOBanco, 'antesDoServico' | 'recomecar'>, (client: PoolClient) => Promise<unknown>>
+  > = {
+    mudar: (client) => client.query('update notas set valor_servico = 7 where tenant = $1', [SLUG]),
+    apagar: (client) => client.query('delete from prestadores where tenant = $1', [SLUG]),
+    inserir: (client) => copyRow(client, 'webhooks', 'true', "'id', 'w2'"),
+    inserirNota: async (client) => {
+      const others = `'id', 1000 + t.id, 'numero_dps', 5, 'id_dps', ${UNUSED}(t.id_dps, 2), 'chave_acesso', ${UNUSED}(t.chave_acesso, 2), 'numero_protocolo', ${UNUSED}(t.numero_protocolo, 2)`;
+      await copyRow(client, 'notas', 't.numero_dps = 4', others);
+      for (const tabela of ['documentos', 'trilha_notas']) {
+        await copyRow(client, tabela, `t.nota = ${FOURTH}`, "'nota', 1000 + t.nota");
+        await tellByHand(client, tabela as Vista, false, `t.nota = 1000 + ${FOURTH}`);
+      }
+      await copyRow(client, 'fila', `t.id = ${FOURTH}`, "'id', 1000 + t.id");
+      await copyRow(
+        client,
+        'identidades',
+        `t.nota = ${FOURTH}`,
+        `'nota', 1000 + t.nota, 'id_dps', ${UNUSED}(t.id_dps, 2)`,
+      );
+      await client.query('update numeracao set ultimo = 5 where tenant = $1', [SLUG]);
+      for (const vista of ['notas', 'notas_estado'] as const) await tellByHand(client, vista, false, FORGED);
+    },
+    contarFixo: async (client) => {
+      await client.query('update notas set valor_servico = 7 where tenant = $1', [SLUG]);
+      await tellByHand(client, 'notas', false);
+    },
+    contarMovel: async (client) => {
+      await client.query(`update tokens set escopos = '{tudo}' where tenant = $1`, [SLUG]);
+      await client.query(`update notas set mensagem_retorno = 'x' where tenant = $1`, [SLUG]);
+      for (const vista of ['tokens', 'notas_estado'] as const) await tellByHand(client, vista, false);
+    },
+    apagarContado: async (client) => {
+      await tellByHand(client, 'atos', true);
+      await client.query('delete from atos where tenant = $1', [SLUG]);
+    },
+    apagarComAto: async (client) => {
+      await tellByHand(client, 'simples_nacional', true);
+      await client.query('delete from simples_nacional where tenant = $1', [SLUG]);
+      await copyRow(client, 'atos', `t.acao = 'primeiro'`, "'id', gen_random_uuid(), 'acao', 'x'");
+      await tellByHand(client, 'atos', false, `t.acao = 'x'`);
+    },
+    apagarLivre: async (client) => {
+      for (const vista of ['tokens', 'webhooks', 'importacoes'] as const) {
+        await tellByHand(client, vista, true);
+        await client.query(`delete from ${vista} where tenant = $1`, [SLUG]);
+      }
+    },
+    aceite: (client) => acceptAll(client, false),
+    aceiteContado: (client) => acceptAll(client, true),
+    entrada: (client) => client.query('delete from auditoria where tenant = $1 and lugar = 2', [SLUG]),
+    duasCorrentes: async (client) => {
+      await client.query('drop index auditoria_lugar');
+      await copyRow(client, 'auditoria', 't.lugar = 3', "'id', gen_random_uuid()");
+    },
+    repetir: async (client) => {
+      await client.query('update municipios set limite_endereco = 7 where tenant = $1', [SLUG]);
+      await client.query(
+        `insert into auditoria (tenant, id, itens, resumos, autenticador) select tenant, gen_random_uuid(), itens, resumos, autenticador
+          from auditoria a where ${ofMunicipio} order by a.lugar limit 1`,
+        [SLUG],
+      );
+    },
+    deOutro: async (client) => {
+      const columns = tabelas.find(({ nome }) => nome === 'municipios')!.colunas.map(({ nome }) => nome);
+      const copied = columns.filter((nome) => nome !== 'tenant').join(', ');
+      await client.query(
+        `update municipios m set (${copied}) = (select ${copied} from municipios o where o.tenant = $2) where m.tenant = $1`,
+        [SLUG, OUTRA],
+      );
+      await client.query(
+        `insert into auditoria (tenant, id, itens, resumos, autenticador) select $2, id, itens, resumos, autenticador
+          from auditoria a where ${ofMunicipio} limit 1`,
+        [OUTRA, SLUG],
+      );
+    },
+    refazer: relink,
+    cortar: async (client) => {
+      await client.query(`delete from atos where tenant = $1 and acao in ('primeiro', 'segundo')`, [SLUG]);
+      await client.query('update municipios set limite_endereco = null where tenant = $1', [SLUG]);
+      await client.query('delete from auditoria where tenant = $1 and lugar > $2', [SLUG, antes.lugar]);
+      const text = 'update auditoria_ate set lugar = $2, elo = $3, autenticador = $4 where tenant = $1';
+      await client.query(text, [SLUG, antes.lugar, antes.elo, antes.autenticador]);
+    },
+    reabrir: async (client) => {
+      await client.query(`update tokens set escopos = '{tudo}' where tenant = $1`, [SLUG]);
+      await tellByHand(client, 'tokens', false);
+      await client.query(`update auditoria set sobre = 'abertura' where tenant = $1 and lugar is null`, [SLUG]);
+    },
+    naoContado: (client) => client.query('update sequencias set proximo = proximo + 1 where tenant = $1', [SLUG]),
+  };
+
+  const ACHAM = {
+    corrente: [true, true, true],
+    chave: [false, true, true],
+    selo: [false, false, true],
+    nada: [false, false, false],
+  } as const;
+
+  for (const [name, change] of Object.entries(TRIED) as [keyof typeof TRIED, (typeof TRIED)['mudar']][]) {
+    test(`with the database somebody tries to ${name}`, async () => {
+      const said = await changing(change, async (client) => [
+        await foundIn(client, []),
+        await foundIn(client, [CHAVE]),
+        await foundIn(client, [CHAVE], [kept]),
+      ]);
+      assert.deepEqual(
+        said.map((one) => one.length > 0),
+        ACHAM[achadoPor(name)],
+        JSON.stringify(said),
+      );
+    });
+  }
+
+  test('what a process of the version before has written for half an hour after an upgrade is no finding', async () => {
+    const writtenAt = (moment: string) => async (client: PoolClient) => {
+      await client.query(
+        `update migracoes set aplicada_em = aplicada_em + interval '1 hour' where nome like '%-autenticador.sql'`,
+      );
+      await TRIED.contarMovel(client);
+      await client.query(`update auditoria set em = ${moment} where tenant = $1 and lugar is null`, [SLUG]);
+    };
+    const found = (client: PoolClient) => foundIn(client, [CHAVE]);
+    assert.deepEqual(await changing(writtenAt('now()'), found), []);
+    assert.notDeepEqual(await changing(writtenAt("now() + interval '1 hour'"), found), []);
+  });
+
+  test('with the database somebody lets the service tell what was changed: before it writes, and by taking the chain away', async () => {
+    const { pool, store, clock } = service;
+    const found = async (fins: readonly Fim[]): Promise<boolean> => {
+      while ((await store.auditoria.place(SLUG)) > 0);
+      return (await store.auditoria.verify(SLUG, fins)).total > 0;
+    };
+    await pool.query(`update municipios set limite_prestador = 9 where tenant = $1`, [SLUG]);
+    await store.municipios.update((await store.municipios.readFresh(SLUG))!);
+    assert.deepEqual([await found([]), await found([]), await found([kept])], ACHAM[achadoPor('antesDoServico')]);
+    await pool.query('update notas set valor_servico = 7 where tenant = $1', [SLUG]);
+    for (const tabela of ['auditoria', 'auditoria_ate', 'auditoria_selos']) {
+      await pool.query(`delete from ${tabela} where tenant = $1`, [SLUG]);
+    }
+    while (await store.auditoria.openEtapa(SLUG, clock.now));
+    assert.deepEqual([await found([]), await found([]), await found([kept])], ACHAM[achadoPor('recomecar')]);
+    const tried = [...Object.keys(TRIED), 'antesDoServico', 'recomecar'];
+    assert.deepEqual(tried.toSorted(), Object.keys(COM_O_BANCO).toSorted());
   });
 });

@@ -49,7 +49,11 @@ export const VARIABLES = {
     parse: portOf,
   },
   NFSE_HOST: { help: 'endereço em que escuta', usual: '127.0.0.1', parse: asIs },
-  NFSE_DATA_DIR: { help: 'pasta dos dados do PostgreSQL embutido', usual: './data', parse: asIs },
+  NFSE_DATA_DIR: {
+    help: 'pasta dos dados do PostgreSQL embutido, e da chave da auditoria (auditoria.chave), também com DATABASE_URL',
+    usual: './data',
+    parse: asIs,
+  },
   NFSE_ARQUIVO: {
     help: 'onde fica o arquivo dos meses encerrados (nfse arquivo): o caminho absoluto de uma pasta, ou s3://balde/prefixo',
     parse: arquivoOf,

@@ -21,6 +21,7 @@ import {
   type Selo,
 } from '../store/auditoria-conferir.ts';
 import { PLACED_MAX } from '../store/auditoria-elos.ts';
+import type { ContaDaChave } from '../store/auditoria-pela-chave.ts';
 import type { Municipio } from '../store/municipios.ts';
 import { municipalMoment } from './gather-facts.ts';
 import { openOwnTrusts } from './municipio-files.ts';
@@ -143,6 +144,7 @@ export async function conferirAuditoria(
     ...(abertaEm === null ? [NOT_OPEN] : []),
     ...(esperando > 0 ? [notPlaced(esperando)] : []),
     ...(unread.length > 0 ? [NOT_READ] : []),
+    ...(conferida.chave.desde === undefined && conferida.chave.outras.length > 0 ? [notKeyed(conferida.chave)] : []),
     ...([...selos, ...guardados].some(({ problema }) => problema === UNKNOWN_SIGNER) ? [NOT_KNOWN] : []),
   ];
   const found = conferida.total + faults;
@@ -160,6 +162,8 @@ const NOT_OPEN =
 const notPlaced = (esperando: number): string =>
   `${esperando === 1 ? 'uma entrada espera' : `${esperando} entradas esperam`} há mais de um minuto por um lugar na corrente: quem o dá é nfse serve (ou nfse transmitir), que não está no ar ou não alcança o banco`;
 const NOT_READ = 'falta ler o que está nos arquivos ditos acima: dê NFSE_ARQUIVO a este comando e ponha o lugar no ar';
+const notKeyed = ({ outras }: ContaDaChave): string =>
+  `as entradas são autenticadas por ${outras.length === 1 ? 'uma chave' : 'chaves'} (${outras.join(', ')}) que este comando não tem, e delas não se sabe quem as escreveu: dê o comando onde está o auditoria.chave do serviço (em NFSE_DATA_DIR), como quem o pode ler`;
 const NOT_KNOWN =
   'não se sabe quem assinou os selos: configure o certificado do município, ou dê o comando como o usuário do serviço, que o lê';
 
@@ -302,6 +306,11 @@ const TITLES: Readonly<Record<Achado['tipo'], string>> = {
   entrada_alterada: 'o que a entrada diz não é o que o seu hash diz',
   elo_quebrado: 'a entrada não segue a anterior: uma das duas foi mudada, trocada de lugar ou refeita',
   entrada_ausente: 'a entrada não está na corrente',
+  entrada_forjada: 'a entrada não é do serviço: traz um autenticador que a chave não faz, e o que ela diz não vale',
+  entrada_sem_chave:
+    'a entrada não é do serviço, que desde antes dela autentica o que grava: foi escrita por fora, ou por um programa sem a chave, e o que ela diz não vale',
+  entrada_de_outra_chave:
+    'a entrada traz o autenticador de uma chave que este comando não tem: de outra máquina da instalação, cujas chaves se juntam num arquivo só (auditoria.chave), ou de quem a inventou; o que ela diz não vale',
   abertura_repetida:
     'a entrada conta de novo o que havia antes da corrente, que já estava contado: alguém mudou auditoria_ate, e ela não vale',
   linha_recontada:

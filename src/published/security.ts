@@ -8,6 +8,7 @@
 import { ownOf } from '../fiscal/own.ts';
 import { OPERACOES } from '../flows/porto-abrasf.ts';
 import { PEDIDO_MAX_MINUTES } from '../flows/tokens.ts';
+import { comOBancoTable } from './com-o-banco.ts';
 import { code, table, writeBraces } from './markdown.ts';
 import type { DescribedRoute } from './openapi/described.ts';
 import {
@@ -428,6 +429,19 @@ algarismos, \`.\`, \`_\` e \`-\`; não ponha nele dados pessoais. Corpo, documen
 
 A chave privada, o \`.pfx\` e o arquivo da senha são só do usuário que executa o serviço (\`chmod 600\`). Um que outros usuários da máquina possam ler é avisado por \`municipio
 criar\`, \`alterar\` e \`mostrar\`, e no registro.
+
+## Quem tem o banco
+
+Quem tem o endereço e a senha do banco (um \`DATABASE_URL\` que vazou) lê tudo o que está nele e escreve o que quiser. O que não pode é fazer o serviço dizer que nada mudou: \`nfse auditoria verificar\` confere a
+[corrente de auditoria](site/auditoria.md), cujas entradas são autenticadas por uma chave que não está no banco. Cada linha desta tabela é tentada por um teste, em todas as tabelas a que se aplica:
+
+${comOBancoTable()}
+
+- **A chave** é o arquivo \`auditoria.chave\`, em \`NFSE_DATA_DIR\` da máquina que serve. Com o banco embutido, quem roda SQL como a conta do servidor lê os arquivos dessa conta: a chave só é de outro quando o serviço roda
+  como root, ou o banco é outra máquina ou outra conta.
+- **Quem tem a chave também**, ou roda código no serviço, faz entradas que conferem: dele só se sabe por um selo guardado fora.
+- **Uma conta do console posta por SQL** entra como quem ela diz ser; o que ela faz fica na trilha, com esse nome.
+- **Código posto no banco** (um gatilho) muda o que o serviço grava e lê. O que ele muda na linha depois de contada é achado; o que a linha diz quando é contada, não.
 
 ## Endereço por endereço
 

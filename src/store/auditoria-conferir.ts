@@ -8,10 +8,12 @@ import { MES_ELIMINADO } from './atos.ts';
 import { type Aceite, type Achado, idOfAchado, readAceites } from './auditoria-aceites.ts';
 import { type ArquivoLido, type NaoLidas, readArquivos } from './auditoria-arquivo.ts';
 import { Baldes } from './auditoria-baldes.ts';
+import { autoriaOf, autoriaOfFim } from './auditoria-chave.ts';
 import { findNaoSegue } from './auditoria-derivadas.ts';
 import { ABERTA, ABERTURA } from './auditoria-elos.ts';
 import { digestOf, eloOf, momentoOf, RESUMO_BYTES, raizOf, splitFolhas, ZERO } from './auditoria-hash.ts';
 import { readPagina } from './auditoria-linhas.ts';
+import { type ContaDaChave, IS_UPGRADED, PelaChave } from './auditoria-pela-chave.ts';
 import { apagavelOf, VISTAS } from './auditoria-tabelas.ts';
 import { readSnapshot } from './linhas.ts';
 import type { Db } from './open.ts';
@@ -37,6 +39,7 @@ export type Conferida = {
   readonly noArquivo: number;
   /** The files of the archive, whose rows are verified as those of the database are. */
   readonly arquivos: readonly ArquivoLido[];
+  readonly chave: ContaDaChave;
   /** When all rows from before the chain had been told; null: they are not yet, and those that are not are no finding. */
   readonly abertaEm: Date | null;
   readonly fim: Fim | undefined;
@@ -69,14 +72,14 @@ const ROWS_AT_ONCE = 1_000;
 const HELD_AT_ONCE = 50_000;
 
 /** Ordered by the column, not by what is shown of it: an index has that order. */
-const PLACED = `select w.lugar::float8 as lugar, id, ${momentoOf('em')} as momento, coalesce(sobre, '') as sobre, itens, resumos, sal, raiz, elo
+const PLACED = `select w.lugar::float8 as lugar, id, ${momentoOf('em')} as momento, coalesce(sobre, '') as sobre, itens, resumos, sal, raiz, elo, autenticador
   from auditoria w where w.tenant = $1 and w.lugar > $2 order by w.lugar limit ${ENTRIES_AT_ONCE}`;
 /** Longer than a service takes that is at work, whatever else it has to do. */
 const PLACED_WITHIN = "interval '1 minute'";
-const UNPLACED = `select id, ${momentoOf('em')} as momento, coalesce(sobre, '') as sobre, itens, resumos,
+const UNPLACED = `select id, ${momentoOf('em')} as momento, coalesce(sobre, '') as sobre, itens, resumos, autenticador,
     em < now() - ${PLACED_WITHIN} as "isWaiting" from auditoria
   where tenant = $1 and lugar is null and (em, id) > ($2::timestamptz, $3::uuid) order by em, id limit ${ENTRIES_AT_ONCE}`;
-const ATE = 'select lugar::float8 as lugar, elo, aberta_em from auditoria_ate where tenant = $1';
+const ATE = 'select lugar::float8 as lugar, elo, autenticador, aberta_em from auditoria_ate where tenant = $1';
 const SELOS = `select to_char(dia, 'YYYY-MM-DD') as dia, lugar::float8 as lugar, texto, assinatura from auditoria_selos
   where tenant = $1 order by lugar`;
 const MOMENTOS = `select lugar::float8 as lugar, ${momentoOf('em')} as momento from auditoria where tenant = $1 and lugar = any ($2::bigint[])`;
@@ -93,11 +96,17 @@ type Entrada = {
   readonly sal: Buffer | null;
   readonly raiz: Buffer | null;
   readonly elo: Buffer | null;
+  readonly autenticador: Buffer | null;
 };
 
 type SemLugar = Omit<Entrada, 'lugar'> & { readonly isWaiting: boolean };
 
-type Ate = { readonly lugar: number; readonly elo: Buffer | null; readonly aberta_em: Date | null };
+type Ate = {
+  readonly lugar: number;
+  readonly elo: Buffer | null;
+  readonly autenticador: Buffer | null;
+  readonly aberta_em: Date | null;
+};
 
 type Regras = { readonly isRehearsal: boolean; readonly eliminados: readonly number[] };
 
@@ -174,17 +183,19 @@ class Conferencia {
   fim: Fim | undefined;
   private isAberta = false;
   private readonly semAto = new SemAto();
+  readonly chave: PelaChave;
   private regras: Regras | undefined;
 
   constructor(
     { client, tenant, andamento }: { client: Client; tenant: string; andamento: Andamento },
-    baldes: Baldes,
+    { baldes, isUpgraded }: { readonly baldes: Baldes; readonly isUpgraded: boolean },
     aceites: ReadonlyMap<string, Aceite>,
   ) {
     this.achados = new Achados(aceites);
     this.client = client;
     this.tenant = tenant;
     this.baldes = baldes;
+    this.chave = new PelaChave(isUpgraded);
     this.andamento = andamento;
   }
 
@@ -216,6 +227,11 @@ class Conferencia {
     if ((ate?.lugar ?? 0) !== last || !(ate?.elo ?? ZERO).equals(before)) {
       const visto = `${ate?.elo?.toString('hex')} ${last} ${before.toString('hex')}`;
       this.achados.add({ tipo: 'fim_alterado', lugar: ate?.lugar, visto });
+    }
+    const isMine = ate === undefined || autoriaOfFim(this.tenant, ate) === 'propria';
+    if (this.chave.desde !== undefined && !isMine && !this.chave.isUpgrading()) {
+      const visto = `${ate.autenticador?.toString('hex')} ${last} ${before.toString('hex')}`;
+      this.achados.add({ tipo: 'fim_alterado', lugar: ate.lugar, visto });
     }
     if (last > 0) this.fim = { lugar: last, elo: before.toString('hex') };
     await this.readUnplaced();
@@ -258,9 +274,16 @@ class Conferencia {
     }
   }
 
-  private async sayAll(entrada: Pick<Entrada, 'lugar' | 'momento' | 'sobre' | 'itens' | 'resumos'>): Promise<void> {
-    const { lugar, momento, sobre, itens, resumos } = entrada;
+  private async sayAll(entrada: Omit<Entrada, 'sal' | 'raiz' | 'elo'>): Promise<void> {
+    const { lugar, momento, sobre, itens, resumos, autenticador } = entrada;
     this.entradas += 1;
+    const tipo = this.chave.judge(autoriaOf(this.tenant, entrada), entrada);
+    if (tipo !== undefined) {
+      // What somebody else says of a row is not what this service wrote: what was told before counts.
+      const said = [lugar, momento, sobre, itens, resumos.toString('hex'), autenticador?.toString('hex')];
+      this.achados.add({ tipo, lugar, em: momento, visto: digestOf(JSON.stringify(said)) });
+      return;
+    }
     if (this.isAberta && (sobre === ABERTURA || sobre === ABERTA)) {
       // It would tell rows as somebody has left them: what was told before counts.
       this.achados.add({ tipo: 'abertura_repetida', lugar, em: momento, visto: digestOf(JSON.stringify(entrada)) });
@@ -406,7 +429,9 @@ export function conferirEm(
   { kept = [], andamento = () => undefined, isSelo = () => true, lugar }: Com = {},
 ): Promise<Conferida> {
   return Baldes.use(async (baldes) => {
-    const conferencia = new Conferencia({ client, tenant, andamento }, baldes, await readAceites(client, tenant));
+    const { isUpgraded } = (await client.query<{ isUpgraded: boolean }>(IS_UPGRADED)).rows[0]!;
+    const aceites = await readAceites(client, tenant);
+    const conferencia = new Conferencia({ client, tenant, andamento }, { baldes, isUpgraded }, aceites);
     const [ate] = (await client.query<Ate>(ATE, [tenant])).rows;
     const { rows: stored } = await client.query<Omit<Selo, 'elo'>>(SELOS, [tenant]);
     const selos = stored.map((selo) => ({ ...selo, elo: eloOfTexto(selo.texto) }));
@@ -420,7 +445,7 @@ export function conferirEm(
     await conferencia.compare(abertaEm);
     const told = await conferencia.tell();
     const { entradas, semLugar, esperando, linhas, noArquivo, arquivos, fim, achados: found } = conferencia;
-    const counts = { entradas, semLugar, esperando, linhas, noArquivo };
+    const counts = { entradas, semLugar, esperando, linhas, noArquivo, chave: conferencia.chave.tell() };
     return { ...counts, arquivos, abertaEm, fim, ...told, total: found.total, selos };
   });
 }

@@ -3,6 +3,7 @@
  * at most, by whoever holds the row of the tenant. Begins a chain by telling the rows that were there before it.
  */
 import { randomBytes } from 'node:crypto';
+import { autenticadorOfFim, lacksChave } from './auditoria-chave.ts';
 import { insertEntrada } from './auditoria-entradas.ts';
 import { eloOf, momentoOf, RESUMO_BYTES, raizOf, splitFolhas, ZERO } from './auditoria-hash.ts';
 import { readPagina } from './auditoria-linhas.ts';
@@ -21,7 +22,7 @@ const TAKE =
   'select lugar::float8 as lugar, elo, abrindo, aberta_em from auditoria_ate where tenant = $1 for update skip locked';
 const SEM_LUGAR = `select id, ${momentoOf('em')} as momento, coalesce(sobre, '') as sobre, itens, resumos from auditoria
   where tenant = $1 and lugar is null order by em, id limit ${PLACED_MAX}`;
-const ADVANCE = 'update auditoria_ate set lugar = $2, elo = $3 where tenant = $1';
+const ADVANCE = 'update auditoria_ate set lugar = $2, elo = $3, autenticador = $4 where tenant = $1';
 
 type Placed = {
   readonly id: string;
@@ -68,7 +69,9 @@ type SemLugar = {
 };
 
 /** Gives places to entries that were committed, the oldest first; how many, {@link PLACED_MAX} at most. */
-export function placeEntradas(pool: Db, tenant: string): Promise<number> {
+export async function placeEntradas(pool: Db, tenant: string): Promise<number> {
+  // Where the chain has a key that is not here, who has it gives the places.
+  if (lacksChave()) return 0;
   return runTransaction(pool, async (client) => {
     const ate = await takeAte(client, tenant);
     if (ate === undefined) return 0;
@@ -86,7 +89,7 @@ export function placeEntradas(pool: Db, tenant: string): Promise<number> {
     }
     if (placed.length > 0) {
       await client.query(PLACE, [tenant, ...PLACED.valuesOf(placed)]);
-      await client.query(ADVANCE, [tenant, lugar, elo]);
+      await client.query(ADVANCE, [tenant, lugar, elo, autenticadorOfFim(tenant, { lugar, elo })]);
     }
     return placed.length;
   });

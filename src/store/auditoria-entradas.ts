@@ -3,6 +3,7 @@
  * looking at any other (D-664). What is in hand is digested here; the rest by the statement itself, so that no entry costs a wait.
  */
 import { randomUUID } from 'node:crypto';
+import { autenticadorInSql, autenticadorOf, feitioOf } from './auditoria-chave.ts';
 import { type Folha, joinFolhas } from './auditoria-hash.ts';
 import { AUDITADAS, type Auditada, apagada, rowInSql, type Vista } from './auditoria-tabelas.ts';
 import type { PoolClient, QueryConfig } from './pg.ts';
@@ -12,8 +13,8 @@ type Client = Pick<PoolClient, 'query'>;
 
 const INSERT = planOnce(
   'insert_auditoria',
-  `insert into auditoria (tenant, id, sobre, itens, resumos)
-    select m.tenant, $2::uuid, $3::text, $4::text, $5::bytea from municipios m where m.tenant = $1`,
+  `insert into auditoria (tenant, id, sobre, itens, resumos, autenticador)
+    select m.tenant, $2::uuid, $3::text, $4::text, $5::bytea, $6::bytea from municipios m where m.tenant = $1`,
 );
 
 /** Writes what is told of rows that are in hand. */
@@ -25,18 +26,24 @@ export async function insertEntrada(
 ): Promise<void> {
   if (folhas.length === 0) return;
   const { itens, resumos } = joinFolhas(folhas);
-  await client.query(INSERT([tenant, randomUUID(), sobre, itens, resumos]));
+  const id = randomUUID();
+  const autenticador = autenticadorOf(tenant, { id, sobre: sobre ?? '', itens, resumos });
+  await client.query(INSERT([tenant, id, sobre, itens, resumos, autenticador]));
 }
 
-/** SQL: an entry with what is in hand ($4, $5), and rows of a table as they stand; `from`: which, as `t`, with parameters from $6 on. */
-function withRows(vista: Vista, from: string): string {
+/**
+ * SQL: an entry with what is in hand ($4, $5), and rows of a table as they stand; `from`: which, as `t`, with parameters from $6 on. `feitio`:
+ * the parameter of which its authenticator is made.
+ */
+function withRows(vista: Vista, from: string, feitio: string): string {
   const { item, resumo } = rowInSql(vista);
-  return `insert into auditoria (tenant, id, sobre, itens, resumos)
-    select m.tenant, $2::uuid, $3::text, concat_ws(chr(10), nullif($4::text, ''), e.itens), $5::bytea || coalesce(e.resumos, ''::bytea)
+  return `insert into auditoria (tenant, id, sobre, itens, resumos, autenticador)
+    select m.tenant, $2::uuid, $3::text, e.itens, e.resumos, ${autenticadorInSql(feitio, '$3::text', 'e.itens', 'e.resumos')}
     from municipios m cross join lateral (
-      select string_agg(r.item, chr(10) order by r.item) as itens, string_agg(r.resumo, ''::bytea order by r.item) as resumos
+      select concat_ws(chr(10), nullif($4::text, ''), string_agg(r.item, chr(10) order by r.item)) as itens,
+        $5::bytea || coalesce(string_agg(r.resumo, ''::bytea order by r.item), ''::bytea) as resumos
       from (select ${item} as item, ${resumo} as resumo ${from}) r
-    ) e where m.tenant = $1 and (e.itens is not null or $4::text <> '')`;
+    ) e where m.tenant = $1 and e.itens <> ''`;
 }
 
 const ANY = new Map<string, string>();
@@ -58,9 +65,12 @@ export async function insertRegistradas(
 ): Promise<void> {
   const { tabela } = AUDITADAS[vista] as Auditada;
   const from = 'from' in quais ? quais.from : `from ${tabela} t where t.tenant = $1 and (${quais.which})`;
-  const text = ANY.getOrInsertComputed(`${vista} ${from}`, () => withRows(vista, from));
+  const values = quais.values ?? [];
+  const feitio = `$${6 + values.length}::bytea`;
+  const text = ANY.getOrInsertComputed(`${vista} ${from}`, () => withRows(vista, from, feitio));
   const { itens, resumos } = joinFolhas(others);
-  const asked: QueryConfig = { text, values: [tenant, randomUUID(), sobre, itens, resumos, ...(quais.values ?? [])] };
+  const id = randomUUID();
+  const asked: QueryConfig = { text, values: [tenant, id, sobre, itens, resumos, ...values, feitioOf(tenant, id)] };
   await client.query(asked);
 }
 

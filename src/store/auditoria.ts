@@ -1,5 +1,6 @@
 /** The audit chain of a municipality: what was written, told in an order that nobody changes unseen (D-664 to D-671). */
 import { readTextoArquivado } from './auditoria-arquivo.ts';
+import { autoriaOf, knownChaves } from './auditoria-chave.ts';
 import {
   type Andamento,
   type Conferida,
@@ -101,6 +102,11 @@ export function auditoriaStore(pool: Db) {
         const quais = { which: 't.dia = $6::date', values: [dia] };
         if (rowCount === 1) await insertRegistradas(client, tenant, 'auditoria_selos', quais);
       }),
+    /** Whether any chain here was moved on by a process that has a key. */
+    hasChave: async (): Promise<boolean> => {
+      const text = 'select exists (select 1 from auditoria_ate where autenticador is not null) as has';
+      return (await pool.query<{ has: boolean }>(text)).rows[0]!.has;
+    },
     /** The oldest first. */
     listSelos: async (tenant: string): Promise<readonly Omit<Selo, 'elo'>[]> =>
       (await pool.query<Omit<Selo, 'elo'>>(`${SELO} order by dia`, [tenant])).rows,
@@ -144,11 +150,43 @@ async function firstLugarSince(pool: Db, tenant: string, since: number): Promise
   return low;
 }
 
-/** From a place on, or before it, the nearest first. */
-const FIND = ['>= $3 order by w.lugar', '< $3 order by w.lugar desc'].map(
-  (where) => `select itens, resumos, sal, ${ELO} from auditoria w
+/** From a place on, or before it, the nearest first; after a place of these. */
+const FIND = ['>= $3 and w.lugar > $4 order by w.lugar', '< $3 and w.lugar < $4 order by w.lugar desc'].map(
+  (where) => `select itens, resumos, sal, autenticador, ${ELO} from auditoria w
     where w.tenant = $1 and position($2::bytea in w.resumos) > 0 and w.lugar ${where} limit 1`,
 );
+const FIRST = [-1, Number.MAX_SAFE_INTEGER] as const;
+
+type Encontrada = Elo & {
+  readonly itens: string;
+  readonly resumos: Buffer;
+  readonly sal: Buffer;
+  readonly autenticador: Buffer | null;
+};
+
+/** Entries that tell a row by a digest, the nearest first. */
+async function* eachEntrada(pool: Db, tenant: string, resumo: string, from: number): AsyncGenerator<Encontrada> {
+  for (const [place, find] of FIND.entries()) {
+    for (let after: number = FIRST[place]!; ; ) {
+      const values = [tenant, Buffer.from(resumo, 'hex'), from, after];
+      const [found] = (await pool.query<Encontrada>(find, values)).rows;
+      if (found === undefined) break;
+      yield found;
+      after = found.lugar;
+    }
+  }
+}
+
+/** Whether any entry before a place is by a key that is known here. */
+const KEYED_BEFORE = `select true from auditoria w where w.tenant = $1 and w.lugar < $2
+  and substring(w.autenticador from 1 for 8) = any ($3::bytea[]) order by w.lugar limit 1`;
+
+/** Whether this service wrote an entry, as far as the key says: it has its authenticator, or is from before the key. */
+async function isOwn(pool: Db, tenant: string, entrada: Encontrada): Promise<boolean> {
+  const autoria = autoriaOf(tenant, entrada);
+  if (autoria === 'propria' || knownChaves().length === 0) return true;
+  return (await pool.query(KEYED_BEFORE, [tenant, entrada.lugar, knownChaves()])).rowCount === 0;
+}
 
 /** `from`: the place from which on it is looked for. */
 type Provada = { readonly tabela: Vista; readonly chave: readonly string[]; readonly from: number };
@@ -163,20 +201,31 @@ async function proofOf(pool: Db, tenant: string, { tabela, chave, from }: Provad
     (await readTexto(pool, tenant, tabela, chave)) ?? (await readTextoArquivado(pool, tenant, tabela, chave));
   if (texto === undefined) return undefined;
   const [item, resumo] = [itemOf(tabela, chave), resumoOf(texto)];
-  type Row = Elo & { readonly itens: string; readonly resumos: Buffer; readonly sal: Buffer };
-  let found: Row | undefined;
-  for (const find of FIND) found ??= (await pool.query<Row>(find, [tenant, Buffer.from(resumo, 'hex'), from])).rows[0];
-  const folhas = found && splitFolhas(found.itens, found.resumos);
-  const place = folhas?.findIndex((folha) => folha.item === item && folha.resumo === resumo) ?? -1;
-  if (found === undefined || folhas === undefined || place < 0) return undefined;
-  const { itens: _itens, resumos: _resumos, sal: seed, ...entrada } = found;
+  for await (const found of eachEntrada(pool, tenant, resumo, from)) {
+    const folhas = splitFolhas(found.itens, found.resumos);
+    const place = folhas?.findIndex((folha) => folha.item === item && folha.resumo === resumo) ?? -1;
+    if (folhas === undefined || place < 0 || !(await isOwn(pool, tenant, found))) continue;
+    const { itens: _itens, resumos: _resumos, sal, autenticador: _autenticador, ...entrada } = found;
+    return {
+      tabela,
+      chave,
+      texto,
+      item,
+      entrada,
+      ...caminhoOf(sal, folhas, place),
+      ...(await sealedOf(pool, tenant, entrada.lugar)),
+    };
+  }
+  return undefined;
+}
+
+/** What stands before an entry, and the first seal after it. */
+async function sealedOf(pool: Db, tenant: string, lugar: number): Promise<Pick<Prova, 'anterior' | 'selo'>> {
   const before = `select encode(elo, 'hex') as elo from auditoria where tenant = $1 and lugar = $2`;
-  const [previous] = (await pool.query<{ elo: string }>(before, [tenant, entrada.lugar - 1])).rows;
+  const [previous] = (await pool.query<{ elo: string }>(before, [tenant, lugar - 1])).rows;
   const sealed = `${SELO} and lugar >= $2 order by lugar limit 1`;
-  const [selo] = (await pool.query<Omit<Selo, 'elo'>>(sealed, [tenant, entrada.lugar])).rows;
+  const [selo] = (await pool.query<Omit<Selo, 'elo'>>(sealed, [tenant, lugar])).rows;
   return {
-    ...{ tabela, chave, texto, item, entrada },
-    ...caminhoOf(seed, folhas, place),
     anterior: previous?.elo ?? '0'.repeat(2 * RESUMO_BYTES),
     selo: selo && { ...selo, elo: Buffer.from(JSON.parse(selo.texto).elo, 'hex') },
   };

@@ -11,6 +11,7 @@ import type { OnStored } from '../store/recent.ts';
 import type { Connection } from '../store/servers.ts';
 import { createStore, type Store } from '../store/store.ts';
 import { unavailabilityOf } from '../store/unavailable.ts';
+import { takeChave } from './auditoria-chave.ts';
 import type { Config } from './config.ts';
 import type { Logger } from './log.ts';
 import { openLoggedPool } from './logged-pool.ts';
@@ -68,6 +69,7 @@ export async function openStore(config: Config, log: Logger, options: OpenStoreO
   try {
     const applied = await migrate(pool, tell, signal);
     const store = createStore(pool, onStored, announce);
+    await takeChave(config, { store, log, isCommand: isPatient === true });
     return {
       store,
       connection,

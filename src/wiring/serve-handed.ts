@@ -6,6 +6,7 @@ import { KEEP_ALIVE_MS } from '../doors/rest/http.ts';
 import { type Count, copyBuckets, type Taken } from '../doors/rest/shared-buckets.ts';
 import { migrate } from '../store/migrate.ts';
 import { createStore } from '../store/store.ts';
+import { holdOwnChaves } from './auditoria-chave.ts';
 import { Collector } from './collect.ts';
 import { readOwnConfig } from './config.ts';
 import { shareConnections } from './connections.ts';
@@ -80,6 +81,7 @@ async function start(settings: ServingSettings): Promise<void> {
 async function open({ connection, processes, place }: ServingSettings): Promise<Answering> {
   collector = new Collector(String(place + 1), 'requisicoes');
   const tls = await readTls(config);
+  await holdOwnChaves(config);
   const connections = shareConnections(config, processes);
   const pool = openLoggedPool({ ...connection, max: connections.serving }, log);
   // Nothing to do, unless this is a program that came after the one that watches.

@@ -2,6 +2,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { type Snapshot, takeSnapshot, watchLoop } from '../measures/counters.ts';
 import type { Connection } from '../store/servers.ts';
+import { holdOwnChaves } from './auditoria-chave.ts';
 import { readOwnConfig } from './config.ts';
 import { createLog } from './log.ts';
 import { openLoggedPool } from './logged-pool.ts';
@@ -19,7 +20,9 @@ export async function enterThread<Settings extends ThreadSettings>(parte: string
   if (port === null) throw new Error('this file is started as a thread');
   const settings = workerData as Settings;
   const { log, flush } = createLog(settings.logLevel);
-  const traces = await startTraces(readOwnConfig(), log, parte);
+  const config = readOwnConfig();
+  const traces = await startTraces(config, log, parte);
+  await holdOwnChaves(config);
   const pool = openLoggedPool(settings.connection, log);
   watchLoop();
   const end = async (close: () => Promise<void>): Promise<void> => {

@@ -117,6 +117,7 @@ function describeConta(conta: ContaDaCorrente): string {
       ? 'nenhum dia foi selado: o município não tem certificado, ou o primeiro dia não acabou'
       : `último selo: ${last.dia}`,
     describeRead(conta),
+    describeChave(conta.chave),
   );
   if (fim !== undefined) lines.push(`fim da corrente: entrada ${fim.lugar}, ${fim.elo}`);
   lines.push(
@@ -140,6 +141,14 @@ function describeRead({ entradas, semLugar, linhas, noArquivo, arquivos }: Conta
     ...(noArquivo === 0 ? [] : [`${groupDigits(noArquivo)} em arquivos que não se leram`]),
   ];
   return parts.join(', ');
+}
+
+function describeChave({ conhecidas, autenticas, antes, outras }: ContaDaCorrente['chave']): string {
+  if (conhecidas === 0 && outras.length === 0) {
+    return 'sem chave: quem escreve no banco escreve também entradas; de que não o fez, só um selo guardado fora é prova';
+  }
+  const before = antes === 0 ? '' : `; ${groupDigits(antes)} de antes dela, de que só um selo guardado fora é prova`;
+  return `${groupDigits(autenticas)} entradas autenticadas pela chave${before}`;
 }
 
 function selos(world: CliWorld, slug: string, pasta: string): Promise<number> {

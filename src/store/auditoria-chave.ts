@@ -1,0 +1,121 @@
+/**
+ * The key by which this process shows that an entry of the audit chain is its own, and that the chain ends where it left it. It stands in a
+ * file, and never in the database: whoever has only the database can write an entry, and not what goes with it (D-761).
+ */
+import { createHmac, hash } from 'node:crypto';
+import { ZERO } from './auditoria-hash.ts';
+
+export const CHAVE_BYTES = 32;
+/** By which of several keys: the beginning of its SHA-256. */
+const ID_BYTES = 8;
+const BLOCK_BYTES = 64;
+
+type Chave = { readonly id: Buffer; readonly octetos: Buffer };
+
+/** Of this process; the first one writes, all of them are known. */
+let chaves: readonly Chave[] = [];
+let absence: string | undefined;
+
+function idOfChave(octetos: Buffer): string {
+  return hash('sha256', octetos, 'buffer').toString('hex', 0, ID_BYTES);
+}
+
+/** Keys from a file, of {@link CHAVE_BYTES} each; none: entries are written without. */
+export function holdChaves(octetos: readonly Buffer[]): void {
+  chaves = octetos.map((one) => ({ id: Buffer.from(idOfChave(one), 'hex'), octetos: one }));
+  absence = undefined;
+}
+
+/** This process may not write entries: the chain has a key, which is not here. `why`: in Portuguese, and how to mend it. */
+export function lackChave(why: string): void {
+  absence = why;
+}
+
+export function lacksChave(): boolean {
+  return absence !== undefined;
+}
+
+/** The key of one entry: whoever comes to know it knows no other. */
+function keyOfEntrada({ octetos }: Chave, tenant: string, id: string): Buffer {
+  return createHmac('sha256', octetos).update(`entrada\n${tenant}\n${id}`).digest();
+}
+
+function own(): Chave | undefined {
+  if (absence !== undefined) throw new Error(absence);
+  return chaves[0];
+}
+
+type Dita = { readonly id: string; readonly sobre: string; readonly itens: string; readonly resumos: Buffer };
+
+const VERSION = 'nfse-auditoria-chave-1';
+
+function sign(chave: Chave, tenant: string, { id, sobre, itens, resumos }: Dita): Buffer {
+  const mac = createHmac('sha256', keyOfEntrada(chave, tenant, id));
+  mac.update(`${VERSION}\n${sobre}\n${Buffer.byteLength(itens)}\n${itens}`).update(resumos);
+  return Buffer.concat([chave.id, mac.digest()]);
+}
+
+/** What goes with an entry of this process; null without a key. */
+export function autenticadorOf(tenant: string, dita: Dita): Buffer | null {
+  const chave = own();
+  return chave === undefined ? null : sign(chave, tenant, dita);
+}
+
+const pad = (key: Buffer, octet: number): Buffer => {
+  const block = Buffer.alloc(BLOCK_BYTES);
+  key.copy(block);
+  return block.map((one) => one ^ octet) as Buffer;
+};
+
+/** What the database needs to make it of rows that are not in hand ({@link autenticadorInSql}): of this one entry, and of no other. */
+export function feitioOf(tenant: string, id: string): Buffer | null {
+  const chave = own();
+  if (chave === undefined) return null;
+  const key = keyOfEntrada(chave, tenant, id);
+  return Buffer.concat([chave.id, pad(key, 0x36), pad(key, 0x5c)]);
+}
+
+/** SQL: HMAC-SHA-256 as RFC 2104 has it. `feitio`: a parameter with {@link feitioOf}. */
+export function autenticadorInSql(feitio: string, sobre: string, itens: string, resumos: string): string {
+  const part = (from: number, octets: number): string => `substring(${feitio} from ${from} for ${octets})`;
+  const said = `'${VERSION}' || chr(10) || coalesce(${sobre}, '') || chr(10) || octet_length(${itens})::text || chr(10) || ${itens}`;
+  const inner = `sha256(${part(ID_BYTES + 1, BLOCK_BYTES)} || convert_to(${said}, 'UTF8') || ${resumos})`;
+  return `${part(1, ID_BYTES)} || sha256(${part(ID_BYTES + BLOCK_BYTES + 1, BLOCK_BYTES)} || ${inner})`;
+}
+
+/** `outra`: by a key that is not known here; `falsa`: by a known one, and not over this. */
+export type Autoria = 'propria' | 'sem_chave' | 'outra' | 'falsa';
+
+function judge(autenticador: Buffer | null, expected: (chave: Chave) => Buffer): Autoria {
+  if (autenticador === null) return 'sem_chave';
+  const chave = chaves.find(({ id }) => id.equals(autenticador.subarray(0, ID_BYTES)));
+  if (chave === undefined) return 'outra';
+  return expected(chave).equals(autenticador) ? 'propria' : 'falsa';
+}
+
+/** Whose an entry is. */
+export function autoriaOf(tenant: string, entrada: Dita & { readonly autenticador: Buffer | null }): Autoria {
+  return judge(entrada.autenticador, (chave) => sign(chave, tenant, entrada));
+}
+
+/** Identifiers of the keys that are known here. */
+export function knownChaves(): readonly Buffer[] {
+  return chaves.map(({ id }) => id);
+}
+
+type Fim = { readonly lugar: number; readonly elo: Buffer | null };
+
+function signFim({ id, octetos }: Chave, tenant: string, { lugar, elo }: Fim): Buffer {
+  const mac = createHmac('sha256', octetos).update(`fim\n${tenant}\n${lugar}\n${(elo ?? ZERO).toString('hex')}`);
+  return Buffer.concat([id, mac.digest()]);
+}
+
+/** What goes with the end of a chain that this process has moved on. */
+export function autenticadorOfFim(tenant: string, fim: Fim): Buffer | null {
+  const chave = own();
+  return chave === undefined ? null : signFim(chave, tenant, fim);
+}
+
+export function autoriaOfFim(tenant: string, fim: Fim & { readonly autenticador: Buffer | null }): Autoria {
+  return judge(fim.autenticador, (chave) => signFim(chave, tenant, fim));
+}

@@ -1,0 +1,102 @@
+/**
+ * Where the key of the audit chain is kept: a file in the folder of data, beside the embedded database and outside of it. Whoever serves makes it
+ * where there is none; several machines on one database are given the same file, or one with the lines of all (D-761).
+ */
+import { randomBytes } from 'node:crypto';
+import { link, readFile, rm } from 'node:fs/promises';
+import path from 'node:path';
+import { exposedFiles } from '../documents/exposed-files.ts';
+import { makeFolder, writeFileFor } from '../documents/new-files.ts';
+import { CHAVE_BYTES, holdChaves, lackChave } from '../store/auditoria-chave.ts';
+import type { Store } from '../store/store.ts';
+import type { Config } from './config.ts';
+import type { Logger } from './log.ts';
+
+const NAME = 'auditoria.chave';
+const HEAD = `# A chave da auditoria (nfse auditoria verificar). Guarde uma cópia fora da máquina, e nunca no banco nem junto das cópias dele.
+# Várias máquinas no mesmo banco: o mesmo arquivo em todas. Uma chave por linha: grava-se com a primeira, e conferem-se todas.
+`;
+
+const fileOf = ({ dataDir }: Pick<Config, 'dataDir'>): string => path.resolve(dataDir, NAME);
+
+/** The keys of this machine are held; whether there are any. A thread and a process beside the first one need no more. */
+export async function holdOwnChaves(config: Pick<Config, 'dataDir'>): Promise<boolean> {
+  const file = fileOf(config);
+  let text: string;
+  try {
+    text = await readFile(file, 'utf8');
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT' || code === 'ENOTDIR') return false;
+    throw new Error(
+      `A chave da auditoria, ${file}, não pode ser lida (${code}): dê o comando como o usuário do serviço, ou entregue o arquivo a ele.`,
+      { cause: error },
+    );
+  }
+  holdChaves(readChaves(text, file));
+  return true;
+}
+
+function readChaves(text: string, file: string): readonly Buffer[] {
+  const chaves = text.split('\n').flatMap((line, place) => {
+    const said = line.trim();
+    if (said === '' || said.startsWith('#')) return [];
+    if (!new RegExp(`^[0-9a-f]{${2 * CHAVE_BYTES}}$`).test(said)) {
+      throw new Error(
+        `${file}, linha ${place + 1}: não é uma chave da auditoria (${2 * CHAVE_BYTES} algarismos hexadecimais). Restaure o arquivo da cópia que guardou.`,
+      );
+    }
+    return [Buffer.from(said, 'hex')];
+  });
+  if (chaves.length > 0) return chaves;
+  throw new Error(`${file} não traz nenhuma chave. Restaure o arquivo da cópia que guardou; perdida, apague-o.`);
+}
+
+type Opened = { readonly store: Store; readonly log: Logger; readonly isCommand: boolean };
+
+/** The same, where a database was opened: a service makes what is missing, as whoever opens the embedded one does. */
+export async function takeChave(config: Config, { store, log, isCommand }: Opened): Promise<void> {
+  const file = fileOf(config);
+  const isHeld = await holdOwnChaves(config).catch((error: Error) => {
+    if (!isCommand) throw error;
+    // What only reads goes on.
+    lackChave(error.message);
+    return true;
+  });
+  if (isHeld) {
+    for (const warning of await exposedFiles([file])) log.warn(warning);
+    return;
+  }
+  const hasOther = await store.auditoria.hasChave();
+  if (isCommand && config.databaseUrl !== undefined) {
+    if (hasOther) lackChave(whyLacking(file));
+    return;
+  }
+  try {
+    await makeFolder(path.dirname(file));
+    await makeChave(file);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code !== 'EEXIST') return log.warn(`${whyUnmade(file)} (${code}).`);
+  }
+  await holdOwnChaves(config);
+  if (hasOther) log.warn(whyOther(file));
+}
+
+/** Whole under its name, or not at all: of two that begin at once one makes it, and the other reads it. */
+async function makeChave(file: string): Promise<void> {
+  const fresh = `${file}.${process.pid}`;
+  try {
+    await writeFileFor(fresh, `${HEAD}${randomBytes(CHAVE_BYTES).toString('hex')}\n`, { mode: 0o600 });
+    await link(fresh, file);
+  } finally {
+    await rm(fresh, { force: true });
+  }
+}
+
+const whyLacking = (file: string): string =>
+  `a corrente de auditoria deste banco é autenticada por uma chave que este comando não tem: não há ${file}. Dê o comando na máquina que serve, com o NFSE_DATA_DIR do serviço, ou ponha ali uma cópia do auditoria.chave dela (chmod 600). Nada foi gravado`;
+const whyUnmade = (file: string): string =>
+  `a corrente de auditoria fica sem chave, e quem escreve no banco escreve também entradas dela: ${file} não pôde ser feito. Dê em NFSE_DATA_DIR uma pasta em que o serviço grave, e que fique`;
+const whyOther = (file: string): string =>
+  `esta máquina não tinha a chave da auditoria, e fez uma nova, ${file}; este banco já tem entradas de outra. Se outra máquina serve o mesmo banco, ponha nas duas o mesmo arquivo; se a anterior se perdeu, o que é de antes fica dito assim`;
