@@ -216,6 +216,7 @@ describe('the evidence of a note', { skip }, () => {
     const world = { store: service.store, now: () => service.clock.now };
     const made = await makeEvidencia(world, slug, chave, { quem: 'maria', via: 'comando', motivo: 'processo 1' });
     if ('problem' in made) assert.fail(made.problem);
+    assert.deepEqual(made.contradicoes, []);
     return extract(made.zip);
   }
 
@@ -464,6 +465,7 @@ describe('the evidence of a note that was held for a rate', { skip }, () => {
         via: 'comando',
       });
       if ('problem' in made) assert.fail(made.problem);
+      assert.deepEqual(made.contradicoes, []);
       const { folder, comandos } = extract(made.zip);
       const read = (name: string) => readFileSync(path.join(folder, name), 'utf8');
       const page = read('LEIA-ME.txt').replace(/\s+/g, ' ');

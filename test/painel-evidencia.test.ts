@@ -5,6 +5,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { before, describe, test } from 'node:test';
+import { makeEvidencia } from '../src/flows/evidencia/evidencia.ts';
 import { onEnd } from './support/cleanup.ts';
 import { balcao, type NotaEmitida } from './support/eventos.ts';
 import { enter, makeUsuario, Pessoa, startTestPainel } from './support/painel.ts';
@@ -114,4 +115,64 @@ describe('the evidence of a note in the console', () => {
     assert.equal(linked.status, 405, 'no link makes one');
     assert.deepEqual(await made(), before);
   });
+});
+
+/** One column, and what the bundle says of it; `$1` is the key of the note. */
+const CHANGES = [
+  [
+    'update notas set valor_servico = 1 where chave_acesso = $1',
+    ['valor do serviço: 1000.00 na NFS-e, e 1.00 na linha do banco'],
+  ],
+  [
+    `update notas set tomador_cpf_cnpj = '11222333000181', valor_issqn = 7 where chave_acesso = $1`,
+    [
+      /^CNPJ ou CPF do tomador: \d+ na NFS-e, e 11222333000181 na linha do banco$/,
+      /^valor do ISSQN: .* na NFS-e, e 7\.00 na linha/,
+    ],
+  ],
+  [
+    `update documentos d set nfse = replace(convert_from(nfse, 'UTF8'), '<vServ>1000.00</vServ>', '<vServ>1.00</vServ>')::bytea
+      from notas n where n.chave_acesso = $1 and d.nota = n.id`,
+    [
+      'valor do serviço: 1.00 na NFS-e, e 1000.00 na linha do banco',
+      'valor do serviço: 1.00 na NFS-e, e 1000.00 no que o prestador declarou',
+    ],
+  ],
+] as const;
+
+describe('the page of a bundle whose columns, note and declaration do not say the same', () => {
+  const by = { quem: 'maria', via: 'comando', motivo: 'processo 1' } as const;
+  const make = async (chave: string) => {
+    const bundle = await makeEvidencia({ store: service.store, now: () => service.clock.now }, SLUG, chave, by);
+    if ('problem' in bundle) assert.fail(bundle.problem);
+    return bundle;
+  };
+  /** What the page says, where there is a program that opens it. */
+  const pageOf = (zip: Buffer): string | undefined => {
+    const file = path.join(mkdtempSync(path.join(tmpdir(), 'nfse-evidencia-')), 'conjunto.zip');
+    onEnd(() => rmSync(path.dirname(file), { recursive: true, force: true }));
+    writeFileSync(file, zip);
+    const { error, stdout } = spawnSync('unzip', ['-p', file, 'LEIA-ME.txt'], { encoding: 'utf8' });
+    return error === undefined ? stdout.replace(/\s+/g, ' ') : undefined;
+  };
+
+  for (const [place, [change, wanted]] of CHANGES.entries()) {
+    test(`says so before all else, and names the own amounts: change ${place + 1}`, async () => {
+      const { chave_acesso } = await here.issue({ serie: '1', nDPS: String(10 + place) });
+      assert.deepEqual((await make(chave_acesso)).contradicoes, []);
+      await service.pool.query(change, [chave_acesso]);
+      const { contradicoes, zip } = await make(chave_acesso);
+      assert.equal(contradicoes.length, wanted.length, `${contradicoes}`);
+      for (const [at, want] of wanted.entries()) {
+        if (typeof want === 'string') assert.equal(contradicoes[at], want);
+        else assert.match(contradicoes[at]!, want);
+      }
+      const page = pageOf(zip);
+      if (page === undefined) return;
+      const [ahead, later] = ['ESTE CONJUNTO SE CONTRADIZ', '1-declaracao/'].map((words) => page.indexOf(words));
+      assert.ok(ahead! > 0 && ahead! < later!, page.slice(0, 3_000));
+      for (const one of contradicoes) assert.ok(page.includes(one.replace(/\s+/g, ' ')), one);
+      assert.match(page, place === 2 ? /Valor do serviço:? +R\$ 1,00/ : /Valor do serviço:? +R\$ 1\.000,00/);
+    });
+  }
 });

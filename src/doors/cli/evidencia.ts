@@ -3,6 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { makeEvidencia } from '../../flows/evidencia/evidencia.ts';
 import { programText } from '../../published/versao.ts';
 import { byHand, type CliWorld, type Command, inMunicipio, refuseAsked, textOf, type Values } from './command.ts';
+import { printable } from './text.ts';
 
 export const EVIDENCIA: Command = {
   name: 'evidencia',
@@ -25,7 +26,7 @@ async function escrever(world: CliWorld, values: Values, municipio: string, chav
     makeEvidencia({ ...registry, programa: programText() }, municipio, chave, byHand(values)),
   );
   if ('problem' in made) return refuseAsked(world, made.problem);
-  const { nome, zip, arquivos } = made;
+  const { nome, zip, arquivos, contradicoes } = made;
   const file = textOf(values, 'saida') ?? nome;
   try {
     await writeFile(file, zip, { mode: 0o600, flag: 'wx' });
@@ -35,6 +36,11 @@ async function escrever(world: CliWorld, values: Values, municipio: string, chav
     return refuseAsked(world, `${file} já existe, e fica como está: dê outro nome com --saida.`);
   }
   world.out(`${arquivos} arquivos em ${file}. Extraia-os numa pasta vazia e comece por LEIA-ME.html.\n`);
+  for (const one of contradicoes) world.err(`Contradição: ${printable(one)}\n`);
+  if (contradicoes.length > 0) world.err(CONTRADICTED);
   world.out('O conjunto tem dados pessoais das partes da nota, e quem o fez está na trilha do município.\n');
   return 0;
 }
+
+const CONTRADICTED =
+  'O conjunto se contradiz, e a página o diz no começo. Antes de o entregar, confira a corrente: nfse auditoria verificar.\n';

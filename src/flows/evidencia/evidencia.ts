@@ -5,7 +5,7 @@
 import { hash, sign as signBytes } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import { loadSigner } from '../../documents/key-files.ts';
-import { UNSIGN_BY_SED } from '../../documents/own-note.ts';
+import { readOwnNote, UNSIGN_BY_SED } from '../../documents/own-note.ts';
 import type { Signer } from '../../documents/signing.ts';
 import { makeZipEnd, makeZipPiece } from '../../documents/zip-pieces.ts';
 import { whyNoChave } from '../../fiscal/chave.ts';
@@ -21,14 +21,20 @@ import { noNota, type PorMao, type Problem, readMotivo } from '../operator.ts';
 import type { World } from '../world.ts';
 import { gatherAuditoria, type LinhaProvada, type Trazido } from './auditoria.ts';
 import { type Cadeia, gatherCadeia } from './cadeia.ts';
+import { contradicoesOf, parteOf } from './contradicoes.ts';
 import { type EventoComTrilha, gatherEventos, pastaOfEvento } from './eventos.ts';
 import { type LeiaMe, leiaMeHtml, leiaMeText, type Resumo } from './leia-me.ts';
 import { gatherCalculo, gatherDeclaracao, gatherNfse, gatherTroca, guardadoNome } from './nota.ts';
 import { type ArquivoDoConjunto, jsonFile, type Parte, type Respostas, respostaNome } from './partes.ts';
 import { gatherTrilha } from './trilha.ts';
 
-/** `arquivos`: how many files it has. */
-export type Evidencia = { readonly nome: string; readonly zip: Buffer; readonly arquivos: number };
+/** `arquivos`: how many files it has; `contradicoes`: what its documents and the database do not say alike, a sentence each. */
+export type Evidencia = {
+  readonly nome: string;
+  readonly zip: Buffer;
+  readonly arquivos: number;
+  readonly contradicoes: readonly string[];
+};
 
 type EvidenciaWorld = RegistryWorld & Pick<World, 'programa'>;
 
@@ -47,21 +53,41 @@ export async function makeEvidencia(
   const row = await world.store.notas.findByChave(municipio.tenant, chave);
   if (row === undefined) return { problem: noNota(slug) };
   await placeAll(world, municipio.tenant);
-  const partes = await gatherPartes(world, municipio, row);
+  const { recebido } = (await world.store.evidencia.readRecebida(municipio.tenant, row))!;
+  const contradicoes = contradicoesOf(municipio, row, recebido);
+  const partes = [...describeContradicoes(contradicoes), ...(await gatherPartes(world, municipio, row))];
   const feito = { em: tellMoment(chave, new Date(world.now())), por: by.quem };
   const signer = await signerOf(world, municipio);
   const entries = assemble(
     { chave, dados: dadosOf(municipio, row, feito), partes },
     signer && { signer, cadeia: await cadeiaOf(world, municipio, signer) },
   );
-  const ato = { objeto: 'nota', chave, acao: 'evidência extraída', depois: { arquivos: entries.length } } as const;
+  const ato = {
+    objeto: 'nota',
+    chave,
+    acao: 'evidência extraída',
+    depois: { arquivos: entries.length, ...(contradicoes.length > 0 && { contradicoes }) },
+  } as const;
   const { quem, via } = by;
   await world.store.atos.record(municipio.tenant, [{ em: world.now(), quem, via, motivo: read.motivo, ...ato }]);
   const piece = makeZipPiece(entries, 0, momentOfNota(chave, world.now()));
   const totals = { entradas: piece.entradas, bytes: piece.conteudo.length, diretorio: piece.diretorio.length };
   const zip = Buffer.concat([piece.conteudo, piece.diretorio, makeZipEnd(totals)]);
-  return { nome: `evidencia-${chave}.zip`, zip, arquivos: entries.length };
+  return { nome: `evidencia-${chave}.zip`, zip, arquivos: entries.length, contradicoes };
 }
+
+/** Told before all else: what is below them cannot all be true. */
+function describeContradicoes(contradicoes: readonly string[]): readonly Parte[] {
+  if (contradicoes.length === 0) return [];
+  const titulo = 'ATENÇÃO: este conjunto se contradiz';
+  const paragrafos = [CONTRADICTED, ...contradicoes.map((one) => `Contradição. ${one}.`), CONTRADICTED_WHY];
+  return [{ titulo, paragrafos, arquivos: [], conferencias: [] }];
+}
+
+const CONTRADICTED =
+  'A NFS-e, o que o prestador declarou e a linha do banco deviam dizer o mesmo, e não dizem. O que está assinado (a declaração, pelo prestador; a NFS-e autorizada, pelo município) vale mais do que o que não está; de cada assinatura há a conferência abaixo.';
+const CONTRADICTED_WHY =
+  'Documentos e banco são escritos juntos quando a nota é emitida: um deles foi mudado depois, por fora do serviço. O que a corrente de auditoria prova de cada linha está no fim desta página, e o município diz o resto com nfse auditoria verificar.';
 
 /** Looks at the audit chain, where the service may hold its end just now. */
 const PLACED_TRIES = 20;
@@ -205,14 +231,17 @@ function dadosOf(
   row: NotaRow,
   feito: { readonly em: string; readonly por: string },
 ): LeiaMe['dados'] {
+  const nfse = Buffer.from(row.nfse);
+  const ler = readOwnNote(nfse);
   return [
     ['Município', `${tenant}${codigoIbge === undefined ? '' : ` (código IBGE ${codigoIbge})`}`],
     ['Ambiente', ambiente === 'producao' ? 'produção' : 'ensaio: não é documento fiscal'],
     ['Protocolo', row.numero_protocolo],
     ['Emitida em', tellMoment(row.chave_acesso, row.data_emissao)],
-    ['Prestador', `${row.prestador_razao_social} (${row.prestador_cpf_cnpj})`],
-    ['Tomador', [row.tomador_razao_social, row.tomador_cpf_cnpj].filter(Boolean).join(', ') || 'não informado'],
-    ['Valor do serviço', `R$ ${groupDecimal(row.valor_servico)}`],
+    // Of the note itself: columns beside it carry nobody's signature.
+    ['Prestador', parteOf(nfse, 'emit') ?? 'não informado'],
+    ['Tomador', parteOf(nfse, 'DPS/infDPS/toma') ?? 'não informado'],
+    ['Valor do serviço', `R$ ${groupDecimal(ler('DPS/infDPS/valores/vServPrest/vServ') ?? row.valor_servico)}`],
     ['Situação', `${row.estado}: ${NOTA_ESTADOS[row.estado].significado}`],
     ['Conjunto feito em', `${feito.em}, por ${feito.por}`],
   ];

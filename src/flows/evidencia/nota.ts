@@ -140,15 +140,21 @@ export async function gatherCalculo(
   const versao = row.tabela_aliquotas;
   const tabela = imports.find((one) => one.versao === versao);
   const rows = versao === null ? [] : await store.aliquotas.readVersao(versao);
-  const { valor_servico, valor_base_calculo, aliquota_issqn, valor_issqn, mensagem_retorno } = row;
+  const { mensagem_retorno } = row;
   const isRefused = 'faults' in judged;
   const nfse = Buffer.from(row.nfse);
+  const ler = readOwnNote(nfse);
   const calculo = {
-    valores_gravados_na_emissao: { valor_servico, valor_base_calculo, aliquota_issqn, valor_issqn },
+    valores_da_nota: {
+      valor_servico: ler('DPS/infDPS/valores/vServPrest/vServ') ?? null,
+      valor_base_calculo: ler('valores/vBC') ?? null,
+      aliquota_issqn: ler('valores/pAliqAplic') ?? null,
+      valor_issqn: ler('valores/vISSQN') ?? null,
+    },
     versoes: {
       programa_que_emitiu: programa,
       ...(segundo && { programa_que_a_completou: segundo.programa }),
-      programa_escrito_na_nota: readOwnNote(nfse)('verAplic') ?? null,
+      programa_escrito_na_nota: ler('verAplic') ?? null,
       leiaute: attributeOf(readOwnXml(nfse), 'versao') ?? null,
       tabela_de_aliquotas_ibs_cbs: versao,
       tabela_importada_em: tabela?.em.toISOString() ?? null,
