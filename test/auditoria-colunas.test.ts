@@ -11,6 +11,7 @@ import { CHAVE_BYTES, holdChaves } from '../src/store/auditoria-chave.ts';
 import { conferirEm, type Fim } from '../src/store/auditoria-conferir.ts';
 import { eloOf, momentoOf } from '../src/store/auditoria-hash.ts';
 import { AUDITADAS, type Auditada, rowInSql, SEM_ENTRADA, VISTAS, type Vista } from '../src/store/auditoria-tabelas.ts';
+import { ADVANCED } from '../src/store/copia-numeros.ts';
 import type { PoolClient } from '../src/store/pg.ts';
 import { readTabelas, type Tabela } from '../src/store/tabelas.ts';
 import { balcao, CANCELAMENTO } from './support/eventos.ts';
@@ -385,6 +386,22 @@ describe('a database that is changed by hand', () => {
       assert.ok(said.includes(`linha_apagada ${tabela}`), String(said));
     }
     assert.ok(said.includes('linha_nao_segue numeracao'), String(said));
+  });
+
+  test('a number of a provider that no note has, but for those that a restoration has left out', async () => {
+    const lacking = (client: PoolClient) =>
+      client.query('delete from notas where tenant = $1 and numero_dps = 2', [SLUG]);
+    assert.ok((await tryChange(lacking)).includes('linha_nao_segue notas'));
+    const leftOut = (ultimo: number) => async (client: PoolClient) => {
+      await lacking(client);
+      await client.query(
+        `insert into atos (tenant, em, id, quem, via, objeto, chave, acao, antes, depois)
+          values ($1, now(), gen_random_uuid(), 'x', 'comando', 'prestador', '${CNPJ}', '${ADVANCED}', '{"ultimo": 1}', $2)`,
+        [SLUG, { ultimo }],
+      );
+    };
+    assert.ok(!(await tryChange(leftOut(2))).includes('linha_nao_segue notas'));
+    assert.ok((await tryChange(leftOut(1))).includes('linha_nao_segue notas'));
   });
 
   /** A row once more, with some of its columns otherwise. */

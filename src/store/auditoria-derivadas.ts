@@ -22,6 +22,15 @@ const inQueue = (tipo: string): string =>
 const ADIANTADO = `select max((a.depois->>'ultimo')::bigint) from atos a where a.tenant = $1 and a.objeto = 'prestador'
   and a.chave = coalesce(x.prestador, n.prestador) and a.acao = '${ADVANCED}'`;
 
+/** How many numbers of a provider, of `p`, were left out after restorations between two notes: acts say so. */
+const PULADOS = `coalesce((select sum((a.depois->>'ultimo')::bigint - (a.antes->>'ultimo')::bigint) from atos a
+    where a.tenant = $1 and a.objeto = 'prestador' and a.chave = p.prestador and a.acao = '${ADVANCED}'
+      and (a.antes->>'ultimo')::bigint >= p.antes and (a.depois->>'ultimo')::bigint < p.numero), 0)`;
+
+/** A rehearsal forgets notes, and of a month that was eliminated they are gone: only what keeps all of them has no gaps. */
+const KEEPS_ALL = `exists (select 1 from municipios m where m.tenant = $1 and m.ambiente = 'producao')
+  and not exists (select 1 from meses where eliminado_em is not null)`;
+
 /** Only a sandbox of one's own has what is held looked at again though no table is newer. */
 const IS_RETRIED = `(r.tabela_aliquotas = 0
   and exists (select 1 from municipios m where m.tenant = $1 and m.ensaio_ate is not null))`;
@@ -90,8 +99,14 @@ const CHECKS: readonly (readonly [tabela: string, text: string])[] = [
           on n.prestador = x.prestador
       where coalesce(x.ultimo, -1) < coalesce(n.ultimo, 0)
         or (x.ultimo is distinct from greatest(coalesce(n.ultimo, 0), (${ADIANTADO}))
-          and exists (select 1 from municipios m where m.tenant = $1 and m.ambiente = 'producao')
-          and not exists (select 1 from meses where eliminado_em is not null))`,
+          and ${KEEPS_ALL})`,
+  ],
+  [
+    'notas',
+    `select p.prestador || ' ' || (p.antes + 1) as chave from (
+        select prestador_cpf_cnpj as prestador, numero_dps as numero,
+          lag(numero_dps, 1, 0::bigint) over (partition by prestador_cpf_cnpj order by numero_dps) as antes from notas where tenant = $1
+      ) p where p.numero > p.antes + 1 and p.numero - p.antes - 1 > ${PULADOS} and ${KEEPS_ALL}`,
   ],
   [
     'fila',
