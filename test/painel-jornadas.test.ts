@@ -167,19 +167,11 @@ async function putAvisos({ store, world, pool, clock: { now } }: TestService) {
     descricao: undefined,
   } as const;
   for (const [place, documento] of ['11222333000181', '52998224725'].entries()) {
-    await store.webhooks.insert(tenant, {
-      ...common,
-      id: `wh_prestador${place}`,
-      documento,
-      url: 'https://loja.exemplo/x',
-    });
+    const aviso = { ...common, id: `wh_prestador${place}`, documento, url: 'https://loja.exemplo/x' };
+    await store.webhooks.insert(tenant, aviso, 10);
     const token = { id: `tok_${documento}`, documento, impressao: Buffer.alloc(32, place), criadoEm: now } as const;
-    await store.tokens.insert(tenant, {
-      ...token,
-      expiraEm: now + 9e8,
-      escopos: ['consultar', 'webhooks'],
-      por: 'ensaio',
-    });
+    const escopos = ['consultar', 'webhooks'];
+    await store.tokens.insert(tenant, { ...token, expiraEm: now + 9e8, escopos, por: 'ensaio' }, 50);
   }
   const problema = 'o certificado do endereço é assinado por ele mesmo';
   const em = new Date(now).toISOString();

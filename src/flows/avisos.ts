@@ -119,18 +119,11 @@ async function addWebhook(
   lidos: Lidos<typeof CAMPOS_DO_NOVO>,
 ): Promise<{ readonly webhook: WebhookPublico; readonly segredo: string } | Refused> {
   const { tenant } = municipio;
-  if ((await store.webhooks.list(tenant, dono)).length >= WEBHOOKS_MAX) return refuseMore();
   const id = `wh_${randomBytes(9).toString('base64url')}`;
   const segredo = makeSegredo();
   const novo = { id, documento: dono, url: lidos.url, tipos: lidos.tipos ?? [], descricao: lidos.descricao };
-  await store.webhooks.insert(tenant, { ...novo, segredo, criadoEm: now() });
-  const all = await store.webhooks.list(tenant, dono);
-  // Of those who register at the same time the last one finds all of them here.
-  if (all.length > WEBHOOKS_MAX) {
-    await store.webhooks.remove(tenant, { id, documento: dono });
-    return refuseMore();
-  }
-  const row = all.find((one) => one.id === id)!;
+  const row = await store.webhooks.insert(tenant, { ...novo, segredo, criadoEm: now() }, WEBHOOKS_MAX);
+  if (row === undefined) return refuseMore();
   return { webhook: webhookPublico(municipio, row), segredo: writeSegredo(segredo) };
 }
 
@@ -200,11 +193,10 @@ export async function tryWebhook(
   id: string,
 ): Promise<Refused | undefined> {
   const at = now();
-  if ((await store.webhooks.countTrials(tenant, id, at - 60_000, at)) >= ENSAIOS_POR_MINUTO) {
+  if (!(await store.webhooks.addTrial(tenant, id, at, { max: ENSAIOS_POR_MINUTO, since: at - 60_000 }))) {
     const mensagem = `Já são ${ENSAIOS_POR_MINUTO} ensaios deste endereço em um minuto, que é o máximo. Espere um minuto.`;
     return { faults: [{ codigo: 'E703', xpath: '', mensagem }], status: 429 };
   }
-  await store.webhooks.addTrial(tenant, id, at);
   wake(tenant);
   return undefined;
 }

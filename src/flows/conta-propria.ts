@@ -3,9 +3,21 @@ import { drawQr } from '../documents/qr.ts';
 import { describeSecret, makeSecret, stepOf } from '../identity/one-time-code.ts';
 import { askNewPasskey, readNewPasskey } from '../identity/passkey.ts';
 import { hashPassword, verifyPassword } from '../identity/password.ts';
+import type { Conta, Contas } from '../store/contas.ts';
 import { recordAcesso } from './acessos.ts';
 import { whySenha } from './convites.ts';
-import { type Entered, type EntradaWorld, type From, hasFactor, promote, type Visitor } from './entrada.ts';
+import {
+  countAttempt,
+  type Entered,
+  type EntradaWorld,
+  type From,
+  hasFactor,
+  promote,
+  SESSION_OVER,
+  stands,
+  tooOften,
+  type Visitor,
+} from './entrada.ts';
 import type { Problem } from './operator.ts';
 import { needsSecondFactor } from './papeis.ts';
 
@@ -34,7 +46,7 @@ export async function takeSecret(
   code: string,
   from: From,
 ): Promise<Entered | Problem> {
-  const { store, now } = world;
+  const { now } = world;
   const { sessao, conta } = visitor;
   const segredo = SECRET.exec(sessao.desafio ?? '')?.[1];
   if (segredo === undefined) return { problem: 'O código secreto venceu. Leia o novo com o aplicativo.' };
@@ -44,10 +56,13 @@ export async function takeSecret(
       'O código não confere com o segredo mostrado. Digite o que o aplicativo mostra agora; se continua assim, acerte o relógio do telefone.',
   };
   if (passo === undefined) return wrong;
-  const entered = await promote(world, visitor, from, 'codigo', passo);
+  const write = async (contas: Contas): Promise<void> => {
+    await contas.change(conta.id, { totp: segredo }, now());
+    await contas.forgetCodes(conta.id);
+  };
+  const fits = (one: Conta): boolean => one.totp === null && mayEnroll({ sessao, conta: one });
+  const entered = await promote(world, visitor, from, { fator: 'codigo', passo, fits, write });
   if (entered === undefined) return wrong;
-  await store.contas.change(conta.id, { totp: segredo }, now());
-  await store.contas.countCode(conta.id, true);
   recordAcesso(world, conta, 'passou a entrar por código do aplicativo', from);
   return entered;
 }
@@ -77,18 +92,39 @@ export async function takePasskey(
         'A passkey não foi aceita. Tente de novo; o console precisa ser aberto pelo endereço que o serviço mostra.',
     };
   const called = nome.trim().slice(0, NOME_MAX) || `passkey ${conta.passkeys.length + 1}`;
-  if (!(await store.passkeys.add(conta.id, { ...key, nome: called }, now())))
-    return { problem: 'Esta passkey já está na conta.' };
+  if (conta.passkeys.some(({ id }) => id === key.id)) return { problem: 'Esta passkey já está na conta.' };
+  const write = (contas: Contas): Promise<unknown> => contas.passkeys.add(conta.id, { ...key, nome: called }, now());
+  const fits = (one: Conta): boolean => mayEnroll({ sessao, conta: one });
+  const entered = await promote(world, visitor, from, { fator: 'passkey', fits, write });
+  if (entered === undefined) return { problem: SESSION_OVER };
   recordAcesso(world, conta, `acrescentou a passkey ${called}`, from);
-  return (await promote(world, visitor, from, 'passkey', undefined))!;
+  return entered;
 }
 
-/** Whether a factor may go: who acts keeps one. */
-function whyKept({ conta }: Visitor, isLast: boolean): Problem | undefined {
-  if (!isLast || !needsSecondFactor(conta.papeis)) return undefined;
-  return {
-    problem: 'É o último segundo fator desta conta, que age por um município e precisa de um. Acrescente outro antes.',
-  };
+/** Whoever has given a password alone gets a factor only where there is none yet. */
+export function mayEnroll({ sessao, conta }: Pick<Visitor, 'sessao' | 'conta'>): boolean {
+  return sessao.etapa === 'inteira' || !hasFactor(conta);
+}
+
+/** Takes a factor away, unless it is the last one of an account that acts. */
+async function dropFactor(
+  { store }: EntradaWorld,
+  visitor: Visitor,
+  left: (conta: Conta) => number,
+  drop: (contas: Contas) => Promise<void>,
+): Promise<Problem | undefined> {
+  return store.contas.alone(async (contas) => {
+    const conta = await stands(contas, visitor.conta);
+    if (conta === undefined) return { problem: SESSION_OVER };
+    if (left(conta) <= 0 && needsSecondFactor(conta.papeis)) {
+      return {
+        problem:
+          'É o último segundo fator desta conta, que age por um município e precisa de um. Acrescente outro antes.',
+      };
+    }
+    await drop(contas);
+    return undefined;
+  });
 }
 
 export async function dropPasskey(
@@ -100,18 +136,19 @@ export async function dropPasskey(
   const { conta } = visitor;
   const key = conta.passkeys.find((one) => one.id === id);
   if (key === undefined) return undefined;
-  const kept = whyKept(visitor, conta.totp === null && conta.passkeys.length === 1);
+  const left = ({ totp, passkeys }: Conta): number =>
+    passkeys.filter((one) => one.id !== id).length + (totp === null ? 0 : 1);
+  const kept = await dropFactor(world, visitor, left, (contas) => contas.passkeys.remove(conta.id, id));
   if (kept !== undefined) return kept;
-  await world.store.passkeys.remove(conta.id, id);
   recordAcesso(world, conta, `retirou a passkey ${key.nome}`, from);
   return undefined;
 }
 
 export async function dropSecret(world: EntradaWorld, visitor: Visitor, from: From): Promise<Problem | undefined> {
   const { conta } = visitor;
-  const kept = whyKept(visitor, conta.passkeys.length === 0);
+  const left = ({ passkeys }: Conta): number => passkeys.length;
+  const kept = await dropFactor(world, visitor, left, (contas) => contas.change(conta.id, { totp: null }, world.now()));
   if (kept !== undefined) return kept;
-  await world.store.contas.change(conta.id, { totp: null }, world.now());
   recordAcesso(world, conta, 'deixou de entrar por código do aplicativo', from);
   return undefined;
 }
@@ -127,12 +164,22 @@ export async function changePassword(
 ): Promise<{ readonly problems: Readonly<Partial<Record<keyof TrocaDeSenha, string>>> } | undefined> {
   const { store, now } = world;
   const { conta, sessao } = visitor;
-  const isRight = await verifyPassword(asked.atual, conta.senha ?? undefined);
-  if (conta.senha !== null && !isRight) return { problems: { atual: 'A senha atual não confere.' } };
+  if (conta.senha !== null) {
+    const wait = await countAttempt(world, conta.login, from.rede);
+    if (wait !== undefined) return { problems: { atual: tooOften(wait) } };
+    if (!(await verifyPassword(asked.atual, conta.senha))) return { problems: { atual: 'A senha atual não confere.' } };
+  }
   const problems = await whySenha(asked, [conta.login, conta.nome]);
   if (Object.keys(problems).length > 0) return { problems };
-  await store.contas.change(conta.id, { senha: await hashPassword(asked.senha) }, now());
-  await store.sessoes.endAll(conta.id, sessao.impressao, now());
+  const senha = await hashPassword(asked.senha);
+  const isChanged = await store.contas.alone(async (contas) => {
+    const open = await contas.sessoes.find(sessao.impressao);
+    if (open === undefined || (await stands(contas, conta)) === undefined) return false;
+    await contas.change(conta.id, { senha }, now());
+    await contas.sessoes.endAll(conta.id, sessao.impressao, now());
+    return true;
+  });
+  if (!isChanged) return { problems: { atual: SESSION_OVER } };
   recordAcesso(world, conta, 'trocou a senha', from);
   return undefined;
 }

@@ -1,7 +1,7 @@
 /** Invitations: a link that serves once, by which somebody chooses the password of an account that was made for them. */
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { hashPassword, whyWeak } from '../identity/password.ts';
-import type { Conta } from '../store/contas.ts';
+import { type Conta, type Contas, PRIMEIRA } from '../store/contas.ts';
 import type { Problem } from './operator.ts';
 import type { World } from './world.ts';
 
@@ -22,37 +22,31 @@ export function makeSecretText(): string {
 }
 
 /** Invites the owner of an account; the secret of the link, of which only the last one serves. */
-export async function inviteConta({ store, now }: ContasWorld, id: string): Promise<string> {
+export async function inviteConta(contas: Contas, id: string, now: number): Promise<string> {
   const secret = makeSecretText();
-  await store.contas.change(id, { convite: { impressao: printOf(secret), expiraEm: now() + CONVITE_MS } }, now());
+  await contas.change(id, { convite: { impressao: printOf(secret), expiraEm: now + CONVITE_MS } }, now);
   return secret;
 }
 
-const FIRST_LOGIN = 'administrador';
-
 /**
  * The secret of the link for the first administrator, anew at each start until it is used: administrator of every municipality that there
- * is. Undefined: somebody has an account.
+ * is. Undefined: there is an account, and with the first one the link before is gone.
  */
-export async function inviteFirst(world: ContasWorld): Promise<string | undefined> {
-  const { store, now } = world;
-  const contas = await store.contas.list();
-  if (contas.some(isTaken)) return undefined;
-  const id = contas.find(isFirst)?.id ?? randomUUID();
-  // Of two services that start at once one makes it.
-  const isMade = await store.contas.create({ id, login: FIRST_LOGIN, nome: 'Administrador' }, now());
-  const first = isMade ? id : (await store.contas.findByLogin(FIRST_LOGIN))!.id;
-  for (const { tenant } of await store.municipios.list()) await store.contas.setPapel(first, tenant, 'administracao');
-  return inviteConta(world, first);
-}
-
-function isTaken({ senha, oidc_sujeito }: Conta): boolean {
-  return senha !== null || oidc_sujeito !== null;
+export async function inviteFirst({ store, now }: ContasWorld): Promise<string | undefined> {
+  const municipios = await store.municipios.list();
+  return store.contas.alone(async (contas) => {
+    const all = await contas.list();
+    if (all.some((conta) => !isFirst(conta))) return undefined;
+    const id = all[0]?.id ?? randomUUID();
+    await contas.create({ id, login: PRIMEIRA, nome: 'Administrador' }, now());
+    for (const { tenant } of municipios) await contas.setPapel(id, tenant, 'administracao');
+    return inviteConta(contas, id, now());
+  });
 }
 
 /** Whether it is the account that nobody has taken yet. */
-function isFirst(conta: Conta): boolean {
-  return conta.login === FIRST_LOGIN && !isTaken(conta) && conta.bloqueada_em === null;
+export function isFirst({ login }: Pick<Conta, 'login'>): boolean {
+  return login === PRIMEIRA;
 }
 
 /** The account of an invitation that still serves; `isFirst`: its owner chooses the login as well. */
@@ -114,11 +108,15 @@ export async function acceptConvite(
   };
   if ('problem' in nome || 'problem' in login || Object.keys(problems).length > 0) return { problems };
   const { store, now } = world;
-  if (!(await store.contas.change(conta.id, { nome: nome.nome, login: login.login }, now()))) {
-    return { problems: { login: `O login ${login.login} já é de outra conta.` } };
-  }
-  const isTaken = await store.contas.acceptConvite(conta.id, printOf(secret), await hashPassword(asked.senha), now());
-  return isTaken ? { conta: (await store.contas.find(conta.id))! } : { problem: CONVITE_SPENT };
+  const aceita = { nome: nome.nome, login: login.login, senha: await hashPassword(asked.senha) };
+  return store.contas.alone(async (contas) => {
+    const other = await contas.findByLogin(aceita.login);
+    if (other !== undefined && other.id !== conta.id) {
+      return { problems: { login: `O login ${aceita.login} já é de outra conta.` } };
+    }
+    const isTaken = await contas.acceptConvite(conta.id, printOf(secret), aceita, now());
+    return isTaken ? { conta: (await contas.find(conta.id))! } : { problem: CONVITE_SPENT };
+  });
 }
 
 export const CONVITE_SPENT =

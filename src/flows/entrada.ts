@@ -4,7 +4,7 @@ import { stepOf } from '../identity/one-time-code.ts';
 import { askPasskey, type Place, verifyPasskey } from '../identity/passkey.ts';
 import { verifyPassword } from '../identity/password.ts';
 import type { ProvedPerson } from '../identity/provider.ts';
-import type { Conta } from '../store/contas.ts';
+import type { Conta, Contas } from '../store/contas.ts';
 import type { Fator, NovaSessao, Sessao } from '../store/sessoes.ts';
 import { recordAcesso } from './acessos.ts';
 import { makeSecretText, printOf } from './convites.ts';
@@ -49,7 +49,7 @@ export async function signIn(
 ): Promise<Entered | Problem> {
   const name = login.trim().toLowerCase().slice(0, 100);
   const wait = await countAttempt(world, name, from.rede);
-  if (wait !== undefined) return { problem: `Houve tentativas demais. Espere ${wait} s e tente de novo.` };
+  if (wait !== undefined) return { problem: tooOften(wait) };
   const conta = await world.store.contas.findByLogin(name);
   const isRight = await verifyPassword(senha, conta?.senha ?? undefined);
   if (conta === undefined) return { problem: WRONG };
@@ -58,32 +58,43 @@ export async function signIn(
     recordAcesso(world, conta, isRight ? 'recusado: conta bloqueada' : 'recusado: senha errada', from);
     return { problem: WRONG };
   }
-  return enter(world, conta, from, undefined);
+  return (await enter(world, conta, from, undefined)) ?? { problem: WRONG };
 }
 
 /** Whoever comes back from the identity provider; the first time by the e-mail, which is the login, then by who they are there. */
 export async function signInProved(world: EntradaWorld, person: ProvedPerson, from: From): Promise<Entered | Problem> {
   const { store, now } = world;
   const { emissor, sujeito, email, hasSecondFactor } = person;
-  const known = await store.contas.findBySujeito(emissor, sujeito);
-  const conta = known ?? (email === undefined ? undefined : await store.contas.findByLogin(email));
-  if (conta === undefined || conta.bloqueada_em !== null) return { problem: NO_ACCOUNT };
-  if (known === undefined) {
-    const isFree = conta.oidc_sujeito === null;
-    if (!isFree || !(await store.contas.change(conta.id, { oidc: { emissor, sujeito } }, now())))
-      return { problem: NO_ACCOUNT };
-  }
-  return enter(world, conta, from, hasSecondFactor ? 'provedor' : undefined);
+  const conta = await store.contas.alone(async (contas) => {
+    const known = await contas.findBySujeito(emissor, sujeito);
+    if (known !== undefined || email === undefined) return known;
+    const found = await contas.findByLogin(email);
+    if (found === undefined || found.bloqueada_em !== null || found.oidc_sujeito !== null) return undefined;
+    await contas.change(found.id, { oidc: { emissor, sujeito } }, now());
+    return contas.find(found.id);
+  });
+  const entered = conta && (await enter(world, conta, from, hasSecondFactor ? 'provedor' : undefined));
+  return entered ?? { problem: NO_ACCOUNT };
 }
 
 const NO_ACCOUNT =
   'O provedor de identidade confirmou quem você é, mas não há aqui uma conta que lhe corresponda. A conta tem por login o seu e-mail, confirmado no provedor; peça-a a quem administra os usuários.';
 
-/** The step after the first proof. */
-async function enter(world: EntradaWorld, conta: Conta, from: From, fator: Fator | undefined): Promise<Entered> {
+/** The step after the first proof; undefined: it no longer holds. */
+async function enter(
+  world: EntradaWorld,
+  conta: Conta,
+  from: From,
+  fator: Fator | undefined,
+): Promise<Entered | undefined> {
   const isWhole = fator !== undefined || !(hasFactor(conta) || needsSecondFactor(conta.papeis));
   const etapa = isWhole ? 'inteira' : 'segundo_fator';
-  const token = (await openSessao(world, { conta: conta.id, etapa, fator, ...from }))!;
+  const token = await world.store.contas.alone(async (contas) =>
+    (await stands(contas, conta)) === undefined
+      ? undefined
+      : openSessao(contas, { conta: conta.id, etapa, fator, ...from }, world.now()),
+  );
+  if (token === undefined) return undefined;
   if (isWhole) recordAcesso(world, conta, 'entrou', from);
   return { token, conta, etapa };
 }
@@ -92,20 +103,28 @@ export function hasFactor({ totp, passkeys }: Conta): boolean {
   return totp !== null || passkeys.length > 0;
 }
 
+/** The account as it is, where what was proved for it still proves it: nobody has blocked it, or changed the proofs. */
+export async function stands(contas: Contas, { id, senha, oidc_sujeito }: Conta): Promise<Conta | undefined> {
+  const conta = await contas.find(id);
+  const isSame = conta?.bloqueada_em === null && conta.senha === senha && conta.oidc_sujeito === oidc_sujeito;
+  return isSame ? conta : undefined;
+}
+
 /** The token of a new session; undefined: its one-time code was used before. */
 async function openSessao(
-  { store, now }: Pick<EntradaWorld, 'store' | 'now'>,
+  { sessoes }: Pick<Contas, 'sessoes'>,
   sessao: Omit<NovaSessao, 'impressao'>,
+  now: number,
 ): Promise<string | undefined> {
   const token = makeSecretText();
   const navegador = sessao.navegador.slice(0, NAVEGADOR_MAX);
-  return (await store.sessoes.create({ ...sessao, navegador, impressao: printOf(token) }, now())) ? token : undefined;
+  return (await sessoes.create({ ...sessao, navegador, impressao: printOf(token) }, now)) ? token : undefined;
 }
 
 const NAVEGADOR_MAX = 200;
 
-/** Whole seconds to wait; undefined: go on. */
-async function countAttempt({ store }: EntradaWorld, login: string, rede: string): Promise<number | undefined> {
+/** Counts a password before it is tried: whole seconds to wait; undefined: go on. */
+export async function countAttempt({ store }: EntradaWorld, login: string, rede: string): Promise<number | undefined> {
   const whose = printOf(login).toString('base64url').slice(0, 22);
   const buckets = [
     { rede: `${whose} ${rede}`, tamanho: ATTEMPTS.loginHere, custo: 1 },
@@ -116,6 +135,8 @@ async function countAttempt({ store }: EntradaWorld, login: string, rede: string
   const short = taken.findIndex(({ coube }) => !coube);
   return short < 0 ? undefined : Math.ceil(MINUTE_MS / 1000 / buckets[short]!.tamanho);
 }
+
+export const tooOften = (wait: number): string => `Houve tentativas demais. Espere ${wait} s e tente de novo.`;
 
 /** Who has the cookie; undefined: nobody any more. */
 export async function readVisitor({ store, now }: EntradaWorld, token: string): Promise<Visitor | undefined> {
@@ -152,10 +173,16 @@ export async function proveCode(
   const { store, now } = world;
   const { conta } = visitor;
   if (conta.totp === null) return { problem: WRONG_CODE };
-  if (conta.codigos_errados >= CODES_MAX) return { problem: CODES_SPENT };
+  if (!(await store.contas.countCode(conta.id, CODES_MAX))) return { problem: CODES_SPENT };
   const passo = stepOf(code, conta.totp, now());
-  const entered = passo === undefined ? undefined : await promote(world, visitor, from, 'codigo', passo);
-  await store.contas.countCode(conta.id, entered !== undefined);
+  const entered =
+    passo === undefined
+      ? undefined
+      : await promote(world, visitor, from, {
+          fator: 'codigo',
+          passo,
+          write: (contas) => contas.forgetCodes(conta.id),
+        });
   if (entered !== undefined) return entered;
   recordAcesso(world, conta, 'recusado: código errado', from);
   return { problem: WRONG_CODE };
@@ -184,21 +211,37 @@ export async function provePasskey(
     return { problem: 'A passkey não foi reconhecida. Tente de novo, com uma das que estão nesta conta.' };
   }
   await store.passkeys.use(proved.id, proved.contador);
-  return (await promote(world, visitor, from, 'passkey', undefined))!;
+  return (await promote(world, visitor, from, { fator: 'passkey' })) ?? { problem: SESSION_OVER };
 }
 
-/** A whole session in the place of one that was not, under another cookie. Undefined: the code was used before. */
+export const SESSION_OVER = 'Esta sessão acabou, ou a conta mudou enquanto a página estava aberta. Entre de novo.';
+
+/** By what a session becomes whole. `fits`: what the account must still be; `write`: what goes with it, false where it cannot. */
+type Promotion = {
+  readonly fator: Fator;
+  readonly passo?: number | undefined;
+  readonly fits?: (conta: Conta) => boolean;
+  readonly write?: (contas: Contas) => Promise<unknown>;
+};
+
+/** A whole session in the place of one that was not, under another cookie. Undefined: the code was used before, or the session is over. */
 export async function promote(
-  world: EntradaWorld,
+  { store, now, log }: EntradaWorld,
   { conta, sessao }: Visitor,
   from: From,
-  fator: Fator,
-  passo: number | undefined,
+  { fator, passo, fits, write }: Promotion,
 ): Promise<Entered | undefined> {
-  const token = await openSessao(world, { conta: conta.id, etapa: 'inteira', fator, passo, ...from });
+  const token = await store.contas.alone(async (contas) => {
+    const [found, open] = [await stands(contas, conta), await contas.sessoes.find(sessao.impressao)];
+    if (found === undefined || open === undefined || fits?.(found) === false) return undefined;
+    const opened = await openSessao(contas, { conta: conta.id, etapa: 'inteira', fator, passo, ...from }, now());
+    if (opened === undefined) return undefined;
+    const isWritten = (await write?.(contas)) !== false;
+    await contas.sessoes.end(isWritten ? sessao.impressao : printOf(opened), now());
+    return isWritten ? opened : undefined;
+  });
   if (token === undefined) return undefined;
-  await world.store.sessoes.end(sessao.impressao, world.now());
-  if (sessao.etapa !== 'inteira') recordAcesso(world, conta, 'entrou', from);
+  if (sessao.etapa !== 'inteira') recordAcesso({ store, now, log }, conta, 'entrou', from);
   return { token, conta, etapa: 'inteira' };
 }
 
@@ -229,7 +272,8 @@ export async function forgetSessoes({ store, now }: EntradaWorld): Promise<void>
 
 /** The token of somebody who is sent there; `kept`: what the answer is held against. */
 export async function keepQuestion(world: EntradaWorld, kept: string, from: From): Promise<string> {
-  return (await openSessao(world, { conta: undefined, etapa: 'identidade', desafio: kept, ...from }))!;
+  const sessao = { conta: undefined, etapa: 'identidade', desafio: kept, ...from } as const;
+  return (await openSessao(world.store, sessao, world.now()))!;
 }
 
 /** What was kept, once; undefined: nobody was sent, or too long ago. */
@@ -242,7 +286,7 @@ export async function takeQuestion({ store, now }: EntradaWorld, token: string):
 }
 
 /** Whoever has just used an invitation up; it was the first proof. */
-export function signInConvidado(world: EntradaWorld, conta: Conta, from: From): Promise<Entered> {
+export function signInConvidado(world: EntradaWorld, conta: Conta, from: From): Promise<Entered | undefined> {
   recordAcesso(world, conta, 'aceitou o convite', from);
   return enter(world, conta, from, undefined);
 }

@@ -42,18 +42,18 @@ export async function beginImport(
   const nothing = { progresso: undefined, previa: undefined, feito: undefined, problema: undefined };
   const one = await importacoes.begin(slug, quem, { registro, nome: file.nome, ...nothing });
   if (one === undefined) return undefined;
-  await writeFile(fileOf(one), file.conteudo, { mode: 0o600 });
   importacoes.run(one, async () => {
+    await writeFile(fileOf(one), file.conteudo, { mode: 0o600 });
     one.data.previa = await read(world, one, { previa: true });
   });
   return one;
 }
 
-/** Does what was shown. `parcial`: also where lines are refused. */
-export function confirmImport(world: ImportWorld, one: Importacao, parcial: boolean, by: PorMao): void {
+/** Does what was shown; false: another must end first. `parcial`: also where lines are refused. */
+export function confirmImport(world: ImportWorld, one: Importacao, parcial: boolean, by: PorMao): boolean {
   const { data } = one;
-  if (one.isRunning || data.feito !== undefined) return;
-  world.importacoes.run(one, async () => {
+  if (one.isRunning || data.feito !== undefined) return true;
+  return world.importacoes.again(one, async () => {
     data.feito = await read(world, one, { parcial, by, comoNaPrevia: data.previa?.previa?.marca });
   });
 }

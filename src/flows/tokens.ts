@@ -125,8 +125,6 @@ export async function createToken(
   const { store, now } = world;
   const { tenant } = municipio;
   const at = now();
-  const countInForce = async (): Promise<number> => (await store.tokens.list(tenant, lidos.documento, at)).length;
-  if ((await countInForce()) >= TOKENS_POR_DOCUMENTO) return refuseMore();
   const made = makeToken();
   const novo: NovoToken = {
     id: made.id,
@@ -137,12 +135,9 @@ export async function createToken(
     expiraEm: at + (lidos.validade_dias ?? VALIDADE_DIAS_USUAL) * DAY_MS,
     ...admitted,
   };
-  if (!(await store.tokens.insert(tenant, novo))) return { faults: [usedPedido()], status: 409 };
-  // Of those who ask at the same time the last one finds all of them here.
-  if ((await countInForce()) > TOKENS_POR_DOCUMENTO) {
-    await store.tokens.remove(tenant, novo.id);
-    return refuseMore();
-  }
+  const outcome = await store.tokens.insert(tenant, novo, TOKENS_POR_DOCUMENTO);
+  if (outcome === 'full') return refuseMore();
+  if (outcome === 'used') return { faults: [usedPedido()], status: 409 };
   await store.tokens.forget(tenant, lidos.documento, at - VALIDADE_DIAS_MAX * DAY_MS);
   const { escopos, criadoEm, expiraEm } = novo;
   const row = {

@@ -26,8 +26,10 @@ export type Trabalho<Data> = {
 export type Trabalhos<Data> = {
   /** Undefined: so many are running that another must wait. */
   begin(municipio: string, quem: string, data: Data): Promise<Trabalho<Data> | undefined>;
-  /** Lets it work in the background. */
+  /** Lets one that has just begun work in the background. */
   run(trabalho: Trabalho<Data>, work: () => Promise<void>): void;
+  /** The same for one that had come to rest; false: so many are running that it must wait. */
+  again(trabalho: Trabalho<Data>, work: () => Promise<void>): boolean;
   find(municipio: string, quem: string, id: string): Trabalho<Data> | undefined;
   close(): Promise<void>;
 };
@@ -48,28 +50,39 @@ export function openTrabalhos<Data>({ log }: Pick<World, 'log'>, what: string): 
     one.stop.abort();
     await rm(one.trabalho.folder, { recursive: true, force: true });
   };
+  let beginning = 0;
+  const taken = (): number => beginning + [...kept.values()].filter(({ trabalho }) => trabalho.isRunning).length;
+  const run = (trabalho: Trabalho<Data>, work: () => Promise<void>): void => {
+    work()
+      .catch((error: unknown) => {
+        trabalho.hasFailed = true;
+        if (!trabalho.signal.aborted) tellTrouble(log, error, { tenant: trabalho.municipio }, what);
+      })
+      .finally(() => {
+        trabalho.isRunning = false;
+      });
+  };
   return {
     begin: async (municipio, quem, data) => {
-      if ([...kept.values()].filter(({ trabalho }) => trabalho.isRunning).length >= RUNNING_MAX) return undefined;
-      const folder = await mkdtemp(path.join(tmpdir(), 'nfse-console-'));
+      if (taken() >= RUNNING_MAX) return undefined;
+      beginning += 1;
+      const folder = await mkdtemp(path.join(tmpdir(), 'nfse-console-')).finally(() => {
+        beginning -= 1;
+      });
       const stop = new AbortController();
       const about = { municipio, quem, folder, data, signal: stop.signal };
-      const trabalho = { id: randomUUID(), ...about, isRunning: false, hasFailed: false };
+      const trabalho = { id: randomUUID(), ...about, isRunning: true, hasFailed: false };
       kept.set(trabalho.id, { trabalho, stop });
       setTimeout(() => void drop(trabalho.id), KEPT_MS).unref();
       return trabalho;
     },
-    run: (trabalho, work) => {
+    again: (trabalho, work) => {
+      if (trabalho.isRunning || taken() >= RUNNING_MAX) return false;
       trabalho.isRunning = true;
-      work()
-        .catch((error: unknown) => {
-          trabalho.hasFailed = true;
-          if (!trabalho.signal.aborted) tellTrouble(log, error, { tenant: trabalho.municipio }, what);
-        })
-        .finally(() => {
-          trabalho.isRunning = false;
-        });
+      run(trabalho, work);
+      return true;
     },
+    run,
     find: (municipio, quem, id) => {
       const trabalho = kept.get(id)?.trabalho;
       return trabalho?.municipio === municipio && trabalho.quem === quem ? trabalho : undefined;

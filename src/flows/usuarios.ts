@@ -1,14 +1,14 @@
 /** Accounts as whoever administers them sees and changes them: by municipality, from the console or by command. */
 import { randomUUID } from 'node:crypto';
 import type { NovoAto } from '../store/atos.ts';
-import type { Conta, Papel } from '../store/contas.ts';
-import { type ContasWorld, inviteConta, readLogin, readNome } from './convites.ts';
+import type { Conta, Contas, Papel } from '../store/contas.ts';
+import { type ContasWorld, inviteConta, isFirst, readLogin, readNome } from './convites.ts';
 import { municipioNamed } from './municipios.ts';
 import type { PorMao, Problem } from './operator.ts';
 import { mayAs } from './papeis.ts';
 
-/** `podeTudo`: municipalities that the asker administers; undefined: all, as by command. */
-export type Quem = PorMao & { readonly administra?: ReadonlySet<string> | undefined };
+/** `conta`: of the asker, whose roles are asked for again when they are used; undefined: by command, which may all. */
+export type Quem = PorMao & { readonly conta?: string | undefined };
 
 export type Usuario = {
   readonly login: string;
@@ -23,7 +23,9 @@ export type Usuario = {
 /** Accounts that work for a municipality, or all. */
 export async function listUsuarios({ store }: ContasWorld, municipio?: string): Promise<readonly Usuario[]> {
   const contas = await store.contas.list();
-  return contas.filter(({ papeis }) => municipio === undefined || Object.hasOwn(papeis, municipio)).map(usuarioOf);
+  const isSeen = (conta: Conta): boolean =>
+    !isFirst(conta) && (municipio === undefined || Object.hasOwn(conta.papeis, municipio));
+  return contas.filter(isSeen).map(usuarioOf);
 }
 
 function usuarioOf({
@@ -72,97 +74,106 @@ export async function criarUsuario(world: ContasWorld, asked: NovoUsuario, by: Q
   if ('problem' in login) return login;
   const nome = readNome(asked.nome ?? login.login);
   if ('problem' in nome) return nome;
-  const isNew = await store.contas.create({ id: randomUUID(), login: login.login, nome: nome.nome }, now());
-  const conta = (await store.contas.findByLogin(login.login))!;
-  const antes = conta.papeis[municipio];
-  const kept = papel === 'administracao' ? undefined : await whyKept(world, conta, municipio);
-  if (kept !== undefined) return kept;
-  const convite = isNew ? await inviteConta(world, conta.id) : undefined;
-  await store.contas.setPapel(conta.id, municipio, papel);
-  await record(world, [municipio], conta, isNew ? 'criado' : 'papel mudado', by, { papel: antes }, { papel });
-  return { usuario: usuarioOf((await store.contas.find(conta.id))!), convite };
+  return store.contas.alone(async (contas) => {
+    const denied = await whyDenied(contas, by, municipio);
+    if (denied !== undefined) return denied;
+    const isNew = await contas.create({ id: randomUUID(), login: login.login, nome: nome.nome }, now());
+    const conta = (await contas.findByLogin(login.login))!;
+    const antes = conta.papeis[municipio];
+    const kept = papel === 'administracao' ? undefined : await whyKept(contas, conta, municipio);
+    if (kept !== undefined) return kept;
+    const convite = isNew ? await inviteConta(contas, conta.id, now()) : undefined;
+    await contas.setPapel(conta.id, municipio, papel);
+    const acao = isNew ? 'criado' : 'papel mudado';
+    await record(contas, [municipio], conta, acao, by, now(), { papel: antes }, { papel });
+    return { usuario: usuarioOf((await contas.find(conta.id))!), convite };
+  });
 }
 
 /** Takes the role of an account in a municipality away; the account stays. */
-export async function retirarUsuario(
-  world: ContasWorld,
+export function retirarUsuario(
+  { store, now }: ContasWorld,
   login: string,
   municipio: string,
   by: Quem,
 ): Promise<Problem | undefined> {
-  const conta = await findConta(world, login);
-  const papel = conta?.papeis[municipio];
-  if (conta === undefined || papel === undefined) return noUsuario(login, municipio);
-  const kept = await whyKept(world, conta, municipio);
-  if (kept !== undefined) return kept;
-  await world.store.contas.setPapel(conta.id, municipio, undefined);
-  await record(world, [municipio], conta, 'retirado', by, { papel }, {});
-  return undefined;
+  return store.contas.alone(async (contas) => {
+    const denied = await whyDenied(contas, by, municipio);
+    if (denied !== undefined) return denied;
+    const conta = await findConta(contas, login);
+    const papel = conta?.papeis[municipio];
+    if (conta === undefined || papel === undefined) return noUsuario(login, municipio);
+    const kept = await whyKept(contas, conta, municipio);
+    if (kept !== undefined) return kept;
+    await contas.setPapel(conta.id, municipio, undefined);
+    await record(contas, [municipio], conta, 'retirado', by, now(), { papel }, {});
+    return undefined;
+  });
 }
 
 /** Why an account keeps the role that it has: nobody else administers the municipality. */
-async function whyKept(
-  { store }: ContasWorld,
-  { login, papeis }: Conta,
-  municipio: string,
-): Promise<Problem | undefined> {
+async function whyKept(contas: Contas, { login, papeis }: Conta, municipio: string): Promise<Problem | undefined> {
   if (papeis[municipio] !== 'administracao') return undefined;
-  const contas = await store.contas.list();
   const isOther = (one: Conta): boolean =>
     one.login !== login && one.bloqueada_em === null && one.papeis[municipio] === 'administracao';
-  if (contas.some(isOther)) return undefined;
+  if ((await contas.list()).some(isOther)) return undefined;
   return {
     problem: `${login} é quem resta para administrar ${municipio}. Dê antes a outra pessoa o papel administracao.`,
   };
 }
 
 /** Blocks an account, which ends its sessions, or lets it in again. */
-export async function bloquearUsuario(
-  world: ContasWorld,
+export function bloquearUsuario(
+  { store, now }: ContasWorld,
   login: string,
   isBlocked: boolean,
   by: Quem,
 ): Promise<Problem | undefined> {
-  const { store, now } = world;
-  const found = await governed(world, login, by);
-  if ('problem' in found) return found;
-  const { conta } = found;
-  const is = conta.bloqueada_em !== null;
-  if (is === isBlocked) return { problem: `A conta ${login} já está ${is ? 'bloqueada' : 'ativa'}.` };
-  if (isBlocked && by.via === 'painel' && by.quem === conta.login) {
-    return { problem: 'Esta é a sua própria conta: quem a bloqueia é outra pessoa.' };
-  }
-  if (isBlocked && !by.motivo?.trim()) return { problem: 'Falta o motivo do bloqueio: ele fica na trilha.' };
-  await store.contas.change(conta.id, { bloqueadaEm: isBlocked ? now() : null }, now());
-  if (isBlocked) await store.sessoes.endAll(conta.id, undefined, now());
-  await record(world, Object.keys(conta.papeis), conta, isBlocked ? 'bloqueado' : 'desbloqueado', by, {}, {});
-  return undefined;
+  return store.contas.alone(async (contas) => {
+    const found = await governed(contas, login, by);
+    if ('problem' in found) return found;
+    const { conta } = found;
+    const is = conta.bloqueada_em !== null;
+    if (is === isBlocked) return { problem: `A conta ${login} já está ${is ? 'bloqueada' : 'ativa'}.` };
+    if (isBlocked && by.via === 'painel' && by.quem === conta.login) {
+      return { problem: 'Esta é a sua própria conta: quem a bloqueia é outra pessoa.' };
+    }
+    if (isBlocked && !by.motivo?.trim()) return { problem: 'Falta o motivo do bloqueio: ele fica na trilha.' };
+    await contas.change(conta.id, { bloqueadaEm: isBlocked ? now() : null }, now());
+    if (isBlocked) await contas.sessoes.endAll(conta.id, undefined, now());
+    const acao = isBlocked ? 'bloqueado' : 'desbloqueado';
+    await record(contas, Object.keys(conta.papeis), conta, acao, by, now(), {}, {});
+    return undefined;
+  });
 }
 
 /** Forgets by what an account proves who it is, and invites its owner anew: the secret of the link. */
-export async function redefinirUsuario(
-  world: ContasWorld,
+export function redefinirUsuario(
+  { store, now }: ContasWorld,
   login: string,
   by: Quem,
 ): Promise<{ readonly convite: string } | Problem> {
-  const { store, now } = world;
-  const found = await governed(world, login, by);
-  if ('problem' in found) return found;
-  const { conta } = found;
-  await store.contas.forgetProofs(conta.id);
-  await store.sessoes.endAll(conta.id, undefined, now());
-  const convite = await inviteConta(world, conta.id);
-  await record(world, Object.keys(conta.papeis), conta, 'redefinido', by, {}, {});
-  return { convite };
+  return store.contas.alone(async (contas) => {
+    const found = await governed(contas, login, by);
+    if ('problem' in found) return found;
+    const { conta } = found;
+    await contas.forgetProofs(conta.id);
+    await contas.sessoes.endAll(conta.id, undefined, now());
+    const convite = await inviteConta(contas, conta.id, now());
+    await record(contas, Object.keys(conta.papeis), conta, 'redefinido', by, now(), {}, {});
+    return { convite };
+  });
 }
 
 /** An account that the asker may block or take over: of one that also works elsewhere only who administers all of it. */
-async function governed(world: ContasWorld, login: string, { administra }: Quem): Promise<{ conta: Conta } | Problem> {
-  const conta = await findConta(world, login);
+async function governed(contas: Contas, login: string, by: Quem): Promise<{ conta: Conta } | Problem> {
+  const administra = await administeredBy(contas, by);
+  const conta = await findConta(contas, login);
   const municipios = Object.keys(conta?.papeis ?? {});
-  const isSeen = administra === undefined || municipios.some((one) => administra.has(one));
-  if (conta === undefined || !isSeen) return noUsuario(login, undefined);
-  if (administra !== undefined && !municipios.every((one) => administra.has(one))) {
+  if (conta === undefined || !(by.conta === undefined || municipios.some(administra))) {
+    return noUsuario(login, undefined);
+  }
+  if (!municipios.every(administra)) {
     return {
       problem: `A conta ${login} também trabalha para outros municípios, e só quem administra todos eles, ou opera o serviço, a bloqueia ou redefine. Aqui você pode retirar o papel dela.`,
     };
@@ -170,8 +181,25 @@ async function governed(world: ContasWorld, login: string, { administra }: Quem)
   return { conta };
 }
 
-function findConta({ store }: ContasWorld, login: string): Promise<Conta | undefined> {
-  return store.contas.findByLogin(login.trim().toLowerCase());
+/** Which municipalities the asker administers now. */
+async function administeredBy(contas: Contas, { conta }: Quem): Promise<(municipio: string) => boolean> {
+  if (conta === undefined) return () => true;
+  const asker = await contas.find(conta);
+  const papeis = asker === undefined || asker.bloqueada_em !== null ? {} : asker.papeis;
+  return (municipio) => Object.hasOwn(papeis, municipio) && mayAs(papeis[municipio]!, 'administracao');
+}
+
+/** Why somebody does nothing in a municipality: the role that the page was opened with is gone. */
+async function whyDenied(contas: Contas, by: Quem, municipio: string): Promise<Problem | undefined> {
+  const administra = await administeredBy(contas, by);
+  if (administra(municipio)) return undefined;
+  return {
+    problem: `Nada foi feito: a sua conta já não administra ${municipio}. O papel mudou depois que esta página se abriu.`,
+  };
+}
+
+function findConta(contas: Contas, login: string): Promise<Conta | undefined> {
+  return contas.findByLogin(login.trim().toLowerCase());
 }
 
 function noUsuario(login: string, municipio: string | undefined): Problem {
@@ -180,19 +208,15 @@ function noUsuario(login: string, municipio: string | undefined): Problem {
 }
 
 async function record(
-  { store, now }: ContasWorld,
+  contas: Contas,
   tenants: readonly string[],
   { login }: Conta,
   acao: string,
   { quem, via, motivo }: PorMao,
+  em: number,
   antes: object,
   depois: object,
 ): Promise<void> {
-  const ato: NovoAto = { em: now(), quem, via, objeto: 'usuario', chave: login, acao, motivo, antes, depois };
-  for (const tenant of tenants) await store.atos.record(tenant, [ato]);
-}
-
-/** The municipalities that somebody administers. */
-export function administeredBy({ papeis }: Conta): ReadonlySet<string> {
-  return new Set(Object.keys(papeis).filter((municipio) => mayAs(papeis[municipio]!, 'administracao')));
+  const ato: NovoAto = { em, quem, via, objeto: 'usuario', chave: login, acao, motivo, antes, depois };
+  for (const tenant of tenants) await contas.record(tenant, ato);
 }

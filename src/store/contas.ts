@@ -1,7 +1,9 @@
 /** Accounts of the console: who may enter, by what they prove who they are, and their roles. They are the installation's, not a tenant's. */
-import { constraintOf } from './constraint.ts';
-import { type Db, runTransaction } from './open.ts';
+import { insertAtos, type NovoAto } from './atos.ts';
+import type { Db } from './open.ts';
 import { planOnce } from './planned.ts';
+import { type Sessoes, sessaoStore } from './sessoes.ts';
+import { inTurn } from './turn.ts';
 
 /** What somebody may do for a municipality; each includes those before it. */
 export const PAPEIS = ['leitura', 'atendimento', 'operacao', 'administracao'] as const;
@@ -101,9 +103,18 @@ function columnsOf(mudanca: Mudanca, now: number): readonly (readonly [column: s
 
 export type NovaConta = { readonly id: string; readonly login: string; readonly nome: string };
 
-export function contaStore(pool: Db) {
+/** Login of the account that waits for the first administrator; none that somebody can choose. */
+export const PRIMEIRA = ':primeira';
+
+/** What an invitation sets. */
+export type Aceita = { readonly login: string; readonly nome: string; readonly senha: string };
+
+type Queries = Pick<Db, 'query'>;
+
+/** Statements about accounts, alone or in a transaction. */
+function contasOn(db: Queries) {
   const read = async (query: ReturnType<typeof BY_ID>): Promise<Conta | undefined> => {
-    const [row] = (await pool.query<Stored>(query)).rows;
+    const [row] = (await db.query<Stored>(query)).rows;
     return row && contaOf(row);
   };
   return {
@@ -113,68 +124,100 @@ export function contaStore(pool: Db) {
     findBySujeito: (emissor: string, sujeito: string) => read(BY_SUJEITO([emissor, sujeito])),
     /** All accounts, by their logins. */
     list: async (): Promise<readonly Conta[]> => {
-      const { rows } = await pool.query<Stored>(`select ${COLUMNS} from contas c order by c.login`);
+      const { rows } = await db.query<Stored>(`select ${COLUMNS} from contas c order by c.login`);
       return rows.map(contaOf);
     },
-    /** Whether it was made; false: the login is another account's. */
-    create: async ({ id, login, nome }: NovaConta, now: number): Promise<boolean> => {
-      const text = 'insert into contas (id, login, nome, criada_em) values ($1, $2, $3, $4) on conflict do nothing';
-      return (await pool.query(text, [id, login, nome, iso(now)])).rowCount === 1;
-    },
-    /** Changes what is named; false: the login, or the identity, is another account's. */
-    change: async (id: string, mudanca: Mudanca, now: number): Promise<boolean> => {
+    /** Changes what is named. */
+    change: async (id: string, mudanca: Mudanca, now: number): Promise<void> => {
       const set = columnsOf(mudanca, now);
       const pairs = set.map(([column], place) => `${column} = $${place + 2}`);
-      try {
-        await pool.query(`update contas set ${pairs.join(', ')} where id = $1`, [id, ...set.map(([, value]) => value)]);
-        return true;
-      } catch (error) {
-        const constraint = constraintOf(error);
-        if (constraint === 'contas_login' || constraint === 'contas_sujeito') return false;
-        throw error;
-      }
+      await db.query(`update contas set ${pairs.join(', ')} where id = $1`, [id, ...set.map(([, value]) => value)]);
     },
-    /** Uses an invitation up: what it sets is set once. False: it was used meanwhile. */
-    acceptConvite: async (id: string, impressao: Uint8Array, senha: string, now: number): Promise<boolean> => {
-      const text = `update contas set senha = $3, senha_em = $4, convite = null, convite_expira_em = null
-        where id = $1 and convite = $2 and convite_expira_em > $4`;
-      return (await pool.query(text, [id, impressao, senha, iso(now)])).rowCount === 1;
-    },
-    /** Counts a wrong one-time code, or begins anew after a right one. */
-    countCode: async (id: string, isRight: boolean): Promise<void> => {
-      const count = isRight ? '0' : 'codigos_errados + 1';
-      await pool.query(
-        `update contas set codigos_errados = ${count} where id = $1 and (codigos_errados > 0 or ${!isRight})`,
-        [id],
-      );
+    /** Counts a one-time code before it is tried; false: so many were wrong in a row that none is tried any more. */
+    countCode: async (id: string, max: number): Promise<boolean> => {
+      const text = 'update contas set codigos_errados = codigos_errados + 1 where id = $1 and codigos_errados < $2';
+      return (await db.query(text, [id, max])).rowCount === 1;
     },
     /** `papel` undefined: takes the role away. */
     setPapel: async (conta: string, municipio: string, papel: Papel | undefined): Promise<void> => {
       if (papel === undefined) {
-        await pool.query('delete from papeis where conta = $1 and municipio = $2', [conta, municipio]);
+        await db.query('delete from papeis where conta = $1 and municipio = $2', [conta, municipio]);
         return;
       }
       const text = `insert into papeis (conta, municipio, papel) values ($1, $2, $3)
         on conflict (conta, municipio) do update set papel = excluded.papel`;
-      await pool.query(text, [conta, municipio, papel]);
+      await db.query(text, [conta, municipio, papel]);
     },
     /** Takes the roles of all accounts in a municipality away. */
     forgetPapeis: async (municipio: string): Promise<void> => {
-      await pool.query('delete from papeis where municipio = $1', [municipio]);
+      await db.query('delete from papeis where municipio = $1', [municipio]);
     },
-    /** Takes away by what an account proves who it is; its roles stay. */
-    forgetProofs: (conta: string): Promise<void> =>
-      runTransaction(pool, async (client) => {
-        await client.query('delete from passkeys where conta = $1', [conta]);
-        await client.query(
-          'update contas set senha = null, senha_em = null, totp = null, codigos_errados = 0, oidc_emissor = null, oidc_sujeito = null where id = $1',
-          [conta],
-        );
-      }),
   };
 }
 
-export function passkeyStore(pool: Db) {
+/** What needs that nobody else changes an account meanwhile. */
+function contasAlone(db: Queries) {
+  return {
+    ...contasOn(db),
+    /** Whether it was made; false: the login is another account's. With it the account that waits for a first administrator is gone. */
+    create: async ({ id, login, nome }: NovaConta, now: number): Promise<boolean> => {
+      const text = 'insert into contas (id, login, nome, criada_em) values ($1, $2, $3, $4) on conflict do nothing';
+      if ((await db.query(text, [id, login, nome, iso(now)])).rowCount !== 1) return false;
+      if (login === PRIMEIRA) return true;
+      await db.query('delete from papeis where conta in (select id from contas where login = $1)', [PRIMEIRA]);
+      await db.query('delete from contas where login = $1', [PRIMEIRA]);
+      return true;
+    },
+    /** Uses an invitation up: what it sets is set once, all of it. False: it serves no more. */
+    acceptConvite: async (
+      id: string,
+      impressao: Uint8Array,
+      { login, nome, senha }: Aceita,
+      now: number,
+    ): Promise<boolean> => {
+      const text = `update contas set login = $4, nome = $5, senha = $3, senha_em = $6, convite = null, convite_expira_em = null
+        where id = $1 and convite = $2 and convite_expira_em > $6 and bloqueada_em is null`;
+      return (await db.query(text, [id, impressao, senha, login, nome, iso(now)])).rowCount === 1;
+    },
+    /** After a right one-time code. */
+    forgetCodes: async (id: string): Promise<void> => {
+      await db.query('update contas set codigos_errados = 0 where id = $1 and codigos_errados > 0', [id]);
+    },
+    /** Takes away by what an account proves who it is; its roles stay. */
+    forgetProofs: async (conta: string): Promise<void> => {
+      await db.query('delete from passkeys where conta = $1', [conta]);
+      await db.query(
+        'update contas set senha = null, senha_em = null, totp = null, codigos_errados = 0, oidc_emissor = null, oidc_sujeito = null where id = $1',
+        [conta],
+      );
+    },
+  };
+}
+
+/** Accounts, with what proves them, while nobody else changes one. */
+export type Contas = ReturnType<typeof contasAlone> & {
+  readonly passkeys: ReturnType<typeof passkeyStore>;
+  readonly sessoes: Sessoes;
+  readonly record: (tenant: string, ato: NovoAto) => Promise<void>;
+};
+
+export function contaStore(pool: Db) {
+  return {
+    ...contasOn(pool),
+    /** Does something to accounts, all or nothing, while nobody else does: what is asked in it still stands when it is written. */
+    alone: <Result>(work: (contas: Contas) => Promise<Result>): Promise<Result> =>
+      inTurn(pool, 'contas', (client) =>
+        work({
+          ...contasAlone(client),
+          passkeys: passkeyStore(client),
+          sessoes: sessaoStore(client),
+          record: (tenant, ato) => insertAtos(client, tenant, [ato]),
+        }),
+      ),
+  };
+}
+
+export function passkeyStore(pool: Queries) {
   return {
     /** False: the key is known already. */
     add: async (

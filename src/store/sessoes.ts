@@ -37,7 +37,9 @@ const FIND = planOnce('find_sessao', `select ${COLUMNS} from sessoes where impre
 
 const iso = (instant: number): string => new Date(instant).toISOString();
 
-export function sessaoStore(pool: Db) {
+export type Sessoes = ReturnType<typeof sessaoStore>;
+
+export function sessaoStore(pool: Pick<Db, 'query'>) {
   return {
     /** False: the step of this code was used already. */
     create: async (

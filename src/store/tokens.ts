@@ -4,6 +4,7 @@ import { type Db, runTransaction } from './open.ts';
 import type { PoolClient } from './pg.ts';
 import { planOnce } from './planned.ts';
 import { insertRows } from './sql.ts';
+import { inTurn } from './turn.ts';
 
 /** Moments in milliseconds. `pedido`: identifier of the signed request that it was given for. */
 export type NovoToken = {
@@ -54,9 +55,9 @@ const LIST = `select ${COLUMNS} from tokens where tenant = $1 and expira_em > $2
 const FIND_BY_ID = `select ${COLUMNS} from tokens where tenant = $1 and id = $2 and expira_em > $3 and revogado_em is null`;
 const REVOKE = `update tokens set revogado_em = coalesce(revogado_em, $3) where tenant = $1 and id = $2
   and ($4::text is null or documento = $4) returning ${COLUMNS}`;
+const COUNT = `select count(*)::int as total from tokens where tenant = $1 and documento = $2 and expira_em > $3 and revogado_em is null`;
 /** Long past, so that a request that is repeated is still known as one. */
 const FORGET = takeAway('tokens', 'delete from tokens t where tenant = $1 and documento = $2 and expira_em < $3');
-const REMOVE = takeAway('tokens', 'delete from tokens t where tenant = $1 and id = $2');
 
 /** Tokens shown in one list. */
 export const TOKENS_MAX = 1_000;
@@ -67,18 +68,19 @@ function tellToken(client: PoolClient, tenant: string, id: string): Promise<void
 }
 
 export function tokenStore(pool: Db) {
-  const remove = (text: string, values: readonly unknown[]): Promise<void> =>
-    runTransaction(pool, async (client) => {
-      const { rows } = await client.query<{ item: string }>(text, [...values]);
-      await insertEntrada(client, String(values[0]), folhasApagadas(rows));
-    });
   return {
-    /** Whether it was written; false: the signed request has served before. */
-    insert: (tenant: string, token: NovoToken): Promise<boolean> =>
-      runTransaction(pool, async (client) => {
-        if ((await client.query(INSERT(tenant, [token]))).rowCount !== 1) return false;
+    /** `full`: the document has as many in force as it may; `used`: the signed request has served before. */
+    insert: (tenant: string, token: NovoToken, max: number): Promise<'made' | 'full' | 'used'> =>
+      inTurn(pool, `tokens ${tenant} ${token.documento}`, async (client) => {
+        const { rows } = await client.query<{ total: number }>(COUNT, [
+          tenant,
+          token.documento,
+          new Date(token.criadoEm),
+        ]);
+        if (rows[0]!.total >= max) return 'full';
+        if ((await client.query(INSERT(tenant, [token]))).rowCount !== 1) return 'used';
         await tellToken(client, tenant, token.id);
-        return true;
+        return 'made';
       }),
     /** Whatever its state. */
     find: async (tenant: string, impressao: Buffer): Promise<TokenRow | undefined> =>
@@ -102,9 +104,10 @@ export function tokenStore(pool: Db) {
         if (rows[0] !== undefined) await tellToken(client, tenant, id);
         return rows[0];
       }),
-    /** Takes one away that was not answered to anybody. */
-    remove: (tenant: string, id: string): Promise<void> => remove(REMOVE, [tenant, id]),
     forget: (tenant: string, documento: string, before: number): Promise<void> =>
-      remove(FORGET, [tenant, documento, new Date(before)]),
+      runTransaction(pool, async (client) => {
+        const { rows } = await client.query<{ item: string }>(FORGET, [tenant, documento, new Date(before)]);
+        await insertEntrada(client, tenant, folhasApagadas(rows));
+      }),
   };
 }

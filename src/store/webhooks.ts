@@ -4,6 +4,7 @@ import { folhasApagadas, insertEntrada, insertRegistradas, takeAway } from './au
 import { type Db, runTransaction } from './open.ts';
 import type { PoolClient } from './pg.ts';
 import { insertRows } from './sql.ts';
+import { inTurn } from './turn.ts';
 
 /** `documento`: empty where it is the municipality's own. Moments in milliseconds. */
 export type NovoWebhook = {
@@ -64,8 +65,7 @@ const AGAIN = `update entregas set estado = 'pendente', due_at = $4, criada_em =
   and estado = 'morta' and ($3::bigint is null or ordem = $3)`;
 const SOON = `update webhooks set proxima = least(coalesce(proxima, $3), $3) where tenant = $1 and id = $2`;
 /** Trials have their moment as a place, below 0. */
-const TRIALS =
-  'select count(*)::int as total from entregas where tenant = $1 and webhook = $2 and ordem between $3 and $4';
+const TRIALS = 'select count(*)::int as total from entregas where tenant = $1 and webhook = $2 and ordem <= $3';
 const TRIAL = `insert into entregas (tenant, webhook, ordem, nota, estado, due_at, criada_em)
   select tenant, id, $3::bigint, $3::bigint, 'pendente', $4::timestamptz, $4::timestamptz from webhooks where tenant = $1 and id = $2
   on conflict (tenant, webhook, ordem) do nothing`;
@@ -111,10 +111,15 @@ export function tellWebhook(client: PoolClient, tenant: string, id: string): Pro
 
 export function webhookStore(pool: Db) {
   return {
-    insert: (tenant: string, webhook: NovoWebhook): Promise<void> =>
-      runTransaction(pool, async (client) => {
+    /** As it was registered; undefined: its owner has as many as there may be. */
+    insert: (tenant: string, webhook: NovoWebhook, max: number): Promise<WebhookRow | undefined> =>
+      inTurn(pool, `webhooks ${tenant} ${webhook.documento}`, async (client) => {
+        const before = await client.query(LIST, [tenant, webhook.documento]);
+        if (before.rows.length >= max) return undefined;
         await client.query(INSERT(tenant, [webhook]));
         await tellWebhook(client, tenant, webhook.id);
+        const { rows } = await client.query<WebhookRow>(LIST, [tenant, webhook.documento]);
+        return rows.find(({ id }) => id === webhook.id);
       }),
     /** Those of a document, the oldest first; empty: those of the municipality; undefined: all. */
     list: async (tenant: string, documento: string | undefined): Promise<readonly WebhookRow[]> =>
@@ -173,14 +178,27 @@ export function webhookStore(pool: Db) {
       if (again > 0) await pool.query(SOON, [tenant, webhook, new Date(now)]);
       return again;
     },
-    /** Trials of an address since a moment. Moments in milliseconds. */
-    countTrials: async (tenant: string, webhook: string, since: number, now: number): Promise<number> =>
-      (await pool.query<{ total: number }>(TRIALS, [tenant, webhook, -now, -since])).rows[0]!.total,
-    /** Something to be told that nothing has happened of. */
-    addTrial: async (tenant: string, webhook: string, now: number): Promise<void> => {
-      // Before all that there is to tell, and apart from every note.
-      await pool.query(TRIAL, [tenant, webhook, -now, new Date(now)]);
-      await pool.query(SOON, [tenant, webhook, new Date(now)]);
-    },
+    /** Something to be told that nothing has happened of; false: there were so many trials of the address since a moment (milliseconds). */
+    addTrial: (tenant: string, webhook: string, now: number, most: Trials): Promise<boolean> =>
+      addTrial(pool, [tenant, webhook], now, most),
   };
+}
+
+type Trials = { readonly max: number; readonly since: number };
+
+async function addTrial(
+  pool: Db,
+  of: readonly [string, string],
+  now: number,
+  { max, since }: Trials,
+): Promise<boolean> {
+  const isAdded = await inTurn(pool, `ensaios ${of.join(' ')}`, async (client) => {
+    const { rows } = await client.query<{ total: number }>(TRIALS, [...of, -since]);
+    if (rows[0]!.total >= max) return false;
+    // Before all that there is to tell, and apart from every note.
+    await client.query(TRIAL, [...of, -now, new Date(now)]);
+    return true;
+  });
+  if (isAdded) await pool.query(SOON, [...of, new Date(now)]);
+  return isAdded;
 }

@@ -1,7 +1,7 @@
 /** What a migration must not say, because it would hold up a service whose tables are full. The rules stand in CONTRIBUTING.md. */
 import { type Passo, passosOf, statementsOf } from '../../src/store/migrations.ts';
 
-/** Tables with a row or a few a municipality: whatever is done to them is done at once. */
+/** Tables with a row or a few a municipality, or a person of its console: whatever is done to them is done at once. */
 const SMALL = new Set([
   'municipios',
   'migracoes',
@@ -10,6 +10,8 @@ const SMALL = new Set([
   'transmissoes',
   'tabelas_aliquotas',
   'meses',
+  'contas',
+  'papeis',
 ]);
 
 /** Tables that are kept by month, of which one step may lock all months, briefly. */

@@ -80,9 +80,11 @@ async function sendFile(call: InMunicipio): Promise<Answer> {
   if (file === undefined) return choosePage(call, 'Escolha um arquivo.');
   const given = { nome: file.name, conteudo: file.content };
   const one = await beginImport(world, slug, visitor.conta.login, nome, given);
-  if (one === undefined) return { title: 'Importação', here: HERE, status: 429, main: notice('erro', TOO_MANY) };
+  if (one === undefined) return BUSY;
   return { goTo: pathIn(slug, `/cadastros/importacao/${one.id}`) };
 }
+
+const BUSY: PageShown = { title: 'Importação', here: HERE, status: 429, main: notice('erro', TOO_MANY) };
 
 const GONE: PageShown = {
   title: 'Importação',
@@ -204,7 +206,7 @@ function doneShown(slug: string, registro: RegistroNome, nome: string, outcome: 
 async function confirmSent(call: InMunicipio): Promise<Answer> {
   const one = importOf(call);
   if (one === undefined) return GONE;
-  confirmImport(call.world, one, call.form.text('parcial') === 'sim', byHand(call));
+  if (!confirmImport(call.world, one, call.form.text('parcial') === 'sim', byHand(call))) return BUSY;
   return { goTo: pathIn(call.slug, `/cadastros/importacao/${one.id}`) };
 }
 

@@ -1,5 +1,12 @@
 /** Entering: invitation, password, second factor, identity provider, and leaving. */
-import { mustEnroll, offerPasskey, offerSecret, takePasskey, takeSecret } from '../../flows/conta-propria.ts';
+import {
+  mayEnroll,
+  mustEnroll,
+  offerPasskey,
+  offerSecret,
+  takePasskey,
+  takeSecret,
+} from '../../flows/conta-propria.ts';
 import { type Aceite, acceptConvite, CONVITE_SPENT, readConvite } from '../../flows/convites.ts';
 import {
   askForPasskey,
@@ -114,7 +121,8 @@ async function acceptInvitation(visit: Visit): Promise<Answer> {
   const accepted = await acceptConvite(world, params.convite!, asked);
   if ('problem' in accepted) return NO_INVITATION;
   if ('problems' in accepted) return invitationPage(visit, accepted.problems);
-  return goOn(await signInConvidado(world, accepted.conta, from));
+  const entered = await signInConvidado(world, accepted.conta, from);
+  return entered === undefined ? NO_INVITATION : goOn(entered);
 }
 
 // Second factor.
@@ -320,10 +328,5 @@ export const ENTRADA_ROUTES: readonly Row[] = [
     return { goTo: '/entrar', token: '' };
   }),
 ];
-
-/** Whoever has given a password alone gets a factor only where there is none yet. */
-function mayEnroll({ sessao, conta }: Inside['visitor']): boolean {
-  return sessao.etapa === 'inteira' || !hasFactor(conta);
-}
 
 const NOT_YET: Answer = { json: { problema: 'Entre antes com o segundo fator que a conta já tem.' }, status: 403 };

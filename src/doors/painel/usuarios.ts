@@ -4,7 +4,6 @@ import { formTokenOf } from '../../flows/entrada.ts';
 import type { Problem } from '../../flows/operator.ts';
 import { isPapel, PAPEIS, PAPEIS_HELP } from '../../flows/papeis.ts';
 import {
-  administeredBy,
   bloquearUsuario,
   criarUsuario,
   listUsuarios,
@@ -22,7 +21,7 @@ const LIST = '/usuarios';
 
 function byHand({ visitor, form: sent }: InMunicipio): Quem {
   const { conta } = visitor;
-  return { quem: conta.login, via: 'painel', motivo: sent.text('motivo'), administra: administeredBy(conta) };
+  return { quem: conta.login, via: 'painel', motivo: sent.text('motivo'), conta: conta.id };
 }
 
 const SITUACOES: Readonly<Record<Usuario['situacao'], string>> = {
