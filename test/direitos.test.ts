@@ -11,7 +11,7 @@ import { openBuckets } from '../src/doors/rest/buckets.ts';
 import { countMisses } from '../src/doors/rest/misses.ts';
 import { createWebhook, DO_MUNICIPIO, tryWebhook } from '../src/flows/avisos.ts';
 import { changePassword, offerSecret, takeSecret } from '../src/flows/conta-propria.ts';
-import { acceptConvite, inviteFirst } from '../src/flows/convites.ts';
+import { acceptConvite, inviteFirst, readConvite } from '../src/flows/convites.ts';
 import { proveCode, readVisitor, signIn, type Visitor } from '../src/flows/entrada.ts';
 import { createExportacao } from '../src/flows/exportacoes.ts';
 import { importRegistro, undoImport } from '../src/flows/registros.ts';
@@ -120,14 +120,16 @@ const RIGHTS: readonly Row[] = [
     },
   },
   {
-    what: 'contas de um login: quantos recebem o link',
+    what: 'contas de um login: links que servem',
     asked: 200,
     allowed: 1,
     before: 1,
     run: async (asked) => {
       const one = { login: 'gemea', nome: 'G', municipio: AQUI, papel: 'leitura' } as const;
       const made = await times(asked, () => criarUsuario(world, one, BY));
-      return counted(made.map((each) => 'convite' in each && each.convite !== undefined));
+      const links = made.flatMap((each) => ('convite' in each ? (each.convite ?? []) : []));
+      const open = await Promise.all(links.map((link) => readConvite(world, link)));
+      return counted(open.map((each) => each !== undefined));
     },
   },
   {

@@ -1,9 +1,10 @@
 /** Entering the console by an identity provider in a browser, which sends no strict cookie along from another site. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { criarUsuario } from '../src/flows/usuarios.ts';
 import { openProvider } from '../src/identity/provider.ts';
 import { openBrowser } from './support/browser.ts';
-import { makeUsuario, startTestPainel } from './support/painel.ts';
+import { startTestPainel } from './support/painel.ts';
 import { ownPort } from './support/ports.ts';
 import { startProvedor } from './support/provedor.ts';
 import { startTestService } from './support/service.ts';
@@ -21,11 +22,13 @@ for (const scripts of [true, false]) {
       const port = await ownPort();
       const settings = await startProvedor(`http://localhost:${port}/entrar/retorno`, { ana }, host);
       const painel = await startTestPainel(service, openProvider(settings), port);
-      await makeUsuario(painel, ana.email, { integracao: 'operacao' });
+      const asked = { login: ana.email, nome: 'Ana', municipio: 'integracao', papel: 'operacao' } as const;
+      const made = await criarUsuario(painel.world, asked, { quem: 'teste', via: 'comando' });
+      assert.ok('convite' in made);
       const page = await browser!.newPage(true);
       await page.scripts(scripts);
-      await page.open(`${painel.origin}/entrar`);
-      await page.click('a[href="/entrar/provedor"], form[action="/entrar/provedor"] button');
+      await page.open(`${painel.origin}/convite/${made.convite}`);
+      await page.click('a[href$="/provedor"]');
       await page.until(`document.querySelector('input[name=nome]') !== null`);
       await page.fill('input[name=nome]', 'ana');
       await page.click('button');

@@ -1,6 +1,8 @@
 /** Entering the console by an identity provider that speaks OpenID Connect. */
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
+import type { Papel } from '../src/flows/papeis.ts';
+import { criarUsuario } from '../src/flows/usuarios.ts';
 import { openProvider } from '../src/identity/provider.ts';
 import { makeUsuario, startTestPainel, type TestPainel } from './support/painel.ts';
 import { ownPort } from './support/ports.ts';
@@ -44,10 +46,10 @@ class Navegador {
 
 let painel: TestPainel;
 
-/** Enters as somebody whom the provider knows. */
-async function enterAs(nome: keyof typeof PESSOAS): Promise<Navegador> {
+/** Enters as somebody whom the provider knows, by a link or as from the second time on. */
+async function enterAs(nome: keyof typeof PESSOAS, convite?: string): Promise<Navegador> {
   const navegador = new Navegador();
-  await navegador.go(`${painel.origin}/entrar/provedor`);
+  await navegador.go(`${painel.origin}${convite === undefined ? '/entrar' : `/convite/${convite}`}/provedor`);
   assert.match(navegador.html, /name="nome"/, 'at the provider');
   await navegador.go(navegador.url, new URLSearchParams({ nome }));
   return navegador;
@@ -59,12 +61,18 @@ describe('by the identity provider', () => {
     const port = await ownPort();
     const settings = await startProvedor(`http://localhost:${port}/entrar/retorno`, PESSOAS);
     painel = await startTestPainel(service, openProvider(settings), port);
-    await makeUsuario(painel, 'ana@exemplo.gov.br', { integracao: 'administracao' });
-    await makeUsuario(painel, 'bia@exemplo.gov.br', { integracao: 'operacao' });
   });
 
+  /** The link of an account that is made for somebody. */
+  async function invite(login: string, papel: Papel): Promise<string> {
+    const asked = { login, nome: `Pessoa ${login}`, municipio: 'integracao', papel };
+    const made = await criarUsuario(painel.world, asked, { quem: 'teste', via: 'comando' });
+    assert.ok('convite' in made && made.convite !== undefined);
+    return made.convite;
+  }
+
   test('whoever the provider has asked for two factors is inside; from then on by who they are there', async () => {
-    const first = await enterAs('ana');
+    const first = await enterAs('ana', await invite('ana@exemplo.gov.br', 'administracao'));
     assert.match(first.html, /Pessoa ana@exemplo/);
     const conta = (await painel.world.store.contas.findByLogin('ana@exemplo.gov.br'))!;
     assert.equal(conta.oidc_sujeito, 'ana');
@@ -72,19 +80,45 @@ describe('by the identity provider', () => {
   });
 
   test('with one factor there, the second is asked for here', async () => {
-    const navegador = await enterAs('bia');
-    assert.match(navegador.html, /<h1>Segundo fator<\/h1>/);
+    const navegador = await enterAs('bia', await invite('bia@exemplo.gov.br', 'operacao'));
+    assert.match(navegador.html, /<h1>Escolha o segundo fator<\/h1>/);
   });
 
-  test('an e-mail that the provider has not verified opens no account', async () => {
-    const navegador = await enterAs('caio');
-    assert.match(navegador.html, /não há aqui uma conta/);
+  test('an e-mail opens no account, whoever says that it is verified: an account is joined by its link', async () => {
+    await makeUsuario(painel, 'duda@exemplo.gov.br', { integracao: 'operacao' });
+    await invite('caio@exemplo.gov.br', 'leitura');
+    for (const nome of ['duda', 'caio'] as const) {
+      const navegador = await enterAs(nome);
+      assert.match(navegador.html, /nenhuma conta daqui está ligada a esse acesso/, nome);
+    }
+    assert.equal((await painel.world.store.contas.findByLogin('duda@exemplo.gov.br'))!.oidc_sujeito, null);
   });
 
-  test('a person without an account is told what to ask for', async () => {
-    const navegador = await enterAs('duda');
-    assert.match(navegador.html, /não há aqui uma conta que lhe corresponda/);
-    assert.equal(await painel.world.store.contas.findByLogin('duda@exemplo.gov.br'), undefined);
+  test('a link of an account that somebody has already joins no identity to it', async () => {
+    const { world } = painel;
+    await world.store.municipios.create(
+      { tenant: 'outra', ambiente: 'homologacao', codigoIbge: '3304557' },
+      world.now(),
+    );
+    const asked = { login: 'duda@exemplo.gov.br', nome: 'Duda', municipio: 'outra', papel: 'operacao' } as const;
+    const made = await criarUsuario(world, asked, { quem: 'teste', via: 'comando' });
+    assert.ok('convite' in made && made.convite !== undefined);
+    const navegador = await enterAs('duda', made.convite);
+    assert.match(navegador.html, /já está em uso, e não por este acesso do provedor/);
+    const conta = (await world.store.contas.findByLogin('duda@exemplo.gov.br'))!;
+    assert.deepEqual([conta.oidc_sujeito, conta.papeis], [null, { integracao: 'operacao' }]);
+  });
+
+  test('an ID token that is signed by another key opens nothing', async () => {
+    const service = await startTestService({ worker: false, clock: { now: Date.now() } });
+    const port = await ownPort();
+    const settings = await startProvedor(`http://localhost:${port}/entrar/retorno`, PESSOAS, 'localhost', false);
+    const before = painel;
+    painel = await startTestPainel(service, openProvider(settings), port);
+    const navegador = await enterAs('ana', await invite('ana@exemplo.gov.br', 'administracao'));
+    painel = before;
+    assert.match(navegador.html, /não confirmou quem você é/);
+    assert.equal(await service.store.contas.findBySujeito(settings.emissor, 'ana'), undefined);
   });
 
   test('an answer that was made for another browser, or comes twice, opens nothing', async () => {

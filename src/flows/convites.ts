@@ -1,7 +1,9 @@
 /** Invitations: a link that serves once, by which somebody chooses the password of an account that was made for them. */
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { hashPassword, whyWeak } from '../identity/password.ts';
-import { type Conta, type Contas, PRIMEIRA } from '../store/contas.ts';
+import type { ProvedPerson } from '../identity/provider.ts';
+import { type Conta, type Contas, type Convite, type Oferta, PRIMEIRA } from '../store/contas.ts';
+import type { Sessao } from '../store/sessoes.ts';
 import type { Problem } from './operator.ts';
 import type { World } from './world.ts';
 
@@ -21,11 +23,10 @@ export function makeSecretText(): string {
   return randomBytes(TOKEN_BYTES).toString('base64url');
 }
 
-/** Invites the owner of an account; the secret of the link, of which only the last one serves. */
-export async function inviteConta(contas: Contas, id: string, now: number): Promise<string> {
+/** A link that serves once, and what is kept of it. */
+export function makeConvite(now: number): { readonly secret: string; readonly convite: Convite } {
   const secret = makeSecretText();
-  await contas.change(id, { convite: { impressao: printOf(secret), expiraEm: now + CONVITE_MS } }, now);
-  return secret;
+  return { secret, convite: { impressao: printOf(secret), expiraEm: now + CONVITE_MS } };
 }
 
 /**
@@ -38,9 +39,13 @@ export async function inviteFirst({ store, now }: ContasWorld): Promise<string |
     const all = await contas.list();
     if (all.some((conta) => !isFirst(conta))) return undefined;
     const id = all[0]?.id ?? randomUUID();
-    await contas.create({ id, login: PRIMEIRA, nome: 'Administrador' }, now());
-    for (const { tenant } of municipios) await contas.setPapel(id, tenant, 'administracao');
-    return inviteConta(contas, id, now());
+    const { secret, convite } = makeConvite(now());
+    await contas.create({ id, login: PRIMEIRA, nome: 'Administrador', por: null }, now());
+    await contas.change(id, { convite }, now());
+    for (const { tenant } of municipios) {
+      await contas.offerPapel(id, { municipio: tenant, papel: 'administracao', dado_por: null }, convite);
+    }
+    return secret;
   });
 }
 
@@ -49,14 +54,38 @@ export function isFirst({ login }: Pick<Conta, 'login'>): boolean {
   return login === PRIMEIRA;
 }
 
-/** The account of an invitation that still serves; `isFirst`: its owner chooses the login as well. */
-export async function readConvite(
-  { store, now }: ContasWorld,
+/** Whether somebody has something that proves the account. */
+export function isTaken({ senha, oidc_sujeito }: Pick<Conta, 'senha' | 'oidc_sujeito'>): boolean {
+  return senha !== null || oidc_sujeito !== null;
+}
+
+/**
+ * What a link opens: an account, and the roles that it gives. `mayTake`: nobody has the account, and the link may give it its first proof; that
+ * of another municipality may not where the account has roles already, which were given to somebody.
+ */
+export type ConviteAberto = {
+  readonly conta: Conta;
+  readonly ofertas: readonly Oferta[];
+  readonly mayTake: boolean;
+};
+
+/** What a link opens, as long as it serves. */
+export function readConvite({ store, now }: ContasWorld, secret: string): Promise<ConviteAberto | undefined> {
+  return readAberto(store.contas, secret, now());
+}
+
+async function readAberto(
+  contas: Pick<Contas, 'findByConvite' | 'listOfertas'>,
   secret: string,
-): Promise<{ readonly conta: Conta; readonly isFirst: boolean } | undefined> {
-  const conta = await store.contas.findByConvite(printOf(secret));
-  if (conta === undefined || conta.bloqueada_em !== null || +conta.convite_expira_em! <= now()) return undefined;
-  return { conta, isFirst: isFirst(conta) };
+  now: number,
+): Promise<ConviteAberto | undefined> {
+  const impressao = printOf(secret);
+  const conta = await contas.findByConvite(impressao, now);
+  if (conta === undefined || conta.bloqueada_em !== null) return undefined;
+  const ofertas = await contas.listOfertas(impressao, now);
+  const isOwn = conta.convite?.equals(impressao) === true;
+  const mayTake = !isTaken(conta) && (isOwn || Object.keys(conta.papeis).length === 0);
+  return mayTake || ofertas.length > 0 ? { conta, ofertas, mayTake } : undefined;
 }
 
 const LOGIN = /^[a-z0-9][a-z0-9._@+-]{2,99}$/;
@@ -80,25 +109,24 @@ export function readNome(text: string): { readonly nome: string } | Problem {
 
 export type Aceite = {
   readonly nome: string;
-  /** Of the first administrator, who chooses it; of others it stands. */
+  /** Chosen by the first administrator, and by whoever does not have the account of the link; of others it stands. */
   readonly login: string;
   readonly senha: string;
   readonly repetida: string;
 };
 
-/** Uses an invitation up. The account, or all that is wrong, by field. */
+type Accepted = { readonly conta: Conta };
+
+/** Uses a link up by a password that is chosen: for the account that it is of, or, where somebody has that one, for a new one. */
 export async function acceptConvite(
   world: ContasWorld,
   secret: string,
   asked: Aceite,
-): Promise<
-  { readonly conta: Conta } | { readonly problems: Readonly<Partial<Record<keyof Aceite, string>>> } | Problem
-> {
+): Promise<Accepted | { readonly problems: Readonly<Partial<Record<keyof Aceite, string>>> } | Problem> {
   const found = await readConvite(world, secret);
   if (found === undefined) return { problem: CONVITE_SPENT };
-  const { conta, isFirst } = found;
   const nome = readNome(asked.nome);
-  const login = isFirst ? readLogin(asked.login) : { login: conta.login };
+  const login = choosesLogin(found) ? readLogin(asked.login) : { login: found.conta.login };
   const about = [...('nome' in nome ? [nome.nome] : []), ...('login' in login ? [login.login] : [])];
   const senha = await whySenha(asked, about);
   const problems = {
@@ -108,15 +136,102 @@ export async function acceptConvite(
   };
   if ('problem' in nome || 'problem' in login || Object.keys(problems).length > 0) return { problems };
   const { store, now } = world;
-  const aceita = { nome: nome.nome, login: login.login, senha: await hashPassword(asked.senha) };
+  const tomada = { nome: nome.nome, login: login.login, senha: await hashPassword(asked.senha) };
   return store.contas.alone(async (contas) => {
-    const other = await contas.findByLogin(aceita.login);
-    if (other !== undefined && other.id !== conta.id) {
-      return { problems: { login: `O login ${aceita.login} já é de outra conta.` } };
+    const open = await readAberto(contas, secret, now());
+    // What was shown to the person is what happens, or nothing does.
+    if (open === undefined || open.mayTake !== found.mayTake) return { problem: CONVITE_SPENT };
+    const { conta, ofertas, mayTake } = open;
+    const other = await contas.findByLogin(tomada.login);
+    if (other !== undefined && (other.id !== conta.id || !mayTake)) {
+      return { problems: { login: `O login ${tomada.login} já é de outra conta. Escolha outro.` } };
     }
-    const isTaken = await contas.acceptConvite(conta.id, printOf(secret), aceita, now());
-    return isTaken ? { conta: (await contas.find(conta.id))! } : { problem: CONVITE_SPENT };
+    const id = mayTake ? conta.id : randomUUID();
+    if (!mayTake) {
+      const por = ofertas[0]!.dado_por;
+      await contas.create({ id, login: tomada.login, nome: tomada.nome, por }, now());
+    }
+    if (!(await contas.takeConta(id, tomada, now()))) return { problem: CONVITE_SPENT };
+    return finish(contas, id, secret, ofertas, now());
   });
+}
+
+/** Whether the person chooses a login: the account of the link waits for the first administrator, or is somebody's. */
+export function choosesLogin({ conta, mayTake }: ConviteAberto): boolean {
+  return isFirst(conta) || !mayTake;
+}
+
+/** Accepts the roles of a link for an account that the person has just shown to be theirs. */
+export async function acceptPapeis(
+  { store, now }: ContasWorld,
+  secret: string,
+  { conta: shown, sessao }: { readonly conta: Conta; readonly sessao: Sessao },
+): Promise<Accepted | Problem> {
+  return store.contas.alone(async (contas) => {
+    const open = await readAberto(contas, secret, now());
+    if (open === undefined) return { problem: CONVITE_SPENT };
+    const isOpen = (await contas.sessoes.find(sessao.impressao)) !== undefined;
+    if (!isOpen || open.conta.id !== shown.id || !isJustShown(sessao, now())) return { problem: SHOW_ANEW };
+    return finish(contas, shown.id, secret, open.ofertas, now());
+  });
+}
+
+const JUST_MS = 10 * 60_000;
+
+/** Whether somebody has entered, with all that it takes, a moment ago. */
+export function isJustShown({ etapa, criada_em }: Pick<Sessao, 'etapa' | 'criada_em'>, now: number): boolean {
+  return etapa === 'inteira' && now - +criada_em <= JUST_MS;
+}
+
+export const SHOW_ANEW = `Para aceitar o papel, entre com essa conta e abra este link de novo em até ${JUST_MS / 60_000} minutos.`;
+
+/** Uses a link up by an identity of the provider: the account that has it, or the one of the link, where nobody has that one. */
+export async function acceptProved(
+  { store, now }: ContasWorld,
+  secret: string,
+  { emissor, sujeito }: Pick<ProvedPerson, 'emissor' | 'sujeito'>,
+): Promise<Accepted | Problem> {
+  return store.contas.alone(async (contas) => {
+    const open = await readAberto(contas, secret, now());
+    if (open === undefined || isFirst(open.conta)) return { problem: CONVITE_SPENT };
+    const { conta, ofertas } = open;
+    const own = await contas.findBySujeito(emissor, sujeito);
+    if (own !== undefined) {
+      const there = ofertas.find(
+        ({ municipio }) => own.id !== conta.id && municipio in { ...own.papeis, ...own.ofertas },
+      );
+      if (ofertas.length === 0 || own.bloqueada_em !== null || there !== undefined) {
+        return {
+          problem: `O provedor confirmou quem você é: a conta ${own.login}, a que este link não serve. Peça outro para ela.`,
+        };
+      }
+      return finish(contas, own.id, secret, ofertas, now());
+    }
+    const { login, nome } = conta;
+    if (!(open.mayTake && (await contas.takeConta(conta.id, { login, nome, oidc: { emissor, sujeito } }, now())))) {
+      return {
+        problem: `A conta ${login} já está em uso, e não por este acesso do provedor. Abra o link de novo para entrar com ela, ou para escolher outro login.`,
+      };
+    }
+    return finish(contas, conta.id, secret, ofertas, now());
+  });
+}
+
+/** Gives the account the roles of the link, and writes that down where they are. */
+async function finish(
+  contas: Contas,
+  id: string,
+  secret: string,
+  ofertas: readonly Oferta[],
+  em: number,
+): Promise<Accepted> {
+  await contas.acceptPapeis(id, printOf(secret), em);
+  const conta = (await contas.find(id))!;
+  const about = { em, quem: conta.login, via: 'painel', objeto: 'usuario', chave: conta.login } as const;
+  for (const { municipio, papel } of ofertas) {
+    await contas.record(municipio, { ...about, acao: 'papel aceito', depois: { papel } });
+  }
+  return { conta };
 }
 
 export const CONVITE_SPENT =

@@ -7,7 +7,7 @@ import type { ProvedPerson } from '../identity/provider.ts';
 import type { Conta, Contas } from '../store/contas.ts';
 import type { Fator, NovaSessao, Sessao } from '../store/sessoes.ts';
 import { recordAcesso } from './acessos.ts';
-import { makeSecretText, printOf } from './convites.ts';
+import { acceptProved, makeSecretText, printOf } from './convites.ts';
 import type { Problem } from './operator.ts';
 import { needsSecondFactor } from './papeis.ts';
 import type { World } from './world.ts';
@@ -61,24 +61,24 @@ export async function signIn(
   return (await enter(world, conta, from, undefined)) ?? { problem: WRONG };
 }
 
-/** Whoever comes back from the identity provider; the first time by the e-mail, which is the login, then by who they are there. */
-export async function signInProved(world: EntradaWorld, person: ProvedPerson, from: From): Promise<Entered | Problem> {
-  const { store, now } = world;
-  const { emissor, sujeito, email, hasSecondFactor } = person;
-  const conta = await store.contas.alone(async (contas) => {
-    const known = await contas.findBySujeito(emissor, sujeito);
-    if (known !== undefined || email === undefined) return known;
-    const found = await contas.findByLogin(email);
-    if (found === undefined || found.bloqueada_em !== null || found.oidc_sujeito !== null) return undefined;
-    await contas.change(found.id, { oidc: { emissor, sujeito } }, now());
-    return contas.find(found.id);
-  });
+/** Whoever comes back from the identity provider; `convite`: the secret of the link by which they went there. */
+export async function signInProved(
+  world: EntradaWorld,
+  person: ProvedPerson,
+  convite: string | undefined,
+  from: From,
+): Promise<Entered | Problem> {
+  const { emissor, sujeito, hasSecondFactor } = person;
+  const accepted = convite === undefined ? undefined : await acceptProved(world, convite, person);
+  if (accepted !== undefined && 'problem' in accepted) return accepted;
+  const conta = accepted?.conta ?? (await world.store.contas.findBySujeito(emissor, sujeito));
+  if (accepted !== undefined) recordAcesso(world, accepted.conta, 'aceitou o convite', from);
   const entered = conta && (await enter(world, conta, from, hasSecondFactor ? 'provedor' : undefined));
   return entered ?? { problem: NO_ACCOUNT };
 }
 
 const NO_ACCOUNT =
-  'O provedor de identidade confirmou quem você é, mas não há aqui uma conta que lhe corresponda. A conta tem por login o seu e-mail, confirmado no provedor; peça-a a quem administra os usuários.';
+  'O provedor de identidade confirmou quem você é, mas nenhuma conta daqui está ligada a esse acesso. Abra o link que lhe entregaram e escolha nele o provedor; sem link, peça um a quem administra os usuários.';
 
 /** The step after the first proof; undefined: it no longer holds. */
 async function enter(

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import type { NovoAto } from '../store/atos.ts';
 import type { Conta, Contas, Papel } from '../store/contas.ts';
-import { type ContasWorld, inviteConta, isFirst, readLogin, readNome } from './convites.ts';
+import { type ContasWorld, isFirst, isTaken, makeConvite, readLogin, readNome } from './convites.ts';
 import { municipioNamed } from './municipios.ts';
 import type { PorMao, Problem } from './operator.ts';
 import { mayAs } from './papeis.ts';
@@ -14,43 +14,38 @@ export type Usuario = {
   readonly login: string;
   readonly nome: string;
   readonly papeis: Readonly<Record<string, Papel>>;
+  /** Given, and not accepted yet. */
+  readonly ofertas: Readonly<Record<string, Papel>>;
   readonly situacao: 'ativo' | 'convidado' | 'bloqueado';
   readonly segundoFator: readonly ('codigo' | 'passkey')[];
   readonly provedor: boolean;
   readonly criadoEm: Date;
+  readonly criadoPor: string | null;
 };
 
 /** Accounts that work for a municipality, or all. */
 export async function listUsuarios({ store }: ContasWorld, municipio?: string): Promise<readonly Usuario[]> {
   const contas = await store.contas.list();
   const isSeen = (conta: Conta): boolean =>
-    !isFirst(conta) && (municipio === undefined || Object.hasOwn(conta.papeis, municipio));
+    !isFirst(conta) && (municipio === undefined || Object.hasOwn({ ...conta.ofertas, ...conta.papeis }, municipio));
   return contas.filter(isSeen).map(usuarioOf);
 }
 
-function usuarioOf({
-  login,
-  nome,
-  papeis,
-  bloqueada_em,
-  senha,
-  oidc_sujeito,
-  totp,
-  passkeys,
-  criada_em,
-}: Conta): Usuario {
-  const isNew = senha === null && oidc_sujeito === null;
+function usuarioOf(conta: Conta): Usuario {
+  const { login, nome, papeis, ofertas, totp, passkeys } = conta;
   return {
     login,
     nome,
     papeis,
-    situacao: bloqueada_em !== null ? 'bloqueado' : isNew ? 'convidado' : 'ativo',
+    ofertas,
+    situacao: conta.bloqueada_em !== null ? 'bloqueado' : isTaken(conta) ? 'ativo' : 'convidado',
     segundoFator: [
       ...(totp === null ? [] : (['codigo'] as const)),
       ...(passkeys.length > 0 ? (['passkey'] as const) : []),
     ],
-    provedor: oidc_sujeito !== null,
-    criadoEm: criada_em,
+    provedor: conta.oidc_sujeito !== null,
+    criadoEm: conta.criada_em,
+    criadoPor: conta.criada_por,
   };
 }
 
@@ -62,7 +57,7 @@ export type NovoUsuario = {
   readonly papel: Papel;
 };
 
-/** `convite`: the secret of the link to hand over; undefined where the account was there already, and was given a role. */
+/** `convite`: the secret of the link to hand over, by which the role is accepted; undefined where it was, and has become another one. */
 export type Criado = { readonly usuario: Usuario; readonly convite: string | undefined };
 
 /** Makes an account, or gives one that is there a role in a municipality. */
@@ -77,17 +72,25 @@ export async function criarUsuario(world: ContasWorld, asked: NovoUsuario, by: Q
   return store.contas.alone(async (contas) => {
     const denied = await whyDenied(contas, by, municipio);
     if (denied !== undefined) return denied;
-    const isNew = await contas.create({ id: randomUUID(), login: login.login, nome: nome.nome }, now());
+    const por = describeQuem(by);
+    const isNew = await contas.create({ id: randomUUID(), login: login.login, nome: nome.nome, por }, now());
     const conta = (await contas.findByLogin(login.login))!;
     const antes = conta.papeis[municipio];
     const kept = papel === 'administracao' ? undefined : await whyKept(contas, conta, municipio);
     if (kept !== undefined) return kept;
-    const convite = isNew ? await inviteConta(contas, conta.id, now()) : undefined;
-    await contas.setPapel(conta.id, municipio, papel);
-    const acao = isNew ? 'criado' : 'papel mudado';
+    const { secret, convite } = makeConvite(now());
+    if (antes === undefined) await contas.offerPapel(conta.id, { municipio, papel, dado_por: por }, convite);
+    else await contas.setPapel(conta.id, municipio, papel);
+    const acao = isNew ? 'criado' : antes === undefined ? 'papel oferecido' : 'papel mudado';
     await record(contas, [municipio], conta, acao, by, now(), { papel: antes }, { papel });
-    return { usuario: usuarioOf((await contas.find(conta.id))!), convite };
+    const usuario = usuarioOf((await contas.find(conta.id))!);
+    return { usuario, convite: antes === undefined ? secret : undefined };
   });
+}
+
+/** Who does something, as the person is shown it whose account it is. */
+function describeQuem({ quem, via }: PorMao): string {
+  return via === 'comando' ? `${quem}, por comando` : quem;
 }
 
 /** Takes the role of an account in a municipality away; the account stays. */
@@ -101,7 +104,7 @@ export function retirarUsuario(
     const denied = await whyDenied(contas, by, municipio);
     if (denied !== undefined) return denied;
     const conta = await findConta(contas, login);
-    const papel = conta?.papeis[municipio];
+    const papel = conta?.papeis[municipio] ?? conta?.ofertas[municipio];
     if (conta === undefined || papel === undefined) return noUsuario(login, municipio);
     const kept = await whyKept(contas, conta, municipio);
     if (kept !== undefined) return kept;
@@ -142,7 +145,7 @@ export function bloquearUsuario(
     await contas.change(conta.id, { bloqueadaEm: isBlocked ? now() : null }, now());
     if (isBlocked) await contas.sessoes.endAll(conta.id, undefined, now());
     const acao = isBlocked ? 'bloqueado' : 'desbloqueado';
-    await record(contas, Object.keys(conta.papeis), conta, acao, by, now(), {}, {});
+    await record(contas, municipiosOf(conta), conta, acao, by, now(), {}, {});
     return undefined;
   });
 }
@@ -156,29 +159,42 @@ export function redefinirUsuario(
   return store.contas.alone(async (contas) => {
     const found = await governed(contas, login, by);
     if ('problem' in found) return found;
-    const { conta } = found;
+    const { conta, administra } = found;
     await contas.forgetProofs(conta.id);
     await contas.sessoes.endAll(conta.id, undefined, now());
-    const convite = await inviteConta(contas, conta.id, now());
-    await record(contas, Object.keys(conta.papeis), conta, 'redefinido', by, now(), {}, {});
-    return { convite };
+    const { secret, convite } = makeConvite(now());
+    await contas.change(conta.id, { convite }, now());
+    // Of an account that has accepted nothing yet the same link accepts what the asker may give.
+    const ofertas = Object.keys(conta.papeis).length > 0 ? [] : Object.entries(conta.ofertas);
+    for (const [municipio, papel] of ofertas) {
+      const oferta = { municipio, papel, dado_por: describeQuem(by) };
+      if (administra(municipio)) await contas.offerPapel(conta.id, oferta, convite);
+    }
+    await record(contas, municipiosOf(conta), conta, 'redefinido', by, now(), {}, {});
+    return { convite: secret };
   });
 }
 
+/** Where an account works; before it has accepted anything, where it is asked to. */
+function municipiosOf({ papeis, ofertas }: Conta): readonly string[] {
+  const accepted = Object.keys(papeis);
+  return accepted.length > 0 ? accepted : Object.keys(ofertas);
+}
+
+type Governed = { readonly conta: Conta; readonly administra: (municipio: string) => boolean };
+
 /** An account that the asker may block or take over: of one that also works elsewhere only who administers all of it. */
-async function governed(contas: Contas, login: string, by: Quem): Promise<{ conta: Conta } | Problem> {
+async function governed(contas: Contas, login: string, by: Quem): Promise<Governed | Problem> {
   const administra = await administeredBy(contas, by);
   const conta = await findConta(contas, login);
-  const municipios = Object.keys(conta?.papeis ?? {});
-  if (conta === undefined || !(by.conta === undefined || municipios.some(administra))) {
-    return noUsuario(login, undefined);
-  }
-  if (!municipios.every(administra)) {
+  const isSeen = by.conta === undefined || Object.keys({ ...conta?.papeis, ...conta?.ofertas }).some(administra);
+  if (conta === undefined || isFirst(conta) || !isSeen) return noUsuario(login, undefined);
+  if (!municipiosOf(conta).every(administra)) {
     return {
       problem: `A conta ${login} também trabalha para outros municípios, e só quem administra todos eles, ou opera o serviço, a bloqueia ou redefine. Aqui você pode retirar o papel dela.`,
     };
   }
-  return { conta };
+  return { conta, administra };
 }
 
 /** Which municipalities the asker administers now. */

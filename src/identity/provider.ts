@@ -12,8 +12,6 @@ export type ProviderSettings = {
 export type ProvedPerson = {
   readonly emissor: string;
   readonly sujeito: string;
-  /** In lower case; undefined where the provider has not verified it. */
-  readonly email: string | undefined;
   /** The provider has asked for more than one factor (RFC 8176, `mfa`). */
   readonly hasSecondFactor: boolean;
 };
@@ -37,7 +35,8 @@ export function openProvider({ emissor, cliente, segredo }: ProviderSettings): P
   const isInsecure = server.protocol === 'http:' && LOOPBACK.test(server.hostname);
   const read = async () => {
     const oidc = await import('openid-client');
-    const execute = isInsecure ? [oidc.allowInsecureRequests] : [];
+    // The signature of the ID token is checked as well as the connection that it came by.
+    const execute = [oidc.enableNonRepudiationChecks, ...(isInsecure ? [oidc.allowInsecureRequests] : [])];
     return { oidc, config: await oidc.discovery(server, cliente, segredo, undefined, { execute }) };
   };
   let known: ReturnType<typeof read> | undefined;
@@ -58,7 +57,7 @@ export function openProvider({ emissor, cliente, segredo }: ProviderSettings): P
       };
       const url = oidc.buildAuthorizationUrl(config, {
         redirect_uri: back,
-        scope: 'openid email profile',
+        scope: 'openid',
         state: kept.state,
         nonce: kept.nonce,
         code_challenge: await oidc.calculatePKCECodeChallenge(kept.verifier),
@@ -76,10 +75,7 @@ export function openProvider({ emissor, cliente, segredo }: ProviderSettings): P
           pkceCodeVerifier: verifier,
           idTokenExpected: true,
         });
-        const claims = tokens.claims()!;
-        const info =
-          claims.email === undefined ? await oidc.fetchUserInfo(config, tokens.access_token, claims.sub) : claims;
-        return personOf(claims, info);
+        return personOf(tokens.claims()!);
       } catch (error) {
         if (error instanceof oidc.ClientError || error instanceof oidc.AuthorizationResponseError) return undefined;
         if (error instanceof oidc.ResponseBodyError) return undefined;
@@ -89,12 +85,6 @@ export function openProvider({ emissor, cliente, segredo }: ProviderSettings): P
   };
 }
 
-function personOf(claims: Oidc.IDToken, { email, email_verified }: Oidc.IDToken | Oidc.UserInfoResponse): ProvedPerson {
-  const amr = claims.amr as unknown;
-  return {
-    emissor: claims.iss,
-    sujeito: claims.sub,
-    email: typeof email === 'string' && email_verified === true ? email.toLowerCase() : undefined,
-    hasSecondFactor: Array.isArray(amr) && amr.includes('mfa'),
-  };
+function personOf({ iss, sub, amr }: Oidc.IDToken): ProvedPerson {
+  return { emissor: iss, sujeito: sub, hasSecondFactor: Array.isArray(amr) && amr.includes('mfa') };
 }

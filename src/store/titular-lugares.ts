@@ -218,8 +218,9 @@ export const LUGARES: readonly Lugar[] = [
 
 const CONTAS = `select c.id from contas c where c.login = $1 or ${standsIn("coalesce(c.oidc_sujeito, '')", '$1')} or ${standsIn('c.nome', '$1')}`;
 /** Accounts that are blocked, or whose invitation nobody took in time. */
-const CLOSED =
-  'select c.id from contas c where c.bloqueada_em is not null or (c.senha is null and c.convite_expira_em < $2)';
+const CLOSED = `select c.id from contas c where c.bloqueada_em is not null or (c.senha is null and c.oidc_sujeito is null
+  and coalesce(c.convite_expira_em, '-infinity') < $2
+  and not exists (select 1 from papeis r where r.conta = c.id and r.convite_expira_em >= $2))`;
 
 /** What is the installation's and no tenant's: rows `t` of a CPF ($1); what may be erased of them at a moment ($2). */
 export const LUGARES_DA_INSTALACAO: readonly Lugar[] = [

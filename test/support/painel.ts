@@ -53,19 +53,17 @@ export async function makeUsuario(
   login: string,
   papeis: Readonly<Record<string, Papel>>,
 ): Promise<Usuario> {
-  let convite: string | undefined;
-  for (const [municipio, papel] of Object.entries(papeis)) {
-    const made = await criarUsuario(world, { login, nome: `Pessoa ${login}`, municipio, papel }, BY_COMMAND);
-    assert.ok('usuario' in made, JSON.stringify(made));
-    convite ??= made.convite;
-  }
-  const accepted = await acceptConvite(world, convite!, {
+  const [[municipio, papel] = assert.fail('a role'), ...others] = Object.entries(papeis);
+  const made = await criarUsuario(world, { login, nome: `Pessoa ${login}`, municipio, papel }, BY_COMMAND);
+  assert.ok('usuario' in made, JSON.stringify(made));
+  const accepted = await acceptConvite(world, made.convite!, {
     login,
     nome: `Pessoa ${login}`,
     senha: SENHA,
     repetida: SENHA,
   });
   assert.ok('conta' in accepted, JSON.stringify(accepted));
+  for (const [other, given] of others) await world.store.contas.setPapel(accepted.conta.id, other, given);
   const segredo = 'JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP';
   await world.store.contas.change(accepted.conta.id, { totp: segredo }, world.now());
   return { login, segredo };

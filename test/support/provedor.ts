@@ -16,6 +16,8 @@ export async function startProvedor(
   volta: string,
   pessoas: Readonly<Record<string, PessoaDoProvedor>>,
   host: 'localhost' | '127.0.0.1' = 'localhost',
+  /** Whether the keys that it publishes are those that it signs with. */
+  isHonest = true,
 ): Promise<ProviderSettings> {
   const port = await ownPort();
   const emissor = `http://${host}:${port}`;
@@ -45,7 +47,12 @@ export async function startProvedor(
     },
   });
   const answer = provider.callback();
+  const strange = generateKeyPairSync('rsa', { modulusLength: 2048 }).publicKey.export({ format: 'jwk' });
   const server = createServer(async (request, response) => {
+    if (!isHonest && request.url === '/jwks') {
+      response.setHeader('Content-Type', 'application/json');
+      return response.end(JSON.stringify({ keys: [{ ...strange, use: 'sig', alg: 'RS256' }] }));
+    }
     if (!request.url!.startsWith('/interacao/')) return answer(request, response);
     if (request.method !== 'POST') {
       response.setHeader('Content-Type', 'text/html; charset=utf-8');

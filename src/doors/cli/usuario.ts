@@ -29,7 +29,7 @@ export const USUARIO_COMMANDS: readonly Command[] = [
     name: 'usuario criar',
     arguments: 'LOGIN',
     summary:
-      'Faz uma conta do console e mostra o link com que a pessoa escolhe a senha; a quem já tem conta dá o papel.',
+      'Dá um papel a uma pessoa, que o aceita pelo link mostrado: nele escolhe a senha, ou mostra a conta que já tem.',
     options: {
       municipio: MUNICIPIO,
       papel: { takes: 'PAPEL', help: PAPEIS.join(', ') },
@@ -98,10 +98,15 @@ async function criar(world: CliWorld, values: Values, login: string, municipio: 
     if ('problem' in made) return refuseAsked(world, made.problem);
     const { usuario, convite } = made;
     if (convite === undefined) {
-      world.out(`${usuario.login} já tinha conta, e agora tem em ${municipio} o papel ${papel}.\n`);
+      world.out(`${usuario.login} já trabalhava em ${municipio}, e agora tem o papel ${papel}.\n`);
       return 0;
     }
-    world.out(`Conta ${usuario.login} feita, com o papel ${papel} em ${municipio}.\n${inviteLines(world, convite)}`);
+    const em = `o papel ${papel} em ${municipio}, que vale depois de aceito`;
+    const said =
+      usuario.situacao === 'convidado'
+        ? `Conta ${usuario.login}, com ${em}.`
+        : `A conta ${usuario.login} já existia, e recebe ${em}.`;
+    world.out(`${said}\n${inviteLines(world, convite)}`);
     return 0;
   });
 }
@@ -130,10 +135,13 @@ function listar(world: CliWorld, values: Values): Promise<number> {
   });
 }
 
-function rowOf({ login, nome, papeis, situacao, segundoFator, provedor }: Usuario): readonly string[] {
-  const roles = Object.entries<Papel>(papeis).map(([municipio, papel]) => `${municipio}: ${papel}`);
+function rowOf({ login, nome, papeis, ofertas, situacao, segundoFator, provedor }: Usuario): readonly string[] {
+  const roles = [
+    ...Object.entries<Papel>(papeis).map(([municipio, papel]) => `${municipio}: ${papel}`),
+    ...Object.entries<Papel>(ofertas).map(([municipio, papel]) => `${municipio}: ${papel}, ainda não aceito`),
+  ];
   const factors = [...segundoFator, ...(provedor ? ['provedor'] : [])];
-  return [login, printable(nome), roles.join(', ') || '(nenhum)', situacao, factors.join(', ') || '(nenhum)'];
+  return [login, printable(nome), roles.join('; ') || '(nenhum)', situacao, factors.join(', ') || '(nenhum)'];
 }
 
 async function bloquear(world: CliWorld, values: Values, login: string, isBlocked: boolean): Promise<number> {

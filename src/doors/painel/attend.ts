@@ -88,7 +88,8 @@ function isLoopback(name: string): boolean {
 async function answerRow(world: PainelWorld, row: Row, request: HttpRequest, rede: string): Promise<HttpAnswer> {
   const token = cookiesOf(request).get(SESSION);
   const visitor = token === undefined ? undefined : await readVisitor(world, token);
-  if (visitor === undefined && row.quem !== 'todos' && isFromElsewhere(request)) return LOAD_AGAIN;
+  const asksWho = row.quem !== 'todos' || row.path.startsWith('/convite/');
+  if (visitor === undefined && asksWho && isFromElsewhere(request)) return LOAD_AGAIN;
   const navegador = request.headers['user-agent'] ?? '';
   const url = new URL(request.url, world.place.origin);
   const visit: Visit = {

@@ -22,6 +22,7 @@ async function contaPage(call: Inside, problems: Problems = {}, refused?: Proble
       ['Nome', conta.nome],
       ['Login', conta.login],
       ['Conta criada em', momentOf(conta.criada_em)],
+      ['Conta criada por', conta.criada_por ?? 'não se guardou'],
     ])}
 <h2>Segundo fator</h2>
 ${factors(call, token)}

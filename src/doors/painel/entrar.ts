@@ -7,7 +7,18 @@ import {
   takePasskey,
   takeSecret,
 } from '../../flows/conta-propria.ts';
-import { type Aceite, acceptConvite, CONVITE_SPENT, readConvite } from '../../flows/convites.ts';
+import {
+  type Aceite,
+  acceptConvite,
+  acceptPapeis,
+  CONVITE_SPENT,
+  type ConviteAberto,
+  choosesLogin,
+  isFirst,
+  isJustShown,
+  readConvite,
+  SHOW_ANEW,
+} from '../../flows/convites.ts';
 import {
   askForPasskey,
   type Entered,
@@ -21,10 +32,11 @@ import {
   signInProved,
   signOut,
   takeQuestion,
+  type Visitor,
 } from '../../flows/entrada.ts';
 import type { Problem } from '../../flows/operator.ts';
 import { type Html, html, type Inserted } from '../../published/site/page-shell.ts';
-import { field, form, notice } from './fields.ts';
+import { facts, field, form, momentOf, notice } from './fields.ts';
 import { cookiesOf, PASSING } from './headers.ts';
 import { type Answer, forAll, forEntering, type Inside, type PageShown, type Row, type Visit } from './visit.ts';
 
@@ -58,16 +70,62 @@ ${form({ action: '/entrar', token: undefined, fields, button: 'Entrar' })}${othe
 
 const NO_INVITATION: PageShown = { status: 410, title: 'Link vencido', main: html`<p>${CONVITE_SPENT}</p>` };
 
+type Visited = Visit & { readonly visitor: Visitor | undefined };
+
 async function invitationPage(
-  visit: Visit,
+  visit: Visited,
   problems: Readonly<Partial<Record<keyof Aceite, string>>> = {},
+  refused?: string,
 ): Promise<PageShown> {
   const found = await readConvite(visit.world, visit.params.convite!);
   if (found === undefined) return NO_INVITATION;
-  const { conta, isFirst } = found;
+  const { conta, mayTake } = found;
+  const title = isFirst(conta) ? 'Primeiro administrador' : mayTake ? 'Sua conta' : 'Um papel novo';
+  const isWrong = refused !== undefined || Object.keys(problems).length > 0;
+  return {
+    title,
+    status: isWrong ? 422 : 200,
+    main: html`<div class="estreita">${problemOf(refused)}${isFirst(conta) ? FIRST : aboutInvitation(found)}
+${mayTake ? undefined : ownAccount(visit, found)}${choiceForm(visit, found, problems)}</div>`,
+  };
+}
+
+const FIRST = html`<p>Esta é a primeira conta do console. Ela administra os municípios que há, e cria as contas das outras pessoas. Depois da
+senha vem o segundo fator.</p>`;
+
+/** What the person is about to accept, and whose account it is to be. */
+function aboutInvitation({ conta, ofertas }: ConviteAberto): Html {
+  return facts([
+    ['Login', conta.login],
+    ['Conta criada', `${momentOf(conta.criada_em)}${conta.criada_por === null ? '' : ` por ${conta.criada_por}`}`],
+    ...ofertas.map(({ municipio, papel, dado_por }): [string, string] => [
+      `Papel em ${municipio}`,
+      `${papel}${dado_por === null ? '' : `, dado por ${dado_por}`}`,
+    ]),
+  ]);
+}
+
+/** How the owner of an account that is in use accepts a role: by showing it anew. */
+function ownAccount({ world, visitor, request }: Visited, { conta }: ConviteAberto): Html {
+  const isShown = visitor?.conta.id === conta.id && isJustShown(visitor.sessao, world.now());
+  const accept = isShown
+    ? form({ action: `${request.url}/aceitar`, token: undefined, fields: undefined, button: 'Aceitar o papel' })
+    : html`<p>${SHOW_ANEW}</p><p><a class="botao simples" href="/entrar">Entrar</a></p>`;
+  return html`<h2>Se a conta é sua</h2>
+${accept}<h2>Se não é, ou você não a reconhece</h2>
+<p>Não entre com ela. Escolha outro login, que será só seu; o papel passa para ele.</p>`;
+}
+
+function choiceForm(
+  visit: Visited,
+  found: ConviteAberto,
+  problems: Readonly<Partial<Record<keyof Aceite, string>>>,
+): Html {
+  const { conta, mayTake } = found;
   const said = (name: keyof Aceite, stands: string): string => visit.form.text(name) || stands;
+  const isNamed = mayTake && !isFirst(conta) && conta.nome !== conta.login;
   const fields = [
-    isFirst
+    choosesLogin(found)
       ? field({
           name: 'login',
           label: 'Login',
@@ -77,27 +135,23 @@ async function invitationPage(
           autocomplete: 'username',
           required: true,
         })
-      : html`<p>Login: <b>${conta.login}</b></p><input type="hidden" name="login" value="${conta.login}" autocomplete="username">`,
+      : html`<input type="hidden" name="login" value="${conta.login}" autocomplete="username">`,
     field({
       name: 'nome',
       label: 'Nome',
-      value: said('nome', isFirst || conta.nome === conta.login ? '' : conta.nome),
+      value: said('nome', isNamed ? conta.nome : ''),
       problem: problems.nome,
       autocomplete: 'name',
       required: true,
     }),
     ...passwordFields(problems),
   ];
-  return {
-    title: isFirst ? 'Primeiro administrador' : 'Sua conta',
-    status: Object.keys(problems).length > 0 ? 422 : 200,
-    main: html`<div class="estreita"><p>${
-      isFirst
-        ? 'Esta é a primeira conta do console. Ela administra os municípios que há, e cria as contas das outras pessoas.'
-        : 'Escolha a senha com que você vai entrar.'
-    } Depois vem o segundo fator.</p>
-${form({ action: visit.request.url, token: undefined, fields, button: 'Criar a conta' })}</div>`,
-  };
+  const path = `/convite/${encodeURIComponent(visit.params.convite!)}`;
+  const provider =
+    visit.world.provider === undefined || isFirst(conta)
+      ? undefined
+      : html`<p><a class="botao simples" href="${path}/provedor">Aceitar pelo provedor de identidade</a></p>`;
+  return html`${form({ action: path, token: undefined, fields, button: 'Criar a conta' })}${provider}`;
 }
 
 /** The fields of a new password, of whoever chooses one. */
@@ -110,7 +164,7 @@ export function passwordFields(problems: { readonly senha?: string; readonly rep
   ];
 }
 
-async function acceptInvitation(visit: Visit): Promise<Answer> {
+async function acceptInvitation(visit: Visited): Promise<Answer> {
   const { world, form, from, params } = visit;
   const asked = {
     nome: form.text('nome'),
@@ -123,6 +177,14 @@ async function acceptInvitation(visit: Visit): Promise<Answer> {
   if ('problems' in accepted) return invitationPage(visit, accepted.problems);
   const entered = await signInConvidado(world, accepted.conta, from);
   return entered === undefined ? NO_INVITATION : goOn(entered);
+}
+
+/** Accepts a role for the account that has just been entered. */
+async function acceptRole(visit: Visited): Promise<Answer> {
+  const { world, visitor, params } = visit;
+  if (visitor === undefined) return invitationPage(visit, {}, SHOW_ANEW);
+  const accepted = await acceptPapeis(world, params.convite!, visitor);
+  return 'problem' in accepted ? invitationPage(visit, {}, accepted.problem) : { goTo: '/' };
 }
 
 // Second factor.
@@ -238,16 +300,20 @@ function parseAnswer(text: string): unknown {
 
 // Identity provider.
 
-async function askProvider({ world, from }: Visit): Promise<Answer> {
+async function askProvider({ world, from, params }: Visit): Promise<Answer> {
   if (world.provider === undefined) return NO_PROVIDER;
   try {
     const { url, kept } = await world.provider.ask(`${world.place.origin}/entrar/retorno`);
-    return { goTo: url, passing: await keepQuestion(world, kept, from) };
+    const question: Question = { kept, convite: params.convite };
+    return { goTo: url, passing: await keepQuestion(world, JSON.stringify(question), from) };
   } catch (error) {
     world.log.warn({ err: error }, 'o provedor de identidade não respondeu');
     return NO_ANSWER;
   }
 }
+
+/** What is kept of somebody who is at the provider. `convite`: of the link from which they went there. */
+type Question = { readonly kept: string; readonly convite?: string | undefined };
 
 const NO_PROVIDER: PageShown = {
   status: 404,
@@ -263,21 +329,22 @@ const NO_ANSWER: PageShown = {
 async function returnFromProvider(visit: Visit): Promise<Answer> {
   const { world, request, from } = visit;
   const token = cookiesOf(request).get(PASSING);
-  const kept = token === undefined ? undefined : await takeQuestion(world, token);
-  if (kept === undefined || world.provider === undefined) {
+  const question = token === undefined ? undefined : await takeQuestion(world, token);
+  if (question === undefined || world.provider === undefined) {
     return signInPage(
       visit,
       'A volta do provedor de identidade demorou demais, ou não começou neste navegador. Comece de novo.',
     );
   }
   const url = `${world.place.origin}${request.url}`;
+  const { kept, convite } = JSON.parse(question) as Question;
   const person = await world.provider.read(url, kept).catch((error: unknown) => {
     world.log.warn({ err: error }, 'o provedor de identidade não respondeu');
     return undefined;
   });
   if (person === undefined)
     return signInPage(visit, 'O provedor de identidade não confirmou quem você é. Comece de novo.');
-  return goOnOr(await signInProved(world, person, from), (problem) => signInPage(visit, problem));
+  return goOnOr(await signInProved(world, person, convite, from), (problem) => signInPage(visit, problem));
 }
 
 const passkeyText = (call: Visit): Inserted & string => call.form.text('passkey');
@@ -295,6 +362,8 @@ export const ENTRADA_ROUTES: readonly Row[] = [
   forAll('GET', '/entrar/retorno', returnFromProvider),
   forAll('GET', '/convite/:convite', (visit) => invitationPage(visit)),
   forAll('POST', '/convite/:convite', acceptInvitation),
+  forAll('POST', '/convite/:convite/aceitar', acceptRole),
+  forAll('GET', '/convite/:convite/provedor', askProvider),
   forEntering('GET', '/segundo-fator', async (call) =>
     call.visitor.sessao.etapa === 'inteira' && !mustEnroll(call.visitor) ? { goTo: '/' } : secondFactorPage(call),
   ),

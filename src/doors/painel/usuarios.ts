@@ -37,6 +37,10 @@ function factorsOf({ segundoFator, provedor }: Usuario): string {
   );
 }
 
+function papelIn({ papeis, ofertas }: Usuario, slug: string): string {
+  return papeis[slug] ?? `${ofertas[slug]}, ainda não aceito`;
+}
+
 async function listPage(call: InMunicipio): Promise<PageShown> {
   const { slug, world } = call;
   const usuarios = await listUsuarios(world, slug);
@@ -50,7 +54,7 @@ ${table(
   usuarios.map((one) => [
     link(pathOf(slug, one.login), one.login),
     one.nome,
-    one.papeis[slug],
+    papelIn(one, slug),
     SITUACOES[one.situacao],
     factorsOf(one),
   ]),
@@ -79,7 +83,7 @@ function newPage({ slug, visitor, form: sent }: InMunicipio, problem?: string): 
       name: 'login',
       label: 'Login',
       value: sent.text('login'),
-      help: 'O e-mail da pessoa. Quem já tem conta neste serviço ganha o papel com o login que tem.',
+      help: 'O e-mail da pessoa. Quem já tem conta neste serviço aceita o papel com ela, pelo link que a página seguinte mostra.',
       required: true,
     }),
     field({ name: 'nome', label: 'Nome', value: sent.text('nome'), required: true }),
@@ -108,7 +112,7 @@ async function createUsuario(call: InMunicipio): Promise<Answer> {
   if ('problem' in made) return newPage(call, made.problem);
   const { usuario, convite } = made;
   if (convite !== undefined) return invitationPage(call, usuario.login, convite);
-  return { goTo: pathIn(slug, LIST), recado: `${usuario.login} já tinha conta, e agora tem aqui o papel ${papel}.` };
+  return { goTo: pathIn(slug, LIST), recado: `${usuario.login} já trabalhava aqui, e agora tem o papel ${papel}.` };
 }
 
 /** The link, which is shown this once. */
@@ -116,8 +120,8 @@ function invitationPage({ slug, world }: InMunicipio, login: string, convite: st
   return {
     title: 'Link para a pessoa',
     here: HERE,
-    main: html`<p>Entregue este link a <b>${login}</b>, e só a ela. Com ele a pessoa escolhe a senha e o segundo fator. Serve uma vez, por 72
-horas, e não é mostrado de novo.</p>
+    main: html`<p>Entregue este link a <b>${login}</b>, e só a ela. Com ele a pessoa escolhe a senha e o segundo fator, ou mostra os que já tem; o papel
+só vale depois disso. Serve uma vez, por 72 horas, e não é mostrado de novo.</p>
 <pre>${`${world.place.origin}/convite/${convite}`}</pre>
 <p>${link(pathIn(slug, LIST), 'Voltar aos usuários')}</p>`,
   };
@@ -164,12 +168,13 @@ async function onePage(call: InMunicipio, refused?: Problem): Promise<PageShown>
     ...(refused === undefined ? {} : { status: 422 }),
     main: html`${refused === undefined ? undefined : notice('erro', refused.problem)}${facts([
       ['Login', login],
-      ['Papel aqui', usuario.papeis[slug]],
+      ['Papel aqui', papelIn(usuario, slug)],
       ['Situação', SITUACOES[usuario.situacao]],
       ['Segundo fator', factorsOf(usuario)],
       ['Conta criada em', momentOf(usuario.criadoEm)],
+      ['Conta criada por', usuario.criadoPor ?? 'não se guardou'],
     ])}<p>${link(pathIn(slug, '/trilha', { quem: login }), 'O que esta pessoa fez')}</p>
-${act('papel', 'Mudar o papel', false, html``, roleField(usuario.papeis[slug]))}${act(
+${act('papel', 'Mudar o papel', false, html``, roleField(usuario.papeis[slug] ?? usuario.ofertas[slug]))}${act(
   'redefinir',
   'Redefinir a conta',
   true,
@@ -214,14 +219,18 @@ export const USUARIOS_ROUTES: readonly Row[] = [
   forRole('administracao', 'GET', `${LIST}/novo`, async (call) => newPage(call)),
   forRole('administracao', 'POST', `${LIST}/novo`, createUsuario),
   forRole('administracao', 'GET', `${LIST}/:login`, (call) => onePage(call)),
-  one('/papel', (call) => {
+  one('/papel', async (call) => {
     const papel = call.form.text('papel');
     if (!isPapel(papel)) return onePage(call, { problem: 'Escolha o papel.' });
+    let convite: string | undefined;
     const change = async (login: string, by: Quem): Promise<Problem | undefined> => {
       const made = await criarUsuario(call.world, { login, nome: undefined, municipio: call.slug, papel }, by);
-      return 'problem' in made ? made : undefined;
+      if ('problem' in made) return made;
+      convite = made.convite;
+      return undefined;
     };
-    return actOn(call, change, `O papel agora é ${papel}.`);
+    const answer = await actOn(call, change, `O papel agora é ${papel}.`);
+    return convite === undefined ? answer : invitationPage(call, call.params.login!, convite);
   }),
   one('/bloquear', (call) =>
     actOn(call, (login, by) => bloquearUsuario(call.world, login, true, by), 'A conta foi bloqueada.'),
