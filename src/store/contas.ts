@@ -91,7 +91,7 @@ function contaOf({ passkeys, ...row }: Stored): Conta {
 }
 
 /** What may be set of an account; what is not named stays. */
-export type Mudanca = {
+type Mudanca = {
   readonly senha?: string | null;
   readonly totp?: string | null;
   /** Milliseconds. */
@@ -117,7 +117,7 @@ function columnsOf(mudanca: Mudanca, now: number): readonly (readonly [column: s
   return set;
 }
 
-export type NovaConta = {
+type NovaConta = {
   readonly id: string;
   readonly login: string;
   readonly nome: string;
@@ -128,7 +128,7 @@ export type NovaConta = {
 export const PRIMEIRA = ':primeira';
 
 /** What an account is taken with: a password, or an identity of the provider. */
-export type Tomada = {
+type Tomada = {
   readonly login: string;
   readonly nome: string;
   readonly senha?: string;
