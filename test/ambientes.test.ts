@@ -7,6 +7,7 @@ import { exampleXml } from '../src/fiscal/rules/example.ts';
 import { ENSAIO_DIAS, ENSAIOS_POR_DIA } from '../src/flows/ambientes.ts';
 import { readTabelas } from '../src/store/tabelas.ts';
 import { onEnd } from './support/cleanup.ts';
+import { confirmAvisos } from './support/desafio.ts';
 import { request } from './support/http.ts';
 import { startTestService } from './support/service.ts';
 import { unlessStoodStill } from './support/standstill.ts';
@@ -112,8 +113,12 @@ describe('a sandbox of one’s own', () => {
     const { slug, chave } = await make();
     const moments: number[] = [];
     const receiver = createServer((incoming, answer) => {
-      moments.push(Number(incoming.headers['webhook-timestamp']));
-      incoming.resume().on('end', () => answer.writeHead(204).end());
+      let text = '';
+      incoming.setEncoding('utf8').on('data', (chunk) => (text += chunk));
+      incoming.on('end', () => {
+        moments.push(Number(incoming.headers['webhook-timestamp']));
+        if (!confirmAvisos(text, answer)) answer.writeHead(204).end();
+      });
     });
     await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve));
     onEnd(() => void receiver.close());
@@ -123,8 +128,11 @@ describe('a sandbox of one’s own', () => {
     const url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/`;
     const registered = await call('POST', `/${slug}/api/v1/webhooks`, body.token, { url });
     await call('POST', `/${slug}/api/v1/webhooks/${registered.body.webhook.id}/ensaio`, body.token);
-    await until(async () => moments[0], 'the address is told');
-    assert.deepEqual(moments, [Math.floor(clock.now / 1000)]);
+    await until(async () => moments[1], 'the address is asked, and told');
+    assert.deepEqual(
+      moments,
+      [clock.now, clock.now].map((now) => Math.floor(now / 1000)),
+    );
   });
 
   test('goes from the last minutes of 2026 into 2027, with what waits in it', async () => {

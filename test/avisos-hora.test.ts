@@ -9,6 +9,7 @@ import { Webhook } from 'standardwebhooks';
 import { exampleXml } from '../src/fiscal/rules/example.ts';
 import { onEnd } from './support/cleanup.ts';
 import { countCalls } from './support/counted-calls.ts';
+import { confirmAvisos } from './support/desafio.ts';
 import { CANCELAMENTO } from './support/eventos.ts';
 import { ask, emit } from './support/http.ts';
 import { ownPort } from './support/ports.ts';
@@ -44,6 +45,7 @@ async function openReceiver(answer: (data: Mudanca) => number = () => 204) {
       let text = '';
       incoming.setEncoding('utf8').on('data', (chunk) => (text += chunk));
       incoming.on('end', () => {
+        if (confirmAvisos(text, response)) return;
         try {
           const { data } = verify(verifier!, text, incoming.headers);
           const status = statusOf(data);

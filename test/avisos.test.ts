@@ -3,11 +3,13 @@ import assert from 'node:assert/strict';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import { describe, type TestContext, test } from 'node:test';
 import { Webhook } from 'standardwebhooks';
-import { avisoPoster, isPublicAddress } from '../src/delivery/post-aviso.ts';
+import { avisoPoster } from '../src/delivery/post-aviso.ts';
 import { exampleXml } from '../src/fiscal/rules/example.ts';
+import { isPublicAddress } from '../src/flows/aviso-enderecos.ts';
 import { AVISO_GUARDA_DIAS, AVISO_TENTATIVAS_S } from '../src/flows/aviso-tempos.ts';
 import { onEnd } from './support/cleanup.ts';
 import { cnpjCheckDigits } from './support/cnpj.ts';
+import { confirmAvisos } from './support/desafio.ts';
 import { emit, request } from './support/http.ts';
 import { ownPort } from './support/ports.ts';
 import { startTestService } from './support/service.ts';
@@ -32,6 +34,7 @@ async function receiver(answer: (place: number, text: string) => number | undefi
     incoming.setEncoding('utf8');
     incoming.on('data', (chunk) => (text += chunk));
     incoming.on('end', () => {
+      if (confirmAvisos(text, response)) return;
       const status = answer(count, text);
       count += 1;
       if (status === undefined) return;
@@ -70,6 +73,14 @@ async function register(token: string, url: string, more: object = {}) {
   const { status, body } = await call('POST', 'webhooks', token, { url, ...more });
   assert.equal(status, 201, JSON.stringify(body));
   return { id: body.webhook.id as string, segredo: body.segredo as string };
+}
+
+function untilActive(token: string, id: string): Promise<unknown> {
+  return until(async () => {
+    const { estado, ultimo_problema } = (await call('GET', `webhooks/${id}`, token)).body.webhook;
+    assert.equal(ultimo_problema, null);
+    return estado === 'ativo' || undefined;
+  }, 'it has said that it wants messages');
 }
 
 /** Who verifies looks at the clock as well: at that of the service. */
@@ -187,9 +198,10 @@ describe('an address', () => {
     const prestador = newPrestador();
     const token = await tokenOf(prestador);
     const [well, down] = [await receiver(), await receiver()];
-    await down.stop();
     const one = await register(token, well.url);
     const two = await register(token, down.url);
+    await untilActive(token, two.id);
+    await down.stop();
     const chaves = [await issue(prestador), await issue(prestador), await issue(prestador)];
     await until(async () => (well.received.length === 9 ? true : undefined), 'who is well has all');
     const failing = await until(async () => {
@@ -210,8 +222,9 @@ describe('an address', () => {
     const prestador = newPrestador();
     const token = await tokenOf(prestador);
     const down = await receiver();
-    await down.stop();
     const { id } = await register(token, down.url);
+    await untilActive(token, id);
+    await down.stop();
     const chave = await issue(prestador);
     await until(async () => {
       const { webhook } = (await call('GET', `webhooks/${id}`, token)).body;
@@ -338,7 +351,15 @@ describe('an address inside', () => {
       here.url.replace('http://127.0.0.1', 'https://2130706433'),
       here.url.replace('http://127.0.0.1', 'https://[::ffff:127.0.0.1]'),
     ]) {
-      const answer = await post(url, {}, '{}');
+      const answer = await post({
+        id: 'wh_1',
+        url,
+        headers: {},
+        corpo: '{}',
+        agora: clock.now,
+        isEnsaio: false,
+        isDesafio: false,
+      });
       assert.ok(
         'problema' in answer && /não é (público|https)/.test(answer.problema),
         `${url} ${JSON.stringify(answer)}`,

@@ -14,6 +14,7 @@ import { test } from 'node:test';
 import { Webhook } from 'standardwebhooks';
 import { exampleXml } from '../src/fiscal/rules/example.ts';
 import { onEnd } from './support/cleanup.ts';
+import { confirmAvisos } from './support/desafio.ts';
 import { CANCELAMENTO } from './support/eventos.ts';
 import { pace } from './support/pace.ts';
 import { ownPort } from './support/ports.ts';
@@ -94,6 +95,7 @@ async function openReceiver() {
       let text = '';
       incoming.setEncoding('utf8').on('data', (chunk) => (text += chunk));
       incoming.on('end', () => {
+        if (confirmAvisos(text, response)) return;
         try {
           const { data } = verifier!.verify(text, incoming.headers as Record<string, string>) as { data: Mudanca };
           received.push({ id: incoming.headers['webhook-id'] as string, data });

@@ -7,6 +7,7 @@ import { createWebhook, DO_MUNICIPIO, removeWebhook } from '../src/flows/avisos.
 import type { RespostaDeAviso } from '../src/flows/world.ts';
 import { readNovas } from '../src/store/mudancas-novas.ts';
 import { cnpjCheckDigits } from './support/cnpj.ts';
+import { desafioOf, takesAll } from './support/desafio.ts';
 import { balcao, bancada, CANCELAMENTO } from './support/eventos.ts';
 import { request } from './support/http.ts';
 import { startTestService } from './support/service.ts';
@@ -19,7 +20,9 @@ const avisados: Aviso[] = [];
 let answer: RespostaDeAviso = { status: 204 };
 const service = await startTestService({
   worker: false,
-  postAviso: async (url, headers, corpo) => {
+  postAviso: async (pedido) => {
+    const { url, headers, corpo } = pedido;
+    if (desafioOf(corpo) !== undefined) return takesAll(pedido);
     avisados.push({ url, id: headers['webhook-id']!, corpo });
     return answer;
   },

@@ -196,14 +196,28 @@ describe('a message is verified by what the page on webhooks shows', () => {
       t.after(() => child.kill());
       let said = '';
       for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (said += chunk));
-      const send = async ([, id, momento, assinaturas, corpo]: Case['args']): Promise<number | undefined> => {
+      const send = async ([, id, momento, assinaturas, corpo]: Case['args']) => {
         const headers = { 'webhook-id': id, 'webhook-timestamp': momento, 'webhook-signature': assinaturas };
         const sent = { method: 'POST', headers, body: corpo };
-        return (await fetch(`http://127.0.0.1:${port}/`, sent).catch(() => undefined))?.status;
+        const response = await fetch(`http://127.0.0.1:${port}/`, sent).catch(() => undefined);
+        return response && `${response.status} ${await response.text()}`;
       };
       await until(() => send(cases()[0]!.args), 'the receiver answers');
       const [good, , bad] = cases();
-      assert.deepEqual([await send(good!.args), await send(bad!.args)], [204, 400]);
+      assert.deepEqual([await send(good!.args), await send(bad!.args)], ['200 ', '400 ']);
+      // Asked whether it wants messages it gives the value back, and nothing to whom it does not know.
+      const asks = JSON.stringify({
+        type: 'confirmacao',
+        timestamp: 'x',
+        data: { desafio: 'confirma_a-B_9', mensagem: '' },
+      });
+      const at = new Date();
+      const question = (by: string): Case['args'] => {
+        const signed = new Webhook(by).sign(ID, at, asks);
+        return [SEGREDO, ID, String(Math.floor(+at / 1_000)), signed, asks];
+      };
+      assert.equal(await send(question(SEGREDO)), '200 confirma_a-B_9');
+      assert.equal(await send(question(`whsec_${Buffer.alloc(32).toString('base64')}`)), '400 ');
       await until(async () => said.includes('nota.autorizada') || undefined, 'it shows what came');
     });
   }

@@ -57,11 +57,26 @@ async function tokenOf(documento: string) {
 /** A receiver as the command opens it; each message as its line of JSON. */
 async function receptor(segredo?: string, port = 0) {
   const lines: { confere: boolean | null; problema: string | null; aviso: { type: string } }[] = [];
-  const out = (text: string): void => void lines.push(JSON.parse(text));
+  const out = (text: string): void => {
+    const line = JSON.parse(text);
+    // Questions are answered by the command itself.
+    if (line.aviso.type !== 'confirmacao') lines.push(line);
+  };
   const asked = { porta: port, segredo: segredo === undefined ? undefined : readSegredo(segredo), isJson: true };
   const opened = await openReceptor({ out, err: () => undefined }, asked, () => clock.now);
   onEnd(opened.close);
   return { ...opened, lines };
+}
+
+/** Until an address that was not there when it was registered has said that it wants messages, by the next question. */
+function untilActive(id: string): Promise<unknown> {
+  return until(async () => {
+    const one = (await store.webhooks.list('integracao', '')).find((row) => row.id === id);
+    if (one?.pendente === false) return true;
+    clock.now += 5_000;
+    service.world.wake('integracao');
+    return undefined;
+  }, 'it wants messages');
 }
 
 const secretIn = ({ html }: Shown): string => /<pre class="segredo">(whsec_[A-Za-z0-9+/=]+)<\/pre>/.exec(html)![1]!;
@@ -141,7 +156,9 @@ describe('an address of the municipality', () => {
       motivo: 'contrato 7',
     };
     const { id, segredo } = await cadastrar(`http://127.0.0.1:${port}/avisos?chave=segredissimo`, fields);
+    assert.match((await leitor.open(at(`/avisos/${id}`))).html, /pendente: ainda não confirmou que quer avisos/);
     const here = await receptor(segredo, port);
+    await untilActive(id);
     assert.equal((await emit(address, exampleXml({ nDPS: '901' }))).status, 201);
     await until(async () => here.lines[0], 'the message');
     assert.deepEqual([here.lines[0]!.aviso.type, here.lines[0]!.confere], ['nota.autorizada', true]);
@@ -239,6 +256,9 @@ describe('an address of the municipality', () => {
   test('what came to its end in vain is found by its state, and sent again: one, or all', async () => {
     const port = await ownPort();
     const { id, segredo } = await cadastrar(`http://127.0.0.1:${port}/`, { tipos: 'nota.emitida' });
+    const before = await receptor(segredo, port);
+    await untilActive(id);
+    await before.close();
     for (const nDPS of ['911', '912', '913']) assert.equal((await emit(address, exampleXml({ nDPS }))).status, 201);
     await until(async () => {
       const rows = await store.webhooks.listEntregas('integracao', id, { max: 9 });

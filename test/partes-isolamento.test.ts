@@ -9,6 +9,7 @@ import { ROUTES } from '../src/doors/rest/routes.ts';
 import { dpsIdOf } from '../src/fiscal/chave.ts';
 import { exampleXml } from '../src/fiscal/rules/example.ts';
 import { ESCOPOS, type Escopo } from '../src/identity/token.ts';
+import { takesAll } from './support/desafio.ts';
 import { CANCELAMENTO } from './support/eventos.ts';
 import { type Answer, authorised, emit, request } from './support/http.ts';
 import { startTestService } from './support/service.ts';
@@ -35,9 +36,9 @@ const REFUSED = [401, 403];
 /** Messages told, by their address. */
 const told: string[] = [];
 const service = await startTestService({
-  postAviso: async (url) => {
-    told.push(url);
-    return { status: 204 };
+  postAviso: async (pedido) => {
+    if (!pedido.isDesafio) told.push(pedido.url);
+    return takesAll(pedido);
   },
 });
 const { address } = service;

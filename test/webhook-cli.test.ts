@@ -68,12 +68,21 @@ describe('nfse webhook', () => {
     const id = /Endereço (wh_[\w-]+) cadastrado/.exec(made)![1]!;
     const segredo = /^ {2}(whsec_\S+)$/m.exec(made)![1]!;
     const lines: { confere: boolean; aviso: { type: string } }[] = [];
-    const out = (text: string): void => void lines.push(JSON.parse(text));
+    const questions: unknown[] = [];
+    const out = (text: string): void => {
+      const line = JSON.parse(text);
+      (line.aviso.type === 'confirmacao' ? questions : lines).push(line);
+    };
+    assert.match(await does('webhook', 'listar', 'integracao'), new RegExp(`${id} +município +pendente +`));
     const asked = { porta: port, segredo: readSegredo(segredo), isJson: true };
     const opened = await openReceptor({ out, err: () => undefined }, asked, () => clock.now);
     onEnd(opened.close);
     assert.equal((await emit(address, exampleXml({ nDPS: '801' }))).status, 201);
-    await until(async () => lines[0], 'the message');
+    await until(async () => {
+      clock.now += 5_000;
+      return lines[0];
+    }, 'the message, once it has said by the next question that it wants some');
+    assert.equal(questions.length, 1);
     await does('webhook', 'ensaiar', 'integracao', id);
     await until(async () => lines[1], 'the trial, without anybody being woken');
     assert.deepEqual(

@@ -3,8 +3,8 @@
  * and costs nobody else anything; of a note nothing is told before what came earlier.
  */
 
-import { randomUUID } from 'node:crypto';
-import { AVISO_GUARDA_DIAS, AVISO_PARADO_MAX_S, AVISO_TENTATIVAS_S } from '../flows/aviso-tempos.ts';
+import { randomBytes, randomUUID } from 'node:crypto';
+import { AVISO_CONFIRMAR_S, AVISO_GUARDA_DIAS, AVISO_PARADO_MAX_S, AVISO_TENTATIVAS_S } from '../flows/aviso-tempos.ts';
 import { mudancaPublica } from '../flows/mudancas.ts';
 import type { RespostaDeAviso, World } from '../flows/world.ts';
 import { signAviso } from '../identity/aviso.ts';
@@ -38,17 +38,80 @@ export async function tellAvisos(
   const now = world.now();
   const { tenant } = municipio;
   const taken = await world.store.entregas.take(tenant, { now, until: now + LEASE_MS, token, max: ADDRESSES, pace });
-  const told = await Promise.all(taken.map((webhook) => tellAddress(world, municipio, webhook, { pace, token })));
+  const told = await Promise.all(
+    taken.map((webhook) =>
+      webhook.pendente
+        ? askWhetherWanted(world, municipio, webhook, token)
+        : tellAddress(world, municipio, webhook, { pace, token }),
+    ),
+  );
   return { delivered: told.reduce((sum, one) => sum + one, 0), isFull: taken.length === ADDRESSES, pauseMs: 0 };
+}
+
+/**
+ * Asks an address whether it wants messages, with a random value that its receiver answers with: nothing else is sent to it before it has.
+ * What is asked for is more than a status: many a server answers 200 to whatever comes.
+ */
+async function askWhetherWanted(world: World, municipio: Municipio, webhook: Taken, token: string): Promise<number> {
+  const { store, now } = world;
+  const { tenant } = municipio;
+  const at = now();
+  const desafio = `confirma_${randomBytes(24).toString('base64url')}`;
+  const data = { desafio, mensagem: 'Para receber avisos neste endereço, responda 200 com o desafio como corpo.' };
+  const corpo = JSON.stringify({ type: 'confirmacao', timestamp: new Date(at).toISOString(), data });
+  const resposta = await send(world, municipio, webhook, { id: `${tenant}.${desafio}`, corpo }, true);
+  const after = now();
+  const isWanted = 'status' in resposta && isAccepted(resposta) && isEcho(resposta.corpo, desafio);
+  const isPutOff = 'adiadoMs' in resposta;
+  const falhas = isWanted ? 0 : webhook.falhas + (isPutOff ? 0 : 1);
+  const waitS = AVISO_CONFIRMAR_S[webhook.falhas];
+  const isGone = !isWanted && !isPutOff && (waitS === undefined || isNotWanted(resposta));
+  const waitMs = isPutOff ? resposta.adiadoMs : isWanted || isGone ? undefined : waitS! * 1_000;
+  const deixado: Deixado = {
+    ...leave(after, 0, 0, {
+      isGone,
+      isQuick: isWanted && after - at < QUICK_MS ? true : undefined,
+      problema: undefined,
+    }),
+    ...{ falhas, isBack: isWanted, isPendente: !isWanted },
+    paradoAte: waitMs === undefined ? undefined : after + waitMs,
+    problema: isWanted || isPutOff ? undefined : sayUnproved(resposta, isGone),
+  };
+  await store.entregas.settle(tenant, webhook, token, after, [], deixado);
+  // What has waited for it goes now.
+  if (isWanted) world.wake(tenant);
+  return isWanted ? 1 : 0;
+}
+
+/** Whether a body is the value that was asked for, as text or as JSON. What merely gives back all that it got has it elsewhere. */
+function isEcho(corpo: string | undefined, desafio: string): boolean {
+  const text = corpo?.trim() ?? '';
+  if (text === desafio) return true;
+  try {
+    const value: unknown = JSON.parse(text);
+    return value === desafio || (value as { readonly desafio?: unknown } | null)?.desafio === desafio;
+  } catch {
+    return false;
+  }
+}
+
+function sayUnproved(resposta: Answered, isGone: boolean): string {
+  const what =
+    'status' in resposta && isAccepted(resposta)
+      ? `respondeu ${resposta.status} sem o desafio (data.desafio) como corpo`
+      : describe(resposta);
+  const then = isGone ? '; não se pergunta mais: com o receptor pronto, ligue o endereço outra vez' : '';
+  return `não confirmou que quer avisos: ${what}${then}`;
 }
 
 async function tellAddress(
   world: World,
-  { tenant, relogioMs = 0 }: Municipio,
+  municipio: Municipio,
   webhook: Taken,
   { pace, token }: { readonly pace: Pace; readonly token: string },
 ): Promise<number> {
   const { store, now } = world;
+  const { tenant } = municipio;
   const due = await store.entregas.listDue(tenant, webhook, now(), MESSAGES_MAX);
   const lines = due.flatMap(({ mudanca }) => mudanca ?? []);
   const known = await store.mudancas.resolve(tenant, lines);
@@ -56,11 +119,13 @@ async function tellAddress(
   let { falhas } = webhook;
   let isGone = false;
   let isNewer = false;
+  let putOffMs: number | undefined;
   let slowestMs = 0;
   let problema: string | undefined;
   const began = performance.now();
   const mayGoOn = (): boolean =>
     !isGone &&
+    putOffMs === undefined &&
     performance.now() - began < BEGIN_WITHIN_MS[pace] &&
     (pace === 'slow' || slowestMs < QUICK_MS) &&
     (falhas < FALHAS_PARA_PARAR || falhas === webhook.falhas);
@@ -77,7 +142,11 @@ async function tellAddress(
       }
       // What a rehearsal has forgotten is told to nobody.
       const sentAt = performance.now();
-      const resposta = aviso === undefined ? FORGOTTEN : await send(world, webhook, aviso, { at, relogioMs });
+      const resposta = aviso === undefined ? FORGOTTEN : await send(world, municipio, webhook, aviso);
+      if ('adiadoMs' in resposta) {
+        putOffMs = resposta.adiadoMs;
+        return;
+      }
       slowestMs = Math.max(slowestMs, performance.now() - sentAt);
       const resultado = resultOf(entrega, resposta, at, now());
       resultados.push(resultado);
@@ -85,7 +154,7 @@ async function tellAddress(
       else {
         falhas += 1;
         problema = describe(resposta);
-        isGone ||= 'status' in resposta && resposta.status === GONE;
+        isGone ||= isNotWanted(resposta);
         // What comes later of the same note waits for this.
         return;
       }
@@ -98,18 +167,26 @@ async function tellAddress(
   await Promise.all(Array.from({ length: MESSAGES_AT_ONCE }, next));
   if (isNewer) world.log.warn({ tenant, webhook: webhook.id }, NEWER.problema);
   const isQuick = resultados.length === 0 ? undefined : falhas === 0 && slowestMs < QUICK_MS;
-  const deixado = leave(now(), webhook.falhas, falhas, { isGone, problema, isQuick });
-  await store.entregas.settle(tenant, webhook.id, token, now(), resultados, deixado);
+  const left = leave(now(), webhook.falhas, falhas, { isGone, problema, isQuick });
+  // The turn of its host comes later: that is no failure of its own.
+  const turnAt = putOffMs === undefined ? undefined : now() + putOffMs;
+  const deixado = turnAt === undefined ? left : { ...left, paradoAte: Math.max(turnAt, left.paradoAte ?? 0) };
+  await store.entregas.settle(tenant, webhook, token, now(), resultados, deixado);
   return resultados.length;
 }
 
 const GONE = 410;
-const FORGOTTEN: RespostaDeAviso = { status: 200 };
 const NEWER = {
   problema:
     'uma versão mais nova do serviço gravou esta mudança: este processo a deixa para ela; o serviço está em atualização',
 };
 const NEWER_WAIT_MS = 5_000;
+/** Of a message that was sent. */
+type Answered = Exclude<RespostaDeAviso, { readonly adiadoMs: number }>;
+const FORGOTTEN: Answered = { status: 200 };
+
+const isAccepted = ({ status }: { readonly status: number }): boolean => status >= 200 && status < 300;
+const isNotWanted = (resposta: RespostaDeAviso): boolean => 'status' in resposta && resposta.status === GONE;
 
 /** A message. `id`: the same in every attempt. */
 type Aviso = { readonly id: string; readonly corpo: string };
@@ -134,19 +211,23 @@ function avisoOf(
 }
 
 function send(
-  { postAviso }: World,
-  { url, segredo, segredo_anterior, anterior_ate }: Taken,
+  { postAviso, now }: World,
+  { ambiente, relogioMs = 0 }: Municipio,
+  { id: webhook, url, segredo, segredo_anterior, anterior_ate }: Taken,
   { id, corpo }: Aviso,
-  { at, relogioMs }: { readonly at: number; readonly relogioMs: number },
+  isDesafio = false,
 ): Promise<RespostaDeAviso> {
+  const at = now();
   const isBoth = segredo_anterior !== null && anterior_ate !== null && +anterior_ate > at;
   const segredos = isBoth ? [segredo, segredo_anterior] : [segredo];
   // The receiver compares the moment with its own clock, which no sandbox moves.
-  const signed = signAviso(segredos, { id, em: Math.floor((at - relogioMs) / 1000), corpo });
-  return postAviso(url, { 'Content-Type': 'application/json', 'User-Agent': 'nfse-avisos', ...signed }, corpo);
+  const agora = at - relogioMs;
+  const signed = signAviso(segredos, { id, em: Math.floor(agora / 1000), corpo });
+  const headers = { 'Content-Type': 'application/json', 'User-Agent': 'nfse-avisos', ...signed };
+  return postAviso({ id: webhook, url, headers, corpo, agora, isEnsaio: ambiente === 'homologacao', isDesafio });
 }
 
-function describe(resposta: RespostaDeAviso): string {
+function describe(resposta: Answered): string {
   if ('problema' in resposta) return resposta.problema;
   const { status } = resposta;
   if (status >= 300 && status < 400) return `respondeu ${status}, e um desvio não se segue: cadastre o endereço final`;
@@ -155,11 +236,11 @@ function describe(resposta: RespostaDeAviso): string {
 
 function resultOf(
   { ordem, tentativas, criada_em }: EntregaRow,
-  resposta: RespostaDeAviso,
+  resposta: Answered,
   at: number,
   ended: number,
 ): Resultado {
-  const isDelivered = 'status' in resposta && resposta.status >= 200 && resposta.status < 300;
+  const isDelivered = 'status' in resposta && isAccepted(resposta);
   const waitS = AVISO_TENTATIVAS_S[Math.min(tentativas, AVISO_TENTATIVAS_S.length - 1)]!;
   const dueAt = ended + waitS * 1000;
   const isDead = !isDelivered && ended - +criada_em >= AVISO_GUARDA_DIAS.tentar * DAY_MS;
@@ -180,6 +261,7 @@ function leave(
     falhas,
     paradoAte: isStopped ? now + waitS * 1000 : undefined,
     isBack: before >= FALHAS_PARA_PARAR && falhas === 0,
+    isPendente: false,
     ...own,
     desistirAntes: now - AVISO_GUARDA_DIAS.tentar * DAY_MS,
     esquecerAntes: now - AVISO_GUARDA_DIAS.mostrar * DAY_MS,

@@ -1,58 +1,28 @@
 /**
- * Sends one message to an address that somebody else has chosen. It may lead nowhere inside: names are resolved here, an address that is
- * not public is refused before anything is sent to it, and no redirection is followed. Names are asked of the name servers by sockets of
- * their own: those whose servers never answer take no thread from anybody (D-610).
+ * Sends one message to an address that somebody else has chosen, in the turn of its host (`destinos.ts`). It may lead nowhere inside: names
+ * are resolved here, an address that is not public is refused before anything is sent to it, and no redirection is followed. Names are asked
+ * of the name servers by sockets of their own: those whose servers never answer take no thread from anybody (D-610).
  */
-import { Resolver } from 'node:dns/promises';
+import { lookup, Resolver } from 'node:dns/promises';
 import https from 'node:https';
-import { BlockList, isIP, type LookupFunction } from 'node:net';
+import { isIP, type LookupFunction } from 'node:net';
+import { isPublicAddress, whyNeverTold } from '../flows/aviso-enderecos.ts';
 import { AVISO_RESPOSTA_S } from '../flows/aviso-tempos.ts';
-import type { PostAviso, RespostaDeAviso } from '../flows/world.ts';
+import type { PedidoDeAviso, PostAviso, RespostaDeAviso } from '../flows/world.ts';
+import { type Begun, openDestinos } from './destinos.ts';
 
 /** An `import` of node:http would load the undici inside Node, which its exports name. */
 const http = process.getBuiltinModule('node:http');
-
-/**
- * Networks that are not of the public Internet (IANA special-purpose registries), and those in which others hide. An IPv4 address that is
- * written as IPv6 is compared as IPv4.
- */
-const V4 = [
-  ...['0.0.0.0/8', '10.0.0.0/8', '100.64.0.0/10', '127.0.0.0/8', '169.254.0.0/16', '172.16.0.0/12', '192.0.0.0/24'],
-  ...['192.0.2.0/24', '192.88.99.0/24', '192.168.0.0/16', '198.18.0.0/15', '198.51.100.0/24', '203.0.113.0/24'],
-  ...['224.0.0.0/4', '240.0.0.0/4'],
-];
-const V6 = [
-  ...['::/96', '64:ff9b::/96', '64:ff9b:1::/48', '100::/64', '2001::/23', '2001:db8::/32', '2002::/16'],
-  ...['3fff::/20', '5f00::/16', 'fc00::/7', 'fe80::/10', 'fec0::/10', 'ff00::/8'],
-];
-
-const INSIDE = new BlockList();
-for (const [family, networks] of [['ipv4', V4] as const, ['ipv6', V6] as const]) {
-  for (const network of networks) {
-    const [address, bits] = network.split('/') as [string, string];
-    INSIDE.addSubnet(address, Number(bits), family);
-  }
-}
-
-/** Whether an address of the network is one of the public Internet. */
-export function isPublicAddress(address: string): boolean {
-  const family = isIP(address.replace(/%.*$/s, ''));
-  return family !== 0 && !INSIDE.check(address.replace(/%.*$/s, ''), family === 6 ? 'ipv6' : 'ipv4');
-}
 
 class NotPublic extends Error {}
 
 /** A name server that does not answer is asked twice. */
 const RESOLVING = { timeout: 2_500, tries: 2 };
-/** Names of the machine itself, whatever a name server makes of them (RFC 6761). */
-const OF_THE_MACHINE = /(^|\.)localhost\.?$/i;
 /** Interim answers (1xx) that are listened to. */
 const INTERIM_MAX = 5;
 
 /** The addresses of a name, all of them public; one that has another besides is refused whole. */
 async function resolvePublic(name: string, servers: readonly string[] | undefined) {
-  const notPublic = new NotPublic(`${name} leva a um endereço que não é público`);
-  if (OF_THE_MACHINE.test(name)) throw notPublic;
   const resolver = new Resolver(RESOLVING);
   if (servers !== undefined) resolver.setServers(servers);
   const [four, six] = await Promise.allSettled([resolver.resolve4(name), resolver.resolve6(name)]);
@@ -61,20 +31,128 @@ async function resolvePublic(name: string, servers: readonly string[] | undefine
     ...(six.status === 'fulfilled' ? six.value.map((address) => ({ address, family: 6 })) : []),
   ];
   if (found.length === 0) throw (four as PromiseRejectedResult).reason;
-  if (!found.every(({ address }) => isPublicAddress(address))) throw notPublic;
+  if (!found.every(({ address }) => isPublicAddress(address))) {
+    throw new NotPublic(`${name} leva a um endereço que não é público`);
+  }
   return found;
 }
 
-/** What a connection is made to is what was looked at: the name is resolved this once. */
-function publicLookup(servers: readonly string[] | undefined): LookupFunction {
-  return (name, options, callback) => {
-    const tell = (error: unknown): void => callback(error as NodeJS.ErrnoException, '', 0);
-    resolvePublic(name, servers).then((found) => {
-      const [first] = found;
-      if (options.all === true) callback(null, found);
-      else callback(null, first!.address, first!.family);
-    }, tell);
+type Found = { readonly address: string; readonly family: number };
+type Resolve = (host: string) => Promise<readonly Found[]>;
+
+/** What was found of a name is good for so long: the messages of a batch ask once. */
+const FOUND_FOR_MS = 30_000;
+const FOUND_MAX = 1_000;
+/** Of the addresses of a name, those that are connected to. */
+const ADDRESSES_MAX = 4;
+
+/** Remembers what was found; what was not is asked for again. */
+function remember(resolve: Resolve): Resolve {
+  const all = new Map<string, { readonly found: Promise<readonly Found[]>; readonly until: number }>();
+  return (host) => {
+    const known = all.get(host);
+    if (known !== undefined && performance.now() < known.until) return known.found;
+    const found = resolve(host);
+    all.delete(host);
+    if (all.size >= FOUND_MAX) all.delete(all.keys().next().value!);
+    all.set(host, { found, until: performance.now() + FOUND_FOR_MS });
+    found.catch(() => all.delete(host));
+    return found;
   };
+}
+
+/** What a connection is made to is what was looked at. */
+function lookupOf(found: readonly Found[]): LookupFunction {
+  return (_name, options, callback) => {
+    const [first] = found;
+    if (options.all === true) callback(null, [...found]);
+    else callback(null, first!.address, first!.family);
+  };
+}
+
+/** One that is idle is kept for less than web servers keep theirs: Node does for five seconds. */
+const KEPT = { keepAlive: true, timeout: 4_000, maxFreeSockets: 4 };
+/** Of an answer so much is read, so that the connection serves again, and no longer than this. */
+const BODY_MAX_BYTES = 16 * 1024;
+const BODY_MAX_MS = 1_000;
+/** Of the answer to a question the whole text, which has no more than what it was asked with. */
+const ECHO_MAX_BYTES = 1024;
+
+/** Statuses by which a host says that it as a whole takes nothing now. */
+const OF_THE_HOST = [429, 502, 503, 504];
+/** Failures of the address of the network, whichever host is asked for there. */
+const OF_THE_ADDRESS = ['ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH', 'ETIMEDOUT'];
+
+/** `isOfAddress`: it came to no connection. */
+type Sent = RespostaDeAviso & { readonly isOfAddress?: boolean };
+
+type Agents = Readonly<Record<'http:' | 'https:', InstanceType<typeof http.Agent>>>;
+
+function send(
+  agents: Agents,
+  url: URL,
+  pedido: PedidoDeAviso,
+  found: readonly Found[],
+  mayRepeat = true,
+): Promise<Sent> {
+  const { headers, corpo, isDesafio } = pedido;
+  const { promise, resolve: settle } = Promise.withResolvers<Sent>();
+  let isAnswered = false;
+  const isTls = url.protocol === 'https:';
+  const options: https.RequestOptions = {
+    method: 'POST',
+    headers: { ...headers, 'Content-Length': String(Buffer.byteLength(corpo)) },
+    agent: agents[isTls ? 'https:' : 'http:'],
+    lookup: lookupOf(found),
+  };
+  const request = (isTls ? https : http).request(url, options, (response) => {
+    isAnswered = true;
+    const status = response.statusCode ?? 0;
+    const parts: Buffer[] = [];
+    let size = 0;
+    const told = (): void => {
+      const text = isDesafio && size <= ECHO_MAX_BYTES ? Buffer.concat(parts).toString() : undefined;
+      settle({ status, ...(text === undefined ? {} : { corpo: text }) });
+    };
+    if (!isDesafio) told();
+    const late = setTimeout(() => request.destroy(), BODY_MAX_MS);
+    response.on('data', (part: Buffer) => {
+      size += part.length;
+      if (isDesafio && size <= ECHO_MAX_BYTES) parts.push(part);
+      if (size > BODY_MAX_BYTES) request.destroy();
+    });
+    response.on('close', () => {
+      clearTimeout(timer);
+      clearTimeout(late);
+      told();
+    });
+    response.on('error', () => undefined);
+  });
+  const giveUp = (problema: string, isOfAddress = false): void => {
+    clearTimeout(timer);
+    settle({ problema, isOfAddress });
+    request.destroy();
+  };
+  const timer = setTimeout(
+    () => giveUp(`sem resposta em ${AVISO_RESPOSTA_S} s`, request.socket?.connecting ?? true),
+    AVISO_RESPOSTA_S * 1000,
+  );
+  let interim = 0;
+  request.on('information', () => {
+    interim += 1;
+    if (interim > INTERIM_MAX) giveUp('respondeu com avisos provisórios demais (1xx)');
+  });
+  request.on('error', (error: NodeJS.ErrnoException) => {
+    // A connection that was kept is closed by the other side when it likes; the message was not taken then.
+    if (mayRepeat && !isAnswered && request.reusedSocket && error.code === 'ECONNRESET') {
+      clearTimeout(timer);
+      settle(send(agents, url, pedido, found, false));
+      return;
+    }
+    giveUp(describe(error), OF_THE_ADDRESS.includes(error.code ?? ''));
+  });
+  request.end(corpo);
+  return promise;
 }
 
 /** `isPrivateAllowed`: addresses of one's own network are sent to as well, and without TLS. `servers`: of names, in place of the machine's. */
@@ -85,48 +163,49 @@ export function avisoPoster({
   readonly isPrivateAllowed: boolean;
   readonly servers?: readonly string[];
 }): PostAviso {
-  return (text, headers, corpo) => {
-    const url = new URL(text);
-    const host = url.hostname.replace(/^\[|\]$/g, '');
-    if (!isPrivateAllowed) {
-      if (url.protocol !== 'https:')
-        return problem('o endereço não é https, e este serviço só avisa assim (NFSE_AVISOS_PRIVADOS=1 permite http)');
-      if (isIP(host) !== 0 && !isPublicAddress(host)) return problem('o endereço não é público');
-    }
-    const asked = new Promise<RespostaDeAviso>((resolve) => {
-      const settle = (resposta: RespostaDeAviso): void => {
-        clearTimeout(timer);
-        request.destroy();
-        resolve(resposta);
-      };
-      const options: https.RequestOptions = {
-        method: 'POST',
-        headers: { ...headers, 'Content-Length': String(Buffer.byteLength(corpo)) },
-        agent: false,
-        ...(isPrivateAllowed ? {} : { lookup: publicLookup(servers) }),
-      };
-      const request = (url.protocol === 'https:' ? https : http).request(url, options, (response) => {
-        settle({ status: response.statusCode ?? 0 });
-      });
-      const timer = setTimeout(
-        () => settle({ problema: `sem resposta em ${AVISO_RESPOSTA_S} s` }),
-        AVISO_RESPOSTA_S * 1000,
-      );
-      let interim = 0;
-      request.on('information', () => {
-        interim += 1;
-        if (interim > INTERIM_MAX) settle({ problema: 'respondeu com avisos provisórios demais (1xx)' });
-      });
-      request.on('error', (error: NodeJS.ErrnoException) => settle({ problema: describe(error) }));
-      request.end(corpo);
-    });
-    // What cannot even be begun is a failure of this address alone.
-    return asked.catch((error: NodeJS.ErrnoException) => ({ problema: describe(error) }));
-  };
-}
+  const agents: Agents = { 'http:': new http.Agent(KEPT), 'https:': new https.Agent(KEPT) };
+  const destinos = openDestinos();
+  const resolve = remember((host) => {
+    if (isIP(host) !== 0) return Promise.resolve([{ address: host, family: isIP(host) }]);
+    return isPrivateAllowed ? lookup(host, { all: true }) : resolvePublic(host, servers);
+  });
 
-function problem(problema: string): Promise<RespostaDeAviso> {
-  return Promise.resolve({ problema });
+  return async (pedido) => {
+    const url = new URL(pedido.url);
+    const problema = whyNeverTold(url, isPrivateAllowed);
+    if (problema !== undefined) return { problema };
+    const host = url.hostname.replace(/^\[|\]$/g, '');
+    // Questions are counted for the whole machine, messages and failures by port: another port is another program.
+    const port = pedido.isDesafio ? '' : `:${url.port || url.protocol}`;
+    const keyOf = (at: string): string => `${pedido.isEnsaio ? 'ensaio' : ''} ${at}${port}`;
+    const ofHost = destinos.begin(keyOf(host), pedido);
+    if ('adiadoMs' in ofHost) return ofHost;
+    let found: readonly Found[];
+    try {
+      found = (await resolve(host)).slice(0, ADDRESSES_MAX);
+    } catch (error) {
+      ofHost.end('failed');
+      return { problema: describe(error as NodeJS.ErrnoException) };
+    }
+    // Any of them may be connected to.
+    const ofAddresses: Begun[] = [];
+    for (const { address } of found) {
+      const vez = destinos.begin(`${keyOf(address)} `, pedido);
+      if ('adiadoMs' in vez) {
+        for (const begun of [ofHost, ...ofAddresses]) begun.end('unknown');
+        return vez;
+      }
+      ofAddresses.push(vez);
+    }
+    // What cannot even be begun is a failure of this address alone.
+    const { isOfAddress = false, ...resposta }: Sent = await Promise.resolve()
+      .then(() => send(agents, url, pedido, found))
+      .catch((error: NodeJS.ErrnoException) => ({ problema: describe(error) }));
+    const isOfHost = 'problema' in resposta || ('status' in resposta && OF_THE_HOST.includes(resposta.status));
+    ofHost.end(isOfHost ? 'failed' : 'answered');
+    for (const begun of ofAddresses) begun.end(isOfAddress ? 'failed' : 'answered');
+    return resposta;
+  };
 }
 
 const TOLD: Readonly<Record<string, string>> = {

@@ -3,6 +3,15 @@
 /** Seconds from one attempt of a message to the next; three days and some hours in all. */
 export const AVISO_TENTATIVAS_S = [5, 60, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 72_000, 86_400] as const;
 
+/** Seconds from one question to the next, where an address has yet to prove that it wants messages: then it is asked no more. */
+export const AVISO_CONFIRMAR_S = AVISO_TENTATIVAS_S.slice(0, 5);
+
+/** Questions in a minute to one host, and to one address of the network, whoever has registered something there. */
+export const AVISO_CONFIRMAR_POR_MINUTO = 30;
+
+/** Messages under way at once to one host, and to one address of the network. */
+export const AVISO_SIMULTANEOS = 16;
+
 /** An address that fails again and again is tried with one message at a time, this far apart at most. */
 export const AVISO_PARADO_MAX_S = 300;
 

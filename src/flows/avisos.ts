@@ -14,13 +14,15 @@ import {
 
 export { ESTADOS_ENTREGA } from '../store/webhooks.ts';
 
+import { quoted } from '../fiscal/fault.ts';
+import { whyNeverTold } from './aviso-enderecos.ts';
 import { type Campo, type Lidos, readCampos, required, someOf, textOf } from './campos.ts';
 import { municipalMoment } from './gather-facts.ts';
 import type { Refused } from './idempotency.ts';
 import type { PorMao } from './operator.ts';
 import type { World } from './world.ts';
 
-type AvisosWorld = Pick<World, 'store' | 'now' | 'wake'>;
+type AvisosWorld = Pick<World, 'store' | 'now' | 'wake' | 'avisosPrivados'>;
 
 /** Addresses of one document, or of a municipality. */
 export const WEBHOOKS_MAX = 10;
@@ -63,6 +65,10 @@ const ativo: Campo<boolean> = {
 const CAMPOS_DO_NOVO = { url: required(url), tipos, descricao };
 const CAMPOS_DA_ALTERACAO = { url, tipos, descricao, ativo };
 
+/** What an address says of itself: it has yet to prove that it wants messages, is told, or is told nothing. */
+export const ESTADOS_DO_ENDERECO = ['pendente', 'ativo', 'desligado'] as const;
+type EstadoDoEndereco = (typeof ESTADOS_DO_ENDERECO)[number];
+
 /** In the names and the order of the public answer. */
 export type WebhookPublico = {
   readonly id: string;
@@ -71,6 +77,7 @@ export type WebhookPublico = {
   readonly tipos: readonly TipoMudanca[];
   readonly descricao: string | null;
   readonly ativo: boolean;
+  readonly estado: EstadoDoEndereco;
   readonly criado_em: string;
   readonly segredo_anterior_ate: string | null;
   /** In a row, by now. */
@@ -109,11 +116,20 @@ export async function createWebhook(
   body: Uint8Array,
 ): Promise<{ readonly webhook: WebhookPublico; readonly segredo: string } | Refused> {
   const read = readCampos(body, CAMPOS_DO_NOVO);
-  return 'faults' in read ? read : addWebhook(world, municipio, dono, read.lidos);
+  if ('faults' in read) return read;
+  return refuseNeverTold(world, read.lidos.url) ?? addWebhook(world, municipio, dono, read.lidos);
+}
+
+/** An address that could never be told is refused when it is written, not when something is sent. */
+function refuseNeverTold({ avisosPrivados = false }: AvisosWorld, url: string): Refused | undefined {
+  const why = whyNeverTold(new URL(url), avisosPrivados);
+  if (why === undefined) return undefined;
+  const mensagem = `O campo url tem um endereço que nunca seria avisado: ${why}. Cadastre um endereço https da Internet pública.`;
+  return { faults: [{ codigo: 'E0002', xpath: '', mensagem, campo: 'url', encontrado: quoted(url) }], status: 400 };
 }
 
 async function addWebhook(
-  { store, now }: AvisosWorld,
+  { store, now, wake }: AvisosWorld,
   municipio: Municipio,
   dono: Dono,
   lidos: Lidos<typeof CAMPOS_DO_NOVO>,
@@ -124,6 +140,7 @@ async function addWebhook(
   const novo = { id, documento: dono, url: lidos.url, tipos: lidos.tipos ?? [], descricao: lidos.descricao };
   const row = await store.webhooks.insert(tenant, { ...novo, segredo, criadoEm: now() }, WEBHOOKS_MAX);
   if (row === undefined) return refuseMore();
+  wake(tenant);
   return { webhook: webhookPublico(municipio, row), segredo: writeSegredo(segredo) };
 }
 
@@ -141,13 +158,16 @@ export async function listWebhooks(
 }
 
 export async function changeWebhook(
-  { store, now, wake }: AvisosWorld,
+  world: AvisosWorld,
   municipio: Municipio,
   { id, dono }: { readonly id: string; readonly dono: Dono },
   body: Uint8Array,
 ): Promise<WebhookPublico | 'not_found' | Refused> {
   const read = readCampos(body, CAMPOS_DA_ALTERACAO);
   if ('faults' in read) return read;
+  const refused = read.lidos.url === undefined ? undefined : refuseNeverTold(world, read.lidos.url);
+  if (refused !== undefined) return refused;
+  const { store, now, wake } = world;
   const row = await store.webhooks.change(municipio.tenant, { id, documento: dono }, read.lidos, now());
   if (row === undefined) return 'not_found';
   wake(municipio.tenant);
@@ -318,6 +338,7 @@ function webhookPublico(municipio: Municipio, row: WebhookRow): WebhookPublico {
     tipos: row.tipos,
     descricao: row.descricao,
     ativo: row.ativo,
+    estado: row.ativo ? (row.pendente ? 'pendente' : 'ativo') : 'desligado',
     criado_em: at(row.criado_em),
     segredo_anterior_ate: row.anterior_ate && at(row.anterior_ate),
     falhas: row.falhas,

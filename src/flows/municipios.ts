@@ -39,6 +39,7 @@ export type RegistryWorld = Pick<World, 'store' | 'now'> & {
   readonly wake?: World['wake'];
   /** Public address of the service, as the settings of this machine have it. */
   readonly baseUrl?: string | undefined;
+  readonly avisosPrivados?: boolean;
 };
 
 /** Settings as the operator writes them: paths may be relative, and what takes no text is on. */

@@ -5,14 +5,31 @@ import type { Trust } from '../documents/trust.ts';
 import type { Municipio } from '../store/municipios.ts';
 import type { Store } from '../store/store.ts';
 
-/** What came of a message: the status that was answered, or why there is none, in Portuguese. */
-export type RespostaDeAviso = { readonly status: number } | { readonly problema: string };
+/** A message to an address that somebody has registered. */
+export type PedidoDeAviso = {
+  /** Of the address, which shares what it may with all others of its host. */
+  readonly id: string;
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly corpo: string;
+  /** Milliseconds since 1970, which no sandbox moves. */
+  readonly agora: number;
+  /** Rehearsals take nothing of what production may. */
+  readonly isEnsaio: boolean;
+  /** It asks whether messages are wanted, and nobody has said so yet. */
+  readonly isDesafio: boolean;
+};
 
-export type PostAviso = (
-  url: string,
-  headers: Readonly<Record<string, string>>,
-  corpo: string,
-) => Promise<RespostaDeAviso>;
+/**
+ * What came of a message: the status that was answered, with the beginning of the body where it was asked whether messages are wanted; why
+ * there is none, in Portuguese; or in how long it is the turn of its host, to which nothing was sent.
+ */
+export type RespostaDeAviso =
+  | { readonly status: number; readonly corpo?: string }
+  | { readonly problema: string }
+  | { readonly adiadoMs: number };
+
+export type PostAviso = (pedido: PedidoDeAviso) => Promise<RespostaDeAviso>;
 
 export type Log = {
   /** What is of use to nobody but a developer; absent: it is not kept. */
@@ -46,6 +63,8 @@ export type World = {
   readonly programa?: string;
   /** Sends one message to an address that somebody has registered. */
   readonly postAviso: PostAviso;
+  /** Whether addresses of one's own network are told as well, and without TLS. */
+  readonly avisosPrivados?: boolean;
   /** Called after something of a tenant was made due (a note, an event, a lot), so that the worker need not wait for its next look. */
   readonly wake: (tenant: string) => void;
 };

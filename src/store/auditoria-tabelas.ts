@@ -134,7 +134,7 @@ export const AUDITADAS = {
   webhooks: auditada(
     'webhooks',
     'id',
-    'id documento url tipos descricao segredo:b segredo_anterior:b anterior_ate:t ativo criado_em:t',
+    'id documento url tipos descricao segredo:b segredo_anterior:b anterior_ate:t ativo pendente:l criado_em:t',
   ),
   arquivos: auditada(
     'arquivos',

@@ -42,8 +42,8 @@ const INSERT = insertRows<NovaEntrega>(
 );
 
 const LISTENING = `select id, documento, tipos from webhooks where tenant = $1 and ativo and (documento = '' or documento = any ($2::text[]))`;
-/** One that fails keeps the moment at which it is tried again. */
-const RING = `update webhooks set proxima = case when falhas >= ${FALHAS_PARA_PARAR} and proxima is not null then proxima
+/** One that fails, or has yet to prove itself, keeps the moment at which it is tried again. */
+const RING = `update webhooks set proxima = case when (falhas >= ${FALHAS_PARA_PARAR} or pendente) and proxima is not null then proxima
     else least(coalesce(proxima, $3), $3) end
   where tenant = $1 and id = any ($2::text[])`;
 
@@ -77,7 +77,7 @@ export async function insertEntregas(
 }
 
 /** An address that was taken. `segredos`: those that sign. */
-export type Taken = Pick<WebhookRow, 'id' | 'documento' | 'url' | 'falhas'> & {
+export type Taken = Pick<WebhookRow, 'id' | 'documento' | 'url' | 'falhas' | 'pendente'> & {
   readonly segredo: Buffer;
   readonly segredo_anterior: Buffer | null;
   readonly anterior_ate: Date | null;
@@ -94,7 +94,7 @@ const TAKE = `with due as (
     order by w.falhas, w.proxima limit $5 for update skip locked
   )
   update webhooks w set claims = $3, reservado_ate = $4 from due where w.tenant = $1 and w.id = due.id
-  returning w.id, w.documento, w.url, w.falhas, w.segredo, w.segredo_anterior, w.anterior_ate`;
+  returning w.id, w.documento, w.url, w.falhas, w.pendente, w.segredo, w.segredo_anterior, w.anterior_ate`;
 
 const COLUMNS = `e.ordem::text, e.nota::text, e.mudanca, e.cursor, e.estado, e.tentativas, e.due_at, e.criada_em, e.entregue_em, e.registro`;
 const DUE = `select ${COLUMNS} from entregas e where e.tenant = $1 and e.webhook = $2 and e.estado = 'pendente' and e.due_at <= $3
@@ -127,19 +127,22 @@ const RESULTS = unnestRows<Resultado>(
 /** Attempts that are kept of a message. */
 const REGISTRO_MAX = 20;
 
-const HOLD = 'select 1 from webhooks where tenant = $1 and id = $2 and claims = $3 for update';
+const HOLD = 'select url, pendente from webhooks where tenant = $1 and id = $2 and claims = $3 for update';
 const WRITE = `update entregas e set estado = x.estado, tentativas = e.tentativas + 1, due_at = x.due, entregue_em = x.entregue,
     registro = (case when jsonb_array_length(e.registro) >= ${REGISTRO_MAX} then e.registro - 0 else e.registro end) || x.registro::jsonb
   from ${RESULTS.relation} where e.tenant = $1 and e.webhook = $2 and e.ordem = x.ordem`;
 const LATE = `update entregas set estado = 'morta' where tenant = $1 and webhook = $2 and ordem = any (array(
     select ordem from entregas where tenant = $1 and webhook = $2 and estado = 'pendente' and criada_em < $3 order by ordem limit 5000))`;
 const NEXT = `select min(due_at) as due from entregas where tenant = $1 and webhook = $2 and estado = 'pendente'`;
-const RELEASE = `update webhooks set claims = null, reservado_ate = null, falhas = $3, proxima = $4, ativo = ativo and $5,
+/** One that is switched off proves itself anew. */
+const RELEASE = `update webhooks set claims = null, reservado_ate = null, falhas = $3, proxima = $4, ativo = ativo and $5, pendente = $9 or not $5,
     problema = coalesce($6, problema), problema_em = case when $6::text is null then problema_em else $7 end,
     rapido = coalesce($8, rapido)
   where tenant = $1 and id = $2`;
 const FORGET = `delete from entregas where tenant = $1 and webhook = $2 and ordem = any (array(
     select ordem from entregas where tenant = $1 and webhook = $2 and estado <> 'pendente' and criada_em < $3 order by ordem limit 2000))`;
+
+const RELEASE_CHANGED = 'update webhooks set claims = null, reservado_ate = null where tenant = $1 and id = $2';
 
 /** How an address is left. `falhas`: in a row, by now; `paradoAte`: it is not tried before (milliseconds). */
 export type Deixado = {
@@ -147,8 +150,10 @@ export type Deixado = {
   readonly paradoAte: number | undefined;
   /** It answers again after it was not tried for a while: what waits for it goes at once. */
   readonly isBack: boolean;
-  /** It asks for nothing to be sent to it any more. */
+  /** It asks for nothing to be sent to it any more, or has never proved that it wants to. */
   readonly isGone: boolean;
+  /** It has yet to prove that it wants messages, and is asked at `paradoAte`. */
+  readonly isPendente: boolean;
   /** Undefined: nothing was told to it. */
   readonly isQuick: boolean | undefined;
   readonly problema: string | undefined;
@@ -195,7 +200,7 @@ export function entregaStore(pool: Db) {
     /** Writes what came of it, and leaves the address to whoever comes next. False: somebody else has it by now. */
     settle: (
       tenant: string,
-      id: string,
+      { id, url }: Pick<Taken, 'id' | 'url'>,
       token: string,
       now: number,
       resultados: readonly Resultado[],
@@ -203,18 +208,26 @@ export function entregaStore(pool: Db) {
     ): Promise<boolean> =>
       runTransaction(pool, async (client) => {
         // Whoever writes what is to be told holds the same row: what is looked at below is all that there is.
-        if ((await client.query(HOLD, [tenant, id, token])).rowCount === 0) return false;
+        const [held] = (await client.query<{ url: string; pendente: boolean }>(HOLD, [tenant, id, token])).rows;
+        if (held === undefined) return false;
         if (resultados.length > 0) await client.query(WRITE, [tenant, id, ...RESULTS.valuesOf(resultados)]);
-        const { falhas, paradoAte, isBack, isGone, isQuick, problema, desistirAntes, esquecerAntes } = deixado;
+        const { falhas, paradoAte, isBack, isGone, isPendente, isQuick, problema, desistirAntes, esquecerAntes } =
+          deixado;
         if (isBack) await client.query(ALL_NOW, [tenant, id, new Date(now)]);
         if (paradoAte !== undefined) await client.query(LATE, [tenant, id, new Date(desistirAntes)]);
         await client.query(FORGET, [tenant, id, new Date(esquecerAntes)]);
         const [next] = (await client.query<{ due: Date | null }>(NEXT, [tenant, id])).rows;
         const due = next?.due ?? null;
-        const proxima = due === null || paradoAte === undefined ? due : new Date(paradoAte);
-        const values = [falhas, proxima, !isGone, problema ?? null, new Date(now), isQuick ?? null];
+        // Whatever became of it is about the address that it was.
+        if (held.url !== url) {
+          await client.query(RELEASE_CHANGED, [tenant, id]);
+          return true;
+        }
+        const isWaiting = paradoAte !== undefined && (due !== null || isPendente);
+        const proxima = isWaiting ? new Date(paradoAte) : due;
+        const values = [falhas, proxima, !isGone, problema ?? null, new Date(now), isQuick ?? null, isPendente];
         await client.query(RELEASE, [tenant, id, ...values]);
-        if (isGone) await tellWebhook(client, tenant, id);
+        if (isGone || isPendente !== held.pendente) await tellWebhook(client, tenant, id);
         return true;
       }),
   };

@@ -25,6 +25,8 @@ export type WebhookRow = {
   readonly tipos: readonly TipoMudanca[];
   readonly descricao: string | null;
   readonly ativo: boolean;
+  /** It has yet to prove that it wants messages. */
+  readonly pendente: boolean;
   readonly criado_em: Date;
   readonly anterior_ate: Date | null;
   readonly falhas: number;
@@ -34,7 +36,7 @@ export type WebhookRow = {
 };
 
 const COLUMNS =
-  'id, documento, url, tipos, descricao, ativo, criado_em, anterior_ate, falhas, proxima, problema, problema_em';
+  'id, documento, url, tipos, descricao, ativo, pendente, criado_em, anterior_ate, falhas, proxima, problema, problema_em';
 
 const INSERT = insertRows<NovoWebhook>('insert_webhook', 'webhooks', [
   ['id text', ({ id }) => id],
@@ -44,12 +46,16 @@ const INSERT = insertRows<NovoWebhook>('insert_webhook', 'webhooks', [
   ['descricao text', ({ descricao }) => descricao ?? null],
   ['segredo bytea', ({ segredo }) => segredo],
   ['criado_em timestamptz', ({ criadoEm }) => new Date(criadoEm).toISOString()],
+  // It is asked at once whether it wants messages.
+  ['pendente boolean', () => true],
+  ['proxima timestamptz', ({ criadoEm }) => new Date(criadoEm).toISOString()],
 ]);
 
 const LIST = `select ${COLUMNS} from webhooks where tenant = $1 and ($2::text is null or documento = $2) order by criado_em, id`;
+/** Another address has yet to prove what the one before it had. */
 const CHANGE = `update webhooks set url = coalesce($4, url), tipos = coalesce($5::text[], tipos), descricao = coalesce($6, descricao),
-    ativo = coalesce($7, ativo), falhas = case when $7 then 0 else falhas end,
-    proxima = case when $7 then least(coalesce(proxima, $8), $8) else proxima end
+    ativo = coalesce($7, ativo), pendente = pendente or coalesce($4 <> url, false), falhas = case when $7 or $4 <> url then 0 else falhas end,
+    proxima = case when $7 or $4 <> url then least(coalesce(proxima, $8), $8) else proxima end
   where tenant = $1 and id = $2 and documento = $3 returning ${COLUMNS}`;
 /** What waits for an address waits no longer. */
 export const ALL_NOW = `update entregas set due_at = $3 where tenant = $1 and webhook = $2 and estado = 'pendente' and due_at > $3`;

@@ -25,6 +25,7 @@ export function openWorld(store: Store, log: Logger, wakeElsewhere?: (tenant: st
       .note(tenant, circuito, Date.now())
       .catch((error: unknown) => tellTrouble(log, error, { tenant }, 'o estado do circuito do ADN não foi gravado'));
   });
+  const { privateAvisos } = readOwnConfig();
   let worker: Worker | undefined;
   let warned: Promise<void> | undefined;
   const world: World = {
@@ -35,7 +36,8 @@ export function openWorld(store: Store, log: Logger, wakeElsewhere?: (tenant: st
     randomDigits: (count) => String(randomInt(10 ** count)).padStart(count, '0'),
     log,
     programa: programText(),
-    postAviso: avisoPoster({ isPrivateAllowed: readOwnConfig().privateAvisos }),
+    postAviso: avisoPoster({ isPrivateAllowed: privateAvisos }),
+    avisosPrivados: privateAvisos,
     wake: (tenant) => (worker === undefined ? wakeElsewhere?.(tenant) : worker.wake(tenant)),
   };
   /** One municipality after the other: nobody waits for it. */

@@ -134,7 +134,8 @@ try {
           const { openStore } = await import('./open-store.ts');
           const opened = await openStore(config, log, { isPatient: true, tell });
           try {
-            return await work({ store: opened.store, now: Date.now, baseUrl: config.baseUrl });
+            const { baseUrl, privateAvisos: avisosPrivados } = config;
+            return await work({ store: opened.store, now: Date.now, baseUrl, avisosPrivados });
           } catch (error) {
             throw await opened.explain(error);
           } finally {

@@ -24,7 +24,7 @@ export async function nfseHere(
   // Nothing is remembered from one command to the next.
   const registry: Registry = async (work) => {
     if (pool === undefined) throw new Error('this test has no database');
-    return work({ store: createStore(pool), now, baseUrl: 'https://nfse.exemplo.gov.br' });
+    return work({ store: createStore(pool), now, baseUrl: 'https://nfse.exemplo.gov.br', avisosPrivados: true });
   };
   return runHere(args, { registry, isTerminal, serviceUrl: () => serviceUrl });
 }

@@ -445,7 +445,14 @@ export const DA_PARTE: readonly Passo[] = [
     consulta: { documento: '123' },
   }),
   ...wrongBodies(),
-  { id: 'listarWebhooks', nome: 'um', titulo: 'Os endereços', status: 200, cabecalhos: byToken },
+  {
+    id: 'listarWebhooks',
+    nome: 'um',
+    titulo: 'Os endereços',
+    status: 200,
+    cabecalhos: byToken,
+    until: ({ webhooks }) => webhooks[0]?.estado === 'ativo',
+  },
   {
     id: 'listarWebhooks',
     nome: 'parametro',

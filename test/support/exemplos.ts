@@ -14,6 +14,7 @@ import { exemploDe, tipoBySlug } from '../../src/fiscal/tipos-evento.ts';
 import type { World } from '../../src/flows/world.ts';
 import { EXAMPLE_SITE, type Exemplo } from '../../src/published/openapi/examples.ts';
 import { onEnd } from './cleanup.ts';
+import { takesAll } from './desafio.ts';
 import { DA_PARTE } from './exemplos-da-parte.ts';
 import { ask, type Head } from './http.ts';
 import { NO_SUCH_KEY } from './notas.ts';
@@ -485,7 +486,7 @@ export type Made = { readonly exemplo: Exemplo; readonly response: Head; readonl
 /** A service that says the same each time, at the address of the examples. */
 export async function exampleService(): Promise<TestService> {
   // Nobody is at the addresses of the examples.
-  const service = await startTestService({ postAviso: async () => ({ status: 204 }) });
+  const service = await startTestService({ postAviso: takesAll });
   // Digits that are the same in every run: a step of a generator each.
   let state = 20_261_121;
   const digit = (): number => {

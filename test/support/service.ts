@@ -62,6 +62,7 @@ export async function startTestService(
     log,
     programa: PROGRAMA,
     postAviso: options.postAviso ?? avisoPoster({ isPrivateAllowed: options.privateAvisos ?? true }),
+    avisosPrivados: options.privateAvisos ?? true,
     wake: (tenant) => wake(tenant),
   };
   await store.municipios.create({ tenant: SANDBOX_SLUG, ambiente: 'homologacao', codigoIbge: undefined }, clock.now);

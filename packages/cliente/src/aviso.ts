@@ -5,6 +5,12 @@ import type { Mudanca } from './tipos.ts';
 /** O corpo de um aviso. */
 export type Aviso =
   | { readonly type: Mudanca['tipo']; readonly timestamp: string; readonly data: Mudanca }
+  /** Pergunta se o endereço quer avisos: responda 2xx com o desafio como corpo. */
+  | {
+      readonly type: 'confirmacao';
+      readonly timestamp: string;
+      readonly data: { readonly desafio: string; readonly mensagem: string };
+    }
   /** De `ensaiarWebhook`: nada mudou. */
   | { readonly type: 'ensaio'; readonly timestamp: string; readonly data: { readonly mensagem: string } };
 

@@ -120,8 +120,12 @@ async function receive(request: IncomingMessage, response: ServerResponse): Prom
     }
     parts.push(part);
   }
-  response.writeHead(204).end();
-  return Buffer.concat(parts);
+  const corpo = Buffer.concat(parts);
+  // Asked whether messages are wanted, it says so by giving the value back.
+  const desafio = (readJsonOf(corpo)?.data as { desafio?: unknown } | undefined)?.desafio;
+  if (typeof desafio === 'string') response.writeHead(200, { 'Content-Type': 'text/plain' }).end(desafio);
+  else response.writeHead(204).end();
+  return corpo;
 }
 
 /** A message as it is printed. */

@@ -175,7 +175,7 @@ function rowOf(one: WebhookPublico): readonly string[] {
   return [
     one.id,
     one.documento === null ? 'município' : maskDocumento(one.documento),
-    one.ativo ? (one.falhas > 0 ? `falhando (${one.falhas})` : 'ligado') : 'desligado',
+    one.estado === 'ativo' ? (one.falhas > 0 ? `falhando (${one.falhas})` : 'ligado') : one.estado,
     one.tipos.join(', ') || 'tudo',
     // What comes after the host may hold a secret of its receiver.
     one.documento === null ? printable(one.url) : new URL(one.url).origin,
@@ -200,7 +200,9 @@ async function cadastrar(world: CliWorld, values: Values, [slug, url]: readonly 
     if (values.json === true) world.out(jsonText(made));
     else {
       world.out(`Endereço ${webhook.id} cadastrado: ${webhook.url}\n${secretLines(segredo)}`);
-      world.out(`nfse webhook ensaiar ${slug} ${webhook.id} envia um aviso de ensaio.\n`);
+      world.out(
+        `Antes do primeiro aviso o serviço pergunta ao endereço se quer avisos; até que confirme, ele fica pendente.\nnfse webhook ensaiar ${slug} ${webhook.id} pergunta logo, e envia um aviso de ensaio.\n`,
+      );
     }
     return 0;
   });

@@ -72,11 +72,18 @@ async function onePage(call: InMunicipio, refused?: string): Promise<PageShown> 
 function about(call: InMunicipio, { webhook, pendentes, mortas, ate }: Shown): Html {
   const { documento, falhas, ultimo_problema, ultimo_problema_em, segredo_anterior_ate } = webhook;
   const count = (number: number): string => `${number.toLocaleString('pt-BR')}${number >= ate ? ' ou mais' : ''}`;
+  const asks =
+    webhook.estado === 'pendente'
+      ? notice(
+          'aviso',
+          'O endereço ainda não confirmou que quer avisos, e o que mudar espera por ele. Com o programa no ar, um ensaio pergunta logo.',
+        )
+      : undefined;
   const trouble =
     falhas === 0 || ultimo_problema === null
       ? undefined
       : notice('aviso', `Na última tentativa: ${ultimo_problema} (${writtenMoment(ultimo_problema_em ?? '')}).`);
-  return html`${trouble}${facts([
+  return html`${asks}${trouble}${facts([
     ['Endereço', addressOf(call, webhook)],
     ['De quem', documento === null ? 'do município' : maskDocumento(documento)],
     ['Situação', situationOf(webhook)],

@@ -29,8 +29,9 @@ export function addressOf({ papel }: Pick<InMunicipio, 'papel'>, { url, document
   return html`<code>${origin}${href === `${origin}/` ? '' : '/…'}</code>`;
 }
 
-export function situationOf({ ativo, falhas }: WebhookPublico): string {
-  if (!ativo) return 'desligado';
+export function situationOf({ estado, falhas }: WebhookPublico): string {
+  if (estado === 'desligado') return estado;
+  if (estado === 'pendente') return 'pendente: ainda não confirmou que quer avisos';
   return falhas === 0 ? 'ligado' : `falha (${falhas} ${falhas === 1 ? 'vez' : 'vezes seguidas'})`;
 }
 
@@ -177,7 +178,7 @@ export function secretPage(
     main: html`<p>Com este segredo o programa em <code>${webhook.url}</code> confere que um aviso é deste serviço. Copie-o agora para onde o programa o lê (um clique
 o seleciona inteiro): ele não é mostrado de novo, e quem o tiver pode se passar pelo serviço.</p>
 <pre class="segredo">${segredo}</pre>
-<p>Qualquer biblioteca de Standard Webhooks o aceita como está.</p>
+<p>Qualquer biblioteca de Standard Webhooks o aceita como está. Antes do primeiro aviso o serviço pergunta ao programa se quer avisos, e ele confirma devolvendo o desafio da pergunta; até então o endereço fica pendente.</p>
 <p class="botoes"><a class="botao" href="${pathOf(slug, webhook.id)}">Já copiei: ver o endereço</a></p>`,
   };
 }

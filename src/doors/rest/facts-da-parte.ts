@@ -6,9 +6,12 @@ import { MUDANCAS_GUARDA_DIAS, TIPOS_MUDANCA } from '../../fiscal/mudanca.ts';
 import { NOTA_ESTADOS, type NotaEstado } from '../../fiscal/nota.ts';
 import { CADASTROS_DO_AMBIENTE, ENSAIO_DIAS, ENSAIOS_POR_DIA } from '../../flows/ambientes.ts';
 import {
+  AVISO_CONFIRMAR_POR_MINUTO,
+  AVISO_CONFIRMAR_S,
   AVISO_GUARDA_DIAS,
   AVISO_PARADO_MAX_S,
   AVISO_RESPOSTA_S,
+  AVISO_SIMULTANEOS,
   AVISO_TENTATIVAS_S,
 } from '../../flows/aviso-tempos.ts';
 import { SEGREDO_ANTERIOR_HORAS, WEBHOOKS_MAX } from '../../flows/avisos.ts';
@@ -75,6 +78,9 @@ export const PARTE_FACTS: Facts = {
   'avisos-por-documento': () => String(WEBHOOKS_MAX),
   'avisos-resposta': () => `${AVISO_RESPOSTA_S} segundos`,
   'avisos-tentativas': () => joinItems(AVISO_TENTATIVAS_S.map(inWords)),
+  'avisos-confirmar': () => joinItems(AVISO_CONFIRMAR_S.map(inWords)),
+  'avisos-confirmar-por-minuto': () => String(AVISO_CONFIRMAR_POR_MINUTO),
+  'avisos-simultaneos': () => String(AVISO_SIMULTANEOS),
   'avisos-tentar': () => `${AVISO_GUARDA_DIAS.tentar} dias`,
   'avisos-mostrar': () => `${AVISO_GUARDA_DIAS.mostrar} dias`,
   'avisos-parado': () => inWords(AVISO_PARADO_MAX_S),

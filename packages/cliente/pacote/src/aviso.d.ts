@@ -5,6 +5,15 @@ export type Aviso = {
     readonly timestamp: string;
     readonly data: Mudanca;
 }
+/** Pergunta se o endereço quer avisos: responda 2xx com o desafio como corpo. */
+ | {
+    readonly type: 'confirmacao';
+    readonly timestamp: string;
+    readonly data: {
+        readonly desafio: string;
+        readonly mensagem: string;
+    };
+}
 /** De `ensaiarWebhook`: nada mudou. */
  | {
     readonly type: 'ensaio';

@@ -1621,8 +1621,16 @@ export type Webhook = {
     readonly tipos: readonly string[];
     /** Um nome seu para ele. */
     readonly descricao: string | null;
-    /** false: não se avisa. Passa a false quando o endereço responde 410. */
+    /**
+     * false: não se avisa. Passa a false quando o endereço responde 410, ou não confirmou que quer avisos depois de
+     * perguntado as vezes publicadas.
+     */
     readonly ativo: boolean;
+    /**
+     * pendente: ainda não confirmou que quer avisos, e o que mudar espera por ele; ativo: é avisado; desligado: não
+     * se avisa.
+     */
+    readonly estado: 'pendente' | 'ativo' | 'desligado';
     /** Quando foi cadastrado. */
     readonly criado_em: string;
     /** Até quando o segredo anterior também assina. */
@@ -2767,7 +2775,7 @@ export type Respostas = {
         /** O segredo com que se confere a assinatura (whsec_…, Standard Webhooks); só esta resposta o mostra. */
         readonly segredo: string;
     };
-    /** Envia um aviso de ensaio, do tipo ensaio, assinado como os outros; até 10 por minuto */
+    /** Envia um aviso de ensaio, do tipo ensaio, assinado como os outros; a um endereço pendente */
     readonly ensaiarWebhook: {
         /** OK em toda resposta de sucesso. */
         readonly status: string;

@@ -1,0 +1,107 @@
+/**
+ * Hosts and addresses of the network that messages go to: what each may get at once and in a minute, whoever registered what leads there, and
+ * a host that fails is left alone for all of them together. Kept in memory, by the process that sends.
+ */
+import { AVISO_CONFIRMAR_POR_MINUTO, AVISO_PARADO_MAX_S, AVISO_SIMULTANEOS } from '../flows/aviso-tempos.ts';
+
+const MINUTE_MS = 60_000;
+/** Between two questions, once those of a minute are used up. */
+const QUESTION_MS = MINUTE_MS / AVISO_CONFIRMAR_POR_MINUTO;
+const FULL_MS = 1_000;
+const WAIT_MAX_MS = 10 * MINUTE_MS;
+/** So many registered addresses have to fail in a row, and none to succeed, before it is their host that fails. */
+const ENDERECOS_PARA_PARAR = 3;
+/** A destination of which nothing was heard for so long is forgotten. */
+const FORGET_MS = 15 * MINUTE_MS;
+
+type Destino = {
+  underway: number;
+  /** Questions that may be asked at once, and when that was reckoned. */
+  questions: number;
+  reckonedAt: number;
+  /** Those that were put off since somebody last had a turn: each comes back after the one before it. */
+  putOff: number;
+  /** Registered addresses that failed, while none succeeded. */
+  readonly failed: Set<string>;
+  rounds: number;
+  pausedUntil: number;
+  usedAt: number;
+};
+
+export type Pedido = {
+  /** Of the registered address. */
+  readonly id: string;
+  readonly agora: number;
+  readonly isDesafio: boolean;
+};
+
+/** How a destination did: as a whole it failed, it answered, or that cannot be said. */
+export type Veredito = 'failed' | 'answered' | 'unknown';
+
+export type Begun = { end(veredito: Veredito): void };
+type Vez = Begun | { readonly adiadoMs: number };
+
+export function openDestinos() {
+  const all = new Map<string, Destino>();
+  let sweptAt = 0;
+  const sweep = (agora: number): void => {
+    if (Math.abs(agora - sweptAt) < MINUTE_MS) return;
+    sweptAt = agora;
+    for (const [key, { underway, usedAt }] of all) {
+      if (underway === 0 && Math.abs(agora - usedAt) > FORGET_MS) all.delete(key);
+    }
+  };
+  const known = (key: string, agora: number): Destino => {
+    const found = all.get(key);
+    if (found !== undefined) return found;
+    const destino: Destino = {
+      ...{ underway: 0, questions: AVISO_CONFIRMAR_POR_MINUTO, reckonedAt: agora, putOff: 0 },
+      ...{ failed: new Set<string>(), rounds: 0, pausedUntil: 0, usedAt: agora },
+    };
+    all.set(key, destino);
+    return destino;
+  };
+  return {
+    /** A turn of what is sent to a destination, or in how long to ask again. */
+    begin(key: string, { id, agora, isDesafio }: Pedido): Vez {
+      sweep(agora);
+      const destino = known(key, agora);
+      destino.usedAt = agora;
+      const putOff = (ms: number): Vez => {
+        destino.putOff += 1;
+        return { adiadoMs: Math.min(WAIT_MAX_MS, ms * destino.putOff) };
+      };
+      if (agora < destino.pausedUntil) return { adiadoMs: destino.pausedUntil - agora };
+      // While it fails one message alone finds out whether it is back.
+      const isPaused = destino.pausedUntil > 0;
+      if (destino.underway >= (isPaused ? 1 : AVISO_SIMULTANEOS)) return putOff(FULL_MS);
+      if (isDesafio) {
+        const since = Math.max(0, agora - destino.reckonedAt);
+        destino.questions = Math.min(AVISO_CONFIRMAR_POR_MINUTO, destino.questions + since / QUESTION_MS);
+        destino.reckonedAt = agora;
+        if (destino.questions < 1) return putOff(QUESTION_MS);
+        destino.questions -= 1;
+      }
+      destino.putOff = 0;
+      destino.underway += 1;
+      return {
+        end: (veredito) => {
+          destino.underway -= 1;
+          if (veredito === 'answered') {
+            destino.failed.clear();
+            destino.rounds = 0;
+            destino.pausedUntil = 0;
+          }
+          // Of one that nobody has proved nothing is concluded for others.
+          if (veredito !== 'failed' || isDesafio) return;
+          if (destino.failed.size < ENDERECOS_PARA_PARAR) destino.failed.add(id);
+          if (destino.failed.size < ENDERECOS_PARA_PARAR) return;
+          // Those that were under way together are one round.
+          if (agora < destino.pausedUntil) return;
+          destino.pausedUntil = agora + 1_000 * Math.min(AVISO_PARADO_MAX_S, 5 * 2 ** destino.rounds);
+          destino.rounds = Math.min(20, destino.rounds + 1);
+        },
+      };
+    },
+  };
+}
