@@ -81,8 +81,11 @@ export function readCampos<const Of extends Campos>(
     const shown = quoted(name);
     if (campo === undefined) {
       const esperado = Object.keys(campos).join(', ');
-      const mensagem = `O corpo não tem o campo "${shown}". Os que ele tem são: ${esperado}.`;
-      faults.push({ codigo: 'E003', xpath: '', mensagem, campo: shown, encontrado: shown, esperado, ...place });
+      // Those that there are stand beside the first alone: an answer is not many times its question.
+      const isFirst = !faults.some(({ codigo }) => codigo === 'E003');
+      const mensagem = `O corpo não tem o campo "${shown}".${isFirst ? ` Os que ele tem são: ${esperado}.` : ''}`;
+      const those = isFirst ? { encontrado: shown, esperado } : {};
+      faults.push({ codigo: 'E003', xpath: '', mensagem, campo: shown, ...those, ...place });
       continue;
     }
     const read = campo.read(value);

@@ -9,8 +9,11 @@ export function findStrangeParams(query: URLSearchParams, names: readonly string
   for (const campo of new Set(query.keys())) {
     const shown = quoted(campo);
     if (!names.includes(campo)) {
-      const mensagem = `${what} não tem o parâmetro "${shown}". Os que ele tem são: ${list}.`;
-      faults.push({ codigo: 'E003', xpath: '', mensagem, encontrado: shown, esperado: list, campo: shown });
+      // Those that there are stand beside the first alone: an answer is not many times its question.
+      const isFirst = !faults.some(({ esperado }) => esperado === list);
+      const mensagem = `${what} não tem o parâmetro "${shown}".${isFirst ? ` Os que ele tem são: ${list}.` : ''}`;
+      const those = isFirst ? { encontrado: shown, esperado: list } : {};
+      faults.push({ codigo: 'E003', xpath: '', mensagem, ...those, campo: shown });
     } else if (query.getAll(campo).length > 1) {
       const mensagem = `O parâmetro ${campo} veio mais de uma vez. Envie-o uma só vez.`;
       faults.push({ codigo: 'E003', xpath: '', mensagem, campo });
