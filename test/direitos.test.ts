@@ -152,7 +152,7 @@ const RIGHTS: readonly Row[] = [
     what: 'segundo fator que se escolhe só com a senha: vezes que se escolhe',
     asked: 100,
     allowed: 1,
-    before: 2,
+    before: 3,
     run: async (asked) => {
       await makeWithoutFactor('sem-fator');
       // Each has a session and a secret of its own, and shows a code of another step of it.

@@ -7,6 +7,7 @@ import { EVENTO_ANTES_DO_ENVIO, EVENTO_EM_VAO, EVENTO_ESTADOS, EVENTO_MOVES } fr
 import { LOTE_MOVES, LOTE_SITUACAO } from '../fiscal/lote.ts';
 import { NOTA_ESTADOS, NOTA_FINAIS, NOTA_MOVES, NOTA_NAO_TRANSMITIDA } from '../fiscal/nota.ts';
 
+import { ESTADOS_DO_ENDERECO } from '../flows/avisos.ts';
 import { ESTADOS_EXPORTACAO } from './exportacoes.ts';
 import { ESTADOS_ENTREGA } from './webhooks.ts';
 
@@ -19,6 +20,7 @@ const ESTADOS = new Set<string>([
   ...Object.keys(NOTA_ESTADOS),
   ...Object.keys(EVENTO_ESTADOS),
   ...ESTADOS_ENTREGA,
+  ...ESTADOS_DO_ENDERECO,
   ...ESTADOS_EXPORTACAO,
 ]);
 const TRIGGERS = new Set<string>([...NOTA_MOVES, ...EVENTO_MOVES].map(({ on }) => on));
