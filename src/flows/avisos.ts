@@ -215,7 +215,7 @@ export async function tryWebhook(
   const at = now();
   if (!(await store.webhooks.addTrial(tenant, id, at, { max: ENSAIOS_POR_MINUTO, since: at - 60_000 }))) {
     const mensagem = `Já são ${ENSAIOS_POR_MINUTO} ensaios deste endereço em um minuto, que é o máximo. Espere um minuto.`;
-    return { faults: [{ codigo: 'E703', xpath: '', mensagem }], status: 429 };
+    return { faults: [{ codigo: 'E703', xpath: '', mensagem }], status: 429, esperaS: 60 };
   }
   wake(tenant);
   return undefined;

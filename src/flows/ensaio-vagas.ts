@@ -31,5 +31,5 @@ function refuseAtOnce(isOfOne: boolean): Refused {
   const mensagem = isOfOne
     ? `Já há ${CHANGES_EACH_MAX} mudanças deste ambiente em andamento, que é o máximo. Espere a resposta delas e envie de novo.`
     : 'Há mudanças demais de ambientes próprios em andamento. Envie de novo em alguns segundos.';
-  return { faults: [{ codigo: 'E703', xpath: '', mensagem }], status: 429 };
+  return { faults: [{ codigo: 'E703', xpath: '', mensagem }], status: 429, esperaS: 5 };
 }

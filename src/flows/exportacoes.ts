@@ -76,7 +76,7 @@ export async function createExportacao(
   if (!(await store.exportacoes.insert(tenant, nova, EXPORTACOES_MAX))) {
     const mensagem =
       'Uma exportação deste documento está em andamento, e faz-se uma de cada vez. Espere que ela termine (GET …/api/v1/exportacoes).';
-    return { faults: [{ codigo: 'E703', xpath: '', mensagem }], status: 429 };
+    return { faults: [{ codigo: 'E703', xpath: '', mensagem }], status: 429, esperaS: 5 };
   }
   wake(tenant);
   return (await findExportacao(world, municipio, { id, documento }))!;

@@ -32,6 +32,8 @@ export type SentKey = {
 /** A refusal as it is answered. `status`: where it is not that of the first fault's code. */
 export type Refused = Refusal & {
   readonly status?: number;
+  /** In how many seconds the same request may be taken; without it, of one with status 429: once something else was done. */
+  readonly esperaS?: number;
   /** When it was made, in milliseconds; without it, now. */
   readonly em?: number;
   readonly isRepeated?: true;

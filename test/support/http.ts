@@ -1,4 +1,5 @@
 /** Requests as an integrator makes them, with the answer read. */
+import assert from 'node:assert/strict';
 import http from 'node:http';
 import { until } from './until.ts';
 
@@ -14,6 +15,9 @@ const API = '/integracao/api/v1';
 export async function request(address: string, path: string, init: RequestInit = {}): Promise<Answer> {
   const { status, headers, text } = await ask(`${address}${path}`, init);
   const isJson = headers.get('content-type')?.startsWith('application/json');
+  // The description of the service promises it of all of them.
+  if (status === 429)
+    assert.match(headers.get('retry-after') ?? 'none', /^[1-9]\d*$/, `Retry-After of ${path}: ${text}`);
   return { status, headers, body: isJson ? JSON.parse(text) : text };
 }
 

@@ -148,7 +148,7 @@ function costOf(documentos: number, bytes: number): number {
 export function refuseTooMuch({ ambiente }: Pick<Municipio, 'ambiente'>, escopo: Escopo, size: number, waitS: number) {
   const janela = AMBIENTES[ambiente].limites.janelaS === 60 ? 'minuto' : 'dia';
   const mensagem = `Vieram documentos demais ${ESCOPOS[escopo]}: o limite é de ${size} por ${janela}, um documento conta como um a cada ${BYTES_POR_DOCUMENTO / 1024} KiB, e uma validação sem emitir como um décimo. Nada foi feito. Envie de novo em ${waitS} s. Os limites estão em /docs/limites.`;
-  return { faults: [{ codigo: 'E703', xpath: '', mensagem }], status: 429 } as const;
+  return { faults: [{ codigo: 'E703', xpath: '', mensagem }], status: 429, esperaS: waitS } as const;
 }
 
 /** `r`: what is left; `t`: seconds until the bucket is full again. */

@@ -36,11 +36,13 @@ export function readKey({ headers, quota }: Pick<Call, 'headers' | 'quota'>, rot
   return key === undefined ? undefined : { key, rota, quota };
 }
 
-const AGAIN_S = '1';
+/** By status, where the flow does not say: of what is under way, and of what is full until its owner makes room. */
+const AGAIN_S: Readonly<Record<number, number>> = { 409: 1, 429: 3_600 };
 
 /** A refusal of a flow that repetitions go through, as the door answers it. */
-export function refuseAsFlow({ faults, status, em, isRepeated }: RefusedByFlow): Refused {
-  const again = status === 409 ? { 'Retry-After': AGAIN_S } : {};
+export function refuseAsFlow({ faults, status, esperaS, em, isRepeated }: RefusedByFlow): Refused {
+  const waitS = esperaS ?? AGAIN_S[status ?? 0];
+  const again = waitS === undefined ? {} : { 'Retry-After': String(waitS) };
   return { refusal: { faults }, status, em, headers: { ...again, ...headersOfRepetition({ isRepeated }) } };
 }
 
