@@ -7,15 +7,11 @@
  */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { test } from 'node:test';
-import { Webhook } from 'standardwebhooks';
 import { exampleXml } from '../src/fiscal/rules/example.ts';
-import { onEnd } from './support/cleanup.ts';
-import { confirmAvisos } from './support/desafio.ts';
 import { CANCELAMENTO } from './support/eventos.ts';
+import { follow, LIFE, type Mudanca, openReceiver, type Told, withToken } from './support/integrador.ts';
 import { pace } from './support/pace.ts';
 import { ownPort } from './support/ports.ts';
 import { readyDataDir, type ServiceProcess, startServiceProcess } from './support/process.ts';
@@ -27,19 +23,12 @@ const NOTAS = 1_000;
 const CLIENTS = 6;
 /** Between two notes of a client, so that the day is long enough for what happens in it. */
 const PAUSE_MS = 60;
-const RETRY_MS = 200;
 /** Of this many notes one answer is not read, and one more request is sent again though it was answered. */
 const LOST_EVERY = 25;
 const ANSWER_MAX_MS = 60_000;
-const ANSWERS_AFTER_MS = 15;
 const STARTS_MAX = 10;
-const LIFE = ['nota.emitida', 'nota.transmitida', 'nota.autorizada'];
 /** What is told beside, of the note that is cancelled; the last two are of one moment, and either comes first. */
 const CANCELLED = ['evento.pendente', 'evento.enviado', 'evento.processado', 'nota.cancelada'];
-
-type Mudanca = { readonly id: string; readonly tipo: string; readonly chave_acesso: string };
-// biome-ignore lint/suspicious/noExplicitAny: looked at field by field
-type Told = { readonly status: number; readonly body: any };
 
 /** Everything under one address, which stays the same. */
 async function openService() {
@@ -83,47 +72,6 @@ async function insist(url: string, init: RequestInit = {}): Promise<Told> {
   return until(() => ask(url, init), `an answer of ${url}`);
 }
 
-const withToken = (token: string) => ({ Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' });
-
-/** Whoever is told: keeps every message, and can be away. */
-async function openReceiver() {
-  const received: { readonly id: string; readonly data: Mudanca }[] = [];
-  const problems: string[] = [];
-  let verifier: Webhook | undefined;
-  const listen = (port: number) => {
-    const server = createServer((incoming, response) => {
-      let text = '';
-      incoming.setEncoding('utf8').on('data', (chunk) => (text += chunk));
-      incoming.on('end', () => {
-        if (confirmAvisos(text, response)) return;
-        try {
-          const { data } = verifier!.verify(text, incoming.headers as Record<string, string>) as { data: Mudanca };
-          received.push({ id: incoming.headers['webhook-id'] as string, data });
-          // As one that is some way off: a kill falls between what it has and what is known of it.
-          void pace(ANSWERS_AFTER_MS).then(() => response.writeHead(204).end());
-        } catch (error) {
-          problems.push(`${error}: ${text}`);
-          response.writeHead(400).end();
-        }
-      });
-    });
-    return new Promise<typeof server>((resolve) => server.listen(port, '127.0.0.1', () => resolve(server)));
-  };
-  let server = await listen(await ownPort());
-  const { port } = server.address() as AddressInfo;
-  const leave = (): Promise<void> =>
-    new Promise((resolve) => {
-      server.close(() => resolve());
-      server.closeAllConnections();
-    });
-  onEnd(leave);
-  const comeBack = async (): Promise<void> => {
-    server = await listen(port);
-  };
-  const url = `http://127.0.0.1:${port}/nfse`;
-  return { url, received, problems, know: (segredo: string) => (verifier = new Webhook(segredo)), leave, comeBack };
-}
-
 /** Issues all notes, by so many programs at once, each request until it is answered; `issued`: the key of each, by its number. */
 function issueAll(api: string) {
   const issued = new Map<number, string>();
@@ -156,31 +104,6 @@ function issueAll(api: string) {
   return { issued, problems, ended };
 }
 
-/** Follows what changes, and keeps nothing but its cursor and what it was told. */
-function follow(api: string, token: string) {
-  const told: Mudanca[] = [];
-  const problems: string[] = [];
-  let [cursor, isOver, unanswered] = ['', false, 0];
-  const run = async (): Promise<void> => {
-    while (!isOver) {
-      const answer = await ask(`${api}/mudancas?desde=${cursor}&espera=5&limite=100`, { headers: withToken(token) });
-      if (answer === undefined) {
-        unanswered += 1;
-        await pace(RETRY_MS);
-      } else if (answer.status === 200) {
-        told.push(...answer.body.mudancas);
-        cursor = answer.body.cursor;
-      } else problems.push(`${answer.status} ${JSON.stringify(answer.body)}`);
-    }
-  };
-  const running = run();
-  const stop = async (): Promise<void> => {
-    isOver = true;
-    await running;
-  };
-  return { told, problems, unanswered: () => unanswered, stop };
-}
-
 /** Cancels a note, once, however often it is asked. */
 async function cancel(api: string, chave: string): Promise<void> {
   const headers = { 'Content-Type': 'application/json', 'Idempotency-Key': randomUUID() };
@@ -205,7 +128,7 @@ test('a thousand notes while everything dies: once each, and each change told', 
   const body = JSON.stringify({ url: receiver.url });
   const made = await insist(`${api}/webhooks`, { method: 'POST', headers: withToken(token), body });
   receiver.know(made.body.segredo);
-  const follower = follow(api, token);
+  const follower = follow((query) => ask(`${api}/mudancas?${query}`, { headers: withToken(token) }));
   const issuing = issueAll(api);
   const { issued } = issuing;
 

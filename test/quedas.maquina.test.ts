@@ -1,6 +1,6 @@
 /**
  * Everything dies, again and again, while clients go on: two services, a transmitter, the simulator of the ADN with its faults, and
- * PostgreSQL, as real processes on one data folder. After every round all that was answered is there, once, and as it was answered; at
+ * PostgreSQL, as real processes on one data folder; an integrator with a sandbox of its own follows, is told and fetches files. After every round all that was answered is there, once, and as it was answered; at
  * the end everything rests, and the ADN holds what is authorised and nothing else.
  *
  * Everyday two rounds, with NFSE_TEST_LONGO=1 twenty, and `npm run test:quedas` two hundred (NFSE_TEST_QUEDAS=N). The seed is printed;
@@ -10,6 +10,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { pace } from './support/pace.ts';
 import { type Carga, startCarga, type Tentativa } from './support/quedas-carga.ts';
+import { startIntegrador } from './support/quedas-integrador.ts';
 import { leisOf } from './support/quedas-leis.ts';
 import { openPalco, type Queda } from './support/quedas-processos.ts';
 import { areReady, beginRodada, none, type Rodada, random, tellFigures, turnsOf } from './support/quedas-rodadas.ts';
@@ -75,6 +76,7 @@ test(`${ROUNDS} rounds of crashes, seed ${DRAWN}: nothing is lost, nothing is th
   const chance = random(DRAWN);
   const palco = await openPalco(DRAWN);
   const carga = await startCarga(palco, chance);
+  const integrador = await startIntegrador(carga, random(DRAWN + 2));
   const leis = leisOf(palco, carga, chance);
   const turns = turnsOf(palco.quedas, random(DRAWN + 1));
   const rodadas: RodadaDeQuedas[] = [];
@@ -84,7 +86,7 @@ test(`${ROUNDS} rounds of crashes, seed ${DRAWN}: nothing is lost, nothing is th
       const queda = turns.next().value;
       const rodada = await strikeOnce(queda, palco.services, carga);
       rodadas.push(rodada);
-      none(await leis.broken(), `round ${round}, ${queda.nome}`);
+      none([...(await leis.broken()), ...integrador.broken()], `round ${round}, ${queda.nome}`);
       if (ASKED_ROUNDS > 0) process.stderr.write(`${round}/${ROUNDS} ${JSON.stringify(rodada)}\n`);
     }
   } catch (error) {
@@ -94,8 +96,10 @@ test(`${ROUNDS} rounds of crashes, seed ${DRAWN}: nothing is lost, nothing is th
     tellFigures(t, rodadas, TIMED);
     for (const failed of palco.failedStarts) t.diagnostic(failed);
   }
+  none(await integrador.brokenAtRest(), 'of the integrator, at the end');
   await carga.stop();
   none(await (ROUNDS < ROUNDS_TO_REST ? leis.broken() : leis.brokenAtRest()), 'at the end');
   assert.ok(carga.eventos.length > 0 || ROUNDS < 10, 'notes are cancelled');
   t.diagnostic(`${carga.notas.length} notas, ${carga.eventos.length} eventos, ${carga.lotes.length} lotes respondidos`);
+  t.diagnostic(integrador.figures());
 });

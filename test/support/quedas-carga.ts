@@ -58,7 +58,7 @@ export type Carga = {
   /** What must not be answered, and what was not. */
   readonly violations: readonly string[];
   /** Asks until there is an answer. */
-  read(path: string): Promise<Told>;
+  ask(path: string, init?: RequestInit): Promise<Told>;
   /** Ends when every request has been answered. */
   stop(): Promise<void>;
   /** Ends, answered or not. */
@@ -125,22 +125,15 @@ export async function startCarga(
       }
     }
   };
+  const ask = (path: string, init: RequestInit = {}): Promise<Told> =>
+    insist(path, (address) => fetch(address + path, { ...init, signal: AbortSignal.timeout(NEVER_MS) }));
   const post = (
     path: string,
     type: string,
     body: Uint8Array | string,
     headers: Readonly<Record<string, string>> = {},
   ): Promise<Told> =>
-    insist(path, (address) =>
-      fetch(address + path, {
-        method: 'POST',
-        headers: { 'Content-Type': type, ...headers },
-        body: body as Uint8Array<ArrayBuffer>,
-        signal: AbortSignal.timeout(NEVER_MS),
-      }),
-    );
-  const read = (path: string): Promise<Told> =>
-    insist(path, (address) => fetch(address + path, { signal: AbortSignal.timeout(NEVER_MS) }));
+    ask(path, { method: 'POST', headers: { 'Content-Type': type, ...headers }, body: body as Uint8Array<ArrayBuffer> });
   const keep = (tenant: string, sent: Uint8Array, { body }: Told, prestador: number): void => {
     const { chave_acesso, numero_protocolo, xml_nfse } = body;
     const enviado = hash('sha256', sent);
@@ -209,7 +202,7 @@ export async function startCarga(
     if (nota === undefined) return;
     candidate += 1;
     if (nota.tenant !== SLUG) return;
-    const { body: found } = await read(`/${SLUG}/api/v1/nfse/${nota.chave}`);
+    const { body: found } = await ask(`/${SLUG}/api/v1/nfse/${nota.chave}`);
     if (found.nota?.status !== 'autorizada') return;
     const body = Buffer.from(JSON.stringify({ chave_acesso: nota.chave, ...CANCELAMENTO }));
     const told = await post(`/${SLUG}/api/v1/nfse/${nota.chave}/eventos`, 'application/json', body, {
@@ -238,7 +231,7 @@ export async function startCarga(
 
   /** All else that is asked while something dies; only a failure says anything here. */
   let asked = 0;
-  const ask = async (): Promise<void> => {
+  const question = async (): Promise<void> => {
     const nota = notas[Math.floor(chance() * notas.length)];
     const protocolo = lotes[Math.floor(chance() * lotes.length)];
     if (nota === undefined || protocolo === undefined) return;
@@ -250,7 +243,7 @@ export async function startCarga(
       `/${tenant}/api/v1/nfse/protocolo/${nota.protocolo}`,
       `/${SANDBOX}/api/v1/prestadores/${SEM_NUMERO[0]}/situacao`,
       `/${SANDBOX}/api/v1/catalogo/codigos_tributacao_municipal`,
-    ].map((path) => () => read(path));
+    ].map((path) => () => ask(path));
     const others = [
       () => post(`/${SANDBOX}/api/v1/nfse/v101/validacao`, 'application/xml', template),
       () =>
@@ -267,7 +260,7 @@ export async function startCarga(
     ...Array.from({ length: 2 }, () => forever(PAUSE_MS.integracao, issueUnnumbered)),
     forever(PAUSE_MS.cancelamento, cancel),
     forever(PAUSE_MS.lote, sendLot),
-    forever(PAUSE_MS.pergunta, ask),
+    forever(PAUSE_MS.pergunta, question),
   ];
   const ended = Promise.all(clients).catch((error: unknown) => violations.push(`a client ended: ${error}`));
   return {
@@ -281,7 +274,7 @@ export async function startCarga(
       tentativas = [];
       return taken;
     },
-    read,
+    ask,
     stop: async () => {
       isStopped = true;
       await ended;

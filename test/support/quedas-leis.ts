@@ -267,7 +267,7 @@ async function sameBytes(client: Client, asked: readonly NotaRespondida[], tell:
 /** Read by its key it is what was answered; an authorised one to the byte. */
 async function asAnswered(carga: Carga, nota: NotaRespondida, tell: Tell): Promise<void> {
   const { tenant, chave, protocolo, enviado, gerado } = nota;
-  const { status, body } = await carga.read(`/${tenant}/api/v1/nfse/${chave}`);
+  const { status, body } = await carga.ask(`/${tenant}/api/v1/nfse/${chave}`);
   if (status !== 200) return tell(`${chave} was answered, and is read with ${status}`);
   const { xml_nota: xml, chave_acesso } = body.nota;
   if (chave_acesso !== chave) tell(`${chave} is read as ${chave_acesso}`);

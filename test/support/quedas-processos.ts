@@ -83,7 +83,7 @@ export async function openPalco(seed: number): Promise<Palco> {
 
 /** What is ours besides the worker: on the database of this environment, whichever it is. */
 export async function openCasa(dir: string, seed: number, own: NodeJS.ProcessEnv) {
-  const env = { ...own, NFSE_ESPERA_AO_ENCERRAR: '0', NFSE_LOG_LEVEL: 'error' };
+  const env = { ...own, NFSE_ESPERA_AO_ENCERRAR: '0', NFSE_AVISOS_PRIVADOS: '1', NFSE_LOG_LEVEL: 'error' };
   const stage = await openStage(dir, cnpjsOf(PROVIDERS), Date.now());
   const failedStarts: string[] = [];
   const keep = async <R extends Running>(begin: () => Promise<R>): Promise<Kept<R>> => {
