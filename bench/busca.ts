@@ -3,6 +3,7 @@
  * years. Wall time with nobody else on the machine: a person waits, and the database mostly reads.
  */
 import { searchNotas } from '../src/flows/buscar-notas.ts';
+import { SALAS } from '../src/flows/lugares.ts';
 import { openEmbedded } from '../src/store/embedded.ts';
 import { ensureMeses, mesesBetween } from '../src/store/meses.ts';
 import { migrate } from '../src/store/migrate.ts';
@@ -84,7 +85,7 @@ async function fillNotas(client: Client, total: number): Promise<void> {
 
 async function learnNames(pool: Db): Promise<void> {
   const began = performance.now();
-  while (await createStore(pool).nomes.learn(0));
+  while (await createStore(pool).nomes.learn(0, SALAS.nomes));
   const size = "select pg_size_pretty(pg_total_relation_size('nomes')) as size, count(*)::text as rows from nomes";
   const [nomes] = (await pool.query<{ size: string; rows: string }>(size)).rows;
   console.error(

@@ -12,7 +12,7 @@ import { DOMParser } from '@xmldom/xmldom';
 import { ExclusiveCanonicalization, SignedXml } from 'xml-crypto';
 import { readCertificate } from '../src/documents/certificate.ts';
 import { signXml } from '../src/documents/signing.ts';
-import { openBudget } from '../src/doors/rest/verificacao.ts';
+import { budgets, openBudget } from '../src/doors/rest/verificacao.ts';
 import { exampleXml } from '../src/fiscal/rules/example.ts';
 import { onEnd } from './support/cleanup.ts';
 import { nfseHere } from './support/cli.ts';
@@ -726,7 +726,7 @@ describe('nfse assinatura', () => {
 
 test('the questions together have a share of the processor, and no more', () => {
   let now = 0;
-  const budget = openBudget(() => now);
+  const budget = openBudget(() => now, 0.1);
   assert.equal(budget.waitOf(), undefined);
   budget.spend(3_999);
   assert.equal(budget.waitOf(), undefined);
@@ -739,6 +739,19 @@ test('the questions together have a share of the processor, and no more', () => 
   now += 86_400_000;
   budget.spend(4_100);
   assert.equal(budget.waitOf(), 1);
+});
+
+test('rehearsals that used up theirs leave production its own', async () => {
+  const spent = 1_000_000;
+  budgets.homologacao.spend(spent);
+  try {
+    const refused = await ask(SIGNED, {}, 'integracao');
+    assert.deepEqual([refused.status, refused.body.erros[0].codigo], [503, 'E703']);
+    assert.equal((await ask(SIGNED, {}, 'recife')).status, 200);
+  } finally {
+    budgets.homologacao.spend(-spent);
+  }
+  assert.equal((await ask(SIGNED, {}, 'integracao')).status, 200);
 });
 
 // The log is looked at once all tests of this file have ended, in any order.

@@ -6,6 +6,7 @@ import path from 'node:path';
 import { before, describe, test } from 'node:test';
 import { exampleXml } from '../src/fiscal/rules/example.ts';
 import { type BuscaEscrita, searchNotas, searchNotasOf } from '../src/flows/buscar-notas.ts';
+import { SALAS } from '../src/flows/lugares.ts';
 import { nfseHere } from './support/cli.ts';
 import { balcao, bancada, CANCELAMENTO, type NotaEmitida } from './support/eventos.ts';
 import { request } from './support/http.ts';
@@ -42,7 +43,7 @@ before(async () => {
   notas.padaria = await integracao.issue({ ...PADARIA, 'valores/vServPrest/vServ': '250.00', dCompet: '2026-11-03' });
   notas.cara = await integracao.issue({ 'valores/vServPrest/vServ': '98765.43', 'serv/cServ/cTribNac': '010701' });
   notas.semTomador = await integracao.issue({ toma: null, serie: '77', nDPS: '4711' });
-  while (await store.nomes.learn(0));
+  while (await store.nomes.learn(0, SALAS.nomes));
   atendente = await enter(
     painel,
     await makeUsuario(painel, 'tina', { integracao: 'atendimento', vizinha: 'atendimento' }),

@@ -4,10 +4,11 @@
  */
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
-import { ASIDE_BYTES, ASIDE_WAITING_MAX, type Aside } from '../src/doors/rest/aside.ts';
+import { ASIDE_BYTES, type Aside } from '../src/doors/rest/aside.ts';
 import { createRestDoor } from '../src/doors/rest/door.ts';
 import { BYTES_POR_DOCUMENTO } from '../src/fiscal/ambiente.ts';
 import { exampleXml } from '../src/fiscal/rules/example.ts';
+import { SALAS } from '../src/flows/lugares.ts';
 import type { OnStored } from '../src/store/recent.ts';
 import { AsideThread } from '../src/wiring/large-bodies.ts';
 import { createLog, type Logger } from '../src/wiring/log.ts';
@@ -20,6 +21,7 @@ import { startTestService, type TestService } from './support/service.ts';
 import { until, untilTrue } from './support/until.ts';
 
 const VALIDACAO = '/integracao/api/v1/nfse/v101/validacao';
+const WAITING_MAX = SALAS.corpos_grandes.homologacao;
 const LONGEST = longestDps('2');
 const numbered = (nDPS: string): string =>
   LONGEST.replaceAll('000000000000001', nDPS.padStart(15, '0')).replace('<nDPS>1<', `<nDPS>${nDPS}<`);
@@ -178,12 +180,12 @@ describe('a body above 32 KiB', () => {
   test('waits with a few others, and is refused with a time to come back beyond', async () => {
     const ask = () => request(shared, VALIDACAO, xml(LONGEST));
     assert.equal((await ask()).status, 200);
-    const count = 1 + ASIDE_WAITING_MAX + 5;
+    const count = 1 + WAITING_MAX + 5;
     gate.gather(count);
     const answers = await Promise.all(Array.from({ length: count }, ask));
     const crowded = answers.filter(({ status }) => status === 503);
     assert.equal(crowded.length, 5);
-    assert.equal(answers.filter(({ status }) => status === 200).length, 1 + ASIDE_WAITING_MAX);
+    assert.equal(answers.filter(({ status }) => status === 200).length, 1 + WAITING_MAX);
     for (const { body, headers } of crowded) {
       assert.equal(body.erros[0].codigo, 'E703');
       assert.match(headers.get('retry-after') ?? '', /^\d+$/);
@@ -200,7 +202,7 @@ describe('a body above 32 KiB', () => {
       const { status } = await request(address, VALIDACAO, { ...init, headers });
       ended.push({ from, status });
     };
-    const count = 1 + ASIDE_WAITING_MAX + 20;
+    const count = 1 + WAITING_MAX + 20;
     gate.gather(count);
     const crowd = Array.from({ length: count }, (_, place) => ask(`2001:db8:9:${place}::1`));
     await untilTrue(() => ended.length > 0, 'all places are taken');
@@ -210,6 +212,31 @@ describe('a body above 32 KiB', () => {
     assert.equal(answered.filter(({ from }) => from.startsWith('192')).length, 2);
     await Promise.all(crowd);
     assert.deepEqual(new Set(ended.map(({ status }) => status)), new Set([200, 503]));
+  });
+
+  test('of production waits for one of a rehearsal at most, from however many networks they come', async () => {
+    const [tenant, count] = ['corpos', 1 + WAITING_MAX + 20];
+    await service.store.municipios.create({ tenant, ambiente: 'producao', codigoIbge: '1100015' }, Date.now());
+    assert.equal((await request(shared, VALIDACAO, xml(LONGEST))).status, 200);
+    const ended: string[] = [];
+    const ask = async (path: string, from: string): Promise<number> => {
+      const init = xml(LONGEST);
+      const { status } = await request(shared, path, {
+        ...init,
+        headers: { ...init.headers, 'X-Forwarded-For': from },
+      });
+      ended.push(`${path === VALIDACAO ? 'ensaio' : 'producao'} ${status}`);
+      return status;
+    };
+    gate.gather(count);
+    const crowd = Array.from({ length: count }, (_, place) => ask(VALIDACAO, `2001:db8:${place}::1`));
+    await untilTrue(() => ended.includes('ensaio 503'), 'all places of rehearsals are taken');
+    const before = ended.filter((one) => one === 'ensaio 200').length;
+    assert.notEqual(await ask(`/${tenant}/api/v1/nfse/v101/validacao`, '192.0.2.1'), 503);
+    // The one under way and the next, and some that ended while the request was on its way.
+    const passed = ended.filter((one) => one === 'ensaio 200').length - before;
+    assert.ok(passed < 8, ended.join(', '));
+    await Promise.all(crowd);
   });
 
   test('is counted with the short ones: for its address before it is read, and for its provider', async () => {

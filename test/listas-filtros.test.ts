@@ -1,6 +1,7 @@
 /** The lists of one document over their addresses: each filter, the roles, the count, the order, and what is refused. */
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
+import { SALAS } from '../src/flows/lugares.ts';
 import { balcao, bancada, CANCELAMENTO, type NotaEmitida } from './support/eventos.ts';
 import { request } from './support/http.ts';
 import { startTestService } from './support/service.ts';
@@ -25,7 +26,7 @@ before(async () => {
   notas.padaria = await integracao.issue({ ...PADARIA, 'valores/vServPrest/vServ': '250.00', dCompet: '2026-11-03' });
   notas.cara = await integracao.issue({ 'valores/vServPrest/vServ': '98765.43', 'serv/cServ/cTribNac': '010701' });
   notas.semTomador = await integracao.issue({ toma: null, serie: '77', nDPS: '4711' });
-  while (await store.nomes.learn(0));
+  while (await store.nomes.learn(0, SALAS.nomes));
   for (const documento of [PRESTADOR, TOMADOR]) {
     const headers = { 'Content-Type': 'application/json' };
     const asked = { method: 'POST', headers, body: JSON.stringify({ documento }) };

@@ -1,6 +1,7 @@
 /** What a hostile hand writes into every field and address of the console, and what hostile names stand in its registers and notes. */
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
+import { SALAS } from '../src/flows/lugares.ts';
 import { balcao, bancada } from './support/eventos.ts';
 import { enter, makeUsuario, type Pessoa, startTestPainel } from './support/painel.ts';
 import { startTestService } from './support/service.ts';
@@ -36,7 +37,7 @@ before(async () => {
   chefe = await enter(painel, await makeUsuario(painel, 'clara', { integracao: 'administracao' }));
   await integracao.issue({ 'toma/xNome': NASTY.slice(0, 110), 'prest/xNome': NASTY.slice(0, 110) });
   await bancada(world).notas();
-  while (await store.nomes.learn(0));
+  while (await store.nomes.learn(0, SALAS.nomes));
 });
 
 /** Pages that look something up by what is written to them, and by what. */

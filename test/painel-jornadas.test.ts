@@ -8,6 +8,7 @@ import path from 'node:path';
 import { before, describe, test } from 'node:test';
 import { exampleXml } from '../src/fiscal/rules/example.ts';
 import { cadastrarAviso } from '../src/flows/avisos-do-municipio.ts';
+import { SALAS } from '../src/flows/lugares.ts';
 import { assertAccessible, assertFits } from './support/axe.ts';
 import { openBrowser, type Page } from './support/browser.ts';
 import { cnpjCheckDigits } from './support/cnpj.ts';
@@ -53,7 +54,7 @@ for (const scripts of [true, false]) {
       'toma/xNome': 'Padaria São João',
     });
     await work.notas();
-    while (await service.store.nomes.learn(0));
+    while (await service.store.nomes.learn(0, SALAS.nomes));
     const page = await browser.newPage(true);
     await page.resize(1_280, 900);
     await page.scripts(scripts);

@@ -20,6 +20,7 @@ import { ROUTES } from '../src/doors/rest/routes.ts';
 import { ROTAS_DE_WEBHOOKS } from '../src/doors/rest/webhooks.ts';
 import { buildChave } from '../src/fiscal/chave.ts';
 import { exampleXml } from '../src/fiscal/rules/example.ts';
+import { SALAS } from '../src/flows/lugares.ts';
 import type { World } from '../src/flows/world.ts';
 import { onEnd } from './support/cleanup.ts';
 import { monotonicClock } from './support/clock.ts';
@@ -1161,26 +1162,28 @@ describe('when something fails', () => {
     }
   });
 
-  test('503 E703: too many at once', async () => {
+  test('503 E703: too many at once; of rehearsals alone, which take no place of production', async () => {
     let open = (): void => undefined;
     const gate = new Promise<undefined>((resolve) => {
       open = () => resolve(undefined);
     });
     let underWay = 0;
-    const findByChave = (): Promise<undefined> => {
+    const findByChave: typeof store.notas.findByChave = (tenant, chave) => {
+      if (tenant === 'rio-branco') return store.notas.findByChave(tenant, chave);
       underWay += 1;
       return gate;
     };
     const where = await door({ accessLog: false }, { store: { ...store, notas: { ...store.notas, findByChave } } });
     // On a connection each, since those of one connection are taken up in turn.
-    const thousand = Array.from({ length: 1_000 }, () => request(where, `${API}/nfse/${NO_SUCH_KEY}`));
-    await untilTrue(() => underWay === 1_000, 'a thousand are under way');
+    const many = Array.from({ length: SALAS.pedidos.homologacao }, () => request(where, `${API}/nfse/${NO_SUCH_KEY}`));
+    await untilTrue(() => underWay === SALAS.pedidos.homologacao, 'all places of rehearsals are taken');
     const answer = await request(where, `${API}/nfse/${NO_SUCH_KEY}`);
     assertEnvelope(answer, 503, 'E703');
     assert.equal(answer.headers.get('retry-after'), '1');
     assert.equal((await request(where, '/health/live')).status, 200);
+    assertEnvelope(await request(where, `/rio-branco/api/v1/nfse/${NO_SUCH_KEY}`), 404, 'E301', 'chave_acesso');
     open();
-    const statuses = (await Promise.all(thousand)).map(({ status }) => status);
+    const statuses = (await Promise.all(many)).map(({ status }) => status);
     // Of misses that were under way together too, only a minute's worth is told.
     assert.deepEqual([...new Set(statuses)].sort(), [404, 429]);
   });

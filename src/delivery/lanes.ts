@@ -1,9 +1,11 @@
 /**
  * Whose turn it is. A lane delivers batches of one kind of one tenant, one after the other, and gives its place back when somebody waits:
- * who was served longest ago goes first. What does not wait for the national environment has places of its own.
+ * who was served longest ago goes first. Each kind has places of its own, and of each production and rehearsals (`flows/lugares.ts`).
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { AMBIENTES, type Ambiente } from '../fiscal/ambiente.ts';
+import { FILAS, type Fila, Sala } from '../flows/lugares.ts';
 import { worldOf } from '../flows/relogio.ts';
 import { isPassing, tellTrouble } from '../flows/store-trouble.ts';
 import type { World } from '../flows/world.ts';
@@ -17,32 +19,12 @@ import type { Delivered, Taking } from './deliver.ts';
 /** Pause after the database or a bug stopped a delivery. */
 const TROUBLE_MS = 1_000;
 export type Kind = {
-  readonly kind:
-    | 'notas'
-    | 'eventos'
-    | 'lotes'
-    | 'retidas'
-    | 'mudancas'
-    | 'auditoria'
-    | 'avisos'
-    | 'avisos_lentos'
-    | 'exportacoes';
+  readonly kind: Fila;
   /** Batches of one tenant at once: while one waits for its answers the next is signed. */
   readonly lanes: number;
   readonly deliver: (world: World, municipio: Municipio, taking: Taking) => Promise<Delivered>;
-  /** Whether a batch goes to whom the tenant transmits to, where another one is the service's own affair. */
-  readonly isSent: boolean;
 };
 
-/**
- * Places for batches at once, by what they wait for; a batch that waits for an answer holds no database connection. `local`: the authority
- * in this process. Addresses that are quick wait for no slow one, and none of a municipality for one of a rehearsal (D-611).
- */
-const PLACES = {
-  ...{ notas: 20, eventos: 6, lotes: 2, retidas: 1, mudancas: 2, auditoria: 2, exportacoes: 1, local: 4 },
-  ...{ avisos: 8, avisos_lentos: 8, avisos_de_ensaio: 8, avisos_lentos_de_ensaio: 8 },
-} as const;
-export type Room = keyof typeof PLACES;
 /** Beyond so many open lanes of a room no tenant has a second one: the rest of the places is for who has none. */
 const SECOND_LANES_BELOW = 14;
 
@@ -51,9 +33,19 @@ export type Turn = {
   readonly of: Kind;
   readonly tenant: string;
   readonly key: string;
-  readonly room: Room;
+  readonly ambiente: Ambiente;
   readonly isDue: boolean;
 };
+
+/** The sides of all rooms. */
+const SIDES = (Object.keys(FILAS) as Fila[]).flatMap((fila) =>
+  (Object.keys(AMBIENTES) as Ambiente[]).map((ambiente) => [fila, ambiente] as const),
+);
+
+/** As the measures name it. */
+function nameOf(fila: Fila, ambiente: Ambiente): string {
+  return ambiente === 'producao' ? fila : `${fila}_de_ensaio`;
+}
 
 /** A batch that takes longer says that what is announced now would wait too long for a lane. */
 const QUICK_MS = 1_000;
@@ -69,8 +61,11 @@ export class Lanes {
   private readonly onBatch: (tenant: string) => void;
   private isClosed = false;
   private readonly running = new Set<Promise<void>>();
-  /** Lanes open by key, and by room. */
+  /** Lanes open by key. */
   private readonly open = new Map<string, number>();
+  private readonly salas = Object.fromEntries(
+    Object.entries(FILAS).map(([fila, lugares]) => [fila, new Sala(lugares)]),
+  ) as Readonly<Record<Fila, Sala>>;
   /** Keys of which no second lane is opened for now. */
   private readonly doubtful = new Set<string>();
   /** What is not worth a look before a moment, on the clock of `performance.now`. */
@@ -79,8 +74,8 @@ export class Lanes {
   private readonly served = new Map<string, number>();
   private turnsTaken = 0;
   private readonly endLooking: () => void;
-  /** Due and without a lane, in the order of their turns. */
-  private readonly waiting = new Map<Room, Turn[]>();
+  /** Due and without a lane, in the order of their turns, by side of a room. */
+  private readonly waiting = new Map<string, Turn[]>();
 
   constructor(world: World, announced: AnnouncedClaims, onBatch: (tenant: string) => void) {
     this.world = world;
@@ -96,17 +91,18 @@ export class Lanes {
     const ready = [...others, ...turns]
       .filter(({ key }) => !this.isPaused(key))
       .toSorted((one, other) => (this.served.get(one.key) ?? 0) - (this.served.get(other.key) ?? 0));
-    for (const room of Object.keys(PLACES) as Room[]) {
-      const here = ready.filter((turn) => turn.room === room);
+    for (const [fila, ambiente] of SIDES) {
+      const here = ready.filter((turn) => turn.of.kind === fila && turn.ambiente === ambiente);
       this.waiting.set(
-        room,
+        nameOf(fila, ambiente),
         here.filter(({ key }) => this.count(key) === 0),
       );
-      this.startWaiting(room);
+      this.startWaiting(fila, ambiente);
       for (const turn of here) {
-        if (this.waitingIn(room).length > 0 || this.count(room) >= Math.min(SECOND_LANES_BELOW, PLACES[room])) break;
+        const isCrowded = this.salas[fila].count(ambiente) >= SECOND_LANES_BELOW;
+        if (isCrowded || this.waitingIn(fila, ambiente).length > 0) break;
         if (this.count(turn.key) >= turn.of.lanes || this.doubtful.has(turn.key)) continue;
-        this.start(turn);
+        if (!this.start(turn)) break;
       }
     }
   }
@@ -124,10 +120,13 @@ export class Lanes {
   }
 
   private look(): readonly Sample[] {
-    return (Object.keys(PLACES) as Room[]).flatMap((fila): readonly Sample[] => [
-      { name: 'nfse_faixas_ocupadas', labels: { fila }, value: this.count(fila) },
-      { name: 'nfse_faixas_lugares', labels: { fila }, value: PLACES[fila] },
-    ]);
+    return SIDES.flatMap(([name, ambiente]): readonly Sample[] => {
+      const labels = { fila: nameOf(name, ambiente) };
+      return [
+        { name: 'nfse_faixas_ocupadas', labels, value: this.salas[name].count(ambiente) },
+        { name: 'nfse_faixas_lugares', labels, value: FILAS[name][ambiente] },
+      ];
+    });
   }
 
   private count(name: string): number {
@@ -152,28 +151,33 @@ export class Lanes {
     return false;
   }
 
-  private waitingIn(room: Room): Turn[] {
-    return this.waiting.get(room) ?? [];
+  private waitingIn(fila: Fila, ambiente: Ambiente): Turn[] {
+    return this.waiting.get(nameOf(fila, ambiente)) ?? [];
   }
 
-  private start(turn: Turn): void {
+  /** Opens a lane; false: there is no place for one. */
+  private start(turn: Turn): boolean {
+    const { of, ambiente } = turn;
+    const sala = this.salas[of.kind];
+    if (!sala.enter(ambiente)) return false;
     this.add(turn.key, 1);
-    this.add(turn.room, 1);
     this.onBatch(turn.tenant);
     const lane = this.runLane(turn).finally(() => {
       this.running.delete(lane);
       this.add(turn.key, -1);
-      this.add(turn.room, -1);
-      this.startWaiting(turn.room);
+      sala.leave(ambiente);
+      this.startWaiting(of.kind, ambiente);
       this.onBatch(turn.tenant);
     });
     this.running.add(lane);
+    return true;
   }
 
   /** Gives free places to the turns that wait. */
-  private startWaiting(room: Room): void {
-    while (!this.isClosed && this.count(room) < PLACES[room]) {
-      const turn = this.waiting.get(room)?.shift();
+  private startWaiting(fila: Fila, ambiente: Ambiente): void {
+    const waiting = this.waitingIn(fila, ambiente);
+    while (!this.isClosed && this.salas[fila].left(ambiente) > 0) {
+      const turn = waiting.shift();
       if (turn === undefined) break;
       if (this.count(turn.key) > 0 || this.isPaused(turn.key)) continue;
       this.start(turn);
@@ -182,7 +186,7 @@ export class Lanes {
 
   /** Batch after batch while nobody waits for the place. */
   private async runLane(turn: Turn): Promise<void> {
-    const { of, tenant, key, room } = turn;
+    const { of, tenant, key, ambiente } = turn;
     let { isDue } = turn;
     let tokens: readonly string[] = [];
     try {
@@ -201,7 +205,7 @@ export class Lanes {
         const { delivered, isFull, pauseMs, isDoubtful } = done;
         await this.endClaims(tenant, delivered === 0 ? [...handed, ...stale] : stale);
         tokens = [];
-        const isQuick = performance.now() - began < QUICK_MS && this.waitingIn(room).length === 0;
+        const isQuick = performance.now() - began < QUICK_MS && this.waitingIn(of.kind, ambiente).length === 0;
         const isWell = !isFull && pauseMs === 0 && !isDoubtful && stale.length === 0;
         // What is announced is due again by the clock of the machine.
         const isByOurClock = municipio.relogioMs === undefined;
@@ -210,8 +214,8 @@ export class Lanes {
         if (isDoubtful) this.doubtful.add(key);
         else this.doubtful.delete(key);
         if (!isFull || pauseMs > 0 || (isDoubtful && this.count(key) > 1)) return;
-        if (this.waitingIn(room).length > 0) {
-          this.waitingIn(room).push({ ...turn, isDue: true });
+        if (this.waitingIn(of.kind, ambiente).length > 0) {
+          this.waitingIn(of.kind, ambiente).push({ ...turn, isDue: true });
           return;
         }
         isDue = true;

@@ -2,6 +2,7 @@
 import { SIMULAR_MAX_MS } from '../fiscal/simular.ts';
 import { sealDays } from '../flows/auditoria.ts';
 import { avisosDeAliquotas } from '../flows/avisos-aliquotas.ts';
+import { SALAS } from '../flows/lugares.ts';
 import { worldOf } from '../flows/relogio.ts';
 import { tellTrouble } from '../flows/store-trouble.ts';
 import type { World } from '../flows/world.ts';
@@ -139,7 +140,7 @@ export class Upkeep {
     const { store, log, now } = this.world;
     const isAll = began >= this.learnAllAt;
     try {
-      const isMore = await store.nomes.learn(isAll ? 0 : mesOf(now() - RECENT_MS));
+      const isMore = await store.nomes.learn(isAll ? 0 : mesOf(now() - RECENT_MS), SALAS.nomes);
       this.did('nomes');
       if (isAll && !isMore) this.learnAllAt = began + FORGET_EVERY_MS;
       this.learnAt = isMore ? 2 * performance.now() - began : began + SHORTEN_EVERY_MS;

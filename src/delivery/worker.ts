@@ -3,7 +3,7 @@
  * several may run on one database. Whose turn it is, `lanes.ts` decides.
  */
 import { setTimeout as wait } from 'node:timers/promises';
-import { AMBIENTES } from '../fiscal/ambiente.ts';
+import type { Ambiente } from '../fiscal/ambiente.ts';
 import { tellTrouble } from '../flows/store-trouble.ts';
 import type { World } from '../flows/world.ts';
 import { lookAt } from '../measures/counters.ts';
@@ -13,7 +13,7 @@ import { placeAuditoria } from './auditoria.ts';
 import { tellAvisos } from './avisos.ts';
 import { deliverEventos } from './eventos.ts';
 import { makeExportacoes } from './exportacoes.ts';
-import { type Kind, Lanes, type Room, type Turn } from './lanes.ts';
+import { type Kind, Lanes, type Turn } from './lanes.ts';
 import { processLotes } from './lotes.ts';
 import { placeMudancas } from './mudancas.ts';
 import { deliverNotas } from './notas.ts';
@@ -33,15 +33,15 @@ const TROUBLE_MS = 1_000;
 
 /** What is delivered. */
 export const KINDS: readonly Kind[] = [
-  { kind: 'notas', lanes: 2, deliver: deliverNotas, isSent: true },
-  { kind: 'eventos', lanes: 1, deliver: deliverEventos, isSent: true },
-  { kind: 'lotes', lanes: 1, deliver: processLotes, isSent: false },
-  { kind: 'retidas', lanes: 1, deliver: releaseNotas, isSent: false },
-  { kind: 'mudancas', lanes: 1, deliver: placeMudancas, isSent: false },
-  { kind: 'auditoria', lanes: 1, deliver: placeAuditoria, isSent: false },
-  { kind: 'avisos', lanes: 4, deliver: tellAvisos.bind(null, 'quick'), isSent: false },
-  { kind: 'avisos_lentos', lanes: 8, deliver: tellAvisos.bind(null, 'slow'), isSent: false },
-  { kind: 'exportacoes', lanes: 1, deliver: makeExportacoes, isSent: false },
+  { kind: 'notas', lanes: 2, deliver: deliverNotas },
+  { kind: 'eventos', lanes: 1, deliver: deliverEventos },
+  { kind: 'lotes', lanes: 1, deliver: processLotes },
+  { kind: 'retidas', lanes: 1, deliver: releaseNotas },
+  { kind: 'mudancas', lanes: 1, deliver: placeMudancas },
+  { kind: 'auditoria', lanes: 1, deliver: placeAuditoria },
+  { kind: 'avisos', lanes: 4, deliver: tellAvisos.bind(null, 'quick') },
+  { kind: 'avisos_lentos', lanes: 8, deliver: tellAvisos.bind(null, 'slow') },
+  { kind: 'exportacoes', lanes: 1, deliver: makeExportacoes },
 ];
 
 export type Worker = {
@@ -132,26 +132,22 @@ async function listTurns(
   const { versao } = await world.store.aliquotas.readTabela();
   const isAsked = isAll || rung.length > 0;
   const due = isAsked ? await world.store.listDue(world.now(), versao, isAll ? undefined : rung, rung) : [];
-  const turns = KINDS.flatMap((of) => {
+  const tenants = [...new Set([...due.map(({ tenant }) => tenant), ...announced])];
+  const ambientes = new Map(
+    await Promise.all(tenants.map(async (tenant) => [tenant, await ambienteOf(world, tenant)] as const)),
+  );
+  const turnOf = (of: Kind, tenant: string, isDue: boolean): Turn => {
+    return { of, tenant, key: `${of.kind}/${tenant}`, ambiente: ambientes.get(tenant)!, isDue };
+  };
+  return KINDS.flatMap((of) => {
     const here = due.filter(({ kind }) => kind === of.kind).map(({ tenant }) => tenant);
     const others = of.kind === 'notas' ? announced.filter((tenant) => !here.includes(tenant)) : [];
-    return [
-      ...here.map((tenant) => turnOf(world, of, tenant, true)),
-      ...others.map((tenant) => turnOf(world, of, tenant, false)),
-    ];
+    return [...here.map((tenant) => turnOf(of, tenant, true)), ...others.map((tenant) => turnOf(of, tenant, false))];
   });
-  return Promise.all(turns);
 }
 
-async function turnOf(world: World, of: Kind, tenant: string, isDue: boolean): Promise<Turn> {
-  return { of, tenant, key: `${of.kind}/${tenant}`, room: await roomOf(world, of, tenant), isDue };
-}
-
-async function roomOf({ store }: World, { kind, isSent }: Kind, tenant: string): Promise<Room> {
-  const isAviso = kind === 'avisos' || kind === 'avisos_lentos';
-  if (!isSent && !isAviso) return kind;
-  // Who cannot be read just now has that trouble in its own lane.
+/** One that cannot be read just now, or is there no more, has that trouble in its own lane. */
+async function ambienteOf({ store }: World, tenant: string): Promise<Ambiente> {
   const municipio = await store.municipios.findBySlug(tenant).catch(() => undefined);
-  if (municipio === undefined || AMBIENTES[municipio.ambiente].transmits) return kind;
-  return isAviso ? `${kind}_de_ensaio` : 'local';
+  return municipio?.ambiente ?? 'producao';
 }

@@ -4,6 +4,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Municipio } from '../store/municipios.ts';
+import { SALAS, Sala } from './lugares.ts';
 import { lookForMudancas } from './mudancas.ts';
 import type { World } from './world.ts';
 
@@ -11,13 +12,7 @@ import type { World } from './world.ts';
 export type Look = (tenant: string, keys: readonly string[]) => Promise<readonly string[]>;
 
 const LOOK_EVERY_MS = 250;
-/**
- * Who waits holds a place for requests: so many of a process, apart for what is real and for rehearsals, in which anybody may be anybody. Of
- * one network there are no more than half of those that others leave, and of who waits under one name eight.
- */
-export const WAITING_MAX = { producao: 250, homologacao: 150 } as const satisfies Readonly<
-  Record<Municipio['ambiente'], number>
->;
+/** Of one network there wait no more than half of those that others leave places for, and under one name so many. */
 const WAITING_EACH_MAX = 8;
 
 /** `who`: under whose name; `rede`: from which network. */
@@ -28,7 +23,8 @@ type Waiter = { readonly key: string; readonly wake: (hasHappened: boolean) => v
 export class Waits {
   private readonly look: Look;
   private readonly waiting = new Map<string, Set<Waiter>>();
-  /** By ambiente, by network in it, and by name in a municipality. */
+  private readonly sala = new Sala(SALAS.esperas);
+  /** By network in an ambiente, and by name in a municipality. */
   private readonly counts = new Map<string, number>();
   private isEnded = false;
 
@@ -46,14 +42,13 @@ export class Waits {
     { ms, who, rede }: Asker & { readonly ms: number },
   ): Promise<boolean> {
     const [ofName, ofRede] = [`${tenant} ${who}`, `${ambiente} ${rede}`];
-    const left = WAITING_MAX[ambiente] - this.count(ambiente);
-    const isCrowded = left <= this.count(ofRede) || this.count(ofName) >= WAITING_EACH_MAX;
-    if (this.isEnded || ms <= 0 || isCrowded) return false;
+    const isCrowded = this.sala.left(ambiente) <= this.count(ofRede) || this.count(ofName) >= WAITING_EACH_MAX;
+    if (this.isEnded || ms <= 0 || isCrowded || !this.sala.enter(ambiente)) return false;
     const { promise, resolve: wake } = Promise.withResolvers<boolean>();
     const waiter: Waiter = { key, wake };
     const here = this.waiting.getOrInsertComputed(tenant, () => new Set());
     here.add(waiter);
-    const names = [ambiente, ofRede, ofName];
+    const names = [ofRede, ofName];
     for (const name of names) this.counts.set(name, this.count(name) + 1);
     const timer = setTimeout(wake, ms, false);
     if (here.size === 1) void this.lookOn(tenant, here);
@@ -62,6 +57,7 @@ export class Waits {
     } finally {
       clearTimeout(timer);
       here.delete(waiter);
+      this.sala.leave(ambiente);
       for (const name of names) {
         if (this.count(name) === 1) this.counts.delete(name);
         else this.counts.set(name, this.count(name) - 1);

@@ -15,12 +15,22 @@ import type { PoolClient } from './pg.ts';
 const STEP_MAX = 200;
 const DAY_MS = 86_400_000;
 
+/** Rehearsals that are looked at in one part: what production waits for meanwhile does not grow with their number. */
+const TENANTS = 20;
+
 export function guardaStore(pool: Db) {
+  /** The last one that was looked at, and whether one before it may have more. */
+  let after = '';
+  let isMoreBefore = false;
   return {
     /** Deletes a part of what is past its time; whether there may be more. `now`: milliseconds. */
     forgetRehearsals: async (now: number): Promise<boolean> => {
-      const { rows } = await pool.query<{ tenant: string; guarda_dias: number | null }>(REHEARSALS);
-      let more = false;
+      const asked = [after, TENANTS];
+      const { rows } = await pool.query<{ tenant: string; guarda_dias: number | null }>(REHEARSALS, asked);
+      const isEnd = rows.length < TENANTS;
+      // One that cannot be looked at is left for the next round.
+      after = isEnd ? '' : rows.at(-1)!.tenant;
+      let more = isMoreBefore;
       for (const { tenant, guarda_dias } of rows) {
         const dias = guarda_dias ?? AMBIENTES.homologacao.guardaDias ?? 0;
         if (dias === 0) continue;
@@ -31,13 +41,14 @@ export function guardaStore(pool: Db) {
           more ||= count > 0;
         }
       }
-      return more;
+      isMoreBefore = !isEnd && more;
+      return more || !isEnd;
     },
   };
 }
 
 /** A question asked across tenants. */
-const REHEARSALS = `select tenant, guarda_dias from municipios where ambiente = 'homologacao' order by tenant`;
+const REHEARSALS = `select tenant, guarda_dias from municipios where ambiente = 'homologacao' and tenant > $1 order by tenant limit $2`;
 
 const OF_A_REHEARSAL = `exists (select 1 from municipios m where m.tenant = $1 and m.ambiente = 'homologacao')`;
 

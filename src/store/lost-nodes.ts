@@ -2,6 +2,7 @@
  * Servers of a distributed schema that do not answer the coordinator, as far as one process has seen. Their tenants are left out, so that
  * nobody else waits for them; one of each is asked now and then whether its server is back.
  */
+import { ENSAIO_PREFIX } from '../fiscal/ambiente.ts';
 import { placesOf } from './mover.ts';
 import { nameNo } from './nos.ts';
 import type { Db } from './open.ts';
@@ -25,7 +26,7 @@ export class LostNodes {
   private listAt = Number.NEGATIVE_INFINITY;
   /** When each is asked again, and by which tenant. */
   private readonly lost = new Map<string, { at: number; readonly tenant: string }>();
-  private passed = 0;
+  private readonly passed = { others: 0, sandboxes: 0 };
 
   /** `ask`: a question to the server of a tenant, which fails where that does not answer. */
   constructor(pool: Db, ask: (tenant: string) => Promise<void>) {
@@ -66,12 +67,19 @@ export class LostNodes {
     for (const { tenants } of rows) this.know(JSON.parse(tenants) as string[]);
   }
 
-  /** The next of the tenants whose servers answer, in turn. */
+  /** The next of the tenants whose servers answer, in turn: so many sandboxes of one's own, of which there may be thousands, and so many others. */
   nextOfOthers(count: number): readonly string[] {
-    const others = [...this.nodeOf.keys()].filter((tenant) => !this.has(tenant));
-    const from = others.length === 0 ? 0 : this.passed % others.length;
-    this.passed = from + count;
-    return [...others.slice(from), ...others.slice(0, from)].slice(0, count);
+    const here = [...this.nodeOf.keys()].filter((tenant) => !this.has(tenant));
+    const [sandboxes, others] = [true, false].map((isOne) =>
+      here.filter((tenant) => tenant.startsWith(ENSAIO_PREFIX) === isOne),
+    ) as [string[], string[]];
+    return [...this.nextOf('others', others, count), ...this.nextOf('sandboxes', sandboxes, count)];
+  }
+
+  private nextOf(which: keyof LostNodes['passed'], all: readonly string[], count: number): readonly string[] {
+    const from = all.length === 0 ? 0 : this.passed[which] % all.length;
+    this.passed[which] = from + count;
+    return [...all.slice(from), ...all.slice(0, from)].slice(0, count);
   }
 
   private askAgain(): void {

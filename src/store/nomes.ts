@@ -1,5 +1,6 @@
 /** Words of the names of parties, by which a name is looked up. They are learned from the notes behind their issuance. */
 import { createHash } from 'node:crypto';
+import type { Ambiente } from '../fiscal/ambiente.ts';
 import { wordsOf } from '../fiscal/words.ts';
 import { type Db, runTransaction } from './open.ts';
 import type { PoolClient } from './pg.ts';
@@ -26,16 +27,15 @@ const BEHIND = 16_384;
 /** Places for names that were learned of late, which come again and again: nothing is asked of them. */
 const KNOWN = 2 ** 19;
 
-/** Tenants in one turn, by chance: none comes before another for ever. */
-const TENANTS = 4;
-
-/** A question asked across tenants: months from $1 on in which a tenant has notes whose names were not looked at. */
+/** A question asked across tenants: months from $1 on in which one of an ambiente has notes whose names were not looked at, by chance: none comes before another for ever. */
 const UNREAD = `select m.tenant, s.mes from municipios m cross join meses s
     left join nomes_lidos l on l.tenant = m.tenant and l.mes = s.mes
     cross join lateral (
       select 1 from notas n where n.tenant = m.tenant and n.mes = s.mes and n.id > coalesce(l.ate, 0) order by n.id limit 1
     ) n
-  where s.mes >= $1 order by random() limit ${TENANTS}`;
+  where s.mes >= $1 and m.ambiente = $2 order by random() limit $3`;
+
+type OfMes = { readonly tenant: string; readonly mes: number };
 
 const BEGIN = 'insert into nomes_lidos (tenant, mes, ate) values ($1, $2, 0) on conflict (tenant, mes) do nothing';
 /** Another process that reads names of the tenant is left to it. */
@@ -75,10 +75,15 @@ export function nomeStore(pool: Db) {
   // Four megabytes, for those processes that learn.
   let known: Float64Array | undefined;
   return {
-    /** Learns the names of a part of the notes of these months that were not looked at; whether there may be more. */
-    learn: async (sinceMes: number): Promise<boolean> => {
-      const { rows } = await pool.query<{ tenant: string; mes: number }>(UNREAD, [sinceMes]);
-      let isMore = rows.length === TENANTS;
+    /** Learns the names of a part of the notes of these months that were not looked at, of so many of each ambiente; whether there may be more. */
+    learn: async (sinceMes: number, tenants: Readonly<Record<Ambiente, number>>): Promise<boolean> => {
+      let isMore = false;
+      const rows: OfMes[] = [];
+      for (const [ambiente, max] of Object.entries(tenants)) {
+        const found = (await pool.query<OfMes>(UNREAD, [sinceMes, ambiente, max])).rows;
+        isMore ||= found.length === max;
+        rows.push(...found);
+      }
       known ??= new Float64Array(KNOWN);
       const prints = known;
       for (const { tenant, mes } of rows) {

@@ -1,49 +1,104 @@
 /**
- * A queue in which the names have turns. When all places are taken, the newest entry of the longest line gives way to a name with fewer
- * entries.
+ * A queue in which production and rehearsals alternate, each with places of its own, and in each the names have turns: first those of the
+ * first kind, and among the entries of one of them those of the second. When all places of a side are taken, the newest entry of whoever
+ * has most gives way to a name with fewer entries.
  */
+import type { Ambiente } from '../fiscal/ambiente.ts';
+
+/** Of whom an entry is, from the widest name on; all of a line have as many. */
+export type Names = readonly string[];
+
 export type FairLine<One> = {
   /** Adds an entry. The result is the entry that has no place then, this one or another; undefined: all have one. */
-  add(name: string, one: One): One | undefined;
+  add(ambiente: Ambiente, names: Names, one: One): One | undefined;
   next(): One | undefined;
   readonly size: number;
   /** Removes all entries and returns them. */
   empty(): readonly One[];
 };
 
-export function openFairLine<One>(places: number): FairLine<One> {
-  /** In the order of their turns; none is empty. */
-  const lines = new Map<string, One[]>();
-  let taken = 0;
+/** `entries` of the last name alone; `lines` of the others, in the order of their turns, none of them empty. */
+type Line<One> = { size: number; readonly entries: One[]; readonly lines: Map<string, Line<One>> };
+
+const openLine = <One>(): Line<One> => ({ size: 0, entries: [], lines: new Map() });
+
+export function openFairLine<One>(places: Readonly<Record<Ambiente, number>>): FairLine<One> {
+  const sides = { producao: openLine<One>(), homologacao: openLine<One>() };
+  let isTurnOf: Ambiente = 'producao';
   return {
-    add: (name, one) => {
-      const own = lines.get(name) ?? [];
-      const longest = [...lines.values()].reduce((most, line) => (line.length > most.length ? line : most), own);
-      if (taken === places && longest.length <= own.length + 1) return one;
-      const displaced = taken === places ? longest.pop() : undefined;
-      if (displaced === undefined) taken += 1;
-      own.push(one);
-      lines.set(name, own);
+    add: (ambiente, names, one) => {
+      const side = sides[ambiente];
+      if (side.size < places[ambiente]) {
+        put(side, names, one);
+        return undefined;
+      }
+      const displaced = displace(side, names);
+      if (displaced === undefined) return one;
+      put(side, names, one);
       return displaced;
     },
     next: () => {
-      const [first] = lines;
-      if (first === undefined) return undefined;
-      const [name, line] = first;
-      lines.delete(name);
-      const one = line.shift();
-      taken -= 1;
-      if (line.length > 0) lines.set(name, line);
+      if (sides[isTurnOf].size === 0) isTurnOf = otherThan(isTurnOf);
+      const one = takeNext(sides[isTurnOf]);
+      isTurnOf = otherThan(isTurnOf);
       return one;
     },
     get size() {
-      return taken;
+      return sides.producao.size + sides.homologacao.size;
     },
     empty: () => {
-      const all = [...lines.values()].flat();
-      lines.clear();
-      taken = 0;
+      const all: One[] = [];
+      for (const side of Object.values(sides)) while (side.size > 0) all.push(takeNext(side)!);
       return all;
     },
   };
+}
+
+function otherThan(ambiente: Ambiente): Ambiente {
+  return ambiente === 'producao' ? 'homologacao' : 'producao';
+}
+
+function put<One>(line: Line<One>, [name, ...others]: Names, one: One): void {
+  line.size += 1;
+  if (name === undefined) line.entries.push(one);
+  else put(line.lines.getOrInsertComputed(name, openLine<One>), others, one);
+}
+
+/** The newest entry of the name that has most, where that is more than these names would have with one more. */
+function displace<One>(line: Line<One>, [name, ...others]: Names): One | undefined {
+  if (name === undefined) return undefined;
+  const own = line.lines.get(name);
+  const [longest, its] = longestOf(line);
+  const isMore = its.size > (own?.size ?? 0) + 1;
+  const displaced = isMore ? takeNewest(its) : own && displace(own, others);
+  if (displaced === undefined) return undefined;
+  line.size -= 1;
+  if (isMore && its.size === 0) line.lines.delete(longest);
+  return displaced;
+}
+
+function longestOf<One>({ lines }: Line<One>): [string, Line<One>] {
+  const [first, ...others] = lines;
+  return others.reduce((most, one) => (one[1].size > most[1].size ? one : most), first!);
+}
+
+function takeNewest<One>(line: Line<One>): One | undefined {
+  line.size -= 1;
+  if (line.lines.size === 0) return line.entries.pop();
+  const [name, longest] = longestOf(line);
+  const one = takeNewest(longest);
+  if (longest.size === 0) line.lines.delete(name);
+  return one;
+}
+
+function takeNext<One>(line: Line<One>): One | undefined {
+  if (line.size === 0) return undefined;
+  line.size -= 1;
+  const [first] = line.lines;
+  if (first === undefined) return line.entries.shift();
+  const [name, its] = first;
+  line.lines.delete(name);
+  const one = takeNext(its);
+  if (its.size > 0) line.lines.set(name, its);
+  return one;
 }

@@ -1,21 +1,22 @@
 /**
- * Runs the thread that answers requests with large bodies, one at a time, the senders in turn. The first request starts the thread;
+ * Runs the thread that answers requests with large bodies, one at a time, in turns. The first request starts the thread;
  * a request that takes too much of the processor ends it. The queue is bounded, and with it the memory of its bodies.
  */
 import { Worker as Thread } from 'node:worker_threads';
 import {
   ASIDE_CPU_MAX_MS,
-  ASIDE_WAITING_MAX,
   type Aside,
   type AsideCall,
   type AsideSender,
   type AsideTrouble,
 } from '../doors/rest/aside.ts';
 import { networksOf } from '../doors/rest/buckets.ts';
+import type { Ambiente } from '../fiscal/ambiente.ts';
+import { SALAS } from '../flows/lugares.ts';
 import type { OnStored } from '../store/recent.ts';
 import { type Collector, Questions } from './collect.ts';
 import { errorOf } from './failure.ts';
-import { openFairLine } from './fair-line.ts';
+import { type Names, openFairLine } from './fair-line.ts';
 import type { AsideMessage, AsideReport, QuotaAnswer, QuotaAsked } from './large-body-thread.ts';
 import type { Logger } from './log.ts';
 import { endBeforeStoring, newStage } from './request-stage.ts';
@@ -48,7 +49,7 @@ export class AsideThread implements Aside {
   private readonly settings: ThreadSettings;
   private readonly log: Logger;
   private readonly options: AsideOptions;
-  private readonly waiting = openFairLine<Waiting>(ASIDE_WAITING_MAX);
+  private readonly waiting = openFairLine<Waiting>(SALAS.corpos_grandes);
   private thread: Thread | undefined;
   private isReady = false;
   private isStopping = false;
@@ -63,9 +64,8 @@ export class AsideThread implements Aside {
   readonly answer = ((call: AsideCall, { client, quota }: AsideSender): Promise<Answered> => {
     if (this.isStopping) return Promise.resolve('crowded');
     return new Promise((resolve, reject) => {
-      // Places are shared by the widest network of a sender: by single addresses a /48 would have thousands.
-      const network = networksOf(client).at(-1)!.name;
-      this.waiting.add(network, { call, quota, resolve, reject })?.resolve('crowded');
+      const names = namesOf(call.municipio, client);
+      this.waiting.add(call.municipio.ambiente, names, { call, quota, resolve, reject })?.resolve('crowded');
       this.beginNext();
     });
   }) as Aside['answer'];
@@ -179,6 +179,18 @@ export class AsideThread implements Aside {
       this.settle(({ resolve }) => resolve('too_dear'));
     }
   }
+}
+
+/**
+ * Whose turn it is. Municipalities go first, and their senders share what they have; but of rehearsals anybody makes as many as he likes, so
+ * that there the senders go first. A sender is its widest network: by single addresses a /48 would have thousands.
+ */
+function namesOf(
+  { ambiente, tenant }: { readonly ambiente: Ambiente; readonly tenant: string },
+  client: string,
+): Names {
+  const network = networksOf(client).at(-1)!.name;
+  return ambiente === 'producao' ? [tenant, network] : [network, tenant];
 }
 
 function post(thread: Thread, message: AsideMessage): void {

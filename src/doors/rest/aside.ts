@@ -22,12 +22,9 @@ export const ASIDE_BYTES = 32 * 1024;
  */
 export const ASIDE_CPU_MAX_MS = 2_000;
 
-/** Requests that wait for their turn, each with a body of a megabyte at most. */
-export const ASIDE_WAITING_MAX = 32;
-
 /** The message to a request that took more. */
 export const TOO_DEAR = `O pedido tomou mais de ${ASIDE_CPU_MAX_MS / 1_000} s de processador e foi encerrado: o corpo tem elementos ou valores demais para o que pede. Envie só o que o leiaute tem; divida um lote em lotes menores.`;
-export const CROWDED_ASIDE = `Há requisições demais com corpo acima de ${ASIDE_BYTES / 1024} KiB em andamento, e os lugares se repartem entre os endereços de rede: envie-as uma de cada vez.`;
+export const CROWDED_ASIDE = `Há requisições demais com corpo acima de ${ASIDE_BYTES / 1024} KiB em andamento, e os lugares se repartem entre os municípios e os endereços de rede: envie-as uma de cada vez.`;
 
 /** All that the thread needs to answer a request. Every part of it can be copied to another thread. */
 export type AsideCall = Traced & {

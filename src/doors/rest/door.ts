@@ -2,6 +2,7 @@
 import { rememberLacking } from '../../flows/conferir-arquivos.ts';
 import { countTogether } from '../../flows/contagens.ts';
 import { openWaits } from '../../flows/esperar.ts';
+import { SALAS, Sala } from '../../flows/lugares.ts';
 import { askStore, type StoreTrouble, troubleOfStore } from '../../flows/store-trouble.ts';
 import type { World } from '../../flows/world.ts';
 import { soapRoutes } from '../soap/routes.ts';
@@ -93,7 +94,7 @@ function openDoor(world: World, options: RestDoorOptions): { readonly door: Door
     waits: openWaits(world),
     lastKnown: new Map(),
     address: '',
-    underWay: 0,
+    underWay: new Sala(SALAS.pedidos),
     closing: false,
   };
   const http: HttpOptions = {

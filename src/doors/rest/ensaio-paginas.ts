@@ -75,7 +75,7 @@ async function makeOne(door: Door, visit: Visit): Promise<HttpAnswer> {
   const nome = form.text('nome').trim();
   const body = Buffer.from(JSON.stringify(nome === '' ? {} : { nome }));
   const rede = networksOf(clientOf(request, door.options.trustProxy)).at(-1)!.name;
-  const made = await workInPlace(door, () => createAmbiente(door.world, shared, { body, rede }));
+  const made = await workInPlace(door, shared, () => createAmbiente(door.world, shared, { body, rede }));
   if (made === undefined || made === 'not_here' || 'faults' in made) {
     const problema =
       made === undefined || made === 'not_here' ? 'Tente de novo em instantes.' : made.faults[0].mensagem;

@@ -105,7 +105,7 @@ async function answerFit(door: Door, visit: Visit, route: Route, admitted: Admit
   quota?.measure(body.length);
   const tooMuch = await quota?.enter();
   if (tooMuch !== undefined) return addLimits(quota, refuse(door, visit, refuseAsFlow(tooMuch)));
-  const answer = await workInPlace(door, () => answerAdmitted(door, visit, route, admitted));
+  const answer = await workInPlace(door, admitted.municipio, () => answerAdmitted(door, visit, route, admitted));
   return answer ?? refuse(door, visit, refuseUnavailable(CROWDED_SERVICE, CROWD_WAIT_S));
 }
 

@@ -101,7 +101,7 @@ async function showSent(door: Door, visit: Visit, asked: DocumentPage): Promise<
   const tooMany = await quota.enter(documentos);
   if (tooMany !== undefined) return addLimits(quota, refuse(door, visit, refuseAsFlow(tooMany)));
   const shown = isForm
-    ? await workInPlace(door, () => asked.show(door, municipio, given))
+    ? await workInPlace(door, municipio, () => asked.show(door, municipio, given))
     : annotated({ problema: form.problem }, errosHere);
   if (shown === undefined) return refuse(door, visit, refuseUnavailable(CROWDED_SERVICE, CROWD_WAIT_S));
   const { title, path, button } = asked;

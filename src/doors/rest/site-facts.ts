@@ -5,11 +5,12 @@ import { TIPOS_EVENTO } from '../../fiscal/tipos-evento.ts';
 import { CONVITE_MS } from '../../flows/convites.ts';
 import { IDLE_MS, SESSION_MS } from '../../flows/entrada.ts';
 import { EXPORTACAO_DIAS, EXPORTACAO_NOTAS_MAX, EXPORTACOES_MAX } from '../../flows/exportacoes.ts';
+import { SALAS } from '../../flows/lugares.ts';
 import { BODY_MAX_TEXT, HEADERS_MAX_TEXT, URL_MAX_TEXT } from '../../published/http-limits.ts';
 import { code, table, writeBraces } from '../../published/markdown.ts';
 import type { Facts } from '../../published/site/facts.ts';
 import { VARIABLES_HELP } from '../variables.ts';
-import { ASIDE_BYTES, ASIDE_CPU_MAX_MS, ASIDE_WAITING_MAX } from './aside.ts';
+import { ASIDE_BYTES, ASIDE_CPU_MAX_MS } from './aside.ts';
 import { SITE_TIMES } from './buckets.ts';
 import { CATALOGO_SHAPES } from './catalogo-fields.ts';
 import { CATALOGOS, FRESH_S, POR_PAGINA, POR_PAGINA_MAX } from './catalogos.ts';
@@ -25,7 +26,7 @@ export const DOOR_FACTS: Facts = {
   ...PARTE_FACTS,
   'limite-corpo': () => BODY_MAX_TEXT,
   'limite-a-parte': () => `${ASIDE_BYTES / 2 ** 10} KiB`,
-  'limite-a-parte-espera': () => `${ASIDE_WAITING_MAX}`,
+  'limite-a-parte-espera': () => `${SALAS.corpos_grandes.producao}`,
   'limite-vezes-rede': () => `${SITE_TIMES}`,
   'limite-conexoes': () => groupDigits(CONNECTIONS_MAX),
   'limite-processador': () => `${ASIDE_CPU_MAX_MS / 1_000} s`,

@@ -3,6 +3,7 @@
  * questions may take, and the answer, or the bare canonical form.
  */
 import type { IncomingHttpHeaders } from 'node:http';
+import type { Ambiente } from '../../fiscal/ambiente.ts';
 import {
   type AlgorithmLine,
   type AttributeLine,
@@ -11,35 +12,34 @@ import {
   type SentSignature,
   type SignatureReport,
 } from '../../flows/debug-signature.ts';
+import { SALAS } from '../../flows/lugares.ts';
 import { type FieldsOf, field, orNull } from '../../published/openapi/field.ts';
 import { mediaTypeOf } from './content.ts';
 import { errosOf } from './envelope.ts';
 import { refuseUnavailable } from './refusals.ts';
 import type { Accepted, Call, Refused } from './route.ts';
 
-/**
- * Anybody may ask, and a signature that does not hold is compared with all that its author may have meant: some
- * milliseconds for a DPS, some tenths of a second for the worst megabyte. So these questions have a tenth of the
- * processor together, and issuing always has the rest.
- */
-const SHARE = 0.1;
 /** Processor time that is saved up: several hundred questions at once. */
 const SAVED_MAX_MS = 4_000;
 
-/** `now`: milliseconds of a clock that only goes forward. */
-export function openBudget(now: () => number) {
+/**
+ * Anybody may ask, and a signature that does not hold is compared with all that its author may have meant: some
+ * milliseconds for a DPS, some tenths of a second for the worst megabyte. So these questions have a share of the
+ * processor together, and issuing always has the rest. `now`: milliseconds of a clock that only goes forward.
+ */
+export function openBudget(now: () => number, share: number) {
   let saved = SAVED_MAX_MS;
   let at = now();
   const refill = (): void => {
     const then = at;
     at = now();
-    saved = Math.min(SAVED_MAX_MS, saved + (at - then) * SHARE);
+    saved = Math.min(SAVED_MAX_MS, saved + (at - then) * share);
   };
   return {
     /** Seconds to wait; undefined: a question may be put. */
     waitOf: (): number | undefined => {
       refill();
-      return saved > 0 ? undefined : Math.max(1, Math.ceil(-saved / SHARE / 1000));
+      return saved > 0 ? undefined : Math.max(1, Math.ceil(-saved / share / 1000));
     },
     // The time is known only afterwards, so the last question may overdraw the budget.
     spend: (ms: number): void => {
@@ -49,7 +49,9 @@ export function openBudget(now: () => number) {
   };
 }
 
-const budget = openBudget(() => performance.now());
+const openBudgetOf = (ambiente: Ambiente) => openBudget(() => performance.now(), SALAS.verificacoes[ambiente] / 100);
+/** What is left to each side, which takes nothing from the other. */
+export const budgets = { producao: openBudgetOf('producao'), homologacao: openBudgetOf('homologacao') };
 
 export const VERIFICACAO_FIELDS = {
   valida: field.flag('Se a produção aceitaria esta assinatura, com as âncoras deste município.'),
@@ -134,6 +136,7 @@ type Answer = { readonly status: 'OK' } & Readonly<Record<keyof typeof VERIFICAC
 
 export async function verifySignature(call: Call): Promise<Refused | Accepted<Answer> | Accepted<string>> {
   const { world, municipio, headers, body, site } = call;
+  const budget = budgets[municipio.ambiente];
   const wait = budget.waitOf();
   if (wait !== undefined) {
     const reason =

@@ -1,6 +1,7 @@
 /** What the door has and counts, and what it finds out about one request. */
 import type { Presented } from '../../flows/caller.ts';
 import type { Waits } from '../../flows/esperar.ts';
+import type { Sala } from '../../flows/lugares.ts';
 import { type Municipio, findMunicipio as municipioBySlug } from '../../flows/queries.ts';
 import type { StoreTrouble } from '../../flows/store-trouble.ts';
 import type { World } from '../../flows/world.ts';
@@ -46,7 +47,7 @@ export type Door = {
   readonly lastKnown: Map<string, Municipio>;
   address: string;
   /** Requests with a flow, just now. */
-  underWay: number;
+  readonly underWay: Sala;
   closing: boolean;
 };
 
@@ -100,9 +101,6 @@ export function asideOf({ options }: Door, body: Buffer): Aside | undefined {
   return body.length > ASIDE_BYTES ? options.aside : undefined;
 }
 
-/** Requests with a flow at once. More would only wait in line for the database, each with its body in memory. */
-const UNDER_WAY_MAX = 1_000;
-
 /** Seconds after which a request that was crowded out may come again. */
 export const CROWD_WAIT_S = 1;
 export const CROWDED_SERVICE = 'Há requisições demais em andamento.';
@@ -110,12 +108,15 @@ export const CROWDED_BODIES = 'Há corpos demais chegando ao mesmo tempo, e este
 export const CROWDED_QUESTIONS = 'Há consultas demais em andamento deste endereço de rede.';
 
 /** Does a piece of work in one of the places of the door; undefined: all are taken. */
-export async function workInPlace<Result>(door: Door, work: () => Promise<Result>): Promise<Result | undefined> {
-  if (door.underWay >= UNDER_WAY_MAX) return undefined;
-  door.underWay += 1;
+export async function workInPlace<Result>(
+  { underWay }: Door,
+  { ambiente }: Pick<Municipio, 'ambiente'>,
+  work: () => Promise<Result>,
+): Promise<Result | undefined> {
+  if (!underWay.enter(ambiente)) return undefined;
   try {
     return await work();
   } finally {
-    door.underWay -= 1;
+    underWay.leave(ambiente);
   }
 }

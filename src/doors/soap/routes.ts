@@ -99,7 +99,7 @@ async function answerRead(
   if (body === 'body_too_large') return writeFault(headers, 413, 'O corpo passa do limite: divida o lote.');
   if (body === 'crowded') return writeFault(headers, 503, CROWDED_BODIES, CROWD_WAIT_S);
   if (typeof body === 'string') return writeFault(headers, 400, 'O corpo não chegou inteiro.');
-  const answer = await workInPlace(door, () => answerWithinLimits(door, request, municipio, body));
+  const answer = await workInPlace(door, municipio, () => answerWithinLimits(door, request, municipio, body));
   return answer ?? writeFault(headers, 503, CROWDED_SERVICE, CROWD_WAIT_S);
 }
 
