@@ -12,7 +12,7 @@ import { countMisses } from '../src/doors/rest/misses.ts';
 import { createWebhook, DO_MUNICIPIO, tryWebhook } from '../src/flows/avisos.ts';
 import { changePassword, offerSecret, takeSecret } from '../src/flows/conta-propria.ts';
 import { acceptConvite, inviteFirst, readConvite } from '../src/flows/convites.ts';
-import { proveCode, readVisitor, signIn, type Visitor } from '../src/flows/entrada.ts';
+import { countAttempt, proveCode, readVisitor, signIn, type Visitor } from '../src/flows/entrada.ts';
 import { createExportacao } from '../src/flows/exportacoes.ts';
 import { importRegistro, undoImport } from '../src/flows/registros.ts';
 import { createToken } from '../src/flows/tokens.ts';
@@ -37,6 +37,15 @@ const bytes = (value: object): Buffer => Buffer.from(JSON.stringify(value));
 
 /** Attempts to enter are counted by the minute. */
 const forgetAttempts = () => service.pool.query('delete from contagens');
+
+/** How many attempts are let through, of as many at once; counters dated an hour ahead get none back with time. */
+async function countAttempts(asked: number, one: (place: number) => readonly [string, string]): Promise<number> {
+  await forgetAttempts();
+  const isLet = async (place: number) => (await countAttempt(world, ...one(place))) === undefined;
+  const first = await isLet(0);
+  await service.pool.query('update contagens set em = em + 3600');
+  return counted([first, ...(await times(asked - 1, (place) => isLet(place + 1)))]);
+}
 
 /** Somebody who has given a password, or all. */
 async function visitorOf(login: string): Promise<Visitor> {
@@ -179,6 +188,44 @@ const RIGHTS: readonly Row[] = [
       await makeUsuario(painel, 'entrando', { [AQUI]: 'leitura' });
       const tried = await times(asked, () => signIn(world, { login: 'entrando', senha: 'nada disto serve' }, FROM));
       return counted(tried.map((one) => 'problem' in one && one.problem.startsWith('Login ou senha não conferem')));
+    },
+  },
+  {
+    what: 'senhas de um login, de uma rede IPv6 (/64)',
+    asked: 100,
+    allowed: 6,
+    before: 60,
+    run: (asked) => countAttempts(asked, (place) => ['ana', `2001:db8:1:2:${place.toString(16)}::1`]),
+  },
+  {
+    what: 'senhas de muitos logins, de uma rede IPv6 (/64)',
+    asked: 100,
+    allowed: 30,
+    before: 100,
+    run: (asked) => countAttempts(asked, (place) => [`pessoa${place}`, `2001:db8:1:2:${place.toString(16)}::1`]),
+  },
+  {
+    what: 'senhas de muitos logins, de um bloco IPv6 (/48)',
+    asked: 600,
+    allowed: 480,
+    before: 600,
+    run: (asked) => countAttempts(asked, (place) => [`pessoa${place}`, `2001:db8:1:${place.toString(16)}::1`]),
+  },
+  {
+    what: 'senhas de um login, de um IPv4 escrito de duas maneiras',
+    asked: 100,
+    allowed: 6,
+    before: 12,
+    run: (asked) => countAttempts(asked, (place) => ['ana', `${place % 2 === 0 ? '' : '::ffff:'}192.0.2.9`]),
+  },
+  {
+    what: 'vezes em que o dono do login não entra, de outra rede, porque uma tenta demais',
+    asked: 100,
+    allowed: 0,
+    before: 1,
+    run: async (asked) => {
+      await countAttempts(asked, () => ['ana', '192.0.2.9']);
+      return (await countAttempt(world, 'ana', '198.51.100.1')) === undefined ? 0 : 1;
     },
   },
   {

@@ -10,6 +10,7 @@ import { recordAcesso } from './acessos.ts';
 import { acceptProved, makeSecretText, printOf } from './convites.ts';
 import type { Problem } from './operator.ts';
 import { needsSecondFactor } from './papeis.ts';
+import { networksOf } from './redes.ts';
 import type { World } from './world.ts';
 
 export type EntradaWorld = Pick<World, 'store' | 'now' | 'log'> & { readonly place: Place };
@@ -26,7 +27,7 @@ const SEEN_EVERY_MS = MINUTE_MS;
 /** More wrong codes in a row than fingers make. */
 const CODES_MAX = 20;
 
-/** Attempts a minute: of a login from one address, of an address, of a login from everywhere. */
+/** Attempts a minute: of a login from one network, of a network, of a login from everywhere. */
 const ATTEMPTS = { loginHere: 6, rede: 30, login: 60 } as const;
 
 /** Where somebody comes from. */
@@ -123,17 +124,20 @@ async function openSessao(
 
 const NAVEGADOR_MAX = 200;
 
-/** Counts a password before it is tried: whole seconds to wait; undefined: go on. */
+/** Counts a password before it is tried: whole seconds to wait; undefined: go on. What is spent takes nothing from what it is a part of. */
 export async function countAttempt({ store }: EntradaWorld, login: string, rede: string): Promise<number | undefined> {
   const whose = printOf(login).toString('base64url').slice(0, 22);
+  const networks = networksOf(rede);
   const buckets = [
-    { rede: `${whose} ${rede}`, tamanho: ATTEMPTS.loginHere, custo: 1 },
-    { rede, tamanho: ATTEMPTS.rede, custo: 1 },
+    { rede: `${whose} ${networks[0]!.name}`, tamanho: ATTEMPTS.loginHere, custo: 1 },
+    ...networks.map(({ name, times }) => ({ rede: name, tamanho: ATTEMPTS.rede * times, custo: 1 })),
     { rede: whose, tamanho: ATTEMPTS.login, custo: 1 },
   ];
-  const taken = await store.contagens.take('entrada', buckets);
-  const short = taken.findIndex(({ coube }) => !coube);
-  return short < 0 ? undefined : Math.ceil(MINUTE_MS / 1000 / buckets[short]!.tamanho);
+  for (const bucket of buckets) {
+    const [taken] = await store.contagens.take('entrada', [bucket]);
+    if (!taken!.coube) return Math.ceil(MINUTE_MS / 1000 / bucket.tamanho);
+  }
+  return undefined;
 }
 
 export const tooOften = (wait: number): string => `Houve tentativas demais. Espere ${wait} s e tente de novo.`;

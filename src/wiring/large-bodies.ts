@@ -10,9 +10,9 @@ import {
   type AsideSender,
   type AsideTrouble,
 } from '../doors/rest/aside.ts';
-import { networksOf } from '../doors/rest/buckets.ts';
 import type { Ambiente } from '../fiscal/ambiente.ts';
 import { SALAS } from '../flows/lugares.ts';
+import { networksOf } from '../flows/redes.ts';
 import type { OnStored } from '../store/recent.ts';
 import { type Collector, Questions } from './collect.ts';
 import { errorOf } from './failure.ts';

@@ -3,9 +3,9 @@
  * is told by where the request comes from. Everybody else gets what an address gets that there is not.
  */
 import { type BlockList, isIP } from 'node:net';
+import { bareAddress } from '../../flows/redes.ts';
 import type { SaudeReader } from '../../flows/saude.ts';
 import { METRICS_TYPE, writeSnapshot } from '../../measures/counters.ts';
-import { bareAddress } from '../rest/buckets.ts';
 import { type HttpServer, listenHttp, type TlsKeys } from '../rest/http.ts';
 import type { HttpAnswer, HttpRequest } from '../rest/message.ts';
 import type { HttpRoute } from '../rest/router.ts';

@@ -25,8 +25,8 @@ import {
   type RequisicaoInteira,
   type RequisicaoPublica,
 } from '../../flows/ensaio-requisicoes.ts';
+import { networksOf } from '../../flows/redes.ts';
 import { type FieldsOf, field, orAbsent, orNull } from '../../published/openapi/field.ts';
-import { networksOf } from './buckets.ts';
 import { findStrangeParams, refuseParams } from './params.ts';
 import {
   refuseMissingCadastro,

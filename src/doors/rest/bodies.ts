@@ -2,7 +2,7 @@
  * Bodies that are still coming in: together they may take so much memory, however slowly they come (D-289). Short bodies are not
  * counted, nor is a body that has come whole.
  */
-import { networksOf } from './buckets.ts';
+import { networksOf } from '../../flows/redes.ts';
 
 /** Shorter bodies are not counted: even one on each connection takes less than the bytes of all together. */
 export const SHORT_BODY_BYTES = 32 * 1024;

@@ -1,7 +1,7 @@
 /** The client and the address by which it asks, read off the connection or off the headers of the one trusted proxy. */
 import { type BlockList, isIP } from 'node:net';
 import type { PresentedCertificate } from '../../flows/caller.ts';
-import { bareAddress } from './buckets.ts';
+import { bareAddress } from '../../flows/redes.ts';
 import type { HttpRequest } from './message.ts';
 
 /** What may be repeated in an address: a name or an IPv4 address, or IPv6 in brackets, and a port. */

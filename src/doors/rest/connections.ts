@@ -3,7 +3,7 @@
  * one network, and has to share among its own clients.
  */
 import type { Server, Socket } from 'node:net';
-import { networksOf } from './buckets.ts';
+import { networksOf } from '../../flows/redes.ts';
 
 /** Connections that are being closed still count for Node. */
 const CLOSING_MAX = 100;

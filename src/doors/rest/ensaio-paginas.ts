@@ -15,6 +15,7 @@ import {
 import { documentoDoCenario, listPersonas, showCenario } from '../../flows/ensaio-personas.ts';
 import { findRequisicao, listRequisicoes } from '../../flows/ensaio-requisicoes.ts';
 import type { Municipio } from '../../flows/queries.ts';
+import { networksOf } from '../../flows/redes.ts';
 import { ENSAIO_PATH, ERROS_PATH } from '../../published/paths.ts';
 import { framePage, relativePath } from '../../published/site/frame.ts';
 import { ambientePage, type Feito, novoPage } from '../html/ensaio.ts';
@@ -22,7 +23,6 @@ import { type Depois, requisicaoPage, semRequisicao } from '../html/ensaio-requi
 import { readRigor } from '../html/ensaio-rigor.ts';
 import type { Form } from '../html/forms.ts';
 import { attend, refuse } from './attend.ts';
-import { networksOf } from './buckets.ts';
 import { clientOf } from './caller.ts';
 import { CADASTROS_DO_ENSAIO, downloadCadastro, fillCadastro, showCadastro } from './ensaio-cadastros.ts';
 import {

@@ -2,7 +2,7 @@
 import type { Fault } from '../../fiscal/fault.ts';
 import { quoted } from '../../fiscal/fault.ts';
 import type { Asker } from '../../flows/esperar.ts';
-import { networksOf } from './buckets.ts';
+import { networksOf } from '../../flows/redes.ts';
 
 /** Below what proxies and clients usually wait for an answer. */
 export const ESPERA_MAX_S = 55;

@@ -3,7 +3,8 @@
  * slow. Only questions that found nothing are counted. Other clients behind the same address still get what exists (D-216).
  */
 import { CHEIO_EM_MS } from '../../flows/contagens.ts';
-import { type Buckets, KEYS_MAX, type Measure, type Network, networksOf } from './buckets.ts';
+import { type Network, networksOf } from '../../flows/redes.ts';
+import { type Buckets, KEYS_MAX, type Measure } from './buckets.ts';
 
 /** Mistyped keys, or a program that looks for its last notes, stay far below. */
 export const MISSES_MAX = 60;

@@ -6,7 +6,8 @@ import { AMBIENTES, BYTES_POR_DOCUMENTO } from '../../fiscal/ambiente.ts';
 import type { Refused as RefusedByFlow } from '../../flows/idempotency.ts';
 import type { Municipio } from '../../flows/queries.ts';
 import type { Quota } from '../../flows/quota.ts';
-import { type Buckets, type Measure, networksOf } from './buckets.ts';
+import { networksOf } from '../../flows/redes.ts';
+import type { Buckets, Measure } from './buckets.ts';
 
 /** The form of a CNPJ or a CPF. Any other text gets no bucket, because its document is refused anyway. */
 const DOCUMENTO = /^[0-9A-Z]{11,14}$/;
