@@ -169,7 +169,10 @@ export async function changePassword(
     if (wait !== undefined) return { problems: { atual: tooOften(wait) } };
     if (!(await verifyPassword(asked.atual, conta.senha))) return { problems: { atual: 'A senha atual não confere.' } };
   }
-  const problems = await whySenha(asked, [conta.login, conta.nome]);
+  const problems = await whySenha(world, asked, Object.keys({ ...conta.ofertas, ...conta.papeis }), [
+    conta.login,
+    conta.nome,
+  ]);
   if (Object.keys(problems).length > 0) return { problems };
   const senha = await hashPassword(asked.senha);
   const isChanged = await store.contas.alone(async (contas) => {

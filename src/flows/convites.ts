@@ -1,5 +1,6 @@
 /** Invitations: a link that serves once, by which somebody chooses the password of an account that was made for them. */
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
+import { municipioOf } from '../fiscal/catalogs/catalogs.ts';
 import { hashPassword, whyWeak } from '../identity/password.ts';
 import type { ProvedPerson } from '../identity/provider.ts';
 import { type Conta, type Contas, type Convite, type Oferta, PRIMEIRA } from '../store/contas.ts';
@@ -128,7 +129,8 @@ export async function acceptConvite(
   const nome = readNome(asked.nome);
   const login = choosesLogin(found) ? readLogin(asked.login) : { login: found.conta.login };
   const about = [...('nome' in nome ? [nome.nome] : []), ...('login' in login ? [login.login] : [])];
-  const senha = await whySenha(asked, about);
+  const municipios = [...Object.keys(found.conta.papeis), ...found.ofertas.map(({ municipio }) => municipio)];
+  const senha = await whySenha(world, asked, municipios, about);
   const problems = {
     ...('problem' in nome ? { nome: nome.problem } : {}),
     ...('problem' in login ? { login: login.problem } : {}),
@@ -237,12 +239,16 @@ async function finish(
 export const CONVITE_SPENT =
   'Este link não serve mais: já foi usado, venceu ou foi trocado por outro. Peça um novo a quem administra os usuários, ou a quem opera o serviço (nfse usuario redefinir).';
 
-/** What is wrong with a password that is chosen. */
+/** What is wrong with a password that is chosen. `slugs`: the municipalities of its owner, whose names are tried first. */
 export async function whySenha(
+  { store }: Pick<ContasWorld, 'store'>,
   { senha, repetida }: { readonly senha: string; readonly repetida: string },
+  slugs: readonly string[],
   about: readonly string[],
 ): Promise<{ readonly senha?: string; readonly repetida?: string }> {
-  const weak = await whyWeak(senha, about);
+  const municipios = (await store.municipios.list()).filter(({ tenant }) => slugs.includes(tenant));
+  const names = municipios.flatMap(({ tenant, codigoIbge }) => [tenant, municipioOf(codigoIbge ?? '')?.nome ?? '']);
+  const weak = await whyWeak(senha, [...about, ...names]);
   if (weak !== undefined) return { senha: weak };
   return senha === repetida ? {} : { repetida: 'A senha repetida é diferente da primeira. Digite as duas de novo.' };
 }

@@ -49,3 +49,26 @@ test('a weak password is told why: short, leaked, or about its owner', async () 
   }
   assert.equal(await whyWeak('quatro cavalos bordam janelas', ['ana.lima', 'Ana Lima']), undefined);
 });
+
+const OF_ANA = ['ana.lima', 'Ana Lima', 'sao-bento-do-sul', 'São Bento do Sul'];
+
+const TRIED_FIRST = `
+prefeitura2026 | Prefeitura@2026! | Pr3f31tur4@2026 | 15081990prefeitura | prefeitura password | prefeitura sao bento
+nfse2026nfse2026 | AnaLima-nfse-2026 | notafiscal2027 | municipal12345 | Mun1c1p10#S3nh4 | admin.municipio | Administrador#1
+senhasenhasenha | SenhaSenhaSenh | Minha senha 2026! | 5enh@_do_P4inel | senha.admin.nfse.painel.teste | Bem-vindo@2026
+saobentodosul26 | S40-B3nt0-d0-5ul | Prefeitura Municipal de São Bento do Sul | novembro/2026!!
+k7#pQ2xk7#pQ2x | tijolo-tijolo-tijolo | xy25xy25xy25x | 201520162017 | 11222333000181 | 11.222.333/0001-81`;
+
+const GOOD = `
+prefeitura azul dorme cedo | tres senhas e um tijolo verde | bento pinta quintais de roxo | a nota do cavalo | ana mora longe do mar
+a testemunha anotou o brasileirão | Servico bom e caro! | vinte casas, uma cidade | amo a minha cidade natal
+quatro cavalos bordam, quatro cavalos dormem | 9$kT!2vQ#x7& | 4f8a90c1d2e3`;
+
+const listIn = (text: string): readonly string[] => text.split(/[|\n]/).flatMap((one) => one.trim() || []);
+
+test('what is tried first at the console of a town hall is weak, and a sentence that has a word of it is not', async () => {
+  for (const weak of listIn(TRIED_FIRST)) assert.ok((await whyWeak(weak, OF_ANA)) !== undefined, weak);
+  for (const good of listIn(GOOD)) assert.equal(await whyWeak(good, OF_ANA), undefined, good);
+  const said = await whyWeak('prefeitura2026', OF_ANA);
+  assert.match(said!, /prefeitura, nfse e senha.* a senha chega a 1, e precisa de 8\./);
+});

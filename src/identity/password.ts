@@ -40,8 +40,47 @@ function leakedPasswords(): Promise<ReadonlySet<string>> {
 const WORD_MIN = 3;
 /** Fewer different letters are a pattern. */
 const LETTERS_MIN = 5;
+/** Characters that must be there besides what is tried first. */
+const OTHERS_MIN = 8;
 
-/** Why a password cannot be chosen, in Portuguese. `about`: what others know of its owner, as the login. Undefined: it can. */
+/** Words that are tried first at the console of a town hall, folded. */
+const TRIED_HERE = `
+prefeitura prefeito municipio municipal municipais cidade governo secretaria fazenda brasil
+nfse nota fiscal fiscais eletronica servico issqn tributo tributa receita financas emissor
+senha password administrador administracao admin usuario painel console acesso entrar sistema mudar trocar teste padrao bemvindo
+janeiro fevereiro marco abril maio junho julho agosto setembro outubro novembro dezembro`
+  .trim()
+  .split(/\s+/);
+
+/** By which other characters a letter is often written. */
+const ALSO: Readonly<Record<string, string>> = {
+  ...{ a: '4@', b: '8', e: '3&', g: '9', i: '1!|', l: '1|', o: '0', s: '5$', t: '7+', z: '2' },
+};
+
+/** Some of these words, the longest first, also as written with digits and signs. */
+function anyOf(words: readonly string[]): RegExp {
+  const longestFirst = [...new Set(words)].toSorted((one, other) => other.length - one.length);
+  const spelled = longestFirst.map((word) => word.replace(/./g, (letter) => `[${letter}${ALSO[letter] ?? ''}]`));
+  return new RegExp(spelled.join('|'), 'g');
+}
+
+/** What is known of somebody as words: each, and all of it in one. */
+function wordsOf(text: string): readonly string[] {
+  const words = fold(text).match(/[a-z0-9]+/g) ?? [];
+  return [...words, words.join('')].filter((word) => word.length >= WORD_MIN);
+}
+
+/** Whether it is one piece again and again, shorter than a password may be; the last time may be cut short. */
+function isRepetition(folded: string): boolean {
+  const most = Math.min(LENGTH_MIN - 1, Math.floor(folded.length / 2));
+  return Array.from({ length: most }, (_, place) => place + 1).some(
+    (size) => folded.slice(size) === folded.slice(0, -size),
+  );
+}
+
+/**
+ * Why a password cannot be chosen, in Portuguese. `about`: what others know of its owner, as the login and the municipality. Undefined: it can.
+ */
 export async function whyWeak(password: string, about: readonly string[]): Promise<string | undefined> {
   const length = [...password].length;
   if (length < LENGTH_MIN) {
@@ -50,10 +89,18 @@ export async function whyWeak(password: string, about: readonly string[]): Promi
   if (length > LENGTH_MAX) return `A senha tem ${length} caracteres; o máximo é ${LENGTH_MAX}.`;
   const folded = fold(password);
   if (new Set(folded).size < LETTERS_MIN) return 'A senha repete poucos caracteres. Use palavras diferentes.';
-  const own = about.flatMap((text) => fold(text).split(/[^a-z0-9]+/)).filter((word) => word.length >= WORD_MIN);
-  const rest = own.reduce((text, word) => text.replaceAll(word, ''), folded);
-  if (2 * rest.length <= folded.length) return 'A senha é quase só o nome ou o login de quem a usa. Escolha outra.';
-  if (await isMostlyLeaked(folded)) {
+  if (isRepetition(folded)) return 'A senha repete um mesmo pedaço. Use palavras diferentes.';
+  const rest = folded
+    .replace(/[\s.,:;/_-]+/g, '')
+    .replace(anyOf([...TRIED_HERE, ...about.flatMap(wordsOf)]), '')
+    // A year, a date or a CNPJ is one thing to try, and so is a letter held down.
+    .replace(/\d+/g, '0')
+    .replace(/(.)\1+/gsu, '$1');
+  const count = [...rest].length;
+  if (count < OTHERS_MIN) {
+    return `Não contam as palavras que aqui se tentam primeiro (como prefeitura, nfse e senha, o município, o nome e o login), e algarismos seguidos contam como um: assim contada, a senha chega a ${count}, e precisa de ${OTHERS_MIN}. Junte palavras sem relação com o trabalho.`;
+  }
+  if ((await isMostlyLeaked(folded)) || (await leakedPasswords()).has(rest)) {
     return 'A senha, ou a maior parte dela, está em listas de senhas vazadas, que se tentam primeiro. Escolha outra.';
   }
   return undefined;

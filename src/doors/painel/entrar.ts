@@ -156,7 +156,8 @@ function choiceForm(
 
 /** The fields of a new password, of whoever chooses one. */
 export function passwordFields(problems: { readonly senha?: string; readonly repetida?: string }): readonly Html[] {
-  const help = 'Ao menos 12 caracteres. Três ou quatro palavras sem relação entre si são fáceis de lembrar.';
+  const help =
+    'Ao menos 12 caracteres. Três ou quatro palavras sem relação entre si são fáceis de lembrar; o seu nome, o do município e palavras como prefeitura não contam.';
   const kind = { type: 'password', autocomplete: 'new-password', required: true } as const;
   return [
     field({ name: 'senha', label: 'Senha', help, problem: problems.senha, ...kind }),
