@@ -46,6 +46,7 @@ export async function globalSetup(): Promise<void> {
   process.env.SSL_CERT_FILE = devNull;
   // Services of tests stand side by side; the console of one is opened where a test asks for it.
   process.env.NFSE_PAINEL_PORTA ??= '0';
+  process.env.NFSE_VIGIA_PORTA ??= '0';
   if (isMemoryRoomy()) {
     scratch = await mkdtemp(path.join(MEMORY, 'nfse-'));
     // Like every folder for temporary files: whoever a test runs as may write there.

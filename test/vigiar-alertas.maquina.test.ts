@@ -79,7 +79,7 @@ describe('the alerts, on a service under fault', { skip }, () => {
 
   before(async () => {
     vigiado = await openVigiado();
-    watching = await watchWithPrometheus(prometheus!, [`127.0.0.1:${vigiado.painel}`], rules());
+    watching = await watchWithPrometheus(prometheus!, [`127.0.0.1:${vigiado.vigia}`], rules());
     // Of the pictures each begins and ends with a service at work.
     if (IS_RECORDED) onEnd(vigiado.keepIssuing());
   });
@@ -357,9 +357,9 @@ describe('the rules, by promtool', { skip }, () => {
     );
     // Two processes are watched: what one lacks the other does not hide.
     const seriesOf = (without: string | undefined): object[] =>
-      ['a:8081', 'b:8081'].flatMap((instance) =>
+      ['a:8083', 'b:8083'].flatMap((instance) =>
         Object.entries({ up: '', ...THERE })
-          .filter(([name]) => name !== without || instance === 'a:8081')
+          .filter(([name]) => name !== without || instance === 'a:8083')
           .flatMap(([name, each]) => [each].flat().map((labels) => ({ name, labels })))
           .map(({ name, labels }) => {
             const all = [`job="nfse"`, `instance="${instance}"`, ...(labels === '' ? [] : [labels])];
@@ -372,7 +372,7 @@ describe('the rules, by promtool', { skip }, () => {
     const absent = (expected: readonly string[]): object => ({
       eval_time: '30m',
       expr: 'count by (medida, instance) (ALERTS{alertname="NfseMedidaAusente",alertstate="firing"})',
-      exp_samples: expected.map((medida) => ({ labels: `{medida="${medida}",instance="b:8081"}`, value: 1 })),
+      exp_samples: expected.map((medida) => ({ labels: `{medida="${medida}",instance="b:8083"}`, value: 1 })),
     });
     const folder = mkdtempSync(path.join(tmpdir(), 'nfse-promtool-'));
     onEnd(() => rmSync(folder, { recursive: true, force: true }));

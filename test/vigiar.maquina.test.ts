@@ -1,6 +1,6 @@
 /** Who watches the service, and who may not: one scrape of all that answers, one judgement in three forms, and nothing for a stranger. */
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { X509Certificate } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import http from 'node:http';
@@ -69,13 +69,16 @@ describe('a service of two processes, watched', () => {
   let dataDir: string;
   let env: NodeJS.ProcessEnv;
   let port: number;
+  let painel: number;
   let service: ServiceProcess;
   const metrics = async (): Promise<string> => (await ask(port, '/metrics')).text;
 
   before(async () => {
     dataDir = await readyDataDir();
     port = await ownPort();
-    env = { NFSE_DATA_DIR: dataDir, NFSE_PAINEL_PORTA: String(port), NFSE_PROCESSOS: '2', NFSE_LOG_LEVEL: 'error' };
+    painel = await ownPort();
+    const ports = { NFSE_PAINEL_PORTA: String(painel), NFSE_VIGIA_PORTA: String(port) };
+    env = { NFSE_DATA_DIR: dataDir, ...ports, NFSE_PROCESSOS: '2', NFSE_LOG_LEVEL: 'error' };
     service = await startServiceProcess(env);
   });
 
@@ -165,6 +168,39 @@ describe('a service of two processes, watched', () => {
     for (const url of WATCHED) assert.equal((await ask(port, url)).status, 200, url);
     // Not at the public door, whoever asks.
     for (const url of ['/metrics', '/health/detalhe']) assert.equal((await fetch(service.address + url)).status, 404);
+  });
+
+  test('a proxy on this machine as nginx makes it without a header, before the console and the public door, relays nothing', async (t) => {
+    const nginx = toolOr('nginx', 'nginx');
+    if (nginx === undefined) return t.skip('nginx is not here');
+    const folder = freshFolder();
+    const ports = [await ownPort(), await ownPort()];
+    const targets = [`127.0.0.1:${painel}`, new URL(service.address).host];
+    const servers = targets.map(
+      (target, at) => `server { listen 127.0.0.1:${ports[at]}; location / { proxy_pass http://${target}; } }`,
+    );
+    const temporaries = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
+      (name) => `${name}_temp_path ${folder}/${name};`,
+    );
+    writeFileSync(
+      path.join(folder, 'nginx.conf'),
+      `daemon off; error_log stderr; pid ${folder}/pid; events {} http { access_log off; ${[...temporaries, ...servers].join(' ')} }`,
+    );
+    const proxy = spawn(nginx, ['-p', folder, '-c', 'nginx.conf'], { stdio: 'ignore' });
+    try {
+      for (const at of ports) {
+        const unknown = await until(() => ask(at, UNKNOWN).catch(() => undefined), 'nginx answers');
+        assert.equal(unknown.status, 404);
+        for (const url of ['/metrics', '/health/detalhe']) assert.equal((await ask(at, url)).status, 404, url);
+        // That the public door lives, and no more, everybody may know.
+        assert.doesNotMatch((await ask(at, '/health/live')).text, /versao/);
+      }
+      for (const url of WATCHED) assert.equal((await ask(port, url)).status, 200, 'on this machine, without a proxy');
+    } finally {
+      const ended = new Promise((resolve) => proxy.once('exit', resolve));
+      proxy.kill();
+      await ended;
+    }
   });
 
   test('the version and the commit are told to who watches, and to nobody else', async () => {
@@ -271,9 +307,9 @@ describe('a service of two processes, watched', () => {
     silent.close().closeAllConnections();
     assert.equal(stopped.code, 2);
     assert.match(stopped.out, /^NFSE CRITICAL - O serviço aceita a conexão em \S+, e não responde em 8 s\.\n/);
-    const off = await nfse(['saude', '--json'], { ...env, NFSE_PAINEL_PORTA: '0' });
+    const off = await nfse(['saude', '--json'], { ...env, NFSE_VIGIA_PORTA: '0' });
     assert.equal(off.code, 2);
-    assert.match(JSON.parse(off.out).problemas[0].o_que, /NFSE_PAINEL_PORTA=0/);
+    assert.match(JSON.parse(off.out).problemas[0].o_que, /NFSE_VIGIA_PORTA=0/);
   });
 
   test('another machine sees it where its network is named, and only there', async (t) => {
@@ -304,7 +340,8 @@ describe('a service of two processes, watched', () => {
 test('with a TLS of its own the service is asked by the certificate of its settings, and no other one is believed', async () => {
   const { certFile, keyFile } = createAuthority('servidores').issue('nfse.exemplo.gov.br', SERVER_EXTENSIONS);
   const other = createAuthority('outros').issue('nfse.exemplo.gov.br', SERVER_EXTENSIONS);
-  const env = { NFSE_DATA_DIR: await readyDataDir(), NFSE_PAINEL_PORTA: String(await ownPort()) };
+  const ports = { NFSE_PAINEL_PORTA: String(await ownPort()), NFSE_VIGIA_PORTA: String(await ownPort()) };
+  const env = { NFSE_DATA_DIR: await readyDataDir(), ...ports };
   const own = { ...env, NFSE_TLS_CERTIFICADO: certFile, NFSE_TLS_CHAVE: keyFile };
   const service = await startServiceProcess(own);
   // The part that reads it may be late on a slow machine.

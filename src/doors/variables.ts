@@ -36,6 +36,7 @@ const LOG_LEVELS = ['silent', 'error', 'warn', 'info', 'debug'];
 
 export const PORT_DEFAULT = 8080;
 export const PAINEL_PORT_DEFAULT = 8081;
+export const VIGIA_PORT_DEFAULT = 8083;
 
 /** One batch of issuances a tenant at a time, and readings beside them; deliveries, likewise. */
 const CONNECTIONS_DEFAULT = 12;
@@ -123,8 +124,14 @@ export const VARIABLES = {
     shows: 'origem',
     parse: painelUrlOf,
   },
+  NFSE_VIGIA_PORTA: {
+    help: 'porta em que o serviço é vigiado (/metrics), no endereço de NFSE_PAINEL_HOST, enquanto há console; 0: em nenhuma. Nenhum proxy a encaminha',
+    usual: String(VIGIA_PORT_DEFAULT),
+    shows: 'valor',
+    parse: portOf,
+  },
   NFSE_VIGIA_REDES: {
-    help: 'redes de onde o serviço é vigiado (/metrics, na porta do console), além desta máquina, como 10.0.0.5,10.1.0.0/16',
+    help: 'redes de onde o serviço é vigiado (/metrics), além desta máquina, como 10.0.0.5,10.1.0.0/16',
     parse: proxiesOf,
   },
   NFSE_TRANSMITIR_PORTA: {

@@ -42,6 +42,7 @@ export type Config = {
   };
   /** Where `nfse transmitir` is watched, on the host of the console; 0: nowhere. */
   readonly transmitterPort: number;
+  readonly vigiaPort: number;
   /** Networks from which the service is watched, besides this machine. */
   readonly vigias: BlockList | undefined;
   /** Whether changes are told to addresses of one's own network as well, and without TLS. */
@@ -104,6 +105,7 @@ export function readConfig(env: NodeJS.ProcessEnv, isTerminal: boolean): Config 
       provider: providerOf(read('NFSE_OIDC_EMISSOR'), read('NFSE_OIDC_CLIENTE'), read('NFSE_OIDC_SEGREDO')),
     },
     transmitterPort: read('NFSE_TRANSMITIR_PORTA'),
+    vigiaPort: read('NFSE_VIGIA_PORTA'),
     vigias: read('NFSE_VIGIA_REDES'),
     privateAvisos: read('NFSE_AVISOS_PRIVADOS') ?? false,
     processes: read('NFSE_PROCESSOS') ?? processesFor(availableParallelism()),
@@ -155,9 +157,11 @@ export function painelUrlOf({ painel: { port, url }, tls }: Config): string {
 }
 
 /** Where the service, or `nfse transmitir`, is watched from this machine; undefined: the listener is off. */
-export function vigiaUrlOf({ painel, transmitterPort, tls }: Config, quem: Vigiado): string | undefined {
-  const port = quem === 'servico' ? painel.port : transmitterPort;
-  return port === 0 ? undefined : localUrlOf(painel.host, port, tls !== undefined);
+export function vigiaUrlOf({ painel, vigiaPort, transmitterPort, tls }: Config, quem: Vigiado): string | undefined {
+  const port = quem === 'servico' ? vigiaPort : transmitterPort;
+  return port === 0 || (quem === 'servico' && painel.port === 0)
+    ? undefined
+    : localUrlOf(painel.host, port, tls !== undefined);
 }
 
 function localUrlOf(host: string, port: number, isTls: boolean): string {

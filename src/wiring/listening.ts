@@ -2,7 +2,7 @@
 export function describeListening(
   { code, message }: NodeJS.ErrnoException,
   { host, port }: { readonly host: string; readonly port: number },
-  variable: 'NFSE_PAINEL_PORTA' | 'NFSE_TRANSMITIR_PORTA',
+  variable: 'NFSE_PAINEL_PORTA' | 'NFSE_VIGIA_PORTA' | 'NFSE_TRANSMITIR_PORTA',
 ): string {
   if (code === 'EADDRINUSE') return `a porta ${port} já está em uso. Escolha outra com ${variable}`;
   if (code === 'EADDRNOTAVAIL') return `o endereço ${host} não é desta máquina. Confira NFSE_PAINEL_HOST`;

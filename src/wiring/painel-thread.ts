@@ -1,6 +1,8 @@
 /** The console in a thread of its own: a search or a password under examination takes no time from who issues. */
 import { openPainel } from '../doors/painel/painel.ts';
+import { openVigiaListener } from '../doors/painel/vigia.ts';
 import type { PainelSetup } from '../doors/painel/visit.ts';
+import type { HttpServer } from '../doors/rest/http.ts';
 import { inviteFirst } from '../flows/convites.ts';
 import { forgetSessoes } from '../flows/entrada.ts';
 import { openSaude } from '../flows/saude.ts';
@@ -40,7 +42,7 @@ export type PainelSettings = ThreadSettings & { readonly processo: string };
 const { port, settings, log, pool, end } = await enterThread<PainelSettings>('painel');
 const tell = (message: FromPainel): void => port.postMessage(message);
 const config = readOwnConfig();
-const { painel, tls, trustProxy, baseUrl } = config;
+const { painel, tls, trustProxy, baseUrl, vigiaPort } = config;
 const { world, close } = openWorld(createStore(pool), log, (tenant) => tell({ kind: 'wake', tenant }));
 const painelWorld: PainelSetup = {
   ...world,
@@ -68,6 +70,7 @@ const inicio = Date.now() - 1_000 * process.uptime();
 const vigia = {
   programa: { versao, commit },
   redes: config.vigias,
+  origin: painelUrlOf(config),
   saude: openSaude({
     ...{ versao, inicio, collect, now: world.now },
     look: openVigia({ ...painelWorld, certificado: tls?.certificado }),
@@ -84,12 +87,28 @@ const forget = setInterval(
 forget.unref();
 
 async function open(): Promise<() => Promise<void>> {
-  const options = { ...painel, vigia, tls: await readTls({ tls }), trustProxy, accessLog: log.isLevelEnabled('info') };
+  const keys = await readTls({ tls });
+  const options = { ...painel, tls: keys, trustProxy, accessLog: log.isLevelEnabled('info') };
   const server = await openPainel(painelWorld, options);
+  const watched =
+    vigiaPort === 0 ? undefined : await openWatched({ ...vigia, host: painel.host, port: vigiaPort, tls: keys });
   const { origin } = painelWorld.place;
   const convite = await inviteFirst(painelWorld);
   tell({ kind: 'open', painel: { address: origin, convite: convite && `${origin}/convite/${convite}` } });
-  return () => server.close();
+  return async () => {
+    await Promise.all([server.close(), watched?.close()]);
+  };
+}
+
+/** Without it the console and the service go on. */
+async function openWatched(options: Parameters<typeof openVigiaListener>[0]): Promise<HttpServer | undefined> {
+  try {
+    return await openVigiaListener(options);
+  } catch (error) {
+    const problem = describeListening(error as NodeJS.ErrnoException, options, 'NFSE_VIGIA_PORTA');
+    log.warn(`o serviço não é vigiado: ${problem}. Segue sem isso`);
+    return undefined;
+  }
 }
 
 const opened = open().catch((error: NodeJS.ErrnoException) => {

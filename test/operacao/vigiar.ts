@@ -10,7 +10,7 @@ const CONFIG = `global:
 scrape_configs:
   - job_name: nfse
     static_configs:
-      - targets: ['127.0.0.1:8081']
+      - targets: ['127.0.0.1:8083']
 rule_files:
   - alertas.yml
 `;

@@ -5,9 +5,7 @@ import { openPainel } from '../../src/doors/painel/painel.ts';
 import type { PainelSetup } from '../../src/doors/painel/visit.ts';
 import { acceptConvite } from '../../src/flows/convites.ts';
 import type { Papel } from '../../src/flows/papeis.ts';
-import { openSaude } from '../../src/flows/saude.ts';
 import { criarUsuario } from '../../src/flows/usuarios.ts';
-import { openVigia } from '../../src/flows/vigiar.ts';
 import type { Provider } from '../../src/identity/provider.ts';
 import { onEnd } from './cleanup.ts';
 import { ownPort } from './ports.ts';
@@ -27,16 +25,7 @@ export async function startTestPainel(
   const port = asked ?? (await ownPort());
   const origin = `http://localhost:${port}`;
   const painelWorld: PainelSetup = { ...world, baseUrl: address, place: { origin, issuer: 'NFS-e' }, provider };
-  const collect = async () => [];
-  const vigia = {
-    programa: { versao: '0.1.0', commit: undefined },
-    redes: undefined,
-    saude: openSaude({
-      ...{ versao: '0.1.0', inicio: 0, now: world.now, collect },
-      look: openVigia(painelWorld),
-    }),
-  };
-  const options = { host: '127.0.0.1', port, vigia, tls: undefined, trustProxy: false, accessLog: true };
+  const options = { host: '127.0.0.1', port, tls: undefined, trustProxy: false, accessLog: true };
   const server = await openPainel(painelWorld, options);
   onEnd(() => server.close());
   return { origin, world: painelWorld };

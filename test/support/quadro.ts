@@ -97,7 +97,7 @@ async function record(watching: Watching, name: Shown, span: Span): Promise<void
   mkdirSync(FOLDER, { recursive: true });
   const own = await draw(panelsOf([...ALWAYS, ...SHOWN[name]]));
   // The port of a run says nothing.
-  writeFileSync(path.join(FOLDER, `${name}.html`), own.replaceAll(/127\.0\.0\.1:\d+/g, '127.0.0.1:8081'));
+  writeFileSync(path.join(FOLDER, `${name}.html`), own.replaceAll(/127\.0\.0\.1:\d+/g, '127.0.0.1:8083'));
   if (WHOLE === undefined) return;
   mkdirSync(WHOLE, { recursive: true });
   const file = path.join(WHOLE, `quadro-${name}.html`);

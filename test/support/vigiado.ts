@@ -37,11 +37,12 @@ export async function openVigiado() {
   const simulate = () => startSimulator(stage, [], ports);
   let simulator = await simulate();
   onEnd(() => simulator.end('SIGKILL'));
-  const painel = await ownPort();
+  const vigia = await ownPort();
   const env: NodeJS.ProcessEnv = {
     NFSE_DATA_DIR: dataDir,
     PORT: String(await ownPort()),
-    NFSE_PAINEL_PORTA: String(painel),
+    NFSE_PAINEL_PORTA: String(await ownPort()),
+    NFSE_VIGIA_PORTA: String(vigia),
     NFSE_PROCESSOS: '2',
     NFSE_ESPERA_AO_ENCERRAR: '0',
     NFSE_LOG_LEVEL: 'error',
@@ -84,7 +85,7 @@ export async function openVigiado() {
     dataDir,
     stage,
     env,
-    painel,
+    vigia,
     issue,
     /** How many notes were asked for so far. */
     issued: (): number => issued,

@@ -39,8 +39,8 @@ type Told = Pick<Saude, 'status' | 'problemas'> & Partial<Saude>;
 
 /** How who is asked is called, which variable has its port, and which command starts it. */
 const WATCHED = {
-  servico: { nome: 'O serviço', porta: 'NFSE_PAINEL_PORTA', comando: 'nfse serve' },
-  transmitir: { nome: 'O transmissor', porta: 'NFSE_TRANSMITIR_PORTA', comando: 'nfse transmitir' },
+  servico: { nome: 'O serviço', porta: 'NFSE_VIGIA_PORTA', com: ' ou NFSE_PAINEL_PORTA=0', comando: 'nfse serve' },
+  transmitir: { nome: 'O transmissor', porta: 'NFSE_TRANSMITIR_PORTA', com: '', comando: 'nfse transmitir' },
 } as const satisfies Readonly<Record<Vigiado, object>>;
 
 /** Settings that cannot be read are no warning: nothing is known of the service, and a monitor reads what is on standard output. */
@@ -57,10 +57,13 @@ function readAsMonitored(world: CliWorld, quem: Vigiado): Promise<Told> | Told {
   return readSaude(vigia, WATCHED[quem]);
 }
 
-async function readSaude(vigia: Vigia | undefined, { nome, porta, comando }: (typeof WATCHED)[Vigiado]): Promise<Told> {
+async function readSaude(
+  vigia: Vigia | undefined,
+  { nome, porta, com, comando }: (typeof WATCHED)[Vigiado],
+): Promise<Told> {
   if (vigia === undefined) {
     return outage(
-      `O ouvinte de quem opera está desligado (${porta}=0), e é nele que ${comando} diz como está.`,
+      `O ouvinte que se vigia está desligado (${porta}=0${com}), e é nele que ${comando} diz como está.`,
       `Dê-lhe uma porta em ${porta}; ele escuta só nesta máquina, se NFSE_PAINEL_HOST não diz outra coisa.`,
     );
   }

@@ -24,7 +24,6 @@ import { PRESTADORES_ROUTES } from './prestadores.ts';
 import { TOKENS_ROUTES } from './tokens.ts';
 import { TRILHA_ROUTES } from './trilha.ts';
 import { USUARIOS_ROUTES } from './usuarios.ts';
-import { isVigiaPath, type VigiaOptions, vigiaRoutes } from './vigia.ts';
 import type { PainelSetup, PainelWorld, Row } from './visit.ts';
 
 /** Every page of the console. */
@@ -61,18 +60,16 @@ const STATUS = {
   url_too_long: 414,
 } as const;
 
-/** `vigia`: what is said to who watches the service. */
 type Listener = {
   readonly host: string;
   readonly port: number;
   readonly tls: TlsKeys | undefined;
-  readonly vigia: Omit<VigiaOptions, 'origin'>;
 };
 
 /** Listens. Throws the error of the system where it cannot. */
 export async function openPainel(
   opened: PainelSetup,
-  { host, port, tls, vigia, ...options }: PainelOptions & Listener,
+  { host, port, tls, ...options }: PainelOptions & Listener,
 ): Promise<HttpServer> {
   const trabalhos = { exportacoes: openExportacoes(opened), importacoes: openImportacoes(opened) };
   const world: PainelWorld = { ...opened, ...trabalhos };
@@ -80,17 +77,9 @@ export async function openPainel(
     host,
     port,
     tls,
-    routes: [
-      ...ASSET_ROUTES,
-      ...vigiaRoutes({ ...vigia, origin: world.place.origin }, () => answerUnknown(STATUS.unknown_path)),
-      ...routesOf(world, options, PAINEL_ROUTES),
-    ],
+    routes: [...ASSET_ROUTES, ...routesOf(world, options, PAINEL_ROUTES)],
     connectionsMax: CONNECTIONS_MAX,
-    onTrouble: async (trouble, request) => {
-      // Another method of what is for who watches is no more there than the thing itself.
-      const told = trouble === 'method_not_allowed' && isVigiaPath(request) ? 'unknown_path' : trouble;
-      return answerUnknown(told in STATUS ? STATUS[told as keyof typeof STATUS] : 400);
-    },
+    onTrouble: async (trouble) => answerUnknown(trouble in STATUS ? STATUS[trouble as keyof typeof STATUS] : 400),
   });
   return {
     ...server,

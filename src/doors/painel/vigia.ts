@@ -1,6 +1,6 @@
 /**
- * What the operator's listener says to who watches: `/metrics`, `/health/live`, `/health/detalhe`. Programs ask, so there is no session; who may
- * is told by where the request comes from. Everybody else gets what an address gets that there is not.
+ * What a listener says to who watches: `/metrics`, `/health/live`, `/health/detalhe`. Programs ask, so there is no session; who may is told by
+ * where the request comes from. Its port is for nothing else, so that no proxy has a reason to relay it. Everybody else gets a 404.
  */
 import { type BlockList, isIP } from 'node:net';
 import { bareAddress } from '../../flows/redes.ts';
@@ -31,15 +31,12 @@ const ADDRESSES: Readonly<Record<string, (options: VigiaOptions) => Promise<Told
   '/health/detalhe': async ({ saude }) => ({ type: JSON_TYPE, body: JSON.stringify(await saude.judge()) }),
 };
 
-const VIGIA_PATHS: readonly string[] = Object.keys(ADDRESSES);
-
-/** `refuse`: answers as an address is answered that there is not. */
-export function vigiaRoutes(options: VigiaOptions, refuse: () => HttpAnswer): readonly HttpRoute[] {
+function vigiaRoutes(options: VigiaOptions): readonly HttpRoute[] {
   return Object.entries(ADDRESSES).map(([path, tell]) => ({
     method: 'GET',
     path,
     handle: async (request) => {
-      if (!mayWatch(request, options)) return refuse();
+      if (!mayWatch(request, options)) return NOTHING;
       const { type, body } = await tell(options);
       return { status: 200, headers: { ...NO_STORE, 'Content-Type': type }, body };
     },
@@ -54,7 +51,7 @@ const NOTHING: HttpAnswer = {
   body: 'Não há nada neste endereço.\n',
 };
 
-/** A listener for who watches alone, of a process without a console. Throws the error of the system where it cannot listen. */
+/** A listener for who watches alone. Throws the error of the system where it cannot listen. */
 export function openVigiaListener({
   host,
   port,
@@ -65,13 +62,8 @@ export function openVigiaListener({
   readonly port: number;
   readonly tls: TlsKeys | undefined;
 }): Promise<HttpServer> {
-  const routes = vigiaRoutes(options, () => NOTHING);
+  const routes = vigiaRoutes(options);
   return listenHttp({ host, port, tls, routes, connectionsMax: CONNECTIONS_MAX, onTrouble: async () => NOTHING });
-}
-
-/** Whether an address is one of these, whatever the method. */
-export function isVigiaPath({ url }: HttpRequest): boolean {
-  return VIGIA_PATHS.includes(url.replace(/[?#].*$/s, ''));
 }
 
 /** Headers by which a proxy says for whom it asks. */
