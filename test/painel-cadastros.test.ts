@@ -197,7 +197,8 @@ describe('a file', () => {
     assert.notDeepEqual(await registerOf(slug), rows);
     assert.match(await done(slug, 'prestador', 'desfazer', '--motivo', 'arquivo errado'), /Voltaram ao que eram: /);
     assert.deepEqual(await registerOf(slug), rows);
-    const twice = await run(slug, 'prestador', 'desfazer');
+    assert.equal((await run(slug, 'prestador', 'desfazer')).code, 2, 'without a reason');
+    const twice = await run(slug, 'prestador', 'desfazer', '--motivo', 'outra vez');
     assert.equal(twice.code, 1);
     assert.match(twice.err, /não há importação que se possa desfazer/);
     assert.deepEqual((await actsOf(slug, 'importacao')).slice(0, 2), [
@@ -211,7 +212,7 @@ describe('a file', () => {
     await done(slug, 'prestador', 'importar', file(HEAD, `${A},A,1,,`, `${B},B,2,,`));
     await done(slug, 'prestador', 'bloquear', B, '--motivo', 'x');
     const rows = await registerOf(slug);
-    const { code, err } = await run(slug, 'prestador', 'desfazer');
+    const { code, err } = await run(slug, 'prestador', 'desfazer', '--motivo', 'errado');
     assert.equal(code, 1);
     assert.match(err, new RegExp(`Nada foi desfeito: depois da importação alguém mudou ${B} 2\\.`));
     assert.deepEqual(await registerOf(slug), rows);
@@ -233,7 +234,7 @@ describe('a file', () => {
       '--simples',
       '2024-01-01 em diante',
     );
-    assert.match((await run(slug, 'prestador', 'desfazer')).err, /Nada foi desfeito/);
+    assert.match((await run(slug, 'prestador', 'desfazer', '--motivo', 'errado')).err, /Nada foi desfeito/);
     const { simples } = JSON.parse(await done(slug, 'prestador', 'listar', '--json')).prestadores[0];
     assert.deepEqual(simples, [['2024-01-01', null]]);
   });
@@ -259,11 +260,11 @@ describe('a file', () => {
       assert.equal((await cellsOf(out)).length, lines.length, what);
       assert.match(await done(slug, what, 'importar', out), /novos 0, alterados 0, iguais \d+, retirados 0/);
       // What is undone is the last import, which changed nothing.
-      assert.match(await done(slug, what, 'desfazer'), /Voltaram ao que eram: 0\./);
+      assert.match(await done(slug, what, 'desfazer', '--motivo', 'errado'), /Voltaram ao que eram: 0\./);
     }
     await done(slug, 'correlacao', 'importar', file('item,codigo_municipal', '1.03,'));
     assert.equal(JSON.parse(await done(slug, 'correlacao', 'mostrar', '--json')).length, 1);
-    await done(slug, 'correlacao', 'desfazer');
+    await done(slug, 'correlacao', 'desfazer', '--motivo', 'errado');
     assert.equal(JSON.parse(await done(slug, 'correlacao', 'mostrar', '--json')).length, 2);
   });
 });
@@ -427,6 +428,7 @@ describe('in the console', () => {
       assert.notDeepEqual(await registerOf(slug), before);
       const list = await operadora.open(at('/prestadores'));
       assert.match(list.html, /Desfazer a última importação/);
+      assert.match((await operadora.send(at('/desfazer/prestadores'), { motivo: ' ' })).html, /Falta o motivo/);
       assert.match(
         (await operadora.send(at('/desfazer/prestadores'), { motivo: 'errado' })).html,
         /A importação foi desfeita/,

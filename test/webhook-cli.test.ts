@@ -51,10 +51,12 @@ describe('nfse token', () => {
     assert.ok(!JSON.stringify(shown).includes(token));
     await fails(2, /não é CNPJ nem CPF/, 'token', 'listar', 'integracao', '--documento', '1');
     await fails(1, /não existe o município nenhures/, 'token', 'listar', 'nenhures');
-    await fails(1, /Não há token tok_x em vigor/, 'token', 'revogar', 'integracao', 'tok_x');
+    await fails(1, /Não há token tok_x em vigor/, 'token', 'revogar', 'integracao', 'tok_x', '--motivo', 'fim');
+    await fails(2, /^Falta --motivo TEXTO/, 'token', 'revogar', 'integracao', id);
+    await fails(1, /^Falta o motivo\./, 'token', 'revogar', 'integracao', id, '--motivo', ' ');
     await fails(2, /token revogar pede SLUG ID/, 'token', 'revogar', 'integracao');
     assert.match(await does('token', 'revogar', 'integracao', id, '--motivo', 'fim'), /foi revogado/);
-    await fails(1, /Não há token/, 'token', 'revogar', 'integracao', id);
+    await fails(1, /Não há token/, 'token', 'revogar', 'integracao', id, '--motivo', 'fim');
     const [act, ...more] = await store.atos.list('integracao', { objeto: 'token', chave: id }, 9);
     assert.deepEqual([act?.acao, act?.via, act?.motivo, more], ['revogado', 'comando', 'fim', []]);
   });
@@ -123,8 +125,9 @@ describe('nfse webhook', () => {
     await fails(1, /O endereço está desligado/, 'webhook', 'ensaiar', 'integracao', id);
     await fails(1, /O endereço está desligado/, 'webhook', 'reenviar', 'integracao', id);
     await does('webhook', 'ligar', 'integracao', id);
+    await fails(2, /^Falta --motivo TEXTO/, 'webhook', 'retirar', 'integracao', id);
     assert.match(await does('webhook', 'retirar', 'integracao', id, '--motivo', 'fim'), /foi retirado/);
-    await fails(1, /Não há o endereço de aviso/, 'webhook', 'retirar', 'integracao', id);
+    await fails(1, /Não há o endereço de aviso/, 'webhook', 'retirar', 'integracao', id, '--motivo', 'fim');
     assert.deepEqual(
       await actsOf('aviso', id),
       ['cadastrado', 'desligado', 'ensaiado', 'ligado', 'retirado', 'segredo trocado'].map(

@@ -36,7 +36,7 @@ const LOG_LEVELS = ['silent', 'error', 'warn', 'info', 'debug'];
 
 export const PORT_DEFAULT = 8080;
 export const PAINEL_PORT_DEFAULT = 8081;
-export const VIGIA_PORT_DEFAULT = 8083;
+const VIGIA_PORT_DEFAULT = 8083;
 
 /** One batch of issuances a tenant at a time, and readings beside them; deliveries, likewise. */
 const CONNECTIONS_DEFAULT = 12;

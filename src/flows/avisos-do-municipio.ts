@@ -21,7 +21,7 @@ import {
 import type { Refused } from './idempotency.ts';
 import { bareDocumento } from './import-prestadores.ts';
 import { municipioNamed, type RegistryWorld } from './municipios.ts';
-import { type PorMao, type Problem, readMotivo } from './operator.ts';
+import { needMotivo, type PorMao, type Problem, readMotivo } from './operator.ts';
 
 /** An address as it is written by hand. */
 export type AvisoEscrito = {
@@ -142,6 +142,8 @@ export function retirarAviso(
   id: string,
   by: PorMao,
 ): Promise<WebhookPublico | Problem> {
+  const read = needMotivo(by);
+  if ('problem' in read) return Promise.resolve(read);
   return actOn(world, { slug, id, acao: 'retirado', by }, async (municipio, webhook) =>
     (await removeWebhook(world, municipio, { id, dono: DO_MUNICIPIO })) ? webhook : undefined,
   );

@@ -34,6 +34,14 @@ export function readMotivo(
   return { motivo };
 }
 
+/** The reason of an act that is not done without one. */
+export function needMotivo(by: Pick<PorMao, 'motivo' | 'via'>): { readonly motivo: string } | Problem {
+  const missing = { problem: 'Falta o motivo. Escreva por quê: fica na trilha.' };
+  if (!by.motivo?.trim()) return missing;
+  const read = readMotivo(by);
+  return 'problem' in read ? read : { motivo: read.motivo! };
+}
+
 /** Who does something by hand, where, and why: by their name on the machine or their login, and no more is kept of a person. */
 export type PorMao = { readonly quem: string; readonly via: Via; readonly motivo?: string | undefined };
 

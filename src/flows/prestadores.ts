@@ -5,7 +5,7 @@ import type { PrestadorListado } from '../store/procurar-prestadores.ts';
 import { needOpen } from './fechado.ts';
 import { bareDocumento, COLUNAS_PRESTADOR, whyNoDocumento } from './import-prestadores.ts';
 import { municipioNamed, type RegistryWorld } from './municipios.ts';
-import type { PorMao, Problem } from './operator.ts';
+import { needMotivo, type PorMao, type Problem } from './operator.ts';
 
 export type { PrestadorListado } from '../store/procurar-prestadores.ts';
 
@@ -93,11 +93,17 @@ export async function operatePrestador(
   const documento = bareDocumento(given);
   const problem = whyNoDocumento(documento);
   if (problem !== undefined) return { problem: `O documento indicado ${problem}.` };
-  if (acao !== 'desbloquear' && by.motivo === undefined) {
-    return { problem: 'Falta o motivo. Escreva-o: fica na trilha do prestador.' };
-  }
+  const read = acao === 'desbloquear' ? by : needMotivo(by);
+  if ('problem' in read) return read;
   const { autorizado, acao: done } = ACOES[acao];
-  const ato = { ...by, em: world.now(), objeto: 'prestador', chave: documento, acao: done } as const;
+  const ato = {
+    ...by,
+    motivo: read.motivo,
+    em: world.now(),
+    objeto: 'prestador',
+    chave: documento,
+    acao: done,
+  } as const;
   const alvo = { documento, inscricao: inscricao === undefined ? undefined : bareIm(inscricao) };
   const { store } = world;
   const count =

@@ -26,7 +26,7 @@ import {
 import { COLUNAS_PRESTADOR, preparePrestadores } from './import-prestadores.ts';
 import { colunasDa, colunasDoArquivo, LISTAS_CSV, listaAsRows, prepareLista } from './listas.ts';
 import { municipioNamed, type RegistryWorld } from './municipios.ts';
-import type { PorMao, Problem } from './operator.ts';
+import { needMotivo, type PorMao, type Problem } from './operator.ts';
 import { prestadoresAsRows } from './prestadores.ts';
 
 export type { Mudanca } from '../store/merge-rows.ts';
@@ -208,9 +208,12 @@ export async function undoImport(
 ): Promise<{ readonly linhas: number } | Problem> {
   const municipio = await municipioNamed(world, slug);
   needOpen(municipio);
+  const read = needMotivo(by);
+  if ('problem' in read) return read;
   const { tables, titulo } = REGISTROS[nome];
   const done = await world.store.importacoes.undo(municipio.tenant, nome, tables, ({ arquivo }, linhas) => ({
     ...by,
+    ...read,
     em: world.now(),
     objeto: 'importacao',
     chave: nome,

@@ -21,7 +21,7 @@ import { municipalMoment } from './gather-facts.ts';
 import type { Refused } from './idempotency.ts';
 import { bareDocumento } from './import-prestadores.ts';
 import { municipioNamed } from './municipios.ts';
-import { type PorMao, type Problem, readMotivo } from './operator.ts';
+import { needMotivo, type PorMao, type Problem } from './operator.ts';
 import type { World } from './world.ts';
 
 /** Header in which the signature of such a request comes. */
@@ -308,7 +308,7 @@ export async function revokeTokenByHand(
   tokenId: string,
   by: PorMao,
 ): Promise<TokenDoMunicipio | Problem> {
-  const read = readMotivo(by);
+  const read = needMotivo(by);
   if ('problem' in read) return read;
   const municipio = await municipioNamed(world, slug);
   const { store, now } = world;

@@ -180,6 +180,12 @@ export async function bytesOf(file: string): Promise<Uint8Array> {
   }
 }
 
+/** Runs what is not done without a reason. */
+export function withMotivo(world: Terminal, values: Values, run: () => Promise<number>): Promise<number> | number {
+  const isGiven = textOf(values, 'motivo') !== undefined;
+  return isGiven ? run() : askedWrongly(world, 'Falta --motivo TEXTO: diga por quê; fica na trilha.\n');
+}
+
 /** The exit code of a command that was asked wrongly; says how. */
 export function askedWrongly(terminal: Terminal, problem: string): number {
   terminal.err(problem);

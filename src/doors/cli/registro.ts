@@ -12,7 +12,16 @@ import {
   type RegistroNome,
   undoImport,
 } from '../../flows/registros.ts';
-import { byHand, type CliWorld, type Command, inMunicipio, JSON_OPTION, refuseAsked, textOf } from './command.ts';
+import {
+  byHand,
+  type CliWorld,
+  type Command,
+  inMunicipio,
+  JSON_OPTION,
+  refuseAsked,
+  textOf,
+  withMotivo,
+} from './command.ts';
 import { IMPORT_OPTIONS, runImport, tellPrevia } from './importar.ts';
 import { jsonText, printable, tableLines } from './text.ts';
 
@@ -56,15 +65,17 @@ export function registroCommands(of: RegistroCommands): readonly Command[] {
     {
       name: `${comando} desfazer`,
       summary: `Desfaz a última importação: ${oQue} fica como era antes dela.`,
-      options: { ...MUNICIPIO, motivo: MOTIVO },
+      options: { ...MUNICIPIO, motivo: { ...MOTIVO, help: 'por quê (obrigatório); fica na trilha do município' } },
       run: (world, values) =>
-        inMunicipio(world, values, 'em que município desfazer', (municipio) =>
-          world.registry(async (registry) => {
-            const done = await undoImport(registry, nome, municipio, byHand(values));
-            if ('problem' in done) return refuseAsked(world, done.problem);
-            world.out(`Desfeita. Voltaram ao que eram: ${groupDigits(done.linhas)}.\n`);
-            return 0;
-          }),
+        inMunicipio(world, values, 'em que município desfazer', async (municipio) =>
+          withMotivo(world, values, () =>
+            world.registry(async (registry) => {
+              const done = await undoImport(registry, nome, municipio, byHand(values));
+              if ('problem' in done) return refuseAsked(world, done.problem);
+              world.out(`Desfeita. Voltaram ao que eram: ${groupDigits(done.linhas)}.\n`);
+              return 0;
+            }),
+          ),
         ),
     },
     {

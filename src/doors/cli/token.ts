@@ -17,6 +17,7 @@ import {
   refuseAsked,
   textOf,
   type Values,
+  withMotivo,
 } from './command.ts';
 import { jsonText, tableLines } from './text.ts';
 
@@ -32,14 +33,16 @@ export const TOKEN_COMMANDS: readonly Command[] = [
     name: 'token revogar',
     arguments: 'SLUG ID',
     summary: 'Revoga um token: em segundos ninguém mais entra com ele. ID é o da lista.',
-    options: { motivo: { takes: 'TEXTO', help: 'por quê; fica na trilha do município' } },
+    options: { motivo: { takes: 'TEXTO', help: 'por quê (obrigatório); fica na trilha do município' } },
     run: async (world, values, [slug, id]) =>
-      world.registry(async (registry) => {
-        const revoked = await revokeTokenByHand(registry, slug!, id!, byHand(values));
-        if ('problem' in revoked) return refuseAsked(world, revoked.problem);
-        world.out(`O token ${revoked.id}, de ${maskDocumento(revoked.documento)}, foi revogado.\n`);
-        return 0;
-      }),
+      withMotivo(world, values, () =>
+        world.registry(async (registry) => {
+          const revoked = await revokeTokenByHand(registry, slug!, id!, byHand(values));
+          if ('problem' in revoked) return refuseAsked(world, revoked.problem);
+          world.out(`O token ${revoked.id}, de ${maskDocumento(revoked.documento)}, foi revogado.\n`);
+          return 0;
+        }),
+      ),
   },
 ];
 

@@ -32,6 +32,7 @@ import {
   refuseAsked,
   textOf,
   type Values,
+  withMotivo,
 } from './command.ts';
 import { columns, jsonText, printable, quoteArgument, shortMoment, tableLines } from './text.ts';
 import { ESCUTAR } from './webhook-escutar.ts';
@@ -66,8 +67,14 @@ export const WEBHOOK_COMMANDS: readonly Command[] = [
   onOne('ligar', 'Volta a avisar um endereço do município, e tenta logo.', MOTIVO, (by, at) =>
     sayDone(at, ligarAviso(at.registry, at.slug, at.id, true, by), `O endereço ${at.id} é avisado outra vez.`),
   ),
-  onOne('retirar', 'Retira um endereço do município, e o que esperava por ele.', MOTIVO, (by, at) =>
-    sayDone(at, retirarAviso(at.registry, at.slug, at.id, by), `O endereço ${at.id} foi retirado.`),
+  onOne(
+    'retirar',
+    'Retira um endereço do município, e o que esperava por ele.',
+    { motivo: { ...MOTIVO.motivo, help: 'por quê (obrigatório); fica na trilha do município' } },
+    async (by, at) =>
+      withMotivo(at.world, at.values, () =>
+        sayDone(at, retirarAviso(at.registry, at.slug, at.id, by), `O endereço ${at.id} foi retirado.`),
+      ),
   ),
   onOne(
     'segredo',

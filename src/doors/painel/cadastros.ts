@@ -68,7 +68,7 @@ export async function wholeActions(call: InMunicipio, nome: RegistroNome): Promi
 ${form({
   action: pathIn(slug, `/cadastros/desfazer/${nome}`),
   token: formTokenOf(visitor),
-  fields: field({ name: 'motivo', label: 'Motivo', help: 'Fica na trilha.' }),
+  fields: field({ name: 'motivo', label: 'Motivo', help: 'Fica na trilha.', required: true }),
   button: 'Desfazer a importação',
   isGrave: true,
 })}`,
