@@ -4,11 +4,13 @@ import {
   type EmbeddedServer,
   findServer,
   type Logger,
+  NotReady,
   openEmbedded as open,
   systemIdOf,
   takeTurn,
 } from '../../packages/postgres-embutido/src/embedded.ts';
 import { Client } from './pg.ts';
+import { EmbutidoMudo } from './unavailable.ts';
 
 export type { EmbeddedServer };
 
@@ -20,9 +22,14 @@ export const STAGING = 'restauracao-';
 
 type Options = Pick<EmbeddedOptions, 'dataDir' | 'log' | 'transport' | 'archives'>;
 
-export function openEmbedded(options: Options): Promise<EmbeddedServer> {
+export async function openEmbedded(options: Options): Promise<EmbeddedServer> {
   const wayOut = 'Para usar um PostgreSQL já instalado, defina DATABASE_URL.';
-  return open({ ...options, name: NAME, wayOut, staging: STAGING, createClient: (config) => new Client(config) });
+  const createClient = (config: ConstructorParameters<typeof Client>[0]) => new Client(config);
+  try {
+    return await open({ ...options, name: NAME, wayOut, staging: STAGING, createClient });
+  } catch (error) {
+    throw error instanceof NotReady ? new EmbutidoMudo(error.message, error) : error;
+  }
 }
 
 /** Where the cluster of a data folder lies, and the program that serves it, without starting it. */

@@ -30,6 +30,13 @@ export class StoreUnavailable extends Error {
   }
 }
 
+/** The embedded server is there and does not answer. The message says what to do, for the operator. */
+export class EmbutidoMudo extends StoreUnavailable {
+  constructor(message: string, cause: unknown) {
+    super('gone', message, cause);
+  }
+}
+
 /** Of a municipality that takes nothing that is written just now, or is there no more. */
 export class MunicipioClosed extends StoreUnavailable {
   constructor(tenant: string) {

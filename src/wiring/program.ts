@@ -9,7 +9,7 @@ import { runCli } from '../doors/cli/cli.ts';
 import { ownOf } from '../fiscal/own.ts';
 import { storeTroubleOf } from '../flows/store-trouble.ts';
 import { NoServer } from '../store/servers.ts';
-import { isWithoutPassword, unavailabilityOf } from '../store/unavailable.ts';
+import { EmbutidoMudo, isWithoutPassword, unavailabilityOf } from '../store/unavailable.ts';
 import { type Config, painelUrlOf, readConfig, serviceUrlOf, vigiaUrlOf } from './config.ts';
 import type { Logger } from './log.ts';
 import type { Service } from './service.ts';
@@ -255,7 +255,7 @@ function describeError(error: unknown): string {
     return remedy({ where: `${address ?? ''}${port === undefined ? '' : `:${port}`}`, message, given });
   }
   const trouble = storeTroubleOf(error);
-  if (trouble === undefined) return message;
+  if (trouble === undefined || error instanceof EmbutidoMudo) return message;
   const { mensagem, esperaS } = trouble;
   const why = error instanceof NoServer ? `${message}.` : `${mensagem.charAt(0).toLowerCase()}${mensagem.slice(1)}`;
   return `${why} Tente de novo em ${esperaS} s.`;

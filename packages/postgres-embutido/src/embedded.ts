@@ -9,7 +9,16 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { findBinaries } from './binaries.ts';
 import { boundLog, type Transport } from './cluster.ts';
 import { readLock, serves } from './lock.ts';
-import { childOptions, closeSocketDir, findPlace, type Logger, logFolderOf, type Place, Unusable } from './place.ts';
+import {
+  childOptions,
+  closeSocketDir,
+  findPlace,
+  type Logger,
+  logFolderOf,
+  NotReady,
+  type Place,
+  Unusable,
+} from './place.ts';
 import {
   type Client,
   type Connection,
@@ -25,7 +34,7 @@ import {
 
 export { systemIdOf } from './cluster.ts';
 export { takeTurn } from './lock.ts';
-export type { Logger } from './place.ts';
+export { type Logger, NotReady } from './place.ts';
 export type { Client, Connection, CreateClient } from './start.ts';
 
 export type EmbeddedOptions = {
@@ -129,7 +138,8 @@ export async function findServer(name: string, dataDir: string, log: Logger) {
 }
 
 function withWayOut(error: unknown, wayOut: string | undefined): unknown {
-  if (error instanceof Unusable && wayOut !== undefined) error.message += ` ${wayOut}`;
+  // A server that is there has the data, and another would not.
+  if (error instanceof Unusable && !(error instanceof NotReady) && wayOut !== undefined) error.message += ` ${wayOut}`;
   return error;
 }
 

@@ -55,6 +55,9 @@ export type Place = {
 /** A trouble that a PostgreSQL of the user's own would spare; `openEmbedded` adds how to use one. */
 export class Unusable extends Error {}
 
+/** A server that is there and was waited for in vain: it may answer later. */
+export class NotReady extends Unusable {}
+
 const SYSTEM_HOMES = '/var/lib';
 
 /** In order of preference; the Debian and Red Hat packages create the first, every Unix has the second. */

@@ -6,7 +6,7 @@
  */
 
 import { spawn } from 'node:child_process';
-import { realpath, stat } from 'node:fs/promises';
+import { readFile, realpath, stat } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { basename, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -19,6 +19,7 @@ import {
   codeOf,
   fitsSocket,
   type Logger,
+  NotReady,
   namedFileOf,
   openSocketDir,
   type Place,
@@ -117,11 +118,13 @@ export async function reach(site: Site, creating: Transport | undefined, signal:
   let deadline = began + READY_TIMEOUT_MS;
   let answer: string | undefined;
   let replayed: string | undefined;
-  let progress: string | undefined;
+  const progressOf = async (): Promise<string> => `${replayed} ${await lastSaid(place)}`;
+  let progress = await progressOf();
   let isThere = false;
   const notice = setInterval(() => {
     const segundos = Math.round((performance.now() - began) / 1000);
-    const far = replayed === undefined ? 'partida, ou recuperação após uma queda' : `em recuperação: até ${replayed}`;
+    const starting = isThere && !answer ? 'ele não responde' : 'partida, ou recuperação após uma queda';
+    const far = replayed === undefined ? starting : `em recuperação: até ${replayed}`;
     log.info(
       { location: place.location, segundos, resposta: answer },
       `aguardando o PostgreSQL embutido ficar pronto (${far}): ${segundos} s`,
@@ -135,7 +138,7 @@ export async function reach(site: Site, creating: Transport | undefined, signal:
     for (;;) {
       signal.throwIfAborted();
       if (performance.now() >= deadline) {
-        const now = `${replayed} ${await lastSaid(place)}`;
+        const now = await progressOf();
         // One that is started again and again says something each time.
         if (now === progress || !isThere) break;
         progress = now;
@@ -288,7 +291,9 @@ async function silent(place: Place, lock: Lock, answer = ''): Promise<Silent> {
 /** What a failure to connect says about the server: silence, not yet, or something only the user can resolve. */
 async function meaningOf(error: unknown, place: Place, lock: Lock, connection: Connection): Promise<Silent> {
   const code = codeOf(error);
-  const answer = error instanceof Error ? error.message : String(error);
+  const message = error instanceof Error ? error.message : String(error);
+  // Without a code it is the library's own word for silence.
+  const answer = code === message ? '' : message;
   if (code === 'ENOENT' || code === 'ECONNREFUSED') {
     // On Windows a number alone proves nothing; the server itself can tell, so it is asked to start.
     return process.platform === 'win32' ? { state: 'absent' } : silent(place, lock);
@@ -400,12 +405,26 @@ async function startFailed(place: Place, launched: Launched): Promise<Error> {
 
 async function notReady(place: Place, launched: Launched | undefined, answer = ''): Promise<Error> {
   const lock = await readLock(place.location);
+  const isServer = lock !== undefined && (await serves(lock.pid, place.location));
   const advice = launched?.running()
     ? 'Ele continua se recuperando em segundo plano: tente de novo em alguns instantes.'
-    : `Se o processo ${lock?.pid ?? '?'} não for um PostgreSQL, apague ${join(place.location, 'postmaster.pid')}; ` +
-      'se for e não responder, encerre-o com kill -QUIT.';
-  return new Unusable(
+    : isServer && answer === ''
+      ? await adviseOnSilence(lock.pid, place)
+      : `Se o processo ${lock?.pid ?? '?'} não for um PostgreSQL, apague ${join(place.location, 'postmaster.pid')}; ` +
+        'se for e não responder, encerre-o com kill -QUIT.';
+  return new NotReady(
     `O PostgreSQL embutido em ${place.location} não ficou pronto em ${READY_TIMEOUT_MS / 1000} s` +
       `${answer && ` (resposta: ${answer})`}. ${advice} Veja o log em ${logPathOf(place)}.`,
   );
+}
+
+/** The state of a process, as Linux tells it, says what keeps a server silent. */
+async function adviseOnSilence(pid: number, { location }: Place): Promise<string> {
+  const [, state] = /^State:\s*(\S)/m.exec((await readFile(`/proc/${pid}/status`, 'utf8').catch(absent)) ?? '') ?? [];
+  const then = 'e inicie de novo; nada que foi confirmado se perde.';
+  if (state === 'T' || state === 't')
+    return `O processo ${pid} está parado (por SIGSTOP ou por um depurador): faça-o seguir com kill -CONT ${pid} ${then}`;
+  const disk = `confira o disco em que fica ${location}`;
+  if (state === 'D') return `O processo ${pid} espera pelo disco: ${disk} ${then}`;
+  return `O processo ${pid} está vivo e não responde: ${disk}; se estiver bem, encerre o processo com kill -QUIT ${pid} ${then}`;
 }

@@ -8,6 +8,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, realpathSync, statSyn
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { Client, Pool } from 'pg';
+import { NotReady } from '../src/embedded.ts';
 import { serves } from '../src/lock.ts';
 import {
   canUnshare,
@@ -297,6 +298,28 @@ describe('a vida do PostgreSQL embutido', { concurrency: 4 }, () => {
     await until(() => entries.some((entry) => /aguardando/.test(entry.msg)));
     process.kill(pid, 'SIGCONT');
     const server = await opening;
+    assert.equal(server.started, false);
+    await server.stop();
+  });
+
+  test('um servidor parado é esperado por um minuto, e o erro diz como fazê-lo seguir', {
+    skip: needsLinux,
+  }, async (t) => {
+    const place = await withCluster(t);
+    const service = await serve(place);
+    const pid = pidOf(place.dataDir);
+    await kill(service.process);
+    process.kill(pid, 'SIGSTOP');
+    const began = performance.now();
+    const error = await open(place).catch((failure: Error) => failure);
+    const waited = performance.now() - began;
+    assert.ok(waited >= 60_000 && waited < 80_000, `esperou ${Math.round(waited)} ms`);
+    assert.ok(error instanceof NotReady, String(error));
+    assert.match(error.message, /^O PostgreSQL embutido em \S+\/pg não ficou pronto em 60 s\. /);
+    assert.match(error.message, new RegExp(`O processo ${pid} está parado .* kill -CONT ${pid} e inicie de novo`));
+    assert.doesNotMatch(error.message, /outra saída|timeout/);
+    process.kill(pid, 'SIGCONT');
+    const server = await open(place);
     assert.equal(server.started, false);
     await server.stop();
   });
