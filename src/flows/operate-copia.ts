@@ -9,7 +9,6 @@ import {
   ensurePasta,
   listCopias,
   type Manifesto,
-  nameCopia,
   publishCopia,
   removeCopia,
 } from '../store/copia-lugar.ts';
@@ -98,9 +97,8 @@ async function makeCopia(
     },
   );
   const arquivos = kept.map(({ nome, bytes, sha256 }) => ({ nome, bytes, sha256 }));
-  const whole: Manifesto = {
+  const whole: Omit<Manifesto, 'id'> = {
     formato: 1,
-    id: nameCopia(base.iniciada),
     ...base,
     iniciada: base.iniciada.toISOString(),
     concluida: base.concluida.toISOString(),

@@ -3,6 +3,7 @@
  * archived log. A copy appears under its name whole and synced, by a rename, or not at all; its manifest says what it is made of.
  */
 import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { hostname } from 'node:os';
 import path from 'node:path';
 import type { Base } from './copia-base.ts';
 import { CopiaRecusada } from './copia-cifra.ts';
@@ -35,9 +36,12 @@ export type Lista = {
 const MANIFEST = 'manifesto.json';
 const MODE = 0o700;
 const UNFINISHED = '.fazendo-';
+const OWN_UNFINISHED = `${UNFINISHED}${hostname()}-`;
+/** What another machine has not finished by then it never will. */
+const UNFINISHED_MAX_MS = 86_400_000;
 const DOOMED = '.apagando-';
 const SISTEMA = /^\d{10,20}$/;
-const ID = /^\d{8}T\d{6}Z$/;
+const ID = /^\d{8}T\d{6}Z(-\d+)?$/;
 
 const copiasOf = (pasta: string, sistema: string): string => path.join(pasta, sistema, 'copias');
 export const walOf = (pasta: string, sistema: string): string => path.join(pasta, sistema, 'wal');
@@ -92,12 +96,12 @@ async function readManifesto(folder: string): Promise<Manifesto | string> {
   return manifesto;
 }
 
-/** A folder for a copy in the making. What others left half made is swept: `takeTurn` is had by whoever calls this. */
+/** A folder for a copy in the making. What was left half made is swept: `takeTurn` is had by whoever calls this, of this machine. */
 export async function beginCopia(pasta: string, sistema: string): Promise<string> {
   const folder = copiasOf(pasta, sistema);
   await makeBelow(pasta, folder);
   await sweep(folder);
-  const fresh = path.join(folder, `${UNFINISHED}${process.pid}`);
+  const fresh = path.join(folder, `${OWN_UNFINISHED}${process.pid}`);
   await mkdir(fresh, { mode: MODE });
   return fresh;
 }
@@ -113,23 +117,45 @@ export async function makeBelow(pasta: string, folder: string): Promise<void> {
 
 async function sweep(folder: string): Promise<void> {
   for (const name of await readdir(folder)) {
-    if (name.startsWith(UNFINISHED) || name.startsWith(DOOMED)) await rm(path.join(folder, name), { recursive: true });
+    const file = path.join(folder, name);
+    if (name.startsWith(DOOMED) || (name.startsWith(UNFINISHED) && (await isAbandoned(file)))) {
+      await rm(file, { recursive: true, force: true });
+    }
   }
 }
 
-/** Writes the manifest and gives the copy its name. */
-export async function publishCopia(fresh: string, manifesto: Manifesto): Promise<Copia> {
-  await writeSynced(path.join(fresh, MANIFEST), `${JSON.stringify(manifesto, null, 2)}\n`);
-  await syncFolder(fresh);
-  const pasta = path.join(path.dirname(fresh), manifesto.id);
-  await rename(fresh, pasta);
-  await syncFolder(path.dirname(pasta));
-  return { pasta, manifesto };
+async function isAbandoned(file: string): Promise<boolean> {
+  if (path.basename(file).startsWith(OWN_UNFINISHED)) return true;
+  const began = (await stat(file).catch(() => undefined))?.mtimeMs ?? 0;
+  return Date.now() - began > UNFINISHED_MAX_MS;
 }
 
-/** By the moment at which it began. */
-export function nameCopia(iniciada: Date): string {
-  return `${iniciada.toISOString().slice(0, 19).replaceAll(/[-:]/g, '')}Z`;
+/** Writes the manifest and gives the copy its name: by the moment at which it began, and a number where another began in the same second. */
+export async function publishCopia(fresh: string, about: Omit<Manifesto, 'id'>): Promise<Copia> {
+  for (let place = 1; ; place += 1) {
+    const id = nameCopia(about.iniciada, place);
+    const manifesto: Manifesto = { ...about, id };
+    await writeSynced(path.join(fresh, MANIFEST), `${JSON.stringify(manifesto, null, 2)}\n`);
+    await syncFolder(fresh);
+    const pasta = path.join(path.dirname(fresh), id);
+    if (await isNamed(fresh, pasta)) return { pasta, manifesto };
+  }
+}
+
+/** A folder that is there already has something in it, and is not replaced by a rename. */
+async function isNamed(fresh: string, pasta: string): Promise<boolean> {
+  try {
+    await rename(fresh, pasta);
+  } catch (error) {
+    if (['ENOTEMPTY', 'EEXIST'].includes((error as NodeJS.ErrnoException).code ?? '')) return false;
+    throw error;
+  }
+  await syncFolder(path.dirname(pasta));
+  return true;
+}
+
+function nameCopia(iniciada: string, place: number): string {
+  return `${iniciada.slice(0, 19).replaceAll(/[-:]/g, '')}Z${place === 1 ? '' : `-${place}`}`;
 }
 
 /** Under another name first: a copy that is deleted by halves is none. */

@@ -1,0 +1,66 @@
+/** The folder of copies: names of copies that begin in the same second, and what another machine is making. */
+import assert from 'node:assert/strict';
+import { mkdir, mkdtemp, readdir, readFile, rm, utimes } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { test } from 'node:test';
+import { beginCopia, listCopias, type Manifesto, publishCopia } from '../src/store/copia-lugar.ts';
+import { onEnd } from './support/cleanup.ts';
+
+const SISTEMA = '7123456789012345678';
+/** What else stands in a manifest says nothing of the name. */
+const ABOUT = { formato: 1, iniciada: '2026-11-29T15:58:39.120Z', arquivos: [] } as unknown as Omit<Manifesto, 'id'>;
+
+async function folder(): Promise<string> {
+  const pasta = await mkdtemp(path.join(tmpdir(), 'nfse-copias-'));
+  onEnd(() => rm(pasta, { recursive: true }));
+  return pasta;
+}
+
+/** What another machine, which has a turn of its own, is making. */
+async function otherMachine(
+  pasta: string,
+  programa: string,
+): Promise<{ readonly made: string; readonly programa: string }> {
+  const made = path.join(pasta, SISTEMA, 'copias', `.fazendo-outra-maquina-${programa.replaceAll(' ', '-')}`);
+  await mkdir(made, { recursive: true });
+  return { made, programa };
+}
+
+test('copies that began in the same second are all there, each under a name of its own', async () => {
+  const pasta = await folder();
+  const programs = Array.from({ length: 12 }, (_, place) => `programa ${place}`);
+  const ids: string[] = [];
+  for (const programa of programs.slice(0, 4)) {
+    const fresh = await beginCopia(pasta, SISTEMA);
+    ids.push((await publishCopia(fresh, { ...ABOUT, programa, concluida: '2026-11-29T15:58:39.500Z' })).manifesto.id);
+  }
+  assert.deepEqual(ids, ['20261129T155839Z', '20261129T155839Z-2', '20261129T155839Z-3', '20261129T155839Z-4']);
+  // Of several machines, whose turns are not one.
+  const fresh = await Promise.all(programs.slice(4).map((programa) => otherMachine(pasta, programa)));
+  await Promise.all(
+    fresh.map(({ made, programa }) =>
+      publishCopia(made, { ...ABOUT, programa, concluida: '2026-11-29T15:58:40.000Z' }),
+    ),
+  );
+  const { copias, problemas } = await listCopias(pasta);
+  assert.deepEqual(problemas, []);
+  assert.deepEqual(copias.map(({ manifesto }) => manifesto.programa).toSorted(), programs.toSorted());
+  for (const { pasta: own, manifesto } of copias) {
+    assert.equal(path.basename(own), manifesto.id);
+    assert.equal(JSON.parse(await readFile(path.join(own, 'manifesto.json'), 'utf8')).programa, manifesto.programa);
+  }
+});
+
+test('what another machine is making stays for a day, and what this one left is swept', async () => {
+  const pasta = await folder();
+  const { made: theirs } = await otherMachine(pasta, 'a');
+  const { made: abandoned } = await otherMachine(pasta, 'b');
+  const longAgo = (Date.now() - 86_400_000 - 60_000) / 1_000;
+  await utimes(abandoned, longAgo, longAgo);
+  const left = await beginCopia(pasta, SISTEMA);
+  const own = await beginCopia(pasta, SISTEMA);
+  const names = await readdir(path.dirname(own));
+  assert.deepEqual(names.toSorted(), [theirs, own].map((one) => path.basename(one)).toSorted());
+  assert.equal(left, own);
+});
