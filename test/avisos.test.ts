@@ -26,17 +26,21 @@ const { address, pool, clock } = service;
 type Received = { readonly headers: IncomingHttpHeaders; readonly text: string; readonly at: number };
 
 /** A receiver that keeps what it gets. `answer`: by what it answers to the n-th message, from 0; undefined: nothing, ever. */
-async function receiver(answer: (place: number, text: string) => number | undefined = () => 204, at?: number) {
+async function receiver(
+  answer: (place: number, text: string) => number | undefined | Promise<number> = () => 204,
+  at?: number,
+) {
   const received: Received[] = [];
   let count = 0;
   const server = createServer((incoming, response) => {
     let text = '';
     incoming.setEncoding('utf8');
     incoming.on('data', (chunk) => (text += chunk));
-    incoming.on('end', () => {
+    incoming.on('end', async () => {
       if (confirmAvisos(text, response)) return;
-      const status = answer(count, text);
+      const answering = answer(count, text);
       count += 1;
+      const status = await answering;
       if (status === undefined) return;
       if (status < 300) received.push({ headers: incoming.headers, text, at: Date.now() });
       response.writeHead(status, status === 302 ? { Location: 'http://127.0.0.1:1/' } : {}).end();
@@ -241,6 +245,43 @@ describe('an address', () => {
     assert.deepEqual(typesOf(back.received, chave), WHOLE_LIFE);
     await call('DELETE', `webhooks/${id}`, token);
   });
+
+  for (const answer of [500, 410]) {
+    test(`that is switched on while a batch is under way, and answers it ${answer}, is told all at once, each once`, async () => {
+      const prestador = newPrestador();
+      const token = await tokenOf(prestador);
+      const [isAsked, release] = [Promise.withResolvers<void>(), Promise.withResolvers<number>()];
+      let isBack = false;
+      const here = await receiver(() => {
+        if (isBack) return 200;
+        isAsked.resolve();
+        return release.promise;
+      });
+      const { id } = await register(token, here.url);
+      await untilActive(token, id);
+      // As one that has failed for long: it is tried one message at a time, hours apart.
+      await pool.query('update webhooks set falhas = 12 where id = $1', [id]);
+      const chave = await issue(prestador);
+      await isAsked.promise;
+      await until(async () => {
+        const { entregas } = (await call('GET', `webhooks/${id}/entregas`, token)).body;
+        return entregas.length === 3 || undefined;
+      }, 'all of it waits');
+      assert.equal((await call('PATCH', `webhooks/${id}`, token, { ativo: true })).status, 200);
+      isBack = true;
+      release.resolve(answer);
+      // The clock stands still: no attempt comes by itself.
+      await until(async () => (here.received.length === 3 ? true : undefined), 'all of it came');
+      assert.deepEqual(typesOf(here.received, chave), WHOLE_LIFE);
+      const { webhook } = await until(async () => {
+        const { body } = await call('GET', `webhooks/${id}`, token);
+        return body.pendentes === 0 ? body : undefined;
+      }, 'nothing waits');
+      assert.deepEqual([webhook.ativo, webhook.falhas], [true, 0]);
+      assert.equal(here.tried(), 4);
+      await call('DELETE', `webhooks/${id}`, token);
+    });
+  }
 
   test('that refuses one note alone is told the others, and that one after the published times', async () => {
     const prestador = newPrestador();

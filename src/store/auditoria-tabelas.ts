@@ -229,6 +229,7 @@ export const SEM_ENTRADA: Readonly<Record<string, string>> = {
   'webhooks.falhas': 'o que houve com as últimas tentativas',
   'webhooks.proxima': 'quando se tenta de novo',
   'webhooks.claims': 'quem o tem em mãos',
+  'webhooks.alterado': 'se mudou enquanto alguém o tinha em mãos',
   'webhooks.reservado_ate': 'até quando alguém o tem em mãos',
   'webhooks.problema': 'o que houve com as últimas tentativas',
   'webhooks.problema_em': 'o que houve com as últimas tentativas',

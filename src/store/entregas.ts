@@ -93,7 +93,7 @@ const TAKE = `with due as (
       and exists (select 1 from municipios m where m.tenant = $1 and not m.fechado)
     order by w.falhas, w.proxima limit $5 for update skip locked
   )
-  update webhooks w set claims = $3, reservado_ate = $4 from due where w.tenant = $1 and w.id = due.id
+  update webhooks w set claims = $3, reservado_ate = $4, alterado = false from due where w.tenant = $1 and w.id = due.id
   returning w.id, w.documento, w.url, w.falhas, w.pendente, w.segredo, w.segredo_anterior, w.anterior_ate`;
 
 const COLUMNS = `e.ordem::text, e.nota::text, e.mudanca, e.cursor, e.estado, e.tentativas, e.due_at, e.criada_em, e.entregue_em, e.registro`;
@@ -127,7 +127,7 @@ const RESULTS = unnestRows<Resultado>(
 /** Attempts that are kept of a message. */
 const REGISTRO_MAX = 20;
 
-const HOLD = 'select url, pendente from webhooks where tenant = $1 and id = $2 and claims = $3 for update';
+const HOLD = 'select pendente, alterado from webhooks where tenant = $1 and id = $2 and claims = $3 for update';
 const WRITE = `update entregas e set estado = x.estado, tentativas = e.tentativas + 1, due_at = x.due, entregue_em = x.entregue,
     registro = (case when jsonb_array_length(e.registro) >= ${REGISTRO_MAX} then e.registro - 0 else e.registro end) || x.registro::jsonb
   from ${RESULTS.relation} where e.tenant = $1 and e.webhook = $2 and e.ordem = x.ordem`;
@@ -200,7 +200,7 @@ export function entregaStore(pool: Db) {
     /** Writes what came of it, and leaves the address to whoever comes next. False: somebody else has it by now. */
     settle: (
       tenant: string,
-      { id, url }: Pick<Taken, 'id' | 'url'>,
+      { id }: Pick<Taken, 'id'>,
       token: string,
       now: number,
       resultados: readonly Resultado[],
@@ -208,18 +208,18 @@ export function entregaStore(pool: Db) {
     ): Promise<boolean> =>
       runTransaction(pool, async (client) => {
         // Whoever writes what is to be told holds the same row: what is looked at below is all that there is.
-        const [held] = (await client.query<{ url: string; pendente: boolean }>(HOLD, [tenant, id, token])).rows;
+        const [held] = (await client.query<{ pendente: boolean; alterado: boolean }>(HOLD, [tenant, id, token])).rows;
         if (held === undefined) return false;
         if (resultados.length > 0) await client.query(WRITE, [tenant, id, ...RESULTS.valuesOf(resultados)]);
         const { falhas, paradoAte, isBack, isGone, isPendente, isQuick, problema, desistirAntes, esquecerAntes } =
           deixado;
-        if (isBack) await client.query(ALL_NOW, [tenant, id, new Date(now)]);
+        if (isBack || held.alterado) await client.query(ALL_NOW, [tenant, id, new Date(now)]);
         if (paradoAte !== undefined) await client.query(LATE, [tenant, id, new Date(desistirAntes)]);
         await client.query(FORGET, [tenant, id, new Date(esquecerAntes)]);
         const [next] = (await client.query<{ due: Date | null }>(NEXT, [tenant, id])).rows;
         const due = next?.due ?? null;
-        // Whatever became of it is about the address that it was.
-        if (held.url !== url) {
+        // Whatever became of it is about the address as it was; how it is left is its owner's word.
+        if (held.alterado) {
           await client.query(RELEASE_CHANGED, [tenant, id]);
           return true;
         }
