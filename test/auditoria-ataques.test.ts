@@ -12,8 +12,10 @@ import { DECADES, type Party, testParties } from './support/signatures.ts';
 
 const SLUG = 'integracao';
 
-/** When a chain begins: of a new municipality with nothing in it, of one from before the chain with all that it has. */
-const BEGINNINGS = ['before there is a note', 'when there are notes'] as const;
+/** When a chain begins: as its municipality is made, or, of one that a version before has made, with all that it has by then. */
+const BEGINNINGS = ['with its municipality', 'when there are notes'] as const;
+/** As a version before has made it: nothing says that the chain was begun. */
+const NOT_BEGUN = ['auditoria', 'auditoria_ate'].map((tabela) => `delete from ${tabela} where tenant = $1`);
 
 for (const beginning of BEGINNINGS) {
   describe(`a chain that began ${beginning}, and is made to begin again`, () => {
@@ -31,7 +33,7 @@ for (const beginning of BEGINNINGS) {
       // Without a worker, which would begin the chain at a moment of its own.
       service = await startTestService({ worker: false });
       const here = balcao(service.address, SLUG);
-      if (beginning === 'before there is a note') await open();
+      if (beginning === 'when there are notes') for (const text of NOT_BEGUN) await service.pool.query(text, [SLUG]);
       for (const nDPS of ['1', '2']) await here.issue({ serie: '1', nDPS });
       await open();
       assert.deepEqual(await verify(), []);
@@ -62,6 +64,94 @@ for (const beginning of BEGINNINGS) {
     });
   });
 }
+
+describe('what somebody changes between the entry that tells it and the beginning of the chain', () => {
+  /** What of it is told once more as the chain begins. */
+  const CHANGES = [
+    ['notas', 'update notas set valor_servico = 7 where tenant = $1'],
+    ['notas_estado', `update notas set mensagem_retorno = 'x' where tenant = $1`],
+    ['documentos', `update documentos set nfse = '<NFSe/>' where tenant = $1`],
+    ['trilha_notas', `update trilha_notas set mensagem = 'x' where tenant = $1`],
+    ['municipios', 'update municipios set limite_endereco = 7 where tenant = $1'],
+    ['atos', `update atos set quem = 'outro' where tenant = $1`],
+  ] as const;
+  let service: TestService;
+  const verify = async () => {
+    const { auditoria } = service.store;
+    while ((await auditoria.place(SLUG)) > 0);
+    return (await auditoria.verify(SLUG, [])).achados.map(({ tipo, tabela }) => `${tipo} ${tabela}`);
+  };
+
+  /** With a note, a setting and its act, all told. */
+  beforeEach(async () => {
+    service = await startTestService({ worker: false });
+    for (const text of NOT_BEGUN) await service.pool.query(text, [SLUG]);
+    await balcao(service.address, SLUG).issue({ serie: '1', nDPS: '1' });
+    const { store, clock } = service;
+    const municipio = (await store.municipios.readFresh(SLUG))!;
+    const ato = { quem: 'fulano', via: 'comando', objeto: 'municipio', chave: SLUG, acao: 'alterado' } as const;
+    await store.municipios.update({ ...municipio, limiteEndereco: 8 }, [{ em: clock.now, ...ato }]);
+  });
+  const open = async (): Promise<void> => {
+    while (await service.store.auditoria.openEtapa(SLUG, service.clock.now));
+  };
+
+  for (const placing of ['before', 'after'] as const) {
+    test(`is found, be entries given places ${placing} it begins`, async () => {
+      if (placing === 'before') while ((await service.store.auditoria.place(SLUG)) > 0);
+      for (const [, text] of CHANGES) await service.pool.query(text, [SLUG]);
+      await open();
+      const found = await verify();
+      for (const [vista] of CHANGES) {
+        assert.ok(found.includes(`linha_recontada ${vista}`), `${vista}: ${found}`);
+        assert.ok(found.includes(`linha_alterada ${vista}`), `${vista}: ${found}`);
+      }
+    });
+  }
+
+  test('is found of a row that was taken away, and put in again', async () => {
+    const { pool, store, clock } = service;
+    const token = { documento: '11222333000181', impressao: Buffer.alloc(32, 1), escopos: ['notas'] };
+    const columns = 'tenant, id, documento, impressao, escopos, criado_em, expira_em, por';
+    const put = (): Promise<unknown> =>
+      pool.query(`insert into tokens (${columns}) values ($1, 't1', $2, $3, $4, $5, $5, 'ensaio')`, [
+        ...[SLUG, token.documento, token.impressao, token.escopos, new Date(clock.now)],
+      ]);
+    await pool.query(
+      `insert into auditoria (tenant, id, itens, resumos) values ($1, gen_random_uuid(), '-["tokens","t1"]', sha256('x'))`,
+      [SLUG],
+    );
+    while ((await store.auditoria.place(SLUG)) > 0);
+    await put();
+    await open();
+    assert.deepEqual(await verify(), ['linha_recontada tokens', 'linha_sem_entrada tokens']);
+  });
+
+  test('is no finding of what changes, where the version before has written beside this one', async () => {
+    await service.pool.query(
+      `update migracoes set aplicada_em = aplicada_em + interval '1 hour' where nome like '%-auditoria.sql'`,
+    );
+    for (const [, text] of CHANGES) await service.pool.query(text, [SLUG]);
+    await open();
+    const found = new Set((await verify()).map((one) => one.split(' ')[1]));
+    assert.deepEqual([...found].toSorted(), ['atos', 'documentos', 'notas', 'trilha_notas']);
+  });
+
+  test('and is nothing where the municipality was made with its chain: it is begun already', async () => {
+    const { store, pool, clock } = service;
+    await store.municipios.create({ tenant: 'nova', ambiente: 'homologacao', codigoIbge: undefined }, clock.now);
+    assert.notEqual((await store.auditoria.readState('nova'))?.abertaEm, null);
+    assert.deepEqual(await store.auditoria.listSemAbertura(), [SLUG]);
+    await pool.query(`insert into retencoes select 'nova', 202611, 'processo', 'fulano', now()`);
+    assert.equal(await store.auditoria.openEtapa('nova', clock.now), false);
+    while ((await store.auditoria.place('nova')) > 0);
+    const { achados } = await store.auditoria.verify('nova', []);
+    assert.deepEqual(
+      achados.map(({ tipo, tabela }) => `${tipo} ${tabela}`),
+      ['linha_sem_entrada retencoes'],
+    );
+  });
+});
 
 test('a seal is of the municipality: by its certificate, or by one of before of the same holder and of an authority that is trusted', async () => {
   const { store, world, clock } = await startTestService({ worker: false });

@@ -203,6 +203,7 @@ describe('a database that is changed by hand', () => {
     const municipio = (await store.municipios.readFresh(SLUG))!;
     for (const limiteEndereco of [7, 8]) await store.municipios.update({ ...municipio, limiteEndereco });
     await store.municipios.create({ tenant: OUTRA, ambiente: 'homologacao', codigoIbge: undefined }, clock.now);
+    await store.municipios.update({ ...(await store.municipios.readFresh(OUTRA))!, limiteEndereco: 5 });
     while ((await store.auditoria.place(SLUG)) > 0);
     kept = (await store.auditoria.readFim(SLUG))!;
     assert.deepEqual((await store.auditoria.verify(SLUG, [])).achados, []);

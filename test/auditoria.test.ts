@@ -1,14 +1,15 @@
 /** The audit chain as the operator has it: verified by command, sealed with the certificate, and a row shown to have been told in it. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { createHash } from 'node:crypto';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createHash, hash } from 'node:crypto';
+import { appendFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { test } from 'node:test';
+import { type TestContext, test } from 'node:test';
 import { pemOf } from '../src/documents/pki.ts';
 import { sealDays } from '../src/flows/auditoria.ts';
 import type { Prova } from '../src/store/auditoria.ts';
+import { Baldes } from '../src/store/auditoria-baldes.ts';
 import type { Elo } from '../src/store/auditoria-hash.ts';
 import { createStore } from '../src/store/store.ts';
 import { onEnd } from './support/cleanup.ts';
@@ -19,6 +20,16 @@ import { MES } from './support/nota-keys.ts';
 import { startTestService } from './support/service.ts';
 import { DECADES, testParties } from './support/signatures.ts';
 import { until } from './support/until.ts';
+
+/** What is written for a while goes there, to the end of a test. */
+function inTmp(t: TestContext, folder: string): void {
+  const { TMPDIR } = process.env;
+  process.env.TMPDIR = folder;
+  t.after(() => {
+    if (TMPDIR === undefined) delete process.env.TMPDIR;
+    else process.env.TMPDIR = TMPDIR;
+  });
+}
 
 const SLUG = 'integracao';
 const DAY_MS = 86_400_000;
@@ -178,7 +189,7 @@ test('the audit chain of a municipality', async (t) => {
   });
 });
 
-test('what cannot be said yet is no finding, and has an exit code of its own', async () => {
+test('what cannot be said yet is no finding, and has an exit code of its own', async (t) => {
   const connection = await freshDatabase();
   const { pool, store, clock } = await startTestService({ connection, worker: false });
   const verificar = (...more: readonly string[]) =>
@@ -188,6 +199,9 @@ test('what cannot be said yet is no finding, and has an exit code of its own', a
     assert.equal(done.code, code, done.out);
     for (const word of words) assert.match(done.out, word);
   };
+  // As a version before has made it.
+  for (const tabela of ['auditoria', 'auditoria_ate'])
+    await pool.query(`delete from ${tabela} where tenant = $1`, [SLUG]);
   const NOT_YET = /\nAinda não se pode dizer: .* Dê o mesmo comando de novo depois\.\n$/;
   await said(75, /^ainda não: a corrente ainda conta o que já estava no banco/m, NOT_YET);
   assert.equal((await store.auditoria.readState(SLUG))!.conferida, null);
@@ -203,6 +217,46 @@ test('what cannot be said yet is no finding, and has an exit code of its own', a
   await pool.query(`update municipios set limite_endereco = null`);
   while ((await store.auditoria.place(SLUG)) > 0);
   await said(0, /\nConfere: nada foi mudado/);
+  // Where nothing can be written down, nothing was compared.
+  await pool.query(`update municipios set limite_endereco = 7`);
+  inTmp(t, path.join(freshFolder(), 'não há'));
+  const { code, out } = await verificar();
+  assert.equal(code, 75, out);
+  assert.match(out, /^ainda não: as linhas não foram todas comparadas .*não há, ENOENT.* TMPDIR /m);
+  assert.match(out, NOT_YET);
+});
+
+test('a part of what is compared that is gone or shorter is told, and is neither empty nor equal', async (t) => {
+  const resumo = (text: string): string => hash('sha256', text);
+  const TOKENS = Array.from({ length: 40 }, (_, place) => JSON.stringify(['tokens', `t${place}`]));
+  const tmp = freshFolder();
+  inTmp(t, tmp);
+  const found = (spoil: (file: string) => void) =>
+    Baldes.use(async (baldes) => {
+      for (const item of TOKENS) {
+        await baldes.say(item, resumo('a'), 1, false);
+        await baldes.find(item, resumo('b'));
+      }
+      let told = 0;
+      for await (const { tipo } of baldes.compare(() => false, false)) {
+        assert.equal(tipo, 'linha_alterada');
+        told += 1;
+        if (told > 1) continue;
+        const folder = path.join(tmp, readdirSync(tmp)[0]!);
+        for (const name of readdirSync(folder)) spoil(path.join(folder, name));
+      }
+      return { told, falha: baldes.falha };
+    });
+  assert.deepEqual(await found(() => undefined), { told: TOKENS.length, falha: undefined });
+  for (const [spoil, why] of [
+    [(file: string) => rmSync(file), /nfse-auditoria-.*, ENOENT$/],
+    [(file: string) => truncateSync(file, 0), /nfse-auditoria-.*, há 0 bytes de \d+$/],
+    [(file: string) => appendFileSync(file, 'x'), /nfse-auditoria-.*, há \d+ bytes de \d+$/],
+  ] as const) {
+    const { told, falha } = await found(spoil);
+    assert.ok(told < TOKENS.length, String(told));
+    assert.match(falha!, why);
+  }
 });
 
 test('entries of processes that write at once, and of those who place them, come to one chain', async () => {
@@ -210,7 +264,6 @@ test('entries of processes that write at once, and of those who place them, come
   const pools = await Promise.all([1, 2, 3].map(() => poolOn(connection)));
   const stores = pools.map((pool) => createStore(pool));
   await stores[0]!.municipios.create({ tenant: SLUG, ambiente: 'homologacao', codigoIbge: undefined }, 0);
-  await pools[0]!.query('insert into auditoria_ate (tenant, aberta_em) values ($1, now())', [SLUG]);
   let isDone = false;
   let written = 0;
   const placing = stores.map(async ({ auditoria }) => {

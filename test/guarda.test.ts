@@ -29,7 +29,7 @@ test('a month of 2026 is kept until the end of 2036, and then goes as a whole', 
   onEnd(() => rmSync(folder, { recursive: true, force: true }));
   const { address, pool, store, clock } = await startTestService();
   useArquivo(pool, folder);
-  await pool.query('update municipios set guarda_dias = 0');
+  await store.municipios.update({ ...(await store.municipios.readFresh(SLUG))!, guardaDias: 0 });
   const becomes = (chave: string, status: string) =>
     until(async () => {
       clock.now += 1_000;

@@ -84,7 +84,7 @@ function signSelo(texto: string, signer: ChainedSigner, em: number): Buffer {
 /** A file with a seal that somebody has kept, and what came of it. */
 type SeloConferido = { readonly selo: string; readonly problema: string | undefined };
 
-export type ContaDaCorrente = Omit<Conferida, 'selos' | 'abertaEm' | 'esperando' | 'arquivos'> & {
+export type ContaDaCorrente = Omit<Conferida, 'selos' | 'abertaEm' | 'esperando' | 'arquivos' | 'naoComparadas'> & {
   readonly aberta_em: string | null;
   /** Files of the archive, whose rows were verified too, but where there is a problem. */
   readonly arquivos: readonly { readonly nome: string; readonly linhas: number; readonly problema: string | null }[];
@@ -116,7 +116,7 @@ export async function conferirAuditoria(
   const kept = read.filter((one): one is SeloLido => !('problem' in one));
   const ends = kept.flatMap(({ fim }) => fim ?? []);
   const verified = await store.auditoria.verify(slug, ends, andamento, isSelo(faultOf));
-  const { selos: stored, abertaEm, esperando, arquivos: doArquivo, ...conferida } = verified;
+  const { selos: stored, abertaEm, esperando, arquivos: doArquivo, naoComparadas, ...conferida } = verified;
   // Files of rehearsals are no fiscal documents: whoever does not want them deletes them.
   const mayGo = AMBIENTES[municipio.ambiente].guardaDias !== undefined;
   const arquivos = doArquivo.map(({ nome, linhas, problema, isAusente }) => {
@@ -143,6 +143,7 @@ export async function conferirAuditoria(
   const ainda_nao = [
     ...(abertaEm === null ? [NOT_OPEN] : []),
     ...(esperando > 0 ? [notPlaced(esperando)] : []),
+    ...(naoComparadas === undefined ? [] : [notCompared(naoComparadas)]),
     ...(unread.length > 0 ? [NOT_READ] : []),
     ...(conferida.chave.desde === undefined && conferida.chave.outras.length > 0 ? [notKeyed(conferida.chave)] : []),
     ...([...selos, ...guardados].some(({ problema }) => problema === UNKNOWN_SIGNER) ? [NOT_KNOWN] : []),
@@ -161,6 +162,8 @@ const NOT_OPEN =
   'a corrente ainda conta o que já estava no banco: nfse serve o faz em segundos; depois de uma atualização, começa um quarto de hora após a migração';
 const notPlaced = (esperando: number): string =>
   `${esperando === 1 ? 'uma entrada espera' : `${esperando} entradas esperam`} há mais de um minuto por um lugar na corrente: quem o dá é nfse serve (ou nfse transmitir), que não está no ar ou não alcança o banco`;
+const notCompared = (why: string): string =>
+  `as linhas não foram todas comparadas com o que as entradas dizem: a verificação precisa de espaço temporário, que não pôde gravar ou reler (${why}); libere espaço ali, ou dê em TMPDIR uma pasta de outro disco`;
 const NOT_READ = 'falta ler o que está nos arquivos ditos acima: dê NFSE_ARQUIVO a este comando e ponha o lugar no ar';
 const notKeyed = ({ outras }: ContaDaChave): string =>
   `as entradas são autenticadas por ${outras.length === 1 ? 'uma chave' : 'chaves'} (${outras.join(', ')}) que este comando não tem, e delas não se sabe quem as escreveu: dê o comando onde está o auditoria.chave do serviço (em NFSE_DATA_DIR), como quem o pode ler`;
@@ -187,7 +190,8 @@ export async function aceitarAchados(
   if ('problem' in read) return read;
   const motivo = read.motivo!;
   const verified = await store.auditoria.verify(slug, [], andamento, isSelo(await judgeSelos(municipio)));
-  const { achados, total, fim, aceitos: before } = verified;
+  const { achados, total, fim, aceitos: before, naoComparadas } = verified;
+  if (naoComparadas !== undefined) return { problem: `Nada foi aceito: ${notCompared(naoComparadas)}.` };
   const known = new Map(achados.map((achado) => [achado.id, achado]));
   const missing = ids.filter((id) => !known.has(id));
   if (missing.length > 0) {
@@ -314,7 +318,7 @@ const TITLES: Readonly<Record<Achado['tipo'], string>> = {
   abertura_repetida:
     'a entrada conta de novo o que havia antes da corrente, que já estava contado: alguém mudou auditoria_ate, e ela não vale',
   linha_recontada:
-    'a entrada conta de novo uma linha que nunca muda, e que já estava contada: alguém a escreveu para encobrir uma mudança, e vale a primeira',
+    'a entrada conta de outro modo uma linha que já estava contada, e que nunca muda, ou não muda no começo da corrente: alguém mudou a linha entre as duas, ou escreveu a entrada para o encobrir, e vale a de antes',
   apagada_sem_ato:
     'a entrada diz que foi apagado o que não se apaga, ou que só se apaga por um ato, e nenhum ato da trilha o diz',
   fim_alterado: 'a corrente não termina onde devia: faltam as últimas entradas, ou o fim foi mudado',

@@ -28,21 +28,22 @@ type Dita = { readonly resumo: string; readonly lugar: number; readonly isAbertu
 export type JulgarApagada = (meses: readonly number[]) => boolean;
 
 export class Baldes {
-  private readonly folder: string;
+  private folder: string | undefined;
   private readonly held: string[][] = Array.from({ length: FILES }, () => []);
   private readonly sizes: number[] = Array.from({ length: FILES }, () => 0);
-
-  private constructor(folder: string) {
-    this.folder = folder;
-  }
+  /** How much each file must have: one that has lost something would be compared as what is left of it. */
+  private readonly written: number[] = Array.from({ length: FILES }, () => 0);
+  private isLacking = false;
+  /** Why not all rows were compared, in Portuguese: of those that were not nothing is said. */
+  falha: string | undefined;
 
   /** They are gone when `work` is done. */
   static async use<Result>(work: (baldes: Baldes) => Promise<Result>): Promise<Result> {
-    const folder = await mkdtemp(path.join(tmpdir(), 'nfse-auditoria-'));
+    const baldes = new Baldes();
     try {
-      return await work(new Baldes(folder));
+      return await work(baldes);
     } finally {
-      await rm(folder, { recursive: true, force: true });
+      if (baldes.folder !== undefined) await rm(baldes.folder, { recursive: true, force: true });
     }
   }
 
@@ -75,22 +76,48 @@ export class Baldes {
   }
 
   private async flush(which: number): Promise<void> {
-    const text = this.held[which]!.join('');
+    const bytes = Buffer.from(this.held[which]!.join(''));
     this.held[which] = [];
     this.sizes[which] = 0;
-    if (text !== '') await appendFile(this.fileOf(which), text);
+    if (bytes.length === 0 || this.isLacking) return;
+    try {
+      this.folder ??= await mkdtemp(path.join(tmpdir(), 'nfse-auditoria-'));
+      await appendFile(this.fileOf(which), bytes);
+      this.written[which]! += bytes.length;
+    } catch (error) {
+      this.isLacking = true;
+      this.fail(error as NodeJS.ErrnoException);
+    }
   }
 
   private fileOf(which: number): string {
-    return path.join(this.folder, String(which));
+    return path.join(this.folder!, String(which));
   }
 
-  /** All differences, file by file. */
-  async *compare(mayGo: JulgarApagada): AsyncGenerator<Diferenca> {
-    for (let which = 0; which < FILES; which += 1) {
-      await this.flush(which);
-      const text = await readFile(this.fileOf(which), 'utf8').catch(() => '');
-      yield* compareLines(text, mayGo);
+  private fail({ code, message }: NodeJS.ErrnoException): void {
+    this.falha ??= `em ${this.folder ?? tmpdir()}, ${code ?? message}`;
+  }
+
+  /** Undefined: it is not as it was written, and is compared with nothing. */
+  private async read(which: number): Promise<string | undefined> {
+    const wanted = this.written[which]!;
+    if (wanted === 0) return '';
+    try {
+      const bytes = await readFile(this.fileOf(which));
+      if (bytes.length !== wanted) throw new Error(`há ${bytes.length} bytes de ${wanted}`);
+      return bytes.toString();
+    } catch (error) {
+      this.fail(error as NodeJS.ErrnoException);
+      return undefined;
+    }
+  }
+
+  /** All differences, file by file. `mayDiffer`: whether the beginning may tell rows that change otherwise than an entry before it. */
+  async *compare(mayGo: JulgarApagada, mayDiffer: boolean): AsyncGenerator<Diferenca> {
+    for (let which = 0; which < FILES; which += 1) await this.flush(which);
+    for (let which = 0; which < FILES && !this.isLacking; which += 1) {
+      const text = await this.read(which);
+      if (text !== undefined) yield* compareLines(text, mayGo, mayDiffer);
     }
   }
 }
@@ -119,22 +146,30 @@ class Ditas {
   private readonly said = new Map<string, Map<string, Dita>>();
   private readonly held: ReadonlySet<string>;
   private readonly again = new Set<string>();
+  private readonly gone = new Set<string>();
+  private readonly mayDiffer: boolean;
 
-  constructor(held: ReadonlySet<string>) {
+  constructor(held: ReadonlySet<string>, mayDiffer: boolean) {
     this.held = held;
+    this.mayDiffer = mayDiffer;
   }
 
-  /** Whether it may be told: again, a row that never changes may not, but as the chain began. */
+  /** Whether it may be told: as the chain begins no row otherwise than before, and again no row that never changes. */
   tell(item: string, dita: Dita): boolean {
-    const rows = this.said.getOrInsertComputed(familiaOf(item), () => new Map());
-    const before = rows.get(item);
-    if (before !== undefined && isUmaVez(item)) {
+    const familia = familiaOf(item);
+    const before = this.said.get(familia)?.get(item);
+    const isHeld = this.held.has(item);
+    const isChanging = !isUmaVez(item);
+    if (dita.isAbertura && !(this.mayDiffer && (isChanging || isHeld))) {
+      const isGone = before === undefined && (this.gone.has(item) || this.gone.has(familia));
+      if (isGone || (before !== undefined && before.resumo !== dita.resumo)) return false;
+    } else if (before !== undefined && !isChanging) {
       const isSame = before.resumo === dita.resumo && (before.isAbertura || dita.isAbertura);
-      const isReleased = this.held.has(item) && !this.again.has(item);
+      const isReleased = isHeld && !this.again.has(item);
       if (!isSame && !isReleased) return false;
       if (!isSame) this.again.add(item);
     }
-    rows.set(item, dita);
+    this.said.getOrInsertComputed(familia, () => new Map()).set(item, dita);
     return true;
   }
 
@@ -145,7 +180,9 @@ class Ditas {
     const how = apagavelOf(item);
     if (how === 'nunca') return false;
     if (how === 'mes' && !mayGo(rows === undefined ? [] : [...rows.keys()].flatMap(mesesOf))) return false;
-    if (rows?.delete(item.slice(1)) !== true) this.said.delete(familia);
+    const isRow = rows?.delete(item.slice(1)) === true;
+    if (!isRow) this.said.delete(familia);
+    this.gone.add(isRow ? item.slice(1) : familia);
     return true;
   }
 
@@ -168,8 +205,8 @@ function mesesOf(item: string): readonly number[] {
   return mes !== undefined && /^\d{6}$/.test(mes) ? [Number(mes)] : [];
 }
 
-function* compareLines(text: string, mayGo: JulgarApagada): Generator<Diferenca> {
-  const ditas = new Ditas(heldIn(text));
+function* compareLines(text: string, mayGo: JulgarApagada, mayDiffer: boolean): Generator<Diferenca> {
+  const ditas = new Ditas(heldIn(text), mayDiffer);
   /** A month that is being brought back from its file is in both. */
   const found = new Map<string, string>();
   for (const [place, resumo, item] of readLines(text)) {

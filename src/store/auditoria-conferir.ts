@@ -37,6 +37,8 @@ export type Conferida = {
   readonly linhas: number;
   /** Rows of files of the archive that could not be read to their end: nobody knows how they are. */
   readonly noArquivo: number;
+  /** Why not all rows could be compared with what entries say, in Portuguese; undefined: all were. */
+  readonly naoComparadas: string | undefined;
   /** The files of the archive, whose rows are verified as those of the database are. */
   readonly arquivos: readonly ArquivoLido[];
   readonly chave: ContaDaChave;
@@ -116,6 +118,10 @@ const REGRAS = `select m.ambiente = 'homologacao' as "isRehearsal", array(select
 /** Notes that were held as they were issued. */
 const RETIDAS = `select t.nota, t.mes from trilha_notas t where t.tenant = $1 and t.movimento = 1 and t.para = 'retida' and t.nota > $2::bigint
   order by t.nota limit ${HELD_AT_ONCE}`;
+
+/** Whether the database is older than the chain: a process of the version before may have changed rows beside it until it was begun (D-764). */
+const IS_OLDER = `select exists (select 1 from migracoes g where g.nome like '%-auditoria.sql'
+  and g.aplicada_em > (select min(f.aplicada_em) from migracoes f) + interval '15 minutes') as "isOlder"`;
 
 type Apagada = { readonly item: string; readonly lugar: number; readonly em: number };
 
@@ -363,8 +369,8 @@ class Conferencia {
     }
   }
 
-  async compare(abertaEm: Date | null): Promise<void> {
-    for await (const { tipo, item, lugar, visto } of this.baldes.compare((meses) => this.mayGo(meses))) {
+  async compare(abertaEm: Date | null, mayDiffer: boolean): Promise<void> {
+    for await (const { tipo, item, lugar, visto } of this.baldes.compare((meses) => this.mayGo(meses), mayDiffer)) {
       const named = nameOf(item);
       // No more is missing of a month than its file says that it has; the month is second in these keys.
       const inFile = tipo === 'linha_apagada' ? this.naoLidas.get(`${named.tabela} ${named.chave[1]}`) : undefined;
@@ -430,6 +436,7 @@ export function conferirEm(
 ): Promise<Conferida> {
   return Baldes.use(async (baldes) => {
     const { isUpgraded } = (await client.query<{ isUpgraded: boolean }>(IS_UPGRADED)).rows[0]!;
+    const { isOlder } = (await client.query<{ isOlder: boolean }>(IS_OLDER)).rows[0]!;
     const aceites = await readAceites(client, tenant);
     const conferencia = new Conferencia({ client, tenant, andamento }, { baldes, isUpgraded }, aceites);
     const [ate] = (await client.query<Ate>(ATE, [tenant])).rows;
@@ -442,11 +449,11 @@ export function conferirEm(
     await conferencia.readRows();
     await conferencia.readArquivos(lugar);
     const abertaEm = ate?.aberta_em ?? null;
-    await conferencia.compare(abertaEm);
+    await conferencia.compare(abertaEm, isOlder);
     const told = await conferencia.tell();
     const { entradas, semLugar, esperando, linhas, noArquivo, arquivos, fim, achados: found } = conferencia;
     const counts = { entradas, semLugar, esperando, linhas, noArquivo, chave: conferencia.chave.tell() };
-    return { ...counts, arquivos, abertaEm, fim, ...told, total: found.total, selos };
+    return { ...counts, naoComparadas: baldes.falha, arquivos, abertaEm, fim, ...told, total: found.total, selos };
   });
 }
 

@@ -4,7 +4,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import { autenticadorOfFim, lacksChave } from './auditoria-chave.ts';
-import { insertEntrada } from './auditoria-entradas.ts';
+import { insertEntrada, insertRegistradas } from './auditoria-entradas.ts';
 import { eloOf, momentoOf, RESUMO_BYTES, raizOf, splitFolhas, ZERO } from './auditoria-hash.ts';
 import { readPagina } from './auditoria-linhas.ts';
 import { VISTAS, type Vista } from './auditoria-tabelas.ts';
@@ -143,9 +143,21 @@ const EM_ESPERA = `select exists (select 1 from migracoes g where g.nome like '%
   and g.aplicada_em > (select min(f.aplicada_em) from migracoes f) + interval '15 minutes') as espera`;
 
 /** In a database from before the chain it begins a while after the migration: processes of the version before still write without entries. */
+async function isWaiting(client: Pick<PoolClient, 'query'>): Promise<boolean> {
+  return (await client.query<{ espera: boolean }>(EM_ESPERA)).rows[0]!.espera;
+}
+
 export async function listSemAbertura(pool: Db): Promise<readonly string[]> {
   const { rows } = await pool.query<{ tenant: string }>(SEM_ABERTURA);
-  if (rows.length === 0) return [];
-  const [wait] = (await pool.query<{ espera: boolean }>(EM_ESPERA)).rows;
-  return wait!.espera ? [] : rows.map(({ tenant }) => tenant);
+  return rows.length === 0 || (await isWaiting(pool)) ? [] : rows.map(({ tenant }) => tenant);
+}
+
+const BEGUN = `insert into auditoria_ate (tenant, aberta_em) select tenant, $2::timestamptz from municipios where tenant = $1
+  on conflict (tenant) do nothing`;
+
+/** Begins the chain of a municipality that is just made: its entries tell all there will be, and nothing is told after them as a beginning. */
+export async function beginCorrente(client: PoolClient, tenant: string, now: number): Promise<void> {
+  const begins = !(await isWaiting(client));
+  if (begins) await client.query(BEGUN, [tenant, new Date(now)]);
+  await insertRegistradas(client, tenant, MARKED, { which: 'true' }, [], begins ? ABERTA : null);
 }

@@ -139,7 +139,12 @@ async function judgeChains(client: Client, show: Show): Promise<readonly string[
     show(at / rows.length, `conferindo a corrente de auditoria de ${tenant}`);
     await client.query('begin isolation level repeatable read, read only');
     try {
-      const { total } = await conferirEm(client, tenant);
+      const { total, naoComparadas } = await conferirEm(client, tenant);
+      if (naoComparadas !== undefined) {
+        problemas.push(
+          `${tenant}: a corrente de auditoria não pôde ser conferida com todas as linhas, por falta de espaço temporário (${naoComparadas}); libere-o, ou dê TMPDIR noutro disco, e confira de novo`,
+        );
+      }
       if (total > 0) {
         problemas.push(
           `${tenant}: a corrente de auditoria tem ${total} ${total === 1 ? 'achado' : 'achados'}; restaurada a cópia, nfse auditoria verificar ${tenant} diz quais`,

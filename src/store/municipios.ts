@@ -2,6 +2,7 @@
 import type { Aliquota } from '../fiscal/aliquotas-ibs-cbs.ts';
 import { type Municipio, type NovoMunicipio, SETTINGS, settingsOf, withSettings } from '../fiscal/settings.ts';
 import { insertAtos, type NovoAto } from './atos.ts';
+import { beginCorrente } from './auditoria-elos.ts';
 import { insertRegistradas } from './auditoria-entradas.ts';
 import { cacheReads } from './cache-reads.ts';
 import { LISTA_TABLES } from './listas.ts';
@@ -53,7 +54,7 @@ export function municipioStore(pool: Db) {
         const { rowCount } = await client.query(text, [...valuesOf(municipio), new Date(now)]);
         if (rowCount !== 1) return false;
         if (!(await takeCode(client, municipio))) throw new CodeTaken();
-        await tellMunicipio(client, municipio.tenant);
+        await beginCorrente(client, municipio.tenant, now);
         await insertAtos(client, municipio.tenant, atos);
         return true;
       }),
