@@ -574,10 +574,16 @@ describe('a property that does not exist', () => {
     assert.match(fault.esperado!, /codigo_municipio, cep, exterior, logradouro/);
     assert.ok(!fault.mensagem.includes('campo esperado'));
     const many = only({ xyz: 1 }, 'E0010', 'xyz', '/DPS/infDPS');
-    assert.match(
-      many.mensagem,
-      /dos nomes que existem ali, listados no campo esperado \(uma lista longa vem só .+ iguais\)\.$/,
+    assert.match(many.mensagem, /dos nomes que existem ali, listados em esperado no primeiro destes erros\.$/);
+    // A short body of nothing known is not told as well that all is missing.
+    const nothing = readText(JSON.stringify(Object.fromEntries([...'abcdefghij'].map((name) => [name, 1]))));
+    assert.ok('faults' in nothing);
+    assert.deepEqual(
+      nothing.faults.map(({ codigo, campo }) => `${codigo} ${campo}`),
+      [...'abcdefghij'].map((name) => `E0010 ${name}`),
     );
+    const something = readText('{"a":1,"valor_servico":"1.00"}');
+    assert.ok('faults' in something && something.faults.some(({ codigo }) => codigo === 'E002'));
     for (const name of ['', '__proto__', 'constructor', 'toString', 'x'.repeat(5_000), '\u0000']) {
       const reading = readText(`${JSON.stringify(BODY).slice(0, -1)},${JSON.stringify(name)}:1}`);
       assert.ok('faults' in reading);

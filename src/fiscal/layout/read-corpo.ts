@@ -116,9 +116,10 @@ export function readCorpo(document: JsonDocument, context: CorpoContext): CorpoR
     }));
   const ofReader = 'faults' in read ? read.faults : [];
   const unlisted = unlistedOf(ofReader);
-  const structural = (unlisted === 0 ? ofReader : ofReader.slice(0, -1)).filter(
-    ({ xpath }) => !body.places.isExplained(xpath),
-  );
+  // Of a body in which no name exists, the names are told; that it lacks them all would be the same again.
+  const structural = body.isNothingKnown
+    ? []
+    : (unlisted === 0 ? ofReader : ofReader.slice(0, -1)).filter(({ xpath }) => !body.places.isExplained(xpath));
   const faults = inLayoutOrder([...own, ...place(structural.map((fault) => body.asWritten(fault)))]);
   if (faults.length > 0) {
     const left = body.unlisted + unlisted;
@@ -186,6 +187,8 @@ class Body {
   readonly places = new BodyPlaces();
   /** Paths below `infDPS` of which something stands under a name that does not exist. */
   readonly lost = new Set<string>();
+  /** Whether names stand in the body, and none of them exists or means one that does. */
+  isNothingKnown = false;
   /** What was written for an element whose text is another spelling of it. */
   readonly #written = new Map<string, string>();
   readonly #declared = new Map<Declaracao, string>();
@@ -225,6 +228,7 @@ class Body {
     for (const member of strange) this.#strange(member, { host, known, taken, xpath, abroad });
     // What was meant is in it, under other names or elsewhere: that it is empty, or lacks a choice, is no second mistake.
     if (host !== BODY && (abroad || known.size === 0)) this.places.explainEmptiness(xpath);
+    if (host === BODY) this.isNothingKnown = known.size + this.#declared.size + this.lost.size === 0;
     return { host, members: known };
   }
 

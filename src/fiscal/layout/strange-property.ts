@@ -124,10 +124,7 @@ export function strangeProperty(
       explains: afar.paths,
     };
   }
-  const which =
-    names.length <= NAMES_TOLD_MAX
-      ? `: ${allowed}`
-      : ', listados no campo esperado (uma lista longa vem só no primeiro dos erros iguais)';
+  const which = names.length <= NAMES_TOLD_MAX ? `: ${allowed}` : ', listados em esperado no primeiro destes erros';
   const perhaps = others.length === 0 ? [] : [afar!, ...others].flatMap(({ paths }) => paths);
   return { fault: fault(`retire-o, ou use um dos nomes que existem ali${which}`, allowed), perhaps };
 }

@@ -138,7 +138,7 @@ function unknownTag({ name }: Elemento, xpath: string, { compiled, base, parent 
   const listed = places.slice(0, PLACES_MAX).join(' ou ');
   const mensagem =
     places.length === 0
-      ? `${name} não é um elemento do leiaute nacional ${layout.versao}: retire-o, ou use um dos que existem em ${parent}, listados no campo esperado (uma lista longa vem só no primeiro dos erros iguais).`
+      ? `${name} não é um elemento do leiaute nacional ${layout.versao}: retire-o, ou use um dos que existem em ${parent}, listados em esperado no primeiro destes erros.`
       : `${name} não pertence a ${parent}; no leiaute ${layout.versao} está em ${listed}.`;
   const allowed = [...new Set([...compiled.slots.values()].map((slot) => slot.item.name))];
   return {
