@@ -5,13 +5,16 @@
 import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
 import { before, describe, test } from 'node:test';
+import { CAMPOS, contraditasOf } from '../src/flows/nota-da-nfse.ts';
 import { achadoPor, COM_O_BANCO, type ComOBanco } from '../src/published/com-o-banco.ts';
 import { ACEITO, idOfAchado } from '../src/store/auditoria-aceites.ts';
 import { CHAVE_BYTES, holdChaves } from '../src/store/auditoria-chave.ts';
 import { conferirEm, type Fim } from '../src/store/auditoria-conferir.ts';
 import { eloOf, momentoOf } from '../src/store/auditoria-hash.ts';
+import { findContraditas } from '../src/store/auditoria-notas.ts';
 import { AUDITADAS, type Auditada, rowInSql, SEM_ENTRADA, VISTAS, type Vista } from '../src/store/auditoria-tabelas.ts';
 import { ADVANCED } from '../src/store/copia-numeros.ts';
+import { openPacote } from '../src/store/pacote.ts';
 import type { PoolClient } from '../src/store/pg.ts';
 import { readTabelas, type Tabela } from '../src/store/tabelas.ts';
 import { balcao, CANCELAMENTO } from './support/eventos.ts';
@@ -38,6 +41,8 @@ const FILL = [
   `delete from fila where tenant = $1 and tipo = 'nota' and id = (select id from notas where tenant = $1 and numero_dps = 3)`,
   `insert into retidas select tenant, id, mes, 1 from notas where tenant = $1 and numero_dps = 3`,
   `update notas set substitui = (select chave_acesso from notas where tenant = $1 and numero_dps = 1) where tenant = $1 and numero_dps = 2`,
+  `update documentos d set nfse = convert_to(replace(convert_from(d.nfse, 'UTF8'), '<prest>', '<subst><chSubstda>' || n.substitui || '</chSubstda></subst><prest>'), 'UTF8')
+    from notas n where d.tenant = $1 and n.tenant = $1 and n.mes = d.mes and n.id = d.nota and n.numero_dps = 2`,
   `insert into substituicoes select tenant, substitui, id, mes from notas where tenant = $1 and numero_dps = 2`,
   `insert into lotes (tenant, id, mes, protocolo, prestador, numero_lote, impressao, situacao, aberto, recebido_em)
     select $1, 1, ${MES}, 'L1', '${CNPJ}', '1', sha256('1'), 4, false, now()`,
@@ -142,7 +147,7 @@ describe('a database that is changed by hand', () => {
   ): Promise<readonly string[]> => {
     holdChaves(chaves);
     try {
-      const { achados } = await conferirEm(client, SLUG, { kept: fins });
+      const { achados } = await conferirEm(client, SLUG, { kept: fins, comparar: contraditasOf });
       return achados.map(({ tipo, tabela, lugar }) => `${tipo} ${tabela ?? lugar}`);
     } finally {
       holdChaves([CHAVE]);
@@ -206,7 +211,7 @@ describe('a database that is changed by hand', () => {
     await store.municipios.update({ ...(await store.municipios.readFresh(OUTRA))!, limiteEndereco: 5 });
     while ((await store.auditoria.place(SLUG)) > 0);
     kept = (await store.auditoria.readFim(SLUG))!;
-    assert.deepEqual((await store.auditoria.verify(SLUG, [])).achados, []);
+    assert.deepEqual((await store.auditoria.verify(SLUG, [], { comparar: contraditasOf })).achados, []);
     tabelas = (await readTabelas(pool)).filter(({ isOfTenant }) => isOfTenant);
   });
 
@@ -418,7 +423,7 @@ describe('a database that is changed by hand', () => {
   /** Every act that somebody may answer for a finding with, written by hand. */
   const acceptAll = async (client: PoolClient, isTold: boolean): Promise<void> => {
     await client.query('update notas set valor_servico = 7 where tenant = $1 and numero_dps = 4', [SLUG]);
-    const { achados } = await conferirEm(client, SLUG);
+    const { achados } = await conferirEm(client, SLUG, { comparar: contraditasOf });
     for (const achado of achados) {
       await client.query(
         `insert into atos (tenant, em, id, quem, via, objeto, chave, acao, motivo) values ($1, now(), gen_random_uuid(), 'x', 'comando', 'auditoria', $2, '${ACEITO}', 'x')`,
@@ -448,10 +453,69 @@ describe('a database that is changed by hand', () => {
     await client.query('update auditoria_ate set lugar = lugar - 1, elo = $2 where tenant = $1', [SLUG, elo]);
   };
 
+  /** The NFS-e of a note that was put in says what its row says. */
+  const forgeDocument = async (client: PoolClient): Promise<void> => {
+    const { rows } = await client.query(
+      `select d.nfse, d.pacote, d.dicionario, n.chave_acesso as chave, n.id_dps from documentos d
+        join notas n on n.tenant = $1 and n.id = d.nota where d.tenant = $1 and d.nota = ${FOURTH}`,
+      [SLUG],
+    );
+    const { nfse, pacote, dicionario, chave, id_dps } = rows[0];
+    const text = String(nfse ?? openPacote(pacote, dicionario).nfse)
+      .replace(chave, `9${chave.slice(1)}`)
+      .replace(id_dps, `9${id_dps.slice(1)}`)
+      .replace('<nNFSe>4<', '<nNFSe>5<');
+    await client.query(
+      `update documentos set nfse = $2, recebido = 'x', pacote = null, dicionario = null, certificado = null, partes = null
+        where tenant = $1 and nota = 1000 + ${FOURTH}`,
+      [SLUG, Buffer.from(text)],
+    );
+  };
+
+  /** By what somebody finds a column of a note that was changed, where no entry can tell it any more. */
+  test('each column of a note beside its NFS-e', async (t) => {
+    const notas = tabelas.find(({ nome }) => nome === 'notas')!;
+    const by: [string, string][] = [];
+    for (const { nome, tipo } of notas.colunas.filter(({ nome }) => !['tenant', 'id', 'mes'].includes(nome))) {
+      const change = (client: PoolClient) =>
+        client.query(
+          `update notas n set ${nome} = ${nome === 'data_emissao' ? `n.${nome} + interval '1 second'` : otherThan(`n.${nome}`, tipo)}
+            where n.tenant = $1 and n.numero_dps = 4`,
+          [SLUG],
+        );
+      const found = await changing(change, (client) =>
+        Array.fromAsync(findContraditas(client, SLUG, contraditasOf), ({ coluna, como }) => `${coluna}: ${como}`),
+      );
+      by.push([nome, found.join(', ') || 'not by it']);
+    }
+    t.diagnostic(by.map((one) => one.join(' → ')).join('\n'));
+    const known = by.flatMap(([nome, found]) => (found === 'not by it' ? [] : [nome]));
+    assert.deepEqual(
+      known,
+      notas.colunas.flatMap(({ nome }) => (CAMPOS.some(({ coluna }) => coluna === nome) ? [nome] : [])),
+    );
+    for (const [nome, found] of by.filter(([, one]) => one !== 'not by it')) {
+      assert.match(found, new RegExp(`^${nome}: a coluna (e a NFS-e )?traz(em)? [^,]*(, e a NFS-e nada)?$`));
+    }
+    const emptied = await changing(
+      (client) => client.query('update notas set tomador_cpf_cnpj = null where tenant = $1 and numero_dps = 4', [SLUG]),
+      (client) => Array.fromAsync(findContraditas(client, SLUG, contraditasOf), ({ como }) => como),
+    );
+    assert.deepEqual(emptied, ['a coluna está vazia, e a NFS-e traz um CNPJ ou CPF']);
+    const torn = await changing(
+      (client) => client.query(`update documentos set nfse = '<NFSe>', pacote = null where tenant = $1`, [SLUG]),
+      (client) => Array.fromAsync(findContraditas(client, SLUG, contraditasOf), ({ coluna }) => coluna),
+    );
+    assert.deepEqual(torn, [undefined, undefined, undefined, undefined]);
+  });
+
   const ofMunicipio = `a.tenant = $1 and a.itens = '["municipios"]' and a.sobre is null`;
   /** What a row of the municipality is, as the row of another or as before. */
   const TRIED: Readonly<
-    Record<Exclude<ComOBanco, 'antesDoServico' | 'recomecar'>, (client: PoolClient) => Promise<unknown>>
+    Record<
+      Exclude<ComOBanco, 'antesDoServico' | 'recomecar' | 'recomecarNota'>,
+      (client: PoolClient) => Promise<unknown>
+    >
   > = {
     mudar: (client) => client.query('update notas set valor_servico = 7 where tenant = $1', [SLUG]),
     apagar: (client) => client.query('delete from prestadores where tenant = $1', [SLUG]),
@@ -461,6 +525,7 @@ describe('a database that is changed by hand', () => {
       await copyRow(client, 'notas', 't.numero_dps = 4', others);
       for (const tabela of ['documentos', 'trilha_notas']) {
         await copyRow(client, tabela, `t.nota = ${FOURTH}`, "'nota', 1000 + t.nota");
+        if (tabela === 'documentos') await forgeDocument(client);
         await tellByHand(client, tabela as Vista, false, `t.nota = 1000 + ${FOURTH}`);
       }
       await copyRow(client, 'fila', `t.id = ${FOURTH}`, "'id', 1000 + t.id");
@@ -581,18 +646,23 @@ describe('a database that is changed by hand', () => {
     const { pool, store, clock } = service;
     const found = async (fins: readonly Fim[]): Promise<boolean> => {
       while ((await store.auditoria.place(SLUG)) > 0);
-      return (await store.auditoria.verify(SLUG, fins)).total > 0;
+      return (await store.auditoria.verify(SLUG, fins, { comparar: contraditasOf })).total > 0;
     };
     await pool.query(`update municipios set limite_prestador = 9 where tenant = $1`, [SLUG]);
     await store.municipios.update((await store.municipios.readFresh(SLUG))!);
     assert.deepEqual([await found([]), await found([]), await found([kept])], ACHAM[achadoPor('antesDoServico')]);
-    await pool.query('update notas set valor_servico = 7 where tenant = $1', [SLUG]);
-    for (const tabela of ['auditoria', 'auditoria_ate', 'auditoria_selos']) {
-      await pool.query(`delete from ${tabela} where tenant = $1`, [SLUG]);
+    for (const [name, change] of [
+      ['recomecar', `update notas set mensagem_retorno = 'x' where tenant = $1`],
+      ['recomecarNota', 'update notas set valor_servico = 7 where tenant = $1'],
+    ] as const) {
+      await pool.query(change, [SLUG]);
+      for (const tabela of ['auditoria', 'auditoria_ate', 'auditoria_selos']) {
+        await pool.query(`delete from ${tabela} where tenant = $1`, [SLUG]);
+      }
+      while (await store.auditoria.openEtapa(SLUG, clock.now));
+      assert.deepEqual([await found([]), await found([]), await found([kept])], ACHAM[achadoPor(name)]);
     }
-    while (await store.auditoria.openEtapa(SLUG, clock.now));
-    assert.deepEqual([await found([]), await found([]), await found([kept])], ACHAM[achadoPor('recomecar')]);
-    const tried = [...Object.keys(TRIED), 'antesDoServico', 'recomecar'];
+    const tried = [...Object.keys(TRIED), 'antesDoServico', 'recomecar', 'recomecarNota'];
     assert.deepEqual(tried.toSorted(), Object.keys(COM_O_BANCO).toSorted());
   });
 });

@@ -178,10 +178,26 @@ test('the audit chain of a municipality', async (t) => {
     assert.equal(found.code, 1);
     assert.match(found.out, /notas \d+ \d+: a linha não é a que a última entrada sobre ela diz \(entrada \d+, de 20/);
     assert.match(found.out, /Não confere\. Guarde o banco como está/);
-    for (const table of ['auditoria', 'auditoria_ate', 'auditoria_selos'])
-      await pool.query(`delete from ${table} where tenant = $1`, [SLUG]);
-    while (await store.auditoria.openEtapa(SLUG, clock.now));
-    while ((await store.auditoria.place(SLUG)) > 0);
+    const restart = async (): Promise<void> => {
+      for (const table of ['auditoria', 'auditoria_ate', 'auditoria_selos'])
+        await pool.query(`delete from ${table} where tenant = $1`, [SLUG]);
+      while (await store.auditoria.openEtapa(SLUG, clock.now));
+      while ((await store.auditoria.place(SLUG)) > 0);
+    };
+    await restart();
+    const byNfse = await verificar();
+    assert.equal(byNfse.code, 1);
+    assert.match(
+      byNfse.out,
+      /^notas \d+ \d+ valor_servico: a coluna não diz o que a NFS-e guardada diz: a coluna e a NFS-e trazem valores diferentes \[/m,
+    );
+    // What no NFS-e says.
+    await pool.query(
+      `update notas n set valor_servico = o.valor_servico from notas o where n.tenant = $1 and o.tenant = $1 and o.numero_dps = 1 and n.chave_acesso = $2`,
+      [SLUG, chave],
+    );
+    await pool.query(`update notas set mensagem_retorno = 'x' where chave_acesso = $1`, [chave]);
+    await restart();
     assert.equal((await verificar()).code, 0, 'by itself it is a chain like any other');
     const { code, out } = await verificar('--selo', texto);
     assert.equal(code, 1);

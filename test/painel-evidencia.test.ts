@@ -138,6 +138,11 @@ const CHANGES = [
       'valor do serviço: 1.00 na NFS-e, e 1000.00 no que o prestador declarou',
     ],
   ],
+  [
+    `update documentos d set recebido = replace(replace(convert_from(recebido, 'UTF8'), '<infDPS', '<infOutro'), '</infDPS', '</infOutro')::bytea
+      from notas n where n.chave_acesso = $1 and d.nota = n.id`,
+    ['o que o prestador declarou não se lê mais como uma DPS, e não foi comparado com a NFS-e'],
+  ],
 ] as const;
 
 describe('the page of a bundle whose columns, note and declaration do not say the same', () => {

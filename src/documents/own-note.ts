@@ -11,7 +11,11 @@ export function infNfseOf(nfse: Uint8Array): Elemento {
 
 /** Gives the text at a path below `infNFSe`, `DPS/infDPS/interm/CNPJ`; undefined where there is none. */
 export function readOwnNote(nfse: Uint8Array): (path: string) => string | undefined {
-  const root = infNfseOf(nfse);
+  return readInside(infNfseOf(nfse));
+}
+
+/** The same, of a note that was read. */
+export function readInside(root: Elemento): (path: string) => string | undefined {
   return (path) => {
     let place: Elemento | undefined = root;
     for (const step of path.split('/')) place = place?.children.find(({ name }) => name === step);

@@ -26,6 +26,7 @@ import type { Municipio } from '../store/municipios.ts';
 import { municipalMoment } from './gather-facts.ts';
 import { openOwnTrusts } from './municipio-files.ts';
 import type { RegistryWorld } from './municipios.ts';
+import { contraditasOf } from './nota-da-nfse.ts';
 import { type PorMao, type Problem, readMotivo } from './operator.ts';
 import type { World } from './world.ts';
 
@@ -115,7 +116,9 @@ export async function conferirAuditoria(
   if (missing !== undefined) return missing;
   const kept = read.filter((one): one is SeloLido => !('problem' in one));
   const ends = kept.flatMap(({ fim }) => fim ?? []);
-  const verified = await store.auditoria.verify(slug, ends, andamento, isSelo(faultOf));
+  const verified = await store.auditoria.verify(slug, ends, {
+    ...{ andamento, isSelo: isSelo(faultOf), comparar: contraditasOf },
+  });
   const { selos: stored, abertaEm, esperando, arquivos: doArquivo, naoComparadas, ...conferida } = verified;
   // Files of rehearsals are no fiscal documents: whoever does not want them deletes them.
   const mayGo = AMBIENTES[municipio.ambiente].guardaDias !== undefined;
@@ -189,7 +192,9 @@ export async function aceitarAchados(
   const read = readMotivo({ ...by, motivo: by.motivo ?? '' }, 'Diga o processo ou a razão.');
   if ('problem' in read) return read;
   const motivo = read.motivo!;
-  const verified = await store.auditoria.verify(slug, [], andamento, isSelo(await judgeSelos(municipio)));
+  const verified = await store.auditoria.verify(slug, [], {
+    ...{ andamento, isSelo: isSelo(await judgeSelos(municipio)), comparar: contraditasOf },
+  });
   const { achados, total, fim, aceitos: before, naoComparadas } = verified;
   if (naoComparadas !== undefined) return { problem: `Nada foi aceito: ${notCompared(naoComparadas)}.` };
   const known = new Map(achados.map((achado) => [achado.id, achado]));
@@ -328,12 +333,13 @@ const TITLES: Readonly<Record<Achado['tipo'], string>> = {
   linha_apagada: 'a linha não está no banco, e nenhuma entrada diz que foi apagada',
   linha_sem_entrada: 'a linha está no banco, e nenhuma entrada fala dela',
   linha_nao_segue: 'a linha não segue das notas e dos eventos, ou falta',
+  nota_contradita: 'a coluna não diz o que a NFS-e guardada diz',
   documento_danificado: 'os documentos não se abrem, ou não são os da nota',
   arquivo_danificado: 'o arquivo do mês não é o que foi escrito, e não se lê até o fim',
 };
 
 /** A finding as a person reads it. */
-export function describeAchado({ tipo, tabela, chave, lugar, em }: Achado): string {
+export function describeAchado({ tipo, tabela, chave, lugar, em, como }: Achado): string {
   const row = tabela === undefined ? '' : `${tabela} ${(chave ?? []).join(' ')}: `;
   const entry =
     lugar === undefined
@@ -341,5 +347,5 @@ export function describeAchado({ tipo, tabela, chave, lugar, em }: Achado): stri
       : lugar === 0
         ? ' (entrada ainda sem lugar)'
         : ` (entrada ${lugar}${em === undefined ? '' : `, de ${em}`})`;
-  return `${row}${TITLES[tipo]}${entry}`;
+  return `${row}${TITLES[tipo]}${como === undefined ? '' : `: ${como}`}${entry}`;
 }

@@ -46,6 +46,10 @@ export const COM_O_BANCO = {
     'mudar o que se queira, e apagar a corrente inteira com os selos, que o serviço então começa de novo',
     'selo',
   ],
+  recomecarNota: [
+    'o mesmo, com uma coluna da nota que a NFS-e guardada diz (partes, valores, datas, números)',
+    'corrente',
+  ],
   reabrir: ['fazer o serviço contar outra vez o que havia antes da corrente', 'corrente'],
   antesDoServico: [
     'mudar uma linha que muda pouco antes de o próprio serviço gravar nela: ele conta a linha inteira, como a acha',

@@ -20,6 +20,7 @@ export type Achado = {
     | 'fim_alterado'
     | 'linha_nao_segue'
     | 'documento_danificado'
+    | 'nota_contradita'
     | 'arquivo_danificado'
     | 'selo_alterado'
     | 'selo_invalido'
@@ -28,6 +29,8 @@ export type Achado = {
   readonly chave?: readonly string[] | undefined;
   readonly lugar?: number | undefined;
   readonly em?: string | undefined;
+  /** Of a column: what it and the document have, without the values, in Portuguese. */
+  readonly como?: string | undefined;
   /** What is there instead, as a digest. */
   readonly visto?: string | undefined;
 };

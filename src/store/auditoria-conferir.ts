@@ -13,6 +13,7 @@ import { findNaoSegue } from './auditoria-derivadas.ts';
 import { ABERTA, ABERTURA } from './auditoria-elos.ts';
 import { digestOf, eloOf, momentoOf, RESUMO_BYTES, raizOf, splitFolhas, ZERO } from './auditoria-hash.ts';
 import { readPagina } from './auditoria-linhas.ts';
+import { type CompararNota, findContraditas } from './auditoria-notas.ts';
 import { type ContaDaChave, IS_UPGRADED, PelaChave } from './auditoria-pela-chave.ts';
 import { apagavelOf, VISTAS } from './auditoria-tabelas.ts';
 import { readSnapshot } from './linhas.ts';
@@ -360,6 +361,17 @@ class Conferencia {
     this.naoLidas = naoLidas;
   }
 
+  /** What the NFS-e of each note says otherwise than its row. */
+  async readContraditas(comparar: CompararNota): Promise<void> {
+    for await (const { chave, coluna, como, visto } of findContraditas(this.client, this.tenant, comparar)) {
+      const named =
+        coluna === undefined
+          ? ({ tipo: 'documento_danificado', tabela: 'documentos', chave } as const)
+          : ({ tipo: 'nota_contradita', tabela: 'notas', chave: [...chave, coluna], como } as const);
+      this.achados.add({ ...named, visto });
+    }
+  }
+
   checkSelos(selos: readonly Omit<Selo, 'elo'>[], isSelo: JulgarSelo): void {
     for (const selo of selos.filter((one) => !isSelo(one))) {
       const { dia, lugar, texto, assinatura } = selo;
@@ -420,11 +432,15 @@ type Com = {
   readonly kept?: readonly Fim[];
   readonly andamento?: Andamento | undefined;
   readonly isSelo?: JulgarSelo | undefined;
+  /** Undefined: columns of notes are not compared with the documents. */
+  readonly comparar?: CompararNota | undefined;
   readonly lugar?: ArquivoLugar | undefined;
 };
 
+export type Conferencias = Omit<Com, 'lugar'>;
+
 /** `kept`: ends of the chain that somebody has kept elsewhere. */
-export function conferirCorrente(pool: Db, tenant: string, com: Omit<Com, 'lugar'>): Promise<Conferida> {
+export function conferirCorrente(pool: Db, tenant: string, com: Conferencias): Promise<Conferida> {
   return readSnapshot(pool, (client) => conferirEm(client, tenant, { ...com, lugar: arquivoOf(pool) }));
 }
 
@@ -432,7 +448,7 @@ export function conferirCorrente(pool: Db, tenant: string, com: Omit<Com, 'lugar
 export function conferirEm(
   client: Client,
   tenant: string,
-  { kept = [], andamento = () => undefined, isSelo = () => true, lugar }: Com = {},
+  { kept = [], andamento = () => undefined, isSelo = () => true, comparar, lugar }: Com = {},
 ): Promise<Conferida> {
   return Baldes.use(async (baldes) => {
     const { isUpgraded } = (await client.query<{ isUpgraded: boolean }>(IS_UPGRADED)).rows[0]!;
@@ -447,6 +463,7 @@ export function conferirEm(
     conferencia.checkSelos(stored, isSelo);
     await conferencia.readRegras();
     await conferencia.readRows();
+    if (comparar !== undefined) await conferencia.readContraditas(comparar);
     await conferencia.readArquivos(lugar);
     const abertaEm = ate?.aberta_em ?? null;
     await conferencia.compare(abertaEm, isOlder);

@@ -1,14 +1,7 @@
 /** The audit chain of a municipality: what was written, told in an order that nobody changes unseen (D-664 to D-671). */
 import { readTextoArquivado } from './auditoria-arquivo.ts';
 import { autoriaOf, knownChaves } from './auditoria-chave.ts';
-import {
-  type Andamento,
-  type Conferida,
-  conferirCorrente,
-  type Fim,
-  type JulgarSelo,
-  type Selo,
-} from './auditoria-conferir.ts';
+import { type Conferencias, type Conferida, conferirCorrente, type Fim, type Selo } from './auditoria-conferir.ts';
 import { listSemAbertura, openEtapa, placeEntradas } from './auditoria-elos.ts';
 import { insertRegistradas } from './auditoria-entradas.ts';
 import { type Caminho, caminhoOf, type Elo, momentoOf, RESUMO_BYTES, resumoOf, splitFolhas } from './auditoria-hash.ts';
@@ -111,8 +104,8 @@ export function auditoriaStore(pool: Db) {
     listSelos: async (tenant: string): Promise<readonly Omit<Selo, 'elo'>[]> =>
       (await pool.query<Omit<Selo, 'elo'>>(`${SELO} order by dia`, [tenant])).rows,
     /** See {@link conferirCorrente}. */
-    verify: (tenant: string, kept: readonly Fim[], andamento?: Andamento, isSelo?: JulgarSelo): Promise<Conferida> =>
-      conferirCorrente(pool, tenant, { kept, andamento, isSelo }),
+    verify: (tenant: string, kept: readonly Fim[], com: Omit<Conferencias, 'kept'> = {}): Promise<Conferida> =>
+      conferirCorrente(pool, tenant, { kept, ...com }),
     /** Keeps when a chain was verified, and how much was found. `now`: milliseconds. */
     noteVerified: async (tenant: string, now: number, ate: number, achados: number): Promise<void> => {
       const text = `update auditoria_ate set conferida_em = $2, conferida_ate = $3, achados = $4 where tenant = $1`;
