@@ -987,6 +987,29 @@ describe('the envelope', () => {
     assert.notDeepEqual(xsdErrors(xsd.body, message('CancelarNfse', '<return>b</return>')), []);
   });
 
+  test('has the codes of a refusal in the line of the log, and nothing of a document', async () => {
+    const lines: Record<string, unknown>[] = [];
+    const log = { info: (line: object) => void lines.push({ ...line }), warn: () => undefined, error: () => undefined };
+    const options = { host: '127.0.0.1', port: 0, accessLog: true, trustProxy: false };
+    const door = await createRestDoor({ ...world, log }, options);
+    onEnd(() => door.close());
+    const codes = [];
+    for (const [operacao, xml] of [
+      ['RecepcionarLoteRps', loteXml([])],
+      ['ConsultarLoteRps', porProtocolo('ConsultarLoteRpsEnvio', '1', OTHER_CNPJ)],
+    ] as const) {
+      const { documento } = await call(door.address, operacao, xml);
+      codes.push([...new Set(all(documento, 'Codigo'))].join(' '));
+    }
+    assert.equal(codes[0], 'E160');
+    await until(async () => lines.length >= 2 || undefined, 'the lines of both');
+    assert.deepEqual(
+      lines.map(({ erro }) => erro),
+      codes,
+    );
+    assert.ok(!JSON.stringify(lines).includes(OTHER_CNPJ));
+  });
+
   test('is described by the address that a proxy says, where a proxy is believed', async () => {
     const asked = async (trustProxy: boolean, baseUrl?: string): Promise<string> => {
       const options = { host: '127.0.0.1', port: 0, accessLog: false, trustProxy };

@@ -70,6 +70,8 @@ export function isConsulta(operacao: string): boolean {
 export type Respondido = {
   readonly xml: string | { readonly antes: string; readonly meio: AsyncIterable<string>; readonly depois: string };
   readonly isMiss: boolean;
+  /** What the request is refused with, each once. */
+  readonly codigos: readonly string[];
 };
 
 /** The parts of a request beside its document: client certificate, rehearsal, quota. */
@@ -97,8 +99,9 @@ export async function responder(
   const inside = 'xml' in made ? made.xml : listaMensagem(made.mensagens, modelo);
   const [antes, depois] = [`<${resposta}${xmlnsResposta(modelo)}>`, `</${resposta}>`];
   const isMiss = 'isMiss' in made && made.isMiss === true;
-  if (typeof inside === 'string') return { xml: antes + inside + depois, isMiss };
-  return { xml: { antes, meio: inside, depois }, isMiss };
+  const codigos = 'mensagens' in made ? [...new Set(made.mensagens.map(({ codigo }) => codigo))] : [];
+  if (typeof inside === 'string') return { xml: antes + inside + depois, isMiss, codigos };
+  return { xml: { antes, meio: inside, depois }, isMiss, codigos };
 }
 
 /** Answers a request, unless its document has elements that nobody would read. */

@@ -17,6 +17,7 @@ export type RespostaSoap = {
   /** Undefined until it is known. */
   readonly operacao?: string;
   readonly isMiss?: boolean;
+  readonly codigos?: readonly string[];
 };
 
 /** Answers a request. `versao`: the version that its headers name, where the envelope names none. */
@@ -39,7 +40,8 @@ export async function answerSoap(
   }
   const forma = 'problema' in read.documento ? 'texto' : read.documento.forma;
   const { operacao } = read;
-  return { versao: read.versao, xml: writeEnvelope(read, answer.xml, forma), operacao, isMiss: answer.isMiss };
+  const { isMiss, codigos } = answer;
+  return { versao: read.versao, xml: writeEnvelope(read, answer.xml, forma), operacao, isMiss, codigos };
 }
 
 /** A character that neither a document of the model nor its envelope has; the long part of an answer takes its place. */

@@ -26,6 +26,8 @@ export type SoapAnswer = {
   readonly body: string | AsyncIterable<string>;
   /** The question found nothing, and counts as a miss (D-40). */
   readonly isMiss: boolean;
+  /** Codes of the messages, for the line in the log; undefined: it has none. */
+  readonly erro?: string;
 };
 
 const MEDIA_TYPES: Readonly<Record<Versao, string>> = { '1.1': 'text/xml', '1.2': 'application/soap+xml' };
@@ -119,7 +121,7 @@ function versionOf(headers: IncomingHttpHeaders): Versao {
   return (headers['content-type'] ?? '').toLowerCase().startsWith('application/soap+xml') ? '1.2' : '1.1';
 }
 
-function writeAnswer({ versao, xml, falha, isMiss = false }: RespostaSoap): SoapAnswer {
+function writeAnswer({ versao, xml, falha, isMiss = false, codigos = [] }: RespostaSoap): SoapAnswer {
   // SOAP 1.1 answers every fault with 500; SOAP 1.2 answers a fault of the sender with 400.
   const status = falha === undefined ? 200 : versao === '1.2' && falha === 'cliente' ? 400 : 500;
   return {
@@ -127,5 +129,6 @@ function writeAnswer({ versao, xml, falha, isMiss = false }: RespostaSoap): Soap
     headers: { 'Content-Type': `${MEDIA_TYPES[versao]}; charset=utf-8`, 'Cache-Control': 'no-store' },
     body: xml,
     isMiss,
+    ...(codigos.length > 0 && { erro: codigos.join(' ') }),
   };
 }

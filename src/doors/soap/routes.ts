@@ -79,7 +79,7 @@ async function answerEnvelope(door: Door, visit: Visit): Promise<HttpAnswer> {
     const municipio = await findMunicipio(door, visit, request.params.municipio!);
     if (municipio === undefined) return writeFault(headers, 404, 'Não há município neste endereço.');
     const body = await request.readBody(BODY_MAX_BYTES);
-    const answer = await answerRead(door, request, municipio, body);
+    const answer = await answerRead(door, visit, municipio, body);
     keepForOwner(door, visit, typeof body === 'string' ? undefined : body, answer);
     return answer;
   } catch (error) {
@@ -91,24 +91,20 @@ async function answerEnvelope(door: Door, visit: Visit): Promise<HttpAnswer> {
 
 async function answerRead(
   door: Door,
-  request: HttpRequest,
+  visit: Visit,
   municipio: Municipio,
   body: Awaited<ReturnType<HttpRequest['readBody']>>,
 ): Promise<HttpAnswer> {
-  const { headers } = request;
+  const { headers } = visit.request;
   if (body === 'body_too_large') return writeFault(headers, 413, 'O corpo passa do limite: divida o lote.');
   if (body === 'crowded') return writeFault(headers, 503, CROWDED_BODIES, CROWD_WAIT_S);
   if (typeof body === 'string') return writeFault(headers, 400, 'O corpo não chegou inteiro.');
-  const answer = await workInPlace(door, municipio, () => answerWithinLimits(door, request, municipio, body));
+  const answer = await workInPlace(door, municipio, () => answerWithinLimits(door, visit, municipio, body));
   return answer ?? writeFault(headers, 503, CROWDED_SERVICE, CROWD_WAIT_S);
 }
 
-async function answerWithinLimits(
-  door: Door,
-  request: HttpRequest,
-  municipio: Municipio,
-  body: Buffer,
-): Promise<HttpAnswer> {
+async function answerWithinLimits(door: Door, visit: Visit, municipio: Municipio, body: Buffer): Promise<HttpAnswer> {
+  const { request } = visit;
   const { headers } = request;
   const client = clientOf(request, door.options.trustProxy);
   const quota = door.quotas.of(municipio, client);
@@ -119,6 +115,7 @@ async function answerWithinLimits(
   if (answer === undefined || quota.refused !== undefined) {
     return addLimits(quota, refuseTooMuch(headers, quota.refused!));
   }
+  if (answer.erro !== undefined) visit.registro = { erro: answer.erro };
   const wait = answer.isMiss ? await door.misses.count(client, 1) : undefined;
   return wait === undefined ? addLimits(quota, answer) : refuseTooManyMisses(headers, wait);
 }
