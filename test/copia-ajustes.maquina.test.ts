@@ -48,7 +48,10 @@ describe('settings that an administrator has left in the server', { skip: noServ
     await client.query('set statement_timeout = 0');
     await client.end();
     await casa.done('fazer');
-    assert.match(await casa.done('conferir'), /volta inteira/);
+    const said = await casa.done('conferir');
+    assert.match(said, /volta inteira/);
+    const running = ['archive_cleanup_command', 'recovery_end_command', 'session_preload_libraries'];
+    for (const name of running) assert.match(said, new RegExp(`AVISO .*postgresql\\.auto\\.conf: ${name}\\b`));
     assert.equal(await isThere(touched), false);
     const pg = path.join(volta, 'pg');
     await casa.done('restaurar', '--para', pg);

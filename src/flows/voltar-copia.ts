@@ -8,6 +8,7 @@ import { chmod, chown, mkdir, mkdtemp, readdir, rename, rm, statfs } from 'node:
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { AMBIENTES } from '../fiscal/ambiente.ts';
+import { findRunningSettings } from '../store/copia-ajustes.ts';
 import { CopiaRecusada, readIdentities, readRecipients } from '../store/copia-cifra.ts';
 import { type Juizo, judgeCopia } from '../store/copia-julgar.ts';
 import { type Copia, listCopias, syncFolder, walOf } from '../store/copia-lugar.ts';
@@ -242,14 +243,28 @@ async function bringToLife(
   refuseLater(copia, caminho, momento);
   await needEntry(path.dirname(cluster), programa);
   await needRoom(path.dirname(cluster), manifesto.bytes);
-  await unpackCopia(copia, cluster, identities, programa.account, show);
-  const { usuario, banco } = manifesto;
+  const left = await unpackCopia(copia, cluster, identities, programa.account, show);
+  if (left.length > 0) tell(`AVISO  não é do PostgreSQL, e fica só na cópia: ${someOf(left)}`);
+  const running = await findRunningSettings(cluster);
+  if (running.length > 0) {
+    tell(
+      `AVISO  a cópia traz ajustes que rodam ou leem algo, sem efeito até que o servidor suba com eles: ${someOf(running)}. Confira que são seus.`,
+    );
+  }
+  const { usuario, banco, versao } = manifesto;
   const recovered = await recoverCluster(
     programa,
-    { cluster, caminho, identities, momento, archives, usuario, banco },
+    { cluster, caminho, identities, momento, archives, usuario, banco, major: Number.parseInt(versao, 10) },
     show,
   );
   return { caminho, recovered };
+}
+
+const SOME = 10;
+
+function someOf(names: readonly string[]): string {
+  const more = names.length > SOME ? `, e outros ${names.length - SOME}` : '';
+  return `${names.slice(0, SOME).join(', ')}${more}`;
 }
 
 /** A gap is refused only where the moment lies beyond it; without one, the operator says how far. */

@@ -25,7 +25,9 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { isAlive } from '../../packages/postgres-embutido/src/lock.ts';
+import { SYSTEM_SETTINGS } from './copia-ajustes.ts';
 import { CopiaRecusada, unseal } from './copia-cifra.ts';
+import { findCodigo } from './copia-codigo.ts';
 import type { Copia } from './copia-lugar.ts';
 import type { Caminho } from './copia-wal.ts';
 import { Client, type ClientConfig } from './pg.ts';
@@ -50,15 +52,21 @@ type Listed = { readonly Path: string; readonly Size: number; readonly Checksum?
 
 /** The lock of a socket that the embedded server has among its data: it would keep the restored one from starting. */
 const SOCKET = /^\.s\.PGSQL\.\d+\.lock$/;
+/** What a cluster is made of. What an administrator, or somebody else, has laid beside it stays in the copy. */
+const OF_A_CLUSTER =
+  /^(?:PG_VERSION|backup_label|current_logfiles|postgresql(?:\.auto)?\.conf|pg_(?:hba|ident)\.conf|nfse\.(?:conf|password)|(?:base|global|pg_[a-z_]+)(?:\/.*)?)$/;
+/** The log of the copy is checked by its own checksums, as it is replayed, and no manifest names it. */
+const LOG = /^pg_wal\//;
+const ELSEWHERE = /^(?:tablespace_map$|pg_tblspc\/.)/;
 
-/** Unpacks a copy; every file must be as the server wrote it down, and none may be missing. */
+/** Unpacks a copy; every file must be as the server wrote it down, and none may be missing. What was left out is handed back. */
 export async function unpackCopia(
   { pasta, manifesto }: Copia,
   target: string,
   identities: readonly string[],
   account: Account,
   show: Progresso,
-): Promise<void> {
+): Promise<readonly string[]> {
   const fileOf = (name: string) => manifesto.arquivos.find(({ nome }) => nome.startsWith(name));
   const [tar, listing] = [fileOf(BASE), fileOf(SERVER_MANIFEST)];
   if (tar === undefined || listing === undefined)
@@ -71,11 +79,18 @@ export async function unpackCopia(
   await mkdir(target, { mode: 0o700 });
   await give(target);
   const problems: string[] = [];
+  const left: string[] = [];
   let written = 0;
   const unpack = async (plain: AsyncIterable<Buffer>): Promise<void> =>
     readTar(plain, async ({ nome, isFolder, bytes }, content) => {
       const place = path.join(target, nome);
-      if (SOCKET.test(nome)) {
+      if (ELSEWHERE.test(nome)) {
+        throw new CopiaRecusada(
+          `${pasta}: a cópia traz um tablespace (${nome}), que leva a dados de fora dela: não foi feita por nfse copia fazer, e nada dela foi posto a rodar.`,
+        );
+      }
+      if (SOCKET.test(nome) || !OF_A_CLUSTER.test(nome)) {
+        if (!SOCKET.test(nome)) left.push(nome);
         expected.delete(nome);
         return;
       }
@@ -99,10 +114,9 @@ export async function unpackCopia(
       show(Math.min(1, written / manifesto.bytes), 'abrindo a cópia');
       const listed = expected.get(nome);
       expected.delete(nome);
-      // The log of the copy is checked by its own checksums, as it is replayed.
-      if (listed !== undefined && (listed.Size !== bytes || (listed.Checksum ?? '') !== hash.digest('hex'))) {
-        problems.push(nome);
-      }
+      if (listed === undefined) {
+        if (!LOG.test(nome)) problems.push(`${nome} (a mais)`);
+      } else if (listed.Size !== bytes || (listed.Checksum ?? '') !== hash.digest('hex')) problems.push(nome);
     });
   await unseal(path.join(pasta, tar.nome), identities, unpack, tar.sha256);
   for (const [name] of expected) problems.push(`${name} (falta)`);
@@ -111,6 +125,7 @@ export async function unpackCopia(
       `${pasta}: ${problems.length} arquivos não são os do servidor: ${problems.slice(0, 5).join(', ')}.`,
     );
   }
+  return left;
 }
 
 async function collect(plain: AsyncIterable<Buffer>): Promise<Buffer> {
@@ -132,6 +147,8 @@ export type Recuperar = {
   readonly archives: boolean;
   readonly usuario: string;
   readonly banco: string;
+  /** Of PostgreSQL. */
+  readonly major: number;
 };
 
 export type Recuperado = {
@@ -165,12 +182,71 @@ if [ -e "$asked.falta" ]; then rm -f "$asked.falta"; exit 1; fi
 mv "$asked.pronto" "$2"
 `;
 
-/** Recovers a cluster and hands out its server when it takes writes. Throws {@link CopiaRecusada} with what stood in the way. */
+/**
+ * Recovers a cluster, judges what of it would run, and only then hands out a server that takes sessions. Throws {@link CopiaRecusada} with what
+ * stood in the way.
+ */
 export async function recoverCluster(programa: Programa, asked: Recuperar, show: Progresso): Promise<Recuperado> {
   if (process.platform === 'win32')
     throw new CopiaRecusada('copiar se pode no Windows; conferir e restaurar, só em Linux e macOS.');
-  const { account } = programa;
   const { cluster, caminho, momento } = asked;
+  const { folder, socket, args, giveBack } = await layRecovery(programa, asked);
+  const recovery = argsOf({
+    restore_command: `sh "$${FOLDER}/trazer.sh" "%f" "%p"`,
+    recovery_target_timeline: String(caminho.linha),
+    recovery_target_time: momento?.toISOString().replace('Z', '+00') ?? '',
+    recovery_target_action: 'promote',
+  });
+  const feeder = new Feeder(folder, asked, programa.account, show);
+  const start = (...more: readonly string[]): Run =>
+    new Run(
+      spawn(
+        programa.program,
+        ['-D', cluster, ...args, ...argsOf({ unix_socket_directories: `"${socket}"` }), ...more],
+        {
+          ...programa.spawnOptions,
+          env: { ...programa.spawnOptions.env, [FOLDER]: folder },
+          stdio: ['ignore', 'ignore', 'pipe'],
+        },
+      ),
+      feeder,
+    );
+  const clear = async (): Promise<void> => {
+    await feeder.end();
+    for (const one of [folder, socket]) await rm(one, { recursive: true, force: true });
+  };
+  const connection = { host: socket, port: 5432, user: asked.usuario, database: asked.banco, options: OWN_OPTIONS };
+  let run = start(...recovery);
+  try {
+    // It is not asked, but listened to: a session would run what the copy has for one.
+    await run.untilReady();
+    if (momento === undefined) feeder.needLast();
+    const ultima = run.lastMoment();
+    await run.stop();
+    await refuseElsewhere(cluster);
+    show(0, 'conferindo o que da cópia rodaria');
+    const recusas = await findCodigo(programa, { cluster, banco: asked.banco, args });
+    if (recusas.length > 0) throw new CopiaRecusada(whyRefused(recusas));
+    run = start();
+    await run.untilWritable(connection);
+    return {
+      connection,
+      ultima,
+      stop: async () => {
+        await run.stop();
+        await giveBack();
+        await clear();
+      },
+    };
+  } catch (error) {
+    await run.stop();
+    await clear();
+    throw error;
+  }
+}
+
+/** What the server needs beside its cluster, and the settings that hold over those of the copy. */
+async function layRecovery({ account }: Programa, { cluster, archives, major }: Recuperar) {
   const folder = `${cluster}.trazer`;
   await rm(folder, { recursive: true, force: true });
   await mkdir(folder, { mode: 0o700 });
@@ -187,56 +263,44 @@ export async function recoverCluster(programa: Programa, asked: Recuperar, show:
     await giveTo(file, account);
     return file;
   };
-  await lay('conf', '');
   await writeFile(path.join(cluster, 'recovery.signal'), '');
   await giveTo(path.join(cluster, 'recovery.signal'), account);
   const giveBack = await setAside(cluster, folder);
   await lay('trazer.sh', FETCH);
-  const settings = {
+  const args = argsOf({
     ...PRIVATE,
-    config_file: path.join(folder, 'conf'),
+    ...(major >= EVENT_TRIGGERS_SINCE && { event_triggers: 'off' }),
+    config_file: await lay('conf', ''),
     hba_file: await lay('hba', 'local all all trust\n'),
     ident_file: await lay('ident', ''),
-    unix_socket_directories: `"${socket}"`,
-    archive_mode: asked.archives ? 'on' : 'off',
-    restore_command: `sh "$${FOLDER}/trazer.sh" "%f" "%p"`,
-    recovery_target_timeline: String(caminho.linha),
-    recovery_target_time: momento?.toISOString().replace('Z', '+00') ?? '',
-    recovery_target_action: 'promote',
-  };
-  const args = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
-  const child = spawn(programa.program, ['-D', cluster, ...args], {
-    ...programa.spawnOptions,
-    env: { ...programa.spawnOptions.env, [FOLDER]: folder },
-    stdio: ['ignore', 'ignore', 'pipe'],
+    archive_mode: archives ? 'on' : 'off',
   });
-  const feeder = new Feeder(folder, asked, account, show);
-  const run = new Run(child, feeder);
-  const clear = async (): Promise<void> => {
-    for (const one of [folder, socket]) await rm(one, { recursive: true, force: true });
-  };
-  const connection = { host: socket, port: 5432, user: asked.usuario, database: asked.banco, options: OWN_OPTIONS };
-  try {
-    await run.untilWritable(connection);
-    if (momento === undefined) feeder.needLast();
-  } catch (error) {
-    await run.stop();
-    await clear();
-    throw error;
-  }
-  return {
-    connection,
-    ultima: run.lastMoment(),
-    stop: async () => {
-      await run.stop();
-      await giveBack();
-      await clear();
-    },
-  };
+  return { folder, socket, args, giveBack };
 }
 
-/** What `alter system` has written. */
-const SYSTEM_SETTINGS = 'postgresql.auto.conf';
+/** From this version on sessions may run an event trigger, and a setting keeps them from it. */
+const EVENT_TRIGGERS_SINCE = 17;
+
+const argsOf = (settings: Readonly<Record<string, string>>): readonly string[] =>
+  Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+
+const REFUSED_TOLD_MAX = 20;
+
+function whyRefused(recusas: readonly string[]): string {
+  const told = recusas.slice(0, REFUSED_TOLD_MAX).join('; ');
+  const more = recusas.length > REFUSED_TOLD_MAX ? `; e outros ${recusas.length - REFUSED_TOLD_MAX}` : '';
+  return `a cópia traz o que rodaria com os direitos do banco, e o programa não fez: ${told}${more}. Nada disso rodou, e nada foi restaurado. Se não sabe de onde veio, trate o banco como invadido, e use uma cópia de antes; se é de um administrador seu, tire-o do banco e faça outra cópia (nfse copia fazer).`;
+}
+
+/** The log may have made one after the copy. */
+async function refuseElsewhere(cluster: string): Promise<void> {
+  const names = await readdir(path.join(cluster, 'pg_tblspc'));
+  if (names.length > 0)
+    throw new CopiaRecusada(
+      `o WAL que segue a cópia criou um tablespace (${names.join(', ')}), que leva a dados de fora dela: esta cópia não os tem.`,
+    );
+}
+
 /** Over what roles and databases were set to. */
 const OWN_OPTIONS = '-c statement_timeout=0 -c lock_timeout=0 -c default_transaction_read_only=off';
 
@@ -264,6 +328,14 @@ const PRIVATE: Readonly<Record<string, string>> = {
   port: '5432',
   ssl: 'off',
   shared_preload_libraries: '',
+  session_preload_libraries: '',
+  local_preload_libraries: '',
+  // A worker of the server reckons expressions of the copy, or calls an address that it names.
+  autovacuum: 'off',
+  autovacuum_freeze_max_age: '2000000000',
+  autovacuum_multixact_freeze_max_age: '2000000000',
+  max_logical_replication_workers: '0',
+  jit: 'off',
   archive_library: '',
   archive_command: '',
   primary_conninfo: '',
@@ -361,6 +433,7 @@ class Feeder {
 }
 
 const SAID_MAX = 200;
+const READY = 'LOG:  database system is ready to accept connections';
 
 /** The server's process, and what it says. */
 class Run {
@@ -396,6 +469,14 @@ class Run {
     });
   }
 
+  /** Takes sessions, and none was had. */
+  async untilReady(): Promise<void> {
+    while (!this.said.includes(READY)) {
+      if (this.isEnded) throw this.whyEnded();
+      await pause(POLL_MS);
+    }
+  }
+
   async untilWritable(connection: ClientConfig): Promise<void> {
     for (;;) {
       if (this.isEnded) throw this.whyEnded();
@@ -426,7 +507,6 @@ class Run {
     const timer = setTimeout(() => this.child.kill('SIGQUIT'), STOP_MAX_MS);
     await this.ended;
     clearTimeout(timer);
-    await this.feeder.end();
   }
 
   private whyEnded(): Error {

@@ -98,6 +98,9 @@ const QUERY_TIMEOUT_MS = 5_000;
 const START_FAILURES_MAX = 3;
 const RETRY_AFTER_MS = 150;
 
+/** How long another process that has the turn may take to make the cluster. */
+const MAKING_MAX_MS = 300_000;
+
 /** pg_ctl returns before the server has written its lock; until then it only seems absent. */
 const PG_CTL_GRACE_MS = 10_000;
 
@@ -157,6 +160,8 @@ export async function reach(site: Site, creating: Transport | undefined, signal:
           turn = await takeTurn(place);
           // Now that nobody else starts one, the look just taken may be out of date.
           if (turn) continue;
+          // Whoever has it may be making the cluster, which is not time that the server took either.
+          deadline = Math.max(deadline, Math.min(performance.now() + READY_TIMEOUT_MS, began + MAKING_MAX_MS));
         } else {
           if (launched && !CONTENDED.test(await launched.said())) failures += 1;
           if (launched && failures >= START_FAILURES_MAX) throw await startFailed(place, launched);

@@ -1,0 +1,126 @@
+/** What a copy brings that would run where it is judged or restored: told by its name, and nothing of it runs. */
+import assert from 'node:assert/strict';
+import { chmod, readdir, rm } from 'node:fs/promises';
+import path from 'node:path';
+import { test } from 'node:test';
+import { openEmbedded } from '../src/store/embedded.ts';
+import { Client } from '../src/store/pg.ts';
+import { onEnd } from './support/cleanup.ts';
+import { casaOf, folderFor, freshCopias } from './support/copia.ts';
+import { databaseUrlOf } from './support/database.ts';
+import { readyDataDir, startServiceProcess } from './support/process.ts';
+
+const quiet = { info() {}, warn: console.error, error: console.error };
+const noServer = process.platform === 'win32' ? 'a copy is recovered where there is a shell' : false;
+
+/** Each road: statements that lay it, and what is told of it. A mark shows that it was gone. */
+const ROADS = (mark: (name: string) => string): readonly (readonly [laid: readonly string[], told: RegExp])[] => [
+  [
+    [
+      `create event trigger ao_entrar on login execute function ${mark('evento')}`,
+      'alter event trigger ao_entrar enable always',
+    ],
+    /gatilho de evento \(login\) ao_entrar/,
+  ],
+  [
+    [`create trigger ao_gravar before insert or update on municipios execute function ${mark('gatilho')}`],
+    /gatilho ao_gravar em municipios/,
+  ],
+  [['create rule ao_ler as on update to notas do also select 1'], /regra ao_ler em notas/],
+  [['create policy so_eu on notas using (true)'], /política so_eu em notas/],
+  [
+    [`alter table lotes add column a text default ${mark('padrao')}`],
+    /valor padrão, ou coluna gerada, de lotes, que chama padrao/,
+  ],
+  [[`alter table lotes add column b text default pg_read_file('PG_VERSION')`], /de lotes, que chama pg_read_file/],
+  [[`create index i on eventos ((${mark('indice')}))`], /índice de eventos, que chama indice/],
+  [
+    [`alter table fila add constraint c check (${mark('restricao')} is not null) not valid`],
+    /restrição de fila, que chama restricao/,
+  ],
+  [
+    [
+      'create function igual(text, text) returns boolean language sql as $$ select true $$',
+      'create operator === (leftarg = text, rightarg = text, function = igual)',
+    ],
+    /operador ===/,
+  ],
+  [
+    [
+      `create type moeda as (v text)`,
+      `create function ler(moeda) returns text language sql as $$ select 'x' $$`,
+      'create cast (moeda as text) with function ler(moeda)',
+    ],
+    /conversão de tipo public\.moeda para text/,
+  ],
+  [
+    [`create function lower(character varying) returns text language sql as $$ select 'x' $$`],
+    /função lower, com o nome de uma do PostgreSQL/,
+  ],
+  [
+    [
+      'set allow_system_table_mods = on',
+      `create or replace function pg_catalog.pg_is_in_recovery() returns boolean language sql volatile strict parallel safe as $$ select false $$`,
+      `update pg_proc set prolang = (select oid from pg_language where lanname = 'plpgsql'), prosrc = 'begin return false; end' where oid = 'pg_catalog.pg_is_in_recovery'::regproc`,
+    ],
+    /função pg_is_in_recovery do PostgreSQL, mudada/,
+  ],
+  [['create schema outro', 'create table outro.notas (id bigint)'], /notas em dois esquemas/],
+  [['alter table tokens rename to guardados', 'create view tokens as select * from guardados'], /visão tokens, /],
+  [
+    [`create subscription de_fora connection 'host=192.0.2.1' publication p with (connect = false)`],
+    /assinatura de_fora/,
+  ],
+];
+
+test('what would run by itself is told, and nothing of it runs, nor keeps a clean copy from coming back', {
+  skip: noServer,
+  timeout: 600_000,
+}, async () => {
+  const server = await openEmbedded({ dataDir: await readyDataDir(), log: quiet });
+  onEnd(() => server.stop());
+  const folder = await folderFor('marcas');
+  const volta = await folderFor('volta');
+  await Promise.all([chmod(folder, 0o777), chmod(volta, 0o755)]);
+  const client = new Client(server.connection);
+  await client.connect();
+  const casa = casaOf(path.join(await folderFor('nada'), 'dados'), await freshCopias(), {
+    DATABASE_URL: databaseUrlOf(server.connection),
+  });
+  const service = await startServiceProcess(casa.env);
+  await service.end('SIGINT');
+  // Of an administrator who watches: nobody calls it.
+  await client.query('create view visto as select tenant, count(*) from notas group by tenant');
+  await client.query('create function de_fora(a text) returns text language sql as $$ select a $$');
+  await client.query('create extension pg_stat_statements');
+  await casa.done('fazer');
+  assert.match(await casa.done('conferir'), /volta inteira/);
+
+  const laid: string[] = [];
+  const mark = (name: string): string => {
+    const returns = { evento: 'event_trigger', gatilho: 'trigger' }[name] ?? 'text';
+    // Only where the copy is judged, and not in the database that is copied.
+    laid.push(
+      `create function ${name}() returns ${returns} language plpgsql immutable as $$ begin
+      if current_setting('max_connections') = '40' then execute 'copy (select 1) to program ''touch ${folder}/${name}'''; end if;
+      return ${returns === 'text' ? "''" : returns === 'trigger' ? 'new' : 'null'}; end $$`.replace(
+        'return null;',
+        returns === 'event_trigger' ? '' : 'return null;',
+      ),
+    );
+    return `${name}()`;
+  };
+  const roads = ROADS(mark);
+  for (const text of [...laid, ...roads.flatMap(([texts]) => texts)]) await client.query(text);
+  await client.query(`alter role ${server.connection.user} set event_triggers = on`);
+  await client.end();
+  await casa.done('fazer');
+  for (const asked of [['conferir'], ['restaurar', '--para', path.join(volta, 'pg')]] as const) {
+    const { code, err } = await casa.copia(...asked);
+    assert.equal(code, 1, err);
+    for (const [, told] of roads) assert.match(err, told);
+    assert.match(err, /nada foi restaurado/);
+    assert.deepEqual(await readdir(folder), [], 'something of the copy has run');
+  }
+  await rm(folder, { recursive: true, force: true });
+});
