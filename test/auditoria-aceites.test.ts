@@ -42,7 +42,7 @@ test('a finding of the audit chain that is accepted', async (t) => {
   await service.stopWorker();
 
   await t.test('is named with who, when and why, and is no alarm', async () => {
-    await service.pool.query(`update notas set valor_servico = 7 where numero_dps = 1`);
+    await service.pool.query(`update notas set simular = '7' where numero_dps = 1`);
     const [id, ...others] = await found();
     assert.deepEqual(others, []);
     assert.match((await verificar()).out, new RegExp(`^notas \\d+ \\d+: .* \\[${id}\\]$`, 'm'));
@@ -67,12 +67,12 @@ test('a finding of the audit chain that is accepted', async (t) => {
   });
 
   await t.test('covers nothing that is changed later, be it the same row', async () => {
-    await service.pool.query(`update notas set valor_servico = 8 where numero_dps = 1`);
+    await service.pool.query(`update notas set simular = '8' where numero_dps = 1`);
     const later = await found();
     assert.equal(later.length, 1);
-    await service.pool.query(`update notas set valor_servico = 7 where numero_dps = 1`);
+    await service.pool.query(`update notas set simular = '7' where numero_dps = 1`);
     assert.deepEqual(await found(), []);
-    await service.pool.query(`update notas set valor_servico = 7 where numero_dps = 2`);
+    await service.pool.query(`update notas set simular = '7' where numero_dps = 2`);
     assert.equal((await found()).length, 1);
     assert.equal((await aceitar(...(await found()), '--motivo', MOTIVO)).code, 0);
     assert.deepEqual(await found(), []);

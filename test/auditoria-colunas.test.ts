@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
-import { before, describe, test } from 'node:test';
+import { after, before, describe, test } from 'node:test';
 import { CAMPOS, contraditasOf } from '../src/flows/nota-da-nfse.ts';
 import { achadoPor, COM_O_BANCO, type ComOBanco } from '../src/published/com-o-banco.ts';
 import { ACEITO, idOfAchado } from '../src/store/auditoria-aceites.ts';
@@ -160,6 +160,8 @@ describe('a database that is changed by hand', () => {
   let antes: Record<string, unknown>;
   let kept: Fim;
 
+  // Other files of this process have none.
+  after(() => holdChaves([]));
   before(async () => {
     holdChaves([CHAVE]);
     service = await startTestService();
