@@ -1,7 +1,7 @@
 /** What the stories of copies may touch, which is more than a database: the folder of copies, the server's program, and its place. */
 export { CopiaRecusada } from '../store/copia-cifra.ts';
 
-import type { Programa } from '../store/copia-servidor.ts';
+import type { Programa } from '../store/copia-arquivos.ts';
 import type { ClientConfig } from '../store/pg.ts';
 import type { World } from './world.ts';
 

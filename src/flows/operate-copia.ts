@@ -1,5 +1,6 @@
 /** The operator's copies of the database: made while it serves, listed, and forgotten in their turn. The way back is `voltar-copia.ts`. */
 import { Readable } from 'node:stream';
+import { BASE, SERVER_MANIFEST } from '../store/copia-arquivos.ts';
 import { takeBase } from '../store/copia-base.ts';
 import { CopiaRecusada, type Escrito, endingOf, readRecipients, seal } from '../store/copia-cifra.ts';
 import { readEstado } from '../store/copia-estado.ts';
@@ -12,7 +13,6 @@ import {
   publishCopia,
   removeCopia,
 } from '../store/copia-lugar.ts';
-import { BASE, SERVER_MANIFEST } from '../store/copia-servidor.ts';
 import { pruneWal, shipWal } from '../store/copia-wal.ts';
 import type { Conta, CopiasWorld } from './copia-world.ts';
 

@@ -9,19 +9,12 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { AMBIENTES } from '../fiscal/ambiente.ts';
 import { findRunningSettings } from '../store/copia-ajustes.ts';
+import { type Programa, unpackCopia } from '../store/copia-arquivos.ts';
 import { CopiaRecusada, readIdentities, readRecipients } from '../store/copia-cifra.ts';
 import { type Juizo, judgeCopia } from '../store/copia-julgar.ts';
 import { type Copia, listCopias, syncFolder, walOf } from '../store/copia-lugar.ts';
 import type { Volta } from '../store/copia-numeros.ts';
-import {
-  isThere,
-  needEntry,
-  type Programa,
-  type Recuperado,
-  recoverCluster,
-  sweepLeftovers,
-  unpackCopia,
-} from '../store/copia-servidor.ts';
+import { isThere, needEntry, type Recuperado, recoverCluster, sweepLeftovers } from '../store/copia-servidor.ts';
 import { type Caminho, findWay, readAte, shipWal } from '../store/copia-wal.ts';
 import { readSistema, STAGING } from '../store/embedded.ts';
 import { type AlemDoBanco, findAlem } from './copia-alem.ts';

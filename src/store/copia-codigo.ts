@@ -3,8 +3,8 @@
  * knows no log in, no event triggers and no settings of roles, and by the catalogs alone. The service itself makes tables and indexes (D-804).
  */
 import { spawn } from 'node:child_process';
+import type { Programa } from './copia-arquivos.ts';
 import { CopiaRecusada } from './copia-cifra.ts';
-import type { Programa } from './copia-servidor.ts';
 
 /** From here on objects are of whoever uses the server; below it they are PostgreSQL's own. */
 const OWN = 16_384;

@@ -1,18 +1,15 @@
 /**
- * A copy brought to life in a folder of its own: unpacked and compared with the manifest of the server that wrote it, recovered by a server
- * that nobody else reaches, and handed to whoever judges it. The archived log is opened piece by piece as that server asks for it.
+ * An unpacked copy brought to life: recovered by a server that nobody else reaches, and handed to whoever judges it. The archived log is opened
+ * piece by piece as that server asks for it.
  */
-import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process';
-import { createHash } from 'node:crypto';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import {
   access,
   chmod,
-  chown,
   lstat,
   mkdir,
   mkdtemp,
-  open,
   readdir,
   readFile,
   readlink,
@@ -26,117 +23,11 @@ import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { isAlive } from '../../packages/postgres-embutido/src/lock.ts';
 import { SYSTEM_SETTINGS } from './copia-ajustes.ts';
+import { type Account, collect, giveTo, type Programa, type Progresso } from './copia-arquivos.ts';
 import { CopiaRecusada, unseal } from './copia-cifra.ts';
 import { findCodigo } from './copia-codigo.ts';
-import type { Copia } from './copia-lugar.ts';
 import type { Caminho } from './copia-wal.ts';
 import { Client, type ClientConfig } from './pg.ts';
-import { readTar } from './tar.ts';
-
-export const BASE = 'base.tar';
-export const SERVER_MANIFEST = 'backup_manifest';
-
-/** Who runs the server, where not the account of the command. */
-type Account = { readonly uid: number; readonly gid: number; readonly name: string } | undefined;
-
-export type Programa = {
-  readonly program: string;
-  readonly spawnOptions: SpawnOptions;
-  readonly account: Account;
-};
-
-/** Told as it goes on: of how much, in Portuguese what. */
-export type Progresso = (part: number, what: string) => void;
-
-type Listed = { readonly Path: string; readonly Size: number; readonly Checksum?: string };
-
-/** The lock of a socket that the embedded server has among its data: it would keep the restored one from starting. */
-const SOCKET = /^\.s\.PGSQL\.\d+\.lock$/;
-/** What a cluster is made of. What an administrator, or somebody else, has laid beside it stays in the copy. */
-const OF_A_CLUSTER =
-  /^(?:PG_VERSION|backup_label|current_logfiles|postgresql(?:\.auto)?\.conf|pg_(?:hba|ident)\.conf|nfse\.(?:conf|password)|(?:base|global|pg_[a-z_]+)(?:\/.*)?)$/;
-/** The log of the copy is checked by its own checksums, as it is replayed, and no manifest names it. */
-const LOG = /^pg_wal\//;
-const ELSEWHERE = /^(?:tablespace_map$|pg_tblspc\/.)/;
-
-/** Unpacks a copy; every file must be as the server wrote it down, and none may be missing. What was left out is handed back. */
-export async function unpackCopia(
-  { pasta, manifesto }: Copia,
-  target: string,
-  identities: readonly string[],
-  account: Account,
-  show: Progresso,
-): Promise<readonly string[]> {
-  const fileOf = (name: string) => manifesto.arquivos.find(({ nome }) => nome.startsWith(name));
-  const [tar, listing] = [fileOf(BASE), fileOf(SERVER_MANIFEST)];
-  if (tar === undefined || listing === undefined)
-    throw new CopiaRecusada(`${pasta}: o manifesto não nomeia os arquivos da cópia.`);
-  const text = await unseal(path.join(pasta, listing.nome), identities, collect, listing.sha256);
-  const expected = new Map(
-    (JSON.parse(text.toString()) as { Files: readonly Listed[] }).Files.map((file) => [file.Path, file]),
-  );
-  const give = (name: string): Promise<void> => giveTo(name, account);
-  await mkdir(target, { mode: 0o700 });
-  await give(target);
-  const problems: string[] = [];
-  const left: string[] = [];
-  let written = 0;
-  const unpack = async (plain: AsyncIterable<Buffer>): Promise<void> =>
-    readTar(plain, async ({ nome, isFolder, bytes }, content) => {
-      const place = path.join(target, nome);
-      if (ELSEWHERE.test(nome)) {
-        throw new CopiaRecusada(
-          `${pasta}: a cópia traz um tablespace (${nome}), que leva a dados de fora dela: não foi feita por nfse copia fazer, e nada dela foi posto a rodar.`,
-        );
-      }
-      if (SOCKET.test(nome) || !OF_A_CLUSTER.test(nome)) {
-        if (!SOCKET.test(nome)) left.push(nome);
-        expected.delete(nome);
-        return;
-      }
-      if (isFolder) {
-        await mkdir(place, { recursive: true, mode: 0o700 });
-        await give(place);
-        return;
-      }
-      const hash = createHash('sha256');
-      const handle = await open(place, 'wx', 0o600);
-      try {
-        for await (const piece of content) {
-          hash.update(piece);
-          await handle.writeFile(piece);
-        }
-      } finally {
-        await handle.close();
-      }
-      await give(place);
-      written += bytes;
-      show(Math.min(1, written / manifesto.bytes), 'abrindo a cópia');
-      const listed = expected.get(nome);
-      expected.delete(nome);
-      if (listed === undefined) {
-        if (!LOG.test(nome)) problems.push(`${nome} (a mais)`);
-      } else if (listed.Size !== bytes || (listed.Checksum ?? '') !== hash.digest('hex')) problems.push(nome);
-    });
-  await unseal(path.join(pasta, tar.nome), identities, unpack, tar.sha256);
-  for (const [name] of expected) problems.push(`${name} (falta)`);
-  if (problems.length > 0) {
-    throw new CopiaRecusada(
-      `${pasta}: ${problems.length} arquivos não são os do servidor: ${problems.slice(0, 5).join(', ')}.`,
-    );
-  }
-  return left;
-}
-
-async function collect(plain: AsyncIterable<Buffer>): Promise<Buffer> {
-  const pieces: Buffer[] = [];
-  for await (const piece of plain) pieces.push(piece);
-  return Buffer.concat(pieces);
-}
-
-async function giveTo(place: string, account: Account): Promise<void> {
-  if (account !== undefined) await chown(place, account.uid, account.gid);
-}
 
 /** What is asked of a recovery. `archives`: the log that the server writes from now on belongs to the archive. */
 export type Recuperar = {
