@@ -23,7 +23,7 @@ import { until } from './support/until.ts';
 const posting = (options: Parameters<typeof avisoPoster>[0]) => {
   const post = avisoPoster(options);
   return (url: string, headers: Readonly<Record<string, string>> = {}) =>
-    post({ id: url, url, headers, corpo: '{}', agora: Date.now(), isEnsaio: false, isDesafio: false });
+    post({ id: url, dono: url, url, headers, corpo: '{}', agora: Date.now(), isEnsaio: false, isDesafio: false });
 };
 
 const PRESTADOR = '11222333000181';

@@ -272,6 +272,7 @@ test('messages go on the connection of the one before, also where the other side
     const send = async (): Promise<void> => {
       const pedido = {
         id: 'wh_1',
+        dono: 'integracao 11222333000181',
         url: here.url(),
         headers: {},
         corpo: '{"type":"ensaio","data":{}}',

@@ -394,6 +394,7 @@ describe('an address inside', () => {
     ]) {
       const answer = await post({
         id: 'wh_1',
+        dono: 'integracao 11222333000181',
         url,
         headers: {},
         corpo: '{}',

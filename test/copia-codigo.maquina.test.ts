@@ -65,6 +65,39 @@ const ROADS = (mark: (name: string) => string): readonly (readonly [laid: readon
     ],
     /função pg_is_in_recovery do PostgreSQL, mudada/,
   ],
+  [
+    [
+      'create extension amcheck',
+      `create or replace function bt_index_check(index regclass, heapallindexed boolean) returns void language plpgsql as $$ begin perform ${mark('amcheck')}; end $$`,
+      'alter extension plpgsql add function gatilho()',
+      'create trigger de_extensao before insert on atos execute function gatilho()',
+    ],
+    /gatilho de_extensao em atos/,
+  ],
+  [['create extension file_fdw', 'create server fora foreign data wrapper file_fdw'], /servidor de dados de fora fora/],
+  [
+    [
+      `create foreign table de_fila () inherits (fila) server fora options (program 'touch ${mark('programa').slice(0, -2)}', format 'csv')`,
+    ],
+    /tabela de fora de_fila/,
+  ],
+  [['create domain limitado as text check (length(value) < 9)'], /domínio limitado, com uma restrição/],
+  [
+    [`create statistics e on (${mark('estatistica')}), tenant from sequencias`],
+    /estatística de sequencias, que chama estatistica/,
+  ],
+  [
+    [
+      'alter table auditoria_ate rename to guardada',
+      'alter index auditoria_ate_pkey rename to guardada_pkey',
+      'create view auditoria_ate as select * from guardada',
+    ],
+    /visão auditoria_ate, /,
+  ],
+  [
+    ['alter database nfse set session_preload_libraries = basic_archive'],
+    /ajuste session_preload_libraries=basic_archive/,
+  ],
   [['create schema outro', 'create table outro.notas (id bigint)'], /notas em dois esquemas/],
   [['alter table tokens rename to guardados', 'create view tokens as select * from guardados'], /visão tokens, /],
   [

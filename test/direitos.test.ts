@@ -198,6 +198,13 @@ const RIGHTS: readonly Row[] = [
     run: (asked) => countAttempts(asked, (place) => ['ana', `2001:db8:1:2:${place.toString(16)}::1`]),
   },
   {
+    what: 'senhas de um login, de um bloco IPv6 (/48)',
+    asked: 100,
+    allowed: 30,
+    before: 60,
+    run: (asked) => countAttempts(asked, (place) => ['ana', `2001:db8:1:${place.toString(16)}::1`]),
+  },
+  {
     what: 'senhas de muitos logins, de uma rede IPv6 (/64)',
     asked: 100,
     allowed: 30,

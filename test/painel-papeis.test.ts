@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { beforeEach, describe, test } from 'node:test';
 import type { Papel } from '../src/flows/papeis.ts';
-import { criarUsuario, redefinirUsuario } from '../src/flows/usuarios.ts';
+import { criarUsuario, redefinirUsuario, retirarUsuario } from '../src/flows/usuarios.ts';
 import { codeAt, enter, makeUsuario, Pessoa, SENHA, startTestPainel } from './support/painel.ts';
 import { startTestService } from './support/service.ts';
 
@@ -148,6 +148,14 @@ test('an administrator of one municipality does not rule an account by offering 
     assert.match(html, /também trabalha para outros municípios/);
   }
   await enter(painel, sara);
+  // Nor one that works nowhere just now.
+  assert.equal(await retirarUsuario(world, sara.login, A, { ...BY, motivo: 'saiu' }), undefined);
+  for (const act of ['bloquear', 'redefinir']) {
+    const path = `/m/${B}/usuarios/${encodeURIComponent(sara.login)}/${act}`;
+    assert.equal((await chefe.send(path, { motivo: 'teste' })).status, 422, act);
+  }
+  const conta = (await world.store.contas.findByLogin(sara.login))!;
+  assert.ok(conta.senha !== null && conta.bloqueada_em === null);
 });
 
 test('a page that was opened while the role was there does nothing after it is gone', async () => {

@@ -70,7 +70,8 @@ async function askWhetherWanted(world: World, municipio: Municipio, webhook: Tak
   const deixado: Deixado = {
     ...leave(after, 0, 0, {
       isGone,
-      isQuick: isWanted && after - at < QUICK_MS ? true : undefined,
+      // What does not answer a question is asked the next time where it keeps nobody waiting.
+      isQuick: isPutOff ? undefined : isWanted && after - at < QUICK_MS,
       problema: undefined,
     }),
     ...{ falhas, isBack: isWanted, isPendente: !isWanted },
@@ -166,7 +167,7 @@ async function tellAddress(
   };
   await Promise.all(Array.from({ length: MESSAGES_AT_ONCE }, next));
   if (isNewer) world.log.warn({ tenant, webhook: webhook.id }, NEWER.problema);
-  const isQuick = resultados.length === 0 ? undefined : falhas === 0 && slowestMs < QUICK_MS;
+  const isQuick = resultados.length === 0 ? undefined : !isGone && falhas === 0 && slowestMs < QUICK_MS;
   const left = leave(now(), webhook.falhas, falhas, { isGone, problema, isQuick });
   // The turn of its host comes later: that is no failure of its own.
   const turnAt = putOffMs === undefined ? undefined : now() + putOffMs;
@@ -212,8 +213,8 @@ function avisoOf(
 
 function send(
   { postAviso, now }: World,
-  { ambiente, relogioMs = 0 }: Municipio,
-  { id: webhook, url, segredo, segredo_anterior, anterior_ate }: Taken,
+  { tenant, ambiente, relogioMs = 0 }: Municipio,
+  { id: webhook, documento, url, segredo, segredo_anterior, anterior_ate }: Taken,
   { id, corpo }: Aviso,
   isDesafio = false,
 ): Promise<RespostaDeAviso> {
@@ -224,7 +225,8 @@ function send(
   const agora = at - relogioMs;
   const signed = signAviso(segredos, { id, em: Math.floor(agora / 1000), corpo });
   const headers = { 'Content-Type': 'application/json', 'User-Agent': 'nfse-avisos', ...signed };
-  return postAviso({ id: webhook, url, headers, corpo, agora, isEnsaio: ambiente === 'homologacao', isDesafio });
+  const dono = `${tenant} ${documento}`;
+  return postAviso({ id: webhook, dono, url, headers, corpo, agora, isEnsaio: ambiente === 'homologacao', isDesafio });
 }
 
 function describe(resposta: Answered): string {

@@ -1,7 +1,7 @@
 /** What a host may get, whoever registered what leads there. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { AVISO_CONFIRMAR_POR_MINUTO, AVISO_SIMULTANEOS } from '../flows/aviso-tempos.ts';
+import { AVISO_CONFIRMAR_DE_UM, AVISO_CONFIRMAR_POR_MINUTO, AVISO_SIMULTANEOS } from '../flows/aviso-tempos.ts';
 import { type Begun, openDestinos, type Veredito } from './destinos.ts';
 
 const T0 = Date.parse('2026-11-29T12:00:00Z');
@@ -9,7 +9,9 @@ const T0 = Date.parse('2026-11-29T12:00:00Z');
 /** A host, asked by addresses of their own. */
 function host() {
   const { begin } = openDestinos();
-  const ask = (id: string, atMs = 0, isDesafio = false) => begin('host', { id, agora: T0 + atMs, isDesafio });
+  /** Each address has an owner of its own; `a/1` and `a/2` have one. */
+  const ask = (id: string, atMs = 0, isDesafio = false) =>
+    begin('host', { id, dono: id.split('/')[0]!, agora: T0 + atMs, isDesafio });
   const begun = (id: string, atMs = 0, isDesafio = false): Begun => {
     const vez = ask(id, atMs, isDesafio);
     assert.ok('end' in vez, `${id} at ${atMs} ms: ${JSON.stringify(vez)}`);
@@ -33,9 +35,33 @@ test('so many questions go in a minute, and the others come one by one after the
     waits.map((_, at) => (at + 1) * eachMs),
   );
   // As each comes back at its moment it has its turn.
-  for (const wait of waits) begun('x', wait, true).end('answered');
+  for (const [at, wait] of waits.entries()) begun(`x${at}`, wait, true).end('answered');
   // Messages have nothing to do with it.
   begun('other');
+});
+
+test('an owner that has its addresses asked without end makes nobody else wait', () => {
+  const { begun, putOffMs, ask } = host();
+  for (let at = 0; at < AVISO_CONFIRMAR_DE_UM; at += 1) begun(`a/${at}`, 0, true).end('failed');
+  for (let at = 0; at < 1_000; at += 1) assert.ok(putOffMs(`a/${at % 10}`, 0, true) <= 60_000 / AVISO_CONFIRMAR_DE_UM);
+  begun('b', 0, true).end('answered');
+  // For an hour, twenty times a second.
+  let asked = 0;
+  for (let ms = 50; ms < 3_600_000; ms += 50) {
+    const vez = ask(`a/${(ms / 50) % 10}`, ms, true);
+    if ('end' in vez) {
+      asked += 1;
+      vez.end('failed');
+    }
+    if (ms % 60_000 === 0) begun(`c${ms}`, ms, true).end('answered');
+  }
+  assert.ok(asked <= 60 * AVISO_CONFIRMAR_DE_UM, `${asked} questions in an hour`);
+});
+
+test('addresses of one owner that fail stop nobody else', () => {
+  const { begun, send } = host();
+  for (let at = 0; at < 20; at += 1) send(`a/${at}`, at, 'failed');
+  begun('b', 21);
 });
 
 test('so many messages are under way at once, whoever sends them', () => {

@@ -2,26 +2,58 @@
  * Hosts and addresses of the network that messages go to: what each may get at once and in a minute, whoever registered what leads there, and
  * a host that fails is left alone for all of them together. Kept in memory, by the process that sends.
  */
-import { AVISO_CONFIRMAR_POR_MINUTO, AVISO_PARADO_MAX_S, AVISO_SIMULTANEOS } from '../flows/aviso-tempos.ts';
+import {
+  AVISO_CONFIRMAR_DE_UM,
+  AVISO_CONFIRMAR_POR_MINUTO,
+  AVISO_PARADO_MAX_S,
+  AVISO_SIMULTANEOS,
+} from '../flows/aviso-tempos.ts';
 
 const MINUTE_MS = 60_000;
-/** Between two questions, once those of a minute are used up. */
-const QUESTION_MS = MINUTE_MS / AVISO_CONFIRMAR_POR_MINUTO;
 const FULL_MS = 1_000;
 const WAIT_MAX_MS = 10 * MINUTE_MS;
-/** So many registered addresses have to fail in a row, and none to succeed, before it is their host that fails. */
-const ENDERECOS_PARA_PARAR = 3;
+/** Addresses of so many owners have to fail in a row, and none to succeed, before it is their host that fails. */
+const DONOS_PARA_PARAR = 3;
 /** A destination of which nothing was heard for so long is forgotten. */
 const FORGET_MS = 15 * MINUTE_MS;
 
+/** What is left of so many questions a minute, and when that was reckoned. */
+class Questions {
+  private readonly perMinute: number;
+  private left: number;
+  private reckonedAt: number;
+
+  constructor(perMinute: number, agora: number) {
+    this.perMinute = perMinute;
+    this.left = perMinute;
+    this.reckonedAt = agora;
+  }
+
+  /** Milliseconds from one to the next, once those of a minute are used up. */
+  get eachMs(): number {
+    return MINUTE_MS / this.perMinute;
+  }
+
+  isSpent(agora: number): boolean {
+    const since = Math.max(0, agora - this.reckonedAt);
+    this.left = Math.min(this.perMinute, this.left + since / this.eachMs);
+    this.reckonedAt = agora;
+    return this.left < 1;
+  }
+
+  take(): void {
+    this.left -= 1;
+  }
+}
+
 type Destino = {
   underway: number;
-  /** Questions that may be asked at once, and when that was reckoned. */
-  questions: number;
-  reckonedAt: number;
-  /** Those that were put off since somebody last had a turn: each comes back after the one before it. */
-  putOff: number;
-  /** Registered addresses that failed, while none succeeded. */
+  readonly questions: Questions;
+  /** The same of each owner of addresses there. */
+  readonly deDonos: Map<string, Questions>;
+  /** Addresses that were put off since somebody last had a turn: each comes back after the one before it. */
+  readonly putOff: Set<string>;
+  /** Owners of addresses that failed, while none succeeded. */
   readonly failed: Set<string>;
   rounds: number;
   pausedUntil: number;
@@ -31,6 +63,8 @@ type Destino = {
 export type Pedido = {
   /** Of the registered address. */
   readonly id: string;
+  /** Whose it is. */
+  readonly dono: string;
   readonly agora: number;
   readonly isDesafio: boolean;
 };
@@ -55,34 +89,36 @@ export function openDestinos() {
     const found = all.get(key);
     if (found !== undefined) return found;
     const destino: Destino = {
-      ...{ underway: 0, questions: AVISO_CONFIRMAR_POR_MINUTO, reckonedAt: agora, putOff: 0 },
-      ...{ failed: new Set<string>(), rounds: 0, pausedUntil: 0, usedAt: agora },
+      ...{ underway: 0, questions: new Questions(AVISO_CONFIRMAR_POR_MINUTO, agora), deDonos: new Map() },
+      ...{ putOff: new Set<string>(), failed: new Set<string>(), rounds: 0, pausedUntil: 0, usedAt: agora },
     };
     all.set(key, destino);
     return destino;
   };
   return {
     /** A turn of what is sent to a destination, or in how long to ask again. */
-    begin(key: string, { id, agora, isDesafio }: Pedido): Vez {
+    begin(key: string, { id, dono, agora, isDesafio }: Pedido): Vez {
       sweep(agora);
       const destino = known(key, agora);
       destino.usedAt = agora;
       const putOff = (ms: number): Vez => {
-        destino.putOff += 1;
-        return { adiadoMs: Math.min(WAIT_MAX_MS, ms * destino.putOff) };
+        destino.putOff.add(id);
+        return { adiadoMs: Math.min(WAIT_MAX_MS, ms * destino.putOff.size) };
       };
       if (agora < destino.pausedUntil) return { adiadoMs: destino.pausedUntil - agora };
       // While it fails one message alone finds out whether it is back.
       const isPaused = destino.pausedUntil > 0;
       if (destino.underway >= (isPaused ? 1 : AVISO_SIMULTANEOS)) return putOff(FULL_MS);
       if (isDesafio) {
-        const since = Math.max(0, agora - destino.reckonedAt);
-        destino.questions = Math.min(AVISO_CONFIRMAR_POR_MINUTO, destino.questions + since / QUESTION_MS);
-        destino.reckonedAt = agora;
-        if (destino.questions < 1) return putOff(QUESTION_MS);
-        destino.questions -= 1;
+        const { questions, deDonos } = destino;
+        const own = deDonos.get(dono) ?? new Questions(AVISO_CONFIRMAR_DE_UM, agora);
+        deDonos.set(dono, own);
+        // One owner that asks too often makes nobody else wait.
+        if (own.isSpent(agora)) return { adiadoMs: own.eachMs };
+        if (questions.isSpent(agora)) return putOff(questions.eachMs);
+        for (const one of [own, questions]) one.take();
       }
-      destino.putOff = 0;
+      destino.putOff.clear();
       destino.underway += 1;
       return {
         end: (veredito) => {
@@ -94,8 +130,8 @@ export function openDestinos() {
           }
           // Of one that nobody has proved nothing is concluded for others.
           if (veredito !== 'failed' || isDesafio) return;
-          if (destino.failed.size < ENDERECOS_PARA_PARAR) destino.failed.add(id);
-          if (destino.failed.size < ENDERECOS_PARA_PARAR) return;
+          if (destino.failed.size < DONOS_PARA_PARAR) destino.failed.add(dono);
+          if (destino.failed.size < DONOS_PARA_PARAR) return;
           // Those that were under way together are one round.
           if (agora < destino.pausedUntil) return;
           destino.pausedUntil = agora + 1_000 * Math.min(AVISO_PARADO_MAX_S, 5 * 2 ** destino.rounds);

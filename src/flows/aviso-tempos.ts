@@ -9,6 +9,9 @@ export const AVISO_CONFIRMAR_S = AVISO_TENTATIVAS_S.slice(0, 5);
 /** Questions in a minute to one host, and to one address of the network, whoever has registered something there. */
 export const AVISO_CONFIRMAR_POR_MINUTO = 30;
 
+/** Of those, the most to addresses of one owner: as many as it may have. */
+export const AVISO_CONFIRMAR_DE_UM = 10;
+
 /** Messages under way at once to one host, and to one address of the network. */
 export const AVISO_SIMULTANEOS = 16;
 

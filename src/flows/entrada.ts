@@ -129,7 +129,11 @@ export async function countAttempt({ store }: EntradaWorld, login: string, rede:
   const whose = printOf(login).toString('base64url').slice(0, 22);
   const networks = networksOf(rede);
   const buckets = [
-    { rede: `${whose} ${networks[0]!.name}`, tamanho: ATTEMPTS.loginHere, custo: 1 },
+    // Of all that a login may be tried no network has more than half, so that its owner is not kept out by one.
+    ...networks.map(({ name, times }) => ({
+      ...{ rede: `${whose} ${name}`, custo: 1 },
+      tamanho: Math.min(ATTEMPTS.loginHere * times, ATTEMPTS.login / 2),
+    })),
     ...networks.map(({ name, times }) => ({ rede: name, tamanho: ATTEMPTS.rede * times, custo: 1 })),
     { rede: whose, tamanho: ATTEMPTS.login, custo: 1 },
   ];

@@ -189,7 +189,9 @@ async function governed(contas: Contas, login: string, by: Quem): Promise<Govern
   const conta = await findConta(contas, login);
   const isSeen = by.conta === undefined || Object.keys({ ...conta?.papeis, ...conta?.ofertas }).some(administra);
   if (conta === undefined || isFirst(conta) || !isSeen) return noUsuario(login, undefined);
-  if (!municipiosOf(conta).every(administra)) {
+  // One that somebody has is nobody's until it has accepted a role, whoever offers it one.
+  const isOwn = !isTaken(conta) || Object.keys(conta.papeis).length > 0;
+  if (by.conta !== undefined && (!isOwn || !municipiosOf(conta).every(administra))) {
     return {
       problem: `A conta ${login} também trabalha para outros municípios, e só quem administra todos eles, ou opera o serviço, a bloqueia ou redefine. Aqui você pode retirar o papel dela.`,
     };

@@ -9,6 +9,8 @@ import type { Store } from '../store/store.ts';
 export type PedidoDeAviso = {
   /** Of the address, which shares what it may with all others of its host. */
   readonly id: string;
+  /** Whose it is: a document of a municipality, or the municipality. */
+  readonly dono: string;
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly corpo: string;

@@ -57,7 +57,8 @@ prefeitura2026 | Prefeitura@2026! | Pr3f31tur4@2026 | 15081990prefeitura | prefe
 nfse2026nfse2026 | AnaLima-nfse-2026 | notafiscal2027 | municipal12345 | Mun1c1p10#S3nh4 | admin.municipio | Administrador#1
 senhasenhasenha | SenhaSenhaSenh | Minha senha 2026! | 5enh@_do_P4inel | senha.admin.nfse.painel.teste | Bem-vindo@2026
 saobentodosul26 | S40-B3nt0-d0-5ul | Prefeitura Municipal de São Bento do Sul | novembro/2026!!
-k7#pQ2xk7#pQ2x | tijolo-tijolo-tijolo | xy25xy25xy25x | 201520162017 | 11222333000181 | 11.222.333/0001-81`;
+k7#pQ2xk7#pQ2x | tijolo-tijolo-tijolo | xy25xy25xy25x | 201520162017 | 11222333000181 | 11.222.333/0001-81
+prefeitura@2026gabriel | brasil2026futebol | Prefeitura@2026carlos | senha@gabriel2026! | nfse@2026flamengo`;
 
 const GOOD = `
 prefeitura azul dorme cedo | tres senhas e um tijolo verde | bento pinta quintais de roxo | a nota do cavalo | ana mora longe do mar

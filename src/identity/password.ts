@@ -100,7 +100,10 @@ export async function whyWeak(password: string, about: readonly string[]): Promi
   if (count < OTHERS_MIN) {
     return `Não contam as palavras que aqui se tentam primeiro (como prefeitura, nfse e senha, o município, o nome e o login), e algarismos seguidos contam como um: assim contada, a senha chega a ${count}, e precisa de ${OTHERS_MIN}. Junte palavras sem relação com o trabalho.`;
   }
-  if ((await isMostlyLeaked(folded)) || (await leakedPasswords()).has(rest)) {
+  const letters = rest.replace(/[^\p{L}]+/gu, '');
+  const known = await leakedPasswords();
+  const isKnown = known.has(rest) || (known.has(letters) && 2 * letters.length >= rest.length);
+  if (isKnown || (await isMostlyLeaked(folded))) {
     return 'A senha, ou a maior parte dela, está em listas de senhas vazadas, que se tentam primeiro. Escolha outra.';
   }
   return undefined;

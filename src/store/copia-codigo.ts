@@ -5,6 +5,7 @@
 import { spawn } from 'node:child_process';
 import type { Programa } from './copia-arquivos.ts';
 import { CopiaRecusada } from './copia-cifra.ts';
+import { namesOfTables } from './migrations.ts';
 
 /** From here on objects are of whoever uses the server; below it they are PostgreSQL's own. */
 const OWN = 16_384;
@@ -21,16 +22,26 @@ const EXTENSIONS = ['plpgsql', 'amcheck', 'pg_stat_statements', 'pg_buffercache'
   .map((name) => `'${name}'`)
   .join(', ');
 
-/** SQL: whether an object came with such an extension. */
+/** SQL: whether an object came with such an extension. Anybody may put his own into one, so that it counts for what runs nothing of the copy. */
 const isOfExtension = (catalog: string, oid: string): string =>
   `exists (select 1 from pg_depend d join pg_extension x on x.oid = d.refobjid and d.refclassid = 'pg_extension'::regclass
     where d.classid = '${catalog}'::regclass and d.objid = ${oid} and d.deptype = 'e' and x.extname in (${EXTENSIONS}))`;
 const isOwn = (catalog: string, oid: string): string => `${oid} >= ${OWN} and not ${isOfExtension(catalog, oid)}`;
+/** SQL: the code of a function is a library of the program, not of the copy. */
+const isOfProgram = (p: string): string => `(${p}.prolang = 13 and ${p}.probin ~ '^\\$libdir/[a-z0-9_-]+$')`;
+const isOwnFunction = (p: string): string =>
+  `${p}.oid >= ${OWN} and not (${isOfProgram(p)} and ${isOfExtension('pg_proc', `${p}.oid`)})`;
+/** Views of an extension that an administrator watches a server with. */
+const WATCHING = "'pg_stat_statements', 'pg_stat_statements_info', 'pg_buffercache'";
+/** Settings of a role or a database that load something, or change what a session sees; those of time limits are lawful. */
+const SETTINGS =
+  '^(session_preload_libraries|local_preload_libraries|dynamic_library_path|session_replication_role|row_security|event_triggers|jit_provider)=';
 
 /** SQL: expressions that are reckoned when a row is written or an index is looked at, each with the table that it is of. */
 const EXPRESSIONS = `
   select 'valor padrão, ou coluna gerada,' as tipo, adrelid as tabela, adbin::text as arvore from pg_attrdef
-  union all select 'restrição', conrelid, conbin::text from pg_constraint where conbin is not null and oid >= ${OWN}
+  union all select 'restrição', conrelid, conbin::text from pg_constraint where conbin is not null and oid >= ${OWN} and conrelid <> 0
+  union all select 'estatística', stxrelid, stxexprs::text from pg_statistic_ext where stxexprs is not null
   union all select 'índice', indrelid, coalesce(indexprs::text, '') || coalesce(indpred::text, '') from pg_index
     where indexprs is not null or indpred is not null
   union all select 'partição', partrelid, partexprs::text from pg_partitioned_table where partexprs is not null
@@ -40,38 +51,41 @@ const EXPRESSIONS = `
 const QUESTIONS: readonly string[] = [
   `select 'gatilho de evento (' || evtevent || ') ' || evtname from pg_event_trigger`,
   `select 'gatilho ' || t.tgname || ' em ' || c.relname from pg_trigger t join pg_class c on c.oid = t.tgrelid
-    where (not t.tgisinternal or t.tgfoid >= ${OWN}) and not ${isOfExtension('pg_proc', 't.tgfoid')}`,
+    where not t.tgisinternal or t.tgfoid >= ${OWN}`,
   `select 'regra ' || r.rulename || ' em ' || c.relname from pg_rewrite r join pg_class c on c.oid = r.ev_class
-    where c.relkind in ('r', 'p') and not ${isOfExtension('pg_class', 'c.oid')}`,
+    where c.relkind in ('r', 'p')`,
   `select 'política ' || p.polname || ' em ' || c.relname from pg_policy p join pg_class c on c.oid = p.polrelid`,
   `select 'assinatura ' || subname from pg_subscription`,
+  `select 'ajuste ' || one from pg_db_role_setting s cross join lateral unnest(s.setconfig) as one where one ~* '${SETTINGS}'`,
+  `select 'servidor de dados de fora ' || srvname from pg_foreign_server`,
+  `select 'tabela de fora ' || relname from pg_class where relkind = 'f'`,
+  `select 'domínio ' || t.typname || ', com uma restrição' from pg_constraint k join pg_type t on t.oid = k.contypid
+    where k.contypid >= ${OWN}`,
   `select 'operador ' || oprname from pg_operator where ${isOwn('pg_operator', 'oid')}`,
   `select 'conversão de tipo ' || format_type(castsource, null) || ' para ' || format_type(casttarget, null)
     from pg_cast where ${isOwn('pg_cast', 'oid')}`,
-  `select 'função ' || p.proname || ', com o nome de uma do PostgreSQL' from pg_proc p where ${isOwn('pg_proc', 'p.oid')}
+  `select 'função ' || p.proname || ', com o nome de uma do PostgreSQL' from pg_proc p where ${isOwnFunction('p')}
     and exists (select 1 from pg_proc q where q.oid < ${OWN} and q.proname = p.proname)`,
   `select 'função ' || proname || ' do PostgreSQL, mudada' from pg_proc where oid < ${OWN}
-    and (prolang not in (${LANGUAGES}) or prolang = 13 and probin not like '$libdir/%')
+    and (prolang not in (${LANGUAGES}) or prolang = 13 and probin !~ '^\\$libdir/[a-z0-9_-]+$')
     and pronamespace = 'pg_catalog'::regnamespace`,
-  `select 'função ' || p.proname || ', de que depende um tipo, um operador ou um índice' from pg_proc p where ${isOwn('pg_proc', 'p.oid')}
+  `select 'função ' || p.proname || ', de que depende um tipo, um operador ou um índice' from pg_proc p where ${isOwnFunction('p')}
     and exists (select 1 from pg_depend d where d.refclassid = 'pg_proc'::regclass and d.refobjid = p.oid and d.deptype <> 'e'
       and d.classid in ('pg_type'::regclass, 'pg_operator'::regclass, 'pg_cast'::regclass, 'pg_opclass'::regclass,
         'pg_amproc'::regclass, 'pg_am'::regclass, 'pg_class'::regclass, 'pg_collation'::regclass))`,
   `select 'tabela, ou visão, ' || c.relname || ' em dois esquemas' from pg_class c join pg_namespace n on n.oid = c.relnamespace
-    where c.oid >= ${OWN} and c.relkind in ('r', 'p', 'v', 'm', 'f') and n.nspname !~ '^pg_' and not ${isOfExtension('pg_class', 'c.oid')}
+    where c.oid >= ${OWN} and c.relkind in ('r', 'p', 'v', 'm', 'f') and n.nspname !~ '^pg_'
     group by c.relname having count(*) > 1`,
   `select 'visão ' || v.relname || ', com o nome de uma tabela do PostgreSQL ou no lugar de uma do serviço' from pg_class v
-    where v.oid >= ${OWN} and v.relkind in ('v', 'm', 'f') and not ${isOfExtension('pg_class', 'v.oid')}
-    and (exists (select 1 from pg_class c where c.oid < ${OWN} and c.relname = v.relname)
-      or exists (select 1 from pg_class i where i.relkind in ('i', 'I') and i.relname = v.relname || '_pkey')
-      or v.relname in ('migracoes', 'municipios', 'notas', 'documentos', 'eventos', 'auditoria'))`,
+    where v.oid >= ${OWN} and v.relkind in ('v', 'm') and v.relname not in (${WATCHING})
+    and (exists (select 1 from pg_class c join pg_namespace n on n.oid = c.relnamespace
+        where c.oid < ${OWN} and n.nspname = 'pg_catalog' and c.relname = v.relname)
+      or v.relname = any ($tabelas))`,
   `select e.tipo || ' de ' || c.relname || ', que chama ' || p.proname from (${EXPRESSIONS}) e
     join pg_class c on c.oid = e.tabela
     cross join lateral regexp_matches(e.arvore, ':(?:funcid|opfuncid|aggfnoid|inputfunc|typinput) (\\d+)', 'g') as chamada
     join pg_proc p on p.oid = chamada[1]::oid
-    where (p.oid >= ${OWN} and not ${isOfExtension('pg_proc', 'p.oid')}
-      or p.oid < ${OWN} and p.provolatile <> 'i' and p.proname not in (${HARMLESS}))
-    and not ${isOfExtension('pg_class', 'c.oid')} and c.oid >= ${OWN}`,
+    where (${isOwnFunction('p')} or p.oid < ${OWN} and p.provolatile <> 'i' and p.proname not in (${HARMLESS})) and c.oid >= ${OWN}`,
 ];
 
 /** Rows of text, in which anything may stand, as the session shows them. */
@@ -86,9 +100,10 @@ export async function findCodigo(
 ): Promise<readonly string[]> {
   if (banco.startsWith('-'))
     throw new CopiaRecusada(`o manifesto diz que o banco se chama ${banco}: não é uma cópia deste programa.`);
-  const asked = [...QUESTIONS, `select '${END}'`].map(
-    (question) => `select encode(convert_to(q.t, 'UTF8'), 'hex') as achado from (${question}) as q (t)`,
-  );
+  const tabelas = (await namesOfTables()).map((name) => `'${name}'`).join(', ');
+  const asked = [...QUESTIONS, `select '${END}'`]
+    .map((text) => text.replace('$tabelas', `array[${tabelas}]::name[]`))
+    .map((question) => `select encode(convert_to(q.t, 'UTF8'), 'hex') as achado from (${question}) as q (t)`);
   const input = asked.map((text) => `${text.replaceAll(/\s*\n\s*/g, ' ')}\n`).join('');
   const options = ['--single', '-D', cluster, ...args, '-c', 'search_path=pg_catalog'];
   const out = await say(programa, [...options, banco], input);

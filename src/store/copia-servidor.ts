@@ -175,7 +175,7 @@ const EVENT_TRIGGERS_SINCE = 17;
 const argsOf = (settings: Readonly<Record<string, string>>): readonly string[] =>
   Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
 
-const REFUSED_TOLD_MAX = 20;
+const REFUSED_TOLD_MAX = 50;
 
 function whyRefused(recusas: readonly string[]): string {
   const told = recusas.slice(0, REFUSED_TOLD_MAX).join('; ');

@@ -5,7 +5,7 @@
  * Nothing is written, and nothing is brought up to date. A question that fails is answered with its code, and the others go on.
  */
 import { readTabelas } from './distribuicao.ts';
-import { shippedMigrations } from './migrations.ts';
+import { namesOfTables, shippedMigrations } from './migrations.ts';
 import type { Db } from './open.ts';
 
 /** What came of a question: rows, or the code of its failure. */
@@ -71,9 +71,7 @@ export type Diagnostico = Readonly<
 /** Asks one after the other, so that a server that is not well is asked little. */
 export async function readDiagnostico(db: Db): Promise<Diagnostico> {
   const shipped = await shippedMigrations();
-  const names = shipped.flatMap(({ sql }) =>
-    [...sql.matchAll(/^create table (?:if not exists )?(\w+)/gim)].map(([, name]) => name!),
-  );
+  const names = await namesOfTables();
   const known = shipped.map(({ nome }) => nome);
   const answers: Record<string, Respondido> = {};
   for (const [pergunta, text] of Object.entries(QUESTIONS)) {

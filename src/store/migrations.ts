@@ -36,6 +36,14 @@ export async function shippedMigrations(): Promise<readonly Migration[]> {
   return Promise.all(names.map(async (nome) => migrationOf(nome, await readFile(new URL(nome, FOLDER), 'utf8'))));
 }
 
+/** Names of the tables that they make, and of the one that keeps them. */
+export async function namesOfTables(): Promise<readonly string[]> {
+  const made = (await shippedMigrations()).flatMap(({ sql }) => [
+    ...sql.matchAll(/^create table (?:if not exists )?(\w+)/gim),
+  ]);
+  return ['migracoes', ...made.map(([, name]) => name!)];
+}
+
 export function migrationOf(nome: string, sql: string): Migration {
   return { nome, sql, passos: passosOf(sql) };
 }

@@ -56,7 +56,7 @@ const LIST = `select ${COLUMNS} from webhooks where tenant = $1 and ($2::text is
 const CHANGE = `update webhooks set url = coalesce($4, url), tipos = coalesce($5::text[], tipos), descricao = coalesce($6, descricao),
     ativo = coalesce($7, ativo), pendente = pendente or coalesce($4 <> url, false), falhas = case when $7 or $4 <> url then 0 else falhas end,
     proxima = case when $7 or $4 <> url then least(coalesce(proxima, $8), $8) else proxima end,
-    alterado = alterado or coalesce($7, false) or coalesce($4 <> url, false)
+    alterado = alterado or coalesce($7, false) or coalesce($4 <> url, false), rapido = rapido and not coalesce($4 <> url, false)
   where tenant = $1 and id = $2 and documento = $3 returning ${COLUMNS}`;
 /** What waits for an address waits no longer. */
 export const ALL_NOW = `update entregas set due_at = $3 where tenant = $1 and webhook = $2 and estado = 'pendente' and due_at > $3`;

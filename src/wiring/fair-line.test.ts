@@ -43,6 +43,16 @@ test('among the entries of one name the second ones have turns, and the one with
   assert.deepEqual(line.empty(), ['ax1', 'bx1', 'ay1', 'by1']);
 });
 
+test('a sender to many municipalities has one turn, and gives its places to others', () => {
+  const line = real(4);
+  for (const tenant of ['a', 'b', 'c', 'd'])
+    assert.equal(line.add('producao', ['flood', tenant], `flood ${tenant}`), undefined);
+  assert.match(line.add('producao', ['other', 'a'], 'other a') ?? '', /^flood/);
+  assert.match(line.add('producao', ['third', 'e'], 'third e') ?? '', /^flood/);
+  const turns = Array.from({ length: 4 }, () => line.next()?.split(' ')[0]);
+  assert.deepEqual(turns, ['flood', 'other', 'third', 'flood']);
+});
+
 test('production waits for one rehearsal at most, however many there are, and keeps its places', () => {
   for (const rehearsals of [1, 16, 400]) {
     const line = real(2);

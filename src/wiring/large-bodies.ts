@@ -10,7 +10,6 @@ import {
   type AsideSender,
   type AsideTrouble,
 } from '../doors/rest/aside.ts';
-import type { Ambiente } from '../fiscal/ambiente.ts';
 import { SALAS } from '../flows/lugares.ts';
 import { networksOf } from '../flows/redes.ts';
 import type { OnStored } from '../store/recent.ts';
@@ -182,15 +181,11 @@ export class AsideThread implements Aside {
 }
 
 /**
- * Whose turn it is. Municipalities go first, and their senders share what they have; but of rehearsals anybody makes as many as he likes, so
- * that there the senders go first. A sender is its widest network: by single addresses a /48 would have thousands.
+ * Whose turn it is: senders go first, and the municipalities of one share what it has, for anybody may send to any of them. A sender is its
+ * widest network: by single addresses a /48 would have thousands.
  */
-function namesOf(
-  { ambiente, tenant }: { readonly ambiente: Ambiente; readonly tenant: string },
-  client: string,
-): Names {
-  const network = networksOf(client).at(-1)!.name;
-  return ambiente === 'producao' ? [tenant, network] : [network, tenant];
+function namesOf({ tenant }: { readonly tenant: string }, client: string): Names {
+  return [networksOf(client).at(-1)!.name, tenant];
 }
 
 function post(thread: Thread, message: AsideMessage): void {
