@@ -101,11 +101,12 @@ type Missing = { readonly name: string; readonly value: string; readonly databas
 
 /**
  * Ends the sessions that began before the role had its settings, and wait for the next transaction; the own one as the last. A pooler of
- * sessions sets each back to how it began (DISCARD ALL), so that none may stay.
+ * sessions sets each back to how it began (DISCARD ALL), so that none may stay; one that it has just opened has neither a state nor a name yet.
  */
 const END_OLDER = `select pg_terminate_backend(pid, case when pid = pg_backend_pid() then 0 else 1000 end)
   from (select pid from pg_stat_activity where datname = current_database() and usename = current_user
-    and application_name like 'nfse%' and (state = 'idle' or pid = pg_backend_pid()) order by pid = pg_backend_pid()) older`;
+    and (application_name like 'nfse%' or application_name = '') and (coalesce(state, 'starting') in ('idle', 'starting') or pid = pg_backend_pid())
+  order by pid = pg_backend_pid()) older`;
 /** The own session is gone: the last one that was to end. */
 const ENDED = '57P01';
 /** Two processes at once change the same row. */
