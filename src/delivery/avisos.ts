@@ -49,8 +49,8 @@ export async function tellAvisos(
 }
 
 /**
- * Asks an address whether it wants messages, with a random value that its receiver answers with: nothing else is sent to it before it has.
- * What is asked for is more than a status: many a server answers 200 to whatever comes.
+ * Asks an address to return a random value. Nothing else is sent before it does.
+ * A status alone proves nothing: many servers answer 200 to every request.
  */
 async function askWhetherWanted(world: World, municipio: Municipio, webhook: Taken, token: string): Promise<number> {
   const { store, now } = world;
@@ -70,7 +70,7 @@ async function askWhetherWanted(world: World, municipio: Municipio, webhook: Tak
   const deixado: Deixado = {
     ...leave(after, 0, 0, {
       isGone,
-      // What does not answer a question is asked the next time where it keeps nobody waiting.
+      // An address that does not answer leaves the quick lane.
       isQuick: isPutOff ? undefined : isWanted && after - at < QUICK_MS,
       problema: undefined,
     }),
@@ -79,12 +79,12 @@ async function askWhetherWanted(world: World, municipio: Municipio, webhook: Tak
     problema: isWanted || isPutOff ? undefined : sayUnproved(resposta, isGone),
   };
   await store.entregas.settle(tenant, webhook, token, after, [], deixado);
-  // What has waited for it goes now.
+  // Messages that waited for the proof are sent now.
   if (isWanted) world.wake(tenant);
   return isWanted ? 1 : 0;
 }
 
-/** Whether a body is the value that was asked for, as text or as JSON. What merely gives back all that it got has it elsewhere. */
+/** Whether a body is the value, as text or as JSON. An echo of the whole request is not accepted. */
 function isEcho(corpo: string | undefined, desafio: string): boolean {
   const text = corpo?.trim() ?? '';
   if (text === desafio) return true;
@@ -182,7 +182,7 @@ const NEWER = {
     'uma versão mais nova do serviço gravou esta mudança: este processo a deixa para ela; o serviço está em atualização',
 };
 const NEWER_WAIT_MS = 5_000;
-/** Of a message that was sent. */
+/** The answer to a message that was sent. */
 type Answered = Exclude<RespostaDeAviso, { readonly adiadoMs: number }>;
 const FORGOTTEN: Answered = { status: 200 };
 
@@ -192,7 +192,7 @@ const isNotWanted = (resposta: RespostaDeAviso): boolean => 'status' in resposta
 /** A message. `id`: the same in every attempt. */
 type Aviso = { readonly id: string; readonly corpo: string };
 
-/** What an address is told: kind, moment and what it is about. Undefined: it is there no more; 'newer': a newer version alone knows what it is. */
+/** Builds a message: kind, moment and data. Undefined: its subject was deleted; 'newer': only a newer version can read the change. */
 function avisoOf(
   tenant: string,
   { ordem, mudanca, cursor, criada_em }: EntregaRow,

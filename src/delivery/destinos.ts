@@ -1,6 +1,6 @@
 /**
- * Hosts and addresses of the network that messages go to: what each may get at once and in a minute, whoever registered what leads there, and
- * a host that fails is left alone for all of them together. Kept in memory, by the process that sends.
+ * Limits for each destination host and network address, over all municipalities: messages at once and questions a minute.
+ * A failing host is paused for all. The state is kept in the memory of the sending process.
  */
 import {
   AVISO_CONFIRMAR_DE_UM,
@@ -17,7 +17,7 @@ const DONOS_PARA_PARAR = 3;
 /** A destination of which nothing was heard for so long is forgotten. */
 const FORGET_MS = 15 * MINUTE_MS;
 
-/** What is left of so many questions a minute, and when that was reckoned. */
+/** A budget of questions a minute. */
 class Questions {
   private readonly perMinute: number;
   private left: number;

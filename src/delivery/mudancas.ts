@@ -12,7 +12,7 @@ const FORGET_EVERY_MS = 3_600_000;
 /** So long changes gather for one block: whoever waits for them hardly sees it, and a block costs what ten small ones do. */
 const GATHER_MS = 400;
 
-/** What is left to a newer version is looked at again after this. */
+/** Pause before changes of a newer version are looked at again. */
 const LEFT_MS = 2_000;
 const TELL_LEFT_EVERY_MS = 60_000;
 

@@ -40,7 +40,7 @@ async function resolvePublic(name: string, servers: readonly string[] | undefine
 type Found = { readonly address: string; readonly family: number };
 type Resolve = (host: string) => Promise<readonly Found[]>;
 
-/** What was found of a name is good for so long: the messages of a batch ask once. */
+/** Lifetime of a resolved name, so that a batch resolves it once. */
 const FOUND_FOR_MS = 30_000;
 const FOUND_MAX = 1_000;
 /** Of the addresses of a name, those that are connected to. */
@@ -61,7 +61,7 @@ function remember(resolve: Resolve): Resolve {
   };
 }
 
-/** What a connection is made to is what was looked at. */
+/** The connection goes to the addresses that were checked. */
 function lookupOf(found: readonly Found[]): LookupFunction {
   return (_name, options, callback) => {
     const [first] = found;

@@ -29,7 +29,7 @@ const SEAL_EVERY_MS = 10 * 60_000;
 /** Sandboxes of one's own that are taken away in one turn. */
 const EXPIRED_AT_ONCE = 20;
 
-/** What is repeated, by the name that its measure has, and how often. */
+/** Repeated work by the label of its measure, with its period. */
 export const REPETIDOS = {
   esperas: SHORTEN_EVERY_MS,
   guarda: FORGET_EVERY_MS,

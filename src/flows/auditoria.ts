@@ -92,13 +92,13 @@ export type ContaDaCorrente = Omit<Conferida, 'selos' | 'abertaEm' | 'esperando'
   readonly selos: readonly { readonly dia: string; readonly lugar: number; readonly problema: string | null }[];
   readonly guardados: readonly SeloConferido[];
   readonly situacao: Situacao;
-  /** What cannot be said yet, and what to do about it, in Portuguese. */
+  /** Checks that cannot be made yet, each with its remedy, in Portuguese. */
   readonly ainda_nao: readonly string[];
   /** Whether everything was looked at, and nothing was found. */
   readonly confere: boolean;
 };
 
-/** What is found comes before what cannot be said yet. */
+/** Findings come before checks that cannot be made yet. */
 type Situacao = 'confere' | 'nao_confere' | 'ainda_nao';
 
 /** Verifies the chain of a municipality, and seals that were kept elsewhere, by their files. */
@@ -153,7 +153,7 @@ export async function conferirAuditoria(
   ];
   const found = conferida.total + faults;
   const situacao = found > 0 ? 'nao_confere' : ainda_nao.length > 0 ? 'ainda_nao' : 'confere';
-  // What nobody could look at was not verified: what was known before stays.
+  // A verification that could not look at everything leaves the last result.
   if (situacao !== 'ainda_nao') await store.auditoria.noteVerified(slug, now(), conferida.fim?.lugar ?? 0, found);
   return {
     ...{ ...conferida, aberta_em: abertaEm?.toISOString() ?? null, arquivos, selos, guardados },

@@ -9,7 +9,7 @@ const V4 = [
 ];
 /** Of IPv6 only this is given out (RFC 4291): IPv4 that is mapped or translated, NAT64 and what is local lie outside. */
 const V6_GIVEN = '2000::/3';
-/** What is special within it: Teredo and its neighbours, documentation, 6to4. */
+/** Special networks within it: Teredo and its neighbours, documentation, 6to4. */
 const V6 = ['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20'];
 
 const INSIDE = listOf('ipv4', V4);

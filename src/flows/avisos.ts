@@ -65,7 +65,7 @@ const ativo: Campo<boolean> = {
 const CAMPOS_DO_NOVO = { url: required(url), tipos, descricao };
 const CAMPOS_DA_ALTERACAO = { url, tipos, descricao, ativo };
 
-/** What an address says of itself: it has yet to prove that it wants messages, is told, or is told nothing. */
+/** States of an address: not yet proved, receiving messages, switched off. */
 export const ESTADOS_DO_ENDERECO = ['pendente', 'ativo', 'desligado'] as const;
 type EstadoDoEndereco = (typeof ESTADOS_DO_ENDERECO)[number];
 

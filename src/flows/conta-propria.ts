@@ -101,7 +101,7 @@ export async function takePasskey(
   return entered;
 }
 
-/** Whoever has given a password alone gets a factor only where there is none yet. */
+/** A session proved by password alone may add a factor only where there is none. */
 export function mayEnroll({ sessao, conta }: Pick<Visitor, 'sessao' | 'conta'>): boolean {
   return sessao.etapa === 'inteira' || !hasFactor(conta);
 }

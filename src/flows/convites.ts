@@ -70,7 +70,7 @@ export type ConviteAberto = {
   readonly mayTake: boolean;
 };
 
-/** What a link opens, as long as it serves. */
+/** Reads a link that is still valid. */
 export function readConvite({ store, now }: ContasWorld, secret: string): Promise<ConviteAberto | undefined> {
   return readAberto(store.contas, secret, now());
 }
@@ -141,7 +141,7 @@ export async function acceptConvite(
   const tomada = { nome: nome.nome, login: login.login, senha: await hashPassword(asked.senha) };
   return store.contas.alone(async (contas) => {
     const open = await readAberto(contas, secret, now());
-    // What was shown to the person is what happens, or nothing does.
+    // Nothing happens if the link no longer does what the page said.
     if (open === undefined || open.mayTake !== found.mayTake) return { problem: CONVITE_SPENT };
     const { conta, ofertas, mayTake } = open;
     const other = await contas.findByLogin(tomada.login);
@@ -239,7 +239,7 @@ async function finish(
 export const CONVITE_SPENT =
   'Este link não serve mais: já foi usado, venceu ou foi trocado por outro. Peça um novo a quem administra os usuários, ou a quem opera o serviço (nfse usuario redefinir).';
 
-/** What is wrong with a password that is chosen. `slugs`: the municipalities of its owner, whose names are tried first. */
+/** Describes the problems of a chosen password. `slugs`: the municipalities of its owner, whose names are tried first. */
 export async function whySenha(
   { store }: Pick<ContasWorld, 'store'>,
   { senha, repetida }: { readonly senha: string; readonly repetida: string },

@@ -62,7 +62,7 @@ export async function signIn(
   return (await enter(world, conta, from, undefined)) ?? { problem: WRONG };
 }
 
-/** Whoever comes back from the identity provider; `convite`: the secret of the link by which they went there. */
+/** Signs in a person whom the identity provider confirmed; `convite`: the secret of the link, where one was used. */
 export async function signInProved(
   world: EntradaWorld,
   person: ProvedPerson,
@@ -124,7 +124,7 @@ async function openSessao(
 
 const NAVEGADOR_MAX = 200;
 
-/** Counts a password before it is tried: whole seconds to wait; undefined: go on. What is spent takes nothing from what it is a part of. */
+/** Counts a password before it is tried: whole seconds to wait; undefined: go on. A spent narrow limit takes nothing from a wider one. */
 export async function countAttempt({ store }: EntradaWorld, login: string, rede: string): Promise<number | undefined> {
   const whose = printOf(login).toString('base64url').slice(0, 22);
   const networks = networksOf(rede);

@@ -6,7 +6,7 @@ import type { Ambiente } from '../fiscal/ambiente.ts';
 
 type Lugares = Readonly<Record<Ambiente, number>>;
 
-/** What the worker delivers: batches at once, by what they wait for; one that waits for an answer holds no connection of the database. */
+/** Queues of the worker, in batches at once. A batch that waits for an answer holds no database connection. */
 export const FILAS = {
   notas: { producao: 20, homologacao: 4 },
   eventos: { producao: 6, homologacao: 2 },
@@ -35,7 +35,7 @@ export const SALAS = {
   nomes: { producao: 4, homologacao: 2 },
 } as const satisfies Readonly<Record<string, Lugares>>;
 
-/** Who has the places of a room. */
+/** Counts the taken places of a room. */
 export class Sala {
   private readonly taken: Record<Ambiente, number> = { producao: 0, homologacao: 0 };
   private readonly lugares: Lugares;

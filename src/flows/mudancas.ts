@@ -26,7 +26,7 @@ export type MudancaPublica = {
   readonly numero: string;
   readonly status: string;
   readonly evento: EventoMudado | null;
-  /** What was said of the state as the note came to it; null where there was nothing to say. */
+  /** Message of the state when the note reached it; null without one. */
   readonly mensagem: string | null;
 };
 

@@ -10,7 +10,7 @@ import type { NotaColumn } from '../store/nota-columns.ts';
 
 export type Leitura = (path: string) => string | undefined;
 
-/** What a column holds, for whoever is not shown the value. */
+/** Kind of value of a column, told in place of the value. */
 type Natureza = 'documento' | 'nome' | 'identificador' | 'número' | 'código' | 'data' | 'momento' | 'valor';
 
 export type Campo = {

@@ -70,7 +70,7 @@ export function isConsulta(operacao: string): boolean {
 export type Respondido = {
   readonly xml: string | { readonly antes: string; readonly meio: AsyncIterable<string>; readonly depois: string };
   readonly isMiss: boolean;
-  /** What the request is refused with, each once. */
+  /** Codes of the refusal, each once. */
   readonly codigos: readonly string[];
 };
 

@@ -88,7 +88,7 @@ export async function criarUsuario(world: ContasWorld, asked: NovoUsuario, by: Q
   });
 }
 
-/** Who does something, as the person is shown it whose account it is. */
+/** Name of the person who acts, as the owner of the account sees it. */
 function describeQuem({ quem, via }: PorMao): string {
   return via === 'comando' ? `${quem}, por comando` : quem;
 }
@@ -189,9 +189,9 @@ async function governed(contas: Contas, login: string, by: Quem): Promise<Govern
   const conta = await findConta(contas, login);
   const isSeen = by.conta === undefined || Object.keys({ ...conta?.papeis, ...conta?.ofertas }).some(administra);
   if (conta === undefined || isFirst(conta) || !isSeen) return noUsuario(login, undefined);
-  // One that somebody has is nobody's until it has accepted a role, whoever offers it one.
-  const isOwn = !isTaken(conta) || Object.keys(conta.papeis).length > 0;
-  if (by.conta !== undefined && (!isOwn || !municipiosOf(conta).every(administra))) {
+  // An owned account without a role is ruled by no municipality: an offer gives no power over it.
+  const hasGovernor = !isTaken(conta) || Object.keys(conta.papeis).length > 0;
+  if (by.conta !== undefined && (!hasGovernor || !municipiosOf(conta).every(administra))) {
     return {
       problem: `A conta ${login} também trabalha para outros municípios, e só quem administra todos eles, ou opera o serviço, a bloqueia ou redefine. Aqui você pode retirar o papel dela.`,
     };

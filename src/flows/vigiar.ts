@@ -231,7 +231,7 @@ function gatherAuditoria(
   const waits = ({ semLugarDesde }: AuditoriaDeUm): number =>
     semLugarDesde === undefined ? 0 : Math.max(0, (now - semLugarDesde) / SECOND_MS);
   const signs = new Set(municipios.filter(({ adn }) => adn !== undefined).map(({ tenant }) => tenant));
-  // What was never sealed is as old as the chain.
+  // A chain without a seal counts from its beginning.
   const selada = ({ tenant, seladaEm, abertaEm }: AuditoriaDeUm): number | undefined => {
     const since = seladaEm ?? (signs.has(tenant) ? abertaEm : undefined);
     return since && since / SECOND_MS;

@@ -64,7 +64,7 @@ function anyOf(words: readonly string[]): RegExp {
   return new RegExp(spelled.join('|'), 'g');
 }
 
-/** What is known of somebody as words: each, and all of it in one. */
+/** Words known of a person: each alone, and all joined. */
 function wordsOf(text: string): readonly string[] {
   const words = fold(text).match(/[a-z0-9]+/g) ?? [];
   return [...words, words.join('')].filter((word) => word.length >= WORD_MIN);

@@ -1,4 +1,4 @@
-/** Everything that runs without being asked: by which measure it is seen, which alert tells that it stands, and which page says what it is. */
+/** Work that runs without being asked, each with its measure, its alert and its page. */
 import type { MetricName } from './metrics.ts';
 
 export type Sozinho = {
@@ -14,7 +14,7 @@ export type Sozinho = {
 const row = (trabalho: string, oQue: string, medida: MetricName, alerta: string, pagina: string): Sozinho => ({
   ...{ trabalho, oQue, medida, alerta, pagina },
 });
-/** What is repeated by the clock has one measure, with its name as a label. */
+/** Work repeated by the clock has one measure, with its name as a label. */
 const repetido = (trabalho: string, oQue: string, pagina: string): Sozinho =>
   row(trabalho, oQue, 'nfse_trabalho_atraso_seconds', 'NfseTrabalhoAtrasado', pagina);
 

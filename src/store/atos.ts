@@ -77,7 +77,7 @@ const INSERT = insertRows<NovoAto & { readonly id: string }>('insert_atos', 'ato
   ['depois jsonb', ({ depois }) => depois ?? null],
 ]);
 
-/** What the act is called by which a month goes for good, which the verification of the audit chain asks for. Its key is the month. */
+/** Name of the act that eliminates a month; the chain's verification looks for it. Its key is the month. */
 export const MES_ELIMINADO = 'mês eliminado';
 
 /** Writes acts down in the transaction that does them. */

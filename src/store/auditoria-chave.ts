@@ -55,7 +55,7 @@ function sign(chave: Chave, tenant: string, { id, sobre, itens, resumos }: Dita)
   return Buffer.concat([chave.id, mac.digest()]);
 }
 
-/** What goes with an entry of this process; null without a key. */
+/** Authenticator of an entry of this process; null without a key. */
 export function autenticadorOf(tenant: string, dita: Dita): Buffer | null {
   const chave = own();
   return chave === undefined ? null : sign(chave, tenant, dita);
@@ -110,7 +110,7 @@ function signFim({ id, octetos }: Chave, tenant: string, { lugar, elo }: Fim): B
   return Buffer.concat([id, mac.digest()]);
 }
 
-/** What goes with the end of a chain that this process has moved on. */
+/** Authenticator of a chain's end that this process moved on. */
 export function autenticadorOfFim(tenant: string, fim: Fim): Buffer | null {
   const chave = own();
   return chave === undefined ? null : signFim(chave, tenant, fim);

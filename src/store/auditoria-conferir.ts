@@ -286,7 +286,7 @@ class Conferencia {
     this.entradas += 1;
     const tipo = this.chave.judge(autoriaOf(this.tenant, entrada), entrada);
     if (tipo !== undefined) {
-      // What somebody else says of a row is not what this service wrote: what was told before counts.
+      // An entry that is not the service's changes nothing: the one before it counts.
       const said = [lugar, momento, sobre, itens, resumos.toString('hex'), autenticador?.toString('hex')];
       this.achados.add({ tipo, lugar, em: momento, visto: digestOf(JSON.stringify(said)) });
       return;
@@ -361,7 +361,7 @@ class Conferencia {
     this.naoLidas = naoLidas;
   }
 
-  /** What the NFS-e of each note says otherwise than its row. */
+  /** Columns of each note that its NFS-e contradicts. */
   async readContraditas(comparar: CompararNota): Promise<void> {
     for await (const { chave, coluna, como, visto } of findContraditas(this.client, this.tenant, comparar)) {
       const named =

@@ -18,7 +18,7 @@ const UPGRADING_MS = 1_800_000;
 
 type Julgada = { readonly lugar: number; readonly momento: string; readonly autenticador: Buffer | null };
 
-/** What the key says of the entries of a chain, as it is gone through. */
+/** Judges the entries of a chain by the key, in their order. */
 export class PelaChave {
   /** The first entry by a key that is known here; undefined: there is none. */
   desde: number | undefined;
@@ -40,7 +40,7 @@ export class PelaChave {
     return this.isUpgraded && this.em - this.desdeEm < UPGRADING_MS;
   }
 
-  /** What is wrong with an entry; undefined: nothing that the key could tell. */
+  /** Names the fault of an entry; undefined: the key finds none. */
   judge(autoria: Autoria, { lugar, momento, autenticador }: Julgada) {
     this.em = Math.max(this.em, Date.parse(momento));
     if (autoria === 'propria') {

@@ -34,7 +34,7 @@ export type Conta = {
   readonly convite: Buffer | null;
   readonly convite_expira_em: Date | null;
   readonly criada_em: Date;
-  /** Who made it, as they are shown; null: before that was kept. */
+  /** Name of the person who made it; null: older than this column. */
   readonly criada_por: string | null;
   readonly passkeys: readonly PasskeyRow[];
   /** By municipality: those that the person has accepted. */
@@ -127,7 +127,7 @@ type NovaConta = {
 /** Login of the account that waits for the first administrator; none that somebody can choose. */
 export const PRIMEIRA = ':primeira';
 
-/** What an account is taken with: a password, or an identity of the provider. */
+/** First proof of an account: a password, or an identity of the provider. */
 type Tomada = {
   readonly login: string;
   readonly nome: string;
@@ -185,7 +185,7 @@ function contasOn(db: Queries) {
   };
 }
 
-/** What needs that nobody else changes an account meanwhile. */
+/** Statements that run while no other transaction changes an account. */
 function contasAlone(db: Queries) {
   return {
     ...contasOn(db),

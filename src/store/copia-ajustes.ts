@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 
-/** What `alter system` has written. */
+/** The file that `alter system` writes. */
 export const SYSTEM_SETTINGS = 'postgresql.auto.conf';
 
 /** Settings that run a command, load a library, read another file of settings or reach another server. */

@@ -19,21 +19,21 @@ export type Programa = {
   readonly account: Account;
 };
 
-/** Told as it goes on: of how much, in Portuguese what. */
+/** Progress callback: share done (0 to 1), and the step in Portuguese. */
 export type Progresso = (part: number, what: string) => void;
 
 type Listed = { readonly Path: string; readonly Size: number; readonly Checksum?: string };
 
 /** The lock of a socket that the embedded server has among its data: it would keep the restored one from starting. */
 const SOCKET = /^\.s\.PGSQL\.\d+\.lock$/;
-/** What a cluster is made of. What an administrator, or somebody else, has laid beside it stays in the copy. */
+/** Files of a cluster. Any other file stays in the copy. */
 const OF_A_CLUSTER =
   /^(?:PG_VERSION|backup_label|current_logfiles|postgresql(?:\.auto)?\.conf|pg_(?:hba|ident)\.conf|nfse\.(?:conf|password)|(?:base|global|pg_[a-z_]+)(?:\/.*)?)$/;
 /** The log of the copy is checked by its own checksums, as it is replayed, and no manifest names it. */
 const LOG = /^pg_wal\//;
 const ELSEWHERE = /^(?:tablespace_map$|pg_tblspc\/.)/;
 
-/** Unpacks a copy; every file must be as the server wrote it down, and none may be missing. What was left out is handed back. */
+/** Unpacks a copy, and returns the names it left out. Every file must match the server's manifest. */
 export async function unpackCopia(
   { pasta, manifesto }: Copia,
   target: string,

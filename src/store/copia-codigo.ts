@@ -22,7 +22,7 @@ const EXTENSIONS = ['plpgsql', 'amcheck', 'pg_stat_statements', 'pg_buffercache'
   .map((name) => `'${name}'`)
   .join(', ');
 
-/** SQL: whether an object came with such an extension. Anybody may put his own into one, so that it counts for what runs nothing of the copy. */
+/** SQL: whether an object came with such an extension. Membership can be forged, so it exempts no code of the copy. */
 const isOfExtension = (catalog: string, oid: string): string =>
   `exists (select 1 from pg_depend d join pg_extension x on x.oid = d.refobjid and d.refclassid = 'pg_extension'::regclass
     where d.classid = '${catalog}'::regclass and d.objid = ${oid} and d.deptype = 'e' and x.extname in (${EXTENSIONS}))`;

@@ -16,7 +16,7 @@ export async function readEstado(pasta: string, sistema: string): Promise<Estado
   const last = copias.findLast(({ manifesto }) => manifesto.sistema === sistema);
   const ate = await readAte(walOf(pasta, sistema));
   const way = last && (await findWay(pasta, last, [], undefined).catch(() => undefined));
-  // What ends before a hole is reached up to there.
+  // A copy with a hole reaches up to the hole.
   const isBroken = way !== undefined && way.faltas.length > 0;
   const reached = isBroken ? (way.ate?.toISOString() ?? last!.manifesto.concluida) : ate?.em;
   return {

@@ -172,7 +172,7 @@ async function verifyPages(client: Client, show: Show): Promise<readonly string[
   try {
     const can = await client.query(`select 1 from pg_available_extensions where name = 'amcheck'`);
     if (can.rowCount === 0) return ['este PostgreSQL não tem amcheck: as páginas não foram conferidas uma a uma'];
-    // What the copy calls amcheck may be another thing.
+    // The copy's amcheck may have been replaced.
     await client.query('drop extension if exists amcheck cascade');
     await client.query('create extension amcheck');
     const tables = await client.query<Relation>(TABLES);

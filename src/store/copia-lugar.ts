@@ -37,7 +37,7 @@ const MANIFEST = 'manifesto.json';
 const MODE = 0o700;
 const UNFINISHED = '.fazendo-';
 const OWN_UNFINISHED = `${UNFINISHED}${hostname()}-`;
-/** What another machine has not finished by then it never will. */
+/** Age after which another machine's unfinished copy is abandoned. */
 const UNFINISHED_MAX_MS = 86_400_000;
 const DOOMED = '.apagando-';
 const SISTEMA = /^\d{10,20}$/;

@@ -65,7 +65,7 @@ const UNKNOWN_EVENTOS = `select x.place::int as place
 /** $3: the start by clock and timeline; $4: what is passed over in any case. A sequence of which the copy has no number has given some since. */
 const PASS_SEQUENCIAS = `insert into sequencias as s (tenant, nome, proximo) select $1, x.nome, $3::bigint from unnest($2::text[]) as x (nome)
   on conflict (tenant, nome) do update set proximo = greatest(s.proximo + $4::bigint, excluded.proximo)`;
-/** Whoever follows what changes has read on: a place is never given twice. */
+/** Cursors given before the restore stay valid: block numbers go on. */
 const PASS_BLOCOS = `insert into mudancas_ate as a (tenant, bloco) values ($1, $2::bigint)
   on conflict (tenant) do update set bloco = greatest(a.bloco + $3::bigint, excluded.bloco)`;
 const LINHA = `select ('x' || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8))::bit(32)::int as linha`;

@@ -136,7 +136,7 @@ export async function recoverCluster(programa: Programa, asked: Recuperar, show:
   }
 }
 
-/** What the server needs beside its cluster, and the settings that hold over those of the copy. */
+/** Lays the files of the recovery, and returns the settings that override the copy's. */
 async function layRecovery({ account }: Programa, { cluster, archives, major }: Recuperar) {
   const folder = `${cluster}.trazer`;
   await rm(folder, { recursive: true, force: true });
@@ -183,7 +183,7 @@ function whyRefused(recusas: readonly string[]): string {
   return `a cópia traz o que rodaria com os direitos do banco, e o programa não fez: ${told}${more}. Nada disso rodou, e nada foi restaurado. Se não sabe de onde veio, trate o banco como invadido, e use uma cópia de antes; se é de um administrador seu, tire-o do banco e faça outra cópia (nfse copia fazer).`;
 }
 
-/** The log may have made one after the copy. */
+/** The replayed log may have created a tablespace. */
 async function refuseElsewhere(cluster: string): Promise<void> {
   const names = await readdir(path.join(cluster, 'pg_tblspc'));
   if (names.length > 0)

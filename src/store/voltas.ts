@@ -6,7 +6,7 @@ export const POR_LINHA = 1_000_000;
 /** From this block of changes on a place was given after a restoration; without one nobody comes so far. */
 const VOLTA_DESDE = 1_000_000_000;
 
-/** What tells a change from one that was made before a restoration; undefined where there was none. */
+/** Mark of changes after a restoration; undefined without one. */
 export function voltaOfBloco(bloco: number): number | undefined {
   return bloco < VOLTA_DESDE ? undefined : bloco;
 }

@@ -59,7 +59,7 @@ export async function takeChave(config: Config, { store, log, isCommand }: Opene
   const file = fileOf(config);
   const isHeld = await holdOwnChaves(config).catch((error: Error) => {
     if (!isCommand) throw error;
-    // What only reads goes on.
+    // Commands that only read go on.
     lackChave(error.message);
     return true;
   });

@@ -56,7 +56,7 @@ export function startCopias(
       );
     }
   };
-  /** What is told of the copies; where they cannot be read, nothing but what waits. */
+  /** Measures of the copies; only the waiting bytes where the copies cannot be read. */
   const look = async (): Promise<void> => {
     const { bytes, desde } = await readEspera(logFolder);
     const gauge = (name: GaugeName, value: number | undefined): readonly Sample[] =>

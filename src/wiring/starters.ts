@@ -29,7 +29,7 @@ function startersOf(): readonly number[] {
   const found = [process.ppid];
   for (;;) {
     const pid = found.at(-1)!;
-    // What npm starts bears its variables; npm itself does not, unless another npm started it.
+    // Programs started by npm have its variables; npm itself has not, unless another npm started it.
     const parent = readOf(pid, 'environ')?.includes('\0npm_command=') ? parentOf(pid) : undefined;
     if (parent === undefined || parent <= 1) return found;
     found.push(parent);

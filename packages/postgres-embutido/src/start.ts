@@ -160,7 +160,7 @@ export async function reach(site: Site, creating: Transport | undefined, signal:
           turn = await takeTurn(place);
           // Now that nobody else starts one, the look just taken may be out of date.
           if (turn) continue;
-          // Whoever has it may be making the cluster, which is not time that the server took either.
+          // Another process may be making the cluster. That time does not count either.
           deadline = Math.max(deadline, Math.min(performance.now() + READY_TIMEOUT_MS, began + MAKING_MAX_MS));
         } else {
           if (launched && !CONTENDED.test(await launched.said())) failures += 1;

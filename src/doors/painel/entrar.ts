@@ -93,7 +93,7 @@ ${mayTake ? undefined : ownAccount(visit, found)}${choiceForm(visit, found, prob
 const FIRST = html`<p>Esta é a primeira conta do console. Ela administra os municípios que há, e cria as contas das outras pessoas. Depois da
 senha vem o segundo fator.</p>`;
 
-/** What the person is about to accept, and whose account it is to be. */
+/** The roles that the person is about to accept, and for which account. */
 function aboutInvitation({ conta, ofertas }: ConviteAberto): Html {
   return facts([
     ['Login', conta.login],

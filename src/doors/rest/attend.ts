@@ -76,7 +76,7 @@ function logVisit(
   else world.log.info(line, 'request');
 }
 
-/** What asks whether the service is there. */
+/** Probes, which ask whether the service is up. */
 const PROBES: ReadonlySet<string> = new Set(['/health/live', '/health/ready']);
 
 const FAILED = 'uma requisição falhou';

@@ -87,7 +87,7 @@ export type Registro = { readonly nota?: string; readonly evento?: string };
 export type Accepted<Body> = {
   readonly body: Body;
   readonly headers?: Readonly<Record<string, string>>;
-  /** What the line of the request in the log has besides: numbers that are nobody's datum, and that open nothing. */
+  /** Additions to the log line of a request: numbers without personal data that open nothing. */
   readonly registro?: Registro;
   /** The answer counts as a miss (D-40). A refusal with 404 always does. */
   readonly isMiss?: boolean;

@@ -50,7 +50,7 @@ export function openBudget(now: () => number, share: number) {
 }
 
 const openBudgetOf = (ambiente: Ambiente) => openBudget(() => performance.now(), SALAS.verificacoes[ambiente] / 100);
-/** What is left to each side, which takes nothing from the other. */
+/** The remaining share of each side; neither takes from the other. */
 export const budgets = { producao: openBudgetOf('producao'), homologacao: openBudgetOf('homologacao') };
 
 export const VERIFICACAO_FIELDS = {

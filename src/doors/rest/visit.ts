@@ -56,7 +56,7 @@ export type Visit = {
   /** Pattern of the path, never the path: keys and protocol numbers open what they name. */
   readonly route: string | undefined;
   municipio: Municipio | undefined;
-  /** What came of it, for the line in the log: codes of errors, numbers of what was made. */
+  /** The result for the log line: error codes, and numbers of notes and events. */
   registro?: Registro & { readonly erro?: string };
 };
 

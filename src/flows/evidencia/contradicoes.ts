@@ -40,7 +40,7 @@ export function contradicoesOf(municipio: Municipio, row: NotaRow, recebido: Buf
   return found;
 }
 
-/** What cannot be compared is not said to be the same. */
+/** A declaration that cannot be read is told, not taken as equal. */
 const NOT_DECLARED = 'o que o prestador declarou não se lê mais como uma DPS, e não foi comparado com a NFS-e';
 const IN_ROW = 'na linha do banco';
 
