@@ -28,7 +28,7 @@ for (const scripts of [true, false]) {
       const page = await browser!.newPage(true);
       await page.scripts(scripts);
       await page.open(`${painel.origin}/convite/${made.convite}`);
-      await page.click('a[href$="/provedor"]');
+      await page.click('form[action$="/provedor"] button');
       await page.until(`document.querySelector('input[name=nome]') !== null`);
       await page.fill('input[name=nome]', 'ana');
       await page.click('button');

@@ -36,7 +36,7 @@ class Navegador {
     }
     this.path = pathname;
     this.html = await answer.text();
-    const to = answer.headers.get('location');
+    const to = answer.headers.get('location') ?? answer.headers.get('refresh')?.replace(/^0; url=/, '') ?? null;
     if (to !== null) return this.go(new URL(to, url).href);
     this.url = url;
   }
@@ -49,7 +49,8 @@ let painel: TestPainel;
 /** Enters as somebody whom the provider knows, by a link or as from the second time on. */
 async function enterAs(nome: keyof typeof PESSOAS, convite?: string): Promise<Navegador> {
   const navegador = new Navegador();
-  await navegador.go(`${painel.origin}${convite === undefined ? '/entrar' : `/convite/${convite}`}/provedor`);
+  if (convite === undefined) await navegador.go(`${painel.origin}/entrar/provedor`);
+  else await navegador.go(`${painel.origin}/convite/${convite}/provedor`, new URLSearchParams());
   assert.match(navegador.html, /name="nome"/, 'at the provider');
   await navegador.go(navegador.url, new URLSearchParams({ nome }));
   return navegador;
@@ -107,6 +108,21 @@ describe('by the identity provider', () => {
     assert.match(navegador.html, /já está em uso, e não por este acesso do provedor/);
     const conta = (await world.store.contas.findByLogin('duda@exemplo.gov.br'))!;
     assert.deepEqual([conta.oidc_sujeito, conta.papeis], [null, { integracao: 'operacao' }]);
+  });
+
+  test('another site leads nobody to accept a role', async () => {
+    const url = `${painel.origin}/convite/${await invite('eva@exemplo.gov.br', 'leitura')}/provedor`;
+    const Origin = 'https://outro.example';
+    const asked = [{}, { method: 'POST', headers: { Origin, 'Sec-Fetch-Site': 'cross-site' } }, { method: 'POST' }];
+    const answers = await Promise.all(asked.map((init) => fetch(url, { redirect: 'manual', ...init })));
+    assert.deepEqual(
+      answers.map(({ status, headers }) => [status, headers.get('location') ?? headers.get('refresh')]),
+      [
+        [405, null],
+        [403, null],
+        [403, null],
+      ],
+    );
   });
 
   test('an ID token that is signed by another key opens nothing', async () => {

@@ -186,11 +186,8 @@ function isFromElsewhere({ method, headers }: HttpRequest): boolean {
 }
 
 /** Asked for again from a page of ours, the cookie comes with it. */
-const LOAD_AGAIN: HttpAnswer = {
-  status: 200,
-  headers: { ...PAGE_HEADERS, Refresh: '0' },
-  body: '<!doctype html><html lang="pt-BR"><title>Abrindo…</title><p>Abrindo o console…</p></html>',
-};
+const OPENING = '<!doctype html><html lang="pt-BR"><title>Abrindo…</title><p>Abrindo…</p></html>';
+const LOAD_AGAIN: HttpAnswer = { status: 200, headers: { ...PAGE_HEADERS, Refresh: '0' }, body: OPENING };
 
 async function write(visit: Visit, visitor: Visitor | undefined, answer: Answer): Promise<HttpAnswer> {
   const { world, request } = visit;
@@ -198,11 +195,12 @@ async function write(visit: Visit, visitor: Visitor | undefined, answer: Answer)
     const { goTo, recado, token, passing } = answer;
     if (recado !== undefined && visitor !== undefined) await tellOnce(world, visitor, recado);
     if (asksForPart(request)) return { status: 200, headers: { ...PAGE_HEADERS, 'HX-Redirect': goTo }, body: '' };
-    return {
-      status: 303,
-      headers: { ...PAGE_HEADERS, Location: goTo, ...sessionCookie(token), ...passingCookie(passing) },
-      body: '',
-    };
+    const headers = { ...PAGE_HEADERS, ...sessionCookie(token), ...passingCookie(passing) };
+    // Browsers refuse to be redirected from a form to another site (form-action).
+    if (request.method === 'POST' && !goTo.startsWith('/')) {
+      return { status: 200, headers: { ...headers, Refresh: `0; url=${goTo}` }, body: OPENING };
+    }
+    return { status: 303, headers: { ...headers, Location: goTo }, body: '' };
   }
   if ('json' in answer) {
     const type = { 'Content-Type': 'application/json; charset=utf-8' };

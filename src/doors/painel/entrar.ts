@@ -150,7 +150,7 @@ function choiceForm(
   const provider =
     visit.world.provider === undefined || isFirst(conta)
       ? undefined
-      : html`<p><a class="botao simples" href="${path}/provedor">Aceitar pelo provedor de identidade</a></p>`;
+      : html`<form method="post" action="${path}/provedor"><button class="simples">Aceitar pelo provedor de identidade</button></form>`;
   return html`${form({ action: path, token: undefined, fields, button: 'Criar a conta' })}${provider}`;
 }
 
@@ -364,7 +364,8 @@ export const ENTRADA_ROUTES: readonly Row[] = [
   forAll('GET', '/convite/:convite', (visit) => invitationPage(visit)),
   forAll('POST', '/convite/:convite', acceptInvitation),
   forAll('POST', '/convite/:convite/aceitar', acceptRole),
-  forAll('GET', '/convite/:convite/provedor', askProvider),
+  // Only a form of our page accepts: a provider may answer a link of another site unasked.
+  forAll('POST', '/convite/:convite/provedor', askProvider),
   forEntering('GET', '/segundo-fator', async (call) =>
     call.visitor.sessao.etapa === 'inteira' && !mustEnroll(call.visitor) ? { goTo: '/' } : secondFactorPage(call),
   ),
