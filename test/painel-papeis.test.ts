@@ -158,6 +158,24 @@ test('an administrator of one municipality does not rule an account by offering 
   assert.ok(conta.senha !== null && conta.bloqueada_em === null);
 });
 
+test('an administrator sees of an account that has been offered a role nothing but the offer', async () => {
+  const vera = await makeUsuario(painel, 'vera@a.gov.br', { [A]: 'operacao' });
+  const chefe = await enter(painel, ofB);
+  const convite = await give(chefe, B, vera.login, 'leitura');
+  const about = /Pessoa vera|ativo|aplicativo|Conta criada/;
+  const seen = async (path: string): Promise<string> =>
+    (await chefe.open(`/m/${B}/usuarios${path}`)).html.replace(/[\s\S]*<main/, '').replaceAll('chefe@b.gov.br', '');
+  const one = `/${encodeURIComponent(vera.login)}`;
+  const row = (html: string): string => /<tr>(?:(?!<tr>)[\s\S])*vera@a[\s\S]*?<\/tr>/.exec(html)![0];
+  assert.doesNotMatch(row(await seen('')), about);
+  assert.doesNotMatch(await seen(one), about);
+  const own = await enter(painel, vera);
+  await own.open(convite);
+  assert.equal((await own.send(`${convite}/aceitar`)).status, 200);
+  assert.match(row(await seen('')), about);
+  assert.match(await seen(one), about);
+});
+
 test('a page that was opened while the role was there does nothing after it is gone', async () => {
   const tina = await makeUsuario(painel, 'tina@a.gov.br', { [A]: 'administracao' });
   const conta = (await world.store.contas.findByLogin(tina.login))!;

@@ -31,6 +31,11 @@ export async function listUsuarios({ store }: ContasWorld, municipio?: string): 
   return contas.filter(isSeen).map(usuarioOf);
 }
 
+/** Whether somebody else's account has only been offered a role in a municipality, which learns nothing more of it until that is accepted. */
+export function isOnlyOffered({ papeis, situacao }: Usuario, municipio: string): boolean {
+  return !Object.hasOwn(papeis, municipio) && (situacao !== 'convidado' || Object.keys(papeis).length > 0);
+}
+
 function usuarioOf(conta: Conta): Usuario {
   const { login, nome, papeis, ofertas, totp, passkeys } = conta;
   return {

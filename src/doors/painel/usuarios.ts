@@ -6,6 +6,7 @@ import { isPapel, PAPEIS, PAPEIS_HELP } from '../../flows/papeis.ts';
 import {
   bloquearUsuario,
   criarUsuario,
+  isOnlyOffered,
   listUsuarios,
   type Quem,
   redefinirUsuario,
@@ -30,6 +31,8 @@ const SITUACOES: Readonly<Record<Usuario['situacao'], string>> = {
   bloqueado: 'bloqueado',
 };
 
+const OFFERED = 'a pessoa ainda não aceitou o papel';
+
 function factorsOf({ segundoFator, provedor }: Usuario): string {
   const names = { codigo: 'aplicativo', passkey: 'passkey' } as const;
   return (
@@ -51,13 +54,11 @@ async function listPage(call: InMunicipio): Promise<PageShown> {
 ${table(
   `Quem trabalha para ${slug}`,
   ['Login', 'Nome', 'Papel', 'Situação', 'Segundo fator'],
-  usuarios.map((one) => [
-    link(pathOf(slug, one.login), one.login),
-    one.nome,
-    papelIn(one, slug),
-    SITUACOES[one.situacao],
-    factorsOf(one),
-  ]),
+  usuarios.map((one) => {
+    const shown = [link(pathOf(slug, one.login), one.login), one.nome, papelIn(one, slug)];
+    if (isOnlyOffered(one, slug)) return [shown[0], '', shown[2], OFFERED, ''];
+    return [...shown, SITUACOES[one.situacao], factorsOf(one)];
+  }),
 )}${ROLES}`,
   };
 }
@@ -144,6 +145,7 @@ async function onePage(call: InMunicipio, refused?: Problem): Promise<PageShown>
     };
   }
   const { login } = usuario;
+  const isOffered = isOnlyOffered(usuario, slug);
   const isBlocked = usuario.situacao === 'bloqueado';
   const act = (path: string, button: string, isGrave: boolean, about: Html, fields: Inserted = undefined): Html => {
     const motivo = field({
@@ -162,34 +164,40 @@ async function onePage(call: InMunicipio, refused?: Problem): Promise<PageShown>
     });
     return folded(button, html`${about}${shown}`, refused !== undefined && call.request.url.endsWith(`/${path}`));
   };
+  const about = isOffered
+    ? [['Situação', OFFERED] as const]
+    : [
+        ['Situação', SITUACOES[usuario.situacao]] as const,
+        ['Segundo fator', factorsOf(usuario)] as const,
+        ['Conta criada em', momentOf(usuario.criadoEm)] as const,
+        ['Conta criada por', usuario.criadoPor ?? 'não se guardou'] as const,
+      ];
+  const ruled = html`${act(
+    'redefinir',
+    'Redefinir a conta',
+    true,
+    html`<p>Para quem esqueceu a senha ou perdeu o segundo fator: dá um link novo. A senha, os segundos fatores e as sessões de agora deixam
+de valer.</p>`,
+  )}${
+    isBlocked
+      ? act('desbloquear', 'Desbloquear a conta', false, html``)
+      : act(
+          'bloquear',
+          'Bloquear a conta',
+          true,
+          html`<p>Quem está bloqueado não entra, e as sessões abertas se encerram.</p>`,
+        )
+  }`;
   return {
-    title: usuario.nome,
+    title: isOffered ? login : usuario.nome,
     here: HERE,
     ...(refused === undefined ? {} : { status: 422 }),
     main: html`${refused === undefined ? undefined : notice('erro', refused.problem)}${facts([
       ['Login', login],
       ['Papel aqui', papelIn(usuario, slug)],
-      ['Situação', SITUACOES[usuario.situacao]],
-      ['Segundo fator', factorsOf(usuario)],
-      ['Conta criada em', momentOf(usuario.criadoEm)],
-      ['Conta criada por', usuario.criadoPor ?? 'não se guardou'],
+      ...about,
     ])}<p>${link(pathIn(slug, '/trilha', { quem: login }), 'O que esta pessoa fez')}</p>
-${act('papel', 'Mudar o papel', false, html``, roleField(usuario.papeis[slug] ?? usuario.ofertas[slug]))}${act(
-  'redefinir',
-  'Redefinir a conta',
-  true,
-  html`<p>Para quem esqueceu a senha ou perdeu o segundo fator: dá um link novo. A senha, os segundos fatores e as sessões de agora deixam
-de valer.</p>`,
-)}${
-  isBlocked
-    ? act('desbloquear', 'Desbloquear a conta', false, html``)
-    : act(
-        'bloquear',
-        'Bloquear a conta',
-        true,
-        html`<p>Quem está bloqueado não entra, e as sessões abertas se encerram.</p>`,
-      )
-}${act(
+${act('papel', 'Mudar o papel', false, html``, roleField(usuario.papeis[slug] ?? usuario.ofertas[slug]))}${isOffered ? undefined : ruled}${act(
   'retirar',
   `Retirar de ${slug}`,
   true,
