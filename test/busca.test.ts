@@ -4,6 +4,7 @@ import { execFileSync } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { before, describe, test } from 'node:test';
+import { processLotes } from '../src/delivery/lotes.ts';
 import { exampleXml } from '../src/fiscal/rules/example.ts';
 import { type BuscaEscrita, searchNotas, searchNotasOf } from '../src/flows/buscar-notas.ts';
 import { SALAS } from '../src/flows/lugares.ts';
@@ -13,6 +14,7 @@ import { request } from './support/http.ts';
 import { NO_SUCH_KEY } from './support/notas.ts';
 import { freshFolder } from './support/openssl.ts';
 import { enter, makeUsuario, type Pessoa, startTestPainel } from './support/painel.ts';
+import { all, call, loteXml } from './support/rps.ts';
 import { startTestService } from './support/service.ts';
 import { until } from './support/until.ts';
 
@@ -334,6 +336,32 @@ describe('the id of the request that brought a note', () => {
     };
     assert.deepEqual(await of(aheadMs), [chave]);
     assert.deepEqual(await of(0), []);
+  });
+
+  test('of a lot of the SOAP port leads to each of its notes, however late they were issued, and to no others', async () => {
+    const send = async (numero: number): Promise<string> => {
+      clock.now = Date.now();
+      const lote = loteXml([{ numero }, { numero: numero + 1 }], { numero: String(numero) });
+      const { requisicao, documento } = await call(service.address, 'RecepcionarLoteRps', lote, 'pedidos');
+      assert.equal(all(documento, 'Protocolo').length, 1, documento);
+      return requisicao;
+    };
+    const ids = [await send(1), await send(3)];
+    for (const id of ids) assert.deepEqual(await found({ q: id }, 'pedidos'), [], 'nothing is issued yet');
+    clock.now += 40 * DAY_MS;
+    const municipio = (await store.municipios.findBySlug('pedidos'))!;
+    while ((await processLotes(world, municipio)).delivered > 0);
+    clock.now = usual;
+    for (const [place, id] of ids.entries()) {
+      const page = await searchNotas(world, 'pedidos', { q: id });
+      assert.ok('notas' in page, JSON.stringify(page));
+      const rps = page.notas.map(({ numero_dps_nacional }) => Number(numero_dps_nacional));
+      assert.deepEqual(rps.toSorted(), [1 + 2 * place, 2 + 2 * place]);
+      assert.ok(page.notas.every(({ requisicao }) => requisicao === id));
+      assert.deepEqual((await found({ q: id, numero: page.notas[0]!.numero_dps }, 'pedidos')).length, 1);
+      assert.deepEqual(await found({ q: id, prestador: '11444777000161' }, 'pedidos'), []);
+      assert.deepEqual(await found({ q: id }, 'vizinha'), []);
+    }
   });
 
   test('that this service did not make is said to be another', async () => {

@@ -95,6 +95,7 @@ describe('a process that dies', () => {
     const answer = await answerSoap(world, municipio, Buffer.from(envelope(inside)), '1.1', {
       shown,
       simular: undefined,
+      requisicao: undefined,
     });
     assert.equal(typeof answer.xml, 'string');
     return answer.xml as string;

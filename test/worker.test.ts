@@ -153,6 +153,7 @@ async function sendLote(world: World): Promise<() => Promise<true | undefined>> 
   const { xml } = await answerSoap(world, municipio, Buffer.from(envelope(inside)), '1.1', {
     shown,
     simular: undefined,
+    requisicao: undefined,
   });
   const protocolo = /<Protocolo>(\d+)</.exec(xml as string)?.[1];
   assert.ok(protocolo !== undefined, String(xml));

@@ -27,6 +27,7 @@ import { LOTE_SITUACAO } from '../fiscal/lote.ts';
 import { tipoByCodigo, tipoBySlug } from '../fiscal/tipos-evento.ts';
 import { prepareIssuance } from '../flows/issue-nota.ts';
 import { registerPedido } from '../flows/register-evento.ts';
+import type { SentDps } from '../flows/sent-documents.ts';
 import { isPassing } from '../flows/store-trouble.ts';
 import type { World } from '../flows/world.ts';
 import type { ClaimedLote } from '../store/claim-lotes.ts';
@@ -103,6 +104,7 @@ async function issueAll(world: World, municipio: Municipio, lote: ClaimedLote): 
     inscricaoMunicipal,
     cLocEmi,
     simular: lote.simular ?? undefined,
+    requisicao: lote.requisicao ?? undefined,
   };
   const issuances: Issuance[] = [];
   const replaced: (string | undefined)[] = [];
@@ -182,7 +184,7 @@ type Prepared =
   | { readonly mensagens: readonly Mensagem[] };
 
 /** What a lot says of all its RPS. */
-type DoLote = Pick<Contexto, 'inscricaoMunicipal' | 'cLocEmi'> & { readonly simular: string | undefined };
+type DoLote = Pick<Contexto, 'inscricaoMunicipal' | 'cLocEmi'> & Pick<SentDps, 'simular' | 'requisicao'>;
 
 /** The lot names the establishment where the RPS do not; as it is registered, and not at all where nobody has it. */
 async function registrationOf(
@@ -204,7 +206,7 @@ async function prepare(
   world: World,
   municipio: Municipio,
   { rps, identificacao }: RpsDoLote,
-  { inscricaoMunicipal, cLocEmi, simular }: DoLote,
+  { inscricaoMunicipal, cLocEmi, simular, requisicao }: DoLote,
 ): Promise<Prepared> {
   const { tenant, ambiente, codigoIbge } = municipio;
   const sobre = rpsNamed(identificacao);
@@ -230,7 +232,8 @@ async function prepare(
   const told = impedimentos.map((one) => mensagemOfImpedimento(one, sobre));
   if (impedimentos.some(({ julga }) => !julga)) return { mensagens: told };
   const xml = dpsOfRps(rps, contexto);
-  const prepared = await prepareIssuance(world, municipio, { kind: 'rps', body: Buffer.from(xml, 'utf8'), simular });
+  const sent = { kind: 'rps', body: Buffer.from(xml, 'utf8'), simular, requisicao } as const;
+  const prepared = await prepareIssuance(world, municipio, sent);
   if ('faults' in prepared) {
     // A fault that an impediment has named already is not named again.
     const named = new Set(told.map(({ codigo }) => codigo));

@@ -7,6 +7,7 @@ import type { ParteDaNota } from '../fiscal/mudanca.ts';
 import { NOTA_ESTADOS, type NotaEstado } from '../fiscal/nota.ts';
 import { wordsOf } from '../fiscal/words.ts';
 import type { Lugar, NotaAchada, NotasProcuradas } from '../store/buscar-notas.ts';
+import type { Ref } from '../store/fila.ts';
 import type { Municipio } from '../store/municipios.ts';
 import { DOCUMENTOS_MAX } from '../store/nomes.ts';
 import { municipioNamed } from './municipios.ts';
@@ -66,10 +67,10 @@ export type PaginaDeNotas = {
   readonly avisos: readonly string[];
 };
 
-/** What names one note by itself. */
-type Unica = { readonly por: 'chave' | 'protocolo' | 'dps' | 'requisicao'; readonly valor: string };
+/** What names a note by itself, or the notes of one request. */
+type Nomeadas = { readonly por: 'chave' | 'protocolo' | 'dps' | 'requisicao'; readonly valor: string };
 
-type Lida = { readonly unica?: Unica; readonly palavras: readonly string[]; readonly asked: NotasProcuradas };
+type Lida = { readonly nomeadas?: Nomeadas; readonly palavras: readonly string[]; readonly asked: NotasProcuradas };
 
 const PAGINA_DE_NOTAS = 25;
 
@@ -118,13 +119,13 @@ type Resolvida = {
 async function resolveBusca(
   world: BuscaWorld,
   municipio: DoMunicipio,
-  { unica, palavras, asked }: Lida,
+  { nomeadas, palavras, asked }: Lida,
   de: De | undefined,
 ): Promise<Resolvida> {
   const of = (own: NotasProcuradas | undefined) => (own === undefined || de === undefined ? own : ofOne(own, de));
-  if (unica !== undefined) {
-    const nota = await findOne(world, municipio, unica);
-    return { own: of(nota && onlyThis(asked, nota)), isPart: false, avisos: [] };
+  if (nomeadas !== undefined) {
+    const notas = await listNamed(world, municipio, nomeadas);
+    return { own: notas.length === 0 ? undefined : of({ ...asked, notas }), isPart: false, avisos: [] };
   }
   if (palavras.length === 0) return { own: of(asked), isPart: false, avisos: [] };
   const found = await world.store.nomes.find(municipio.tenant, palavras);
@@ -142,18 +143,6 @@ const REQUISICAO_BEFORE_MS = 2_000;
 const REQUISICAO_AFTER_MS = 600_000;
 /** Between the zones of the country, the furthest from that of its capital. */
 const ZONES_MS = 2 * 3_600_000;
-
-/** What is asked, of one note alone: its provider, its number and its moment name it. Undefined: it is another that is asked for. */
-function onlyThis(asked: NotasProcuradas, nota: NotaAchada): NotasProcuradas | undefined {
-  const { prestador_cpf_cnpj: prestador, numero_dps: numero } = nota;
-  const issued = +nota.data_emissao;
-  const isOther =
-    (asked.prestador ?? prestador) !== prestador ||
-    (asked.numero ?? numero) !== numero ||
-    issued < (asked.desde ?? issued) ||
-    issued >= (asked.ate ?? issued + 1);
-  return isOther ? undefined : { ...asked, prestador, numero, desde: issued, ate: issued + 1 };
-}
 
 /** What is asked, of the notes of one document alone; undefined: none can be so. */
 function ofOne(asked: NotasProcuradas, { documento, papel }: De): NotasProcuradas | undefined {
@@ -179,14 +168,14 @@ export async function countNotasOf(
   return { ...counted, isWhole: counted.isWhole && !isPart };
 }
 
-async function findOne(
+async function listNamed(
   { store }: BuscaWorld,
   { tenant, codigoIbge, relogioMs = 0 }: DoMunicipio,
-  { por, valor }: Unica,
-): Promise<NotaAchada | undefined> {
+  { por, valor }: Nomeadas,
+): Promise<readonly Ref[]> {
   const { notas } = store;
   if (por === 'requisicao') {
-    // Its first 48 bits are milliseconds (RFC 9562); the note is judged when its body has come.
+    // Its first 48 bits are milliseconds (RFC 9562); the note or its lot is stored when its body has come.
     const asked = Number.parseInt(valor.replaceAll('-', '').slice(0, 12), 16) + relogioMs;
     // Without a municipality's own place the protocol has the time of the place that the DPS names.
     const other = codigoIbge === undefined ? ZONES_MS : 0;
@@ -194,10 +183,11 @@ async function findOne(
       const { date, time } = momentIn(zoneOf(codigoIbge), ms);
       return `${date}${time}`.replace(/\D/g, '');
     });
-    return notas.findByRequisicao(tenant, valor, { de: de!, ate: ate! });
+    return notas.listByRequisicao(tenant, valor, { de: de!, ate: ate! });
   }
-  if (por === 'chave') return notas.findByChave(tenant, valor);
-  return por === 'protocolo' ? notas.findByProtocolo(tenant, valor) : notas.findByDps(tenant, valor);
+  const finders = { chave: notas.findByChave, protocolo: notas.findByProtocolo, dps: notas.findByDps };
+  const nota = await finders[por](tenant, valor);
+  return nota === undefined ? [] : [nota];
 }
 
 const LUGAR = /^(\d{6})-(\d{1,15})-(\d{1,18})$/;
@@ -258,7 +248,7 @@ function readBusca(
   }
   if (free.problem !== undefined) problems.q = free.problem;
   if (Object.keys(problems).length > 0) return { problems };
-  return { asked, palavras: free.palavras ?? [], ...(free.unica === undefined ? {} : { unica: free.unica }) };
+  return { asked, palavras: free.palavras ?? [], ...(free.nomeadas === undefined ? {} : { nomeadas: free.nomeadas }) };
 }
 
 const NO_DAY = 'Escreva o dia como AAAA-MM-DD, por exemplo 2026-11-30.';
@@ -268,7 +258,7 @@ const NO_VALOR = 'Escreva o valor com até duas casas, como 1.234,56.';
 const NO_DOCUMENTO = 'Não é um CNPJ (14 posições) nem um CPF (11).';
 
 type Livre = {
-  readonly unica?: Unica;
+  readonly nomeadas?: Nomeadas;
   readonly documento?: string;
   readonly numero?: string;
   readonly palavras?: readonly string[];
@@ -287,14 +277,15 @@ function readFree(text: string): Livre {
   const chave = bare.replace(/^NFS(?=\d)/, '');
   if (/^\d[0-9A-Z]{49}$/.test(chave)) {
     const why = whyNoChave(chave);
-    return why === undefined ? { unica: { por: 'chave', valor: chave } } : { problem: why };
+    return why === undefined ? { nomeadas: { por: 'chave', valor: chave } } : { problem: why };
   }
   const id = text.trim().toLowerCase();
-  if (UUID.test(id)) return UUID_V7.test(id) ? { unica: { por: 'requisicao', valor: id } } : { problem: NO_REQUISICAO };
-  if (bare.startsWith('DPS') && parseDpsId(bare) !== undefined) return { unica: { por: 'dps', valor: bare } };
+  if (UUID.test(id))
+    return UUID_V7.test(id) ? { nomeadas: { por: 'requisicao', valor: id } } : { problem: NO_REQUISICAO };
+  if (bare.startsWith('DPS') && parseDpsId(bare) !== undefined) return { nomeadas: { por: 'dps', valor: bare } };
   const documento = readDocumento(text);
   if (documento !== undefined) return { documento };
-  if (/^\d{34}$/.test(bare)) return { unica: { por: 'protocolo', valor: bare } };
+  if (/^\d{34}$/.test(bare)) return { nomeadas: { por: 'protocolo', valor: bare } };
   if (/^\d{1,13}$/.test(bare)) return { numero: String(BigInt(bare)) };
   const palavras = wordsOf(text);
   return palavras.length > 0

@@ -74,8 +74,8 @@ export type Respondido = {
   readonly codigos: readonly string[];
 };
 
-/** The parts of a request beside its document: client certificate, rehearsal, quota. */
-export type Companhia = Pick<Pedido, 'shown' | 'simular' | 'quota'>;
+/** The parts of a request beside its document: client certificate, rehearsal, id, quota. */
+export type Companhia = Pick<Pedido, 'shown' | 'simular' | 'requisicao' | 'quota'>;
 
 /** Answers an operation, in the shape in which its document came. Undefined: there is no such operation. */
 export async function responder(
@@ -83,7 +83,7 @@ export async function responder(
   municipio: Municipio,
   operacao: string,
   documento: SoapDocumento | SoapIlegivel,
-  { shown, simular, quota }: Companhia,
+  companhia: Companhia,
 ): Promise<Respondido | undefined> {
   const found = OPERACOES.find((one) => one.operacao === operacao);
   if (found === undefined) return undefined;
@@ -95,7 +95,7 @@ export async function responder(
       ? refuseWith('E160', documento.problema)
       : documento.root.name !== pedido
         ? refuseWith('E160', `${operacao} leva ${pedido}; veio ${documento.root.name.slice(0, 60)}.`)
-        : await answerKnown(answer, { world, municipio, documento, modelo, shown, simular, quota });
+        : await answerKnown(answer, { world, municipio, documento, modelo, ...companhia });
   const inside = 'xml' in made ? made.xml : listaMensagem(made.mensagens, modelo);
   const [antes, depois] = [`<${resposta}${xmlnsResposta(modelo)}>`, `</${resposta}>`];
   const isMiss = 'isMiss' in made && made.isMiss === true;
@@ -112,7 +112,7 @@ async function answerKnown(answer: Answer, pedido: Pedido): Promise<Resposta> {
 
 // RecepcionarLoteRps
 
-async function receber({ world, municipio, documento, simular, quota }: Pedido): Promise<Resposta> {
+async function receber({ world, municipio, documento, simular, requisicao, quota }: Pedido): Promise<Resposta> {
   const { tenant } = municipio;
   const { reading, root } = documento;
   const read = readLote(root);
@@ -140,6 +140,7 @@ async function receber({ world, municipio, documento, simular, quota }: Pedido):
     confianca: await keepFundamento(world, municipio, signed.fundamento),
     rps: read.rps.map(({ identificacao, rps }) => ({ ...identificacao, guardado: guardadoOf(rps) })),
     simular: rehearsal.simular,
+    requisicao,
   });
   world.wake(tenant);
   return {

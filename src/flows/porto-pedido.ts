@@ -24,6 +24,8 @@ export type Pedido = {
   readonly shown: () => Presented;
   /** Value of `X-NFSe-Simular` (D-60). */
   readonly simular: string | undefined;
+  /** The `X-Request-Id` of the answer. */
+  readonly requisicao: string | undefined;
   readonly quota?: Quota | undefined;
 };
 

@@ -40,7 +40,7 @@ export type SentDps = {
   /** Value of `X-NFSe-Simular`, which the sandbox alone reads (D-60). */
   readonly simular?: string | undefined;
   readonly quota?: Quota | undefined;
-  /** The `X-Request-Id` of the answer, where one request brings one document. */
+  /** The `X-Request-Id` of the answer to the request that brought it. */
   readonly requisicao?: string | undefined;
 } & (
   | { readonly kind: 'xml'; readonly body: Uint8Array }

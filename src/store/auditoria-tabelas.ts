@@ -76,7 +76,8 @@ export const AUDITADAS = {
   lotes: auditada(
     'lotes',
     'id',
-    `id mes protocolo prestador numero_lote impressao:b situacao aberto recebido_em:t processado_em:t mensagens simular refeito`,
+    `id mes protocolo prestador numero_lote impressao:b situacao aberto recebido_em:t processado_em:t mensagens simular refeito
+    requisicao`,
     'lote',
   ),
   documentos_lotes: auditada('documentos_lotes', 'lote mes', 'lote mes recebido:b confianca', 'lote'),

@@ -5,6 +5,7 @@
 import type { ParteDaNota } from '../fiscal/mudanca.ts';
 import type { NotaEstado } from '../fiscal/nota.ts';
 import { EVENTO_READ, type EventoRow, JOIN_NOTA, QUEUES } from './evento-rows.ts';
+import type { Ref } from './fila.ts';
 import { mesOf } from './meses.ts';
 import { type NotaColumn, type NotaRow, SELECTED } from './nota-columns.ts';
 import type { Db } from './open.ts';
@@ -12,6 +13,8 @@ import { listColumns } from './sql.ts';
 
 /** What is asked of a note; what is undefined may be anything. */
 export type NotasProcuradas = {
+  /** It is one of these. */
+  readonly notas?: readonly Ref[] | undefined;
   readonly prestador?: string | undefined;
   readonly tomador?: string | undefined;
   readonly intermediario?: string | undefined;
@@ -225,12 +228,13 @@ function filtersOfEventos(
 /** Months that may have such notes, in the order of the search. */
 async function monthsOf(
   pool: Db,
-  { desde, ate, antigasAntes }: NotasProcuradas,
+  { notas, desde, ate, antigasAntes }: NotasProcuradas,
   from: Lugar | undefined,
 ): Promise<readonly number[]> {
   const { rows } = await pool.query<{ mes: number }>('select mes from meses order by mes');
   const meses = rows
     .map(({ mes }) => mes)
+    .filter((mes) => notas?.some((nota) => nota.mes === mes) ?? true)
     .filter((mes) => (desde === undefined || mes >= mesOf(desde - DAY_MS)) && (ate === undefined || mes <= mesOf(ate)))
     .filter((mes) => from === undefined || (antigasAntes ? mes >= from.mes : mes <= from.mes));
   return antigasAntes ? meses : meses.reverse();
@@ -293,8 +297,9 @@ function orderOf(asked: NotasProcuradas, isReversed = false): string {
 
 /** The first notes of a month in the order of the search, after a place. */
 function walkOf(statement: Statement, tenant: string, { asked, mes, after }: InMonth, limit: number): string {
-  const { prestador, tomador, intermediario, partes, desde, ate, estado, antigasAntes } = asked;
+  const { notas, prestador, tomador, intermediario, partes, desde, ate, estado, antigasAntes } = asked;
   const beyond = antigasAntes ? '>' : '<';
+  const named = notas === undefined ? [] : [`n.id = any(${statement.value(notas.map(({ id }) => id))}::bigint[])`];
   const moments = [
     ...(desde === undefined ? [] : [`n.data_emissao >= ${statement.value(new Date(desde))}`]),
     ...(ate === undefined ? [] : [`n.data_emissao < ${statement.value(new Date(ate))}`]),
@@ -308,7 +313,7 @@ function walkOf(statement: Statement, tenant: string, { asked, mes, after }: InM
           ]
         : [`n.id ${beyond} ${statement.value(after.id)}::bigint`];
   const order = `order by ${orderOf(asked)} limit ${limit}`;
-  const inMonth = [`n.tenant = ${tenant}`, `n.mes = ${mes}`, ...moments, ...place];
+  const inMonth = [`n.tenant = ${tenant}`, `n.mes = ${mes}`, ...named, ...moments, ...place];
   const walk = (...more: readonly string[]): string =>
     `select ${COLUMNS} from notas n where ${[...inMonth, ...more].join(' and ')}`;
   if (prestador !== undefined) return `${walk(`n.prestador_cpf_cnpj = ${statement.value(prestador)}`)} ${order}`;

@@ -25,6 +25,8 @@ export type ClaimedLote = Ref &
     readonly tentativas: number;
     readonly recebido_em: Date;
     readonly simular: string | null;
+    /** Of the request that brought it; null of lots from before it was kept. */
+    readonly requisicao: string | null;
     readonly recebido: Buffer;
   };
 
@@ -51,7 +53,7 @@ export function loteClaims(pool: Db, onStored: OnStored) {
       const [leased] = await leaseDue(pool, tenant, 'lote', { now, token, until: leaseUntil, max: 1 });
       if (leased === undefined) return undefined;
       const { id, mes, tentativas, traceparent } = leased;
-      type Row = Pick<ClaimedLote, 'protocolo' | 'situacao' | 'recebido_em' | 'simular' | 'recebido'>;
+      type Row = Pick<ClaimedLote, 'protocolo' | 'situacao' | 'recebido_em' | 'simular' | 'requisicao' | 'recebido'>;
       const { rows } = await pool.query<Row>(CLAIMED([tenant, mes, id]));
       return rows[0] && { ...rows[0], id, mes, tentativas, token, traceparent };
     },
@@ -74,7 +76,7 @@ export function loteClaims(pool: Db, onStored: OnStored) {
 
 const CLAIMED = planMonthly(
   'claimed_lote',
-  `select l.protocolo, l.situacao, l.recebido_em, l.simular, d.recebido from lotes l
+  `select l.protocolo, l.situacao, l.recebido_em, l.simular, l.requisicao, d.recebido from lotes l
     join documentos_lotes d on d.tenant = $1 and d.mes = $2 and d.lote = l.id
     where l.tenant = $1 and l.id = $3`,
 );

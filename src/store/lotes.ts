@@ -31,6 +31,8 @@ type LoteNovo = Pick<LoteRow, 'protocolo' | 'prestador' | 'numero_lote'> & {
   readonly rps: readonly (IdentificacaoRps & { readonly guardado: Guardado })[];
   /** What the local authority is asked to play with its notes, in the sandbox (D-60). */
   readonly simular: string | undefined;
+  /** Of the request that brought it. */
+  readonly requisicao: string | undefined;
 };
 
 type LoteRow = {
@@ -68,8 +70,8 @@ const SAME = `select ${LOTE}, id, situacao = ${LOTE_SITUACAO.processado} and not
   from lotes where tenant = $1 and prestador = $2 and impressao = $3 and situacao <> ${LOTE_SITUACAO.com_erros} and not refeito`;
 
 /** Of a municipality that is closed nothing. */
-const INSERT = `insert into lotes (tenant, id, mes, protocolo, prestador, numero_lote, impressao, situacao, aberto, recebido_em, simular)
-  select m.tenant, $2, $3, $4, $5, $6, $7, ${LOTE_SITUACAO.recebido}, true, $8::timestamptz, $9
+const INSERT = `insert into lotes (tenant, id, mes, protocolo, prestador, numero_lote, impressao, situacao, aberto, recebido_em, simular, requisicao)
+  select m.tenant, $2, $3, $4, $5, $6, $7, ${LOTE_SITUACAO.recebido}, true, $8::timestamptz, $9, $10::uuid
   from municipios m where m.tenant = $1 and not m.fechado
   on conflict (tenant, prestador, impressao) where situacao <> ${LOTE_SITUACAO.com_erros} and not refeito do nothing returning ${LOTE}`;
 
@@ -117,8 +119,9 @@ async function insertLote(
   client: PoolClient,
   tenant: string,
   { id, mes }: Ref,
-  { protocolo, prestador, numero_lote, impressao, recebido_em, recebido, confianca, rps, simular }: LoteNovo,
+  lote: LoteNovo,
 ): Promise<Pipelined<LoteRow | undefined>> {
+  const { protocolo, prestador, numero_lote, impressao, recebido_em, recebido, confianca, rps } = lote;
   const values = [
     tenant,
     id,
@@ -128,7 +131,8 @@ async function insertLote(
     numero_lote,
     impressao,
     new Date(recebido_em),
-    simular ?? null,
+    lote.simular ?? null,
+    lote.requisicao ?? null,
   ];
   const { rows } = await client.query<LoteRow>(INSERT, values);
   if (rows[0] === undefined) return { result: undefined, writes: [] };

@@ -64,7 +64,7 @@ const COLUMNS = {
   tabela_aliquotas: orNull(WHOLE),
   /** `cStat` of the NFS-e; null of notes from before it was kept. */
   codigo_situacao_nfse: orNull(WHOLE),
-  /** Of the request that brought it; null of notes from before it was kept, and of those that no request alone brought. */
+  /** Of the request that brought it; of a lot, all its notes have one. Null of notes from before it was kept. */
   requisicao: orNull(UUID),
 } as const;
 

@@ -54,6 +54,10 @@ const RECEIVED = planMonthly(
 
 const DPS_REF = planOnce('dps_ref', 'select nota as id, mes from identidades where tenant = $1 and id_dps = $2');
 
+/** The notas of the lot that a request brought, whenever they were issued. */
+const OF_LOTE = `select r.nota as id, r.mes_nota as mes from lotes l join lotes_rps r on r.tenant = $1 and r.lote = l.id
+  where l.tenant = $1 and l.protocolo >= $2 and l.protocolo < $3 and l.requisicao = $4::uuid and r.nota is not null`;
+
 const NFSE_OF = planMonthly(
   'nfse_of',
   `select d.nota::text as nota, d.nfse from unnest($3::bigint[]) as x (id)
@@ -100,21 +104,24 @@ export function notaStore(pool: Db, onStored?: OnStored, announce?: Announce) {
     },
     findByProtocolo: (tenant: string, protocolo: string): Promise<NotaRow | undefined> =>
       byProtocolo(tenant, protocolo, mesOfProtocolo(protocolo)),
-    /** `de`, `ate`: with what a protocol of these moments begins; the end is not included. */
-    findByRequisicao: async (
+    /** `de`, `ate`: with what the protocol of the note, or of its lot, begins at these moments; the end is not included. */
+    listByRequisicao: async (
       tenant: string,
       requisicao: string,
       { de, ate }: Readonly<Record<'de' | 'ate', string>>,
-    ): Promise<NotaRow | undefined> => {
+    ): Promise<readonly Ref[]> => {
+      const values = [tenant, de, ate, requisicao];
+      const { rows: ofLote } = await pool.query<Ref>(OF_LOTE, values);
+      if (ofLote.length > 0) return ofLote;
       for (const mes of new Set([de, ate].map(mesOfProtocolo))) {
-        const { rows } = await pool.query<{ numero_protocolo: string }>(
-          `select n.numero_protocolo from notas n where n.tenant = $1 and n.mes = ${mes}
+        const { rows } = await pool.query<Ref>(
+          `select n.id, n.mes from notas n where n.tenant = $1 and n.mes = ${mes}
             and n.numero_protocolo >= $2 and n.numero_protocolo < $3 and n.requisicao = $4::uuid limit 1`,
-          [tenant, de, ate, requisicao],
+          values,
         );
-        if (rows[0] !== undefined) return byProtocolo(tenant, rows[0].numero_protocolo, mes);
+        if (rows.length > 0) return rows;
       }
-      return undefined;
+      return [];
     },
     findByDps: async (tenant: string, idDps: string): Promise<NotaRow | undefined> => {
       const ref = await refOfDps(tenant, idDps);

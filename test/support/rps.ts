@@ -110,6 +110,8 @@ export type RespostaDoPorto = {
   readonly documento: string;
   /** Empty where it says nothing of it. */
   readonly retryAfter: string;
+  /** `X-Request-Id`. */
+  readonly requisicao: string;
 };
 
 export async function post(
@@ -139,6 +141,7 @@ export async function post(
     body: text,
     documento,
     retryAfter: headers.get('retry-after') ?? '',
+    requisicao: headers.get('x-request-id') ?? '',
   };
 }
 

@@ -62,7 +62,8 @@ async function perform(world: World, quota: Quota | undefined, call: AsideCall):
   const own = worldOf(world, municipio);
   const body = Buffer.from(call.body.buffer, call.body.byteOffset, call.body.byteLength);
   if (id === 'soap') {
-    const answer = await performSoap(own, municipio, { headers, body }, { shown: () => shown, quota });
+    const companhia = { shown: () => shown, requisicao: call.requisicao, quota };
+    const answer = await performSoap(own, municipio, { headers, body }, companhia);
     // Only questions have answers that are made while they are sent, and no question has such a long body.
     return typeof answer.body === 'string' ? answer : writeFault(headers, 413, LONG_QUESTION);
   }

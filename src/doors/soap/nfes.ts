@@ -51,7 +51,7 @@ export async function performSoap(
   world: World,
   municipio: Municipio,
   { headers, body }: { readonly headers: IncomingHttpHeaders; readonly body: Uint8Array },
-  { shown, quota }: Pick<Companhia, 'shown' | 'quota'>,
+  companhia: Omit<Companhia, 'simular'>,
 ): Promise<SoapAnswer> {
   const type = (headers['content-type'] ?? '').split(';', 1)[0]!.trim().toLowerCase();
   if (!READ_TYPES.has(type)) {
@@ -65,7 +65,7 @@ export async function performSoap(
   if (contrary !== undefined) return writeFault(headers, 415, contrary);
   const header = headers[SIMULAR_HEADER.toLowerCase()];
   const simular = typeof header === 'string' ? header : undefined;
-  const answer = await answerSoap(world, municipio, body, versionOf(headers), { shown, simular, quota });
+  const answer = await answerSoap(world, municipio, body, versionOf(headers), { ...companhia, simular });
   const { xml } = answer;
   return writeAnswer(typeof xml === 'string' ? answer : { ...answer, xml: logFailing(world, municipio, xml) });
 }

@@ -132,7 +132,8 @@ async function perform(
   const aside = asideOf(door, body);
   if (aside === undefined) {
     const shown = () => presentedIn(door, request);
-    return performSoap(worldOf(door.world, municipio), municipio, { headers, body }, { shown, quota });
+    const companhia = { shown, requisicao: request.id, quota };
+    return performSoap(worldOf(door.world, municipio), municipio, { headers, body }, companhia);
   }
   const shown = presentedIn(door, request);
   const [search, site] = [searchOf(request), siteOf(door, request)];
