@@ -246,7 +246,7 @@ describe('a process that is older than the one beside it', () => {
       ['n 1 202611 3 7 autorizada', 'e 8 202611 2 7 processado'],
       ['e 8 202611 3 8 erro'],
       ['n 3 202611 1 9 emitida'],
-    ].map((lines, place) => ({ id: String(place), mudancas: lines.join('\n') }));
+    ].map((lines, place) => ({ id: String(place), mudancas: lines.join('\n'), traceparents: null }));
     const { mudadas, left } = readNovas(rows.toReversed());
     assert.deepEqual(left.map(({ id }) => id).toSorted(), ['1', '2', '3']);
     assert.deepEqual(mudadas.map(({ id }) => id).toSorted(), ['1', '2', '3']);

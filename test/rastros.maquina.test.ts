@@ -5,6 +5,7 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
+import http from 'node:http';
 import net from 'node:net';
 import path from 'node:path';
 import { describe, test } from 'node:test';
@@ -14,8 +15,10 @@ import { exampleXml } from '../src/fiscal/rules/example.ts';
 import { onEnd } from './support/cleanup.ts';
 import { runBeside } from './support/cli.ts';
 import { type Coletor, type Rastro, startColetor } from './support/coletor.ts';
+import { confirmAvisos } from './support/desafio.ts';
 import { CANCELAMENTO } from './support/eventos.ts';
 import { ask, request } from './support/http.ts';
+import { ownPort } from './support/ports.ts';
 import { freshDataDir, ROOT, readyDataDir } from './support/process.ts';
 import { call, first, loteXml, porProtocolo } from './support/rps.ts';
 import { countTimeAwake, unlessStoodStill } from './support/standstill.ts';
@@ -224,7 +227,12 @@ describe('a service with a collector', () => {
 describe('the sandbox with a collector', async () => {
   const dataDir = await readyDataDir();
   const coletor = await startColetor();
-  const service = await startService({ NFSE_DATA_DIR: dataDir, NFSE_PROCESSOS: '2', ...toSend(coletor) });
+  const service = await startService({
+    NFSE_DATA_DIR: dataDir,
+    NFSE_PROCESSOS: '2',
+    NFSE_AVISOS_PRIVADOS: '1',
+    ...toSend(coletor),
+  });
   onEnd(() => service.end('SIGINT'));
   const post = (traceparent: string, body: string) => {
     const headers = { 'Content-Type': 'application/xml', traceparent };
@@ -270,6 +278,84 @@ describe('the sandbox with a collector', async () => {
     assert.ok(paths.includes(`${door} > gravar > transmitir > enviar ao ADN`), paths.join('\n'));
     assert.equal(spans.find(({ name }) => name === 'transmitir')!.about['nfse.gatilho'], 'conclusao');
     assert.ok(!coletor.bodies.join('\n').includes(chave_acesso));
+  });
+
+  /** A sandbox of one's own, in the year that has no rates yet. */
+  const makeAmbiente = async (): Promise<(path: string, init: RequestInit) => ReturnType<typeof request>> => {
+    const made = await request(service.address, '/integracao/api/v1/ambientes', { method: 'POST' });
+    assert.equal(made.status, 201, JSON.stringify(made.body));
+    const authorization = `Bearer ${made.body.chave}`;
+    const asOwner = (path: string, init: RequestInit) => {
+      const headers = { ...(init.headers as Record<string, string>), Authorization: authorization };
+      return request(service.address, `/${made.body.ambiente.municipio}/api/v1${path}`, { ...init, headers });
+    };
+    const later = JSON.stringify({ relogio: `${new Date().getUTCFullYear() + 1}-01-05T12:00:00-03:00` });
+    const headers = { 'Content-Type': 'application/json' };
+    assert.equal((await asOwner('/ambiente', { method: 'PATCH', headers, body: later })).status, 200);
+    return asOwner;
+  };
+
+  test('a note that is held for a rate goes on in its trace when it is let go', async () => {
+    const ask = await makeAmbiente();
+    const year = new Date().getUTCFullYear() + 1;
+    const trace = beginTrace();
+    const headers = { 'Content-Type': 'application/xml', traceparent: trace.traceparent };
+    const document = exampleXml({ dCompet: `${year}-01-01` });
+    const { status, body } = await ask('/nfse/v101', { method: 'POST', headers, body: document });
+    assert.equal(status, 201, JSON.stringify(body));
+    const estado = async () => (await ask(`/nfse/${body.chave_acesso}`, {})).body.nota?.status;
+    assert.match(body.avisos[0].mensagem, /^Retida/);
+    assert.equal(await estado(), 'rascunho');
+    const before = await spansOf(coletor, trace.traceId, [DOOR, 'commit'], trace.spanId);
+    assert.ok(before.every(({ name }) => name !== 'transmitir'));
+    const rates = `tributo,inicio,fim,aliquota,fonte,ato\nCBS,${year}-01-01,${year}-12-31,8.70,ensaio,ensaio\n`;
+    const sent = { method: 'POST', headers: { 'Content-Type': 'text/csv' }, body: rates };
+    const taken = await ask('/ambiente/cadastros/aliquotas_ibs_cbs', sent);
+    assert.equal(taken.status, 200, JSON.stringify(taken.body));
+    await until(async () => ((await estado()) === 'autorizada' ? true : undefined), 'the authorisation');
+    const spans = await spansOf(coletor, trace.traceId, ['soltar', 'transmitir', 'enviar ao ADN'], trace.spanId);
+    const paths = spans.map((one) => pathTo(spans, one, trace.spanId).join(' > '));
+    for (const path of ['soltar', 'transmitir > enviar ao ADN']) {
+      assert.ok(paths.includes(`${DOOR} > gravar > ${path}`), paths.join('\n'));
+    }
+  });
+
+  test('what is told to an address is in the trace of its change, of which the receiver is told nothing', async () => {
+    const told: http.IncomingHttpHeaders[] = [];
+    const server = http.createServer(async (incoming, response) => {
+      let text = '';
+      for await (const chunk of incoming) text += chunk;
+      if (confirmAvisos(text, response)) return;
+      told.push(incoming.headers);
+      response.writeHead(204).end();
+    });
+    const port = await ownPort();
+    await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
+    onEnd(() => server.close());
+    const ask = (path: string, body: object, headers: Record<string, string> = {}) => {
+      const init = {
+        method: 'POST',
+        headers: { 'Content-Type': 'application/json', ...headers },
+        body: JSON.stringify(body),
+      };
+      return request(service.address, `/integracao/api/v1/${path}`, init);
+    };
+    const { token } = (await ask('token', { documento: '11222333000181', escopos: ['webhooks'] })).body;
+    const own = { Authorization: `Bearer ${token}` };
+    const webhook = await ask('webhooks', { url: `http://127.0.0.1:${port}/` }, own);
+    assert.equal(webhook.status, 201, JSON.stringify(webhook.body));
+    const trace = beginTrace();
+    const { status, body } = await post(trace.traceparent, exampleXml({ serie: '5', nDPS: '1' }));
+    assert.equal(status, 201, JSON.stringify(body));
+    const toldAll = async () =>
+      coletor.of(trace.traceId).filter(({ name }) => name === 'POST aviso').length >= 3 ? true : undefined;
+    await until(toldAll, 'the changes of the note are told');
+    const spans = await spansOf(coletor, trace.traceId, ['transmitir', 'POST aviso'], trace.spanId);
+    const paths = spans.map((one) => pathTo(spans, one, trace.spanId).join(' > '));
+    assert.ok(paths.includes(`${DOOR} > gravar > avisar > POST aviso`), paths.join('\n'));
+    assert.equal(spans.find(({ name }) => name === 'POST aviso')!.about['http.response.status_code'], 204);
+    assert.equal(spans.find(({ name }) => name === 'avisar')!.about['nfse.webhook'], webhook.body.webhook.id);
+    assert.ok(told.length >= 3 && told.every((headers) => headers.traceparent === undefined));
   });
 
   test('a large body is answered in another thread, in the same trace', async () => {

@@ -8,10 +8,18 @@ import { AVISO_CONFIRMAR_S, AVISO_GUARDA_DIAS, AVISO_PARADO_MAX_S, AVISO_TENTATI
 import { mudancaPublica } from '../flows/mudancas.ts';
 import type { RespostaDeAviso, World } from '../flows/world.ts';
 import { signAviso } from '../identity/aviso.ts';
-import { type Deixado, FALHAS_PARA_PARAR, type Pace, type Resultado, type Taken } from '../store/entregas.ts';
+import {
+  type Deixado,
+  type EntregaDevida,
+  FALHAS_PARA_PARAR,
+  type Pace,
+  type Resultado,
+  type Taken,
+} from '../store/entregas.ts';
 import { blocoOfOrdem } from '../store/mudancas.ts';
 import type { Municipio } from '../store/municipios.ts';
 import type { EntregaRow } from '../store/webhooks.ts';
+import { inSpan, inTraces, noteInSpan } from '../traces/traces.ts';
 import type { Delivered, Taking } from './deliver.ts';
 
 const DAY_MS = 86_400_000;
@@ -130,7 +138,7 @@ async function tellAddress(
     performance.now() - began < BEGIN_WITHIN_MS[pace] &&
     (pace === 'slow' || slowestMs < QUICK_MS) &&
     (falhas < FALHAS_PARA_PARAR || falhas === webhook.falhas);
-  const tellNota = async (ofNota: readonly EntregaRow[]): Promise<void> => {
+  const tellNota = async (ofNota: readonly EntregaDevida[]): Promise<void> => {
     for (const entrega of ofNota) {
       if (!mayGoOn()) return;
       const aviso = avisoOf(tenant, entrega, known, webhook.documento);
@@ -143,7 +151,7 @@ async function tellAddress(
       }
       // What a rehearsal has forgotten is told to nobody.
       const sentAt = performance.now();
-      const resposta = aviso === undefined ? FORGOTTEN : await send(world, municipio, webhook, aviso);
+      const resposta = aviso === undefined ? FORGOTTEN : await sendTraced(world, municipio, webhook, entrega, aviso);
       if ('adiadoMs' in resposta) {
         putOffMs = resposta.adiadoMs;
         return;
@@ -209,6 +217,27 @@ function avisoOf(
   const data = mudou && mudancaPublica(mudou, documento, { cursor, bloco: blocoOfOrdem(ordem) });
   if (data === undefined) return 'newer';
   return { id: `${tenant}.${data.id}`, corpo: JSON.stringify({ type: data.tipo, timestamp: data.em, data }) };
+}
+
+/** The receiver is told nothing of the trace: it may be another party's than the one that began it. */
+function sendTraced(
+  world: World,
+  municipio: Municipio,
+  webhook: Taken,
+  entrega: EntregaDevida,
+  aviso: Aviso,
+): Promise<RespostaDeAviso> {
+  const about = {
+    'nfse.municipio': municipio.tenant,
+    'nfse.webhook': webhook.id,
+    'nfse.tentativa': entrega.tentativas + 1,
+  };
+  const post = async (): Promise<RespostaDeAviso> => {
+    const resposta = await send(world, municipio, webhook, aviso);
+    if ('status' in resposta) noteInSpan({ 'http.response.status_code': resposta.status });
+    return resposta;
+  };
+  return inTraces('avisar', [entrega], about, () => inSpan('POST aviso', {}, post, { isCall: true }));
 }
 
 function send(

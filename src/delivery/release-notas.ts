@@ -6,6 +6,7 @@
  */
 
 import { readOwnNote } from '../documents/own-note.ts';
+import type { TabelaIbsCbs } from '../fiscal/aliquotas-ibs-cbs.ts';
 import { AMBIENTES } from '../fiscal/ambiente.ts';
 import { parseDecimal, sum } from '../fiscal/decimal.ts';
 import { type IbsCbsFacts, type IssqnForIbsCbs, judgeIbsCbs } from '../fiscal/judge.ts';
@@ -15,6 +16,7 @@ import { isJson, openDps } from '../flows/sent-documents.ts';
 import type { World } from '../flows/world.ts';
 import type { Municipio } from '../store/municipios.ts';
 import type { NotaRetida, SaidaDeRetida } from '../store/notas-retidas.ts';
+import { inTraces } from '../traces/traces.ts';
 import { type Delivered, NOTHING } from './deliver.ts';
 
 /** Notes reckoned and written together: some tens of milliseconds. */
@@ -24,10 +26,21 @@ const PER_TURN = 25;
 
 /** Lets go one batch of a tenant, as far as the table in force does. */
 export async function releaseNotas(world: World, municipio: Municipio): Promise<Delivered> {
-  const { tenant, ambiente } = municipio;
+  const { tenant } = municipio;
   const tabelaIbsCbs = await world.store.aliquotas.readTabela(municipio.aliquotasIbsCbs);
   const notas = await world.store.retidas.list(tenant, tabelaIbsCbs.versao, BATCH_MAX);
   if (notas.length === 0) return NOTHING;
+  const about = { 'nfse.municipio': tenant, 'nfse.documentos': notas.length };
+  return inTraces('soltar', notas, about, () => releaseListed(world, municipio, notas, tabelaIbsCbs));
+}
+
+async function releaseListed(
+  world: World,
+  municipio: Municipio,
+  notas: readonly NotaRetida[],
+  tabelaIbsCbs: TabelaIbsCbs,
+): Promise<Delivered> {
+  const { tenant, ambiente } = municipio;
   const regrasNacionais = municipio.regrasNacionais ?? AMBIENTES[ambiente].regrasNacionais;
   const facts = { ambiente, regrasNacionais, tabelaIbsCbs };
   const saidas: SaidaDeRetida[] = [];

@@ -207,7 +207,7 @@ async function cancelNotas(
   client: PoolClient,
   tenant: string,
   now: number,
-  notas: readonly Ref[],
+  notas: readonly (Ref & Traced)[],
 ): Promise<readonly Promise<unknown>[]> {
   type Row = Standing & { readonly movimentos: number; readonly chave_acesso: string };
   const cancelled = [...groupByMes(notas)].map(async ([mes, some]) => {
@@ -217,7 +217,8 @@ async function cancelNotas(
   const rows = (await Promise.all(cancelled)).flat();
   const { on: gatilho, from, to: para } = CANCELAMENTO;
   const moves = rows.map(({ id, mes, movimentos, dito }) => {
-    return { id, mes, movimento: movimentos, em: now, de: from[0]!, gatilho, para, dito };
+    const { traceparent } = notas.find((nota) => nota.id === id)!;
+    return { id, mes, movimento: movimentos, em: now, de: from[0]!, gatilho, para, dito, traceparent };
   });
   const chaves = rows.map(({ chave_acesso }) => chave_acesso);
   return [insertTrail(client, tenant, 'nota', moves), ...wakeSubstitutas(client, tenant, now, chaves)];
@@ -249,8 +250,8 @@ export function eventoClaims(pool: Db) {
         };
       return runPipeline(pool, async (client) => {
         const { rows } = await client.query<Row>(CLAIM(values));
-        const moves = rows.map(({ id, mes, movimentos, found, gatilho, para, dito }) => {
-          return { id, mes, movimento: movimentos, em: now, de: found, gatilho, para, dito };
+        const moves = rows.map(({ id, mes, movimentos, found, gatilho, para, dito, traceparent }) => {
+          return { id, mes, movimento: movimentos, em: now, de: found, gatilho, para, dito, traceparent };
         });
         const eventos = rows.flatMap(({ movimentos: _, dito: _told, gatilho, para: _to, ...evento }) =>
           gatilho === 'anuncio' ? [evento] : [],
@@ -290,7 +291,7 @@ export function eventoClaims(pool: Db) {
       after: async (client, { tenant, now }, moved) => {
         const cancelled = moved.filter(({ cancela, para }) => cancela && para === 'processado');
         if (cancelled.length === 0) return [];
-        const notas = cancelled.map(({ nota, mes_nota }) => ({ id: nota, mes: mes_nota }));
+        const notas = cancelled.map(({ nota, mes_nota, traceparent }) => ({ id: nota, mes: mes_nota, traceparent }));
         return cancelNotas(client, tenant, now, notas);
       },
     }),

@@ -124,7 +124,7 @@ function claimNotas(
     );
     const rows = announced.flat().sort((one, other) => Number(BigInt(one.id) - BigInt(other.id)));
     const moves = rows.map(({ id, mes, movimentos, found, dito }) => ({
-      ...{ id, mes, movimento: movimentos, em: now, dito },
+      ...{ id, mes, movimento: movimentos, em: now, dito, traceparent: queued.get(id)!.traceparent },
       ...{ de: found, gatilho: 'anuncio', para: ANNOUNCED },
     }));
     const result = rows.map(({ movimentos: _moved, dito: _told, substitui, ...nota }) => ({

@@ -1,6 +1,7 @@
 /** What notas and eventos that move have alike: their trail, and how what came of a claim is written. What differs stands in their files. */
 import type { Move } from '../fiscal/machine.ts';
 import { count, nameMunicipio } from '../measures/counters.ts';
+import type { Traced } from '../traces/traces.ts';
 import { readTrailArquivada } from './arquivo.ts';
 import { insertEntrada } from './auditoria-entradas.ts';
 import type { Folha } from './auditoria-hash.ts';
@@ -17,19 +18,20 @@ import { type ArrayColumn, insertRows, unnestRows } from './sql.ts';
 export type Item = 'nota' | 'evento';
 
 /** A move as the trail keeps it. `movimento`: its number among those of its row; `em`: milliseconds. */
-export type Trailed = Ref & {
-  readonly movimento: number;
-  readonly em: number;
-  readonly de: string | null;
-  readonly gatilho: string;
-  readonly para: string;
-  readonly mensagem?: string | null | undefined;
-  readonly quem?: string | null | undefined;
-  /** What the ADN answered, to which the move is due; where this service judged the note, its program (`julgamento`). */
-  readonly resposta?: string | undefined;
-  /** How the row stands after it; undefined: what else is told says so. */
-  readonly dito: Standing['dito'] | undefined;
-};
+export type Trailed = Ref &
+  Traced & {
+    readonly movimento: number;
+    readonly em: number;
+    readonly de: string | null;
+    readonly gatilho: string;
+    readonly para: string;
+    readonly mensagem?: string | null | undefined;
+    readonly quem?: string | null | undefined;
+    /** What the ADN answered, to which the move is due; where this service judged the note, its program (`julgamento`). */
+    readonly resposta?: string | undefined;
+    /** How the row stands after it; undefined: what else is told says so. */
+    readonly dito: Standing['dito'] | undefined;
+  };
 
 function trailInsert(item: Item) {
   return insertRows<Trailed>(`trilha_de_${item}s`, `trilha_${item}s`, [
@@ -160,13 +162,14 @@ type Writes = readonly Promise<unknown>[];
 
 type Settled<One> = { readonly tenant: string; readonly now: number; readonly settlements: readonly One[] };
 
-type MovedRow<More> = Standing & {
-  readonly movimentos: number;
-  readonly de: string;
-  readonly gatilho: string;
-  readonly para: string;
-  readonly mensagem: string | null;
-} & More;
+type MovedRow<More> = Standing &
+  Traced & {
+    readonly movimentos: number;
+    readonly de: string;
+    readonly gatilho: string;
+    readonly para: string;
+    readonly mensagem: string | null;
+  } & More;
 
 /** The moves that settlements made. */
 function trailedOf<One extends Settlement>(
@@ -204,7 +207,7 @@ export function createSettle<One extends Settlement, Moved = unknown>(pool: Db, 
   const statementOf = (name: string, leave: string): Planned =>
     planMonthly(
       `settle_${item}s_${name}`,
-      `with left_queue as (${leave} ${held} returning x.*)
+      `with left_queue as (${leave} ${held} returning x.*, f.traceparent)
       update ${item}s t set ${[
         'estado = x.para',
         'mensagem_retorno = x.mensagem',
@@ -215,7 +218,7 @@ export function createSettle<One extends Settlement, Moved = unknown>(pool: Db, 
         ...set,
       ].join(', ')}
       from left_queue x ${ONE_BY_ONE} and t.tenant = $1 and t.mes = $4 and t.id = x.id and t.estado = x.de and $3::timestamptz is not null
-      returning ${['t.id', 't.mes', 't.movimentos', 'x.de', 'x.gatilho', 'x.para', 'x.mensagem', returningEstado(item, 't'), ...returning].join(', ')}`,
+      returning ${['t.id', 't.mes', 't.movimentos', 'x.de', 'x.gatilho', 'x.para', 'x.mensagem', 'x.traceparent', returningEstado(item, 't'), ...returning].join(', ')}`,
       4,
     );
   const atRest = statementOf('at_rest', `delete from fila f using ${rows.relation}`);

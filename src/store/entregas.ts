@@ -2,6 +2,7 @@
  * Telling what changes: the rows are written with the places of the changes, an address is taken by one worker at a time, and what came of
  * its attempts is written. Of a note nothing is told before what is told earlier of it.
  */
+import type { Traced } from '../traces/traces.ts';
 import { type Db, runTransaction } from './open.ts';
 import type { PoolClient } from './pg.ts';
 import { insertRows, unnestRows } from './sql.ts';
@@ -11,7 +12,7 @@ import { ALL_NOW, type EntregaRow, type Tentativa, tellWebhook, type WebhookRow 
 export const FALHAS_PARA_PARAR = 3;
 
 /** A change that was given its place. `cursor`: the place of the reader of a document once he has it. */
-export type Contada = {
+export type Contada = Traced & {
   readonly documento: string;
   readonly nota: string;
   readonly ordem: number;
@@ -20,7 +21,7 @@ export type Contada = {
   readonly cursor: string;
 };
 
-type NovaEntrega = Pick<Contada, 'nota' | 'ordem' | 'mudanca' | 'cursor'> & {
+type NovaEntrega = Pick<Contada, 'nota' | 'ordem' | 'mudanca' | 'cursor' | 'traceparent'> & {
   readonly webhook: string;
   readonly em: string;
 };
@@ -34,6 +35,7 @@ const INSERT = insertRows<NovaEntrega>(
     ['nota bigint', ({ nota }) => nota],
     ['mudanca text', ({ mudanca }) => mudanca],
     ['cursor text', ({ cursor }) => cursor],
+    ['traceparent text', ({ traceparent }) => traceparent ?? null],
     ['estado text', () => 'pendente'],
     ['due_at timestamptz', ({ em }) => em],
     ['criada_em timestamptz', ({ em }) => em],
@@ -68,7 +70,7 @@ export async function insertEntregas(
       documento === ''
         ? [...Map.groupBy(wanted, ({ ordem }) => ordem).values()].map(([first]) => first as Contada)
         : wanted;
-    return once.map(({ nota, ordem, mudanca, cursor }) => ({ webhook: id, nota, ordem, mudanca, cursor, em }));
+    return once.map(({ documento: _of, tipo: _kind, ...nova }) => ({ webhook: id, em, ...nova }));
   });
   if (novas.length === 0) return;
   await client.query(INSERT(tenant, novas));
@@ -83,6 +85,9 @@ export type Taken = Pick<WebhookRow, 'id' | 'documento' | 'url' | 'falhas' | 'pe
   readonly anterior_ate: Date | null;
 };
 
+/** A message that is due; the trace is that of the change. */
+export type EntregaDevida = EntregaRow & Traced;
+
 /** How an address answers: quickly, by now, or not, or that is not known yet. */
 export type Pace = 'quick' | 'slow';
 
@@ -96,7 +101,7 @@ const TAKE = `with due as (
   update webhooks w set claims = $3, reservado_ate = $4, alterado = false from due where w.tenant = $1 and w.id = due.id
   returning w.id, w.documento, w.url, w.falhas, w.pendente, w.segredo, w.segredo_anterior, w.anterior_ate`;
 
-const COLUMNS = `e.ordem::text, e.nota::text, e.mudanca, e.cursor, e.estado, e.tentativas, e.due_at, e.criada_em, e.entregue_em, e.registro`;
+const COLUMNS = `e.ordem::text, e.nota::text, e.mudanca, e.cursor, e.estado, e.tentativas, e.due_at, e.criada_em, e.entregue_em, e.registro, e.traceparent`;
 const DUE = `select ${COLUMNS} from entregas e where e.tenant = $1 and e.webhook = $2 and e.estado = 'pendente' and e.due_at <= $3
     and not exists (select 1 from entregas p where p.tenant = $1 and p.webhook = $2 and p.nota = e.nota and p.ordem < e.ordem
       and p.estado = 'pendente' and p.due_at > $3)
@@ -191,11 +196,11 @@ export function entregaStore(pool: Db) {
       { id, falhas }: Taken,
       now: number,
       max: number,
-    ): Promise<readonly EntregaRow[]> => {
+    ): Promise<readonly EntregaDevida[]> => {
       const isStopped = falhas >= FALHAS_PARA_PARAR;
-      const { rows } = await pool.query<EntregaRow>(DUE, [tenant, id, new Date(now), isStopped ? 1 : max]);
+      const { rows } = await pool.query<EntregaDevida>(DUE, [tenant, id, new Date(now), isStopped ? 1 : max]);
       if (rows.length > 0 || !isStopped) return rows;
-      return (await pool.query<EntregaRow>(OLDEST, [tenant, id])).rows;
+      return (await pool.query<EntregaDevida>(OLDEST, [tenant, id])).rows;
     },
     /** Writes what came of it, and leaves the address to whoever comes next. False: somebody else has it by now. */
     settle: (

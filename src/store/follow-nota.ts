@@ -2,6 +2,7 @@
 import { EVENTO_ANTES_DO_ENVIO, EVENTO_MOVES, type EventoMove, type EventoTrigger } from '../fiscal/evento.ts';
 import { movesTo } from '../fiscal/machine.ts';
 import type { NotaEstado } from '../fiscal/nota.ts';
+import type { Traced } from '../traces/traces.ts';
 import { insertTrail, returningEstado, type Standing } from './claims.ts';
 import { dequeue, enqueue, groupByMes, isOfTipo, type Ref } from './fila.ts';
 import { freeDps } from './identidades.ts';
@@ -62,7 +63,7 @@ const OF_REFUSED_NOTA = 'A nota foi recusada, e o evento não tem o que mudar';
 const MOVE_WAITING = planMonthly(
   'move_waiting',
   `with found as (
-    select e.id, e.estado, n.mensagem_retorno as motivo from unnest($3::bigint[]) as x (id)
+    select e.id, e.estado, f.traceparent, n.mensagem_retorno as motivo from unnest($3::bigint[]) as x (id)
       join notas n on n.tenant = $1 and n.mes = $8 and n.id = x.id and n.estado = $4
       join eventos e on e.tenant = $1 and e.nota = x.id and ${BEFORE_SENDING.replace('$STATES', '$5')}
       join fila f on f.tenant = $1 and ${isOfTipo('evento')} and f.id = e.id
@@ -72,7 +73,7 @@ const MOVE_WAITING = planMonthly(
     mensagem_retorno = case when $6 = 'dispensado' then '${OF_REFUSED_NOTA}' || coalesce(': ' || found.motivo, '.') end,
     codigo_retorno = null, erros_adn = null
   from found where e.tenant = $1 and e.id = found.id
-  returning e.id, e.mes, e.movimentos, found.estado as de, ${returningEstado('evento', 'e')}`,
+  returning e.id, e.mes, e.movimentos, found.estado as de, found.traceparent, ${returningEstado('evento', 'e')}`,
   8,
 );
 
@@ -112,7 +113,7 @@ export async function moveWaitingEventos(
   const moving = decisions.map(async ({ estado, mes, notas, from, on, to, due }) => {
     const isDue = due === 'now';
     const values = [tenant, new Date(now), notas, estado, from, to, isDue, mes];
-    type Moved = Standing & { readonly movimentos: number; readonly de: string };
+    type Moved = Standing & Traced & { readonly movimentos: number; readonly de: string };
     const { rows } = await client.query<Moved>(MOVE_WAITING(values));
     if (rows.length === 0) return;
     const moves = rows.map(({ movimentos, ...row }) => ({

@@ -52,11 +52,12 @@ const INSERT_RETIDAS = insertRows<NumberedNota>('insert_retidas', 'retidas', [
   ['nota bigint', ({ id }) => String(id)],
   ['mes int', ({ mes }) => mes],
   ['tabela_aliquotas int', ({ nota }) => nota.tabela_aliquotas],
+  ['traceparent text', ({ job }) => job.traceparent ?? null],
 ]);
 
 /** The moves that brought a nota to where it is stored. `at`: when those that are announced with that were. */
-function movesOf({ id, mes, nota, claims }: NumberedNota, at: number): readonly Trailed[] {
-  const ref = { id: String(id), mes };
+function movesOf({ id, mes, nota, claims, job }: NumberedNota, at: number): readonly Trailed[] {
+  const ref = { id: String(id), mes, traceparent: job.traceparent };
   const first = isHeld({ nota })
     ? ({ gatilho: 'retencao', para: 'retida' } as const)
     : ({ gatilho: 'emissao', para: 'emitida' } as const);

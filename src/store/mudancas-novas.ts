@@ -1,5 +1,6 @@
 /** Changes of notas and eventos on their way to those who follow them: written with the moves that made them, in one row a transaction. */
 import { randomUUID } from 'node:crypto';
+import type { Traced } from '../traces/traces.ts';
 import type { Ref } from './fila.ts';
 import type { PoolClient } from './pg.ts';
 import { insertRows } from './sql.ts';
@@ -11,13 +12,14 @@ type Item = 'nota' | 'evento';
  * A change of state. `movimento`: its number among the moves of its row; `em`: milliseconds; `para`: the state that it led to;
  * `estadoDaNota`: of an evento that has its place, the state of its nota as it changed.
  */
-export type Mudou = Ref & {
-  readonly item: Item;
-  readonly movimento: number;
-  readonly em: number;
-  readonly para: string;
-  readonly estadoDaNota?: string | undefined;
-};
+export type Mudou = Ref &
+  Traced & {
+    readonly item: Item;
+    readonly movimento: number;
+    readonly em: number;
+    readonly para: string;
+    readonly estadoDaNota?: string | undefined;
+  };
 
 const LETTERS = { nota: 'n', evento: 'e' } as const;
 
@@ -41,8 +43,8 @@ export function readMudou(line: string): Mudou | undefined {
   };
 }
 
-/** A row as a transaction wrote it. */
-export type Nova = { readonly id: string; readonly mudancas: string };
+/** A row as a transaction wrote it. `traceparents`: a line for each of its changes, empty of one that is not traced; null where none is. */
+export type Nova = { readonly id: string; readonly mudancas: string; readonly traceparents: string | null };
 
 /** The changes of rows, and the rows that are left to a newer version: what it alone reads, and what would overtake that of the same item. */
 export function readNovas(rows: readonly Nova[]): {
@@ -50,8 +52,12 @@ export function readNovas(rows: readonly Nova[]): {
   readonly left: readonly Nova[];
 } {
   const read = rows.map((row) => ({ row, lines: row.mudancas.split('\n'), mudadas: [] as Mudou[] }));
-  let left = read.filter(({ lines, mudadas }) => {
-    mudadas.push(...lines.flatMap((line) => readMudou(line) ?? []));
+  let left = read.filter(({ row, lines, mudadas }) => {
+    const traces = row.traceparents?.split('\n');
+    for (const [place, line] of lines.entries()) {
+      const mudou = readMudou(line);
+      if (mudou !== undefined) mudadas.push(traces?.[place] ? { ...mudou, traceparent: traces[place] } : mudou);
+    }
     return mudadas.length < lines.length;
   });
   for (let before = 0; left.length > before; ) {
@@ -78,9 +84,10 @@ function firstOf(places: readonly { readonly at: number }[]): number {
   return Math.min(...places.map(({ at }) => at));
 }
 
-const INSERT = insertRows<string>('insert_mudancas_novas', 'mudancas_novas', [
-  ['id uuid', () => randomUUID()],
-  ['mudancas text', (lines) => lines],
+export const INSERT_NOVAS = insertRows<Nova>('insert_mudancas_novas', 'mudancas_novas', [
+  ['id uuid', ({ id }) => id],
+  ['mudancas text', ({ mudancas }) => mudancas],
+  ['traceparents text', ({ traceparents }) => traceparents],
 ]);
 
 /** Writes what moves have changed. One that leads back to where it came from, as a sending that is put off, changes nothing. */
@@ -90,6 +97,10 @@ export async function insertNovas(
   item: Item,
   moves: readonly (Omit<Mudou, 'item'> & { readonly de: string | null })[],
 ): Promise<void> {
-  const lines = moves.filter(({ de, para }) => de !== para).map((move) => writeMudou({ item, ...move }));
-  if (lines.length > 0) await client.query(INSERT(tenant, [lines.join('\n')]));
+  const changes = moves.filter(({ de, para }) => de !== para);
+  if (changes.length === 0) return;
+  const mudancas = changes.map((move) => writeMudou({ item, ...move })).join('\n');
+  const isTraced = changes.some(({ traceparent }) => traceparent != null);
+  const traceparents = isTraced ? changes.map(({ traceparent }) => traceparent ?? '').join('\n') : null;
+  await client.query(INSERT_NOVAS(tenant, [{ id: randomUUID(), mudancas, traceparents }]));
 }

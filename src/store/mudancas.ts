@@ -9,7 +9,7 @@ import { PARTES_DA_NOTA, type ParteDaNota } from '../fiscal/mudanca.ts';
 import type { NotaEstado } from '../fiscal/nota.ts';
 import { type Contada, insertEntregas } from './entregas.ts';
 import { groupByMes, type Ref } from './fila.ts';
-import { type Mudou, type Nova, readMudou, readNovas, writeMudou } from './mudancas-novas.ts';
+import { INSERT_NOVAS, type Mudou, type Nova, readMudou, readNovas, writeMudou } from './mudancas-novas.ts';
 import { type Db, ONE_BY_ONE, runTransaction } from './open.ts';
 import type { PoolClient } from './pg.ts';
 import { type Planned, planMonthly, planOnce } from './planned.ts';
@@ -97,11 +97,7 @@ const BEGIN = `insert into mudancas_ate (tenant, bloco) select tenant, 0 from mu
 /** Who gives places just now is left to it. `conta`: somebody is told what changes. */
 const TAKE = `select bloco, exists (select 1 from webhooks w where w.tenant = $1 and w.ativo) as conta from mudancas_ate where tenant = $1
   and exists (select 1 from municipios m where m.tenant = $1 and not m.fechado) for update skip locked`;
-const TAKE_NOVAS = 'delete from mudancas_novas where tenant = $1 returning id, mudancas';
-const LEAVE_NOVAS = insertRows<Nova>('leave_mudancas_novas', 'mudancas_novas', [
-  ['id uuid', ({ id }) => id],
-  ['mudancas text', ({ mudancas }) => mudancas],
-]);
+const TAKE_NOVAS = 'delete from mudancas_novas where tenant = $1 returning id, mudancas, traceparents';
 const ADVANCE = 'update mudancas_ate set bloco = $2 where tenant = $1';
 
 const NOTAS = planMonthly(
@@ -280,7 +276,7 @@ async function appendNovas(client: PoolClient, tenant: string, now: number): Pro
   const taken = await takeTenant(client, tenant);
   if (taken === undefined) return { postas: 0, deixadas: 0 };
   const { mudadas: found, left } = readNovas((await client.query<Nova>(TAKE_NOVAS, [tenant])).rows);
-  if (left.length > 0) await client.query(LEAVE_NOVAS(tenant, left));
+  if (left.length > 0) await client.query(INSERT_NOVAS(tenant, left));
   const mudadas = inOrder(found);
   if (mudadas.length === 0) return { postas: 0, deixadas: left.length };
   const eventos = await readEventos(client, tenant, mudadas);
@@ -302,6 +298,7 @@ async function appendNovas(client: PoolClient, tenant: string, now: number): Pro
         contadas.push({
           ...{ documento, nota: nota.id, ordem: bloco * ORDENS_POR_BLOCO + place },
           ...{ tipo: `${mudou.item}.${mudou.para}`, mudanca: line, cursor: writeLugar({ bloco, lidas: own.length }) },
+          traceparent: mudou.traceparent,
         });
       }
     }

@@ -6,6 +6,7 @@
  */
 import { movesTo } from '../fiscal/machine.ts';
 import { NOTA_MOVES, type NotaMove } from '../fiscal/nota.ts';
+import type { Traced } from '../traces/traces.ts';
 import { insertEntrada, insertRegistradas } from './auditoria-entradas.ts';
 import { folhasOfStanding, insertTrail, returningEstado, type Standing, type Trailed } from './claims.ts';
 import { enqueue, groupByMes, type Ref } from './fila.ts';
@@ -16,10 +17,11 @@ import type { PoolClient } from './pg.ts';
 import { type Planned, planMonthly } from './planned.ts';
 
 /** The bytes that came, and the note without the group that was missing. */
-export type NotaRetida = Pick<NotaRow, 'id' | 'mes' | 'chave_acesso'> & {
-  readonly recebido: Buffer;
-  readonly nfse: Buffer;
-};
+export type NotaRetida = Pick<NotaRow, 'id' | 'mes' | 'chave_acesso'> &
+  Traced & {
+    readonly recebido: Buffer;
+    readonly nfse: Buffer;
+  };
 
 /** What a table made of a nota: its whole document, the reason for which it ends, or the one for which it goes on waiting. */
 export type SaidaDeRetida = Ref &
@@ -40,7 +42,7 @@ export function notaRetidaStore(pool: Db) {
   return {
     /** Notas that were judged by an older table, the oldest first. */
     list: async (tenant: string, versao: number, max: number): Promise<readonly NotaRetida[]> => {
-      const text = `select n.id, n.mes, n.chave_acesso, d.recebido, d.nfse from (select nota, mes from retidas
+      const text = `select n.id, n.mes, n.chave_acesso, r.traceparent, d.recebido, d.nfse from (select nota, mes, traceparent from retidas
           where tenant = $1 and tabela_aliquotas < $2 order by tabela_aliquotas, nota limit $3) r
         join notas n on n.tenant = $1 and n.mes = r.mes and n.id = r.nota
         join documentos d on d.tenant = $1 and d.mes = r.mes and d.nota = r.nota order by n.id`;
@@ -67,13 +69,13 @@ export function notaRetidaStore(pool: Db) {
 
 /** Notas of a month ($2) that an older table ($3) holds, with what is written of each; one that somebody else has is left. */
 const heldWith = (type: string): string => `held as (
-    select x.id, x.valor from unnest($4::bigint[], $5::${type}[]) as x (id, valor)
+    select x.id, x.valor, r.traceparent from unnest($4::bigint[], $5::${type}[]) as x (id, valor)
       join retidas r on r.tenant = $1 and r.nota = x.id and r.tabela_aliquotas < $3
       join notas n on n.tenant = $1 and n.mes = $2 and n.id = x.id
     ${ONE_BY_ONE} for update of r, n skip locked
   )`;
 const OF_HELD = `from held x where n.tenant = $1 and n.mes = $2 and n.id = x.id
-  returning n.id, n.mes, n.movimentos, n.id_dps, n.chave_acesso, ${returningEstado('nota', 'n')}`;
+  returning n.id, n.mes, n.movimentos, n.id_dps, n.chave_acesso, x.traceparent, ${returningEstado('nota', 'n')}`;
 const GONE = 'gone as (delete from retidas r using held x where r.tenant = $1 and r.nota = x.id)';
 
 const RELEASE = `with ${heldWith('bytea')}, ${GONE}, written as (
@@ -89,7 +91,8 @@ const KEEP = `with ${heldWith('text')}, kept as (
   )
   update notas n set mensagem_retorno = x.valor, tabela_aliquotas = $3 ${OF_HELD}`;
 
-type Moved = Standing & { readonly movimentos: number; readonly id_dps: string; readonly chave_acesso: string };
+type Moved = Standing &
+  Traced & { readonly movimentos: number; readonly id_dps: string; readonly chave_acesso: string };
 
 /** What each outcome writes, of it the value beside the `id`, and the move that it is. */
 const OUTCOMES = [
@@ -141,7 +144,7 @@ function release(
       const [released, refused, kept] = [made[0]!, made[1]!, made[2]!];
       const decided = refused.map(({ id, mes }) => ({ id, mes, estado: 'recusada' as const satisfies NotaMove['to'] }));
       await moveWaitingEventos(client, tenant, now, decided);
-      const due = released.map(({ id, mes }) => ({ id, mes, dueAt: now }));
+      const due = released.map(({ id, mes, traceparent }) => ({ id, mes, dueAt: now, traceparent }));
       return {
         result: made.flat().length,
         writes: [
@@ -177,7 +180,18 @@ function trailed(
   resposta: string | undefined,
 ): readonly Trailed[] {
   const { to } = movesTo<NotaMove>(NOTA_MOVES, on);
-  return moved.map(({ id, mes, movimentos, dito }) => {
-    return { id, mes, movimento: movimentos, em: now, de: 'retida', gatilho: on, para: to, resposta, dito };
+  return moved.map(({ id, mes, movimentos, dito, traceparent }) => {
+    return {
+      id,
+      mes,
+      movimento: movimentos,
+      em: now,
+      de: 'retida',
+      gatilho: on,
+      para: to,
+      resposta,
+      dito,
+      traceparent,
+    };
   });
 }

@@ -193,7 +193,18 @@ async function insertUnderLock(
   const { dito, ...row } = rows[0];
   const received = [recebido && Buffer.from(recebido), novo.recebido_assinatura, novo.confianca];
   const document = [tenant, mes, id, ...received, Buffer.from(xml, 'utf8')];
-  const move = { id: row.id, mes, movimento: 1, em, de: null, gatilho: 'registro', para: 'pendente', dito };
+  const traceparent = traceparentNow();
+  const move = {
+    id: row.id,
+    mes,
+    movimento: 1,
+    em,
+    de: null,
+    gatilho: 'registro',
+    para: 'pendente',
+    dito,
+    traceparent,
+  };
   const atos = novo.porMao === undefined ? [] : [actOf(row.id, named.chave_acesso, novo, novo.porMao)];
   const evento = { ...row, ...named, ...queued, nota_estado: estado, due_at: new Date(em), claims: null };
   return {
@@ -201,7 +212,7 @@ async function insertUnderLock(
     writes: [
       client.query(INSERT_DOCUMENTO(document)),
       insertTrail(client, tenant, 'evento', [move], [folhaOfDocument(row.id, mes, novo, xml)]),
-      enqueue(client, tenant, 'evento', [{ id: row.id, mes, dueAt: em, traceparent: traceparentNow() }]),
+      enqueue(client, tenant, 'evento', [{ id: row.id, mes, dueAt: em, traceparent }]),
       insertAtos(client, tenant, atos),
     ],
   };
