@@ -340,6 +340,44 @@ describe('the files', () => {
     assert.deepEqual(await conferirArquivo(world, [], () => undefined), { problemas: [], conferidos: 3 });
   });
 
+  test('do not wait for what is held, or under way, in a sandbox', async () => {
+    const [folder, pool] = [freshFolder(), await freshPool()];
+    useArquivo(pool, folder);
+    await filled(pool);
+    const store = createStore(pool);
+    const aberto = {
+      rede: Buffer.alloc(8),
+      criadoEm: Date.now(),
+      ate: Date.now() + 86_400_000,
+      chave: Buffer.alloc(32),
+      nome: undefined,
+    };
+    const max = { daRede: 9, todos: 9, desde: 0 };
+    await store.municipios.create({ tenant: 'integracao', ambiente: 'homologacao', codigoIbge: undefined }, NOON);
+    assert.equal(await store.ensaios.create('integracao', { ...aberto, tenant: 'ensaio-aaaaaa' }, max), 'made');
+    // By the clock of the sandbox they are of today: no time of keeping has run out for them.
+    const now = `'2026-01-20T12:00:00Z'::timestamptz`;
+    await fillNotas(pool, 'ensaio-aaaaaa', 3, [MES]);
+    const notas = await pool.query<{ id: string }>(`select id from notas where tenant = 'ensaio-aaaaaa' order by id`);
+    const [held, waiting] = notas.rows.map(({ id }) => id);
+    await pool.query(
+      `insert into retidas (tenant, nota, mes, tabela_aliquotas) values ('ensaio-aaaaaa', ${held}, ${MES}, 1)`,
+    );
+    await pool.query(
+      `insert into fila (tenant, tipo, id, mes, due_at) values ('ensaio-aaaaaa', 'nota', ${waiting}, ${MES}, ${now})`,
+    );
+    const { arquivo } = store;
+    assert.deepEqual(await arquivo.listEmAndamento(MES), []);
+    await pool.query(`update municipios set guarda_dias = 0 where tenant = 'ensaio-aaaaaa'`);
+    assert.ok(!('problem' in (await fecharMes({ store, now: Date.now }, '2026-01', () => undefined))));
+    const tenants = filesIn(folder).map((file) => path.basename(path.dirname(file)));
+    assert.deepEqual(tenants.toSorted(), ['alfa', 'beta']);
+    for (const table of ['notas', 'retidas', 'fila', 'identidades']) {
+      const { rows } = await pool.query(`select 1 from ${table} where tenant = 'ensaio-aaaaaa'`);
+      assert.equal(rows.length, 0, table);
+    }
+  });
+
   test('that are damaged are named, with exit code 1', async () => {
     const [folder, connection] = [freshFolder(), await freshDatabase()];
     const pool = await poolOn(connection);

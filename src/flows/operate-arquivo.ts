@@ -53,6 +53,8 @@ export async function fecharMes(
   }
   const known = (await arquivo.listMeses()).some((one) => one.mes === mes);
   if (!known) return { problem: `Não há nada de ${text} neste banco.` };
+  // A file is never deleted: what is to be forgotten must not come into one, nor keep the month open.
+  while (await world.store.guarda.forgetRehearsals(world.now()));
   const underWay = await arquivo.listEmAndamento(mes);
   if (underWay.length > 0) {
     const each = underWay.map(({ tenant, tipo, quantos }) => `${tenant}: ${quantos} (${tipo})`);
@@ -61,8 +63,6 @@ export async function fecharMes(
     };
   }
   const sign = await signersOf(world, tell);
-  // A file is never deleted: what is to be forgotten must not come into one.
-  while (await world.store.guarda.forgetRehearsals(world.now()));
   return orProblem(async () => ({ lockedMs: await arquivo.closeMes(mes, { now: world.now, sign, tell }) }));
 }
 

@@ -28,6 +28,7 @@ import {
 } from './arquivo-registros.ts';
 import { folhasApagadas, insertEntrada, insertRegistradas, takeAway } from './auditoria-entradas.ts';
 import { constraintOf } from './constraint.ts';
+import { forgetEnsaios } from './guarda.ts';
 import { ensureMeses } from './meses.ts';
 import { withoutLimits } from './migration-steps.ts';
 import { type Db, runTransaction } from './open.ts';
@@ -127,8 +128,13 @@ export async function inTurn<Result>(pool: Db, work: () => Promise<Result>): Pro
 }
 
 /** Questions asked across tenants. */
-const EM_ANDAMENTO = `select tenant, tipo, count(*)::int as quantos from fila where mes = $1 group by 1, 2
-  union all select tenant, 'nota retida', count(*)::int from retidas where mes = $1 group by 1 order by 1, 2`;
+const EM_ANDAMENTO = `select f.tenant, f.tipo, count(*)::int as quantos from fila f where f.mes = $1 and ${isNoEnsaio('f')} group by 1, 2
+  union all select r.tenant, 'nota retida', count(*)::int from retidas r where r.mes = $1 and ${isNoEnsaio('r')} group by 1 order by 1, 2`;
+
+/** SQL: a row is of no sandbox of one's own, of which nothing is kept. */
+function isNoEnsaio(alias: string): string {
+  return `exists (select 1 from municipios m where m.tenant = ${alias}.tenant and m.ensaio_ate is null)`;
+}
 
 async function readEmAndamento(db: Pick<Db, 'query'>, mes: number): Promise<readonly EmAndamento[]> {
   return (await db.query<EmAndamento>(EM_ANDAMENTO, [mes])).rows;
@@ -159,6 +165,7 @@ async function closeMes(pool: Db, mes: number, work: Work): Promise<number | und
     if (row !== undefined && row.eliminado_em !== null) throw new ArquivoRecusado(ELIMINATED(mes));
     if (row === undefined) throw new ArquivoRecusado(`O mês ${nameOfMes(mes)} não tem tabelas neste banco.`);
     if (row.arquivado_em !== null) return undefined;
+    await runTransaction(pool, (client) => forgetEnsaiosOf(client, mes));
     for (const [tenant, linhas] of await countLinhas(pool, mes)) {
       const last = await findLast(pool, tenant, mes);
       if (last !== undefined && isMissing(last, linhas)) throw new ArquivoRecusado(ONLY_IN_FILE(last));
@@ -175,6 +182,12 @@ async function closeMes(pool: Db, mes: number, work: Work): Promise<number | und
     tell('algo do mês foi escrito entretanto: o arquivo de quem mudou é escrito de novo');
   }
   throw new ArquivoRecusado(`Algo continua a ser escrito em ${nameOfMes(mes)}; repita quando nada se mover nele.`);
+}
+
+/** A file is never deleted, and a sandbox of one's own is soon: nothing of it comes into one. */
+async function forgetEnsaiosOf(client: PoolClient, mes: number): Promise<void> {
+  const tenants = [...(await countLinhas(client, mes)).keys()];
+  await forgetEnsaios(client, tenants, mes);
 }
 
 /** Files that a command announced, and was killed before it had read them back: those that are whole count, the others are no more. */
@@ -232,6 +245,7 @@ async function emptyMes(pool: Db, mes: number, now: () => number): Promise<numbe
         const [row] = (await client.query('select arquivado_em from meses where mes = $1 for update', [mes])).rows;
         if (row?.arquivado_em !== null) return undefined;
         await client.query('set local enable_seqscan = on');
+        await forgetEnsaiosOf(client, mes);
         const underWay = await readEmAndamento(client, mes);
         if (underWay.length > 0) throw new ArquivoRecusado(`Há o que está em andamento em ${nameOfMes(mes)}.`);
         for (const [tenant, linhas] of await countLinhas(client, mes)) {

@@ -47,7 +47,21 @@ export function guardaStore(pool: Db) {
   };
 }
 
-/** A question asked across tenants. */
+/** A month of the westernmost municipalities ends so much later. */
+const WESTERN_MS = 5 * 3_600_000;
+
+/** Deletes what those of these tenants that are sandboxes of one's own have up to a month, which their clocks may be set back to. */
+export async function forgetEnsaios(client: PoolClient, tenants: readonly string[], mes: number): Promise<void> {
+  const before = new Date(Date.UTC(Math.floor(mes / 100), mes % 100) + WESTERN_MS);
+  const { rows } = await client.query<{ tenant: string }>(ENSAIOS, [tenants]);
+  for (const { tenant } of rows) {
+    while ((await forgetNotas(client, tenant, before, mes)) > 0);
+    while ((await forgetLotes(client, tenant, before)) > 0);
+  }
+}
+
+/** Questions asked across tenants. */
+const ENSAIOS = 'select tenant from municipios where ensaio_ate is not null and tenant = any ($1::text[])';
 const REHEARSALS = `select tenant, guarda_dias from municipios where ambiente = 'homologacao' and tenant > $1 order by tenant limit $2`;
 
 const OF_A_REHEARSAL = `exists (select 1 from municipios m where m.tenant = $1 and m.ambiente = 'homologacao')`;
@@ -89,8 +103,13 @@ const OLD_WEBHOOKS = takeAway(
       and not exists (select 1 from tokens k where k.tenant = $1 and k.documento = w.documento) limit ${STEP_MAX}))`,
 );
 
-async function forgetNotas(client: PoolClient, tenant: string, before: Date): Promise<number> {
-  const [oldest] = (await client.query<{ mes: number }>(OLDEST_MES, [tenant, mesOf(before.getTime())])).rows;
+async function forgetNotas(
+  client: PoolClient,
+  tenant: string,
+  before: Date,
+  lastMes = mesOf(before.getTime()),
+): Promise<number> {
+  const [oldest] = (await client.query<{ mes: number }>(OLDEST_MES, [tenant, lastMes])).rows;
   if (oldest === undefined) return 0;
   const { mes } = oldest;
   type Row = { id: string; id_dps: string; substitui: string | null };
