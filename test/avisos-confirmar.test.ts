@@ -9,7 +9,7 @@ import { onEnd } from './support/cleanup.ts';
 import { cnpjCheckDigits } from './support/cnpj.ts';
 import { countCalls } from './support/counted-calls.ts';
 import { desafioOf } from './support/desafio.ts';
-import { emit, request } from './support/http.ts';
+import { bindCall, emit, request } from './support/http.ts';
 import { ownPort } from './support/ports.ts';
 import { startTestService } from './support/service.ts';
 import { unlessStoodStill } from './support/standstill.ts';
@@ -66,14 +66,7 @@ async function place(answering: Answering) {
 
 const yes: Answering = (desafio) => (desafio === '' ? { status: 204 } : { status: 200, body: desafio });
 
-async function call(method: string, path: string, token: string | undefined, body?: object) {
-  const headers = {
-    ...(token === undefined ? {} : { Authorization: `Bearer ${token}` }),
-    ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
-  };
-  const sent = body === undefined ? {} : { body: JSON.stringify(body) };
-  return request(address, `${API}/${path}`, { method, headers, ...sent });
-}
+const call = bindCall(address, API);
 
 let raiz = 30_000_000;
 /** A document of its own, whom nobody has asked who it is: this is the sandbox. Its questions are those of a minute of its own. */

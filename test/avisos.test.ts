@@ -10,7 +10,7 @@ import { AVISO_GUARDA_DIAS, AVISO_TENTATIVAS_S } from '../src/flows/aviso-tempos
 import { onEnd } from './support/cleanup.ts';
 import { cnpjCheckDigits } from './support/cnpj.ts';
 import { confirmAvisos } from './support/desafio.ts';
-import { emit, request } from './support/http.ts';
+import { bindCall, emit } from './support/http.ts';
 import { ownPort } from './support/ports.ts';
 import { startTestService } from './support/service.ts';
 import { until } from './support/until.ts';
@@ -58,14 +58,7 @@ async function receiver(
   return { url: `http://127.0.0.1:${port}/avisos`, port, received, stop, tried: () => count };
 }
 
-async function call(method: string, path: string, token: string | undefined, body?: object) {
-  const headers = {
-    ...(token === undefined ? {} : { Authorization: `Bearer ${token}` }),
-    ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
-  };
-  const sent = body === undefined ? {} : { body: JSON.stringify(body) };
-  return request(address, `${API}/${path}`, { method, headers, ...sent });
-}
+const call = bindCall(address, API);
 
 async function tokenOf(documento: string, escopos: readonly string[] = ['consultar', 'webhooks']): Promise<string> {
   const { status, body } = await call('POST', 'token', undefined, { documento, escopos });

@@ -10,7 +10,7 @@ import { startWorker } from '../src/delivery/worker.ts';
 import { exampleXml } from '../src/fiscal/rules/example.ts';
 import { EXPORTACAO_DIAS, EXPORTACOES_MAX } from '../src/flows/exportacoes.ts';
 import { onEnd } from './support/cleanup.ts';
-import { emit, request } from './support/http.ts';
+import { bindCall, emit, request } from './support/http.ts';
 import { startTestService } from './support/service.ts';
 import { until } from './support/until.ts';
 
@@ -30,14 +30,7 @@ const folder = mkdtempSync(path.join(tmpdir(), 'nfse-exportacoes-'));
 after(() => rmSync(folder, { recursive: true, force: true }));
 const READERS = ['unzip', 'python3'].every((program) => spawnSync(program, ['--help']).error === undefined);
 
-async function call(method: string, of: string, token: string | undefined, body?: object) {
-  const headers = {
-    ...(token === undefined ? {} : { Authorization: `Bearer ${token}` }),
-    ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
-  };
-  const sent = body === undefined ? {} : { body: JSON.stringify(body) };
-  return request(address, `${API}/${of}`, { method, headers, ...sent });
-}
+const call = bindCall(address, API);
 
 async function tokenOf(documento: string, escopos: readonly string[] = ['consultar']): Promise<string> {
   return (await call('POST', 'token', undefined, { documento, escopos })).body.token;

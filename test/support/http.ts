@@ -70,6 +70,18 @@ function connections(): http.Agent {
   return agent;
 }
 
+/** Asks below an address, with a token and a JSON body where there are any. */
+export function bindCall(address: string, api: string) {
+  return (method: string, path: string, token: string | undefined, body?: object): Promise<Answer> => {
+    const headers = {
+      ...(token === undefined ? {} : { Authorization: `Bearer ${token}` }),
+      ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
+    };
+    const sent = body === undefined ? {} : { body: JSON.stringify(body) };
+    return request(address, `${api}/${path}`, { method, headers, ...sent });
+  };
+}
+
 /** Posts a DPS to the sandbox. */
 export function emit(address: string, xml: string | Uint8Array): Promise<Answer> {
   const body = typeof xml === 'string' ? xml : (xml as Uint8Array<ArrayBuffer>);
