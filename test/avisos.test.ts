@@ -324,6 +324,20 @@ describe('an address', () => {
       const { webhook } = (await call('GET', `webhooks/${one.id}`, token)).body;
       return webhook.ativo === false || undefined;
     }, 'it is switched off');
+    const left = (await call('GET', `webhooks/${one.id}/entregas`, token)).body.entregas;
+    assert.deepEqual(
+      left.map(({ estado }: { estado: string }) => estado),
+      ['morta'],
+      'nothing waits for it, and what did may be sent again',
+    );
+    for (const [before, expected] of [
+      [clock.now - DAY_MS, 1],
+      [clock.now + DAY_MS, 0],
+    ] as const) {
+      await service.store.entregas.forgetOff(TENANT, before);
+      const { rows } = await pool.query('select 1 from entregas where webhook = $1', [one.id]);
+      assert.equal(rows.length, expected);
+    }
     const problem = await until(
       async () => (await call('GET', `webhooks/${two.id}`, token)).body.webhook.ultimo_problema ?? undefined,
       'it is told why',

@@ -1,6 +1,7 @@
 /** Gives what has changed its place, for those who follow a CNPJ or CPF, and forgets what was told long ago. */
 import { AMBIENTES } from '../fiscal/ambiente.ts';
 import { MUDANCAS_GUARDA_DIAS } from '../fiscal/mudanca.ts';
+import { AVISO_GUARDA_DIAS } from '../flows/aviso-tempos.ts';
 import type { World } from '../flows/world.ts';
 import type { Municipio } from '../store/municipios.ts';
 import type { Delivered } from './deliver.ts';
@@ -25,6 +26,7 @@ export async function placeMudancas(world: World, { tenant, ambiente, guardaDias
   if (deixadas > 0) tellLeft(world, tenant, deixadas);
   if (performance.now() >= (forgetAt.get(tenant) ?? Number.NEGATIVE_INFINITY)) {
     const dias = guardaDias ?? AMBIENTES[ambiente].guardaDias ?? MUDANCAS_GUARDA_DIAS;
+    await store.entregas.forgetOff(tenant, now() - AVISO_GUARDA_DIAS.mostrar * DAY_MS);
     const isMore = await store.mudancas.forget(tenant, now() - (dias || MUDANCAS_GUARDA_DIAS) * DAY_MS);
     if (!isMore) forgetAt.set(tenant, performance.now() + FORGET_EVERY_MS);
   }

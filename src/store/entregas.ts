@@ -147,6 +147,12 @@ const RELEASE = `update webhooks set claims = null, reservado_ate = null, falhas
 const FORGET = `delete from entregas where tenant = $1 and webhook = $2 and ordem = any (array(
     select ordem from entregas where tenant = $1 and webhook = $2 and estado <> 'pendente' and criada_em < $3 order by ordem limit 2000))`;
 
+/** Of an address that wants nothing more nothing waits; its owner may have it sent again. */
+const END = `update entregas set estado = 'morta' where tenant = $1 and webhook = $2 and estado = 'pendente'`;
+/** Nobody takes an address that is switched off, who would forget what was told to it. */
+const FORGET_OFF = `delete from entregas e using webhooks w
+  where e.tenant = $1 and w.tenant = $1 and w.id = e.webhook and not w.ativo and e.criada_em < $2`;
+
 const RELEASE_CHANGED = 'update webhooks set claims = null, reservado_ate = null where tenant = $1 and id = $2';
 
 /** How an address is left. `falhas`: in a row, by now; `paradoAte`: it is not tried before (milliseconds). */
@@ -228,6 +234,7 @@ export function entregaStore(pool: Db) {
           await client.query(RELEASE_CHANGED, [tenant, id]);
           return true;
         }
+        if (isGone) await client.query(END, [tenant, id]);
         const isWaiting = paradoAte !== undefined && (due !== null || isPendente);
         const proxima = isWaiting ? new Date(paradoAte) : due;
         const values = [falhas, proxima, !isGone, problema ?? null, new Date(now), isQuick ?? null, isPendente];
@@ -235,5 +242,9 @@ export function entregaStore(pool: Db) {
         if (isGone || isPendente !== held.pendente) await tellWebhook(client, tenant, id);
         return true;
       }),
+    /** Deletes what was to be told before a moment (milliseconds) to addresses that are switched off. */
+    forgetOff: async (tenant: string, before: number): Promise<void> => {
+      await pool.query(FORGET_OFF, [tenant, new Date(before)]);
+    },
   };
 }

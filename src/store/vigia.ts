@@ -47,6 +47,7 @@ function looksAt(tenant: string): string {
     `(select count(x.claims)::int from (select f.claims ${waits(tipo)} and f.due_at > now() order by f.due_at limit ${CONTADOS_MAX}) x)`;
   const sampleOf = (tipo: string): string =>
     `(select f.id, f.mes ${waits(tipo)} order by f.due_at limit ${SAMPLE_MAX}) x`;
+  const isOn = `exists (select 1 from webhooks w where w.tenant = ${tenant} and w.id = e.webhook and w.ativo)`;
   return `${countOf(waits('nota'))} as notas, ${countOf(waits('evento'))} as eventos, ${countOf(waits('lote'))} as lotes,
     ${takenOf('nota')} as "notasTomadas", ${takenOf('evento')} as "eventosTomados", ${takenOf('lote')} as "lotesTomados",
     ${countOf(`from retidas r where r.tenant = ${tenant}`)} as retidas,
@@ -56,8 +57,8 @@ function looksAt(tenant: string): string {
       join eventos e on e.tenant = ${tenant} and e.mes = x.mes and e.id = x.id) as "eventoDesde",
     (select min(l.recebido_em) from ${sampleOf('lote')}
       join lotes l on l.tenant = ${tenant} and l.mes = x.mes and l.id = x.id) as "loteDesde",
-    ${countOf(`from entregas e where e.tenant = ${tenant} and e.estado = 'pendente'`)} as avisos,
-    ${countOf(`from entregas e where e.tenant = ${tenant} and e.estado = 'morta'`)} as "avisosMortos",
+    ${countOf(`from entregas e where e.tenant = ${tenant} and e.estado = 'pendente' and ${isOn}`)} as avisos,
+    ${countOf(`from entregas e where e.tenant = ${tenant} and e.estado = 'morta' and ${isOn}`)} as "avisosMortos",
     (select w.proxima from webhooks w where w.tenant = ${tenant} and w.ativo and w.proxima is not null
       order by w.proxima limit 1) as "avisoDesde",
     (select min(x.criada_em) from exportacoes x where x.tenant = ${tenant} and x.estado = 'em_andamento') as "exportacaoDesde",
