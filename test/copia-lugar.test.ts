@@ -4,12 +4,12 @@ import { mkdir, mkdtemp, readdir, readFile, rm, utimes } from 'node:fs/promises'
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { test } from 'node:test';
-import { beginCopia, listCopias, type Manifesto, publishCopia } from '../src/store/copia-lugar.ts';
+import { beginCopia, type Dito, listCopias, publishCopia } from '../src/store/copia-lugar.ts';
 import { onEnd } from './support/cleanup.ts';
 
 const SISTEMA = '7123456789012345678';
 /** What else stands in a manifest says nothing of the name. */
-const ABOUT = { formato: 1, iniciada: '2026-11-29T15:58:39.120Z', arquivos: [] } as unknown as Omit<Manifesto, 'id'>;
+const ABOUT = { formato: 1, iniciada: '2026-11-29T15:58:39.120Z', arquivos: [] } as unknown as Dito;
 
 async function folder(): Promise<string> {
   const pasta = await mkdtemp(path.join(tmpdir(), 'nfse-copias-'));

@@ -7,13 +7,14 @@ import { readEstado } from '../store/copia-estado.ts';
 import {
   beginCopia,
   type Copia,
+  type Dito,
   ensurePasta,
   listCopias,
   type Manifesto,
   publishCopia,
   removeCopia,
 } from '../store/copia-lugar.ts';
-import { pruneWal, shipWal } from '../store/copia-wal.ts';
+import { findWay, judgeLog, pruneWal, shipWal } from '../store/copia-wal.ts';
 import type { Conta, CopiasWorld } from './copia-world.ts';
 
 const NOWHERE =
@@ -97,7 +98,7 @@ async function makeCopia(
     },
   );
   const arquivos = kept.map(({ nome, bytes, sha256 }) => ({ nome, bytes, sha256 }));
-  const whole: Omit<Manifesto, 'id'> = {
+  const whole: Dito = {
     formato: 1,
     ...base,
     iniciada: base.iniciada.toISOString(),
@@ -112,6 +113,7 @@ async function makeCopia(
   const copia = await publishCopia(fresh!, whole);
   const ms = Math.round(performance.now() - began);
   const avisos: string[] = [];
+  if (copia.manifesto.autenticador === null) avisos.push(NO_KEY);
   if (!base.arquiva) avisos.push(world.isEmbedded ? NOT_ARCHIVING : NOT_ARCHIVING_OWN);
   if (live.logFolder !== undefined) {
     await shipWal(live.logFolder, pasta, base.sistema, recipients).catch((error: Error) => {
@@ -123,6 +125,9 @@ async function makeCopia(
 }
 
 const DAY_MS = 86_400_000;
+
+const NO_KEY =
+  'a cópia não leva o autenticador deste serviço, e não se saberá se alguém a trocou: este comando não tem a chave da auditoria. Dê-o com o NFSE_DATA_DIR do serviço, e como o usuário dele.';
 
 const NOT_ARCHIVING =
   'o PostgreSQL embutido não está arquivando o WAL: só se volta ao momento de uma cópia. Pare o serviço e inicie-o com NFSE_COPIAS definida.';
@@ -180,15 +185,24 @@ export type Listadas = {
   readonly arquivamentos: readonly Arquivamento[];
 };
 
-export async function listarCopias(world: Pick<CopiasWorld, 'pasta'>): Promise<Listadas> {
+/** Every file of the archived log is read, and compared with what was written. */
+export async function listarCopias(world: Pick<CopiasWorld, 'pasta'>, { show }: Conta): Promise<Listadas> {
   const pasta = needPasta(world);
   const { copias, problemas } = await listCopias(pasta);
   const arquivamentos: Arquivamento[] = [];
-  const faltando: string[] = [];
+  const faltando = new Set<string>();
   for (const sistema of new Set(copias.map(({ manifesto }) => manifesto.sistema))) {
-    const { ate, segmento, faltas = [] } = await readEstado(pasta, sistema);
+    const log = await judgeLog(pasta, sistema, show);
+    const { ate, segmento, faltas: ofLast = [] } = await readEstado(pasta, sistema, log.judge);
     if (ate !== undefined) arquivamentos.push({ sistema, segmento: segmento ?? '', em: ate });
-    faltando.push(...faltas.map((falta) => `${falta}. Faça outra cópia: nfse copia fazer.`));
+    const faltas = new Set(ofLast);
+    // Those before the last one lead to moments that it does not.
+    for (const copia of copias.filter(({ manifesto }) => manifesto.sistema === sistema)) {
+      const way = await findWay(pasta, copia, [], undefined, log.judge).catch(() => undefined);
+      for (const falta of way?.faltas ?? []) faltas.add(falta);
+    }
+    const others = log.problemas.filter((problema) => ![...faltas].some((falta) => falta.startsWith(problema)));
+    for (const one of [...faltas, ...others]) faltando.add(`${one}. Faça outra cópia: nfse copia fazer.`);
   }
   return { copias: copias.map(({ manifesto }) => manifesto), problemas: [...problemas, ...faltando], arquivamentos };
 }

@@ -8,12 +8,15 @@ import { chmod, chown, mkdir, mkdtemp, readdir, rename, rm, statfs } from 'node:
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { AMBIENTES } from '../fiscal/ambiente.ts';
+import type { Autoria } from '../store/auditoria-chave.ts';
 import { findRunningSettings } from '../store/copia-ajustes.ts';
 import { type Programa, unpackCopia } from '../store/copia-arquivos.ts';
+import { autoriaOfDito } from '../store/copia-autoria.ts';
 import { CopiaRecusada, readIdentities, readRecipients } from '../store/copia-cifra.ts';
 import { type Juizo, judgeCopia } from '../store/copia-julgar.ts';
 import { type Copia, listCopias, syncFolder, walOf } from '../store/copia-lugar.ts';
 import type { Volta } from '../store/copia-numeros.ts';
+import { judgeArquivo } from '../store/copia-resumo.ts';
 import { isThere, needEntry, type Recuperado, recoverCluster, sweepLeftovers } from '../store/copia-servidor.ts';
 import { type Caminho, findWay, readAte, shipWal } from '../store/copia-wal.ts';
 import { readSistema, STAGING } from '../store/embedded.ts';
@@ -33,6 +36,8 @@ export type Conferida = {
   readonly caminho: Caminho;
   readonly juizo: Juizo;
   readonly ultima: string | undefined;
+  /** All of it was written by this service. */
+  readonly isPropria: boolean;
   readonly ms: number;
 };
 
@@ -51,7 +56,7 @@ export async function conferirCopia(world: CopiasWorld, asked: Asked, conta: Con
   try {
     const lugar = await world.lugar(staging);
     const programa = await programaOf(lugar, copia);
-    const { caminho, recovered } = await bringToLife(
+    const { caminho, recovered, isPropria } = await bringToLife(
       {
         pasta,
         copia,
@@ -65,7 +70,8 @@ export async function conferirCopia(world: CopiasWorld, asked: Asked, conta: Con
     );
     try {
       const juizo = await judgeCopia(recovered.connection, true, conta.show);
-      return { copia, caminho, juizo, ultima: recovered.ultima, ms: performance.now() - began };
+      const { ultima } = recovered;
+      return { copia, caminho, juizo, ultima, isPropria, ms: performance.now() - began };
     } finally {
       await recovered.stop();
     }
@@ -112,7 +118,7 @@ export async function restaurarCopia(world: CopiasWorld, asked: Restaurar, conta
   try {
     if (lugar.account !== undefined) await chown(staging, lugar.account.uid, lugar.account.gid);
     const cluster = path.join(staging, 'pg');
-    const { caminho, recovered } = await bringToLife(
+    const { caminho, recovered, isPropria } = await bringToLife(
       { pasta, copia, cluster, programa, chave: asked.chave, momento: asked.momento, archives: true },
       conta,
     );
@@ -126,7 +132,8 @@ export async function restaurarCopia(world: CopiasWorld, asked: Restaurar, conta
     }
     const guardado = await putInPlace(cluster, target, world.now());
     const { ultima } = recovered;
-    return { copia, caminho, juizo, ultima, location, guardado, ...passed, ms: performance.now() - began };
+    const found = { copia, caminho, juizo, ultima, isPropria };
+    return { ...found, location, guardado, ...passed, ms: performance.now() - began };
   } finally {
     await rm(staging, { recursive: true, force: true });
   }
@@ -227,11 +234,13 @@ type Bring = {
 async function bringToLife(
   asked: Bring,
   { show, tell }: Conta,
-): Promise<{ readonly caminho: Caminho; readonly recovered: Recuperado }> {
+): Promise<{ readonly caminho: Caminho; readonly recovered: Recuperado; readonly isPropria: boolean }> {
   const { pasta, copia, cluster, programa, chave, momento, archives } = asked;
   const { manifesto } = copia;
   const identities = chave === undefined ? [] : await readIdentities(chave);
-  const caminho = await findWay(pasta, copia, identities, momento);
+  const judge = (file: string) => judgeArquivo(file, manifesto.sistema);
+  const caminho = await findWay(pasta, copia, identities, momento, judge);
+  const isPropria = tellAutoria(copia, caminho, tell);
   for (const falta of caminho.faltas) tell(`AVISO  ${falta}`);
   refuseLater(copia, caminho, momento);
   await needEntry(path.dirname(cluster), programa);
@@ -250,8 +259,30 @@ async function bringToLife(
     { cluster, caminho, identities, momento, archives, usuario, banco, major: Number.parseInt(versao, 10) },
     show,
   );
-  return { caminho, recovered };
+  return { caminho, recovered, isPropria };
 }
+
+/** Whether all of it is known to be of this service. What is not is told, and not refused: a disaster may have taken the key as well. */
+function tellAutoria({ manifesto }: Copia, { julgados }: Caminho, tell: Conta['tell']): boolean {
+  const autoria = autoriaOfDito('manifesto', manifesto);
+  const others = [...julgados].filter(([, one]) => one.autoria !== 'propria');
+  const [first] = others;
+  const ofLog = `${others.length} segmentos do WAL (o primeiro é ${first?.[0]})`;
+  if (autoria !== 'propria') tell(`AVISO  a cópia ${manifesto.id} ${FROM_ELSEWHERE(autoria)}`);
+  if (first === undefined) return autoria === 'propria';
+  // A server of one's own archives by a command of its own, which has no key.
+  if (!manifesto.embutido && others.every(([, one]) => one.autoria === 'sem_chave')) {
+    tell(`AVISO  ${ofLog}, arquivados pelo seu PostgreSQL, não levam autenticador: não se sabe se alguém os trocou.`);
+    return autoria === 'propria';
+  }
+  tell(`AVISO  ${ofLog}, cada um ${FROM_ELSEWHERE(first[1].autoria)}`);
+  return false;
+}
+
+const FROM_ELSEWHERE = (autoria: Autoria): string =>
+  autoria === 'outra'
+    ? 'é de outro serviço, ou de outra chave: o autenticador é de uma que não está aqui, e não se sabe se alguém mudou o que foi escrito. Se é deste serviço, ponha em NFSE_DATA_DIR o auditoria.chave que guardou (chmod 600), e confira de novo.'
+    : 'é de outro serviço, ou de antes da chave: não leva autenticador, e não se sabe se alguém mudou o que foi escrito. Confira de onde veio.';
 
 const SOME = 10;
 

@@ -119,3 +119,18 @@ export function autenticadorOfFim(tenant: string, fim: Fim): Buffer | null {
 export function autoriaOfFim(tenant: string, fim: Fim & { readonly autenticador: Buffer | null }): Autoria {
   return judge(fim.autenticador, (chave) => signFim(chave, tenant, fim));
 }
+
+function signCopia({ id, octetos }: Chave, dito: string): Buffer {
+  const key = createHmac('sha256', octetos).update('copia').digest();
+  return Buffer.concat([id, createHmac('sha256', key).update(dito).digest()]);
+}
+
+/** Authenticator of what is said of a copy, by a key derived for that; null without a key. */
+export function autenticadorOfCopia(dito: string): Buffer | null {
+  const [chave] = chaves;
+  return chave === undefined ? null : signCopia(chave, dito);
+}
+
+export function autoriaOfCopia(dito: string, autenticador: Buffer | null): Autoria {
+  return judge(autenticador, (chave) => signCopia(chave, dito));
+}

@@ -1,6 +1,6 @@
 /** How the copies of a database stand: the last one, up to when the continuous one goes, and what is missing in it. */
 import { listCopias, walOf } from './copia-lugar.ts';
-import { findWay, readAte } from './copia-wal.ts';
+import { findWay, type Juiz, readAte } from './copia-wal.ts';
 
 export type Estado = {
   /** When the last copy was done; ISO texts. */
@@ -11,11 +11,11 @@ export type Estado = {
   readonly faltas: readonly string[] | undefined;
 };
 
-export async function readEstado(pasta: string, sistema: string): Promise<Estado> {
+export async function readEstado(pasta: string, sistema: string, judge?: Juiz): Promise<Estado> {
   const { copias } = await listCopias(pasta);
   const last = copias.findLast(({ manifesto }) => manifesto.sistema === sistema);
   const ate = await readAte(walOf(pasta, sistema));
-  const way = last && (await findWay(pasta, last, [], undefined).catch(() => undefined));
+  const way = last && (await findWay(pasta, last, [], undefined, judge).catch(() => undefined));
   // A copy with a hole reaches up to the hole.
   const isBroken = way !== undefined && way.faltas.length > 0;
   const reached = isBroken ? (way.ate?.toISOString() ?? last!.manifesto.concluida) : ate?.em;

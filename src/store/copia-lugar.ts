@@ -5,6 +5,7 @@
 import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import path from 'node:path';
+import { authenticate, autoriaOfDito } from './copia-autoria.ts';
 import type { Base } from './copia-base.ts';
 import { CopiaRecusada } from './copia-cifra.ts';
 
@@ -24,7 +25,11 @@ export type Manifesto = Omit<Base, 'iniciada' | 'concluida'> & {
   /** Of the cluster, with the log that came along. */
   readonly bytes: number;
   readonly arquivos: readonly Arquivo[];
+  readonly autenticador: string | null;
 };
+
+/** Of a copy that has no name yet. */
+export type Dito = Omit<Manifesto, 'id' | 'autenticador'>;
 
 export type Copia = { readonly pasta: string; readonly manifesto: Manifesto };
 export type Lista = {
@@ -93,8 +98,15 @@ async function readManifesto(folder: string): Promise<Manifesto | string> {
     if (found === undefined) return `${folder}: falta ${nome}.`;
     if (found.size !== bytes) return `${folder}: ${nome} tem ${found.size} bytes, e foi escrito com ${bytes}.`;
   }
+  if (autoriaOfDito('manifesto', manifesto) === 'falsa') return `${CHANGED(file)}. ${BRING_BACK}`;
   return manifesto;
 }
+
+/** A known key, and another text than it was given for. */
+export const CHANGED = (file: string): string =>
+  `${file} foi mudado depois de escrito: o autenticador, da chave deste serviço, é de outro conteúdo`;
+const BRING_BACK =
+  'Traga de volta o arquivo de antes, se há outra cópia desta pasta; senão use outra cópia do banco, e veja quem pode gravar aqui.';
 
 /** A folder for a copy in the making. What was left half made is swept: `takeTurn` is had by whoever calls this, of this machine. */
 export async function beginCopia(pasta: string, sistema: string): Promise<string> {
@@ -131,10 +143,10 @@ async function isAbandoned(file: string): Promise<boolean> {
 }
 
 /** Writes the manifest and gives the copy its name: by the moment at which it began, and a number where another began in the same second. */
-export async function publishCopia(fresh: string, about: Omit<Manifesto, 'id'>): Promise<Copia> {
+export async function publishCopia(fresh: string, about: Dito): Promise<Copia> {
   for (let place = 1; ; place += 1) {
     const id = nameCopia(about.iniciada, place);
-    const manifesto: Manifesto = { ...about, id };
+    const manifesto = authenticate('manifesto', { ...about, id });
     await writeSynced(path.join(fresh, MANIFEST), `${JSON.stringify(manifesto, null, 2)}\n`);
     await syncFolder(fresh);
     const pasta = path.join(path.dirname(fresh), id);

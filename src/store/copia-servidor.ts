@@ -291,12 +291,12 @@ class Feeder {
   private async answer(name: string): Promise<void> {
     const place = path.join(this.folder, name);
     if (['pronto', 'falta', 'erro'].some((ending) => existsSync(`${place}.${ending}`))) return;
-    const { segmentos, arquivos } = this.asked.caminho;
+    const { segmentos, arquivos, julgados } = this.asked.caminho;
     // Beyond the way nothing is handed out: a segment after a gap would be of another story.
     const file = /^[0-9A-F]{24}$/.test(name) && !segmentos.includes(name) ? undefined : arquivos.get(name);
     try {
       if (file === undefined) await this.lay(`${place}.falta`);
-      else await this.open(file, `${place}.pronto`);
+      else await this.open(file, `${place}.pronto`, julgados.get(name)?.sha256);
       if (file !== undefined) this.handed.add(name);
       const at = segmentos.indexOf(name);
       if (at >= 0) this.show((at + 1) / segmentos.length, `aplicando o WAL, segmento ${at + 1} de ${segmentos.length}`);
@@ -310,8 +310,8 @@ class Feeder {
     return this.put(target, '');
   }
 
-  private async open(file: string, target: string): Promise<void> {
-    return this.put(target, await unseal(file, this.asked.identities, collect));
+  private async open(file: string, target: string, sha256: string | undefined): Promise<void> {
+    return this.put(target, await unseal(file, this.asked.identities, collect, sha256));
   }
 
   /** It has its name when it is whole and the server's: who waits for it takes it away at once. */

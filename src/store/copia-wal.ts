@@ -8,6 +8,7 @@ import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { CopiaRecusada, endingOf, seal, unseal } from './copia-cifra.ts';
 import { type Copia, type Manifesto, makeBelow, syncFolder, walOf, writeSynced } from './copia-lugar.ts';
+import { type Julgado, judgeArquivo, resumoOf, writeResumo } from './copia-resumo.ts';
 import { takeLogTurn } from './embedded.ts';
 
 const SEGMENT = /^[0-9A-F]{24}$/;
@@ -74,7 +75,7 @@ export async function shipWal(
     await makeBelow(pasta, folder);
     let shipped = 0;
     for (const name of names) {
-      if (await shipOne(name, path.join(logFolder, name), folder, recipients)) shipped += 1;
+      if (await shipOne(name, path.join(logFolder, name), folder, sistema, recipients)) shipped += 1;
     }
     return shipped;
   } finally {
@@ -83,14 +84,21 @@ export async function shipWal(
 }
 
 /** Whether it was taken: where there are no turns, somebody else may have been there first. */
-async function shipOne(name: string, ready: string, folder: string, recipients: readonly string[]): Promise<boolean> {
+async function shipOne(
+  name: string,
+  ready: string,
+  folder: string,
+  sistema: string,
+  recipients: readonly string[],
+): Promise<boolean> {
   const target = path.join(folder, `${name}${endingOf(recipients)}`);
   const partial = `${target}.${process.pid}-${Math.random().toString(36).slice(2)}${PARTIAL}`;
   let mtime: Date;
   try {
     ({ mtime } = await stat(ready));
-    await seal(partial, createReadStream(ready), recipients);
+    const written = await seal(partial, createReadStream(ready), recipients);
     await utimes(partial, mtime, mtime);
+    await writeResumo(target, sistema, mtime, written);
     await rename(partial, target);
   } catch (error) {
     await rm(partial, { force: true });
@@ -145,18 +153,24 @@ export type Caminho = {
   /** Names as PostgreSQL asks for them → files. */
   readonly arquivos: ReadonlyMap<string, string>;
   readonly segmentos: readonly string[];
+  /** By the same names; none where nobody was asked to judge. */
+  readonly julgados: ReadonlyMap<string, Julgado>;
   /** When the last of them was complete: there is no later moment to go back to. Undefined: the copy stands alone. */
   readonly ate: Date | undefined;
   /** What is missing, in Portuguese; the way ends before it. */
   readonly faltas: readonly string[];
 };
 
-/** `momento`: leads along the timeline that was in use then. */
+/** Judges a file of the log. */
+export type Juiz = (file: string) => Promise<Julgado>;
+
+/** `momento`: leads along the timeline that was in use then. Without `judge` a file is good where it is there. */
 export async function findWay(
   pasta: string,
   { manifesto }: Copia,
   identities: readonly string[],
   momento: Date | undefined,
+  judge?: Juiz,
 ): Promise<Caminho> {
   const folder = walOf(pasta, manifesto.sistema);
   const names = await readdir(folder).catch(() => []);
@@ -167,9 +181,10 @@ export async function findWay(
     }),
   );
   const ate = await readAte(folder);
-  const branches = await readBranches(arquivos, manifesto, identities);
+  const branches = await readBranches(arquivos, manifesto, identities, judge);
   const chosen = chooseLinha(branches, manifesto, ate, momento);
-  const own = { folder, linha: chosen.linha, arquivos };
+  const julgados = new Map<string, Julgado>();
+  const own = { folder, linha: chosen.linha, arquivos, julgados };
   const at = (segment: bigint): string => {
     const linha = chosen.since.findLast(({ from }) => from <= segment)!.linha;
     return nameSegment(linha, segment, manifesto.segmento);
@@ -186,21 +201,46 @@ export async function findWay(
   const own_end = segmentOf(manifesto.fim, manifesto.segmento);
   for (let segment = first; segment <= end; segment += 1n) {
     const name = at(segment);
-    if (arquivos.has(name)) segmentos.push(name);
-    else if (segment > own_end) {
-      const faltas = [`falta o segmento ${name} do WAL em ${folder}: o que veio depois dele não se alcança`];
-      return { ...own, segmentos, ate: await whenComplete(arquivos, segmentos), faltas };
+    const file = arquivos.get(name);
+    const julgado = file === undefined ? undefined : await judge?.(file);
+    if (file !== undefined && julgado?.problema === undefined) {
+      segmentos.push(name);
+      if (julgado !== undefined) julgados.set(name, julgado);
+    } else if (segment > own_end) {
+      const why = julgado?.problema ?? `falta o segmento ${name} do WAL em ${folder}`;
+      const faltas = [`${why}: o que veio depois dele não se alcança`];
+      return { ...own, segmentos, ate: await whenComplete(own, segmentos), faltas };
     }
   }
-  return { ...own, segmentos, ate: await whenComplete(arquivos, segmentos), faltas: [] };
+  return { ...own, segmentos, ate: await whenComplete(own, segmentos), faltas: [] };
 }
 
 async function whenComplete(
-  arquivos: ReadonlyMap<string, string>,
+  { arquivos, julgados }: Pick<Caminho, 'arquivos' | 'julgados'>,
   segmentos: readonly string[],
 ): Promise<Date | undefined> {
   const last = segmentos.at(-1);
-  return last === undefined ? undefined : (await stat(arquivos.get(last)!)).mtime;
+  return last === undefined ? undefined : (julgados.get(last)?.em ?? (await stat(arquivos.get(last)!)).mtime);
+}
+
+/** What is wrong with single files of the log, each judged once: `judge` tells it of them afterwards. */
+export async function judgeLog(
+  pasta: string,
+  sistema: string,
+  show: (part: number, what: string) => void,
+): Promise<{ readonly problemas: readonly string[]; readonly judge: Juiz }> {
+  const folder = walOf(pasta, sistema);
+  const names = (await readdir(folder).catch(() => [])).filter((name) => SEALED.test(name)).sort();
+  const julgados = new Map<string, Julgado>();
+  for (const [at, name] of names.entries()) {
+    show(at / names.length, `conferindo o WAL arquivado de ${sistema}`);
+    const file = path.join(folder, name);
+    julgados.set(file, await judgeArquivo(file, sistema));
+  }
+  return {
+    problemas: [...julgados.values()].flatMap(({ problema }) => problema ?? []),
+    judge: async (file) => julgados.get(file) ?? judgeArquivo(file, sistema),
+  };
 }
 
 type Branch = { readonly linha: number; readonly since: readonly { readonly linha: number; readonly from: bigint }[] };
@@ -210,11 +250,14 @@ async function readBranches(
   arquivos: ReadonlyMap<string, string>,
   { linha, segmento, fim }: Manifesto,
   identities: readonly string[],
+  judge: Juiz | undefined,
 ): Promise<readonly Branch[]> {
   const branches: Branch[] = [{ linha, since: [{ linha, from: 0n }] }];
   for (const [name, file] of arquivos) {
     const other = Number.parseInt(name.slice(0, 8), 16);
     if (!HISTORY.test(name) || other <= linha) continue;
+    const problema = (await judge?.(file))?.problema;
+    if (problema !== undefined) throw new CopiaRecusada(`${problema}.`);
     const text = await unseal(file, identities, async (plain) => {
       const pieces: Buffer[] = [];
       for await (const piece of plain) pieces.push(piece);
@@ -270,6 +313,7 @@ export async function pruneWal(pasta: string, sistema: string, kept: readonly Co
     // Somebody may be writing a file that has its last name yet to come.
     if (found === undefined || (!isOld && Date.now() - found.mtimeMs < LEFT_MS)) continue;
     await rm(file, { force: true });
+    await rm(resumoOf(file), { force: true });
     segmentos += isOld ? 1 : 0;
     bytes += found.size;
   }

@@ -148,6 +148,9 @@ try {
     copias: (work) =>
       withConfig(async (config, log) => {
         const { openCopias } = await import('./copias.ts');
+        const { holdOwnChaves } = await import('./auditoria-chave.ts');
+        // Who only reads copies goes on without: their author is not known then.
+        await holdOwnChaves(config).catch((error: Error) => log.warn(error.message));
         return work(openCopias(config, log, tell, () => needData(config)));
       }, 'warn'),
     databases: (de, para, work) =>

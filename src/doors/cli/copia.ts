@@ -74,8 +74,8 @@ export const COPIA_COMMANDS: readonly Command[] = [
   },
 ];
 
-/** The database is restored, and something of it is not known: whoever gives the command in a script is to look. */
-const NOT_ASKED = 3;
+/** It was done, and something of it is not known: whoever gives the command in a script is to look. */
+const NOT_KNOWN = 3;
 
 const PERCENT = 100;
 const BAR = 30;
@@ -169,7 +169,7 @@ function tellApagadas({ copias, segmentos, bytes, desde }: Apagadas, { tell }: C
 
 function listar(world: CliWorld, values: Values): Promise<number> {
   return run(world, async (copias, conta) => {
-    const { copias: all, problemas, arquivamentos } = await listarCopias(copias);
+    const { copias: all, problemas, arquivamentos } = await listarCopias(copias, conta);
     if (values.json === true) {
       world.out(jsonText({ copias: all, problemas, arquivamentos }));
       return problemas.length === 0 ? 0 : 1;
@@ -204,7 +204,8 @@ function conferir(world: CliWorld, values: Values, nome: string | undefined): Pr
         ? `A cópia ${copia.manifesto.id} volta inteira: ${secondsText(ms)}.`
         : `A cópia ${copia.manifesto.id} tem problemas. Confira o banco (a mesma falha pode estar nele), e faça outra.`,
     );
-    return isGood ? 0 : 1;
+    if (!isGood) return 1;
+    return done.isPropria ? 0 : NOT_KNOWN;
   });
 }
 
@@ -264,7 +265,7 @@ async function restaurar(world: CliWorld, values: Values, nome: string | undefin
     tellJudged(done, conta);
     tellRestored(done, para !== undefined, conta);
     if (done.juizo.problemas.length > 0) return 1;
-    return done.alem.some(({ problem }) => problem !== undefined) ? NOT_ASKED : 0;
+    return !done.isPropria || done.alem.some(({ problem }) => problem !== undefined) ? NOT_KNOWN : 0;
   });
 }
 
