@@ -60,10 +60,10 @@ const ROADS = (mark: (name: string) => string): readonly (readonly [laid: readon
   [
     [
       'set allow_system_table_mods = on',
-      `create or replace function pg_catalog.pg_is_in_recovery() returns boolean language sql volatile strict parallel safe as $$ select false $$`,
-      `update pg_proc set prolang = (select oid from pg_language where lanname = 'plpgsql'), prosrc = 'begin return false; end' where oid = 'pg_catalog.pg_is_in_recovery'::regproc`,
+      `create or replace view pg_catalog.pg_group as select rolname as groname, oid as grosysid, null::oid[] as grolist
+        from pg_authid where pg_read_file('PG_VERSION') is not null`,
     ],
-    /função pg_is_in_recovery do PostgreSQL, mudada/,
+    /visão pg_group do PostgreSQL, que usa funcid \d+/,
   ],
   [
     [
@@ -126,8 +126,27 @@ test('what would run by itself is told, and nothing of it runs, nor keeps a clea
   await client.query('create view visto as select tenant, count(*) from notas group by tenant');
   await client.query('create function de_fora(a text) returns text language sql as $$ select a $$');
   await client.query('create extension pg_stat_statements');
+  // What an administrator does to PostgreSQL's own, and another database of the server.
+  for (const text of [
+    'grant execute on function pg_catalog.lower(text) to public',
+    'vacuum full',
+    'create database outro',
+  ]) {
+    await client.query(text);
+  }
+  const outro = new Client({ ...server.connection, database: 'outro' });
+  await outro.connect();
+  await outro.query('create table t (a text)');
+  await outro.query(`create function dispara() returns trigger language plpgsql as 'begin return new; end'`);
+  await outro.query('create trigger de_outro before insert on t execute function dispara()');
+  await outro.end();
   await casa.done('fazer');
-  assert.match(await casa.done('conferir'), /volta inteira/);
+  const judged = await casa.done('conferir');
+  assert.match(judged, /AVISO {2}outros bancos do servidor .* no banco outro: gatilho de_outro em t\./);
+  assert.match(judged, /volta inteira/);
+  const alone = await casaOf(casa.dataDir, casa.copias).copia('conferir');
+  assert.deepEqual([alone.code, alone.out.includes('volta inteira')], [1, false], alone.out);
+  assert.match(alone.err, /a cópia traz .*: no banco outro: gatilho de_outro em t\. Nada disso rodou/);
 
   const laid: string[] = [];
   const mark = (name: string): string => {
@@ -156,4 +175,48 @@ test('what would run by itself is told, and nothing of it runs, nor keeps a clea
     assert.deepEqual(await readdir(folder), [], 'something of the copy has run');
   }
   await rm(folder, { recursive: true, force: true });
+});
+
+test('what was changed within PostgreSQL’s own catalogs is told before any session is had', {
+  skip: noServer,
+  timeout: 600_000,
+}, async () => {
+  const server = await openEmbedded({ dataDir: await readyDataDir(), log: quiet });
+  onEnd(() => server.stop());
+  const client = new Client(server.connection);
+  await client.connect();
+  const casa = casaOf(path.join(await folderFor('nada'), 'dados'), await freshCopias(), {
+    DATABASE_URL: databaseUrlOf(server.connection),
+  });
+  await client.query('set allow_system_table_mods = on');
+  for (const text of [
+    `update pg_proc set prolang = 14, prosrc = 'select 1.0::float8' where proname = 'cosd' and oid < 16384`,
+    `update pg_proc set prolang = (select oid from pg_language where lanname = 'plpgsql'), prosrc = 'begin return 1; end'
+      where proname = 'sind' and oid < 16384`,
+    `update pg_type set typoutput = 'lseg_out'::regproc where typname = 'point'`,
+    `update pg_operator set oprcode = 'point_ne'::regproc where oprcode = 'point_eq'::regproc`,
+    `update pg_cast set castfunc = 'lseg_length'::regproc where castsource = 'path'::regtype and casttarget = 'polygon'::regtype`,
+    `update pg_am set amhandler = 'bthandler'::regproc where amname = 'brin'`,
+    `create function pg_catalog.encode(text) returns text language sql as 'select $1'`,
+    'create view pg_catalog.pg_dependencia as select 1 as um',
+  ]) {
+    await client.query(text);
+  }
+  await client.end();
+  await casa.done('fazer');
+  const { code, err } = await casa.copia('conferir');
+  assert.equal(code, 1, err);
+  for (const told of [
+    /função cosd do PostgreSQL, com mudança/,
+    /função sind do PostgreSQL, com mudança/,
+    /tipo point do PostgreSQL, com mudança/,
+    /operador ~= do PostgreSQL, com mudança/,
+    /conversão de tipo \d+ do PostgreSQL, com mudança/,
+    /método de acesso brin do PostgreSQL, com mudança/,
+    /função encode, entre os nomes do PostgreSQL/,
+    /tabela, visão ou índice pg_dependencia, entre os nomes do PostgreSQL/,
+  ]) {
+    assert.match(err, told);
+  }
+  assert.match(err, /nada foi restaurado/);
 });

@@ -65,6 +65,7 @@ export async function conferirCopia(world: CopiasWorld, asked: Asked, conta: Con
         chave: asked.chave,
         momento: undefined,
         archives: false,
+        isAlone: world.isEmbedded || copia.manifesto.embutido,
       },
       conta,
     );
@@ -118,8 +119,9 @@ export async function restaurarCopia(world: CopiasWorld, asked: Restaurar, conta
   try {
     if (lugar.account !== undefined) await chown(staging, lugar.account.uid, lugar.account.gid);
     const cluster = path.join(staging, 'pg');
+    const isAlone = world.isEmbedded || copia.manifesto.embutido;
     const { caminho, recovered, isPropria } = await bringToLife(
-      { pasta, copia, cluster, programa, chave: asked.chave, momento: asked.momento, archives: true },
+      { pasta, copia, cluster, programa, chave: asked.chave, momento: asked.momento, archives: true, isAlone },
       conta,
     );
     let juizo: Juizo;
@@ -229,13 +231,15 @@ type Bring = {
   readonly chave: string | undefined;
   readonly momento: Date | undefined;
   readonly archives: boolean;
+  /** The server has no other databases but ours. */
+  readonly isAlone: boolean;
 };
 
 async function bringToLife(
   asked: Bring,
   { show, tell }: Conta,
 ): Promise<{ readonly caminho: Caminho; readonly recovered: Recuperado; readonly isPropria: boolean }> {
-  const { pasta, copia, cluster, programa, chave, momento, archives } = asked;
+  const { pasta, copia, cluster, programa, chave, momento, archives, isAlone } = asked;
   const { manifesto } = copia;
   const identities = chave === undefined ? [] : await readIdentities(chave);
   const judge = (file: string) => judgeArquivo(file, manifesto.sistema);
@@ -253,10 +257,18 @@ async function bringToLife(
       `AVISO  a cópia traz ajustes que rodam ou leem algo, sem efeito até que o servidor suba com eles: ${someOf(running)}. Confira que são seus.`,
     );
   }
+  const tellOutros = (found: readonly string[]): void =>
+    tell(
+      `AVISO  outros bancos do servidor trazem o que roda por si, e rodará quando o seu PostgreSQL os servir: ${someOf(found)}. Confira que é de quem os usa.`,
+    );
   const { usuario, banco, versao } = manifesto;
+  const major = Number.parseInt(versao, 10);
   const recovered = await recoverCluster(
     programa,
-    { cluster, caminho, identities, momento, archives, usuario, banco, major: Number.parseInt(versao, 10) },
+    {
+      ...{ cluster, caminho, identities, momento, archives, usuario, banco, major },
+      tellOutros: isAlone ? undefined : tellOutros,
+    },
     show,
   );
   return { caminho, recovered, isPropria };

@@ -9,8 +9,8 @@ import { namesOfTables } from './migrations.ts';
 
 /** From here on objects are of whoever uses the server; below it they are PostgreSQL's own. */
 const OWN = 16_384;
-/** Languages in which PostgreSQL's own functions are written: internal, C and SQL. */
-const LANGUAGES = '12, 13, 14';
+/** Up to here PostgreSQL's own are the same wherever a version of it is. */
+const DRAWN = 12_000;
 /** Functions that are not immutable, and do nothing but tell a moment, a random value or the next number. */
 const HARMLESS = ['now', 'transaction_timestamp', 'statement_timestamp', 'clock_timestamp', 'timeofday', 'random']
   .concat(['nextval', 'currval', 'gen_random_uuid', 'uuidv4', 'uuidv7', 'to_char', 'timezone', 'date', 'timestamptz'])
@@ -66,9 +66,6 @@ const QUESTIONS: readonly string[] = [
     from pg_cast where ${isOwn('pg_cast', 'oid')}`,
   `select 'função ' || p.proname || ', com o nome de uma do PostgreSQL' from pg_proc p where ${isOwnFunction('p')}
     and exists (select 1 from pg_proc q where q.oid < ${OWN} and q.proname = p.proname)`,
-  `select 'função ' || proname || ' do PostgreSQL, mudada' from pg_proc where oid < ${OWN}
-    and (prolang not in (${LANGUAGES}) or prolang = 13 and probin !~ '^\\$libdir/[a-z0-9_-]+$')
-    and pronamespace = 'pg_catalog'::regnamespace`,
   `select 'função ' || p.proname || ', de que depende um tipo, um operador ou um índice' from pg_proc p where ${isOwnFunction('p')}
     and exists (select 1 from pg_depend d where d.refclassid = 'pg_proc'::regclass and d.refobjid = p.oid and d.deptype <> 'e'
       and d.classid in ('pg_type'::regclass, 'pg_operator'::regclass, 'pg_cast'::regclass, 'pg_opclass'::regclass,
@@ -93,17 +90,46 @@ const ANSWER = /^\t 1: achado = "([0-9a-f]*)"\t\(typeid = 25/gm;
 /** Proves that the whole was read. */
 const END = 'fim';
 
-/** Kinds and names of what would run. Throws {@link CopiaRecusada} where the catalogs cannot be read. */
+/** SQL: a view of PostgreSQL's own that reads or calls what none of them does. */
+const visoesQuestion = (chamadas: readonly string[]): string =>
+  `select distinct 'visão ' || c.relname || ' do PostgreSQL, que usa ' || a.m[1] || ' ' || a.m[2]
+    from pg_rewrite r join pg_class c on c.oid = r.ev_class
+    cross join lateral regexp_matches(r.ev_action::text, ':(funcid|opfuncid|aggfnoid|winfnoid|relid) (\\d+)', 'g') as a (m)
+    where r.ev_class < ${OWN} and (a.m[2]::oid >= ${OWN} or a.m[1] <> 'relid' and a.m[2]::oid between 1 and ${DRAWN - 1}
+      and a.m[2]::oid <> all (array[${chamadas.join(', ')}]::oid[]))`;
+
+type Banco = { readonly cluster: string; readonly banco: string; readonly args: readonly string[] };
+
+/** The other databases of the cluster. */
+export const readOutros = (programa: Programa, asked: Banco): Promise<readonly string[]> =>
+  askSingle(programa, asked, ['select datname from pg_database where datname <> current_database()']);
+
+/** Kinds and names of what would run. `chamadas`: functions that PostgreSQL's own views call. */
 export async function findCodigo(
   programa: Programa,
-  { cluster, banco, args }: { readonly cluster: string; readonly banco: string; readonly args: readonly string[] },
+  { cluster, banco, args }: Banco,
+  chamadas: readonly string[],
 ): Promise<readonly string[]> {
   if (banco.startsWith('-'))
     throw new CopiaRecusada(`o manifesto diz que o banco se chama ${banco}: não é uma cópia deste programa.`);
+  const questions = [...(await questionsOf()), visoesQuestion(chamadas)];
+  return askSingle(programa, { cluster, banco, args }, questions);
+}
+
+async function questionsOf(): Promise<readonly string[]> {
   const tabelas = (await namesOfTables()).map((name) => `'${name}'`).join(', ');
-  const asked = [...QUESTIONS, `select '${END}'`]
-    .map((text) => text.replace('$tabelas', `array[${tabelas}]::name[]`))
-    .map((question) => `select encode(convert_to(q.t, 'UTF8'), 'hex') as achado from (${question}) as q (t)`);
+  return QUESTIONS.map((text) => text.replace('$tabelas', `array[${tabelas}]::name[]`));
+}
+
+/** Asks a cluster that nobody serves; each question has one column of text. Throws {@link CopiaRecusada} where it cannot be asked. */
+export async function askSingle(
+  programa: Programa,
+  { cluster, banco, args }: Banco,
+  questions: readonly string[],
+): Promise<readonly string[]> {
+  const asked = [...questions, `select '${END}'`].map(
+    (question) => `select encode(convert_to(q.t, 'UTF8'), 'hex') as achado from (${question}) as q (t)`,
+  );
   const input = asked.map((text) => `${text.replaceAll(/\s*\n\s*/g, ' ')}\n`).join('');
   const options = ['--single', '-D', cluster, ...args, '-c', 'search_path=pg_catalog'];
   const out = await say(programa, [...options, banco], input);

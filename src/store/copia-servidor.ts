@@ -24,8 +24,9 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { isAlive } from '../../packages/postgres-embutido/src/lock.ts';
 import { SYSTEM_SETTINGS } from './copia-ajustes.ts';
 import { type Account, collect, giveTo, type Programa, type Progresso } from './copia-arquivos.ts';
+import { findMudados } from './copia-catalogo.ts';
 import { CopiaRecusada, unseal } from './copia-cifra.ts';
-import { findCodigo } from './copia-codigo.ts';
+import { findCodigo, readOutros } from './copia-codigo.ts';
 import type { Caminho } from './copia-wal.ts';
 import { Client, type ClientConfig } from './pg.ts';
 
@@ -40,6 +41,8 @@ export type Recuperar = {
   readonly banco: string;
   /** Of PostgreSQL. */
   readonly major: number;
+  /** Is told what runs in other databases of a server that is not ours alone; undefined: it is refused. */
+  readonly tellOutros: ((found: readonly string[]) => void) | undefined;
 };
 
 export type Recuperado = {
@@ -115,9 +118,7 @@ export async function recoverCluster(programa: Programa, asked: Recuperar, show:
     const ultima = run.lastMoment();
     await run.stop();
     await refuseElsewhere(cluster);
-    show(0, 'conferindo o que da cópia rodaria');
-    const recusas = await findCodigo(programa, { cluster, banco: asked.banco, args });
-    if (recusas.length > 0) throw new CopiaRecusada(whyRefused(recusas));
+    await judgeCodigo(programa, asked, args, show);
     run = start();
     await run.untilWritable(connection);
     return {
@@ -174,6 +175,29 @@ const EVENT_TRIGGERS_SINCE = 17;
 
 const argsOf = (settings: Readonly<Record<string, string>>): readonly string[] =>
   Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+
+/** First what is read of files alone: a session would trust it. */
+async function judgeCodigo(
+  programa: Programa,
+  { cluster, banco, tellOutros }: Recuperar,
+  args: readonly string[],
+  show: Progresso,
+): Promise<void> {
+  const refuse = (recusas: readonly string[]): void => {
+    if (recusas.length > 0) throw new CopiaRecusada(whyRefused(recusas));
+  };
+  show(0, 'comparando os catálogos da cópia com os do PostgreSQL');
+  const { achados, chamadas } = await findMudados(programa, cluster);
+  refuse(achados);
+  show(0.5, 'conferindo o que da cópia rodaria');
+  refuse(await findCodigo(programa, { cluster, banco, args }, chamadas));
+  for (const outro of await readOutros(programa, { cluster, banco, args })) {
+    const found = await findCodigo(programa, { cluster, banco: outro, args }, chamadas);
+    const named = found.map((one) => `no banco ${outro}: ${one}`);
+    if (tellOutros === undefined) refuse(named);
+    else if (named.length > 0) tellOutros(named);
+  }
+}
 
 const REFUSED_TOLD_MAX = 50;
 
