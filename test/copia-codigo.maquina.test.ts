@@ -13,6 +13,9 @@ import { readyDataDir, startServiceProcess } from './support/process.ts';
 const quiet = { info() {}, warn: console.error, error: console.error };
 const noServer = process.platform === 'win32' ? 'a copy is recovered where there is a shell' : false;
 
+/** What only a comparison with a new cluster tells. */
+const FROM_WITHIN = /visão pg_group do PostgreSQL, que usa funcid \d+/;
+
 /** Each road: statements that lay it, and what is told of it. A mark shows that it was gone. */
 const ROADS = (mark: (name: string) => string): readonly (readonly [laid: readonly string[], told: RegExp])[] => [
   [
@@ -63,7 +66,7 @@ const ROADS = (mark: (name: string) => string): readonly (readonly [laid: readon
       `create or replace view pg_catalog.pg_group as select rolname as groname, oid as grosysid, null::oid[] as grolist
         from pg_authid where pg_read_file('PG_VERSION') is not null`,
     ],
-    /visão pg_group do PostgreSQL, que usa funcid \d+/,
+    FROM_WITHIN,
   ],
   [
     [
@@ -140,7 +143,7 @@ test('what would run by itself is told, and nothing of it runs, nor keeps a clea
   await outro.query(`create function dispara() returns trigger language plpgsql as 'begin return new; end'`);
   await outro.query('create trigger de_outro before insert on t execute function dispara()');
   await outro.end();
-  await casa.done('fazer');
+  assert.doesNotMatch(await casa.done('fazer'), /recusarão/);
   const judged = await casa.done('conferir');
   assert.match(judged, /AVISO {2}outros bancos do servidor .* no banco outro: gatilho de_outro em t\./);
   assert.match(judged, /volta inteira/);
@@ -166,7 +169,9 @@ test('what would run by itself is told, and nothing of it runs, nor keeps a clea
   for (const text of [...laid, ...roads.flatMap(([texts]) => texts)]) await client.query(text);
   await client.query(`alter role ${server.connection.user} set event_triggers = on`);
   await client.end();
-  await casa.done('fazer');
+  const made = await casa.done('fazer');
+  assert.match(made, /AVISO {2}conferir e restaurar recusarão esta cópia/);
+  for (const [, told] of roads) if (told !== FROM_WITHIN) assert.match(made, told);
   for (const asked of [['conferir'], ['restaurar', '--para', path.join(volta, 'pg')]] as const) {
     const { code, err } = await casa.copia(...asked);
     assert.equal(code, 1, err);

@@ -3,6 +3,7 @@ import { Readable } from 'node:stream';
 import { BASE, SERVER_MANIFEST } from '../store/copia-arquivos.ts';
 import { takeBase } from '../store/copia-base.ts';
 import { CopiaRecusada, type Escrito, endingOf, readRecipients, seal } from '../store/copia-cifra.ts';
+import { findCodigoVivo } from '../store/copia-codigo.ts';
 import { readEstado } from '../store/copia-estado.ts';
 import {
   beginCopia,
@@ -98,6 +99,12 @@ async function makeCopia(
     },
   );
   const arquivos = kept.map(({ nome, bytes, sha256 }) => ({ nome, bytes, sha256 }));
+  const avisos: string[] = [];
+  const recusas = await findCodigoVivo(live.connection).catch((error: Error) => {
+    avisos.push(`não se pôde ver se o banco tem o que conferir e restaurar recusam: ${error.message}`);
+    return [];
+  });
+  if (recusas.length > 0) avisos.push(WILL_BE_REFUSED(recusas));
   const whole: Dito = {
     formato: 1,
     ...base,
@@ -109,10 +116,10 @@ async function makeCopia(
     rotulo: rotulo ?? null,
     bytes: kept[0]!.claros,
     arquivos,
+    recusas: recusas.slice(0, RECUSAS_MAX),
   };
   const copia = await publishCopia(fresh!, whole);
   const ms = Math.round(performance.now() - began);
-  const avisos: string[] = [];
   if (copia.manifesto.autenticador === null) avisos.push(NO_KEY);
   if (!base.arquiva) avisos.push(world.isEmbedded ? NOT_ARCHIVING : NOT_ARCHIVING_OWN);
   if (live.logFolder !== undefined) {
@@ -125,6 +132,11 @@ async function makeCopia(
 }
 
 const DAY_MS = 86_400_000;
+
+const RECUSAS_MAX = 50;
+
+const WILL_BE_REFUSED = (recusas: readonly string[]): string =>
+  `conferir e restaurar recusarão esta cópia: o banco tem o que rodaria por si, e o programa não fez: ${recusas.slice(0, RECUSAS_MAX).join('; ')}${recusas.length > RECUSAS_MAX ? `; e outros ${recusas.length - RECUSAS_MAX}` : ''}. Se não sabe de onde veio, trate o banco como invadido; se é de um administrador seu, tire-o do banco, e faça outra cópia.`;
 
 const NO_KEY =
   'a cópia não leva o autenticador deste serviço, e não se saberá se alguém a trocou: este comando não tem a chave da auditoria. Dê-o com o NFSE_DATA_DIR do serviço, e como o usuário dele.';

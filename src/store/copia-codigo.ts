@@ -6,6 +6,7 @@ import { spawn } from 'node:child_process';
 import type { Programa } from './copia-arquivos.ts';
 import { CopiaRecusada } from './copia-cifra.ts';
 import { namesOfTables } from './migrations.ts';
+import { Client, type ClientConfig } from './pg.ts';
 
 /** From here on objects are of whoever uses the server; below it they are PostgreSQL's own. */
 const OWN = 16_384;
@@ -114,6 +115,24 @@ export async function findCodigo(
     throw new CopiaRecusada(`o manifesto diz que o banco se chama ${banco}: não é uma cópia deste programa.`);
   const questions = [...(await questionsOf()), visoesQuestion(chamadas)];
   return askSingle(programa, { cluster, banco, args }, questions);
+}
+
+/** The same of the server that is copied, which runs already what it has. */
+export async function findCodigoVivo(connection: ClientConfig): Promise<readonly string[]> {
+  const client = new Client({ ...connection, application_name: 'nfse-copia' });
+  client.on('error', () => undefined);
+  try {
+    await client.connect();
+    await client.query('set search_path = pg_catalog');
+    const found: string[] = [];
+    for (const question of await questionsOf()) {
+      const { rows } = await client.query<{ t: string }>(`select q.t from (${question}) as q (t)`);
+      found.push(...rows.map(({ t }) => t));
+    }
+    return found;
+  } finally {
+    await client.end().catch(() => undefined);
+  }
 }
 
 async function questionsOf(): Promise<readonly string[]> {

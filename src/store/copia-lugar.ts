@@ -25,6 +25,8 @@ export type Manifesto = Omit<Base, 'iniciada' | 'concluida'> & {
   /** Of the cluster, with the log that came along. */
   readonly bytes: number;
   readonly arquivos: readonly Arquivo[];
+  /** What the server had that keeps the copy from being brought back, as it is told then. */
+  readonly recusas: readonly string[];
   readonly autenticador: string | null;
 };
 
