@@ -526,6 +526,10 @@ const CASES: Readonly<Record<string, readonly [well: Series, wrong: Series]>> = 
     { nfse_copia_base_timestamp_seconds: '0+60x14000' },
     { nfse_copia_base_timestamp_seconds: steady(0, 14_000) },
   ],
+  'NfseCopiaSemConferir/aviso': [
+    { nfse_copia_conferida_timestamp_seconds: '0+60x30000' },
+    { nfse_copia_conferida_timestamp_seconds: steady(0, 30_000) },
+  ],
   'NfseCopiaParada/critico': [{ nfse_copia_espera_seconds: steady(900) }, { nfse_copia_espera_seconds: steady(901) }],
   'NfseCopiaComBuraco/critico': [{ nfse_copia_faltas: steady(0) }, { nfse_copia_faltas: steady(1) }],
   'NfseAvisosDesistidos/aviso': [

@@ -14,7 +14,7 @@ import { type Programa, unpackCopia } from '../store/copia-arquivos.ts';
 import { autoriaOfDito } from '../store/copia-autoria.ts';
 import { CopiaRecusada, readIdentities, readRecipients } from '../store/copia-cifra.ts';
 import { type Juizo, judgeCopia } from '../store/copia-julgar.ts';
-import { type Copia, listCopias, syncFolder, walOf } from '../store/copia-lugar.ts';
+import { type Copia, listCopias, noteConferida, syncFolder, walOf } from '../store/copia-lugar.ts';
 import type { Volta } from '../store/copia-numeros.ts';
 import { judgeArquivo } from '../store/copia-resumo.ts';
 import { isThere, needEntry, type Recuperado, recoverCluster, sweepLeftovers } from '../store/copia-servidor.ts';
@@ -72,6 +72,11 @@ export async function conferirCopia(world: CopiasWorld, asked: Asked, conta: Con
     try {
       const juizo = await judgeCopia(recovered.connection, true, conta.show);
       const { ultima } = recovered;
+      if (juizo.problemas.length === 0) {
+        await noteConferida(pasta, copia.manifesto, world.now()).catch(({ message }: Error) =>
+          conta.tell(`AVISO  não se pôde anotar na pasta das cópias que esta foi conferida: ${message}`),
+        );
+      }
       return { copia, caminho, juizo, ultima, isPropria, ms: performance.now() - began };
     } finally {
       await recovered.stop();

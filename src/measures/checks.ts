@@ -327,6 +327,18 @@ export const CHECKS: readonly Check[] = [
     fazer: 'nfse copia fazer faz uma, com o serviço no ar; ponha-o num agendador (cron, timer do systemd).',
   },
   {
+    nome: 'NfseCopiaSemConferir',
+    medida: 'nfse_copia_conferida_timestamp_seconds',
+    como: 'idade',
+    lado: 'acima',
+    aviso: 15 * DAY_S,
+    durante: '24h',
+    unidade: 's',
+    oQue: 'Nenhuma cópia do banco foi conferida nos últimos quinze dias: não se sabe se voltam.',
+    fazer:
+      'nfse copia conferir põe a última a rodar à parte, confere-a e joga-a fora; faça-o a cada semana, num agendador.',
+  },
+  {
     nome: 'NfseCopiaParada',
     medida: 'nfse_copia_espera_seconds',
     como: 'valor',

@@ -100,6 +100,11 @@ const OF_PARTS = {
     labels: [],
     help: 'Quando terminou a última cópia (nfse copia fazer) em NFSE_COPIAS; falta sem NFSE_COPIAS ou sem cópia nenhuma.',
   },
+  nfse_copia_conferida_timestamp_seconds: {
+    kind: 'gauge',
+    labels: [],
+    help: 'Quando uma cópia foi conferida pela última vez (nfse copia conferir) e voltou inteira; 0 se nenhuma foi; falta sem NFSE_COPIAS ou sem cópia nenhuma.',
+  },
   nfse_copia_continua_timestamp_seconds: {
     kind: 'gauge',
     labels: [],

@@ -43,6 +43,7 @@ export const PRESENCE: Readonly<Partial<Record<MetricName, Presence>>> = {
   nfse_trabalho_espera_seconds: { quando: [read('banco'), ofAnybody] },
   nfse_trabalho_atraso_seconds: { quando: [['nfse_parte_responde', { parte: 'transmissao' }]] },
   nfse_copia_base_timestamp_seconds: { pode: 'falta sem NFSE_COPIAS, e até a primeira cópia' },
+  nfse_copia_conferida_timestamp_seconds: { pode: 'falta sem NFSE_COPIAS, e até a primeira cópia' },
   nfse_copia_espera_seconds: { pode: 'falta sem NFSE_COPIAS, ou com um PostgreSQL que não é o embutido' },
   nfse_copia_faltas: { pode: 'falta sem NFSE_COPIAS, e até a primeira cópia' },
   nfse_auditoria_achados: { leitura: read('banco'), pode: 'falta enquanto ninguém verificou a corrente' },

@@ -125,8 +125,15 @@ export const SOZINHOS: readonly Sozinho[] = [
     'copias.md#vigiar',
   ),
   row(
+    'cópia conferida',
+    'a última que voltou inteira, que um agendador pede',
+    'nfse_copia_conferida_timestamp_seconds',
+    'NfseCopiaSemConferir',
+    'copias.md#vigiar',
+  ),
+  row(
     'cópia contínua',
-    'leva o WAL à pasta das cópias',
+    'leva o WAL do banco embutido à pasta das cópias; o de um PostgreSQL seu, é ele que leva',
     'nfse_copia_espera_seconds',
     'NfseCopiaParada',
     'copias.md#vigiar',

@@ -1,5 +1,5 @@
 /** How the copies of a database stand: the last one, up to when the continuous one goes, and what is missing in it. */
-import { listCopias, walOf } from './copia-lugar.ts';
+import { listCopias, readConferida, walOf } from './copia-lugar.ts';
 import { findWay, type Juiz, readAte } from './copia-wal.ts';
 
 export type Estado = {
@@ -9,6 +9,8 @@ export type Estado = {
   readonly segmento: string | undefined;
   /** Portuguese; undefined: there is no copy, or its timelines are told by files that only the secret key opens. */
   readonly faltas: readonly string[] | undefined;
+  /** When a copy was last tried and found good. */
+  readonly conferida: Date | undefined;
 };
 
 export async function readEstado(pasta: string, sistema: string, judge?: Juiz): Promise<Estado> {
@@ -18,11 +20,14 @@ export async function readEstado(pasta: string, sistema: string, judge?: Juiz): 
   const way = last && (await findWay(pasta, last, [], undefined, judge).catch(() => undefined));
   // A copy with a hole reaches up to the hole.
   const isBroken = way !== undefined && way.faltas.length > 0;
-  const reached = isBroken ? (way.ate?.toISOString() ?? last!.manifesto.concluida) : ate?.em;
+  // A server of one's own notes nothing as it archives.
+  const end = way?.ate?.toISOString();
+  const reached = isBroken ? (end ?? last!.manifesto.concluida) : (ate?.em ?? end);
   return {
     base: last?.manifesto.concluida,
     ate: reached,
-    segmento: isBroken ? way.segmentos.at(-1) : ate?.segmento,
+    segmento: isBroken || ate === undefined ? way?.segmentos.at(-1) : ate.segmento,
     faltas: way?.faltas,
+    conferida: await readConferida(pasta, sistema),
   };
 }

@@ -197,3 +197,24 @@ export async function syncFolder(folder: string): Promise<void> {
   const handle = await open(folder, 'r');
   await handle.sync().finally(() => handle.close());
 }
+
+/** The last copy that was tried, and found good. */
+type Conferida = { readonly copia: string; readonly em: string };
+
+const conferidaOf = (pasta: string, sistema: string): string => path.join(pasta, sistema, 'conferida.json');
+
+export async function noteConferida(pasta: string, { id, sistema }: Manifesto, em: number): Promise<void> {
+  const conferida: Conferida = { copia: id, em: new Date(em).toISOString() };
+  await writeSynced(conferidaOf(pasta, sistema), `${JSON.stringify(authenticate('conferida', conferida))}\n`);
+}
+
+/** Undefined: nobody has tried one, or the note is not what was written. */
+export async function readConferida(pasta: string, sistema: string): Promise<Date | undefined> {
+  try {
+    const conferida: Conferida = { ...JSON.parse(await readFile(conferidaOf(pasta, sistema), 'utf8')) };
+    const em = new Date(conferida.em);
+    return autoriaOfDito('conferida', conferida) === 'falsa' || Number.isNaN(em.getTime()) ? undefined : em;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,4 +1,7 @@
-/** The continuous copy beside a running service: takes the log that the embedded server has left to the folder of copies, and says when it cannot. */
+/**
+ * The copies beside a running service: takes the log that the embedded server has left to their folder, and says when it cannot; and measures
+ * how they stand, also those of a server that is not the embedded one, whose log its administrator takes.
+ */
 import { setTimeout as pause } from 'node:timers/promises';
 import { lookAt } from '../measures/counters.ts';
 import type { GaugeName, Sample } from '../measures/metrics.ts';
@@ -10,6 +13,7 @@ import { readEspera, shipWal } from '../store/copia-wal.ts';
 import { readSistema } from '../store/embedded.ts';
 import { Client } from '../store/pg.ts';
 import type { Config } from './config.ts';
+import { chooseServer } from './copias.ts';
 import type { Logger } from './log.ts';
 import type { OpenStore } from './open-store.ts';
 
@@ -27,7 +31,7 @@ export function startCopias(
   { location, logFolder, connection }: Pick<OpenStore, 'location' | 'logFolder' | 'connection'>,
   log: Logger,
 ): Copias {
-  if (copias === undefined || logFolder === undefined) return { stop: async () => undefined };
+  if (copias === undefined) return { stop: async () => undefined };
   const { pasta, chave } = copias;
   let seen: readonly Sample[] = [];
   const endLooking = lookAt(() => seen);
@@ -35,7 +39,13 @@ export function startCopias(
   let toldAt = Number.NEGATIVE_INFINITY;
   let isFailing = false;
 
+  let sistema: string | undefined;
+  const sistemaOf = async (): Promise<string> => {
+    sistema ??= await (logFolder === undefined ? askSistema(connection) : readSistema(location));
+    return sistema;
+  };
   const ship = async (): Promise<void> => {
+    if (logFolder === undefined) return;
     try {
       await ensurePasta(pasta);
       const recipients = chave === undefined ? [] : await readRecipients(chave);
@@ -56,30 +66,11 @@ export function startCopias(
       );
     }
   };
-  /** Measures of the copies; only the waiting bytes where the copies cannot be read. */
   const look = async (): Promise<void> => {
-    const { bytes, desde } = await readEspera(logFolder);
-    const gauge = (name: GaugeName, value: number | undefined): readonly Sample[] =>
-      value === undefined ? [] : [{ name, labels: {}, value }];
-    const estado = await readEstado(pasta, await readSistema(location)).catch(() => undefined);
-    seen = [
-      ...gauge('nfse_copia_espera_bytes', bytes),
-      ...gauge(
-        'nfse_copia_espera_seconds',
-        desde === undefined ? 0 : Math.max(0, Date.now() - desde.getTime()) / 1_000,
-      ),
-      ...gauge(
-        'nfse_copia_base_timestamp_seconds',
-        estado?.base === undefined ? undefined : Date.parse(estado.base) / 1_000,
-      ),
-      ...gauge(
-        'nfse_copia_continua_timestamp_seconds',
-        estado?.ate === undefined ? undefined : Date.parse(estado.ate) / 1_000,
-      ),
-      ...gauge('nfse_copia_faltas', estado?.faltas?.length),
-    ];
+    seen = await measureCopias(pasta, sistemaOf, logFolder);
   };
   const warn = async (): Promise<void> => {
+    if (logFolder === undefined) return;
     const client = new Client({ ...connection, application_name: 'nfse-copia' });
     client.on('error', () => undefined);
     try {
@@ -110,4 +101,45 @@ export function startCopias(
       await ship();
     },
   };
+}
+
+/** Only the waiting bytes where the copies cannot be read. */
+async function measureCopias(
+  pasta: string,
+  sistemaOf: () => Promise<string>,
+  logFolder: string | undefined,
+): Promise<readonly Sample[]> {
+  const espera = logFolder === undefined ? undefined : await readEspera(logFolder);
+  const estado = await sistemaOf()
+    .then((sistema) => readEstado(pasta, sistema))
+    .catch(() => undefined);
+  const gauge = (name: GaugeName, value: number | undefined): readonly Sample[] =>
+    value === undefined ? [] : [{ name, labels: {}, value }];
+  const moment = (em: string | undefined): number | undefined =>
+    em === undefined ? undefined : Date.parse(em) / 1_000;
+  const waited = espera && (espera.desde === undefined ? 0 : Math.max(0, Date.now() - espera.desde.getTime()) / 1_000);
+  // A copy that nobody has tried is no copy yet.
+  const conferida = estado?.base === undefined ? undefined : (estado.conferida?.getTime() ?? 0) / 1_000;
+  return [
+    ...gauge('nfse_copia_espera_bytes', espera?.bytes),
+    ...gauge('nfse_copia_espera_seconds', waited),
+    ...gauge('nfse_copia_base_timestamp_seconds', moment(estado?.base)),
+    ...gauge('nfse_copia_conferida_timestamp_seconds', conferida),
+    ...gauge('nfse_copia_continua_timestamp_seconds', moment(estado?.ate)),
+    ...gauge('nfse_copia_faltas', estado?.faltas?.length),
+  ];
+}
+
+const SISTEMA = 'select system_identifier::text as sistema from pg_control_system()';
+
+/** Of a server whose files lie elsewhere. */
+async function askSistema(connection: OpenStore['connection']): Promise<string> {
+  const client = new Client({ ...(await chooseServer(connection)), application_name: 'nfse-copia' });
+  client.on('error', () => undefined);
+  try {
+    await client.connect();
+    return (await client.query<{ sistema: string }>(SISTEMA)).rows[0]!.sistema;
+  } finally {
+    await client.end().catch(() => undefined);
+  }
 }

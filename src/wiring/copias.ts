@@ -60,7 +60,12 @@ const POOLED =
   'por um PgBouncer não se copia o servidor. Dê a este comando o endereço do próprio PostgreSQL em DATABASE_URL, sem NFSE_PGBOUNCER.';
 
 /** Of several servers the one that takes writes. */
-async function chooseServer({ servers, isPooled: _, ownOptions: __, ...config }: Connection): Promise<ClientConfig> {
+export async function chooseServer({
+  servers,
+  isPooled: _,
+  ownOptions: __,
+  ...config
+}: Connection): Promise<ClientConfig> {
   for (const { connectionString } of servers ?? []) {
     const own = { ...config, connectionString };
     if ((await askServer(new Client(own))) === 'writes') return own;
