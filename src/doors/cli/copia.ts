@@ -169,8 +169,11 @@ function tellApagadas({ copias, segmentos, bytes, desde }: Apagadas, { tell }: C
 
 function listar(world: CliWorld, values: Values): Promise<number> {
   return run(world, async (copias, conta) => {
-    const { copias: all, problemas, arquivamentos } = await listarCopias(copias, conta);
-    if (values.json === true) {
+    const isJson = values.json === true;
+    // What a program reads has nothing else in it.
+    const show = isJson ? () => undefined : conta.show;
+    const { copias: all, problemas, arquivamentos } = await listarCopias(copias, { ...conta, show });
+    if (isJson) {
       world.out(jsonText({ copias: all, problemas, arquivamentos }));
       return problemas.length === 0 ? 0 : 1;
     }
