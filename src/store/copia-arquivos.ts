@@ -3,7 +3,7 @@ import type { SpawnOptions } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { chown, mkdir, open } from 'node:fs/promises';
 import path from 'node:path';
-import { CopiaRecusada, unseal } from './copia-cifra.ts';
+import { CopiaRecusada, collectUpTo, unseal } from './copia-cifra.ts';
 import type { Copia } from './copia-lugar.ts';
 import { readTar } from './tar.ts';
 
@@ -33,6 +33,16 @@ const OF_A_CLUSTER =
 const LOG = /^pg_wal\//;
 const ELSEWHERE = /^(?:tablespace_map$|pg_tblspc\/.)/;
 
+const LISTING_MAX = 2 ** 28;
+
+function readListing(file: string, text: Buffer): Map<string, Listed> {
+  try {
+    return new Map((JSON.parse(text.toString()) as { Files: readonly Listed[] }).Files.map((one) => [one.Path, one]));
+  } catch {
+    throw new CopiaRecusada(`${file} não é a lista de arquivos de um servidor.`);
+  }
+}
+
 /** Unpacks a copy, and returns the names it left out. Every file must match the server's manifest. */
 export async function unpackCopia(
   { pasta, manifesto }: Copia,
@@ -45,10 +55,8 @@ export async function unpackCopia(
   const [tar, listing] = [fileOf(BASE), fileOf(SERVER_MANIFEST)];
   if (tar === undefined || listing === undefined)
     throw new CopiaRecusada(`${pasta}: o manifesto não nomeia os arquivos da cópia.`);
-  const text = await unseal(path.join(pasta, listing.nome), identities, collect, listing.sha256);
-  const expected = new Map(
-    (JSON.parse(text.toString()) as { Files: readonly Listed[] }).Files.map((file) => [file.Path, file]),
-  );
+  const listed = path.join(pasta, listing.nome);
+  const expected = readListing(listed, await unseal(listed, identities, collectUpTo(LISTING_MAX), listing.sha256));
   const give = (name: string): Promise<void> => giveTo(name, account);
   await mkdir(target, { mode: 0o700 });
   await give(target);
@@ -73,6 +81,12 @@ export async function unpackCopia(
         await give(place);
         return;
       }
+      written += bytes;
+      if (written > manifesto.bytes) {
+        throw new CopiaRecusada(
+          `${pasta}: a cópia, aberta, é maior do que o manifesto diz, e não foi aberta até o fim.`,
+        );
+      }
       const hash = createHash('sha256');
       const handle = await open(place, 'wx', 0o600);
       try {
@@ -84,13 +98,12 @@ export async function unpackCopia(
         await handle.close();
       }
       await give(place);
-      written += bytes;
       show(Math.min(1, written / manifesto.bytes), 'abrindo a cópia');
-      const listed = expected.get(nome);
+      const known = expected.get(nome);
       expected.delete(nome);
-      if (listed === undefined) {
+      if (known === undefined) {
         if (!LOG.test(nome)) problems.push(`${nome} (a mais)`);
-      } else if (listed.Size !== bytes || (listed.Checksum ?? '') !== hash.digest('hex')) problems.push(nome);
+      } else if (known.Size !== bytes || (known.Checksum ?? '') !== hash.digest('hex')) problems.push(nome);
     });
   await unseal(path.join(pasta, tar.nome), identities, unpack, tar.sha256);
   for (const [name] of expected) problems.push(`${name} (falta)`);
@@ -100,12 +113,6 @@ export async function unpackCopia(
     );
   }
   return left;
-}
-
-export async function collect(plain: AsyncIterable<Buffer>): Promise<Buffer> {
-  const pieces: Buffer[] = [];
-  for await (const piece of plain) pieces.push(piece);
-  return Buffer.concat(pieces);
 }
 
 export async function giveTo(place: string, account: Account): Promise<void> {

@@ -160,6 +160,20 @@ export async function unseal<Result>(
   return result as Result;
 }
 
+/** Reads the whole of what is opened: a small file may unpack into more than there is room for. */
+export const collectUpTo =
+  (most: number) =>
+  async (plain: AsyncIterable<Buffer>): Promise<Buffer> => {
+    const pieces: Buffer[] = [];
+    let bytes = 0;
+    for await (const piece of plain) {
+      bytes += piece.length;
+      if (bytes > most) throw new Error(`aberto, tem mais de ${most} bytes`);
+      pieces.push(piece);
+    }
+    return Buffer.concat(pieces);
+  };
+
 /** What an administrator archives with a command of their own may lie there as it is. */
 const isPacked = (file: string): boolean => /\.gz(?:\.age)?$/.test(file);
 

@@ -2,7 +2,7 @@
  * The folder of copies: one folder for each cluster (by the number that initdb drew), in it `copias`, a folder for each copy, and `wal`, the
  * archived log. A copy appears under its name whole and synced, by a rename, or not at all; its manifest says what it is made of.
  */
-import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { lstat, mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import path from 'node:path';
 import { authenticate, autoriaOfDito } from './copia-autoria.ts';
@@ -86,22 +86,58 @@ async function readManifesto(folder: string): Promise<Manifesto | string> {
   const file = path.join(folder, MANIFEST);
   let manifesto: Manifesto;
   try {
-    manifesto = JSON.parse(await readFile(file, 'utf8'));
+    manifesto = JSON.parse(await readSmall(file));
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     return `${folder}: ${code === 'ENOENT' ? `falta ${MANIFEST}` : `${MANIFEST} está danificado, ou não pôde ser lido`}.`;
   }
   if (manifesto?.formato !== 1) return `${folder}: é de um formato que esta versão não conhece.`;
-  if (!Array.isArray(manifesto.arquivos) || manifesto.id !== path.basename(folder)) {
+  const sistema = path.basename(path.dirname(path.dirname(folder)));
+  if (!isWellFormed(manifesto) || manifesto.id !== path.basename(folder) || manifesto.sistema !== sistema) {
     return `${folder}: ${MANIFEST} está danificado.`;
   }
   for (const { nome, bytes } of manifesto.arquivos) {
-    const found = await stat(path.join(folder, nome)).catch(() => undefined);
+    const found = await lstat(path.join(folder, nome)).catch(() => undefined);
     if (found === undefined) return `${folder}: falta ${nome}.`;
+    if (!found.isFile()) return `${folder}: ${nome} não é um arquivo comum.`;
     if (found.size !== bytes) return `${folder}: ${nome} tem ${found.size} bytes, e foi escrito com ${bytes}.`;
   }
   if (autoriaOfDito('manifesto', manifesto) === 'falsa') return `${CHANGED(file)}. ${BRING_BACK}`;
   return manifesto;
+}
+
+const SMALL_MAX = 2 ** 20;
+
+/** A file of ours that says something of others; nothing else is opened in its place. */
+export async function readSmall(file: string): Promise<string> {
+  const found = await lstat(file);
+  if (!found.isFile() || found.size > SMALL_MAX) throw new Error(`${file} is none of ours`);
+  return readFile(file, 'utf8');
+}
+
+const isCount = (value: unknown): boolean => Number.isSafeInteger(value) && (value as number) >= 0;
+const LSN = /^[0-9A-F]{1,8}\/[0-9A-F]{1,8}$/;
+const isMoment = (value: unknown): boolean => typeof value === 'string' && !Number.isNaN(Date.parse(value));
+const isText = (value: unknown, form: RegExp): boolean => typeof value === 'string' && form.test(value);
+/** Names of a database and a role are cut at this length. */
+const NAME = /^[^\0-]{1}[^\0]{0,62}$/;
+const SEGMENT_BYTES = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1_024].map((megabytes) => megabytes * 2 ** 20);
+
+/** What names files, programs and places in the log: a copy may have come from anywhere. */
+function isWellFormed(one: Manifesto): boolean {
+  const isArquivo = ({ nome, bytes, sha256 }: Arquivo): boolean =>
+    isText(nome, /^(?:base\.tar|backup_manifest)\.gz(?:\.age)?$/) && isCount(bytes) && isText(sha256, /^[0-9a-f]{64}$/);
+  return (
+    Array.isArray(one.arquivos) &&
+    one.arquivos.every((arquivo) => arquivo !== null && isArquivo(arquivo)) &&
+    [one.bytes, one.linha].every(isCount) &&
+    one.linha <= 0xffff_ffff &&
+    SEGMENT_BYTES.includes(one.segmento) &&
+    [one.iniciada, one.concluida].every(isMoment) &&
+    [one.inicio, one.fim].every((lsn) => isText(lsn, LSN)) &&
+    [one.banco, one.usuario].every((name) => isText(name, NAME)) &&
+    isText(one.versao, /^\d{2}[\w .()~+:-]{0,80}$/)
+  );
 }
 
 /** A known key, and another text than it was given for. */
@@ -211,7 +247,7 @@ export async function noteConferida(pasta: string, { id, sistema }: Manifesto, e
 /** Undefined: nobody has tried one, or the note is not what was written. */
 export async function readConferida(pasta: string, sistema: string): Promise<Date | undefined> {
   try {
-    const conferida: Conferida = { ...JSON.parse(await readFile(conferidaOf(pasta, sistema), 'utf8')) };
+    const conferida: Conferida = { ...JSON.parse(await readSmall(conferidaOf(pasta, sistema))) };
     const em = new Date(conferida.em);
     return autoriaOfDito('conferida', conferida) === 'falsa' || Number.isNaN(em.getTime()) ? undefined : em;
   } catch {

@@ -1,12 +1,11 @@
 /** Beside each file of the archived log lies what it was as it was written, so that a changed one is found without the key that opens it. */
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Autoria } from './auditoria-chave.ts';
 import { authenticate, autoriaOfDito } from './copia-autoria.ts';
 import type { Escrito } from './copia-cifra.ts';
-import { CHANGED, writeSynced } from './copia-lugar.ts';
+import { CHANGED, readSmall, writeSynced } from './copia-lugar.ts';
 
 const ENDING = '.resumo';
 
@@ -42,7 +41,7 @@ export async function judgeArquivo(file: string, sistema: string): Promise<Julga
   };
   let resumo: Resumo;
   try {
-    resumo = { ...JSON.parse(await readFile(resumoOf(file), 'utf8')) };
+    resumo = { ...JSON.parse(await readSmall(resumoOf(file))) };
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return judged('sem_chave');
     return judged('sem_chave', `${resumoOf(file)} está danificado, ou não pôde ser lido`);

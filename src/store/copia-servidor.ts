@@ -23,9 +23,9 @@ import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { isAlive } from '../../packages/postgres-embutido/src/lock.ts';
 import { SYSTEM_SETTINGS } from './copia-ajustes.ts';
-import { type Account, collect, giveTo, type Programa, type Progresso } from './copia-arquivos.ts';
+import { type Account, giveTo, type Programa, type Progresso } from './copia-arquivos.ts';
 import { findMudados } from './copia-catalogo.ts';
-import { CopiaRecusada, unseal } from './copia-cifra.ts';
+import { CopiaRecusada, collectUpTo, unseal } from './copia-cifra.ts';
 import { findCodigo, readOutros } from './copia-codigo.ts';
 import type { Caminho } from './copia-wal.ts';
 import { Client, type ClientConfig } from './pg.ts';
@@ -56,6 +56,8 @@ export type Recuperado = {
 /** A restore command waits for so long for this process to lay down what it asks for. */
 const ASKED_MAX_S = 600;
 const POLL_MS = 25;
+/** PostgreSQL has no longer ones. */
+const SEGMENT_MAX = 2 ** 30;
 const SOCKET_PREFIX = 'nfse-volta-';
 const STOP_MAX_MS = 120_000;
 
@@ -335,7 +337,7 @@ class Feeder {
   }
 
   private async open(file: string, target: string, sha256: string | undefined): Promise<void> {
-    return this.put(target, await unseal(file, this.asked.identities, collect, sha256));
+    return this.put(target, await unseal(file, this.asked.identities, collectUpTo(SEGMENT_MAX), sha256));
   }
 
   /** It has its name when it is whole and the server's: who waits for it takes it away at once. */

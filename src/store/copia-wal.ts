@@ -3,11 +3,11 @@
  * file of a fixed size whose name says its place; every restoration begins a timeline of its own, and a history file says where.
  */
 import { createReadStream } from 'node:fs';
-import { readdir, readFile, rename, rm, stat, utimes } from 'node:fs/promises';
+import { readdir, rename, rm, stat, utimes } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { CopiaRecusada, endingOf, seal, unseal } from './copia-cifra.ts';
-import { type Copia, type Manifesto, makeBelow, syncFolder, walOf, writeSynced } from './copia-lugar.ts';
+import { CopiaRecusada, collectUpTo, endingOf, seal, unseal } from './copia-cifra.ts';
+import { type Copia, type Manifesto, makeBelow, readSmall, syncFolder, walOf, writeSynced } from './copia-lugar.ts';
 import { type Julgado, judgeArquivo, resumoOf, writeResumo } from './copia-resumo.ts';
 import { takeLogTurn } from './embedded.ts';
 
@@ -20,6 +20,7 @@ const UP_TO = 'ultimo.json';
 const PARTIAL = '.parcial';
 /** To a file that is not whole after so long nobody writes any more. */
 const LEFT_MS = 3_600_000;
+const HISTORY_MAX = 2 ** 20;
 const PER_LOG = 0x1_0000_0000n;
 
 /** `linhas`: since when each timeline is. Moments are ISO texts of this machine. */
@@ -124,7 +125,12 @@ async function noteShipped(folder: string, name: string, mtime: Date): Promise<v
 
 export async function readAte(folder: string): Promise<Ate | undefined> {
   try {
-    return JSON.parse(await readFile(path.join(folder, UP_TO), 'utf8'));
+    const ate: Ate = JSON.parse(await readSmall(path.join(folder, UP_TO)));
+    const isPlace = ate.segmento === '' || SEGMENT.test(ate.segmento);
+    if (!isPlace || [ate.em, ...Object.values(ate.linhas)].some((em) => Number.isNaN(Date.parse(em)))) {
+      throw new Error('malformed');
+    }
+    return ate;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
     throw new CopiaRecusada(`${path.join(folder, UP_TO)} está danificado, ou não pôde ser lido.`);
@@ -161,6 +167,12 @@ export type Caminho = {
   readonly faltas: readonly string[];
 };
 
+/** A name that leads elsewhere, or to no file, is none of the log. */
+async function filesOf(folder: string): Promise<readonly string[]> {
+  const found = await readdir(folder, { withFileTypes: true }).catch(() => []);
+  return found.filter((one) => one.isFile()).map(({ name }) => name);
+}
+
 /** Judges a file of the log. */
 export type Juiz = (file: string) => Promise<Julgado>;
 
@@ -173,7 +185,7 @@ export async function findWay(
   judge?: Juiz,
 ): Promise<Caminho> {
   const folder = walOf(pasta, manifesto.sistema);
-  const names = await readdir(folder).catch(() => []);
+  const names = await filesOf(folder);
   const arquivos = new Map(
     names.flatMap((name) => {
       const [, own] = SEALED.exec(name) ?? [];
@@ -230,7 +242,7 @@ export async function judgeLog(
   show: (part: number, what: string) => void,
 ): Promise<{ readonly problemas: readonly string[]; readonly judge: Juiz }> {
   const folder = walOf(pasta, sistema);
-  const names = (await readdir(folder).catch(() => [])).filter((name) => SEALED.test(name)).sort();
+  const names = (await filesOf(folder)).filter((name) => SEALED.test(name)).sort();
   const julgados = new Map<string, Julgado>();
   for (const [at, name] of names.entries()) {
     show(at / names.length, `conferindo o WAL arquivado de ${sistema}`);
@@ -258,11 +270,7 @@ async function readBranches(
     if (!HISTORY.test(name) || other <= linha) continue;
     const problema = (await judge?.(file))?.problema;
     if (problema !== undefined) throw new CopiaRecusada(`${problema}.`);
-    const text = await unseal(file, identities, async (plain) => {
-      const pieces: Buffer[] = [];
-      for await (const piece of plain) pieces.push(piece);
-      return Buffer.concat(pieces).toString();
-    });
+    const text = (await unseal(file, identities, collectUpTo(HISTORY_MAX))).toString();
     const parents = [...text.matchAll(/^(\d+)\t([0-9A-F]+\/[0-9A-F]+)/gm)].map(([, parent, lsn]) => ({
       parent: Number(parent),
       from: segmentOf(lsn!, segmento),

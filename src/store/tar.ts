@@ -53,7 +53,9 @@ function readHeader(header: Buffer): Membro {
   const type = String.fromCharCode(header[TYPE_AT]!);
   if (!['0', '\0', '5'].includes(type)) throw new TarRecusado(`${nome} não é arquivo nem pasta (tipo ${type})`);
   if (nome.startsWith('/') || nome.split('/').includes('..')) throw new TarRecusado(`${nome} leva para fora da pasta`);
-  return { nome, isFolder: type === '5', bytes: number(SIZE) };
+  const bytes = number(SIZE);
+  if (!Number.isSafeInteger(bytes) || bytes < 0) throw new TarRecusado(`${nome} não diz o seu tamanho`);
+  return { nome, isFolder: type === '5', bytes };
 }
 
 /** A stream read by lengths. */
