@@ -8,7 +8,7 @@ import { after, before, describe, test } from 'node:test';
 import { CAMPOS, contraditasOf } from '../src/flows/nota-da-nfse.ts';
 import { achadoPor, COM_O_BANCO, type ComOBanco } from '../src/published/com-o-banco.ts';
 import { ACEITO, idOfAchado } from '../src/store/auditoria-aceites.ts';
-import { CHAVE_BYTES, holdChaves } from '../src/store/auditoria-chave.ts';
+import { CHAVE_BYTES, holdChaves, type Prazo } from '../src/store/auditoria-chave.ts';
 import { conferirEm, type Fim } from '../src/store/auditoria-conferir.ts';
 import { eloOf, momentoOf } from '../src/store/auditoria-hash.ts';
 import { findContraditas } from '../src/store/auditoria-notas.ts';
@@ -29,6 +29,8 @@ const DER = Buffer.from('um certificado');
 const PRINT = hash('sha256', DER);
 const DAY_MS = 86_400_000;
 const CHAVE = Buffer.alloc(CHAVE_BYTES, 7);
+/** When it was made: before everything else. */
+const PRAZO: Prazo = { entradas: Date.now(), lugares: Date.now() };
 /** Another municipality of the same service. */
 const OUTRA = 'outra';
 
@@ -144,13 +146,14 @@ describe('a database that is changed by hand', () => {
     client: PoolClient,
     chaves: readonly Buffer[],
     fins: readonly Fim[] = [],
+    prazo: Prazo = PRAZO,
   ): Promise<readonly string[]> => {
-    holdChaves(chaves);
+    holdChaves(chaves, chaves.length === 0 ? {} : prazo);
     try {
       const { achados } = await conferirEm(client, SLUG, { kept: fins, comparar: contraditasOf });
       return achados.map(({ tipo, tabela, lugar }) => `${tipo} ${tabela ?? lugar}`);
     } finally {
-      holdChaves([CHAVE]);
+      holdChaves([CHAVE], PRAZO);
     }
   };
   const trying = (text: string, values: readonly unknown[] = []): Promise<readonly string[]> =>
@@ -163,7 +166,7 @@ describe('a database that is changed by hand', () => {
   // Other files of this process have none.
   after(() => holdChaves([]));
   before(async () => {
-    holdChaves([CHAVE]);
+    holdChaves([CHAVE], PRAZO);
     service = await startTestService();
     const { pool, store, address, clock } = service;
     const here = balcao(address, SLUG);
@@ -455,6 +458,15 @@ describe('a database that is changed by hand', () => {
     await client.query('update auditoria_ate set lugar = lugar - 1, elo = $2 where tenant = $1', [SLUG, elo]);
   };
 
+  /** What somebody does besides, before the service gives the next place. */
+  const WAITED = {
+    refazerEsperar: () => Promise.resolve(),
+    semLugares: async (client: PoolClient) => {
+      await client.query('update auditoria_ate set autenticador = null where tenant = $1', [SLUG]);
+      await client.query('update auditoria set autenticador_lugar = null where tenant = $1', [SLUG]);
+    },
+  } as const satisfies Partial<Record<ComOBanco, (client: PoolClient) => Promise<unknown>>>;
+
   /** The NFS-e of a note that was put in says what its row says. */
   const forgeDocument = async (client: PoolClient): Promise<void> => {
     const { rows } = await client.query(
@@ -515,7 +527,7 @@ describe('a database that is changed by hand', () => {
   /** What a row of the municipality is, as the row of another or as before. */
   const TRIED: Readonly<
     Record<
-      Exclude<ComOBanco, 'antesDoServico' | 'recomecar' | 'recomecarNota'>,
+      Exclude<ComOBanco, keyof typeof WAITED | 'antesDoServico' | 'recomecar' | 'recomecarNota'>,
       (client: PoolClient) => Promise<unknown>
     >
   > = {
@@ -631,18 +643,58 @@ describe('a database that is changed by hand', () => {
     });
   }
 
-  test('what a process of the version before has written for half an hour after an upgrade is no finding', async () => {
+  test('what a process of the version before has written before the key counts alone is no finding', async () => {
     const writtenAt = (moment: string) => async (client: PoolClient) => {
-      await client.query(
-        `update migracoes set aplicada_em = aplicada_em + interval '1 hour' where nome like '%-autenticador.sql'`,
-      );
       await TRIED.contarMovel(client);
       await client.query(`update auditoria set em = ${moment} where tenant = $1 and lugar is null`, [SLUG]);
     };
-    const found = (client: PoolClient) => foundIn(client, [CHAVE]);
+    const prazo = { entradas: Date.now() + 1_800_000 };
+    const found = (client: PoolClient) => foundIn(client, [CHAVE], [], prazo);
     assert.deepEqual(await changing(writtenAt('now()'), found), []);
     assert.notDeepEqual(await changing(writtenAt("now() + interval '1 hour'"), found), []);
   });
+
+  /** Tables that those write who wait for the service, and the service itself. */
+  const WRITTEN = ['atos', 'municipios', 'auditoria', 'auditoria_ate', 'auditoria_selos'];
+  /** Everything is as it was before, once `work` is done. */
+  const puttingBack = async (work: () => Promise<void>): Promise<void> => {
+    const { pool } = service;
+    await pool.query(`create schema antes`);
+    for (const tabela of WRITTEN) await pool.query(`create table antes.${tabela} as table ${tabela}`);
+    try {
+      await work();
+    } finally {
+      for (const tabela of WRITTEN) {
+        await pool.query(`delete from ${tabela}`);
+        await pool.query(`insert into ${tabela} select * from antes.${tabela}`);
+      }
+      await pool.query('drop schema antes cascade');
+    }
+  };
+
+  for (const [name, change] of Object.entries(WAITED) as [keyof typeof WAITED, (typeof WAITED)['semLugares']][]) {
+    test(`with the database somebody tries to ${name}, and the service goes on`, () =>
+      puttingBack(async () => {
+        const { pool, store } = service;
+        const client = await pool.connect();
+        try {
+          await relink(client);
+          await change(client);
+          const municipio = (await store.municipios.readFresh(SLUG))!;
+          await store.municipios.update({ ...municipio, limiteEndereco: 9 });
+          while ((await store.auditoria.place(SLUG)) > 0);
+          const said = [
+            await foundIn(client, []),
+            await foundIn(client, [CHAVE]),
+            await foundIn(client, [CHAVE], [kept]),
+          ];
+          const acham = said.map((one) => one.length > 0);
+          assert.deepEqual(acham, ACHAM[achadoPor(name)], JSON.stringify(said));
+        } finally {
+          client.release();
+        }
+      }));
+  }
 
   test('with the database somebody lets the service tell what was changed: before it writes, and by taking the chain away', async () => {
     const { pool, store, clock } = service;
@@ -664,7 +716,7 @@ describe('a database that is changed by hand', () => {
       while (await store.auditoria.openEtapa(SLUG, clock.now));
       assert.deepEqual([await found([]), await found([]), await found([kept])], ACHAM[achadoPor(name)]);
     }
-    const tried = [...Object.keys(TRIED), 'antesDoServico', 'recomecar', 'recomecarNota'];
+    const tried = [...Object.keys(TRIED), ...Object.keys(WAITED), 'antesDoServico', 'recomecar', 'recomecarNota'];
     assert.deepEqual(tried.toSorted(), Object.keys(COM_O_BANCO).toSorted());
   });
 });

@@ -327,6 +327,10 @@ const TITLES: Readonly<Record<Achado['tipo'], string>> = {
   apagada_sem_ato:
     'a entrada diz que foi apagado o que não se apaga, ou que só se apaga por um ato, e nenhum ato da trilha o diz',
   fim_alterado: 'a corrente não termina onde devia: faltam as últimas entradas, ou o fim foi mudado',
+  fim_trocado:
+    'quando o serviço deu o lugar a esta entrada, a corrente não terminava onde ele a deixou: alguém tirou entradas do fim, refez os elos ou mudou auditoria_ate',
+  lugar_alheio:
+    'o lugar da entrada não foi o serviço que o deu: alguém a trocou de lugar, refez os elos, ou tirou o autenticador do lugar',
   selo_alterado: 'a corrente não passa pelo selo deste lugar',
   selo_invalido: 'a assinatura do selo não é do seu texto, o texto é de outro selo, ou quem assinou não é o município',
   linha_alterada: 'a linha não é a que a última entrada sobre ela diz',

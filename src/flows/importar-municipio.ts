@@ -45,6 +45,7 @@ export async function importMunicipio(
         const said = written.find(({ nome }) => nome === tabela.nome)!;
         if (there.sha256 !== said.sha256) throw new Error(`a tabela ${tabela.nome} não ficou como está no arquivo.`);
       }
+      await linhas.adoptCorrente(tenant);
       const other = await linhas.closeMunicipio(tenant);
       if (other !== undefined) throw new Error(codeInUse(manifesto, other));
       return written;

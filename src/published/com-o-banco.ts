@@ -41,6 +41,8 @@ export const COM_O_BANCO = {
   repetir: ['pôr outra vez, com outro nome, uma entrada que o serviço fez', 'chave'],
   deOutro: ['pôr na corrente de um município a entrada que o serviço fez para outro', 'chave'],
   refazer: ['tirar uma nota com as suas entradas, e refazer os elos até o fim', 'chave'],
+  refazerEsperar: ['o mesmo, e esperar pela entrada seguinte, com a qual o serviço autentica o fim que acha', 'chave'],
+  semLugares: ['o mesmo, e tirar antes o autenticador do fim e os dos lugares', 'chave'],
   cortar: ['voltar a corrente e as linhas, juntas, a um fim que a corrente já teve', 'selo'],
   recomecar: [
     'mudar o que se queira, e apagar a corrente inteira com os selos, que o serviço então começa de novo',

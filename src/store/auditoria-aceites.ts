@@ -18,6 +18,8 @@ export type Achado = {
     | 'abertura_repetida'
     | 'apagada_sem_ato'
     | 'fim_alterado'
+    | 'fim_trocado'
+    | 'lugar_alheio'
     | 'linha_nao_segue'
     | 'documento_danificado'
     | 'nota_contradita'

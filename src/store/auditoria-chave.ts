@@ -1,9 +1,9 @@
 /**
- * The key by which this process shows that an entry of the audit chain is its own, and that the chain ends where it left it. It stands in a
+ * The key by which this process shows that an entry of the audit chain is its own, and that the chain ends, and each entry stands, where it left it. It stands in a
  * file, and never in the database: whoever has only the database can write an entry, and not what goes with it (D-761).
  */
 import { createHmac, hash } from 'node:crypto';
-import { ZERO } from './auditoria-hash.ts';
+import { RESUMO_BYTES, ZERO } from './auditoria-hash.ts';
 
 export const CHAVE_BYTES = 32;
 /** By which of several keys: the beginning of its SHA-256. */
@@ -12,8 +12,12 @@ const BLOCK_BYTES = 64;
 
 type Chave = { readonly id: Buffer; readonly octetos: Buffer };
 
+/** From when on (milliseconds) entries, and the places given to them, are all by a key of the file; undefined: nothing says so. */
+export type Prazo = { readonly entradas?: number; readonly lugares?: number };
+
 /** Of this process; the first one writes, all of them are known. */
 let chaves: readonly Chave[] = [];
+let prazo: Prazo = {};
 let absence: string | undefined;
 
 function idOfChave(octetos: Buffer): string {
@@ -21,8 +25,9 @@ function idOfChave(octetos: Buffer): string {
 }
 
 /** Keys from a file, of {@link CHAVE_BYTES} each; none: entries are written without. */
-export function holdChaves(octetos: readonly Buffer[]): void {
+export function holdChaves(octetos: readonly Buffer[], since: Prazo = {}): void {
   chaves = octetos.map((one) => ({ id: Buffer.from(idOfChave(one), 'hex'), octetos: one }));
+  prazo = since;
   absence = undefined;
 }
 
@@ -103,7 +108,12 @@ export function knownChaves(): readonly Buffer[] {
   return chaves.map(({ id }) => id);
 }
 
+export function prazoDasChaves(): Prazo {
+  return prazo;
+}
+
 type Fim = { readonly lugar: number; readonly elo: Buffer | null };
+type FimDito = Fim & { readonly autenticador: Buffer | null };
 
 function signFim({ id, octetos }: Chave, tenant: string, { lugar, elo }: Fim): Buffer {
   const mac = createHmac('sha256', octetos).update(`fim\n${tenant}\n${lugar}\n${(elo ?? ZERO).toString('hex')}`);
@@ -116,7 +126,7 @@ export function autenticadorOfFim(tenant: string, fim: Fim): Buffer | null {
   return chave === undefined ? null : signFim(chave, tenant, fim);
 }
 
-export function autoriaOfFim(tenant: string, fim: Fim & { readonly autenticador: Buffer | null }): Autoria {
+export function autoriaOfFim(tenant: string, fim: FimDito): Autoria {
   return judge(fim.autenticador, (chave) => signFim(chave, tenant, fim));
 }
 
@@ -133,4 +143,45 @@ export function autenticadorOfCopia(dito: string): Buffer | null {
 
 export function autoriaOfCopia(dito: string, autenticador: Buffer | null): Autoria {
   return judge(autenticador, (chave) => signCopia(chave, dito));
+}
+
+const AUTENTICADOR_BYTES = ID_BYTES + RESUMO_BYTES;
+const OWN_END: Buffer = Buffer.alloc(0);
+const NO_END = Buffer.alloc(AUTENTICADOR_BYTES);
+/** The chain up to here came from another service, and is what it was then. */
+const BROUGHT = Buffer.of(1);
+export const BROUGHT_BYTES = AUTENTICADOR_BYTES + BROUGHT.length;
+
+function signLugar({ id, octetos }: Chave, tenant: string, { lugar, elo }: Fim, base: Buffer): Buffer {
+  const said = `lugar\n${tenant}\n${lugar}\n${(elo ?? ZERO).toString('hex')}\n${base.toString('hex')}`;
+  return Buffer.concat([id, createHmac('sha256', octetos).update(said).digest(), base]);
+}
+
+/** What an end that somebody else has left is remembered by, with the place that is given after it. */
+export function baseOf(tenant: string, fim: FimDito): Buffer {
+  if ((fim.lugar === 0 && fim.elo === null) || autoriaOfFim(tenant, fim) === 'propria') return OWN_END;
+  return Buffer.concat([fim.autenticador ?? NO_END, NO_END], AUTENTICADOR_BYTES);
+}
+
+/** Authenticator of a place that this process has given; null without a key. `base`: by {@link baseOf}. */
+export function autenticadorOfLugar(tenant: string, fim: Fim, base = OWN_END): Buffer | null {
+  const chave = own();
+  return chave === undefined ? null : signLugar(chave, tenant, fim, base);
+}
+
+/** The same, of the last place of a chain that is brought from another service. */
+export function autenticadorOfTrazida(tenant: string, fim: Fim): Buffer | null {
+  return autenticadorOfLugar(tenant, fim, BROUGHT);
+}
+
+/** Who has given a place. `fim`: whose the end was that it stood on; `trazida`: everything up to here. */
+export type LugarJulgado = { readonly autoria: Autoria; readonly fim: Autoria | 'trazida' };
+
+export function autoriaOfLugar(tenant: string, lugar: FimDito, anterior: Buffer): LugarJulgado {
+  const base = lugar.autenticador?.subarray(AUTENTICADOR_BYTES) ?? OWN_END;
+  const autoria = judge(lugar.autenticador, (chave) => signLugar(chave, tenant, lugar, base));
+  if (base.length === 0) return { autoria, fim: 'propria' };
+  if (base.equals(BROUGHT)) return { autoria, fim: 'trazida' };
+  const before = { lugar: lugar.lugar - 1, elo: anterior, autenticador: base.equals(NO_END) ? null : base };
+  return { autoria, fim: autoriaOfFim(tenant, before) };
 }

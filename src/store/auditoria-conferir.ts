@@ -14,7 +14,7 @@ import { ABERTA, ABERTURA } from './auditoria-elos.ts';
 import { digestOf, eloOf, momentoOf, RESUMO_BYTES, raizOf, splitFolhas, ZERO } from './auditoria-hash.ts';
 import { readPagina } from './auditoria-linhas.ts';
 import { type CompararNota, findContraditas } from './auditoria-notas.ts';
-import { type ContaDaChave, IS_UPGRADED, PelaChave } from './auditoria-pela-chave.ts';
+import { type ContaDaChave, PelaChave, readTrazida } from './auditoria-pela-chave.ts';
 import { apagavelOf, VISTAS } from './auditoria-tabelas.ts';
 import { readSnapshot } from './linhas.ts';
 import type { Db } from './open.ts';
@@ -75,7 +75,7 @@ const ROWS_AT_ONCE = 1_000;
 const HELD_AT_ONCE = 50_000;
 
 /** Ordered by the column, not by what is shown of it: an index has that order. */
-const PLACED = `select w.lugar::float8 as lugar, id, ${momentoOf('em')} as momento, coalesce(sobre, '') as sobre, itens, resumos, sal, raiz, elo, autenticador
+const PLACED = `select w.lugar::float8 as lugar, id, ${momentoOf('em')} as momento, coalesce(sobre, '') as sobre, itens, resumos, sal, raiz, elo, autenticador, autenticador_lugar
   from auditoria w where w.tenant = $1 and w.lugar > $2 order by w.lugar limit ${ENTRIES_AT_ONCE}`;
 /** Longer than a service takes that is at work, whatever else it has to do. */
 const PLACED_WITHIN = "interval '1 minute'";
@@ -100,9 +100,11 @@ type Entrada = {
   readonly raiz: Buffer | null;
   readonly elo: Buffer | null;
   readonly autenticador: Buffer | null;
+  readonly autenticador_lugar: Buffer | null;
 };
 
-type SemLugar = Omit<Entrada, 'lugar'> & { readonly isWaiting: boolean };
+type Dita = Omit<Entrada, 'sal' | 'raiz' | 'elo' | 'autenticador_lugar'>;
+type SemLugar = Omit<Dita, 'lugar'> & { readonly isWaiting: boolean };
 
 type Ate = {
   readonly lugar: number;
@@ -195,14 +197,14 @@ class Conferencia {
 
   constructor(
     { client, tenant, andamento }: { client: Client; tenant: string; andamento: Andamento },
-    { baldes, isUpgraded }: { readonly baldes: Baldes; readonly isUpgraded: boolean },
+    { baldes, trazida }: { readonly baldes: Baldes; readonly trazida: number },
     aceites: ReadonlyMap<string, Aceite>,
   ) {
     this.achados = new Achados(aceites);
     this.client = client;
     this.tenant = tenant;
     this.baldes = baldes;
-    this.chave = new PelaChave(isUpgraded);
+    this.chave = new PelaChave(trazida);
     this.andamento = andamento;
   }
 
@@ -235,8 +237,7 @@ class Conferencia {
       const visto = `${ate?.elo?.toString('hex')} ${last} ${before.toString('hex')}`;
       this.achados.add({ tipo: 'fim_alterado', lugar: ate?.lugar, visto });
     }
-    const isMine = ate === undefined || autoriaOfFim(this.tenant, ate) === 'propria';
-    if (this.chave.desde !== undefined && !isMine && !this.chave.isUpgrading()) {
+    if (ate !== undefined && !this.chave.mayEnd(autoriaOfFim(this.tenant, ate), last)) {
       const visto = `${ate.autenticador?.toString('hex')} ${last} ${before.toString('hex')}`;
       this.achados.add({ tipo: 'fim_alterado', lugar: ate.lugar, visto });
     }
@@ -257,6 +258,8 @@ class Conferencia {
     const hex = raiz?.toString('hex') ?? '';
     const is = elo !== null && eloOf(before, { lugar, raiz: hex, folhas: count, em, id, sobre }).equals(elo);
     if (!is) this.achados.add({ tipo: 'elo_quebrado', lugar, em, visto: visto() });
+    const alheio = this.chave.judgeLugar(this.tenant, entrada, before);
+    if (alheio !== undefined) this.achados.add({ tipo: alheio, lugar, em, visto: visto() });
   }
 
   private checkKept(kept: readonly Fim[], elo: Buffer): void {
@@ -281,7 +284,7 @@ class Conferencia {
     }
   }
 
-  private async sayAll(entrada: Omit<Entrada, 'sal' | 'raiz' | 'elo'>): Promise<void> {
+  private async sayAll(entrada: Dita): Promise<void> {
     const { lugar, momento, sobre, itens, resumos, autenticador } = entrada;
     this.entradas += 1;
     const tipo = this.chave.judge(autoriaOf(this.tenant, entrada), entrada);
@@ -451,10 +454,10 @@ export function conferirEm(
   { kept = [], andamento = () => undefined, isSelo = () => true, comparar, lugar }: Com = {},
 ): Promise<Conferida> {
   return Baldes.use(async (baldes) => {
-    const { isUpgraded } = (await client.query<{ isUpgraded: boolean }>(IS_UPGRADED)).rows[0]!;
+    const trazida = await readTrazida(client, tenant);
     const { isOlder } = (await client.query<{ isOlder: boolean }>(IS_OLDER)).rows[0]!;
     const aceites = await readAceites(client, tenant);
-    const conferencia = new Conferencia({ client, tenant, andamento }, { baldes, isUpgraded }, aceites);
+    const conferencia = new Conferencia({ client, tenant, andamento }, { baldes, trazida }, aceites);
     const [ate] = (await client.query<Ate>(ATE, [tenant])).rows;
     const { rows: stored } = await client.query<Omit<Selo, 'elo'>>(SELOS, [tenant]);
     const selos = stored.map((selo) => ({ ...selo, elo: eloOfTexto(selo.texto) }));

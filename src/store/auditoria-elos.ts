@@ -3,7 +3,13 @@
  * at most, by whoever holds the row of the tenant. Begins a chain by telling the rows that were there before it.
  */
 import { randomBytes } from 'node:crypto';
-import { autenticadorOfFim, lacksChave } from './auditoria-chave.ts';
+import {
+  autenticadorOfFim,
+  autenticadorOfLugar,
+  autenticadorOfTrazida,
+  baseOf,
+  lacksChave,
+} from './auditoria-chave.ts';
 import { insertEntrada, insertRegistradas } from './auditoria-entradas.ts';
 import { eloOf, momentoOf, RESUMO_BYTES, raizOf, splitFolhas, ZERO } from './auditoria-hash.ts';
 import { readPagina } from './auditoria-linhas.ts';
@@ -19,7 +25,7 @@ const SAL_BYTES = 32;
 const BEGIN = `insert into auditoria_ate (tenant) select tenant from municipios where tenant = $1 on conflict (tenant) do nothing`;
 /** Who gives places just now is left to it. */
 const TAKE =
-  'select lugar::float8 as lugar, elo, abrindo, aberta_em from auditoria_ate where tenant = $1 for update skip locked';
+  'select lugar::float8 as lugar, elo, autenticador, abrindo, aberta_em from auditoria_ate where tenant = $1 for update skip locked';
 const SEM_LUGAR = `select id, ${momentoOf('em')} as momento, coalesce(sobre, '') as sobre, itens, resumos from auditoria
   where tenant = $1 and lugar is null order by em, id limit ${PLACED_MAX}`;
 const ADVANCE = 'update auditoria_ate set lugar = $2, elo = $3, autenticador = $4 where tenant = $1';
@@ -30,6 +36,7 @@ type Placed = {
   readonly sal: Buffer;
   readonly raiz: Buffer;
   readonly elo: Buffer;
+  readonly autenticador: Buffer | null;
 };
 
 const PLACED = unnestRows<Placed>(
@@ -39,15 +46,17 @@ const PLACED = unnestRows<Placed>(
     ['sal bytea', ({ sal }) => sal],
     ['raiz bytea', ({ raiz }) => raiz],
     ['elo bytea', ({ elo }) => elo],
+    ['autenticador bytea', ({ autenticador }) => autenticador],
   ],
   2,
 );
-const PLACE = `update auditoria a set lugar = x.lugar, sal = x.sal, raiz = x.raiz, elo = x.elo from ${PLACED.relation}
-  where x.lugar + 0 = x.lugar and a.tenant = $1 and a.id = x.id`;
+const PLACE = `update auditoria a set lugar = x.lugar, sal = x.sal, raiz = x.raiz, elo = x.elo, autenticador_lugar = x.autenticador
+  from ${PLACED.relation} where x.lugar + 0 = x.lugar and a.tenant = $1 and a.id = x.id`;
 
 type Ate = {
   readonly lugar: number;
   readonly elo: Buffer | null;
+  readonly autenticador: Buffer | null;
   readonly abrindo: string | null;
   readonly aberta_em: Date | null;
 };
@@ -72,27 +81,44 @@ type SemLugar = {
 export async function placeEntradas(pool: Db, tenant: string): Promise<number> {
   // Where the chain has a key that is not here, who has it gives the places.
   if (lacksChave()) return 0;
-  return runTransaction(pool, async (client) => {
-    const ate = await takeAte(client, tenant);
-    if (ate === undefined) return 0;
-    const { rows } = await client.query<SemLugar>(SEM_LUGAR, [tenant]);
-    let { lugar } = ate;
-    let elo = ate.elo ?? ZERO;
-    const placed: Placed[] = [];
-    for (const { id, momento, sobre, itens, resumos } of rows) {
-      lugar += 1;
-      const sal = randomBytes(SAL_BYTES);
-      const raiz = raizOf(sal, splitFolhas(itens, resumos) ?? []);
-      const folhas = resumos.length / RESUMO_BYTES;
-      elo = eloOf(elo, { lugar, raiz: raiz.toString('hex'), folhas, em: momento, id, sobre });
-      placed.push({ id, lugar, sal, raiz, elo });
-    }
-    if (placed.length > 0) {
-      await client.query(PLACE, [tenant, ...PLACED.valuesOf(placed)]);
-      await client.query(ADVANCE, [tenant, lugar, elo, autenticadorOfFim(tenant, { lugar, elo })]);
-    }
-    return placed.length;
-  });
+  return runTransaction(pool, (client) => placeSome(client, tenant));
+}
+
+async function placeSome(client: PoolClient, tenant: string): Promise<number> {
+  const ate = await takeAte(client, tenant);
+  if (ate === undefined) return 0;
+  const { rows } = await client.query<SemLugar>(SEM_LUGAR, [tenant]);
+  let { lugar } = ate;
+  let elo = ate.elo ?? ZERO;
+  // An end that is not the service's goes on, and is told for ever by the first place after it.
+  let base: Buffer | undefined = baseOf(tenant, ate);
+  const placed: Placed[] = [];
+  for (const { id, momento, sobre, itens, resumos } of rows) {
+    lugar += 1;
+    const sal = randomBytes(SAL_BYTES);
+    const raiz = raizOf(sal, splitFolhas(itens, resumos) ?? []);
+    const folhas = resumos.length / RESUMO_BYTES;
+    elo = eloOf(elo, { lugar, raiz: raiz.toString('hex'), folhas, em: momento, id, sobre });
+    placed.push({ id, lugar, sal, raiz, elo, autenticador: autenticadorOfLugar(tenant, { lugar, elo }, base) });
+    base = undefined;
+  }
+  if (placed.length > 0) {
+    await client.query(PLACE, [tenant, ...PLACED.valuesOf(placed)]);
+    await client.query(ADVANCE, [tenant, lugar, elo, autenticadorOfFim(tenant, { lugar, elo })]);
+  }
+  return placed.length;
+}
+
+const KEEP_TRAZIDA = 'update auditoria set autenticador_lugar = $3 where tenant = $1 and lugar = $2';
+
+/** The chain of a municipality that this transaction brings from another service goes on by the key of this one: what it is now stays so. */
+export async function adoptCorrente(client: PoolClient, tenant: string): Promise<void> {
+  while ((await placeSome(client, tenant)) > 0);
+  const ate = await takeAte(client, tenant);
+  if (ate === undefined || ate.lugar === 0) return;
+  const { lugar, elo } = ate;
+  await client.query(KEEP_TRAZIDA, [tenant, lugar, autenticadorOfTrazida(tenant, { lugar, elo })]);
+  await client.query(ADVANCE, [tenant, lugar, elo, autenticadorOfFim(tenant, { lugar, elo })]);
 }
 
 /** Rows told in one transaction as a chain begins. Who wants to change one of them waits for its end: some milliseconds. */

@@ -1,6 +1,8 @@
 /** What the key of this process says of the entries of a chain that is verified: which are the service's, which are from before, which are nobody's. */
 import type { Achado } from './auditoria-aceites.ts';
-import { type Autoria, knownChaves } from './auditoria-chave.ts';
+import { type Autoria, autoriaOfLugar, BROUGHT_BYTES, knownChaves, prazoDasChaves } from './auditoria-chave.ts';
+import { ZERO } from './auditoria-hash.ts';
+import type { ClientBase } from './pg.ts';
 
 /** What the key of this process says of the entries. `desde`: the place of the first one by it, 0 without a place; `outras`: keys that are not known here. */
 export type ContaDaChave = {
@@ -11,12 +13,23 @@ export type ContaDaChave = {
   readonly outras: readonly string[];
 };
 
-/** Whether the database is older than the key: a process of the version before may have written for a while beside the first that had it. */
-export const IS_UPGRADED = `select exists (select 1 from migracoes g where g.nome like '%-autenticador.sql'
-  and g.aplicada_em > (select min(f.aplicada_em) from migracoes f) + interval '15 minutes') as "isUpgraded"`;
-const UPGRADING_MS = 1_800_000;
-
 type Julgada = { readonly lugar: number; readonly momento: string; readonly autenticador: Buffer | null };
+type Lugar = {
+  readonly lugar: number;
+  readonly momento: string;
+  readonly elo: Buffer | null;
+  readonly autenticador_lugar: Buffer | null;
+};
+
+const TRAZIDAS = `select lugar::float8 as lugar, elo, autenticador_lugar as autenticador from auditoria w
+  where w.tenant = $1 and octet_length(w.autenticador_lugar) = ${BROUGHT_BYTES} and w.lugar is not null order by w.lugar desc limit 100`;
+
+/** Up to which place a chain was brought from another service; 0: it was not. */
+export async function readTrazida(client: Pick<ClientBase, 'query'>, tenant: string): Promise<number> {
+  type Row = { readonly lugar: number; readonly elo: Buffer | null; readonly autenticador: Buffer };
+  const { rows } = await client.query<Row>(TRAZIDAS, [tenant]);
+  return rows.find((row) => autoriaOfLugar(tenant, row, ZERO).autoria === 'propria')?.lugar ?? 0;
+}
 
 /** Judges the entries of a chain by the key, in their order. */
 export class PelaChave {
@@ -27,17 +40,26 @@ export class PelaChave {
   antes = 0;
   /** By keys that are not known here. */
   private readonly outras = new Set<string>();
-  private readonly isUpgraded: boolean;
-  private desdeEm = 0;
+  private readonly prazo = prazoDasChaves();
+  /** Up to here the chain came from another service, and what it was then the key says. */
+  private readonly trazida: number;
+  private hasLugares = false;
+  /** Its own moment an entry may be given by anybody: the latest so far counts. */
   private em = 0;
 
-  constructor(isUpgraded: boolean) {
-    this.isUpgraded = isUpgraded;
+  constructor(trazida: number) {
+    this.trazida = trazida;
   }
 
-  /** Whether processes of the version before may still have written here. Its own moment an entry may be given by anybody: the latest counts. */
-  isUpgrading(): boolean {
-    return this.isUpgraded && this.em - this.desdeEm < UPGRADING_MS;
+  private isTrazida(lugar: number): boolean {
+    return lugar > 0 && lugar <= this.trazida;
+  }
+
+  /** Whether what the key did not make may be lawful: from another service, or from before the key. `isFirst`: nothing was by it before. */
+  private mayBe(autoria: Autoria, lugar: number, { prazo, isFirst }: { prazo: number | undefined; isFirst: boolean }) {
+    if (this.isTrazida(lugar)) return true;
+    const isInTime = prazo === undefined ? isFirst : this.em <= prazo;
+    return isInTime && (isFirst || autoria === 'sem_chave');
   }
 
   /** Names the fault of an entry; undefined: the key finds none. */
@@ -45,16 +67,42 @@ export class PelaChave {
     this.em = Math.max(this.em, Date.parse(momento));
     if (autoria === 'propria') {
       this.autenticas += 1;
-      if (this.desde === undefined) this.desdeEm = this.em;
       this.desde ??= lugar;
       return undefined;
     }
-    if (autoria === 'outra') this.outras.add(autenticador!.toString('hex', 0, CHAVE_ID_BYTES));
-    if (this.desde === undefined || (autoria === 'sem_chave' && this.isUpgrading())) {
+    if (autoria === 'outra') this.seeOutra(lugar, autenticador!);
+    if (this.mayBe(autoria, lugar, this.before())) {
       this.antes += 1;
       return undefined;
     }
     return AUTORIAS[autoria];
+  }
+
+  /** Names the fault of the place of an entry, before the entry is judged; undefined: there is none. `anterior`: the hash before it. */
+  judgeLugar(tenant: string, { lugar, momento, elo, autenticador_lugar }: Lugar, anterior: Buffer) {
+    const dito = { lugar, elo, autenticador: autenticador_lugar };
+    const { autoria, fim } = autoriaOfLugar(tenant, dito, anterior);
+    if (autoria === 'propria') {
+      this.hasLugares = true;
+      return fim === 'trazida' || this.mayEnd(fim, lugar) ? undefined : 'fim_trocado';
+    }
+    if (autoria === 'outra') this.seeOutra(lugar, autenticador_lugar!);
+    this.em = Math.max(this.em, Date.parse(momento));
+    const before = { prazo: this.prazo.lugares, isFirst: !this.hasLugares };
+    return this.mayBe(autoria, lugar, before) ? undefined : 'lugar_alheio';
+  }
+
+  /** Whether the end of the chain may be, or have been, as it is. */
+  mayEnd(autoria: Autoria, lugar: number): boolean {
+    return autoria === 'propria' || this.mayBe(autoria, lugar, this.before());
+  }
+
+  private before() {
+    return { prazo: this.prazo.entradas, isFirst: this.desde === undefined };
+  }
+
+  private seeOutra(lugar: number, autenticador: Buffer): void {
+    if (!this.isTrazida(lugar)) this.outras.add(autenticador.toString('hex', 0, CHAVE_ID_BYTES));
   }
 
   tell(): ContaDaChave {

@@ -4,6 +4,7 @@
  * in any database, and a digest of them says that nothing is missing.
  */
 import { createHash } from 'node:crypto';
+import { adoptCorrente } from './auditoria-elos.ts';
 import { copyIn, copyOut } from './copy.ts';
 import { createMes } from './meses.ts';
 import { openMigrationClient, openMigrationPool } from './migration-steps.ts';
@@ -113,6 +114,11 @@ export class Linhas {
   /** The municipality that was written is closed; the tenant that is in production under its code, or undefined: none. */
   closeMunicipio(tenant: string): Promise<string | undefined> {
     return closeWritten(this.client, tenant);
+  }
+
+  /** The chain of a municipality that was written goes on here ({@link adoptCorrente}). */
+  adoptCorrente(tenant: string): Promise<void> {
+    return adoptCorrente(this.client, tenant);
   }
 
   makeMes(mes: number): Promise<void> {
