@@ -40,6 +40,9 @@ test('the key of the audit chain', { timeout: 600_000 }, async (t) => {
 
   await t.test('is a file of the service alone, by which all of its processes and commands write', async () => {
     assert.equal(statSync(file).mode & 0o777, 0o600);
+    const since = /^# desde (\S+)$/m.exec(readFileSync(file, 'utf8'))?.[1] ?? '';
+    // Nothing was in the database before it.
+    assert.ok(Date.parse(since) <= Date.now(), since);
     const done = await alter(env, '70');
     assert.equal(done.code, 0, done.err);
     await settled();
@@ -63,8 +66,12 @@ test('the key of the audit chain', { timeout: 600_000 }, async (t) => {
       /^ainda não: as entradas são autenticadas por uma chave \([0-9a-f]{16}\) que este comando não tem/m,
     );
     writeFileSync(path.join(nowhere, 'auditoria.chave'), 'não é\n', { mode: 0o600 });
+    const undated = path.join(nowhere, 'auditoria.chave');
     const damaged = await alter(without, '71');
     assert.match(damaged.err, /auditoria\.chave, linha 1: não é uma chave da auditoria/);
+    writeFileSync(undated, `# desde ontem\n${'ab'.repeat(32)}\n`, { mode: 0o600 });
+    const when = await alter(without, '71');
+    assert.match(when.err, /auditoria\.chave, linha 1: «ontem» não é um momento/);
   });
 
   await t.test('of another machine is one line more of the file', async () => {
@@ -78,6 +85,23 @@ test('the key of the audit chain', { timeout: 600_000 }, async (t) => {
     writeFileSync(file, `${readFileSync(file, 'utf8')}${'ab'.repeat(32)}\n`);
     const together = await verificar(env);
     assert.equal(together.code, 0, together.out);
+  });
+
+  await t.test('tells a chain that has lost its authenticators', async () => {
+    const client = await pool.connect();
+    try {
+      await client.query('create table antes as table auditoria');
+      await client.query('update auditoria set autenticador = null, autenticador_lugar = null');
+      await client.query('update auditoria_ate set autenticador = null');
+      const { code, out } = await verificar(env);
+      assert.equal(code, 1, out);
+      assert.match(out, /^a entrada não é do serviço, que desde antes dela autentica o que grava/m);
+      await client.query('delete from auditoria');
+      await client.query('insert into auditoria select * from antes');
+      await client.query('drop table antes');
+    } finally {
+      client.release();
+    }
   });
 
   await t.test('is not that of whoever writes in the database', async () => {

@@ -10,7 +10,7 @@ import { achadoPor, COM_O_BANCO, type ComOBanco } from '../src/published/com-o-b
 import { ACEITO, idOfAchado } from '../src/store/auditoria-aceites.ts';
 import { CHAVE_BYTES, holdChaves, type Prazo } from '../src/store/auditoria-chave.ts';
 import { conferirEm, type Fim } from '../src/store/auditoria-conferir.ts';
-import { eloOf, momentoOf } from '../src/store/auditoria-hash.ts';
+import { eloOf, momentoOf, ZERO } from '../src/store/auditoria-hash.ts';
 import { findContraditas } from '../src/store/auditoria-notas.ts';
 import { AUDITADAS, type Auditada, rowInSql, SEM_ENTRADA, VISTAS, type Vista } from '../src/store/auditoria-tabelas.ts';
 import { ADVANCED } from '../src/store/copia-numeros.ts';
@@ -19,7 +19,7 @@ import type { PoolClient } from '../src/store/pg.ts';
 import { readTabelas, type Tabela } from '../src/store/tabelas.ts';
 import { balcao, CANCELAMENTO } from './support/eventos.ts';
 import { MES } from './support/nota-keys.ts';
-import { startTestService, type TestService } from './support/service.ts';
+import { NOON, startTestService, type TestService } from './support/service.ts';
 import { until } from './support/until.ts';
 
 const SLUG = 'integracao';
@@ -29,8 +29,9 @@ const DER = Buffer.from('um certificado');
 const PRINT = hash('sha256', DER);
 const DAY_MS = 86_400_000;
 const CHAVE = Buffer.alloc(CHAVE_BYTES, 7);
-/** When it was made: before everything else. */
-const PRAZO: Prazo = { entradas: Date.now(), lugares: Date.now() };
+/** When it was made: before everything else, by the clock of the service and by that of the database. */
+const FEITA = Math.min(NOON, Date.now()) - DAY_MS;
+const PRAZO: Prazo = { entradas: FEITA, lugares: FEITA };
 /** Another municipality of the same service. */
 const OUTRA = 'outra';
 
@@ -443,20 +444,44 @@ describe('a database that is changed by hand', () => {
     await client.query(`delete from atos where tenant = $1 and acao = 'primeiro'`, [SLUG]);
     const gone = 1 + Number(antes.lugar);
     await client.query(`delete from auditoria where tenant = $1 and lugar = $2`, [SLUG, gone]);
-    const { rows } = await client.query(
-      `select lugar::float8 as lugar, id, ${momentoOf('em')} as em, coalesce(sobre, '') as sobre, encode(raiz, 'hex') as raiz,
-        octet_length(resumos) / 32 as folhas from auditoria where tenant = $1 and lugar > $2 order by lugar`,
-      [SLUG, gone],
-    );
-    let elo = antes.elo as Buffer;
-    for (const row of rows) {
-      const entrada = { ...row, lugar: row.lugar - 1 };
-      elo = eloOf(elo, entrada);
-      const text = 'update auditoria set lugar = $3, elo = $4 where tenant = $1 and id = $2';
-      await client.query(text, [SLUG, row.id, entrada.lugar, elo]);
-    }
-    await client.query('update auditoria_ate set lugar = lugar - 1, elo = $2 where tenant = $1', [SLUG, elo]);
+    const fim = await tieAnew(client, antes as unknown as FimLido, gone);
+    await client.query('update auditoria_ate set lugar = $2, elo = $3 where tenant = $1', [SLUG, fim.lugar, fim.elo]);
   };
+
+  type FimLido = { readonly lugar: number; readonly elo: Buffer };
+
+  /** Entries after a place are tied to an end before it, one after the other; the last. */
+  const tieAnew = async (client: PoolClient, { lugar, elo }: FimLido, after: number): Promise<FimLido> => {
+    const { rows } = await client.query(
+      `select id, ${momentoOf('em')} as em, coalesce(sobre, '') as sobre, encode(raiz, 'hex') as raiz,
+        octet_length(resumos) / 32 as folhas from auditoria where tenant = $1 and lugar > $2 order by lugar`,
+      [SLUG, after],
+    );
+    let fim = { lugar: Number(lugar), elo };
+    for (const row of rows) {
+      const entrada = { ...row, lugar: fim.lugar + 1 };
+      fim = { lugar: entrada.lugar, elo: eloOf(fim.elo, entrada) };
+      const text = 'update auditoria set lugar = $3, elo = $4 where tenant = $1 and id = $2';
+      await client.query(text, [SLUG, row.id, fim.lugar, fim.elo]);
+    }
+    return fim;
+  };
+
+  /** A row and its entry by hand, and of all entries and the end the same authenticator; `em`: when they were written. */
+  const disown = async (client: PoolClient, autenticador: Buffer | null, em = 'a.em'): Promise<void> => {
+    await TRIED.contarMovel(client);
+    // The seal of the database would tell.
+    await client.query('delete from auditoria_selos where tenant = $1', [SLUG]);
+    await client.query(`delete from auditoria where tenant = $1 and itens like '["auditoria_selos"%'`, [SLUG]);
+    await client.query(
+      `update auditoria a set autenticador = $2, autenticador_lugar = case when lugar is not null then $2::bytea end, em = ${em} where tenant = $1`,
+      [SLUG, autenticador],
+    );
+    const { lugar, elo } = await tieAnew(client, { lugar: 0, elo: ZERO }, 0);
+    const text = 'update auditoria_ate set lugar = $2, elo = $3, autenticador = $4 where tenant = $1';
+    await client.query(text, [SLUG, lugar, elo, autenticador]);
+  };
+  const BEFORE_THE_KEY = `a.em - interval '1000 days'`;
 
   /** What somebody does besides, before the service gives the next place. */
   const WAITED = {
@@ -606,6 +631,15 @@ describe('a database that is changed by hand', () => {
       );
     },
     refazer: relink,
+    semChave: (client) => disown(client, null),
+    semChaveAntes: (client) => disown(client, null, BEFORE_THE_KEY),
+    outraChave: (client) => disown(client, Buffer.alloc(40, 9), BEFORE_THE_KEY),
+    migracoes: async (client) => {
+      await TRIED.contarMovel(client);
+      await client.query(
+        `update migracoes set aplicada_em = now() where nome like '%-autenticador.sql' or nome like '%-lugar-autenticado.sql'`,
+      );
+    },
     cortar: async (client) => {
       await client.query(`delete from atos where tenant = $1 and acao in ('primeiro', 'segundo')`, [SLUG]);
       await client.query('update municipios set limite_endereco = null where tenant = $1', [SLUG]);

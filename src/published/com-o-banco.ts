@@ -43,6 +43,16 @@ export const COM_O_BANCO = {
   refazer: ['tirar uma nota com as suas entradas, e refazer os elos até o fim', 'chave'],
   refazerEsperar: ['o mesmo, e esperar pela entrada seguinte, com a qual o serviço autentica o fim que acha', 'chave'],
   semLugares: ['o mesmo, e tirar antes o autenticador do fim e os dos lugares', 'chave'],
+  semChave: [
+    'mudar uma linha que muda, pôr uma entrada que a conta, e tirar o autenticador de todas as entradas, dos lugares e do fim',
+    'chave',
+  ],
+  semChaveAntes: ['o mesmo, dizer que são todas de antes da chave, e refazer os elos', 'chave'],
+  outraChave: ['o mesmo, com os autenticadores de uma chave que ninguém tem', 'chave'],
+  migracoes: [
+    'mudar uma linha que muda, pôr uma entrada que a conta, e dizer em migracoes que a atualização é de agora',
+    'chave',
+  ],
   cortar: ['voltar a corrente e as linhas, juntas, a um fim que a corrente já teve', 'selo'],
   recomecar: [
     'mudar o que se queira, e apagar a corrente inteira com os selos, que o serviço então começa de novo',

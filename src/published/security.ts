@@ -442,8 +442,7 @@ ${comOBancoTable()}
 - **Quem tem a chave também**, ou roda código no serviço, faz entradas que conferem: dele só se sabe por um selo guardado fora.
 - **Uma conta do console posta por SQL** entra como quem ela diz ser; o que ela faz fica na trilha, com esse nome.
 - **Código posto no banco** (um gatilho) muda o que o serviço grava e lê. O que ele muda na linha depois de contada é achado; o que a linha diz quando é contada, não.
-- **O que ainda o encobre, com a chave e tudo**: tirar o autenticador de todas as entradas e do fim, que passam por anteriores à chave;
-  dizer em \`migracoes\` que a atualização é de agora; uma política ou uma visão que esconde de quem confere a linha que o serviço lê. Do primeiro, \`verificar\` diz quantas entradas são de antes da chave.
+- **O que ainda o encobre, com a chave e tudo**: uma política ou uma visão que esconde de quem confere a linha que o serviço lê. E o que a tabela diz que só um selo guardado fora acha: guarde-os.
 
 ## Endereço por endereço
 

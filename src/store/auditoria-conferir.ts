@@ -14,7 +14,13 @@ import { ABERTA, ABERTURA } from './auditoria-elos.ts';
 import { digestOf, eloOf, momentoOf, RESUMO_BYTES, raizOf, splitFolhas, ZERO } from './auditoria-hash.ts';
 import { readPagina } from './auditoria-linhas.ts';
 import { type CompararNota, findContraditas } from './auditoria-notas.ts';
-import { type ContaDaChave, PelaChave, readTrazida } from './auditoria-pela-chave.ts';
+import {
+  type ContaDaChave,
+  PelaChave,
+  readPosteriores,
+  readTrazida,
+  type Testemunhos,
+} from './auditoria-pela-chave.ts';
 import { apagavelOf, VISTAS } from './auditoria-tabelas.ts';
 import { readSnapshot } from './linhas.ts';
 import type { Db } from './open.ts';
@@ -197,14 +203,14 @@ class Conferencia {
 
   constructor(
     { client, tenant, andamento }: { client: Client; tenant: string; andamento: Andamento },
-    { baldes, trazida }: { readonly baldes: Baldes; readonly trazida: number },
+    { baldes, ...testemunhos }: Testemunhos & { readonly baldes: Baldes },
     aceites: ReadonlyMap<string, Aceite>,
   ) {
     this.achados = new Achados(aceites);
     this.client = client;
     this.tenant = tenant;
     this.baldes = baldes;
-    this.chave = new PelaChave(trazida);
+    this.chave = new PelaChave(testemunhos);
     this.andamento = andamento;
   }
 
@@ -454,10 +460,10 @@ export function conferirEm(
   { kept = [], andamento = () => undefined, isSelo = () => true, comparar, lugar }: Com = {},
 ): Promise<Conferida> {
   return Baldes.use(async (baldes) => {
-    const trazida = await readTrazida(client, tenant);
+    const [trazida, posteriores] = [await readTrazida(client, tenant), await readPosteriores(client, tenant)];
     const { isOlder } = (await client.query<{ isOlder: boolean }>(IS_OLDER)).rows[0]!;
     const aceites = await readAceites(client, tenant);
-    const conferencia = new Conferencia({ client, tenant, andamento }, { baldes, trazida }, aceites);
+    const conferencia = new Conferencia({ client, tenant, andamento }, { baldes, trazida, posteriores }, aceites);
     const [ate] = (await client.query<Ate>(ATE, [tenant])).rows;
     const { rows: stored } = await client.query<Omit<Selo, 'elo'>>(SELOS, [tenant]);
     const selos = stored.map((selo) => ({ ...selo, elo: eloOfTexto(selo.texto) }));

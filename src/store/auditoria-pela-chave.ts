@@ -2,6 +2,7 @@
 import type { Achado } from './auditoria-aceites.ts';
 import { type Autoria, autoriaOfLugar, BROUGHT_BYTES, knownChaves, prazoDasChaves } from './auditoria-chave.ts';
 import { ZERO } from './auditoria-hash.ts';
+import { rowInSql } from './auditoria-tabelas.ts';
 import type { ClientBase } from './pg.ts';
 
 /** What the key of this process says of the entries. `desde`: the place of the first one by it, 0 without a place; `outras`: keys that are not known here. */
@@ -13,7 +14,12 @@ export type ContaDaChave = {
   readonly outras: readonly string[];
 };
 
-type Julgada = { readonly lugar: number; readonly momento: string; readonly autenticador: Buffer | null };
+type Julgada = {
+  readonly lugar: number;
+  readonly momento: string;
+  readonly itens: string;
+  readonly autenticador: Buffer | null;
+};
 type Lugar = {
   readonly lugar: number;
   readonly momento: string;
@@ -21,15 +27,37 @@ type Lugar = {
   readonly autenticador_lugar: Buffer | null;
 };
 
+type Client = Pick<ClientBase, 'query'>;
+
 const TRAZIDAS = `select lugar::float8 as lugar, elo, autenticador_lugar as autenticador from auditoria w
   where w.tenant = $1 and octet_length(w.autenticador_lugar) = ${BROUGHT_BYTES} and w.lugar is not null order by w.lugar desc limit 100`;
 
 /** Up to which place a chain was brought from another service; 0: it was not. */
-export async function readTrazida(client: Pick<ClientBase, 'query'>, tenant: string): Promise<number> {
+export async function readTrazida(client: Client, tenant: string): Promise<number> {
   type Row = { readonly lugar: number; readonly elo: Buffer | null; readonly autenticador: Buffer };
   const { rows } = await client.query<Row>(TRAZIDAS, [tenant]);
   return rows.find((row) => autoriaOfLugar(tenant, row, ZERO).autoria === 'propria')?.lugar ?? 0;
 }
+
+/** The first note and the first act that are later than the moment from which on all is by the key: by their lines. */
+const POSTERIORES = [
+  `select ${rowInSql('notas').item} as item from notas t where t.tenant = $1 and t.data_emissao > $2 order by t.data_emissao, t.id limit 1`,
+  `select ${rowInSql('atos').item} as item from atos t where t.tenant = $1 and t.em > $2 order by t.em, t.id limit 1`,
+];
+
+/** Of which the entry is by the key, whatever moment somebody has given it: whoever takes authenticators away takes them from these too. */
+export async function readPosteriores(client: Client, tenant: string): Promise<ReadonlySet<string>> {
+  const { entradas } = prazoDasChaves();
+  const items = new Set<string>();
+  if (entradas === undefined) return items;
+  for (const text of POSTERIORES) {
+    const { rows } = await client.query<{ item: string }>(text, [tenant, new Date(entradas)]);
+    for (const { item } of rows) items.add(item);
+  }
+  return items;
+}
+
+export type Testemunhos = { readonly trazida: number; readonly posteriores: ReadonlySet<string> };
 
 /** Judges the entries of a chain by the key, in their order. */
 export class PelaChave {
@@ -47,8 +75,11 @@ export class PelaChave {
   /** Its own moment an entry may be given by anybody: the latest so far counts. */
   private em = 0;
 
-  constructor(trazida: number) {
+  private readonly posteriores: ReadonlySet<string>;
+
+  constructor({ trazida, posteriores }: Testemunhos) {
     this.trazida = trazida;
+    this.posteriores = posteriores;
   }
 
   private isTrazida(lugar: number): boolean {
@@ -63,7 +94,7 @@ export class PelaChave {
   }
 
   /** Names the fault of an entry; undefined: the key finds none. */
-  judge(autoria: Autoria, { lugar, momento, autenticador }: Julgada) {
+  judge(autoria: Autoria, { lugar, momento, itens, autenticador }: Julgada) {
     this.em = Math.max(this.em, Date.parse(momento));
     if (autoria === 'propria') {
       this.autenticas += 1;
@@ -71,7 +102,8 @@ export class PelaChave {
       return undefined;
     }
     if (autoria === 'outra') this.seeOutra(lugar, autenticador!);
-    if (this.mayBe(autoria, lugar, this.before())) {
+    const isEarlier = this.isTrazida(lugar) || !itens.split('\n').some((item) => this.posteriores.has(item));
+    if (isEarlier && this.mayBe(autoria, lugar, this.before())) {
       this.antes += 1;
       return undefined;
     }

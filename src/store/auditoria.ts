@@ -100,6 +100,11 @@ export function auditoriaStore(pool: Db) {
       const text = 'select exists (select 1 from auditoria_ate where autenticador is not null) as has';
       return (await pool.query<{ has: boolean }>(text)).rows[0]!.has;
     },
+    /** Whether a process has written entries here, with a key or without. */
+    hasEntradas: async (): Promise<boolean> => {
+      const text = 'select exists (select 1 from auditoria) as has';
+      return (await pool.query<{ has: boolean }>(text)).rows[0]!.has;
+    },
     /** The oldest first. */
     listSelos: async (tenant: string): Promise<readonly Omit<Selo, 'elo'>[]> =>
       (await pool.query<Omit<Selo, 'elo'>>(`${SELO} order by dia`, [tenant])).rows,

@@ -3,11 +3,11 @@
  * where there is none; several machines on one database are given the same file, or one with the lines of all (D-761).
  */
 import { randomBytes } from 'node:crypto';
-import { link, readFile, rm } from 'node:fs/promises';
+import { link, readFile, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { exposedFiles } from '../documents/exposed-files.ts';
 import { makeFolder, writeFileFor } from '../documents/new-files.ts';
-import { CHAVE_BYTES, holdChaves, lackChave } from '../store/auditoria-chave.ts';
+import { CHAVE_BYTES, holdChaves, lackChave, type Prazo } from '../store/auditoria-chave.ts';
 import type { Store } from '../store/store.ts';
 import type { Config } from './config.ts';
 import type { Logger } from './log.ts';
@@ -15,7 +15,11 @@ import type { Logger } from './log.ts';
 const NAME = 'auditoria.chave';
 const HEAD = `# A chave da auditoria (nfse auditoria verificar). Guarde uma cópia fora da máquina, e nunca no banco nem junto das cópias dele.
 # Várias máquinas no mesmo banco: o mesmo arquivo em todas. Uma chave por linha: grava-se com a primeira, e conferem-se todas.
+# A linha «desde» diz a partir de quando tudo o que se grava é autenticado: deixe-a como está.
 `;
+const SINCE = /^# desde (\S+)$/;
+/** Processes of a version without a key go on for so long beside the first one with it. */
+const UPGRADING_MS = 1_800_000;
 
 const fileOf = ({ dataDir }: Pick<Config, 'dataDir'>): string => path.resolve(dataDir, NAME);
 
@@ -23,8 +27,10 @@ const fileOf = ({ dataDir }: Pick<Config, 'dataDir'>): string => path.resolve(da
 export async function holdOwnChaves(config: Pick<Config, 'dataDir'>): Promise<boolean> {
   const file = fileOf(config);
   let text: string;
+  let changed: number;
   try {
     text = await readFile(file, 'utf8');
+    changed = (await stat(file)).mtimeMs;
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT' || code === 'ENOTDIR') return false;
@@ -33,8 +39,24 @@ export async function holdOwnChaves(config: Pick<Config, 'dataDir'>): Promise<bo
       { cause: error },
     );
   }
-  holdChaves(readChaves(text, file));
+  holdChaves(readChaves(text, file), readPrazo(text, file) ?? { entradas: changed + UPGRADING_MS });
   return true;
+}
+
+/** The earliest of what the lines of several machines say; undefined: none says it, in a file from before these lines or by hand. */
+function readPrazo(text: string, file: string): Prazo | undefined {
+  const said = text.split('\n').flatMap((line, place) => {
+    const [, moment] = SINCE.exec(line.trim()) ?? [];
+    if (moment === undefined) return [];
+    const since = Date.parse(moment);
+    if (!Number.isNaN(since)) return [since];
+    throw new Error(
+      `${file}, linha ${place + 1}: «${moment}» não é um momento, como 2026-11-29T12:00:00.000Z. Restaure o arquivo da cópia que guardou.`,
+    );
+  });
+  if (said.length === 0) return undefined;
+  const since = Math.min(...said);
+  return { entradas: since, lugares: since };
 }
 
 function readChaves(text: string, file: string): readonly Buffer[] {
@@ -74,7 +96,8 @@ export async function takeChave(config: Config, { store, log, isCommand }: Opene
   }
   try {
     await makeFolder(path.dirname(file));
-    await makeChave(file);
+    const isBeside = await store.auditoria.hasEntradas();
+    await makeChave(file, Date.now() + (isBeside ? UPGRADING_MS : 0));
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code !== 'EEXIST') return log.warn(`${whyUnmade(file)} (${code}).`);
@@ -83,11 +106,15 @@ export async function takeChave(config: Config, { store, log, isCommand }: Opene
   if (hasOther) log.warn(whyOther(file));
 }
 
-/** Whole under its name, or not at all: of two that begin at once one makes it, and the other reads it. */
-async function makeChave(file: string): Promise<void> {
+/** Whole under its name, or not at all: of two that begin at once one makes it, and the other reads it. `since`: milliseconds. */
+async function makeChave(file: string, since: number): Promise<void> {
   const fresh = `${file}.${process.pid}`;
   try {
-    await writeFileFor(fresh, `${HEAD}${randomBytes(CHAVE_BYTES).toString('hex')}\n`, { mode: 0o600 });
+    await writeFileFor(
+      fresh,
+      `${HEAD}# desde ${new Date(since).toISOString()}\n${randomBytes(CHAVE_BYTES).toString('hex')}\n`,
+      { mode: 0o600 },
+    );
     await link(fresh, file);
   } finally {
     await rm(fresh, { force: true });
