@@ -404,6 +404,14 @@ describe('a database that is changed by hand', () => {
     const lacking = (client: PoolClient) =>
       client.query('delete from notas where tenant = $1 and numero_dps = 2', [SLUG]);
     assert.ok((await tryChange(lacking)).includes('linha_nao_segue notas'));
+    const eliminated = async (client: PoolClient) => {
+      await lacking(client);
+      await client.query(`insert into meses (mes, eliminado_em) values (201501, now())`);
+    };
+    assert.ok(
+      (await tryChange(eliminated)).includes('linha_nao_segue notas'),
+      'an act of the municipality alone says so',
+    );
     const leftOut = (ultimo: number) => async (client: PoolClient) => {
       await lacking(client);
       await client.query(

@@ -1,4 +1,5 @@
 /** Rows that no entry of the audit chain tells, because they follow from others that are told: what of them does not follow (D-666). */
+import { MES_ELIMINADO } from './atos.ts';
 import { ADVANCED } from './copia-numeros.ts';
 import type { ClientBase } from './pg.ts';
 import { quoteWords } from './sql.ts';
@@ -27,9 +28,9 @@ const PULADOS = `coalesce((select sum((a.depois->>'ultimo')::bigint - (a.antes->
     where a.tenant = $1 and a.objeto = 'prestador' and a.chave = p.prestador and a.acao = '${ADVANCED}'
       and (a.antes->>'ultimo')::bigint >= p.antes and (a.depois->>'ultimo')::bigint < p.numero), 0)`;
 
-/** A rehearsal forgets notes, and of a month that was eliminated they are gone: only what keeps all of them has no gaps. */
+/** A rehearsal forgets notes, and of a month that was eliminated they are gone, as an act says which is told: others have no gaps. */
 const KEEPS_ALL = `exists (select 1 from municipios m where m.tenant = $1 and m.ambiente = 'producao')
-  and not exists (select 1 from meses where eliminado_em is not null)`;
+  and not exists (select 1 from atos a where a.tenant = $1 and a.objeto = 'guarda' and a.acao = '${MES_ELIMINADO}')`;
 
 /** Only a sandbox of one's own has what is held looked at again though no table is newer. */
 const IS_RETRIED = `(r.tabela_aliquotas = 0
