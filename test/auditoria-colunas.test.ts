@@ -5,9 +5,11 @@
 import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
+import { describeAchado } from '../src/flows/auditoria.ts';
 import { CAMPOS, contraditasOf } from '../src/flows/nota-da-nfse.ts';
 import { achadoPor, COM_O_BANCO, type ComOBanco } from '../src/published/com-o-banco.ts';
 import { ACEITO, idOfAchado } from '../src/store/auditoria-aceites.ts';
+import { readPlainly } from '../src/store/auditoria-catalogo.ts';
 import { CHAVE_BYTES, holdChaves, type Prazo } from '../src/store/auditoria-chave.ts';
 import { conferirEm, type Fim } from '../src/store/auditoria-conferir.ts';
 import { eloOf, momentoOf, ZERO } from '../src/store/auditoria-hash.ts';
@@ -556,6 +558,68 @@ describe('a database that is changed by hand', () => {
     assert.deepEqual(torn, [undefined, undefined, undefined, undefined]);
   });
 
+  /** Each of them, by the table of which it is told. */
+  const HIDING = {
+    política: [`create policy so_um on notas using (numero_dps > 1)`, 'notas'],
+    'segurança por linha': ['alter table atos enable row level security', 'atos'],
+    visão: [
+      `alter table notas rename to notas_; create view notas as select * from notas_ where numero_dps > 1 or current_setting('application_name') <> 'nfse-migrar'`,
+      'notas',
+    ],
+    regra: ['create rule nada as on delete to atos do instead nothing', 'atos'],
+    'gatilho de um mês': [
+      `create function nada() returns trigger language plpgsql as 'begin return null; end';
+      create trigger nada before insert on notas_${MES} for each row execute function nada()`,
+      `notas_${MES}`,
+    ],
+    função: [
+      `create function sha256(text) returns bytea language sql as 'select sha256(convert_to($1, ''UTF8''))'`,
+      'pg_proc',
+    ],
+    operador: [
+      `create function nunca(text, text) returns boolean language sql as 'select false';
+      create operator <> (leftarg = text, rightarg = text, function = nunca)`,
+      'pg_operator',
+    ],
+    esquema: [
+      `create schema outro; create view outro.atos as select * from public.atos where false; set local search_path = outro, public`,
+      'atos',
+    ],
+  } as const;
+
+  test('what hides rows of whoever verifies, or changes what is written, is named with the way out', async () => {
+    for (const [what, [text, tabela]] of Object.entries(HIDING)) {
+      const { achados } = await changing(
+        (client) => client.query(text),
+        (client) => conferirEm(client, SLUG),
+      );
+      const found = achados.filter(({ tipo }) => tipo === 'objeto_estranho');
+      assert.deepEqual(
+        found.map((one) => one.tabela),
+        [tabela],
+        `${what}: ${JSON.stringify(achados)}`,
+      );
+      assert.match(describeAchado(found[0]!), /: .*(drop|alter table .* disable|tire-a|tire o esquema) ?/);
+    }
+    // Everything that the service made itself, by whatever migration, is its own.
+    assert.deepEqual((await service.store.auditoria.verify(SLUG, [])).achados, []);
+  });
+
+  test('a policy that comes while somebody verifies ends the verification', async () => {
+    const { pool } = service;
+    const client = await pool.connect();
+    try {
+      await client.query(`begin; create role leitor; grant usage on schema public to leitor;
+        grant select on all tables in schema public to leitor; set local role leitor`);
+      await readPlainly(client);
+      await client.query('reset role; alter table notas enable row level security; set local role leitor');
+      await assert.rejects(client.query('select count(*) from notas'), { code: '42501' });
+    } finally {
+      await client.query('rollback');
+      client.release();
+    }
+  });
+
   const ofMunicipio = `a.tenant = $1 and a.itens = '["municipios"]' and a.sobre is null`;
   /** What a row of the municipality is, as the row of another or as before. */
   const TRIED: Readonly<
@@ -648,6 +712,8 @@ describe('a database that is changed by hand', () => {
         `update migracoes set aplicada_em = now() where nome like '%-autenticador.sql' or nome like '%-lugar-autenticado.sql'`,
       );
     },
+    esconder: (client) => client.query(HIDING.visão[0]),
+    gatilho: (client) => client.query(HIDING['gatilho de um mês'][0]),
     cortar: async (client) => {
       await client.query(`delete from atos where tenant = $1 and acao in ('primeiro', 'segundo')`, [SLUG]);
       await client.query('update municipios set limite_endereco = null where tenant = $1', [SLUG]);

@@ -333,6 +333,8 @@ const TITLES: Readonly<Record<Achado['tipo'], string>> = {
     'o lugar da entrada não foi o serviço que o deu: alguém a trocou de lugar, refez os elos, ou tirou o autenticador do lugar',
   selo_alterado: 'a corrente não passa pelo selo deste lugar',
   selo_invalido: 'a assinatura do selo não é do seu texto, o texto é de outro selo, ou quem assinou não é o município',
+  objeto_estranho:
+    'está no banco, não é do serviço, e dele não se pode esperar que diga ou grave o que está nas tabelas',
   linha_alterada: 'a linha não é a que a última entrada sobre ela diz',
   linha_apagada: 'a linha não está no banco, e nenhuma entrada diz que foi apagada',
   linha_sem_entrada: 'a linha está no banco, e nenhuma entrada fala dela',

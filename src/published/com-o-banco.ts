@@ -53,6 +53,11 @@ export const COM_O_BANCO = {
     'mudar uma linha que muda, pôr uma entrada que a conta, e dizer em migracoes que a atualização é de agora',
     'chave',
   ],
+  esconder: [
+    'pôr uma política, uma visão, uma regra, uma função, um operador ou um esquema, que esconde de quem confere a linha que o serviço lê, enquanto está lá',
+    'corrente',
+  ],
+  gatilho: ['pôr um gatilho que muda o que o serviço grava, enquanto está lá', 'corrente'],
   cortar: ['voltar a corrente e as linhas, juntas, a um fim que a corrente já teve', 'selo'],
   recomecar: [
     'mudar o que se queira, e apagar a corrente inteira com os selos, que o serviço então começa de novo',

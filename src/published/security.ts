@@ -441,8 +441,8 @@ ${comOBancoTable()}
   como root, ou o banco é outra máquina ou outra conta.
 - **Quem tem a chave também**, ou roda código no serviço, faz entradas que conferem: dele só se sabe por um selo guardado fora.
 - **Uma conta do console posta por SQL** entra como quem ela diz ser; o que ela faz fica na trilha, com esse nome.
-- **Código posto no banco** (um gatilho) muda o que o serviço grava e lê. O que ele muda na linha depois de contada é achado; o que a linha diz quando é contada, não.
-- **O que ainda o encobre, com a chave e tudo**: uma política ou uma visão que esconde de quem confere a linha que o serviço lê. E o que a tabela diz que só um selo guardado fora acha: guarde-os.
+- **Código posto no banco** (um gatilho) muda o que o serviço grava e lê. \`verificar\` nomeia o gatilho, a regra, a política, a visão, a função ou o operador que lá está quando confere; de um que já se tirou, o que ele mudou na linha depois de contada é achado; o que a linha dizia quando foi contada, não.
+- **O que ainda o encobre, com a chave e tudo**: o que a última coluna da tabela não acha; e quem manda no próprio servidor do banco (um módulo dele, o programa trocado), que responde o que quer a quem confere. O que só o selo acha pede que os selos se guardem fora.
 
 ## Endereço por endereço
 

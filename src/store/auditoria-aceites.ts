@@ -26,6 +26,7 @@ export type Achado = {
     | 'arquivo_danificado'
     | 'selo_alterado'
     | 'selo_invalido'
+    | 'objeto_estranho'
     | Diferenca['tipo'];
   readonly tabela?: string | undefined;
   readonly chave?: readonly string[] | undefined;

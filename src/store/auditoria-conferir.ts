@@ -8,6 +8,7 @@ import { MES_ELIMINADO } from './atos.ts';
 import { type Aceite, type Achado, idOfAchado, readAceites } from './auditoria-aceites.ts';
 import { type ArquivoLido, type NaoLidas, readArquivos } from './auditoria-arquivo.ts';
 import { Baldes } from './auditoria-baldes.ts';
+import { readPlainly } from './auditoria-catalogo.ts';
 import { autoriaOf, autoriaOfFim } from './auditoria-chave.ts';
 import { findNaoSegue } from './auditoria-derivadas.ts';
 import { ABERTA, ABERTURA } from './auditoria-elos.ts';
@@ -460,10 +461,12 @@ export function conferirEm(
   { kept = [], andamento = () => undefined, isSelo = () => true, comparar, lugar }: Com = {},
 ): Promise<Conferida> {
   return Baldes.use(async (baldes) => {
+    const estranhos = await readPlainly(client);
     const [trazida, posteriores] = [await readTrazida(client, tenant), await readPosteriores(client, tenant)];
     const { isOlder } = (await client.query<{ isOlder: boolean }>(IS_OLDER)).rows[0]!;
     const aceites = await readAceites(client, tenant);
     const conferencia = new Conferencia({ client, tenant, andamento }, { baldes, trazida, posteriores }, aceites);
+    for (const estranho of estranhos) conferencia.achados.add({ tipo: 'objeto_estranho', ...estranho });
     const [ate] = (await client.query<Ate>(ATE, [tenant])).rows;
     const { rows: stored } = await client.query<Omit<Selo, 'elo'>>(SELOS, [tenant]);
     const selos = stored.map((selo) => ({ ...selo, elo: eloOfTexto(selo.texto) }));
