@@ -2,9 +2,14 @@
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { beforeEach, describe, test } from 'node:test';
+import { after, beforeEach, describe, test } from 'node:test';
 import { pemOf } from '../src/documents/pki.ts';
 import { conferirAuditoria, sealDays } from '../src/flows/auditoria.ts';
+import { exportMunicipio } from '../src/flows/exportar-municipio.ts';
+import { importMunicipio } from '../src/flows/importar-municipio.ts';
+import { CHAVE_BYTES, holdChaves } from '../src/store/auditoria-chave.ts';
+import { createStore } from '../src/store/store.ts';
+import { freshPool } from './support/database.ts';
 import { balcao } from './support/eventos.ts';
 import { freshFolder } from './support/openssl.ts';
 import { startTestService, type TestService } from './support/service.ts';
@@ -187,4 +192,41 @@ test('a seal is of the municipality: by its certificate, or by one of before of 
   const { selos, situacao, total } = await verify();
   for (const { problema } of selos) assert.match(problema!, /não se sabe se foi o município que o assinou/);
   assert.deepEqual([situacao, total], ['ainda_nao', 0]);
+});
+
+describe('a municipality that is brought from another service', () => {
+  const [theirs, ours] = [Buffer.alloc(CHAVE_BYTES, 1), Buffer.alloc(CHAVE_BYTES, 2)];
+  const andamento = { rows: () => undefined, tell: () => undefined };
+  after(() => holdChaves([]));
+
+  test('keeps its chain, which the key of this one vouches for as it came', async () => {
+    holdChaves([theirs]);
+    const { store, clock, world } = await startTestService({ worker: false });
+    await store.municipios.create({ tenant: 'origem', ambiente: 'homologacao', codigoIbge: undefined }, clock.now);
+    while ((await store.auditoria.place('origem')) > 0);
+    // It has no place yet as it leaves.
+    await store.municipios.update({ ...(await store.municipios.readFresh('origem'))!, limiteEndereco: 5 });
+    const file = path.join(freshFolder(), 'origem.nfse');
+    await exportMunicipio(world, 'origem', file, andamento);
+
+    // Made before anything else was.
+    holdChaves([ours], { entradas: 0, lugares: 0 });
+    const pool = await freshPool();
+    const there = createStore(pool);
+    await importMunicipio({ store: there, now: () => clock.now }, file, 'destino', andamento);
+    const found = async () => (await there.auditoria.verify('destino', [])).achados.map(({ tipo }) => tipo);
+    assert.deepEqual(await found(), []);
+    await there.municipios.update({ ...(await there.municipios.readFresh('destino'))!, limiteEndereco: 6 });
+    while ((await there.auditoria.place('destino')) > 0);
+    assert.deepEqual(await found(), []);
+    const { autenticas, antes, outras } = (await there.auditoria.verify('destino', [])).chave;
+    assert.ok(autenticas > 0 && antes > 0, `${autenticas} ${antes}`);
+    assert.deepEqual(outras, []);
+
+    await pool.query(`update auditoria set em = em - interval '1 second' where lugar = 1`);
+    assert.deepEqual(await found(), ['elo_quebrado']);
+    await pool.query(`update auditoria set em = em + interval '1 second' where lugar = 1`);
+    await pool.query('update auditoria set autenticador_lugar = null where octet_length(autenticador_lugar) = 41');
+    assert.ok((await found()).includes('entrada_de_outra_chave'), "without it they are nobody's");
+  });
 });

@@ -624,7 +624,7 @@ describe('a database that is changed by hand', () => {
   /** What a row of the municipality is, as the row of another or as before. */
   const TRIED: Readonly<
     Record<
-      Exclude<ComOBanco, keyof typeof WAITED | 'antesDoServico' | 'recomecar' | 'recomecarNota'>,
+      Exclude<ComOBanco, keyof typeof WAITED | 'antesDoServico' | 'antesDoLugar' | 'recomecar' | 'recomecarNota'>,
       (client: PoolClient) => Promise<unknown>
     >
   > = {
@@ -804,6 +804,26 @@ describe('a database that is changed by hand', () => {
       }));
   }
 
+  test('with the database somebody changes the order of entries that have no place yet, or takes one away', () =>
+    puttingBack(async () => {
+      const { pool, store } = service;
+      const set = async (limiteEndereco: number): Promise<unknown> =>
+        store.municipios.update({ ...(await store.municipios.readFresh(SLUG))!, limiteEndereco });
+      const ofLast = '(select max(em) from auditoria where tenant = $1 and lugar is null)';
+      for (const change of [
+        `update auditoria a set em = (select min(em) from auditoria where tenant = $1 and lugar is null) - interval '1 ms'
+          where tenant = $1 and lugar is null and em = ${ofLast}`,
+        `delete from auditoria where tenant = $1 and lugar is null and em = ${ofLast}`,
+      ]) {
+        for (const limite of [20, 21]) await set(limite);
+        await pool.query(change, [SLUG]);
+        await pool.query('update municipios set limite_endereco = 20 where tenant = $1', [SLUG]);
+        while ((await store.auditoria.place(SLUG)) > 0);
+        const said = (await store.auditoria.verify(SLUG, [kept])).achados;
+        assert.deepEqual([false, false, said.length > 0], ACHAM[achadoPor('antesDoLugar')], JSON.stringify(said));
+      }
+    }));
+
   test('with the database somebody lets the service tell what was changed: before it writes, and by taking the chain away', async () => {
     const { pool, store, clock } = service;
     const found = async (fins: readonly Fim[]): Promise<boolean> => {
@@ -824,7 +844,14 @@ describe('a database that is changed by hand', () => {
       while (await store.auditoria.openEtapa(SLUG, clock.now));
       assert.deepEqual([await found([]), await found([]), await found([kept])], ACHAM[achadoPor(name)]);
     }
-    const tried = [...Object.keys(TRIED), ...Object.keys(WAITED), 'antesDoServico', 'recomecar', 'recomecarNota'];
+    const tried = [
+      ...Object.keys(TRIED),
+      ...Object.keys(WAITED),
+      'antesDoServico',
+      'antesDoLugar',
+      'recomecar',
+      'recomecarNota',
+    ];
     assert.deepEqual(tried.toSorted(), Object.keys(COM_O_BANCO).toSorted());
   });
 });

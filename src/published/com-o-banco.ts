@@ -72,6 +72,10 @@ export const COM_O_BANCO = {
     'mudar uma linha que muda pouco antes de o próprio serviço gravar nela: ele conta a linha inteira, como a acha',
     'nada',
   ],
+  antesDoLugar: [
+    'tirar ou trocar de ordem uma entrada no segundo em que ainda não tem lugar (enquanto o serviço está parado, também depois), e pôr as linhas como eram',
+    'nada',
+  ],
   naoContado: [
     'mudar o que a corrente não conta: contas e papéis do console, alíquotas do IBS e da CBS, filas, contagens, o que se guarda para desfazer a última importação',
     'nada',
