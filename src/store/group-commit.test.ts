@@ -3,7 +3,8 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from '../../test/support/seed.ts';
 import { takeSnapshot } from '../measures/counters.ts';
-import { groupCommit, measureGroups } from './group-commit.ts';
+import { groupCommit, measureGroups, QUEUED_MAX_MS } from './group-commit.ts';
+import { StoreUnavailable } from './unavailable.ts';
 
 type Batch = { readonly key: string; readonly jobs: readonly number[]; finish(): void; fail(error: Error): void };
 
@@ -35,6 +36,27 @@ function heldCommits(max = 100): {
 }
 
 describe('a batch', () => {
+  test('takes no job that has waited for too long behind others, which is told so', async (t) => {
+    let now = 0;
+    t.mock.method(performance, 'now', () => now);
+    const { issue, batches, begun } = heldCommits(2);
+    const first = issue('a', 1);
+    await begun(1);
+    const late = [2, 3, 4].map((job) => issue('a', job).catch((error: Error) => error));
+    now = 1;
+    const inTime = issue('a', 5);
+    now = QUEUED_MAX_MS + 1;
+    batches[0]!.finish();
+    assert.equal(await first, 'a1');
+    for (const answer of await Promise.all(late)) {
+      assert.ok(answer instanceof StoreUnavailable && answer.kind === 'slow', String(answer));
+    }
+    await begun(2);
+    assert.deepEqual(batches[1]!.jobs, [5]);
+    batches[1]!.finish();
+    assert.equal(await inTime, 'a5');
+  });
+
   test('waits for more jobs where it is told to, and takes all that came meanwhile', async () => {
     const sizes: number[] = [];
     const gathering = Promise.withResolvers<void>();

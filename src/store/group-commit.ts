@@ -4,6 +4,10 @@
  */
 
 import { observe } from '../measures/counters.ts';
+import { StoreUnavailable } from './unavailable.ts';
+
+/** A job that no batch has taken by then is refused: nothing of it is stored, and its sender may come again. */
+export const QUEUED_MAX_MS = 20_000;
 
 export type Commits<Job, Result> = {
   (key: string, job: Job): Promise<Result>;
@@ -21,17 +25,29 @@ export function groupCommit<Job, Result>(
   failsAll: (error: unknown, key: string) => boolean = () => false,
   gather: () => Promise<unknown> | undefined = () => undefined,
 ): Commits<Job, Result> {
-  type Waiting = { job: Job; resolve: (result: Result) => void; reject: (error: unknown) => void };
+  /** `at`: since when, on the clock of `performance.now`. */
+  type Waiting = { at: number; job: Job; resolve: (result: Result) => void; reject: (error: unknown) => void };
   const queues = new Map<string, Waiting[]>();
   /** When the batches began that are under way, oldest first. */
   const begun = new Map<string, number>();
+
+  /** The oldest stand first. */
+  function refuseLate(queue: Waiting[]): void {
+    const since = performance.now() - QUEUED_MAX_MS;
+    const isLate = ({ at }: Waiting): boolean => at < since;
+    for (const { reject } of queue.splice(0, queue.findLastIndex(isLate) + 1)) {
+      reject(new StoreUnavailable('slow', 'the batches before it took too long'));
+    }
+  }
 
   async function drain(key: string, queue: Waiting[]): Promise<void> {
     while (queue.length > 0) {
       const gathering = gather();
       // Awaited only where there is something: a batch begins in the turn in which it may.
       if (gathering !== undefined) await gathering;
+      refuseLate(queue);
       const batch = queue.splice(0, max);
+      if (batch.length === 0) break;
       begun.set(key, performance.now());
       try {
         const results = await run(
@@ -54,10 +70,10 @@ export function groupCommit<Job, Result>(
     new Promise((resolve, reject) => {
       const queue = queues.get(key);
       if (queue !== undefined) {
-        queue.push({ job, resolve, reject });
+        queue.push({ at: performance.now(), job, resolve, reject });
         return;
       }
-      const fresh: Waiting[] = [{ job, resolve, reject }];
+      const fresh: Waiting[] = [{ at: performance.now(), job, resolve, reject }];
       queues.set(key, fresh);
       // One turn later, so that what is read from the sockets in this turn shares the first commit too.
       setImmediate(() => void drain(key, fresh));
