@@ -43,6 +43,7 @@ const FILL = [
   `update notas set certificado = decode('${PRINT}', 'hex'), assinatura = '\\x01' where tenant = $1`,
   `update eventos set certificado = decode('${PRINT}', 'hex'), assinatura = '\\x01' where tenant = $1`,
   `update notas set estado = 'retida', tabela_aliquotas = 1 where tenant = $1 and numero_dps = 3`,
+  `update trilha_notas set para = 'retida' where tenant = $1 and nota = (select id from notas where tenant = $1 and numero_dps = 3)`,
   `delete from fila where tenant = $1 and tipo = 'nota' and id = (select id from notas where tenant = $1 and numero_dps = 3)`,
   `insert into retidas select tenant, id, mes, 1 from notas where tenant = $1 and numero_dps = 3`,
   `update notas set substitui = (select chave_acesso from notas where tenant = $1 and numero_dps = 1) where tenant = $1 and numero_dps = 2`,
@@ -400,6 +401,25 @@ describe('a database that is changed by hand', () => {
       assert.ok(said.includes(`linha_apagada ${tabela}`), String(said));
     }
     assert.ok(said.includes('linha_nao_segue numeracao'), String(said));
+  });
+
+  test('a state or a moment of a note that its trail does not say, whatever entries say', async () => {
+    for (const change of [
+      `estado = 'recusada'`,
+      'movimentos = movimentos + 1',
+      'data_autorizacao = now()',
+      'data_cancelamento = null',
+    ]) {
+      const said = await tryChange(async (client) => {
+        await client.query(`update notas set ${change} where tenant = $1 and numero_dps = 1`, [SLUG]);
+        await tellByHand(client, 'notas_estado', false);
+      });
+      assert.deepEqual(
+        said.filter((one) => one === 'linha_nao_segue notas'),
+        ['linha_nao_segue notas'],
+        `${change}: ${said}`,
+      );
+    }
   });
 
   test('a number of a provider that no note has, but for those that a restoration has left out', async () => {

@@ -110,6 +110,17 @@ const CHECKS: readonly (readonly [tabela: string, text: string])[] = [
       ) p where p.numero > p.antes + 1 and p.numero - p.antes - 1 > ${PULADOS} and ${KEEPS_ALL}`,
   ],
   [
+    'notas',
+    `select n.id || ' ' || n.mes as chave from notas n left join (
+        select nota, mes, max(movimento) as movimentos, (array_agg(para order by movimento desc))[1] as estado,
+          max(em) filter (where gatilho = 'autorizacao') as autorizada, max(em) filter (where gatilho = 'cancelamento') as cancelada
+        from trilha_notas where tenant = $1 group by nota, mes
+      ) t on t.nota = n.id and t.mes = n.mes
+      where n.tenant = $1 and n.mes not in (select mes from meses where arquivado_em is not null)
+        and (n.estado, n.movimentos, n.data_autorizacao, n.data_cancelamento)
+          is distinct from (t.estado, t.movimentos, t.autorizada, t.cancelada)`,
+  ],
+  [
     'fila',
     `select 'nota ' || t.id as chave from notas t where t.tenant = $1 and t.estado in (${A_FAZER}) and not ${inQueue('nota')}
       union all select 'evento ' || t.id from eventos t where t.tenant = $1 and t.aberto and not ${inQueue('evento')}
