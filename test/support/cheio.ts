@@ -16,7 +16,7 @@ const NOTA = `insert into notas (tenant, mes, id, chave_acesso, numero_protocolo
   select $1, $4, i, lpad(i::text, 36, '0') || ($4::int % 10000) || repeat('0', 10), $4::text || i, 'DPS' || lpad(i::text, 42, '0'),
     case when i % 50 = 0 then 'recusada' else 'autorizada' end, 3, i, '900', i::text,
     to_date($4::text, 'YYYYMM') + (i - $2) * interval '1 second', to_date($4::text, 'YYYYMM'),
-    now(), lpad((i % 1000)::text, 14, '0'), 'Prestador Exemplo Ltda', '52998224725', 'Tomadora Exemplo', 1000, 20, 1000, 2
+    case when i % 50 <> 0 then now() end, lpad((i % 1000)::text, 14, '0'), 'Prestador Exemplo Ltda', '52998224725', 'Tomadora Exemplo', 1000, 20, 1000, 2
   from generate_series($2::bigint, $3::bigint) i`;
 
 const IDENTIDADE = `insert into identidades (tenant, id_dps, nota, mes)
@@ -27,8 +27,10 @@ const DOCUMENTO = `insert into documentos (tenant, mes, nota, recebido, nfse)
   from generate_series($2::bigint, $3::bigint) i`;
 
 const TRILHA = `insert into trilha_notas (tenant, mes, nota, movimento, em, de, gatilho, para)
-  select $1, $4, i, m, now(), case m when 1 then null else 'emitida' end, 'emissao', 'emitida'
-  from generate_series($2::bigint, $3::bigint) i, generate_series(1, 3) m`;
+  select $1, n.mes, n.id, m, coalesce(n.data_autorizacao, now()), (array[null, 'emitida', 'transmitida'])[m],
+    (array['emissao', 'anuncio', case n.estado when 'recusada' then 'recusa' else 'autorizacao' end])[m],
+    (array['emitida', 'transmitida', n.estado])[m]
+  from notas n cross join generate_series(1, 3) m where n.tenant = $1 and n.mes = $4 and n.id between $2 and $3`;
 
 /** One note in ten has a refused event. */
 const EVENTO = `insert into eventos (tenant, id, mes, nota, mes_nota, ordem, codigo_tipo_evento, numero_sequencial, cancela, estado, aberto,
