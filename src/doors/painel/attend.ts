@@ -100,17 +100,25 @@ async function answerRow(world: PainelWorld, row: Row, request: HttpRequest, red
     from: { rede, navegador },
     form: noForm,
   };
-  const turned = row.quem === 'todos' ? undefined : await turnAway(visit, row.quem, visitor);
+  const turned = await turnAway(visit, row.quem, visitor);
   if (turned !== undefined) return write(visit, visitor, turned);
-  const sent = row.method === 'POST' ? await readPosted(visit, row, visitor) : noForm;
+  if (row.method === 'GET') return write(visit, visitor, await row.handle(callOf(visit, visitor)));
+  const sent = await readPosted(visit, row, visitor);
   if ('title' in sent) return write(visit, visitor, sent);
-  const slug = request.params.municipio;
-  const call = { ...visit, form: sent, visitor, slug, papel: slug && visitor?.conta.papeis[slug] };
-  return write(visit, visitor, await row.handle(call as InMunicipio));
+  // Session and roles are read again: they may have ended while the form was coming.
+  const still = token === undefined ? undefined : await readVisitor(world, token);
+  const late = await turnAway(visit, row.quem, still);
+  return write(visit, still, late ?? (await row.handle(callOf({ ...visit, form: sent }, still))));
+}
+
+function callOf(visit: Visit, visitor: Visitor | undefined): InMunicipio {
+  const slug = visit.request.params.municipio;
+  return { ...visit, visitor, slug, papel: slug && visitor?.conta.papeis[slug] } as InMunicipio;
 }
 
 /** Where somebody belongs who may not ask for this; undefined: they may. */
 async function turnAway(visit: Visit, quem: Quem, visitor: Visitor | undefined): Promise<Answer | undefined> {
+  if (quem === 'todos') return undefined;
   if (visitor === undefined) return { goTo: '/entrar' };
   const { sessao, conta } = visitor;
   if (quem === 'entrando') return undefined;
