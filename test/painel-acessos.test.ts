@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { beforeEach, describe, test } from 'node:test';
+import { signIn } from '../src/flows/entrada.ts';
 import { bloquearUsuario } from '../src/flows/usuarios.ts';
 import { enter, makeUsuario, type Pessoa, startTestPainel } from './support/painel.ts';
 import { startTestService } from './support/service.ts';
@@ -28,7 +29,12 @@ const tokenIn = (html: string): string => /name="formulario" value="([^"]*)"/.ex
 
 describe('a form that was begun before what its sender may do has changed', () => {
   /** Sends a part of a form, waits until the console has looked at the session, does something, and sends the rest. */
-  async function sendAround(pessoa: Pessoa, path: string, fields: object, act: () => Promise<unknown>): Promise<string> {
+  async function sendAround(
+    pessoa: Pessoa,
+    path: string,
+    fields: object,
+    act: () => Promise<unknown>,
+  ): Promise<string> {
     const token = tokenIn((await pessoa.open(path)).html);
     service.clock.now += 2 * MINUTE_MS;
     const body = new URLSearchParams({ formulario: token, ...fields }).toString();
@@ -68,5 +74,73 @@ describe('a form that was begun before what its sender may do has changed', () =
     );
     assert.match(answer, /^HTTP\/1\.1 403 /);
     assert.equal(await count(), 0);
+  });
+});
+
+/** Acts of the entrance in the trail of a municipality. */
+const acessosOf = async (login: string) =>
+  (await world.store.atos.list(A, { objeto: 'acesso', chave: login }, 1_000)).map(({ acao }) => acao);
+const kept = async (login: string): Promise<boolean | undefined> => (await acessosOf(login)).length > 0 || undefined;
+/** Counters dated an hour ahead get none back on a slow machine. */
+const stopRefill = () => service.pool.query('update contagens set em = em + 3600');
+
+describe('the trail is not filled', () => {
+  test('by answers to a passkey that nobody was asked for', async () => {
+    const usuario = await makeUsuario(painel, 'leitor', { [A]: 'leitura' });
+    const pessoa = await enter(painel, usuario);
+    await until(() => kept('leitor'), 'the entrance is in the trail');
+    for (let sent = 0; sent < 5; sent += 1) {
+      await pessoa.open('/conta');
+      await pessoa.send('/segundo-fator/passkey', { passkey: '{}' });
+    }
+    await pessoa.open('/conta');
+    await pessoa.send('/sair');
+    await until(async () => (await acessosOf('leitor')).includes('saiu') || undefined, 'the end is in the trail');
+    assert.deepEqual((await acessosOf('leitor')).toSorted(), ['entrou', 'saiu']);
+  });
+
+  test('by wrong passkeys, which are counted; nor by ends of no session or of no factor', async () => {
+    const usuario = await makeUsuario(painel, 'chaveira', { [A]: 'leitura' });
+    const pessoa = await enter(painel, usuario);
+    const told: string[] = [];
+    for (let sent = 0; sent < 8; sent += 1) {
+      const token = { formulario: tokenIn((await pessoa.open('/conta')).html) };
+      await pessoa.send('/segundo-fator/passkey/opcoes', token);
+      told.push((await pessoa.send('/segundo-fator/passkey', { ...token, passkey: '{}' })).html);
+      if (sent === 0) await stopRefill();
+      for (const path of ['/conta/sessoes', '/conta/codigo/retirar']) {
+        await pessoa.open('/conta');
+        await pessoa.send(path);
+      }
+    }
+    assert.match(told[0]!, /não foi reconhecida/);
+    assert.match(told.at(-1)!, /tentativas demais/);
+    const acoes = await acessosOf('chaveira');
+    assert.ok(!acoes.some((acao) => acao.startsWith('encerrou')));
+    assert.equal(acoes.filter((acao) => acao.startsWith('deixou')).length, 1);
+  });
+
+  test('by wrong passwords of a known login; what was done is still taken, and the log has the rest', async () => {
+    const usuario = await makeUsuario(painel, 'conhecida', { [A]: 'leitura' });
+    for (let place = 0; place < 20; place += 1) {
+      const from = { rede: `192.0.2.${place}`, navegador: '' };
+      await signIn(world, { login: 'conhecida', senha: 'errada' }, from);
+      if (place === 0) await until(() => kept('conhecida'), 'the first is in the trail').then(stopRefill);
+    }
+    const logged = (): number =>
+      service.logged.filter(({ message }) => message === 'a trilha não toma mais acessos desta conta neste minuto')
+        .length;
+    await until(
+      async () => (await acessosOf('conhecida')).length + logged() >= 20 || undefined,
+      'each attempt is in the trail or in the log',
+    );
+    assert.equal(logged(), 10);
+    await enter(painel, usuario);
+    await until(
+      async () => (await acessosOf('conhecida')).includes('entrou') || undefined,
+      'the entrance is in the trail',
+    );
+    const refused = (await acessosOf('conhecida')).filter((acao) => acao.startsWith('recusado'));
+    assert.equal(refused.length, 10);
   });
 });

@@ -146,6 +146,7 @@ export async function dropPasskey(
 
 export async function dropSecret(world: EntradaWorld, visitor: Visitor, from: From): Promise<Problem | undefined> {
   const { conta } = visitor;
+  if (conta.totp === null) return undefined;
   const left = ({ passkeys }: Conta): number => passkeys.length;
   const kept = await dropFactor(world, visitor, left, (contas) => contas.change(conta.id, { totp: null }, world.now()));
   if (kept !== undefined) return kept;

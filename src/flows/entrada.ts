@@ -203,6 +203,8 @@ export async function askForPasskey({ store, place }: EntradaWorld, { sessao, co
   return options;
 }
 
+const WRONG_PASSKEY = 'A passkey não foi reconhecida. Tente de novo, com uma das que estão nesta conta.';
+
 export async function provePasskey(
   world: EntradaWorld,
   visitor: Visitor,
@@ -212,11 +214,15 @@ export async function provePasskey(
   const { store, place } = world;
   const { conta, sessao } = visitor;
   const challenge = await store.sessoes.takeChallenge(sessao.impressao);
+  if (challenge === undefined) return { problem: WRONG_PASSKEY };
+  const tries = { rede: `passkey ${conta.id}`, tamanho: ATTEMPTS.loginHere, custo: 1 };
+  const [taken] = await store.contagens.take('entrada', [tries]);
+  if (!taken!.coube) return { problem: tooOften(MINUTE_MS / 1000 / tries.tamanho) };
   const keys = conta.passkeys.map((key) => ({ ...key, chave: new Uint8Array(key.chave) }));
-  const proved = challenge === undefined ? undefined : await verifyPasskey(place, challenge, answer, keys);
+  const proved = await verifyPasskey(place, challenge, answer, keys);
   if (proved === undefined) {
     recordAcesso(world, conta, 'recusado: passkey errada', from);
-    return { problem: 'A passkey não foi reconhecida. Tente de novo, com uma das que estão nesta conta.' };
+    return { problem: WRONG_PASSKEY };
   }
   await store.passkeys.use(proved.id, proved.contador);
   return (await promote(world, visitor, from, { fator: 'passkey' })) ?? { problem: SESSION_OVER };
@@ -260,8 +266,8 @@ export async function signOut(world: EntradaWorld, { sessao, conta }: Visitor, f
 
 /** Ends all other sessions of the account. */
 export async function signOutElsewhere(world: EntradaWorld, { sessao, conta }: Visitor, from: From): Promise<void> {
-  await world.store.sessoes.endAll(conta.id, sessao.impressao, world.now());
-  recordAcesso(world, conta, 'encerrou as outras sessões', from);
+  const ended = await world.store.sessoes.endAll(conta.id, sessao.impressao, world.now());
+  if (ended > 0) recordAcesso(world, conta, 'encerrou as outras sessões', from);
 }
 
 /** Open sessions of an account. */

@@ -76,11 +76,11 @@ export function sessaoStore(pool: Pick<Db, 'query'>) {
         iso(now),
       ]);
     },
-    /** Ends all sessions of an account but one. */
-    endAll: async (conta: string, except: Uint8Array | undefined, now: number): Promise<void> => {
+    /** Ends all sessions of an account but one; how many those were. */
+    endAll: async (conta: string, except: Uint8Array | undefined, now: number): Promise<number> => {
       const text = `update sessoes set encerrada_em = $2, desafio = null where conta = $1 and encerrada_em is null
         and impressao <> coalesce($3::bytea, '')`;
-      await pool.query(text, [conta, iso(now), except ?? null]);
+      return (await pool.query(text, [conta, iso(now), except ?? null])).rowCount ?? 0;
     },
     /** Open sessions of an account, the last seen first. */
     list: async (conta: string, since: number): Promise<readonly Sessao[]> => {
