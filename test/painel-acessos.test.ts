@@ -6,7 +6,10 @@ import { text } from 'node:stream/consumers';
 import { beforeEach, describe, test } from 'node:test';
 import { signIn } from '../src/flows/entrada.ts';
 import { bloquearUsuario } from '../src/flows/usuarios.ts';
+import { openProvider } from '../src/identity/provider.ts';
 import { enter, makeUsuario, type Pessoa, startTestPainel } from './support/painel.ts';
+import { ownPort } from './support/ports.ts';
+import { startProvedor } from './support/provedor.ts';
 import { startTestService } from './support/service.ts';
 import { until } from './support/until.ts';
 
@@ -142,5 +145,22 @@ describe('the trail is not filled', () => {
     );
     const refused = (await acessosOf('conhecida')).filter((acao) => acao.startsWith('recusado'));
     assert.equal(refused.length, 10);
+  });
+});
+
+describe('the way to the identity provider', () => {
+  test('is counted by network, and a link that does not serve leads nobody there', async () => {
+    const at = await ownPort();
+    const provedor = await startProvedor(`http://localhost:${at}/entrar/retorno`, {});
+    const own = await startTestPainel(service, openProvider(provedor), at);
+    const rows = async () => (await service.pool.query(`select 1 from sessoes where etapa = 'identidade'`)).rowCount;
+    const ask = (path: string, init: RequestInit = {}) => fetch(own.origin + path, { redirect: 'manual', ...init });
+    const answer = await ask('/convite/nada/provedor', { method: 'POST', headers: { Origin: own.origin } });
+    assert.equal(answer.status, 410);
+    assert.equal(await rows(), 0);
+    await stopRefill();
+    for (let asked = 0; asked < 29; asked += 1) await ask('/entrar/provedor');
+    assert.match(await (await ask('/entrar/provedor')).text(), /tentativas demais/);
+    assert.equal(await rows(), 29);
   });
 });

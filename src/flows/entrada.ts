@@ -4,6 +4,7 @@ import { stepOf } from '../identity/one-time-code.ts';
 import { askPasskey, type Place, verifyPasskey } from '../identity/passkey.ts';
 import { verifyPassword } from '../identity/password.ts';
 import type { ProvedPerson } from '../identity/provider.ts';
+import type { Tomada } from '../store/contagens.ts';
 import type { Conta, Contas } from '../store/contas.ts';
 import type { Fator, NovaSessao, Sessao } from '../store/sessoes.ts';
 import { recordAcesso } from './acessos.ts';
@@ -127,18 +128,32 @@ const NAVEGADOR_MAX = 200;
 /** Counts a password before it is tried: whole seconds to wait; undefined: go on. A spent narrow limit takes nothing from a wider one. */
 export async function countAttempt({ store }: EntradaWorld, login: string, rede: string): Promise<number | undefined> {
   const whose = printOf(login).toString('base64url').slice(0, 22);
-  const networks = networksOf(rede);
   const buckets = [
     // Of all that a login may be tried no network has more than half, so that its owner is not kept out by one.
-    ...networks.map(({ name, times }) => ({
+    ...networksOf(rede).map(({ name, times }) => ({
       ...{ rede: `${whose} ${name}`, custo: 1 },
       tamanho: Math.min(ATTEMPTS.loginHere * times, ATTEMPTS.login / 2),
     })),
-    ...networks.map(({ name, times }) => ({ rede: name, tamanho: ATTEMPTS.rede * times, custo: 1 })),
+    ...ofNetworks(rede),
     { rede: whose, tamanho: ATTEMPTS.login, custo: 1 },
   ];
+  return takeInTurn(store, buckets);
+}
+
+/** Counts a way to the identity provider, of which nothing but the network is known: seconds to wait; undefined: go on. */
+export function countQuestion({ store }: EntradaWorld, rede: string): Promise<number | undefined> {
+  return takeInTurn(store, ofNetworks(rede));
+}
+
+const ofNetworks = (rede: string): readonly Tomada[] =>
+  networksOf(rede).map(({ name, times }) => ({ rede: name, tamanho: ATTEMPTS.rede * times, custo: 1 }));
+
+async function takeInTurn(
+  { contagens }: EntradaWorld['store'],
+  buckets: readonly Tomada[],
+): Promise<number | undefined> {
   for (const bucket of buckets) {
-    const [taken] = await store.contagens.take('entrada', [bucket]);
+    const [taken] = await contagens.take('entrada', [bucket]);
     if (!taken!.coube) return Math.ceil(MINUTE_MS / 1000 / bucket.tamanho);
   }
   return undefined;

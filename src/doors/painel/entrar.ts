@@ -21,6 +21,7 @@ import {
 } from '../../flows/convites.ts';
 import {
   askForPasskey,
+  countQuestion,
   type Entered,
   formTokenOf,
   hasFactor,
@@ -32,6 +33,7 @@ import {
   signInProved,
   signOut,
   takeQuestion,
+  tooOften,
   type Visitor,
 } from '../../flows/entrada.ts';
 import type { Problem } from '../../flows/operator.ts';
@@ -301,8 +303,12 @@ function parseAnswer(text: string): unknown {
 
 // Identity provider.
 
-async function askProvider({ world, from, params }: Visit): Promise<Answer> {
+async function askProvider(visit: Visit): Promise<Answer> {
+  const { world, from, params } = visit;
   if (world.provider === undefined) return NO_PROVIDER;
+  const wait = await countQuestion(world, from.rede);
+  if (wait !== undefined) return signInPage(visit, tooOften(wait));
+  if (params.convite !== undefined && (await readConvite(world, params.convite)) === undefined) return NO_INVITATION;
   try {
     const { url, kept } = await world.provider.ask(`${world.place.origin}/entrar/retorno`);
     const question: Question = { kept, convite: params.convite };
