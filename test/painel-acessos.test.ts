@@ -164,3 +164,14 @@ describe('the way to the identity provider', () => {
     assert.equal(await rows(), 29);
   });
 });
+
+test('a Host header that is no address is answered as another name, and is no fault', async () => {
+  const logged = service.logged.length;
+  for (const host of ['localhost:99999', '[::::::::::]', '1.2.3.4.5.6']) {
+    const socket = connect(Number(port), '127.0.0.1');
+    const answer = text(socket);
+    socket.write(`GET /entrar HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`);
+    assert.match(await answer, /^HTTP\/1\.1 421 /, host);
+  }
+  assert.ok(!service.logged.slice(logged).some(({ message }) => message.includes('falhou')));
+});

@@ -13,7 +13,9 @@ export function siteIn({ headers, encrypted }: HttpRequest, trustProxy: boolean)
   if (host === undefined || !HOST.test(host)) return undefined;
   const proto = trustProxy ? lastValueOf(headers['x-forwarded-proto']) : undefined;
   const isHttps = proto === 'https' || (proto === undefined && encrypted);
-  return `${isHttps ? 'https' : 'http'}://${host}`;
+  const site = `${isHttps ? 'https' : 'http'}://${host}`;
+  // A port above 65535, or numbers that are no address, have the form as well.
+  return URL.canParse(site) ? site : undefined;
 }
 
 /** Network address of the client: of the connection, or the one that the trusted proxy writes. */
