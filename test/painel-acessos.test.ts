@@ -5,7 +5,7 @@ import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { beforeEach, describe, test } from 'node:test';
 import { signIn } from '../src/flows/entrada.ts';
-import { bloquearUsuario } from '../src/flows/usuarios.ts';
+import { bloquearUsuario, criarUsuario } from '../src/flows/usuarios.ts';
 import { openProvider } from '../src/identity/provider.ts';
 import { enter, makeUsuario, type Pessoa, startTestPainel } from './support/painel.ts';
 import { ownPort } from './support/ports.ts';
@@ -174,4 +174,10 @@ test('a Host header that is no address is answered as another name, and is no fa
     assert.match(await answer, /^HTTP\/1\.1 421 /, host);
   }
   assert.ok(!service.logged.slice(logged).some(({ message }) => message.includes('falhou')));
+});
+
+test('no account has the login that is the address of the form', async () => {
+  const asked = { login: 'Novo', nome: 'Novo', municipio: A, papel: 'leitura' } as const;
+  const made = await criarUsuario(world, asked, BY);
+  assert.ok('problem' in made && made.problem.includes('«novo»'));
 });

@@ -90,11 +90,15 @@ async function readAberto(
 }
 
 const LOGIN = /^[a-z0-9][a-z0-9._@+-]{2,99}$/;
+/** The page of an account would have the address of the form that makes one. */
+const PATH_OF_FORM = 'novo';
 const NOME_MAX = 100;
 
 /** A login in lower case, or why it cannot be one. */
 export function readLogin(text: string): { readonly login: string } | Problem {
   const login = text.trim().toLowerCase();
+  if (login === PATH_OF_FORM)
+    return { problem: `O login não pode ser «${PATH_OF_FORM}». Escolha outro; o e-mail serve.` };
   if (LOGIN.test(login)) return { login };
   return {
     problem:
