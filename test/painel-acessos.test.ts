@@ -7,7 +7,7 @@ import { beforeEach, describe, test } from 'node:test';
 import { signIn } from '../src/flows/entrada.ts';
 import { bloquearUsuario, criarUsuario } from '../src/flows/usuarios.ts';
 import { openProvider } from '../src/identity/provider.ts';
-import { enter, makeUsuario, type Pessoa, startTestPainel } from './support/painel.ts';
+import { codeAt, enter, makeUsuario, type Pessoa, startTestPainel } from './support/painel.ts';
 import { ownPort } from './support/ports.ts';
 import { startProvedor } from './support/provedor.ts';
 import { startTestService } from './support/service.ts';
@@ -180,4 +180,52 @@ test('no account has the login that is the address of the form', async () => {
   const asked = { login: 'Novo', nome: 'Novo', municipio: A, papel: 'leitura' } as const;
   const made = await criarUsuario(world, asked, BY);
   assert.ok('problem' in made && made.problem.includes('«novo»'));
+});
+
+describe('a session that has only its cookie to show', () => {
+  test('lasts no longer than twelve hours, though its codes be given again', async () => {
+    const usuario = await makeUsuario(painel, 'renova', { [A]: 'operacao' });
+    const pessoa = await enter(painel, usuario);
+    for (let part = 0; part < 29; part += 1) {
+      service.clock.now += 25 * MINUTE_MS;
+      assert.equal((await pessoa.open('/conta')).path, part < 28 ? '/conta' : '/entrar', `${part}`);
+      await pessoa.send('/segundo-fator', { codigo: codeAt(usuario.segredo, world.now()) });
+    }
+  });
+
+  test('neither adds nor drops a factor; whoever enters anew does', async () => {
+    const usuario = await makeUsuario(painel, 'mesa', { [A]: 'leitura' });
+    const pessoa = await enter(painel, usuario);
+    const totp = async () => (await world.store.contas.findByLogin('mesa'))!.totp;
+    service.clock.now += 11 * MINUTE_MS;
+    const page = await pessoa.open('/conta');
+    assert.match(page.html, /saia e entre de novo/);
+    assert.doesNotMatch(page.html, /Criar passkey|Retirar/);
+    assert.match((await pessoa.send('/conta/codigo/retirar')).html, /saia e entre de novo/);
+    assert.equal(await totp(), usuario.segredo);
+    const asked = { formulario: tokenIn(page.html) };
+    assert.equal((await pessoa.send('/conta/passkey/opcoes', asked)).status, 403);
+    assert.equal((await pessoa.send('/conta/passkey', { ...asked, passkey: '{}' })).status, 403);
+    const anew = await enter(painel, usuario);
+    await anew.open('/conta');
+    await anew.send('/conta/codigo/retirar');
+    assert.equal(await totp(), null);
+    // With a secret on its page, and not given in time.
+    const segredo = /<code>([A-Z2-7 ]+)<\/code>/.exec((await anew.open('/conta/codigo')).html)![1]!.replaceAll(' ', '');
+    service.clock.now += 11 * MINUTE_MS;
+    const late = await anew.send('/conta/codigo', { codigo: codeAt(segredo, world.now()) });
+    assert.match(late.html, /saia e entre de novo/);
+    assert.equal(await totp(), null);
+  });
+
+  test('chooses no first password', async () => {
+    const pessoa = await enter(painel, await makeUsuario(painel, 'semsenha', { [A]: 'leitura' }));
+    const { id } = (await world.store.contas.findByLogin('semsenha'))!;
+    await world.store.contas.change(id, { senha: null }, world.now());
+    service.clock.now += 11 * MINUTE_MS;
+    assert.doesNotMatch((await pessoa.open('/conta')).html, /name="senha"/);
+    const nova = 'outra frase bem comprida';
+    assert.equal((await pessoa.send('/conta/senha', { senha: nova, repetida: nova })).status, 422);
+    assert.equal((await world.store.contas.findByLogin('semsenha'))!.senha, null);
+  });
 });

@@ -5,7 +5,7 @@ import { askNewPasskey, readNewPasskey } from '../identity/passkey.ts';
 import { hashPassword, verifyPassword } from '../identity/password.ts';
 import type { Conta, Contas } from '../store/contas.ts';
 import { recordAcesso } from './acessos.ts';
-import { whySenha } from './convites.ts';
+import { isJustShown, JUST_MINUTES, whySenha } from './convites.ts';
 import {
   countAttempt,
   type Entered,
@@ -49,6 +49,7 @@ export async function takeSecret(
   const { now } = world;
   const { sessao, conta } = visitor;
   const segredo = SECRET.exec(sessao.desafio ?? '')?.[1];
+  if (!mayEnroll(visitor, now())) return { problem: ENTER_ANEW };
   if (segredo === undefined) return { problem: 'O código secreto venceu. Leia o novo com o aplicativo.' };
   const passo = stepOf(code, segredo, now());
   const wrong = {
@@ -60,7 +61,7 @@ export async function takeSecret(
     await contas.change(conta.id, { totp: segredo }, now());
     await contas.forgetCodes(conta.id);
   };
-  const fits = (one: Conta): boolean => one.totp === null && mayEnroll({ sessao, conta: one });
+  const fits = (one: Conta): boolean => one.totp === null && mayEnroll({ sessao, conta: one }, now());
   const entered = await promote(world, visitor, from, { fator: 'codigo', passo, fits, write });
   if (entered === undefined) return wrong;
   recordAcesso(world, conta, 'passou a entrar por código do aplicativo', from);
@@ -84,6 +85,7 @@ export async function takePasskey(
 ): Promise<Entered | Problem> {
   const { store, now, place } = world;
   const { sessao, conta } = visitor;
+  if (!mayEnroll(visitor, now())) return { problem: ENTER_ANEW };
   const challenge = await store.sessoes.takeChallenge(sessao.impressao);
   const key = challenge === undefined ? undefined : await readNewPasskey(place, challenge, answer);
   if (key === undefined)
@@ -94,25 +96,29 @@ export async function takePasskey(
   const called = nome.trim().slice(0, NOME_MAX) || `passkey ${conta.passkeys.length + 1}`;
   if (conta.passkeys.some(({ id }) => id === key.id)) return { problem: 'Esta passkey já está na conta.' };
   const write = (contas: Contas): Promise<unknown> => contas.passkeys.add(conta.id, { ...key, nome: called }, now());
-  const fits = (one: Conta): boolean => mayEnroll({ sessao, conta: one });
+  const fits = (one: Conta): boolean => mayEnroll({ sessao, conta: one }, now());
   const entered = await promote(world, visitor, from, { fator: 'passkey', fits, write });
   if (entered === undefined) return { problem: SESSION_OVER };
   recordAcesso(world, conta, `acrescentou a passkey ${called}`, from);
   return entered;
 }
 
-/** A session proved by password alone may add a factor only where there is none. */
-export function mayEnroll({ sessao, conta }: Pick<Visitor, 'sessao' | 'conta'>): boolean {
-  return sessao.etapa === 'inteira' || !hasFactor(conta);
+/** A session proved by password alone may add a factor only where there is none; a whole one, shortly after entering. */
+export function mayEnroll({ sessao, conta }: Pick<Visitor, 'sessao' | 'conta'>, now: number): boolean {
+  return sessao.etapa === 'inteira' ? isJustShown(sessao, now) : !hasFactor(conta);
 }
+
+/** A cookie alone, taken from a desk that was left, changes by nothing what proves the account. */
+export const ENTER_ANEW = `Para mudar os segundos fatores, ou escolher a primeira senha, saia e entre de novo: vale por ${JUST_MINUTES} minutos.`;
 
 /** Takes a factor away, unless it is the last one of an account that acts. */
 async function dropFactor(
-  { store }: EntradaWorld,
+  { store, now }: EntradaWorld,
   visitor: Visitor,
   left: (conta: Conta) => number,
   drop: (contas: Contas) => Promise<void>,
 ): Promise<Problem | undefined> {
+  if (!isJustShown(visitor.sessao, now())) return { problem: ENTER_ANEW };
   return store.contas.alone(async (contas) => {
     const conta = await stands(contas, visitor.conta);
     if (conta === undefined) return { problem: SESSION_OVER };
@@ -165,7 +171,9 @@ export async function changePassword(
 ): Promise<{ readonly problems: Readonly<Partial<Record<keyof TrocaDeSenha, string>>> } | undefined> {
   const { store, now } = world;
   const { conta, sessao } = visitor;
-  if (conta.senha !== null) {
+  if (conta.senha === null) {
+    if (!isJustShown(sessao, now())) return { problems: { senha: ENTER_ANEW } };
+  } else {
     const wait = await countAttempt(world, conta.login, from.rede);
     if (wait !== undefined) return { problems: { atual: tooOften(wait) } };
     if (!(await verifyPassword(asked.atual, conta.senha))) return { problems: { atual: 'A senha atual não confere.' } };

@@ -182,14 +182,15 @@ export async function acceptPapeis(
   });
 }
 
-const JUST_MS = 10 * 60_000;
+export const JUST_MINUTES = 10;
+const JUST_MS = JUST_MINUTES * 60_000;
 
 /** Whether somebody has entered, with all that it takes, a moment ago. */
 export function isJustShown({ etapa, criada_em }: Pick<Sessao, 'etapa' | 'criada_em'>, now: number): boolean {
   return etapa === 'inteira' && now - +criada_em <= JUST_MS;
 }
 
-export const SHOW_ANEW = `Para aceitar o papel, entre com essa conta e abra este link de novo em até ${JUST_MS / 60_000} minutos.`;
+export const SHOW_ANEW = `Para aceitar o papel, entre com essa conta e abra este link de novo em até ${JUST_MINUTES} minutos.`;
 
 /** Uses a link up by an identity of the provider: the account that has it, or the one of the link, where nobody has that one. */
 export async function acceptProved(

@@ -263,7 +263,10 @@ export async function promote(
   const token = await store.contas.alone(async (contas) => {
     const [found, open] = [await stands(contas, conta), await contas.sessoes.find(sessao.impressao)];
     if (found === undefined || open === undefined || fits?.(found) === false) return undefined;
-    const opened = await openSessao(contas, { conta: conta.id, etapa: 'inteira', fator, passo, ...from }, now());
+    // A proof that is given again makes a session no longer.
+    const criada_em = open.etapa === 'inteira' ? open.criada_em : undefined;
+    const nova = { conta: conta.id, etapa: 'inteira', fator, passo, criada_em, ...from } as const;
+    const opened = await openSessao(contas, nova, now());
     if (opened === undefined) return undefined;
     const isWritten = (await write?.(contas)) !== false;
     await contas.sessoes.end(isWritten ? sessao.impressao : printOf(opened), now());

@@ -30,6 +30,8 @@ export type NovaSessao = {
   readonly desafio?: string | undefined;
   /** The step of the one-time code that was given. */
   readonly passo?: number | undefined;
+  /** Of the session that it takes the place of; undefined: now. */
+  readonly criada_em?: Date | undefined;
 };
 
 const COLUMNS = 'impressao, conta, etapa, criada_em, vista_em, rede, navegador, desafio, fator, recado';
@@ -43,12 +45,12 @@ export function sessaoStore(pool: Pick<Db, 'query'>) {
   return {
     /** False: the step of this code was used already. */
     create: async (
-      { impressao, conta, etapa, fator, rede, navegador, desafio, passo }: NovaSessao,
+      { impressao, conta, etapa, fator, rede, navegador, desafio, passo, criada_em }: NovaSessao,
       now: number,
     ): Promise<boolean> => {
       const text = `insert into sessoes (impressao, conta, etapa, criada_em, vista_em, rede, navegador, desafio, fator, passo)
-        values ($1, $2, $3, $4, $4, $5, $6, $7, $8, $9) on conflict (conta, passo) do nothing`;
-      const optional = [desafio, fator, passo].map((value) => value ?? null);
+        values ($1, $2, $3, coalesce($10, $4::timestamptz), $4, $5, $6, $7, $8, $9) on conflict (conta, passo) do nothing`;
+      const optional = [desafio, fator, passo, criada_em?.toISOString()].map((value) => value ?? null);
       const values = [impressao, conta ?? null, etapa, iso(now), rede, navegador, ...optional];
       return (await pool.query(text, values)).rowCount === 1;
     },

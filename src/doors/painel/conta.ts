@@ -1,9 +1,17 @@
 /** The page of somebody's own account: password, second factors, open sessions. */
-import { changePassword, dropPasskey, dropSecret, type TrocaDeSenha, takeSecret } from '../../flows/conta-propria.ts';
+import {
+  changePassword,
+  dropPasskey,
+  dropSecret,
+  ENTER_ANEW,
+  mayEnroll,
+  type TrocaDeSenha,
+  takeSecret,
+} from '../../flows/conta-propria.ts';
 import { formTokenOf, listSessoes, signOutElsewhere } from '../../flows/entrada.ts';
 import type { Problem } from '../../flows/operator.ts';
-import { type Html, html } from '../../published/site/page-shell.ts';
-import { passkeyButton, passkeyName, passwordFields, secretForm } from './entrar.ts';
+import { type Html, html, type Inserted } from '../../published/site/page-shell.ts';
+import { leaveForm, passkeyButton, passkeyName, passwordFields, secretForm } from './entrar.ts';
 import { facts, field, form, hidden, momentOf, notice, table } from './fields.ts';
 import { type Answer, forInside, type Inside, type PageShown, type Row } from './visit.ts';
 
@@ -42,7 +50,16 @@ ${table(
     : form({ action: '/conta/sessoes', token, fields: undefined, button: 'Encerrar as outras sessões', isGrave: true })
 }
 <h2>Senha</h2>
-${form({ action: '/conta/senha', token, fields: senhaFields(conta.senha !== null, problems), button: 'Trocar a senha' })}`,
+${
+  conta.senha === null && !mayEnroll(visitor, world.now())
+    ? html`<p>${ENTER_ANEW}</p>`
+    : form({
+        action: '/conta/senha',
+        token,
+        fields: senhaFields(conta.senha !== null, problems),
+        button: 'Trocar a senha',
+      })
+}`,
   };
 }
 
@@ -58,27 +75,17 @@ function senhaFields(hasOne: boolean, problems: Problems): readonly Html[] {
   return [...(hasOne ? [atual] : []), ...passwordFields(problems)];
 }
 
-function factors({ visitor }: Inside, token: string): Html {
+function factors({ world, visitor }: Inside, token: string): Html {
+  const isChangeable = mayEnroll(visitor, world.now());
   const { totp, passkeys } = visitor.conta;
+  const drop = (action: string, fields?: Html): Inserted =>
+    isChangeable ? form({ action: `/conta/${action}/retirar`, token, fields, button: 'Retirar' }) : '';
   const rows = [
-    ...(totp === null
-      ? []
-      : [
-          [
-            'Aplicativo de códigos',
-            '',
-            form({ action: '/conta/codigo/retirar', token, fields: undefined, button: 'Retirar' }),
-          ],
-        ]),
+    ...(totp === null ? [] : [['Aplicativo de códigos', '', drop('codigo')]]),
     ...passkeys.map(({ id, nome, criada_em }) => [
       `Passkey «${nome}»`,
       momentOf(criada_em),
-      form({
-        action: '/conta/passkey/retirar',
-        token,
-        fields: html`<input type="hidden" name="id" value="${id}">`,
-        button: 'Retirar',
-      }),
+      drop('passkey', html`<input type="hidden" name="id" value="${id}">`),
     ]),
   ];
   const shown =
@@ -89,6 +96,9 @@ function factors({ visitor }: Inside, token: string): Html {
     totp === null
       ? html`<p><a class="botao simples" href="/conta/codigo">Acrescentar um aplicativo de códigos</a></p>\n`
       : undefined;
+  if (!isChangeable)
+    return html`${shown}<p>${ENTER_ANEW}</p>
+${leaveForm(token, 'Sair')}`;
   return html`${shown}${app}<h3>Acrescentar uma passkey</h3>
 ${passkeyName}${passkeyButton('nova', token, 'Criar passkey')}`;
 }
@@ -111,7 +121,9 @@ const said = (recado: string, token?: string): Answer => ({
 export const CONTA_ROUTES: readonly Row[] = [
   forInside('GET', '/conta', (call) => contaPage(call)),
   forInside('GET', '/conta/codigo', async (call) =>
-    call.visitor.conta.totp === null ? secretPage(call) : { goTo: '/conta' },
+    call.visitor.conta.totp === null && mayEnroll(call.visitor, call.world.now())
+      ? secretPage(call)
+      : { goTo: '/conta' },
   ),
   forInside('POST', '/conta/codigo', async (call) => {
     if (call.visitor.conta.totp !== null) return { goTo: '/conta' };

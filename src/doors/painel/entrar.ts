@@ -1,5 +1,6 @@
 /** Entering: invitation, password, second factor, identity provider, and leaving. */
 import {
+  ENTER_ANEW,
   mayEnroll,
   mustEnroll,
   offerPasskey,
@@ -193,6 +194,7 @@ async function acceptRole(visit: Visited): Promise<Answer> {
 // Second factor.
 
 function secondFactorPage(call: Inside, problem?: string): Promise<PageShown> | PageShown {
+  if (mustEnroll(call.visitor) && !mayEnroll(call.visitor, call.world.now())) return enterAnewPage(call);
   return mustEnroll(call.visitor) ? enrollmentPage(call, problem) : codePage(call, problem);
 }
 
@@ -229,8 +231,16 @@ export function passkeyButton(kind: 'nova' | 'usada', token: string, text: strin
 `;
 }
 
-const leaveForm = (token: string): Html =>
-  html`<form method="post" action="/sair"><input type="hidden" name="formulario" value="${token}"><button class="simples">Entrar com outra conta</button></form>`;
+export const leaveForm = (token: string, button = 'Entrar com outra conta'): Html =>
+  html`<form method="post" action="/sair"><input type="hidden" name="formulario" value="${token}"><button class="simples">${button}</button></form>`;
+
+function enterAnewPage({ visitor }: Inside): PageShown {
+  return {
+    title: 'Escolha o segundo fator',
+    main: html`<p>Esta conta agora age por um município, e precisa de um segundo fator. ${ENTER_ANEW}</p>
+${leaveForm(formTokenOf(visitor), 'Sair')}`,
+  };
+}
 
 async function enrollmentPage(call: Inside, problem?: string): Promise<PageShown> {
   const token = formTokenOf(call.visitor);
@@ -391,11 +401,11 @@ export const ENTRADA_ROUTES: readonly Row[] = [
     tellScript(await provePasskey(call.world, call.visitor, parseAnswer(passkeyText(call)), call.from)),
   ),
   forEntering('POST', '/conta/passkey/opcoes', async ({ world, visitor }) =>
-    mayEnroll(visitor) ? { json: await offerPasskey(world, visitor) } : NOT_YET,
+    mayEnroll(visitor, world.now()) ? { json: await offerPasskey(world, visitor) } : NOT_YET,
   ),
   forEntering('POST', '/conta/passkey', async (call) => {
     const { world, visitor, from } = call;
-    if (!mayEnroll(visitor)) return NOT_YET;
+    if (!mayEnroll(visitor, world.now())) return NOT_YET;
     const nome = call.form.text('nome');
     const taken = await takePasskey(world, visitor, parseAnswer(passkeyText(call)), nome, from);
     return tellScript(taken, visitor.sessao.etapa === 'inteira' ? '/conta' : '/');
@@ -406,4 +416,4 @@ export const ENTRADA_ROUTES: readonly Row[] = [
   }),
 ];
 
-const NOT_YET: Answer = { json: { problema: 'Entre antes com o segundo fator que a conta já tem.' }, status: 403 };
+const NOT_YET: Answer = { json: { problema: ENTER_ANEW }, status: 403 };
