@@ -61,7 +61,8 @@ describe('an account that an administrator of another municipality made in advan
 
     const maria = new Pessoa(painel);
     const page = await maria.open(linkOfB);
-    assert.match(page.html, new RegExp(`por ${chefes.a}`), 'who made the account');
+    assert.match(page.html, new RegExp(`por quem não trabalha para ${B}`), 'who made the account');
+    assert.doesNotMatch(page.html, new RegExp(chefes.a));
     assert.match(page.html, /Conta criada<\/dt><dd>.*\d{2}\/\d{2}\/\d{4}/, 'and when');
     assert.match(page.html, new RegExp(`Papel em ${B}.*administracao, dado por ${chefes.b}`));
     const same = await maria.send(linkOfB, { login, nome: 'Maria', senha: OUTRA, repetida: OUTRA });
@@ -101,6 +102,7 @@ describe('whoever has the account', () => {
     assert.equal((await early.send(`${link}/aceitar`)).status, 422);
     const pessoa = await enter(painel, olga);
     assert.match((await pessoa.open(link)).html, /Aceitar o papel/);
+    assert.match((await pessoa.open(link)).html, /por teste, por comando/, 'who made the account');
     assert.equal((await pessoa.send(`${link}/aceitar`)).status, 200);
     assert.deepEqual(await papeisOf(olga.login), { [A]: 'operacao', [B]: 'operacao' });
     const told = await world.store.atos.list(B, { objeto: 'usuario', chave: olga.login }, 10);
@@ -174,6 +176,28 @@ test('an administrator sees of an account that has been offered a role nothing b
   assert.equal((await own.send(`${convite}/aceitar`)).status, 200);
   assert.match(row(await seen('')), about);
   assert.match(await seen(one), about);
+});
+
+test('nor of one that another town hall made and nobody has taken; its own it sees', async () => {
+  const login = 'joao@x.gov.br';
+  const named = async (chefe: Pessoa, municipio: string): Promise<string> => {
+    await chefe.open(`/m/${municipio}/usuarios/novo`);
+    const asked = { login, nome: `Segredo de ${municipio}`, papel: 'leitura' };
+    return linkIn((await chefe.send(`/m/${municipio}/usuarios/novo`, asked)).html);
+  };
+  const chefe = await enter(painel, ofA);
+  const seenBy = async (who: Pessoa, municipio: string): Promise<string> =>
+    (await who.open(`/m/${municipio}/usuarios/${encodeURIComponent(login)}`)).html.replace(/[\s\S]*<main/, '');
+  const ownLink = await named(chefe, A);
+  assert.match(await seenBy(chefe, A), /Segredo de integracao[\s\S]*Conta criada/);
+  assert.match((await new Pessoa(painel).open(ownLink)).html, /por chefe@a[\s\S]*value="Segredo de integracao"/);
+  const other = await enter(painel, ofB);
+  const link = await named(other, B);
+  for (const isOfA of [true, false]) {
+    if (!isOfA) assert.equal(await retirarUsuario(world, login, A, BY), undefined);
+    assert.doesNotMatch(await seenBy(other, B), /Segredo|chefe@a|Conta criada/);
+    assert.doesNotMatch((await new Pessoa(painel).open(link)).html, /Segredo|chefe@a/);
+  }
 });
 
 test('a page that was opened while the role was there does nothing after it is gone', async () => {

@@ -89,6 +89,22 @@ async function readAberto(
   return mayTake || ofertas.length > 0 ? { conta, ofertas, mayTake } : undefined;
 }
 
+/** How the name of a person ends who made an account, or offered a role, by command. */
+export const BY_COMMAND = ', por comando';
+export function isByCommand(por: string | null): boolean {
+  return por?.endsWith(BY_COMMAND) ?? false;
+}
+
+/** Whether an account was made by somebody who now works where its link is from, or by command: then the link shows what was written of it. */
+export async function isMadeHere(
+  { store }: Pick<ContasWorld, 'store'>,
+  { conta: { criada_por }, ofertas }: ConviteAberto,
+): Promise<boolean> {
+  if (ofertas.length === 0 || criada_por === null || isByCommand(criada_por)) return true;
+  const papeis = (await store.contas.findByLogin(criada_por))?.papeis;
+  return ofertas.some(({ municipio }) => Object.hasOwn({ ...papeis }, municipio));
+}
+
 const LOGIN = /^[a-z0-9][a-z0-9._@+-]{2,99}$/;
 /** The page of an account would have the address of the form that makes one. */
 const PATH_OF_FORM = 'novo';

@@ -2,7 +2,16 @@
 import { randomUUID } from 'node:crypto';
 import type { NovoAto } from '../store/atos.ts';
 import type { Conta, Contas, Papel } from '../store/contas.ts';
-import { type ContasWorld, isFirst, isTaken, makeConvite, readLogin, readNome } from './convites.ts';
+import {
+  BY_COMMAND,
+  type ContasWorld,
+  isByCommand,
+  isFirst,
+  isTaken,
+  makeConvite,
+  readLogin,
+  readNome,
+} from './convites.ts';
 import { municipioNamed } from './municipios.ts';
 import type { PorMao, Problem } from './operator.ts';
 import { mayAs } from './papeis.ts';
@@ -31,9 +40,20 @@ export async function listUsuarios({ store }: ContasWorld, municipio?: string): 
   return contas.filter(isSeen).map(usuarioOf);
 }
 
-/** Whether somebody else's account has only been offered a role in a municipality, which learns nothing more of it until that is accepted. */
-export function isOnlyOffered({ papeis, situacao }: Usuario, municipio: string): boolean {
-  return !Object.hasOwn(papeis, municipio) && (situacao !== 'convidado' || Object.keys(papeis).length > 0);
+/**
+ * Whether a municipality has only offered a role to an account that somebody has, or that another one made: it learns nothing more of it until
+ * the role is accepted. `all`: the accounts of the municipality.
+ */
+export function isOnlyOffered(
+  { papeis, ofertas, situacao, criadoPor }: Usuario,
+  municipio: string,
+  all: readonly Usuario[],
+): boolean {
+  if (Object.hasOwn(papeis, municipio)) return false;
+  const isElsewhere = Object.keys({ ...papeis, ...ofertas }).some((one) => one !== municipio);
+  if (situacao !== 'convidado' || isElsewhere) return true;
+  const isOfHere = all.some((one) => one.login === criadoPor && Object.hasOwn(one.papeis, municipio));
+  return !isOfHere && !isByCommand(criadoPor);
 }
 
 function usuarioOf(conta: Conta): Usuario {
@@ -95,7 +115,7 @@ export async function criarUsuario(world: ContasWorld, asked: NovoUsuario, by: Q
 
 /** Name of the person who acts, as the owner of the account sees it. */
 function describeQuem({ quem, via }: PorMao): string {
-  return via === 'comando' ? `${quem}, por comando` : quem;
+  return via === 'comando' ? `${quem}${BY_COMMAND}` : quem;
 }
 
 /** Takes the role of an account in a municipality away; the account stays. */

@@ -17,6 +17,7 @@ import {
   choosesLogin,
   isFirst,
   isJustShown,
+  isMadeHere,
   readConvite,
   SHOW_ANEW,
 } from '../../flows/convites.ts';
@@ -83,24 +84,30 @@ async function invitationPage(
   const found = await readConvite(visit.world, visit.params.convite!);
   if (found === undefined) return NO_INVITATION;
   const { conta, mayTake } = found;
+  const { world, visitor } = visit;
+  const isMade = await isMadeHere(world, found);
+  const isOwner = visitor?.conta.id === conta.id && isJustShown(visitor.sessao, world.now());
   const title = isFirst(conta) ? 'Primeiro administrador' : mayTake ? 'Sua conta' : 'Um papel novo';
   const isWrong = refused !== undefined || Object.keys(problems).length > 0;
   return {
     title,
     status: isWrong ? 422 : 200,
-    main: html`<div class="estreita">${problemOf(refused)}${isFirst(conta) ? FIRST : aboutInvitation(found)}
-${mayTake ? undefined : ownAccount(visit, found)}${choiceForm(visit, found, problems)}</div>`,
+    main: html`<div class="estreita">${problemOf(refused)}${isFirst(conta) ? FIRST : aboutInvitation(found, isMade || isOwner)}
+${mayTake ? undefined : ownAccount(visit, isOwner)}${choiceForm(visit, found, isMade, problems)}</div>`,
   };
 }
 
 const FIRST = html`<p>Esta é a primeira conta do console. Ela administra os municípios que há, e cria as contas das outras pessoas. Depois da
 senha vem o segundo fator.</p>`;
 
-/** The roles that the person is about to accept, and for which account. */
-function aboutInvitation({ conta, ofertas }: ConviteAberto): Html {
+/** The roles that the person is about to accept, and for which account. `isTold`: who made it may be said. */
+function aboutInvitation({ conta, ofertas }: ConviteAberto, isTold: boolean): Html {
+  const por = isTold
+    ? conta.criada_por
+    : `quem não trabalha para ${ofertas.map(({ municipio }) => municipio).join(', ')}`;
   return facts([
     ['Login', conta.login],
-    ['Conta criada', `${momentOf(conta.criada_em)}${conta.criada_por === null ? '' : ` por ${conta.criada_por}`}`],
+    ['Conta criada', `${momentOf(conta.criada_em)}${por === null ? '' : ` por ${por}`}`],
     ...ofertas.map(({ municipio, papel, dado_por }): [string, string] => [
       `Papel em ${municipio}`,
       `${papel}${dado_por === null ? '' : `, dado por ${dado_por}`}`,
@@ -109,9 +116,8 @@ function aboutInvitation({ conta, ofertas }: ConviteAberto): Html {
 }
 
 /** How the owner of an account that is in use accepts a role: by showing it anew. */
-function ownAccount({ world, visitor, request }: Visited, { conta }: ConviteAberto): Html {
-  const isShown = visitor?.conta.id === conta.id && isJustShown(visitor.sessao, world.now());
-  const accept = isShown
+function ownAccount({ request }: Visited, isOwner: boolean): Html {
+  const accept = isOwner
     ? form({ action: `${request.url}/aceitar`, token: undefined, fields: undefined, button: 'Aceitar o papel' })
     : html`<p>${SHOW_ANEW}</p><p><a class="botao simples" href="/entrar">Entrar</a></p>`;
   return html`<h2>Se a conta é sua</h2>
@@ -122,11 +128,12 @@ ${accept}<h2>Se não é, ou você não a reconhece</h2>
 function choiceForm(
   visit: Visited,
   found: ConviteAberto,
+  isMade: boolean,
   problems: Readonly<Partial<Record<keyof Aceite, string>>>,
 ): Html {
   const { conta, mayTake } = found;
   const said = (name: keyof Aceite, stands: string): string => visit.form.text(name) || stands;
-  const isNamed = mayTake && !isFirst(conta) && conta.nome !== conta.login;
+  const isNamed = mayTake && isMade && !isFirst(conta) && conta.nome !== conta.login;
   const fields = [
     choosesLogin(found)
       ? field({

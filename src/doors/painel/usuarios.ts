@@ -15,15 +15,12 @@ import {
 } from '../../flows/usuarios.ts';
 import { type Html, html, type Inserted } from '../../published/site/page-shell.ts';
 import { facts, field, folded, form, link, momentOf, notice, table } from './fields.ts';
-import { type Answer, forRole, type InMunicipio, type PageShown, pathIn, type Row } from './visit.ts';
+import { type Answer, byHand, forRole, type InMunicipio, type PageShown, pathIn, type Row } from './visit.ts';
 
 const HERE = 'usuarios';
 const LIST = '/usuarios';
 
-function byHand({ visitor, form: sent }: InMunicipio): Quem {
-  const { conta } = visitor;
-  return { quem: conta.login, via: 'painel', motivo: sent.text('motivo'), conta: conta.id };
-}
+const quemOf = (call: InMunicipio): Quem => ({ ...byHand(call), conta: call.visitor.conta.id });
 
 const SITUACOES: Readonly<Record<Usuario['situacao'], string>> = {
   ativo: 'ativo',
@@ -56,7 +53,7 @@ ${table(
   ['Login', 'Nome', 'Papel', 'Situação', 'Segundo fator'],
   usuarios.map((one) => {
     const shown = [link(pathOf(slug, one.login), one.login), one.nome, papelIn(one, slug)];
-    if (isOnlyOffered(one, slug)) return [shown[0], '', shown[2], OFFERED, ''];
+    if (isOnlyOffered(one, slug, usuarios)) return [shown[0], '', shown[2], OFFERED, ''];
     return [...shown, SITUACOES[one.situacao], factorsOf(one)];
   }),
 )}${ROLES}`,
@@ -109,7 +106,7 @@ async function createUsuario(call: InMunicipio): Promise<Answer> {
   const papel = sent.text('papel');
   if (!isPapel(papel)) return newPage(call, 'Escolha o papel.');
   const asked = { login: sent.text('login'), nome: sent.text('nome'), municipio: slug, papel };
-  const made = await criarUsuario(world, asked, byHand(call));
+  const made = await criarUsuario(world, asked, quemOf(call));
   if ('problem' in made) return newPage(call, made.problem);
   const { usuario, convite } = made;
   if (convite !== undefined) return invitationPage(call, usuario.login, convite);
@@ -128,15 +125,18 @@ só vale depois disso. Serve uma vez, por 72 horas, e não é mostrado de novo.<
   };
 }
 
-async function oneOf({ world, slug, params }: InMunicipio): Promise<Usuario | undefined> {
+type Found = { readonly usuario: Usuario; readonly isOffered: boolean };
+
+async function oneOf({ world, slug, params }: InMunicipio): Promise<Found | undefined> {
   const usuarios = await listUsuarios(world, slug);
-  return usuarios.find(({ login }) => login === params.login);
+  const usuario = usuarios.find(({ login }) => login === params.login);
+  return usuario && { usuario, isOffered: isOnlyOffered(usuario, slug, usuarios) };
 }
 
 async function onePage(call: InMunicipio, refused?: Problem): Promise<PageShown> {
   const { slug, visitor } = call;
-  const usuario = await oneOf(call);
-  if (usuario === undefined) {
+  const found = await oneOf(call);
+  if (found === undefined) {
     return {
       status: 404,
       title: 'Usuário não encontrado',
@@ -144,8 +144,8 @@ async function onePage(call: InMunicipio, refused?: Problem): Promise<PageShown>
       main: html`<p>Ninguém com este login trabalha para ${slug}. ${link(pathIn(slug, LIST), 'Ver quem trabalha')}.</p>`,
     };
   }
+  const { usuario, isOffered } = found;
   const { login } = usuario;
-  const isOffered = isOnlyOffered(usuario, slug);
   const isBlocked = usuario.situacao === 'bloqueado';
   const act = (path: string, button: string, isGrave: boolean, about: Html, fields: Inserted = undefined): Html => {
     const motivo = field({
@@ -213,9 +213,9 @@ async function actOn(
   said: string,
   to: string = pathOf(call.slug, call.params.login!),
 ): Promise<Answer> {
-  const usuario = await oneOf(call);
-  if (usuario === undefined) return onePage(call);
-  const refused = await act(usuario.login, byHand(call));
+  const found = await oneOf(call);
+  if (found === undefined) return onePage(call);
+  const refused = await act(found.usuario.login, quemOf(call));
   return refused === undefined ? { goTo: to, recado: said } : onePage(call, refused);
 }
 
@@ -255,9 +255,10 @@ export const USUARIOS_ROUTES: readonly Row[] = [
     ),
   ),
   one('/redefinir', async (call) => {
-    const usuario = await oneOf(call);
-    if (usuario === undefined) return onePage(call);
-    const made = await redefinirUsuario(call.world, usuario.login, byHand(call));
-    return 'problem' in made ? onePage(call, made) : invitationPage(call, usuario.login, made.convite);
+    const found = await oneOf(call);
+    if (found === undefined) return onePage(call);
+    const { login } = found.usuario;
+    const made = await redefinirUsuario(call.world, login, quemOf(call));
+    return 'problem' in made ? onePage(call, made) : invitationPage(call, login, made.convite);
   }),
 ];
