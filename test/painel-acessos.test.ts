@@ -7,7 +7,7 @@ import { beforeEach, describe, test } from 'node:test';
 import { signIn } from '../src/flows/entrada.ts';
 import { bloquearUsuario, criarUsuario } from '../src/flows/usuarios.ts';
 import { openProvider } from '../src/identity/provider.ts';
-import { codeAt, enter, makeUsuario, type Pessoa, startTestPainel } from './support/painel.ts';
+import { codeAt, enter, makeUsuario, type Pessoa, SENHA, startTestPainel } from './support/painel.ts';
 import { ownPort } from './support/ports.ts';
 import { startProvedor } from './support/provedor.ts';
 import { startTestService } from './support/service.ts';
@@ -228,4 +228,28 @@ describe('a session that has only its cookie to show', () => {
     assert.equal((await pessoa.send('/conta/senha', { senha: nova, repetida: nova })).status, 422);
     assert.equal((await world.store.contas.findByLogin('semsenha'))!.senha, null);
   });
+});
+
+test('a session ends where the same browser enters as somebody else', async () => {
+  const pessoa = await enter(painel, await makeUsuario(painel, 'primeira', { [A]: 'leitura' }));
+  const cookie = { Cookie: pessoa.cookie };
+  await makeUsuario(painel, 'segunda', { [A]: 'leitura' });
+  assert.equal((await fetch(`${origin}/conta`, { redirect: 'manual', headers: cookie })).status, 200);
+  assert.match((await pessoa.send('/entrar', { login: 'segunda', senha: SENHA })).html, /Segundo fator/);
+  assert.equal((await fetch(`${origin}/conta`, { redirect: 'manual', headers: cookie })).status, 303);
+});
+
+test('a reason that does not fit is refused by each act on an account', async () => {
+  const chefe = await enter(painel, await makeUsuario(painel, 'chefia', { [A]: 'administracao' }));
+  await makeUsuario(painel, 'alvo', { [A]: 'leitura' });
+  const motivo = 'x'.repeat(256);
+  const path = `/m/${A}/usuarios`;
+  for (const act of ['alvo/papel', 'alvo/bloquear', 'alvo/redefinir', 'alvo/retirar', 'novo']) {
+    await chefe.open(`${path}/novo`);
+    const sent = { motivo, papel: 'operacao', login: 'outra', nome: 'Outra' };
+    const { status, html } = await chefe.send(`${path}/${act}`, sent);
+    assert.equal(status, 422, act);
+    assert.match(html, /O motivo tem 256 caracteres; cabem 255/, act);
+  }
+  assert.equal(await world.store.contas.findByLogin('outra'), undefined);
 });

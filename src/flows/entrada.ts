@@ -282,6 +282,11 @@ export async function signOut(world: EntradaWorld, { sessao, conta }: Visitor, f
   recordAcesso(world, conta, 'saiu', from);
 }
 
+/** Ends a session in whose place another one comes. */
+export function endSessao({ store, now }: EntradaWorld, impressao: Uint8Array): Promise<void> {
+  return store.sessoes.end(impressao, now());
+}
+
 /** Ends all other sessions of the account. */
 export async function signOutElsewhere(world: EntradaWorld, { sessao, conta }: Visitor, from: From): Promise<void> {
   const ended = await world.store.sessoes.endAll(conta.id, sessao.impressao, world.now());

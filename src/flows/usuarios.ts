@@ -13,7 +13,7 @@ import {
   readNome,
 } from './convites.ts';
 import { municipioNamed } from './municipios.ts';
-import type { PorMao, Problem } from './operator.ts';
+import { type PorMao, type Problem, readMotivo } from './operator.ts';
 import { mayAs } from './papeis.ts';
 
 /** `conta`: of the asker, whose roles are asked for again when they are used; undefined: by command, which may all. */
@@ -210,6 +210,8 @@ type Governed = { readonly conta: Conta; readonly administra: (municipio: string
 
 /** An account that the asker may block or take over: of one that also works elsewhere only who administers all of it. */
 async function governed(contas: Contas, login: string, by: Quem): Promise<Governed | Problem> {
+  const read = readMotivo(by);
+  if ('problem' in read) return read;
   const administra = await administeredBy(contas, by);
   const conta = await findConta(contas, login);
   const isSeen = by.conta === undefined || Object.keys({ ...conta?.papeis, ...conta?.ofertas }).some(administra);
@@ -232,8 +234,10 @@ async function administeredBy(contas: Contas, { conta }: Quem): Promise<(municip
   return (municipio) => Object.hasOwn(papeis, municipio) && mayAs(papeis[municipio]!, 'administracao');
 }
 
-/** Why somebody does nothing in a municipality: the role that the page was opened with is gone. */
+/** Why somebody does nothing in a municipality: the reason is none, or the role that the page was opened with is gone. */
 async function whyDenied(contas: Contas, by: Quem, municipio: string): Promise<Problem | undefined> {
+  const read = readMotivo(by);
+  if ('problem' in read) return read;
   const administra = await administeredBy(contas, by);
   if (administra(municipio)) return undefined;
   return {

@@ -4,7 +4,7 @@
  */
 import { recordRefusal } from '../../flows/acessos.ts';
 import { mustEnroll } from '../../flows/conta-propria.ts';
-import { formTokenOf, readVisitor, tellOnce, type Visitor } from '../../flows/entrada.ts';
+import { endSessao, formTokenOf, readVisitor, tellOnce, type Visitor } from '../../flows/entrada.ts';
 import { isPapel, mayAs, type Papel } from '../../flows/papeis.ts';
 import { storeTroubleOf, tellTrouble } from '../../flows/store-trouble.ts';
 import { countRequest } from '../../measures/counters.ts';
@@ -199,6 +199,8 @@ const LOAD_AGAIN: HttpAnswer = { status: 200, headers: { ...PAGE_HEADERS, Refres
 
 async function write(visit: Visit, visitor: Visitor | undefined, answer: Answer): Promise<HttpAnswer> {
   const { world, request } = visit;
+  // Another cookie takes the place of the one that the browser sent, also where somebody else enters.
+  if ('token' in answer && answer.token && visitor) await endSessao(world, visitor.sessao.impressao);
   if ('goTo' in answer) {
     const { goTo, recado, token, passing } = answer;
     if (recado !== undefined && visitor !== undefined) await tellOnce(world, visitor, recado);

@@ -25,6 +25,7 @@ import {
   askForPasskey,
   countQuestion,
   type Entered,
+  endSessao,
   formTokenOf,
   hasFactor,
   keepQuestion,
@@ -320,15 +321,15 @@ function parseAnswer(text: string): unknown {
 
 // Identity provider.
 
-async function askProvider(visit: Visit): Promise<Answer> {
-  const { world, from, params } = visit;
+async function askProvider(visit: Visited): Promise<Answer> {
+  const { world, from, params, visitor } = visit;
   if (world.provider === undefined) return NO_PROVIDER;
   const wait = await countQuestion(world, from.rede);
   if (wait !== undefined) return signInPage(visit, tooOften(wait));
   if (params.convite !== undefined && (await readConvite(world, params.convite)) === undefined) return NO_INVITATION;
   try {
     const { url, kept } = await world.provider.ask(`${world.place.origin}/entrar/retorno`);
-    const question: Question = { kept, convite: params.convite };
+    const question: Question = { kept, convite: params.convite, antes: visitor?.sessao.impressao.toString('hex') };
     return { goTo: url, passing: await keepQuestion(world, JSON.stringify(question), from) };
   } catch (error) {
     world.log.warn({ err: error }, 'o provedor de identidade não respondeu');
@@ -336,8 +337,11 @@ async function askProvider(visit: Visit): Promise<Answer> {
   }
 }
 
-/** What is kept of somebody who is at the provider. `convite`: of the link from which they went there. */
-type Question = { readonly kept: string; readonly convite?: string | undefined };
+/**
+ * What is kept of somebody who is at the provider. `convite`: of the link from which they went there; `antes`: of the session that was open, whose
+ * cookie does not come back from another site.
+ */
+type Question = { readonly kept: string; readonly convite?: string | undefined; readonly antes?: string | undefined };
 
 const NO_PROVIDER: PageShown = {
   status: 404,
@@ -361,14 +365,16 @@ async function returnFromProvider(visit: Visit): Promise<Answer> {
     );
   }
   const url = `${world.place.origin}${request.url}`;
-  const { kept, convite } = JSON.parse(question) as Question;
+  const { kept, convite, antes } = JSON.parse(question) as Question;
   const person = await world.provider.read(url, kept).catch((error: unknown) => {
     world.log.warn({ err: error }, 'o provedor de identidade não respondeu');
     return undefined;
   });
   if (person === undefined)
     return signInPage(visit, 'O provedor de identidade não confirmou quem você é. Comece de novo.');
-  return goOnOr(await signInProved(world, person, convite, from), (problem) => signInPage(visit, problem));
+  const entered = await signInProved(world, person, convite, from);
+  if (antes !== undefined && 'token' in entered) await endSessao(world, Buffer.from(antes, 'hex'));
+  return goOnOr(entered, (problem) => signInPage(visit, problem));
 }
 
 const passkeyText = (call: Visit): Inserted & string => call.form.text('passkey');
