@@ -169,7 +169,7 @@ async function putAvisos({ store, world, pool, clock: { now } }: TestService) {
   } as const;
   for (const [place, documento] of ['11222333000181', '52998224725'].entries()) {
     const aviso = { ...common, id: `wh_prestador${place}`, documento, url: 'https://loja.exemplo/x' };
-    await store.webhooks.insert(tenant, aviso, 10);
+    await store.webhooks.insert(tenant, aviso, { documento: 10, raiz: 10 });
     const token = { id: `tok_${documento}`, documento, impressao: Buffer.alloc(32, place), criadoEm: now } as const;
     const escopos = ['consultar', 'webhooks'];
     await store.tokens.insert(tenant, { ...token, expiraEm: now + 9e8, escopos, por: 'ensaio' }, 50);

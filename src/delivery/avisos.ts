@@ -4,6 +4,7 @@
  */
 
 import { randomBytes, randomUUID } from 'node:crypto';
+import { raizOf } from '../fiscal/chave.ts';
 import { AVISO_CONFIRMAR_S, AVISO_GUARDA_DIAS, AVISO_PARADO_MAX_S, AVISO_TENTATIVAS_S } from '../flows/aviso-tempos.ts';
 import { mudancaPublica } from '../flows/mudancas.ts';
 import type { RespostaDeAviso, World } from '../flows/world.ts';
@@ -254,8 +255,10 @@ function send(
   const agora = at - relogioMs;
   const signed = signAviso(segredos, { id, em: Math.floor(agora / 1000), corpo });
   const headers = { 'Content-Type': 'application/json', 'User-Agent': 'nfse-avisos', ...signed };
-  const dono = `${tenant} ${documento}`;
-  return postAviso({ id: webhook, dono, url, headers, corpo, agora, isEnsaio: ambiente === 'homologacao', isDesafio });
+  const isEnsaio = ambiente === 'homologacao';
+  // In a rehearsal nobody has proved whose document it is.
+  const dono = isEnsaio || documento === '' ? `${tenant} ${raizOf(documento)}` : raizOf(documento);
+  return postAviso({ id: webhook, dono, url, headers, corpo, agora, isEnsaio, isDesafio });
 }
 
 function describe(resposta: Answered): string {

@@ -153,13 +153,18 @@ export function parseChave(chave: string): Chave | undefined {
   };
 }
 
+const CNPJ_LENGTH = 14;
 const ROOT_LENGTH = 8;
 
 /** A CPF in full, a CNPJ by its root (D-31): the head office may act for a branch. */
 export function isSameParty(one: string, other: string): boolean {
   const kind = documentoKind(one);
-  if (kind === undefined || kind !== documentoKind(other)) return false;
-  return kind === 'CPF' ? one === other : one.slice(0, ROOT_LENGTH) === other.slice(0, ROOT_LENGTH);
+  return kind !== undefined && kind === documentoKind(other) && raizOf(one) === raizOf(other);
+}
+
+/** The root of a CNPJ; anything else in full. */
+export function raizOf(documento: string): string {
+  return documento.length === CNPJ_LENGTH ? documento.slice(0, ROOT_LENGTH) : documento;
 }
 
 /** Whether a key belongs to a provider other than this document: then its sender learns nothing of the note (D-293). */

@@ -26,6 +26,8 @@ type AvisosWorld = Pick<World, 'store' | 'now' | 'wake' | 'avisosPrivados'>;
 
 /** Addresses of one document, or of a municipality. */
 export const WEBHOOKS_MAX = 10;
+/** Addresses of all documents of one root of a CNPJ. */
+export const WEBHOOKS_POR_RAIZ = 100;
 /** How long a secret signs after it was changed: as long as its receiver takes to learn the new one. */
 export const SEGREDO_ANTERIOR_HORAS = 24;
 
@@ -138,14 +140,17 @@ async function addWebhook(
   const id = `wh_${randomBytes(9).toString('base64url')}`;
   const segredo = makeSegredo();
   const novo = { id, documento: dono, url: lidos.url, tipos: lidos.tipos ?? [], descricao: lidos.descricao };
-  const row = await store.webhooks.insert(tenant, { ...novo, segredo, criadoEm: now() }, WEBHOOKS_MAX);
-  if (row === undefined) return refuseMore();
+  const row = await store.webhooks.insert(tenant, { ...novo, segredo, criadoEm: now() }, MOST);
+  if (typeof row === 'string') return refuseMore(row);
   wake(tenant);
   return { webhook: webhookPublico(municipio, row), segredo: writeSegredo(segredo) };
 }
 
-function refuseMore(): Refused {
-  const mensagem = `Já são ${WEBHOOKS_MAX} endereços, que é o máximo. Retire ou altere um dos que há.`;
+const MOST = { documento: WEBHOOKS_MAX, raiz: WEBHOOKS_POR_RAIZ } as const;
+
+function refuseMore(of: keyof typeof MOST): Refused {
+  const whose = of === 'raiz' ? ' dos documentos desta raiz de CNPJ (os 8 primeiros caracteres)' : '';
+  const mensagem = `Já são ${MOST[of]} endereços${whose}, que é o máximo. Retire ou altere um dos que há.`;
   return { faults: [{ codigo: 'E703', xpath: '', mensagem }], status: 429 };
 }
 
@@ -199,8 +204,8 @@ export async function findWebhook(
   municipio: Municipio,
   { id, dono }: { readonly id: string; readonly dono: Dono },
 ): Promise<WebhookPublico | undefined> {
-  const row = (await store.webhooks.list(municipio.tenant, dono)).find((one) => one.id === id);
-  return row && webhookPublico(municipio, row);
+  const row = await store.webhooks.find(municipio.tenant, id);
+  return row?.documento === dono ? webhookPublico(municipio, row) : undefined;
 }
 
 /** Trials of an address in a minute: nobody is sent more by it than a person looks at. */

@@ -17,6 +17,7 @@ import {
 } from './buscar-notas.ts';
 import { type Audience, callerOf, type Presented, strangerTo } from './caller.ts';
 import { momentOfNota } from './gather-facts.ts';
+import { whyNoDocumento } from './import-prestadores.ts';
 import { motivoSemIssqn, notaSemXml } from './queries.ts';
 import type { World } from './world.ts';
 
@@ -39,14 +40,22 @@ export async function documentoOf(
   if ('faults' in caller) return caller;
   const own = caller.holder?.documento;
   const documento = asked === undefined || asked === '' ? own : asked.replace(/[\s./-]/g, '').toUpperCase();
-  if (documento === undefined || documentoKind(documento) === undefined) {
-    const mensagem =
-      documento === undefined
-        ? 'O certificado apresentado não diz de que CNPJ ou CPF é: escreva o documento no parâmetro documento.'
-        : 'O parâmetro documento não é um CNPJ (14 posições) nem um CPF (11).';
-    return { faults: [{ codigo: 'E0003', xpath: '', mensagem, campo: 'documento' }] };
+  const mensagem = whyNoParty(documento);
+  if (documento === undefined || mensagem !== undefined) {
+    return { faults: [{ codigo: 'E0003', xpath: '', mensagem: mensagem!, campo: 'documento' }] };
   }
   return strangerTo([documento], caller, DONO) ?? documento;
+}
+
+/** A CNPJ is compared by its root: without the check digits one token would stand for branches without end. */
+function whyNoParty(documento: string | undefined): string | undefined {
+  if (documento === undefined) {
+    return 'O certificado apresentado não diz de que CNPJ ou CPF é: escreva o documento no parâmetro documento.';
+  }
+  if (documentoKind(documento) === undefined)
+    return 'O parâmetro documento não é um CNPJ (14 posições) nem um CPF (11).';
+  const why = whyNoDocumento(documento);
+  return why && `O parâmetro documento ${why}.`;
 }
 
 /** In the names and the order of the public answer. */

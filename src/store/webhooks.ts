@@ -1,4 +1,5 @@
 /** Addresses that changes are told to, as whoever has them sees and changes them. */
+import { raizOf } from '../fiscal/chave.ts';
 import type { TipoMudanca } from '../fiscal/mudanca.ts';
 import { folhasApagadas, insertEntrada, insertRegistradas, takeAway } from './auditoria-entradas.ts';
 import { type Db, runTransaction } from './open.ts';
@@ -51,7 +52,12 @@ const INSERT = insertRows<NovoWebhook>('insert_webhook', 'webhooks', [
   ['proxima timestamptz', ({ criadoEm }) => new Date(criadoEm).toISOString()],
 ]);
 
+const FIND = `select ${COLUMNS} from webhooks where tenant = $1 and id = $2`;
 const LIST = `select ${COLUMNS} from webhooks where tenant = $1 and ($2::text is null or documento = $2) order by criado_em, id`;
+/** Whose an address is: the root of a CNPJ, a CPF in full, or nobody's but the municipality's. As the index has it. */
+export const RAIZ = 'left(documento, case length(documento) when 14 then 8 else 11 end)';
+const COUNT = `select count(*)::int as da_raiz, (count(*) filter (where documento = $3))::int as do_documento
+  from webhooks where tenant = $1 and ${RAIZ} = $2`;
 /** Another address has yet to prove what the one before it had. */
 const CHANGE = `update webhooks set url = coalesce($4, url), tipos = coalesce($5::text[], tipos), descricao = coalesce($6, descricao),
     ativo = coalesce($7, ativo), pendente = pendente or coalesce($4 <> url, false), falhas = case when $7 or $4 <> url then 0 else falhas end,
@@ -118,16 +124,20 @@ export function tellWebhook(client: PoolClient, tenant: string, id: string): Pro
 
 export function webhookStore(pool: Db) {
   return {
-    /** As it was registered; undefined: its owner has as many as there may be. */
-    insert: (tenant: string, webhook: NovoWebhook, max: number): Promise<WebhookRow | undefined> =>
-      inTurn(pool, `webhooks ${tenant} ${webhook.documento}`, async (client) => {
-        const before = await client.query(LIST, [tenant, webhook.documento]);
-        if (before.rows.length >= max) return undefined;
+    /** As it was registered, or what has as many as there may be: its document, or the root of it. */
+    insert: (tenant: string, webhook: NovoWebhook, most: Most): Promise<WebhookRow | keyof Most> =>
+      inTurn(pool, `webhooks ${tenant} ${raizOf(webhook.documento)}`, async (client) => {
+        const { documento } = webhook;
+        const counted = await client.query<Counted>(COUNT, [tenant, raizOf(documento), documento]);
+        const { do_documento, da_raiz } = counted.rows[0]!;
+        if (do_documento >= most.documento) return 'documento';
+        if (da_raiz >= most.raiz) return 'raiz';
         await client.query(INSERT(tenant, [webhook]));
         await tellWebhook(client, tenant, webhook.id);
-        const { rows } = await client.query<WebhookRow>(LIST, [tenant, webhook.documento]);
-        return rows.find(({ id }) => id === webhook.id);
+        return (await client.query<WebhookRow>(FIND, [tenant, webhook.id])).rows[0]!;
       }),
+    find: async (tenant: string, id: string): Promise<WebhookRow | undefined> =>
+      (await pool.query<WebhookRow>(FIND, [tenant, id])).rows[0],
     /** Those of a document, the oldest first; empty: those of the municipality; undefined: all. */
     list: async (tenant: string, documento: string | undefined): Promise<readonly WebhookRow[]> =>
       (await pool.query<WebhookRow>(LIST, [tenant, documento ?? null])).rows,
@@ -190,6 +200,10 @@ export function webhookStore(pool: Db) {
       addTrial(pool, [tenant, webhook], now, most),
   };
 }
+
+/** Addresses that there may be. */
+type Most = { readonly documento: number; readonly raiz: number };
+type Counted = { readonly do_documento: number; readonly da_raiz: number };
 
 type Trials = { readonly max: number; readonly since: number };
 

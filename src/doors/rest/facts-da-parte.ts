@@ -14,7 +14,7 @@ import {
   AVISO_SIMULTANEOS,
   AVISO_TENTATIVAS_S,
 } from '../../flows/aviso-tempos.ts';
-import { SEGREDO_ANTERIOR_HORAS, WEBHOOKS_MAX } from '../../flows/avisos.ts';
+import { SEGREDO_ANTERIOR_HORAS, WEBHOOKS_MAX, WEBHOOKS_POR_RAIZ } from '../../flows/avisos.ts';
 import { listPersonas } from '../../flows/ensaio-personas.ts';
 import { GUARDADO_BYTES, KEPT_BYTES, REQUISICOES_GUARDADAS } from '../../flows/ensaio-requisicoes.ts';
 import { CONTADAS_MAX } from '../../flows/notas-da-parte.ts';
@@ -76,6 +76,7 @@ export const PARTE_FACTS: Facts = {
       }),
     ),
   'avisos-por-documento': () => String(WEBHOOKS_MAX),
+  'avisos-por-raiz': () => String(WEBHOOKS_POR_RAIZ),
   'avisos-resposta': () => `${AVISO_RESPOSTA_S} segundos`,
   'avisos-tentativas': () => joinItems(AVISO_TENTATIVAS_S.map(inWords)),
   'avisos-confirmar': () => joinItems(AVISO_CONFIRMAR_S.map(inWords)),

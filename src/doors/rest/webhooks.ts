@@ -19,6 +19,7 @@ import {
   type TentativaPublica,
   tryWebhook,
   WEBHOOKS_MAX,
+  WEBHOOKS_POR_RAIZ,
   type WebhookPublico,
 } from '../../flows/avisos.ts';
 import { documentoOf } from '../../flows/notas-da-parte.ts';
@@ -182,7 +183,7 @@ export const ROTAS_DE_WEBHOOKS: readonly Route[] = [
     id: 'cadastrarWebhook',
     method: 'POST',
     path: '/api/v1/webhooks',
-    summary: `Cadastra um endereço a que se avisa o que muda nas notas e nos eventos de um CNPJ ou CPF, com a assinatura de Standard Webhooks, depois que ele confirma que quer avisos. Até ${WEBHOOKS_MAX} por documento. Com um token de escopo webhooks, ou o certificado.`,
+    summary: `Cadastra um endereço a que se avisa o que muda nas notas e nos eventos de um CNPJ ou CPF, com a assinatura de Standard Webhooks, depois que ele confirma que quer avisos. Até ${WEBHOOKS_MAX} por documento, e ${WEBHOOKS_POR_RAIZ} por raiz de CNPJ. Com um token de escopo webhooks, ou o certificado.`,
     takes: ['application/json'],
     quotaCost: 1,
     headers: ['RateLimit-Policy', 'RateLimit'],
