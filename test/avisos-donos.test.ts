@@ -1,11 +1,17 @@
 /** What one holder of a token may take from others by addresses of the branches that it makes up: in production, where a token is proved. */
 import assert from 'node:assert/strict';
+import { createServer, type ServerResponse } from 'node:http';
 import { describe, test } from 'node:test';
+import { avisoPoster } from '../src/delivery/post-aviso.ts';
 import { cnpjIsValid } from '../src/fiscal/chave.ts';
+import { AVISO_SIMULTANEOS } from '../src/flows/aviso-tempos.ts';
 import { WEBHOOKS_MAX, WEBHOOKS_POR_RAIZ } from '../src/flows/avisos.ts';
 import { makeToken } from '../src/identity/token.ts';
+import { onEnd } from './support/cleanup.ts';
 import { request } from './support/http.ts';
+import { ownPort } from './support/ports.ts';
 import { startTestService } from './support/service.ts';
+import { until } from './support/until.ts';
 
 const TENANT = 'cidade';
 const service = await startTestService();
@@ -74,4 +80,35 @@ describe('the token of one branch', () => {
     const other = await tokenOf('11222333000181');
     assert.equal((await call(other, 'POST', '', { url })).status, 201);
   });
+});
+
+test('a receiver that is slow for one owner has places for another one as soon as some end, half of them', async () => {
+  const held: Record<string, ServerResponse[]> = { a: [], b: [] };
+  const server = createServer((incoming, response) => held[incoming.url!.slice(1)]!.push(response));
+  const port = await ownPort();
+  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
+  onEnd(() => {
+    server.close();
+    server.closeAllConnections();
+  });
+  const post = avisoPoster({ isPrivateAllowed: true });
+  const T0 = Date.now();
+  const send = (dono: 'a' | 'b', afterMs = 0) =>
+    post({
+      ...{ id: dono, dono, url: `http://127.0.0.1:${port}/${dono}`, headers: {}, corpo: '{}' },
+      ...{ agora: T0 + afterMs, isEnsaio: false, isDesafio: false },
+    });
+  const half = AVISO_SIMULTANEOS / 2;
+  const all = Array.from({ length: AVISO_SIMULTANEOS }, () => send('a'));
+  await until(async () => held.a!.length === AVISO_SIMULTANEOS || undefined, 'every place is taken');
+  for (let at = 0; at < half; at += 1) {
+    assert.ok('adiadoMs' in (await send('b')));
+    held.a![at]!.writeHead(204).end();
+    assert.deepEqual(await all[at], { status: 204 });
+    assert.ok('adiadoMs' in (await send('a')), 'what ended is kept for the other');
+    all.push(send('b', 1_000));
+    await until(async () => held.b!.length === at + 1 || undefined, 'the other has it');
+  }
+  for (const one of [...held.a!.slice(half), ...held.b!]) one.writeHead(204).end();
+  for (const answer of await Promise.all(all)) assert.deepEqual(answer, { status: 204 });
 });

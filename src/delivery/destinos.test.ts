@@ -72,6 +72,85 @@ test('so many messages are under way at once, whoever sends them', () => {
   begun('one more');
 });
 
+test('one owner has half of the places at most while another waits, several a part each, and all of them alone', () => {
+  const { begun, putOffMs } = host();
+  const all = Array.from({ length: AVISO_SIMULTANEOS }, (_, at) => begun(`a/${at}`));
+  for (let at = 0; at < AVISO_SIMULTANEOS / 2; at += 1) {
+    assert.ok(putOffMs('b') <= 2_000);
+    all[at]!.end('answered');
+    assert.ok(putOffMs('a') > 0, 'what ended is kept for the other');
+    begun('b', 1_000);
+  }
+  // Then it is one to one.
+  assert.ok(putOffMs('b') > 0);
+  all.at(-1)!.end('answered');
+  putOffMs('b', 1_000);
+  begun('a', 1_000);
+});
+
+test('an owner that waits for a place is not kept by the many addresses of another one', () => {
+  const { begun, putOffMs } = host();
+  for (let at = 0; at < AVISO_SIMULTANEOS; at += 1) begun(`a/${at}`);
+  for (let at = 0; at < 100; at += 1) putOffMs(`a/x${at}`);
+  assert.equal(putOffMs('b'), 2_000);
+});
+
+test('of many owners that are slow each has its turn, and one that comes later waits no longer than for some of them', () => {
+  const { ask } = host();
+  const SLOW_MS = 15_000;
+  const evil = Array.from({ length: 40 }, (_, at) => `e${at}`);
+  const ends: { at: number; end: () => void }[] = [];
+  const backAt = new Map([...evil.map((id) => [id, 0] as const), ['honest', 20_000]]);
+  let honestAt: number | undefined;
+  for (let ms = 0; ms < 120_000 && honestAt === undefined; ms += 100) {
+    for (const one of ends.filter(({ at }) => at === ms)) one.end();
+    for (const [id, back] of backAt) {
+      if (back > ms) continue;
+      const vez = ask(`${id}/1`, ms);
+      if ('adiadoMs' in vez) backAt.set(id, ms + vez.adiadoMs);
+      else if (id === 'honest') honestAt = ms;
+      else ends.push({ at: ms + SLOW_MS, end: () => vez.end('answered') });
+    }
+  }
+  assert.ok(honestAt !== undefined && honestAt <= 20_000 + 3 * SLOW_MS + 5_000, `at ${honestAt} ms`);
+});
+
+test('others that fail stop nobody whose own messages are taken; one that fails besides is stopped as well', () => {
+  const { begun, putOffMs, send } = host();
+  send('well', 0, 'answered');
+  for (const id of ['a', 'b', 'c']) send(id, 1, 'failed');
+  assert.equal(putOffMs('new', 1), 5_000);
+  const one = begun('well', 2);
+  assert.ok(putOffMs('well', 2) <= 2_000, 'one at a time');
+  one.end('failed');
+  assert.ok(putOffMs('well', 3) > 4_000);
+});
+
+test('five owners that fail on purpose cost the others of the host no more than the first seconds', () => {
+  const { ask } = host();
+  let [taken, asked] = [0, 0];
+  for (let ms = 0; ms < 600_000; ms += 100) {
+    for (const id of ['a', 'b', 'c', 'd', 'e']) {
+      const vez = ask(id, ms);
+      if ('end' in vez) vez.end('failed');
+    }
+    for (const id of ['p', 'q', 'r']) {
+      if (ms % 1_000 !== 0) continue;
+      asked += 1;
+      const vez = ask(id, ms);
+      if ('end' in vez) taken += 1;
+      if ('end' in vez) vez.end('answered');
+    }
+  }
+  assert.ok(taken > 0.9 * asked, `${taken} of ${asked}`);
+});
+
+test('a turn that is taken back has spent nothing', () => {
+  const { begun } = host();
+  for (let at = 0; at < 100; at += 1) begun('a', 0, true).takeBack();
+  for (let at = 0; at < AVISO_SIMULTANEOS; at += 1) begun(`m${at}`);
+});
+
 test('a host that fails for several is left alone by all, longer each time, and one message finds out that it is back', () => {
   const { begun, putOffMs, send } = host();
   send('a', 0, 'failed');
@@ -79,18 +158,18 @@ test('a host that fails for several is left alone by all, longer each time, and 
   send('b', 2, 'failed');
   send('a', 3, 'failed');
   send('c', 4, 'failed');
-  assert.equal(putOffMs('d', 4), 5_000);
+  assert.equal(putOffMs('d5004', 4), 5_000);
   for (const [at, pauseMs] of [
     [5_004, 10_000],
     [15_004, 20_000],
     [35_004, 40_000],
   ] as const) {
-    const probe = begun('d', at);
-    assert.ok(putOffMs('e', at) > 0, 'one at a time');
+    const probe = begun(`d${at}`, at);
+    assert.ok(putOffMs(`d${at + pauseMs}`, at) > 0, 'one at a time');
     probe.end('failed');
-    assert.equal(putOffMs('e', at), pauseMs);
+    assert.equal(putOffMs(`d${at + pauseMs}`, at), pauseMs);
   }
-  send('d', 75_004, 'answered');
+  send('d75004', 75_004, 'answered');
   for (let at = 0; at < AVISO_SIMULTANEOS; at += 1) begun(`f${at}`, 75_005);
 });
 
