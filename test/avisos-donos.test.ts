@@ -15,7 +15,7 @@ import { until } from './support/until.ts';
 
 const TENANT = 'cidade';
 const service = await startTestService();
-const { store, clock, address } = service;
+const { store, pool, clock, address } = service;
 await store.municipios.create({ tenant: TENANT, ambiente: 'producao', codigoIbge: '3550308' }, clock.now);
 
 async function tokenOf(documento: string): Promise<string> {
@@ -111,4 +111,26 @@ test('a receiver that is slow for one owner has places for another one as soon a
   }
   for (const one of [...held.a!.slice(half), ...held.b!]) one.writeHead(204).end();
   for (const answer of await Promise.all(all)) assert.deepEqual(answer, { status: 204 });
+});
+
+test('an address that is new is told before the thousands that another owner made up', async () => {
+  const tenant = 'vila';
+  await store.municipios.create({ tenant, ambiente: 'producao', codigoIbge: '3509502' }, clock.now);
+  const insert = `insert into webhooks (tenant, id, documento, url, tipos, segredo, criado_em, pendente, proxima)
+    select $1, $2 || i, $3 || lpad(i::text, 6, '0'), 'https://erp.exemplo.com.br/a', '{}', '\\x00', now(), true, $4::timestamptz
+    from generate_series(1, $5::int) i`;
+  // Nobody tells them meanwhile: that would be a moment later.
+  const later = clock.now + 3_600_000;
+  await pool.query(insert, [tenant, 'e', '99888777', new Date(later), 5_000]);
+  await pool.query(insert, [tenant, 'novo', '11222333', new Date(later + 1_000), 1]);
+  const now = later + 2_000;
+  const take = async () => {
+    const asked = { now, until: now + 40_000, max: 8, pace: 'slow' } as const;
+    const taken = await store.entregas.take(tenant, { ...asked, token: crypto.randomUUID() });
+    return taken.map(({ id }) => id.replace(/\d+$/, ''));
+  };
+  assert.deepEqual((await take()).toSorted(), [...Array(7).fill('e'), 'novo']);
+  // What is under way counts: another one comes after one of theirs, not after all.
+  await pool.query(insert, [tenant, 'outro', '22333444', new Date(now), 3]);
+  assert.equal((await take()).filter((id) => id === 'outro').length, 3);
 });

@@ -6,7 +6,7 @@ import type { Traced } from '../traces/traces.ts';
 import { type Db, runTransaction } from './open.ts';
 import type { PoolClient } from './pg.ts';
 import { insertRows, unnestRows } from './sql.ts';
-import { ALL_NOW, type EntregaRow, type Tentativa, tellWebhook, type WebhookRow } from './webhooks.ts';
+import { ALL_NOW, type EntregaRow, RAIZ, type Tentativa, tellWebhook, type WebhookRow } from './webhooks.ts';
 
 /** After so many failures in a row one message is tried at a time. */
 export const FALHAS_PARA_PARAR = 3;
@@ -91,12 +91,18 @@ export type EntregaDevida = EntregaRow & Traced;
 /** How an address answers: quickly, by now, or not, or that is not known yet. */
 export type Pace = 'quick' | 'slow';
 
-/** Of those that are slow who has failed least goes first: an address that is new does not wait for those that hang. */
-const TAKE = `with due as (
-    select id from webhooks w where w.tenant = $1 and w.rapido = $6 and w.ativo and w.proxima <= $2
+/**
+ * Each owner has one turn after the other, and those under way are turns of its own. Among them those that failed least go first: an address
+ * that is new does not wait for those that hang.
+ */
+const TAKE = `with turns as (
+    select id, row_number() over (partition by ${RAIZ} order by coalesce(reservado_ate > $2, false) desc, falhas, proxima) as vez
+    from webhooks where tenant = $1 and rapido = $6 and ativo and proxima <= $2
+  ), due as (
+    select w.id from webhooks w join turns on turns.id = w.id where w.tenant = $1 and w.rapido = $6 and w.ativo and w.proxima <= $2
       and (w.reservado_ate is null or w.reservado_ate <= $2)
       and exists (select 1 from municipios m where m.tenant = $1 and not m.fechado)
-    order by w.falhas, w.proxima limit $5 for update skip locked
+    order by turns.vez, w.falhas, w.proxima limit $5 for update of w skip locked
   )
   update webhooks w set claims = $3, reservado_ate = $4, alterado = false from due where w.tenant = $1 and w.id = due.id
   returning w.id, w.documento, w.url, w.falhas, w.pendente, w.segredo, w.segredo_anterior, w.anterior_ate`;
