@@ -313,6 +313,22 @@ test('an address of a provider is looked at, its host alone, and changed by nobo
   assert.deepEqual(await actsOf('aviso', id), []);
 });
 
+test('the addresses of providers are shown in pages, each of them once', async () => {
+  await service.pool.query(`insert into webhooks (tenant, id, documento, url, tipos, segredo, criado_em)
+    select '${OTHER}', 'wh_' || i, lpad(i::text, 14, '0'), 'https://p.exemplo.com.br/', '{}', '\\x00', now() from generate_series(1, 250) i`);
+  const seen: string[] = [];
+  const sizes: number[] = [];
+  for (let where: string | undefined = at('/avisos', OTHER); where !== undefined; ) {
+    const { html } = await vizinha.open(where);
+    const ids = [...html.matchAll(/avisos\/(wh_\d+)"/g)].map(([, id]) => id!);
+    seen.push(...ids);
+    sizes.push(ids.length);
+    where = /href="([^"]*\?depois=[^"]*)"/.exec(html)?.[1];
+  }
+  assert.deepEqual(sizes, [100, 100, 50]);
+  assert.equal(new Set(seen).size, 250);
+});
+
 test('the addresses of another municipality are neither seen nor moved', async () => {
   const { id } = await cadastrar('https://so-nosso.exemplo.gov.br/');
   assert.equal((await vizinha.open(at(`/avisos/${id}`))).status, 404);

@@ -9,8 +9,10 @@ import {
   createWebhook,
   DO_MUNICIPIO,
   type EntregaPublica,
+  findWebhook,
   listEntregasContadas,
   listWebhooks,
+  listWebhooksDePartes,
   recordAviso,
   removeWebhook,
   rotateSegredo,
@@ -22,6 +24,9 @@ import type { Refused } from './idempotency.ts';
 import { bareDocumento } from './import-prestadores.ts';
 import { municipioNamed, type RegistryWorld } from './municipios.ts';
 import { needMotivo, type PorMao, type Problem, readMotivo } from './operator.ts';
+
+/** Addresses of parties in a page of the console. */
+const AVISOS_POR_PAGINA = 100;
 
 /** An address as it is written by hand. */
 export type AvisoEscrito = {
@@ -46,6 +51,16 @@ export async function listAvisos(
   return listWebhooks(world, municipio, documento === undefined ? undefined : bareDocumento(documento));
 }
 
+/** A page of those of its parties. `seguinte`: where the next one begins. */
+export async function listAvisosDePartes(
+  world: RegistryWorld,
+  slug: string,
+  depois: string | undefined,
+): Promise<{ readonly webhooks: readonly WebhookPublico[]; readonly seguinte: string | undefined }> {
+  const webhooks = await listWebhooksDePartes(world, await municipioNamed(world, slug), depois, AVISOS_POR_PAGINA);
+  return { webhooks, seguinte: webhooks.length === AVISOS_POR_PAGINA ? webhooks.at(-1)!.id : undefined };
+}
+
 /** An address of whomever, with what waits for it; undefined: there is none. */
 export async function showAviso(
   world: RegistryWorld,
@@ -53,7 +68,7 @@ export async function showAviso(
   id: string,
 ): Promise<({ readonly webhook: WebhookPublico } & Awaited<ReturnType<typeof countEntregas>>) | undefined> {
   const municipio = await municipioNamed(world, slug);
-  const webhook = await findAny(world, municipio, id);
+  const webhook = await findWebhook(world, municipio, { id });
   return webhook && { webhook, ...(await countEntregas(world, municipio, id)) };
 }
 
@@ -69,7 +84,7 @@ export async function listEntregasDoAviso(
   },
 ): Promise<Awaited<ReturnType<typeof listEntregasContadas>> | Problem> {
   const municipio = await municipioNamed(world, slug);
-  if ((await findAny(world, municipio, id)) === undefined) return noAviso(slug, id);
+  if ((await findWebhook(world, municipio, { id })) === undefined) return noAviso(slug, id);
   return listEntregasContadas(world, municipio, id, asked);
 }
 
@@ -195,17 +210,13 @@ async function actOn<Done extends object>(
   const read = readMotivo(by);
   if ('problem' in read) return read;
   const municipio = await municipioNamed(world, slug);
-  const webhook = await findAny(world, municipio, id);
+  const webhook = await findWebhook(world, municipio, { id });
   if (webhook === undefined) return noAviso(slug, id);
   if (webhook.documento !== null) return { problem: `O endereço ${id} é de um CNPJ ou CPF: só o dono dele o muda.` };
   const done = await act(municipio, webhook);
   if (done === undefined) return noAviso(slug, id);
   if (hasDone(done)) await recordAviso(awake(world), municipio, webhook, acao, { ...by, ...read });
   return done;
-}
-
-async function findAny(world: RegistryWorld, municipio: Municipio, id: string): Promise<WebhookPublico | undefined> {
-  return (await listWebhooks(world, municipio, undefined)).find((one) => one.id === id);
 }
 
 function noAviso(slug: string, id: string): Problem {

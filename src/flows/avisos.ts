@@ -162,6 +162,17 @@ export async function listWebhooks(
   return (await store.webhooks.list(municipio.tenant, dono)).map((row) => webhookPublico(municipio, row));
 }
 
+/** Those of its documents, and not the municipality's own, so many after one. */
+export async function listWebhooksDePartes(
+  { store }: Pick<World, 'store'>,
+  municipio: Municipio,
+  depois: string | undefined,
+  max: number,
+): Promise<readonly WebhookPublico[]> {
+  const rows = await store.webhooks.listOfPartes(municipio.tenant, depois ?? '', max);
+  return rows.map((row) => webhookPublico(municipio, row));
+}
+
 export async function changeWebhook(
   world: AvisosWorld,
   municipio: Municipio,
@@ -198,14 +209,14 @@ export function removeWebhook(
   return store.webhooks.remove(tenant, { id, documento: dono });
 }
 
-/** One of a document; undefined: it has none of this `id`. */
+/** One of a document, or of whomever without one; undefined: there is none of this `id`. */
 export async function findWebhook(
   { store }: Pick<World, 'store'>,
   municipio: Municipio,
-  { id, dono }: { readonly id: string; readonly dono: Dono },
+  { id, dono }: { readonly id: string; readonly dono?: Dono },
 ): Promise<WebhookPublico | undefined> {
   const row = await store.webhooks.find(municipio.tenant, id);
-  return row?.documento === dono ? webhookPublico(municipio, row) : undefined;
+  return row !== undefined && row.documento === (dono ?? row.documento) ? webhookPublico(municipio, row) : undefined;
 }
 
 /** Trials of an address in a minute: nobody is sent more by it than a person looks at. */

@@ -53,6 +53,7 @@ const INSERT = insertRows<NovoWebhook>('insert_webhook', 'webhooks', [
 ]);
 
 const FIND = `select ${COLUMNS} from webhooks where tenant = $1 and id = $2`;
+const LIST_OF_PARTES = `select ${COLUMNS} from webhooks where tenant = $1 and id > $2 and documento <> '' order by id limit $3`;
 const LIST = `select ${COLUMNS} from webhooks where tenant = $1 and ($2::text is null or documento = $2) order by criado_em, id`;
 /** Whose an address is: the root of a CNPJ, a CPF in full, or nobody's but the municipality's. As the index has it. */
 export const RAIZ = 'left(documento, case length(documento) when 14 then 8 else 11 end)';
@@ -141,6 +142,9 @@ export function webhookStore(pool: Db) {
     /** Those of a document, the oldest first; empty: those of the municipality; undefined: all. */
     list: async (tenant: string, documento: string | undefined): Promise<readonly WebhookRow[]> =>
       (await pool.query<WebhookRow>(LIST, [tenant, documento ?? null])).rows,
+    /** A page of those of documents, after an `id`. */
+    listOfPartes: async (tenant: string, depois: string, max: number): Promise<readonly WebhookRow[]> =>
+      (await pool.query<WebhookRow>(LIST_OF_PARTES, [tenant, depois, max])).rows,
     /** Undefined where the document has none of this `id`. One that is switched on again is tried at once. */
     change: (
       tenant: string,

@@ -2,19 +2,20 @@
 import { maskDocumento } from '../../fiscal/chave.ts';
 import { TIPOS_MUDANCA, TIPOS_MUDANCA_HELP } from '../../fiscal/mudanca.ts';
 import { AVISO_GUARDA_DIAS } from '../../flows/aviso-tempos.ts';
-import { WEBHOOKS_MAX, type WebhookPublico } from '../../flows/avisos.ts';
+import { DO_MUNICIPIO, WEBHOOKS_MAX, type WebhookPublico } from '../../flows/avisos.ts';
 import {
   type AvisoEscrito,
   alterarAviso,
   cadastrarAviso,
   listAvisos,
+  listAvisosDePartes,
   showAviso,
 } from '../../flows/avisos-do-municipio.ts';
 import { formTokenOf } from '../../flows/entrada.ts';
 import { MOTIVO_MAX } from '../../flows/operator.ts';
 import { mayAs } from '../../flows/papeis.ts';
 import { type Html, html, type Inserted } from '../../published/site/page-shell.ts';
-import { boxes, field, form, link, notice, table, wide, withNames } from './fields.ts';
+import { boxes, field, form, link, nextPage, notice, table, wide, withNames } from './fields.ts';
 import { type Answer, byHand, forRole, type InMunicipio, type PageShown, pathIn, type Row } from './visit.ts';
 
 export const HERE = 'avisos';
@@ -38,18 +39,20 @@ export function situationOf({ estado, falhas }: WebhookPublico): string {
 export const kindsOf = ({ tipos }: WebhookPublico): string => tipos.join(', ') || 'tudo';
 
 async function listPage(call: InMunicipio): Promise<PageShown> {
-  const { world, slug, papel } = call;
-  const all = await listAvisos(world, slug);
-  const own = all.filter(({ documento }) => documento === null);
-  const others = all.filter(({ documento }) => documento !== null);
+  const { world, slug, papel, query } = call;
+  const depois = query.get('depois') || undefined;
+  const [own, { webhooks: others, seguinte }] = await Promise.all([
+    listAvisos(world, slug, DO_MUNICIPIO),
+    listAvisosDePartes(world, slug, depois),
+  ]);
   const create = mayAs(papel, 'administracao')
     ? html`<p class="botoes"><a class="botao" href="${pathIn(slug, `${PATH}/novo`)}">Cadastrar endereço</a></p>\n`
     : undefined;
   const ofOthers =
     others.length === 0
-      ? html`<p>Nenhum prestador cadastrou um endereço.</p>\n`
+      ? html`<p>${depois === undefined ? 'Nenhum prestador cadastrou um endereço.' : 'Não há mais endereços de prestadores.'}</p>\n`
       : html`<p>Só o dono muda o seu, com um token ou com o certificado. Aqui se vê se ele recebe.</p>
-${listed(call, 'Endereços dos prestadores', others, true)}`;
+${listed(call, 'Endereços dos prestadores', others, true)}${nextPage(slug, PATH, {}, seguinte, 'Mais endereços')}`;
   return {
     title: 'Avisos',
     here: HERE,
